@@ -1,0 +1,37 @@
+/*
+ * base/limits.h: every number a user can meet, in one place.
+ *
+ * README.md lists them; an error that a limit causes says both numbers, the
+ * limit and what was asked for.  Units are bytes unless the name says otherwise.
+ */
+#ifndef WC_BASE_LIMITS_H
+#define WC_BASE_LIMITS_H
+
+#define WC_ROW_MAX				(32 * 1024)			/* row key */
+#define WC_QUALIFIER_MAX		(64 * 1024 - 1)		/* column qualifier */
+#define WC_VALUE_MAX			(256 * 1024 * 1024)	/* value of one cell */
+#define WC_PACKED_ROW_MAX		(768 * 1024 * 1024)	/* one row of one family, packing "row" */
+#define WC_NAME_MAX				200					/* a namespace, table or family name */
+#define WC_FAMILIES_MAX			256					/* families of one table */
+#define WC_SPLITS_MAX			10000				/* split points of one table */
+#define WC_RANGES_MAX			65536				/* row ranges of one scan */
+#define WC_COLUMNS_MAX			65536				/* columns named in one scan */
+#define WC_SCANNERS_MAX			65536				/* open scanners of one session */
+#define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
+
+/* A message between backend and engine; one cell plus room for its headers. */
+#define WC_MESSAGE_MAX			(WC_VALUE_MAX + 4 * 1024 * 1024)
+
+/* Cell blocks: the first answer of a scan, and what later ones grow to. */
+#define WC_BLOCK_FIRST			(4 * 1024)
+#define WC_BLOCK_MAX			(64 * 1024)
+
+/* Chunks in which a transaction's batch travels (one larger op travels alone). */
+#define WC_BATCH_CHUNK			(256 * 1024)
+
+/* A cancel flag is looked at once in so many cells. */
+#define WC_CANCEL_CELLS			1024
+
+#define WC_USEC_PER_SEC			INT64_C(1000000)
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * client/client.h: stored tables, as fdw/ and shell/ see them.
+ *
+ * PostgreSQL side: everything here may ereport(ERROR), is interruptible, and
+ * allocates in CurrentMemoryContext unless it says otherwise.  Behind it is a
+ * driver (client/driver.h); callers cannot know which, but may ask for feature
+ * bits.  The connection, the transaction's batch and snapshots are handled
+ * inside: they follow PostgreSQL's (sub)transactions by callbacks.
+ */
+#ifndef WC_CLIENT_CLIENT_H
+#define WC_CLIENT_CLIENT_H
+
+#include "postgres.h"
+
+#include "utils/snapshot.h"
+
+#include "model/batch.h"
+#include "model/cellblock.h"
+#include "model/descriptor.h"
+#include "model/scan.h"
+
+/* --- errors ---------------------------------------------------------------
+ * The one ereport for a WcError: SQLSTATE by status.
+ */
+extern void wc_raise(const WcError *err) pg_attribute_noreturn();
+
+/* ERROR 55000 with the line to add, unless widecol is in
+ * shared_preload_libraries.  Sends nothing to the engine. */
+extern void wc_client_require_preload(void);
+
+/* --- tables ---------------------------------------------------------------*/
+
+/*
+ * The table as this transaction sees it; name is "[namespace:]table".  Lives in
+ * CurrentMemoryContext.  NULL when missing_ok and there is none, else
+ * undefined_table.  Costs no round trip when nothing changed since the last look.
+ */
+extern WcTableDesc *wc_client_table(const char *name, bool missing_ok);
+
+/* Changes whenever a descriptor may have changed, as this transaction sees it
+ * (also when own DDL is made or rolled back): caches compare it.  No round trip. */
+extern uint64 wc_client_catalog_generation(void);
+
+/* All tables, all namespaces of this database: List of WcTableDesc *, List of char *. */
+extern List *wc_client_list_tables(void);
+extern List *wc_client_list_namespaces(void);
+
+/*
+ * Catalog changes: part of the transaction.  Each takes a heavyweight lock on
+ * the name to the end of the transaction, so that concurrent DDL (and writers,
+ * which take a weaker one) wait.  create gives desc its ids (table and
+ * families, generations); everything in desc must be filled in otherwise.
+ */
+extern void wc_client_create_table(WcTableDesc *desc);
+extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor; new families with id 0 get one */
+extern void wc_client_drop_table(const WcTableDesc *desc);
+extern void wc_client_truncate_table(const WcTableDesc *desc);
+extern void wc_client_create_namespace(const char *name);
+extern void wc_client_drop_namespace(const char *name);
+
+/* Takes the lock that the above take (before looking whether the table exists). */
+extern void wc_client_lock_table(const char *name, LOCKMODE mode);
+
+/* --- reading --------------------------------------------------------------*/
+typedef struct WcClientScan WcClientScan;
+
+/*
+ * A reference to the engine's snapshot that stands for a PostgreSQL snapshot.
+ * All scans of a statement share one; a scan node holds its reference from its
+ * first use until it ends, so that rescans see the same.  Under REPEATABLE READ
+ * and above there is one a transaction.  Dropped by itself at the end of the
+ * (sub)transaction.  snapshot NULL: the newest state, at each scan anew.
+ */
+typedef struct WcClientSnapshot WcClientSnapshot;
+extern WcClientSnapshot *wc_client_snapshot(Snapshot snapshot);
+extern void wc_client_snapshot_release(WcClientSnapshot *snapshot);
+
+/*
+ * Starts a scan (one round trip, which brings the first rows).  The scan is
+ * serialised at once; nothing it points to is kept.  own writes with cid less
+ * than `cid` are seen (usually the PostgreSQL snapshot's curcid).  once: the
+ * caller will open no other scan at this snapshot (lets the engine not keep it).
+ * rows_hint: how many rows the caller is likely to read; 0: unknown.
+ * The memory context is the one the scan and its blocks live in.
+ */
+extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
+										 uint64 rows_hint, MemoryContext context);
+
+/*
+ * The next row: false at the end.  Leaves what was not read of the row before.
+ * *row is valid until the next call of wc_client_next_row.
+ */
+extern bool wc_client_next_row(WcClientScan *scan, WcSlice *row);
+
+/*
+ * The next cell of the current row; false when it has no more.  The cell's
+ * slices are valid until the next call on this scan.  colno as in
+ * model/cellblock.h.
+ */
+extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno);
+
+extern void wc_client_scan_close(WcClientScan *scan);
+
+/* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */
+typedef struct WcClientScanStats
+{
+	uint64		rows;
+	uint64		cells_examined;
+	uint64		seeks;
+	uint64		batches;
+} WcClientScanStats;
+extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
+
+/* --- writing --------------------------------------------------------------
+ *
+ * wc_client_write gives the builder of the transaction's batch; fill in exactly
+ * one whole operation with model/batch.h's functions (raise their errors with
+ * wc_client_write_failed, which takes the unfinished operation back first),
+ * then call wc_client_write_done.  It takes the writer's lock on the table once
+ * a transaction.  Nothing is sent before it must be.  Refuses in a read-only
+ * transaction (25006) and in parallel mode.
+ */
+extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
+extern void wc_client_write_done(void);
+extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
+
+/* --- administration: a round trip each ------------------------------------*/
+extern void wc_client_flush(const WcTableDesc *table);
+extern void wc_client_compact(const WcTableDesc *table, bool major);
+extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows);
+
+/* This session's widecol.debug_clock_offset in microseconds. */
+extern int64 wc_client_clock_offset_us(void);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * model/batch.h: a transaction's writes, serialised.
+ *
+ * A batch is a run of operations in the order they were made; the bytes are
+ * specified in model/README.  A backend builds it, the engine applies it; any
+ * run of whole operations is again a batch, so it may travel in chunks.  Every
+ * operation carries the command id (PostgreSQL's cid) it belongs to: a reader
+ * with command id c sees the operations whose cid is less than c.
+ *
+ * One ROW operation holds all that one statement does to one row.  Its items
+ * are applied as if at once, markers and clears before puts.  Items whose
+ * timestamp is WC_TS_LATEST get the commit timestamp.
+ *
+ * CLEAR items are conditional deletes for SQL's "the row is now exactly this":
+ * when the batch is applied (or read by its own transaction) they become
+ * DeleteColumn markers for those visible columns that they name and that the
+ * same operation does not put, and nothing where nothing is visible.
+ */
+#ifndef WC_MODEL_BATCH_H
+#define WC_MODEL_BATCH_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/coding.h"
+#include "model/cell.h"
+#include "model/descriptor.h"
+
+typedef enum WcOpKind
+{
+	WC_OP_ROW = 1,
+	WC_OP_CREATE_TABLE = 2,		/* a descriptor with its new ids */
+	WC_OP_ALTER_TABLE = 3,		/* the whole new descriptor */
+	WC_OP_DROP_TABLE = 4,
+	WC_OP_TRUNCATE_TABLE = 5,
+	WC_OP_CREATE_NAMESPACE = 6,
+	WC_OP_DROP_NAMESPACE = 7
+} WcOpKind;
+
+/* Flags of a ROW operation. */
+#define WC_ROW_MUST_BE_ABSENT	0x01	/* WC_DUPLICATE_ROW when a family below holds a visible cell */
+
+typedef enum WcItemKind
+{
+	WC_ITEM_PUT = WC_PUT,
+	WC_ITEM_DELETE = WC_DELETE,	/* ts WC_TS_LATEST: the newest visible version, found at apply */
+	WC_ITEM_DELETE_FAMILY_VERSION = WC_DELETE_FAMILY_VERSION,
+	WC_ITEM_DELETE_COLUMN = WC_DELETE_COLUMN,
+	WC_ITEM_DELETE_FAMILY = WC_DELETE_FAMILY,
+	WC_ITEM_CLEAR_COLUMN = 32,	/* one qualifier */
+	WC_ITEM_CLEAR_FAMILY = 33,	/* every qualifier but those in `except` */
+	WC_ITEM_CLEAR_PREFIX = 34	/* qualifiers that start with qualifier */
+} WcItemKind;
+
+typedef struct WcItem
+{
+	uint8_t		kind;			/* WcItemKind */
+	uint32_t	family;			/* family id */
+	WcSlice		qualifier;
+	int64_t		ts;				/* WC_TS_LATEST: commit timestamp */
+	int64_t		ttl_us;			/* puts; 0: none */
+	WcSlice		value;			/* puts */
+	uint32_t	nexcept;		/* CLEAR_FAMILY; read them with wc_decode_bytes from except */
+	WcSlice		except;
+} WcItem;
+
+typedef struct WcOp
+{
+	uint8_t		kind;			/* WcOpKind */
+	uint32_t	cid;
+	uint32_t	table_id;		/* ROW, DROP_TABLE, TRUNCATE_TABLE */
+	uint32_t	flags;			/* ROW */
+	WcSlice		row;			/* ROW */
+	WcSlice		families;		/* ROW with MUST_BE_ABSENT: varints, the family ids to look at */
+	WcSlice		items;			/* ROW: see wc_op_next_item */
+	WcSlice		desc;			/* CREATE_TABLE, ALTER_TABLE: an encoded descriptor */
+	uint32_t	database;		/* namespaces */
+	WcSlice		name;			/* namespaces */
+	WcSlice		bytes;			/* the whole operation */
+} WcOp;
+
+/* --- writing --------------------------------------------------------------
+ *
+ * The builder appends to a buffer that the caller owns.  A ROW operation is
+ * open between wc_batch_row_begin and wc_batch_row_end; wc_batch_row_abandon
+ * takes an unfinished one back.  Limits (row, qualifier, value, timestamps >= 0,
+ * empty row) are checked when an item is added: the error is returned, nothing
+ * is appended.
+ */
+typedef struct WcBatchBuilder
+{
+	WcBuf	   *buf;
+	size_t		op_start;		/* of the open operation */
+	bool		op_open;
+	uint64_t	nops;			/* finished operations */
+} WcBatchBuilder;
+
+extern void wc_batch_init(WcBatchBuilder *b, WcBuf *buf);
+
+extern WcStatus wc_batch_row_begin(WcBatchBuilder *b, uint32_t table_id, uint32_t cid, WcSlice row,
+								   uint32_t flags, const uint32_t *families, uint32_t nfamilies,
+								   WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_put(WcBatchBuilder *b, uint32_t family, WcSlice qualifier, int64_t ts,
+							 int64_t ttl_us, WcSlice value, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_delete(WcBatchBuilder *b, WcCellType type, uint32_t family, WcSlice qualifier,
+								int64_t ts, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_clear_column(WcBatchBuilder *b, uint32_t family, WcSlice qualifier,
+									  WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_clear_family(WcBatchBuilder *b, uint32_t family, const WcSlice *except,
+									  uint32_t nexcept, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_clear_prefix(WcBatchBuilder *b, uint32_t family, WcSlice prefix,
+									  WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_row_end(WcBatchBuilder *b, WcError *err) WC_WARN_UNUSED;
+extern void wc_batch_row_abandon(WcBatchBuilder *b);
+
+extern WcStatus wc_batch_create_table(WcBatchBuilder *b, uint32_t cid, const WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_alter_table(WcBatchBuilder *b, uint32_t cid, const WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_drop_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_truncate_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t database,
+								   WcSlice name, WcError *err) WC_WARN_UNUSED;
+
+/* --- reading --------------------------------------------------------------
+ *
+ * Reads untrusted bytes; everything points into them.  WC_END at the end,
+ * WC_CORRUPT when they are no batch.
+ */
+extern WcStatus wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_op_next_item(WcDecoder *d, WcItem *item, WcError *err) WC_WARN_UNUSED;
+
+#endif

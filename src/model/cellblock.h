@@ -1,0 +1,66 @@
+/*
+ * model/cellblock.h: cells on their way to a backend.
+ *
+ * A cell block holds rows in scan order, each with its cells (bytes: see
+ * model/README).  A row may go on in the next block, a cell may not.  A cell
+ * of a column that the Scan named exactly is identified by that column's
+ * position in WcScan.columns; any other by family id and qualifier.
+ */
+#ifndef WC_MODEL_CELLBLOCK_H
+#define WC_MODEL_CELLBLOCK_H
+
+#include "base/buf.h"
+#include "base/coding.h"
+#include "model/cell.h"
+
+#define WC_NO_COLUMN UINT32_MAX
+
+/* --- writing: appends to a buffer that the caller owns -------------------- */
+typedef struct WcBlockWriter
+{
+	WcBuf	   *buf;
+	size_t		start;			/* where this block begins in buf */
+	uint64_t	nrows;			/* rows begun in this block */
+	uint64_t	ncells;
+} WcBlockWriter;
+
+/* continues: the first cells belong to the last row of the block before. */
+extern void wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues);
+extern void wc_block_row(WcBlockWriter *w, WcSlice row);
+
+/* colno: position in WcScan.columns, or WC_NO_COLUMN. */
+extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only);
+
+/* open: the last row goes on in the next block. end: the scan is over. */
+extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
+
+static inline size_t
+wc_block_size(const WcBlockWriter *w)
+{
+	return w->buf->len - w->start;
+}
+
+/* --- reading: everything points into the block ---------------------------- */
+typedef struct WcBlockReader
+{
+	WcDecoder	d;
+	bool		continues;
+	bool		open;
+	bool		end;
+} WcBlockReader;
+
+typedef enum WcBlockEntry
+{
+	WC_BLOCK_ROW,				/* row is set */
+	WC_BLOCK_CELL,				/* cell is set, but for its row; colno too */
+	WC_BLOCK_DONE,				/* no more in this block */
+	WC_BLOCK_CORRUPT
+} WcBlockEntry;
+
+extern WcStatus wc_block_open(WcBlockReader *r, WcSlice block, WcError *err) WC_WARN_UNUSED;
+
+/* For a cell by position, cell->family and qualifier are not set.  Without
+ * want_ts, ts is 0 and type WC_PUT. */
+extern WcBlockEntry wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * model/scan.h: the Scan (a Get is a Scan of exactly one row).
+ *
+ * A WcScan is plain data; everything it points to belongs to whoever made it.
+ * Encoded (model/README) it travels from backend to engine.
+ */
+#ifndef WC_MODEL_SCAN_H
+#define WC_MODEL_SCAN_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "model/cell.h"
+
+/* Rows from start to stop; an empty start or stop is unbounded.  A Get has
+ * start == stop, both inclusive. In a reversed scan start is still the smaller
+ * bound here: "reversed" alone says which way it is walked. */
+typedef struct WcRange
+{
+	WcSlice		start;
+	WcSlice		stop;
+	bool		start_inclusive;
+	bool		stop_inclusive;
+} WcRange;
+
+typedef enum WcColumnKind
+{
+	WC_COLUMN_EXACT = 0,		/* one qualifier */
+	WC_COLUMN_FAMILY = 1,		/* the whole family; qualifier and stop unused */
+	WC_COLUMN_PREFIX = 2,		/* qualifiers that start with qualifier */
+	WC_COLUMN_RANGE = 3			/* qualifier <= q < stop; empty stop: unbounded */
+} WcColumnKind;
+
+typedef struct WcColumn
+{
+	uint32_t	family;			/* family id */
+	uint8_t		kind;			/* WcColumnKind */
+	WcSlice		qualifier;
+	WcSlice		stop;
+} WcColumn;
+
+typedef struct WcScan
+{
+	uint32_t	table_id;
+	uint32_t	nranges;		/* 0: the whole table */
+	WcRange    *ranges;			/* ascending, disjoint */
+	uint32_t	ncolumns;		/* 0: every column of every family */
+	WcColumn   *columns;		/* what is returned */
+
+	/*
+	 * When rows_by_existence is set, a row is returned (possibly without any
+	 * cell) when one of these families holds a visible cell in it; nfamilies 0
+	 * means all families.  Without it, HBase's rule: a row is returned when at
+	 * least one of its cells is.
+	 */
+	bool		rows_by_existence;
+	uint32_t	nfamilies;
+	uint32_t   *families;
+
+	uint32_t	versions;		/* most versions a column, >= 1; the family's VERSIONS caps it unless raw */
+	int64_t		ts_min;			/* inclusive */
+	int64_t		ts_max;			/* exclusive; WC_TS_LATEST: unbounded */
+	bool		reversed;
+	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
+	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
+	bool		key_only;		/* cells come without values */
+	uint64_t	row_limit;		/* 0: none */
+	uint64_t	row_offset;		/* rows skipped before the first returned */
+	uint32_t	column_limit;	/* cells a family in each row; 0: none */
+	uint32_t	column_offset;	/* cells of a family skipped in each row */
+} WcScan;
+
+/* Zeroes it and sets versions 1, ts range [0, WC_TS_LATEST). */
+extern void wc_scan_init(WcScan *scan, uint32_t table_id);
+
+/* Limits, order of the ranges, sense of time range and flags. */
+extern WcStatus wc_scan_check(const WcScan *scan, WcError *err) WC_WARN_UNUSED;
+
+extern void wc_scan_encode(WcBuf *out, const WcScan *scan);
+
+/* Slices point into bytes, arrays are in the arena; checks as wc_scan_check. */
+extern WcStatus wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err) WC_WARN_UNUSED;
+
+/* Is row inside the range?  And: is row before its start / behind its stop? */
+extern bool wc_range_contains(const WcRange *range, WcSlice row);
+extern bool wc_range_before_start(const WcRange *range, WcSlice row);
+extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
+
+/* True when no key can be in it. */
+extern bool wc_range_is_empty(const WcRange *range);
+
+/* The range of all rows that start with prefix: [p, p+1), where p+1 is p with
+ * its last byte that is not 0xFF incremented and cut behind it; all 0xFF (or an
+ * empty prefix) has no stop.  The bytes of stop are allocated in the arena;
+ * false when memory is out. */
+extern bool wc_range_of_prefix(WcArena *arena, WcSlice prefix, WcRange *range);
+
+#endif
