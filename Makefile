@@ -1,0 +1,218 @@
+# widecol: two modules, one extension.
+#
+#   widecol.so          what backends load; knows no RocksDB
+#   widecol_engine.so   core, RocksDB and the background worker's main
+#
+# PGXS builds one module from one list of objects with one set of flags.  We
+# need two, and objects that are compiled without PostgreSQL's include path
+# (src/README: the wall), so the rules are our own; what PGXS knows is asked of
+# pg_config.  Files are found by folder: a new one needs no edit here.
+#
+#   make PG_CONFIG=/path/to/pg_config CC=clang
+
+PG_CONFIG ?= pg_config
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+INSTALL ?= install
+CLANG_FORMAT ?= clang-format
+
+pkglibdir    := $(shell $(PG_CONFIG) --pkglibdir)
+extensiondir := $(shell $(PG_CONFIG) --sharedir)/extension
+includedir   := $(shell $(PG_CONFIG) --includedir-server)
+bindir       := $(shell $(PG_CONFIG) --bindir)
+pgxsdir      := $(patsubst %/src/makefiles/pgxs.mk,%,$(shell $(PG_CONFIG) --pgxs))
+ifeq ($(pkglibdir),)
+$(error $(PG_CONFIG) does not run: name PostgreSQL's pg_config with PG_CONFIG=...)
+endif
+
+BUILD = build
+EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
+
+# --- what is built from what ------------------------------------------------
+CORE_DIRS   = base model rowkey wire engine rpc
+SHARED_DIRS = channel
+BACKEND_DIRS = client fdw shell
+WORKER_DIRS = worker
+
+# Of core, a backend gets what holds no engine.
+BACKEND_CORE_DIRS = base model rowkey wire
+# The engine module links these from the library.
+ENGINE_CORE_DIRS  = base model wire engine rpc
+
+files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
+objects = $(patsubst src/%.c,$(BUILD)/%.o,$(1))
+
+CORE_SRCS    := $(call files,$(CORE_DIRS))
+PG_SRCS      := $(call files,$(SHARED_DIRS) $(BACKEND_DIRS) $(WORKER_DIRS)) $(wildcard src/widecol.c)
+BACKEND_OBJS := $(call objects,$(call files,$(BACKEND_CORE_DIRS) $(SHARED_DIRS) $(BACKEND_DIRS)) $(wildcard src/widecol.c))
+WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))
+LIB_OBJS     := $(call objects,$(call files,$(ENGINE_CORE_DIRS)))
+UNIT_SRCS    := $(sort $(wildcard test/unit/test_*.c) $(wildcard test/model/test_*.c))
+UNIT_SHARED  := $(filter-out $(UNIT_SRCS),$(sort $(wildcard test/unit/*.c) $(wildcard test/model/*.c)))
+
+CORE_LIB = $(BUILD)/libwidecol_core.a
+MODULES  = $(BUILD)/widecol.so $(BUILD)/widecol_engine.so
+
+# --- flags ------------------------------------------------------------------
+WARNINGS      = -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
+CORE_WARNINGS = $(WARNINGS) -Wshadow
+PG_WARNINGS   = $(WARNINGS) -Wno-sign-compare -Wno-missing-field-initializers
+
+OPT = -O2 -g -fno-omit-frame-pointer
+HARDENING = -fstack-protector-strong -D_FORTIFY_SOURCE=2
+COMMON = -fPIC -pthread -fno-strict-aliasing -fwrapv -MMD -MP -Isrc $(WC_CFLAGS)
+
+CORE_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fvisibility=hidden $(CORE_WARNINGS)
+
+# PG_FUNCTION_INFO_V1 of PostgreSQL 15 does not mark what it declares, so that
+# hidden visibility would hide SQL's functions too: on this side the exports
+# files below do the hiding, at link time.
+PG_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fno-semantic-interposition $(PG_WARNINGS) -isystem $(includedir)
+
+MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_LDFLAGS)
+ROCKSDB_LIBS = -lrocksdb
+
+# --- modules ----------------------------------------------------------------
+.PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan lint format clean
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL = all
+
+all: $(MODULES)
+
+# A file that went away must leave the library and the modules too: they depend
+# on the list of their objects, not only on the objects.
+define list_rule
+$(BUILD)/$(1).list: FORCE
+	@mkdir -p $$(@D)
+	@printf '%s\n' $(2) | cmp -s - $$@ || printf '%s\n' $(2) >$$@
+endef
+.PHONY: FORCE
+FORCE:
+$(eval $(call list_rule,core,$(LIB_OBJS) $(call objects,$(call files,rowkey))))
+$(eval $(call list_rule,backend,$(BACKEND_OBJS)))
+$(eval $(call list_rule,worker,$(WORKER_OBJS)))
+
+$(CORE_LIB): $(call objects,$(CORE_SRCS)) $(BUILD)/core.list
+	rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+
+# SQL's functions are what the sources declare as such.
+$(BUILD)/widecol.exports: $(PG_SRCS) $(BUILD)/backend.list
+	{ echo '{ global:'; echo 'Pg_magic_func; _PG_init;'; \
+	  sed -n 's/^PG_FUNCTION_INFO_V1(\(.*\)).*/\1; pg_finfo_\1;/p' $(filter %.c,$^); \
+	  echo 'local: *; };'; } >$@
+
+$(BUILD)/widecol_engine.exports: Makefile
+	@mkdir -p $(@D)
+	echo '{ global: Pg_magic_func; wc_worker_main; local: *; };' >$@
+
+$(BUILD)/widecol.so: $(BACKEND_OBJS) $(BUILD)/widecol.exports $(BUILD)/backend.list
+	$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol.exports -o $@ $(filter %.o,$^)
+
+$(BUILD)/widecol_engine.so: $(WORKER_OBJS) $(CORE_LIB) $(BUILD)/widecol_engine.exports $(BUILD)/worker.list
+	$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_engine.exports -o $@ $(filter %.o,$^) $(CORE_LIB) $(ROCKSDB_LIBS)
+
+# --- objects: build/ mirrors src/ ---------------------------------------------
+$(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) -c -o $@ $<
+
+$(call objects,$(PG_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(PG_CFLAGS) -c -o $@ $<
+
+# Another compiler, server or flag means other objects.
+define flags_rule
+$(BUILD)/flags.$(1): FORCE
+	@mkdir -p $$(@D)
+	@printf '%s\n' '$(CC) $(2)' | cmp -s - $$@ || printf '%s\n' '$(CC) $(2)' >$$@
+endef
+$(eval $(call flags_rule,core,$(CORE_CFLAGS)))
+$(eval $(call flags_rule,pg,$(PG_CFLAGS)))
+$(eval $(call flags_rule,asan,$(CORE_CFLAGS)))
+$(eval $(call flags_rule,tsan,$(CORE_CFLAGS)))
+
+# --- unit tests of core, with sanitizers --------------------------------------
+SANITIZE_asan = -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE_tsan = -fsanitize=thread
+
+# $(1): asan or tsan.  The core library once more, then one program a test file.
+define unit_rules
+UNIT_CORE_$(1) := $$(patsubst src/%.c,$(BUILD)/$(1)/%.o,$$(CORE_SRCS))
+UNIT_SHARED_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%.o,$$(UNIT_SHARED))
+UNIT_TESTS_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%,$$(UNIT_SRCS))
+UNIT_CFLAGS_$(1) := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CORE_WARNINGS) $$(SANITIZE_$(1))
+
+$(BUILD)/$(1)/libwidecol_core.a: $$(UNIT_CORE_$(1)) $(BUILD)/core.list
+	rm -f $$@
+	$$(AR) rcs $$@ $$(filter %.o,$$^)
+
+$$(UNIT_CORE_$(1)): $(BUILD)/$(1)/%.o: src/%.c $(BUILD)/flags.$(1)
+	@mkdir -p $$(@D)
+	$$(CC) $$(UNIT_CFLAGS_$(1)) -c -o $$@ $$<
+
+$(BUILD)/$(1)/test/%.o: test/%.c $(BUILD)/flags.$(1)
+	@mkdir -p $$(@D)
+	$$(CC) $$(UNIT_CFLAGS_$(1)) -Wno-missing-prototypes -c -o $$@ $$<
+
+$$(UNIT_TESTS_$(1)): %: %.o $$(UNIT_SHARED_$(1)) $(BUILD)/$(1)/libwidecol_core.a
+	$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$^ -lcmocka $$(ROCKSDB_LIBS) -lm
+
+.PHONY: unit-$(1)-build
+.PRECIOUS: $(BUILD)/$(1)/test/%.o
+unit-$(1)-build: $$(UNIT_TESTS_$(1))
+	@printf '%s\n' $$(UNIT_TESTS_$(1)) >$(BUILD)/$(1)/tests
+
+unit-$(1): unit-$(1)-build
+	sh test/unit.sh $(BUILD)/$(1)
+endef
+$(eval $(call unit_rules,asan))
+$(eval $(call unit_rules,tsan))
+
+unit: unit-asan unit-tsan
+
+# --- installation -------------------------------------------------------------
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(pkglibdir)' '$(DESTDIR)$(extensiondir)'
+	$(INSTALL) -m 755 $(MODULES) '$(DESTDIR)$(pkglibdir)/'
+	$(INSTALL) -m 644 $(EXTENSION_FILES) '$(DESTDIR)$(extensiondir)/'
+
+uninstall:
+	rm -f $(addprefix '$(DESTDIR)$(pkglibdir)'/,$(notdir $(MODULES)))
+	rm -f $(addprefix '$(DESTDIR)$(extensiondir)'/,$(EXTENSION_FILES))
+
+# --- tests --------------------------------------------------------------------
+# Against a running server that has shared_preload_libraries = 'widecol'
+# (PGHOST, PGPORT, PGUSER name it).
+installcheck:
+	@mkdir -p $(BUILD)/regress
+	$(pgxsdir)/src/test/regress/pg_regress --bindir='$(bindir)' --inputdir=. --outputdir=$(BUILD)/regress \
+	  --dbname=contrib_regression --encoding=UTF8 --no-locale --schedule=test/schedule $(EXTRA_REGRESS_OPTS)
+
+# On a temporary server that they make.
+check:
+	PG_CONFIG='$(PG_CONFIG)' CC='$(CC)' sh test/check.sh
+
+check-all:
+	PG_CONFIG='$(PG_CONFIG)' CC='$(CC)' sh test/check.sh --all
+
+lint: all
+	CC='$(CC)' PG_CONFIG='$(PG_CONFIG)' sh test/lint.sh
+
+# --- for developers -----------------------------------------------------------
+format:
+	$(CLANG_FORMAT) -i $(sort $(wildcard src/*.[ch] src/*/*.[ch] test/*/*.[ch]))
+
+# For clangd and other tools that want to know each file's flags.
+compile_commands.json: Makefile $(CORE_SRCS) $(PG_SRCS) $(UNIT_SRCS)
+	@{ echo '['; separator=; \
+	  for file in $(CORE_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(CORE_CFLAGS)' $$file; separator=',\n'; done; \
+	  for file in $(PG_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(PG_CFLAGS)' $$file; separator=',\n'; done; \
+	  for file in $(UNIT_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(UNIT_CFLAGS_asan)' $$file; separator=',\n'; done; \
+	  echo ']'; } | sed 's/\\n/\n/g' >$@
+
+clean:
+	rm -rf $(BUILD) compile_commands.json
+
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
