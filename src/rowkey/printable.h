@@ -1,0 +1,19 @@
+/*
+ * rowkey/printable.h: bytes as people read them.
+ *
+ * As HBase prints them: printable ASCII as it is, every other byte and the
+ * backslash as \xHH.  Any thread.
+ */
+#ifndef WC_ROWKEY_PRINTABLE_H
+#define WC_ROWKEY_PRINTABLE_H
+
+#include "base/slice.h"
+
+/* Room that is enough for n bytes, the terminating zero included. */
+#define WC_PRINTABLE_SIZE(n) ((n) * 4 + 1)
+
+/* Writes s to buf (size bytes, at least 8), zero-terminated; what does not fit
+ * is cut and "..." put in its place.  Returns buf. */
+extern char *wc_printable(char *buf, size_t size, WcSlice s);
+
+#endif
