@@ -1,0 +1,47 @@
+/*
+ * client/families.h: families written as JSON, as users write them.
+ *
+ * {"cf": {"versions": 3, "ttl": "7 days"}, "d": {}, "old": null}: the argument of
+ * widecol.create_table and alter_table, and the table option `families`.
+ * Attributes are HBase's, spelled as in sql.md; an unknown one fails and lists
+ * the valid ones.
+ */
+#ifndef WC_CLIENT_FAMILIES_H
+#define WC_CLIENT_FAMILIES_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/jsonb.h"
+
+#include "model/descriptor.h"
+
+/* One member of the object.  Which attributes were named is in `given`, a bit each
+ *
+typedef struct WcFamilySpec
+{
+	char	   *name;			/* UTF-8 */
+	bool		drop;			/* the member is null */
+	uint32		given;
+	WcFamilyAttrs attrs;		/* only what `given` says is meaningful */
+} WcFamilySpec;
+
+/*
+ * List of WcFamilySpec *, in the object's order.  Raises 22023 (22P02 for text
+ * that is no JSON) for anything else than an object of objects and nulls; null
+ * members only where drop_allowed.  Ranges of single attributes are checked
+ * here, their combination (wc_family_attrs_check) by whoever has merged them.
+ */
+extern List *wc_families_parse(Jsonb *families, bool drop_allowed);
+extern List *wc_families_parse_text(const char *json, bool drop_allowed);
+
+/* Lays what a spec names over attrs. */
+extern void wc_family_spec_apply(const WcFamilySpec *spec, WcFamilyAttrs *attrs);
+
+/* The names of the enumerations' values, e.g. for describe(). */
+extern const char *wc_keep_deleted_name(uint8 keep_deleted);
+extern const char *wc_bloomfilter_name(uint8 bloomfilter);
+extern const char *wc_compression_name(uint8 compression);
+extern const char *wc_packing_name(uint8 packing);
+
+#endif
