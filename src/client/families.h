@@ -16,8 +16,7 @@
 
 #include "model/descriptor.h"
 
-/* One member of the object.  Which attributes were named is in `given`, a bit each
- *
+/* One member of the object.  given has a bit for each attribute that was named. */
 typedef struct WcFamilySpec
 {
 	char	   *name;			/* UTF-8 */
