@@ -1,0 +1,121 @@
+/*
+ * widecol.c: what happens when the library is loaded: settings, shared memory,
+ * the engine's registration, the DDL hook; nothing else.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/guc.h"
+
+#include "channel/shmem.h"
+#include "client/settings.h"
+#include "fdw/ddl.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+/* A hundred years: no TTL test needs more, and microseconds of it fit easily. */
+#define CLOCK_OFFSET_MAX_MS		(100.0 * 365.25 * 24 * 3600 * 1000)
+
+double		wc_debug_clock_offset_ms = 0;
+int			wc_max_transaction_mb = 4096;
+
+/* Read by the engine, by name: these only hold the values. */
+static char *data_directory;
+static int	block_cache_kb;
+static int	write_buffer_kb;
+static int	max_open_files;
+static int	max_background_jobs;
+
+static shmem_request_hook_type prev_shmem_request_hook;
+static shmem_startup_hook_type prev_shmem_startup_hook;
+
+/* They are fixed once the engine runs, so they exist only where it can. */
+static void
+define_engine_settings(void)
+{
+	DefineCustomStringVariable("widecol.data_directory",
+							   "Sets the directory in which the engine keeps stored tables.",
+							   "A relative path is taken from the cluster's data directory.",
+							   &data_directory, "widecol",
+							   PGC_POSTMASTER, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.block_cache_size",
+							"Sets the memory in which the engine caches blocks of stored tables.",
+							"It is shared by all sessions and all tables.",
+							&block_cache_kb, 256 * 1024, 1024, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.write_buffer_size",
+							"Sets how much the engine gathers in memory before it writes a file.",
+							"It is a budget for all families of all tables together.",
+							&write_buffer_kb, 64 * 1024, 1024, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.max_open_files",
+							"Sets how many files the engine keeps open.",
+							"-1 means all of them.",
+							&max_open_files, 512, -1, INT_MAX,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.max_background_jobs",
+							"Sets how many flushes and compactions may run at once.",
+							NULL,
+							&max_background_jobs, 2, 1, 64,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+}
+
+static void
+define_session_settings(void)
+{
+	DefineCustomIntVariable("widecol.max_transaction_size",
+							"Sets how many bytes one transaction may write to stored tables.",
+							"The engine holds them in memory until the transaction ends.",
+							&wc_max_transaction_mb, 4096, 1, 1024 * 1024,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomRealVariable("widecol.debug_clock_offset",
+							 "Sets how far ahead of the real clock this session's requests are.",
+							 "For testing what time to live does.",
+							 &wc_debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
+							 PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+static void
+request_shmem(void)
+{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
+	wc_shmem_request();
+}
+
+static void
+startup_shmem(void)
+{
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+	wc_shmem_startup();
+}
+
+/*
+ * In a session that loads the library by itself there is no engine: its
+ * settings do not exist there and every statement that needs it says what to
+ * add to shared_preload_libraries.
+ */
+void
+_PG_init(void)
+{
+	define_session_settings();
+	if (process_shared_preload_libraries_in_progress)
+	{
+		define_engine_settings();
+		MarkGUCPrefixReserved("widecol");
+
+		prev_shmem_request_hook = shmem_request_hook;
+		shmem_request_hook = request_shmem;
+		prev_shmem_startup_hook = shmem_startup_hook;
+		shmem_startup_hook = startup_shmem;
+		wc_worker_register();
+	}
+	wc_ddl_hook_install();
+}
