@@ -19,9 +19,10 @@ typedef struct WcBuf
 	size_t		cap;
 	size_t		limit;			/* most bytes it may hold; 0: no limit of its own */
 	bool		failed;			/* an append did not fit */
+	size_t		wanted;			/* the length that did not fit */
 } WcBuf;
 
-#define WC_BUF_INIT {NULL, 0, 0, 0, false}
+#define WC_BUF_INIT {NULL, 0, 0, 0, false, 0}
 
 extern void wc_buf_init(WcBuf *buf, size_t limit);
 extern void wc_buf_free(WcBuf *buf);

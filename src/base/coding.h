@@ -4,12 +4,21 @@
  * Fixed-width numbers are big-endian (their byte order is their numeric
  * order); varints are LEB128, at most 10 bytes.  The WcDecoder reads untrusted
  * bytes: it never passes the end, and once something does not fit it stays
- * failed and gives zeros, so a reader may read many things and look once.
+ * failed (and at the end of its input) and gives zeros, so a reader may read many
+ * things and look once.
  */
 #ifndef WC_BASE_CODING_H
 #define WC_BASE_CODING_H
 
 #include "base/buf.h"
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define WC_BIG_ENDIAN32(v) (v)
+#define WC_BIG_ENDIAN64(v) (v)
+#else
+#define WC_BIG_ENDIAN32(v) __builtin_bswap32(v)
+#define WC_BIG_ENDIAN64(v) __builtin_bswap64(v)
+#endif
 
 static inline void
 wc_store_u16(uint8_t *p, uint16_t v)
@@ -21,14 +30,14 @@ wc_store_u16(uint8_t *p, uint16_t v)
 static inline void
 wc_store_u32(uint8_t *p, uint32_t v)
 {
-	v = __builtin_bswap32(v);
+	v = WC_BIG_ENDIAN32(v);
 	memcpy(p, &v, 4);
 }
 
 static inline void
 wc_store_u64(uint8_t *p, uint64_t v)
 {
-	v = __builtin_bswap64(v);
+	v = WC_BIG_ENDIAN64(v);
 	memcpy(p, &v, 8);
 }
 
@@ -44,7 +53,7 @@ wc_load_u32(const uint8_t *p)
 	uint32_t	v;
 
 	memcpy(&v, p, 4);
-	return __builtin_bswap32(v);
+	return WC_BIG_ENDIAN32(v);
 }
 
 static inline uint64_t
@@ -53,7 +62,7 @@ wc_load_u64(const uint8_t *p)
 	uint64_t	v;
 
 	memcpy(&v, p, 8);
-	return __builtin_bswap64(v);
+	return WC_BIG_ENDIAN64(v);
 }
 
 #define WC_VARINT_MAX 10
@@ -89,9 +98,23 @@ typedef struct WcDecoder
 static inline WcDecoder
 wc_decoder(WcSlice s)
 {
-	WcDecoder	d = {s.data, s.data + s.len, false};
+	WcDecoder	d = {s.data, s.len > 0 ? s.data + s.len : s.data, false};
 
 	return d;
+}
+
+/* Fails the decoder: nothing more will be read from it. */
+static inline void
+wc_decoder_fail(WcDecoder *d)
+{
+	d->failed = true;
+	d->p = d->end;
+}
+
+static inline size_t
+wc_decoder_left(const WcDecoder *d)
+{
+	return (size_t) (d->end - d->p);
 }
 
 extern uint64_t wc_decode_varint_slow(WcDecoder *d);

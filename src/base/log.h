@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 
+/* A line: time (UTC), process id, "widecol", level, text; control characters
+ * become spaces. */
 typedef enum WcLogLevel
 {
 	WC_LOG_INFO,
