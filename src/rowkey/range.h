@@ -2,7 +2,7 @@
  * rowkey/range.h: sets of row ranges.
  *
  * A set is an array of WcRange; it is *normal* when its ranges are ascending,
- * disjoint, not adjacent and none is empty, which is what a WcScan wants.
+ * disjoint, not touching and none is empty, which is what a WcScan wants.
  * Slices are never copied.  Any thread.
  */
 #ifndef WC_ROWKEY_RANGE_H

@@ -42,15 +42,15 @@ typedef struct WcPartShape
 } WcPartShape;
 
 /* Every part but the last is followed by the delimiter, when there is one. */
-typedef struct WcKeyShape
+typedef struct WcKeyLayout
 {
 	uint32_t	nparts;
 	const WcPartShape *parts;
 	WcSlice		delimiter;		/* empty: none */
-} WcKeyShape;
+} WcKeyLayout;
 
 /* Kinds where they may be, lengths 1 .. WC_ROW_MAX, delimiter present where needed. */
-extern WcStatus wc_rowkey_shape_check(const WcKeyShape *shape, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_rowkey_layout_check(const WcKeyLayout *layout, WcError *err) WC_WARN_UNUSED;
 
 /*
  * Appends the key made of the nparts contents to out.  On failure out is as
@@ -61,15 +61,15 @@ extern WcStatus wc_rowkey_shape_check(const WcKeyShape *shape, WcError *err) WC_
  *                 empty key
  *   WC_TOO_LARGE  longer than the fixed width (padded), or the key over WC_ROW_MAX
  */
-extern WcStatus wc_rowkey_compose(const WcKeyShape *shape, const WcSlice *parts, WcBuf *out,
+extern WcStatus wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *parts, WcBuf *out,
 								  uint32_t *bad_part, WcError *err) WC_WARN_UNUSED;
 
 /*
  * The reverse.  parts[] (nparts of them) point into row or into scratch, which
  * is emptied first; they stay valid as long as both do.  WC_BAD_DATA when row
- * is not a key of this shape: the message says what was found and expected.
+ * is not a key of this layout: the message says what was found and expected.
  */
-extern WcStatus wc_rowkey_split(const WcKeyShape *shape, WcSlice row, WcBuf *scratch,
+extern WcStatus wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch,
 								WcSlice *parts, WcError *err) WC_WARN_UNUSED;
 
 /* --- conditions on one part --------------------------------------------------- */
@@ -133,13 +133,13 @@ typedef struct WcKeyRange
  * nequal 0 and next NULL is the whole table.  Rows that satisfy the condition
  * are never outside the range.  WC_NO_MEMORY is the only failure.
  */
-extern WcStatus wc_rowkey_range(const WcKeyShape *shape, const WcSlice *equal, uint32_t nequal,
+extern WcStatus wc_rowkey_range(const WcKeyLayout *layout, const WcSlice *equal, uint32_t nequal,
 								const WcInterval *next, WcArena *arena, WcKeyRange *out,
 								WcError *err) WC_WARN_UNUSED;
 
 /* True when ORDER BY this part (all parts before it being equal) is the order of
  * the keys; *reversed says that ascending is the reverse of the key order.
  * Order goes on to the part behind it. */
-extern bool wc_rowkey_part_sorts(const WcKeyShape *shape, uint32_t part, bool *reversed);
+extern bool wc_rowkey_part_sorts(const WcKeyLayout *layout, uint32_t part, bool *reversed);
 
 #endif
