@@ -30,13 +30,13 @@ typedef enum WcRole
 {
 	WC_ROLE_NONE,				/* dropped column */
 	WC_ROLE_KEY,				/* a part of the row key */
-	WC_ROLE_RAW_KEY,			/* the whole row key, bytea */
+	WC_ROLE_RAW_KEY,			/* the whole row key, bytea; writable only when there are no parts */
 	WC_ROLE_VALUE,				/* one column's newest value */
 	WC_ROLE_TIMESTAMP,			/* one column's newest timestamp (bigint us or timestamptz) */
 	WC_ROLE_VERSIONS,			/* one column's versions, widecol.version[] */
 	WC_ROLE_MAP,				/* a family as jsonb or hstore */
-	WC_ROLE_PREFIX_MAP,			/* the qualifiers of a family with a prefix, likewise */
-	/* layout cell */
+	WC_ROLE_PREFIX_MAP,			/* the qualifiers of a family with a prefix, likewise (keys are whole qualifiers) */
+	/* layout cell; ROW, QUALIFIER and VALUE may be bytea or text */
 	WC_ROLE_CELL_ROW,
 	WC_ROLE_CELL_FAMILY,
 	WC_ROLE_CELL_QUALIFIER,
@@ -57,13 +57,15 @@ typedef struct WcRelColumn
 	WcRole		role;
 	int			key_no;			/* KEY: 0-based position in the key, else -1 */
 	bool		desc;			/* KEY */
-	WcCodec		codec;			/* KEY: of the part; VALUE: of the cell */
+	WcCodec		codec;			/* KEY: of the part; VALUE: of the cell; CELL_ROW, CELL_FAMILY,
+								 * CELL_QUALIFIER, CELL_VALUE: of those bytes */
 	bool		hashed;			/* KEY: the part is a hash, the original is at family:qualifier */
 	WcCodec		original;		/* hashed KEY: codec of the cell that holds the original */
 	uint32		family;			/* family id; VALUE, TIMESTAMP, VERSIONS, MAPs, hashed KEY */
 	const char *family_name;
 	WcSlice		qualifier;		/* or the prefix */
 	int			versions;		/* VERSIONS */
+	bool		hstore;			/* MAP, PREFIX_MAP: hstore, else jsonb */
 } WcRelColumn;
 
 typedef struct WcRelation
@@ -78,17 +80,25 @@ typedef struct WcRelation
 	int			nkeys;			/* key parts, 0 when the key is only `raw` */
 	int		   *keys;			/* [key_no] -> index in columns */
 	int			raw_key;		/* index in columns of the raw key column, or -1 */
-	WcKeyLayout key_layout;		/* of the parts (rowkey/rowkey.h) */
-	char	   *delimiter;		/* or NULL */
-	uint32		default_family; /* family id of the table option `family`: marker cells go there */
+	WcKeyShape	key_shape;		/* of the parts, delimiter included (rowkey/rowkey.h) */
+
+	/*
+	 * Marker cells (empty qualifier, empty value) go to default_family: the table
+	 * option `family`; when neither the option nor a column names it, the family
+	 * of the first column that has one.  It is always one of families.  Maps do
+	 * not show the marker: a cell of this family with empty qualifier and empty value.
+	 */
+	uint32		default_family;
+	const char *default_family_name;
+	int			marker_column;	/* index of a column that has the marker's place, or -1 */
+
 	int			nfamilies;		/* mapped families: a row exists when one holds a visible cell */
-	uint32	   *families;
+	uint32	   *families;		/* ascending */
 	bool		duplicates_fail;	/* on_duplicate 'error' */
 	int			cell_versions;	/* layout cell: option versions, 0: all */
 	bool		raw;			/* layout cell: option raw */
 	int			fetch_size;		/* 0: adaptive */
 	bool		has_map;		/* some column is a MAP or PREFIX_MAP */
-	int			salt_buckets;	/* 0: none */
 } WcRelation;
 
 /* Requires the engine; raises undefined_table when the stored table is gone,
@@ -96,8 +106,18 @@ typedef struct WcRelation
 extern WcRelation *wc_relation_open(Relation rel);
 extern void wc_relation_close(WcRelation *wrel);
 
+/*
+ * The same from the options alone: every check that needs no stored table, with
+ * desc NULL and all family ids 0.  In CurrentMemoryContext, not counted.  For
+ * DDL, which makes the stored table from it.
+ */
+extern WcRelation *wc_relation_check(Relation rel);
+
 /* Is this foreign table ours (its server's wrapper is widecol)? */
 extern bool wc_relation_is_widecol(Oid relid);
+
+/* Does a column have this qualifier for its own?  Then it is in no map. */
+extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice qualifier);
 
 /* --- row keys ---------------------------------------------------------------
  * Appends the whole encoded key of the row with these column values (indexed by

@@ -1,0 +1,52 @@
+/*
+ * fdw/fdw.h: the callbacks that PostgreSQL gets, file by file.
+ *
+ * Their contracts are PostgreSQL's (fdwhandler).  fdw.c puts them together.
+ */
+#ifndef WC_FDW_FDW_H
+#define WC_FDW_FDW_H
+
+#include "postgres.h"
+
+#include "foreign/fdwapi.h"
+
+/* plan.c */
+extern void widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
+extern void widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
+extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+										  ForeignPath *best_path, List *tlist, List *scan_clauses,
+										  Plan *outer_plan);
+
+/* scan.c */
+extern void widecolBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
+extern void widecolReScanForeignScan(ForeignScanState *node);
+extern void widecolEndForeignScan(ForeignScanState *node);
+extern bool widecolRecheckForeignScan(ForeignScanState *node, TupleTableSlot *slot);
+
+/* explain.c */
+extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
+
+/* analyze.c */
+extern bool widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
+
+/* modify.c */
+extern void widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte,
+										   Relation target_relation);
+extern List *widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation,
+									  int subplan_index);
+extern void widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
+									  int subplan_index, int eflags);
+extern TupleTableSlot *widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
+												TupleTableSlot *planSlot);
+extern TupleTableSlot *widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
+												TupleTableSlot *planSlot);
+extern TupleTableSlot *widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
+												TupleTableSlot *planSlot);
+extern void widecolEndForeignModify(EState *estate, ResultRelInfo *rinfo);
+extern void widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo);
+extern void widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
+extern int	widecolIsForeignRelUpdatable(Relation rel);
+extern void widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs);
+
+#endif
