@@ -8,6 +8,7 @@
 
 #include "postgres.h"
 
+#include "commands/explain.h"
 #include "foreign/fdwapi.h"
 
 /* plan.c */

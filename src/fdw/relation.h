@@ -80,7 +80,7 @@ typedef struct WcRelation
 	int			nkeys;			/* key parts, 0 when the key is only `raw` */
 	int		   *keys;			/* [key_no] -> index in columns */
 	int			raw_key;		/* index in columns of the raw key column, or -1 */
-	WcKeyShape	key_shape;		/* of the parts, delimiter included (rowkey/rowkey.h) */
+	WcKeyLayout key_layout;		/* of the parts, delimiter included (rowkey/rowkey.h) */
 
 	/*
 	 * Marker cells (empty qualifier, empty value) go to default_family: the table
