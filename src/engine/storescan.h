@@ -1,0 +1,42 @@
+/*
+ * engine/storescan.h: the visible cells of one family.
+ *
+ * A cell source and a matcher put together: walks the rows of the source (those
+ * that hold any cell, visible or not) and gives of each what the matcher lets
+ * through, turning its hints into seeks.  One thread.
+ */
+#ifndef WC_ENGINE_STORESCAN_H
+#define WC_ENGINE_STORESCAN_H
+
+#include <stdatomic.h>
+
+#include "engine/cellsource.h"
+#include "engine/matcher.h"
+
+typedef struct WcStoreScan WcStoreScan;
+
+/*
+ * Takes over the source (closing it also when this fails).  The matcher's
+ * columns must outlive the scan.  cancel may be NULL; it is looked at once in
+ * WC_CANCEL_CELLS cells or rows.
+ */
+extern WcStatus wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options,
+								  const atomic_bool *cancel, WcStoreScan **scan, WcError *err) WC_WARN_UNUSED;
+extern void wc_storescan_close(WcStoreScan *scan);	/* NULL is allowed */
+
+/* As seek_row and next_row of a cell source: WC_END when there is no such row.
+ * The row need not have a visible cell. */
+extern WcStatus wc_storescan_seek(WcStoreScan *scan, WcSlice row, bool inclusive, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_storescan_next_row(WcStoreScan *scan, WcError *err) WC_WARN_UNUSED;
+
+/* The current row; valid until the scan is moved. */
+extern WcSlice wc_storescan_row(const WcStoreScan *scan);
+
+/* The next visible cell of the current row (WC_END: no more), valid until the
+ * next call; colno as in wc_matcher_match. */
+extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *colno, WcError *err) WC_WARN_UNUSED;
+
+/* The source, for its counters. */
+extern const WcCellSource *wc_storescan_source(const WcStoreScan *scan);
+
+#endif
