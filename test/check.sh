@@ -1,0 +1,339 @@
+#!/bin/sh
+# test/check.sh [--all]: runs the quick tests (--all: the long ones too) on a
+# temporary server that it makes and removes.
+#
+# Installs what is missing (test/install.sh), builds, checks the tree
+# (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
+# the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests
+# and the conformance cases.  As root PostgreSQL's part runs as another user
+# (WIDECOL_USER, else postgres).  Goes on after failures; the last line is
+# "N passed, N failed", the status 1 when a test failed or none ran.
+#
+#   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
+#                                 isolation pgtap tap conformance model fuzz)
+#   WIDECOL_KEEP=1                keep the temporary directory, and name it
+set -u
+. "$(dirname -- "$0")/env.sh"
+
+all=no
+case ${1:-} in
+--all) all=yes ;;
+'') ;;
+*) die "usage: sh test/check.sh [--all]" ;;
+esac
+
+passed=0
+failed=0
+failures=
+started=$(date +%s)
+
+cd "$top" || exit 1
+sh test/install.sh check || exit 1
+find_pg_config || die "no PostgreSQL with header files found"
+pick_user
+pgxs=$(dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")")
+
+# Short, since a Unix socket's path has about 100 bytes.
+tmp=$(mktemp -d "/tmp/wcXXXXXX") || exit 1
+logs=$tmp/log
+work=$tmp/work					# a copy of the tests, for the user who runs them
+socket=$tmp/s
+mkdir "$logs" "$work" "$socket"
+
+finish()
+{
+	status=$?
+	trap - EXIT
+	if [ -f "$tmp/data/postmaster.pid" ]; then
+		as_user "$bindir/pg_ctl" -D "$tmp/data" -m immediate -s stop >/dev/null 2>&1
+	fi
+	if [ -n "${WIDECOL_KEEP:-}" ]; then
+		say "kept: $tmp"
+	else
+		rm -rf "$tmp"
+	fi
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+wanted()
+{
+	[ -z "${WIDECOL_ONLY:-}" ] && return 0
+	case " $WIDECOL_ONLY " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# count NAME LOG STATUS: adds up what a log in TAP (or pg_regress's words before
+# PostgreSQL 16) says.  What was planned but did not run, and a bad status
+# without a failed test, are failures.
+count()
+{
+	counts=$(awk -v status="$3" '
+		/^ok [0-9]+/ || /^(test|    ) *[^ ]+ +\.\.\. +ok( |$)/ { ok++ }
+		/^not ok [0-9]+/ { if ($0 ~ /# TODO/) ok++; else bad++ }
+		/^(test|    ) *[^ ]+ +\.\.\. +FAILED/ { bad++ }
+		/^1\.\.[0-9]+/ { plan += substr($1, 4) }
+		/^1\.\.0 # *[Ss][Kk][Ii][Pp]/ { skipped = 1 }
+		END {
+			if (plan > ok + bad) bad += plan - ok - bad
+			if (status != 0 && !bad) bad = 1
+			if (!ok && !bad && !skipped) bad = 1
+			print ok + 0, bad + 0
+		}' "$2")
+	ok=${counts% *}
+	bad=${counts#* }
+	passed=$((passed + ok))
+	failed=$((failed + bad))
+	if [ "$bad" -eq 0 ]; then
+		say "$1: $ok passed"
+		return 0
+	fi
+	failures="$failures
+  $1: $bad failed"
+	say "$1: $ok passed, $bad failed (status $3)"
+	grep -E '^not ok |\.\.\. +FAILED' "$2" | head -n 40
+	echo "--- the end of its log:"
+	tail -n "${4:-40}" "$2"
+	echo "---"
+	return 1
+}
+
+# run SECONDS NAME COMMAND...: a test program, with its log and a limit.
+run()
+{
+	seconds=$1
+	name=$2
+	shift 2
+	log=$logs/$(printf '%s' "$name" | tr '/ ' '__').log
+	"$@" </dev/null >"$log" 2>&1
+	count "$name" "$log" $?
+}
+
+fail()							# a step that could not be done at all
+{
+	failed=$((failed + 1))
+	failures="$failures
+  $*"
+	say "FAILED: $*"
+}
+
+build()							# target, words for it
+{
+	say "building: $2"
+	if ! make -j"$(getconf _NPROCESSORS_ONLN)" CC="${CC:-gcc}" PG_CONFIG="$PG_CONFIG" "$1" >"$logs/build-$1.log" 2>&1 </dev/null; then
+		grep -nE 'error:|Error |undefined|warning:' "$logs/build-$1.log" | head -n 40
+		tail -n 15 "$logs/build-$1.log"
+		fail "build: make $1"
+		return 1
+	fi
+}
+
+# --- the tree and core --------------------------------------------------------
+built=no
+build all "the modules" && built=yes
+
+if wanted lint && [ $built = yes ]; then
+	run 300 lint sh test/lint.sh
+fi
+
+for sanitizer in asan tsan; do
+	if wanted $sanitizer && build unit-$sanitizer-build "unit tests ($sanitizer)"; then
+		mkdir -p "$tmp/unit"
+		while read -r program; do
+			test=$(basename "$program")
+			TMPDIR=$tmp/unit run 300 "$sanitizer $test" sh test/unit.sh build/$sanitizer "$test"
+		done <build/$sanitizer/tests
+	fi
+done
+
+# --- a server with the extension ----------------------------------------------
+needs_server()
+{
+	for step in regress isolation pgtap tap conformance; do
+		wanted $step && return 0
+	done
+	return 1
+}
+
+install_extension()
+{
+	libdir=$("$PG_CONFIG" --pkglibdir)
+	sharedir=$("$PG_CONFIG" --sharedir)/extension
+	sudo=
+	if cmp -s build/widecol.so "$libdir/widecol.so" && cmp -s build/widecol_engine.so "$libdir/widecol_engine.so" &&
+		cmp -s widecol--1.0.sql "$sharedir/widecol--1.0.sql" && cmp -s widecol.control "$sharedir/widecol.control"; then
+		return 0
+	fi
+	if [ ! -w "$libdir" ] || [ ! -w "$sharedir" ]; then
+		if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+			sudo="sudo -n"
+		else
+			fail "installing the extension: no permission to write $libdir and $sharedir (run this as root, or make install first as who may)"
+			return 1
+		fi
+	fi
+	say "installing the extension into $libdir"
+	if ! $sudo make PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >"$logs/install.log" 2>&1 </dev/null; then
+		tail -n 15 "$logs/install.log"
+		fail "make install"
+		return 1
+	fi
+}
+
+start_server()
+{
+	say "starting a temporary server ($("$PG_CONFIG" --version))"
+	if [ -n "$run_user" ]; then
+		chown -R "$run_user" "$tmp"
+	fi
+	if ! as_user "$bindir/initdb" -D "$tmp/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$logs/initdb.log" 2>&1; then
+		tail -n 15 "$logs/initdb.log"
+		fail "initdb"
+		return 1
+	fi
+	cat >>"$tmp/data/postgresql.conf" <<CONF
+shared_preload_libraries = 'widecol'
+listen_addresses = ''
+unix_socket_directories = '$socket'
+port = 5433
+fsync = off
+max_prepared_transactions = 4
+log_min_messages = info
+log_line_prefix = '%m [%p] %q%a '
+CONF
+	if ! as_user "$bindir/pg_ctl" -D "$tmp/data" -l "$tmp/server.log" -w -t 60 -s start >"$logs/start.log" 2>&1 </dev/null; then
+		cat "$logs/start.log"
+		tail -n 40 "$tmp/server.log"
+		fail "starting the server"
+		return 1
+	fi
+}
+
+# Did it survive?  A crash is a failure even when every test passed.
+watch_server()
+{
+	crashes=$(grep -cE 'was terminated by signal|PANIC:|TRAP:' "$tmp/server.log")
+	if [ "$crashes" -gt "${crashes_before:-0}" ]; then
+		grep -nE -B3 -A3 'was terminated by signal|PANIC:|TRAP:' "$tmp/server.log" | tail -n 40
+		fail "the server crashed during $1"
+	fi
+	crashes_before=$crashes
+}
+
+in_work()						# runs in the copy of the tests, as the server's user
+{
+	( cd "$work" && as_user env PATH="$bindir:$PATH" PGHOST="$socket" PGPORT=5433 PGUSER=postgres "$@" )
+}
+
+bounded()						# the same with the limit of run()
+{
+	in_work timeout -k 10 "$seconds" "$@"
+}
+
+regress()
+{
+	cp -R sql expected "$work"/
+	mkdir -p "$work/regress" "$work/test"
+	cp test/schedule "$work/test/"
+	[ -n "$run_user" ] && chown -R "$run_user" "$work"
+	if ! run 600 regress bounded "$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=regress \
+		--dbname=contrib_regression --encoding=UTF8 --no-locale --schedule=test/schedule; then
+		head -n 400 "$work/regress/regression.diffs" 2>/dev/null
+	fi
+	watch_server regress
+}
+
+isolation()
+{
+	cp -R test/isolation "$work"/
+	mkdir -p "$work/iso"
+	[ -n "$run_user" ] && chown -R "$run_user" "$work"
+	specs=$(cd test/isolation/specs && ls *.spec | sed 's/\.spec$//')
+	# shellcheck disable=SC2086 # a list of words
+	if ! run 300 isolation bounded "$pgxs/src/test/isolation/pg_isolation_regress" --bindir="$bindir" --inputdir=isolation --outputdir=iso \
+		--dbname=isolation_regression --load-extension=widecol $specs; then
+		head -n 200 "$work/iso/regression.diffs" 2>/dev/null
+	fi
+	watch_server isolation
+}
+
+pgtap()
+{
+	for file in test/*.sql; do
+		name=$(basename "$file" .sql)
+		cp "$file" "$work/"
+		if ! in_work createdb -T template0 "tap_$name" >"$logs/createdb.log" 2>&1; then
+			cat "$logs/createdb.log"
+			fail "pgtap $name: createdb"
+			continue
+		fi
+		run 300 "pgtap $name" bounded pg_prove -v -d "tap_$name" "$name.sql"
+		watch_server "pgtap $name"
+	done
+}
+
+tap()
+{
+	mkdir -p "$work/tap"
+	cp -R test/t "$work/tap/"
+	cp test/reap.pl "$work/"
+	[ -n "$run_user" ] && chown -R "$run_user" "$work"
+	for file in test/t/*.pl; do
+		name=$(basename "$file" .pl)
+		mkdir -p "$work/tap/$name"
+		[ -n "$run_user" ] && chown "$run_user" "$work/tap/$name"
+		if ! run 600 "tap $name" bounded perl reap.pl env PERL5LIB="$pgxs/src/test/perl" TESTDIR="$work/tap/$name" \
+			TESTDATADIR="$work/tap/$name/tmp_check" TESTLOGDIR="$work/tap/$name/tmp_check/log" \
+			PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_TIMEOUT_DEFAULT=120 prove -v "tap/t/$name.pl"; then
+			for server in "$work/tap/$name"/tmp_check/log/*; do
+				[ -f "$server" ] && echo "--- $(basename "$server")" && tail -n 25 "$server"
+			done
+		fi
+	done
+}
+
+conformance()
+{
+	cp -R test/conformance "$work"/
+	[ -n "$run_user" ] && chown -R "$run_user" "$work"
+	in_work createdb -T template0 conformance >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
+	run 600 conformance bounded env PGDATABASE=conformance python3 conformance/run.py
+	watch_server conformance
+}
+
+has()							# is there a file of this pattern
+{
+	[ -e "$1" ]
+}
+
+if needs_server && [ $built = yes ] && install_extension && start_server; then
+	crashes_before=0
+	if wanted regress && has sql/*.sql; then regress; fi
+	if wanted isolation && has test/isolation/specs/*.spec; then isolation; fi
+	if wanted pgtap && has test/*.sql; then pgtap; fi
+	if wanted conformance && has test/conformance/run.py; then conformance; fi
+	say "stopping the server"
+	if ! as_user "$bindir/pg_ctl" -D "$tmp/data" -m fast -w -t 60 -s stop; then
+		tail -n 40 "$tmp/server.log"
+		fail "the server does not stop"
+	fi
+	if wanted tap && has test/t/*.pl; then tap; fi
+fi
+
+# --- the long ones --------------------------------------------------------------
+if [ $all = yes ]; then
+	for script in test/fuzz/run.sh test/model/run.sh; do
+		if has $script; then
+			run 3600 "$script" sh "$script"
+		fi
+	done
+fi
+
+say "$(($(date +%s) - started)) seconds"
+if [ -n "$failures" ]; then
+	echo "failed:$failures"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

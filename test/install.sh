@@ -1,0 +1,121 @@
+#!/bin/sh
+# test/install.sh [demo|check]: installs the Debian packages that are missing
+# for test/demo.sh (demo) or test/check.sh (check).  Touches nothing and needs
+# no privilege when all is there.
+set -u
+. "$(dirname -- "$0")/env.sh"
+
+purpose=${1:-check}
+missing=
+
+need()							# package, then a command that succeeds when it is there
+{
+	package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+has_header()					# header: does the compiler find it
+{
+	printf '#include <stddef.h>\n#include <stdarg.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" |
+		"${CC:-gcc}" -E -x c - -o /dev/null
+}
+
+has_file()
+{
+	[ -e "$1" ]
+}
+
+# Which major version: the one that is here, else the one this Debian has.
+server_version()
+{
+	if find_pg_config; then
+		"$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/'
+		return
+	fi
+	for version in 15 17 16 18; do
+		if [ -x "/usr/lib/postgresql/$version/bin/postgres" ]; then
+			echo "$version"
+			return
+		fi
+	done
+	for version in 15 17 16 18; do
+		if [ -n "$(apt-cache policy "postgresql-server-dev-$version" 2>/dev/null | grep 'Candidate: [0-9]')" ]; then
+			echo "$version"
+			return
+		fi
+	done
+	echo none
+}
+
+look()
+{
+	missing=
+	need make command -v make
+	need gcc command -v "${CC:-gcc}"
+	need libc6-dev has_header stdio.h
+	need librocksdb-dev has_header rocksdb/c.h
+	if ! find_pg_config; then
+		# Both, so that their versions match.
+		missing="$missing postgresql-SERVER postgresql-server-dev-SERVER"
+	fi
+	if [ "$purpose" = check ]; then
+		need libcmocka-dev has_header cmocka.h
+		need perl command -v prove
+		need libipc-run-perl perl -MIPC::Run -e 1
+		need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
+		need python3 command -v python3
+		if [ -z "${PG_CONFIG:-}" ] ||
+			! has_file "$("$PG_CONFIG" --sharedir)/extension/pgtap.control"; then
+			missing="$missing postgresql-SERVER-pgtap"
+		fi
+	fi
+}
+
+look
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+	die "missing here (by Debian's package names):$missing.  Only Debian's packages are installed by this script: install these by hand"
+fi
+
+privileged=
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null 2>&1 || die "missing:$missing.  Run this as root once, or install them by hand"
+	privileged=sudo
+fi
+
+say "installing what is missing (a few minutes the first time)"
+say "reading the package lists: apt-get update"
+$privileged env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
+	say "apt-get update failed; trying with the lists that are here"
+
+version=$(server_version)
+[ "$version" != none ] || case $missing in
+*SERVER*) die "this Debian offers none of PostgreSQL 15 to 18 with header files (postgresql-server-dev-15)" ;;
+esac
+packages=$(printf '%s' "$missing" | sed "s/SERVER/$version/g")
+
+# Installing Debian's server package makes and starts a cluster, which nobody
+# asked for here: say no, unless somebody has already said something.
+case $missing in
+*postgresql-SERVER*)
+	if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+		$privileged mkdir -p /etc/postgresql-common
+		printf '%s\n' '# Written by widecol before it installed PostgreSQL; see createcluster.conf(5).' \
+			'# Without it each new server package makes and starts a cluster named main.' \
+			'create_main_cluster = false' |
+			$privileged tee /etc/postgresql-common/createcluster.conf >/dev/null
+	fi
+	;;
+esac
+
+say "installing:$packages"
+# shellcheck disable=SC2086 # a list of words
+$privileged env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
+	apt-get -q -y --no-install-recommends -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
+	-o Dpkg::Use-Pty=0 install $packages </dev/null || die "apt-get could not install:$packages"
+
+look
+[ -z "$missing" ] || die "still missing after the installation:$missing"
+say "all that is needed is installed"

@@ -1,0 +1,220 @@
+#!/bin/sh
+# test/lint.sh [-v]: what holds for the whole tree and no compiler says: who
+# includes whom (src/README), headers that compile alone, what core and the
+# modules need and export, sizes.  Prints TAP; run after make.  With -v also
+# lists long functions.
+set -u
+top=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$top" || exit 1
+LC_ALL=C
+export LC_ALL
+CC=${CC:-gcc}
+PG_CONFIG=${PG_CONFIG:-pg_config}
+verbose=${1:-}
+pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
+
+core="base model rowkey wire engine rpc"
+postgres_side="channel worker client fdw shell"
+client_headers="client/client.h client/families.h client/foreign.h client/settings.h"
+
+file_lines_max=1000
+function_lines=70
+
+# What a folder's files may include of the project, its own folder aside.
+allowed()
+{
+	case $1 in
+	base) ;;
+	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
+	wire | engine) echo "base/ model/" ;;
+	rpc) echo "base/ model/ wire/ engine/engine.h" ;;
+	channel) echo "base/ wire/" ;;
+	worker) echo "base/ channel/ rpc/rpc.h" ;;
+	client) echo "base/ model/ wire/ channel/" ;;
+	fdw | shell) echo "base/ model/ rowkey/ $client_headers" ;;
+	.) echo "base/ channel/ client/ fdw/ shell/" ;;
+	esac
+}
+
+number=0
+bad=0
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# check WORDS: ok when $scratch/found is empty; what is in it is what is wrong.
+check()
+{
+	number=$((number + 1))
+	if [ -s "$scratch/found" ]; then
+		echo "not ok $number - $1"
+		sed 's/^/#   /' "$scratch/found" | head -n 60
+		bad=$((bad + 1))
+	else
+		echo "ok $number - $1"
+	fi
+	: >"$scratch/found"
+}
+: >"$scratch/found"
+
+sources()						# folder...
+{
+	for folder in "$@"; do
+		find "src/$folder" -maxdepth 1 -name '*.[ch]' | sort
+	done
+}
+
+is_in()
+{
+	case " $2 " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# --- the include table ----------------------------------------------------------
+# One line an include: file, line number, the included name with its mark.
+includes()
+{
+	awk 'match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*/) {
+		name = substr($0, RSTART, RLENGTH); sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name); print FILENAME, FNR, name }' "$@" </dev/null
+}
+
+for folder in $core $postgres_side .; do
+	list=$(sources "$folder")
+	[ -n "$list" ] || continue
+	may=$(allowed "$folder")
+	# shellcheck disable=SC2086 # a list of files
+	includes $list | while read -r file line include; do
+		name=${include#?}
+		mine=no
+		[ -e "src/$name" ] && mine=yes
+		case $include in
+		'"'*)
+			if [ $mine = yes ]; then
+				good=no
+				for one in $may "$folder/"; do
+					case $name in "$one"*) good=yes ;; esac
+				done
+				[ $good = yes ] || echo "$file:$line: $folder may not include $name"
+			elif is_in "$folder" "$core"; then
+				echo "$file:$line: $name is not one of ours; core includes nothing else with quotes"
+			fi
+			;;
+		'<'*)
+			[ $mine = no ] || echo "$file:$line: our own $name wants quotes"
+			;;
+		esac
+		case $name in
+		rocksdb/*) [ "$folder" = engine ] || echo "$file:$line: RocksDB is for engine/ alone" ;;
+		esac
+	done >>"$scratch/found"
+	check "includes of src/$folder"
+done
+
+for folder in $core; do
+	list=$(sources "$folder")
+	# shellcheck disable=SC2086 # a list of files
+	[ -z "$list" ] || grep -nE '#[ \t]*include[ \t]*[<"](postgres|postgresql/|c\.h|fmgr|libpq|utils/|storage/|access/|catalog/|nodes/|executor/|port/)' $list
+done >"$scratch/found"
+check "no PostgreSQL header behind the wall"
+
+# --- headers alone ----------------------------------------------------------------
+for folder in $core $postgres_side; do
+	flags="-std=c11 -D_GNU_SOURCE"
+	is_in "$folder" "$postgres_side" && flags="-std=gnu11 -D_GNU_SOURCE -isystem $pg_include"
+	for header in $(sources "$folder" | grep '\.h$'); do
+		# shellcheck disable=SC2086 # flags is a list of words
+		printf '#include "%s"\n' "${header#src/}" |
+			$CC $flags -Wall -Werror -Isrc -fsyntax-only -x c - 2>"$scratch/errors" ||
+			{ echo "$header"; head -n 3 "$scratch/errors"; }
+	done
+done >"$scratch/found"
+check "each header compiles alone"
+
+for header in $(find src -name '*.h'); do
+	guard=$(printf '%s' "${header#src/}" | tr 'a-z/.' 'A-Z__')
+	grep -q "^#ifndef WC_$guard\$" "$header" || echo "$header: its guard should be WC_$guard"
+done >"$scratch/found"
+check "each header has its guard"
+
+# --- symbols ------------------------------------------------------------------------
+for library in libc.so.6 libm.so.6 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1; do
+	path=$($CC -print-file-name=$library)
+	[ -e "$path" ] && nm -D --defined-only "$path" | awk '{ sub(/@.*/, "", $3); print $3 }'
+done | sort -u >"$scratch/libc"
+nm --defined-only "$($CC -print-libgcc-file-name)" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u >>"$scratch/libc"
+echo _GLOBAL_OFFSET_TABLE_ >>"$scratch/libc"
+
+for folder in $core; do
+	for source in $(sources "$folder" | grep '\.c$'); do
+		object=build/${source#src/}
+		object=${object%.c}.o
+		if [ ! -e "$object" ]; then
+			echo "$object: not there, run make first"
+			continue
+		fi
+		nm -u "$object" | awk -v object="$object" -v folder="$folder" -v libc="$scratch/libc" '
+			BEGIN { while ((getline name < libc) > 0) known[name] = 1 }
+			$2 ~ /^wc_/ { next }
+			$2 ~ /^rocksdb_/ && folder == "engine" { next }
+			!($2 in known) { print object ": needs " $2 }'
+	done
+done >"$scratch/found"
+check "core needs only libc, pthread, wc_ and (in engine) rocksdb_"
+
+for module in widecol widecol_engine; do
+	if [ ! -e build/$module.so ]; then
+		echo "build/$module.so: not there, run make first"
+		continue
+	fi
+	nm -D -u build/$module.so | awk -v module=$module '
+		$2 ~ /^wc_/ { print module ".so: " $2 " is defined nowhere in it" }
+		$2 ~ /^rocksdb_/ && module == "widecol" { print module ".so: needs " $2 }'
+done >"$scratch/found"
+if readelf -d build/widecol.so 2>/dev/null | grep -q 'NEEDED.*rocksdb'; then
+	echo "widecol.so: is linked with RocksDB" >>"$scratch/found"
+fi
+check "modules are complete, and widecol.so knows no RocksDB"
+
+# What SQL names: widecol--*.sql is the list of what widecol.so may export.
+sql_symbols=$(sed -n "s/.*'MODULE_PATHNAME', *'\([a-z_0-9]*\)'.*/\1/p" widecol--*.sql | sort -u)
+{
+	printf '%s\n' Pg_magic_func _PG_init
+	for name in $sql_symbols; do
+		printf '%s\n' "$name" "pg_finfo_$name"
+	done
+} | sort >"$scratch/may.widecol"
+printf '%s\n' Pg_magic_func wc_worker_main | sort >"$scratch/may.widecol_engine"
+for module in widecol widecol_engine; do
+	[ -e build/$module.so ] || continue
+	nm -D --defined-only build/$module.so | awk '{ print $3 }' | sort >"$scratch/exports"
+	comm -23 "$scratch/exports" "$scratch/may.$module" | sed "s/^/$module.so exports what SQL does not use: /"
+	comm -13 "$scratch/exports" "$scratch/may.$module" | sed "s/^/$module.so lacks: /"
+done >"$scratch/found"
+check "modules export what SQL names, and nothing else"
+
+# --- sizes ---------------------------------------------------------------------------
+find src test -name '*.[ch]' | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, " max " at most" }' >"$scratch/found"
+check "no file over $file_lines_max lines"
+
+if [ "$verbose" = -v ]; then
+	for file in $(find src -name '*.c' | sort); do
+		awk -v file="$file" -v max=$function_lines '
+			/^[a-z_][A-Za-z0-9_]*\(/ { name = $0; sub(/\(.*/, "", name) }
+			/^{/ { start = FNR }
+			/^}/ { if (start && FNR - start - 1 > max) print "# " file ":" start ": " name " has " FNR - start - 1 " lines"; start = 0 }' "$file"
+	done
+fi
+
+# --- habits --------------------------------------------------------------------------
+grep -rnE 'TODO|FIXME|XXX' src sql test widecol--*.sql Makefile 2>/dev/null | grep -v '^test/lint.sh:' | grep -vE '(# TODO|XXXXXX)' >"$scratch/found"
+check "no work left for later"
+
+for file in sql/*.sql; do
+	[ -e "$file" ] || continue
+	name=$(basename "$file" .sql)
+	grep -qE "^test:(.* )?$name( |\$)" test/schedule 2>/dev/null || echo "$file: not in test/schedule"
+	[ -e "expected/$name.out" ] || echo "$file: no expected/$name.out"
+done >"$scratch/found"
+check "each file of sql/ is in test/schedule and has its expected output"
+
+echo "1..$number"
+[ $bad -eq 0 ]
