@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
 #include "utils/snapshot.h"
 
 #include "model/batch.h"
