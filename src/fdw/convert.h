@@ -89,11 +89,14 @@ struct WcCodec
 	WcPartShape shape;
 
 	/*
-	 * What bytes can decide.  equality_exact: two values are = in SQL (under the
-	 * spec's collation) exactly when their contents are the same bytes.
+	 * What bytes can decide.  equality_safe: values that are = in SQL (under the
+	 * spec's collation) have the same content, so "=" may be pushed down as
+	 * equality of contents.  equality_exact: and values that are not have not, so
+	 * it needs no recheck (false for hashes, say).
 	 * order: content's byte order against SQL's < (shape.order is the same).
 	 * prefix_exact: LIKE 'x%', ^@ and starts_with are prefixes of content.
 	 */
+	bool		equality_safe;
 	bool		equality_exact;
 	bool		prefix_exact;
 	WcPartOrder order;
