@@ -137,3 +137,16 @@ wc_decode_varint_max(WcDecoder *d, uint64_t max)
 	}
 	return v;
 }
+
+size_t
+wc_decode_count(WcDecoder *d, size_t max, size_t bytes_min)
+{
+	size_t		n = (size_t) wc_decode_varint_max(d, max);
+
+	if (n > wc_decoder_left(d) / bytes_min)
+	{
+		wc_decoder_fail(d);
+		return 0;
+	}
+	return n;
+}

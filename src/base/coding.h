@@ -139,6 +139,11 @@ extern WcSlice wc_decode_bytes(WcDecoder *d);
 /* A varint that must be at most max, else the decoder fails. */
 extern uint64_t wc_decode_varint_max(WcDecoder *d, uint64_t max);
 
+/* A varint count of things to come that take at least bytes_min (> 0) each: at
+ * most max, and no more than the rest of the input can hold, so that corrupt
+ * bytes cannot ask for much memory. */
+extern size_t wc_decode_count(WcDecoder *d, size_t max, size_t bytes_min);
+
 static inline bool
 wc_decoder_done(const WcDecoder *d)
 {

@@ -22,6 +22,9 @@
 /* A message between backend and engine; one cell plus room for its headers. */
 #define WC_MESSAGE_MAX			(WC_VALUE_MAX + 4 * 1024 * 1024)
 
+/* All that one statement does to one row: it travels in one message. */
+#define WC_OPERATION_MAX		(WC_VALUE_MAX + 2 * 1024 * 1024)
+
 /* Cell blocks: the first answer of a scan, and what later ones grow to. */
 #define WC_BLOCK_FIRST			(4 * 1024)
 #define WC_BLOCK_MAX			(64 * 1024)

@@ -83,8 +83,11 @@ typedef struct WcOp
  * The builder appends to a buffer that the caller owns.  A ROW operation is
  * open between wc_batch_row_begin and wc_batch_row_end; wc_batch_row_abandon
  * takes an unfinished one back.  Limits (row, qualifier, value, timestamps >= 0,
- * empty row) are checked when an item is added: the error is returned, nothing
- * is appended.
+ * empty row, the operation's size) are checked when an item is added: the error
+ * is returned, nothing is appended, and the buffer can still be used.
+ *
+ * families are looked at with WC_ROW_MUST_BE_ABSENT only, which needs at least
+ * one.  A CREATE or ALTER checks the descriptor (wc_table_desc_check).
  */
 typedef struct WcBatchBuilder
 {
@@ -122,7 +125,10 @@ extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t ci
 /* --- reading --------------------------------------------------------------
  *
  * Reads untrusted bytes; everything points into them.  WC_END at the end,
- * WC_CORRUPT when they are no batch.
+ * WC_CORRUPT when they are no batch (and from then on).  wc_batch_next_op
+ * checks an operation's own head; the items of a ROW are checked one by one as
+ * they are read (wc_op_next_item with wc_decoder(op.items)), a descriptor when
+ * it is decoded.
  */
 extern WcStatus wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_op_next_item(WcDecoder *d, WcItem *item, WcError *err) WC_WARN_UNUSED;

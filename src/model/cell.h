@@ -45,6 +45,16 @@ wc_cell_is_marker(const WcCell *c)
 	return c->type != WC_PUT;
 }
 
+/* Is it one of HBase's codes? */
+static inline bool
+wc_cell_type_valid(uint8_t type)
+{
+	const uint32_t codes = 1u << WC_PUT | 1u << WC_DELETE | 1u << WC_DELETE_FAMILY_VERSION |
+		1u << WC_DELETE_COLUMN | 1u << WC_DELETE_FAMILY;
+
+	return type < 32 && (codes >> type & 1) != 0;
+}
+
 /* Compares within one row and family: qualifier, ts desc, type desc, seq desc. */
 extern int	wc_cell_cmp(const WcCell *a, const WcCell *b);
 

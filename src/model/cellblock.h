@@ -15,7 +15,9 @@
 
 #define WC_NO_COLUMN UINT32_MAX
 
-/* --- writing: appends to a buffer that the caller owns -------------------- */
+/* --- writing: appends to a buffer that the caller owns ---------------------
+ * Whether everything fitted is looked up in the buffer at the end
+ * (wc_buf_status); nothing is counted that did not. */
 typedef struct WcBlockWriter
 {
 	WcBuf	   *buf;
@@ -47,6 +49,7 @@ typedef struct WcBlockReader
 	bool		continues;
 	bool		open;
 	bool		end;
+	bool		in_row;			/* cells may come: a row has begun */
 } WcBlockReader;
 
 typedef enum WcBlockEntry
@@ -59,8 +62,10 @@ typedef enum WcBlockEntry
 
 extern WcStatus wc_block_open(WcBlockReader *r, WcSlice block, WcError *err) WC_WARN_UNUSED;
 
-/* For a cell by position, cell->family and qualifier are not set.  Without
- * want_ts, ts is 0 and type WC_PUT. */
+/* For a cell by position, cell->family and qualifier are not set (left alone);
+ * colno is below WC_COLUMNS_MAX, whether the scan has so many columns is for the
+ * caller to check.  Without want_ts, ts is 0 and type WC_PUT.  cell->row is left
+ * alone, seq is 0.  Once corrupt, always corrupt. */
 extern WcBlockEntry wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno);
 
 #endif

@@ -13,6 +13,12 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
+#define WC_BLOCKSIZE_MIN	1024
+#define WC_BLOCKSIZE_MAX	(16 * 1024 * 1024)
+
+/* The namespace of a table that names none. */
+#define WC_NAMESPACE_DEFAULT "default"
+
 typedef enum WcKeepDeleted
 {
 	WC_KEEP_DELETED_FALSE = 0,
@@ -84,6 +90,7 @@ extern const WcFamilyAttrs wc_family_attrs_default;
  * control character, none of : / \ .  Table and namespace names: letters,
  * digits, '_', '-', '.' and every byte above 0x7f, no leading '.' or '-'. */
 extern WcStatus wc_family_name_check(WcSlice name, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_namespace_name_check(WcSlice ns, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_table_name_check(WcSlice ns, WcSlice name, WcError *err) WC_WARN_UNUSED;
 
 /* Splits "[namespace:]table" at its first colon; without one ns is "default".
@@ -93,7 +100,8 @@ extern WcStatus wc_table_name_split(WcSlice full, WcSlice *ns, WcSlice *name, Wc
 /* Ranges of the attributes and how they go together; name is for the message. */
 extern WcStatus wc_family_attrs_check(WcSlice name, const WcFamilyAttrs *attrs, WcError *err) WC_WARN_UNUSED;
 
-/* The whole descriptor: names, at least one family, order, splits. */
+/* The whole descriptor: names, at least one family, order, packings chosen,
+ * family ids distinct and below next_family_id, splits. */
 extern WcStatus wc_table_desc_check(const WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 
 /* NULL when there is none. */

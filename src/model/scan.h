@@ -42,7 +42,7 @@ typedef struct WcScan
 {
 	uint32_t	table_id;
 	uint32_t	nranges;		/* 0: the whole table */
-	WcRange    *ranges;			/* ascending, disjoint */
+	WcRange    *ranges;			/* ascending, disjoint; an empty one stands alone */
 	uint32_t	ncolumns;		/* 0: every column of every family */
 	WcColumn   *columns;		/* what is returned */
 

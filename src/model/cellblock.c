@@ -1,0 +1,279 @@
+/*
+ * model/cellblock.c: cells on their way to a backend.
+ *
+ * Both halves run once per cell of every scan: one reservation a cell, and no
+ * call for a number of one or two bytes.
+ */
+#include "model/cellblock.h"
+
+#include <assert.h>
+
+#define BLOCK_CONTINUES		0x01
+#define BLOCK_OPEN			0x02
+#define BLOCK_END			0x04
+#define BLOCK_FLAGS			0x07
+
+/* An entry's tag: a row, or a cell with these bits. */
+#define TAG_ROW				0x80
+#define TAG_NAMED			0x01	/* family and qualifier instead of a position */
+#define TAG_TS				0x02	/* timestamp and type */
+#define TAG_TTL				0x04
+#define TAG_KEY_ONLY		0x08	/* no value */
+#define TAG_COLUMN_SHIFT	4		/* a position up to 6 is in the tag; 7: a varint follows */
+#define TAG_COLUMN_FOLLOWS	7
+
+/* Most bytes a cell's numbers take: tag, timestamp, type, and as varints the
+ * position or family, TTL, and the lengths of qualifier and value. */
+#define CELL_HEAD_MAX (1 + 8 + 1 + 4 * WC_VARINT_MAX)
+
+/* --- writing ---------------------------------------------------------------- */
+
+static inline uint8_t *
+reserve(WcBuf *buf, size_t n)
+{
+	if (!buf->failed && n <= buf->cap - buf->len && buf->data)
+		return buf->data + buf->len;
+	return wc_buf_reserve(buf, n);
+}
+
+static inline uint8_t *
+store_slice(uint8_t *p, WcSlice s)
+{
+	p = wc_store_varint(p, s.len);
+	if (s.len > 0)
+		memcpy(p, s.data, s.len);
+	return p + s.len;
+}
+
+void
+wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
+{
+	w->buf = buf;
+	w->start = buf->len;
+	w->nrows = 0;
+	w->ncells = 0;
+	wc_buf_append_u8(buf, continues ? BLOCK_CONTINUES : 0);
+}
+
+void
+wc_block_row(WcBlockWriter *w, WcSlice row)
+{
+	uint8_t    *p = reserve(w->buf, 1 + WC_VARINT_MAX + row.len);
+
+	assert(row.len > 0 && row.len <= WC_ROW_MAX);
+	if (!p)
+		return;
+	*p++ = TAG_ROW;
+	p = store_slice(p, row);
+	w->buf->len = (size_t) (p - w->buf->data);
+	w->nrows++;
+}
+
+void
+wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only)
+{
+	bool		named = colno == WC_NO_COLUMN;
+	bool		ttl = want_ts && cell->ttl_us > 0;
+	size_t		n = CELL_HEAD_MAX + (named ? cell->qualifier.len : 0) + (key_only ? 0 : cell->value.len);
+	uint8_t    *p = reserve(w->buf, n);
+	uint8_t    *tag = p;
+
+	if (!p)
+		return;
+	p++;
+	*tag = (uint8_t) ((want_ts ? TAG_TS : 0) | (ttl ? TAG_TTL : 0) | (key_only ? TAG_KEY_ONLY : 0));
+	if (named)
+	{
+		*tag |= TAG_NAMED;
+		p = wc_store_varint(p, cell->family);
+		p = store_slice(p, cell->qualifier);
+	}
+	else if (colno < TAG_COLUMN_FOLLOWS)
+		*tag |= (uint8_t) (colno << TAG_COLUMN_SHIFT);
+	else
+	{
+		*tag |= TAG_COLUMN_FOLLOWS << TAG_COLUMN_SHIFT;
+		p = wc_store_varint(p, colno);
+	}
+	if (want_ts)
+	{
+		wc_store_u64(p, (uint64_t) cell->ts);
+		p[8] = cell->type;
+		p += 9;
+	}
+	if (ttl)
+		p = wc_store_varint(p, (uint64_t) cell->ttl_us);
+	if (!key_only)
+		p = store_slice(p, cell->value);
+	w->buf->len = (size_t) (p - w->buf->data);
+	w->ncells++;
+}
+
+void
+wc_block_finish(WcBlockWriter *w, bool open, bool end)
+{
+	assert(!(open && end));
+	if (w->buf->failed)
+		return;
+	w->buf->data[w->start] |= (uint8_t) ((open ? BLOCK_OPEN : 0) | (end ? BLOCK_END : 0));
+}
+
+/* --- reading ---------------------------------------------------------------- */
+
+WcStatus
+wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
+{
+	uint8_t		flags;
+
+	r->d = wc_decoder(block);
+	flags = wc_decode_u8(&r->d);
+	if (r->d.failed || (flags & ~BLOCK_FLAGS) != 0 ||
+		(flags & (BLOCK_OPEN | BLOCK_END)) == (BLOCK_OPEN | BLOCK_END))
+	{
+		wc_decoder_fail(&r->d);
+		return wc_error(err, WC_CORRUPT, "cell block of %zu bytes has no valid head", block.len);
+	}
+	r->continues = (flags & BLOCK_CONTINUES) != 0;
+	r->open = (flags & BLOCK_OPEN) != 0;
+	r->end = (flags & BLOCK_END) != 0;
+	r->in_row = r->continues;
+	return WC_OK;
+}
+
+/*
+ * As wc_decode_varint, with numbers of two bytes (lengths of most values, small
+ * ids) read without a call either.
+ */
+static inline uint64_t
+take_varint(WcDecoder *d)
+{
+	const uint8_t *p = d->p;
+
+	if (d->end - p >= 2)
+	{
+		if (p[0] < 0x80)
+		{
+			d->p = p + 1;
+			return p[0];
+		}
+		if (p[1] < 0x80)
+		{
+			d->p = p + 2;
+			return (uint64_t) (p[0] & 0x7F) | (uint64_t) p[1] << 7;
+		}
+	}
+	return wc_decode_varint(d);
+}
+
+static inline WcSlice
+take_bytes(WcDecoder *d)
+{
+	uint64_t	n = take_varint(d);
+	WcSlice		s;
+
+	if (n > wc_decoder_left(d))
+	{
+		wc_decoder_fail(d);
+		return wc_slice(NULL, 0);
+	}
+	s = wc_slice(d->p, (size_t) n);
+	d->p += n;
+	return s;
+}
+
+/* Which column: false when the bytes cannot be right. */
+static inline bool
+take_column(WcDecoder *d, uint8_t tag, WcCell *cell, uint32_t *colno)
+{
+	uint64_t	n = tag >> TAG_COLUMN_SHIFT;
+
+	if ((tag & TAG_NAMED) != 0)
+	{
+		uint64_t	family = take_varint(d);
+
+		cell->qualifier = take_bytes(d);
+		cell->family = (uint32_t) family;
+		*colno = WC_NO_COLUMN;
+		return n == 0 && family <= UINT32_MAX && cell->qualifier.len <= WC_QUALIFIER_MAX;
+	}
+	if (n == TAG_COLUMN_FOLLOWS)
+	{
+		n = take_varint(d);
+		if (n >= WC_COLUMNS_MAX)
+			return false;
+	}
+	*colno = (uint32_t) n;
+	return true;
+}
+
+/* Timestamp and type, and the TTL when there is one. */
+static inline bool
+take_time(WcDecoder *d, uint8_t tag, WcCell *cell)
+{
+	uint64_t	n;
+
+	if (wc_decoder_left(d) < 9)
+		return false;
+	n = wc_load_u64(d->p);
+	cell->ts = (int64_t) n;
+	cell->type = d->p[8];
+	d->p += 9;
+	if (n > INT64_MAX || !wc_cell_type_valid(cell->type))
+		return false;
+	if ((tag & TAG_TTL) == 0)
+		return true;
+	n = take_varint(d);
+	cell->ttl_us = (int64_t) n;
+	return n > 0 && n <= INT64_MAX;
+}
+
+static WcBlockEntry
+corrupt(WcBlockReader *r)
+{
+	wc_decoder_fail(&r->d);
+	return WC_BLOCK_CORRUPT;
+}
+
+WcBlockEntry
+wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
+{
+	WcDecoder	d = r->d;
+	uint8_t		tag;
+
+	if (d.p == d.end)
+		return d.failed ? WC_BLOCK_CORRUPT : WC_BLOCK_DONE;
+	tag = *d.p++;
+	if (tag < TAG_ROW)
+	{
+		if (!r->in_row || !take_column(&d, tag, cell, colno))
+			return corrupt(r);
+		cell->ts = 0;
+		cell->type = WC_PUT;
+		cell->ttl_us = 0;
+		cell->seq = 0;
+		if ((tag & TAG_TS) != 0)
+		{
+			if (!take_time(&d, tag, cell))
+				return corrupt(r);
+		}
+		else if ((tag & TAG_TTL) != 0)
+			return corrupt(r);
+		if ((tag & TAG_KEY_ONLY) != 0)
+			cell->value = wc_slice(NULL, 0);
+		else
+			cell->value = take_bytes(&d);
+		if (d.failed)
+			return corrupt(r);
+		r->d = d;
+		return WC_BLOCK_CELL;
+	}
+
+	if (tag != TAG_ROW)
+		return corrupt(r);
+	*row = take_bytes(&d);
+	if (d.failed || row->len == 0 || row->len > WC_ROW_MAX)
+		return corrupt(r);
+	r->in_row = true;
+	r->d = d;
+	return WC_BLOCK_ROW;
+}

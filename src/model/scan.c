@@ -1,0 +1,386 @@
+/*
+ * model/scan.c: the Scan, its rules and its bytes.
+ */
+#include "model/scan.h"
+
+#include "base/coding.h"
+
+#define SCAN_EXISTENCE		0x01
+#define SCAN_REVERSED		0x02
+#define SCAN_RAW			0x04
+#define SCAN_WANT_TS		0x08
+#define SCAN_KEY_ONLY		0x10
+#define SCAN_TIME_RANGE		0x20	/* ts_min and ts_max follow */
+#define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
+#define SCAN_FLAGS			0x7F
+
+#define RANGE_START_INCLUSIVE	0x01
+#define RANGE_STOP_INCLUSIVE	0x02
+#define RANGE_ONE_ROW			0x04	/* stop is start and is not repeated */
+
+/* Fewest bytes that one takes encoded: bounds what a corrupt count allocates. */
+#define RANGE_BYTES_MIN		2
+#define COLUMN_BYTES_MIN	2
+#define FAMILY_BYTES_MIN	1
+
+void
+wc_scan_init(WcScan *scan, uint32_t table_id)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->table_id = table_id;
+	scan->versions = 1;
+	scan->ts_max = WC_TS_LATEST;
+}
+
+/* --- ranges ----------------------------------------------------------------- */
+
+bool
+wc_range_before_start(const WcRange *range, WcSlice row)
+{
+	int			c;
+
+	if (range->start.len == 0)
+		return false;
+	c = wc_slice_cmp(row, range->start);
+	return c < 0 || (c == 0 && !range->start_inclusive);
+}
+
+bool
+wc_range_behind_stop(const WcRange *range, WcSlice row)
+{
+	int			c;
+
+	if (range->stop.len == 0)
+		return false;
+	c = wc_slice_cmp(row, range->stop);
+	return c > 0 || (c == 0 && !range->stop_inclusive);
+}
+
+bool
+wc_range_contains(const WcRange *range, WcSlice row)
+{
+	return !wc_range_before_start(range, row) && !wc_range_behind_stop(range, row);
+}
+
+bool
+wc_range_is_empty(const WcRange *range)
+{
+	/* No row key is empty, so without a start the smallest is 00. */
+	bool		inclusive = range->start_inclusive && range->start.len > 0;
+	WcSlice		start = range->start;
+	WcSlice		stop = range->stop;
+	int			c;
+
+	if (stop.len == 0)
+		return false;
+	c = wc_slice_cmp(start, stop);
+	if (c > 0)
+		return true;
+	if (c == 0)
+		return !(inclusive && range->stop_inclusive);
+	if (inclusive)
+		return false;
+
+	/* The smallest key behind start is start and a 00: is stop just that? */
+	return !range->stop_inclusive && stop.len == start.len + 1 &&
+		stop.data[start.len] == 0 && wc_slice_starts_with(stop, start);
+}
+
+bool
+wc_range_of_prefix(WcArena *arena, WcSlice prefix, WcRange *range)
+{
+	size_t		n = prefix.len;
+	uint8_t    *stop;
+
+	range->start = prefix;
+	range->start_inclusive = true;
+	range->stop = wc_slice(NULL, 0);
+	range->stop_inclusive = false;
+	while (n > 0 && prefix.data[n - 1] == 0xFF)
+		n--;
+	if (n == 0)
+		return true;
+	stop = wc_arena_alloc(arena, n);
+	if (!stop)
+		return false;
+	memcpy(stop, prefix.data, n);
+	stop[n - 1]++;
+	range->stop = wc_slice(stop, n);
+	return true;
+}
+
+/* --- rules ------------------------------------------------------------------ */
+
+static WcStatus
+ranges_check(const WcScan *scan, WcError *err)
+{
+	if (scan->nranges > WC_RANGES_MAX)
+		return wc_error(err, WC_TOO_LARGE, "too many row ranges in a scan: %u, the limit is %d",
+						scan->nranges, WC_RANGES_MAX);
+	for (uint32_t i = 0; i < scan->nranges; i++)
+	{
+		const WcRange *r = &scan->ranges[i];
+		size_t		longest = r->start.len > r->stop.len ? r->start.len : r->stop.len;
+
+		if (longest > WC_ROW_MAX)
+			return wc_error(err, WC_TOO_LARGE, "start or stop row is too long: %zu bytes, the limit of a row key is %d",
+							longest, WC_ROW_MAX);
+		if (scan->nranges > 1 && wc_range_is_empty(r))
+			return wc_error(err, WC_INVALID, "row range %u of %u is empty", i + 1, scan->nranges);
+		if (i > 0)
+		{
+			const WcRange *before = &scan->ranges[i - 1];
+			int			c;
+
+			c = before->stop.len == 0 || r->start.len == 0 ? 1 : wc_slice_cmp(before->stop, r->start);
+			if (c > 0 || (c == 0 && before->stop_inclusive && r->start_inclusive))
+				return wc_error(err, WC_INVALID, "row range %u does not begin behind the one before it", i + 1);
+		}
+	}
+	return WC_OK;
+}
+
+static WcStatus
+columns_check(const WcScan *scan, WcError *err)
+{
+	if (scan->ncolumns > WC_COLUMNS_MAX)
+		return wc_error(err, WC_TOO_LARGE, "too many columns in a scan: %u, the limit is %d",
+						scan->ncolumns, WC_COLUMNS_MAX);
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		const WcColumn *c = &scan->columns[i];
+		size_t		longest = c->qualifier.len;
+
+		if (c->kind > WC_COLUMN_RANGE)
+			return wc_error(err, WC_INVALID, "column %u of a scan is of the unknown kind %u", i + 1, c->kind);
+		if (c->kind == WC_COLUMN_FAMILY)
+			continue;
+		if (scan->raw)
+			return wc_error(err, WC_INVALID, "a raw scan cannot select qualifiers");
+		if (c->kind == WC_COLUMN_RANGE && c->stop.len > longest)
+			longest = c->stop.len;
+		if (longest > WC_QUALIFIER_MAX)
+			return wc_error(err, WC_TOO_LARGE, "qualifier is too long: %zu bytes, the limit is %d",
+							longest, WC_QUALIFIER_MAX);
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_scan_check(const WcScan *scan, WcError *err)
+{
+	WcStatus	status = ranges_check(scan, err);
+
+	if (status == WC_OK)
+		status = columns_check(scan, err);
+	if (status != WC_OK)
+		return status;
+	if (scan->rows_by_existence && scan->nfamilies > WC_FAMILIES_MAX)
+		return wc_error(err, WC_TOO_LARGE, "too many families in a scan: %u, the limit is %d",
+						scan->nfamilies, WC_FAMILIES_MAX);
+	if (scan->versions < 1 || scan->versions > WC_VERSIONS_MAX)
+		return wc_error(err, WC_INVALID, "versions of a scan is %u, must be between 1 and %d",
+						scan->versions, WC_VERSIONS_MAX);
+	if (scan->ts_min < 0 || scan->ts_max < 0)
+		return wc_error(err, WC_INVALID, "time range [%lld, %lld) has a negative bound",
+						(long long) scan->ts_min, (long long) scan->ts_max);
+	if (scan->ts_min > scan->ts_max)
+		return wc_error(err, WC_INVALID, "time range [%lld, %lld) ends before it begins",
+						(long long) scan->ts_min, (long long) scan->ts_max);
+	return WC_OK;
+}
+
+/* --- bytes ------------------------------------------------------------------ */
+
+static void
+ranges_encode(WcBuf *out, const WcScan *scan)
+{
+	wc_buf_append_varint(out, scan->nranges);
+	for (uint32_t i = 0; i < scan->nranges; i++)
+	{
+		const WcRange *r = &scan->ranges[i];
+		bool		one_row = r->start_inclusive && r->stop_inclusive && r->start.len > 0 &&
+			wc_slice_eq(r->start, r->stop);
+
+		if (one_row)
+		{
+			wc_buf_append_u8(out, RANGE_ONE_ROW);
+			wc_buf_append_bytes(out, r->start);
+			continue;
+		}
+		wc_buf_append_u8(out, (uint8_t) ((r->start_inclusive ? RANGE_START_INCLUSIVE : 0) |
+										 (r->stop_inclusive ? RANGE_STOP_INCLUSIVE : 0)));
+		wc_buf_append_bytes(out, r->start);
+		wc_buf_append_bytes(out, r->stop);
+	}
+}
+
+static void
+columns_encode(WcBuf *out, const WcScan *scan)
+{
+	wc_buf_append_varint(out, scan->ncolumns);
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		const WcColumn *c = &scan->columns[i];
+
+		wc_buf_append_u8(out, c->kind);
+		wc_buf_append_varint(out, c->family);
+		if (c->kind != WC_COLUMN_FAMILY)
+			wc_buf_append_bytes(out, c->qualifier);
+		if (c->kind == WC_COLUMN_RANGE)
+			wc_buf_append_bytes(out, c->stop);
+	}
+}
+
+void
+wc_scan_encode(WcBuf *out, const WcScan *scan)
+{
+	bool		time_range = scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST;
+	bool		limits = scan->row_limit != 0 || scan->row_offset != 0 ||
+		scan->column_limit != 0 || scan->column_offset != 0;
+
+	wc_buf_append_varint(out, scan->table_id);
+	wc_buf_append_u8(out, (uint8_t) ((scan->rows_by_existence ? SCAN_EXISTENCE : 0) |
+									 (scan->reversed ? SCAN_REVERSED : 0) |
+									 (scan->raw ? SCAN_RAW : 0) |
+									 (scan->want_ts ? SCAN_WANT_TS : 0) |
+									 (scan->key_only ? SCAN_KEY_ONLY : 0) |
+									 (time_range ? SCAN_TIME_RANGE : 0) |
+									 (limits ? SCAN_LIMITS : 0)));
+	wc_buf_append_varint(out, scan->versions);
+	if (time_range)
+	{
+		wc_buf_append_varint(out, (uint64_t) scan->ts_min);
+		wc_buf_append_varint(out, (uint64_t) scan->ts_max);
+	}
+	if (limits)
+	{
+		wc_buf_append_varint(out, scan->row_limit);
+		wc_buf_append_varint(out, scan->row_offset);
+		wc_buf_append_varint(out, scan->column_limit);
+		wc_buf_append_varint(out, scan->column_offset);
+	}
+	ranges_encode(out, scan);
+	columns_encode(out, scan);
+	if (scan->rows_by_existence)
+	{
+		wc_buf_append_varint(out, scan->nfamilies);
+		for (uint32_t i = 0; i < scan->nfamilies; i++)
+			wc_buf_append_varint(out, scan->families[i]);
+	}
+}
+
+/*
+ * Reads a count and allocates that many; NULL when memory is out.
+ */
+static void *
+array_decode(WcDecoder *d, WcArena *arena, uint32_t max, size_t bytes_min, size_t size, uint32_t *n)
+{
+	size_t		count = wc_decode_count(d, max, bytes_min);
+
+	*n = (uint32_t) count;
+	return wc_arena_alloc_zero(arena, count * size);
+}
+
+static bool
+ranges_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
+{
+	scan->ranges = array_decode(d, arena, WC_RANGES_MAX, RANGE_BYTES_MIN, sizeof(WcRange), &scan->nranges);
+	if (!scan->ranges)
+		return false;
+	for (uint32_t i = 0; i < scan->nranges; i++)
+	{
+		WcRange    *r = &scan->ranges[i];
+		uint8_t		flags = wc_decode_u8(d);
+
+		r->start = wc_decode_bytes(d);
+		if (flags == RANGE_ONE_ROW)
+		{
+			r->stop = r->start;
+			r->start_inclusive = r->stop_inclusive = true;
+			if (r->start.len == 0)
+				wc_decoder_fail(d);
+			continue;
+		}
+		if ((flags & ~(RANGE_START_INCLUSIVE | RANGE_STOP_INCLUSIVE)) != 0)
+			wc_decoder_fail(d);
+		r->stop = wc_decode_bytes(d);
+		r->start_inclusive = (flags & RANGE_START_INCLUSIVE) != 0;
+		r->stop_inclusive = (flags & RANGE_STOP_INCLUSIVE) != 0;
+	}
+	return true;
+}
+
+static bool
+columns_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
+{
+	scan->columns = array_decode(d, arena, WC_COLUMNS_MAX, COLUMN_BYTES_MIN, sizeof(WcColumn), &scan->ncolumns);
+	if (!scan->columns)
+		return false;
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		WcColumn   *c = &scan->columns[i];
+
+		c->kind = wc_decode_u8(d);
+		c->family = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+		if (c->kind != WC_COLUMN_FAMILY)
+			c->qualifier = wc_decode_bytes(d);
+		if (c->kind == WC_COLUMN_RANGE)
+			c->stop = wc_decode_bytes(d);
+	}
+	return true;
+}
+
+static bool
+families_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
+{
+	scan->families = array_decode(d, arena, WC_FAMILIES_MAX, FAMILY_BYTES_MIN, sizeof(uint32_t), &scan->nfamilies);
+	if (!scan->families)
+		return false;
+	for (uint32_t i = 0; i < scan->nfamilies; i++)
+		scan->families[i] = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	return true;
+}
+
+static void
+header_decode(WcDecoder *d, WcScan *scan)
+{
+	uint8_t		flags;
+
+	wc_scan_init(scan, (uint32_t) wc_decode_varint_max(d, UINT32_MAX));
+	flags = wc_decode_u8(d);
+	if ((flags & ~SCAN_FLAGS) != 0)
+		wc_decoder_fail(d);
+	scan->rows_by_existence = (flags & SCAN_EXISTENCE) != 0;
+	scan->reversed = (flags & SCAN_REVERSED) != 0;
+	scan->raw = (flags & SCAN_RAW) != 0;
+	scan->want_ts = (flags & SCAN_WANT_TS) != 0;
+	scan->key_only = (flags & SCAN_KEY_ONLY) != 0;
+	scan->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	if ((flags & SCAN_TIME_RANGE) != 0)
+	{
+		scan->ts_min = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+		scan->ts_max = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	}
+	if ((flags & SCAN_LIMITS) != 0)
+	{
+		scan->row_limit = wc_decode_varint(d);
+		scan->row_offset = wc_decode_varint(d);
+		scan->column_limit = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+		scan->column_offset = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	}
+}
+
+WcStatus
+wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err)
+{
+	WcDecoder	d = wc_decoder(bytes);
+
+	header_decode(&d, scan);
+	if (!ranges_decode(&d, arena, scan) || !columns_decode(&d, arena, scan) ||
+		(scan->rows_by_existence && !families_decode(&d, arena, scan)))
+		return wc_error(err, WC_NO_MEMORY, "out of memory: scan of %zu bytes", bytes.len);
+	if (!wc_decoder_done(&d))
+		return wc_error(err, WC_CORRUPT, "scan of %zu bytes cannot be decoded", bytes.len);
+	return wc_scan_check(scan, err);
+}
