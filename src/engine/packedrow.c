@@ -1,0 +1,270 @@
+/*
+ * engine/packedrow.c: packing "row" as bytes.
+ */
+#include "engine/packedrow.h"
+
+#include <assert.h>
+
+/* --- writing --------------------------------------------------------------*/
+
+/* What all the cells of a row have in common. */
+typedef struct Common
+{
+	uint8_t		flags;			/* of the row */
+	int64_t		ts;
+	int64_t		seq;
+	size_t		room;			/* most bytes the cells can take */
+} Common;
+
+static void
+find_common(const WcCell *cells, size_t ncells, Common *common)
+{
+	bool		simple = true;
+	bool		one_ts = true;
+	bool		one_seq = true;
+	bool		seq_is_ts = true;
+	size_t		votes = 0;
+
+	common->room = 0;
+	for (size_t i = 0; i < ncells; i++)
+	{
+		const WcCell *c = &cells[i];
+
+		if (c->type != WC_PUT || c->ttl_us > 0 || (i > 0 && wc_slice_eq(c->qualifier, cells[i - 1].qualifier)))
+			simple = false;
+		if (c->ts != cells[0].ts)
+			one_ts = false;
+		if (c->seq != cells[0].seq)
+			one_seq = false;
+		if (c->seq != c->ts)
+			seq_is_ts = false;
+
+		/* the timestamp of most cells, if there is such a one */
+		if (votes == 0)
+			common->ts = c->ts;
+		if (c->ts == common->ts)
+			votes++;
+		else
+			votes--;
+		common->room += 1 + c->qualifier.len + c->value.len + 3 * WC_VARINT_MAX + 16;
+	}
+	common->seq = cells[0].seq;
+	common->flags = WC_PACKED_TS;
+	if (simple)
+		common->flags |= WC_PACKED_SIMPLE;
+	if (one_seq && !seq_is_ts)
+		common->flags |= WC_PACKED_WRITTEN_AT;
+	if (simple && one_ts && one_seq)
+		common->flags |= WC_PACKED_PLAIN;
+}
+
+static inline uint8_t *
+store_bytes(uint8_t *p, WcSlice s)
+{
+	p = wc_store_varint(p, s.len);
+	if (s.len > 0)
+		memcpy(p, s.data, s.len);
+	return p + s.len;
+}
+
+static uint8_t *
+store_cell(uint8_t *p, const WcCell *c, const WcCell *before, const Common *common)
+{
+	uint8_t    *head = p++;
+
+	*head = c->type;
+	if (before != NULL && wc_slice_eq(before->qualifier, c->qualifier))
+		*head |= WC_PACKED_CELL_SAME_COLUMN;
+	else
+		p = store_bytes(p, c->qualifier);
+	if (c->ts != common->ts)
+	{
+		*head |= WC_PACKED_CELL_TS;
+		wc_store_u64(p, (uint64_t) c->ts);
+		p += 8;
+	}
+	if (c->ttl_us > 0)
+	{
+		*head |= WC_PACKED_CELL_TTL;
+		p = wc_store_varint(p, (uint64_t) c->ttl_us);
+	}
+	if (c->seq != c->ts && !(common->flags & WC_PACKED_WRITTEN_AT))
+	{
+		*head |= WC_PACKED_CELL_WRITTEN_AT;
+		wc_store_u64(p, (uint64_t) c->seq);
+		p += 8;
+	}
+	return store_bytes(p, c->value);
+}
+
+void
+wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells)
+{
+	Common		common;
+	uint8_t    *start;
+	uint8_t    *p;
+
+	assert(ncells > 0);
+	find_common(cells, ncells, &common);
+	start = p = wc_buf_reserve(out, common.room + 2 + WC_VARINT_MAX + 16);
+	if (p == NULL)
+		return;
+	*p++ = WC_PACKED_VERSION;
+	*p++ = common.flags;
+	p = wc_store_varint(p, ncells);
+	wc_store_u64(p, (uint64_t) common.ts);
+	p += 8;
+	if (common.flags & WC_PACKED_WRITTEN_AT)
+	{
+		wc_store_u64(p, (uint64_t) common.seq);
+		p += 8;
+	}
+	for (size_t i = 0; i < ncells; i++)
+	{
+		if (common.flags & WC_PACKED_PLAIN)
+		{
+			p = store_bytes(p, cells[i].qualifier);
+			p = store_bytes(p, cells[i].value);
+		}
+		else
+			p = store_cell(p, &cells[i], i > 0 ? &cells[i - 1] : NULL, &common);
+	}
+	out->len += (size_t) (p - start);
+}
+
+/* --- reading --------------------------------------------------------------*/
+
+WcStatus
+wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err)
+{
+	uint8_t		version;
+	const uint8_t known = WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS | WC_PACKED_WRITTEN_AT;
+
+	r->d = wc_decoder(value);
+	version = wc_decode_u8(&r->d);
+	r->flags = wc_decode_u8(&r->d);
+
+	/* every cell takes two bytes at least, so a count is never absurd */
+	r->ncells = (uint32_t) wc_decode_varint_max(&r->d, value.len / 2);
+	r->left = r->ncells;
+	r->ts = 0;
+	r->seq = 0;
+	if (r->flags & WC_PACKED_TS)
+		r->ts = (int64_t) wc_decode_u64(&r->d);
+	if (r->flags & WC_PACKED_WRITTEN_AT)
+		r->seq = (int64_t) wc_decode_u64(&r->d);
+	r->qualifier = wc_slice(NULL, 0);
+	if (r->d.failed || version != WC_PACKED_VERSION || (r->flags & ~known) != 0 || r->ts < 0 || r->seq < 0 ||
+		((r->flags & WC_PACKED_PLAIN) && (r->flags & (WC_PACKED_SIMPLE | WC_PACKED_TS)) != (WC_PACKED_SIMPLE | WC_PACKED_TS)))
+	{
+		r->left = 0;
+		return wc_error(err, WC_CORRUPT, "the value of a packed row is damaged");
+	}
+	return WC_OK;
+}
+
+/* A length and so many bytes, fast for what is short. */
+static inline WcSlice
+take_bytes(WcDecoder *d)
+{
+	if (d->p < d->end && *d->p < 0x80)
+	{
+		size_t		len = *d->p;
+
+		if ((size_t) (d->end - d->p) > len)
+		{
+			WcSlice		s = wc_slice(d->p + 1, len);
+
+			d->p += len + 1;
+			return s;
+		}
+	}
+	return wc_decode_bytes(d);
+}
+
+/* What may stand between the qualifier and the value of a cell with a head. */
+static void
+take_numbers(WcPackedRow *r, uint8_t head, WcCell *cell)
+{
+	cell->ts = (head & WC_PACKED_CELL_TS) ? (int64_t) wc_decode_u64(&r->d) : r->ts;
+	cell->ttl_us = (head & WC_PACKED_CELL_TTL) ? (int64_t) wc_decode_varint_max(&r->d, INT64_MAX) : 0;
+	if (head & WC_PACKED_CELL_WRITTEN_AT)
+		cell->seq = (int64_t) wc_decode_u64(&r->d);
+	else
+		cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : cell->ts;
+	if (cell->ts < 0 || cell->seq < 0)
+		wc_decoder_fail(&r->d);
+}
+
+static bool
+known_type(uint8_t type)
+{
+	return type == WC_PUT || type == WC_DELETE || type == WC_DELETE_COLUMN ||
+		type == WC_DELETE_FAMILY || type == WC_DELETE_FAMILY_VERSION;
+}
+
+bool
+wc_packedrow_next(WcPackedRow *r, WcCell *cell)
+{
+	if (r->left == 0)
+		return false;
+	if (r->flags & WC_PACKED_PLAIN)
+	{
+		r->qualifier = take_bytes(&r->d);
+		cell->type = WC_PUT;
+		cell->ts = r->ts;
+		cell->ttl_us = 0;
+		cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : r->ts;
+	}
+	else
+	{
+		uint8_t		head = wc_decode_u8(&r->d);
+
+		cell->type = head & WC_PACKED_CELL_TYPE;
+		if (!known_type(cell->type))
+			wc_decoder_fail(&r->d);
+		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
+			r->qualifier = take_bytes(&r->d);
+		take_numbers(r, head, cell);
+	}
+	cell->qualifier = r->qualifier;
+	cell->value = take_bytes(&r->d);
+	if (r->d.failed)
+	{
+		r->left = 0;
+		return false;
+	}
+	r->left--;
+	return true;
+}
+
+void
+wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
+{
+	while (r->left > 0)
+	{
+		WcPackedRow here = *r;
+		WcCell		cell;
+		int			c;
+
+		if (!wc_packedrow_next(r, &cell))
+			return;
+		c = wc_slice_cmp(cell.qualifier, qualifier);
+		if (c > 0 || (c == 0 && !after))
+		{
+			*r = here;
+			return;
+		}
+	}
+}
+
+WcStatus
+wc_packedrow_status(const WcPackedRow *r, WcSlice row, WcError *err)
+{
+	if (!r->d.failed)
+		return WC_OK;
+	wc_error(err, WC_CORRUPT, "the value of a packed row is damaged");
+	wc_error_detail(err, "The row's key has %zu bytes and starts with \"%.*s\".", row.len,
+					row.len > 64 ? 64 : (int) row.len, (const char *) row.data);
+	return WC_CORRUPT;
+}
