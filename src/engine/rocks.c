@@ -1,0 +1,355 @@
+/*
+ * engine/rocks.c: the edges of RocksDB's C API, smoothed in one place.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/rocks.h"
+
+#define BLOOM_BITS_PER_KEY 10
+
+/* A memtable's own bloom filter is this part of the write buffer. */
+#define MEMTABLE_BLOOM_RATIO (1.0 / 256)
+
+#define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
+#define MEMTABLE_BYTES_MAX (UINT64_C(64) << 20)
+
+/* --- errors ---------------------------------------------------------------*/
+
+typedef struct RocksPrefix
+{
+	const char *prefix;
+	WcStatus	status;
+} RocksPrefix;
+
+/* The first that fits counts, so the longer come first. */
+static const RocksPrefix rocks_prefixes[] = {
+	{"IO error: No space left on device", WC_NO_SPACE},
+	{"IO error: Space limit reached", WC_NO_SPACE},
+	{"IO error: Max allowed space", WC_NO_SPACE},
+	{"IO error: Memory limit", WC_NO_MEMORY},
+	{"IO error", WC_IO},
+	{"Corruption", WC_CORRUPT},
+	{"Operation aborted: Memory limit", WC_NO_MEMORY},
+	{"Shutdown in progress", WC_SHUTDOWN},
+	{"Not implemented", WC_UNSUPPORTED},
+	{"Resource busy", WC_CONFLICT},
+	{"Operation timed out", WC_IO},
+	{"NotFound", WC_INTERNAL},
+	{"Invalid argument", WC_INTERNAL},
+};
+
+WcStatus
+wc_rocks_status(char *text, const char *what, WcError *err)
+{
+	WcStatus	status = WC_INTERNAL;
+
+	if (text == NULL)
+		return WC_OK;
+	for (size_t i = 0; i < sizeof(rocks_prefixes) / sizeof(rocks_prefixes[0]); i++)
+	{
+		if (strncmp(text, rocks_prefixes[i].prefix, strlen(rocks_prefixes[i].prefix)) == 0)
+		{
+			status = rocks_prefixes[i].status;
+			break;
+		}
+	}
+	/* errno's text ends up in the middle of an IO error */
+	if (status == WC_IO && strstr(text, "No space left on device") != NULL)
+		status = WC_NO_SPACE;
+	wc_error(err, status, "storage engine could not %s", what);
+	wc_error_detail(err, "RocksDB said: %s.", text);
+	rocksdb_free(text);
+	return status;
+}
+
+/* --- prefixes for bloom filters ------------------------------------------- */
+
+/* Where the escaped string that starts at from ends (behind its 00 01), or 0. */
+static size_t
+escaped_end(const uint8_t *key, size_t len, size_t from)
+{
+	size_t		at = from;
+
+	while (at + 1 < len)
+	{
+		const uint8_t *zero = memchr(key + at, 0, len - at - 1);
+
+		if (zero == NULL)
+			return 0;
+		at = (size_t) (zero - key) + 2;
+		if (zero[1] == 1)
+			return at;
+	}
+	return 0;
+}
+
+static size_t
+row_prefix(const char *key, size_t len)
+{
+	return escaped_end((const uint8_t *) key, len, 0);
+}
+
+static size_t
+column_prefix(const char *key, size_t len)
+{
+	size_t		row = row_prefix(key, len);
+
+	return row == 0 ? 0 : escaped_end((const uint8_t *) key, len, row);
+}
+
+static void
+prefix_destroy(void *state)
+{
+	(void) state;				/* there is none */
+}
+
+static char *
+row_prefix_transform(void *state, const char *key, size_t len, size_t *out_len)
+{
+	*out_len = row_prefix(key, len);
+	return (char *) key;
+}
+
+static unsigned char
+row_prefix_in_domain(void *state, const char *key, size_t len)
+{
+	return row_prefix(key, len) != 0;
+}
+
+static const char *
+row_prefix_name(void *state)
+{
+	return "widecol.row";
+}
+
+static char *
+column_prefix_transform(void *state, const char *key, size_t len, size_t *out_len)
+{
+	*out_len = column_prefix(key, len);
+	return (char *) key;
+}
+
+static unsigned char
+column_prefix_in_domain(void *state, const char *key, size_t len)
+{
+	return column_prefix(key, len) != 0;
+}
+
+static const char *
+column_prefix_name(void *state)
+{
+	return "widecol.rowcol";
+}
+
+static unsigned char
+prefix_in_range(void *state, const char *key, size_t len)
+{
+	return 0;					/* RocksDB no longer asks */
+}
+
+/* --- options --------------------------------------------------------------*/
+
+void
+wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes)
+{
+	shared->cache = rocksdb_cache_create_lru(cache_bytes);
+	shared->memory_cache = NULL;
+	shared->cache_bytes = cache_bytes;
+	shared->write_buffer_bytes = write_buffer_bytes;
+}
+
+void
+wc_rocks_shared_free(WcRocksShared *shared)
+{
+	if (shared->cache)
+		rocksdb_cache_destroy(shared->cache);
+	if (shared->memory_cache)
+		rocksdb_cache_destroy(shared->memory_cache);
+	shared->cache = shared->memory_cache = NULL;
+}
+
+static size_t
+memtable_bytes(const WcRocksShared *shared)
+{
+	uint64_t	bytes = shared->write_buffer_bytes / 2;
+
+	if (bytes < MEMTABLE_BYTES_MIN)
+		bytes = MEMTABLE_BYTES_MIN;
+	if (bytes > MEMTABLE_BYTES_MAX)
+		bytes = MEMTABLE_BYTES_MAX;
+	return (size_t) bytes;
+}
+
+static rocksdb_block_based_table_options_t *
+table_options(rocksdb_cache_t *cache, uint32_t blocksize)
+{
+	rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+
+	rocksdb_block_based_options_set_format_version(table, 5);
+	rocksdb_block_based_options_set_block_size(table, blocksize);
+	if (cache)
+		rocksdb_block_based_options_set_block_cache(table, cache);
+	else
+		rocksdb_block_based_options_set_no_block_cache(table, 1);
+	return table;
+}
+
+rocksdb_options_t *
+wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs)
+{
+	rocksdb_options_t *options = rocksdb_options_create();
+	rocksdb_block_based_table_options_t *table = table_options(shared->cache, 4096);
+
+	rocksdb_options_set_block_based_table_factory(options, table);
+	rocksdb_block_based_options_destroy(table);
+	rocksdb_options_set_create_if_missing(options, 1);
+	rocksdb_options_set_write_buffer_size(options, MEMTABLE_BYTES_MIN);
+	rocksdb_options_set_max_open_files(options, max_open_files);
+	if (max_background_jobs > 0)
+		rocksdb_options_set_max_background_jobs(options, max_background_jobs);
+
+	/* One budget for all; and the log is kept no longer than that deserves, also
+	 * for the sake of families that are hardly ever written. */
+	rocksdb_options_set_db_write_buffer_size(options, (size_t) shared->write_buffer_bytes);
+	rocksdb_options_set_max_total_wal_size(options, 4 * shared->write_buffer_bytes);
+
+	rocksdb_options_set_bytes_per_sync(options, 1 << 20);
+	rocksdb_options_set_info_log_level(options, 2);	/* warnings */
+	rocksdb_options_set_keep_log_file_num(options, 4);
+	rocksdb_options_set_max_log_file_size(options, 16 << 20);
+	rocksdb_options_set_stats_dump_period_sec(options, 0);
+	rocksdb_options_set_stats_persist_period_sec(options, 0);
+	return options;
+}
+
+static int
+rocks_compression(uint8_t compression)
+{
+	switch (compression)
+	{
+		case WC_COMPRESSION_SNAPPY:
+			return rocksdb_snappy_compression;
+		case WC_COMPRESSION_LZ4:
+			return rocksdb_lz4_compression;
+		case WC_COMPRESSION_ZSTD:
+			return rocksdb_zstd_compression;
+		default:
+			return rocksdb_no_compression;
+	}
+}
+
+/* lz4 means: where it is written often; what has sunk to the bottom is ZSTD. */
+static int
+rocks_bottommost_compression(uint8_t compression)
+{
+	return rocks_compression(compression == WC_COMPRESSION_LZ4 ? WC_COMPRESSION_ZSTD : compression);
+}
+
+static rocksdb_cache_t *
+family_cache(WcRocksShared *shared, const WcFamilyAttrs *attrs)
+{
+	if (!attrs->blockcache)
+		return NULL;
+	if (!attrs->in_memory)
+		return shared->cache;
+
+	/* As in HBase, a quarter of the cache is theirs alone, once there is one. */
+	if (shared->memory_cache == NULL)
+	{
+		shared->memory_cache = rocksdb_cache_create_lru(shared->cache_bytes / 4);
+		rocksdb_cache_set_capacity(shared->cache, shared->cache_bytes - shared->cache_bytes / 4);
+	}
+	return shared->memory_cache;
+}
+
+static void
+set_bloom(rocksdb_options_t *options, rocksdb_block_based_table_options_t *table,
+		  const WcFamilyAttrs *attrs, uint8_t packing)
+{
+	if (attrs->bloomfilter == WC_BLOOM_NONE)
+		return;
+	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS_PER_KEY));
+	rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, MEMTABLE_BLOOM_RATIO);
+	if (packing == WC_PACKING_ROW)
+	{
+		/* the key is the row */
+		rocksdb_block_based_options_set_whole_key_filtering(table, 1);
+		rocksdb_options_set_memtable_whole_key_filtering(options, 1);
+		return;
+	}
+
+	/* Nobody asks for a whole key: its timestamp is not known before. */
+	rocksdb_block_based_options_set_whole_key_filtering(table, 0);
+	if (attrs->bloomfilter == WC_BLOOM_ROW)
+		rocksdb_options_set_prefix_extractor(options,
+			rocksdb_slicetransform_create(NULL, prefix_destroy, row_prefix_transform,
+										  row_prefix_in_domain, prefix_in_range, row_prefix_name));
+	else
+		rocksdb_options_set_prefix_extractor(options,
+			rocksdb_slicetransform_create(NULL, prefix_destroy, column_prefix_transform,
+										  column_prefix_in_domain, prefix_in_range, column_prefix_name));
+}
+
+rocksdb_options_t *
+wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8_t packing,
+						rocksdb_compactionfilterfactory_t *factory)
+{
+	rocksdb_options_t *options = rocksdb_options_create();
+	rocksdb_block_based_table_options_t *table = table_options(family_cache(shared, attrs), attrs->blocksize);
+
+	set_bloom(options, table, attrs, packing);
+	rocksdb_options_set_block_based_table_factory(options, table);
+	rocksdb_block_based_options_destroy(table);
+
+	rocksdb_options_set_compression(options, rocks_compression(attrs->compression));
+	rocksdb_options_set_bottommost_compression(options, rocks_bottommost_compression(attrs->compression));
+	rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+	rocksdb_options_set_write_buffer_size(options, memtable_bytes(shared));
+	rocksdb_options_set_max_write_buffer_number(options, 4);
+	if (factory)
+		rocksdb_options_set_compaction_filter_factory(options, factory);
+	return options;
+}
+
+static const char *
+compression_option(int compression)
+{
+	switch (compression)
+	{
+		case rocksdb_snappy_compression:
+			return "kSnappyCompression";
+		case rocksdb_lz4_compression:
+			return "kLZ4Compression";
+		case rocksdb_zstd_compression:
+			return "kZSTD";
+		default:
+			return "kNoCompression";
+	}
+}
+
+WcStatus
+wc_rocks_family_alter(rocksdb_t *db, rocksdb_column_family_handle_t *cf, const WcFamilyAttrs *attrs, WcError *err)
+{
+	static const char *const keys[] = {"compression", "bottommost_compression", "block_based_table_factory"};
+	char		blocksize[64];
+	const char *values[3];
+	char	   *error = NULL;
+
+	values[0] = compression_option(rocks_compression(attrs->compression));
+	values[1] = compression_option(rocks_bottommost_compression(attrs->compression));
+	snprintf(blocksize, sizeof(blocksize), "{block_size=%u;}", attrs->blocksize);
+	values[2] = blocksize;
+	rocksdb_set_options_cf(db, cf, 3, keys, values, &error);
+	return wc_rocks_status(error, "change the options of a family", err);
+}
+
+uint64_t
+wc_rocks_property(rocksdb_t *db, rocksdb_column_family_handle_t *cf, const char *name)
+{
+	uint64_t	value = 0;
+
+	if (rocksdb_property_int_cf(db, cf, name, &value) != 0)
+		return 0;
+	return value;
+}
