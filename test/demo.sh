@@ -1,0 +1,154 @@
+#!/bin/sh
+# test/demo.sh [stop]: a private PostgreSQL with widecol and the game platform's
+# tables in it, from nothing: installs what is missing, builds, makes the
+# cluster, loads, asks the four questions.  Each run starts from clean.
+#
+#   WIDECOL_DEMO_DIR    where the cluster lives (as root: /var/lib/widecol-demo,
+#                       else demo/ in the checkout)
+#   WIDECOL_DEMO_PORT   its port, 5544 (only a name for the socket: it does not
+#                       listen on the network)
+#   WIDECOL_USER        as root: the user who runs it (postgres)
+set -u
+. "$(dirname -- "$0")/env.sh"
+
+port=${WIDECOL_DEMO_PORT:-5544}
+mark=widecol-demo				# the file that says that the directory is ours to remove
+chunks=10
+
+# A socket's path is short, and the psql line should need no quotes.
+demo_directory()
+{
+	if [ -n "${WIDECOL_DEMO_DIR:-}" ]; then
+		case $WIDECOL_DEMO_DIR in
+		/*) dir=$WIDECOL_DEMO_DIR ;;
+		*) dir=$(pwd)/$WIDECOL_DEMO_DIR ;;
+		esac
+	elif [ "$(id -u)" = 0 ]; then
+		dir=/var/lib/widecol-demo
+	else
+		dir=$top/demo
+		case $dir in
+		*[!A-Za-z0-9/._-]*) dir=/tmp/widecol-demo-$(id -u) ;;
+		esac
+		[ ${#dir} -le 80 ] || dir=/tmp/widecol-demo-$(id -u)
+	fi
+	case $dir in
+	*[!A-Za-z0-9/._-]*) die "$dir: use a directory of letters, digits, / . _ - for WIDECOL_DEMO_DIR" ;;
+	esac
+	[ ${#dir} -le 80 ] || die "$dir: too long for a Unix socket, set WIDECOL_DEMO_DIR"
+}
+
+stop_server()					# mode
+{
+	if [ -f "$dir/data/postmaster.pid" ] && [ -f "$dir/$mark" ]; then
+		as_user "$bindir/pg_ctl" -D "$dir/data" -m "$1" -w -t 60 -s stop </dev/null
+	fi
+}
+
+demo_directory
+
+if [ "${1:-}" = stop ]; then
+	find_pg_config || die "no PostgreSQL found"
+	pick_user
+	[ -f "$dir/$mark" ] || die "there is no demo in $dir"
+	if [ ! -f "$dir/data/postmaster.pid" ]; then
+		say "the demo in $dir is not running"
+		exit 0
+	fi
+	stop_server fast || die "it does not stop, see $dir/server.log"
+	say "stopped; its files are in $dir (the next run removes them)"
+	exit 0
+fi
+[ $# = 0 ] || die "usage: sh test/demo.sh [stop]"
+
+sh "$top/test/install.sh" demo || exit 1
+find_pg_config || die "no PostgreSQL with header files found"
+pick_user
+
+# --- build and install ----------------------------------------------------------
+say "building for $("$PG_CONFIG" --version)"
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+if ! make -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" all >"$log" 2>&1 </dev/null; then
+	tail -n 30 "$log"
+	die "the build failed"
+fi
+
+say "installing the extension into $("$PG_CONFIG" --pkglibdir)"
+sudo=
+if [ ! -w "$("$PG_CONFIG" --pkglibdir)" ] || [ ! -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
+	command -v sudo >/dev/null 2>&1 || die "no permission to install there: run this as root"
+	sudo=sudo
+fi
+if ! $sudo make -C "$top" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >"$log" 2>&1 </dev/null; then
+	tail -n 30 "$log"
+	die "make install failed"
+fi
+
+# --- a cluster of its own ---------------------------------------------------------
+if [ -e "$dir" ]; then
+	if [ -f "$dir/$mark" ]; then
+		say "removing the demo before this one"
+		stop_server immediate
+		rm -rf "$dir"
+	elif ! rmdir "$dir" 2>/dev/null; then
+		die "$dir is there and is not a demo's: remove it, or set WIDECOL_DEMO_DIR"
+	fi
+fi
+mkdir -p "$dir" && chmod 700 "$dir" || die "cannot make $dir"
+echo "made by test/demo.sh, which removes it" >"$dir/$mark"
+[ -z "$run_user" ] || chown -R "$run_user" "$dir"
+as_user test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
+
+say "making a private cluster in $dir"
+if ! as_user "$bindir/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$log" 2>&1 </dev/null; then
+	tail -n 20 "$log"
+	die "initdb failed"
+fi
+cat >>"$dir/data/postgresql.conf" <<CONF
+shared_preload_libraries = 'widecol'
+listen_addresses = ''
+unix_socket_directories = '$dir'
+port = $port
+CONF
+
+say "starting it"
+if ! as_user "$bindir/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 -s start >"$log" 2>&1 </dev/null; then
+	cat "$log"
+	tail -n 20 "$dir/server.log"
+	die "the server does not start"
+fi
+
+psql=$bindir/psql
+query()
+{
+	"$psql" -X -q -v ON_ERROR_STOP=1 -h "$dir" -p "$port" -U postgres "$@" </dev/null
+}
+
+# --- the game platform ------------------------------------------------------------
+query -d postgres -c 'CREATE DATABASE demo' || die "cannot make the database"
+say "making the tables, with the rows of the book"
+query -d demo -f "$top/test/demo/tables.sql" || die "the tables failed, see $dir/server.log"
+say "loading generated plays, wide, tall and hashed"
+chunk=0
+while [ $chunk -lt $chunks ]; do
+	query -d demo -v chunk=$chunk -v chunks=$chunks -f "$top/test/demo/load.sql" || die "loading failed, see $dir/server.log"
+	chunk=$((chunk + 1))
+	echo "   $((chunk * 100 / chunks)) %"
+done
+say "the four questions"
+query -d demo -f "$top/test/demo/questions.sql" || die "the questions failed, see $dir/server.log"
+
+# Debian's psql is in the path; another's may not be.
+client=psql
+command -v psql >/dev/null 2>&1 || client=$psql
+cat <<END
+
+The demo is running.  Connect:
+
+  $client -h $dir -p $port -U postgres demo
+
+Stop it:
+
+  sh $0 stop
+END
