@@ -27,3 +27,164 @@ COMMENT ON FOREIGN DATA WRAPPER widecol IS 'wide-column tables';
 
 CREATE SERVER widecol FOREIGN DATA WRAPPER widecol;
 COMMENT ON SERVER widecol IS 'the embedded engine of this cluster';
+
+-- ---------------------------------------------------------------------------
+-- Types
+-- ---------------------------------------------------------------------------
+
+CREATE TYPE cell AS (
+    "row"     bytea,
+    family    text,
+    qualifier bytea,
+    ts        bigint,
+    type      text,
+    value     bytea
+);
+COMMENT ON TYPE cell IS 'one cell; ts is microseconds since 1970-01-01 UTC';
+
+CREATE TYPE version AS (
+    ts    bigint,
+    value bytea
+);
+COMMENT ON TYPE version IS 'one version of a column; ts is microseconds since 1970-01-01 UTC';
+
+-- ---------------------------------------------------------------------------
+-- Stored tables and namespaces
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION create_namespace(namespace text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C STRICT;
+COMMENT ON FUNCTION create_namespace(text) IS 'makes a namespace for stored tables';
+
+CREATE FUNCTION drop_namespace(namespace text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
+COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
+
+CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
+COMMENT ON FUNCTION create_table(text, jsonb, bytea[]) IS 'makes a stored table with its families';
+
+CREATE FUNCTION alter_table(name text, families jsonb) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_table' LANGUAGE C;
+COMMENT ON FUNCTION alter_table(text, jsonb) IS 'adds families, changes attributes; null drops a family and its data';
+
+CREATE FUNCTION drop_table(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
+COMMENT ON FUNCTION drop_table(text) IS 'drops a stored table and its data';
+
+CREATE FUNCTION truncate_table(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
+COMMENT ON FUNCTION truncate_table(text) IS 'empties a stored table';
+
+CREATE FUNCTION describe(name text,
+    OUT family text, OUT versions int, OUT min_versions int, OUT ttl interval,
+    OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
+    OUT blockcache boolean, OUT in_memory boolean, OUT packing text, OUT history_from timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_describe' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION describe(text) IS 'a row a family of a stored table; ttl null: for ever';
+
+-- ---------------------------------------------------------------------------
+-- Data: tab is a foreign table; the caller's privilege on it decides
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION put(tab regclass, "row" bytea, col text, value bytea, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_put' LANGUAGE C;
+COMMENT ON FUNCTION put(regclass, bytea, text, bytea, bigint, interval) IS 'writes one cell';
+
+CREATE FUNCTION get(tab regclass, "row" bytea, columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION get(regclass, bytea, text[], int, int8range, int, int) IS 'the cells of one row';
+
+CREATE FUNCTION scan(tab regclass, start_row bytea DEFAULT NULL, stop_row bytea DEFAULT NULL, row_prefix bytea DEFAULT NULL,
+    columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
+    row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
+    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+COMMENT ON FUNCTION scan(regclass, bytea, bytea, bytea, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'the cells of a range of rows, in HBase''s order';
+
+CREATE FUNCTION delete(tab regclass, "row" bytea, col text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete' LANGUAGE C;
+COMMENT ON FUNCTION delete(regclass, bytea, text, bigint) IS 'deletes every version of a column up to ts';
+
+CREATE FUNCTION delete_version(tab regclass, "row" bytea, col text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_version' LANGUAGE C;
+COMMENT ON FUNCTION delete_version(regclass, bytea, text, bigint) IS 'deletes exactly the version at ts; null: the newest visible one';
+
+CREATE FUNCTION delete_family(tab regclass, "row" bytea, family text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_family' LANGUAGE C;
+COMMENT ON FUNCTION delete_family(regclass, bytea, text, bigint) IS 'deletes every version of every column of a family up to ts';
+
+CREATE FUNCTION delete_family_version(tab regclass, "row" bytea, family text, ts bigint) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_family_version' LANGUAGE C;
+COMMENT ON FUNCTION delete_family_version(regclass, bytea, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
+
+CREATE FUNCTION deleteall(tab regclass, "row" bytea, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
+COMMENT ON FUNCTION deleteall(regclass, bytea, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
+
+-- ---------------------------------------------------------------------------
+-- Administration
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION flush(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_flush' LANGUAGE C STRICT;
+COMMENT ON FUNCTION flush(text) IS 'writes a stored table''s memory to files';
+
+CREATE FUNCTION compact(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_compact' LANGUAGE C STRICT;
+COMMENT ON FUNCTION compact(text) IS 'compacts a stored table''s files, keeping delete markers';
+
+CREATE FUNCTION major_compact(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_major_compact' LANGUAGE C STRICT;
+COMMENT ON FUNCTION major_compact(text) IS 'compacts a stored table''s files into one and forgets what may be forgotten';
+
+CREATE FUNCTION regions(name text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_regions' LANGUAGE C STRICT ROWS 10;
+COMMENT ON FUNCTION regions(text) IS 'a row a region between split points; rows and bytes are approximate';
+
+CREATE FUNCTION hex_splits(lo text, hi text, n int) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_hex_splits' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION hex_splits(text, text, int) IS 'split points for n regions of 16-digit hexadecimal text keys';
+
+CREATE FUNCTION hexstring_splits(n int) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_hexstring_splits' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION hexstring_splits(int) IS 'split points for n regions of 8-digit hexadecimal text keys';
+
+CREATE FUNCTION uniform_splits(n int) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_uniform_splits' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION uniform_splits(int) IS 'split points of 8 raw bytes for n regions';
+
+CREATE FUNCTION bytes_split(a bytea, b bytea, num int) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_bytes_split' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bytes_split(bytea, bytea, int) IS 'a, num keys evenly between, b';
+
+-- ---------------------------------------------------------------------------
+-- Views: this database's stored tables
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
+
+CREATE FUNCTION list_families(OUT namespace text, OUT "table" text, OUT family text, OUT versions int, OUT min_versions int,
+    OUT ttl interval, OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
+    OUT blockcache boolean, OUT in_memory boolean, OUT packing text, OUT history_from timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_families' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_families() IS 'what the view widecol.families shows';
+
+CREATE VIEW tables AS SELECT * FROM widecol.list_tables();
+COMMENT ON VIEW tables IS 'the stored tables of this database';
+GRANT SELECT ON tables TO PUBLIC;
+
+CREATE VIEW families AS SELECT * FROM widecol.list_families();
+COMMENT ON VIEW families IS 'the families of this database''s stored tables, with their attributes';
+GRANT SELECT ON families TO PUBLIC;

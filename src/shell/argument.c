@@ -1,0 +1,247 @@
+/*
+ * shell/argument.c: arguments of the SQL functions, checked.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "client/foreign.h"
+#include "shell/shell.h"
+
+void
+wc_arg_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+char *
+wc_arg_cstring(FunctionCallInfo fcinfo, int argno)
+{
+	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
+}
+
+WcSlice
+wc_arg_bytes(FunctionCallInfo fcinfo, int argno)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(argno);
+
+	return wc_slice(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+}
+
+WcSlice
+wc_arg_row(FunctionCallInfo fcinfo, int argno)
+{
+	WcSlice		row;
+
+	wc_arg_not_null(fcinfo, argno, "row");
+	row = wc_arg_bytes(fcinfo, argno);
+	if (row.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("row key must not be empty")));
+	if (row.len > WC_ROW_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row key is too long"),
+				 errdetail("It has %zu bytes; the limit is %d.", row.len, WC_ROW_MAX)));
+	return row;
+}
+
+int64
+wc_arg_ts(FunctionCallInfo fcinfo, int argno)
+{
+	int64		ts;
+
+	if (PG_ARGISNULL(argno))
+		return WC_TS_LATEST;
+	ts = PG_GETARG_INT64(argno);
+	if (ts < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("timestamp must not be negative"),
+				 errdetail("Timestamps are microseconds since 1970-01-01 UTC; this one is " INT64_FORMAT ".", ts)));
+	return ts;
+}
+
+int64
+wc_arg_ttl(FunctionCallInfo fcinfo, int argno)
+{
+	Interval   *ttl;
+	double		us;
+
+	if (PG_ARGISNULL(argno))
+		return 0;
+	ttl = PG_GETARG_INTERVAL_P(argno);
+	us = ((double) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + (double) ttl->time;
+	if (us < 1 || us > 9.0e18)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ttl must be greater than zero"),
+				 errhint("Leave it out for a cell that stays.")));
+	return ttl->time + (ttl->day + (int64) ttl->month * DAYS_PER_MONTH) * USECS_PER_DAY;
+}
+
+WcTableDesc *
+wc_arg_table(FunctionCallInfo fcinfo, int argno, AclMode privilege)
+{
+	Oid			relid;
+	char	   *name;
+	AclResult	acl;
+
+	wc_arg_not_null(fcinfo, argno, "tab");
+	relid = PG_GETARG_OID(argno);
+	name = wc_foreign_table_name(relid);
+	acl = pg_class_aclcheck(relid, GetUserId(), privilege);
+	if (acl != ACLCHECK_OK)
+		aclcheck_error(acl, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+	return wc_client_table(name, false);
+}
+
+void
+wc_require_usage(void)
+{
+	ForeignServer *server = GetForeignServerByName("widecol", false);
+
+	if (!pg_foreign_server_ownercheck(server->serverid, GetUserId()))
+	{
+		AclResult	acl = pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE);
+
+		if (acl != ACLCHECK_OK)
+			aclcheck_error(acl, OBJECT_FOREIGN_SERVER, server->servername);
+	}
+}
+
+void
+wc_require_ownership(const char *fullname)
+{
+	ListCell   *lc;
+
+	wc_require_usage();
+	foreach(lc, wc_foreign_tables_of(fullname))
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (!pg_class_ownercheck(relid, GetUserId()))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be owner of foreign table %s, which maps stored table \"%s\"",
+							quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													   get_rel_name(relid)),
+							fullname)));
+	}
+}
+
+WcSlice
+wc_name_to_utf8(const char *name)
+{
+	return wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8));
+}
+
+char *
+wc_name_from_utf8(WcSlice name)
+{
+	char	   *copy = pnstrdup((const char *) name.data, name.len);
+
+	return pg_any_to_server(copy, (int) name.len, PG_UTF8);
+}
+
+const WcFamilyDesc *
+wc_family_lookup(const WcTableDesc *table, const char *family)
+{
+	const WcFamilyDesc *found = wc_table_desc_family(table, wc_name_to_utf8(family));
+	char		fullname[2 * WC_NAME_MAX + 2];
+	StringInfoData list;
+
+	if (found)
+		return found;
+	initStringInfo(&list);
+	for (uint32 i = 0; i < table->nfamilies; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+						 wc_name_from_utf8(table->families[i].name));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("stored table \"%s\" has no family \"%s\"",
+					wc_table_desc_fullname(table, fullname, sizeof(fullname)), family),
+			 errhint("Its families are: %s.", list.data)));
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* \xHH to bytes; everything else is UTF-8 as it stands. */
+static WcSlice
+unescape_qualifier(const char *column, const char *qualifier)
+{
+	WcSlice		utf8 = wc_name_to_utf8(qualifier);
+	uint8	   *out = palloc(utf8.len + 1);
+	size_t		n = 0;
+
+	for (size_t i = 0; i < utf8.len; i++)
+	{
+		if (utf8.data[i] != '\\')
+		{
+			out[n++] = utf8.data[i];
+			continue;
+		}
+		if (i + 3 < utf8.len && utf8.data[i + 1] == 'x' &&
+			hex_digit((char) utf8.data[i + 2]) >= 0 && hex_digit((char) utf8.data[i + 3]) >= 0)
+		{
+			out[n++] = (uint8) (hex_digit((char) utf8.data[i + 2]) * 16 +
+								hex_digit((char) utf8.data[i + 3]));
+			i += 3;
+		}
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid escape in column name \"%s\"", column),
+					 errhint("Write a byte as \\xHH with two hex digits, a backslash itself as \\x5C.")));
+	}
+	if (n > WC_QUALIFIER_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("qualifier is too long"),
+				 errdetail("It has %zu bytes; the limit is %d.", n, WC_QUALIFIER_MAX)));
+	return wc_slice(out, n);
+}
+
+WcColumnName
+wc_column_parse(const WcTableDesc *table, const char *column, bool family_allowed)
+{
+	WcColumnName name = {0};
+	const char *colon = strchr(column, ':');
+
+	if (colon == NULL && !family_allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column name \"%s\" has no colon", column),
+				 errhint("Write it as family:qualifier; the qualifier may be empty.")));
+	name.whole_family = colon == NULL;
+	if (colon)
+	{
+		name.family = wc_family_lookup(table, pnstrdup(column, colon - column))->id;
+		name.qualifier = unescape_qualifier(column, colon + 1);
+	}
+	else
+		name.family = wc_family_lookup(table, column)->id;
+	return name;
+}

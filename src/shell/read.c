@@ -1,0 +1,298 @@
+/*
+ * shell/read.c: get and scan, cells as they are.
+ *
+ * Results go to a tuplestore, which spills to disk beyond work_mem: a scan of
+ * any size takes bounded memory.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rangetypes.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+#include "shell/shell.h"
+
+PG_FUNCTION_INFO_V1(widecol_get);
+PG_FUNCTION_INFO_V1(widecol_scan);
+
+#define CELL_COLUMNS 6			/* of widecol.cell */
+
+/* columns text[]: family, or family:qualifier */
+static void
+set_columns(FunctionCallInfo fcinfo, int argno, const WcTableDesc *table, WcScan *scan)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("columns must not be empty"),
+				 errhint("Leave it out for all columns.")));
+	if (n > WC_COLUMNS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many columns"),
+				 errdetail("There are %d; the limit is %d.", n, WC_COLUMNS_MAX)));
+	scan->columns = palloc0(sizeof(WcColumn) * n);
+	for (int i = 0; i < n; i++)
+	{
+		WcColumnName name;
+
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("columns must not contain null")));
+		name = wc_column_parse(table, TextDatumGetCString(elements[i]), true);
+		scan->columns[i].family = name.family;
+		scan->columns[i].kind = name.whole_family ? WC_COLUMN_FAMILY : WC_COLUMN_EXACT;
+		scan->columns[i].qualifier = name.qualifier;
+	}
+	scan->ncolumns = n;
+}
+
+/* A positive count; NULL is `none`. */
+static int64
+count_argument(FunctionCallInfo fcinfo, int argno, const char *name, int64 value, int64 min)
+{
+	if (value < min)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be at least " INT64_FORMAT, name, min)));
+	return value;
+}
+
+static void
+set_versions(FunctionCallInfo fcinfo, int argno, WcScan *scan)
+{
+	if (!PG_ARGISNULL(argno))
+		scan->versions = (uint32) count_argument(fcinfo, argno, "versions", PG_GETARG_INT32(argno), 1);
+}
+
+/* int8range: [min, max), canonical as PostgreSQL keeps it */
+static void
+set_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
+{
+	RangeType  *range;
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	range = PG_GETARG_RANGE_P(argno);
+	range_deserialize(lookup_type_cache(INT8RANGEOID, TYPECACHE_RANGE_INFO), range,
+					  &lower, &upper, &empty);
+	if (empty)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time_range must not be empty")));
+	if ((!lower.infinite && DatumGetInt64(lower.val) < 0) ||
+		(!upper.infinite && DatumGetInt64(upper.val) <= 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time_range must not be negative")));
+	scan->ts_min = lower.infinite ? 0 : DatumGetInt64(lower.val);
+	scan->ts_max = upper.infinite ? WC_TS_LATEST : DatumGetInt64(upper.val);
+}
+
+static void
+set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
+{
+	if (!PG_ARGISNULL(argno))
+		scan->column_limit = (uint32) count_argument(fcinfo, argno, "column_limit", PG_GETARG_INT32(argno), 1);
+	if (!PG_ARGISNULL(argno + 1))
+		scan->column_offset = (uint32) count_argument(fcinfo, argno + 1, "column_offset", PG_GETARG_INT32(argno + 1), 0);
+}
+
+static Datum
+bytea_of(WcSlice s)
+{
+	bytea	   *result = palloc(VARHDRSZ + s.len);
+
+	SET_VARSIZE(result, VARHDRSZ + s.len);
+	if (s.len > 0)
+		memcpy(VARDATA(result), s.data, s.len);
+	return PointerGetDatum(result);
+}
+
+/* The name of a family, as text; families are few, so looked up by id. */
+static Datum
+family_text(const WcTableDesc *table, Datum *names, uint32 id)
+{
+	for (uint32 i = 0; i < table->nfamilies; i++)
+		if (table->families[i].id == id)
+			return names[i];
+	elog(ERROR, "cell of unknown family %u", id);
+}
+
+/* Which family and qualifier a cell has: its own, or those of its column. */
+static void
+identify(const WcScan *scan, uint32 colno, WcCell *cell)
+{
+	if (colno == WC_NO_COLUMN)
+		return;
+	cell->family = scan->columns[colno].family;
+	cell->qualifier = scan->columns[colno].qualifier;
+}
+
+static void
+return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "widecol cells",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	Snapshot	snapshot = GetActiveSnapshot();
+	WcClientSnapshot *at = wc_client_snapshot(snapshot);
+	Datum	   *names = palloc(sizeof(Datum) * table->nfamilies);
+	WcClientScan *rows;
+	WcSlice		row;
+	WcError		err;
+
+	scan->want_ts = true;
+	if (wc_scan_check(scan, &err) != WC_OK)
+		wc_raise(&err);
+	for (uint32 i = 0; i < table->nfamilies; i++)
+		names[i] = CStringGetTextDatum(wc_name_from_utf8(table->families[i].name));
+
+	rows = wc_client_scan_open(scan, at, snapshot->curcid, scan->row_limit, CurrentMemoryContext);
+	old = MemoryContextSwitchTo(per_row);
+	while (wc_client_next_row(rows, &row))
+	{
+		WcCell		cell;
+		uint32		colno;
+		Datum		row_datum = bytea_of(row);
+
+		CHECK_FOR_INTERRUPTS();
+		while (wc_client_next_cell(rows, &cell, &colno))
+		{
+			Datum		values[CELL_COLUMNS];
+			bool		nulls[CELL_COLUMNS] = {false};
+
+			identify(scan, colno, &cell);
+			values[0] = row_datum;
+			values[1] = family_text(table, names, cell.family);
+			values[2] = bytea_of(cell.qualifier);
+			values[3] = Int64GetDatum(cell.ts);
+			values[4] = CStringGetTextDatum(wc_cell_type_name(cell.type));
+			values[5] = bytea_of(cell.value);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			if (cell.value.len > 0)
+				pfree(DatumGetPointer(values[5]));
+		}
+		MemoryContextReset(per_row);
+	}
+	MemoryContextSwitchTo(old);
+	wc_client_scan_close(rows);
+	wc_client_snapshot_release(at);
+	MemoryContextDelete(per_row);
+}
+
+/* get(tab, row, columns, versions, time_range, column_limit, column_offset) */
+Datum
+widecol_get(PG_FUNCTION_ARGS)
+{
+	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_SELECT);
+	WcScan		scan;
+	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
+
+	InitMaterializedSRF(fcinfo, 0);
+	wc_scan_init(&scan, table->id);
+	range.start = range.stop = wc_arg_row(fcinfo, 1);
+	scan.ranges = &range;
+	scan.nranges = 1;
+	set_columns(fcinfo, 2, table, &scan);
+	set_versions(fcinfo, 3, &scan);
+	set_time_range(fcinfo, 4, &scan);
+	set_column_paging(fcinfo, 5, &scan);
+	return_cells(fcinfo, table, &scan);
+	return (Datum) 0;
+}
+
+/* start_row, stop_row and row_prefix together; false when nothing can be in it. */
+static bool
+set_range(FunctionCallInfo fcinfo, WcScan *scan, WcRange *range, WcArena *arena)
+{
+	bool		has_start = !PG_ARGISNULL(1);
+	bool		has_stop = !PG_ARGISNULL(2);
+
+	if (!PG_ARGISNULL(3))
+	{
+		if (has_start || has_stop)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("row_prefix cannot be combined with start_row or stop_row")));
+		if (!wc_range_of_prefix(arena, wc_arg_bytes(fcinfo, 3), range))
+			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	}
+	else
+	{
+		/* of a reversed scan, start_row is the greater bound */
+		bool		reversed = scan->reversed;
+		WcSlice		start = has_start ? wc_arg_bytes(fcinfo, 1) : wc_slice(NULL, 0);
+		WcSlice		stop = has_stop ? wc_arg_bytes(fcinfo, 2) : wc_slice(NULL, 0);
+		bool		include_start = PG_ARGISNULL(10) || PG_GETARG_BOOL(10);
+		bool		include_stop = !PG_ARGISNULL(11) && PG_GETARG_BOOL(11);
+
+		range->start = reversed ? stop : start;
+		range->start_inclusive = reversed ? include_stop : include_start;
+		range->stop = reversed ? start : stop;
+		range->stop_inclusive = reversed ? include_start : include_stop;
+	}
+	scan->ranges = range;
+	scan->nranges = 1;
+	return !wc_range_is_empty(range);
+}
+
+/*
+ * scan(tab, start_row, stop_row, row_prefix, columns, versions, time_range,
+ * reversed, row_limit, raw, include_start, include_stop, column_limit,
+ * column_offset)
+ */
+Datum
+widecol_scan(PG_FUNCTION_ARGS)
+{
+	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_SELECT);
+	WcArena		arena = WC_ARENA_INIT;
+	WcScan		scan;
+	WcRange		range = {0};
+	bool		any;
+
+	InitMaterializedSRF(fcinfo, 0);
+	wc_scan_init(&scan, table->id);
+	scan.reversed = !PG_ARGISNULL(7) && PG_GETARG_BOOL(7);
+	scan.raw = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	set_columns(fcinfo, 4, table, &scan);
+	set_versions(fcinfo, 5, &scan);
+	set_time_range(fcinfo, 6, &scan);
+	if (!PG_ARGISNULL(8))
+		scan.row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
+	set_column_paging(fcinfo, 12, &scan);
+
+	PG_TRY();
+	{
+		any = set_range(fcinfo, &scan, &range, &arena);
+		if (any)
+			return_cells(fcinfo, table, &scan);
+	}
+	PG_FINALLY();
+	{
+		wc_arena_free(&arena);
+	}
+	PG_END_TRY();
+	return (Datum) 0;
+}

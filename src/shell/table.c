@@ -1,0 +1,360 @@
+/*
+ * shell/table.c: namespaces and stored tables made, changed, described, dropped.
+ *
+ * All of it belongs to the transaction.  Stored tables have no owner of their
+ * own: creating one takes USAGE on the server widecol, changing or dropping one
+ * also ownership of every foreign table that maps it.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/timestamp.h"
+
+#include "client/families.h"
+#include "shell/shell.h"
+
+PG_FUNCTION_INFO_V1(widecol_create_namespace);
+PG_FUNCTION_INFO_V1(widecol_drop_namespace);
+PG_FUNCTION_INFO_V1(widecol_create_table);
+PG_FUNCTION_INFO_V1(widecol_alter_table);
+PG_FUNCTION_INFO_V1(widecol_drop_table);
+PG_FUNCTION_INFO_V1(widecol_truncate_table);
+PG_FUNCTION_INFO_V1(widecol_describe);
+PG_FUNCTION_INFO_V1(widecol_tables);
+PG_FUNCTION_INFO_V1(widecol_families);
+
+Datum
+widecol_create_namespace(PG_FUNCTION_ARGS)
+{
+	wc_require_usage();
+	wc_client_create_namespace(wc_arg_cstring(fcinfo, 0));
+	PG_RETURN_VOID();
+}
+
+Datum
+widecol_drop_namespace(PG_FUNCTION_ARGS)
+{
+	wc_require_usage();
+	wc_client_drop_namespace(wc_arg_cstring(fcinfo, 0));
+	PG_RETURN_VOID();
+}
+
+static int
+compare_families(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* Sorted; NULL, empty and repeated split points are refused. */
+static void
+set_splits(WcTableDesc *desc, ArrayType *array)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("splits must be a one-dimensional array")));
+	deconstruct_array(array, BYTEAOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	if (n > WC_SPLITS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many split points"),
+				 errdetail("There are %d; the limit is %d.", n, WC_SPLITS_MAX)));
+	desc->splits = palloc(sizeof(WcSlice) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		bytea	   *key = nulls[i] ? NULL : DatumGetByteaPP(elements[i]);
+
+		if (key == NULL || VARSIZE_ANY_EXHDR(key) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("split point %d must not be %s", i + 1, key ? "empty" : "null")));
+		if (VARSIZE_ANY_EXHDR(key) > WC_ROW_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("split point %d is too long", i + 1),
+					 errdetail("It has %zu bytes; the limit is %d.",
+							   (size_t) VARSIZE_ANY_EXHDR(key), WC_ROW_MAX)));
+		desc->splits[i] = wc_slice(VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key));
+	}
+	qsort(desc->splits, n, sizeof(WcSlice), compare_slices);
+	for (int i = 1; i < n; i++)
+		if (wc_slice_eq(desc->splits[i - 1], desc->splits[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("split points must be distinct")));
+	desc->nsplits = n;
+}
+
+/* A table made by name has qualifiers nobody declared: packing auto is cell. */
+static void
+finish_family(WcFamilyDesc *family)
+{
+	WcError		err;
+
+	if (family->attrs.packing == WC_PACKING_AUTO)
+		family->attrs.packing = WC_PACKING_CELL;
+	if (wc_family_attrs_check(family->name, &family->attrs, &err) != WC_OK)
+		wc_raise(&err);
+}
+
+Datum
+widecol_create_table(PG_FUNCTION_ARGS)
+{
+	WcTableDesc *desc = palloc0(sizeof(WcTableDesc));
+	char	   *name;
+	List	   *specs;
+	ListCell   *lc;
+	WcError		err;
+
+	wc_arg_not_null(fcinfo, 0, "name");
+	wc_arg_not_null(fcinfo, 1, "families");
+	wc_require_usage();
+	name = wc_arg_cstring(fcinfo, 0);
+	if (wc_table_name_split(wc_name_to_utf8(name), &desc->ns, &desc->name, &err) != WC_OK)
+		wc_raise(&err);
+
+	specs = wc_families_parse(PG_GETARG_JSONB_P(1), false);
+	if (specs == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("stored table \"%s\" needs at least one family", name),
+				 errhint("For example: {\"cf\": {}}.")));
+	desc->families = palloc0(sizeof(WcFamilyDesc) * list_length(specs));
+	foreach(lc, specs)
+	{
+		WcFamilySpec *spec = lfirst(lc);
+		WcFamilyDesc *family = &desc->families[desc->nfamilies++];
+
+		family->name = wc_slice_cstr(spec->name);
+		family->attrs = wc_family_attrs_default;
+		wc_family_spec_apply(spec, &family->attrs);
+		finish_family(family);
+	}
+	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	if (!PG_ARGISNULL(2))
+		set_splits(desc, PG_GETARG_ARRAYTYPE_P(2));
+
+	wc_client_lock_table(name, AccessExclusiveLock);
+	wc_client_create_table(desc);
+	PG_RETURN_VOID();
+}
+
+/* Locks the name, checks ownership, gives the table. */
+static WcTableDesc *
+open_owned(FunctionCallInfo fcinfo, char **name)
+{
+	wc_arg_not_null(fcinfo, 0, "name");
+	*name = wc_arg_cstring(fcinfo, 0);
+	wc_require_ownership(*name);
+	wc_client_lock_table(*name, AccessExclusiveLock);
+	return wc_client_table(*name, false);
+}
+
+Datum
+widecol_alter_table(PG_FUNCTION_ARGS)
+{
+	char	   *name;
+	WcTableDesc *desc = open_owned(fcinfo, &name);
+	WcFamilyDesc *families;
+	uint32		n = 0;
+	List	   *specs;
+	ListCell   *lc;
+
+	wc_arg_not_null(fcinfo, 1, "families");
+	specs = wc_families_parse(PG_GETARG_JSONB_P(1), true);
+	families = palloc0(sizeof(WcFamilyDesc) * (desc->nfamilies + list_length(specs)));
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+		families[n++] = desc->families[i];
+
+	foreach(lc, specs)
+	{
+		WcFamilySpec *spec = lfirst(lc);
+		WcSlice		family_name = wc_slice_cstr(spec->name);
+		uint32		i = 0;
+		uint8		packing;
+
+		while (i < n && !wc_slice_eq(families[i].name, family_name))
+			i++;
+		if (spec->drop)
+		{
+			if (i == n)
+				(void) wc_family_lookup(desc, spec->name);	/* raises */
+			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
+			n--;
+			continue;
+		}
+		if (i == n)
+		{
+			families[n].name = family_name;
+			families[n++].attrs = wc_family_attrs_default;
+			packing = WC_PACKING_AUTO;
+		}
+		else
+			packing = families[i].attrs.packing;
+		wc_family_spec_apply(spec, &families[i].attrs);
+		if (packing != WC_PACKING_AUTO && families[i].attrs.packing == WC_PACKING_AUTO)
+			families[i].attrs.packing = packing;
+		if (packing != WC_PACKING_AUTO && families[i].attrs.packing != packing)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("packing of family \"%s\" cannot be changed", spec->name),
+					 errhint("Make a new family with the other packing and copy the data.")));
+		finish_family(&families[i]);
+	}
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("stored table \"%s\" needs at least one family", name)));
+	qsort(families, n, sizeof(WcFamilyDesc), compare_families);
+	desc->families = families;
+	desc->nfamilies = n;
+	wc_client_alter_table(desc);
+	PG_RETURN_VOID();
+}
+
+Datum
+widecol_drop_table(PG_FUNCTION_ARGS)
+{
+	char	   *name;
+
+	wc_client_drop_table(open_owned(fcinfo, &name));
+	PG_RETURN_VOID();
+}
+
+Datum
+widecol_truncate_table(PG_FUNCTION_ARGS)
+{
+	char	   *name;
+
+	wc_client_truncate_table(open_owned(fcinfo, &name));
+	PG_RETURN_VOID();
+}
+
+/* --- what there is ------------------------------------------------------------ */
+
+static Datum
+text_of(WcSlice name)
+{
+	return CStringGetTextDatum(wc_name_from_utf8(name));
+}
+
+#define FAMILY_COLUMNS 12
+
+/* The columns that describe() and widecol.families share. */
+static void
+family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
+{
+	const WcFamilyAttrs *a = &family->attrs;
+
+	values[0] = text_of(family->name);
+	values[1] = Int32GetDatum((int32) a->versions);
+	values[2] = Int32GetDatum((int32) a->min_versions);
+	nulls[3] = a->ttl_us == 0;
+	if (a->ttl_us != 0)
+	{
+		Interval   *ttl = palloc0(sizeof(Interval));
+
+		ttl->day = (int32) (a->ttl_us / USECS_PER_DAY);
+		ttl->time = a->ttl_us % USECS_PER_DAY;
+		values[3] = IntervalPGetDatum(ttl);
+	}
+	values[4] = CStringGetTextDatum(wc_keep_deleted_name(a->keep_deleted));
+	values[5] = CStringGetTextDatum(wc_bloomfilter_name(a->bloomfilter));
+	values[6] = CStringGetTextDatum(wc_compression_name(a->compression));
+	values[7] = Int32GetDatum((int32) a->blocksize);
+	values[8] = BoolGetDatum(a->blockcache);
+	values[9] = BoolGetDatum(a->in_memory);
+	values[10] = CStringGetTextDatum(wc_packing_name(a->packing));
+	nulls[11] = family->history_from_us == 0;
+	values[11] = TimestampTzGetDatum(family->history_from_us -
+									 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY);
+}
+
+Datum
+widecol_describe(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcTableDesc *desc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	wc_require_usage();
+	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		Datum		values[FAMILY_COLUMNS];
+		bool		nulls[FAMILY_COLUMNS] = {false};
+
+		family_values(&desc->families[i], values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* namespace, name, families, splits */
+Datum
+widecol_tables(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, wc_client_list_tables())
+	{
+		WcTableDesc *desc = lfirst(lc);
+		Datum		values[4];
+		bool		nulls[4] = {false};
+		Datum	   *names = palloc(sizeof(Datum) * Max(desc->nfamilies, 1));
+
+		for (uint32 i = 0; i < desc->nfamilies; i++)
+			names[i] = text_of(desc->families[i].name);
+		values[0] = text_of(desc->ns);
+		values[1] = text_of(desc->name);
+		values[2] = PointerGetDatum(construct_array(names, (int) desc->nfamilies, TEXTOID,
+													-1, false, TYPALIGN_INT));
+		values[3] = Int32GetDatum((int32) desc->nsplits);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* namespace, table, then as describe() */
+Datum
+widecol_families(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, wc_client_list_tables())
+	{
+		WcTableDesc *desc = lfirst(lc);
+
+		for (uint32 i = 0; i < desc->nfamilies; i++)
+		{
+			Datum		values[2 + FAMILY_COLUMNS];
+			bool		nulls[2 + FAMILY_COLUMNS] = {false};
+
+			values[0] = text_of(desc->ns);
+			values[1] = text_of(desc->name);
+			family_values(&desc->families[i], values + 2, nulls + 2);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		}
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""The measuring stick: widecol beside a heap table with a primary key.
+
+Runs against the server that PGHOST, PGPORT, PGUSER and PGDATABASE name (bench.sh
+makes one).  Every figure is the median of several rounds; in a round heap and
+both packings take turns, so that what the machine does meanwhile hits all alike.
+Only the ratios mean anything; README.md says how to read them.
+"""
+
+import argparse
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+COLUMNS = 10
+KINDS = ("heap", "row", "cell")  # a heap table, and widecol's two packings
+
+# What performance.md of the design asks for: (must, aim), ratio to heap.
+TARGETS = {
+    "point read, 1 client": (0.90, 1.0),
+    "point read, 2 clients": (0.75, 1.0),
+    "page of ten by key": (0.75, 1.0),
+    "sum over a range of 100 k": (0.60, 1.0),
+    "full scan, sum of a column": (0.50, 1.0),
+    "count(*)": (0.25, 0.5),
+    "COPY, random order": (0.70, 1.0),
+    "COPY, key order": (1.50, 3.0),
+    "INSERT of one row, 1 client": (0.90, 1.2),
+    "INSERT of one row, 2 clients": (0.90, 1.2),
+    "bytes on disk": (0.35, 0.2),
+}
+
+
+def psql(sql, database=None):
+    """Runs sql, returns its output; stops the benchmark when it fails."""
+    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]
+    if database:
+        command += ["-d", database]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit("failed: " + sql)
+    return done.stdout.strip()
+
+
+def timed(statements, repeat=1):
+    """Seconds of the last of the statements, run in one session; the best of repeat."""
+    script = "".join(s + ";\n" for s in statements[:-1])
+    script += "\\timing on\n" + (statements[-1] + ";\n") * repeat
+    done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"],
+                          input=script, stdout=subprocess.PIPE, text=True, check=False)
+    times = re.findall(r"Time: ([0-9.]+) ms", done.stdout)
+    if done.returncode != 0 or len(times) < repeat:
+        sys.exit("failed: " + statements[-1])
+    return min(float(t) for t in times[-repeat:]) / 1000
+
+
+def pgbench(script, clients, seconds, variables):
+    """Transactions a second of a script in prepared mode."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
+        f.write(script)
+        f.flush()
+        command = ["pgbench", "-n", "-M", "prepared", "-f", f.name, "-T", str(int(seconds)),
+                   "-c", str(clients), "-j", str(clients)]
+        for name, value in variables.items():
+            command += ["-D", f"{name}={value}"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    match = re.search(r"tps = ([0-9.]+) \(without", done.stdout)
+    if done.returncode != 0 or not match:
+        sys.exit("pgbench failed:\n" + done.stdout + done.stderr)
+    return float(match.group(1))
+
+
+def columns(prefix="", suffix=""):
+    return ", ".join(f"{prefix}c{i}{suffix}" for i in range(COLUMNS))
+
+
+def create(kind, name):
+    psql(f"DROP FOREIGN TABLE IF EXISTS {name}" if kind != "heap" else f"DROP TABLE IF EXISTS {name}")
+    if kind == "heap":
+        psql(f"CREATE TABLE {name} (id bigint PRIMARY KEY, {columns(suffix=' bigint')})")
+    else:
+        psql(f"""CREATE FOREIGN TABLE {name} (id bigint OPTIONS (rowkey '1'), {columns(suffix=' bigint')})
+                 SERVER widecol OPTIONS (families '{{"cf": {{"packing": "{kind}"}}}}')""")
+
+
+def write_data(directory, rows):
+    """The same rows twice: in key order and shuffled."""
+    ordered = os.path.join(directory, "ordered")
+    shuffled = os.path.join(directory, "shuffled")
+    rng = random.Random(42)
+    keys = list(range(rows))
+    for path in (ordered, shuffled):
+        with open(path, "w", encoding="ascii") as f:
+            for k in keys:
+                values = "\t".join(str((k * 7919 + i * 104729) % 1000000007) for i in range(COLUMNS))
+                f.write(f"{k}\t{values}\n")
+        os.chmod(path, 0o644)
+        rng.shuffle(keys)
+    return ordered, shuffled
+
+
+def copy_rate(table, path, rows):
+    psql(f"TRUNCATE {table}")
+    start = time.monotonic()
+    psql(f"COPY {table} FROM '{path}'")
+    return rows / (time.monotonic() - start)
+
+
+def directory_bytes(directory):
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            if name.endswith(".sst"):
+                total += os.path.getsize(os.path.join(folder, name))
+    return total
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.results = {}  # what -> kind -> [figures]
+        self.directory = tempfile.mkdtemp(prefix="wcbench")
+        os.chmod(self.directory, 0o755)
+
+    def note(self, what, kind, figure):
+        self.results.setdefault(what, {}).setdefault(kind, []).append(figure)
+        print(f"  {what:32s} {kind:5s} {figure:14,.1f}", flush=True)
+
+    def load(self, ordered, shuffled):
+        for kind in KINDS:
+            create(kind, f"b_{kind}")
+        for _ in range(self.args.rounds):
+            for what, path in (("COPY, random order", shuffled), ("COPY, key order", ordered)):
+                for kind in KINDS:
+                    self.note(what, kind, copy_rate(f"b_{kind}", path, self.args.rows))
+        psql("VACUUM ANALYZE b_heap")
+        for kind in KINDS[1:]:
+            psql(f"SELECT widecol.flush('b_{kind}')")
+            psql(f"SELECT widecol.major_compact('b_{kind}')")
+            psql(f"ANALYZE b_{kind}")
+
+    def disk(self):
+        self.note("bytes on disk", "heap", float(psql("SELECT pg_total_relation_size('b_heap')")))
+        where = psql("SHOW widecol.data_directory")
+        if not where.startswith("/"):
+            where = os.path.join(psql("SHOW data_directory"), where)
+        for kind in KINDS[1:]:
+            bytes_ = psql(f"SELECT coalesce(sum(bytes), 0) FROM widecol.regions('b_{kind}')")
+            self.note("bytes on disk", kind, float(bytes_))
+        print(f"  (all of the store's files: {directory_bytes(where):,} bytes)")
+
+    def reads(self):
+        rows, seconds = self.args.rows, self.args.seconds
+        span = min(100000, rows // 2)
+        point = "\\set id random(0, :rows - 1)\nSELECT * FROM {t} WHERE id = :id;\n"
+        page = "\\set id random(0, :rows - 100)\nSELECT id, c0 FROM {t} WHERE id > :id ORDER BY id LIMIT 10;\n"
+        for _ in range(self.args.rounds):
+            for clients in (1, 2):
+                for kind in KINDS:
+                    self.note(f"point read, {clients} client{'s'[:clients - 1]}", kind,
+                              pgbench(point.format(t=f"b_{kind}"), clients, seconds, {"rows": rows}))
+            for kind in KINDS:
+                self.note("page of ten by key", kind,
+                          pgbench(page.format(t=f"b_{kind}"), 1, seconds, {"rows": rows}))
+            scans = (("sum over a range of 100 k", f"WHERE id >= {rows // 3} AND id < {rows // 3 + span}", "sum(c4)", span),
+                     ("full scan, sum of a column", "", "sum(c4)", rows),
+                     ("count(*)", "", "count(*)", rows))
+            for what, where, target, n in scans:
+                for kind in KINDS:
+                    seconds_ = timed(["SET max_parallel_workers_per_gather = 0",
+                                      f"SELECT {target} FROM b_{kind} {where}"], 3)
+                    self.note(what, kind, n / seconds_)
+
+    def inserts(self):
+        script = ("\\set id random(1, 9000000000000000)\nINSERT INTO {t} VALUES (:id, " +
+                  ", ".join(str(i) for i in range(COLUMNS)) + ");\n")
+        for kind in KINDS:
+            create(kind, f"i_{kind}")
+        for _ in range(self.args.rounds):
+            for clients in (1, 2):
+                for kind in KINDS:
+                    self.note(f"INSERT of one row, {clients} client{'s'[:clients - 1]}", kind,
+                              pgbench(script.format(t=f"i_{kind}"), clients, self.args.seconds, {}))
+
+    def report(self):
+        print(f"\n{self.args.rows:,} rows, {COLUMNS} columns of 8 bytes, medians of {self.args.rounds} rounds")
+        print("ratio to heap: above 1 is better than heap (bytes on disk: below 1)\n")
+        print(f"{'what':30s} {'heap':>14s} {'row':>7s} {'cell':>7s} {'must':>6s} {'aim':>5s}")
+        for what, (must, aim) in TARGETS.items():
+            got = self.results.get(what)
+            if not got:
+                continue
+            heap = statistics.median(got["heap"])
+            ratios = [statistics.median(got[k]) / heap if heap else float("nan") for k in KINDS[1:]]
+            print(f"{what:30s} {heap:14,.0f} {ratios[0]:7.2f} {ratios[1]:7.2f} {must:6.2f} {aim:5.2f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1000000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5, help="of one pgbench run")
+    bench = Bench(parser.parse_args())
+    print("writing the data", flush=True)
+    ordered, shuffled = write_data(bench.directory, bench.args.rows)
+    bench.load(ordered, shuffled)
+    os.unlink(ordered)
+    os.unlink(shuffled)
+    os.rmdir(bench.directory)
+    bench.disk()
+    bench.reads()
+    bench.inserts()
+    bench.report()
+
+
+if __name__ == "__main__":
+    main()
