@@ -99,6 +99,9 @@ typedef struct WcRelation
 	bool		raw;			/* layout cell: option raw */
 	int			fetch_size;		/* 0: adaptive */
 	bool		has_map;		/* some column is a MAP or PREFIX_MAP */
+
+	bool		family_given;	/* default_family was named by an option */
+	struct WcKeyWork *work;		/* key.c's own */
 } WcRelation;
 
 /* Requires the engine; raises undefined_table when the stored table is gone,
