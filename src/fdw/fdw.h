@@ -23,7 +23,6 @@ extern void widecolBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
-extern bool widecolRecheckForeignScan(ForeignScanState *node, TupleTableSlot *slot);
 
 /* explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);

@@ -1,0 +1,698 @@
+/*
+ * fdw/bound.c: conditions and the values they have now, to row ranges.
+ *
+ * Conditions on one part become a set of contents: points (from = and IN) or
+ * intervals.  The leading parts' points are combined; behind each combination
+ * the next part's intervals give the ranges.  What cannot be told here, or would
+ * make too many ranges, is left out, and then the result is not `exact`.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "client/client.h"
+#include "fdw/bound.h"
+#include "fdw/compat.h"
+#include "rowkey/range.h"
+
+/* A growing set of ranges; the array is palloc'd, bytes are in the arena. */
+typedef struct RangeSet
+{
+	WcRange    *ranges;
+	uint32		n;
+	uint32		max;
+} RangeSet;
+
+typedef struct Intervals
+{
+	int			n;
+	WcInterval	interval[WC_INTERVALS_MAX];
+} Intervals;
+
+/* A row comparison with its values: (part, ...) op (content, ...). */
+typedef struct RowBound
+{
+	WcKeyOp		op;
+	int			nvalues;
+	int			nusable;		/* values before the first NULL */
+	WcFit	   *fits;
+	WcSlice    *contents;
+} RowBound;
+
+/* What the conditions say about one part. */
+typedef struct PartBounds
+{
+	bool		pinned;			/* only these contents */
+	uint32		npoints;
+	WcSlice    *points;			/* ascending, distinct */
+	List	   *intervals;		/* Intervals *, all must hold */
+	List	   *rows;			/* RowBound *, all must hold */
+} PartBounds;
+
+typedef struct Bounds
+{
+	WcRelation *wrel;
+	WcArena    *arena;
+	WcBuf	   *scratch;
+	bool		exact;
+	bool		nothing;		/* some condition is never true */
+	int			nparts;			/* parts to look at */
+	PartBounds *parts;
+	WcSlice    *equal;			/* the combination at hand */
+} Bounds;
+
+/* --- helpers ------------------------------------------------------------------- */
+
+static void
+check(WcStatus status, const WcError *err)
+{
+	if (status != WC_OK)
+		wc_raise(err);
+}
+
+static WcSlice
+keep(Bounds *b, WcSlice s)
+{
+	WcSlice		copy = wc_arena_copy(b->arena, s);
+
+	if (copy.data == NULL && s.len > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed on a row key of %zu bytes.", s.len)));
+	return copy;
+}
+
+static void
+add_range(RangeSet *set, const WcRange *range)
+{
+	if (set->n == set->max)
+	{
+		set->max = Max(set->max * 2, 4);
+		set->ranges = set->ranges == NULL ? palloc(set->max * sizeof(WcRange)) :
+			repalloc(set->ranges, set->max * sizeof(WcRange));
+	}
+	set->ranges[set->n++] = *range;
+}
+
+/* Adds the rows with the first nequal parts of the combination at hand and the
+ * next part in the interval (NULL: any). */
+static void
+add_rows(Bounds *b, RangeSet *set, int nequal, const WcInterval *next)
+{
+	WcKeyRange	found;
+	WcError		err;
+
+	check(wc_rowkey_range(&b->wrel->key_layout, b->equal, nequal, next, b->arena, &found, &err), &err);
+	if (found.empty)
+		return;
+	b->exact &= found.exact;
+	add_range(set, &found.range);
+}
+
+/* set becomes what is in both; other is made normal on the way. */
+static void
+intersect(Bounds *b, RangeSet *set, RangeSet *other)
+{
+	WcError		err;
+	WcRange    *both;
+	uint32_t	nboth;
+
+	set->n = wc_ranges_normalise(set->ranges, set->n);
+	other->n = wc_ranges_normalise(other->ranges, other->n);
+	check(wc_ranges_intersect(set->ranges, set->n, other->ranges, other->n, b->arena, &both, &nboth, &err), &err);
+	set->n = 0;
+	for (uint32_t i = 0; i < nboth; i++)
+		add_range(set, &both[i]);
+}
+
+static WcFit
+encode(Bounds *b, int part, Oid type, Datum value, WcSlice *content)
+{
+	WcCodec    *codec = &b->wrel->columns[b->wrel->keys[part]].codec;
+	WcFit		fit;
+
+	wc_buf_reset(b->scratch, WC_ROW_MAX);
+	fit = wc_codec_encode_bound(codec, type, value, b->scratch);
+	if (b->scratch->failed)
+		wc_codec_check_out(codec, b->scratch);
+	*content = keep(b, wc_buf_slice(b->scratch));
+	return fit;
+}
+
+static bool
+interval_contains(const WcInterval *i, WcSlice content)
+{
+	int			c;
+
+	if (i->is_prefix)
+		return wc_slice_starts_with(content, i->lo);
+	if (i->has_lo && ((c = wc_slice_cmp(content, i->lo)) < 0 || (c == 0 && !i->lo_inclusive)))
+		return false;
+	if (i->has_hi && ((c = wc_slice_cmp(content, i->hi)) > 0 || (c == 0 && !i->hi_inclusive)))
+		return false;
+	return true;
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* --- conditions ---------------------------------------------------------------- */
+
+/* The part must be one of these contents, besides what is known already. */
+static void
+pin_part(PartBounds *part, WcSlice *points, uint32 npoints)
+{
+	uint32		kept = 0;
+
+	qsort(points, npoints, sizeof(WcSlice), compare_slices);
+	for (uint32 i = 0; i < npoints; i++)
+	{
+		if (kept > 0 && wc_slice_eq(points[kept - 1], points[i]))
+			continue;
+		if (part->pinned &&
+			bsearch(&points[i], part->points, part->npoints, sizeof(WcSlice), compare_slices) == NULL)
+			continue;
+		points[kept++] = points[i];
+	}
+	part->pinned = true;
+	part->points = points;
+	part->npoints = kept;
+}
+
+static void
+bound_part(Bounds *b, int part, WcKeyOp op, WcFit fit, WcSlice content)
+{
+	PartBounds *bounds = &b->parts[part];
+	WcPartOrder order = b->wrel->columns[b->wrel->keys[part]].codec.order;
+	Intervals  *intervals;
+
+	if (op == WC_KEY_EQ && fit == WC_FIT_EXACT)
+	{
+		WcSlice    *point = palloc(sizeof(WcSlice));
+
+		*point = content;
+		pin_part(bounds, point, 1);
+		return;
+	}
+	intervals = palloc(sizeof(Intervals));
+	intervals->n = wc_interval_of_op(order, op, fit, content, intervals->interval);
+	if (intervals->n == 0)
+		b->nothing = true;
+	else if (intervals->n < 0)
+		b->exact = false;
+	else
+		bounds->intervals = lappend(bounds->intervals, intervals);
+}
+
+/* part = ANY (array) */
+static void
+bound_any(Bounds *b, int part, Oid type, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *elems;
+	bool	   *nulls;
+	int			nelems;
+	WcSlice    *points;
+	uint32		npoints = 0;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &elems, &nulls, &nelems);
+	points = palloc(sizeof(WcSlice) * (nelems + 1));
+	for (int i = 0; i < nelems; i++)
+	{
+		WcFit		fit;
+
+		CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		fit = encode(b, part, type, elems[i], &points[npoints]);
+		if (fit == WC_FIT_UNKNOWN)
+		{
+			b->exact = false;
+			return;
+		}
+		if (fit == WC_FIT_EXACT)
+			npoints++;
+	}
+	pin_part(&b->parts[part], points, npoints);
+}
+
+WcLike
+wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len)
+{
+	size_t		n = 0;
+
+	for (size_t i = 0; i < len; i++)
+	{
+		if (pattern[i] == '%' || pattern[i] == '_')
+		{
+			*prefix_len = n;
+			return pattern[i] == '%' && i + 1 == len ? WC_LIKE_PREFIX : WC_LIKE_OTHER;
+		}
+		if (pattern[i] == '\\')
+		{
+			if (++i == len)
+			{
+				/* LIKE itself will complain */
+				*prefix_len = n;
+				return WC_LIKE_OTHER;
+			}
+		}
+		prefix[n++] = pattern[i];
+	}
+	*prefix_len = n;
+	return WC_LIKE_EQUAL;
+}
+
+/* What LIKE means for this pattern: a value for = or for a prefix. */
+static Datum
+like_value(Bounds *b, Datum value, WcKeyOp *op)
+{
+	text	   *pattern = DatumGetTextPP(value);
+	size_t		len = VARSIZE_ANY_EXHDR(pattern);
+	char	   *prefix = palloc(len + 1);
+	size_t		prefix_len;
+	WcLike		like = wc_like_prefix(VARDATA_ANY(pattern), len, prefix, &prefix_len);
+
+	if (like == WC_LIKE_OTHER)
+		b->exact = false;
+	*op = like == WC_LIKE_EQUAL ? WC_KEY_EQ : WC_KEY_PREFIX;
+	return PointerGetDatum(cstring_to_text_with_len(prefix, prefix_len));
+}
+
+static void
+bound_row(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
+{
+	RowBound   *row = palloc0(sizeof(RowBound));
+
+	row->op = cond->op;
+	row->nvalues = list_length(cond->values);
+	row->fits = palloc(sizeof(WcFit) * row->nvalues);
+	row->contents = palloc(sizeof(WcSlice) * row->nvalues);
+	while (row->nusable < row->nvalues && !nulls[row->nusable])
+	{
+		int			i = row->nusable++;
+
+		row->fits[i] = encode(b, cond->part + i, list_nth_oid(cond->types, i), values[i], &row->contents[i]);
+	}
+	b->parts[cond->part].rows = lappend(b->parts[cond->part].rows, row);
+}
+
+static void
+bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
+{
+	Oid			type = linitial_oid(cond->types);
+	Datum		value = values[0];
+	WcKeyOp		op = cond->op;
+	WcSlice		content;
+	WcFit		fit;
+
+	if (cond->kind == WC_COND_ROW)
+	{
+		bound_row(b, cond, values, nulls);
+		return;
+	}
+	if (nulls[0])
+	{
+		b->nothing = true;		/* the operators are strict */
+		return;
+	}
+	if (cond->kind == WC_COND_ANY)
+	{
+		bound_any(b, cond->part, type, value);
+		return;
+	}
+	if (cond->kind == WC_COND_LIKE)
+		value = like_value(b, value, &op);
+	fit = encode(b, cond->part, type, value, &content);
+	bound_part(b, cond->part, op, fit, content);
+}
+
+/* --- ranges -------------------------------------------------------------------- */
+
+/* The rows that satisfy a row comparison that begins at this part. */
+static void
+add_row_comparison(Bounds *b, RangeSet *set, int part, const RowBound *row)
+{
+	WcKeyOp		strict = row->op == WC_KEY_LE ? WC_KEY_LT : row->op == WC_KEY_GE ? WC_KEY_GT : row->op;
+
+	/* (x > a) or (x = a and y > b) or ...; what a NULL stands in is not true */
+	for (int i = 0; i < row->nusable; i++)
+	{
+		WcPartOrder order = b->wrel->columns[b->wrel->keys[part + i]].codec.order;
+		WcInterval	intervals[WC_INTERVALS_MAX];
+		int			n = wc_interval_of_op(order, i + 1 == row->nvalues ? row->op : strict,
+										  row->fits[i], row->contents[i], intervals);
+
+		if (n < 0)
+		{
+			b->exact = false;
+			add_rows(b, set, part + i, NULL);
+			return;
+		}
+		for (int k = 0; k < n; k++)
+			add_rows(b, set, part + i, &intervals[k]);
+		if (row->fits[i] != WC_FIT_EXACT)
+			return;
+		b->equal[part + i] = row->contents[i];
+	}
+}
+
+/* Adds the rows of the combination at hand, which is of the parts before `part`. */
+static void
+add_combination(Bounds *b, RangeSet *set, int part)
+{
+	PartBounds *bounds = &b->parts[part];
+	RangeSet	own = {NULL, 0, 0};
+	ListCell   *lc;
+
+	if (part == b->nparts)
+	{
+		add_rows(b, set, part, NULL);
+		return;
+	}
+	if (bounds->pinned)
+	{
+		for (uint32 i = 0; i < bounds->npoints; i++)
+		{
+			b->equal[part] = bounds->points[i];
+			add_combination(b, &own, part + 1);
+		}
+	}
+	else if (bounds->intervals == NIL)
+		add_rows(b, &own, part, NULL);
+	else
+	{
+		bool		first = true;
+
+		foreach(lc, bounds->intervals)
+		{
+			Intervals  *intervals = lfirst(lc);
+			RangeSet	one = {NULL, 0, 0};
+
+			for (int i = 0; i < intervals->n; i++)
+				add_rows(b, &one, part, &intervals->interval[i]);
+			if (first)
+				own = one;
+			else
+				intersect(b, &own, &one);
+			first = false;
+		}
+	}
+	foreach(lc, bounds->rows)
+	{
+		RangeSet	one = {NULL, 0, 0};
+
+		add_row_comparison(b, &one, part, lfirst(lc));
+		intersect(b, &own, &one);
+	}
+	for (uint32 i = 0; i < own.n; i++)
+		add_range(set, &own.ranges[i]);
+}
+
+/* Points outside the part's intervals go; and how many parts can be used? */
+static void
+settle_parts(Bounds *b)
+{
+	uint64		nranges = 1;
+	int			last = -1;
+
+	for (int part = 0; part < b->wrel->nkeys; part++)
+	{
+		PartBounds *bounds = &b->parts[part];
+		uint32		kept = 0;
+		ListCell   *lc;
+
+		if (bounds->pinned || bounds->intervals != NIL || bounds->rows != NIL)
+			last = part;
+		for (uint32 i = 0; i < bounds->npoints; i++)
+		{
+			bool		inside = true;
+
+			foreach(lc, bounds->intervals)
+			{
+				Intervals  *intervals = lfirst(lc);
+				bool		any = false;
+
+				for (int k = 0; k < intervals->n; k++)
+					any |= interval_contains(&intervals->interval[k], bounds->points[i]);
+				inside &= any;
+			}
+			if (inside)
+				bounds->points[kept++] = bounds->points[i];
+		}
+		bounds->npoints = kept;
+		if (bounds->pinned && kept == 0)
+			b->nothing = true;
+	}
+	for (b->nparts = 0; b->nparts <= last; b->nparts++)
+	{
+		PartBounds *bounds = &b->parts[b->nparts];
+
+		if (bounds->pinned && nranges * Max(bounds->npoints, 1) > WC_KEY_RANGES_MAX)
+			break;
+		if (!bounds->pinned)
+		{
+			b->nparts++;
+			break;
+		}
+		nranges *= bounds->npoints;
+	}
+	if (b->nparts <= last)
+		b->exact = false;
+}
+
+/* --- the whole key ------------------------------------------------------------- */
+
+static WcSlice
+raw_content(Bounds *b, Oid type, Datum value)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+	WcSlice		s = wc_slice(VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
+
+	if (type != BYTEAOID)
+		s = wc_text_to_utf8((const char *) s.data, s.len);
+	return keep(b, s);
+}
+
+static void
+add_raw_point(RangeSet *set, WcSlice row)
+{
+	WcRange		range = {row, row, true, true};
+
+	if (row.len > 0 && row.len <= WC_ROW_MAX)
+		add_range(set, &range);
+}
+
+/* Adds the rows for which "row op content". */
+static void
+add_raw_op(Bounds *b, RangeSet *set, WcKeyOp op, WcSlice content)
+{
+	WcRange		range = {{NULL, 0}, {NULL, 0}, true, true};
+	bool		cut = content.len > WC_ROW_MAX;
+
+	if (op == WC_KEY_EQ)
+	{
+		add_raw_point(set, content);
+		return;
+	}
+	if (op == WC_KEY_PREFIX)
+	{
+		if (cut)
+			return;
+		if (!wc_range_of_prefix(b->arena, content, &range))
+			elog(ERROR, "out of memory for a row range");
+		add_range(set, &range);
+		return;
+	}
+	/* a row cannot be longer, so what is longer lies right behind the row it is cut to */
+	if (cut)
+		content.len = WC_ROW_MAX;
+	if (op == WC_KEY_GT || op == WC_KEY_GE)
+	{
+		range.start = content;
+		range.start_inclusive = content.len == 0 || (op == WC_KEY_GE && !cut);
+	}
+	else
+	{
+		/* no row is empty */
+		if (content.len == 0)
+			return;
+		range.stop = content;
+		range.stop_inclusive = op == WC_KEY_LE || cut;
+	}
+	add_range(set, &range);
+}
+
+static void
+bound_raw(Bounds *b, const WcKeyCond *cond, Datum value, bool isnull, RangeSet *set)
+{
+	RangeSet	own = {NULL, 0, 0};
+	Oid			type = linitial_oid(cond->types);
+	WcKeyOp		op = cond->op;
+
+	if (isnull)
+	{
+		b->nothing = true;
+		return;
+	}
+	if (cond->kind == WC_COND_ANY)
+	{
+		Datum	   *elems;
+		bool	   *nulls;
+		int			nelems;
+
+		deconstruct_array(DatumGetArrayTypeP(value), ARR_ELEMTYPE(DatumGetArrayTypeP(value)), -1, false, TYPALIGN_INT,
+						  &elems, &nulls, &nelems);
+		if (nelems > WC_KEY_RANGES_MAX)
+		{
+			b->exact = false;
+			return;
+		}
+		for (int i = 0; i < nelems; i++)
+		{
+			if (!nulls[i])
+				add_raw_point(&own, raw_content(b, type, elems[i]));
+		}
+	}
+	else
+	{
+		if (cond->kind == WC_COND_LIKE)
+			value = like_value(b, value, &op);
+		add_raw_op(b, &own, op, raw_content(b, type, value));
+	}
+	intersect(b, set, &own);
+}
+
+/* --- all together -------------------------------------------------------------- */
+
+/* The commonest case, a whole key of = on every part, without the sets. */
+static bool
+compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
+			  WcArena *arena, WcBuf *scratch, WcBounds *out)
+{
+	int			n = wrel->nkeys;
+	WcSlice    *contents;
+	size_t	   *ends;
+	WcError		err;
+	WcSlice		row;
+	WcStatus	status;
+	size_t		content_len;
+
+	if (n == 0 || list_length(conds) != n)
+		return false;
+	contents = palloc(n * (sizeof(WcSlice) + sizeof(size_t)));
+	ends = (size_t *) (contents + n);
+	wc_buf_reset(scratch, WC_ROW_MAX);
+	for (int i = 0; i < n; i++)
+	{
+		const WcKeyCond *cond = list_nth(conds, i);
+		WcCodec    *codec = &wrel->columns[wrel->keys[i]].codec;
+
+		if (cond->part != i || cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ || nulls[i] ||
+			wc_codec_encode_bound(codec, linitial_oid(cond->types), values[i], scratch) != WC_FIT_EXACT ||
+			scratch->failed)
+			return false;
+		ends[i] = scratch->len;
+	}
+	content_len = scratch->len;
+	if (wc_buf_reserve(scratch, content_len + WC_ROW_MAX / 16) == NULL)
+		return false;
+	for (int i = 0; i < n; i++)
+	{
+		size_t		start = i == 0 ? 0 : ends[i - 1];
+
+		contents[i] = wc_arena_copy(arena, wc_slice(scratch->data + start, ends[i] - start));
+		if (contents[i].data == NULL && ends[i] > start)
+			return false;
+	}
+	status = wc_rowkey_compose(&wrel->key_layout, contents, scratch, NULL, &err);
+	if (status == WC_NO_MEMORY)
+		return false;
+	out->exact = true;
+	if (status != WC_OK)
+	{
+		out->empty = true;		/* a key that cannot be stored */
+		return true;
+	}
+	row = wc_arena_copy(arena, wc_slice(scratch->data + content_len, scratch->len - content_len));
+	out->ranges = wc_arena_alloc(arena, sizeof(WcRange));
+	if (row.data == NULL || out->ranges == NULL)
+		return false;
+	out->ranges[0] = (WcRange) {row, row, true, true};
+	out->nranges = 1;
+	out->point = true;
+	return true;
+}
+
+static void
+finish(Bounds *b, RangeSet *set, WcBounds *out)
+{
+	set->n = wc_ranges_normalise(set->ranges, set->n);
+	out->exact = b->exact;
+	out->empty = set->n == 0;
+	if (out->empty || (set->n == 1 && set->ranges[0].start.len == 0 && set->ranges[0].stop.len == 0))
+		return;
+	out->ranges = wc_arena_alloc(b->arena, sizeof(WcRange) * set->n);
+	if (out->ranges == NULL)
+		elog(ERROR, "out of memory for row ranges");
+	memcpy(out->ranges, set->ranges, sizeof(WcRange) * set->n);
+	out->nranges = set->n;
+	out->point = set->n == 1 && set->ranges[0].start_inclusive && set->ranges[0].stop_inclusive &&
+		wc_slice_eq(set->ranges[0].start, set->ranges[0].stop);
+}
+
+void
+wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
+				  WcArena *arena, WcBuf *scratch, WcBounds *out)
+{
+	Bounds		b = {wrel, arena, scratch, true, false, 0, NULL, NULL};
+	RangeSet	set = {NULL, 0, 0};
+	int			next = 0;
+	ListCell   *lc;
+
+	memset(out, 0, sizeof(*out));
+	out->exact = true;
+	if (conds == NIL || compute_point(wrel, conds, values, nulls, arena, scratch, out))
+		return;
+
+	b.parts = palloc0(sizeof(PartBounds) * (wrel->nkeys + 1));
+	b.equal = palloc0(sizeof(WcSlice) * (wrel->nkeys + 1));
+	foreach(lc, conds)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		if (cond->part != WC_COND_RAW_KEY)
+			bound_cond(&b, cond, &values[next], &nulls[next]);
+		next += list_length(cond->values);
+	}
+	settle_parts(&b);
+	if (!b.nothing && wrel->nkeys > 0)
+		add_combination(&b, &set, 0);
+	else if (!b.nothing)
+		add_range(&set, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
+
+	next = 0;
+	foreach(lc, conds)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		if (cond->part == WC_COND_RAW_KEY && !b.nothing)
+			bound_raw(&b, cond, values[next], nulls[next], &set);
+		next += list_length(cond->values);
+	}
+	if (b.nothing)
+		set.n = 0;
+	finish(&b, &set, out);
+}

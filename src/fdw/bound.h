@@ -1,0 +1,39 @@
+/*
+ * fdw/bound.h: conditions and the values they have now, to row ranges.
+ */
+#ifndef WC_FDW_BOUND_H
+#define WC_FDW_BOUND_H
+
+#include "postgres.h"
+
+#include "fdw/private.h"
+#include "fdw/relation.h"
+
+typedef struct WcBounds
+{
+	WcRange    *ranges;			/* ascending, disjoint; none and not `empty`: the whole table */
+	uint32		nranges;
+	bool		empty;			/* nothing can satisfy the conditions */
+	bool		exact;			/* false: also the clauses of `exact` conditions must be rechecked */
+	bool		point;			/* one range, which is one row */
+} WcBounds;
+
+/*
+ * values and nulls belong to the conditions' expressions, one after the other
+ * (wc_scan_plan_exprs).  Ranges and their bytes are in the arena; scratch is
+ * used and left with anything in it.
+ */
+extern void wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
+							  WcArena *arena, WcBuf *scratch, WcBounds *out);
+
+typedef enum WcLike
+{
+	WC_LIKE_EQUAL,				/* no wildcard: LIKE is = */
+	WC_LIKE_PREFIX,				/* 'prefix%' */
+	WC_LIKE_OTHER				/* starts with the prefix, and more has to be looked at */
+} WcLike;
+
+/* The literal bytes a LIKE pattern starts with; prefix has room for len bytes. */
+extern WcLike wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len);
+
+#endif

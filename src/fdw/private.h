@@ -1,0 +1,59 @@
+/*
+ * fdw/private.h: what a plan carries to its scan.
+ *
+ * Plans are copied, cached and printed by PostgreSQL, so what plan.c found is
+ * laid into Lists of numbers (fdw_private); the values of the conditions are
+ * expressions and travel in fdw_exprs, where PostgreSQL replaces what a
+ * nested-loop join supplies.
+ */
+#ifndef WC_FDW_PRIVATE_H
+#define WC_FDW_PRIVATE_H
+
+#include "postgres.h"
+
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+
+#include "rowkey/rowkey.h"
+
+typedef enum WcCondKind
+{
+	WC_COND_OP,					/* part op value */
+	WC_COND_ANY,				/* part = ANY (array) */
+	WC_COND_LIKE,				/* part LIKE pattern */
+	WC_COND_ROW					/* (part, part + 1, ...) op (value, value, ...) */
+} WcCondKind;
+
+/* In place of a part: the condition is on the whole key, as bytes. */
+#define WC_COND_RAW_KEY (-1)
+
+/* One condition that start and stop rows are made from. */
+typedef struct WcKeyCond
+{
+	WcCondKind	kind;
+	int			part;			/* 0-based key part, ROW: the first; or WC_COND_RAW_KEY */
+	WcKeyOp		op;				/* OP, ROW */
+	bool		exact;			/* its clause is not rechecked unless a range had to be widened */
+	List	   *values;			/* expressions: one, ROW: one a part */
+	List	   *types;			/* Oids: the values' base types, ANY: the elements' */
+} WcKeyCond;
+
+typedef struct WcScanPlan
+{
+	List	   *conds;			/* WcKeyCond *, by part */
+	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
+	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
+	bool		reversed;		/* walk the key order backwards */
+	int			rows_hint;		/* rows likely to be read, 0: unknown */
+	int			row_limit;		/* rows that are enough, 0: no limit */
+} WcScanPlan;
+
+extern List *wc_scan_plan_encode(const WcScanPlan *plan);
+
+/* The expressions of all conditions, in order, for fdw_exprs. */
+extern List *wc_scan_plan_exprs(const WcScanPlan *plan);
+
+/* The reverse; exprs is the plan's fdw_exprs (the conditions point into it). */
+extern void wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan);
+
+#endif

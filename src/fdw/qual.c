@@ -1,0 +1,478 @@
+/*
+ * fdw/qual.c: which clauses of a query become start and stop rows.
+ *
+ * A clause is looked at alone first (match_clause: would it bound a key part?),
+ * then wc_quals_find takes those that lie on leading parts.  Only the btree
+ * operators of the part's own type are understood: they are strict, so a NULL
+ * value means that no row qualifies, and their order is the one that codecs
+ * know about.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+#include "fdw/bound.h"
+#include "fdw/compat.h"
+#include "fdw/qual.h"
+
+/* text ^@ text has no symbol in PostgreSQL's headers. */
+#define WC_STARTS_WITH_OPERATOR 3877
+
+typedef struct Matcher
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	WcRelation *wrel;
+} Matcher;
+
+/* What is known about a key part, or the raw key, as one side of an operator. */
+typedef struct Key
+{
+	int			part;
+	Oid			type;			/* base type */
+	bool		equality;		/* = may be pushed */
+	bool		equality_exact; /* and need not be rechecked */
+	bool		order;			/* < may be pushed (the clause's collation allowing) */
+	bool		order_exact;
+	bool		prefix;			/* LIKE 'x%' may be pushed */
+	bool		prefix_exact;
+} Key;
+
+/* --- one clause ---------------------------------------------------------------- */
+
+bool
+wc_quals_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
+{
+	Var		   *var;
+	const WcRelColumn *column;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var))
+		return false;
+	var = (Var *) expr;
+	if (var->varno != rel->relid || var->varlevelsup != 0 ||
+		var->varattno <= 0 || var->varattno > wrel->natts)
+		return false;
+	column = &wrel->columns[var->varattno - 1];
+	switch (column->role)
+	{
+		case WC_ROLE_KEY:
+			*part = column->key_no;
+			return true;
+		case WC_ROLE_RAW_KEY:
+		case WC_ROLE_CELL_ROW:
+			*part = WC_COND_RAW_KEY;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static Key
+raw_key(const WcRelation *wrel, const Var *var)
+{
+	Oid			type = getBaseType(wrel->columns[var->varattno - 1].type);
+	Key			key = {WC_COND_RAW_KEY, type, true, true, true, true, false, false};
+
+	/* In another encoding than UTF-8 text's bytes may sort otherwise than those stored. */
+	if (type != BYTEAOID)
+	{
+		key.order = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
+		key.prefix = key.prefix_exact = true;
+	}
+	return key;
+}
+
+static bool
+find_key(const Matcher *m, Node *expr, Key *key)
+{
+	const WcCodec *codec;
+	bool		delimited;
+	int			part;
+
+	if (!wc_quals_match_key(m->rel, m->wrel, expr, &part))
+		return false;
+	if (part == WC_COND_RAW_KEY)
+	{
+		while (IsA(expr, RelabelType))
+			expr = (Node *) ((RelabelType *) expr)->arg;
+		*key = raw_key(m->wrel, (Var *) expr);
+		return true;
+	}
+	codec = &m->wrel->columns[m->wrel->keys[part]].codec;
+	delimited = m->wrel->key_layout.parts[part].kind == WC_PART_DELIMITED;
+	key->part = part;
+	key->type = codec->spec.type;
+	key->equality = codec->equality_safe;
+	key->equality_exact = codec->equality_exact;
+	key->order = codec->order != WC_ORDER_NONE;
+	key->order_exact = !delimited;
+	key->prefix = codec->prefix_exact;
+	key->prefix_exact = !delimited || m->wrel->key_layout.delimiter.len == 1;
+	return true;
+}
+
+/* Can the value be had before the scan starts? */
+static bool
+is_value(const Matcher *m, Node *expr)
+{
+	return !bms_is_member(m->rel->relid, pull_varnos(m->root, expr)) &&
+		!contain_volatile_functions(expr) &&
+		!contain_subplans(expr);
+}
+
+/* Types whose values wc_codec_encode_bound relates to the key's. */
+static bool
+is_comparable(Oid key, Oid value)
+{
+	static const Oid groups[][3] = {
+		{INT2OID, INT4OID, INT8OID},
+		{FLOAT4OID, FLOAT8OID, InvalidOid},
+		{DATEOID, TIMESTAMPOID, InvalidOid},
+		{TEXTOID, VARCHAROID, InvalidOid}
+	};
+
+	if (key == value)
+		return true;
+	for (int i = 0; i < lengthof(groups); i++)
+	{
+		bool		has_key = false;
+		bool		has_value = false;
+
+		for (int k = 0; k < lengthof(groups[i]); k++)
+		{
+			has_key |= groups[i][k] == key;
+			has_value |= groups[i][k] == value;
+		}
+		if (has_key && has_value)
+			return true;
+	}
+	return false;
+}
+
+/* The comparison that an operator makes on this key. */
+static bool
+find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_BTREE_OPFAMILY);
+	int			strategy = OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(opno, type->btree_opf) : 0;
+
+	switch (strategy)
+	{
+		case BTEqualStrategyNumber:
+			*op = WC_KEY_EQ;
+			return key->equality && (!OidIsValid(collation) || get_collation_isdeterministic(collation));
+		case BTLessStrategyNumber:
+			*op = WC_KEY_LT;
+			break;
+		case BTLessEqualStrategyNumber:
+			*op = WC_KEY_LE;
+			break;
+		case BTGreaterStrategyNumber:
+			*op = WC_KEY_GT;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			*op = WC_KEY_GE;
+			break;
+		default:
+			return false;
+	}
+	return key->order && (!OidIsValid(collation) || lc_collate_is_c(collation));
+}
+
+static WcKeyCond *
+make_cond(WcCondKind kind, const Key *key, WcKeyOp op, bool exact, Node *value, Oid type)
+{
+	WcKeyCond  *cond = palloc0(sizeof(WcKeyCond));
+
+	cond->kind = kind;
+	cond->part = key->part;
+	cond->op = op;
+	cond->exact = exact;
+	cond->values = list_make1(value);
+	cond->types = list_make1_oid(type);
+	return cond;
+}
+
+/* key LIKE 'x%' */
+static WcKeyCond *
+match_like(const Key *key, Node *pattern)
+{
+	bool		exact = false;
+
+	if (!key->prefix)
+		return NULL;
+	if (IsA(pattern, Const) && !((Const *) pattern)->constisnull)
+	{
+		char	   *s = TextDatumGetCString(((Const *) pattern)->constvalue);
+		size_t		len = strlen(s);
+		char	   *prefix = palloc(len + 1);
+		size_t		prefix_len;
+		WcLike		like = wc_like_prefix(s, len, prefix, &prefix_len);
+
+		if (like == WC_LIKE_EQUAL && key->equality && prefix_len == len)
+			return make_cond(WC_COND_OP, key, WC_KEY_EQ, key->equality_exact, pattern, TEXTOID);
+		if (prefix_len == 0)
+			return NULL;
+		exact = (like == WC_LIKE_PREFIX && key->prefix_exact) ||
+			(like == WC_LIKE_EQUAL && key->equality_exact);
+	}
+	return make_cond(WC_COND_LIKE, key, WC_KEY_PREFIX, exact, pattern, TEXTOID);
+}
+
+static WcKeyCond *
+match_op(const Matcher *m, OpExpr *clause)
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			opno = clause->opno;
+	Key			key;
+	WcKeyOp		op;
+	Oid			type;
+
+	if (list_length(clause->args) != 2)
+		return NULL;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!find_key(m, left, &key))
+	{
+		Node	   *other = left;
+
+		left = right;
+		right = other;
+		opno = get_commutator(opno);
+		if (!OidIsValid(opno) || !find_key(m, left, &key))
+			return NULL;
+	}
+	if (!is_value(m, right))
+		return NULL;
+	type = getBaseType(exprType(right));
+
+	if (opno == OID_TEXT_LIKE_OP || opno == WC_STARTS_WITH_OPERATOR)
+	{
+		if (type != TEXTOID || (OidIsValid(clause->inputcollid) && !get_collation_isdeterministic(clause->inputcollid)))
+			return NULL;
+		if (opno == OID_TEXT_LIKE_OP)
+			return match_like(&key, right);
+		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
+	}
+	if (!is_comparable(key.type, type) || !find_op(&key, opno, clause->inputcollid, &op))
+		return NULL;
+	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
+}
+
+/* starts_with(key, x) */
+static WcKeyCond *
+match_func(const Matcher *m, FuncExpr *clause)
+{
+	Node	   *prefix;
+	Key			key;
+
+	if (clause->funcid != F_STARTS_WITH || !find_key(m, linitial(clause->args), &key) || !key.prefix)
+		return NULL;
+	prefix = lsecond(clause->args);
+	if (!is_value(m, prefix) || getBaseType(exprType(prefix)) != TEXTOID ||
+		(OidIsValid(clause->inputcollid) && !get_collation_isdeterministic(clause->inputcollid)))
+		return NULL;
+	return make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, prefix, TEXTOID);
+}
+
+/* key = ANY (array), which IN is as well */
+static WcKeyCond *
+match_any(const Matcher *m, ScalarArrayOpExpr *clause)
+{
+	Node	   *array = lsecond(clause->args);
+	Key			key;
+	WcKeyOp		op;
+	Oid			type;
+
+	if (!clause->useOr || !find_key(m, linitial(clause->args), &key) || !is_value(m, array))
+		return NULL;
+	type = get_base_element_type(exprType(array));
+	if (!OidIsValid(type))
+		return NULL;
+	type = getBaseType(type);
+	if (!is_comparable(key.type, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
+		return NULL;
+	return make_cond(WC_COND_ANY, &key, WC_KEY_EQ, key.equality_exact, array, type);
+}
+
+/*
+ * (key, key, ...) > (x, y, ...): as many leading columns as are parts that
+ * follow each other.  When that is not all of them, equality of these is let
+ * through.
+ */
+static WcKeyCond *
+match_row(const Matcher *m, RowCompareExpr *clause)
+{
+	WcKeyCond  *cond = NULL;
+	int			part;
+	bool		commute = !wc_quals_match_key(m->rel, m->wrel, linitial(clause->largs), &part);
+	List	   *keys = commute ? clause->rargs : clause->largs;
+	List	   *values = commute ? clause->largs : clause->rargs;
+	int			n = list_length(keys);
+
+	for (int i = 0; i < n; i++)
+	{
+		Node	   *value = list_nth(values, i);
+		Oid			opno = list_nth_oid(clause->opnos, i);
+		Oid			type = getBaseType(exprType(value));
+		Key			key;
+		WcKeyOp		op;
+
+		if (commute)
+			opno = get_commutator(opno);
+		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part == WC_COND_RAW_KEY ||
+			!is_value(m, value) || !is_comparable(key.type, type) || !key.equality_exact ||
+			!find_op(&key, opno, list_nth_oid(clause->inputcollids, i), &op) || op == WC_KEY_EQ)
+			break;
+		if (cond == NULL)
+			cond = make_cond(WC_COND_ROW, &key, op, key.order_exact, value, type);
+		else if (key.part != cond->part + i)
+			break;
+		else
+		{
+			cond->values = lappend(cond->values, value);
+			cond->types = lappend_oid(cond->types, type);
+			cond->exact &= key.order_exact;
+		}
+	}
+	if (cond != NULL && list_length(cond->values) < n)
+	{
+		cond->op = cond->op == WC_KEY_LT ? WC_KEY_LE : cond->op == WC_KEY_GT ? WC_KEY_GE : cond->op;
+		cond->exact = false;
+	}
+	return cond;
+}
+
+/* A boolean part stands alone: flag, NOT flag. */
+static WcKeyCond *
+match_bool(const Matcher *m, Node *expr, bool value)
+{
+	Key			key;
+
+	if (!find_key(m, expr, &key) || key.type != BOOLOID || !key.equality)
+		return NULL;
+	return make_cond(WC_COND_OP, &key, WC_KEY_EQ, key.equality_exact, makeBoolConst(value, false), BOOLOID);
+}
+
+static WcKeyCond *
+match_clause(const Matcher *m, RestrictInfo *rinfo)
+{
+	Node	   *clause = (Node *) rinfo->clause;
+
+	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, m->rel))
+		return NULL;
+	if (IsA(clause, OpExpr))
+		return match_op(m, (OpExpr *) clause);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return match_any(m, (ScalarArrayOpExpr *) clause);
+	if (IsA(clause, RowCompareExpr))
+		return match_row(m, (RowCompareExpr *) clause);
+	if (IsA(clause, FuncExpr))
+		return match_func(m, (FuncExpr *) clause);
+	if (IsA(clause, Var))
+		return match_bool(m, clause, true);
+	if (is_notclause(clause))
+		return match_bool(m, (Node *) get_notclausearg(clause), false);
+	return NULL;
+}
+
+bool
+wc_quals_usable(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo, int *part)
+{
+	Matcher		m = {root, rel, wrel};
+	WcKeyCond  *cond = match_clause(&m, rinfo);
+
+	if (cond == NULL)
+		return false;
+	*part = cond->part;
+	return true;
+}
+
+/* --- all clauses --------------------------------------------------------------- */
+
+static bool
+is_pinning(const WcKeyCond *cond)
+{
+	return cond->kind == WC_COND_ANY || (cond->kind == WC_COND_OP && cond->op == WC_KEY_EQ);
+}
+
+/* Takes the conditions on one part over; does one of them pin it to single values? */
+static bool
+take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int part)
+{
+	double		nranges = -1;
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (cond == NULL || cond->part != part)
+			continue;
+		out->conds = lappend(out->conds, cond);
+		out->pushed = lappend(out->pushed, lfirst(lc));
+		if (cond->exact)
+			out->exact = lappend(out->exact, lfirst(lc));
+		if (is_pinning(cond))
+		{
+			double		n = cond->kind == WC_COND_OP ? 1 :
+				Max(wc_estimate_array_length(root, linitial(cond->values)), 1);
+
+			nranges = nranges < 0 ? n : Min(nranges, n);
+			if (cond->kind == WC_COND_OP && part >= 0)
+				out->equal = bms_add_member(out->equal, part);
+		}
+	}
+	if (nranges < 0)
+		return false;
+	out->nranges *= nranges;
+	return true;
+}
+
+void
+wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out)
+{
+	Matcher		m = {root, rel, wrel};
+	WcKeyCond **found = palloc0(sizeof(WcKeyCond *) * (list_length(clauses) + 1));
+	int			i = 0;
+	int			part = 0;
+	ListCell   *lc;
+
+	memset(out, 0, sizeof(*out));
+	out->nranges = 1;
+	foreach(lc, clauses)
+		found[i++] = match_clause(&m, lfirst_node(RestrictInfo, lc));
+
+	while (part < wrel->nkeys && take_part(root, out, found, clauses, part))
+		part++;
+	out->point = wrel->nkeys > 0 && part == wrel->nkeys;
+	if (take_part(root, out, found, clauses, WC_COND_RAW_KEY))
+		out->point = true;
+
+	foreach(lc, clauses)
+	{
+		if (!list_member_ptr(out->exact, lfirst(lc)))
+			out->local = lappend(out->local, lfirst(lc));
+	}
+	foreach(lc, out->conds)
+		out->outer_relids = bms_add_members(out->outer_relids,
+											pull_varnos(root, (Node *) ((WcKeyCond *) lfirst(lc))->values));
+}

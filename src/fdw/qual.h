@@ -1,0 +1,41 @@
+/*
+ * fdw/qual.h: which clauses of a query become start and stop rows.
+ */
+#ifndef WC_FDW_QUAL_H
+#define WC_FDW_QUAL_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/private.h"
+#include "fdw/relation.h"
+
+/* What was found in a list of clauses (RestrictInfos). */
+typedef struct WcQuals
+{
+	List	   *conds;			/* WcKeyCond *, by part, those on the raw key last */
+	List	   *pushed;			/* RestrictInfos behind conds */
+	List	   *exact;			/* of these, those the ranges decide alone */
+	List	   *local;			/* RestrictInfos to be evaluated on each row */
+	Bitmapset  *equal;			/* key parts that have one value in every row */
+	bool		point;			/* every range is one row: a Get */
+	double		nranges;		/* estimated number of ranges */
+	Relids		outer_relids;	/* relations whose values the conditions need */
+} WcQuals;
+
+/*
+ * Finds conditions on leading key parts (= on parts, then a range on the next)
+ * and on the raw key.  Comparison values are whatever is neither volatile nor
+ * from rel itself; they are evaluated when the scan starts.
+ */
+extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
+
+/* Would this clause make a condition, and on which part (see WcKeyCond.part)?
+ * For finding join clauses that a parameterised path could use. */
+extern bool wc_quals_usable(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo, int *part);
+
+/* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
+extern bool wc_quals_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
+
+#endif
