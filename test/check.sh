@@ -104,11 +104,11 @@ count()
 run()
 {
 	seconds=$1
-	name=$2
+	label=$2
 	shift 2
-	log=$logs/$(printf '%s' "$name" | tr '/ ' '__').log
+	log=$logs/$(printf '%s' "$label" | tr '/ ' '__').log
 	"$@" </dev/null >"$log" 2>&1
-	count "$name" "$log" $?
+	count "$label" "$log" $?
 }
 
 fail()							# a step that could not be done at all
@@ -123,7 +123,7 @@ build()							# target, words for it
 {
 	say "building: $2"
 	if ! make -j"$(getconf _NPROCESSORS_ONLN)" CC="${CC:-gcc}" PG_CONFIG="$PG_CONFIG" "$1" >"$logs/build-$1.log" 2>&1 </dev/null; then
-		grep -nE 'error:|Error |undefined|warning:' "$logs/build-$1.log" | head -n 40
+		grep -nE 'error:|Error |undefined reference|warning:' "$logs/build-$1.log" | head -n 40
 		tail -n 15 "$logs/build-$1.log"
 		fail "build: make $1"
 		return 1
@@ -218,6 +218,11 @@ watch_server()
 	if [ "$crashes" -gt "${crashes_before:-0}" ]; then
 		grep -nE -B3 -A3 'was terminated by signal|PANIC:|TRAP:' "$tmp/server.log" | tail -n 40
 		fail "the server crashed during $1"
+		tries=0
+		until in_work pg_isready -q || [ $tries -ge 60 ]; do
+			tries=$((tries + 1))
+			sleep 1
+		done
 	fi
 	crashes_before=$crashes
 }

@@ -59,7 +59,7 @@ check()
 sources()						# folder...
 {
 	for folder in "$@"; do
-		find "src/$folder" -maxdepth 1 -name '*.[ch]' | sort
+		[ ! -d "src/$folder" ] || find "src/$folder" -maxdepth 1 -name '*.[ch]' | sort
 	done
 }
 
