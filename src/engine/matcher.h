@@ -31,7 +31,8 @@ typedef enum WcMatch
 	WC_MATCH_NEXT_COLUMN,		/* it is not, nor is anything more of its column */
 	WC_MATCH_SEEK,				/* it is not; go on at the qualifier wc_matcher_seek_to gives */
 	WC_MATCH_INCLUDE_NEXT_COLUMN,	/* it is; nothing more of its column */
-	WC_MATCH_DONE_ROW			/* it is not, nor is anything more in this row */
+	WC_MATCH_DONE_ROW,			/* it is not, nor is anything more in this row */
+	WC_MATCH_FAILED				/* memory is out: nothing can be said */
 } WcMatch;
 
 typedef struct WcMatcherOptions
@@ -53,8 +54,9 @@ typedef struct WcMatcherOptions
 
 	/*
 	 * Compaction: nothing written behind horizon_ts may decide about another
-	 * cell, since a snapshot that does not see it is open; earliest_put_ts is the
-	 * smallest timestamp of a put in all input files (KEEP_DELETED_CELLS).
+	 * cell, since a snapshot that does not see it is open (INT64_MAX: none is);
+	 * earliest_put_ts is the smallest timestamp of a put in all input files
+	 * (KEEP_DELETED_CELLS; INT64_MIN: not known, INT64_MAX: there is none).
 	 */
 	int64_t		horizon_ts;
 	int64_t		earliest_put_ts;
@@ -75,5 +77,16 @@ extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t
 
 /* After WC_MATCH_SEEK: the next qualifier that is wanted. */
 extern WcSlice wc_matcher_seek_to(const WcMatcher *matcher);
+
+/* After WC_MATCH_NEXT_COLUMN and WC_MATCH_INCLUDE_NEXT_COLUMN: where that is. */
+typedef enum WcNextColumn
+{
+	WC_NEXT_COLUMN_ANY,			/* the one behind *qualifier, whichever it is */
+	WC_NEXT_COLUMN_AT,			/* the first at or behind *qualifier */
+	WC_NEXT_COLUMN_NONE			/* nothing more is wanted in this row */
+} WcNextColumn;
+
+/* *qualifier is valid until the next call of wc_matcher_match. */
+extern WcNextColumn wc_matcher_next_column(const WcMatcher *matcher, WcSlice *qualifier);
 
 #endif
