@@ -37,16 +37,13 @@ pgxs=$(dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")")
 tmp=$(mktemp -d "/tmp/wcXXXXXX") || exit 1
 logs=$tmp/log
 work=$tmp/work					# a copy of the tests, for the user who runs them
-socket=$tmp/s
-mkdir "$logs" "$work" "$socket"
+mkdir "$logs" "$work"
 
 finish()
 {
 	status=$?
 	trap - EXIT
-	if [ -f "$tmp/data/postmaster.pid" ]; then
-		as_user "$bindir/pg_ctl" -D "$tmp/data" -m immediate -s stop >/dev/null 2>&1
-	fi
+	stop_cluster "$tmp" immediate >/dev/null 2>&1
 	if [ -n "${WIDECOL_KEEP:-}" ]; then
 		say "kept: $tmp"
 	else
@@ -122,12 +119,9 @@ fail()							# a step that could not be done at all
 build()							# target, words for it
 {
 	say "building: $2"
-	if ! make -j"$(getconf _NPROCESSORS_ONLN)" CC="${CC:-gcc}" PG_CONFIG="$PG_CONFIG" "$1" >"$logs/build-$1.log" 2>&1 </dev/null; then
-		grep -nE 'error:|Error |undefined reference|warning:' "$logs/build-$1.log" | head -n 40
-		tail -n 15 "$logs/build-$1.log"
-		fail "build: make $1"
-		return 1
-	fi
+	build_target "$1" && return 0
+	fail "build: make $1"
+	return 1
 }
 
 # --- the tree and core --------------------------------------------------------
@@ -157,58 +151,15 @@ needs_server()
 	return 1
 }
 
-install_extension()
-{
-	libdir=$("$PG_CONFIG" --pkglibdir)
-	sharedir=$("$PG_CONFIG" --sharedir)/extension
-	sudo=
-	if cmp -s build/widecol.so "$libdir/widecol.so" && cmp -s build/widecol_engine.so "$libdir/widecol_engine.so" &&
-		cmp -s widecol--1.0.sql "$sharedir/widecol--1.0.sql" && cmp -s widecol.control "$sharedir/widecol.control"; then
-		return 0
-	fi
-	if [ ! -w "$libdir" ] || [ ! -w "$sharedir" ]; then
-		if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-			sudo="sudo -n"
-		else
-			fail "installing the extension: no permission to write $libdir and $sharedir (run this as root, or make install first as who may)"
-			return 1
-		fi
-	fi
-	say "installing the extension into $libdir"
-	if ! $sudo make PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >"$logs/install.log" 2>&1 </dev/null; then
-		tail -n 15 "$logs/install.log"
-		fail "make install"
-		return 1
-	fi
-}
-
 start_server()
 {
 	say "starting a temporary server ($("$PG_CONFIG" --version))"
-	if [ -n "$run_user" ]; then
-		chown -R "$run_user" "$tmp"
-	fi
-	if ! as_user "$bindir/initdb" -D "$tmp/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$logs/initdb.log" 2>&1; then
-		tail -n 15 "$logs/initdb.log"
-		fail "initdb"
-		return 1
-	fi
-	cat >>"$tmp/data/postgresql.conf" <<CONF
-shared_preload_libraries = 'widecol'
-listen_addresses = ''
-unix_socket_directories = '$socket'
-port = 5433
+	start_cluster "$tmp" 5433 <<CONF
 fsync = off
 max_prepared_transactions = 4
 log_min_messages = info
 log_line_prefix = '%m [%p] %q%a '
 CONF
-	if ! as_user "$bindir/pg_ctl" -D "$tmp/data" -l "$tmp/server.log" -w -t 60 -s start >"$logs/start.log" 2>&1 </dev/null; then
-		cat "$logs/start.log"
-		tail -n 40 "$tmp/server.log"
-		fail "starting the server"
-		return 1
-	fi
 }
 
 # Did it survive?  A crash is a failure even when every test passed.
@@ -229,7 +180,7 @@ watch_server()
 
 in_work()						# runs in the copy of the tests, as the server's user
 {
-	( cd "$work" && as_user env PATH="$bindir:$PATH" PGHOST="$socket" PGPORT=5433 PGUSER=postgres "$@" )
+	( cd "$work" && as_user env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres "$@" )
 }
 
 bounded()						# the same with the limit of run()
@@ -313,14 +264,24 @@ has()							# is there a file of this pattern
 	[ -e "$1" ]
 }
 
-if needs_server && [ $built = yes ] && install_extension && start_server; then
+ready=no
+if needs_server && [ $built = yes ]; then
+	if ! install_extension; then
+		fail "installing the extension"
+	elif ! start_server; then
+		fail "starting the server"
+	else
+		ready=yes
+	fi
+fi
+if [ $ready = yes ]; then
 	crashes_before=0
 	if wanted regress && has sql/*.sql; then regress; fi
 	if wanted isolation && has test/isolation/specs/*.spec; then isolation; fi
 	if wanted pgtap && has test/*.sql; then pgtap; fi
 	if wanted conformance && has test/conformance/run.py; then conformance; fi
 	say "stopping the server"
-	if ! as_user "$bindir/pg_ctl" -D "$tmp/data" -m fast -w -t 60 -s stop; then
+	if ! stop_cluster "$tmp" fast; then
 		tail -n 40 "$tmp/server.log"
 		fail "the server does not stop"
 	fi

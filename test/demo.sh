@@ -38,13 +38,6 @@ demo_directory()
 	[ ${#dir} -le 80 ] || die "$dir: too long for a Unix socket, set WIDECOL_DEMO_DIR"
 }
 
-stop_server()					# mode
-{
-	if [ -f "$dir/data/postmaster.pid" ] && [ -f "$dir/$mark" ]; then
-		as_user "$bindir/pg_ctl" -D "$dir/data" -m "$1" -w -t 60 -s stop </dev/null
-	fi
-}
-
 demo_directory
 
 if [ "${1:-}" = stop ]; then
@@ -55,7 +48,7 @@ if [ "${1:-}" = stop ]; then
 		say "the demo in $dir is not running"
 		exit 0
 	fi
-	stop_server fast || die "it does not stop, see $dir/server.log"
+	stop_cluster "$dir" fast || die "it does not stop, see $dir/server.log"
 	say "stopped; its files are in $dir (the next run removes them)"
 	exit 0
 fi
@@ -65,31 +58,15 @@ sh "$top/test/install.sh" demo || exit 1
 find_pg_config || die "no PostgreSQL with header files found"
 pick_user
 
-# --- build and install ----------------------------------------------------------
 say "building for $("$PG_CONFIG" --version)"
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-if ! make -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" all >"$log" 2>&1 </dev/null; then
-	tail -n 30 "$log"
-	die "the build failed"
-fi
-
-say "installing the extension into $("$PG_CONFIG" --pkglibdir)"
-sudo=
-if [ ! -w "$("$PG_CONFIG" --pkglibdir)" ] || [ ! -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
-	command -v sudo >/dev/null 2>&1 || die "no permission to install there: run this as root"
-	sudo=sudo
-fi
-if ! $sudo make -C "$top" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >"$log" 2>&1 </dev/null; then
-	tail -n 30 "$log"
-	die "make install failed"
-fi
+build_target all || die "the build failed"
+install_extension || die "the extension could not be installed"
 
 # --- a cluster of its own ---------------------------------------------------------
 if [ -e "$dir" ]; then
 	if [ -f "$dir/$mark" ]; then
 		say "removing the demo before this one"
-		stop_server immediate
+		stop_cluster "$dir" immediate
 		rm -rf "$dir"
 	elif ! rmdir "$dir" 2>/dev/null; then
 		die "$dir is there and is not a demo's: remove it, or set WIDECOL_DEMO_DIR"
@@ -97,27 +74,11 @@ if [ -e "$dir" ]; then
 fi
 mkdir -p "$dir" && chmod 700 "$dir" || die "cannot make $dir"
 echo "made by test/demo.sh, which removes it" >"$dir/$mark"
-[ -z "$run_user" ] || chown -R "$run_user" "$dir"
+[ -z "$run_user" ] || chown "$run_user" "$dir"
 as_user test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
 
-say "making a private cluster in $dir"
-if ! as_user "$bindir/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$log" 2>&1 </dev/null; then
-	tail -n 20 "$log"
-	die "initdb failed"
-fi
-cat >>"$dir/data/postgresql.conf" <<CONF
-shared_preload_libraries = 'widecol'
-listen_addresses = ''
-unix_socket_directories = '$dir'
-port = $port
-CONF
-
-say "starting it"
-if ! as_user "$bindir/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 -s start >"$log" 2>&1 </dev/null; then
-	cat "$log"
-	tail -n 20 "$dir/server.log"
-	die "the server does not start"
-fi
+say "making and starting a private cluster in $dir"
+start_cluster "$dir" "$port" </dev/null || die "the server does not start"
 
 psql=$bindir/psql
 query()

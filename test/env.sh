@@ -75,3 +75,77 @@ as_user()
 		die "running PostgreSQL as $run_user needs runuser or setpriv (package util-linux)"
 	fi
 }
+
+# --- building and installing ----------------------------------------------------
+# Both print the end of make's output only when it fails.
+
+build_target()					# target of the Makefile
+{
+	build_log=$(mktemp) || return 1
+	if make -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" "$1" >"$build_log" 2>&1 </dev/null; then
+		rm -f "$build_log"
+		return 0
+	fi
+	grep -nE 'error:|Error |undefined reference|warning:' "$build_log" | head -n 40
+	tail -n 15 "$build_log"
+	rm -f "$build_log"
+	return 1
+}
+
+# Into PostgreSQL's directories; with sudo when we may not write there (sudo -n
+# when nobody can type a password).  Nothing is done when what is there is the same.
+install_extension()
+{
+	libdir=$("$PG_CONFIG" --pkglibdir)
+	extdir=$("$PG_CONFIG" --sharedir)/extension
+	same=yes
+	for file in build/widecol.so build/widecol_engine.so; do
+		cmp -s "$top/$file" "$libdir/$(basename $file)" || same=no
+	done
+	for file in widecol.control widecol--1.0.sql; do
+		cmp -s "$top/$file" "$extdir/$file" || same=no
+	done
+	[ $same = no ] || return 0
+	say "installing the extension into $libdir"
+	if [ -w "$libdir" ] && [ -w "$extdir" ]; then
+		build_target install
+		return
+	fi
+	ask=
+	[ -t 0 ] || ask=-n
+	if ! command -v sudo >/dev/null 2>&1 || ! sudo $ask true; then
+		say "no permission to write $libdir and $extdir: run this as root, or have make install run by who may"
+		return 1
+	fi
+	sudo make -C "$top" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >/dev/null </dev/null
+}
+
+# --- a private cluster: data in DIR/data, socket in DIR, log in DIR/server.log ------
+
+# start_cluster DIR PORT: makes and starts it; further settings from standard input.
+start_cluster()
+{
+	[ -z "$run_user" ] || chown -R "$run_user" "$1"
+	if ! as_user "$bindir/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$1/initdb.log" 2>&1 </dev/null; then
+		tail -n 15 "$1/initdb.log"
+		return 1
+	fi
+	settings=$(cat)
+	cat >>"$1/data/postgresql.conf" <<CONF
+shared_preload_libraries = 'widecol'
+listen_addresses = ''
+unix_socket_directories = '$1'
+port = $2
+$settings
+CONF
+	if ! as_user "$bindir/pg_ctl" -D "$1/data" -l "$1/server.log" -w -t 60 -s start >"$1/start.log" 2>&1 </dev/null; then
+		cat "$1/start.log"
+		tail -n 40 "$1/server.log"
+		return 1
+	fi
+}
+
+stop_cluster()					# DIR, mode
+{
+	[ ! -f "$1/data/postmaster.pid" ] || as_user "$bindir/pg_ctl" -D "$1/data" -m "$2" -w -t 60 -s stop </dev/null
+}
