@@ -607,8 +607,6 @@ compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bo
 		ends[i] = scratch->len;
 	}
 	content_len = scratch->len;
-	if (wc_buf_reserve(scratch, content_len + WC_ROW_MAX / 16) == NULL)
-		return false;
 	for (int i = 0; i < n; i++)
 	{
 		size_t		start = i == 0 ? 0 : ends[i - 1];

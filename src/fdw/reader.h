@@ -1,0 +1,39 @@
+/*
+ * fdw/reader.h: a stored table's rows as rows of a foreign table.
+ *
+ * A reader knows which columns are wanted: it says what a Scan has to bring,
+ * and turns the cells that come into column values.
+ */
+#ifndef WC_FDW_READER_H
+#define WC_FDW_READER_H
+
+#include "postgres.h"
+
+#include "client/client.h"
+#include "fdw/relation.h"
+
+typedef struct WcReader WcReader;
+
+/* attrs: wanted columns, bit attnum - 1 (NULL: none).  Lives, with all it keeps,
+ * in CurrentMemoryContext; wrel and attrs must live as long. */
+extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs);
+
+/* Sets all of a Scan but its ranges, order and limits; what it points to belongs
+ * to the reader. */
+extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
+
+/*
+ * The next row of a scan that was described so: false at the end.  Sets all of
+ * values and isnull (natts of them), columns that are not wanted to NULL; values
+ * are palloc'd in CurrentMemoryContext.  22P03 for cells that do not decode.
+ */
+extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
+
+/* Before the first row of another scan. */
+extern void wc_reader_restart(WcReader *reader);
+
+/* Names of what is read, for EXPLAIN: List of char *, "family:qualifier",
+ * "family:*", "family:prefix*". */
+extern List *wc_reader_column_names(const WcReader *reader);
+
+#endif
