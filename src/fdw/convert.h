@@ -103,18 +103,16 @@ struct WcCodec
 
 	bool		is_hash;		/* cannot be decoded */
 
-	/* The rest is convert.c's own. */
+	/* The rest belongs to the convert files. */
 	void		(*encode) (WcCodec *codec, Datum value, WcBuf *out);
 	bool		(*decode) (WcCodec *codec, WcSlice bytes, Datum *value);
-	int16		typlen;
-	bool		typbyval;
+	int			width;			/* bytes of content, 0: it varies */
+	int			guards;			/* settings the text form depends on */
 	Oid			ioparam;
-	FmgrInfo	out_fn;
+	FmgrInfo	out_fn;			/* looked up when a text form is made by it */
 	FmgrInfo	in_fn;
-	uint32		guards;			/* settings that the text form depends on */
-	void		(*inner) (WcCodec *codec, Datum value, WcBuf *out);
-	int			width;			/* fixed width of content, 0: variable */
 	const char *expected;		/* what decode expects, for messages */
+	char	   *problem;		/* what it said of the last bytes, or NULL */
 };
 
 extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
@@ -122,7 +120,7 @@ extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
 /*
  * Appends value's content (keys) or bytes (values) to out.  Raises an error that
  * names the column when the value cannot be stored (infinity where there is
- * none, a value over WC_VALUE_MAX, out of memory).  Whether content fits its
+ * none, more than out's limit, out of memory).  Whether content fits its
  * part is found by wc_rowkey_compose; see wc_codec_compose_error.
  */
 static inline void wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out);
@@ -152,8 +150,9 @@ extern void wc_codec_compose_error(const char *table, const char *column, const 
 /* Raises what wc_rowkey_split reported: 22P03. */
 extern void wc_codec_split_error(const WcCodecWhere *where, const WcError *err) pg_attribute_noreturn();
 
-/* Text as UTF-8 bytes and back (palloc'd unless nothing had to be done); for
- * qualifiers, delimiters, map keys.  from_utf8 raises 22021 for what is no UTF-8. */
+/* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be
+ * done), and back (always palloc'd); for qualifiers, delimiters, map keys.
+ * from_utf8 raises 22021 for what is no UTF-8 or has a zero byte. */
 extern WcSlice wc_text_to_utf8(const char *s, size_t len);
 extern char *wc_text_from_utf8(WcSlice s);
 
