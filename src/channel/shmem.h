@@ -1,0 +1,83 @@
+/*
+ * channel/shmem.h: what the cluster shares: where the engine is, and how
+ * backends reach it.
+ *
+ * One struct in PostgreSQL's main shared memory, made by the postmaster when
+ * widecol is in shared_preload_libraries.  channel/README says for each field
+ * who may touch it and when.  PostgreSQL side; any process.
+ */
+#ifndef WC_CHANNEL_SHMEM_H
+#define WC_CHANNEL_SHMEM_H
+
+#include "postgres.h"
+
+#include <stdatomic.h>
+
+#include "storage/condition_variable.h"
+#include "storage/latch.h"
+
+#include "base/status.h"
+
+typedef enum WcEngineState
+{
+	WC_ENGINE_STARTING = 0,		/* not there yet: wait */
+	WC_ENGINE_READY = 1,
+	WC_ENGINE_STOPPED = 2,		/* went away, or will not start while the server stops */
+	WC_ENGINE_FAILED = 3		/* could not start: start_error says why; it is tried again */
+} WcEngineState;
+
+/* One a process that may have a session, found by its place among PostgreSQL's
+ * processes. */
+typedef struct WcSlot
+{
+	/* The session's segment for the engine to attach (WC_SLOT_WANTED | handle);
+	 * 0: nothing.  Set by the backend, taken by the engine's main thread. */
+	_Atomic uint64_t wanted;
+
+	/* The same word, given back when the engine could not attach it. */
+	_Atomic uint64_t refused;
+} WcSlot;
+
+#define WC_SLOT_WANTED (UINT64_C(1) << 32)
+
+typedef struct WcShmem
+{
+	_Atomic uint32_t state;		/* WcEngineState */
+	_Atomic uint32_t engine_process;	/* its place among the processes; meaningful while READY */
+	ConditionVariable state_changed;
+
+	/* Changes with every applied catalog change and with every start of the
+	 * engine; written by the engine's threads, read by backends' caches. */
+	_Atomic uint64_t catalog_generation;
+
+	/* How many of the engine's session threads are awake (rpc/). */
+	_Atomic uint32_t active;
+
+	WcError		start_error;	/* meaningful while FAILED; guarded by nothing: written before state */
+	int			nslots;
+	WcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
+} WcShmem;
+
+/* Hooks of the postmaster's start, called by _PG_init's hooks. */
+extern void wc_shmem_request(void);
+extern void wc_shmem_startup(void);
+
+/* Registers the engine as a static background worker; only while
+ * process_shared_preload_libraries_in_progress. */
+extern void wc_worker_register(void);
+
+/* NULL when widecol is not in shared_preload_libraries.  Each module finds it by
+ * name, so that both may link this file. */
+extern WcShmem *wc_shmem(void);
+
+/* This process's slot, NULL for a process that can have none. */
+extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);
+
+/* This process's place among PostgreSQL's processes, and the latch at a place. */
+extern uint32 wc_shmem_my_process(void);
+extern Latch *wc_shmem_latch(uint32 process);
+
+/* Engine's main thread: changes the state and wakes those who wait for it. */
+extern void wc_shmem_set_state(WcShmem *shmem, WcEngineState state, const WcError *why);
+
+#endif

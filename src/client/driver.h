@@ -1,0 +1,124 @@
+/*
+ * client/driver.h: what stands behind client.h.
+ *
+ * A driver reaches one kind of storage.  client/ keeps what all kinds need (the
+ * transaction's bookkeeping, snapshots, the descriptors' cache, blocks on their
+ * way to rows) and calls the driver through this table; nothing above client/
+ * may know which driver it is.  What a driver cannot do is missing in its
+ * feature bits, and the planner keeps that part local.
+ *
+ * PostgreSQL side.  Functions may ereport(ERROR) and are interruptible, except
+ * those marked "never fails".
+ */
+#ifndef WC_CLIENT_DRIVER_H
+#define WC_CLIENT_DRIVER_H
+
+#include "postgres.h"
+
+#include "client/client.h"
+
+typedef enum WcDriverFeature
+{
+	WC_FEATURE_REVERSED = 1 << 0,	/* reversed scans */
+	WC_FEATURE_OFFSET = 1 << 1,	/* row_offset of a scan */
+	WC_FEATURE_SNAPSHOT = 1 << 2,	/* several scans may share what they see */
+	WC_FEATURE_TRANSACTION = 1 << 3,	/* a batch is applied whole or not at all */
+	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans see the batch so far */
+	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
+	WC_FEATURE_ESTIMATE = 1 << 6	/* sizes of ranges */
+} WcDriverFeature;
+
+/* One open scan, the driver's part; embedded in the client's. */
+typedef struct WcDriverScan
+{
+	uint32		number;			/* the driver's name for it */
+	bool		open;			/* the other side (may) hold something for it */
+	uint64		pending;		/* request whose answer is under way; 0: none */
+	bool		stashed;		/* that answer is there, in `stash` */
+	bool		failed;			/* the answer is an error, in `stash` */
+	bool		last;			/* no block follows the one in `stash` (or in `block`) */
+	size_t		target;			/* bytes the next block should have */
+	uint64		batches;		/* blocks received */
+	WcBuf		block;			/* being consumed */
+	WcBuf		stash;			/* came early */
+	size_t		block_len;		/* of the cell block at the start of `block` */
+	size_t		stash_len;
+	WcClientScanStats stats;	/* known once last */
+} WcDriverScan;
+
+typedef struct WcDriverOpen
+{
+	const WcScan *scan;
+	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take one now */
+	CommandId	cid;
+	int64		clock_offset_us;
+	uint64		rows_hint;
+} WcDriverOpen;
+
+typedef struct WcDriver
+{
+	const char *name;
+	uint32		features;		/* WcDriverFeature */
+
+	/* Connects unless connected; a connection that was lost in the midst of a
+	 * transaction that needs it is an error until that has ended. */
+	void		(*connect) (void);
+
+	/* Has the transaction anything on the other side? never fails */
+	bool		(*in_use) (void);
+
+	/* Grows whenever a committed catalog change may have been made; no round trip, never fails */
+	uint64		(*catalog_generation) (void);
+
+	/* Catalog, with the transaction's own changes: append to out (WcBuf of the
+	 * driver, valid until the next call) what engine.h says. describe: false when
+	 * there is no such table. */
+	bool		(*describe) (WcSlice ns, WcSlice name, WcSlice *desc);
+	void		(*list_tables) (WcSlice *list);
+	void		(*list_namespaces) (WcSlice *list);
+	uint32		(*new_table_id) (void);
+
+	/*
+	 * scan_open brings the first block into scan->block; scan_next the block
+	 * after it, false when there is none.  scan_close never fails.
+	 */
+	void		(*scan_open) (WcDriverScan *scan, const WcDriverOpen *open);
+	bool		(*scan_next) (WcDriverScan *scan);
+	void		(*scan_stats) (WcDriverScan *scan);
+	void		(*scan_close) (WcDriverScan *scan);
+
+	/* Forgets a snapshot number; never fails. */
+	void		(*snapshot_release) (uint64 snapshot);
+
+	/* Whole operations, to be appended to the transaction's batch. */
+	void		(*write) (WcSlice ops, uint64 bytes_max);
+
+	/* Keeps the first nops operations of the batch; never fails. */
+	void		(*rollback_to) (uint64 nops);
+
+	/* xid 0: none.  Not interruptible.  An error means that nothing was applied,
+	 * but for 08007: unknown. */
+	void		(*commit) (uint64 xid, bool sync);
+
+	/* Forgets batch, scans and snapshots; never fails. */
+	void		(*abort) (void);
+
+	/* The end of a transaction that wrote nothing (or committed); never fails. */
+	void		(*finish) (void);
+
+	void		(*flush) (uint32 table_id, CommandId cid, int64 clock_offset_us);
+	void		(*compact) (uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
+	void		(*estimate) (uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows);
+} WcDriver;
+
+/* The embedded engine (client/local.c). */
+extern const WcDriver wc_local_driver;
+
+/* The driver of this session. */
+static inline const WcDriver *
+wc_driver(void)
+{
+	return &wc_local_driver;
+}
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * rpc/dispatch.c: requests and what they do.
+ */
+#include "rpc/dispatch.h"
+
+#include "wire/segment.h"
+
+/* What an answer is besides its payload. */
+typedef struct Answer
+{
+	uint8_t		type;
+	uint8_t		flags;
+} Answer;
+
+WcStatus
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, const atomic_bool *cancel, WcError *err)
+{
+	WcArena		arena = WC_ARENA_INIT;
+
+	wc_session_init(&d->session, engine, cancel);
+	d->applier = applier;
+	d->arena = arena;
+	wc_buf_init(&d->out, 0);
+
+	/* From now on an error always finds memory. */
+	if (wc_buf_reserve(&d->out, WC_FRAME_HEADER + sizeof(WcError)) == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	return WC_OK;
+}
+
+void
+wc_dispatch_free(WcDispatch *d)
+{
+	wc_session_free(&d->session);
+	wc_arena_free(&d->arena);
+	wc_buf_free(&d->out);
+}
+
+static void
+answer_error(WcDispatch *d, uint64_t id, uint8_t flags, const WcError *err)
+{
+	WcError		ignored;
+
+	wc_frame_begin(&d->out);
+	wc_message_error_encode(&d->out, err);
+	if (wc_frame_finish(&d->out, WC_MSG_ERROR, flags, id, &ignored) != WC_OK)
+		wc_buf_reset(&d->out, 0);
+}
+
+static WcReadPoint
+read_point(WcDispatch *d, WcSnapshot *snapshot, uint32_t cid, int64_t clock_offset_us)
+{
+	WcReadPoint at = {
+		.snapshot = snapshot,
+		.txn = wc_session_txn(&d->session),
+		.cid = cid,
+		.database = d->session.database,
+		.clock_offset_us = clock_offset_us,
+		.cancel = d->session.cancel
+	};
+
+	return at;
+}
+
+static WcStatus
+do_hello(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcHelloMessage m;
+	WcStatus	status = wc_message_hello_decode(body, &m, err);
+
+	if (status != WC_OK)
+		return status;
+	if (m.version != WC_PROTOCOL_VERSION)
+		return wc_error(err, WC_UNSUPPORTED, "the engine speaks protocol version %d, not %u",
+						WC_PROTOCOL_VERSION, m.version);
+	d->session.database = m.database;
+	return WC_OK;
+}
+
+/* The next block of a scanner; closes it when that is the last. */
+static WcStatus
+next_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, Answer *answer, WcError *err)
+{
+	WcStatus	status = wc_scanner_next(scanner, &d->out, target, 0, err);
+	WcScanStats stats;
+
+	if (status != WC_OK && status != WC_END)
+	{
+		wc_session_scanner_close(&d->session, number);
+		return status;
+	}
+	answer->type = WC_MSG_BLOCK;
+	if (status == WC_END)
+	{
+		WcScanReport report;
+
+		wc_scanner_stats(scanner, &stats);
+		report.rows_returned = stats.rows_returned;
+		report.cells_returned = stats.cells_returned;
+		report.cells_examined = stats.cells_examined;
+		report.seeks = stats.seeks;
+		wc_scan_report_encode(&d->out, &report);
+		wc_session_scanner_close(&d->session, number);
+		answer->flags = WC_FLAG_LAST;
+	}
+	return WC_OK;
+}
+
+static WcStatus
+do_open(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
+{
+	WcOpenMessage m;
+	WcScan		scan;
+	WcReadPoint at;
+	WcSnapshot *snapshot;
+	WcScanner  *scanner;
+	WcStatus	status = wc_message_open_decode(body, &m, err);
+
+	if (status == WC_OK)
+		status = wc_scan_decode(m.scan, &d->arena, &scan, err);
+	if (status == WC_OK)
+		status = wc_session_snapshot(&d->session, m.snapshot, &snapshot, err);
+	if (status != WC_OK)
+		return status;
+
+	at = read_point(d, snapshot, m.cid, m.clock_offset_us);
+	status = wc_session_scanner_open(&d->session, m.scan_no, &scan, &at, &scanner, err);
+	if (status != WC_OK)
+		return status;
+	return next_block(d, m.scan_no, scanner, m.target, answer, err);
+}
+
+static WcStatus
+do_next(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
+{
+	WcNextMessage m;
+	WcScanner  *scanner;
+	WcStatus	status = wc_message_next_decode(body, &m, err);
+
+	if (status != WC_OK)
+		return status;
+	scanner = wc_session_scanner(&d->session, m.scan_no);
+	if (scanner == NULL)
+		return wc_error(err, WC_INTERNAL, "scanner %u is not open", m.scan_no);
+	return next_block(d, m.scan_no, scanner, m.target, answer, err);
+}
+
+static WcStatus
+do_stats(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	number;
+	WcScanner  *scanner;
+	WcScanStats stats;
+	WcScanReport report;
+	WcStatus	status = wc_message_numbers_decode(body, &number, 1, err);
+
+	if (status != WC_OK)
+		return status;
+	scanner = number < WC_SCANNERS_MAX ? wc_session_scanner(&d->session, (uint32_t) number) : NULL;
+	if (scanner == NULL)
+		return wc_error(err, WC_INTERNAL, "that scanner is not open");
+	wc_scanner_stats(scanner, &stats);
+	report.rows_returned = stats.rows_returned;
+	report.cells_returned = stats.cells_returned;
+	report.cells_examined = stats.cells_examined;
+	report.seeks = stats.seeks;
+	wc_scan_report_encode(&d->out, &report);
+	return WC_OK;
+}
+
+static WcStatus
+do_describe(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcSlice		ns,
+				name;
+	WcStatus	status = wc_message_name_decode(body, &ns, &name, err);
+
+	if (status != WC_OK)
+		return status;
+	return wc_engine_describe(d->session.engine, d->session.database, wc_session_txn(&d->session),
+							  ns, name, &d->out, err);
+}
+
+static WcStatus
+do_new_table_id(WcDispatch *d)
+{
+	wc_buf_append_varint(&d->out, wc_engine_new_table_id(d->session.engine));
+	return WC_OK;
+}
+
+static WcStatus
+do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
+{
+	WcTableMessage m;
+	WcReadPoint at;
+	WcStatus	status = wc_message_table_decode(body, &m, err);
+
+	if (status != WC_OK)
+		return status;
+	at = read_point(d, NULL, m.cid, m.clock_offset_us);
+	if (type == WC_MSG_FLUSH)
+		return wc_engine_flush(d->session.engine, m.table_id, &at, err);
+	return wc_engine_compact(d->session.engine, m.table_id, m.major, &at, err);
+}
+
+static WcStatus
+do_estimate(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcEstimateMessage m;
+	uint64_t	numbers[2];
+	WcStatus	status = wc_message_estimate_decode(body, &m, err);
+
+	if (status == WC_OK)
+		status = wc_engine_estimate(d->session.engine, m.table_id, &m.range, &numbers[0], &numbers[1], err);
+	if (status == WC_OK)
+		wc_message_numbers_encode(&d->out, numbers, 2);
+	return status;
+}
+
+static WcStatus
+do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
+{
+	uint64_t	xid;
+	WcTxn	   *txn;
+	bool		unknown = false;
+	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
+
+	if (status != WC_OK)
+		return status;
+	txn = wc_session_txn(&d->session);
+	if (txn != NULL)
+		status = wc_applier_commit(d->applier, xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
+	if (status == WC_OK || unknown)
+		wc_session_end_transaction(&d->session);
+	if (unknown)
+		answer->flags = WC_FLAG_UNKNOWN;
+	return status;
+}
+
+/* Requests without an answer: true when it was one. */
+static bool
+dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
+{
+	uint64_t	number;
+	WcError		err;
+	WcDecoder	decoder;
+
+	switch (header->type)
+	{
+		case WC_MSG_CLOSE:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number < WC_SCANNERS_MAX)
+				wc_session_scanner_close(&d->session, (uint32_t) number);
+			return true;
+		case WC_MSG_SNAPSHOT_RELEASE:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
+				wc_session_snapshot_release(&d->session, number);
+			return true;
+		case WC_MSG_BATCH:
+			decoder = wc_decoder(body);
+			number = wc_decode_varint(&decoder);
+			wc_session_write(&d->session, wc_slice(decoder.p, (size_t) (decoder.end - decoder.p)), number);
+			return true;
+		case WC_MSG_ROLLBACK_TO:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
+				wc_session_rollback_to(&d->session, number);
+			return true;
+		case WC_MSG_ABORT:
+			wc_session_end_transaction(&d->session);
+			return true;
+		default:
+			return false;
+	}
+}
+
+static WcStatus
+dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
+{
+	WcTxn	   *txn = wc_session_txn(&d->session);
+	uint32_t	database = d->session.database;
+
+	if (d->session.txn_failed)
+	{
+		*err = d->session.txn_error;
+		return err->status;
+	}
+	switch (header->type)
+	{
+		case WC_MSG_HELLO:
+			return do_hello(d, body, err);
+		case WC_MSG_DESCRIBE:
+			return do_describe(d, body, err);
+		case WC_MSG_LIST_TABLES:
+			return wc_engine_list_tables(d->session.engine, database, txn, &d->out, err);
+		case WC_MSG_LIST_NAMESPACES:
+			return wc_engine_list_namespaces(d->session.engine, database, txn, &d->out, err);
+		case WC_MSG_NEW_TABLE_ID:
+			return do_new_table_id(d);
+		case WC_MSG_OPEN:
+			return do_open(d, body, answer, err);
+		case WC_MSG_NEXT:
+			return do_next(d, body, answer, err);
+		case WC_MSG_STATS:
+			return do_stats(d, body, err);
+		case WC_MSG_COMMIT:
+			return do_commit(d, header, body, answer, err);
+		case WC_MSG_FLUSH:
+		case WC_MSG_COMPACT:
+			return do_table_work(d, header->type, body, err);
+		case WC_MSG_ESTIMATE:
+			return do_estimate(d, body, err);
+		default:
+			return wc_error(err, WC_CORRUPT, "unknown request %d", header->type);
+	}
+}
+
+bool
+wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
+{
+	const WcFrameHeader *header = &request->header;
+	WcSlice		body = wc_buf_slice(&request->body);
+	Answer		answer = {WC_MSG_OK, 0};
+	WcError		err;
+	WcStatus	status;
+
+	if (request->dropped && header->type == WC_MSG_BATCH)
+	{
+		d->session.txn_failed = true;
+		wc_error(&d->session.txn_error, WC_NO_MEMORY, "the engine is out of memory for %u bytes of a transaction",
+				 header->length);
+		return false;
+	}
+	if (dispatch_silent(d, header, body))
+		return false;
+
+	wc_frame_begin(&d->out);
+	if (request->dropped)
+		status = wc_error(&err, WC_NO_MEMORY, "the engine is out of memory for a request of %u bytes", header->length);
+	else if (cancelled && header->type != WC_MSG_COMMIT)
+		status = wc_error(&err, WC_CANCELLED, "the request was cancelled");
+	else
+		status = dispatch_answered(d, header, body, &answer, &err);
+	if (status == WC_OK)
+		status = wc_frame_finish(&d->out, answer.type, answer.flags, header->id, &err);
+	if (status != WC_OK)
+		answer_error(d, header->id, header->type == WC_MSG_COMMIT ? answer.flags : 0, &err);
+	wc_arena_reset(&d->arena);
+	return true;
+}

@@ -1,0 +1,33 @@
+/*
+ * rpc/dispatch.h: one request becomes calls of the engine.
+ */
+#ifndef WC_RPC_DISPATCH_H
+#define WC_RPC_DISPATCH_H
+
+#include "base/arena.h"
+#include "rpc/applier.h"
+#include "rpc/session.h"
+#include "wire/frame.h"
+#include "wire/message.h"
+
+typedef struct WcDispatch
+{
+	WcSession	session;
+	WcApplier  *applier;
+	WcArena		arena;			/* of the request; reset after it */
+	WcBuf		out;			/* the answer, header included */
+} WcDispatch;
+
+extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier,
+								 const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
+extern void wc_dispatch_free(WcDispatch *d);
+
+/*
+ * Does what the request says.  True when it has an answer, which is then a whole
+ * frame in d->out (empty when there is no memory even for an error).  cancelled:
+ * nobody wants the answer any more; requests that change nothing are then refused
+ * at once.
+ */
+extern bool wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled);
+
+#endif

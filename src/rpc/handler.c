@@ -1,0 +1,186 @@
+/*
+ * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
+ *
+ * Waiting is the same in both directions: look again and again for WC_SPIN_US,
+ * yielding, unless as many session threads as cores are awake; then say so in
+ * the segment, look once more, and sleep.
+ */
+#include "rpc/handler.h"
+
+#include <sched.h>
+
+#include "base/clock.h"
+
+static bool
+ended(WcHandler *h)
+{
+	return atomic_load_explicit(&h->segment->closing, memory_order_seq_cst) != 0 ||
+		atomic_load_explicit(&h->stop, memory_order_seq_cst);
+}
+
+static void
+wake_backend(WcHandler *h)
+{
+	if (atomic_load(&h->segment->backend_sleeping) != 0 &&
+		atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
+		h->wake.fn(h->wake.arg);
+}
+
+/* Is there what is waited for: room for so many bytes, or (0) bytes to read? A
+ * ring whose positions make no sense is for the caller to find out. */
+static bool
+ready(WcHandler *h, uint32_t room)
+{
+	if (room == 0)
+		return wc_ring_available(&h->in) > 0 || h->in.broken;
+	return wc_ring_room(&h->out) >= room || h->out.broken;
+}
+
+static bool
+spin(WcHandler *h, uint32_t room)
+{
+	int64_t		start;
+
+	if (atomic_load(h->options->active) >= (uint32_t) h->options->cores)
+		return false;
+	start = wc_clock_monotonic_us();
+	do
+	{
+		sched_yield();
+		if (ready(h, room))
+			return true;
+	} while (wc_clock_monotonic_us() - start < WC_SPIN_US);
+	return false;
+}
+
+/* False when the session has ended. */
+static bool
+wait_for(WcHandler *h, uint32_t room)
+{
+	WcSegment  *s = h->segment;
+	int64_t		timeout;
+
+	if (ended(h))
+		return false;
+	if (ready(h, room) || spin(h, room))
+		return true;
+
+	timeout = wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1;
+	atomic_store(&s->engine_wants, room);
+	atomic_fetch_sub(h->options->active, 1);
+	for (;;)
+	{
+		atomic_store(&s->engine_sleeping, 1);
+		if (ready(h, room) || ended(h))
+			break;
+		wc_segment_sleep(s, timeout);
+	}
+	atomic_store(&s->engine_sleeping, 0);
+	atomic_fetch_add(h->options->active, 1);
+	atomic_store(&s->engine_wants, 0);
+	return !ended(h);
+}
+
+/* Sends a whole frame, waiting for room as often as need be; false when the
+ * session ended before that. */
+static bool
+send_frame(WcHandler *h, const WcBuf *frame)
+{
+	const uint8_t *p = frame->data;
+	size_t		left = frame->len;
+
+	for (;;)
+	{
+		size_t		n = wc_ring_write(&h->out, p, left);
+
+		p += n;
+		left -= n;
+		if (n > 0)
+		{
+			wc_ring_publish(&h->out);
+			wake_backend(h);
+		}
+		if (left == 0)
+			return true;
+		if (h->out.broken ||
+			!wait_for(h, left < WC_RESPONSE_RING / 2 ? (uint32_t) left : WC_RESPONSE_RING / 2))
+			return false;
+	}
+}
+
+/* Tells a backend that sleeps for room in the request ring. */
+static void
+gave_room(WcHandler *h)
+{
+	uint32_t	wants = atomic_load(&h->segment->backend_wants);
+
+	if (wants != 0 && WC_REQUEST_RING - (h->in.seen - h->in.pos) >= wants)
+		wake_backend(h);
+}
+
+static bool
+serve_request(WcHandler *h, WcError *why)
+{
+	uint64_t	id = h->reader.header.id;
+	bool		cancelled = wc_segment_begin(h->segment, id);
+	bool		answered;
+
+	if (ended(h))
+		return false;
+	answered = wc_dispatch(&h->dispatch, &h->reader, cancelled);
+	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);
+	if (!answered)
+		return true;
+	if (h->dispatch.out.len == 0)
+	{
+		wc_error(why, WC_NO_MEMORY, "the engine is out of memory");
+		return false;
+	}
+	if (!send_frame(h, &h->dispatch.out))
+		return false;
+	wc_buf_reset(&h->dispatch.out, WC_FRAME_KEEP);
+	return true;
+}
+
+void
+wc_handler_serve(WcHandler *h, WcError *why)
+{
+	WcStatus	status;
+
+	why->status = WC_OK;
+	h->in = wc_segment_requests(h->segment);
+	h->out = wc_segment_responses(h->segment);
+	wc_frame_reader_init(&h->reader);
+	atomic_fetch_add(h->options->active, 1);
+
+	for (;;)
+	{
+		status = wc_frame_read(&h->reader, &h->in, why);
+		if (status == WC_OK)
+		{
+			gave_room(h);
+			if (!serve_request(h, why))
+				break;
+		}
+		else if (status == WC_END)
+		{
+			gave_room(h);
+			if (!wait_for(h, 0))
+				break;
+		}
+		else
+			break;
+	}
+
+	wc_dispatch_free(&h->dispatch);
+	wc_frame_reader_free(&h->reader);
+	atomic_fetch_sub(h->options->active, 1);
+}
+
+void
+wc_handler_stop(WcHandler *h)
+{
+	atomic_store(&h->stop, true);
+	atomic_store(&h->segment->cancel, true);
+	wc_segment_wake_engine(h->segment);
+}

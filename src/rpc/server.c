@@ -1,0 +1,231 @@
+/*
+ * rpc/server.c: sessions begin and end.
+ *
+ * Lists: running and ended handlers, guarded by the mutex.  A handler's thread
+ * moves itself from one to the other as its last act.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "rpc/handler.h"
+
+/* A request's work needs a few dozen KiB. */
+#define STACK_BYTES (512 * 1024)
+
+struct WcServer
+{
+	WcServerOptions options;
+	WcApplier  *applier;
+	pthread_mutex_t mutex;
+	pthread_cond_t none_running;
+	WcHandler  *running;
+	WcHandler  *ended;
+	int			nrunning;
+	int			nsessions;		/* both lists; main thread only */
+	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
+};
+
+static void
+block_signals(sigset_t *before)
+{
+	sigset_t	all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+WcStatus
+wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
+{
+	WcServer   *s = calloc(1, sizeof(*s));
+	sigset_t	before;
+	WcStatus	status;
+
+	if (s == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	s->options = *options;
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_cond_init(&s->none_running, NULL);
+	block_signals(&before);
+	status = wc_applier_start(options->engine, options->catalog_generation, &s->applier, err);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (status != WC_OK)
+	{
+		wc_server_free(s);
+		return status;
+	}
+	*server = s;
+	return WC_OK;
+}
+
+/* The end of a session: its backend is told, then the main thread. */
+static void
+retire(WcHandler *h, const WcError *why)
+{
+	WcServer   *s = h->server;
+	WcHandler **p;
+
+	if (why->status != WC_OK)
+	{
+		wc_log(WC_LOG_ERROR, "widecol: a session was ended: %s", why->message);
+		wc_segment_gone(h->segment, why->status, why->message);
+	}
+	else
+		wc_segment_gone(h->segment, WC_SHUTDOWN, s->why);
+	if (atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
+		h->wake.fn(h->wake.arg);
+
+	pthread_mutex_lock(&s->mutex);
+	for (p = &s->running; *p != h; p = &(*p)->next)
+		;
+	*p = h->next;
+	h->next = s->ended;
+	s->ended = h;
+
+	/* Before the lock is given up: once the main thread sees none running it may
+	 * take the server away. */
+	s->options.finished.fn(s->options.finished.arg);
+	if (--s->nrunning == 0)
+		pthread_cond_signal(&s->none_running);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void *
+handler_main(void *arg)
+{
+	WcHandler  *h = arg;
+	WcError		why;
+
+	wc_handler_serve(h, &why);
+	retire(h, &why);
+	return NULL;
+}
+
+static WcStatus
+start_thread(WcHandler *h, WcError *err)
+{
+	pthread_attr_t attr;
+	sigset_t	before;
+	int			rc;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	block_signals(&before);
+	rc = pthread_create(&h->thread, &attr, handler_main, h);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc != 0)
+		return wc_error(err, WC_IO, "could not make a session's thread: %s", strerror(rc));
+	return WC_OK;
+}
+
+static WcStatus
+make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
+{
+	WcHandler  *h;
+	WcStatus	status;
+
+	if (s->nsessions >= s->options.sessions_max)
+		return wc_error(err, WC_TOO_LARGE, "too many sessions of the engine (limit %d)", s->options.sessions_max);
+	h = calloc(1, sizeof(*h));
+	if (h == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	h->server = s;
+	h->options = &s->options;
+	h->wake = wake;
+	h->owner = owner;
+	h->segment = memory;
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, &h->segment->cancel, err);
+
+	pthread_mutex_lock(&s->mutex);
+	if (status == WC_OK)
+		status = start_thread(h, err);
+	if (status == WC_OK)
+	{
+		h->next = s->running;
+		s->running = h;
+		s->nrunning++;
+		s->nsessions++;
+	}
+	pthread_mutex_unlock(&s->mutex);
+
+	if (status != WC_OK)
+	{
+		wc_dispatch_free(&h->dispatch);
+		free(h);
+	}
+	return status;
+}
+
+WcStatus
+wc_server_attach(WcServer *s, void *memory, size_t size, WcWake wake, void *owner, WcError *err)
+{
+	WcSegment  *segment = memory;
+	WcStatus	status = wc_segment_check(memory, size, err);
+
+	if (status == WC_CORRUPT)
+		return status;			/* not a segment: nobody waits at it */
+	if (status == WC_OK)
+	{
+		/* Before the thread is there: it may end at once. */
+		atomic_store(&segment->state, WC_SEGMENT_SERVED);
+		status = make_handler(s, memory, wake, owner, err);
+	}
+	if (status != WC_OK)
+		wc_segment_gone(segment, status, err->message);
+	if (atomic_exchange(&segment->backend_sleeping, 0) != 0)
+		wake.fn(wake.arg);
+	return status;
+}
+
+void *
+wc_server_reap(WcServer *s)
+{
+	WcHandler  *h;
+	void	   *owner;
+
+	pthread_mutex_lock(&s->mutex);
+	h = s->ended;
+	if (h != NULL)
+		s->ended = h->next;
+	pthread_mutex_unlock(&s->mutex);
+	if (h == NULL)
+		return NULL;
+
+	pthread_join(h->thread, NULL);
+	owner = h->owner;
+	free(h);
+	s->nsessions--;
+	return owner;
+}
+
+int
+wc_server_sessions(const WcServer *s)
+{
+	return s->nsessions;
+}
+
+void
+wc_server_stop(WcServer *s, const char *why)
+{
+	snprintf(s->why, sizeof(s->why), "%s", why);
+	pthread_mutex_lock(&s->mutex);
+	for (WcHandler *h = s->running; h != NULL; h = h->next)
+		wc_handler_stop(h);
+	while (s->nrunning > 0)
+		pthread_cond_wait(&s->none_running, &s->mutex);
+	pthread_mutex_unlock(&s->mutex);
+	wc_applier_stop(s->applier);
+	s->applier = NULL;
+}
+
+void
+wc_server_free(WcServer *s)
+{
+	pthread_cond_destroy(&s->none_running);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}

@@ -1,0 +1,198 @@
+/*
+ * rpc/session.c: scanners, snapshots and batch of one session.
+ */
+#include "rpc/session.h"
+
+#include <stdlib.h>
+
+void
+wc_session_init(WcSession *s, WcEngine *engine, const atomic_bool *cancel)
+{
+	memset(s, 0, sizeof(*s));
+	s->engine = engine;
+	s->cancel = cancel;
+}
+
+void
+wc_session_end_transaction(WcSession *s)
+{
+	for (uint32_t i = 0; s->nscanners > 0 && i < s->scanners_cap; i++)
+		wc_session_scanner_close(s, i);
+	for (uint32_t i = 0; i < s->nsnapshots; i++)
+		wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
+	s->nsnapshots = 0;
+	if (s->txn != NULL)
+		wc_txn_reset(s->txn);
+	s->txn_failed = false;
+}
+
+void
+wc_session_free(WcSession *s)
+{
+	wc_session_end_transaction(s);
+	if (s->txn != NULL)
+		wc_txn_destroy(s->txn);
+	free(s->scanners);
+	free(s->snapshots);
+}
+
+bool
+wc_session_holds(const WcSession *s)
+{
+	return s->nscanners > 0 || s->nsnapshots > 0;
+}
+
+WcStatus
+wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcError *err)
+{
+	*snapshot = NULL;
+	if (number == 0)
+		return WC_OK;
+	for (uint32_t i = s->nsnapshots; i > 0; i--)
+	{
+		if (s->snapshots[i - 1].number == number)
+		{
+			*snapshot = s->snapshots[i - 1].snapshot;
+			return WC_OK;
+		}
+	}
+
+	if (s->nsnapshots >= WC_SNAPSHOTS_MAX)
+		return wc_error(err, WC_TOO_LARGE, "too many snapshots in one session (limit %d)", WC_SNAPSHOTS_MAX);
+	if (s->nsnapshots == s->snapshots_cap)
+	{
+		uint32_t	cap = s->snapshots_cap == 0 ? 8 : s->snapshots_cap * 2;
+		WcNamedSnapshot *grown = realloc(s->snapshots, cap * sizeof(*grown));
+
+		if (grown == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory");
+		s->snapshots = grown;
+		s->snapshots_cap = cap;
+	}
+	*snapshot = wc_snapshot_take(s->engine);
+	if (*snapshot == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	s->snapshots[s->nsnapshots].number = number;
+	s->snapshots[s->nsnapshots].snapshot = *snapshot;
+	s->nsnapshots++;
+	return WC_OK;
+}
+
+void
+wc_session_snapshot_release(WcSession *s, uint64_t number)
+{
+	for (uint32_t i = s->nsnapshots; i > 0; i--)
+	{
+		if (s->snapshots[i - 1].number != number)
+			continue;
+		wc_snapshot_release(s->engine, s->snapshots[i - 1].snapshot);
+		s->snapshots[i - 1] = s->snapshots[--s->nsnapshots];
+		return;
+	}
+}
+
+WcStatus
+wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const WcReadPoint *at,
+						WcScanner **scanner, WcError *err)
+{
+	WcStatus	status;
+
+	if (number >= WC_SCANNERS_MAX)
+		return wc_error(err, WC_TOO_LARGE, "too many open scanners in one session (limit %d)", WC_SCANNERS_MAX);
+	if (number >= s->scanners_cap)
+	{
+		uint32_t	cap = s->scanners_cap == 0 ? 8 : s->scanners_cap;
+		WcScanner **grown;
+
+		while (cap <= number)
+			cap *= 2;
+		grown = realloc(s->scanners, cap * sizeof(*grown));
+		if (grown == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory");
+		memset(grown + s->scanners_cap, 0, (cap - s->scanners_cap) * sizeof(*grown));
+		s->scanners = grown;
+		s->scanners_cap = cap;
+	}
+	if (s->scanners[number] != NULL)
+		return wc_error(err, WC_CORRUPT, "scanner %u is open already", number);
+	status = wc_scanner_open(s->engine, scan, at, scanner, err);
+	if (status != WC_OK)
+		return status;
+	s->scanners[number] = *scanner;
+	s->nscanners++;
+	return WC_OK;
+}
+
+WcScanner *
+wc_session_scanner(WcSession *s, uint32_t number)
+{
+	return number < s->scanners_cap ? s->scanners[number] : NULL;
+}
+
+void
+wc_session_scanner_close(WcSession *s, uint32_t number)
+{
+	WcScanner  *scanner = wc_session_scanner(s, number);
+
+	if (scanner == NULL)
+		return;
+	wc_scanner_close(scanner);
+	s->scanners[number] = NULL;
+	s->nscanners--;
+}
+
+void
+wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max)
+{
+	WcStatus	status = WC_OK;
+
+	if (s->txn_failed)
+		return;
+	if (s->txn != NULL && s->txn_bytes_max != bytes_max && wc_txn_count(s->txn) == 0)
+	{
+		/* A setting was changed.  A scanner may have been opened on the empty one. */
+		if (s->nscanners == 0)
+		{
+			wc_txn_destroy(s->txn);
+			s->txn = NULL;
+		}
+	}
+	if (s->txn == NULL)
+	{
+		s->txn_bytes_max = bytes_max;
+		status = wc_txn_create(s->engine, s->database, bytes_max, &s->txn, &s->txn_error);
+	}
+	if (status == WC_OK)
+		status = wc_txn_append(s->txn, ops, &s->txn_error);
+	if (status != WC_OK)
+		s->txn_failed = true;
+}
+
+void
+wc_session_rollback_to(WcSession *s, uint64_t nops)
+{
+	uint64_t	have = s->txn != NULL ? wc_txn_count(s->txn) : 0;
+	WcError		err;
+
+	/* When something in front of the savepoint is missing, it stays missing. */
+	if (nops > have)
+	{
+		if (!s->txn_failed)
+			wc_error(&s->txn_error, WC_INTERNAL, "the batch holds fewer operations than its savepoint");
+		s->txn_failed = true;
+		return;
+	}
+	if (s->txn != NULL && wc_txn_rollback_to(s->txn, nops, &err) != WC_OK)
+	{
+		s->txn_failed = true;
+		s->txn_error = err;
+		return;
+	}
+	s->txn_failed = false;
+}
+
+WcTxn *
+wc_session_txn(WcSession *s)
+{
+	return s->txn != NULL && wc_txn_count(s->txn) > 0 ? s->txn : NULL;
+}

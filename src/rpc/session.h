@@ -1,0 +1,74 @@
+/*
+ * rpc/session.h: what one session holds in the engine: scanners by number,
+ * snapshots by number, the open transaction's batch.
+ *
+ * Belongs to the session's thread.
+ */
+#ifndef WC_RPC_SESSION_H
+#define WC_RPC_SESSION_H
+
+#include "engine/engine.h"
+
+/* Snapshots of one session at a time: one a running statement or cursor. */
+#define WC_SNAPSHOTS_MAX 65536
+
+typedef struct WcNamedSnapshot
+{
+	uint64_t	number;
+	WcSnapshot *snapshot;
+} WcNamedSnapshot;
+
+typedef struct WcSession
+{
+	WcEngine   *engine;
+	uint32_t	database;		/* 0: no HELLO yet */
+	const atomic_bool *cancel;
+
+	WcScanner **scanners;		/* by number; NULL where none is */
+	uint32_t	scanners_cap;
+	uint32_t	nscanners;
+
+	WcNamedSnapshot *snapshots;
+	uint32_t	snapshots_cap;
+	uint32_t	nsnapshots;
+
+	WcTxn	   *txn;			/* kept, empty, from one transaction to the next */
+	uint64_t	txn_bytes_max;
+	bool		txn_failed;		/* part of the batch is missing: txn_error says why */
+	WcError		txn_error;
+} WcSession;
+
+extern void wc_session_init(WcSession *s, WcEngine *engine, const atomic_bool *cancel);
+
+/* Closes everything. */
+extern void wc_session_free(WcSession *s);
+
+/* Closes scanners, releases snapshots, empties the batch. */
+extern void wc_session_end_transaction(WcSession *s);
+
+/* Does it hold anything that a message which wakes nobody might release? */
+extern bool wc_session_holds(const WcSession *s);
+
+/* The snapshot of that number, taken now if it is new; number 0 gives NULL. */
+extern WcStatus wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
+extern void wc_session_snapshot_release(WcSession *s, uint64_t number);
+
+/* Opens a scanner under a number that is free. */
+extern WcStatus wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan,
+										const WcReadPoint *at, WcScanner **scanner, WcError *err) WC_WARN_UNUSED;
+
+/* NULL when there is none of that number. */
+extern WcScanner *wc_session_scanner(WcSession *s, uint32_t number);
+extern void wc_session_scanner_close(WcSession *s, uint32_t number);
+
+/* Appends operations to the batch, which may hold bytes_max bytes.  What goes
+ * wrong is remembered in txn_error. */
+extern void wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max);
+
+/* Keeps the first nops operations; what was missing behind them is forgotten. */
+extern void wc_session_rollback_to(WcSession *s, uint64_t nops);
+
+/* The transaction if it has written anything, else NULL. */
+extern WcTxn *wc_session_txn(WcSession *s);
+
+#endif

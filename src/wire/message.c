@@ -1,0 +1,218 @@
+/*
+ * wire/message.c: payloads of messages.
+ */
+#include "wire/message.h"
+
+#include <stdio.h>
+
+static WcStatus
+message_done(const WcDecoder *d, const char *what, WcError *err)
+{
+	if (!wc_decoder_done(d))
+		return wc_error(err, WC_CORRUPT, "a message makes no sense: %s", what);
+	return WC_OK;
+}
+
+void
+wc_message_hello_encode(WcBuf *out, const WcHelloMessage *m)
+{
+	wc_buf_append_u32(out, m->version);
+	wc_buf_append_u32(out, m->database);
+}
+
+WcStatus
+wc_message_hello_decode(WcSlice in, WcHelloMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->version = wc_decode_u32(&d);
+	m->database = wc_decode_u32(&d);
+	return message_done(&d, "HELLO", err);
+}
+
+void
+wc_message_open_encode(WcBuf *out, const WcOpenMessage *m, const WcScan *scan)
+{
+	wc_buf_append_varint(out, m->scan_no);
+	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->cid);
+	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
+	wc_buf_append_varint(out, m->target);
+	wc_scan_encode(out, scan);
+}
+
+WcStatus
+wc_message_open_decode(WcSlice in, WcOpenMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->scan_no = (uint32_t) wc_decode_varint_max(&d, WC_SCANNERS_MAX - 1);
+	m->snapshot = wc_decode_varint(&d);
+	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
+	m->target = (uint32_t) wc_decode_varint_max(&d, WC_MESSAGE_MAX);
+	if (d.failed)
+		return message_done(&d, "OPEN", err);
+	m->scan = wc_slice(d.p, (size_t) (d.end - d.p));
+	return WC_OK;
+}
+
+void
+wc_message_next_encode(WcBuf *out, const WcNextMessage *m)
+{
+	wc_buf_append_varint(out, m->scan_no);
+	wc_buf_append_varint(out, m->target);
+}
+
+WcStatus
+wc_message_next_decode(WcSlice in, WcNextMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->scan_no = (uint32_t) wc_decode_varint_max(&d, WC_SCANNERS_MAX - 1);
+	m->target = (uint32_t) wc_decode_varint_max(&d, WC_MESSAGE_MAX);
+	return message_done(&d, "NEXT", err);
+}
+
+void
+wc_scan_report_encode(WcBuf *out, const WcScanReport *report)
+{
+	wc_buf_append_u64(out, report->rows_returned);
+	wc_buf_append_u64(out, report->cells_returned);
+	wc_buf_append_u64(out, report->cells_examined);
+	wc_buf_append_u64(out, report->seeks);
+}
+
+WcStatus
+wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *err)
+{
+	const uint8_t *p;
+
+	if (in->len < WC_SCAN_REPORT_SIZE)
+		return wc_error(err, WC_CORRUPT, "a message makes no sense: the end of a scan without its figures");
+	in->len -= WC_SCAN_REPORT_SIZE;
+	p = in->data + in->len;
+	report->rows_returned = wc_load_u64(p);
+	report->cells_returned = wc_load_u64(p + 8);
+	report->cells_examined = wc_load_u64(p + 16);
+	report->seeks = wc_load_u64(p + 24);
+	return WC_OK;
+}
+
+void
+wc_message_table_encode(WcBuf *out, const WcTableMessage *m)
+{
+	wc_buf_append_varint(out, m->table_id);
+	wc_buf_append_u8(out, m->major ? 1 : 0);
+	wc_buf_append_varint(out, m->cid);
+	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
+}
+
+WcStatus
+wc_message_table_decode(WcSlice in, WcTableMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->major = wc_decode_u8(&d) != 0;
+	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
+	return message_done(&d, "FLUSH or COMPACT", err);
+}
+
+void
+wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m)
+{
+	wc_buf_append_varint(out, m->table_id);
+	wc_buf_append_u8(out, (uint8_t) ((m->range.start_inclusive ? 1 : 0) | (m->range.stop_inclusive ? 2 : 0)));
+	wc_buf_append_bytes(out, m->range.start);
+	wc_buf_append_bytes(out, m->range.stop);
+}
+
+WcStatus
+wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+	uint8_t		flags;
+
+	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	flags = wc_decode_u8(&d);
+	m->range.start_inclusive = (flags & 1) != 0;
+	m->range.stop_inclusive = (flags & 2) != 0;
+	m->range.start = wc_decode_bytes(&d);
+	m->range.stop = wc_decode_bytes(&d);
+	return message_done(&d, "ESTIMATE", err);
+}
+
+void
+wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n)
+{
+	for (int i = 0; i < n; i++)
+		wc_buf_append_varint(out, numbers[i]);
+}
+
+WcStatus
+wc_message_numbers_decode(WcSlice in, uint64_t *numbers, int n, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	for (int i = 0; i < n; i++)
+		numbers[i] = wc_decode_varint(&d);
+	return message_done(&d, "numbers", err);
+}
+
+void
+wc_message_name_encode(WcBuf *out, WcSlice ns, WcSlice name)
+{
+	wc_buf_append_bytes(out, ns);
+	wc_buf_append_bytes(out, name);
+}
+
+WcStatus
+wc_message_name_decode(WcSlice in, WcSlice *ns, WcSlice *name, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	*ns = wc_decode_bytes(&d);
+	*name = wc_decode_bytes(&d);
+	return message_done(&d, "a table's name", err);
+}
+
+void
+wc_message_error_encode(WcBuf *out, const WcError *e)
+{
+	wc_buf_append_u8(out, (uint8_t) e->status);
+	wc_buf_append_bytes(out, wc_slice_cstr(e->message));
+	wc_buf_append_bytes(out, wc_slice_cstr(e->detail));
+	wc_buf_append_bytes(out, wc_slice_cstr(e->hint));
+}
+
+static void
+text_copy(char *to, WcSlice from)
+{
+	size_t		n = from.len < WC_ERROR_TEXT_MAX ? from.len : WC_ERROR_TEXT_MAX - 1;
+
+	if (n > 0)
+		memcpy(to, from.data, n);
+	to[n] = '\0';
+}
+
+void
+wc_message_error_decode(WcSlice in, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+	uint8_t		status = wc_decode_u8(&d);
+	WcSlice		message = wc_decode_bytes(&d);
+	WcSlice		detail = wc_decode_bytes(&d);
+	WcSlice		hint = wc_decode_bytes(&d);
+
+	if (!wc_decoder_done(&d) || status == WC_OK || status == WC_END || status >= WC_STATUS_COUNT)
+	{
+		wc_error(err, WC_CORRUPT, "a message makes no sense: ERROR");
+		return;
+	}
+	err->status = (WcStatus) status;
+	text_copy(err->message, message);
+	text_copy(err->detail, detail);
+	text_copy(err->hint, hint);
+}

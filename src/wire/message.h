@@ -1,0 +1,130 @@
+/*
+ * wire/message.h: what a backend and the engine say to each other.
+ *
+ * wire/README is the table of messages; here are their numbers and, for those
+ * whose payload has several parts, a struct with its encoder and decoder.
+ * Decoders read untrusted bytes and point into them.
+ */
+#ifndef WC_WIRE_MESSAGE_H
+#define WC_WIRE_MESSAGE_H
+
+#include "base/buf.h"
+#include "base/coding.h"
+#include "model/scan.h"
+
+typedef enum WcMessageType
+{
+	/* requests */
+	WC_MSG_HELLO = 1,
+	WC_MSG_DESCRIBE = 2,
+	WC_MSG_LIST_TABLES = 3,
+	WC_MSG_LIST_NAMESPACES = 4,
+	WC_MSG_NEW_TABLE_ID = 5,
+	WC_MSG_OPEN = 6,
+	WC_MSG_NEXT = 7,
+	WC_MSG_CLOSE = 8,			/* no answer */
+	WC_MSG_STATS = 9,
+	WC_MSG_SNAPSHOT_RELEASE = 10,	/* no answer */
+	WC_MSG_BATCH = 11,			/* no answer: what goes wrong is the next answer */
+	WC_MSG_ROLLBACK_TO = 12,	/* no answer */
+	WC_MSG_COMMIT = 13,
+	WC_MSG_ABORT = 14,			/* no answer */
+	WC_MSG_FLUSH = 15,
+	WC_MSG_COMPACT = 16,
+	WC_MSG_ESTIMATE = 17,
+
+	/* answers */
+	WC_MSG_OK = 64,
+	WC_MSG_BLOCK = 65,
+	WC_MSG_ERROR = 66
+} WcMessageType;
+
+/* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
+#define WC_FLAG_LAST			0x01
+
+/* Flags of COMMIT: answer when it is on disk. */
+#define WC_FLAG_SYNC			0x01
+
+/* Flags of ERROR: the commit was applied, but perhaps not made durable. */
+#define WC_FLAG_UNKNOWN			0x01
+
+typedef struct WcHelloMessage
+{
+	uint32_t	version;		/* WC_PROTOCOL_VERSION */
+	uint32_t	database;
+} WcHelloMessage;
+
+extern void wc_message_hello_encode(WcBuf *out, const WcHelloMessage *m);
+extern WcStatus wc_message_hello_decode(WcSlice in, WcHelloMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcOpenMessage
+{
+	uint32_t	scan_no;		/* below WC_SCANNERS_MAX, not open */
+	uint64_t	snapshot;		/* taken now when the number is new; 0: the newest state */
+	uint32_t	cid;
+	int64_t		clock_offset_us;
+	uint32_t	target;			/* bytes the first block should have */
+	WcSlice		scan;			/* an encoded WcScan */
+} WcOpenMessage;
+
+/* m->scan is not looked at: scan is encoded in its place. */
+extern void wc_message_open_encode(WcBuf *out, const WcOpenMessage *m, const WcScan *scan);
+extern WcStatus wc_message_open_decode(WcSlice in, WcOpenMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcNextMessage
+{
+	uint32_t	scan_no;
+	uint32_t	target;
+} WcNextMessage;
+
+extern void wc_message_next_encode(WcBuf *out, const WcNextMessage *m);
+extern WcStatus wc_message_next_decode(WcSlice in, WcNextMessage *m, WcError *err) WC_WARN_UNUSED;
+
+/* What EXPLAIN ANALYZE shows; a fixed size, so that it can end a BLOCK. */
+typedef struct WcScanReport
+{
+	uint64_t	rows_returned;
+	uint64_t	cells_returned;
+	uint64_t	cells_examined;
+	uint64_t	seeks;
+} WcScanReport;
+
+#define WC_SCAN_REPORT_SIZE 32
+extern void wc_scan_report_encode(WcBuf *out, const WcScanReport *report);
+
+/* The report at the end of in, which is shortened by it. */
+extern WcStatus wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcTableMessage	/* FLUSH, COMPACT */
+{
+	uint32_t	table_id;
+	bool		major;
+	uint32_t	cid;
+	int64_t		clock_offset_us;
+} WcTableMessage;
+
+extern void wc_message_table_encode(WcBuf *out, const WcTableMessage *m);
+extern WcStatus wc_message_table_decode(WcSlice in, WcTableMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcEstimateMessage
+{
+	uint32_t	table_id;
+	WcRange		range;
+} WcEstimateMessage;
+
+extern void wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m);
+extern WcStatus wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
+
+/* Payloads that are numbers only: n varints, exactly. */
+extern void wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n);
+extern WcStatus wc_message_numbers_decode(WcSlice in, uint64_t *numbers, int n, WcError *err) WC_WARN_UNUSED;
+
+/* DESCRIBE: namespace and table. */
+extern void wc_message_name_encode(WcBuf *out, WcSlice ns, WcSlice name);
+extern WcStatus wc_message_name_decode(WcSlice in, WcSlice *ns, WcSlice *name, WcError *err) WC_WARN_UNUSED;
+
+/* ERROR.  decode fills *err with what was sent, or says that it made no sense. */
+extern void wc_message_error_encode(WcBuf *out, const WcError *e);
+extern void wc_message_error_decode(WcSlice in, WcError *err);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * wire/segment.h: the memory that one session shares: header and two rings.
+ *
+ * A backend makes it, the engine's session thread serves it.  channel/README is
+ * the map: for each field, who may touch it and when.  Nothing in it is a
+ * pointer; sizes are checked when the engine attaches.
+ */
+#ifndef WC_WIRE_SEGMENT_H
+#define WC_WIRE_SEGMENT_H
+
+#include "base/status.h"
+#include "wire/ring.h"
+
+#define WC_SEGMENT_MAGIC		0x57435347	/* "WCSG" */
+#define WC_PROTOCOL_VERSION		1
+
+#define WC_REQUEST_RING			(64 * 1024)
+#define WC_RESPONSE_RING		(128 * 1024)
+
+/* How long either side looks again and again before it sleeps, when there are
+ * cores to spare. */
+#define WC_SPIN_US				20
+
+/* A session thread that holds something sleeps no longer than this at a time:
+ * messages that need no answer come without waking it. */
+#define WC_LAZY_US				1000000
+
+#define WC_GONE_TEXT_MAX		256
+
+typedef enum WcSegmentState
+{
+	WC_SEGMENT_NEW = 0,			/* the engine has not attached it yet */
+	WC_SEGMENT_SERVED = 1,
+	WC_SEGMENT_GONE = 2			/* nobody serves it any more: gone_status and gone_text say why */
+} WcSegmentState;
+
+typedef struct WcSegment
+{
+	uint32_t	magic;
+	uint32_t	version;
+	uint32_t	request_size;
+	uint32_t	response_size;
+
+	/* set by the backend */
+	_Alignas(64) _Atomic uint64_t cancel_upto;	/* requests with this id or a smaller one need no answer */
+	_Atomic uint64_t cancel_one;	/* nor does this one */
+	_Atomic uint32_t closing;	/* the backend is going away */
+	_Atomic uint32_t backend_sleeping;	/* set by the backend, cleared by whoever wakes it */
+	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */
+
+	/* set by the engine */
+	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* futex; set by the session thread, cleared by whoever wakes it */
+	_Atomic uint32_t engine_wants;	/* room in the response ring it sleeps for; 0: for a request */
+	_Atomic uint64_t working_on;	/* the request that the session thread works on */
+	_Atomic uint32_t state;		/* WcSegmentState */
+	uint32_t	gone_status;	/* WcStatus; written before state */
+	char		gone_text[WC_GONE_TEXT_MAX];
+
+	/* Polled by the engine while it works on a request; raised by the backend
+	 * (after cancel_upto or cancel_one), lowered by the session thread. */
+	_Alignas(64) atomic_bool cancel;
+
+	WcRing		requests;		/* backend to engine */
+	WcRing		responses;		/* engine to backend */
+} WcSegment;
+
+/* Bytes a segment takes, rings included. */
+extern size_t wc_segment_size(void);
+
+/* Backend: lays out fresh memory, aligned to 64 bytes. */
+extern void wc_segment_init(void *memory);
+
+/* Engine: is this what wc_segment_init made, and as large as it says? */
+extern WcStatus wc_segment_check(const void *memory, size_t size, WcError *err) WC_WARN_UNUSED;
+
+/* The ends of the rings; one each a side. */
+extern WcRingEnd wc_segment_requests(WcSegment *segment);
+extern WcRingEnd wc_segment_responses(WcSegment *segment);
+
+/* Wakes the session thread if it sleeps.  Any thread, any process; cheap when it
+ * does not. */
+extern void wc_segment_wake_engine(WcSegment *segment);
+
+/* Backend, after it has read from the responses: wakes the session thread if it
+ * sleeps for room and there is enough of it. */
+extern void wc_segment_gave_room(WcSegment *segment, uint32_t room);
+
+/*
+ * Session thread: sleeps until woken or timeout_us has passed (negative: no
+ * limit).  engine_sleeping must have been set before what is waited for was
+ * looked at for the last time; it is cleared on return.
+ */
+extern void wc_segment_sleep(WcSegment *segment, int64_t timeout_us);
+
+/*
+ * Backend: these requests' answers are no longer wanted; the engine stops
+ * working on them as soon as it looks.  cancel_one may name the newest request
+ * only: earlier ones, of scans that go on, are not disturbed.
+ */
+extern void wc_segment_cancel_upto(WcSegment *segment, uint64_t id);
+extern void wc_segment_cancel_one(WcSegment *segment, uint64_t id);
+
+/* Session thread: lowers the flag for request `id`, unless that is cancelled
+ * already: then true. */
+extern bool wc_segment_begin(WcSegment *segment, uint64_t id);
+
+/* Engine: nobody serves the segment any more. The backend is still to be woken. */
+extern void wc_segment_gone(WcSegment *segment, WcStatus status, const char *text);
+
+#endif
