@@ -180,7 +180,7 @@ watch_server()
 
 in_work()						# runs in the copy of the tests, as the server's user
 {
-	( cd "$work" && as_user env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres "$@" )
+	in_dir "$work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres "$@"
 }
 
 bounded()						# the same with the limit of run()

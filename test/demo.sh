@@ -75,7 +75,7 @@ fi
 mkdir -p "$dir" && chmod 700 "$dir" || die "cannot make $dir"
 echo "made by test/demo.sh, which removes it" >"$dir/$mark"
 [ -z "$run_user" ] || chown "$run_user" "$dir"
-as_user test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
+in_dir / test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
 
 say "making and starting a private cluster in $dir"
 start_cluster "$dir" "$port" </dev/null || die "the server does not start"

@@ -122,11 +122,17 @@ install_extension()
 
 # --- a private cluster: data in DIR/data, socket in DIR, log in DIR/server.log ------
 
+# Runs as the server's user, who may not be able to enter our directory.
+in_dir()
+{
+	( cd "$1" && shift && as_user "$@" )
+}
+
 # start_cluster DIR PORT: makes and starts it; further settings from standard input.
 start_cluster()
 {
 	[ -z "$run_user" ] || chown -R "$run_user" "$1"
-	if ! as_user "$bindir/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$1/initdb.log" 2>&1 </dev/null; then
+	if ! in_dir "$1" "$bindir/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >"$1/initdb.log" 2>&1 </dev/null; then
 		tail -n 15 "$1/initdb.log"
 		return 1
 	fi
@@ -138,7 +144,7 @@ unix_socket_directories = '$1'
 port = $2
 $settings
 CONF
-	if ! as_user "$bindir/pg_ctl" -D "$1/data" -l "$1/server.log" -w -t 60 -s start >"$1/start.log" 2>&1 </dev/null; then
+	if ! in_dir "$1" "$bindir/pg_ctl" -D "$1/data" -l "$1/server.log" -w -t 60 -s start >"$1/start.log" 2>&1 </dev/null; then
 		cat "$1/start.log"
 		tail -n 40 "$1/server.log"
 		return 1
@@ -147,5 +153,5 @@ CONF
 
 stop_cluster()					# DIR, mode
 {
-	[ ! -f "$1/data/postmaster.pid" ] || as_user "$bindir/pg_ctl" -D "$1/data" -m "$2" -w -t 60 -s stop </dev/null
+	[ ! -f "$1/data/postmaster.pid" ] || in_dir "$1" "$bindir/pg_ctl" -D "$1/data" -m "$2" -w -t 60 -s stop </dev/null
 }
