@@ -7,6 +7,7 @@
 #include "utils/memutils.h"
 
 #include "client/client.h"
+#include "fdw/compat.h"
 #include "fdw/key.h"
 
 struct WcKeyWork
