@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/cellkey.h"
 #include "engine/rocks.h"
 
 #define BLOOM_BITS_PER_KEY 10
@@ -65,39 +66,6 @@ wc_rocks_status(char *text, const char *what, WcError *err)
 
 /* --- prefixes for bloom filters ------------------------------------------- */
 
-/* Where the escaped string that starts at from ends (behind its 00 01), or 0. */
-static size_t
-escaped_end(const uint8_t *key, size_t len, size_t from)
-{
-	size_t		at = from;
-
-	while (at + 1 < len)
-	{
-		const uint8_t *zero = memchr(key + at, 0, len - at - 1);
-
-		if (zero == NULL)
-			return 0;
-		at = (size_t) (zero - key) + 2;
-		if (zero[1] == 1)
-			return at;
-	}
-	return 0;
-}
-
-static size_t
-row_prefix(const char *key, size_t len)
-{
-	return escaped_end((const uint8_t *) key, len, 0);
-}
-
-static size_t
-column_prefix(const char *key, size_t len)
-{
-	size_t		row = row_prefix(key, len);
-
-	return row == 0 ? 0 : escaped_end((const uint8_t *) key, len, row);
-}
-
 static void
 prefix_destroy(void *state)
 {
@@ -107,14 +75,14 @@ prefix_destroy(void *state)
 static char *
 row_prefix_transform(void *state, const char *key, size_t len, size_t *out_len)
 {
-	*out_len = row_prefix(key, len);
+	*out_len = wc_cellkey_row_prefix(wc_slice(key, len));
 	return (char *) key;
 }
 
 static unsigned char
 row_prefix_in_domain(void *state, const char *key, size_t len)
 {
-	return row_prefix(key, len) != 0;
+	return wc_cellkey_row_prefix(wc_slice(key, len)) != 0;
 }
 
 static const char *
@@ -126,14 +94,14 @@ row_prefix_name(void *state)
 static char *
 column_prefix_transform(void *state, const char *key, size_t len, size_t *out_len)
 {
-	*out_len = column_prefix(key, len);
+	*out_len = wc_cellkey_column_prefix(wc_slice(key, len));
 	return (char *) key;
 }
 
 static unsigned char
 column_prefix_in_domain(void *state, const char *key, size_t len)
 {
-	return column_prefix(key, len) != 0;
+	return wc_cellkey_column_prefix(wc_slice(key, len)) != 0;
 }
 
 static const char *

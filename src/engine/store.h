@@ -15,6 +15,7 @@
 #include <rocksdb/c.h>
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "model/descriptor.h"
 
 typedef struct WcStore
@@ -28,6 +29,7 @@ typedef struct WcStore
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
 	WcFamilyAttrs attrs;
+	struct WcCompaction *compaction;	/* what its compaction filters look at (compact.h) */
 } WcStore;
 
 typedef struct WcTable
@@ -42,5 +44,34 @@ extern WcTable *wc_table_ref(WcTable *table);
 extern void wc_table_unref(WcTable *table);
 extern WcStore *wc_store_ref(WcStore *store);
 extern void wc_store_unref(WcStore *store);
+
+/* A copy of desc, and room for its stores (all NULL); one reference.  NULL:
+ * out of memory. */
+extern WcTable *wc_table_create(const WcTableDesc *desc);
+
+/* The table's store of a family, NULL when there is none; not counted. */
+extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
+
+/* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
+extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
+
+/* Makes its RocksDB column family.  Takes long (the manifest is synced). */
+extern WcStatus wc_store_make(WcStore *store, WcError *err) WC_WARN_UNUSED;
+
+/* Marks the column family as dropped; it goes when the last reference does.
+ * What fails is logged and mended when the engine is opened the next time. */
+extern void wc_store_drop(WcStore *store);
+
+/* The options its column family is opened with; the caller destroys them. */
+extern rocksdb_options_t *wc_store_options(WcStore *store);
+
+#define WC_CF_NAME_MAX 64
+
+/* "t<table>.f<family>.g<generation>"; returns buf. */
+extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
+
+/* A copy of its attributes as they are now; any thread. */
+extern WcFamilyAttrs wc_store_attrs(WcStore *store);
+extern void wc_store_set_attrs(WcStore *store, const WcFamilyAttrs *attrs);
 
 #endif

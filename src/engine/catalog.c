@@ -1,0 +1,535 @@
+/*
+ * engine/catalog.c: which tables and namespaces there are, as committed.
+ */
+#include <stdlib.h>
+
+#include "base/coding.h"
+#include "base/log.h"
+#include "engine/state.h"
+
+#define FORMAT_VERSION 1
+
+/* First bytes of the keys (engine/README). */
+#define KEY_FORMAT		'F'
+#define KEY_NEXT_ID		'I'
+#define KEY_NAMESPACE	'N'
+#define KEY_STATE		'S'
+#define KEY_TABLE		'T'
+
+void
+wc_catalog_init(WcCatalog *catalog)
+{
+	memset(catalog, 0, sizeof(*catalog));
+	pthread_rwlock_init(&catalog->lock, NULL);
+	atomic_init(&catalog->next_table_id, 1);
+	atomic_init(&catalog->generation, 1);
+}
+
+void
+wc_catalog_free(WcCatalog *catalog)
+{
+	for (size_t i = 0; i < catalog->ntables; i++)
+		wc_table_unref(catalog->tables[i]);
+	for (size_t i = 0; i < catalog->nnamespaces; i++)
+		free((void *) catalog->namespaces[i].name.data);
+	free(catalog->tables);
+	free(catalog->namespaces);
+	pthread_rwlock_destroy(&catalog->lock);
+}
+
+/* --- the arrays; the caller holds the lock for writing -------------------- */
+
+static size_t
+table_position(const WcCatalog *catalog, uint32_t id)
+{
+	size_t		lo = 0,
+				hi = catalog->ntables;
+
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (catalog->tables[mid]->desc.id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Room for n more tables and namespaces, so that a commit cannot fail later. */
+static WcStatus
+catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
+{
+	if (catalog->ntables + n > catalog->tables_cap)
+	{
+		size_t		cap = 2 * catalog->tables_cap + n;
+		WcTable   **tables = realloc(catalog->tables, cap * sizeof(WcTable *));
+
+		if (tables == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+		catalog->tables = tables;
+		catalog->tables_cap = cap;
+	}
+	if (catalog->nnamespaces + n > catalog->namespaces_cap)
+	{
+		size_t		cap = 2 * catalog->namespaces_cap + n;
+		WcNamespace *namespaces = realloc(catalog->namespaces, cap * sizeof(WcNamespace));
+
+		if (namespaces == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+		catalog->namespaces = namespaces;
+		catalog->namespaces_cap = cap;
+	}
+	return WC_OK;
+}
+
+/* Takes over table's reference (NULL: removes); the room is there. */
+static void
+catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
+{
+	size_t		at = table_position(catalog, id);
+	bool		found = at < catalog->ntables && catalog->tables[at]->desc.id == id;
+
+	if (found)
+		wc_table_unref(catalog->tables[at]);
+	if (found && table == NULL)
+	{
+		catalog->ntables--;
+		memmove(catalog->tables + at, catalog->tables + at + 1, (catalog->ntables - at) * sizeof(WcTable *));
+	}
+	else if (table != NULL)
+	{
+		if (!found)
+		{
+			memmove(catalog->tables + at + 1, catalog->tables + at, (catalog->ntables - at) * sizeof(WcTable *));
+			catalog->ntables++;
+		}
+		catalog->tables[at] = table;
+	}
+}
+
+/* Takes over name's memory; the room is there. */
+static void
+catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present)
+{
+	for (size_t i = 0; i < catalog->nnamespaces; i++)
+	{
+		WcNamespace *ns = &catalog->namespaces[i];
+
+		if (ns->database == database && wc_slice_eq(ns->name, name))
+		{
+			free((void *) (present ? name.data : ns->name.data));
+			if (!present)
+			{
+				free((void *) name.data);
+				*ns = catalog->namespaces[--catalog->nnamespaces];
+			}
+			return;
+		}
+	}
+	if (!present)
+	{
+		free((void *) name.data);
+		return;
+	}
+	catalog->namespaces[catalog->nnamespaces].database = database;
+	catalog->namespaces[catalog->nnamespaces++].name = name;
+}
+
+static WcSlice
+copy_name(WcSlice name)
+{
+	uint8_t    *data = malloc(name.len + 1);
+
+	if (data != NULL && name.len > 0)
+		memcpy(data, name.data, name.len);
+	return wc_slice(data, name.len);
+}
+
+WcTable *
+wc_catalog_table(struct WcEngine *engine, uint32_t table_id)
+{
+	WcCatalog  *catalog = &engine->catalog;
+	WcTable    *table = NULL;
+	size_t		at;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	at = table_position(catalog, table_id);
+	if (at < catalog->ntables && catalog->tables[at]->desc.id == table_id)
+		table = wc_table_ref(catalog->tables[at]);
+	pthread_rwlock_unlock(&catalog->lock);
+	return table;
+}
+
+/* --- loading --------------------------------------------------------------*/
+
+static WcStatus
+load_table(struct WcEngine *engine, WcSlice value, WcError *err)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc desc;
+	WcTable    *table = NULL;
+	WcStatus	status = wc_table_desc_decode(value, &arena, &desc, err);
+
+	if (status == WC_OK)
+		status = catalog_reserve(&engine->catalog, 1, err);
+	if (status == WC_OK)
+	{
+		table = wc_table_create(&desc);
+		if (table == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	wc_arena_free(&arena);
+	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
+	{
+		table->stores[i] = wc_store_create(engine, table->desc.id, &table->desc.families[i]);
+		if (table->stores[i] == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	if (status != WC_OK)
+	{
+		wc_table_unref(table);
+		return status;
+	}
+	if (table->desc.id >= engine->catalog.next_table_id)
+		engine->catalog.next_table_id = table->desc.id + 1;
+	catalog_set_table(&engine->catalog, table->desc.id, table);
+	return WC_OK;
+}
+
+static WcStatus
+load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
+{
+	uint32_t	database = wc_decode_u32(key);
+	WcSlice		name;
+	WcStatus	status;
+
+	if (key->failed)
+		return wc_error(err, WC_CORRUPT, "a namespace's key in the catalog is damaged");
+	status = catalog_reserve(&engine->catalog, 1, err);
+	if (status != WC_OK)
+		return status;
+	name = copy_name(wc_slice(key->p, (size_t) (key->end - key->p)));
+	if (name.data == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	catalog_set_namespace(&engine->catalog, database, name, true);
+	return WC_OK;
+}
+
+static WcStatus
+load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
+{
+	WcDecoder	k = wc_decoder(key);
+	WcDecoder	v = wc_decoder(value);
+	uint32_t	number;
+
+	switch (wc_decode_u8(&k))
+	{
+		case KEY_FORMAT:
+			number = wc_decode_u32(&v);
+			if (v.failed || number != FORMAT_VERSION)
+			{
+				wc_error(err, WC_UNSUPPORTED, "store has format version %u, this engine reads version %d",
+						 number, FORMAT_VERSION);
+				wc_error_hint(err, "Run the version of widecol that wrote it.");
+				return WC_UNSUPPORTED;
+			}
+			return WC_OK;
+		case KEY_NEXT_ID:
+			number = wc_decode_u32(&v);
+			if (number > engine->catalog.next_table_id)
+				engine->catalog.next_table_id = number;
+			break;
+		case KEY_STATE:
+			engine->applied = wc_decode_u64(&v);
+			engine->last_ts = (int64_t) wc_decode_u64(&v);
+			if (engine->last_ts < 0 || engine->last_ts == WC_TS_LATEST)
+				return wc_error(err, WC_CORRUPT, "the catalog's last timestamp is damaged");
+			break;
+		case KEY_NAMESPACE:
+			return load_namespace(engine, &k, err);
+		case KEY_TABLE:
+			return load_table(engine, value, err);
+		default:
+			return wc_error(err, WC_CORRUPT, "the catalog has a key that means nothing");
+	}
+	if (!wc_decoder_done(&v))
+		return wc_error(err, WC_CORRUPT, "a value in the catalog is damaged");
+	return WC_OK;
+}
+
+WcStatus
+wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_column_family_handle_t *meta,
+				bool *fresh, WcError *err)
+{
+	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(db, engine->read_options, meta);
+	WcStatus	status = WC_OK;
+	char	   *error = NULL;
+
+	*fresh = true;
+	for (rocksdb_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); rocksdb_iter_next(it))
+	{
+		size_t		klen,
+					vlen;
+		const char *key = rocksdb_iter_key(it, &klen);
+		const char *value = rocksdb_iter_value(it, &vlen);
+
+		status = load_entry(engine, wc_slice(key, klen), wc_slice(value, vlen), err);
+		*fresh = false;
+	}
+	if (status == WC_OK)
+	{
+		rocksdb_iter_get_error(it, &error);
+		status = wc_rocks_status(error, "read the catalog", err);
+	}
+	rocksdb_iter_destroy(it);
+	return status;
+}
+
+WcStatus
+wc_catalog_make(struct WcEngine *engine, WcError *err)
+{
+	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+	const char	key = KEY_FORMAT;
+	uint8_t		value[4];
+	char	   *error = NULL;
+
+	wc_store_u32(value, FORMAT_VERSION);
+	rocksdb_writeoptions_set_sync(options, 1);
+	rocksdb_put_cf(engine->db, options, engine->meta, &key, 1, (const char *) value, sizeof(value), &error);
+	rocksdb_writeoptions_destroy(options);
+	return wc_rocks_status(error, "write the catalog", err);
+}
+
+/* --- committing -----------------------------------------------------------*/
+
+static void
+picture_undo(WcPicture *picture)
+{
+	const WcTable *base = picture->state->base;
+
+	if (picture->table == NULL)
+		return;
+	for (uint32_t i = 0; i < picture->table->desc.nfamilies; i++)
+	{
+		WcStore    *store = picture->table->stores[i];
+
+		if (store != NULL && (base == NULL || wc_table_store(base, store->family_id) != store))
+			wc_store_drop(store);
+	}
+	wc_table_unref(picture->table);
+	picture->table = NULL;
+}
+
+static WcStatus
+picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
+{
+	WcStatus	status;
+
+	if (picture->state->desc == NULL)
+		return WC_OK;
+	status = wc_overlay_picture(overlay, picture->state, &picture->table, err);
+	for (uint32_t i = 0; status == WC_OK && i < picture->table->desc.nfamilies; i++)
+	{
+		if (picture->table->stores[i]->cf == NULL)
+			status = wc_store_make(picture->table->stores[i], err);
+	}
+	return status;
+}
+
+WcStatus
+wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	size_t		ntables = 0;
+	size_t		nnamespaces = 0;
+	WcStatus	status;
+
+	memset(change, 0, sizeof(*change));
+	change->overlay = overlay;
+	for (WcTableState *t = overlay->tables; t; t = t->next)
+		ntables += t->changed;
+	for (WcNamespaceState *n = overlay->namespaces; n; n = n->next)
+		nnamespaces++;
+	if (ntables + nnamespaces == 0)
+		return WC_OK;
+
+	pthread_rwlock_wrlock(&catalog->lock);
+	status = catalog_reserve(catalog, ntables + nnamespaces, err);
+	pthread_rwlock_unlock(&catalog->lock);
+	if (status == WC_OK)
+	{
+		change->pictures = wc_arena_alloc_zero(&overlay->arena, (ntables + 1) * sizeof(WcPicture));
+		if (change->pictures == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	for (WcNamespaceState *n = overlay->namespaces; status == WC_OK && n; n = n->next)
+	{
+		n->owned = copy_name(n->name);
+		if (n->owned.data == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	for (WcTableState *t = overlay->tables; status == WC_OK && t; t = t->next)
+	{
+		/* made and dropped by the same transaction: there is nothing to do */
+		if (!t->changed || (t->base == NULL && t->desc == NULL))
+			continue;
+		change->pictures[change->npictures].state = t;
+		status = picture_prepare(overlay, &change->pictures[change->npictures++], err);
+	}
+	if (status != WC_OK)
+		wc_catalog_undo(change);
+	return status;
+}
+
+void
+wc_catalog_undo(WcCatalogChange *change)
+{
+	for (size_t i = 0; i < change->npictures; i++)
+		picture_undo(&change->pictures[i]);
+	change->npictures = 0;
+	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
+	{
+		free((void *) n->owned.data);
+		n->owned = wc_slice(NULL, 0);
+	}
+}
+
+static void
+put_table(const WcPicture *picture, rocksdb_column_family_handle_t *meta, WcBuf *buf, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[5];
+
+	key[0] = KEY_TABLE;
+	wc_store_u32(key + 1, picture->state->id);
+	if (picture->table == NULL)
+	{
+		rocksdb_writebatch_delete_cf(batch, meta, (const char *) key, sizeof(key));
+		return;
+	}
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_table_desc_encode(buf, &picture->table->desc);
+	if (!buf->failed)
+		rocksdb_writebatch_put_cf(batch, meta, (const char *) key, sizeof(key), (const char *) buf->data, buf->len);
+}
+
+static void
+put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, WcBuf *buf, rocksdb_writebatch_t *batch)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_u8(buf, KEY_NAMESPACE);
+	wc_buf_append_u32(buf, ns->database);
+	wc_buf_append_slice(buf, ns->name);
+	if (buf->failed)
+		return;
+	if (ns->present)
+		rocksdb_writebatch_put_cf(batch, meta, (const char *) buf->data, buf->len, "", 0);
+	else
+		rocksdb_writebatch_delete_cf(batch, meta, (const char *) buf->data, buf->len);
+}
+
+WcStatus
+wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcError *err)
+{
+	struct WcEngine *engine = change->overlay->engine;
+	WcBuf		buf = WC_BUF_INIT;
+	uint32_t	next_id = 0;
+	WcStatus	status = WC_OK;
+
+	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
+	{
+		put_table(&change->pictures[i], engine->meta, &buf, batch);
+		status = wc_buf_status(&buf, "table descriptor", err);
+		if (change->pictures[i].state->id >= next_id)
+			next_id = change->pictures[i].state->id + 1;
+	}
+	for (WcNamespaceState *n = change->overlay->namespaces; status == WC_OK && n; n = n->next)
+	{
+		put_namespace(n, engine->meta, &buf, batch);
+		status = wc_buf_status(&buf, "namespace", err);
+	}
+	wc_buf_free(&buf);
+	if (status == WC_OK && next_id > 0)
+	{
+		const char	key = KEY_NEXT_ID;
+		uint8_t		value[4];
+
+		if (engine->catalog.next_table_id < next_id)
+			engine->catalog.next_table_id = next_id;
+		wc_store_u32(value, engine->catalog.next_table_id);
+		rocksdb_writebatch_put_cf(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+	}
+	return status;
+}
+
+void
+wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts)
+{
+	const char	key = KEY_STATE;
+	uint8_t		value[16];
+
+	wc_store_u64(value, position);
+	wc_store_u64(value + 8, (uint64_t) last_ts);
+	rocksdb_writebatch_put_cf(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+}
+
+/* What the committed picture has and the new one has not is dropped; the rest
+ * takes the new attributes. */
+static void
+picture_publish(const WcPicture *picture)
+{
+	const WcTable *base = picture->state->base;
+	const WcTable *table = picture->table;
+	WcError		err;
+
+	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
+	{
+		WcStore    *store = base->stores[i];
+
+		if (table == NULL || wc_table_store(table, store->family_id) != store)
+			wc_store_drop(store);
+	}
+	for (uint32_t i = 0; base && table && i < table->desc.nfamilies; i++)
+	{
+		const WcFamilyAttrs *attrs = &table->desc.families[i].attrs;
+		WcStore    *store = table->stores[i];
+		WcFamilyAttrs old;
+
+		if (wc_table_store(base, store->family_id) != store)
+			continue;
+		old = wc_store_attrs(store);
+		wc_store_set_attrs(store, attrs);
+		if (old.compression == attrs->compression && old.blocksize == attrs->blocksize)
+			continue;
+		if (wc_rocks_family_alter(store->engine->db, store->cf, attrs, &err) != WC_OK)
+			wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+	}
+}
+
+void
+wc_catalog_publish(WcCatalogChange *change)
+{
+	WcCatalog  *catalog = &change->overlay->engine->catalog;
+
+	if (change->npictures == 0 && change->overlay->namespaces == NULL)
+		return;
+	pthread_rwlock_wrlock(&catalog->lock);
+	for (size_t i = 0; i < change->npictures; i++)
+		catalog_set_table(catalog, change->pictures[i].state->id,
+						  change->pictures[i].table ? wc_table_ref(change->pictures[i].table) : NULL);
+	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
+	{
+		catalog_set_namespace(catalog, n->database, n->owned, n->present);
+		n->owned = wc_slice(NULL, 0);
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	catalog->generation++;
+
+	for (size_t i = 0; i < change->npictures; i++)
+	{
+		picture_publish(&change->pictures[i]);
+		wc_table_unref(change->pictures[i].table);
+	}
+	change->npictures = 0;
+}

@@ -1,0 +1,407 @@
+/*
+ * engine/engine.c: opening and closing the store, snapshots, the clock.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/state.h"
+
+/* --- opening --------------------------------------------------------------*/
+
+static WcStatus
+make_directory(const char *path, WcError *err)
+{
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return WC_OK;
+	return wc_error(err, errno == ENOSPC ? WC_NO_SPACE : WC_IO, "could not create directory \"%s\": %s",
+					path, strerror(errno));
+}
+
+/* RocksDB's mark that a database is there. */
+static bool
+database_exists(const char *path)
+{
+	char		current[4096];
+
+	return snprintf(current, sizeof(current), "%s/CURRENT", path) < (int) sizeof(current) &&
+		access(current, F_OK) == 0;
+}
+
+/*
+ * The families' options depend on the catalog, which is in the database: so the
+ * catalog is read first, by opening only its column family, for reading.
+ */
+static WcStatus
+read_catalog(WcEngine *engine, const char *path, const rocksdb_options_t *options, bool *fresh, WcError *err)
+{
+	const char *name = "default";
+	rocksdb_column_family_handle_t *meta = NULL;
+	rocksdb_t  *db;
+	char	   *error = NULL;
+	WcStatus	status;
+
+	db = rocksdb_open_for_read_only_column_families(options, path, 1, &name, &options, &meta, 0, &error);
+	status = wc_rocks_status(error, "open its database", err);
+	if (status != WC_OK)
+		return status;
+	status = wc_catalog_load(engine, db, meta, fresh, err);
+	rocksdb_column_family_handle_destroy(meta);
+	rocksdb_close(db);
+	return status;
+}
+
+/* What is opened: the catalog's column family, one for each store, and the
+ * orphans: those which a crash left between the two steps of a change. */
+typedef struct Opening
+{
+	size_t		n;
+	size_t		nstores;		/* entries 1 .. nstores are stores, orphans follow */
+	char	  **names;
+	const rocksdb_options_t **options;
+	rocksdb_column_family_handle_t **handles;
+	WcStore   **stores;
+} Opening;
+
+static void
+opening_free(Opening *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+	{
+		free(o->names[i]);
+		if (i > 0 && i <= o->nstores)
+			rocksdb_options_destroy((rocksdb_options_t *) o->options[i]);
+	}
+	free(o->names);
+	free(o->options);
+	free(o->handles);
+	free(o->stores);
+}
+
+static bool
+opening_add(Opening *o, const char *name, const rocksdb_options_t *options, WcStore *store)
+{
+	char	   *copy = strdup(name);
+
+	if (copy == NULL)
+		return false;
+	o->names[o->n] = copy;
+	o->options[o->n] = options;
+	o->stores[o->n++] = store;
+	return true;
+}
+
+static bool
+name_listed(char **list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (strcmp(list[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static WcStatus
+opening_stores(WcEngine *engine, Opening *o, char **list, size_t nlist, WcError *err)
+{
+	WcCatalog  *catalog = &engine->catalog;
+	char		name[WC_CF_NAME_MAX];
+
+	for (size_t t = 0; t < catalog->ntables; t++)
+	{
+		for (uint32_t f = 0; f < catalog->tables[t]->desc.nfamilies; f++)
+		{
+			WcStore    *store = catalog->tables[t]->stores[f];
+			rocksdb_options_t *options;
+
+			wc_store_cf_name(store, name, sizeof(name));
+			if (!name_listed(list, nlist, name))
+			{
+				const WcTableDesc *desc = &catalog->tables[t]->desc;
+
+				wc_error(err, WC_CORRUPT, "storage of family \"%.*s\" of stored table \"%.*s\" is missing",
+						 (int) desc->families[f].name.len, (const char *) desc->families[f].name.data,
+						 (int) desc->name.len, (const char *) desc->name.data);
+				wc_error_detail(err, "The catalog names a column family \"%s\".", name);
+				return WC_CORRUPT;
+			}
+			options = wc_store_options(store);
+			if (!opening_add(o, name, options, store))
+			{
+				rocksdb_options_destroy(options);
+				return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+			}
+			o->nstores++;
+		}
+	}
+	return WC_OK;
+}
+
+static WcStatus
+opening_init(WcEngine *engine, Opening *o, const rocksdb_options_t *options,
+			 char **list, size_t nlist, WcError *err)
+{
+	size_t		max = nlist + 1;
+	size_t		nstores;
+	WcStatus	status;
+
+	/* each store must be in the list, so max is enough for all */
+	memset(o, 0, sizeof(*o));
+	o->names = calloc(max, sizeof(*o->names));
+	o->options = calloc(max, sizeof(*o->options));
+	o->handles = calloc(max, sizeof(*o->handles));
+	o->stores = calloc(max, sizeof(*o->stores));
+	if (!o->names || !o->options || !o->handles || !o->stores || !opening_add(o, "default", options, NULL))
+		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	status = opening_stores(engine, o, list, nlist, err);
+	nstores = o->n;
+	for (size_t i = 0; status == WC_OK && i < nlist; i++)
+	{
+		if (!name_listed(o->names, nstores, list[i]) && !opening_add(o, list[i], options, NULL))
+			status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	}
+	return status;
+}
+
+static void
+drop_orphan(WcEngine *engine, rocksdb_column_family_handle_t *cf, const char *name)
+{
+	char	   *error = NULL;
+	WcError		err;
+
+	rocksdb_drop_column_family(engine->db, cf, &error);
+	if (wc_rocks_status(error, "drop storage that belongs to no table", &err) != WC_OK)
+		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+	else
+		wc_log(WC_LOG_INFO, "dropped storage \"%s\", which belongs to no table", name);
+	rocksdb_column_family_handle_destroy(cf);
+}
+
+static WcStatus
+open_database(WcEngine *engine, const char *path, const rocksdb_options_t *options,
+			  char **list, size_t nlist, WcError *err)
+{
+	Opening		o;
+	char	   *error = NULL;
+	WcStatus	status = opening_init(engine, &o, options, list, nlist, err);
+
+	if (status == WC_OK)
+	{
+		engine->db = rocksdb_open_column_families(options, path, (int) o.n, (const char *const *) o.names,
+												  o.options, o.handles, &error);
+		if (error)
+			engine->db = NULL;
+		status = wc_rocks_status(error, "open its database", err);
+	}
+	if (status == WC_OK)
+	{
+		engine->meta = o.handles[0];
+		for (size_t i = 1; i < o.n; i++)
+		{
+			if (o.stores[i])
+				o.stores[i]->cf = o.handles[i];
+			else
+				drop_orphan(engine, o.handles[i], o.names[i]);
+		}
+	}
+	opening_free(&o);
+	return status;
+}
+
+static WcStatus
+open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
+{
+	rocksdb_options_t *db_options = wc_rocks_db_options(&engine->shared, options->max_open_files,
+														options->max_background_jobs);
+	char	  **list = NULL;
+	size_t		nlist = 0;
+	char	   *error = NULL;
+	bool		fresh = true;
+	WcStatus	status = make_directory(options->path, err);
+
+	if (status == WC_OK && database_exists(options->path))
+	{
+		list = rocksdb_list_column_families(db_options, options->path, &nlist, &error);
+		status = wc_rocks_status(error, "open its database", err);
+		if (status == WC_OK)
+			status = read_catalog(engine, options->path, db_options, &fresh, err);
+	}
+	if (status == WC_OK)
+		status = open_database(engine, options->path, db_options, list, nlist, err);
+	if (status == WC_OK && fresh)
+		status = wc_catalog_make(engine, err);
+	if (list)
+		rocksdb_list_column_families_destroy(list, nlist);
+	rocksdb_options_destroy(db_options);
+	return status;
+}
+
+/* Gives back whatever is there. */
+static void
+engine_free(WcEngine *engine)
+{
+	wc_catalog_free(&engine->catalog);
+	if (engine->meta)
+		rocksdb_column_family_handle_destroy(engine->meta);
+	if (engine->db)
+		rocksdb_close(engine->db);
+	rocksdb_readoptions_destroy(engine->read_options);
+	rocksdb_writeoptions_destroy(engine->write_options);
+	wc_rocks_shared_free(&engine->shared);
+	pthread_mutex_destroy(&engine->write_mutex);
+	pthread_mutex_destroy(&engine->snapshots_mutex);
+	free(engine);
+}
+
+WcStatus
+wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
+{
+	WcEngine   *e = calloc(1, sizeof(WcEngine));
+	WcStatus	status;
+
+	*engine = NULL;
+	if (e == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	pthread_mutex_init(&e->write_mutex, NULL);
+	pthread_mutex_init(&e->snapshots_mutex, NULL);
+	wc_catalog_init(&e->catalog);
+	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
+	e->read_options = rocksdb_readoptions_create();
+	e->write_options = rocksdb_writeoptions_create();
+	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;
+	status = open_store(e, options, err);
+	if (status != WC_OK)
+	{
+		engine_free(e);
+		return status;
+	}
+	*engine = e;
+	return WC_OK;
+}
+
+void
+wc_engine_close(WcEngine *engine)
+{
+	WcError		err;
+
+	if (engine == NULL)
+		return;
+	if (wc_engine_sync(engine, &err) != WC_OK)
+		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
+	rocksdb_cancel_all_background_work(engine->db, 1);
+	engine_free(engine);
+}
+
+WcStatus
+wc_engine_sync(WcEngine *engine, WcError *err)
+{
+	char	   *error = NULL;
+
+	rocksdb_flush_wal(engine->db, 1, &error);
+	return wc_rocks_status(error, "sync its log", err);
+}
+
+/* --- snapshots ------------------------------------------------------------*/
+
+WcSnapshot *
+wc_snapshot_take(WcEngine *engine)
+{
+	WcSnapshot *snapshot = calloc(1, sizeof(WcSnapshot));
+
+	if (snapshot == NULL)
+		return NULL;
+
+	/* last_ts first: RocksDB's snapshot may see more than it says, never less.
+	 * Both under the mutex, so that the horizon knows of it or is older. */
+	pthread_mutex_lock(&engine->snapshots_mutex);
+	snapshot->last_ts = engine->last_ts;
+	snapshot->rocks = rocksdb_create_snapshot(engine->db);
+	snapshot->prev = engine->newest;
+	if (engine->newest)
+		engine->newest->next = snapshot;
+	else
+		engine->oldest = snapshot;
+	engine->newest = snapshot;
+	pthread_mutex_unlock(&engine->snapshots_mutex);
+	return snapshot;
+}
+
+void
+wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot)
+{
+	if (snapshot == NULL)
+		return;
+	pthread_mutex_lock(&engine->snapshots_mutex);
+	if (snapshot->prev)
+		snapshot->prev->next = snapshot->next;
+	else
+		engine->oldest = snapshot->next;
+	if (snapshot->next)
+		snapshot->next->prev = snapshot->prev;
+	else
+		engine->newest = snapshot->prev;
+	pthread_mutex_unlock(&engine->snapshots_mutex);
+	rocksdb_release_snapshot(engine->db, snapshot->rocks);
+	free(snapshot);
+}
+
+int64_t
+wc_engine_horizon(WcEngine *engine)
+{
+	int64_t		horizon;
+
+	pthread_mutex_lock(&engine->snapshots_mutex);
+	horizon = engine->oldest ? engine->oldest->last_ts : engine->last_ts;
+	pthread_mutex_unlock(&engine->snapshots_mutex);
+	return horizon;
+}
+
+/* --- clock and counters ---------------------------------------------------*/
+
+rocksdb_t *
+wc_engine_rocks(WcEngine *engine)
+{
+	return engine->db;
+}
+
+int64_t
+wc_engine_now(WcEngine *engine)
+{
+	int64_t		now = engine->clock_us();
+	int64_t		last = engine->last_ts;
+
+	return now > last ? now : last;
+}
+
+int64_t
+wc_engine_provisional_ts(WcEngine *engine)
+{
+	int64_t		now = engine->clock_us();
+	int64_t		next = engine->last_ts + 1;
+
+	return now > next ? now : next;
+}
+
+uint64_t
+wc_engine_applied_position(WcEngine *engine)
+{
+	return engine->applied;
+}
+
+uint32_t
+wc_engine_new_table_id(WcEngine *engine)
+{
+	return atomic_fetch_add(&engine->catalog.next_table_id, 1);
+}
+
+uint64_t
+wc_engine_catalog_generation(WcEngine *engine)
+{
+	return engine->catalog.generation;
+}

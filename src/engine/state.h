@@ -1,0 +1,43 @@
+/*
+ * engine/state.h: the open engine, for those files of engine/ that make it up
+ * (engine, catalog, store, apply, compact).
+ *
+ * Locks, in the order they are taken: write_mutex, catalog.lock,
+ * snapshots_mutex, a store's attrs_mutex.
+ */
+#ifndef WC_ENGINE_STATE_H
+#define WC_ENGINE_STATE_H
+
+#include <pthread.h>
+
+#include "engine/catalog.h"
+#include "engine/internal.h"
+#include "engine/rocks.h"
+
+struct WcEngine
+{
+	rocksdb_t  *db;
+	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
+	WcRocksShared shared;
+	rocksdb_readoptions_t *read_options;	/* the newest, as RocksDB has it by default */
+	rocksdb_writeoptions_t *write_options;	/* not synced */
+	int64_t		(*clock_us) (void);
+
+	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
+	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */
+	_Atomic uint64_t applied;		/* position of the last commit */
+
+	pthread_mutex_t snapshots_mutex;
+	WcSnapshot *oldest,
+			   *newest;
+
+	WcCatalog	catalog;
+};
+
+/* What the oldest live snapshot sees, or else everything so far. */
+extern int64_t wc_engine_horizon(WcEngine *engine);
+
+/* Appends the key-value "position and last timestamp" to a batch. */
+extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * engine/store.c: the storage of one family, and tables as pictures of stores.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "engine/compact.h"
+#include "engine/state.h"
+
+/* --- stores ---------------------------------------------------------------*/
+
+WcStore *
+wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family)
+{
+	WcStore    *store = calloc(1, sizeof(WcStore));
+
+	if (store == NULL)
+		return NULL;
+	atomic_init(&store->refs, 1);
+	store->engine = engine;
+	store->table_id = table_id;
+	store->family_id = family->id;
+	store->generation = family->generation;
+	store->packing = family->attrs.packing;
+	store->attrs = family->attrs;
+	pthread_mutex_init(&store->attrs_mutex, NULL);
+	store->compaction = wc_compaction_create(store);
+	if (store->compaction == NULL)
+	{
+		pthread_mutex_destroy(&store->attrs_mutex);
+		free(store);
+		return NULL;
+	}
+	return store;
+}
+
+WcStore *
+wc_store_ref(WcStore *store)
+{
+	atomic_fetch_add(&store->refs, 1);
+	return store;
+}
+
+void
+wc_store_unref(WcStore *store)
+{
+	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)
+		return;
+	wc_compaction_detach(store->compaction);
+	if (store->cf)
+		rocksdb_column_family_handle_destroy(store->cf);
+	pthread_mutex_destroy(&store->attrs_mutex);
+	free(store);
+}
+
+char *
+wc_store_cf_name(const WcStore *store, char *buf, size_t size)
+{
+	snprintf(buf, size, "t%" PRIu32 ".f%" PRIu32 ".g%" PRIu32, store->table_id, store->family_id, store->generation);
+	return buf;
+}
+
+rocksdb_options_t *
+wc_store_options(WcStore *store)
+{
+	WcFamilyAttrs attrs = wc_store_attrs(store);
+
+	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
+								   wc_compaction_factory(store->compaction));
+}
+
+WcStatus
+wc_store_make(WcStore *store, WcError *err)
+{
+	rocksdb_options_t *options = wc_store_options(store);
+	char		name[WC_CF_NAME_MAX];
+	char	   *error = NULL;
+
+	store->cf = rocksdb_create_column_family(store->engine->db, options,
+											 wc_store_cf_name(store, name, sizeof(name)), &error);
+	rocksdb_options_destroy(options);
+	if (error)
+		store->cf = NULL;
+	return wc_rocks_status(error, "make the storage of a family", err);
+}
+
+void
+wc_store_drop(WcStore *store)
+{
+	char		name[WC_CF_NAME_MAX];
+	char	   *error = NULL;
+	WcError		err;
+
+	if (store->cf == NULL)
+		return;
+	rocksdb_drop_column_family(store->engine->db, store->cf, &error);
+	if (wc_rocks_status(error, "drop the storage of a family", &err) != WC_OK)
+		wc_log(WC_LOG_WARNING, "%s %s: %s", err.message, wc_store_cf_name(store, name, sizeof(name)), err.detail);
+}
+
+WcFamilyAttrs
+wc_store_attrs(WcStore *store)
+{
+	WcFamilyAttrs attrs;
+
+	pthread_mutex_lock(&store->attrs_mutex);
+	attrs = store->attrs;
+	pthread_mutex_unlock(&store->attrs_mutex);
+	return attrs;
+}
+
+void
+wc_store_set_attrs(WcStore *store, const WcFamilyAttrs *attrs)
+{
+	pthread_mutex_lock(&store->attrs_mutex);
+	store->attrs = *attrs;
+	pthread_mutex_unlock(&store->attrs_mutex);
+}
+
+/* --- tables ---------------------------------------------------------------*/
+
+WcTable *
+wc_table_create(const WcTableDesc *desc)
+{
+	WcTable    *table = calloc(1, sizeof(WcTable));
+	WcBuf		bytes = WC_BUF_INIT;
+
+	if (table == NULL)
+		return NULL;
+	atomic_init(&table->refs, 1);
+	wc_table_desc_encode(&bytes, desc);
+	if (!bytes.failed && wc_table_desc_decode(wc_buf_slice(&bytes), &table->arena, &table->desc, NULL) == WC_OK)
+		table->stores = wc_arena_alloc_zero(&table->arena, desc->nfamilies * sizeof(WcStore *));
+	wc_buf_free(&bytes);
+	if (table->stores == NULL)
+	{
+		wc_arena_free(&table->arena);
+		free(table);
+		return NULL;
+	}
+	return table;
+}
+
+WcTable *
+wc_table_ref(WcTable *table)
+{
+	atomic_fetch_add(&table->refs, 1);
+	return table;
+}
+
+void
+wc_table_unref(WcTable *table)
+{
+	if (table == NULL || atomic_fetch_sub(&table->refs, 1) != 1)
+		return;
+	for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+		wc_store_unref(table->stores[i]);
+	wc_arena_free(&table->arena);
+	free(table);
+}
+
+WcStore *
+wc_table_store(const WcTable *table, uint32_t family_id)
+{
+	for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+	{
+		if (table->desc.families[i].id == family_id)
+			return table->stores[i];
+	}
+	return NULL;
+}
