@@ -269,6 +269,8 @@ compact_marker(WcMatcher *m, const WcCell *cell)
 		if (!keeps || cell->ts < m->o.earliest_put_ts || m->over)
 			return WC_MATCH_SKIP;
 	}
+	else if (m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN))
+		return WC_MATCH_SKIP;
 	if (is_duplicate(m, cell))
 		return WC_MATCH_SKIP;
 	remember_last(m, cell);

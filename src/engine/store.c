@@ -67,6 +67,7 @@ wc_store_options(WcStore *store)
 {
 	WcFamilyAttrs attrs = wc_store_attrs(store);
 
+	store->built_filter = attrs.bloomfilter;
 	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
 								   wc_compaction_factory(store->compaction));
 }

@@ -1,0 +1,290 @@
+/*
+ * engine/cellsource_packed.c: the cells of a store of packing "row".
+ *
+ * Two sources with one way of reading a row: one walks an iterator, one gets
+ * single rows by their keys.
+ */
+#include <stdlib.h>
+
+#include "engine/cellsource_store.h"
+
+typedef struct PackedSource
+{
+	WcCellSource base;
+	WcStore    *store;
+	rocksdb_t  *db;
+	rocksdb_readoptions_t *ro;
+	rocksdb_iterator_t *it;		/* scan */
+	rocksdb_pinnableslice_t *pin;	/* get: the current row's value */
+	WcBuf		lower;			/* bounds of the iterator, which points to them */
+	WcBuf		upper;
+	WcBuf		row;			/* get: the current row */
+	bool		on_row;
+	WcSlice		value;			/* of the current row */
+	WcPackedRow reader;
+} PackedSource;
+
+static WcStatus
+damaged_row(const PackedSource *p, WcError *err)
+{
+	return wc_packedrow_status(&p->reader, p->base.row, err);
+}
+
+/* (Re)starts reading the current row. */
+static WcStatus
+open_value(PackedSource *p, WcError *err)
+{
+	p->on_row = true;
+	if (wc_packedrow_open(&p->reader, p->value, err) == WC_OK)
+		return WC_OK;
+	wc_decoder_fail(&p->reader.d);
+	return damaged_row(p, err);
+}
+
+static WcStatus
+packed_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (!wc_packedrow_next(&p->reader, cell))
+		return p->reader.d.failed ? damaged_row(p, err) : WC_END;
+	cell->row = src->row;
+	cell->family = src->family;
+	src->cells++;
+	return WC_OK;
+}
+
+static WcStatus
+packed_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	wc_packedrow_seek(&p->reader, qualifier, after);
+	return p->reader.d.failed ? damaged_row(p, err) : WC_OK;
+}
+
+static void
+packed_close(WcCellSource *src)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (p->it)
+		rocksdb_iter_destroy(p->it);
+	if (p->pin)
+		rocksdb_pinnableslice_destroy(p->pin);
+	if (p->ro)
+		rocksdb_readoptions_destroy(p->ro);
+	wc_buf_free(&p->lower);
+	wc_buf_free(&p->upper);
+	wc_buf_free(&p->row);
+	wc_store_unref(p->store);
+	free(p);
+}
+
+static PackedSource *
+packed_create(WcStore *store, const WcSourceOptions *options, const WcCellSourceOps *ops, WcError *err)
+{
+	PackedSource *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+	{
+		wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+		return NULL;
+	}
+	p->base.ops = ops;
+	p->base.family = store->family_id;
+	p->base.reversed = options->reversed;
+	p->store = wc_store_ref(store);
+	p->db = wc_engine_rocks(store->engine);
+	p->ro = wc_source_read_options(options);
+	return p;
+}
+
+/* --- by iterator ----------------------------------------------------------*/
+
+/* Makes the row the iterator stands on the current one. */
+static WcStatus
+load_row(PackedSource *p, WcError *err)
+{
+	const char *data;
+	size_t		len;
+	WcStatus	status;
+
+	if (!rocksdb_iter_valid(p->it))
+	{
+		p->on_row = false;
+		status = wc_source_iter_status(p->it, err);
+		return status == WC_OK ? WC_END : status;
+	}
+	data = rocksdb_iter_key(p->it, &len);
+	p->base.row = wc_slice(data, len);
+	data = rocksdb_iter_value(p->it, &len);
+	p->value = wc_slice(data, len);
+	return open_value(p, err);
+}
+
+static inline void
+step(PackedSource *p)
+{
+	if (p->base.reversed)
+		rocksdb_iter_prev(p->it);
+	else
+		rocksdb_iter_next(p->it);
+}
+
+static WcStatus
+scan_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (p->on_row && inclusive && wc_slice_eq(src->row, row))
+		return open_value(p, err);
+	src->seeks++;
+	if (row.len == 0 && src->reversed)
+		rocksdb_iter_seek_to_last(p->it);
+	else if (row.len == 0)
+		rocksdb_iter_seek_to_first(p->it);
+	else if (src->reversed)
+		rocksdb_iter_seek_for_prev(p->it, (const char *) row.data, row.len);
+	else
+		rocksdb_iter_seek(p->it, (const char *) row.data, row.len);
+	if (!inclusive && row.len > 0 && rocksdb_iter_valid(p->it))
+	{
+		size_t		len;
+		const char *key = rocksdb_iter_key(p->it, &len);
+
+		if (wc_slice_eq(wc_slice(key, len), row))
+			step(p);
+	}
+	return load_row(p, err);
+}
+
+static WcStatus
+scan_next_row(WcCellSource *src, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (!p->on_row)
+		return WC_END;
+	step(p);
+	return load_row(p, err);
+}
+
+static const WcCellSourceOps scan_ops = {
+	.seek_row = scan_seek_row,
+	.next_row = scan_next_row,
+	.next_cell = packed_next_cell,
+	.seek_column = packed_seek_column,
+	.close = packed_close
+};
+
+/* The first key of [start, ...), or the first behind [..., stop]: row itself,
+ * or its successor, which is the row and a zero byte. */
+static void
+append_bound(WcBuf *buf, WcSlice row, bool behind)
+{
+	wc_buf_append_slice(buf, row);
+	if (behind)
+		wc_buf_append_u8(buf, 0);
+}
+
+WcStatus
+wc_cellsource_packed_scan(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
+	PackedSource *p = packed_create(store, options, &scan_ops, err);
+	const WcRange *bounds = options->bounds;
+
+	*src = NULL;
+	if (p == NULL)
+		return WC_NO_MEMORY;
+	if (bounds && bounds->start.len > 0)
+		append_bound(&p->lower, bounds->start, !bounds->start_inclusive);
+	if (bounds && bounds->stop.len > 0)
+		append_bound(&p->upper, bounds->stop, bounds->stop_inclusive);
+	if (p->lower.failed || p->upper.failed)
+	{
+		packed_close(&p->base);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	}
+	if (p->lower.len > 0)
+		rocksdb_readoptions_set_iterate_lower_bound(p->ro, (const char *) p->lower.data, p->lower.len);
+	if (p->upper.len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(p->ro, (const char *) p->upper.data, p->upper.len);
+	p->it = rocksdb_create_iterator_cf(p->db, p->ro, store->cf);
+	*src = &p->base;
+	return WC_OK;
+}
+
+/* --- single rows ----------------------------------------------------------*/
+
+static void
+unpin(PackedSource *p)
+{
+	if (p->pin)
+		rocksdb_pinnableslice_destroy(p->pin);
+	p->pin = NULL;
+	p->on_row = false;
+}
+
+static WcStatus
+get_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+	char	   *text = NULL;
+	const char *data;
+	size_t		len;
+	WcStatus	status;
+
+	if (!inclusive || row.len == 0)
+		return WC_END;
+	if (p->on_row && wc_slice_eq(src->row, row))
+		return open_value(p, err);
+	unpin(p);
+	src->seeks++;
+	p->pin = rocksdb_get_pinned_cf(p->db, p->ro, p->store->cf, (const char *) row.data, row.len, &text);
+	status = wc_rocks_status(text, "read a row", err);
+	if (status != WC_OK)
+		return status;
+	data = rocksdb_pinnableslice_value(p->pin, &len);
+	if (data == NULL)
+		return WC_END;
+	p->row.len = 0;
+	wc_buf_append_slice(&p->row, row);
+	if (p->row.failed)
+		return wc_buf_status(&p->row, "row key", err);
+	src->row = wc_buf_slice(&p->row);
+	p->value = wc_slice(data, len);
+	return open_value(p, err);
+}
+
+static WcStatus
+get_next_row(WcCellSource *src, WcError *err)
+{
+	unpin((PackedSource *) src);
+	return WC_END;
+}
+
+static const WcCellSourceOps get_ops = {
+	.seek_row = get_seek_row,
+	.next_row = get_next_row,
+	.next_cell = packed_next_cell,
+	.seek_column = packed_seek_column,
+	.close = packed_close
+};
+
+WcStatus
+wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
+	PackedSource *p = packed_create(store, options, &get_ops, err);
+
+	*src = p ? &p->base : NULL;
+	return p ? WC_OK : WC_NO_MEMORY;
+}
+
+WcPackedRow *
+wc_cellsource_packed_row(WcCellSource *src)
+{
+	if (src->ops != &scan_ops && src->ops != &get_ops)
+		return NULL;
+	return &((PackedSource *) src)->reader;
+}

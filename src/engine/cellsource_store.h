@@ -1,0 +1,29 @@
+/*
+ * engine/cellsource_store.h: what the cell sources over RocksDB share.
+ */
+#ifndef WC_ENGINE_CELLSOURCE_STORE_H
+#define WC_ENGINE_CELLSOURCE_STORE_H
+
+#include "engine/internal.h"
+#include "engine/packedrow.h"
+#include "engine/rocks.h"
+
+/* The three kinds wc_cellsource_store chooses from; store->cf is not NULL. */
+extern WcStatus wc_cellsource_cell(WcStore *store, const WcSourceOptions *options,
+								   WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_cellsource_packed_scan(WcStore *store, const WcSourceOptions *options,
+										  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *options,
+										 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+
+/* The value of the current row and how far it is read, when src is a source of
+ * packing row; else NULL.  The reader may be moved: next_cell goes on there. */
+extern WcPackedRow *wc_cellsource_packed_row(WcCellSource *src);
+
+/* Snapshot and caching as asked for; the caller destroys it. */
+extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);
+
+/* Why is an iterator not valid: WC_OK when it is simply at an end. */
+extern WcStatus wc_source_iter_status(rocksdb_iterator_t *it, WcError *err) WC_WARN_UNUSED;
+
+#endif
