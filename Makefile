@@ -9,6 +9,7 @@
 # pg_config.  Files are found by folder: a new one needs no edit here.
 #
 #   make PG_CONFIG=/path/to/pg_config CC=clang
+#   make V=1                                     show the commands
 
 PG_CONFIG ?= pg_config
 ifeq ($(origin CC),default)
@@ -27,6 +28,8 @@ $(error $(PG_CONFIG) does not run: name PostgreSQL's pg_config with PG_CONFIG=..
 endif
 
 BUILD = build
+QUIET = $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)  $@')
 EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
@@ -94,33 +97,38 @@ $(eval $(call list_rule,backend,$(BACKEND_OBJS)))
 $(eval $(call list_rule,worker,$(WORKER_OBJS)))
 
 $(CORE_LIB): $(call objects,$(CORE_SRCS)) $(BUILD)/core.list
-	rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR)
+	$(QUIET)rm -f $@
+	$(QUIET)$(AR) rcs $@ $(filter %.o,$^)
 
 # SQL's functions are what the sources declare as such.
 $(BUILD)/widecol.exports: $(PG_SRCS) $(BUILD)/backend.list
-	{ echo '{ global:'; echo 'Pg_magic_func; _PG_init;'; \
+	$(QUIET){ echo '{ global:'; echo 'Pg_magic_func; _PG_init;'; \
 	  sed -n 's/^PG_FUNCTION_INFO_V1(\(.*\)).*/\1; pg_finfo_\1;/p' $(filter %.c,$^); \
 	  echo 'local: *; };'; } >$@
 
 $(BUILD)/widecol_engine.exports: Makefile
 	@mkdir -p $(@D)
-	echo '{ global: Pg_magic_func; wc_worker_main; local: *; };' >$@
+	@echo '{ global: Pg_magic_func; wc_worker_main; local: *; };' >$@
 
 $(BUILD)/widecol.so: $(BACKEND_OBJS) $(BUILD)/widecol.exports $(BUILD)/backend.list
-	$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol.exports -o $@ $(filter %.o,$^)
+	$(call say,LD)
+	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol.exports -o $@ $(filter %.o,$^)
 
 $(BUILD)/widecol_engine.so: $(WORKER_OBJS) $(CORE_LIB) $(BUILD)/widecol_engine.exports $(BUILD)/worker.list
-	$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_engine.exports -o $@ $(filter %.o,$^) $(CORE_LIB) $(ROCKSDB_LIBS)
+	$(call say,LD)
+	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_engine.exports -o $@ $(filter %.o,$^) $(CORE_LIB) $(ROCKSDB_LIBS)
 
 # --- objects: build/ mirrors src/ ---------------------------------------------
 $(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core
 	@mkdir -p $(@D)
-	$(CC) $(CORE_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(QUIET)$(CC) $(CORE_CFLAGS) -c -o $@ $<
 
 $(call objects,$(PG_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(PG_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(QUIET)$(CC) $(PG_CFLAGS) -c -o $@ $<
 
 # Another compiler, server or flag means other objects.
 define flags_rule
@@ -145,19 +153,23 @@ UNIT_TESTS_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%,$$(UNIT_SRCS))
 UNIT_CFLAGS_$(1) := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CORE_WARNINGS) $$(SANITIZE_$(1))
 
 $(BUILD)/$(1)/libwidecol_core.a: $$(UNIT_CORE_$(1)) $(BUILD)/core.list
-	rm -f $$@
-	$$(AR) rcs $$@ $$(filter %.o,$$^)
+	$$(call say,AR)
+	$$(QUIET)rm -f $$@
+	$$(QUIET)$$(AR) rcs $$@ $$(filter %.o,$$^)
 
 $$(UNIT_CORE_$(1)): $(BUILD)/$(1)/%.o: src/%.c $(BUILD)/flags.$(1)
 	@mkdir -p $$(@D)
-	$$(CC) $$(UNIT_CFLAGS_$(1)) -c -o $$@ $$<
+	$$(call say,CC)
+	$$(QUIET)$$(CC) $$(UNIT_CFLAGS_$(1)) -c -o $$@ $$<
 
 $(BUILD)/$(1)/test/%.o: test/%.c $(BUILD)/flags.$(1)
 	@mkdir -p $$(@D)
-	$$(CC) $$(UNIT_CFLAGS_$(1)) -Wno-missing-prototypes -c -o $$@ $$<
+	$$(call say,CC)
+	$$(QUIET)$$(CC) $$(UNIT_CFLAGS_$(1)) -Wno-missing-prototypes -c -o $$@ $$<
 
 $$(UNIT_TESTS_$(1)): %: %.o $$(UNIT_SHARED_$(1)) $(BUILD)/$(1)/libwidecol_core.a
-	$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$^ -lcmocka $$(ROCKSDB_LIBS) -lm
+	$$(call say,LD)
+	$$(QUIET)$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$^ -lcmocka $$(ROCKSDB_LIBS) -lm
 
 .PHONY: unit-$(1)-build
 .PRECIOUS: $(BUILD)/$(1)/test/%.o
