@@ -66,9 +66,11 @@ extern void wc_shmem_startup(void);
  * process_shared_preload_libraries_in_progress. */
 extern void wc_worker_register(void);
 
-/* NULL when widecol is not in shared_preload_libraries.  Each module finds it by
- * name, so that both may link this file. */
+/* NULL when widecol is not in shared_preload_libraries. */
 extern WcShmem *wc_shmem(void);
+
+/* For the module that the postmaster did not load: finds the struct by name. */
+extern WcShmem *wc_shmem_attach(void);
 
 /* This process's slot, NULL for a process that can have none. */
 extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);

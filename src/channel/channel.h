@@ -1,0 +1,43 @@
+/*
+ * channel/channel.h: a session's segment, on its way from backend to engine.
+ *
+ * The backend makes a dynamic shared memory segment (wire/segment.h), puts its
+ * handle into its slot and wakes the engine; the engine's main thread attaches
+ * it and starts a thread for it.  PostgreSQL side.
+ */
+#ifndef WC_CHANNEL_CHANNEL_H
+#define WC_CHANNEL_CHANNEL_H
+
+#include "postgres.h"
+
+#include "storage/dsm.h"
+
+#include "channel/shmem.h"
+#include "wire/segment.h"
+
+/* --- backend -------------------------------------------------------------- */
+
+/*
+ * Makes a segment and offers it to the engine, which must be READY.  It lives to
+ * the end of the process unless given up: either way the engine is told.  May
+ * ereport(ERROR) (no shared memory left, say).
+ */
+extern dsm_segment *wc_channel_offer(WcShmem *shmem, WcSlot *slot);
+
+/* Could the engine not attach what was offered last? */
+extern bool wc_channel_refused(WcSlot *slot, dsm_segment *dsm);
+
+extern WcSegment *wc_channel_segment(dsm_segment *dsm);
+
+/* Tells the engine and gives the segment up. */
+extern void wc_channel_close(dsm_segment *dsm);
+
+/* --- engine's main thread ------------------------------------------------- */
+
+/*
+ * Takes what is offered in a slot: NULL when there is nothing, or when it went
+ * away or cannot be attached (the backend is told; failures are logged).
+ */
+extern dsm_segment *wc_channel_take(WcShmem *shmem, int slot);
+
+#endif

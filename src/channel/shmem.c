@@ -1,0 +1,121 @@
+/*
+ * channel/shmem.c: the struct that the cluster shares, and the worker's
+ * registration.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+
+#include "channel/shmem.h"
+
+/* After the engine has gone, the postmaster tries again in so many seconds. */
+#define RESTART_SECONDS 1
+
+static WcShmem *shmem;
+
+static Size
+shmem_bytes(void)
+{
+	return add_size(offsetof(WcShmem, slots), mul_size(MaxBackends, sizeof(WcSlot)));
+}
+
+void
+wc_shmem_request(void)
+{
+	RequestAddinShmemSpace(shmem_bytes());
+}
+
+void
+wc_shmem_startup(void)
+{
+	bool		found;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shmem = ShmemInitStruct("widecol", shmem_bytes(), &found);
+	if (!found)
+	{
+		memset(shmem, 0, shmem_bytes());
+		atomic_init(&shmem->state, WC_ENGINE_STARTING);
+		ConditionVariableInit(&shmem->state_changed);
+		shmem->nslots = MaxBackends;
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+WcShmem *
+wc_shmem(void)
+{
+	return shmem;
+}
+
+WcShmem *
+wc_shmem_attach(void)
+{
+	bool		found;
+
+	if (shmem == NULL)
+	{
+		LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+		shmem = ShmemInitStruct("widecol", shmem_bytes(), &found);
+		LWLockRelease(AddinShmemInitLock);
+		if (!found)
+		{
+			shmem = NULL;
+			elog(ERROR, "widecol's shared memory was not made by the postmaster");
+		}
+	}
+	return shmem;
+}
+
+uint32
+wc_shmem_my_process(void)
+{
+	return (uint32) (MyProc - ProcGlobal->allProcs);
+}
+
+Latch *
+wc_shmem_latch(uint32 process)
+{
+	Assert(process < ProcGlobal->allProcCount);
+	return &ProcGlobal->allProcs[process].procLatch;
+}
+
+WcSlot *
+wc_shmem_my_slot(WcShmem *s)
+{
+	uint32		process = wc_shmem_my_process();
+
+	return process < (uint32) s->nslots ? &s->slots[process] : NULL;
+}
+
+void
+wc_shmem_set_state(WcShmem *s, WcEngineState state, const WcError *why)
+{
+	if (why != NULL)
+		s->start_error = *why;
+	if (state == WC_ENGINE_READY)
+		atomic_store(&s->engine_process, wc_shmem_my_process());
+	atomic_store(&s->state, state);
+	ConditionVariableBroadcast(&s->state_changed);
+}
+
+void
+wc_worker_register(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "widecol engine");
+	snprintf(worker.bgw_type, BGW_MAXLEN, "widecol engine");
+	snprintf(worker.bgw_library_name, BGW_MAXLEN, "widecol_engine");
+	snprintf(worker.bgw_function_name, BGW_MAXLEN, "wc_worker_main");
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
+	worker.bgw_restart_time = RESTART_SECONDS;
+	RegisterBackgroundWorker(&worker);
+}
