@@ -55,6 +55,7 @@ look()
 	need gcc command -v "${CC:-gcc}"
 	need libc6-dev has_header stdio.h
 	need librocksdb-dev has_header rocksdb/c.h
+	need libicu-dev has_header unicode/ucol.h	# utils/pg_locale.h wants it
 	if ! find_pg_config; then
 		# Both, so that their versions match.
 		missing="$missing postgresql-SERVER postgresql-server-dev-SERVER"
