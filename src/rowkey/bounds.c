@@ -243,7 +243,7 @@ build_prefix(Builder *b, const WcPartShape *part, WcSlice content)
 			wc_ordered_append_escaped(&b->prefix, content, part->desc, false);
 			break;
 		case WC_PART_DELIMITED:
-			if (wc_slice_find(content, b->layout->delimiter) < content.len)
+			if (wc_lay_find(content, b->layout->delimiter) < content.len)
 			{
 				b->out->empty = true;
 				return;

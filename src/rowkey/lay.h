@@ -16,7 +16,7 @@ extern void wc_lay_content(const WcPartShape *part, WcSlice content, WcBuf *out)
 
 /* Where needle (not empty) first is in s; s.len when it is not. */
 static inline size_t
-wc_slice_find(WcSlice s, WcSlice needle)
+wc_lay_find(WcSlice s, WcSlice needle)
 {
 	const uint8_t *at;
 

@@ -51,7 +51,7 @@ ends_at_delimiter(WcSlice content, WcSlice delimiter)
 	const uint8_t *p = content.data;
 	size_t		left = content.len;
 
-	if (wc_slice_find(content, delimiter) < content.len)
+	if (wc_lay_find(content, delimiter) < content.len)
 		return false;
 	if (delimiter.len == 1)
 		return true;
@@ -238,7 +238,7 @@ take_escaped(const WcPartShape *shape, uint32_t part, WcSlice *rest, WcBuf *scra
 static WcStatus
 take_delimited(uint32_t part, WcSlice delimiter, WcSlice *rest, WcSlice *content, WcError *err)
 {
-	size_t		at = wc_slice_find(*rest, delimiter);
+	size_t		at = wc_lay_find(*rest, delimiter);
 
 	if (at == rest->len)
 		return wc_error(err, WC_BAD_DATA, "part %u of the row key is not followed by the delimiter in the %zu bytes left",
