@@ -28,10 +28,10 @@ allowed()
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	wire | engine) echo "base/ model/" ;;
 	rpc) echo "base/ model/ wire/ engine/engine.h" ;;
-	channel) echo "base/ wire/" ;;
-	worker) echo "base/ channel/ rpc/rpc.h" ;;
-	client) echo "base/ model/ wire/ channel/" ;;
-	fdw | shell) echo "base/ model/ rowkey/ $client_headers" ;;
+	channel) echo "base/ wire/ compat.h" ;;
+	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
+	client) echo "base/ model/ wire/ channel/ compat.h" ;;
+	fdw | shell) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	.) echo "base/ channel/ client/ fdw/ shell/" ;;
 	esac
 }
@@ -117,9 +117,9 @@ done >"$scratch/found"
 check "no PostgreSQL header behind the wall"
 
 # --- headers alone ----------------------------------------------------------------
-for folder in $core $postgres_side; do
+for folder in $core $postgres_side .; do
 	flags="-std=c11 -D_GNU_SOURCE"
-	is_in "$folder" "$postgres_side" && flags="-std=gnu11 -D_GNU_SOURCE -isystem $pg_include"
+	is_in "$folder" "$core" || flags="-std=gnu11 -D_GNU_SOURCE -isystem $pg_include"
 	for header in $(sources "$folder" | grep '\.h$'); do
 		# shellcheck disable=SC2086 # flags is a list of words
 		printf '#include "%s"\n' "${header#src/}" |

@@ -14,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "client/foreign.h"
+#include "compat.h"
 #include "shell/shell.h"
 
 void
