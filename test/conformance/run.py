@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Replays the conformance cases (cases.jsonl, README.md) through SQL; prints TAP.
+
+Each case gets a stored table and a foreign table of layout `cell` on it; its
+steps become calls of widecol's functions in one psql session.  A case passes
+when every step gives what is expected.  Steps that are marked impl_dependent are
+reported, not judged.  A case that needs what SQL does not offer (yet) is named as
+not run and counts as nothing.
+
+usage: run.py [-v] [--packing cell|row] [pattern ...]   (case ids to run)
+"""
+
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MARK = "@@step"
+ALL_VERSIONS = 2147483647
+
+
+class NotRun(Exception):
+    """The case needs something that SQL does not offer."""
+
+
+def to_bytes(value):
+    if value is None:
+        return b""
+    if isinstance(value, dict):
+        return bytes.fromhex(value["hex"])
+    return value.encode("latin-1")
+
+
+def bytea(value):
+    return "'\\x" + to_bytes(value).hex() + "'::bytea"
+
+
+def text(s):
+    return "'" + s.replace("'", "''") + "'"
+
+
+def column(family, qualifier):
+    out = ""
+    for b in to_bytes(qualifier):
+        out += chr(b) if 0x20 <= b < 0x7F and b != 0x5C else f"\\x{b:02X}"
+    return text(family + ":" + out)
+
+
+class Case:
+    def __init__(self, number, case, packing):
+        self.case = case
+        self.packing = packing
+        self.table = f"case_{number}"
+        self.base_ms = int(time.time() * 1000)
+
+    # -- values ----------------------------------------------------------------
+
+    def ts(self, value):
+        """Microseconds; what is relative to the clock is given in milliseconds."""
+        if isinstance(value, dict):
+            return (self.base_ms + value["rel"]) * 1000
+        return value
+
+    def ts_sql(self, value):
+        return "NULL" if value is None else str(self.ts(value))
+
+    def range_sql(self, step):
+        if step.get("timestamp") is not None:
+            t = self.ts(step["timestamp"])
+            return f"'[{t},{t}]'"
+        if step.get("time_range") is None:
+            return None
+        low, high = step["time_range"]
+        low = self.ts(low)
+        return f"'[{low},{'' if high is None else self.ts(high)})'"
+
+    # -- steps to SQL ------------------------------------------------------------
+
+    def create(self):
+        families = {}
+        for f in self.case["table"]["families"]:
+            if f.get("new_version_behavior"):
+                raise NotRun("NEW_VERSION_BEHAVIOR")
+            attributes = {"versions": f["versions"], "min_versions": f["min_versions"],
+                          "keep_deleted_cells": f["keep_deleted"].lower(), "packing": self.packing}
+            if f["ttl_ms"] is not None:
+                attributes["ttl"] = f"{f['ttl_ms']} milliseconds"
+            families[f["name"]] = attributes
+        splits = self.case["table"].get("splits")
+        splits_sql = ""
+        if splits:
+            splits_sql = ", ARRAY[" + ", ".join(bytea(s) for s in splits) + "]"
+        return [f"SELECT widecol.create_table('{self.table}', {text(json.dumps(families))}{splits_sql})",
+                f"CREATE FOREIGN TABLE {self.table} (\"row\" bytea, family text, qualifier bytea, ts bigint, "
+                f"type text, value bytea) SERVER widecol OPTIONS (table '{self.table}', layout 'cell')"]
+
+    def mutation(self, step, row=None):
+        op = step["op"]
+        row = bytea(step.get("row", row))
+        t = f"'{self.table}', {row}"
+        ts = self.ts_sql(step.get("ts"))
+        if op == "put":
+            ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
+            return [f"SELECT widecol.put({t}, {column(step['family'], step.get('qualifier'))}, "
+                    f"{bytea(step.get('value'))}, {ts}, {ttl})"]
+        if op == "delete_version":
+            sql = f"SELECT widecol.delete_version({t}, {column(step['family'], step.get('qualifier'))}, {ts})"
+            return [sql] * step.get("count", 1)
+        if op == "delete_column":
+            return [f"SELECT widecol.delete({t}, {column(step['family'], step.get('qualifier'))}, {ts})"]
+        if op == "delete_family":
+            return [f"SELECT widecol.delete_family({t}, {text(step['family'])}, {ts})"]
+        if op == "delete_family_version":
+            return [f"SELECT widecol.delete_family_version({t}, {text(step['family'])}, {ts})"]
+        if op == "delete_row":
+            return [f"SELECT widecol.deleteall({t}, NULL, {ts})"]
+        raise NotRun(op)
+
+    def read(self, step):
+        for unsupported in ("filter", "batch"):
+            if step.get(unsupported) is not None:
+                raise NotRun(unsupported)
+        arguments = []
+        columns = [text(f) for f in step.get("families", [])]
+        columns += [column(f, q) for f, q in step.get("columns", [])]
+        if columns:
+            arguments.append("columns => ARRAY[" + ", ".join(columns) + "]")
+        versions = step.get("versions", 1)
+        arguments.append(f"versions => {ALL_VERSIONS if versions == 'all' else versions}")
+        if self.range_sql(step):
+            arguments.append("time_range => " + self.range_sql(step))
+        for name, argument in (("store_limit", "column_limit"), ("store_offset", "column_offset")):
+            if step.get(name) is not None:
+                arguments.append(f"{argument} => {step[name]}")
+        function = "scan"
+        if step["op"] == "get" and not step.get("raw"):
+            function = "get"
+            arguments.append(f"\"row\" => {bytea(step['row'])}")
+        elif step["op"] == "get":
+            arguments.append(f"start_row => {bytea(step['row'])}, stop_row => {bytea(step['row'])}, include_stop => true")
+        else:
+            for name, argument in (("start", "start_row"), ("stop", "stop_row"), ("prefix", "row_prefix")):
+                if step.get(name) is not None:
+                    arguments.append(f"{argument} => {bytea(step[name])}")
+            for name, argument in (("start_inclusive", "include_start"), ("stop_inclusive", "include_stop"),
+                                   ("reversed", "reversed")):
+                if step.get(name) is not None:
+                    arguments.append(f"{argument} => {'true' if step[name] else 'false'}")
+            if step.get("limit") is not None:
+                arguments.append(f"row_limit => {step['limit']}")
+        if step.get("raw"):
+            arguments.append("raw => true")
+        return [f"SELECT encode(\"row\", 'hex') || '|' || encode(convert_to(family, 'UTF8'), 'hex') || '|' || "
+                f"encode(qualifier, 'hex') || '|' || ts || '|' || type || '|' || encode(value, 'hex') "
+                f"FROM widecol.{function}('{self.table}', {', '.join(arguments)})"]
+
+    def split(self, step):
+        op = step["op"]
+        if op == "hex_splits":
+            call = f"hex_splits({text(step['start'])}, {text(step['end'])}, {step['regions']})"
+        elif op == "hexstring_split":
+            call = f"hexstring_splits({step['regions']})"
+        elif op == "uniform_split":
+            call = f"uniform_splits({step['regions']})"
+        elif op == "bytes_split":
+            call = f"bytes_split({bytea(step['start'])}, {bytea(step['end'])}, {step['num']})"
+        elif op in ("hexstring_midpoint", "uniform_midpoint"):
+            # the midpoint is the one key that splits the range in two
+            call = f"bytes_split({bytea(step['a'])}, {bytea(step['b'])}, 1)"
+            if op == "hexstring_midpoint":
+                a, b = (int(to_bytes(step[k]), 16) for k in "ab")
+                call = f"hex_splits('{a:x}', '{b:x}', 2)"
+            return [f"SELECT encode(k, 'hex') FROM unnest(widecol.{call}) WITH ORDINALITY u(k, n) "
+                    f"WHERE n = {1 if op == 'hexstring_midpoint' else 2}"]
+        return [f"SELECT encode(k, 'hex') FROM unnest(widecol.{call}) k"]
+
+    def sql(self, step):
+        op = step["op"]
+        if op in ("get", "scan"):
+            return self.read(step)
+        if op == "flush":
+            return [f"SELECT widecol.flush('{self.table}')"]
+        if op == "major_compact":
+            return [f"SELECT widecol.major_compact('{self.table}')"]
+        if op == "advance_clock":
+            self.clock_ms = getattr(self, "clock_ms", 0) + step["ms"]
+            return [f"SET widecol.debug_clock_offset = '{self.clock_ms} ms'"]
+        if "split" in op or "midpoint" in op:
+            return self.split(step)
+        if op == "mutate_row":
+            statements = [s for m in step["mutations"] for s in self.mutation(m, step["row"])]
+            return ["BEGIN"] + statements + ["COMMIT"]
+        statements = self.mutation(step)
+        return statements if len(statements) == 1 else ["BEGIN"] + statements + ["COMMIT"]
+
+    # -- running -----------------------------------------------------------------
+
+    def script(self):
+        lines = ["\\set VERBOSITY terse", "\\pset pager off"]
+        lines += [s + ";" for s in self.create()]
+        for i, step in enumerate(self.case["steps"]):
+            lines.append(f"\\echo {MARK} {i}")
+            # 1 ms at least lies between two steps
+            lines.append("SELECT pg_sleep(0.001) \\g /dev/null")
+            lines += [s + ";" for s in self.sql(step)]
+        lines.append(f"\\echo {MARK} end")
+        lines.append("RESET widecol.debug_clock_offset;")
+        lines.append(f"DROP FOREIGN TABLE {self.table};")
+        lines.append(f"SELECT widecol.drop_table('{self.table}');")
+        return "\n".join(lines) + "\n"
+
+    def run(self):
+        """The failures, and what is reported only."""
+        script = self.script()
+        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-f", "-"], input=script, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
+        outputs = {}
+        current = "create"
+        for line in done.stdout.splitlines():
+            if line.startswith(MARK):
+                current = line.split()[1]
+                outputs[current] = []
+            else:
+                outputs.setdefault(current, []).append(line)
+        failures = []
+        notes = []
+        if any("ERROR" in line for line in outputs.get("create", [])) or "end" not in outputs:
+            failures.append("creation: " + " ".join(outputs.get("create", [])))
+        for i, step in enumerate(self.case["steps"]):
+            why = self.judge(step, outputs.get(str(i), []))
+            if why:
+                (notes if step.get("impl_dependent") else failures).append(f"step {i} ({step['op']}): {why}")
+        return failures, notes
+
+    def judge(self, step, lines):
+        """None, or what is wrong."""
+        errors = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
+        if step.get("expect_error"):
+            return None if errors else "should have been refused"
+        if errors:
+            return errors[0]
+        rows = [line for line in lines if line.strip()]
+        if "expect_value" in step:
+            wanted = step["expect_value"]
+            if not isinstance(wanted, list):
+                wanted = [wanted]
+            got = [bytes.fromhex(r) for r in rows]
+            return None if got == [to_bytes(w) for w in wanted] else f"got {got}, expected {wanted}"
+        cells = []
+        if step["op"] in ("get", "scan"):
+            for r in rows:
+                row, family, qualifier, ts, kind, value = r.split("|")
+                cells.append((bytes.fromhex(row), bytes.fromhex(family).decode(), bytes.fromhex(qualifier),
+                              int(ts), kind, bytes.fromhex(value)))
+        if "expect" in step:
+            wanted = [(to_bytes(r), f, to_bytes(q), self.ts(t) if t is not None else None, k, to_bytes(v))
+                      for r, f, q, t, k, v in step["expect"]]
+            same = len(wanted) == len(cells) and all(
+                w[3] in (None, c[3]) and w[:3] + w[4:] == c[:3] + c[4:] for w, c in zip(wanted, cells))
+            if not same:
+                return f"got {cells}, expected {wanted}"
+        if "expect_rows" in step:
+            got = list(dict.fromkeys(c[0] for c in cells))
+            if got != [to_bytes(r) for r in step["expect_rows"]]:
+                return f"got rows {got}, expected {step['expect_rows']}"
+        if "expect_count" in step:
+            got = [len({c[0] for c in cells}), len(cells)]
+            if got != step["expect_count"]:
+                return f"got {got} rows and cells, expected {step['expect_count']}"
+        return None
+
+
+def main():
+    arguments = sys.argv[1:]
+    verbose = "-v" in arguments
+    packing = "cell"
+    if "--packing" in arguments:
+        packing = arguments.pop(arguments.index("--packing") + 1)
+    patterns = [a for a in arguments if not a.startswith("-")]
+    with open(os.path.join(HERE, "cases.jsonl"), encoding="utf-8") as f:
+        cases = [json.loads(line) for line in f if line.strip()]
+    if patterns:
+        cases = [c for c in cases if any(fnmatch.fnmatch(c["id"], p) for p in patterns)]
+    subprocess.run(["psql", "-X", "-q", "-c", "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol"],
+                   check=True)
+    ran = 0
+    bad = 0
+    not_run = []
+    for number, case in enumerate(cases):
+        try:
+            if "filter" in json.dumps(case["steps"]) and any("filter" in s or "filter" in s.get("check", {})
+                                                             for s in case["steps"]):
+                raise NotRun("filter")
+            failures, notes = Case(number, case, packing).run()
+        except NotRun as why:
+            not_run.append(f"{case['id']} ({case['category']}): {why}")
+            continue
+        ran += 1
+        bad += bool(failures)
+        print(f"{'not ok' if failures else 'ok'} {ran} - {case['id']}", flush=True)
+        for f in failures:
+            print("#   " + f[:2000])
+        if verbose:
+            for n in notes:
+                print("#   differs, not judged: " + n[:2000])
+    print(f"1..{ran}")
+    print(f"# {ran} cases run, {bad} failed, {len(not_run)} not run:")
+    for line in not_run:
+        print("#   not run: " + line)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
