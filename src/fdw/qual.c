@@ -447,6 +447,17 @@ take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int
 	return true;
 }
 
+/* key IS NOT NULL: it always is. */
+static bool
+is_always_true(const Matcher *m, const RestrictInfo *rinfo)
+{
+	const NullTest *test = (const NullTest *) rinfo->clause;
+	int			part;
+
+	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
+		wc_quals_match_key(m->rel, m->wrel, (Node *) test->arg, &part);
+}
+
 void
 wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out)
 {
@@ -459,7 +470,11 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	memset(out, 0, sizeof(*out));
 	out->nranges = 1;
 	foreach(lc, clauses)
+	{
 		found[i++] = match_clause(&m, lfirst_node(RestrictInfo, lc));
+		if (is_always_true(&m, lfirst(lc)))
+			out->exact = lappend(out->exact, lfirst(lc));
+	}
 
 	while (part < wrel->nkeys && take_part(root, out, found, clauses, part))
 		part++;

@@ -1,0 +1,36 @@
+/*
+ * fdw/cost.h: how much there is to read and what that costs.
+ */
+#ifndef WC_FDW_COST_H
+#define WC_FDW_COST_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/qual.h"
+#include "fdw/relation.h"
+
+/* A whole stored table, as the planner sees it. */
+typedef struct WcTableSize
+{
+	double		rows;
+	double		bytes;
+} WcTableSize;
+
+/* What the engine says: approximate, own uncommitted rows not counted, up to a
+ * second old.  A round trip, when it is not known any more. */
+extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
+
+/* From ANALYZE when that has been done, else from the engine. */
+extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *size);
+
+/* Rows that a scan with these conditions gives out of `rows` that satisfy all
+ * clauses by the planner's estimate: a Get gives one. */
+extern double wc_cost_clamp_rows(const WcQuals *quals, double rows);
+
+/* Costs of a scan with these conditions that gives `rows`. */
+extern void wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
+						 double rows, Cost *startup, Cost *total);
+
+#endif

@@ -1,0 +1,443 @@
+/*
+ * fdw/explain.c: a scan in words that people know.
+ *
+ * Start and stop row are shown as the conditions' values: most are known only
+ * when the scan runs, and encoded keys are not for people.  Where the ranges are
+ * not that simple (row comparisons over parts of mixed order, conditions on
+ * parts and on the raw key at once), the conditions themselves are shown.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/explain.h"
+#include "nodes/plannodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/ruleutils.h"
+
+#include "fdw/bound.h"
+#include "fdw/compat.h"
+#include "fdw/fdw.h"
+#include "fdw/reader.h"
+#include "fdw/scan.h"
+
+#define UNKNOWN_COUNT (-1)
+
+/* One end of the ranges. */
+typedef struct End
+{
+	List	   *values;			/* char *, on the first part that is not pinned */
+	bool		exclusive;
+} End;
+
+typedef struct Shown
+{
+	WcRelation *wrel;
+	const WcScanPlan *plan;
+	List	   *context;		/* for deparsing */
+	bool		useprefix;
+
+	List	   *prefix;			/* char *, values of the pinned parts */
+	bool		raw;			/* the ends are raw keys */
+	End			start;
+	End			stop;
+	bool		simple;			/* start and stop say it all */
+	bool		pinned;			/* the whole key is */
+	double		nranges;		/* or UNKNOWN_COUNT */
+} Shown;
+
+/* --- expressions -------------------------------------------------------------- */
+
+/* Adds the plan nodes above target to *ancestors, nearest first; false: not below plan. */
+static bool
+find_ancestors(Plan *plan, Plan *target, List **ancestors)
+{
+	List	   *children = NIL;
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return false;
+	if (plan == target)
+		return true;
+	if (IsA(plan, Append))
+		children = ((Append *) plan)->appendplans;
+	else if (IsA(plan, MergeAppend))
+		children = ((MergeAppend *) plan)->mergeplans;
+	else if (IsA(plan, SubqueryScan))
+		children = list_make1(((SubqueryScan *) plan)->subplan);
+	children = lappend(list_copy(children), plan->lefttree);
+	children = lappend(children, plan->righttree);
+	foreach(lc, children)
+	{
+		if (find_ancestors(lfirst(lc), target, ancestors))
+		{
+			*ancestors = lappend(*ancestors, plan);
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *
+deparse(const Shown *shown, Node *expr)
+{
+	return deparse_expression(expr, shown->context, shown->useprefix, false);
+}
+
+/* How many values an array has; UNKNOWN_COUNT before it is evaluated. */
+static double
+count_array(Node *expr)
+{
+	if (IsA(expr, Const) && !((Const *) expr)->constisnull)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(((Const *) expr)->constvalue);
+
+		return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	}
+	if (IsA(expr, ArrayExpr) && !((ArrayExpr *) expr)->multidims)
+		return list_length(((ArrayExpr *) expr)->elements);
+	return UNKNOWN_COUNT;
+}
+
+/* The prefix that a LIKE pattern means, as a literal. */
+static char *
+like_prefix_text(const Shown *shown, Node *pattern)
+{
+	char	   *s;
+	char	   *prefix;
+	size_t		len;
+
+	if (!IsA(pattern, Const) || ((Const *) pattern)->constisnull)
+		return deparse(shown, pattern);
+	s = TextDatumGetCString(((Const *) pattern)->constvalue);
+	prefix = palloc(strlen(s) + 1);
+	if (wc_like_prefix(s, strlen(s), prefix, &len) == WC_LIKE_EQUAL)
+		return quote_literal_cstr(s);
+	prefix[len] = '\0';
+	return psprintf("%s*", quote_literal_cstr(prefix));
+}
+
+static const char *
+op_name(WcKeyOp op)
+{
+	static const char *const names[] = {"=", "<", "<=", ">", ">=", "^@"};
+
+	return names[op];
+}
+
+/* The condition as in SQL. */
+static char *
+cond_text(const Shown *shown, const WcKeyCond *cond)
+{
+	StringInfoData columns;
+	StringInfoData values;
+	int			i = 0;
+	ListCell   *lc;
+
+	initStringInfo(&columns);
+	initStringInfo(&values);
+	foreach(lc, cond->values)
+	{
+		const char *name = "row";
+
+		if (cond->part != WC_COND_RAW_KEY)
+			name = NameStr(shown->wrel->columns[shown->wrel->keys[cond->part + i]].name);
+		else if (shown->wrel->raw_key >= 0)
+			name = NameStr(shown->wrel->columns[shown->wrel->raw_key].name);
+		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", quote_identifier(name));
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", deparse(shown, lfirst(lc)));
+		i++;
+	}
+	switch (cond->kind)
+	{
+		case WC_COND_ANY:
+			return psprintf("%s = ANY (%s)", columns.data, values.data);
+		case WC_COND_LIKE:
+			return psprintf("%s ~~ %s", columns.data, values.data);
+		case WC_COND_ROW:
+			return psprintf("(%s) %s (%s)", columns.data, op_name(cond->op), values.data);
+		default:
+			return psprintf("%s %s %s", columns.data, op_name(cond->op), values.data);
+	}
+}
+
+/* --- start and stop ----------------------------------------------------------- */
+
+static void
+add_end(End *end, char *value, bool exclusive)
+{
+	end->exclusive = exclusive && (end->values == NIL || end->exclusive);
+	end->values = lappend(end->values, value);
+}
+
+/* A range on the part behind the pinned ones, or on the raw key. */
+static void
+show_range(Shown *shown, const WcKeyCond *cond, bool desc)
+{
+	Node	   *value = linitial(cond->values);
+	bool		greater = cond->op == WC_KEY_GT || cond->op == WC_KEY_GE;
+	bool		exclusive = cond->op == WC_KEY_GT || cond->op == WC_KEY_LT;
+	char	   *text;
+
+	if (cond->kind == WC_COND_LIKE || cond->op == WC_KEY_PREFIX)
+	{
+		text = cond->kind == WC_COND_LIKE ? like_prefix_text(shown, value) : psprintf("%s*", deparse(shown, value));
+		add_end(&shown->start, text, false);
+		add_end(&shown->stop, text, false);
+		return;
+	}
+	text = deparse(shown, value);
+	if (cond->op == WC_KEY_EQ)
+	{
+		add_end(&shown->start, text, false);
+		add_end(&shown->stop, text, false);
+	}
+	else
+		add_end(greater != desc ? &shown->start : &shown->stop, text, exclusive);
+}
+
+/* A row comparison whose parts all sort one way is one end of a range. */
+static void
+show_row(Shown *shown, const WcKeyCond *cond)
+{
+	bool		desc = shown->wrel->key_layout.parts[cond->part].desc;
+	bool		greater = cond->op == WC_KEY_GT || cond->op == WC_KEY_GE;
+	StringInfoData values;
+
+	initStringInfo(&values);
+	for (int i = 0; i < list_length(cond->values); i++)
+	{
+		if (shown->wrel->key_layout.parts[cond->part + i].desc != desc)
+		{
+			shown->simple = false;
+			return;
+		}
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", deparse(shown, list_nth(cond->values, i)));
+	}
+	add_end(greater != desc ? &shown->start : &shown->stop, values.data,
+			cond->op == WC_KEY_GT || cond->op == WC_KEY_LT);
+}
+
+/* Is this part pinned, and to what? */
+static bool
+show_pinned(Shown *shown, int part)
+{
+	char	   *value = NULL;
+	double		n = UNKNOWN_COUNT;
+	ListCell   *lc;
+
+	foreach(lc, shown->plan->conds)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		if (cond->part != part)
+			continue;
+		if (cond->kind == WC_COND_ROW || (cond->kind == WC_COND_OP && cond->op != WC_KEY_EQ) ||
+			cond->kind == WC_COND_LIKE || value != NULL)
+			shown->simple = false;
+		else if (cond->kind == WC_COND_ANY)
+		{
+			value = psprintf("ANY (%s)", deparse(shown, linitial(cond->values)));
+			n = count_array(linitial(cond->values));
+		}
+		else
+		{
+			value = deparse(shown, linitial(cond->values));
+			n = 1;
+		}
+	}
+	if (value == NULL)
+	{
+		shown->simple = true;
+		return false;
+	}
+	shown->prefix = lappend(shown->prefix, value);
+	shown->nranges = n == UNKNOWN_COUNT || shown->nranges == UNKNOWN_COUNT ? UNKNOWN_COUNT : shown->nranges * n;
+	return true;
+}
+
+static void
+show_conds(Shown *shown)
+{
+	int			part = 0;
+	bool		all_simple = true;
+	ListCell   *lc;
+
+	shown->simple = true;
+	while (part < shown->wrel->nkeys && show_pinned(shown, part))
+	{
+		all_simple &= shown->simple;
+		shown->simple = true;
+		part++;
+	}
+	shown->simple = all_simple;
+	shown->pinned = shown->wrel->nkeys > 0 && part == shown->wrel->nkeys;
+	foreach(lc, shown->plan->conds)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		if (cond->part == WC_COND_RAW_KEY)
+		{
+			if (part > 0 || list_length(shown->plan->conds) > 1)
+				shown->simple = false;
+			if (cond->kind == WC_COND_ANY || cond->op == WC_KEY_EQ)
+			{
+				shown->pinned = true;
+				if (cond->kind == WC_COND_ANY)
+					shown->nranges = count_array(linitial(cond->values));
+			}
+			shown->raw = true;
+			if (cond->kind == WC_COND_ANY)
+				add_end(&shown->start, psprintf("ANY (%s)", deparse(shown, linitial(cond->values))), false);
+			else
+				show_range(shown, cond, false);
+		}
+		else if (cond->part == part && cond->kind == WC_COND_ROW)
+			show_row(shown, cond);
+		else if (cond->part == part)
+		{
+			if (shown->wrel->columns[shown->wrel->keys[part]].codec.order != WC_ORDER_BYTES &&
+				cond->kind == WC_COND_OP && cond->op != WC_KEY_PREFIX)
+				shown->simple = false;
+			else
+				show_range(shown, cond, shown->wrel->key_layout.parts[part].desc);
+		}
+	}
+}
+
+/* "(1, 'a') inclusive" */
+static char *
+end_text(const Shown *shown, const End *end, const char *combine)
+{
+	StringInfoData s;
+	ListCell   *lc;
+	const char *separator = "";
+
+	if (shown->prefix == NIL && end->values == NIL)
+		return pstrdup("unbounded");
+	initStringInfo(&s);
+	appendStringInfoChar(&s, '(');
+	foreach(lc, shown->prefix)
+	{
+		appendStringInfo(&s, "%s%s", separator, (char *) lfirst(lc));
+		separator = ", ";
+	}
+	if (list_length(end->values) == 1)
+		appendStringInfo(&s, "%s%s", separator, (char *) linitial(end->values));
+	else if (end->values != NIL)
+	{
+		appendStringInfo(&s, "%s%s(", separator, combine);
+		separator = "";
+		foreach(lc, end->values)
+		{
+			appendStringInfo(&s, "%s%s", separator, (char *) lfirst(lc));
+			separator = ", ";
+		}
+		appendStringInfoChar(&s, ')');
+	}
+	appendStringInfo(&s, ") %s", end->exclusive ? "exclusive" : "inclusive");
+	return s.data;
+}
+
+static char *
+scan_text(const Shown *shown)
+{
+	StringInfoData s;
+
+	initStringInfo(&s);
+	if (shown->plan->conds == NIL)
+		appendStringInfoString(&s, "FULL SCAN");
+	else if (shown->nranges == 1)
+		appendStringInfoString(&s, shown->pinned ? "POINT LOOKUP" : "RANGE SCAN");
+	else
+	{
+		appendStringInfoString(&s, shown->pinned ? "POINT LOOKUP ON" : "SKIP SCAN ON");
+		if (shown->nranges != UNKNOWN_COUNT)
+			appendStringInfo(&s, " %.0f", shown->nranges);
+		appendStringInfoString(&s, shown->pinned ? " KEYS" : " RANGES");
+	}
+	if (shown->plan->reversed)
+		appendStringInfoString(&s, " REVERSE");
+	return s.data;
+}
+
+/* --- the callback --------------------------------------------------------------- */
+
+static void
+explain_range(const Shown *shown, ExplainState *es)
+{
+	ListCell   *lc;
+
+	if (shown->plan->conds == NIL)
+		return;
+	if (!shown->simple)
+	{
+		List	   *conds = NIL;
+
+		foreach(lc, shown->plan->conds)
+			conds = lappend(conds, cond_text(shown, lfirst(lc)));
+		ExplainPropertyList("Key Conditions", conds, es);
+	}
+	else if (shown->pinned && shown->raw)
+		ExplainPropertyText("Row", end_text(shown, &shown->start, "greatest"), es);
+	else if (shown->pinned)
+	{
+		StringInfoData s;
+
+		initStringInfo(&s);
+		foreach(lc, shown->prefix)
+			appendStringInfo(&s, "%s%s", s.len > 0 ? ", " : "(", (char *) lfirst(lc));
+		appendStringInfoChar(&s, ')');
+		ExplainPropertyText("Row", s.data, es);
+	}
+	else
+	{
+		ExplainPropertyText("Start Row", end_text(shown, &shown->start, "greatest"), es);
+		ExplainPropertyText("Stop Row", end_text(shown, &shown->stop, "least"), es);
+	}
+}
+
+static void
+explain_counters(ForeignScanState *node, ExplainState *es)
+{
+	WcClientScanStats stats;
+
+	if (!es->analyze || !es->verbose || !wc_scan_state_stats(node, &stats))
+		return;
+	ExplainPropertyInteger("Rows Read", NULL, stats.rows, es);
+	ExplainPropertyInteger("Cells Examined", NULL, stats.cells_examined, es);
+	ExplainPropertyInteger("Seeks", NULL, stats.seeks, es);
+	ExplainPropertyInteger("Batches", NULL, stats.batches, es);
+}
+
+void
+widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *fscan = castNode(ForeignScan, node->ss.ps.plan);
+	WcRelation *wrel = wc_relation_open(node->ss.ss_currentRelation);
+	char		name[2 * WC_NAME_MAX + 2];
+	WcScanPlan	plan;
+	Shown		shown = {0};
+	List	   *ancestors = NIL;
+	List	   *columns;
+
+	wc_scan_plan_decode(fscan->fdw_private, fscan->fdw_exprs, &plan);
+	(void) find_ancestors(es->pstmt->planTree, (Plan *) fscan, &ancestors);
+	shown.wrel = wrel;
+	shown.plan = &plan;
+	shown.context = set_deparse_context_plan(es->deparse_cxt, (Plan *) fscan, ancestors);
+	shown.useprefix = list_length(es->rtable) > 1 || es->verbose;
+	shown.nranges = 1;
+	show_conds(&shown);
+
+	ExplainPropertyText("Widecol Table", wc_table_desc_fullname(wrel->desc, name, sizeof(name)), es);
+	ExplainPropertyText("Scan", scan_text(&shown), es);
+	explain_range(&shown, es);
+	columns = wc_reader_column_names(wc_reader_create(wrel, plan.attrs));
+	if (columns != NIL)
+		ExplainPropertyList("Columns", columns, es);
+	if (plan.row_limit > 0)
+		ExplainPropertyInteger("Row Limit", NULL, plan.row_limit, es);
+	explain_counters(node, es);
+	wc_relation_close(wrel);
+}

@@ -1,0 +1,136 @@
+/*
+ * fdw/order.c: the orders in which a scan can give rows.
+ *
+ * Rows come by row key, ascending or descending.  In SQL that is an order by the
+ * key parts, as far as their bytes sort as their values do; parts pinned to one
+ * value do not count.  It also is the order of the raw key.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+#include "fdw/compat.h"
+#include "fdw/order.h"
+
+/*
+ * The query's own pathkey for this order, if there is one: they differ in where
+ * NULLs go, which does not matter as there are none.
+ */
+static PathKey *
+prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->query_pathkeys)
+	{
+		PathKey    *wanted = lfirst(lc);
+
+		if (wanted->pk_eclass == pathkey->pk_eclass &&
+			wanted->pk_opfamily == pathkey->pk_opfamily &&
+			wanted->pk_strategy == pathkey->pk_strategy)
+			return wanted;
+	}
+	return pathkey;
+}
+
+/* Adds the order by one column; false when nothing in the query asks for it. */
+static bool
+add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
+{
+	Var		   *var = makeVar(rel->relid, column->attnum, column->type, column->typmod, column->collation, 0);
+	TypeCacheEntry *type = lookup_type_cache(getBaseType(column->type), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			opno = descending ? type->gt_opr : type->lt_opr;
+	List	   *found;
+	PathKey    *pathkey;
+	ListCell   *lc;
+
+	if (!OidIsValid(opno))
+		return false;
+	found = wc_expression_pathkey(root, (Expr *) var, opno, rel);
+	if (found == NIL)
+		return false;
+	pathkey = linitial(found);
+	if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass))
+		return true;
+	foreach(lc, *pathkeys)
+	{
+		if (((PathKey *) lfirst(lc))->pk_eclass == pathkey->pk_eclass)
+			return true;
+	}
+	*pathkeys = lappend(*pathkeys, prefer_query_pathkey(root, pathkey));
+	return true;
+}
+
+static List *
+order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	for (int part = 0; part < wrel->nkeys; part++)
+	{
+		const WcRelColumn *column = &wrel->columns[wrel->keys[part]];
+		bool		part_reversed;
+
+		if (bms_is_member(part, quals->equal))
+			continue;
+		if (!wc_rowkey_part_sorts(&wrel->key_layout, part, &part_reversed) ||
+			!add_column(root, rel, column, part_reversed != reversed, &pathkeys))
+			break;
+	}
+	return pathkeys;
+}
+
+static List *
+order_of_raw_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *column = &wrel->columns[i];
+
+		if (column->role != WC_ROLE_RAW_KEY && column->role != WC_ROLE_CELL_ROW)
+			continue;
+		if (getBaseType(column->type) != BYTEAOID &&
+			(!lc_collate_is_c(column->collation) || GetDatabaseEncoding() != PG_UTF8))
+			continue;
+		(void) add_column(root, rel, column, reversed, &pathkeys);
+	}
+	return pathkeys;
+}
+
+static List *
+add_order(PlannerInfo *root, RelOptInfo *rel, List *orders, List *pathkeys, bool reversed)
+{
+	WcOrder    *order;
+
+	pathkeys = truncate_useless_pathkeys(root, rel, pathkeys);
+	if (pathkeys == NIL)
+		return orders;
+	order = palloc(sizeof(WcOrder));
+	order->pathkeys = pathkeys;
+	order->reversed = reversed;
+	return lappend(orders, order);
+}
+
+List *
+wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals)
+{
+	List	   *orders = NIL;
+
+	if (!has_useful_pathkeys(root, rel))
+		return NIL;
+	for (int reversed = 0; reversed <= 1; reversed++)
+	{
+		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, reversed), reversed);
+		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed);
+	}
+	return orders;
+}

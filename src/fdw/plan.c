@@ -1,0 +1,267 @@
+/*
+ * fdw/plan.c: planning a scan.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/memutils.h"
+
+#include "fdw/compat.h"
+#include "fdw/cost.h"
+#include "fdw/fdw.h"
+#include "fdw/order.h"
+#include "fdw/private.h"
+#include "fdw/qual.h"
+
+/* A walk backwards costs a little more: of two equal plans take the other. */
+#define WC_REVERSED_FACTOR 1.05
+
+/* Kept in RelOptInfo.fdw_private. */
+typedef struct WcRelPlan
+{
+	MemoryContextCallback callback;
+	WcRelation *wrel;
+	WcTableSize size;
+	WcQuals		quals;			/* of the relation's own clauses */
+} WcRelPlan;
+
+static void
+release_relation(void *arg)
+{
+	wc_relation_close(((WcRelPlan *) arg)->wrel);
+}
+
+void
+widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	WcRelPlan  *plan = palloc0(sizeof(WcRelPlan));
+	Relation	rel = table_open(foreigntableid, NoLock);
+	double		selectivity;
+
+	/* planning has no end that we are told of: its memory's end it is */
+	plan->wrel = wc_relation_open(rel);
+	plan->callback.func = release_relation;
+	plan->callback.arg = plan;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &plan->callback);
+	table_close(rel, NoLock);
+	baserel->fdw_private = plan;
+
+	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
+	if (plan->quals.point && baserel->tuples < 0)
+	{
+		/* a Get: no need to ask how large the table is */
+		plan->size.rows = plan->quals.nranges;
+		plan->size.bytes = plan->quals.nranges * baserel->reltarget->width;
+		baserel->tuples = plan->size.rows;
+		baserel->rows = plan->size.rows;
+		return;
+	}
+	wc_cost_rel_size(baserel, plan->wrel, &plan->size);
+	baserel->tuples = plan->size.rows;
+	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
+	baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->size.rows * selectivity);
+}
+
+/* --- paths -------------------------------------------------------------------- */
+
+static void
+add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, List *pathkeys, bool reversed,
+			   double rows, Relids required_outer)
+{
+	WcRelPlan  *plan = rel->fdw_private;
+	Cost		startup;
+	Cost		total;
+
+	wc_cost_scan(root, rel, quals, &plan->size, rows, &startup, &total);
+	if (reversed)
+		total = startup + (total - startup) * WC_REVERSED_FACTOR;
+	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, required_outer,
+												list_make1_int(reversed)));
+}
+
+/* Distinct sets of outer relations. */
+static List *
+add_outer_relids(List *sets, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		if (bms_equal(lfirst(lc), relids))
+			return sets;
+	}
+	return lappend(sets, relids);
+}
+
+/* The key column for which join clauses are sought. */
+typedef struct EcTarget
+{
+	WcRelation *wrel;
+	int			part;
+} EcTarget;
+
+static bool
+ec_member_is_key(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, EquivalenceMember *em, void *arg)
+{
+	EcTarget   *target = arg;
+	int			part;
+
+	return wc_quals_match_key(rel, target->wrel, (Node *) em->em_expr, &part) && part == target->part;
+}
+
+static List *
+add_usable_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, List *sets)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Relids		outer;
+		int			part;
+
+		if (!join_clause_is_movable_to(rinfo, rel) || !wc_quals_usable(root, rel, wrel, rinfo, &part))
+			continue;
+		outer = bms_union(rinfo->clause_relids, rel->lateral_relids);
+		outer = bms_del_members(outer, rel->relids);
+		if (!bms_is_empty(outer))
+			sets = add_outer_relids(sets, outer);
+	}
+	return sets;
+}
+
+/* The sets of other relations whose values make a key, or its leading parts. */
+static List *
+find_outer_relids(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel)
+{
+	List	   *sets = add_usable_clauses(root, rel, wrel, rel->joininfo, NIL);
+	Relids		all = NULL;
+	ListCell   *lc;
+
+	for (int part = WC_COND_RAW_KEY; rel->has_eclass_joins && part < wrel->nkeys; part++)
+	{
+		EcTarget	target = {wrel, part};
+		List	   *clauses = generate_implied_equalities_for_column(root, rel, ec_member_is_key, &target,
+																	 rel->lateral_referencers);
+
+		sets = add_usable_clauses(root, rel, wrel, clauses, sets);
+	}
+	foreach(lc, sets)
+		all = bms_add_members(all, lfirst(lc));
+	return list_length(sets) > 1 ? add_outer_relids(sets, all) : sets;
+}
+
+static void
+add_parameterised_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	WcRelPlan  *plan = rel->fdw_private;
+	ListCell   *lc;
+
+	foreach(lc, find_outer_relids(root, rel, plan->wrel))
+	{
+		ParamPathInfo *info = get_baserel_parampathinfo(root, rel, lfirst(lc));
+		WcQuals		quals;
+
+		wc_quals_find(root, rel, plan->wrel, list_concat_copy(rel->baserestrictinfo, info->ppi_clauses), &quals);
+		if (bms_is_empty(quals.outer_relids))
+			continue;
+		info->ppi_rows = wc_cost_clamp_rows(&quals, info->ppi_rows);
+		add_plain_path(root, rel, &quals, NIL, false, info->ppi_rows, lfirst(lc));
+	}
+}
+
+void
+widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	WcRelPlan  *plan = baserel->fdw_private;
+	ListCell   *lc;
+
+	add_plain_path(root, baserel, &plan->quals, NIL, false, baserel->rows, baserel->lateral_relids);
+	foreach(lc, wc_order_find(root, baserel, plan->wrel, &plan->quals))
+	{
+		WcOrder    *order = lfirst(lc);
+
+		add_plain_path(root, baserel, &plan->quals, order->pathkeys, order->reversed,
+					   baserel->rows, baserel->lateral_relids);
+	}
+	add_parameterised_paths(root, baserel);
+}
+
+/* --- the plan ----------------------------------------------------------------- */
+
+/* Adds the columns of rel that the expressions need, as bits attnum - 1. */
+static Bitmapset *
+add_columns(Bitmapset *columns, List *exprs, Index relid, int natts)
+{
+	Bitmapset  *attrs = NULL;
+	int			x = -1;
+
+	pull_varattnos((Node *) exprs, relid, &attrs);
+	while ((x = bms_next_member(attrs, x)) >= 0)
+	{
+		int			attnum = x + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			columns = bms_add_member(columns, attnum - 1);
+		else if (attnum == 0 && natts > 0)
+			columns = bms_add_range(columns, 0, natts - 1);
+	}
+	return columns;
+}
+
+/*
+ * How many rows will be read?  A LIMIT is known only here, not to whoever runs
+ * the scan; it reaches the scan when no other relation and no Sort is between.
+ */
+static void
+set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *quals, WcScanPlan *plan)
+{
+	Query	   *query = root->parse;
+
+	if (root->limit_tuples < 1 || root->limit_tuples > INT_MAX ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON ||
+		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+		return;
+	plan->rows_hint = (int) root->limit_tuples;
+
+	/* as a limit it must be exact, and not estimated, and every row must count */
+	if (rel->reloptkind == RELOPT_BASEREL && query->commandType == CMD_SELECT &&
+		query->limitOption == LIMIT_OPTION_COUNT &&
+		query->limitCount != NULL && IsA(query->limitCount, Const) &&
+		(query->limitOffset == NULL || IsA(query->limitOffset, Const)) &&
+		query->rowMarks == NIL && quals->local == NIL)
+		plan->row_limit = plan->rows_hint;
+}
+
+ForeignScan *
+widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+					  ForeignPath *best_path, List *tlist, List *scan_clauses,
+					  Plan *outer_plan)
+{
+	WcRelPlan  *rel_plan = baserel->fdw_private;
+	int			natts = rel_plan->wrel->natts;
+	WcScanPlan	plan = {0};
+	WcQuals		quals;
+	List	   *local;
+	List	   *recheck;
+
+	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
+	local = extract_actual_clauses(quals.local, false);
+	recheck = extract_actual_clauses(quals.exact, false);
+
+	plan.conds = quals.conds;
+	plan.reversed = linitial_int(best_path->fdw_private) != 0;
+	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
+	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
+	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
+	set_limit(root, baserel, &best_path->path, &quals, &plan);
+
+	return make_foreignscan(tlist, local, baserel->relid, wc_scan_plan_exprs(&plan), wc_scan_plan_encode(&plan),
+							NIL, recheck, outer_plan);
+}

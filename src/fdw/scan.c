@@ -1,0 +1,289 @@
+/*
+ * fdw/scan.c: running a scan.
+ *
+ * Nothing is asked of the engine before the first row is: then the conditions'
+ * values are evaluated, ranges computed, and the Scan opened.  A rescan keeps
+ * the snapshot, and the ranges too unless a parameter changed.
+ *
+ * Conditions are expected to be decided by the ranges alone.  Where they turn
+ * out not to be (a bound that had to be widened, too many ranges), the clauses
+ * that the executor was told not to evaluate are evaluated here: PostgreSQL has
+ * compiled them for its own rechecks.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "utils/memutils.h"
+
+#include "fdw/bound.h"
+#include "fdw/fdw.h"
+#include "fdw/reader.h"
+#include "fdw/scan.h"
+
+/* Memory that comes from malloc, and the reference to the relation: let go when
+ * the scan ends, or with the query's memory when it fails. */
+typedef struct Resources
+{
+	MemoryContextCallback callback;
+	WcRelation *wrel;
+	WcArena		arena;			/* ranges */
+	WcBuf		scratch;
+} Resources;
+
+typedef struct WcScanState
+{
+	WcScanPlan	plan;
+	Resources	resources;
+	int			nvalues;
+	ExprState **exprs;			/* [nvalues]; NULL: the value is constant */
+	Datum	   *values;
+	bool	   *nulls;
+
+	bool		bounds_known;
+	WcBounds	bounds;
+	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
+
+	WcReader   *reader;			/* made at the first row */
+	bool		reader_rechecks;	/* it reads what the rechecks need, too */
+	WcClientSnapshot *snapshot; /* held from the first row to the end */
+	WcClientScan *scan;
+	bool		done;			/* no more rows */
+
+	bool		started;
+	WcClientScanStats stats;	/* of scans already closed */
+} WcScanState;
+
+static void
+release_resources(void *arg)
+{
+	Resources  *resources = arg;
+
+	wc_arena_free(&resources->arena);
+	wc_buf_free(&resources->scratch);
+	if (resources->wrel != NULL)
+		wc_relation_close(resources->wrel);
+	resources->wrel = NULL;
+}
+
+static void
+prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
+{
+	int			i = 0;
+	ListCell   *lc;
+
+	state->nvalues = list_length(exprs);
+	if (state->nvalues == 0)
+		return;
+	state->exprs = palloc0(state->nvalues * (sizeof(ExprState *) + sizeof(Datum) + sizeof(bool)));
+	state->values = (Datum *) (state->exprs + state->nvalues);
+	state->nulls = (bool *) (state->values + state->nvalues);
+	foreach(lc, exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+
+		if (IsA(expr, Const))
+		{
+			state->values[i] = ((Const *) expr)->constvalue;
+			state->nulls[i] = ((Const *) expr)->constisnull;
+		}
+		else
+			state->exprs[i] = ExecInitExpr(expr, &node->ss.ps);
+		i++;
+	}
+}
+
+void
+widecolBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	WcScanState *state;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state = palloc0(sizeof(WcScanState));
+	state->resources.callback.func = release_resources;
+	state->resources.callback.arg = &state->resources;
+	wc_buf_init(&state->resources.scratch, 0);
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->resources.callback);
+	state->resources.wrel = wc_relation_open(node->ss.ss_currentRelation);
+
+	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
+	prepare_values(state, node, plan->fdw_exprs);
+	node->fdw_state = state;
+}
+
+static void
+compute_bounds(WcScanState *state, ForeignScanState *node)
+{
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	for (int i = 0; i < state->nvalues; i++)
+	{
+		if (state->exprs[i] != NULL)
+			state->values[i] = ExecEvalExpr(state->exprs[i], econtext, &state->nulls[i]);
+	}
+	wc_arena_reset(&state->resources.arena);
+	wc_bounds_compute(state->resources.wrel, state->plan.conds, state->values, state->nulls,
+					  &state->resources.arena, &state->resources.scratch, &state->bounds);
+	state->bounds_known = true;
+	state->recheck = !state->bounds.exact && node->fdw_recheck_quals != NULL;
+}
+
+static void
+make_reader(WcScanState *state, MemoryContext context)
+{
+	MemoryContext old;
+	Bitmapset  *attrs = state->plan.attrs;
+
+	if (state->reader != NULL && (state->reader_rechecks || !state->recheck))
+		return;
+	old = MemoryContextSwitchTo(context);
+	if (state->recheck)
+		attrs = bms_union(attrs, state->plan.recheck_attrs);
+	state->reader = wc_reader_create(state->resources.wrel, attrs);
+	state->reader_rechecks = state->recheck;
+	MemoryContextSwitchTo(old);
+}
+
+/* Opens the Scan, or finds that there is nothing to read. */
+static void
+start(WcScanState *state, ForeignScanState *node)
+{
+	EState	   *estate = node->ss.ps.state;
+	WcScan		scan;
+
+	state->started = true;
+	if (!state->bounds_known)
+		compute_bounds(state, node);
+	if (state->bounds.empty)
+	{
+		state->done = true;
+		return;
+	}
+	make_reader(state, estate->es_query_cxt);
+	wc_reader_restart(state->reader);
+	wc_reader_describe(state->reader, &scan);
+	scan.nranges = state->bounds.nranges;
+	scan.ranges = state->bounds.ranges;
+	scan.reversed = state->plan.reversed;
+	if (!state->recheck)
+		scan.row_limit = state->plan.row_limit;
+	if (state->snapshot == NULL)
+		state->snapshot = wc_client_snapshot(estate->es_snapshot);
+	state->scan = wc_client_scan_open(&scan, state->snapshot, estate->es_snapshot->curcid,
+									  state->bounds.point ? 1 : state->plan.rows_hint, estate->es_query_cxt);
+}
+
+/* Does the row in the slot satisfy the clauses that ranges should have decided? */
+static bool
+passes_recheck(ForeignScanState *node, TupleTableSlot *slot)
+{
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	econtext->ecxt_scantuple = slot;
+	return ExecQual(node->fdw_recheck_quals, econtext);
+}
+
+/* Called in the per-tuple memory context. */
+TupleTableSlot *
+widecolIterateForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (state->scan == NULL && !state->done)
+		start(state, node);
+	while (!state->done)
+	{
+		if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+		{
+			state->done = true;
+			break;
+		}
+		ExecStoreVirtualTuple(slot);
+		if (!state->recheck || passes_recheck(node, slot))
+		{
+			/* a Get has no second row (a cell of it is one, in layout cell) */
+			if (state->bounds.point && state->resources.wrel->layout == WC_LAYOUT_ROW)
+				state->done = true;
+			break;
+		}
+		ExecClearTuple(slot);
+		ResetExprContext(node->ss.ps.ps_ExprContext);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return slot;
+}
+
+static void
+add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
+{
+	sum->rows += more->rows;
+	sum->cells_examined += more->cells_examined;
+	sum->seeks += more->seeks;
+	sum->batches += more->batches;
+}
+
+static void
+close_scan(WcScanState *state, ForeignScanState *node)
+{
+	if (state->scan == NULL)
+		return;
+	if (node->ss.ps.instrument != NULL)
+	{
+		WcClientScanStats stats;
+
+		wc_client_scan_stats(state->scan, &stats);
+		add_stats(&state->stats, &stats);
+	}
+	wc_client_scan_close(state->scan);
+	state->scan = NULL;
+}
+
+void
+widecolReScanForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (node->ss.ps.chgParam != NULL)
+		state->bounds_known = false;
+	close_scan(state, node);
+	state->done = false;
+}
+
+void
+widecolEndForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state == NULL)
+		return;
+	if (state->scan != NULL)
+		wc_client_scan_close(state->scan);
+	state->scan = NULL;
+	if (state->snapshot != NULL)
+		wc_client_snapshot_release(state->snapshot);
+	state->snapshot = NULL;
+	release_resources(&state->resources);
+}
+
+bool
+wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state == NULL || !state->started)
+		return false;
+	*stats = state->stats;
+	if (state->scan != NULL)
+	{
+		WcClientScanStats current;
+
+		wc_client_scan_stats(state->scan, &current);
+		add_stats(stats, &current);
+	}
+	return true;
+}
