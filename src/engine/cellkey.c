@@ -222,9 +222,7 @@ take_suffix(const uint8_t *p, WcCell *cell)
 
 	cell->ts = (int64_t) ts;
 	cell->type = (uint8_t) ~p[8];
-	return ts <= INT64_MAX &&
-		(cell->type == WC_PUT || cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN ||
-		 cell->type == WC_DELETE_FAMILY || cell->type == WC_DELETE_FAMILY_VERSION);
+	return ts <= INT64_MAX && wc_cell_type_valid(cell->type);
 }
 
 static WcStatus

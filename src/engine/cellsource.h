@@ -38,7 +38,7 @@ typedef struct WcCellSourceOps
 	/*
 	 * Skips forward in the current row, so that the next next_cell gives the
 	 * first cell whose qualifier is >= qualifier (or > when after is set).
-	 * Never moves backward.
+	 * Never moves backward.  qualifier must not point into a cell of the source.
 	 */
 	WcStatus	(*seek_column) (WcCellSource *src, WcSlice qualifier, bool after, WcError *err);
 

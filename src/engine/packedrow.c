@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "engine/quote.h"
+
 /* --- writing --------------------------------------------------------------*/
 
 /* What all the cells of a row have in common. */
@@ -196,13 +198,6 @@ take_numbers(WcPackedRow *r, uint8_t head, WcCell *cell)
 		wc_decoder_fail(&r->d);
 }
 
-static bool
-known_type(uint8_t type)
-{
-	return type == WC_PUT || type == WC_DELETE || type == WC_DELETE_COLUMN ||
-		type == WC_DELETE_FAMILY || type == WC_DELETE_FAMILY_VERSION;
-}
-
 bool
 wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 {
@@ -221,7 +216,7 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 		uint8_t		head = wc_decode_u8(&r->d);
 
 		cell->type = head & WC_PACKED_CELL_TYPE;
-		if (!known_type(cell->type))
+		if (!wc_cell_type_valid(cell->type))
 			wc_decoder_fail(&r->d);
 		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
 			r->qualifier = take_bytes(&r->d);
@@ -258,13 +253,56 @@ wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
 	}
 }
 
+/* Cells without heads: nothing but lengths and qualifiers is looked at. */
+static bool
+find_plain(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+{
+	WcDecoder	d = r->d;
+
+	while (r->left > 0)
+	{
+		WcSlice		q = take_bytes(&d);
+		int			c = wc_slice_cmp(q, qualifier);
+
+		if (c > 0 && !d.failed)
+			return false;
+		if (c == 0 && !d.failed)
+			return wc_packedrow_next(r, cell);
+		(void) take_bytes(&d);
+		r->d = d;
+		r->left = d.failed ? 0 : r->left - 1;
+	}
+	return false;
+}
+
+bool
+wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+{
+	WcPackedRow here;
+	int			c;
+
+	if (r->flags & WC_PACKED_PLAIN)
+		return find_plain(r, qualifier, cell);
+	do
+	{
+		here = *r;
+		if (!wc_packedrow_next(r, cell))
+			return false;
+		c = wc_slice_cmp(cell->qualifier, qualifier);
+	} while (c < 0);
+	if (c > 0)
+		*r = here;
+	return c == 0;
+}
+
 WcStatus
 wc_packedrow_status(const WcPackedRow *r, WcSlice row, WcError *err)
 {
+	char		quoted[WC_QUOTE_MAX];
+
 	if (!r->d.failed)
 		return WC_OK;
 	wc_error(err, WC_CORRUPT, "the value of a packed row is damaged");
-	wc_error_detail(err, "The row's key has %zu bytes and starts with \"%.*s\".", row.len,
-					row.len > 64 ? 64 : (int) row.len, (const char *) row.data);
+	wc_error_detail(err, "The row is %s.", wc_quote(quoted, sizeof(quoted), row));
 	return WC_CORRUPT;
 }

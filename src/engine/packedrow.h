@@ -71,6 +71,13 @@ extern bool wc_packedrow_next(WcPackedRow *r, WcCell *cell);
  */
 extern void wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after);
 
+/*
+ * Skips cells whose qualifier is < qualifier; true when the next is of that
+ * column: it is read into cell.  False: stands before the first greater one, or
+ * at the end, or corrupt.  Never moves backward.
+ */
+extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, WcCell *cell);
+
 /* WC_CORRUPT when reading stopped for that reason; row is for the message. */
 extern WcStatus wc_packedrow_status(const WcPackedRow *r, WcSlice row, WcError *err) WC_WARN_UNUSED;
 

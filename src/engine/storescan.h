@@ -36,7 +36,14 @@ extern WcSlice wc_storescan_row(const WcStoreScan *scan);
  * next call; colno as in wc_matcher_match. */
 extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *colno, WcError *err) WC_WARN_UNUSED;
 
-/* The source, for its counters. */
-extern const WcCellSource *wc_storescan_source(const WcStoreScan *scan);
+/*
+ * Does the current row hold any visible cell, whichever columns the scan wants?
+ * Ends the row: wc_storescan_next gives WC_END after it.  To be asked before the
+ * first wc_storescan_next of the row, or when that has given WC_END.
+ */
+extern WcStatus wc_storescan_exists(WcStoreScan *scan, bool *exists, WcError *err) WC_WARN_UNUSED;
+
+/* What was done so far: cells looked at, seeks in the storage below. */
+extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);
 
 #endif

@@ -1,0 +1,332 @@
+/*
+ * engine/scanopen.c: opening and closing a scanner.
+ */
+#include <stdlib.h>
+
+#include "engine/scanner.h"
+
+/* --- a copy of the scan ----------------------------------------------------*/
+
+/* False: memory is out. */
+static bool
+copy_slice(WcArena *arena, WcSlice *s)
+{
+	size_t		len = s->len;
+
+	*s = wc_arena_copy(arena, *s);
+	return len == 0 || s->data != NULL;
+}
+
+static bool
+copy_array(WcArena *arena, void **array, size_t n, size_t size)
+{
+	void	   *copy;
+
+	if (n == 0)
+		return true;
+	copy = wc_arena_alloc(arena, n * size);
+	if (copy != NULL)
+		memcpy(copy, *array, n * size);
+	*array = copy;
+	return copy != NULL;
+}
+
+static bool
+copy_scan(WcArena *arena, WcScan *scan)
+{
+	bool		ok = copy_array(arena, (void **) &scan->ranges, scan->nranges, sizeof(WcRange)) &&
+		copy_array(arena, (void **) &scan->columns, scan->ncolumns, sizeof(WcColumn)) &&
+		copy_array(arena, (void **) &scan->families, scan->nfamilies, sizeof(uint32_t));
+
+	for (uint32_t i = 0; ok && i < scan->nranges; i++)
+		ok = copy_slice(arena, &scan->ranges[i].start) && copy_slice(arena, &scan->ranges[i].stop);
+	for (uint32_t i = 0; ok && i < scan->ncolumns; i++)
+		ok = copy_slice(arena, &scan->columns[i].qualifier) && copy_slice(arena, &scan->columns[i].stop);
+	return ok;
+}
+
+/* --- ranges ---------------------------------------------------------------*/
+
+static bool
+is_point(const WcRange *r)
+{
+	return r->start_inclusive && r->stop_inclusive && r->start.len > 0 && wc_slice_eq(r->start, r->stop);
+}
+
+/* Ranges in scan order, one without bounds when there is none.  False: memory is out. */
+static bool
+set_ranges(WcScanner *s)
+{
+	WcScan	   *scan = &s->scan;
+
+	s->nranges = scan->nranges > 0 ? scan->nranges : 1;
+	s->ranges = scan->ranges;
+	s->points = scan->nranges > 0;
+	if (scan->nranges == 0)
+	{
+		s->ranges = wc_arena_alloc_zero(&s->arena, sizeof(WcRange));
+		return s->ranges != NULL;
+	}
+	for (uint32_t i = 0; i < s->nranges && s->points; i++)
+		s->points = is_point(&s->ranges[i]);
+	for (uint32_t i = 0, j = s->nranges - 1; scan->reversed && i < j; i++, j--)
+	{
+		WcRange		r = s->ranges[i];
+
+		s->ranges[i] = s->ranges[j];
+		s->ranges[j] = r;
+	}
+	if (s->nranges == 1 && wc_range_is_empty(&s->ranges[0]))
+		s->done = true;
+	return true;
+}
+
+/* From the start of the first to the stop of the last. */
+static WcRange
+whole_range(const WcScanner *s)
+{
+	const WcRange *first = &s->ranges[s->scan.reversed ? s->nranges - 1 : 0];
+	const WcRange *last = &s->ranges[s->scan.reversed ? 0 : s->nranges - 1];
+	WcRange		whole = *first;
+
+	whole.stop = last->stop;
+	whole.stop_inclusive = last->stop_inclusive;
+	return whole;
+}
+
+/* --- families -------------------------------------------------------------*/
+
+static WcStatus
+check_family(const WcTable *table, uint32_t id, WcError *err)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+
+	if (wc_table_desc_family_by_id(&table->desc, id) != NULL)
+		return WC_OK;
+	return wc_error(err, WC_NO_FAMILY, "stored table \"%s\" has no family with id %u",
+					wc_table_desc_fullname(&table->desc, name, sizeof(name)), id);
+}
+
+static WcStatus
+check_families(const WcScanner *s, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < s->scan.ncolumns && status == WC_OK; i++)
+		status = check_family(s->table, s->scan.columns[i].family, err);
+	for (uint32_t i = 0; s->scan.rows_by_existence && i < s->scan.nfamilies && status == WC_OK; i++)
+		status = check_family(s->table, s->scan.families[i], err);
+	return status;
+}
+
+/* Does a cell of this family make a row exist? */
+static bool
+decides_existence(const WcScan *scan, uint32_t family)
+{
+	if (!scan->rows_by_existence)
+		return false;
+	for (uint32_t i = 0; i < scan->nfamilies; i++)
+	{
+		if (scan->families[i] == family)
+			return true;
+	}
+	return scan->nfamilies == 0;
+}
+
+/* The scan's columns of one family and their positions.  Without any column the
+ * whole family is wanted, unless only existence is asked for. */
+static WcStatus
+family_columns(WcScanner *s, const WcFamilyDesc *family, WcMatcherOptions *o, bool *wanted, WcError *err)
+{
+	const WcScan *scan = &s->scan;
+	WcColumn   *columns;
+	uint32_t   *colnos;
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		if (scan->columns[i].family == family->id)
+			n++;
+	}
+	*wanted = n > 0 || (scan->ncolumns == 0 && !scan->rows_by_existence);
+	if (n == 0)
+		return WC_OK;
+	columns = wc_arena_alloc(&s->arena, n * sizeof(WcColumn));
+	colnos = wc_arena_alloc(&s->arena, n * sizeof(uint32_t));
+	if (columns == NULL || colnos == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	o->columns = columns;
+	o->colnos = colnos;
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		if (scan->columns[i].family != family->id)
+			continue;
+		columns[o->ncolumns] = scan->columns[i];
+		colnos[o->ncolumns++] = i;
+	}
+	return WC_OK;
+}
+
+/* --- sources --------------------------------------------------------------*/
+
+/* What all families of the scan are read with. */
+typedef struct OpenContext
+{
+	WcScanner  *scanner;
+	bool		base_hidden;
+	bool		own_writes;
+	int64_t		now_us;
+	WcRange		bounds;
+} OpenContext;
+
+/* The store's cells, with the transaction's own when it has any. */
+static WcStatus
+open_source(OpenContext *c, WcStore *store, WcCellSource **src, WcError *err)
+{
+	const WcScan *scan = &c->scanner->scan;
+	WcSourceOptions options = {
+		.snapshot = c->scanner->at.snapshot->rocks,
+		.bounds = &c->bounds,
+		.reversed = scan->reversed,
+		.point = c->scanner->points,
+		.fill_cache = true
+	};
+	WcCellSource *lower = NULL;
+	WcCellSource *upper = NULL;
+	WcStatus	status;
+
+	if (c->base_hidden)
+		status = wc_cellsource_memory(store->family_id, wc_slice(NULL, 0), NULL, 0, scan->reversed, &lower, err);
+	else
+		status = wc_cellsource_store(store, &options, &lower, err);
+	if (status != WC_OK || !c->own_writes)
+	{
+		*src = lower;
+		return status;
+	}
+	status = wc_cellsource_txn(store, &c->scanner->at, c->base_hidden, scan->reversed, &upper, err);
+	if (status == WC_OK)
+		status = wc_cellsource_merge(lower, upper, src, err);
+	if (status != WC_OK)
+	{
+		wc_cellsource_close(lower);
+		wc_cellsource_close(upper);
+	}
+	return status;
+}
+
+static WcStatus
+open_family(OpenContext *c, uint32_t i, WcError *err)
+{
+	WcScanner  *s = c->scanner;
+	const WcScan *scan = &s->scan;
+	const WcFamilyDesc *family = &s->table->desc.families[i];
+	WcFamilyScan *f = &s->families[s->nfamilies];
+	WcMatcherOptions o = {
+		.mode = scan->raw ? WC_MATCH_RAW : WC_MATCH_READ,
+		.attrs = family->attrs,
+		.now_us = c->now_us,
+		.versions = scan->versions,
+		.ts_min = scan->ts_min,
+		.ts_max = scan->ts_max
+	};
+	WcCellSource *src;
+	WcStatus	status;
+
+	status = family_columns(s, family, &o, &f->wanted, err);
+	f->existence = decides_existence(scan, family->id);
+	if (status != WC_OK || !(f->wanted || f->existence))
+		return status;
+	status = open_source(c, s->table->stores[i], &src, err);
+	if (status == WC_OK)
+		status = wc_storescan_open(src, &o, c->scanner->at.cancel, &f->scan, err);
+	if (status == WC_OK)
+		s->nfamilies++;
+	return status;
+}
+
+static WcStatus
+open_families(WcScanner *s, WcError *err)
+{
+	OpenContext c = {.scanner = s};
+	WcStatus	status;
+
+	if (s->at.snapshot == NULL)
+	{
+		s->own_snapshot = wc_snapshot_take(s->engine);
+		if (s->own_snapshot == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for a snapshot");
+		s->at.snapshot = s->own_snapshot;
+	}
+	status = wc_catalog_open_table(s->engine, &s->at, s->scan.table_id, &s->table, &c.base_hidden, err);
+	if (status == WC_OK)
+		status = check_families(s, err);
+	if (status != WC_OK)
+		return status;
+	c.own_writes = s->at.txn != NULL && wc_txn_touches(s->at.txn, s->scan.table_id, s->at.cid);
+	c.now_us = wc_engine_now(s->engine) + s->at.clock_offset_us;
+	c.bounds = whole_range(s);
+	s->families = wc_arena_alloc_zero(&s->arena, s->table->desc.nfamilies * sizeof(WcFamilyScan));
+	if (s->families == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	for (uint32_t i = 0; i < s->table->desc.nfamilies && status == WC_OK && !s->done; i++)
+		status = open_family(&c, i, err);
+	return status;
+}
+
+WcStatus
+wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcScanner **scanner, WcError *err)
+{
+	WcStatus	status = wc_scan_check(scan, err);
+	WcScanner  *s;
+
+	*scanner = NULL;
+	if (status != WC_OK)
+		return status;
+	s = calloc(1, sizeof(*s));
+	if (s == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	s->engine = engine;
+	s->scan = *scan;
+	s->at = *at;
+	if (!copy_scan(&s->arena, &s->scan) || !set_ranges(s))
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	else
+		status = open_families(s, err);
+	if (status != WC_OK)
+	{
+		wc_scanner_close(s);
+		return status;
+	}
+	*scanner = s;
+	return WC_OK;
+}
+
+void
+wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
+{
+	*stats = s->stats;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		uint64_t	cells;
+		uint64_t	seeks;
+
+		wc_storescan_counters(s->families[i].scan, &cells, &seeks);
+		stats->cells_examined += cells;
+		stats->seeks += seeks;
+	}
+}
+
+void
+wc_scanner_close(WcScanner *s)
+{
+	if (s == NULL)
+		return;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+		wc_storescan_close(s->families[i].scan);
+	wc_table_unref(s->table);
+	if (s->own_snapshot)
+		wc_snapshot_release(s->engine, s->own_snapshot);
+	wc_arena_free(&s->arena);
+	free(s);
+}
