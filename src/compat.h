@@ -13,10 +13,31 @@
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
+#include "varatt.h"
 
 #define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, (relation), (role))
 #define pg_foreign_server_ownercheck(server, role) object_ownercheck(ForeignServerRelationId, (server), (role))
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))
+#endif
+
+/* --- planning -------------------------------------------------------------- */
+
+#if PG_VERSION_NUM >= 160000
+#define wc_expression_pathkey(root, expr, opno, rel) \
+	build_expression_pathkey(root, expr, opno, (rel)->relids, false)
+#else
+#define wc_expression_pathkey(root, expr, opno, rel) \
+	build_expression_pathkey(root, expr, NULL, opno, (rel)->relids, false)
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, NIL, private_)
+#define wc_estimate_array_length(root, node) estimate_array_length(root, node)
+#else
+#define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, private_)
+#define wc_estimate_array_length(root, node) ((double) estimate_array_length(node))
 #endif
 
 #endif

@@ -117,7 +117,7 @@ acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows
 	sample.to_skip = -1;
 	reservoir_init_selection_state(&sample.reservoir, targrows);
 
-	held = wc_client_snapshot(snapshot);
+	held = snapshot != NULL ? wc_client_snapshot(snapshot) : NULL;
 	wc_reader_describe(sample.reader, &scan);
 	sample.scan = wc_client_scan_open(&scan, held, snapshot != NULL ? snapshot->curcid : FirstCommandId,
 									  0, CurrentMemoryContext);

@@ -14,9 +14,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "client/client.h"
 #include "fdw/bound.h"
-#include "fdw/compat.h"
 #include "rowkey/range.h"
 
 /* A growing set of ranges; the array is palloc'd, bytes are in the arena. */

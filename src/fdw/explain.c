@@ -15,8 +15,8 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "compat.h"
 #include "fdw/bound.h"
-#include "fdw/compat.h"
 #include "fdw/fdw.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"

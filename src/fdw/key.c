@@ -6,8 +6,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "client/client.h"
-#include "fdw/compat.h"
 #include "fdw/key.h"
 
 struct WcKeyWork

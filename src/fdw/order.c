@@ -16,7 +16,7 @@
 #include "utils/pg_locale.h"
 #include "utils/typcache.h"
 
-#include "fdw/compat.h"
+#include "compat.h"
 #include "fdw/order.h"
 
 /*

@@ -23,10 +23,11 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "fdw/bound.h"
-#include "fdw/compat.h"
 #include "fdw/qual.h"
 
 /* text ^@ text has no symbol in PostgreSQL's headers. */
