@@ -1,0 +1,40 @@
+/*
+ * fdw/fdw.c: the wrapper's handler.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "fdw/fdw.h"
+
+PG_FUNCTION_INFO_V1(widecol_handler);
+
+Datum
+widecol_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = widecolGetForeignRelSize;
+	routine->GetForeignPaths = widecolGetForeignPaths;
+	routine->GetForeignPlan = widecolGetForeignPlan;
+	routine->BeginForeignScan = widecolBeginForeignScan;
+	routine->IterateForeignScan = widecolIterateForeignScan;
+	routine->ReScanForeignScan = widecolReScanForeignScan;
+	routine->EndForeignScan = widecolEndForeignScan;
+	routine->ExplainForeignScan = widecolExplainForeignScan;
+	routine->AnalyzeForeignTable = widecolAnalyzeForeignTable;
+
+	routine->AddForeignUpdateTargets = widecolAddForeignUpdateTargets;
+	routine->PlanForeignModify = widecolPlanForeignModify;
+	routine->BeginForeignModify = widecolBeginForeignModify;
+	routine->ExecForeignInsert = widecolExecForeignInsert;
+	routine->ExecForeignUpdate = widecolExecForeignUpdate;
+	routine->ExecForeignDelete = widecolExecForeignDelete;
+	routine->EndForeignModify = widecolEndForeignModify;
+	routine->BeginForeignInsert = widecolBeginForeignInsert;
+	routine->EndForeignInsert = widecolEndForeignInsert;
+	routine->IsForeignRelUpdatable = widecolIsForeignRelUpdatable;
+	routine->ExecForeignTruncate = widecolExecForeignTruncate;
+
+	PG_RETURN_POINTER(routine);
+}
