@@ -109,6 +109,8 @@ take_row(CellSource *s, WcError *err)
 			return status;
 		s->base.row = wc_buf_slice(&s->row);
 	}
+	if (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
 	s->at = ON_NEXT;
 	return WC_OK;
 }

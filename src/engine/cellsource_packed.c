@@ -117,6 +117,8 @@ load_row(PackedSource *p, WcError *err)
 		return status == WC_OK ? WC_END : status;
 	}
 	data = rocksdb_iter_key(p->it, &len);
+	if (len == 0 || len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", len);
 	p->base.row = wc_slice(data, len);
 	data = rocksdb_iter_value(p->it, &len);
 	p->value = wc_slice(data, len);

@@ -331,7 +331,11 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	WcStatus	status;
 
 	wc_block_begin(&w, out, s->in_row);
-	status = fill_block(s, &w, bytes_target > 0 ? bytes_target : 1, rows_max, &full, err);
+
+	/* A block holds something at least: more than its own head. */
+	if (bytes_target < 2)
+		bytes_target = 2;
+	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	if (status != WC_OK)
