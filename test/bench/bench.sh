@@ -1,0 +1,39 @@
+#!/bin/sh
+# test/bench/bench.sh [--rows N] [--rounds N] [--seconds N]: widecol beside a heap
+# table, on a private server that it makes and removes.  README.md says how to
+# read what it prints.
+set -u
+top=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
+. "$top/test/env.sh"
+
+sh "$top/test/install.sh" check || exit 1
+find_pg_config || die "no PostgreSQL with header files found"
+pick_user
+build_target all || die "the build failed"
+install_extension || die "the extension could not be installed"
+
+tmp=$(mktemp -d /tmp/wcXXXXXX) || exit 1
+finish()
+{
+	status=$?
+	trap - EXIT
+	stop_cluster "$tmp" fast >/dev/null 2>&1
+	rm -rf "$tmp"
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Both sides get room: neither is measured while it reads from disk.
+start_cluster "$tmp" 5433 <<CONF || die "the server does not start"
+shared_buffers = 2GB
+max_wal_size = 8GB
+checkpoint_timeout = 30min
+widecol.block_cache_size = 2GB
+autovacuum = off
+jit = off
+CONF
+cp "$top/test/bench/bench.py" "$tmp/"
+in_dir "$tmp" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres PGDATABASE=postgres TMPDIR="$tmp" \
+	sh -c 'psql -X -q -c "CREATE EXTENSION widecol" && exec python3 bench.py "$@"' bench "$@" </dev/null
