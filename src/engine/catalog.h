@@ -56,6 +56,10 @@ extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_U
 /* The committed picture, counted, or NULL. */
 extern WcTable *wc_catalog_table(struct WcEngine *engine, uint32_t table_id);
 
+/* Operations that drop every table and namespace of a database. */
+extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,
+									WcError *err) WC_WARN_UNUSED;
+
 /* --- overlays -------------------------------------------------------------*/
 
 /* A family that is in the table no longer. */

@@ -275,3 +275,24 @@ wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf
 	wc_overlay_free(&overlay);
 	return status;
 }
+
+WcStatus
+wc_catalog_drop_all(WcEngine *engine, uint32_t database, WcBatchBuilder *builder, WcError *err)
+{
+	WcCatalog  *catalog = &engine->catalog;
+	WcStatus	status = WC_OK;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	for (size_t i = 0; status == WC_OK && i < catalog->ntables; i++)
+	{
+		if (catalog->tables[i]->desc.database == database)
+			status = wc_batch_drop_table(builder, 0, catalog->tables[i]->desc.id, err);
+	}
+	for (size_t i = 0; status == WC_OK && i < catalog->nnamespaces; i++)
+	{
+		if (catalog->namespaces[i].database == database)
+			status = wc_batch_namespace(builder, WC_OP_DROP_NAMESPACE, 0, database, catalog->namespaces[i].name, err);
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	return status;
+}

@@ -12,6 +12,7 @@
 
 #include <rocksdb/c.h>
 
+#include "engine/matcher.h"
 #include "engine/store.h"
 
 typedef struct WcCompaction WcCompaction;
@@ -24,5 +25,22 @@ extern void wc_compaction_detach(WcCompaction *compaction);
 
 /* A factory for RocksDB, holding a reference of its own. */
 extern rocksdb_compactionfilterfactory_t *wc_compaction_factory(WcCompaction *compaction);
+
+/*
+ * HBase's memstore, as far as a user can tell: cells that no flush has seen.
+ * RocksDB may have them in files already; compactions pass over them then, since
+ * HBase's compactions do not see the memstore.  from > until: there are none.
+ */
+extern void wc_compaction_set_memstore(WcCompaction *compaction, int64_t from_ts, int64_t until_ts);
+extern void wc_compaction_memstore(WcCompaction *compaction, int64_t *from_ts, int64_t *until_ts);
+
+/* --- packing row, for the filter and the pass ----------------------------- */
+
+/* Takes a row's value apart into *cells, which grows as need be; the cells point
+ * into the value.  False: damaged, or out of memory. */
+extern bool wc_compaction_decode(WcSlice value, WcCell **cells, size_t *cap, size_t *n);
+
+/* Moves what the matcher keeps to the front; how many, SIZE_MAX: out of memory. */
+extern size_t wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells);
 
 #endif

@@ -357,7 +357,7 @@ wc_engine_horizon(WcEngine *engine)
 	int64_t		horizon;
 
 	pthread_mutex_lock(&engine->snapshots_mutex);
-	horizon = engine->oldest ? engine->oldest->last_ts : engine->last_ts;
+	horizon = engine->oldest ? engine->oldest->last_ts : INT64_MAX;
 	pthread_mutex_unlock(&engine->snapshots_mutex);
 	return horizon;
 }

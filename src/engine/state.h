@@ -34,7 +34,8 @@ struct WcEngine
 	WcCatalog	catalog;
 };
 
-/* What the oldest live snapshot sees, or else everything so far. */
+/* The last commit that the oldest live snapshot sees; INT64_MAX: there is none,
+ * so that whoever comes sees everything there is now. */
 extern int64_t wc_engine_horizon(WcEngine *engine);
 
 /* Appends the key-value "position and last timestamp" to a batch. */

@@ -1,0 +1,383 @@
+/*
+ * engine/admin.c: flush, compact, major compact; estimates.
+ */
+#include <stdlib.h>
+
+#include "engine/cellkey.h"
+#include "engine/compact.h"
+#include "engine/pass.h"
+#include "engine/state.h"
+
+/* Files of the lower levels that one call of RocksDB compacts at least, so that
+ * a compaction can be cancelled in between. */
+#define FILES_AT_ONCE 4
+
+/* What an estimate counts exactly at most. */
+#define ESTIMATE_KEYS 256
+
+static WcStatus
+check_cancel(const WcReadPoint *at, WcError *err)
+{
+	if (at->cancel != NULL && atomic_load(at->cancel))
+		return wc_error(err, WC_CANCELLED, "compaction was cancelled");
+	return WC_OK;
+}
+
+/* Does something with each store of a table that has a column family. */
+static WcStatus
+each_store(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, bool major,
+		   WcStatus (*act) (WcStore *store, bool major, const WcReadPoint *at, WcError *err), WcError *err)
+{
+	WcTable    *table;
+	bool		hidden;
+	WcStatus	status = wc_catalog_open_table(engine, at, table_id, &table, &hidden, err);
+
+	if (status != WC_OK)
+		return status;
+	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
+	{
+		status = check_cancel(at, err);
+		if (status == WC_OK && table->stores[i]->cf != NULL)
+			status = act(table->stores[i], major, at, err);
+	}
+	wc_table_unref(table);
+	return status;
+}
+
+/* --- flush ----------------------------------------------------------------*/
+
+/* As HBase's flush: what the memstore alone shows to be superseded is not
+ * written.  A store of packing row did that when it was written to. */
+static WcStatus
+flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
+{
+	WcPass		pass = {
+		.store = store,.mode = WC_MATCH_MINOR,.memtables_only = true,.from_ts = 0,
+		.until_ts = store->engine->last_ts,.cancel = at->cancel
+	};
+	rocksdb_flushoptions_t *options;
+	char	   *error = NULL;
+	int64_t		from,
+				until;
+	WcStatus	status;
+
+	if (store->packing == WC_PACKING_CELL)
+	{
+		wc_compaction_memstore(store->compaction, &from, &until);
+		if (from <= until)
+		{
+			/* some of it went to files early */
+			pass.memtables_only = false;
+			pass.from_ts = from;
+		}
+		status = wc_pass_run(&pass, err);
+		if (status != WC_OK)
+			return status;
+		wc_compaction_set_memstore(store->compaction, INT64_MAX, INT64_MIN);
+	}
+	options = rocksdb_flushoptions_create();
+	rocksdb_flush_cf(store->engine->db, options, store->cf, &error);
+	rocksdb_flushoptions_destroy(options);
+	return wc_rocks_status(error, "flush a family", err);
+}
+
+WcStatus
+wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err)
+{
+	return each_store(engine, table_id, at, false, flush_store, err);
+}
+
+/* --- compaction -----------------------------------------------------------*/
+
+static void
+compact_between(WcStore *store, const char *start, size_t start_len, const char *stop, size_t stop_len)
+{
+	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+
+	/* rewrite the bottom level too (kForce), so that the filter sees it; do not
+	 * wait for compactions of other families to end */
+	rocksdb_compactoptions_set_bottommost_level_compaction(options, 2);
+	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
+	rocksdb_compact_range_cf_opt(store->engine->db, store->cf, options, start, start_len, stop, stop_len);
+	rocksdb_compactoptions_destroy(options);
+}
+
+static int
+slice_cmp(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* Smallest keys of the store's files below level 0, in order; they point into
+ * files.  NULL: out of memory. */
+static WcSlice *
+file_starts(WcStore *store, const rocksdb_livefiles_t *files, size_t *n)
+{
+	int			nfiles = rocksdb_livefiles_count(files);
+	WcSlice    *starts = malloc(((size_t) nfiles + 1) * sizeof(WcSlice));
+	char		name[WC_CF_NAME_MAX];
+
+	*n = 0;
+	wc_store_cf_name(store, name, sizeof(name));
+	for (int i = 0; starts && i < nfiles; i++)
+	{
+		if (rocksdb_livefiles_level(files, i) == 0 ||
+			strcmp(rocksdb_livefiles_column_family_name(files, i), name) != 0)
+			continue;
+		starts[*n].data = (const uint8_t *) rocksdb_livefiles_smallestkey(files, i, &starts[*n].len);
+		(*n)++;
+	}
+	if (starts && *n > 1)
+		qsort(starts, *n, sizeof(WcSlice), slice_cmp);
+	return starts;
+}
+
+/* All files, some at a time. */
+static WcStatus
+compact_files(WcStore *store, const WcReadPoint *at, WcError *err)
+{
+	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
+	size_t		n;
+	WcSlice    *starts = file_starts(store, files, &n);
+	WcSlice		start = {NULL, 0};
+	WcStatus	status = WC_OK;
+
+	if (starts == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
+	{
+		compact_between(store, (const char *) start.data, start.len, (const char *) starts[i].data, starts[i].len);
+		start = starts[i];
+		status = check_cancel(at, err);
+	}
+	if (status == WC_OK)
+		compact_between(store, (const char *) start.data, start.len, NULL, 0);
+	free(starts);
+	rocksdb_livefiles_destroy(files);
+	return status;
+}
+
+/*
+ * HBase's compactions see files, not the memstore.  RocksDB's flush first: so
+ * what is in the memtables now is remembered as the memstore, until a flush.
+ */
+static WcStatus
+keep_memstore(WcStore *store, int64_t *files_until, WcError *err)
+{
+	int64_t		from,
+				until,
+				memtable_from;
+	WcStatus	status;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+	status = wc_pass_memtable_start(store, &memtable_from, err);
+	if (status == WC_OK)
+	{
+		wc_compaction_memstore(store->compaction, &from, &until);
+		if (memtable_from < from)
+			from = memtable_from;
+		*files_until = store->engine->last_ts;
+		if (from != INT64_MAX)
+		{
+			wc_compaction_set_memstore(store->compaction, from, store->engine->last_ts);
+			*files_until = from - 1;
+		}
+	}
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return status;
+}
+
+static WcStatus
+compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
+{
+	WcPass		pass = {
+		.store = store,.mode = WC_MATCH_MAJOR,.from_ts = 0,.until_ts = INT64_MAX,.cancel = at->cancel
+	};
+	WcStatus	status = WC_OK;
+
+	if (store->packing == WC_PACKING_CELL)
+		status = keep_memstore(store, &pass.until_ts, err);
+	if (status == WC_OK && major)
+		status = wc_pass_run(&pass, err);
+	if (status == WC_OK)
+		status = compact_files(store, at, err);
+	return status;
+}
+
+WcStatus
+wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err)
+{
+	return each_store(engine, table_id, at, major, compact_store, err);
+}
+
+/* --- estimates ------------------------------------------------------------*/
+
+/* The range's bounds as keys of a store; an empty stop is unbounded. */
+static bool
+range_keys(const WcStore *store, const WcRange *range, WcBuf *start, WcBuf *stop)
+{
+	wc_buf_reset(start, SIZE_MAX);
+	wc_buf_reset(stop, SIZE_MAX);
+	if (store->packing == WC_PACKING_ROW)
+	{
+		wc_buf_append_slice(start, range->start);
+		if (range->start.len > 0 && !range->start_inclusive)
+			wc_buf_append_u8(start, 0);
+		wc_buf_append_slice(stop, range->stop);
+		if (range->stop.len > 0 && range->stop_inclusive)
+			wc_buf_append_u8(stop, 0);
+	}
+	else
+	{
+		if (range->start.len > 0 && range->start_inclusive)
+			wc_cellkey_append_row(start, range->start);
+		else if (range->start.len > 0)
+			wc_cellkey_append_row_end(start, range->start);
+		if (range->stop.len > 0 && range->stop_inclusive)
+			wc_cellkey_append_row_end(stop, range->stop);
+		else if (range->stop.len > 0)
+			wc_cellkey_append_row(stop, range->stop);
+	}
+	return !start->failed && !stop->failed;
+}
+
+/* What the first keys of a range are. */
+typedef struct Sample
+{
+	uint64_t	keys;
+	uint64_t	rows;
+	uint64_t	bytes;
+	bool		whole;			/* there are no more */
+} Sample;
+
+static WcStatus
+take_sample(WcStore *store, const WcBuf *start, const WcBuf *stop, Sample *sample, WcError *err)
+{
+	rocksdb_readoptions_t *options = rocksdb_readoptions_create();
+	rocksdb_iterator_t *it;
+	WcBuf		row = WC_BUF_INIT;
+	char	   *error = NULL;
+	WcStatus	status;
+
+	memset(sample, 0, sizeof(*sample));
+	rocksdb_readoptions_set_total_order_seek(options, 1);
+	if (stop->len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(options, (const char *) stop->data, stop->len);
+	it = rocksdb_create_iterator_cf(store->engine->db, options, store->cf);
+	rocksdb_iter_seek(it, (const char *) start->data, start->len);
+	for (; rocksdb_iter_valid(it) && sample->keys < ESTIMATE_KEYS; rocksdb_iter_next(it))
+	{
+		WcSlice		key;
+		size_t		value_len;
+		size_t		prefix;
+
+		key.data = (const uint8_t *) rocksdb_iter_key(it, &key.len);
+		(void) rocksdb_iter_value(it, &value_len);
+		prefix = store->packing == WC_PACKING_ROW ? key.len : wc_cellkey_row_prefix(key);
+		sample->keys++;
+		sample->bytes += key.len + value_len;
+		if (!wc_slice_eq(wc_buf_slice(&row), wc_slice(key.data, prefix)))
+		{
+			sample->rows++;
+			wc_buf_reset(&row, SIZE_MAX);
+			wc_buf_append(&row, key.data, prefix);
+		}
+	}
+	sample->whole = !rocksdb_iter_valid(it);
+	rocksdb_iter_get_error(it, &error);
+	status = wc_rocks_status(error, "read a family", err);
+	rocksdb_iter_destroy(it);
+	rocksdb_readoptions_destroy(options);
+	wc_buf_free(&row);
+	return status;
+}
+
+/* The share of the store's files that lies between the keys. */
+static WcStatus
+file_share(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *bytes, double *share, WcError *err)
+{
+	/* behind all keys but freaks, which an estimate may miss */
+	static const char last[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+	const char *starts[2] = {(const char *) start->data, ""};
+	const char *stops[2] = {(const char *) stop->data, last};
+	size_t		start_lens[2] = {start->len, 0};
+	size_t		stop_lens[2] = {stop->len, sizeof(last) - 1};
+	uint64_t	sizes[2] = {0, 0};
+	char	   *error = NULL;
+	WcStatus	status;
+
+	if (start->len == 0)
+		starts[0] = "";
+	if (stop->len == 0)
+	{
+		stops[0] = last;
+		stop_lens[0] = sizeof(last) - 1;
+	}
+	rocksdb_approximate_sizes_cf(store->engine->db, store->cf, 2, starts, start_lens, stops, stop_lens, sizes, &error);
+	status = wc_rocks_status(error, "estimate a range", err);
+	*bytes = sizes[0];
+	*share = sizes[1] > 0 ? (double) sizes[0] / (double) sizes[1] : 1.0;
+	return status;
+}
+
+static WcStatus
+estimate_store(WcStore *store, const WcRange *range, uint64_t *bytes, uint64_t *rows, WcError *err)
+{
+	rocksdb_t  *db = store->engine->db;
+	WcBuf		start = WC_BUF_INIT;
+	WcBuf		stop = WC_BUF_INIT;
+	double		share;
+	Sample		sample;
+	WcStatus	status = WC_OK;
+
+	*bytes = *rows = 0;
+	if (!range_keys(store, range, &start, &stop))
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for an estimate");
+	if (status == WC_OK)
+		status = take_sample(store, &start, &stop, &sample, err);
+	if (status == WC_OK && sample.whole)
+	{
+		*bytes = sample.bytes;
+		*rows = sample.rows;
+	}
+	else if (status == WC_OK)
+	{
+		uint64_t	keys = wc_rocks_property(db, store->cf, "rocksdb.estimate-num-keys");
+		uint64_t	memory = wc_rocks_property(db, store->cf, "rocksdb.cur-size-all-mem-tables");
+
+		status = file_share(store, &start, &stop, bytes, &share, err);
+		*bytes += (uint64_t) ((double) memory * share);
+		if (*bytes < sample.bytes)
+			*bytes = sample.bytes;
+		*rows = (uint64_t) ((double) keys * share * (double) sample.rows / (double) sample.keys);
+		if (*rows < sample.rows)
+			*rows = sample.rows;
+	}
+	wc_buf_free(&start);
+	wc_buf_free(&stop);
+	return status;
+}
+
+WcStatus
+wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
+				   uint64_t *bytes, uint64_t *rows, WcError *err)
+{
+	WcTable    *table = wc_catalog_table(engine, table_id);
+	WcStatus	status = WC_OK;
+
+	*bytes = *rows = 0;
+	if (table == NULL)
+		return WC_OK;			/* of a transaction that is still open */
+	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
+	{
+		uint64_t	store_bytes;
+		uint64_t	store_rows;
+
+		status = estimate_store(table->stores[i], range, &store_bytes, &store_rows, err);
+		*bytes += store_bytes;
+		if (store_rows > *rows)
+			*rows = store_rows;
+	}
+	wc_table_unref(table);
+	return status;
+}

@@ -1,0 +1,319 @@
+/*
+ * engine/compact.c: RocksDB's background compactions run the matcher.
+ */
+#include <stdlib.h>
+
+#include "engine/cellkey.h"
+#include "engine/compact.h"
+#include "engine/matcher.h"
+#include "engine/packedrow.h"
+#include "engine/state.h"
+
+struct WcCompaction
+{
+	atomic_uint refs;
+	pthread_mutex_t mutex;		/* guards the rest */
+	WcStore    *store;			/* NULL: gone */
+	int64_t		memstore_from;
+	int64_t		memstore_until;
+};
+
+WcCompaction *
+wc_compaction_create(WcStore *store)
+{
+	WcCompaction *c = calloc(1, sizeof(WcCompaction));
+
+	if (c == NULL)
+		return NULL;
+	atomic_init(&c->refs, 1);
+	pthread_mutex_init(&c->mutex, NULL);
+	c->store = store;
+	c->memstore_from = INT64_MAX;
+	c->memstore_until = INT64_MIN;
+	return c;
+}
+
+static void
+compaction_unref(void *state)
+{
+	WcCompaction *c = state;
+
+	if (atomic_fetch_sub(&c->refs, 1) != 1)
+		return;
+	pthread_mutex_destroy(&c->mutex);
+	free(c);
+}
+
+void
+wc_compaction_detach(WcCompaction *c)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->store = NULL;
+	pthread_mutex_unlock(&c->mutex);
+	compaction_unref(c);
+}
+
+void
+wc_compaction_set_memstore(WcCompaction *c, int64_t from_ts, int64_t until_ts)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->memstore_from = from_ts;
+	c->memstore_until = until_ts;
+	pthread_mutex_unlock(&c->mutex);
+}
+
+void
+wc_compaction_memstore(WcCompaction *c, int64_t *from_ts, int64_t *until_ts)
+{
+	pthread_mutex_lock(&c->mutex);
+	*from_ts = c->memstore_from;
+	*until_ts = c->memstore_until;
+	pthread_mutex_unlock(&c->mutex);
+}
+
+/* --- the filter -----------------------------------------------------------
+ *
+ * One for each compaction (and thread), which sees keys in ascending order.
+ * What it cannot read, or has no memory for, it keeps: readers will complain.
+ */
+typedef struct Filter
+{
+	uint8_t		packing;
+	int64_t		memstore_from;
+	int64_t		memstore_until;
+	WcMatcher  *matcher;
+
+	/* packing cell: where in which row it is */
+	WcBuf		row;			/* escaped, with terminator */
+	WcBuf		skipped;		/* the column of which nothing more is kept: likewise */
+	bool		skipping;
+	WcBuf		scratch;
+
+	/* packing row: the value, taken apart and put together again */
+	WcCell	   *cells;
+	size_t		cells_cap;
+	WcBuf		value;
+} Filter;
+
+static void
+filter_destroy(void *state)
+{
+	Filter	   *f = state;
+
+	if (f->matcher)
+		wc_matcher_free(f->matcher);
+	wc_buf_free(&f->row);
+	wc_buf_free(&f->skipped);
+	wc_buf_free(&f->scratch);
+	wc_buf_free(&f->value);
+	free(f->cells);
+	free(f);
+}
+
+static const char *
+filter_name(void *state)
+{
+	return "widecol.matcher";
+}
+
+static bool
+remember(WcBuf *buf, const uint8_t *data, size_t len)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append(buf, data, len);
+	return !buf->failed;
+}
+
+/* Is the cell to be dropped? */
+static bool
+drop_cell(Filter *f, WcSlice key, WcSlice value)
+{
+	size_t		row = wc_cellkey_row_prefix(key);
+	size_t		column = wc_cellkey_column_prefix(key);
+	WcCell		cell;
+	uint32_t	colno;
+
+	if (column == 0 ||
+		wc_cellkey_decode_rest(wc_slice(key.data + row, key.len - row), &f->scratch, &cell, NULL) != WC_OK ||
+		wc_cellvalue_decode(value, &cell, NULL) != WC_OK)
+		return false;
+	if (!wc_slice_eq(wc_buf_slice(&f->row), wc_slice(key.data, row)))
+	{
+		if (!remember(&f->row, key.data, row))
+			return false;
+		f->skipping = false;
+		wc_matcher_start_row(f->matcher);
+	}
+	cell.row = wc_slice(NULL, 0);
+	cell.family = 0;
+	if (cell.seq >= f->memstore_from && cell.seq <= f->memstore_until)
+		return false;
+	if (f->skipping && wc_slice_eq(wc_buf_slice(&f->skipped), wc_slice(key.data, column)))
+		return true;
+	f->skipping = false;
+	switch (wc_matcher_match(f->matcher, &cell, &colno))
+	{
+		case WC_MATCH_INCLUDE:
+		case WC_MATCH_FAILED:
+			return false;
+		case WC_MATCH_INCLUDE_NEXT_COLUMN:
+			f->skipping = remember(&f->skipped, key.data, column);
+			return false;
+		case WC_MATCH_NEXT_COLUMN:
+			f->skipping = remember(&f->skipped, key.data, column);
+			return true;
+		default:
+			return true;
+	}
+}
+
+size_t
+wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells)
+{
+	WcSlice		skipped = {NULL, 0};
+	bool		skipping = false;
+	size_t		n = 0;
+
+	wc_matcher_start_row(matcher);
+	for (size_t i = 0; i < ncells; i++)
+	{
+		uint32_t	colno;
+		WcMatch		match;
+
+		if (skipping && wc_slice_eq(cells[i].qualifier, skipped))
+			continue;
+		skipping = false;
+		match = wc_matcher_match(matcher, &cells[i], &colno);
+		if (match == WC_MATCH_FAILED)
+			return SIZE_MAX;
+		if (match == WC_MATCH_DONE_ROW)
+			break;
+		skipping = match == WC_MATCH_NEXT_COLUMN || match == WC_MATCH_INCLUDE_NEXT_COLUMN;
+		skipped = cells[i].qualifier;
+		if (match == WC_MATCH_INCLUDE || match == WC_MATCH_INCLUDE_NEXT_COLUMN)
+			cells[n++] = cells[i];
+	}
+	return n;
+}
+
+bool
+wc_compaction_decode(WcSlice value, WcCell **cells, size_t *cap, size_t *n)
+{
+	WcPackedRow row;
+
+	*n = 0;
+	if (wc_packedrow_open(&row, value, NULL) != WC_OK)
+		return false;
+	if (row.ncells > *cap)
+	{
+		WcCell	   *p = realloc(*cells, row.ncells * sizeof(WcCell));
+
+		if (p == NULL)
+			return false;
+		*cells = p;
+		*cap = row.ncells;
+	}
+	while (*n < *cap && wc_packedrow_next(&row, &(*cells)[*n]))
+	{
+		(*cells)[*n].row = wc_slice(NULL, 0);
+		(*cells)[(*n)++].family = 0;
+	}
+	return wc_packedrow_status(&row, wc_slice(NULL, 0), NULL) == WC_OK;
+}
+
+/* 1: drop the row; *changed: its value is now f->value. */
+static bool
+drop_row(Filter *f, WcSlice value, bool *changed)
+{
+	size_t		n;
+	size_t		kept;
+
+	if (!wc_compaction_decode(value, &f->cells, &f->cells_cap, &n))
+		return false;
+	kept = wc_compaction_keep(f->matcher, f->cells, n);
+	if (kept == SIZE_MAX || kept == n)
+		return false;
+	if (kept == 0)
+		return true;
+	wc_buf_reset(&f->value, WC_BLOCK_MAX);
+	wc_packedrow_append(&f->value, f->cells, kept);
+	*changed = !f->value.failed;
+	return false;
+}
+
+static unsigned char
+filter_key_value(void *state, int level, const char *key, size_t key_len, const char *value, size_t value_len,
+				 char **new_value, size_t *new_value_len, unsigned char *value_changed)
+{
+	Filter	   *f = state;
+	bool		changed = false;
+	bool		drop;
+
+	if (f->packing == WC_PACKING_CELL)
+		return drop_cell(f, wc_slice(key, key_len), wc_slice(value, value_len));
+	drop = drop_row(f, wc_slice(value, value_len), &changed);
+	if (changed)
+	{
+		/* RocksDB copies it and leaves it to us */
+		*new_value = (char *) f->value.data;
+		*new_value_len = f->value.len;
+		*value_changed = 1;
+	}
+	return drop;
+}
+
+/* --- the factory ----------------------------------------------------------*/
+
+static const char *
+factory_name(void *state)
+{
+	return "widecol.matcher";
+}
+
+/* NULL: no filter, everything is kept. */
+static Filter *
+filter_create(WcCompaction *c)
+{
+	Filter	   *f = calloc(1, sizeof(Filter));
+	WcMatcherOptions options = {
+		.mode = WC_MATCH_MINOR,.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
+		.earliest_put_ts = INT64_MIN
+	};
+
+	if (f == NULL)
+		return NULL;
+	f->packing = c->store->packing;
+	f->memstore_from = c->memstore_from;
+	f->memstore_until = c->memstore_until;
+	options.attrs = wc_store_attrs(c->store);
+	options.now_us = wc_engine_now(c->store->engine);
+	options.horizon_ts = wc_engine_horizon(c->store->engine);
+	if (wc_matcher_create(&options, &f->matcher, NULL) != WC_OK)
+	{
+		filter_destroy(f);
+		return NULL;
+	}
+	return f;
+}
+
+static rocksdb_compactionfilter_t *
+factory_create_filter(void *state, rocksdb_compactionfiltercontext_t *context)
+{
+	WcCompaction *c = state;
+	Filter	   *f = NULL;
+
+	pthread_mutex_lock(&c->mutex);
+	if (c->store)
+		f = filter_create(c);
+	pthread_mutex_unlock(&c->mutex);
+	if (f == NULL)
+		return NULL;
+	return rocksdb_compactionfilter_create(f, filter_destroy, filter_key_value, filter_name);
+}
+
+rocksdb_compactionfilterfactory_t *
+wc_compaction_factory(WcCompaction *c)
+{
+	atomic_fetch_add(&c->refs, 1);
+	return rocksdb_compactionfilterfactory_create(c, compaction_unref, factory_create_filter, factory_name);
+}
