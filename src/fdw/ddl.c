@@ -125,8 +125,7 @@ create_stored_table(const WcRelation *wrel, List *names, List *specs)
 		set_family(&desc.families[desc.nfamilies++], wrel, lfirst(lc), specs);
 	qsort(desc.families, desc.nfamilies, sizeof(WcFamilyDesc), compare_families);
 	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)),
-							&desc.ns, &desc.name, &err) != WC_OK ||
-		wc_table_desc_check(&desc, &err) != WC_OK)
+							&desc.ns, &desc.name, &err) != WC_OK)
 		wc_raise(&err);
 	wc_client_create_table(&desc);
 }
@@ -151,7 +150,6 @@ add_families(const WcRelation *wrel, List *names, List *specs)
 	WcTableDesc *desc = palloc(sizeof(WcTableDesc));
 	List	   *missing;
 	ListCell   *lc;
-	WcError		err;
 
 	/* what it looks like may be trusted only behind the lock */
 	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
@@ -166,8 +164,6 @@ add_families(const WcRelation *wrel, List *names, List *specs)
 	foreach(lc, missing)
 		set_family(&desc->families[desc->nfamilies++], wrel, lfirst(lc), specs);
 	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
-	if (wc_table_desc_check(desc, &err) != WC_OK)
-		wc_raise(&err);
 	wc_client_alter_table(desc);
 	return wc_client_table(wrel->table_name, false);
 }
