@@ -131,19 +131,23 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 	state->recheck = !state->bounds.exact && node->fdw_recheck_quals != NULL;
 }
 
+/* Makes what lives as long as the query, unless it is there from an earlier scan. */
 static void
-make_reader(WcScanState *state, MemoryContext context)
+prepare_reading(WcScanState *state, EState *estate)
 {
-	MemoryContext old;
-	Bitmapset  *attrs = state->plan.attrs;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	if (state->reader != NULL && (state->reader_rechecks || !state->recheck))
-		return;
-	old = MemoryContextSwitchTo(context);
-	if (state->recheck)
-		attrs = bms_union(attrs, state->plan.recheck_attrs);
-	state->reader = wc_reader_create(state->resources.wrel, attrs);
-	state->reader_rechecks = state->recheck;
+	if (state->reader == NULL || (state->recheck && !state->reader_rechecks))
+	{
+		Bitmapset  *attrs = state->plan.attrs;
+
+		if (state->recheck)
+			attrs = bms_union(attrs, state->plan.recheck_attrs);
+		state->reader = wc_reader_create(state->resources.wrel, attrs);
+		state->reader_rechecks = state->recheck;
+	}
+	if (state->snapshot == NULL)
+		state->snapshot = wc_client_snapshot(estate->es_snapshot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -162,7 +166,7 @@ start(WcScanState *state, ForeignScanState *node)
 		state->done = true;
 		return;
 	}
-	make_reader(state, estate->es_query_cxt);
+	prepare_reading(state, estate);
 	wc_reader_restart(state->reader);
 	wc_reader_describe(state->reader, &scan);
 	scan.nranges = state->bounds.nranges;
@@ -170,8 +174,6 @@ start(WcScanState *state, ForeignScanState *node)
 	scan.reversed = state->plan.reversed;
 	if (!state->recheck)
 		scan.row_limit = state->plan.row_limit;
-	if (state->snapshot == NULL)
-		state->snapshot = wc_client_snapshot(estate->es_snapshot);
 	state->scan = wc_client_scan_open(&scan, state->snapshot, estate->es_snapshot->curcid,
 									  state->bounds.point ? 1 : state->plan.rows_hint, estate->es_query_cxt);
 }
