@@ -1,0 +1,259 @@
+/*
+ * test/unit/enginekit.c: an engine in a directory of its own, for tests.
+ */
+#include "enginekit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int64_t		kit_now = 1000000;
+
+static int64_t
+kit_clock(void)
+{
+	return kit_now;
+}
+
+WcSlice
+kit_s(const char *s)
+{
+	return wc_slice_cstr(s);
+}
+
+static void
+run(const char *format, const char *a, const char *b)
+{
+	char		command[256];
+
+	snprintf(command, sizeof(command), format, a, b);
+	assert_int_equal(system(command), 0);
+}
+
+static void
+open_engine(Kit *kit)
+{
+	WcEngineOptions options = {
+		.path = kit->dir,.block_cache_bytes = 8 << 20,.write_buffer_bytes = 16 << 20,
+		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit_clock
+	};
+
+	assert_ok(kit, wc_engine_open(&options, &kit->engine, &kit->err));
+	assert_ok(kit, wc_txn_create(kit->engine, KIT_DATABASE, 1 << 30, &kit->txn, &kit->err));
+}
+
+void
+kit_open(Kit *kit)
+{
+	memset(kit, 0, sizeof(*kit));
+	snprintf(kit->dir, sizeof(kit->dir), "/tmp/wc_test_XXXXXX");
+	assert_non_null(mkdtemp(kit->dir));
+	wc_batch_init(&kit->builder, &kit->ops);
+	kit->cid = 1;
+	open_engine(kit);
+}
+
+static void
+close_engine(Kit *kit)
+{
+	wc_txn_destroy(kit->txn);
+	wc_engine_close(kit->engine);
+}
+
+void
+kit_close(Kit *kit)
+{
+	close_engine(kit);
+	wc_buf_free(&kit->ops);
+	run("rm -rf %s%s", kit->dir, "");
+}
+
+void
+kit_reopen(Kit *kit)
+{
+	close_engine(kit);
+	open_engine(kit);
+}
+
+void
+kit_crash(Kit *kit)
+{
+	char		copy[64];
+
+	snprintf(copy, sizeof(copy), "/tmp/wc_test_XXXXXX");
+	assert_non_null(mkdtemp(copy));
+	run("cp -r %s/. %s", kit->dir, copy);
+	close_engine(kit);
+	run("rm -rf %s%s", kit->dir, "");
+	memcpy(kit->dir, copy, sizeof(copy));
+	open_engine(kit);
+}
+
+/* --- writing --------------------------------------------------------------*/
+
+void
+kit_create_attrs(Kit *kit, const char *name, const WcFamilyAttrs *attrs)
+{
+	WcFamilyDesc families[2] = {
+		{.id = 1,.name = kit_s("f"),.attrs = *attrs},
+		{.id = 2,.name = kit_s("g"),.attrs = *attrs}
+	};
+	WcTableDesc desc = {
+		.id = wc_engine_new_table_id(kit->engine),.database = KIT_DATABASE,.ns = kit_s("default"),
+		.name = kit_s(name),.nfamilies = 2,.families = families,.next_family_id = 3
+	};
+
+	kit->table = desc.id;
+	assert_ok(kit, wc_batch_create_table(&kit->builder, kit->cid, &desc, &kit->err));
+}
+
+void
+kit_create(Kit *kit, const char *name, uint8_t packing, uint32_t versions)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+
+	attrs.packing = packing;
+	attrs.versions = versions;
+	kit_create_attrs(kit, name, &attrs);
+}
+
+void
+kit_put(Kit *kit, const char *row, uint32_t family, const char *qualifier, int64_t ts, const char *value)
+{
+	assert_ok(kit, wc_batch_row_begin(&kit->builder, kit->table, kit->cid, kit_s(row), 0, NULL, 0, &kit->err));
+	assert_ok(kit, wc_batch_put(&kit->builder, family, kit_s(qualifier), ts, 0, kit_s(value), &kit->err));
+	assert_ok(kit, wc_batch_row_end(&kit->builder, &kit->err));
+}
+
+void
+kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t family, const char *qualifier, int64_t ts)
+{
+	assert_ok(kit, wc_batch_row_begin(&kit->builder, kit->table, kit->cid, kit_s(row), 0, NULL, 0, &kit->err));
+	assert_ok(kit, wc_batch_delete(&kit->builder, type, family, kit_s(qualifier), ts, &kit->err));
+	assert_ok(kit, wc_batch_row_end(&kit->builder, &kit->err));
+}
+
+WcStatus
+kit_send(Kit *kit)
+{
+	WcStatus	status = wc_txn_append(kit->txn, wc_buf_slice(&kit->ops), &kit->err);
+
+	wc_buf_reset(&kit->ops, SIZE_MAX);
+	return status;
+}
+
+WcStatus
+kit_try_commit(Kit *kit)
+{
+	WcCommit	commit = {.time_us = kit_now};
+	WcStatus	status = kit_send(kit);
+
+	if (status == WC_OK)
+		status = wc_engine_apply(kit->engine, &commit, kit->txn, &kit->commit_ts, &kit->err);
+	wc_txn_reset(kit->txn);
+	return status;
+}
+
+void
+kit_commit(Kit *kit)
+{
+	assert_ok(kit, kit_try_commit(kit));
+}
+
+/* --- reading --------------------------------------------------------------*/
+
+WcReadPoint
+kit_point(Kit *kit, bool own)
+{
+	WcReadPoint at = {.txn = own ? kit->txn : NULL,.cid = kit->cid,.database = KIT_DATABASE};
+
+	return at;
+}
+
+static void
+append(Kit *kit, const char *format,...)
+{
+	size_t		n = strlen(kit->text);
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(kit->text + n, sizeof(kit->text) - n, format, args);
+	va_end(args);
+}
+
+static void
+append_block(Kit *kit, const WcScan *scan, WcSlice block, bool *in_row)
+{
+	WcBlockReader reader;
+	WcBlockEntry entry;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+
+	assert_ok(kit, wc_block_open(&reader, block, &kit->err));
+	while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+	{
+		assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+		if (entry == WC_BLOCK_ROW)
+		{
+			append(kit, "%s%.*s{", *in_row ? "} " : "", (int) row.len, (const char *) row.data);
+			*in_row = true;
+			continue;
+		}
+		if (colno != WC_NO_COLUMN)
+		{
+			cell.family = scan->columns[colno].family;
+			cell.qualifier = scan->columns[colno].qualifier;
+		}
+		if (kit->text[strlen(kit->text) - 1] != '{')
+			append(kit, " ");
+		append(kit, "%c:%.*s", cell.family == 1 ? 'f' : 'g', (int) cell.qualifier.len, (const char *) cell.qualifier.data);
+		if (scan->want_ts)
+			append(kit, "@%" PRId64, cell.ts);
+		if (scan->raw && cell.type != WC_PUT)
+			append(kit, "/%s", wc_cell_type_name(cell.type));
+		else
+			append(kit, "=%.*s", (int) cell.value.len, (const char *) cell.value.data);
+	}
+}
+
+const char *
+kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
+{
+	WcScanner  *scanner = NULL;
+	WcBuf		block = WC_BUF_INIT;
+	bool		in_row = false;
+	WcStatus	status;
+
+	kit->text[0] = '\0';
+	status = wc_scanner_open(kit->engine, scan, at, &scanner, &kit->err);
+	if (status != WC_OK)
+	{
+		append(kit, "error: %s", wc_status_name(status));
+		return kit->text;
+	}
+	do
+	{
+		wc_buf_reset(&block, SIZE_MAX);
+		status = wc_scanner_next(scanner, &block, 4096, 0, &kit->err);
+		if (status == WC_OK || status == WC_END)
+			append_block(kit, scan, wc_buf_slice(&block), &in_row);
+	} while (status == WC_OK);
+	if (in_row)
+		append(kit, "}");
+	if (status != WC_END)
+		append(kit, "error: %s", kit->err.message);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	return kit->text;
+}
+
+const char *
+kit_scan(Kit *kit, bool own)
+{
+	WcReadPoint at = kit_point(kit, own);
+	WcScan		scan;
+
+	wc_scan_init(&scan, kit->table);
+	return kit_scan_with(kit, &scan, &at);
+}

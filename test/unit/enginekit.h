@@ -1,0 +1,70 @@
+/*
+ * test/unit/enginekit.h: an engine in a directory of its own, for tests.
+ *
+ * The store has a table with the families "f" (id 1) and "g" (id 2).  Writes
+ * are collected by kit_put and the like, one operation each, and applied by
+ * kit_commit.  What is seen is text: "r1{f:a=1 g:b=2} r2{f:a=3}".
+ */
+#ifndef WC_TEST_ENGINEKIT_H
+#define WC_TEST_ENGINEKIT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#define KIT_DATABASE 5
+#define KIT_LATEST WC_TS_LATEST
+
+typedef struct Kit
+{
+	char		dir[64];
+	WcEngine   *engine;
+	WcTxn	   *txn;
+	WcBuf		ops;
+	WcBatchBuilder builder;
+	uint32_t	cid;			/* of the operations to come */
+	uint32_t	table;			/* id of the table that kit_create made last */
+	int64_t		commit_ts;		/* of the last commit */
+	char		text[1 << 16];	/* what kit_scan gave last */
+	WcError		err;
+} Kit;
+
+/* Microseconds the engine takes for now. */
+extern int64_t kit_now;
+
+extern void kit_open(Kit *kit);
+extern void kit_close(Kit *kit);	/* and removes the directory */
+extern void kit_reopen(Kit *kit);
+extern void kit_crash(Kit *kit);	/* goes on with a copy of the files as they are */
+
+/* Collects the creation of a table. */
+extern void kit_create(Kit *kit, const char *name, uint8_t packing, uint32_t versions);
+extern void kit_create_attrs(Kit *kit, const char *name, const WcFamilyAttrs *attrs);
+
+extern void kit_put(Kit *kit, const char *row, uint32_t family, const char *qualifier, int64_t ts, const char *value);
+extern void kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t family, const char *qualifier, int64_t ts);
+
+/* Hands what was collected to the transaction (and says so). */
+extern WcStatus kit_send(Kit *kit);
+extern WcStatus kit_try_commit(Kit *kit);
+extern void kit_commit(Kit *kit);	/* must succeed */
+
+/* What a scan gives, committed only or (own) with the transaction's operations
+ * of commands before kit->cid. */
+extern const char *kit_scan(Kit *kit, bool own);
+extern const char *kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at);
+extern WcReadPoint kit_point(Kit *kit, bool own);
+
+extern WcSlice kit_s(const char *s);
+
+#define assert_ok(kit, call) \
+	do { \
+		if ((call) != WC_OK) \
+			fail_msg("%s: %s", #call, (kit)->err.message); \
+	} while (0)
+
+#endif
