@@ -3,7 +3,10 @@
 # Sets top (the checkout), PG_CONFIG, bindir; gives say, die, as_user and
 # pick_user.  Nothing is changed on the machine.
 
-[ -n "${top:-}" ] || top=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+[ -n "${top:-}" ] || top=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+until [ -f "$top/widecol.control" ] || [ "$top" = / ]; do
+	top=$(dirname "$top")
+done
 
 # No user's or service's settings, and one language everybody has.
 unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGDATA PGOPTIONS PGSERVICE PGSERVICEFILE PGPASSFILE PGPASSWORD \
