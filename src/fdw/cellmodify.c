@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
