@@ -1,0 +1,96 @@
+-- Foreign tables and their stored tables: CREATE, ALTER, RENAME, DROP.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+RESET client_min_messages;
+
+-- families come from the columns, their attributes from the option
+CREATE FOREIGN TABLE d (
+  k int OPTIONS (rowkey '1'),
+  a text,
+  b text OPTIONS (family 'many'),
+  m jsonb OPTIONS (family 'map')
+) SERVER widecol OPTIONS (families '{"many": {"versions": 10, "ttl": "7 days"}, "spare": {"compression": "zstd"}}');
+SELECT family, versions, ttl, compression, packing FROM widecol.families WHERE "table" = 'd' ORDER BY family;
+
+-- a second view of it
+CREATE FOREIGN TABLE d2 (k int OPTIONS (rowkey '1'), x text OPTIONS (family 'spare')) SERVER widecol OPTIONS (table 'd');
+CREATE FOREIGN TABLE d3 (k int OPTIONS (rowkey '1'), x text OPTIONS (family 'missing')) SERVER widecol OPTIONS (table 'd');
+CREATE FOREIGN TABLE d3 (k int OPTIONS (rowkey '1'), x text) SERVER widecol OPTIONS (table 'd', family 'none');
+
+-- ALTER adds families
+ALTER FOREIGN TABLE d2 ADD COLUMN y text OPTIONS (family 'added');
+ALTER FOREIGN TABLE d2 ALTER x OPTIONS (SET family 'added too');
+SELECT family FROM widecol.families WHERE "table" = 'd' ORDER BY family;
+INSERT INTO d2 VALUES (1, 'x', 'y');
+SELECT * FROM d2;
+
+-- renaming leaves the data where it is
+ALTER FOREIGN TABLE d2 RENAME COLUMN x TO z;
+ALTER FOREIGN TABLE d2 RENAME COLUMN k TO key;
+SELECT * FROM d2;
+ALTER FOREIGN TABLE d RENAME TO d_new;
+INSERT INTO d_new VALUES (2, 'a', 'b', '{"c": "d"}');
+ALTER FOREIGN TABLE d_new RENAME COLUMN m TO map;
+ALTER TABLE d_new RENAME COLUMN a TO aa;
+SELECT * FROM d_new ORDER BY k;
+\d d_new
+ALTER FOREIGN TABLE d_new RENAME TO d;
+
+-- IF NOT EXISTS that does nothing
+CREATE FOREIGN TABLE IF NOT EXISTS d (k int) SERVER widecol;
+
+-- in transactions
+BEGIN;
+CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO d_tx VALUES (1, 'one');
+SELECT * FROM d_tx;
+ROLLBACK;
+SELECT count(*) FROM widecol.tables WHERE name = 'd_tx';
+BEGIN;
+SAVEPOINT s;
+CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO d_tx VALUES (1, 'one');
+ROLLBACK TO s;
+CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), w int) SERVER widecol;
+INSERT INTO d_tx VALUES (1, 2);
+ALTER FOREIGN TABLE d_tx ADD COLUMN x int OPTIONS (family 'g');
+INSERT INTO d_tx VALUES (3, 4, 5);
+COMMIT;
+SELECT * FROM d_tx ORDER BY k;
+
+-- DROP keeps the data and says so
+DROP FOREIGN TABLE d_tx;
+CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), w int) SERVER widecol;
+SELECT * FROM d_tx ORDER BY k;
+SELECT widecol.drop_table('d_tx');
+SELECT * FROM d_tx;
+ALTER FOREIGN TABLE d_tx OPTIONS (ADD fetch_size '100');
+SELECT * FROM d_tx;
+
+-- namespaces
+SELECT widecol.create_namespace('dns');
+CREATE FOREIGN TABLE d_ns (k int OPTIONS (rowkey '1'), v int) SERVER widecol OPTIONS (table 'dns:t');
+INSERT INTO d_ns VALUES (1, 1);
+CREATE FOREIGN TABLE d_no (k int OPTIONS (rowkey '1'), v int) SERVER widecol OPTIONS (table 'nowhere:t');
+DROP FOREIGN TABLE d_ns;
+SELECT widecol.drop_table('dns:t');
+SELECT widecol.drop_namespace('dns');
+
+-- a parent's new column reaches the foreign table
+CREATE TABLE d_parent (k int, v int);
+CREATE FOREIGN TABLE d_child (k int OPTIONS (rowkey '1')) INHERITS (d_parent) SERVER widecol;
+ALTER TABLE d_parent ADD COLUMN w int;
+INSERT INTO d_child VALUES (1, 2, 3);
+ALTER TABLE d_parent RENAME COLUMN w TO ww;
+SELECT * FROM d_parent;
+CREATE TABLE d_plist (k int, v int) PARTITION BY LIST (k);
+CREATE FOREIGN TABLE d_p1 PARTITION OF d_plist FOR VALUES IN (1) SERVER widecol;
+
+-- cleaning up
+CREATE SCHEMA d_schema;
+CREATE FOREIGN TABLE d_schema.inside (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+DROP SCHEMA d_schema CASCADE;
+SET client_min_messages = warning;
+DROP TABLE d_parent, d_plist CASCADE;
+DROP FOREIGN TABLE d, d2, d_tx;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['d', 'd_tx', 'd_child', 'inside']) t;

@@ -1,0 +1,92 @@
+-- Families as maps: jsonb and hstore, whole families and prefixes.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+RESET client_min_messages;
+
+CREATE FOREIGN TABLE mp (
+  k text COLLATE "C" OPTIONS (rowkey '1'),
+  degree jsonb OPTIONS (family 'degree'),
+  total int OPTIONS (family 'degree', qualifier 'total'),
+  note text
+) SERVER widecol;
+
+INSERT INTO mp VALUES
+  ('a', '{"DTLegend": "1", "3DARPG": 6, "flag": true, "none": null, "list": [1, {"x": "y"}]}', 7, 'n'),
+  ('b', '{}', NULL, NULL),
+  ('c', NULL, 1, NULL);
+SELECT * FROM mp ORDER BY k;
+SELECT encode("row", 'escape') AS "row", family, encode(qualifier, 'escape') AS qualifier,
+       CASE WHEN qualifier <> 'total' THEN encode(value, 'escape') END AS value
+  FROM widecol.scan('mp', columns => '{degree}');
+
+-- INSERT replaces the map, but not what another column maps unless it is NULL
+INSERT INTO mp VALUES ('a', '{"Frus3D": "2"}', 2, NULL);
+SELECT * FROM mp WHERE k = 'a';
+
+-- UPDATE writes what differs
+SELECT ts AS before FROM widecol.get('mp', 'a', '{degree:Frus3D}') \gset
+UPDATE mp SET degree = degree || '{"DTLegend": "3"}' WHERE k = 'a';
+SELECT ts = :before AS untouched FROM widecol.get('mp', 'a', '{degree:Frus3D}');
+SELECT * FROM mp WHERE k = 'a';
+UPDATE mp SET degree = degree - 'Frus3D' WHERE k = 'a';
+UPDATE mp SET degree = jsonb_set(degree, '{DTLegend}', '"4"'), total = total + 1 WHERE k = 'a';
+SELECT * FROM mp WHERE k = 'a';
+UPDATE mp SET degree = NULL WHERE k = 'a';
+SELECT * FROM mp WHERE k = 'a';
+UPDATE mp SET total = NULL WHERE k = 'a' RETURNING *;
+SELECT * FROM mp ORDER BY k;
+SELECT degree ? 'x' AS has, count(*) FROM mp GROUP BY 1 ORDER BY 1;
+
+-- what a map cannot hold
+INSERT INTO mp (k, degree) VALUES ('x', '[1]');
+INSERT INTO mp (k, degree) VALUES ('x', '"text"');
+INSERT INTO mp (k, degree) VALUES ('x', '{"total": 1}');
+SELECT widecol.put('mp', 'x', 'degree:bin', '\xff00');
+SELECT * FROM mp WHERE k = 'x';
+SELECT k, note FROM mp WHERE k = 'x';
+SELECT widecol.deleteall('mp', 'x');
+
+-- prefixes
+CREATE FOREIGN TABLE mp_p (
+  k text COLLATE "C" OPTIONS (rowkey '1'),
+  x jsonb OPTIONS (family 'f', qualifier_prefix 'x:'),
+  y jsonb OPTIONS (family 'f', qualifier_prefix 'y:'),
+  z text OPTIONS (family 'f', qualifier 'x:z')
+) SERVER widecol;
+INSERT INTO mp_p VALUES ('a', '{"x:1": "1", "x:2": "2"}', '{"y:1": "1"}', 'own');
+SELECT * FROM mp_p;
+SELECT widecol.put('mp_p', 'a', 'f:other', 'stays');
+UPDATE mp_p SET x = '{"x:2": "two"}';
+SELECT * FROM mp_p;
+INSERT INTO mp_p (k, y) VALUES ('a', '{"y:9": "9"}');
+SELECT * FROM mp_p;
+SELECT encode(qualifier, 'escape') AS qualifier FROM widecol.scan('mp_p');
+INSERT INTO mp_p VALUES ('b', '{"y:1": "1"}');
+INSERT INTO mp_p VALUES ('b', '{"x:z": "1"}');
+
+-- keys move with their maps
+UPDATE mp_p SET k = 'b';
+SELECT * FROM mp_p;
+SELECT encode("row", 'escape') AS "row", encode(qualifier, 'escape') AS qualifier FROM widecol.scan('mp_p');
+UPDATE mp_p SET k = 'c', y = y || '{"y:10": "10"}', z = 'z';
+SELECT * FROM mp_p;
+
+-- hstore
+SET client_min_messages = warning;
+CREATE EXTENSION hstore;
+RESET client_min_messages;
+CREATE FOREIGN TABLE mp_h (k int OPTIONS (rowkey '1'), h hstore OPTIONS (family 'h')) SERVER widecol;
+INSERT INTO mp_h VALUES (1, 'a=>1, b=>"two words", c=>NULL'), (2, '');
+SELECT * FROM mp_h ORDER BY k;
+UPDATE mp_h SET h = h || 'd=>4'::hstore - 'a'::text WHERE k = 1;
+SELECT * FROM mp_h ORDER BY k;
+
+-- non-ASCII
+INSERT INTO mp_h VALUES (3, '"Größe"=>"ÄÖ"');
+SELECT * FROM mp_h WHERE k = 3;
+SELECT qualifier, value FROM widecol.get('mp_h', '\x80000003');
+
+SET client_min_messages = warning;
+DROP FOREIGN TABLE mp, mp_p, mp_h;
+DROP EXTENSION hstore;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['mp', 'mp_p', 'mp_h']) t;

@@ -1,0 +1,192 @@
+-- INSERT, UPDATE, DELETE, COPY, TRUNCATE, RETURNING, triggers.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+RESET client_min_messages;
+
+CREATE FOREIGN TABLE m (
+  a int OPTIONS (rowkey '1'),
+  b text COLLATE "C" OPTIONS (rowkey '2', sort 'desc'),
+  v text,
+  w int DEFAULT 7
+) SERVER widecol;
+
+INSERT INTO m VALUES (1, 'x', 'first'), (1, 'y', 'second', NULL), (2, 'x', 'third', 3) RETURNING *;
+INSERT INTO m SELECT a + 10, b, v || '!', w FROM m RETURNING a, v;
+SELECT * FROM m ORDER BY a, b DESC;
+
+UPDATE m SET v = upper(v), w = w + 1 WHERE a = 1 RETURNING *;
+UPDATE m SET w = o.n FROM (VALUES (11, 100), (12, 200)) o(a, n) WHERE m.a = o.a RETURNING m.*, o.n;
+DELETE FROM m WHERE a > 10 RETURNING a, b, v;
+DELETE FROM m USING (VALUES (2)) o(a) WHERE m.a = o.a RETURNING *;
+SELECT * FROM m ORDER BY a, b DESC;
+
+-- keys move, with all that the row has
+SELECT widecol.put('m', "row", 'cf:extra', 'kept') FROM widecol.scan('m', row_limit => 1) LIMIT 1;
+UPDATE m SET a = a + 1 RETURNING *;
+SELECT * FROM m ORDER BY a, b DESC;
+SELECT count(*) FROM widecol.scan('m', columns => '{cf:extra}');
+INSERT INTO m SELECT g, 'k', 'row ' || g, g FROM generate_series(1, 5) g;
+UPDATE m SET a = a + 1 WHERE b = 'k';
+SELECT a, v, w FROM m WHERE b = 'k' ORDER BY a;
+UPDATE m SET a = a - 1, w = -w WHERE b = 'k';
+SELECT a, v, w FROM m WHERE b = 'k' ORDER BY a;
+UPDATE m SET a = 1, v = v || ' moved' WHERE b = 'k' AND a = 5;
+SELECT a, v, w FROM m WHERE b = 'k' ORDER BY a;
+UPDATE m SET b = b;
+SELECT count(*) FROM m;
+
+-- in one transaction, and taken back
+BEGIN;
+UPDATE m SET a = a + 100 WHERE b = 'k';
+UPDATE m SET a = a - 100 WHERE b = 'k';
+DELETE FROM m WHERE b <> 'k';
+SELECT a, b, v, w FROM m ORDER BY a;
+ROLLBACK;
+SELECT a, b, v, w FROM m ORDER BY a, b DESC;
+
+-- on_duplicate
+CREATE FOREIGN TABLE m_dup (k int OPTIONS (rowkey '1'), t text COLLATE "C" OPTIONS (rowkey '2'), v int)
+  SERVER widecol OPTIONS (on_duplicate 'error');
+INSERT INTO m_dup VALUES (1, 'a', 1), (2, 'b', 2);
+\set VERBOSITY verbose
+\set SHOW_CONTEXT never
+\set VERBOSITY default
+INSERT INTO m_dup VALUES (1, 'a', 3);
+INSERT INTO m_dup VALUES (3, 'c', 3), (3, 'c', 4);
+UPDATE m_dup SET k = 2, t = 'b' WHERE k = 1;
+UPDATE m_dup SET k = 5, v = v + 1 WHERE k = 1;
+INSERT INTO m_dup VALUES (2, 'b', 20), (6, 'f', 6) ON CONFLICT DO NOTHING RETURNING *;
+INSERT INTO m_dup VALUES (2, 'b', 20) ON CONFLICT (k, t) DO NOTHING;
+INSERT INTO m_dup VALUES (2, 'b', 20) ON CONFLICT (k) DO UPDATE SET v = 0;
+SELECT * FROM m_dup ORDER BY k;
+BEGIN;
+DELETE FROM m_dup WHERE k = 2;
+INSERT INTO m_dup VALUES (2, 'b', 22);
+COMMIT;
+SELECT * FROM m_dup ORDER BY k;
+INSERT INTO m VALUES (1, 'k', 'no') ON CONFLICT DO NOTHING;
+INSERT INTO m VALUES (1, 'k', 'same'), (1, 'k', 'the last wins');
+SELECT * FROM m WHERE a = 1 AND b = 'k';
+
+-- COPY
+COPY m (a, b, v) FROM stdin;
+50	copied	fifty
+51	copied	fifty-one
+\.
+COPY (SELECT * FROM m WHERE b = 'copied' ORDER BY a) TO stdout;
+COPY m FROM stdin;
+52	\N	no key	1
+\.
+SELECT count(*) FROM m WHERE a = 52;
+
+-- triggers
+CREATE FUNCTION m_before() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    RAISE NOTICE 'before delete %', OLD.v;
+    RETURN OLD;
+  END IF;
+  IF NEW.v = 'skip' THEN RETURN NULL; END IF;
+  NEW.v := NEW.v || ' (' || lower(TG_OP) || ')';
+  RETURN NEW;
+END $$;
+CREATE FUNCTION m_after() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE NOTICE 'after % old % new %', TG_OP, OLD, NEW;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER m_before BEFORE INSERT OR UPDATE OR DELETE ON m FOR EACH ROW EXECUTE FUNCTION m_before();
+CREATE TRIGGER m_after AFTER INSERT OR UPDATE OR DELETE ON m FOR EACH ROW EXECUTE FUNCTION m_after();
+INSERT INTO m VALUES (60, 't', 'one'), (61, 't', 'skip') RETURNING v;
+UPDATE m SET w = 1 WHERE a = 60 RETURNING *;
+SELECT * FROM m WHERE a = 60;
+DELETE FROM m WHERE a = 60;
+DROP TRIGGER m_before ON m;
+DROP TRIGGER m_after ON m;
+DROP FUNCTION m_before(), m_after();
+
+-- generated columns, defaults
+CREATE FOREIGN TABLE m_gen (
+  k int OPTIONS (rowkey '1'),
+  v int,
+  twice int GENERATED ALWAYS AS (v * 2) STORED
+) SERVER widecol;
+INSERT INTO m_gen (k, v) VALUES (1, 4) RETURNING *;
+UPDATE m_gen SET v = 5 RETURNING *;
+SELECT * FROM m_gen;
+
+-- columns that only show something
+CREATE FOREIGN TABLE m_ts (
+  k int OPTIONS (rowkey '1'),
+  raw bytea OPTIONS (rowkey 'raw'),
+  v text,
+  at bigint OPTIONS (qualifier 'v', attribute 'timestamp'),
+  old widecol.version[] OPTIONS (qualifier 'v')
+) SERVER widecol OPTIONS (families '{"cf": {"versions": 3}}');
+INSERT INTO m_ts (k, v) VALUES (1, 'a'), (2, 'b');
+UPDATE m_ts SET v = 'c' WHERE k = 1;
+SELECT k, raw, v, at > 0 AS has_ts, cardinality(old) AS versions, at = (old[1]).ts AS same FROM m_ts ORDER BY k;
+INSERT INTO m_ts (k, v, at) VALUES (3, 'x', 5);
+UPDATE m_ts SET at = 5;
+UPDATE m_ts SET at = at, v = 'd' WHERE k = 2;
+INSERT INTO m_ts (k, raw, v) VALUES (3, '\x80000003', 'right');
+INSERT INTO m_ts (k, raw, v) VALUES (4, '\x80000003', 'wrong');
+SELECT k, v FROM m_ts ORDER BY k;
+
+-- only the raw key
+CREATE FOREIGN TABLE m_raw (key bytea OPTIONS (rowkey 'raw'), v text) SERVER widecol;
+INSERT INTO m_raw VALUES ('\x00ff', 'a'), ('b', 'b');
+UPDATE m_raw SET key = key || '\x01' RETURNING *;
+DELETE FROM m_raw WHERE key = '\x6201' RETURNING *;
+INSERT INTO m_raw VALUES ('', 'empty');
+SELECT * FROM m_raw;
+
+-- cells
+CREATE FOREIGN TABLE m_cell ("row" text, family text, qualifier text, ts bigint, value text)
+  SERVER widecol OPTIONS (layout 'cell', families '{"cf": {"versions": 5}, "d": {}}');
+INSERT INTO m_cell VALUES ('r', 'cf', 'q', 1, 'one'), ('r', 'cf', 'q', 2, 'two'), ('r', 'd', 'q', 7, 'd');
+INSERT INTO m_cell ("row", value) VALUES ('s', 'now');
+SELECT "row", family, qualifier, CASE WHEN ts < 10 THEN ts END AS ts, value FROM m_cell;
+UPDATE m_cell SET value = 'zwei' WHERE ts = 2;
+DELETE FROM m_cell WHERE ts = 1 RETURNING *;
+SELECT "row", family, qualifier, CASE WHEN ts < 10 THEN ts END AS ts, value FROM m_cell;
+INSERT INTO m_cell VALUES ('r', 'e', 'q', 1, 'x');
+INSERT INTO m_cell VALUES (NULL, 'cf', 'q', 1, 'x');
+INSERT INTO m_cell VALUES ('r', 'cf', 'q', -1, 'x');
+INSERT INTO m_cell VALUES ('r', 'cf', 'q', 1, NULL);
+UPDATE m_cell SET qualifier = 'other' WHERE ts = 2;
+CREATE FOREIGN TABLE m_some ("row" text, value text) SERVER widecol OPTIONS (table 'm_cell', layout 'cell');
+DELETE FROM m_some;
+INSERT INTO m_some VALUES ('t', 'default family');
+SELECT * FROM m_some ORDER BY 1, 2;
+
+-- partitions
+CREATE TABLE m_part (k int, v text) PARTITION BY RANGE (k);
+CREATE FOREIGN TABLE m_part1 (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE TABLE m_part2 PARTITION OF m_part FOR VALUES FROM (10) TO (20);
+ALTER TABLE m_part ATTACH PARTITION m_part1 FOR VALUES FROM (0) TO (10);
+INSERT INTO m_part VALUES (1, 'foreign'), (11, 'heap') RETURNING tableoid::regclass, *;
+COPY m_part FROM stdin;
+2	copied
+12	copied too
+\.
+UPDATE m_part SET k = 3 WHERE k = 12 RETURNING tableoid::regclass, *;
+UPDATE m_part SET v = v || '.' RETURNING tableoid::regclass, *;
+UPDATE m_part SET k = 15 WHERE k = 1;
+INSERT INTO m_part1 VALUES (30, 'outside');
+DELETE FROM m_part WHERE v LIKE 'c%' RETURNING tableoid::regclass, *;
+SELECT tableoid::regclass, * FROM m_part ORDER BY k;
+
+-- TRUNCATE
+BEGIN;
+TRUNCATE m, m_part;
+SELECT count(*) FROM m;
+ROLLBACK;
+SELECT count(*) > 0 AS there FROM m;
+TRUNCATE m, m_part1;
+SELECT (SELECT count(*) FROM m), (SELECT count(*) FROM m_part1);
+
+SET client_min_messages = warning;
+DROP TABLE m_part;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1']) t;
