@@ -43,7 +43,7 @@ typedef struct WcScan
 	uint32_t	table_id;
 	uint32_t	nranges;		/* 0: the whole table */
 	WcRange    *ranges;			/* ascending, disjoint; an empty one stands alone */
-	uint32_t	ncolumns;		/* 0: every column of every family */
+	uint32_t	ncolumns;		/* 0: every column of every family, or none with rows_by_existence */
 	WcColumn   *columns;		/* what is returned */
 
 	/*
