@@ -14,6 +14,7 @@
 
 #include "fdw/mapping.h"
 #include "fdw/modify.h"
+#include "fdw/rowread.h"
 
 static int
 find_column(const WcRelation *wrel, WcRole role)
@@ -190,6 +191,7 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	uint32		family;
 	WcSlice		qualifier;
 	int64		ts;
+	int64		ttl_us;
 
 	for (int i = 0; i < wrel->natts; i++)
 	{
@@ -211,7 +213,12 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 				 errdetail("NULL is the absence of a cell."),
 				 errhint("DELETE deletes the cell.")));
 	locate(m, old->tts_values, old->tts_isnull, &family, &qualifier, &ts);
-	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_of(m, new->tts_values, new->tts_isnull),
+	if (find_column(wrel, WC_ROLE_CELL_TTL) >= 0)
+		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
+	else
+		ttl_us = wc_rowread_ttl(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
+								wc_modify_snapshot(m), m->pg_snapshot->curcid);
+	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_us,
 						 bytes_of(m, WC_ROLE_CELL_VALUE, new->tts_values, new->tts_isnull));
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
 }

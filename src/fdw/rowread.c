@@ -114,3 +114,31 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 	wc_client_scan_close(client_scan);
 	return cells;
 }
+
+int64
+wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+			   WcClientSnapshot *snapshot, CommandId cid)
+{
+	WcColumn	column = {.family = family, .kind = WC_COLUMN_EXACT, .qualifier = qualifier};
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcRange		range;
+	WcSlice		found;
+	WcCell		cell;
+	uint32		colno;
+	int64		ttl_us = 0;
+
+	point_scan(&scan, &range, wrel, row);
+	scan.ncolumns = 1;
+	scan.columns = &column;
+	scan.want_ts = true;
+	scan.key_only = true;
+	scan.versions = WC_VERSIONS_MAX;
+	scan.ts_min = ts;
+	scan.ts_max = ts < WC_TS_LATEST ? ts + 1 : WC_TS_LATEST;
+	client_scan = wc_client_scan_open(&scan, snapshot, cid, 1, CurrentMemoryContext);
+	if (wc_client_next_row(client_scan, &found) && wc_client_next_cell(client_scan, &cell, &colno))
+		ttl_us = cell.ttl_us;
+	wc_client_scan_close(client_scan);
+	return ttl_us;
+}

@@ -22,4 +22,8 @@ extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
 extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, int ncolumns,
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);
 
+/* The time to live of one version of a cell, in microseconds; 0: none. */
+extern int64 wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+							WcClientSnapshot *snapshot, CommandId cid);
+
 #endif
