@@ -407,6 +407,15 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		current_frame = frame.outer;
 	}
 	PG_END_TRY();
+	if (context == PROCESS_UTILITY_SUBCOMMAND && frame.outer != NULL)
+	{
+		/* columns' options are set by ALTERs that PostgreSQL makes of CREATE: wait for the last */
+		ListCell   *lc;
+
+		foreach(lc, frame.relids)
+			note_relation(lfirst_oid(lc));
+		return;
+	}
 	settle_all(frame.relids, created);
 }
 
