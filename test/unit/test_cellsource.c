@@ -5,18 +5,13 @@
  * can be asked must give what a naive walk over the same rows gives, both ways,
  * with and without bounds.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "engine/cellkey.h"
 #include "engine/cellsource_store.h"
 #include "engine/state.h"
-#include "tempengine.h"
+#include "enginekit.h"
 
 #define ROWS_MAX	40
 #define CELLS_MAX	40
@@ -364,11 +359,12 @@ check_points(WcStore *store)
 static void
 check_store(uint8_t packing, uint8_t bloomfilter)
 {
-	WcEngine   *engine = wc_tempengine_open();
+	Kit			kit;
 
+	kit_open(&kit);
 	for (uint32_t round = 1; round <= 12; round++)
 	{
-		WcStore    *store = make_store(engine, round, packing, bloomfilter);
+		WcStore    *store = make_store(kit.engine, round, packing, bloomfilter);
 
 		make_rows(round % 3 == 0 ? 20 : round % 3);
 		write_rows(store);
@@ -380,7 +376,7 @@ check_store(uint8_t packing, uint8_t bloomfilter)
 		wc_store_drop(store);
 		wc_store_unref(store);
 	}
-	wc_tempengine_remove(engine);
+	kit_close(&kit);
 }
 
 static void
@@ -406,23 +402,27 @@ test_snapshot(void **state)
 {
 	for (uint8_t packing = WC_PACKING_ROW; packing <= WC_PACKING_CELL; packing++)
 	{
-		WcEngine   *engine = wc_tempengine_open();
-		WcStore    *store = make_store(engine, 1, packing, WC_BLOOM_ROW);
-		WcSnapshot *snapshot = wc_snapshot_take(engine);
-		WcSourceOptions options = {.snapshot = snapshot->rocks, .fill_cache = true};
+		Kit			kit;
+		WcStore    *store;
+		WcSnapshot *snapshot;
+		WcSourceOptions options = {.fill_cache = true};
 		WcCellSource *src;
 		WcError		err;
 
+		kit_open(&kit);
+		store = make_store(kit.engine, 1, packing, WC_BLOOM_ROW);
+		snapshot = wc_snapshot_take(kit.engine);
+		options.snapshot = snapshot->rocks;
 		srand(13);
 		make_rows(2);
 		write_rows(store);
 		assert_int_equal(wc_cellsource_store(store, &options, &src, &err), WC_OK);
 		assert_int_equal(src->ops->seek_row(src, wc_slice(NULL, 0), true, &err), WC_END);
 		wc_cellsource_close(src);
-		wc_snapshot_release(engine, snapshot);
+		wc_snapshot_release(kit.engine, snapshot);
 		check_scans(store);
 		wc_store_unref(store);
-		wc_tempengine_remove(engine);
+		kit_close(&kit);
 	}
 }
 
@@ -431,12 +431,14 @@ test_snapshot(void **state)
 static void
 test_merge(void **state)
 {
-	WcEngine   *engine = wc_tempengine_open();
-	WcStore    *stores[2] = {make_store(engine, 1, WC_PACKING_CELL, WC_BLOOM_ROW),
-	make_store(engine, 2, WC_PACKING_CELL, WC_BLOOM_ROW)};
+	Kit			kit;
+	WcStore    *stores[2];
 	Row			whole[ROWS_MAX];
 	size_t		n;
 
+	kit_open(&kit);
+	for (uint32_t k = 0; k < 2; k++)
+		stores[k] = make_store(kit.engine, k + 1, WC_PACKING_CELL, WC_BLOOM_ROW);
 	srand(14);
 	make_rows(3);
 	n = nrows;
@@ -483,7 +485,7 @@ test_merge(void **state)
 	}
 	wc_store_unref(stores[0]);
 	wc_store_unref(stores[1]);
-	wc_tempengine_remove(engine);
+	kit_close(&kit);
 }
 
 static void
@@ -512,14 +514,17 @@ test_memory(void **state)
 static void
 test_damage(void **state)
 {
-	WcEngine   *engine = wc_tempengine_open();
-	WcStore    *packed = make_store(engine, 1, WC_PACKING_ROW, WC_BLOOM_ROW);
-	WcStore    *cell = make_store(engine, 2, WC_PACKING_CELL, WC_BLOOM_ROW);
+	Kit			kit;
+	WcStore    *packed;
+	WcStore    *cell;
 	WcSourceOptions options = {.fill_cache = true};
 	WcCellSource *src;
 	WcCell		c;
 	WcError		err;
 
+	kit_open(&kit);
+	packed = make_store(kit.engine, 1, WC_PACKING_ROW, WC_BLOOM_ROW);
+	cell = make_store(kit.engine, 2, WC_PACKING_CELL, WC_BLOOM_ROW);
 	put_bytes(packed, wc_slice_cstr("row"), wc_slice("\x01\x07\x02" "12345678\x01", 12));
 	assert_int_equal(wc_cellsource_store(packed, &options, &src, &err), WC_OK);
 	assert_int_equal(src->ops->seek_row(src, wc_slice(NULL, 0), true, &err), WC_OK);
@@ -533,7 +538,7 @@ test_damage(void **state)
 	wc_cellsource_close(src);
 	wc_store_unref(packed);
 	wc_store_unref(cell);
-	wc_tempengine_remove(engine);
+	kit_close(&kit);
 }
 
 int
