@@ -379,7 +379,7 @@ explain_range(const Shown *shown, ExplainState *es)
 		ExplainPropertyList("Key Conditions", conds, es);
 	}
 	else if (shown->pinned && shown->raw)
-		ExplainPropertyText("Row", end_text(shown, &shown->start, "greatest"), es);
+		ExplainPropertyText("Row", psprintf("(%s)", (char *) linitial(shown->start.values)), es);
 	else if (shown->pinned)
 	{
 		StringInfoData s;
