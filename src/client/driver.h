@@ -15,6 +15,8 @@
 
 #include "postgres.h"
 
+#include "lib/ilist.h"
+
 #include "client/client.h"
 
 typedef enum WcDriverFeature
@@ -31,19 +33,23 @@ typedef enum WcDriverFeature
 /* One open scan, the driver's part; embedded in the client's. */
 typedef struct WcDriverScan
 {
+	dlist_node	node;			/* in the driver's list while open */
 	uint32		number;			/* the driver's name for it */
-	bool		open;			/* the other side (may) hold something for it */
+	bool		open;			/* in the list; the other side may hold something for it */
 	uint64		pending;		/* request whose answer is under way; 0: none */
-	bool		stashed;		/* that answer is there, in `stash` */
-	bool		failed;			/* the answer is an error, in `stash` */
-	bool		last;			/* no block follows the one in `stash` (or in `block`) */
 	size_t		target;			/* bytes the next block should have */
 	uint64		batches;		/* blocks received */
-	WcBuf		block;			/* being consumed */
-	WcBuf		stash;			/* came early */
-	size_t		block_len;		/* of the cell block at the start of `block` */
+
+	WcBuf		block;			/* being consumed: block_len bytes of it */
+	size_t		block_len;
+
+	WcBuf		stash;			/* the next one, when it came early */
 	size_t		stash_len;
-	WcClientScanStats stats;	/* known once last */
+	bool		stashed;
+	bool		stash_failed;	/* it is an error, not a block */
+
+	bool		complete;		/* the last block has been received; stats are final */
+	WcClientScanStats stats;
 } WcDriverScan;
 
 typedef struct WcDriverOpen
@@ -90,8 +96,9 @@ typedef struct WcDriver
 	/* Forgets a snapshot number; never fails. */
 	void		(*snapshot_release) (uint64 snapshot);
 
-	/* Whole operations, to be appended to the transaction's batch. */
-	void		(*write) (WcSlice ops, uint64 bytes_max);
+	/* Whole operations, to be appended to the transaction's batch, which may hold
+	 * bytes_max bytes.  more: another call follows at once. */
+	void		(*write) (WcSlice ops, uint64 bytes_max, bool more);
 
 	/* Keeps the first nops operations of the batch; never fails. */
 	void		(*rollback_to) (uint64 nops);

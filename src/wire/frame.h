@@ -55,4 +55,11 @@ extern void wc_frame_reader_free(WcFrameReader *r);
  */
 extern WcStatus wc_frame_read(WcFrameReader *r, WcRingEnd *in, WcError *err) WC_WARN_UNUSED;
 
+/* Has a frame been read in part? */
+static inline bool
+wc_frame_in_part(const WcFrameReader *r)
+{
+	return r->have > 0 && (r->have < WC_FRAME_HEADER || r->have < WC_FRAME_HEADER + r->header.length);
+}
+
 #endif

@@ -1,0 +1,532 @@
+/*
+ * client/connection.c: rings, waiting and interrupts on the backend's side.
+ */
+#include "postgres.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "storage/condition_variable.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+
+#include "base/clock.h"
+#include "channel/channel.h"
+#include "client/client.h"
+#include "client/connection.h"
+
+/* How long to wait for an engine that was stopped: the postmaster starts it
+ * again after a second, unless the server is going down. */
+#define RESTART_WAIT_MS 5000
+
+/* A sleep that nobody ends: the engine's threads wake us, so this is long. */
+#define SLEEP_MS 10000
+
+typedef struct Connection
+{
+	dsm_segment *dsm;			/* NULL: no connection */
+	WcSegment  *segment;
+	WcRingEnd	out;
+	WcRingEnd	in;
+	WcFrameReader reader;
+	WcBuf		message;
+	uint64		last_id;
+	bool		ready;			/* HELLO has been answered */
+	bool		sending;		/* in the midst of a frame */
+} Connection;
+
+static Connection conn;
+static WcStrayFrame stray_frame;
+static char gone_text[WC_GONE_TEXT_MAX] = "the widecol engine is not running";
+static WcStatus gone_status = WC_SHUTDOWN;
+static int	cores;
+
+void
+wc_connection_set_stray(WcStrayFrame stray)
+{
+	stray_frame = stray;
+}
+
+const char *
+wc_connection_gone_text(void)
+{
+	return gone_text;
+}
+
+void
+wc_connection_raise_gone(void)
+{
+	WcError		err;
+
+	wc_error(&err, gone_status, "%s", gone_text);
+	wc_error_hint(&err, "The server starts the engine again by itself, unless it is being shut down.");
+	wc_raise(&err);
+}
+
+void
+wc_connection_close(void)
+{
+	dsm_segment *dsm = conn.dsm;
+
+	if (dsm == NULL)
+		return;
+	conn.dsm = NULL;
+	conn.segment = NULL;
+	conn.ready = false;
+	wc_frame_reader_free(&conn.reader);
+	wc_channel_close(dsm);
+}
+
+static void
+note_gone(WcStatus status, const char *text)
+{
+	gone_status = status;
+	strlcpy(gone_text, text, sizeof(gone_text));
+	wc_connection_close();
+}
+
+static bool
+segment_gone(void)
+{
+	return atomic_load(&conn.segment->state) == WC_SEGMENT_GONE;
+}
+
+/* Is anybody at the other end? */
+static bool
+attached(void)
+{
+	return conn.dsm != NULL && !segment_gone();
+}
+
+bool
+wc_connection_live(void)
+{
+	return conn.ready && attached();
+}
+
+/* --- waiting ---------------------------------------------------------------*/
+
+/* Is there room for so many bytes, or anything to read? */
+static bool
+ready(uint32 room)
+{
+	if (wc_ring_available(&conn.in) > 0 || conn.in.broken)
+		return true;
+	return room > 0 && (wc_ring_room(&conn.out) >= room || conn.out.broken);
+}
+
+static bool
+spin(uint32 room)
+{
+	int64		start;
+
+	if (atomic_load(&wc_shmem()->active) >= (uint32) cores)
+		return false;
+	start = wc_clock_monotonic_us();
+	do
+	{
+		if (ready(room))
+			return true;
+		sched_yield();
+	} while (wc_clock_monotonic_us() - start < WC_SPIN_US && !InterruptPending);
+	return false;
+}
+
+/* Sleeps until the latch is set, unless there is what is waited for.  In this
+ * order: flag, look, sleep; the engine: bytes, flag. */
+static void
+sleep_once(uint32 room)
+{
+	WcSegment  *s = conn.segment;
+
+	atomic_store(&s->backend_wants, room);
+	atomic_store(&s->backend_sleeping, 1);
+	if (!ready(room) && !segment_gone())
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLEEP_MS, PG_WAIT_EXTENSION);
+	atomic_store(&s->backend_sleeping, 0);
+	atomic_store(&s->backend_wants, 0);
+	ResetLatch(MyLatch);
+}
+
+/* Serves interrupts; the request that was waited for is then not wanted any more. */
+static void
+serve_interrupts(uint64 id)
+{
+	if (!INTERRUPTS_PENDING_CONDITION())
+		return;
+	PG_TRY();
+	{
+		CHECK_FOR_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		if (conn.dsm != NULL && id == conn.last_id)
+			wc_segment_cancel_one(conn.segment, id);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/* Until ready(room), or the engine is gone: false.  id 0: interrupts wait. */
+static bool
+wait_for(uint32 room, uint64 id)
+{
+	for (;;)
+	{
+		if (ready(room) || spin(room))
+			return true;
+		if (segment_gone())
+			return ready(room);	/* what it said before it went */
+		sleep_once(room);
+		if (id != 0)
+			serve_interrupts(id);
+	}
+}
+
+/* --- receiving -------------------------------------------------------------*/
+
+/* One frame if it is all there: 1, 0: not yet, -1: the connection is closed. */
+static int
+take_frame(void)
+{
+	WcError		err;
+	WcStatus	status = wc_frame_read(&conn.reader, &conn.in, &err);
+
+	wc_segment_gave_room(conn.segment, (uint32) (WC_RESPONSE_RING - (conn.in.seen - conn.in.pos)));
+	if (status == WC_OK)
+		return 1;
+	if (status == WC_END)
+		return 0;
+	note_gone(status, err.message);
+	return -1;
+}
+
+WcFrameReader *
+wc_connection_receive(uint64 id, WcReceive how)
+{
+	if (conn.dsm == NULL)
+		return NULL;
+	for (;;)
+	{
+		int			taken = take_frame();
+
+		if (taken > 0)
+			return &conn.reader;
+		if (taken < 0)
+			return NULL;
+		if (!wait_for(0, how == WC_RECEIVE_FIRMLY ? 0 : id))
+		{
+			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			return NULL;
+		}
+	}
+}
+
+/* Takes in what the engine has begun to send: it may be waiting for room. */
+static void
+drain(void)
+{
+	while (conn.dsm != NULL)
+	{
+		int			taken = take_frame();
+
+		if (taken > 0)
+			stray_frame(&conn.reader);
+		else if (taken < 0 || !wc_frame_in_part(&conn.reader))
+			return;
+		else if (!wait_for(0, 0))
+		{
+			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			return;
+		}
+	}
+}
+
+/* --- sending ---------------------------------------------------------------*/
+
+WcBuf *
+wc_connection_message(void)
+{
+	wc_frame_begin(&conn.message);
+	return &conn.message;
+}
+
+/* Writes all of it, publishing only when the ring is full.  False when the engine
+ * is gone. */
+static bool
+send_bytes(const uint8 *p, size_t left)
+{
+	for (;;)
+	{
+		size_t		n = wc_ring_write(&conn.out, p, left);
+
+		p += n;
+		left -= n;
+		if (left == 0)
+			return true;
+
+		/* Somebody has to read: the engine our bytes, we its answers.  If we are
+		 * interrupted it shall not finish what it is at before it reads on. */
+		wc_ring_publish(&conn.out);
+		wc_segment_wake_engine(conn.segment);
+		if (INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED() &&
+			(QueryCancelPending || ProcDiePending))
+			wc_segment_cancel_upto(conn.segment, conn.last_id - 1);
+		while (ready(0))
+		{
+			int			taken = take_frame();
+
+			if (taken < 0)
+				return false;
+			if (taken == 0)
+				break;
+			stray_frame(&conn.reader);
+		}
+		if (conn.out.broken || !wait_for((uint32) Min(left, WC_REQUEST_RING / 2), 0))
+			return false;
+		if (segment_gone())
+			return false;
+	}
+}
+
+/* Sends the frame that is built, and tail behind it.  False: the engine is gone,
+ * the connection closed. */
+static bool
+send_frame(WcSlice tail, bool wake)
+{
+	bool		sent;
+
+	conn.last_id++;
+	conn.sending = true;
+	sent = send_bytes(conn.message.data, conn.message.len) &&
+		(tail.len == 0 || send_bytes(tail.data, tail.len));
+	conn.sending = false;
+	if (sent)
+	{
+		wc_ring_publish(&conn.out);
+		if (wake)
+			wc_segment_wake_engine(conn.segment);
+		return true;
+	}
+	if (conn.dsm != NULL && segment_gone())
+		note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+	else if (conn.dsm != NULL)
+		note_gone(WC_CORRUPT, "positions of a session's ring make no sense");
+	return false;
+}
+
+uint64
+wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, bool wake)
+{
+	WcError		err;
+	WcFrameHeader header;
+
+	if (!attached())
+	{
+		if (conn.dsm != NULL)
+			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+		wc_connection_raise_gone();
+	}
+	if (wc_frame_finish(&conn.message, type, flags, conn.last_id + 1, &err) != WC_OK)
+		wc_raise(&err);
+	if (tail.len > 0)
+	{
+		if (conn.message.len - WC_FRAME_HEADER + tail.len > WC_MESSAGE_MAX)
+		{
+			wc_error(&err, WC_TOO_LARGE, "a message of %zu bytes exceeds the limit of %d bytes",
+					 conn.message.len - WC_FRAME_HEADER + tail.len, WC_MESSAGE_MAX);
+			wc_raise(&err);
+		}
+		memcpy(&header, conn.message.data, sizeof(header));
+		header.length += (uint32) tail.len;
+		memcpy(conn.message.data, &header, sizeof(header));
+	}
+	if (!send_frame(tail, wake))
+		wc_connection_raise_gone();
+	return conn.last_id;
+}
+
+uint64
+wc_connection_send(uint8 type, uint8 flags, bool wake)
+{
+	return wc_connection_send_with(type, flags, wc_slice(NULL, 0), wake);
+}
+
+bool
+wc_connection_try_send(uint8 type, uint8 flags)
+{
+	WcError		err;
+
+	if (!wc_connection_live() || conn.sending)
+		return false;
+	if (wc_frame_finish(&conn.message, type, flags, conn.last_id + 1, &err) != WC_OK ||
+		wc_ring_room(&conn.out) < conn.message.len)
+		return false;
+	conn.last_id++;
+	(void) wc_ring_write(&conn.out, conn.message.data, conn.message.len);
+	wc_ring_publish(&conn.out);
+	return true;
+}
+
+void
+wc_connection_abandon(void)
+{
+	WcError		err;
+
+	if (!wc_connection_live())
+		return;
+	wc_segment_cancel_upto(conn.segment, conn.last_id);
+	wc_frame_begin(&conn.message);
+	if (conn.sending)
+		note_gone(WC_SHUTDOWN, "the connection to the widecol engine was given up in the midst of a message");
+	else if (wc_frame_finish(&conn.message, WC_MSG_ABORT, 0, conn.last_id + 1, &err) != WC_OK)
+		note_gone(err.status, err.message);
+	else if (send_frame(wc_slice(NULL, 0), true))
+		drain();
+}
+
+/* --- connecting ------------------------------------------------------------*/
+
+static void
+wait_for_engine(WcShmem *shmem)
+{
+	int64		until = 0;
+
+	ConditionVariablePrepareToSleep(&shmem->state_changed);
+	for (;;)
+	{
+		uint32		state = atomic_load(&shmem->state);
+
+		if (state == WC_ENGINE_READY)
+			break;
+		if (state == WC_ENGINE_FAILED)
+		{
+			WcError		err = shmem->start_error;
+
+			ConditionVariableCancelSleep();
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the widecol engine could not start"),
+					 errdetail_internal("%s", err.message),
+					 err.hint[0] != '\0' ? errhint("%s", err.hint) :
+					 errhint("The server log says more. It is tried again every second.")));
+		}
+		if (state == WC_ENGINE_STOPPED)
+		{
+			if (until == 0)
+				until = wc_clock_monotonic_us() + RESTART_WAIT_MS * INT64CONST(1000);
+			else if (wc_clock_monotonic_us() > until)
+			{
+				ConditionVariableCancelSleep();
+				note_gone(WC_SHUTDOWN, "the widecol engine is not running");
+				wc_connection_raise_gone();
+			}
+		}
+		(void) ConditionVariableTimedSleep(&shmem->state_changed, 1000, PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+}
+
+/* The engine has looked at what was offered: true when it serves it.  False: it
+ * went away before; try again. */
+static bool
+wait_for_service(WcShmem *shmem, WcSlot *slot)
+{
+	for (;;)
+	{
+		uint32		state = atomic_load(&conn.segment->state);
+
+		if (state == WC_SEGMENT_SERVED)
+			return true;
+		if (state == WC_SEGMENT_GONE)
+		{
+			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			wc_connection_raise_gone();
+		}
+		if (wc_channel_refused(slot, conn.dsm))
+		{
+			wc_connection_close();
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("the widecol engine could not attach a session's shared memory"),
+					 errhint("The server log says why.")));
+		}
+		if (atomic_load(&shmem->state) != WC_ENGINE_READY)
+		{
+			wc_connection_close();
+			return false;
+		}
+		atomic_store(&conn.segment->backend_sleeping, 1);
+		if (atomic_load(&conn.segment->state) == WC_SEGMENT_NEW)
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, PG_WAIT_EXTENSION);
+		atomic_store(&conn.segment->backend_sleeping, 0);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+say_hello(void)
+{
+	WcHelloMessage hello = {WC_PROTOCOL_VERSION, MyDatabaseId};
+	WcFrameReader *frame;
+	uint64		id;
+	WcError		err;
+
+	wc_message_hello_encode(wc_connection_message(), &hello);
+	id = wc_connection_send(WC_MSG_HELLO, 0, true);
+	do
+	{
+		frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
+		if (frame == NULL)
+			wc_connection_raise_gone();
+	} while (frame->header.id != id);
+	if (frame->header.type == WC_MSG_OK)
+		return;
+	wc_message_error_decode(wc_buf_slice(&frame->body), &err);
+	wc_connection_close();
+	wc_raise(&err);
+}
+
+void
+wc_connection_open(void)
+{
+	WcShmem    *shmem;
+	WcSlot	   *slot;
+
+	if (wc_connection_live())
+		return;
+	wc_client_require_preload();
+	wc_connection_close();		/* what is left of one whose engine is gone */
+	if (IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("stored tables cannot be used in a parallel worker")));
+
+	shmem = wc_shmem();
+	slot = wc_shmem_my_slot(shmem);
+	if (slot == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("stored tables cannot be used in this kind of process")));
+	if (cores == 0)
+		cores = (int) sysconf(_SC_NPROCESSORS_ONLN);
+
+	/* An error on the way leaves a connection that is not ready: it is closed at
+	 * the next try, or at exit. */
+	do
+	{
+		wait_for_engine(shmem);
+		conn.dsm = wc_channel_offer(shmem, slot);
+		conn.segment = wc_channel_segment(conn.dsm);
+		conn.out = wc_segment_requests(conn.segment);
+		conn.in = wc_segment_responses(conn.segment);
+		conn.last_id = 0;
+		conn.sending = false;
+		wc_frame_reader_init(&conn.reader);
+	} while (!wait_for_service(shmem, slot));
+	say_hello();
+	conn.ready = true;
+}

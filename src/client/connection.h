@@ -1,0 +1,72 @@
+/*
+ * client/connection.h: this backend's connection to the engine: frames out and
+ * frames in.
+ *
+ * One a backend, made at first use, to the end of the backend or of the engine.
+ * Sending never stops in the midst of a frame; an interrupt that comes then is
+ * served after it.  Receiving may stop anywhere: a frame that was read in part is
+ * finished by the next call.
+ */
+#ifndef WC_CLIENT_CONNECTION_H
+#define WC_CLIENT_CONNECTION_H
+
+#include "postgres.h"
+
+#include "wire/frame.h"
+#include "wire/message.h"
+
+/* Is there a connection with an engine at its other end? */
+extern bool wc_connection_live(void);
+
+/* Makes one if there is none.  Waits, interruptibly, for an engine that is
+ * starting.  Errors: 55000 without preload, 57P01 when the engine stops, what
+ * kept the engine from starting. */
+extern void wc_connection_open(void);
+
+/* The connection's buffer for building a message's payload, emptied. */
+extern WcBuf *wc_connection_message(void);
+
+/*
+ * Sends the message that was built; returns its request id.  wake: the engine is
+ * to look at it now (else it does so with the next one that wakes it, or within a
+ * second).  Waits for room, taking in answers meanwhile (see wc_connection_stray).
+ */
+extern uint64 wc_connection_send(uint8 type, uint8 flags, bool wake);
+
+/* The same with a second part of the payload that is not copied before. */
+extern uint64 wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, bool wake);
+
+/* Sends the message that was built if there is room for it now: false if there
+ * is not, or no connection.  Never fails, never wakes the engine. */
+extern bool wc_connection_try_send(uint8 type, uint8 flags);
+
+/* How wc_connection_receive behaves when the backend is interrupted. */
+typedef enum WcReceive
+{
+	WC_RECEIVE_INTERRUPTIBLE,	/* request `id` is cancelled, the interrupt served */
+	WC_RECEIVE_FIRMLY			/* waits on */
+} WcReceive;
+
+/*
+ * The next whole frame, or NULL when the engine is gone (the connection is then
+ * closed: wc_connection_raise_gone says why).  Valid until the next call of this
+ * file; its body may be swapped for another buffer.
+ */
+extern WcFrameReader *wc_connection_receive(uint64 id, WcReceive how);
+
+/* Cancels every request so far, tells the engine to forget the transaction, and
+ * takes in what is under way.  Not interruptible, but soon over.  Never fails. */
+extern void wc_connection_abandon(void);
+
+/* Reports why the engine is gone. */
+extern void wc_connection_raise_gone(void) pg_attribute_noreturn();
+extern const char *wc_connection_gone_text(void);
+
+/* Gets whole frames that come while a message is being sent. */
+typedef void (*WcStrayFrame) (WcFrameReader *frame);
+extern void wc_connection_set_stray(WcStrayFrame stray);
+
+/* Gives the connection up without a word. */
+extern void wc_connection_close(void);
+
+#endif

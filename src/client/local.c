@@ -1,0 +1,687 @@
+/*
+ * client/local.c: the driver of the embedded engine.
+ *
+ * Messages that need no answer and nobody waits for (CLOSE, SNAPSHOT_RELEASE,
+ * ROLLBACK_TO) are noted where they arise, which may be in the midst of an
+ * abort, and sent in front of the next message.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "channel/shmem.h"
+#include "client/connection.h"
+#include "client/driver.h"
+
+/* Buffers kept for the scans to come. */
+#define SPARE_BUFFERS 4
+
+typedef struct Deferred
+{
+	uint32	   *closes;			/* room for every scan number given so far */
+	int			ncloses;
+	int			closes_cap;
+	uint64	   *releases;		/* room for every snapshot in use */
+	int			nreleases;
+	int			releases_cap;
+	bool		rollback;
+	uint64		rollback_to;
+} Deferred;
+
+static dlist_head scans = DLIST_STATIC_INIT(scans);
+static uint32 *free_numbers;	/* as many as have been given at most */
+static int	nfree_numbers;
+static uint32 next_number;
+
+static uint64 *known_snapshots; /* numbers the engine may hold */
+static int	nsnapshots;
+static int	snapshots_cap;
+
+static Deferred deferred;
+static bool in_use;				/* the transaction has something in the engine */
+static WcBuf spare[SPARE_BUFFERS];
+static int	nspare;
+
+/* --- buffers ---------------------------------------------------------------*/
+
+static WcBuf
+take_buffer(void)
+{
+	WcBuf		none = WC_BUF_INIT;
+
+	return nspare > 0 ? spare[--nspare] : none;
+}
+
+static void
+give_buffer(WcBuf *buf)
+{
+	if (buf->data == NULL)
+		return;
+	if (nspare < SPARE_BUFFERS && buf->cap <= WC_FRAME_KEEP)
+	{
+		wc_buf_reset(buf, WC_FRAME_KEEP);
+		spare[nspare++] = *buf;
+	}
+	else
+		wc_buf_free(buf);
+	buf->data = NULL;
+	buf->len = buf->cap = 0;
+}
+
+/* Gives the frame's body away for the memory of to, which is reused. */
+static void
+swap_body(WcFrameReader *frame, WcBuf *to)
+{
+	WcBuf		body = frame->body;
+
+	frame->body = *to;
+	*to = body;
+}
+
+/* --- what is sent later ----------------------------------------------------*/
+
+static bool
+send_number(uint8 type, uint64 number, bool lazily)
+{
+	wc_message_numbers_encode(wc_connection_message(), &number, 1);
+	if (wc_connection_try_send(type, 0))
+		return true;
+	if (lazily)
+		return false;
+	(void) wc_connection_send(type, 0, true);
+	return true;
+}
+
+/* lazily: as much as there is room for, never failing. */
+static void
+send_deferred(bool lazily)
+{
+	if (deferred.rollback)
+	{
+		if (!send_number(WC_MSG_ROLLBACK_TO, deferred.rollback_to, lazily))
+			return;
+		deferred.rollback = false;
+	}
+	while (deferred.ncloses > 0)
+	{
+		if (!send_number(WC_MSG_CLOSE, deferred.closes[deferred.ncloses - 1], lazily))
+			return;
+		deferred.ncloses--;
+	}
+	while (deferred.nreleases > 0)
+	{
+		if (!send_number(WC_MSG_SNAPSHOT_RELEASE, deferred.releases[deferred.nreleases - 1], lazily))
+			return;
+		deferred.nreleases--;
+	}
+}
+
+static void
+forget_deferred(void)
+{
+	deferred.ncloses = 0;
+	deferred.nreleases = 0;
+	deferred.rollback = false;
+}
+
+static void *
+grow(void *array, int *cap, int need, size_t size)
+{
+	int			to = Max(*cap, 16);
+
+	if (need <= *cap)
+		return array;
+	while (to < need)
+		to *= 2;
+	if (array == NULL)
+		array = MemoryContextAlloc(TopMemoryContext, to * size);
+	else
+		array = repalloc(array, to * size);
+	*cap = to;
+	return array;
+}
+
+/* --- scans -----------------------------------------------------------------*/
+
+/* A number, with room to note later that it is free and to be closed. */
+static uint32
+take_number(void)
+{
+	static int	free_cap;
+
+	if (nfree_numbers > 0)
+		return free_numbers[--nfree_numbers];
+	if (next_number >= WC_SCANNERS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many open scans of stored tables in one session (limit %d)", WC_SCANNERS_MAX)));
+	free_numbers = grow(free_numbers, &free_cap, (int) next_number + 1, sizeof(uint32));
+	deferred.closes = grow(deferred.closes, &deferred.closes_cap, (int) next_number + 1, sizeof(uint32));
+	return next_number++;
+}
+
+static void
+set_stats(WcDriverScan *scan, const WcScanReport *report)
+{
+	scan->stats.rows = report->rows_returned;
+	scan->stats.cells_examined = report->cells_examined;
+	scan->stats.seeks = report->seeks;
+}
+
+/* The engine holds nothing for the scan any more. */
+static void
+forget_scan(WcDriverScan *scan)
+{
+	if (!scan->open)
+		return;
+	scan->open = false;
+	scan->pending = 0;
+	dlist_delete(&scan->node);
+	free_numbers[nfree_numbers++] = scan->number;
+}
+
+/* An answer for the scan has come: keep it until it is wanted. */
+static void
+stash(WcDriverScan *scan, WcFrameReader *frame)
+{
+	const WcFrameHeader header = frame->header;
+	WcSlice		payload;
+	WcScanReport report;
+	WcStatus	status = WC_OK;
+	WcError		err;
+
+	swap_body(frame, &scan->stash);
+	payload = wc_buf_slice(&scan->stash);
+	scan->pending = 0;
+	scan->stashed = true;
+	scan->stash_failed = header.type != WC_MSG_BLOCK;
+
+	if (frame->dropped)
+		status = wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", header.length);
+	else if (!scan->stash_failed && (header.flags & WC_FLAG_LAST) != 0)
+	{
+		status = wc_scan_report_take(&payload, &report, &err);
+		if (status == WC_OK)
+		{
+			set_stats(scan, &report);
+			scan->complete = true;
+			forget_scan(scan);	/* the engine has closed it by itself */
+		}
+	}
+	if (status != WC_OK)
+	{
+		wc_buf_reset(&scan->stash, WC_FRAME_KEEP);
+		wc_message_error_encode(&scan->stash, &err);
+		scan->stash_failed = true;
+	}
+	scan->stash_len = payload.len;
+}
+
+static void
+stray(WcFrameReader *frame)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &scans)
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
+
+		if (scan->pending == frame->header.id)
+		{
+			stash(scan, frame);
+			return;
+		}
+	}
+	/* else nobody wants it any more */
+}
+
+static void
+local_scan_close(WcDriverScan *scan)
+{
+	if (scan->open)
+	{
+		deferred.closes[deferred.ncloses++] = scan->number;
+		forget_scan(scan);
+		send_deferred(true);
+	}
+	scan->stashed = false;
+	give_buffer(&scan->block);
+	give_buffer(&scan->stash);
+}
+
+/* Waits until an answer for the scan is in its stash. */
+static void
+await_block(WcDriverScan *scan)
+{
+	while (!scan->stashed)
+	{
+		WcFrameReader *frame = wc_connection_receive(scan->pending, WC_RECEIVE_INTERRUPTIBLE);
+
+		if (frame == NULL)
+			wc_connection_raise_gone();
+		stray(frame);
+	}
+}
+
+/* Makes the stashed block the one to be consumed; raises if it is an error. */
+static void
+accept_block(WcDriverScan *scan)
+{
+	WcBuf		block = scan->block;
+	WcError		err;
+
+	scan->stashed = false;
+	if (scan->stash_failed)
+	{
+		wc_message_error_decode(wc_buf_slice(&scan->stash), &err);
+		wc_raise(&err);
+	}
+	scan->block = scan->stash;
+	scan->block_len = scan->stash_len;
+	scan->stash = block;
+	scan->batches++;
+	scan->stats.batches = scan->batches;
+}
+
+static void
+ask_next(WcDriverScan *scan)
+{
+	WcNextMessage next = {scan->number, (uint32) scan->target};
+
+	send_deferred(false);
+	wc_message_next_encode(wc_connection_message(), &next);
+	scan->pending = wc_connection_send(WC_MSG_NEXT, 0, true);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+}
+
+static size_t
+first_target(uint64 rows_hint)
+{
+	if (rows_hint <= 100)
+		return WC_BLOCK_FIRST;
+	return rows_hint >= 1000 ? WC_BLOCK_MAX : WC_BLOCK_MAX / 4;
+}
+
+static void note_snapshot(uint64 number);
+
+static void
+local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	WcOpenMessage m = {0};
+
+	memset(scan, 0, sizeof(*scan));
+	if (open->snapshot != 0)
+		note_snapshot(open->snapshot);
+	send_deferred(false);
+
+	m.scan_no = scan->number = take_number();
+	dlist_push_head(&scans, &scan->node);
+	scan->open = true;
+	scan->block = take_buffer();
+	scan->stash = take_buffer();
+	scan->target = first_target(open->rows_hint);
+	in_use = true;
+
+	m.snapshot = open->snapshot;
+	m.cid = open->cid;
+	m.clock_offset_us = open->clock_offset_us;
+	m.target = (uint32) scan->target;
+	wc_message_open_encode(wc_connection_message(), &m, open->scan);
+	scan->pending = wc_connection_send(WC_MSG_OPEN, 0, true);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+
+	await_block(scan);
+	accept_block(scan);
+}
+
+static bool
+local_scan_next(WcDriverScan *scan)
+{
+	if (!scan->stashed)
+	{
+		if (scan->complete)
+			return false;
+		if (!scan->open)
+			wc_connection_raise_gone();
+		if (scan->pending == 0)
+			ask_next(scan);
+		await_block(scan);
+	}
+	accept_block(scan);
+
+	/* While this one is consumed the engine prepares the next. */
+	if (scan->open && scan->pending == 0)
+		ask_next(scan);
+	return true;
+}
+
+/* --- requests with one answer ----------------------------------------------*/
+
+/* The frame that answers request id, whatever it is. */
+static WcFrameReader *
+await_frame(uint64 id)
+{
+	for (;;)
+	{
+		WcFrameReader *frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
+
+		if (frame == NULL)
+			wc_connection_raise_gone();
+		if (frame->header.id == id)
+			return frame;
+		stray(frame);
+	}
+}
+
+/* Its payload, valid until the next message; errors are raised. */
+static WcSlice
+payload_of(WcFrameReader *frame)
+{
+	WcError		err;
+
+	if (frame->dropped)
+		wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", frame->header.length);
+	else if (frame->header.type == WC_MSG_OK)
+		return wc_buf_slice(&frame->body);
+	else
+		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
+	wc_raise(&err);
+}
+
+/* Sends what is in the connection's message buffer. */
+static WcSlice
+request(uint8 type)
+{
+	return payload_of(await_frame(wc_connection_send(type, 0, true)));
+}
+
+static WcBuf *
+begin_request(void)
+{
+	send_deferred(false);
+	return wc_connection_message();
+}
+
+static void
+local_scan_stats(WcDriverScan *scan)
+{
+	uint64_t	number = scan->number;
+	WcFrameReader *frame;
+	WcScanReport report;
+	WcSlice		payload;
+	WcError		err;
+
+	if (scan->complete || !scan->open)
+		return;
+	wc_message_numbers_encode(begin_request(), &number, 1);
+	frame = await_frame(wc_connection_send(WC_MSG_STATS, 0, true));
+	if (scan->complete)
+		return;					/* its last block was on the way: that has brought them */
+	payload = payload_of(frame);
+	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
+		wc_raise(&err);
+	set_stats(scan, &report);
+}
+
+static bool
+local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
+{
+	WcFrameReader *frame;
+	WcError		err;
+
+	wc_message_name_encode(begin_request(), ns, name);
+	frame = await_frame(wc_connection_send(WC_MSG_DESCRIBE, 0, true));
+	if (frame->header.type == WC_MSG_ERROR && !frame->dropped)
+	{
+		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
+		if (err.status == WC_NO_TABLE)
+			return false;
+	}
+	*desc = payload_of(frame);
+	return true;
+}
+
+static void
+local_list_tables(WcSlice *list)
+{
+	(void) begin_request();
+	*list = request(WC_MSG_LIST_TABLES);
+}
+
+static void
+local_list_namespaces(WcSlice *list)
+{
+	(void) begin_request();
+	*list = request(WC_MSG_LIST_NAMESPACES);
+}
+
+static uint32
+local_new_table_id(void)
+{
+	WcError		err;
+	uint64		id;
+
+	(void) begin_request();
+	if (wc_message_numbers_decode(request(WC_MSG_NEW_TABLE_ID), &id, 1, &err) != WC_OK)
+		wc_raise(&err);
+	return (uint32) id;
+}
+
+static void
+table_work(uint8 type, uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
+{
+	WcTableMessage m = {table_id, major, cid, clock_offset_us};
+
+	wc_message_table_encode(begin_request(), &m);
+	(void) request(type);
+}
+
+static void
+local_flush(uint32 table_id, CommandId cid, int64 clock_offset_us)
+{
+	table_work(WC_MSG_FLUSH, table_id, false, cid, clock_offset_us);
+}
+
+static void
+local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
+{
+	table_work(WC_MSG_COMPACT, table_id, major, cid, clock_offset_us);
+}
+
+static void
+local_estimate(uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows)
+{
+	WcEstimateMessage m = {table_id, *range};
+	uint64_t	numbers[2];
+	WcError		err;
+
+	wc_message_estimate_encode(begin_request(), &m);
+	if (wc_message_numbers_decode(request(WC_MSG_ESTIMATE), numbers, 2, &err) != WC_OK)
+		wc_raise(&err);
+	*bytes = numbers[0];
+	*rows = numbers[1];
+}
+
+/* --- snapshots -------------------------------------------------------------*/
+
+static void
+note_snapshot(uint64 number)
+{
+	for (int i = nsnapshots; i > 0; i--)
+	{
+		if (known_snapshots[i - 1] == number)
+			return;
+	}
+	known_snapshots = grow(known_snapshots, &snapshots_cap, nsnapshots + 1, sizeof(uint64));
+	deferred.releases = grow(deferred.releases, &deferred.releases_cap,
+							 nsnapshots + deferred.nreleases + 1, sizeof(uint64));
+	known_snapshots[nsnapshots++] = number;
+}
+
+static void
+local_snapshot_release(uint64 number)
+{
+	for (int i = nsnapshots; i > 0; i--)
+	{
+		if (known_snapshots[i - 1] != number)
+			continue;
+		known_snapshots[i - 1] = known_snapshots[--nsnapshots];
+		deferred.releases[deferred.nreleases++] = number;
+		send_deferred(true);
+		return;
+	}
+}
+
+/* --- the transaction -------------------------------------------------------*/
+
+static void forget_transaction(void);
+
+static void
+local_connect(void)
+{
+	if (wc_connection_live())
+		return;
+	if (in_use)
+		wc_connection_raise_gone();
+	wc_connection_set_stray(stray);
+	forget_transaction();
+	wc_connection_open();
+}
+
+static bool
+local_in_use(void)
+{
+	return in_use;
+}
+
+static void
+local_write(WcSlice ops, uint64 bytes_max, bool more)
+{
+	uint64_t	max = bytes_max;
+
+	in_use = true;
+	wc_message_numbers_encode(begin_request(), &max, 1);
+	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, !more);
+}
+
+static void
+local_rollback_to(uint64 nops)
+{
+	if (!deferred.rollback || nops < deferred.rollback_to)
+		deferred.rollback_to = nops;
+	deferred.rollback = true;
+	send_deferred(true);
+}
+
+/* The transaction has nothing in the engine any more. */
+static void
+forget_transaction(void)
+{
+	while (!dlist_is_empty(&scans))
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, dlist_head_node(&scans));
+
+		forget_scan(scan);
+		give_buffer(&scan->block);
+		give_buffer(&scan->stash);
+		scan->stashed = false;
+	}
+	nsnapshots = 0;
+	forget_deferred();
+	in_use = false;
+}
+
+static void
+local_commit(uint64 xid, bool sync)
+{
+	WcFrameReader *frame;
+	WcError		err;
+	uint64_t	number = xid;
+	uint64		id;
+
+	/* From here on the outcome is the engine's to say. */
+	HOLD_INTERRUPTS();
+	wc_message_numbers_encode(begin_request(), &number, 1);
+	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, true);
+	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
+		stray(frame);
+	RESUME_INTERRUPTS();
+
+	if (frame == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
+				 errmsg("the outcome of writes to stored tables is unknown"),
+				 errdetail("The engine went away while it committed: %s.", wc_connection_gone_text())));
+	if (frame->header.type == WC_MSG_OK)
+	{
+		forget_transaction();
+		return;
+	}
+	wc_message_error_decode(wc_buf_slice(&frame->body), &err);
+	if ((frame->header.flags & WC_FLAG_UNKNOWN) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
+				 errmsg("the outcome of writes to stored tables is unknown"),
+				 errdetail("They were applied, but it is not sure that they are on disk: %s.", err.message)));
+	wc_raise(&err);
+}
+
+static void
+local_abort(void)
+{
+	if (!in_use)
+		return;
+	wc_connection_abandon();
+	forget_transaction();
+}
+
+static void
+local_finish(void)
+{
+	if (!in_use)
+		return;
+
+	/* Normally all is closed and released, and most of that has been sent. */
+	if (!dlist_is_empty(&scans) || nsnapshots > 0)
+	{
+		local_abort();
+		return;
+	}
+	send_deferred(true);
+	in_use = false;
+}
+
+static uint64
+local_catalog_generation(void)
+{
+	WcShmem    *shmem = wc_shmem();
+
+	return shmem != NULL ? atomic_load(&shmem->catalog_generation) : 0;
+}
+
+const WcDriver wc_local_driver = {
+	.name = "rocksdb",
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
+	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE,
+	.connect = local_connect,
+	.in_use = local_in_use,
+	.catalog_generation = local_catalog_generation,
+	.describe = local_describe,
+	.list_tables = local_list_tables,
+	.list_namespaces = local_list_namespaces,
+	.new_table_id = local_new_table_id,
+	.scan_open = local_scan_open,
+	.scan_next = local_scan_next,
+	.scan_stats = local_scan_stats,
+	.scan_close = local_scan_close,
+	.snapshot_release = local_snapshot_release,
+	.write = local_write,
+	.rollback_to = local_rollback_to,
+	.commit = local_commit,
+	.abort = local_abort,
+	.finish = local_finish,
+	.flush = local_flush,
+	.compact = local_compact,
+	.estimate = local_estimate,
+};

@@ -1,0 +1,184 @@
+/*
+ * client/mutator.c: the transaction's batch, as far as it is still here.
+ *
+ * Operations gather in a buffer and go to the driver in chunks, or when the
+ * transaction reads or commits.  A savepoint is a mark; cutting back to one that
+ * is behind what was sent tells the driver.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+
+#include "client/settings.h"
+#include "client/state.h"
+
+/* Tables whose writer's lock this transaction is known to hold. */
+#define LOCKED_MAX 8
+
+static WcBuf buffer = WC_BUF_INIT;
+static WcBatchBuilder builder;
+static uint64 sent;				/* operations with the driver */
+static uint64 sent_bytes;
+static uint32 locked[LOCKED_MAX];
+static int	nlocked;
+
+void
+wc_require_writable(void)
+{
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot write to stored tables in a read-only transaction")));
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot write to stored tables during recovery")));
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot write to stored tables during a parallel operation")));
+}
+
+WcBatchBuilder *
+wc_batch_builder(void)
+{
+	wc_require_writable();
+	wc_xact_join();
+	if (builder.buf == NULL)
+		wc_batch_init(&builder, &buffer);
+	/* one that an error interrupted */
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	return &builder;
+}
+
+static void
+lock_for_writing(const WcTableDesc *table)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+
+	for (int i = 0; i < nlocked; i++)
+	{
+		if (locked[i] == table->id)
+			return;
+	}
+	wc_client_lock_table(wc_table_desc_fullname(table, name, sizeof(name)), RowExclusiveLock);
+	if (nlocked < LOCKED_MAX)
+		locked[nlocked++] = table->id;
+}
+
+void
+wc_batch_forget_locks(void)
+{
+	nlocked = 0;
+}
+
+WcBatchBuilder *
+wc_client_write(const WcTableDesc *table)
+{
+	WcBatchBuilder *b = wc_batch_builder();
+
+	lock_for_writing(table);
+	return b;
+}
+
+void
+wc_client_write_failed(const WcError *err)
+{
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	wc_raise(err);
+}
+
+static uint64
+bytes_max(void)
+{
+	return (uint64) wc_max_transaction_mb * 1024 * 1024;
+}
+
+static void
+send(bool more)
+{
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	if (builder.nops == 0)
+		return;
+	if (sent_bytes + buffer.len > bytes_max())
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("transaction writes too much to stored tables"),
+				 errdetail("It has " UINT64_FORMAT " bytes of changes; widecol.max_transaction_size is " UINT64_FORMAT ".",
+						   sent_bytes + buffer.len, bytes_max()),
+				 errhint("Commit more often, or raise widecol.max_transaction_size.")));
+	wc_driver()->write(wc_buf_slice(&buffer), bytes_max(), more);
+	sent += builder.nops;
+	sent_bytes += buffer.len;
+	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
+	wc_batch_init(&builder, &buffer);
+}
+
+void
+wc_client_write_done(void)
+{
+	if (buffer.len >= WC_BATCH_CHUNK)
+		send(false);
+}
+
+void
+wc_batch_send(void)
+{
+	send(true);
+}
+
+bool
+wc_batch_empty(void)
+{
+	return sent + builder.nops == 0;
+}
+
+void
+wc_batch_mark(WcBatchMark *mark)
+{
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	mark->nops = sent + builder.nops;
+	mark->sent = sent;
+	mark->offset = buffer.len;
+}
+
+void
+wc_batch_cut(const WcBatchMark *mark)
+{
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	if (sent + builder.nops == mark->nops)
+		return;
+	if (sent == mark->sent)
+		buffer.len = mark->offset;
+	else
+	{
+		/* what is here came after it, and perhaps some that was sent */
+		buffer.len = 0;
+		if (sent > mark->nops)
+		{
+			wc_driver()->rollback_to(mark->nops);
+			sent = mark->nops;
+		}
+	}
+	builder.nops = mark->nops - sent;
+}
+
+void
+wc_batch_forget(void)
+{
+	sent = 0;
+	sent_bytes = 0;
+	nlocked = 0;
+	if (builder.buf != NULL)
+	{
+		wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
+		wc_batch_init(&builder, &buffer);
+	}
+}

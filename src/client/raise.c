@@ -1,0 +1,56 @@
+/*
+ * client/raise.c: core's errors become PostgreSQL's.
+ */
+#include "postgres.h"
+
+#include "channel/shmem.h"
+#include "client/client.h"
+
+/* One row a status, in the order of WcStatus. */
+static const int sqlstates[WC_STATUS_COUNT] = {
+	[WC_OK] = ERRCODE_INTERNAL_ERROR,
+	[WC_END] = ERRCODE_INTERNAL_ERROR,
+	[WC_INVALID] = ERRCODE_INVALID_PARAMETER_VALUE,
+	[WC_TOO_LARGE] = ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+	[WC_NO_NAMESPACE] = ERRCODE_UNDEFINED_SCHEMA,
+	[WC_NO_TABLE] = ERRCODE_UNDEFINED_TABLE,
+	[WC_NO_FAMILY] = ERRCODE_UNDEFINED_COLUMN,
+	[WC_EXISTS] = ERRCODE_DUPLICATE_TABLE,
+	[WC_DUPLICATE_ROW] = ERRCODE_UNIQUE_VIOLATION,
+	[WC_IN_USE] = ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+	[WC_BAD_DATA] = ERRCODE_INVALID_BINARY_REPRESENTATION,
+	[WC_CANCELLED] = ERRCODE_QUERY_CANCELED,
+	[WC_CONFLICT] = ERRCODE_T_R_SERIALIZATION_FAILURE,
+	[WC_STALE] = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	[WC_CORRUPT] = ERRCODE_DATA_CORRUPTED,
+	[WC_IO] = ERRCODE_IO_ERROR,
+	[WC_NO_SPACE] = ERRCODE_DISK_FULL,
+	[WC_NO_MEMORY] = ERRCODE_OUT_OF_MEMORY,
+	[WC_SHUTDOWN] = ERRCODE_ADMIN_SHUTDOWN,
+	[WC_UNSUPPORTED] = ERRCODE_FEATURE_NOT_SUPPORTED,
+	[WC_INTERNAL] = ERRCODE_INTERNAL_ERROR,
+};
+
+void
+wc_raise(const WcError *err)
+{
+	int			sqlstate = ERRCODE_INTERNAL_ERROR;
+
+	if ((unsigned) err->status < WC_STATUS_COUNT)
+		sqlstate = sqlstates[err->status];
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("%s", err->message),
+			 err->detail[0] ? errdetail("%s", err->detail) : 0,
+			 err->hint[0] ? errhint("%s", err->hint) : 0));
+}
+
+void
+wc_client_require_preload(void)
+{
+	if (wc_shmem() == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("widecol must be loaded through shared_preload_libraries"),
+				 errhint("Add this line to postgresql.conf and restart the server: shared_preload_libraries = 'widecol'")));
+}

@@ -1,0 +1,176 @@
+/*
+ * client/scanner.c: scans: blocks in, rows and cells out.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "client/settings.h"
+#include "client/state.h"
+
+struct WcClientScan
+{
+	WcDriverScan driver;
+	WcBlockReader reader;
+	bool		in_row;			/* cells to come belong to the row given last */
+	bool		row_read;		/* the next row's start has been read already */
+	WcSlice		row;			/* that row */
+	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
+	bool		closed;
+	MemoryContextCallback cleanup;
+};
+
+int64
+wc_client_clock_offset_us(void)
+{
+	return (int64) (wc_debug_clock_offset_ms * 1000.0);
+}
+
+static void
+close_scan(void *arg)
+{
+	WcClientScan *scan = arg;
+
+	if (scan->closed)
+		return;
+	scan->closed = true;
+	wc_driver()->scan_close(&scan->driver);
+	wc_buf_free(&scan->kept_row);
+}
+
+static void
+open_block(WcClientScan *scan)
+{
+	WcError		err;
+
+	if (wc_block_open(&scan->reader, wc_slice(scan->driver.block.data, scan->driver.block_len), &err) != WC_OK)
+		wc_raise(&err);
+}
+
+WcClientScan *
+wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
+					uint64 rows_hint, MemoryContext context)
+{
+	WcClientScan *s = MemoryContextAllocZero(context, sizeof(WcClientScan));
+	WcDriverOpen open = {
+		.scan = scan,.snapshot = wc_snapshot_number(snapshot),.cid = cid,
+		.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = rows_hint
+	};
+
+	wc_xact_join();
+	wc_batch_send();
+
+	/* whatever ends the context ends the scan, errors included */
+	s->cleanup.func = close_scan;
+	s->cleanup.arg = s;
+	MemoryContextRegisterResetCallback(context, &s->cleanup);
+	wc_driver()->scan_open(&s->driver, &open);
+	open_block(s);
+	return s;
+}
+
+static void pg_attribute_noreturn()
+corrupt(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("cell block from the engine is malformed")));
+}
+
+/* Makes the next block the current one; false when there is none. */
+static bool
+next_block(WcClientScan *scan)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (scan->reader.end || !wc_driver()->scan_next(&scan->driver))
+		return false;
+	open_block(scan);
+	return true;
+}
+
+/* A row in a block that ends amid a row must outlive the block. */
+static void
+give_row(WcClientScan *scan, WcSlice *row)
+{
+	scan->in_row = true;
+	*row = scan->row;
+	if (!scan->reader.open)
+		return;
+	wc_buf_reset(&scan->kept_row, WC_ROW_MAX);
+	wc_buf_append_slice(&scan->kept_row, scan->row);
+	if (scan->kept_row.failed)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	*row = wc_buf_slice(&scan->kept_row);
+}
+
+bool
+wc_client_next_row(WcClientScan *scan, WcSlice *row)
+{
+	WcCell		cell;
+	uint32		colno;
+
+	scan->in_row = false;
+	if (scan->row_read)
+	{
+		scan->row_read = false;
+		give_row(scan, row);
+		return true;
+	}
+	for (;;)
+	{
+		switch (wc_block_next(&scan->reader, &scan->row, &cell, &colno))
+		{
+			case WC_BLOCK_ROW:
+				give_row(scan, row);
+				return true;
+			case WC_BLOCK_CELL:
+				break;			/* of the row before, not wanted */
+			case WC_BLOCK_DONE:
+				if (!next_block(scan))
+					return false;
+				break;
+			case WC_BLOCK_CORRUPT:
+				corrupt();
+		}
+	}
+}
+
+bool
+wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
+{
+	while (scan->in_row)
+	{
+		switch (wc_block_next(&scan->reader, &scan->row, cell, colno))
+		{
+			case WC_BLOCK_CELL:
+				return true;
+			case WC_BLOCK_ROW:
+				scan->row_read = true;
+				scan->in_row = false;
+				break;
+			case WC_BLOCK_DONE:
+				if (!scan->reader.open)
+					scan->in_row = false;
+				else if (!next_block(scan))
+					corrupt();
+				break;
+			case WC_BLOCK_CORRUPT:
+				corrupt();
+		}
+	}
+	return false;
+}
+
+void
+wc_client_scan_close(WcClientScan *scan)
+{
+	close_scan(scan);
+}
+
+void
+wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
+{
+	wc_driver()->scan_stats(&scan->driver);
+	*stats = scan->driver.stats;
+}

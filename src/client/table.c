@@ -1,0 +1,443 @@
+/*
+ * client/table.c: stored tables by name, and catalog changes.
+ *
+ * Descriptors are cached for the session, all together for one generation of
+ * the catalog: a word in shared memory grows with every committed change, a
+ * counter of our own with the transaction's changes and their undoing.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "client/state.h"
+
+/* Tells our locks from pg_advisory_lock's, which have 1 and 2 there. */
+#define LOCK_CLASS 0x5743
+
+/* "namespace:name", both in UTF-8 */
+typedef struct CacheKey
+{
+	char		name[2 * WC_NAME_MAX + 2];
+} CacheKey;
+
+typedef struct CacheEntry
+{
+	CacheKey	key;
+	WcTableDesc *desc;
+} CacheEntry;
+
+static HTAB *cache;
+static MemoryContext cache_context;
+static uint64 cache_generation;
+static uint64 own_changes;
+
+void
+wc_catalog_changed(void)
+{
+	own_changes++;
+}
+
+uint64
+wc_client_catalog_generation(void)
+{
+	/* both only grow, so the sum tells when either has */
+	return wc_driver()->catalog_generation() + own_changes;
+}
+
+/* --- names and locks --------------------------------------------------------- */
+
+static void
+split_name(const char *full, WcSlice *ns, WcSlice *name)
+{
+	char	   *utf8 = pg_server_to_any(full, (int) strlen(full), PG_UTF8);
+	WcError		err;
+
+	if (wc_table_name_split(wc_slice_cstr(utf8), ns, name, &err) != WC_OK)
+		wc_raise(&err);
+}
+
+static void
+make_key(CacheKey *key, WcSlice ns, WcSlice name)
+{
+	memset(key, 0, sizeof(*key));
+	memcpy(key->name, ns.data, ns.len);
+	key->name[ns.len] = ':';
+	memcpy(key->name + ns.len + 1, name.data, name.len);
+}
+
+/* A namespace is locked under its name alone, which no table has. */
+static void
+lock_name(WcSlice ns, WcSlice name, LOCKMODE mode)
+{
+	CacheKey	key;
+	LOCKTAG		tag;
+	uint64		hash;
+
+	make_key(&key, ns, name);
+	hash = hash_bytes_extended((const unsigned char *) key.name, (int) (ns.len + 1 + name.len), 0);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_CLASS);
+	(void) LockAcquire(&tag, mode, false, false);
+}
+
+void
+wc_client_lock_table(const char *name, LOCKMODE mode)
+{
+	WcSlice		ns;
+	WcSlice		table;
+
+	split_name(name, &ns, &table);
+	lock_name(ns, table, mode);
+}
+
+/* --- descriptors --------------------------------------------------------------- */
+
+static WcSlice
+copy_slice(WcSlice s)
+{
+	uint8	   *data = palloc(s.len + 1);
+
+	memcpy(data, s.data, s.len);
+	data[s.len] = 0;
+	return wc_slice(data, s.len);
+}
+
+/* All of it in the current memory context. */
+static WcTableDesc *
+copy_desc(const WcTableDesc *from)
+{
+	WcTableDesc *desc = palloc(sizeof(WcTableDesc));
+
+	*desc = *from;
+	desc->ns = copy_slice(from->ns);
+	desc->name = copy_slice(from->name);
+	desc->families = palloc(sizeof(WcFamilyDesc) * Max(from->nfamilies, 1));
+	for (uint32 i = 0; i < from->nfamilies; i++)
+	{
+		desc->families[i] = from->families[i];
+		desc->families[i].name = copy_slice(from->families[i].name);
+	}
+	desc->splits = palloc(sizeof(WcSlice) * Max(from->nsplits, 1));
+	for (uint32 i = 0; i < from->nsplits; i++)
+		desc->splits[i] = copy_slice(from->splits[i]);
+	return desc;
+}
+
+static WcTableDesc *
+decode_desc(WcSlice bytes)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc *copy = NULL;
+	WcTableDesc desc;
+	WcError		err;
+	WcStatus	status = wc_table_desc_decode(bytes, &arena, &desc, &err);
+
+	if (status == WC_OK)
+		copy = copy_desc(&desc);
+	wc_arena_free(&arena);
+	if (status != WC_OK)
+		wc_raise(&err);
+	return copy;
+}
+
+/* An empty cache for the current generation, unless it is for that already. */
+static void
+refresh_cache(void)
+{
+	uint64		generation = wc_client_catalog_generation();
+	HASHCTL		ctl = {.keysize = sizeof(CacheKey),.entrysize = sizeof(CacheEntry)};
+
+	if (cache != NULL && cache_generation == generation)
+		return;
+	if (cache_context == NULL)
+		cache_context = AllocSetContextCreate(CacheMemoryContext, "widecol stored tables", ALLOCSET_SMALL_SIZES);
+	cache = NULL;
+	MemoryContextReset(cache_context);
+	ctl.hcxt = cache_context;
+	cache = hash_create("widecol stored tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	cache_generation = generation;
+}
+
+/* NULL: there is none.  Belongs to the cache. */
+static const WcTableDesc *
+look_up(WcSlice ns, WcSlice name)
+{
+	CacheEntry *entry;
+	CacheKey	key;
+	WcTableDesc *desc;
+	MemoryContext old;
+	WcSlice		bytes;
+	bool		found;
+
+	wc_xact_join();
+	refresh_cache();
+	make_key(&key, ns, name);
+	entry = hash_search(cache, &key, HASH_FIND, NULL);
+	if (entry)
+		return entry->desc;
+
+	/* what is described is at least as new as the generation that was noted */
+	wc_batch_send();
+	if (!wc_driver()->describe(ns, name, &bytes))
+		return NULL;
+	old = MemoryContextSwitchTo(cache_context);
+	desc = decode_desc(bytes);
+	MemoryContextSwitchTo(old);
+	entry = hash_search(cache, &key, HASH_ENTER, &found);
+	entry->desc = desc;
+	return desc;
+}
+
+WcTableDesc *
+wc_client_table(const char *name, bool missing_ok)
+{
+	WcSlice		ns;
+	WcSlice		table;
+	const WcTableDesc *desc;
+
+	split_name(name, &ns, &table);
+	desc = look_up(ns, table);
+	if (desc)
+		return copy_desc(desc);
+	if (!missing_ok)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("stored table \"%s\" does not exist", name),
+				 errhint("The view widecol.tables lists those there are.")));
+	return NULL;
+}
+
+List *
+wc_client_list_tables(void)
+{
+	List	   *tables = NIL;
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	wc_xact_join();
+	wc_batch_send();
+	wc_driver()->list_tables(&list);
+	copy = palloc(list.len + 1);
+	memcpy(copy, list.data, list.len);
+	d = wc_decoder(wc_slice(copy, list.len));
+	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
+	{
+		WcSlice		bytes = wc_decode_bytes(&d);
+
+		if (!d.failed)
+			tables = lappend(tables, decode_desc(bytes));
+	}
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of stored tables is malformed")));
+	return tables;
+}
+
+List *
+wc_client_list_namespaces(void)
+{
+	List	   *names = NIL;
+	WcSlice		list;
+	WcDecoder	d;
+
+	wc_xact_join();
+	wc_batch_send();
+	wc_driver()->list_namespaces(&list);
+	d = wc_decoder(list);
+	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
+	{
+		WcSlice		name = wc_decode_bytes(&d);
+
+		names = lappend(names, pg_any_to_server(pnstrdup((const char *) name.data, name.len),
+												(int) name.len, PG_UTF8));
+	}
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of namespaces is malformed")));
+	return names;
+}
+
+/* --- changes ------------------------------------------------------------------- */
+
+static void
+check(WcStatus status, const WcError *err)
+{
+	if (status != WC_OK)
+		wc_client_write_failed(err);
+	wc_client_write_done();
+	wc_catalog_changed();
+}
+
+static bool
+namespace_exists(WcSlice ns)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_client_list_namespaces())
+	{
+		char	   *name = lfirst(lc);
+
+		if (wc_slice_eq(ns, wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8))))
+			return true;
+	}
+	return false;
+}
+
+void
+wc_client_create_table(WcTableDesc *desc)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+	WcBatchBuilder *b;
+	WcError		err;
+
+	wc_table_desc_fullname(desc, name, sizeof(name));
+	wc_require_writable();
+	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
+	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	if (!namespace_exists(desc->ns))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%.*s\" does not exist", (int) desc->ns.len, (const char *) desc->ns.data),
+				 errhint("Make it with widecol.create_namespace.")));
+	if (look_up(desc->ns, desc->name))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("stored table \"%s\" already exists", name)));
+
+	desc->id = wc_driver()->new_table_id();
+	desc->database = MyDatabaseId;
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		desc->families[i].id = i + 1;
+		desc->families[i].generation = 1;
+	}
+	desc->next_family_id = desc->nfamilies + 1;
+	b = wc_batch_builder();
+	check(wc_batch_create_table(b, GetCurrentCommandId(true), desc, &err), &err);
+}
+
+void
+wc_client_alter_table(const WcTableDesc *from)
+{
+	WcTableDesc *desc = copy_desc(from);
+	WcBatchBuilder *b;
+	WcError		err;
+
+	wc_require_writable();
+	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		if (desc->families[i].id != 0)
+			continue;
+		desc->families[i].id = desc->next_family_id++;
+		desc->families[i].generation = 1;
+	}
+	b = wc_batch_builder();
+	check(wc_batch_alter_table(b, GetCurrentCommandId(true), desc, &err), &err);
+}
+
+void
+wc_client_drop_table(const WcTableDesc *desc)
+{
+	WcError		err;
+
+	wc_require_writable();
+	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	check(wc_batch_drop_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
+}
+
+void
+wc_client_truncate_table(const WcTableDesc *desc)
+{
+	WcError		err;
+
+	wc_require_writable();
+	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	check(wc_batch_truncate_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
+}
+
+static WcSlice
+namespace_name(const char *name)
+{
+	WcSlice		ns = wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8));
+	WcError		err;
+
+	if (wc_namespace_name_check(ns, &err) != WC_OK)
+		wc_raise(&err);
+	return ns;
+}
+
+void
+wc_client_create_namespace(const char *name)
+{
+	WcSlice		ns = namespace_name(name);
+	WcError		err;
+
+	wc_require_writable();
+	lock_name(ns, wc_slice(NULL, 0), AccessExclusiveLock);
+	if (namespace_exists(ns))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_SCHEMA),
+				 errmsg("namespace \"%s\" already exists", name)));
+	check(wc_batch_namespace(wc_batch_builder(), WC_OP_CREATE_NAMESPACE, GetCurrentCommandId(true),
+							 MyDatabaseId, ns, &err), &err);
+}
+
+void
+wc_client_drop_namespace(const char *name)
+{
+	WcSlice		ns = namespace_name(name);
+	ListCell   *lc;
+	WcError		err;
+
+	wc_require_writable();
+	lock_name(ns, wc_slice(NULL, 0), AccessExclusiveLock);
+	if (wc_slice_eq(ns, wc_slice_cstr(WC_NAMESPACE_DEFAULT)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("namespace \"%s\" cannot be dropped", name)));
+	if (!namespace_exists(ns))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%s\" does not exist", name)));
+	foreach(lc, wc_client_list_tables())
+	{
+		WcTableDesc *desc = lfirst(lc);
+		char		full[2 * WC_NAME_MAX + 2];
+
+		if (wc_slice_eq(desc->ns, ns))
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg("namespace \"%s\" is not empty", name),
+					 errdetail("It has stored table \"%s\".", wc_table_desc_fullname(desc, full, sizeof(full)))));
+	}
+	check(wc_batch_namespace(wc_batch_builder(), WC_OP_DROP_NAMESPACE, GetCurrentCommandId(true),
+							 MyDatabaseId, ns, &err), &err);
+}
+
+/* --- administration -------------------------------------------------------------- */
+
+void
+wc_client_flush(const WcTableDesc *table)
+{
+	wc_xact_join();
+	wc_driver()->flush(table->id, GetCurrentCommandId(false), wc_client_clock_offset_us());
+}
+
+void
+wc_client_compact(const WcTableDesc *table, bool major)
+{
+	wc_xact_join();
+	wc_driver()->compact(table->id, major, GetCurrentCommandId(false), wc_client_clock_offset_us());
+}
+
+void
+wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows)
+{
+	wc_xact_join();
+	wc_driver()->estimate(table->id, range, bytes, rows);
+}

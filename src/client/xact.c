@@ -1,0 +1,150 @@
+/*
+ * client/xact.c: PostgreSQL's transactions, followed.
+ *
+ * At PRE_COMMIT the batch goes to the engine and is applied there; from then on
+ * PostgreSQL's own commit can no longer take it back (the step that ends with
+ * one log for both).  An abort forgets the batch; a subtransaction's abort cuts
+ * it back to where it began.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "client/state.h"
+
+/* Where an open subtransaction began. */
+typedef struct Savepoint
+{
+	int			level;			/* nesting level of the subtransaction */
+	WcBatchMark mark;
+} Savepoint;
+
+static bool registered;
+static Savepoint *savepoints;	/* in TopMemoryContext */
+static int	nsavepoints;
+static int	savepoints_cap;
+
+static void
+end_of_transaction(void)
+{
+	wc_batch_forget();
+	wc_snapshots_forget();
+	nsavepoints = 0;
+}
+
+static void
+commit_batch(void)
+{
+	FullTransactionId xid = GetTopFullTransactionIdIfAny();
+
+	if (wc_batch_empty())
+		return;
+	wc_driver()->connect();
+	wc_batch_send();
+	wc_driver()->commit(FullTransactionIdIsValid(xid) ? U64FromFullTransactionId(xid) : 0,
+						synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
+	wc_batch_forget();
+}
+
+static void
+on_xact(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			commit_batch();
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			if (!wc_batch_empty())
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has written to stored tables")));
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+			wc_driver()->finish();
+			end_of_transaction();
+			break;
+		case XACT_EVENT_ABORT:
+			if (!wc_batch_empty())
+				wc_catalog_changed();
+			wc_driver()->abort();
+			end_of_transaction();
+			break;
+		case XACT_EVENT_PARALLEL_PRE_COMMIT:
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			break;				/* workers have no part in it */
+	}
+}
+
+static void
+begin_savepoint(void)
+{
+	Savepoint  *sp;
+
+	if (nsavepoints == savepoints_cap)
+	{
+		int			cap = Max(16, 2 * savepoints_cap);
+
+		savepoints = savepoints ? repalloc(savepoints, cap * sizeof(Savepoint))
+			: MemoryContextAlloc(TopMemoryContext, cap * sizeof(Savepoint));
+		savepoints_cap = cap;
+	}
+	sp = &savepoints[nsavepoints++];
+	sp->level = GetCurrentTransactionNestLevel();
+	wc_batch_mark(&sp->mark);
+}
+
+/* One that began before we followed began before anything was written. */
+static void
+end_savepoint(bool commit)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	WcBatchMark mark = {0};
+
+	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
+		mark = savepoints[--nsavepoints].mark;
+	if (commit)
+		return;
+	if (!wc_batch_empty())
+		wc_catalog_changed();
+	wc_batch_cut(&mark);
+	wc_batch_forget_locks();
+}
+
+static void
+on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	switch (event)
+	{
+		case SUBXACT_EVENT_START_SUB:
+			begin_savepoint();
+			break;
+		case SUBXACT_EVENT_COMMIT_SUB:
+			end_savepoint(true);
+			wc_snapshots_subxact_end(subid, parent, true);
+			break;
+		case SUBXACT_EVENT_ABORT_SUB:
+			end_savepoint(false);
+			wc_snapshots_subxact_end(subid, parent, false);
+			break;
+		case SUBXACT_EVENT_PRE_COMMIT_SUB:
+			break;
+	}
+}
+
+void
+wc_xact_join(void)
+{
+	if (!registered)
+	{
+		wc_client_require_preload();
+		RegisterXactCallback(on_xact, NULL);
+		RegisterSubXactCallback(on_subxact, NULL);
+		registered = true;
+	}
+	wc_driver()->connect();
+}
