@@ -5,29 +5,29 @@ CREATE EXTENSION widecol;
 
 -- Wide: a row a player and day (key player$yyyymmdd), a qualifier a game.
 CREATE FOREIGN TABLE prod_focus (
-  player text COLLATE "C" OPTIONS (rowkey '1'),
-  day    text COLLATE "C" OPTIONS (rowkey '2'),
+  player text OPTIONS (rowkey '1') COLLATE "C",
+  day    text OPTIONS (rowkey '2') COLLATE "C",
   degree jsonb OPTIONS (family 'degree')
 ) SERVER widecol OPTIONS (table 'prodFocus', delimiter '$');
 
 -- The same stored table again, with one game as a column.
 CREATE FOREIGN TABLE prod_focus_dtlegend (
-  player text COLLATE "C" OPTIONS (rowkey '1'),
-  day    text COLLATE "C" OPTIONS (rowkey '2'),
+  player text OPTIONS (rowkey '1') COLLATE "C",
+  day    text OPTIONS (rowkey '2') COLLATE "C",
   plays  text OPTIONS (family 'degree', qualifier 'DTLegend')
 ) SERVER widecol OPTIONS (table 'prodFocus', delimiter '$');
 
 -- Tall: a row a game and player (key game$player), a qualifier a day.
 CREATE FOREIGN TABLE prod_focus_v2 (
-  game   text COLLATE "C" OPTIONS (rowkey '1'),
-  player text COLLATE "C" OPTIONS (rowkey '2'),
+  game   text OPTIONS (rowkey '1') COLLATE "C",
+  player text OPTIONS (rowkey '2') COLLATE "C",
   plays  jsonb OPTIONS (family 'cf')
 ) SERVER widecol OPTIONS (table 'prodFocusV2', delimiter '$');
 
 -- Hashed: the key is md5(game$player) cut to 8 bytes; what was hashed, the game
 -- and the player are kept in columns.
 CREATE FOREIGN TABLE prod_focus_v3 (
-  game_player text COLLATE "C" OPTIONS (rowkey '1', encoding 'md5', length '8', family 'cf', qualifier 'key'),
+  game_player text OPTIONS (rowkey '1', encoding 'md5', length '8', family 'cf', qualifier 'key') COLLATE "C",
   game        text OPTIONS (family 'cf'),
   player      text OPTIONS (family 'cf'),
   plays       jsonb OPTIONS (family 'day')

@@ -1,0 +1,170 @@
+# What survives: restarts, kills of the postmaster, of a backend, of the engine;
+# what does not: transactions that had not committed.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+fsync = on
+restart_after_crash = on
+max_connections = 20
+});
+$node->start;
+
+# --- without shared_preload_libraries -----------------------------------------
+my ($status, $out, $err);
+
+$node->safe_psql('postgres', 'CREATE EXTENSION widecol');
+($status, $out, $err) = $node->psql('postgres',
+	q{CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol});
+isnt($status, 0, 'without the engine a foreign table cannot be made');
+like($err, qr/shared_preload_libraries = 'widecol'/, 'and the error names the line to add');
+
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
+$node->restart;
+
+# --- a fast restart loses nothing ---------------------------------------------
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO t SELECT i, 'value ' || i FROM generate_series(1, 1000) i;
+});
+my $sum = 'SELECT count(*), sum(k), min(v), max(v) FROM t';
+my $all = $node->safe_psql('postgres', $sum);
+is($all, '1000|500500|value 1|value 999', 'rows are there');
+$node->restart('fast');
+is($node->safe_psql('postgres', $sum), $all, 'and after a fast restart');
+
+# --- an immediate stop keeps what was committed, and only that ----------------
+# A session that has written and read its own writes, so that the engine has them.
+sub open_transaction
+{
+	my ($key) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+	$session->query_safe('BEGIN');
+	$session->query_safe("INSERT INTO t SELECT $key + i, 'never committed' FROM generate_series(1, 100) i");
+	my $seen = $session->query_safe("SELECT count(*) FROM t WHERE k > $key");
+	return ($session, $seen);
+}
+
+sub backend_of
+{
+	my ($session) = @_;
+	return $session->query_safe('SELECT pg_backend_pid()');
+}
+
+# The psql at the other end has lost its server; it only has to go.
+sub forget
+{
+	my ($session) = @_;
+	eval { $session->quit };
+	return;
+}
+
+my ($session, $seen) = open_transaction(10000);
+is($seen, '100', 'a transaction sees its own rows');
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (2000, 'committed just before')});
+$node->stop('immediate');
+forget($session);
+$node->start;
+is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2000'), 'committed just before',
+	'the last commit survives an immediate stop');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
+	'what had not committed is gone');
+
+# --- kill -9 of everything: the postmaster first ------------------------------
+($session, $seen) = open_transaction(10000);
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (2001, 'before the kill')});
+$node->kill9;
+forget($session);
+
+# No new postmaster starts while children of the old one are left; they notice
+# that it is gone and go too.
+my $tries = $PostgreSQL::Test::Utils::timeout_default;
+until ($node->start(fail_ok => 1) || --$tries <= 0)
+{
+	sleep 1;
+}
+is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2001'), 'before the kill',
+	'the last commit survives kill -9 of the postmaster');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
+	'what had not committed is gone');
+
+# --- kill -9 of a backend: the cluster restarts by itself ---------------------
+($session, $seen) = open_transaction(10000);
+kill 'KILL', backend_of($session);
+forget($session);
+ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM t WHERE k > 10000'),
+	'after kill -9 of a backend the cluster comes back, without its rows');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '1002', 'and with all others');
+
+# --- kill -9 of the engine ----------------------------------------------------
+# It has no database, so it is not in pg_stat_activity.
+sub engine_pid
+{
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	foreach my $stat (glob '/proc/[0-9]*/stat')
+	{
+		open(my $file, '<', $stat) or next;
+		my ($pid, $parent) = (<$file> // '') =~ /^(\d+) \(.*\) \S (\d+)/;
+		next unless defined $parent && $parent == $postmaster;
+		open(my $title, '<', "/proc/$pid/cmdline") or next;
+		return $pid if (<$title> // '') =~ /widecol engine/;
+	}
+	return 0;
+}
+
+my $before = engine_pid();
+isnt($before, 0, 'the engine is a process of the cluster');
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (2002, 'before the engine died')});
+kill 'KILL', $before;
+ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM t WHERE k = 2002'),
+	'the cluster comes back after kill -9 of the engine');
+isnt(engine_pid(), $before, 'with a new one');
+is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2002'), 'before the engine died',
+	'which has the last commit');
+is($node->safe_psql('postgres', $sum), '1003|506503|before the engine died|value 999', 'and everything else');
+
+# --- waiting is interruptible -------------------------------------------------
+$node->safe_psql('postgres', q{
+INSERT INTO t SELECT i, repeat('x', 100) FROM generate_series(100001, 300000) i;
+});
+my $endless = 'SELECT count(*) FROM t a, t b, t c WHERE a.v = b.v AND b.v <> c.v';
+($status, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; $endless");
+like($err, qr/canceling statement due to statement timeout/, 'statement_timeout stops a scan');
+
+$session = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = backend_of($session);
+$session->query_until(qr/started/, "\\echo started\n$endless;\n");
+ok($node->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_activity WHERE pid = $pid"),
+	'a long query runs');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid"),
+	'pg_terminate_backend ends it');
+forget($session);
+
+# A fast shutdown does not wait for it either (stop fails when it takes too long).
+$session = $node->background_psql('postgres', on_error_stop => 0);
+$session->query_until(qr/started/, "\\echo started\n$endless;\n");
+$node->stop('fast');
+forget($session);
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '201003', 'nothing was lost on the way');
+
+# --- DDL goes with its transaction --------------------------------------------
+$node->psql('postgres', q{
+BEGIN;
+CREATE FOREIGN TABLE gone (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO gone VALUES (1, 'x');
+ROLLBACK;});
+$node->restart('immediate');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM widecol.tables WHERE name = 'gone'}), '0',
+	'a table whose creation was rolled back is nowhere');
+
+$node->stop('fast');
+done_testing();
