@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
 
 CREATE FOREIGN TABLE mp (
-  k text COLLATE "C" OPTIONS (rowkey '1'),
+  k text OPTIONS (rowkey '1') COLLATE "C",
   degree jsonb OPTIONS (family 'degree'),
   total int OPTIONS (family 'degree', qualifier 'total'),
   note text
@@ -48,7 +48,7 @@ SELECT widecol.deleteall('mp', 'x');
 
 -- prefixes
 CREATE FOREIGN TABLE mp_p (
-  k text COLLATE "C" OPTIONS (rowkey '1'),
+  k text OPTIONS (rowkey '1') COLLATE "C",
   x jsonb OPTIONS (family 'f', qualifier_prefix 'x:'),
   y jsonb OPTIONS (family 'f', qualifier_prefix 'y:'),
   z text OPTIONS (family 'f', qualifier 'x:z')

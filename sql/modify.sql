@@ -5,7 +5,7 @@ RESET client_min_messages;
 
 CREATE FOREIGN TABLE m (
   a int OPTIONS (rowkey '1'),
-  b text COLLATE "C" OPTIONS (rowkey '2', sort 'desc'),
+  b text OPTIONS (rowkey '2', sort 'desc') COLLATE "C",
   v text,
   w int DEFAULT 7
 ) SERVER widecol;
@@ -45,7 +45,7 @@ ROLLBACK;
 SELECT a, b, v, w FROM m ORDER BY a, b DESC;
 
 -- on_duplicate
-CREATE FOREIGN TABLE m_dup (k int OPTIONS (rowkey '1'), t text COLLATE "C" OPTIONS (rowkey '2'), v int)
+CREATE FOREIGN TABLE m_dup (k int OPTIONS (rowkey '1'), t text OPTIONS (rowkey '2') COLLATE "C", v int)
   SERVER widecol OPTIONS (on_duplicate 'error');
 INSERT INTO m_dup VALUES (1, 'a', 1), (2, 'b', 2);
 \set VERBOSITY verbose

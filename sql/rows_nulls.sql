@@ -86,7 +86,7 @@ SELECT k, v FROM n_empty ORDER BY k;
 
 -- NULL in a key column, an empty key, too long a key
 INSERT INTO n VALUES (NULL, 'x');
-CREATE FOREIGN TABLE n_text (k text COLLATE "C" OPTIONS (rowkey '1'), v int) SERVER widecol;
+CREATE FOREIGN TABLE n_text (k text OPTIONS (rowkey '1') COLLATE "C", v int) SERVER widecol;
 INSERT INTO n_text VALUES ('', 1);
 INSERT INTO n_text VALUES (repeat('x', 32768), 1);
 INSERT INTO n_text VALUES (repeat('x', 32769), 1);

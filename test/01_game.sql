@@ -18,25 +18,25 @@ BEGIN
 END $$;
 
 CREATE FOREIGN TABLE prod_focus (
-  player text COLLATE "C" OPTIONS (rowkey '1'),
-  day    text COLLATE "C" OPTIONS (rowkey '2'),
+  player text OPTIONS (rowkey '1') COLLATE "C",
+  day    text OPTIONS (rowkey '2') COLLATE "C",
   degree jsonb OPTIONS (family 'degree')
 ) SERVER widecol OPTIONS (table 'prodFocus', delimiter '$');
 
 CREATE FOREIGN TABLE prod_focus_dtlegend (
-  player text COLLATE "C" OPTIONS (rowkey '1'),
-  day    text COLLATE "C" OPTIONS (rowkey '2'),
+  player text OPTIONS (rowkey '1') COLLATE "C",
+  day    text OPTIONS (rowkey '2') COLLATE "C",
   plays  text OPTIONS (family 'degree', qualifier 'DTLegend')
 ) SERVER widecol OPTIONS (table 'prodFocus', delimiter '$');
 
 CREATE FOREIGN TABLE prod_focus_v2 (
-  game   text COLLATE "C" OPTIONS (rowkey '1'),
-  player text COLLATE "C" OPTIONS (rowkey '2'),
+  game   text OPTIONS (rowkey '1') COLLATE "C",
+  player text OPTIONS (rowkey '2') COLLATE "C",
   plays  jsonb OPTIONS (family 'cf')
 ) SERVER widecol OPTIONS (table 'prodFocusV2', delimiter '$');
 
 CREATE FOREIGN TABLE prod_focus_v3 (
-  game_player text COLLATE "C" OPTIONS (rowkey '1', encoding 'md5', length '8', family 'cf', qualifier 'key'),
+  game_player text OPTIONS (rowkey '1', encoding 'md5', length '8', family 'cf', qualifier 'key') COLLATE "C",
   game        text OPTIONS (family 'cf'),
   player      text OPTIONS (family 'cf'),
   plays       jsonb OPTIONS (family 'day')
@@ -103,7 +103,7 @@ SELECT ok(plan_has($$SELECT plays FROM prod_focus_v3 WHERE game_player = '3Count
 -- 3. Which players follow DTLegend?
 SELECT set_eq($$SELECT player FROM prod_focus_dtlegend WHERE plays IS NOT NULL$$,
               ARRAY['QQ121102645', 'WeiXin_295y603765de8', 'FengKe_Tony'], 'question 3, wide');
-SELECT results_eq($$SELECT player FROM prod_focus_v2 WHERE game = 'DTLegend' ORDER BY player$$,
+SELECT results_eq($$SELECT player COLLATE "default" FROM prod_focus_v2 v WHERE game = 'DTLegend' ORDER BY v.player$$,
                   ARRAY['FengKe_Tony', 'QQ121102645', 'WeiXin_295y603765de8'], 'question 3, tall, in order');
 SELECT ok(plan_has($$SELECT player FROM prod_focus_v2 WHERE game = 'DTLegend'$$, 'Stop Row'),
           'question 3, tall, is a range');
@@ -117,7 +117,7 @@ SELECT ok(EXISTS (SELECT FROM prod_focus_v3 WHERE game = '3CountryBattle'), 'que
 
 -- The bytes are HBase's: player$yyyymmdd, a qualifier a game, plays as text.
 SELECT results_eq(
-  $$SELECT convert_from("row", 'UTF8'), family, convert_from(qualifier, 'UTF8'), convert_from(value, 'UTF8')
+  $$SELECT encode("row", 'escape'), family, encode(qualifier, 'escape'), encode(value, 'escape')
     FROM widecol.get('prod_focus', 'HeXaoYang$20140907')$$,
   $$VALUES ('HeXaoYang$20140907', 'degree', '3CountryBattle', '2'),
            ('HeXaoYang$20140907', 'degree', 'Frus3D', '1'),

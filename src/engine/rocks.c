@@ -10,6 +10,7 @@
 #define BLOOM_BITS_PER_KEY 10
 
 /* A memtable's own bloom filter is this part of the write buffer. */
+#define LEVEL0_FILES 10			/* that start a compaction */
 #define MEMTABLE_BLOOM_RATIO (1.0 / 256)
 
 #define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
@@ -275,6 +276,12 @@ wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
 	rocksdb_options_set_write_buffer_size(options, memtable_bytes(shared));
 	rocksdb_options_set_max_write_buffer_number(options, 4);
+
+	/* A compaction forgets versions, so it should not come behind a user's back
+	 * after a few flushes: HBase waits for more files too. */
+	rocksdb_options_set_level0_file_num_compaction_trigger(options, LEVEL0_FILES);
+	rocksdb_options_set_level0_slowdown_writes_trigger(options, 3 * LEVEL0_FILES);
+	rocksdb_options_set_level0_stop_writes_trigger(options, 5 * LEVEL0_FILES);
 	if (factory)
 		rocksdb_options_set_compaction_filter_factory(options, factory);
 	return options;

@@ -173,8 +173,8 @@ class Case:
             if op == "hexstring_midpoint":
                 a, b = (int(to_bytes(step[k]), 16) for k in "ab")
                 call = f"hex_splits('{a:x}', '{b:x}', 2)"
-            return [f"SELECT encode(k, 'hex') FROM unnest(widecol.{call}) WITH ORDINALITY u(k, n) "
-                    f"WHERE n = {1 if op == 'hexstring_midpoint' else 2}"]
+                return [f"SELECT encode(substr(k, 9), 'hex') FROM unnest(widecol.{call}) u(k)"]
+            return [f"SELECT encode(k, 'hex') FROM unnest(widecol.{call}) WITH ORDINALITY u(k, n) WHERE n = 2"]
         return [f"SELECT encode(k, 'hex') FROM unnest(widecol.{call}) k"]
 
     def sql(self, step):
