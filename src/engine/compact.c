@@ -9,6 +9,12 @@
 #include "engine/packedrow.h"
 #include "engine/state.h"
 
+/*
+ * When RocksDB compacts on its own is nobody's decision, so it must not show at
+ * once: what was written in the last minute decides about nothing then.
+ */
+#define SETTLED_US (60 * WC_USEC_PER_SEC)
+
 struct WcCompaction
 {
 	atomic_uint refs;
@@ -272,7 +278,7 @@ factory_name(void *state)
 
 /* NULL: no filter, everything is kept. */
 static Filter *
-filter_create(WcCompaction *c)
+filter_create(WcCompaction *c, bool manual)
 {
 	Filter	   *f = calloc(1, sizeof(Filter));
 	WcMatcherOptions options = {
@@ -288,6 +294,8 @@ filter_create(WcCompaction *c)
 	options.attrs = wc_store_attrs(c->store);
 	options.now_us = wc_engine_now(c->store->engine);
 	options.horizon_ts = wc_engine_horizon(c->store->engine);
+	if (!manual && options.horizon_ts > options.now_us - SETTLED_US)
+		options.horizon_ts = options.now_us - SETTLED_US;
 	if (wc_matcher_create(&options, &f->matcher, NULL) != WC_OK)
 	{
 		filter_destroy(f);
@@ -304,7 +312,7 @@ factory_create_filter(void *state, rocksdb_compactionfiltercontext_t *context)
 
 	pthread_mutex_lock(&c->mutex);
 	if (c->store)
-		f = filter_create(c);
+		f = filter_create(c, rocksdb_compactionfiltercontext_is_manual_compaction(context));
 	pthread_mutex_unlock(&c->mutex);
 	if (f == NULL)
 		return NULL;
