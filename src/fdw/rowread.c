@@ -45,7 +45,7 @@ wc_rowread_exists(const WcRelation *wrel, WcSlice row)
 	scan.ncolumns = 1;
 	scan.columns = &column;
 	scan.key_only = true;
-	client_scan = wc_client_scan_open(&scan, NULL, all_own_writes(), 1, CurrentMemoryContext);
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
 	exists = wc_client_next_row(client_scan, &found);
 	wc_client_scan_close(client_scan);
 	return exists;
@@ -90,7 +90,8 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 	scan.ncolumns = ncolumns;
 	scan.columns = unconstify(WcColumn *, columns);
 	scan.want_ts = true;
-	client_scan = wc_client_scan_open(&scan, snapshot, snapshot ? cid : all_own_writes(), 1, CurrentMemoryContext);
+	client_scan = wc_client_scan_open(&scan, snapshot ? snapshot : wc_client_snapshot(NULL),
+									  snapshot ? cid : all_own_writes(), 1, CurrentMemoryContext);
 	*ncells = 0;
 	while (wc_client_next_row(client_scan, &found))
 	{
