@@ -1,0 +1,422 @@
+/*
+ * test/unit/test_scanner.c: scanners as their callers see them: blocks, limits,
+ * which rows are there, refusals.  (What a scan finds is test/model's.)
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
+
+static void
+fill(Kit *kit, uint8_t packing)
+{
+	kit_open(kit);
+	kit_create(kit, "t", packing, 1);
+	kit_put(kit, "r1", 1, "a", KIT_LATEST, "1");
+	kit_put(kit, "r1", 2, "x", KIT_LATEST, "2");
+	kit_put(kit, "r2", 2, "x", KIT_LATEST, "3");
+	kit_put(kit, "r3", 1, "b", KIT_LATEST, "4");
+	kit_put(kit, "r4", 1, "a", KIT_LATEST, "5");
+	kit_put(kit, "r4", 1, "b", KIT_LATEST, "6");
+	kit_commit(kit);
+}
+
+static const char *
+scan(Kit *kit, const WcScan *s)
+{
+	WcReadPoint at = kit_point(kit, false);
+
+	return kit_scan_with(kit, s, &at);
+}
+
+/* --- which rows are there --------------------------------------------------*/
+
+static void
+test_rows_by_cells(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcColumn	columns[] = {{.family = 1, .qualifier = wc_slice_cstr("a")},
+		{.family = 2, .kind = WC_COLUMN_FAMILY}};
+
+		fill(&kit, *p);
+		wc_scan_init(&s, kit.table);
+		s.ncolumns = 1;
+		s.columns = columns;
+		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r4{f:a=5}");
+		s.ncolumns = 2;
+		assert_string_equal(scan(&kit, &s), "r1{f:a=1 g:x=2} r2{g:x=3} r4{f:a=5}");
+		s.reversed = true;
+		assert_string_equal(scan(&kit, &s), "r4{f:a=5} r2{g:x=3} r1{f:a=1 g:x=2}");
+		kit_close(&kit);
+	}
+}
+
+static void
+test_rows_by_existence(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcColumn	column = {.family = 1, .qualifier = wc_slice_cstr("a")};
+		uint32_t	families[] = {1};
+
+		fill(&kit, *p);
+		wc_scan_init(&s, kit.table);
+		s.rows_by_existence = true;
+		assert_string_equal(scan(&kit, &s), "r1{} r2{} r3{} r4{}");
+		s.nfamilies = 1;
+		s.families = families;
+		assert_string_equal(scan(&kit, &s), "r1{} r3{} r4{}");
+		s.ncolumns = 1;
+		s.columns = &column;
+		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r3{} r4{f:a=5}");
+		s.nfamilies = 0;
+		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r2{} r3{} r4{f:a=5}");
+		/* cells of a family that does not decide do not make a row */
+		column.family = 2;
+		column.qualifier = wc_slice_cstr("x");
+		s.nfamilies = 1;
+		assert_string_equal(scan(&kit, &s), "r1{g:x=2} r3{} r4{}");
+
+		/* markers alone are no row */
+		kit_delete(&kit, WC_DELETE_FAMILY, "r3", 1, "", KIT_LATEST);
+		kit_delete(&kit, WC_DELETE_COLUMN, "r4", 1, "a", KIT_LATEST);
+		kit_commit(&kit);
+		s.ncolumns = 0;
+		assert_string_equal(scan(&kit, &s), "r1{} r4{}");
+		kit_close(&kit);
+	}
+}
+
+static void
+test_ttl_of_rows(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+		WcReadPoint at;
+		WcScan		s;
+		int64_t		now = kit_now;
+
+		attrs.packing = *p;
+		attrs.ttl_us = 10 * WC_USEC_PER_SEC;
+		kit_now = 1000 * WC_USEC_PER_SEC;
+		kit_open(&kit);
+		kit_create_attrs(&kit, "t", &attrs);
+		kit_put(&kit, "old", 1, "a", KIT_LATEST, "1");
+		kit_commit(&kit);
+		kit_now += 8 * WC_USEC_PER_SEC;
+		kit_put(&kit, "young", 1, "a", KIT_LATEST, "2");
+		kit_commit(&kit);
+		at = kit_point(&kit, false);
+		wc_scan_init(&s, kit.table);
+		assert_string_equal(kit_scan_with(&kit, &s, &at), "old{f:a=1} young{f:a=2}");
+		at.clock_offset_us = 5 * WC_USEC_PER_SEC;
+		assert_string_equal(kit_scan_with(&kit, &s, &at), "young{f:a=2}");
+		s.rows_by_existence = true;
+		assert_string_equal(kit_scan_with(&kit, &s, &at), "young{}");
+		at.clock_offset_us = 20 * WC_USEC_PER_SEC;
+		assert_string_equal(kit_scan_with(&kit, &s, &at), "");
+		kit_close(&kit);
+		kit_now = now;
+	}
+}
+
+/* --- blocks ---------------------------------------------------------------*/
+
+/* Opens a scanner and takes its first block; status as of that. */
+static WcStatus
+first_block(Kit *kit, const WcScan *s, size_t bytes, uint64_t rows_max, WcBlockReader *reader,
+			WcBuf *block, WcScanner **scanner)
+{
+	WcReadPoint at = kit_point(kit, false);
+	WcStatus	status;
+
+	assert_ok(kit, wc_scanner_open(kit->engine, s, &at, scanner, &kit->err));
+	status = wc_scanner_next(*scanner, block, bytes, rows_max, &kit->err);
+	assert_ok(kit, wc_block_open(reader, wc_buf_slice(block), &kit->err));
+	return status;
+}
+
+/* A point read's first block says that it was all; so does a row limit's. */
+static void
+test_end_is_said_at_once(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcRange		point = {wc_slice_cstr("r1"), wc_slice_cstr("r1"), true, true};
+		WcRange		absent = {wc_slice_cstr("r11"), wc_slice_cstr("r11"), true, true};
+		WcBuf		block = WC_BUF_INIT;
+		WcBlockReader reader;
+		WcScanner  *scanner;
+
+		fill(&kit, *p);
+		wc_scan_init(&s, kit.table);
+		s.nranges = 1;
+		s.ranges = &point;
+		assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+		assert_true(reader.end);
+		wc_scanner_close(scanner);
+		s.ranges = &absent;
+		block.len = 0;
+		assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+		assert_true(reader.end);
+		wc_scanner_close(scanner);
+		wc_scan_init(&s, kit.table);
+		s.row_limit = 2;
+		block.len = 0;
+		assert_int_equal(first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_END);
+		wc_scanner_close(scanner);
+		block.len = 0;
+		s.row_limit = 0;
+		assert_int_equal(first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_OK);
+		assert_false(reader.end);
+		wc_scanner_close(scanner);
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
+/* A row that is larger than a block goes on in the next, cell by cell. */
+static void
+test_row_over_blocks(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		char		value[2001];
+		WcScan		s;
+		WcReadPoint at;
+		WcScanner  *scanner;
+		WcBuf		block = WC_BUF_INIT;
+		int			ncells = 0;
+		int			nrows = 0;
+		WcStatus	status;
+
+		memset(value, 'v', 2000);
+		value[2000] = '\0';
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < 10; i++)
+		{
+			char		qualifier[16];
+
+			snprintf(qualifier, sizeof(qualifier), "q%d", i);
+			kit_put(&kit, "r", 1 + (uint32_t) i % 2, qualifier, KIT_LATEST, value);
+		}
+		kit_commit(&kit);
+		at = kit_point(&kit, false);
+		wc_scan_init(&s, kit.table);
+		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		do
+		{
+			WcBlockReader reader;
+			WcBlockEntry entry;
+			WcSlice		row;
+			WcCell		cell;
+			uint32_t	colno;
+
+			block.len = 0;
+			status = wc_scanner_next(scanner, &block, 3000, 0, &kit.err);
+			assert_true(block.len < 6000);
+			assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
+			assert_int_equal(reader.continues, ncells > 0 && ncells < 10);
+			assert_int_equal(reader.open, ncells + 2 < 10);
+			while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+			{
+				assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+				if (entry == WC_BLOCK_CELL)
+					assert_int_equal(cell.value.len, 2000);
+				nrows += entry == WC_BLOCK_ROW;
+				ncells += entry == WC_BLOCK_CELL;
+			}
+		} while (status == WC_OK);
+		assert_int_equal(status, WC_END);
+		assert_int_equal(nrows, 1);
+		assert_int_equal(ncells, 10);
+		wc_scanner_close(scanner);
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
+/* --- what a scan does not do ------------------------------------------------*/
+
+static void
+test_refusals(void **state)
+{
+	Kit			kit;
+	WcScan		s;
+	WcColumn	column = {.family = 9, .kind = WC_COLUMN_FAMILY};
+	uint32_t	family = 9;
+
+	fill(&kit, WC_PACKING_CELL);
+	wc_scan_init(&s, kit.table + 1);
+	assert_string_equal(scan(&kit, &s), "error: no such table");
+	wc_scan_init(&s, kit.table);
+	s.ncolumns = 1;
+	s.columns = &column;
+	assert_string_equal(scan(&kit, &s), "error: no such family");
+	s.ncolumns = 0;
+	s.rows_by_existence = true;
+	s.nfamilies = 1;
+	s.families = &family;
+	assert_string_equal(scan(&kit, &s), "error: no such family");
+	kit_close(&kit);
+}
+
+static void
+test_cancel(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		atomic_bool cancel = false;
+		WcReadPoint at;
+		WcScan		s;
+		WcScanner  *scanner;
+		WcBuf		block = WC_BUF_INIT;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < 4 * WC_CANCEL_CELLS; i++)
+		{
+			char		row[16];
+
+			snprintf(row, sizeof(row), "%06d", i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "v");
+		}
+		kit_commit(&kit);
+		at = kit_point(&kit, false);
+		at.cancel = &cancel;
+		wc_scan_init(&s, kit.table);
+		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		assert_int_equal(wc_scanner_next(scanner, &block, 100, 0, &kit.err), WC_OK);
+		atomic_store(&cancel, true);
+		assert_int_equal(wc_scanner_next(scanner, &block, SIZE_MAX, 0, &kit.err), WC_CANCELLED);
+		wc_scanner_close(scanner);
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
+/* Asking whether rows are there reads no cells where the packing allows; a point
+ * read is one seek; a scan with a limit looks at no more than it needs. */
+static void
+test_work_done(void **state)
+{
+	Kit			kit;
+	WcScan		s;
+	WcRange		point = {wc_slice_cstr("r1"), wc_slice_cstr("r1"), true, true};
+	WcColumn	column = {.family = 1, .kind = WC_COLUMN_FAMILY};
+	WcBuf		block = WC_BUF_INIT;
+	WcBlockReader reader;
+	WcScanner  *scanner;
+	WcScanStats stats;
+
+	fill(&kit, WC_PACKING_ROW);
+	wc_scan_init(&s, kit.table);
+	s.rows_by_existence = true;
+	assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+	wc_scanner_stats(scanner, &stats);
+	assert_int_equal(stats.rows_returned, 4);
+	assert_int_equal(stats.cells_returned, 0);
+	assert_int_equal(stats.cells_examined, 0);
+	wc_scanner_close(scanner);
+
+	wc_scan_init(&s, kit.table);
+	s.nranges = 1;
+	s.ranges = &point;
+	s.ncolumns = 1;
+	s.columns = &column;
+	block.len = 0;
+	assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+	wc_scanner_stats(scanner, &stats);
+	assert_int_equal(stats.rows_returned, 1);
+	assert_int_equal(stats.cells_returned, 1);
+	assert_int_equal(stats.seeks, 1);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	kit_close(&kit);
+}
+
+/* A scanner sees what was there when it was opened, and not its own
+ * transaction's later commands. */
+static void
+test_reads_a_moment(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcReadPoint at;
+		WcScanner  *scanner;
+		WcBuf		block = WC_BUF_INIT;
+		WcBlockReader reader;
+		WcSlice		row;
+		WcCell		cell;
+		uint32_t	colno;
+		int			nrows = 0;
+		WcBlockEntry entry;
+		WcStatus	status;
+
+		fill(&kit, *p);
+		kit_put(&kit, "r0", 1, "a", KIT_LATEST, "own");
+		assert_ok(&kit, kit_send(&kit));
+		kit.cid = 2;
+		at = kit_point(&kit, true);
+		wc_scan_init(&s, kit.table);
+		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		for (int i = 0; i < 10; i++)
+		{
+			char		name[16];
+
+			snprintf(name, sizeof(name), "r0%d", i);
+			kit_put(&kit, name, 1, "a", KIT_LATEST, "later");
+		}
+		assert_ok(&kit, kit_send(&kit));
+		do
+		{
+			block.len = 0;
+			status = wc_scanner_next(scanner, &block, 10, 0, &kit.err);
+			assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
+			while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+				nrows += entry == WC_BLOCK_ROW;
+		} while (status == WC_OK);
+		assert_int_equal(status, WC_END);
+		assert_int_equal(nrows, 5);
+		wc_scanner_close(scanner);
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_by_cells),
+		cmocka_unit_test(test_rows_by_existence),
+		cmocka_unit_test(test_ttl_of_rows),
+		cmocka_unit_test(test_end_is_said_at_once),
+		cmocka_unit_test(test_row_over_blocks),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_work_done),
+		cmocka_unit_test(test_reads_a_moment)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
