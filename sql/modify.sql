@@ -10,7 +10,7 @@ CREATE FOREIGN TABLE m (
   w int DEFAULT 7
 ) SERVER widecol;
 
-INSERT INTO m VALUES (1, 'x', 'first'), (1, 'y', 'second', NULL), (2, 'x', 'third', 3) RETURNING *;
+INSERT INTO m VALUES (1, 'x', 'first', DEFAULT), (1, 'y', 'second', NULL), (2, 'x', 'third', 3) RETURNING *;
 INSERT INTO m SELECT a + 10, b, v || '!', w FROM m RETURNING a, v;
 SELECT * FROM m ORDER BY a, b DESC;
 
@@ -48,9 +48,6 @@ SELECT a, b, v, w FROM m ORDER BY a, b DESC;
 CREATE FOREIGN TABLE m_dup (k int OPTIONS (rowkey '1'), t text OPTIONS (rowkey '2') COLLATE "C", v int)
   SERVER widecol OPTIONS (on_duplicate 'error');
 INSERT INTO m_dup VALUES (1, 'a', 1), (2, 'b', 2);
-\set VERBOSITY verbose
-\set SHOW_CONTEXT never
-\set VERBOSITY default
 INSERT INTO m_dup VALUES (1, 'a', 3);
 INSERT INTO m_dup VALUES (3, 'c', 3), (3, 'c', 4);
 UPDATE m_dup SET k = 2, t = 'b' WHERE k = 1;

@@ -74,7 +74,7 @@ CREATE FOREIGN TABLE o ("row" bytea, cell text) SERVER widecol OPTIONS (layout '
 CREATE FOREIGN TABLE o ("row" int) SERVER widecol OPTIONS (layout 'cell');
 CREATE FOREIGN TABLE "o o" (k int OPTIONS (rowkey '1')) SERVER widecol;
 CREATE COLLATION o_ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE FOREIGN TABLE o (k text COLLATE o_ci OPTIONS (rowkey '1')) SERVER widecol;
+CREATE FOREIGN TABLE o (k text OPTIONS (rowkey '1') COLLATE o_ci) SERVER widecol;
 DROP COLLATION o_ci;
 
 -- nothing was made
@@ -89,6 +89,7 @@ ALTER FOREIGN TABLE o ALTER k OPTIONS (DROP rowkey);
 ALTER FOREIGN TABLE o DROP COLUMN k;
 ALTER FOREIGN TABLE o ADD COLUMN w int OPTIONS (qualifier 'v');
 ALTER FOREIGN TABLE o OPTIONS (ADD colour 'red');
+ALTER FOREIGN TABLE o OPTIONS (ADD layout 'cell');
 \d o
 DROP FOREIGN TABLE o;
 SELECT widecol.drop_table('o');

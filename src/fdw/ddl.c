@@ -14,6 +14,7 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -340,6 +341,10 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 {
 	if (prev_object_access)
 		prev_object_access(access, class_id, object_id, sub_id, arg);
+
+	/* a change of table options is reported under the catalog that holds them */
+	if (class_id == ForeignTableRelationId && access == OAT_POST_ALTER && current_frame)
+		note_relation(object_id);
 	if (class_id != RelationRelationId)
 		return;
 

@@ -153,7 +153,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 
 /* Counts the parts and puts them in order: 1 .. n, each once. */
 static void
-number_keys(WcRelation *wrel)
+number_keys(WcRelation *wrel, bool partition)
 {
 	int			highest = 0;
 
@@ -177,6 +177,9 @@ number_keys(WcRelation *wrel)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("foreign table \"%s\" has no key column", wrel->relname),
+				 partition ?
+				 errhint("Columns of a PARTITION OF take no options: create the foreign table by itself, "
+						 "with key columns, and attach it.") :
 				 errhint("Mark the columns that make the row key with OPTIONS (rowkey '1'), (rowkey '2') and so on, "
 						 "or a bytea column with OPTIONS (rowkey 'raw').")));
 
@@ -373,6 +376,7 @@ check_stored_name(const WcRelation *wrel)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_NAME),
 			 errmsg("%s", err.message),
+			 err.detail[0] ? errdetail("%s", err.detail) : 0,
 			 errhint("Name the stored table with the table option \"table\".")));
 }
 
@@ -421,7 +425,7 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 	}
 	if (wrel->layout == WC_LAYOUT_ROW)
 	{
-		number_keys(wrel);
+		number_keys(wrel, rel->rd_rel->relispartition);
 		init_keys(wrel, column_options, options->delimiter);
 		check_overlaps(wrel);
 	}

@@ -129,7 +129,7 @@ duplicate_row(const WcModify *m, const Datum *values, const bool *isnull)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("duplicate row key in foreign table \"%s\"", m->wrel->relname),
+			 errmsg("duplicate key value violates row key of foreign table \"%s\"", m->wrel->relname),
 			 errdetail("Key %s already exists.", describe_key(m->wrel, values, isnull))));
 }
 
