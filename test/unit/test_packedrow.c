@@ -98,7 +98,7 @@ random_row(WcCell *cells, char (*names)[8], bool puts_only)
 		snprintf(names[i], sizeof(names[i]), "q%zu", i * 2);
 		for (size_t v = 0; v < nversions; v++)
 		{
-			WcCell		c = put(names[i], ts, "value" + rand() % 6);
+			WcCell		c = put(names[i], ts, &"value"[rand() % 6]);
 
 			if (!puts_only && shape == 3)
 				c.type = types[rand() % 3];
