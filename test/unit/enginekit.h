@@ -34,7 +34,7 @@ typedef struct Kit
 } Kit;
 
 /* Microseconds the engine takes for now. */
-extern int64_t kit_now;
+extern _Atomic int64_t kit_now; /* read by threads of the engine as well */
 
 extern void kit_open(Kit *kit);
 extern void kit_close(Kit *kit);	/* and removes the directory */
