@@ -4,13 +4,15 @@
 #
 # Installs what is missing (test/install.sh), builds, checks the tree
 # (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
-# the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests
-# and the conformance cases.  As root PostgreSQL's part runs as another user
-# (WIDECOL_USER, else postgres).  Goes on after failures; the last line is
-# "N passed, N failed", the status 1 when a test failed or none ran.
+# the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
+# the conformance cases, and random statements beside a heap copy.  As root
+# PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  Goes on
+# after failures; the last line is "N passed, N failed", the status 1 when a test
+# failed or none ran.
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
-#                                 isolation pgtap tap conformance model fuzz)
+#                                 isolation pgtap tap conformance differential
+#                                 model fuzz)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -145,7 +147,7 @@ done
 # --- a server with the extension ----------------------------------------------
 needs_server()
 {
-	for step in regress isolation pgtap tap conformance; do
+	for step in regress isolation pgtap tap conformance differential; do
 		wanted $step && return 0
 	done
 	return 1
@@ -259,6 +261,20 @@ conformance()
 	watch_server conformance
 }
 
+# About a minute of rounds that are the same every time (another --seed, a larger
+# --count: others), half an hour of new ones with --all.
+differential()
+{
+	cp -R test/differential "$work"/
+	[ -n "$run_user" ] && chown -R "$run_user" "$work"
+	in_work createdb -T template0 differential >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
+	run 300 differential bounded env PGDATABASE=differential python3 -B differential/run.py --seed 1 --count 60
+	watch_server differential
+	[ $all = yes ] || return 0
+	run 3600 "differential (long)" bounded env PGDATABASE=differential python3 -B differential/run.py --seed random --count 1500
+	watch_server "differential (long)"
+}
+
 has()							# is there a file of this pattern
 {
 	[ -e "$1" ]
@@ -280,6 +296,7 @@ if [ $ready = yes ]; then
 	if wanted isolation && has test/isolation/specs/*.spec; then isolation; fi
 	if wanted pgtap && has test/*.sql; then pgtap; fi
 	if wanted conformance && has test/conformance/run.py; then conformance; fi
+	if wanted differential && has test/differential/run.py; then differential; fi
 	say "stopping the server"
 	if ! stop_cluster "$tmp" fast; then
 		tail -n 40 "$tmp/server.log"

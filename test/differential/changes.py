@@ -1,0 +1,272 @@
+"""Random stories: what one session does, statement by statement.
+
+Statements are written so that their effect does not depend on the order in which
+rows are met: values and moved keys are computed from the row alone.
+"""
+
+from pools import quote
+from queries import Scope, atom, joinable, limit, order_by, query, where
+
+
+class Statement:
+    """sql, and how its rows are compared."""
+
+    def __init__(self, sql, ordered=False):
+        self.sql = sql
+        self.ordered = ordered
+
+
+def new_row(rng, table):
+    row = table.row(rng)
+    if table.rows and rng.random() < 0.3:
+        for c, value in zip(table.keys, table.some_key(rng)):
+            row[table.columns.index(c)] = value
+    return row
+
+
+def returning(rng, table):
+    if rng.random() < 0.6:
+        return ""
+    names = ", ".join(c.name for c in rng.sample(table.columns, rng.randint(1, len(table.columns))))
+    return " RETURNING " + rng.choice(["*", names, table.name, f"{names}, tableoid::regclass::text"])
+
+
+def absent(table, row):
+    """A row comes in only where there is none: replacing is not what a heap table does."""
+    keys = [(c.name, row[table.columns.index(c)]) for c in table.keys]
+    match = " AND ".join(f"x.{name} = {value}" for name, value in keys)
+    return f"SELECT {', '.join(row)} WHERE NOT EXISTS (SELECT FROM {table.name} x WHERE {match})"
+
+
+def insert(rng, tables, table):
+    row = new_row(rng, table)
+    names = ", ".join(c.name for c in table.columns)
+    if table.duplicates_fail:
+        rows = [row] + [table.row(rng) for _ in range(rng.choice([0, 0, 2]))]
+        values = ", ".join("(" + ", ".join(r) + ")" for r in rows)
+        conflict = rng.choice(["", "", " ON CONFLICT DO NOTHING"]) if len(rows) == 1 else ""
+        return Statement(f"INSERT INTO {table.name} ({names}) VALUES {values}{conflict}{returning(rng, table)}")
+    if rng.random() < 0.1:
+        row[table.columns.index(rng.choice(table.keys))] = "NULL"
+    return Statement(f"INSERT INTO {table.name} ({names}) {absent(table, row)}{returning(rng, table)}")
+
+
+def insert_shifted(rng, tables, table):
+    """INSERT ... SELECT from itself, under keys that are not there."""
+    movable = [c for c in table.keys if c.type.shift]
+    if not movable:
+        return update(rng, tables, table)
+    moved = rng.choice(movable)
+    names = [c.name for c in table.columns]
+    values = [c.type.shift.format(c=c.name) if c is moved else c.name for c in table.columns]
+    keys = [v for c, v in zip(table.columns, values) if c.key]
+    free = " AND ".join(f"x.{c.name} = ({v.replace(c.name, 's.' + c.name)})" for c, v in
+                        ((c, v) for c, v in zip(table.columns, values) if c.key))
+    condition = where(rng, Scope(table), [], 1).sql()
+    return Statement(f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(values)} FROM {table.name} s WHERE {condition} "
+                     f"AND NOT EXISTS (SELECT FROM {table.name} x WHERE {free}){returning(rng, table)}") if keys else None
+
+
+def assignment(rng, c):
+    if rng.random() < 0.2:
+        return "NULL"
+    if c.map:
+        return rng.choice([c.literal(rng), f"coalesce({c.name}, '{{}}') || '{{\"new\": \"1\"}}'"])
+    return c.literal(rng)
+
+
+def update(rng, tables, table):
+    values = table.values
+    if not values:
+        return delete(rng, tables, table)
+    chosen = rng.sample(values, rng.randint(1, min(3, len(values))))
+    sets = ", ".join(f"{c.name} = {assignment(rng, c)}" for c in chosen)
+    return Statement(f"UPDATE {table.name} SET {sets} WHERE {where(rng, Scope(table), tables, 1).sql()}{returning(rng, table)}")
+
+
+def update_key(rng, tables, table):
+    movable = [c for c in table.keys if c.type.shift]
+    if not movable:
+        return update(rng, tables, table)
+    moved = rng.choice(movable)
+    sets = [f"{moved.name} = {moved.type.shift.format(c=moved.name)}"]
+    if table.values and rng.random() < 0.5:
+        c = rng.choice(table.values)
+        sets.append(f"{c.name} = {assignment(rng, c)}")
+    if table.duplicates_fail:
+        # one row: else it depends on the order whether the next row is out of the way
+        here = " AND ".join(f"{c.name} = {value}" for c, value in zip(table.keys, table.some_key(rng)))
+        return Statement(f"UPDATE {table.name} SET {', '.join(sets)} WHERE {here}{returning(rng, table)}")
+    # all rows move alike: new keys are distinct, and old ones out of the way
+    return Statement(f"UPDATE {table.name} SET {', '.join(sets)}{returning(rng, table)}")
+
+
+def update_from(rng, tables, table):
+    """UPDATE ... FROM a table that has at most one row for each."""
+    other = rng.choice(tables)
+    a, b = Scope(table, table.name), Scope(other, "o")
+    pairs = [(x, y) for x, y in joinable(a, b) if y.key]
+    if len(other.keys) != 1 or not pairs or not table.values:
+        return update(rng, tables, table)
+    x, y = rng.choice(pairs)
+    c = rng.choice(table.values)
+    return Statement(f"UPDATE {table.name} SET {c.name} = {assignment(rng, c)} FROM {other.name} o WHERE {a.name(x)} = {b.name(y)} "
+                     f"AND {atom(rng, b, []).sql()}")
+
+
+def delete(rng, tables, table):
+    condition = where(rng, Scope(table), tables, 1)
+    sql = condition.sql()
+    if sql == "true" and rng.random() < 0.8:
+        sql = atom(rng, Scope(table), []).sql()
+    return Statement(f"DELETE FROM {table.name} WHERE {sql}{returning(rng, table)}")
+
+
+def delete_using(rng, tables, table):
+    other = rng.choice(tables)
+    a, b = Scope(table, table.name), Scope(other, "o")
+    pairs = joinable(a, b)
+    if not pairs:
+        return delete(rng, tables, table)
+    x, y = rng.choice(pairs)
+    return Statement(f"DELETE FROM {table.name} USING {other.name} o WHERE {a.name(x)} = {b.name(y)} AND {atom(rng, b, []).sql()}")
+
+
+def with_changes(rng, tables, table):
+    """A CTE with a DELETE, read and counted by the query around it."""
+    keys = ", ".join(c.name for c in table.keys)
+    condition = atom(rng, Scope(table), []).sql()
+    return Statement(f"WITH gone AS (DELETE FROM {table.name} WHERE {condition} RETURNING {keys}) "
+                     f"SELECT count(*), (SELECT count(*) FROM {table.name}) FROM gone")
+
+
+def everything(table):
+    keys = ", ".join(c.name for c in table.keys)
+    names = ", ".join(c.name for c in table.columns)
+    return Statement(f"SELECT {names} FROM {table.name} ORDER BY {keys}", True)
+
+
+def look(rng, tables, table):
+    q = query(rng, tables)
+    return Statement(q.sql(), q.ordered)
+
+
+CHANGES = [insert] * 4 + [insert_shifted, update_key, update_from, delete_using, with_changes] + [update] * 4 + [delete] * 3 + [look] * 3
+
+
+def change(rng, tables, table):
+    return rng.choice(CHANGES)(rng, tables, table)
+
+
+def transaction(rng, tables):
+    """Changes, savepoints, looks; committed or not."""
+    table = rng.choice(tables)
+    level = rng.choice(["", "", " ISOLATION LEVEL REPEATABLE READ"])
+    story = [Statement(f"BEGIN{level}")]
+    open_points = []
+    for i in range(rng.randint(2, 10)):
+        kind = rng.random()
+        if kind < 0.15:
+            open_points.append(f"s{i}")
+            story.append(Statement(f"SAVEPOINT s{i}"))
+        elif kind < 0.3 and open_points:
+            at = rng.randrange(len(open_points))
+            if rng.random() < 0.6:
+                story.append(Statement(f"ROLLBACK TO {open_points[at]}"))
+                open_points = open_points[:at + 1]
+            else:
+                story.append(Statement(f"RELEASE {open_points[at]}"))
+                open_points = open_points[:at]
+        elif kind < 0.45:
+            story.append(everything(table))
+        else:
+            story += guarded(rng, change(rng, tables, table), i)
+    if rng.random() < 0.1:
+        story.append(Statement(f"TRUNCATE {table.name}"))
+        story.append(everything(table))
+    story.append(Statement(rng.choice(["COMMIT", "COMMIT", "ROLLBACK"])))
+    return story + [everything(t) for t in tables]
+
+
+def guarded(rng, statement, i):
+    """A failing statement would end the story: some go on behind a savepoint."""
+    if rng.random() < 0.5:
+        return [statement]
+    return [Statement(f"SAVEPOINT g{i}"), statement, Statement(f"ROLLBACK TO g{i}" if rng.random() < 0.2 else "SELECT 1")]
+
+
+def single(rng, tables):
+    table = rng.choice(tables)
+    return [change(rng, tables, table), everything(table)]
+
+
+def prepared(rng, tables):
+    """A statement with parameters, run several times under one plan."""
+    table = rng.choice(tables)
+    scope = Scope(table)
+    columns = [c for c in table.keys * 3 + table.values if c.type.orderable and not c.map]
+    chosen = [rng.choice(columns) for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.3:
+        chosen = list(table.keys)
+    parts, types = [], []
+    for i, c in enumerate(chosen):
+        op = rng.choice(["=", "=", "<", "<=", ">", ">=", "ANY", "LIKE", "BETWEEN"])
+        name = c.name
+        if op == "ANY":
+            parts.append(f"{name} = ANY (${i + 1})")
+            types.append(c.type.base + "[]")
+        elif op == "LIKE" and c.type.textual:
+            parts.append(f"{name} LIKE ${i + 1}")
+            types.append("text")
+        elif op == "BETWEEN":
+            parts.append(f"{name} BETWEEN ${i + 1} AND {c.literal(rng)}")
+            types.append(c.type.base)
+        else:
+            parts.append(f"{name} {op if op != 'LIKE' else '='} ${i + 1}")
+            types.append(c.type.base)
+    if len(chosen) == len(table.keys) > 1 and rng.random() < 0.3 and "[]" not in "".join(types):
+        names = ", ".join(c.name for c in chosen)
+        parts = [f"({names}) {rng.choice(['>', '<=', '<', '>='])} ({', '.join(f'${i + 1}' for i in range(len(chosen)))})"]
+        types = [c.type.base for c in chosen]
+    story = [Statement(f"SET plan_cache_mode = {rng.choice(['force_generic_plan', 'force_generic_plan', 'auto', 'force_custom_plan'])}"),
+             Statement(f"PREPARE p ({', '.join(types)}) AS SELECT * FROM {table.name} WHERE {' AND '.join(parts)}" +
+                       order_by(rng, scope, True) + (limit(rng) if rng.random() < 0.3 else ""))]
+    for _ in range(rng.choice([2, 3, 7])):
+        here = dict(zip(table.keys, table.some_key(rng)))
+        values = []
+        for c, type_ in zip(chosen, types):
+            value = here.get(c, c.literal(rng)) if rng.random() < 0.7 else c.literal(rng)
+            if rng.random() < 0.07:
+                value = f"NULL::{type_}"
+            elif type_.endswith("[]") and not c.type.base.endswith("[]"):
+                value = f"ARRAY[{value}, {c.literal(rng)}, {rng.choice(['NULL', c.literal(rng)])}]"
+            elif type_ == "text" and rng.random() < 0.7:
+                value = quote(rng.choice(["a%", "%", "ab", "é%", "_b%", "a\\%%"]))
+            values.append(value)
+        story.append(Statement(f"EXECUTE p ({', '.join(values)})", True))
+    return story + [Statement("DEALLOCATE p"), Statement("RESET plan_cache_mode")]
+
+
+def cursor(rng, tables):
+    table = rng.choice(tables)
+    scope = Scope(table)
+    kind = rng.choice(["", "SCROLL ", "SCROLL ", "INSENSITIVE "])
+    hold = rng.choice(["", "", " WITH HOLD"])
+    story = [Statement("BEGIN"), Statement(f"DECLARE c {kind}CURSOR{hold} FOR SELECT * FROM {table.name} "
+                                           f"WHERE {where(rng, scope, tables, 1).sql()}{order_by(rng, scope, True)}")]
+    ways = ["NEXT", "FORWARD 3", "FORWARD 10", "FORWARD ALL"]
+    if "SCROLL" in kind:
+        ways += ["PRIOR", "FIRST", "LAST", "BACKWARD 2", "BACKWARD ALL", "ABSOLUTE 2", "ABSOLUTE -1", "RELATIVE 2", "RELATIVE -1", "RELATIVE 0"]
+    for _ in range(rng.randint(2, 7)):
+        if rng.random() < 0.25:
+            story += [Statement("SAVEPOINT x"), change(rng, tables, table)]
+        story.append(Statement(f"FETCH {rng.choice(ways)} FROM c", True))
+    if hold:
+        story += [Statement("COMMIT"), Statement("FETCH FORWARD 5 FROM c", True), Statement("CLOSE c")]
+    else:
+        story.append(Statement(rng.choice(["COMMIT", "ROLLBACK"])))
+    return story + [everything(table)]
+
+
+def story(rng, tables):
+    return rng.choice([single] * 4 + [transaction] * 4 + [prepared] * 5 + [cursor] * 2)(rng, tables)

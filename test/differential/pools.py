@@ -1,0 +1,132 @@
+"""Types and values that the differential test draws from.
+
+Literals of one type are distinct and equal values have one spelling (no 1.50
+beside 1.5, no -0 among stored floats): which of two equal spellings DISTINCT or
+min() gives is nobody's business.  Probes are for conditions only and may be
+anything.
+"""
+
+
+def quote(s):
+    return "'" + s.replace("'", "''") + "'"
+
+
+class Type:
+    """A SQL type: name for DDL, a class of types it compares with, literals."""
+
+    def __init__(self, name, kind, stored, probes=(), others=(), textual=False, aggregates=("min", "max", "count"),
+                 shift=None, orderable=True, hashable=True):
+        self.name = name            # as in DDL
+        self.kind = kind            # columns of one kind may be joined
+        self.stored = list(stored)  # literals without type
+        self.probes = list(probes)
+        self.others = list(others)  # expressions of other types that it compares with
+        self.textual = textual
+        self.aggregates = aggregates
+        self.shift = shift          # an expression of {c} that maps distinct values to distinct ones
+        self.orderable = orderable
+        self.hashable = hashable
+
+    @property
+    def base(self):
+        return self.name.split(" COLLATE ")[0]
+
+    def literal(self, raw):
+        return f"{quote(raw)}::{self.base}"
+
+
+WORDS = ["", "a", "ab", "abc", "abcd", "b", "B", "Ab", "zz", "Z", " ", "a b", "a%", "a_c", "a\\c", "é", "éa", "日本", "0", "9",
+         "10", "~", "x" * 40, "aa", "aaa", "hello world", "Hello"]
+WORD_PROBES = ["abcde", "c", "A", "a ", "\x7f", "ä", "日", "x" * 41, "hello", "%"]
+NUMBERS = ["-2", "-1", "0", "1", "2", "3", "7", "10", "11", "100", "127", "128", "255", "256"]
+WIDE = ["'1.5'::numeric", "0.999", "'NaN'::float8", "'-Infinity'::float8", "2.0::float4", "3000000000", "-3000000000",
+        "9223372036854775807", "70000", "-70000", "1e10", "2::int2", "2::int4", "2::int8", "7::numeric", "'1e100'::numeric",
+        "99999999999999999999"]
+DAYS = ["-infinity", "0044-03-15 BC", "1969-12-31", "1970-01-01", "1999-12-31", "2000-01-01", "2000-01-02", "2024-02-29",
+        "2026-06-01", "infinity"]
+TIMES = ["-infinity", "0044-03-15 12:00:00 BC", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "1999-12-31 23:59:59.5",
+         "2000-01-01 00:00:00", "2000-01-01 00:00:00.000001", "2024-02-29 12:34:56", "2026-06-01 08:00:00", "infinity"]
+DAY_OTHERS = ["'2000-01-01 00:00:00'::timestamp", "'2000-01-01 00:00:01'::timestamp", "'1999-12-31 23:59:59.5'::timestamp",
+              "'2000-01-01 00:00:00+02'::timestamptz", "'2000-01-01'::date", "'infinity'::timestamp", "'-infinity'::date",
+              "'290000-01-01'::timestamp", "'5000000-01-01'::date", "('2000-01-03'::date - 1)",
+              "(now() - interval '2000 years')::timestamp", "localtimestamp"]
+DAY_OTHERS_SAFE = [d for d in DAY_OTHERS if "5000000" not in d]
+UUIDS = ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001",
+         "7fffffff-ffff-ffff-ffff-ffffffffffff", "80000000-0000-0000-0000-000000000000",
+         "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "ffffffff-ffff-ffff-ffff-ffffffffffff"]
+BYTES = ["", "\\x00", "\\x0000", "\\x0001", "\\x00ff", "\\x01", "\\x61", "\\x6162", "\\x7f", "\\xff", "\\xff00", "\\xffff"]
+NUMERICS = ["-1e20", "-1000", "-1.5", "-0.001", "0", "0.001", "0.1", "1", "1.5", "2", "10", "11", "100", "99999.99999",
+            "123456789012345678901234567890.5", "NaN", "Infinity", "-Infinity"]
+FINITE = [n for n in NUMERICS if n not in ("NaN", "Infinity", "-Infinity")]
+FLOATS = ["-Infinity", "-1e300", "-1.5", "-1e-300", "0", "1e-300", "0.1", "1", "1.5", "2", "3", "1e300", "Infinity", "NaN"]
+SHORT_FLOATS = ["-Infinity", "-1e30", "-1.5", "-1e-30", "0", "0.1", "1", "1.5", "2", "3", "1e30", "Infinity", "NaN"]
+SUMS = ("min", "max", "count", "sum", "avg")
+
+INT2 = Type("int2", "number", NUMBERS + ["-32768", "32767"], ["5", "-5"], WIDE, aggregates=SUMS)
+INT4 = Type("int4", "number", NUMBERS + ["-2147483648", "2147483647"], ["5", "-5"], WIDE, aggregates=SUMS)
+INT8 = Type("int8", "number", NUMBERS + ["-9223372036854775808", "9223372036854775807", "4567890123456789"], ["5", "-5"], WIDE,
+            aggregates=SUMS)
+SMALL = Type("int4", "number", [str(i) for i in range(40)], ["-1", "40", "100"], WIDE, aggregates=SUMS, shift="{c} + 1000")
+BIG = Type("int8", "number", [str(i * 1000) for i in range(-20, 40)], ["1", "-1"], WIDE, aggregates=SUMS, shift="{c} + 1000000")
+NUMERIC = Type("numeric", "number", NUMERICS, ["1.50", "-1.5000", "3", "1e-20", "-0"], WIDE, aggregates=("min", "max", "count"))
+FLOAT4 = Type("float4", "number", SHORT_FLOATS, ["-0", "5"], WIDE)
+FLOAT8 = Type("float8", "number", FLOATS, ["-0", "5", "0.30000000000000004"], WIDE)
+BOOL = Type("bool", "bool", ["true", "false"], aggregates=("count", "bool_and", "bool_or"))
+TEXT_C = Type('text COLLATE "C"', "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'abc '::char(5)", "'b'::name"],
+              textual=True, shift="{c} || '+'")
+TEXT = Type("text", "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'abc '::char(5)", "'b'::name"], textual=True,
+            shift="{c} || '+'")
+TEXT_ICU = Type('text COLLATE "und-x-icu"', "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'b'::name"], textual=True,
+                shift="{c} || '+'")
+VARCHAR = Type('varchar(60) COLLATE "C"', "text", WORDS, WORD_PROBES, ["'ab'::text", "'abc'::varchar"], textual=True,
+               shift="{c} || '+'")
+PLAIN = Type('text COLLATE "C"', "text", [w for w in WORDS if "\\" not in w and w], WORD_PROBES, ["'ab'::varchar(5)"],
+             textual=True, shift="{c} || '+'")
+SHORT = Type('text COLLATE "C"', "text", [w for w in WORDS if len(w) <= 8], WORD_PROBES, ["'ab'::varchar(5)"], textual=True)
+CHARS = Type("char(5)", "text", ["", "a", "ab", "abc", "b", "B", "zz"], ["c", "ab "], ["'ab'::text", "'ab   '::varchar"],
+             aggregates=("min", "max", "count"))
+NAME = Type("name", "text", ["", "a", "ab", "b", "B", "zz"], ["c"], ["'ab'::text"], aggregates=("count",))
+DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS)
+TIMESTAMP = Type("timestamp", "day", TIMES, ["2000-01-03 00:00:00"], DAY_OTHERS_SAFE)
+TIMESTAMPTZ = Type("timestamptz", "day", [t if "infinity" in t else (t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00")
+                                          for t in TIMES], ["2000-01-03 00:00:00+05"], DAY_OTHERS_SAFE)
+UUID = Type("uuid", "uuid", UUIDS, ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"], aggregates=("count",))
+BYTEA = Type("bytea", "bytea", BYTES, ["\\x02", "\\xfe"], aggregates=("count",))
+TIME = Type("time", "time", ["00:00:00", "12:34:56.789", "23:59:59.999999", "24:00:00"], ["01:00"])
+TIMETZ = Type("timetz", "timetz", ["00:00:00+00", "12:34:56.789-08", "23:59:59+05:30"], ["01:00+00"], aggregates=("count",))
+INTERVAL = Type("interval", "interval", ["-1 year", "0", "00:00:01", "1 day 02:03:04", "10 years 3 mons"], ["1 mon", "30 days"])
+JSONB = Type("jsonb", "jsonb", ['{}', '{"a": 1}', '{"a": 1, "b": [1, 2, null]}', '[]', 'null', '"x"', '1.50'], ['{"b": 2}'],
+             aggregates=("count",))
+JSON = Type("json", "json", ['{}', '{"a":  1}', '[1, 2]'], aggregates=("count",), orderable=False, hashable=False)
+INTS = Type("int4[]", "ints", ["{}", "{1}", "{1,2}", "{NULL,1}", "{{1,2},{3,4}}"], ["{2}"], aggregates=("count",))
+TEXTS = Type("text[]", "texts", ["{}", "{a}", '{"a b","c\\"d",NULL}'], ["{b}"], aggregates=("count",))
+INET = Type("inet", "inet", ["10.0.0.1", "10.0.0.0/8", "::1"], ["10.0.0.2"])
+OID = Type("oid", "oid", ["0", "1", "4294967295"], ["7"])
+POINT = Type("point", "point", ["(0,0)", "(1.5,-2)"], aggregates=("count",), orderable=False, hashable=False)
+RANGE = Type("int4range", "range", ["empty", "[1,5)", "[3,)", "(,)"], ["[1,2)"], aggregates=("count",))
+MOOD = Type("mood", "mood", ["sad", "ok", "happy"], aggregates=("min", "max", "count"))
+DOM = Type("posint", "number", ["1", "2", "3", "10"], ["5"], ["2::int2", "3000000000", "1.5"], aggregates=SUMS)
+
+# Key columns: type, then options for OPTIONS (...).
+KEYS = [
+    (SMALL, ""), (SMALL, ""), (SMALL, ", sort 'desc'"), (INT2, ""), (INT4, ""), (INT8, ""), (INT8, ", sort 'desc'"), (BIG, ""),
+    (INT4, ", encoding 'binary'"), (INT4, ", encoding 'binary', sort 'desc'"), (INT2, ", encoding 'binary'"), (SMALL, ", encoding 'text'"),
+    (TEXT_C, ""), (TEXT_C, ""), (TEXT_C, ", sort 'desc'"), (TEXT, ""), (TEXT, ", sort 'desc'"), (TEXT_ICU, ""), (VARCHAR, ""),
+    (SHORT, ", length '8'"), (SHORT, ", length '9', sort 'desc'"), (PLAIN, ", encoding 'reversed'"),
+    (NUMERIC, ""), (NUMERIC, ", sort 'desc'"), (FLOAT8, ""), (FLOAT8, ", sort 'desc'"), (FLOAT4, ""), (FLOAT8, ", encoding 'binary'"),
+    (BOOL, ""), (BOOL, ", sort 'desc'"), (DATE, ""), (DATE, ", sort 'desc'"), (TIMESTAMP, ""), (TIMESTAMPTZ, ""),
+    (TIMESTAMPTZ, ", sort 'desc'"), (UUID, ""), (UUID, ", sort 'desc'"), (BYTEA, ""), (BYTEA, ", sort 'desc'"), (DOM, ""),
+    (DATE, ", encoding 'text'"), (SMALL, ", encoding 'md5', length '8', qualifier 'original {n}'"),
+    (TEXT_C, ", encoding 'sha1', qualifier 'original {n}'"), (NUMERIC, ", encoding 'murmur3', length '4', qualifier 'original {n}'"),
+]
+
+# Parts before the last of a key with delimiter '|': no byte of them may be 7C.
+DELIMITED = [(PLAIN, ""), (PLAIN, ""), (TEXT, ""), (SMALL, ", encoding 'text'"), (DATE, ", encoding 'text'"), (BOOL, ", encoding 'text'")]
+
+VALUES = [
+    (SMALL, ""), (SMALL, ""), (INT2, ""), (INT4, ""), (INT8, ""), (FLOAT4, ""), (FLOAT8, ""), (NUMERIC, ""), (TEXT, ""), (TEXT, ""),
+    (TEXT_C, ""), (TEXT_ICU, ""), (VARCHAR, ""), (CHARS, ""), (NAME, ""), (BOOL, ""), (DATE, ""), (TIMESTAMP, ""), (TIMESTAMPTZ, ""),
+    (UUID, ""), (BYTEA, ""), (TIME, ""), (TIMETZ, ""), (INTERVAL, ""), (JSON, ""), (INTS, ""), (TEXTS, ""), (INET, ""), (OID, ""),
+    (POINT, ""), (RANGE, ""), (MOOD, ""), (DOM, ""), (JSONB, "qualifier 'doc {n}'"), (SMALL, "encoding 'text'"),
+    (INT8, "encoding 'ordered'"), (DATE, "encoding 'ordered'"), (TEXT_C, "encoding 'ordered'"),
+]

@@ -1,0 +1,369 @@
+"""Random conditions and SELECTs."""
+
+from pools import quote
+
+COMPARISONS = ["=", "<", "<=", ">", ">=", "<>"]
+
+
+class Condition:
+    """A WHERE clause as a tree, so that a failing one can be cut down."""
+
+    def __init__(self, text, parts=(), glue=None):
+        self.text = text
+        self.parts = list(parts)
+        self.glue = glue            # AND, OR, NOT
+
+    def sql(self):
+        if self.glue is None:
+            return self.text
+        if self.glue == "NOT":
+            return f"NOT ({self.parts[0].sql()})"
+        return "(" + f" {self.glue} ".join(p.sql() for p in self.parts) + ")"
+
+    def smaller(self):
+        """Trees with something left out."""
+        yield from self.parts
+        for i, part in enumerate(self.parts):
+            if len(self.parts) > 1:
+                yield Condition("", self.parts[:i] + self.parts[i + 1:], self.glue)
+            for smaller in part.smaller():
+                yield Condition("", self.parts[:i] + [smaller] + self.parts[i + 1:], self.glue)
+
+
+class Scope:
+    """A table under an alias (or none)."""
+
+    def __init__(self, table, alias=""):
+        self.table = table
+        self.alias = alias
+
+    def name(self, column):
+        return f"{self.alias}.{column.name}" if self.alias else column.name
+
+    @property
+    def source(self):
+        return f"{self.table.name} {self.alias}".strip()
+
+
+# --- conditions -------------------------------------------------------------------
+
+def text_condition(rng, c, name):
+    pattern = rng.choice(["a%", "ab%", "%", "", "a", "_%", "a_c", "%b", "é%", "日%", "a\\%%", "a\\_c", "Z%", "x%", "h_llo%", " %", "ab"])
+    prefix = rng.choice(["a", "ab", "", "é", "z", "hello w"])
+    return rng.choice([
+        f"{name} LIKE {quote(pattern)}", f"{name} LIKE {quote(pattern)}", f"{name} NOT LIKE {quote(pattern)}",
+        f"{name} ILIKE {quote(pattern)}", f"{name} ^@ {quote(prefix)}", f"starts_with({name}, {quote(prefix)})",
+        f"{name} LIKE {quote(pattern)} ESCAPE '~'", f"{name} ~ '^a'", f"{name} SIMILAR TO 'a(b|c)*%'", f"length({name}) > 2",
+        f"left({name}, 1) = 'a'", f"{name} || 'x' = 'abx'", f'{name} < \'b\' COLLATE "C"', f'{name} >= \'B\' COLLATE "und-x-icu"',
+        f'{name} COLLATE "C" > \'a\'', f"upper({name}) = 'AB'", f"{name} IN ('a', 'ab', 'é')",
+    ])
+
+
+def number_condition(rng, c, name):
+    return rng.choice([
+        f"{name} + 0 > 1", f"{name} % 2 = 1" if c.type.name in ("int2", "int4", "int8") else f"{name} > 0.5", f"abs({name}::float8) < 5",
+        f"{name}::text = '1'", f"{name}::float8 <= 2", f"{name}::numeric IN (1, 2, 3)", f"coalesce({name}, 1) = 1",
+        f"{name} = ANY ('{{1,2,3}}')", f"{name} <> ALL ('{{1,2}}')", f"{name} >= ANY ('{{2,NULL}}')", f"NOT {name} = ANY ('{{1,NULL}}')",
+        f"{name} IN (SELECT generate_series(1, 5))", f"{name} = ANY (ARRAY(SELECT generate_series(0, 9, 3)))",
+        f"{name} = (SELECT 2)", f"{name} > (SELECT count(*) FROM generate_series(1, 3))", f"CASE WHEN {name} > 1 THEN true ELSE {name} = 0 END",
+    ])
+
+
+def column_condition(rng, c, name):
+    if c.map:
+        return rng.choice([f"{name} IS NULL", f"{name} ? 'a'", f"{name} ->> 'a' = 'v'", f"{name} @> '{{\"b\": \"w\"}}'",
+                           f"{name} = {c.literal(rng)}"])
+    if not c.type.orderable:
+        return rng.choice([f"{name} IS NULL", f"{name} IS NOT NULL", f"{name}::text = {quote(rng.choice(c.type.stored))}"])
+    kind = rng.random()
+    if c.type.name == "bool" and kind < 0.5:
+        return rng.choice([name, f"NOT {name}", f"{name} IS TRUE", f"{name} IS NOT TRUE", f"{name} IS FALSE", f"{name} IS UNKNOWN",
+                           f"{name} = (1 = 1)", f"{name} <> true", f"{name} = NOT false"])
+    if c.type.textual and kind < 0.3:
+        return text_condition(rng, c, name)
+    if c.type.kind == "number" and kind < 0.15:
+        return number_condition(rng, c, name)
+    probe = c.probe(rng)
+    if kind < 0.55:
+        op = rng.choice(COMPARISONS + ["=", "="])
+        return f"{name} {op} {probe}" if rng.random() < 0.85 else f"{probe} {op} {name}"
+    if kind < 0.62:
+        low, high = c.literal(rng), c.literal(rng)
+        return f"{name} {rng.choice(['', '', 'NOT '])}BETWEEN {rng.choice(['', '', 'SYMMETRIC '])}{low} AND {high}"
+    if kind < 0.78:
+        values = ", ".join(c.literal(rng) for _ in range(rng.choice([1, 2, 3, 6])))
+        if rng.random() < 0.1:
+            values += f", NULL::{c.type.base}"
+        return rng.choice([f"{name} IN ({values})", f"{name} IN ({values})", f"{name} NOT IN ({values})", f"{name} = ANY (ARRAY[{values}])",
+                           f"{name} > ANY (ARRAY[{values}])", f"{name} <= ALL (ARRAY[{values}])", f"{name} <> ALL (ARRAY[{values}])"])
+    if kind < 0.86:
+        return f"{name} IS {rng.choice(['', 'NOT '])}NULL"
+    if kind < 0.92:
+        return f"{name} IS {rng.choice(['', 'NOT '])}DISTINCT FROM {probe}"
+    return rng.choice([f"{name} = (SELECT {probe})", f"{name} >= (SELECT {probe})", f"nullif({name}, {c.literal(rng)}) IS NULL",
+                       f"{name} = {name}", f"({name} = {probe}) IS NOT TRUE", f"coalesce({name}, {c.literal(rng)}) = {c.literal(rng)}",
+                       f"{name}::text > 'b' COLLATE \"C\""])
+
+
+def row_condition(rng, scope):
+    """(k1, k2) > (a, b), also of columns in another order, and partly values."""
+    columns = [c for c in scope.table.columns if c.type.orderable and not c.map]
+    keys = scope.table.keys
+    if rng.random() < 0.7 or len(columns) < 2:
+        start = rng.randrange(len(keys))
+        chosen = keys[start:start + rng.randint(1, 3)]
+        if len(chosen) < 2:
+            chosen = keys if len(keys) > 1 else (columns + columns)[:2]
+    else:
+        chosen = rng.sample(columns, 2)
+    left = "(" + ", ".join(scope.name(c) for c in chosen) + ")"
+
+    def right():
+        if chosen == keys[:len(chosen)] and rng.random() < 0.5:
+            return "(" + ", ".join(scope.table.some_key(rng)[:len(chosen)]) + ")"
+        return "(" + ", ".join(c.literal(rng) if rng.random() < 0.9 else c.probe(rng) for c in chosen) + ")"
+
+    kind = rng.random()
+    if kind < 0.1:
+        return f"{left} IN ({right()}, {right()}, {right()})"
+    if kind < 0.2:
+        return f"{left} BETWEEN {right()} AND {right()}"
+    op = rng.choice(COMPARISONS)
+    return f"{left} {op} {right()}" if rng.random() < 0.8 else f"{right()} {op} {left}"
+
+
+def subquery_condition(rng, scope, others):
+    """Conditions with a table of their own."""
+    inner = Scope(rng.choice(others), "s")
+    where = atom(rng, inner, []).sql()
+    pairs = joinable(scope, inner)
+    if not pairs or rng.random() < 0.2:
+        return f"{rng.choice(['', 'NOT '])}EXISTS (SELECT FROM {inner.source} WHERE {where})"
+    mine, theirs = rng.choice(pairs)
+    a, b = scope.name(mine), inner.name(theirs)
+    forms = [f"{a} IN (SELECT {b} FROM {inner.source} WHERE {where})", f"{a} NOT IN (SELECT {b} FROM {inner.source} WHERE {where})",
+             f"EXISTS (SELECT FROM {inner.source} WHERE {a} = {b} AND {where})",
+             f"NOT EXISTS (SELECT FROM {inner.source} WHERE {a} = {b} AND {where})",
+             f"{a} = ANY (ARRAY(SELECT {b} FROM {inner.source} WHERE {where}))",
+             f"(SELECT count(*) FROM {inner.source} WHERE {b} = {a}) > 0"]
+    if "min" in theirs.type.aggregates:
+        forms += [f"{a} = (SELECT max({b}) FROM {inner.source} WHERE {where})", f"{a} >= (SELECT min({b}) FROM {inner.source})"]
+    return rng.choice(forms)
+
+
+def atom(rng, scope, others):
+    if others and rng.random() < 0.06:
+        return Condition(subquery_condition(rng, scope, others))
+    if rng.random() < 0.12:
+        return Condition(row_condition(rng, scope))
+    column = rng.choice(scope.table.keys * 2 + scope.table.columns)
+    return Condition(column_condition(rng, column, scope.name(column)))
+
+
+def where(rng, scope, others=(), depth=2):
+    """Often the leading key parts are pinned, as in most queries that matter."""
+    parts = []
+    if rng.random() < 0.4:
+        here = scope.table.some_key(rng)
+        for c, value in list(zip(scope.table.keys, here))[:rng.randint(1, len(here))]:
+            values = ", ".join([value] + [c.literal(rng) for _ in range(3)])
+            parts.append(Condition(f"{scope.name(c)} = {value}" if rng.random() < 0.6 else f"{scope.name(c)} IN ({values})"))
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        kind = rng.random()
+        if depth > 0 and kind < 0.2:
+            parts.append(Condition("", [where(rng, scope, others, depth - 1), where(rng, scope, others, depth - 1)], "OR"))
+        elif kind < 0.3:
+            parts.append(Condition("", [atom(rng, scope, others)], "NOT"))
+        else:
+            parts.append(atom(rng, scope, others))
+    if not parts:
+        return Condition("true")
+    return parts[0] if len(parts) == 1 else Condition("", parts, "AND")
+
+
+# --- parts of a SELECT ----------------------------------------------------------------
+
+def order_by(rng, scope, total):
+    """ORDER BY; total: every row has its place."""
+    columns = [c for c in scope.table.columns if c.type.orderable and not c.map]
+    chosen = rng.sample(columns, rng.randint(0, min(2, len(columns)))) if rng.random() < 0.4 else []
+    if total:
+        keys = list(scope.table.keys)
+        if rng.random() < 0.2:
+            rng.shuffle(keys)
+        chosen += [k for k in keys if k not in chosen]
+    way = rng.choice(["", " DESC", None, None])
+    items = []
+    for c in chosen:
+        item = scope.name(c)
+        if c.type.textual and rng.random() < 0.1:
+            item += ' COLLATE "C"'
+        items.append(item + (rng.choice(["", " DESC", " NULLS FIRST", " DESC NULLS LAST", " ASC"]) if way is None else way))
+    return " ORDER BY " + ", ".join(items) if items else ""
+
+
+def limit(rng):
+    out = f" LIMIT {rng.choice([0, 1, 2, 3, 10, 50])}" if rng.random() < 0.8 else ""
+    if rng.random() < 0.4:
+        out += f" OFFSET {rng.choice([0, 1, 3, 20])}"
+    return out or " LIMIT 5"
+
+
+def targets(rng, scope):
+    kind = rng.random()
+    columns = scope.table.columns
+    if kind < 0.3:
+        return f"{scope.alias}.*" if scope.alias else "*"
+    if kind < 0.4:
+        return scope.alias or scope.table.name      # the whole row
+    return ", ".join(scope.name(c) for c in rng.sample(columns, rng.randint(1, len(columns))))
+
+
+def joinable(a, b):
+    return [(x, y) for x in a.table.columns for y in b.table.columns
+            if x.type.kind == y.type.kind and x.type.orderable and not x.map and not y.map and x.type.kind not in ("mood", "text")
+            or (x.type.kind == "text" and y.type.kind == "text" and x.type.name == y.type.name)]
+
+
+def aggregate(rng, scope):
+    c = rng.choice(scope.table.columns)
+    if c.map:
+        return f"count({scope.name(c)})"
+    name = rng.choice(c.type.aggregates)
+    inner = scope.name(c)
+    if name == "count" and c.type.orderable and rng.random() < 0.3:
+        inner = f"DISTINCT {inner}"
+    return f"{name}({inner})"
+
+
+class Query:
+    """A SELECT: text around a condition; ordered says that its rows come in one order only."""
+
+    def __init__(self, before, condition, after="", ordered=False, settings=()):
+        self.before = before
+        self.condition = condition
+        self.after = after
+        self.ordered = ordered
+        self.settings = list(settings)
+
+    def sql(self):
+        return f"{self.before} WHERE {self.condition.sql()}{self.after}"
+
+    def smaller(self):
+        for condition in self.condition.smaller():
+            yield Query(self.before, condition, self.after, self.ordered, self.settings)
+        if self.condition.sql() != "true":
+            yield Query(self.before, Condition("true"), self.after, self.ordered, self.settings)
+
+
+# --- kinds of SELECT -----------------------------------------------------------------------
+
+def plain(rng, tables):
+    scope = Scope(rng.choice(tables), rng.choice(["", "t"]))
+    total = rng.random() < 0.6
+    after = order_by(rng, scope, total)
+    if total and rng.random() < 0.6:
+        after += limit(rng)
+    if rng.random() < 0.03:
+        after += " FOR UPDATE"
+    return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", where(rng, scope, tables), after, total)
+
+
+def grouped(rng, tables):
+    scope = Scope(rng.choice(tables))
+    condition = where(rng, scope, tables)
+    aggregates = ", ".join(["count(*)"] + [aggregate(rng, scope) for _ in range(rng.randint(0, 3))])
+    columns = [c for c in scope.table.columns if c.type.hashable and c.type.orderable and not c.map]
+    if rng.random() < 0.5:
+        return Query(f"SELECT {aggregates} FROM {scope.source}", condition)
+    names = [scope.name(c) for c in rng.sample(columns, rng.randint(1, min(2, len(columns))))]
+    group = ", ".join(names)
+    if rng.random() < 0.2:
+        group = rng.choice([f"ROLLUP ({group})", f"CUBE ({group})", f"GROUPING SETS (({group}), ())"])
+    having = rng.choice(["", "", " HAVING count(*) > 1"])
+    return Query(f"SELECT {', '.join(names)}, {aggregates} FROM {scope.source}", condition, f" GROUP BY {group}{having}")
+
+
+def distinct(rng, tables):
+    scope = Scope(rng.choice(tables))
+    columns = [c for c in scope.table.columns if c.type.orderable and not c.map]
+    if rng.random() < 0.4:
+        keys = ", ".join(scope.name(c) for c in scope.table.keys)
+        first = scope.name(scope.table.keys[0])
+        return Query(f"SELECT DISTINCT ON ({first}) {keys} FROM {scope.source}", where(rng, scope, tables), f" ORDER BY {keys}", True)
+    names = ", ".join(scope.name(c) for c in rng.sample(columns, rng.randint(1, len(columns))))
+    return Query(f"SELECT DISTINCT {names} FROM {scope.source}", where(rng, scope, tables))
+
+
+def window(rng, tables):
+    scope = Scope(rng.choice(tables))
+    keys = ", ".join(scope.name(c) for c in scope.table.keys)
+    function = rng.choice(["row_number()", "rank()", f"lag({keys.split(',')[0]})", f"first_value({keys.split(',')[0]})",
+                           "count(*)", "ntile(3)"])
+    partition = rng.choice(["", f"PARTITION BY {keys.split(',')[0]} "])
+    way = rng.choice(["", " DESC"])
+    over = f"{partition}ORDER BY {', '.join(k + way for k in keys.split(', '))}"
+    return Query(f"SELECT {keys}, {function} OVER ({over}) FROM {scope.source}", where(rng, scope, tables))
+
+
+def set_operation(rng, tables):
+    scope = Scope(rng.choice(tables))
+    columns = [scope.name(c) for c in scope.table.columns if c.type.orderable and not c.map]
+    names = ", ".join(rng.sample(columns, rng.randint(1, len(columns))))
+    op = rng.choice(["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
+    other = where(rng, scope, tables).sql()
+    return Query(f"SELECT {names} FROM {scope.source} WHERE {other} {op} SELECT {names} FROM {scope.source}", where(rng, scope, tables))
+
+
+JOIN_METHODS = {"nestloop": ["hashjoin", "mergejoin"], "hashjoin": ["nestloop", "mergejoin"], "mergejoin": ["nestloop", "hashjoin"]}
+
+
+def join(rng, tables):
+    a, b = Scope(rng.choice(tables), "a"), Scope(rng.choice(tables), "b")
+    pairs = joinable(a, b)
+    if not pairs:
+        return plain(rng, tables)
+    both_keys = [p for p in pairs if p[1].key]
+    ons = [f"{a.name(x)} = {b.name(y)}" for x, y in rng.sample(both_keys or pairs, 1)]
+    if a.table is b.table and rng.random() < 0.6:
+        ons = [f"{a.name(k)} = {b.name(k)}" for k in a.table.keys]
+    elif len(pairs) > 1 and rng.random() < 0.4:
+        x, y = rng.choice(pairs)
+        ons.append(f"{a.name(x)} {rng.choice(['=', '<=', '<', '<>'])} {b.name(y)}")
+    kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+    if kind == "FULL JOIN":
+        ons = [o for o in ons if " = " in o]
+    elif rng.random() < 0.3:
+        ons.append(atom(rng, b, []).sql())
+    settings = []
+    if rng.random() < 0.6:
+        settings = [f"enable_{m} = off" for m in JOIN_METHODS[rng.choice(list(JOIN_METHODS))]]
+    names = ", ".join(s.name(c) for s in (a, b) for c in s.table.keys)
+    if rng.random() < 0.3:
+        names = rng.choice(["a.*, b.*", "a, b", "count(*)", "b.*"])
+    condition = where(rng, a, tables) if rng.random() < 0.7 else Condition("true")
+    if rng.random() < 0.2:
+        condition = Condition("", [condition, where(rng, b, [])], "AND")
+    if rng.random() < 0.15:
+        keys = ", ".join(b.name(c) for c in b.table.keys)
+        inner = ", ".join(c.name for c in b.table.keys)
+        on = " AND ".join(o for o in ons)
+        return Query(f"SELECT a.*, b.* FROM {a.source} LEFT JOIN LATERAL (SELECT {inner} FROM {b.table.name} b WHERE {on} "
+                     f"ORDER BY {keys} LIMIT {rng.choice([1, 2])}) b ON true", condition, "", False, settings)
+    return Query(f"SELECT {names} FROM {a.source} {kind} {b.source} ON {' AND '.join(ons)}", condition, "", False, settings)
+
+
+def with_query(rng, tables):
+    scope = Scope(rng.choice(tables))
+    keys = ", ".join(c.name for c in scope.table.keys)
+    inner = where(rng, scope, []).sql()
+    kind = rng.choice(["", "MATERIALIZED ", "NOT MATERIALIZED "])
+    return Query(f"WITH q AS {kind}(SELECT * FROM {scope.source} WHERE {inner}) SELECT {keys} FROM q", where(rng, Scope(scope.table), []),
+                 f" ORDER BY {keys}" + rng.choice(["", " LIMIT 3"]), True)
+
+
+KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query] + [join] * 5
+
+
+def query(rng, tables):
+    return rng.choice(KINDS)(rng, tables)

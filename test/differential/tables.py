@@ -1,0 +1,144 @@
+"""Random foreign tables, each with a heap table of the same columns and rows."""
+
+import pools
+from pools import quote
+
+MAP_KEYS = ["", "a", "b", "é", "a b", "k\"q", "x1", "x2"]
+
+
+class Column:
+    def __init__(self, name, type_, options, key=False):
+        self.name = name
+        self.type = type_
+        self.options = options
+        self.key = key
+        self.map = False
+        self.never_empty = False    # the only key column: a row key has a byte at least
+
+    def literal(self, rng):
+        """A stored value as an expression."""
+        if self.map:
+            return map_literal(rng)
+        return self.type.literal(rng.choice(self.type.stored[self.never_empty:]))
+
+    def probe(self, rng):
+        """A value for a comparison."""
+        if self.type.others and rng.random() < 0.15:
+            return rng.choice(self.type.others)
+        if self.type.probes and rng.random() < 0.25:
+            return self.type.literal(rng.choice(self.type.probes))
+        if rng.random() < 0.03:
+            return f"NULL::{self.type.base}"
+        return self.type.literal(rng.choice(self.type.stored))
+
+
+def map_literal(rng):
+    """Never empty: a map without entries is NULL when it is read.  And with no empty
+    value under the empty qualifier: that is the marker of a row without values."""
+    keys = rng.sample(MAP_KEYS, rng.randint(1, 4))
+    entries = ", ".join(f'"{k}": "{rng.choice(["v", "w", "ü", "12", "" if k else "x"])}"'.replace('k"q', 'k\\"q') for k in keys)
+    return quote("{" + entries + "}") + "::jsonb"
+
+
+class Table:
+    def __init__(self, rng, name):
+        self.name = name
+        self.rng = rng
+        self.stored = f"diff_{name}"
+        self.delimiter = rng.random() < 0.12
+        self.duplicates_fail = rng.random() < 0.5
+        self.packing = rng.choice(["auto", "row", "cell"])
+        self.keys = self.make_keys()
+        self.values = self.make_values()
+        self.columns = self.keys + self.values
+        if rng.random() < 0.3:
+            rng.shuffle(self.columns)
+        self.nrows = rng.choice([0, 1, 5, 40, 150, 150, 400])
+        self.rows = []
+
+    def make_keys(self):
+        rng = self.rng
+        n = rng.choice([2, 2, 3] if self.delimiter else [1, 1, 2, 2, 2, 3, 3, 4])
+        keys = []
+        for i in range(n):
+            pool = pools.DELIMITED if self.delimiter and i + 1 < n else pools.KEYS
+            type_, options = rng.choice(pool)
+            if self.delimiter and "length" in options:
+                type_, options = pools.PLAIN, ""
+            keys.append(Column(f"k{i + 1}", type_, f"rowkey '{i + 1}'{options.format(n=i)}", key=True))
+        if n == 1 and keys[0].type.stored[0] == "":
+            keys[0].never_empty = True
+        return keys
+
+    def make_values(self):
+        rng = self.rng
+        values = []
+        for i in range(rng.choice([0, 1, 2, 4, 6, 8])):
+            type_, options = rng.choice(pools.VALUES)
+            options = options.format(n=i)
+            if rng.random() < 0.3:
+                options = ", ".join(filter(None, [options, "family 'other'"]))
+                if type_ is pools.JSONB and "qualifier" not in options:
+                    continue
+            values.append(Column(f"v{i + 1}", type_, options))
+        if rng.random() < 0.3:
+            column = Column("m", pools.JSONB, "family 'map'")
+            column.map = True
+            values.append(column)
+        return values
+
+    def some_key(self, rng):
+        """The key of a row that is there (or was), as expressions."""
+        if not self.rows or rng.random() < 0.1:
+            return [c.literal(rng) for c in self.keys]
+        row = rng.choice(self.rows)
+        return [row[self.columns.index(c)] for c in self.keys]
+
+    # -- SQL ---------------------------------------------------------------------
+
+    def ddl(self):
+        columns = []
+        for c in self.columns:
+            name, _, collation = c.type.name.partition(" COLLATE ")
+            options = f" OPTIONS ({c.options})" if c.options else ""
+            columns.append(f"  {c.name} {name}{options}" + (f" COLLATE {collation}" if collation else ""))
+        options = [f"\"table\" {quote(self.stored)}"]
+        if self.delimiter:
+            options.append("delimiter '|'")
+        if self.duplicates_fail:
+            options.append("on_duplicate 'error'")
+        if self.packing != "auto":
+            families = {"cf"} | {"other" for c in self.values if "'other'" in c.options} | {"map" for c in self.values if c.map}
+            options.append("families '{" + ", ".join(f'"{f}": {{"packing": "{self.packing}"}}' for f in sorted(families)) + "}'")
+        stored = f"CREATE FOREIGN TABLE w.{self.name} (\n" + ",\n".join(columns) + "\n) SERVER widecol OPTIONS (" + ", ".join(options) + ")"
+        key = ", ".join(c.name for c in self.keys)
+        # A replaced row needs no check; moved keys are looked at when the statement is over.
+        when = "" if self.duplicates_fail else " DEFERRABLE"
+        heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
+                f", PRIMARY KEY ({key}){when})")
+        return [stored, heap]
+
+    def row(self, rng):
+        """Expressions in the order of the columns."""
+        sparse = rng.choice([0.1, 0.3, 0.9])
+        return [c.literal(rng) if c.key or rng.random() >= sparse else "NULL" for c in self.columns]
+
+    def load(self):
+        """Rows go to the heap table, whose key makes them distinct, and from there."""
+        if not self.rows:
+            self.rows = [self.row(self.rng) for _ in range(self.nrows)]
+        sql = [f"CREATE TEMP TABLE draft (LIKE h.{self.name})"]
+        for i in range(0, len(self.rows), 50):
+            rows = ",\n ".join("(" + ", ".join(row) + ")" for row in self.rows[i:i + 50])
+            sql.append(f"INSERT INTO draft VALUES {rows}")
+        key = ", ".join(c.name for c in self.keys)
+        sql.append(f"INSERT INTO h.{self.name} SELECT DISTINCT ON ({key}) * FROM draft")
+        sql.append("DROP TABLE draft")
+        sql.append(f"INSERT INTO w.{self.name} SELECT * FROM h.{self.name}")
+        if self.rng.random() < 0.5:
+            sql += [f"ANALYZE h.{self.name}", f"ANALYZE w.{self.name}"]
+        return sql
+
+    def drop(self):
+        return [f"DROP FOREIGN TABLE IF EXISTS w.{self.name}", f"DROP TABLE IF EXISTS h.{self.name}",
+                f"SELECT widecol.drop_table(name) FROM widecol.tables WHERE name = {quote(self.stored)}"]
