@@ -17,6 +17,7 @@ struct WcClientScan
 	bool		row_read;		/* the next row's start has been read already */
 	WcSlice		row;			/* that row */
 	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
+	MemoryContext context;		/* holds this, nothing else */
 	bool		closed;
 	MemoryContextCallback cleanup;
 };
@@ -52,7 +53,8 @@ WcClientScan *
 wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 					uint64 rows_hint, MemoryContext context)
 {
-	WcClientScan *s = MemoryContextAllocZero(context, sizeof(WcClientScan));
+	MemoryContext own;
+	WcClientScan *s;
 	WcDriverOpen open = {
 		.scan = scan,.snapshot = wc_snapshot_number(snapshot),.cid = cid,
 		.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = rows_hint
@@ -61,10 +63,14 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	wc_xact_join();
 	wc_batch_send();
 
-	/* whatever ends the context ends the scan, errors included */
+	/* A nested loop opens a scan a row: each gives its memory back when closed.
+	 * Whatever ends the context ends the scan, errors included. */
+	own = AllocSetContextCreate(context, "widecol scan", ALLOCSET_SMALL_SIZES);
+	s = MemoryContextAllocZero(own, sizeof(WcClientScan));
+	s->context = own;
 	s->cleanup.func = close_scan;
 	s->cleanup.arg = s;
-	MemoryContextRegisterResetCallback(context, &s->cleanup);
+	MemoryContextRegisterResetCallback(own, &s->cleanup);
 	wc_driver()->scan_open(&s->driver, &open);
 	open_block(s);
 	return s;
@@ -165,7 +171,7 @@ wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 void
 wc_client_scan_close(WcClientScan *scan)
 {
-	close_scan(scan);
+	MemoryContextDelete(scan->context);
 }
 
 void
