@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int64_t		kit_now = 1000000;
+_Atomic int64_t kit_now = 1000000;
 
 static int64_t
 kit_clock(void)
