@@ -17,6 +17,7 @@ INSERT INTO useractions (userid, stamp, actionid, name)
   SELECT u, '2026-01-01 00:00+00'::timestamptz + i * interval '1 minute', i, 'n' || i FROM generate_series(1, 3) u, generate_series(1, 100) i;
 ANALYZE useractions;
 SET timezone = 'UTC';
+SET datestyle = 'ISO';
 
 -- kinds of scan
 EXPLAIN (COSTS OFF) SELECT * FROM useractions;

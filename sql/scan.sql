@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE SCHEMA scan;
 SET search_path = scan, public;
 SET timezone = 'UTC';
+SET datestyle = 'ISO';
 
 CREATE FOREIGN TABLE t (
   id int OPTIONS (rowkey '1'),
