@@ -137,6 +137,12 @@ bool_value(const JsonbValue *v, const char *family, WcAttribute attr)
 	bad_attribute(family, attr, "true or false");
 }
 
+static void
+tell_ttl_of(void *family)
+{
+	errcontext("attribute \"ttl\" of family \"%s\"", (const char *) family);
+}
+
 /*
  * Seconds as a number (fractions allowed), an interval's text, or "forever";
  * in microseconds, 0 for ever.  A month is 30 days, as for extract(epoch).
@@ -163,13 +169,18 @@ ttl_value(const JsonbValue *v, const char *family)
 	else if (v->type == jbvString)
 	{
 		char	   *text = string_value(v);
+		ErrorContextCallback callback = {
+			.previous = error_context_stack,.callback = tell_ttl_of,.arg = unconstify(char *, family)
+		};
 		Interval   *iv;
 
 		if (pg_strcasecmp(text, "forever") == 0)
 			return 0;
+		error_context_stack = &callback;
 		iv = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
 												   ObjectIdGetDatum(InvalidOid),
 												   Int32GetDatum(-1)));
+		error_context_stack = callback.previous;
 		if ((double) iv->month * 30 * USECS_PER_DAY + (double) iv->day * USECS_PER_DAY +
 			(double) iv->time > 9.0e18)
 			bad_attribute(family, WC_ATTR_TTL, expected);

@@ -54,6 +54,7 @@ wc_batch_builder(void)
 	return &builder;
 }
 
+/* Who waited for the lock may find that the table it meant is gone. */
 static void
 lock_for_writing(const WcTableDesc *table)
 {
@@ -64,7 +65,13 @@ lock_for_writing(const WcTableDesc *table)
 		if (locked[i] == table->id)
 			return;
 	}
-	wc_client_lock_table(wc_table_desc_fullname(table, name, sizeof(name)), RowExclusiveLock);
+	wc_table_desc_fullname(table, name, sizeof(name));
+	wc_client_lock_table(name, RowExclusiveLock);
+	if (!wc_table_is_current(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("stored table \"%s\" does not exist", name),
+				 errdetail("Another transaction has dropped it meanwhile.")));
 	if (nlocked < LOCKED_MAX)
 		locked[nlocked++] = table->id;
 }
@@ -78,10 +85,9 @@ wc_batch_forget_locks(void)
 WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
-	WcBatchBuilder *b = wc_batch_builder();
-
+	wc_require_writable();
 	lock_for_writing(table);
-	return b;
+	return wc_batch_builder();
 }
 
 void

@@ -39,4 +39,7 @@ extern WcBatchBuilder *wc_batch_builder(void);
 /* table.c: own catalog changes were made or undone. */
 extern void wc_catalog_changed(void);
 
+/* Is the table of this name still the one with this id?  Perhaps a round trip. */
+extern bool wc_table_is_current(const WcTableDesc *table);
+
 #endif

@@ -193,6 +193,14 @@ look_up(WcSlice ns, WcSlice name)
 	return desc;
 }
 
+bool
+wc_table_is_current(const WcTableDesc *table)
+{
+	const WcTableDesc *now = look_up(table->ns, table->name);
+
+	return now != NULL && now->id == table->id;
+}
+
 WcTableDesc *
 wc_client_table(const char *name, bool missing_ok)
 {

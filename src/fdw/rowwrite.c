@@ -6,6 +6,7 @@
 #include "utils/memutils.h"
 
 #include "fdw/rowwrite.h"
+#include "rowkey/printable.h"
 
 /* Memory that is kept for the next row. */
 #define KEEP_BYTES (1024 * 1024)
@@ -132,6 +133,45 @@ add_item(WcBatchBuilder *b, const WcRowWrite *w, const WcRowItem *item, WcError 
 	return wc_error(err, WC_INTERNAL, "unknown kind of write: %d", item->kind);
 }
 
+typedef struct Failure
+{
+	const WcRowWrite *w;
+	const WcRowItem *item;		/* NULL: it is not about one column */
+} Failure;
+
+static void
+tell_place(void *arg)
+{
+	const Failure *failure = arg;
+	const WcTableDesc *desc = failure->w->desc;
+	char		table[2 * WC_NAME_MAX + 2];
+	char		row[200];
+	char		column[200];
+	const WcFamilyDesc *family;
+
+	wc_table_desc_fullname(desc, table, sizeof(table));
+	wc_printable(row, sizeof(row), wc_buf_slice(&failure->w->key));
+	family = failure->item ? wc_table_desc_family_by_id(desc, failure->item->family) : NULL;
+	if (family == NULL)
+	{
+		errcontext("row \"%s\" of stored table \"%s\"", row, table);
+		return;
+	}
+	wc_printable(column, sizeof(column), failure->item->qualifier);
+	errcontext("column \"%.*s:%s\" in row \"%s\" of stored table \"%s\"",
+			   (int) family->name.len, (const char *) family->name.data, column, row, table);
+}
+
+static void pg_attribute_noreturn()
+fail(const WcRowWrite *w, const WcRowItem *item, const WcError *err)
+{
+	Failure		failure = {.w = w,.item = item};
+	ErrorContextCallback callback = {.previous = error_context_stack,.callback = tell_place,.arg = &failure};
+
+	error_context_stack = &callback;
+	wc_client_write_failed(err);
+}
+
 void
 wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int nfamilies)
 {
@@ -144,11 +184,11 @@ wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int
 	if (wc_batch_row_begin(b, w->desc->id, cid, wc_buf_slice(&w->key),
 						   nfamilies > 0 ? WC_ROW_MUST_BE_ABSENT : 0,
 						   must_be_absent, nfamilies, &err) != WC_OK)
-		wc_client_write_failed(&err);
+		fail(w, NULL, &err);
 	for (int i = 0; i < w->nitems; i++)
 		if (add_item(b, w, &w->items[i], &err) != WC_OK)
-			wc_client_write_failed(&err);
+			fail(w, &w->items[i], &err);
 	if (wc_batch_row_end(b, &err) != WC_OK)
-		wc_client_write_failed(&err);
+		fail(w, NULL, &err);
 	wc_client_write_done();
 }
