@@ -4,9 +4,13 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use WidecolEngine;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -104,28 +108,15 @@ ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM t WHERE k > 100
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '1002', 'and with all others');
 
 # --- kill -9 of the engine ----------------------------------------------------
-# It has no database, so it is not in pg_stat_activity.
-sub engine_pid
-{
-	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-	foreach my $stat (glob '/proc/[0-9]*/stat')
-	{
-		open(my $file, '<', $stat) or next;
-		my ($pid, $parent) = (<$file> // '') =~ /^(\d+) \(.*\) \S (\d+)/;
-		next unless defined $parent && $parent == $postmaster;
-		open(my $title, '<', "/proc/$pid/cmdline") or next;
-		return $pid if (<$title> // '') =~ /widecol engine/;
-	}
-	return 0;
-}
-
-my $before = engine_pid();
+my $before = engine_pid($node);
 isnt($before, 0, 'the engine is a process of the cluster');
+($session, $seen) = open_transaction(10000);
 $node->safe_psql('postgres', q{INSERT INTO t VALUES (2002, 'before the engine died')});
 kill 'KILL', $before;
+forget($session);
 ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM t WHERE k = 2002'),
 	'the cluster comes back after kill -9 of the engine');
-isnt(engine_pid(), $before, 'with a new one');
+isnt(engine_pid($node), $before, 'with a new one');
 is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2002'), 'before the engine died',
 	'which has the last commit');
 is($node->safe_psql('postgres', $sum), '1003|506503|before the engine died|value 999', 'and everything else');

@@ -1,0 +1,135 @@
+# Many sessions, and sessions that are stopped: by a cancel, a timeout, a
+# termination, while the engine works and while it does not answer at all.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WidecolEngine;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+max_connections = 230
+});
+$node->start;
+$node->safe_psql('postgres', q{
+CREATE EXTENSION widecol;
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text, n int) SERVER widecol;
+INSERT INTO t SELECT i, repeat('x', 100), 0 FROM generate_series(1, 200000) i;
+CREATE FOREIGN TABLE w (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+});
+
+# Seconds of work in the engine alone: it reads every row and finds nothing.
+my $long = q{SELECT count(*) FROM generate_series(1, 100000) g,
+ LATERAL widecol.scan('t', columns => '{cf:none}', row_limit => 1 + g % 2)};
+
+# Waits until the backend does something, or nothing any more, for the engine.
+sub wait_active
+{
+	my ($pid) = @_;
+	return $node->poll_query_until('postgres',
+		"SELECT state = 'active' AND query LIKE '%none%' FROM pg_stat_activity WHERE pid = $pid");
+}
+
+sub wait_gone
+{
+	my ($pid) = @_;
+	return $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+}
+
+# --- timeouts and cancels: the session goes on -----------------------------------
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
+
+$session->query("SET statement_timeout = '300ms'; $long;");
+like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a scan');
+$session->{stderr} = '';
+is($session->query_safe('RESET statement_timeout; SELECT n FROM t WHERE k = 77'), '0', 'and the session can read');
+
+$session->query_safe("BEGIN; INSERT INTO w VALUES (1, 'before the cancel'); SAVEPOINT s");
+$session->query_until(qr/started/, "\\echo started\nINSERT INTO w VALUES (2, 'with it'); $long;\n\\echo over\n");
+ok(wait_active($pid), 'a long scan runs in a transaction');
+is($node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)"), 't', 'it is cancelled');
+$session->query_until(qr/over/, '');
+like($session->{stderr}, qr/canceling statement due to user request/, 'and stops');
+$session->{stderr} = '';
+is($session->query_safe('ROLLBACK TO s; SELECT * FROM w ORDER BY k'), '1|before the cancel',
+	'its savepoint gives the transaction back');
+$session->query_safe("INSERT INTO w VALUES (3, 'after it'); COMMIT");
+is($node->safe_psql('postgres', 'SELECT k, v FROM w ORDER BY k'), "1|before the cancel\n3|after it", 'which commits');
+
+# --- a termination: nothing of the session is left --------------------------------
+$session->query_safe("BEGIN; INSERT INTO w VALUES (4, 'never committed')");
+$session->query_until(qr/started/, "\\echo started\n$long;\n");
+ok(wait_active($pid), 'a long scan runs once more');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok(wait_gone($pid), 'pg_terminate_backend ends it');
+eval { $session->quit };
+is($node->safe_psql('postgres', 'SELECT count(*) FROM w WHERE k = 4'), '0', 'without its writes');
+$node->safe_psql('postgres', q{SET lock_timeout = '60s'; SELECT widecol.truncate_table('w')});
+is($node->safe_psql('postgres', 'SELECT count(*) FROM w'), '0', 'and without its locks');
+
+# --- an engine that does not answer ------------------------------------------------
+my $engine = engine_pid($node);
+$session = $node->background_psql('postgres', on_error_stop => 0);
+$pid = $session->query_safe('SELECT pg_backend_pid()');
+$session->query_safe('SELECT v FROM t WHERE k = 1');
+my $other = $node->background_psql('postgres', on_error_stop => 0);
+my $other_pid = $other->query_safe('SELECT pg_backend_pid()');
+$other->query_safe('SELECT v FROM t WHERE k = 1');
+
+kill 'STOP', $engine;
+$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 1;");
+like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
+$session->{stderr} = '';
+is($session->query_safe('RESET statement_timeout; SELECT 1'), '1', 'the session lives');
+$other->query_until(qr/started/, "\\echo started\nSELECT count(*) AS none FROM t;\n");
+ok(wait_active($other_pid), 'another waits');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($other_pid)");
+ok(wait_gone($other_pid), 'and can be terminated');
+eval { $other->quit };
+kill 'CONT', $engine;
+
+is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'the engine goes on, and the session with it');
+is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000', 'with all rows');
+$session->quit;
+is(engine_pid($node), $engine, 'it is still the same engine');
+
+# --- 200 connections at once ---------------------------------------------------------
+my $idle = engine_threads($node);
+$node->pgbench(
+	'--no-vacuum --client=200 --jobs=4 --transactions=5',
+	0,
+	[qr{processed: 1000/1000}],
+	[qr{^(?:(?!ERROR|FATAL|PANIC).)*$}s],
+	'200 connections read and write at once',
+	{
+		'200_sessions' => q{
+\set mine 100 * :client_id
+BEGIN;
+INSERT INTO w SELECT :mine + g, 'client ' || :client_id FROM generate_series(0, 99) g;
+SELECT count(*) / (count(*) = 100)::int FROM w WHERE k BETWEEN :mine AND :mine + 99;
+UPDATE t SET n = n + 1 WHERE k = :mine + 1;
+COMMIT;
+SELECT v FROM w WHERE k = :mine;
+SELECT count(*) FROM t WHERE k BETWEEN 500 AND 600;
+}
+	});
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT v), min(k), max(k) FROM w'), '20000|200|0|19999',
+	'every row of every client is there');
+is($node->safe_psql('postgres', 'SELECT count(*), min(n), max(n) FROM t WHERE k % 100 = 1 AND k < 20000'), '200|5|5',
+	'and every update');
+
+my $tries = $PostgreSQL::Test::Utils::timeout_default;
+sleep 1 while engine_threads($node) > $idle && --$tries > 0;
+cmp_ok(engine_threads($node), '<=', $idle, 'the engine keeps no thread of a session that is gone');
+
+$node->stop('fast');
+done_testing();
