@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -120,6 +121,40 @@ isnt(engine_pid($node), $before, 'with a new one');
 is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2002'), 'before the engine died',
 	'which has the last commit');
 is($node->safe_psql('postgres', $sum), '1003|506503|before the engine died|value 999', 'and everything else');
+
+# --- what was acknowledged is there, whenever the engine dies -------------------
+# Each writer says what it has committed; the engine dies amid them.
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE acked (k int OPTIONS (rowkey '1'), v text) SERVER widecol");
+my @writers;
+foreach my $w (0 .. 3)
+{
+	my $script = join '', map { "INSERT INTO acked VALUES ($_, 'v'), (1000000 + $_, 'v');\n\\echo $_\n" }
+	  map { $w * 100000 + $_ } 1 .. 50000;
+	my $file = PostgreSQL::Test::Utils::tempdir_short() . "/writer$w.sql";
+	my %writer = (in => '', out => '', err => '');
+
+	append_to_file($file, $script);
+	$writer{run} = IPC::Run::start(
+		[ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', $file ],
+		'<', \$writer{in}, '>', \$writer{out}, '2>', \$writer{err},
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	push @writers, \%writer;
+}
+foreach my $writer (@writers)
+{
+	$writer->{run}->pump until ($writer->{out} =~ tr/\n//) >= 100;
+}
+kill 'KILL', engine_pid($node);
+foreach my $writer (@writers)
+{
+	$writer->{run}->finish;
+}
+ok($node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM acked'), 'the cluster comes back once more');
+my @acked = map { split /\n/, $_->{out} } @writers;
+my %there = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', 'SELECT k FROM acked');
+cmp_ok(scalar @acked, '>=', 400, 'there were commits');
+is(scalar(grep { !$there{$_} || !$there{ 1000000 + $_ } } @acked), 0, 'all of them are there');
+is(scalar(grep { !$there{ ($_ + 1000000) % 2000000 } } keys %there), 0, 'and no half of one');
 
 # --- waiting is interruptible -------------------------------------------------
 $node->safe_psql('postgres', q{
