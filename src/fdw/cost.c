@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "client/client.h"
+#include "fdw/bound.h"
 #include "fdw/cost.h"
 
 #define WC_COST_ROUND_TRIP 3.0
@@ -24,6 +25,14 @@
 /* Planning asks again and again: what was learnt is kept for a moment. */
 #define WC_SIZE_CACHE 64
 #define WC_SIZE_CACHE_MS 1000
+
+/* Of a table that nothing is known about, perhaps because it was filled by the
+ * transaction that now reads it. */
+#define WC_ROWS_UNKNOWN 1000
+#define WC_ROW_BYTES_UNKNOWN 100
+
+/* More ranges than these are not asked about. */
+#define WC_ESTIMATED_RANGES_MAX 8
 
 static struct
 {
@@ -48,8 +57,9 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 		wc_client_estimate(wrel->desc, &everything, &bytes, &rows);
 		cache[slot].table_id = id;
 		cache[slot].at = now;
-		cache[slot].size.rows = (double) rows;
-		cache[slot].size.bytes = (double) bytes;
+		cache[slot].size.guessed = rows == 0;
+		cache[slot].size.rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
+		cache[slot].size.bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
 	}
 	*size = cache[slot].size;
 }
@@ -61,11 +71,83 @@ wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *siz
 	{
 		size->rows = rel->tuples;
 		size->bytes = (double) rel->pages * BLCKSZ;
+		size->guessed = false;
 	}
 	else
 		wc_cost_table_size(wrel, size);
 	size->rows = clamp_row_est(size->rows);
 	size->bytes = Max(size->bytes, size->rows);
+}
+
+/* The conditions' values as far as planning knows them; false: not all. */
+static bool
+known_values(PlannerInfo *root, const List *conds, Datum *values, bool *nulls)
+{
+	int			i = 0;
+	ListCell   *lc;
+	ListCell   *lv;
+
+	foreach(lc, conds)
+	{
+		foreach(lv, ((WcKeyCond *) lfirst(lc))->values)
+		{
+			Const	   *value = (Const *) estimate_expression_value(root, lfirst(lv));
+
+			if (!IsA(value, Const))
+				return false;
+			values[i] = value->constvalue;
+			nulls[i++] = value->constisnull;
+		}
+	}
+	return true;
+}
+
+static int
+count_values(const List *conds)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, conds)
+		n += list_length(((WcKeyCond *) lfirst(lc))->values);
+	return n;
+}
+
+void
+wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, WcQuals *quals)
+{
+	int			n = count_values(quals->conds);
+	Datum	   *values = palloc(sizeof(Datum) * (n + 1));
+	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		scratch = WC_BUF_INIT;
+	WcBounds	bounds;
+
+	if (quals->conds == NIL || size->guessed || !known_values(root, quals->conds, values, nulls))
+		return;
+	PG_TRY();
+	{
+		wc_bounds_compute(wrel, quals->conds, values, nulls, &arena, &scratch, &bounds);
+		if (bounds.empty || (bounds.nranges > 0 && bounds.nranges <= WC_ESTIMATED_RANGES_MAX))
+			quals->rows = 0;
+		for (uint32 i = 0; quals->rows >= 0 && i < bounds.nranges; i++)
+		{
+			uint64		bytes;
+			uint64		rows;
+
+			wc_client_estimate(wrel->desc, &bounds.ranges[i], &bytes, &rows);
+			quals->rows += (double) rows;
+		}
+		/* what has not been flushed yet counts for every range: no better than a guess */
+		if (quals->rows >= size->rows)
+			quals->rows = -1;
+	}
+	PG_FINALLY();
+	{
+		wc_arena_free(&arena);
+		wc_buf_free(&scratch);
+	}
+	PG_END_TRY();
 }
 
 double
@@ -85,6 +167,8 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 
 	if (quals->point)
 		examined = quals->nranges;
+	else if (quals->rows >= 0)
+		examined = quals->rows;
 	else
 		examined = size->rows * clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
 	examined = Max(clamp_row_est(examined), rows);

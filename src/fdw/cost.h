@@ -16,6 +16,7 @@ typedef struct WcTableSize
 {
 	double		rows;
 	double		bytes;
+	bool		guessed;		/* nothing is known */
 } WcTableSize;
 
 /* What the engine says: approximate, own uncommitted rows not counted, up to a
@@ -24,6 +25,13 @@ extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
 
 /* From ANALYZE when that has been done, else from the engine. */
 extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *size);
+
+/*
+ * Asks the engine how many rows are in the ranges of conditions whose values are
+ * known when planning; fills quals->rows, unless that tells nothing.  For tables without statistics, whose
+ * key the planner would guess about.  A round trip a range.
+ */
+extern void wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, WcQuals *quals);
 
 /* Rows that a scan with these conditions gives out of `rows` that satisfy all
  * clauses by the planner's estimate: a Get gives one. */

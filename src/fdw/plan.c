@@ -65,7 +65,15 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 		return;
 	}
 	wc_cost_rel_size(baserel, plan->wrel, &plan->size);
+	if (baserel->tuples < 0)
+		wc_cost_key_rows(root, plan->wrel, &plan->size, &plan->quals);
 	baserel->tuples = plan->size.rows;
+	if (plan->quals.rows >= 0)
+	{
+		selectivity = clauselist_selectivity(root, plan->quals.local, 0, JOIN_INNER, NULL);
+		baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->quals.rows * selectivity);
+		return;
+	}
 	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
 	baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->size.rows * selectivity);
 }
@@ -225,6 +233,10 @@ static void
 set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *quals, WcScanPlan *plan)
 {
 	Query	   *query = root->parse;
+
+	/* nothing says that less than all will be read */
+	if (root->tuple_fraction <= 0)
+		plan->rows_hint = (int) Min(path->rows, INT_MAX);
 
 	if (root->limit_tuples < 1 || root->limit_tuples > INT_MAX ||
 		bms_membership(root->all_baserels) != BMS_SINGLETON ||

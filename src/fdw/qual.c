@@ -470,6 +470,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 
 	memset(out, 0, sizeof(*out));
 	out->nranges = 1;
+	out->rows = -1;
 	foreach(lc, clauses)
 	{
 		found[i++] = match_clause(&m, lfirst_node(RestrictInfo, lc));

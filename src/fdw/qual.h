@@ -21,6 +21,7 @@ typedef struct WcQuals
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
 	double		nranges;		/* estimated number of ranges */
+	double		rows;			/* in the ranges, as the engine says (wc_cost_key_rows); -1: not asked */
 	Relids		outer_relids;	/* relations whose values the conditions need */
 } WcQuals;
 
