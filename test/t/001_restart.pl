@@ -42,7 +42,8 @@ INSERT INTO t SELECT i, 'value ' || i FROM generate_series(1, 1000) i;
 my $sum = 'SELECT count(*), sum(k), min(v), max(v) FROM t';
 my $all = $node->safe_psql('postgres', $sum);
 is($all, '1000|500500|value 1|value 999', 'rows are there');
-$node->restart('fast');
+$node->stop('fast');
+$node->start;
 is($node->safe_psql('postgres', $sum), $all, 'and after a fast restart');
 
 # --- an immediate stop keeps what was committed, and only that ----------------
@@ -188,7 +189,8 @@ BEGIN;
 CREATE FOREIGN TABLE gone (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO gone VALUES (1, 'x');
 ROLLBACK;});
-$node->restart('immediate');
+$node->stop('immediate');
+$node->start;
 is($node->safe_psql('postgres', q{SELECT count(*) FROM widecol.tables WHERE name = 'gone'}), '0',
 	'a table whose creation was rolled back is nowhere');
 
