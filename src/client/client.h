@@ -78,6 +78,13 @@ extern WcClientSnapshot *wc_client_snapshot(Snapshot snapshot);
 extern void wc_client_snapshot_release(WcClientSnapshot *snapshot);
 
 /*
+ * The engine takes a snapshot with the first scan that is opened at it.  This
+ * makes it take it now, with a round trip: for a cursor, which may be read long
+ * after it was opened.
+ */
+extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
+
+/*
  * Starts a scan (one round trip, which brings the first rows).  The scan is
  * serialised at once; nothing it points to is kept.  own writes with cid less
  * than `cid` are seen (usually the PostgreSQL snapshot's curcid).  once: the

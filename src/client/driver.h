@@ -93,6 +93,9 @@ typedef struct WcDriver
 	void		(*scan_stats) (WcDriverScan *scan);
 	void		(*scan_close) (WcDriverScan *scan);
 
+	/* Takes the snapshot of a number now, unless it is there; a round trip. */
+	void		(*snapshot_take) (uint64 snapshot);
+
 	/* Forgets a snapshot number; never fails. */
 	void		(*snapshot_release) (uint64 snapshot);
 

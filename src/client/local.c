@@ -520,6 +520,17 @@ note_snapshot(uint64 number)
 }
 
 static void
+local_snapshot_take(uint64 number)
+{
+	uint64_t	n = number;
+
+	note_snapshot(number);
+	wc_message_numbers_encode(begin_request(), &n, 1);
+	in_use = true;
+	(void) request(WC_MSG_SNAPSHOT);
+}
+
+static void
 local_snapshot_release(uint64 number)
 {
 	for (int i = nsnapshots; i > 0; i--)
@@ -675,6 +686,7 @@ const WcDriver wc_local_driver = {
 	.scan_next = local_scan_next,
 	.scan_stats = local_scan_stats,
 	.scan_close = local_scan_close,
+	.snapshot_take = local_snapshot_take,
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,
 	.rollback_to = local_rollback_to,

@@ -3,7 +3,7 @@
  * snapshot.
  *
  * The engine's snapshot is taken when the first scan that names its number is
- * opened, so after PostgreSQL's: what PostgreSQL's shows as committed is in it.
+ * opened (for a cursor: with the cursor), so after PostgreSQL's: what PostgreSQL's shows as committed is in it.
  * Under READ COMMITTED a number belongs to one snapshot of the executor, told by
  * its address, which is its own as long as the scan nodes that hold references
  * live.  Above, one number serves the whole transaction.
@@ -22,6 +22,7 @@ struct WcClientSnapshot
 	Snapshot	key;			/* NULL: the transaction's */
 	int			refs;
 	SubTransactionId subid;		/* goes with its abort */
+	bool		taken;			/* known to be there in the engine */
 };
 
 static WcClientSnapshot newest; /* number 0; shared, never freed */
@@ -58,6 +59,7 @@ wc_client_snapshot(Snapshot snapshot)
 	s->subid = whole ? TopSubTransactionId : GetCurrentSubTransactionId();
 	/* the transaction itself keeps its own */
 	s->refs = whole ? 2 : 1;
+	s->taken = false;
 	s->next = snapshots;
 	snapshots = s;
 	return s;
@@ -73,6 +75,15 @@ drop(WcClientSnapshot *s)
 	*link = s->next;
 	wc_driver()->snapshot_release(s->number);
 	pfree(s);
+}
+
+void
+wc_client_snapshot_take(WcClientSnapshot *snapshot)
+{
+	if (snapshot == &newest || snapshot->taken)
+		return;
+	wc_driver()->snapshot_take(snapshot->number);
+	snapshot->taken = true;
 }
 
 void

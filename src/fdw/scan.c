@@ -1,9 +1,10 @@
 /*
  * fdw/scan.c: running a scan.
  *
- * Nothing is asked of the engine before the first row is: then the conditions'
- * values are evaluated, ranges computed, and the Scan opened.  A rescan keeps
- * the snapshot, and the ranges too unless a parameter changed.
+ * Nothing is asked of the engine before the first row is (but for a cursor's
+ * snapshot): then the conditions' values are evaluated, ranges computed, and the
+ * Scan opened.  A rescan keeps the snapshot, and the ranges too unless a
+ * parameter changed.
  *
  * Conditions are expected to be decided by the ranges alone.  Where they turn
  * out not to be (a bound that had to be widened, too many ranges), the clauses
@@ -15,6 +16,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
+#include "tcop/pquery.h"
 #include "utils/memutils.h"
 
 #include "fdw/bound.h"
@@ -47,7 +49,7 @@ typedef struct WcScanState
 
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
-	WcClientSnapshot *snapshot; /* held from the first row to the end */
+	WcClientSnapshot *snapshot; /* held from the first row (a cursor: from its opening) to the end */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
 
@@ -94,6 +96,13 @@ prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
 	}
 }
 
+/* Is the query being started as one that has a name, so may be read later? */
+static bool
+opens_cursor(void)
+{
+	return ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0';
+}
+
 void
 widecolBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -112,6 +121,11 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 	prepare_values(state, node, plan->fdw_exprs);
 	node->fdw_state = state;
+	if (opens_cursor())
+	{
+		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
+		wc_client_snapshot_take(state->snapshot);
+	}
 }
 
 static void

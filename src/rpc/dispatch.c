@@ -218,6 +218,18 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 }
 
 static WcStatus
+do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	number;
+	WcSnapshot *snapshot;
+	WcStatus	status = wc_message_numbers_decode(body, &number, 1, err);
+
+	if (status != WC_OK)
+		return status;
+	return wc_session_snapshot(&d->session, number, &snapshot, err);
+}
+
+static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
 	uint64_t	xid;
@@ -308,6 +320,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_table_work(d, header->type, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
+		case WC_MSG_SNAPSHOT:
+			return do_snapshot(d, body, err);
 		default:
 			return wc_error(err, WC_CORRUPT, "unknown request %d", header->type);
 	}

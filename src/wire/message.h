@@ -32,6 +32,7 @@ typedef enum WcMessageType
 	WC_MSG_FLUSH = 15,
 	WC_MSG_COMPACT = 16,
 	WC_MSG_ESTIMATE = 17,
+	WC_MSG_SNAPSHOT = 18,
 
 	/* answers */
 	WC_MSG_OK = 64,
