@@ -100,6 +100,24 @@ SELECT count(*) FROM x WHERE k > 1000;
 ROLLBACK;
 SELECT count(*) FROM x WHERE k > 1000;
 DELETE FROM x WHERE k > 1000;
+-- what is taken back does not count for the limit
+SET widecol.max_transaction_size = '1MB';
+DO $$
+BEGIN
+  INSERT INTO x VALUES (1000, 'outer', 0);
+  FOR i IN 1..5 LOOP
+    BEGIN
+      INSERT INTO x SELECT g, repeat('i', 1000), 0 FROM generate_series(1001, 1600) g;
+      RAISE EXCEPTION 'no, of %', (SELECT count(*) FROM x WHERE k > 1000);
+    EXCEPTION WHEN raise_exception THEN
+      RAISE NOTICE '%', SQLERRM;
+    END;
+  END LOOP;
+END $$;
+INSERT INTO x SELECT g, repeat('i', 1000), 0 FROM generate_series(1001, 2000) g;
+SELECT count(*), min(k) FROM x WHERE k >= 1000;
+RESET widecol.max_transaction_size;
+DELETE FROM x WHERE k >= 1000;
 
 -- PL/pgSQL: each block with EXCEPTION is a subtransaction
 CREATE FUNCTION x_try(key int, fail bool) RETURNS text LANGUAGE plpgsql AS $$

@@ -152,6 +152,7 @@ wc_batch_mark(WcBatchMark *mark)
 	mark->nops = sent + builder.nops;
 	mark->sent = sent;
 	mark->offset = buffer.len;
+	mark->bytes = sent_bytes + buffer.len;
 }
 
 void
@@ -171,6 +172,7 @@ wc_batch_cut(const WcBatchMark *mark)
 		{
 			wc_driver()->rollback_to(mark->nops);
 			sent = mark->nops;
+			sent_bytes = mark->bytes;
 		}
 	}
 	builder.nops = mark->nops - sent;

@@ -21,6 +21,7 @@ typedef struct WcBatchMark
 	uint64		nops;			/* operations before it */
 	uint64		sent;			/* of them, already with the driver when it was taken */
 	size_t		offset;			/* in the buffer then */
+	uint64		bytes;			/* of all operations before it */
 } WcBatchMark;
 
 extern void wc_batch_mark(WcBatchMark *mark);

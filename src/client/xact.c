@@ -10,6 +10,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 
 #include "client/state.h"
@@ -43,6 +44,8 @@ commit_batch(void)
 		return;
 	wc_driver()->connect();
 	wc_batch_send();
+	/* PostgreSQL asks this after us; a refusal then would come too late */
+	PreCommit_CheckForSerializationFailure();
 	wc_driver()->commit(FullTransactionIdIsValid(xid) ? U64FromFullTransactionId(xid) : 0,
 						synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
 	wc_batch_forget();
