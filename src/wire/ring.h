@@ -75,6 +75,8 @@ wc_ring_write(WcRingEnd *w, const void *data, size_t len)
 	size_t		at,
 				first;
 
+	if (w->broken)
+		return 0;
 	if (n < len)
 		n = wc_ring_room(w);
 	if (n > len)
