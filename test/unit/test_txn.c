@@ -367,13 +367,13 @@ random_sequence(uint8_t packing, uint32_t keep_deleted, int transactions)
 static void
 test_random_transactions(void **state)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 2; i++)
 	{
-		random_sequence(WC_PACKING_ROW, WC_KEEP_DELETED_FALSE, 60);
-		random_sequence(WC_PACKING_CELL, WC_KEEP_DELETED_FALSE, 60);
+		random_sequence(WC_PACKING_ROW, WC_KEEP_DELETED_FALSE, 30);
+		random_sequence(WC_PACKING_CELL, WC_KEEP_DELETED_FALSE, 30);
 	}
-	random_sequence(WC_PACKING_ROW, WC_KEEP_DELETED_TRUE, 60);
-	random_sequence(WC_PACKING_CELL, WC_KEEP_DELETED_TRUE, 60);
+	random_sequence(WC_PACKING_ROW, WC_KEEP_DELETED_TRUE, 30);
+	random_sequence(WC_PACKING_CELL, WC_KEEP_DELETED_TRUE, 30);
 }
 
 int
