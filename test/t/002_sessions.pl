@@ -102,6 +102,23 @@ is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000',
 $session->quit;
 is(engine_pid($node), $engine, 'it is still the same engine');
 
+# --- an engine that is told to go: a new one comes, other processes stay -------------
+$session = $node->background_psql('postgres', on_error_stop => 0);
+$pid = $session->query_safe('SELECT pg_backend_pid()');
+$session->query_safe("INSERT INTO w VALUES (1, 'committed'); BEGIN; INSERT INTO w VALUES (2, 'with the old engine')");
+is($session->query_safe('SELECT count(*) FROM w'), '2', 'a transaction has written');
+kill 'TERM', $engine;
+my $patience = $PostgreSQL::Test::Utils::timeout_default;
+sleep 1 while (engine_pid($node) == $engine || engine_pid($node) == 0) && --$patience > 0;
+isnt(engine_pid($node), $engine, 'there is a new engine');
+$session->query('SELECT count(*) FROM w; COMMIT;');
+like($session->{stderr}, qr/ERROR:.*widecol engine/, 'the transaction that the old one had fails');
+$session->{stderr} = '';
+ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM w'), 'nothing of it is there');
+is($session->query_safe('SELECT pg_backend_pid(), v FROM w'), "$pid|committed", 'the session goes on with the new one');
+$session->query_safe('TRUNCATE w');
+$session->quit;
+
 # --- 200 connections at once ---------------------------------------------------------
 my $idle = engine_threads($node);
 $node->pgbench(
