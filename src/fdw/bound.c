@@ -59,7 +59,7 @@ typedef struct Bounds
 	WcArena    *arena;
 	WcBuf	   *scratch;
 	bool		exact;
-	bool		nothing;		/* some condition is never true */
+	bool		nothing;		/* some condition is never true; this and what follows: of one list of conditions */
 	int			nparts;			/* parts to look at */
 	PartBounds *parts;
 	WcSlice    *equal;			/* the combination at hand */
@@ -634,6 +634,77 @@ compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bo
 	return true;
 }
 
+/* A condition and where its values are. */
+typedef struct Given
+{
+	const WcKeyCond *cond;
+	const Datum *values;
+	const bool *nulls;
+} Given;
+
+/* Adds Givens for conditions other than ORs; *next goes on to the values behind. */
+static int
+give_conds(Given *given, int n, const List *conds, const Datum *values, const bool *nulls, int *next)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->kind == WC_COND_OR)
+			break;				/* they are last */
+		given[n++] = (Given) {cond, &values[*next], &nulls[*next]};
+		*next += list_length(cond->values);
+	}
+	return n;
+}
+
+/* The rows that satisfy all of these conditions. */
+static void
+add_all(Bounds *b, RangeSet *set, const Given *given, int n)
+{
+	RangeSet	own = {NULL, 0, 0};
+
+	b->nothing = false;
+	b->parts = palloc0(sizeof(PartBounds) * (b->wrel->nkeys + 1));
+	b->equal = palloc0(sizeof(WcSlice) * (b->wrel->nkeys + 1));
+	for (int i = 0; i < n; i++)
+	{
+		if (given[i].cond->part != WC_COND_RAW_KEY)
+			bound_cond(b, given[i].cond, given[i].values, given[i].nulls);
+	}
+	settle_parts(b);
+	if (!b->nothing && b->wrel->nkeys > 0)
+		add_combination(b, &own, 0);
+	else if (!b->nothing)
+		add_range(&own, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
+	for (int i = 0; i < n && !b->nothing; i++)
+	{
+		if (given[i].cond->part == WC_COND_RAW_KEY)
+			bound_raw(b, given[i].cond, given[i].values[0], given[i].nulls[0], &own);
+	}
+	for (uint32 i = 0; i < own.n && !b->nothing; i++)
+		add_range(set, &own.ranges[i]);
+}
+
+/* set becomes the rows that satisfy one of the arms as well.  given: the ncommon
+ * conditions that hold for every arm, and room for those of one arm. */
+static void
+intersect_or(Bounds *b, RangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
+			 const Datum *values, const bool *nulls, int *next)
+{
+	RangeSet	any = {NULL, 0, 0};
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+		add_all(b, &any, given, give_conds(given, ncommon, lfirst(lc), values, nulls, next));
+	if (any.n > WC_KEY_RANGES_MAX)
+		b->exact = false;
+	else
+		intersect(b, set, &any);
+}
+
 static void
 finish(Bounds *b, RangeSet *set, WcBounds *out)
 {
@@ -651,12 +722,28 @@ finish(Bounds *b, RangeSet *set, WcBounds *out)
 		wc_slice_eq(set->ranges[0].start, set->ranges[0].stop);
 }
 
+/* Most conditions that hold at once: the common ones and those of one arm. */
+static int
+count_given(const List *conds)
+{
+	int			most = 0;
+	ListCell   *lc;
+	ListCell   *la;
+
+	foreach(lc, conds)
+		foreach(la, ((WcKeyCond *) lfirst(lc))->arms)
+			most = Max(most, list_length(lfirst(la)));
+	return list_length(conds) + most;
+}
+
 void
 wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 				  WcArena *arena, WcBuf *scratch, WcBounds *out)
 {
 	Bounds		b = {wrel, arena, scratch, true, false, 0, NULL, NULL};
 	RangeSet	set = {NULL, 0, 0};
+	Given	   *given;
+	int			ncommon;
 	int			next = 0;
 	ListCell   *lc;
 
@@ -665,32 +752,15 @@ wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, cons
 	if (conds == NIL || compute_point(wrel, conds, values, nulls, arena, scratch, out))
 		return;
 
-	b.parts = palloc0(sizeof(PartBounds) * (wrel->nkeys + 1));
-	b.equal = palloc0(sizeof(WcSlice) * (wrel->nkeys + 1));
+	given = palloc(sizeof(Given) * count_given(conds));
+	ncommon = give_conds(given, 0, conds, values, nulls, &next);
+	add_all(&b, &set, given, ncommon);
 	foreach(lc, conds)
 	{
-		WcKeyCond  *cond = lfirst(lc);
+		const WcKeyCond *cond = lfirst(lc);
 
-		if (cond->part != WC_COND_RAW_KEY)
-			bound_cond(&b, cond, &values[next], &nulls[next]);
-		next += list_length(cond->values);
+		if (cond->kind == WC_COND_OR)
+			intersect_or(&b, &set, cond, given, ncommon, values, nulls, &next);
 	}
-	settle_parts(&b);
-	if (!b.nothing && wrel->nkeys > 0)
-		add_combination(&b, &set, 0);
-	else if (!b.nothing)
-		add_range(&set, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
-
-	next = 0;
-	foreach(lc, conds)
-	{
-		WcKeyCond  *cond = lfirst(lc);
-
-		if (cond->part == WC_COND_RAW_KEY && !b.nothing)
-			bound_raw(&b, cond, values[next], nulls[next], &set);
-		next += list_length(cond->values);
-	}
-	if (b.nothing)
-		set.n = 0;
 	finish(&b, &set, out);
 }

@@ -20,7 +20,7 @@ typedef struct WcBounds
 
 /*
  * values and nulls belong to the conditions' expressions, one after the other
- * (wc_scan_plan_exprs).  Ranges and their bytes are in the arena; scratch is
+ * (wc_key_conds_exprs).  Ranges and their bytes are in the arena; scratch is
  * used and left with anything in it.
  */
 extern void wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,

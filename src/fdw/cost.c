@@ -81,49 +81,34 @@ wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *siz
 
 /* The conditions' values as far as planning knows them; false: not all. */
 static bool
-known_values(PlannerInfo *root, const List *conds, Datum *values, bool *nulls)
+known_values(PlannerInfo *root, const List *exprs, Datum *values, bool *nulls)
 {
 	int			i = 0;
 	ListCell   *lc;
-	ListCell   *lv;
 
-	foreach(lc, conds)
+	foreach(lc, exprs)
 	{
-		foreach(lv, ((WcKeyCond *) lfirst(lc))->values)
-		{
-			Const	   *value = (Const *) estimate_expression_value(root, lfirst(lv));
+		Const	   *value = (Const *) estimate_expression_value(root, lfirst(lc));
 
-			if (!IsA(value, Const))
-				return false;
-			values[i] = value->constvalue;
-			nulls[i++] = value->constisnull;
-		}
+		if (!IsA(value, Const))
+			return false;
+		values[i] = value->constvalue;
+		nulls[i++] = value->constisnull;
 	}
 	return true;
-}
-
-static int
-count_values(const List *conds)
-{
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, conds)
-		n += list_length(((WcKeyCond *) lfirst(lc))->values);
-	return n;
 }
 
 void
 wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, WcQuals *quals)
 {
-	int			n = count_values(quals->conds);
-	Datum	   *values = palloc(sizeof(Datum) * (n + 1));
-	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
+	List	   *exprs = wc_key_conds_exprs(quals->conds);
+	Datum	   *values = palloc(sizeof(Datum) * (list_length(exprs) + 1));
+	bool	   *nulls = palloc(sizeof(bool) * (list_length(exprs) + 1));
 	WcArena		arena = WC_ARENA_INIT;
 	WcBuf		scratch = WC_BUF_INIT;
 	WcBounds	bounds;
 
-	if (quals->conds == NIL || size->guessed || !known_values(root, quals->conds, values, nulls))
+	if (quals->conds == NIL || size->guessed || !known_values(root, exprs, values, nulls))
 		return;
 	PG_TRY();
 	{

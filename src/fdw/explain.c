@@ -125,6 +125,32 @@ op_name(WcKeyOp op)
 	return names[op];
 }
 
+static char *cond_text(const Shown *shown, const WcKeyCond *cond);
+
+/* "((a = 1 AND b > 2) OR (a = 3))" */
+static char *
+or_text(const Shown *shown, const WcKeyCond *or)
+{
+	StringInfoData s;
+	ListCell   *lc;
+	ListCell   *la;
+
+	initStringInfo(&s);
+	foreach(lc, or->arms)
+	{
+		const char *separator = s.len > 0 ? " OR (" : "((";
+
+		foreach(la, (List *) lfirst(lc))
+		{
+			appendStringInfo(&s, "%s%s", separator, cond_text(shown, lfirst(la)));
+			separator = " AND ";
+		}
+		appendStringInfoChar(&s, ')');
+	}
+	appendStringInfoChar(&s, ')');
+	return s.data;
+}
+
 /* The condition as in SQL. */
 static char *
 cond_text(const Shown *shown, const WcKeyCond *cond)
@@ -134,6 +160,8 @@ cond_text(const Shown *shown, const WcKeyCond *cond)
 	int			i = 0;
 	ListCell   *lc;
 
+	if (cond->kind == WC_COND_OR)
+		return or_text(shown, cond);
 	initStringInfo(&columns);
 	initStringInfo(&values);
 	foreach(lc, cond->values)
@@ -256,6 +284,44 @@ show_pinned(Shown *shown, int part)
 	return true;
 }
 
+/* How many ranges an OR makes, and whether they are all single rows; `part` is
+ * the first that is not pinned besides. */
+static void
+show_or(Shown *shown, const WcKeyCond *or, int part)
+{
+	double		nranges = 0;
+	bool		pinned = true;
+	ListCell   *lc;
+	ListCell   *la;
+
+	foreach(lc, or->arms)
+	{
+		double		n = 1;
+		int			parts = part;
+		bool		raw = false;
+
+		foreach(la, (List *) lfirst(lc))
+		{
+			WcKeyCond  *cond = lfirst(la);
+
+			if (cond->kind == WC_COND_ANY)
+				n = n == UNKNOWN_COUNT || count_array(linitial(cond->values)) == UNKNOWN_COUNT ? UNKNOWN_COUNT :
+					n * count_array(linitial(cond->values));
+			if (cond->kind != WC_COND_ANY && (cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ))
+				continue;
+			raw |= cond->part == WC_COND_RAW_KEY;
+			if (cond->part == parts)
+				parts++;
+		}
+		nranges = n == UNKNOWN_COUNT || nranges == UNKNOWN_COUNT ? UNKNOWN_COUNT : nranges + n;
+		pinned &= raw || (shown->wrel->nkeys > 0 && parts == shown->wrel->nkeys);
+	}
+	shown->simple = false;
+	shown->pinned |= pinned;
+	shown->nranges = nranges == UNKNOWN_COUNT || shown->nranges == UNKNOWN_COUNT ? UNKNOWN_COUNT :
+		shown->nranges * nranges;
+}
+
 static void
 show_conds(Shown *shown)
 {
@@ -276,7 +342,9 @@ show_conds(Shown *shown)
 	{
 		WcKeyCond  *cond = lfirst(lc);
 
-		if (cond->part == WC_COND_RAW_KEY)
+		if (cond->kind == WC_COND_OR)
+			show_or(shown, cond, part);
+		else if (cond->part == WC_COND_RAW_KEY)
 		{
 			if (part > 0 || list_length(shown->plan->conds) > 1)
 				shown->simple = false;

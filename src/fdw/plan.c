@@ -276,6 +276,6 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
 
-	return make_foreignscan(tlist, local, baserel->relid, wc_scan_plan_exprs(&plan), wc_scan_plan_encode(&plan),
+	return make_foreignscan(tlist, local, baserel->relid, wc_key_conds_exprs(plan.conds), wc_scan_plan_encode(&plan),
 							NIL, recheck, outer_plan);
 }

@@ -13,7 +13,8 @@ enum
 	NUMBER_ROW_LIMIT
 };
 
-/* A condition: (kind, part, op, exact, type, type, ...). */
+/* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
+ * an arm: (condition, condition, ...). */
 enum
 {
 	COND_KIND,
@@ -45,40 +46,100 @@ list_to_bitmap(const List *list)
 	return set;
 }
 
+static List *encode_conds(const List *conds);
+
 static List *
 encode_cond(const WcKeyCond *cond)
 {
-	List	   *list = list_make4_int(cond->kind, cond->part, cond->op, cond->exact);
+	List	   *list;
 	ListCell   *lc;
 
+	if (cond->kind == WC_COND_OR)
+	{
+		list = list_make1(list_make1_int(cond->exact));
+		foreach(lc, cond->arms)
+			list = lappend(list, encode_conds(lfirst(lc)));
+		return list;
+	}
+	list = list_make4_int(cond->kind, cond->part, cond->op, cond->exact);
 	foreach(lc, cond->types)
 		list = lappend_int(list, (int) lfirst_oid(lc));
+	return list;
+}
+
+static List *
+encode_conds(const List *conds)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conds)
+		list = lappend(list, encode_cond(lfirst(lc)));
 	return list;
 }
 
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
-	List	   *conds = NIL;
-	ListCell   *lc;
-
-	foreach(lc, plan->conds)
-		conds = lappend(conds, encode_cond(lfirst(lc)));
 	return list_make4(list_make3_int(plan->reversed, plan->rows_hint, plan->row_limit),
 					  bitmap_to_list(plan->attrs),
 					  bitmap_to_list(plan->recheck_attrs),
-					  conds);
+					  encode_conds(plan->conds));
 }
 
 List *
-wc_scan_plan_exprs(const WcScanPlan *plan)
+wc_key_conds_exprs(const List *conds)
 {
 	List	   *exprs = NIL;
 	ListCell   *lc;
+	ListCell   *la;
 
-	foreach(lc, plan->conds)
-		exprs = list_concat(exprs, ((WcKeyCond *) lfirst(lc))->values);
+	foreach(lc, conds)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		exprs = list_concat(exprs, cond->values);
+		foreach(la, cond->arms)
+			exprs = list_concat(exprs, wc_key_conds_exprs(lfirst(la)));
+	}
 	return exprs;
+}
+
+/* *next: the first of exprs that is not taken yet. */
+static List *
+decode_conds(List *list, List *exprs, int *next)
+{
+	List	   *conds = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		List	   *encoded = lfirst(lc);
+		WcKeyCond  *cond = palloc0(sizeof(WcKeyCond));
+
+		if (IsA(encoded, IntList))
+		{
+			cond->kind = (WcCondKind) list_nth_int(encoded, COND_KIND);
+			cond->part = list_nth_int(encoded, COND_PART);
+			cond->op = (WcKeyOp) list_nth_int(encoded, COND_OP);
+			cond->exact = list_nth_int(encoded, COND_EXACT) != 0;
+			for (int i = COND_TYPES; i < list_length(encoded); i++)
+			{
+				cond->types = lappend_oid(cond->types, (Oid) list_nth_int(encoded, i));
+				cond->values = lappend(cond->values, list_nth(exprs, (*next)++));
+			}
+		}
+		else
+		{
+			cond->kind = WC_COND_OR;
+			cond->part = WC_COND_NO_PART;
+			cond->exact = linitial_int(linitial(encoded)) != 0;
+			for (int i = 1; i < list_length(encoded); i++)
+				cond->arms = lappend(cond->arms, decode_conds(list_nth(encoded, i), exprs, next));
+		}
+		conds = lappend(conds, cond);
+	}
+	return conds;
 }
 
 void
@@ -86,28 +147,11 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 {
 	List	   *numbers = linitial(fdw_private);
 	int			next_expr = 0;
-	ListCell   *lc;
 
 	plan->reversed = list_nth_int(numbers, NUMBER_REVERSED) != 0;
 	plan->rows_hint = list_nth_int(numbers, NUMBER_ROWS_HINT);
 	plan->row_limit = list_nth_int(numbers, NUMBER_ROW_LIMIT);
 	plan->attrs = list_to_bitmap(lsecond(fdw_private));
 	plan->recheck_attrs = list_to_bitmap(lthird(fdw_private));
-	plan->conds = NIL;
-	foreach(lc, (List *) lfourth(fdw_private))
-	{
-		List	   *list = lfirst(lc);
-		WcKeyCond  *cond = palloc0(sizeof(WcKeyCond));
-
-		cond->kind = (WcCondKind) list_nth_int(list, COND_KIND);
-		cond->part = list_nth_int(list, COND_PART);
-		cond->op = (WcKeyOp) list_nth_int(list, COND_OP);
-		cond->exact = list_nth_int(list, COND_EXACT) != 0;
-		for (int i = COND_TYPES; i < list_length(list); i++)
-		{
-			cond->types = lappend_oid(cond->types, (Oid) list_nth_int(list, i));
-			cond->values = lappend(cond->values, list_nth(exprs, next_expr++));
-		}
-		plan->conds = lappend(plan->conds, cond);
-	}
+	plan->conds = decode_conds(lfourth(fdw_private), exprs, &next_expr);
 }

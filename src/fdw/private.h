@@ -21,11 +21,15 @@ typedef enum WcCondKind
 	WC_COND_OP,					/* part op value */
 	WC_COND_ANY,				/* part = ANY (array) */
 	WC_COND_LIKE,				/* part LIKE pattern */
-	WC_COND_ROW					/* (part, part + 1, ...) op (value, value, ...) */
+	WC_COND_ROW,				/* (part, part + 1, ...) op (value, value, ...) */
+	WC_COND_OR					/* one of the arms, each of them conditions that must all hold */
 } WcCondKind;
 
 /* In place of a part: the condition is on the whole key, as bytes. */
 #define WC_COND_RAW_KEY (-1)
+
+/* The same of an OR, whose arms may be on several. */
+#define WC_COND_NO_PART (-2)
 
 /* One condition that start and stop rows are made from. */
 typedef struct WcKeyCond
@@ -36,11 +40,12 @@ typedef struct WcKeyCond
 	bool		exact;			/* its clause is not rechecked unless a range had to be widened */
 	List	   *values;			/* expressions: one, ROW: one a part */
 	List	   *types;			/* Oids: the values' base types, ANY: the elements' */
+	List	   *arms;			/* OR: Lists of WcKeyCond *, none of them an OR; no values of its own */
 } WcKeyCond;
 
 typedef struct WcScanPlan
 {
-	List	   *conds;			/* WcKeyCond *, by part */
+	List	   *conds;			/* WcKeyCond *, by part; ORs last */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
 	bool		reversed;		/* walk the key order backwards */
@@ -50,8 +55,8 @@ typedef struct WcScanPlan
 
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);
 
-/* The expressions of all conditions, in order, for fdw_exprs. */
-extern List *wc_scan_plan_exprs(const WcScanPlan *plan);
+/* The expressions of all conditions, in order, those of arms included; for fdw_exprs. */
+extern List *wc_key_conds_exprs(const List *conds);
 
 /* The reverse; exprs is the plan's fdw_exprs (the conditions point into it). */
 extern void wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan);

@@ -372,13 +372,11 @@ match_bool(const Matcher *m, Node *expr, bool value)
 	return make_cond(WC_COND_OP, &key, WC_KEY_EQ, key.equality_exact, makeBoolConst(value, false), BOOLOID);
 }
 
-static WcKeyCond *
-match_clause(const Matcher *m, RestrictInfo *rinfo)
-{
-	Node	   *clause = (Node *) rinfo->clause;
+static WcKeyCond *match_or(const Matcher *m, BoolExpr *clause);
 
-	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, m->rel))
-		return NULL;
+static WcKeyCond *
+match_expr(const Matcher *m, Node *clause)
+{
 	if (IsA(clause, OpExpr))
 		return match_op(m, (OpExpr *) clause);
 	if (IsA(clause, ScalarArrayOpExpr))
@@ -391,7 +389,51 @@ match_clause(const Matcher *m, RestrictInfo *rinfo)
 		return match_bool(m, clause, true);
 	if (is_notclause(clause))
 		return match_bool(m, (Node *) get_notclausearg(clause), false);
+	if (is_orclause(clause))
+		return match_or(m, (BoolExpr *) clause);
 	return NULL;
+}
+
+/*
+ * An arm that has a condition of none of its clauses makes the whole OR useless.
+ * One that has not of all of them has to be rechecked.
+ */
+static WcKeyCond *
+match_or(const Matcher *m, BoolExpr *clause)
+{
+	WcKeyCond  *or = palloc0(sizeof(WcKeyCond));
+	ListCell   *lc;
+
+	or->kind = WC_COND_OR;
+	or->part = WC_COND_NO_PART;
+	or->exact = true;
+	foreach(lc, clause->args)
+	{
+		List	   *arm = NIL;
+		ListCell   *la;
+
+		foreach(la, make_ands_implicit(lfirst(lc)))
+		{
+			WcKeyCond  *cond = match_expr(m, lfirst(la));
+
+			if (cond != NULL && cond->kind != WC_COND_OR)
+				arm = lappend(arm, cond);
+			else
+				or->exact = false;
+		}
+		if (arm == NIL)
+			return NULL;
+		or->arms = lappend(or->arms, arm);
+	}
+	return or;
+}
+
+static WcKeyCond *
+match_clause(const Matcher *m, RestrictInfo *rinfo)
+{
+	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, m->rel))
+		return NULL;
+	return match_expr(m, (Node *) rinfo->clause);
 }
 
 bool
@@ -414,6 +456,94 @@ is_pinning(const WcKeyCond *cond)
 	return cond->kind == WC_COND_ANY || (cond->kind == WC_COND_OP && cond->op == WC_KEY_EQ);
 }
 
+/* Estimated number of values that a pinning condition allows. */
+static double
+pinned_values(PlannerInfo *root, const WcKeyCond *cond)
+{
+	return cond->kind == WC_COND_OP ? 1 : Max(wc_estimate_array_length(root, linitial(cond->values)), 1);
+}
+
+/*
+ * The conditions of an arm that lie on leading parts, given those that hold in
+ * every row; NIL: none, so that the arm is no smaller than the rest.
+ */
+static List *
+leading_conds(PlannerInfo *root, const WcRelation *wrel, const List *common, List *arm, double *nranges, bool *point)
+{
+	List	   *taken = NIL;
+	bool		pinned = true;
+	ListCell   *lc;
+
+	*nranges = 1;
+	*point = false;
+	for (int part = 0; part < wrel->nkeys && pinned; part++)
+	{
+		pinned = false;
+		foreach(lc, common)
+			pinned |= ((WcKeyCond *) lfirst(lc))->part == part && is_pinning(lfirst(lc));
+		foreach(lc, arm)
+		{
+			WcKeyCond  *cond = lfirst(lc);
+
+			if (cond->part != part)
+				continue;
+			taken = lappend(taken, cond);
+			if (is_pinning(cond) && !pinned)
+				*nranges *= pinned_values(root, cond);
+			pinned |= is_pinning(cond);
+		}
+	}
+	*point = wrel->nkeys > 0 && pinned;
+	foreach(lc, arm)
+	{
+		WcKeyCond  *cond = lfirst(lc);
+
+		if (cond->part != WC_COND_RAW_KEY)
+			continue;
+		taken = lappend(taken, cond);
+		if (is_pinning(cond))
+		{
+			*nranges = pinned_values(root, cond);
+			*point = true;
+		}
+	}
+	return taken;
+}
+
+/* Takes an OR over, when all of its arms lie on leading parts. */
+static void
+take_or(PlannerInfo *root, const WcRelation *wrel, WcQuals *out, const List *common, WcKeyCond *or, void *clause)
+{
+	double		nranges = 0;
+	bool		point = true;
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+	{
+		double		arm_ranges;
+		bool		arm_point;
+		List	   *arm = leading_conds(root, wrel, common, lfirst(lc), &arm_ranges, &arm_point);
+		ListCell   *la;
+
+		if (arm == NIL)
+			return;
+		or->exact &= list_length(arm) == list_length(lfirst(lc));
+		foreach(la, arm)
+			or->exact &= ((WcKeyCond *) lfirst(la))->exact;
+		arms = lappend(arms, arm);
+		nranges += arm_ranges;
+		point &= arm_point;
+	}
+	or->arms = arms;
+	out->conds = lappend(out->conds, or);
+	out->pushed = lappend(out->pushed, clause);
+	if (or->exact)
+		out->exact = lappend(out->exact, clause);
+	out->nranges *= nranges;
+	out->point |= point;
+}
+
 /* Takes the conditions on one part over; does one of them pin it to single values? */
 static bool
 take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int part)
@@ -434,8 +564,7 @@ take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int
 			out->exact = lappend(out->exact, lfirst(lc));
 		if (is_pinning(cond))
 		{
-			double		n = cond->kind == WC_COND_OP ? 1 :
-				Max(wc_estimate_array_length(root, linitial(cond->values)), 1);
+			double		n = pinned_values(root, cond);
 
 			nranges = nranges < 0 ? n : Min(nranges, n);
 			if (cond->kind == WC_COND_OP && part >= 0)
@@ -466,6 +595,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	WcKeyCond **found = palloc0(sizeof(WcKeyCond *) * (list_length(clauses) + 1));
 	int			i = 0;
 	int			part = 0;
+	List	   *common;
 	ListCell   *lc;
 
 	memset(out, 0, sizeof(*out));
@@ -483,13 +613,20 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	out->point = wrel->nkeys > 0 && part == wrel->nkeys;
 	if (take_part(root, out, found, clauses, WC_COND_RAW_KEY))
 		out->point = true;
+	common = list_copy(out->conds);
+	i = 0;
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (cond != NULL && cond->kind == WC_COND_OR)
+			take_or(root, wrel, out, common, cond, lfirst(lc));
+	}
 
 	foreach(lc, clauses)
 	{
 		if (!list_member_ptr(out->exact, lfirst(lc)))
 			out->local = lappend(out->local, lfirst(lc));
 	}
-	foreach(lc, out->conds)
-		out->outer_relids = bms_add_members(out->outer_relids,
-											pull_varnos(root, (Node *) ((WcKeyCond *) lfirst(lc))->values));
+	out->outer_relids = pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds));
 }
