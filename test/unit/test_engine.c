@@ -809,6 +809,31 @@ test_memstore(void **state)
 	kit_close(&kit);
 }
 
+/* RocksDB compacts on its own behind so many flushes; that may not show. */
+static void
+test_background_compaction_does_not_show(void **state)
+{
+	Kit			kit;
+	char		value[8];
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 3);
+	for (int i = 0; i < 12; i++)
+	{
+		snprintf(value, sizeof(value), "v%d", i);
+		kit_put(&kit, "r", 1, "a", i, value);
+		kit_commit(&kit);
+		flush(&kit);
+	}
+	for (int i = 11; i > 0; i--)
+	{
+		kit_delete(&kit, WC_DELETE, "r", 1, "a", i);
+		kit_commit(&kit);
+	}
+	assert_string_equal(kit_scan(&kit, false), "r{f:a=v0}");
+	kit_close(&kit);
+}
+
 static void
 test_ttl_leaves_the_disk(void **state)
 {
@@ -921,6 +946,7 @@ main(void)
 		cmocka_unit_test(test_snapshot_survives_compaction),
 		cmocka_unit_test(test_major_compaction_purges_markers),
 		cmocka_unit_test(test_memstore),
+		cmocka_unit_test(test_background_compaction_does_not_show),
 		cmocka_unit_test(test_ttl_leaves_the_disk),
 		cmocka_unit_test(test_estimate_ranges),
 		cmocka_unit_test(test_cancel),
