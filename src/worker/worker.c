@@ -11,6 +11,7 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fmgr.h"
@@ -52,6 +53,24 @@ static int
 int_setting(const char *name)
 {
 	return (int) strtol(GetConfigOption(name, false, false), NULL, 10);
+}
+
+/*
+ * RocksDB keeps a descriptor of its directory for each family, besides those of
+ * files (widecol.max_open_files).  Without one a compaction fails, and after it
+ * every commit: so take all that the system lets a process have, and not only
+ * the 1024 that are usual to begin with.
+ */
+static void
+allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		ereport(LOG, (errmsg("widecol: could not raise the limit of open files: %m")));
 }
 
 static bool
@@ -180,6 +199,7 @@ wc_worker_main(Datum main_arg)
 	wc_shmem_set_state(shmem, WC_ENGINE_STARTING, NULL);
 	before_shmem_exit(close_engine, (Datum) 0);
 	mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+	allow_descriptors();
 
 	/* Threads inherit the mask: signals are for the main thread alone. */
 	sigfillset(&all);
