@@ -31,6 +31,8 @@ EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid IN (1, 2);
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = ANY (ARRAY(SELECT 1));
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE (userid, actionid) > (1, 2);
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE (userid, stamp) > (1, '2026-01-01');
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 OR (userid = 2 AND stamp > '2026-01-01');
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 AND stamp = '2026-01-01' AND (actionid = 3 OR actionid = 5);
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw > '\x80' ORDER BY raw LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw = '\x80';
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 AND stamp > now() - interval '1 day' AND name = 'x';
