@@ -240,8 +240,11 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	status = open_source(c, s->table->stores[i], &src, err);
 	if (status == WC_OK)
 		status = wc_storescan_open(src, &o, c->scanner->at.cancel, &f->scan, err);
-	if (status == WC_OK)
-		s->nfamilies++;
+	if (status != WC_OK)
+		return status;
+	if (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST)
+		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
+	s->nfamilies++;
 	return status;
 }
 

@@ -22,6 +22,8 @@ struct WcStoreScan
 	WcMatcher  *any_column;		/* the same for wc_storescan_exists */
 	const atomic_bool *cancel;
 	uint32_t	ticks;			/* cells and rows since cancel was looked at */
+	int64_t		filter_min;		/* of timestamps, behind the matcher */
+	int64_t		filter_max;
 
 	/* the current row */
 	bool		over;			/* nothing more is wanted of it */
@@ -55,6 +57,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 	ss->src = src;
 	ss->o = *options;
 	ss->cancel = cancel;
+	ss->filter_max = WC_TS_LATEST;
 	ss->over = true;
 	if (options->mode == WC_MATCH_READ || options->mode == WC_MATCH_RAW)
 		ss->packed = wc_cellsource_packed_row(src);
@@ -88,6 +91,19 @@ wc_storescan_close(WcStoreScan *ss)
 	wc_columntracker_free(&ss->columns);
 	wc_buf_free(&ss->row);
 	free(ss);
+}
+
+void
+wc_storescan_filter(WcStoreScan *ss, int64_t ts_min, int64_t ts_max)
+{
+	ss->filter_min = ts_min;
+	ss->filter_max = ts_max;
+}
+
+static inline bool
+passes_filter(const WcStoreScan *ss, int64_t ts)
+{
+	return ts >= ss->filter_min && (ts < ss->filter_max || ss->filter_max == WC_TS_LATEST);
 }
 
 WcSlice
@@ -212,7 +228,7 @@ next_simple(WcStoreScan *ss, WcCell *cell, uint32_t *colno, WcError *err)
 		status = poll_cancel(ss, err);
 		if (status != WC_OK)
 			return status;
-		if (in_time(ss, cell->ts))
+		if (in_time(ss, cell->ts) && passes_filter(ss, cell->ts))
 		{
 			cell->row = ss->src->row;
 			cell->family = ss->src->family;
@@ -274,6 +290,19 @@ match_one(WcStoreScan *ss, const WcCell *cell, uint32_t *colno, bool *included, 
 	return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 }
 
+/*
+ * A visible cell that the filter takes out.  What follows in its column is older:
+ * none of it can pass either when this one was too old.  In the column without a
+ * name there are the family's markers, though.
+ */
+static WcStatus
+pass_over(WcStoreScan *ss, const WcCell *cell, WcError *err)
+{
+	if (ss->leave_column || (cell->ts < ss->filter_min && cell->qualifier.len > 0))
+		return leave_column(ss, err);
+	return WC_OK;
+}
+
 WcStatus
 wc_storescan_next(WcStoreScan *ss, WcCell *cell, uint32_t *colno, WcError *err)
 {
@@ -293,6 +322,11 @@ wc_storescan_next(WcStoreScan *ss, WcCell *cell, uint32_t *colno, WcError *err)
 			status = poll_cancel(ss, err);
 		if (status == WC_OK)
 			status = match_one(ss, cell, colno, &included, err);
+		if (status == WC_OK && included && !passes_filter(ss, cell->ts))
+		{
+			included = false;
+			status = pass_over(ss, cell, err);
+		}
 	}
 	if (status == WC_OK && !included)
 		status = WC_END;

@@ -22,6 +22,11 @@ typedef struct WcStoreScan WcStoreScan;
  */
 extern WcStatus wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options,
 								  const atomic_bool *cancel, WcStoreScan **scan, WcError *err) WC_WARN_UNUSED;
+
+/* Of what is visible only cells with timestamps in [ts_min, ts_max) are given
+ * (ts_max WC_TS_LATEST: no end).  Before the first row; wc_storescan_exists then
+ * is not to be asked. */
+extern void wc_storescan_filter(WcStoreScan *scan, int64_t ts_min, int64_t ts_max);
 extern void wc_storescan_close(WcStoreScan *scan);	/* NULL is allowed */
 
 /* As seek_row and next_row of a cell source: WC_END when there is no such row.

@@ -12,7 +12,7 @@
 #define SCAN_KEY_ONLY		0x10
 #define SCAN_TIME_RANGE		0x20	/* ts_min and ts_max follow */
 #define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
-#define SCAN_FLAGS			0x7F
+#define SCAN_MOMENTS		0x80	/* filter_ts_min, filter_ts_max and as_of_ts follow */
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -30,6 +30,8 @@ wc_scan_init(WcScan *scan, uint32_t table_id)
 	scan->table_id = table_id;
 	scan->versions = 1;
 	scan->ts_max = WC_TS_LATEST;
+	scan->filter_ts_max = WC_TS_LATEST;
+	scan->as_of_ts = WC_TS_LATEST;
 }
 
 /* --- ranges ----------------------------------------------------------------- */
@@ -166,6 +168,24 @@ columns_check(const WcScan *scan, WcError *err)
 	return WC_OK;
 }
 
+static bool
+has_filter(const WcScan *scan)
+{
+	return scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST;
+}
+
+static WcStatus
+times_check(const char *what, int64_t min, int64_t max, WcError *err)
+{
+	if (min < 0 || max < 0)
+		return wc_error(err, WC_INVALID, "%s [%lld, %lld) has a negative bound",
+						what, (long long) min, (long long) max);
+	if (min > max)
+		return wc_error(err, WC_INVALID, "%s [%lld, %lld) ends before it begins",
+						what, (long long) min, (long long) max);
+	return WC_OK;
+}
+
 WcStatus
 wc_scan_check(const WcScan *scan, WcError *err)
 {
@@ -173,20 +193,23 @@ wc_scan_check(const WcScan *scan, WcError *err)
 
 	if (status == WC_OK)
 		status = columns_check(scan, err);
+	if (status == WC_OK)
+		status = times_check("time range", scan->ts_min, scan->ts_max, err);
+	if (status == WC_OK)
+		status = times_check("filter on timestamps", scan->filter_ts_min, scan->filter_ts_max, err);
 	if (status != WC_OK)
 		return status;
+	if (scan->rows_by_existence && has_filter(scan))
+		return wc_error(err, WC_INVALID, "a filter on timestamps does not decide which rows exist");
+	if (scan->as_of_ts < 0)
+		return wc_error(err, WC_INVALID, "a table cannot be seen as of the time %lld, before 1970",
+						(long long) scan->as_of_ts);
 	if (scan->rows_by_existence && scan->nfamilies > WC_FAMILIES_MAX)
 		return wc_error(err, WC_TOO_LARGE, "too many families in a scan: %u, the limit is %d",
 						scan->nfamilies, WC_FAMILIES_MAX);
 	if (scan->versions < 1 || scan->versions > WC_VERSIONS_MAX)
 		return wc_error(err, WC_INVALID, "versions of a scan is %u, must be between 1 and %d",
 						scan->versions, WC_VERSIONS_MAX);
-	if (scan->ts_min < 0 || scan->ts_max < 0)
-		return wc_error(err, WC_INVALID, "time range [%lld, %lld) has a negative bound",
-						(long long) scan->ts_min, (long long) scan->ts_max);
-	if (scan->ts_min > scan->ts_max)
-		return wc_error(err, WC_INVALID, "time range [%lld, %lld) ends before it begins",
-						(long long) scan->ts_min, (long long) scan->ts_max);
 	return WC_OK;
 }
 
@@ -238,6 +261,7 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 	bool		time_range = scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST;
 	bool		limits = scan->row_limit != 0 || scan->row_offset != 0 ||
 		scan->column_limit != 0 || scan->column_offset != 0;
+	bool		moments = has_filter(scan) || scan->as_of_ts != WC_TS_LATEST;
 
 	wc_buf_append_varint(out, scan->table_id);
 	wc_buf_append_u8(out, (uint8_t) ((scan->rows_by_existence ? SCAN_EXISTENCE : 0) |
@@ -246,7 +270,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 									 (scan->want_ts ? SCAN_WANT_TS : 0) |
 									 (scan->key_only ? SCAN_KEY_ONLY : 0) |
 									 (time_range ? SCAN_TIME_RANGE : 0) |
-									 (limits ? SCAN_LIMITS : 0)));
+									 (limits ? SCAN_LIMITS : 0) |
+									 (moments ? SCAN_MOMENTS : 0)));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -259,6 +284,12 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 		wc_buf_append_varint(out, scan->row_offset);
 		wc_buf_append_varint(out, scan->column_limit);
 		wc_buf_append_varint(out, scan->column_offset);
+	}
+	if (moments)
+	{
+		wc_buf_append_varint(out, (uint64_t) scan->filter_ts_min);
+		wc_buf_append_varint(out, (uint64_t) scan->filter_ts_max);
+		wc_buf_append_varint(out, (uint64_t) scan->as_of_ts);
 	}
 	ranges_encode(out, scan);
 	columns_encode(out, scan);
@@ -349,8 +380,6 @@ header_decode(WcDecoder *d, WcScan *scan)
 
 	wc_scan_init(scan, (uint32_t) wc_decode_varint_max(d, UINT32_MAX));
 	flags = wc_decode_u8(d);
-	if ((flags & ~SCAN_FLAGS) != 0)
-		wc_decoder_fail(d);
 	scan->rows_by_existence = (flags & SCAN_EXISTENCE) != 0;
 	scan->reversed = (flags & SCAN_REVERSED) != 0;
 	scan->raw = (flags & SCAN_RAW) != 0;
@@ -368,6 +397,12 @@ header_decode(WcDecoder *d, WcScan *scan)
 		scan->row_offset = wc_decode_varint(d);
 		scan->column_limit = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 		scan->column_offset = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	}
+	if ((flags & SCAN_MOMENTS) != 0)
+	{
+		scan->filter_ts_min = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+		scan->filter_ts_max = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+		scan->as_of_ts = (int64_t) wc_decode_varint_max(d, INT64_MAX);
 	}
 }
 

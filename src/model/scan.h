@@ -59,6 +59,21 @@ typedef struct WcScan
 	uint32_t	versions;		/* most versions a column, >= 1; the family's VERSIONS caps it unless raw */
 	int64_t		ts_min;			/* inclusive */
 	int64_t		ts_max;			/* exclusive; WC_TS_LATEST: unbounded */
+
+	/*
+	 * Of what is visible, only cells with these timestamps are returned.  Unlike
+	 * the time range it changes neither what is visible nor the count of versions.
+	 * Not with rows_by_existence.
+	 */
+	int64_t		filter_ts_min;	/* inclusive */
+	int64_t		filter_ts_max;	/* exclusive; WC_TS_LATEST: unbounded */
+
+	/*
+	 * The table as of a time (WC_TS_LATEST: now): no cell is newer, times to live
+	 * are reckoned from then, and a family that may have forgotten since what
+	 * it held then is an error.  A transaction's own writes are not seen.
+	 */
+	int64_t		as_of_ts;
 	bool		reversed;
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
 	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
@@ -69,7 +84,7 @@ typedef struct WcScan
 	uint32_t	column_offset;	/* cells of a family skipped in each row */
 } WcScan;
 
-/* Zeroes it and sets versions 1, ts range [0, WC_TS_LATEST). */
+/* Zeroes it and sets versions 1, ts range and filter [0, WC_TS_LATEST), as of now. */
 extern void wc_scan_init(WcScan *scan, uint32_t table_id);
 
 /* Limits, order of the ranges, sense of time range and flags. */

@@ -528,6 +528,8 @@ new_scan_is_hbase_default(void **state)
 	assert_int_equal(scan.versions, 1);
 	assert_int_equal(scan.ts_min, 0);
 	assert_true(scan.ts_max == INT64_MAX);
+	assert_int_equal(scan.filter_ts_min, 0);
+	assert_true(scan.filter_ts_max == INT64_MAX && scan.as_of_ts == INT64_MAX);
 	assert_int_equal(scan.nranges + scan.ncolumns + scan.nfamilies, 0);
 	assert_false(scan.raw || scan.reversed || scan.want_ts || scan.key_only || scan.rows_by_existence);
 	assert_int_equal(wc_scan_check(&scan, NULL), WC_OK);
@@ -560,6 +562,13 @@ scans_are_checked(void **state)
 	CHECK((scan.ts_min = 10, scan.ts_max = 9), WC_INVALID);
 	assert_string_equal(err.message, "time range [10, 9) ends before it begins");
 	CHECK((scan.ts_min = 10, scan.ts_max = 10), WC_OK);
+	CHECK(scan.filter_ts_max = -1, WC_INVALID);
+	CHECK((scan.filter_ts_min = 10, scan.filter_ts_max = 9), WC_INVALID);
+	assert_string_equal(err.message, "filter on timestamps [10, 9) ends before it begins");
+	CHECK((scan.filter_ts_min = 10, scan.rows_by_existence = true), WC_INVALID);
+	CHECK((scan.filter_ts_min = 10, scan.raw = true), WC_OK);
+	CHECK(scan.as_of_ts = -1, WC_INVALID);
+	CHECK((scan.as_of_ts = 0, scan.rows_by_existence = true), WC_OK);
 	CHECK(scan.nranges = WC_RANGES_MAX + 1, WC_TOO_LARGE);
 	CHECK(scan.ncolumns = WC_COLUMNS_MAX + 1, WC_TOO_LARGE);
 	CHECK((scan.rows_by_existence = true, scan.nfamilies = WC_FAMILIES_MAX + 1), WC_TOO_LARGE);
@@ -616,6 +625,8 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 		assert_int_equal(a->families[i], b->families[i]);
 	assert_int_equal(a->versions, b->versions);
 	assert_true(a->ts_min == b->ts_min && a->ts_max == b->ts_max);
+	assert_true(a->filter_ts_min == b->filter_ts_min && a->filter_ts_max == b->filter_ts_max);
+	assert_true(a->as_of_ts == b->as_of_ts);
 	assert_int_equal(a->reversed, b->reversed);
 	assert_int_equal(a->raw, b->raw);
 	assert_int_equal(a->want_ts, b->want_ts);
@@ -657,6 +668,7 @@ make_scan(WcScan *scan)
 	scan->row_offset = 7;
 	scan->column_limit = UINT32_MAX;
 	scan->column_offset = 3;
+	scan->as_of_ts = 1700000000000000;
 }
 
 static void
@@ -693,6 +705,11 @@ scans_round_trip(void **state)
 		scan.key_only = flag == 4;
 		round_trip_scan(&scan);
 	}
+	wc_scan_init(&scan, 1);
+	scan.filter_ts_min = 5;
+	round_trip_scan(&scan);
+	scan.filter_ts_max = INT64_MAX - 1;
+	round_trip_scan(&scan);
 }
 
 static void

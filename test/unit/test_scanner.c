@@ -403,6 +403,118 @@ test_reads_a_moment(void **state)
 	}
 }
 
+/* --- the filter on timestamps ------------------------------------------------*/
+
+/* Versions 10 .. 40 of two columns (one has no name), three kept; a marker
+ * of the family hides what is older in all columns. */
+static void
+fill_versions(Kit *kit, uint8_t packing, uint32_t versions)
+{
+	kit_open(kit);
+	kit_create(kit, "t", packing, versions);
+	for (int64_t ts = 10; ts <= 40; ts += 10)
+	{
+		char		value[2] = {(char) ('0' + ts / 10), 0};
+
+		kit_put(kit, "r1", 1, "", ts, value);
+		kit_put(kit, "r1", 1, "a", ts, value);
+	}
+	kit_put(kit, "r1", 2, "z", 25, "z");
+	kit_put(kit, "r2", 1, "b", 15, "b");
+	kit_delete(kit, WC_DELETE_FAMILY, "r2", 1, "", 12);
+	kit_put(kit, "r2", 1, "c", 11, "hidden");
+	kit_commit(kit);
+}
+
+static const char *
+scan_filtered(Kit *kit, int64_t min, int64_t max, uint32_t versions)
+{
+	WcScan		s;
+
+	wc_scan_init(&s, kit->table);
+	s.versions = versions;
+	s.want_ts = true;
+	s.filter_ts_min = min;
+	s.filter_ts_max = max;
+	return scan(kit, &s);
+}
+
+static void
+test_filter_on_timestamps(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+
+		fill_versions(&kit, *p, 3);
+		assert_string_equal(scan_filtered(&kit, 0, KIT_LATEST, 9),
+							"r1{f:@40=4 f:@30=3 f:@20=2 f:a@40=4 f:a@30=3 f:a@20=2 g:z@25=z} r2{f:b@15=b}");
+		assert_string_equal(scan_filtered(&kit, 20, 30, 9), "r1{f:@20=2 f:a@20=2 g:z@25=z}");
+		assert_string_equal(scan_filtered(&kit, 30, KIT_LATEST, 9), "r1{f:@40=4 f:@30=3 f:a@40=4 f:a@30=3}");
+		assert_string_equal(scan_filtered(&kit, 0, 20, 9), "r2{f:b@15=b}");
+
+		/* the fourth version is hidden by three others, whether these pass or not */
+		assert_string_equal(scan_filtered(&kit, 10, 11, 9), "");
+		/* and of one version that is the newest */
+		assert_string_equal(scan_filtered(&kit, 20, 31, 1), "r1{g:z@25=z}");
+		assert_string_equal(scan_filtered(&kit, 20, 20, 9), "");
+
+		/* limits count what passes */
+		wc_scan_init(&s, kit.table);
+		s.versions = 9;
+		s.filter_ts_max = 40;
+		s.column_limit = 1;
+		s.row_limit = 1;
+		assert_string_equal(scan(&kit, &s), "r1{f:=3 g:z=z}");
+		s.column_offset = 1;
+		assert_string_equal(scan(&kit, &s), "r1{f:=2}");
+		kit_close(&kit);
+	}
+}
+
+static void
+test_filter_on_timestamps_of_rows_with_one_version(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcColumn	column = {.family = 1, .qualifier = wc_slice_cstr("a")};
+
+		fill(&kit, *p);
+		kit_put(&kit, "r5", 1, "a", 77, "7");
+		kit_put(&kit, "r5", 1, "b", 88, "8");
+		kit_commit(&kit);
+		assert_string_equal(scan_filtered(&kit, 77, 78, 1), "r5{f:a@77=7}");
+		assert_string_equal(scan_filtered(&kit, 0, 100, 1), "r5{f:a@77=7 f:b@88=8}");
+		wc_scan_init(&s, kit.table);
+		s.ncolumns = 1;
+		s.columns = &column;
+		s.filter_ts_min = 78;
+		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r4{f:a=5}");
+		kit_close(&kit);
+	}
+}
+
+static void
+test_filter_on_timestamps_of_raw_scans(void **state)
+{
+	Kit			kit;
+	WcScan		s;
+
+	fill_versions(&kit, WC_PACKING_CELL, 3);
+	wc_scan_init(&s, kit.table);
+	s.raw = true;
+	s.want_ts = true;
+	s.versions = 9;
+	s.filter_ts_max = 20;
+	assert_string_equal(scan(&kit, &s), "r1{f:@10=1 f:a@10=1} r2{f:@12/DeleteFamily f:b@15=b f:c@11=hidden}");
+	s.filter_ts_min = 12;
+	assert_string_equal(scan(&kit, &s), "r2{f:@12/DeleteFamily f:b@15=b}");
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -415,7 +527,10 @@ main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_work_done),
-		cmocka_unit_test(test_reads_a_moment)
+		cmocka_unit_test(test_reads_a_moment),
+		cmocka_unit_test(test_filter_on_timestamps),
+		cmocka_unit_test(test_filter_on_timestamps_of_rows_with_one_version),
+		cmocka_unit_test(test_filter_on_timestamps_of_raw_scans)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
