@@ -252,6 +252,7 @@ compact_marker(WcMatcher *m, const WcCell *cell)
 {
 	bool		keeps = keeps_deleted(m, cell);
 	bool		seen_by_all = cell->seq <= m->o.horizon_ts;
+	bool		behind = m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN);
 	bool		ok = true;
 
 	if (!seen_by_all || (keeps && m->guarded))
@@ -265,11 +266,12 @@ compact_marker(WcMatcher *m, const WcCell *cell)
 	if (m->o.mode == WC_MATCH_MAJOR)
 	{
 		/* Kept cells' markers go when there is no put that old any more, or behind
-		 * more than VERSIONS puts. */
-		if (!keeps || cell->ts < m->o.earliest_put_ts || m->over)
+		 * more than VERSIONS puts of their column; those of the whole family, which
+		 * stand with the empty qualifier, mask other columns still. */
+		if (!keeps || cell->ts < m->o.earliest_put_ts || behind)
 			return WC_MATCH_SKIP;
 	}
-	else if (m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN))
+	else if (behind)
 		return WC_MATCH_SKIP;
 	if (is_duplicate(m, cell))
 		return WC_MATCH_SKIP;
