@@ -140,7 +140,7 @@ lazy_sync(WcApplier *a)
 	WcError		err;
 
 	if (wc_engine_sync(a->engine, &err) != WC_OK)
-		wc_log(WC_LOG_ERROR, "widecol: could not make commits durable: %s", err.message);
+		wc_log(WC_LOG_ERROR, "could not make commits durable: %s", err.message);
 	a->unsynced = false;
 }
 
