@@ -76,13 +76,19 @@ look()
 look
 [ -n "$missing" ] || exit 0
 
+# The list for people: with the version, as far as it can be told by now.
+named()
+{
+	printf '%s' "$missing" | sed "s/SERVER/$(server_version | sed 's/none/15/')/g"
+}
+
 if ! command -v apt-get >/dev/null 2>&1; then
-	die "missing here (by Debian's package names):$missing.  Only Debian's packages are installed by this script: install these by hand"
+	die "missing here (by Debian's package names):$(named).  Only Debian's packages are installed by this script: install these by hand"
 fi
 
 privileged=
 if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null 2>&1 || die "missing:$missing.  Run this as root once, or install them by hand"
+	command -v sudo >/dev/null 2>&1 || die "missing:$(named).  Run this as root once, or install them by hand"
 	privileged=sudo
 fi
 
@@ -118,5 +124,5 @@ $privileged env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
 	-o Dpkg::Use-Pty=0 install $packages </dev/null || die "apt-get could not install:$packages"
 
 look
-[ -z "$missing" ] || die "still missing after the installation:$missing"
+[ -z "$missing" ] || die "still missing after the installation:$(named)"
 say "all that is needed is installed"
