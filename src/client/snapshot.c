@@ -3,15 +3,23 @@
  * snapshot.
  *
  * The engine's snapshot is taken when the first scan that names its number is
- * opened (for a cursor: with the cursor), so after PostgreSQL's: what PostgreSQL's shows as committed is in it.
+ * opened (for a cursor: with the cursor), so after PostgreSQL's: what that shows as
+ * committed is in it.
  * Under READ COMMITTED a number belongs to one snapshot of the executor, told by
- * its address, which is its own as long as the scan nodes that hold references
- * live.  Above, one number serves the whole transaction.
+ * its address.  That is registered here as well, so that no other snapshot gets the
+ * address while the number lives.  Above, one number serves the whole transaction.
+ *
+ * A subtransaction that aborts ends scan nodes without a word: how many references
+ * are left is not known any more, and a cursor from outside may still hold some.
+ * From then on PostgreSQL's own count decides: when nobody else has the snapshot
+ * registered or active, nobody can use ours.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
 #include "client/state.h"
 
@@ -19,20 +27,55 @@ struct WcClientSnapshot
 {
 	WcClientSnapshot *next;
 	uint64		number;
-	Snapshot	key;			/* NULL: the transaction's */
-	int			refs;
-	SubTransactionId subid;		/* goes with its abort */
+	Snapshot	key;			/* registered; NULL: the transaction's */
+	int			refs;			/* given and not given back; too many when doubtful */
+	bool		doubtful;		/* a subtransaction has aborted: refs may be too many */
 	bool		taken;			/* known to be there in the engine */
 };
 
 static WcClientSnapshot newest; /* number 0; shared, never freed */
 static WcClientSnapshot *snapshots; /* in TopTransactionContext */
+static bool any_doubtful;
 static uint64 last_number;
 
 uint64
 wc_snapshot_number(const WcClientSnapshot *snapshot)
 {
 	return snapshot->number;
+}
+
+static void
+drop(WcClientSnapshot *s)
+{
+	WcClientSnapshot **link = &snapshots;
+
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	wc_driver()->snapshot_release(s->number);
+	if (s->key != NULL)
+		UnregisterSnapshotFromOwner(s->key, TopTransactionResourceOwner);
+	pfree(s);
+}
+
+/* Not in the abort itself: only after it has PostgreSQL let go of what was the
+ * subtransaction's. */
+static void
+drop_dead(void)
+{
+	WcClientSnapshot *s = snapshots;
+
+	any_doubtful = false;
+	while (s)
+	{
+		WcClientSnapshot *next = s->next;
+
+		if (s->doubtful && s->key->regd_count == 1 && s->key->active_count == 0)
+			drop(s);
+		else if (s->doubtful)
+			any_doubtful = true;
+		s = next;
+	}
 }
 
 WcClientSnapshot *
@@ -45,6 +88,8 @@ wc_client_snapshot(Snapshot snapshot)
 	if (snapshot == NULL)
 		return &newest;
 	wc_xact_join();
+	if (any_doubtful)
+		drop_dead();
 	for (s = snapshots; s; s = s->next)
 	{
 		if (s->key == key)
@@ -53,28 +98,15 @@ wc_client_snapshot(Snapshot snapshot)
 			return s;
 		}
 	}
-	s = MemoryContextAlloc(TopTransactionContext, sizeof(WcClientSnapshot));
+	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
+	if (!whole)
+		s->key = RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner);
 	s->number = ++last_number;
-	s->key = key;
-	s->subid = whole ? TopSubTransactionId : GetCurrentSubTransactionId();
 	/* the transaction itself keeps its own */
 	s->refs = whole ? 2 : 1;
-	s->taken = false;
 	s->next = snapshots;
 	snapshots = s;
 	return s;
-}
-
-static void
-drop(WcClientSnapshot *s)
-{
-	WcClientSnapshot **link = &snapshots;
-
-	while (*link != s)
-		link = &(*link)->next;
-	*link = s->next;
-	wc_driver()->snapshot_release(s->number);
-	pfree(s);
 }
 
 void
@@ -96,25 +128,24 @@ wc_client_snapshot_release(WcClientSnapshot *snapshot)
 void
 wc_snapshots_subxact_end(SubTransactionId subid, SubTransactionId parent, bool commit)
 {
-	WcClientSnapshot *s = snapshots;
-
-	while (s)
+	if (commit)
+		return;
+	for (WcClientSnapshot *s = snapshots; s; s = s->next)
 	{
-		WcClientSnapshot *next = s->next;
-
-		if (s->subid == subid)
-		{
-			if (commit)
-				s->subid = parent;
-			else
-				drop(s);		/* whoever held it is gone */
-		}
-		s = next;
+		if (s->key != NULL)
+			any_doubtful = s->doubtful = true;
 	}
 }
 
 void
 wc_snapshots_forget(void)
 {
-	snapshots = NULL;			/* their memory goes with the transaction's */
+	/* The engine forgets them with the transaction, and so does their memory. */
+	for (WcClientSnapshot *s = snapshots; s; s = s->next)
+	{
+		if (s->key != NULL)
+			UnregisterSnapshotFromOwner(s->key, TopTransactionResourceOwner);
+	}
+	snapshots = NULL;
+	any_doubtful = false;
 }
