@@ -62,7 +62,8 @@ extern WcStatus wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper,
 
 /* txnsource.c: a transaction's own writes to one family of one table, with what
  * they resolve to over `store` at `snapshot`. */
-extern WcStatus wc_cellsource_txn(WcStore *store, const WcReadPoint *at, bool base_hidden, bool reversed,
+extern WcStatus wc_cellsource_txn(WcStore *store, const WcReadPoint *at, bool base_hidden,
+								  const WcRange *bounds, bool reversed,
 								  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
 /* Does the read point's transaction have anything for this table?  (Cheap; lets

@@ -204,7 +204,7 @@ open_source(OpenContext *c, WcStore *store, WcCellSource **src, WcError *err)
 		*src = lower;
 		return status;
 	}
-	status = wc_cellsource_txn(store, &c->scanner->at, c->base_hidden, scan->reversed, &upper, err);
+	status = wc_cellsource_txn(store, &c->scanner->at, c->base_hidden, options.bounds, scan->reversed, &upper, err);
 	if (status == WC_OK)
 		status = wc_cellsource_merge(lower, upper, src, err);
 	if (status != WC_OK)

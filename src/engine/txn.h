@@ -69,8 +69,9 @@ wc_txnsorted_at(const WcTxnSorted *sorted, size_t i)
 typedef struct WcTxnView WcTxnView;
 
 /* Row operations on the table with a smaller cid, behind the last of the
- * operations (with a smaller cid) that emptied or made the table. */
-extern WcStatus wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, bool reversed,
+ * operations (with a smaller cid) that emptied or made the table.  bounds: rows
+ * outside are left out; NULL: none are. */
+extern WcStatus wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *bounds, bool reversed,
 								WcTxnView **view, WcError *err) WC_WARN_UNUSED;
 extern void wc_txnview_close(WcTxnView *view);
 

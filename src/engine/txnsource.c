@@ -170,7 +170,7 @@ static const WcCellSourceOps txn_ops = {
 };
 
 WcStatus
-wc_cellsource_txn(WcStore *store, const WcReadPoint *at, bool base_hidden, bool reversed,
+wc_cellsource_txn(WcStore *store, const WcReadPoint *at, bool base_hidden, const WcRange *bounds, bool reversed,
 				  WcCellSource **src, WcError *err)
 {
 	TxnSource  *t = calloc(1, sizeof(TxnSource));
@@ -192,7 +192,7 @@ wc_cellsource_txn(WcStore *store, const WcReadPoint *at, bool base_hidden, bool 
 	t->snapshot = at->snapshot;
 	status = wc_resolver_create(&options, &t->resolver, err);
 	if (status == WC_OK)
-		status = wc_txnview_open(at->txn, store->table_id, at->cid, reversed, &t->view, err);
+		status = wc_txnview_open(at->txn, store->table_id, at->cid, bounds, reversed, &t->view, err);
 	if (status != WC_OK)
 	{
 		txn_close(&t->base);

@@ -346,8 +346,22 @@ find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint32_t *void_befo
 	return WC_OK;
 }
 
+/* Leaves out what is outside: a statement that looks up row after row must not
+ * step over all that it has written itself and may not see. */
+static void
+narrow(WcTxnView *v, size_t i, const WcRange *bounds)
+{
+	const WcTxnRun *run = v->runs[i];
+
+	if (bounds->start.len > 0)
+		v->lo[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->start, !bounds->start_inclusive);
+	if (bounds->stop.len > 0)
+		v->hi[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->stop, bounds->stop_inclusive);
+}
+
 WcStatus
-wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, bool reversed, WcTxnView **view, WcError *err)
+wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *bounds, bool reversed,
+				WcTxnView **view, WcError *err)
 {
 	WcTxnView  *v;
 	size_t	   *places;
@@ -384,7 +398,10 @@ wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, bool reversed, WcTx
 		run->refs++;
 		v->runs[v->nruns] = run;
 		v->lo[v->nruns] = run_bound(run, 0, run->n, table_id, wc_slice(NULL, 0), false);
-		v->hi[v->nruns++] = run_table_end(run, table_id);
+		v->hi[v->nruns] = run_table_end(run, table_id);
+		if (bounds)
+			narrow(v, v->nruns, bounds);
+		v->nruns++;
 	}
 	txn->nviews++;
 	wc_txnview_seek(v, wc_slice(NULL, 0), true);
