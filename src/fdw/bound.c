@@ -17,15 +17,10 @@
 #include "compat.h"
 #include "client/client.h"
 #include "fdw/bound.h"
+#include "fdw/like.h"
+#include "fdw/rangeset.h"
+#include "fdw/rawbound.h"
 #include "rowkey/range.h"
-
-/* A growing set of ranges; the array is palloc'd, bytes are in the arena. */
-typedef struct RangeSet
-{
-	WcRange    *ranges;
-	uint32		n;
-	uint32		max;
-} RangeSet;
 
 typedef struct Intervals
 {
@@ -87,22 +82,10 @@ keep(Bounds *b, WcSlice s)
 	return copy;
 }
 
-static void
-add_range(RangeSet *set, const WcRange *range)
-{
-	if (set->n == set->max)
-	{
-		set->max = Max(set->max * 2, 4);
-		set->ranges = set->ranges == NULL ? palloc(set->max * sizeof(WcRange)) :
-			repalloc(set->ranges, set->max * sizeof(WcRange));
-	}
-	set->ranges[set->n++] = *range;
-}
-
 /* Adds the rows with the first nequal parts of the combination at hand and the
  * next part in the interval (NULL: any). */
 static void
-add_rows(Bounds *b, RangeSet *set, int nequal, const WcInterval *next)
+add_rows(Bounds *b, WcRangeSet *set, int nequal, const WcInterval *next)
 {
 	WcKeyRange	found;
 	WcError		err;
@@ -111,23 +94,7 @@ add_rows(Bounds *b, RangeSet *set, int nequal, const WcInterval *next)
 	if (found.empty)
 		return;
 	b->exact &= found.exact;
-	add_range(set, &found.range);
-}
-
-/* set becomes what is in both; other is made normal on the way. */
-static void
-intersect(Bounds *b, RangeSet *set, RangeSet *other)
-{
-	WcError		err;
-	WcRange    *both;
-	uint32_t	nboth;
-
-	set->n = wc_ranges_normalise(set->ranges, set->n);
-	other->n = wc_ranges_normalise(other->ranges, other->n);
-	check(wc_ranges_intersect(set->ranges, set->n, other->ranges, other->n, b->arena, &both, &nboth, &err), &err);
-	set->n = 0;
-	for (uint32_t i = 0; i < nboth; i++)
-		add_range(set, &both[i]);
+	wc_rangeset_add(set, &found.range);
 }
 
 static WcFit
@@ -248,49 +215,6 @@ bound_any(Bounds *b, int part, Oid type, Datum value)
 	pin_part(&b->parts[part], points, npoints);
 }
 
-WcLike
-wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len)
-{
-	size_t		n = 0;
-
-	for (size_t i = 0; i < len; i++)
-	{
-		if (pattern[i] == '%' || pattern[i] == '_')
-		{
-			*prefix_len = n;
-			return pattern[i] == '%' && i + 1 == len ? WC_LIKE_PREFIX : WC_LIKE_OTHER;
-		}
-		if (pattern[i] == '\\')
-		{
-			if (++i == len)
-			{
-				/* LIKE itself will complain */
-				*prefix_len = n;
-				return WC_LIKE_OTHER;
-			}
-		}
-		prefix[n++] = pattern[i];
-	}
-	*prefix_len = n;
-	return WC_LIKE_EQUAL;
-}
-
-/* What LIKE means for this pattern: a value for = or for a prefix. */
-static Datum
-like_value(Bounds *b, Datum value, WcKeyOp *op)
-{
-	text	   *pattern = DatumGetTextPP(value);
-	size_t		len = VARSIZE_ANY_EXHDR(pattern);
-	char	   *prefix = palloc(len + 1);
-	size_t		prefix_len;
-	WcLike		like = wc_like_prefix(VARDATA_ANY(pattern), len, prefix, &prefix_len);
-
-	if (like == WC_LIKE_OTHER)
-		b->exact = false;
-	*op = like == WC_LIKE_EQUAL ? WC_KEY_EQ : WC_KEY_PREFIX;
-	return PointerGetDatum(cstring_to_text_with_len(prefix, prefix_len));
-}
-
 static void
 bound_row(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
 {
@@ -334,7 +258,7 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 		return;
 	}
 	if (cond->kind == WC_COND_LIKE)
-		value = like_value(b, value, &op);
+		value = wc_like_value(value, &op, &b->exact);
 	fit = encode(b, cond->part, type, value, &content);
 	bound_part(b, cond->part, op, fit, content);
 }
@@ -343,7 +267,7 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 
 /* The rows that satisfy a row comparison that begins at this part. */
 static void
-add_row_comparison(Bounds *b, RangeSet *set, int part, const RowBound *row)
+add_row_comparison(Bounds *b, WcRangeSet *set, int part, const RowBound *row)
 {
 	WcKeyOp		strict = row->op == WC_KEY_LE ? WC_KEY_LT : row->op == WC_KEY_GE ? WC_KEY_GT : row->op;
 
@@ -371,10 +295,10 @@ add_row_comparison(Bounds *b, RangeSet *set, int part, const RowBound *row)
 
 /* Adds the rows of the combination at hand, which is of the parts before `part`. */
 static void
-add_combination(Bounds *b, RangeSet *set, int part)
+add_combination(Bounds *b, WcRangeSet *set, int part)
 {
 	PartBounds *bounds = &b->parts[part];
-	RangeSet	own = {NULL, 0, 0};
+	WcRangeSet	own = {NULL, 0, 0};
 	ListCell   *lc;
 
 	if (part == b->nparts)
@@ -399,26 +323,26 @@ add_combination(Bounds *b, RangeSet *set, int part)
 		foreach(lc, bounds->intervals)
 		{
 			Intervals  *intervals = lfirst(lc);
-			RangeSet	one = {NULL, 0, 0};
+			WcRangeSet	one = {NULL, 0, 0};
 
 			for (int i = 0; i < intervals->n; i++)
 				add_rows(b, &one, part, &intervals->interval[i]);
 			if (first)
 				own = one;
 			else
-				intersect(b, &own, &one);
+				wc_rangeset_intersect(b->arena, &own, &one);
 			first = false;
 		}
 	}
 	foreach(lc, bounds->rows)
 	{
-		RangeSet	one = {NULL, 0, 0};
+		WcRangeSet	one = {NULL, 0, 0};
 
 		add_row_comparison(b, &one, part, lfirst(lc));
-		intersect(b, &own, &one);
+		wc_rangeset_intersect(b->arena, &own, &one);
 	}
 	for (uint32 i = 0; i < own.n; i++)
-		add_range(set, &own.ranges[i]);
+		wc_rangeset_add(set, &own.ranges[i]);
 }
 
 /* Points outside the part's intervals go; and how many parts can be used? */
@@ -471,108 +395,6 @@ settle_parts(Bounds *b)
 	}
 	if (b->nparts <= last)
 		b->exact = false;
-}
-
-/* --- the whole key ------------------------------------------------------------- */
-
-static WcSlice
-raw_content(Bounds *b, Oid type, Datum value)
-{
-	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-	WcSlice		s = wc_slice(VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
-
-	if (type != BYTEAOID)
-		s = wc_text_to_utf8((const char *) s.data, s.len);
-	return keep(b, s);
-}
-
-static void
-add_raw_point(RangeSet *set, WcSlice row)
-{
-	WcRange		range = {row, row, true, true};
-
-	if (row.len > 0 && row.len <= WC_ROW_MAX)
-		add_range(set, &range);
-}
-
-/* Adds the rows for which "row op content". */
-static void
-add_raw_op(Bounds *b, RangeSet *set, WcKeyOp op, WcSlice content)
-{
-	WcRange		range = {{NULL, 0}, {NULL, 0}, true, true};
-	bool		cut = content.len > WC_ROW_MAX;
-
-	if (op == WC_KEY_EQ)
-	{
-		add_raw_point(set, content);
-		return;
-	}
-	if (op == WC_KEY_PREFIX)
-	{
-		if (cut)
-			return;
-		if (!wc_range_of_prefix(b->arena, content, &range))
-			elog(ERROR, "out of memory for a row range");
-		add_range(set, &range);
-		return;
-	}
-	/* a row cannot be longer, so what is longer lies right behind the row it is cut to */
-	if (cut)
-		content.len = WC_ROW_MAX;
-	if (op == WC_KEY_GT || op == WC_KEY_GE)
-	{
-		range.start = content;
-		range.start_inclusive = content.len == 0 || (op == WC_KEY_GE && !cut);
-	}
-	else
-	{
-		/* no row is empty */
-		if (content.len == 0)
-			return;
-		range.stop = content;
-		range.stop_inclusive = op == WC_KEY_LE || cut;
-	}
-	add_range(set, &range);
-}
-
-static void
-bound_raw(Bounds *b, const WcKeyCond *cond, Datum value, bool isnull, RangeSet *set)
-{
-	RangeSet	own = {NULL, 0, 0};
-	Oid			type = linitial_oid(cond->types);
-	WcKeyOp		op = cond->op;
-
-	if (isnull)
-	{
-		b->nothing = true;
-		return;
-	}
-	if (cond->kind == WC_COND_ANY)
-	{
-		Datum	   *elems;
-		bool	   *nulls;
-		int			nelems;
-
-		deconstruct_array(DatumGetArrayTypeP(value), ARR_ELEMTYPE(DatumGetArrayTypeP(value)), -1, false, TYPALIGN_INT,
-						  &elems, &nulls, &nelems);
-		if (nelems > WC_KEY_RANGES_MAX)
-		{
-			b->exact = false;
-			return;
-		}
-		for (int i = 0; i < nelems; i++)
-		{
-			if (!nulls[i])
-				add_raw_point(&own, raw_content(b, type, elems[i]));
-		}
-	}
-	else
-	{
-		if (cond->kind == WC_COND_LIKE)
-			value = like_value(b, value, &op);
-		add_raw_op(b, &own, op, raw_content(b, type, value));
-	}
-	intersect(b, set, &own);
 }
 
 /* --- all together -------------------------------------------------------------- */
@@ -662,9 +484,9 @@ give_conds(Given *given, int n, const List *conds, const Datum *values, const bo
 
 /* The rows that satisfy all of these conditions. */
 static void
-add_all(Bounds *b, RangeSet *set, const Given *given, int n)
+add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 {
-	RangeSet	own = {NULL, 0, 0};
+	WcRangeSet	own = {NULL, 0, 0};
 
 	b->nothing = false;
 	b->parts = palloc0(sizeof(PartBounds) * (b->wrel->nkeys + 1));
@@ -678,23 +500,23 @@ add_all(Bounds *b, RangeSet *set, const Given *given, int n)
 	if (!b->nothing && b->wrel->nkeys > 0)
 		add_combination(b, &own, 0);
 	else if (!b->nothing)
-		add_range(&own, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
+		wc_rangeset_add(&own, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
 	for (int i = 0; i < n && !b->nothing; i++)
 	{
 		if (given[i].cond->part == WC_COND_RAW_KEY)
-			bound_raw(b, given[i].cond, given[i].values[0], given[i].nulls[0], &own);
+			b->exact &= wc_rawbound_apply(given[i].cond, given[i].values[0], given[i].nulls[0], b->arena, &own);
 	}
 	for (uint32 i = 0; i < own.n && !b->nothing; i++)
-		add_range(set, &own.ranges[i]);
+		wc_rangeset_add(set, &own.ranges[i]);
 }
 
 /* set becomes the rows that satisfy one of the arms as well.  given: the ncommon
  * conditions that hold for every arm, and room for those of one arm. */
 static void
-intersect_or(Bounds *b, RangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
+intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
 			 const Datum *values, const bool *nulls, int *next)
 {
-	RangeSet	any = {NULL, 0, 0};
+	WcRangeSet	any = {NULL, 0, 0};
 	ListCell   *lc;
 
 	foreach(lc, or->arms)
@@ -702,11 +524,11 @@ intersect_or(Bounds *b, RangeSet *set, const WcKeyCond *or, Given *given, int nc
 	if (any.n > WC_KEY_RANGES_MAX)
 		b->exact = false;
 	else
-		intersect(b, set, &any);
+		wc_rangeset_intersect(b->arena, set, &any);
 }
 
 static void
-finish(Bounds *b, RangeSet *set, WcBounds *out)
+finish(Bounds *b, WcRangeSet *set, WcBounds *out)
 {
 	set->n = wc_ranges_normalise(set->ranges, set->n);
 	out->exact = b->exact;
@@ -741,7 +563,7 @@ wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, cons
 				  WcArena *arena, WcBuf *scratch, WcBounds *out)
 {
 	Bounds		b = {wrel, arena, scratch, true, false, 0, NULL, NULL};
-	RangeSet	set = {NULL, 0, 0};
+	WcRangeSet	set = {NULL, 0, 0};
 	Given	   *given;
 	int			ncommon;
 	int			next = 0;

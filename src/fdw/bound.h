@@ -26,14 +26,4 @@ typedef struct WcBounds
 extern void wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 							  WcArena *arena, WcBuf *scratch, WcBounds *out);
 
-typedef enum WcLike
-{
-	WC_LIKE_EQUAL,				/* no wildcard: LIKE is = */
-	WC_LIKE_PREFIX,				/* 'prefix%' */
-	WC_LIKE_OTHER				/* starts with the prefix, and more has to be looked at */
-} WcLike;
-
-/* The literal bytes a LIKE pattern starts with; prefix has room for len bytes. */
-extern WcLike wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len);
-
 #endif

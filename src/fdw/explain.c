@@ -16,8 +16,9 @@
 #include "utils/ruleutils.h"
 
 #include "compat.h"
-#include "fdw/bound.h"
 #include "fdw/fdw.h"
+#include "fdw/like.h"
+#include "fdw/private.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
 

@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
+#include "fdw/match.h"
 #include "fdw/order.h"
 #include "fdw/private.h"
 #include "fdw/qual.h"
@@ -122,7 +123,7 @@ ec_member_is_key(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, Equiv
 	EcTarget   *target = arg;
 	int			part;
 
-	return wc_quals_match_key(rel, target->wrel, (Node *) em->em_expr, &part) && part == target->part;
+	return wc_match_key(rel, target->wrel, (Node *) em->em_expr, &part) && part == target->part;
 }
 
 static List *
@@ -134,9 +135,8 @@ add_usable_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *c
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Relids		outer;
-		int			part;
 
-		if (!join_clause_is_movable_to(rinfo, rel) || !wc_quals_usable(root, rel, wrel, rinfo, &part))
+		if (!join_clause_is_movable_to(rinfo, rel) || wc_match_clause(root, rel, wrel, rinfo) == NULL)
 			continue;
 		outer = bms_union(rinfo->clause_relids, rel->lateral_relids);
 		outer = bms_del_members(outer, rel->relids);

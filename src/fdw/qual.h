@@ -32,11 +32,4 @@ typedef struct WcQuals
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
 
-/* Would this clause make a condition, and on which part (see WcKeyCond.part)?
- * For finding join clauses that a parameterised path could use. */
-extern bool wc_quals_usable(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo, int *part);
-
-/* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
-extern bool wc_quals_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
-
 #endif

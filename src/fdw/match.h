@@ -1,0 +1,25 @@
+/*
+ * fdw/match.h: one clause of a query as a condition on the key.
+ */
+#ifndef WC_FDW_MATCH_H
+#define WC_FDW_MATCH_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/private.h"
+#include "fdw/relation.h"
+
+/*
+ * The condition that a clause puts on a key part, on the raw key, or (an OR) on
+ * several; NULL: none that could become ranges.  Comparison values are whatever
+ * is neither volatile nor from rel itself.  An OR's arms hold what was found in
+ * them; it is `exact` when nothing else is in them.
+ */
+extern WcKeyCond *wc_match_clause(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo);
+
+/* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
+extern bool wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
+
+#endif
