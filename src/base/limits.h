@@ -20,6 +20,9 @@
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
 
+#define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction may have locked */
+#define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
+
 /* A message between backend and engine; one cell plus room for its headers. */
 #define WC_MESSAGE_MAX			(WC_VALUE_MAX + 4 * 1024 * 1024)
 

@@ -133,6 +133,16 @@ extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
 extern void wc_client_write_done(void);
 extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 
+/*
+ * Locks a row, whether it is there or not, to the end of the transaction (a
+ * ROLLBACK TO does not give it up), and takes the writer's lock on the table.
+ * Waits for the transaction that has it, as PostgreSQL waits for a row:
+ * lock_timeout and the deadlock detector see it.  Who has the lock reads at
+ * wc_client_snapshot(NULL) what nobody else who locks will change.  Refuses as
+ * wc_client_write does.  A round trip.
+ */
+extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
+
 /* --- administration: a round trip each ------------------------------------*/
 extern void wc_client_flush(const WcTableDesc *table);
 extern void wc_client_compact(const WcTableDesc *table, bool major);

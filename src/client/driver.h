@@ -106,11 +106,16 @@ typedef struct WcDriver
 	/* Keeps the first nops operations of the batch; never fails. */
 	void		(*rollback_to) (uint64 nops);
 
+	/* Locks a row for this transaction, xid, until commit, abort or finish.  Does
+	 * not wait: returns 0 when it has the lock, else the full id of the
+	 * transaction that has it. */
+	uint64		(*lock_row) (uint32 table_id, uint64 xid, WcSlice row);
+
 	/* xid 0: none.  Not interruptible.  An error means that nothing was applied,
 	 * but for 08007: unknown. */
 	void		(*commit) (uint64 xid, bool sync);
 
-	/* Forgets batch, scans and snapshots; never fails. */
+	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);
 
 	/* The end of a transaction that wrote nothing (or committed); never fails. */

@@ -40,6 +40,7 @@ static int	snapshots_cap;
 
 static Deferred deferred;
 static bool in_use;				/* the transaction has something in the engine */
+static bool has_locks;			/* row locks among it */
 static WcBuf spare[SPARE_BUFFERS];
 static int	nspare;
 
@@ -601,6 +602,22 @@ forget_transaction(void)
 	nsnapshots = 0;
 	forget_deferred();
 	in_use = false;
+	has_locks = false;
+}
+
+static uint64
+local_lock_row(uint32 table_id, uint64 xid, WcSlice row)
+{
+	WcLockMessage m = {table_id, xid, row};
+	uint64_t	holder;
+	WcError		err;
+
+	wc_message_lock_encode(begin_request(), &m);
+	in_use = true;
+	has_locks = true;
+	if (wc_message_numbers_decode(request(WC_MSG_LOCK), &holder, 1, &err) != WC_OK)
+		wc_raise(&err);
+	return holder;
 }
 
 static void
@@ -654,7 +671,7 @@ local_finish(void)
 		return;
 
 	/* Normally all is closed and released, and most of that has been sent. */
-	if (!dlist_is_empty(&scans) || nsnapshots > 0)
+	if (!dlist_is_empty(&scans) || nsnapshots > 0 || has_locks)
 	{
 		local_abort();
 		return;
@@ -690,6 +707,7 @@ const WcDriver wc_local_driver = {
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,
 	.rollback_to = local_rollback_to,
+	.lock_row = local_lock_row,
 	.commit = local_commit,
 	.abort = local_abort,
 	.finish = local_finish,

@@ -55,8 +55,8 @@ wc_batch_builder(void)
 }
 
 /* Who waited for the lock may find that the table it meant is gone. */
-static void
-lock_for_writing(const WcTableDesc *table)
+void
+wc_lock_for_writing(const WcTableDesc *table)
 {
 	char		name[2 * WC_NAME_MAX + 2];
 
@@ -86,7 +86,7 @@ WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
 	wc_require_writable();
-	lock_for_writing(table);
+	wc_lock_for_writing(table);
 	return wc_batch_builder();
 }
 

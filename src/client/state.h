@@ -31,6 +31,13 @@ extern bool wc_batch_empty(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks may have been released */
 
+/* rowlock.c: has the transaction locked rows? */
+extern bool wc_rows_locked(void);
+extern void wc_rows_forget(void);	/* end of the transaction; never fails */
+
+/* mutator.c: the writer's lock on the table, once a transaction. */
+extern void wc_lock_for_writing(const WcTableDesc *table);
+
 /* Refuses in a read-only transaction, during recovery and in parallel mode. */
 extern void wc_require_writable(void);
 

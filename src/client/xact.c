@@ -31,6 +31,7 @@ static void
 end_of_transaction(void)
 {
 	wc_batch_forget();
+	wc_rows_forget();
 	wc_snapshots_forget();
 	nsavepoints = 0;
 }
@@ -64,6 +65,10 @@ on_xact(XactEvent event, void *arg)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has written to stored tables")));
+			if (wc_rows_locked())
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:

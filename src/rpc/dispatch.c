@@ -13,11 +13,12 @@ typedef struct Answer
 } Answer;
 
 WcStatus
-wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, const atomic_bool *cancel, WcError *err)
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcLockTable *locktable,
+				 const atomic_bool *cancel, WcError *err)
 {
 	WcArena		arena = WC_ARENA_INIT;
 
-	wc_session_init(&d->session, engine, cancel);
+	wc_session_init(&d->session, engine, locktable, cancel);
 	d->applier = applier;
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
@@ -229,6 +230,21 @@ do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
 	return wc_session_snapshot(&d->session, number, &snapshot, err);
 }
 
+/* Who waits for a row waits in its backend, and asks again. */
+static WcStatus
+do_lock(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcLockMessage m;
+	uint64_t	holder;
+	WcStatus	status = wc_message_lock_decode(body, &m, err);
+
+	if (status == WC_OK)
+		status = wc_lock_acquire(d->session.locktable, &d->session.locks, m.xid, m.table_id, m.row, &holder, err);
+	if (status == WC_OK)
+		wc_message_numbers_encode(&d->out, &holder, 1);
+	return status;
+}
+
 static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
@@ -320,6 +336,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_table_work(d, header->type, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
+		case WC_MSG_LOCK:
+			return do_lock(d, body, err);
 		case WC_MSG_SNAPSHOT:
 			return do_snapshot(d, body, err);
 		default:

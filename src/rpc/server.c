@@ -19,6 +19,7 @@ struct WcServer
 {
 	WcServerOptions options;
 	WcApplier  *applier;
+	WcLockTable *locktable;
 	pthread_mutex_t mutex;
 	pthread_cond_t none_running;
 	WcHandler  *running;
@@ -49,6 +50,12 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	s->options = *options;
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
+	s->locktable = wc_locktable_create();
+	if (s->locktable == NULL)
+	{
+		wc_server_free(s);
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	}
 	block_signals(&before);
 	status = wc_applier_start(options->engine, options->catalog_generation, &s->applier, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -70,12 +77,12 @@ retire(WcHandler *h, const WcError *why)
 
 	if (why->status != WC_OK)
 	{
-		wc_log(WC_LOG_ERROR, "widecol: a session was ended: %s", why->message);
+		wc_log(WC_LOG_ERROR, "a session was ended: %s", why->message);
 		wc_segment_gone(h->segment, why->status, why->message);
 	}
 	else
 		wc_segment_gone(h->segment, WC_SHUTDOWN, s->why);
-	if (atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
+	if (wc_segment_wake_backend(h->segment))
 		h->wake.fn(h->wake.arg);
 
 	pthread_mutex_lock(&s->mutex);
@@ -138,7 +145,8 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
-	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, &h->segment->cancel, err);
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->locktable,
+							  &h->segment->cancel, err);
 
 	pthread_mutex_lock(&s->mutex);
 	if (status == WC_OK)
@@ -176,7 +184,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcWake wake, void *owne
 	}
 	if (status != WC_OK)
 		wc_segment_gone(segment, status, err->message);
-	if (atomic_exchange(&segment->backend_sleeping, 0) != 0)
+	if (wc_segment_wake_backend(segment))
 		wake.fn(wake.arg);
 	return status;
 }
@@ -227,5 +235,6 @@ wc_server_free(WcServer *s)
 {
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
+	wc_locktable_free(s->locktable);
 	free(s);
 }

@@ -1,15 +1,16 @@
 /*
- * rpc/session.c: scanners, snapshots and batch of one session.
+ * rpc/session.c: scanners, snapshots, batch and locks of one session.
  */
 #include "rpc/session.h"
 
 #include <stdlib.h>
 
 void
-wc_session_init(WcSession *s, WcEngine *engine, const atomic_bool *cancel)
+wc_session_init(WcSession *s, WcEngine *engine, WcLockTable *locktable, const atomic_bool *cancel)
 {
 	memset(s, 0, sizeof(*s));
 	s->engine = engine;
+	s->locktable = locktable;
 	s->cancel = cancel;
 }
 
@@ -24,6 +25,7 @@ wc_session_end_transaction(WcSession *s)
 	if (s->txn != NULL)
 		wc_txn_reset(s->txn);
 	s->txn_failed = false;
+	wc_lock_release_all(s->locktable, &s->locks);
 }
 
 void

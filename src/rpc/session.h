@@ -1,6 +1,6 @@
 /*
  * rpc/session.h: what one session holds in the engine: scanners by number,
- * snapshots by number, the open transaction's batch.
+ * snapshots by number, the open transaction's batch and its row locks.
  *
  * Belongs to the session's thread.
  */
@@ -8,6 +8,7 @@
 #define WC_RPC_SESSION_H
 
 #include "engine/engine.h"
+#include "rpc/locktable.h"
 
 /* Snapshots of one session at a time: one a running statement or cursor. */
 #define WC_SNAPSHOTS_MAX 65536
@@ -36,14 +37,18 @@ typedef struct WcSession
 	uint64_t	txn_bytes_max;
 	bool		txn_failed;		/* part of the batch is missing: txn_error says why */
 	WcError		txn_error;
+
+	WcLockTable *locktable;		/* of all sessions */
+	WcLockOwner locks;
 } WcSession;
 
-extern void wc_session_init(WcSession *s, WcEngine *engine, const atomic_bool *cancel);
+extern void wc_session_init(WcSession *s, WcEngine *engine, WcLockTable *locktable, const atomic_bool *cancel);
 
 /* Closes everything. */
 extern void wc_session_free(WcSession *s);
 
-/* Closes scanners, releases snapshots, empties the batch. */
+/* Closes scanners, releases snapshots, empties the batch, then gives up the row
+ * locks: who gets them next sees what was applied. */
 extern void wc_session_end_transaction(WcSession *s);
 
 /* Does it hold anything that a message which wakes nobody might release? */

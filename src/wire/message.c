@@ -145,6 +145,27 @@ wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err)
 }
 
 void
+wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
+{
+	wc_buf_append_varint(out, m->table_id);
+	wc_buf_append_varint(out, m->xid);
+	wc_buf_append_bytes(out, m->row);
+}
+
+WcStatus
+wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->xid = wc_decode_varint(&d);
+	m->row = wc_decode_bytes(&d);
+	if (m->xid == 0 || m->row.len == 0 || m->row.len > WC_ROW_MAX)
+		wc_decoder_fail(&d);
+	return message_done(&d, "LOCK", err);
+}
+
+void
 wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n)
 {
 	for (int i = 0; i < n; i++)

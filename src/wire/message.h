@@ -33,6 +33,7 @@ typedef enum WcMessageType
 	WC_MSG_COMPACT = 16,
 	WC_MSG_ESTIMATE = 17,
 	WC_MSG_SNAPSHOT = 18,
+	WC_MSG_LOCK = 19,
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -115,6 +116,16 @@ typedef struct WcEstimateMessage
 
 extern void wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m);
 extern WcStatus wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcLockMessage
+{
+	uint32_t	table_id;
+	uint64_t	xid;			/* PostgreSQL's full transaction id, not 0 */
+	WcSlice		row;			/* 1 .. WC_ROW_MAX bytes */
+} WcLockMessage;
+
+extern void wc_message_lock_encode(WcBuf *out, const WcLockMessage *m);
+extern WcStatus wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
 
 /* Payloads that are numbers only: n varints, exactly. */
 extern void wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n);
