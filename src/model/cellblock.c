@@ -22,6 +22,9 @@
 #define TAG_COLUMN_SHIFT	4		/* a position up to 6 is in the tag; 7: a varint follows */
 #define TAG_COLUMN_FOLLOWS	7
 
+/* Beside the type: the timestamp is not the one of the commit. */
+#define TYPE_GIVEN_TS		0x80
+
 /* Most bytes a cell's numbers take: tag, timestamp, type, and as varints the
  * position or family, TTL, and the lengths of qualifier and value. */
 #define CELL_HEAD_MAX (1 + 8 + 1 + 4 * WC_VARINT_MAX)
@@ -98,7 +101,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 	if (want_ts)
 	{
 		wc_store_u64(p, (uint64_t) cell->ts);
-		p[8] = cell->type;
+		p[8] = (uint8_t) (cell->type | (cell->ts != cell->seq ? TYPE_GIVEN_TS : 0));
 		p += 9;
 	}
 	if (ttl)
@@ -216,7 +219,8 @@ take_time(WcDecoder *d, uint8_t tag, WcCell *cell)
 		return false;
 	n = wc_load_u64(d->p);
 	cell->ts = (int64_t) n;
-	cell->type = d->p[8];
+	cell->type = d->p[8] & (uint8_t) ~TYPE_GIVEN_TS;
+	cell->seq = (d->p[8] & TYPE_GIVEN_TS) != 0 ? WC_SEQ_UNKNOWN : cell->ts;
 	d->p += 9;
 	if (n > INT64_MAX || !wc_cell_type_valid(cell->type))
 		return false;
@@ -250,7 +254,7 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		cell->ts = 0;
 		cell->type = WC_PUT;
 		cell->ttl_us = 0;
-		cell->seq = 0;
+		cell->seq = WC_SEQ_UNKNOWN;
 		if ((tag & TAG_TS) != 0)
 		{
 			if (!take_time(&d, tag, cell))

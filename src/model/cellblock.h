@@ -15,6 +15,9 @@
 
 #define WC_NO_COLUMN UINT32_MAX
 
+/* What wc_block_next says of a cell whose timestamp was given by its writer. */
+#define WC_SEQ_UNKNOWN INT64_C(-1)
+
 /* --- writing: appends to a buffer that the caller owns ---------------------
  * Whether everything fitted is looked up in the buffer at the end
  * (wc_buf_status); nothing is counted that did not. */
@@ -65,7 +68,8 @@ extern WcStatus wc_block_open(WcBlockReader *r, WcSlice block, WcError *err) WC_
 /* For a cell by position, cell->family and qualifier are not set (left alone);
  * colno is below WC_COLUMNS_MAX, whether the scan has so many columns is for the
  * caller to check.  Without want_ts, ts is 0 and type WC_PUT.  cell->row is left
- * alone, seq is 0.  Once corrupt, always corrupt. */
+ * alone.  seq is ts when that is the commit's, else (and without want_ts)
+ * WC_SEQ_UNKNOWN.  Once corrupt, always corrupt. */
 extern WcBlockEntry wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno);
 
 #endif

@@ -52,7 +52,7 @@ expect_cell(WcBlockReader *r, uint32_t expected_colno, const WcCell *expected)
 	assert_int_equal(cell.type, expected->type);
 	assert_true(cell.ts == expected->ts);
 	assert_true(cell.ttl_us == expected->ttl_us);
-	assert_true(cell.seq == 0);
+	assert_true(cell.seq == expected->seq);
 	assert_true(wc_slice_eq(cell.value, expected->value));
 }
 
@@ -73,7 +73,7 @@ cells_read_back(void **state)
 {
 	static const uint32_t colnos[] = {0, 1, 6, 7, 8, 127, 128, 16384, WC_COLUMNS_MAX - 1, WC_NO_COLUMN};
 	static const size_t value_lens[] = {0, 1, 127, 128, 16383, 16384, 100000};
-	static const int64_t times[] = {0, 1, INT64_MAX};
+	static const int64_t times[] = {0, 1, 5, INT64_MAX};
 	uint8_t    *value = malloc(100000);
 
 	(void) state;
@@ -117,6 +117,7 @@ cells_read_back(void **state)
 							ncells++;
 							continue;
 						}
+						cell.seq = want_ts && cell.ts == 5 ? 5 : WC_SEQ_UNKNOWN;
 						if (!want_ts)
 						{
 							cell.ts = cell.ttl_us = 0;
@@ -138,7 +139,7 @@ cells_read_back(void **state)
 static void
 blocks_continue_each_other(void **state)
 {
-	WcCell		cell = {.family = 3, .type = WC_PUT, .value = S("v")};
+	WcCell		cell = {.family = 3, .type = WC_PUT, .seq = WC_SEQ_UNKNOWN, .value = S("v")};
 	WcBuf		buf = WC_BUF_INIT;
 	WcBlockWriter w;
 	WcBlockReader r;
