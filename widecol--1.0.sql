@@ -128,6 +128,35 @@ CREATE FUNCTION deleteall(tab regclass, "row" bytea, col text DEFAULT NULL, ts b
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
 COMMENT ON FUNCTION deleteall(regclass, bytea, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
 
+-- Counters and conditional writes lock the row to the end of the transaction.
+
+CREATE FUNCTION incr(tab regclass, "row" bytea, col text, by bigint DEFAULT 1, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_incr' LANGUAGE C;
+COMMENT ON FUNCTION incr(regclass, bytea, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
+
+CREATE FUNCTION append(tab regclass, "row" bytea, col text, value bytea, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_append' LANGUAGE C;
+COMMENT ON FUNCTION append(regclass, bytea, text, bytea, bigint, interval) IS 'appends to a cell; what it is then';
+
+CREATE FUNCTION "check"(tab regclass, "row" bytea, check_col text, expected bytea, op text DEFAULT '=',
+    time_range int8range DEFAULT NULL)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check' LANGUAGE C;
+COMMENT ON FUNCTION "check"(regclass, bytea, text, bytea, text, int8range)
+IS 'locks the row, then compares: expected op stored; expected null: there is no cell, or an empty one';
+
+CREATE FUNCTION check_and_put(tab regclass, "row" bytea, check_col text, expected bytea, col text, value bytea, op text DEFAULT '=')
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check_and_put' LANGUAGE C;
+COMMENT ON FUNCTION check_and_put(regclass, bytea, text, bytea, text, bytea, text) IS 'writes one cell if the check holds; whether it did';
+
+CREATE FUNCTION check_and_delete(tab regclass, "row" bytea, check_col text, expected bytea, col text, op text DEFAULT '=')
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check_and_delete' LANGUAGE C;
+COMMENT ON FUNCTION check_and_delete(regclass, bytea, text, bytea, text, text) IS 'deletes a column if the check holds; whether it did';
+
 -- ---------------------------------------------------------------------------
 -- Administration
 -- ---------------------------------------------------------------------------

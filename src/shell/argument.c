@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
@@ -11,7 +12,9 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rangetypes.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "client/foreign.h"
 #include "compat.h"
@@ -38,6 +41,17 @@ wc_arg_bytes(FunctionCallInfo fcinfo, int argno)
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(argno);
 
 	return wc_slice(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+}
+
+Datum
+wc_bytea_datum(WcSlice s)
+{
+	bytea	   *result = palloc(VARHDRSZ + s.len);
+
+	SET_VARSIZE(result, VARHDRSZ + s.len);
+	if (s.len > 0)
+		memcpy(VARDATA(result), s.data, s.len);
+	return PointerGetDatum(result);
 }
 
 WcSlice
@@ -93,20 +107,62 @@ wc_arg_ttl(FunctionCallInfo fcinfo, int argno)
 	return ttl->time + (ttl->day + (int64) ttl->month * DAYS_PER_MONTH) * USECS_PER_DAY;
 }
 
+/* PostgreSQL keeps an int8range as [min, max). */
+void
+wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
+{
+	RangeType  *range;
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	range = PG_GETARG_RANGE_P(argno);
+	range_deserialize(lookup_type_cache(INT8RANGEOID, TYPECACHE_RANGE_INFO), range,
+					  &lower, &upper, &empty);
+	if (empty)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time_range must not be empty")));
+	if ((!lower.infinite && DatumGetInt64(lower.val) < 0) ||
+		(!upper.infinite && DatumGetInt64(upper.val) <= 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time_range must not be negative")));
+	scan->ts_min = lower.infinite ? 0 : DatumGetInt64(lower.val);
+	scan->ts_max = upper.infinite ? WC_TS_LATEST : DatumGetInt64(upper.val);
+}
+
+static void
+require_privilege(Oid relid, AclMode privilege)
+{
+	AclResult	acl = pg_class_aclcheck(relid, GetUserId(), privilege);
+
+	if (acl != ACLCHECK_OK)
+		aclcheck_error(acl, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+}
+
 WcTableDesc *
 wc_arg_table(FunctionCallInfo fcinfo, int argno, AclMode privilege)
 {
 	Oid			relid;
 	char	   *name;
-	AclResult	acl;
 
 	wc_arg_not_null(fcinfo, argno, "tab");
 	relid = PG_GETARG_OID(argno);
 	name = wc_foreign_table_name(relid);
-	acl = pg_class_aclcheck(relid, GetUserId(), privilege);
-	if (acl != ACLCHECK_OK)
-		aclcheck_error(acl, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+	require_privilege(relid, privilege);
 	return wc_client_table(name, false);
+}
+
+WcTableDesc *
+wc_arg_table_read_write(FunctionCallInfo fcinfo, int argno, AclMode privilege)
+{
+	WcTableDesc *table = wc_arg_table(fcinfo, argno, ACL_SELECT);
+
+	require_privilege(PG_GETARG_OID(argno), privilege);
+	return table;
 }
 
 void
@@ -245,4 +301,11 @@ wc_column_parse(const WcTableDesc *table, const char *column, bool family_allowe
 	else
 		name.family = wc_family_lookup(table, column)->id;
 	return name;
+}
+
+WcColumnName
+wc_arg_column(FunctionCallInfo fcinfo, int argno, const char *name, const WcTableDesc *table)
+{
+	wc_arg_not_null(fcinfo, argno, name);
+	return wc_column_parse(table, wc_arg_cstring(fcinfo, argno), false);
 }

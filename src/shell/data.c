@@ -42,10 +42,21 @@ finish_row(WcBatchBuilder *batch)
 	wc_client_write_done();
 }
 
-/* One marker on one row. */
-static void
-delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 family,
-		   WcSlice qualifier, int64 ts)
+void
+wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName *column, int64 ts, int64 ttl_us,
+		   WcSlice value)
+{
+	WcBatchBuilder *batch = begin_row(table, row);
+	WcError		err;
+
+	if (wc_batch_put(batch, column->family, column->qualifier, ts, ttl_us, value, &err) != WC_OK)
+		wc_client_write_failed(&err);
+	finish_row(batch);
+}
+
+void
+wc_delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 family,
+			  WcSlice qualifier, int64 ts)
 {
 	WcBatchBuilder *batch = begin_row(table, row);
 	WcError		err;
@@ -63,20 +74,10 @@ widecol_put(PG_FUNCTION_ARGS)
 	WcSlice		row = wc_arg_row(fcinfo, 1);
 	int64		ts = wc_arg_ts(fcinfo, 4);
 	int64		ttl = wc_arg_ttl(fcinfo, 5);
-	WcColumnName column;
-	WcSlice		value;
-	WcBatchBuilder *batch;
-	WcError		err;
+	WcColumnName column = wc_arg_column(fcinfo, 2, "col", table);
 
-	wc_arg_not_null(fcinfo, 2, "col");
 	wc_arg_not_null(fcinfo, 3, "value");
-	column = wc_column_parse(table, wc_arg_cstring(fcinfo, 2), false);
-	value = wc_arg_bytes(fcinfo, 3);
-
-	batch = begin_row(table, row);
-	if (wc_batch_put(batch, column.family, column.qualifier, ts, ttl, value, &err) != WC_OK)
-		wc_client_write_failed(&err);
-	finish_row(batch);
+	wc_put_one(table, row, &column, ts, ttl, wc_arg_bytes(fcinfo, 3));
 	PG_RETURN_VOID();
 }
 
@@ -86,11 +87,9 @@ delete_column(FunctionCallInfo fcinfo, WcCellType type)
 	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_DELETE);
 	WcSlice		row = wc_arg_row(fcinfo, 1);
 	int64		ts = wc_arg_ts(fcinfo, 3);
-	WcColumnName column;
+	WcColumnName column = wc_arg_column(fcinfo, 2, "col", table);
 
-	wc_arg_not_null(fcinfo, 2, "col");
-	column = wc_column_parse(table, wc_arg_cstring(fcinfo, 2), false);
-	delete_one(table, row, type, column.family, column.qualifier, ts);
+	wc_delete_one(table, row, type, column.family, column.qualifier, ts);
 	PG_RETURN_VOID();
 }
 
@@ -120,7 +119,7 @@ delete_whole_family(FunctionCallInfo fcinfo, WcCellType type)
 	if (type == WC_DELETE_FAMILY_VERSION)
 		wc_arg_not_null(fcinfo, 3, "ts");
 	family = wc_family_lookup(table, wc_arg_cstring(fcinfo, 2));
-	delete_one(table, row, type, family->id, wc_slice(NULL, 0), ts);
+	wc_delete_one(table, row, type, family->id, wc_slice(NULL, 0), ts);
 	PG_RETURN_VOID();
 }
 
@@ -152,8 +151,8 @@ widecol_deleteall(PG_FUNCTION_ARGS)
 	{
 		WcColumnName column = wc_column_parse(table, wc_arg_cstring(fcinfo, 2), true);
 
-		delete_one(table, row, column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
-				   column.family, column.qualifier, ts);
+		wc_delete_one(table, row, column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
+					  column.family, column.qualifier, ts);
 		PG_RETURN_VOID();
 	}
 	batch = begin_row(table, row);

@@ -14,9 +14,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/rangetypes.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
 
 #include "shell/shell.h"
 
@@ -82,33 +80,6 @@ set_versions(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 		scan->versions = (uint32) count_argument(fcinfo, argno, "versions", PG_GETARG_INT32(argno), 1);
 }
 
-/* int8range: [min, max), canonical as PostgreSQL keeps it */
-static void
-set_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
-{
-	RangeType  *range;
-	RangeBound	lower;
-	RangeBound	upper;
-	bool		empty;
-
-	if (PG_ARGISNULL(argno))
-		return;
-	range = PG_GETARG_RANGE_P(argno);
-	range_deserialize(lookup_type_cache(INT8RANGEOID, TYPECACHE_RANGE_INFO), range,
-					  &lower, &upper, &empty);
-	if (empty)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time_range must not be empty")));
-	if ((!lower.infinite && DatumGetInt64(lower.val) < 0) ||
-		(!upper.infinite && DatumGetInt64(upper.val) <= 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time_range must not be negative")));
-	scan->ts_min = lower.infinite ? 0 : DatumGetInt64(lower.val);
-	scan->ts_max = upper.infinite ? WC_TS_LATEST : DatumGetInt64(upper.val);
-}
-
 static void
 set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 {
@@ -116,17 +87,6 @@ set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 		scan->column_limit = (uint32) count_argument(fcinfo, argno, "column_limit", PG_GETARG_INT32(argno), 1);
 	if (!PG_ARGISNULL(argno + 1))
 		scan->column_offset = (uint32) count_argument(fcinfo, argno + 1, "column_offset", PG_GETARG_INT32(argno + 1), 0);
-}
-
-static Datum
-bytea_of(WcSlice s)
-{
-	bytea	   *result = palloc(VARHDRSZ + s.len);
-
-	SET_VARSIZE(result, VARHDRSZ + s.len);
-	if (s.len > 0)
-		memcpy(VARDATA(result), s.data, s.len);
-	return PointerGetDatum(result);
 }
 
 /* The name of a family, as text; families are few, so looked up by id. */
@@ -175,7 +135,7 @@ return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
 	{
 		WcCell		cell;
 		uint32		colno;
-		Datum		row_datum = bytea_of(row);
+		Datum		row_datum = wc_bytea_datum(row);
 
 		CHECK_FOR_INTERRUPTS();
 		while (wc_client_next_cell(rows, &cell, &colno))
@@ -186,10 +146,10 @@ return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
 			identify(scan, colno, &cell);
 			values[0] = row_datum;
 			values[1] = family_text(table, names, cell.family);
-			values[2] = bytea_of(cell.qualifier);
+			values[2] = wc_bytea_datum(cell.qualifier);
 			values[3] = Int64GetDatum(cell.ts);
 			values[4] = CStringGetTextDatum(wc_cell_type_name(cell.type));
-			values[5] = bytea_of(cell.value);
+			values[5] = wc_bytea_datum(cell.value);
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 			if (cell.value.len > 0)
 				pfree(DatumGetPointer(values[5]));
@@ -217,7 +177,7 @@ widecol_get(PG_FUNCTION_ARGS)
 	scan.nranges = 1;
 	set_columns(fcinfo, 2, table, &scan);
 	set_versions(fcinfo, 3, &scan);
-	set_time_range(fcinfo, 4, &scan);
+	wc_arg_time_range(fcinfo, 4, &scan);
 	set_column_paging(fcinfo, 5, &scan);
 	return_cells(fcinfo, table, &scan);
 	return (Datum) 0;
@@ -278,7 +238,7 @@ widecol_scan(PG_FUNCTION_ARGS)
 	scan.raw = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
 	set_columns(fcinfo, 4, table, &scan);
 	set_versions(fcinfo, 5, &scan);
-	set_time_range(fcinfo, 6, &scan);
+	wc_arg_time_range(fcinfo, 6, &scan);
 	if (!PG_ARGISNULL(8))
 		scan.row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
 	set_column_paging(fcinfo, 12, &scan);

@@ -32,11 +32,21 @@ extern int64 wc_arg_ts(FunctionCallInfo fcinfo, int argno);
 /* A cell TTL in microseconds: NULL is 0 (none); not above zero is 22023. */
 extern int64 wc_arg_ttl(FunctionCallInfo fcinfo, int argno);
 
+/* An int8range becomes the scan's time range: NULL leaves it; empty and negative
+ * ones are 22023. */
+extern void wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan);
+
+/* Bytes as a palloc'd bytea. */
+extern Datum wc_bytea_datum(WcSlice s);
+
 /* --- what they act on -------------------------------------------------------- */
 
 /* The stored table behind the foreign table in argument argno; the caller needs
  * `privilege` on the foreign table. */
 extern WcTableDesc *wc_arg_table(FunctionCallInfo fcinfo, int argno, AclMode privilege);
+
+/* The caller needs SELECT and one of `privilege`. */
+extern WcTableDesc *wc_arg_table_read_write(FunctionCallInfo fcinfo, int argno, AclMode privilege);
 
 /* The caller needs USAGE on the server widecol. */
 extern void wc_require_usage(void);
@@ -60,8 +70,39 @@ typedef struct WcColumnName
 extern WcColumnName wc_column_parse(const WcTableDesc *table, const char *column, bool family_allowed);
 extern const WcFamilyDesc *wc_family_lookup(const WcTableDesc *table, const char *family);
 
+/* A column argument named `name`, which must have a colon and not be NULL. */
+extern WcColumnName wc_arg_column(FunctionCallInfo fcinfo, int argno, const char *name, const WcTableDesc *table);
+
 /* Names are UTF-8 in the store. */
 extern WcSlice wc_name_to_utf8(const char *name);
 extern char *wc_name_from_utf8(WcSlice name);
+
+/* --- single cells (data.c): one operation of the transaction's batch ----------- */
+
+/* ts WC_TS_LATEST: the commit's; ttl_us 0: none. */
+extern void wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName *column, int64 ts,
+					   int64 ttl_us, WcSlice value);
+extern void wc_delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 family,
+						  WcSlice qualifier, int64 ts);
+
+/* --- a cell as it is now (current.c) ---------------------------------------- */
+typedef struct WcCurrentCell
+{
+	bool		found;
+	bool		ahead;			/* dated in the future: the commit's timestamp will not be later */
+	int64		ts;
+	int64		ttl_us;			/* as it was given; 0: none */
+	WcSlice		value;			/* palloc'd */
+} WcCurrentCell;
+
+/*
+ * Locks the row to the end of the transaction, waiting for others, then reads the
+ * newest visible version of the column (in the time range of `scan`, a scan of
+ * this table with nothing else set), with all that this transaction has written
+ * so far.  Under REPEATABLE READ and above, 40001 when another transaction has
+ * changed it since this one began.
+ */
+extern void wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *column,
+							const WcScan *scan, WcCurrentCell *current);
 
 #endif

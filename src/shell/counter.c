@@ -1,0 +1,151 @@
+/*
+ * shell/counter.c: incr and append, which compute a cell from what it holds.
+ *
+ * They lock the row, so that nothing is lost between reading and committing, and
+ * read the newest state, so under READ COMMITTED they never fail for others'
+ * sake.  What they write is an ordinary put.  Who calls them writes and is told
+ * what was there: INSERT, as for put, and SELECT.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/acl.h"
+
+#include "base/coding.h"
+#include "rowkey/printable.h"
+#include "shell/shell.h"
+
+PG_FUNCTION_INFO_V1(widecol_incr);
+PG_FUNCTION_INFO_V1(widecol_append);
+
+#define COUNTER_SIZE 8			/* HBase's long, big-endian */
+
+/* Of a row key or qualifier in a message. */
+#define SHOWN_MAX 128
+
+typedef struct Change
+{
+	WcTableDesc *table;
+	WcSlice		row;
+	WcColumnName column;
+	int64		ts;				/* as asked for */
+	int64		ttl_us;
+	WcCurrentCell current;
+} Change;
+
+/* tab, row, col, (argument 3), ts, ttl: locks the row and reads the cell. */
+static void
+begin_change(FunctionCallInfo fcinfo, Change *c)
+{
+	WcScan		scan;
+
+	c->table = wc_arg_table_read_write(fcinfo, 0, ACL_INSERT);
+	c->row = wc_arg_row(fcinfo, 1);
+	c->column = wc_arg_column(fcinfo, 2, "col", c->table);
+	c->ts = wc_arg_ts(fcinfo, 4);
+	c->ttl_us = wc_arg_ttl(fcinfo, 5);
+	wc_scan_init(&scan, c->table->id);
+	wc_current_cell(c->table, c->row, &c->column, &scan, &c->current);
+}
+
+/* "column "f:q" of row "r" of stored table "t"" */
+static char *
+place(const Change *c)
+{
+	char		row[SHOWN_MAX];
+	char		qualifier[SHOWN_MAX];
+	char		table[2 * WC_NAME_MAX + 2];
+	const char *family = "";
+
+	for (uint32 i = 0; i < c->table->nfamilies; i++)
+	{
+		if (c->table->families[i].id == c->column.family)
+			family = wc_name_from_utf8(c->table->families[i].name);
+	}
+	return psprintf("column \"%s:%s\" of row \"%s\" of stored table \"%s\"", family,
+					wc_printable(qualifier, sizeof(qualifier), c->column.qualifier),
+					wc_printable(row, sizeof(row), c->row),
+					wc_table_desc_fullname(c->table, table, sizeof(table)));
+}
+
+/*
+ * The new version is later than the current one, which stays as a version: it
+ * has the commit's timestamp, or, over a cell dated ahead of it, that cell's
+ * plus one.  A timestamp of one's own is for a cell that is not there yet.  A TTL
+ * is handed on unless there is a new one.
+ */
+static void
+finish_change(const Change *c, WcSlice value)
+{
+	int64		ts = c->ts;
+	int64		ttl_us = c->ttl_us;
+
+	if (c->current.found)
+	{
+		ts = c->current.ahead ? c->current.ts + 1 : WC_TS_LATEST;
+		if (c->current.ahead && ts == WC_TS_LATEST)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("cannot change %s", place(c)),
+					 errdetail("Its cell has the greatest timestamp there is, " INT64_FORMAT ".", c->current.ts)));
+		if (ttl_us == 0)
+			ttl_us = c->current.ttl_us;
+	}
+	wc_put_one(c->table, c->row, &c->column, ts, ttl_us, value);
+}
+
+/* incr(tab, row, col, by, ts, ttl): adds to a counter, which wraps around as
+ * HBase's does; returns what it is now.  No cell counts as 0. */
+Datum
+widecol_incr(PG_FUNCTION_ARGS)
+{
+	uint8		bytes[COUNTER_SIZE];
+	uint64		sum;
+	Change		c;
+
+	wc_arg_not_null(fcinfo, 3, "by");
+	begin_change(fcinfo, &c);
+	sum = (uint64) PG_GETARG_INT64(3);
+	if (c.current.found)
+	{
+		if (c.current.value.len != COUNTER_SIZE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("cannot increment %s", place(&c)),
+					 errdetail("It holds %zu bytes; a counter is %d bytes, a big-endian number.",
+							   c.current.value.len, COUNTER_SIZE)));
+		sum += wc_load_u64(c.current.value.data);
+	}
+	wc_store_u64(bytes, sum);
+	finish_change(&c, wc_slice(bytes, COUNTER_SIZE));
+	PG_RETURN_INT64((int64) sum);
+}
+
+/* append(tab, row, col, value, ts, ttl): returns the whole new value. */
+Datum
+widecol_append(PG_FUNCTION_ARGS)
+{
+	WcSlice		more;
+	WcSlice		whole;
+	bytea	   *result;
+	Change		c;
+
+	wc_arg_not_null(fcinfo, 3, "value");
+	begin_change(fcinfo, &c);
+	more = wc_arg_bytes(fcinfo, 3);
+	if (c.current.value.len + more.len > WC_VALUE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot append to %s", place(&c)),
+				 errdetail("Its value would have %zu bytes; the limit is %d.",
+						   c.current.value.len + more.len, WC_VALUE_MAX)));
+	result = palloc(VARHDRSZ + c.current.value.len + more.len);
+	SET_VARSIZE(result, VARHDRSZ + c.current.value.len + more.len);
+	whole = wc_slice(VARDATA(result), c.current.value.len + more.len);
+	if (c.current.value.len > 0)
+		memcpy(VARDATA(result), c.current.value.data, c.current.value.len);
+	if (more.len > 0)
+		memcpy(VARDATA(result) + c.current.value.len, more.data, more.len);
+	finish_change(&c, whole);
+	PG_RETURN_BYTEA_P(result);
+}
