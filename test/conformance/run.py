@@ -19,7 +19,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARK = "@@step"
+VALUE = "value|"
+APPLIED = "applied|"
 ALL_VERSIONS = 2147483647
+COMPUTED = ("increment", "append")
+COMPARE = {"EQUAL": "=", "NOT_EQUAL": "<>", "LESS": "<", "LESS_OR_EQUAL": "<=", "GREATER": ">", "GREATER_OR_EQUAL": ">="}
 
 
 class NotRun(Exception):
@@ -117,7 +121,74 @@ class Case:
             return [f"SELECT widecol.delete_family_version({t}, {text(step['family'])}, {ts})"]
         if op == "delete_row":
             return [f"SELECT widecol.deleteall({t}, NULL, {ts})"]
+        if op in COMPUTED:
+            return [s for key in self.computed(step) for s in self.compute(step, key, row, "\\g")]
         raise NotRun(op)
+
+    # An increment or append names one column, or several. All are computed from
+    # the state before the step: so of a column that is named twice the last
+    # amount is what stays, and is what is sent.
+
+    def operands(self, step):
+        """[(family, qualifier), operand]: what is added or appended, in order."""
+        operand = "amount" if step["op"] == "increment" else "value"
+        columns = step.get("columns") or [[step["family"], step.get("qualifier"), step.get(operand)]]
+        return [((f, to_bytes(q)), to_bytes(v) if step["op"] == "append" else v) for f, q, v in columns]
+
+    def computed(self, step):
+        return dict(self.operands(step))
+
+    def compute(self, step, key, row, ending):
+        """Computes and writes one column; its new value, in hex, goes where ending says."""
+        family, qualifier = key
+        operand = self.computed(step)[key]
+        ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
+        t = f"'{self.table}', {row}, {column(family, {'hex': qualifier.hex()})}"
+        if step["op"] == "increment":
+            value = f"int8send(widecol.incr({t}, {operand}, {self.ts_sql(step.get('ts'))}, {ttl}))"
+        else:
+            value = f"widecol.append({t}, '\\x{operand.hex()}', {self.ts_sql(step.get('ts'))}, {ttl})"
+        return [f"SELECT '{VALUE}' || encode({value}, 'hex') AS value {ending}"]
+
+    def mutations(self, step):
+        """Those of one step on one row. Increments and appends see the state before
+        it, so they come first; one that follows a put of its column is put again in
+        its place."""
+        row = bytea(step["row"])
+        first = []
+        then = []
+        put = set()
+        for n, m in enumerate(step["mutations"]):
+            if m["op"] not in COMPUTED:
+                then += self.mutation(m, step["row"])
+                if m["op"] == "put":
+                    put.add((m["family"], to_bytes(m.get("qualifier"))))
+                continue
+            for i, key in enumerate(self.computed(m)):
+                name = f"v{n}_{i}"
+                first += self.compute(m, key, row, f"\\gset {name}_") + [f"SELECT :'{name}_value'"]
+                if key in put:
+                    then.append(f"SELECT widecol.put('{self.table}', {row}, {column(key[0], {'hex': key[1].hex()})}, "
+                                f"decode(substr(:'{name}_value', {len(VALUE) + 1}), 'hex'))")
+        return first + then
+
+    def check(self, step):
+        check = step["check"]
+        single = step["mutations"][0] if len(step["mutations"]) == 1 else {}
+        value = "NULL" if check.get("value") is None else bytea(check["value"])
+        arguments = (f"'{self.table}', {bytea(step['row'])}, {column(check['family'], check.get('qualifier'))}, {value}")
+        op = "op => " + text(COMPARE[check.get("compare") or "EQUAL"])
+        plain = self.range_sql(check) is None and single.get("ts") is None and single.get("cell_ttl_ms") is None
+        if plain and step["op"] == "check_and_put" and single.get("op") == "put":
+            return [f"SELECT '{APPLIED}' || widecol.check_and_put({arguments}, "
+                    f"{column(single['family'], single.get('qualifier'))}, {bytea(single.get('value'))}, {op})"]
+        if plain and step["op"] == "check_and_delete" and single.get("op") == "delete_column":
+            return [f"SELECT '{APPLIED}' || widecol.check_and_delete({arguments}, "
+                    f"{column(single['family'], single.get('qualifier'))}, {op})"]
+        if self.range_sql(check):
+            op += ", time_range => " + self.range_sql(check)
+        return (["\\set applied false", "BEGIN", f"SELECT widecol.check({arguments}, {op}) AS applied \\gset", "\\if :applied"]
+                + self.mutations(step) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
 
     def read(self, step):
         for unsupported in ("filter", "batch"):
@@ -191,8 +262,9 @@ class Case:
         if "split" in op or "midpoint" in op:
             return self.split(step)
         if op == "mutate_row":
-            statements = [s for m in step["mutations"] for s in self.mutation(m, step["row"])]
-            return ["BEGIN"] + statements + ["COMMIT"]
+            return ["BEGIN"] + self.mutations(step) + ["COMMIT"]
+        if op.startswith("check_and_"):
+            return self.check(step)
         statements = self.mutation(step)
         return statements if len(statements) == 1 else ["BEGIN"] + statements + ["COMMIT"]
 
@@ -205,7 +277,7 @@ class Case:
             lines.append(f"\\echo {MARK} {i}")
             # 1 ms at least lies between two steps
             lines.append("SELECT pg_sleep(0.001) \\g /dev/null")
-            lines += [s + ";" for s in self.sql(step)]
+            lines += [s if "\\" == s[0] or " \\g" in s else s + ";" for s in self.sql(step)]
         lines.append(f"\\echo {MARK} end")
         lines.append("RESET widecol.debug_clock_offset;")
         lines.append(f"DROP FOREIGN TABLE {self.table};")
@@ -235,6 +307,25 @@ class Case:
                 (notes if step.get("impl_dependent") else failures).append(f"step {i} ({step['op']}): {why}")
         return failures, notes
 
+    def judge_values(self, step, got):
+        """What increments and appends gave. Of a column that is named twice only the
+        last was sent; the others would have given the same but for their operand."""
+        values = []
+        got = iter(got)
+        for m in step.get("mutations", [step]):
+            if m["op"] not in COMPUTED:
+                continue
+            sent = self.computed(m)
+            new = {key: next(got, b"") for key in sent}
+            for key, operand in self.operands(m):
+                if m["op"] == "increment":
+                    values.append(int.from_bytes(new[key], "big", signed=True) - sent[key] + operand)
+                else:
+                    values.append(new[key][:len(new[key]) - len(sent[key])] + operand)
+        wanted = [to_bytes(w) if isinstance(v, bytes) else w for v, w in zip(values, step["expect_values"])]
+        same = len(values) == len(step["expect_values"]) and values == wanted
+        return None if same else f"got {values}, expected {step['expect_values']}"
+
     def judge(self, step, lines):
         """None, or what is wrong."""
         errors = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
@@ -243,6 +334,14 @@ class Case:
         if errors:
             return errors[0]
         rows = [line for line in lines if line.strip()]
+        if step.get("expect_applied") is not None:
+            applied = [r for r in rows if r.startswith(APPLIED)]
+            if applied != [APPLIED + ("true" if step["expect_applied"] else "false")]:
+                return f"got {applied}, expected {step['expect_applied']}"
+        if step.get("expect_values") is not None:
+            why = self.judge_values(step, [bytes.fromhex(r[len(VALUE):]) for r in rows if r.startswith(VALUE)])
+            if why:
+                return why
         if "expect_value" in step:
             wanted = step["expect_value"]
             if not isinstance(wanted, list):
