@@ -21,7 +21,8 @@ ended(WcHandler *h)
 static void
 wake_backend(WcHandler *h)
 {
-	if (wc_segment_wake_backend(h->segment))
+	if (atomic_load(&h->segment->backend_sleeping) != 0 &&
+		atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
 		h->wake.fn(h->wake.arg);
 }
 
