@@ -40,7 +40,7 @@ wc_shmem_startup(void)
 	if (!found)
 	{
 		memset(shmem, 0, shmem_bytes());
-		atomic_init(&shmem->state, WC_ENGINE_STARTING);
+		atomic_init(&shmem->state, WC_ENGINE_ABSENT);
 		ConditionVariableInit(&shmem->state_changed);
 		shmem->nslots = MaxBackends;
 	}

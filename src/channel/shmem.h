@@ -20,10 +20,11 @@
 
 typedef enum WcEngineState
 {
-	WC_ENGINE_STARTING = 0,		/* not there yet: wait */
+	WC_ENGINE_ABSENT = 0,		/* its process has not begun yet: wait a while */
 	WC_ENGINE_READY = 1,
 	WC_ENGINE_STOPPED = 2,		/* went away, or will not start while the server stops */
-	WC_ENGINE_FAILED = 3		/* could not start: start_error says why; it is tried again */
+	WC_ENGINE_FAILED = 3,		/* could not start: start_error says why; it is tried again */
+	WC_ENGINE_STARTING = 4		/* opens the store, which may take long after a crash: wait */
 } WcEngineState;
 
 /* One a process that may have a session, found by its place among PostgreSQL's

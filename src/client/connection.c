@@ -17,9 +17,9 @@
 #include "client/client.h"
 #include "client/connection.h"
 
-/* How long to wait for an engine that was stopped: the postmaster starts it
- * again after a second, unless the server is going down. */
-#define RESTART_WAIT_MS 5000
+/* How long to wait for an engine that is not there: the postmaster starts it
+ * again after a second, unless the server is going down or cannot load it. */
+#define START_WAIT_MS 5000
 
 /* A sleep that nobody ends: the engine's threads wake us, so this is long. */
 #define SLEEP_MS 10000
@@ -134,18 +134,28 @@ spin(uint32 room)
 	return false;
 }
 
-/* Sleeps until the latch is set, unless there is what is waited for.  In this
- * order: flag, look, sleep; the engine: bytes, flag. */
+/* Sleeps once, unless there is what is waited for.  In this order: flag, look,
+ * sleep; the engine: bytes, flag.  briefly: on the futex, which wakes soonest;
+ * else on the latch. */
 static void
-sleep_once(uint32 room)
+sleep_once(uint32 room, bool briefly)
 {
 	WcSegment  *s = conn.segment;
 
 	atomic_store(&s->backend_wants, room);
-	atomic_store(&s->backend_sleeping, 1);
+	if (briefly)
+	{
+		atomic_store(&s->backend_sleeping, WC_BACKEND_ON_FUTEX);
+		if (!ready(room) && !segment_gone() && !InterruptPending)
+			wc_segment_backend_sleep(s);
+		atomic_store(&s->backend_sleeping, WC_BACKEND_AWAKE);
+		atomic_store(&s->backend_wants, 0);
+		return;
+	}
+	atomic_store(&s->backend_sleeping, WC_BACKEND_ON_LATCH);
 	if (!ready(room) && !segment_gone())
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLEEP_MS, PG_WAIT_EXTENSION);
-	atomic_store(&s->backend_sleeping, 0);
+	atomic_store(&s->backend_sleeping, WC_BACKEND_AWAKE);
 	atomic_store(&s->backend_wants, 0);
 	ResetLatch(MyLatch);
 }
@@ -173,13 +183,13 @@ serve_interrupts(uint64 id)
 static bool
 wait_for(uint32 room, uint64 id)
 {
-	for (;;)
+	for (bool briefly = true;; briefly = false)
 	{
 		if (ready(room) || spin(room))
 			return true;
 		if (segment_gone())
 			return ready(room);	/* what it said before it went */
-		sleep_once(room);
+		sleep_once(room, briefly);
 		if (id != 0)
 			serve_interrupts(id);
 	}
@@ -413,14 +423,14 @@ wait_for_engine(WcShmem *shmem)
 					 err.hint[0] != '\0' ? errhint("%s", err.hint) :
 					 errhint("The server log says more. It is tried again every second.")));
 		}
-		if (state == WC_ENGINE_STOPPED)
+		if (state == WC_ENGINE_STOPPED || state == WC_ENGINE_ABSENT)
 		{
 			if (until == 0)
-				until = wc_clock_monotonic_us() + RESTART_WAIT_MS * INT64CONST(1000);
+				until = wc_clock_monotonic_us() + START_WAIT_MS * INT64CONST(1000);
 			else if (wc_clock_monotonic_us() > until)
 			{
 				ConditionVariableCancelSleep();
-				note_gone(WC_SHUTDOWN, "the widecol engine is not running");
+				note_gone(WC_SHUTDOWN, "the widecol engine is not running (the server's log says why)");
 				wc_connection_raise_gone();
 			}
 		}
@@ -458,10 +468,10 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 			wc_connection_close();
 			return false;
 		}
-		atomic_store(&conn.segment->backend_sleeping, 1);
+		atomic_store(&conn.segment->backend_sleeping, WC_BACKEND_ON_LATCH);
 		if (atomic_load(&conn.segment->state) == WC_SEGMENT_NEW)
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, PG_WAIT_EXTENSION);
-		atomic_store(&conn.segment->backend_sleeping, 0);
+		atomic_store(&conn.segment->backend_sleeping, WC_BACKEND_AWAKE);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -21,8 +21,7 @@ ended(WcHandler *h)
 static void
 wake_backend(WcHandler *h)
 {
-	if (atomic_load(&h->segment->backend_sleeping) != 0 &&
-		atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
+	if (wc_segment_wake_backend(h->segment))
 		h->wake.fn(h->wake.arg);
 }
 

@@ -77,6 +77,31 @@ wc_segment_wake_engine(WcSegment *segment)
 		syscall(SYS_futex, &segment->engine_sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+bool
+wc_segment_wake_backend(WcSegment *segment)
+{
+	if (atomic_load(&segment->backend_sleeping) == WC_BACKEND_AWAKE)
+		return false;
+	switch (atomic_exchange(&segment->backend_sleeping, WC_BACKEND_AWAKE))
+	{
+		case WC_BACKEND_ON_FUTEX:
+			syscall(SYS_futex, &segment->backend_sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+			return false;
+		case WC_BACKEND_ON_LATCH:
+			return true;
+		default:
+			return false;
+	}
+}
+
+void
+wc_segment_backend_sleep(WcSegment *segment)
+{
+	const struct timespec brief = {0, WC_BRIEF_SLEEP_US * 1000};
+
+	syscall(SYS_futex, &segment->backend_sleeping, FUTEX_WAIT, WC_BACKEND_ON_FUTEX, &brief, NULL, 0);
+}
+
 void
 wc_segment_gave_room(WcSegment *segment, uint32_t room)
 {

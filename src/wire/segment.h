@@ -34,6 +34,19 @@ typedef enum WcSegmentState
 	WC_SEGMENT_GONE = 2			/* nobody serves it any more: gone_status and gone_text say why */
 } WcSegmentState;
 
+/* How a backend sleeps: briefly on the futex, which costs least, then on its latch,
+ * which other things wake too. */
+typedef enum WcBackendSleep
+{
+	WC_BACKEND_AWAKE = 0,
+	WC_BACKEND_ON_LATCH = 1,
+	WC_BACKEND_ON_FUTEX = 2
+} WcBackendSleep;
+
+/* How long a backend sleeps on the futex: an interrupt that comes just before waits
+ * that long to be served. */
+#define WC_BRIEF_SLEEP_US	5000
+
 typedef struct WcSegment
 {
 	uint32_t	magic;
@@ -45,7 +58,7 @@ typedef struct WcSegment
 	_Alignas(64) _Atomic uint64_t cancel_upto;	/* requests with this id or a smaller one need no answer */
 	_Atomic uint64_t cancel_one;	/* nor does this one */
 	_Atomic uint32_t closing;	/* the backend is going away */
-	_Atomic uint32_t backend_sleeping;	/* set by the backend, cleared by whoever wakes it */
+	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by whoever wakes it; a futex */
 	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */
 
 	/* set by the engine */
@@ -80,6 +93,15 @@ extern WcRingEnd wc_segment_responses(WcSegment *segment);
 /* Wakes the session thread if it sleeps.  Any thread, any process; cheap when it
  * does not. */
 extern void wc_segment_wake_engine(WcSegment *segment);
+
+/* Wakes the backend if it sleeps on the futex.  True: it sleeps on its latch, which
+ * the caller has to set.  Any thread. */
+extern bool wc_segment_wake_backend(WcSegment *segment) WC_WARN_UNUSED;
+
+/* Backend: sleeps until woken, for WC_BRIEF_SLEEP_US at most; also returns when a
+ * signal was handled.  backend_sleeping must have been set to WC_BACKEND_ON_FUTEX
+ * before what is waited for was looked at for the last time. */
+extern void wc_segment_backend_sleep(WcSegment *segment);
 
 /* Backend, after it has read from the responses: wakes the session thread if it
  * sleeps for room and there is enough of it. */
