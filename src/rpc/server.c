@@ -77,12 +77,12 @@ retire(WcHandler *h, const WcError *why)
 
 	if (why->status != WC_OK)
 	{
-		wc_log(WC_LOG_ERROR, "widecol: a session was ended: %s", why->message);
+		wc_log(WC_LOG_ERROR, "a session was ended: %s", why->message);
 		wc_segment_gone(h->segment, why->status, why->message);
 	}
 	else
 		wc_segment_gone(h->segment, WC_SHUTDOWN, s->why);
-	if (atomic_exchange(&h->segment->backend_sleeping, 0) != 0)
+	if (wc_segment_wake_backend(h->segment))
 		h->wake.fn(h->wake.arg);
 
 	pthread_mutex_lock(&s->mutex);
@@ -184,7 +184,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcWake wake, void *owne
 	}
 	if (status != WC_OK)
 		wc_segment_gone(segment, status, err->message);
-	if (atomic_exchange(&segment->backend_sleeping, 0) != 0)
+	if (wc_segment_wake_backend(segment))
 		wake.fn(wake.arg);
 	return status;
 }
