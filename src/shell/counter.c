@@ -12,6 +12,7 @@
 #include "utils/acl.h"
 
 #include "base/coding.h"
+#include "compat.h"
 #include "rowkey/printable.h"
 #include "shell/shell.h"
 
