@@ -335,6 +335,8 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	/* A block holds something at least: more than its own head. */
 	if (bytes_target < 2)
 		bytes_target = 2;
+	if (rows_max == 0)
+		rows_max = s->scan.batch_rows;
 	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);

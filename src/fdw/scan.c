@@ -186,6 +186,7 @@ start(WcScanState *state, ForeignScanState *node)
 	scan.nranges = state->bounds.nranges;
 	scan.ranges = state->bounds.ranges;
 	scan.reversed = state->plan.reversed;
+	scan.batch_rows = (uint32) state->resources.wrel->fetch_size;
 	if (!state->recheck)
 		scan.row_limit = state->plan.row_limit;
 	state->scan = wc_client_scan_open(&scan, state->snapshot, estate->es_snapshot->curcid,

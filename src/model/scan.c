@@ -259,7 +259,7 @@ void
 wc_scan_encode(WcBuf *out, const WcScan *scan)
 {
 	bool		time_range = scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST;
-	bool		limits = scan->row_limit != 0 || scan->row_offset != 0 ||
+	bool		limits = scan->row_limit != 0 || scan->row_offset != 0 || scan->batch_rows != 0 ||
 		scan->column_limit != 0 || scan->column_offset != 0;
 	bool		moments = has_filter(scan) || scan->as_of_ts != WC_TS_LATEST;
 
@@ -284,6 +284,7 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 		wc_buf_append_varint(out, scan->row_offset);
 		wc_buf_append_varint(out, scan->column_limit);
 		wc_buf_append_varint(out, scan->column_offset);
+		wc_buf_append_varint(out, scan->batch_rows);
 	}
 	if (moments)
 	{
@@ -397,6 +398,7 @@ header_decode(WcDecoder *d, WcScan *scan)
 		scan->row_offset = wc_decode_varint(d);
 		scan->column_limit = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 		scan->column_offset = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+		scan->batch_rows = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	}
 	if ((flags & SCAN_MOMENTS) != 0)
 	{

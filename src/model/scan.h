@@ -80,6 +80,7 @@ typedef struct WcScan
 	bool		key_only;		/* cells come without values */
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	row_offset;		/* rows skipped before the first returned */
+	uint32_t	batch_rows;		/* most rows a block (HBase's caching); 0: as many as fit */
 	uint32_t	column_limit;	/* cells a family in each row; 0: none */
 	uint32_t	column_offset;	/* cells of a family skipped in each row */
 } WcScan;

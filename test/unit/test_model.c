@@ -631,7 +631,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_int_equal(a->raw, b->raw);
 	assert_int_equal(a->want_ts, b->want_ts);
 	assert_int_equal(a->key_only, b->key_only);
-	assert_true(a->row_limit == b->row_limit && a->row_offset == b->row_offset);
+	assert_true(a->row_limit == b->row_limit && a->row_offset == b->row_offset && a->batch_rows == b->batch_rows);
 	assert_int_equal(a->column_limit, b->column_limit);
 	assert_int_equal(a->column_offset, b->column_offset);
 }
@@ -666,6 +666,7 @@ make_scan(WcScan *scan)
 	scan->ts_max = INT64_MAX - 1;
 	scan->row_limit = UINT64_MAX;
 	scan->row_offset = 7;
+	scan->batch_rows = 100;
 	scan->column_limit = UINT32_MAX;
 	scan->column_offset = 3;
 	scan->as_of_ts = 1700000000000000;
