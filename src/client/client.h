@@ -60,6 +60,10 @@ extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
 
+/* The database's stored tables go when this transaction commits.  Call before the
+ * database is dropped: connects, which may fail. */
+extern void wc_client_drop_database(Oid database);
+
 /* Takes the lock that the above take (before looking whether the table exists). */
 extern void wc_client_lock_table(const char *name, LOCKMODE mode);
 

@@ -33,6 +33,7 @@ typedef struct Connection
 	WcFrameReader reader;
 	WcBuf		message;
 	uint64		last_id;
+	uint64		received_id;	/* of the last whole frame */
 	bool		ready;			/* HELLO has been answered */
 	bool		sending;		/* in the midst of a frame */
 } Connection;
@@ -206,7 +207,10 @@ take_frame(void)
 
 	wc_segment_gave_room(conn.segment, (uint32) (WC_RESPONSE_RING - (conn.in.seen - conn.in.pos)));
 	if (status == WC_OK)
+	{
+		conn.received_id = conn.reader.header.id;
 		return 1;
+	}
 	if (status == WC_END)
 		return 0;
 	note_gone(status, err.message);
@@ -234,9 +238,10 @@ wc_connection_receive(uint64 id, WcReceive how)
 	}
 }
 
-/* Takes in what the engine has begun to send: it may be waiting for room. */
+/* Takes in what the engine has begun to send, up to the answer to request id: it
+ * may be waiting for room. */
 static void
-drain(void)
+drain(uint64 id)
 {
 	while (conn.dsm != NULL)
 	{
@@ -244,7 +249,7 @@ drain(void)
 
 		if (taken > 0)
 			stray_frame(&conn.reader);
-		else if (taken < 0 || !wc_frame_in_part(&conn.reader))
+		else if (taken < 0 || (!wc_frame_in_part(&conn.reader) && conn.received_id >= id))
 			return;
 		else if (!wait_for(0, 0))
 		{
@@ -380,21 +385,34 @@ wc_connection_try_send(uint8 type, uint8 flags)
 	return true;
 }
 
+bool
+wc_connection_post(uint8 type, uint8 flags)
+{
+	if (!wc_connection_try_send(type, flags))
+		return false;
+	wc_segment_wake_engine(conn.segment);
+	return true;
+}
+
 void
 wc_connection_abandon(void)
 {
+	uint64		answering;
 	WcError		err;
 
 	if (!wc_connection_live())
 		return;
+
+	/* In this order: what is answered later is seen as cancelled there. */
 	wc_segment_cancel_upto(conn.segment, conn.last_id);
+	answering = atomic_load(&conn.segment->answering);
 	wc_frame_begin(&conn.message);
 	if (conn.sending)
 		note_gone(WC_SHUTDOWN, "the connection to the widecol engine was given up in the midst of a message");
 	else if (wc_frame_finish(&conn.message, WC_MSG_ABORT, 0, conn.last_id + 1, &err) != WC_OK)
 		note_gone(err.status, err.message);
 	else if (send_frame(wc_slice(NULL, 0), true))
-		drain();
+		drain(answering);
 }
 
 /* --- connecting ------------------------------------------------------------*/
@@ -533,7 +551,7 @@ wc_connection_open(void)
 		conn.segment = wc_channel_segment(conn.dsm);
 		conn.out = wc_segment_requests(conn.segment);
 		conn.in = wc_segment_responses(conn.segment);
-		conn.last_id = 0;
+		conn.last_id = conn.received_id = 0;
 		conn.sending = false;
 		wc_frame_reader_init(&conn.reader);
 	} while (!wait_for_service(shmem, slot));

@@ -665,6 +665,15 @@ local_abort(void)
 }
 
 static void
+local_drop_database(Oid database)
+{
+	uint64_t	number = database;
+
+	wc_message_numbers_encode(wc_connection_message(), &number, 1);
+	(void) wc_connection_post(WC_MSG_DROP_DATABASE, 0);
+}
+
+static void
 local_finish(void)
 {
 	if (!in_use)
@@ -711,6 +720,7 @@ const WcDriver wc_local_driver = {
 	.commit = local_commit,
 	.abort = local_abort,
 	.finish = local_finish,
+	.drop_database = local_drop_database,
 	.flush = local_flush,
 	.compact = local_compact,
 	.estimate = local_estimate,

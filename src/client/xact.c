@@ -13,6 +13,7 @@
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 
+#include "channel/shmem.h"
 #include "client/state.h"
 
 /* Where an open subtransaction began. */
@@ -27,9 +28,21 @@ static Savepoint *savepoints;	/* in TopMemoryContext */
 static int	nsavepoints;
 static int	savepoints_cap;
 
+static Oid	dropped_database;		/* by this transaction: DROP DATABASE comes alone */
+
+void
+wc_client_drop_database(Oid database)
+{
+	if (wc_shmem() == NULL)
+		return;					/* no engine, no tables */
+	wc_xact_join();
+	dropped_database = database;
+}
+
 static void
 end_of_transaction(void)
 {
+	dropped_database = InvalidOid;
 	wc_batch_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
@@ -71,6 +84,11 @@ on_xact(XactEvent event, void *arg)
 						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
 			break;
 		case XACT_EVENT_COMMIT:
+			if (OidIsValid(dropped_database))
+				wc_driver()->drop_database(dropped_database);
+			wc_driver()->finish();
+			end_of_transaction();
+			break;
 		case XACT_EVENT_PREPARE:
 			wc_driver()->finish();
 			end_of_transaction();

@@ -16,6 +16,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
+#include "commands/dbcommands.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -394,6 +395,13 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	bool		created = IsA(stmt, CreateForeignTableStmt);
 	WcDdlFrame	frame = {.context = CurrentMemoryContext, .outer = current_frame};
 
+	if (IsA(stmt, DropdbStmt))
+	{
+		Oid			database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+
+		if (OidIsValid(database))
+			wc_client_drop_database(database);
+	}
 	if (IsBinaryUpgrade || !(created || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
 	{
 		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);

@@ -3,6 +3,8 @@
  */
 #include "rpc/dispatch.h"
 
+#include "base/log.h"
+
 #include "wire/segment.h"
 
 /* What an answer is besides its payload. */
@@ -46,6 +48,21 @@ answer_error(WcDispatch *d, uint64_t id, uint8_t flags, const WcError *err)
 	wc_message_error_encode(&d->out, err);
 	if (wc_frame_finish(&d->out, WC_MSG_ERROR, flags, id, &ignored) != WC_OK)
 		wc_buf_reset(&d->out, 0);
+}
+
+static WcStatus
+error_cancelled(WcError *err)
+{
+	return wc_error(err, WC_CANCELLED, "the request was cancelled");
+}
+
+void
+wc_dispatch_cancelled(WcDispatch *d, uint64_t id)
+{
+	WcError		err;
+
+	(void) error_cancelled(&err);
+	answer_error(d, id, 0, &err);
 }
 
 static WcReadPoint
@@ -295,6 +312,11 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);
 			return true;
+		case WC_MSG_DROP_DATABASE:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number <= UINT32_MAX &&
+				wc_engine_drop_database(d->session.engine, (uint32_t) number, &err) != WC_OK)
+				wc_log(WC_LOG_ERROR, "stored tables of dropped database %u stay: %s", (unsigned) number, err.message);
+			return true;
 		default:
 			return false;
 	}
@@ -368,7 +390,7 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 	if (request->dropped)
 		status = wc_error(&err, WC_NO_MEMORY, "the engine is out of memory for a request of %u bytes", header->length);
 	else if (cancelled && header->type != WC_MSG_COMMIT)
-		status = wc_error(&err, WC_CANCELLED, "the request was cancelled");
+		status = error_cancelled(&err);
 	else
 		status = dispatch_answered(d, header, body, &answer, &err);
 	if (status == WC_OK)

@@ -30,4 +30,7 @@ extern void wc_dispatch_free(WcDispatch *d);
  */
 extern bool wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled);
 
+/* Puts, in the place of the answer, that the request was cancelled. */
+extern void wc_dispatch_cancelled(WcDispatch *d, uint64_t id);
+
 #endif

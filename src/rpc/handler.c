@@ -135,6 +135,8 @@ serve_request(WcHandler *h, WcError *why)
 		wc_error(why, WC_NO_MEMORY, "the engine is out of memory");
 		return false;
 	}
+	if (!wc_segment_answer(h->segment, id) && h->reader.header.type != WC_MSG_COMMIT)
+		wc_dispatch_cancelled(&h->dispatch, id);
 	if (!send_frame(h, &h->dispatch.out))
 		return false;
 	wc_buf_reset(&h->dispatch.out, WC_FRAME_KEEP);

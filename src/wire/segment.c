@@ -144,6 +144,12 @@ wc_segment_cancel_one(WcSegment *segment, uint64_t id)
 		atomic_store(&segment->cancel, true);
 }
 
+static bool
+cancelled(WcSegment *segment, uint64_t id)
+{
+	return atomic_load(&segment->cancel_upto) >= id || atomic_load(&segment->cancel_one) == id;
+}
+
 bool
 wc_segment_begin(WcSegment *segment, uint64_t id)
 {
@@ -151,7 +157,14 @@ wc_segment_begin(WcSegment *segment, uint64_t id)
 	 * by the raised flag. */
 	atomic_store(&segment->working_on, id);
 	atomic_store(&segment->cancel, false);
-	return atomic_load(&segment->cancel_upto) >= id || atomic_load(&segment->cancel_one) == id;
+	return cancelled(segment, id);
+}
+
+bool
+wc_segment_answer(WcSegment *segment, uint64_t id)
+{
+	atomic_store(&segment->answering, id);
+	return !cancelled(segment, id);
 }
 
 void

@@ -65,6 +65,7 @@ typedef struct WcSegment
 	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* futex; set by the session thread, cleared by whoever wakes it */
 	_Atomic uint32_t engine_wants;	/* room in the response ring it sleeps for; 0: for a request */
 	_Atomic uint64_t working_on;	/* the request that the session thread works on */
+	_Atomic uint64_t answering; /* the request whose answer it has begun to send, or is about to */
 	_Atomic uint32_t state;		/* WcSegmentState */
 	uint32_t	gone_status;	/* WcStatus; written before state */
 	char		gone_text[WC_GONE_TEXT_MAX];
@@ -125,6 +126,14 @@ extern void wc_segment_cancel_one(WcSegment *segment, uint64_t id);
 /* Session thread: lowers the flag for request `id`, unless that is cancelled
  * already: then true. */
 extern bool wc_segment_begin(WcSegment *segment, uint64_t id);
+
+/*
+ * Session thread: says that it begins to send the answer to `id`; false when that
+ * is cancelled: then what is sent shall be small.  A backend that cancels and then
+ * looks at `answering` knows whether a large answer may be on its way, for which
+ * the session thread would wait until somebody reads it.
+ */
+extern bool wc_segment_answer(WcSegment *segment, uint64_t id);
 
 /* Engine: nobody serves the segment any more. The backend is still to be woken. */
 extern void wc_segment_gone(WcSegment *segment, WcStatus status, const char *text);
