@@ -5,6 +5,7 @@
 #include "enginekit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -605,6 +606,66 @@ a_failed_batch_is_remembered(void **state)
 	site_close(&site);
 }
 
+/* Who has the row: 0 when we have it now. */
+static uint64_t
+lock_row(Backend *b, uint64_t xid, const char *row)
+{
+	WcLockMessage m = {1, xid, wc_slice_cstr(row)};
+	uint64_t	holder;
+	WcError		err;
+
+	wc_message_lock_encode(message(b), &m);
+	send_frame(b, WC_MSG_LOCK, 0);
+	assert_int_equal(answer(b), WC_MSG_OK);
+	assert_int_equal(wc_message_numbers_decode(wc_buf_slice(&b->reader.body), &holder, 1, &err), WC_OK);
+	return holder;
+}
+
+/* A row is locked from LOCK to the end of the transaction, however it ends, and
+ * not given up before. */
+static void
+locks_end_with_their_transaction(void **state)
+{
+	Site		site;
+	Backend    *a,
+			   *b;
+
+	site_open(&site, 10);
+	a = connect_backend(&site);
+	b = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_CELL, 1);
+	commit(&site, a);
+
+	assert_int_equal(lock_row(a, 11, "r"), 0);
+	assert_int_equal(lock_row(a, 11, "s"), 0);
+	assert_int_equal(lock_row(b, 22, "r"), 11);
+	put_rows(&site, 0, 1);
+	commit(&site, a);
+	assert_int_equal(lock_row(b, 22, "r"), 0);
+	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 1);
+	assert_int_equal(lock_row(b, 22, "s"), 0);
+
+	/* neither ROLLBACK_TO nor a failed commit is the end */
+	put_rows(&site, 1, 1);
+	send_batch(&site, b, 1 << 30);
+	send_number(b, WC_MSG_ROLLBACK_TO, 0, true);
+	kit_put(&site.kit, "r", 99, "q", KIT_LATEST, "in no family");
+	send_batch(&site, b, 1 << 30);
+	send_commit(b, true);
+	assert_int_equal(answered_error(b, &site.kit.err), WC_NO_FAMILY);
+	assert_int_equal(lock_row(a, 12, "r"), 22);
+	message(b);
+	send_frame(b, WC_MSG_ABORT, 0);
+	assert_int_equal(lock_row(b, 23, "other"), 0);	/* so the ABORT before it is done */
+	assert_int_equal(lock_row(a, 12, "r"), 0);
+
+	/* a backend that leaves gives all up */
+	leave(b);
+	await_sessions(&site, 1);
+	assert_int_equal(lock_row(a, 12, "other"), 0);
+	site_close(&site);
+}
+
 static void
 a_cancelled_request_is_not_worked_on(void **state)
 {
@@ -627,6 +688,43 @@ a_cancelled_request_is_not_worked_on(void **state)
 	wc_segment_cancel_upto(b->segment, b->last_id + 2);
 	commit(&site, b);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 4);
+	site_close(&site);
+}
+
+/* Giving up on an answer that has begun to come: it comes whole, and what follows
+ * is understood. */
+static void
+a_large_answer_is_not_cut_off(void **state)
+{
+	Site		site;
+	Backend    *b;
+	size_t		len = 8 * WC_RESPONSE_RING;
+	char	   *value = malloc(len + 1);
+	Count		count = {0};
+	uint64_t	opened;
+
+	assert_non_null(value);
+	memset(value, 'v', len);
+	value[len] = '\0';
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&site.kit, "r", 1, "q", KIT_LATEST, value);
+	commit(&site, b);
+
+	send_open(b, site.kit.table, 0, 0, WC_BLOCK_FIRST);
+	opened = b->last_id;
+	while (atomic_load(&b->segment->answering) != opened || wc_ring_available(&b->in) < WC_RESPONSE_RING)
+		sched_yield();
+	wc_segment_cancel_upto(b->segment, opened);
+	message(b);
+	send_frame(b, WC_MSG_ABORT, 0);
+	assert_true(receive(b));
+	assert_int_equal(b->reader.header.id, opened);
+	count_block(b, &count);
+	assert_int_equal(count.bytes, len);
+	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).bytes, len);
+	free(value);
 	site_close(&site);
 }
 
@@ -819,7 +917,9 @@ main(void)
 		cmocka_unit_test(a_snapshot_stands_still_until_released),
 		cmocka_unit_test(rollback_cuts_the_batch),
 		cmocka_unit_test(a_failed_batch_is_remembered),
+		cmocka_unit_test(locks_end_with_their_transaction),
 		cmocka_unit_test(a_cancelled_request_is_not_worked_on),
+		cmocka_unit_test(a_large_answer_is_not_cut_off),
 		cmocka_unit_test(a_backend_that_leaves_leaves_nothing),
 		cmocka_unit_test(the_engine_says_that_it_goes),
 		cmocka_unit_test(one_session_too_many_is_told_so),

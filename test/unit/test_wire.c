@@ -259,6 +259,21 @@ decode_estimate(WcSlice in)
 }
 
 static WcStatus
+decode_lock(WcSlice in)
+{
+	WcLockMessage m;
+	WcError		err;
+	WcStatus	status = wc_message_lock_decode(in, &m, &err);
+
+	if (status == WC_OK)
+	{
+		assert_true(m.xid != 0 && m.row.len >= 1 && m.row.len <= WC_ROW_MAX);
+		(void) wc_mangle_touch(m.row);
+	}
+	return status;
+}
+
+static WcStatus
 decode_name(WcSlice in)
 {
 	WcSlice		ns,
@@ -424,6 +439,36 @@ estimate_goes_and_comes(void **state)
 	check_decoder(decode_estimate, &buf);
 }
 
+/* A row to lock has a key, and a transaction that wants it. */
+static void
+locks_go_and_come(void **state)
+{
+	static uint8_t long_row[WC_ROW_MAX + 1];
+	WcLockMessage m = {UINT32_MAX, UINT64_C(5000000001), wc_slice_cstr("row")},
+				got;
+	WcLockMessage bad[] = {
+		{1, 0, wc_slice_cstr("row")}, {1, 1, wc_slice(NULL, 0)}, {1, 1, wc_slice(long_row, sizeof(long_row))}
+	};
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	wc_message_lock_encode(&buf, &m);
+	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_int_equal(got.table_id, UINT32_MAX);
+	assert_true(got.xid == m.xid);
+	assert_true(wc_slice_eq(got.row, m.row));
+	check_decoder(decode_lock, &buf);
+
+	buf = (WcBuf) WC_BUF_INIT;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	{
+		wc_buf_reset(&buf, SIZE_MAX);
+		wc_message_lock_encode(&buf, &bad[i]);
+		assert_int_equal(decode_lock(wc_buf_slice(&buf)), WC_CORRUPT);
+	}
+	wc_buf_free(&buf);
+}
+
 static void
 names_and_numbers_go_and_come(void **state)
 {
@@ -531,6 +576,7 @@ main(void)
 		cmocka_unit_test(scan_numbers_are_bounded),
 		cmocka_unit_test(table_work_goes_and_comes),
 		cmocka_unit_test(estimate_goes_and_comes),
+		cmocka_unit_test(locks_go_and_come),
 		cmocka_unit_test(names_and_numbers_go_and_come),
 		cmocka_unit_test(errors_keep_their_texts),
 		cmocka_unit_test(odd_errors_are_errors),
