@@ -34,6 +34,9 @@
 /* More ranges than these are not asked about. */
 #define WC_ESTIMATED_RANGES_MAX 8
 
+/* ANALYZE is believed as long as the table is not so many times as large. */
+#define WC_OUTGROWN_FACTOR 2
+
 static struct
 {
 	uint32		table_id;
@@ -64,10 +67,22 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 	*size = cache[slot].size;
 }
 
-void
-wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *size)
+/*
+ * Nobody analyzes foreign tables by himself: what ANALYZE found when the table
+ * was empty, or much smaller, would be taken for true for ever.  (Of rows that
+ * are updated often the engine counts the old ones, too, until a flush.)
+ */
+static bool
+has_outgrown(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 {
-	if (rel->tuples >= 0)
+	wc_cost_table_size(wrel, size);
+	return analyzed_rows < 1 || (!size->guessed && size->rows > WC_OUTGROWN_FACTOR * analyzed_rows);
+}
+
+void
+wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size)
+{
+	if (rel->tuples >= 0 && (point || !has_outgrown(wrel, rel->tuples, size)))
 	{
 		size->rows = rel->tuples;
 		size->bytes = (double) rel->pages * BLCKSZ;

@@ -23,8 +23,9 @@ typedef struct WcTableSize
  * second old.  A round trip, when it is not known any more. */
 extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
 
-/* From ANALYZE when that has been done, else from the engine. */
-extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, WcTableSize *size);
+/* From ANALYZE when that has been done and the table has not outgrown it (which
+ * is not looked at for a point: a Get), else from the engine. */
+extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size);
 
 /*
  * Asks the engine how many rows are in the ranges of conditions whose values are

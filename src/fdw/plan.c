@@ -65,7 +65,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 		baserel->rows = plan->size.rows;
 		return;
 	}
-	wc_cost_rel_size(baserel, plan->wrel, &plan->size);
+	wc_cost_rel_size(baserel, plan->wrel, plan->quals.point, &plan->size);
 	if (baserel->tuples < 0)
 		wc_cost_key_rows(root, plan->wrel, &plan->size, &plan->quals);
 	baserel->tuples = plan->size.rows;
