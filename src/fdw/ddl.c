@@ -22,9 +22,11 @@
 #include "nodes/makefuncs.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_locale.h"
+#include "utils/resowner.h"
 
 #include "client/client.h"
 #include "client/families.h"
@@ -223,6 +225,57 @@ settle(Oid relid, bool created)
 	MemoryContextDelete(scratch);
 }
 
+/* What a definition can be found guilty of, as opposed to what goes wrong. */
+static bool
+is_verdict(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_FDW_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * While a dump is restored (pg_dump turns check_function_bodies off).  It makes
+ * a foreign table without its columns' options and gives it these one by one:
+ * what is wrong before the last of them is not wrong yet, and shows when the
+ * table is used if it stays so.
+ */
+static void
+settle_if_possible(Oid relid, bool created)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		settle(relid, created);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (!is_verdict(error->sqlerrcode))
+			ReThrowError(error);
+		FlushErrorState();
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+}
+
 /* --- renaming ---------------------------------------------------------------
  *
  * A stored table and a qualifier that took their names from the foreign table
@@ -372,7 +425,7 @@ settle_all(List *relids, bool created)
 	CommandCounterIncrement();
 	foreach(lc, relids)
 		if (wc_foreign_is_widecol(lfirst_oid(lc)))
-			settle(lfirst_oid(lc), created);
+			(check_function_bodies ? settle : settle_if_possible) (lfirst_oid(lc), created);
 }
 
 static void
