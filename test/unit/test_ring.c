@@ -248,6 +248,15 @@ cancelling_reaches_what_it_names(void **state)
 	assert_true(wc_segment_begin(s, 6));
 	assert_false(wc_segment_begin(s, 7));
 	assert_false(atomic_load(&s->cancel));
+
+	/* an answer is not worth sending any more, or is, and either side can tell */
+	assert_true(wc_segment_answer(s, 7));
+	assert_true(atomic_load(&s->answering) == 7);
+	wc_segment_cancel_upto(s, 8);
+	assert_false(wc_segment_answer(s, 8));
+	wc_segment_cancel_one(s, 9);
+	assert_false(wc_segment_answer(s, 9));
+	assert_true(wc_segment_answer(s, 10));
 	free(s);
 }
 
