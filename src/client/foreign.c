@@ -11,7 +11,9 @@
 #include "commands/defrem.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "client/foreign.h"
@@ -36,20 +38,28 @@ wc_foreign_is_widecol(Oid relid)
 	return server_is_widecol(GetForeignTable(relid)->serverid);
 }
 
+/* NULL: it is not among them. */
 static char *
-table_name_of(Oid relid)
+option_of(List *options, const char *name)
 {
-	ForeignTable *ft = GetForeignTable(relid);
 	ListCell   *lc;
 
-	foreach(lc, ft->options)
+	foreach(lc, options)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
 
-		if (strcmp(def->defname, "table") == 0)
+		if (strcmp(def->defname, name) == 0)
 			return defGetString(def);
 	}
-	return get_rel_name(relid);
+	return NULL;
+}
+
+static char *
+table_name_of(Oid relid)
+{
+	char	   *name = option_of(GetForeignTable(relid)->options, "table");
+
+	return name ? name : get_rel_name(relid);
 }
 
 char *
@@ -98,4 +108,38 @@ wc_foreign_tables_of(const char *fullname)
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return relids;
+}
+
+bool
+wc_foreign_uses_family(Oid relid, const char *family)
+{
+	List	   *options = GetForeignTable(relid)->options;
+	char	   *layout = option_of(options, "layout");
+	char	   *default_family = option_of(options, "family");
+	Relation	rel;
+	bool		uses = false;
+
+	if (layout != NULL && strcmp(layout, "cell") == 0)
+		return false;
+	if (default_family == NULL)
+		default_family = WC_FAMILY_DEFAULT;
+
+	rel = table_open(relid, AccessShareLock);
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel) && !uses; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+		char	   *name;
+
+		if (att->attisdropped)
+			continue;
+		options = GetForeignColumnOptions(relid, att->attnum);
+		name = option_of(options, "family");
+		/* a part of the key lives in a family only when it says so (a hash) */
+		if (name == NULL && option_of(options, "rowkey") == NULL)
+			name = default_family;
+		if (name != NULL)
+			uses = strcmp(pg_server_to_any(name, (int) strlen(name), PG_UTF8), family) == 0;
+	}
+	table_close(rel, NoLock);
+	return uses;
 }

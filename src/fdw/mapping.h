@@ -9,10 +9,6 @@
 #include "fdw/option.h"
 #include "fdw/relation.h"
 
-/* The families that columns name when they name none, and marker cells' when
- * nothing else says. */
-#define WC_FAMILY_DEFAULT "cf"
-
 /* Everything that needs no stored table, checked; in CurrentMemoryContext. */
 extern WcRelation *wc_mapping_build(Relation rel, WcTableOptions *options);
 

@@ -14,9 +14,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "client/families.h"
+#include "client/foreign.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_namespace);
@@ -166,6 +168,27 @@ open_owned(FunctionCallInfo fcinfo, char **name)
 	return wc_client_table(*name, false);
 }
 
+/* A family must not go while columns of a foreign table live in it. */
+static void
+require_unused(const char *fullname, const char *family)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_foreign_tables_of(fullname))
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (wc_foreign_uses_family(relid, family))
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg("cannot drop family \"%s\" of stored table \"%s\" because foreign table %s has columns in it",
+							wc_name_from_utf8(wc_slice_cstr(family)), fullname,
+							quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													   get_rel_name(relid))),
+					 errhint("Drop these columns or the foreign table first.")));
+	}
+}
+
 Datum
 widecol_alter_table(PG_FUNCTION_ARGS)
 {
@@ -195,8 +218,9 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		{
 			if (i == n)
 				(void) wc_family_lookup(desc, spec->name);	/* raises */
+			require_unused(name, spec->name);
 			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
-			n--;
+			memset(&families[--n], 0, sizeof(WcFamilyDesc));	/* a new family has no id yet */
 			continue;
 		}
 		if (i == n)
