@@ -12,7 +12,7 @@
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
 #                                 isolation pgtap tap conformance differential
-#                                 model fuzz)
+#                                 model)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -139,7 +139,7 @@ for sanitizer in asan tsan; do
 		mkdir -p "$tmp/unit"
 		while read -r program; do
 			test=$(basename "$program")
-			TMPDIR=$tmp/unit run 300 "$sanitizer $test" sh test/unit.sh build/$sanitizer "$test"
+			run 300 "$sanitizer $test" env TMPDIR="$tmp/unit" sh test/unit.sh build/$sanitizer "$test"
 		done <build/$sanitizer/tests
 	fi
 done
@@ -305,12 +305,12 @@ if [ $ready = yes ]; then
 	if wanted tap && has test/t/*.pl; then tap; fi
 fi
 
-# --- the long ones --------------------------------------------------------------
-if [ $all = yes ]; then
-	for script in test/fuzz/run.sh test/model/run.sh; do
-		if has $script; then
-			run 3600 "$script" sh "$script"
-		fi
+# --- the long ones (and differential's, above) ----------------------------------
+if [ $all = yes ] && wanted model && build unit-asan-build "unit tests (asan)"; then
+	for file in test/model/test_*.c; do
+		name=$(basename "$file" .c)
+		run 3600 "model $name (long, seed $started)" env WIDECOL_TEST_TIMEOUT=3000 WC_MODEL_SEQUENCES=1500 WC_SEED="$started" \
+			sh test/unit.sh build/asan "$name"
 	done
 fi
 
