@@ -28,7 +28,8 @@ def returning(rng, table):
     if rng.random() < 0.6:
         return ""
     names = ", ".join(c.name for c in rng.sample(table.columns, rng.randint(1, len(table.columns))))
-    return " RETURNING " + rng.choice(["*", names, table.name, f"{names}, tableoid::regclass::text"])
+    where = "" if table.partitions else ", tableoid::regclass::text"
+    return " RETURNING " + rng.choice(["*", names, table.name, names + where])
 
 
 def absent(table, row):
@@ -58,13 +59,13 @@ def insert_shifted(rng, tables, table):
         return update(rng, tables, table)
     moved = rng.choice(movable)
     names = [c.name for c in table.columns]
-    values = [c.type.shift.format(c=c.name) if c is moved else c.name for c in table.columns]
-    keys = [v for c, v in zip(table.columns, values) if c.key]
+    moved_to = rng.choice(moved.type.shift).format(c=moved.name)
+    values = [moved_to if c is moved else c.name for c in table.columns]
     free = " AND ".join(f"x.{c.name} = ({v.replace(c.name, 's.' + c.name)})" for c, v in
                         ((c, v) for c, v in zip(table.columns, values) if c.key))
     condition = where(rng, Scope(table), [], 1).sql()
     return Statement(f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(values)} FROM {table.name} s WHERE {condition} "
-                     f"AND NOT EXISTS (SELECT FROM {table.name} x WHERE {free}){returning(rng, table)}") if keys else None
+                     f"AND NOT EXISTS (SELECT FROM {table.name} x WHERE {free}){returning(rng, table)}")
 
 
 def assignment(rng, c):
@@ -85,11 +86,12 @@ def update(rng, tables, table):
 
 
 def update_key(rng, tables, table):
-    movable = [c for c in table.keys if c.type.shift]
+    # a row cannot leave a partition that is a foreign table
+    movable = [c for c in table.keys[1 if table.partitions else 0:] if c.type.shift]
     if not movable:
         return update(rng, tables, table)
     moved = rng.choice(movable)
-    sets = [f"{moved.name} = {moved.type.shift.format(c=moved.name)}"]
+    sets = [f"{moved.name} = {rng.choice(moved.type.shift).format(c=moved.name)}"]
     if table.values and rng.random() < 0.5:
         c = rng.choice(table.values)
         sets.append(f"{c.name} = {assignment(rng, c)}")
@@ -155,7 +157,8 @@ CHANGES = [insert] * 4 + [insert_shifted, update_key, update_from, delete_using,
 
 
 def change(rng, tables, table):
-    return rng.choice(CHANGES)(rng, tables, table)
+    # nobody would keep the heap's copy of the raw key right
+    return rng.choice([look] if table.raw_key else CHANGES)(rng, tables, table)
 
 
 def transaction(rng, tables):
@@ -181,7 +184,7 @@ def transaction(rng, tables):
             story.append(everything(table))
         else:
             story += guarded(rng, change(rng, tables, table), i)
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and not table.raw_key:
         story.append(Statement(f"TRUNCATE {table.name}"))
         story.append(everything(table))
     story.append(Statement(rng.choice(["COMMIT", "COMMIT", "ROLLBACK"])))

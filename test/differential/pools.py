@@ -15,7 +15,7 @@ class Type:
     """A SQL type: name for DDL, a class of types it compares with, literals."""
 
     def __init__(self, name, kind, stored, probes=(), others=(), textual=False, aggregates=("min", "max", "count"),
-                 shift=None, orderable=True, hashable=True):
+                 shift=(), orderable=True, hashable=True):
         self.name = name            # as in DDL
         self.kind = kind            # columns of one kind may be joined
         self.stored = list(stored)  # literals without type
@@ -23,7 +23,7 @@ class Type:
         self.others = list(others)  # expressions of other types that it compares with
         self.textual = textual
         self.aggregates = aggregates
-        self.shift = shift          # an expression of {c} that maps distinct values to distinct ones
+        self.shift = shift          # expressions of {c} that map distinct stored values to distinct ones
         self.orderable = orderable
         self.hashable = hashable
 
@@ -66,27 +66,27 @@ INT2 = Type("int2", "number", NUMBERS + ["-32768", "32767"], ["5", "-5"], WIDE, 
 INT4 = Type("int4", "number", NUMBERS + ["-2147483648", "2147483647"], ["5", "-5"], WIDE, aggregates=SUMS)
 INT8 = Type("int8", "number", NUMBERS + ["-9223372036854775808", "9223372036854775807", "4567890123456789"], ["5", "-5"], WIDE,
             aggregates=SUMS)
-SMALL = Type("int4", "number", [str(i) for i in range(40)], ["-1", "40", "100"], WIDE, aggregates=SUMS, shift="{c} + 1000")
-BIG = Type("int8", "number", [str(i * 1000) for i in range(-20, 40)], ["1", "-1"], WIDE, aggregates=SUMS, shift="{c} + 1000000")
+SMALL = Type("int4", "number", [str(i) for i in range(40)], ["-1", "40", "100"], WIDE, aggregates=SUMS, shift=["{c} + 1000", "{c} + 1", "{c} - 1", "- {c}", "39 - {c}"])
+BIG = Type("int8", "number", [str(i * 1000) for i in range(-20, 40)], ["1", "-1"], WIDE, aggregates=SUMS, shift=["{c} + 1000000", "{c} + 1000", "- {c}"])
 NUMERIC = Type("numeric", "number", NUMERICS, ["1.50", "-1.5000", "3", "1e-20", "-0"], WIDE, aggregates=("min", "max", "count"))
 FLOAT4 = Type("float4", "number", SHORT_FLOATS, ["-0", "5"], WIDE)
 FLOAT8 = Type("float8", "number", FLOATS, ["-0", "5", "0.30000000000000004"], WIDE)
 BOOL = Type("bool", "bool", ["true", "false"], aggregates=("count", "bool_and", "bool_or"))
 TEXT_C = Type('text COLLATE "C"', "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'abc '::char(5)", "'b'::name"],
-              textual=True, shift="{c} || '+'")
+              textual=True, shift=["{c} || '+'", "'a' || {c}"])
 TEXT = Type("text", "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'abc '::char(5)", "'b'::name"], textual=True,
-            shift="{c} || '+'")
-TEXT_ICU = Type('text COLLATE "und-x-icu"', "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)", "'b'::name"], textual=True,
-                shift="{c} || '+'")
+            shift=["{c} || '+'", "'a' || {c}"])
+TEXT_ICU = Type('text COLLATE "und-x-icu"', "text", WORDS, WORD_PROBES, ["'ab'::varchar(5)"], textual=True,
+                shift=["{c} || '+'", "'a' || {c}"])
 VARCHAR = Type('varchar(60) COLLATE "C"', "text", WORDS, WORD_PROBES, ["'ab'::text", "'abc'::varchar"], textual=True,
-               shift="{c} || '+'")
+               shift=["{c} || '+'", "'a' || {c}"])
 PLAIN = Type('text COLLATE "C"', "text", [w for w in WORDS if "\\" not in w and w], WORD_PROBES, ["'ab'::varchar(5)"],
-             textual=True, shift="{c} || '+'")
+             textual=True, shift=["{c} || '+'", "'a' || {c}"])
 SHORT = Type('text COLLATE "C"', "text", [w for w in WORDS if len(w) <= 8], WORD_PROBES, ["'ab'::varchar(5)"], textual=True)
 CHARS = Type("char(5)", "text", ["", "a", "ab", "abc", "b", "B", "zz"], ["c", "ab "], ["'ab'::text", "'ab   '::varchar"],
              aggregates=("min", "max", "count"))
 NAME = Type("name", "text", ["", "a", "ab", "b", "B", "zz"], ["c"], ["'ab'::text"], aggregates=("count",))
-DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS)
+DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS, shift=["{c} + 1", "{c} - 365"])
 TIMESTAMP = Type("timestamp", "day", TIMES, ["2000-01-03 00:00:00"], DAY_OTHERS_SAFE)
 TIMESTAMPTZ = Type("timestamptz", "day", [t if "infinity" in t else (t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00")
                                           for t in TIMES], ["2000-01-03 00:00:00+05"], DAY_OTHERS_SAFE)
@@ -105,7 +105,7 @@ OID = Type("oid", "oid", ["0", "1", "4294967295"], ["7"])
 POINT = Type("point", "point", ["(0,0)", "(1.5,-2)"], aggregates=("count",), orderable=False, hashable=False)
 RANGE = Type("int4range", "range", ["empty", "[1,5)", "[3,)", "(,)"], ["[1,2)"], aggregates=("count",))
 MOOD = Type("mood", "mood", ["sad", "ok", "happy"], aggregates=("min", "max", "count"))
-DOM = Type("posint", "number", ["1", "2", "3", "10"], ["5"], ["2::int2", "3000000000", "1.5"], aggregates=SUMS)
+DOM = Type("posint", "number", ["1", "2", "3", "10"], ["5"], ["2::int2", "3000000000", "1.5"], aggregates=SUMS, shift=["{c} + 1", "{c} - 1"])
 
 # Key columns: type, then options for OPTIONS (...).
 KEYS = [

@@ -64,7 +64,8 @@ def number_condition(rng, c, name):
         f"{name} + 0 > 1", f"{name} % 2 = 1" if c.type.name in ("int2", "int4", "int8") else f"{name} > 0.5", f"abs({name}::float8) < 5",
         f"{name}::text = '1'", f"{name}::float8 <= 2", f"{name}::numeric IN (1, 2, 3)", f"coalesce({name}, 1) = 1",
         f"{name} = ANY ('{{1,2,3}}')", f"{name} <> ALL ('{{1,2}}')", f"{name} >= ANY ('{{2,NULL}}')", f"NOT {name} = ANY ('{{1,NULL}}')",
-        f"{name} IN (SELECT generate_series(1, 5))", f"{name} = ANY (ARRAY(SELECT generate_series(0, 9, 3)))",
+        f"{name} IN (SELECT generate_series(1, 5))", f"{name} IN ({', '.join(str(i) for i in range(-3, 300, 2))})",
+        f"{name} = ANY (ARRAY(SELECT generate_series(-5, 5000)))", f"{name} = ANY (ARRAY(SELECT generate_series(0, 9, 3)))",
         f"{name} = (SELECT 2)", f"{name} > (SELECT count(*) FROM generate_series(1, 3))", f"CASE WHEN {name} > 1 THEN true ELSE {name} = 0 END",
     ])
 
@@ -103,6 +104,15 @@ def column_condition(rng, c, name):
     return rng.choice([f"{name} = (SELECT {probe})", f"{name} >= (SELECT {probe})", f"nullif({name}, {c.literal(rng)}) IS NULL",
                        f"{name} = {name}", f"({name} = {probe}) IS NOT TRUE", f"coalesce({name}, {c.literal(rng)}) = {c.literal(rng)}",
                        f"{name}::text > 'b' COLLATE \"C\""])
+
+
+def raw_condition(rng, scope):
+    """The whole key as bytes, against one that is there, cut short or not."""
+    name = f"{scope.alias}.raw" if scope.alias else "raw"
+    here = " AND ".join(f"x.{c.name} = {value}" for c, value in zip(scope.table.keys, scope.table.some_key(rng)))
+    other = f"(SELECT {rng.choice(['x.raw', 'substring(x.raw, 1, 3)'])} FROM {scope.table.name} x WHERE {here})"
+    value = rng.choice([other, other, "'\\\\x80'::bytea", "'\\\\x6162'::bytea", "''::bytea"])
+    return f"{name} {rng.choice(COMPARISONS)} {value}" if rng.random() < 0.8 else f"{name} IN ({value}, {other})"
 
 
 def row_condition(rng, scope):
@@ -154,6 +164,8 @@ def subquery_condition(rng, scope, others):
 def atom(rng, scope, others):
     if others and rng.random() < 0.06:
         return Condition(subquery_condition(rng, scope, others))
+    if scope.table.raw_key and not scope.alias == "s" and rng.random() < 0.15:
+        return Condition(raw_condition(rng, scope))
     if rng.random() < 0.12:
         return Condition(row_condition(rng, scope))
     column = rng.choice(scope.table.keys * 2 + scope.table.columns)

@@ -28,7 +28,11 @@ MARK = "@@"
 SETUP = ["SET client_min_messages = warning", "CREATE EXTENSION IF NOT EXISTS widecol", "CREATE SCHEMA IF NOT EXISTS h",
          "CREATE SCHEMA IF NOT EXISTS w", "DROP TYPE IF EXISTS public.mood CASCADE", "CREATE TYPE public.mood AS ENUM ('sad', 'ok', 'happy')",
          "DROP DOMAIN IF EXISTS public.posint CASCADE", "CREATE DOMAIN public.posint AS int4 CHECK (VALUE > 0)"]
-SESSION = ["SET client_min_messages = error", "SET timezone = 'UTC'", "SET statement_timeout = '60s'", "SET extra_float_digits = 1"]
+# What text forms depend on: any of these when writing, any when reading.
+STYLES = {"timezone": ["UTC", "America/St_Johns", "Asia/Kathmandu"], "datestyle": ["ISO, YMD", "SQL, DMY", "German", "Postgres, MDY"],
+          "intervalstyle": ["postgres", "iso_8601", "sql_standard", "postgres_verbose"], "extra_float_digits": ["1", "3"],
+          "bytea_output": ["hex", "escape"]}
+SESSION = ["SET client_min_messages = error", "SET statement_timeout = '60s'"]
 
 
 class ServerGone(Exception):
@@ -89,7 +93,7 @@ def mark(name):
 
 
 def session(statements):
-    return [s + ";" for s in statements]
+    return [s if s.endswith("\\gexec") else s + ";" for s in statements]
 
 
 def case_lines(case, schema, name):
@@ -129,12 +133,14 @@ class Round:
         self.tables = [Table(rng, f"t{i}") for i in range(rng.choice([1, 2, 2, 3]))]
         self.loads = [table.load() for table in self.tables]
         self.cases = [make_case(rng, self.tables) for _ in range(ncases)]
+        self.styles = [[f"SET {name} = '{rng.choice(values)}'" for name, values in STYLES.items()] for _ in range(2)]
 
     def setup(self, tables=None):
-        lines = session(SESSION) + mark("setup") + ["SET search_path = public;", "\\set VERBOSITY terse"]
+        # literals are written in ISO, year first
+        lines = session(SESSION + self.styles[0]) + mark("setup") + ["SET search_path = public;", "\\set VERBOSITY terse"]
         for table, load in zip(self.tables, self.loads):
             lines += session(table.drop() + table.ddl() + load)
-        return lines + ["\\set VERBOSITY sqlstate"]
+        return lines + session(self.styles[1]) + ["\\set VERBOSITY sqlstate"]
 
     def clear(self):
         return mark("") + session(s for table in self.tables for s in table.drop())

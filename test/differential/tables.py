@@ -53,7 +53,9 @@ class Table:
         self.columns = self.keys + self.values
         if rng.random() < 0.3:
             rng.shuffle(self.columns)
-        self.nrows = rng.choice([0, 1, 5, 40, 150, 150, 400])
+        self.nrows = rng.choice([0, 1, 5, 40, 150, 150, 400, 2000])
+        self.partitions = rng.choice([0, 0, 0, 0, 0, 0, 2, 3])   # by hash of the first key part
+        self.raw_key = not self.partitions and rng.random() < 0.15
         self.rows = []
 
     def make_keys(self):
@@ -97,12 +99,30 @@ class Table:
     # -- SQL ---------------------------------------------------------------------
 
     def ddl(self):
+        if self.partitions:
+            columns = ", ".join(f"{c.name} {c.type.name}" for c in self.columns)
+            stored = [f"CREATE TABLE w.{self.name} ({columns}) PARTITION BY HASH ({self.keys[0].name})"]
+            for i in range(self.partitions):
+                stored += [self.foreign(f"{self.name}_{i}", f"{self.stored}_{i}"),
+                           f"ALTER TABLE w.{self.name} ATTACH PARTITION w.{self.name}_{i} "
+                           f"FOR VALUES WITH (MODULUS {self.partitions}, REMAINDER {i})"]
+        else:
+            stored = [self.foreign(self.name, self.stored)]
+        key = ", ".join(c.name for c in self.keys)
+        # A replaced row needs no check; moved keys are looked at when the statement is over.
+        when = "" if self.duplicates_fail else " DEFERRABLE"
+        heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
+                f", PRIMARY KEY ({key}){when})")
+        return stored + [heap]
+
+    def foreign(self, name, stored):
+        """CREATE FOREIGN TABLE."""
         columns = []
         for c in self.columns:
-            name, _, collation = c.type.name.partition(" COLLATE ")
+            type_, _, collation = c.type.name.partition(" COLLATE ")
             options = f" OPTIONS ({c.options})" if c.options else ""
-            columns.append(f"  {c.name} {name}{options}" + (f" COLLATE {collation}" if collation else ""))
-        options = [f"\"table\" {quote(self.stored)}"]
+            columns.append(f"  {c.name} {type_}{options}" + (f" COLLATE {collation}" if collation else ""))
+        options = [f"\"table\" {quote(stored)}"]
         if self.delimiter:
             options.append("delimiter '|'")
         if self.duplicates_fail:
@@ -110,13 +130,7 @@ class Table:
         if self.packing != "auto":
             families = {"cf"} | {"other" for c in self.values if "'other'" in c.options} | {"map" for c in self.values if c.map}
             options.append("families '{" + ", ".join(f'"{f}": {{"packing": "{self.packing}"}}' for f in sorted(families)) + "}'")
-        stored = f"CREATE FOREIGN TABLE w.{self.name} (\n" + ",\n".join(columns) + "\n) SERVER widecol OPTIONS (" + ", ".join(options) + ")"
-        key = ", ".join(c.name for c in self.keys)
-        # A replaced row needs no check; moved keys are looked at when the statement is over.
-        when = "" if self.duplicates_fail else " DEFERRABLE"
-        heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
-                f", PRIMARY KEY ({key}){when})")
-        return [stored, heap]
+        return f"CREATE FOREIGN TABLE w.{name} (\n" + ",\n".join(columns) + "\n) SERVER widecol OPTIONS (" + ", ".join(options) + ")"
 
     def row(self, rng):
         """Expressions in the order of the columns."""
@@ -135,10 +149,17 @@ class Table:
         sql.append(f"INSERT INTO h.{self.name} SELECT DISTINCT ON ({key}) * FROM draft")
         sql.append("DROP TABLE draft")
         sql.append(f"INSERT INTO w.{self.name} SELECT * FROM h.{self.name}")
+        if self.raw_key:
+            same = " AND ".join(f"t.{c.name} = w.{c.name}" for c in self.keys)
+            sql += [f"ALTER TABLE h.{self.name} ADD COLUMN raw bytea",
+                    f"ALTER FOREIGN TABLE w.{self.name} ADD COLUMN raw bytea OPTIONS (rowkey 'raw')",
+                    f"UPDATE h.{self.name} t SET raw = w.raw FROM w.{self.name} w WHERE {same}"]
         if self.rng.random() < 0.5:
             sql += [f"ANALYZE h.{self.name}", f"ANALYZE w.{self.name}"]
         return sql
 
     def drop(self):
-        return [f"DROP FOREIGN TABLE IF EXISTS w.{self.name}", f"DROP TABLE IF EXISTS h.{self.name}",
-                f"SELECT widecol.drop_table(name) FROM widecol.tables WHERE name = {quote(self.stored)}"]
+        # psql's \\gexec runs what the rows say: the table may be of either kind
+        return [f"SELECT format('DROP %s %s CASCADE', CASE relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::regclass) "
+                f"FROM pg_class WHERE oid IN (to_regclass('w.{self.name}'), to_regclass('h.{self.name}')) \\gexec",
+                f"SELECT widecol.drop_table(name) FROM widecol.tables WHERE name ~ '^{self.stored}(_[0-9])?$'"]
