@@ -15,6 +15,8 @@ wc_cellsource_store(WcStore *store, const WcSourceOptions *options, WcCellSource
 			return wc_cellsource_packed_get(store, options, src, err);
 		return wc_cellsource_packed_scan(store, options, src, err);
 	}
+	if (wc_cellsource_column_fits(store, options))
+		return wc_cellsource_column(store, options, src, err);
 	return wc_cellsource_cell(store, options, src, err);
 }
 

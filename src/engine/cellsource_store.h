@@ -8,13 +8,20 @@
 #include "engine/packedrow.h"
 #include "engine/rocks.h"
 
-/* The three kinds wc_cellsource_store chooses from; store->cf is not NULL. */
+/* The kinds wc_cellsource_store chooses from; store->cf is not NULL. */
 extern WcStatus wc_cellsource_cell(WcStore *store, const WcSourceOptions *options,
 								   WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_cellsource_packed_scan(WcStore *store, const WcSourceOptions *options,
 										  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *options,
 										 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+
+/* Single rows of a family with rowcol filters, of which only a few exact columns
+ * are wanted: then its cells are those of these columns, and the family's markers. */
+#define WC_COLUMN_SEEKS_MAX 16
+extern bool wc_cellsource_column_fits(const WcStore *store, const WcSourceOptions *options);
+extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *options,
+									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
 /* The value of the current row and how far it is read, when src is a source of
  * packing row; else NULL.  The reader may be moved: next_cell goes on there. */

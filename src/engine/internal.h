@@ -45,6 +45,8 @@ typedef struct WcSourceOptions
 	bool		reversed;
 	bool		point;
 	bool		fill_cache;
+	const WcColumn *columns;	/* nothing else need be there; none: everything (they outlive the source) */
+	uint32_t	ncolumns;
 } WcSourceOptions;
 
 extern WcStatus wc_cellsource_store(WcStore *store, const WcSourceOptions *options,

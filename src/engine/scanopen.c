@@ -181,7 +181,7 @@ typedef struct OpenContext
 
 /* The store's cells, with the transaction's own when it has any. */
 static WcStatus
-open_source(OpenContext *c, WcStore *store, WcCellSource **src, WcError *err)
+open_source(OpenContext *c, WcStore *store, const WcMatcherOptions *o, bool existence, WcCellSource **src, WcError *err)
 {
 	const WcScan *scan = &c->scanner->scan;
 	WcSourceOptions options = {
@@ -189,7 +189,10 @@ open_source(OpenContext *c, WcStore *store, WcCellSource **src, WcError *err)
 		.bounds = &c->bounds,
 		.reversed = scan->reversed,
 		.point = c->scanner->points,
-		.fill_cache = true
+		.fill_cache = true,
+		/* any cell of the family says that a row is there */
+		.columns = o->columns,
+		.ncolumns = existence ? 0 : o->ncolumns
 	};
 	WcCellSource *lower = NULL;
 	WcCellSource *upper = NULL;
@@ -237,7 +240,7 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	f->existence = decides_existence(scan, family->id);
 	if (status != WC_OK || !(f->wanted || f->existence))
 		return status;
-	status = open_source(c, s->table->stores[i], &src, err);
+	status = open_source(c, s->table->stores[i], &o, f->existence, &src, err);
 	if (status == WC_OK)
 		status = wc_storescan_open(src, &o, c->scanner->at.cancel, &f->scan, err);
 	if (status != WC_OK)
