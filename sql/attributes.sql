@@ -198,6 +198,24 @@ SELECT * FROM vs('ttl', raw => true);
 RESET widecol.debug_clock_offset;
 SELECT alter_both('{"keep_deleted_cells": false, "ttl": "forever", "min_versions": 0}');
 
+-- what has expired leaves the disk, when a compaction comes by
+SELECT widecol.create_table('at_gone_' || p, format('{"cf": {"ttl": "1 h", "packing": "%s"}}', p)::jsonb) FROM unnest(ARRAY['cell', 'row']) p;
+CREATE FOREIGN TABLE at_gone_cell (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE at_gone_row (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO at_gone_cell SELECT i, md5(i::text) FROM generate_series(1, 1000) i;
+INSERT INTO at_gone_row SELECT i, md5(i::text) FROM generate_series(1, 1000) i;
+SELECT widecol.flush('at_gone_cell'), widecol.flush('at_gone_row');
+SELECT p, (SELECT bytes > 32000 AND rows > 500 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
+SET widecol.debug_clock_offset = '2h';
+SELECT (SELECT count(*) FROM at_gone_cell) AS cell, (SELECT count(*) FROM at_gone_row) AS row;
+SELECT p, (SELECT bytes > 32000 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
+SELECT widecol.major_compact('at_gone_cell'), widecol.major_compact('at_gone_row');
+RESET widecol.debug_clock_offset;
+SELECT (SELECT count(*) FROM at_gone_cell) AS cell, (SELECT count(*) FROM at_gone_row) AS row;
+SELECT p, (SELECT ARRAY[bytes, rows] FROM widecol.regions('at_gone_' || p)) AS left FROM unnest(ARRAY['cell', 'row']) p;
+DROP FOREIGN TABLE at_gone_cell, at_gone_row;
+SELECT widecol.drop_table('at_gone_cell'), widecol.drop_table('at_gone_row');
+
 -- bloomfilter, compression, blocksize, blockcache, in_memory: what is read never depends on them, written before or after
 SELECT widecol.put('at', ('k' || i)::bytea, f || ':' || q, (q || i)::bytea, 1)
   FROM generate_series(1, 500) i, unnest(ARRAY['c', 'r']) f, unnest(ARRAY['x', 'y']) q \g /dev/null
