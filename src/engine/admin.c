@@ -23,6 +23,12 @@ check_cancel(const WcReadPoint *at, WcError *err)
 	return WC_OK;
 }
 
+static int64_t
+clock_of(const WcStore *store, const WcReadPoint *at)
+{
+	return wc_engine_now(store->engine) + at->clock_offset_us;
+}
+
 /* Does something with each store of a table that has a column family. */
 static WcStatus
 each_store(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, bool major,
@@ -53,7 +59,7 @@ flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
 	WcPass		pass = {
 		.store = store,.mode = WC_MATCH_MINOR,.memtables_only = true,.from_ts = 0,
-		.until_ts = store->engine->last_ts,.cancel = at->cancel
+		.until_ts = store->engine->last_ts,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
 	rocksdb_flushoptions_t *options;
 	char	   *error = NULL;
@@ -191,17 +197,23 @@ static WcStatus
 compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
 	WcPass		pass = {
-		.store = store,.mode = WC_MATCH_MAJOR,.from_ts = 0,.until_ts = INT64_MAX,.cancel = at->cancel
+		.store = store,.mode = WC_MATCH_MAJOR,.from_ts = 0,.until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
 	WcStatus	status = WC_OK;
+	WcStatus	settled;
 
 	if (store->packing == WC_PACKING_CELL)
 		status = keep_memstore(store, &pass.until_ts, err);
 	if (status == WC_OK && major)
 		status = wc_pass_run(&pass, err);
 	if (status == WC_OK)
-		status = compact_files(store, at, err);
-	return status;
+		status = wc_history_lend(store, pass.now_us + 1, err);
+	if (status != WC_OK)
+		return status;
+	wc_compaction_set_clock_offset(store->compaction, at->clock_offset_us);
+	status = compact_files(store, at, err);
+	settled = wc_history_settle(store, status == WC_OK ? err : NULL);
+	return status == WC_OK ? settled : status;
 }
 
 WcStatus

@@ -6,9 +6,19 @@
 #include <stdlib.h>
 
 #include "engine/familywriter.h"
+#include "engine/history.h"
 #include "engine/quote.h"
 #include "engine/state.h"
 #include "engine/txn.h"
+
+/* A store that forgets by it. */
+typedef struct Forgetting
+{
+	struct Forgetting *next;
+	WcStore    *store;			/* a reference */
+	int64_t		ts;				/* what was before it */
+	bool		single;			/* as in wc_history_of_marker */
+} Forgetting;
 
 /* A commit on its way. */
 typedef struct Apply
@@ -21,6 +31,7 @@ typedef struct Apply
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
 	WcCatalogChange change;
+	Forgetting *forgetting;		/* in the overlay's arena */
 
 	/* The table whose rows are being applied. */
 	WcTableState *state;
@@ -33,17 +44,40 @@ typedef struct Apply
 
 /* --- tables ---------------------------------------------------------------*/
 
-static void
-leave_table(Apply *a)
+static WcStatus
+note_history(Apply *a, uint32_t at, WcError *err)
+{
+	bool		single;
+	int64_t		ts = wc_familywriter_history(a->writers[at], &single);
+	Forgetting *f;
+
+	if (ts == 0)
+		return WC_OK;
+	f = wc_arena_alloc(&a->overlay.arena, sizeof(*f));
+	if (f == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	f->store = wc_store_ref(a->table->stores[at]);
+	f->ts = ts;
+	f->single = single;
+	f->next = a->forgetting;
+	a->forgetting = f;
+	return WC_OK;
+}
+
+static WcStatus
+leave_table(Apply *a, WcStatus status, WcError *err)
 {
 	for (uint32_t i = 0; a->table && i < a->table->desc.nfamilies; i++)
 	{
+		if (status == WC_OK && a->writers[i] != NULL)
+			status = note_history(a, i, err);
 		wc_familywriter_free(a->writers[i]);
 		a->writers[i] = NULL;
 	}
 	wc_table_unref(a->table);
 	a->table = NULL;
 	a->state = NULL;
+	return status;
 }
 
 static WcTable *
@@ -62,9 +96,10 @@ find_picture(const WcCatalogChange *change, const WcTableState *state)
 static WcStatus
 enter_table(Apply *a, uint32_t table_id, WcError *err)
 {
-	WcStatus	status;
+	WcStatus	status = leave_table(a, WC_OK, err);
 
-	leave_table(a);
+	if (status != WC_OK)
+		return status;
 	for (WcTableState *t = a->overlay.tables; t; t = t->next)
 	{
 		if (t->id == table_id)
@@ -258,7 +293,7 @@ apply_rows(Apply *a, WcError *err)
 	}
 	if (status == WC_OK)
 		status = finish_row(a, err);
-	leave_table(a);
+	status = leave_table(a, status, err);
 	free(sorted.order);
 	return status;
 }
@@ -290,9 +325,14 @@ write_batch(Apply *a, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	for (const Forgetting *f = a->forgetting; f; f = f->next)
+		wc_history_forget(f->store, f->ts, f->single, a->batch);
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
 	rocksdb_write(a->engine->db, a->engine->write_options, a->batch, &error);
-	return wc_rocks_status(error, "write a commit", err);
+	status = wc_rocks_status(error, "write a commit", err);
+	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
+		wc_history_forgotten(f->store, f->ts);
+	return status;
 }
 
 static WcStatus
@@ -317,6 +357,8 @@ apply_locked(Apply *a, WcError *err)
 	else
 		wc_catalog_undo(&a->change);
 	rocksdb_writebatch_destroy(a->batch);
+	for (const Forgetting *f = a->forgetting; f; f = f->next)
+		wc_store_unref(f->store);
 	wc_overlay_free(&a->overlay);
 	return status;
 }
@@ -345,6 +387,7 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
+	wc_history_grant_wanted(engine);
 	if (status == WC_OK)
 		*commit_ts = a->ts;
 	free(a);

@@ -19,6 +19,7 @@
 #include "model/batch.h"
 
 struct WcEngine;
+struct WcSnapshot;
 
 typedef struct WcNamespace
 {
@@ -55,6 +56,12 @@ extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_U
 
 /* The committed picture, counted, or NULL. */
 extern WcTable *wc_catalog_table(struct WcEngine *engine, uint32_t table_id);
+
+/* The time to which a store has forgotten (engine/history.h): into a batch, and as
+ * a snapshot sees it (0: it was not set). */
+extern void wc_catalog_put_history(const WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t *batch);
+extern WcStatus wc_catalog_history(const WcStore *store, const struct WcSnapshot *snapshot, int64_t *ts,
+								   WcError *err) WC_WARN_UNUSED;
 
 /* Operations that drop every table and namespace of a database. */
 extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,

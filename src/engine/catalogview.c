@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/compact.h"
 #include "engine/state.h"
 #include "engine/txn.h"
 
@@ -160,8 +161,33 @@ state_cmp(const void *a, const void *b)
 	return c != 0 ? c : wc_slice_cmp(x->name, y->name);
 }
 
+/* The descriptor, with what its stores have forgotten by now.  NULL: out of memory. */
+static const WcTableDesc *
+desc_with_history(WcOverlay *overlay, const WcTableState *t)
+{
+	WcTableDesc *desc = wc_arena_alloc(&overlay->arena, sizeof(WcTableDesc));
+	WcFamilyDesc *families = wc_arena_alloc(&overlay->arena, t->desc->nfamilies * sizeof(WcFamilyDesc));
+
+	if (desc == NULL || families == NULL)
+		return NULL;
+	*desc = *t->desc;
+	desc->families = families;
+	for (uint32_t i = 0; i < desc->nfamilies; i++)
+	{
+		WcStore    *store = t->base ? wc_table_store(t->base, t->desc->families[i].id) : NULL;
+		int64_t		from = 0;
+
+		families[i] = t->desc->families[i];
+		if (store != NULL && store->generation == families[i].generation)
+			from = wc_history_from(wc_compaction_history(store->compaction));
+		if (from > families[i].history_from_us)
+			families[i].history_from_us = from;
+	}
+	return desc;
+}
+
 static WcStatus
-list_states(const WcOverlay *overlay, WcBuf *out, WcError *err)
+list_states(WcOverlay *overlay, WcBuf *out, WcError *err)
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcTableState **states;
@@ -182,9 +208,12 @@ list_states(const WcOverlay *overlay, WcBuf *out, WcError *err)
 	wc_buf_append_varint(out, n);
 	for (size_t i = 0; i < n; i++)
 	{
+		const WcTableDesc *desc = desc_with_history(overlay, states[i]);
+
 		wc_buf_reset(&bytes, SIZE_MAX);
-		wc_table_desc_encode(&bytes, states[i]->desc);
-		if (bytes.failed)
+		if (desc)
+			wc_table_desc_encode(&bytes, desc);
+		if (desc == NULL || bytes.failed)
 			out->failed = true;
 		wc_buf_append_bytes(out, wc_buf_slice(&bytes));
 	}

@@ -22,6 +22,8 @@ struct WcCompaction
 	WcStore    *store;			/* NULL: gone */
 	int64_t		memstore_from;
 	int64_t		memstore_until;
+	int64_t		clock_offset_us;
+	WcHistory	history;		/* has a mutex of its own */
 };
 
 WcCompaction *
@@ -33,6 +35,7 @@ wc_compaction_create(WcStore *store)
 		return NULL;
 	atomic_init(&c->refs, 1);
 	pthread_mutex_init(&c->mutex, NULL);
+	wc_history_init(&c->history);
 	c->store = store;
 	c->memstore_from = INT64_MAX;
 	c->memstore_until = INT64_MIN;
@@ -47,7 +50,14 @@ compaction_unref(void *state)
 	if (atomic_fetch_sub(&c->refs, 1) != 1)
 		return;
 	pthread_mutex_destroy(&c->mutex);
+	wc_history_free(&c->history);
 	free(c);
+}
+
+WcHistory *
+wc_compaction_history(WcCompaction *c)
+{
+	return &c->history;
 }
 
 void
@@ -77,6 +87,14 @@ wc_compaction_memstore(WcCompaction *c, int64_t *from_ts, int64_t *until_ts)
 	pthread_mutex_unlock(&c->mutex);
 }
 
+void
+wc_compaction_set_clock_offset(WcCompaction *c, int64_t offset_us)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->clock_offset_us = offset_us;
+	pthread_mutex_unlock(&c->mutex);
+}
+
 /* --- the filter -----------------------------------------------------------
  *
  * One for each compaction (and thread), which sees keys in ascending order.
@@ -84,7 +102,12 @@ wc_compaction_memstore(WcCompaction *c, int64_t *from_ts, int64_t *until_ts)
  */
 typedef struct Filter
 {
+	WcCompaction *compaction;	/* a reference */
 	uint8_t		packing;
+	bool		expires;		/* what it drops may have been there until just now */
+	int64_t		seen_until;		/* ... exclusively */
+	int64_t		forgotten;		/* it may drop what is needed to see earlier times */
+	int64_t		newest;			/* timestamp in the current row so far */
 	int64_t		memstore_from;
 	int64_t		memstore_until;
 	WcMatcher  *matcher;
@@ -106,6 +129,7 @@ filter_destroy(void *state)
 {
 	Filter	   *f = state;
 
+	compaction_unref(f->compaction);
 	if (f->matcher)
 		wc_matcher_free(f->matcher);
 	wc_buf_free(&f->row);
@@ -130,6 +154,29 @@ remember(WcBuf *buf, const uint8_t *data, size_t len)
 	return !buf->failed;
 }
 
+/* May something be dropped that is needed to see times before ts? */
+static bool
+may_drop(Filter *f, int64_t ts)
+{
+	WcCompaction *c = f->compaction;
+	bool		may;
+
+	if (ts <= f->forgotten)
+		return true;
+	pthread_mutex_lock(&c->mutex);
+	may = c->store != NULL && wc_history_may_drop(&c->history, ts, &c->store->engine->history_wanted);
+	pthread_mutex_unlock(&c->mutex);
+	if (may)
+		f->forgotten = ts;
+	return may;
+}
+
+static bool
+may_drop_cell(Filter *f, const WcCell *cell)
+{
+	return may_drop(f, wc_compaction_effect(cell, f->newest, f->expires, f->seen_until));
+}
+
 /* Is the cell to be dropped? */
 static bool
 drop_cell(Filter *f, WcSlice key, WcSlice value)
@@ -148,14 +195,17 @@ drop_cell(Filter *f, WcSlice key, WcSlice value)
 		if (!remember(&f->row, key.data, row))
 			return false;
 		f->skipping = false;
+		f->newest = 0;
 		wc_matcher_start_row(f->matcher);
 	}
+	if (cell.ts > f->newest)
+		f->newest = cell.ts;
 	cell.row = wc_slice(NULL, 0);
 	cell.family = 0;
 	if (cell.seq >= f->memstore_from && cell.seq <= f->memstore_until)
 		return false;
 	if (f->skipping && wc_slice_eq(wc_buf_slice(&f->skipped), wc_slice(key.data, column)))
-		return true;
+		return may_drop_cell(f, &cell);
 	f->skipping = false;
 	switch (wc_matcher_match(f->matcher, &cell, &colno))
 	{
@@ -167,10 +217,31 @@ drop_cell(Filter *f, WcSlice key, WcSlice value)
 			return false;
 		case WC_MATCH_NEXT_COLUMN:
 			f->skipping = remember(&f->skipped, key.data, column);
-			return true;
+			return may_drop_cell(f, &cell);
 		default:
-			return true;
+			return may_drop_cell(f, &cell);
 	}
+}
+
+int64_t
+wc_compaction_effect(const WcCell *cell, int64_t newest, bool expires, int64_t seen_until)
+{
+	return (expires || cell->ttl_us > 0) && seen_until > newest ? seen_until : newest;
+}
+
+int64_t
+wc_compaction_row_effect(const WcCell *cells, size_t ncells, bool expires, int64_t seen_until)
+{
+	int64_t		newest = 0;
+
+	for (size_t i = 0; i < ncells; i++)
+	{
+		int64_t		effect = wc_compaction_effect(&cells[i], cells[i].ts, expires, seen_until);
+
+		if (effect > newest)
+			newest = effect;
+	}
+	return newest;
 }
 
 size_t
@@ -233,11 +304,13 @@ drop_row(Filter *f, WcSlice value, bool *changed)
 {
 	size_t		n;
 	size_t		kept;
+	int64_t		effect;
 
 	if (!wc_compaction_decode(value, &f->cells, &f->cells_cap, &n))
 		return false;
+	effect = wc_compaction_row_effect(f->cells, n, f->expires, f->seen_until);
 	kept = wc_compaction_keep(f->matcher, f->cells, n);
-	if (kept == SIZE_MAX || kept == n)
+	if (kept == SIZE_MAX || kept == n || !may_drop(f, effect))
 		return false;
 	if (kept == 0)
 		return true;
@@ -288,11 +361,15 @@ filter_create(WcCompaction *c, bool manual)
 
 	if (f == NULL)
 		return NULL;
+	atomic_fetch_add(&c->refs, 1);
+	f->compaction = c;
 	f->packing = c->store->packing;
 	f->memstore_from = c->memstore_from;
 	f->memstore_until = c->memstore_until;
 	options.attrs = wc_store_attrs(c->store);
-	options.now_us = wc_engine_now(c->store->engine);
+	options.now_us = wc_engine_now(c->store->engine) + (manual ? c->clock_offset_us : 0);
+	f->expires = options.attrs.ttl_us > 0 || wc_history_single(&c->history);
+	f->seen_until = options.now_us + 1;
 	options.horizon_ts = wc_engine_horizon(c->store->engine);
 	if (!manual && options.horizon_ts > options.now_us - SETTLED_US)
 		options.horizon_ts = options.now_us - SETTLED_US;

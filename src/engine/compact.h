@@ -12,6 +12,7 @@
 
 #include <rocksdb/c.h>
 
+#include "engine/history.h"
 #include "engine/matcher.h"
 #include "engine/store.h"
 
@@ -23,6 +24,12 @@ extern WcCompaction *wc_compaction_create(WcStore *store);
 /* The store is going away: filters made from now on let everything pass. */
 extern void wc_compaction_detach(WcCompaction *compaction);
 
+/* How far ahead the clock is of compactions that a user asks for. */
+extern void wc_compaction_set_clock_offset(WcCompaction *compaction, int64_t offset_us);
+
+/* Since when the store remembers what it held. */
+extern WcHistory *wc_compaction_history(WcCompaction *compaction);
+
 /* A factory for RocksDB, holding a reference of its own. */
 extern rocksdb_compactionfilterfactory_t *wc_compaction_factory(WcCompaction *compaction);
 
@@ -33,6 +40,18 @@ extern rocksdb_compactionfilterfactory_t *wc_compaction_factory(WcCompaction *co
  */
 extern void wc_compaction_set_memstore(WcCompaction *compaction, int64_t from_ts, int64_t until_ts);
 extern void wc_compaction_memstore(WcCompaction *compaction, int64_t *from_ts, int64_t *until_ts);
+
+/* --- for the filter and the pass: history ---------------------------------- */
+
+/*
+ * When a cell is dropped: reads as of which times are wrong without it?  Those
+ * before the newest timestamp met so far in its row, that of whatever superseded
+ * or deleted it; if it may have been seen later (expires), those before seen_until.
+ */
+extern int64_t wc_compaction_effect(const WcCell *cell, int64_t newest, bool expires, int64_t seen_until);
+
+/* The same of any of a row's cells. */
+extern int64_t wc_compaction_row_effect(const WcCell *cells, size_t ncells, bool expires, int64_t seen_until);
 
 /* --- packing row, for the filter and the pass ----------------------------- */
 

@@ -120,7 +120,8 @@ extern void wc_scanner_close(WcScanner *scanner);
 /* --- catalog --------------------------------------------------------------
  * As the transaction txn (NULL: none) would see it.  Descriptors are appended
  * to out encoded (wc_table_desc_encode), lists as varint count, then each with
- * wc_buf_append_bytes.
+ * wc_buf_append_bytes.  Only the list of tables says since when families remember
+ * what they held as it is now: writes change that, and no generation tells.
  */
 extern WcStatus wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, WcSlice name,
 								   WcBuf *out, WcError *err) WC_WARN_UNUSED;

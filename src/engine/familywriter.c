@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/cellkey.h"
+#include "engine/compact.h"
 #include "engine/familywriter.h"
 #include "engine/matcher.h"
 #include "engine/packedrow.h"
@@ -24,6 +25,8 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
+	int64_t		history;		/* reads as of earlier times miss something; 0: none does */
+	bool		single;			/* a single version was deleted */
 
 	/* Rows from the last one looked up to gap_end are known not to be stored. */
 	bool		gap;
@@ -379,6 +382,25 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 	return WC_OK;
 }
 
+static void
+note_history(WcFamilyWriter *w, int64_t ts)
+{
+	if (ts > w->history)
+		w->history = ts;
+}
+
+/* Some of the row's cells, old or new, are dropped: n stay, among them whatever
+ * superseded or deleted the others. */
+static void
+note_dropped(WcFamilyWriter *w, size_t n)
+{
+	bool		expires = w->options.family->attrs.ttl_us > 0 || w->single ||
+		wc_history_single(wc_compaction_history(w->options.store->compaction));
+
+	note_history(w, wc_compaction_row_effect(w->old_cells, w->nold, expires, w->options.ts));
+	note_history(w, wc_compaction_row_effect(w->new_cells, n, expires || n == 0, w->options.ts));
+}
+
 static WcStatus
 finish_packed(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 {
@@ -404,6 +426,8 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 		status = merge_matched(w, resolved, &n, err);
 	if (status != WC_OK)
 		return status;
+	if (n < w->nold + resolved->n)
+		note_dropped(w, n);
 	if (n > 0)
 		return put_packed(w, w->new_cells, n, err);
 	if (w->nold > 0)
@@ -476,12 +500,25 @@ wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 	wc_resolver_start(w->resolver, row, w->options.ts);
 }
 
+int64_t
+wc_familywriter_history(const WcFamilyWriter *w, bool *single)
+{
+	*single = w->single;
+	return w->history;
+}
+
 WcStatus
 wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 {
 	WcResolved	resolved;
 	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
 
+	for (size_t i = 0; status == WC_OK && !resolved.simple && i < resolved.n; i++)
+	{
+		if (wc_cell_is_marker(&resolved.cells[i]))
+			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
+												 w->options.ts, &w->single));
+	}
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, err);
 	else if (status == WC_OK)

@@ -238,12 +238,23 @@ create_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
 	return WC_OK;
 }
 
+/* Would reads of earlier times see less under the new attributes? */
+static bool
+forgets_more(const WcFamilyAttrs *old, const WcFamilyAttrs *new)
+{
+	int64_t		old_ttl = old->ttl_us > 0 ? old->ttl_us : INT64_MAX;
+	int64_t		new_ttl = new->ttl_us > 0 ? new->ttl_us : INT64_MAX;
+
+	return new_ttl < old_ttl || new->versions < old->versions || new->min_versions < old->min_versions ||
+		(old->keep_deleted != WC_KEEP_DELETED_FALSE && new->keep_deleted == WC_KEEP_DELETED_FALSE);
+}
+
 /*
  * What ALTER may not say itself: generations (a TRUNCATE may have come between),
  * and packing, which is in the bytes.
  */
 static WcStatus
-alter_families(const WcTableDesc *old, WcTableDesc *new, WcError *err)
+alter_families(const WcTableDesc *old, WcTableDesc *new, int64_t ts, WcError *err)
 {
 	char		text[WC_QUOTE_MAX];
 
@@ -261,14 +272,15 @@ alter_families(const WcTableDesc *old, WcTableDesc *new, WcError *err)
 			return wc_error(err, WC_INVALID, "packing of family %s cannot be changed",
 							wc_quote(text, sizeof(text), family->name));
 		family->generation = was->generation;
-		if (family->history_from_us < was->history_from_us)
-			family->history_from_us = was->history_from_us;
+		family->history_from_us = was->history_from_us;
+		if (forgets_more(&was->attrs, &family->attrs) && family->history_from_us < ts)
+			family->history_from_us = ts;
 	}
 	return WC_OK;
 }
 
 static WcStatus
-alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
+alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err)
 {
 	WcTableDesc *desc;
 	WcTableState *state;
@@ -285,7 +297,7 @@ alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
 	if (overlay->strict)
 		status = check_name(overlay, desc, err);
 	if (status == WC_OK)
-		status = alter_families(state->desc, desc, err);
+		status = alter_families(state->desc, desc, ts, err);
 	for (uint32_t i = 0; status == WC_OK && i < state->desc->nfamilies; i++)
 	{
 		uint32_t	id = state->desc->families[i].id;
@@ -363,7 +375,7 @@ wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcE
 			status = create_op(overlay, op, opno, err);
 			break;
 		case WC_OP_ALTER_TABLE:
-			status = alter_op(overlay, op, opno, err);
+			status = alter_op(overlay, op, opno, ts, err);
 			break;
 		case WC_OP_DROP_TABLE:
 			status = drop_op(overlay, op, opno, err);

@@ -24,6 +24,10 @@ typedef struct Step
 	rocksdb_readoptions_t *options;
 	rocksdb_iterator_t *it;
 	rocksdb_writebatch_t *batch;
+	bool		expires;		/* what it deletes may have been there until just now */
+	int64_t		seen_until;		/* ... exclusively */
+	int64_t		newest;			/* packing cell: timestamp in the current row so far */
+	int64_t		forgotten;		/* what the step deletes is needed to see earlier times */
 	WcBuf		resume;			/* key to go on at */
 	WcBuf		row;			/* packing cell: prefix of the current row */
 	WcBuf		skipped;		/* packing cell: prefix of a column of which nothing more stays */
@@ -96,9 +100,24 @@ take_cell(WcSlice key, WcSlice value, size_t row, WcBuf *scratch, WcCell *cell, 
 }
 
 static void
+note_effect(Step *s, int64_t ts)
+{
+	if (ts > s->forgotten)
+		s->forgotten = ts;
+}
+
+static void
 delete_key(Step *s, WcSlice key)
 {
 	rocksdb_writebatch_delete_cf(s->batch, s->pass->store->cf, (const char *) key.data, key.len);
+}
+
+static void
+delete_cell(Step *s, WcSlice key, const WcCell *cell)
+{
+	delete_key(s, key);
+	if (!wc_cell_is_marker(cell))
+		note_effect(s, wc_compaction_effect(cell, s->newest, s->expires, s->seen_until));
 }
 
 /* Sets the column of which nothing more stays. */
@@ -124,11 +143,13 @@ step_cell(Step *s, WcSlice key, WcSlice value, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	if (cell.ts > s->newest)
+		s->newest = cell.ts;
 	if (cell.seq < s->pass->from_ts || cell.seq > s->pass->until_ts)
 		return WC_OK;
 	if (s->skipping && wc_slice_eq(wc_buf_slice(&s->skipped), wc_slice(key.data, column)))
 	{
-		delete_key(s, key);
+		delete_cell(s, key, &cell);
 		return WC_OK;
 	}
 	s->skipping = false;
@@ -139,12 +160,12 @@ step_cell(Step *s, WcSlice key, WcSlice value, WcError *err)
 		case WC_MATCH_INCLUDE_NEXT_COLUMN:
 			return skip_column(s, key, column, err);
 		case WC_MATCH_NEXT_COLUMN:
-			delete_key(s, key);
+			delete_cell(s, key, &cell);
 			return skip_column(s, key, column, err);
 		case WC_MATCH_FAILED:
 			return pass_memory(err);
 		default:
-			delete_key(s, key);
+			delete_cell(s, key, &cell);
 			return WC_OK;
 	}
 }
@@ -164,6 +185,7 @@ enter_row(Step *s, WcSlice key, bool *entered, WcError *err)
 	wc_buf_append(&s->row, key.data, row);
 	wc_matcher_start_row(s->matcher);
 	s->skipping = false;
+	s->newest = 0;
 	return s->row.failed ? pass_memory(err) : WC_OK;
 }
 
@@ -174,14 +196,17 @@ step_row(Step *s, WcSlice key, WcSlice value, WcError *err)
 {
 	size_t		n;
 	size_t		kept;
+	int64_t		effect;
 
 	if (!wc_compaction_decode(value, &s->cells, &s->cells_cap, &n))
 		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	effect = wc_compaction_row_effect(s->cells, n, s->expires, s->seen_until);
 	kept = wc_compaction_keep(s->matcher, s->cells, n);
 	if (kept == SIZE_MAX)
 		return pass_memory(err);
 	if (kept == n)
 		return WC_OK;
+	note_effect(s, effect);
 	if (kept == 0)
 	{
 		delete_key(s, key);
@@ -236,11 +261,16 @@ static WcStatus
 write_step(Step *s, WcError *err)
 {
 	char	   *error = NULL;
+	WcStatus	status;
 
 	if (rocksdb_writebatch_count(s->batch) == 0)
 		return WC_OK;
+	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
 	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
-	return wc_rocks_status(error, "write a compaction", err);
+	status = wc_rocks_status(error, "write a compaction", err);
+	if (status == WC_OK)
+		wc_history_forgotten(s->pass->store, s->forgotten);
+	return status;
 }
 
 static WcStatus
@@ -248,6 +278,7 @@ steps(Step *s, WcError *err)
 {
 	WcStatus	status = WC_OK;
 	bool		done = false;
+	bool		ttl = wc_store_attrs(s->pass->store).ttl_us > 0;
 
 	while (status == WC_OK && !done)
 	{
@@ -256,6 +287,7 @@ steps(Step *s, WcError *err)
 		pthread_mutex_lock(&s->engine->write_mutex);
 		s->it = rocksdb_create_iterator_cf(s->engine->db, s->options, s->pass->store->cf);
 		s->batch = rocksdb_writebatch_create();
+		s->expires = ttl || wc_history_single(wc_compaction_history(s->pass->store->compaction));
 		status = run_step(s, &done, err);
 		if (status == WC_OK)
 			status = write_step(s, err);
@@ -270,7 +302,7 @@ WcStatus
 wc_pass_run(const WcPass *pass, WcError *err)
 {
 	WcMatcherOptions options = {
-		.mode = pass->mode,.attrs = wc_store_attrs(pass->store),.now_us = wc_engine_now(pass->store->engine),
+		.mode = pass->mode,.attrs = wc_store_attrs(pass->store),.now_us = pass->now_us,
 		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
 		/* snapshots keep what they see */
 		.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
@@ -285,6 +317,7 @@ wc_pass_run(const WcPass *pass, WcError *err)
 		status = wc_matcher_create(&options, &s.matcher, err);
 	if (status != WC_OK)
 		return status;
+	s.seen_until = options.now_us + 1;
 	s.options = read_options(pass->memtables_only);
 	status = steps(&s, err);
 	rocksdb_readoptions_destroy(s.options);

@@ -19,6 +19,7 @@ typedef struct WcPass
 	bool		memtables_only;	/* looks no further than RocksDB's memtables */
 	int64_t		from_ts;		/* cells written under other timestamps neither go */
 	int64_t		until_ts;		/* nor decide about others; both inclusive */
+	int64_t		now_us;			/* for TTLs */
 	const atomic_bool *cancel;	/* may be NULL */
 } WcPass;
 

@@ -1,6 +1,7 @@
 /*
  * engine/scanner.c: rows of several families, merged, into cell blocks.
  */
+#include "engine/history.h"
 #include "engine/scanner.h"
 
 /* --- rows -----------------------------------------------------------------*/
@@ -340,6 +341,9 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
+	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)
+		status = wc_history_recheck(s->families[i].store, &s->table->desc, s->families[i].family,
+									s->scan.as_of_ts, err);
 	if (status != WC_OK)
 	{
 		out->len = start;

@@ -13,6 +13,8 @@
 typedef struct WcFamilyScan
 {
 	WcStoreScan *scan;
+	WcStore    *store;
+	const WcFamilyDesc *family;
 	bool		wanted;			/* its cells are returned */
 	bool		existence;		/* its cells make a row exist */
 

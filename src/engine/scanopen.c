@@ -3,6 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "engine/catalog.h"
+#include "engine/history.h"
 #include "engine/scanner.h"
 
 /* --- a copy of the scan ----------------------------------------------------*/
@@ -240,15 +242,47 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	f->existence = decides_existence(scan, family->id);
 	if (status != WC_OK || !(f->wanted || f->existence))
 		return status;
+	if (scan->as_of_ts != WC_TS_LATEST)
+		status = wc_history_check(s->table->stores[i], &s->table->desc, family, s->at.snapshot, scan->as_of_ts, err);
+	if (status != WC_OK)
+		return status;
 	status = open_source(c, s->table->stores[i], &o, f->existence, &src, err);
 	if (status == WC_OK)
 		status = wc_storescan_open(src, &o, c->scanner->at.cancel, &f->scan, err);
 	if (status != WC_OK)
 		return status;
+	f->store = s->table->stores[i];
+	f->family = family;
 	if (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST)
 		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
 	s->nfamilies++;
 	return status;
+}
+
+/* As of a time: no newer cells, its clock, and nothing that is not committed. */
+static WcStatus
+go_back(WcScanner *s, OpenContext *c, WcError *err)
+{
+	WcScan	   *scan = &s->scan;
+	WcTable    *committed = c->base_hidden ? wc_catalog_table(s->engine, scan->table_id) : NULL;
+	char		name[2 * WC_NAME_MAX + 2];
+
+	wc_table_unref(committed);
+	if (committed != NULL)
+	{
+		wc_error(err, WC_INVALID, "stored table \"%s\" cannot be seen as of an earlier time",
+				 wc_table_desc_fullname(&s->table->desc, name, sizeof(name)));
+		wc_error_detail(err, "This transaction has truncated it.");
+		return WC_INVALID;
+	}
+	if (scan->ts_max > scan->as_of_ts)
+		scan->ts_max = scan->as_of_ts + 1;
+	if (scan->ts_min > scan->ts_max)
+		scan->ts_min = scan->ts_max;
+	if (c->now_us > scan->as_of_ts)
+		c->now_us = scan->as_of_ts;
+	c->own_writes = false;
+	return WC_OK;
 }
 
 static WcStatus
@@ -271,6 +305,12 @@ open_families(WcScanner *s, WcError *err)
 		return status;
 	c.own_writes = s->at.txn != NULL && wc_txn_touches(s->at.txn, s->scan.table_id, s->at.cid);
 	c.now_us = wc_engine_now(s->engine) + s->at.clock_offset_us;
+	if (s->scan.as_of_ts != WC_TS_LATEST)
+	{
+		status = go_back(s, &c, err);
+		if (status != WC_OK)
+			return status;
+	}
 	c.bounds = whole_range(s);
 	s->families = wc_arena_alloc_zero(&s->arena, s->table->desc.nfamilies * sizeof(WcFamilyScan));
 	if (s->families == NULL)

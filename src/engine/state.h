@@ -3,7 +3,7 @@
  * (engine, catalog, store, apply, compact).
  *
  * Locks, in the order they are taken: write_mutex, catalog.lock,
- * snapshots_mutex, a store's attrs_mutex.
+ * snapshots_mutex, a store's attrs_mutex, its history's.
  */
 #ifndef WC_ENGINE_STATE_H
 #define WC_ENGINE_STATE_H
@@ -30,6 +30,8 @@ struct WcEngine
 	pthread_mutex_t snapshots_mutex;
 	WcSnapshot *oldest,
 			   *newest;
+
+	atomic_bool history_wanted; /* a compaction filter waits for wc_history_grant_wanted */
 
 	WcCatalog	catalog;
 };

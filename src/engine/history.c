@@ -1,0 +1,323 @@
+/*
+ * engine/history.c: since when a family remembers what it held.
+ */
+#include "engine/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "engine/compact.h"
+#include "engine/state.h"
+
+void
+wc_history_init(WcHistory *h)
+{
+	memset(h, 0, sizeof(*h));
+	pthread_mutex_init(&h->mutex, NULL);
+}
+
+void
+wc_history_free(WcHistory *h)
+{
+	pthread_mutex_destroy(&h->mutex);
+}
+
+void
+wc_history_load(WcHistory *h, int64_t ts, bool single)
+{
+	pthread_mutex_lock(&h->mutex);
+	h->from = h->stored = h->granted = ts;
+	h->single = single;
+	pthread_mutex_unlock(&h->mutex);
+}
+
+int64_t
+wc_history_from(WcHistory *h)
+{
+	int64_t		from;
+
+	pthread_mutex_lock(&h->mutex);
+	from = h->from;
+	pthread_mutex_unlock(&h->mutex);
+	return from;
+}
+
+bool
+wc_history_single(WcHistory *h)
+{
+	bool		single;
+
+	pthread_mutex_lock(&h->mutex);
+	single = h->single;
+	pthread_mutex_unlock(&h->mutex);
+	return single;
+}
+
+static WcHistory *
+history_of(WcStore *store)
+{
+	return wc_compaction_history(store->compaction);
+}
+
+static inline void
+raise_to(int64_t *value, int64_t ts)
+{
+	if (*value < ts)
+		*value = ts;
+}
+
+/* --- writing --------------------------------------------------------------*/
+
+/*
+ * Without KEEP_DELETED_CELLS a marker hides cells from reads of earlier times
+ * too.  With it, one that hides a single version does so from its own time on,
+ * which is earlier than when it was deleted.
+ */
+int64_t
+wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *marker, int64_t commit_ts, bool *single)
+{
+	bool		one = marker->type == WC_DELETE || marker->type == WC_DELETE_FAMILY_VERSION;
+
+	*single |= one;
+	if (attrs->keep_deleted == WC_KEEP_DELETED_FALSE)
+		return marker->ts > commit_ts ? marker->ts : commit_ts;
+	return one ? commit_ts : 0;
+}
+
+void
+wc_history_forget(WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t *batch)
+{
+	WcHistory  *h = history_of(store);
+
+	pthread_mutex_lock(&h->mutex);
+	if (ts > h->stored || (single && !h->single))
+		wc_catalog_put_history(store, ts > h->stored ? ts : h->stored, h->single || single, batch);
+	raise_to(&h->from, ts);
+	h->single |= single;
+	pthread_mutex_unlock(&h->mutex);
+}
+
+void
+wc_history_forgotten(WcStore *store, int64_t ts)
+{
+	WcHistory  *h = history_of(store);
+
+	pthread_mutex_lock(&h->mutex);
+	raise_to(&h->stored, ts);
+	pthread_mutex_unlock(&h->mutex);
+}
+
+/* --- compaction filters ---------------------------------------------------*/
+
+bool
+wc_history_may_drop(WcHistory *h, int64_t ts, atomic_bool *wanted)
+{
+	bool		may;
+
+	pthread_mutex_lock(&h->mutex);
+	may = ts <= h->granted;
+	if (may)
+	{
+		raise_to(&h->from, ts);
+		raise_to(&h->filtered, ts);
+	}
+	else
+	{
+		raise_to(&h->wanted, ts);
+		atomic_store(wanted, true);
+	}
+	pthread_mutex_unlock(&h->mutex);
+	return may;
+}
+
+/* Makes the catalog say ts, for certain. */
+static WcStatus
+store_synced(WcStore *store, int64_t ts, WcError *err)
+{
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+	char	   *error = NULL;
+
+	rocksdb_writeoptions_set_sync(options, 1);
+	wc_catalog_put_history(store, ts, wc_history_single(history_of(store)), batch);
+	rocksdb_write(store->engine->db, options, batch, &error);
+	rocksdb_writeoptions_destroy(options);
+	rocksdb_writebatch_destroy(batch);
+	return wc_rocks_status(error, "write the catalog", err);
+}
+
+/* The write mutex is held.  The history's must not be while something is
+ * written: a write may wait for a compaction, whose filter asks for it. */
+static WcStatus
+grant(WcStore *store, int64_t ts, WcError *err)
+{
+	WcHistory  *h = history_of(store);
+	int64_t		granted;
+	WcStatus	status = WC_OK;
+
+	pthread_mutex_lock(&h->mutex);
+	raise_to(&ts, h->stored);
+	granted = h->granted;
+	pthread_mutex_unlock(&h->mutex);
+	if (ts > granted)
+		status = store_synced(store, ts, err);
+	if (status != WC_OK)
+		return status;
+	pthread_mutex_lock(&h->mutex);
+	h->stored = h->granted = ts;
+	pthread_mutex_unlock(&h->mutex);
+	return WC_OK;
+}
+
+static int64_t
+wanted_of(WcStore *store)
+{
+	WcHistory  *h = history_of(store);
+	int64_t		wanted;
+
+	pthread_mutex_lock(&h->mutex);
+	wanted = h->wanted > h->granted ? h->wanted : 0;
+	pthread_mutex_unlock(&h->mutex);
+	return wanted;
+}
+
+void
+wc_history_grant_wanted(WcEngine *engine)
+{
+	WcError		err;
+
+	if (!atomic_exchange(&engine->history_wanted, false))
+		return;
+	pthread_mutex_lock(&engine->write_mutex);
+	pthread_rwlock_rdlock(&engine->catalog.lock);
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	{
+		const WcTable *table = engine->catalog.tables[t];
+
+		for (uint32_t f = 0; f < table->desc.nfamilies; f++)
+		{
+			int64_t		wanted = wanted_of(table->stores[f]);
+
+			if (wanted > 0 && grant(table->stores[f], wanted, &err) != WC_OK)
+				wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+		}
+	}
+	pthread_rwlock_unlock(&engine->catalog.lock);
+	pthread_mutex_unlock(&engine->write_mutex);
+}
+
+WcStatus
+wc_history_lend(WcStore *store, int64_t ts, WcError *err)
+{
+	WcStatus	status;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+	status = grant(store, ts, err);
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return status;
+}
+
+WcStatus
+wc_history_settle(WcStore *store, WcError *err)
+{
+	WcHistory  *h = history_of(store);
+	WcStatus	status = WC_OK;
+	int64_t		from;
+	bool		too_much;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+
+	/* first it is not allowed any more, then the catalog says so */
+	pthread_mutex_lock(&h->mutex);
+	from = h->granted = h->from;
+	too_much = from < h->stored;
+	pthread_mutex_unlock(&h->mutex);
+	if (too_much)
+		status = store_synced(store, from, err);
+	if (too_much && status == WC_OK)
+	{
+		pthread_mutex_lock(&h->mutex);
+		h->stored = from;
+		pthread_mutex_unlock(&h->mutex);
+	}
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return status;
+}
+
+/* --- reading as of a time -------------------------------------------------*/
+
+/* "2026-01-02 03:04:05.000006+00" */
+static const char *
+time_text(char *buf, size_t size, int64_t us)
+{
+	time_t		seconds = (time_t) (us / WC_USEC_PER_SEC);
+	struct tm	tm;
+	char		day[32];
+
+	if (gmtime_r(&seconds, &tm) == NULL || strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		snprintf(buf, size, "%" PRId64, us);
+	else
+		snprintf(buf, size, "%s.%06d+00", day, (int) (us % WC_USEC_PER_SEC));
+	return buf;
+}
+
+static WcStatus
+refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, int64_t from, WcError *err)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+	char		then[64];
+	char		since[64];
+
+	wc_error(err, WC_INVALID, "stored table \"%s\" cannot be seen as of %s",
+			 wc_table_desc_fullname(table, name, sizeof(name)), time_text(then, sizeof(then), as_of));
+	wc_error_detail(err, "Family \"%.*s\" remembers what it held from %s on.",
+					(int) family->name.len, (const char *) family->name.data, time_text(since, sizeof(since), from));
+	wc_error_hint(err, "Set widecol.read_timestamp to that time or a later one.  A family remembers longer with packing "
+				  "\"cell\", more versions and keep_deleted_cells \"true\".");
+	return WC_INVALID;
+}
+
+WcStatus
+wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
+				 const WcSnapshot *snapshot, int64_t as_of, WcError *err)
+{
+	WcHistory  *h = history_of(store);
+	int64_t		from;
+	int64_t		filtered;
+	int64_t		then = 0;
+	WcStatus	status;
+
+	if (as_of < family->history_from_us)
+		return refuse(table, family, as_of, family->history_from_us, err);
+	pthread_mutex_lock(&h->mutex);
+	from = h->from;
+	filtered = h->filtered;
+	pthread_mutex_unlock(&h->mutex);
+	if (as_of >= from)
+		return WC_OK;
+	if (as_of < filtered)
+		return refuse(table, family, as_of, from, err);
+
+	/* what was forgotten by writes that the snapshot does not see is there */
+	status = wc_catalog_history(store, snapshot, &then, err);
+	if (status == WC_OK && as_of < then)
+		return refuse(table, family, as_of, from, err);
+	return status;
+}
+
+WcStatus
+wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, WcError *err)
+{
+	WcHistory  *h = history_of(store);
+	int64_t		from;
+	int64_t		filtered;
+
+	pthread_mutex_lock(&h->mutex);
+	from = h->from;
+	filtered = h->filtered;
+	pthread_mutex_unlock(&h->mutex);
+	return as_of < filtered ? refuse(table, family, as_of, from, err) : WC_OK;
+}
