@@ -187,7 +187,7 @@ in_work()						# runs in the copy of the tests, as the server's user
 
 bounded()						# the same with the limit of run()
 {
-	in_work timeout -k 10 "$seconds" "$@"
+	in_work timeout --foreground -k 10 "$seconds" "$@"
 }
 
 regress()

@@ -26,7 +26,7 @@ while read -r program; do
 		case " $* " in *" $name "*) ;; *) continue ;; esac
 	fi
 	echo "# $dir $name"
-	$launch timeout "${WIDECOL_TEST_TIMEOUT:-300}" "$program" </dev/null 2>&1
+	$launch timeout --foreground "${WIDECOL_TEST_TIMEOUT:-300}" "$program" </dev/null 2>&1
 	rc=$?
 	if [ $rc -ne 0 ]; then
 		echo "# $name ended with status $rc"

@@ -105,7 +105,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
 ($session, $seen) = open_transaction(10000);
 kill 'KILL', backend_of($session);
 forget($session);
-ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM t WHERE k > 10000'),
+ok(comes_back($node, 'SELECT count(*) = 0 FROM t WHERE k > 10000'),
 	'after kill -9 of a backend the cluster comes back, without its rows');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '1002', 'and with all others');
 
@@ -116,7 +116,7 @@ isnt($before, 0, 'the engine is a process of the cluster');
 $node->safe_psql('postgres', q{INSERT INTO t VALUES (2002, 'before the engine died')});
 kill 'KILL', $before;
 forget($session);
-ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM t WHERE k = 2002'),
+ok(comes_back($node, 'SELECT count(*) = 1 FROM t WHERE k = 2002'),
 	'the cluster comes back after kill -9 of the engine');
 isnt(engine_pid($node), $before, 'with a new one');
 is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2002'), 'before the engine died',
@@ -150,7 +150,7 @@ foreach my $writer (@writers)
 {
 	$writer->{run}->finish;
 }
-ok($node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM acked'), 'the cluster comes back once more');
+ok(comes_back($node, 'SELECT count(*) > 0 FROM acked'), 'the cluster comes back once more');
 my @acked = map { split /\n/, $_->{out} } @writers;
 my %there = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', 'SELECT k FROM acked');
 cmp_ok(scalar @acked, '>=', 400, 'there were commits');

@@ -5,9 +5,11 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IPC::Run;
 use PostgreSQL::Test::Utils;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(engine_pid engine_threads);
+our @EXPORT = qw(comes_back engine_pid engine_threads);
 
 # Its process id, 0 when there is none.  It has no database, so it is not in
 # pg_stat_activity.
@@ -32,6 +34,23 @@ sub engine_threads
 	my ($node) = @_;
 	my @threads = glob('/proc/' . engine_pid($node) . '/task/*');
 	return scalar @threads;
+}
+
+# After a crash: waits until a query gives t, false when it does not in time.
+# poll_query_until is not for this: it writes the query to a psql that may have
+# been refused and be gone, and dies of the broken pipe.
+sub comes_back
+{
+	my ($node, $query) = @_;
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my ($out, $err) = ('', '');
+		my $answered = IPC::Run::run([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $query ],
+			'<', '/dev/null', '>', \$out, '2>', \$err);
+		return 1 if $answered && $out eq "t\n";
+		usleep(100_000);
+	}
+	return 0;
 }
 
 1;
