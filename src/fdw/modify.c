@@ -34,9 +34,8 @@ junk_name(char *buf, size_t size, const WcRelColumn *col)
 	return buf;
 }
 
-/* Columns that say which row (or cell) is meant. */
-static bool
-identifies(const WcRelation *wrel, int i)
+bool
+wc_modify_identifies(const WcRelation *wrel, int i)
 {
 	switch (wrel->columns[i].role)
 	{
@@ -71,7 +70,7 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (identifies(wrel, i))
+		if (wc_modify_identifies(wrel, i))
 			add_row_identity_var(root,
 								 makeVar(rtindex, col->attnum, col->type, col->typmod, col->collation, 0),
 								 rtindex, junk_name(name, sizeof(name), col));
@@ -178,7 +177,7 @@ find_junk(WcModify *m, List *targetlist)
 	m->values = palloc0(sizeof(Datum) * wrel->natts);
 	m->isnull = palloc0(sizeof(bool) * wrel->natts);
 	for (int i = 0; i < wrel->natts; i++)
-		if (identifies(wrel, i))
+		if (wc_modify_identifies(wrel, i))
 			m->junk[i] = ExecFindJunkAttributeInTlist(targetlist,
 													  junk_name(name, sizeof(name), &wrel->columns[i]));
 	m->wholerow = ExecFindJunkAttributeInTlist(targetlist, WHOLEROW);
@@ -199,6 +198,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	m->do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
+	m->touched = wc_touched_open(mtstate);
 }
 
 void
@@ -335,7 +335,10 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 	slot_getallattrs(slot);
 	slot_getallattrs(old_slot);
 	old = begin_row(m);
-	if (m->wrel->layout == WC_LAYOUT_ROW)
+	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, old_slot->tts_tupleDescriptor,
+											   old_slot->tts_values, old_slot->tts_isnull))
+		slot = NULL;
+	else if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_update(m, old_slot, slot);
 	else
 		wc_cellmodify_update(m, old_slot, slot);
@@ -371,6 +374,12 @@ widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 		m->isnull[i] = true;
 		if (AttributeNumberIsValid(m->junk[i]))
 			m->values[i] = ExecGetJunkAttribute(planSlot, m->junk[i], &m->isnull[i]);
+	}
+	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, RelationGetDescr(rinfo->ri_RelationDesc),
+											   m->values, m->isnull))
+	{
+		MemoryContextSwitchTo(old);
+		return NULL;
 	}
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_delete(m);

@@ -17,6 +17,7 @@
 #include "fdw/mapwrite.h"
 #include "fdw/relation.h"
 #include "fdw/rowwrite.h"
+#include "fdw/touched.h"
 
 /* A column whose value is a cell: VALUE, or the original of a hashed key part. */
 typedef struct WcPutColumn
@@ -54,6 +55,8 @@ typedef struct WcModify
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
+	WcTouched  *touched;		/* rows the statement has changed, NULL: not needed */
+
 	/* UPDATE */
 	bool		update_ready;	/* the next two are set */
 	bool		triggers;		/* BEFORE ROW triggers may change any column */
@@ -68,6 +71,9 @@ typedef struct WcModify
 
 /* Bytes of a hash from which on it is taken for the original. */
 #define WC_HASH_TRUSTED 8
+
+/* Does column i (attnum - 1) say which row, or cell, is meant? */
+extern bool wc_modify_identifies(const WcRelation *wrel, int i);
 
 /* Is column i (attnum - 1) to be written by this UPDATE? */
 extern bool wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new);
