@@ -20,6 +20,27 @@
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))
 #endif
 
+/* --- settings and times ---------------------------------------------------- */
+
+/* Memory of settings' values; NULL when there is none. */
+#if PG_VERSION_NUM >= 160000
+#define wc_guc_malloc(size) guc_malloc(LOG, size)
+#define wc_guc_strdup(s) guc_strdup(LOG, s)
+#define wc_guc_free(p) guc_free(p)
+#else
+#define wc_guc_malloc(size) malloc(size)
+#define wc_guc_strdup(s) strdup(s)
+#define wc_guc_free(p) free(p)
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#define wc_decode_datetime(field, ftype, nf, dtype, tm, fsec, tz) \
+	DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tz, &(DateTimeErrorExtra) {0})
+#else
+#define wc_decode_datetime(field, ftype, nf, dtype, tm, fsec, tz) \
+	DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tz)
+#endif
+
 /* --- planning -------------------------------------------------------------- */
 
 #if PG_VERSION_NUM >= 160000

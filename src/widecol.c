@@ -79,6 +79,12 @@ define_session_settings(void)
 							 "For testing what time to live does.",
 							 &wc_debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
 							 PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("widecol.read_timestamp",
+							   "Shows stored tables as of a time, for reading only.",
+							   "A timestamp with time zone, or microseconds since 1970; empty for now.",
+							   &wc_read_timestamp_text, "",
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							   wc_read_timestamp_check, wc_read_timestamp_assign, NULL);
 }
 
 static void

@@ -152,6 +152,10 @@ extern void wc_client_flush(const WcTableDesc *table);
 extern void wc_client_compact(const WcTableDesc *table, bool major);
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows);
 
+/* This session's widecol.read_timestamp: every scan sees the tables as of then, and
+ * nothing is written; WC_TS_LATEST: now. */
+extern int64 wc_client_read_timestamp(void);
+
 /* This session's widecol.debug_clock_offset in microseconds. */
 extern int64 wc_client_clock_offset_us(void);
 

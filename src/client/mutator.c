@@ -31,6 +31,12 @@ wc_require_writable(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot write to stored tables in a read-only transaction")));
+	if (wc_client_read_timestamp() != WC_TS_LATEST)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot write to stored tables while they are seen as of an earlier time"),
+				 errdetail("widecol.read_timestamp is \"%s\".", wc_read_timestamp_text),
+				 errhint("RESET widecol.read_timestamp ends that.")));
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),

@@ -55,11 +55,13 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 {
 	MemoryContext own;
 	WcClientScan *s;
+	WcScan		as_of = *scan;
 	WcDriverOpen open = {
-		.scan = scan,.snapshot = wc_snapshot_number(snapshot),.cid = cid,
+		.scan = &as_of,.snapshot = wc_snapshot_number(snapshot),.cid = cid,
 		.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = rows_hint
 	};
 
+	as_of.as_of_ts = wc_client_read_timestamp();
 	wc_xact_join();
 	wc_batch_send();
 

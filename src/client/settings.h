@@ -8,11 +8,21 @@
 #ifndef WC_CLIENT_SETTINGS_H
 #define WC_CLIENT_SETTINGS_H
 
+#include "postgres.h"
+
+#include "utils/guc.h"
+
 /* widecol.debug_clock_offset in milliseconds: how far ahead this session's
  * requests see the clock. */
 extern double wc_debug_clock_offset_ms;
 
 /* widecol.max_transaction_size in MiB: most bytes of one transaction's batch. */
 extern int	wc_max_transaction_mb;
+
+/* widecol.read_timestamp: what SHOW says, "" for now.  wc_client_read_timestamp
+ * (client.h) has the time.  readtime.c */
+extern char *wc_read_timestamp_text;
+extern bool wc_read_timestamp_check(char **value, void **extra, GucSource source);
+extern void wc_read_timestamp_assign(const char *value, void *extra);
 
 #endif

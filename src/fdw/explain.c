@@ -13,6 +13,7 @@
 #include "nodes/plannodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
@@ -507,6 +508,8 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyList("Columns", columns, es);
 	if (plan.row_limit > 0)
 		ExplainPropertyInteger("Row Limit", NULL, plan.row_limit, es);
+	if (wc_client_read_timestamp() != WC_TS_LATEST)
+		ExplainPropertyText("As Of", GetConfigOption("widecol.read_timestamp", false, false), es);
 	explain_counters(node, es);
 	wc_relation_close(wrel);
 }

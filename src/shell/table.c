@@ -310,6 +310,23 @@ family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
 									 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY);
 }
 
+/* The same table as it is now: what families remember is not in the descriptor
+ * that a backend keeps. */
+static WcTableDesc *
+refreshed(WcTableDesc *desc)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_client_list_tables())
+	{
+		WcTableDesc *now = lfirst(lc);
+
+		if (now->id == desc->id)
+			return now;
+	}
+	return desc;
+}
+
 Datum
 widecol_describe(PG_FUNCTION_ARGS)
 {
@@ -318,7 +335,7 @@ widecol_describe(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	wc_require_usage();
-	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	desc = refreshed(wc_client_table(wc_arg_cstring(fcinfo, 0), false));
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
 		Datum		values[FAMILY_COLUMNS];
