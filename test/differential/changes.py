@@ -103,17 +103,23 @@ def update_key(rng, tables, table):
     return Statement(f"UPDATE {table.name} SET {', '.join(sets)}{returning(rng, table)}")
 
 
+def returning_own(rng, table):
+    """Of a row that another table's rows meet several times: it is returned once, beside any of them."""
+    return "" if rng.random() < 0.4 else " RETURNING " + ", ".join(f"{table.name}.{c.name}" for c in table.columns)
+
+
 def update_from(rng, tables, table):
-    """UPDATE ... FROM a table that has at most one row for each."""
+    """UPDATE ... FROM a table that may have many rows for each: which one does not matter."""
     other = rng.choice(tables)
     a, b = Scope(table, table.name), Scope(other, "o")
-    pairs = [(x, y) for x, y in joinable(a, b) if y.key]
-    if len(other.keys) != 1 or not pairs or not table.values:
+    pairs = joinable(a, b)
+    if not pairs or not table.values:
         return update(rng, tables, table)
     x, y = rng.choice(pairs)
     c = rng.choice(table.values)
-    return Statement(f"UPDATE {table.name} SET {c.name} = {assignment(rng, c)} FROM {other.name} o WHERE {a.name(x)} = {b.name(y)} "
-                     f"AND {atom(rng, b, []).sql()}")
+    value = c.literal(rng) if rng.random() < 0.8 else "NULL"
+    return Statement(f"UPDATE {table.name} SET {c.name} = {value} FROM {other.name} o WHERE {a.name(x)} = {b.name(y)} "
+                     f"AND {atom(rng, b, []).sql()}{returning_own(rng, table)}")
 
 
 def delete(rng, tables, table):
@@ -131,13 +137,20 @@ def delete_using(rng, tables, table):
     if not pairs:
         return delete(rng, tables, table)
     x, y = rng.choice(pairs)
-    return Statement(f"DELETE FROM {table.name} USING {other.name} o WHERE {a.name(x)} = {b.name(y)} AND {atom(rng, b, []).sql()}")
+    return Statement(f"DELETE FROM {table.name} USING {other.name} o WHERE {a.name(x)} = {b.name(y)} AND {atom(rng, b, []).sql()}"
+                     f"{returning_own(rng, table)}")
 
 
 def with_changes(rng, tables, table):
-    """A CTE with a DELETE, read and counted by the query around it."""
+    """A CTE with a DELETE, read and counted by the query around it; or two that want the same rows."""
     keys = ", ".join(c.name for c in table.keys)
     condition = atom(rng, Scope(table), []).sql()
+    if table.values and rng.random() < 0.5:
+        c = rng.choice(table.values)
+        second = rng.choice([f"DELETE FROM {table.name}", f"UPDATE {table.name} SET {c.name} = NULL"])
+        return Statement(f"WITH one AS (UPDATE {table.name} SET {c.name} = {c.literal(rng)} WHERE {condition} RETURNING {keys}), "
+                         f"two AS ({second} WHERE {atom(rng, Scope(table), []).sql()} RETURNING {keys}) "
+                         f"SELECT 1, one.* FROM one UNION ALL SELECT 2, two.* FROM two")
     return Statement(f"WITH gone AS (DELETE FROM {table.name} WHERE {condition} RETURNING {keys}) "
                      f"SELECT count(*), (SELECT count(*) FROM {table.name}) FROM gone")
 
