@@ -51,7 +51,7 @@ typedef struct WcShmem
 	 * engine; written by the engine's threads, read by backends' caches. */
 	_Atomic uint64_t catalog_generation;
 
-	/* How many of the engine's session threads are awake (rpc/). */
+	/* How many of the engine's session threads are at work on a request (rpc/). */
 	_Atomic uint32_t active;
 
 	WcError		start_error;	/* meaningful while FAILED; guarded by nothing: written before state */

@@ -2,7 +2,7 @@
  * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
  *
  * Waiting is the same in both directions: look again and again for WC_SPIN_US,
- * yielding, unless as many session threads as cores are awake; then say so in
+ * yielding, unless as many session threads as cores are at work; then say so in
  * the segment, look once more, and sleep.
  */
 #include "rpc/handler.h"
@@ -66,7 +66,6 @@ wait_for(WcHandler *h, uint32_t room)
 
 	timeout = wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1;
 	atomic_store(&s->engine_wants, room);
-	atomic_fetch_sub(h->options->active, 1);
 	for (;;)
 	{
 		atomic_store(&s->engine_sleeping, 1);
@@ -75,7 +74,6 @@ wait_for(WcHandler *h, uint32_t room)
 		wc_segment_sleep(s, timeout);
 	}
 	atomic_store(&s->engine_sleeping, 0);
-	atomic_fetch_add(h->options->active, 1);
 	atomic_store(&s->engine_wants, 0);
 	return !ended(h);
 }
@@ -126,7 +124,9 @@ serve_request(WcHandler *h, WcError *why)
 
 	if (ended(h))
 		return false;
+	atomic_fetch_add(h->options->active, 1);
 	answered = wc_dispatch(&h->dispatch, &h->reader, cancelled);
+	atomic_fetch_sub(h->options->active, 1);
 	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);
 	if (!answered)
 		return true;
@@ -152,7 +152,6 @@ wc_handler_serve(WcHandler *h, WcError *why)
 	h->in = wc_segment_requests(h->segment);
 	h->out = wc_segment_responses(h->segment);
 	wc_frame_reader_init(&h->reader);
-	atomic_fetch_add(h->options->active, 1);
 
 	for (;;)
 	{
@@ -175,7 +174,6 @@ wc_handler_serve(WcHandler *h, WcError *why)
 
 	wc_dispatch_free(&h->dispatch);
 	wc_frame_reader_free(&h->reader);
-	atomic_fetch_sub(h->options->active, 1);
 }
 
 void
