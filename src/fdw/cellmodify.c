@@ -125,7 +125,11 @@ ttl_of(const WcModify *m, const Datum *values, const bool *isnull)
 		return 0;
 	span = DatumGetIntervalP(values[i]);
 	days = (int64) span->month * DAYS_PER_MONTH + span->day;
-	if (pg_mul_s64_overflow(days, USECS_PER_DAY, &us) || pg_add_s64_overflow(us, span->time, &us) || us <= 0)
+	if (pg_mul_s64_overflow(days, USECS_PER_DAY, &us) || pg_add_s64_overflow(us, span->time, &us))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("time to live of a cell is out of range")));
+	if (us <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time to live of a cell must be above zero")));

@@ -153,6 +153,25 @@ or_text(const Shown *shown, const WcKeyCond *or)
 	return s.data;
 }
 
+/* The name of the column that a condition is on. */
+static const char *
+cond_column(const Shown *shown, int part)
+{
+	switch (part)
+	{
+		case WC_COND_RAW_KEY:
+			return shown->wrel->raw_key >= 0 ? NameStr(shown->wrel->columns[shown->wrel->raw_key].name) : "row";
+		case WC_COND_FAMILY:
+			return "family";
+		case WC_COND_QUALIFIER:
+			return "qualifier";
+		case WC_COND_TS:
+			return "ts";
+		default:
+			return NameStr(shown->wrel->columns[shown->wrel->keys[part]].name);
+	}
+}
+
 /* The condition as in SQL. */
 static char *
 cond_text(const Shown *shown, const WcKeyCond *cond)
@@ -168,12 +187,8 @@ cond_text(const Shown *shown, const WcKeyCond *cond)
 	initStringInfo(&values);
 	foreach(lc, cond->values)
 	{
-		const char *name = "row";
+		const char *name = cond_column(shown, cond->part + i);
 
-		if (cond->part != WC_COND_RAW_KEY)
-			name = NameStr(shown->wrel->columns[shown->wrel->keys[cond->part + i]].name);
-		else if (shown->wrel->raw_key >= 0)
-			name = NameStr(shown->wrel->columns[shown->wrel->raw_key].name);
 		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", quote_identifier(name));
 		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", deparse(shown, lfirst(lc)));
 		i++;
@@ -468,6 +483,18 @@ explain_range(const Shown *shown, ExplainState *es)
 }
 
 static void
+explain_cells(const Shown *shown, ExplainState *es)
+{
+	List	   *conds = NIL;
+	ListCell   *lc;
+
+	foreach(lc, shown->plan->cell_conds)
+		conds = lappend(conds, cond_text(shown, lfirst(lc)));
+	if (conds != NIL)
+		ExplainPropertyList("Cell Conditions", conds, es);
+}
+
+static void
 explain_counters(ForeignScanState *node, ExplainState *es)
 {
 	WcClientScanStats stats;
@@ -503,6 +530,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyText("Widecol Table", wc_table_desc_fullname(wrel->desc, name, sizeof(name)), es);
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	explain_range(&shown, es);
+	explain_cells(&shown, es);
 	columns = wc_reader_column_names(wc_reader_create(wrel, plan.attrs));
 	if (columns != NIL)
 		ExplainPropertyList("Columns", columns, es);

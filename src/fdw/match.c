@@ -1,5 +1,5 @@
 /*
- * fdw/match.c: one clause of a query as a condition on the key.
+ * fdw/match.c: one clause of a query as a condition on the key, or on cells.
  *
  * Only the btree operators of the part's own type are understood: they are
  * strict, so a NULL value means that no row qualifies, and their order is the
@@ -48,22 +48,29 @@ typedef struct Key
 	bool		prefix_exact;
 } Key;
 
-bool
-wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
+/* The column of the table that this expression is, or NULL. */
+static const WcRelColumn *
+column_of(RelOptInfo *rel, WcRelation *wrel, Node *expr)
 {
 	Var		   *var;
-	const WcRelColumn *column;
 
 	while (expr != NULL && IsA(expr, RelabelType))
 		expr = (Node *) ((RelabelType *) expr)->arg;
 	if (expr == NULL || !IsA(expr, Var))
-		return false;
+		return NULL;
 	var = (Var *) expr;
 	if (var->varno != rel->relid || var->varlevelsup != 0 ||
 		var->varattno <= 0 || var->varattno > wrel->natts)
-		return false;
-	column = &wrel->columns[var->varattno - 1];
-	switch (column->role)
+		return NULL;
+	return &wrel->columns[var->varattno - 1];
+}
+
+bool
+wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
+{
+	const WcRelColumn *column = column_of(rel, wrel, expr);
+
+	switch (column ? column->role : WC_ROLE_NONE)
 	{
 		case WC_ROLE_KEY:
 			*part = column->key_no;
@@ -77,14 +84,36 @@ wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
 	}
 }
 
-static Key
-raw_key(const WcRelation *wrel, const Var *var)
+bool
+wc_match_cell(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
 {
-	Oid			type = getBaseType(wrel->columns[var->varattno - 1].type);
-	Key			key = {WC_COND_RAW_KEY, type, true, true, true, true, false, false};
+	const WcRelColumn *column = column_of(rel, wrel, expr);
+
+	switch (column ? column->role : WC_ROLE_NONE)
+	{
+		case WC_ROLE_CELL_FAMILY:
+			*part = WC_COND_FAMILY;
+			return true;
+		case WC_ROLE_CELL_QUALIFIER:
+			*part = WC_COND_QUALIFIER;
+			return true;
+		case WC_ROLE_CELL_TS:
+			*part = WC_COND_TS;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The raw key, or what is bytes of a cell. */
+static Key
+raw_key(int part, const WcRelColumn *column)
+{
+	Oid			type = getBaseType(column->type);
+	Key			key = {part, type, true, true, true, true, false, false};
 
 	/* In another encoding than UTF-8 text's bytes may sort otherwise than those stored. */
-	if (type != BYTEAOID)
+	if (type == TEXTOID)
 	{
 		key.order = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
 		key.prefix = key.prefix_exact = true;
@@ -99,14 +128,13 @@ find_key(const Matcher *m, Node *expr, Key *key)
 	bool		delimited;
 	int			part;
 
-	if (!wc_match_key(m->rel, m->wrel, expr, &part))
+	if (!wc_match_key(m->rel, m->wrel, expr, &part) && !wc_match_cell(m->rel, m->wrel, expr, &part))
 		return false;
-	if (part == WC_COND_RAW_KEY)
+	if (part < 0)
 	{
-		while (IsA(expr, RelabelType))
-			expr = (Node *) ((RelabelType *) expr)->arg;
-		*key = raw_key(m->wrel, (Var *) expr);
-		return true;
+		*key = raw_key(part, column_of(m->rel, m->wrel, expr));
+		/* a raw scan selects families only */
+		return part != WC_COND_QUALIFIER || !m->wrel->raw;
 	}
 	codec = &m->wrel->columns[m->wrel->keys[part]].codec;
 	delimited = m->wrel->key_layout.parts[part].kind == WC_PART_DELIMITED;
@@ -331,13 +359,13 @@ match_row(const Matcher *m, RowCompareExpr *clause)
 
 		if (commute)
 			opno = get_commutator(opno);
-		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part == WC_COND_RAW_KEY ||
+		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part < WC_COND_RAW_KEY ||
 			!is_value(m, value) || !is_comparable(key.type, type) || !key.equality_exact ||
 			!find_op(&key, opno, list_nth_oid(clause->inputcollids, i), &op) || op == WC_KEY_EQ)
 			break;
 		if (cond == NULL)
-			cond = make_cond(WC_COND_ROW, &key, op, key.order_exact, value, type);
-		else if (key.part != cond->part + i)
+			cond = make_cond(key.part < 0 ? WC_COND_OP : WC_COND_ROW, &key, op, key.order_exact, value, type);
+		else if (cond->part < 0 || key.part != cond->part + i)
 			break;
 		else
 		{

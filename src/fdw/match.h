@@ -12,8 +12,8 @@
 #include "fdw/relation.h"
 
 /*
- * The condition that a clause puts on a key part, on the raw key, or (an OR) on
- * several; NULL: none that could become ranges.  Comparison values are whatever
+ * The condition that a clause puts on a key part, on the raw key, on cells, or (an
+ * OR) on several; NULL: none that could become ranges or columns.  Comparison values are whatever
  * is neither volatile nor from rel itself.  An OR's arms hold what was found in
  * them; it is `exact` when nothing else is in them.
  */
@@ -21,5 +21,9 @@ extern WcKeyCond *wc_match_clause(PlannerInfo *root, RelOptInfo *rel, WcRelation
 
 /* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
 extern bool wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
+
+/* The same for what a cell has besides: WC_COND_FAMILY, WC_COND_QUALIFIER or
+ * WC_COND_TS. */
+extern bool wc_match_cell(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
 
 #endif

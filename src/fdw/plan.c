@@ -71,7 +71,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	baserel->tuples = plan->size.rows;
 	if (plan->quals.rows >= 0)
 	{
-		selectivity = clauselist_selectivity(root, plan->quals.local, 0, JOIN_INNER, NULL);
+		selectivity = clauselist_selectivity(root, plan->quals.unranged, 0, JOIN_INNER, NULL);
 		baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->quals.rows * selectivity);
 		return;
 	}
@@ -270,12 +270,14 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	recheck = extract_actual_clauses(quals.exact, false);
 
 	plan.conds = quals.conds;
+	plan.cell_conds = quals.cell_conds;
 	plan.reversed = linitial_int(best_path->fdw_private) != 0;
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
 
-	return make_foreignscan(tlist, local, baserel->relid, wc_key_conds_exprs(plan.conds), wc_scan_plan_encode(&plan),
-							NIL, recheck, outer_plan);
+	return make_foreignscan(tlist, local, baserel->relid,
+							list_concat(wc_key_conds_exprs(plan.conds), wc_key_conds_exprs(plan.cell_conds)),
+							wc_scan_plan_encode(&plan), NIL, recheck, outer_plan);
 }

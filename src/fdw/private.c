@@ -5,7 +5,7 @@
 
 #include "fdw/private.h"
 
-/* fdw_private: (numbers, attrs, recheck attrs, (condition, condition, ...)) */
+/* fdw_private: (numbers, attrs, recheck attrs, (condition, condition, ...), the same on cells) */
 enum
 {
 	NUMBER_REVERSED,
@@ -81,10 +81,11 @@ encode_conds(const List *conds)
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
-	return list_make4(list_make3_int(plan->reversed, plan->rows_hint, plan->row_limit),
+	return list_make5(list_make3_int(plan->reversed, plan->rows_hint, plan->row_limit),
 					  bitmap_to_list(plan->attrs),
 					  bitmap_to_list(plan->recheck_attrs),
-					  encode_conds(plan->conds));
+					  encode_conds(plan->conds),
+					  encode_conds(plan->cell_conds));
 }
 
 List *
@@ -154,4 +155,5 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->attrs = list_to_bitmap(lsecond(fdw_private));
 	plan->recheck_attrs = list_to_bitmap(lthird(fdw_private));
 	plan->conds = decode_conds(lfourth(fdw_private), exprs, &next_expr);
+	plan->cell_conds = decode_conds(list_nth(fdw_private, 4), exprs, &next_expr);
 }

@@ -31,11 +31,16 @@ typedef enum WcCondKind
 /* The same of an OR, whose arms may be on several. */
 #define WC_COND_NO_PART (-2)
 
+/* The same of conditions on cells, not on the key (layout 'cell'). */
+#define WC_COND_FAMILY (-3)
+#define WC_COND_QUALIFIER (-4)
+#define WC_COND_TS (-5)
+
 /* One condition that start and stop rows are made from. */
 typedef struct WcKeyCond
 {
 	WcCondKind	kind;
-	int			part;			/* 0-based key part, ROW: the first; or WC_COND_RAW_KEY */
+	int			part;			/* 0-based key part, ROW: the first; or one of the above */
 	WcKeyOp		op;				/* OP, ROW */
 	bool		exact;			/* its clause is not rechecked unless a range had to be widened */
 	List	   *values;			/* expressions: one, ROW: one a part */
@@ -46,6 +51,7 @@ typedef struct WcKeyCond
 typedef struct WcScanPlan
 {
 	List	   *conds;			/* WcKeyCond *, by part; ORs last */
+	List	   *cell_conds;		/* WcKeyCond *, on cells; none is a ROW or an OR */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
 	bool		reversed;		/* walk the key order backwards */

@@ -141,6 +141,28 @@ take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int
 	return true;
 }
 
+/* Takes the conditions on cells over. */
+static void
+take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
+{
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (cond == NULL || cond->part > WC_COND_FAMILY)
+			continue;
+		out->cell_conds = lappend(out->cell_conds, cond);
+		if (cond->exact)
+		{
+			out->exact = lappend(out->exact, lfirst(lc));
+			out->unranged = lappend(out->unranged, lfirst(lc));
+		}
+	}
+}
+
 /* key IS NOT NULL: it always is. */
 static bool
 is_always_true(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo)
@@ -149,7 +171,7 @@ is_always_true(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo)
 	int			part;
 
 	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
-		wc_match_key(rel, wrel, (Node *) test->arg, &part);
+		(wc_match_key(rel, wrel, (Node *) test->arg, &part) || wc_match_cell(rel, wrel, (Node *) test->arg, &part));
 }
 
 void
@@ -186,10 +208,13 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 			take_or(root, wrel, out, common, cond, lfirst(lc));
 	}
 
+	take_cells(out, found, clauses);
 	foreach(lc, clauses)
 	{
 		if (!list_member_ptr(out->exact, lfirst(lc)))
 			out->local = lappend(out->local, lfirst(lc));
 	}
-	out->outer_relids = pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds));
+	out->unranged = list_concat(out->unranged, out->local);
+	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
+								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));
 }

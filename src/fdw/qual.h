@@ -15,9 +15,11 @@
 typedef struct WcQuals
 {
 	List	   *conds;			/* WcKeyCond *, by part, those on the raw key last */
+	List	   *cell_conds;		/* WcKeyCond *, on family, qualifier, ts of layout 'cell' */
 	List	   *pushed;			/* RestrictInfos behind conds */
-	List	   *exact;			/* of these, those the ranges decide alone */
+	List	   *exact;			/* RestrictInfos that need not be looked at any more */
 	List	   *local;			/* RestrictInfos to be evaluated on each row */
+	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, and on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
 	double		nranges;		/* estimated number of ranges */

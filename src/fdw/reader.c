@@ -44,7 +44,7 @@ struct WcReader
 	WcCodecWhere where;
 
 	int			ncolumns;
-	WcColumn   *columns;		/* for the Scan; [colno] */
+	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
 	Target	  **targets;		/* [colno]: who wants this cell; NULL where kind is not EXACT */
 	Target	   *maps;			/* who takes the cells that no column names */
 	int			nversioned;
@@ -193,12 +193,22 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
 }
 
 void
+wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns)
+{
+	Assert(reader->wrel->layout == WC_LAYOUT_CELL);
+	reader->columns = columns;
+	reader->ncolumns = (int) ncolumns;
+}
+
+void
 wc_reader_describe(const WcReader *reader, WcScan *scan)
 {
 	const WcRelation *wrel = reader->wrel;
 
 	wc_scan_init(scan, wrel->desc->id);
 	scan->key_only = !reader->want_value;
+	scan->ncolumns = reader->ncolumns;
+	scan->columns = reader->columns;
 	if (wrel->layout == WC_LAYOUT_CELL)
 	{
 		scan->versions = wrel->cell_versions > 0 ? (uint32) wrel->cell_versions : WC_VERSIONS_MAX;
@@ -206,8 +216,6 @@ wc_reader_describe(const WcReader *reader, WcScan *scan)
 		scan->want_ts = true;
 		return;
 	}
-	scan->ncolumns = reader->ncolumns;
-	scan->columns = reader->columns;
 	scan->rows_by_existence = true;
 	scan->nfamilies = wrel->nfamilies;
 	scan->families = wrel->families;
@@ -333,7 +341,8 @@ ttl_datum(int64 ttl_us)
 {
 	Interval   *ttl = palloc0(sizeof(Interval));
 
-	ttl->time = ttl_us;
+	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
+	ttl->time = ttl_us % USECS_PER_DAY;
 	return IntervalPGetDatum(ttl);
 }
 
@@ -382,6 +391,12 @@ next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 		if (!reader->in_row)
 			return false;
 		reader->where.row = reader->row;
+	}
+	if (colno < (uint32) reader->ncolumns)
+	{
+		/* of a column that was named, the cell does not say it again */
+		cell.family = reader->columns[colno].family;
+		cell.qualifier = reader->columns[colno].qualifier;
 	}
 	memset(isnull, true, reader->wrel->natts * sizeof(bool));
 	for (int role = WC_ROLE_CELL_ROW; role <= WC_ROLE_CELL_TTL; role++)

@@ -22,6 +22,10 @@ extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs);
  * to the reader. */
 extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
 
+/* Layout 'cell': which columns to read (ncolumns 0: all); they must live as long as
+ * the scan is read. */
+extern void wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns);
+
 /*
  * The next row of a scan that was described so: false at the end.  Sets all of
  * values and isnull (natts of them), columns that are not wanted to NULL; values

@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "fdw/bound.h"
+#include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
@@ -45,6 +46,8 @@ typedef struct WcScanState
 
 	bool		bounds_known;
 	WcBounds	bounds;
+	int			nkeyvalues;		/* of the values, those of conditions on the key come first */
+	WcCellFilter cells;
 	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
 
 	WcReader   *reader;			/* made at the first row */
@@ -120,6 +123,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 	prepare_values(state, node, plan->fdw_exprs);
+	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	node->fdw_state = state;
 	if (opens_cursor())
 	{
@@ -141,8 +145,10 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 	wc_arena_reset(&state->resources.arena);
 	wc_bounds_compute(state->resources.wrel, state->plan.conds, state->values, state->nulls,
 					  &state->resources.arena, &state->resources.scratch, &state->bounds);
+	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
+						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
 	state->bounds_known = true;
-	state->recheck = !state->bounds.exact && node->fdw_recheck_quals != NULL;
+	state->recheck = !(state->bounds.exact && state->cells.exact) && node->fdw_recheck_quals != NULL;
 }
 
 /* Makes what lives as long as the query, unless it is there from an earlier scan. */
@@ -175,14 +181,18 @@ start(WcScanState *state, ForeignScanState *node)
 	state->started = true;
 	if (!state->bounds_known)
 		compute_bounds(state, node);
-	if (state->bounds.empty)
+	if (state->bounds.empty || state->cells.empty)
 	{
 		state->done = true;
 		return;
 	}
 	prepare_reading(state, estate);
 	wc_reader_restart(state->reader);
+	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
+		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, &scan);
+	scan.filter_ts_min = state->cells.ts_min;
+	scan.filter_ts_max = state->cells.ts_max;
 	scan.nranges = state->bounds.nranges;
 	scan.ranges = state->bounds.ranges;
 	scan.reversed = state->plan.reversed;
