@@ -131,11 +131,14 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * wc_client_write_failed, which takes the unfinished operation back first),
  * then call wc_client_write_done.  It takes the writer's lock on the table once
  * a transaction.  Nothing is sent before it must be.  Refuses in a read-only
- * transaction (25006) and in parallel mode.
+ * transaction (25006), while widecol.read_timestamp is set, and in parallel mode.
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
 extern void wc_client_write_done(void);
 extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
+
+/* Raises what wc_client_write would, for statements that may come to write nothing. */
+extern void wc_client_require_writable(void);
 
 /*
  * Locks a row, whether it is there or not, to the end of the transaction (a

@@ -25,7 +25,7 @@ static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
 void
-wc_require_writable(void)
+wc_client_require_writable(void)
 {
 	if (XactReadOnly)
 		ereport(ERROR,
@@ -50,7 +50,7 @@ wc_require_writable(void)
 WcBatchBuilder *
 wc_batch_builder(void)
 {
-	wc_require_writable();
+	wc_client_require_writable();
 	wc_xact_join();
 	if (builder.buf == NULL)
 		wc_batch_init(&builder, &buffer);
@@ -91,7 +91,7 @@ wc_batch_forget_locks(void)
 WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
-	wc_require_writable();
+	wc_client_require_writable();
 	wc_lock_for_writing(table);
 	return wc_batch_builder();
 }

@@ -57,7 +57,7 @@ wc_client_lock_row(const WcTableDesc *table, WcSlice row)
 	uint64		xid;
 	uint64		holder;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	wc_lock_for_writing(table);
 	wc_xact_join();
 	xid = U64FromFullTransactionId(GetTopFullTransactionId());

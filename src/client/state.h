@@ -38,9 +38,6 @@ extern void wc_rows_forget(void);	/* end of the transaction; never fails */
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);
 
-/* Refuses in a read-only transaction, during recovery and in parallel mode. */
-extern void wc_require_writable(void);
-
 /* The builder, for operations that concern no rows. */
 extern WcBatchBuilder *wc_batch_builder(void);
 

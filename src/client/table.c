@@ -303,7 +303,7 @@ wc_client_create_table(WcTableDesc *desc)
 	WcError		err;
 
 	wc_table_desc_fullname(desc, name, sizeof(name));
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	if (!namespace_exists(desc->ns))
@@ -335,7 +335,7 @@ wc_client_alter_table(const WcTableDesc *from)
 	WcBatchBuilder *b;
 	WcError		err;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
@@ -353,7 +353,7 @@ wc_client_drop_table(const WcTableDesc *desc)
 {
 	WcError		err;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	check(wc_batch_drop_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
 }
@@ -363,7 +363,7 @@ wc_client_truncate_table(const WcTableDesc *desc)
 {
 	WcError		err;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	check(wc_batch_truncate_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
 }
@@ -385,7 +385,7 @@ wc_client_create_namespace(const char *name)
 	WcSlice		ns = namespace_name(name);
 	WcError		err;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(ns, wc_slice(NULL, 0), AccessExclusiveLock);
 	if (namespace_exists(ns))
 		ereport(ERROR,
@@ -402,7 +402,7 @@ wc_client_drop_namespace(const char *name)
 	ListCell   *lc;
 	WcError		err;
 
-	wc_require_writable();
+	wc_client_require_writable();
 	lock_name(ns, wc_slice(NULL, 0), AccessExclusiveLock);
 	if (wc_slice_eq(ns, wc_slice_cstr(WC_NAMESPACE_DEFAULT)))
 		ereport(ERROR,

@@ -136,6 +136,7 @@ make_state(EState *estate, ResultRelInfo *rinfo)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	WcModify   *m = palloc0(sizeof(WcModify));
 
+	wc_client_require_writable();
 	m->context = context;
 	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
 	m->wrel = wc_relation_open(rinfo->ri_RelationDesc);
