@@ -123,7 +123,7 @@ spin(uint32 room)
 {
 	int64		start;
 
-	if (atomic_load(&wc_shmem()->active) >= (uint32) cores)
+	if (atomic_load(&wc_shmem()->active) > (uint32) cores)
 		return false;
 	start = wc_clock_monotonic_us();
 	do

@@ -2,7 +2,7 @@
  * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
  *
  * Waiting is the same in both directions: look again and again for WC_SPIN_US,
- * yielding, unless as many session threads as cores are at work; then say so in
+ * yielding, unless more session threads than cores are at work; then say so in
  * the segment, look once more, and sleep.
  */
 #include "rpc/handler.h"
@@ -40,7 +40,7 @@ spin(WcHandler *h, uint32_t room)
 {
 	int64_t		start;
 
-	if (atomic_load(h->options->active) >= (uint32_t) h->options->cores)
+	if (atomic_load(h->options->active) > (uint32_t) h->options->cores)
 		return false;
 	start = wc_clock_monotonic_us();
 	do

@@ -27,7 +27,7 @@ typedef struct WcServerOptions
 {
 	WcEngine   *engine;			/* open until wc_server_stop has returned */
 	int			sessions_max;
-	int			cores;			/* no spinning when as many session threads are at work */
+	int			cores;			/* no spinning when more session threads are at work */
 	_Atomic uint32_t *active;	/* session threads at work on a request, shared with the backends */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
