@@ -385,13 +385,13 @@ wc_connection_try_send(uint8 type, uint8 flags)
 	return true;
 }
 
-bool
+uint64
 wc_connection_post(uint8 type, uint8 flags)
 {
 	if (!wc_connection_try_send(type, flags))
-		return false;
+		return 0;
 	wc_segment_wake_engine(conn.segment);
-	return true;
+	return conn.last_id;
 }
 
 void

@@ -40,8 +40,8 @@ extern uint64 wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, boo
  * is not, or no connection.  Never fails, never wakes the engine. */
 extern bool wc_connection_try_send(uint8 type, uint8 flags);
 
-/* The same, and wakes the engine. */
-extern bool wc_connection_post(uint8 type, uint8 flags);
+/* The same, and wakes the engine; the request's id, 0 if there is no room. */
+extern uint64 wc_connection_post(uint8 type, uint8 flags);
 
 /* How wc_connection_receive behaves when the backend is interrupted. */
 typedef enum WcReceive

@@ -668,9 +668,15 @@ static void
 local_drop_database(Oid database)
 {
 	uint64_t	number = database;
+	WcFrameReader *frame;
+	uint64		id;
 
+	/* Waits for the answer: the session may end next, and take with it what the
+	 * engine has not read. */
 	wc_message_numbers_encode(wc_connection_message(), &number, 1);
-	(void) wc_connection_post(WC_MSG_DROP_DATABASE, 0);
+	id = wc_connection_post(WC_MSG_DROP_DATABASE, 0);
+	while (id != 0 && (frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
+		stray(frame);
 }
 
 static void

@@ -255,7 +255,7 @@ load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *er
 	table = wc_catalog_table(engine, table_id);
 	store = table ? wc_table_store(table, family_id) : NULL;
 	if (store)
-		wc_history_load(wc_compaction_history(store->compaction), ts, single);
+		wc_history_load(wc_compaction_history(store->compaction), ts, single, wc_engine_now(engine));
 	wc_table_unref(table);
 	return WC_OK;
 }

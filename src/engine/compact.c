@@ -104,10 +104,8 @@ typedef struct Filter
 {
 	WcCompaction *compaction;	/* a reference */
 	uint8_t		packing;
-	bool		expires;		/* what it drops may have been there until just now */
-	int64_t		seen_until;		/* ... exclusively */
+	int64_t		seen_until;		/* whatever it drops was not there later */
 	int64_t		forgotten;		/* it may drop what is needed to see earlier times */
-	int64_t		newest;			/* timestamp in the current row so far */
 	int64_t		memstore_from;
 	int64_t		memstore_until;
 	WcMatcher  *matcher;
@@ -164,7 +162,8 @@ may_drop(Filter *f, int64_t ts)
 	if (ts <= f->forgotten)
 		return true;
 	pthread_mutex_lock(&c->mutex);
-	may = c->store != NULL && wc_history_may_drop(&c->history, ts, &c->store->engine->history_wanted);
+	may = c->store != NULL &&
+		wc_history_may_drop(&c->history, ts, f->seen_until, &c->store->engine->history_wanted);
 	pthread_mutex_unlock(&c->mutex);
 	if (may)
 		f->forgotten = ts;
@@ -174,7 +173,7 @@ may_drop(Filter *f, int64_t ts)
 static bool
 may_drop_cell(Filter *f, const WcCell *cell)
 {
-	return may_drop(f, wc_compaction_effect(cell, f->newest, f->expires, f->seen_until));
+	return may_drop(f, wc_matcher_drop(f->matcher, cell));
 }
 
 /* Is the cell to be dropped? */
@@ -195,11 +194,8 @@ drop_cell(Filter *f, WcSlice key, WcSlice value)
 		if (!remember(&f->row, key.data, row))
 			return false;
 		f->skipping = false;
-		f->newest = 0;
 		wc_matcher_start_row(f->matcher);
 	}
-	if (cell.ts > f->newest)
-		f->newest = cell.ts;
 	cell.row = wc_slice(NULL, 0);
 	cell.family = 0;
 	if (cell.seq >= f->memstore_from && cell.seq <= f->memstore_until)
@@ -223,52 +219,37 @@ drop_cell(Filter *f, WcSlice key, WcSlice value)
 	}
 }
 
-int64_t
-wc_compaction_effect(const WcCell *cell, int64_t newest, bool expires, int64_t seen_until)
-{
-	return (expires || cell->ttl_us > 0) && seen_until > newest ? seen_until : newest;
-}
-
-int64_t
-wc_compaction_row_effect(const WcCell *cells, size_t ncells, bool expires, int64_t seen_until)
-{
-	int64_t		newest = 0;
-
-	for (size_t i = 0; i < ncells; i++)
-	{
-		int64_t		effect = wc_compaction_effect(&cells[i], cells[i].ts, expires, seen_until);
-
-		if (effect > newest)
-			newest = effect;
-	}
-	return newest;
-}
-
 size_t
-wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells)
+wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells, int64_t *needed)
 {
 	WcSlice		skipped = {NULL, 0};
 	bool		skipping = false;
 	size_t		n = 0;
 
+	*needed = 0;
 	wc_matcher_start_row(matcher);
 	for (size_t i = 0; i < ncells; i++)
 	{
 		uint32_t	colno;
-		WcMatch		match;
+		WcMatch		match = WC_MATCH_SKIP;
+		int64_t		ts;
 
-		if (skipping && wc_slice_eq(cells[i].qualifier, skipped))
-			continue;
-		skipping = false;
-		match = wc_matcher_match(matcher, &cells[i], &colno);
-		if (match == WC_MATCH_FAILED)
-			return SIZE_MAX;
-		if (match == WC_MATCH_DONE_ROW)
-			break;
-		skipping = match == WC_MATCH_NEXT_COLUMN || match == WC_MATCH_INCLUDE_NEXT_COLUMN;
-		skipped = cells[i].qualifier;
+		if (!skipping || !wc_slice_eq(cells[i].qualifier, skipped))
+		{
+			match = wc_matcher_match(matcher, &cells[i], &colno);
+			if (match == WC_MATCH_FAILED)
+				return SIZE_MAX;
+			skipping = match == WC_MATCH_NEXT_COLUMN || match == WC_MATCH_INCLUDE_NEXT_COLUMN;
+			skipped = cells[i].qualifier;
+		}
 		if (match == WC_MATCH_INCLUDE || match == WC_MATCH_INCLUDE_NEXT_COLUMN)
+		{
 			cells[n++] = cells[i];
+			continue;
+		}
+		ts = wc_matcher_drop(matcher, &cells[i]);
+		if (!wc_cell_is_marker(&cells[i]) && ts > *needed)
+			*needed = ts;
 	}
 	return n;
 }
@@ -304,13 +285,12 @@ drop_row(Filter *f, WcSlice value, bool *changed)
 {
 	size_t		n;
 	size_t		kept;
-	int64_t		effect;
+	int64_t		needed;
 
 	if (!wc_compaction_decode(value, &f->cells, &f->cells_cap, &n))
 		return false;
-	effect = wc_compaction_row_effect(f->cells, n, f->expires, f->seen_until);
-	kept = wc_compaction_keep(f->matcher, f->cells, n);
-	if (kept == SIZE_MAX || kept == n || !may_drop(f, effect))
+	kept = wc_compaction_keep(f->matcher, f->cells, n, &needed);
+	if (kept == SIZE_MAX || kept == n || !may_drop(f, needed))
 		return false;
 	if (kept == 0)
 		return true;
@@ -368,7 +348,6 @@ filter_create(WcCompaction *c, bool manual)
 	f->memstore_until = c->memstore_until;
 	options.attrs = wc_store_attrs(c->store);
 	options.now_us = wc_engine_now(c->store->engine) + (manual ? c->clock_offset_us : 0);
-	f->expires = options.attrs.ttl_us > 0 || wc_history_single(&c->history);
 	f->seen_until = options.now_us + 1;
 	options.horizon_ts = wc_engine_horizon(c->store->engine);
 	if (!manual && options.horizon_ts > options.now_us - SETTLED_US)

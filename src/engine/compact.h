@@ -41,25 +41,15 @@ extern rocksdb_compactionfilterfactory_t *wc_compaction_factory(WcCompaction *co
 extern void wc_compaction_set_memstore(WcCompaction *compaction, int64_t from_ts, int64_t until_ts);
 extern void wc_compaction_memstore(WcCompaction *compaction, int64_t *from_ts, int64_t *until_ts);
 
-/* --- for the filter and the pass: history ---------------------------------- */
-
-/*
- * When a cell is dropped: reads as of which times are wrong without it?  Those
- * before the newest timestamp met so far in its row, that of whatever superseded
- * or deleted it; if it may have been seen later (expires), those before seen_until.
- */
-extern int64_t wc_compaction_effect(const WcCell *cell, int64_t newest, bool expires, int64_t seen_until);
-
-/* The same of any of a row's cells. */
-extern int64_t wc_compaction_row_effect(const WcCell *cells, size_t ncells, bool expires, int64_t seen_until);
-
 /* --- packing row, for the filter and the pass ----------------------------- */
 
 /* Takes a row's value apart into *cells, which grows as need be; the cells point
  * into the value.  False: damaged, or out of memory. */
 extern bool wc_compaction_decode(WcSlice value, WcCell **cells, size_t *cap, size_t *n);
 
-/* Moves what the matcher keeps to the front; how many, SIZE_MAX: out of memory. */
-extern size_t wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells);
+/* Moves what the matcher keeps to the front; how many, SIZE_MAX: out of memory.
+ * *needed: the time before which reads as of a time need what it does not keep
+ * (markers, which they do not, aside). */
+extern size_t wc_compaction_keep(WcMatcher *matcher, WcCell *cells, size_t ncells, int64_t *needed);
 
 #endif

@@ -390,15 +390,28 @@ note_history(WcFamilyWriter *w, int64_t ts)
 }
 
 /* Some of the row's cells, old or new, are dropped: n stay, among them whatever
- * superseded or deleted the others. */
+ * superseded or deleted the others.  Reads before the newest of all need them; if
+ * some may have been seen until now, those before now. */
 static void
 note_dropped(WcFamilyWriter *w, size_t n)
 {
-	bool		expires = w->options.family->attrs.ttl_us > 0 || w->single ||
-		wc_history_single(wc_compaction_history(w->options.store->compaction));
+	bool		expires = w->options.family->attrs.ttl_us > 0 || n == 0;
+	int64_t		newest = 1;
 
-	note_history(w, wc_compaction_row_effect(w->old_cells, w->nold, expires, w->options.ts));
-	note_history(w, wc_compaction_row_effect(w->new_cells, n, expires || n == 0, w->options.ts));
+	for (size_t i = 0; i < w->nold; i++)
+	{
+		expires |= w->old_cells[i].ttl_us > 0;
+		if (w->old_cells[i].ts > newest)
+			newest = w->old_cells[i].ts;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		if (w->new_cells[i].ts > newest)
+			newest = w->new_cells[i].ts;
+	}
+	if ((expires || w->single) && w->options.ts > newest)
+		newest = w->options.ts;
+	note_history(w, wc_history_needed(wc_compaction_history(w->options.store->compaction), newest, w->options.ts));
 }
 
 static WcStatus

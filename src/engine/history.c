@@ -25,12 +25,18 @@ wc_history_free(WcHistory *h)
 	pthread_mutex_destroy(&h->mutex);
 }
 
+/*
+ * Filters that forget after a delete of a single version forget the present, for
+ * which they cannot ask in time: whenever the store was closed, they may have until
+ * then.
+ */
 void
-wc_history_load(WcHistory *h, int64_t ts, bool single)
+wc_history_load(WcHistory *h, int64_t ts, bool single, int64_t now_us)
 {
 	pthread_mutex_lock(&h->mutex);
-	h->from = h->stored = h->granted = ts;
-	h->single = single;
+	h->stored = h->granted = ts;
+	h->from = single && now_us >= ts ? now_us + 1 : ts;
+	h->single = h->single_granted = single;
 	pthread_mutex_unlock(&h->mutex);
 }
 
@@ -45,15 +51,19 @@ wc_history_from(WcHistory *h)
 	return from;
 }
 
-bool
-wc_history_single(WcHistory *h)
+static inline int64_t
+needed(const WcHistory *h, int64_t ts, int64_t seen_until)
 {
-	bool		single;
+	return ts > 0 && h->single && seen_until > ts ? seen_until : ts;
+}
 
+int64_t
+wc_history_needed(WcHistory *h, int64_t ts, int64_t seen_until)
+{
 	pthread_mutex_lock(&h->mutex);
-	single = h->single;
+	ts = needed(h, ts, seen_until);
 	pthread_mutex_unlock(&h->mutex);
-	return single;
+	return ts;
 }
 
 static WcHistory *
@@ -113,12 +123,13 @@ wc_history_forgotten(WcStore *store, int64_t ts)
 /* --- compaction filters ---------------------------------------------------*/
 
 bool
-wc_history_may_drop(WcHistory *h, int64_t ts, atomic_bool *wanted)
+wc_history_may_drop(WcHistory *h, int64_t ts, int64_t seen_until, atomic_bool *wanted)
 {
 	bool		may;
 
 	pthread_mutex_lock(&h->mutex);
-	may = ts <= h->granted;
+	ts = needed(h, ts, seen_until);
+	may = ts <= h->granted || (h->single && h->single_granted);
 	if (may)
 	{
 		raise_to(&h->from, ts);
@@ -135,14 +146,14 @@ wc_history_may_drop(WcHistory *h, int64_t ts, atomic_bool *wanted)
 
 /* Makes the catalog say ts, for certain. */
 static WcStatus
-store_synced(WcStore *store, int64_t ts, WcError *err)
+store_synced(WcStore *store, int64_t ts, bool single, WcError *err)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
 	char	   *error = NULL;
 
 	rocksdb_writeoptions_set_sync(options, 1);
-	wc_catalog_put_history(store, ts, wc_history_single(history_of(store)), batch);
+	wc_catalog_put_history(store, ts, single, batch);
 	rocksdb_write(store->engine->db, options, batch, &error);
 	rocksdb_writeoptions_destroy(options);
 	rocksdb_writebatch_destroy(batch);
@@ -155,19 +166,22 @@ static WcStatus
 grant(WcStore *store, int64_t ts, WcError *err)
 {
 	WcHistory  *h = history_of(store);
-	int64_t		granted;
+	bool		enough;
+	bool		single;
 	WcStatus	status = WC_OK;
 
 	pthread_mutex_lock(&h->mutex);
 	raise_to(&ts, h->stored);
-	granted = h->granted;
+	single = h->single;
+	enough = ts <= h->granted && single == h->single_granted;
 	pthread_mutex_unlock(&h->mutex);
-	if (ts > granted)
-		status = store_synced(store, ts, err);
+	if (!enough)
+		status = store_synced(store, ts, single, err);
 	if (status != WC_OK)
 		return status;
 	pthread_mutex_lock(&h->mutex);
 	h->stored = h->granted = ts;
+	h->single_granted = single;
 	pthread_mutex_unlock(&h->mutex);
 	return WC_OK;
 }
@@ -179,7 +193,7 @@ wanted_of(WcStore *store)
 	int64_t		wanted;
 
 	pthread_mutex_lock(&h->mutex);
-	wanted = h->wanted > h->granted ? h->wanted : 0;
+	wanted = h->wanted > h->granted || h->single != h->single_granted ? h->wanted : 0;
 	pthread_mutex_unlock(&h->mutex);
 	return wanted;
 }
@@ -227,6 +241,7 @@ wc_history_settle(WcStore *store, WcError *err)
 	WcStatus	status = WC_OK;
 	int64_t		from;
 	bool		too_much;
+	bool		single;
 
 	pthread_mutex_lock(&store->engine->write_mutex);
 
@@ -234,9 +249,10 @@ wc_history_settle(WcStore *store, WcError *err)
 	pthread_mutex_lock(&h->mutex);
 	from = h->granted = h->from;
 	too_much = from < h->stored;
+	single = h->single;
 	pthread_mutex_unlock(&h->mutex);
 	if (too_much)
-		status = store_synced(store, from, err);
+		status = store_synced(store, from, single, err);
 	if (too_much && status == WC_OK)
 	{
 		pthread_mutex_lock(&h->mutex);

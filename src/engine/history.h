@@ -36,22 +36,24 @@ typedef struct WcHistory
 								 * which cannot write themselves, may forget up to there */
 	int64_t		wanted;			/* they would like to forget up to there */
 	bool		single;			/* single versions have been deleted: dropping versions may show */
+	bool		single_granted; /* the catalog says so for certain */
 } WcHistory;
 
 extern void wc_history_init(WcHistory *history);
 extern void wc_history_free(WcHistory *history);
 
-/* What the catalog says when the store is opened. */
-extern void wc_history_load(WcHistory *history, int64_t ts, bool single);
+/* What the catalog says when the store is opened, now. */
+extern void wc_history_load(WcHistory *history, int64_t ts, bool single, int64_t now_us);
 
 extern int64_t wc_history_from(WcHistory *history);
 
 /*
  * A delete of a single version shows an older one, which storage may have dropped
  * or may drop later.  So where there were such deletes, what a compaction drops may
- * have been seen until then.
+ * have been seen until then: the time before which it is needed is at least
+ * seen_until.
  */
-extern bool wc_history_single(WcHistory *history);
+extern int64_t wc_history_needed(WcHistory *history, int64_t ts, int64_t seen_until);
 
 /* --- writing; the engine's write mutex is held ---------------------------------
  *
@@ -69,9 +71,11 @@ extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *ma
 
 /* --- compaction filters ----------------------------------------------------*/
 
-/* May a filter drop what is needed to see times before ts?  If not, *wanted is
- * raised, for the next commit to grant. */
-extern bool wc_history_may_drop(WcHistory *history, int64_t ts, atomic_bool *wanted);
+/*
+ * May a filter drop what is needed to see times before ts (seen_until as above)?
+ * If not, *wanted is raised, for the next commit to grant.
+ */
+extern bool wc_history_may_drop(WcHistory *history, int64_t ts, int64_t seen_until, atomic_bool *wanted);
 
 /* Grants what filters want, in all stores, by a synced write.  Takes the write mutex. */
 extern void wc_history_grant_wanted(struct WcEngine *engine);

@@ -10,6 +10,9 @@
 #include "engine/deletetracker.h"
 #include "model/cellblock.h"
 
+/* Timestamps of puts of a column that are remembered, for wc_matcher_drop. */
+#define PUTS_REMEMBERED 16
+
 struct WcMatcher
 {
 	WcMatcherOptions o;
@@ -35,6 +38,15 @@ struct WcMatcher
 	uint32_t	colno;
 	uint32_t	count;			/* of puts */
 	WcBuf		qualifier;
+
+	/* compaction: puts of the current column that count, and those that did once */
+	uint64_t	nputs;
+	int64_t		newest_put;
+	int64_t		puts[PUTS_REMEMBERED];	/* ring of their timestamps */
+
+	/* KEEP_DELETED_CELLS ttl: expired markers, which drop what they mask */
+	int64_t		family_marker;	/* the newest of the row; 0: none */
+	int64_t		column_marker;	/* the last one of the column; 0: none */
 };
 
 WcStatus
@@ -83,6 +95,7 @@ wc_matcher_start_row(WcMatcher *m)
 	wc_deletetracker_start_row(&m->deletes);
 	wc_deletetracker_start_row(&m->doubtful);
 	m->in_column = false;
+	m->family_marker = 0;
 }
 
 /* False: memory is out. */
@@ -100,6 +113,8 @@ start_column(WcMatcher *m, WcSlice qualifier)
 	m->over = false;
 	m->has_last = false;
 	m->count = 0;
+	m->nputs = 0;
+	m->column_marker = 0;
 	return true;
 }
 
@@ -247,6 +262,25 @@ keeps_deleted(const WcMatcher *m, const WcCell *marker)
 		(m->o.attrs.keep_deleted == WC_KEEP_DELETED_TTL && marker->ts >= m->oldest_ts);
 }
 
+static void
+note_marker(WcMatcher *m, const WcCell *marker)
+{
+	if (marker->type == WC_DELETE_FAMILY && marker->ts > m->family_marker)
+		m->family_marker = marker->ts;
+	else if (marker->type == WC_DELETE_COLUMN)
+		m->column_marker = marker->ts;
+}
+
+static void
+note_put(WcMatcher *m, int64_t ts)
+{
+	if (m->nputs == 0)
+		m->newest_put = ts;
+	else if (m->puts[(m->nputs - 1) % PUTS_REMEMBERED] == ts)
+		return;
+	m->puts[m->nputs++ % PUTS_REMEMBERED] = ts;
+}
+
 static WcMatch
 compact_marker(WcMatcher *m, const WcCell *cell)
 {
@@ -258,7 +292,10 @@ compact_marker(WcMatcher *m, const WcCell *cell)
 	if (!seen_by_all || (keeps && m->guarded))
 		ok = wc_deletetracker_add(&m->doubtful, cell);
 	else if (!keeps)
+	{
 		ok = wc_deletetracker_add(&m->deletes, cell);
+		note_marker(m, cell);
+	}
 	if (!ok)
 		return WC_MATCH_FAILED;
 	if (!seen_by_all)
@@ -302,6 +339,7 @@ compact_put(WcMatcher *m, const WcCell *cell)
 	if (m->count > m->versions || (m->count > m->o.attrs.min_versions && cell->ts < m->oldest_ts))
 		return column_is_over(m);
 	remember_last(m, cell);
+	note_put(m, cell->ts);
 	return WC_MATCH_INCLUDE;
 }
 
@@ -313,6 +351,66 @@ match_compaction(WcMatcher *m, const WcCell *cell)
 	if (cell_ttl_is_over(m, cell))
 		return WC_MATCH_SKIP;
 	return wc_cell_is_marker(cell) ? compact_marker(m, cell) : compact_put(m, cell);
+}
+
+/* --- what a dropped cell was needed for -----------------------------------------
+ *
+ * Whichever rule has dropped it, the answer must hold; so it is the latest of those
+ * that may have.
+ */
+
+/* The time from which on n newer puts of the column are there; 0: there are fewer. */
+static int64_t
+superseded_from(const WcMatcher *m, uint32_t n)
+{
+	if (n == 0 || m->nputs < n)
+		return 0;
+	if (n > PUTS_REMEMBERED)
+		return m->newest_put;
+	return m->puts[(m->nputs - n) % PUTS_REMEMBERED];
+}
+
+static inline int64_t
+later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+needed_until(const WcMatcher *m, const WcCell *cell)
+{
+	bool		old = cell->ts < m->oldest_ts;
+	int64_t		until;
+
+	/* whatever else: from then on it is over */
+	if (cell_ttl_is_over(m, cell))
+		return cell->ts + cell->ttl_us + 1;
+	if (old && m->o.attrs.min_versions == 0)
+		return cell->ts + m->o.attrs.ttl_us + 1;
+
+	until = superseded_from(m, m->versions);
+	if (old)
+		until = later_of(until, later_of(superseded_from(m, m->o.attrs.min_versions),
+										 cell->ts + m->o.attrs.ttl_us + 1));
+
+	/* without KEEP_DELETED_CELLS deleting it has made it invisible to all times */
+	if (m->o.attrs.keep_deleted != WC_KEEP_DELETED_FALSE)
+		until = later_of(until, m->column_marker > 0 ? m->column_marker : m->family_marker);
+	return until;
+}
+
+int64_t
+wc_matcher_drop(WcMatcher *m, const WcCell *cell)
+{
+	int64_t		until;
+
+	/* a marker must not go without what it masks, so is needed as long */
+	if (wc_cell_is_marker(cell))
+		return later_of(m->nputs > 0 ? m->newest_put : 0, needed_until(m, cell));
+	until = needed_until(m, cell);
+	if (m->nputs > 0 && !cell_ttl_is_over(m, cell))
+		note_put(m, cell->ts);
+	return until;
 }
 
 /* --- one cell -------------------------------------------------------------*/

@@ -75,6 +75,13 @@ extern void wc_matcher_start_row(WcMatcher *matcher);
  * wanted it, else WC_NO_COLUMN. */
 extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t *colno);
 
+/*
+ * Compaction: the cell is going to be dropped: the one that was matched last, or
+ * one behind it in a column of which nothing more is kept.  To be told of each, in
+ * order.  Gives the time before which reads as of a time need it (0: none does).
+ */
+extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
+
 /* After WC_MATCH_SEEK: the next qualifier that is wanted. */
 extern WcSlice wc_matcher_seek_to(const WcMatcher *matcher);
 

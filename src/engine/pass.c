@@ -24,10 +24,8 @@ typedef struct Step
 	rocksdb_readoptions_t *options;
 	rocksdb_iterator_t *it;
 	rocksdb_writebatch_t *batch;
-	bool		expires;		/* what it deletes may have been there until just now */
-	int64_t		seen_until;		/* ... exclusively */
-	int64_t		newest;			/* packing cell: timestamp in the current row so far */
-	int64_t		forgotten;		/* what the step deletes is needed to see earlier times */
+	int64_t		seen_until;		/* whatever it deletes was not there later */
+	int64_t		forgotten;		/* what it has deleted is needed to see earlier times */
 	WcBuf		resume;			/* key to go on at */
 	WcBuf		row;			/* packing cell: prefix of the current row */
 	WcBuf		skipped;		/* packing cell: prefix of a column of which nothing more stays */
@@ -100,7 +98,7 @@ take_cell(WcSlice key, WcSlice value, size_t row, WcBuf *scratch, WcCell *cell, 
 }
 
 static void
-note_effect(Step *s, int64_t ts)
+note_needed(Step *s, int64_t ts)
 {
 	if (ts > s->forgotten)
 		s->forgotten = ts;
@@ -115,9 +113,11 @@ delete_key(Step *s, WcSlice key)
 static void
 delete_cell(Step *s, WcSlice key, const WcCell *cell)
 {
+	int64_t		ts = wc_matcher_drop(s->matcher, cell);
+
 	delete_key(s, key);
 	if (!wc_cell_is_marker(cell))
-		note_effect(s, wc_compaction_effect(cell, s->newest, s->expires, s->seen_until));
+		note_needed(s, ts);
 }
 
 /* Sets the column of which nothing more stays. */
@@ -143,8 +143,6 @@ step_cell(Step *s, WcSlice key, WcSlice value, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	if (cell.ts > s->newest)
-		s->newest = cell.ts;
 	if (cell.seq < s->pass->from_ts || cell.seq > s->pass->until_ts)
 		return WC_OK;
 	if (s->skipping && wc_slice_eq(wc_buf_slice(&s->skipped), wc_slice(key.data, column)))
@@ -185,7 +183,6 @@ enter_row(Step *s, WcSlice key, bool *entered, WcError *err)
 	wc_buf_append(&s->row, key.data, row);
 	wc_matcher_start_row(s->matcher);
 	s->skipping = false;
-	s->newest = 0;
 	return s->row.failed ? pass_memory(err) : WC_OK;
 }
 
@@ -196,17 +193,16 @@ step_row(Step *s, WcSlice key, WcSlice value, WcError *err)
 {
 	size_t		n;
 	size_t		kept;
-	int64_t		effect;
+	int64_t		needed;
 
 	if (!wc_compaction_decode(value, &s->cells, &s->cells_cap, &n))
 		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
-	effect = wc_compaction_row_effect(s->cells, n, s->expires, s->seen_until);
-	kept = wc_compaction_keep(s->matcher, s->cells, n);
+	kept = wc_compaction_keep(s->matcher, s->cells, n, &needed);
 	if (kept == SIZE_MAX)
 		return pass_memory(err);
 	if (kept == n)
 		return WC_OK;
-	note_effect(s, effect);
+	note_needed(s, needed);
 	if (kept == 0)
 	{
 		delete_key(s, key);
@@ -265,6 +261,7 @@ write_step(Step *s, WcError *err)
 
 	if (rocksdb_writebatch_count(s->batch) == 0)
 		return WC_OK;
+	s->forgotten = wc_history_needed(wc_compaction_history(s->pass->store->compaction), s->forgotten, s->seen_until);
 	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
 	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
 	status = wc_rocks_status(error, "write a compaction", err);
@@ -278,7 +275,6 @@ steps(Step *s, WcError *err)
 {
 	WcStatus	status = WC_OK;
 	bool		done = false;
-	bool		ttl = wc_store_attrs(s->pass->store).ttl_us > 0;
 
 	while (status == WC_OK && !done)
 	{
@@ -287,7 +283,6 @@ steps(Step *s, WcError *err)
 		pthread_mutex_lock(&s->engine->write_mutex);
 		s->it = rocksdb_create_iterator_cf(s->engine->db, s->options, s->pass->store->cf);
 		s->batch = rocksdb_writebatch_create();
-		s->expires = ttl || wc_history_single(wc_compaction_history(s->pass->store->compaction));
 		status = run_step(s, &done, err);
 		if (status == WC_OK)
 			status = write_step(s, err);

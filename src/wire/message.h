@@ -34,7 +34,7 @@ typedef enum WcMessageType
 	WC_MSG_ESTIMATE = 17,
 	WC_MSG_SNAPSHOT = 18,
 	WC_MSG_LOCK = 19,
-	WC_MSG_DROP_DATABASE = 20,	/* no answer */
+	WC_MSG_DROP_DATABASE = 20,
 
 	/* answers */
 	WC_MSG_OK = 64,
