@@ -76,12 +76,13 @@ random_commit(Kit *kit)
 	kit_commit(kit);
 }
 
+/* flushing: so often that RocksDB compacts on its own, too. */
 static void
-random_upkeep(Kit *kit)
+random_upkeep(Kit *kit, bool flushing)
 {
 	WcReadPoint at = kit_point(kit, false);
 
-	switch (below(12))
+	switch (flushing && below(8) > 0 ? 0 : below(12))
 	{
 		case 0:
 		case 1:
@@ -128,6 +129,7 @@ random_history(void)
 	WcFamilyAttrs attrs = wc_family_attrs_default;
 	Moment		moments[MOMENTS];
 	Kit			kit;
+	bool		flushing = below(3) == 0;
 
 	attrs.packing = below(2) == 0 ? WC_PACKING_ROW : WC_PACKING_CELL;
 	attrs.versions = 1 + below(3);
@@ -150,7 +152,7 @@ random_history(void)
 		kit_now = kit.commit_ts + 5;
 		moments[i].ts = kit_now;
 		moments[i].seen = strdup(kit_scan(&kit, false));
-		random_upkeep(&kit);
+		random_upkeep(&kit, flushing);
 		if (i % 10 == 9)
 			check_moments(&kit, moments, i + 1);
 	}
