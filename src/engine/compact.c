@@ -106,6 +106,8 @@ typedef struct Filter
 	uint8_t		packing;
 	int64_t		seen_until;		/* whatever it drops was not there later */
 	int64_t		forgotten;		/* it may drop what is needed to see earlier times */
+	int64_t		horizon_ts;		/* until then everything is seen by all */
+	bool		asked;			/* for more than was granted */
 	int64_t		memstore_from;
 	int64_t		memstore_until;
 	WcMatcher  *matcher;
@@ -152,6 +154,21 @@ remember(WcBuf *buf, const uint8_t *data, size_t len)
 	return !buf->failed;
 }
 
+/* The store is there.  Asks once, for all that the compaction may want. */
+static bool
+is_granted(Filter *f, WcStore *store, int64_t ts)
+{
+	WcHistory  *h = &f->compaction->history;
+
+	if (wc_history_may_drop(h, ts, f->seen_until, &store->engine->history_wanted))
+		return true;
+	if (f->asked)
+		return false;
+	f->asked = true;
+	return wc_history_ask(store, ts > f->horizon_ts ? ts : f->horizon_ts) &&
+		wc_history_may_drop(h, ts, f->seen_until, &store->engine->history_wanted);
+}
+
 /* May something be dropped that is needed to see times before ts? */
 static bool
 may_drop(Filter *f, int64_t ts)
@@ -162,8 +179,7 @@ may_drop(Filter *f, int64_t ts)
 	if (ts <= f->forgotten)
 		return true;
 	pthread_mutex_lock(&c->mutex);
-	may = c->store != NULL &&
-		wc_history_may_drop(&c->history, ts, f->seen_until, &c->store->engine->history_wanted);
+	may = c->store != NULL && is_granted(f, c->store, ts);
 	pthread_mutex_unlock(&c->mutex);
 	if (may)
 		f->forgotten = ts;
@@ -352,6 +368,7 @@ filter_create(WcCompaction *c, bool manual)
 	options.horizon_ts = wc_engine_horizon(c->store->engine);
 	if (!manual && options.horizon_ts > options.now_us - SETTLED_US)
 		options.horizon_ts = options.now_us - SETTLED_US;
+	f->horizon_ts = options.horizon_ts < f->seen_until ? options.horizon_ts : f->seen_until;
 	if (wc_matcher_create(&options, &f->matcher, NULL) != WC_OK)
 	{
 		filter_destroy(f);

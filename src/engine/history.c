@@ -12,6 +12,8 @@
 #include "engine/compact.h"
 #include "engine/state.h"
 
+#define ASK_TRIES 20			/* a millisecond apart */
+
 void
 wc_history_init(WcHistory *h)
 {
@@ -144,15 +146,22 @@ wc_history_may_drop(WcHistory *h, int64_t ts, int64_t seen_until, atomic_bool *w
 	return may;
 }
 
+typedef enum Patience
+{
+	WAITS,
+	DOES_NOT_WAIT				/* fails rather than wait for a compaction */
+} Patience;
+
 /* Makes the catalog say ts, for certain. */
 static WcStatus
-store_synced(WcStore *store, int64_t ts, bool single, WcError *err)
+store_synced(WcStore *store, int64_t ts, bool single, Patience patience, WcError *err)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
 	char	   *error = NULL;
 
 	rocksdb_writeoptions_set_sync(options, 1);
+	rocksdb_writeoptions_set_no_slowdown(options, patience == DOES_NOT_WAIT);
 	wc_catalog_put_history(store, ts, single, batch);
 	rocksdb_write(store->engine->db, options, batch, &error);
 	rocksdb_writeoptions_destroy(options);
@@ -163,7 +172,7 @@ store_synced(WcStore *store, int64_t ts, bool single, WcError *err)
 /* The write mutex is held.  The history's must not be while something is
  * written: a write may wait for a compaction, whose filter asks for it. */
 static WcStatus
-grant(WcStore *store, int64_t ts, WcError *err)
+grant(WcStore *store, int64_t ts, Patience patience, WcError *err)
 {
 	WcHistory  *h = history_of(store);
 	bool		enough;
@@ -176,7 +185,7 @@ grant(WcStore *store, int64_t ts, WcError *err)
 	enough = ts <= h->granted && single == h->single_granted;
 	pthread_mutex_unlock(&h->mutex);
 	if (!enough)
-		status = store_synced(store, ts, single, err);
+		status = store_synced(store, ts, single, patience, err);
 	if (status != WC_OK)
 		return status;
 	pthread_mutex_lock(&h->mutex);
@@ -184,6 +193,30 @@ grant(WcStore *store, int64_t ts, WcError *err)
 	h->single_granted = single;
 	pthread_mutex_unlock(&h->mutex);
 	return WC_OK;
+}
+
+/*
+ * Who holds the write mutex may be waiting for this very compaction, so it is only
+ * tried for, a while.
+ */
+bool
+wc_history_ask(WcStore *store, int64_t ts)
+{
+	static const struct timespec pause = {0, 1000000};
+	pthread_mutex_t *mutex = &store->engine->write_mutex;
+	bool		locked = pthread_mutex_trylock(mutex) == 0;
+	bool		granted;
+
+	for (int i = 0; !locked && i < ASK_TRIES; i++)
+	{
+		nanosleep(&pause, NULL);
+		locked = pthread_mutex_trylock(mutex) == 0;
+	}
+	if (!locked)
+		return false;
+	granted = grant(store, ts, DOES_NOT_WAIT, NULL) == WC_OK;
+	pthread_mutex_unlock(mutex);
+	return granted;
 }
 
 static int64_t
@@ -215,7 +248,7 @@ wc_history_grant_wanted(WcEngine *engine)
 		{
 			int64_t		wanted = wanted_of(table->stores[f]);
 
-			if (wanted > 0 && grant(table->stores[f], wanted, &err) != WC_OK)
+			if (wanted > 0 && grant(table->stores[f], wanted, WAITS, &err) != WC_OK)
 				wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
 		}
 	}
@@ -229,7 +262,7 @@ wc_history_lend(WcStore *store, int64_t ts, WcError *err)
 	WcStatus	status;
 
 	pthread_mutex_lock(&store->engine->write_mutex);
-	status = grant(store, ts, err);
+	status = grant(store, ts, WAITS, err);
 	pthread_mutex_unlock(&store->engine->write_mutex);
 	return status;
 }
@@ -252,7 +285,7 @@ wc_history_settle(WcStore *store, WcError *err)
 	single = h->single;
 	pthread_mutex_unlock(&h->mutex);
 	if (too_much)
-		status = store_synced(store, from, single, err);
+		status = store_synced(store, from, single, WAITS, err);
 	if (too_much && status == WC_OK)
 	{
 		pthread_mutex_lock(&h->mutex);

@@ -77,6 +77,13 @@ extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *ma
  */
 extern bool wc_history_may_drop(WcHistory *history, int64_t ts, int64_t seen_until, atomic_bool *wanted);
 
+/*
+ * Has it granted at once, from a compaction's thread: waits for other writers for
+ * some 20 ms at most, and not at all for compactions.  False: not now; the next
+ * commit will.
+ */
+extern bool wc_history_ask(struct WcStore *store, int64_t ts);
+
 /* Grants what filters want, in all stores, by a synced write.  Takes the write mutex. */
 extern void wc_history_grant_wanted(struct WcEngine *engine);
 

@@ -307,6 +307,41 @@ test_filters_ask(void **state)
 	wc_history_free(&h);
 }
 
+/* They do forget, though, when they are allowed to. */
+static void
+test_background_compaction(void **state)
+{
+	static const int64_t ttls[] = {0, 150000000};
+
+	for (int k = 0; k < 2; k++)
+	{
+		Kit			kit;
+		WcReadPoint at;
+		int64_t		time = 1000000;
+		char		value[16];
+
+		open_with(&kit, WC_PACKING_CELL, 1, WC_KEEP_DELETED_FALSE, ttls[k]);
+		at = kit_point(&kit, false);
+		for (int i = 1; i < 40 || (i < 2000 && history_from(&kit) == 0); i++)
+		{
+			int64_t		before = time + 50000000;
+
+			/* more than the minute in which nothing is decided */
+			time += 100000000;
+			snprintf(value, sizeof(value), "%d", i);
+			put_at(&kit, time, "r", value);
+			assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
+			if (i > 1 && strcmp(as_of(&kit, before), REFUSED) != 0)
+			{
+				snprintf(value, sizeof(value), "=%d}", i - 1);
+				assert_string_equal(strchr(kit.text, '='), value);
+			}
+		}
+		assert_in_range(history_from(&kit), 1, time);
+		kit_close(&kit);
+	}
+}
+
 /* Timestamps that were given are the times of their cells. */
 static void
 test_given_timestamps(void **state)
@@ -555,6 +590,7 @@ main(void)
 		cmocka_unit_test(test_expired),
 		cmocka_unit_test(test_compaction),
 		cmocka_unit_test(test_filters_ask),
+		cmocka_unit_test(test_background_compaction),
 		cmocka_unit_test(test_given_timestamps),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_own_writes),
