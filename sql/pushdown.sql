@@ -1,0 +1,183 @@
+-- What is pushed down, kind by kind: the plan's nodes, the kind of scan, what is
+-- left to filter and to limit; and the rows are those of a heap copy, in its order
+-- where the query gives one.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+CREATE SCHEMA pushed;
+SET search_path = pushed, public;
+SET max_parallel_workers_per_gather = 0;
+SET datestyle = 'ISO';
+
+CREATE FOREIGN TABLE visit (
+  host  text   OPTIONS (rowkey '1') COLLATE "C",
+  day   date   OPTIONS (rowkey '2', sort 'desc'),
+  n     int    OPTIONS (rowkey '3'),
+  raw   bytea  OPTIONS (rowkey 'raw'),
+  url   text,
+  bytes int8,
+  agent text   OPTIONS (family 'more'),
+  tags  jsonb  OPTIONS (family 'tag')
+) SERVER widecol;
+INSERT INTO visit (host, day, n, url, bytes, agent, tags)
+  SELECT 'h' || h, '2026-01-01'::date + d, i, '/' || i, h * 100 + i, CASE i WHEN 2 THEN NULL ELSE 'a' || i END, CASE i WHEN 1 THEN '{"k": "v"}'::jsonb END
+  FROM generate_series(1, 12) h, generate_series(0, 9) d, generate_series(1, 3) i;
+CREATE TABLE visit_heap AS SELECT * FROM visit;
+CREATE INDEX ON visit_heap (host, day DESC, n);
+ANALYZE visit;
+ANALYZE visit_heap;
+
+-- The plan of a query about "visit" without its values; and whether the heap copy says the same.
+CREATE FUNCTION pushed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text; mine text[]; heaps text[];
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    line = regexp_replace(line, '^( *)->  ', '\1');
+    IF line ~ '^ *(Widecol Table|Key Conditions|Start Row|Stop Row|Row|Prefix|Output|Presorted Key|Join Filter|Merge Cond|Hash Cond|Inner Unique|Cell.*):' THEN CONTINUE; END IF;
+    RETURN NEXT line;
+  END LOOP;
+  EXECUTE 'SELECT array_agg(q::text) FROM (' || query || ') q' INTO mine;
+  EXECUTE 'SELECT array_agg(q::text) FROM (' || regexp_replace(query, '\mvisit\M', 'visit_heap', 'g') || ') q' INTO heaps;
+  IF query !~ 'ORDER BY' THEN
+    mine = ARRAY(SELECT unnest(mine) ORDER BY 1);
+    heaps = ARRAY(SELECT unnest(heaps) ORDER BY 1);
+  END IF;
+  RETURN NEXT coalesce(cardinality(mine), 0) || ' rows' || CASE WHEN mine IS NOT DISTINCT FROM heaps OR mine = '{}' AND heaps IS NULL THEN '' ELSE ': NOT THOSE OF THE HEAP TABLE' END;
+END $$;
+
+-- = on the whole key: a Get
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day = '2026-01-03' AND n = 2$$);
+SELECT pushed($$SELECT url FROM visit WHERE raw = (SELECT v.raw FROM visit v WHERE host = 'h1' AND day = '2026-01-03' AND n = 2)$$);
+
+-- = on leading key parts, a range on the next
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day >= '2026-01-03'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day BETWEEN '2026-01-03' AND '2026-01-05'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day BETWEEN SYMMETRIC '2026-01-05' AND '2026-01-03'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND '2026-01-03' > day$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day = '2026-01-03' AND n > 1::int8 AND n < 3::int2$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day > timestamp '2026-01-03 12:00'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day < localtimestamp - interval '1 day'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host >= 'h3' AND host < 'h5'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND n = 2$$);
+
+-- IN, = ANY, OR of ranges
+SELECT pushed($$SELECT url FROM visit WHERE host IN ('h1', 'h3', 'none')$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = ANY ('{h1,h3}') AND day IN ('2026-01-01', '2026-01-02') AND n = ANY ('{1,2}')$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = ANY (ARRAY(SELECT 'h' || i FROM generate_series(1, 3) i)) AND day > '2026-01-09'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' OR (host = 'h2' AND day > '2026-01-05') OR host > 'h8'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND (day < '2026-01-03' OR day > '2026-01-08')$$);
+
+-- LIKE 'x%', ^@, starts_with
+SELECT pushed($$SELECT url FROM visit WHERE host LIKE 'h1%'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host LIKE 'h1_'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host ^@ 'h1' AND day = '2026-01-03'$$);
+SELECT pushed($$SELECT url FROM visit WHERE starts_with(host, 'h1')$$);
+SELECT pushed($$SELECT url FROM visit WHERE host LIKE '%1'$$);
+
+-- row comparisons: the next page
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND (day, n) >= ('2026-01-05', 2)$$);
+SELECT pushed($$SELECT url FROM visit WHERE (host, day) > ('h3', '2026-01-05')$$);
+SELECT pushed($$SELECT url FROM visit WHERE (host, day, n) BETWEEN ('h3', '2026-01-05', 2) AND ('h4', '2026-01-05', 2)$$);
+SELECT pushed($$SELECT url FROM visit WHERE raw > (SELECT v.raw FROM visit v WHERE host = 'h1' AND day = '2026-01-03' AND n = 2) ORDER BY raw LIMIT 5$$);
+SELECT pushed($$SELECT url FROM visit WHERE raw < (SELECT v.raw FROM visit v WHERE host = 'h1' AND day = '2026-01-03' AND n = 2) ORDER BY raw DESC LIMIT 5$$);
+
+-- the columns a query needs
+SELECT pushed($$SELECT host, n FROM visit WHERE host = 'h1'$$);
+SELECT pushed($$SELECT agent FROM visit WHERE host = 'h1'$$);
+SELECT pushed($$SELECT tags ->> 'k', url FROM visit WHERE host = 'h1'$$);
+SELECT pushed($$SELECT count(*) AS n FROM visit WHERE host = 'h1'$$);
+
+-- ORDER BY the key order, or its reverse, also behind equalities
+SELECT pushed($$SELECT url FROM visit ORDER BY host, day DESC, n$$);
+SELECT pushed($$SELECT url FROM visit ORDER BY host DESC, day, n DESC$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' ORDER BY day DESC, n$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day = '2026-01-03' ORDER BY n DESC$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day = '2026-01-03' ORDER BY host, n$$);
+SELECT pushed($$SELECT url FROM visit WHERE host IN ('h3', 'h1', 'h2') ORDER BY host, day DESC, n$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' ORDER BY n, day$$);
+SELECT pushed($$SELECT max(day) AS last FROM visit WHERE host = 'h1'$$);
+
+-- LIMIT and OFFSET, when nothing is left to filter
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' ORDER BY day DESC, n LIMIT 5 OFFSET 10$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' ORDER BY day, n DESC LIMIT 5 OFFSET 10$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' ORDER BY n, day LIMIT 5$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND length(url) = 2 ORDER BY day DESC, n LIMIT 5$$);
+
+-- joins on the key: many Gets, or a range for each row
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT pushed($$SELECT v.url FROM generate_series(1, 3) i JOIN visit v ON v.host = 'h' || i AND v.day = '2026-01-03' AND v.n = 1$$);
+SELECT pushed($$SELECT i, v.url FROM generate_series(1, 3) i LEFT JOIN visit v ON v.host = 'h1' AND v.day = '2026-01-03' AND v.n = i + 1$$);
+SELECT pushed($$SELECT i, v.url FROM generate_series(1, 3) i, LATERAL (SELECT url FROM visit WHERE host = 'h' || i ORDER BY day DESC, n LIMIT 2) v$$);
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+
+-- values that come later: as many ranges as the array has values then
+SET plan_cache_mode = force_generic_plan;
+PREPARE any_host(text[], date) AS SELECT count(*) FROM visit WHERE host = ANY ($1) AND day > $2;
+EXPLAIN (COSTS OFF) EXECUTE any_host('{h1,h2}', '2026-01-09');
+EXECUTE any_host('{h1,h2,NULL,h1}', '2026-01-09');
+EXECUTE any_host('{}', '2026-01-09');
+EXECUTE any_host(NULL, '2026-01-09');
+EXECUTE any_host('{h1,h2}', NULL);
+PREPARE next_page(text, date, int) AS SELECT host, day, n FROM visit WHERE (host, day, n) > ($1, $2, $3) ORDER BY host, day DESC, n LIMIT 2;
+EXPLAIN (COSTS OFF) EXECUTE next_page('h1', '2026-01-03', 2);
+PREPARE next_in_host(text, date, int) AS SELECT host, day, n FROM visit WHERE host = $1 AND (day < $2 OR (day = $2 AND n > $3)) ORDER BY host, day DESC, n LIMIT 2;
+EXPLAIN (COSTS OFF) EXECUTE next_in_host('h1', '2026-01-03', 2);
+EXECUTE next_in_host('h1', '2026-01-03', 2);
+EXECUTE next_in_host('h1', '2026-01-03', NULL);
+EXECUTE next_in_host('h1', NULL, 2);
+PREPARE by_pattern(text) AS SELECT host, n FROM visit WHERE host LIKE $1 AND day = '2026-01-01' AND n = 1;
+EXPLAIN (COSTS OFF) EXECUTE by_pattern('h1%');
+EXECUTE by_pattern('h_1');
+EXECUTE by_pattern('h1');
+RESET plan_cache_mode;
+
+-- contradictions read nothing
+CREATE FUNCTION rows_read(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text; n int = 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    n = n + coalesce(substring(line FROM 'Rows Read: (\d+)')::int, 0);
+  END LOOP;
+  RETURN n || ' rows read';
+END $$;
+SELECT c AS condition, rows_read('SELECT url FROM visit WHERE ' || c) FROM unnest(ARRAY[
+  $$host = 'h1' AND host = 'h2'$$,
+  $$host > 'h5' AND host < 'h3'$$,
+  $$host > 'h5' AND host <= 'h5'$$,
+  $$host = 'h1' AND day BETWEEN '2026-01-05' AND '2026-01-03'$$,
+  $$host = 'h1' AND day = '2026-01-03' AND n = 3000000000$$,
+  $$host = 'h1' AND day = '2026-01-03' AND n > 3000000000$$,
+  $$host = 'h1' AND day = timestamp '2026-01-03 12:00'$$,
+  $$host = ANY ('{}')$$,
+  $$host = NULL$$,
+  $$host LIKE NULL$$,
+  $$host LIKE 'h1%' AND host ^@ 'h2'$$,
+  $$host IN ('h1', 'h2') AND host IN ('h3', 'h4')$$,
+  $$(host, day) > ('h3', '2026-01-05') AND host = 'h2'$$,
+  $$(host, day) > (NULL, '2026-01-05')$$,
+  $$(host, day, n) BETWEEN ('h4', '2026-01-05', 2) AND ('h3', '2026-01-05', 2)$$,
+  $$host = 'h1' AND (day < '2026-01-01' OR day > '2026-01-10')$$,
+  $$raw < ''$$,
+  $$raw = ''$$,
+  $$raw > '\xff'$$,
+  $$host = (SELECT NULL)$$,
+  $$host = 'h1' AND day = (SELECT NULL::date)$$
+]) c;
+-- and these no more rows than they give
+SELECT c AS condition, rows_read('SELECT url FROM visit WHERE ' || c) FROM unnest(ARRAY[
+  $$host = 'h1' AND day >= '2026-01-09'$$,
+  $$host = 'h1' AND day = '2026-01-03' AND n < 3000000000$$,
+  $$host = 'h1' AND day = '2026-01-03' AND n <= 2.5::float8::int8$$,
+  $$(host, day, n) > ('h9', '2026-01-02', 1)$$,
+  $$host IN ('h1', 'h2') AND day > '2026-01-09'$$,
+  $$host = 'h1' AND (day, n) > ('2026-01-10', 1)$$,
+  $$host LIKE 'h11%'$$
+]) c;
+
+DROP FOREIGN TABLE visit;
+SELECT widecol.drop_table('visit');
+DROP SCHEMA pushed CASCADE;
