@@ -23,6 +23,7 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->EndForeignScan = widecolEndForeignScan;
 	routine->ExplainForeignScan = widecolExplainForeignScan;
 	routine->AnalyzeForeignTable = widecolAnalyzeForeignTable;
+	routine->ImportForeignSchema = widecolImportForeignSchema;
 
 	routine->AddForeignUpdateTargets = widecolAddForeignUpdateTargets;
 	routine->PlanForeignModify = widecolPlanForeignModify;

@@ -27,6 +27,9 @@ extern void widecolEndForeignScan(ForeignScanState *node);
 /* explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
+/* import.c */
+extern List *widecolImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverid);
+
 /* analyze.c */
 extern bool widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
 

@@ -60,6 +60,15 @@ static const char *const column_option_names[WC_COLUMN_OPTION_COUNT] = {
 
 static const char *const server_option_names[] = {"engine"};
 
+typedef enum WcImportOption
+{
+	WC_IMPORT_OPTION_LAYOUT,
+	WC_IMPORT_OPTION_KEY_TYPE,
+	WC_IMPORT_OPTION_COUNT
+} WcImportOption;
+
+static const char *const import_option_names[WC_IMPORT_OPTION_COUNT] = {"layout", "key_type"};
+
 /* The position of name among the valid ones, or an error that lists them. */
 static int
 find_option(const char *name, const char *const *valid, int nvalid, const char *context)
@@ -354,6 +363,28 @@ wc_options_parse_column(List *options, WcColumnOptions *out)
 	}
 	check_column_options(out, (seen & (1u << WC_COLUMN_OPTION_SORT)) != 0,
 						 (seen & (1u << WC_COLUMN_OPTION_ATTRIBUTE)) != 0);
+}
+
+void
+wc_options_parse_import(List *options, WcImportOptions *out)
+{
+	bool		text_given = false;
+	uint32		seen = 0;
+	ListCell   *lc;
+
+	out->layout = WC_LAYOUT_CELL;
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+		int			option = find_option(def->defname, import_option_names, WC_IMPORT_OPTION_COUNT, "import");
+
+		once_only(def->defname, option, &seen);
+		if (option == WC_IMPORT_OPTION_LAYOUT)
+			out->layout = choice(def, "row", "cell") ? WC_LAYOUT_CELL : WC_LAYOUT_ROW;
+		else
+			text_given = choice(def, "bytea", "text");
+	}
+	out->text_key = (seen & (1u << WC_IMPORT_OPTION_KEY_TYPE)) ? text_given : out->layout == WC_LAYOUT_ROW;
 }
 
 static void

@@ -45,9 +45,17 @@ typedef struct WcColumnOptions
 	int			versions;		/* 0: not given */
 } WcColumnOptions;
 
+/* Of IMPORT FOREIGN SCHEMA. */
+typedef struct WcImportOptions
+{
+	WcLayout	layout;
+	bool		text_key;		/* the row key as text, else as bytea */
+} WcImportOptions;
+
 /* Lists of DefElem.  Unknown option: HV00D and a hint that lists the valid
  * ones; bad value or contradiction: 22023. */
 extern void wc_options_parse_table(List *options, WcTableOptions *out);
 extern void wc_options_parse_column(List *options, WcColumnOptions *out);
+extern void wc_options_parse_import(List *options, WcImportOptions *out);
 
 #endif
