@@ -1,6 +1,6 @@
 /*
  * widecol.c: what happens when the library is loaded: settings, shared memory,
- * the engine's registration, the DDL hook; nothing else.
+ * the engine's registration, the hooks; nothing else.
  */
 #include "postgres.h"
 
@@ -14,6 +14,7 @@
 #include "channel/shmem.h"
 #include "client/settings.h"
 #include "fdw/ddl.h"
+#include "fdw/unique.h"
 
 PG_MODULE_MAGIC;
 
@@ -124,4 +125,5 @@ _PG_init(void)
 		wc_worker_register();
 	}
 	wc_ddl_hook_install();
+	wc_unique_hook_install();
 }
