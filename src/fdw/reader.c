@@ -182,13 +182,6 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
 				break;
 		}
 	}
-	if (wrel->layout == WC_LAYOUT_ROW && reader->ncolumns == 0)
-	{
-		/* "no column" cannot be said in a Scan: the one that only rows without values have */
-		WcSlice		none = {NULL, 0};
-
-		find_column(reader, WC_COLUMN_EXACT, wrel->default_family, none);
-	}
 	return reader;
 }
 
