@@ -4,148 +4,6 @@
 #include "engine/history.h"
 #include "engine/scanner.h"
 
-/* --- rows -----------------------------------------------------------------*/
-
-/* Takes what moving a family's scan said. */
-static inline WcStatus
-settle(WcFamilyScan *f, WcStatus status)
-{
-	f->on_row = status == WC_OK;
-	return status == WC_END ? WC_OK : status;
-}
-
-/* Is row before the range, in scan order?  And: behind it? */
-static inline bool
-before_range(const WcScanner *s, WcSlice row)
-{
-	const WcRange *r = &s->ranges[s->range];
-
-	return s->scan.reversed ? wc_range_behind_stop(r, row) : wc_range_before_start(r, row);
-}
-
-static inline bool
-behind_range(const WcScanner *s, WcSlice row)
-{
-	const WcRange *r = &s->ranges[s->range];
-
-	return s->scan.reversed ? wc_range_before_start(r, row) : wc_range_behind_stop(r, row);
-}
-
-/*
- * To the first row of the current range.  moved: the families stand where the
- * ranges before have left them, so that one which is at or behind the start
- * already, or at its end, stays.
- */
-static WcStatus
-enter_range(WcScanner *s, bool moved, WcError *err)
-{
-	const WcRange *r = &s->ranges[s->range];
-	WcSlice		row = s->scan.reversed ? r->stop : r->start;
-	bool		inclusive = s->scan.reversed ? r->stop_inclusive : r->start_inclusive;
-	WcStatus	status = WC_OK;
-
-	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
-	{
-		WcFamilyScan *f = &s->families[i];
-
-		if (moved && (!f->on_row || !before_range(s, wc_storescan_row(f->scan))))
-			continue;
-		status = settle(f, wc_storescan_seek(f->scan, row, inclusive, err));
-	}
-	return status;
-}
-
-/* Families that are on the scanner's row go to their next one. */
-static WcStatus
-leave_row(WcScanner *s, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
-	{
-		WcFamilyScan *f = &s->families[i];
-
-		if (f->here)
-			status = settle(f, wc_storescan_next_row(f->scan, err));
-		f->here = false;
-	}
-	return status;
-}
-
-/* The first of the families' rows, in scan order; false: there is none. */
-static bool
-first_row(WcScanner *s)
-{
-	bool		found = false;
-
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-	{
-		const WcFamilyScan *f = &s->families[i];
-		WcSlice		row;
-		int			c;
-
-		if (!f->on_row)
-			continue;
-		row = wc_storescan_row(f->scan);
-		c = found ? wc_slice_cmp(row, s->row) : 0;
-		if (!found || (s->scan.reversed ? c > 0 : c < 0))
-			s->row = row;
-		found = true;
-	}
-	return found;
-}
-
-/* s->row is the scanner's row: which families have it? */
-static void
-start_row(WcScanner *s)
-{
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-	{
-		WcFamilyScan *f = &s->families[i];
-
-		f->here = f->on_row && (s->nfamilies == 1 || wc_slice_eq(wc_storescan_row(f->scan), s->row));
-		f->drained = !f->here || !f->wanted;
-		f->seen = f->has_cell = false;
-		f->skipped = f->given = 0;
-	}
-	s->family = 0;
-}
-
-/* To the next row that is stored, in any of the ranges; WC_END: none. */
-static WcStatus
-next_stored_row(WcScanner *s, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	if (!s->positioned)
-	{
-		status = enter_range(s, false, err);
-		s->positioned = true;
-	}
-	else if (!s->points)
-		status = leave_row(s, err);
-	else
-		for (uint32_t i = 0; i < s->nfamilies; i++)
-			s->families[i].on_row = false;
-
-	while (status == WC_OK)
-	{
-		bool		found = first_row(s);
-
-		if (found && !behind_range(s, s->row))
-		{
-			start_row(s);
-			return WC_OK;
-		}
-		if ((!found && !s->points) || s->range + 1 == s->nranges)
-			break;
-		s->range++;
-		status = enter_range(s, !s->points, err);
-	}
-	s->done = true;
-	return status == WC_OK ? WC_END : status;
-}
-
 /* --- cells of a row -------------------------------------------------------*/
 
 /* The next cell of the family to return, or it is drained. */
@@ -187,7 +45,7 @@ has_cells(WcScanner *s, bool *exists, WcError *err)
 	*exists = false;
 	for (; s->family < s->nfamilies; s->family++)
 	{
-		WcFamilyScan *f = &s->families[s->family];
+		WcFamilyScan *f = &s->lane->families[s->family];
 
 		status = advance(s, f, err);
 		*exists = f->has_cell;
@@ -210,7 +68,7 @@ is_there(WcScanner *s, bool *exists, WcError *err)
 	*exists = false;
 	for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
 	{
-		WcFamilyScan *f = &s->families[i];
+		WcFamilyScan *f = &s->lane->families[i];
 
 		if (!f->here || !f->existence || !f->wanted)
 			continue;
@@ -221,7 +79,7 @@ is_there(WcScanner *s, bool *exists, WcError *err)
 	{
 		for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
 		{
-			WcFamilyScan *f = &s->families[i];
+			WcFamilyScan *f = &s->lane->families[i];
 
 			if (f->here && f->existence && f->wanted == (wanted == 1))
 				status = wc_storescan_exists(f->scan, exists, err);
@@ -237,8 +95,10 @@ next_row(WcScanner *s, WcError *err)
 	for (;;)
 	{
 		bool		exists;
-		WcStatus	status = next_stored_row(s, err);
+		WcStatus	status = wc_scanlanes_next(s, err);
 
+		if (status == WC_END)
+			s->done = true;
 		if (status == WC_OK)
 			status = s->scan.rows_by_existence ? is_there(s, &exists, err) : has_cells(s, &exists, err);
 		if (status != WC_OK)
@@ -260,7 +120,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 	*full = false;
 	for (; s->family < s->nfamilies; s->family++)
 	{
-		WcFamilyScan *f = &s->families[s->family];
+		WcFamilyScan *f = &s->lane->families[s->family];
 
 		while (!f->drained)
 		{
@@ -287,7 +147,7 @@ static bool
 was_last(const WcScanner *s)
 {
 	return (s->scan.row_limit > 0 && s->stats.rows_returned == s->scan.row_limit) ||
-		(s->points && s->range + 1 == s->nranges);
+		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
 }
 
 static WcStatus
@@ -305,7 +165,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 			status = next_row(s, err);
 			if (status != WC_OK)
 				break;
-			wc_block_row(w, s->row);
+			wc_block_row(w, s->lane->row);
 			s->in_row = true;
 		}
 		status = write_row(s, w, bytes_target, full, err);
@@ -342,7 +202,7 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)
-		status = wc_history_recheck(s->families[i].store, &s->table->desc, s->families[i].family,
+		status = wc_history_recheck(s->lanes[0].families[i].store, &s->table->desc, s->lanes[0].families[i].family,
 									s->scan.as_of_ts, err);
 	if (status != WC_OK)
 	{

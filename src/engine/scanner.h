@@ -1,6 +1,6 @@
 /*
- * engine/scanner.h: an open scanner, for the two files it is made of
- * (scanopen.c, scanner.c).
+ * engine/scanner.h: an open scanner, for the three files it is made of
+ * (scanopen.c, scanlane.c, scanner.c).
  */
 #ifndef WC_ENGINE_SCANNER_H
 #define WC_ENGINE_SCANNER_H
@@ -31,6 +31,21 @@ typedef struct WcFamilyScan
 	uint32_t	given;			/* cells, for column_limit */
 } WcFamilyScan;
 
+/*
+ * Ranges that are read one behind another.  A scanner has one lane, unless it
+ * merges (WcScan.merged): then one for each first byte, with families of its own.
+ */
+typedef struct WcScanLane
+{
+	uint32_t	nranges;		/* at least 1 */
+	WcRange    *ranges;			/* in scan order */
+	uint32_t	range;			/* the current one */
+	bool		points;			/* every range is one row */
+	bool		positioned;		/* families are on rows at or behind its start */
+	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
+	WcSlice		row;			/* the current row */
+} WcScanLane;
+
 struct WcScanner
 {
 	WcEngine   *engine;
@@ -39,21 +54,22 @@ struct WcScanner
 	WcReadPoint at;				/* with a snapshot */
 	WcSnapshot *own_snapshot;	/* when the read point had none */
 	WcTable    *table;
-	uint32_t	nfamilies;
-	WcFamilyScan *families;		/* in byte order of their names */
-	bool		points;			/* every range is one row */
-
-	uint32_t	nranges;		/* at least 1 */
-	WcRange    *ranges;			/* in scan order */
-	uint32_t	range;			/* the current one */
-	bool		positioned;		/* families are on rows at or behind its start */
+	uint32_t	nfamilies;		/* that are read */
+	uint32_t	nlanes;			/* at least 1 */
+	WcScanLane *lanes;			/* in scan order */
+	WcScanLane *lane;			/* the one that the scanner's row is in */
+	uint32_t	nheap;			/* merging: lanes that are on a row, a heap with the next row on top */
+	WcScanLane **heap;			/* NULL: not begun yet */
 
 	bool		done;
 	bool		in_row;			/* a row is begun in the block and not finished */
 	uint32_t	family;			/* in a row: whose cells are next */
-	WcSlice		row;
 	uint64_t	rows_skipped;	/* for row_offset */
 	WcScanStats stats;
 };
+
+/* To the next row that is stored, in any of the ranges: s->lane is on it.
+ * WC_END: there is none. */
+extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
 #endif

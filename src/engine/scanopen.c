@@ -57,38 +57,79 @@ is_point(const WcRange *r)
 
 /* Ranges in scan order, one without bounds when there is none.  False: memory is out. */
 static bool
-set_ranges(WcScanner *s)
+order_ranges(WcScanner *s)
 {
 	WcScan	   *scan = &s->scan;
 
-	s->nranges = scan->nranges > 0 ? scan->nranges : 1;
-	s->ranges = scan->ranges;
-	s->points = scan->nranges > 0;
 	if (scan->nranges == 0)
 	{
-		s->ranges = wc_arena_alloc_zero(&s->arena, sizeof(WcRange));
-		return s->ranges != NULL;
+		scan->nranges = 1;
+		scan->ranges = wc_arena_alloc_zero(&s->arena, sizeof(WcRange));
+		return scan->ranges != NULL;
 	}
-	for (uint32_t i = 0; i < s->nranges && s->points; i++)
-		s->points = is_point(&s->ranges[i]);
-	for (uint32_t i = 0, j = s->nranges - 1; scan->reversed && i < j; i++, j--)
+	for (uint32_t i = 0, j = scan->nranges - 1; scan->reversed && i < j; i++, j--)
 	{
-		WcRange		r = s->ranges[i];
+		WcRange		r = scan->ranges[i];
 
-		s->ranges[i] = s->ranges[j];
-		s->ranges[j] = r;
+		scan->ranges[i] = scan->ranges[j];
+		scan->ranges[j] = r;
 	}
-	if (s->nranges == 1 && wc_range_is_empty(&s->ranges[0]))
+	if (scan->nranges == 1 && wc_range_is_empty(&scan->ranges[0]))
 		s->done = true;
 	return true;
 }
 
-/* From the start of the first to the stop of the last. */
-static WcRange
-whole_range(const WcScanner *s)
+/* Does the i-th range begin a lane? */
+static bool
+begins_lane(const WcScan *scan, uint32_t i)
 {
-	const WcRange *first = &s->ranges[s->scan.reversed ? s->nranges - 1 : 0];
-	const WcRange *last = &s->ranges[s->scan.reversed ? 0 : s->nranges - 1];
+	WcSlice		before;
+	WcSlice		start;
+
+	if (i == 0 || !scan->merged)
+		return i == 0;
+	before = scan->ranges[i - 1].start;
+	start = scan->ranges[i].start;
+	return before.len == 0 || start.len == 0 || before.data[0] != start.data[0];
+}
+
+/* Parts the ranges into lanes.  False: memory is out. */
+static bool
+set_lanes(WcScanner *s)
+{
+	const WcScan *scan = &s->scan;
+	uint32_t	n = 0;
+
+	if (!order_ranges(s))
+		return false;
+	for (uint32_t i = 0; i < scan->nranges; i++)
+		n += begins_lane(scan, i);
+	s->lanes = wc_arena_alloc_zero(&s->arena, n * sizeof(WcScanLane));
+	if (s->lanes == NULL)
+		return false;
+	for (uint32_t i = 0; i < scan->nranges; i++)
+	{
+		WcScanLane *lane;
+
+		if (begins_lane(scan, i))
+		{
+			s->lanes[s->nlanes].ranges = &scan->ranges[i];
+			s->lanes[s->nlanes++].points = true;
+		}
+		lane = &s->lanes[s->nlanes - 1];
+		lane->points &= is_point(&scan->ranges[i]);
+		lane->nranges++;
+	}
+	s->lane = s->lanes;
+	return true;
+}
+
+/* From the start of the lane's first range to the stop of its last. */
+static WcRange
+whole_range(const WcScanner *s, const WcScanLane *lane)
+{
+	const WcRange *first = &lane->ranges[s->scan.reversed ? lane->nranges - 1 : 0];
+	const WcRange *last = &lane->ranges[s->scan.reversed ? 0 : lane->nranges - 1];
 	WcRange		whole = *first;
 
 	whole.stop = last->stop;
@@ -178,19 +219,20 @@ typedef struct OpenContext
 	bool		base_hidden;
 	bool		own_writes;
 	int64_t		now_us;
-	WcRange		bounds;
 } OpenContext;
 
 /* The store's cells, with the transaction's own when it has any. */
 static WcStatus
-open_source(OpenContext *c, WcStore *store, const WcMatcherOptions *o, bool existence, WcCellSource **src, WcError *err)
+open_source(OpenContext *c, const WcScanLane *lane, WcStore *store, const WcMatcherOptions *o, bool existence,
+			WcCellSource **src, WcError *err)
 {
 	const WcScan *scan = &c->scanner->scan;
+	WcRange		bounds = whole_range(c->scanner, lane);
 	WcSourceOptions options = {
 		.snapshot = c->scanner->at.snapshot->rocks,
-		.bounds = &c->bounds,
+		.bounds = &bounds,
 		.reversed = scan->reversed,
-		.point = c->scanner->points,
+		.point = lane->points,
 		.fill_cache = true,
 		/* any cell of the family says that a row is there */
 		.columns = o->columns,
@@ -220,13 +262,29 @@ open_source(OpenContext *c, WcStore *store, const WcMatcherOptions *o, bool exis
 	return status;
 }
 
+/* One family in one lane; f is zeroed. */
+static WcStatus
+open_in_lane(OpenContext *c, const WcScanLane *lane, WcFamilyScan *f, const WcMatcherOptions *o, WcError *err)
+{
+	const WcScan *scan = &c->scanner->scan;
+	WcCellSource *src;
+	WcStatus	status;
+
+	status = open_source(c, lane, f->store, o, f->existence, &src, err);
+	if (status == WC_OK)
+		status = wc_storescan_open(src, o, c->scanner->at.cancel, &f->scan, err);
+	if (status == WC_OK && (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST))
+		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
+	return status;
+}
+
 static WcStatus
 open_family(OpenContext *c, uint32_t i, WcError *err)
 {
 	WcScanner  *s = c->scanner;
 	const WcScan *scan = &s->scan;
 	const WcFamilyDesc *family = &s->table->desc.families[i];
-	WcFamilyScan *f = &s->families[s->nfamilies];
+	WcFamilyScan f = {.store = s->table->stores[i],.family = family};
 	WcMatcherOptions o = {
 		.mode = scan->raw ? WC_MATCH_RAW : WC_MATCH_READ,
 		.attrs = family->attrs,
@@ -235,27 +293,22 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 		.ts_min = scan->ts_min,
 		.ts_max = scan->ts_max
 	};
-	WcCellSource *src;
+	uint32_t	n = s->nfamilies;
 	WcStatus	status;
 
-	status = family_columns(s, family, &o, &f->wanted, err);
-	f->existence = decides_existence(scan, family->id);
-	if (status != WC_OK || !(f->wanted || f->existence))
+	status = family_columns(s, family, &o, &f.wanted, err);
+	f.existence = decides_existence(scan, family->id);
+	if (status != WC_OK || !(f.wanted || f.existence))
 		return status;
 	if (scan->as_of_ts != WC_TS_LATEST)
-		status = wc_history_check(s->table->stores[i], &s->table->desc, family, s->at.snapshot, scan->as_of_ts, err);
-	if (status != WC_OK)
-		return status;
-	status = open_source(c, s->table->stores[i], &o, f->existence, &src, err);
+		status = wc_history_check(f.store, &s->table->desc, family, s->at.snapshot, scan->as_of_ts, err);
 	if (status == WC_OK)
-		status = wc_storescan_open(src, &o, c->scanner->at.cancel, &f->scan, err);
-	if (status != WC_OK)
-		return status;
-	f->store = s->table->stores[i];
-	f->family = family;
-	if (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST)
-		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
-	s->nfamilies++;
+		s->nfamilies++;
+	for (uint32_t k = 0; k < s->nlanes && status == WC_OK; k++)
+	{
+		s->lanes[k].families[n] = f;
+		status = open_in_lane(c, &s->lanes[k], &s->lanes[k].families[n], &o, err);
+	}
 	return status;
 }
 
@@ -311,10 +364,12 @@ open_families(WcScanner *s, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
-	c.bounds = whole_range(s);
-	s->families = wc_arena_alloc_zero(&s->arena, s->table->desc.nfamilies * sizeof(WcFamilyScan));
-	if (s->families == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	for (uint32_t i = 0; i < s->nlanes; i++)
+	{
+		s->lanes[i].families = wc_arena_alloc_zero(&s->arena, s->table->desc.nfamilies * sizeof(WcFamilyScan));
+		if (s->lanes[i].families == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	}
 	for (uint32_t i = 0; i < s->table->desc.nfamilies && status == WC_OK && !s->done; i++)
 		status = open_family(&c, i, err);
 	return status;
@@ -335,7 +390,7 @@ wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcS
 	s->engine = engine;
 	s->scan = *scan;
 	s->at = *at;
-	if (!copy_scan(&s->arena, &s->scan) || !set_ranges(s))
+	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
 		status = open_families(s, err);
@@ -352,14 +407,17 @@ void
 wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 {
 	*stats = s->stats;
-	for (uint32_t i = 0; i < s->nfamilies; i++)
+	for (uint32_t k = 0; k < s->nlanes; k++)
 	{
-		uint64_t	cells;
-		uint64_t	seeks;
+		for (uint32_t i = 0; i < s->nfamilies; i++)
+		{
+			uint64_t	cells;
+			uint64_t	seeks;
 
-		wc_storescan_counters(s->families[i].scan, &cells, &seeks);
-		stats->cells_examined += cells;
-		stats->seeks += seeks;
+			wc_storescan_counters(s->lanes[k].families[i].scan, &cells, &seeks);
+			stats->cells_examined += cells;
+			stats->seeks += seeks;
+		}
 	}
 }
 
@@ -368,8 +426,11 @@ wc_scanner_close(WcScanner *s)
 {
 	if (s == NULL)
 		return;
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-		wc_storescan_close(s->families[i].scan);
+	for (uint32_t k = 0; k < s->nlanes; k++)
+	{
+		for (uint32_t i = 0; i < s->nfamilies; i++)
+			wc_storescan_close(s->lanes[k].families[i].scan);
+	}
 	wc_table_unref(s->table);
 	if (s->own_snapshot)
 		wc_snapshot_release(s->engine, s->own_snapshot);

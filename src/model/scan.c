@@ -13,6 +13,8 @@
 #define SCAN_TIME_RANGE		0x20	/* ts_min and ts_max follow */
 #define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
 #define SCAN_MOMENTS		0x80	/* filter_ts_min, filter_ts_max and as_of_ts follow */
+#define SCAN_MERGED			0x100
+#define SCAN_FLAGS			0x1FF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -264,14 +266,15 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 	bool		moments = has_filter(scan) || scan->as_of_ts != WC_TS_LATEST;
 
 	wc_buf_append_varint(out, scan->table_id);
-	wc_buf_append_u8(out, (uint8_t) ((scan->rows_by_existence ? SCAN_EXISTENCE : 0) |
-									 (scan->reversed ? SCAN_REVERSED : 0) |
-									 (scan->raw ? SCAN_RAW : 0) |
-									 (scan->want_ts ? SCAN_WANT_TS : 0) |
-									 (scan->key_only ? SCAN_KEY_ONLY : 0) |
-									 (time_range ? SCAN_TIME_RANGE : 0) |
-									 (limits ? SCAN_LIMITS : 0) |
-									 (moments ? SCAN_MOMENTS : 0)));
+	wc_buf_append_varint(out, (scan->rows_by_existence ? SCAN_EXISTENCE : 0u) |
+						 (scan->reversed ? SCAN_REVERSED : 0) |
+						 (scan->raw ? SCAN_RAW : 0) |
+						 (scan->want_ts ? SCAN_WANT_TS : 0) |
+						 (scan->key_only ? SCAN_KEY_ONLY : 0) |
+						 (time_range ? SCAN_TIME_RANGE : 0) |
+						 (limits ? SCAN_LIMITS : 0) |
+						 (moments ? SCAN_MOMENTS : 0) |
+						 (scan->merged ? SCAN_MERGED : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -377,15 +380,16 @@ families_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
 static void
 header_decode(WcDecoder *d, WcScan *scan)
 {
-	uint8_t		flags;
+	uint64_t	flags;
 
 	wc_scan_init(scan, (uint32_t) wc_decode_varint_max(d, UINT32_MAX));
-	flags = wc_decode_u8(d);
+	flags = wc_decode_varint_max(d, SCAN_FLAGS);
 	scan->rows_by_existence = (flags & SCAN_EXISTENCE) != 0;
 	scan->reversed = (flags & SCAN_REVERSED) != 0;
 	scan->raw = (flags & SCAN_RAW) != 0;
 	scan->want_ts = (flags & SCAN_WANT_TS) != 0;
 	scan->key_only = (flags & SCAN_KEY_ONLY) != 0;
+	scan->merged = (flags & SCAN_MERGED) != 0;
 	scan->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	if ((flags & SCAN_TIME_RANGE) != 0)
 	{

@@ -75,6 +75,15 @@ typedef struct WcScan
 	 */
 	int64_t		as_of_ts;
 	bool		reversed;
+
+	/*
+	 * Rows come in the order of what is behind their first byte (of equals the
+	 * smaller first byte first): the ranges that begin with one byte are read one
+	 * behind another, and these runs merged, each with a place of its own in the
+	 * store.  A range should not go on to rows with another first byte: within it
+	 * rows come by their whole keys.  The whole table is one range.
+	 */
+	bool		merged;
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
 	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
 	bool		key_only;		/* cells come without values */

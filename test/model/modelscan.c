@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define BYTES(literal) {(const uint8_t *) literal, sizeof(literal) - 1}
 #define TEXT_MAX (1 << 16)
@@ -136,6 +137,36 @@ random_columns(ModelScan *m)
 	}
 }
 
+/* Cuts the ranges where the first byte of rows changes, as merging wants it. */
+static void
+cut_ranges(ModelScan *m)
+{
+	static const WcSlice cuts[] = {BYTES("\x01"), BYTES("a"), BYTES("b"), BYTES("\xff")};
+	WcRange		whole[MODEL_ROWS];
+	uint32_t	n = m->scan.nranges;
+
+	memcpy(whole, m->ranges, sizeof(whole));
+	m->scan.nranges = 0;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		for (int c = 0; c < 4; c++)
+		{
+			WcRange		piece = whole[i];
+
+			if (!wc_range_before_start(&whole[i], cuts[c]) && !wc_range_behind_stop(&whole[i], cuts[c]))
+			{
+				piece.stop = whole[i].start = cuts[c];
+				piece.stop_inclusive = false;
+				whole[i].start_inclusive = true;
+				if (!wc_range_is_empty(&piece))
+					m->ranges[m->scan.nranges++] = piece;
+			}
+		}
+		if (n == 1 || !wc_range_is_empty(&whole[i]))
+			m->ranges[m->scan.nranges++] = whole[i];
+	}
+}
+
 void
 model_random_scan(ModelScan *m, uint32_t table_id)
 {
@@ -145,6 +176,9 @@ model_random_scan(ModelScan *m, uint32_t table_id)
 	wc_scan_init(scan, table_id);
 	random_ranges(m);
 	random_columns(m);
+	scan->merged = below(3) == 0;
+	if (scan->merged)
+		cut_ranges(m);
 	scan->reversed = below(2) == 0;
 	scan->key_only = below(6) == 0;
 	if (below(2) == 0)
@@ -253,16 +287,32 @@ expect_row(Text *t, const WcScan *scan, int row, ModelCells cells, void *arg)
 	return scan->rows_by_existence ? exists : returned > 0;
 }
 
+/* By what is behind the first byte, then by that. */
+static int
+cmp_behind_first_byte(const void *a, const void *b)
+{
+	WcSlice		x = model_rows[*(const int *) a];
+	WcSlice		y = model_rows[*(const int *) b];
+	int			c = wc_slice_cmp(wc_slice(x.data + 1, x.len - 1), wc_slice(y.data + 1, y.len - 1));
+
+	return c != 0 ? c : (int) x.data[0] - (int) y.data[0];
+}
+
 static void
 expect(Text *t, const WcScan *scan, ModelCells cells, void *arg)
 {
 	uint64_t	there = 0;
+	int			order[MODEL_ROWS];
 
 	t->len = 0;
 	add(t, "%s", "");
 	for (int i = 0; i < MODEL_ROWS; i++)
+		order[i] = i;
+	if (scan->merged && scan->nranges > 0)
+		qsort(order, MODEL_ROWS, sizeof(int), cmp_behind_first_byte);
+	for (int i = 0; i < MODEL_ROWS; i++)
 	{
-		int			row = scan->reversed ? MODEL_ROWS - 1 - i : i;
+		int			row = order[scan->reversed ? MODEL_ROWS - 1 - i : i];
 		size_t		start = t->len;
 
 		if (!in_ranges(scan, row))

@@ -628,6 +628,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_true(a->filter_ts_min == b->filter_ts_min && a->filter_ts_max == b->filter_ts_max);
 	assert_true(a->as_of_ts == b->as_of_ts);
 	assert_int_equal(a->reversed, b->reversed);
+	assert_int_equal(a->merged, b->merged);
 	assert_int_equal(a->raw, b->raw);
 	assert_int_equal(a->want_ts, b->want_ts);
 	assert_int_equal(a->key_only, b->key_only);
@@ -670,6 +671,7 @@ make_scan(WcScan *scan)
 	scan->column_limit = UINT32_MAX;
 	scan->column_offset = 3;
 	scan->as_of_ts = 1700000000000000;
+	scan->merged = true;
 }
 
 static void
@@ -696,9 +698,10 @@ scans_round_trip(void **state)
 	round_trip_scan(&scan);
 	wc_scan_init(&scan, 1);
 	round_trip_scan(&scan);
-	for (int flag = 0; flag < 5; flag++)
+	for (int flag = 0; flag < 6; flag++)
 	{
 		wc_scan_init(&scan, 1);
+		scan.merged = flag == 5;
 		scan.rows_by_existence = flag == 0;
 		scan.reversed = flag == 1;
 		scan.raw = flag == 2;

@@ -352,6 +352,80 @@ test_work_done(void **state)
 	kit_close(&kit);
 }
 
+/* Merged lanes: each family is sought once a lane, and no row is looked at but
+ * those that are given. */
+static void
+test_page_over_lanes(void **state)
+{
+	EACH_PACKING(p)
+	{
+		enum
+		{
+			LANES = 16, ROWS = 50, PAGE = 10
+		};
+		Kit			kit;
+		WcScan		s;
+		WcRange		ranges[LANES];
+		char		starts[LANES][8];
+		char		stops[LANES][2];
+		WcBuf		block = WC_BUF_INIT;
+		WcBlockReader reader;
+		WcScanner  *scanner;
+		WcScanStats stats;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < LANES * ROWS; i++)
+		{
+			char		row[16];
+
+			snprintf(row, sizeof(row), "%c%04d", 'a' + (i * 7) % LANES, i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "v");
+		}
+		kit_commit(&kit);
+		for (int i = 0; i < LANES; i++)
+		{
+			snprintf(starts[i], sizeof(starts[i]), "%c0123", 'a' + i);
+			snprintf(stops[i], sizeof(stops[i]), "%c", 'b' + i);
+			ranges[i] = (WcRange) {wc_slice_cstr(starts[i]), wc_slice_cstr(stops[i]), false, false};
+		}
+		for (int reversed = 0; reversed <= 1; reversed++)
+		{
+			WcSlice		row;
+			WcCell		cell;
+			uint32_t	colno;
+
+			wc_scan_init(&s, kit.table);
+			s.nranges = LANES;
+			s.ranges = ranges;
+			s.merged = true;
+			s.reversed = reversed == 1;
+			s.row_limit = PAGE;
+			block.len = 0;
+			assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+			for (int i = 0; i < PAGE; i++)
+			{
+				char		number[8];
+
+				assert_int_equal(wc_block_next(&reader, &row, &cell, &colno), WC_BLOCK_ROW);
+				snprintf(number, sizeof(number), "%04d", reversed ? LANES * ROWS - 1 - i : 124 + i);
+				assert_int_equal(row.len, 5);
+				assert_memory_equal(row.data + 1, number, 4);
+				assert_int_equal(wc_block_next(&reader, &row, &cell, &colno), WC_BLOCK_CELL);
+			}
+			assert_int_equal(wc_block_next(&reader, &row, &cell, &colno), WC_BLOCK_DONE);
+			wc_scanner_stats(scanner, &stats);
+			assert_int_equal(stats.rows_returned, PAGE);
+			assert_int_equal(stats.cells_examined, PAGE);
+			/* two families; backward, packing "cell" seeks each row's first cell as well */
+			assert_true(stats.seeks <= (*p == WC_PACKING_CELL && reversed ? 2 : 1) * (2 * LANES + PAGE));
+			wc_scanner_close(scanner);
+		}
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
 /* A scanner sees what was there when it was opened, and not its own
  * transaction's later commands. */
 static void
@@ -527,6 +601,7 @@ main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_work_done),
+		cmocka_unit_test(test_page_over_lanes),
 		cmocka_unit_test(test_reads_a_moment),
 		cmocka_unit_test(test_filter_on_timestamps),
 		cmocka_unit_test(test_filter_on_timestamps_of_rows_with_one_version),
