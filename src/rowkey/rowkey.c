@@ -10,8 +10,18 @@
 WcStatus
 wc_rowkey_layout_check(const WcKeyLayout *layout, WcError *err)
 {
+	const WcSalt *salt = &layout->salt;
+	uint32_t	salting = 0;
+
 	if (layout->nparts == 0)
 		return wc_error(err, WC_INVALID, "a row key needs at least one part");
+	if (salt->buckets > WC_SALT_BUCKETS_MAX)
+		return wc_error(err, WC_INVALID, "a row key is salted over %u buckets, the limit is %d",
+						salt->buckets, WC_SALT_BUCKETS_MAX);
+	for (uint32_t i = 0; salt->buckets > 0 && i < layout->nparts; i++)
+		salting += salt->parts[i];
+	if (salt->buckets > 0 && (salting == 0 || (salt->kind == WC_SALT_MINUTE && salting > 1)))
+		return wc_error(err, WC_INVALID, "a salt cannot follow from %u parts of the row key", salting);
 	for (uint32_t i = 0; i < layout->nparts; i++)
 	{
 		const WcPartShape *part = &layout->parts[i];
@@ -131,32 +141,52 @@ misfit(const WcPartShape *part, WcSlice content, WcError *err)
 	return wc_error(err, WC_INVALID, "value ends in a zero byte, which padding could not be told from");
 }
 
+/* The parts, one behind the other.  *part: the one that does not fit. */
+static WcStatus
+lay_parts(const WcKeyLayout *layout, const WcSlice *parts, WcBuf *out, uint32_t *part, WcError *err)
+{
+	for (*part = 0; *part < layout->nparts; ++*part)
+	{
+		const WcPartShape *shape = &layout->parts[*part];
+
+		if (!wc_lay_fits(shape, layout->delimiter, parts[*part]))
+			return misfit(shape, parts[*part], err);
+		wc_lay_content(shape, parts[*part], out);
+		if (*part + 1 < layout->nparts && layout->delimiter.len > 0)
+			wc_buf_append_slice(out, layout->delimiter);
+	}
+	return WC_OK;
+}
+
+static WcStatus
+lay_salt(const WcKeyLayout *layout, const WcSlice *parts, WcBuf *out, WcError *err)
+{
+	uint32_t	bucket;
+
+	if (!wc_salt_bucket(&layout->salt, parts, layout->nparts, &bucket))
+		return wc_error(err, WC_INVALID, "an infinite timestamp has no minute to take the salt from");
+	wc_buf_append_u8(out, (uint8_t) bucket);
+	return WC_OK;
+}
+
 WcStatus
 wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *parts, WcBuf *out,
 				  uint32_t *bad_part, WcError *err)
 {
 	size_t		before = out->len;
-	uint32_t	part = 0;
+	size_t		salt = layout->salt.buckets > 0 ? 1 : 0;
+	uint32_t	part = layout->nparts;
 	size_t		len;
 	WcStatus	status = WC_OK;
 
-	for (; part < layout->nparts; part++)
-	{
-		const WcPartShape *shape = &layout->parts[part];
-
-		if (!wc_lay_fits(shape, layout->delimiter, parts[part]))
-		{
-			status = misfit(shape, parts[part], err);
-			break;
-		}
-		wc_lay_content(shape, parts[part], out);
-		if (part + 1 < layout->nparts && layout->delimiter.len > 0)
-			wc_buf_append_slice(out, layout->delimiter);
-	}
+	if (salt > 0)
+		status = lay_salt(layout, parts, out, err);
+	if (status == WC_OK)
+		status = lay_parts(layout, parts, out, &part, err);
 	len = out->failed ? 0 : out->len - before;
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "row key", err);
-	else if (status == WC_OK && len == 0)
+	else if (status == WC_OK && len == salt)
 		status = wc_error(err, WC_INVALID, "row key must not be empty");
 	else if (status == WC_OK && len > WC_ROW_MAX)
 		status = wc_error(err, WC_TOO_LARGE, "row key has %zu bytes, but at most %d are allowed",
@@ -249,13 +279,41 @@ take_delimited(uint32_t part, WcSlice delimiter, WcSlice *rest, WcSlice *content
 	return WC_OK;
 }
 
+/* Takes the salt off; a key has something behind it. */
+static WcStatus
+take_salt(WcSlice *rest, WcError *err)
+{
+	if (rest->len < 2)
+		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes, too few for a salt and its parts", rest->len);
+	rest->data++;
+	rest->len--;
+	return WC_OK;
+}
+
+/* Is the row in the bucket that its parts belong in? */
+static WcStatus
+check_salt(const WcKeyLayout *layout, WcSlice row, const WcSlice *parts, WcError *err)
+{
+	uint32_t	bucket;
+
+	if (!wc_salt_bucket(&layout->salt, parts, layout->nparts, &bucket))
+		return wc_error(err, WC_BAD_DATA, "row key has an infinite timestamp, which gives no salt");
+	if (row.data[0] != bucket)
+		return wc_error(err, WC_BAD_DATA, "row key is in bucket %u, but its parts belong in bucket %u of %u",
+						row.data[0], bucket, layout->salt.buckets);
+	return WC_OK;
+}
+
 WcStatus
 wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice *parts, WcError *err)
 {
 	WcSlice		rest = row;
-	WcStatus	status = WC_OK;
+	bool		salted = layout->salt.buckets > 0;
+	WcStatus	status = salted ? take_salt(&rest, err) : WC_OK;
 
 	/* one reservation, since parts point into scratch: what is copied is never longer than row */
+	if (status != WC_OK)
+		return status;
 	wc_buf_reset(scratch, WC_ROW_MAX);
 	if (row.len > 0 && wc_buf_reserve(scratch, row.len) == NULL)
 		return wc_buf_status(scratch, "row key", err);
@@ -292,5 +350,5 @@ wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice 
 	}
 	if (rest.len > 0)
 		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes behind its %u parts", rest.len, layout->nparts);
-	return WC_OK;
+	return salted ? check_salt(layout, row, parts, err) : WC_OK;
 }

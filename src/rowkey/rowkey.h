@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/scan.h"
+#include "rowkey/salt.h"
 
 typedef enum WcPartKind
 {
@@ -41,15 +42,18 @@ typedef struct WcPartShape
 	uint32_t	length;			/* FIXED: bytes */
 } WcPartShape;
 
-/* Every part but the last is followed by the delimiter, when there is one. */
+/* Every part but the last is followed by the delimiter, when there is one.  A
+ * salt comes first. */
 typedef struct WcKeyLayout
 {
 	uint32_t	nparts;
 	const WcPartShape *parts;
 	WcSlice		delimiter;		/* empty: none */
+	WcSalt		salt;			/* zeroed: none */
 } WcKeyLayout;
 
-/* Kinds where they may be, lengths 1 .. WC_ROW_MAX, delimiter present where needed. */
+/* Kinds where they may be, lengths 1 .. WC_ROW_MAX, delimiter present where needed,
+ * a salt that has parts to follow from. */
 extern WcStatus wc_rowkey_layout_check(const WcKeyLayout *layout, WcError *err) WC_WARN_UNUSED;
 
 /*
@@ -57,8 +61,8 @@ extern WcStatus wc_rowkey_layout_check(const WcKeyLayout *layout, WcError *err) 
  * before, and *bad_part (may be NULL) is the part it is about, or nparts when
  * it is the whole key:
  *   WC_INVALID    a content that does not fit its fixed width exactly (unpadded),
- *                 has a trailing 0x00 (padded), contains the delimiter, or an
- *                 empty key
+ *                 has a trailing 0x00 (padded), contains the delimiter, an empty
+ *                 key (but for the salt), or a timestamp that gives no salt
  *   WC_TOO_LARGE  longer than the fixed width (padded), or the key over WC_ROW_MAX
  */
 extern WcStatus wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *parts, WcBuf *out,
@@ -67,7 +71,8 @@ extern WcStatus wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *part
 /*
  * The reverse.  parts[] (nparts of them) point into row or into scratch, which
  * is emptied first; they stay valid as long as both do.  WC_BAD_DATA when row
- * is not a key of this layout: the message says what was found and expected.
+ * is not a key of this layout, or in another bucket than its parts belong in:
+ * the message says what was found and expected.
  */
 extern WcStatus wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch,
 								WcSlice *parts, WcError *err) WC_WARN_UNUSED;
@@ -130,6 +135,8 @@ typedef struct WcKeyRange
  * The rows whose first nequal parts have exactly the contents `equal` and whose
  * next part lies in `next` (NULL: any; then nequal may be all parts, which gives
  * start == stop, both inclusive: a Get).  All the rest of the key is free.
+ * With a salt the range is that of keys behind it: wc_salt_range makes it one
+ * bucket's.
  * nequal 0 and next NULL is the whole table.  Rows that satisfy the condition
  * are never outside the range.  WC_NO_MEMORY is the only failure.
  */

@@ -42,6 +42,7 @@ static void
 random_layout(WcKeyLayout *layout, WcPartShape *shapes)
 {
 	memset(shapes, 0, sizeof(*shapes) * PARTS_MAX);
+	memset(layout, 0, sizeof(*layout));
 	layout->nparts = 1 + below(PARTS_MAX);
 	layout->parts = shapes;
 	layout->delimiter = wc_slice_cstr(delimiters[below(sizeof(delimiters) / sizeof(delimiters[0]))]);
@@ -187,8 +188,8 @@ test_bad_keys(void **test_state)
 		{WC_PART_FIXED, WC_ORDER_BYTES, false, true, 4},
 		{WC_PART_REST, WC_ORDER_BYTES, false, false, 0}
 	};
-	WcKeyLayout layout = {3, shapes, wc_slice_cstr("$")};
-	WcKeyLayout rest = {1, &shapes[2], {NULL, 0}};
+	WcKeyLayout layout = {.nparts = 3,.parts = shapes,.delimiter = wc_slice_cstr("$")};
+	WcKeyLayout rest = {.nparts = 1,.parts = &shapes[2]};
 	WcBuf		buf = WC_BUF_INIT;
 	WcError		err;
 	uint32_t	bad;
@@ -388,7 +389,7 @@ test_signed_bounds(void **test_state)
 	{
 		WcPartOrder order = below(2) ? WC_ORDER_SIGNED : WC_ORDER_FLOAT;
 		WcPartShape shape = {WC_PART_FIXED, (uint8_t) order, below(2) == 0, false, 4};
-		WcKeyLayout layout = {1, &shape, {NULL, 0}};
+		WcKeyLayout layout = {.nparts = 1,.parts = &shape};
 		WcKeyOp		op = (WcKeyOp) below(5);
 		double		v[2];
 		uint8_t		content[2][4];
@@ -454,7 +455,7 @@ test_bounds_as_printed(void **test_state)
 		{WC_PART_DELIMITED, WC_ORDER_BYTES, false, false, 0},
 		{WC_PART_REST, WC_ORDER_BYTES, false, false, 0}
 	};
-	WcKeyLayout layout = {2, shapes, wc_slice_cstr("$")};
+	WcKeyLayout layout = {.nparts = 2,.parts = shapes,.delimiter = wc_slice_cstr("$")};
 	WcSlice		equal[2] = {wc_slice_cstr("QQ121102645"), wc_slice_cstr("20141216")};
 	WcArena		arena = WC_ARENA_INIT;
 	WcInterval	next[WC_INTERVALS_MAX];
@@ -503,7 +504,7 @@ static void
 test_long_bounds(void **test_state)
 {
 	static const WcPartShape shape = {WC_PART_REST, WC_ORDER_BYTES, false, false, 0};
-	WcKeyLayout layout = {1, &shape, {NULL, 0}};
+	WcKeyLayout layout = {.nparts = 1,.parts = &shape};
 	size_t		n = WC_ROW_MAX + 100;
 	char	   *text = malloc(n);
 	WcArena		arena = WC_ARENA_INIT;
