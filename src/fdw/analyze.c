@@ -41,10 +41,8 @@ typedef struct Sample
 static bool
 skip_row(Sample *sample)
 {
-	WcSlice		row;
-
 	if (sample->wrel->layout == WC_LAYOUT_ROW)
-		return wc_client_next_row(sample->scan, &row);
+		return wc_reader_skip(sample->reader, sample->scan);
 	return wc_reader_next(sample->reader, sample->scan, sample->values, sample->isnull);
 }
 

@@ -75,6 +75,9 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 static bool
 has_outgrown(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 {
+	/* the engine cannot tell how many of a table's rows are of one record type */
+	if (wrel->constant_parts > 0 && analyzed_rows >= 1)
+		return false;
 	wc_cost_table_size(wrel, size);
 	return analyzed_rows < 1 || (!size->guessed && size->rows > WC_OUTGROWN_FACTOR * analyzed_rows);
 }

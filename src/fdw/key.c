@@ -150,3 +150,20 @@ wc_relation_decode_key(WcRelation *wrel, WcSlice key, const Bitmapset *wanted,
 		isnull[i] = false;
 	}
 }
+
+const WcSlice *
+wc_key_leading(WcRelation *wrel, WcSlice key, int n)
+{
+	struct WcKeyWork *work = wrel->work;
+	WcError		err;
+
+	switch (wc_rowkey_split_leading(&wrel->key_layout, key, (uint32) n, &work->contents, work->parts, &err))
+	{
+		case WC_OK:
+			return work->parts;
+		case WC_BAD_DATA:
+			return NULL;
+		default:
+			wc_raise(&err);
+	}
+}

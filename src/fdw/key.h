@@ -1,5 +1,5 @@
 /*
- * fdw/key.h: what key.c keeps in a WcRelation; for mapping.c.
+ * fdw/key.h: what key.c keeps in a WcRelation, and keys as bytes.
  */
 #ifndef WC_FDW_KEY_H
 #define WC_FDW_KEY_H
@@ -10,5 +10,12 @@
 
 /* Buffers for the parts of a key, freed with CurrentMemoryContext. */
 extern void wc_key_init(WcRelation *wrel);
+
+/*
+ * The contents of the first n parts of a stored key; NULL when it has not the
+ * shape of this table's up to there.  Valid until the next key is encoded or
+ * decoded.
+ */
+extern const WcSlice *wc_key_leading(WcRelation *wrel, WcSlice key, int n);
 
 #endif

@@ -17,6 +17,7 @@
 #include "client/foreign.h"
 #include "fdw/key.h"
 #include "fdw/mapping.h"
+#include "fdw/recordtype.h"
 
 static void pg_attribute_noreturn()
 column_error(const WcRelation *wrel, const WcRelColumn *col, const char *message, const char *hint)
@@ -428,6 +429,7 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 		number_keys(wrel, rel->rd_rel->relispartition);
 		init_keys(wrel, column_options, options->delimiter);
 		check_overlaps(wrel);
+		wc_recordtype_find(wrel, rel);
 	}
 	choose_default_family(wrel, options);
 	return wrel;

@@ -404,6 +404,13 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
 
+		if (wrel->constant_parts > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\", which shows one record type only", wrel->relname),
+					 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
+							   wrel->table_name),
+					 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
 		if (!list_member_oid(done, (Oid) wrel->desc->id))
 		{
 			done = lappend_oid(done, (Oid) wrel->desc->id);

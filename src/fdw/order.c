@@ -68,8 +68,11 @@ add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool d
 	return true;
 }
 
+/* Parts with a constant (recordtype.h) are one value too, but the planner does not
+ * know: a query may name them in its ORDER BY or leave them out. */
 static List *
-order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool reversed)
+order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool constants,
+			   bool reversed)
 {
 	List	   *pathkeys = NIL;
 
@@ -78,7 +81,7 @@ order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQua
 		const WcRelColumn *column = &wrel->columns[wrel->keys[part]];
 		bool		part_reversed;
 
-		if (bms_is_member(part, quals->equal))
+		if (column->nconstants == 1 ? !constants : bms_is_member(part, quals->equal))
 			continue;
 		if (!wc_rowkey_part_sorts(&wrel->key_layout, part, &part_reversed) ||
 			!add_column(root, rel, column, part_reversed != reversed, &pathkeys))
@@ -129,7 +132,9 @@ wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQual
 		return NIL;
 	for (int reversed = 0; reversed <= 1; reversed++)
 	{
-		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, reversed), reversed);
+		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, false, reversed), reversed);
+		if (wrel->constant_parts > 0)
+			orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, true, reversed), reversed);
 		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed);
 	}
 	return orders;

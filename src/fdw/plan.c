@@ -271,6 +271,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 
 	plan.conds = quals.conds;
 	plan.cell_conds = quals.cell_conds;
+	plan.mixed_types = quals.mixed_types;
 	plan.reversed = linitial_int(best_path->fdw_private) != 0;
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);

@@ -10,7 +10,8 @@ enum
 {
 	NUMBER_REVERSED,
 	NUMBER_ROWS_HINT,
-	NUMBER_ROW_LIMIT
+	NUMBER_ROW_LIMIT,
+	NUMBER_MIXED_TYPES
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -81,7 +82,7 @@ encode_conds(const List *conds)
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
-	return list_make5(list_make3_int(plan->reversed, plan->rows_hint, plan->row_limit),
+	return list_make5(list_make4_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types),
 					  bitmap_to_list(plan->attrs),
 					  bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds),
@@ -152,6 +153,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->reversed = list_nth_int(numbers, NUMBER_REVERSED) != 0;
 	plan->rows_hint = list_nth_int(numbers, NUMBER_ROWS_HINT);
 	plan->row_limit = list_nth_int(numbers, NUMBER_ROW_LIMIT);
+	plan->mixed_types = list_nth_int(numbers, NUMBER_MIXED_TYPES) != 0;
 	plan->attrs = list_to_bitmap(lsecond(fdw_private));
 	plan->recheck_attrs = list_to_bitmap(lthird(fdw_private));
 	plan->conds = decode_conds(lfourth(fdw_private), exprs, &next_expr);

@@ -54,6 +54,7 @@ typedef struct WcScanPlan
 	List	   *cell_conds;		/* WcKeyCond *, on cells; none is a ROW or an OR */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
+	bool		mixed_types;	/* rows of other record types may come and are passed over */
 	bool		reversed;		/* walk the key order backwards */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
 	int			row_limit;		/* rows that are enough, 0: no limit */

@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "fdw/match.h"
 #include "fdw/qual.h"
+#include "fdw/recordtype.h"
 
 static bool
 is_pinning(const WcKeyCond *cond)
@@ -177,13 +178,15 @@ is_always_true(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo)
 void
 wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out)
 {
-	WcKeyCond **found = palloc0(sizeof(WcKeyCond *) * (list_length(clauses) + 1));
+	List	   *constants = wc_recordtype_clauses(root, rel, wrel, clauses);
+	WcKeyCond **found = palloc0(sizeof(WcKeyCond *) * (list_length(clauses) + list_length(constants) + 1));
 	int			i = 0;
 	int			part = 0;
 	List	   *common;
 	ListCell   *lc;
 
 	memset(out, 0, sizeof(*out));
+	clauses = list_concat_copy(clauses, constants);
 	out->nranges = 1;
 	out->rows = -1;
 	foreach(lc, clauses)
@@ -196,6 +199,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	while (part < wrel->nkeys && take_part(root, out, found, clauses, part))
 		part++;
 	out->point = wrel->nkeys > 0 && part == wrel->nkeys;
+	out->mixed_types = part < wrel->constant_parts;
 	if (take_part(root, out, found, clauses, WC_COND_RAW_KEY))
 		out->point = true;
 	common = list_copy(out->conds);
@@ -214,7 +218,8 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		if (!list_member_ptr(out->exact, lfirst(lc)))
 			out->local = lappend(out->local, lfirst(lc));
 	}
-	out->unranged = list_concat(out->unranged, out->local);
+	/* how many rows are of the table's type is known with the table's size, if at all */
+	out->unranged = list_concat(out->unranged, list_difference_ptr(out->local, constants));
 	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
 								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));
 }

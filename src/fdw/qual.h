@@ -22,6 +22,7 @@ typedef struct WcQuals
 	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, and on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
+	bool		mixed_types;	/* rows of other record types may be in the ranges (recordtype.h) */
 	double		nranges;		/* estimated number of ranges */
 	double		rows;			/* in the ranges, as the engine says (wc_cost_key_rows); -1: not asked */
 	Relids		outer_relids;	/* relations whose values the conditions need */

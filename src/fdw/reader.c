@@ -14,6 +14,7 @@
 
 #include "fdw/map.h"
 #include "fdw/reader.h"
+#include "fdw/recordtype.h"
 #include "rowkey/printable.h"
 
 /* The versions of one cell, as they come. */
@@ -52,6 +53,7 @@ struct WcReader
 	uint32		max_versions;
 	bool		want_ts;
 	bool		want_value;
+	bool		check_types;	/* the table has a record type, and others may come */
 
 	/* layout cell */
 	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */
@@ -145,6 +147,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
 	reader->wrel = wrel;
 	reader->where.table = wrel->relname;
 	reader->max_versions = 1;
+	reader->check_types = wrel->constant_parts > 0;
 	reader->columns = palloc0(sizeof(WcColumn) * (nwanted + 1));
 	reader->targets = palloc0(sizeof(Target *) * (nwanted + 1));
 	reader->versioned = palloc0(sizeof(Target *) * (nwanted + 1));
@@ -284,6 +287,18 @@ store_cell(WcReader *reader, Target *target, const WcCell *cell, Datum *values, 
 	}
 }
 
+/* The next stored row that is of the table's record type. */
+static inline bool
+next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
+{
+	do
+	{
+		if (!wc_client_next_row(scan, row))
+			return false;
+	} while (reader->check_types && !wc_recordtype_matches(reader->wrel, *row));
+	return true;
+}
+
 static bool
 next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 {
@@ -292,7 +307,7 @@ next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 	WcCell		cell;
 	uint32_t	colno;
 
-	if (!wc_client_next_row(scan, &row))
+	if (!next_stored_row(reader, scan, &row))
 		return false;
 	memset(isnull, true, wrel->natts * sizeof(bool));
 	reader->where.row = row;
@@ -408,6 +423,20 @@ wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull
 	if (reader->wrel->layout == WC_LAYOUT_CELL)
 		return next_cell(reader, scan, values, isnull);
 	return next_row(reader, scan, values, isnull);
+}
+
+bool
+wc_reader_skip(WcReader *reader, WcClientScan *scan)
+{
+	WcSlice		row;
+
+	return next_stored_row(reader, scan, &row);
+}
+
+void
+wc_reader_check_types(WcReader *reader, bool check)
+{
+	reader->check_types = check && reader->wrel->constant_parts > 0;
 }
 
 void

@@ -26,12 +26,19 @@ extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
  * the scan is read. */
 extern void wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns);
 
+/* Has wc_reader_next to pass over rows of other record types (recordtype.h)?  Yes,
+ * unless it is told that there are none in the ranges. */
+extern void wc_reader_check_types(WcReader *reader, bool check);
+
 /*
  * The next row of a scan that was described so: false at the end.  Sets all of
  * values and isnull (natts of them), columns that are not wanted to NULL; values
  * are palloc'd in CurrentMemoryContext.  22P03 for cells that do not decode.
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
+
+/* Layout 'row': passes over the next row without decoding it; false at the end. */
+extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
 
 /* Before the first row of another scan. */
 extern void wc_reader_restart(WcReader *reader);

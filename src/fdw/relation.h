@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "fdw/convert.h"
@@ -59,6 +60,8 @@ typedef struct WcRelColumn
 	bool		desc;			/* KEY */
 	WcCodec		codec;			/* KEY: of the part; VALUE: of the cell; CELL_ROW, CELL_FAMILY,
 								 * CELL_QUALIFIER, CELL_VALUE: of those bytes */
+	int			nconstants;		/* KEY: all rows of this table have one of so many contents; 0: any (recordtype.h) */
+	WcSlice    *constants;
 	bool		hashed;			/* KEY: the part is a hash, the original is at family:qualifier */
 	WcCodec		original;		/* hashed KEY: codec of the cell that holds the original */
 	uint32		family;			/* family id; VALUE, TIMESTAMP, VERSIONS, MAPs, hashed KEY */
@@ -98,6 +101,8 @@ typedef struct WcRelation
 	int			cell_versions;	/* layout cell: option versions, 0: all */
 	bool		raw;			/* layout cell: option raw */
 	int			fetch_size;		/* 0: adaptive */
+	List	   *constants;		/* Expr *, conditions that all rows satisfy, Vars of relation 1 (recordtype.h) */
+	int			constant_parts;	/* leading parts up to the last that has a constant; 0: none has */
 	bool		has_map;		/* some column is a MAP or PREFIX_MAP */
 
 	bool		family_given;	/* default_family was named by an option */

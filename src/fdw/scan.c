@@ -188,6 +188,7 @@ start(WcScanState *state, ForeignScanState *node)
 	}
 	prepare_reading(state, estate);
 	wc_reader_restart(state->reader);
+	wc_reader_check_types(state->reader, state->plan.mixed_types || !state->bounds.exact);
 	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
 		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, &scan);

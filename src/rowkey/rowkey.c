@@ -305,7 +305,8 @@ check_salt(const WcKeyLayout *layout, WcSlice row, const WcSlice *parts, WcError
 }
 
 WcStatus
-wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice *parts, WcError *err)
+wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts,
+						WcError *err)
 {
 	WcSlice		rest = row;
 	bool		salted = layout->salt.buckets > 0;
@@ -318,7 +319,7 @@ wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice 
 	if (row.len > 0 && wc_buf_reserve(scratch, row.len) == NULL)
 		return wc_buf_status(scratch, "row key", err);
 
-	for (uint32_t i = 0; i < layout->nparts; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		const WcPartShape *shape = &layout->parts[i];
 
@@ -348,7 +349,13 @@ wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice 
 			rest.len -= layout->delimiter.len;
 		}
 	}
-	if (rest.len > 0)
+	if (n == layout->nparts && rest.len > 0)
 		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes behind its %u parts", rest.len, layout->nparts);
 	return salted ? check_salt(layout, row, parts, err) : WC_OK;
+}
+
+WcStatus
+wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch, WcSlice *parts, WcError *err)
+{
+	return wc_rowkey_split_leading(layout, row, layout->nparts, scratch, parts, err);
 }

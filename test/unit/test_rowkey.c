@@ -180,6 +180,31 @@ test_split_of_anything(void **test_state)
 	wc_buf_free(&scratch);
 }
 
+/* The first parts of a key alone: what is behind them counts only when they are all. */
+static void
+test_split_leading(void **test_state)
+{
+	static const WcPartShape shapes[] = {
+		{WC_PART_FIXED, WC_ORDER_BYTES, false, false, 2},
+		{WC_PART_ESCAPED, WC_ORDER_BYTES, false, false, 0},
+		{WC_PART_FIXED, WC_ORDER_BYTES, false, false, 4}
+	};
+	WcKeyLayout layout = {3, shapes, {NULL, 0}};
+	WcBuf		scratch = WC_BUF_INIT;
+	WcSlice		parts[3];
+	WcError		err;
+
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0?", 6), 2, &scratch, parts, &err), WC_OK);
+	assert_true(wc_slice_eq(parts[0], wc_slice_cstr("ab")) && wc_slice_eq(parts[1], wc_slice_cstr("k")));
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0?", 6), 3, &scratch, parts, &err), WC_BAD_DATA);
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk", 3), 2, &scratch, parts, &err), WC_BAD_DATA);
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk", 3), 1, &scratch, parts, &err), WC_OK);
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("a", 1), 1, &scratch, parts, &err), WC_BAD_DATA);
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0" "12345", 10), 3, &scratch, parts, &err), WC_BAD_DATA);
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0" "1234", 9), 3, &scratch, parts, &err), WC_OK);
+	wc_buf_free(&scratch);
+}
+
 static void
 test_bad_keys(void **test_state)
 {
@@ -649,6 +674,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_compose_and_split, seed),
 		cmocka_unit_test_setup(test_split_of_anything, seed),
+		cmocka_unit_test_setup(test_split_leading, seed),
 		cmocka_unit_test_setup(test_bad_keys, seed),
 		cmocka_unit_test_setup(test_key_order, seed),
 		cmocka_unit_test_setup(test_bounds, seed),

@@ -1,0 +1,146 @@
+-- Several types of records in one stored table, told apart by a constant part of the row key
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+CREATE SCHEMA record_types;
+SET search_path = record_types, public;
+
+-- customer | '1', customer | '2' | order, customer | '3' | order | line: all about a customer is together
+CREATE FOREIGN TABLE customers (
+  customer int OPTIONS (rowkey '1'),
+  kind text OPTIONS (rowkey '2') COLLATE "C" DEFAULT '1' CHECK (kind = '1'),
+  name text
+) SERVER widecol OPTIONS ("table" 'shop');
+CREATE FOREIGN TABLE orders (
+  customer int OPTIONS (rowkey '1'),
+  kind text OPTIONS (rowkey '2') COLLATE "C" GENERATED ALWAYS AS ('2') STORED,
+  ordered timestamptz OPTIONS (rowkey '3'),
+  total numeric
+) SERVER widecol OPTIONS ("table" 'shop');
+CREATE FOREIGN TABLE lines (
+  customer int OPTIONS (rowkey '1'),
+  kind text OPTIONS (rowkey '2') COLLATE "C" CHECK ('3' = kind AND line > 0),
+  ordered timestamptz OPTIONS (rowkey '3'),
+  line int OPTIONS (rowkey '4'),
+  article text
+) SERVER widecol OPTIONS ("table" 'shop');
+CREATE FOREIGN TABLE everything (raw bytea OPTIONS (rowkey 'raw'), cf jsonb OPTIONS (family 'cf'))
+  SERVER widecol OPTIONS ("table" 'shop');
+
+-- writing: the constant fills itself in, or is checked
+INSERT INTO customers (customer, name) SELECT i, 'customer ' || i FROM generate_series(1, 4) i;
+INSERT INTO orders (customer, ordered, total) SELECT c, timestamptz '2026-01-01 00:00+00' + o * interval '1 day', c * 10 + o
+  FROM generate_series(1, 3) c, generate_series(1, 3) o;
+INSERT INTO orders (customer, ordered, total) VALUES (9, '2026-02-01 00:00+00', 99) RETURNING kind, total;
+INSERT INTO lines SELECT c, '3', '2026-01-02 00:00+00', l, 'article ' || l FROM generate_series(1, 2) c, generate_series(1, 2) l;
+INSERT INTO customers VALUES (5, '2', 'no');
+INSERT INTO lines (customer, ordered, line, article) VALUES (1, '2026-01-02 00:00+00', 3, 'no');
+INSERT INTO orders (customer, kind, ordered) VALUES (1, '3', '2026-01-02 00:00+00');
+UPDATE customers SET kind = '2' WHERE customer = 1;
+SELECT count(*) FROM everything;
+
+-- reading: rows of other types do not turn up, whether the key's constant is named or not
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+SELECT * FROM customers ORDER BY customer;
+SELECT customer, ordered, total FROM orders ORDER BY customer, ordered;
+SELECT * FROM lines;
+SELECT count(*) FROM customers WHERE kind = '1';
+SELECT count(*) FROM customers WHERE kind = '2';
+SELECT count(*) FROM orders WHERE kind = '1';
+SELECT count(*) FROM orders WHERE kind IN ('1', '2', '3');
+SELECT customer, total FROM orders WHERE customer = 2;
+SELECT customer, total FROM orders WHERE customer = 2 AND ordered > '2026-01-02 00:00+00';
+SELECT customer, name FROM customers WHERE customer IN (1, 3, 9);
+SELECT o.customer, c.name, sum(total) FROM customers c JOIN orders o USING (customer) GROUP BY 1, 2 ORDER BY 1;
+SELECT name FROM customers OFFSET 1 LIMIT 2;
+SELECT customer, kind FROM orders WHERE total > 30 ORDER BY customer DESC, ordered DESC LIMIT 2;
+
+-- planning: the constant is in the range as if the query had named it
+EXPLAIN (COSTS OFF) SELECT name FROM customers WHERE customer = 1;
+EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1;
+EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 AND kind = '2';
+EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 ORDER BY ordered DESC LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 ORDER BY kind, ordered LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer IN (1, 2) AND ordered > '2026-01-01';
+-- where it cannot be, other types are passed over, which a limit has to wait for; the order holds
+EXPLAIN (COSTS OFF) SELECT total FROM orders ORDER BY customer, ordered LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT total FROM orders ORDER BY customer, kind, ordered LIMIT 3;
+SELECT customer, total FROM orders ORDER BY customer, ordered LIMIT 4;
+PREPARE one(int) AS SELECT count(*) FROM orders WHERE customer = $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE one(1);
+EXECUTE one(4);
+-- a plan is made anew when the constraint goes: then other types' rows are in the way
+ALTER FOREIGN TABLE customers DROP CONSTRAINT customers_kind_check;
+SELECT name FROM customers WHERE customer = 1 AND kind = '1';
+SELECT count(name) FROM customers WHERE customer = 1;
+SELECT customer FROM customers;
+ALTER FOREIGN TABLE customers ADD CHECK (kind = '1') NOT VALID;
+SELECT count(*) FROM customers WHERE name LIKE 'c%';
+ALTER FOREIGN TABLE customers VALIDATE CONSTRAINT customers_kind_check;
+SELECT count(*) FROM customers;
+RESET plan_cache_mode;
+
+-- changing: rows of this type only
+UPDATE orders SET total = 0 WHERE customer = 1;
+UPDATE orders SET customer = 8 WHERE customer = 9 RETURNING customer, kind, ordered, total;
+DELETE FROM lines;
+SELECT count(*) FROM everything;
+TRUNCATE orders;
+DELETE FROM orders WHERE customer = 1;
+SELECT customer, count(*) FROM orders GROUP BY 1;
+SELECT count(*) FROM customers;
+ANALYZE orders;
+SELECT reltuples FROM pg_class WHERE oid = 'orders'::regclass;
+SELECT n_distinct FROM pg_stats WHERE schemaname = 'record_types' AND tablename = 'orders' AND attname = 'kind';
+
+-- the constant first; other types' keys are not of this shape at all
+CREATE FOREIGN TABLE people (kind smallint OPTIONS (rowkey '1') CHECK (kind = 1), id int OPTIONS (rowkey '2'), name text)
+  SERVER widecol OPTIONS ("table" 'first');
+CREATE FOREIGN TABLE words (kind smallint OPTIONS (rowkey '1') GENERATED ALWAYS AS (1 + 1) STORED,
+  word text OPTIONS (rowkey '2') COLLATE "C", n int) SERVER widecol OPTIONS ("table" 'first');
+INSERT INTO people SELECT 1, i, 'p' || i FROM generate_series(-2, 2) i;
+INSERT INTO words (word, n) VALUES ('', 0), ('a', 1), ('abcdef', 6);
+SELECT * FROM people;
+SELECT * FROM words WHERE word < 'b' ORDER BY word DESC;
+EXPLAIN (COSTS OFF) SELECT * FROM people ORDER BY id DESC LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT * FROM words WHERE word LIKE 'a%';
+SELECT * FROM words WHERE word LIKE 'a%';
+DELETE FROM people;
+SELECT count(*) FROM words;
+ANALYZE people;
+SELECT reltuples FROM pg_class WHERE oid = 'people'::regclass;
+
+-- with a delimiter, as partitions of one table
+CREATE TABLE events (day text COLLATE "C", kind text COLLATE "C", host text COLLATE "C", n int) PARTITION BY LIST (kind);
+CREATE FOREIGN TABLE logins (day text OPTIONS (rowkey '1') COLLATE "C", kind text OPTIONS (rowkey '2') COLLATE "C",
+  host text OPTIONS (rowkey '3') COLLATE "C", n int) SERVER widecol OPTIONS ("table" 'events', delimiter '/');
+CREATE FOREIGN TABLE errors (day text OPTIONS (rowkey '1') COLLATE "C", kind text OPTIONS (rowkey '2') COLLATE "C",
+  host text OPTIONS (rowkey '3') COLLATE "C", n int) SERVER widecol OPTIONS ("table" 'events', delimiter '/');
+ALTER TABLE events ATTACH PARTITION logins FOR VALUES IN ('login');
+ALTER TABLE events ATTACH PARTITION errors FOR VALUES IN ('error', 'panic');
+INSERT INTO events SELECT '2026-01-0' || d, k, 'h' || d, d FROM generate_series(1, 3) d, unnest('{login, error, panic}'::text[]) k;
+SELECT widecol.put('logins', 'odd', 'cf:n', '\x00000000');
+SELECT * FROM logins;
+SELECT count(*) FROM events;
+SELECT kind, count(*) FROM errors GROUP BY kind ORDER BY kind;
+SELECT count(*) FROM logins WHERE day = '2026-01-01';
+EXPLAIN (COSTS OFF) SELECT * FROM logins WHERE day = '2026-01-01' AND host > 'a';
+ALTER TABLE events DETACH PARTITION logins;
+SELECT count(*) FROM logins WHERE day = '2026-01-01';
+
+-- cursors, and a transaction's own rows
+CREATE FOREIGN TABLE mine (customer int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" CHECK (kind = '1'), name text)
+  SERVER widecol OPTIONS ("table" 'shop');
+SELECT customer, name FROM mine WHERE name <> 'customer 2';
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT customer FROM mine ORDER BY customer;
+FETCH 2 FROM c;
+FETCH BACKWARD 1 FROM c;
+INSERT INTO mine VALUES (0, '1', 'own');
+SELECT min(customer), count(*) FROM mine;
+ROLLBACK;
+
+DROP TABLE events;
+DROP SCHEMA record_types CASCADE;
+SELECT widecol.drop_table(t) FROM unnest('{shop, first, events}'::text[]) t;
