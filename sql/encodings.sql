@@ -1,0 +1,81 @@
+-- Databases in other encodings than UTF-8: text is stored in UTF-8, sorts and is
+-- found as this database's encoding has it.
+SET client_min_messages = warning;
+CREATE DATABASE wc_latin1 TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+CREATE DATABASE wc_koi8r TEMPLATE template0 ENCODING 'KOI8R' LC_COLLATE 'C' LC_CTYPE 'C';
+CREATE DATABASE wc_euc_jp TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C';
+CREATE DATABASE wc_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
+\set db :DBNAME
+
+-- What is run in each: words that the encoding has, as keys of every kind.
+SELECT $script$
+SET client_min_messages = warning;
+CREATE EXTENSION widecol;
+CREATE TABLE probe (n int, w text COLLATE "C");
+CREATE FUNCTION check_words(options text, more text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE o text; found bigint; bad text[] = '{}'; wrong text = 'SELECT count(*) FROM (%s) a FULL JOIN (%s) b USING (w) WHERE a.w IS NULL OR b.w IS NULL';
+BEGIN
+  EXECUTE format('CREATE FOREIGN TABLE ft (w text OPTIONS (rowkey ''1''%s) COLLATE "C", n int OPTIONS (rowkey ''2''), raw bytea OPTIONS (rowkey ''raw''), v text) SERVER widecol %s', options, more);
+  INSERT INTO ft (w, n, v) SELECT w, n, w || '!' FROM probe;
+  SELECT count(*) INTO found FROM ft JOIN probe p USING (w, n) WHERE ft.v = p.w || '!';
+  IF found <> (SELECT count(*) FROM probe) THEN bad = bad || 'not all come back'::text; END IF;
+  FOREACH o IN ARRAY '{=,<,<=,>,>=,^@,~~}'::text[] LOOP
+    EXECUTE format('SELECT count(*) FROM probe q, LATERAL (SELECT count(*) c, sum(n) s FROM ft WHERE w %1$s q.w) a, LATERAL (SELECT count(*) c, sum(n) s FROM probe p WHERE p.w %1$s q.w) b WHERE a IS DISTINCT FROM b', o) INTO found;
+    IF found > 0 THEN bad = bad || format('%s words are compared wrongly by %s', found, o); END IF;
+  END LOOP;
+  SELECT count(*) INTO found FROM (SELECT w, row_number() OVER () i FROM (SELECT w FROM ft ORDER BY w) x) a
+    JOIN (SELECT w, row_number() OVER () i FROM (SELECT w FROM probe ORDER BY w) x) b USING (i) WHERE a.w <> b.w;
+  IF found > 0 THEN bad = bad || format('%s words are in another place', found); END IF;
+  SELECT count(*) INTO found FROM (SELECT w, row_number() OVER () i FROM (SELECT w FROM ft ORDER BY w DESC LIMIT 5) x) a
+    JOIN (SELECT w, row_number() OVER () i FROM (SELECT w FROM probe ORDER BY w DESC LIMIT 5) x) b USING (i) WHERE a.w <> b.w;
+  IF found > 0 THEN bad = bad || format('%s words are in another place backwards', found); END IF;
+  SELECT count(*) INTO found FROM probe q, LATERAL (SELECT count(*) c FROM ft WHERE (w, n) > (q.w, q.n)) a, LATERAL (SELECT count(*) c FROM probe p WHERE (p.w, p.n) > (q.w, q.n)) b WHERE a <> b;
+  IF found > 0 THEN bad = bad || format('%s pages differ', found); END IF;
+  DROP FOREIGN TABLE ft;
+  PERFORM widecol.drop_table('ft');
+  RETURN CASE WHEN bad = '{}' THEN 'right' ELSE array_to_string(bad, '; ') END;
+END $$;
+$script$ AS setup \gset
+SELECT $script$
+SELECT getdatabaseencoding() AS encoding, o AS options, check_words(o) FROM unnest(ARRAY['', ', sort ''desc''', ', length ''40''', ', encoding ''text''', ', encoding ''reversed''',
+  ', encoding ''reversed_domain''', ', encoding ''md5'', length ''8'', qualifier ''o''']) o
+UNION ALL SELECT getdatabaseencoding(), 'delimited', check_words('', 'OPTIONS (delimiter ''|'')');
+$script$ AS run \gset
+
+\c wc_latin1
+SET client_encoding = 'UTF8';
+:setup
+INSERT INTO probe SELECT row_number() OVER (), w FROM unnest('{a,z,A,é,è,éa,ÿ,ß,ab,a%,%,x.y,é.ü,ÄÖ,¡}'::text[]) w;
+:run
+CREATE FOREIGN TABLE bytes (w text OPTIONS (rowkey '1') COLLATE "C", v text) SERVER widecol;
+INSERT INTO bytes VALUES ('é', 'ÿ');
+SELECT "row", value FROM widecol.scan('bytes');
+SELECT widecol.put('bytes', '\xe282ac', 'cf:v', 'x');
+SELECT * FROM bytes;
+SELECT v FROM bytes WHERE w = 'é';
+SELECT widecol.delete('bytes', '\xe282ac', 'cf:v'), widecol.put('bytes', '\x62', 'cf:v', '\xe282ac');
+SELECT w, length(v) FROM bytes;
+
+\c wc_koi8r
+SET client_encoding = 'UTF8';
+:setup
+INSERT INTO probe SELECT row_number() OVER (), w FROM unnest('{а,б,в,г,я,А,Я,ё,Ё,ю,ц,аб,ба,z,a,а%,мир.труд,─}'::text[]) w;
+:run
+
+\c wc_euc_jp
+SET client_encoding = 'UTF8';
+:setup
+INSERT INTO probe SELECT row_number() OVER (), w FROM unnest('{日本,日,本,あ,ア,亜,龠,a,z,日a,a日,ｱ,Ａ,日.本,本%}'::text[]) w;
+:run
+
+\c wc_ascii
+SET client_encoding = 'SQL_ASCII';
+:setup
+INSERT INTO probe SELECT row_number() OVER (), w FROM unnest('{a,z,A,é,日本,ab,a%,x.y}'::text[]) w;
+:run
+
+\c :db
+DROP DATABASE wc_latin1;
+DROP DATABASE wc_koi8r;
+DROP DATABASE wc_euc_jp;
+DROP DATABASE wc_ascii;
