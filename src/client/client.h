@@ -118,9 +118,12 @@ extern void wc_client_scan_close(WcClientScan *scan);
 typedef struct WcClientScanStats
 {
 	uint64		rows;
+	uint64		rows_examined;
 	uint64		cells_examined;
 	uint64		seeks;
 	uint64		batches;
+	uint64		cache_hits;		/* of scans that are measured */
+	uint64		blocks_read;
 } WcClientScanStats;
 extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
 

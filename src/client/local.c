@@ -168,6 +168,9 @@ set_stats(WcDriverScan *scan, const WcScanReport *report)
 	scan->stats.rows = report->rows_returned;
 	scan->stats.cells_examined = report->cells_examined;
 	scan->stats.seeks = report->seeks;
+	scan->stats.rows_examined = report->rows_examined;
+	scan->stats.cache_hits = report->cache_hits;
+	scan->stats.blocks_read = report->blocks_read;
 }
 
 /* The engine holds nothing for the scan any more. */

@@ -97,9 +97,12 @@ typedef struct WcScanner WcScanner;
 typedef struct WcScanStats
 {
 	uint64_t	rows_returned;
+	uint64_t	rows_examined;	/* that are stored, whether or not they are there */
 	uint64_t	cells_returned;
 	uint64_t	cells_examined;
 	uint64_t	seeks;
+	uint64_t	cache_hits;		/* of a measured scan: RocksDB's blocks that were in memory */
+	uint64_t	blocks_read;	/* and those that were not */
 } WcScanStats;
 
 /* Copies the scan and the read point. WC_NO_TABLE, WC_NO_FAMILY (or WC_STALE)

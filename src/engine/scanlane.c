@@ -230,6 +230,10 @@ next_merged(WcScanner *s, WcError *err)
 WcStatus
 wc_scanlanes_next(WcScanner *s, WcError *err)
 {
+	WcStatus	status;
+
 	s->family = 0;
-	return s->nlanes > 1 ? next_merged(s, err) : advance_lane(s, s->lane, err);
+	status = s->nlanes > 1 ? next_merged(s, err) : advance_lane(s, s->lane, err);
+	s->stats.rows_examined += status == WC_OK;
+	return status;
 }

@@ -2,6 +2,7 @@
  * engine/scanner.c: rows of several families, merged, into cell blocks.
  */
 #include "engine/history.h"
+#include "engine/rocks.h"
 #include "engine/scanner.h"
 
 /* --- cells of a row -------------------------------------------------------*/
@@ -187,11 +188,14 @@ WcStatus
 wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
 {
 	size_t		start = out->len;
+	WcRocksMeter meter;
 	WcBlockWriter w;
 	bool		full;
 	WcStatus	status;
 
 	wc_block_begin(&w, out, s->in_row);
+	if (s->scan.measured)
+		wc_rocks_meter_begin(&meter);
 
 	/* A block holds something at least: more than its own head. */
 	if (bytes_target < 2)
@@ -199,6 +203,8 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	if (rows_max == 0)
 		rows_max = s->scan.batch_rows;
 	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
+	if (s->scan.measured)
+		wc_rocks_meter_end(&meter, &s->stats.cache_hits, &s->stats.blocks_read);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)

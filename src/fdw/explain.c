@@ -502,9 +502,12 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	if (!es->analyze || !es->verbose || !wc_scan_state_stats(node, &stats))
 		return;
 	ExplainPropertyInteger("Rows Read", NULL, stats.rows, es);
+	ExplainPropertyInteger("Rows Examined", NULL, stats.rows_examined, es);
 	ExplainPropertyInteger("Cells Examined", NULL, stats.cells_examined, es);
 	ExplainPropertyInteger("Seeks", NULL, stats.seeks, es);
 	ExplainPropertyInteger("Batches", NULL, stats.batches, es);
+	ExplainPropertyInteger("Cache Hits", NULL, stats.cache_hits, es);
+	ExplainPropertyInteger("Blocks Read", NULL, stats.blocks_read, es);
 }
 
 void

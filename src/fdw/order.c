@@ -3,7 +3,8 @@
  *
  * Rows come by row key, ascending or descending.  In SQL that is an order by the
  * key parts, as far as their bytes sort as their values do; parts pinned to one
- * value do not count.  It also is the order of the raw key.
+ * value do not count.  It also is the order of the raw key, and in layout 'cell'
+ * the order of cells in their row.
  */
 #include "postgres.h"
 
@@ -90,22 +91,49 @@ order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQua
 	return pathkeys;
 }
 
+/* Adds the order by the column with this role, where it is the order of its bytes. */
+static bool
+add_bytes(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcRole role, bool descending, List **pathkeys)
+{
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *column = &wrel->columns[i];
+
+		if (column->role != role)
+			continue;
+		return (getBaseType(column->type) != TEXTOID ||
+				(lc_collate_is_c(column->collation) && GetDatabaseEncoding() == PG_UTF8)) &&
+			add_column(root, rel, column, descending, pathkeys);
+	}
+	return false;
+}
+
 static List *
 order_of_raw_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
 {
 	List	   *pathkeys = NIL;
 
-	for (int i = 0; i < wrel->natts; i++)
-	{
-		const WcRelColumn *column = &wrel->columns[i];
+	(void) add_bytes(root, rel, wrel, WC_ROLE_RAW_KEY, reversed, &pathkeys);
+	return pathkeys;
+}
 
-		if (column->role != WC_ROLE_RAW_KEY && column->role != WC_ROLE_CELL_ROW)
-			continue;
-		if (getBaseType(column->type) != BYTEAOID &&
-			(!lc_collate_is_c(column->collation) || GetDatabaseEncoding() != PG_UTF8))
-			continue;
-		(void) add_column(root, rel, column, reversed, &pathkeys);
-	}
+/*
+ * Layout cell: by row, and in a row by family, qualifier, and newest first.  A scan that
+ * walks rows backwards gives the cells of each as ever, but that is hardly asked for.
+ * (That there is one family only does not help: a plan may live longer than that.)
+ */
+static List *
+order_of_cells(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	if (!add_bytes(root, rel, wrel, WC_ROLE_CELL_ROW, reversed, &pathkeys) || reversed)
+		return pathkeys;
+	if (!add_bytes(root, rel, wrel, WC_ROLE_CELL_FAMILY, false, &pathkeys))
+		return pathkeys;
+	/* markers have places of their own among a column's cells */
+	if (add_bytes(root, rel, wrel, WC_ROLE_CELL_QUALIFIER, false, &pathkeys) && !wrel->raw)
+		(void) add_bytes(root, rel, wrel, WC_ROLE_CELL_TS, true, &pathkeys);
 	return pathkeys;
 }
 
@@ -136,6 +164,7 @@ wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQual
 		if (wrel->constant_parts > 0)
 			orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, true, reversed), reversed);
 		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed);
+		orders = add_order(root, rel, orders, order_of_cells(root, rel, wrel, reversed), reversed);
 	}
 	return orders;
 }

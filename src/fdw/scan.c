@@ -197,9 +197,15 @@ start(WcScanState *state, ForeignScanState *node)
 	scan.nranges = state->bounds.nranges;
 	scan.ranges = state->bounds.ranges;
 	scan.reversed = state->plan.reversed;
+	scan.measured = node->ss.ps.instrument != NULL;
 	scan.batch_rows = (uint32) state->resources.wrel->fetch_size;
 	if (!state->recheck)
-		scan.row_limit = state->plan.row_limit;
+	{
+		scan.row_limit = (uint64) state->plan.row_limit;
+		/* a row of the foreign table is a cell: of no family will more be read */
+		if (state->resources.wrel->layout == WC_LAYOUT_CELL)
+			scan.column_limit = (uint32) state->plan.row_limit;
+	}
 	state->scan = wc_client_scan_open(&scan, state->snapshot, estate->es_snapshot->curcid,
 									  state->bounds.point ? 1 : state->plan.rows_hint, estate->es_query_cxt);
 }
@@ -253,6 +259,9 @@ add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
 	sum->cells_examined += more->cells_examined;
 	sum->seeks += more->seeks;
 	sum->batches += more->batches;
+	sum->rows_examined += more->rows_examined;
+	sum->cache_hits += more->cache_hits;
+	sum->blocks_read += more->blocks_read;
 }
 
 static void

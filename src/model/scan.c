@@ -14,7 +14,8 @@
 #define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
 #define SCAN_MOMENTS		0x80	/* filter_ts_min, filter_ts_max and as_of_ts follow */
 #define SCAN_MERGED			0x100
-#define SCAN_FLAGS			0x1FF
+#define SCAN_MEASURED		0x400
+#define SCAN_FLAGS			(0x1FF | SCAN_MEASURED)
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -274,7 +275,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (time_range ? SCAN_TIME_RANGE : 0) |
 						 (limits ? SCAN_LIMITS : 0) |
 						 (moments ? SCAN_MOMENTS : 0) |
-						 (scan->merged ? SCAN_MERGED : 0));
+						 (scan->merged ? SCAN_MERGED : 0) |
+						 (scan->measured ? SCAN_MEASURED : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -384,12 +386,15 @@ header_decode(WcDecoder *d, WcScan *scan)
 
 	wc_scan_init(scan, (uint32_t) wc_decode_varint_max(d, UINT32_MAX));
 	flags = wc_decode_varint_max(d, SCAN_FLAGS);
+	if ((flags & ~(uint64_t) SCAN_FLAGS) != 0)
+		wc_decoder_fail(d);
 	scan->rows_by_existence = (flags & SCAN_EXISTENCE) != 0;
 	scan->reversed = (flags & SCAN_REVERSED) != 0;
 	scan->raw = (flags & SCAN_RAW) != 0;
 	scan->want_ts = (flags & SCAN_WANT_TS) != 0;
 	scan->key_only = (flags & SCAN_KEY_ONLY) != 0;
 	scan->merged = (flags & SCAN_MERGED) != 0;
+	scan->measured = (flags & SCAN_MEASURED) != 0;
 	scan->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	if ((flags & SCAN_TIME_RANGE) != 0)
 	{

@@ -87,6 +87,7 @@ typedef struct WcScan
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
 	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
 	bool		key_only;		/* cells come without values */
+	bool		measured;		/* count the blocks that are read, which is for EXPLAIN and costs a little */
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	row_offset;		/* rows skipped before the first returned */
 	uint32_t	batch_rows;		/* most rows a block (HBase's caching); 0: as many as fit */

@@ -95,12 +95,28 @@ do_hello(WcDispatch *d, WcSlice body, WcError *err)
 	return WC_OK;
 }
 
+static void
+report_scan(WcDispatch *d, const WcScanner *scanner)
+{
+	WcScanStats stats;
+	WcScanReport report;
+
+	wc_scanner_stats(scanner, &stats);
+	report.rows_returned = stats.rows_returned;
+	report.rows_examined = stats.rows_examined;
+	report.cells_returned = stats.cells_returned;
+	report.cells_examined = stats.cells_examined;
+	report.seeks = stats.seeks;
+	report.cache_hits = stats.cache_hits;
+	report.blocks_read = stats.blocks_read;
+	wc_scan_report_encode(&d->out, &report);
+}
+
 /* The next block of a scanner; closes it when that is the last. */
 static WcStatus
 next_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, Answer *answer, WcError *err)
 {
 	WcStatus	status = wc_scanner_next(scanner, &d->out, target, 0, err);
-	WcScanStats stats;
 
 	if (status != WC_OK && status != WC_END)
 	{
@@ -110,14 +126,7 @@ next_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, 
 	answer->type = WC_MSG_BLOCK;
 	if (status == WC_END)
 	{
-		WcScanReport report;
-
-		wc_scanner_stats(scanner, &stats);
-		report.rows_returned = stats.rows_returned;
-		report.cells_returned = stats.cells_returned;
-		report.cells_examined = stats.cells_examined;
-		report.seeks = stats.seeks;
-		wc_scan_report_encode(&d->out, &report);
+		report_scan(d, scanner);
 		wc_session_scanner_close(&d->session, number);
 		answer->flags = WC_FLAG_LAST;
 	}
@@ -168,8 +177,6 @@ do_stats(WcDispatch *d, WcSlice body, WcError *err)
 {
 	uint64_t	number;
 	WcScanner  *scanner;
-	WcScanStats stats;
-	WcScanReport report;
 	WcStatus	status = wc_message_numbers_decode(body, &number, 1, err);
 
 	if (status != WC_OK)
@@ -177,12 +184,7 @@ do_stats(WcDispatch *d, WcSlice body, WcError *err)
 	scanner = number < WC_SCANNERS_MAX ? wc_session_scanner(&d->session, (uint32_t) number) : NULL;
 	if (scanner == NULL)
 		return wc_error(err, WC_INTERNAL, "that scanner is not open");
-	wc_scanner_stats(scanner, &stats);
-	report.rows_returned = stats.rows_returned;
-	report.cells_returned = stats.cells_returned;
-	report.cells_examined = stats.cells_examined;
-	report.seeks = stats.seeks;
-	wc_scan_report_encode(&d->out, &report);
+	report_scan(d, scanner);
 	return WC_OK;
 }
 

@@ -77,25 +77,24 @@ wc_message_next_decode(WcSlice in, WcNextMessage *m, WcError *err)
 void
 wc_scan_report_encode(WcBuf *out, const WcScanReport *report)
 {
-	wc_buf_append_u64(out, report->rows_returned);
-	wc_buf_append_u64(out, report->cells_returned);
-	wc_buf_append_u64(out, report->cells_examined);
-	wc_buf_append_u64(out, report->seeks);
+	uint64_t	numbers[WC_SCAN_REPORT_SIZE / sizeof(uint64_t)];
+
+	memcpy(numbers, report, sizeof(numbers));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		wc_buf_append_u64(out, numbers[i]);
 }
 
 WcStatus
 wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *err)
 {
-	const uint8_t *p;
+	uint64_t	numbers[WC_SCAN_REPORT_SIZE / sizeof(uint64_t)];
 
 	if (in->len < WC_SCAN_REPORT_SIZE)
 		return wc_error(err, WC_CORRUPT, "a message makes no sense: the end of a scan without its figures");
 	in->len -= WC_SCAN_REPORT_SIZE;
-	p = in->data + in->len;
-	report->rows_returned = wc_load_u64(p);
-	report->cells_returned = wc_load_u64(p + 8);
-	report->cells_examined = wc_load_u64(p + 16);
-	report->seeks = wc_load_u64(p + 24);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		numbers[i] = wc_load_u64(in->data + in->len + i * sizeof(uint64_t));
+	memcpy(report, numbers, sizeof(numbers));
 	return WC_OK;
 }
 

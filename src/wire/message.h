@@ -83,16 +83,20 @@ typedef struct WcNextMessage
 extern void wc_message_next_encode(WcBuf *out, const WcNextMessage *m);
 extern WcStatus wc_message_next_decode(WcSlice in, WcNextMessage *m, WcError *err) WC_WARN_UNUSED;
 
-/* What EXPLAIN ANALYZE shows; a fixed size, so that it can end a BLOCK. */
+/* What EXPLAIN ANALYZE shows (engine.h's WcScanStats); a fixed size, so that it can
+ * end a BLOCK.  Nothing but uint64_t, sent in this order. */
 typedef struct WcScanReport
 {
 	uint64_t	rows_returned;
+	uint64_t	rows_examined;
 	uint64_t	cells_returned;
 	uint64_t	cells_examined;
 	uint64_t	seeks;
+	uint64_t	cache_hits;
+	uint64_t	blocks_read;
 } WcScanReport;
 
-#define WC_SCAN_REPORT_SIZE 32
+#define WC_SCAN_REPORT_SIZE sizeof(WcScanReport)
 extern void wc_scan_report_encode(WcBuf *out, const WcScanReport *report);
 
 /* The report at the end of in, which is shortened by it. */

@@ -629,6 +629,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_true(a->as_of_ts == b->as_of_ts);
 	assert_int_equal(a->reversed, b->reversed);
 	assert_int_equal(a->merged, b->merged);
+	assert_int_equal(a->measured, b->measured);
 	assert_int_equal(a->raw, b->raw);
 	assert_int_equal(a->want_ts, b->want_ts);
 	assert_int_equal(a->key_only, b->key_only);
@@ -698,10 +699,11 @@ scans_round_trip(void **state)
 	round_trip_scan(&scan);
 	wc_scan_init(&scan, 1);
 	round_trip_scan(&scan);
-	for (int flag = 0; flag < 6; flag++)
+	for (int flag = 0; flag < 7; flag++)
 	{
 		wc_scan_init(&scan, 1);
 		scan.merged = flag == 5;
+		scan.measured = flag == 6;
 		scan.rows_by_existence = flag == 0;
 		scan.reversed = flag == 1;
 		scan.raw = flag == 2;

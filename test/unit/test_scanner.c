@@ -352,6 +352,46 @@ test_work_done(void **state)
 	kit_close(&kit);
 }
 
+/* Rows that are deleted are looked at, too; blocks are counted for who asks. */
+static void
+test_measured(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcScan		s;
+		WcReadPoint at;
+		WcBuf		block = WC_BUF_INIT;
+		WcBlockReader reader;
+		WcScanner  *scanner;
+		WcScanStats stats[3];
+		WcError		err;
+
+		fill(&kit, *p);
+		kit_delete(&kit, WC_DELETE_FAMILY, "r3", 1, "", KIT_LATEST);
+		kit_commit(&kit);
+		at = kit_point(&kit, false);
+		assert_int_equal(wc_engine_flush(kit.engine, kit.table, &at, &err), WC_OK);
+		for (int i = 0; i < 3; i++)
+		{
+			wc_scan_init(&s, kit.table);
+			s.measured = i > 0;
+			block.len = 0;
+			assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+			wc_scanner_stats(scanner, &stats[i]);
+			wc_scanner_close(scanner);
+			assert_int_equal(stats[i].rows_returned, 3);
+			assert_int_equal(stats[i].rows_examined, 4);
+		}
+		assert_int_equal(stats[0].cache_hits + stats[0].blocks_read, 0);
+		assert_true(stats[1].cache_hits + stats[1].blocks_read > 0);
+		assert_true(stats[2].cache_hits > 0);
+		assert_int_equal(stats[2].blocks_read, 0);
+		wc_buf_free(&block);
+		kit_close(&kit);
+	}
+}
+
 /* Merged lanes: each family is sought once a lane, and no row is looked at but
  * those that are given. */
 static void
@@ -601,6 +641,7 @@ main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_work_done),
+		cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_page_over_lanes),
 		cmocka_unit_test(test_reads_a_moment),
 		cmocka_unit_test(test_filter_on_timestamps),

@@ -541,7 +541,7 @@ odd_errors_are_errors(void **state)
 static void
 a_report_ends_a_block(void **state)
 {
-	WcScanReport sent = {1, 2, UINT64_MAX, 4},
+	WcScanReport sent = {1, 5, 2, UINT64_MAX, 4, 6, 7},
 				got;
 	WcBuf		buf = WC_BUF_INIT;
 	WcSlice		in;
@@ -556,6 +556,7 @@ a_report_ends_a_block(void **state)
 	assert_int_equal(got.cells_returned, 2);
 	assert_true(got.cells_examined == UINT64_MAX);
 	assert_int_equal(got.seeks, 4);
+	assert_memory_equal(&got, &sent, sizeof(got));
 
 	in = wc_slice(buf.data, WC_SCAN_REPORT_SIZE - 1);
 	assert_int_equal(wc_scan_report_take(&in, &got, &err), WC_CORRUPT);
