@@ -140,6 +140,7 @@ make_state(EState *estate, ResultRelInfo *rinfo)
 	m->context = context;
 	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
 	m->wrel = wc_relation_open(rinfo->ri_RelationDesc);
+	m->estate = estate;
 	m->pg_snapshot = estate->es_snapshot;
 
 	/* COPY has an executor state, but no plan and no command id in it */
@@ -200,6 +201,8 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
+	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
+		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include "client/client.h"
 #include "fdw/mapwrite.h"
+#include "fdw/nested.h"
 #include "fdw/relation.h"
 #include "fdw/rowwrite.h"
 #include "fdw/touched.h"
@@ -38,6 +39,7 @@ typedef struct WcModify
 	MemoryContext context;		/* of the statement; this struct is in it */
 	MemoryContext row_context;	/* of one row */
 	CommandId	cid;			/* the statement's */
+	const EState *estate;		/* the same */
 	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
 	WcClientSnapshot *snapshot; /* of pg_snapshot, once it was needed */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
@@ -56,6 +58,7 @@ typedef struct WcModify
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
 	WcTouched  *touched;		/* rows the statement has changed, NULL: not needed */
+	WcNested   *nested;			/* rows that statements inside of it have changed, NULL: not needed */
 
 	/* UPDATE */
 	bool		update_ready;	/* the next two are set */

@@ -5,6 +5,7 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -40,6 +41,30 @@ release_relation(void *arg)
 	wc_relation_close(((WcRelPlan *) arg)->wrel);
 }
 
+/*
+ * PostgreSQL lets UPDATE fetch the old row as a record without a type.  Where the
+ * query names the whole row too, a join would find that one in its place and
+ * refuse it: so it gets the table's type.
+ */
+static void
+type_whole_row(PlannerInfo *root, RelOptInfo *rel, Oid reltype)
+{
+	List	   *exprs = list_copy(rel->reltarget->exprs);
+	ListCell   *lc;
+
+	foreach(lc, root->processed_tlist)
+		exprs = lappend(exprs, lfirst_node(TargetEntry, lc)->expr);
+	foreach(lc, exprs)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && var->varno == rel->relid && var->varattno == InvalidAttrNumber &&
+			var->vartype == RECORDOID)
+			var->vartype = reltype;
+	}
+	list_free(exprs);
+}
+
 void
 widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -52,6 +77,8 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	plan->callback.func = release_relation;
 	plan->callback.arg = plan;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &plan->callback);
+	if (root->parse->resultRelation == baserel->relid)
+		type_whole_row(root, baserel, rel->rd_rel->reltype);
 	table_close(rel, NoLock);
 	baserel->fdw_private = plan;
 

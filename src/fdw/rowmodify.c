@@ -194,6 +194,23 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 	duplicate_row(m, values, isnull);
 }
 
+/*
+ * The old row, with this key, is changed.  Not if a trigger has run a statement
+ * that changed it: what the trigger saw, and was given, is the row before that.
+ */
+static void
+check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
+{
+	if (m->nested && wc_nested_wrote(m->nested, wc_buf_slice(key)))
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("tuple to be %s was already modified by an operation triggered by the current command", verb),
+				 errdetail("It is the row with key %s of foreign table \"%s\".",
+						   describe_key(m->wrel, values, isnull), m->wrel->relname),
+				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
+	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(key));
+}
+
 /* --- writing ----------------------------------------------------------------*/
 
 void
@@ -315,6 +332,7 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	if (!gather_row(m, values, isnull))
 		wc_rowmodify_put_marker(m);
 	wc_rowmodify_send(m);
+	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 	return true;
 }
 
@@ -412,10 +430,13 @@ wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		wc_relation_encode_key(m->wrel, old->tts_values, old->tts_isnull, &m->old.key);
 		if (!wc_slice_eq(wc_buf_slice(&m->old.key), wc_buf_slice(&m->write.key)))
 		{
+			check_old_row(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
 			wc_keymove(m, old, new);
+			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 			return;
 		}
 	}
+	check_old_row(m, &m->write.key, old->tts_values, old->tts_isnull, "updated");
 	update_in_place(m, old, new);
 }
 
@@ -424,6 +445,7 @@ wc_rowmodify_delete(WcModify *m)
 {
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, m->values, m->isnull, &m->write.key);
+	check_old_row(m, &m->write.key, m->values, m->isnull, "deleted");
 	for (int i = 0; i < m->wrel->nfamilies; i++)
 		wc_rowwrite_delete(&m->write, WC_ITEM_DELETE_FAMILY, m->wrel->families[i], wc_slice(NULL, 0), WC_TS_LATEST);
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
