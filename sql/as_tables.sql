@@ -66,6 +66,19 @@ UPDATE tree t SET label = x FROM (VALUES ('(2,9,left,0)'), ('(9,,undone,51)')) v
 WITH d AS (DELETE FROM tree t USING tree u WHERE t.* = u.* AND u.id = 2 RETURNING t, u) SELECT * FROM d;
 SELECT * FROM tree;
 
+-- a renamed column keeps its cells; a new one may have its old name
+ALTER FOREIGN TABLE tree RENAME label TO name;
+ALTER FOREIGN TABLE tree ADD label text, ADD COLUMN parent_2 int, ADD IF NOT EXISTS label text;
+ALTER FOREIGN TABLE tree RENAME parent TO father;
+ALTER FOREIGN TABLE tree ADD parent int;
+UPDATE tree SET label = 'new', parent = 1, parent_2 = 2 WHERE id = 9 RETURNING *;
+ALTER FOREIGN TABLE tree RENAME label TO second;
+ALTER FOREIGN TABLE tree ADD label text;
+SELECT * FROM tree;
+SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'tree'::regclass AND attnum > 0 ORDER BY attnum;
+-- but what is told apart by options is not moved aside
+ALTER FOREIGN TABLE tree ADD other text OPTIONS (qualifier 'name'), ADD third text OPTIONS (qualifier 'children');
+
 SET client_min_messages = error;
 DROP SCHEMA as_tables CASCADE;
 SELECT widecol.drop_table('as_tables');

@@ -369,6 +369,86 @@ before_rename(const RenameStmt *stmt)
 			pin_qualifier(lfirst_oid(lc), stmt->subname);
 }
 
+/* --- new columns ------------------------------------------------------------
+ *
+ * A column that was renamed has kept its qualifier, so a new one by its old name
+ * finds that place taken: it gets another.
+ */
+
+/* Has another column its cells in this place?  Whole families as maps aside. */
+static bool
+place_is_taken(Relation rel, AttrNumber but, const WcTableOptions *table, const char *family, const char *qualifier)
+{
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+		WcColumnOptions other;
+
+		if (att->attisdropped || att->attnum == but)
+			continue;
+		wc_options_parse_column(GetForeignColumnOptions(RelationGetRelid(rel), att->attnum), &other);
+		if (other.rowkey != WC_ROWKEY_NONE && !wc_encoding_is_hash(other.encoding))
+			continue;
+		if (strcmp(other.family ? other.family : table->family ? table->family : WC_FAMILY_DEFAULT, family) == 0 &&
+			strcmp(other.qualifier ? other.qualifier : NameStr(att->attname), qualifier) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The qualifier that a new column has to be given, or NULL: its name will do. */
+static char *
+free_qualifier(Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+	WcTableOptions table;
+	WcColumnOptions options;
+	const char *family;
+	char	   *qualifier = pstrdup(column);
+	Relation	rel;
+
+	if (attnum <= 0)
+		return NULL;
+	wc_options_parse_table(GetForeignTable(relid)->options, &table);
+	wc_options_parse_column(GetForeignColumnOptions(relid, attnum), &options);
+	if (table.layout == WC_LAYOUT_CELL || options.qualifier || options.qualifier_prefix ||
+		options.rowkey != WC_ROWKEY_NONE)
+		return NULL;
+	family = options.family ? options.family : table.family ? table.family : WC_FAMILY_DEFAULT;
+	rel = relation_open(relid, AccessShareLock);
+	for (int n = 2; place_is_taken(rel, attnum, &table, family, qualifier); n++)
+		qualifier = psprintf("%s_%d", column, n);
+	relation_close(rel, AccessShareLock);
+	return strcmp(qualifier, column) == 0 ? NULL : qualifier;
+}
+
+/* The columns that the statement has added, to this table and to those below it. */
+static void
+place_new_columns(const AlterTableStmt *stmt, List *relids)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, stmt->cmds)
+	{
+		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype != AT_AddColumn)
+			continue;
+		CommandCounterIncrement();
+		foreach(lc2, relids)
+		{
+			const char *column = castNode(ColumnDef, cmd->def)->colname;
+			char	   *qualifier = NULL;
+
+			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
+				qualifier = free_qualifier(lfirst_oid(lc2), column);
+			if (qualifier != NULL)
+				add_option(lfirst_oid(lc2), column, "qualifier", qualifier);
+		}
+	}
+}
+
 /* --- hooks ------------------------------------------------------------------*/
 
 static void
@@ -467,6 +547,8 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	PG_TRY();
 	{
 		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		if (IsA(stmt, AlterTableStmt))
+			place_new_columns((AlterTableStmt *) stmt, list_copy(frame.relids));
 	}
 	PG_FINALLY();
 	{
