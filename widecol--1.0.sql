@@ -195,6 +195,31 @@ AS 'MODULE_PATHNAME', 'widecol_bytes_split' LANGUAGE C STRICT IMMUTABLE PARALLEL
 COMMENT ON FUNCTION bytes_split(bytea, bytea, int) IS 'a, num keys evenly between, b';
 
 -- ---------------------------------------------------------------------------
+-- Ids that grow with time but are spread over partitions
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION snowflake_id(partition text DEFAULT 'minute') RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_snowflake_id' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id(text)
+IS 'a new id: 6 bits partition (the minute of the hour, or the second of the minute), 32 bits seconds, 9 bits worker, 16 bits sequence';
+
+CREATE FUNCTION snowflake_time(id bigint) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'widecol_snowflake_time' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_time(bigint) IS 'the second in which an id was made';
+
+CREATE FUNCTION snowflake_first(partition int, moment timestamptz) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_snowflake_first' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_first(int, timestamptz) IS 'the least id of a partition that is made at this moment or later';
+
+CREATE FUNCTION snowflake_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'widecol_snowflake_support' LANGUAGE C STRICT;
+COMMENT ON FUNCTION snowflake_support(internal) IS 'for the planner: snowflake_within of a key column is a range in each partition';
+
+CREATE FUNCTION snowflake_within(id bigint, "from" timestamptz, "to" timestamptz) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_snowflake_within' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE SUPPORT snowflake_support;
+COMMENT ON FUNCTION snowflake_within(bigint, timestamptz, timestamptz) IS 'was the id made from one moment until before another?';
+
+-- ---------------------------------------------------------------------------
 -- Views: this database's stored tables
 -- ---------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ extern PGDLLEXPORT void _PG_init(void);
 
 double		wc_debug_clock_offset_ms = 0;
 int			wc_max_transaction_mb = 4096;
+int			wc_worker_id = 0;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -75,6 +76,11 @@ define_session_settings(void)
 							"The engine holds them in memory until the transaction ends.",
 							&wc_max_transaction_mb, 4096, 1, 1024 * 1024,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.worker_id",
+							"Sets the worker in ids that widecol.snowflake_id makes.",
+							"Clusters that make ids for the same tables need different ones.",
+							&wc_worker_id, 0, 0, WC_WORKER_ID_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("widecol.debug_clock_offset",
 							 "Sets how far ahead of the real clock this session's requests are.",
 							 "For testing what time to live does.",

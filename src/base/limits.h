@@ -23,6 +23,9 @@
 #define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction may have locked */
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
 
+/* Of a moment that is given once (client/client.h): 65,536 ids a second. */
+#define WC_MOMENT_BITS			16
+
 /* A message between backend and engine; one cell plus room for its headers. */
 #define WC_MESSAGE_MAX			(WC_VALUE_MAX + 4 * 1024 * 1024)
 

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <time.h>
+
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
@@ -11,6 +13,7 @@
 #include "storage/proc.h"
 #include "storage/shmem.h"
 
+#include "base/limits.h"
 #include "channel/shmem.h"
 
 /* After the engine has gone, the postmaster tries again in so many seconds. */
@@ -43,6 +46,9 @@ wc_shmem_startup(void)
 		atomic_init(&shmem->state, WC_ENGINE_ABSENT);
 		ConditionVariableInit(&shmem->state_changed);
 		shmem->nslots = MaxBackends;
+
+		/* what was given in this second, before a crash, is not known any more */
+		atomic_init(&shmem->last_moment, (((uint64) time(NULL) + 1) << WC_MOMENT_BITS) - 1);
 	}
 	LWLockRelease(AddinShmemInitLock);
 }

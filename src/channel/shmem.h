@@ -41,6 +41,7 @@ typedef struct WcSlot
 
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
+
 typedef struct WcShmem
 {
 	_Atomic uint32_t state;		/* WcEngineState */
@@ -53,6 +54,9 @@ typedef struct WcShmem
 
 	/* How many of the engine's session threads are at work on a request (rpc/). */
 	_Atomic uint32_t active;
+
+	/* What wc_client_unique_moment (client/) gave last: each is given once. */
+	_Atomic uint64_t last_moment;
 
 	WcError		start_error;	/* meaningful while FAILED; guarded by nothing: written before state */
 	int			nslots;

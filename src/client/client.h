@@ -162,6 +162,13 @@ extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, u
  * nothing is written; WC_TS_LATEST: now. */
 extern int64 wc_client_read_timestamp(void);
 
+/*
+ * A moment that nobody else in the cluster is given: a second since 1970, and in the lower
+ * WC_MOMENT_BITS a number in it.  They only grow.  Waits for the next second when
+ * this one's are used up, at most a second, interruptibly.
+ */
+extern uint64 wc_client_unique_moment(void);
+
 /* This session's widecol.debug_clock_offset in microseconds. */
 extern int64 wc_client_clock_offset_us(void);
 

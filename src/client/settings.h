@@ -19,6 +19,10 @@ extern double wc_debug_clock_offset_ms;
 /* widecol.max_transaction_size in MiB: most bytes of one transaction's batch. */
 extern int	wc_max_transaction_mb;
 
+/* widecol.worker_id: which of the clusters that make ids together this one is. */
+#define WC_WORKER_ID_MAX 511
+extern int	wc_worker_id;
+
 /* widecol.read_timestamp: what SHOW says, "" for now.  wc_client_read_timestamp
  * (client.h) has the time.  readtime.c */
 extern char *wc_read_timestamp_text;

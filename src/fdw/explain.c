@@ -129,6 +129,9 @@ op_name(WcKeyOp op)
 
 static char *cond_text(const Shown *shown, const WcKeyCond *cond);
 
+/* Of more arms of an OR than these some are left out. */
+#define ARMS_SHOWN 6
+
 /* "((a = 1 AND b > 2) OR (a = 3))" */
 static char *
 or_text(const Shown *shown, const WcKeyCond *or)
@@ -141,7 +144,13 @@ or_text(const Shown *shown, const WcKeyCond *or)
 	foreach(lc, or->arms)
 	{
 		const char *separator = s.len > 0 ? " OR (" : "((";
+		int			narms = list_length(or->arms);
+		int			arm = foreach_current_index(lc);
 
+		if (narms > ARMS_SHOWN && arm == ARMS_SHOWN / 2)
+			appendStringInfo(&s, " OR ... %d more", narms - ARMS_SHOWN / 2 - 1);
+		if (narms > ARMS_SHOWN && arm >= ARMS_SHOWN / 2 && arm < narms - 1)
+			continue;
 		foreach(la, (List *) lfirst(lc))
 		{
 			appendStringInfo(&s, "%s%s", separator, cond_text(shown, lfirst(la)));

@@ -143,5 +143,19 @@ $node->restart;
 is(counted('f', 'hot') . ' ' . counted('f', 'held') . ' ' . counted('g', 'account%'), '800 100 400', 'the counters survive a restart');
 is($node->safe_psql('postgres', q{SELECT widecol.incr('c', 'hot', 'f:n')}), '801', 'and count on');
 
+# --- ids: each once, from whatever session, and behind a restart -----------------------
+$node->safe_psql('postgres', 'CREATE TABLE ids (id bigint, client int)');
+pgbench('', 8, 20, 'eight sessions make ids', {
+	'003_ids' => q{
+INSERT INTO ids SELECT widecol.snowflake_id(), :client_id FROM generate_series(1, 200);
+}});
+my $greatest = 'SELECT max(id & ~(63::bigint << 57)) FROM ids';
+my $before = $node->safe_psql('postgres', $greatest);
+$node->stop('immediate');
+$node->start;
+$node->safe_psql('postgres', 'INSERT INTO ids SELECT widecol.snowflake_id(), -1');
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id & ~(63::bigint << 57)) FROM ids'), '32001|32001', 'every id is another');
+cmp_ok($node->safe_psql('postgres', $greatest), '>', $before, 'and greater after a crash');
+
 $node->stop;
 done_testing();

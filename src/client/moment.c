@@ -1,0 +1,50 @@
+/*
+ * client/moment.c: moments that are given once in the cluster.
+ */
+#include "postgres.h"
+
+#include <sys/time.h>
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+
+#include "channel/shmem.h"
+#include "client/client.h"
+
+static uint64
+now_us(void)
+{
+	struct timeval tv;
+
+	gettimeofday(&tv, NULL);
+	return (uint64) tv.tv_sec * WC_USEC_PER_SEC + (uint64) tv.tv_usec;
+}
+
+uint64
+wc_client_unique_moment(void)
+{
+	WcShmem    *shmem = wc_shmem();
+	uint64		last;
+
+	wc_client_require_preload();
+	last = atomic_load(&shmem->last_moment);
+	for (;;)
+	{
+		uint64		us = now_us();
+		uint64		second = us / WC_USEC_PER_SEC;
+		uint64		next = Max(last + 1, second << WC_MOMENT_BITS);
+
+		/* this second's are used up: wait for the next.  Is it further ahead, the clock has gone back: go on from there */
+		if ((next >> WC_MOMENT_BITS) == second + 1)
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 (long) ((WC_USEC_PER_SEC - us % WC_USEC_PER_SEC) / 1000 + 1), PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+			last = atomic_load(&shmem->last_moment);
+		}
+		else if (atomic_compare_exchange_weak(&shmem->last_moment, &last, next))
+			return next;
+	}
+}
