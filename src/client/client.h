@@ -158,6 +158,20 @@ extern void wc_client_flush(const WcTableDesc *table);
 extern void wc_client_compact(const WcTableDesc *table, bool major);
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows);
 
+typedef struct WcSampleRange
+{
+	WcRange		range;
+	double		weight;			/* so many rows of the table each of its rows stands for */
+} WcSampleRange;
+
+/*
+ * About nranges ranges of about range_rows rows each, ascending and disjoint, drawn
+ * by chance from all over the table, for a sample; the whole table, with weight 1, when
+ * nothing better is known.  The bytes live in CurrentMemoryContext, as the array.
+ */
+extern WcSampleRange *wc_client_sample(const WcTableDesc *table, int nranges, uint64 range_rows, uint64 seed,
+									   int *nfound);
+
 /* This session's widecol.read_timestamp: every scan sees the tables as of then, and
  * nothing is written; WC_TS_LATEST: now. */
 extern int64 wc_client_read_timestamp(void);

@@ -27,7 +27,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_TRANSACTION = 1 << 3,	/* a batch is applied whole or not at all */
 	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans see the batch so far */
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
-	WC_FEATURE_ESTIMATE = 1 << 6	/* sizes of ranges */
+	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
+	WC_FEATURE_SAMPLE = 1 << 7	/* ranges to sample */
 } WcDriverFeature;
 
 /* One open scan, the driver's part; embedded in the client's. */
@@ -127,6 +128,9 @@ typedef struct WcDriver
 	void		(*flush) (uint32 table_id, CommandId cid, int64 clock_offset_us);
 	void		(*compact) (uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
 	void		(*estimate) (uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows);
+
+	/* The ranges as engine.h encodes them; valid until the next call. */
+	void		(*sample) (uint32 table_id, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
 } WcDriver;
 
 /* The embedded engine (client/local.c). */

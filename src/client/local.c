@@ -507,6 +507,15 @@ local_estimate(uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *row
 	*rows = numbers[1];
 }
 
+static void
+local_sample(uint32 table_id, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges)
+{
+	const uint64_t numbers[4] = {table_id, nranges, range_rows, seed};
+
+	wc_message_numbers_encode(begin_request(), numbers, 4);
+	*ranges = request(WC_MSG_SAMPLE);
+}
+
 /* --- snapshots -------------------------------------------------------------*/
 
 static void
@@ -709,7 +718,7 @@ local_catalog_generation(void)
 const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
-	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE,
+	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE,
 	.connect = local_connect,
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
@@ -733,4 +742,5 @@ const WcDriver wc_local_driver = {
 	.flush = local_flush,
 	.compact = local_compact,
 	.estimate = local_estimate,
+	.sample = local_sample,
 };

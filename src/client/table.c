@@ -449,3 +449,38 @@ wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes
 	wc_xact_join();
 	wc_driver()->estimate(table->id, range, bytes, rows);
 }
+
+WcSampleRange *
+wc_client_sample(const WcTableDesc *table, int nranges, uint64 range_rows, uint64 seed, int *nfound)
+{
+	WcSampleRange *ranges;
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	wc_xact_join();
+	if ((wc_driver()->features & WC_FEATURE_SAMPLE) == 0)
+	{
+		ranges = palloc0(sizeof(WcSampleRange));
+		ranges->range.start_inclusive = true;
+		ranges->weight = 1;
+		*nfound = 1;
+		return ranges;
+	}
+	wc_driver()->sample(table->id, (uint32) nranges, range_rows, seed, &list);
+	copy = palloc(list.len + 1);
+	memcpy(copy, list.data, list.len);
+	d = wc_decoder(wc_slice(copy, list.len));
+	*nfound = (int) wc_decode_count(&d, WC_RANGES_MAX, 3);
+	ranges = palloc0(sizeof(WcSampleRange) * (*nfound + 1));
+	for (int i = 0; i < *nfound; i++)
+	{
+		ranges[i].range.start = wc_decode_bytes(&d);
+		ranges[i].range.stop = wc_decode_bytes(&d);
+		ranges[i].range.start_inclusive = true;
+		ranges[i].weight = (double) wc_decode_varint(&d) / 65536.0;
+	}
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of ranges to sample is malformed")));
+	return ranges;
+}

@@ -308,8 +308,7 @@ take_sample(WcStore *store, const WcBuf *start, const WcBuf *stop, Sample *sampl
 static WcStatus
 file_share(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *bytes, double *share, WcError *err)
 {
-	/* behind all keys but freaks, which an estimate may miss */
-	static const char last[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+	static const char last[] = WC_KEY_BEHIND_ALL;
 	const char *starts[2] = {(const char *) start->data, ""};
 	const char *stops[2] = {(const char *) stop->data, last};
 	size_t		start_lens[2] = {start->len, 0};

@@ -13,9 +13,6 @@
  * it changes. */
 #define STEP_KEYS 16384
 
-/* RocksDB's kMemtableTier, which its C API has no name for. */
-#define READ_TIER_MEMTABLE 3
-
 typedef struct Step
 {
 	const WcPass *pass;
@@ -83,7 +80,7 @@ read_options(bool memtables_only)
 	rocksdb_readoptions_set_total_order_seek(options, 1);
 	rocksdb_readoptions_set_fill_cache(options, 0);
 	if (memtables_only)
-		rocksdb_readoptions_set_read_tier(options, READ_TIER_MEMTABLE);
+		rocksdb_readoptions_set_read_tier(options, WC_READ_TIER_MEMTABLE);
 	return options;
 }
 

@@ -13,6 +13,12 @@
 #include "base/status.h"
 #include "model/descriptor.h"
 
+/* RocksDB's kMemtableTier, which its C API has no name for. */
+#define WC_READ_TIER_MEMTABLE 3
+
+/* Behind all keys but freaks, which an estimate may miss. */
+#define WC_KEY_BEHIND_ALL "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+
 /* What all families of one open database share. */
 typedef struct WcRocksShared
 {

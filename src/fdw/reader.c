@@ -428,15 +428,19 @@ wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull
 bool
 wc_reader_skip(WcReader *reader, WcClientScan *scan)
 {
-	WcSlice		row;
-
-	return next_stored_row(reader, scan, &row);
+	return next_stored_row(reader, scan, &reader->where.row);
 }
 
 void
 wc_reader_check_types(WcReader *reader, bool check)
 {
 	reader->check_types = check && reader->wrel->constant_parts > 0;
+}
+
+WcSlice
+wc_reader_row(const WcReader *reader)
+{
+	return reader->where.row;
 }
 
 void

@@ -40,6 +40,9 @@ extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, 
 /* Layout 'row': passes over the next row without decoding it; false at the end. */
 extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
 
+/* The row key of the row that was given last; valid until the next is asked for. */
+extern WcSlice wc_reader_row(const WcReader *reader);
+
 /* Before the first row of another scan. */
 extern void wc_reader_restart(WcReader *reader);
 

@@ -251,6 +251,24 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 }
 
 static WcStatus
+do_sample(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	numbers[4];
+	WcSampleRequest request;
+	WcStatus	status = wc_message_numbers_decode(body, numbers, 4, err);
+
+	if (status != WC_OK)
+		return status;
+	if (numbers[0] > UINT32_MAX || numbers[1] > UINT32_MAX)
+		return wc_error(err, WC_CORRUPT, "a message makes no sense: SAMPLE");
+	request.table_id = (uint32_t) numbers[0];
+	request.nranges = (uint32_t) numbers[1];
+	request.range_rows = numbers[2];
+	request.seed = numbers[3];
+	return wc_engine_sample(d->session.engine, &request, d->session.cancel, &d->out, err);
+}
+
+static WcStatus
 do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
 {
 	uint64_t	number;
@@ -370,6 +388,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_drop_database(d, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
+		case WC_MSG_SAMPLE:
+			return do_sample(d, body, err);
 		case WC_MSG_LOCK:
 			return do_lock(d, body, err);
 		case WC_MSG_SNAPSHOT:

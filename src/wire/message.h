@@ -35,6 +35,7 @@ typedef enum WcMessageType
 	WC_MSG_SNAPSHOT = 18,
 	WC_MSG_LOCK = 19,
 	WC_MSG_DROP_DATABASE = 20,
+	WC_MSG_SAMPLE = 21,
 
 	/* answers */
 	WC_MSG_OK = 64,
