@@ -26,6 +26,7 @@ extern PGDLLEXPORT void _PG_init(void);
 double		wc_debug_clock_offset_ms = 0;
 int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
+bool		wc_warn_full_scan = false;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -76,6 +77,11 @@ define_session_settings(void)
 							"The engine holds them in memory until the transaction ends.",
 							&wc_max_transaction_mb, 4096, 1, 1024 * 1024,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("widecol.warn_full_scan",
+							 "Warns of queries that read a whole large table for few of its rows.",
+							 "Tables of 10000 rows and more, of which at most a tenth is expected to be wanted.",
+							 &wc_warn_full_scan, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.worker_id",
 							"Sets the worker in ids that widecol.snowflake_id makes.",
 							"Clusters that make ids for the same tables need different ones.",

@@ -23,6 +23,11 @@
 #define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction may have locked */
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
 
+/* widecol.warn_full_scan: tables of fewer rows, or of which more than this part is
+ * wanted, are read in full without a word. */
+#define WC_WARN_ROWS_MIN		10000
+#define WC_WARN_FRACTION_MAX	0.1
+
 /* Of a moment that is given once (client/client.h): 65,536 ids a second. */
 #define WC_MOMENT_BITS			16
 

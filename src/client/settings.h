@@ -19,6 +19,9 @@ extern double wc_debug_clock_offset_ms;
 /* widecol.max_transaction_size in MiB: most bytes of one transaction's batch. */
 extern int	wc_max_transaction_mb;
 
+/* widecol.warn_full_scan: tell of scans of whole tables that give little. */
+extern bool wc_warn_full_scan;
+
 /* widecol.worker_id: which of the clusters that make ids together this one is. */
 #define WC_WORKER_ID_MAX 511
 extern int	wc_worker_id;

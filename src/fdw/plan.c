@@ -22,6 +22,7 @@
 #include "fdw/order.h"
 #include "fdw/private.h"
 #include "fdw/qual.h"
+#include "fdw/warn.h"
 
 /* A walk backwards costs a little more: of two equal plans take the other. */
 #define WC_REVERSED_FACTOR 1.05
@@ -304,6 +305,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
+	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, best_path->path.rows);
 
 	return make_foreignscan(tlist, local, baserel->relid,
 							list_concat(wc_key_conds_exprs(plan.conds), wc_key_conds_exprs(plan.cell_conds)),

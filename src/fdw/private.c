@@ -5,7 +5,8 @@
 
 #include "fdw/private.h"
 
-/* fdw_private: (numbers, attrs, recheck attrs, (condition, condition, ...), the same on cells) */
+/* fdw_private: (numbers, attrs, recheck attrs, (condition, condition, ...), the same on cells,
+ * warning) */
 enum
 {
 	NUMBER_REVERSED,
@@ -82,11 +83,13 @@ encode_conds(const List *conds)
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
-	return list_make5(list_make4_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types),
-					  bitmap_to_list(plan->attrs),
-					  bitmap_to_list(plan->recheck_attrs),
-					  encode_conds(plan->conds),
-					  encode_conds(plan->cell_conds));
+	List	   *list = list_make5(list_make4_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types),
+								  bitmap_to_list(plan->attrs),
+								  bitmap_to_list(plan->recheck_attrs),
+								  encode_conds(plan->conds),
+								  encode_conds(plan->cell_conds));
+
+	return lappend(list, plan->warning);
 }
 
 List *
@@ -158,4 +161,5 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->recheck_attrs = list_to_bitmap(lthird(fdw_private));
 	plan->conds = decode_conds(lfourth(fdw_private), exprs, &next_expr);
 	plan->cell_conds = decode_conds(list_nth(fdw_private, 4), exprs, &next_expr);
+	plan->warning = list_nth(fdw_private, 5);
 }

@@ -58,6 +58,7 @@ typedef struct WcScanPlan
 	bool		reversed;		/* walk the key order backwards */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
 	int			row_limit;		/* rows that are enough, 0: no limit */
+	List	   *warning;		/* for wc_warning_raise, when the scan starts */
 } WcScanPlan;
 
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);

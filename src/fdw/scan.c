@@ -24,6 +24,7 @@
 #include "fdw/fdw.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
+#include "fdw/warn.h"
 
 /* Memory that comes from malloc, and the reference to the relation: let go when
  * the scan ends, or with the query's memory when it fails. */
@@ -178,6 +179,8 @@ start(WcScanState *state, ForeignScanState *node)
 	EState	   *estate = node->ss.ps.state;
 	WcScan		scan;
 
+	if (!state->started)
+		wc_warning_raise(state->plan.warning);
 	state->started = true;
 	if (!state->bounds_known)
 		compute_bounds(state, node);
