@@ -351,7 +351,8 @@ wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBu
 	}
 	if (n == layout->nparts && rest.len > 0)
 		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes behind its %u parts", rest.len, layout->nparts);
-	return salted ? check_salt(layout, row, parts, err) : WC_OK;
+	/* the salt may follow from any of the parts */
+	return salted && n == layout->nparts ? check_salt(layout, row, parts, err) : WC_OK;
 }
 
 WcStatus

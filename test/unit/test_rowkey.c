@@ -189,7 +189,8 @@ test_split_leading(void **test_state)
 		{WC_PART_ESCAPED, WC_ORDER_BYTES, false, false, 0},
 		{WC_PART_FIXED, WC_ORDER_BYTES, false, false, 4}
 	};
-	WcKeyLayout layout = {3, shapes, {NULL, 0}};
+	static const bool all[] = {true, true, true};
+	WcKeyLayout layout = {.nparts = 3,.parts = shapes};
 	WcBuf		scratch = WC_BUF_INIT;
 	WcSlice		parts[3];
 	WcError		err;
@@ -202,6 +203,12 @@ test_split_leading(void **test_state)
 	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("a", 1), 1, &scratch, parts, &err), WC_BAD_DATA);
 	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0" "12345", 10), 3, &scratch, parts, &err), WC_BAD_DATA);
 	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("abk\0\0" "1234", 9), 3, &scratch, parts, &err), WC_OK);
+
+	/* salted: which bucket it is in is known when all parts are */
+	layout.salt = (WcSalt) {.buckets = 4,.kind = WC_SALT_HASH,.parts = all};
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("\x09" "abk\0\0", 6), 2, &scratch, parts, &err), WC_OK);
+	assert_true(wc_slice_eq(parts[0], wc_slice_cstr("ab")) && wc_slice_eq(parts[1], wc_slice_cstr("k")));
+	assert_int_equal(wc_rowkey_split_leading(&layout, wc_slice("\x09" "abk\0\0" "1234", 10), 3, &scratch, parts, &err), WC_BAD_DATA);
 	wc_buf_free(&scratch);
 }
 
