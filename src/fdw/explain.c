@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "fdw/fdw.h"
 #include "fdw/like.h"
+#include "fdw/mapkeys.h"
 #include "fdw/private.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
@@ -519,6 +520,43 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Blocks Read", NULL, stats.blocks_read, es);
 }
 
+/* Members of maps that only the run of the query names are shown as its expressions. */
+static List *
+columns_read(const Shown *shown)
+{
+	List	   *names = NIL;
+	List	   *known = NIL;
+	int			n = 0;
+	Datum		values[WC_MAP_KEYS_MAX];
+	bool		nulls[WC_MAP_KEYS_MAX];
+	ListCell   *lc;
+	ListCell   *lk;
+
+	foreach(lc, shown->plan->map_keys)
+	{
+		WcMapKeys  *map = lfirst(lc);
+		WcMapKeys	constant = {.att = map->att};
+
+		n = 0;
+		foreach(lk, map->keys)
+		{
+			Node	   *key = lfirst(lk);
+
+			if (IsA(key, Const))
+			{
+				constant.keys = lappend(constant.keys, key);
+				values[n] = ((Const *) key)->constvalue;
+				nulls[n++] = ((Const *) key)->constisnull;
+			}
+			else
+				names = lappend(names, psprintf("%s:(%s)", shown->wrel->columns[map->att].family_name,
+												deparse(shown, key)));
+		}
+		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
+	}
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, known)), names);
+}
+
 void
 widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
@@ -543,7 +581,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	explain_range(&shown, es);
 	explain_cells(&shown, es);
-	columns = wc_reader_column_names(wc_reader_create(wrel, plan.attrs));
+	columns = columns_read(&shown);
 	if (columns != NIL)
 		ExplainPropertyList("Columns", columns, es);
 	if (plan.row_limit > 0)

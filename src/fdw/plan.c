@@ -18,6 +18,7 @@
 #include "compat.h"
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
+#include "fdw/mapkeys.h"
 #include "fdw/match.h"
 #include "fdw/order.h"
 #include "fdw/private.h"
@@ -304,10 +305,11 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
+	plan.map_keys = wc_map_keys_find(root, baserel, rel_plan->wrel, plan.attrs);
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
 	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, best_path->path.rows);
 
 	return make_foreignscan(tlist, local, baserel->relid,
-							list_concat(wc_key_conds_exprs(plan.conds), wc_key_conds_exprs(plan.cell_conds)),
+							wc_scan_plan_exprs(&plan),
 							wc_scan_plan_encode(&plan), NIL, recheck, outer_plan);
 }

@@ -3,10 +3,21 @@
  */
 #include "postgres.h"
 
+#include "fdw/mapkeys.h"
 #include "fdw/private.h"
 
-/* fdw_private: (numbers, attrs, recheck attrs, (condition, condition, ...), the same on cells,
- * warning) */
+/* fdw_private */
+enum
+{
+	PRIVATE_NUMBERS,
+	PRIVATE_ATTRS,
+	PRIVATE_RECHECK_ATTRS,
+	PRIVATE_CONDS,				/* (condition, condition, ...) */
+	PRIVATE_CELL_CONDS,			/* the same on cells */
+	PRIVATE_WARNING,
+	PRIVATE_MAP_KEYS			/* (map, map, ...), a map: (att, number of keys) */
+};
+
 enum
 {
 	NUMBER_REVERSED,
@@ -80,6 +91,21 @@ encode_conds(const List *conds)
 	return list;
 }
 
+static List *
+encode_map_keys(const List *map_keys)
+{
+	List	   *maps = NIL;
+	ListCell   *lc;
+
+	foreach(lc, map_keys)
+	{
+		WcMapKeys  *map = lfirst(lc);
+
+		maps = lappend(maps, list_make2_int(map->att, list_length(map->keys)));
+	}
+	return maps;
+}
+
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
@@ -89,7 +115,8 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 								  encode_conds(plan->conds),
 								  encode_conds(plan->cell_conds));
 
-	return lappend(list, plan->warning);
+	list = lappend(list, plan->warning);
+	return lappend(list, encode_map_keys(plan->map_keys));
 }
 
 List *
@@ -108,6 +135,35 @@ wc_key_conds_exprs(const List *conds)
 			exprs = list_concat(exprs, wc_key_conds_exprs(lfirst(la)));
 	}
 	return exprs;
+}
+
+List *
+wc_scan_plan_exprs(const WcScanPlan *plan)
+{
+	List	   *exprs = list_concat(wc_key_conds_exprs(plan->conds), wc_key_conds_exprs(plan->cell_conds));
+	ListCell   *lc;
+
+	foreach(lc, plan->map_keys)
+		exprs = list_concat(exprs, ((WcMapKeys *) lfirst(lc))->keys);
+	return exprs;
+}
+
+static List *
+decode_map_keys(List *list, List *exprs, int next)
+{
+	List	   *maps = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list)
+	{
+		WcMapKeys  *map = palloc0(sizeof(WcMapKeys));
+
+		map->att = linitial_int(lfirst(lc));
+		for (int i = 0; i < lsecond_int(lfirst(lc)); i++)
+			map->keys = lappend(map->keys, list_nth(exprs, next++));
+		maps = lappend(maps, map);
+	}
+	return maps;
 }
 
 /* *next: the first of exprs that is not taken yet. */
@@ -150,16 +206,18 @@ decode_conds(List *list, List *exprs, int *next)
 void
 wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 {
-	List	   *numbers = linitial(fdw_private);
+	List	   *numbers = list_nth(fdw_private, PRIVATE_NUMBERS);
 	int			next_expr = 0;
 
 	plan->reversed = list_nth_int(numbers, NUMBER_REVERSED) != 0;
 	plan->rows_hint = list_nth_int(numbers, NUMBER_ROWS_HINT);
 	plan->row_limit = list_nth_int(numbers, NUMBER_ROW_LIMIT);
 	plan->mixed_types = list_nth_int(numbers, NUMBER_MIXED_TYPES) != 0;
-	plan->attrs = list_to_bitmap(lsecond(fdw_private));
-	plan->recheck_attrs = list_to_bitmap(lthird(fdw_private));
-	plan->conds = decode_conds(lfourth(fdw_private), exprs, &next_expr);
-	plan->cell_conds = decode_conds(list_nth(fdw_private, 4), exprs, &next_expr);
-	plan->warning = list_nth(fdw_private, 5);
+	plan->attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_ATTRS));
+	plan->recheck_attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_RECHECK_ATTRS));
+	plan->conds = decode_conds(list_nth(fdw_private, PRIVATE_CONDS), exprs, &next_expr);
+	plan->cell_conds = decode_conds(list_nth(fdw_private, PRIVATE_CELL_CONDS), exprs, &next_expr);
+	plan->warning = list_nth(fdw_private, PRIVATE_WARNING);
+	plan->map_values = next_expr;
+	plan->map_keys = decode_map_keys(list_nth(fdw_private, PRIVATE_MAP_KEYS), exprs, next_expr);
 }

@@ -52,6 +52,8 @@ typedef struct WcScanPlan
 {
 	List	   *conds;			/* WcKeyCond *, by part; ORs last */
 	List	   *cell_conds;		/* WcKeyCond *, on cells; none is a ROW or an OR */
+	List	   *map_keys;		/* WcMapKeys * (mapkeys.h): of maps that need not be read whole */
+	int			map_values;		/* decoded: where in exprs the first of their keys is */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
 	bool		mixed_types;	/* rows of other record types may come and are passed over */
@@ -63,7 +65,10 @@ typedef struct WcScanPlan
 
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);
 
-/* The expressions of all conditions, in order, those of arms included; for fdw_exprs. */
+/* All expressions of the plan, in the order of its fdw_exprs. */
+extern List *wc_scan_plan_exprs(const WcScanPlan *plan);
+
+/* The expressions of all conditions, in order, those of arms included. */
 extern List *wc_key_conds_exprs(const List *conds);
 
 /* The reverse; exprs is the plan's fdw_exprs (the conditions point into it). */

@@ -47,7 +47,8 @@ struct WcReader
 	int			ncolumns;
 	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
 	Target	  **targets;		/* [colno]: who wants this cell; NULL where kind is not EXACT */
-	Target	   *maps;			/* who takes the cells that no column names */
+	bool	   *member;			/* [colno]: one that maps may want */
+	Target	   *maps;			/* who takes the cells that no column names, and members */
 	int			nversioned;
 	Target	  **versioned;		/* the VERSIONS targets */
 	uint32		max_versions;
@@ -95,7 +96,34 @@ create_versions(Oid type)
 }
 
 static void
-add_target(WcReader *reader, WcRelColumn *column)
+add_members(WcReader *reader, const WcRelColumn *column, const WcWantedMembers *members)
+{
+	for (int i = 0; i < members->nqualifiers; i++)
+	{
+		WcSlice		qualifier = members->qualifiers[i];
+
+		/* it has a column of its own, so none of the map's cells has this name */
+		if (wc_relation_declares(reader->wrel, column->family, qualifier))
+			continue;
+		reader->member[find_column(reader, WC_COLUMN_EXACT, column->family, qualifier)] = true;
+	}
+}
+
+static const WcWantedMembers *
+find_members(const List *members, int att)
+{
+	ListCell   *lc;
+
+	foreach(lc, members)
+	{
+		if (((WcWantedMembers *) lfirst(lc))->att == att)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+static void
+add_target(WcReader *reader, WcRelColumn *column, const List *members)
 {
 	WcSlice		none = {NULL, 0};
 	Target	   *target = palloc0(sizeof(Target));
@@ -105,7 +133,11 @@ add_target(WcReader *reader, WcRelColumn *column)
 	target->att = column->attnum - 1;
 	if (column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP)
 	{
-		if (column->role == WC_ROLE_MAP || column->qualifier.len == 0)
+		const WcWantedMembers *wanted = find_members(members, target->att);
+
+		if (wanted != NULL)
+			add_members(reader, column, wanted);
+		else if (column->role == WC_ROLE_MAP || column->qualifier.len == 0)
 			find_column(reader, WC_COLUMN_FAMILY, column->family, none);
 		else
 			find_column(reader, WC_COLUMN_PREFIX, column->family, column->qualifier);
@@ -138,18 +170,22 @@ add_target(WcReader *reader, WcRelColumn *column)
 }
 
 WcReader *
-wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
+wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const List *members)
 {
 	WcReader   *reader = palloc0(sizeof(WcReader));
 	int			nwanted = bms_num_members(attrs);
 	int			att = -1;
+	ListCell   *lc;
 
+	foreach(lc, members)
+		nwanted += ((WcWantedMembers *) lfirst(lc))->nqualifiers;
 	reader->wrel = wrel;
 	reader->where.table = wrel->relname;
 	reader->max_versions = 1;
 	reader->check_types = wrel->constant_parts > 0;
 	reader->columns = palloc0(sizeof(WcColumn) * (nwanted + 1));
 	reader->targets = palloc0(sizeof(Target *) * (nwanted + 1));
+	reader->member = palloc0(sizeof(bool) * (nwanted + 1));
 	reader->versioned = palloc0(sizeof(Target *) * (nwanted + 1));
 	for (int role = 0; role < lengthof(reader->cell_att); role++)
 		reader->cell_att[role] = -1;
@@ -164,7 +200,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
 			case WC_ROLE_KEY:
 				if (column->hashed)
 				{
-					add_target(reader, column);
+					add_target(reader, column, members);
 					break;
 				}
 				/* FALLTHROUGH */
@@ -176,7 +212,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs)
 			case WC_ROLE_VERSIONS:
 			case WC_ROLE_MAP:
 			case WC_ROLE_PREFIX_MAP:
-				add_target(reader, column);
+				add_target(reader, column, members);
 				break;
 			default:
 				reader->cell_att[column->role] = att;
@@ -287,6 +323,13 @@ store_cell(WcReader *reader, Target *target, const WcCell *cell, Datum *values, 
 	}
 }
 
+static void
+add_to_maps(WcReader *reader, const WcCell *cell)
+{
+	for (Target *target = reader->maps; target != NULL; target = target->next)
+		wc_map_add(target->map, cell, &reader->where);
+}
+
 /* The next stored row that is of the table's record type. */
 static inline bool
 next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
@@ -315,12 +358,17 @@ next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 		wc_relation_decode_key(wrel, row, reader->keys, values, isnull);
 	while (wc_client_next_cell(scan, &cell, &colno))
 	{
-		if (colno < (uint32_t) reader->ncolumns)
-			store_cell(reader, reader->targets[colno], &cell, values, isnull);
+		if (colno >= (uint32_t) reader->ncolumns)
+			add_to_maps(reader, &cell);
 		else
 		{
-			for (Target *target = reader->maps; target != NULL; target = target->next)
-				wc_map_add(target->map, &cell, &reader->where);
+			store_cell(reader, reader->targets[colno], &cell, values, isnull);
+			if (reader->member[colno])
+			{
+				cell.family = reader->columns[colno].family;
+				cell.qualifier = reader->columns[colno].qualifier;
+				add_to_maps(reader, &cell);
+			}
 		}
 	}
 	for (Target *target = reader->maps; target != NULL; target = target->next)
@@ -470,9 +518,6 @@ wc_reader_column_names(const WcReader *reader)
 	List	   *names = NIL;
 
 	for (int i = 0; i < reader->ncolumns; i++)
-	{
-		if (reader->columns[i].kind != WC_COLUMN_EXACT || reader->targets[i] != NULL)
-			names = lappend(names, column_name(reader, &reader->columns[i]));
-	}
+		names = lappend(names, column_name(reader, &reader->columns[i]));
 	return names;
 }

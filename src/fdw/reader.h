@@ -14,9 +14,18 @@
 
 typedef struct WcReader WcReader;
 
-/* attrs: wanted columns, bit attnum - 1 (NULL: none).  Lives, with all it keeps,
- * in CurrentMemoryContext; wrel and attrs must live as long. */
-extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs);
+/* Which members of a map are wanted, when not all are. */
+typedef struct WcWantedMembers
+{
+	int			att;			/* the map's attnum - 1 */
+	int			nqualifiers;
+	WcSlice    *qualifiers;
+} WcWantedMembers;
+
+/* attrs: wanted columns, bit attnum - 1 (NULL: none); members: List of
+ * WcWantedMembers *.  Lives, with all it keeps, in CurrentMemoryContext; wrel and the
+ * others must live as long. */
+extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const List *members);
 
 /* Sets all of a Scan but its ranges, order and limits; what it points to belongs
  * to the reader. */

@@ -22,6 +22,7 @@
 #include "fdw/bound.h"
 #include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
+#include "fdw/mapkeys.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
 #include "fdw/warn.h"
@@ -164,7 +165,10 @@ prepare_reading(WcScanState *state, EState *estate)
 
 		if (state->recheck)
 			attrs = bms_union(attrs, state->plan.recheck_attrs);
-		state->reader = wc_reader_create(state->resources.wrel, attrs);
+		state->reader = wc_reader_create(state->resources.wrel, attrs,
+										 wc_map_keys_members(state->plan.map_keys,
+															 state->values + state->plan.map_values,
+															 state->nulls + state->plan.map_values));
 		state->reader_rechecks = state->recheck;
 	}
 	if (state->snapshot == NULL)
