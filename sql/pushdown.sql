@@ -66,6 +66,9 @@ SELECT pushed($$SELECT url FROM visit WHERE host = ANY ('{h1,h3}') AND day IN ('
 SELECT pushed($$SELECT url FROM visit WHERE host = ANY (ARRAY(SELECT 'h' || i FROM generate_series(1, 3) i)) AND day > '2026-01-09'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' OR (host = 'h2' AND day > '2026-01-05') OR host > 'h8'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND (day < '2026-01-03' OR day > '2026-01-08')$$);
+SELECT pushed($$SELECT url FROM visit WHERE host > 'h8' OR (host = 'h8' AND (day < '2026-01-03' OR (day = '2026-01-03' AND (n = 1 OR n = 3))))$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h2' OR (host = 'h1' AND (day = '2026-01-03' OR length(url) = 2))$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h2' OR (host = 'h1' AND (n = 1 OR day = '2026-01-03') AND (day = '2026-01-04' OR n = 3))$$);
 
 -- LIKE 'x%', ^@, starts_with
 SELECT pushed($$SELECT url FROM visit WHERE host LIKE 'h1%'$$);

@@ -22,6 +22,7 @@
 #include "utils/pg_locale.h"
 #include "utils/typcache.h"
 
+#include "base/limits.h"
 #include "fdw/like.h"
 #include "fdw/match.h"
 
@@ -415,6 +416,49 @@ match_expr(const Matcher *m, Node *clause)
 	return NULL;
 }
 
+/* Each arm of these with each of those. */
+static List *
+combine_arms(List *arms, List *others)
+{
+	List	   *combined = NIL;
+	ListCell   *lc;
+	ListCell   *lo;
+
+	foreach(lc, arms)
+		foreach(lo, others)
+			combined = lappend(combined, list_concat_copy(lfirst(lc), lfirst(lo)));
+	return combined;
+}
+
+/*
+ * Conditions that an arm of an OR makes: of an AND with ORs in it, as keyset
+ * paging has them, (x AND (y OR z)), several: (x AND y) OR (x AND z).
+ */
+static List *
+match_arm(const Matcher *m, Node *clause, bool *exact)
+{
+	List	   *arms = list_make1(NIL);
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit((Expr *) clause))
+	{
+		WcKeyCond  *cond = match_expr(m, lfirst(lc));
+
+		if (cond == NULL)
+			*exact = false;
+		else if (cond->kind != WC_COND_OR)
+			arms = combine_arms(arms, list_make1(list_make1(cond)));
+		else if (list_length(arms) * list_length(cond->arms) <= WC_KEY_ARMS_MAX)
+		{
+			arms = combine_arms(arms, cond->arms);
+			*exact &= cond->exact;
+		}
+		else
+			*exact = false;
+	}
+	return arms;
+}
+
 /*
  * An arm that has a condition of none of its clauses makes the whole OR useless.
  * One that has not of all of them has to be rechecked.
@@ -430,21 +474,11 @@ match_or(const Matcher *m, BoolExpr *clause)
 	or->exact = true;
 	foreach(lc, clause->args)
 	{
-		List	   *arm = NIL;
-		ListCell   *la;
+		List	   *arms = match_arm(m, lfirst(lc), &or->exact);
 
-		foreach(la, make_ands_implicit(lfirst(lc)))
-		{
-			WcKeyCond  *cond = match_expr(m, lfirst(la));
-
-			if (cond != NULL && cond->kind != WC_COND_OR)
-				arm = lappend(arm, cond);
-			else
-				or->exact = false;
-		}
-		if (arm == NIL)
+		if (linitial(arms) == NIL)
 			return NULL;
-		or->arms = lappend(or->arms, arm);
+		or->arms = list_concat(or->arms, arms);
 	}
 	return or;
 }
