@@ -33,7 +33,7 @@
 
 /* Rows of the sample a range: neighbours are alike.  Ranges have this many times
  * the sample's rows together: some turn out to be empty, and weights differ. */
-#define WC_SAMPLE_RANGE_ROWS 5
+#define WC_SAMPLE_RANGE_ROWS 3
 #define WC_SAMPLE_READ_FACTOR 2
 #define WC_SAMPLE_RANGES_MIN 100
 

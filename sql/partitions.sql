@@ -1,0 +1,255 @@
+-- Foreign tables as partitions and as children in inheritance trees, mixed with
+-- heap tables: the same statements over a copy of heap tables alone tell the same.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+CREATE SCHEMA parts;
+CREATE SCHEMA heap;
+SET search_path = parts, public;
+SET datestyle = 'ISO';
+
+-- runs a statement over parts and over heap; a difference is shown
+CREATE FUNCTION same(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  here text[];
+  there text[];
+BEGIN
+  SET LOCAL search_path = parts, public;
+  EXECUTE CASE WHEN statement ~* '^(insert|update|delete).*returning' THEN format('WITH q AS (%s) SELECT array_agg(q::text ORDER BY q::text) FROM q', statement)
+               ELSE format('SELECT array_agg(q::text) FROM (%s) q', statement) END INTO here;
+  SET LOCAL search_path = heap, parts, public;
+  EXECUTE CASE WHEN statement ~* '^(insert|update|delete).*returning' THEN format('WITH q AS (%s) SELECT array_agg(q::text ORDER BY q::text) FROM q', statement)
+               ELSE format('SELECT array_agg(q::text) FROM (%s) q', statement) END INTO there;
+  SET LOCAL search_path = parts, public;
+  IF here IS DISTINCT FROM there THEN
+    RETURN QUERY SELECT 'parts: ' || coalesce(r, 'nothing') FROM unnest(here) r;
+    RETURN QUERY SELECT 'heap: ' || coalesce(r, 'nothing') FROM unnest(there) r;
+  ELSE
+    RETURN NEXT coalesce(array_length(here, 1), 0) || ' rows, the same';
+  END IF;
+END $$;
+
+-- --- by range, with a heap partition and a default one ------------------------
+
+CREATE TABLE visits (site int NOT NULL, at date NOT NULL, n int, page text) PARTITION BY RANGE (at);
+CREATE FOREIGN TABLE visits_1 (site int OPTIONS (rowkey '1') NOT NULL, at date OPTIONS (rowkey '2') NOT NULL, n int, page text) SERVER widecol;
+CREATE FOREIGN TABLE visits_2 (n int, page text, dropped int, at date OPTIONS (rowkey '2') NOT NULL, site int OPTIONS (rowkey '1') NOT NULL) SERVER widecol;
+ALTER FOREIGN TABLE visits_2 DROP COLUMN dropped;		-- columns in another order
+CREATE TABLE visits_3 PARTITION OF visits FOR VALUES FROM ('2024-03-01') TO ('2024-04-01');
+CREATE FOREIGN TABLE visits_d (site int OPTIONS (rowkey '1') NOT NULL, at date OPTIONS (rowkey '2') NOT NULL, n int, page text) SERVER widecol;
+ALTER TABLE visits ATTACH PARTITION visits_1 FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+ALTER TABLE visits ATTACH PARTITION visits_2 FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+ALTER TABLE visits ATTACH PARTITION visits_d DEFAULT;
+
+CREATE TABLE heap.visits (site int NOT NULL, at date NOT NULL, n int, page text) PARTITION BY RANGE (at);
+CREATE TABLE heap.visits_1 PARTITION OF heap.visits FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+CREATE TABLE heap.visits_2 PARTITION OF heap.visits FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+CREATE TABLE heap.visits_3 PARTITION OF heap.visits FOR VALUES FROM ('2024-03-01') TO ('2024-04-01');
+CREATE TABLE heap.visits_d PARTITION OF heap.visits DEFAULT;
+
+-- INSERT and COPY go to where the row belongs
+INSERT INTO visits
+SELECT s, d, s * 100 + extract(day FROM d)::int, CASE WHEN s % 3 > 0 THEN 'page ' || s END
+FROM generate_series(1, 10) s, generate_series('2023-12-30'::date, '2024-04-05', '1 day') d;
+COPY visits FROM stdin;
+11	2024-01-05	1	\N
+11	2024-02-05	2	two
+11	2024-03-05	3	three
+11	2025-01-01	4	four
+\.
+INSERT INTO heap.visits SELECT * FROM visits;
+SELECT tableoid::regclass::text, count(*), min(at), max(at) FROM visits GROUP BY 1 ORDER BY 1;
+INSERT INTO visits VALUES (12, '2024-02-29', 1, 'leap') RETURNING tableoid::regclass, *;
+INSERT INTO heap.visits VALUES (12, '2024-02-29', 1, 'leap');
+INSERT INTO visits_1 VALUES (12, '2024-02-29', 1, 'wrong');
+INSERT INTO visits VALUES (12, NULL, 1, 'nothing');
+
+-- pruned when planned, and when run
+EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE at = '2024-01-15';
+EXPLAIN (COSTS OFF) SELECT n FROM visits WHERE site = 3 AND at BETWEEN '2024-01-15' AND '2024-02-15';
+SELECT same($$SELECT * FROM visits WHERE site = 3 AND at BETWEEN '2024-01-15' AND '2024-03-15' ORDER BY at$$);
+PREPARE by_day(date) AS SELECT count(*), sum(n) FROM visits WHERE at = $1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF) EXECUTE by_day('2024-02-10');
+EXECUTE by_day('2024-02-10');
+EXECUTE by_day('2024-03-10');
+EXECUTE by_day('2030-01-01');
+EXECUTE by_day(NULL);
+RESET plan_cache_mode;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF)
+SELECT v.n FROM (VALUES (1, '2024-01-02'::date), (2, '2024-03-03'), (3, '2024-01-04')) w (site, at)
+JOIN visits v ON v.site = w.site AND v.at = w.at;
+SELECT same($$SELECT v.* FROM (VALUES (1, '2024-01-02'::date), (2, '2024-03-03'), (3, '2023-12-31'), (4, NULL)) w (site, at)
+JOIN visits v ON v.site = w.site AND v.at = w.at ORDER BY v.site$$);
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- in order: one partition after the other, or merged
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE at < '2024-03-01' AND at >= '2024-01-01' ORDER BY site, at LIMIT 3;
+SELECT same('SELECT * FROM visits ORDER BY site, at LIMIT 50 OFFSET 200');
+SELECT same('SELECT * FROM visits ORDER BY site DESC, at DESC LIMIT 50');
+EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE site = 3 AND at >= '2024-01-01' AND at < '2024-03-01' ORDER BY at;
+SELECT same('SELECT * FROM visits WHERE site = 3 ORDER BY at');
+SELECT same($$SELECT * FROM visits WHERE site = 3 AND at < '2024-03-01' AND at >= '2024-01-01' ORDER BY at DESC LIMIT 45$$);
+RESET enable_sort;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT site, at FROM visits WHERE at < '2024-03-01' ORDER BY site, at;
+FETCH 2 FROM c;
+MOVE 60 IN c;
+FETCH BACKWARD 2 FROM c;
+DELETE FROM visits WHERE site = 1;
+FETCH LAST FROM c;
+FETCH FIRST FROM c;
+ROLLBACK;
+
+-- changes; rows move from heap tables to foreign tables, never from those
+SELECT same($$UPDATE visits SET n = n + 1 WHERE at BETWEEN '2024-01-30' AND '2024-03-02' AND page IS NULL RETURNING *$$);
+SELECT same($$UPDATE visits SET at = '2024-02-20', n = -1 WHERE site = 12 RETURNING *$$);
+SELECT same($$UPDATE visits SET site = 15, at = at - 15, n = -2 WHERE site = 5 AND at BETWEEN '2024-03-01' AND '2024-03-10' AND n > 503 RETURNING *$$);
+UPDATE visits SET at = '2024-03-31' WHERE site = 12;
+UPDATE visits SET at = at + 1 WHERE at = '2024-02-29';
+SELECT same('SELECT * FROM visits ORDER BY site, at');
+SELECT same($$DELETE FROM visits WHERE site = 4 AND at > '2024-01-10' RETURNING *$$);
+SELECT same($$DELETE FROM visits USING generate_series(1, 3) g WHERE site = g AND n % 7 = g RETURNING site, at$$);
+SELECT same($$UPDATE visits v SET page = w.page || '!' FROM visits w WHERE w.site = v.site + 1 AND w.at = v.at AND v.site < 6 RETURNING v.*$$);
+SELECT same('SELECT * FROM visits ORDER BY site, at');
+BEGIN;
+DELETE FROM visits WHERE site = 7;
+SAVEPOINT s;
+UPDATE visits SET n = 0;
+SELECT count(*), sum(n) FROM visits;
+ROLLBACK TO s;
+SELECT count(*), sum(n) > 0 FROM visits WHERE at > '2024-01-01';
+ROLLBACK;
+SELECT same('SELECT count(*), sum(n) FROM visits');
+
+-- row and statement triggers, on the parent and on a partition
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE INFO '% % % on %: % to %', tg_name, tg_when, tg_op, tg_table_name, old, new;
+  RETURN coalesce(new, old);
+END $$;
+CREATE TRIGGER every AFTER INSERT OR UPDATE OR DELETE ON visits FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER first BEFORE INSERT OR UPDATE ON visits_1 FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER whole AFTER INSERT OR UPDATE OR DELETE ON visits FOR EACH STATEMENT EXECUTE FUNCTION tell();
+INSERT INTO visits VALUES (20, '2024-01-01', 1), (20, '2024-03-01', 1);
+UPDATE visits SET n = 2 WHERE site = 20;
+UPDATE visits SET at = '2024-02-01' WHERE site = 20 AND at = '2024-03-01';
+DELETE FROM visits WHERE site = 20;
+DROP TRIGGER every ON visits;
+DROP TRIGGER whole ON visits;
+DROP TRIGGER first ON visits_1;
+
+-- partition by partition
+CREATE TABLE pages (site int NOT NULL, at date NOT NULL, title text) PARTITION BY RANGE (at);
+CREATE FOREIGN TABLE pages_1 (site int OPTIONS (rowkey '1') NOT NULL, at date OPTIONS (rowkey '2') NOT NULL, title text) SERVER widecol;
+CREATE FOREIGN TABLE pages_2 (site int OPTIONS (rowkey '1') NOT NULL, at date OPTIONS (rowkey '2') NOT NULL, title text) SERVER widecol;
+ALTER TABLE pages ATTACH PARTITION pages_1 FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+ALTER TABLE pages ATTACH PARTITION pages_2 FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+CREATE TABLE heap.pages AS SELECT s AS site, d::date AS at, 't' || s AS title
+FROM generate_series(2, 40, 2) s, generate_series('2024-01-01'::date, '2024-02-29', '2 days') d;
+INSERT INTO pages SELECT * FROM heap.pages;
+SET enable_partitionwise_join = on;
+SET enable_partitionwise_aggregate = on;
+SELECT same($$SELECT v.site, v.at, title FROM visits v JOIN pages p USING (site, at) WHERE at BETWEEN '2024-01-01' AND '2024-02-29' ORDER BY 1, 2$$);
+SELECT same($$SELECT v.at, count(title), sum(n) FROM visits v LEFT JOIN pages p USING (site, at) WHERE v.at < '2024-02-10' GROUP BY v.at ORDER BY 1$$);
+SELECT same('SELECT at, count(*), max(page) FROM visits GROUP BY at ORDER BY at');
+EXPLAIN (COSTS OFF) SELECT p.title, q.title FROM pages p JOIN pages q USING (site, at);
+RESET enable_partitionwise_join;
+RESET enable_partitionwise_aggregate;
+
+-- statistics of the whole
+ANALYZE visits;
+SELECT c.relname, c.reltuples = (CASE c.relname WHEN 'visits_1' THEN (SELECT count(*) FROM visits_1) WHEN 'visits_2' THEN (SELECT count(*) FROM visits_2)
+  WHEN 'visits_d' THEN (SELECT count(*) FROM visits_d) WHEN 'visits' THEN (SELECT count(*) FROM visits) ELSE (SELECT count(*) FROM visits_3) END) AS counted
+FROM pg_class c WHERE oid IN (SELECT relid FROM pg_partition_tree('visits')) ORDER BY 1;
+SELECT attname, inherited, n_distinct > 0 OR n_distinct < -0.01 AS distinct FROM pg_stats WHERE schemaname = 'parts' AND tablename = 'visits' AND attname IN ('site', 'page') ORDER BY 1;
+
+-- DETACH, ATTACH, TRUNCATE
+ALTER TABLE visits DETACH PARTITION visits_2;
+SELECT count(*) FROM visits WHERE at BETWEEN '2024-02-01' AND '2024-02-28';
+INSERT INTO visits_2 (site, at) VALUES (1, '2023-01-01');
+DELETE FROM visits_2 WHERE at = '2023-01-01';
+ALTER TABLE visits ATTACH PARTITION visits_2 FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+SELECT same('SELECT * FROM visits ORDER BY site, at');
+BEGIN;
+TRUNCATE visits;
+SELECT count(*) FROM visits;
+INSERT INTO visits VALUES (1, '2024-01-01'), (1, '2024-03-01');
+SELECT count(*) FROM visits;
+ROLLBACK;
+SELECT same('SELECT * FROM visits ORDER BY site, at');
+TRUNCATE visits;
+SELECT count(*) FROM visits;
+
+-- --- by list and by hash, in two levels ---------------------------------------
+
+CREATE TABLE orders (region text NOT NULL, id int NOT NULL, amount numeric) PARTITION BY LIST (region);
+CREATE TABLE orders_n PARTITION OF orders FOR VALUES IN ('north', 'east') PARTITION BY HASH (id);
+CREATE FOREIGN TABLE orders_s (region text OPTIONS (rowkey '1') NOT NULL, id int OPTIONS (rowkey '2') NOT NULL, amount numeric) SERVER widecol;
+CREATE FOREIGN TABLE orders_n0 (region text OPTIONS (rowkey '1') NOT NULL, id int OPTIONS (rowkey '2') NOT NULL, amount numeric) SERVER widecol;
+CREATE FOREIGN TABLE orders_n1 (region text OPTIONS (rowkey '1') NOT NULL, id int OPTIONS (rowkey '2') NOT NULL, amount numeric) SERVER widecol;
+CREATE TABLE orders_n2 PARTITION OF orders_n FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+ALTER TABLE orders ATTACH PARTITION orders_s FOR VALUES IN ('south');
+ALTER TABLE orders_n ATTACH PARTITION orders_n0 FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+ALTER TABLE orders_n ATTACH PARTITION orders_n1 FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+INSERT INTO orders SELECT (ARRAY['north', 'east', 'south'])[1 + g % 3], g, g * 1.5 FROM generate_series(1, 300) g;
+CREATE TABLE heap.orders AS SELECT * FROM orders;
+SELECT tableoid::regclass::text, region, count(*) > 20 AS some FROM orders GROUP BY 1, 2 ORDER BY 1, 2;
+EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE region = 'north' AND id = 30;
+SELECT same('SELECT * FROM orders ORDER BY region, id');
+SELECT same($$SELECT * FROM orders WHERE region = 'north' AND id IN (30, 33, 36, 31) ORDER BY id$$);
+SELECT same($$SELECT * FROM orders WHERE region IN ('north', 'south') AND id BETWEEN 50 AND 150 ORDER BY id$$);
+SELECT same($$SELECT region, sum(amount) FROM orders GROUP BY region ORDER BY 1$$);
+SELECT same($$UPDATE orders SET amount = amount + 1 WHERE region = 'east' AND id < 100 RETURNING *$$);
+SELECT same($$DELETE FROM orders WHERE region <> 'south' AND id % 10 = 0 RETURNING *$$);
+SELECT same('SELECT * FROM orders ORDER BY region, id');
+SELECT same('SELECT o.* FROM orders o JOIN orders p ON o.region = p.region AND o.id = p.id + 3 WHERE p.id < 40 ORDER BY o.id');
+INSERT INTO orders VALUES ('west', 1, 1);
+
+-- --- inheritance --------------------------------------------------------------
+
+CREATE TABLE things (id int NOT NULL, name text);
+CREATE TABLE priced (price numeric);
+CREATE FOREIGN TABLE books (id int OPTIONS (rowkey '1') NOT NULL, name text, price numeric, pages int) INHERITS (things, priced) SERVER widecol;
+CREATE TABLE toys (age int) INHERITS (things, priced);
+CREATE FOREIGN TABLE tools (id int OPTIONS (rowkey '1') NOT NULL, name text) INHERITS (things) SERVER widecol;
+CREATE TABLE heap.things (id int NOT NULL, name text);
+CREATE TABLE heap.priced (price numeric);
+CREATE TABLE heap.books (pages int) INHERITS (heap.things, heap.priced);
+CREATE TABLE heap.toys (age int) INHERITS (heap.things, heap.priced);
+CREATE TABLE heap.tools () INHERITS (heap.things);
+SELECT same('INSERT INTO books SELECT g, ''book '' || g, g * 2, g * 100 FROM generate_series(1, 20) g RETURNING *');
+SELECT same('INSERT INTO toys SELECT g, ''toy '' || g, g * 3, g FROM generate_series(11, 30) g RETURNING *');
+SELECT same('INSERT INTO tools SELECT g, ''tool '' || g FROM generate_series(21, 40) g RETURNING *');
+SELECT same('INSERT INTO things VALUES (5, ''thing''), (50, NULL) RETURNING *');
+SELECT same('SELECT tableoid::regclass::text ~ ''books'', * FROM things ORDER BY id, name');
+SELECT same('SELECT * FROM priced ORDER BY price');
+SELECT same('SELECT * FROM ONLY things ORDER BY id');
+SELECT same('SELECT name FROM things WHERE id BETWEEN 5 AND 25 ORDER BY id, name');
+SELECT same('SELECT t.name, p.price FROM things t JOIN priced p ON p.price = t.id * 2 ORDER BY 1, 2');
+SELECT same('UPDATE things SET name = upper(name) WHERE id % 4 = 1 RETURNING id, name');
+SELECT same('UPDATE priced SET price = price + 0.5 WHERE price > 20 RETURNING *');
+SELECT same('DELETE FROM things WHERE id IN (5, 12, 22, 35) RETURNING *');
+SELECT same('DELETE FROM priced WHERE price < 10 RETURNING *');
+SELECT same('SELECT * FROM things ORDER BY id, name');
+SELECT same('SELECT * FROM books ORDER BY id');
+ALTER TABLE things ADD COLUMN note text DEFAULT 'new';
+ALTER TABLE heap.things ADD COLUMN note text DEFAULT 'new';
+SELECT same('INSERT INTO books (id, name, note) VALUES (60, ''later'', ''x'') RETURNING id, name, note');
+SELECT id, note FROM things WHERE id >= 39 ORDER BY id;
+ANALYZE things;
+SELECT relname, reltuples FROM pg_class WHERE relnamespace = 'parts'::regnamespace AND relname IN ('things', 'books', 'toys', 'tools') ORDER BY 1;
+ALTER FOREIGN TABLE books NO INHERIT priced;
+SELECT count(*) FROM priced;
+ALTER FOREIGN TABLE books INHERIT priced;
+TRUNCATE things;
+SELECT count(*) FROM things;
+
+DEALLOCATE ALL;
+SELECT count(widecol.drop_table(t)) FROM unnest('{visits_1,visits_2,visits_d,pages_1,pages_2,orders_s,orders_n0,orders_n1,books,tools}'::text[]) t;
+DROP SCHEMA heap CASCADE;
+SET client_min_messages = error;
+DROP SCHEMA parts CASCADE;
