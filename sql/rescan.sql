@@ -94,6 +94,36 @@ BEGIN
 END $$;
 SELECT count(*) FROM item WHERE v = 'seen';
 
+-- Subqueries whose condition is not on the key: the rows are read twice at most, then they are kept.
+CREATE FUNCTION read_of_item(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    IF line ~ 'Rows Read|Foreign Scan' THEN RETURN NEXT line; END IF;
+  END LOOP;
+END $$;
+UPDATE item SET v = b || '/' || a WHERE a > 3;
+SELECT read_of_item('SELECT g, (SELECT count(*) FROM item WHERE v || '''' < g::text) FROM generate_series(1, 50) g');
+SELECT g, (SELECT count(*) FROM item WHERE v || '' < g::text) FROM generate_series(1, 6) g;
+SELECT read_of_item('SELECT * FROM generate_series(1, 50) g, LATERAL (SELECT a FROM item WHERE v || '''' LIKE ''%'' || g || ''%'' LIMIT 1) i');
+SELECT * FROM generate_series(1, 6) g, LATERAL (SELECT a, b FROM item WHERE b + 0 = g ORDER BY a, b LIMIT 1 OFFSET 1) i;
+-- ranges that change in between, or are the same for a while
+SELECT p.id, g, (SELECT string_agg(v, ' ') FROM item i WHERE i.a = p.a AND length(v) < g)
+  FROM probe p, generate_series(3, 5) g WHERE id < 4 ORDER BY 1, 2;
+-- what the statement itself writes is not seen, whether read or kept
+WITH u AS (UPDATE item SET v = 'later' WHERE a = 20 RETURNING b)
+SELECT u.b, (SELECT count(*) FROM item WHERE v || '' = 'later' AND b + 0 * u.b > 0) FROM u ORDER BY 1;
+-- too many for work_mem: read each time
+CREATE FOREIGN TABLE wide (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'item_wide');
+INSERT INTO wide SELECT g, repeat(chr(64 + g), 10000) FROM generate_series(1, 20) g;
+SET work_mem = '64kB';
+SELECT g, (SELECT count(*) FROM wide WHERE left(v, 1) < chr(64 + g)) FROM generate_series(1, 4) g;
+SELECT read_of_item('SELECT g, (SELECT count(*) FROM wide WHERE left(v, 1) < chr(64 + g)) FROM generate_series(1, 4) g');
+RESET work_mem;
+SELECT read_of_item('SELECT g, (SELECT count(*) FROM wide WHERE left(v, 1) < chr(64 + g)) FROM generate_series(1, 4) g');
+DROP FOREIGN TABLE wide;
+SELECT widecol.drop_table('item_wide');
+
 -- An error in the middle leaves the session usable.
 SELECT 1 / (a - 4) FROM item WHERE b = 1;
 SELECT count(*) FROM item;

@@ -4,7 +4,9 @@
  * Nothing is asked of the engine before the first row is (but for a cursor's
  * snapshot): then the conditions' values are evaluated, ranges computed, and the
  * Scan opened.  A rescan keeps the snapshot, and the ranges too unless a
- * parameter changed.
+ * parameter of theirs changed.  If it did not, the same rows come again: from the
+ * second time on they are kept while there is room, and given from there; when
+ * fewer were read (a LIMIT, an EXISTS), the Scan stays open behind them.
  *
  * Conditions are expected to be decided by the ranges alone.  Where they turn
  * out not to be (a bound that had to be widened, too many ranges), the clauses
@@ -15,6 +17,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
@@ -24,6 +27,7 @@
 #include "fdw/fdw.h"
 #include "fdw/mapkeys.h"
 #include "fdw/reader.h"
+#include "fdw/rowcache.h"
 #include "fdw/scan.h"
 #include "fdw/warn.h"
 
@@ -45,6 +49,7 @@ typedef struct WcScanState
 	ExprState **exprs;			/* [nvalues]; NULL: the value is constant */
 	Datum	   *values;
 	bool	   *nulls;
+	Bitmapset  *params;			/* what executor nodes above supply to the conditions */
 
 	bool		bounds_known;
 	WcBounds	bounds;
@@ -57,6 +62,10 @@ typedef struct WcScanState
 	WcClientSnapshot *snapshot; /* held from the first row (a cursor: from its opening) to the end */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
+
+	WcRowCache *kept;			/* rows read since the start, NULL: not kept */
+	uint64		next;			/* of them, the one to give next */
+	bool		keeps_none;		/* they were too many */
 
 	bool		started;
 	WcClientScanStats stats;	/* of scans already closed */
@@ -101,6 +110,16 @@ prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
 	}
 }
 
+static bool
+add_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, add_params, params);
+}
+
 /* Is the query being started as one that has a name, so may be read later? */
 static bool
 opens_cursor(void)
@@ -126,6 +145,8 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 	prepare_values(state, node, plan->fdw_exprs);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
+	(void) add_params((Node *) plan->fdw_exprs, &state->params);
+	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	node->fdw_state = state;
 	if (opens_cursor())
 	{
@@ -227,6 +248,27 @@ passes_recheck(ForeignScanState *node, TupleTableSlot *slot)
 	return ExecQual(node->fdw_recheck_quals, econtext);
 }
 
+static void
+forget_rows(WcScanState *state)
+{
+	if (state->kept != NULL)
+		wc_rowcache_free(state->kept);
+	state->kept = NULL;
+	state->next = 0;
+}
+
+static void
+keep_row(WcScanState *state, TupleTableSlot *slot)
+{
+	if (wc_rowcache_add(state->kept, slot->tts_values, slot->tts_isnull))
+		state->next++;
+	else
+	{
+		forget_rows(state);
+		state->keeps_none = true;
+	}
+}
+
 /* Called in the per-tuple memory context. */
 TupleTableSlot *
 widecolIterateForeignScan(ForeignScanState *node)
@@ -235,6 +277,11 @@ widecolIterateForeignScan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
+	if (state->kept != NULL && wc_rowcache_get(state->kept, state->next, slot->tts_values, slot->tts_isnull))
+	{
+		state->next++;
+		return ExecStoreVirtualTuple(slot);
+	}
 	if (state->scan == NULL && !state->done)
 		start(state, node);
 	while (!state->done)
@@ -247,6 +294,8 @@ widecolIterateForeignScan(ForeignScanState *node)
 		ExecStoreVirtualTuple(slot);
 		if (!state->recheck || passes_recheck(node, slot))
 		{
+			if (state->kept != NULL)
+				keep_row(state, slot);
 			/* a Get has no second row (a cell of it is one, in layout cell) */
 			if (state->bounds.point && state->resources.wrel->layout == WC_LAYOUT_ROW)
 				state->done = true;
@@ -292,8 +341,19 @@ widecolReScanForeignScan(ForeignScanState *node)
 {
 	WcScanState *state = node->fdw_state;
 
-	if (node->ss.ps.chgParam != NULL)
+	if (bms_overlap(node->ss.ps.chgParam, state->params))
+	{
 		state->bounds_known = false;
+		forget_rows(state);
+	}
+	else if (state->kept != NULL)
+	{
+		state->next = 0;
+		return;
+	}
+	else if (state->started && !state->keeps_none)
+		state->kept = wc_rowcache_create(node->ss.ps.state->es_query_cxt,
+										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
 	close_scan(state, node);
 	state->done = false;
 }
