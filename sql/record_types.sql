@@ -141,6 +141,63 @@ INSERT INTO mine VALUES (0, '1', 'own');
 SELECT min(customer), count(*) FROM mine;
 ROLLBACK;
 
+-- random conditions, orders and limits beside heap tables with the same rows
+SELECT setseed(0.42);
+CREATE FOREIGN TABLE f1 (c int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" CHECK (kind = 'a'),
+  o int OPTIONS (rowkey '3', sort 'desc'), p text OPTIONS (rowkey '4') COLLATE "C", v int) SERVER widecol OPTIONS ("table" 'random');
+CREATE FOREIGN TABLE f2 (c int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" GENERATED ALWAYS AS ('ab') STORED,
+  o int OPTIONS (rowkey '3', sort 'desc'), p text OPTIONS (rowkey '4') COLLATE "C", v int) SERVER widecol OPTIONS ("table" 'random');
+CREATE FOREIGN TABLE f3 (c int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" CHECK (kind = ''), v int)
+  SERVER widecol OPTIONS ("table" 'random');
+INSERT INTO f1 SELECT random() * 20, 'a', random() * 10, substr('xyzw', 1 + (random() * 3)::int, (random() * 3)::int), random() * 5 FROM generate_series(1, 300);
+INSERT INTO f2 (c, o, p, v) SELECT random() * 20, random() * 10, substr('xyzw', 1 + (random() * 3)::int, (random() * 3)::int), random() * 5 FROM generate_series(1, 300);
+INSERT INTO f3 SELECT i, '', i FROM generate_series(0, 15) i;
+CREATE TABLE h1 AS SELECT * FROM f1;
+CREATE TABLE h2 AS SELECT * FROM f2;
+CREATE FUNCTION condition() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  r float = random();
+  op text = (ARRAY['=', '<', '>', '<=', '>=', '<>'])[1 + (random() * 5)::int];
+  c int = random() * 20;
+  o int = random() * 10;
+  p text = substr('xyzw', 1 + (random() * 3)::int, (random() * 3)::int);
+  kind text = (ARRAY['a', 'ab', '', 'b'])[1 + (random() * 3)::int];
+BEGIN
+  RETURN CASE
+    WHEN r < .2 THEN format('c %s %s', op, c)
+    WHEN r < .3 THEN format('c = %s', c)
+    WHEN r < .4 THEN format('o %s %s', op, o)
+    WHEN r < .5 THEN format('kind %s %L', op, kind)
+    WHEN r < .6 THEN format('kind IN (%L, ''ab'')', kind)
+    WHEN r < .7 THEN format('p %s %L', op, p)
+    WHEN r < .75 THEN format('(c, kind) > (%s, %L)', c, kind)
+    WHEN r < .8 THEN format('(c, kind, o) <= (%s, %L, %s)', c, kind, o)
+    WHEN r < .85 THEN format('p LIKE %L', p || '%')
+    WHEN r < .9 THEN format('v = %s', c % 5)
+    ELSE format('(%s OR %s)', condition(), condition()) END;
+END $$;
+DO $$
+DECLARE
+  query text;
+  ours text;
+  heaps text;
+BEGIN
+  FOR i IN 1..500 LOOP
+    query = format('SELECT string_agg(x::text, ''/'') FROM (SELECT c, kind, o, p, v FROM @%s WHERE %s AND %s ORDER BY %s%s) x', 1 + i % 2,
+      condition(), condition(),
+      (ARRAY['c, o DESC, p', 'c, kind, o DESC, p', 'c DESC, o, p DESC', 'o, c, p', 'p, c, o', 'c DESC, kind DESC, o, p DESC'])[1 + (random() * 5)::int],
+      CASE WHEN i % 3 = 0 THEN format(' LIMIT %s OFFSET %s', i % 20, i % 5) END);
+    EXECUTE replace(query, '@', 'f') INTO ours;
+    EXECUTE replace(query, '@', 'h') INTO heaps;
+    IF ours IS DISTINCT FROM heaps THEN
+      RAISE WARNING '%: %, not %', query, ours, heaps;
+    END IF;
+  END LOOP;
+END $$;
+UPDATE f2 SET o = o + 100, c = c + 1;
+SELECT (SELECT sum(o) + sum(c) FROM f2) = (SELECT sum(o + 100) + sum(c + 1) FROM h2) AS updated,
+       (SELECT sum(o) + sum(c) FROM f1) = (SELECT sum(o) + sum(c) FROM h1) AS others, (SELECT count(*) FROM f3) AS third;
+
 DROP TABLE events;
 DROP SCHEMA record_types CASCADE;
-SELECT widecol.drop_table(t) FROM unnest('{shop, first, events}'::text[]) t;
+SELECT widecol.drop_table(t) FROM unnest('{shop, first, events, random}'::text[]) t;
