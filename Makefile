@@ -41,7 +41,7 @@ WORKER_DIRS = worker
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey wire
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model wire engine rpc
+ENGINE_CORE_DIRS  = base model rowkey wire engine rpc
 
 files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
 objects = $(patsubst src/%.c,$(BUILD)/%.o,$(1))
@@ -92,7 +92,7 @@ $(BUILD)/$(1).list: FORCE
 endef
 .PHONY: FORCE
 FORCE:
-$(eval $(call list_rule,core,$(LIB_OBJS) $(call objects,$(call files,rowkey))))
+$(eval $(call list_rule,core,$(LIB_OBJS)))
 $(eval $(call list_rule,backend,$(BACKEND_OBJS)))
 $(eval $(call list_rule,worker,$(WORKER_OBJS)))
 

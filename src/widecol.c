@@ -27,6 +27,7 @@ double		wc_debug_clock_offset_ms = 0;
 int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
 bool		wc_warn_full_scan = false;
+bool		wc_enable_pushdown = true;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -92,6 +93,11 @@ define_session_settings(void)
 							 "For testing what time to live does.",
 							 &wc_debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
 							 PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("widecol.enable_pushdown",
+							 "Enables plans in which the engine filters and limits rows.",
+							 "Conditions on the row key become ranges also without.",
+							 &wc_enable_pushdown, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomStringVariable("widecol.read_timestamp",
 							   "Shows stored tables as of a time, for reading only.",
 							   "A timestamp with time zone, or microseconds since 1970; empty for now.",

@@ -27,7 +27,7 @@ allowed()
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	wire | engine) echo "base/ model/" ;;
-	rpc) echo "base/ model/ wire/ engine/engine.h" ;;
+	rpc) echo "base/ model/ rowkey/ wire/ engine/engine.h" ;;
 	channel) echo "base/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;

@@ -153,6 +153,31 @@ extern void wc_client_require_writable(void);
  */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 
+/*
+ * One change to all rows of a scan, made where they are: an operation with the
+ * same items for each (model/batch.h; WcOp.items) goes into the transaction's
+ * batch.  Rows are seen as a scan would see them, own writes with cid less than
+ * `cid` included.  Takes the writer's lock on the table.  A round trip.
+ */
+typedef struct WcClientModify
+{
+	const WcScan *scan;
+	WcClientSnapshot *snapshot;
+	CommandId	cid;
+	CommandId	write_cid;		/* of the operations */
+	WcSlice		keys;			/* keys that the caller could read: an encoded WcKeyCheck */
+	WcSlice		items;			/* for rows that the scan returns with a cell */
+	WcSlice		items_bare;		/* for those that it returns without any */
+} WcClientModify;
+
+/* Can it be had? */
+extern bool wc_client_modifies(void);
+
+/* False, and nothing has been changed, when there is a key that the caller perhaps
+ * could not read.  stats are set either way. */
+extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows,
+							 WcClientScanStats *stats);
+
 /* --- administration: a round trip each ------------------------------------*/
 extern void wc_client_flush(const WcTableDesc *table);
 extern void wc_client_compact(const WcTableDesc *table, bool major);

@@ -18,6 +18,7 @@
 #include "lib/ilist.h"
 
 #include "client/client.h"
+#include "wire/message.h"
 
 typedef enum WcDriverFeature
 {
@@ -28,7 +29,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans see the batch so far */
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
-	WC_FEATURE_SAMPLE = 1 << 7	/* ranges to sample */
+	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
+	WC_FEATURE_MODIFY = 1 << 8	/* one change to all rows of a scan */
 } WcDriverFeature;
 
 /* One open scan, the driver's part; embedded in the client's. */
@@ -103,6 +105,14 @@ typedef struct WcDriver
 	/* Whole operations, to be appended to the transaction's batch, which may hold
 	 * bytes_max bytes.  more: another call follows at once. */
 	void		(*write) (WcSlice ops, uint64 bytes_max, bool more);
+
+	/*
+	 * Appends an operation a row of a scan to the batch, which may hold bytes_max
+	 * bytes, or nothing (see the outcome).  After an error it is not known whether
+	 * anything was appended: rollback_to must follow.
+	 */
+	void		(*modify) (const WcClientModify *modify, const WcDriverOpen *open, uint64 bytes_max,
+						   WcModifyResult *result, WcClientScanStats *stats);
 
 	/* Keeps the first nops operations of the batch; never fails. */
 	void		(*rollback_to) (uint64 nops);

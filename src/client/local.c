@@ -163,14 +163,14 @@ take_number(void)
 }
 
 static void
-set_stats(WcDriverScan *scan, const WcScanReport *report)
+set_stats(WcClientScanStats *stats, const WcScanReport *report)
 {
-	scan->stats.rows = report->rows_returned;
-	scan->stats.cells_examined = report->cells_examined;
-	scan->stats.seeks = report->seeks;
-	scan->stats.rows_examined = report->rows_examined;
-	scan->stats.cache_hits = report->cache_hits;
-	scan->stats.blocks_read = report->blocks_read;
+	stats->rows = report->rows_returned;
+	stats->cells_examined = report->cells_examined;
+	stats->seeks = report->seeks;
+	stats->rows_examined = report->rows_examined;
+	stats->cache_hits = report->cache_hits;
+	stats->blocks_read = report->blocks_read;
 }
 
 /* The engine holds nothing for the scan any more. */
@@ -208,7 +208,7 @@ stash(WcDriverScan *scan, WcFrameReader *frame)
 		status = wc_scan_report_take(&payload, &report, &err);
 		if (status == WC_OK)
 		{
-			set_stats(scan, &report);
+			set_stats(&scan->stats, &report);
 			scan->complete = true;
 			forget_scan(scan);	/* the engine has closed it by itself */
 		}
@@ -425,7 +425,7 @@ local_scan_stats(WcDriverScan *scan)
 	payload = payload_of(frame);
 	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
 		wc_raise(&err);
-	set_stats(scan, &report);
+	set_stats(&scan->stats, &report);
 }
 
 static bool
@@ -590,6 +590,31 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 }
 
 static void
+local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 bytes_max, WcModifyResult *result,
+			 WcClientScanStats *stats)
+{
+	WcModifyMessage m = {0};
+	WcError		err;
+
+	if (open->snapshot != 0)
+		note_snapshot(open->snapshot);
+	m.snapshot = open->snapshot;
+	m.cid = open->cid;
+	m.clock_offset_us = open->clock_offset_us;
+	m.write_cid = modify->write_cid;
+	m.bytes_max = bytes_max;
+	m.keys = modify->keys;
+	m.items = modify->items;
+	m.items_bare = modify->items_bare;
+	wc_message_modify_encode(begin_request(), &m, open->scan);
+	in_use = true;
+	if (wc_message_modified_decode(request(WC_MSG_MODIFY), result, &err) != WC_OK)
+		wc_raise(&err);
+	set_stats(stats, &result->report);
+	stats->batches = 1;
+}
+
+static void
 local_rollback_to(uint64 nops)
 {
 	if (!deferred.rollback || nops < deferred.rollback_to)
@@ -718,7 +743,8 @@ local_catalog_generation(void)
 const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
-	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE,
+	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE |
+	WC_FEATURE_MODIFY,
 	.connect = local_connect,
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
@@ -733,6 +759,7 @@ const WcDriver wc_local_driver = {
 	.snapshot_take = local_snapshot_take,
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,
+	.modify = local_modify,
 	.rollback_to = local_rollback_to,
 	.lock_row = local_lock_row,
 	.commit = local_commit,

@@ -21,6 +21,7 @@ static WcBuf buffer = WC_BUF_INIT;
 static WcBatchBuilder builder;
 static uint64 sent;				/* operations with the driver */
 static uint64 sent_bytes;
+static bool unsure;				/* the driver may have more: a change was interrupted */
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
@@ -110,6 +111,17 @@ bytes_max(void)
 	return (uint64) wc_max_transaction_mb * 1024 * 1024;
 }
 
+static void pg_attribute_noreturn()
+too_large(uint64 bytes)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("transaction writes too much to stored tables"),
+			 errdetail("It has " UINT64_FORMAT " bytes of changes; widecol.max_transaction_size is " UINT64_FORMAT ".",
+					   bytes, bytes_max()),
+			 errhint("Commit more often, or raise widecol.max_transaction_size.")));
+}
+
 static void
 send(bool more)
 {
@@ -118,12 +130,7 @@ send(bool more)
 	if (builder.nops == 0)
 		return;
 	if (sent_bytes + buffer.len > bytes_max())
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("transaction writes too much to stored tables"),
-				 errdetail("It has " UINT64_FORMAT " bytes of changes; widecol.max_transaction_size is " UINT64_FORMAT ".",
-						   sent_bytes + buffer.len, bytes_max()),
-				 errhint("Commit more often, or raise widecol.max_transaction_size.")));
+		too_large(sent_bytes + buffer.len);
 	wc_driver()->write(wc_buf_slice(&buffer), bytes_max(), more);
 	sent += builder.nops;
 	sent_bytes += buffer.len;
@@ -145,9 +152,41 @@ wc_batch_send(void)
 }
 
 bool
+wc_client_modifies(void)
+{
+	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
+}
+
+bool
+wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
+{
+	WcDriverOpen open = {
+		.scan = modify->scan,.snapshot = wc_snapshot_number(modify->snapshot),.cid = modify->cid,
+		.clock_offset_us = wc_client_clock_offset_us()
+	};
+	WcModifyResult result;
+
+	wc_client_require_writable();
+	wc_lock_for_writing(table);
+	wc_xact_join();
+	wc_batch_send();
+	unsure = true;
+	wc_driver()->modify(modify, &open, bytes_max(), &result, stats);
+	unsure = false;
+	if (result.outcome == WC_MODIFY_TOO_LARGE)
+		too_large(sent_bytes + result.bytes);
+	if (result.outcome != WC_MODIFY_DONE)
+		return false;
+	*rows = result.rows;
+	sent += result.operations;
+	sent_bytes += result.bytes;
+	return true;
+}
+
+bool
 wc_batch_empty(void)
 {
-	return sent + builder.nops == 0;
+	return sent + builder.nops == 0 && !unsure;
 }
 
 void
@@ -166,17 +205,18 @@ wc_batch_cut(const WcBatchMark *mark)
 {
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
-	if (sent + builder.nops == mark->nops)
+	if (sent + builder.nops == mark->nops && !unsure)
 		return;
-	if (sent == mark->sent)
+	if (sent == mark->sent && !unsure)
 		buffer.len = mark->offset;
 	else
 	{
 		/* what is here came after it, and perhaps some that was sent */
 		buffer.len = 0;
-		if (sent > mark->nops)
+		if (sent > mark->nops || unsure)
 		{
 			wc_driver()->rollback_to(mark->nops);
+			unsure = false;
 			sent = mark->nops;
 			sent_bytes = mark->bytes;
 		}
@@ -189,6 +229,7 @@ wc_batch_forget(void)
 {
 	sent = 0;
 	sent_bytes = 0;
+	unsure = false;
 	nlocked = 0;
 	if (builder.buf != NULL)
 	{

@@ -26,6 +26,9 @@ extern bool wc_warn_full_scan;
 #define WC_WORKER_ID_MAX 511
 extern int	wc_worker_id;
 
+/* widecol.enable_pushdown: may the engine filter and limit rows? */
+extern bool wc_enable_pushdown;
+
 /* widecol.read_timestamp: what SHOW says, "" for now.  wc_client_read_timestamp
  * (client.h) has the time.  readtime.c */
 extern char *wc_read_timestamp_text;

@@ -581,7 +581,9 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	explain_range(&shown, es);
 	explain_cells(&shown, es);
-	columns = columns_read(&shown);
+
+	/* rows of a direct modification are not read, but where that turns out to be needed */
+	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;
 	if (columns != NIL)
 		ExplainPropertyList("Columns", columns, es);
 	if (plan.row_limit > 0)

@@ -37,5 +37,11 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->IsForeignRelUpdatable = widecolIsForeignRelUpdatable;
 	routine->ExecForeignTruncate = widecolExecForeignTruncate;
 
+	routine->PlanDirectModify = widecolPlanDirectModify;
+	routine->BeginDirectModify = widecolBeginDirectModify;
+	routine->IterateDirectModify = widecolIterateDirectModify;
+	routine->EndDirectModify = widecolEndDirectModify;
+	routine->ExplainDirectModify = widecolExplainForeignScan;
+
 	PG_RETURN_POINTER(routine);
 }

@@ -52,4 +52,10 @@ extern void widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
 extern int	widecolIsForeignRelUpdatable(Relation rel);
 extern void widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs);
 
+/* direct.c */
+extern bool widecolPlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index);
+extern void widecolBeginDirectModify(ForeignScanState *node, int eflags);
+extern TupleTableSlot *widecolIterateDirectModify(ForeignScanState *node);
+extern void widecolEndDirectModify(ForeignScanState *node);
+
 #endif

@@ -129,8 +129,8 @@ widecolIsForeignRelUpdatable(Relation rel)
 
 /* --- state ------------------------------------------------------------------*/
 
-static WcModify *
-make_state(EState *estate, ResultRelInfo *rinfo)
+WcModify *
+wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 {
 	MemoryContext context = AllocSetContextCreate(estate->es_query_cxt, "widecol modify", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -150,12 +150,13 @@ make_state(EState *estate, ResultRelInfo *rinfo)
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_init(m);
 	MemoryContextSwitchTo(old);
+	m->uses = 1;
 	rinfo->ri_FdwState = m;
 	return m;
 }
 
-static void
-release_state(ResultRelInfo *rinfo)
+void
+wc_modify_close(ResultRelInfo *rinfo)
 {
 	WcModify   *m = rinfo->ri_FdwState;
 
@@ -195,8 +196,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	m = make_state(mtstate->ps.state, rinfo);
-	m->uses = 1;
+	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
@@ -208,7 +208,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 void
 widecolEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 {
-	release_state(rinfo);
+	wc_modify_close(rinfo);
 }
 
 /* COPY, and rows that are routed to a partition (which may be the target of an
@@ -218,19 +218,20 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	WcModify   *m = rinfo->ri_FdwState;
 
-	if (m == NULL)
+	if (m != NULL)
 	{
-		m = make_state(mtstate->ps.state, rinfo);
-		if (mtstate->ps.plan)
-			m->do_nothing = castNode(ModifyTable, mtstate->ps.plan)->onConflictAction == ONCONFLICT_NOTHING;
+		m->uses++;
+		return;
 	}
-	m->uses++;
+	m = wc_modify_open(mtstate->ps.state, rinfo);
+	if (mtstate->ps.plan)
+		m->do_nothing = castNode(ModifyTable, mtstate->ps.plan)->onConflictAction == ONCONFLICT_NOTHING;
 }
 
 void
 widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 {
-	release_state(rinfo);
+	wc_modify_close(rinfo);
 }
 
 WcClientSnapshot *

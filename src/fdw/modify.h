@@ -31,6 +31,7 @@ typedef struct WcPutColumn
 } WcPutColumn;
 
 struct movedkeys_hash;
+struct WcDirect;
 
 typedef struct WcModify
 {
@@ -60,6 +61,8 @@ typedef struct WcModify
 	WcTouched  *touched;		/* rows the statement has changed, NULL: not needed */
 	WcNested   *nested;			/* rows that statements inside of it have changed, NULL: not needed */
 
+	struct WcDirect *direct;	/* direct.c's own */
+
 	/* UPDATE */
 	bool		update_ready;	/* the next two are set */
 	bool		triggers;		/* BEFORE ROW triggers may change any column */
@@ -86,6 +89,11 @@ extern bool wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new);
 
 /* The statement's snapshot in the engine, held to its end. */
 extern WcClientSnapshot *wc_modify_snapshot(WcModify *m);
+
+/* The state of a statement (or of rows routed) that writes to this table, in its
+ * ri_FdwState; counted: what was opened must be closed. */
+extern WcModify *wc_modify_open(EState *estate, ResultRelInfo *rinfo);
+extern void wc_modify_close(ResultRelInfo *rinfo);
 
 /* rowmodify.c.  insert is false when ON CONFLICT DO NOTHING does nothing. */
 extern void wc_rowmodify_init(WcModify *m);

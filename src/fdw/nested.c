@@ -130,3 +130,18 @@ wc_nested_wrote(const WcNested *nested, WcSlice key)
 
 	return row != NULL && row->subid != InvalidSubTransactionId;
 }
+
+bool
+wc_nested_wrote_any(const WcNested *nested)
+{
+	return nested->rows != NULL;
+}
+
+bool
+wc_nested_is_watched(const EState *estate, uint32 table)
+{
+	for (WcNested *nested = innermost; nested != NULL; nested = nested->outer)
+		if (nested->estate != estate && nested->table == table)
+			return true;
+	return false;
+}

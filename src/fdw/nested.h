@@ -29,4 +29,10 @@ extern void wc_nested_note(const EState *estate, uint32 table, WcSlice key);
 /* Has a statement inside of this one written the row? */
 extern bool wc_nested_wrote(const WcNested *nested, WcSlice key);
 
+/* Has one written any row? */
+extern bool wc_nested_wrote_any(const WcNested *nested);
+
+/* Is there a statement around this one that wants to know which rows are written? */
+extern bool wc_nested_is_watched(const EState *estate, uint32 table);
+
 #endif

@@ -137,6 +137,7 @@ typedef struct Failure
 {
 	const WcRowWrite *w;
 	const WcRowItem *item;		/* NULL: it is not about one column */
+	bool		many_rows;		/* nor about one row */
 } Failure;
 
 static void
@@ -151,6 +152,11 @@ tell_place(void *arg)
 
 	wc_table_desc_fullname(desc, table, sizeof(table));
 	wc_printable(row, sizeof(row), wc_buf_slice(&failure->w->key));
+	if (failure->many_rows)
+	{
+		errcontext("change of stored table \"%s\"", table);
+		return;
+	}
 	family = failure->item ? wc_table_desc_family_by_id(desc, failure->item->family) : NULL;
 	if (family == NULL)
 	{
@@ -163,13 +169,46 @@ tell_place(void *arg)
 }
 
 static void pg_attribute_noreturn()
-fail(const WcRowWrite *w, const WcRowItem *item, const WcError *err)
+fail(const WcRowWrite *w, const WcRowItem *item, bool many_rows, const WcError *err)
 {
-	Failure		failure = {.w = w,.item = item};
+	Failure		failure = {.w = w,.item = item,.many_rows = many_rows};
 	ErrorContextCallback callback = {.previous = error_context_stack,.callback = tell_place,.arg = &failure};
 
 	error_context_stack = &callback;
 	wc_client_write_failed(err);
+}
+
+void
+wc_rowwrite_items(const WcRowWrite *w, WcBuf *out)
+{
+	WcBuf		buf = WC_BUF_INIT;
+	WcBatchBuilder b;
+	const WcRowItem *item = NULL;
+	WcDecoder	d;
+	WcError		err;
+	WcStatus	status;
+	WcOp		op;
+
+	/* an operation has a row; which is no matter */
+	wc_batch_init(&b, &buf);
+	status = wc_batch_row_begin(&b, w->desc->id, 0, wc_slice("r", 1), 0, NULL, 0, &err);
+	for (int i = 0; i < w->nitems && status == WC_OK; i++)
+	{
+		item = &w->items[i];
+		status = add_item(&b, w, item, &err);
+	}
+	if (status == WC_OK)
+		status = wc_batch_row_end(&b, &err);
+	d = wc_decoder(wc_buf_slice(&buf));
+	if (status == WC_OK)
+		status = wc_batch_next_op(&d, &op, &err);
+	if (status == WC_OK)
+		wc_buf_append_slice(out, op.items);
+	wc_buf_free(&buf);
+	if (status == WC_OK)
+		status = wc_buf_status(out, "change", &err);
+	if (status != WC_OK)
+		fail(w, item, true, &err);
 }
 
 void
@@ -184,11 +223,11 @@ wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int
 	if (wc_batch_row_begin(b, w->desc->id, cid, wc_buf_slice(&w->key),
 						   nfamilies > 0 ? WC_ROW_MUST_BE_ABSENT : 0,
 						   must_be_absent, nfamilies, &err) != WC_OK)
-		fail(w, NULL, &err);
+		fail(w, NULL, false, &err);
 	for (int i = 0; i < w->nitems; i++)
 		if (add_item(b, w, &w->items[i], &err) != WC_OK)
-			fail(w, &w->items[i], &err);
+			fail(w, &w->items[i], false, &err);
 	if (wc_batch_row_end(b, &err) != WC_OK)
-		fail(w, NULL, &err);
+		fail(w, NULL, false, &err);
 	wc_client_write_done();
 }

@@ -51,6 +51,9 @@ extern void wc_rowwrite_put_cell(WcRowWrite *w, uint32 family, WcSlice qualifier
 extern void wc_rowwrite_delete(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier, int64 ts);
 extern void wc_rowwrite_clear(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier);
 
+/* Appends only the items, as they are in a batch (WcOp.items), to out. */
+extern void wc_rowwrite_items(const WcRowWrite *w, WcBuf *out);
+
 /* Appends the operation to the transaction's batch; nothing when there is no
  * item.  must_be_absent: the families in which a visible cell is an error when
  * the batch is applied (nfamilies 0: none is). */

@@ -143,7 +143,10 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	state->resources.wrel = wc_relation_open(node->ss.ss_currentRelation);
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
-	prepare_values(state, node, plan->fdw_exprs);
+
+	/* a direct modification has more in fdw_exprs, behind these */
+	prepare_values(state, node, list_concat_copy(wc_key_conds_exprs(state->plan.conds),
+												 wc_key_conds_exprs(state->plan.cell_conds)));
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
@@ -197,6 +200,51 @@ prepare_reading(WcScanState *state, EState *estate)
 	MemoryContextSwitchTo(old);
 }
 
+/* May rows of other record types come? */
+static bool
+may_mix_types(const WcScanState *state)
+{
+	return state->plan.mixed_types || !state->bounds.exact;
+}
+
+/* What is asked of the engine; false: there is nothing to read. */
+static bool
+describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
+{
+	if (!state->started)
+		wc_warning_raise(state->plan.warning);
+	state->started = true;
+	if (!state->bounds_known)
+		compute_bounds(state, node);
+	if (state->bounds.empty || state->cells.empty)
+		return false;
+	prepare_reading(state, node->ss.ps.state);
+	wc_reader_restart(state->reader);
+	wc_reader_check_types(state->reader, may_mix_types(state));
+	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
+		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
+	wc_reader_describe(state->reader, scan);
+	scan->filter_ts_min = state->cells.ts_min;
+	scan->filter_ts_max = state->cells.ts_max;
+	scan->nranges = state->bounds.nranges;
+	scan->ranges = state->bounds.ranges;
+	scan->reversed = state->plan.reversed;
+	scan->measured = node->ss.ps.instrument != NULL;
+	return true;
+}
+
+bool
+wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (!describe(state, node, scan))
+		return false;
+	*snapshot = state->snapshot;
+	*recheck = state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
+	return true;
+}
+
 /* Opens the Scan, or finds that there is nothing to read. */
 static void
 start(WcScanState *state, ForeignScanState *node)
@@ -204,28 +252,11 @@ start(WcScanState *state, ForeignScanState *node)
 	EState	   *estate = node->ss.ps.state;
 	WcScan		scan;
 
-	if (!state->started)
-		wc_warning_raise(state->plan.warning);
-	state->started = true;
-	if (!state->bounds_known)
-		compute_bounds(state, node);
-	if (state->bounds.empty || state->cells.empty)
+	if (!describe(state, node, &scan))
 	{
 		state->done = true;
 		return;
 	}
-	prepare_reading(state, estate);
-	wc_reader_restart(state->reader);
-	wc_reader_check_types(state->reader, state->plan.mixed_types || !state->bounds.exact);
-	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
-		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
-	wc_reader_describe(state->reader, &scan);
-	scan.filter_ts_min = state->cells.ts_min;
-	scan.filter_ts_max = state->cells.ts_max;
-	scan.nranges = state->bounds.nranges;
-	scan.ranges = state->bounds.ranges;
-	scan.reversed = state->plan.reversed;
-	scan.measured = node->ss.ps.instrument != NULL;
 	scan.batch_rows = (uint32) state->resources.wrel->fetch_size;
 	if (!state->recheck)
 	{
@@ -372,6 +403,12 @@ widecolEndForeignScan(ForeignScanState *node)
 		wc_client_snapshot_release(state->snapshot);
 	state->snapshot = NULL;
 	release_resources(&state->resources);
+}
+
+void
+wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats)
+{
+	add_stats(&((WcScanState *) node->fdw_state)->stats, stats);
 }
 
 bool

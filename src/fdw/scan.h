@@ -1,5 +1,5 @@
 /*
- * fdw/scan.h: what EXPLAIN wants to know of a scan that runs.
+ * fdw/scan.h: what EXPLAIN and direct modifications want to know of a scan.
  */
 #ifndef WC_FDW_SCAN_H
 #define WC_FDW_SCAN_H
@@ -13,5 +13,15 @@
 /* Sums over all (re)scans so far; false when the scan has never been started.
  * May cost a round trip.  Kept only under EXPLAIN ANALYZE. */
 extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats);
+
+/*
+ * For a direct modification, whose node has a scan's state and no scan: what would
+ * be asked of the engine (but for limits; it lives as long as the node), and the
+ * snapshot.  False: nothing.  recheck: the answer has more rows than are meant.
+ */
+extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck);
+
+/* Adds what such a modification has read. */
+extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
 
 #endif

@@ -268,6 +268,22 @@ wc_batch_clear_family(WcBatchBuilder *b, uint32_t family, const WcSlice *except,
 }
 
 WcStatus
+wc_batch_items(WcBatchBuilder *b, WcSlice items, WcError *err)
+{
+	WcStatus	status;
+	uint8_t    *p;
+
+	if (items.len == 0)
+		return WC_OK;
+	status = reserve_item(b, items.len, &p, err);
+	if (status != WC_OK)
+		return status;
+	memcpy(p, items.data, items.len);
+	advance(b, p + items.len);
+	return WC_OK;
+}
+
+WcStatus
 wc_batch_row_end(WcBatchBuilder *b, WcError *err)
 {
 	WcStatus	status = wc_buf_status(b->buf, "batch", err);

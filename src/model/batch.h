@@ -112,6 +112,9 @@ extern WcStatus wc_batch_clear_family(WcBatchBuilder *b, uint32_t family, const 
 									  uint32_t nexcept, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_clear_prefix(WcBatchBuilder *b, uint32_t family, WcSlice prefix,
 									  WcError *err) WC_WARN_UNUSED;
+
+/* Items as they are in another ROW operation (WcOp.items); not looked at. */
+extern WcStatus wc_batch_items(WcBatchBuilder *b, WcSlice items, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_row_end(WcBatchBuilder *b, WcError *err) WC_WARN_UNUSED;
 extern void wc_batch_row_abandon(WcBatchBuilder *b);
 

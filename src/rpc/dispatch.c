@@ -4,7 +4,7 @@
 #include "rpc/dispatch.h"
 
 #include "base/log.h"
-
+#include "rpc/rangewrite.h"
 #include "wire/segment.h"
 
 /* What an answer is besides its payload. */
@@ -95,6 +95,22 @@ do_hello(WcDispatch *d, WcSlice body, WcError *err)
 	return WC_OK;
 }
 
+static WcScanReport
+report_of(const WcScanStats *stats)
+{
+	WcScanReport report = {
+		.rows_returned = stats->rows_returned,
+		.rows_examined = stats->rows_examined,
+		.cells_returned = stats->cells_returned,
+		.cells_examined = stats->cells_examined,
+		.seeks = stats->seeks,
+		.cache_hits = stats->cache_hits,
+		.blocks_read = stats->blocks_read
+	};
+
+	return report;
+}
+
 static void
 report_scan(WcDispatch *d, const WcScanner *scanner)
 {
@@ -102,13 +118,7 @@ report_scan(WcDispatch *d, const WcScanner *scanner)
 	WcScanReport report;
 
 	wc_scanner_stats(scanner, &stats);
-	report.rows_returned = stats.rows_returned;
-	report.rows_examined = stats.rows_examined;
-	report.cells_returned = stats.cells_returned;
-	report.cells_examined = stats.cells_examined;
-	report.seeks = stats.seeks;
-	report.cache_hits = stats.cache_hits;
-	report.blocks_read = stats.blocks_read;
+	report = report_of(&stats);
 	wc_scan_report_encode(&d->out, &report);
 }
 
@@ -280,6 +290,31 @@ do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
 	return wc_session_snapshot(&d->session, number, &snapshot, err);
 }
 
+static WcStatus
+do_modify(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcModifyMessage m;
+	WcModifyResult result;
+	WcScanStats stats;
+	WcReadPoint at;
+	WcSnapshot *snapshot;
+	WcStatus	status = wc_message_modify_decode(body, &m, err);
+
+	if (status == WC_OK)
+		status = wc_session_snapshot(&d->session, m.snapshot, &snapshot, err);
+	if (status == WC_OK)
+		status = wc_session_begin_write(&d->session, m.bytes_max, err);
+	if (status != WC_OK)
+		return status;
+	at = read_point(d, snapshot, m.cid, m.clock_offset_us);
+	status = wc_rangewrite(&d->session, &m, &at, &d->arena, &result, &stats, err);
+	if (status != WC_OK)
+		return status;
+	result.report = report_of(&stats);
+	wc_message_modified_encode(&d->out, &result);
+	return WC_OK;
+}
+
 /* Who waits for a row waits in its backend, and asks again. */
 static WcStatus
 do_lock(WcDispatch *d, WcSlice body, WcError *err)
@@ -392,6 +427,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_sample(d, body, err);
 		case WC_MSG_LOCK:
 			return do_lock(d, body, err);
+		case WC_MSG_MODIFY:
+			return do_modify(d, body, err);
 		case WC_MSG_SNAPSHOT:
 			return do_snapshot(d, body, err);
 		default:

@@ -143,13 +143,14 @@ wc_session_scanner_close(WcSession *s, uint32_t number)
 	s->nscanners--;
 }
 
-void
-wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max)
+WcStatus
+wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err)
 {
-	WcStatus	status = WC_OK;
-
 	if (s->txn_failed)
-		return;
+	{
+		*err = s->txn_error;
+		return err->status;
+	}
 	if (s->txn != NULL && s->txn_bytes_max != bytes_max && wc_txn_count(s->txn) == 0)
 	{
 		/* A setting was changed.  A scanner may have been opened on the empty one. */
@@ -159,11 +160,20 @@ wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max)
 			s->txn = NULL;
 		}
 	}
-	if (s->txn == NULL)
-	{
-		s->txn_bytes_max = bytes_max;
-		status = wc_txn_create(s->engine, s->database, bytes_max, &s->txn, &s->txn_error);
-	}
+	if (s->txn != NULL)
+		return WC_OK;
+	s->txn_bytes_max = bytes_max;
+	return wc_txn_create(s->engine, s->database, bytes_max, &s->txn, err);
+}
+
+void
+wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max)
+{
+	WcStatus	status;
+
+	if (s->txn_failed)
+		return;
+	status = wc_session_begin_write(s, bytes_max, &s->txn_error);
 	if (status == WC_OK)
 		status = wc_txn_append(s->txn, ops, &s->txn_error);
 	if (status != WC_OK)

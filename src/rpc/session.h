@@ -70,6 +70,9 @@ extern void wc_session_scanner_close(WcSession *s, uint32_t number);
  * wrong is remembered in txn_error. */
 extern void wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max);
 
+/* The batch to append to, made if need be.  Fails with what is missing from it. */
+extern WcStatus wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err) WC_WARN_UNUSED;
+
 /* Keeps the first nops operations; what was missing behind them is forgotten. */
 extern void wc_session_rollback_to(WcSession *s, uint64_t nops);
 

@@ -165,6 +165,66 @@ wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err)
 }
 
 void
+wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *scan)
+{
+	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->cid);
+	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
+	wc_buf_append_varint(out, m->write_cid);
+	wc_buf_append_varint(out, m->bytes_max);
+	wc_buf_append_bytes(out, m->keys);
+	wc_buf_append_bytes(out, m->items);
+	wc_buf_append_bytes(out, m->items_bare);
+	wc_scan_encode(out, scan);
+}
+
+WcStatus
+wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->snapshot = wc_decode_varint(&d);
+	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
+	m->write_cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->bytes_max = wc_decode_varint(&d);
+	m->keys = wc_decode_bytes(&d);
+	m->items = wc_decode_bytes(&d);
+	m->items_bare = wc_decode_bytes(&d);
+	if (d.failed)
+		return message_done(&d, "MODIFY", err);
+	m->scan = wc_slice(d.p, (size_t) (d.end - d.p));
+	return WC_OK;
+}
+
+void
+wc_message_modified_encode(WcBuf *out, const WcModifyResult *r)
+{
+	wc_buf_append_u8(out, r->outcome);
+	wc_buf_append_varint(out, r->rows);
+	wc_buf_append_varint(out, r->operations);
+	wc_buf_append_varint(out, r->bytes);
+	wc_scan_report_encode(out, &r->report);
+}
+
+WcStatus
+wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err)
+{
+	WcStatus	status = wc_scan_report_take(&in, &r->report, err);
+	WcDecoder	d = wc_decoder(in);
+
+	if (status != WC_OK)
+		return status;
+	r->outcome = wc_decode_u8(&d);
+	r->rows = wc_decode_varint(&d);
+	r->operations = wc_decode_varint(&d);
+	r->bytes = wc_decode_varint(&d);
+	if (r->outcome > WC_MODIFY_TOO_LARGE)
+		wc_decoder_fail(&d);
+	return message_done(&d, "an answer to MODIFY", err);
+}
+
+void
 wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n)
 {
 	for (int i = 0; i < n; i++)

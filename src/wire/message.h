@@ -36,6 +36,7 @@ typedef enum WcMessageType
 	WC_MSG_LOCK = 19,
 	WC_MSG_DROP_DATABASE = 20,
 	WC_MSG_SAMPLE = 21,
+	WC_MSG_MODIFY = 22,
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -132,6 +133,44 @@ typedef struct WcLockMessage
 
 extern void wc_message_lock_encode(WcBuf *out, const WcLockMessage *m);
 extern WcStatus wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
+
+/* MODIFY: the same items for each row of a scan, appended to the batch. */
+typedef struct WcModifyMessage
+{
+	uint64_t	snapshot;		/* these as in OPEN */
+	uint32_t	cid;
+	int64_t		clock_offset_us;
+	uint32_t	write_cid;		/* of the operations */
+	uint64_t	bytes_max;		/* as in BATCH */
+	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h) */
+	WcSlice		items;			/* of rows that the scan returns with a cell */
+	WcSlice		items_bare;		/* of those that it returns without any */
+	WcSlice		scan;			/* an encoded WcScan */
+} WcModifyMessage;
+
+/* m->scan is not looked at: scan is encoded in its place. */
+extern void wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *scan);
+extern WcStatus wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef enum WcModifyOutcome
+{
+	WC_MODIFY_DONE = 0,
+	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`; nothing was appended */
+	WC_MODIFY_TOO_LARGE = 2		/* the batch would have more than bytes_max; nothing was appended */
+} WcModifyOutcome;
+
+/* The answer. */
+typedef struct WcModifyResult
+{
+	uint8_t		outcome;		/* WcModifyOutcome */
+	uint64_t	rows;			/* that the scan returned */
+	uint64_t	operations;		/* appended: none where there are no items */
+	uint64_t	bytes;			/* of them; TOO_LARGE: as many as were made */
+	WcScanReport report;
+} WcModifyResult;
+
+extern void wc_message_modified_encode(WcBuf *out, const WcModifyResult *r);
+extern WcStatus wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err) WC_WARN_UNUSED;
 
 /* Payloads that are numbers only: n varints, exactly. */
 extern void wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n);

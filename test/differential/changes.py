@@ -130,6 +130,36 @@ def delete(rng, tables, table):
     return Statement(f"DELETE FROM {table.name} WHERE {sql}{returning(rng, table)}")
 
 
+def key_range(rng, table):
+    """Conditions on key columns that are there: those that row ranges may decide."""
+    here = dict(zip(table.keys, table.some_key(rng)))
+    parts = []
+    for c in table.keys[:rng.randint(0, len(table.keys))]:
+        kind = rng.random()
+        if kind < 0.4:
+            parts.append(f"{c.name} = {here[c]}")
+        elif kind < 0.7:
+            parts.append(f"{c.name} {rng.choice(['<', '<=', '>', '>='])} {here[c]}")
+        elif kind < 0.8:
+            parts.append(f"{c.name} BETWEEN {here[c]} AND {c.literal(rng)}")
+        else:
+            parts.append(f"{c.name} IN ({here[c]}, {c.literal(rng)}, {c.literal(rng)})")
+    if len(table.keys) > 1 and rng.random() < 0.2:
+        names = ", ".join(c.name for c in table.keys)
+        parts = [f"({names}) {rng.choice(['>', '>=', '<', '<='])} ({', '.join(here.values())})"]
+    return " AND ".join(parts) or "true"
+
+
+def change_range(rng, tables, table):
+    """All rows of a range get the same, or go: done where they are, mostly."""
+    condition = key_range(rng, table)
+    if table.values and (condition == "true" or rng.random() < 0.6):
+        chosen = rng.sample(table.values, rng.randint(1, len(table.values)))
+        sets = ", ".join(f"{c.name} = {'NULL' if rng.random() < 0.4 else c.literal(rng)}" for c in chosen)
+        return Statement(f"UPDATE {table.name} SET {sets} WHERE {condition}")
+    return Statement(f"DELETE FROM {table.name} WHERE {condition}")
+
+
 def delete_using(rng, tables, table):
     other = rng.choice(tables)
     a, b = Scope(table, table.name), Scope(other, "o")
@@ -166,12 +196,12 @@ def look(rng, tables, table):
     return Statement(q.sql(), q.ordered)
 
 
-CHANGES = [insert] * 4 + [insert_shifted, update_key, update_from, delete_using, with_changes] + [update] * 4 + [delete] * 3 + [look] * 3
+CHANGES = [insert] * 4 + [insert_shifted, update_key, update_from, delete_using, with_changes] + [update] * 4 + [delete] * 3 + [change_range] * 4 + [look] * 3
 
 
 def change(rng, tables, table):
     # nobody would keep the heap's copy of the raw key right
-    return rng.choice([look] if table.raw_key else CHANGES)(rng, tables, table)
+    return rng.choice([look, change_range] if table.raw_key else CHANGES)(rng, tables, table)
 
 
 def transaction(rng, tables):

@@ -123,7 +123,7 @@ def difference(case, answers, name):
 def make_case(rng, tables):
     if rng.random() < 0.75:
         return Case.of_query(queries.query(rng, tables))
-    return Case(changes.story(rng, tables))
+    return Case(changes.story(rng, tables), rng.choice([[], [], [], ["widecol.enable_pushdown = off"]]))
 
 
 class Round:

@@ -55,6 +55,7 @@ write_sample(WcBuf *buf, WcBatchBuilder *b)
 	OK(wc_batch_clear_prefix(b, 3, S("pre"), NULL));
 	OK(wc_batch_row_end(b, NULL));
 	OK(wc_batch_row_begin(b, 7, 201, S("no items"), 0, families, 3, NULL));
+	OK(wc_batch_items(b, S(""), NULL));
 	OK(wc_batch_row_end(b, NULL));
 	OK(wc_batch_create_table(b, 202, &table_desc, NULL));
 	OK(wc_batch_alter_table(b, 203, &table_desc, NULL));
@@ -564,11 +565,44 @@ impossible_operations_are_corrupt(void **state)
 	}
 }
 
+/* A row gets the items of another. */
+static void
+items_are_copied(void **state)
+{
+	WcBuf		sample = WC_BUF_INIT,
+				buf = WC_BUF_INIT;
+	WcBatchBuilder b;
+	WcDecoder	d;
+	WcOp		op,
+				copy;
+
+	write_sample(&sample, &b);
+	d = wc_decoder(wc_buf_slice(&sample));
+	OK(wc_batch_next_op(&d, &op, NULL));
+	wc_batch_init(&b, &buf);
+	OK(wc_batch_row_begin(&b, 8, 9, S("another"), 0, NULL, 0, NULL));
+	OK(wc_batch_items(&b, op.items, NULL));
+	OK(wc_batch_row_end(&b, NULL));
+	assert_int_equal(b.nops, 1);
+	d = wc_decoder(wc_buf_slice(&buf));
+	expect_row(&d, &copy, 8, 9, S("another"), 0);
+	assert_true(wc_slice_eq(copy.items, op.items));
+	assert_true(wc_decoder_done(&d));
+
+	/* as many as an operation may have */
+	OK(wc_batch_row_begin(&b, 8, 9, S("another"), 0, NULL, 0, NULL));
+	assert_int_equal(wc_batch_items(&b, wc_slice(op.items.data, WC_OPERATION_MAX), NULL), WC_TOO_LARGE);
+	wc_batch_row_abandon(&b);
+	wc_buf_free(&sample);
+	wc_buf_free(&buf);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_operation_reads_back),
+		cmocka_unit_test(items_are_copied),
 		cmocka_unit_test(batch_bytes_are_the_documented_ones),
 		cmocka_unit_test(abandoned_row_leaves_nothing),
 		cmocka_unit_test(limits_are_refused_and_change_nothing),

@@ -563,6 +563,72 @@ a_report_ends_a_block(void **state)
 	wc_buf_free(&buf);
 }
 
+static void
+modify_any(WcSlice in, void *arg)
+{
+	WcModifyMessage m;
+	WcError		err;
+
+	if (wc_message_modify_decode(in, &m, &err) != WC_OK)
+		return;
+	(void) wc_mangle_touch(m.keys);
+	(void) wc_mangle_touch(m.items);
+	(void) wc_mangle_touch(m.items_bare);
+	(void) wc_mangle_touch(m.scan);
+}
+
+static WcStatus
+decode_modified(WcSlice in)
+{
+	WcModifyResult r;
+	WcError		err;
+
+	return wc_message_modified_decode(in, &r, &err);
+}
+
+static void
+changes_go_and_their_results_come(void **state)
+{
+	WcModifyMessage m = {.snapshot = 3,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
+		.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
+	WcModifyResult r = {WC_MODIFY_TOO_LARGE, UINT64_MAX, 2, 3, {.rows_returned = 4,.seeks = 7}};
+	WcModifyResult back;
+	WcScan		scan;
+	WcScan		decoded;
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	wc_scan_init(&scan, 42);
+	wc_message_modify_encode(&buf, &m, &scan);
+	assert_int_equal(wc_message_modify_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_int_equal(got.snapshot, 3);
+	assert_int_equal(got.cid, 7);
+	assert_int_equal(got.clock_offset_us, 9);
+	assert_int_equal(got.write_cid, UINT32_MAX);
+	assert_true(got.bytes_max == UINT64_MAX);
+	assert_true(wc_slice_eq(got.keys, m.keys));
+	assert_true(wc_slice_eq(got.items, m.items));
+	assert_int_equal(got.items_bare.len, 0);
+	assert_int_equal(wc_scan_decode(got.scan, &arena, &decoded, &err), WC_OK);
+	assert_int_equal(decoded.table_id, 42);
+	wc_arena_free(&arena);
+	wc_mangle_prefixes(wc_buf_slice(&buf), modify_any, NULL);
+	wc_mangle_randomly(wc_buf_slice(&buf), 2000, modify_any, NULL);
+	wc_buf_reset(&buf, 0);
+
+	wc_message_modified_encode(&buf, &r);
+	assert_int_equal(wc_message_modified_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
+	assert_int_equal(back.outcome, WC_MODIFY_TOO_LARGE);
+	assert_true(back.rows == UINT64_MAX && back.operations == 2 && back.bytes == 3);
+	assert_int_equal(back.report.rows_returned, 4);
+	assert_int_equal(back.report.seeks, 7);
+	buf.data[0] = WC_MODIFY_TOO_LARGE + 1;
+	assert_int_equal(decode_modified(wc_buf_slice(&buf)), WC_CORRUPT);
+	buf.data[0] = WC_MODIFY_DONE;
+	check_decoder(decode_modified, &buf);
+}
+
 int
 main(void)
 {
@@ -578,6 +644,7 @@ main(void)
 		cmocka_unit_test(table_work_goes_and_comes),
 		cmocka_unit_test(estimate_goes_and_comes),
 		cmocka_unit_test(locks_go_and_come),
+		cmocka_unit_test(changes_go_and_their_results_come),
 		cmocka_unit_test(names_and_numbers_go_and_come),
 		cmocka_unit_test(errors_keep_their_texts),
 		cmocka_unit_test(odd_errors_are_errors),

@@ -1,0 +1,87 @@
+/*
+ * fdw/keycontent.c: which row keys a foreign table can read, for the engine.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+#include "utils/date.h"
+
+#include "client/client.h"
+#include "fdw/keycontent.h"
+#include "rowkey/keycheck.h"
+
+/* Text as it is: its decoder takes what is valid and not too long. */
+static bool
+check_text(const WcCodec *codec, WcContentCheck *check)
+{
+	bool		plain = codec->spec.encoding == WC_ENCODING_ORDERED ||
+	codec->spec.encoding == WC_ENCODING_BINARY || codec->spec.encoding == WC_ENCODING_TEXT;
+
+	check->kind = WC_CONTENT_TEXT;
+	check->max = codec->spec.typmod < (int32) VARHDRSZ ? WC_ROW_MAX : codec->spec.typmod - VARHDRSZ;
+	return plain && GetDatabaseEncoding() == PG_UTF8;
+}
+
+static bool
+check_part(const WcCodec *codec, WcContentCheck *check)
+{
+	bool		ordered = codec->spec.encoding == WC_ENCODING_ORDERED;
+
+	check->kind = WC_CONTENT_ANY;
+	switch (codec->spec.type)
+	{
+		case TEXTOID:
+		case VARCHAROID:
+			return check_text(codec, check);
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case UUIDOID:
+		case BYTEAOID:
+			return ordered || codec->spec.encoding == WC_ENCODING_BINARY;
+		case BOOLOID:
+			check->kind = WC_CONTENT_BOOL;
+			return ordered;
+		case FLOAT4OID:
+		case FLOAT8OID:
+			check->kind = WC_CONTENT_FLOAT;
+			return ordered;
+		case DATEOID:
+			check->kind = WC_CONTENT_INTEGER;
+			check->min = DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE;
+			check->max = DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1;
+			return ordered;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			check->kind = WC_CONTENT_INTEGER;
+			check->min = MIN_TIMESTAMP;
+			check->max = END_TIMESTAMP - 1;
+			return ordered;
+		default:
+			return false;
+	}
+}
+
+bool
+wc_keycontent_encode(const WcRelation *wrel, WcBuf *out)
+{
+	WcContentCheck *contents = palloc0(sizeof(WcContentCheck) * Max(wrel->nkeys, 1));
+	WcKeyCheck	check = {.layout = wrel->key_layout,.contents = contents};
+	WcError		err;
+
+	if (wrel->nkeys == 0)
+		check.layout = (WcKeyLayout) {0};
+	for (int k = 0; k < wrel->nkeys; k++)
+	{
+		const WcRelColumn *col = &wrel->columns[wrel->keys[k]];
+
+		if (col->hashed || !check_part(&col->codec, &contents[k]))
+			return false;
+	}
+	wc_keycheck_encode(out, &check);
+	if (wc_buf_status(out, "row key", &err) != WC_OK)
+		wc_raise(&err);
+	return true;
+}

@@ -1,0 +1,373 @@
+/*
+ * test/unit/test_rangewrite.c: one change to all rows of a scan, in a session.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+
+#include "rowkey/keycheck.h"
+#include "rpc/rangewrite.h"
+
+/* Several blocks, several chunks. */
+#define ROWS 20000
+
+typedef struct Site
+{
+	Kit			kit;
+	WcLockTable *locktable;
+	atomic_bool cancel;
+	WcSession	session;
+	uint64_t	bytes_max;		/* of the batch */
+	WcScanStats stats;			/* of the last change */
+} Site;
+
+/* Rows first .. last - 1 get the value "new" in f:q; those without f:q in f:bare. */
+typedef struct Change
+{
+	int			first;
+	int			last;
+	uint32_t	key_length;		/* of keys that can be read; 0: of all */
+	bool		spoilt;			/* items that make no sense */
+	bool		no_items;		/* for rows with f:q */
+	uint32_t	table;			/* 0: the kit's */
+} Change;
+
+static void
+row_key(char *key, size_t size, int i)
+{
+	snprintf(key, size, "r%07d", i);
+}
+
+static void
+put_rows(Site *site, int from, int to, uint32_t cid)
+{
+	site->kit.cid = cid;
+	for (int i = from; i < to; i++)
+	{
+		char		key[16];
+
+		row_key(key, sizeof(key), i);
+		kit_put(&site->kit, key, 1, "q", KIT_LATEST, "old");
+	}
+}
+
+/* What the kit has collected goes into the session's batch. */
+static void
+write(Site *site)
+{
+	wc_session_write(&site->session, wc_buf_slice(&site->kit.ops), site->bytes_max);
+	assert_false(site->session.txn_failed);
+	wc_buf_reset(&site->kit.ops, SIZE_MAX);
+	wc_batch_init(&site->kit.builder, &site->kit.ops);
+}
+
+static void
+site_open(Site *site, uint8_t packing, int rows)
+{
+	kit_open(&site->kit);
+	site->locktable = wc_locktable_create();
+	atomic_init(&site->cancel, false);
+	wc_session_init(&site->session, site->kit.engine, site->locktable, &site->cancel);
+	site->session.database = KIT_DATABASE;
+	site->bytes_max = 1 << 30;
+	kit_create(&site->kit, "t", packing, 1);
+	put_rows(site, 0, rows, 0);
+	kit_commit(&site->kit);
+}
+
+static void
+site_close(Site *site)
+{
+	wc_session_free(&site->session);
+	wc_locktable_free(site->locktable);
+	kit_close(&site->kit);
+}
+
+static WcReadPoint
+read_point(Site *site, uint32_t cid)
+{
+	WcReadPoint at = {
+		.txn = wc_session_txn(&site->session),.cid = cid,.database = KIT_DATABASE,.cancel = &site->cancel
+	};
+
+	return at;
+}
+
+static void
+make_items(WcBuf *ops, const char *qualifier, WcSlice *items)
+{
+	WcBatchBuilder b;
+	WcDecoder	d;
+	WcOp		op;
+
+	wc_batch_init(&b, ops);
+	assert_int_equal(wc_batch_row_begin(&b, 1, 0, kit_s("r"), 0, NULL, 0, NULL), WC_OK);
+	assert_int_equal(wc_batch_put(&b, 1, kit_s(qualifier), KIT_LATEST, 0, kit_s("new"), NULL), WC_OK);
+	assert_int_equal(wc_batch_row_end(&b, NULL), WC_OK);
+	d = wc_decoder(wc_buf_slice(ops));
+	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_OK);
+	*items = op.items;
+}
+
+static void
+encode_scan(WcBuf *out, uint32_t table, const Change *change)
+{
+	WcColumn	column = {.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("q")};
+	WcRange		range = {.start_inclusive = true};
+	char		first[16];
+	char		last[16];
+	WcScan		scan;
+
+	row_key(first, sizeof(first), change->first);
+	row_key(last, sizeof(last), change->last);
+	range.start = kit_s(first);
+	range.stop = kit_s(last);
+	wc_scan_init(&scan, table);
+	scan.nranges = 1;
+	scan.ranges = &range;
+	scan.rows_by_existence = true;
+	scan.ncolumns = 1;
+	scan.columns = &column;
+	scan.key_only = true;
+	wc_scan_encode(out, &scan);
+}
+
+/* Command cid changes rows. */
+static WcStatus
+change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
+{
+	WcPartShape shape = {.kind = WC_PART_FIXED,.length = change.key_length};
+	WcContentCheck content = {.kind = WC_CONTENT_ANY};
+	WcKeyCheck	check = {.layout = {.nparts = change.key_length > 0 ? 1 : 0,.parts = &shape},.contents = &content};
+	WcModifyMessage m = {.write_cid = cid};
+	WcBuf		keys = WC_BUF_INIT,
+				items = WC_BUF_INIT,
+				items_bare = WC_BUF_INIT,
+				scan = WC_BUF_INIT;
+	WcArena		arena = WC_ARENA_INIT;
+	WcReadPoint at;
+	WcStatus	status;
+
+	wc_keycheck_encode(&keys, &check);
+	m.keys = wc_buf_slice(&keys);
+	make_items(&items, "q", &m.items);
+	make_items(&items_bare, "bare", &m.items_bare);
+	if (change.no_items)
+		m.items.len = 0;
+	if (change.spoilt)
+		m.items.len--;
+	encode_scan(&scan, change.table ? change.table : site->kit.table, &change);
+	m.scan = wc_buf_slice(&scan);
+
+	assert_ok(&site->kit, wc_session_begin_write(&site->session, site->bytes_max, &site->kit.err));
+	at = read_point(site, cid);
+	status = wc_rangewrite(&site->session, &m, &at, &arena, result, &site->stats, &site->kit.err);
+	wc_buf_free(&keys);
+	wc_buf_free(&items);
+	wc_buf_free(&items_bare);
+	wc_buf_free(&scan);
+	wc_arena_free(&arena);
+	return status;
+}
+
+static WcModifyResult
+change(Site *site, uint32_t cid, Change what)
+{
+	WcModifyResult result;
+
+	assert_ok(&site->kit, change_rows(site, cid, what, &result));
+	return result;
+}
+
+/* How many rows have which value, as the session sees them. */
+static void
+assert_rows(Site *site, int old, int new)
+{
+	WcReadPoint at = read_point(site, 1000);
+	WcScanner  *scanner;
+	WcBuf		block = WC_BUF_INIT;
+	WcBlockReader r;
+	WcStatus	status = WC_OK;
+	WcScan		scan;
+	int			nold = 0;
+	int			nnew = 0;
+
+	wc_scan_init(&scan, site->kit.table);
+	assert_ok(&site->kit, wc_scanner_open(site->kit.engine, &scan, &at, &scanner, &site->kit.err));
+	while (status == WC_OK)
+	{
+		WcBlockEntry entry;
+		WcSlice		row;
+		WcCell		cell;
+		uint32_t	colno;
+
+		wc_buf_reset(&block, SIZE_MAX);
+		status = wc_scanner_next(scanner, &block, WC_BLOCK_MAX, 0, &site->kit.err);
+		assert_true(status == WC_OK || status == WC_END);
+		assert_ok(&site->kit, wc_block_open(&r, wc_buf_slice(&block), &site->kit.err));
+		while ((entry = wc_block_next(&r, &row, &cell, &colno)) != WC_BLOCK_DONE)
+		{
+			assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+			if (entry == WC_BLOCK_CELL)
+				*(wc_slice_eq(cell.value, kit_s("new")) ? &nnew : &nold) += 1;
+		}
+	}
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	assert_int_equal(nold, old);
+	assert_int_equal(nnew, new);
+}
+
+static void
+commit(Site *site)
+{
+	WcCommit	commit = {.time_us = atomic_load(&kit_now)};
+	WcTxn	   *txn = wc_session_txn(&site->session);
+
+	if (txn != NULL)
+		assert_ok(&site->kit, wc_engine_apply(site->kit.engine, &commit, txn, &site->kit.commit_ts, &site->kit.err));
+	wc_session_end_transaction(&site->session);
+}
+
+static void
+a_range_is_changed_where_it_is(void **state)
+{
+	static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+	for (int p = 0; p < 2; p++)
+	{
+		Site		site = {0};
+		WcModifyResult result;
+
+		site_open(&site, packings[p], ROWS);
+		result = change(&site, 5, (Change) {.first = 10,.last = ROWS - 10,.key_length = 8});
+		assert_int_equal(result.outcome, WC_MODIFY_DONE);
+		assert_int_equal(result.rows, ROWS - 20);
+		assert_int_equal(result.operations, ROWS - 20);
+		assert_true(result.bytes > 20 * result.operations);
+		assert_int_equal(site.stats.rows_returned, ROWS - 20);
+		assert_int_equal(wc_txn_count(site.session.txn), ROWS - 20);
+		assert_rows(&site, 20, ROWS - 20);
+
+		/* operations like any others: a savepoint cuts between them */
+		wc_session_rollback_to(&site.session, 100);
+		assert_rows(&site, ROWS - 100, 100);
+		commit(&site);
+		assert_rows(&site, ROWS - 100, 100);
+		site_close(&site);
+	}
+}
+
+/* Rows in which the scan finds nothing get the other items, if any. */
+static void
+rows_without_the_column_are_told_apart(void **state)
+{
+	Site		site = {0};
+	WcModifyResult result;
+
+	site_open(&site, WC_PACKING_ROW, 3);
+	kit_put(&site.kit, "r0000001x", 2, "other", KIT_LATEST, "v");
+	kit_commit(&site.kit);
+	result = change(&site, 5, (Change) {.first = 0,.last = 2,.no_items = true});
+	assert_int_equal(result.rows, 3);
+	assert_int_equal(result.operations, 1);
+	assert_int_equal(wc_txn_count(site.session.txn), 1);
+	change(&site, 6, (Change) {.first = 1,.last = 3});
+	commit(&site);
+	assert_string_equal(kit_scan(&site.kit, false),
+						"r0000000{f:q=old} r0000001{f:q=new} r0000001x{f:bare=new g:other=v} r0000002{f:q=new}");
+	site_close(&site);
+}
+
+static void
+a_change_is_whole_or_not_at_all(void **state)
+{
+	Site		site = {0};
+	WcModifyResult result;
+
+	site_open(&site, WC_PACKING_ROW, ROWS);
+
+	/* operations before it stay; the last key is one byte too long */
+	put_rows(&site, ROWS, ROWS + 1, 0);
+	kit_put(&site.kit, "r0019999x", 1, "q", KIT_LATEST, "old");
+	write(&site);
+	result = change(&site, 5, (Change) {.first = 0,.last = ROWS,.key_length = 8});
+	assert_int_equal(result.outcome, WC_MODIFY_UNREADABLE);
+	assert_int_equal(wc_txn_count(site.session.txn), 2);
+	assert_rows(&site, ROWS + 2, 0);
+
+	assert_int_equal(change_rows(&site, 5, (Change) {.first = 0,.last = ROWS,.spoilt = true}, &result), WC_CORRUPT);
+	assert_int_equal(change_rows(&site, 5, (Change) {.first = 0,.last = ROWS,.table = 99}, &result), WC_NO_TABLE);
+	atomic_store(&site.cancel, true);
+	assert_int_equal(change_rows(&site, 5, (Change) {.first = 0,.last = ROWS}, &result), WC_CANCELLED);
+	atomic_store(&site.cancel, false);
+	assert_int_equal(wc_txn_count(site.session.txn), 2);
+	assert_rows(&site, ROWS + 2, 0);
+	wc_session_end_transaction(&site.session);
+
+	/* what the batch may hold */
+	site.bytes_max = 300000;
+	put_rows(&site, ROWS, ROWS + 1, 0);
+	write(&site);
+	result = change(&site, 5, (Change) {.first = 0,.last = ROWS});
+	assert_int_equal(result.outcome, WC_MODIFY_TOO_LARGE);
+	assert_true(result.bytes > 300000);
+	assert_int_equal(wc_txn_count(site.session.txn), 1);
+	commit(&site);
+	assert_rows(&site, ROWS + 1, 0);
+	site_close(&site);
+}
+
+/* Command 5 sees what command 4 did, not what command 5 does. */
+static void
+a_change_sees_the_batch_before_it(void **state)
+{
+	Site		site = {0};
+
+	site_open(&site, WC_PACKING_CELL, 10);
+	put_rows(&site, 10, 15, 4);
+	put_rows(&site, 15, 20, 5);
+	write(&site);
+	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = 100}).rows, 15);
+	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = 100}).rows, 15);
+	assert_rows(&site, 5, 15);
+	assert_int_equal(change(&site, 6, (Change) {.first = 0,.last = 100}).rows, 20);
+	commit(&site);
+	assert_rows(&site, 0, 20);
+	site_close(&site);
+}
+
+/* A row whose cells do not fit into a block is one row. */
+static void
+a_row_of_several_blocks_is_one(void **state)
+{
+	Site		site = {0};
+	char		qualifier[16];
+
+	site_open(&site, WC_PACKING_CELL, 0);
+	for (int i = 0; i < 60000; i++)
+	{
+		snprintf(qualifier, sizeof(qualifier), "q%07d", i);
+		kit_put(&site.kit, i < 30000 ? "r0000001" : "r0000002", 1, qualifier, KIT_LATEST, "old");
+	}
+	kit_commit(&site.kit);
+	put_rows(&site, 2, 3, 0);
+	write(&site);
+	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = 100}).rows, 2);
+	assert_rows(&site, 60000, 2);
+	site_close(&site);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_range_is_changed_where_it_is),
+		cmocka_unit_test(rows_without_the_column_are_told_apart),
+		cmocka_unit_test(a_change_is_whole_or_not_at_all),
+		cmocka_unit_test(a_change_sees_the_batch_before_it),
+		cmocka_unit_test(a_row_of_several_blocks_is_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
