@@ -1,11 +1,11 @@
--- Case 12, hot spots: keys salted by hand and by hash, reversed keys, split
--- points; none of it changes what a query answers.
+-- Case 12, hot spots: keys salted by hand, by option and minute-first, hashed and
+-- reversed keys, split points; none of it changes what a query answers.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION pgtap;
 CREATE EXTENSION widecol;
 
-SELECT plan(24);
+SELECT plan(42);
 
 CREATE FUNCTION plan_has(query text, pattern text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE line text;
@@ -37,6 +37,47 @@ SELECT results_eq(
 SELECT ok(plan_has(
   $$SELECT q FROM salted WHERE salt IN ('a', 'b', 'c', 'd') AND dash = '-' AND id BETWEEN 'foo0002' AND 'foo0003'$$, 'SKIP SCAN ON 4 RANGES'),
   'is four ranges');
+
+-- --- a salt by option: the same, and nobody sees it --------------------------------
+CREATE FOREIGN TABLE spread (id text OPTIONS (rowkey '1') COLLATE "C", q int) SERVER widecol OPTIONS (salt_buckets '4');
+INSERT INTO spread SELECT 'foo' || to_char(i, 'FM0000'), i FROM generate_series(1, 4) i;
+SELECT results_eq($$SELECT encode(substr("row", 2), 'escape') FROM widecol.scan('spread')$$,
+  ARRAY['foo0001', 'foo0003', 'foo0002', 'foo0004'], 'foo0001 to foo0004 lie in four buckets');
+SELECT results_eq($$SELECT get_byte("row", 0) FROM widecol.scan('spread')$$, ARRAY[0, 1, 2, 3], 'one in each');
+SELECT results_eq($$SELECT q FROM spread ORDER BY id$$, ARRAY[1, 2, 3, 4], 'and are read back in order');
+SELECT results_eq($$SELECT q FROM spread WHERE id BETWEEN 'foo0002' AND 'foo0003' ORDER BY id DESC$$, ARRAY[3, 2], 'a range in all buckets, backwards');
+SELECT ok(plan_has($$SELECT q FROM spread WHERE id BETWEEN 'foo0002' AND 'foo0003'$$, 'SKIP SCAN ON 4 RANGES'), 'is four ranges');
+SELECT ok(plan_has($$SELECT q FROM spread WHERE id = 'foo0002'$$, 'POINT LOOKUP') AND
+          plan_has($$SELECT q FROM spread WHERE id = 'foo0002'$$, '1 of 4'), 'a key is a Get in its bucket');
+INSERT INTO spread SELECT 'foo' || to_char(i, 'FM0000'), i FROM generate_series(5, 4000) i;
+ANALYZE spread;
+SELECT ok(min(n) > 900 AND count(*) = 4, 'following ids spread evenly')
+FROM (SELECT count(*) AS n FROM widecol.scan('spread') GROUP BY get_byte("row", 0)) buckets;
+SELECT results_eq($$SELECT q FROM spread ORDER BY id$$, $$SELECT generate_series(1, 4000)$$, 'all of them in order');
+SELECT ok(plan_has($$SELECT q FROM spread ORDER BY id$$, '4 of 4, merged') AND NOT plan_has($$SELECT q FROM spread ORDER BY id$$, 'Sort'),
+  'by merging the buckets, without a Sort');
+SELECT results_eq($$SELECT q FROM spread WHERE id > 'foo2999' ORDER BY id LIMIT 10$$, $$SELECT generate_series(3000, 3009)$$, 'a page amid them');
+SELECT ok(plan_has($$SELECT q FROM spread WHERE id > 'foo2999' ORDER BY id LIMIT 10$$, 'Row Limit: 10'), 'reads ten rows');
+
+-- --- minute-first: what comes now goes to one of 60 places, the next minute's to another ------
+CREATE FOREIGN TABLE messages (
+  at  timestamptz OPTIONS (rowkey '1'),
+  seq int         OPTIONS (rowkey '2'),
+  body text
+) SERVER widecol OPTIONS (salt_buckets '60', salt_by 'minute(at)');
+INSERT INTO messages SELECT '2017-07-19 00:00+00'::timestamptz + i * interval '20 s', i, 'm' || i FROM generate_series(0, 3 * 1440 - 1) i;
+SELECT results_eq($$SELECT count(*), count(DISTINCT get_byte("row", 0)) FROM widecol.scan('messages')$$, $$VALUES (4320::bigint, 60::bigint)$$,
+  'a day is 60 ranges');
+SELECT results_eq($$SELECT DISTINCT get_byte(s."row", 0) FROM widecol.scan('messages') s, messages m
+                    WHERE m.at >= '2017-07-19 21:35+00' AND m.at < '2017-07-19 21:36+00' AND s.value = convert_to(m.body, 'UTF8')$$, ARRAY[35], 'a minute is in one');
+SELECT results_eq($$SELECT seq FROM messages WHERE at >= '2017-07-19 21:58+00' AND at < '2017-07-19 22:02+00' ORDER BY at, seq$$,
+  $$SELECT generate_series(3 * (21 * 60 + 58), 3 * (22 * 60 + 2) - 1)$$, 'a window over the hour, in order');
+SELECT results_eq($$SELECT seq FROM messages WHERE at >= '2017-07-19 12:00+00' ORDER BY at, seq LIMIT 5$$,
+  $$SELECT generate_series(2160, 2164)$$, 'a page');
+SELECT ok(plan_has($$SELECT seq FROM messages WHERE at >= '2017-07-19 12:00+00' ORDER BY at, seq LIMIT 5$$, 'merged') AND
+          NOT plan_has($$SELECT seq FROM messages WHERE at >= '2017-07-19 12:00+00' ORDER BY at, seq LIMIT 5$$, 'Sort'), 'is merged, not sorted');
+SELECT results_eq($$SELECT seq FROM messages ORDER BY at DESC, seq DESC LIMIT 3$$, ARRAY[4319, 4318, 4317], 'the newest');
+SELECT is(count(*), 4320::bigint, 'none is lost') FROM messages;
 
 -- --- a hash: the same key goes to the same place, and spreads -------------------
 CREATE FOREIGN TABLE hashed (

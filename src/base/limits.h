@@ -14,6 +14,7 @@
 #define WC_NAME_MAX				200					/* a namespace, table or family name */
 #define WC_FAMILIES_MAX			256					/* families of one table */
 #define WC_SPLITS_MAX			10000				/* split points of one table */
+#define WC_SALT_BUCKETS_MAX		256					/* buckets of a salted key: the salt is a byte */
 #define WC_RANGES_MAX			65536				/* row ranges of one scan */
 #define WC_KEY_RANGES_MAX		10000				/* row ranges that conditions on key parts become; beyond, rows are filtered */
 #define WC_KEY_ARMS_MAX			1000				/* alternatives that an AND inside of an OR is taken apart into; beyond, rows are filtered */

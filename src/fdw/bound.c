@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "client/client.h"
 #include "fdw/bound.h"
+#include "fdw/bucket.h"
 #include "fdw/like.h"
 #include "fdw/rangeset.h"
 #include "fdw/rawbound.h"
@@ -58,6 +59,7 @@ typedef struct Bounds
 	int			nparts;			/* parts to look at */
 	PartBounds *parts;
 	WcSlice    *equal;			/* the combination at hand */
+	WcMinutes	minutes;		/* of the part that the salt is the minute of */
 } Bounds;
 
 /* --- helpers ------------------------------------------------------------------- */
@@ -82,19 +84,56 @@ keep(Bounds *b, WcSlice s)
 	return copy;
 }
 
+/* The buckets of rows with the first nequal parts of the combination at hand. */
+static void
+find_buckets(Bounds *b, int nequal, WcBucketSet *buckets)
+{
+	const WcKeyLayout *layout = &b->wrel->key_layout;
+	WcPartChoice *choices = palloc(sizeof(WcPartChoice) * layout->nparts);
+
+	for (uint32 i = 0; i < layout->nparts; i++)
+	{
+		if ((int) i < nequal)
+			choices[i] = (WcPartChoice) {true, 1, &b->equal[i]};
+		else
+			choices[i] = (WcPartChoice) {b->parts[i].pinned, b->parts[i].npoints, b->parts[i].points};
+	}
+	memset(buckets, 0, sizeof(*buckets));
+	wc_buckets_find(&layout->salt, choices, layout->nparts, &b->minutes, buckets);
+	pfree(choices);
+}
+
 /* Adds the rows with the first nequal parts of the combination at hand and the
  * next part in the interval (NULL: any). */
 static void
 add_rows(Bounds *b, WcRangeSet *set, int nequal, const WcInterval *next)
 {
+	const WcSalt *salt = &b->wrel->key_layout.salt;
 	WcKeyRange	found;
+	WcBucketSet buckets;
 	WcError		err;
 
 	check(wc_rowkey_range(&b->wrel->key_layout, b->equal, nequal, next, b->arena, &found, &err), &err);
 	if (found.empty)
 		return;
 	b->exact &= found.exact;
-	wc_rangeset_add(set, &found.range);
+	if (salt->buckets > 0)
+		find_buckets(b, nequal, &buckets);
+	if (salt->buckets == 0 ||
+		(found.range.start.len == 0 && found.range.stop.len == 0 && wc_bucketset_count(&buckets) == salt->buckets))
+	{
+		wc_rangeset_add(set, &found.range);
+		return;
+	}
+	for (uint32 i = 0; i < salt->buckets; i++)
+	{
+		WcRange		range;
+
+		if (!wc_bucketset_contains(&buckets, i))
+			continue;
+		check(wc_salt_range(&found.range, i, b->arena, &range, &err), &err);
+		wc_rangeset_add(set, &range);
+	}
 }
 
 static WcFit
@@ -169,6 +208,7 @@ bound_part(Bounds *b, int part, WcKeyOp op, WcFit fit, WcSlice content)
 		pin_part(bounds, point, 1);
 		return;
 	}
+	wc_minutes_limit(&b->minutes, &b->wrel->key_layout.salt, part, op, fit, content);
 	intervals = palloc(sizeof(Intervals));
 	intervals->n = wc_interval_of_op(order, op, fit, content, intervals->interval);
 	if (intervals->n == 0)
@@ -230,6 +270,8 @@ bound_row(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nul
 
 		row->fits[i] = encode(b, cond->part + i, list_nth_oid(cond->types, i), values[i], &row->contents[i]);
 	}
+	if (row->nusable > 0)
+		wc_minutes_limit(&b->minutes, &b->wrel->key_layout.salt, cond->part, cond->op, row->fits[0], row->contents[0]);
 	b->parts[cond->part].rows = lappend(b->parts[cond->part].rows, row);
 }
 
@@ -345,56 +387,81 @@ add_combination(Bounds *b, WcRangeSet *set, int part)
 		wc_rangeset_add(set, &own.ranges[i]);
 }
 
-/* Points outside the part's intervals go; and how many parts can be used? */
+/* The part's points that are inside its intervals stay; false: none does. */
+static bool
+settle_points(PartBounds *bounds)
+{
+	uint32		kept = 0;
+	ListCell   *lc;
+
+	for (uint32 i = 0; i < bounds->npoints; i++)
+	{
+		bool		inside = true;
+
+		foreach(lc, bounds->intervals)
+		{
+			Intervals  *intervals = lfirst(lc);
+			bool		any = false;
+
+			for (int k = 0; k < intervals->n; k++)
+				any |= interval_contains(&intervals->interval[k], bounds->points[i]);
+			inside &= any;
+		}
+		if (inside)
+			bounds->points[kept++] = bounds->points[i];
+	}
+	bounds->npoints = kept;
+	return !bounds->pinned || kept > 0;
+}
+
+/* How many ranges does one range behind the salt become?  (None more when the
+ * pinned parts tell the bucket of each.) */
+static uint32
+count_buckets(Bounds *b)
+{
+	const WcSalt *salt = &b->wrel->key_layout.salt;
+	WcBucketSet buckets;
+	bool		leading = true;
+	bool		known = true;
+
+	for (int part = 0; salt->buckets > 0 && part < b->wrel->nkeys; part++)
+	{
+		leading &= b->parts[part].pinned;
+		known &= leading || !salt->parts[part];
+	}
+	if (salt->buckets == 0 || known)
+		return 1;
+	find_buckets(b, 0, &buckets);
+	return wc_bucketset_count(&buckets);
+}
+
+/* How many parts can be used?  Behind the first that is not pinned there are
+ * conditions for the sake of the salt only. */
 static void
 settle_parts(Bounds *b)
 {
-	uint64		nranges = 1;
-	int			last = -1;
+	uint64		nranges;
 
 	for (int part = 0; part < b->wrel->nkeys; part++)
-	{
-		PartBounds *bounds = &b->parts[part];
-		uint32		kept = 0;
-		ListCell   *lc;
-
-		if (bounds->pinned || bounds->intervals != NIL || bounds->rows != NIL)
-			last = part;
-		for (uint32 i = 0; i < bounds->npoints; i++)
-		{
-			bool		inside = true;
-
-			foreach(lc, bounds->intervals)
-			{
-				Intervals  *intervals = lfirst(lc);
-				bool		any = false;
-
-				for (int k = 0; k < intervals->n; k++)
-					any |= interval_contains(&intervals->interval[k], bounds->points[i]);
-				inside &= any;
-			}
-			if (inside)
-				bounds->points[kept++] = bounds->points[i];
-		}
-		bounds->npoints = kept;
-		if (bounds->pinned && kept == 0)
-			b->nothing = true;
-	}
-	for (b->nparts = 0; b->nparts <= last; b->nparts++)
+		b->nothing |= !settle_points(&b->parts[part]);
+	nranges = count_buckets(b);
+	for (b->nparts = 0; b->nparts < b->wrel->nkeys; b->nparts++)
 	{
 		PartBounds *bounds = &b->parts[b->nparts];
 
-		if (bounds->pinned && nranges * Max(bounds->npoints, 1) > WC_KEY_RANGES_MAX)
-			break;
 		if (!bounds->pinned)
 		{
-			b->nparts++;
-			break;
+			if (bounds->intervals != NIL || bounds->rows != NIL)
+				b->nparts++;
+			return;
 		}
-		nranges *= bounds->npoints;
+		nranges *= Max(bounds->npoints, 1);
+		if (nranges > WC_KEY_RANGES_MAX)
+		{
+			b->exact = false;
+			return;
+		}
 	}
-	if (b->nparts <= last)
-		b->exact = false;
 }
 
 /* --- all together -------------------------------------------------------------- */
@@ -489,6 +556,7 @@ add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 	WcRangeSet	own = {NULL, 0, 0};
 
 	b->nothing = false;
+	wc_minutes_init(&b->minutes);
 	b->parts = palloc0(sizeof(PartBounds) * (b->wrel->nkeys + 1));
 	b->equal = palloc0(sizeof(WcSlice) * (b->wrel->nkeys + 1));
 	for (int i = 0; i < n; i++)
@@ -528,6 +596,16 @@ intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int 
 }
 
 static void
+keep_ranges(const WcRangeSet *set, WcArena *arena, WcBounds *out)
+{
+	out->ranges = wc_arena_alloc(arena, sizeof(WcRange) * set->n);
+	if (out->ranges == NULL)
+		elog(ERROR, "out of memory for row ranges");
+	memcpy(out->ranges, set->ranges, sizeof(WcRange) * set->n);
+	out->nranges = set->n;
+}
+
+static void
 finish(Bounds *b, WcRangeSet *set, WcBounds *out)
 {
 	set->n = wc_ranges_normalise(set->ranges, set->n);
@@ -535,11 +613,7 @@ finish(Bounds *b, WcRangeSet *set, WcBounds *out)
 	out->empty = set->n == 0;
 	if (out->empty || (set->n == 1 && set->ranges[0].start.len == 0 && set->ranges[0].stop.len == 0))
 		return;
-	out->ranges = wc_arena_alloc(b->arena, sizeof(WcRange) * set->n);
-	if (out->ranges == NULL)
-		elog(ERROR, "out of memory for row ranges");
-	memcpy(out->ranges, set->ranges, sizeof(WcRange) * set->n);
-	out->nranges = set->n;
+	keep_ranges(set, b->arena, out);
 	out->point = set->n == 1 && set->ranges[0].start_inclusive && set->ranges[0].stop_inclusive &&
 		wc_slice_eq(set->ranges[0].start, set->ranges[0].stop);
 }
@@ -562,7 +636,7 @@ void
 wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 				  WcArena *arena, WcBuf *scratch, WcBounds *out)
 {
-	Bounds		b = {wrel, arena, scratch, true, false, 0, NULL, NULL};
+	Bounds		b = {.wrel = wrel,.arena = arena,.scratch = scratch,.exact = true};
 	WcRangeSet	set = {NULL, 0, 0};
 	Given	   *given;
 	int			ncommon;
@@ -585,4 +659,15 @@ wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, cons
 			intersect_or(&b, &set, cond, given, ncommon, values, nulls, &next);
 	}
 	finish(&b, &set, out);
+}
+
+void
+wc_bounds_by_bucket(const WcRelation *wrel, WcArena *arena, WcBounds *bounds)
+{
+	WcRangeSet	set = {NULL, 0, 0};
+
+	if (bounds->empty || wrel->key_layout.salt.buckets == 0)
+		return;
+	wc_buckets_part(&wrel->key_layout.salt, bounds->ranges, bounds->nranges, &set);
+	keep_ranges(&set, arena, bounds);
 }

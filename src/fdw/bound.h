@@ -26,4 +26,8 @@ typedef struct WcBounds
 extern void wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 							  WcArena *arena, WcBuf *scratch, WcBounds *out);
 
+/* Parts ranges that go over several buckets of a salted key, for a merged scan
+ * (the whole table has a range for each bucket then). */
+extern void wc_bounds_by_bucket(const WcRelation *wrel, WcArena *arena, WcBounds *bounds);
+
 #endif

@@ -125,21 +125,26 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 	WcArena		arena = WC_ARENA_INIT;
 	WcBuf		scratch = WC_BUF_INIT;
 	WcBounds	bounds;
+	double		step = 1;
 
 	if (quals->conds == NIL || size->guessed || !known_values(root, exprs, values, nulls))
 		return;
 	PG_TRY();
 	{
 		wc_bounds_compute(wrel, quals->conds, values, nulls, &arena, &scratch, &bounds);
-		if (bounds.empty || (bounds.nranges > 0 && bounds.nranges <= WC_ESTIMATED_RANGES_MAX))
+		/* one bucket of a salted key is like another */
+		if (wrel->key_layout.salt.buckets > 0 && bounds.nranges > WC_ESTIMATED_RANGES_MAX &&
+			bounds.nranges <= wrel->key_layout.salt.buckets)
+			step = (double) bounds.nranges / WC_ESTIMATED_RANGES_MAX;
+		if (bounds.empty || (bounds.nranges > 0 && bounds.nranges <= step * WC_ESTIMATED_RANGES_MAX))
 			quals->rows = 0;
-		for (uint32 i = 0; quals->rows >= 0 && i < bounds.nranges; i++)
+		for (double i = 0; quals->rows >= 0 && (uint32) i < bounds.nranges; i += step)
 		{
 			uint64		bytes;
 			uint64		rows;
 
-			wc_client_estimate(wrel->desc, &bounds.ranges[i], &bytes, &rows);
-			quals->rows += (double) rows;
+			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], &bytes, &rows);
+			quals->rows += (double) rows * step;
 		}
 		/* what has not been flushed yet counts for every range: no better than a guess */
 		if (quals->rows >= size->rows)
@@ -183,4 +188,19 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 		rows * rel->reltarget->cost.per_tuple;
 	*startup = WC_COST_ROUND_TRIP + local.startup + rel->reltarget->cost.startup;
 	*total = *startup + run;
+}
+
+/*
+ * Every bucket is sought before the first row comes, also of a scan of the whole
+ * table, which is one range else; each row is compared with those of some others.
+ */
+void
+wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total)
+{
+	double		buckets = wrel->key_layout.salt.buckets;
+	Cost		seeks = (Max(quals->nranges, buckets) - 1) * WC_COST_SEEK;
+	Cost		known = (quals->nranges - 1) * WC_COST_SEEK;
+
+	*startup += seeks;
+	*total += seeks - known + rows * log2(Max(buckets, 2)) * cpu_operator_cost;
 }

@@ -42,4 +42,7 @@ extern double wc_cost_clamp_rows(const WcQuals *quals, double rows);
 extern void wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
 						 double rows, Cost *startup, Cost *total);
 
+/* What merging the buckets of a salted key adds to that. */
+extern void wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total);
+
 #endif

@@ -280,9 +280,10 @@ settle_if_possible(Oid relid, bool created)
  *
  * A stored table and a qualifier that took their names from the foreign table
  * and its column keep them when these are renamed: the name becomes an option.
+ * An option that names a column follows it.
  */
 static void
-add_option(Oid relid, const char *column, const char *option, const char *value)
+alter_option(Oid relid, const char *column, const char *option, const char *value, DefElemAction action)
 {
 	AlterTableStmt *stmt = makeNode(AlterTableStmt);
 	AlterTableCmd *cmd = makeNode(AlterTableCmd);
@@ -293,7 +294,7 @@ add_option(Oid relid, const char *column, const char *option, const char *value)
 	cmd->subtype = column ? AT_AlterColumnGenericOptions : AT_GenericOptions;
 	cmd->name = column ? pstrdup(column) : NULL;
 	cmd->def = (Node *) list_make1(makeDefElemExtended(NULL, pstrdup(option),
-													   (Node *) makeString(pstrdup(value)), DEFELEM_ADD, -1));
+													   (Node *) makeString(pstrdup(value)), action, -1));
 	cmd->behavior = DROP_RESTRICT;
 	stmt->relation = name;
 	stmt->cmds = list_make1(cmd);
@@ -332,7 +333,7 @@ pin_qualifier(Oid relid, const char *column)
 		if (map)
 			return;
 	}
-	add_option(relid, column, "qualifier", column);
+	alter_option(relid, column, "qualifier", column, DEFELEM_ADD);
 }
 
 static void
@@ -342,7 +343,7 @@ pin_table(Oid relid)
 
 	wc_options_parse_table(GetForeignTable(relid)->options, &table);
 	if (table.table == NULL)
-		add_option(relid, NULL, "table", get_rel_name(relid));
+		alter_option(relid, NULL, "table", get_rel_name(relid), DEFELEM_ADD);
 }
 
 static void
@@ -367,6 +368,30 @@ before_rename(const RenameStmt *stmt)
 	foreach(lc, stmt->relation->inh ? find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid))
 		if (wc_foreign_is_widecol(lfirst_oid(lc)))
 			pin_qualifier(lfirst_oid(lc), stmt->subname);
+}
+
+/* Of the tables that the statement changed, those that are salted by the column. */
+static void
+after_rename(const RenameStmt *stmt, List *relids)
+{
+	ListCell   *lc;
+
+	if (stmt->renameType != OBJECT_COLUMN)
+		return;
+	CommandCounterIncrement();
+	foreach(lc, relids)
+	{
+		Oid			relid = lfirst_oid(lc);
+		WcTableOptions table;
+		char	   *salt_by;
+
+		if (!wc_foreign_is_widecol(relid))
+			continue;
+		wc_options_parse_table(GetForeignTable(relid)->options, &table);
+		salt_by = wc_salt_by_renamed(&table.salt_by, stmt->subname, stmt->newname);
+		if (salt_by != NULL)
+			alter_option(relid, NULL, "salt_by", salt_by, DEFELEM_SET);
+	}
 }
 
 /* --- new columns ------------------------------------------------------------
@@ -444,7 +469,7 @@ place_new_columns(const AlterTableStmt *stmt, List *relids)
 			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
 				qualifier = free_qualifier(lfirst_oid(lc2), column);
 			if (qualifier != NULL)
-				add_option(lfirst_oid(lc2), column, "qualifier", qualifier);
+				alter_option(lfirst_oid(lc2), column, "qualifier", qualifier, DEFELEM_ADD);
 		}
 	}
 }
@@ -555,6 +580,8 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		current_frame = frame.outer;
 	}
 	PG_END_TRY();
+	if (IsA(stmt, RenameStmt))
+		after_rename((RenameStmt *) stmt, frame.relids);
 	if (context == PROCESS_UTILITY_SUBCOMMAND && frame.outer != NULL)
 	{
 		/* columns' options are set by ALTERs that PostgreSQL makes of CREATE: wait for the last */

@@ -33,6 +33,15 @@ typedef struct End
 	bool		exclusive;
 } End;
 
+/* Over which buckets of a salted key one range behind the salt goes. */
+typedef enum Spread
+{
+	UNSALTED,
+	ONE_BUCKET,
+	SOME_BUCKETS,				/* known when it runs */
+	ALL_BUCKETS
+} Spread;
+
 typedef struct Shown
 {
 	WcRelation *wrel;
@@ -47,6 +56,7 @@ typedef struct Shown
 	bool		simple;			/* start and stop say it all */
 	bool		pinned;			/* the whole key is */
 	double		nranges;		/* or UNKNOWN_COUNT */
+	Spread		spread;
 } Shown;
 
 /* --- expressions -------------------------------------------------------------- */
@@ -456,6 +466,77 @@ scan_text(const Shown *shown)
 	return s.data;
 }
 
+/* --- buckets ------------------------------------------------------------------ */
+
+/* What the conditions tell of a part that the salt follows from. */
+static Spread
+part_spread(const Shown *shown, int part)
+{
+	bool		minute = shown->wrel->key_layout.salt.kind == WC_SALT_MINUTE;
+	Spread		spread = ALL_BUCKETS;
+	ListCell   *lc;
+
+	foreach(lc, shown->plan->conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->part == part && cond->kind == WC_COND_OP && cond->op == WC_KEY_EQ)
+			return ONE_BUCKET;
+		/* of ORs and raw keys who knows */
+		if (cond->part == WC_COND_NO_PART || cond->part == WC_COND_RAW_KEY ||
+			(cond->part == part && (minute || cond->kind == WC_COND_ANY)))
+			spread = SOME_BUCKETS;
+	}
+	return spread;
+}
+
+static void
+show_buckets(Shown *shown)
+{
+	const WcSalt *salt = &shown->wrel->key_layout.salt;
+	bool		known = true;
+
+	if (salt->buckets == 0)
+		return;
+	shown->spread = ONE_BUCKET;
+	for (int part = 0; part < shown->wrel->nkeys; part++)
+	{
+		if (!salt->parts[part])
+			continue;
+		shown->spread = Max(shown->spread, part_spread(shown, part));
+		known &= part < list_length(shown->prefix);
+	}
+	/* with the parts that make the salt each range has its bucket */
+	if (known || shown->pinned || shown->plan->conds == NIL || shown->nranges == UNKNOWN_COUNT)
+		return;
+	if (shown->spread == ALL_BUCKETS)
+		shown->nranges *= salt->buckets;
+	else if (shown->spread == SOME_BUCKETS && !shown->raw)
+		shown->nranges = UNKNOWN_COUNT;
+}
+
+static void
+explain_buckets(const Shown *shown, ExplainState *es)
+{
+	uint32		all = shown->wrel->key_layout.salt.buckets;
+	const char *merged = shown->plan->merged ? ", merged" : "";
+
+	switch (shown->spread)
+	{
+		case UNSALTED:
+			return;
+		case ONE_BUCKET:
+			ExplainPropertyText("Buckets", psprintf("1 of %u%s", all, merged), es);
+			return;
+		case SOME_BUCKETS:
+			ExplainPropertyText("Buckets", psprintf("some of %u%s", all, merged), es);
+			return;
+		case ALL_BUCKETS:
+			ExplainPropertyText("Buckets", psprintf("%u of %u%s", all, all, merged), es);
+			return;
+	}
+}
+
 /* --- the callback --------------------------------------------------------------- */
 
 static void
@@ -576,10 +657,12 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	shown.useprefix = list_length(es->rtable) > 1 || es->verbose;
 	shown.nranges = 1;
 	show_conds(&shown);
+	show_buckets(&shown);
 
 	ExplainPropertyText("Widecol Table", wc_table_desc_fullname(wrel->desc, name, sizeof(name)), es);
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	explain_range(&shown, es);
+	explain_buckets(&shown, es);
 	explain_cells(&shown, es);
 
 	/* rows of a direct modification are not read, but where that turns out to be needed */

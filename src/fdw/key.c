@@ -5,6 +5,7 @@
 
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "client/client.h"
@@ -78,6 +79,23 @@ encode_raw_key(WcRelation *wrel, const Datum *values, const bool *isnull, WcBuf 
 	wc_buf_append(out, VARDATA_ANY(raw), len);
 }
 
+/* An infinite timestamp has no minute: said here, where the column is known. */
+static void
+check_minute(WcRelation *wrel, int part, Datum value)
+{
+	const WcSalt *salt = &wrel->key_layout.salt;
+	const WcRelColumn *col = &wrel->columns[wrel->keys[part]];
+
+	if (salt->buckets == 0 || salt->kind != WC_SALT_MINUTE || !salt->parts[part] ||
+		!TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+			 errmsg("infinite timestamp in key column \"%s\" of foreign table \"%s\"",
+					NameStr(col->name), wrel->relname),
+			 errdetail("The salt of the row key is the column's minute.")));
+}
+
 void
 wc_relation_encode_key(WcRelation *wrel, const Datum *values, const bool *isnull, WcBuf *out)
 {
@@ -98,6 +116,7 @@ wc_relation_encode_key(WcRelation *wrel, const Datum *values, const bool *isnull
 
 			if (isnull[wrel->keys[k]])
 				null_key(wrel, col);
+			check_minute(wrel, k, values[wrel->keys[k]]);
 			wc_codec_encode(&col->codec, values[wrel->keys[k]], &work->contents);
 			work->ends[k] = work->contents.len;
 		}

@@ -210,8 +210,9 @@ number_keys(WcRelation *wrel, bool partition)
 
 /* Codecs of the parts need to know which part is the last, so they come second. */
 static void
-init_keys(WcRelation *wrel, const WcColumnOptions *options, const char *delimiter)
+init_keys(WcRelation *wrel, const WcColumnOptions *options, const WcTableOptions *table)
 {
+	const char *delimiter = table->delimiter;
 	WcPartShape *shapes = palloc0(sizeof(WcPartShape) * Max(wrel->nkeys, 1));
 	WcError		err;
 
@@ -245,6 +246,8 @@ init_keys(WcRelation *wrel, const WcColumnOptions *options, const char *delimite
 	wrel->key_layout.parts = shapes;
 	if (delimiter)
 		wrel->key_layout.delimiter = wc_text_to_utf8(delimiter, strlen(delimiter));
+	if (table->salt_buckets > 0)
+		wc_salt_init(wrel, table->salt_buckets, &table->salt_by);
 	if (wrel->nkeys > 0 && wc_rowkey_layout_check(&wrel->key_layout, &err) != WC_OK)
 		wc_raise(&err);
 	wc_key_init(wrel);
@@ -427,7 +430,7 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 	if (wrel->layout == WC_LAYOUT_ROW)
 	{
 		number_keys(wrel, rel->rd_rel->relispartition);
-		init_keys(wrel, column_options, options->delimiter);
+		init_keys(wrel, column_options, options);
 		check_overlaps(wrel);
 		wc_recordtype_find(wrel, rel);
 	}

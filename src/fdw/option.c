@@ -27,6 +27,8 @@ typedef enum WcTableOption
 	WC_TABLE_OPTION_FAMILY,
 	WC_TABLE_OPTION_FAMILIES,
 	WC_TABLE_OPTION_DELIMITER,
+	WC_TABLE_OPTION_SALT_BUCKETS,
+	WC_TABLE_OPTION_SALT_BY,
 	WC_TABLE_OPTION_ON_DUPLICATE,
 	WC_TABLE_OPTION_VERSIONS,
 	WC_TABLE_OPTION_RAW,
@@ -35,7 +37,7 @@ typedef enum WcTableOption
 } WcTableOption;
 
 static const char *const table_option_names[WC_TABLE_OPTION_COUNT] = {
-	"table", "layout", "family", "families", "delimiter", "on_duplicate",
+	"table", "layout", "family", "families", "delimiter", "salt_buckets", "salt_by", "on_duplicate",
 	"versions", "raw", "fetch_size"
 };
 
@@ -193,6 +195,12 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 			if (out->delimiter[0] == '\0')
 				bad_value(def->defname, "", "any text that is not empty");
 			break;
+		case WC_TABLE_OPTION_SALT_BUCKETS:
+			out->salt_buckets = whole_number(def, WC_SALT_BUCKETS_MAX);
+			break;
+		case WC_TABLE_OPTION_SALT_BY:
+			wc_salt_by_parse(defGetString(def), &out->salt_by);
+			break;
 		case WC_TABLE_OPTION_ON_DUPLICATE:
 			out->duplicates_fail = choice(def, "replace", "error");
 			break;
@@ -223,10 +231,6 @@ wc_options_parse_table(List *options, WcTableOptions *out)
 		DefElem    *def = lfirst_node(DefElem, lc);
 		int			option;
 
-		if (strcmp(def->defname, "salt_buckets") == 0 || strcmp(def->defname, "salt_by") == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("option \"%s\" is not supported yet", def->defname)));
 		option = find_option(def->defname, table_option_names, WC_TABLE_OPTION_COUNT, "foreign table");
 		once_only(def->defname, option, &seen);
 		set_table_option(out, (WcTableOption) option, def);
@@ -235,8 +239,11 @@ wc_options_parse_table(List *options, WcTableOptions *out)
 	if (out->layout == WC_LAYOUT_ROW && (out->versions > 0 || out->raw))
 		contradiction("options \"versions\" and \"raw\" of a foreign table need layout 'cell'",
 					  "In layout 'row', versions are shown by a column of type widecol.version[].");
-	if (out->layout == WC_LAYOUT_CELL && (out->delimiter || out->duplicates_fail))
-		contradiction("options \"delimiter\" and \"on_duplicate\" need layout 'row'",
+	if (out->salt_by.columns != NIL && out->salt_buckets == 0)
+		contradiction("option \"salt_by\" needs option \"salt_buckets\"",
+					  "salt_buckets says over how many buckets rows are spread, salt_by by which columns.");
+	if (out->layout == WC_LAYOUT_CELL && (out->delimiter || out->duplicates_fail || out->salt_buckets > 0))
+		contradiction("options \"delimiter\", \"salt_buckets\" and \"on_duplicate\" need layout 'row'",
 					  "In layout 'cell' the row key is one column, and a row of the foreign table is a cell version.");
 }
 

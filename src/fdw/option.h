@@ -13,6 +13,7 @@
 #include "nodes/pg_list.h"
 
 #include "fdw/relation.h"
+#include "fdw/salt.h"
 
 /* Strings are as the user wrote them (server encoding), NULL when not given. */
 typedef struct WcTableOptions
@@ -22,6 +23,8 @@ typedef struct WcTableOptions
 	char	   *family;
 	char	   *families;		/* JSON, checked */
 	char	   *delimiter;
+	int			salt_buckets;	/* 0: not given */
+	WcSaltBy	salt_by;
 	bool		duplicates_fail;
 	int			versions;		/* 0: not given */
 	bool		raw;

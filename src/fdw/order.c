@@ -138,7 +138,7 @@ order_of_cells(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool revers
 }
 
 static List *
-add_order(PlannerInfo *root, RelOptInfo *rel, List *orders, List *pathkeys, bool reversed)
+add_order(PlannerInfo *root, RelOptInfo *rel, List *orders, List *pathkeys, bool reversed, bool merged)
 {
 	WcOrder    *order;
 
@@ -148,6 +148,7 @@ add_order(PlannerInfo *root, RelOptInfo *rel, List *orders, List *pathkeys, bool
 	order = palloc(sizeof(WcOrder));
 	order->pathkeys = pathkeys;
 	order->reversed = reversed;
+	order->merged = merged;
 	return lappend(orders, order);
 }
 
@@ -155,16 +156,17 @@ List *
 wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals)
 {
 	List	   *orders = NIL;
+	bool		merged = wrel->key_layout.salt.buckets > 0 && !quals->one_bucket;
 
 	if (!has_useful_pathkeys(root, rel))
 		return NIL;
 	for (int reversed = 0; reversed <= 1; reversed++)
 	{
-		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, false, reversed), reversed);
+		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, false, reversed), reversed, merged);
 		if (wrel->constant_parts > 0)
-			orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, true, reversed), reversed);
-		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed);
-		orders = add_order(root, rel, orders, order_of_cells(root, rel, wrel, reversed), reversed);
+			orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, true, reversed), reversed, merged);
+		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed, false);
+		orders = add_order(root, rel, orders, order_of_cells(root, rel, wrel, reversed), reversed, false);
 	}
 	return orders;
 }

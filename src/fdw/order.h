@@ -15,6 +15,7 @@ typedef struct WcOrder
 {
 	List	   *pathkeys;		/* useful to the query, never NIL */
 	bool		reversed;		/* rows come in descending order of row keys */
+	bool		merged;			/* ... of what is behind their salts */
 } WcOrder;
 
 /* The useful orders of a scan with these conditions: List of WcOrder *. */

@@ -111,18 +111,24 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 /* --- paths -------------------------------------------------------------------- */
 
 static void
-add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, List *pathkeys, bool reversed,
+add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order,
 			   double rows, Relids required_outer)
 {
+	static const WcOrder any = {NIL, false, false};
+
 	WcRelPlan  *plan = rel->fdw_private;
 	Cost		startup;
 	Cost		total;
 
+	if (order == NULL)
+		order = &any;
 	wc_cost_scan(root, rel, quals, &plan->size, rows, &startup, &total);
-	if (reversed)
+	if (order->merged)
+		wc_cost_merge(plan->wrel, quals, rows, &startup, &total);
+	if (order->reversed)
 		total = startup + (total - startup) * WC_REVERSED_FACTOR;
-	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, required_outer,
-												list_make1_int(reversed)));
+	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
+												list_make2_int(order->reversed, order->merged)));
 }
 
 /* Distinct sets of outer relations. */
@@ -211,7 +217,7 @@ add_parameterised_paths(PlannerInfo *root, RelOptInfo *rel)
 		if (bms_is_empty(quals.outer_relids))
 			continue;
 		info->ppi_rows = wc_cost_clamp_rows(&quals, info->ppi_rows);
-		add_plain_path(root, rel, &quals, NIL, false, info->ppi_rows, lfirst(lc));
+		add_plain_path(root, rel, &quals, NULL, info->ppi_rows, lfirst(lc));
 	}
 }
 
@@ -221,14 +227,9 @@ widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	WcRelPlan  *plan = baserel->fdw_private;
 	ListCell   *lc;
 
-	add_plain_path(root, baserel, &plan->quals, NIL, false, baserel->rows, baserel->lateral_relids);
+	add_plain_path(root, baserel, &plan->quals, NULL, baserel->rows, baserel->lateral_relids);
 	foreach(lc, wc_order_find(root, baserel, plan->wrel, &plan->quals))
-	{
-		WcOrder    *order = lfirst(lc);
-
-		add_plain_path(root, baserel, &plan->quals, order->pathkeys, order->reversed,
-					   baserel->rows, baserel->lateral_relids);
-	}
+		add_plain_path(root, baserel, &plan->quals, lfirst(lc), baserel->rows, baserel->lateral_relids);
 	add_parameterised_paths(root, baserel);
 }
 
@@ -302,6 +303,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.cell_conds = quals.cell_conds;
 	plan.mixed_types = quals.mixed_types;
 	plan.reversed = linitial_int(best_path->fdw_private) != 0;
+	plan.merged = lsecond_int(best_path->fdw_private) != 0;
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);

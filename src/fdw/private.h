@@ -58,6 +58,7 @@ typedef struct WcScanPlan
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
 	bool		mixed_types;	/* rows of other record types may come and are passed over */
 	bool		reversed;		/* walk the key order backwards */
+	bool		merged;			/* of a salted key: by what is behind the salt */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
 	int			row_limit;		/* rows that are enough, 0: no limit */
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */

@@ -142,6 +142,73 @@ take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int
 	return true;
 }
 
+/* --- salts ---------------------------------------------------------------------- */
+
+/* Does one of the conditions pin this part, and to one value? */
+static bool
+is_pinned(const List *conds, int part, bool *single)
+{
+	bool		pinned = false;
+	ListCell   *lc;
+
+	*single = false;
+	foreach(lc, conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->part != part || !is_pinning(cond))
+			continue;
+		pinned = true;
+		*single |= cond->kind == WC_COND_OP;
+	}
+	return pinned;
+}
+
+/* Could it tell the bucket?  Ranges do of timestamps alone. */
+static bool
+tells_bucket(const WcSalt *salt, const WcKeyCond *cond)
+{
+	if (cond == NULL || cond->part < 0 || !salt->parts[cond->part])
+		return false;
+	return is_pinning(cond) || (salt->kind == WC_SALT_MINUTE && cond->kind != WC_COND_LIKE);
+}
+
+/*
+ * Takes conditions over that lie behind the first part that is not pinned
+ * (nleading), when they tell the bucket.  They are evaluated on each row as well.
+ * Returns how many buckets rows can be in that have the same pinned parts.
+ */
+static uint32
+take_salt(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, int nleading)
+{
+	const WcSalt *salt = &wrel->key_layout.salt;
+	List	   *conds = list_copy(out->conds);
+	bool		pinned = true;
+
+	out->one_bucket = true;
+	if (salt->buckets == 0)
+		return 1;
+	for (int i = 0; i < nfound; i++)
+	{
+		if (tells_bucket(salt, found[i]) && found[i]->part > nleading)
+			conds = lappend(conds, found[i]);
+	}
+	for (int part = 0; part < wrel->nkeys; part++)
+	{
+		bool		single;
+
+		if (!salt->parts[part])
+			continue;
+		pinned &= is_pinned(conds, part, &single);
+		out->one_bucket &= single;
+	}
+	/* a hash needs all of its parts */
+	if (pinned || salt->kind == WC_SALT_MINUTE)
+		out->conds = conds;
+	out->one_bucket |= salt->buckets == 1;
+	return pinned ? 1 : salt->buckets;
+}
+
 /* Takes the conditions on cells over. */
 static void
 take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
@@ -182,6 +249,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	WcKeyCond **found = palloc0(sizeof(WcKeyCond *) * (list_length(clauses) + list_length(constants) + 1));
 	int			i = 0;
 	int			part = 0;
+	uint32		nbuckets;
 	List	   *common;
 	ListCell   *lc;
 
@@ -200,6 +268,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		part++;
 	out->point = wrel->nkeys > 0 && part == wrel->nkeys;
 	out->mixed_types = part < wrel->constant_parts;
+	nbuckets = take_salt(wrel, out, found, list_length(clauses), part);
 	if (take_part(root, out, found, clauses, WC_COND_RAW_KEY))
 		out->point = true;
 	common = list_copy(out->conds);
@@ -211,6 +280,9 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		if (cond != NULL && cond->kind == WC_COND_OR)
 			take_or(root, wrel, out, common, cond, lfirst(lc));
 	}
+	/* single rows are in one bucket each, and ranges of raw keys are not parted */
+	if (!out->point && out->conds != NIL && ((WcKeyCond *) linitial(out->conds))->part != WC_COND_RAW_KEY)
+		out->nranges *= nbuckets;
 
 	take_cells(out, found, clauses);
 	foreach(lc, clauses)

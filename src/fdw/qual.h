@@ -23,14 +23,15 @@ typedef struct WcQuals
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
 	bool		mixed_types;	/* rows of other record types may be in the ranges (recordtype.h) */
+	bool		one_bucket;		/* of a salted key: all rows are in one */
 	double		nranges;		/* estimated number of ranges */
 	double		rows;			/* in the ranges, as the engine says (wc_cost_key_rows); -1: not asked */
 	Relids		outer_relids;	/* relations whose values the conditions need */
 } WcQuals;
 
 /*
- * Finds conditions on leading key parts (= on parts, then a range on the next)
- * and on the raw key.  Comparison values are whatever is neither volatile nor
+ * Finds conditions on leading key parts (= on parts, then a range on the next),
+ * on further ones that tell the bucket of a salted key, and on the raw key.  Comparison values are whatever is neither volatile nor
  * from rel itself; they are evaluated when the scan starts.
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);

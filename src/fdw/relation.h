@@ -83,7 +83,7 @@ typedef struct WcRelation
 	int			nkeys;			/* key parts, 0 when the key is only `raw` */
 	int		   *keys;			/* [key_no] -> index in columns */
 	int			raw_key;		/* index in columns of the raw key column, or -1 */
-	WcKeyLayout key_layout;		/* of the parts, delimiter included (rowkey/rowkey.h) */
+	WcKeyLayout key_layout;		/* of the parts, delimiter and salt included (rowkey/rowkey.h) */
 
 	/*
 	 * Marker cells (empty qualifier, empty value) go to default_family: the table
@@ -130,7 +130,8 @@ extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice 
 /* --- row keys ---------------------------------------------------------------
  * Appends the whole encoded key of the row with these column values (indexed by
  * attnum - 1) to out.  NULL in a key part: 23502 naming the column; empty key
- * 22023; over WC_ROW_MAX 54000; delimiter in a part before the last 22023.
+ * 22023; over WC_ROW_MAX 54000; delimiter in a part before the last 22023; infinity
+ * in a part whose minute is the salt 22008.
  */
 extern void wc_relation_encode_key(WcRelation *wrel, const Datum *values, const bool *isnull, WcBuf *out);
 

@@ -171,6 +171,8 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 	wc_arena_reset(&state->resources.arena);
 	wc_bounds_compute(state->resources.wrel, state->plan.conds, state->values, state->nulls,
 					  &state->resources.arena, &state->resources.scratch, &state->bounds);
+	if (state->plan.merged)
+		wc_bounds_by_bucket(state->resources.wrel, &state->resources.arena, &state->bounds);
 	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
 						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
 	state->bounds_known = true;
@@ -229,6 +231,7 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	scan->nranges = state->bounds.nranges;
 	scan->ranges = state->bounds.ranges;
 	scan->reversed = state->plan.reversed;
+	scan->merged = state->plan.merged;
 	scan->measured = node->ss.ps.instrument != NULL;
 	return true;
 }

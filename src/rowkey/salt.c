@@ -4,7 +4,6 @@
 #include "rowkey/salt.h"
 
 #include "base/coding.h"
-#include "base/limits.h"
 #include "rowkey/murmur3.h"
 
 /* Each part is hashed with what the one before gave for a seed, so that nothing

@@ -9,10 +9,10 @@
 #define WC_ROWKEY_SALT_H
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "model/scan.h"
 
-#define WC_SALT_BUCKETS_MAX 256
 #define WC_MINUTES_OF_HOUR 60
 
 typedef enum WcSaltKind

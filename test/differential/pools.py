@@ -90,6 +90,12 @@ DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS, sh
 TIMESTAMP = Type("timestamp", "day", TIMES, ["2000-01-03 00:00:00"], DAY_OTHERS_SAFE)
 TIMESTAMPTZ = Type("timestamptz", "day", [t if "infinity" in t else (t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00")
                                           for t in TIMES], ["2000-01-03 00:00:00+05"], DAY_OTHERS_SAFE)
+# Finite, and some of them within minutes: for salts that are a minute.
+CLOCK = Type("timestamp", "day", [f"2024-02-29 12:{m:02}:{s:02}.5" for m in (0, 1, 2, 10, 30, 58, 59) for s in (0, 30, 59)] +
+             ["1969-12-31 23:59:59.999", "0044-03-15 12:00:00 BC", "1999-12-31 23:59:00", "2000-01-01 00:00:00", "2024-02-29 13:00:30"],
+             TIMES + ["2024-02-29 12:05:00", "2024-02-29 12:01:59.999999"], DAY_OTHERS_SAFE)
+CLOCKTZ = Type("timestamptz", "day", [t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00" for t in CLOCK.stored],
+               [t if t.endswith(("infinity", "BC")) else t + "+00" for t in CLOCK.probes], DAY_OTHERS_SAFE)
 UUID = Type("uuid", "uuid", UUIDS, ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"], aggregates=("count",))
 BYTEA = Type("bytea", "bytea", BYTES, ["\\x02", "\\xfe"], aggregates=("count",))
 TIME = Type("time", "time", ["00:00:00", "12:34:56.789", "23:59:59.999999", "24:00:00"], ["01:00"])
@@ -118,6 +124,11 @@ KEYS = [
     (TIMESTAMPTZ, ", sort 'desc'"), (UUID, ""), (UUID, ", sort 'desc'"), (BYTEA, ""), (BYTEA, ", sort 'desc'"), (DOM, ""),
     (DATE, ", encoding 'text'"), (SMALL, ", encoding 'md5', length '8', qualifier 'original {n}'"),
     (TEXT_C, ", encoding 'sha1', qualifier 'original {n}'"), (NUMERIC, ", encoding 'murmur3', length '4', qualifier 'original {n}'"),
+]
+
+CLOCKS = [
+    (CLOCK, ""), (CLOCK, ", sort 'desc'"), (CLOCKTZ, ""), (CLOCKTZ, ", sort 'desc'"), (CLOCKTZ, ", encoding 'binary'"),
+    (CLOCK, ", encoding 'binary', sort 'desc'"),
 ]
 
 # Parts before the last of a key with delimiter '|': no byte of them may be 7C.

@@ -49,6 +49,7 @@ class Table:
         self.duplicates_fail = rng.random() < 0.5
         self.packing = rng.choice(["auto", "row", "cell"])
         self.keys = self.make_keys()
+        self.salt = self.make_salt() if rng.random() < 0.35 else []
         self.values = self.make_values()
         self.columns = self.keys + self.values
         if rng.random() < 0.3:
@@ -71,6 +72,20 @@ class Table:
         if n == 1 and keys[0].type.stored[0] == "":
             keys[0].never_empty = True
         return keys
+
+    def make_salt(self):
+        """Options; may exchange a part of the key for a timestamp."""
+        rng = self.rng
+        if rng.random() < 0.3 and not self.delimiter:
+            i = rng.randrange(len(self.keys))
+            type_, options = rng.choice(pools.CLOCKS)
+            self.keys[i] = Column(f"k{i + 1}", type_, f"rowkey '{i + 1}'{options}", key=True)
+            return [f"salt_buckets '{rng.choice([1, 7, 60, 60])}'", f"salt_by 'minute(k{i + 1})'"]
+        salt = [f"salt_buckets '{rng.choice([1, 2, 3, 16, 16, 256])}'"]
+        if rng.random() < 0.5:
+            by = rng.sample(self.keys, rng.randint(1, len(self.keys)))
+            salt.append("salt_by '" + ", ".join(c.name for c in by) + "'")
+        return salt
 
     def make_values(self):
         rng = self.rng
@@ -125,6 +140,7 @@ class Table:
         options = [f"\"table\" {quote(stored)}"]
         if self.delimiter:
             options.append("delimiter '|'")
+        options += self.salt
         if self.duplicates_fail:
             options.append("on_duplicate 'error'")
         if self.packing != "auto":
