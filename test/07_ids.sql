@@ -6,7 +6,7 @@ SET timezone = 'UTC';
 CREATE EXTENSION pgtap;
 CREATE EXTENSION widecol;
 
-SELECT plan(33);
+SELECT plan(38);
 
 CREATE FUNCTION plan_has(query text, pattern text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE line text;
@@ -55,11 +55,13 @@ SELECT is(octet_length("row"), 8, 'an id is eight bytes') FROM widecol.scan('mes
 SELECT results_eq($$SELECT length(original), left(original, 15) FROM message WHERE id = make_id(1500509000 / 60 % 60, 1500509000, 1500509000 / 20 % 2, 1500509000 % 7)$$,
   $$VALUES (4800, 'long 1500509000')$$, 'a long one, by its id');
 
--- A time is a range in every partition: a condition that a function writes.
-CREATE FUNCTION within(lo bigint, hi bigint, id text DEFAULT 'id') RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT '(' || string_agg(format('%1$s >= %2$s AND %1$s < %3$s', id, make_id(p, lo), make_id(p, hi)), ' OR ') || ')'
-  FROM generate_series(0, 59) p
-$$;
+-- A time is a range in every partition.
+CREATE FUNCTION within(lo bigint, hi bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
+  $$SELECT format('widecol.snowflake_within(id, %L, %L)', to_timestamp(lo), to_timestamp(hi))$$;
+SELECT bag_eq('SELECT id FROM message WHERE ' || within(1500508800, 1500508800 + 86400),
+  'SELECT id FROM written WHERE ' || (SELECT string_agg(format('id >= %s AND id < %s', make_id(p, 1500508800), make_id(p, 1500508800 + 86400)), ' OR ') FROM generate_series(0, 59) p),
+  'a day is what lies between two ids in each partition');
+SELECT is(widecol.snowflake_time(make_id(35, 1500500100, 7, 9)), to_timestamp(1500500100), 'the time of an id');
 SELECT is(rows_read('SELECT id FROM message WHERE ' || within(1500508800, 1500508800 + 86400)), 4320::bigint, 'a day: only its rows are read');
 SELECT ok(plan_has('SELECT id FROM message WHERE ' || within(1500508800, 1500508800 + 86400), 'SKIP SCAN ON 60 RANGES'), 'in sixty ranges');
 SELECT results_eq('SELECT id, author, original FROM message WHERE ' || within(1500508800, 1500508800 + 86400) || ' ORDER BY id',
@@ -91,6 +93,13 @@ END $$;
 SELECT results_eq($$SELECT pages(1500508800, 1500508800 + 86400)$$,
   $$SELECT id FROM written WHERE seconds >= 1500508800 AND seconds < 1500508800 + 86400 ORDER BY id$$, 'a day, page by page');
 SELECT results_eq('EXECUTE page(4611686018427387904)', $$SELECT id FROM written WHERE id > 4611686018427387904 ORDER BY id LIMIT 100$$, 'behind an id');
+
+-- Ids that are made here.
+INSERT INTO message SELECT widecol.snowflake_id(), 'now', 'now ' || i FROM generate_series(1, 100) i;
+SELECT is(count(DISTINCT id), 100::bigint, 'a hundred ids of one statement') FROM message WHERE widecol.snowflake_within(id, now() - interval '1 minute', now() + interval '1 minute');
+SELECT is(author, 'now', 'what is said last has the last time') FROM message ORDER BY widecol.snowflake_time(id) DESC LIMIT 1;
+SELECT results_eq($$SELECT original FROM message WHERE author = 'now' AND widecol.snowflake_within(id, now() - interval '1 minute', now() + interval '1 minute') ORDER BY widecol.snowflake_time(id), id & 65535 LIMIT 3$$,
+  ARRAY['now 1', 'now 2', 'now 3'], 'in the order in which they were made');
 
 -- --- the same as parts of a key ----------------------------------------------------
 CREATE FOREIGN TABLE parted (
