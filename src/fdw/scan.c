@@ -145,8 +145,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
 	/* a direct modification has more in fdw_exprs, behind these */
-	prepare_values(state, node, list_concat_copy(wc_key_conds_exprs(state->plan.conds),
-												 wc_key_conds_exprs(state->plan.cell_conds)));
+	prepare_values(state, node, wc_scan_plan_exprs(&state->plan));
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
