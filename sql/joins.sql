@@ -54,6 +54,168 @@ INSERT INTO spans VALUES ('1 day', 'a'), ('24:00:00', 'b');
 EXPLAIN (COSTS OFF) SELECT a.name FROM spans a LEFT JOIN spans b USING (span);
 SELECT a.name FROM spans a LEFT JOIN spans b USING (span) ORDER BY 1;
 
-DROP FOREIGN TABLE customers, orders, raws, cells, spans;
-SELECT widecol.drop_table(name) FROM unnest('{joins_customers,joins_orders,joins_spans}'::text[]) name;
+
+-- --- many keys in one call -------------------------------------------------------
+
+-- the same rows, with the setting and without it?
+CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	batched text[];
+	single text[];
+	plan text := '';
+	line text;
+BEGIN
+	PERFORM set_config('widecol.enable_batched_lookup', 'on', true);
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		plan := plan || line;
+	END LOOP;
+	EXECUTE 'SELECT array_agg(q::text ORDER BY q::text) FROM (' || query || ') q' INTO batched;
+	PERFORM set_config('widecol.enable_batched_lookup', 'off', true);
+	EXECUTE 'SELECT array_agg(q::text ORDER BY q::text) FROM (' || query || ') q' INTO single;
+	PERFORM set_config('widecol.enable_batched_lookup', 'on', true);
+	RETURN format('%s: %s rows, %s', CASE WHEN plan ~ 'Widecol Lookahead' THEN 'batched' ELSE 'single' END,
+				  cardinality(batched), CASE WHEN batched IS DISTINCT FROM single THEN 'DIFFERENT' ELSE 'the same' END);
+END $$;
+
+CREATE TABLE wanted (id int, customer int, no bigint, name text);
+INSERT INTO wanted SELECT i, NULLIF(i * 13 % 2600, 0), i * 13 % 2600 * 5, 'customer ' || i FROM generate_series(1, 700) i;
+INSERT INTO wanted VALUES (701, NULL, NULL, NULL), (702, 13, 65, 'twice'), (703, 13, 65, 'twice'), (704, 13, 65, 'twice');
+ANALYZE wanted;
+
+EXPLAIN (COSTS OFF)
+SELECT w.id, c.name FROM wanted w JOIN customers c ON c.id = w.customer ORDER BY w.id;
+EXPLAIN (COSTS OFF)
+SELECT w.id, o.product FROM wanted w LEFT JOIN orders o ON o.customer = w.customer AND o.no > w.no AND o.amount > 100 WHERE w.id < 50;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_memoize = off;
+SET enable_material = off;
+SELECT same('SELECT w.*, c.* FROM wanted w JOIN customers c ON c.id = w.customer');
+SELECT same('SELECT w.*, c.* FROM wanted w LEFT JOIN customers c ON c.id = w.customer');
+SELECT same('SELECT w.*, c.* FROM wanted w LEFT JOIN customers c ON c.id = w.customer AND c.region = w.id % 10 WHERE c.id IS NULL');
+SELECT same('SELECT w.* FROM wanted w WHERE EXISTS (SELECT FROM orders o WHERE o.customer = w.customer AND o.amount > w.id)');
+SELECT same('SELECT w.* FROM wanted w WHERE NOT EXISTS (SELECT FROM orders o WHERE o.customer = w.customer AND o.amount > w.id)');
+SELECT same('SELECT o.* FROM orders o WHERE o.customer IN (SELECT customer FROM wanted WHERE name > ''customer 5'')');
+-- keys of other types, of expressions, with a constant part; ranges behind a part
+SELECT same('SELECT w.id, c.name FROM wanted w JOIN customers c ON c.id = w.no');
+SELECT same('SELECT w.id, c.name FROM wanted w JOIN customers c ON c.id = w.customer + w.id');
+SELECT same('SELECT w.id, o.product FROM wanted w JOIN orders o ON o.customer = 1 + w.id * 7 % 2500 AND o.no = w.id');
+SELECT same('SELECT w.id, o.product FROM wanted w JOIN orders o ON o.customer = w.customer AND o.no >= w.no');
+SELECT same('SELECT w.id, o.product FROM wanted w JOIN orders o ON (o.customer, o.no) > (w.customer, w.no) AND (o.customer, o.no) < (w.customer + 2, 0)');
+SELECT same('SELECT w.id, o.product FROM wanted w JOIN orders o ON o.customer IN (w.customer, 1 + w.id * 7 % 2500) AND o.no IN (w.no, w.id + 1, w.id)');
+SELECT same('SELECT w.id, o.product FROM wanted w JOIN orders o ON o.customer = w.customer OR o.customer = w.id AND o.no < 100');
+-- three tables: keys from two sides, one behind another
+SELECT same('SELECT w.id, c.name, o.product FROM wanted w JOIN customers c ON c.id = w.customer JOIN orders o ON o.customer = c.id AND o.no > w.no');
+SELECT same('SELECT a.id, b.id, o.product FROM wanted a, wanted b, orders o WHERE o.customer = a.customer AND o.no = b.no AND a.id < 40 AND b.id < 400');
+SELECT same('SELECT c.name, d.name FROM customers c LEFT JOIN (customers d JOIN orders o ON o.customer = d.id) ON d.id = c.region');
+-- loops in loops, each starting anew
+CREATE FOREIGN TABLE keys (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2')) SERVER widecol OPTIONS (table 'joins_keys');
+INSERT INTO keys SELECT i % 50, i FROM generate_series(1, 600) i;
+ANALYZE keys;
+SELECT same('SELECT w.id, s.* FROM wanted w, LATERAL (SELECT count(*), min(c.name) FROM keys k JOIN customers c ON c.id = k.b WHERE k.a = w.id % 60) s');
+SELECT same('SELECT w.id, (SELECT string_agg(c.name, '','') FROM keys k JOIN customers c ON c.id = k.b * 2 AND c.region <> w.id % 10 WHERE k.a = w.id % 60) FROM wanted w');
+SELECT same('SELECT w.id, EXISTS (SELECT FROM keys k JOIN customers c ON c.id = k.b + w.id AND c.region = 3 WHERE k.a = w.id % 60) FROM wanted w');
+SELECT same('WITH RECURSIVE walk(id, n) AS (SELECT id, 1 FROM wanted WHERE id < 30 UNION ALL SELECT o.no, n + 1 FROM walk JOIN orders o ON o.customer = walk.id WHERE n < 4) SELECT * FROM walk');
+-- whole rows, no columns at all, and columns of the outer side that are computed
+SELECT same('SELECT w, c FROM wanted w JOIN customers c ON c.id = w.customer');
+SELECT same('SELECT 1 FROM wanted w JOIN customers c ON c.id = w.customer');
+SELECT same('SELECT s.x, c.name FROM (SELECT id, count(*) AS x, max(customer) AS m FROM wanted GROUP BY 1) s LEFT JOIN customers c ON c.id = s.m');
+SELECT same('SELECT s.x, c.name FROM (SELECT id, coalesce(customer, 5) AS x FROM wanted) s LEFT JOIN customers c ON c.id = s.x');
+SELECT same('SELECT w.id, s.x, o.product FROM wanted w LEFT JOIN (SELECT id, coalesce(region, 7) AS x FROM customers) s ON s.id = w.customer LEFT JOIN orders o ON o.customer = s.x AND o.no < 1000');
+-- more than fits into memory
+SET work_mem = '64kB';
+SELECT same('SELECT w.id, o.* FROM wanted w JOIN orders o ON o.customer = w.customer');
+SELECT same('SELECT w.id, o.* FROM wanted w JOIN orders o ON o.customer BETWEEN w.customer AND w.customer + 200 WHERE w.id < 100');
+SELECT same('SELECT w.id, repeat(w.name, 50), c.* FROM wanted w JOIN customers c ON c.id = w.customer');
+RESET work_mem;
+
+-- other keys: raw; descending text and numeric; a hash; only keys
+CREATE FOREIGN TABLE mixed (
+	a text OPTIONS (rowkey '1', sort 'desc') COLLATE "C", b numeric OPTIONS (rowkey '2'), v int
+) SERVER widecol OPTIONS (table 'joins_mixed');
+INSERT INTO mixed SELECT 'a' || i % 30, i / 10.0, i FROM generate_series(1, 600) i;
+CREATE FOREIGN TABLE hashed (
+	a text OPTIONS (rowkey '1', encoding 'md5', length '4', family 'cf', qualifier 'a'), v int
+) SERVER widecol OPTIONS (table 'joins_hashed');
+INSERT INTO hashed SELECT 'customer ' || i, i FROM generate_series(1, 600) i;
+ANALYZE mixed, hashed;
+SELECT same('SELECT r.name FROM (SELECT key FROM raws ORDER BY key LIMIT 300) k JOIN raws r USING (key)');
+SELECT same('SELECT w.id, m.* FROM wanted w JOIN mixed m ON m.a = ''a'' || w.id % 40 AND m.b > w.id / 20');
+SELECT same('SELECT w.id, m.* FROM wanted w JOIN mixed m ON m.a = ''a'' || w.id % 30 AND m.b = w.id::numeric(10, 3) / 10');
+SELECT same('SELECT w.id, m.* FROM wanted w JOIN mixed m ON m.a LIKE ''a'' || w.id % 40 || ''%'' AND w.id < 100');
+SELECT same('SELECT w.id, h.* FROM wanted w LEFT JOIN hashed h ON h.a = w.name');
+SELECT same('SELECT w.id, k.* FROM wanted w JOIN keys k ON k.a = w.id % 60');
+SELECT same('SELECT w.id FROM wanted w WHERE NOT EXISTS (SELECT FROM keys k WHERE k.a = w.id % 60 AND k.b = w.id)');
+
+-- what the transaction wrote is seen, from before the statement only
+BEGIN;
+UPDATE customers SET name = 'changed' WHERE id % 13 = 0;
+DELETE FROM customers WHERE id % 26 = 0;
+SELECT count(*), count(c.name), count(*) FILTER (WHERE c.name = 'changed') FROM wanted w LEFT JOIN customers c ON c.id = w.customer;
+SELECT same('SELECT w.id, c.* FROM wanted w LEFT JOIN customers c ON c.id = w.customer');
+INSERT INTO customers SELECT 10000 + w.id, c.name, c.region FROM wanted w JOIN customers c ON c.id = w.customer;
+SELECT count(*) FROM customers WHERE id > 10000 AND name = 'changed';
+ROLLBACK;
+
+-- cursors, scrolling ones too; prepared statements with plans for any value
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT w.id, c.name FROM (SELECT * FROM wanted ORDER BY id) w JOIN customers c ON c.id = w.customer;
+FETCH 3 FROM c;
+FETCH RELATIVE 40 FROM c;
+FETCH BACKWARD 2 FROM c;
+UPDATE customers SET name = 'later' WHERE id = 65;
+FETCH ABSOLUTE 5 FROM c;
+ROLLBACK;
+SET plan_cache_mode = force_generic_plan;
+PREPARE find(int, int) AS SELECT count(*), sum(o.amount) FROM wanted w JOIN orders o ON o.customer = w.customer + $1 AND o.no > $2 WHERE w.id < $1 * 20;
+EXPLAIN (COSTS OFF) EXECUTE find(1, 2);
+EXECUTE find(5, 10);
+EXECUTE find(5, 3000);
+EXECUTE find(NULL, 10);
+RESET plan_cache_mode;
+
+-- who wants a few rows does not make many be read
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer LIMIT 1;
+-- who wants all has them soon: 1, 8, 64, 512 outer rows at once
+CREATE FUNCTION batches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Widecol Lookahead|Batches|Foreign Scan|Rows Read' THEN
+			RETURN NEXT line;
+		END IF;
+	END LOOP;
+END $$;
+SELECT batches('SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer');
+-- in 64 kB there is no room for so many
+SET work_mem = '64kB';
+SELECT batches('SELECT o.product FROM wanted w JOIN orders o ON o.customer = w.customer');
+RESET work_mem;
+
+-- rows that are locked or changed are found one by one
+EXPLAIN (COSTS OFF) SELECT 1 FROM wanted w JOIN customers c ON c.id = w.customer FOR UPDATE OF w;
+EXPLAIN (COSTS OFF) UPDATE wanted w SET name = c.name FROM customers c WHERE c.id = w.customer;
+-- and all are, without the setting
+SET widecol.enable_batched_lookup = off;
+EXPLAIN (COSTS OFF) SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer;
+RESET widecol.enable_batched_lookup;
+
+-- an error in what is ahead ends the statement, and nothing else
+SELECT c.name FROM wanted w JOIN customers c ON c.id = 100 / (w.id - 60) WHERE w.id < 100;
+SELECT count(*) FROM wanted w JOIN customers c ON c.id = w.customer;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_memoize;
+RESET enable_material;
+
+-- hash and merge joins stay where they are better
+EXPLAIN (COSTS OFF) SELECT count(*) FROM orders o JOIN customers c ON c.id = o.no;
+
+DROP TABLE wanted;
+DROP FUNCTION same(text);
+DROP FUNCTION batches(text);
+DROP FOREIGN TABLE customers, orders, raws, cells, spans, mixed, hashed, keys;
+SELECT count(widecol.drop_table('joins_' || name)) FROM unnest('{customers,orders,spans,mixed,hashed,keys}'::text[]) name;
 DROP SCHEMA joins;

@@ -14,6 +14,7 @@
 #include "channel/shmem.h"
 #include "client/settings.h"
 #include "fdw/ddl.h"
+#include "fdw/lookahead.h"
 #include "fdw/unique.h"
 
 PG_MODULE_MAGIC;
@@ -88,6 +89,11 @@ define_session_settings(void)
 							"Clusters that make ids for the same tables need different ones.",
 							&wc_worker_id, 0, 0, WC_WORKER_ID_MAX,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("widecol.enable_batched_lookup",
+							 "Enables nested loops that look up many row keys at once.",
+							 NULL,
+							 &wc_enable_batched_lookup, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomRealVariable("widecol.debug_clock_offset",
 							 "Sets how far ahead of the real clock this session's requests are.",
 							 "For testing what time to live does.",
@@ -144,4 +150,5 @@ _PG_init(void)
 	}
 	wc_ddl_hook_install();
 	wc_unique_hook_install();
+	wc_lookahead_install();
 }

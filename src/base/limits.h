@@ -18,6 +18,7 @@
 #define WC_RANGES_MAX			65536				/* row ranges of one scan */
 #define WC_KEY_RANGES_MAX		10000				/* row ranges that conditions on key parts become; beyond, rows are filtered */
 #define WC_KEY_ARMS_MAX			1000				/* alternatives that an AND inside of an OR is taken apart into; beyond, rows are filtered */
+#define WC_LOOKUP_KEYS_MAX		512					/* outer rows of a nested loop whose keys are looked up at once */
 #define WC_COLUMNS_MAX			65536				/* columns named in one scan */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */

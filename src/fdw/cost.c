@@ -18,7 +18,6 @@
 #include "fdw/bound.h"
 #include "fdw/cost.h"
 
-#define WC_COST_ROUND_TRIP 3.0
 #define WC_COST_SEEK 1.0
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 

@@ -11,6 +11,13 @@
 #include "fdw/qual.h"
 #include "fdw/relation.h"
 
+/*
+ * The unit is PostgreSQL's: 1 is a page read in sequence.  A message to the engine
+ * and its answer; and one of many keys that are sent at once, in order.
+ */
+#define WC_COST_ROUND_TRIP 3.0
+#define WC_COST_LOOKUP 0.25
+
 /* A whole stored table, as the planner sees it. */
 typedef struct WcTableSize
 {

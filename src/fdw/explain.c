@@ -78,6 +78,8 @@ find_ancestors(Plan *plan, Plan *target, List **ancestors)
 		children = ((MergeAppend *) plan)->mergeplans;
 	else if (IsA(plan, SubqueryScan))
 		children = list_make1(((SubqueryScan *) plan)->subplan);
+	else if (IsA(plan, CustomScan))
+		children = ((CustomScan *) plan)->custom_plans;
 	children = lappend(list_copy(children), plan->lefttree);
 	children = lappend(children, plan->righttree);
 	foreach(lc, children)
@@ -463,6 +465,8 @@ scan_text(const Shown *shown)
 	}
 	if (shown->plan->reversed)
 		appendStringInfoString(&s, " REVERSE");
+	if (shown->plan->lookahead >= 0)
+		appendStringInfoString(&s, ", BATCHED");
 	return s.data;
 }
 

@@ -18,9 +18,11 @@
 #include "compat.h"
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
+#include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
 #include "fdw/match.h"
 #include "fdw/order.h"
+#include "fdw/plan.h"
 #include "fdw/private.h"
 #include "fdw/qual.h"
 #include "fdw/warn.h"
@@ -36,6 +38,15 @@ typedef struct WcRelPlan
 	WcTableSize size;
 	WcQuals		quals;			/* of the relation's own clauses */
 } WcRelPlan;
+
+const WcRelation *
+wc_plan_relation(const RelOptInfo *rel)
+{
+	if (rel->reloptkind != RELOPT_BASEREL || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
+		rel->fdwroutine->GetForeignRelSize != widecolGetForeignRelSize)
+		return NULL;
+	return ((WcRelPlan *) rel->fdw_private)->wrel;
+}
 
 static void
 release_relation(void *arg)
@@ -108,7 +119,10 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->size.rows * selectivity);
 }
 
-/* --- paths -------------------------------------------------------------------- */
+/* --- paths --------------------------------------------------------------------
+ * A path's fdw_private: (walks backwards, merges buckets, takes keys from
+ * other relations), or what lookahead.c put there.
+ */
 
 static void
 add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order,
@@ -128,7 +142,8 @@ add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const W
 	if (order->reversed)
 		total = startup + (total - startup) * WC_REVERSED_FACTOR;
 	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
-												list_make2_int(order->reversed, order->merged)));
+												list_make3_int(order->reversed, order->merged,
+															   !bms_is_empty(quals->outer_relids))));
 }
 
 /* Distinct sets of outer relations. */
@@ -302,8 +317,12 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.conds = quals.conds;
 	plan.cell_conds = quals.cell_conds;
 	plan.mixed_types = quals.mixed_types;
-	plan.reversed = linitial_int(best_path->fdw_private) != 0;
-	plan.merged = lsecond_int(best_path->fdw_private) != 0;
+	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(plan.conds));
+	if (plan.lookahead < 0)
+	{
+		plan.reversed = linitial_int(best_path->fdw_private) != 0;
+		plan.merged = lsecond_int(best_path->fdw_private) != 0;
+	}
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);

@@ -24,7 +24,8 @@ enum
 	NUMBER_ROWS_HINT,
 	NUMBER_ROW_LIMIT,
 	NUMBER_MIXED_TYPES,
-	NUMBER_MERGED
+	NUMBER_MERGED,
+	NUMBER_LOOKAHEAD
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -110,8 +111,9 @@ encode_map_keys(const List *map_keys)
 List *
 wc_scan_plan_encode(const WcScanPlan *plan)
 {
-	List	   *list = list_make5(list_make5_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types,
-											 plan->merged),
+	List	   *numbers = list_make5_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types,
+										 plan->merged);
+	List	   *list = list_make5(lappend_int(numbers, plan->lookahead),
 							  bitmap_to_list(plan->attrs),
 							  bitmap_to_list(plan->recheck_attrs),
 							  encode_conds(plan->conds),
@@ -215,6 +217,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->rows_hint = list_nth_int(numbers, NUMBER_ROWS_HINT);
 	plan->row_limit = list_nth_int(numbers, NUMBER_ROW_LIMIT);
 	plan->mixed_types = list_nth_int(numbers, NUMBER_MIXED_TYPES) != 0;
+	plan->lookahead = list_nth_int(numbers, NUMBER_LOOKAHEAD);
 	plan->merged = list_nth_int(numbers, NUMBER_MERGED) != 0;
 	plan->attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_ATTRS));
 	plan->recheck_attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_RECHECK_ATTRS));

@@ -62,6 +62,7 @@ typedef struct WcScanPlan
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
 	int			row_limit;		/* rows that are enough, 0: no limit */
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */
+	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;
 
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);

@@ -8,6 +8,10 @@
  * second time on they are kept while there is room, and given from there; when
  * fewer were read (a LIMIT, an EXISTS), the Scan stays open behind them.
  *
+ * On the inner side of a nested loop with a lookahead node, the rows of the keys
+ * to come are fetched along with those of the first (prefetch.h); a key whose
+ * rows are not there is scanned for as ever.
+ *
  * Conditions are expected to be decided by the ranges alone.  Where they turn
  * out not to be (a bound that had to be widened, too many ranges), the clauses
  * that the executor was told not to evaluate are evaluated here: PostgreSQL has
@@ -25,7 +29,9 @@
 #include "fdw/bound.h"
 #include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
+#include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
+#include "fdw/prefetch.h"
 #include "fdw/reader.h"
 #include "fdw/rowcache.h"
 #include "fdw/scan.h"
@@ -66,6 +72,11 @@ typedef struct WcScanState
 	WcRowCache *kept;			/* rows read since the start, NULL: not kept */
 	uint64		next;			/* of them, the one to give next */
 	bool		keeps_none;		/* they were too many */
+
+	WcLookahead *lookahead;		/* knows the next keys; NULL: there are none to know */
+	WcPrefetch *prefetch;
+	uint64		fetched_to;		/* of the lookahead's positions: those before have been asked about */
+	bool		prefetched;		/* the rows come from there */
 
 	bool		started;
 	WcClientScanStats stats;	/* of scans already closed */
@@ -150,6 +161,11 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	node->fdw_state = state;
+	if (state->plan.lookahead >= 0)
+	{
+		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
+		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
+	}
 	if (opens_cursor())
 	{
 		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
@@ -178,23 +194,33 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 	state->recheck = !(state->bounds.exact && state->cells.exact) && node->fdw_recheck_quals != NULL;
 }
 
+static void
+find_bounds(WcScanState *state, ForeignScanState *node)
+{
+	if (!state->started)
+		wc_warning_raise(state->plan.warning);
+	state->started = true;
+	if (!state->bounds_known)
+		compute_bounds(state, node);
+}
+
 /* Makes what lives as long as the query, unless it is there from an earlier scan. */
 static void
-prepare_reading(WcScanState *state, EState *estate)
+prepare_reading(WcScanState *state, EState *estate, bool recheck)
 {
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	if (state->reader == NULL || (state->recheck && !state->reader_rechecks))
+	if (state->reader == NULL || (recheck && !state->reader_rechecks))
 	{
 		Bitmapset  *attrs = state->plan.attrs;
 
-		if (state->recheck)
+		if (recheck)
 			attrs = bms_union(attrs, state->plan.recheck_attrs);
 		state->reader = wc_reader_create(state->resources.wrel, attrs,
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
 															 state->nulls + state->plan.map_values));
-		state->reader_rechecks = state->recheck;
+		state->reader_rechecks = recheck;
 	}
 	if (state->snapshot == NULL)
 		state->snapshot = wc_client_snapshot(estate->es_snapshot);
@@ -212,14 +238,10 @@ may_mix_types(const WcScanState *state)
 static bool
 describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
-	if (!state->started)
-		wc_warning_raise(state->plan.warning);
-	state->started = true;
-	if (!state->bounds_known)
-		compute_bounds(state, node);
+	find_bounds(state, node);
 	if (state->bounds.empty || state->cells.empty)
 		return false;
-	prepare_reading(state, node->ss.ps.state);
+	prepare_reading(state, node->ss.ps.state, state->recheck);
 	wc_reader_restart(state->reader);
 	wc_reader_check_types(state->reader, may_mix_types(state));
 	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
@@ -247,19 +269,108 @@ wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **
 	return true;
 }
 
+/* Opens a Scan of what the reader describes. */
+static void
+open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_hint)
+{
+	EState	   *estate = node->ss.ps.state;
+
+	scan->measured = node->ss.ps.instrument != NULL;
+	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
+	state->scan = wc_client_scan_open(scan, state->snapshot, estate->es_snapshot->curcid, rows_hint,
+									  estate->es_query_cxt);
+}
+
+static void
+add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
+{
+	sum->rows += more->rows;
+	sum->cells_examined += more->cells_examined;
+	sum->seeks += more->seeks;
+	sum->batches += more->batches;
+	sum->rows_examined += more->rows_examined;
+	sum->cache_hits += more->cache_hits;
+	sum->blocks_read += more->blocks_read;
+}
+
+static void
+close_scan(WcScanState *state, ForeignScanState *node)
+{
+	if (state->scan == NULL)
+		return;
+	if (node->ss.ps.instrument != NULL)
+	{
+		WcClientScanStats stats;
+
+		wc_client_scan_stats(state->scan, &stats);
+		add_stats(&state->stats, &stats);
+	}
+	wc_client_scan_close(state->scan);
+	state->scan = NULL;
+}
+
+/* Fetches the rows of this key and of the next ones; false: it is as well to scan
+ * for this one alone. */
+static bool
+fetch(WcScanState *state, ForeignScanState *node)
+{
+	Datum	   *values = palloc((sizeof(Datum) + sizeof(bool)) * (state->nkeyvalues + 1));
+	bool	   *nulls = (bool *) (values + state->nkeyvalues + 1);
+	bool		inexact;
+	bool		kept;
+	WcScan		scan;
+
+	state->fetched_to = wc_lookahead_position(state->lookahead);
+	wc_prefetch_reset(state->prefetch);
+	for (int ahead = 0; wc_lookahead_values(state->lookahead, ahead, values, nulls) &&
+		 wc_prefetch_add(state->prefetch, state->plan.conds, values, nulls); ahead++)
+		state->fetched_to++;
+	pfree(values);
+	if (wc_prefetch_nkeys(state->prefetch) < 2)
+		return false;
+
+	inexact = wc_prefetch_inexact(state->prefetch);
+	prepare_reading(state, node->ss.ps.state, inexact && node->fdw_recheck_quals != NULL);
+	wc_reader_restart(state->reader);
+	wc_reader_check_types(state->reader, state->plan.mixed_types || inexact);
+	wc_reader_describe(state->reader, &scan);
+	open_scan(state, node, &scan, wc_prefetch_describe(state->prefetch, &scan));
+	kept = wc_prefetch_read(state->prefetch, state->reader, state->scan, state->reader_rechecks);
+	close_scan(state, node);
+	if (!kept)
+		wc_lookahead_shrink(state->lookahead);
+	return kept;
+}
+
+/* Are the rows there already, or after fetching them with others? */
+static bool
+find_prefetched(WcScanState *state, ForeignScanState *node)
+{
+	find_bounds(state, node);
+	if (state->bounds.empty)
+		return false;
+	if (wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck))
+		return true;
+	return wc_lookahead_position(state->lookahead) >= state->fetched_to &&
+		fetch(state, node) && wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck);
+}
+
 /* Opens the Scan, or finds that there is nothing to read. */
 static void
 start(WcScanState *state, ForeignScanState *node)
 {
-	EState	   *estate = node->ss.ps.state;
 	WcScan		scan;
 
+	if (state->lookahead != NULL && find_prefetched(state, node))
+	{
+		state->prefetched = true;
+		return;
+	}
 	if (!describe(state, node, &scan))
 	{
 		state->done = true;
 		return;
 	}
-	scan.batch_rows = (uint32) state->resources.wrel->fetch_size;
 	if (!state->recheck)
 	{
 		scan.row_limit = (uint64) state->plan.row_limit;
@@ -267,8 +378,7 @@ start(WcScanState *state, ForeignScanState *node)
 		if (state->resources.wrel->layout == WC_LAYOUT_CELL)
 			scan.column_limit = (uint32) state->plan.row_limit;
 	}
-	state->scan = wc_client_scan_open(&scan, state->snapshot, estate->es_snapshot->curcid,
-									  state->bounds.point ? 1 : state->plan.rows_hint, estate->es_query_cxt);
+	open_scan(state, node, &scan, state->bounds.point ? 1 : state->plan.rows_hint);
 }
 
 /* Does the row in the slot satisfy the clauses that ranges should have decided? */
@@ -302,6 +412,24 @@ keep_row(WcScanState *state, TupleTableSlot *slot)
 	}
 }
 
+/* Stores the next row in the slot; false: there is none. */
+static bool
+next_row(WcScanState *state, TupleTableSlot *slot)
+{
+	if (state->prefetched)
+	{
+		MinimalTuple tuple = wc_prefetch_next(state->prefetch, &state->bounds);
+
+		if (tuple != NULL)
+			ExecForceStoreMinimalTuple(tuple, slot, false);
+		return tuple != NULL;
+	}
+	if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+		return false;
+	ExecStoreVirtualTuple(slot);
+	return true;
+}
+
 /* Called in the per-tuple memory context. */
 TupleTableSlot *
 widecolIterateForeignScan(ForeignScanState *node)
@@ -315,16 +443,15 @@ widecolIterateForeignScan(ForeignScanState *node)
 		state->next++;
 		return ExecStoreVirtualTuple(slot);
 	}
-	if (state->scan == NULL && !state->done)
+	if (state->scan == NULL && !state->prefetched && !state->done)
 		start(state, node);
 	while (!state->done)
 	{
-		if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+		if (!next_row(state, slot))
 		{
 			state->done = true;
 			break;
 		}
-		ExecStoreVirtualTuple(slot);
 		if (!state->recheck || passes_recheck(node, slot))
 		{
 			if (state->kept != NULL)
@@ -339,34 +466,6 @@ widecolIterateForeignScan(ForeignScanState *node)
 		CHECK_FOR_INTERRUPTS();
 	}
 	return slot;
-}
-
-static void
-add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
-{
-	sum->rows += more->rows;
-	sum->cells_examined += more->cells_examined;
-	sum->seeks += more->seeks;
-	sum->batches += more->batches;
-	sum->rows_examined += more->rows_examined;
-	sum->cache_hits += more->cache_hits;
-	sum->blocks_read += more->blocks_read;
-}
-
-static void
-close_scan(WcScanState *state, ForeignScanState *node)
-{
-	if (state->scan == NULL)
-		return;
-	if (node->ss.ps.instrument != NULL)
-	{
-		WcClientScanStats stats;
-
-		wc_client_scan_stats(state->scan, &stats);
-		add_stats(&state->stats, &stats);
-	}
-	wc_client_scan_close(state->scan);
-	state->scan = NULL;
 }
 
 void
@@ -384,10 +483,11 @@ widecolReScanForeignScan(ForeignScanState *node)
 		state->next = 0;
 		return;
 	}
-	else if (state->started && !state->keeps_none)
+	else if (state->started && !state->keeps_none && state->lookahead == NULL)
 		state->kept = wc_rowcache_create(node->ss.ps.state->es_query_cxt,
 										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
 	close_scan(state, node);
+	state->prefetched = false;
 	state->done = false;
 }
 

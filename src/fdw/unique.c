@@ -37,13 +37,6 @@ key_is_unique(const WcRelation *wrel)
 	return true;
 }
 
-/* The raw key, too, tells rows apart. */
-static bool
-raw_key_is_unique(const WcRelation *wrel)
-{
-	return wrel->layout == WC_LAYOUT_ROW && wrel->raw_key >= 0;
-}
-
 static void
 add_index(RelOptInfo *rel, const WcRelation *wrel, const int *columns, int ncolumns)
 {
@@ -76,6 +69,29 @@ add_index(RelOptInfo *rel, const WcRelation *wrel, const int *columns, int ncolu
 	rel->indexlist = lappend(rel->indexlist, index);
 }
 
+/* Adds the key parts; one that has the same value in all rows tells none apart. */
+static void
+add_key(RelOptInfo *rel, const WcRelation *wrel)
+{
+	int		   *columns = palloc(sizeof(int) * wrel->nkeys);
+	int			n = 0;
+
+	for (int part = 0; part < wrel->nkeys; part++)
+	{
+		if (wrel->columns[wrel->keys[part]].nconstants != 1)
+			columns[n++] = wrel->keys[part];
+	}
+	if (n > 0)
+		add_index(rel, wrel, columns, n);
+}
+
+/* The raw key, too, tells rows apart. */
+static bool
+raw_key_is_unique(const WcRelation *wrel)
+{
+	return wrel->layout == WC_LAYOUT_ROW && wrel->raw_key >= 0;
+}
+
 static void
 on_get_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
@@ -89,7 +105,7 @@ on_get_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *r
 		WcRelation *wrel = wc_relation_open(relation);
 
 		if (key_is_unique(wrel))
-			add_index(rel, wrel, wrel->keys, wrel->nkeys);
+			add_key(rel, wrel);
 		if (raw_key_is_unique(wrel))
 			add_index(rel, wrel, &wrel->raw_key, 1);
 		wc_relation_close(wrel);

@@ -330,6 +330,48 @@ def set_operation(rng, tables):
 JOIN_METHODS = {"nestloop": ["hashjoin", "mergejoin"], "hashjoin": ["nestloop", "mergejoin"], "mergejoin": ["nestloop", "hashjoin"]}
 
 
+def join_settings(rng):
+    """Any plan, or one method only; nested loops with keys looked up one by one or many at once."""
+    if rng.random() < 0.3:
+        return []
+    method = rng.choice(["nestloop"] + list(JOIN_METHODS))
+    settings = [f"enable_{m} = off" for m in JOIN_METHODS[method]]
+    if method == "nestloop":
+        settings += [f"enable_{m} = off" for m in rng.choice([[], ["memoize", "material"], ["memoize", "material", "sort"]])]
+        settings += rng.choice([[], [], ["widecol.enable_batched_lookup = off"], ["work_mem = '64kB'"]])
+    return settings
+
+
+def join_several(rng, tables):
+    """Three or four tables, each joined to one before by a key of its own."""
+    scopes = [Scope(rng.choice(tables), "a")]
+    source = scopes[0].source
+    for alias in "bcd"[:rng.randint(2, 3)]:
+        inner = Scope(rng.choice(tables), alias)
+        outer = rng.choice(scopes)
+        pairs = [p for p in joinable(outer, inner) if p[1].key]
+        if not pairs:
+            break
+        if outer.table is inner.table and rng.random() < 0.6:
+            ons = [f"{outer.name(k)} = {inner.name(k)}" for k in inner.table.keys[:rng.randint(1, 3)]]
+        else:
+            ons = [f"{outer.name(x)} = {inner.name(y)}" for x, y in [rng.choice(pairs)]]
+        if rng.random() < 0.3:
+            x, y = rng.choice(pairs)
+            ons.append(f"{outer.name(x)} {rng.choice(['=', '<=', '>', '<>'])} {inner.name(y)}")
+        if rng.random() < 0.3:
+            ons.append(atom(rng, inner, []).sql())
+        source += f" {rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])} {inner.source} ON {' AND '.join(ons)}"
+        scopes.append(inner)
+    outer = rng.choice(scopes)
+    condition = where(rng, outer, tables)
+    # many rows may come: they are counted by the values of one column
+    columns = [c for c in outer.table.columns if c.type.hashable and c.type.orderable and not c.map]
+    name = outer.name(rng.choice(columns))
+    counts = ", ".join(f"count({s.name(rng.choice(s.table.columns))})" for s in scopes)
+    return Query(f"SELECT {name}, count(*), {counts} FROM {source}", condition, f" GROUP BY {name}", False, join_settings(rng))
+
+
 def join(rng, tables):
     a, b = Scope(rng.choice(tables), "a"), Scope(rng.choice(tables), "b")
     pairs = joinable(a, b)
@@ -347,9 +389,7 @@ def join(rng, tables):
         ons = [o for o in ons if " = " in o]
     elif rng.random() < 0.3:
         ons.append(atom(rng, b, []).sql())
-    settings = []
-    if rng.random() < 0.6:
-        settings = [f"enable_{m} = off" for m in JOIN_METHODS[rng.choice(list(JOIN_METHODS))]]
+    settings = join_settings(rng)
     names = ", ".join(s.name(c) for s in (a, b) for c in s.table.keys)
     if rng.random() < 0.3:
         names = rng.choice(["a.*, b.*", "a, b", "count(*)", "b.*"])
@@ -374,7 +414,7 @@ def with_query(rng, tables):
                  f" ORDER BY {keys}" + rng.choice(["", " LIMIT 3"]), True)
 
 
-KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query] + [join] * 5
+KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query] + [join] * 5 + [join_several] * 2
 
 
 def query(rng, tables):
