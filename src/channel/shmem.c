@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <time.h>
-
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
@@ -13,6 +11,7 @@
 #include "storage/proc.h"
 #include "storage/shmem.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "channel/shmem.h"
 
@@ -48,7 +47,7 @@ wc_shmem_startup(void)
 		shmem->nslots = MaxBackends;
 
 		/* what was given in this second, before a crash, is not known any more */
-		atomic_init(&shmem->last_moment, (((uint64) time(NULL) + 1) << WC_MOMENT_BITS) - 1);
+		atomic_init(&shmem->last_moment, (((uint64) (wc_clock_wall_us() / WC_USEC_PER_SEC) + 1) << WC_MOMENT_BITS) - 1);
 	}
 	LWLockRelease(AddinShmemInitLock);
 }

@@ -3,23 +3,13 @@
  */
 #include "postgres.h"
 
-#include <sys/time.h>
-
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "utils/wait_event.h"
 
+#include "base/clock.h"
 #include "channel/shmem.h"
 #include "client/client.h"
-
-static uint64
-now_us(void)
-{
-	struct timeval tv;
-
-	gettimeofday(&tv, NULL);
-	return (uint64) tv.tv_sec * WC_USEC_PER_SEC + (uint64) tv.tv_usec;
-}
 
 uint64
 wc_client_unique_moment(void)
@@ -31,7 +21,7 @@ wc_client_unique_moment(void)
 	last = atomic_load(&shmem->last_moment);
 	for (;;)
 	{
-		uint64		us = now_us();
+		uint64		us = (uint64) wc_clock_wall_us();
 		uint64		second = us / WC_USEC_PER_SEC;
 		uint64		next = Max(last + 1, second << WC_MOMENT_BITS);
 
