@@ -64,6 +64,7 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 		cache[slot].size.bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
 	}
 	*size = cache[slot].size;
+	size->stored_rows = size->rows;
 }
 
 /*
@@ -81,6 +82,20 @@ has_outgrown(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 	return analyzed_rows < 1 || (!size->guessed && size->rows > WC_OUTGROWN_FACTOR * analyzed_rows);
 }
 
+/* Of a table with a record type, whose rows ANALYZE has counted: pages and what a scan
+ * passes over are those of all types. */
+static void
+share_stored_table(const WcRelation *wrel, WcTableSize *size)
+{
+	WcTableSize stored;
+
+	wc_cost_table_size(wrel, &stored);
+	if (stored.guessed || stored.rows <= size->rows)
+		return;
+	size->stored_rows = stored.rows;
+	size->bytes = stored.bytes * size->rows / stored.rows;
+}
+
 void
 wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size)
 {
@@ -89,6 +104,9 @@ wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTa
 		size->rows = rel->tuples;
 		size->bytes = (double) rel->pages * BLCKSZ;
 		size->guessed = false;
+		size->stored_rows = size->rows;
+		if (wrel->constant_parts > 0 && !point)
+			share_stored_table(wrel, size);
 	}
 	else
 		wc_cost_table_size(wrel, size);
@@ -177,7 +195,8 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 	else if (quals->rows >= 0)
 		examined = quals->rows;
 	else
-		examined = size->rows * clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
+		examined = (quals->mixed_types ? Max(size->stored_rows, size->rows) : size->rows) *
+			clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
 	examined = Max(clamp_row_est(examined), rows);
 
 	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);

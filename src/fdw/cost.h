@@ -24,6 +24,7 @@ typedef struct WcTableSize
 	double		rows;
 	double		bytes;
 	bool		guessed;		/* nothing is known */
+	double		stored_rows;	/* with those of other record types (recordtype.h) */
 } WcTableSize;
 
 /* What the engine says: approximate, own uncommitted rows not counted, up to a

@@ -77,15 +77,16 @@ List *
 wc_warning_plan(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
 				const WcTableSize *size, double rows)
 {
+	double		stored_rows = Max(size->rows, size->stored_rows);
 	List	   *clauses;
 
-	if (!wc_warn_full_scan || quals->conds != NIL || size->guessed || size->rows < WC_WARN_ROWS_MIN ||
-		rows > size->rows * WC_WARN_FRACTION_MAX)
+	if (!wc_warn_full_scan || quals->conds != NIL || size->guessed || stored_rows < WC_WARN_ROWS_MIN ||
+		rows > stored_rows * WC_WARN_FRACTION_MAX)
 		return NIL;
 	clauses = extract_actual_clauses(rel->baserestrictinfo, false);
 	if (clauses == NIL)
 		return NIL;
-	return list_make3(makeString(psprintf("full scan of foreign table \"%s\", about %.0f rows", wrel->relname, size->rows)),
+	return list_make3(makeString(psprintf("full scan of foreign table \"%s\", about %.0f rows", wrel->relname, stored_rows)),
 					  makeString(psprintf("The conditions do not limit the row key: %s.", conditions_text(rel, wrel, clauses))),
 					  makeString(hint_text(rel, wrel, clauses)));
 }
