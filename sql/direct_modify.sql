@@ -301,7 +301,38 @@ UPDATE m SET other = NULL;
 SELECT "row", qualifier FROM widecol.scan('m');
 DROP FOREIGN TABLE m;
 
--- Record types: rows of others are none of ours.
+-- Salted keys, and record types: rows of others are none of ours.
+CREATE FOREIGN TABLE s (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), x int)
+  SERVER widecol OPTIONS (salt_buckets '4', salt_by 'a');
+CREATE FOREIGN TABLE minutes (at timestamp OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), x int)
+  SERVER widecol OPTIONS (salt_buckets '4', salt_by 'minute(at)');
+INSERT INTO s SELECT a, b, 1 FROM generate_series(1, 6) a, generate_series(1, 3) b;
+INSERT INTO minutes SELECT timestamp '2026-01-01' + a * interval '40 s', a, 1 FROM generate_series(0, 9) a;
+SELECT way('DELETE FROM s WHERE a = 2');
+SELECT way('UPDATE minutes SET x = 2 WHERE at < ''2026-01-01 00:03''');
+DELETE FROM s WHERE a = 2;
+UPDATE s SET x = NULL WHERE a IN (3, 4) AND b > 1;
+UPDATE s SET x = 5 WHERE a > 5;
+UPDATE minutes SET x = 2 WHERE at < '2026-01-01 00:03';
+SELECT count(*), count(x), sum(x) FROM s;
+SELECT count(*), sum(x) FROM minutes;
+-- a row in another bucket than its parts belong in
+DO $$
+DECLARE
+  bucket int;
+BEGIN
+  FOR bucket IN 0..3 LOOP
+    PERFORM widecol.put('s', set_byte('\x008000004680000001', 0, bucket), 'cf:x', '\x00000001');
+  END LOOP;
+  DELETE FROM s WHERE a >= 3;
+EXCEPTION WHEN invalid_binary_representation OR invalid_text_representation THEN
+  RAISE NOTICE '%', regexp_replace(SQLERRM, 'bucket \d, .*', 'a wrong bucket');
+END $$;
+DELETE FROM s;
+DELETE FROM minutes;
+SELECT count(*) FROM s;
+SELECT count(*) FROM minutes;
+DROP FOREIGN TABLE s, minutes;
 CREATE FOREIGN TABLE r1 (a int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" CHECK (kind = 'one'), x int)
   SERVER widecol OPTIONS (table 'direct6');
 CREATE FOREIGN TABLE r2 (a int OPTIONS (rowkey '1'), kind text OPTIONS (rowkey '2') COLLATE "C" CHECK (kind = 'two'), x int)
@@ -404,4 +435,4 @@ DROP PROCEDURE fill, spoil;
 DROP FUNCTION way, tell, meddle;
 DROP TABLE plans;
 DROP FOREIGN TABLE d;
-SELECT widecol.drop_table(name) FROM widecol.tables WHERE name ~ '^(direct|keys|n$|w$|tree_)' ORDER BY name;
+SELECT widecol.drop_table(name) FROM widecol.tables WHERE name ~ '^(direct|keys|minutes|n$|s$|w$|tree_)' ORDER BY name;
