@@ -43,6 +43,10 @@ extern WcTableDesc *wc_client_table(const char *name, bool missing_ok);
  * (also when own DDL is made or rolled back): caches compare it.  No round trip. */
 extern uint64 wc_client_catalog_generation(void);
 
+/* "[namespace:]name" as the database writes it (stored names are UTF-8), palloc'd:
+ * for messages, and for functions here that take a name. */
+extern char *wc_client_table_fullname(const WcTableDesc *desc);
+
 /* All tables, all namespaces of this database: List of WcTableDesc *, List of char *. */
 extern List *wc_client_list_tables(void);
 extern List *wc_client_list_namespaces(void);

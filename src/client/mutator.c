@@ -65,14 +65,14 @@ wc_batch_builder(void)
 void
 wc_lock_for_writing(const WcTableDesc *table)
 {
-	char		name[2 * WC_NAME_MAX + 2];
+	char	   *name;
 
 	for (int i = 0; i < nlocked; i++)
 	{
 		if (locked[i] == table->id)
 			return;
 	}
-	wc_table_desc_fullname(table, name, sizeof(name));
+	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);
 	if (!wc_table_is_current(table))
 		ereport(ERROR,

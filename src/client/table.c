@@ -62,6 +62,15 @@ split_name(const char *full, WcSlice *ns, WcSlice *name)
 		wc_raise(&err);
 }
 
+char *
+wc_client_table_fullname(const WcTableDesc *desc)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+
+	wc_table_desc_fullname(desc, name, sizeof(name));
+	return pstrdup(pg_any_to_server(name, (int) strlen(name), PG_UTF8));
+}
+
 static void
 make_key(CacheKey *key, WcSlice ns, WcSlice name)
 {
@@ -298,11 +307,9 @@ namespace_exists(WcSlice ns)
 void
 wc_client_create_table(WcTableDesc *desc)
 {
-	char		name[2 * WC_NAME_MAX + 2];
 	WcBatchBuilder *b;
 	WcError		err;
 
-	wc_table_desc_fullname(desc, name, sizeof(name));
 	wc_client_require_writable();
 	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
@@ -314,7 +321,7 @@ wc_client_create_table(WcTableDesc *desc)
 	if (look_up(desc->ns, desc->name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("stored table \"%s\" already exists", name)));
+				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
 
 	desc->id = wc_driver()->new_table_id();
 	desc->database = MyDatabaseId;
@@ -415,13 +422,12 @@ wc_client_drop_namespace(const char *name)
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
-		char		full[2 * WC_NAME_MAX + 2];
 
 		if (wc_slice_eq(desc->ns, ns))
 			ereport(ERROR,
 					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 					 errmsg("namespace \"%s\" is not empty", name),
-					 errdetail("It has stored table \"%s\".", wc_table_desc_fullname(desc, full, sizeof(full)))));
+					 errdetail("It has stored table \"%s\".", wc_client_table_fullname(desc))));
 	}
 	check(wc_batch_namespace(wc_batch_builder(), WC_OP_DROP_NAMESPACE, GetCurrentCommandId(true),
 							 MyDatabaseId, ns, &err), &err);

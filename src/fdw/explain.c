@@ -647,7 +647,6 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *fscan = castNode(ForeignScan, node->ss.ps.plan);
 	WcRelation *wrel = wc_relation_open(node->ss.ss_currentRelation);
-	char		name[2 * WC_NAME_MAX + 2];
 	WcScanPlan	plan;
 	Shown		shown = {0};
 	List	   *ancestors = NIL;
@@ -663,7 +662,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	show_conds(&shown);
 	show_buckets(&shown);
 
-	ExplainPropertyText("Widecol Table", wc_table_desc_fullname(wrel->desc, name, sizeof(name)), es);
+	ExplainPropertyText("Widecol Table", wc_client_table_fullname(wrel->desc), es);
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	explain_range(&shown, es);
 	explain_buckets(&shown, es);

@@ -145,12 +145,11 @@ tell_place(void *arg)
 {
 	const Failure *failure = arg;
 	const WcTableDesc *desc = failure->w->desc;
-	char		table[2 * WC_NAME_MAX + 2];
+	char	   *table = wc_client_table_fullname(desc);
 	char		row[200];
 	char		column[200];
 	const WcFamilyDesc *family;
 
-	wc_table_desc_fullname(desc, table, sizeof(table));
 	wc_printable(row, sizeof(row), wc_buf_slice(&failure->w->key));
 	if (failure->many_rows)
 	{
@@ -164,8 +163,8 @@ tell_place(void *arg)
 		return;
 	}
 	wc_printable(column, sizeof(column), failure->item->qualifier);
-	errcontext("column \"%.*s:%s\" in row \"%s\" of stored table \"%s\"",
-			   (int) family->name.len, (const char *) family->name.data, column, row, table);
+	errcontext("column \"%s:%s\" in row \"%s\" of stored table \"%s\"",
+			   wc_text_from_utf8(family->name), column, row, table);
 }
 
 static void pg_attribute_noreturn()

@@ -217,7 +217,6 @@ const WcFamilyDesc *
 wc_family_lookup(const WcTableDesc *table, const char *family)
 {
 	const WcFamilyDesc *found = wc_table_desc_family(table, wc_name_to_utf8(family));
-	char		fullname[2 * WC_NAME_MAX + 2];
 	StringInfoData list;
 
 	if (found)
@@ -229,7 +228,7 @@ wc_family_lookup(const WcTableDesc *table, const char *family)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("stored table \"%s\" has no family \"%s\"",
-					wc_table_desc_fullname(table, fullname, sizeof(fullname)), family),
+					wc_client_table_fullname(table), family),
 			 errhint("Its families are: %s.", list.data)));
 }
 

@@ -55,7 +55,6 @@ place(const Change *c)
 {
 	char		row[SHOWN_MAX];
 	char		qualifier[SHOWN_MAX];
-	char		table[2 * WC_NAME_MAX + 2];
 	const char *family = "";
 
 	for (uint32 i = 0; i < c->table->nfamilies; i++)
@@ -66,7 +65,7 @@ place(const Change *c)
 	return psprintf("column \"%s:%s\" of row \"%s\" of stored table \"%s\"", family,
 					wc_printable(qualifier, sizeof(qualifier), c->column.qualifier),
 					wc_printable(row, sizeof(row), c->row),
-					wc_table_desc_fullname(c->table, table, sizeof(table)));
+					wc_client_table_fullname(c->table));
 }
 
 /*
