@@ -147,7 +147,8 @@ extern WcStatus wc_engine_drop_database(WcEngine *engine, uint32_t database, WcE
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
-/* Approximate bytes and rows of a range, from file metadata; cheap. */
+/* Approximate bytes and rows of a range; exact when it has few.  Cheap, but for one
+ * walk over memtables that have grown much since the last. */
 extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 								   uint64_t *bytes, uint64_t *rows, WcError *err) WC_WARN_UNUSED;
 

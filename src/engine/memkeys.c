@@ -8,7 +8,7 @@
 #include "engine/state.h"
 
 /* Keys noted at most: when there are so many, every other is forgotten. */
-#define NOTED_MAX 4096
+#define NOTED_MAX 2048
 
 static WcStatus
 note(WcMemKeys *keys, WcSlice key, size_t value_len, WcError *err)
@@ -76,8 +76,7 @@ wc_memkeys_free(WcMemKeys *keys)
 {
 	free(keys->keys);
 	wc_arena_free(&keys->arena);
-	keys->keys = NULL;
-	keys->nkeys = 0;
+	memset(keys, 0, sizeof(*keys));
 }
 
 /* How many noted keys are smaller. */

@@ -12,7 +12,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "engine/store.h"
+
+struct WcStore;
 
 typedef struct WcMemKeys
 {
@@ -25,7 +26,7 @@ typedef struct WcMemKeys
 } WcMemKeys;
 
 /* Walks over the memtables.  Free it in any case. */
-extern WcStatus wc_memkeys_read(WcStore *store, const atomic_bool *cancel, WcMemKeys *keys, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_memkeys_read(struct WcStore *store, const atomic_bool *cancel, WcMemKeys *keys, WcError *err) WC_WARN_UNUSED;
 extern void wc_memkeys_free(WcMemKeys *keys);
 
 /* How many are between the store's keys start and stop (exclusive; empty:

@@ -26,9 +26,11 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 	store->packing = family->attrs.packing;
 	store->attrs = family->attrs;
 	pthread_mutex_init(&store->attrs_mutex, NULL);
+	pthread_mutex_init(&store->memkeys_mutex, NULL);
 	store->compaction = wc_compaction_create(store);
 	if (store->compaction == NULL)
 	{
+		pthread_mutex_destroy(&store->memkeys_mutex);
 		pthread_mutex_destroy(&store->attrs_mutex);
 		free(store);
 		return NULL;
@@ -51,6 +53,8 @@ wc_store_unref(WcStore *store)
 	wc_compaction_detach(store->compaction);
 	if (store->cf)
 		rocksdb_column_family_handle_destroy(store->cf);
+	wc_memkeys_free(&store->memkeys);
+	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
 	free(store);
 }

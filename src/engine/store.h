@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "engine/memkeys.h"
 #include "model/descriptor.h"
 
 typedef struct WcStore
@@ -31,6 +32,9 @@ typedef struct WcStore
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
 	WcFamilyAttrs attrs;
 	struct WcCompaction *compaction;	/* what its compaction filters look at (compact.h) */
+	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
+	WcMemKeys	memkeys;		/* the memtables when they had ... */
+	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
 } WcStore;
 
 typedef struct WcTable

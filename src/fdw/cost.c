@@ -163,9 +163,7 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], &bytes, &rows);
 			quals->rows += (double) rows * step;
 		}
-		/* what has not been flushed yet counts for every range: no better than a guess */
-		if (quals->rows >= size->rows)
-			quals->rows = -1;
+		quals->rows = Min(quals->rows, size->rows);
 	}
 	PG_FINALLY();
 	{

@@ -1,0 +1,120 @@
+/*
+ * test/unit/test_estimate.c: how many rows a range has, wherever they are.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+
+static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
+
+/* Rows "r00000" to "r09999", columns a and b, from `from` on every step-th. */
+static void
+fill(Kit *kit, int from, int step)
+{
+	for (int i = from; i < 10000; i += step)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "r%05d", i);
+		kit_put(kit, row, 1, "a", KIT_LATEST, row + 1);
+		kit_put(kit, row, 1, "b", KIT_LATEST, row + 2);
+		if (i / step % 500 == 499)
+			kit_commit(kit);
+	}
+	kit_commit(kit);
+}
+
+static void
+flush(Kit *kit)
+{
+	WcReadPoint at = kit_point(kit, false);
+
+	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
+}
+
+static uint64_t
+estimate(Kit *kit, const char *start, const char *stop)
+{
+	WcRange		range = {.start = kit_s(start),.stop = kit_s(stop),.start_inclusive = true};
+	uint64_t	bytes;
+	uint64_t	rows;
+
+	assert_ok(kit, wc_engine_estimate(kit->engine, kit->table, &range, &bytes, &rows, &kit->err));
+	assert_true(rows == 0 || bytes / rows < 1000);
+	return rows;
+}
+
+/* Within a tenth of the truth, or of what the smallest unit of a file is. */
+static void
+check(Kit *kit, const char *start, const char *stop, uint64_t rows)
+{
+	uint64_t	estimated = estimate(kit, start, stop);
+	uint64_t	room = rows / 10 + 400;
+
+	if (estimated + room < rows || estimated > rows + room)
+		fail_msg("%s to %s: estimated %d, not %d", start, stop, (int) estimated, (int) rows);
+}
+
+static void
+check_ranges(Kit *kit)
+{
+	check(kit, "", "", 10000);
+	check(kit, "r01000", "r09000", 8000);
+	check(kit, "", "r02000", 2000);
+	check(kit, "r07000", "", 3000);
+	assert_int_equal(estimate(kit, "r03000", "r03050"), 50);
+	assert_int_equal(estimate(kit, "s", ""), 0);
+}
+
+static void
+test_places(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		kit_commit(&kit);
+		assert_int_equal(estimate(&kit, "", ""), 0);
+		fill(&kit, 0, 1);
+		check_ranges(&kit);
+		flush(&kit);
+		check_ranges(&kit);
+		kit_close(&kit);
+	}
+}
+
+/* A half in files, the other in memtables; asked in between. */
+static void
+test_growing(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		fill(&kit, 0, 4);
+		check(&kit, "r01000", "r09000", 2000);
+		flush(&kit);
+		fill(&kit, 2, 4);
+		check(&kit, "r01000", "r09000", 4000);
+		fill(&kit, 1, 2);
+		check_ranges(&kit);
+		kit_close(&kit);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_growing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
