@@ -83,6 +83,13 @@ FROM generate_series(0, 9999) g;
 ANALYZE large;
 SELECT * FROM judge('large');
 
+-- of one type of records, that are few among many
+CREATE FOREIGN TABLE few (site int OPTIONS (rowkey '1') CHECK (site = 77), no int OPTIONS (rowkey '2', sort 'desc'), tenth int) SERVER widecol
+  OPTIONS (table 'large');
+ANALYZE few;
+SELECT reltuples, relpages < 20 AS small FROM pg_class WHERE oid = 'few'::regclass;
+DROP FOREIGN TABLE few;
+
 -- many rows that nobody else sees yet
 BEGIN;
 DELETE FROM large WHERE site < 300;

@@ -195,11 +195,11 @@ typedef struct WcSampleRange
 
 /*
  * About nranges ranges of about range_rows rows each, ascending and disjoint, drawn
- * by chance from all over the table, for a sample; the whole table, with weight 1, when
- * nothing better is known.  The bytes live in CurrentMemoryContext, as the array.
+ * by chance from all over a range of the table (start inclusive, stop exclusive), for a
+ * sample; the range itself, with weight 1, when nothing better is known.  The bytes live in CurrentMemoryContext, as the array.
  */
-extern WcSampleRange *wc_client_sample(const WcTableDesc *table, int nranges, uint64 range_rows, uint64 seed,
-									   int *nfound);
+extern WcSampleRange *wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges,
+									   uint64 range_rows, uint64 seed, int *nfound);
 
 /* This session's widecol.read_timestamp: every scan sees the tables as of then, and
  * nothing is written; WC_TS_LATEST: now. */

@@ -140,7 +140,7 @@ typedef struct WcDriver
 	void		(*estimate) (uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows);
 
 	/* The ranges as engine.h encodes them; valid until the next call. */
-	void		(*sample) (uint32 table_id, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
+	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
 } WcDriver;
 
 /* The embedded engine (client/local.c). */

@@ -508,11 +508,11 @@ local_estimate(uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *row
 }
 
 static void
-local_sample(uint32 table_id, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges)
+local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges)
 {
-	const uint64_t numbers[4] = {table_id, nranges, range_rows, seed};
+	WcSampleMessage m = {table_id, *range, nranges, range_rows, seed};
 
-	wc_message_numbers_encode(begin_request(), numbers, 4);
+	wc_message_sample_encode(begin_request(), &m);
 	*ranges = request(WC_MSG_SAMPLE);
 }
 

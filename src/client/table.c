@@ -457,7 +457,8 @@ wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes
 }
 
 WcSampleRange *
-wc_client_sample(const WcTableDesc *table, int nranges, uint64 range_rows, uint64 seed, int *nfound)
+wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, uint64 range_rows, uint64 seed,
+				 int *nfound)
 {
 	WcSampleRange *ranges;
 	WcSlice		list;
@@ -468,12 +469,12 @@ wc_client_sample(const WcTableDesc *table, int nranges, uint64 range_rows, uint6
 	if ((wc_driver()->features & WC_FEATURE_SAMPLE) == 0)
 	{
 		ranges = palloc0(sizeof(WcSampleRange));
-		ranges->range.start_inclusive = true;
+		ranges->range = *range;
 		ranges->weight = 1;
 		*nfound = 1;
 		return ranges;
 	}
-	wc_driver()->sample(table->id, (uint32) nranges, range_rows, seed, &list);
+	wc_driver()->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
 	copy = palloc(list.len + 1);
 	memcpy(copy, list.data, list.len);
 	d = wc_decoder(wc_slice(copy, list.len));

@@ -156,6 +156,7 @@ extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const Wc
 typedef struct WcSampleRequest
 {
 	uint32_t	table_id;
+	WcRange		range;			/* only of this; start inclusive, stop exclusive */
 	uint32_t	nranges;		/* wanted, 1 .. WC_RANGES_MAX - 2; a small table has fewer */
 	uint64_t	range_rows;		/* rows a range should have on average, > 0 */
 	uint64_t	seed;			/* the same gives the same, as long as nothing is written */
@@ -163,10 +164,10 @@ typedef struct WcSampleRequest
 
 /*
  * Appends varint n, then n times bytes start (inclusive), bytes stop (exclusive;
- * both empty: unbounded), varint weight in 1/65536: ascending, disjoint.  A row
+ * empty: unbounded), varint weight in 1/65536: ascending, disjoint.  A row
  * stands for as many rows of the table as its range's weight says: sums over the
  * ranges with it are not biased.  Two ranges, of weight 1, are before and behind all
- * rows there are: for those that are not committed.  Takes time for the ranges, and for what is in memtables, not
+ * rows that are there: for those that are not committed.  Takes time for the ranges, and for what is in memtables, not
  * for the table.
  */
 extern WcStatus wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_bool *cancel,

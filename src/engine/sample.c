@@ -314,6 +314,8 @@ add_range(Sampler *s, WcSlice start, WcSlice stop, double weight)
 {
 	double		units = weight * WEIGHT_ONE + 0.5;
 
+	if (stop.len > 0 && wc_slice_cmp(start, stop) >= 0)
+		return;
 	wc_buf_append_bytes(&s->ranges, start);
 	wc_buf_append_bytes(&s->ranges, stop);
 	wc_buf_append_varint(&s->ranges, units < 1 ? 1 : units < 9e18 ? (uint64_t) units : INT64_MAX);
@@ -484,9 +486,35 @@ deal(Sampler *s, const Part *part, uint64_t n, double expected)
 
 /* --- the table --------------------------------------------------------------*/
 
-/* The first and the last row of all; false: there is none. */
+/* To the source's last key before stop (empty: of all).  There is one. */
 static WcStatus
-find_ends(Sampler *s, WcBuf *first, WcBuf *last, bool *found)
+seek_last(Sampler *s, const Source *source, WcSlice stop)
+{
+	WcStatus	status = key_of_row(s, source, stop, &s->key);
+
+	if (status != WC_OK)
+		return status;
+	if (s->key.len > 0)
+		rocksdb_iter_seek(source->it, (const char *) s->key.data, s->key.len);
+	if (s->key.len > 0 && rocksdb_iter_valid(source->it))
+		rocksdb_iter_prev(source->it);
+	else
+	{
+		status = iterator_status(s, source);
+		rocksdb_iter_seek_to_last(source->it);
+	}
+	if (status == WC_OK && !rocksdb_iter_valid(source->it))
+	{
+		status = iterator_status(s, source);
+		if (status == WC_OK)
+			status = wc_error(s->err, WC_INTERNAL, "a family has no row where it had one");
+	}
+	return status;
+}
+
+/* The first and the last row of the range; not found: there is none. */
+static WcStatus
+find_ends(Sampler *s, const WcRange *range, WcBuf *first, WcBuf *last, bool *found)
 {
 	WcStatus	status = WC_OK;
 
@@ -496,18 +524,24 @@ find_ends(Sampler *s, WcBuf *first, WcBuf *last, bool *found)
 		const Source *source = &s->sources[i];
 		WcSlice		row;
 
-		rocksdb_iter_seek_to_first(source->it);
+		status = key_of_row(s, source, range->start, &s->key);
+		if (status != WC_OK)
+			break;
+		rocksdb_iter_seek(source->it, s->key.len > 0 ? (const char *) s->key.data : "", s->key.len);
 		if (!rocksdb_iter_valid(source->it))
 		{
 			status = iterator_status(s, source);
 			continue;
 		}
 		status = current_row(s, source, &row);
+		if (status == WC_OK && range->stop.len > 0 && wc_slice_cmp(row, range->stop) >= 0)
+			continue;
 		if (status == WC_OK && (!*found || wc_slice_cmp(row, wc_buf_slice(first)) < 0) && !copy_row(first, row))
 			status = out_of_memory(s);
-		rocksdb_iter_seek_to_last(source->it);
 		if (status == WC_OK)
-			status = rocksdb_iter_valid(source->it) ? current_row(s, source, &row) : iterator_status(s, source);
+			status = seek_last(s, source, range->stop);
+		if (status == WC_OK)
+			status = current_row(s, source, &row);
 		if (status == WC_OK && (!*found || wc_slice_cmp(row, wc_buf_slice(last)) > 0) && !copy_row(last, row))
 			status = out_of_memory(s);
 		*found = true;
@@ -544,7 +578,7 @@ draw_table(Sampler *s, const WcSampleRequest *request)
 	WcBuf		behind = WC_BUF_INIT;
 	Part		whole = {0};
 	bool		found;
-	WcStatus	status = find_ends(s, &first, &last, &found);
+	WcStatus	status = find_ends(s, &request->range, &first, &last, &found);
 
 	if (status == WC_OK && found)
 	{
@@ -558,12 +592,12 @@ draw_table(Sampler *s, const WcSampleRequest *request)
 			status = deal(s, &whole, request->nranges, request->nranges);
 	}
 	if (status == WC_OK)
-		add_range(s, wc_slice(NULL, 0), whole.start, 1);
+		add_range(s, request->range.start, found ? whole.start : request->range.stop, 1);
 	if (status == WC_OK && found)
 	{
 		for (const Leaf *leaf = s->leaves; leaf != NULL; leaf = leaf->next)
 			draw_chunks(s, leaf, (double) request->nranges * (double) request->range_rows);
-		add_range(s, whole.stop, wc_slice(NULL, 0), 1);
+		add_range(s, whole.stop, request->range.stop, 1);
 	}
 	wc_buf_free(&first);
 	wc_buf_free(&last);
@@ -605,12 +639,11 @@ sample_table(Sampler *s, const WcTable *table, const WcSampleRequest *request)
 WcStatus
 wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_bool *cancel, WcBuf *out, WcError *err)
 {
-	const WcRange everything = {.start_inclusive = true};
 	Sampler		s = {.cancel = cancel,.random = request->seed,.err = err};
 	WcTable    *table;
 	uint64_t	bytes;
 	uint64_t	rows;
-	WcStatus	status = wc_engine_estimate(engine, request->table_id, &everything, &bytes, &rows, err);
+	WcStatus	status = wc_engine_estimate(engine, request->table_id, &request->range, &bytes, &rows, err);
 
 	if (status != WC_OK)
 		return status;
@@ -623,7 +656,7 @@ wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_
 	if (table != NULL && table->desc.nfamilies > 0)
 		status = sample_table(&s, table, request);
 	else
-		add_range(&s, wc_slice(NULL, 0), wc_slice(NULL, 0), 1); /* of a transaction that is still open */
+		add_range(&s, request->range.start, request->range.stop, 1); /* of a transaction that is still open */
 	if (table != NULL)
 		wc_table_unref(table);
 	if (status == WC_OK && s.ranges.failed)

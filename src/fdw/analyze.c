@@ -25,6 +25,7 @@
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
 #include "fdw/reader.h"
+#include "fdw/recordtype.h"
 
 /* Tables that have at most so many times the sample's rows, or so many bytes a row
  * of the sample, are read whole: seeking costs as much. */
@@ -197,14 +198,16 @@ read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
 	pfree(ranges);
 }
 
-/* Which ranges to read.  size: of the stored table. */
+/* Which ranges to read. */
 static void
 choose_ranges(Sample *sample, const WcTableSize *size)
 {
 	double		cells = 1;		/* rows of the foreign table a stored row */
 	double		wanted;
 	double		range_rows;
+	WcRange		range;
 
+	wc_recordtype_range(sample->wrel, &range);
 	if (sample->wrel->layout == WC_LAYOUT_CELL)
 		cells = Max(size->bytes / size->rows / WC_SAMPLE_CELL_BYTES, 1);
 	if (!size->guessed && size->rows * cells > (double) sample->targrows * WC_SAMPLE_ALL_FACTOR &&
@@ -214,12 +217,12 @@ choose_ranges(Sample *sample, const WcTableSize *size)
 		wanted = Max(Min(wanted, WC_SAMPLE_RANGES_BYTES * size->rows / size->bytes), 1);
 		wanted = Min(wanted, WC_RANGES_MAX - 2);
 		range_rows = ceil((double) sample->targrows * WC_SAMPLE_READ_FACTOR / wanted / cells);
-		sample->ranges = wc_client_sample(sample->wrel->desc, (int) wanted, (uint64) range_rows,
+		sample->ranges = wc_client_sample(sample->wrel->desc, &range, (int) wanted, (uint64) range_rows,
 										  pg_prng_uint64(&pg_global_prng_state), &sample->nranges);
 		return;
 	}
 	sample->ranges = palloc0(sizeof(WcSampleRange));
-	sample->ranges->range.start_inclusive = true;
+	sample->ranges->range = range;
 	sample->ranges->weight = 1;
 	sample->nranges = 1;
 }

@@ -17,6 +17,7 @@
 #include "client/client.h"
 #include "fdw/bound.h"
 #include "fdw/cost.h"
+#include "fdw/recordtype.h"
 
 #define WC_COST_SEEK 1.0
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
@@ -39,6 +40,7 @@
 static struct
 {
 	uint32		table_id;
+	Oid			part;			/* the foreign table, when that shows a part of it */
 	TimestampTz at;
 	WcTableSize size;
 }			cache[WC_SIZE_CACHE];
@@ -49,15 +51,18 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 	uint32		id = wrel->desc->id;
 	int			slot = id % WC_SIZE_CACHE;
 	TimestampTz now = GetCurrentTimestamp();
-	WcRange		everything = {{NULL, 0}, {NULL, 0}, true, true};
+	Oid			part = wrel->constant_parts > 0 ? wrel->relid : InvalidOid;
+	WcRange		range;
 	uint64		bytes;
 	uint64		rows;
 
-	if (cache[slot].table_id != id || cache[slot].at == 0 ||
+	if (cache[slot].table_id != id || cache[slot].part != part || cache[slot].at == 0 ||
 		TimestampDifferenceExceeds(cache[slot].at, now, WC_SIZE_CACHE_MS))
 	{
-		wc_client_estimate(wrel->desc, &everything, &bytes, &rows);
+		wc_recordtype_range(wrel, &range);
+		wc_client_estimate(wrel->desc, &range, &bytes, &rows);
 		cache[slot].table_id = id;
+		cache[slot].part = part;
 		cache[slot].at = now;
 		cache[slot].size.guessed = rows == 0;
 		cache[slot].size.rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;

@@ -220,6 +220,41 @@ wc_recordtype_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List
 	return own;
 }
 
+static WcSlice
+copy_slice(WcSlice s)
+{
+	uint8	   *copy = palloc(s.len + 1);
+
+	if (s.len > 0)
+		memcpy(copy, s.data, s.len);
+	return wc_slice(copy, s.len);
+}
+
+void
+wc_recordtype_range(const WcRelation *wrel, WcRange *range)
+{
+	WcSlice    *equal = palloc(sizeof(WcSlice) * (wrel->nkeys + 1));
+	uint32		n = 0;
+	WcArena		arena = WC_ARENA_INIT;
+	WcKeyRange	found;
+	WcError		err;
+
+	memset(range, 0, sizeof(*range));
+	range->start_inclusive = true;
+	for (; n < (uint32) wrel->constant_parts && wrel->columns[wrel->keys[n]].nconstants == 1; n++)
+		equal[n] = wrel->columns[wrel->keys[n]].constants[0];
+	if (n == 0 || n == (uint32) wrel->nkeys || wrel->key_layout.salt.buckets > 0)
+		return;
+	if (wc_rowkey_range(&wrel->key_layout, equal, n, NULL, &arena, &found, &err) != WC_OK)
+		wc_raise(&err);
+	if (!found.empty && found.range.start_inclusive && !found.range.stop_inclusive)
+	{
+		range->start = copy_slice(found.range.start);
+		range->stop = copy_slice(found.range.stop);
+	}
+	wc_arena_free(&arena);
+}
+
 /* --- reading -------------------------------------------------------------------- */
 
 bool

@@ -26,6 +26,11 @@ extern void wc_recordtype_find(WcRelation *wrel, Relation rel);
  */
 extern List *wc_recordtype_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses);
 
+/* The rows that may be of the type, when leading parts have one value each and no
+ * salt is before them; else all.  Start inclusive, stop exclusive; bytes in
+ * CurrentMemoryContext. */
+extern void wc_recordtype_range(const WcRelation *wrel, WcRange *range);
+
 /*
  * Is this row of the type (always true without constants)?  One whose key has not
  * the shape of this table's up to its last constant is not.

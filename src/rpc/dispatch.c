@@ -263,18 +263,17 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 static WcStatus
 do_sample(WcDispatch *d, WcSlice body, WcError *err)
 {
-	uint64_t	numbers[4];
+	WcSampleMessage m;
 	WcSampleRequest request;
-	WcStatus	status = wc_message_numbers_decode(body, numbers, 4, err);
+	WcStatus	status = wc_message_sample_decode(body, &m, err);
 
 	if (status != WC_OK)
 		return status;
-	if (numbers[0] > UINT32_MAX || numbers[1] > UINT32_MAX)
-		return wc_error(err, WC_CORRUPT, "a message makes no sense: SAMPLE");
-	request.table_id = (uint32_t) numbers[0];
-	request.nranges = (uint32_t) numbers[1];
-	request.range_rows = numbers[2];
-	request.seed = numbers[3];
+	request.table_id = m.table_id;
+	request.range = m.range;
+	request.nranges = m.nranges;
+	request.range_rows = m.range_rows;
+	request.seed = m.seed;
 	return wc_engine_sample(d->session.engine, &request, d->session.cancel, &d->out, err);
 }
 

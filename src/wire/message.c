@@ -144,6 +144,33 @@ wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err)
 }
 
 void
+wc_message_sample_encode(WcBuf *out, const WcSampleMessage *m)
+{
+	wc_buf_append_varint(out, m->table_id);
+	wc_buf_append_bytes(out, m->range.start);
+	wc_buf_append_bytes(out, m->range.stop);
+	wc_buf_append_varint(out, m->nranges);
+	wc_buf_append_varint(out, m->range_rows);
+	wc_buf_append_varint(out, m->seed);
+}
+
+WcStatus
+wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->range.start = wc_decode_bytes(&d);
+	m->range.stop = wc_decode_bytes(&d);
+	m->range.start_inclusive = true;
+	m->range.stop_inclusive = false;
+	m->nranges = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->range_rows = wc_decode_varint(&d);
+	m->seed = wc_decode_varint(&d);
+	return message_done(&d, "SAMPLE", err);
+}
+
+void
 wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
 {
 	wc_buf_append_varint(out, m->table_id);

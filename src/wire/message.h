@@ -124,6 +124,18 @@ typedef struct WcEstimateMessage
 extern void wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m);
 extern WcStatus wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
 
+typedef struct WcSampleMessage
+{
+	uint32_t	table_id;
+	WcRange		range;			/* start inclusive, stop exclusive */
+	uint32_t	nranges;
+	uint64_t	range_rows;
+	uint64_t	seed;
+} WcSampleMessage;
+
+extern void wc_message_sample_encode(WcBuf *out, const WcSampleMessage *m);
+extern WcStatus wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError *err) WC_WARN_UNUSED;
+
 typedef struct WcLockMessage
 {
 	uint32_t	table_id;

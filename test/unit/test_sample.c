@@ -18,6 +18,7 @@ static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 typedef struct Rows
 {
 	Kit			kit;
+	WcRange		range;			/* to sample; all: rows are noted only of it */
 	int			n;
 	char		rows[ROWS_MAX][ROW_SIZE];	/* in order */
 } Rows;
@@ -35,6 +36,7 @@ static void
 start(Rows *r, uint8_t packing)
 {
 	memset(r, 0, sizeof(*r));
+	r->range.start_inclusive = true;
 	kit_open(&r->kit);
 	kit_create(&r->kit, "t", packing, 1);
 	kit_commit(&r->kit);
@@ -72,7 +74,7 @@ flush(Kit *kit)
 static Drawn
 draw(Rows *r, uint32_t nranges, uint64_t range_rows, uint64_t seed)
 {
-	WcSampleRequest request = {r->kit.table, nranges, range_rows, seed};
+	WcSampleRequest request = {r->kit.table, r->range, nranges, range_rows, seed};
 	WcBuf		out = WC_BUF_INIT;
 	Drawn		drawn = {0};
 	WcDecoder	d;
@@ -225,6 +227,43 @@ test_all(void **state)
 	}
 }
 
+/* A range of the table: its rows alone. */
+static void
+test_range(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Rows	   *r = malloc(sizeof(Rows));
+
+		start(r, *p);
+		r->range.start = kit_s("m05000");
+		r->range.stop = kit_s("m15000");
+		for (int i = 0; i < 18000; i++)
+		{
+			char		row[ROW_SIZE];
+			char		value[40];
+
+			snprintf(row, sizeof(row), "m%05d", i);
+			fill(value, 30, (uint32_t) i);
+			if (i >= 5000 && i < 15000)
+				add(r, 1, row, value);
+			else
+				kit_put(&r->kit, row, 1, "a", KIT_LATEST, value);
+			if (i % 1000 == 999)
+				kit_commit(&r->kit);
+		}
+		check_counts(r, 30, 4);
+		flush(&r->kit);
+		check_counts(r, 30, 4);
+		r->range.start = kit_s("n");
+		r->range.stop = kit_s("o");
+		r->n = 0;
+		assert_int_equal(draw(r, 10, 10, 1).nranges, 1);
+		kit_close(&r->kit);
+		free(r);
+	}
+}
+
 /* Nothing, one row, rows that begin as others do or go on with zero bytes. */
 static void
 test_odd_rows(void **state)
@@ -272,7 +311,7 @@ test_refused(void **state)
 	start(r, WC_PACKING_CELL);
 	add(r, 1, "a", "v");
 	kit_commit(&r->kit);
-	request = (WcSampleRequest) {r->kit.table, 0, 1, 1};
+	request = (WcSampleRequest) {r->kit.table, r->range, 0, 1, 1};
 	assert_int_equal(wc_engine_sample(r->kit.engine, &request, NULL, &out, &r->kit.err), WC_INVALID);
 	request.nranges = WC_RANGES_MAX - 1;
 	assert_int_equal(wc_engine_sample(r->kit.engine, &request, NULL, &out, &r->kit.err), WC_INVALID);
@@ -292,6 +331,7 @@ main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_families),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_odd_rows),
 		cmocka_unit_test(test_refused),
 	};

@@ -259,6 +259,21 @@ decode_estimate(WcSlice in)
 }
 
 static WcStatus
+decode_sample(WcSlice in)
+{
+	WcSampleMessage m;
+	WcError		err;
+	WcStatus	status = wc_message_sample_decode(in, &m, &err);
+
+	if (status == WC_OK)
+	{
+		(void) wc_mangle_touch(m.range.start);
+		(void) wc_mangle_touch(m.range.stop);
+	}
+	return status;
+}
+
+static WcStatus
 decode_lock(WcSlice in)
 {
 	WcLockMessage m;
@@ -437,6 +452,25 @@ estimate_goes_and_comes(void **state)
 	assert_true(wc_slice_eq(got.range.start, m.range.start));
 	assert_true(wc_slice_eq(got.range.stop, m.range.stop));
 	check_decoder(decode_estimate, &buf);
+}
+
+static void
+sample_goes_and_comes(void **state)
+{
+	WcSampleMessage m = {9, {wc_slice_cstr("aa"), wc_slice_cstr("bbb"), true, false}, 300, 20, UINT64_MAX},
+				got;
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	wc_message_sample_encode(&buf, &m);
+	assert_int_equal(wc_message_sample_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_int_equal(got.table_id, 9);
+	assert_true(wc_slice_eq(got.range.start, m.range.start));
+	assert_true(wc_slice_eq(got.range.stop, m.range.stop));
+	assert_int_equal(got.nranges, 300);
+	assert_int_equal(got.range_rows, 20);
+	assert_true(got.seed == UINT64_MAX);
+	check_decoder(decode_sample, &buf);
 }
 
 /* A row to lock has a key, and a transaction that wants it. */
@@ -643,6 +677,7 @@ main(void)
 		cmocka_unit_test(scan_numbers_are_bounded),
 		cmocka_unit_test(table_work_goes_and_comes),
 		cmocka_unit_test(estimate_goes_and_comes),
+		cmocka_unit_test(sample_goes_and_comes),
 		cmocka_unit_test(locks_go_and_come),
 		cmocka_unit_test(changes_go_and_their_results_come),
 		cmocka_unit_test(names_and_numbers_go_and_come),
