@@ -29,7 +29,12 @@ INSERT INTO layout VALUES
   (10, 'a hash between', ARRAY[('a', 'int4', '', '{-1,0,1}'), ('b', 'int4', ', encoding ''md5'', length ''8'', qualifier ''b''', '{0,1,2}'), ('c', 'int4', ', sort ''desc''', '{0,1,2}')]::col[], ''),
   (11, 'digits', ARRAY[('a', 'int4', ', encoding ''text''', '{-1,0,1,10}'), ('b', 'int4', ', encoding ''reversed''', '{1,10,12}'), ('c', 'int4', '', '{0,1,2}')]::col[], ''),
   (12, 'bytes', ARRAY[('a', 'bytea', '', '{"","\\x00","\\x0000","\\x00ff","\\xff"}'), ('b', 'bytea', ', sort ''desc''', '{"","\\x00","\\xff","\\xff00"}'), ('c', 'bytea', '', '{"\\x00","\\x01","\\xff"}')]::col[], ''),
-  (13, 'another collation', ARRAY[('a', 'text COLLATE "und-x-icu"', '', '{a,A,b,B,é}'), ('b', 'int4', '', '{0,1,2}'), ('c', 'text COLLATE "und-x-icu"', '', '{a,A,b}')]::col[], '');
+  (13, 'another collation', ARRAY[('a', 'text COLLATE "und-x-icu"', '', '{a,A,b,B,é}'), ('b', 'int4', '', '{0,1,2}'), ('c', 'text COLLATE "und-x-icu"', '', '{a,A,b}')]::col[], ''),
+  (14, 'salted', ARRAY[('a', 'int4', '', '{-1,0,1,2}'), ('b', 'int8', ', sort ''desc''', '{-1,0,1}'), ('c', 'text COLLATE "C"', '', '{"",a,ab,b}')]::col[], 'OPTIONS (salt_buckets ''5'')'),
+  (15, 'salted by two', ARRAY[('a', 'text COLLATE "C"', ', sort ''desc''', '{"",a,ab}'), ('b', 'int4', '', '{-1,0,1}'), ('c', 'int8', ', sort ''desc''', '{-1,0,1}'), ('d', 'int4', '', '{0,1}')]::col[],
+    'OPTIONS (salt_buckets ''3'', salt_by ''a, c'')'),
+  (16, 'salted by the minute', ARRAY[('a', 'timestamp', '', '{1999-12-31 23:59:59.5,2000-01-01 00:00:00,2000-01-01 00:01:00,2000-01-01 01:00:30}'), ('b', 'int4', '', '{-1,0,1}'), ('c', 'int4', ', sort ''desc''', '{-1,0,1}')]::col[],
+    'OPTIONS (salt_buckets ''60'', salt_by ''minute(a)'')');
 
 CREATE FUNCTION make_layout(l layout) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE foreigns text; heap text; source text; c col; i int = 0; n bigint;
@@ -67,6 +72,7 @@ BEGIN
     WHEN base = 'float8' THEN RETURN one_of('''-0''::float8', '1::float4', '''0.1''::float8', '2::int4', '''1e300''::float8');
     WHEN base = 'numeric' THEN RETURN one_of('0.00', '-1.50', '1e200', '1e199', 'NULL', '0::int4', '''NaN''::numeric', '1::float8');
     WHEN base = 'date' THEN RETURN one_of('timestamp ''1999-12-31 12:00''', 'timestamp ''2000-01-01''', 'date ''2000-01-02''', 'timestamp ''infinity''', 'localtimestamp', 'current_date');
+    WHEN base = 'timestamp' THEN RETURN one_of('date ''2000-01-01''', 'timestamp ''2000-01-01 00:00:30''', 'date ''1999-12-31''', 'localtimestamp', 'timestamp ''-infinity''', '''2000-01-01 00:01:00+00''::timestamptz');
     WHEN base = 'bytea' THEN RETURN one_of('''\x0001''::bytea', '''\xffff''::bytea', '''\x00ffff''::bytea');
     ELSE RETURN format('''%s''::%s', v, base);
   END CASE;
@@ -142,7 +148,7 @@ END $$;
 -- The literals of a condition as parameters of a prepared statement, planned without their values.
 CREATE FUNCTION generic_ids(tab text, condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE m text[]; types text[] = '{}'; vals text[] = '{}'; found text;
-  literal text = '(NULL|''[^'']*''|\m\d+)::(int2|int4|int8|text|varchar|bytea|date|bool|float8|numeric)\M';
+  literal text = '(NULL|''[^'']*''|\m\d+)::(int2|int4|int8|text|varchar|bytea|date|bool|float8|numeric|timestamp)\M';
 BEGIN
   LOOP
     m = regexp_match(condition, literal);
@@ -181,4 +187,4 @@ SELECT l.what, generic, condition, verdict FROM outcome o JOIN layout l ON l.id 
 SELECT count(*) FILTER (WHERE found = -1) < 100 AS few_fail, count(*) FILTER (WHERE found > 0) > 1500 AS many_find, count(*) FILTER (WHERE found = 0) > 300 AS some_find_none
 FROM outcome WHERE NOT generic;
 DROP SCHEMA row_comparisons CASCADE;
-SELECT widecol.drop_table('w' || i) FROM generate_series(1, 13) i \g /dev/null
+SELECT widecol.drop_table('w' || i) FROM generate_series(1, 16) i \g /dev/null
