@@ -25,7 +25,8 @@ wc_client_unique_moment(void)
 		uint64		second = us / WC_USEC_PER_SEC;
 		uint64		next = Max(last + 1, second << WC_MOMENT_BITS);
 
-		/* this second's are used up: wait for the next.  Is it further ahead, the clock has gone back: go on from there */
+		/* This second's are used up: wait for the next.  When it is further ahead the
+		 * clock has gone back: go on from there. */
 		if ((next >> WC_MOMENT_BITS) == second + 1)
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

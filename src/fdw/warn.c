@@ -68,8 +68,9 @@ hint_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
 		return pstrdup("A foreign table with a column for the row key could limit it.");
 	pull_varattnos((Node *) clauses, rel->relid, &attrs);
 	if (bms_is_member(column->attnum - FirstLowInvalidHeapAttributeNumber, attrs))
-		return psprintf("The condition on \"%s\", %s, is of no use as it is: compare the column itself, with =, IN, LIKE 'x%%' or, "
-						"where the order of the bytes is that of the values, with < and >.", NameStr(column->name), what);
+		return psprintf("The condition on \"%s\", %s, is of no use as it is: compare the column itself, "
+						"with =, IN, LIKE 'x%%' or, where the order of the bytes is that of the values, with < and >.",
+						NameStr(column->name), what);
 	return psprintf("A condition on \"%s\", %s, would read a part of the table only.", NameStr(column->name), what);
 }
 
