@@ -66,6 +66,18 @@ INSERT INTO way VALUES
   (8, 'one group back, raw key', 'SELECT * FROM page WHERE grp = ''ab'' ORDER BY stamp, n DESC', 'SELECT * FROM page WHERE grp = ''ab'' AND raw < $4 ORDER BY stamp, n DESC');
 SELECT what, size, generic, w.* FROM way, unnest('{1,10,51,400}'::int[]) size, unnest('{f,t}'::bool[]) generic, LATERAL walk(first, next, size, generic) w ORDER BY id, generic, size;
 
+-- a page is read alone, wherever it is
+CREATE FUNCTION rows_read(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE line text; n bigint = 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    n = n + coalesce(substring(line FROM 'Rows Read: (\d+)')::bigint, 0);
+  END LOOP;
+  RETURN n;
+END $$;
+SELECT what, array_agg(rows_read(replace(replace(replace(replace(next, '$1', quote_literal(grp)), '$2', stamp::text), '$3', n::text), '$4', quote_literal(raw)) || ' LIMIT 10') ORDER BY v) AS read
+FROM way, page_heap WHERE way.id IN (1, 2, 3, 4, 5) AND v IN (20, 100, 200, 290) GROUP BY way.id, what ORDER BY way.id;
+
 -- all parts ascending: (a, b) > ($1, $2) is one range
 CREATE FOREIGN TABLE plain (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), v int) SERVER widecol;
 INSERT INTO plain SELECT a, b, a * 10 + b FROM generate_series(-3, 3) a, generate_series(0, 9) b;
