@@ -20,6 +20,10 @@
 #define WC_KEY_ARMS_MAX			1000				/* alternatives that an AND inside of an OR is taken apart into; beyond, rows are filtered */
 #define WC_LOOKUP_KEYS_MAX		512					/* outer rows of a nested loop whose keys are looked up at once */
 #define WC_COLUMNS_MAX			65536				/* columns named in one scan */
+#define WC_FILTER_NODES_MAX		1000				/* conditions, ANDs, ORs ... of a scan's filter; beyond, backends filter */
+#define WC_FILTER_DEPTH_MAX		32					/* how deep they are nested */
+#define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
+#define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
 

@@ -116,6 +116,10 @@ extern bool wc_client_next_row(WcClientScan *scan, WcSlice *row);
  */
 extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno);
 
+/* Is the row that wc_client_next_row gave last one that the scan's filter could not
+ * decide? */
+extern bool wc_client_row_undecided(const WcClientScan *scan);
+
 extern void wc_client_scan_close(WcClientScan *scan);
 
 /* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */
@@ -123,6 +127,7 @@ typedef struct WcClientScanStats
 {
 	uint64		rows;
 	uint64		rows_examined;
+	uint64		rows_filtered;	/* that the scan's filter did not let through */
 	uint64		cells_examined;
 	uint64		seeks;
 	uint64		batches;

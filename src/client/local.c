@@ -171,6 +171,7 @@ set_stats(WcClientScanStats *stats, const WcScanReport *report)
 	stats->rows_examined = report->rows_examined;
 	stats->cache_hits = report->cache_hits;
 	stats->blocks_read = report->blocks_read;
+	stats->rows_filtered = report->rows_filtered;
 }
 
 /* The engine holds nothing for the scan any more. */

@@ -16,6 +16,7 @@ struct WcClientScan
 	bool		in_row;			/* cells to come belong to the row given last */
 	bool		row_read;		/* the next row's start has been read already */
 	WcSlice		row;			/* that row */
+	bool		undecided;		/* the row given last */
 	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
 	MemoryContext context;		/* holds this, nothing else */
 	bool		closed;
@@ -102,6 +103,7 @@ static void
 give_row(WcClientScan *scan, WcSlice *row)
 {
 	scan->in_row = true;
+	scan->undecided = scan->reader.undecided;
 	*row = scan->row;
 	if (!scan->reader.open)
 		return;
@@ -168,6 +170,12 @@ wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 		}
 	}
 	return false;
+}
+
+bool
+wc_client_row_undecided(const WcClientScan *scan)
+{
+	return scan->undecided;
 }
 
 void

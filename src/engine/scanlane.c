@@ -237,3 +237,27 @@ wc_scanlanes_next(WcScanner *s, WcError *err)
 	s->stats.rows_examined += status == WC_OK;
 	return status;
 }
+
+WcStatus
+wc_scanlanes_again(WcScanner *s, WcError *err)
+{
+	WcScanLane *lane = s->lane;
+	WcStatus	status = WC_OK;
+
+	/* what the row's key lies in moves with its family */
+	s->again.len = 0;
+	wc_buf_append_slice(&s->again, lane->row);
+	if (s->again.failed)
+		return wc_buf_status(&s->again, "row key", err);
+	lane->row = wc_buf_slice(&s->again);
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		if (f->here)
+			status = settle(f, wc_storescan_seek(f->scan, lane->row, true, err));
+	}
+	s->family = 0;
+	start_row(s, lane);
+	return status;
+}

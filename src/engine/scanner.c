@@ -114,6 +114,109 @@ next_row(WcScanner *s, WcError *err)
 
 /* --- blocks ---------------------------------------------------------------*/
 
+/* A row that is larger than this is not gathered in a block before the filter has
+ * decided, but read twice. */
+#define GATHERED_MAX WC_BLOCK_MAX
+
+/* So many rows may be rejected one after another before what was found is sent. */
+#define REJECTED_MAX 4096
+
+/* Is the column there for the filter only? */
+static inline bool
+is_hidden(const WcScanner *s, uint32_t colno)
+{
+	return s->filter != NULL && !s->undecided && colno != WC_NO_COLUMN && colno >= s->shown;
+}
+
+/*
+ * Shows the row's cells to the filter and writes them, as long as they are few;
+ * *kept: they all are.
+ */
+static WcStatus
+gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, WcError *err)
+{
+	*kept = true;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		for (;;)
+		{
+			WcStatus	status = advance(s, f, err);
+			bool		enough;
+
+			if (status != WC_OK)
+				return status;
+			if (!f->has_cell)
+				break;
+			f->has_cell = false;
+			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value);
+			if (enough && wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES)
+				return WC_OK;
+			if (!*kept || is_hidden(s, f->colno))
+				continue;
+			*kept = w->buf->len - mark->len + f->cell.value.len + f->cell.qualifier.len <= GATHERED_MAX;
+			if (*kept)
+				wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
+		}
+	}
+	return WC_OK;
+}
+
+/*
+ * To the next row that the filter lets through, and into the block with it: all of it, or,
+ * where it is large or undecided, its key only.  *paused: many rows were rejected, and
+ * there is something to send.
+ */
+static WcStatus
+next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
+{
+	for (uint32_t rejected = 0;; rejected++)
+	{
+		WcBlockMark mark = wc_block_mark(w);
+		WcFilterVerdict verdict;
+		bool		exists;
+		bool		kept;
+		WcStatus	status;
+
+		*paused = w->nrows > 0 && rejected == REJECTED_MAX;
+		if (*paused)
+			return WC_OK;
+		s->undecided = false;
+		status = wc_scanlanes_next(s, err);
+		if (status == WC_END)
+			s->done = true;
+		if (status != WC_OK)
+			return status;
+		wc_rowfilter_start_row(s->filter);
+		wc_block_row(w, s->lane->row, false);
+		status = gather_row(s, w, &mark, &kept, err);
+		if (status != WC_OK)
+			return status;
+		verdict = wc_rowfilter_verdict(s->filter);
+		if (verdict != WC_FILTER_REJECTS)
+		{
+			status = is_there(s, &exists, err);
+			if (status != WC_OK)
+				return status;
+		}
+		if (verdict == WC_FILTER_PASSES && exists && kept)
+		{
+			s->stats.cells_returned += w->ncells - mark.ncells;
+			return WC_OK;
+		}
+		wc_block_rewind(w, &mark);
+		s->stats.rows_filtered += verdict == WC_FILTER_REJECTS;
+		if (verdict == WC_FILTER_REJECTS || !exists)
+			continue;
+		s->undecided = verdict == WC_FILTER_UNDECIDED;
+		status = wc_scanlanes_again(s, err);
+		if (status == WC_OK)
+			wc_block_row(w, s->lane->row, s->undecided);
+		return status;
+	}
+}
+
 /* Writes what is left of the row; *full: the block is, and there is more. */
 static WcStatus
 write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
@@ -134,8 +237,10 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 			*full = wc_block_size(w) >= bytes_target;
 			if (*full)
 				return WC_OK;
-			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
 			f->has_cell = false;
+			if (is_hidden(s, f->colno))
+				continue;
+			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
 			f->given++;
 			s->stats.cells_returned++;
 		}
@@ -147,7 +252,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 static bool
 was_last(const WcScanner *s)
 {
-	return (s->scan.row_limit > 0 && s->stats.rows_returned == s->scan.row_limit) ||
+	return (s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit) ||
 		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
 }
 
@@ -155,6 +260,7 @@ static WcStatus
 fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
 {
 	WcStatus	status = WC_OK;
+	bool		paused = false;
 
 	*full = false;
 	while (!s->done && !*full)
@@ -163,10 +269,16 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 		{
 			if ((rows_max > 0 && w->nrows >= rows_max) || wc_block_size(w) >= bytes_target)
 				break;
-			status = next_row(s, err);
-			if (status != WC_OK)
+			if (s->filter != NULL)
+				status = next_passing_row(s, w, &paused, err);
+			else
+			{
+				status = next_row(s, err);
+				if (status == WC_OK)
+					wc_block_row(w, s->lane->row, false);
+			}
+			if (status != WC_OK || paused)
 				break;
-			wc_block_row(w, s->lane->row);
 			s->in_row = true;
 		}
 		status = write_row(s, w, bytes_target, full, err);
@@ -178,6 +290,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 		{
 			s->in_row = false;
 			s->stats.rows_returned++;
+			s->rows_counted += !s->undecided;
 			s->done = was_last(s);
 		}
 	}

@@ -6,6 +6,8 @@
 #define WC_ENGINE_SCANNER_H
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "engine/filter.h"
 #include "engine/internal.h"
 #include "engine/storescan.h"
 
@@ -64,12 +66,20 @@ struct WcScanner
 	bool		done;
 	bool		in_row;			/* a row is begun in the block and not finished */
 	uint32_t	family;			/* in a row: whose cells are next */
+	WcRowFilter *filter;		/* or NULL */
+	uint32_t	shown;			/* columns from this position on are the filter's */
+	bool		undecided;		/* in a row: the filter could not tell */
+	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset */
+	uint64_t	rows_counted;	/* for row_limit */
 	WcScanStats stats;
 };
 
 /* To the next row that is stored, in any of the ranges: s->lane is on it.
  * WC_END: there is none. */
 extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+/* Back to the first cell of that row. */
+extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
 #endif

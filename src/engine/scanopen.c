@@ -79,6 +79,20 @@ order_ranges(WcScanner *s)
 	return true;
 }
 
+/* False: memory is out. */
+static bool
+set_filter(WcScanner *s)
+{
+	const WcFilter *filter = s->scan.filter;
+
+	if (filter == NULL)
+		return true;
+	s->filter = wc_rowfilter_create(&s->arena, &s->scan);
+	s->shown = filter->shown;
+	s->scan.filter = NULL;		/* the caller's */
+	return s->filter != NULL;
+}
+
 /* Does the i-th range begin a lane? */
 static bool
 begins_lane(const WcScan *scan, uint32_t i)
@@ -390,7 +404,7 @@ wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcS
 	s->engine = engine;
 	s->scan = *scan;
 	s->at = *at;
-	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
+	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s) || !set_filter(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
 		status = open_families(s, err);
@@ -435,5 +449,6 @@ wc_scanner_close(WcScanner *s)
 	if (s->own_snapshot)
 		wc_snapshot_release(s->engine, s->own_snapshot);
 	wc_arena_free(&s->arena);
+	wc_buf_free(&s->again);
 	free(s);
 }

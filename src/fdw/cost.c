@@ -190,6 +190,7 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 {
 	double		examined;
 	double		cells = list_length(rel->reltarget->exprs);
+	double		travelling;
 	Cost		run;
 	QualCost	local;
 
@@ -201,10 +202,15 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 		examined = (quals->mixed_types ? Max(size->stored_rows, size->rows) : size->rows) *
 			clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
 	examined = Max(clamp_row_est(examined), rows);
+	travelling = examined;
+	if (quals->filtered != NIL)
+		travelling *= clauselist_selectivity(root, quals->filtered, rel->relid, JOIN_INNER, NULL);
+	travelling = Max(clamp_row_est(travelling), rows);
 
 	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);
 	run = (quals->nranges - 1) * WC_COST_SEEK +
-		examined * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
+		examined * list_length(quals->filtered) * cpu_operator_cost +
+		travelling * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
 		examined * size->bytes / size->rows / BLCKSZ * seq_page_cost * WC_COST_PAGE +
 		rows * rel->reltarget->cost.per_tuple;
 	*startup = WC_COST_ROUND_TRIP + local.startup + rel->reltarget->cost.startup;

@@ -6,7 +6,8 @@
  * so there are two forms of an UPDATE, for rows with other values and without.
  *
  * Where it turns out only now that rows have to be looked at (ranges that are not
- * exact, a key that this foreign table cannot read, triggers that have changed
+ * exact, a key that this foreign table cannot read, values that the engine
+ * cannot tell of, triggers that have changed
  * rows, or want to know of changes) they are fetched and written one by one.
  */
 #include "postgres.h"
@@ -220,8 +221,41 @@ make_delete(WcModify *m)
 	wc_rowwrite_items(&m->write, &m->direct->items_bare);
 }
 
+/* The filter's columns, of those that the scan had, behind what it has now. */
+static void
+add_filter(WcScan *scan, const WcColumn *columns)
+{
+	WcFilter   *filter;
+	WcColumn   *all;
+
+	if (scan->filter == NULL)
+		return;
+	filter = palloc(sizeof(WcFilter));
+	*filter = *scan->filter;
+	filter->shown = scan->ncolumns;
+	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
+	all = palloc(sizeof(WcColumn) * (scan->ncolumns + filter->ncolumns));
+	memcpy(filter->columns, scan->filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
+	if (scan->ncolumns > 0)
+		memcpy(all, scan->columns, sizeof(WcColumn) * scan->ncolumns);
+	scan->columns = all;
+	for (uint32_t i = 0; i < filter->ncolumns; i++)
+	{
+		const WcColumn *wanted = &columns[filter->columns[i].column];
+		uint32_t	at = 0;
+
+		while (at < scan->ncolumns && (all[at].family != wanted->family || !wc_slice_eq(all[at].qualifier, wanted->qualifier)))
+			at++;
+		if (at == scan->ncolumns)
+			all[scan->ncolumns++] = *wanted;
+		filter->columns[i].column = at;
+	}
+	scan->filter = filter;
+}
+
+/* Is there a row?  *undecided: the engine has found one that it cannot tell of. */
 static bool
-any_row(WcModify *m, const WcScan *scan, WcClientSnapshot *snapshot)
+any_row(WcModify *m, const WcScan *scan, const WcColumn *columns, WcClientSnapshot *snapshot, bool *undecided)
 {
 	WcScan		first = *scan;
 	WcClientScan *client_scan;
@@ -229,8 +263,10 @@ any_row(WcModify *m, const WcScan *scan, WcClientSnapshot *snapshot)
 	bool		found;
 
 	first.row_limit = 1;
+	add_filter(&first, columns);
 	client_scan = wc_client_scan_open(&first, snapshot, m->pg_snapshot->curcid, 1, CurrentMemoryContext);
 	found = wc_client_next_row(client_scan, &row);
+	*undecided = found && wc_client_row_undecided(client_scan);
 	wc_client_scan_close(client_scan);
 	return found;
 }
@@ -244,8 +280,10 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	WcClientModify modify = {.cid = m->pg_snapshot->curcid,.write_cid = m->cid};
 	WcClientScanStats stats;
 	WcClientSnapshot *snapshot;
+	const WcColumn *columns;
 	WcScan		scan;
 	bool		recheck;
+	bool		undecided;
 	bool		done;
 
 	*rows = 0;
@@ -256,6 +294,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 		return false;
 
 	/* whether the row is there is enough, but for what make_update wants to know */
+	columns = scan.columns;
 	scan.ncolumns = 0;
 	scan.columns = NULL;
 	scan.versions = 1;
@@ -263,13 +302,19 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	scan.key_only = true;
 	if (update)
 	{
-		if (may_fail(m) && !any_row(m, &scan, snapshot))
-			return true;
+		if (may_fail(m))
+		{
+			if (!any_row(m, &scan, columns, snapshot, &undecided))
+				return true;
+			if (undecided)
+				return false;
+		}
 		evaluate(node, m);
 		make_update(m, &scan);
 	}
 	else
 		make_delete(m);
+	add_filter(&scan, columns);
 	modify.scan = &scan;
 	modify.snapshot = snapshot;
 	modify.keys = wc_buf_slice(&d->keys);

@@ -10,6 +10,7 @@
 
 #include "catalog/pg_type.h"
 #include "commands/explain.h"
+#include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -590,6 +591,19 @@ explain_cells(const Shown *shown, ExplainState *es)
 }
 
 static void
+explain_filter(const Shown *shown, ForeignScanState *node, ExplainState *es)
+{
+	WcClientScanStats stats;
+
+	if (shown->plan->filters == NIL)
+		return;
+	ExplainPropertyText("Engine Filter", deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
+	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
+		ExplainPropertyFloat("Rows Removed by Engine Filter", NULL,
+							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
+}
+
+static void
 explain_counters(ForeignScanState *node, ExplainState *es)
 {
 	WcClientScanStats stats;
@@ -639,7 +653,7 @@ columns_read(const Shown *shown)
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
-	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, known)), names);
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known)), names);
 }
 
 void
@@ -667,6 +681,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_range(&shown, es);
 	explain_buckets(&shown, es);
 	explain_cells(&shown, es);
+	explain_filter(&shown, node, es);
 
 	/* rows of a direct modification are not read, but where that turns out to be needed */
 	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;

@@ -26,9 +26,6 @@
 #include "fdw/like.h"
 #include "fdw/match.h"
 
-/* text ^@ text has no symbol in PostgreSQL's headers. */
-#define WC_STARTS_WITH_OPERATOR 3877
-
 typedef struct Matcher
 {
 	PlannerInfo *root;
@@ -159,9 +156,8 @@ is_value(const Matcher *m, Node *expr)
 		!contain_subplans(expr);
 }
 
-/* Types whose values wc_codec_encode_bound relates to the key's. */
-static bool
-is_comparable(Oid key, Oid value)
+bool
+wc_match_comparable(Oid key, Oid value)
 {
 	static const Oid groups[][3] = {
 		{INT2OID, INT4OID, INT8OID},
@@ -294,7 +290,7 @@ match_op(const Matcher *m, OpExpr *clause)
 			return match_like(&key, right);
 		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
 	}
-	if (!is_comparable(key.type, type) || !find_op(&key, opno, clause->inputcollid, &op))
+	if (!wc_match_comparable(key.type, type) || !find_op(&key, opno, clause->inputcollid, &op))
 		return NULL;
 	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
 }
@@ -330,7 +326,7 @@ match_any(const Matcher *m, ScalarArrayOpExpr *clause)
 	if (!OidIsValid(type))
 		return NULL;
 	type = getBaseType(type);
-	if (!is_comparable(key.type, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
+	if (!wc_match_comparable(key.type, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
 		return NULL;
 	return make_cond(WC_COND_ANY, &key, WC_KEY_EQ, key.equality_exact, array, type);
 }
@@ -361,7 +357,7 @@ match_row(const Matcher *m, RowCompareExpr *clause)
 		if (commute)
 			opno = get_commutator(opno);
 		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part < WC_COND_RAW_KEY ||
-			!is_value(m, value) || !is_comparable(key.type, type) || !key.equality_exact ||
+			!is_value(m, value) || !wc_match_comparable(key.type, type) || !key.equality_exact ||
 			!find_op(&key, opno, list_nth_oid(clause->inputcollids, i), &op) || op == WC_KEY_EQ)
 			break;
 		if (cond == NULL)

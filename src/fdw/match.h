@@ -19,6 +19,12 @@
  */
 extern WcKeyCond *wc_match_clause(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo);
 
+/* text ^@ text has no symbol in PostgreSQL's headers. */
+#define WC_STARTS_WITH_OPERATOR 3877
+
+/* Base types: does wc_codec_encode_bound relate such values to a column of this type? */
+extern bool wc_match_comparable(Oid column, Oid value);
+
 /* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
 extern bool wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
 

@@ -15,6 +15,7 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/memutils.h"
 
+#include "client/settings.h"
 #include "compat.h"
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
@@ -294,7 +295,7 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 		query->limitOption == LIMIT_OPTION_COUNT &&
 		query->limitCount != NULL && IsA(query->limitCount, Const) &&
 		(query->limitOffset == NULL || IsA(query->limitOffset, Const)) &&
-		query->rowMarks == NIL && quals->local == NIL)
+		query->rowMarks == NIL && quals->local == NIL && wc_enable_pushdown)
 		plan->row_limit = plan->rows_hint;
 }
 
@@ -311,13 +312,16 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	List	   *recheck;
 
 	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
+	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(quals.conds));
+	if (plan.lookahead >= 0)
+		wc_quals_unfilter(&quals);	/* rows are fetched for several outer ones */
 	local = extract_actual_clauses(quals.local, false);
 	recheck = extract_actual_clauses(quals.exact, false);
 
 	plan.conds = quals.conds;
 	plan.cell_conds = quals.cell_conds;
 	plan.mixed_types = quals.mixed_types;
-	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(plan.conds));
+	plan.filters = quals.filters;
 	if (plan.lookahead < 0)
 	{
 		plan.reversed = linitial_int(best_path->fdw_private) != 0;

@@ -25,7 +25,8 @@ enum
 	NUMBER_ROW_LIMIT,
 	NUMBER_MIXED_TYPES,
 	NUMBER_MERGED,
-	NUMBER_LOOKAHEAD
+	NUMBER_LOOKAHEAD,
+	NUMBER_FILTERS
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -113,7 +114,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 {
 	List	   *numbers = list_make5_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types,
 										 plan->merged);
-	List	   *list = list_make5(lappend_int(numbers, plan->lookahead),
+	List	   *list = list_make5(lappend_int(lappend_int(numbers, plan->lookahead), list_length(plan->filters)),
 							  bitmap_to_list(plan->attrs),
 							  bitmap_to_list(plan->recheck_attrs),
 							  encode_conds(plan->conds),
@@ -149,7 +150,7 @@ wc_scan_plan_exprs(const WcScanPlan *plan)
 
 	foreach(lc, plan->map_keys)
 		exprs = list_concat(exprs, ((WcMapKeys *) lfirst(lc))->keys);
-	return exprs;
+	return list_concat(exprs, plan->filters);
 }
 
 static List *
@@ -212,6 +213,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 {
 	List	   *numbers = list_nth(fdw_private, PRIVATE_NUMBERS);
 	int			next_expr = 0;
+	ListCell   *lc;
 
 	plan->reversed = list_nth_int(numbers, NUMBER_REVERSED) != 0;
 	plan->rows_hint = list_nth_int(numbers, NUMBER_ROWS_HINT);
@@ -226,4 +228,10 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->warning = list_nth(fdw_private, PRIVATE_WARNING);
 	plan->map_values = next_expr;
 	plan->map_keys = decode_map_keys(list_nth(fdw_private, PRIVATE_MAP_KEYS), exprs, next_expr);
+	foreach(lc, plan->map_keys)
+		next_expr += list_length(((WcMapKeys *) lfirst(lc))->keys);
+	plan->nvalues = next_expr;
+	plan->filters = NIL;
+	for (int i = 0; i < list_nth_int(numbers, NUMBER_FILTERS); i++)
+		plan->filters = lappend(plan->filters, list_nth(exprs, next_expr++));
 }

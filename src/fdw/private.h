@@ -54,6 +54,8 @@ typedef struct WcScanPlan
 	List	   *cell_conds;		/* WcKeyCond *, on cells; none is a ROW or an OR */
 	List	   *map_keys;		/* WcMapKeys * (mapkeys.h): of maps that need not be read whole */
 	int			map_values;		/* decoded: where in exprs the first of their keys is */
+	int			nvalues;		/* decoded: exprs that are values: those behind them are filters */
+	List	   *filters;		/* expressions that wc_filter_push (filter.h) gave: all must hold */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
 	bool		mixed_types;	/* rows of other record types may come and are passed over */
@@ -65,6 +67,7 @@ typedef struct WcScanPlan
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;
 
+/* All but expressions. */
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);
 
 /* All expressions of the plan, in the order of its fdw_exprs. */

@@ -8,9 +8,12 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/selfuncs.h"
 
+#include "client/settings.h"
 #include "compat.h"
+#include "fdw/filter.h"
 #include "fdw/match.h"
 #include "fdw/qual.h"
 #include "fdw/recordtype.h"
@@ -231,6 +234,66 @@ take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
 	}
 }
 
+static bool
+is_made_once(PlannerInfo *root, int param)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
+		foreach(lc, root->init_plans)
+		{
+			if (list_member_int(lfirst_node(SubPlan, lc)->setParam, param))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Does it change with each row of a query around this one? */
+static bool
+is_correlated(Node *node, PlannerInfo *root)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return !is_made_once(root, ((Param *) node)->paramid);
+	return expression_tree_walker(node, is_correlated, root);
+}
+
+/*
+ * Of clauses that the ranges do not decide: what the engine can.  Rows of a range
+ * that is the same for each row of a query around this one are better kept
+ * (rowcache.h) and filtered here than asked for again and again.
+ */
+static void
+take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel, List *clauses)
+{
+	bool		ranges_change = is_correlated((Node *) wc_key_conds_exprs(out->conds), root);
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		exact;
+		Expr	   *filter;
+
+		if (list_member_ptr(out->exact, rinfo) || rinfo->pseudoconstant ||
+			!restriction_is_securely_promotable(rinfo, rel) || contain_volatile_functions((Node *) rinfo->clause))
+			continue;
+		filter = wc_filter_push(wrel, rel->relid, (Node *) rinfo->clause, &exact);
+		if (filter == NULL || (!ranges_change && is_correlated((Node *) filter, root)))
+			continue;
+		out->filters = lappend(out->filters, filter);
+		out->filtered = lappend(out->filtered, rinfo);
+		if (exact)
+		{
+			out->exact = lappend(out->exact, rinfo);
+			out->unranged = lappend(out->unranged, rinfo);
+		}
+	}
+}
+
 /* key IS NOT NULL: it always is. */
 static bool
 is_always_true(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo)
@@ -284,7 +347,10 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	if (!out->point && out->conds != NIL && ((WcKeyCond *) linitial(out->conds))->part != WC_COND_RAW_KEY)
 		out->nranges *= nbuckets;
 
-	take_cells(out, found, clauses);
+	if (wc_enable_pushdown)
+		take_cells(out, found, clauses);
+	if (wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW)
+		take_filters(root, out, rel, wrel, clauses);
 	foreach(lc, clauses)
 	{
 		if (!list_member_ptr(out->exact, lfirst(lc)))
@@ -294,4 +360,18 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	out->unranged = list_concat(out->unranged, list_difference_ptr(out->local, constants));
 	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
 								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));
+}
+
+void
+wc_quals_unfilter(WcQuals *quals)
+{
+	ListCell   *lc;
+
+	foreach(lc, quals->filtered)
+	{
+		if (!list_member_ptr(quals->local, lfirst(lc)))
+			quals->local = lappend(quals->local, lfirst(lc));
+	}
+	quals->exact = list_difference_ptr(quals->exact, quals->filtered);
+	quals->filters = quals->filtered = NIL;
 }

@@ -16,10 +16,12 @@ typedef struct WcQuals
 {
 	List	   *conds;			/* WcKeyCond *, by part, those on the raw key last */
 	List	   *cell_conds;		/* WcKeyCond *, on family, qualifier, ts of layout 'cell' */
+	List	   *filters;		/* expressions that the engine decides row by row (filter.h) */
+	List	   *filtered;		/* RestrictInfos behind filters */
 	List	   *pushed;			/* RestrictInfos behind conds */
 	List	   *exact;			/* RestrictInfos that need not be looked at any more */
 	List	   *local;			/* RestrictInfos to be evaluated on each row */
-	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, and on cells */
+	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, filtered, on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
 	bool		mixed_types;	/* rows of other record types may be in the ranges (recordtype.h) */
@@ -35,5 +37,8 @@ typedef struct WcQuals
  * from rel itself; they are evaluated when the scan starts.
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
+
+/* Lets all that the engine would decide row by row be evaluated here. */
+extern void wc_quals_unfilter(WcQuals *quals);
 
 #endif

@@ -45,6 +45,7 @@ struct WcReader
 	WcCodecWhere where;
 
 	int			ncolumns;
+	int			nshown;			/* those behind are for the filter only */
 	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
 	Target	  **targets;		/* [colno]: who wants this cell; NULL where kind is not EXACT */
 	bool	   *member;			/* [colno]: one that maps may want */
@@ -169,11 +170,24 @@ add_target(WcReader *reader, WcRelColumn *column, const List *members)
 	}
 }
 
+static void
+add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered)
+{
+	int			att = -1;
+
+	reader->nshown = reader->ncolumns;
+	while ((att = bms_next_member(filtered, att)) >= 0)
+	{
+		if (!bms_is_member(att, attrs))
+			add_target(reader, &reader->wrel->columns[att], NIL);
+	}
+}
+
 WcReader *
-wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const List *members)
+wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered, const List *members)
 {
 	WcReader   *reader = palloc0(sizeof(WcReader));
-	int			nwanted = bms_num_members(attrs);
+	int			nwanted = bms_num_members(attrs) + bms_num_members(filtered);
 	int			att = -1;
 	ListCell   *lc;
 
@@ -221,7 +235,26 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const List *members)
 				break;
 		}
 	}
+	add_hidden(reader, attrs, filtered);
 	return reader;
+}
+
+void
+wc_reader_place_filter(const WcReader *reader, WcFilter *filter)
+{
+	filter->shown = (uint32) reader->nshown;
+	for (uint32 i = 0; i < filter->ncolumns; i++)
+	{
+		WcFilterColumn *filtered = &filter->columns[i];
+		const WcRelColumn *column = &reader->wrel->columns[filtered->column];
+		uint32		position = 0;
+
+		while (reader->columns[position].kind != WC_COLUMN_EXACT || reader->columns[position].family != column->family ||
+			   !wc_slice_eq(reader->columns[position].qualifier, column->qualifier))
+			position++;
+		Assert(position < reader->ncolumns);
+		filtered->column = position;
+	}
 }
 
 void
@@ -517,7 +550,7 @@ wc_reader_column_names(const WcReader *reader)
 {
 	List	   *names = NIL;
 
-	for (int i = 0; i < reader->ncolumns; i++)
+	for (int i = 0; i < reader->nshown; i++)
 		names = lappend(names, column_name(reader, &reader->columns[i]));
 	return names;
 }

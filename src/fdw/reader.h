@@ -22,10 +22,18 @@ typedef struct WcWantedMembers
 	WcSlice    *qualifiers;
 } WcWantedMembers;
 
-/* attrs: wanted columns, bit attnum - 1 (NULL: none); members: List of
- * WcWantedMembers *.  Lives, with all it keeps, in CurrentMemoryContext; wrel and the
- * others must live as long. */
-extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const List *members);
+/*
+ * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: those that a Scan's filter
+ * looks at.  Columns that are only there are set in rows that the filter has not decided,
+ * and NULL in others.  members: List of WcWantedMembers *.  Lives, with all it keeps, in CurrentMemoryContext; wrel and
+ * the others must live as long.
+ */
+extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
+								  const List *members);
+
+/* The filter as wc_filter_make gives it (attnum - 1 for a column's position) gets the
+ * positions in this reader's Scan. */
+extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
 
 /* Sets all of a Scan but its ranges, order and limits; what it points to belongs
  * to the reader. */

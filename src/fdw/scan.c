@@ -19,16 +19,19 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
 #include "fdw/bound.h"
 #include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
+#include "fdw/filter.h"
 #include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
 #include "fdw/prefetch.h"
@@ -61,6 +64,9 @@ typedef struct WcScanState
 	WcBounds	bounds;
 	int			nkeyvalues;		/* of the values, those of conditions on the key come first */
 	WcCellFilter cells;
+	WcFilterMaker *maker;		/* NULL: there is nothing to filter */
+	Bitmapset  *filter_attrs;	/* columns that it looks at */
+	WcMadeFilter filter;
 	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
 
 	WcReader   *reader;			/* made at the first row */
@@ -121,6 +127,21 @@ prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
 	}
 }
 
+static void
+prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
+{
+	Bitmapset  *attrs = NULL;
+	int			x = -1;
+
+	state->filter.exact = true;
+	if (state->plan.filters == NIL)
+		return;
+	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, &node->ss.ps);
+	pull_varattnos((Node *) state->plan.filters, relid, &attrs);
+	while ((x = bms_next_member(attrs, x)) >= 0)
+		state->filter_attrs = bms_add_member(state->filter_attrs, x + FirstLowInvalidHeapAttributeNumber - 1);
+}
+
 static bool
 add_params(Node *node, Bitmapset **params)
 {
@@ -155,8 +176,9 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
-	/* a direct modification has more in fdw_exprs, behind these */
-	prepare_values(state, node, wc_scan_plan_exprs(&state->plan));
+	/* filters are behind these, and what a direct modification has more */
+	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
+	prepare_filter(state, node, plan->scan.scanrelid);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
@@ -190,8 +212,10 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 		wc_bounds_by_bucket(state->resources.wrel, &state->resources.arena, &state->bounds);
 	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
 						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
+	if (state->maker != NULL)
+		wc_filter_make(state->maker, econtext, &state->resources.arena, &state->resources.scratch, &state->filter);
 	state->bounds_known = true;
-	state->recheck = !(state->bounds.exact && state->cells.exact) && node->fdw_recheck_quals != NULL;
+	state->recheck = !(state->bounds.exact && state->cells.exact && state->filter.exact) && node->fdw_recheck_quals != NULL;
 }
 
 static void
@@ -216,7 +240,7 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 
 		if (recheck)
 			attrs = bms_union(attrs, state->plan.recheck_attrs);
-		state->reader = wc_reader_create(state->resources.wrel, attrs,
+		state->reader = wc_reader_create(state->resources.wrel, attrs, state->filter_attrs,
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
 															 state->nulls + state->plan.map_values));
@@ -225,6 +249,22 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 	if (state->snapshot == NULL)
 		state->snapshot = wc_client_snapshot(estate->es_snapshot);
 	MemoryContextSwitchTo(old);
+}
+
+/* What lies in the arena stays as it is, for rescans. */
+static WcFilter *
+placed_filter(WcScanState *state)
+{
+	WcFilter   *filter;
+
+	if (state->filter.filter == NULL)
+		return NULL;
+	filter = palloc(sizeof(WcFilter));
+	*filter = *state->filter.filter;
+	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
+	memcpy(filter->columns, state->filter.filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
+	wc_reader_place_filter(state->reader, filter);
+	return filter;
 }
 
 /* May rows of other record types come? */
@@ -239,7 +279,7 @@ static bool
 describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
 	find_bounds(state, node);
-	if (state->bounds.empty || state->cells.empty)
+	if (state->bounds.empty || state->cells.empty || state->filter.empty)
 		return false;
 	prepare_reading(state, node->ss.ps.state, state->recheck);
 	wc_reader_restart(state->reader);
@@ -247,6 +287,7 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
 		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, scan);
+	scan->filter = placed_filter(state);
 	scan->filter_ts_min = state->cells.ts_min;
 	scan->filter_ts_max = state->cells.ts_max;
 	scan->nranges = state->bounds.nranges;
@@ -285,6 +326,7 @@ static void
 add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
 {
 	sum->rows += more->rows;
+	sum->rows_filtered += more->rows_filtered;
 	sum->cells_examined += more->cells_examined;
 	sum->seeks += more->seeks;
 	sum->batches += more->batches;
@@ -381,14 +423,17 @@ start(WcScanState *state, ForeignScanState *node)
 	open_scan(state, node, &scan, state->bounds.point ? 1 : state->plan.rows_hint);
 }
 
-/* Does the row in the slot satisfy the clauses that ranges should have decided? */
+/* Does the row in the slot satisfy the clauses that ranges should have decided, and
+ * those that the engine should? */
 static bool
-passes_recheck(ForeignScanState *node, TupleTableSlot *slot)
+passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 
 	econtext->ecxt_scantuple = slot;
-	return ExecQual(node->fdw_recheck_quals, econtext);
+	if (state->recheck)
+		return ExecQual(node->fdw_recheck_quals, econtext);
+	return state->maker == NULL || !wc_client_row_undecided(state->scan) || wc_filter_holds(state->maker, econtext);
 }
 
 static void
@@ -452,7 +497,7 @@ widecolIterateForeignScan(ForeignScanState *node)
 			state->done = true;
 			break;
 		}
-		if (!state->recheck || passes_recheck(node, slot))
+		if (passes_recheck(state, node, slot))
 		{
 			if (state->kept != NULL)
 				keep_row(state, slot);

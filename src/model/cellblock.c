@@ -15,6 +15,7 @@
 
 /* An entry's tag: a row, or a cell with these bits. */
 #define TAG_ROW				0x80
+#define TAG_UNDECIDED		0x01	/* of a row */
 #define TAG_NAMED			0x01	/* family and qualifier instead of a position */
 #define TAG_TS				0x02	/* timestamp and type */
 #define TAG_TTL				0x04
@@ -59,14 +60,14 @@ wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 }
 
 void
-wc_block_row(WcBlockWriter *w, WcSlice row)
+wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided)
 {
 	uint8_t    *p = reserve(w->buf, 1 + WC_VARINT_MAX + row.len);
 
 	assert(row.len > 0 && row.len <= WC_ROW_MAX);
 	if (!p)
 		return;
-	*p++ = TAG_ROW;
+	*p++ = TAG_ROW | (undecided ? TAG_UNDECIDED : 0);
 	p = store_slice(p, row);
 	w->buf->len = (size_t) (p - w->buf->data);
 	w->nrows++;
@@ -140,6 +141,7 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	r->open = (flags & BLOCK_OPEN) != 0;
 	r->end = (flags & BLOCK_END) != 0;
 	r->in_row = r->continues;
+	r->undecided = false;
 	return WC_OK;
 }
 
@@ -272,12 +274,13 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		return WC_BLOCK_CELL;
 	}
 
-	if (tag != TAG_ROW)
+	if ((tag & ~TAG_UNDECIDED) != TAG_ROW)
 		return corrupt(r);
 	*row = take_bytes(&d);
 	if (d.failed || row->len == 0 || row->len > WC_ROW_MAX)
 		return corrupt(r);
 	r->in_row = true;
+	r->undecided = (tag & TAG_UNDECIDED) != 0;
 	r->d = d;
 	return WC_BLOCK_ROW;
 }

@@ -31,13 +31,38 @@ typedef struct WcBlockWriter
 
 /* continues: the first cells belong to the last row of the block before. */
 extern void wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues);
-extern void wc_block_row(WcBlockWriter *w, WcSlice row);
+/* undecided: the Scan's filter could not tell whether the row satisfies it. */
+extern void wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided);
 
 /* colno: position in WcScan.columns, or WC_NO_COLUMN. */
 extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only);
 
 /* open: the last row goes on in the next block. end: the scan is over. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
+
+/* Where a block is, and back to there: what was written since is taken back. */
+typedef struct WcBlockMark
+{
+	size_t		len;
+	uint64_t	nrows;
+	uint64_t	ncells;
+} WcBlockMark;
+
+static inline WcBlockMark
+wc_block_mark(const WcBlockWriter *w)
+{
+	WcBlockMark mark = {w->buf->len, w->nrows, w->ncells};
+
+	return mark;
+}
+
+static inline void
+wc_block_rewind(WcBlockWriter *w, const WcBlockMark *mark)
+{
+	w->buf->len = mark->len;
+	w->nrows = mark->nrows;
+	w->ncells = mark->ncells;
+}
 
 static inline size_t
 wc_block_size(const WcBlockWriter *w)
@@ -53,6 +78,7 @@ typedef struct WcBlockReader
 	bool		open;
 	bool		end;
 	bool		in_row;			/* cells may come: a row has begun */
+	bool		undecided;		/* the row given last: the Scan's filter could not decide it */
 } WcBlockReader;
 
 typedef enum WcBlockEntry

@@ -14,8 +14,9 @@
 #define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
 #define SCAN_MOMENTS		0x80	/* filter_ts_min, filter_ts_max and as_of_ts follow */
 #define SCAN_MERGED			0x100
+#define SCAN_FILTER			0x200	/* a filter follows, at the end */
 #define SCAN_MEASURED		0x400
-#define SCAN_FLAGS			(0x1FF | SCAN_MEASURED)
+#define SCAN_FLAGS			0x7FF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -172,7 +173,7 @@ columns_check(const WcScan *scan, WcError *err)
 }
 
 static bool
-has_filter(const WcScan *scan)
+filters_ts(const WcScan *scan)
 {
 	return scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST;
 }
@@ -189,6 +190,27 @@ times_check(const char *what, int64_t min, int64_t max, WcError *err)
 	return WC_OK;
 }
 
+static WcStatus
+filter_check(const WcScan *scan, WcError *err)
+{
+	const WcFilter *filter = scan->filter;
+	WcStatus	status;
+
+	if (filter == NULL)
+		return WC_OK;
+	if (!scan->rows_by_existence || scan->raw || scan->row_offset != 0 ||
+		scan->column_limit != 0 || scan->column_offset != 0)
+		return wc_error(err, WC_INVALID, "this scan cannot have a filter");
+	status = wc_filter_check(filter, scan->ncolumns, err);
+	for (uint32_t i = 0; i < filter->ncolumns && status == WC_OK; i++)
+	{
+		if (scan->columns[filter->columns[i].column].kind != WC_COLUMN_EXACT)
+			status = wc_error(err, WC_INVALID, "a filter looks at column %u of a scan, which is not a single one",
+							  filter->columns[i].column + 1);
+	}
+	return status;
+}
+
 WcStatus
 wc_scan_check(const WcScan *scan, WcError *err)
 {
@@ -200,9 +222,11 @@ wc_scan_check(const WcScan *scan, WcError *err)
 		status = times_check("time range", scan->ts_min, scan->ts_max, err);
 	if (status == WC_OK)
 		status = times_check("filter on timestamps", scan->filter_ts_min, scan->filter_ts_max, err);
+	if (status == WC_OK)
+		status = filter_check(scan, err);
 	if (status != WC_OK)
 		return status;
-	if (scan->rows_by_existence && has_filter(scan))
+	if (scan->rows_by_existence && filters_ts(scan))
 		return wc_error(err, WC_INVALID, "a filter on timestamps does not decide which rows exist");
 	if (scan->as_of_ts < 0)
 		return wc_error(err, WC_INVALID, "a table cannot be seen as of the time %lld, before 1970",
@@ -264,7 +288,7 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 	bool		time_range = scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST;
 	bool		limits = scan->row_limit != 0 || scan->row_offset != 0 || scan->batch_rows != 0 ||
 		scan->column_limit != 0 || scan->column_offset != 0;
-	bool		moments = has_filter(scan) || scan->as_of_ts != WC_TS_LATEST;
+	bool		moments = filters_ts(scan) || scan->as_of_ts != WC_TS_LATEST;
 
 	wc_buf_append_varint(out, scan->table_id);
 	wc_buf_append_varint(out, (scan->rows_by_existence ? SCAN_EXISTENCE : 0u) |
@@ -276,6 +300,7 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (limits ? SCAN_LIMITS : 0) |
 						 (moments ? SCAN_MOMENTS : 0) |
 						 (scan->merged ? SCAN_MERGED : 0) |
+						 (scan->filter != NULL ? SCAN_FILTER : 0) |
 						 (scan->measured ? SCAN_MEASURED : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
@@ -305,6 +330,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 		for (uint32_t i = 0; i < scan->nfamilies; i++)
 			wc_buf_append_varint(out, scan->families[i]);
 	}
+	if (scan->filter != NULL)
+		wc_filter_encode(out, scan->filter);
 }
 
 /*
@@ -379,15 +406,24 @@ families_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
 	return true;
 }
 
-static void
+static bool
+filter_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
+{
+	WcFilter   *filter;
+
+	wc_filter_decode(d, arena, &filter);
+	scan->filter = filter;
+	return filter != NULL;
+}
+
+/* Returns the flags. */
+static uint64_t
 header_decode(WcDecoder *d, WcScan *scan)
 {
 	uint64_t	flags;
 
 	wc_scan_init(scan, (uint32_t) wc_decode_varint_max(d, UINT32_MAX));
 	flags = wc_decode_varint_max(d, SCAN_FLAGS);
-	if ((flags & ~(uint64_t) SCAN_FLAGS) != 0)
-		wc_decoder_fail(d);
 	scan->rows_by_existence = (flags & SCAN_EXISTENCE) != 0;
 	scan->reversed = (flags & SCAN_REVERSED) != 0;
 	scan->raw = (flags & SCAN_RAW) != 0;
@@ -415,16 +451,18 @@ header_decode(WcDecoder *d, WcScan *scan)
 		scan->filter_ts_max = (int64_t) wc_decode_varint_max(d, INT64_MAX);
 		scan->as_of_ts = (int64_t) wc_decode_varint_max(d, INT64_MAX);
 	}
+	return flags;
 }
 
 WcStatus
 wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err)
 {
 	WcDecoder	d = wc_decoder(bytes);
+	uint64_t	flags = header_decode(&d, scan);
 
-	header_decode(&d, scan);
 	if (!ranges_decode(&d, arena, scan) || !columns_decode(&d, arena, scan) ||
-		(scan->rows_by_existence && !families_decode(&d, arena, scan)))
+		(scan->rows_by_existence && !families_decode(&d, arena, scan)) ||
+		((flags & SCAN_FILTER) != 0 && !filter_decode(&d, arena, scan)))
 		return wc_error(err, WC_NO_MEMORY, "out of memory: scan of %zu bytes", bytes.len);
 	if (!wc_decoder_done(&d))
 		return wc_error(err, WC_CORRUPT, "scan of %zu bytes cannot be decoded", bytes.len);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/cell.h"
+#include "model/filter.h"
 
 /* Rows from start to stop; an empty start or stop is unbounded.  A Get has
  * start == stop, both inclusive. In a reversed scan start is still the smaller
@@ -93,6 +94,13 @@ typedef struct WcScan
 	uint32_t	batch_rows;		/* most rows a block (HBase's caching); 0: as many as fit */
 	uint32_t	column_limit;	/* cells a family in each row; 0: none */
 	uint32_t	column_offset;	/* cells of a family skipped in each row */
+
+	/*
+	 * Only rows that satisfy it are returned, and those that it cannot decide
+	 * (WcBlockReader.undecided), which the row limit does not count.  NULL: all.
+	 * Only with rows_by_existence, and without row_offset, column_limit and column_offset.
+	 */
+	const WcFilter *filter;
 } WcScan;
 
 /* Zeroes it and sets versions 1, ts range and filter [0, WC_TS_LATEST), as of now. */

@@ -105,7 +105,8 @@ report_of(const WcScanStats *stats)
 		.cells_examined = stats->cells_examined,
 		.seeks = stats->seeks,
 		.cache_hits = stats->cache_hits,
-		.blocks_read = stats->blocks_read
+		.blocks_read = stats->blocks_read,
+		.rows_filtered = stats->rows_filtered
 	};
 
 	return report;

@@ -102,6 +102,8 @@ take_block(RangeWrite *w, WcError *err)
 					status = finish_row(w, row, err);
 				row = next;
 				w->in_row = true;
+				if (reader.undecided)
+					w->result->outcome = WC_MODIFY_UNREADABLE;
 				break;
 			case WC_BLOCK_CELL:
 				w->has_cell = true;

@@ -96,6 +96,7 @@ typedef struct WcScanReport
 	uint64_t	seeks;
 	uint64_t	cache_hits;
 	uint64_t	blocks_read;
+	uint64_t	rows_filtered;
 } WcScanReport;
 
 #define WC_SCAN_REPORT_SIZE sizeof(WcScanReport)
@@ -167,7 +168,7 @@ extern WcStatus wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError
 typedef enum WcModifyOutcome
 {
 	WC_MODIFY_DONE = 0,
-	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`; nothing was appended */
+	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`, or a row is undecided; nothing was appended */
 	WC_MODIFY_TOO_LARGE = 2		/* the batch would have more than bytes_max; nothing was appended */
 } WcModifyOutcome;
 

@@ -3,7 +3,7 @@
 
 Each round makes a few foreign tables (schema w) and heap tables with the same
 columns and rows (schema h), and runs the same SELECTs, changes, transactions,
-prepared statements and cursors on both.  Rows are compared as they come where
+prepared statements and cursors on both; SELECTs also without widecol.enable_pushdown.  Rows are compared as they come where
 the order is total, else as multisets; errors by their SQLSTATE.  Prints TAP; a
 difference is cut down and printed as a script that shows it.
 
@@ -28,6 +28,10 @@ MARK = "@@"
 SETUP = ["SET client_min_messages = warning", "CREATE EXTENSION IF NOT EXISTS widecol", "CREATE SCHEMA IF NOT EXISTS h",
          "CREATE SCHEMA IF NOT EXISTS w", "DROP TYPE IF EXISTS public.mood CASCADE", "CREATE TYPE public.mood AS ENUM ('sad', 'ok', 'happy')",
          "DROP DOMAIN IF EXISTS public.posint CASCADE", "CREATE DOMAIN public.posint AS int4 CHECK (VALUE > 0)"]
+# Where a case is run: under which name, in which schema, with which settings.
+HEAP = ("h", "h", [])
+WIDECOL = ("w", "w", [])
+LOCALLY = ("l", "w", ["widecol.enable_pushdown = off"])
 # What text forms depend on: any of these when writing, any when reading.
 STYLES = {"timezone": ["UTC", "America/St_Johns", "Asia/Kathmandu"], "datestyle": ["ISO, YMD", "SQL, DMY", "German", "Postgres, MDY"],
           "intervalstyle": ["postgres", "iso_8601", "sql_standard", "postgres_verbose"], "extra_float_digits": ["1", "3"],
@@ -96,25 +100,34 @@ def session(statements):
     return [s if s.endswith("\\gexec") else s + ";" for s in statements]
 
 
-def case_lines(case, schema, name):
+def places(case):
+    return [HEAP, WIDECOL] + [LOCALLY] * (case.query is not None)
+
+
+def case_lines(case, name):
+    return [line for place in places(case) for line in place_lines(case, place, name)]
+
+
+def place_lines(case, place, name):
     # psql has no end of a failed transaction but ROLLBACK
-    lines = mark("") + [f"SET search_path = {schema}, public;"] + [f"SET {s};" for s in case.settings]
+    where, schema, settings = place
+    settings = case.settings + settings
+    lines = mark("") + [f"SET search_path = {schema}, public;"] + [f"SET {s};" for s in settings]
     for i, statement in enumerate(case.statements):
-        lines += mark(f"{name} {schema} {i}") + [statement.sql + ";"]
+        lines += mark(f"{name} {where} {i}") + [statement.sql + ";"]
     lines += mark("") + ["ROLLBACK;", "CLOSE ALL;", "DEALLOCATE ALL;", "RESET plan_cache_mode;"]
-    return lines + [f"RESET {s.split(' =')[0]};" for s in case.settings]
+    return lines + [f"RESET {s.split(' =')[0]};" for s in settings]
 
 
 def difference(case, answers, name):
-    """(number of the statement, h's answer, w's answer), or None."""
+    """(number of the statement, the heap's answer, another, whose that is), or None."""
     for i, statement in enumerate(case.statements):
-        h, w = (answers.get(f"{name} {schema} {i}") for schema in "hw")
-        if h is None or w is None:
-            return i, h, w
-        if not statement.ordered:
-            h, w = (sorted(h[0]), h[1]), (sorted(w[0]), w[1])
-        if h != w:
-            return i, h, w
+        for where, _, settings in places(case)[1:]:
+            h, w = (answers.get(f"{name} {place} {i}") for place in ("h", where))
+            if h is not None and w is not None and not statement.ordered:
+                h, w = (sorted(h[0]), h[1]), (sorted(w[0]), w[1])
+            if h is None or h != w:
+                return i, h, w, " ".join(["widecol"] + settings)
     return None
 
 
@@ -148,7 +161,7 @@ class Round:
     def run(self):
         lines = self.setup()
         for i, case in enumerate(self.cases):
-            lines += case_lines(case, "h", i) + case_lines(case, "w", i)
+            lines += case_lines(case, i)
         answers = run_script(lines + self.clear())
         complaints = answers.get("setup", ([], []))[1]
         if complaints:
@@ -160,7 +173,7 @@ class Round:
 
     def alone(self, case):
         """The difference that this case shows on freshly loaded tables."""
-        answers = run_script(self.setup() + case_lines(case, "h", "x") + case_lines(case, "w", "x") + self.clear())
+        answers = run_script(self.setup() + case_lines(case, "x") + self.clear())
         if answers.get("setup", ([], ["none"]))[1]:
             return None
         return difference(case, answers, "x")
@@ -205,7 +218,7 @@ def show(lines):
 def report(round_, number, found):
     """Prints what differs as a script."""
     case = round_.cases[number]
-    i, h, w = found
+    i, h, w, whose = found
     again = round_.alone(case)
     if not again:
         # What was done before matters, the ends of transactions that psql was given included.
@@ -214,7 +227,7 @@ def report(round_, number, found):
         again = round_.alone(case)
     if again:
         case = shrink(round_, case, SHRINK_TRIES)
-        i, h, w = round_.alone(case) or again
+        i, h, w, whose = round_.alone(case) or again
     else:
         print("# (not seen again on freshly loaded tables)")
     text = " ".join(s.sql for s in case.statements)
@@ -225,7 +238,7 @@ def report(round_, number, found):
             show(s + ";" for s in round_.loads[n])
     show([f"SET {s};" for s in case.settings] + [s.sql + ";" for s in case.statements])
     print(f"# statement {i + 1}: {case.statements[i].sql}")
-    for name, answer, other in (("heap", h, w), ("widecol", w, h)):
+    for name, answer, other in (("heap", h, w), (whose, w, h)):
         if answer is None:
             print(f"#   {name}: no answer")
             continue

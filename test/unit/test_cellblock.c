@@ -90,7 +90,7 @@ cells_read_back(void **state)
 			int			ncells = 0;
 
 			wc_block_begin(&w, &buf, false);
-			wc_block_row(&w, S("row"));
+			wc_block_row(&w, S("row"), false);
 			for (int pass = 0; pass < 2; pass++)
 			{
 				if (pass == 1)
@@ -148,14 +148,14 @@ blocks_continue_each_other(void **state)
 	/* Two blocks in one buffer; the row with no cell is a row. */
 	(void) state;
 	wc_block_begin(&w, &buf, false);
-	wc_block_row(&w, S("a"));
-	wc_block_row(&w, S("b"));
+	wc_block_row(&w, S("a"), false);
+	wc_block_row(&w, S("b"), false);
 	wc_block_cell(&w, 0, &cell, false, false);
 	wc_block_finish(&w, true, false);
 	first = buf.len;
 	wc_block_begin(&w, &buf, true);
 	wc_block_cell(&w, 1, &cell, false, false);
-	wc_block_row(&w, S("c"));
+	wc_block_row(&w, S("c"), true);
 	wc_block_finish(&w, false, true);
 	assert_int_equal(wc_block_size(&w), buf.len - first);
 	assert_int_equal(w.nrows, 1);
@@ -165,12 +165,40 @@ blocks_continue_each_other(void **state)
 	assert_true(!r.continues && r.open && !r.end);
 	expect_row(&r, S("a"));
 	expect_row(&r, S("b"));
+	assert_false(r.undecided);
 	expect_cell(&r, 0, &cell);
 	expect_done(&r);
 	assert_int_equal(wc_block_open(&r, wc_slice(buf.data + first, buf.len - first), NULL), WC_OK);
 	assert_true(r.continues && !r.open && r.end);
 	expect_cell(&r, 1, &cell);
 	expect_row(&r, S("c"));
+	assert_true(r.undecided);
+	expect_done(&r);
+	wc_buf_free(&buf);
+}
+
+static void
+what_was_written_can_be_taken_back(void **state)
+{
+	WcCell		cell = {.family = 3, .type = WC_PUT, .seq = WC_SEQ_UNKNOWN, .value = S("v")};
+	WcBuf		buf = WC_BUF_INIT;
+	WcBlockMark mark;
+	WcBlockWriter w;
+	WcBlockReader r;
+
+	wc_block_begin(&w, &buf, false);
+	wc_block_row(&w, S("a"), false);
+	mark = wc_block_mark(&w);
+	wc_block_row(&w, S("b"), true);
+	wc_block_cell(&w, 0, &cell, false, false);
+	wc_block_rewind(&w, &mark);
+	wc_block_cell(&w, 1, &cell, false, false);
+	wc_block_finish(&w, false, true);
+	assert_int_equal(w.nrows, 1);
+	assert_int_equal(w.ncells, 1);
+	assert_int_equal(wc_block_open(&r, wc_buf_slice(&buf), NULL), WC_OK);
+	expect_row(&r, S("a"));
+	expect_cell(&r, 1, &cell);
 	expect_done(&r);
 	wc_buf_free(&buf);
 }
@@ -185,7 +213,7 @@ block_bytes_are_the_documented_ones(void **state)
 
 	(void) state;
 	wc_block_begin(&w, &buf, false);
-	wc_block_row(&w, S("r"));
+	wc_block_row(&w, S("r"), false);
 	wc_block_cell(&w, 0, &cell, false, false);
 	wc_block_finish(&w, false, true);
 	assert_int_equal(buf.len, sizeof(expected) - 1);
@@ -208,7 +236,7 @@ full_buffer_is_seen_at_the_end(void **state)
 		wc_block_begin(&w, &buf, false);
 		for (int i = 0; i < 100; i++)
 		{
-			wc_block_row(&w, S("row"));
+			wc_block_row(&w, S("row"), false);
 			wc_block_cell(&w, 0, &cell, true, false);
 		}
 		wc_block_finish(&w, false, true);
@@ -290,13 +318,13 @@ blocks_survive_any_bytes(void **state)
 	(void) state;
 	wc_block_begin(&w, &buf, true);
 	wc_block_cell(&w, 3, &put, false, false);
-	wc_block_row(&w, S("a"));
+	wc_block_row(&w, S("a"), false);
 	wc_block_cell(&w, 3, &put, true, false);
 	wc_block_cell(&w, 300, &put, true, true);
 	wc_block_cell(&w, WC_NO_COLUMN, &put, true, false);
 	wc_block_cell(&w, WC_NO_COLUMN, &marker, true, false);
 	put.value = wc_slice(long_value, sizeof(long_value));
-	wc_block_row(&w, wc_slice(long_value, sizeof(long_value)));
+	wc_block_row(&w, wc_slice(long_value, sizeof(long_value)), false);
 	wc_block_cell(&w, WC_NO_COLUMN, &put, false, false);
 	wc_block_finish(&w, true, false);
 
@@ -320,7 +348,7 @@ impossible_blocks_are_corrupt(void **state)
 		BLOCK("no head", ""),
 		BLOCK("unknown flag", "\x08"),
 		BLOCK("open and end", "\x06"),
-		BLOCK("tag above a row's", "\x00\x81\x01r"),
+		BLOCK("tag above a row's", "\x00\x82\x01r"),
 		BLOCK("empty row", "\x00\x80\x00"),
 		BLOCK("cell without a row", "\x00\x00\x01v"),
 		BLOCK("position too large", "\x01\x70\x80\x80\x04\x01v"),
@@ -351,6 +379,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_read_back),
 		cmocka_unit_test(blocks_continue_each_other),
+		cmocka_unit_test(what_was_written_can_be_taken_back),
 		cmocka_unit_test(block_bytes_are_the_documented_ones),
 		cmocka_unit_test(full_buffer_is_seen_at_the_end),
 		cmocka_unit_test(blocks_survive_any_bytes),

@@ -575,7 +575,7 @@ odd_errors_are_errors(void **state)
 static void
 a_report_ends_a_block(void **state)
 {
-	WcScanReport sent = {1, 5, 2, UINT64_MAX, 4, 6, 7},
+	WcScanReport sent = {1, 5, 2, UINT64_MAX, 4, 6, 7, 8},
 				got;
 	WcBuf		buf = WC_BUF_INIT;
 	WcSlice		in;

@@ -1,0 +1,269 @@
+/*
+ * engine/filter.c: does a row satisfy a Scan's filter?
+ *
+ * A comparison is decided when its column's cell is shown; the tree is looked at
+ * once, when nothing is missing any more.
+ */
+#include "engine/filter.h"
+
+#define NONE UINT32_MAX
+
+/* SQL's three values, so that AND is the least, OR the greatest. */
+typedef enum Truth
+{
+	FALSE = 0,
+	UNKNOWN = 1,
+	TRUE = 2
+} Truth;
+
+typedef struct Column
+{
+	WcFilterColumn form;
+	uint32_t	next_same;		/* another one on the same cell, or NONE */
+	uint32_t	first_node;		/* the nodes on this column, or NONE */
+	bool		seen;			/* in this row */
+} Column;
+
+typedef struct Node
+{
+	uint8_t		kind;
+	uint8_t		truth;			/* of a node that has a column */
+	uint32_t	n;
+	uint32_t	next;			/* the node behind all of its own */
+	uint32_t	next_same;		/* another one on the same column, or NONE */
+	WcSlice    *values;
+} Node;
+
+struct WcRowFilter
+{
+	uint32_t	nscan;			/* columns of the scan */
+	uint32_t   *of_scan;		/* [nscan]: the first of columns that is on it, or NONE */
+	uint32_t	ncolumns;
+	Column	   *columns;
+	uint32_t	nnodes;
+	Node	   *nodes;
+	uint32_t	left;			/* columns not seen in this row */
+	bool		undecided;
+};
+
+/* --- making ------------------------------------------------------------------- */
+
+static bool
+copy_node(WcArena *arena, const WcFilterNode *from, Node *to)
+{
+	uint32_t	nvalues = wc_filter_nvalues(from);
+
+	to->kind = from->kind;
+	to->n = from->n;
+	to->next_same = NONE;
+	to->values = wc_arena_alloc(arena, (nvalues + 1) * sizeof(WcSlice));
+	if (to->values == NULL)
+		return false;
+	for (uint32_t i = 0; i < nvalues; i++)
+	{
+		to->values[i] = wc_arena_copy(arena, from->values[i]);
+		if (to->values[i].len > 0 && to->values[i].data == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Sets next of the node and all of its own; returns it. */
+static uint32_t
+find_next(WcRowFilter *f, uint32_t at)
+{
+	Node	   *node = &f->nodes[at];
+	uint32_t	children = 0;
+
+	if (node->kind == WC_FILTER_AND || node->kind == WC_FILTER_OR)
+		children = node->n;
+	else if (node->kind == WC_FILTER_NOT || node->kind == WC_FILTER_IS_TRUE)
+		children = 1;
+	at++;
+	for (uint32_t i = 0; i < children; i++)
+		at = find_next(f, at);
+	node->next = at;
+	return at;
+}
+
+WcRowFilter *
+wc_rowfilter_create(WcArena *arena, const WcScan *scan)
+{
+	const WcFilter *filter = scan->filter;
+	WcRowFilter *f = wc_arena_alloc_zero(arena, sizeof(WcRowFilter));
+
+	if (f == NULL)
+		return NULL;
+	f->nscan = scan->ncolumns;
+	f->ncolumns = filter->ncolumns;
+	f->nnodes = filter->nnodes;
+	f->of_scan = wc_arena_alloc(arena, f->nscan * sizeof(uint32_t));
+	f->columns = wc_arena_alloc_zero(arena, f->ncolumns * sizeof(Column));
+	f->nodes = wc_arena_alloc_zero(arena, f->nnodes * sizeof(Node));
+	if (f->of_scan == NULL || f->columns == NULL || f->nodes == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < f->nscan; i++)
+		f->of_scan[i] = NONE;
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+	{
+		f->columns[i].form = filter->columns[i];
+		f->columns[i].first_node = NONE;
+		f->columns[i].next_same = f->of_scan[filter->columns[i].column];
+		f->of_scan[filter->columns[i].column] = i;
+	}
+	for (uint32_t i = 0; i < f->nnodes; i++)
+	{
+		const WcFilterNode *node = &filter->nodes[i];
+
+		if (!copy_node(arena, node, &f->nodes[i]))
+			return NULL;
+		if (!wc_filter_kind_has_column(node->kind))
+			continue;
+		f->nodes[i].next_same = f->columns[node->column].first_node;
+		f->columns[node->column].first_node = i;
+	}
+	(void) find_next(f, 0);
+	return f;
+}
+
+/* --- a row ---------------------------------------------------------------------- */
+
+void
+wc_rowfilter_start_row(WcRowFilter *f)
+{
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+		f->columns[i].seen = false;
+	f->left = f->ncolumns;
+	f->undecided = false;
+}
+
+static bool
+is_one_of(WcSlice key, const WcSlice *values, uint32_t n)
+{
+	uint32_t	lo = 0;
+	uint32_t	hi = n;
+
+	while (lo < hi)
+	{
+		uint32_t	mid = lo + (hi - lo) / 2;
+		int			c = wc_slice_cmp(key, values[mid]);
+
+		if (c == 0)
+			return true;
+		if (c < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return false;
+}
+
+static bool
+holds(const Node *node, WcSlice key)
+{
+	switch (node->kind)
+	{
+		case WC_FILTER_EQ:
+			return wc_slice_eq(key, node->values[0]);
+		case WC_FILTER_LT:
+			return wc_slice_cmp(key, node->values[0]) < 0;
+		case WC_FILTER_LE:
+			return wc_slice_cmp(key, node->values[0]) <= 0;
+		case WC_FILTER_GT:
+			return wc_slice_cmp(key, node->values[0]) > 0;
+		case WC_FILTER_GE:
+			return wc_slice_cmp(key, node->values[0]) >= 0;
+		case WC_FILTER_PREFIX:
+			return wc_slice_starts_with(key, node->values[0]);
+		case WC_FILTER_IN:
+			return is_one_of(key, node->values, node->n);
+		default:
+			return false;		/* IS_NULL */
+	}
+}
+
+static void
+show_column(WcRowFilter *f, Column *column, WcSlice value)
+{
+	uint8_t		scratch[WC_FILTER_KEY_MAX];
+	WcSlice		key;
+
+	column->seen = true;
+	f->left--;
+	if (!wc_filter_key(&column->form, value, scratch, &key))
+	{
+		f->undecided = true;
+		return;
+	}
+	for (uint32_t i = column->first_node; i != NONE; i = f->nodes[i].next_same)
+		f->nodes[i].truth = holds(&f->nodes[i], key) ? TRUE : FALSE;
+}
+
+bool
+wc_rowfilter_cell(WcRowFilter *f, uint32_t colno, WcSlice value)
+{
+	if (colno >= f->nscan)
+		return false;
+	for (uint32_t i = f->of_scan[colno]; i != NONE; i = f->columns[i].next_same)
+	{
+		if (!f->columns[i].seen)
+			show_column(f, &f->columns[i], value);
+	}
+	return f->undecided || f->left == 0;
+}
+
+/* --- the verdict ------------------------------------------------------------------ */
+
+static Truth
+decide(const WcRowFilter *f, uint32_t at)
+{
+	const Node *node = &f->nodes[at];
+	Truth		truth = node->kind == WC_FILTER_AND ? TRUE : FALSE;
+
+	switch (node->kind)
+	{
+		case WC_FILTER_AND:
+		case WC_FILTER_OR:
+			for (at++; at < node->next; at = f->nodes[at].next)
+			{
+				Truth		child = decide(f, at);
+
+				if (node->kind == WC_FILTER_AND ? child < truth : child > truth)
+					truth = child;
+				if (truth == (node->kind == WC_FILTER_AND ? FALSE : TRUE))
+					break;
+			}
+			return truth;
+		case WC_FILTER_NOT:
+			return (Truth) (TRUE - decide(f, at + 1));
+		case WC_FILTER_IS_TRUE:
+			return decide(f, at + 1) == TRUE ? TRUE : FALSE;
+		case WC_FILTER_UNKNOWN:
+			return UNKNOWN;
+		default:
+			return (Truth) node->truth;
+	}
+}
+
+/* What columns without a cell decide. */
+static void
+show_missing(WcRowFilter *f)
+{
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+	{
+		if (f->columns[i].seen)
+			continue;
+		for (uint32_t k = f->columns[i].first_node; k != NONE; k = f->nodes[k].next_same)
+			f->nodes[k].truth = f->nodes[k].kind == WC_FILTER_IS_NULL ? TRUE : UNKNOWN;
+	}
+}
+
+WcFilterVerdict
+wc_rowfilter_verdict(WcRowFilter *f)
+{
+	if (f->undecided)
+		return WC_FILTER_UNDECIDED;
+	if (f->left > 0)
+		show_missing(f);
+	return decide(f, 0) == TRUE ? WC_FILTER_PASSES : WC_FILTER_REJECTS;
+}
