@@ -66,6 +66,19 @@ INSERT INTO way VALUES
   (8, 'one group back, raw key', 'SELECT * FROM page WHERE grp = ''ab'' ORDER BY stamp, n DESC', 'SELECT * FROM page WHERE grp = ''ab'' AND raw < $4 ORDER BY stamp, n DESC');
 SELECT what, size, generic, w.* FROM way, unnest('{1,10,51,400}'::int[]) size, unnest('{f,t}'::bool[]) generic, LATERAL walk(first, next, size, generic) w ORDER BY id, generic, size;
 
+-- the same behind a salt, whose raw keys have another order
+CREATE FOREIGN TABLE salted (
+  grp   text   OPTIONS (rowkey '1') COLLATE "C",
+  stamp bigint OPTIONS (rowkey '2', sort 'desc'),
+  n     int    OPTIONS (rowkey '3'),
+  raw   bytea  OPTIONS (rowkey 'raw'),
+  v     int
+) SERVER widecol OPTIONS (salt_buckets '5');
+INSERT INTO salted (grp, stamp, n, v) SELECT grp, stamp, n, v FROM page_heap;
+SELECT what, size, generic, w.* FROM way, unnest('{1,10,51}'::int[]) size, unnest('{f,t}'::bool[]) generic,
+  LATERAL walk(replace(first, 'FROM page', 'FROM salted'), replace(next, 'FROM page', 'FROM salted'), size, generic) w WHERE id IN (4, 5, 7) ORDER BY id, generic, size;
+SELECT count(*) AS elsewhere FROM (SELECT raw, row_number() OVER () i FROM (SELECT raw FROM salted ORDER BY raw) x) a JOIN (SELECT raw, row_number() OVER (ORDER BY encode(raw, 'hex') COLLATE "C") i FROM salted) b USING (i) WHERE a.raw <> b.raw;
+
 -- a page is read alone, wherever it is
 CREATE FUNCTION rows_read(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE line text; n bigint = 0;
@@ -227,7 +240,7 @@ FETCH 1 FROM c;
 UPDATE plain SET v = 1 WHERE CURRENT OF c;
 ROLLBACK;
 
-DROP FOREIGN TABLE page, plain;
-SELECT widecol.drop_table('page');
+DROP FOREIGN TABLE page, salted, plain;
+SELECT widecol.drop_table('page'), widecol.drop_table('salted');
 SELECT widecol.drop_table('plain');
 DROP SCHEMA paging CASCADE;
