@@ -44,9 +44,6 @@
 /* Ranges a scan. */
 #define WC_SAMPLE_RANGES_AT_ONCE 1000
 
-/* Bytes that a cell takes, when nothing is known but how large rows are. */
-#define WC_SAMPLE_CELL_BYTES 64
-
 typedef struct Kept
 {
 	double		lot;
@@ -202,21 +199,18 @@ read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
 static void
 choose_ranges(Sample *sample, const WcTableSize *size)
 {
-	double		cells = 1;		/* rows of the foreign table a stored row */
 	double		wanted;
 	double		range_rows;
 	WcRange		range;
 
 	wc_recordtype_range(sample->wrel, &range);
-	if (sample->wrel->layout == WC_LAYOUT_CELL)
-		cells = Max(size->bytes / size->rows / WC_SAMPLE_CELL_BYTES, 1);
-	if (!size->guessed && size->rows * cells > (double) sample->targrows * WC_SAMPLE_ALL_FACTOR &&
+	if (!size->guessed && size->rows > (double) sample->targrows * WC_SAMPLE_ALL_FACTOR &&
 		size->bytes > (double) sample->targrows * WC_SAMPLE_ALL_BYTES)
 	{
 		wanted = Max(sample->targrows / WC_SAMPLE_RANGE_ROWS, WC_SAMPLE_RANGES_MIN);
-		wanted = Max(Min(wanted, WC_SAMPLE_RANGES_BYTES * size->rows / size->bytes), 1);
+		wanted = Max(Min(wanted, WC_SAMPLE_RANGES_BYTES * size->rows / size->cells / size->bytes), 1);
 		wanted = Min(wanted, WC_RANGES_MAX - 2);
-		range_rows = ceil((double) sample->targrows * WC_SAMPLE_READ_FACTOR / wanted / cells);
+		range_rows = ceil((double) sample->targrows * WC_SAMPLE_READ_FACTOR / wanted / size->cells);
 		sample->ranges = wc_client_sample(sample->wrel->desc, &range, (int) wanted, (uint64) range_rows,
 										  pg_prng_uint64(&pg_global_prng_state), &sample->nranges);
 		return;

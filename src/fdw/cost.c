@@ -31,11 +31,14 @@
 #define WC_ROWS_UNKNOWN 1000
 #define WC_ROW_BYTES_UNKNOWN 100
 
+/* Of a cell, when nothing is known but how large rows are. */
+#define WC_CELL_BYTES 64
+
 /* More ranges than these are not asked about. */
 #define WC_ESTIMATED_RANGES_MAX 8
 
-/* ANALYZE is believed as long as the table is not so many times as large. */
-#define WC_OUTGROWN_FACTOR 2
+/* ANALYZE is believed as long as the table is not so many times as large, or as small. */
+#define WC_CHANGED_FACTOR 2
 
 static struct
 {
@@ -69,22 +72,30 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 		cache[slot].size.bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
 	}
 	*size = cache[slot].size;
+	size->cells = 1;
+	if (wrel->layout == WC_LAYOUT_CELL)
+		size->cells = Max(size->bytes / size->rows / WC_CELL_BYTES, 1);
+	size->rows *= size->cells;
 	size->stored_rows = size->rows;
 }
 
 /*
  * Nobody analyzes foreign tables by himself: what ANALYZE found when the table
- * was empty, or much smaller, would be taken for true for ever.  (Of rows that
- * are updated often the engine counts the old ones, too, until a flush.)
+ * was empty, or much smaller or larger, would be taken for true for ever.  (Of rows
+ * that are updated or deleted often the engine counts the old ones, too, until a flush.)
  */
 static bool
-has_outgrown(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
+has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 {
 	/* the engine cannot tell how many of a table's rows are of one record type */
 	if (wrel->constant_parts > 0 && analyzed_rows >= 1)
 		return false;
 	wc_cost_table_size(wrel, size);
-	return analyzed_rows < 1 || (!size->guessed && size->rows > WC_OUTGROWN_FACTOR * analyzed_rows);
+	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL)
+		return analyzed_rows < 1;
+	if (size->guessed)
+		return analyzed_rows > WC_CHANGED_FACTOR * size->rows;
+	return size->rows > WC_CHANGED_FACTOR * analyzed_rows || analyzed_rows > WC_CHANGED_FACTOR * size->rows;
 }
 
 /* Of a table with a record type, whose rows ANALYZE has counted: pages and what a scan
@@ -104,10 +115,11 @@ share_stored_table(const WcRelation *wrel, WcTableSize *size)
 void
 wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size)
 {
-	if (rel->tuples >= 0 && (point || !has_outgrown(wrel, rel->tuples, size)))
+	if (rel->tuples >= 0 && (point || !has_changed(wrel, rel->tuples, size)))
 	{
 		size->rows = rel->tuples;
 		size->bytes = (double) rel->pages * BLCKSZ;
+		size->analyzed = true;
 		size->guessed = false;
 		size->stored_rows = size->rows;
 		if (wrel->constant_parts > 0 && !point)
@@ -166,7 +178,7 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 			uint64		rows;
 
 			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], &bytes, &rows);
-			quals->rows += (double) rows * step;
+			quals->rows += (double) rows * step * size->cells;
 		}
 		quals->rows = Min(quals->rows, size->rows);
 	}
@@ -179,9 +191,11 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 }
 
 double
-wc_cost_clamp_rows(const WcQuals *quals, double rows)
+wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, double rows)
 {
-	return clamp_row_est(quals->point ? Min(rows, quals->nranges) : rows);
+	if (quals->point && wrel->layout == WC_LAYOUT_ROW)
+		rows = Min(rows, quals->nranges);
+	return clamp_row_est(rows);
 }
 
 void

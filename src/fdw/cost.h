@@ -24,6 +24,8 @@ typedef struct WcTableSize
 	double		rows;
 	double		bytes;
 	bool		guessed;		/* nothing is known */
+	bool		analyzed;		/* ANALYZE has told, so that there are statistics of columns, too */
+	double		cells;			/* layout cell: rows a stored row, as far as bytes tell; else 1 */
 	double		stored_rows;	/* with those of other record types (recordtype.h) */
 } WcTableSize;
 
@@ -32,20 +34,21 @@ typedef struct WcTableSize
  * second old.  A round trip, when it is not known any more. */
 extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
 
-/* From ANALYZE when that has been done and the table has not outgrown it (which
- * is not looked at for a point: a Get), else from the engine. */
+/* From ANALYZE when that has been done and the table has not changed much in size
+ * since (which is not looked at for a point: a Get), else from the engine. */
 extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size);
 
 /*
  * Asks the engine how many rows are in the ranges of conditions whose values are
- * known when planning; fills quals->rows, unless that tells nothing.  For tables without statistics, whose
- * key the planner would guess about.  A round trip a range.
+ * known when planning; fills quals->rows, unless that tells nothing.  For tables
+ * without statistics, or old ones: the planner would guess about their keys.  A round
+ * trip a range.
  */
 extern void wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, WcQuals *quals);
 
 /* Rows that a scan with these conditions gives out of `rows` that satisfy all
- * clauses by the planner's estimate: a Get gives one. */
-extern double wc_cost_clamp_rows(const WcQuals *quals, double rows);
+ * clauses by the planner's estimate: a Get gives one (or its cells). */
+extern double wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, double rows);
 
 /* Costs of a scan with these conditions that gives `rows`. */
 extern void wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,

@@ -97,7 +97,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	baserel->fdw_private = plan;
 
 	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
-	if (plan->quals.point && baserel->tuples < 0)
+	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
 	{
 		/* a Get: no need to ask how large the table is */
 		plan->size.rows = plan->quals.nranges;
@@ -107,17 +107,17 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 		return;
 	}
 	wc_cost_rel_size(baserel, plan->wrel, plan->quals.point, &plan->size);
-	if (baserel->tuples < 0)
+	if (!plan->size.analyzed)
 		wc_cost_key_rows(root, plan->wrel, &plan->size, &plan->quals);
 	baserel->tuples = plan->size.rows;
 	if (plan->quals.rows >= 0)
 	{
 		selectivity = clauselist_selectivity(root, plan->quals.unranged, 0, JOIN_INNER, NULL);
-		baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->quals.rows * selectivity);
+		baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->quals.rows * selectivity);
 		return;
 	}
 	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
-	baserel->rows = wc_cost_clamp_rows(&plan->quals, plan->size.rows * selectivity);
+	baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->size.rows * selectivity);
 }
 
 /* --- paths --------------------------------------------------------------------
@@ -232,7 +232,7 @@ add_parameterised_paths(PlannerInfo *root, RelOptInfo *rel)
 		wc_quals_find(root, rel, plan->wrel, list_concat_copy(rel->baserestrictinfo, info->ppi_clauses), &quals);
 		if (bms_is_empty(quals.outer_relids))
 			continue;
-		info->ppi_rows = wc_cost_clamp_rows(&quals, info->ppi_rows);
+		info->ppi_rows = wc_cost_clamp_rows(plan->wrel, &quals, info->ppi_rows);
 		add_plain_path(root, rel, &quals, NULL, info->ppi_rows, lfirst(lc));
 	}
 }
