@@ -79,6 +79,25 @@ SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'tree'::regclas
 -- but what is told apart by options is not moved aside
 ALTER FOREIGN TABLE tree ADD other text OPTIONS (qualifier 'name'), ADD third text OPTIONS (qualifier 'children');
 
+-- an inheritance tree, of which one table has triggers
+CREATE FOREIGN TABLE up (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'as_tables_up');
+CREATE FOREIGN TABLE down (k int OPTIONS (rowkey '1'), v text, w int) INHERITS (up) SERVER widecol OPTIONS (table 'as_tables_down');
+CREATE TABLE down_heap () INHERITS (up);
+INSERT INTO up VALUES (1, 'a'), (2, 'b');
+INSERT INTO down VALUES (3, 'c', 33), (4, 'd', 44);
+INSERT INTO down_heap VALUES (5, 'e'), (6, 'f');
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE INFO '% % %: %', tg_table_name, tg_when, tg_op, old;
+  RETURN CASE tg_op WHEN 'DELETE' THEN old ELSE new END;
+END $$;
+CREATE TRIGGER before_row BEFORE UPDATE OR DELETE ON down FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER after_row AFTER UPDATE OR DELETE ON down FOR EACH ROW EXECUTE FUNCTION tell();
+UPDATE up SET v = v || k WHERE k % 2 = 1;
+DELETE FROM up WHERE k % 2 = 1;
+DELETE FROM up USING (VALUES (2), (4), (6)) v(x) WHERE k = x RETURNING up, tableoid::regclass;
+SELECT count(*) FROM up;
+
 SET client_min_messages = error;
 DROP SCHEMA as_tables CASCADE;
-SELECT widecol.drop_table('as_tables');
+SELECT widecol.drop_table(name) FROM (VALUES ('as_tables'), ('as_tables_up'), ('as_tables_down')) t(name);

@@ -7,16 +7,19 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "foreign/foreign.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/appendinfo.h"
+#include "parser/parsetree.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "fdw/fdw.h"
 #include "fdw/modify.h"
@@ -52,6 +55,60 @@ wc_modify_identifies(const WcRelation *wrel, int i)
 	}
 }
 
+/* Of the DELETE that is being planned: has some foreign table of its tree triggers? */
+static struct
+{
+	PlannerInfo *root;			/* NULL: not known yet */
+	bool		triggers;
+}			tree;
+
+static void
+forget_tree(void *arg)
+{
+	if (tree.root == arg)
+		tree.root = NULL;
+}
+
+static bool
+tree_has_triggers(PlannerInfo *root)
+{
+	RangeTblEntry *target = planner_rt_fetch(root->parse->resultRelation, root);
+	MemoryContextCallback *callback;
+	ListCell   *lc;
+
+	if (tree.root == root)
+		return tree.triggers;
+	tree.triggers = false;
+	foreach(lc, find_all_inheritors(target->relid, NoLock, NULL))
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_FOREIGN_TABLE &&
+			((Form_pg_class) GETSTRUCT(tuple))->relhastriggers)
+			tree.triggers = true;
+		ReleaseSysCache(tuple);
+	}
+	callback = MemoryContextAlloc(root->planner_cxt, sizeof(*callback));
+	callback->func = forget_tree;
+	callback->arg = root;
+	MemoryContextRegisterResetCallback(root->planner_cxt, callback);
+	tree.root = root;
+	return tree.triggers;
+}
+
+/*
+ * Does the DELETE need the old row?  For triggers PostgreSQL sees to it, but only
+ * in the very table that has them, and then expects it of all of the tree.
+ */
+static bool
+needs_whole_row(PlannerInfo *root, Index rtindex)
+{
+	return root->parse->returningList != NIL ||
+		(rtindex != root->parse->resultRelation && tree_has_triggers(root));
+}
+
 /*
  * A DELETE gets the identifying columns.  An UPDATE gets the whole old row from
  * PostgreSQL anyway.
@@ -76,7 +133,7 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 								 rtindex, junk_name(name, sizeof(name), col));
 	}
 	wc_relation_close(wrel);
-	if (root->parse->returningList != NIL)
+	if (needs_whole_row(root, rtindex))
 		add_row_identity_var(root, makeVar(rtindex, InvalidAttrNumber, RECORDOID, -1, InvalidOid, 0),
 							 rtindex, WHOLEROW);
 }
