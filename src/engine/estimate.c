@@ -99,26 +99,14 @@ take_sample(WcStore *store, const WcBuf *start, const WcBuf *stop, Sample *sampl
 static WcStatus
 file_share(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *bytes, double *share, WcError *err)
 {
-	static const char last[] = WC_KEY_BEHIND_ALL;
-	const char *starts[2] = {(const char *) start->data, ""};
-	const char *stops[2] = {(const char *) stop->data, last};
-	size_t		start_lens[2] = {start->len, 0};
-	size_t		stop_lens[2] = {stop->len, sizeof(last) - 1};
-	uint64_t	sizes[2] = {0, 0};
-	char	   *error = NULL;
-	WcStatus	status;
+	rocksdb_t  *db = store->engine->db;
+	WcSlice		none = {NULL, 0};
+	uint64_t	all = 0;
+	WcStatus	status = wc_rocks_bytes_between(db, store->cf, wc_buf_slice(start), wc_buf_slice(stop), bytes, err);
 
-	if (start->len == 0)
-		starts[0] = "";
-	if (stop->len == 0)
-	{
-		stops[0] = last;
-		stop_lens[0] = sizeof(last) - 1;
-	}
-	rocksdb_approximate_sizes_cf(store->engine->db, store->cf, 2, starts, start_lens, stops, stop_lens, sizes, &error);
-	status = wc_rocks_status(error, "estimate a range", err);
-	*bytes = sizes[0];
-	*share = sizes[1] > 0 ? (double) sizes[0] / (double) sizes[1] : 0.0;
+	if (status == WC_OK)
+		status = wc_rocks_bytes_between(db, store->cf, none, none, &all, err);
+	*share = all > 0 ? (double) *bytes / (double) all : 0.0;
 	return status;
 }
 

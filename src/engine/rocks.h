@@ -16,9 +16,6 @@
 /* RocksDB's kMemtableTier, which its C API has no name for. */
 #define WC_READ_TIER_MEMTABLE 3
 
-/* Behind all keys but freaks, which an estimate may miss. */
-#define WC_KEY_BEHIND_ALL "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
-
 /* What all families of one open database share. */
 typedef struct WcRocksShared
 {
@@ -67,5 +64,10 @@ extern void wc_rocks_meter_end(WcRocksMeter *meter, uint64_t *cache_hits, uint64
 
 /* An integer property of a family, 0 when RocksDB does not give it. */
 extern uint64_t wc_rocks_property(rocksdb_t *db, rocksdb_column_family_handle_t *cf, const char *name);
+
+/* Bytes of the files, estimated, that lie between two keys of a family; an empty
+ * stop: all behind start. */
+extern WcStatus wc_rocks_bytes_between(rocksdb_t *db, rocksdb_column_family_handle_t *cf, WcSlice start, WcSlice stop,
+									   uint64_t *bytes, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -161,29 +161,21 @@ iterator_status(Sampler *s, const Source *source)
 static WcStatus
 source_bytes(Sampler *s, const Source *source, WcSlice start, WcSlice stop, double *bytes)
 {
-	const char *starts[1];
-	const char *stops[1];
-	size_t		start_lens[1];
-	size_t		stop_lens[1];
-	uint64_t	sizes[1] = {0};
-	char	   *error = NULL;
+	uint64_t	size = 0;
 	WcStatus	status = key_of_row(s, source, start, &s->key);
 
 	if (status == WC_OK)
 		status = key_of_row(s, source, stop, &s->stop_key);
+	if (status == WC_OK)
+		status = wc_rocks_bytes_between(source->store->engine->db, source->store->cf, wc_buf_slice(&s->key),
+										wc_buf_slice(&s->stop_key), &size, s->err);
 	if (status != WC_OK)
 		return status;
-	starts[0] = s->key.len > 0 ? (const char *) s->key.data : "";
-	start_lens[0] = s->key.len;
-	stops[0] = s->stop_key.len > 0 ? (const char *) s->stop_key.data : WC_KEY_BEHIND_ALL;
-	stop_lens[0] = s->stop_key.len > 0 ? s->stop_key.len : sizeof(WC_KEY_BEHIND_ALL) - 1;
-	rocksdb_approximate_sizes_cf(source->store->engine->db, source->store->cf, 1, starts, start_lens,
-								 stops, stop_lens, sizes, &error);
-	*bytes = (double) sizes[0];
+	*bytes = (double) size;
 	if (source->memory.total > 0)
 		*bytes += (double) wc_memkeys_between(&source->memory, wc_buf_slice(&s->key), wc_buf_slice(&s->stop_key)) *
 			(double) source->memory.bytes / (double) source->memory.total;
-	return wc_rocks_status(error, "estimate a range", s->err);
+	return WC_OK;
 }
 
 static WcStatus

@@ -108,12 +108,41 @@ test_growing(void **state)
 	}
 }
 
+/* Keys that begin with more FF than the engine's idea of a last key has. */
+static void
+test_last_keys(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		char		row[32];
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 1; i < 1000; i++)
+		{
+			snprintf(row, sizeof(row), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff%04d", i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "v");
+		}
+		kit_commit(&kit);
+		for (int flushed = 0; flushed <= 1; flushed++)
+		{
+			snprintf(row, 18, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
+			assert_in_range(estimate(&kit, row, ""), 100, 2000);
+			assert_in_range(estimate(&kit, "\xff\xff", ""), 100, 2000);
+			flush(&kit);
+		}
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_last_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
