@@ -376,6 +376,27 @@ DELETE FROM parent WHERE k = 2;
 SELECT tableoid::regclass, * FROM parent ORDER BY 1::text, 2;
 DROP TABLE parent CASCADE;
 
+-- Conditions that the engine decides on values.
+CALL fill();
+SELECT way('DELETE FROM d WHERE x > 30 AND z = ''z''');
+SELECT way('UPDATE d SET y = ''big'' WHERE a >= 2 AND x > 30');
+UPDATE d SET y = 'big' WHERE a >= 2 AND x > 30;
+DELETE FROM d WHERE y = 'y2';
+UPDATE d SET x = NULL, y = NULL WHERE y LIKE 'b%' AND a > 3;
+UPDATE d SET x = NULL, y = NULL, z = NULL WHERE y LIKE 'y%' OR x IS NULL;
+SELECT a, count(*), count(x) AS x, count(y) AS y, count(z) AS z FROM d GROUP BY a ORDER BY a;
+SELECT count(*) FROM widecol.scan('d', columns => '{cf:}');
+UPDATE d SET x = 5 WHERE x IS NULL AND a < 5;
+SELECT count(*) FROM widecol.scan('d', columns => '{cf:}');
+SELECT a, count(*), sum(x) AS x FROM d GROUP BY a ORDER BY a;
+-- a value that it cannot tell of is an error, as when rows are fetched
+SELECT widecol.put('d', '\x8000000480000001', 'cf:x', '\x01');
+DELETE FROM d WHERE x = 5;
+UPDATE d SET y = 'five' WHERE x = 5 AND a = 4;
+SELECT widecol.delete('d', '\x8000000480000001', 'cf:x');
+DELETE FROM d WHERE x = 5;
+SELECT a, count(*) FROM d GROUP BY a ORDER BY a;
+
 -- Rights.
 CREATE ROLE direct_reader;
 GRANT USAGE ON FOREIGN SERVER widecol TO direct_reader;
