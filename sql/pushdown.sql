@@ -84,6 +84,13 @@ SELECT pushed($$SELECT url FROM visit WHERE (host, day, n) BETWEEN ('h3', '2026-
 SELECT pushed($$SELECT url FROM visit WHERE raw > (SELECT v.raw FROM visit v WHERE host = 'h1' AND day = '2026-01-03' AND n = 2) ORDER BY raw LIMIT 5$$);
 SELECT pushed($$SELECT url FROM visit WHERE raw < (SELECT v.raw FROM visit v WHERE host = 'h1' AND day = '2026-01-03' AND n = 2) ORDER BY raw DESC LIMIT 5$$);
 
+-- conditions on value columns: the engine's, beside ranges or alone
+SELECT pushed($$SELECT n FROM visit WHERE bytes > 1101$$);
+SELECT pushed($$SELECT n FROM visit WHERE host = 'h1' AND bytes IN (101, 103) AND agent IS NOT NULL$$);
+SELECT pushed($$SELECT n FROM visit WHERE host = 'h1' AND (agent IS NULL OR url = '/1') AND NOT bytes = 101$$);
+SELECT pushed($$SELECT n FROM visit WHERE host = 'h1' AND url LIKE '/1%' AND length(url) = 2$$);
+SELECT pushed($$SELECT n FROM visit WHERE host = 'h1' AND bytes > 101 ORDER BY day DESC, n LIMIT 3$$);
+
 -- the columns a query needs
 SELECT pushed($$SELECT host, n FROM visit WHERE host = 'h1'$$);
 SELECT pushed($$SELECT agent FROM visit WHERE host = 'h1'$$);
