@@ -165,6 +165,31 @@ BEGIN;
 SELECT k FROM t WHERE i = 3 ORDER BY k LIMIT 2 FOR UPDATE;
 ROLLBACK;
 
+-- changes without fetching rows
+EXPLAIN (COSTS OFF) DELETE FROM t WHERE i = 3 AND s LIKE 'n%';
+EXPLAIN (COSTS OFF) UPDATE t SET i = 5 WHERE i IN (3, 4) OR f8 = 0;
+CREATE FUNCTION differences() RETURNS SETOF t LANGUAGE sql AS 'TABLE t EXCEPT ALL TABLE t_heap';
+BEGIN;
+DELETE FROM t WHERE i = 3 AND s LIKE 'n%';
+DELETE FROM t_heap WHERE i = 3 AND s LIKE 'n%';
+UPDATE t SET i = 5, s = NULL WHERE i IN (1, 4) OR other = 9;
+UPDATE t_heap SET i = 5, s = NULL WHERE i IN (1, 4) OR other = 9;
+UPDATE t SET b = true, i = NULL WHERE s IS NULL AND i IS NOT NULL;
+UPDATE t_heap SET b = true, i = NULL WHERE s IS NULL AND i IS NOT NULL;
+SELECT count(*) FROM differences();
+SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t_heap) AS more;
+-- where nothing is found, what is set is not looked at
+UPDATE t SET n2 = 1 / (extract(year FROM now())::int * 0) WHERE i = 1000;
+ROLLBACK;
+CREATE FOREIGN TABLE bare (k int OPTIONS (rowkey '1'), a int, b int) SERVER widecol OPTIONS (table 'filters_bare');
+INSERT INTO bare VALUES (1, 1, NULL), (2, NULL, 1), (3, 1, 1), (4, NULL, NULL);
+UPDATE bare SET a = NULL WHERE a = 1;
+SELECT * FROM bare;
+UPDATE bare SET b = 2 WHERE a IS NULL AND b IS NULL;
+SELECT * FROM bare;
+DELETE FROM bare WHERE b = 2;
+SELECT * FROM bare;
+
 -- conditions of policies and of leaky views come first
 CREATE ROLE filters_reader;
 GRANT USAGE ON SCHEMA filters TO filters_reader;
@@ -193,6 +218,11 @@ SELECT k FROM odd WHERE b;
 SELECT k FROM odd WHERE vc IN ('abc', 'abc ');
 SELECT k FROM odd WHERE n > 1.5 OR d < '2024-01-05' OR ts > '2024-01-05 10:00';
 SELECT k, x FROM odd WHERE n = 1.5 AND d = '2024-01-05' ORDER BY k DESC LIMIT 2;
+BEGIN;
+UPDATE odd SET x = 'found' WHERE n = 1.5 AND ts = '2024-01-05 10:00';
+DELETE FROM odd WHERE d = '2024-01-05' AND it = 7;
+SELECT k, x FROM odd;
+ROLLBACK;
 SELECT widecol.put('odd', 'd', 'cf:i', '\x010203');
 SELECT k FROM odd WHERE i = 1;
 \set VERBOSITY sqlstate
@@ -238,8 +268,8 @@ BEGIN
   RAISE WARNING 'deep: % rows, heap %', n, h;
 END $$;
 
-DROP FOREIGN TABLE t, odd, versioned, hashed CASCADE;
-SELECT widecol.drop_table('filters_' || name) FROM unnest(ARRAY['t', 'odd', 'versioned', 'hashed']) name;
+DROP FOREIGN TABLE t, odd, versioned, hashed, bare CASCADE;
+SELECT widecol.drop_table('filters_' || name) FROM unnest(ARRAY['t', 'odd', 'versioned', 'hashed', 'bare']) name;
 DROP OWNED BY filters_reader;
 DROP ROLE filters_reader;
 DROP SCHEMA filters CASCADE;
