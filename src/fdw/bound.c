@@ -19,6 +19,7 @@
 #include "fdw/bound.h"
 #include "fdw/bucket.h"
 #include "fdw/like.h"
+#include "fdw/qual.h"
 #include "fdw/rangeset.h"
 #include "fdw/rawbound.h"
 #include "rowkey/range.h"
@@ -435,6 +436,28 @@ count_buckets(Bounds *b)
 	return wc_bucketset_count(&buckets);
 }
 
+/* A free part of two values is both of them, when there is a condition behind it. */
+static void
+fill_gap(Bounds *b, int part)
+{
+	WcCodec    *codec = &b->wrel->columns[b->wrel->keys[part]].codec;
+	PartBounds *bounds = &b->parts[part];
+	PartBounds *behind = &b->parts[part + 1];
+	WcSlice    *points;
+
+	if (bounds->pinned || bounds->intervals != NIL || bounds->rows != NIL || !wc_part_is_small(b->wrel, part) ||
+		!(behind->pinned || behind->intervals != NIL || behind->rows != NIL))
+		return;
+	points = palloc(sizeof(WcSlice) * 2);
+	for (int i = 0; i < 2; i++)
+	{
+		wc_buf_reset(b->scratch, WC_ROW_MAX);
+		wc_codec_encode(codec, BoolGetDatum(i == 1), b->scratch);
+		points[i] = keep(b, wc_buf_slice(b->scratch));
+	}
+	pin_part(bounds, points, 2);
+}
+
 /* How many parts can be used?  Behind the first that is not pinned there are
  * conditions for the sake of the salt only. */
 static void
@@ -442,6 +465,8 @@ settle_parts(Bounds *b)
 {
 	uint64		nranges;
 
+	for (int part = 0; part + 1 < b->wrel->nkeys; part++)
+		fill_gap(b, part);
 	for (int part = 0; part < b->wrel->nkeys; part++)
 		b->nothing |= !settle_points(&b->parts[part]);
 	nranges = count_buckets(b);

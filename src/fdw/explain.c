@@ -22,6 +22,7 @@
 #include "fdw/like.h"
 #include "fdw/mapkeys.h"
 #include "fdw/private.h"
+#include "fdw/qual.h"
 #include "fdw/reader.h"
 #include "fdw/scan.h"
 
@@ -286,6 +287,26 @@ show_row(Shown *shown, const WcKeyCond *cond)
 			cond->op == WC_KEY_GT || cond->op == WC_KEY_LT);
 }
 
+/* Is this a part without conditions that the ranges go on behind? */
+static bool
+is_gap(const Shown *shown, int part)
+{
+	bool		behind = false;
+	ListCell   *lc;
+
+	if (!wc_part_is_small(shown->wrel, part))
+		return false;
+	foreach(lc, shown->plan->conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->part == part)
+			return false;
+		behind |= cond->part == part + 1;
+	}
+	return behind;
+}
+
 /* Is this part pinned, and to what? */
 static bool
 show_pinned(Shown *shown, int part)
@@ -313,6 +334,11 @@ show_pinned(Shown *shown, int part)
 			value = deparse(shown, linitial(cond->values));
 			n = 1;
 		}
+	}
+	if (value == NULL && is_gap(shown, part))
+	{
+		value = pstrdup("ANY (false, true)");
+		n = 2;
 	}
 	if (value == NULL)
 	{
@@ -478,7 +504,7 @@ static Spread
 part_spread(const Shown *shown, int part)
 {
 	bool		minute = shown->wrel->key_layout.salt.kind == WC_SALT_MINUTE;
-	Spread		spread = ALL_BUCKETS;
+	Spread		spread = is_gap(shown, part) ? SOME_BUCKETS : ALL_BUCKETS;
 	ListCell   *lc;
 
 	foreach(lc, shown->plan->conds)

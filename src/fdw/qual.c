@@ -145,6 +145,29 @@ take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int
 	return true;
 }
 
+static bool
+has_cond(WcKeyCond **found, int nfound, int part)
+{
+	for (int i = 0; i < nfound; i++)
+	{
+		if (found[i] != NULL && found[i]->part == part)
+			return true;
+	}
+	return false;
+}
+
+/* Steps over a part that no condition is on, when it has few values and there is
+ * something behind it. */
+static bool
+take_gap(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, int part)
+{
+	if (part + 1 >= wrel->nkeys || !wc_part_is_small(wrel, part) || has_cond(found, nfound, part) ||
+		!has_cond(found, nfound, part + 1))
+		return false;
+	out->nranges *= 2;
+	return true;
+}
+
 /* --- salts ---------------------------------------------------------------------- */
 
 /* Does one of the conditions pin this part, and to one value? */
@@ -327,7 +350,8 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 			out->exact = lappend(out->exact, lfirst(lc));
 	}
 
-	while (part < wrel->nkeys && take_part(root, out, found, clauses, part))
+	while (part < wrel->nkeys &&
+		   (take_part(root, out, found, clauses, part) || take_gap(wrel, out, found, list_length(clauses), part)))
 		part++;
 	out->point = wrel->nkeys > 0 && part == wrel->nkeys;
 	out->mixed_types = part < wrel->constant_parts;

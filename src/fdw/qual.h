@@ -6,6 +6,7 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/pathnodes.h"
 
 #include "fdw/private.h"
@@ -30,6 +31,18 @@ typedef struct WcQuals
 	double		rows;			/* in the ranges, as the engine says (wc_cost_key_rows); -1: not asked */
 	Relids		outer_relids;	/* relations whose values the conditions need */
 } WcQuals;
+
+/*
+ * Has this key part two values only?  Then a condition on the part behind it is
+ * one range for each, though there is none on this one.
+ */
+static inline bool
+wc_part_is_small(const WcRelation *wrel, int part)
+{
+	const WcCodec *codec = &wrel->columns[wrel->keys[part]].codec;
+
+	return codec->spec.type == BOOLOID && codec->equality_exact;
+}
 
 /*
  * Finds conditions on leading key parts (= on parts, then a range on the next),
