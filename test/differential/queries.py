@@ -342,10 +342,15 @@ def join_settings(rng):
     return settings
 
 
+JOINED_ROWS_MAX = 1000000
+
+
 def join_several(rng, tables):
-    """Three or four tables, each joined to one before by a key of its own."""
+    """Three or four tables, each joined to one before by a key of its own; as long as
+    the rows, of keys that have four values or more, are not too many to wait for."""
     scopes = [Scope(rng.choice(tables), "a")]
     source = scopes[0].source
+    rows = scopes[0].table.nrows
     for alias in "bcd"[:rng.randint(2, 3)]:
         inner = Scope(rng.choice(tables), alias)
         outer = rng.choice(scopes)
@@ -356,6 +361,9 @@ def join_several(rng, tables):
             ons = [f"{outer.name(k)} = {inner.name(k)}" for k in inner.table.keys[:rng.randint(1, 3)]]
         else:
             ons = [f"{outer.name(x)} = {inner.name(y)}" for x, y in [rng.choice(pairs)]]
+        rows *= 1 if outer.table is inner.table and len(ons) == len(inner.table.keys) else max(1, inner.table.nrows // 4)
+        if rows > JOINED_ROWS_MAX:
+            break
         if rng.random() < 0.3:
             x, y = rng.choice(pairs)
             ons.append(f"{outer.name(x)} {rng.choice(['=', '<=', '>', '<>'])} {inner.name(y)}")
