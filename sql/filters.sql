@@ -243,6 +243,20 @@ SELECT k, v, cardinality(old) FROM versioned WHERE v = 1;
 SELECT k, v, cardinality(old) FROM versioned WHERE v = 2;
 SELECT k, cardinality(old), at IS NULL AS never FROM versioned WHERE v < 3;
 
+-- and as of a time they do
+CREATE FOREIGN TABLE past (k int OPTIONS (rowkey '1'), v int) SERVER widecol
+  OPTIONS (table 'filters_past', families '{"cf": {"versions": 5, "packing": "cell", "keep_deleted_cells": "true"}}');
+INSERT INTO past SELECT g, g % 3 FROM generate_series(1, 9) g;
+SELECT clock_timestamp() AS then \gset
+UPDATE past SET v = 7 WHERE v = 1;
+DELETE FROM past WHERE v = 2 AND k > 2;
+SELECT k FROM past WHERE v IN (1, 2);
+SELECT k FROM past WHERE v = 7;
+SET widecol.read_timestamp = :'then';
+SELECT k FROM past WHERE v IN (1, 2);
+SELECT k FROM past WHERE v = 7;
+RESET widecol.read_timestamp;
+
 -- keys of which only a hash is stored
 CREATE FOREIGN TABLE hashed (name text OPTIONS (rowkey '1', encoding 'md5', length '8', qualifier 'name') COLLATE "C", v int) SERVER widecol OPTIONS (table 'filters_hashed');
 INSERT INTO hashed SELECT 'name' || g, g FROM generate_series(1, 30) g;
@@ -268,8 +282,8 @@ BEGIN
   RAISE WARNING 'deep: % rows, heap %', n, h;
 END $$;
 
-DROP FOREIGN TABLE t, odd, versioned, hashed, bare CASCADE;
-SELECT widecol.drop_table('filters_' || name) FROM unnest(ARRAY['t', 'odd', 'versioned', 'hashed', 'bare']) name;
+DROP FOREIGN TABLE t, odd, versioned, hashed, bare, past CASCADE;
+SELECT widecol.drop_table('filters_' || name) FROM unnest(ARRAY['t', 'odd', 'versioned', 'hashed', 'bare', 'past']) name;
 DROP OWNED BY filters_reader;
 DROP ROLE filters_reader;
 DROP SCHEMA filters CASCADE;

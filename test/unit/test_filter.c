@@ -594,6 +594,58 @@ large_rows_are_read_twice(void **state)
 	}
 }
 
+/* What was found is sent before thousands of rows are looked at for more. */
+static void
+few_matches_do_not_wait(void **state)
+{
+	WcReadPoint at;
+	WcColumn	column = {.family = 1,.qualifier = wc_slice_cstr("a")};
+	WcFilterColumn filtered = {.column = 0,.width = 1};
+	WcSlice		value = wc_slice_cstr("1");
+	WcFilterNode node = {.kind = WC_FILTER_EQ,.values = &value};
+	WcFilter	filter = {.ncolumns = 1,.columns = &filtered,.nnodes = 1,.nodes = &node};
+	uint64_t	examined[3] = {0};
+	WcScan		scan;
+	WcScanner  *scanner;
+	WcScanStats stats;
+	WcBuf		block = WC_BUF_INIT;
+	WcStatus	status = WC_OK;
+	Kit			kit;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < 10000; i++)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "r%05d", i);
+		kit_put(&kit, row, 1, "a", KIT_LATEST, i == 3 || i == 9990 ? "1" : "0");
+	}
+	kit_commit(&kit);
+	wc_scan_init(&scan, kit.table);
+	scan.ncolumns = 1;
+	scan.columns = &column;
+	scan.rows_by_existence = true;
+	scan.filter = &filter;
+	at = kit_point(&kit, false);
+	assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+	for (int i = 0; i < 3 && status == WC_OK; i++)
+	{
+		block.len = 0;
+		status = wc_scanner_next(scanner, &block, 1000, 0, &kit.err);
+		wc_scanner_stats(scanner, &stats);
+		examined[i] = stats.rows_examined;
+		assert_true(stats.rows_returned == (i == 0 ? 1 : 2));
+	}
+	assert_int_equal(status, WC_END);
+	assert_true(examined[0] > 3 && examined[0] < 6000);
+	assert_int_equal(stats.rows_examined, 10000);
+	assert_int_equal(stats.rows_filtered, 9998);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	kit_close(&kit);
+}
+
 /* --- refusals ---------------------------------------------------------------------- */
 
 static void
@@ -663,6 +715,7 @@ main(void)
 		cmocka_unit_test(any_bytes_are_survived),
 		cmocka_unit_test(scans_give_what_passes),
 		cmocka_unit_test(large_rows_are_read_twice),
+		cmocka_unit_test(few_matches_do_not_wait),
 		cmocka_unit_test(bad_filters_are_refused),
 	};
 
