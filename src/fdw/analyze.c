@@ -281,6 +281,8 @@ widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, Block
 	WcRelation *wrel = wc_relation_open(relation);
 	WcTableSize size;
 
+	/* what was learnt before must not make plans doubt what is found now */
+	wc_cost_forget_size(wrel);
 	wc_cost_table_size(wrel, &size);
 	wc_relation_close(wrel);
 	*totalpages = (BlockNumber) Max(Min(ceil(size.bytes / BLCKSZ), MaxBlockNumber), 1);

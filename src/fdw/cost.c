@@ -49,6 +49,12 @@ static struct
 }			cache[WC_SIZE_CACHE];
 
 void
+wc_cost_forget_size(const WcRelation *wrel)
+{
+	cache[wrel->desc->id % WC_SIZE_CACHE].at = 0;
+}
+
+void
 wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 {
 	uint32		id = wrel->desc->id;

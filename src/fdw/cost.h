@@ -34,6 +34,9 @@ typedef struct WcTableSize
  * second old.  A round trip, when it is not known any more. */
 extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
 
+/* The next to ask asks the engine. */
+extern void wc_cost_forget_size(const WcRelation *wrel);
+
 /* From ANALYZE when that has been done and the table has not changed much in size
  * since (which is not looked at for a point: a Get), else from the engine. */
 extern void wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size);
