@@ -80,6 +80,15 @@ SELECT expected('SELECT * FROM wide');
 SELECT expected_number('SELECT * FROM cells') BETWEEN 5000 AND 20000 AS all_cells,
        expected_number('SELECT * FROM cells WHERE "row" = ''\x80000005''') BETWEEN 10 AND 40 AS of_a_row;
 
+-- rows are those that the foreign table's families have
+CREATE FOREIGN TABLE both_of (k int OPTIONS (rowkey '1'), v int, w int OPTIONS (family 'g')) SERVER widecol OPTIONS (table 'two');
+CREATE FOREIGN TABLE one_of (k int OPTIONS (rowkey '1'), w int OPTIONS (family 'g')) SERVER widecol OPTIONS (table 'two', family 'g');
+INSERT INTO both_of SELECT g, g, CASE WHEN g % 100 = 0 THEN g END FROM generate_series(1, 5000) g;
+SELECT later();
+SELECT expected('SELECT * FROM both_of'), expected('SELECT * FROM one_of'), expected('SELECT * FROM one_of WHERE k < 1000');
+ANALYZE one_of;
+SELECT expected('SELECT * FROM one_of'), expected('SELECT * FROM one_of WHERE k < 1000');
+
 -- what ANALYZE has told is old
 TRUNCATE e;
 ANALYZE e, s;
@@ -94,6 +103,6 @@ SELECT later();
 SELECT expected('SELECT * FROM e'), expected('SELECT * FROM e WHERE a < 10'), expected('SELECT * FROM e WHERE a > 100');
 
 DROP FUNCTION all_right, later, expected, expected_number;
-SELECT widecol.drop_table('e'), widecol.drop_table('s'), widecol.drop_table('wide');
+SELECT widecol.drop_table('e'), widecol.drop_table('s'), widecol.drop_table('wide'), widecol.drop_table('two');
 SET client_min_messages = error;
 DROP SCHEMA estimates CASCADE;

@@ -190,7 +190,10 @@ extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *mod
 /* --- administration: a round trip each ------------------------------------*/
 extern void wc_client_flush(const WcTableDesc *table);
 extern void wc_client_compact(const WcTableDesc *table, bool major);
-extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows);
+
+/* About how many bytes and rows a range has, in these families (nfamilies 0: in all). */
+extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
+							   uint64 *bytes, uint64 *rows);
 
 typedef struct WcSampleRange
 {

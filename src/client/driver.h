@@ -137,7 +137,8 @@ typedef struct WcDriver
 
 	void		(*flush) (uint32 table_id, CommandId cid, int64 clock_offset_us);
 	void		(*compact) (uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
-	void		(*estimate) (uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows);
+	void		(*estimate) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
+							 uint64 *bytes, uint64 *rows);
 
 	/* The ranges as engine.h encodes them; valid until the next call. */
 	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);

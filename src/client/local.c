@@ -495,9 +495,10 @@ local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
 }
 
 static void
-local_estimate(uint32 table_id, const WcRange *range, uint64 *bytes, uint64 *rows)
+local_estimate(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
+			   uint64 *bytes, uint64 *rows)
 {
-	WcEstimateMessage m = {table_id, *range};
+	WcEstimateMessage m = {table_id, *range, nfamilies, families};
 	uint64_t	numbers[2];
 	WcError		err;
 

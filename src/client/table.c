@@ -450,10 +450,11 @@ wc_client_compact(const WcTableDesc *table, bool major)
 }
 
 void
-wc_client_estimate(const WcTableDesc *table, const WcRange *range, uint64 *bytes, uint64 *rows)
+wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
+				   uint64 *bytes, uint64 *rows)
 {
 	wc_xact_join();
-	wc_driver()->estimate(table->id, range, bytes, rows);
+	wc_driver()->estimate(table->id, range, families, nfamilies, bytes, rows);
 }
 
 WcSampleRange *

@@ -149,8 +149,10 @@ extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcRea
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
 /* Approximate bytes and rows of a range; exact when it has few.  Cheap, but for one
- * walk over memtables that have grown much since the last. */
+ * walk over memtables that have grown much since the last.  Of these families only;
+ * nfamilies 0: of all. */
 extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
+								   const uint32_t *families, uint32_t nfamilies,
 								   uint64_t *bytes, uint64_t *rows, WcError *err) WC_WARN_UNUSED;
 
 /* Ranges of a table's rows, drawn by chance, that a sample is to be read from. */

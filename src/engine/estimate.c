@@ -196,8 +196,20 @@ estimate_store(WcStore *store, const WcRange *range, uint64_t *bytes, uint64_t *
 	return status;
 }
 
+static bool
+is_among(uint32_t family, const uint32_t *families, uint32_t nfamilies)
+{
+	for (uint32_t i = 0; i < nfamilies; i++)
+	{
+		if (families[i] == family)
+			return true;
+	}
+	return false;
+}
+
 WcStatus
 wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
+				   const uint32_t *families, uint32_t nfamilies,
 				   uint64_t *bytes, uint64_t *rows, WcError *err)
 {
 	WcTable    *table = wc_catalog_table(engine, table_id);
@@ -211,6 +223,8 @@ wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 		uint64_t	store_bytes;
 		uint64_t	store_rows;
 
+		if (nfamilies > 0 && !is_among(table->stores[i]->family_id, families, nfamilies))
+			continue;
 		status = estimate_store(table->stores[i], range, &store_bytes, &store_rows, err);
 		*bytes += store_bytes;
 		if (store_rows > *rows)

@@ -635,7 +635,7 @@ wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_
 	WcTable    *table;
 	uint64_t	bytes;
 	uint64_t	rows;
-	WcStatus	status = wc_engine_estimate(engine, request->table_id, &request->range, &bytes, &rows, err);
+	WcStatus	status = wc_engine_estimate(engine, request->table_id, &request->range, NULL, 0, &bytes, &rows, err);
 
 	if (status != WC_OK)
 		return status;

@@ -42,8 +42,8 @@
 
 static struct
 {
+	Oid			relid;
 	uint32		table_id;
-	Oid			part;			/* the foreign table, when that shows a part of it */
 	TimestampTz at;
 	WcTableSize size;
 }			cache[WC_SIZE_CACHE];
@@ -58,20 +58,19 @@ void
 wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 {
 	uint32		id = wrel->desc->id;
-	int			slot = id % WC_SIZE_CACHE;
+	int			slot = wrel->relid % WC_SIZE_CACHE;
 	TimestampTz now = GetCurrentTimestamp();
-	Oid			part = wrel->constant_parts > 0 ? wrel->relid : InvalidOid;
 	WcRange		range;
 	uint64		bytes;
 	uint64		rows;
 
-	if (cache[slot].table_id != id || cache[slot].part != part || cache[slot].at == 0 ||
+	if (cache[slot].relid != wrel->relid || cache[slot].table_id != id || cache[slot].at == 0 ||
 		TimestampDifferenceExceeds(cache[slot].at, now, WC_SIZE_CACHE_MS))
 	{
 		wc_recordtype_range(wrel, &range);
-		wc_client_estimate(wrel->desc, &range, &bytes, &rows);
+		wc_client_estimate(wrel->desc, &range, wrel->families, (uint32) wrel->nfamilies, &bytes, &rows);
 		cache[slot].table_id = id;
-		cache[slot].part = part;
+		cache[slot].relid = wrel->relid;
 		cache[slot].at = now;
 		cache[slot].size.guessed = rows == 0;
 		cache[slot].size.rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
@@ -183,7 +182,8 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 			uint64		bytes;
 			uint64		rows;
 
-			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], &bytes, &rows);
+			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], wrel->families, (uint32) wrel->nfamilies,
+							   &bytes, &rows);
 			quals->rows += (double) rows * step * size->cells;
 		}
 		quals->rows = Min(quals->rows, size->rows);

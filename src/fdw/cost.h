@@ -29,7 +29,8 @@ typedef struct WcTableSize
 	double		stored_rows;	/* with those of other record types (recordtype.h) */
 } WcTableSize;
 
-/* What the engine says, of one record type only the range of that (recordtype.h):
+/* What the engine says, of the families that are mapped, of
+ * one record type only the range of that (recordtype.h):
  * approximate, own uncommitted rows not counted, up to a
  * second old.  A round trip, when it is not known any more. */
 extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);

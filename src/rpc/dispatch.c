@@ -252,10 +252,11 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcEstimateMessage m;
 	uint64_t	numbers[2];
-	WcStatus	status = wc_message_estimate_decode(body, &m, err);
+	WcStatus	status = wc_message_estimate_decode(body, &d->arena, &m, err);
 
 	if (status == WC_OK)
-		status = wc_engine_estimate(d->session.engine, m.table_id, &m.range, &numbers[0], &numbers[1], err);
+		status = wc_engine_estimate(d->session.engine, m.table_id, &m.range, m.families, m.nfamilies,
+									&numbers[0], &numbers[1], err);
 	if (status == WC_OK)
 		wc_message_numbers_encode(&d->out, numbers, 2);
 	return status;

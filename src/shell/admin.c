@@ -76,7 +76,7 @@ widecol_regions(PG_FUNCTION_ARGS)
 			range.start = desc->splits[i - 1];
 		if (i < desc->nsplits)
 			range.stop = desc->splits[i];
-		wc_client_estimate(desc, &range, &bytes, &rows);
+		wc_client_estimate(desc, &range, NULL, 0, &bytes, &rows);
 		values[0] = bytea_of(range.start);
 		values[1] = bytea_of(range.stop);
 		values[2] = Int64GetDatum((int64) rows);

@@ -126,12 +126,16 @@ wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m)
 	wc_buf_append_u8(out, (uint8_t) ((m->range.start_inclusive ? 1 : 0) | (m->range.stop_inclusive ? 2 : 0)));
 	wc_buf_append_bytes(out, m->range.start);
 	wc_buf_append_bytes(out, m->range.stop);
+	wc_buf_append_varint(out, m->nfamilies);
+	for (uint32_t i = 0; i < m->nfamilies; i++)
+		wc_buf_append_varint(out, m->families[i]);
 }
 
 WcStatus
-wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err)
+wc_message_estimate_decode(WcSlice in, WcArena *arena, WcEstimateMessage *m, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
+	uint32_t   *families;
 	uint8_t		flags;
 
 	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
@@ -140,6 +144,13 @@ wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err)
 	m->range.stop_inclusive = (flags & 2) != 0;
 	m->range.start = wc_decode_bytes(&d);
 	m->range.stop = wc_decode_bytes(&d);
+	m->nfamilies = (uint32_t) wc_decode_count(&d, WC_FAMILIES_MAX, 1);
+	families = wc_arena_alloc_zero(arena, sizeof(uint32_t) * (m->nfamilies + 1));
+	if (families == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for an estimate");
+	for (uint32_t i = 0; i < m->nfamilies; i++)
+		families[i] = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->families = families;
 	return message_done(&d, "ESTIMATE", err);
 }
 

@@ -120,10 +120,12 @@ typedef struct WcEstimateMessage
 {
 	uint32_t	table_id;
 	WcRange		range;
+	uint32_t	nfamilies;		/* of these families only; 0: of all */
+	const uint32_t *families;	/* decoded: in the arena */
 } WcEstimateMessage;
 
 extern void wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m);
-extern WcStatus wc_message_estimate_decode(WcSlice in, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_message_estimate_decode(WcSlice in, WcArena *arena, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
 
 typedef struct WcSampleMessage
 {

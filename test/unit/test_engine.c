@@ -857,14 +857,14 @@ test_ttl_leaves_the_disk(void **state)
 			kit_put(&kit, row, 1, "a", KIT_LATEST, "value");
 		}
 		kit_commit(&kit);
-		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, &bytes, &rows, &kit.err));
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, NULL, 0, &bytes, &rows, &kit.err));
 		assert_true(rows > 100 && rows < 2500);
 		flush(&kit);
-		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, &bytes, &rows, &kit.err));
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, NULL, 0, &bytes, &rows, &kit.err));
 		assert_true(rows > 100 && rows < 2500 && bytes > 0);
 		kit_now += 100000;
 		compact(&kit, false);
-		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, &bytes, &rows, &kit.err));
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, NULL, 0, &bytes, &rows, &kit.err));
 		assert_int_equal(rows, 0);
 		assert_int_equal(bytes, 0);
 		assert_string_equal(kit_scan(&kit, false), "");
@@ -893,12 +893,12 @@ test_estimate_ranges(void **state)
 			kit_put(&kit, row, 1, "b", KIT_LATEST, "value");
 		}
 		kit_commit(&kit);
-		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &range, &bytes, &rows, &kit.err));
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &range, NULL, 0, &bytes, &rows, &kit.err));
 		assert_int_equal(rows, 10);
 		range.start_inclusive = false;
 		range.stop_inclusive = true;
 		range.stop = kit_s("r105");
-		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &range, &bytes, &rows, &kit.err));
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &range, NULL, 0, &bytes, &rows, &kit.err));
 		assert_int_equal(rows, 5);
 		kit_close(&kit);
 	}

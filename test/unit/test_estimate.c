@@ -41,7 +41,7 @@ estimate(Kit *kit, const char *start, const char *stop)
 	uint64_t	bytes;
 	uint64_t	rows;
 
-	assert_ok(kit, wc_engine_estimate(kit->engine, kit->table, &range, &bytes, &rows, &kit->err));
+	assert_ok(kit, wc_engine_estimate(kit->engine, kit->table, &range, NULL, 0, &bytes, &rows, &kit->err));
 	assert_true(rows == 0 || bytes / rows < 1000);
 	return rows;
 }
@@ -136,6 +136,34 @@ test_last_keys(void **state)
 	}
 }
 
+/* Of the families that were asked for. */
+static void
+test_families(void **state)
+{
+	const uint32_t f = 1;
+	const uint32_t g = 2;
+	const WcRange everything = {.start_inclusive = true};
+
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		uint64_t	bytes;
+		uint64_t	rows;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		fill(&kit, 0, 100);
+		kit_put(&kit, "r00000", 2, "c", KIT_LATEST, "v");
+		kit_commit(&kit);
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, &g, 1, &bytes, &rows, &kit.err));
+		assert_int_equal(rows, 1);
+		assert_ok(&kit, wc_engine_estimate(kit.engine, kit.table, &everything, &f, 1, &bytes, &rows, &kit.err));
+		assert_int_equal(rows, 100);
+		assert_int_equal(estimate(&kit, "", ""), 100);
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
@@ -143,6 +171,7 @@ main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_growing),
 		cmocka_unit_test(test_last_keys),
+		cmocka_unit_test(test_families),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

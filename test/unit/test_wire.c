@@ -247,14 +247,16 @@ static WcStatus
 decode_estimate(WcSlice in)
 {
 	WcEstimateMessage m;
+	WcArena		arena = WC_ARENA_INIT;
 	WcError		err;
-	WcStatus	status = wc_message_estimate_decode(in, &m, &err);
+	WcStatus	status = wc_message_estimate_decode(in, &arena, &m, &err);
 
 	if (status == WC_OK)
 	{
 		(void) wc_mangle_touch(m.range.start);
 		(void) wc_mangle_touch(m.range.stop);
 	}
+	wc_arena_free(&arena);
 	return status;
 }
 
@@ -439,18 +441,23 @@ table_work_goes_and_comes(void **state)
 static void
 estimate_goes_and_comes(void **state)
 {
-	WcEstimateMessage m = {9, {wc_slice_cstr("aa"), wc_slice_cstr("bbb"), false, true}},
+	const uint32_t families[] = {3, 70000};
+	WcEstimateMessage m = {9, {wc_slice_cstr("aa"), wc_slice_cstr("bbb"), false, true}, 2, families},
 				got;
+	WcArena		arena = WC_ARENA_INIT;
 	WcBuf		buf = WC_BUF_INIT;
 	WcError		err;
 
 	wc_message_estimate_encode(&buf, &m);
-	assert_int_equal(wc_message_estimate_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_int_equal(wc_message_estimate_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
 	assert_int_equal(got.table_id, 9);
 	assert_false(got.range.start_inclusive);
 	assert_true(got.range.stop_inclusive);
 	assert_true(wc_slice_eq(got.range.start, m.range.start));
 	assert_true(wc_slice_eq(got.range.stop, m.range.stop));
+	assert_int_equal(got.nfamilies, 2);
+	assert_memory_equal(got.families, families, sizeof(families));
+	wc_arena_free(&arena);
 	check_decoder(decode_estimate, &buf);
 }
 
