@@ -51,7 +51,7 @@ static struct
 void
 wc_cost_forget_size(const WcRelation *wrel)
 {
-	cache[wrel->desc->id % WC_SIZE_CACHE].at = 0;
+	cache[wrel->relid % WC_SIZE_CACHE].at = 0;
 }
 
 void
