@@ -8,6 +8,7 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "rewrite/rewriteManip.h"
@@ -24,6 +25,32 @@ enum
 	WARNING_HINT
 };
 
+/*
+ * What comes from elsewhere in the plan (a subquery, the outer side of a join) can
+ * be named only by the plan, which is not made yet: it is shown as a parameter.
+ */
+static Node *
+hide_plan(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	{
+		Param	   *param = makeNode(Param);
+
+		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+			return copyObject(node);
+		param->paramkind = PARAM_EXTERN;
+		param->paramid = IsA(node, Param) ? ((Param *) node)->paramid : 0;
+		param->paramtype = exprType(node);
+		param->paramtypmod = exprTypmod(node);
+		param->paramcollid = exprCollation(node);
+		param->location = -1;
+		return (Node *) param;
+	}
+	return expression_tree_mutator(node, hide_plan, context);
+}
+
 /* The conditions as in SQL. */
 static char *
 conditions_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
@@ -35,7 +62,7 @@ conditions_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
 	initStringInfo(&s);
 	foreach(lc, clauses)
 	{
-		Node	   *clause = copyObject(lfirst(lc));
+		Node	   *clause = hide_plan(lfirst(lc), NULL);
 
 		ChangeVarNodes(clause, (int) rel->relid, 1, 0);
 		appendStringInfo(&s, "%s%s", s.len > 0 ? " AND " : "", deparse_expression(clause, context, false, false));
