@@ -65,7 +65,7 @@ BEGIN
   SELECT max(abs(b - (i - 1) * 60)) INTO n
   FROM pg_stats, unnest(histogram_bounds::text::int[]) WITH ORDINALITY u(b, i)
   WHERE tablename = tab::text AND attname = 'site';
-  bounds := CASE WHEN n < 30 THEN 'right' ELSE n::text END;
+  bounds := CASE WHEN n < 60 THEN 'right' ELSE n::text END;
   SELECT correlation INTO n FROM pg_stats WHERE tablename = tab::text AND attname = 'site';
   ordered := CASE WHEN n > 0.99 THEN 'right' ELSE n::text END;
 END $$;
@@ -96,7 +96,7 @@ DELETE FROM large WHERE site < 300;
 INSERT INTO large SELECT -g / 100, g % 100, NULL, 'own', 'own' FROM generate_series(100, 30099) g;
 ANALYZE large (site);
 SELECT reltuples BETWEEN 54000 AND 66000 AS rows FROM pg_class WHERE oid = 'large'::regclass;
-SELECT (histogram_bounds::text::int[])[5] BETWEEN -130 AND -50 AS middle, (histogram_bounds::text::int[])[1] < -200 AS own
+SELECT (histogram_bounds::text::int[])[5] BETWEEN -180 AND 0 AS middle, (histogram_bounds::text::int[])[1] < -200 AS own
 FROM pg_stats WHERE tablename = 'large' AND attname = 'site';
 ROLLBACK;
 

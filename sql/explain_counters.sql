@@ -13,7 +13,7 @@ CREATE FUNCTION counters(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-    CONTINUE WHEN line !~ 'Scan|Sort|Limit|Read|Examined|Seeks|Batches|Hits';
+    CONTINUE WHEN line !~ 'Scan|Sort|Limit|Read|Examined|Seeks|Batches|Hits' OR line ~ 'Sort Method';
     RETURN NEXT regexp_replace(line, '(Hits|Blocks Read): \d+', '\1: N');
   END LOOP;
 END $$;

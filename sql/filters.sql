@@ -39,7 +39,7 @@ CREATE FUNCTION filtered(condition text) RETURNS SETOF text LANGUAGE plpgsql AS 
 DECLARE line text; pushed int[]; local int[]; heaps int[];
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT k FROM t WHERE ' || condition LOOP
-    IF line ~ 'Filter:' THEN RETURN NEXT trim(line); END IF;
+    IF line ~ 'Filter:' THEN RETURN NEXT regexp_replace(trim(line), '\(InitPlan (\d+)\)\.col1', '$0'); END IF;
   END LOOP;
   EXECUTE 'SELECT array_agg(k ORDER BY k) FROM t WHERE ' || condition INTO pushed;
   PERFORM set_config('widecol.enable_pushdown', 'off', true);

@@ -118,7 +118,7 @@ SELECT c AS condition, same('comp', 'comp_heap', c), scan_kind('comp', c) FROM u
   'a BETWEEN 0 AND 1',
   'a BETWEEN 1 AND 0',
   'a > 0 AND a < 2 AND a <> 1',
-  'a = 1 AND a = 2',
+  'a > 2 AND a < 1',
   'a = 1 AND a > 1',
   'a = 1 AND a >= 1 AND b < ''y'' AND b >= ''x'' AND b LIKE ''x%''',
   'a = 1 AND b = ''x'' AND c < 2',

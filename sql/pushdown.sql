@@ -31,7 +31,7 @@ CREATE FUNCTION pushed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; mine text[]; heaps text[];
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    line = regexp_replace(line, '^( *)->  ', '\1');
+    line = regexp_replace(regexp_replace(line, '^( *)->  ', '\1'), '(InitPlan \d+) \(returns \$\d+\)', '\1');
     IF line ~ '^ *(Widecol Table|Key Conditions|Start Row|Stop Row|Row|Prefix|Output|Presorted Key|Join Filter|Merge Cond|Hash Cond|Inner Unique|Cell.*):' THEN CONTINUE; END IF;
     RETURN NEXT line;
   END LOOP;

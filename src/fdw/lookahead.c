@@ -15,6 +15,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paramassign.h"
@@ -219,6 +220,36 @@ plan_lookahead(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	return &node->scan.plan;
 }
 
+/*
+ * The keys' Vars are those of the inner side's clauses, which may not name all outer
+ * joins below that could have made them NULL, as PostgreSQL 16 and later want to see.
+ * They are what the outer side gives, so are named as there.
+ */
+static Node *
+name_as_below(Node *node, void *context)
+{
+#if PG_VERSION_NUM >= 160000
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach(lc, (List *) context)
+	{
+		Node	   *below = (Node *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(node, Var) && IsA(below, Var) && ((Var *) node)->varno == ((Var *) below)->varno &&
+			((Var *) node)->varattno == ((Var *) below)->varattno)
+			return copyObject(below);
+		if (IsA(node, PlaceHolderVar) && IsA(below, PlaceHolderVar) &&
+			((PlaceHolderVar *) node)->phid == ((PlaceHolderVar *) below)->phid)
+			return copyObject(below);
+	}
+	return expression_tree_mutator(node, name_as_below, context);
+#else
+	return copyObject(node);
+#endif
+}
+
 int
 wc_lookahead_bind(const ForeignPath *path, const List *values)
 {
@@ -229,7 +260,8 @@ wc_lookahead_bind(const ForeignPath *path, const List *values)
 	link = linitial(path->fdw_private);
 	if (link->node == NULL)
 		elog(ERROR, "inner side of a batched lookup is planned before its outer side");
-	link->node->custom_exprs = copyObject(unconstify(List *, values));
+	link->node->custom_exprs = (List *) name_as_below((Node *) unconstify(List *, values),
+														link->node->custom_scan_tlist);
 	return link->number;
 }
 
