@@ -11,7 +11,19 @@
 
 /* A memtable's own bloom filter is this part of the write buffer. */
 #define LEVEL0_FILES 10			/* that start a compaction */
-#define MEMTABLE_BLOOM_RATIO (1.0 / 256)
+
+/*
+ * What a memtable takes as soon as something is written to it, a bloom filter and
+ * a block of its arena, counts against the budget of all: with many families it
+ * would be spent before they hold anything, and each write would flush one.  So the
+ * more there are, the less each takes, and a sixteenth of the budget for each of
+ * the two lasts for long.
+ */
+#define MEMTABLE_BLOOM_MAX (UINT64_C(128) << 10)
+#define MEMTABLE_BLOOM_MIN (UINT64_C(1) << 10)
+#define ARENA_BLOCK_MAX (UINT64_C(64) << 10)
+#define ARENA_BLOCK_MIN (UINT64_C(4) << 10)
+#define BUDGET_PART 16
 
 #define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
 #define MEMTABLE_BYTES_MAX (UINT64_C(64) << 20)
@@ -126,6 +138,7 @@ wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write
 	shared->memory_cache = NULL;
 	shared->cache_bytes = cache_bytes;
 	shared->write_buffer_bytes = write_buffer_bytes;
+	atomic_init(&shared->families, 0);
 }
 
 void
@@ -148,6 +161,17 @@ memtable_bytes(const WcRocksShared *shared)
 	if (bytes > MEMTABLE_BYTES_MAX)
 		bytes = MEMTABLE_BYTES_MAX;
 	return (size_t) bytes;
+}
+
+/* What one family may take of a part of the budget. */
+static uint64_t
+family_share(WcRocksShared *shared, uint64_t least, uint64_t most)
+{
+	uint64_t	bytes = shared->write_buffer_bytes / BUDGET_PART / (atomic_load(&shared->families) + 1);
+
+	if (bytes > most)
+		return most;
+	return bytes < least ? least : bytes;
 }
 
 static rocksdb_block_based_table_options_t *
@@ -233,13 +257,15 @@ family_cache(WcRocksShared *shared, const WcFamilyAttrs *attrs)
 }
 
 static void
-set_bloom(rocksdb_options_t *options, rocksdb_block_based_table_options_t *table,
+set_bloom(WcRocksShared *shared, rocksdb_options_t *options, rocksdb_block_based_table_options_t *table,
 		  const WcFamilyAttrs *attrs, uint8_t packing)
 {
+	uint64_t	bytes = family_share(shared, MEMTABLE_BLOOM_MIN, MEMTABLE_BLOOM_MAX);
+
 	if (attrs->bloomfilter == WC_BLOOM_NONE)
 		return;
 	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS_PER_KEY));
-	rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, MEMTABLE_BLOOM_RATIO);
+	rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, (double) bytes / (double) memtable_bytes(shared));
 	if (packing == WC_PACKING_ROW)
 	{
 		/* the key is the row */
@@ -267,7 +293,7 @@ wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8
 	rocksdb_options_t *options = rocksdb_options_create();
 	rocksdb_block_based_table_options_t *table = table_options(family_cache(shared, attrs), attrs->blocksize);
 
-	set_bloom(options, table, attrs, packing);
+	set_bloom(shared, options, table, attrs, packing);
 	rocksdb_options_set_block_based_table_factory(options, table);
 	rocksdb_block_based_options_destroy(table);
 
@@ -276,6 +302,7 @@ wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
 	rocksdb_options_set_write_buffer_size(options, memtable_bytes(shared));
 	rocksdb_options_set_max_write_buffer_number(options, 4);
+	rocksdb_options_set_arena_block_size(options, family_share(shared, ARENA_BLOCK_MIN, ARENA_BLOCK_MAX));
 
 	/* A compaction forgets versions, so it should not come behind a user's back
 	 * after a few flushes: HBase waits for more files too. */

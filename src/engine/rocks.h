@@ -7,6 +7,8 @@
 #ifndef WC_ENGINE_ROCKS_H
 #define WC_ENGINE_ROCKS_H
 
+#include <stdatomic.h>
+
 #include <rocksdb/c.h>
 
 #include "base/slice.h"
@@ -23,6 +25,7 @@ typedef struct WcRocksShared
 	rocksdb_cache_t *memory_cache;	/* of families that are in_memory; NULL: there was none yet */
 	uint64_t	cache_bytes;
 	uint64_t	write_buffer_bytes;
+	_Atomic uint32_t families;	/* that are open */
 } WcRocksShared;
 
 extern void wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes);

@@ -53,6 +53,8 @@ wc_store_unref(WcStore *store)
 	wc_compaction_detach(store->compaction);
 	if (store->cf)
 		rocksdb_column_family_handle_destroy(store->cf);
+	if (store->counted)
+		atomic_fetch_sub(&store->engine->shared.families, 1);
 	wc_memkeys_free(&store->memkeys);
 	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
@@ -71,6 +73,9 @@ wc_store_options(WcStore *store)
 {
 	WcFamilyAttrs attrs = wc_store_attrs(store);
 
+	if (!store->counted)
+		atomic_fetch_add(&store->engine->shared.families, 1);
+	store->counted = true;
 	store->built_filter = attrs.bloomfilter;
 	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
 								   wc_compaction_factory(store->compaction));

@@ -28,6 +28,7 @@ typedef struct WcStore
 	uint32_t	generation;
 	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
+	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
 	WcFamilyAttrs attrs;

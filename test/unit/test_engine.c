@@ -4,8 +4,10 @@
  */
 #include "enginekit.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
@@ -922,6 +924,46 @@ test_cancel(void **state)
 	kit_close(&kit);
 }
 
+/* Files of flushed memtables in the store's directory. */
+static int
+count_files(const Kit *kit)
+{
+	DIR		   *dir = opendir(kit->dir);
+	int			n = 0;
+
+	assert_non_null(dir);
+	for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+	{
+		const char *dot = strrchr(entry->d_name, '.');
+
+		n += dot != NULL && strcmp(dot, ".sst") == 0;
+	}
+	closedir(dir);
+	return n;
+}
+
+/* Many tables with little in them do not use up the memory for writes. */
+static void
+test_many_tables(void **state)
+{
+	Kit			kit;
+	char		name[16];
+	int			before;
+
+	kit_open(&kit);
+	before = count_files(&kit);
+	for (int i = 0; i < 100; i++)
+	{
+		snprintf(name, sizeof(name), "t%d", i);
+		kit_create(&kit, name, i % 2 == 0 ? WC_PACKING_ROW : WC_PACKING_CELL, 1);
+		kit_put(&kit, "r", 1, "q", 100, name);
+		kit_commit(&kit);
+	}
+	assert_int_equal(count_files(&kit), before);
+	assert_string_equal(kit_scan(&kit, false), "r{f:q=t99}");
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -950,6 +992,7 @@ main(void)
 		cmocka_unit_test(test_ttl_leaves_the_disk),
 		cmocka_unit_test(test_estimate_ranges),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_many_tables)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
