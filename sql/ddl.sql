@@ -86,11 +86,18 @@ SELECT * FROM d_parent;
 CREATE TABLE d_plist (k int, v int) PARTITION BY LIST (k);
 CREATE FOREIGN TABLE d_p1 PARTITION OF d_plist FOR VALUES IN (1) SERVER widecol;
 
+-- where families are named and no column has one, the default family is not made
+CREATE FOREIGN TABLE d_cells ("row" text, family text, qualifier text, value text) SERVER widecol OPTIONS (layout 'cell', families '{"f": {}, "g": {}}');
+CREATE FOREIGN TABLE d_keys (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (families '{"f": {}}');
+INSERT INTO d_keys VALUES (1);
+SELECT * FROM d_keys;
+SELECT name, families FROM widecol.tables WHERE name IN ('d_cells', 'd_keys') ORDER BY name;
+
 -- cleaning up
 CREATE SCHEMA d_schema;
 CREATE FOREIGN TABLE d_schema.inside (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
 DROP SCHEMA d_schema CASCADE;
 SET client_min_messages = warning;
 DROP TABLE d_parent, d_plist CASCADE;
-DROP FOREIGN TABLE d, d2, d_tx;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['d', 'd_tx', 'd_child', 'inside']) t;
+DROP FOREIGN TABLE d, d2, d_tx, d_cells, d_keys;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['d', 'd_tx', 'd_cells', 'd_keys', 'd_child', 'inside']) t;

@@ -117,6 +117,9 @@ create_stored_table(const WcRelation *wrel, List *names, List *specs)
 	ListCell   *lc;
 	WcError		err;
 
+	/* nobody has asked for the default one where others are named */
+	if (!wrel->family_given && specs != NIL)
+		names = NIL;
 	foreach(lc, specs)
 	{
 		const WcFamilySpec *spec = lfirst(lc);
