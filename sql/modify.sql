@@ -183,7 +183,15 @@ SELECT count(*) > 0 AS there FROM m;
 TRUNCATE m, m_part1;
 SELECT (SELECT count(*) FROM m), (SELECT count(*) FROM m_part1);
 
+-- the raw key beside parts is what the parts make
+CREATE FOREIGN TABLE m_both (k int OPTIONS (rowkey '1'), v text, gone int, raw bytea OPTIONS (rowkey 'raw'), w int) SERVER widecol;
+ALTER FOREIGN TABLE m_both DROP COLUMN gone;
+INSERT INTO m_both (k, v) VALUES (1, 'a'), (2, NULL) RETURNING *;
+UPDATE m_both SET k = k + 256 RETURNING *;
+UPDATE m_both SET v = 'b' WHERE k = 257 RETURNING raw, v;
+SELECT * FROM m_both;
+
 SET client_min_messages = warning;
 DROP TABLE m_part;
-DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1']) t;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both']) t;
