@@ -33,15 +33,6 @@ typedef struct CellSource
 	WcBuf		target;			/* of a seek */
 } CellSource;
 
-static WcSlice
-current_key(const CellSource *s)
-{
-	size_t		len;
-	const char *key = rocksdb_iter_key(s->it, &len);
-
-	return wc_slice(key, len);
-}
-
 /* Looks where the iterator got to: on a cell of the current row, or beyond. */
 static WcStatus
 settle(CellSource *s, WcError *err)
@@ -49,7 +40,7 @@ settle(CellSource *s, WcError *err)
 	s->at = BEYOND;
 	if (!rocksdb_iter_valid(s->it))
 		return wc_source_iter_status(s->it, err);
-	if (wc_slice_starts_with(current_key(s), wc_buf_slice(&s->prefix)))
+	if (wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix)))
 		s->at = ON_NEXT;
 	return WC_OK;
 }
@@ -90,7 +81,7 @@ take_row(CellSource *s, WcError *err)
 
 		return status == WC_OK ? WC_END : status;
 	}
-	key = current_key(s);
+	key = wc_source_key(s->it);
 	len = wc_cellkey_row_prefix(key);
 	if (len == 0)
 		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
@@ -222,9 +213,6 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 {
 	CellSource *s = (CellSource *) src;
 	WcStatus	status = WC_OK;
-	const char *value;
-	size_t		len;
-	WcSlice		key;
 
 	if (s->at == ON_GIVEN)
 		status = step(s, err);
@@ -232,17 +220,9 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 		return status;
 	if (s->at == BEYOND)
 		return WC_END;
-	key = current_key(s);
-	status = wc_cellkey_decode_rest(wc_slice(key.data + s->prefix.len, key.len - s->prefix.len),
-									&s->qualifier, cell, err);
-	if (status != WC_OK)
-		return status;
-	value = rocksdb_iter_value(s->it, &len);
-	status = wc_cellvalue_decode(wc_slice(value, len), cell, err);
-	cell->row = src->row;
-	cell->family = src->family;
-	s->at = ON_GIVEN;
-	src->cells++;
+	status = wc_source_take_cell(src, s->it, s->prefix.len, &s->qualifier, cell, err);
+	if (status == WC_OK)
+		s->at = ON_GIVEN;
 	return status;
 }
 
@@ -264,7 +244,7 @@ cell_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
 
 	for (int i = 0; i < PATIENCE_MAX && status == WC_OK; i++)
 	{
-		if (s->at == BEYOND || (s->at == ON_NEXT && wc_slice_cmp(current_key(s), wc_buf_slice(&s->target)) >= 0))
+		if (s->at == BEYOND || (s->at == ON_NEXT && wc_slice_cmp(wc_source_key(s->it), wc_buf_slice(&s->target)) >= 0))
 			return WC_OK;
 		status = step(s, err);
 	}

@@ -27,20 +27,11 @@ typedef struct ColumnSource
 	WcBuf		qualifier;		/* the last cell's, when it needs unescaping */
 } ColumnSource;
 
-static WcSlice
-current_key(const ColumnSource *s)
-{
-	size_t		len;
-	const char *key = rocksdb_iter_key(s->it, &len);
-
-	return wc_slice(key, len);
-}
-
 /* Is the iterator on a cell of the current column? */
 static bool
 in_column(const ColumnSource *s)
 {
-	return rocksdb_iter_valid(s->it) && wc_slice_starts_with(current_key(s), wc_buf_slice(&s->prefix));
+	return rocksdb_iter_valid(s->it) && wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix));
 }
 
 /* To the first cell of the current column, or of the next that has one. */
@@ -121,9 +112,6 @@ column_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 {
 	ColumnSource *s = (ColumnSource *) src;
 	WcStatus	status = WC_OK;
-	const char *value;
-	size_t		len;
-	WcSlice		key;
 
 	if (s->column < s->ncolumns && s->given)
 		status = step(s, err);
@@ -131,17 +119,9 @@ column_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 		return status;
 	if (s->column == s->ncolumns)
 		return WC_END;
-	key = current_key(s);
-	status = wc_cellkey_decode_rest(wc_slice(key.data + s->row_prefix, key.len - s->row_prefix),
-									&s->qualifier, cell, err);
-	if (status != WC_OK)
-		return status;
-	value = rocksdb_iter_value(s->it, &len);
-	status = wc_cellvalue_decode(wc_slice(value, len), cell, err);
-	cell->row = src->row;
-	cell->family = src->family;
-	s->given = true;
-	src->cells++;
+	status = wc_source_take_cell(src, s->it, s->row_prefix, &s->qualifier, cell, err);
+	if (status == WC_OK)
+		s->given = true;
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #ifndef WC_ENGINE_CELLSOURCE_STORE_H
 #define WC_ENGINE_CELLSOURCE_STORE_H
 
+#include "engine/cellkey.h"
 #include "engine/internal.h"
 #include "engine/packedrow.h"
 #include "engine/rocks.h"
@@ -32,5 +33,36 @@ extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *opti
 
 /* Why is an iterator not valid: WC_OK when it is simply at an end. */
 extern WcStatus wc_source_iter_status(rocksdb_iterator_t *it, WcError *err) WC_WARN_UNUSED;
+
+/* The key an iterator stands on; it is valid. */
+static inline WcSlice
+wc_source_key(const rocksdb_iterator_t *it)
+{
+	size_t		len;
+	const char *key = rocksdb_iter_key(it, &len);
+
+	return wc_slice(key, len);
+}
+
+/* Packing cell: the cell an iterator stands on, of src's row, whose prefix has so
+ * many bytes.  It points into the iterator's memory and into scratch. */
+static inline WcStatus
+wc_source_take_cell(WcCellSource *src, const rocksdb_iterator_t *it, size_t prefix, WcBuf *scratch,
+					WcCell *cell, WcError *err)
+{
+	WcSlice		key = wc_source_key(it);
+	size_t		len;
+	const char *value;
+	WcStatus	status = wc_cellkey_decode_rest(wc_slice(key.data + prefix, key.len - prefix), scratch, cell, err);
+
+	if (status != WC_OK)
+		return status;
+	value = rocksdb_iter_value(it, &len);
+	status = wc_cellvalue_decode(wc_slice(value, len), cell, err);
+	cell->row = src->row;
+	cell->family = src->family;
+	src->cells++;
+	return status;
+}
 
 #endif
