@@ -361,7 +361,7 @@ step(void)
 static void
 test_random_transactions(void **state)
 {
-	unsigned	n = model_sequences(150);
+	unsigned	n = model_sequences(600);
 
 	kit_open(&seq.kit);
 	for (unsigned i = 0; i < n; i++)

@@ -275,7 +275,7 @@ random_attrs(void)
 static void
 test_random_cells(void **state)
 {
-	unsigned	n = model_sequences(150);
+	unsigned	n = model_sequences(1500);
 
 	kit_now = 1000000 * SECOND;
 	kit_open(&kit);
