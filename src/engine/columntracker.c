@@ -102,8 +102,11 @@ wc_columntracker_init(WcColumnTracker *t, const WcColumn *columns, const uint32_
 	{
 		if (columns[i].kind == WC_COLUMN_EXACT)
 		{
-			t->columns[t->ncolumns].qualifier = columns[i].qualifier;
-			t->columns[t->ncolumns++].colno = colnos ? colnos[i] : i;
+			WcWantedColumn *wanted = &t->columns[t->ncolumns++];
+
+			wanted->qualifier = columns[i].qualifier;
+			wanted->colno = colnos ? colnos[i] : i;
+			wanted->before = 0;
 		}
 		else if (!add_range(t, &columns[i]))
 			goto no_memory;

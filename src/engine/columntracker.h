@@ -17,6 +17,7 @@ typedef struct WcWantedColumn
 {
 	WcSlice		qualifier;
 	uint32_t	colno;
+	uint32_t	before;			/* for wc_packedrow_find */
 } WcWantedColumn;
 
 typedef struct WcWantedRange

@@ -255,11 +255,11 @@ wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
 
 /* Cells without heads: nothing but lengths and qualifiers is looked at. */
 static bool
-find_plain(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+find_plain(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 {
 	WcDecoder	d = r->d;
 
-	while (r->left > 0)
+	for (*before = 0; r->left > 0; ++*before)
 	{
 		WcSlice		q = take_bytes(&d);
 		int			c = wc_slice_cmp(q, qualifier);
@@ -275,14 +275,63 @@ find_plain(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
 	return false;
 }
 
+/* Over a length below 128 and so many bytes; NULL: it is longer, or damaged. */
+static inline const uint8_t *
+skip_short(const uint8_t *p, const uint8_t *end)
+{
+	if (p == NULL || p >= end || *p >= 0x80 || (size_t) (end - p) <= *p)
+		return NULL;
+	return p + 1 + *p;
+}
+
+/*
+ * Is the column, or the gap where it would be, behind so many cells?  *found tells
+ * which.  False: neither, or it takes a closer look; the reader has not moved.
+ */
+static inline bool
+find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, bool *found)
+{
+	const uint8_t *end = r->d.end;
+	const uint8_t *p = r->d.p;
+	const uint8_t *last = NULL; /* qualifier of the cell before */
+	const uint8_t *value;
+	WcSlice		here;
+
+	if (before >= r->left)
+		return false;
+	for (uint32_t i = 0; i < before; i++)
+	{
+		last = p;
+		p = skip_short(skip_short(p, end), end);
+	}
+	value = skip_short(p, end);
+	if (value == NULL)
+		return false;
+	here = wc_slice(p + 1, *p);
+	*found = wc_slice_eq(here, qualifier);
+	if (!*found && (wc_slice_cmp(here, qualifier) < 0 ||
+					(last != NULL && wc_slice_cmp(wc_slice(last + 1, *last), qualifier) >= 0)))
+		return false;
+	r->d.p = p;
+	r->left -= before;
+	if (*found)
+		*found = wc_packedrow_next(r, cell);
+	return true;
+}
+
 bool
-wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 {
 	WcPackedRow here;
+	bool		found;
 	int			c;
 
 	if (r->flags & WC_PACKED_PLAIN)
-		return find_plain(r, qualifier, cell);
+	{
+		if (find_expected(r, qualifier, *before, cell, &found))
+			return found;
+		return find_plain(r, qualifier, before, cell);
+	}
 	do
 	{
 		here = *r;

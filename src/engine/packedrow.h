@@ -75,8 +75,12 @@ extern void wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after);
  * Skips cells whose qualifier is < qualifier; true when the next is of that
  * column: it is read into cell.  False: stands before the first greater one, or
  * at the end, or corrupt.  Never moves backward.
+ *
+ * *before: how many cells that skips, if this row looks like the one before; it is
+ * tried first, may be any number, and is set to what it was.  (Rows of a table mostly
+ * have the same columns: then none but the found one need be compared.)
  */
-extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, WcCell *cell);
+extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell);
 
 /* WC_CORRUPT when reading stopped for that reason; row is for the message. */
 extern WcStatus wc_packedrow_status(const WcPackedRow *r, WcSlice row, WcError *err) WC_WARN_UNUSED;

@@ -199,9 +199,9 @@ next_wanted(WcStoreScan *ss, WcCell *cell, uint32_t *colno)
 	{
 		while (ss->column < ss->columns.ncolumns && ss->packed->left > 0)
 		{
-			const WcWantedColumn *wanted = &ss->columns.columns[ss->column++];
+			WcWantedColumn *wanted = &ss->columns.columns[ss->column++];
 
-			if (wc_packedrow_find(ss->packed, wanted->qualifier, cell))
+			if (wc_packedrow_find(ss->packed, wanted->qualifier, &wanted->before, cell))
 			{
 				*colno = wanted->colno;
 				return true;
