@@ -271,22 +271,21 @@ kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
 
 	kit->text[0] = '\0';
 	status = wc_scanner_open(kit->engine, scan, at, &scanner, &kit->err);
-	if (status != WC_OK)
-	{
-		append(kit, "error: %s", wc_status_name(status));
-		return kit->text;
-	}
-	do
+	while (status == WC_OK)
 	{
 		wc_buf_reset(&block, SIZE_MAX);
 		status = wc_scanner_next(scanner, &block, 4096, 0, &kit->err);
 		if (status == WC_OK || status == WC_END)
 			append_block(kit, scan, wc_buf_slice(&block), &in_row);
-	} while (status == WC_OK);
+	}
 	if (in_row)
 		append(kit, "}");
 	if (status != WC_END)
-		append(kit, "error: %s", kit->err.message);
+	{
+		/* what came before the failure is no result; nor is when it was noticed */
+		kit->text[0] = '\0';
+		append(kit, "error: %s", wc_status_name(status));
+	}
 	wc_scanner_close(scanner);
 	wc_buf_free(&block);
 	return kit->text;
