@@ -254,6 +254,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	m = wc_modify_open(mtstate->ps.state, rinfo);
+	m->operation = mtstate->operation;
 	m->do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
@@ -281,6 +282,7 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 		return;
 	}
 	m = wc_modify_open(mtstate->ps.state, rinfo);
+	m->operation = mtstate->operation;
 	if (mtstate->ps.plan)
 		m->do_nothing = castNode(ModifyTable, mtstate->ps.plan)->onConflictAction == ONCONFLICT_NOTHING;
 }
@@ -306,12 +308,18 @@ wc_modify_snapshot(WcModify *m)
 
 /* --- rows -------------------------------------------------------------------*/
 
-/* PostgreSQL leaves the constraints of foreign tables to the wrapper. */
+/* PostgreSQL leaves the constraints of foreign tables to the wrapper, and the row
+ * security policies of a partition's parent (which are for UPDATE when that
+ * moves a row here). */
 static void
 check_constraints(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, bool insert)
 {
+	WcModify   *m = rinfo->ri_FdwState;
 	Relation	rel = rinfo->ri_RelationDesc;
 
+	if (rinfo->ri_WithCheckOptions != NIL)
+		ExecWithCheckOptions(m->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK,
+							 rinfo, slot, estate);
 	if (RelationGetDescr(rel)->constr)
 		ExecConstraints(rinfo, slot, estate);
 

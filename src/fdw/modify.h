@@ -39,8 +39,9 @@ typedef struct WcModify
 	int			uses;			/* callers of Begin... that have not called End... */
 	MemoryContext context;		/* of the statement; this struct is in it */
 	MemoryContext row_context;	/* of one row */
-	CommandId	cid;			/* the statement's */
-	const EState *estate;		/* the same */
+	CmdType		operation;		/* the statement's; direct modifications: not set */
+	CommandId	cid;			/* likewise */
+	const EState *estate;		/* likewise */
 	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
 	WcClientSnapshot *snapshot; /* of pg_snapshot, once it was needed */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */

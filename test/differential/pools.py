@@ -85,7 +85,17 @@ PLAIN = Type('text COLLATE "C"', "text", [w for w in WORDS if "\\" not in w and 
 SHORT = Type('text COLLATE "C"', "text", [w for w in WORDS if len(w) <= 8], WORD_PROBES, ["'ab'::varchar(5)"], textual=True)
 CHARS = Type("char(5)", "text", ["", "a", "ab", "abc", "b", "B", "zz"], ["c", "ab "], ["'ab'::text", "'ab   '::varchar"],
              aggregates=("min", "max", "count"))
+SHORT_CHARS = Type("char(2)", "text", ["", "a", "ab", "B", "é"], ["c", "ab ", "abc"], ["'ab'::text", "'ab   '::varchar", "'abc'::char(3)"],
+                   aggregates=("min", "max", "count"))
+LIMITED = Type('varchar(5) COLLATE "C"', "text", ["", "a", "ab", "a b", "B", "é", "日本", "abcde", " ", "~"], ["abcdef", "c"],
+               ["'ab'::text", "'ab'::char(5)", "'ab'::name"], textual=True)
+DOMAIN = Type('text COLLATE "C"', "text", ["", ".", "a", "a.", ".a", "a.b", "b.a", "www.apache.org", "apache.org", "org.apache", "a..b"],
+              ["a.b.c", "org"], ["'a.b'::varchar(5)", "'a.b '::char(5)"], textual=True)
 NAME = Type("name", "text", ["", "a", "ab", "b", "B", "zz"], ["c"], ["'ab'::text"], aggregates=("count",))
+# Wider numbers are rounded to this, or refused, when they are stored.
+MONEY = Type("numeric(8,2)", "number", ["-999999.99", "-1.5", "-0.01", "0", "0.01", "1", "1.5", "2", "10", "999999.99", "NaN"],
+             ["1.50", "1.505", "-1.5000", "1e10", "-0", "Infinity"], WIDE, aggregates=("min", "max", "count"))
+CENTS = Type("numeric(40,10)", "number", FINITE, ["1.50", "-1.5000", "3", "1e-20", "-0", "NaN", "Infinity"], WIDE, aggregates=("min", "max", "count"))
 DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS, shift=["{c} + 1", "{c} - 365"])
 TIMESTAMP = Type("timestamp", "day", TIMES, ["2000-01-03 00:00:00"], DAY_OTHERS_SAFE)
 TIMESTAMPTZ = Type("timestamptz", "day", [t if "infinity" in t else (t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00")
@@ -96,12 +106,21 @@ CLOCK = Type("timestamp", "day", [f"2024-02-29 12:{m:02}:{s:02}.5" for m in (0, 
              TIMES + ["2024-02-29 12:05:00", "2024-02-29 12:01:59.999999"], DAY_OTHERS_SAFE)
 CLOCKTZ = Type("timestamptz", "day", [t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00" for t in CLOCK.stored],
                [t if t.endswith(("infinity", "BC")) else t + "+00" for t in CLOCK.probes], DAY_OTHERS_SAFE)
+# Finite and whole milliseconds, as encoding 'binary' keeps them.
+FINITE_DATE = Type("date", "day", [d for d in DAYS if "infinity" not in d], ["2000-01-03", "infinity", "-infinity"], DAY_OTHERS)
+MILLIS = Type("timestamp", "day", [t[:-3] if "." in t and len(t.split(".")[1]) > 3 else t for t in TIMES if "infinity" not in t and "000001" not in t],
+              TIMES + ["2000-01-01 00:00:00.0005"], DAY_OTHERS_SAFE)
+MILLISTZ = Type("timestamptz", "day", [t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00" for t in MILLIS.stored],
+                ["infinity", "-infinity", "2000-01-01 00:00:00.0005+00", "2000-01-03 00:00:00+05"], DAY_OTHERS_SAFE)
 UUID = Type("uuid", "uuid", UUIDS, ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"], aggregates=("count",))
 BYTEA = Type("bytea", "bytea", BYTES, ["\\x02", "\\xfe"], aggregates=("count",))
+PAIRS = Type("bytea", "bytea", [b for b in BYTES if len(b) == 6], ["", "\\x61", "\\x616263", "\\x02"], aggregates=("count",))
 TIME = Type("time", "time", ["00:00:00", "12:34:56.789", "23:59:59.999999", "24:00:00"], ["01:00"])
 TIMETZ = Type("timetz", "timetz", ["00:00:00+00", "12:34:56.789-08", "23:59:59+05:30"], ["01:00+00"], aggregates=("count",))
-INTERVAL = Type("interval", "interval", ["-1 year", "0", "00:00:01", "1 day 02:03:04", "10 years 3 mons"], ["1 mon", "30 days"])
-JSONB = Type("jsonb", "jsonb", ['{}', '{"a": 1}', '{"a": 1, "b": [1, 2, null]}', '[]', 'null', '"x"', '1.50'], ['{"b": 2}'],
+# Some values are spelled in two ways.
+INTERVAL = Type("interval", "interval", ["-1 year", "0", "00:00:01", "1 day 02:03:04", "30 days", "10 years 3 mons"],
+                ["1 mon", "720:00:00", "26:03:04", "-12 mons"])
+JSONB = Type("jsonb", "jsonb", ['{}', '{"a": 1}', '{"a": 1, "b": [1, 2, null]}', '[]', 'null', '"x"', '1.50'], ['{"b": 2}', '1.5', '[1.50]'],
              aggregates=("count",))
 JSON = Type("json", "json", ['{}', '{"a":  1}', '[1, 2]'], aggregates=("count",), orderable=False, hashable=False)
 INTS = Type("int4[]", "ints", ["{}", "{1}", "{1,2}", "{NULL,1}", "{{1,2},{3,4}}"], ["{2}"], aggregates=("count",))
@@ -124,6 +143,17 @@ KEYS = [
     (TIMESTAMPTZ, ", sort 'desc'"), (UUID, ""), (UUID, ", sort 'desc'"), (BYTEA, ""), (BYTEA, ", sort 'desc'"), (DOM, ""),
     (DATE, ", encoding 'text'"), (SMALL, ", encoding 'md5', length '8', qualifier 'original {n}'"),
     (TEXT_C, ", encoding 'sha1', qualifier 'original {n}'"), (NUMERIC, ", encoding 'murmur3', length '4', qualifier 'original {n}'"),
+    (INTERVAL, ", encoding 'md5', qualifier 'original {n}'"),
+    (CHARS, ""), (CHARS, ", sort 'desc'"), (SHORT_CHARS, ", length '3'"), (LIMITED, ", sort 'desc'"), (NAME, ", encoding 'text'"),
+    (MONEY, ""), (MONEY, ", encoding 'text'"), (CENTS, ", encoding 'binary'"), (NUMERIC, ", encoding 'text'"), (FLOAT8, ", encoding 'text'"),
+    (INT8, ", encoding 'binary'"), (INT8, ", encoding 'binary', sort 'desc'"), (INT8, ", encoding 'reversed'"), (INT4, ", encoding 'text', length '11'"),
+    (FINITE_DATE, ", encoding 'binary'"), (FINITE_DATE, ", encoding 'binary', sort 'desc'"), (MILLIS, ", encoding 'binary'"),
+    (MILLISTZ, ", encoding 'binary', sort 'desc'"), (TIMESTAMPTZ, ", encoding 'text'"), (TIMESTAMP, ", encoding 'text', sort 'desc'"),
+    (DOMAIN, ", encoding 'reversed_domain'"), (DOMAIN, ", encoding 'reversed_domain', sort 'desc'"), (PAIRS, ", length '2'"),
+    (PAIRS, ", length '2', sort 'desc'"), (BYTEA, ", encoding 'md5', qualifier 'original {n}'"), (BOOL, ", encoding 'binary'"),
+    (BOOL, ", encoding 'binary', sort 'desc'"), (UUID, ", encoding 'text'"), (UUID, ", encoding 'binary'"), (TIME, ", encoding 'text'"),
+    (INTERVAL, ", encoding 'text'"), (INET, ", encoding 'text'"), (MOOD, ", encoding 'text'"), (JSONB, ", encoding 'text'"),
+    (INTS, ", encoding 'text'"), (OID, ", encoding 'text'"), (RANGE, ", encoding 'text', sort 'desc'"),
 ]
 
 CLOCKS = [
@@ -139,5 +169,10 @@ VALUES = [
     (TEXT_C, ""), (TEXT_ICU, ""), (VARCHAR, ""), (CHARS, ""), (NAME, ""), (BOOL, ""), (DATE, ""), (TIMESTAMP, ""), (TIMESTAMPTZ, ""),
     (UUID, ""), (BYTEA, ""), (TIME, ""), (TIMETZ, ""), (INTERVAL, ""), (JSON, ""), (INTS, ""), (TEXTS, ""), (INET, ""), (OID, ""),
     (POINT, ""), (RANGE, ""), (MOOD, ""), (DOM, ""), (JSONB, "qualifier 'doc {n}'"), (SMALL, "encoding 'text'"),
+    (MONEY, ""), (MONEY, "encoding 'ordered'"), (CENTS, "encoding 'binary'"), (LIMITED, ""), (SHORT_CHARS, ""),
+    (SHORT_CHARS, "encoding 'reversed'"), (DOMAIN, "encoding 'reversed_domain'"), (TEXT_C, "encoding 'reversed'"), (FLOAT8, "encoding 'text'"),
+    (FLOAT8, "encoding 'ordered'"), (NUMERIC, "encoding 'ordered'"), (FINITE_DATE, "encoding 'binary'"), (MILLIS, "encoding 'binary'"),
+    (MILLISTZ, "encoding 'binary'"), (TIMESTAMPTZ, "encoding 'ordered'"), (BOOL, "encoding 'text'"), (BOOL, "encoding 'ordered'"),
+    (UUID, "encoding 'text'"), (BYTEA, "encoding 'text'"), (MOOD, "encoding 'text'"),
     (INT8, "encoding 'ordered'"), (DATE, "encoding 'ordered'"), (TEXT_C, "encoding 'ordered'"),
 ]

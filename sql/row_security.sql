@@ -1,0 +1,98 @@
+-- Who may see and write which rows: policies of a partitioned table whose partitions
+-- are foreign, views over a foreign table, privileges of columns.  What is pushed down
+-- must show a function of the user no row that the policy or the view hides.
+SET client_min_messages = error;
+DROP ROLE IF EXISTS regress_widecol_ann, regress_widecol_bob;
+CREATE EXTENSION IF NOT EXISTS widecol;
+RESET client_min_messages;
+CREATE SCHEMA rows;
+SET search_path = rows, public;
+CREATE ROLE regress_widecol_ann;
+CREATE ROLE regress_widecol_bob;
+GRANT USAGE ON SCHEMA rows TO regress_widecol_ann, regress_widecol_bob;
+CREATE FUNCTION seen(anyelement) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS $$BEGIN RAISE NOTICE 'seen: %', $1; RETURN true; END$$;
+
+-- --- policies -------------------------------------------------------------------
+
+CREATE TABLE notes (id int, owner text COLLATE "C", body text COLLATE "C", n int) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE notes_1 (id int OPTIONS (rowkey '1'), owner text OPTIONS (rowkey '2') COLLATE "C", body text COLLATE "C", n int) SERVER widecol;
+CREATE FOREIGN TABLE notes_2 (n int, owner text COLLATE "C", body text COLLATE "C", id int OPTIONS (rowkey '1')) SERVER widecol;
+ALTER TABLE notes ATTACH PARTITION notes_1 FOR VALUES FROM (0) TO (10);
+ALTER TABLE notes ATTACH PARTITION notes_2 FOR VALUES FROM (10) TO (20);
+CREATE TABLE notes_3 PARTITION OF notes FOR VALUES FROM (20) TO (30);
+INSERT INTO notes SELECT i, CASE WHEN i % 2 = 0 THEN 'ann' ELSE 'bob' END, 'note ' || i, i % 3 FROM generate_series(0, 25) i;
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON notes USING ('regress_widecol_' || owner = current_user);
+CREATE POLICY shared ON notes AS RESTRICTIVE FOR INSERT WITH CHECK (n < 100);
+GRANT SELECT, INSERT, UPDATE, DELETE ON notes TO regress_widecol_ann;
+SET ROLE regress_widecol_ann;
+
+-- a function, a division: of own rows only.  An operator that tells nothing may go first.
+SELECT id FROM notes WHERE id BETWEEN 7 AND 13 AND seen(body);
+SELECT id FROM notes WHERE id IN (8, 9, 11, 15) AND 1 / (id % 3) = 0;
+SELECT id FROM notes WHERE id < 20 AND owner LIKE 'bo%';
+EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE id < 10 AND owner LIKE 'bo%' AND body LIKE 'note%' AND n = 2;
+SELECT id FROM notes ORDER BY id DESC LIMIT 3;
+SELECT id FROM notes WHERE id < 18 ORDER BY id DESC LIMIT 3;
+
+-- what is written has to satisfy the policies
+INSERT INTO notes VALUES (8, 'bob', 'as bob', 1);
+INSERT INTO notes VALUES (18, 'bob', 'as bob', 1);
+INSERT INTO notes VALUES (18, 'ann', 'too many', 100);
+INSERT INTO notes VALUES (8, 'ann', 'as ann', 1), (18, 'ann', 'as ann', 1) RETURNING *;
+UPDATE notes SET owner = 'bob' WHERE id = 8;
+UPDATE notes SET owner = 'bob' WHERE id = 18;
+UPDATE notes SET owner = 'bob';
+UPDATE notes SET n = 100 WHERE id IN (8, 18) RETURNING id, n;
+UPDATE notes SET body = 'changed' WHERE id BETWEEN 5 AND 15;
+
+-- of a row that moves to another partition it is UPDATE's
+UPDATE notes SET id = id - 20, n = 200 WHERE id = 24;
+UPDATE notes SET id = id - 10, owner = 'bob' WHERE id = 22;
+DELETE FROM notes WHERE id BETWEEN 12 AND 13 AND seen(body);
+RESET ROLE;
+SELECT tableoid::regclass, * FROM notes ORDER BY id, owner;
+
+-- --- views ----------------------------------------------------------------------
+
+CREATE VIEW anns WITH (security_barrier) AS SELECT id, owner, body, n FROM notes_2 WHERE owner = 'ann' WITH CHECK OPTION;
+GRANT SELECT, INSERT, UPDATE, DELETE ON anns TO regress_widecol_bob;
+SET ROLE regress_widecol_bob;
+SELECT id FROM anns WHERE id < 15 AND seen(body);
+SELECT id FROM anns WHERE body LIKE 'note%' AND id > 12 AND n = 2;
+EXPLAIN (COSTS OFF) SELECT id FROM anns WHERE body LIKE 'note%' AND id > 12 AND n = 2;
+INSERT INTO anns VALUES (19, 'bob', 'x', 1);
+UPDATE anns SET owner = 'bob';
+UPDATE anns SET n = 7 WHERE id < 15;
+DELETE FROM anns WHERE id = 16 AND seen(id);
+SELECT * FROM notes_2;
+RESET ROLE;
+SELECT id, owner, n FROM notes_2 ORDER BY id;
+
+-- --- columns ----------------------------------------------------------------------
+
+GRANT SELECT (id, owner), UPDATE (n), INSERT (id, n) ON notes_2 TO regress_widecol_bob;
+SET ROLE regress_widecol_bob;
+SELECT id, owner FROM notes_2 WHERE id = 11;
+SELECT id FROM notes_2 WHERE body = 'note 11';
+UPDATE notes_2 SET n = 9 WHERE id = 11;
+UPDATE notes_2 SET n = n + 1 WHERE id = 11;
+UPDATE notes_2 SET n = 9 WHERE id = 11 RETURNING body;
+UPDATE notes_2 SET body = 'x' WHERE id = 11;
+INSERT INTO notes_2 (id, n) VALUES (12, 1) RETURNING id;
+INSERT INTO notes_2 (id, body) VALUES (13, 'x');
+DELETE FROM notes_2 WHERE id = 11;
+COPY notes_2 (id, n) FROM stdin;
+14	2
+\.
+COPY notes_2 (id, body) FROM stdin;
+\.
+SELECT widecol.get('notes_2', '\x8000000b');
+RESET ROLE;
+SELECT id, owner, body, n FROM notes_2 ORDER BY id;
+
+DROP OWNED BY regress_widecol_ann, regress_widecol_bob;
+DROP ROLE regress_widecol_ann, regress_widecol_bob;
+SET client_min_messages = error;
+DROP SCHEMA rows CASCADE;
+SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2');
