@@ -69,7 +69,7 @@ PREPARE page(int, timestamptz) AS SELECT name FROM useractions WHERE userid = $1
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE page(1, '2026-01-01');
 RESET plan_cache_mode;
-EXPLAIN (COSTS OFF) SELECT u.name FROM useractions u JOIN generate_series(1, 3) g(i) ON u.userid = g.i AND u.stamp = '2026-01-01' AND u.actionid = g.i;
+EXPLAIN (COSTS OFF) SELECT u.name FROM useractions u JOIN generate_series(1, 3) g(i) ON u.userid = g.i AND u.stamp = timestamptz '2026-01-01' + g.i * interval '1 minute' AND u.actionid = g.i;
 
 -- verbose, structured, with counters
 EXPLAIN (COSTS OFF, VERBOSE) SELECT name FROM useractions WHERE userid = 1 AND stamp > '2026-01-01';

@@ -26,6 +26,7 @@ BEGIN
   FOR line IN EXECUTE format('EXPLAIN (COSTS OFF) SELECT * FROM %s WHERE %s', stored, condition) LOOP
     IF line ~ '^ *Scan: ' THEN kind = regexp_replace(line, '^ *Scan: ', ''); END IF;
     IF line ~ '^  Filter: ' THEN filtered = ', filter'; END IF;
+    IF line ~ '^  Engine Filter: ' THEN filtered = filtered || ', engine filter'; END IF;
   END LOOP;
   RETURN kind || filtered;
 END $$;

@@ -62,7 +62,7 @@ EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 AND kind = '2';
 EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 ORDER BY ordered DESC LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer = 1 ORDER BY kind, ordered LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT total FROM orders WHERE customer IN (1, 2) AND ordered > '2026-01-01';
--- where it cannot be, other types are passed over, which a limit has to wait for; the order holds
+-- where it cannot be, rows of other types are filtered; the order holds, and a limit counts the others only
 EXPLAIN (COSTS OFF) SELECT total FROM orders ORDER BY customer, ordered LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT total FROM orders ORDER BY customer, kind, ordered LIMIT 3;
 SELECT customer, total FROM orders ORDER BY customer, ordered LIMIT 4;

@@ -26,7 +26,8 @@ allowed()
 	case $1 in
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
-	wire | engine) echo "base/ model/" ;;
+	wire) echo "base/ model/" ;;
+	engine) echo "base/ model/ rowkey/" ;;
 	rpc) echo "base/ model/ rowkey/ wire/ engine/engine.h" ;;
 	channel) echo "base/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;

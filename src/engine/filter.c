@@ -1,10 +1,13 @@
 /*
  * engine/filter.c: does a row satisfy a Scan's filter?
  *
- * A comparison is decided when its column's cell is shown; the tree is looked at
- * once, when nothing is missing any more.
+ * A comparison is decided when its column's cell is shown, those of parts of the row
+ * key when the row begins.  The tree is looked at once, when nothing is missing any
+ * more; but of what must hold, that which is about the key alone is looked at first.
  */
 #include "engine/filter.h"
+
+#include "rowkey/keycheck.h"
 
 #define NONE UINT32_MAX
 
@@ -42,9 +45,20 @@ struct WcRowFilter
 	Column	   *columns;
 	uint32_t	nnodes;
 	Node	   *nodes;
+	uint32_t	nkeynodes;		/* of what must hold, that which looks at the row key alone */
+	uint32_t   *keynodes;
+
+	WcKeyCheck	keys;			/* without parts: none is looked at */
+	WcSlice    *parts;			/* of the row's key; may point into scratch */
+	WcBuf		scratch;
+
 	uint32_t	left;			/* columns not seen in this row */
 	bool		undecided;
+	bool		settled;		/* there is a verdict: */
+	WcFilterVerdict verdict;
 };
+
+static Truth decide(const WcRowFilter *f, uint32_t at);
 
 /* --- making ------------------------------------------------------------------- */
 
@@ -86,56 +100,123 @@ find_next(WcRowFilter *f, uint32_t at)
 	return at;
 }
 
-WcRowFilter *
-wc_rowfilter_create(WcArena *arena, const WcScan *scan)
+/* False: memory is out. */
+static bool
+copy_filter(WcRowFilter *f, WcArena *arena, const WcFilter *filter)
 {
-	const WcFilter *filter = scan->filter;
-	WcRowFilter *f = wc_arena_alloc_zero(arena, sizeof(WcRowFilter));
-
-	if (f == NULL)
-		return NULL;
-	f->nscan = scan->ncolumns;
-	f->ncolumns = filter->ncolumns;
-	f->nnodes = filter->nnodes;
-	f->of_scan = wc_arena_alloc(arena, f->nscan * sizeof(uint32_t));
-	f->columns = wc_arena_alloc_zero(arena, f->ncolumns * sizeof(Column));
-	f->nodes = wc_arena_alloc_zero(arena, f->nnodes * sizeof(Node));
-	if (f->of_scan == NULL || f->columns == NULL || f->nodes == NULL)
-		return NULL;
 	for (uint32_t i = 0; i < f->nscan; i++)
 		f->of_scan[i] = NONE;
 	for (uint32_t i = 0; i < f->ncolumns; i++)
 	{
-		f->columns[i].form = filter->columns[i];
+		const WcFilterColumn *column = &filter->columns[i];
+
+		f->columns[i].form = *column;
 		f->columns[i].first_node = NONE;
-		f->columns[i].next_same = f->of_scan[filter->columns[i].column];
-		f->of_scan[filter->columns[i].column] = i;
+		f->columns[i].next_same = NONE;
+		if (column->in_key)
+			continue;
+		f->columns[i].next_same = f->of_scan[column->column];
+		f->of_scan[column->column] = i;
 	}
 	for (uint32_t i = 0; i < f->nnodes; i++)
 	{
 		const WcFilterNode *node = &filter->nodes[i];
 
 		if (!copy_node(arena, node, &f->nodes[i]))
-			return NULL;
+			return false;
 		if (!wc_filter_kind_has_column(node->kind))
 			continue;
 		f->nodes[i].next_same = f->columns[node->column].first_node;
 		f->columns[node->column].first_node = i;
 	}
 	(void) find_next(f, 0);
-	return f;
+	return true;
+}
+
+/* --- making: the row key --------------------------------------------------------- */
+
+static WcStatus
+set_keys(WcRowFilter *f, WcArena *arena, WcSlice keys, WcError *err)
+{
+	WcSlice		copy = wc_arena_copy(arena, keys);
+	WcStatus	status;
+
+	if (copy.data == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	status = wc_keycheck_decode(copy, arena, &f->keys, err);
+	if (status != WC_OK)
+		return status;
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+	{
+		if (f->columns[i].form.in_key && f->columns[i].form.column >= f->keys.layout.nparts)
+			return wc_error(err, WC_INVALID, "a filter looks at part %u of a row key of %u",
+							f->columns[i].form.column + 1, f->keys.layout.nparts);
+	}
+	f->parts = wc_arena_alloc(arena, f->keys.layout.nparts * sizeof(WcSlice));
+	return f->parts != NULL ? WC_OK : wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+}
+
+/* Does what is said here depend on the row key alone? */
+static bool
+is_of_key(const WcRowFilter *f, const WcFilter *filter, uint32_t at)
+{
+	for (uint32_t i = at; i < f->nodes[at].next; i++)
+	{
+		if (wc_filter_kind_has_column(f->nodes[i].kind) && !f->columns[filter->nodes[i].column].form.in_key)
+			return false;
+	}
+	return true;
+}
+
+/* The arms of the AND at the top, or the whole. */
+static void
+find_keynodes(WcRowFilter *f, const WcFilter *filter)
+{
+	bool		and = f->nodes[0].kind == WC_FILTER_AND;
+
+	for (uint32_t at = and ? 1 : 0; at < f->nnodes; at = f->nodes[at].next)
+	{
+		if (is_of_key(f, filter, at))
+			f->keynodes[f->nkeynodes++] = at;
+	}
+}
+
+WcStatus
+wc_rowfilter_create(WcArena *arena, const WcScan *scan, WcRowFilter **filter, WcError *err)
+{
+	const WcFilter *from = scan->filter;
+	WcRowFilter *f = wc_arena_alloc_zero(arena, sizeof(WcRowFilter));
+	WcStatus	status = WC_OK;
+
+	*filter = NULL;
+	if (f == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	f->nscan = scan->ncolumns;
+	f->ncolumns = from->ncolumns;
+	f->nnodes = from->nnodes;
+	f->of_scan = wc_arena_alloc(arena, (f->nscan + 1) * sizeof(uint32_t));
+	f->columns = wc_arena_alloc_zero(arena, f->ncolumns * sizeof(Column));
+	f->nodes = wc_arena_alloc_zero(arena, f->nnodes * sizeof(Node));
+	f->keynodes = wc_arena_alloc(arena, f->nnodes * sizeof(uint32_t));
+	if (f->of_scan == NULL || f->columns == NULL || f->nodes == NULL || f->keynodes == NULL || !copy_filter(f, arena, from))
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	if (from->keys.len > 0)
+	{
+		status = set_keys(f, arena, from->keys, err);
+		find_keynodes(f, from);
+	}
+	*filter = status == WC_OK ? f : NULL;
+	return status;
+}
+
+void
+wc_rowfilter_free(WcRowFilter *f)
+{
+	if (f != NULL)
+		wc_buf_free(&f->scratch);
 }
 
 /* --- a row ---------------------------------------------------------------------- */
-
-void
-wc_rowfilter_start_row(WcRowFilter *f)
-{
-	for (uint32_t i = 0; i < f->ncolumns; i++)
-		f->columns[i].seen = false;
-	f->left = f->ncolumns;
-	f->undecided = false;
-}
 
 static bool
 is_one_of(WcSlice key, const WcSlice *values, uint32_t n)
@@ -199,9 +280,52 @@ show_column(WcRowFilter *f, Column *column, WcSlice value)
 		f->nodes[i].truth = holds(&f->nodes[i], key) ? TRUE : FALSE;
 }
 
+static void
+settle(WcRowFilter *f, WcFilterVerdict verdict)
+{
+	f->settled = true;
+	f->verdict = verdict;
+}
+
+/* Shows the parts of the key, and looks at what they decide. */
+static void
+show_key(WcRowFilter *f, WcSlice row)
+{
+	if (!wc_keycheck_reads(&f->keys, row, &f->scratch, f->parts))
+	{
+		f->undecided = true;
+		return;
+	}
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+	{
+		if (f->columns[i].form.in_key)
+			show_column(f, &f->columns[i], f->parts[f->columns[i].form.column]);
+	}
+	for (uint32_t i = 0; i < f->nkeynodes && !f->undecided && !f->settled; i++)
+	{
+		if (decide(f, f->keynodes[i]) != TRUE)
+			settle(f, WC_FILTER_REJECTS);
+	}
+}
+
+bool
+wc_rowfilter_start_row(WcRowFilter *f, WcSlice row)
+{
+	for (uint32_t i = 0; i < f->ncolumns; i++)
+		f->columns[i].seen = false;
+	f->left = f->ncolumns;
+	f->undecided = false;
+	f->settled = false;
+	if (f->keys.layout.nparts > 0)
+		show_key(f, row);
+	return f->settled || f->undecided || f->left == 0;
+}
+
 bool
 wc_rowfilter_cell(WcRowFilter *f, uint32_t colno, WcSlice value)
 {
+	if (f->settled)
+		return true;
 	if (colno >= f->nscan)
 		return false;
 	for (uint32_t i = f->of_scan[colno]; i != NONE; i = f->columns[i].next_same)
@@ -263,7 +387,11 @@ wc_rowfilter_verdict(WcRowFilter *f)
 {
 	if (f->undecided)
 		return WC_FILTER_UNDECIDED;
-	if (f->left > 0)
-		show_missing(f);
-	return decide(f, 0) == TRUE ? WC_FILTER_PASSES : WC_FILTER_REJECTS;
+	if (!f->settled)
+	{
+		if (f->left > 0)
+			show_missing(f);
+		settle(f, decide(f, 0) == TRUE ? WC_FILTER_PASSES : WC_FILTER_REJECTS);
+	}
+	return f->verdict;
 }

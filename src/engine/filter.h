@@ -18,11 +18,16 @@ typedef enum WcFilterVerdict
 	WC_FILTER_UNDECIDED			/* the backend has to look */
 } WcFilterVerdict;
 
-/* For a scan that has a filter and has been checked.  All of it is in the arena, copies of
- * the values too; NULL: memory is out. */
-extern WcRowFilter *wc_rowfilter_create(WcArena *arena, const WcScan *scan);
+/* For a scan that has a filter and has been checked.  It lives in the arena, with copies
+ * of the values; *filter is NULL when this fails: parts of the row key that make no sense,
+ * memory. */
+extern WcStatus wc_rowfilter_create(WcArena *arena, const WcScan *scan, WcRowFilter **filter, WcError *err) WC_WARN_UNUSED;
 
-extern void wc_rowfilter_start_row(WcRowFilter *filter);
+/* Lets go what is not in the arena; NULL is none. */
+extern void wc_rowfilter_free(WcRowFilter *filter);
+
+/* Another row; its key need not stay.  True: no cell of it can change the verdict. */
+extern bool wc_rowfilter_start_row(WcRowFilter *filter, WcSlice row);
 
 /*
  * A cell of the row, colno as in wc_matcher_match.  Of a column's versions the first

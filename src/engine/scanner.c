@@ -163,6 +163,22 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 	return WC_OK;
 }
 
+/* Asks the filter about the row, whose key may be enough for that. */
+static WcStatus
+look_at_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcFilterVerdict *verdict, bool *kept, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	*kept = false;
+	if (!wc_rowfilter_start_row(s->filter, s->lane->row) || wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES)
+	{
+		wc_block_row(w, s->lane->row, false);
+		status = gather_row(s, w, mark, kept, err);
+	}
+	*verdict = wc_rowfilter_verdict(s->filter);
+	return status;
+}
+
 /*
  * To the next row that the filter lets through, and into the block with it: all of it, or,
  * where it is large or undecided, its key only.  *paused: many rows were rejected, and
@@ -188,12 +204,9 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 			s->done = true;
 		if (status != WC_OK)
 			return status;
-		wc_rowfilter_start_row(s->filter);
-		wc_block_row(w, s->lane->row, false);
-		status = gather_row(s, w, &mark, &kept, err);
+		status = look_at_row(s, w, &mark, &verdict, &kept, err);
 		if (status != WC_OK)
 			return status;
-		verdict = wc_rowfilter_verdict(s->filter);
 		if (verdict != WC_FILTER_REJECTS)
 		{
 			status = is_there(s, &exists, err);

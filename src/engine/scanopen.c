@@ -79,18 +79,18 @@ order_ranges(WcScanner *s)
 	return true;
 }
 
-/* False: memory is out. */
-static bool
-set_filter(WcScanner *s)
+static WcStatus
+set_filter(WcScanner *s, WcError *err)
 {
 	const WcFilter *filter = s->scan.filter;
+	WcStatus	status;
 
 	if (filter == NULL)
-		return true;
-	s->filter = wc_rowfilter_create(&s->arena, &s->scan);
+		return WC_OK;
+	status = wc_rowfilter_create(&s->arena, &s->scan, &s->filter, err);
 	s->shown = filter->shown;
 	s->scan.filter = NULL;		/* the caller's */
-	return s->filter != NULL;
+	return status;
 }
 
 /* Does the i-th range begin a lane? */
@@ -404,9 +404,11 @@ wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcS
 	s->engine = engine;
 	s->scan = *scan;
 	s->at = *at;
-	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s) || !set_filter(s))
+	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
+		status = set_filter(s, err);
+	if (status == WC_OK)
 		status = open_families(s, err);
 	if (status != WC_OK)
 	{
@@ -448,6 +450,7 @@ wc_scanner_close(WcScanner *s)
 	wc_table_unref(s->table);
 	if (s->own_snapshot)
 		wc_snapshot_release(s->engine, s->own_snapshot);
+	wc_rowfilter_free(s->filter);
 	wc_arena_free(&s->arena);
 	wc_buf_free(&s->again);
 	free(s);

@@ -221,6 +221,20 @@ make_delete(WcModify *m)
 	wc_rowwrite_items(&m->write, &m->direct->items_bare);
 }
 
+/* Where the column is in the scan, which has room for it; it is added when it is not there. */
+static uint32_t
+place_column(WcScan *scan, const WcColumn *column)
+{
+	uint32_t	at = 0;
+
+	while (at < scan->ncolumns && (scan->columns[at].family != column->family ||
+								   !wc_slice_eq(scan->columns[at].qualifier, column->qualifier)))
+		at++;
+	if (at == scan->ncolumns)
+		scan->columns[scan->ncolumns++] = *column;
+	return at;
+}
+
 /* The filter's columns, of those that the scan had, behind what it has now. */
 static void
 add_filter(WcScan *scan, const WcColumn *columns)
@@ -241,14 +255,8 @@ add_filter(WcScan *scan, const WcColumn *columns)
 	scan->columns = all;
 	for (uint32_t i = 0; i < filter->ncolumns; i++)
 	{
-		const WcColumn *wanted = &columns[filter->columns[i].column];
-		uint32_t	at = 0;
-
-		while (at < scan->ncolumns && (all[at].family != wanted->family || !wc_slice_eq(all[at].qualifier, wanted->qualifier)))
-			at++;
-		if (at == scan->ncolumns)
-			all[scan->ncolumns++] = *wanted;
-		filter->columns[i].column = at;
+		if (!filter->columns[i].in_key)
+			filter->columns[i].column = place_column(scan, &columns[filter->columns[i].column]);
 	}
 	scan->filter = filter;
 }

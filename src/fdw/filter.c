@@ -28,9 +28,15 @@ wc_filter_codec(WcRelation *wrel, int att)
 {
 	WcRelColumn *column = &wrel->columns[att];
 
-	if (column->role == WC_ROLE_VALUE)
-		return &column->codec;
-	return column->role == WC_ROLE_KEY && column->hashed ? &column->original : NULL;
+	if (column->role == WC_ROLE_KEY && column->hashed)
+		return &column->original;
+	return column->role == WC_ROLE_VALUE || column->role == WC_ROLE_KEY ? &column->codec : NULL;
+}
+
+bool
+wc_filter_in_key(const WcRelation *wrel, int att)
+{
+	return wrel->columns[att].role == WC_ROLE_KEY && !wrel->columns[att].hashed;
 }
 
 /* --- comparisons ------------------------------------------------------------------ */
@@ -58,7 +64,7 @@ find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 	side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
 	if (side->codec == NULL)
 		return false;
-	side->form = wc_form_of_codec(side->codec);
+	side->form = wc_form_of_column(wrel, side->att);
 	return true;
 }
 
@@ -231,6 +237,8 @@ wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf)
 	if (!find_column(wrel, relid, leaf->column, &side))
 		return false;
 	leaf->att = side.att;
+	if (wc_filter_in_key(wrel, side.att) && !side.form.equality)
+		return false;			/* whether the key can be read is not known */
 	if (leaf->kind == WC_LEAF_BOOL)
 		return side.codec->spec.type == BOOLOID && side.form.equality;
 	/* a row value is also NULL when all of it is */

@@ -1,5 +1,8 @@
 /*
- * fdw/filter.h: conditions on value columns that the engine decides.
+ * fdw/filter.h: conditions on columns that the engine decides row by row.
+ *
+ * Those on value columns, and those on key columns that are not decided by the ranges
+ * that are read.
  *
  * The planner asks wc_filter_push of each clause; what that gives travels in the
  * plan as an expression.  A scan makes a WcFilterMaker of these, and of that, with
@@ -25,7 +28,8 @@ typedef struct WcForm
 	bool		prefix;			/* LIKE 'x%' */
 } WcForm;
 
-extern WcForm wc_form_of_codec(const WcCodec *codec);
+/* Of the column's cells, or of the part of the row key that it is. */
+extern WcForm wc_form_of_column(const WcRelation *wrel, int att);
 
 /* One comparison in a clause. */
 typedef enum WcLeafKind
@@ -54,8 +58,12 @@ typedef struct WcLeaf
  * is not from relid. */
 extern bool wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf);
 
-/* The codec of the cells that hold this column's values; NULL: no cell does. */
+/* The codec of the cells, or of the part of the row key, that hold this column's values;
+ * NULL: neither does. */
 extern WcCodec *wc_filter_codec(WcRelation *wrel, int att);
+
+/* Is the column looked at as a part of the row key, and not as a cell? */
+extern bool wc_filter_in_key(const WcRelation *wrel, int att);
 
 /*
  * What of a clause the engine can decide, as an expression that is true wherever the clause
@@ -73,7 +81,7 @@ typedef struct WcMadeFilter
 {
 	bool		empty;			/* no row can satisfy it */
 	bool		exact;			/* false: clauses that were said to be decided must be evaluated */
-	WcFilter   *filter;			/* NULL: nothing to filter; columns have attnum - 1 for a position */
+	WcFilter   *filter;			/* NULL: nothing to filter; columns of cells have attnum - 1 for a position */
 } WcMadeFilter;
 
 /* Evaluates the values (in the current memory context) and makes the filter, in the arena;

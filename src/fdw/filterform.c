@@ -1,10 +1,15 @@
 /*
- * fdw/filterform.c: what the bytes of cells decide in the engine.
+ * fdw/filterform.c: what the bytes of cells, and of parts of the row key, decide in the
+ * engine.
  *
- * Other than in keys, bytes that nobody here has written are to be expected: several
+ * In cells bytes that nobody here has written are to be expected: several
  * forms of one value (the text 1.50 for 1.5), or what is rounded when it is read.  A
  * form is one in which the engine knows what our own decoding would make of
  * bytes, or knows that it does not know (model/filter.h).
+ *
+ * A part of the key has one form only, and its codec says what it decides.  What
+ * remains is whether there is a value at all, which a key check says (keycontent.h);
+ * where it cannot, nothing is decided.
  */
 #include "postgres.h"
 
@@ -13,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "fdw/filter.h"
+#include "fdw/keycontent.h"
 
 /* Digits of integers that surely fit. */
 #define INT2_DIGITS 4
@@ -137,8 +143,8 @@ form_of_form(const WcCodec *codec, const WcForm *unknown)
 	}
 }
 
-WcForm
-wc_form_of_codec(const WcCodec *codec)
+static WcForm
+form_of_cell(const WcCodec *codec)
 {
 	WcForm		unknown = {.column = {.form = WC_FORM_BYTES,.width = (uint32) codec->width}};
 	Oid			type = codec->spec.type;
@@ -163,4 +169,32 @@ wc_form_of_codec(const WcCodec *codec)
 		default:
 			return unknown;
 	}
+}
+
+static WcForm
+form_of_part(const WcRelColumn *column)
+{
+	const WcCodec *codec = &column->codec;
+	WcForm		f = {.column = {.form = WC_FORM_BYTES,.in_key = true}};
+
+	if (!wc_keycontent_tells(column))
+		return f;
+	f.equality = codec->equality_exact;
+	f.order = codec->order != WC_ORDER_NONE;
+	f.prefix = codec->prefix_exact;
+	if (codec->order == WC_ORDER_SIGNED)
+		f.column.form = WC_FORM_SIGNED;
+	if (codec->order == WC_ORDER_FLOAT)
+		f.column.form = WC_FORM_FLOAT;
+	if (f.column.form != WC_FORM_BYTES)
+		f.column.width = (uint32) codec->width;
+	return f;
+}
+
+WcForm
+wc_form_of_column(const WcRelation *wrel, int att)
+{
+	if (wc_filter_in_key(wrel, att))
+		return form_of_part(&wrel->columns[att]);
+	return form_of_cell(wc_filter_codec(unconstify(WcRelation *, wrel), att));
 }

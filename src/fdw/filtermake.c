@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "fdw/filter.h"
+#include "fdw/keycontent.h"
 #include "fdw/like.h"
 
 /* Nodes, and levels of them, that a comparison becomes at most; and those that an IS UNKNOWN
@@ -50,6 +51,7 @@ struct WcFilterMaker
 	uint32		ncolumns;
 	WcFilterColumn *columns;
 	int		   *atts;			/* [ncolumns] */
+	Bitmapset  *parts;			/* of the row key, that are among the columns */
 };
 
 /* --- expressions to terms -------------------------------------------------------- */
@@ -64,8 +66,13 @@ add_column(WcFilterMaker *maker, int att)
 	if (i == maker->ncolumns)
 	{
 		maker->atts[i] = att;
-		maker->columns[i] = wc_form_of_codec(wc_filter_codec(maker->wrel, att)).column;
+		maker->columns[i] = wc_form_of_column(maker->wrel, att).column;
 		maker->columns[i].column = (uint32) att;
+		if (maker->columns[i].in_key)
+		{
+			maker->columns[i].column = (uint32) maker->wrel->columns[att].key_no;
+			maker->parts = bms_add_member(maker->parts, maker->wrel->columns[att].key_no);
+		}
 		maker->ncolumns++;
 	}
 	return i;
@@ -329,11 +336,19 @@ make_like(Making *m, const Term *term, Datum value)
 	return result == EXACT && !exact ? WEAKER : result;
 }
 
+/* Of the row key no part is ever missing. */
+static Made
+make_null(Making *m, const Term *term)
+{
+	if (m->maker->columns[term->column].in_key)
+		return add_plain(m, WC_FILTER_OR, 0);
+	return add_comparison(m, term, WC_FILTER_IS_NULL, NULL, 0);
+}
+
 static Made
 make_distinct(Making *m, const Term *term, Datum value)
 {
-	if (add_node(m, WC_FILTER_OR, 2) == NULL ||
-		add_comparison(m, term, WC_FILTER_IS_NULL, NULL, 0) == FAILED ||
+	if (add_node(m, WC_FILTER_OR, 2) == NULL || make_null(m, term) == FAILED ||
 		add_node(m, WC_FILTER_NOT, 0) == NULL)
 		return FAILED;
 	return make_op(m, term, WC_KEY_EQ, value);
@@ -366,9 +381,9 @@ make_leaf(Making *m, const Term *term)
 		case WC_LEAF_LIKE:
 			return make_like(m, term, value);
 		case WC_LEAF_DISTINCT:
-			return isnull ? add_comparison(m, term, WC_FILTER_IS_NULL, NULL, 0) : make_distinct(m, term, value);
+			return isnull ? make_null(m, term) : make_distinct(m, term, value);
 		case WC_LEAF_NULL:
-			return add_comparison(m, term, WC_FILTER_IS_NULL, NULL, 0);
+			return make_null(m, term);
 		case WC_LEAF_BOOL:
 			{
 				uint8		yes = 1;
@@ -475,6 +490,22 @@ is_hopeless(const WcFilterNode *node)
 		((node->kind == WC_FILTER_OR || node->kind == WC_FILTER_IN) && node->n == 0);
 }
 
+/* How the engine finds the parts of the row key that the filter looks at. */
+static WcSlice
+key_check(const WcFilterMaker *maker, WcArena *arena, WcBuf *scratch)
+{
+	WcSlice		copy = {NULL, 0};
+
+	if (maker->parts == NULL)
+		return copy;
+	wc_buf_reset(scratch, WC_FILTER_BYTES_MAX);
+	wc_keycontent_encode_parts(maker->wrel, maker->parts, scratch);
+	copy = wc_arena_copy(arena, wc_buf_slice(scratch));
+	if (copy.data == NULL)
+		out_of_memory();
+	return copy;
+}
+
 void
 wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBuf *scratch, WcMadeFilter *out)
 {
@@ -510,6 +541,7 @@ wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBu
 	memcpy(out->filter->columns, maker->columns, sizeof(WcFilterColumn) * maker->ncolumns);
 	out->filter->nnodes = m.nnodes;
 	out->filter->nodes = m.nodes;
+	out->filter->keys = key_check(maker, arena, scratch);
 }
 
 bool

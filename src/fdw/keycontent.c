@@ -64,15 +64,33 @@ check_part(const WcCodec *codec, WcContentCheck *check)
 	}
 }
 
-bool
-wc_keycontent_encode(const WcRelation *wrel, WcBuf *out)
+/* contents: one a part */
+static void
+encode(const WcRelation *wrel, const WcContentCheck *contents, WcBuf *out)
 {
-	WcContentCheck *contents = palloc0(sizeof(WcContentCheck) * Max(wrel->nkeys, 1));
 	WcKeyCheck	check = {.layout = wrel->key_layout,.contents = contents};
 	WcError		err;
 
 	if (wrel->nkeys == 0)
 		check.layout = (WcKeyLayout) {0};
+	wc_keycheck_encode(out, &check);
+	if (wc_buf_status(out, "row key", &err) != WC_OK)
+		wc_raise(&err);
+}
+
+bool
+wc_keycontent_tells(const WcRelColumn *column)
+{
+	WcContentCheck content = {0};
+
+	return column->role == WC_ROLE_KEY && !column->hashed && check_part(&column->codec, &content);
+}
+
+bool
+wc_keycontent_encode(const WcRelation *wrel, WcBuf *out)
+{
+	WcContentCheck *contents = palloc0(sizeof(WcContentCheck) * Max(wrel->nkeys, 1));
+
 	for (int k = 0; k < wrel->nkeys; k++)
 	{
 		const WcRelColumn *col = &wrel->columns[wrel->keys[k]];
@@ -80,8 +98,17 @@ wc_keycontent_encode(const WcRelation *wrel, WcBuf *out)
 		if (col->hashed || !check_part(&col->codec, &contents[k]))
 			return false;
 	}
-	wc_keycheck_encode(out, &check);
-	if (wc_buf_status(out, "row key", &err) != WC_OK)
-		wc_raise(&err);
+	encode(wrel, contents, out);
 	return true;
+}
+
+void
+wc_keycontent_encode_parts(const WcRelation *wrel, const Bitmapset *parts, WcBuf *out)
+{
+	WcContentCheck *contents = palloc0(sizeof(WcContentCheck) * Max(wrel->nkeys, 1));
+	int			k = -1;
+
+	while ((k = bms_next_member(parts, k)) >= 0)
+		(void) check_part(&wrel->columns[wrel->keys[k]].codec, &contents[k]);
+	encode(wrel, contents, out);
 }

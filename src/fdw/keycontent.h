@@ -16,4 +16,11 @@
  */
 extern bool wc_keycontent_encode(const WcRelation *wrel, WcBuf *out);
 
+/*
+ * The same for some key parts only (bits, 0-based): keys that pass can be split, and of
+ * these parts the values be decoded.  For which parts can it be told at all?
+ */
+extern bool wc_keycontent_tells(const WcRelColumn *column);
+extern void wc_keycontent_encode_parts(const WcRelation *wrel, const Bitmapset *parts, WcBuf *out);
+
 #endif

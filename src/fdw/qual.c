@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -284,6 +285,24 @@ is_correlated(Node *node, PlannerInfo *root)
 	return expression_tree_walker(node, is_correlated, root);
 }
 
+/* Does the expression look at cells of rel, not at row keys alone? */
+static bool
+looks_at_cells(const RelOptInfo *rel, const WcRelation *wrel, Node *expr)
+{
+	Bitmapset  *attrs = NULL;
+	int			x = -1;
+
+	pull_varattnos(expr, rel->relid, &attrs);
+	while ((x = bms_next_member(attrs, x)) >= 0)
+	{
+		int			attnum = x + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0 && !wc_filter_in_key(wrel, attnum - 1))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Of clauses that the ranges do not decide: what the engine can.  Rows of a range
  * that is the same for each row of a query around this one are better kept
@@ -306,6 +325,9 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 			continue;
 		filter = wc_filter_push(wrel, rel->relid, (Node *) rinfo->clause, &exact);
 		if (filter == NULL || (!ranges_change && is_correlated((Node *) filter, root)))
+			continue;
+		/* what little could be said of the key, the ranges that come of the clause say as well */
+		if (!exact && list_member_ptr(out->pushed, rinfo) && !looks_at_cells(rel, wrel, (Node *) filter))
 			continue;
 		out->filters = lappend(out->filters, filter);
 		out->filtered = lappend(out->filtered, rinfo);

@@ -12,6 +12,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "fdw/filter.h"
 #include "fdw/map.h"
 #include "fdw/reader.h"
 #include "fdw/recordtype.h"
@@ -42,6 +43,7 @@ struct WcReader
 {
 	WcRelation *wrel;
 	Bitmapset  *keys;			/* wanted columns that come from the row key */
+	Bitmapset  *filter_keys;	/* these and those that the filter looks at */
 	WcCodecWhere where;
 
 	int			ncolumns;
@@ -176,9 +178,12 @@ add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered)
 	int			att = -1;
 
 	reader->nshown = reader->ncolumns;
+	reader->filter_keys = bms_copy(reader->keys);
 	while ((att = bms_next_member(filtered, att)) >= 0)
 	{
-		if (!bms_is_member(att, attrs))
+		if (wc_filter_in_key(reader->wrel, att))
+			reader->filter_keys = bms_add_member(reader->filter_keys, att);
+		else if (!bms_is_member(att, attrs))
 			add_target(reader, &reader->wrel->columns[att], NIL);
 	}
 }
@@ -239,6 +244,19 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 	return reader;
 }
 
+/* Where the column's cell is in the Scan. */
+static uint32
+find_position(const WcReader *reader, const WcRelColumn *column)
+{
+	uint32		position = 0;
+
+	while (reader->columns[position].kind != WC_COLUMN_EXACT || reader->columns[position].family != column->family ||
+		   !wc_slice_eq(reader->columns[position].qualifier, column->qualifier))
+		position++;
+	Assert(position < reader->ncolumns);
+	return position;
+}
+
 void
 wc_reader_place_filter(const WcReader *reader, WcFilter *filter)
 {
@@ -246,14 +264,9 @@ wc_reader_place_filter(const WcReader *reader, WcFilter *filter)
 	for (uint32 i = 0; i < filter->ncolumns; i++)
 	{
 		WcFilterColumn *filtered = &filter->columns[i];
-		const WcRelColumn *column = &reader->wrel->columns[filtered->column];
-		uint32		position = 0;
 
-		while (reader->columns[position].kind != WC_COLUMN_EXACT || reader->columns[position].family != column->family ||
-			   !wc_slice_eq(reader->columns[position].qualifier, column->qualifier))
-			position++;
-		Assert(position < reader->ncolumns);
-		filtered->column = position;
+		if (!filtered->in_key)
+			filtered->column = find_position(reader, &reader->wrel->columns[filtered->column]);
 	}
 }
 
@@ -379,6 +392,7 @@ static bool
 next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 {
 	WcRelation *wrel = reader->wrel;
+	Bitmapset  *keys;
 	WcSlice		row;
 	WcCell		cell;
 	uint32_t	colno;
@@ -387,8 +401,9 @@ next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 		return false;
 	memset(isnull, true, wrel->natts * sizeof(bool));
 	reader->where.row = row;
-	if (reader->keys != NULL)
-		wc_relation_decode_key(wrel, row, reader->keys, values, isnull);
+	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
+	if (keys != NULL)
+		wc_relation_decode_key(wrel, row, keys, values, isnull);
 	while (wc_client_next_cell(scan, &cell, &colno))
 	{
 		if (colno >= (uint32_t) reader->ncolumns)

@@ -31,8 +31,8 @@ typedef struct WcWantedMembers
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
 								  const List *members);
 
-/* The filter as wc_filter_make gives it (attnum - 1 for a column's position) gets the
- * positions in this reader's Scan. */
+/* The filter as wc_filter_make gives it (attnum - 1 for the position of a column's cell) gets
+ * the positions in this reader's Scan. */
 extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
 
 /* Sets all of a Scan but its ranges, order and limits; what it points to belongs

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 
 /* Fewest bytes that one takes encoded: bounds what a corrupt count allocates. */
-#define COLUMN_BYTES_MIN	5
+#define COLUMN_BYTES_MIN	6
 #define NODE_BYTES_MIN		1
 #define VALUE_BYTES_MIN		1
 
@@ -271,9 +271,11 @@ wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FI
 /* --- rules ----------------------------------------------------------------------- */
 
 static WcStatus
-column_check(const WcFilterColumn *c, uint32_t ncolumns, WcError *err)
+column_check(const WcFilterColumn *c, uint32_t ncolumns, bool has_keys, WcError *err)
 {
-	if (c->column >= ncolumns)
+	if (c->in_key && !has_keys)
+		return wc_error(err, WC_INVALID, "a filter looks at a row key that it does not know");
+	if (!c->in_key && c->column >= ncolumns)
 		return wc_error(err, WC_INVALID, "a filter looks at column %u of a scan of %u", c->column + 1, ncolumns);
 	if (c->form > WC_FORM_LAST)
 		return wc_error(err, WC_INVALID, "a filter looks at bytes of the unknown form %u", c->form);
@@ -330,7 +332,7 @@ wc_filter_check(const WcFilter *filter, uint32_t ncolumns, WcError *err)
 	if (filter->nnodes == 0 || filter->ncolumns == 0 || filter->shown > ncolumns)
 		return wc_error(err, WC_INVALID, "a filter is empty");
 	for (uint32_t i = 0; i < filter->ncolumns && status == WC_OK; i++)
-		status = column_check(&filter->columns[i], ncolumns, err);
+		status = column_check(&filter->columns[i], ncolumns, filter->keys.len > 0, err);
 	for (uint32_t i = 0; i < filter->nnodes; i++)
 	{
 		nvalues += wc_filter_nvalues(&filter->nodes[i]);
@@ -358,6 +360,7 @@ wc_filter_encode(WcBuf *out, const WcFilter *filter)
 	{
 		const WcFilterColumn *c = &filter->columns[i];
 
+		wc_buf_append_u8(out, c->in_key ? 1 : 0);
 		wc_buf_append_varint(out, c->column);
 		wc_buf_append_u8(out, c->form);
 		wc_buf_append_varint(out, c->width);
@@ -377,6 +380,7 @@ wc_filter_encode(WcBuf *out, const WcFilter *filter)
 		for (uint32_t k = 0; k < wc_filter_nvalues(node); k++)
 			wc_buf_append_bytes(out, node->values[k]);
 	}
+	wc_buf_append_bytes(out, filter->keys);
 }
 
 /* False: memory is out. */
@@ -420,6 +424,7 @@ wc_filter_decode(WcDecoder *d, WcArena *arena, WcFilter **filter)
 	{
 		WcFilterColumn *c = &f->columns[i];
 
+		c->in_key = wc_decode_u8(d) == 1;
 		c->column = (uint32_t) wc_decode_varint_max(d, WC_COLUMNS_MAX);
 		c->form = wc_decode_u8(d);
 		c->width = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
@@ -435,5 +440,6 @@ wc_filter_decode(WcDecoder *d, WcArena *arena, WcFilter **filter)
 		if (!node_decode(d, arena, &f->nodes[i]))
 			return;
 	}
+	f->keys = wc_decode_bytes(d);
 	*filter = f;
 }

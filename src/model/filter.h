@@ -7,6 +7,9 @@
  * mean is its form; bytes are brought to a key (wc_filter_key), and keys are compared by
  * memcmp.  Constants come as keys.
  *
+ * A column may also be a part of the row key: then the part's content (rowkey/README)
+ * is in the place of a cell's bytes, and is never missing.
+ *
  * Bytes that are not of their form (a number of the wrong width, say) decide
  * nothing: the row is returned as undecided, with everything that the filter has
  * looked at, and whoever reads it has to look himself.
@@ -35,7 +38,8 @@ typedef enum WcFilterForm
 
 typedef struct WcFilterColumn
 {
-	uint32_t	column;			/* position in WcScan.columns, of an exact one */
+	bool		in_key;			/* a part of the row key */
+	uint32_t	column;			/* position in WcScan.columns, of an exact one; in_key: of the part */
 	uint8_t		form;			/* WcFilterForm */
 	uint32_t	width;			/* bytes of every value; 0: it varies */
 	uint32_t	most;			/* of a value at most: bytes, DECIMAL: digits before the point; 0: no limit */
@@ -76,6 +80,7 @@ typedef struct WcFilter
 	WcFilterColumn *columns;
 	uint32_t	nnodes;
 	WcFilterNode *nodes;		/* a node, then its children, each with all of its own */
+	WcSlice		keys;			/* the parts: an encoded WcKeyCheck (rowkey/keycheck.h); empty: none is looked at */
 } WcFilter;
 
 /* Has this kind a column?  Values? */

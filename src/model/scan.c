@@ -204,7 +204,7 @@ filter_check(const WcScan *scan, WcError *err)
 	status = wc_filter_check(filter, scan->ncolumns, err);
 	for (uint32_t i = 0; i < filter->ncolumns && status == WC_OK; i++)
 	{
-		if (scan->columns[filter->columns[i].column].kind != WC_COLUMN_EXACT)
+		if (!filter->columns[i].in_key && scan->columns[filter->columns[i].column].kind != WC_COLUMN_EXACT)
 			status = wc_error(err, WC_INVALID, "a filter looks at column %u of a scan, which is not a single one",
 							  filter->columns[i].column + 1);
 	}

@@ -11,6 +11,7 @@
 
 #include "base/coding.h"
 #include "engine/filter.h"
+#include "rowkey/keycheck.h"
 
 /* --- keys -------------------------------------------------------------------- */
 
@@ -186,7 +187,8 @@ some_bytes_are_equal(void **state)
 /* --- random trees ---------------------------------------------------------------
  *
  * Rows have up to six columns a .. f, of one letter each: A .. F, or "??", which is no
- * value.  Columns are of one byte, so that this one is undecided.
+ * value.  Columns are of one byte, so that this one is undecided.  Some of the first ones
+ * may be parts of the row key.
  */
 #define COLUMNS 6
 #define NODES 60
@@ -343,14 +345,14 @@ trees_decide_as_sql(void **state)
 		wc_scan_encode(&bytes, &scan);
 		assert_int_equal(wc_scan_decode(wc_buf_slice(&bytes), &arena, &back, NULL), WC_OK);
 		assert_int_equal(back.filter->shown, tree.filter.shown);
-		filter = wc_rowfilter_create(&arena, &back);
+		assert_int_equal(wc_rowfilter_create(&arena, &back, &filter, NULL), WC_OK);
 		for (int r = 0; r < 50; r++)
 		{
 			char		row[COLUMNS + 1];
-			bool		enough = false;
+			bool		enough;
 
 			random_row(row, true);
-			wc_rowfilter_start_row(filter);
+			enough = wc_rowfilter_start_row(filter, wc_slice_cstr("r"));
 			for (uint32_t i = 0; i < COLUMNS && !enough; i++)
 			{
 				if (row[i] != ' ')
@@ -369,6 +371,160 @@ trees_decide_as_sql(void **state)
 	}
 }
 
+/* --- row keys ----------------------------------------------------------------------- */
+
+#define PARTS_MAX 3
+
+typedef struct Keys
+{
+	WcKeyCheck	check;
+	WcPartShape shapes[PARTS_MAX];
+	WcContentCheck contents[PARTS_MAX];
+	bool		salting[PARTS_MAX];
+} Keys;
+
+/* The first columns of the tree become parts of a key of some layout. */
+static void
+put_in_key(Tree *tree, Keys *keys, WcBuf *bytes)
+{
+	WcKeyLayout *layout = &keys->check.layout;
+
+	memset(keys, 0, sizeof(*keys));
+	keys->check.contents = keys->contents;
+	layout->nparts = below(PARTS_MAX) + 1;
+	layout->parts = keys->shapes;
+	layout->delimiter = wc_slice_cstr(below(2) ? "" : "|");
+	layout->salt.parts = keys->salting;
+	layout->salt.buckets = below(3) == 0 ? 5 : 0;
+	keys->salting[below(layout->nparts)] = true;
+	for (uint32_t i = 0; i < layout->nparts; i++)
+	{
+		WcPartShape *shape = &keys->shapes[i];
+		uint32_t	kind = below(4);
+
+		if (kind == WC_PART_DELIMITED && (i + 1 == layout->nparts || layout->delimiter.len == 0))
+			kind = WC_PART_ESCAPED;
+		if (kind == WC_PART_REST && i + 1 < layout->nparts)
+			kind = WC_PART_FIXED;
+		shape->kind = (uint8_t) kind;
+		shape->length = 2;
+		shape->padded = true;
+		shape->desc = kind <= WC_PART_ESCAPED && below(2) != 0;
+		tree->columns[i] = (WcFilterColumn) {.in_key = true,.column = i,.width = 1};
+	}
+	wc_keycheck_encode(bytes, &keys->check);
+	tree->filter.keys = wc_buf_slice(bytes);
+}
+
+/* wrong: the key is cut, or goes on. */
+static WcSlice
+key_of_row(const Keys *keys, const char *row, bool wrong, WcBuf *out)
+{
+	WcSlice		parts[PARTS_MAX];
+
+	for (uint32_t i = 0; i < keys->check.layout.nparts; i++)
+		parts[i] = row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1);
+	out->len = 0;
+	assert_int_equal(wc_rowkey_compose(&keys->check.layout, parts, out, NULL, NULL), WC_OK);
+	if (wrong && keys->shapes[keys->check.layout.nparts - 1].kind != WC_PART_REST)
+		wc_buf_append_u8(out, 0);
+	else if (wrong)
+		out->len = 0;
+	return wc_buf_slice(out);
+}
+
+/* Is something that must hold about the key alone, and not true? */
+static bool
+key_rejects(const Tree *tree, const char *row, uint32_t nparts)
+{
+	const WcFilterNode *at = tree->nodes;
+	uint32_t	n = at->kind == WC_FILTER_AND ? at->n : 1;
+	bool		rejects = false;
+
+	at += at->kind == WC_FILTER_AND;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const WcFilterNode *node = at;
+		bool		holds = *naive(&at, row) == 't';
+		bool		of_key = true;
+
+		for (; node < at; node++)
+			of_key &= !wc_filter_kind_has_column(node->kind) || node->column < nparts;
+		rejects |= of_key && !holds;
+	}
+	return rejects;
+}
+
+static WcFilterVerdict
+expected_verdict(const Tree *tree, const char *row, uint32_t nparts, bool wrong_key)
+{
+	const char *unknown = strrchr(row, '?');
+
+	if (wrong_key || memchr(row, '?', nparts) != NULL)
+		return WC_FILTER_UNDECIDED;
+	if (key_rejects(tree, row, nparts))
+		return WC_FILTER_REJECTS;
+	if (unknown != NULL)
+		return WC_FILTER_UNDECIDED;
+	return naive_passes(tree, row) ? WC_FILTER_PASSES : WC_FILTER_REJECTS;
+}
+
+static void
+keys_decide_as_sql(void **state)
+{
+	int			decided_by_key = 0;
+
+	for (int round = 0; round < 1000; round++)
+	{
+		WcArena		arena = WC_ARENA_INIT;
+		WcBuf		bytes = WC_BUF_INIT;
+		WcBuf		key = WC_BUF_INIT;
+		WcColumn	columns[COLUMNS];
+		WcScan		scan,
+					back;
+		WcRowFilter *filter;
+		Tree		tree;
+		Keys		keys;
+		WcBuf		check = WC_BUF_INIT;
+		uint32_t	nparts;
+
+		random_tree(&tree);
+		put_in_key(&tree, &keys, &check);
+		nparts = keys.check.layout.nparts;
+		wc_scan_init(&scan, 1);
+		all_columns(&scan, columns);
+		scan.filter = &tree.filter;
+		assert_int_equal(wc_scan_check(&scan, NULL), WC_OK);
+		wc_scan_encode(&bytes, &scan);
+		assert_int_equal(wc_scan_decode(wc_buf_slice(&bytes), &arena, &back, NULL), WC_OK);
+		assert_int_equal(wc_rowfilter_create(&arena, &back, &filter, NULL), WC_OK);
+		for (int r = 0; r < 50; r++)
+		{
+			char		row[COLUMNS + 1];
+			bool		wrong = below(20) == 0;
+			bool		enough;
+
+			random_row(row, true);
+			for (uint32_t i = 0; i < nparts; i++)
+				row[i] = row[i] == ' ' ? 'C' : row[i];
+			enough = wc_rowfilter_start_row(filter, key_of_row(&keys, row, wrong, &key));
+			decided_by_key += enough && wc_rowfilter_verdict(filter) == WC_FILTER_REJECTS;
+			for (uint32_t i = nparts; i < COLUMNS && !enough; i++)
+			{
+				if (row[i] != ' ')
+					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1));
+			}
+			assert_int_equal(wc_rowfilter_verdict(filter), expected_verdict(&tree, row, nparts, wrong));
+		}
+		wc_rowfilter_free(filter);
+		wc_buf_free(&bytes);
+		wc_buf_free(&check);
+		wc_buf_free(&key);
+		wc_arena_free(&arena);
+	}
+	assert_true(decided_by_key > 1000);
+}
+
 /* --- bytes ------------------------------------------------------------------------- */
 
 /* Whatever comes is refused, or is a filter that can be asked. */
@@ -381,13 +537,17 @@ read_scan(WcSlice bytes, void *arg)
 
 	if (wc_scan_decode(bytes, &arena, &scan, NULL) == WC_OK && scan.filter != NULL)
 	{
-		WcRowFilter *filter = wc_rowfilter_create(&arena, &scan);
+		WcRowFilter *filter;
 
-		wc_rowfilter_start_row(filter);
-		for (uint32_t i = 0; i < scan.ncolumns; i++)
-			wc_rowfilter_cell(filter, i, wc_slice_cstr("12"));
-		(void) wc_rowfilter_verdict(filter);
-		(*good)++;
+		if (wc_rowfilter_create(&arena, &scan, &filter, NULL) == WC_OK)
+		{
+			wc_rowfilter_start_row(filter, wc_slice_cstr("ABCDEF"));
+			for (uint32_t i = 0; i < scan.ncolumns; i++)
+				wc_rowfilter_cell(filter, i, wc_slice_cstr("12"));
+			(void) wc_rowfilter_verdict(filter);
+			(*good)++;
+		}
+		wc_rowfilter_free(filter);
 	}
 	wc_arena_free(&arena);
 }
@@ -401,10 +561,14 @@ any_bytes_are_survived(void **state)
 	{
 		WcColumn	columns[COLUMNS];
 		WcBuf		bytes = WC_BUF_INIT;
+		WcBuf		check = WC_BUF_INIT;
 		WcScan		scan;
 		Tree		tree;
+		Keys		keys;
 
 		random_tree(&tree);
+		if (round % 2 == 0)
+			put_in_key(&tree, &keys, &check);
 		for (int i = 0; i < COLUMNS; i++)
 			tree.columns[i].width = below(3);
 		wc_scan_init(&scan, 1);
@@ -416,6 +580,7 @@ any_bytes_are_survived(void **state)
 		wc_mangle_randomly(wc_buf_slice(&bytes), 500, read_scan, &good);
 		good = 0;
 		wc_buf_free(&bytes);
+		wc_buf_free(&check);
 	}
 }
 
@@ -677,6 +842,8 @@ bad_filters_are_refused(void **state)
 	CHECK(tree.filter.shown = COLUMNS + 1, WC_INVALID);
 	CHECK(tree.filter.nnodes = 0, WC_INVALID);
 	CHECK(tree.columns[0].column = COLUMNS, WC_INVALID);
+	CHECK(tree.columns[0].in_key = true, WC_INVALID);
+	assert_string_equal(err.message, "a filter looks at a row key that it does not know");
 	CHECK(tree.columns[0].form = WC_FORM_LAST + 1, WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_SIGNED, tree.columns[0].width = 3), WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_FLOAT, tree.columns[0].width = 2), WC_INVALID);
@@ -712,6 +879,7 @@ main(void)
 		cmocka_unit_test(other_bytes_decide_nothing),
 		cmocka_unit_test(some_bytes_are_equal),
 		cmocka_unit_test(trees_decide_as_sql),
+		cmocka_unit_test(keys_decide_as_sql),
 		cmocka_unit_test(any_bytes_are_survived),
 		cmocka_unit_test(scans_give_what_passes),
 		cmocka_unit_test(large_rows_are_read_twice),
