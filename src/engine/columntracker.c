@@ -107,6 +107,7 @@ wc_columntracker_init(WcColumnTracker *t, const WcColumn *columns, const uint32_
 			wanted->qualifier = columns[i].qualifier;
 			wanted->colno = colnos ? colnos[i] : i;
 			wanted->before = 0;
+			wanted->filtered = false;
 		}
 		else if (!add_range(t, &columns[i]))
 			goto no_memory;

@@ -18,6 +18,7 @@ typedef struct WcWantedColumn
 	WcSlice		qualifier;
 	uint32_t	colno;
 	uint32_t	before;			/* for wc_packedrow_find */
+	bool		filtered;		/* a filter looks at it first */
 } WcWantedColumn;
 
 typedef struct WcWantedRange

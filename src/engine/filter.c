@@ -216,6 +216,12 @@ wc_rowfilter_free(WcRowFilter *f)
 		wc_buf_free(&f->scratch);
 }
 
+bool
+wc_rowfilter_wants(const WcRowFilter *f, uint32_t colno)
+{
+	return colno < f->nscan && f->of_scan[colno] != NONE;
+}
+
 /* --- a row ---------------------------------------------------------------------- */
 
 static bool

@@ -26,6 +26,9 @@ extern WcStatus wc_rowfilter_create(WcArena *arena, const WcScan *scan, WcRowFil
 /* Lets go what is not in the arena; NULL is none. */
 extern void wc_rowfilter_free(WcRowFilter *filter);
 
+/* Does it look at cells of this column? */
+extern bool wc_rowfilter_wants(const WcRowFilter *filter, uint32_t colno);
+
 /* Another row; its key need not stay.  True: no cell of it can change the verdict. */
 extern bool wc_rowfilter_start_row(WcRowFilter *filter, WcSlice row);
 

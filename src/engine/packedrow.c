@@ -136,12 +136,32 @@ wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells)
 
 /* --- reading --------------------------------------------------------------*/
 
+/* Most heads by far: plain, one timestamp, and fewer than 128 cells. */
+static inline bool
+open_short(WcPackedRow *r, WcSlice value)
+{
+	const uint8_t *p = value.data;
+
+	if (value.len < 11 || p[0] != WC_PACKED_VERSION ||
+		p[1] != (WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS) || p[2] > 0x7f || p[2] > value.len / 2)
+		return false;
+	r->d = wc_decoder(wc_slice(p + 11, value.len - 11));
+	r->flags = p[1];
+	r->left = r->ncells = p[2];
+	r->ts = (int64_t) wc_load_u64(p + 3);
+	r->seq = 0;
+	r->qualifier = wc_slice(NULL, 0);
+	return r->ts >= 0;
+}
+
 WcStatus
 wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err)
 {
 	uint8_t		version;
 	const uint8_t known = WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS | WC_PACKED_WRITTEN_AT;
 
+	if (open_short(r, value))
+		return WC_OK;
 	r->d = wc_decoder(value);
 	version = wc_decode_u8(&r->d);
 	r->flags = wc_decode_u8(&r->d);
@@ -198,6 +218,16 @@ take_numbers(WcPackedRow *r, uint8_t head, WcCell *cell)
 		wc_decoder_fail(&r->d);
 }
 
+/* What all cells without heads have in common. */
+static inline void
+set_plain(const WcPackedRow *r, WcCell *cell)
+{
+	cell->type = WC_PUT;
+	cell->ts = r->ts;
+	cell->ttl_us = 0;
+	cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : r->ts;
+}
+
 bool
 wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 {
@@ -206,10 +236,7 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 	if (r->flags & WC_PACKED_PLAIN)
 	{
 		r->qualifier = take_bytes(&r->d);
-		cell->type = WC_PUT;
-		cell->ts = r->ts;
-		cell->ttl_us = 0;
-		cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : r->ts;
+		set_plain(r, cell);
 	}
 	else
 	{
@@ -295,6 +322,7 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	const uint8_t *p = r->d.p;
 	const uint8_t *last = NULL; /* qualifier of the cell before */
 	const uint8_t *value;
+	const uint8_t *behind;
 	WcSlice		here;
 
 	if (before >= r->left)
@@ -305,7 +333,8 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 		p = skip_short(skip_short(p, end), end);
 	}
 	value = skip_short(p, end);
-	if (value == NULL)
+	behind = skip_short(value, end);
+	if (behind == NULL)
 		return false;
 	here = wc_slice(p + 1, *p);
 	*found = wc_slice_eq(here, qualifier);
@@ -315,7 +344,13 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	r->d.p = p;
 	r->left -= before;
 	if (*found)
-		*found = wc_packedrow_next(r, cell);
+	{
+		set_plain(r, cell);
+		cell->qualifier = r->qualifier = here;
+		cell->value = wc_slice(value + 1, *value);
+		r->d.p = behind;
+		r->left--;
+	}
 	return true;
 }
 

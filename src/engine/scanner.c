@@ -73,6 +73,9 @@ is_there(WcScanner *s, bool *exists, WcError *err)
 
 		if (!f->here || !f->existence || !f->wanted)
 			continue;
+		*exists = wc_storescan_plain(f->scan);
+		if (*exists)
+			break;
 		status = advance(s, f, err);
 		*exists = f->seen;
 	}
@@ -126,6 +129,53 @@ static inline bool
 is_hidden(const WcScanner *s, uint32_t colno)
 {
 	return s->filter != NULL && !s->undecided && colno != WC_NO_COLUMN && colno >= s->shown;
+}
+
+/* Can the filter see what it wants without the cells being given one by one? */
+static inline bool
+is_plain(const WcScanner *s)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
+			return false;
+	}
+	return s->values_only;
+}
+
+/*
+ * Shows the filter a row of which every family is plain.  If it passes, its key goes into
+ * the block.
+ */
+static WcStatus
+show_plain_row(WcScanner *s, WcBlockWriter *w, bool *passes, WcError *err)
+{
+	bool		settled = wc_rowfilter_start_row(s->filter, s->lane->row);
+	WcStatus	status = WC_OK;
+	WcFilterVerdict verdict;
+
+	for (uint32_t i = 0; i < s->nfamilies && !settled && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted)
+			status = wc_storescan_show(f->scan, err);
+	}
+	if (status != WC_OK)
+		return status;
+	verdict = wc_rowfilter_verdict(s->filter);
+	*passes = false;
+	if (verdict == WC_FILTER_REJECTS)
+		s->stats.rows_filtered++;
+	else
+		status = is_there(s, passes, err);
+	if (status != WC_OK || !*passes)
+		return status;
+	s->undecided = verdict == WC_FILTER_UNDECIDED;
+	wc_block_row(w, s->lane->row, s->undecided);
+	return WC_OK;
 }
 
 /*
@@ -204,6 +254,13 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 			s->done = true;
 		if (status != WC_OK)
 			return status;
+		if (is_plain(s))
+		{
+			status = show_plain_row(s, w, &exists, err);
+			if (status != WC_OK || exists)
+				return status;
+			continue;
+		}
 		status = look_at_row(s, w, &mark, &verdict, &kept, err);
 		if (status != WC_OK)
 			return status;
@@ -234,11 +291,23 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 static WcStatus
 write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
 {
+	uint32_t	shown = s->filter != NULL && !s->undecided ? s->shown : UINT32_MAX;
+
 	*full = false;
 	for (; s->family < s->nfamilies; s->family++)
 	{
 		WcFamilyScan *f = &s->lane->families[s->family];
 
+		if (!f->drained && !f->has_cell && s->values_only && wc_storescan_plain(f->scan))
+		{
+			uint64_t	ncells = w->ncells;
+			WcStatus	status = wc_storescan_copy(f->scan, w, shown, bytes_target, full, err);
+
+			s->stats.cells_returned += w->ncells - ncells;
+			if (status != WC_OK || *full)
+				return status;
+			f->drained = true;
+		}
 		while (!f->drained)
 		{
 			WcStatus	status = advance(s, f, err);

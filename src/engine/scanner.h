@@ -68,6 +68,7 @@ struct WcScanner
 	uint32_t	family;			/* in a row: whose cells are next */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
+	bool		values_only;	/* every wanted cell is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset */

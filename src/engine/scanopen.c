@@ -289,6 +289,8 @@ open_in_lane(OpenContext *c, const WcScanLane *lane, WcFamilyScan *f, const WcMa
 		status = wc_storescan_open(src, o, c->scanner->at.cancel, &f->scan, err);
 	if (status == WC_OK && (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST))
 		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
+	if (status == WC_OK && c->scanner->filter != NULL)
+		status = wc_storescan_set_filter(f->scan, c->scanner->filter, err);
 	return status;
 }
 
@@ -404,6 +406,7 @@ wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcS
 	s->engine = engine;
 	s->scan = *scan;
 	s->at = *at;
+	s->values_only = !scan->want_ts && !scan->key_only && scan->column_limit == 0 && scan->column_offset == 0;
 	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else

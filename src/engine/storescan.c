@@ -29,6 +29,7 @@ struct WcStoreScan
 	bool		over;			/* nothing more is wanted of it */
 	bool		leave_column;	/* before the next cell */
 	bool		simple;
+	bool		plain;			/* wc_storescan_plain */
 	size_t		column;			/* simple: the next exact column */
 
 	/* rows of packing "row" */
@@ -38,6 +39,9 @@ struct WcStoreScan
 	bool		any_time;		/* no put of a simple row is too old or too new */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
 	uint64_t	simple_cells;
+	WcRowFilter *filter;		/* or NULL */
+	WcWantedColumn *filtered;	/* columns that it looks at, ascending */
+	size_t		nfiltered;
 	WcBuf		row;
 };
 
@@ -89,6 +93,7 @@ wc_storescan_close(WcStoreScan *ss)
 	wc_matcher_free(ss->matcher);
 	wc_matcher_free(ss->any_column);
 	wc_columntracker_free(&ss->columns);
+	free(ss->filtered);
 	wc_buf_free(&ss->row);
 	free(ss);
 }
@@ -146,12 +151,20 @@ start_matcher(WcStoreScan *ss, WcError *err)
 	return WC_OK;
 }
 
+static inline bool
+in_time(const WcStoreScan *ss, int64_t ts)
+{
+	return ss->any_time ||
+		(ts >= ss->oldest_ts && (ts < ss->o.ts_max || ss->o.ts_max == WC_TS_LATEST));
+}
+
 /* The source has moved to a row (or says why not). */
 static WcStatus
 start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 {
 	ss->over = status != WC_OK;
 	ss->leave_column = false;
+	ss->plain = false;
 	if (status != WC_OK)
 		return status;
 	ss->simple = ss->packed != NULL && (ss->packed->flags & WC_PACKED_SIMPLE);
@@ -159,6 +172,8 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 		return start_matcher(ss, err);
 	ss->column = 0;
 	wc_columntracker_start_row(&ss->columns);
+	ss->plain = ss->exact && (ss->packed->flags & WC_PACKED_PLAIN) && ss->packed->left > 0 &&
+		in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts);
 	return WC_OK;
 }
 
@@ -183,13 +198,6 @@ wc_storescan_next_row(WcStoreScan *ss, WcError *err)
 }
 
 /* --- cells of simple rows -------------------------------------------------*/
-
-static inline bool
-in_time(const WcStoreScan *ss, int64_t ts)
-{
-	return ss->any_time ||
-		(ts >= ss->oldest_ts && (ts < ss->o.ts_max || ss->o.ts_max == WC_TS_LATEST));
-}
 
 /* The next wanted cell, whatever its time; false: no more, or corrupt. */
 static bool
@@ -238,6 +246,78 @@ next_simple(WcStoreScan *ss, WcCell *cell, uint32_t *colno, WcError *err)
 	ss->over = true;
 	status = wc_packedrow_status(ss->packed, ss->src->row, err);
 	return status == WC_OK ? WC_END : status;
+}
+
+/* --- plain rows -----------------------------------------------------------*/
+
+bool
+wc_storescan_plain(const WcStoreScan *ss)
+{
+	return ss->plain;
+}
+
+WcStatus
+wc_storescan_set_filter(WcStoreScan *ss, WcRowFilter *filter, WcError *err)
+{
+	ss->filter = filter;
+	if (!ss->exact)
+		return WC_OK;
+	ss->filtered = malloc((ss->columns.ncolumns + 1) * sizeof(WcWantedColumn));
+	if (ss->filtered == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	for (size_t i = 0; i < ss->columns.ncolumns; i++)
+	{
+		WcWantedColumn *wanted = &ss->columns.columns[i];
+
+		wanted->filtered = wc_rowfilter_wants(filter, wanted->colno);
+		if (wanted->filtered)
+			ss->filtered[ss->nfiltered++] = *wanted;
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_storescan_show(WcStoreScan *ss, WcError *err)
+{
+	WcPackedRow row = *ss->packed;
+	bool		enough = false;
+
+	for (size_t i = 0; i < ss->nfiltered && !enough; i++)
+	{
+		WcWantedColumn *wanted = &ss->filtered[i];
+		WcCell		cell;
+
+		if (!wc_packedrow_find(&row, wanted->qualifier, &wanted->before, &cell))
+			continue;
+		ss->simple_cells++;
+		enough = wc_rowfilter_cell(ss->filter, wanted->colno, cell.value);
+	}
+	return wc_packedrow_status(&row, ss->src->row, err);
+}
+
+WcStatus
+wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
+{
+	*full = false;
+	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
+	{
+		WcWantedColumn *wanted = &ss->columns.columns[ss->column];
+		WcPackedRow here = *ss->packed;
+		WcCell		cell;
+
+		if (wanted->colno >= shown || !wc_packedrow_find(ss->packed, wanted->qualifier, &wanted->before, &cell))
+			continue;
+		*full = wc_block_size(w) >= bytes_target;
+		if (*full)
+		{
+			*ss->packed = here;
+			return WC_OK;
+		}
+		ss->simple_cells += !wanted->filtered;
+		wc_block_cell(w, wanted->colno, &cell, false, false);
+	}
+	ss->over = true;
+	return wc_packedrow_status(ss->packed, ss->src->row, err);
 }
 
 /* --- cells ----------------------------------------------------------------*/

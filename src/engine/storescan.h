@@ -11,7 +11,9 @@
 #include <stdatomic.h>
 
 #include "engine/cellsource.h"
+#include "engine/filter.h"
 #include "engine/matcher.h"
+#include "model/cellblock.h"
 
 typedef struct WcStoreScan WcStoreScan;
 
@@ -47,6 +49,30 @@ extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *col
  * first wc_storescan_next of the row, or when that has given WC_END.
  */
 extern WcStatus wc_storescan_exists(WcStoreScan *scan, bool *exists, WcError *err) WC_WARN_UNUSED;
+
+/* --- plain rows ---------------------------------------------------------------
+ *
+ * A row of packing "row" that was written at once and is shown as it is, of which
+ * nothing but exact columns is wanted, is plain: its cells need not be given one by
+ * one. */
+
+/* Is the current row plain?  (It exists then.) */
+extern bool wc_storescan_plain(const WcStoreScan *scan);
+
+/* Which columns wc_storescan_show is to show; once, before the first row. */
+extern WcStatus wc_storescan_set_filter(WcStoreScan *scan, WcRowFilter *filter, WcError *err) WC_WARN_UNUSED;
+
+/* Shows a plain row's cells to the filter, as many as it takes; the scan stays where
+ * it is in the row. */
+extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Writes what is left of a plain row into the block: those of the wanted columns whose
+ * number is below shown, with nothing but their values.  *full: the block has reached
+ * its size before a cell, which the next call writes.
+ */
+extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
+								  bool *full, WcError *err) WC_WARN_UNUSED;
 
 /* What was done so far: cells looked at, seeks in the storage below. */
 extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);

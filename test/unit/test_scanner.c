@@ -189,6 +189,75 @@ test_end_is_said_at_once(void **state)
 	}
 }
 
+/* Columns that are named come once each, in the order of their names, wherever blocks end. */
+static void
+test_named_columns_over_blocks(void **state)
+{
+	static const char *const names[] = {"c", "x", "a", "e", "b", "aa"};
+
+	EACH_PACKING(p)
+	{
+		for (size_t target = 0; target < 40; target++)
+		{
+			Kit			kit;
+			WcColumn	columns[6];
+			WcScan		s;
+			WcReadPoint at;
+			WcScanner  *scanner;
+			WcBuf		block = WC_BUF_INIT;
+			char		text[256] = "";
+			WcStatus	status;
+
+			kit_open(&kit);
+			kit_create(&kit, "t", *p, 1);
+			for (int row = 0; row < 3; row++)
+			{
+				for (int i = 0; i < 5; i++)
+					if (row != 1 || i % 2 == 0)
+						kit_put(&kit, row == 0 ? "q" : row == 1 ? "r" : "s", 1, (const char *[]){"a", "b", "c", "d", "e"}[i],
+								KIT_LATEST, (const char *[]){"1", "22", "", "4", "55555"}[i]);
+			}
+			kit_commit(&kit);
+			for (int i = 0; i < 6; i++)
+				columns[i] = (WcColumn){.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s(names[i])};
+			at = kit_point(&kit, false);
+			wc_scan_init(&s, kit.table);
+			s.rows_by_existence = target % 2 == 0;
+			s.columns = columns;
+			s.ncolumns = 6;
+			assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+			do
+			{
+				WcBlockReader reader;
+				WcBlockEntry entry;
+				WcSlice		row;
+				WcCell		cell;
+				uint32_t	colno;
+
+				block.len = 0;
+				status = wc_scanner_next(scanner, &block, target, 0, &kit.err);
+				assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
+				while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+				{
+					size_t		n = strlen(text);
+
+					assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+					if (entry == WC_BLOCK_ROW)
+						snprintf(text + n, sizeof(text) - n, "%.*s:", (int) row.len, (const char *) row.data);
+					else
+						snprintf(text + n, sizeof(text) - n, "%u=%.*s,", (unsigned) colno, (int) cell.value.len,
+								 (const char *) cell.value.data);
+				}
+			} while (status == WC_OK);
+			assert_int_equal(status, WC_END);
+			assert_string_equal(text, "q:2=1,4=22,0=,3=55555,r:2=1,0=,3=55555,s:2=1,4=22,0=,3=55555,");
+			wc_scanner_close(scanner);
+			wc_buf_free(&block);
+			kit_close(&kit);
+		}
+	}
+}
+
 /* A row that is larger than a block goes on in the next, cell by cell. */
 static void
 test_row_over_blocks(void **state)
@@ -637,6 +706,7 @@ main(void)
 		cmocka_unit_test(test_rows_by_existence),
 		cmocka_unit_test(test_ttl_of_rows),
 		cmocka_unit_test(test_end_is_said_at_once),
+		cmocka_unit_test(test_named_columns_over_blocks),
 		cmocka_unit_test(test_row_over_blocks),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_cancel),
