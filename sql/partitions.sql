@@ -209,6 +209,84 @@ SELECT same('SELECT * FROM orders ORDER BY region, id');
 SELECT same('SELECT o.* FROM orders o JOIN orders p ON o.region = p.region AND o.id = p.id + 3 WHERE p.id < 40 ORDER BY o.id');
 INSERT INTO orders VALUES ('west', 1, 1);
 
+-- --- asynchronous Append ------------------------------------------------------
+
+-- seventy partitions: more than are opened before their rows are wanted
+CREATE TABLE hours (h int NOT NULL, id int NOT NULL, v text) PARTITION BY LIST (h);
+DO $$ BEGIN
+  FOR i IN 0..69 LOOP
+    EXECUTE format('CREATE FOREIGN TABLE hours_%s (h int NOT NULL, id int OPTIONS (rowkey ''1'') NOT NULL, v text) SERVER widecol', i);
+    EXECUTE format('ALTER TABLE hours ATTACH PARTITION hours_%s FOR VALUES IN (%s)', i, i);
+  END LOOP;
+END $$;
+CREATE TABLE hours_70 PARTITION OF hours FOR VALUES IN (70);
+INSERT INTO hours SELECT h, id, h || '.' || id FROM generate_series(0, 70) h, generate_series(1, 1 + h % 5) id;
+CREATE TABLE heap.hours AS SELECT * FROM hours;
+ANALYZE hours;
+
+-- where few rows are expected, and all of them wanted
+EXPLAIN (COSTS OFF) SELECT * FROM hours WHERE h IN (1, 2, 70) AND id = 2;
+EXPLAIN (COSTS OFF) SELECT * FROM hours WHERE h IN (1, 2) LIMIT 1;
+EXPLAIN (COSTS OFF) DECLARE c CURSOR FOR SELECT * FROM hours WHERE h IN (1, 2);
+EXPLAIN (COSTS OFF) UPDATE hours SET v = v || '' WHERE h IN (1, 2);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT * FROM orders_n0 UNION ALL SELECT * FROM orders_s) o;
+INSERT INTO orders_s SELECT 'south', g, 1 FROM generate_series(1001, 2000) g;
+ANALYZE orders_s;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT * FROM orders_n0 UNION ALL SELECT * FROM orders_s) o;
+SET enable_async_append = off;
+EXPLAIN (COSTS OFF) SELECT * FROM hours WHERE h IN (1, 2);
+RESET enable_async_append;
+
+-- foreign tables in their order, behind others
+SELECT string_agg(v, ' ') FROM (SELECT v FROM hours WHERE h IN (3, 7, 70, 11) AND id < 3) q;
+SELECT same('SELECT count(*), sum(id), min(v) FROM hours');
+SELECT same('SELECT * FROM hours WHERE id > 3 ORDER BY h, id');
+EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF) SELECT * FROM hours WHERE h IN (0, 1, 69) AND id = 2;
+
+-- again and again, all of it or not
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT same('SELECT g, count(h), sum(h) FROM generate_series(1, 6) g LEFT JOIN hours ON id = g GROUP BY g ORDER BY g');
+SELECT same('SELECT g, count(h) FROM generate_series(1, 3) g JOIN hours ON id >= g AND h < 4 GROUP BY g ORDER BY g');
+SELECT same('SELECT g, (SELECT count(*) FROM hours WHERE h = g AND id > 1) FROM generate_series(66, 71) g ORDER BY g');
+SELECT same('SELECT g, (SELECT string_agg(v, '','' ORDER BY v) FROM hours WHERE id >= g AND h < 10) FROM generate_series(1, 6) g ORDER BY g');
+SELECT g, EXISTS (SELECT FROM hours WHERE id >= g), (SELECT h FROM hours WHERE id >= g AND h < 60 LIMIT 1) FROM generate_series(4, 6) g;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+
+-- own writes, savepoints; rows larger than what a session has room for
+BEGIN;
+UPDATE hours SET v = 'changed' WHERE id = 1;
+INSERT INTO hours SELECT h, 100, repeat('x', 20000) FROM generate_series(0, 69) h;
+SELECT count(*), sum(length(v)) FROM hours WHERE id IN (1, 100);
+SAVEPOINT s;
+DELETE FROM hours WHERE h = 5;
+SELECT count(*), sum(length(v)) FROM hours WHERE id IN (1, 100);
+ROLLBACK TO s;
+SELECT count(*), sum(length(v)) FROM hours WHERE id IN (1, 100);
+DECLARE c SCROLL CURSOR FOR SELECT h, id FROM hours WHERE id = 2;
+FETCH 2 FROM c;
+DELETE FROM hours;
+FETCH 2 FROM c;
+FETCH BACKWARD 3 FROM c;
+MOVE 50 IN c;
+FETCH 1 FROM c;
+ROLLBACK;
+
+-- a function that reads the same tables meanwhile
+CREATE FUNCTION counted(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM hours WHERE id = i); END $$;
+SELECT id, counted(id), count(*) FROM hours WHERE h < 6 AND counted(id) > 20 GROUP BY 1, 2 ORDER BY 1;
+
+-- an error in one of them, amid the others
+BEGIN;
+SAVEPOINT s;
+SELECT sum(1 / (h - 7)) FROM hours WHERE h < 60;
+ROLLBACK TO s;
+SELECT same('SELECT count(*) FROM hours WHERE h < 60');
+COMMIT;
+
 -- --- inheritance --------------------------------------------------------------
 
 CREATE TABLE things (id int NOT NULL, name text);
@@ -249,6 +327,7 @@ TRUNCATE things;
 SELECT count(*) FROM things;
 
 DEALLOCATE ALL;
+SELECT count(widecol.drop_table('hours_' || i)) FROM generate_series(0, 69) i;
 SELECT count(widecol.drop_table(t)) FROM unnest('{visits_1,visits_2,visits_d,pages_1,pages_2,orders_s,orders_n0,orders_n1,books,tools}'::text[]) t;
 DROP SCHEMA heap CASCADE;
 SET client_min_messages = error;

@@ -25,6 +25,7 @@
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
 #define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
+#define WC_SCANS_AHEAD_MAX		64					/* with so many open, a session opens none before its rows are wanted */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
 
 #define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction may have locked */

@@ -93,7 +93,8 @@ extern void wc_client_snapshot_release(WcClientSnapshot *snapshot);
 extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
 
 /*
- * Starts a scan (one round trip, which brings the first rows).  The scan is
+ * Starts a scan: asks for its first rows, for which only wc_client_next_row waits
+ * (a round trip), and raises what is wrong with the scan.  The scan is
  * serialised at once; nothing it points to is kept.  own writes with cid less
  * than `cid` are seen (usually the PostgreSQL snapshot's curcid).  once: the
  * caller will open no other scan at this snapshot (lets the engine not keep it).
@@ -102,6 +103,9 @@ extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
  */
 extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 										 uint64 rows_hint, MemoryContext context);
+
+/* Is there room for scans that are opened well before their rows are wanted? */
+extern bool wc_client_scans_ahead(void);
 
 /*
  * The next row: false at the end.  Leaves what was not read of the row before.

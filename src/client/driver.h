@@ -88,13 +88,18 @@ typedef struct WcDriver
 	uint32		(*new_table_id) (void);
 
 	/*
-	 * scan_open brings the first block into scan->block; scan_next the block
-	 * after it, false when there is none.  scan_close never fails.
+	 * scan_open asks for the first block and does not wait for it: many scans may be
+	 * opened before any of them is read.  scan_next brings the next block, the first
+	 * one first, into scan->block; false when there is none.  What is wrong with the
+	 * opening it raises.  scan_close never fails.
 	 */
 	void		(*scan_open) (WcDriverScan *scan, const WcDriverOpen *open);
 	bool		(*scan_next) (WcDriverScan *scan);
 	void		(*scan_stats) (WcDriverScan *scan);
 	void		(*scan_close) (WcDriverScan *scan);
+
+	/* How many scans the other side holds something for; never fails. */
+	uint32		(*scans_open) (void);
 
 	/* Takes the snapshot of a number now, unless it is there; a round trip. */
 	void		(*snapshot_take) (uint64 snapshot);

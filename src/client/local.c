@@ -30,6 +30,7 @@ typedef struct Deferred
 } Deferred;
 
 static dlist_head scans = DLIST_STATIC_INIT(scans);
+static uint32 nscans;			/* in the list */
 static uint32 *free_numbers;	/* as many as have been given at most */
 static int	nfree_numbers;
 static uint32 next_number;
@@ -183,6 +184,7 @@ forget_scan(WcDriverScan *scan)
 	scan->open = false;
 	scan->pending = 0;
 	dlist_delete(&scan->node);
+	nscans--;
 	free_numbers[nfree_numbers++] = scan->number;
 }
 
@@ -322,6 +324,7 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 
 	m.scan_no = scan->number = take_number();
 	dlist_push_head(&scans, &scan->node);
+	nscans++;
 	scan->open = true;
 	scan->block = take_buffer();
 	scan->stash = take_buffer();
@@ -335,9 +338,6 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	wc_message_open_encode(wc_connection_message(), &m, open->scan);
 	scan->pending = wc_connection_send(WC_MSG_OPEN, 0, true);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
-
-	await_block(scan);
-	accept_block(scan);
 }
 
 static bool
@@ -355,10 +355,17 @@ local_scan_next(WcDriverScan *scan)
 	}
 	accept_block(scan);
 
-	/* While this one is consumed the engine prepares the next. */
-	if (scan->open && scan->pending == 0)
+	/* While this one is consumed the engine prepares the next.  Behind the first
+	 * it waits: often no more is wanted. */
+	if (scan->open && scan->pending == 0 && scan->batches > 1)
 		ask_next(scan);
 	return true;
+}
+
+static uint32
+local_scans_open(void)
+{
+	return nscans;
 }
 
 /* --- requests with one answer ----------------------------------------------*/
@@ -421,8 +428,11 @@ local_scan_stats(WcDriverScan *scan)
 		return;
 	wc_message_numbers_encode(begin_request(), &number, 1);
 	frame = await_frame(wc_connection_send(WC_MSG_STATS, 0, true));
-	if (scan->complete)
-		return;					/* its last block was on the way: that has brought them */
+
+	/* Its last block was on the way: that has brought them.  Or an error, of which
+	 * nobody will hear: it has none. */
+	if (scan->complete || (scan->stashed && scan->stash_failed))
+		return;
 	payload = payload_of(frame);
 	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
 		wc_raise(&err);
@@ -756,6 +766,7 @@ const WcDriver wc_local_driver = {
 	.new_table_id = local_new_table_id,
 	.scan_open = local_scan_open,
 	.scan_next = local_scan_next,
+	.scans_open = local_scans_open,
 	.scan_stats = local_scan_stats,
 	.scan_close = local_scan_close,
 	.snapshot_take = local_snapshot_take,

@@ -75,8 +75,13 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	s->cleanup.arg = s;
 	MemoryContextRegisterResetCallback(own, &s->cleanup);
 	wc_driver()->scan_open(&s->driver, &open);
-	open_block(s);
-	return s;
+	return s;					/* its reader is at the end of no block */
+}
+
+bool
+wc_client_scans_ahead(void)
+{
+	return wc_driver()->scans_open() < WC_SCANS_AHEAD_MAX;
 }
 
 static void pg_attribute_noreturn()

@@ -21,6 +21,10 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = widecolIterateForeignScan;
 	routine->ReScanForeignScan = widecolReScanForeignScan;
 	routine->EndForeignScan = widecolEndForeignScan;
+	routine->IsForeignPathAsyncCapable = widecolIsForeignPathAsyncCapable;
+	routine->ForeignAsyncRequest = widecolForeignAsyncRequest;
+	routine->ForeignAsyncConfigureWait = widecolForeignAsyncConfigureWait;
+	routine->ForeignAsyncNotify = widecolForeignAsyncNotify;
 	routine->ExplainForeignScan = widecolExplainForeignScan;
 	routine->AnalyzeForeignTable = widecolAnalyzeForeignTable;
 	routine->ImportForeignSchema = widecolImportForeignSchema;

@@ -24,6 +24,12 @@ extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
 
+/* async.c */
+extern bool widecolIsForeignPathAsyncCapable(ForeignPath *path);
+extern void widecolForeignAsyncRequest(AsyncRequest *areq);
+extern void widecolForeignAsyncConfigureWait(AsyncRequest *areq);
+extern void widecolForeignAsyncNotify(AsyncRequest *areq);
+
 /* explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
 

@@ -31,6 +31,10 @@
 /* A walk backwards costs a little more: of two equal plans take the other. */
 #define WC_REVERSED_FACTOR 1.05
 
+/* Below an Append, scans of so many rows at most are asynchronous: of a thousand, what
+ * the rows cost more has been measured to be what opening together saves. */
+#define WC_ASYNC_ROWS_MAX 300
+
 /* Kept in RelOptInfo.fdw_private. */
 typedef struct WcRelPlan
 {
@@ -122,8 +126,27 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 
 /* --- paths --------------------------------------------------------------------
  * A path's fdw_private: (walks backwards, merges buckets, takes keys from
- * other relations), or what lookahead.c put there.
+ * other relations, gives few rows all of which are wanted), or what lookahead.c
+ * put there.
  */
+
+bool
+wc_plan_path_is_small(const ForeignPath *path)
+{
+	return IsA(path->fdw_private, IntList) && lfourth_int(path->fdw_private) != 0;
+}
+
+/*
+ * Is it as well to open the scan before its rows are wanted, and to pay a little more
+ * for each of them?  Not when perhaps they are never wanted (a LIMIT, a cursor).  Rows
+ * that are changed come partition by partition, as they always have.
+ */
+static bool
+suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
+{
+	return root->tuple_fraction <= 0 && rows <= WC_ASYNC_ROWS_MAX && rows * rel->reltarget->width <= WC_BLOCK_MAX &&
+		!bms_is_member(rel->relid, root->all_result_relids);
+}
 
 static void
 add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order,
@@ -143,8 +166,9 @@ add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const W
 	if (order->reversed)
 		total = startup + (total - startup) * WC_REVERSED_FACTOR;
 	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
-												list_make3_int(order->reversed, order->merged,
-															   !bms_is_empty(quals->outer_relids))));
+												list_make4_int(order->reversed, order->merged,
+															   !bms_is_empty(quals->outer_relids),
+															   suits_async(root, rel, rows))));
 }
 
 /* Distinct sets of outer relations. */

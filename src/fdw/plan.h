@@ -1,5 +1,5 @@
 /*
- * fdw/plan.h: what planning a scan leaves for planning a join.
+ * fdw/plan.h: what planning a scan leaves for planning what is above.
  */
 #ifndef WC_FDW_PLAN_H
 #define WC_FDW_PLAN_H
@@ -13,5 +13,8 @@
 /* The foreign table of a base relation that is ours and whose paths have been
  * made; NULL: it is not. */
 extern const WcRelation *wc_plan_relation(const RelOptInfo *rel);
+
+/* Few rows, and all of them wanted: for an asynchronous Append. */
+extern bool wc_plan_path_is_small(const ForeignPath *path);
 
 #endif

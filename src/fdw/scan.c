@@ -74,6 +74,7 @@ typedef struct WcScanState
 	WcClientSnapshot *snapshot; /* held from the first row (a cursor: from its opening) to the end */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
+	bool		asked;			/* below an asynchronous Append: to be opened */
 
 	WcRowCache *kept;			/* rows read since the start, NULL: not kept */
 	uint64		next;			/* of them, the one to give next */
@@ -513,11 +514,35 @@ widecolIterateForeignScan(ForeignScanState *node)
 	return slot;
 }
 
+/* Memory as in widecolIterateForeignScan. */
+static void
+start_ahead(WcScanState *state, ForeignScanState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	start(state, node);
+	MemoryContextSwitchTo(old);
+}
+
+bool
+wc_scan_state_open_ahead(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+	bool		first = !state->asked;
+
+	state->asked = true;
+	if (state->scan == NULL && !state->prefetched && !state->done && state->lookahead == NULL &&
+		wc_client_scans_ahead())
+		start_ahead(state, node);
+	return first;
+}
+
 void
 widecolReScanForeignScan(ForeignScanState *node)
 {
 	WcScanState *state = node->fdw_state;
 
+	state->asked = false;
 	if (bms_overlap(node->ss.ps.chgParam, state->params))
 	{
 		state->bounds_known = false;

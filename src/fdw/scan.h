@@ -1,5 +1,5 @@
 /*
- * fdw/scan.h: what EXPLAIN and direct modifications want to know of a scan.
+ * fdw/scan.h: what EXPLAIN, direct modifications and async.c want of a scan.
  */
 #ifndef WC_FDW_SCAN_H
 #define WC_FDW_SCAN_H
@@ -23,5 +23,11 @@ extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClien
 
 /* Adds what such a modification has read. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
+
+/*
+ * Opens the Scan before its first row is wanted, unless so many are open already
+ * that this has to wait.  True: nobody has asked for that since the last rescan.
+ */
+extern bool wc_scan_state_open_ahead(ForeignScanState *node);
 
 #endif
