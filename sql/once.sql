@@ -34,6 +34,16 @@ WITH a AS (UPDATE t SET n = 100 WHERE k = 1), b AS (DELETE FROM t WHERE k = 1 RE
 SELECT * FROM t ORDER BY k;
 ROLLBACK;
 
+-- whatever its key is: one that comes from a tuple, and from the engine, in two forms of one number
+CREATE FOREIGN TABLE o (k oid OPTIONS (rowkey '1', encoding 'text'), s "char" OPTIONS (rowkey '2', encoding 'text'), n int)
+  SERVER widecol OPTIONS (table 'once_o');
+INSERT INTO o VALUES (4294967295, 'x', 1), (7, E'\\201', 1), (2147483648, E'\\377', 1);
+WITH a AS (UPDATE o SET n = 2 WHERE k > 0 RETURNING k, n), b AS (DELETE FROM o WHERE n = 1 AND n IS NOT NULL RETURNING k)
+SELECT k, n FROM a UNION ALL SELECT k, -1 FROM b ORDER BY 1, 2;
+SELECT * FROM o ORDER BY k;
+DROP FOREIGN TABLE o;
+SELECT widecol.drop_table('once_o');
+
 -- the next statement of the transaction has it again, also one that a trigger runs
 CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

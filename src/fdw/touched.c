@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/tupmacs.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -117,10 +118,15 @@ wc_touched_open(ModifyTableState *mtstate)
 static void
 append_value(StringInfo id, Form_pg_attribute att, Datum value)
 {
+	Datum		stored;
 	uint32		len;
 
 	if (att->attbyval)
-		appendBinaryStringInfo(id, (const char *) &value, sizeof(value));
+	{
+		/* what is beyond its length differs: of an oid from a tuple it may be all ones */
+		store_att_byval(&stored, value, att->attlen);
+		appendBinaryStringInfo(id, (const char *) &stored, att->attlen);
+	}
 	else if (att->attlen > 0)
 		appendBinaryStringInfo(id, DatumGetPointer(value), att->attlen);
 	else if (att->attlen == -1)
