@@ -200,8 +200,7 @@ CHANGES = [insert] * 4 + [insert_shifted, update_key, update_from, delete_using,
 
 
 def change(rng, tables, table):
-    # nobody would keep the heap's copy of the raw key right
-    return rng.choice([look, change_range] if table.raw_key else CHANGES)(rng, tables, table)
+    return rng.choice([look] if table.cells else [look, change_range] if table.raw_key else CHANGES)(rng, tables, table)
 
 
 def transaction(rng, tables):
@@ -227,8 +226,8 @@ def transaction(rng, tables):
             story.append(everything(table))
         else:
             story += guarded(rng, change(rng, tables, table), i)
-    if rng.random() < 0.1 and not table.raw_key:
-        story.append(Statement(f"TRUNCATE {table.name}"))
+    if rng.random() < 0.1 and not table.fixed:
+        story.append(Statement(f"{'DELETE FROM' if table.shares else 'TRUNCATE'} {table.name}"))
         story.append(everything(table))
     story.append(Statement(rng.choice(["COMMIT", "COMMIT", "ROLLBACK"])))
     return story + [everything(t) for t in tables]

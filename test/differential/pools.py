@@ -132,6 +132,10 @@ RANGE = Type("int4range", "range", ["empty", "[1,5)", "[3,)", "(,)"], ["[1,2)"],
 MOOD = Type("mood", "mood", ["sad", "ok", "happy"], aggregates=("min", "max", "count"))
 DOM = Type("posint", "number", ["1", "2", "3", "10"], ["5"], ["2::int2", "3000000000", "1.5"], aggregates=SUMS, shift=["{c} + 1", "{c} - 1"])
 
+# What cells have besides.
+FAMILY = Type('text COLLATE "C"', "text", ["cf", "other", "fü"], ["", "c", "nosuch"], textual=True)
+TS = Type("int8", "number", ["0", "1", "2", "5", "1000", "1700000000000000", "4000000000000000000"], ["3", "-1", "9223372036854775807"], WIDE, aggregates=SUMS)
+
 # Key columns: type, then options for OPTIONS (...).
 KEYS = [
     (SMALL, ""), (SMALL, ""), (SMALL, ", sort 'desc'"), (INT2, ""), (INT4, ""), (INT8, ""), (INT8, ", sort 'desc'"), (BIG, ""),

@@ -21,7 +21,7 @@ from collections import Counter
 
 import changes
 import queries
-from tables import Table
+from tables import make_table
 
 SHRINK_TRIES = 300
 MARK = "@@"
@@ -143,7 +143,7 @@ class Round:
     def __init__(self, seed, number, ncases):
         rng = random.Random(f"{seed} {number}")
         self.number = number
-        self.tables = [Table(rng, f"t{i}") for i in range(rng.choice([1, 2, 2, 3]))]
+        self.tables = [make_table(rng, f"t{i}") for i in range(rng.choice([1, 2, 2, 3]))]
         self.loads = [table.load() for table in self.tables]
         self.cases = [make_case(rng, self.tables) for _ in range(ncases)]
         self.styles = [[f"SET {name} = '{rng.choice(values)}'" for name, values in STYLES.items()] for _ in range(2)]

@@ -32,6 +32,12 @@ class Column:
         return self.type.literal(rng.choice(self.type.stored))
 
 
+def tells_types(c):
+    """Can a key part that has one value be a record type?"""
+    return not any(e in c.options for e in ("md5", "sha1", "murmur3")) and c.type.shift is not None and \
+        c.type.base not in ("bool", "posint", "interval", "jsonb", "int4[]", "inet", "int4range", "mood")
+
+
 def map_literal(rng):
     """Never empty: a map without entries is NULL when it is read.  And with no empty
     value under the empty qualifier: that is the marker of a row without values."""
@@ -41,6 +47,8 @@ def map_literal(rng):
 
 
 class Table:
+    cells = False
+
     def __init__(self, rng, name):
         self.name = name
         self.rng = rng
@@ -55,9 +63,36 @@ class Table:
         if rng.random() < 0.3:
             rng.shuffle(self.columns)
         self.nrows = rng.choice([0, 1, 5, 40, 150, 150, 400, 2000])
-        self.partitions = rng.choice([0, 0, 0, 0, 0, 0, 2, 3])   # by hash of the first key part
+        self.partitions = rng.choice([0, 0, 0, 0, 0, 0, 2, 3])   # by the first key part
+        self.lists = self.make_lists() if self.partitions and rng.random() < 0.5 else []
+        self.constants = self.make_constants() if not self.partitions and rng.random() < 0.2 else []
         self.raw_key = not self.partitions and rng.random() < 0.15
         self.rows = []
+        self.others = []
+
+    @property
+    def fixed(self):
+        """Can it not be changed in all the ways that a heap table can?  (Nobody would keep
+        the heap's copy of the raw key right.)"""
+        return self.raw_key or self.cells
+
+    @property
+    def shares(self):
+        """Are there rows of other foreign tables in its stored table?"""
+        return bool(self.lists or self.constants)
+
+    def make_lists(self):
+        """Partitions by list: each a record type, all of them in one stored table."""
+        values = [self.keys[0].type.literal(v) for v in self.keys[0].type.stored[self.keys[0].never_empty:]]
+        if not tells_types(self.keys[0]) or len(values) < self.partitions:
+            return []
+        self.rng.shuffle(values)
+        return [values[i::self.partitions + 1] for i in range(self.partitions)]
+
+    def make_constants(self):
+        """(key column, its one value): the rows are of one record type, beside others."""
+        chosen = [c for c in self.keys if tells_types(c) and len(c.type.stored) > 2]
+        return [(c, c.literal(self.rng)) for c in self.rng.sample(chosen, min(len(chosen), self.rng.choice([1, 1, 2])))]
 
     def make_keys(self):
         rng = self.rng
@@ -116,19 +151,26 @@ class Table:
     def ddl(self):
         if self.partitions:
             columns = ", ".join(f"{c.name} {c.type.name}" for c in self.columns)
-            stored = [f"CREATE TABLE w.{self.name} ({columns}) PARTITION BY HASH ({self.keys[0].name})"]
+            way = "LIST" if self.lists else "HASH"
+            stored = [f"CREATE TABLE w.{self.name} ({columns}) PARTITION BY {way} ({self.keys[0].name})"]
             for i in range(self.partitions):
-                stored += [self.foreign(f"{self.name}_{i}", f"{self.stored}_{i}"),
-                           f"ALTER TABLE w.{self.name} ATTACH PARTITION w.{self.name}_{i} "
-                           f"FOR VALUES WITH (MODULUS {self.partitions}, REMAINDER {i})"]
+                bound = f"IN ({', '.join(self.lists[i])})" if self.lists else f"WITH (MODULUS {self.partitions}, REMAINDER {i})"
+                stored += [self.foreign(f"{self.name}_{i}", f"{self.stored}_{0 if self.lists else i}"),
+                           f"ALTER TABLE w.{self.name} ATTACH PARTITION w.{self.name}_{i} FOR VALUES {bound}"]
+            if self.lists:
+                stored += [self.foreign(f"{self.name}_9", f"{self.stored}_9"),
+                           f"ALTER TABLE w.{self.name} ATTACH PARTITION w.{self.name}_9 DEFAULT"]
         else:
             stored = [self.foreign(self.name, self.stored)]
+        if self.constants:
+            stored.append(self.foreign(f"{self.name}_all", self.stored))
+            stored += [f"ALTER FOREIGN TABLE w.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
         key = ", ".join(c.name for c in self.keys)
         # A replaced row needs no check; moved keys are looked at when the statement is over.
         when = "" if self.duplicates_fail else " DEFERRABLE"
         heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
                 f", PRIMARY KEY ({key}){when})")
-        return stored + [heap]
+        return stored + [heap] + [f"ALTER TABLE h.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
 
     def foreign(self, name, stored):
         """CREATE FOREIGN TABLE."""
@@ -151,12 +193,18 @@ class Table:
     def row(self, rng):
         """Expressions in the order of the columns."""
         sparse = rng.choice([0.1, 0.3, 0.9])
-        return [c.literal(rng) if c.key or rng.random() >= sparse else "NULL" for c in self.columns]
+        row = [c.literal(rng) if c.key or rng.random() >= sparse else "NULL" for c in self.columns]
+        for c, value in self.constants:
+            if rng.random() < 0.95 or not self.rows:
+                row[self.columns.index(c)] = value
+        return row
 
     def load(self):
         """Rows go to the heap table, whose key makes them distinct, and from there."""
         if not self.rows:
             self.rows = [self.row(self.rng) for _ in range(self.nrows)]
+        if not self.others and self.constants:
+            self.others = [[c.literal(self.rng) for c in self.columns] for _ in range(20)]
         sql = [f"CREATE TEMP TABLE draft (LIKE h.{self.name})"]
         for i in range(0, len(self.rows), 50):
             rows = ",\n ".join("(" + ", ".join(row) + ")" for row in self.rows[i:i + 50])
@@ -164,6 +212,11 @@ class Table:
         key = ", ".join(c.name for c in self.keys)
         sql.append(f"INSERT INTO h.{self.name} SELECT DISTINCT ON ({key}) * FROM draft")
         sql.append("DROP TABLE draft")
+        if self.others:
+            rows = ",\n ".join("(" + ", ".join(row) + ")" for row in self.others)
+            same = " AND ".join(f"{c.name} = {value}" for c, value in self.constants)
+            names = ", ".join(c.name for c in self.columns)
+            sql.append(f"INSERT INTO w.{self.name}_all SELECT * FROM (VALUES {rows}) v ({names}) WHERE NOT ({same}) ON CONFLICT DO NOTHING")
         sql.append(f"INSERT INTO w.{self.name} SELECT * FROM h.{self.name}")
         if self.raw_key:
             same = " AND ".join(f"t.{c.name} = w.{c.name}" for c in self.keys)
@@ -177,5 +230,34 @@ class Table:
     def drop(self):
         # psql's \\gexec runs what the rows say: the table may be of either kind
         return [f"SELECT format('DROP %s %s CASCADE', CASE relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::regclass) "
-                f"FROM pg_class WHERE oid IN (to_regclass('w.{self.name}'), to_regclass('h.{self.name}')) \\gexec",
+                f"FROM pg_class WHERE oid IN (to_regclass('w.{self.name}'), to_regclass('w.{self.name}_all'), to_regclass('h.{self.name}')) \\gexec",
                 f"SELECT widecol.drop_table(name) FROM widecol.tables WHERE name ~ '^{self.stored}(_[0-9])?$'"]
+
+
+class CellTable(Table):
+    """Layout cell: a row is one version of a cell.  Only read."""
+
+    cells = True
+
+    def __init__(self, rng, name):
+        super().__init__(rng, name)
+        self.partitions, self.lists, self.constants, self.salt, self.raw_key, self.duplicates_fail = 0, [], [], [], False, True
+        types = [rng.choice([pools.TEXT_C, pools.TEXT, pools.BYTEA]), pools.FAMILY, rng.choice([pools.TEXT_C, pools.TEXT, pools.BYTEA]), pools.TS]
+        self.keys = [Column(n, t, "", key=True) for n, t in zip(['"row"', "family", "qualifier", "ts"], types)]
+        self.keys[0].never_empty = True
+        self.values = [Column("value", rng.choice([pools.TEXT_C, pools.BYTEA]), "")]
+        self.columns = self.keys + self.values
+
+    def row(self, rng):
+        # an absent value is no cell
+        return [c.literal(rng) for c in self.columns]
+
+    def foreign(self, name, stored):
+        families = ", ".join(f'"{f}": {{"versions": 1000, "packing": "{self.packing}"}}' for f in pools.FAMILY.stored)
+        columns = ", ".join(f"{c.name} {c.type.name}" for c in self.columns)
+        return (f"CREATE FOREIGN TABLE w.{name} ({columns}) SERVER widecol OPTIONS (\"table\" {quote(stored)}, layout 'cell', "
+                f"families '{{{families}}}')")
+
+
+def make_table(rng, name):
+    return (CellTable if rng.random() < 0.1 else Table)(rng, name)
