@@ -14,7 +14,7 @@ CREATE FUNCTION filtered(tab text, condition text) RETURNS SETOF text LANGUAGE p
 DECLARE line text; pushed text[]; local text[]; heaps text[]; query text = format('SELECT array_agg(t::text ORDER BY t::text) FROM %s t WHERE %s', tab, condition);
 BEGIN
   FOR line IN EXECUTE format('EXPLAIN (COSTS OFF) SELECT * FROM %s WHERE %s', tab, condition) LOOP
-    IF line ~ '(Filter|Scan):' THEN RETURN NEXT trim(line); END IF;
+    IF line ~ '(Filter|Scan):' THEN RETURN NEXT regexp_replace(trim(line), '\(InitPlan (\d+)\)\.col1', '$0'); END IF;
   END LOOP;
   EXECUTE query INTO pushed;
   PERFORM set_config('widecol.enable_pushdown', 'off', true);

@@ -338,7 +338,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
 	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
-		wc_quals_unfilter(&quals);	/* rows are fetched for several outer ones */
+		wc_quals_unfilter_joins(root, baserel, &quals);	/* rows are fetched for several outer ones */
 	local = extract_actual_clauses(quals.local, false);
 	recheck = extract_actual_clauses(quals.exact, false);
 

@@ -162,7 +162,8 @@ compare_rows(const void *a, const void *b)
 }
 
 bool
-wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks)
+wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks,
+				 WcPrefetchDecides decides, void *arg)
 {
 	Size		room = (Size) work_mem * 1024 / WC_PREFETCH_MEMORY;
 	bool		ascending = true;
@@ -171,18 +172,20 @@ wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, boo
 	for (;;)
 	{
 		bool		more;
+		bool		kept;
 
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(prefetch->work);
 		old = MemoryContextSwitchTo(prefetch->work);
 		more = wc_reader_next(reader, scan, prefetch->values, prefetch->isnull);
+		kept = more && (!wc_client_row_undecided(scan) || decides(arg, prefetch->values, prefetch->isnull));
 		MemoryContextSwitchTo(prefetch->context);
-		if (more)
+		if (kept)
 			keep_row(prefetch, wc_reader_row(reader));
 		MemoryContextSwitchTo(old);
 		if (!more)
 			break;
-		if (prefetch->nrows > 1)
+		if (kept && prefetch->nrows > 1)
 			ascending &= compare_rows(&prefetch->rows[prefetch->nrows - 2], &prefetch->rows[prefetch->nrows - 1]) < 0;
 		if (MemoryContextMemAllocated(prefetch->context, false) > room)
 		{

@@ -1,8 +1,9 @@
 /*
  * fdw/prefetch.h: rows of many keys, read with one Scan and kept.
  *
- * What is kept is the table's rows in some ranges, as they are at the scan's
- * snapshot: they answer for any narrower range, whoever asks.
+ * What is kept is the table's rows in some ranges (those that satisfy the Scan's filter,
+ * when it has one), as they are at the scan's snapshot: they answer for any narrower
+ * range, whoever asks.
  */
 #ifndef WC_FDW_PREFETCH_H
 #define WC_FDW_PREFETCH_H
@@ -36,9 +37,13 @@ extern bool wc_prefetch_inexact(const WcPrefetch *prefetch);
  * it is likely to bring (0: unknown). */
 extern int	wc_prefetch_describe(WcPrefetch *prefetch, WcScan *scan);
 
+/* Is a row to be kept that the Scan's filter could not decide? */
+typedef bool (*WcPrefetchDecides) (void *arg, const Datum *values, const bool *isnull);
+
 /* Reads the Scan, which the reader has described, to its end; false: the rows
  * took too much memory, and nothing is kept. */
-extern bool wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks);
+extern bool wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks,
+							 WcPrefetchDecides decides, void *arg);
 
 /* Is all of these ranges kept, with the columns for rechecks if those are needed?
  * Then wc_prefetch_next gives its rows, by their keys. */

@@ -409,15 +409,24 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 }
 
 void
-wc_quals_unfilter(WcQuals *quals)
+wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals)
 {
+	List	   *filters = quals->filters;
+	List	   *filtered = quals->filtered;
+	ListCell   *lf;
 	ListCell   *lc;
 
-	foreach(lc, quals->filtered)
+	quals->filters = quals->filtered = NIL;
+	forboth(lf, filters, lc, filtered)
 	{
+		if (bms_is_subset(pull_varnos(root, lfirst(lf)), rel->relids))
+		{
+			quals->filters = lappend(quals->filters, lfirst(lf));
+			quals->filtered = lappend(quals->filtered, lfirst(lc));
+			continue;
+		}
 		if (!list_member_ptr(quals->local, lfirst(lc)))
 			quals->local = lappend(quals->local, lfirst(lc));
+		quals->exact = list_delete_ptr(quals->exact, lfirst(lc));
 	}
-	quals->exact = list_difference_ptr(quals->exact, quals->filtered);
-	quals->filters = quals->filtered = NIL;
 }

@@ -51,7 +51,8 @@ wc_part_is_small(const WcRelation *wrel, int part)
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
 
-/* Lets all that the engine would decide row by row be evaluated here. */
-extern void wc_quals_unfilter(WcQuals *quals);
+/* Of what the engine would decide row by row, lets that be evaluated here which needs
+ * values of other relations. */
+extern void wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals);
 
 #endif

@@ -47,6 +47,7 @@ typedef struct Resources
 	MemoryContextCallback callback;
 	WcRelation *wrel;
 	WcArena		arena;			/* ranges */
+	WcArena		filter_arena;
 	WcBuf		scratch;
 } Resources;
 
@@ -66,6 +67,8 @@ typedef struct WcScanState
 	WcCellFilter cells;
 	WcFilterMaker *maker;		/* NULL: there is nothing to filter */
 	Bitmapset  *filter_attrs;	/* columns that it looks at */
+	Bitmapset  *filter_params;	/* what executor nodes above supply to it */
+	bool		filter_known;
 	WcMadeFilter filter;
 	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
 
@@ -95,6 +98,7 @@ release_resources(void *arg)
 	Resources  *resources = arg;
 
 	wc_arena_free(&resources->arena);
+	wc_arena_free(&resources->filter_arena);
 	wc_buf_free(&resources->scratch);
 	if (resources->wrel != NULL)
 		wc_relation_close(resources->wrel);
@@ -181,6 +185,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, plan->scan.scanrelid);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
+	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	node->fdw_state = state;
@@ -194,6 +199,16 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
 		wc_client_snapshot_take(state->snapshot);
 	}
+}
+
+static void
+make_filter(WcScanState *state, ExprContext *econtext)
+{
+	if (state->maker == NULL || state->filter_known)
+		return;
+	wc_arena_reset(&state->resources.filter_arena);
+	wc_filter_make(state->maker, econtext, &state->resources.filter_arena, &state->resources.scratch, &state->filter);
+	state->filter_known = true;
 }
 
 static void
@@ -213,8 +228,7 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 		wc_bounds_by_bucket(state->resources.wrel, &state->resources.arena, &state->bounds);
 	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
 						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
-	if (state->maker != NULL)
-		wc_filter_make(state->maker, econtext, &state->resources.arena, &state->resources.scratch, &state->filter);
+	make_filter(state, econtext);
 	state->bounds_known = true;
 	state->recheck = !(state->bounds.exact && state->cells.exact && state->filter.exact) && node->fdw_recheck_quals != NULL;
 }
@@ -352,6 +366,23 @@ close_scan(WcScanState *state, ForeignScanState *node)
 	state->scan = NULL;
 }
 
+/* Does a row satisfy the filter that the engine could not decide on? */
+static bool
+filter_holds(void *arg, const Datum *values, const bool *isnull)
+{
+	ForeignScanState *node = arg;
+	WcScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, sizeof(Datum) * natts);
+	memcpy(slot->tts_isnull, isnull, sizeof(bool) * natts);
+	ExecStoreVirtualTuple(slot);
+	node->ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+	return wc_filter_holds(state->maker, node->ss.ps.ps_ExprContext);
+}
+
 /* Fetches the rows of this key and of the next ones; false: it is as well to scan
  * for this one alone. */
 static bool
@@ -373,12 +404,14 @@ fetch(WcScanState *state, ForeignScanState *node)
 		return false;
 
 	inexact = wc_prefetch_inexact(state->prefetch);
-	prepare_reading(state, node->ss.ps.state, inexact && node->fdw_recheck_quals != NULL);
+	prepare_reading(state, node->ss.ps.state, (inexact || !state->filter.exact) && node->fdw_recheck_quals != NULL);
 	wc_reader_restart(state->reader);
 	wc_reader_check_types(state->reader, state->plan.mixed_types || inexact);
 	wc_reader_describe(state->reader, &scan);
+	scan.filter = placed_filter(state);
 	open_scan(state, node, &scan, wc_prefetch_describe(state->prefetch, &scan));
-	kept = wc_prefetch_read(state->prefetch, state->reader, state->scan, state->reader_rechecks);
+	kept = wc_prefetch_read(state->prefetch, state->reader, state->scan, state->reader_rechecks, filter_holds, node);
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	close_scan(state, node);
 	if (!kept)
 		wc_lookahead_shrink(state->lookahead);
@@ -390,7 +423,7 @@ static bool
 find_prefetched(WcScanState *state, ForeignScanState *node)
 {
 	find_bounds(state, node);
-	if (state->bounds.empty)
+	if (state->bounds.empty || state->filter.empty)
 		return false;
 	if (wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck))
 		return true;
@@ -434,7 +467,8 @@ passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 	econtext->ecxt_scantuple = slot;
 	if (state->recheck)
 		return ExecQual(node->fdw_recheck_quals, econtext);
-	return state->maker == NULL || !wc_client_row_undecided(state->scan) || wc_filter_holds(state->maker, econtext);
+	return state->maker == NULL || state->prefetched || !wc_client_row_undecided(state->scan) ||
+		wc_filter_holds(state->maker, econtext);
 }
 
 static void
@@ -556,6 +590,12 @@ widecolReScanForeignScan(ForeignScanState *node)
 	else if (state->started && !state->keeps_none && state->lookahead == NULL)
 		state->kept = wc_rowcache_create(node->ss.ps.state->es_query_cxt,
 										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
+	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
+	{
+		state->filter_known = false;
+		if (state->prefetch != NULL)
+			wc_prefetch_reset(state->prefetch);
+	}
 	close_scan(state, node);
 	state->prefetched = false;
 	state->done = false;
