@@ -34,11 +34,12 @@ typedef struct Node
 	uint32_t	n;
 	uint32_t	next;			/* the node behind all of its own */
 	uint32_t	next_same;		/* another one on the same column, or NONE */
-	WcSlice    *values;
+	const WcSlice *values;
 } Node;
 
 struct WcRowFilter
 {
+	WcFilter   *filter;
 	uint32_t	nscan;			/* columns of the scan */
 	uint32_t   *of_scan;		/* [nscan]: the first of columns that is on it, or NONE */
 	uint32_t	ncolumns;
@@ -62,24 +63,35 @@ static Truth decide(const WcRowFilter *f, uint32_t at);
 
 /* --- making ------------------------------------------------------------------- */
 
-static bool
-copy_node(WcArena *arena, const WcFilterNode *from, Node *to)
+/* NULL: memory is out. */
+static WcFilter *
+copy_filter(WcArena *arena, const WcFilter *from)
 {
-	uint32_t	nvalues = wc_filter_nvalues(from);
+	WcFilter   *copy = wc_arena_alloc(arena, sizeof(WcFilter));
+	WcFilterColumn *columns = wc_arena_alloc(arena, from->ncolumns * sizeof(WcFilterColumn));
+	WcFilterNode *nodes = wc_arena_alloc(arena, from->nnodes * sizeof(WcFilterNode));
 
-	to->kind = from->kind;
-	to->n = from->n;
-	to->next_same = NONE;
-	to->values = wc_arena_alloc(arena, (nvalues + 1) * sizeof(WcSlice));
-	if (to->values == NULL)
-		return false;
-	for (uint32_t i = 0; i < nvalues; i++)
+	if (copy == NULL || columns == NULL || nodes == NULL)
+		return NULL;
+	*copy = *from;
+	copy->columns = memcpy(columns, from->columns, from->ncolumns * sizeof(WcFilterColumn));
+	copy->nodes = memcpy(nodes, from->nodes, from->nnodes * sizeof(WcFilterNode));
+	copy->keys = wc_arena_copy(arena, from->keys);
+	for (uint32_t i = 0; i < from->nnodes; i++)
 	{
-		to->values[i] = wc_arena_copy(arena, from->values[i]);
-		if (to->values[i].len > 0 && to->values[i].data == NULL)
-			return false;
+		uint32_t	n = wc_filter_nvalues(&from->nodes[i]);
+
+		nodes[i].values = wc_arena_alloc(arena, (n + 1) * sizeof(WcSlice));
+		for (uint32_t k = 0; nodes[i].values != NULL && k < n; k++)
+		{
+			nodes[i].values[k] = wc_arena_copy(arena, from->nodes[i].values[k]);
+			if (nodes[i].values[k].len > 0 && nodes[i].values[k].data == NULL)
+				return NULL;
+		}
+		if (nodes[i].values == NULL)
+			return NULL;
 	}
-	return true;
+	return from->keys.len == 0 || copy->keys.data != NULL ? copy : NULL;
 }
 
 /* Sets next of the node and all of its own; returns it. */
@@ -100,15 +112,14 @@ find_next(WcRowFilter *f, uint32_t at)
 	return at;
 }
 
-/* False: memory is out. */
-static bool
-copy_filter(WcRowFilter *f, WcArena *arena, const WcFilter *filter)
+static void
+set_columns(WcRowFilter *f)
 {
 	for (uint32_t i = 0; i < f->nscan; i++)
 		f->of_scan[i] = NONE;
 	for (uint32_t i = 0; i < f->ncolumns; i++)
 	{
-		const WcFilterColumn *column = &filter->columns[i];
+		const WcFilterColumn *column = &f->filter->columns[i];
 
 		f->columns[i].form = *column;
 		f->columns[i].first_node = NONE;
@@ -118,32 +129,34 @@ copy_filter(WcRowFilter *f, WcArena *arena, const WcFilter *filter)
 		f->columns[i].next_same = f->of_scan[column->column];
 		f->of_scan[column->column] = i;
 	}
+}
+
+static void
+set_nodes(WcRowFilter *f)
+{
 	for (uint32_t i = 0; i < f->nnodes; i++)
 	{
-		const WcFilterNode *node = &filter->nodes[i];
+		const WcFilterNode *node = &f->filter->nodes[i];
 
-		if (!copy_node(arena, node, &f->nodes[i]))
-			return false;
+		f->nodes[i].kind = node->kind;
+		f->nodes[i].n = node->n;
+		f->nodes[i].values = node->values;
+		f->nodes[i].next_same = NONE;
 		if (!wc_filter_kind_has_column(node->kind))
 			continue;
 		f->nodes[i].next_same = f->columns[node->column].first_node;
 		f->columns[node->column].first_node = i;
 	}
 	(void) find_next(f, 0);
-	return true;
 }
 
 /* --- making: the row key --------------------------------------------------------- */
 
 static WcStatus
-set_keys(WcRowFilter *f, WcArena *arena, WcSlice keys, WcError *err)
+set_keys(WcRowFilter *f, WcArena *arena, WcError *err)
 {
-	WcSlice		copy = wc_arena_copy(arena, keys);
-	WcStatus	status;
+	WcStatus	status = wc_keycheck_decode(f->filter->keys, arena, &f->keys, err);
 
-	if (copy.data == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
-	status = wc_keycheck_decode(copy, arena, &f->keys, err);
 	if (status != WC_OK)
 		return status;
 	for (uint32_t i = 0; i < f->ncolumns; i++)
@@ -158,11 +171,11 @@ set_keys(WcRowFilter *f, WcArena *arena, WcSlice keys, WcError *err)
 
 /* Does what is said here depend on the row key alone? */
 static bool
-is_of_key(const WcRowFilter *f, const WcFilter *filter, uint32_t at)
+is_of_key(const WcRowFilter *f, uint32_t at)
 {
 	for (uint32_t i = at; i < f->nodes[at].next; i++)
 	{
-		if (wc_filter_kind_has_column(f->nodes[i].kind) && !f->columns[filter->nodes[i].column].form.in_key)
+		if (wc_filter_kind_has_column(f->nodes[i].kind) && !f->columns[f->filter->nodes[i].column].form.in_key)
 			return false;
 	}
 	return true;
@@ -170,13 +183,13 @@ is_of_key(const WcRowFilter *f, const WcFilter *filter, uint32_t at)
 
 /* The arms of the AND at the top, or the whole. */
 static void
-find_keynodes(WcRowFilter *f, const WcFilter *filter)
+find_keynodes(WcRowFilter *f)
 {
 	bool		and = f->nodes[0].kind == WC_FILTER_AND;
 
 	for (uint32_t at = and ? 1 : 0; at < f->nnodes; at = f->nodes[at].next)
 	{
-		if (is_of_key(f, filter, at))
+		if (is_of_key(f, at))
 			f->keynodes[f->nkeynodes++] = at;
 	}
 }
@@ -194,16 +207,19 @@ wc_rowfilter_create(WcArena *arena, const WcScan *scan, WcRowFilter **filter, Wc
 	f->nscan = scan->ncolumns;
 	f->ncolumns = from->ncolumns;
 	f->nnodes = from->nnodes;
+	f->filter = copy_filter(arena, from);
 	f->of_scan = wc_arena_alloc(arena, (f->nscan + 1) * sizeof(uint32_t));
 	f->columns = wc_arena_alloc_zero(arena, f->ncolumns * sizeof(Column));
 	f->nodes = wc_arena_alloc_zero(arena, f->nnodes * sizeof(Node));
 	f->keynodes = wc_arena_alloc(arena, f->nnodes * sizeof(uint32_t));
-	if (f->of_scan == NULL || f->columns == NULL || f->nodes == NULL || f->keynodes == NULL || !copy_filter(f, arena, from))
+	if (f->filter == NULL || f->of_scan == NULL || f->columns == NULL || f->nodes == NULL || f->keynodes == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	set_columns(f);
+	set_nodes(f);
 	if (from->keys.len > 0)
 	{
-		status = set_keys(f, arena, from->keys, err);
-		find_keynodes(f, from);
+		status = set_keys(f, arena, err);
+		find_keynodes(f);
 	}
 	*filter = status == WC_OK ? f : NULL;
 	return status;
@@ -220,6 +236,24 @@ bool
 wc_rowfilter_wants(const WcRowFilter *f, uint32_t colno)
 {
 	return colno < f->nscan && f->of_scan[colno] != NONE;
+}
+
+const WcFilter *
+wc_rowfilter_filter(const WcRowFilter *f)
+{
+	return f->filter;
+}
+
+const WcKeyLayout *
+wc_rowfilter_layout(const WcRowFilter *f)
+{
+	return f->keys.layout.nparts > 0 ? &f->keys.layout : NULL;
+}
+
+const WcSlice *
+wc_rowfilter_parts(const WcRowFilter *f)
+{
+	return f->parts;
 }
 
 /* --- a row ---------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define WC_ENGINE_FILTER_H
 
 #include "model/scan.h"
+#include "rowkey/rowkey.h"
 
 typedef struct WcRowFilter WcRowFilter;
 
@@ -28,6 +29,14 @@ extern void wc_rowfilter_free(WcRowFilter *filter);
 
 /* Does it look at cells of this column? */
 extern bool wc_rowfilter_wants(const WcRowFilter *filter, uint32_t colno);
+
+/* The filter as it is kept, and how row keys are laid; NULL: it looks at no row key. */
+extern const WcFilter *wc_rowfilter_filter(const WcRowFilter *filter);
+extern const WcKeyLayout *wc_rowfilter_layout(const WcRowFilter *filter);
+
+/* When wc_rowfilter_start_row has rejected the row: the contents of its key's parts, valid as
+ * long as the key, to the next row. */
+extern const WcSlice *wc_rowfilter_parts(const WcRowFilter *filter);
 
 /* Another row; its key need not stay.  True: no cell of it can change the verdict. */
 extern bool wc_rowfilter_start_row(WcRowFilter *filter, WcSlice row);

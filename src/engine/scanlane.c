@@ -73,6 +73,23 @@ leave_row(WcScanner *s, WcScanLane *lane, WcError *err)
 	return status;
 }
 
+/* Families that are before a row go to it, or behind it, since no row before is wanted. */
+static WcStatus
+skip_rows(WcScanner *s, WcScanLane *lane, WcSlice row, bool inclusive, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		f->here = false;
+		if (f->on_row && wc_skip_before(lane->skip, wc_storescan_row(f->scan)))
+			status = settle(f, wc_storescan_seek(f->scan, row, inclusive, err));
+	}
+	return status;
+}
+
 /* The first of the families' rows, in scan order; false: there is none. */
 static bool
 first_row(WcScanner *s, WcScanLane *lane)
@@ -116,12 +133,16 @@ static WcStatus
 advance_lane(WcScanner *s, WcScanLane *lane, WcError *err)
 {
 	WcStatus	status = WC_OK;
+	WcSlice		row;
+	bool		inclusive;
 
 	if (!lane->positioned)
 	{
 		status = enter_range(s, lane, false, err);
 		lane->positioned = true;
 	}
+	else if (lane->skip != NULL && wc_skip_due(lane->skip, &row, &inclusive))
+		status = skip_rows(s, lane, row, inclusive, err);
 	else if (!lane->points)
 		status = leave_row(s, lane, err);
 	else

@@ -146,13 +146,31 @@ is_plain(const WcScanner *s)
 }
 
 /*
+ * Shows the row's key to the filter, unless rows before it have said that it fails.
+ * *settled: no cell is needed; *rejects: and the verdict is that.
+ */
+static WcStatus
+look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
+{
+	WcSkip	   *skip = s->lane->skip;
+
+	*settled = *rejects = true;
+	if (skip != NULL && wc_skip_covers(skip, s->lane->row))
+		return WC_OK;
+	*settled = wc_rowfilter_start_row(s->filter, s->lane->row);
+	*rejects = *settled && wc_rowfilter_verdict(s->filter) == WC_FILTER_REJECTS;
+	if (!*rejects || skip == NULL)
+		return WC_OK;
+	return wc_skip_rejected(skip, s->lane->row, wc_rowfilter_parts(s->filter), err);
+}
+
+/*
  * Shows the filter a row of which every family is plain.  If it passes, its key goes into
  * the block.
  */
 static WcStatus
-show_plain_row(WcScanner *s, WcBlockWriter *w, bool *passes, WcError *err)
+show_plain_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *passes, WcError *err)
 {
-	bool		settled = wc_rowfilter_start_row(s->filter, s->lane->row);
 	WcStatus	status = WC_OK;
 	WcFilterVerdict verdict;
 
@@ -213,17 +231,18 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 	return WC_OK;
 }
 
-/* Asks the filter about the row, whose key may be enough for that. */
+/* Asks the filter about the row, of which its key was looked at. */
 static WcStatus
-look_at_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcFilterVerdict *verdict, bool *kept, WcError *err)
+look_at_row(WcScanner *s, WcBlockWriter *w, bool settled, WcFilterVerdict *verdict, bool *kept, WcError *err)
 {
+	WcBlockMark mark = wc_block_mark(w);
 	WcStatus	status = WC_OK;
 
 	*kept = false;
-	if (!wc_rowfilter_start_row(s->filter, s->lane->row) || wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES)
+	if (!settled || wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES)
 	{
 		wc_block_row(w, s->lane->row, false);
-		status = gather_row(s, w, mark, kept, err);
+		status = gather_row(s, w, &mark, kept, err);
 	}
 	*verdict = wc_rowfilter_verdict(s->filter);
 	return status;
@@ -241,6 +260,8 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 	{
 		WcBlockMark mark = wc_block_mark(w);
 		WcFilterVerdict verdict;
+		bool		settled;
+		bool		rejects;
 		bool		exists;
 		bool		kept;
 		WcStatus	status;
@@ -254,14 +275,20 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 			s->done = true;
 		if (status != WC_OK)
 			return status;
+		status = look_at_key(s, &settled, &rejects, err);
+		if (status != WC_OK)
+			return status;
+		s->stats.rows_filtered += rejects;
+		if (rejects)
+			continue;
 		if (is_plain(s))
 		{
-			status = show_plain_row(s, w, &exists, err);
+			status = show_plain_row(s, w, settled, &exists, err);
 			if (status != WC_OK || exists)
 				return status;
 			continue;
 		}
-		status = look_at_row(s, w, &mark, &verdict, &kept, err);
+		status = look_at_row(s, w, settled, &verdict, &kept, err);
 		if (status != WC_OK)
 			return status;
 		if (verdict != WC_FILTER_REJECTS)

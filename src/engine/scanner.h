@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "engine/filter.h"
 #include "engine/internal.h"
+#include "engine/skip.h"
 #include "engine/storescan.h"
 
 /* One of the families that are read. */
@@ -46,6 +47,7 @@ typedef struct WcScanLane
 	bool		positioned;		/* families are on rows at or behind its start */
 	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
 	WcSlice		row;			/* the current row */
+	WcSkip	   *skip;			/* rows that the filter is sure to reject; NULL: it cannot tell of such */
 } WcScanLane;
 
 struct WcScanner

@@ -90,6 +90,12 @@ set_filter(WcScanner *s, WcError *err)
 	status = wc_rowfilter_create(&s->arena, &s->scan, &s->filter, err);
 	s->shown = filter->shown;
 	s->scan.filter = NULL;		/* the caller's */
+	for (uint32_t i = 0; i < s->nlanes && status == WC_OK && wc_rowfilter_layout(s->filter) != NULL; i++)
+	{
+		if (!s->lanes[i].points)
+			status = wc_skip_create(&s->arena, wc_rowfilter_filter(s->filter), wc_rowfilter_layout(s->filter),
+									s->scan.reversed, &s->lanes[i].skip, err);
+	}
 	return status;
 }
 
@@ -449,6 +455,7 @@ wc_scanner_close(WcScanner *s)
 	{
 		for (uint32_t i = 0; i < s->nfamilies; i++)
 			wc_storescan_close(s->lanes[k].families[i].scan);
+		wc_skip_free(s->lanes[k].skip);
 	}
 	wc_table_unref(s->table);
 	if (s->own_snapshot)
