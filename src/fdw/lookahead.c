@@ -90,9 +90,25 @@ count_batches(double rows)
 	return rows > 0 ? batches + ceil(rows / WC_LOOKUP_KEYS_MAX) : batches;
 }
 
+/*
+ * What asking for the keys costs.  An estimate of few rows is a guess, often far too low,
+ * unless a key says so: then a batch, which costs hardly more than a lookup when there is
+ * one, and far less when there are thousands, has to win where the two are equal.
+ */
+static Cost
+cost_batches(PlannerInfo *root, const Path *outer)
+{
+	RelOptInfo *rel = outer->parent;
+	Cost		batch = WC_COST_ROUND_TRIP;
+
+	if (!IS_SIMPLE_REL(rel) || !relation_has_unique_index_for(root, rel, NIL, NIL, NIL))
+		batch *= 0.9;
+	return count_batches(outer->rows) * batch + outer->rows * cpu_tuple_cost;
+}
+
 /* The outer path, with the reading ahead. */
 static Path *
-make_outer(Path *outer, Link *link)
+make_outer(PlannerInfo *root, Path *outer, Link *link)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -102,8 +118,7 @@ make_outer(Path *outer, Link *link)
 	path->path.param_info = outer->param_info;
 	path->path.rows = outer->rows;
 	path->path.startup_cost = outer->startup_cost;
-	path->path.total_cost = outer->total_cost + count_batches(outer->rows) * WC_COST_ROUND_TRIP +
-		outer->rows * cpu_tuple_cost;
+	path->path.total_cost = outer->total_cost + cost_batches(root, outer);
 	path->path.pathkeys = outer->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(outer);
@@ -135,7 +150,7 @@ add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 														inner->path.parent->relids, PATH_REQ_OUTER(&inner->path));
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	Link	   *link = palloc0(sizeof(Link));
-	Path	   *outer_path = make_outer(outer, link);
+	Path	   *outer_path = make_outer(root, outer, link);
 	Path	   *inner_path = make_inner(inner, link);
 	JoinCostWorkspace workspace;
 
