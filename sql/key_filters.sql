@@ -69,15 +69,17 @@ SELECT * FROM z WHERE b LIKE 'b1%' ORDER BY a DESC, b DESC LIMIT 3 OFFSET 1;
 
 -- encodings: what is decided where
 CREATE FOREIGN TABLE e (k int OPTIONS (rowkey '1'), i2 int2 OPTIONS (rowkey '2', encoding 'binary'), i8 int8 OPTIONS (rowkey '3', encoding 'binary', sort 'desc'), f4 float4 OPTIONS (rowkey '4'),
-    f8 float8 OPTIONS (rowkey '5', sort 'desc'), u uuid OPTIONS (rowkey '6'), ts timestamp OPTIONS (rowkey '7'), n numeric OPTIONS (rowkey '8'), tb timestamp OPTIONS (rowkey '9', encoding 'binary'),
-    it int OPTIONS (rowkey '10', encoding 'text'), rd text OPTIONS (rowkey '11', encoding 'reversed_domain'), h text OPTIONS (rowkey '12', encoding 'md5', qualifier 'h') COLLATE "C", v int)
+    f8 float8 OPTIONS (rowkey '5', sort 'desc'), u uuid OPTIONS (rowkey '6'), ts timestamp OPTIONS (rowkey '7'), n numeric OPTIONS (rowkey '8'), tb timestamp OPTIONS (rowkey '9', encoding 'binary'), tz timestamptz OPTIONS (rowkey '10', encoding 'binary', sort 'desc'), np numeric(5, 2) OPTIONS (rowkey '11'),
+    it int OPTIONS (rowkey '12', encoding 'text'), rd text OPTIONS (rowkey '13', encoding 'reversed_domain'), h text OPTIONS (rowkey '14', encoding 'md5', qualifier 'h') COLLATE "C", v int)
   SERVER widecol OPTIONS (table 'key_filters_e');
 INSERT INTO e SELECT g, g, g * 5000000000, CASE g WHEN 3 THEN 'NaN' WHEN -3 THEN '-Infinity' ELSE g / 4.0 END, CASE g WHEN 3 THEN 'NaN' WHEN 0 THEN '-0' ELSE g / 4.0 END, md5(g::text)::uuid,
-  CASE g WHEN 3 THEN 'infinity' ELSE timestamp '2024-02-29' + g * interval '1 day' END, g * 1.50, timestamp '1970-01-01' + g * interval '1 day', g, 'w' || g || '.de', 'h' || g, g FROM generate_series(-3, 3) g;
+  CASE g WHEN 3 THEN 'infinity' ELSE timestamp '2024-02-29' + g * interval '1 day' END, CASE g WHEN 3 THEN 'NaN' WHEN 2 THEN 1e101 ELSE g * 1.50 END, timestamp '1970-01-01' + g * interval '1 day',
+  timestamptz '1970-01-01 00:00+00' + g * interval '0.002 s', g * 1.25, g, 'w' || g || '.de', 'h' || g, g FROM generate_series(-3, 3) g;
 CREATE TABLE e_heap AS SELECT * FROM e;
 SELECT filtered('e', c) FROM unnest(ARRAY[
   'i2 < 0', 'i2 >= -1 AND i2 < 2', 'i2 > 40000', 'i2 <> -2', 'i8 < 0', 'i8 IN (0, 5000000000)', 'i8 >= -5000000000::int8', 'f4 < 0', 'f4 > 0.3', $$f4 = 'NaN'$$, $$f4 > '-Infinity' AND f4 < 'NaN'$$, 'f8 = 0', 'f8 <= -0.0::float8', 'f8 > 0.5::float4',
-  $$u = 'cfcd2084-95d5-65ef-66e7-dff9f98764da'$$, $$u > 'c0000000-0000-0000-0000-000000000000'$$, $$ts > '2024-02-29'$$, $$ts < 'infinity'$$, $$ts <= date '2024-02-28'$$, 'n > 1', 'n = 1.5', $$tb < '1970-01-01'$$, 'it = 2', 'it < 2', $$rd = 'w1.de'$$, $$h > 'h1'$$,
+  $$u = 'cfcd2084-95d5-65ef-66e7-dff9f98764da'$$, $$u > 'c0000000-0000-0000-0000-000000000000'$$, $$ts > '2024-02-29'$$, $$ts < 'infinity'$$, $$ts <= date '2024-02-28'$$, 'n > 1', 'n = 1.5', 'n < -1.500', $$n = 'NaN'$$, 'n > 1e100', 'n IN (0.0, 1e101, 3)',
+  $$tb < '1970-01-01'$$, $$tb = date '1970-01-02'$$, $$tb < 'infinity'$$, $$tz > '1970-01-01 00:00:00.0015+00'$$, $$tz <= '1969-12-31 23:59:59.998+00'$$, 'np = 2.5', 'it = 2', 'it < 2', $$rd = 'w1.de'$$, $$h > 'h1'$$,
   'i2 > 0 AND n > 1.5', 'i2 > 0 OR n < -1.5']) c;
 
 -- rows that others tell to fail are not looked at; in all orders, buckets and families
@@ -161,6 +163,27 @@ UPDATE e SET v = 100 WHERE i2 > 1;
 SELECT k, v FROM e WHERE v = 100 ORDER BY k;
 ROLLBACK;
 
+CREATE FOREIGN TABLE nk (n numeric OPTIONS (rowkey '1'), at timestamp OPTIONS (rowkey '2', encoding 'binary'), v int) SERVER widecol OPTIONS (table 'key_filters_nk');
+CREATE TABLE nk_heap (LIKE nk);
+CREATE FUNCTION same_changes(VARIADIC changes text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE change text; n int; stored bigint; heap bigint; counts text = '';
+BEGIN
+  TRUNCATE nk, nk_heap;
+  INSERT INTO nk_heap SELECT g / 2.0, timestamp '1969-12-31 12:00' + g * interval '1 hour', g FROM generate_series(-20, 40) g;
+  INSERT INTO nk SELECT * FROM nk_heap;
+  FOREACH change IN ARRAY changes LOOP
+    EXECUTE format(change, 'nk');
+    GET DIAGNOSTICS stored = ROW_COUNT;
+    EXECUTE format(change, 'nk_heap');
+    GET DIAGNOSTICS heap = ROW_COUNT;
+    counts = counts || stored || CASE WHEN stored <> heap THEN ' and not ' || heap ELSE '' END || ' ';
+  END LOOP;
+  SELECT count(*) INTO n FROM ((TABLE nk EXCEPT ALL TABLE nk_heap) UNION ALL (TABLE nk_heap EXCEPT ALL TABLE nk)) d;
+  RETURN counts || CASE n WHEN 0 THEN 'changed alike' ELSE n || ' DIFFERENT' END;
+END $$;
+SELECT same_changes('DELETE FROM %s WHERE at < ''1970-01-01'' AND v > -10', 'UPDATE %s SET v = 0 WHERE n > 1 AND at <> ''1970-01-01 12:00''', 'UPDATE %s SET v = NULL WHERE n IN (7.0, 7.50)', 'DELETE FROM %s WHERE n <= 8 AND at > ''1970-01-01''');
+SELECT same_changes('INSERT INTO %s VALUES (1e101, ''1970-01-01'', 7), (''NaN'', ''1970-01-01'', 8)', 'UPDATE %s SET v = 9 WHERE at = ''1970-01-01''', 'DELETE FROM %s WHERE n > 19.5 AND at < ''1970-01-02''');
+
 -- conditions of policies and of leaky views come first
 CREATE ROLE key_filters_reader;
 GRANT USAGE ON SCHEMA key_filters TO key_filters_reader;
@@ -202,7 +225,7 @@ SELECT v FROM odd WHERE v = 2;
 \set VERBOSITY default
 SELECT v FROM odd WHERE s = 'x' AND a > 2;
 
-SELECT widecol.drop_table('key_filters_' || name) FROM unnest(ARRAY['t', 'u', 'm', 'z', 'e', 'g', 'gz', 'odd']) name;
+SELECT widecol.drop_table('key_filters_' || name) FROM unnest(ARRAY['t', 'u', 'm', 'z', 'e', 'g', 'gz', 'nk', 'odd']) name;
 DROP OWNED BY key_filters_reader;
 DROP ROLE key_filters_reader;
 DROP SCHEMA key_filters CASCADE;

@@ -13,6 +13,7 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 
 #include "base/buf.h"
@@ -142,6 +143,9 @@ extern WcFit wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, 
  * what was found.  where may be NULL.
  */
 extern Datum wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where);
+
+/* A timestamp's milliseconds since 1970, rounded down, as encoding `binary` has them. */
+extern int64 wc_codec_msecs(Timestamp ts);
 
 /* Raises what wc_rowkey_compose reported; column names the bad part (NULL: the
  * whole key). */

@@ -237,8 +237,8 @@ decode_timestamp_ordered(WcCodec *codec, WcSlice bytes, Datum *value)
 	return true;
 }
 
-static int64
-msecs_of_timestamp(Timestamp ts)
+int64
+wc_codec_msecs(Timestamp ts)
 {
 	int64		ms = ts / USECS_PER_MSEC;
 
@@ -301,7 +301,7 @@ encode_timestamp_binary(WcCodec *codec, Datum value, WcBuf *out)
 
 	if (TIMESTAMP_NOT_FINITE(ts))
 		wc_codec_refuse(codec, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "an infinite timestamp");
-	append_msecs(codec, msecs_of_timestamp(ts), out);
+	append_msecs(codec, wc_codec_msecs(ts), out);
 }
 
 static bool
@@ -312,7 +312,7 @@ decode_timestamp_binary(WcCodec *codec, WcSlice bytes, Datum *value)
 	if (bytes.len != 8)
 		return false;
 	ms = load_msecs(codec, bytes);
-	if (ms < msecs_of_timestamp(MIN_TIMESTAMP) || ms > msecs_of_timestamp(END_TIMESTAMP - 1))
+	if (ms < wc_codec_msecs(MIN_TIMESTAMP) || ms > wc_codec_msecs(END_TIMESTAMP - 1))
 		return false;
 	*value = TimestampGetDatum((ms - EPOCH_MSECS) * USECS_PER_MSEC);
 	return true;

@@ -12,6 +12,9 @@
 #include "fdw/keycontent.h"
 #include "rowkey/keycheck.h"
 
+/* Bytes of a number whose digits PostgreSQL is sure to take. */
+#define WC_PLAIN_NUMERIC_MAX 1000
+
 /* Text as it is: its decoder takes what is valid and not too long. */
 static bool
 check_text(const WcCodec *codec, WcContentCheck *check)
@@ -22,6 +25,16 @@ check_text(const WcCodec *codec, WcContentCheck *check)
 	check->kind = WC_CONTENT_TEXT;
 	check->max = codec->spec.typmod < (int32) VARHDRSZ ? WC_ROW_MAX : codec->spec.typmod - VARHDRSZ;
 	return plain && GetDatabaseEncoding() == PG_UTF8;
+}
+
+static void
+check_timestamp(const WcCodec *codec, WcContentCheck *check)
+{
+	bool		ordered = codec->spec.encoding == WC_ENCODING_ORDERED;
+
+	check->kind = ordered ? WC_CONTENT_INTEGER : WC_CONTENT_TIME;
+	check->min = ordered ? MIN_TIMESTAMP : wc_codec_msecs(MIN_TIMESTAMP);
+	check->max = ordered ? END_TIMESTAMP - 1 : wc_codec_msecs(END_TIMESTAMP - 1);
 }
 
 static bool
@@ -55,10 +68,13 @@ check_part(const WcCodec *codec, WcContentCheck *check)
 			return ordered;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			check->kind = WC_CONTENT_INTEGER;
-			check->min = MIN_TIMESTAMP;
-			check->max = END_TIMESTAMP - 1;
-			return ordered;
+			check_timestamp(codec, check);
+			return ordered || codec->spec.encoding == WC_ENCODING_BINARY;
+		case NUMERICOID:
+			/* a typmod rounds */
+			check->kind = WC_CONTENT_NUMERIC;
+			check->max = WC_PLAIN_NUMERIC_MAX;
+			return ordered && codec->spec.typmod < (int32) VARHDRSZ;
 		default:
 			return false;
 	}

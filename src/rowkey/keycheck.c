@@ -44,7 +44,10 @@ content_valid(const WcPartShape *shape, const WcContentCheck *content)
 	{
 		case WC_CONTENT_ANY:
 		case WC_CONTENT_TEXT:
+		case WC_CONTENT_NUMERIC:
 			return true;
+		case WC_CONTENT_TIME:
+			return shape->kind == WC_PART_FIXED && shape->length == 8;
 		case WC_CONTENT_BOOL:
 			return shape->kind == WC_PART_FIXED && shape->length == 1;
 		case WC_CONTENT_INTEGER:
@@ -169,12 +172,20 @@ is_float(WcSlice content)
 }
 
 static bool
+is_time(const WcPartShape *shape, const WcContentCheck *check, WcSlice content)
+{
+	int64_t		ms = shape->desc ? wc_ordered_load_i64(content.data) : (int64_t) wc_load_u64(content.data);
+
+	return ms >= check->min && ms <= check->max;
+}
+
+static bool
 content_reads(const WcPartShape *shape, const WcContentCheck *check, WcSlice content)
 {
 	bool		yes;
 
 	/* padding was taken off */
-	if (check->kind > WC_CONTENT_TEXT && content.len != shape->length)
+	if (check->kind > WC_CONTENT_TEXT && check->kind != WC_CONTENT_NUMERIC && content.len != shape->length)
 		return false;
 	switch (check->kind)
 	{
@@ -186,6 +197,10 @@ content_reads(const WcPartShape *shape, const WcContentCheck *check, WcSlice con
 			return is_integer(check, content);
 		case WC_CONTENT_FLOAT:
 			return is_float(content);
+		case WC_CONTENT_TIME:
+			return is_time(shape, check, content);
+		case WC_CONTENT_NUMERIC:
+			return content.len <= (uint64_t) check->max && wc_ordered_is_plain_numeric(content);
 		default:
 			return true;
 	}

@@ -16,14 +16,16 @@ typedef enum WcContentKind
 	WC_CONTENT_TEXT,			/* UTF-8 without a zero byte; at most max bytes */
 	WC_CONTENT_BOOL,			/* ordered */
 	WC_CONTENT_INTEGER,			/* ordered, 4 or 8 bytes: min .. max, or the least or greatest there is */
-	WC_CONTENT_FLOAT			/* ordered, 4 or 8 bytes */
+	WC_CONTENT_FLOAT,			/* ordered, 4 or 8 bytes */
+	WC_CONTENT_TIME,			/* milliseconds min .. max, 8 bytes: two's complement, of a part that is desc ordered */
+	WC_CONTENT_NUMERIC			/* ordered, at most max bytes, with an exponent of one byte */
 } WcContentKind;
 
 typedef struct WcContentCheck
 {
 	uint8_t		kind;			/* WcContentKind */
-	int64_t		min;			/* INTEGER */
-	int64_t		max;			/* INTEGER, TEXT */
+	int64_t		min;			/* INTEGER, TIME */
+	int64_t		max;			/* INTEGER, TIME, TEXT, NUMERIC */
 } WcContentCheck;
 
 typedef struct WcKeyCheck

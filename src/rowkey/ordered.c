@@ -341,3 +341,28 @@ wc_ordered_read_numeric(WcSlice in, WcBuf *digits, WcNumeric *v)
 	*v = n;
 	return true;
 }
+
+bool
+wc_ordered_is_plain_numeric(WcSlice in)
+{
+	uint8_t		flip = in.len > 0 && in.data[0] == CLASS_NEGATIVE ? 0xFF : 0;
+	uint8_t		exponent;
+
+	if (in.len == 1)
+		return in.data[0] == CLASS_MINUS_INFINITY || in.data[0] == CLASS_ZERO || in.data[0] == CLASS_INFINITY ||
+			in.data[0] == CLASS_NAN;
+	if (in.len < 4 || (in.data[0] != CLASS_NEGATIVE && in.data[0] != CLASS_POSITIVE) || (in.data[in.len - 1] ^ flip) != END)
+		return false;
+	exponent = in.data[1] ^ flip;
+	if (exponent < EXPONENT_ZERO - EXPONENT_SHORT || exponent > EXPONENT_ZERO + EXPONENT_SHORT)
+		return false;
+	for (size_t i = 2; i < in.len - 1; i++)
+	{
+		int			pair = (in.data[i] ^ flip) - PAIR_BASE;
+
+		/* no zeros in front, none behind */
+		if (pair < (i == 2 ? 10 : 0) || pair > 99 || (pair == 0 && i == in.len - 2))
+			return false;
+	}
+	return true;
+}

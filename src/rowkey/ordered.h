@@ -107,4 +107,7 @@ extern void wc_ordered_append_numeric(WcBuf *out, const WcNumeric *v);
  * bytes are not exactly one number as written above, or digits is full. */
 extern bool wc_ordered_read_numeric(WcSlice in, WcBuf *digits, WcNumeric *v) WC_WARN_UNUSED;
 
+/* Would they be read, as a number with an exponent of one byte? */
+extern bool wc_ordered_is_plain_numeric(WcSlice in);
+
 #endif

@@ -124,6 +124,84 @@ bools_and_floats_are_those_that_are_written(void **state)
 	assert_false(reads_one(WC_PART_FIXED, 4, false, float_, "\x7f\xff\xff\xff", 4));
 }
 
+static bool
+reads_time(int64_t ms, bool desc)
+{
+	WcContentCheck content = {WC_CONTENT_TIME, -5, 5};
+	uint8_t		key[8];
+
+	if (desc)
+		wc_ordered_store_i64(key, ms);
+	else
+		wc_store_u64(key, (uint64_t) ms);
+	if (desc)
+		wc_ordered_invert(key, sizeof(key));
+	return reads_one(WC_PART_FIXED, 8, desc, content, key, sizeof(key));
+}
+
+static void
+times_have_no_infinities(void **state)
+{
+	for (int desc = 0; desc <= 1; desc++)
+	{
+		assert_true(reads_time(-5, desc));
+		assert_true(reads_time(5, desc));
+		assert_false(reads_time(-6, desc));
+		assert_false(reads_time(6, desc));
+		assert_false(reads_time(INT64_MIN, desc));
+		assert_false(reads_time(INT64_MAX, desc));
+	}
+}
+
+/* What is said to be plain is read, and what is read is plain, but for its exponent. */
+static void
+numerics_are_those_that_are_read(void **state)
+{
+	static const char *const digits[] = {"", "1", "15", "105", "9999999", "1000000000000000000001"};
+	static const int32_t exponents[] = {-101, -100, -1, 0, 3, 100, 101};
+	const WcContentCheck content = {WC_CONTENT_NUMERIC, 0, 100};
+	WcBuf		bytes = WC_BUF_INIT;
+	WcBuf		room = WC_BUF_INIT;
+	int			plain = 0;
+
+	for (int i = 0; i < 6 * 7 * 2; i++)
+	{
+		const char *d = digits[i % 6];
+		WcNumeric	v = {WC_NUMERIC_FINITE, i >= 42 && *d, *d ? exponents[i / 6 % 7] : 0, d, strlen(d)};
+		bool		is_short = v.exponent >= -100 && v.exponent <= 100;
+
+		bytes.len = 0;
+		wc_ordered_append_numeric(&bytes, &v);
+		assert_int_equal(reads_one(WC_PART_REST, 0, false, content, bytes.data, bytes.len), is_short);
+		/* other bytes, shorter and longer */
+		for (size_t k = 0; k < bytes.len; k++)
+		{
+			uint8_t		good = bytes.data[k];
+
+			for (int b = 0; b < 256; b++)
+			{
+				bytes.data[k] = (uint8_t) b;
+				room.len = 0;
+				if (!wc_ordered_is_plain_numeric(wc_buf_slice(&bytes)))
+					continue;
+				assert_true(wc_ordered_read_numeric(wc_buf_slice(&bytes), &room, &v));
+				plain++;
+			}
+			bytes.data[k] = good;
+			assert_false(wc_ordered_is_plain_numeric(wc_slice(bytes.data, k)));
+		}
+		wc_buf_append_u8(&bytes, 1);
+		assert_false(wc_ordered_is_plain_numeric(wc_buf_slice(&bytes)));
+	}
+	assert_true(plain > 1000);
+	assert_true(reads_one(WC_PART_REST, 0, false, content, "\x60", 1));
+	assert_false(reads_one(WC_PART_REST, 0, false, content, "\x20", 1));
+	assert_false(reads_one(WC_PART_REST, 0, false, (WcContentCheck) {WC_CONTENT_NUMERIC, 0, 3}, "\x40\x81\x0c\x01", 4));
+	assert_true(reads_one(WC_PART_REST, 0, false, (WcContentCheck) {WC_CONTENT_NUMERIC, 0, 4}, "\x40\x81\x0c\x01", 4));
+	wc_buf_free(&bytes);
+	wc_buf_free(&room);
+}
+
 /* Text up to a delimiter, an escaped descending text, any four bytes; salted. */
 static const WcPartShape shapes[] = {
 	{WC_PART_DELIMITED, WC_ORDER_NONE, false, false, 0},
@@ -236,6 +314,8 @@ main(void)
 		cmocka_unit_test(text_is_utf8_without_zero),
 		cmocka_unit_test(numbers_are_in_their_range_or_infinite),
 		cmocka_unit_test(bools_and_floats_are_those_that_are_written),
+		cmocka_unit_test(times_have_no_infinities),
+		cmocka_unit_test(numerics_are_those_that_are_read),
 		cmocka_unit_test(what_is_sent_checks_the_same),
 		cmocka_unit_test(without_parts_any_key_will_do),
 		cmocka_unit_test(any_bytes_are_survived),
