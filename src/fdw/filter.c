@@ -16,7 +16,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 #include "utils/typcache.h"
 
 #include "fdw/filter.h"
@@ -81,12 +80,6 @@ needs_row(Node *node, Index *relid)
 	return expression_tree_walker(node, needs_row, relid);
 }
 
-static bool
-collation_is_deterministic(Oid collation)
-{
-	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
-}
-
 /* The comparison that an operator is for the column's type. */
 static bool
 find_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op)
@@ -105,8 +98,8 @@ find_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op)
 		return false;
 	*op = ops[strategy];
 	if (*op == WC_KEY_EQ)
-		return side->form.equality && collation_is_deterministic(collation);
-	return side->form.order && (!OidIsValid(collation) || lc_collate_is_c(collation));
+		return side->form.equality && wc_match_bytes_equal(side->codec->spec.type, collation);
+	return side->form.order && wc_match_bytes_ordered(side->codec->spec.type, collation);
 }
 
 /* The same for operators that are "not": <> and NOT LIKE. */
@@ -134,7 +127,7 @@ match_prefix(const Side *side, Node *value, Oid collation, WcLeaf *leaf)
 	leaf->value = value;
 	leaf->type = getBaseType(exprType(value));
 	leaf->collation = collation;
-	return side->form.prefix && leaf->type == TEXTOID && collation_is_deterministic(collation);
+	return side->form.prefix && leaf->type == TEXTOID && wc_match_bytes_equal(TEXTOID, collation);
 }
 
 static bool

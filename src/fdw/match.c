@@ -184,6 +184,18 @@ wc_match_comparable(Oid key, Oid value)
 	return false;
 }
 
+bool
+wc_match_bytes_equal(Oid column, Oid collation)
+{
+	return OidIsValid(collation) ? get_collation_isdeterministic(collation) : !type_is_collatable(column);
+}
+
+bool
+wc_match_bytes_ordered(Oid column, Oid collation)
+{
+	return OidIsValid(collation) ? lc_collate_is_c(collation) : !type_is_collatable(column);
+}
+
 /* The comparison that an operator makes on this key. */
 static bool
 find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
@@ -195,7 +207,7 @@ find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
 	{
 		case BTEqualStrategyNumber:
 			*op = WC_KEY_EQ;
-			return key->equality && (!OidIsValid(collation) || get_collation_isdeterministic(collation));
+			return key->equality && wc_match_bytes_equal(key->type, collation);
 		case BTLessStrategyNumber:
 			*op = WC_KEY_LT;
 			break;
@@ -211,7 +223,7 @@ find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
 		default:
 			return false;
 	}
-	return key->order && (!OidIsValid(collation) || lc_collate_is_c(collation));
+	return key->order && wc_match_bytes_ordered(key->type, collation);
 }
 
 static WcKeyCond *
@@ -284,7 +296,7 @@ match_op(const Matcher *m, OpExpr *clause)
 
 	if (opno == OID_TEXT_LIKE_OP || opno == WC_STARTS_WITH_OPERATOR)
 	{
-		if (type != TEXTOID || (OidIsValid(clause->inputcollid) && !get_collation_isdeterministic(clause->inputcollid)))
+		if (type != TEXTOID || !wc_match_bytes_equal(type, clause->inputcollid))
 			return NULL;
 		if (opno == OID_TEXT_LIKE_OP)
 			return match_like(&key, right);
@@ -306,7 +318,7 @@ match_func(const Matcher *m, FuncExpr *clause)
 		return NULL;
 	prefix = lsecond(clause->args);
 	if (!is_value(m, prefix) || getBaseType(exprType(prefix)) != TEXTOID ||
-		(OidIsValid(clause->inputcollid) && !get_collation_isdeterministic(clause->inputcollid)))
+		!wc_match_bytes_equal(TEXTOID, clause->inputcollid))
 		return NULL;
 	return make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, prefix, TEXTOID);
 }

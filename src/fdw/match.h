@@ -25,6 +25,12 @@ extern WcKeyCond *wc_match_clause(PlannerInfo *root, RelOptInfo *rel, WcRelation
 /* Base types: does wc_codec_encode_bound relate such values to a column of this type? */
 extern bool wc_match_comparable(Oid column, Oid value);
 
+/* Are values of a column of this base type equal where their bytes are, in order as
+ * their bytes are, under an operator's collation?  Not where it needs one and has none
+ * (two columns' collations are in conflict): that is PostgreSQL's to complain about. */
+extern bool wc_match_bytes_equal(Oid column, Oid collation);
+extern bool wc_match_bytes_ordered(Oid column, Oid collation);
+
 /* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
 extern bool wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
 
