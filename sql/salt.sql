@@ -28,7 +28,7 @@ DECLARE line text; words text[] = '{}';
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
     IF line ~ '^ *(-> *)?(Incremental )?Sort ' AND line !~ 'Sort (Key|Method)' THEN words = words || 'SORT'::text; END IF;
-    IF line ~ '^ *(Scan|Buckets|Row Limit|Rows Read|Seeks): ' THEN
+    IF line ~ '^ *(Scan|Buckets|Row Limit|Row Offset|Rows Read|Seeks): ' THEN
       words = words || trim(regexp_replace(line, '^ *Scan: ', ''));
     END IF;
   END LOOP;

@@ -124,6 +124,16 @@ extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
  * decide? */
 extern bool wc_client_row_undecided(const WcClientScan *scan);
 
+/*
+ * When that one was met before the scan's row_offset was reached: the caller has to
+ * skip so many rows himself, of this one and those that follow, not counting what
+ * does not satisfy the filter.  Else 0.  It is said once in a scan at most.
+ */
+extern uint64 wc_client_rows_owed(const WcClientScan *scan);
+
+/* May a scan have a row_offset? */
+extern bool wc_client_skips_rows(void);
+
 extern void wc_client_scan_close(WcClientScan *scan);
 
 /* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */

@@ -17,6 +17,7 @@ struct WcClientScan
 	bool		row_read;		/* the next row's start has been read already */
 	WcSlice		row;			/* that row */
 	bool		undecided;		/* the row given last */
+	uint64		owed;			/* with it */
 	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
 	MemoryContext context;		/* holds this, nothing else */
 	bool		closed;
@@ -109,6 +110,7 @@ give_row(WcClientScan *scan, WcSlice *row)
 {
 	scan->in_row = true;
 	scan->undecided = scan->reader.undecided;
+	scan->owed = scan->reader.owed;
 	*row = scan->row;
 	if (!scan->reader.open)
 		return;
@@ -181,6 +183,18 @@ bool
 wc_client_row_undecided(const WcClientScan *scan)
 {
 	return scan->undecided;
+}
+
+uint64
+wc_client_rows_owed(const WcClientScan *scan)
+{
+	return scan->owed;
+}
+
+bool
+wc_client_skips_rows(void)
+{
+	return (wc_driver()->features & WC_FEATURE_OFFSET) != 0;
 }
 
 void

@@ -56,10 +56,36 @@ has_cells(WcScanner *s, bool *exists, WcError *err)
 	return status;
 }
 
+/* Are there rows, or cells, left to skip? */
+static inline bool
+is_skipping(const WcScanner *s)
+{
+	return s->rows_skipped < s->scan.row_offset;
+}
+
+/* count_cells: the same of the row's cells that are not skipped. */
+static WcStatus
+has_cells_left(WcScanner *s, bool *exists, WcError *err)
+{
+	WcStatus	status = has_cells(s, exists, err);
+
+	while (status == WC_OK && *exists && is_skipping(s))
+	{
+		WcFamilyScan *f = &s->lane->families[s->family];
+
+		f->has_cell = false;
+		f->given++;
+		s->rows_skipped++;
+		status = has_cells(s, exists, err);
+	}
+	return status;
+}
+
 /*
- * rows_by_existence: when one of some families has a visible cell.  Those whose
- * cells are returned anyway are asked first, then those that are there for this
- * only, then, if need be, other columns of the former.
+ * rows_by_existence: when one of some families has a visible cell.  Those that tell
+ * without reading a cell are asked first, then those whose cells are returned
+ * anyway, then those that are there for this only, then, if need be, other columns
+ * of the former.
  */
 static WcStatus
 is_there(WcScanner *s, bool *exists, WcError *err)
@@ -67,15 +93,19 @@ is_there(WcScanner *s, bool *exists, WcError *err)
 	WcStatus	status = WC_OK;
 
 	*exists = false;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->existence && wc_storescan_tells(f->scan, exists) && *exists)
+			return WC_OK;
+	}
 	for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
 	{
 		WcFamilyScan *f = &s->lane->families[i];
 
 		if (!f->here || !f->existence || !f->wanted)
 			continue;
-		*exists = wc_storescan_plain(f->scan);
-		if (*exists)
-			break;
 		status = advance(s, f, err);
 		*exists = f->seen;
 	}
@@ -103,13 +133,17 @@ next_row(WcScanner *s, WcError *err)
 
 		if (status == WC_END)
 			s->done = true;
-		if (status == WC_OK)
-			status = s->scan.rows_by_existence ? is_there(s, &exists, err) : has_cells(s, &exists, err);
+		if (status != WC_OK)
+			return status;
+		if (s->scan.rows_by_existence)
+			status = is_there(s, &exists, err);
+		else
+			status = s->scan.count_cells ? has_cells_left(s, &exists, err) : has_cells(s, &exists, err);
 		if (status != WC_OK)
 			return status;
 		if (!exists)
 			continue;
-		if (s->rows_skipped == s->scan.row_offset)
+		if (!is_skipping(s))
 			return WC_OK;
 		s->rows_skipped++;
 	}
@@ -145,6 +179,24 @@ is_plain(const WcScanner *s)
 	return s->values_only;
 }
 
+/* Writes the key of a row that is not skipped, or undecided. */
+static void
+begin_row(WcScanner *s, WcBlockWriter *w)
+{
+	uint64_t	owed = s->scan.row_offset - s->rows_skipped;
+
+	if (owed == 0)
+	{
+		wc_block_row(w, s->lane->row, s->undecided);
+		return;
+	}
+	/* how many rows have been skipped is not known here any more */
+	wc_block_row_owing(w, s->lane->row, owed);
+	s->rows_skipped = s->scan.row_offset;
+	if (s->scan.row_limit > 0)
+		s->scan.row_limit = s->scan.row_limit > UINT64_MAX - owed ? UINT64_MAX : s->scan.row_limit + owed;
+}
+
 /*
  * Shows the row's key to the filter, unless rows before it have said that it fails.
  * *settled: no cell is needed; *rejects: and the verdict is that.
@@ -165,11 +217,11 @@ look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
 }
 
 /*
- * Shows the filter a row of which every family is plain.  If it passes, its key goes into
- * the block.
+ * Shows the filter a row of which every family is plain.  *begun: it passes and is not
+ * skipped, and its key is in the block.
  */
 static WcStatus
-show_plain_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *passes, WcError *err)
+show_plain_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err)
 {
 	WcStatus	status = WC_OK;
 	WcFilterVerdict verdict;
@@ -184,26 +236,30 @@ show_plain_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *passes, WcErr
 	if (status != WC_OK)
 		return status;
 	verdict = wc_rowfilter_verdict(s->filter);
-	*passes = false;
+	*begun = false;
 	if (verdict == WC_FILTER_REJECTS)
 		s->stats.rows_filtered++;
 	else
-		status = is_there(s, passes, err);
-	if (status != WC_OK || !*passes)
+		status = is_there(s, begun, err);
+	if (status != WC_OK || !*begun)
 		return status;
 	s->undecided = verdict == WC_FILTER_UNDECIDED;
-	wc_block_row(w, s->lane->row, s->undecided);
+	*begun = s->undecided || !is_skipping(s);
+	if (*begun)
+		begin_row(s, w);
+	else
+		s->rows_skipped++;
 	return WC_OK;
 }
 
 /*
- * Shows the row's cells to the filter and writes them, as long as they are few;
- * *kept: they all are.
+ * Shows the row's cells to the filter and writes them, as long as they are few and
+ * the row is not to be skipped; *kept: they all are written.
  */
 static WcStatus
 gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, WcError *err)
 {
-	*kept = true;
+	*kept = !is_skipping(s);
 	for (uint32_t i = 0; i < s->nfamilies; i++)
 	{
 		WcFamilyScan *f = &s->lane->families[i];
@@ -219,7 +275,7 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 				break;
 			f->has_cell = false;
 			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value);
-			if (enough && wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES)
+			if (enough && (is_skipping(s) || wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES))
 				return WC_OK;
 			if (!*kept || is_hidden(s, f->colno))
 				continue;
@@ -231,7 +287,8 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 	return WC_OK;
 }
 
-/* Asks the filter about the row, of which its key was looked at. */
+/* Asks the filter about the row, of which its key was looked at; its cells are written as
+ * gather_row says. */
 static WcStatus
 look_at_row(WcScanner *s, WcBlockWriter *w, bool settled, WcFilterVerdict *verdict, bool *kept, WcError *err)
 {
@@ -239,9 +296,10 @@ look_at_row(WcScanner *s, WcBlockWriter *w, bool settled, WcFilterVerdict *verdi
 	WcStatus	status = WC_OK;
 
 	*kept = false;
-	if (!settled || wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES)
+	if (!settled || (!is_skipping(s) && wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES))
 	{
-		wc_block_row(w, s->lane->row, false);
+		if (!is_skipping(s))
+			wc_block_row(w, s->lane->row, false);
 		status = gather_row(s, w, &mark, kept, err);
 	}
 	*verdict = wc_rowfilter_verdict(s->filter);
@@ -307,11 +365,23 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		if (verdict == WC_FILTER_REJECTS || !exists)
 			continue;
 		s->undecided = verdict == WC_FILTER_UNDECIDED;
+		if (!s->undecided && is_skipping(s))
+		{
+			s->rows_skipped++;
+			continue;
+		}
 		status = wc_scanlanes_again(s, err);
 		if (status == WC_OK)
-			wc_block_row(w, s->lane->row, s->undecided);
+			begin_row(s, w);
 		return status;
 	}
+}
+
+/* Has all been returned that the Scan's limit allows? */
+static inline bool
+is_enough(const WcScanner *s)
+{
+	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
 }
 
 /* Writes what is left of the row; *full: the block is, and there is more. */
@@ -337,8 +407,11 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 		}
 		while (!f->drained)
 		{
-			WcStatus	status = advance(s, f, err);
+			WcStatus	status;
 
+			if (s->scan.count_cells && is_enough(s))
+				return WC_OK;
+			status = advance(s, f, err);
 			if (status != WC_OK)
 				return status;
 			if (!f->has_cell)
@@ -352,6 +425,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
 			f->given++;
 			s->stats.cells_returned++;
+			s->rows_counted += s->scan.count_cells;
 		}
 	}
 	return WC_OK;
@@ -361,7 +435,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 static bool
 was_last(const WcScanner *s)
 {
-	return (s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit) ||
+	return is_enough(s) ||
 		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
 }
 
@@ -399,7 +473,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 		{
 			s->in_row = false;
 			s->stats.rows_returned++;
-			s->rows_counted += !s->undecided;
+			s->rows_counted += !s->undecided && !s->scan.count_cells;
 			s->done = was_last(s);
 		}
 	}

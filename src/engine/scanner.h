@@ -70,11 +70,11 @@ struct WcScanner
 	uint32_t	family;			/* in a row: whose cells are next */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
-	bool		values_only;	/* every wanted cell is returned, as a value */
+	bool		values_only;	/* every wanted cell of a row is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
-	uint64_t	rows_skipped;	/* for row_offset */
-	uint64_t	rows_counted;	/* for row_limit */
+	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
+	uint64_t	rows_counted;	/* for row_limit, likewise */
 	WcScanStats stats;
 };
 

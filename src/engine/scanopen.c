@@ -412,7 +412,8 @@ wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at, WcS
 	s->engine = engine;
 	s->scan = *scan;
 	s->at = *at;
-	s->values_only = !scan->want_ts && !scan->key_only && scan->column_limit == 0 && scan->column_offset == 0;
+	s->values_only = !scan->want_ts && !scan->key_only && scan->column_limit == 0 &&
+		scan->column_offset == 0 && !scan->count_cells;
 	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else

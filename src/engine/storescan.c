@@ -463,6 +463,15 @@ match_any_column(WcStoreScan *ss, bool *exists, WcError *err)
 	return status == WC_END ? WC_OK : status;
 }
 
+bool
+wc_storescan_tells(const WcStoreScan *ss, bool *exists)
+{
+	if (!ss->simple || !(ss->any_time || (ss->packed->flags & WC_PACKED_PLAIN)))
+		return false;
+	*exists = ss->packed->ncells > 0 && in_time(ss, ss->packed->ts);
+	return true;
+}
+
 WcStatus
 wc_storescan_exists(WcStoreScan *ss, bool *exists, WcError *err)
 {
@@ -471,9 +480,8 @@ wc_storescan_exists(WcStoreScan *ss, bool *exists, WcError *err)
 	uint32_t	colno;
 
 	*exists = false;
-	if (ss->simple && (ss->any_time || (ss->packed->flags & WC_PACKED_PLAIN)))
+	if (wc_storescan_tells(ss, exists))
 	{
-		*exists = ss->packed->ncells > 0 && in_time(ss, ss->packed->ts);
 		ss->over = true;
 		return WC_OK;
 	}

@@ -50,6 +50,10 @@ extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *col
  */
 extern WcStatus wc_storescan_exists(WcStoreScan *scan, bool *exists, WcError *err) WC_WARN_UNUSED;
 
+/* The same where no cell has to be read to know: true, and *exists is set.  Moves
+ * nothing, so may be asked at any time. */
+extern bool wc_storescan_tells(const WcStoreScan *scan, bool *exists);
+
 /* --- plain rows ---------------------------------------------------------------
  *
  * A row of packing "row" that was written at once and is shown as it is, of which

@@ -630,6 +630,17 @@ explain_filter(const Shown *shown, ForeignScanState *node, ExplainState *es)
 }
 
 static void
+explain_row_number(const Shown *shown, const char *label, Expr *expr, ExplainState *es)
+{
+	if (expr == NULL)
+		return;
+	if (IsA(expr, Const))
+		ExplainPropertyInteger(label, NULL, DatumGetInt64(((Const *) expr)->constvalue), es);
+	else
+		ExplainPropertyText(label, deparse(shown, (Node *) expr), es);
+}
+
+static void
 explain_counters(ForeignScanState *node, ExplainState *es)
 {
 	WcClientScanStats stats;
@@ -715,6 +726,8 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyList("Columns", columns, es);
 	if (plan.row_limit > 0)
 		ExplainPropertyInteger("Row Limit", NULL, plan.row_limit, es);
+	explain_row_number(&shown, "Row Limit", plan.limit, es);
+	explain_row_number(&shown, "Row Offset", plan.offset, es);
 	if (wc_client_read_timestamp() != WC_TS_LATEST)
 		ExplainPropertyText("As Of", GetConfigOption("widecol.read_timestamp", false, false), es);
 	explain_counters(node, es);

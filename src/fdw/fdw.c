@@ -16,6 +16,7 @@ widecol_handler(PG_FUNCTION_ARGS)
 
 	routine->GetForeignRelSize = widecolGetForeignRelSize;
 	routine->GetForeignPaths = widecolGetForeignPaths;
+	routine->GetForeignUpperPaths = widecolGetForeignUpperPaths;
 	routine->GetForeignPlan = widecolGetForeignPlan;
 	routine->BeginForeignScan = widecolBeginForeignScan;
 	routine->IterateForeignScan = widecolIterateForeignScan;

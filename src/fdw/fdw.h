@@ -18,6 +18,10 @@ extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel
 										  ForeignPath *best_path, List *tlist, List *scan_clauses,
 										  Plan *outer_plan);
 
+/* limit.c */
+extern void widecolGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+										RelOptInfo *output_rel, void *extra);
+
 /* scan.c */
 extern void widecolBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);

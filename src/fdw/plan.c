@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "fdw/cost.h"
 #include "fdw/fdw.h"
+#include "fdw/limit.h"
 #include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
 #include "fdw/match.h"
@@ -51,6 +52,14 @@ wc_plan_relation(const RelOptInfo *rel)
 		rel->fdwroutine->GetForeignRelSize != widecolGetForeignRelSize)
 		return NULL;
 	return ((WcRelPlan *) rel->fdw_private)->wrel;
+}
+
+bool
+wc_plan_decides_rows(const RelOptInfo *rel)
+{
+	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
+
+	return quals->local == NIL && !quals->mixed_types;
 }
 
 static void
@@ -126,8 +135,8 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 
 /* --- paths --------------------------------------------------------------------
  * A path's fdw_private: (walks backwards, merges buckets, takes keys from
- * other relations, gives few rows all of which are wanted), or what lookahead.c
- * put there.
+ * other relations, gives few rows all of which are wanted, and WC_PATH_LIMITED when
+ * limit.c put it there), or what lookahead.c put there.
  */
 
 bool
@@ -315,7 +324,7 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 	plan->rows_hint = (int) root->limit_tuples;
 
 	/* as a limit it must be exact, and not estimated, and every row must count */
-	if (rel->reloptkind == RELOPT_BASEREL && query->commandType == CMD_SELECT &&
+	if (plan->limit == NULL && plan->offset == NULL && rel->reloptkind == RELOPT_BASEREL && query->commandType == CMD_SELECT &&
 		query->limitOption == LIMIT_OPTION_COUNT &&
 		query->limitCount != NULL && IsA(query->limitCount, Const) &&
 		(query->limitOffset == NULL || IsA(query->limitOffset, Const)) &&
@@ -334,6 +343,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	WcQuals		quals;
 	List	   *local;
 	List	   *recheck;
+	double		rows = best_path->path.rows;
 
 	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
 	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(quals.conds));
@@ -355,8 +365,15 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
 	plan.map_keys = wc_map_keys_find(root, baserel, rel_plan->wrel, plan.attrs);
+	wc_limit_plan(root, best_path, &plan);
+	if (plan.limit != NULL || plan.offset != NULL)
+	{
+		if (local != NIL || quals.mixed_types)
+			elog(ERROR, "LIMIT of a foreign scan with conditions that it does not decide");
+		rows = baserel->rows;
+	}
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
-	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, best_path->path.rows);
+	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, rows);
 
 	return make_foreignscan(tlist, local, baserel->relid,
 							wc_scan_plan_exprs(&plan),

@@ -26,7 +26,9 @@ enum
 	NUMBER_MIXED_TYPES,
 	NUMBER_MERGED,
 	NUMBER_LOOKAHEAD,
-	NUMBER_FILTERS
+	NUMBER_FILTERS,
+	NUMBER_LIMIT,				/* is there one? */
+	NUMBER_OFFSET
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -114,12 +116,12 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 {
 	List	   *numbers = list_make5_int(plan->reversed, plan->rows_hint, plan->row_limit, plan->mixed_types,
 										 plan->merged);
-	List	   *list = list_make5(lappend_int(lappend_int(numbers, plan->lookahead), list_length(plan->filters)),
-							  bitmap_to_list(plan->attrs),
-							  bitmap_to_list(plan->recheck_attrs),
-							  encode_conds(plan->conds),
-							  encode_conds(plan->cell_conds));
+	List	   *list;
 
+	numbers = list_concat(numbers, list_make4_int(plan->lookahead, list_length(plan->filters),
+												  plan->limit != NULL, plan->offset != NULL));
+	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
+					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
 	return lappend(list, encode_map_keys(plan->map_keys));
 }
@@ -150,7 +152,12 @@ wc_scan_plan_exprs(const WcScanPlan *plan)
 
 	foreach(lc, plan->map_keys)
 		exprs = list_concat(exprs, ((WcMapKeys *) lfirst(lc))->keys);
-	return list_concat(exprs, plan->filters);
+	exprs = list_concat(exprs, plan->filters);
+	if (plan->limit != NULL)
+		exprs = lappend(exprs, plan->limit);
+	if (plan->offset != NULL)
+		exprs = lappend(exprs, plan->offset);
+	return exprs;
 }
 
 static List *
@@ -234,4 +241,6 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->filters = NIL;
 	for (int i = 0; i < list_nth_int(numbers, NUMBER_FILTERS); i++)
 		plan->filters = lappend(plan->filters, list_nth(exprs, next_expr++));
+	plan->limit = list_nth_int(numbers, NUMBER_LIMIT) ? list_nth(exprs, next_expr++) : NULL;
+	plan->offset = list_nth_int(numbers, NUMBER_OFFSET) ? list_nth(exprs, next_expr++) : NULL;
 }

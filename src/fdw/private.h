@@ -12,7 +12,7 @@
 #include "postgres.h"
 
 #include "nodes/bitmapset.h"
-#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
 
 #include "rowkey/rowkey.h"
 
@@ -62,7 +62,9 @@ typedef struct WcScanPlan
 	bool		reversed;		/* walk the key order backwards */
 	bool		merged;			/* of a salted key: by what is behind the salt */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
-	int			row_limit;		/* rows that are enough, 0: no limit */
+	int			row_limit;		/* rows that are enough, 0: no limit; there is a Limit node above */
+	Expr	   *limit;			/* the query's LIMIT and OFFSET, when there is none (limit.h); NULL: not given */
+	Expr	   *offset;
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;

@@ -15,7 +15,8 @@
  * Conditions are expected to be decided by the ranges alone.  Where they turn
  * out not to be (a bound that had to be widened, too many ranges), the clauses
  * that the executor was told not to evaluate are evaluated here: PostgreSQL has
- * compiled them for its own rechecks.
+ * compiled them for its own rechecks.  Then rows are also skipped and counted
+ * here, for an OFFSET and a LIMIT that the scan took over (limit.h).
  */
 #include "postgres.h"
 
@@ -32,6 +33,7 @@
 #include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
 #include "fdw/filter.h"
+#include "fdw/limit.h"
 #include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
 #include "fdw/prefetch.h"
@@ -71,6 +73,10 @@ typedef struct WcScanState
 	bool		filter_known;
 	WcMadeFilter filter;
 	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
+
+	WcLimit    *limit;			/* NULL: all rows are given */
+	uint64		to_skip;		/* of the open scan's rows, before one is given */
+	uint64		to_give;		/* rows, or WC_NO_LIMIT */
 
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
@@ -181,9 +187,10 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
-	/* filters are behind these, and what a direct modification has more */
+	/* filters are behind these, limits, and what a direct modification has more */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, plan->scan.scanrelid);
+	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
@@ -289,6 +296,14 @@ may_mix_types(const WcScanState *state)
 	return state->plan.mixed_types || !state->bounds.exact;
 }
 
+/* May rows come that are not wanted (but for those that the filter says it left
+ * undecided)? */
+static bool
+gives_others(const WcScanState *state)
+{
+	return state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
+}
+
 /* What is asked of the engine; false: there is nothing to read. */
 static bool
 describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
@@ -321,7 +336,7 @@ wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **
 	if (!describe(state, node, scan))
 		return false;
 	*snapshot = state->snapshot;
-	*recheck = state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
+	*recheck = gives_others(state);
 	return true;
 }
 
@@ -431,30 +446,49 @@ find_prefetched(WcScanState *state, ForeignScanState *node)
 		fetch(state, node) && wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck);
 }
 
+/* Has the engine skip and count the rows, if it can; returns how many rows are likely
+ * to be read. */
+static uint64
+set_limits(WcScanState *state, WcScan *scan)
+{
+	/* a row of the foreign table is a cell */
+	scan->count_cells = state->resources.wrel->layout == WC_LAYOUT_CELL;
+	if (state->limit == NULL)
+	{
+		scan->row_limit = state->recheck ? 0 : (uint64) state->plan.row_limit;
+		return (uint64) state->plan.rows_hint;
+	}
+	if (gives_others(state))
+		return (uint64) state->plan.rows_hint;
+	scan->row_offset = state->to_skip;
+	state->to_skip = 0;
+	if (state->to_give == WC_NO_LIMIT)
+		return (uint64) state->plan.rows_hint;
+	scan->row_limit = state->to_give;
+	return state->to_give;
+}
+
 /* Opens the Scan, or finds that there is nothing to read. */
 static void
 start(WcScanState *state, ForeignScanState *node)
 {
 	WcScan		scan;
+	uint64		rows_hint;
 
+	if (state->limit != NULL)
+		wc_limit_evaluate(state->limit, node->ss.ps.ps_ExprContext, &state->to_skip, &state->to_give);
 	if (state->lookahead != NULL && find_prefetched(state, node))
 	{
 		state->prefetched = true;
 		return;
 	}
-	if (!describe(state, node, &scan))
+	if ((state->limit != NULL && state->to_give == 0) || !describe(state, node, &scan))
 	{
 		state->done = true;
 		return;
 	}
-	if (!state->recheck)
-	{
-		scan.row_limit = (uint64) state->plan.row_limit;
-		/* a row of the foreign table is a cell: of no family will more be read */
-		if (state->resources.wrel->layout == WC_LAYOUT_CELL)
-			scan.column_limit = (uint32) state->plan.row_limit;
-	}
-	open_scan(state, node, &scan, state->bounds.point ? 1 : state->plan.rows_hint);
+	rows_hint = set_limits(state, &scan);
+	open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
 }
 
 /* Does the row in the slot satisfy the clauses that ranges should have decided, and
@@ -469,6 +503,20 @@ passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 		return ExecQual(node->fdw_recheck_quals, econtext);
 	return state->maker == NULL || state->prefetched || !wc_client_row_undecided(state->scan) ||
 		wc_filter_holds(state->maker, econtext);
+}
+
+/* Is a row that is wanted among those that OFFSET and LIMIT leave?  Counts it. */
+static bool
+is_given(WcScanState *state)
+{
+	if (state->to_skip > 0)
+	{
+		state->to_skip--;
+		return false;
+	}
+	if (state->to_give != WC_NO_LIMIT)
+		state->done = --state->to_give == 0;
+	return true;
 }
 
 static void
@@ -506,6 +554,9 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 	}
 	if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
 		return false;
+	/* rows that the engine has left to skip because this one is undecided */
+	if (state->limit != NULL)
+		state->to_skip += wc_client_rows_owed(state->scan);
 	ExecStoreVirtualTuple(slot);
 	return true;
 }
@@ -532,7 +583,7 @@ widecolIterateForeignScan(ForeignScanState *node)
 			state->done = true;
 			break;
 		}
-		if (passes_recheck(state, node, slot))
+		if (passes_recheck(state, node, slot) && (state->limit == NULL || is_given(state)))
 		{
 			if (state->kept != NULL)
 				keep_row(state, slot);

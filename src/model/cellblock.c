@@ -16,6 +16,7 @@
 /* An entry's tag: a row, or a cell with these bits. */
 #define TAG_ROW				0x80
 #define TAG_UNDECIDED		0x01	/* of a row */
+#define TAG_OWED			0x02	/* of such a row: how many are owed follows */
 #define TAG_NAMED			0x01	/* family and qualifier instead of a position */
 #define TAG_TS				0x02	/* timestamp and type */
 #define TAG_TTL				0x04
@@ -71,6 +72,17 @@ wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided)
 	p = store_slice(p, row);
 	w->buf->len = (size_t) (p - w->buf->data);
 	w->nrows++;
+}
+
+void
+wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed)
+{
+	WcBlockMark mark = wc_block_mark(w);
+
+	wc_block_row(w, row, true);
+	wc_buf_append_varint(w->buf, owed);
+	if (!w->buf->failed)
+		w->buf->data[mark.len] |= TAG_OWED;
 }
 
 void
@@ -142,6 +154,7 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	r->end = (flags & BLOCK_END) != 0;
 	r->in_row = r->continues;
 	r->undecided = false;
+	r->owed = 0;
 	return WC_OK;
 }
 
@@ -274,9 +287,10 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		return WC_BLOCK_CELL;
 	}
 
-	if ((tag & ~TAG_UNDECIDED) != TAG_ROW)
+	if (tag > (TAG_ROW | TAG_UNDECIDED) && tag != (TAG_ROW | TAG_UNDECIDED | TAG_OWED))
 		return corrupt(r);
 	*row = take_bytes(&d);
+	r->owed = (tag & TAG_OWED) != 0 ? take_varint(&d) : 0;
 	if (d.failed || row->len == 0 || row->len > WC_ROW_MAX)
 		return corrupt(r);
 	r->in_row = true;

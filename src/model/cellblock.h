@@ -34,6 +34,10 @@ extern void wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues);
 /* undecided: the Scan's filter could not tell whether the row satisfies it. */
 extern void wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided);
 
+/* One that is undecided, and the scan stops skipping rows here though so many, of this
+ * and those behind it that satisfy the filter, still were to be skipped. */
+extern void wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed);
+
 /* colno: position in WcScan.columns, or WC_NO_COLUMN. */
 extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only);
 
@@ -79,6 +83,7 @@ typedef struct WcBlockReader
 	bool		end;
 	bool		in_row;			/* cells may come: a row has begun */
 	bool		undecided;		/* the row given last: the Scan's filter could not decide it */
+	uint64_t	owed;			/* ... from it on the reader has to skip so many, of those that satisfy it */
 } WcBlockReader;
 
 typedef enum WcBlockEntry

@@ -16,7 +16,8 @@
 #define SCAN_MERGED			0x100
 #define SCAN_FILTER			0x200	/* a filter follows, at the end */
 #define SCAN_MEASURED		0x400
-#define SCAN_FLAGS			0x7FF
+#define SCAN_COUNT_CELLS	0x800
+#define SCAN_FLAGS			0xFFF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -198,8 +199,7 @@ filter_check(const WcScan *scan, WcError *err)
 
 	if (filter == NULL)
 		return WC_OK;
-	if (!scan->rows_by_existence || scan->raw || scan->row_offset != 0 ||
-		scan->column_limit != 0 || scan->column_offset != 0)
+	if (!scan->rows_by_existence || scan->raw || scan->column_limit != 0 || scan->column_offset != 0)
 		return wc_error(err, WC_INVALID, "this scan cannot have a filter");
 	status = wc_filter_check(filter, scan->ncolumns, err);
 	for (uint32_t i = 0; i < filter->ncolumns && status == WC_OK; i++)
@@ -228,6 +228,8 @@ wc_scan_check(const WcScan *scan, WcError *err)
 		return status;
 	if (scan->rows_by_existence && filters_ts(scan))
 		return wc_error(err, WC_INVALID, "a filter on timestamps does not decide which rows exist");
+	if (scan->rows_by_existence && scan->count_cells)
+		return wc_error(err, WC_INVALID, "a scan of rows that exist cannot count cells");
 	if (scan->as_of_ts < 0)
 		return wc_error(err, WC_INVALID, "a table cannot be seen as of the time %lld, before 1970",
 						(long long) scan->as_of_ts);
@@ -301,7 +303,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (moments ? SCAN_MOMENTS : 0) |
 						 (scan->merged ? SCAN_MERGED : 0) |
 						 (scan->filter != NULL ? SCAN_FILTER : 0) |
-						 (scan->measured ? SCAN_MEASURED : 0));
+						 (scan->measured ? SCAN_MEASURED : 0) |
+						 (scan->count_cells ? SCAN_COUNT_CELLS : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -431,6 +434,7 @@ header_decode(WcDecoder *d, WcScan *scan)
 	scan->key_only = (flags & SCAN_KEY_ONLY) != 0;
 	scan->merged = (flags & SCAN_MERGED) != 0;
 	scan->measured = (flags & SCAN_MEASURED) != 0;
+	scan->count_cells = (flags & SCAN_COUNT_CELLS) != 0;
 	scan->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	if ((flags & SCAN_TIME_RANGE) != 0)
 	{

@@ -90,15 +90,18 @@ typedef struct WcScan
 	bool		key_only;		/* cells come without values */
 	bool		measured;		/* count the blocks that are read, which is for EXPLAIN and costs a little */
 	uint64_t	row_limit;		/* 0: none */
-	uint64_t	row_offset;		/* rows skipped before the first returned */
+	uint64_t	row_offset;		/* rows that would be returned, skipped before the first that is */
+	bool		count_cells;	/* these two count cells, across rows; not with rows_by_existence */
 	uint32_t	batch_rows;		/* most rows a block (HBase's caching); 0: as many as fit */
 	uint32_t	column_limit;	/* cells a family in each row; 0: none */
 	uint32_t	column_offset;	/* cells of a family skipped in each row */
 
 	/*
 	 * Only rows that satisfy it are returned, and those that it cannot decide
-	 * (WcBlockReader.undecided), which the row limit does not count.  NULL: all.
-	 * Only with rows_by_existence, and without row_offset, column_limit and column_offset.
+	 * (WcBlockReader.undecided), which the row limit does not count.  The first of
+	 * these that is met before row_offset is reached ends the skipping
+	 * (WcBlockReader.owed), and the limit grows by what was left of it.  NULL: all.
+	 * Only with rows_by_existence, and without column_limit and column_offset.
 	 */
 	const WcFilter *filter;
 } WcScan;

@@ -273,9 +273,14 @@ def prepared(rng, tables):
         names = ", ".join(c.name for c in chosen)
         parts = [f"({names}) {rng.choice(['>', '<=', '<', '>='])} ({', '.join(f'${i + 1}' for i in range(len(chosen)))})"]
         types = [c.type.base for c in chosen]
+    page = []
+    if rng.random() < 0.3:
+        page = rng.choice([["LIMIT"], ["OFFSET"], ["LIMIT", "OFFSET"], ["LIMIT", "OFFSET"]])
+        types += ["bigint"] * len(page)
+    after = "".join(f" {word} ${len(chosen) + i + 1}" for i, word in enumerate(page)) or (limit(rng) if rng.random() < 0.3 else "")
     story = [Statement(f"SET plan_cache_mode = {rng.choice(['force_generic_plan', 'force_generic_plan', 'auto', 'force_custom_plan'])}"),
              Statement(f"PREPARE p ({', '.join(types)}) AS SELECT * FROM {table.name} WHERE {' AND '.join(parts)}" +
-                       order_by(rng, scope, True) + (limit(rng) if rng.random() < 0.3 else ""))]
+                       order_by(rng, scope, True) + after)]
     for _ in range(rng.choice([2, 3, 7])):
         here = dict(zip(table.keys, table.some_key(rng)))
         values = []
@@ -288,6 +293,7 @@ def prepared(rng, tables):
             elif type_ == "text" and rng.random() < 0.7:
                 value = quote(rng.choice(["a%", "%", "ab", "é%", "_b%", "a\\%%"]))
             values.append(value)
+        values += [rng.choice(["0", "1", "2", "3", "5", "20", "NULL", "-1" if rng.random() < 0.1 else "4"]) for _ in page]
         story.append(Statement(f"EXECUTE p ({', '.join(values)})", True))
     return story + [Statement("DEALLOCATE p"), Statement("RESET plan_cache_mode")]
 
@@ -298,7 +304,8 @@ def cursor(rng, tables):
     kind = rng.choice(["", "SCROLL ", "SCROLL ", "INSENSITIVE "])
     hold = rng.choice(["", "", " WITH HOLD"])
     story = [Statement("BEGIN"), Statement(f"DECLARE c {kind}CURSOR{hold} FOR SELECT * FROM {table.name} "
-                                           f"WHERE {where(rng, scope, tables, 1).sql()}{order_by(rng, scope, True)}")]
+                                           f"WHERE {where(rng, scope, tables, 1).sql()}{order_by(rng, scope, True)}"
+                                           f"{limit(rng) if rng.random() < 0.3 else ''}")]
     ways = ["NEXT", "FORWARD 3", "FORWARD 10", "FORWARD ALL"]
     if "SCROLL" in kind:
         ways += ["PRIOR", "FIRST", "LAST", "BACKWARD 2", "BACKWARD ALL", "ABSOLUTE 2", "ABSOLUTE -1", "RELATIVE 2", "RELATIVE -1", "RELATIVE 0"]

@@ -216,8 +216,8 @@ def order_by(rng, scope, total):
 
 def limit(rng):
     out = f" LIMIT {rng.choice([0, 1, 2, 3, 10, 50])}" if rng.random() < 0.8 else ""
-    if rng.random() < 0.4:
-        out += f" OFFSET {rng.choice([0, 1, 3, 20])}"
+    if rng.random() < 0.5:
+        out += f" OFFSET {rng.choice([0, 1, 2, 3, 7, 20, 60])}"
     return out or " LIMIT 5"
 
 
@@ -409,7 +409,7 @@ def join(rng, tables):
         inner = ", ".join(c.name for c in b.table.keys)
         on = " AND ".join(o for o in ons)
         return Query(f"SELECT a.*, b.* FROM {a.source} LEFT JOIN LATERAL (SELECT {inner} FROM {b.table.name} b WHERE {on} "
-                     f"ORDER BY {keys} LIMIT {rng.choice([1, 2])}) b ON true", condition, "", False, settings)
+                     f"ORDER BY {keys} LIMIT {rng.choice([1, 2])} OFFSET {rng.choice([0, 0, 1])}) b ON true", condition, "", False, settings)
     return Query(f"SELECT {names} FROM {a.source} {kind} {b.source} ON {' AND '.join(ons)}", condition, "", False, settings)
 
 
@@ -418,7 +418,8 @@ def with_query(rng, tables):
     keys = ", ".join(c.name for c in scope.table.keys)
     inner = where(rng, scope, []).sql()
     kind = rng.choice(["", "MATERIALIZED ", "NOT MATERIALIZED "])
-    return Query(f"WITH q AS {kind}(SELECT * FROM {scope.source} WHERE {inner}) SELECT {keys} FROM q", where(rng, Scope(scope.table), []),
+    page = f" ORDER BY {keys}" + limit(rng) if rng.random() < 0.4 else ""
+    return Query(f"WITH q AS {kind}(SELECT * FROM {scope.source} WHERE {inner}{page}) SELECT {keys} FROM q", where(rng, Scope(scope.table), []),
                  f" ORDER BY {keys}" + rng.choice(["", " LIMIT 3"]), True)
 
 

@@ -190,8 +190,9 @@ model_random_scan(ModelScan *m, uint32_t table_id)
 	}
 	if (below(4) == 0)
 		scan->row_limit = 1 + below(4);
-	if (below(5) == 0)
-		scan->row_offset = below(4);
+	if (below(4) == 0)
+		scan->row_offset = below(5);
+	scan->count_cells = !scan->rows_by_existence && below(2) == 0;
 	if (below(5) == 0)
 		scan->column_limit = 1 + below(3);
 	if (below(5) == 0)
@@ -254,9 +255,16 @@ in_ranges(const WcScan *scan, int row)
 	return scan->nranges == 0;
 }
 
-/* One row's cells; is the row there? */
+/* Is the nth row (or cell) that is there behind those that are skipped, and within the limit? */
 static bool
-expect_row(Text *t, const WcScan *scan, int row, ModelCells cells, void *arg)
+in_page(const WcScan *scan, uint64_t n)
+{
+	return n > scan->row_offset && (scan->row_limit == 0 || n <= scan->row_offset + scan->row_limit);
+}
+
+/* One row's cells; is the row there?  *ncells counts those that are, of all rows. */
+static bool
+expect_row(Text *t, const WcScan *scan, int row, ModelCells cells, void *arg, uint64_t *ncells)
 {
 	static ModelCell list[MODEL_CELLS_MAX];
 	size_t		returned = 0;
@@ -277,6 +285,8 @@ expect_row(Text *t, const WcScan *scan, int row, ModelCells cells, void *arg)
 			seen++;
 			if (seen <= scan->column_offset ||
 				(scan->column_limit > 0 && seen > scan->column_offset + scan->column_limit))
+				continue;
+			if (!in_page(scan, ++*ncells) && scan->count_cells)
 				continue;
 			if (list[i].type == WC_PUT)
 				snprintf(value, sizeof(value), "v%u", list[i].value);
@@ -302,6 +312,7 @@ static void
 expect(Text *t, const WcScan *scan, ModelCells cells, void *arg)
 {
 	uint64_t	there = 0;
+	uint64_t	ncells = 0;
 	int			order[MODEL_ROWS];
 
 	t->len = 0;
@@ -318,15 +329,13 @@ expect(Text *t, const WcScan *scan, ModelCells cells, void *arg)
 		if (!in_ranges(scan, row))
 			continue;
 		add(t, "r%d{", row);
-		if (!expect_row(t, scan, row, cells, arg) || ++there <= scan->row_offset)
+		if (!expect_row(t, scan, row, cells, arg, &ncells) || (!in_page(scan, ++there) && !scan->count_cells))
 		{
 			t->len = start;
 			t->data[start] = '\0';
 			continue;
 		}
 		add(t, "} ");
-		if (scan->row_limit > 0 && there == scan->row_offset + scan->row_limit)
-			break;
 	}
 }
 

@@ -240,7 +240,10 @@ append_block(Kit *kit, const WcScan *scan, WcSlice block, bool *in_row)
 		assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
 		if (entry == WC_BLOCK_ROW)
 		{
-			append(kit, "%s%.*s{", *in_row ? "} " : "", (int) row.len, (const char *) row.data);
+			append(kit, "%s%.*s", *in_row ? "} " : "", (int) row.len, (const char *) row.data);
+			if (reader.owed > 0)
+				append(kit, "+%" PRIu64, reader.owed);
+			append(kit, "{");
 			*in_row = true;
 			continue;
 		}

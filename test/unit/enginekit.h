@@ -3,7 +3,8 @@
  *
  * The store has a table with the families "f" (id 1) and "g" (id 2).  Writes
  * are collected by kit_put and the like, one operation each, and applied by
- * kit_commit.  What is seen is text: "r1{f:a=1 g:b=2} r2{f:a=3}".
+ * kit_commit.  What is seen is text: "r1{f:a=1 g:b=2} r2{f:a=3}"; with "r2+5" the scan
+ * said that five rows are owed.
  */
 #ifndef WC_TEST_ENGINEKIT_H
 #define WC_TEST_ENGINEKIT_H

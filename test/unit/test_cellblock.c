@@ -156,9 +156,11 @@ blocks_continue_each_other(void **state)
 	wc_block_begin(&w, &buf, true);
 	wc_block_cell(&w, 1, &cell, false, false);
 	wc_block_row(&w, S("c"), true);
+	wc_block_row_owing(&w, S("d"), 300);
+	wc_block_row(&w, S("e"), true);
 	wc_block_finish(&w, false, true);
 	assert_int_equal(wc_block_size(&w), buf.len - first);
-	assert_int_equal(w.nrows, 1);
+	assert_int_equal(w.nrows, 3);
 	assert_int_equal(w.ncells, 1);
 
 	assert_int_equal(wc_block_open(&r, wc_slice(buf.data, first), NULL), WC_OK);
@@ -173,6 +175,13 @@ blocks_continue_each_other(void **state)
 	expect_cell(&r, 1, &cell);
 	expect_row(&r, S("c"));
 	assert_true(r.undecided);
+	assert_int_equal(r.owed, 0);
+	expect_row(&r, S("d"));
+	assert_true(r.undecided);
+	assert_int_equal(r.owed, 300);
+	expect_row(&r, S("e"));
+	assert_true(r.undecided);
+	assert_int_equal(r.owed, 0);
 	expect_done(&r);
 	wc_buf_free(&buf);
 }
@@ -348,7 +357,9 @@ impossible_blocks_are_corrupt(void **state)
 		BLOCK("no head", ""),
 		BLOCK("unknown flag", "\x08"),
 		BLOCK("open and end", "\x06"),
-		BLOCK("tag above a row's", "\x00\x82\x01r"),
+		BLOCK("tag above a row's", "\x00\x84\x01r\x01"),
+		BLOCK("decided and owed", "\x00\x82\x01r\x01"),
+		BLOCK("owed, but not how many", "\x00\x83\x01r"),
 		BLOCK("empty row", "\x00\x80\x00"),
 		BLOCK("cell without a row", "\x00\x00\x01v"),
 		BLOCK("position too large", "\x01\x70\x80\x80\x04\x01v"),

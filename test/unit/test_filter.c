@@ -588,13 +588,16 @@ any_bytes_are_survived(void **state)
 
 /* What a row with these cells looks like when the first `shown` columns are. */
 static void
-append_row(char *text, size_t size, int number, const char *row, uint32_t shown)
+append_row(char *text, size_t size, int number, const char *row, uint32_t shown, uint32_t owed)
 {
 	size_t		len = strlen(text);
 	const char *separator = "";
 	bool		undecided = strchr(row, '?') != NULL;
 
-	len += (size_t) snprintf(text + len, size - len, "%sr%03d{", len > 0 ? " " : "", number);
+	len += (size_t) snprintf(text + len, size - len, "%sr%03d", len > 0 ? " " : "", number);
+	if (owed > 0)
+		len += (size_t) snprintf(text + len, size - len, "+%u", owed);
+	len += (size_t) snprintf(text + len, size - len, "{");
 	for (uint32_t i = 0; i < (undecided ? COLUMNS : shown); i++)
 	{
 		if (row[i] == ' ')
@@ -637,6 +640,7 @@ check_scans(Kit *kit, char rows[ROWS][COLUMNS + 1], bool own)
 		WcReadPoint at = kit_point(kit, own);
 		WcColumn	columns[COLUMNS];
 		uint32_t	limit = below(2) ? 0 : below(9) + 1;
+		uint32_t	to_skip = below(2) ? 0 : below(20);
 		uint32_t	decided = 0;
 		WcScan		scan;
 		Tree		tree;
@@ -648,6 +652,7 @@ check_scans(Kit *kit, char rows[ROWS][COLUMNS + 1], bool own)
 		scan.filter = &tree.filter;
 		scan.reversed = below(3) == 0;
 		scan.row_limit = limit;
+		scan.row_offset = to_skip;
 		scan.batch_rows = below(2) ? 0 : 2;
 		expected[0] = '\0';
 		for (int i = 0; i < ROWS && (limit == 0 || decided < limit); i++)
@@ -657,8 +662,16 @@ check_scans(Kit *kit, char rows[ROWS][COLUMNS + 1], bool own)
 
 			if (!undecided && !naive_passes(&tree, rows[n]))
 				continue;
-			append_row(expected, sizeof(expected), n, rows[n], tree.filter.shown);
+			if (!undecided && to_skip > 0)
+			{
+				to_skip--;
+				continue;
+			}
+			append_row(expected, sizeof(expected), n, rows[n], tree.filter.shown, to_skip);
 			decided += !undecided;
+			if (limit > 0)
+				limit += to_skip;
+			to_skip = 0;
 		}
 		assert_string_equal(kit_scan_with(kit, &scan, &at), expected);
 	}
@@ -835,7 +848,7 @@ bad_filters_are_refused(void **state)
 
 	CHECK(0, WC_OK);
 	CHECK(scan.rows_by_existence = false, WC_INVALID);
-	CHECK(scan.row_offset = 1, WC_INVALID);
+	CHECK(scan.row_offset = 1, WC_OK);
 	CHECK(scan.column_limit = 1, WC_INVALID);
 	CHECK(columns[5].kind = WC_COLUMN_PREFIX, WC_INVALID);
 	assert_string_equal(err.message, "a filter looks at column 6 of a scan, which is not a single one");

@@ -567,6 +567,8 @@ scans_are_checked(void **state)
 	assert_string_equal(err.message, "filter on timestamps [10, 9) ends before it begins");
 	CHECK((scan.filter_ts_min = 10, scan.rows_by_existence = true), WC_INVALID);
 	CHECK((scan.filter_ts_min = 10, scan.raw = true), WC_OK);
+	CHECK((scan.count_cells = true, scan.rows_by_existence = true), WC_INVALID);
+	CHECK((scan.count_cells = true, scan.raw = true), WC_OK);
 	CHECK(scan.as_of_ts = -1, WC_INVALID);
 	CHECK((scan.as_of_ts = 0, scan.rows_by_existence = true), WC_OK);
 	CHECK(scan.nranges = WC_RANGES_MAX + 1, WC_TOO_LARGE);
@@ -634,6 +636,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_int_equal(a->want_ts, b->want_ts);
 	assert_int_equal(a->key_only, b->key_only);
 	assert_true(a->row_limit == b->row_limit && a->row_offset == b->row_offset && a->batch_rows == b->batch_rows);
+	assert_int_equal(a->count_cells, b->count_cells);
 	assert_int_equal(a->column_limit, b->column_limit);
 	assert_int_equal(a->column_offset, b->column_offset);
 }
@@ -699,11 +702,12 @@ scans_round_trip(void **state)
 	round_trip_scan(&scan);
 	wc_scan_init(&scan, 1);
 	round_trip_scan(&scan);
-	for (int flag = 0; flag < 7; flag++)
+	for (int flag = 0; flag < 8; flag++)
 	{
 		wc_scan_init(&scan, 1);
 		scan.merged = flag == 5;
 		scan.measured = flag == 6;
+		scan.count_cells = flag == 7;
 		scan.rows_by_existence = flag == 0;
 		scan.reversed = flag == 1;
 		scan.raw = flag == 2;
