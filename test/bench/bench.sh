@@ -1,8 +1,10 @@
 #!/bin/sh
 # test/bench/bench.sh [--rows N] [--rounds N] [--seconds N]: widecol beside a heap
-# table, on a private server that it makes and removes.  README.md says how to
-# read what it prints.
+# table, on a private server that it makes and removes.  bench.sh joins [--rounds N]
+# [--scale F]: joins of many tables.  README.md says how to read what they print.
 set -u
+script=bench.py
+[ "${1-}" = joins ] && script=joins.py && shift
 top=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 . "$top/test/env.sh"
 
@@ -34,6 +36,6 @@ widecol.block_cache_size = 2GB
 autovacuum = off
 jit = off
 CONF
-cp "$top/test/bench/bench.py" "$tmp/"
+cp "$top/test/bench/bench.py" "$top/test/bench/joins.py" "$tmp/"
 in_dir "$tmp" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres PGDATABASE=postgres TMPDIR="$tmp" \
-	sh -c 'psql -X -q -c "CREATE EXTENSION widecol" && exec python3 bench.py "$@"' bench "$@" </dev/null
+	sh -c 'psql -X -q -c "CREATE EXTENSION widecol" && exec python3 "$0" "$@"' "$script" "$@" </dev/null
