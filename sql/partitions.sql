@@ -229,6 +229,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM hours WHERE h IN (1, 2, 70) AND id = 2;
 EXPLAIN (COSTS OFF) SELECT * FROM hours WHERE h IN (1, 2) LIMIT 1;
 EXPLAIN (COSTS OFF) DECLARE c CURSOR FOR SELECT * FROM hours WHERE h IN (1, 2);
 EXPLAIN (COSTS OFF) UPDATE hours SET v = v || '' WHERE h IN (1, 2);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM generate_series(1, 3) g WHERE EXISTS (SELECT FROM hours WHERE id = g AND h IN (1, 2));
 EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT * FROM orders_n0 UNION ALL SELECT * FROM orders_s) o;
 INSERT INTO orders_s SELECT 'south', g, 1 FROM generate_series(1001, 2000) g;
 ANALYZE orders_s;
@@ -279,6 +280,29 @@ ROLLBACK;
 CREATE FUNCTION counted(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM hours WHERE id = i); END $$;
 SELECT id, counted(id), count(*) FROM hours WHERE h < 6 AND counted(id) > 20 GROUP BY 1, 2 ORDER BY 1;
 
+-- what a query that goes on has asked for is not given up with scans that end early
+CREATE FOREIGN TABLE minutes (m int OPTIONS (rowkey '1') NOT NULL, v text) SERVER widecol;
+INSERT INTO minutes SELECT m, repeat('m', 500) FROM generate_series(1, 2000) m;
+DO $$
+DECLARE
+  r record;
+  n int = 0;
+  caught int = 0;
+BEGIN
+  FOR r IN SELECT m, v FROM minutes LOOP
+    n := n + 1;
+    IF n % 40 = 0 THEN
+      BEGIN
+        PERFORM m, v FROM minutes LIMIT 500;
+        PERFORM sum(1 / (h - n / 40)) FROM hours;
+      EXCEPTION WHEN division_by_zero THEN
+        caught := caught + 1;
+      END;
+    END IF;
+  END LOOP;
+  RAISE INFO '% rows, % errors', n, caught;
+END $$;
+
 -- an error in one of them, amid the others
 BEGIN;
 SAVEPOINT s;
@@ -328,6 +352,7 @@ SELECT count(*) FROM things;
 
 DEALLOCATE ALL;
 SELECT count(widecol.drop_table('hours_' || i)) FROM generate_series(0, 69) i;
+SELECT widecol.drop_table('minutes');
 SELECT count(widecol.drop_table(t)) FROM unnest('{visits_1,visits_2,visits_d,pages_1,pages_2,orders_s,orders_n0,orders_n1,books,tools}'::text[]) t;
 DROP SCHEMA heap CASCADE;
 SET client_min_messages = error;

@@ -394,6 +394,19 @@ wc_connection_post(uint8 type, uint8 flags)
 	return conn.last_id;
 }
 
+bool
+wc_connection_answered(uint64 id)
+{
+	return !attached() || atomic_load(&conn.segment->working_on) > id;
+}
+
+void
+wc_connection_cancel(void)
+{
+	if (attached())
+		wc_segment_cancel_upto(conn.segment, conn.last_id);
+}
+
 void
 wc_connection_abandon(void)
 {

@@ -57,6 +57,13 @@ typedef enum WcReceive
  */
 extern WcFrameReader *wc_connection_receive(uint64 id, WcReceive how);
 
+/* Has the engine done with request id?  Its answer is then in the ring, or was. */
+extern bool wc_connection_answered(uint64 id);
+
+/* Cancels every request so far that is not answered; what answers come nevertheless,
+ * nobody may want.  Never fails. */
+extern void wc_connection_cancel(void);
+
 /* Cancels every request so far, tells the engine to forget the transaction, and
  * takes in what is under way.  Not interruptible, but soon over.  Never fails. */
 extern void wc_connection_abandon(void);

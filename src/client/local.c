@@ -39,6 +39,7 @@ static uint64 *known_snapshots; /* numbers the engine may hold */
 static int	nsnapshots;
 static int	snapshots_cap;
 
+static uint64 unwanted;			/* newest request of scans closed before its answer came; 0: none */
 static Deferred deferred;
 static bool in_use;				/* the transaction has something in the engine */
 static bool has_locks;			/* row locks among it */
@@ -95,10 +96,32 @@ send_number(uint8 type, uint64 number, bool lazily)
 	return true;
 }
 
+/* When nobody wants any of the answers that the engine still owes, it need not work
+ * for them.  It answers in order: what a scan waits for may have been done. */
+static void
+cancel_unwanted(void)
+{
+	dlist_iter	iter;
+
+	if (unwanted == 0)
+		return;
+	dlist_foreach(iter, &scans)
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
+
+		if (scan->pending != 0 && !wc_connection_answered(scan->pending))
+			return;
+	}
+	if (!wc_connection_answered(unwanted))
+		wc_connection_cancel();
+	unwanted = 0;
+}
+
 /* lazily: as much as there is room for, never failing. */
 static void
 send_deferred(bool lazily)
 {
+	cancel_unwanted();
 	if (deferred.rollback)
 	{
 		if (!send_number(WC_MSG_ROLLBACK_TO, deferred.rollback_to, lazily))
@@ -248,6 +271,7 @@ local_scan_close(WcDriverScan *scan)
 {
 	if (scan->open)
 	{
+		unwanted = Max(unwanted, scan->pending);
 		deferred.closes[deferred.ncloses++] = scan->number;
 		forget_scan(scan);
 		send_deferred(true);
@@ -649,6 +673,7 @@ forget_transaction(void)
 		scan->stashed = false;
 	}
 	nsnapshots = 0;
+	unwanted = 0;
 	forget_deferred();
 	in_use = false;
 	has_locks = false;

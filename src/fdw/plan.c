@@ -145,16 +145,34 @@ wc_plan_path_is_small(const ForeignPath *path)
 	return IsA(path->fdw_private, IntList) && lfourth_int(path->fdw_private) != 0;
 }
 
+/* Is it the side of a semijoin or antijoin of which the first match is enough? */
+static bool
+needs_one_match(PlannerInfo *root, RelOptInfo *rel)
+{
+	Relids		relids = rel->top_parent_relids != NULL ? rel->top_parent_relids : rel->relids;
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *join = lfirst(lc);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) && bms_overlap(relids, join->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is it as well to open the scan before its rows are wanted, and to pay a little more
- * for each of them?  Not when perhaps they are never wanted (a LIMIT, a cursor).  Rows
- * that are changed come partition by partition, as they always have.
+ * for each of them?  Not when perhaps they are never wanted (a LIMIT, a cursor, a match
+ * in another partition).  Rows that are changed come partition by partition, as they
+ * always have.
  */
 static bool
 suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
 {
 	return root->tuple_fraction <= 0 && rows <= WC_ASYNC_ROWS_MAX && rows * rel->reltarget->width <= WC_BLOCK_MAX &&
-		!bms_is_member(rel->relid, root->all_result_relids);
+		!bms_is_member(rel->relid, root->all_result_relids) && !needs_one_match(root, rel);
 }
 
 static void
