@@ -71,7 +71,9 @@ SELECT filtered(c) FROM unnest(ARRAY[
   $$s = 'n3'$$, $$s <> 'n3'$$, $$s > 'n3' COLLATE "C"$$, $$s > 'n3' COLLATE "und-x-icu"$$, $$sc > 'n3'$$, $$sc <= 'n-3'$$, $$sc = 'n3' COLLATE "und-x-icu"$$,
   $$vc = 'n3'$$, $$vc = 'longer than ten'$$, $$vc < 'n-2'$$, $$ch = 'n3'$$, $$ch = 'n3  '$$, $$ch = 'n3  '::text$$, $$ch < 'n-2'$$,
   $$rev = 'n3'$$, $$rev < 'n3'$$, $$s LIKE 'n1%'$$, $$s LIKE 'n-1_'$$, $$s LIKE 'n3'$$, $$s NOT LIKE 'n1%'$$, $$s NOT LIKE 'n-1_'$$, $$s LIKE '%3'$$, $$s ILIKE 'N3'$$,
-  $$vc LIKE 'n-%'$$, $$ch LIKE 'n-%'$$, $$s ^@ 'n1'$$, $$starts_with(s, 'n1')$$, $$rev LIKE 'n1%'$$, $$s LIKE 'n\-1%'$$]) c;
+  $$vc LIKE 'n-%'$$, $$ch LIKE 'n-%'$$, $$s ^@ 'n1'$$, $$starts_with(s, 'n1')$$, $$rev LIKE 'n1%'$$, $$s LIKE 'n\-1%'$$,
+  $$s = 'n3'::name$$, $$'n3'::name <> s$$, $$s < 'n3'::name$$, $$sc >= 'n3'::name$$, $$vc = ANY ('{n3,n4}'::name[])$$, $$rev = 'n3'::name$$, $$s = current_user$$,
+  $$ch = 'n3'::name$$]) c;
 
 -- NULL, lists, trees
 SELECT filtered(c) FROM unnest(ARRAY[

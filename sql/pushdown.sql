@@ -59,6 +59,9 @@ SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day > timestamp '202
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day < localtimestamp - interval '1 day'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host >= 'h3' AND host < 'h5'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND n = 2$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1'::name AND day = '2026-01-05'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = current_user$$);
+SELECT pushed($$SELECT url FROM visit WHERE (host, day) >= ('h8'::name, '2026-01-03')$$);
 
 -- IN, = ANY, OR of ranges
 SELECT pushed($$SELECT url FROM visit WHERE host IN ('h1', 'h3', 'none')$$);

@@ -285,6 +285,12 @@ wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 
 	if (wc_fixed_is(type))
 		return wc_fixed_bound(codec, given, value, out);
+	if (given == NAMEOID && (type == TEXTOID || type == VARCHAROID))
+	{
+		/* owner = current_user */
+		value = CStringGetTextDatum(NameStr(*DatumGetName(value)));
+		given = TEXTOID;
+	}
 	if (type != given &&
 		!((type == TEXTOID || type == VARCHAROID) && (given == TEXTOID || given == VARCHAROID)))
 		return WC_FIT_UNKNOWN;

@@ -168,6 +168,8 @@ wc_match_comparable(Oid key, Oid value)
 
 	if (key == value)
 		return true;
+	if (value == NAMEOID)		/* not the other way round: a name is short */
+		return key == TEXTOID || key == VARCHAROID;
 	for (int i = 0; i < lengthof(groups); i++)
 	{
 		bool		has_key = false;
@@ -194,6 +196,13 @@ bool
 wc_match_bytes_ordered(Oid column, Oid collation)
 {
 	return OidIsValid(collation) ? lc_collate_is_c(collation) : !type_is_collatable(column);
+}
+
+/* The whole key, and what is bytes of a cell, take values as they are: no names. */
+static bool
+is_comparable(const Key *key, Oid value)
+{
+	return wc_match_comparable(key->type, value) && !(key->part < 0 && value == NAMEOID);
 }
 
 /* The comparison that an operator makes on this key. */
@@ -302,7 +311,7 @@ match_op(const Matcher *m, OpExpr *clause)
 			return match_like(&key, right);
 		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
 	}
-	if (!wc_match_comparable(key.type, type) || !find_op(&key, opno, clause->inputcollid, &op))
+	if (!is_comparable(&key, type) || !find_op(&key, opno, clause->inputcollid, &op))
 		return NULL;
 	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
 }
@@ -338,7 +347,7 @@ match_any(const Matcher *m, ScalarArrayOpExpr *clause)
 	if (!OidIsValid(type))
 		return NULL;
 	type = getBaseType(type);
-	if (!wc_match_comparable(key.type, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
+	if (!is_comparable(&key, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
 		return NULL;
 	return make_cond(WC_COND_ANY, &key, WC_KEY_EQ, key.equality_exact, array, type);
 }
@@ -369,7 +378,7 @@ match_row(const Matcher *m, RowCompareExpr *clause)
 		if (commute)
 			opno = get_commutator(opno);
 		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part < WC_COND_RAW_KEY ||
-			!is_value(m, value) || !wc_match_comparable(key.type, type) || !key.equality_exact ||
+			!is_value(m, value) || !is_comparable(&key, type) || !key.equality_exact ||
 			!find_op(&key, opno, list_nth_oid(clause->inputcollids, i), &op) || op == WC_KEY_EQ)
 			break;
 		if (cond == NULL)
