@@ -48,6 +48,9 @@ def insert(rng, tables, table):
         conflict = rng.choice(["", "", " ON CONFLICT DO NOTHING"]) if len(rows) == 1 else ""
         return Statement(f"INSERT INTO {table.name} ({names}) VALUES {values}{conflict}{returning(rng, table)}")
     if rng.random() < 0.1:
+        # one error only
+        for c, value in table.constants:
+            row[table.columns.index(c)] = value
         row[table.columns.index(rng.choice(table.keys))] = "NULL"
     return Statement(f"INSERT INTO {table.name} ({names}) {absent(table, row)}{returning(rng, table)}")
 

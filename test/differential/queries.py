@@ -31,18 +31,24 @@ class Condition:
 
 
 class Scope:
-    """A table under an alias (or none)."""
+    """A table under an alias (or none), or the view of some of its rows (under an alias)."""
 
-    def __init__(self, table, alias=""):
+    def __init__(self, table, alias="", viewed=False):
         self.table = table
         self.alias = alias
+        self.viewed = viewed
 
     def name(self, column):
         return f"{self.alias}.{column.name}" if self.alias else column.name
 
     @property
     def source(self):
-        return f"{self.table.name} {self.alias}".strip()
+        return f"{self.table.view if self.viewed else self.table.name} {self.alias}".strip()
+
+
+def some_scope(rng, tables):
+    kind = rng.random()
+    return Scope(rng.choice(tables), "" if kind < 0.45 else "t", kind >= 0.9)
 
 
 # --- conditions -------------------------------------------------------------------
@@ -65,7 +71,7 @@ def number_condition(rng, c, name):
         f"{name}::text = '1'", f"{name}::float8 <= 2", f"{name}::numeric IN (1, 2, 3)", f"coalesce({name}, 1) = 1",
         f"{name} = ANY ('{{1,2,3}}')", f"{name} <> ALL ('{{1,2}}')", f"{name} >= ANY ('{{2,NULL}}')", f"NOT {name} = ANY ('{{1,NULL}}')",
         f"{name} IN (SELECT generate_series(1, 5))", f"{name} IN ({', '.join(str(i) for i in range(-3, 300, 2))})",
-        f"{name} = ANY (ARRAY(SELECT generate_series(-5, 5000)))", f"{name} = ANY (ARRAY(SELECT generate_series(0, 9, 3)))",
+        f"{name} = ANY (ARRAY(SELECT generate_series(-5, {rng.choice([5000, 5000, 12000])})))", f"{name} = ANY (ARRAY(SELECT generate_series(0, 9, 3)))",
         f"{name} = (SELECT 2)", f"{name} > (SELECT count(*) FROM generate_series(1, 3))", f"CASE WHEN {name} > 1 THEN true ELSE {name} = 0 END",
     ])
 
@@ -155,7 +161,8 @@ def subquery_condition(rng, scope, others):
              f"EXISTS (SELECT FROM {inner.source} WHERE {a} = {b} AND {where})",
              f"NOT EXISTS (SELECT FROM {inner.source} WHERE {a} = {b} AND {where})",
              f"{a} = ANY (ARRAY(SELECT {b} FROM {inner.source} WHERE {where}))",
-             f"(SELECT count(*) FROM {inner.source} WHERE {b} = {a}) > 0"]
+             f"(SELECT count(*) FROM {inner.source} WHERE {b} = {a}) > 0",
+             f"{a} IN (SELECT {b} FROM {inner.source} WHERE {where}{order_by(rng, inner, True)}{limit(rng)})"]
     if "min" in theirs.type.aggregates:
         forms += [f"{a} = (SELECT max({b}) FROM {inner.source} WHERE {where})", f"{a} >= (SELECT min({b}) FROM {inner.source})"]
     return rng.choice(forms)
@@ -164,7 +171,7 @@ def subquery_condition(rng, scope, others):
 def atom(rng, scope, others):
     if others and rng.random() < 0.06:
         return Condition(subquery_condition(rng, scope, others))
-    if scope.table.raw_key and not scope.alias == "s" and rng.random() < 0.15:
+    if scope.table.raw_key and not scope.viewed and not scope.alias == "s" and rng.random() < 0.15:
         return Condition(raw_condition(rng, scope))
     if rng.random() < 0.12:
         return Condition(row_condition(rng, scope))
@@ -271,7 +278,7 @@ class Query:
 # --- kinds of SELECT -----------------------------------------------------------------------
 
 def plain(rng, tables):
-    scope = Scope(rng.choice(tables), rng.choice(["", "t"]))
+    scope = some_scope(rng, tables)
     total = rng.random() < 0.6
     after = order_by(rng, scope, total)
     if total and rng.random() < 0.6:
@@ -282,7 +289,7 @@ def plain(rng, tables):
 
 
 def grouped(rng, tables):
-    scope = Scope(rng.choice(tables))
+    scope = some_scope(rng, tables)
     condition = where(rng, scope, tables)
     aggregates = ", ".join(["count(*)"] + [aggregate(rng, scope) for _ in range(rng.randint(0, 3))])
     columns = [c for c in scope.table.columns if c.type.hashable and c.type.orderable and not c.map]
@@ -413,6 +420,43 @@ def join(rng, tables):
     return Query(f"SELECT {names} FROM {a.source} {kind} {b.source} ON {' AND '.join(ons)}", condition, "", False, settings)
 
 
+def union_all(rng, tables):
+    """Two tables as one, or some rows twice."""
+    scope = Scope(rng.choice(tables))
+    names = ", ".join([c.name for c in scope.table.columns] + ["raw"] * scope.table.raw_key)
+    sides = [f"SELECT {names} FROM {scope.source} WHERE {where(rng, scope, [], 1).sql()}" for _ in range(rng.choice([2, 2, 3]))]
+    after = order_by(rng, scope, True)
+    return Query(f"SELECT {names} FROM ({' UNION ALL '.join(sides)}) u", where(rng, scope, []), after + rng.choice(["", limit(rng)]), bool(after))
+
+
+def paging(rng, tables):
+    """All of it page by page: each begins behind the last row of the one before."""
+    table = rng.choice(tables)
+    names = [c.name for c in table.keys]
+    rows = rng.choice([1, 2, 7])
+    backward = rng.random() < 0.4
+    ways = [rng.random() < 0.3 for _ in names] if rng.random() < 0.4 else [backward] * len(names)
+    if len(set(ways)) == 1:
+        behind = f"({', '.join('t.' + n for n in names)}) {'<' if ways[0] else '>'} ({', '.join('p.' + n for n in names)})"
+    else:
+        arms = []
+        for i, n in enumerate(names):
+            arms.append("(" + " AND ".join([f"t.{m} = p.{m}" for m in names[:i]] + [f"t.{n} {'<' if ways[i] else '>'} p.{n}"]) + ")")
+        behind = "(" + " OR ".join(arms) + ")"
+    order = ", ".join(f"t.{n}{' DESC' if w else ''}" for n, w in zip(names, ways))
+    last = ", ".join(f"t.{n}{'' if w else ' DESC'}" for n, w in zip(names, ways))
+    keys = ", ".join("t." + n for n in names)
+    plain_keys = ", ".join(names)
+    kept = where(rng, Scope(table, "t"), [], 1).sql()
+
+    def page(start):
+        return f"(SELECT {keys} FROM {table.name} t WHERE {start} AND {kept} ORDER BY {order} LIMIT {rows}) t ORDER BY {last} LIMIT 1"
+
+    first = f"SELECT t.*, 1 FROM {page('true')}"
+    step = f"SELECT l.*, p.page + 1 FROM p CROSS JOIN LATERAL (SELECT t.* FROM {page(behind)}) l WHERE p.page < 40"
+    return Query(f"WITH RECURSIVE p ({plain_keys}, page) AS (({first}) UNION ALL ({step})) SELECT * FROM p", Condition("true"), "", True)
+
+
 def with_query(rng, tables):
     scope = Scope(rng.choice(tables))
     keys = ", ".join(c.name for c in scope.table.keys)
@@ -423,7 +467,7 @@ def with_query(rng, tables):
                  f" ORDER BY {keys}" + rng.choice(["", " LIMIT 3"]), True)
 
 
-KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query] + [join] * 5 + [join_several] * 2
+KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query, union_all, paging] + [join] * 5 + [join_several] * 2
 
 
 def query(rng, tables):

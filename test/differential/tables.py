@@ -1,6 +1,7 @@
 """Random foreign tables, each with a heap table of the same columns and rows."""
 
 import pools
+import queries
 from pools import quote
 
 MAP_KEYS = ["", "a", "b", "é", "a b", "k\"q", "x1", "x2"]
@@ -69,6 +70,9 @@ class Table:
         self.raw_key = not self.partitions and rng.random() < 0.15
         self.rows = []
         self.others = []
+        self.view = f"{name}_view"
+        self.barrier = rng.choice(["", " WITH (security_barrier)"])
+        self.viewed = "true"
 
     @property
     def fixed(self):
@@ -170,7 +174,8 @@ class Table:
         when = "" if self.duplicates_fail else " DEFERRABLE"
         heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
                 f", PRIMARY KEY ({key}){when})")
-        return stored + [heap] + [f"ALTER TABLE h.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
+        checks = [f"ALTER TABLE h.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
+        return stored + [heap] + checks + [f"CREATE VIEW {s}.{self.view}{self.barrier} AS SELECT * FROM {s}.{self.name} WHERE {self.viewed}" for s in "hw"]
 
     def foreign(self, name, stored):
         """CREATE FOREIGN TABLE."""
@@ -260,4 +265,8 @@ class CellTable(Table):
 
 
 def make_table(rng, name):
-    return (CellTable if rng.random() < 0.1 else Table)(rng, name)
+    table = (CellTable if rng.random() < 0.1 else Table)(rng, name)
+    condition = queries.where(rng, queries.Scope(table, viewed=True)).sql()
+    if "[]" not in condition:       # an ARRAY of arrays is none of their type: an error, also of a query
+        table.viewed = condition
+    return table
