@@ -48,17 +48,6 @@ touches(const WcRange *a, const WcRange *b)
 	return c > 0 || (c == 0 && (a->stop_inclusive || b->start_inclusive));
 }
 
-static bool
-is_empty(const WcRange *r)
-{
-	int			c;
-
-	if (r->start.len == 0 || r->stop.len == 0)
-		return false;
-	c = wc_slice_cmp(r->start, r->stop);
-	return c > 0 || (c == 0 && !(r->start_inclusive && r->stop_inclusive));
-}
-
 uint32_t
 wc_ranges_normalise(WcRange *ranges, uint32_t n)
 {
@@ -67,7 +56,7 @@ wc_ranges_normalise(WcRange *ranges, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (!is_empty(&ranges[i]))
+		if (!wc_range_is_empty(&ranges[i]))
 			ranges[kept++] = ranges[i];
 	}
 	if (kept == 0)
@@ -112,7 +101,7 @@ wc_ranges_intersect(const WcRange *a, uint32_t na, const WcRange *b, uint32_t nb
 		const WcRange *e = a_first ? &a[i] : &b[j];
 		WcRange		r = {s->start, e->stop, s->start_inclusive, e->stop_inclusive};
 
-		if (!is_empty(&r))
+		if (!wc_range_is_empty(&r))
 			result[n++] = r;
 		if (a_first)
 			i++;

@@ -571,7 +571,7 @@ random_ranges(WcRange *ranges, uint8_t (*room)[4], uint32_t max)
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		WcRange		r = {random_bytes(room[i * 2], 2, "abc", 3), random_bytes(room[i * 2 + 1], 2, "abc", 3),
+		WcRange		r = {random_bytes(room[i * 2], 2, "\0ab", 3), random_bytes(room[i * 2 + 1], 2, "\0ab", 3),
 		below(2) == 0, below(2) == 0};
 
 		ranges[i] = r;
@@ -634,7 +634,7 @@ test_ranges(void **test_state)
 		for (int k = 0; k < 40; k++)
 		{
 			uint8_t		room[4];
-			WcSlice		key = random_bytes(room, 3, "abc", 3);
+			WcSlice		key = random_bytes(room, 3, "\0ab", 3);
 
 			if (key.len == 0)
 				continue;
