@@ -217,11 +217,11 @@ look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
 }
 
 /*
- * Shows the filter a row of which every family is plain.  *begun: it passes and is not
- * skipped, and its key is in the block.
+ * Shows the filter a row of which every family is plain, or no cell is needed (settled).
+ * *begun: it passes and is not skipped, and its key is in the block.
  */
 static WcStatus
-show_plain_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err)
+show_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err)
 {
 	WcStatus	status = WC_OK;
 	WcFilterVerdict verdict;
@@ -287,25 +287,6 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 	return WC_OK;
 }
 
-/* Asks the filter about the row, of which its key was looked at; its cells are written as
- * gather_row says. */
-static WcStatus
-look_at_row(WcScanner *s, WcBlockWriter *w, bool settled, WcFilterVerdict *verdict, bool *kept, WcError *err)
-{
-	WcBlockMark mark = wc_block_mark(w);
-	WcStatus	status = WC_OK;
-
-	*kept = false;
-	if (!settled || (!is_skipping(s) && wc_rowfilter_verdict(s->filter) == WC_FILTER_PASSES))
-	{
-		if (!is_skipping(s))
-			wc_block_row(w, s->lane->row, false);
-		status = gather_row(s, w, &mark, kept, err);
-	}
-	*verdict = wc_rowfilter_verdict(s->filter);
-	return status;
-}
-
 /*
  * To the next row that the filter lets through, and into the block with it: all of it, or,
  * where it is large or undecided, its key only.  *paused: many rows were rejected, and
@@ -339,16 +320,19 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		s->stats.rows_filtered += rejects;
 		if (rejects)
 			continue;
-		if (is_plain(s))
+		if (settled || is_plain(s))
 		{
-			status = show_plain_row(s, w, settled, &exists, err);
+			status = show_row(s, w, settled, &exists, err);
 			if (status != WC_OK || exists)
 				return status;
 			continue;
 		}
-		status = look_at_row(s, w, settled, &verdict, &kept, err);
+		if (!is_skipping(s))
+			wc_block_row(w, s->lane->row, false);
+		status = gather_row(s, w, &mark, &kept, err);
 		if (status != WC_OK)
 			return status;
+		verdict = wc_rowfilter_verdict(s->filter);
 		if (verdict != WC_FILTER_REJECTS)
 		{
 			status = is_there(s, &exists, err);
