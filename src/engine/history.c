@@ -30,14 +30,16 @@ wc_history_free(WcHistory *h)
 /*
  * Filters that forget after a delete of a single version forget the present, for
  * which they cannot ask in time: whenever the store was closed, they may have until
- * then.
+ * then, and no snapshot kept them from it.
  */
 void
 wc_history_load(WcHistory *h, int64_t ts, bool single, int64_t now_us)
 {
 	pthread_mutex_lock(&h->mutex);
 	h->stored = h->granted = ts;
-	h->from = single && now_us >= ts ? now_us + 1 : ts;
+	h->from = ts;
+	if (single && now_us >= ts)
+		h->from = h->filtered = now_us + 1;
 	h->single = h->single_granted = single;
 	pthread_mutex_unlock(&h->mutex);
 }

@@ -110,11 +110,9 @@ delete_key(Step *s, WcSlice key)
 static void
 delete_cell(Step *s, WcSlice key, const WcCell *cell)
 {
-	int64_t		ts = wc_matcher_drop(s->matcher, cell);
-
+	/* of a marker, too: what it masks may be where this pass does not look */
+	note_needed(s, wc_matcher_drop(s->matcher, cell));
 	delete_key(s, key);
-	if (!wc_cell_is_marker(cell))
-		note_needed(s, ts);
 }
 
 /* Sets the column of which nothing more stays. */

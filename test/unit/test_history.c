@@ -38,6 +38,15 @@ delete_at(Kit *kit, WcCellType type, int64_t time, const char *row, int64_t ts)
 	commit_at(kit, time);
 }
 
+static void
+flush_at(Kit *kit, int64_t time)
+{
+	WcReadPoint at = kit_point(kit, false);
+
+	kit_now = time;
+	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
+}
+
 static const char *
 as_of_at(Kit *kit, const WcReadPoint *at, int64_t time)
 {
@@ -542,6 +551,54 @@ test_dropped(void **state)
 	kit_close(&kit);
 }
 
+/* A flush that lets an expired marker go does not look at what it masks, in files. */
+static void
+test_marker_without_its_put(void **state)
+{
+	static const WcCellType markers[] = {WC_DELETE, WC_DELETE_COLUMN, WC_DELETE_FAMILY};
+
+	for (int i = 0; i < 3; i++)
+	{
+		Kit			kit;
+
+		open_with(&kit, WC_PACKING_CELL, 2, WC_KEEP_DELETED_TTL, 500000000);
+		put_at(&kit, 10000000, "r", "one");
+		flush_at(&kit, 20000000);
+		delete_at(&kit, markers[i], 30000000, "r", 10000000);
+		assert_string_equal(as_of(&kit, 400000000), "");
+		flush_at(&kit, 600000000);
+		assert_string_equal(as_of(&kit, 400000000), REFUSED);
+		assert_string_equal(as_of(&kit, history_from(&kit)), "");
+		kit_close(&kit);
+	}
+}
+
+/*
+ * Where single versions were deleted, RocksDB's own compactions may have forgotten
+ * anything until the store was closed: what is announced after that is refused.
+ */
+static void
+test_single_deletes_and_restart(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		open_with(&kit, *p, 2, WC_KEEP_DELETED_TRUE, 0);
+		put_at(&kit, 2000000, "r", "one");
+		put_at(&kit, 3000000, "r", "two");
+		delete_at(&kit, WC_DELETE, 4000000, "r", 3000000);
+		assert_string_equal(as_of(&kit, 5000000), "r{f:a=one}");
+		kit_now = 9000000;
+		kit_reopen(&kit);
+		assert_int_equal(history_from(&kit), 9000001);
+		assert_string_equal(as_of(&kit, 5000000), REFUSED);
+		assert_string_equal(as_of(&kit, 9000000), REFUSED);
+		assert_string_equal(as_of(&kit, 9000001), "r{f:a=one}");
+		kit_close(&kit);
+	}
+}
+
 /* --- the clock -------------------------------------------------------------------*/
 
 /* Commits increase whatever the clock does, and so does what one sees as of them. */
@@ -597,6 +654,8 @@ main(void)
 		cmocka_unit_test(test_with_other_conditions),
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_marker_without_its_put),
+		cmocka_unit_test(test_single_deletes_and_restart),
 		cmocka_unit_test(test_clock_steps_back)
 	};
 
