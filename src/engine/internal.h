@@ -45,6 +45,9 @@ typedef struct WcSourceOptions
 	bool		reversed;
 	bool		point;
 	bool		fill_cache;
+	const WcRange *points;		/* with point: the rows that are likely to be wanted, in this order, each as a
+								 * start (they outlive the source) */
+	uint32_t	npoints;
 	const WcColumn *columns;	/* nothing else need be there; none: everything (they outlive the source) */
 	uint32_t	ncolumns;
 } WcSourceOptions;

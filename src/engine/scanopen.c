@@ -254,6 +254,8 @@ open_source(OpenContext *c, const WcScanLane *lane, WcStore *store, const WcMatc
 		.reversed = scan->reversed,
 		.point = lane->points,
 		.fill_cache = true,
+		.points = lane->ranges,
+		.npoints = lane->points ? lane->nranges : 0,
 		/* any cell of the family says that a row is there */
 		.columns = o->columns,
 		.ncolumns = existence ? 0 : o->ncolumns
