@@ -189,6 +189,98 @@ test_end_is_said_at_once(void **state)
 	}
 }
 
+#define POINTS 100
+
+/* Many single rows: some are missing, some large; forward, reversed, with own writes. */
+static void
+test_many_single_rows(void **state)
+{
+	static char large[70001];
+
+	memset(large, 'x', sizeof(large) - 1);
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		char		keys[POINTS][8];
+		WcRange		ranges[POINTS];
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < POINTS; i++)
+		{
+			snprintf(keys[i], sizeof(keys[i]), "r%02d", i);
+			if (i % 3 != 0)
+				kit_put(&kit, keys[i], 1, "a", KIT_LATEST, i % 10 == 4 ? large : keys[i]);
+		}
+		kit_commit(&kit);
+		kit_put(&kit, "r33", 1, "a", KIT_LATEST, "own");
+		kit_delete(&kit, WC_DELETE_FAMILY, "r35", 1, "", KIT_LATEST);
+		assert_ok(&kit, kit_send(&kit));
+		kit.cid++;
+		for (int variant = 0; variant < 8; variant++)
+		{
+			bool		reversed = (variant & 1) != 0;
+			bool		own = (variant & 2) != 0;
+			int			stride = (variant & 4) != 0 ? 2 : 1;
+			uint32_t	n = 0;
+			WcReadPoint at = kit_point(&kit, own);
+			WcScanner  *scanner;
+			WcBuf		block = WC_BUF_INIT;
+			WcStatus	status;
+			int			expected = reversed ? POINTS - 1 : 0;
+			int			rows = 0;
+			WcScan		s;
+
+			for (int i = (stride - 1) & 1; i < POINTS; i += stride)
+				ranges[n++] = (WcRange) {kit_s(keys[i]), kit_s(keys[i]), true, true};
+			wc_scan_init(&s, kit.table);
+			s.ranges = ranges;
+			s.nranges = n;
+			s.reversed = reversed;
+			assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+			do
+			{
+				WcBlockReader reader;
+				WcBlockEntry entry;
+				WcSlice		row;
+				WcCell		cell;
+				uint32_t	colno;
+
+				block.len = 0;
+				status = wc_scanner_next(scanner, &block, 5000, 0, &kit.err);
+				assert_true(status == WC_OK || status == WC_END);
+				assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
+				while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+				{
+					if (entry == WC_BLOCK_ROW)
+					{
+						int			i = atoi((const char[]){(char) row.data[1], (char) row.data[2], 0});
+
+						/* every row in its turn, but for those that are not there */
+						for (; expected != i; expected += reversed ? -1 : 1)
+							assert_true((stride == 2 && expected % 2 == 0) ||
+										(expected % 3 == 0 && !(own && expected == 33)) || (own && expected == 35));
+						expected += reversed ? -1 : 1;
+						rows++;
+					}
+					else
+					{
+						int			i = expected + (reversed ? 1 : -1);
+
+						assert_int_equal(entry, WC_BLOCK_CELL);
+						assert_int_equal(cell.value.len, i % 10 == 4 ? 70000 : 3);
+					}
+				}
+			} while (status == WC_OK);
+			/* of its own one is new, one is gone */
+			assert_int_equal(rows, stride == 2 ? 33 : 66);
+			wc_scanner_close(scanner);
+			wc_buf_free(&block);
+		}
+		kit_close(&kit);
+	}
+}
+
 /* Columns that are named come once each, in the order of their names, wherever blocks end. */
 static void
 test_named_columns_over_blocks(void **state)
@@ -706,6 +798,7 @@ main(void)
 		cmocka_unit_test(test_rows_by_existence),
 		cmocka_unit_test(test_ttl_of_rows),
 		cmocka_unit_test(test_end_is_said_at_once),
+		cmocka_unit_test(test_many_single_rows),
 		cmocka_unit_test(test_named_columns_over_blocks),
 		cmocka_unit_test(test_row_over_blocks),
 		cmocka_unit_test(test_refusals),
