@@ -19,7 +19,7 @@ DECLARE line text; answers text[]; answer text;
 BEGIN
   PERFORM set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true);
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    IF line ~ '(Filter|Scan|Row):' THEN RETURN NEXT regexp_replace(regexp_replace(trim(line), '\(InitPlan (\d+)\)\.col1', '$0', 'g'), '\$\d', '$n', 'g'); END IF;
+    IF line ~ '(Filter|Scan|Row):' THEN RETURN NEXT regexp_replace(regexp_replace(regexp_replace(trim(line), '\(InitPlan (\d+)\)\.col1', '$0', 'g'), '\$\d', '$n', 'g'), '\(([a-z.]+) = (o\.[a-z])\)', '(\2 = \1)'); END IF;
   END LOOP;
   FOR i IN 1 .. 4 LOOP
     PERFORM set_config('widecol.enable_batched_lookup', CASE WHEN i = 2 THEN 'off' ELSE 'on' END, true), set_config('widecol.enable_pushdown', CASE WHEN i = 3 THEN 'off' ELSE 'on' END, true);

@@ -53,7 +53,7 @@ DECLARE line text; words text[] = '{}';
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
     IF line ~ '^ *(-> *)?(Scan|Row Limit|Row Offset|Engine Filter|Filter|Limit|Sort|Incremental Sort|LockRows|Append|ProjectSet|Unique)( |:|$)' THEN
-      words = words || regexp_replace(trim(line), '^(->|Scan:) *', '');
+      words = words || regexp_replace(regexp_replace(trim(line), '^(->|Scan:) *', ''), '\(InitPlan (\d+)\)\.col1', '$0', 'g');
     END IF;
   END LOOP;
   RETURN array_to_string(words, ' | ');
