@@ -14,6 +14,9 @@
 
 #define ASK_TRIES 20			/* a millisecond apart */
 
+/* So long after its filter's end the files of a compaction are in place. */
+#define INSTALL_US 100000
+
 void
 wc_history_init(WcHistory *h)
 {
@@ -146,6 +149,18 @@ wc_history_may_drop(WcHistory *h, int64_t ts, int64_t seen_until, atomic_bool *w
 	}
 	pthread_mutex_unlock(&h->mutex);
 	return may;
+}
+
+void
+wc_history_dropped(WcHistory *h, int64_t now_us)
+{
+	pthread_mutex_lock(&h->mutex);
+	if (h->single)
+	{
+		raise_to(&h->from, now_us + INSTALL_US);
+		raise_to(&h->filtered, now_us + INSTALL_US);
+	}
+	pthread_mutex_unlock(&h->mutex);
 }
 
 typedef enum Patience

@@ -78,6 +78,13 @@ extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *ma
 extern bool wc_history_may_drop(WcHistory *history, int64_t ts, int64_t seen_until, atomic_bool *wanted);
 
 /*
+ * A filter that has dropped something is done, and its files are about to take the
+ * place of those it read: where single versions were deleted meanwhile, or before, what
+ * it dropped has been seen until now_us.
+ */
+extern void wc_history_dropped(WcHistory *history, int64_t now_us);
+
+/*
  * Has it granted at once, from a compaction's thread: waits for other writers for
  * some 20 ms at most, and not at all for compactions.  False: not now; the next
  * commit will.
