@@ -205,10 +205,10 @@ CREATE FOREIGN TABLE at_gone_row (k int OPTIONS (rowkey '1'), v text) SERVER wid
 INSERT INTO at_gone_cell SELECT i, md5(i::text) FROM generate_series(1, 1000) i;
 INSERT INTO at_gone_row SELECT i, md5(i::text) FROM generate_series(1, 1000) i;
 SELECT widecol.flush('at_gone_cell'), widecol.flush('at_gone_row');
-SELECT p, (SELECT bytes > 32000 AND rows > 500 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
+SELECT p, (SELECT bytes > 8000 AND rows > 500 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
 SET widecol.debug_clock_offset = '2h';
 SELECT (SELECT count(*) FROM at_gone_cell) AS cell, (SELECT count(*) FROM at_gone_row) AS row;
-SELECT p, (SELECT bytes > 32000 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
+SELECT p, (SELECT bytes > 8000 FROM widecol.regions('at_gone_' || p)) AS there FROM unnest(ARRAY['cell', 'row']) p;
 SELECT widecol.major_compact('at_gone_cell'), widecol.major_compact('at_gone_row');
 RESET widecol.debug_clock_offset;
 SELECT (SELECT count(*) FROM at_gone_cell) AS cell, (SELECT count(*) FROM at_gone_row) AS row;
