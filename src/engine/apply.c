@@ -388,6 +388,7 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_history_grant_wanted(engine);
+	wc_history_note_installed(engine);
 	if (status == WC_OK)
 		*commit_ts = a->ts;
 	free(a);

@@ -179,7 +179,7 @@ desc_with_history(WcOverlay *overlay, const WcTableState *t)
 
 		families[i] = t->desc->families[i];
 		if (store != NULL && store->generation == families[i].generation)
-			from = wc_history_from(wc_compaction_history(store->compaction));
+			from = wc_history_from(store);
 		if (from > families[i].history_from_us)
 			families[i].history_from_us = from;
 	}

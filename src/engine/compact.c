@@ -124,27 +124,18 @@ typedef struct Filter
 	WcBuf		value;
 } Filter;
 
-/* What it has dropped was seen until the files without it are in place. */
-static void
-note_dropped(Filter *f)
-{
-	WcCompaction *c = f->compaction;
-	int64_t		now = f->seen_until;
-
-	pthread_mutex_lock(&c->mutex);
-	if (c->store != NULL && wc_engine_now(c->store->engine) > now)
-		now = wc_engine_now(c->store->engine);
-	pthread_mutex_unlock(&c->mutex);
-	wc_history_dropped(&c->history, now);
-}
-
 static void
 filter_destroy(void *state)
 {
 	Filter	   *f = state;
 
 	if (f->forgotten > 0)
-		note_dropped(f);
+	{
+		pthread_mutex_lock(&f->compaction->mutex);
+		if (f->compaction->store != NULL)
+			wc_history_dropped(f->compaction->store);
+		pthread_mutex_unlock(&f->compaction->mutex);
+	}
 	compaction_unref(f->compaction);
 	if (f->matcher)
 		wc_matcher_free(f->matcher);

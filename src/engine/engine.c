@@ -270,6 +270,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
+	atomic_init(&e->install_epoch, 1);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
 	e->read_options = rocksdb_readoptions_create();

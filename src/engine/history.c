@@ -14,8 +14,18 @@
 
 #define ASK_TRIES 20			/* a millisecond apart */
 
-/* So long after its filter's end the files of a compaction are in place. */
-#define INSTALL_US 100000
+static WcHistory *
+history_of(WcStore *store)
+{
+	return wc_compaction_history(store->compaction);
+}
+
+static inline void
+raise_to(int64_t *value, int64_t ts)
+{
+	if (*value < ts)
+		*value = ts;
+}
 
 void
 wc_history_init(WcHistory *h)
@@ -47,11 +57,64 @@ wc_history_load(WcHistory *h, int64_t ts, bool single, int64_t now_us)
 	pthread_mutex_unlock(&h->mutex);
 }
 
-int64_t
-wc_history_from(WcHistory *h)
+/* May files of a compaction still have to take their place? */
+static bool
+is_compacting(WcEngine *engine)
 {
+	uint64_t	running;
+
+	return rocksdb_property_int(engine->db, "rocksdb.num-running-compactions", &running) != 0 || running > 0;
+}
+
+static bool
+is_installing(WcStore *store)
+{
+	WcHistory  *h = history_of(store);
+	bool		ended;
+
+	pthread_mutex_lock(&h->mutex);
+	ended = h->ended != 0;
+	pthread_mutex_unlock(&h->mutex);
+	return ended;
+}
+
+/*
+ * Whatever a filter dropped may have been seen until now, unless it was found gone
+ * before.  A compaction counts as running until its files are in place, so if none is,
+ * those whose filters ended before that was asked are.
+ */
+static void
+note_store_installed(WcStore *store)
+{
+	WcHistory  *h = history_of(store);
+	WcEngine   *engine = store->engine;
+	bool		compacting;
+	uint64_t	epoch;
+	int64_t		now;
+
+	if (!is_installing(store))
+		return;
+	epoch = atomic_fetch_add(&engine->install_epoch, 1);
+	compacting = is_compacting(engine);
+	now = wc_engine_now(engine);
+	pthread_mutex_lock(&h->mutex);
+	if (h->single)
+	{
+		raise_to(&h->from, now + 1);
+		raise_to(&h->filtered, now + 1);
+	}
+	if (!compacting && h->ended <= epoch)
+		h->ended = 0;
+	pthread_mutex_unlock(&h->mutex);
+}
+
+int64_t
+wc_history_from(WcStore *store)
+{
+	WcHistory  *h = history_of(store);
 	int64_t		from;
 
+	note_store_installed(store);
 	pthread_mutex_lock(&h->mutex);
 	from = h->from;
 	pthread_mutex_unlock(&h->mutex);
@@ -71,19 +134,6 @@ wc_history_needed(WcHistory *h, int64_t ts, int64_t seen_until)
 	ts = needed(h, ts, seen_until);
 	pthread_mutex_unlock(&h->mutex);
 	return ts;
-}
-
-static WcHistory *
-history_of(WcStore *store)
-{
-	return wc_compaction_history(store->compaction);
-}
-
-static inline void
-raise_to(int64_t *value, int64_t ts)
-{
-	if (*value < ts)
-		*value = ts;
 }
 
 /* --- writing --------------------------------------------------------------*/
@@ -152,15 +202,37 @@ wc_history_may_drop(WcHistory *h, int64_t ts, int64_t seen_until, atomic_bool *w
 }
 
 void
-wc_history_dropped(WcHistory *h, int64_t now_us)
+wc_history_dropped(WcStore *store)
 {
+	WcHistory  *h = history_of(store);
+
 	pthread_mutex_lock(&h->mutex);
-	if (h->single)
-	{
-		raise_to(&h->from, now_us + INSTALL_US);
-		raise_to(&h->filtered, now_us + INSTALL_US);
-	}
+	h->ended = atomic_load(&store->engine->install_epoch);
 	pthread_mutex_unlock(&h->mutex);
+	atomic_store(&store->engine->installing, true);
+}
+
+/* While compactions run, none of them need be the one: only when all are done stores
+ * are looked at. */
+void
+wc_history_note_installed(WcEngine *engine)
+{
+	if (!atomic_load(&engine->installing) || is_compacting(engine))
+		return;
+	atomic_store(&engine->installing, false);
+	pthread_rwlock_rdlock(&engine->catalog.lock);
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	{
+		const WcTable *table = engine->catalog.tables[t];
+
+		for (uint32_t f = 0; f < table->desc.nfamilies; f++)
+		{
+			note_store_installed(table->stores[f]);
+			if (is_installing(table->stores[f]))
+				atomic_store(&engine->installing, true);
+		}
+	}
+	pthread_rwlock_unlock(&engine->catalog.lock);
 }
 
 typedef enum Patience
@@ -358,6 +430,7 @@ wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *f
 
 	if (as_of < family->history_from_us)
 		return refuse(table, family, as_of, family->history_from_us, err);
+	note_store_installed(store);
 	pthread_mutex_lock(&h->mutex);
 	from = h->from;
 	filtered = h->filtered;
@@ -381,6 +454,7 @@ wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc 
 	int64_t		from;
 	int64_t		filtered;
 
+	note_store_installed(store);
 	pthread_mutex_lock(&h->mutex);
 	from = h->from;
 	filtered = h->filtered;

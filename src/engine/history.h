@@ -35,6 +35,8 @@ typedef struct WcHistory
 	int64_t		granted;		/* what it says for certain, even after a crash: compaction filters,
 								 * which cannot write themselves, may forget up to there */
 	int64_t		wanted;			/* they would like to forget up to there */
+	uint64_t	ended;			/* a filter that had dropped something has ended, in this epoch of the
+								 * engine's, and its files may not be in place yet; 0: none */
 	bool		single;			/* single versions have been deleted: dropping versions may show */
 	bool		single_granted; /* the catalog says so for certain */
 } WcHistory;
@@ -45,7 +47,7 @@ extern void wc_history_free(WcHistory *history);
 /* What the catalog says when the store is opened, now. */
 extern void wc_history_load(WcHistory *history, int64_t ts, bool single, int64_t now_us);
 
-extern int64_t wc_history_from(WcHistory *history);
+extern int64_t wc_history_from(struct WcStore *store);
 
 /*
  * A delete of a single version shows an older one, which storage may have dropped
@@ -78,11 +80,12 @@ extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *ma
 extern bool wc_history_may_drop(WcHistory *history, int64_t ts, int64_t seen_until, atomic_bool *wanted);
 
 /*
- * A filter that has dropped something is done, and its files are about to take the
- * place of those it read: where single versions were deleted meanwhile, or before, what
- * it dropped has been seen until now_us.
+ * A filter of the store that has dropped something has ended.  Where single versions were
+ * deleted, before or meanwhile, what it dropped is seen until the files without it are in
+ * place: whoever asks, and each commit, moves the time on until RocksDB says that they are.
  */
-extern void wc_history_dropped(WcHistory *history, int64_t now_us);
+extern void wc_history_dropped(struct WcStore *store);
+extern void wc_history_note_installed(struct WcEngine *engine);
 
 /*
  * Has it granted at once, from a compaction's thread: waits for other writers for

@@ -32,6 +32,8 @@ struct WcEngine
 			   *newest;
 
 	atomic_bool history_wanted; /* a compaction filter waits for wc_history_grant_wanted */
+	atomic_bool installing;		/* some store's history waits for wc_history_note_installed */
+	_Atomic uint64_t install_epoch;	/* starts with 1; goes up when RocksDB is asked what runs */
 
 	WcCatalog	catalog;
 };

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "modelscan.h"
 
@@ -146,10 +145,6 @@ random_history(void)
 	kit_commit(&kit);
 	for (int i = 0; i < MOMENTS; i++)
 	{
-		/* a compaction's files follow its filter's end within a tenth of a second, and
-		 * this clock is about to go on much faster than they do */
-		usleep(3000);
-
 		/* more than the minute in which compactions decide nothing by themselves */
 		kit_now += 10 + below(90000000);
 		random_commit(&kit);

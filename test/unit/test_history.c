@@ -296,23 +296,23 @@ test_filters_ask(void **state)
 	wc_history_init(&h);
 	assert_false(wc_history_may_drop(&h, 5, 100, &wanted));
 	assert_true(atomic_load(&wanted));
-	assert_int_equal(wc_history_from(&h), 0);
+	assert_int_equal(h.from, 0);
 	wc_history_load(&h, 10, false, 50);
-	assert_int_equal(wc_history_from(&h), 10);
+	assert_int_equal(h.from, 10);
 	atomic_store(&wanted, false);
 	assert_true(wc_history_may_drop(&h, 10, 100, &wanted));
 	assert_true(wc_history_may_drop(&h, 0, 100, &wanted));
 	assert_false(atomic_load(&wanted));
 	assert_false(wc_history_may_drop(&h, 11, 100, &wanted));
 	assert_true(atomic_load(&wanted));
-	assert_int_equal(wc_history_from(&h), 10);
+	assert_int_equal(h.from, 10);
 
 	/* where single versions were deleted what is dropped was seen until then: also
 	 * by what dropped it before a crash */
 	wc_history_load(&h, 10, true, 50);
-	assert_int_equal(wc_history_from(&h), 51);
+	assert_int_equal(h.from, 51);
 	assert_true(wc_history_may_drop(&h, 11, 100, &wanted));
-	assert_int_equal(wc_history_from(&h), 100);
+	assert_int_equal(h.from, 100);
 	wc_history_free(&h);
 }
 
