@@ -271,7 +271,24 @@ is_expected(Gets *g, WcSlice row, uint32_t *behind)
 	return *behind > 0;
 }
 
-/* Gets the row that is expected next, and those behind it. */
+/* As long as rows are small, more of them are got next time. */
+static void
+note_small(Gets *g, bool small)
+{
+	g->size = !small ? 1 : g->size < GETS_MAX / 2 ? g->size * 2 : GETS_MAX;
+}
+
+static bool
+is_small(const rocksdb_pinnableslice_t *value)
+{
+	size_t		len = 0;
+
+	if (value != NULL)
+		(void) rocksdb_pinnableslice_value(value, &len);
+	return len <= GETS_VALUE_MAX;
+}
+
+/* Gets the n rows that are expected next. */
 static void
 get_many(PackedSource *p, uint32_t n)
 {
@@ -290,14 +307,27 @@ get_many(PackedSource *p, uint32_t n)
 	g->first = g->at;
 	g->n = n;
 	for (uint32_t i = 0; i < n; i++)
-	{
-		size_t		len = 0;
+		small &= is_small(g->values[i]);
+	note_small(g, small);
+}
 
-		if (g->values[i] != NULL)
-			(void) rocksdb_pinnableslice_value(g->values[i], &len);
-		small &= len <= GETS_VALUE_MAX;
-	}
-	g->size = !small ? 1 : g->size < GETS_MAX / 2 ? g->size * 2 : GETS_MAX;
+static bool
+is_here(const Gets *g)
+{
+	return g->at >= g->first && g->at < g->first + g->n;
+}
+
+/* One that has been got: p->pin. */
+static void
+take_got(PackedSource *p, char **text)
+{
+	Gets	   *g = &p->gets;
+	uint32_t	i = g->at - g->first;
+
+	p->pin = g->values[i];
+	*text = g->errors[i];
+	g->values[i] = NULL;
+	g->errors[i] = NULL;
 }
 
 /* The value of a row, if there is one: p->pin. */
@@ -307,21 +337,20 @@ get_value(PackedSource *p, WcSlice row, WcError *err)
 	Gets	   *g = &p->gets;
 	char	   *text = NULL;
 	uint32_t	behind;
-	uint32_t	i;
+	bool		expected = is_expected(g, row, &behind);
 
-	if (!is_expected(g, row, &behind))
-	{
-		p->pin = rocksdb_get_pinned_cf(p->db, p->ro, p->store->cf, (const char *) row.data, row.len, &text);
-		return wc_rocks_status(text, "read a row", err);
-	}
-	if (g->n == 0 || g->at < g->first || g->at >= g->first + g->n)
+	if (expected && !is_here(g) && behind > 1 && g->size > 1)
 		get_many(p, behind < g->size ? behind : g->size);
-	i = g->at - g->first;
-	p->pin = g->values[i];
-	text = g->errors[i];
-	g->values[i] = NULL;
-	g->errors[i] = NULL;
-	g->at++;
+	if (expected && is_here(g))
+		take_got(p, &text);
+	else
+	{
+		/* one alone costs less by a Get */
+		p->pin = rocksdb_get_pinned_cf(p->db, p->ro, p->store->cf, (const char *) row.data, row.len, &text);
+		note_small(g, is_small(p->pin));
+	}
+	if (expected)
+		g->at++;
 	return wc_rocks_status(text, "read a row", err);
 }
 
