@@ -387,6 +387,7 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
+	wc_snapshot_drop_idle(engine);
 	wc_history_grant_wanted(engine);
 	wc_history_note_installed(engine);
 	if (status == WC_OK)

@@ -1,5 +1,5 @@
 /*
- * engine/engine.c: opening and closing the store, snapshots, the clock.
+ * engine/engine.c: opening and closing the store, the clock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -247,6 +247,7 @@ static void
 engine_free(WcEngine *engine)
 {
 	wc_catalog_free(&engine->catalog);
+	wc_snapshot_drop_idle(engine);
 	if (engine->meta)
 		rocksdb_column_family_handle_destroy(engine->meta);
 	if (engine->db)
@@ -306,61 +307,6 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 
 	rocksdb_flush_wal(engine->db, 1, &error);
 	return wc_rocks_status(error, "sync its log", err);
-}
-
-/* --- snapshots ------------------------------------------------------------*/
-
-WcSnapshot *
-wc_snapshot_take(WcEngine *engine)
-{
-	WcSnapshot *snapshot = calloc(1, sizeof(WcSnapshot));
-
-	if (snapshot == NULL)
-		return NULL;
-
-	/* last_ts first: RocksDB's snapshot may see more than it says, never less.
-	 * Both under the mutex, so that the horizon knows of it or is older. */
-	pthread_mutex_lock(&engine->snapshots_mutex);
-	snapshot->last_ts = engine->last_ts;
-	snapshot->rocks = rocksdb_create_snapshot(engine->db);
-	snapshot->prev = engine->newest;
-	if (engine->newest)
-		engine->newest->next = snapshot;
-	else
-		engine->oldest = snapshot;
-	engine->newest = snapshot;
-	pthread_mutex_unlock(&engine->snapshots_mutex);
-	return snapshot;
-}
-
-void
-wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot)
-{
-	if (snapshot == NULL)
-		return;
-	pthread_mutex_lock(&engine->snapshots_mutex);
-	if (snapshot->prev)
-		snapshot->prev->next = snapshot->next;
-	else
-		engine->oldest = snapshot->next;
-	if (snapshot->next)
-		snapshot->next->prev = snapshot->prev;
-	else
-		engine->newest = snapshot->prev;
-	pthread_mutex_unlock(&engine->snapshots_mutex);
-	rocksdb_release_snapshot(engine->db, snapshot->rocks);
-	free(snapshot);
-}
-
-int64_t
-wc_engine_horizon(WcEngine *engine)
-{
-	int64_t		horizon;
-
-	pthread_mutex_lock(&engine->snapshots_mutex);
-	horizon = engine->oldest ? engine->oldest->last_ts : INT64_MAX;
-	pthread_mutex_unlock(&engine->snapshots_mutex);
-	return horizon;
 }
 
 /* --- clock and counters ---------------------------------------------------*/

@@ -42,7 +42,9 @@ extern void wc_engine_close(WcEngine *engine);
  */
 typedef struct WcSnapshot WcSnapshot;
 
-extern WcSnapshot *wc_snapshot_take(WcEngine *engine);	/* NULL: out of memory */
+/* What there is now; the same one for all who take it before something is written.
+ * Any thread.  NULL: out of memory. */
+extern WcSnapshot *wc_snapshot_take(WcEngine *engine);
 extern void wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot);
 
 /* --- transactions ---------------------------------------------------------

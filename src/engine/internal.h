@@ -14,6 +14,8 @@ struct WcSnapshot
 {
 	const rocksdb_snapshot_t *rocks;
 	int64_t		last_ts;		/* last commit timestamp given when it was taken */
+	uint64_t	seq;			/* RocksDB's last sequence number then, if that is known */
+	uint32_t	readers;		/* 0: idle, and the newest */
 	WcSnapshot *prev,
 			   *next;			/* the engine's list of live ones, oldest first */
 };

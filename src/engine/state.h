@@ -29,7 +29,7 @@ struct WcEngine
 
 	pthread_mutex_t snapshots_mutex;
 	WcSnapshot *oldest,
-			   *newest;
+			   *newest;			/* the only one that may have no reader */
 
 	atomic_bool history_wanted; /* a compaction filter waits for wc_history_grant_wanted */
 	atomic_bool installing;		/* some store's history waits for wc_history_note_installed */
@@ -37,6 +37,9 @@ struct WcEngine
 
 	WcCatalog	catalog;
 };
+
+/* Whoever has written calls it: an idle snapshot would keep what nobody reads. */
+extern void wc_snapshot_drop_idle(WcEngine *engine);
 
 /* The last commit that the oldest live snapshot sees; INT64_MAX: there is none,
  * so that whoever comes sees everything there is now. */
