@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/internal.h"
+
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
 #define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
@@ -719,6 +721,60 @@ test_snapshot_survives_compaction(void **state)
 	}
 }
 
+/* Readers that come while nothing is written share what they see; each keeps it. */
+static void
+test_readers_of_one_moment(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcSnapshot *first,
+				   *second,
+				   *later;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		kit_put(&kit, "r", 1, "a", 10, "1");
+		kit_commit(&kit);
+		first = wc_snapshot_take(kit.engine);
+		second = wc_snapshot_take(kit.engine);
+		kit_put(&kit, "r", 1, "a", 20, "2");
+		kit_commit(&kit);
+		later = wc_snapshot_take(kit.engine);
+		wc_snapshot_release(kit.engine, first);
+		flush(&kit);
+		compact(&kit, true);
+		assert_string_equal(scan_snapshot(&kit, second, 1), "r{f:a=1}");
+		assert_string_equal(scan_snapshot(&kit, later, 1), "r{f:a=2}");
+		wc_snapshot_release(kit.engine, later);
+		assert_string_equal(scan_snapshot(&kit, second, 1), "r{f:a=1}");
+		wc_snapshot_release(kit.engine, second);
+		kit_close(&kit);
+	}
+}
+
+/* Nor does what the last reader saw keep anything when he has gone. */
+static void
+test_nothing_is_kept_for_nobody(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		uint64_t	kept;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		kit_put(&kit, "r", 1, "a", 10, "1");
+		kit_commit(&kit);
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=1}");
+		kit_put(&kit, "r", 1, "a", 20, "2");
+		kit_commit(&kit);
+		assert_int_equal(rocksdb_property_int(wc_engine_rocks(kit.engine), "rocksdb.num-snapshots", &kept), 0);
+		assert_int_equal(kept, 0);
+		kit_close(&kit);
+	}
+}
+
 /* A put under a marker shows once a major compaction has purged the marker. */
 static void
 test_major_compaction_purges_markers(void **state)
@@ -986,6 +1042,8 @@ main(void)
 		cmocka_unit_test(test_reopen_and_crash),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_snapshot_survives_compaction),
+		cmocka_unit_test(test_readers_of_one_moment),
+		cmocka_unit_test(test_nothing_is_kept_for_nobody),
 		cmocka_unit_test(test_major_compaction_purges_markers),
 		cmocka_unit_test(test_memstore),
 		cmocka_unit_test(test_background_compaction_does_not_show),
