@@ -238,7 +238,7 @@ tap()
 {
 	mkdir -p "$work/tap"
 	cp -R test/t "$work/tap/"
-	cp test/reap.pl "$work/"
+	cp test/reap.pl README.md "$work/"
 	[ -n "$run_user" ] && chown -R "$run_user" "$work"
 	for file in test/t/*.pl; do
 		name=$(basename "$file" .pl)
