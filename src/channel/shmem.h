@@ -17,6 +17,7 @@
 #include "storage/latch.h"
 
 #include "base/status.h"
+#include "wire/busy.h"
 
 typedef enum WcEngineState
 {
@@ -52,8 +53,8 @@ typedef struct WcShmem
 	 * engine; written by the engine's threads, read by backends' caches. */
 	_Atomic uint64_t catalog_generation;
 
-	/* How many of the engine's session threads are at work on a request (rpc/). */
-	_Atomic uint32_t active;
+	/* Sessions whose requests the engine has worked on lately. */
+	WcBusy		busy;
 
 	/* What wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;

@@ -3,9 +3,6 @@
  */
 #include "postgres.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
@@ -13,9 +10,11 @@
 #include "utils/wait_event.h"
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "channel/channel.h"
 #include "client/client.h"
 #include "client/connection.h"
+#include "wire/spin.h"
 
 /* How long to wait for an engine that is not there: the postmaster starts it
  * again after a second, unless the server is going down or cannot load it. */
@@ -121,18 +120,18 @@ ready(uint32 room)
 static bool
 spin(uint32 room)
 {
-	int64		start;
+	int64		now = wc_clock_monotonic_us();
+	uint32		busy = wc_busy_sessions(&wc_shmem()->busy, now);
+	WcSpin		s = wc_spin_from(now, busy >= (uint32) cores);
 
-	if (atomic_load(&wc_shmem()->active) > (uint32) cores)
+	if (busy > (uint32) cores)
 		return false;
-	start = wc_clock_monotonic_us();
-	do
+	while (!ready(room))
 	{
-		if (ready(room))
-			return true;
-		sched_yield();
-	} while (wc_clock_monotonic_us() - start < WC_SPIN_US && !InterruptPending);
-	return false;
+		if (!wc_spin_yield(&s) || InterruptPending)
+			return false;
+	}
+	return true;
 }
 
 /* Sleeps once, unless there is what is waited for.  In this order: flag, look,
@@ -309,7 +308,7 @@ send_bytes(const uint8 *p, size_t left)
 /* Sends the frame that is built, and tail behind it.  False: the engine is gone,
  * the connection closed. */
 static bool
-send_frame(WcSlice tail, bool wake)
+send_frame(WcSlice tail, WcSend how)
 {
 	bool		sent;
 
@@ -321,8 +320,11 @@ send_frame(WcSlice tail, bool wake)
 	if (sent)
 	{
 		wc_ring_publish(&conn.out);
-		if (wake)
+		if (how != WC_SEND_LAZILY)
+		{
+			atomic_store(&conn.segment->backend_cpu, how == WC_SEND_BRIEF ? (uint32) (wc_cpu_here() + 1) : 0);
 			wc_segment_wake_engine(conn.segment);
+		}
 		return true;
 	}
 	if (conn.dsm != NULL && segment_gone())
@@ -333,7 +335,7 @@ send_frame(WcSlice tail, bool wake)
 }
 
 uint64
-wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, bool wake)
+wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, WcSend how)
 {
 	WcError		err;
 	WcFrameHeader header;
@@ -358,15 +360,15 @@ wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, bool wake)
 		header.length += (uint32) tail.len;
 		memcpy(conn.message.data, &header, sizeof(header));
 	}
-	if (!send_frame(tail, wake))
+	if (!send_frame(tail, how))
 		wc_connection_raise_gone();
 	return conn.last_id;
 }
 
 uint64
-wc_connection_send(uint8 type, uint8 flags, bool wake)
+wc_connection_send(uint8 type, uint8 flags, WcSend how)
 {
-	return wc_connection_send_with(type, flags, wc_slice(NULL, 0), wake);
+	return wc_connection_send_with(type, flags, wc_slice(NULL, 0), how);
 }
 
 bool
@@ -424,7 +426,7 @@ wc_connection_abandon(void)
 		note_gone(WC_SHUTDOWN, "the connection to the widecol engine was given up in the midst of a message");
 	else if (wc_frame_finish(&conn.message, WC_MSG_ABORT, 0, conn.last_id + 1, &err) != WC_OK)
 		note_gone(err.status, err.message);
-	else if (send_frame(wc_slice(NULL, 0), true))
+	else if (send_frame(wc_slice(NULL, 0), WC_SEND_NOW))
 		drain(answering);
 }
 
@@ -517,7 +519,7 @@ say_hello(void)
 	WcError		err;
 
 	wc_message_hello_encode(wc_connection_message(), &hello);
-	id = wc_connection_send(WC_MSG_HELLO, 0, true);
+	id = wc_connection_send(WC_MSG_HELLO, 0, WC_SEND_NOW);
 	do
 	{
 		frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
@@ -552,8 +554,7 @@ wc_connection_open(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("stored tables cannot be used in this kind of process")));
-	if (cores == 0)
-		cores = (int) sysconf(_SC_NPROCESSORS_ONLN);
+	cores = wc_cpu_count();
 
 	/* An error on the way leaves a connection that is not ready: it is closed at
 	 * the next try, or at exit. */

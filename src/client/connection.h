@@ -26,15 +26,22 @@ extern void wc_connection_open(void);
 /* The connection's buffer for building a message's payload, emptied. */
 extern WcBuf *wc_connection_message(void);
 
+/* When the engine is to look at a message. */
+typedef enum WcSend
+{
+	WC_SEND_LAZILY,				/* with the next one that wakes it, or within a second */
+	WC_SEND_NOW,
+	WC_SEND_BRIEF				/* now, and it will not take it longer than a row or two do */
+} WcSend;
+
 /*
- * Sends the message that was built; returns its request id.  wake: the engine is
- * to look at it now (else it does so with the next one that wakes it, or within a
- * second).  Waits for room, taking in answers meanwhile (see wc_connection_stray).
+ * Sends the message that was built; returns its request id.  Waits for room,
+ * taking in answers meanwhile (see wc_connection_stray).
  */
-extern uint64 wc_connection_send(uint8 type, uint8 flags, bool wake);
+extern uint64 wc_connection_send(uint8 type, uint8 flags, WcSend how);
 
 /* The same with a second part of the payload that is not copied before. */
-extern uint64 wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, bool wake);
+extern uint64 wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, WcSend how);
 
 /* Sends the message that was built if there is room for it now: false if there
  * is not, or no connection.  Never fails, never wakes the engine. */

@@ -92,7 +92,7 @@ send_number(uint8 type, uint64 number, bool lazily)
 		return true;
 	if (lazily)
 		return false;
-	(void) wc_connection_send(type, 0, true);
+	(void) wc_connection_send(type, 0, WC_SEND_NOW);
 	return true;
 }
 
@@ -322,7 +322,7 @@ ask_next(WcDriverScan *scan)
 
 	send_deferred(false);
 	wc_message_next_encode(wc_connection_message(), &next);
-	scan->pending = wc_connection_send(WC_MSG_NEXT, 0, true);
+	scan->pending = wc_connection_send(WC_MSG_NEXT, 0, WC_SEND_NOW);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 }
 
@@ -332,6 +332,13 @@ first_target(uint64 rows_hint)
 	if (rows_hint <= 100)
 		return WC_BLOCK_FIRST;
 	return rows_hint >= 1000 ? WC_BLOCK_MAX : WC_BLOCK_MAX / 4;
+}
+
+/* A few rows, and none that it has to look for. */
+static bool
+is_brief(const WcDriverOpen *open)
+{
+	return open->rows_hint > 0 && open->rows_hint <= 100 && open->scan->filter == NULL && open->scan->row_offset == 0;
 }
 
 static void note_snapshot(uint64 number);
@@ -360,7 +367,7 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	m.clock_offset_us = open->clock_offset_us;
 	m.target = (uint32) scan->target;
 	wc_message_open_encode(wc_connection_message(), &m, open->scan);
-	scan->pending = wc_connection_send(WC_MSG_OPEN, 0, true);
+	scan->pending = wc_connection_send(WC_MSG_OPEN, 0, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 }
 
@@ -429,7 +436,7 @@ payload_of(WcFrameReader *frame)
 static WcSlice
 request(uint8 type)
 {
-	return payload_of(await_frame(wc_connection_send(type, 0, true)));
+	return payload_of(await_frame(wc_connection_send(type, 0, WC_SEND_NOW)));
 }
 
 static WcBuf *
@@ -451,7 +458,7 @@ local_scan_stats(WcDriverScan *scan)
 	if (scan->complete || !scan->open)
 		return;
 	wc_message_numbers_encode(begin_request(), &number, 1);
-	frame = await_frame(wc_connection_send(WC_MSG_STATS, 0, true));
+	frame = await_frame(wc_connection_send(WC_MSG_STATS, 0, WC_SEND_NOW));
 
 	/* Its last block was on the way: that has brought them.  Or an error, of which
 	 * nobody will hear: it has none. */
@@ -470,7 +477,7 @@ local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 	WcError		err;
 
 	wc_message_name_encode(begin_request(), ns, name);
-	frame = await_frame(wc_connection_send(WC_MSG_DESCRIBE, 0, true));
+	frame = await_frame(wc_connection_send(WC_MSG_DESCRIBE, 0, WC_SEND_NOW));
 	if (frame->header.type == WC_MSG_ERROR && !frame->dropped)
 	{
 		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
@@ -622,7 +629,8 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 
 	in_use = true;
 	wc_message_numbers_encode(begin_request(), &max, 1);
-	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, !more);
+	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY :
+								   ops.len <= WC_BLOCK_FIRST ? WC_SEND_BRIEF : WC_SEND_NOW);
 }
 
 static void
@@ -705,7 +713,7 @@ local_commit(uint64 xid, bool sync)
 	/* From here on the outcome is the engine's to say. */
 	HOLD_INTERRUPTS();
 	wc_message_numbers_encode(begin_request(), &number, 1);
-	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, true);
+	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_BRIEF);
 	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
 		stray(frame);
 	RESUME_INTERRUPTS();

@@ -1,15 +1,14 @@
 /*
  * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
  *
- * Waiting is the same in both directions: look again and again for WC_SPIN_US,
- * yielding, unless more session threads than cores are at work; then say so in
- * the segment, look once more, and sleep.
+ * Waiting is the same in both directions: look again and again for a while
+ * (wire/spin.h), then say so in the segment, look once more, and sleep.
  */
 #include "rpc/handler.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
+#include "base/cpu.h"
+#include "wire/spin.h"
 
 static bool
 ended(WcHandler *h)
@@ -35,20 +34,26 @@ ready(WcHandler *h, uint32_t room)
 	return wc_ring_room(&h->out) >= room || h->out.broken;
 }
 
+/* Are all processors at work, for as many sessions or more? */
+static bool
+is_crowded(WcHandler *h, int64_t now_us)
+{
+	return wc_busy_sessions(h->options->busy, now_us) >= (uint32_t) h->options->cores;
+}
+
 static bool
 spin(WcHandler *h, uint32_t room)
 {
-	int64_t		start;
+	int64_t		now = wc_clock_monotonic_us();
+	WcSpin		s = wc_spin_from(now, is_crowded(h, now));
+	bool		again;
 
-	if (atomic_load(h->options->active) > (uint32_t) h->options->cores)
-		return false;
-	start = wc_clock_monotonic_us();
 	do
 	{
-		sched_yield();
+		again = wc_spin_yield(&s);
 		if (ready(h, room))
 			return true;
-	} while (wc_clock_monotonic_us() - start < WC_SPIN_US);
+	} while (again);
 	return false;
 }
 
@@ -115,6 +120,25 @@ gave_room(WcHandler *h)
 		wake_backend(h);
 }
 
+/*
+ * When all processors are at work, the thread does something brief where its backend
+ * waits for it: the two never run at once, and the system would move one of them to and
+ * fro, each time at the price of several such requests.
+ */
+static void
+place(WcHandler *h)
+{
+	int64_t		now = wc_clock_monotonic_us();
+	int			cpu = WC_CPU_ANY;
+
+	wc_busy_note(h->options->busy, &h->window, now);
+	if (is_crowded(h, now))
+		cpu = (int) atomic_load(&h->segment->backend_cpu) - 1;
+	if (cpu != h->cpu)
+		wc_cpu_stay(cpu);
+	h->cpu = cpu;
+}
+
 static bool
 serve_request(WcHandler *h, WcError *why)
 {
@@ -124,9 +148,8 @@ serve_request(WcHandler *h, WcError *why)
 
 	if (ended(h))
 		return false;
-	atomic_fetch_add(h->options->active, 1);
+	place(h);
 	answered = wc_dispatch(&h->dispatch, &h->reader, cancelled);
-	atomic_fetch_sub(h->options->active, 1);
 	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);
 	if (!answered)
 		return true;
@@ -149,6 +172,7 @@ wc_handler_serve(WcHandler *h, WcError *why)
 	WcStatus	status;
 
 	why->status = WC_OK;
+	h->cpu = WC_CPU_ANY;
 	h->in = wc_segment_requests(h->segment);
 	h->out = wc_segment_responses(h->segment);
 	wc_frame_reader_init(&h->reader);

@@ -24,6 +24,8 @@ typedef struct WcHandler
 	atomic_bool stop;			/* set by the server's stop */
 
 	/* the thread's own */
+	uint32_t	window;			/* of options->busy: in which this session was counted last */
+	int			cpu;			/* where it has to stay; WC_CPU_ANY */
 	WcRingEnd	in;
 	WcRingEnd	out;
 	WcFrameReader reader;

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "engine/engine.h"
+#include "wire/busy.h"
 
 typedef struct WcServer WcServer;
 
@@ -27,8 +28,8 @@ typedef struct WcServerOptions
 {
 	WcEngine   *engine;			/* open until wc_server_stop has returned */
 	int			sessions_max;
-	int			cores;			/* no spinning when more session threads are at work */
-	_Atomic uint32_t *active;	/* session threads at work on a request, shared with the backends */
+	int			cores;			/* processors there are to run on */
+	WcBusy	   *busy;			/* sessions at work, shared with the backends */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
 } WcServerOptions;

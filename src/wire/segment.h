@@ -17,10 +17,6 @@
 #define WC_REQUEST_RING			(64 * 1024)
 #define WC_RESPONSE_RING		(128 * 1024)
 
-/* How long either side looks again and again before it sleeps, when there are
- * cores to spare. */
-#define WC_SPIN_US				20
-
 /* A session thread that holds something sleeps no longer than this at a time:
  * messages that need no answer come without waking it. */
 #define WC_LAZY_US				1000000
@@ -60,6 +56,7 @@ typedef struct WcSegment
 	_Atomic uint32_t closing;	/* the backend is going away */
 	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by whoever wakes it; a futex */
 	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */
+	_Atomic uint32_t backend_cpu;	/* where it waits for something brief: the processor, from 1; 0: anything else */
 
 	/* set by the engine */
 	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* futex; set by the session thread, cleared by whoever wakes it */

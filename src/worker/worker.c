@@ -12,7 +12,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -25,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "base/cpu.h"
 #include "channel/channel.h"
 #include "rpc/rpc.h"
 
@@ -93,8 +93,8 @@ open_engine(WcError *err)
 	serve = (WcServerOptions) {
 		.engine = engine,
 		.sessions_max = shmem->nslots,
-		.cores = (int) sysconf(_SC_NPROCESSORS_ONLN),
-		.active = &shmem->active,
+		.cores = wc_cpu_count(),
+		.busy = &shmem->busy,
 		.catalog_generation = &shmem->catalog_generation,
 		.finished = {wake_latch, MyLatch},
 	};
@@ -195,7 +195,7 @@ wc_worker_main(Datum main_arg)
 	pqsignal(SIGINT, SIG_IGN);
 
 	shmem = wc_shmem_attach();
-	atomic_store(&shmem->active, 0);
+	atomic_store(&shmem->busy, 0);
 	wc_shmem_set_state(shmem, WC_ENGINE_STARTING, NULL);
 	before_shmem_exit(close_engine, (Datum) 0);
 	mallopt(M_ARENA_MAX, MALLOC_ARENAS);

@@ -41,7 +41,7 @@ typedef struct Site
 {
 	Kit			kit;
 	WcServer   *server;
-	_Atomic uint32_t active;
+	WcBusy		busy;
 	_Atomic uint64_t generation;
 	Bell		finished;
 } Site;
@@ -96,7 +96,7 @@ site_open(Site *site, int sessions_max)
 	bell_init(&site->finished);
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
-		.active = &site->active,.catalog_generation = &site->generation,
+		.busy = &site->busy,.catalog_generation = &site->generation,
 		.finished = {ring_bell, &site->finished}
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
@@ -122,7 +122,6 @@ site_close(Site *site)
 	wc_server_stop(site->server, "the test is over");
 	reap(site);
 	assert_int_equal(wc_server_sessions(site->server), 0);
-	assert_int_equal(atomic_load(&site->active), 0);
 	wc_server_free(site->server);
 	kit_close(&site->kit);
 }
@@ -751,7 +750,6 @@ a_backend_that_leaves_leaves_nothing(void **state)
 	send_open(b, site.kit.table, 1, 1, WC_BLOCK_FIRST);	/* its first block does not fit in the ring */
 	leave(b);
 	await_sessions(&site, 0);
-	assert_int_equal(atomic_load(&site.active), 0);
 
 	/* what it had not committed is not there */
 	b = connect_backend(&site);

@@ -1,0 +1,28 @@
+/*
+ * base/cpu.h: processors, and on which of them a thread runs.
+ *
+ * Placement is advice: where the system does not allow it, nothing happens.
+ */
+#ifndef WC_BASE_CPU_H
+#define WC_BASE_CPU_H
+
+#include <stdint.h>
+
+/* Anywhere, or not known. */
+#define WC_CPU_ANY	(-1)
+
+/*
+ * Where this process may run, as a set that wc_cpu_stay can go back to, is found at
+ * the first call in the process, which has to come before its threads.  Returns how
+ * many processors that are; at least 1.
+ */
+extern int wc_cpu_count(void);
+
+/* The processor the calling thread runs on at this moment, or WC_CPU_ANY. */
+extern int wc_cpu_here(void);
+
+/* From now on the calling thread runs on this processor only; WC_CPU_ANY: wherever
+ * the process may. */
+extern void wc_cpu_stay(int cpu);
+
+#endif

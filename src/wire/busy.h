@@ -1,0 +1,32 @@
+/*
+ * wire/busy.h: how many sessions have been at work lately, for all to see.
+ *
+ * Waiting costs least by looking again and again, but only as long as there are
+ * processors to do that on: both sides of a session ask this before.  Time is cut
+ * into windows; a session counts in those in which the engine worked on one of its
+ * requests.  One word of shared memory; any thread, any process.
+ */
+#ifndef WC_WIRE_BUSY_H
+#define WC_WIRE_BUSY_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The newest window, the sessions in it, and those in the window before: all of
+ * one word, so that they change as one. */
+typedef _Atomic uint64_t WcBusy;
+
+/* A window, in microseconds (a power of two). */
+#define WC_BUSY_WINDOW_US	16384
+
+/*
+ * A session works on a request, at monotonic time now_us.  *window is the session's
+ * own, 0 at first: the window in which it was counted last.
+ */
+extern void wc_busy_note(WcBusy *busy, uint32_t *window, int64_t now_us);
+
+/* How many there were in this window or the one before, whichever are more; at most
+ * 65,535. */
+extern uint32_t wc_busy_sessions(WcBusy *busy, int64_t now_us);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * test/unit/test_busy.c: counting sessions at work (wire/busy.h).
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "wire/busy.h"
+
+#define SESSIONS 4
+
+/* In the middle of window n. */
+static int64_t
+moment(int64_t n)
+{
+	return n * WC_BUSY_WINDOW_US + WC_BUSY_WINDOW_US / 2;
+}
+
+static void
+note(WcBusy *busy, uint32_t *windows, int n, int64_t at)
+{
+	for (int i = 0; i < n; i++)
+		wc_busy_note(busy, &windows[i], at);
+}
+
+static void
+test_counted_once_a_window(void **state)
+{
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	assert_int_equal(wc_busy_sessions(&busy, moment(0)), 0);
+	note(&busy, windows, 2, moment(0));
+	note(&busy, windows, 2, moment(0));
+	note(&busy, windows, 3, moment(0) + 100);
+	assert_int_equal(wc_busy_sessions(&busy, moment(0)), 3);
+}
+
+/* At a window's start those of the one before still count. */
+static void
+test_window_before(void **state)
+{
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	note(&busy, windows, 3, moment(7));
+	assert_int_equal(wc_busy_sessions(&busy, moment(8)), 3);
+	note(&busy, windows, 1, moment(8));
+	assert_int_equal(wc_busy_sessions(&busy, moment(8)), 3);
+	note(&busy, windows, 4, moment(8));
+	assert_int_equal(wc_busy_sessions(&busy, moment(8)), 4);
+	note(&busy, windows, 1, moment(9));
+	assert_int_equal(wc_busy_sessions(&busy, moment(9)), 4);
+	note(&busy, windows, 1, moment(10));
+	assert_int_equal(wc_busy_sessions(&busy, moment(10)), 1);
+}
+
+static void
+test_quiet(void **state)
+{
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	note(&busy, windows, 3, moment(7));
+	assert_int_equal(wc_busy_sessions(&busy, moment(9)), 0);
+	note(&busy, windows, 2, moment(20));
+	assert_int_equal(wc_busy_sessions(&busy, moment(20)), 2);
+}
+
+/* Who looked at the clock before others went on to the next window does no harm. */
+static void
+test_late(void **state)
+{
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	note(&busy, windows, 2, moment(7));
+	wc_busy_note(&busy, &windows[3], moment(6));
+	assert_int_equal(wc_busy_sessions(&busy, moment(7)), 2);
+	wc_busy_note(&busy, &windows[3], moment(7));
+	assert_int_equal(wc_busy_sessions(&busy, moment(7)), 3);
+}
+
+/* The numbers of windows come round after more than a year. */
+static void
+test_wraps(void **state)
+{
+	const int64_t last = (INT64_C(1) << 31) - 1;
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	note(&busy, windows, 3, moment(last));
+	assert_int_equal(wc_busy_sessions(&busy, moment(last)), 3);
+	assert_int_equal(wc_busy_sessions(&busy, moment(last + 1)), 3);
+	note(&busy, windows, 2, moment(last + 1));
+	assert_int_equal(wc_busy_sessions(&busy, moment(last + 2)), 2);
+	assert_int_equal(wc_busy_sessions(&busy, moment(last + 3)), 0);
+}
+
+static WcBusy shared;
+
+static void *
+work(void *arg)
+{
+	uint32_t	window = 0;
+
+	(void) arg;
+	for (int64_t n = 0; n < 2000; n++)
+		wc_busy_note(&shared, &window, n * (WC_BUSY_WINDOW_US / 100));
+	wc_busy_note(&shared, &window, moment(100));
+	return NULL;
+}
+
+static void
+test_threads(void **state)
+{
+	pthread_t	threads[SESSIONS];
+
+	(void) state;
+	for (int i = 0; i < SESSIONS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
+	for (int i = 0; i < SESSIONS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_int_equal(wc_busy_sessions(&shared, moment(100)), SESSIONS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counted_once_a_window),
+		cmocka_unit_test(test_window_before),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_wraps),
+		cmocka_unit_test(test_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
