@@ -265,7 +265,7 @@ append_block(Kit *kit, const WcScan *scan, WcSlice block, bool *in_row)
 }
 
 const char *
-kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
+kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes)
 {
 	WcScanner  *scanner = NULL;
 	WcBuf		block = WC_BUF_INIT;
@@ -277,7 +277,7 @@ kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
 	while (status == WC_OK)
 	{
 		wc_buf_reset(&block, SIZE_MAX);
-		status = wc_scanner_next(scanner, &block, 4096, 0, &kit->err);
+		status = wc_scanner_next(scanner, &block, bytes, 0, &kit->err);
 		if (status == WC_OK || status == WC_END)
 			append_block(kit, scan, wc_buf_slice(&block), &in_row);
 	}
@@ -295,11 +295,40 @@ kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
 }
 
 const char *
-kit_scan(Kit *kit, bool own)
+kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at)
+{
+	return kit_scan_in_blocks(kit, scan, at, WC_BLOCK_FIRST);
+}
+
+const char *
+kit_scan_as(Kit *kit, bool own, const WcScan *scan)
 {
 	WcReadPoint at = kit_point(kit, own);
+
+	return kit_scan_with(kit, scan, &at);
+}
+
+const char *
+kit_scan(Kit *kit, bool own)
+{
 	WcScan		scan;
 
 	wc_scan_init(&scan, kit->table);
-	return kit_scan_with(kit, &scan, &at);
+	return kit_scan_as(kit, own, &scan);
+}
+
+void
+kit_flush(Kit *kit)
+{
+	WcReadPoint at = kit_point(kit, false);
+
+	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
+}
+
+void
+kit_compact(Kit *kit, bool major)
+{
+	WcReadPoint at = kit_point(kit, false);
+
+	assert_ok(kit, wc_engine_compact(kit->engine, kit->table, major, &at, &kit->err));
 }

@@ -58,7 +58,15 @@ extern void kit_commit(Kit *kit);	/* must succeed */
  * of commands before kit->cid. */
 extern const char *kit_scan(Kit *kit, bool own);
 extern const char *kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint *at);
+extern const char *kit_scan_as(Kit *kit, bool own, const WcScan *scan);
 extern WcReadPoint kit_point(Kit *kit, bool own);
+
+/* The same in blocks of so many bytes (a cell more at most). */
+extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes);
+
+/* Of the table made last; they must succeed. */
+extern void kit_flush(Kit *kit);
+extern void kit_compact(Kit *kit, bool major);
 
 extern WcSlice kit_s(const char *s);
 

@@ -22,14 +22,6 @@ refusals(bool files)
 	return n;
 }
 
-static void
-flush(Kit *kit)
-{
-	WcReadPoint at = kit_point(kit, false);
-
-	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
-}
-
 /* Rows r000, r002 ... with f:a. */
 static void
 fill(Kit *kit, uint8_t packing, uint8_t bloomfilter)
@@ -99,12 +91,12 @@ test_absent_rows(void **state)
 			assert_int_equal(get_rows(&kit, 1, NULL), 0);
 			assert_in_range(refusals(flushed), ROWS * 9 / 10, ROWS * 3);
 			assert_int_equal(get_rows(&kit, 0, NULL), ROWS);
-			flush(&kit);
+			kit_flush(&kit);
 		}
 		kit_close(&kit);
 
 		fill(&kit, packings[p], WC_BLOOM_NONE);
-		flush(&kit);
+		kit_flush(&kit);
 		(void) refusals(true);
 		assert_int_equal(get_rows(&kit, 1, NULL), 0);
 		assert_int_equal(get_rows(&kit, 0, NULL), ROWS);
@@ -120,7 +112,7 @@ test_absent_columns(void **state)
 	Kit			kit;
 
 	fill(&kit, WC_PACKING_CELL, WC_BLOOM_ROW);
-	flush(&kit);
+	kit_flush(&kit);
 	(void) refusals(true);
 	assert_int_equal(get_rows(&kit, 0, "b"), 0);
 	assert_int_equal(refusals(true), 0);
@@ -141,7 +133,7 @@ test_absent_columns(void **state)
 		assert_int_equal(get_rows(&kit, 0, NULL), ROWS);
 		assert_int_equal(get_rows(&kit, 1, NULL), 0);
 		assert_int_equal(refusals(flushed), 0);
-		flush(&kit);
+		kit_flush(&kit);
 	}
 	kit_close(&kit);
 }
@@ -187,7 +179,7 @@ test_named_columns(void **state)
 		kit_put(&kit, "s", 1, "x", ts, value);
 		kit_commit(&kit);
 		if (ts % 20 == 0)
-			flush(&kit);
+			kit_flush(&kit);
 	}
 	at = kit_point(&kit, false);
 	assert_string_equal(kit_scan_with(&kit, &scan, &at), "r{f:=40 f:=30 f:a=40 f:a=30 f:b=40 f:b=30}");
@@ -200,7 +192,7 @@ test_named_columns(void **state)
 	for (int flushed = 0; flushed < 2; flushed++)
 	{
 		assert_string_equal(kit_scan_with(&kit, &scan, &at), "r{f:=30 f:a=30}");
-		flush(&kit);
+		kit_flush(&kit);
 	}
 
 	/* with a transaction's own writes, in rows that have nothing stored too */

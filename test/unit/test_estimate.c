@@ -26,14 +26,6 @@ fill(Kit *kit, int from, int step)
 	kit_commit(kit);
 }
 
-static void
-flush(Kit *kit)
-{
-	WcReadPoint at = kit_point(kit, false);
-
-	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
-}
-
 static uint64_t
 estimate(Kit *kit, const char *start, const char *stop)
 {
@@ -81,7 +73,7 @@ test_places(void **state)
 		assert_int_equal(estimate(&kit, "", ""), 0);
 		fill(&kit, 0, 1);
 		check_ranges(&kit);
-		flush(&kit);
+		kit_flush(&kit);
 		check_ranges(&kit);
 		kit_close(&kit);
 	}
@@ -99,7 +91,7 @@ test_growing(void **state)
 		kit_create(&kit, "t", *p, 1);
 		fill(&kit, 0, 4);
 		check(&kit, "r01000", "r09000", 2000);
-		flush(&kit);
+		kit_flush(&kit);
 		fill(&kit, 2, 4);
 		check(&kit, "r01000", "r09000", 4000);
 		fill(&kit, 1, 2);
@@ -130,7 +122,7 @@ test_last_keys(void **state)
 			snprintf(row, 18, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
 			assert_in_range(estimate(&kit, row, ""), 100, 2000);
 			assert_in_range(estimate(&kit, "\xff\xff", ""), 100, 2000);
-			flush(&kit);
+			kit_flush(&kit);
 		}
 		kit_close(&kit);
 	}

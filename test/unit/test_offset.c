@@ -46,14 +46,6 @@ existing_rows(const Kit *kit, uint64_t offset, uint64_t limit)
 	return s;
 }
 
-static const char *
-scan(Kit *kit, const WcScan *s)
-{
-	WcReadPoint at = kit_point(kit, true);
-
-	return kit_scan_with(kit, s, &at);
-}
-
 static void
 test_rows_that_are_there_count(void **state)
 {
@@ -66,30 +58,30 @@ test_rows_that_are_there_count(void **state)
 
 		fill(&kit, *p);
 		s = existing_rows(&kit, 4, 3);
-		assert_string_equal(scan(&kit, &s), "r4{} r6{} r7{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r4{} r6{} r7{}");
 		s.reversed = true;
-		assert_string_equal(scan(&kit, &s), "r4{} r3{} r2{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r4{} r3{} r2{}");
 		s = existing_rows(&kit, 8, 0);
-		assert_string_equal(scan(&kit, &s), "r9{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r9{}");
 		s.row_offset = 9;
-		assert_string_equal(scan(&kit, &s), "");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "");
 		s.row_offset = UINT64_MAX;
 		s.row_limit = UINT64_MAX;
-		assert_string_equal(scan(&kit, &s), "");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "");
 
 		/* whether the wanted column is in them or not */
 		s = existing_rows(&kit, 6, 3);
 		s.ncolumns = 1;
 		s.columns = &column;
-		assert_string_equal(scan(&kit, &s), "r7{f:b=v} r8{} r9{f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r7{f:b=v} r8{} r9{f:b=v}");
 		s.nfamilies = 1;
 		s.families = families;
 		s.row_offset = 1;
-		assert_string_equal(scan(&kit, &s), "r3{f:b=v} r6{} r9{f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{f:b=v} r6{} r9{f:b=v}");
 
 		/* HBase's rule: rows with a cell to return */
 		s.rows_by_existence = false;
-		assert_string_equal(scan(&kit, &s), "r3{f:b=v} r7{f:b=v} r9{f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{f:b=v} r7{f:b=v} r9{f:b=v}");
 		kit_close(&kit);
 	}
 }
@@ -113,15 +105,15 @@ test_ranges(void **state)
 		s = existing_rows(&kit, 3, 2);
 		s.nranges = 3;
 		s.ranges = ranges;
-		assert_string_equal(scan(&kit, &s), "r6{} r8{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r6{} r8{}");
 		s.reversed = true;
-		assert_string_equal(scan(&kit, &s), "r4{} r3{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r4{} r3{}");
 		s = existing_rows(&kit, 1, 0);
 		s.nranges = 4;
 		s.ranges = points;
-		assert_string_equal(scan(&kit, &s), "r7{} r9{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r7{} r9{}");
 		s.row_offset = 3;
-		assert_string_equal(scan(&kit, &s), "");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "");
 		kit_close(&kit);
 	}
 }
@@ -144,10 +136,10 @@ test_own_writes(void **state)
 		kit_put(&kit, "r01", 1, "a", KIT_LATEST, "later");
 		assert_ok(&kit, kit_send(&kit));
 		s = existing_rows(&kit, 2, 3);
-		assert_string_equal(scan(&kit, &s), "r3{} r4{} r5{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{} r4{} r5{}");
 		s.reversed = true;
 		s.row_offset = 6;
-		assert_string_equal(scan(&kit, &s), "r3{} r00{} r0{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{} r00{} r0{}");
 		kit_close(&kit);
 	}
 }
@@ -188,9 +180,9 @@ test_lanes(void **state)
 		s.nranges = LANES;
 		s.ranges = ranges;
 		s.merged = true;
-		assert_string_equal(scan(&kit, &s), "g0202{} n0203{} e0204{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "g0202{} n0203{} e0204{}");
 		s.reversed = true;
-		assert_string_equal(scan(&kit, &s), "d0117{} m0116{} f0115{}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "d0117{} m0116{} f0115{}");
 		kit_close(&kit);
 	}
 }
@@ -209,32 +201,32 @@ test_cells_count(void **state)
 		wc_scan_init(&s, kit.table);
 		s.count_cells = true;
 		s.row_limit = 4;
-		assert_string_equal(scan(&kit, &s), "r0{f:a=v g:x=v} r1{f:a=v f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r0{f:a=v g:x=v} r1{f:a=v f:b=v}");
 		s.row_offset = 3;
-		assert_string_equal(scan(&kit, &s), "r1{f:b=v} r2{f:a=v} r3{f:a=v f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r1{f:b=v} r2{f:a=v} r3{f:a=v f:b=v}");
 		s.row_offset = 7;
-		assert_string_equal(scan(&kit, &s), "r3{g:x=v} r4{f:a=v} r6{f:a=v g:x=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{g:x=v} r4{f:a=v} r6{f:a=v g:x=v}");
 		s.reversed = true;
-		assert_string_equal(scan(&kit, &s), "r6{g:x=v} r4{f:a=v} r3{f:a=v f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r6{g:x=v} r4{f:a=v} r3{f:a=v f:b=v}");
 		s.reversed = false;
 		s.row_limit = 0;
 		s.row_offset = 13;
-		assert_string_equal(scan(&kit, &s), "r8{f:a=v} r9{f:a=v f:b=v g:x=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r8{f:a=v} r9{f:a=v f:b=v g:x=v}");
 		s.row_offset = 17;
-		assert_string_equal(scan(&kit, &s), "");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "");
 
 		/* of those that are wanted, and that the limits of a family leave */
 		s.row_offset = 1;
 		s.row_limit = 2;
 		s.ncolumns = 1;
 		s.columns = &column;
-		assert_string_equal(scan(&kit, &s), "r3{g:x=v} r6{g:x=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{g:x=v} r6{g:x=v}");
 		s.ncolumns = 0;
 		s.column_offset = 1;
-		assert_string_equal(scan(&kit, &s), "r3{f:b=v} r7{f:b=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r3{f:b=v} r7{f:b=v}");
 		s.column_offset = 0;
 		s.column_limit = 1;
-		assert_string_equal(scan(&kit, &s), "r0{g:x=v} r1{f:a=v}");
+		assert_string_equal(kit_scan_as(&kit, true, &s), "r0{g:x=v} r1{f:a=v}");
 		kit_close(&kit);
 	}
 }

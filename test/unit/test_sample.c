@@ -62,14 +62,6 @@ fill(char *value, int len, uint32_t seed)
 	value[len] = 0;
 }
 
-static void
-flush(Kit *kit)
-{
-	WcReadPoint at = kit_point(kit, false);
-
-	assert_ok(kit, wc_engine_flush(kit->engine, kit->table, &at, &kit->err));
-}
-
 /* Decodes and checks ranges; counts. */
 static Drawn
 draw(Rows *r, uint32_t nranges, uint64_t range_rows, uint64_t seed)
@@ -157,7 +149,7 @@ test_counts(void **state)
 			if (i == 14999)
 			{
 				check_counts(r, 40, 5);
-				flush(&r->kit);
+				kit_flush(&r->kit);
 				check_counts(r, 40, 5);
 			}
 		}
@@ -189,7 +181,7 @@ test_families(void **state)
 				kit_commit(&r->kit);
 		}
 		check_counts(r, 30, 4);
-		flush(&r->kit);
+		kit_flush(&r->kit);
 		check_counts(r, 30, 4);
 		kit_close(&r->kit);
 		free(r);
@@ -253,7 +245,7 @@ test_range(void **state)
 				kit_commit(&r->kit);
 		}
 		check_counts(r, 30, 4);
-		flush(&r->kit);
+		kit_flush(&r->kit);
 		check_counts(r, 30, 4);
 		r->range.start = kit_s("n");
 		r->range.stop = kit_s("o");
@@ -290,7 +282,7 @@ test_odd_rows(void **state)
 			if (i > 1 && i < 40)
 				continue;
 			kit_commit(&r->kit);
-			flush(&r->kit);
+			kit_flush(&r->kit);
 			drawn = draw(r, 100, 1, 1);
 			assert_int_equal(drawn.rows, i);
 			assert_int_equal(drawn.nranges, i + 2);

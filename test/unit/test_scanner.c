@@ -26,14 +26,6 @@ fill(Kit *kit, uint8_t packing)
 	kit_commit(kit);
 }
 
-static const char *
-scan(Kit *kit, const WcScan *s)
-{
-	WcReadPoint at = kit_point(kit, false);
-
-	return kit_scan_with(kit, s, &at);
-}
-
 /* --- which rows are there --------------------------------------------------*/
 
 static void
@@ -50,11 +42,11 @@ test_rows_by_cells(void **state)
 		wc_scan_init(&s, kit.table);
 		s.ncolumns = 1;
 		s.columns = columns;
-		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r4{f:a=5}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:a=1} r4{f:a=5}");
 		s.ncolumns = 2;
-		assert_string_equal(scan(&kit, &s), "r1{f:a=1 g:x=2} r2{g:x=3} r4{f:a=5}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:a=1 g:x=2} r2{g:x=3} r4{f:a=5}");
 		s.reversed = true;
-		assert_string_equal(scan(&kit, &s), "r4{f:a=5} r2{g:x=3} r1{f:a=1 g:x=2}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r4{f:a=5} r2{g:x=3} r1{f:a=1 g:x=2}");
 		kit_close(&kit);
 	}
 }
@@ -72,27 +64,27 @@ test_rows_by_existence(void **state)
 		fill(&kit, *p);
 		wc_scan_init(&s, kit.table);
 		s.rows_by_existence = true;
-		assert_string_equal(scan(&kit, &s), "r1{} r2{} r3{} r4{}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{} r2{} r3{} r4{}");
 		s.nfamilies = 1;
 		s.families = families;
-		assert_string_equal(scan(&kit, &s), "r1{} r3{} r4{}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{} r3{} r4{}");
 		s.ncolumns = 1;
 		s.columns = &column;
-		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r3{} r4{f:a=5}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:a=1} r3{} r4{f:a=5}");
 		s.nfamilies = 0;
-		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r2{} r3{} r4{f:a=5}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:a=1} r2{} r3{} r4{f:a=5}");
 		/* cells of a family that does not decide do not make a row */
 		column.family = 2;
 		column.qualifier = wc_slice_cstr("x");
 		s.nfamilies = 1;
-		assert_string_equal(scan(&kit, &s), "r1{g:x=2} r3{} r4{}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{g:x=2} r3{} r4{}");
 
 		/* markers alone are no row */
 		kit_delete(&kit, WC_DELETE_FAMILY, "r3", 1, "", KIT_LATEST);
 		kit_delete(&kit, WC_DELETE_COLUMN, "r4", 1, "a", KIT_LATEST);
 		kit_commit(&kit);
 		s.ncolumns = 0;
-		assert_string_equal(scan(&kit, &s), "r1{} r4{}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{} r4{}");
 		kit_close(&kit);
 	}
 }
@@ -295,10 +287,6 @@ test_named_columns_over_blocks(void **state)
 			WcColumn	columns[6];
 			WcScan		s;
 			WcReadPoint at;
-			WcScanner  *scanner;
-			WcBuf		block = WC_BUF_INIT;
-			char		text[256] = "";
-			WcStatus	status;
 
 			kit_open(&kit);
 			kit_create(&kit, "t", *p, 1);
@@ -317,34 +305,8 @@ test_named_columns_over_blocks(void **state)
 			s.rows_by_existence = target % 2 == 0;
 			s.columns = columns;
 			s.ncolumns = 6;
-			assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
-			do
-			{
-				WcBlockReader reader;
-				WcBlockEntry entry;
-				WcSlice		row;
-				WcCell		cell;
-				uint32_t	colno;
-
-				block.len = 0;
-				status = wc_scanner_next(scanner, &block, target, 0, &kit.err);
-				assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
-				while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
-				{
-					size_t		n = strlen(text);
-
-					assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
-					if (entry == WC_BLOCK_ROW)
-						snprintf(text + n, sizeof(text) - n, "%.*s:", (int) row.len, (const char *) row.data);
-					else
-						snprintf(text + n, sizeof(text) - n, "%u=%.*s,", (unsigned) colno, (int) cell.value.len,
-								 (const char *) cell.value.data);
-				}
-			} while (status == WC_OK);
-			assert_int_equal(status, WC_END);
-			assert_string_equal(text, "q:2=1,4=22,0=,3=55555,r:2=1,0=,3=55555,s:2=1,4=22,0=,3=55555,");
-			wc_scanner_close(scanner);
-			wc_buf_free(&block);
+			assert_string_equal(kit_scan_in_blocks(&kit, &s, &at, target),
+								"q{f:a=1 f:b=22 f:c= f:e=55555} r{f:a=1 f:c= f:e=55555} s{f:a=1 f:b=22 f:c= f:e=55555}");
 			kit_close(&kit);
 		}
 	}
@@ -425,16 +387,16 @@ test_refusals(void **state)
 
 	fill(&kit, WC_PACKING_CELL);
 	wc_scan_init(&s, kit.table + 1);
-	assert_string_equal(scan(&kit, &s), "error: no such table");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "error: no such table");
 	wc_scan_init(&s, kit.table);
 	s.ncolumns = 1;
 	s.columns = &column;
-	assert_string_equal(scan(&kit, &s), "error: no such family");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "error: no such family");
 	s.ncolumns = 0;
 	s.rows_by_existence = true;
 	s.nfamilies = 1;
 	s.families = &family;
-	assert_string_equal(scan(&kit, &s), "error: no such family");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "error: no such family");
 	kit_close(&kit);
 }
 
@@ -711,7 +673,7 @@ scan_filtered(Kit *kit, int64_t min, int64_t max, uint32_t versions)
 	s.want_ts = true;
 	s.filter_ts_min = min;
 	s.filter_ts_max = max;
-	return scan(kit, &s);
+	return kit_scan_as(kit, false, &s);
 }
 
 static void
@@ -741,9 +703,9 @@ test_filter_on_timestamps(void **state)
 		s.filter_ts_max = 40;
 		s.column_limit = 1;
 		s.row_limit = 1;
-		assert_string_equal(scan(&kit, &s), "r1{f:=3 g:z=z}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:=3 g:z=z}");
 		s.column_offset = 1;
-		assert_string_equal(scan(&kit, &s), "r1{f:=2}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:=2}");
 		kit_close(&kit);
 	}
 }
@@ -767,7 +729,7 @@ test_filter_on_timestamps_of_rows_with_one_version(void **state)
 		s.ncolumns = 1;
 		s.columns = &column;
 		s.filter_ts_min = 78;
-		assert_string_equal(scan(&kit, &s), "r1{f:a=1} r4{f:a=5}");
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:a=1} r4{f:a=5}");
 		kit_close(&kit);
 	}
 }
@@ -784,9 +746,9 @@ test_filter_on_timestamps_of_raw_scans(void **state)
 	s.want_ts = true;
 	s.versions = 9;
 	s.filter_ts_max = 20;
-	assert_string_equal(scan(&kit, &s), "r1{f:@10=1 f:a@10=1} r2{f:@12/DeleteFamily f:b@15=b f:c@11=hidden}");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:@10=1 f:a@10=1} r2{f:@12/DeleteFamily f:b@15=b f:c@11=hidden}");
 	s.filter_ts_min = 12;
-	assert_string_equal(scan(&kit, &s), "r2{f:@12/DeleteFamily f:b@15=b}");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "r2{f:@12/DeleteFamily f:b@15=b}");
 	kit_close(&kit);
 }
 
