@@ -320,11 +320,10 @@ send_frame(WcSlice tail, WcSend how)
 	if (sent)
 	{
 		wc_ring_publish(&conn.out);
-		if (how != WC_SEND_LAZILY)
-		{
+		if (how == WC_SEND_NOW || how == WC_SEND_BRIEF)
 			atomic_store(&conn.segment->backend_cpu, how == WC_SEND_BRIEF ? (uint32) (wc_cpu_here() + 1) : 0);
+		if (how != WC_SEND_LAZILY)
 			wc_segment_wake_engine(conn.segment);
-		}
 		return true;
 	}
 	if (conn.dsm != NULL && segment_gone())

@@ -26,12 +26,13 @@ extern void wc_connection_open(void);
 /* The connection's buffer for building a message's payload, emptied. */
 extern WcBuf *wc_connection_message(void);
 
-/* When the engine is to look at a message. */
+/* When the engine is to look at a message, and on which processor. */
 typedef enum WcSend
 {
 	WC_SEND_LAZILY,				/* with the next one that wakes it, or within a second */
-	WC_SEND_NOW,
-	WC_SEND_BRIEF				/* now, and it will not take it longer than a row or two do */
+	WC_SEND_STAY,				/* now, wherever the session's thread is */
+	WC_SEND_NOW,				/* now; it may take long: on any processor */
+	WC_SEND_BRIEF				/* now; it takes no longer than a few rows do: on ours if all are at work */
 } WcSend;
 
 /*

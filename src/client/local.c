@@ -17,6 +17,10 @@
 /* Buffers kept for the scans to come. */
 #define SPARE_BUFFERS 4
 
+/* What the engine has done before it would be worth moving its thread. */
+#define BRIEF_LOOKUPS 8
+#define BRIEF_ROWS 100
+
 typedef struct Deferred
 {
 	uint32	   *closes;			/* room for every scan number given so far */
@@ -334,11 +338,26 @@ first_target(uint64 rows_hint)
 	return rows_hint >= 1000 ? WC_BLOCK_MAX : WC_BLOCK_MAX / 4;
 }
 
-/* A few rows, and none that it has to look for. */
+/* A few rows by their keys? */
+static bool
+is_lookup(const WcScan *scan)
+{
+	if (scan->nranges == 0 || scan->nranges > BRIEF_LOOKUPS)
+		return false;
+	for (uint32 i = 0; i < scan->nranges; i++)
+	{
+		if (!wc_range_is_point(&scan->ranges[i]))
+			return false;
+	}
+	return true;
+}
+
+/* That, or a few that it need not look for? */
 static bool
 is_brief(const WcDriverOpen *open)
 {
-	return open->rows_hint > 0 && open->rows_hint <= 100 && open->scan->filter == NULL && open->scan->row_offset == 0;
+	return is_lookup(open->scan) ||
+		(open->rows_hint > 0 && open->rows_hint <= BRIEF_ROWS && open->scan->filter == NULL && open->scan->row_offset == 0);
 }
 
 static void note_snapshot(uint64 number);
@@ -434,9 +453,9 @@ payload_of(WcFrameReader *frame)
 
 /* Sends what is in the connection's message buffer. */
 static WcSlice
-request(uint8 type)
+request(uint8 type, WcSend how)
 {
-	return payload_of(await_frame(wc_connection_send(type, 0, WC_SEND_NOW)));
+	return payload_of(await_frame(wc_connection_send(type, 0, how)));
 }
 
 static WcBuf *
@@ -492,14 +511,14 @@ static void
 local_list_tables(WcSlice *list)
 {
 	(void) begin_request();
-	*list = request(WC_MSG_LIST_TABLES);
+	*list = request(WC_MSG_LIST_TABLES, WC_SEND_NOW);
 }
 
 static void
 local_list_namespaces(WcSlice *list)
 {
 	(void) begin_request();
-	*list = request(WC_MSG_LIST_NAMESPACES);
+	*list = request(WC_MSG_LIST_NAMESPACES, WC_SEND_NOW);
 }
 
 static uint32
@@ -509,7 +528,7 @@ local_new_table_id(void)
 	uint64		id;
 
 	(void) begin_request();
-	if (wc_message_numbers_decode(request(WC_MSG_NEW_TABLE_ID), &id, 1, &err) != WC_OK)
+	if (wc_message_numbers_decode(request(WC_MSG_NEW_TABLE_ID, WC_SEND_NOW), &id, 1, &err) != WC_OK)
 		wc_raise(&err);
 	return (uint32) id;
 }
@@ -520,7 +539,7 @@ table_work(uint8 type, uint32 table_id, bool major, CommandId cid, int64 clock_o
 	WcTableMessage m = {table_id, major, cid, clock_offset_us};
 
 	wc_message_table_encode(begin_request(), &m);
-	(void) request(type);
+	(void) request(type, WC_SEND_NOW);
 }
 
 static void
@@ -544,7 +563,7 @@ local_estimate(uint32 table_id, const WcRange *range, const uint32 *families, ui
 	WcError		err;
 
 	wc_message_estimate_encode(begin_request(), &m);
-	if (wc_message_numbers_decode(request(WC_MSG_ESTIMATE), numbers, 2, &err) != WC_OK)
+	if (wc_message_numbers_decode(request(WC_MSG_ESTIMATE, WC_SEND_NOW), numbers, 2, &err) != WC_OK)
 		wc_raise(&err);
 	*bytes = numbers[0];
 	*rows = numbers[1];
@@ -556,7 +575,7 @@ local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range
 	WcSampleMessage m = {table_id, *range, nranges, range_rows, seed};
 
 	wc_message_sample_encode(begin_request(), &m);
-	*ranges = request(WC_MSG_SAMPLE);
+	*ranges = request(WC_MSG_SAMPLE, WC_SEND_NOW);
 }
 
 /* --- snapshots -------------------------------------------------------------*/
@@ -583,7 +602,7 @@ local_snapshot_take(uint64 number)
 	note_snapshot(number);
 	wc_message_numbers_encode(begin_request(), &n, 1);
 	in_use = true;
-	(void) request(WC_MSG_SNAPSHOT);
+	(void) request(WC_MSG_SNAPSHOT, WC_SEND_STAY);
 }
 
 static void
@@ -629,8 +648,7 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 
 	in_use = true;
 	wc_message_numbers_encode(begin_request(), &max, 1);
-	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY :
-								   ops.len <= WC_BLOCK_FIRST ? WC_SEND_BRIEF : WC_SEND_NOW);
+	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY : WC_SEND_STAY);
 }
 
 static void
@@ -638,6 +656,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 byte
 			 WcClientScanStats *stats)
 {
 	WcModifyMessage m = {0};
+	WcSlice		answer;
 	WcError		err;
 
 	if (open->snapshot != 0)
@@ -652,7 +671,8 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 byte
 	m.items_bare = modify->items_bare;
 	wc_message_modify_encode(begin_request(), &m, open->scan);
 	in_use = true;
-	if (wc_message_modified_decode(request(WC_MSG_MODIFY), result, &err) != WC_OK)
+	answer = request(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
+	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
 	set_stats(stats, &result->report);
 	stats->batches = 1;
@@ -697,7 +717,7 @@ local_lock_row(uint32 table_id, uint64 xid, WcSlice row)
 	wc_message_lock_encode(begin_request(), &m);
 	in_use = true;
 	has_locks = true;
-	if (wc_message_numbers_decode(request(WC_MSG_LOCK), &holder, 1, &err) != WC_OK)
+	if (wc_message_numbers_decode(request(WC_MSG_LOCK, WC_SEND_STAY), &holder, 1, &err) != WC_OK)
 		wc_raise(&err);
 	return holder;
 }
@@ -713,7 +733,7 @@ local_commit(uint64 xid, bool sync)
 	/* From here on the outcome is the engine's to say. */
 	HOLD_INTERRUPTS();
 	wc_message_numbers_encode(begin_request(), &number, 1);
-	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_BRIEF);
+	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_STAY);
 	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
 		stray(frame);
 	RESUME_INTERRUPTS();

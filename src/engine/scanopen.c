@@ -49,12 +49,6 @@ copy_scan(WcArena *arena, WcScan *scan)
 
 /* --- ranges ---------------------------------------------------------------*/
 
-static bool
-is_point(const WcRange *r)
-{
-	return r->start_inclusive && r->stop_inclusive && r->start.len > 0 && wc_slice_eq(r->start, r->stop);
-}
-
 /* Ranges in scan order, one without bounds when there is none.  False: memory is out. */
 static bool
 order_ranges(WcScanner *s)
@@ -137,7 +131,7 @@ set_lanes(WcScanner *s)
 			s->lanes[s->nlanes++].points = true;
 		}
 		lane = &s->lanes[s->nlanes - 1];
-		lane->points &= is_point(&scan->ranges[i]);
+		lane->points &= wc_range_is_point(&scan->ranges[i]);
 		lane->nranges++;
 	}
 	s->lane = s->lanes;

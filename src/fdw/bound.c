@@ -639,8 +639,7 @@ finish(Bounds *b, WcRangeSet *set, WcBounds *out)
 	if (out->empty || (set->n == 1 && set->ranges[0].start.len == 0 && set->ranges[0].stop.len == 0))
 		return;
 	keep_ranges(set, b->arena, out);
-	out->point = set->n == 1 && set->ranges[0].start_inclusive && set->ranges[0].stop_inclusive &&
-		wc_slice_eq(set->ranges[0].start, set->ranges[0].stop);
+	out->point = set->n == 1 && wc_range_is_point(&set->ranges[0]);
 }
 
 /* Most conditions that hold at once: the common ones and those of one arm. */

@@ -70,6 +70,13 @@ wc_range_contains(const WcRange *range, WcSlice row)
 }
 
 bool
+wc_range_is_point(const WcRange *range)
+{
+	return range->start_inclusive && range->stop_inclusive && range->start.len > 0 &&
+		wc_slice_eq(range->start, range->stop);
+}
+
+bool
 wc_range_is_empty(const WcRange *range)
 {
 	/* No row key is empty, so without a start the smallest is 00. */
@@ -251,8 +258,7 @@ ranges_encode(WcBuf *out, const WcScan *scan)
 	for (uint32_t i = 0; i < scan->nranges; i++)
 	{
 		const WcRange *r = &scan->ranges[i];
-		bool		one_row = r->start_inclusive && r->stop_inclusive && r->start.len > 0 &&
-			wc_slice_eq(r->start, r->stop);
+		bool		one_row = wc_range_is_point(r);
 
 		if (one_row)
 		{

@@ -125,6 +125,9 @@ extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
 /* True when no key can be in it. */
 extern bool wc_range_is_empty(const WcRange *range);
 
+/* True when it is a single row. */
+extern bool wc_range_is_point(const WcRange *range);
+
 /* The range of all rows that start with prefix: [p, p+1), where p+1 is p with
  * its last byte that is not 0xFF incremented and cut behind it; all 0xFF (or an
  * empty prefix) has no stop.  The bytes of stop are allocated in the arena;
