@@ -396,6 +396,16 @@ wc_connection_post(uint8 type, uint8 flags)
 }
 
 bool
+wc_connection_release_snapshots(uint64 upto)
+{
+	if (!wc_connection_live())
+		return false;
+	if (atomic_load(&conn.segment->released_upto) < upto)
+		atomic_store(&conn.segment->released_upto, upto);
+	return true;
+}
+
+bool
 wc_connection_answered(uint64 id)
 {
 	return !attached() || atomic_load(&conn.segment->working_on) > id;

@@ -65,6 +65,10 @@ typedef enum WcReceive
  */
 extern WcFrameReader *wc_connection_receive(uint64 id, WcReceive how);
 
+/* No snapshot with this number or a smaller one is needed any more: the engine looks when
+ * it has time.  False: there is no connection. */
+extern bool wc_connection_release_snapshots(uint64 upto);
+
 /* Has the engine done with request id?  Its answer is then in the ring, or was. */
 extern bool wc_connection_answered(uint64 id);
 

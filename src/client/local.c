@@ -613,6 +613,8 @@ local_snapshot_release(uint64 number)
 		if (known_snapshots[i - 1] != number)
 			continue;
 		known_snapshots[i - 1] = known_snapshots[--nsnapshots];
+		if (nsnapshots == 0 && deferred.nreleases == 0 && wc_connection_release_snapshots(number))
+			return;
 		deferred.releases[deferred.nreleases++] = number;
 		send_deferred(true);
 		return;

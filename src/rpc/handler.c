@@ -62,21 +62,20 @@ static bool
 wait_for(WcHandler *h, uint32_t room)
 {
 	WcSegment  *s = h->segment;
-	int64_t		timeout;
 
 	if (ended(h))
 		return false;
 	if (ready(h, room) || spin(h, room))
 		return true;
 
-	timeout = wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1;
 	atomic_store(&s->engine_wants, room);
 	for (;;)
 	{
+		wc_session_snapshots_release(&h->dispatch.session, atomic_load(&s->released_upto));
 		atomic_store(&s->engine_sleeping, 1);
 		if (ready(h, room) || ended(h))
 			break;
-		wc_segment_sleep(s, timeout);
+		wc_segment_sleep(s, wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1);
 	}
 	atomic_store(&s->engine_sleeping, 0);
 	atomic_store(&s->engine_wants, 0);
@@ -148,6 +147,7 @@ serve_request(WcHandler *h, WcError *why)
 
 	if (ended(h))
 		return false;
+	wc_session_snapshots_release(&h->dispatch.session, atomic_load(&h->segment->released_upto));
 	place(h);
 	answered = wc_dispatch(&h->dispatch, &h->reader, cancelled);
 	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);

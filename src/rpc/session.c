@@ -81,6 +81,23 @@ wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcErro
 }
 
 void
+wc_session_snapshots_release(WcSession *s, uint64_t upto)
+{
+	uint32_t	kept = 0;
+
+	if (s->nscanners > 0)
+		return;
+	for (uint32_t i = 0; i < s->nsnapshots; i++)
+	{
+		if (s->snapshots[i].number > upto)
+			s->snapshots[kept++] = s->snapshots[i];
+		else
+			wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
+	}
+	s->nsnapshots = kept;
+}
+
+void
 wc_session_snapshot_release(WcSession *s, uint64_t number)
 {
 	for (uint32_t i = s->nsnapshots; i > 0; i--)

@@ -54,6 +54,10 @@ extern void wc_session_end_transaction(WcSession *s);
 /* Does it hold anything that a message which wakes nobody might release? */
 extern bool wc_session_holds(const WcSession *s);
 
+/* Releases those with this number or a smaller one, if no scanner is open that may
+ * read by one of them. */
+extern void wc_session_snapshots_release(WcSession *s, uint64_t upto);
+
 /* The snapshot of that number, taken now if it is new; number 0 gives NULL. */
 extern WcStatus wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
 extern void wc_session_snapshot_release(WcSession *s, uint64_t number);

@@ -53,6 +53,7 @@ typedef struct WcSegment
 	/* set by the backend */
 	_Alignas(64) _Atomic uint64_t cancel_upto;	/* requests with this id or a smaller one need no answer */
 	_Atomic uint64_t cancel_one;	/* nor does this one */
+	_Atomic uint64_t released_upto; /* it needs no snapshot with this number or a smaller one any more */
 	_Atomic uint32_t closing;	/* the backend is going away */
 	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by whoever wakes it; a futex */
 	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "engine/internal.h"
 #include "rpc/rpc.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -541,6 +542,47 @@ a_snapshot_stands_still_until_released(void **state)
 	site_close(&site);
 }
 
+static uint64_t
+snapshots_of(Site *site)
+{
+	uint64_t	n;
+
+	assert_int_equal(rocksdb_property_int(wc_engine_rocks(site->kit.engine), "rocksdb.num-snapshots", &n), 0);
+	return n;
+}
+
+/* A session that does nothing more keeps nothing. */
+static void
+snapshots_are_released_without_a_message(void **state)
+{
+	Site		site;
+	Backend    *b;
+	Backend    *other;
+
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	other = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
+	put_rows(&site, 0, 5);
+	commit(&site, b);
+
+	assert_int_equal(scan_all(b, site.kit.table, 7, WC_BLOCK_FIRST).rows, 5);
+	put_rows(&site, 5, 5);
+	commit(&site, other);
+	assert_int_equal(scan_all(b, site.kit.table, 8, WC_BLOCK_FIRST).rows, 10);
+	atomic_store(&b->segment->released_upto, 7);
+	assert_int_equal(scan_all(b, site.kit.table, 8, WC_BLOCK_FIRST).rows, 10);
+	assert_int_equal(snapshots_of(&site), 1);
+	assert_int_equal(scan_all(b, site.kit.table, 7, WC_BLOCK_FIRST).rows, 10);
+
+	atomic_store(&b->segment->released_upto, 8);
+	put_rows(&site, 10, 1);
+	commit(&site, other);
+	while (snapshots_of(&site) > 0)
+		sched_yield();
+	site_close(&site);
+}
+
 static void
 rollback_cuts_the_batch(void **state)
 {
@@ -913,6 +955,7 @@ main(void)
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(a_large_cell_streams_both_ways),
 		cmocka_unit_test(a_snapshot_stands_still_until_released),
+		cmocka_unit_test(snapshots_are_released_without_a_message),
 		cmocka_unit_test(rollback_cuts_the_batch),
 		cmocka_unit_test(a_failed_batch_is_remembered),
 		cmocka_unit_test(locks_end_with_their_transaction),
