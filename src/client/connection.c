@@ -122,7 +122,7 @@ spin(uint32 room)
 {
 	int64		now = wc_clock_monotonic_us();
 	uint32		busy = wc_busy_sessions(&wc_shmem()->busy, now);
-	WcSpin		s = wc_spin_from(now, busy >= (uint32) cores);
+	WcSpin		s = wc_spin_from(now, WC_SPIN_US, busy >= (uint32) cores);
 
 	if (busy > (uint32) cores)
 		return false;

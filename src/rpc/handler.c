@@ -45,7 +45,8 @@ static bool
 spin(WcHandler *h, uint32_t room)
 {
 	int64_t		now = wc_clock_monotonic_us();
-	WcSpin		s = wc_spin_from(now, is_crowded(h, now));
+	bool		crowded = is_crowded(h, now);
+	WcSpin		s = wc_spin_from(now, room == 0 && !crowded ? WC_SPIN_NEXT_US : WC_SPIN_US, crowded);
 	bool		again;
 
 	do

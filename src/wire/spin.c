@@ -18,8 +18,8 @@ wc_spin_yield(WcSpin *spin)
 	took = now - spin->last_us;
 	spin->last_us = now;
 	if (took >= WC_SPIN_YIELD_US)
-		spin->spent_us += WC_SPIN_YIELD_US;
+		spin->left_us -= WC_SPIN_YIELD_US;
 	else
-		spin->spent_us += spin->crowded ? WC_SPIN_US / 2 : took;
-	return spin->spent_us < WC_SPIN_US;
+		spin->left_us -= spin->crowded ? WC_SPIN_US / 2 : took;
+	return spin->left_us > 0;
 }

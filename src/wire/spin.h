@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For how long, of what counts. */
+/* For how long, of what counts: for an answer, or where all processors are at work; and
+ * with processors to spare for the next request, which a client that goes on at once
+ * sends within this time. */
 #define WC_SPIN_US			20
+#define WC_SPIN_NEXT_US		60
 
 /* A yield that takes so long has let another thread have the processor, so it cost
  * nothing: it counts no more than this. */
@@ -21,20 +24,20 @@
 typedef struct WcSpin
 {
 	int64_t		last_us;		/* monotonic */
-	int64_t		spent_us;
+	int64_t		left_us;		/* of what counts */
 	bool		crowded;
 } WcSpin;
 
 /*
- * Begins at monotonic time now_us.  crowded: all processors are at work, so the other
- * side can only go on where this one lets it.  The system's scheduler may for some time
- * not take up what it is offered, and the less so the oftener it is: then two such
- * yields are enough.
+ * Begins at monotonic time now_us, for so long.  crowded: all processors are at work, so
+ * the other side can only go on where this one lets it.  The system's scheduler may for
+ * some time not take up what it is offered, and the less so the oftener it is: then two
+ * such yields are enough.
  */
 static inline WcSpin
-wc_spin_from(int64_t now_us, bool crowded)
+wc_spin_from(int64_t now_us, int64_t for_us, bool crowded)
 {
-	return (WcSpin) {.last_us = now_us,.crowded = crowded};
+	return (WcSpin) {.last_us = now_us,.left_us = for_us,.crowded = crowded};
 }
 
 /* Yields the processor.  False: it is time to sleep, once one has looked again. */
