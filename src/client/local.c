@@ -17,7 +17,7 @@
 /* Buffers kept for the scans to come. */
 #define SPARE_BUFFERS 4
 
-/* What the engine has done before it would be worth moving its thread. */
+/* A scan of no more rows than this, by their keys or by its limit, is brief. */
 #define BRIEF_LOOKUPS 8
 #define BRIEF_ROWS 100
 

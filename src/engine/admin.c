@@ -37,7 +37,6 @@ each_store(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, bool majo
 
 	if (status != WC_OK)
 		return status;
-	wc_snapshot_drop_idle(engine);
 	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
 	{
 		status = check_cancel(at, err);

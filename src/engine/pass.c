@@ -260,6 +260,7 @@ write_step(Step *s, WcError *err)
 	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
 	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
 	status = wc_rocks_status(error, "write a compaction", err);
+	wc_snapshot_drop_idle(s->engine);
 	if (status == WC_OK)
 		wc_history_forgotten(s->pass->store, s->forgotten);
 	return status;

@@ -38,7 +38,7 @@ struct WcEngine
 	WcCatalog	catalog;
 };
 
-/* Whoever has written calls it: an idle snapshot would keep what nobody reads. */
+/* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);
 
 /* The last commit that the oldest live snapshot sees; INT64_MAX: there is none,

@@ -51,7 +51,7 @@ extern void wc_session_free(WcSession *s);
  * locks: who gets them next sees what was applied. */
 extern void wc_session_end_transaction(WcSession *s);
 
-/* Does it hold anything that a message which wakes nobody might release? */
+/* Does it hold anything that the backend may give up without waking the thread? */
 extern bool wc_session_holds(const WcSession *s);
 
 /* Releases those with this number or a smaller one, if no scanner is open that may

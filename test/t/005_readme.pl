@@ -29,7 +29,7 @@ sub statements
 sub printed
 {
 	my ($sql) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', $sql, extra_params => ['--no-align', '--pset=format=aligned', '--pset=tuples_only=off']);
+	my ($status, $out, $err) = $node->psql('postgres', $sql, extra_params => ['--pset=format=aligned', '--pset=tuples_only=off']);
 	is($err, '', 'no complaint about: ' . substr($sql, 0, 60) =~ s/\s+/ /gr);
 	$out =~ s/^\s*QUERY PLAN\s*\n-+\n// if $sql =~ /^\s*EXPLAIN/;
 	$out =~ s/^\(\d+ rows?\)\n*//mg;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/coding.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/slice.h"
 #include "base/status.h"
@@ -448,10 +450,37 @@ log_writes_one_line(void **state)
 	assert_non_null(strstr(line, "widecol ERROR:  xxx"));
 }
 
+/* A thread stays where it is told to, and goes where the process may again. */
+static void
+a_thread_stays_on_its_processor(void **state)
+{
+	cpu_set_t	before,
+				now;
+	int			cpu;
+
+	(void) state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(wc_cpu_count(), CPU_COUNT(&before));
+	cpu = wc_cpu_here();
+	assert_true(CPU_ISSET(cpu, &before));
+	wc_cpu_stay(cpu);
+	assert_int_equal(wc_cpu_here(), cpu);
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_int_equal(CPU_COUNT(&now), 1);
+
+	/* there is none like that: nothing happens */
+	wc_cpu_stay(CPU_SETSIZE);
+	assert_int_equal(wc_cpu_here(), cpu);
+	wc_cpu_stay(WC_CPU_ANY);
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_true(CPU_EQUAL(&now, &before));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_stays_on_its_processor),
 		cmocka_unit_test(error_carries_its_texts),
 		cmocka_unit_test(long_error_text_is_cut_between_characters),
 		cmocka_unit_test(every_status_has_its_own_name),

@@ -1,5 +1,6 @@
 /*
- * test/unit/test_busy.c: counting sessions at work (wire/busy.h).
+ * test/unit/test_busy.c: counting sessions at work (wire/busy.h), and giving way to
+ * them (wire/spin.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -8,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "wire/busy.h"
+#include "wire/spin.h"
 
 #define SESSIONS 4
 
@@ -132,6 +135,23 @@ test_threads(void **state)
 	assert_int_equal(wc_busy_sessions(&shared, moment(100)), SESSIONS);
 }
 
+/* Where all processors are at work nobody looks more than ten times: each yield counts,
+ * whether others ran in it or not. */
+static void
+test_spin_ends(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 100; i++)
+	{
+		WcSpin		s = wc_spin_from(wc_clock_monotonic_us(), WC_SPIN_US, true);
+		int			yields = 1;
+
+		while (wc_spin_yield(&s))
+			yields++;
+		assert_in_range(yields, 2, WC_SPIN_US / WC_SPIN_YIELD_US);
+	}
+}
+
 int
 main(void)
 {
@@ -142,6 +162,7 @@ main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_wraps),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_spin_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

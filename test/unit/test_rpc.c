@@ -551,6 +551,19 @@ snapshots_of(Site *site)
 	return n;
 }
 
+static void
+await_no_snapshots(Site *site)
+{
+	const time_t until = time(NULL) + PATIENCE_S;
+
+	while (snapshots_of(site) > 0)
+	{
+		if (time(NULL) > until)
+			fail_msg("snapshots are not released");
+		sched_yield();
+	}
+}
+
 /* A session that does nothing more keeps nothing. */
 static void
 snapshots_are_released_without_a_message(void **state)
@@ -578,8 +591,7 @@ snapshots_are_released_without_a_message(void **state)
 	atomic_store(&b->segment->released_upto, 8);
 	put_rows(&site, 10, 1);
 	commit(&site, other);
-	while (snapshots_of(&site) > 0)
-		sched_yield();
+	await_no_snapshots(&site);
 	site_close(&site);
 }
 
