@@ -306,7 +306,7 @@ looks_at_cells(const RelOptInfo *rel, const WcRelation *wrel, Node *expr)
 /*
  * Of clauses that the ranges do not decide: what the engine can.  Rows of a range
  * that is the same for each row of a query around this one are better kept
- * (rowcache.h) and filtered here than asked for again and again.
+ * (keptrows.h) and filtered here than asked for again and again.
  */
 static void
 take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel, List *clauses)

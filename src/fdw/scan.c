@@ -33,12 +33,12 @@
 #include "fdw/cellfilter.h"
 #include "fdw/fdw.h"
 #include "fdw/filter.h"
+#include "fdw/keptrows.h"
 #include "fdw/limit.h"
 #include "fdw/lookahead.h"
 #include "fdw/mapkeys.h"
 #include "fdw/prefetch.h"
 #include "fdw/reader.h"
-#include "fdw/rowcache.h"
 #include "fdw/scan.h"
 #include "fdw/warn.h"
 
@@ -85,7 +85,7 @@ typedef struct WcScanState
 	bool		done;			/* no more rows */
 	bool		asked;			/* below an asynchronous Append: to be opened */
 
-	WcRowCache *kept;			/* rows read since the start, NULL: not kept */
+	WcKeptRows *kept;			/* rows read since the start, NULL: not kept */
 	uint64		next;			/* of them, the one to give next */
 	bool		keeps_none;		/* they were too many */
 
@@ -523,7 +523,7 @@ static void
 forget_rows(WcScanState *state)
 {
 	if (state->kept != NULL)
-		wc_rowcache_free(state->kept);
+		wc_keptrows_free(state->kept);
 	state->kept = NULL;
 	state->next = 0;
 }
@@ -531,7 +531,7 @@ forget_rows(WcScanState *state)
 static void
 keep_row(WcScanState *state, TupleTableSlot *slot)
 {
-	if (wc_rowcache_add(state->kept, slot->tts_values, slot->tts_isnull))
+	if (wc_keptrows_add(state->kept, slot->tts_values, slot->tts_isnull))
 		state->next++;
 	else
 	{
@@ -569,7 +569,7 @@ widecolIterateForeignScan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
-	if (state->kept != NULL && wc_rowcache_get(state->kept, state->next, slot->tts_values, slot->tts_isnull))
+	if (state->kept != NULL && wc_keptrows_get(state->kept, state->next, slot->tts_values, slot->tts_isnull))
 	{
 		state->next++;
 		return ExecStoreVirtualTuple(slot);
@@ -639,7 +639,7 @@ widecolReScanForeignScan(ForeignScanState *node)
 		return;
 	}
 	else if (state->started && !state->keeps_none && state->lookahead == NULL)
-		state->kept = wc_rowcache_create(node->ss.ps.state->es_query_cxt,
+		state->kept = wc_keptrows_create(node->ss.ps.state->es_query_cxt,
 										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
 	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
 	{
