@@ -35,7 +35,8 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 # --- what is built from what ------------------------------------------------
 CORE_DIRS   = base model rowkey wire engine rpc
 SHARED_DIRS = channel
-BACKEND_DIRS = client fdw shell
+FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write)
+BACKEND_DIRS = client $(FDW_DIRS) shell
 WORKER_DIRS = worker
 
 # Of core, a backend gets what holds no engine.
@@ -214,7 +215,7 @@ lint: all
 
 # --- for developers -----------------------------------------------------------
 format:
-	$(CLANG_FORMAT) -i $(sort $(wildcard src/*.[ch] src/*/*.[ch] test/*/*.[ch]))
+	$(CLANG_FORMAT) -i $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] test/*/*.[ch]))
 
 # For clangd and other tools that want to know each file's flags.
 compile_commands.json: Makefile $(CORE_SRCS) $(PG_SRCS) $(UNIT_SRCS)

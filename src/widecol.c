@@ -13,9 +13,9 @@
 
 #include "channel/shmem.h"
 #include "client/settings.h"
-#include "fdw/ddl.h"
-#include "fdw/lookahead.h"
-#include "fdw/unique.h"
+#include "fdw/plan/lookahead.h"
+#include "fdw/plan/unique.h"
+#include "fdw/relation/ddl.h"
 
 PG_MODULE_MAGIC;
 

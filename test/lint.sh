@@ -14,13 +14,15 @@ verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 core="base model rowkey wire engine rpc"
-postgres_side="channel worker client fdw shell"
+fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write"
+postgres_side="channel worker client fdw $fdw_folders shell"
 client_headers="client/client.h client/families.h client/foreign.h client/settings.h"
 
 file_lines_max=1000
 function_lines=70
 
-# What a folder's files may include of the project, its own folder aside.
+# What a folder's files may include of the project, its own folder aside.  Each of
+# fdw's folders: those before it (src/fdw/README).
 allowed()
 {
 	case $1 in
@@ -33,6 +35,12 @@ allowed()
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw | shell) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
+	fdw/convert) echo "base/ rowkey/ compat.h" ;;
+	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
+	fdw/condition) echo "$(allowed fdw/relation) fdw/relation/ fdw/plan/private.h" ;;
+	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/ fdw/scan/reader.h" ;;
+	fdw/scan) echo "$(allowed fdw/plan) fdw/plan/" ;;
+	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;
 	.) echo "base/ channel/ client/ fdw/ shell/" ;;
 	esac
 }
@@ -91,7 +99,8 @@ for folder in $core $postgres_side .; do
 		'"'*)
 			if [ $mine = yes ]; then
 				good=no
-				for one in $may "$folder/"; do
+				[ "${name%/*}" = "$folder" ] && good=yes
+				for one in $may; do
 					case $name in "$one"*) good=yes ;; esac
 				done
 				[ $good = yes ] || echo "$file:$line: $folder may not include $name"
@@ -109,6 +118,9 @@ for folder in $core $postgres_side .; do
 	done >>"$scratch/found"
 	check "includes of src/$folder"
 done
+
+includes src/fdw/plan/private.h src/fdw/scan/reader.h | grep -E '"fdw/(condition|plan|scan|write)/' >"$scratch/found"
+check "headers that a folder of fdw takes from one behind it know nothing above relation"
 
 for folder in $core; do
 	list=$(sources "$folder")

@@ -11,39 +11,39 @@
 #include "commands/explain.h"
 #include "foreign/fdwapi.h"
 
-/* plan.c */
+/* plan/plan.c */
 extern void widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern void widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 										  ForeignPath *best_path, List *tlist, List *scan_clauses,
 										  Plan *outer_plan);
 
-/* limit.c */
+/* plan/limit.c */
 extern void widecolGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 										RelOptInfo *output_rel, void *extra);
 
-/* scan.c */
+/* scan/scan.c */
 extern void widecolBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
 
-/* async.c */
+/* scan/async.c */
 extern bool widecolIsForeignPathAsyncCapable(ForeignPath *path);
 extern void widecolForeignAsyncRequest(AsyncRequest *areq);
 extern void widecolForeignAsyncConfigureWait(AsyncRequest *areq);
 extern void widecolForeignAsyncNotify(AsyncRequest *areq);
 
-/* explain.c */
+/* scan/explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
-/* import.c */
+/* relation/import.c */
 extern List *widecolImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverid);
 
-/* analyze.c */
+/* scan/analyze.c */
 extern bool widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
 
-/* modify.c */
+/* write/modify.c */
 extern void widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte,
 										   Relation target_relation);
 extern List *widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation,
@@ -62,8 +62,10 @@ extern void widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
 extern int	widecolIsForeignRelUpdatable(Relation rel);
 extern void widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs);
 
-/* direct.c */
+/* write/directplan.c */
 extern bool widecolPlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index);
+
+/* write/direct.c */
 extern void widecolBeginDirectModify(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateDirectModify(ForeignScanState *node);
 extern void widecolEndDirectModify(ForeignScanState *node);

@@ -1,0 +1,697 @@
+/*
+ * fdw/condition/bound.c: conditions and the values they have now, to row ranges.
+ *
+ * Conditions on one part become a set of contents: points (from = and IN) or
+ * intervals.  The leading parts' points are combined; behind each combination
+ * the next part's intervals give the ranges.  What cannot be told here, or would
+ * make too many ranges, is left out, and then the result is not `exact`.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "client/client.h"
+#include "fdw/condition/bound.h"
+#include "fdw/condition/bucket.h"
+#include "fdw/condition/like.h"
+#include "fdw/condition/qual.h"
+#include "fdw/condition/rangeset.h"
+#include "fdw/condition/rawbound.h"
+#include "rowkey/range.h"
+
+typedef struct Intervals
+{
+	int			n;
+	WcInterval	interval[WC_INTERVALS_MAX];
+} Intervals;
+
+/* A row comparison with its values: (part, ...) op (content, ...). */
+typedef struct RowBound
+{
+	WcKeyOp		op;
+	int			nvalues;
+	int			nusable;		/* values before the first NULL */
+	WcFit	   *fits;
+	WcSlice    *contents;
+} RowBound;
+
+/* What the conditions say about one part. */
+typedef struct PartBounds
+{
+	bool		pinned;			/* only these contents */
+	uint32		npoints;
+	WcSlice    *points;			/* ascending, distinct */
+	List	   *intervals;		/* Intervals *, all must hold */
+	List	   *rows;			/* RowBound *, all must hold */
+} PartBounds;
+
+typedef struct Bounds
+{
+	WcRelation *wrel;
+	WcArena    *arena;
+	WcBuf	   *scratch;
+	bool		exact;
+	bool		nothing;		/* some condition is never true; this and what follows: of one list of conditions */
+	int			nparts;			/* parts to look at */
+	PartBounds *parts;
+	WcSlice    *equal;			/* the combination at hand */
+	WcMinutes	minutes;		/* of the part that the salt is the minute of */
+} Bounds;
+
+/* --- helpers ------------------------------------------------------------------- */
+
+static void
+check(WcStatus status, const WcError *err)
+{
+	if (status != WC_OK)
+		wc_raise(err);
+}
+
+static WcSlice
+keep(Bounds *b, WcSlice s)
+{
+	WcSlice		copy = wc_arena_copy(b->arena, s);
+
+	if (copy.data == NULL && s.len > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed on a row key of %zu bytes.", s.len)));
+	return copy;
+}
+
+/* The buckets of rows with the first nequal parts of the combination at hand. */
+static void
+find_buckets(Bounds *b, int nequal, WcBucketSet *buckets)
+{
+	const WcKeyLayout *layout = &b->wrel->key_layout;
+	WcPartChoice *choices = palloc(sizeof(WcPartChoice) * layout->nparts);
+
+	for (uint32 i = 0; i < layout->nparts; i++)
+	{
+		if ((int) i < nequal)
+			choices[i] = (WcPartChoice) {true, 1, &b->equal[i]};
+		else
+			choices[i] = (WcPartChoice) {b->parts[i].pinned, b->parts[i].npoints, b->parts[i].points};
+	}
+	memset(buckets, 0, sizeof(*buckets));
+	wc_buckets_find(&layout->salt, choices, layout->nparts, &b->minutes, buckets);
+	pfree(choices);
+}
+
+/* Adds the rows with the first nequal parts of the combination at hand and the
+ * next part in the interval (NULL: any). */
+static void
+add_rows(Bounds *b, WcRangeSet *set, int nequal, const WcInterval *next)
+{
+	const WcSalt *salt = &b->wrel->key_layout.salt;
+	WcKeyRange	found;
+	WcBucketSet buckets;
+	WcError		err;
+
+	check(wc_rowkey_range(&b->wrel->key_layout, b->equal, nequal, next, b->arena, &found, &err), &err);
+	if (found.empty)
+		return;
+	b->exact &= found.exact;
+	if (salt->buckets > 0)
+		find_buckets(b, nequal, &buckets);
+	if (salt->buckets == 0 ||
+		(found.range.start.len == 0 && found.range.stop.len == 0 && wc_bucketset_count(&buckets) == salt->buckets))
+	{
+		wc_rangeset_add(set, &found.range);
+		return;
+	}
+	for (uint32 i = 0; i < salt->buckets; i++)
+	{
+		WcRange		range;
+
+		if (!wc_bucketset_contains(&buckets, i))
+			continue;
+		check(wc_salt_range(&found.range, i, b->arena, &range, &err), &err);
+		wc_rangeset_add(set, &range);
+	}
+}
+
+static WcFit
+encode(Bounds *b, int part, Oid type, Datum value, WcSlice *content)
+{
+	WcCodec    *codec = &b->wrel->columns[b->wrel->keys[part]].codec;
+	WcFit		fit;
+
+	wc_buf_reset(b->scratch, WC_ROW_MAX);
+	fit = wc_codec_encode_bound(codec, type, value, b->scratch);
+	if (b->scratch->failed)
+		wc_codec_check_out(codec, b->scratch);
+	*content = keep(b, wc_buf_slice(b->scratch));
+	return fit;
+}
+
+static bool
+interval_contains(const WcInterval *i, WcSlice content)
+{
+	int			c;
+
+	if (i->is_prefix)
+		return wc_slice_starts_with(content, i->lo);
+	if (i->has_lo && ((c = wc_slice_cmp(content, i->lo)) < 0 || (c == 0 && !i->lo_inclusive)))
+		return false;
+	if (i->has_hi && ((c = wc_slice_cmp(content, i->hi)) > 0 || (c == 0 && !i->hi_inclusive)))
+		return false;
+	return true;
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* --- conditions ---------------------------------------------------------------- */
+
+/* The part must be one of these contents, besides what is known already. */
+static void
+pin_part(PartBounds *part, WcSlice *points, uint32 npoints)
+{
+	uint32		kept = 0;
+
+	qsort(points, npoints, sizeof(WcSlice), compare_slices);
+	for (uint32 i = 0; i < npoints; i++)
+	{
+		if (kept > 0 && wc_slice_eq(points[kept - 1], points[i]))
+			continue;
+		if (part->pinned &&
+			bsearch(&points[i], part->points, part->npoints, sizeof(WcSlice), compare_slices) == NULL)
+			continue;
+		points[kept++] = points[i];
+	}
+	part->pinned = true;
+	part->points = points;
+	part->npoints = kept;
+}
+
+static void
+bound_part(Bounds *b, int part, WcKeyOp op, WcFit fit, WcSlice content)
+{
+	PartBounds *bounds = &b->parts[part];
+	WcPartOrder order = b->wrel->columns[b->wrel->keys[part]].codec.order;
+	Intervals  *intervals;
+
+	if (op == WC_KEY_EQ && fit == WC_FIT_EXACT)
+	{
+		WcSlice    *point = palloc(sizeof(WcSlice));
+
+		*point = content;
+		pin_part(bounds, point, 1);
+		return;
+	}
+	wc_minutes_limit(&b->minutes, &b->wrel->key_layout.salt, part, op, fit, content);
+	intervals = palloc(sizeof(Intervals));
+	intervals->n = wc_interval_of_op(order, op, fit, content, intervals->interval);
+	if (intervals->n == 0)
+		b->nothing = true;
+	else if (intervals->n < 0)
+		b->exact = false;
+	else
+		bounds->intervals = lappend(bounds->intervals, intervals);
+}
+
+/* part = ANY (array) */
+static void
+bound_any(Bounds *b, int part, Oid type, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *elems;
+	bool	   *nulls;
+	int			nelems;
+	WcSlice    *points;
+	uint32		npoints = 0;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &elems, &nulls, &nelems);
+	points = palloc(sizeof(WcSlice) * (nelems + 1));
+	for (int i = 0; i < nelems; i++)
+	{
+		WcFit		fit;
+
+		CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		fit = encode(b, part, type, elems[i], &points[npoints]);
+		if (fit == WC_FIT_UNKNOWN)
+		{
+			b->exact = false;
+			return;
+		}
+		if (fit == WC_FIT_EXACT)
+			npoints++;
+	}
+	pin_part(&b->parts[part], points, npoints);
+}
+
+static void
+bound_row(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
+{
+	RowBound   *row = palloc0(sizeof(RowBound));
+
+	row->op = cond->op;
+	row->nvalues = list_length(cond->values);
+	row->fits = palloc(sizeof(WcFit) * row->nvalues);
+	row->contents = palloc(sizeof(WcSlice) * row->nvalues);
+	while (row->nusable < row->nvalues && !nulls[row->nusable])
+	{
+		int			i = row->nusable++;
+
+		row->fits[i] = encode(b, cond->part + i, list_nth_oid(cond->types, i), values[i], &row->contents[i]);
+	}
+	if (row->nusable > 0)
+		wc_minutes_limit(&b->minutes, &b->wrel->key_layout.salt, cond->part, cond->op, row->fits[0], row->contents[0]);
+	b->parts[cond->part].rows = lappend(b->parts[cond->part].rows, row);
+}
+
+static void
+bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
+{
+	Oid			type = linitial_oid(cond->types);
+	Datum		value = values[0];
+	WcKeyOp		op = cond->op;
+	WcSlice		content;
+	WcFit		fit;
+
+	if (cond->kind == WC_COND_ROW)
+	{
+		bound_row(b, cond, values, nulls);
+		return;
+	}
+	if (nulls[0])
+	{
+		b->nothing = true;		/* the operators are strict */
+		return;
+	}
+	if (cond->kind == WC_COND_ANY)
+	{
+		bound_any(b, cond->part, type, value);
+		return;
+	}
+	if (cond->kind == WC_COND_LIKE)
+		value = wc_like_value(value, &op, &b->exact);
+	fit = encode(b, cond->part, type, value, &content);
+	bound_part(b, cond->part, op, fit, content);
+}
+
+/* --- ranges -------------------------------------------------------------------- */
+
+/* The rows that satisfy a row comparison that begins at this part. */
+static void
+add_row_comparison(Bounds *b, WcRangeSet *set, int part, const RowBound *row)
+{
+	WcKeyOp		strict = row->op == WC_KEY_LE ? WC_KEY_LT : row->op == WC_KEY_GE ? WC_KEY_GT : row->op;
+
+	/* (x > a) or (x = a and y > b) or ...; what a NULL stands in is not true */
+	for (int i = 0; i < row->nusable; i++)
+	{
+		WcPartOrder order = b->wrel->columns[b->wrel->keys[part + i]].codec.order;
+		WcInterval	intervals[WC_INTERVALS_MAX];
+		int			n = wc_interval_of_op(order, i + 1 == row->nvalues ? row->op : strict,
+										  row->fits[i], row->contents[i], intervals);
+
+		if (n < 0)
+		{
+			b->exact = false;
+			add_rows(b, set, part + i, NULL);
+			return;
+		}
+		for (int k = 0; k < n; k++)
+			add_rows(b, set, part + i, &intervals[k]);
+		if (row->fits[i] != WC_FIT_EXACT)
+			return;
+		b->equal[part + i] = row->contents[i];
+	}
+}
+
+/* Adds the rows of the combination at hand, which is of the parts before `part`. */
+static void
+add_combination(Bounds *b, WcRangeSet *set, int part)
+{
+	PartBounds *bounds = &b->parts[part];
+	WcRangeSet	own = {NULL, 0, 0};
+	ListCell   *lc;
+
+	if (part == b->nparts)
+	{
+		add_rows(b, set, part, NULL);
+		return;
+	}
+	if (bounds->pinned)
+	{
+		for (uint32 i = 0; i < bounds->npoints; i++)
+		{
+			b->equal[part] = bounds->points[i];
+			add_combination(b, &own, part + 1);
+		}
+	}
+	else if (bounds->intervals == NIL)
+		add_rows(b, &own, part, NULL);
+	else
+	{
+		bool		first = true;
+
+		foreach(lc, bounds->intervals)
+		{
+			Intervals  *intervals = lfirst(lc);
+			WcRangeSet	one = {NULL, 0, 0};
+
+			for (int i = 0; i < intervals->n; i++)
+				add_rows(b, &one, part, &intervals->interval[i]);
+			if (first)
+				own = one;
+			else
+				wc_rangeset_intersect(b->arena, &own, &one);
+			first = false;
+		}
+	}
+	foreach(lc, bounds->rows)
+	{
+		WcRangeSet	one = {NULL, 0, 0};
+
+		add_row_comparison(b, &one, part, lfirst(lc));
+		wc_rangeset_intersect(b->arena, &own, &one);
+	}
+	for (uint32 i = 0; i < own.n; i++)
+		wc_rangeset_add(set, &own.ranges[i]);
+}
+
+/* The part's points that are inside its intervals stay; false: none does. */
+static bool
+settle_points(PartBounds *bounds)
+{
+	uint32		kept = 0;
+	ListCell   *lc;
+
+	for (uint32 i = 0; i < bounds->npoints; i++)
+	{
+		bool		inside = true;
+
+		foreach(lc, bounds->intervals)
+		{
+			Intervals  *intervals = lfirst(lc);
+			bool		any = false;
+
+			for (int k = 0; k < intervals->n; k++)
+				any |= interval_contains(&intervals->interval[k], bounds->points[i]);
+			inside &= any;
+		}
+		if (inside)
+			bounds->points[kept++] = bounds->points[i];
+	}
+	bounds->npoints = kept;
+	return !bounds->pinned || kept > 0;
+}
+
+/* How many ranges does one range behind the salt become?  (None more when the
+ * pinned parts tell the bucket of each.) */
+static uint32
+count_buckets(Bounds *b)
+{
+	const WcSalt *salt = &b->wrel->key_layout.salt;
+	WcBucketSet buckets;
+	bool		leading = true;
+	bool		known = true;
+
+	for (int part = 0; salt->buckets > 0 && part < b->wrel->nkeys; part++)
+	{
+		leading &= b->parts[part].pinned;
+		known &= leading || !salt->parts[part];
+	}
+	if (salt->buckets == 0 || known)
+		return 1;
+	find_buckets(b, 0, &buckets);
+	return wc_bucketset_count(&buckets);
+}
+
+/* A free part of two values is both of them, when there is a condition behind it. */
+static void
+fill_gap(Bounds *b, int part)
+{
+	WcCodec    *codec = &b->wrel->columns[b->wrel->keys[part]].codec;
+	PartBounds *bounds = &b->parts[part];
+	PartBounds *behind = &b->parts[part + 1];
+	WcSlice    *points;
+
+	if (bounds->pinned || bounds->intervals != NIL || bounds->rows != NIL || !wc_part_is_small(b->wrel, part) ||
+		!(behind->pinned || behind->intervals != NIL || behind->rows != NIL))
+		return;
+	points = palloc(sizeof(WcSlice) * 2);
+	for (int i = 0; i < 2; i++)
+	{
+		wc_buf_reset(b->scratch, WC_ROW_MAX);
+		wc_codec_encode(codec, BoolGetDatum(i == 1), b->scratch);
+		points[i] = keep(b, wc_buf_slice(b->scratch));
+	}
+	pin_part(bounds, points, 2);
+}
+
+/* How many parts can be used?  Behind the first that is not pinned there are
+ * conditions for the sake of the salt only. */
+static void
+settle_parts(Bounds *b)
+{
+	uint64		nranges;
+
+	for (int part = 0; part + 1 < b->wrel->nkeys; part++)
+		fill_gap(b, part);
+	for (int part = 0; part < b->wrel->nkeys; part++)
+		b->nothing |= !settle_points(&b->parts[part]);
+	nranges = count_buckets(b);
+	for (b->nparts = 0; b->nparts < b->wrel->nkeys; b->nparts++)
+	{
+		PartBounds *bounds = &b->parts[b->nparts];
+
+		if (!bounds->pinned)
+		{
+			if (bounds->intervals != NIL || bounds->rows != NIL)
+				b->nparts++;
+			return;
+		}
+		nranges *= Max(bounds->npoints, 1);
+		if (nranges > WC_KEY_RANGES_MAX)
+		{
+			b->exact = false;
+			return;
+		}
+	}
+}
+
+/* --- all together -------------------------------------------------------------- */
+
+/* The commonest case, a whole key of = on every part, without the sets. */
+static bool
+compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
+			  WcArena *arena, WcBuf *scratch, WcBounds *out)
+{
+	int			n = wrel->nkeys;
+	WcSlice    *contents;
+	size_t	   *ends;
+	WcError		err;
+	WcSlice		row;
+	WcStatus	status;
+	size_t		content_len;
+
+	if (n == 0 || list_length(conds) != n)
+		return false;
+	contents = palloc(n * (sizeof(WcSlice) + sizeof(size_t)));
+	ends = (size_t *) (contents + n);
+	wc_buf_reset(scratch, WC_ROW_MAX);
+	for (int i = 0; i < n; i++)
+	{
+		const WcKeyCond *cond = list_nth(conds, i);
+		WcCodec    *codec = &wrel->columns[wrel->keys[i]].codec;
+
+		if (cond->part != i || cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ || nulls[i] ||
+			wc_codec_encode_bound(codec, linitial_oid(cond->types), values[i], scratch) != WC_FIT_EXACT ||
+			scratch->failed)
+			return false;
+		ends[i] = scratch->len;
+	}
+	content_len = scratch->len;
+	for (int i = 0; i < n; i++)
+	{
+		size_t		start = i == 0 ? 0 : ends[i - 1];
+
+		contents[i] = wc_arena_copy(arena, wc_slice(scratch->data + start, ends[i] - start));
+		if (contents[i].data == NULL && ends[i] > start)
+			return false;
+	}
+	status = wc_rowkey_compose(&wrel->key_layout, contents, scratch, NULL, &err);
+	if (status == WC_NO_MEMORY)
+		return false;
+	out->exact = true;
+	if (status != WC_OK)
+	{
+		out->empty = true;		/* a key that cannot be stored */
+		return true;
+	}
+	row = wc_arena_copy(arena, wc_slice(scratch->data + content_len, scratch->len - content_len));
+	out->ranges = wc_arena_alloc(arena, sizeof(WcRange));
+	if (row.data == NULL || out->ranges == NULL)
+		return false;
+	out->ranges[0] = (WcRange) {row, row, true, true};
+	out->nranges = 1;
+	out->point = true;
+	return true;
+}
+
+/* A condition and where its values are. */
+typedef struct Given
+{
+	const WcKeyCond *cond;
+	const Datum *values;
+	const bool *nulls;
+} Given;
+
+/* Adds Givens for conditions other than ORs; *next goes on to the values behind. */
+static int
+give_conds(Given *given, int n, const List *conds, const Datum *values, const bool *nulls, int *next)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->kind == WC_COND_OR)
+			break;				/* they are last */
+		given[n++] = (Given) {cond, &values[*next], &nulls[*next]};
+		*next += list_length(cond->values);
+	}
+	return n;
+}
+
+/* The rows that satisfy all of these conditions. */
+static void
+add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
+{
+	WcRangeSet	own = {NULL, 0, 0};
+
+	b->nothing = false;
+	wc_minutes_init(&b->minutes);
+	b->parts = palloc0(sizeof(PartBounds) * (b->wrel->nkeys + 1));
+	b->equal = palloc0(sizeof(WcSlice) * (b->wrel->nkeys + 1));
+	for (int i = 0; i < n; i++)
+	{
+		if (given[i].cond->part != WC_COND_RAW_KEY)
+			bound_cond(b, given[i].cond, given[i].values, given[i].nulls);
+	}
+	settle_parts(b);
+	if (!b->nothing && b->wrel->nkeys > 0)
+		add_combination(b, &own, 0);
+	else if (!b->nothing)
+		wc_rangeset_add(&own, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
+	for (int i = 0; i < n && !b->nothing; i++)
+	{
+		if (given[i].cond->part == WC_COND_RAW_KEY)
+			b->exact &= wc_rawbound_apply(given[i].cond, given[i].values[0], given[i].nulls[0], b->arena, &own);
+	}
+	for (uint32 i = 0; i < own.n && !b->nothing; i++)
+		wc_rangeset_add(set, &own.ranges[i]);
+}
+
+/* set becomes the rows that satisfy one of the arms as well.  given: the ncommon
+ * conditions that hold for every arm, and room for those of one arm. */
+static void
+intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
+			 const Datum *values, const bool *nulls, int *next)
+{
+	WcRangeSet	any = {NULL, 0, 0};
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+		add_all(b, &any, given, give_conds(given, ncommon, lfirst(lc), values, nulls, next));
+	if (any.n > WC_KEY_RANGES_MAX)
+		b->exact = false;
+	else
+		wc_rangeset_intersect(b->arena, set, &any);
+}
+
+static void
+keep_ranges(const WcRangeSet *set, WcArena *arena, WcBounds *out)
+{
+	out->ranges = wc_arena_alloc(arena, sizeof(WcRange) * set->n);
+	if (out->ranges == NULL)
+		elog(ERROR, "out of memory for row ranges");
+	memcpy(out->ranges, set->ranges, sizeof(WcRange) * set->n);
+	out->nranges = set->n;
+}
+
+static void
+finish(Bounds *b, WcRangeSet *set, WcBounds *out)
+{
+	set->n = wc_ranges_normalise(set->ranges, set->n);
+	out->exact = b->exact;
+	out->empty = set->n == 0;
+	if (out->empty || (set->n == 1 && set->ranges[0].start.len == 0 && set->ranges[0].stop.len == 0))
+		return;
+	keep_ranges(set, b->arena, out);
+	out->point = set->n == 1 && wc_range_is_point(&set->ranges[0]);
+}
+
+/* Most conditions that hold at once: the common ones and those of one arm. */
+static int
+count_given(const List *conds)
+{
+	int			most = 0;
+	ListCell   *lc;
+	ListCell   *la;
+
+	foreach(lc, conds)
+		foreach(la, ((WcKeyCond *) lfirst(lc))->arms)
+			most = Max(most, list_length(lfirst(la)));
+	return list_length(conds) + most;
+}
+
+void
+wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
+				  WcArena *arena, WcBuf *scratch, WcBounds *out)
+{
+	Bounds		b = {.wrel = wrel,.arena = arena,.scratch = scratch,.exact = true};
+	WcRangeSet	set = {NULL, 0, 0};
+	Given	   *given;
+	int			ncommon;
+	int			next = 0;
+	ListCell   *lc;
+
+	memset(out, 0, sizeof(*out));
+	out->exact = true;
+	if (conds == NIL || compute_point(wrel, conds, values, nulls, arena, scratch, out))
+		return;
+
+	given = palloc(sizeof(Given) * count_given(conds));
+	ncommon = give_conds(given, 0, conds, values, nulls, &next);
+	add_all(&b, &set, given, ncommon);
+	foreach(lc, conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->kind == WC_COND_OR)
+			intersect_or(&b, &set, cond, given, ncommon, values, nulls, &next);
+	}
+	finish(&b, &set, out);
+}
+
+void
+wc_bounds_by_bucket(const WcRelation *wrel, WcArena *arena, WcBounds *bounds)
+{
+	WcRangeSet	set = {NULL, 0, 0};
+
+	if (bounds->empty || wrel->key_layout.salt.buckets == 0)
+		return;
+	wc_buckets_part(&wrel->key_layout.salt, bounds->ranges, bounds->nranges, &set);
+	keep_ranges(&set, arena, bounds);
+}

@@ -1,0 +1,341 @@
+/*
+ * fdw/condition/filter.c: which conditions the engine can decide.
+ *
+ * As in match.c, only the btree operators of the column's own type are understood.
+ * A part of a clause that is not takes the rest with it, unless it stands in an AND
+ * that only has to let through enough.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "fdw/condition/filter.h"
+#include "fdw/condition/like.h"
+#include "fdw/condition/match.h"
+
+WcCodec *
+wc_filter_codec(WcRelation *wrel, int att)
+{
+	WcRelColumn *column = &wrel->columns[att];
+
+	if (column->role == WC_ROLE_KEY && column->hashed)
+		return &column->original;
+	return column->role == WC_ROLE_VALUE || column->role == WC_ROLE_KEY ? &column->codec : NULL;
+}
+
+bool
+wc_filter_in_key(const WcRelation *wrel, int att)
+{
+	return wrel->columns[att].role == WC_ROLE_KEY && !wrel->columns[att].hashed;
+}
+
+/* --- comparisons ------------------------------------------------------------------ */
+
+typedef struct Side
+{
+	int			att;
+	const WcCodec *codec;
+	WcForm		form;
+} Side;
+
+static bool
+find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
+{
+	Var		   *var;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var))
+		return false;
+	var = (Var *) expr;
+	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > wrel->natts)
+		return false;
+	side->att = var->varattno - 1;
+	side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
+	if (side->codec == NULL)
+		return false;
+	side->form = wc_form_of_column(wrel, side->att);
+	return true;
+}
+
+/* Does the expression need a row of relid, or more than an expression can? */
+static bool
+needs_row(Node *node, Index *relid)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varno == *relid && ((Var *) node)->varlevelsup == 0;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, SubLink))
+		return true;
+	return expression_tree_walker(node, needs_row, relid);
+}
+
+/* The comparison that an operator is for the column's type. */
+static bool
+find_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op)
+{
+	static const WcKeyOp ops[] = {
+		[BTLessStrategyNumber] = WC_KEY_LT,
+		[BTLessEqualStrategyNumber] = WC_KEY_LE,
+		[BTEqualStrategyNumber] = WC_KEY_EQ,
+		[BTGreaterEqualStrategyNumber] = WC_KEY_GE,
+		[BTGreaterStrategyNumber] = WC_KEY_GT
+	};
+	TypeCacheEntry *type = lookup_type_cache(side->codec->spec.type, TYPECACHE_BTREE_OPFAMILY);
+	int			strategy = OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(opno, type->btree_opf) : 0;
+
+	if (strategy < BTLessStrategyNumber || strategy > BTGreaterStrategyNumber)
+		return false;
+	*op = ops[strategy];
+	if (*op == WC_KEY_EQ)
+		return side->form.equality && wc_match_bytes_equal(side->codec->spec.type, collation);
+	return side->form.order && wc_match_bytes_ordered(side->codec->spec.type, collation);
+}
+
+/* The same for operators that are "not": <> and NOT LIKE. */
+static bool
+find_negated_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op, bool *negated)
+{
+	*negated = false;
+	if (find_op(side, opno, collation, op))
+		return true;
+	opno = get_negator(opno);
+	*negated = true;
+	return OidIsValid(opno) && find_op(side, opno, collation, op) && *op == WC_KEY_EQ;
+}
+
+static bool
+is_like(Oid opno, bool *negated)
+{
+	*negated = get_negator(opno) == OID_TEXT_LIKE_OP;
+	return opno == OID_TEXT_LIKE_OP || *negated;
+}
+
+static bool
+match_prefix(const Side *side, Node *value, Oid collation, WcLeaf *leaf)
+{
+	leaf->value = value;
+	leaf->type = getBaseType(exprType(value));
+	leaf->collation = collation;
+	return side->form.prefix && leaf->type == TEXTOID && wc_match_bytes_equal(TEXTOID, collation);
+}
+
+static bool
+match_op(const WcRelation *wrel, Index relid, OpExpr *clause, WcLeaf *leaf)
+{
+	Oid			opno = clause->opno;
+	Side		side;
+	Node	   *value;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	leaf->column = linitial(clause->args);
+	value = lsecond(clause->args);
+	if (!find_column(wrel, relid, leaf->column, &side))
+	{
+		leaf->column = lsecond(clause->args);
+		value = linitial(clause->args);
+		opno = get_commutator(opno);
+		if (!OidIsValid(opno) || !find_column(wrel, relid, leaf->column, &side))
+			return false;
+	}
+	leaf->att = side.att;
+	leaf->value = value;
+	leaf->type = getBaseType(exprType(value));
+	if (needs_row(value, &relid))
+		return false;
+	if (IsA(clause, OpExpr) && is_like(opno, &leaf->negated))
+	{
+		leaf->kind = WC_LEAF_LIKE;
+		return match_prefix(&side, value, clause->inputcollid, leaf);
+	}
+	leaf->kind = IsA(clause, DistinctExpr) ? WC_LEAF_DISTINCT : WC_LEAF_OP;
+	if (opno == WC_STARTS_WITH_OPERATOR && IsA(clause, OpExpr))
+	{
+		leaf->op = WC_KEY_PREFIX;
+		return match_prefix(&side, value, clause->inputcollid, leaf);
+	}
+	return wc_match_comparable(side.codec->spec.type, leaf->type) &&
+		find_negated_op(&side, opno, clause->inputcollid, &leaf->op, &leaf->negated) &&
+		(leaf->kind == WC_LEAF_OP || (leaf->op == WC_KEY_EQ && !leaf->negated));
+}
+
+/* column = ANY (array), which IN is as well, and column <> ALL (array), NOT IN. */
+static bool
+match_any(const WcRelation *wrel, Index relid, ScalarArrayOpExpr *clause, WcLeaf *leaf)
+{
+	Side		side;
+
+	leaf->kind = WC_LEAF_ANY;
+	leaf->column = linitial(clause->args);
+	leaf->value = lsecond(clause->args);
+	leaf->type = get_base_element_type(exprType(leaf->value));
+	if (!OidIsValid(leaf->type) || !find_column(wrel, relid, leaf->column, &side) || needs_row(leaf->value, &relid))
+		return false;
+	leaf->att = side.att;
+	leaf->type = getBaseType(leaf->type);
+	return wc_match_comparable(side.codec->spec.type, leaf->type) &&
+		find_negated_op(&side, clause->opno, clause->inputcollid, &leaf->op, &leaf->negated) &&
+		leaf->op == WC_KEY_EQ && clause->useOr == !leaf->negated;
+}
+
+bool
+wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf)
+{
+	Side		side;
+
+	memset(leaf, 0, sizeof(*leaf));
+	switch (nodeTag(clause))
+	{
+		case T_OpExpr:
+		case T_DistinctExpr:
+			return match_op(wrel, relid, (OpExpr *) clause, leaf);
+		case T_ScalarArrayOpExpr:
+			return match_any(wrel, relid, (ScalarArrayOpExpr *) clause, leaf);
+		case T_NullTest:
+			leaf->kind = WC_LEAF_NULL;
+			leaf->column = (Node *) ((NullTest *) clause)->arg;
+			leaf->negated = ((NullTest *) clause)->nulltesttype == IS_NOT_NULL;
+			break;
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) clause;
+
+				if (func->funcid != F_STARTS_WITH || !find_column(wrel, relid, linitial(func->args), &side) ||
+					needs_row(lsecond(func->args), &relid))
+					return false;
+				leaf->op = WC_KEY_PREFIX;
+				leaf->att = side.att;
+				leaf->column = linitial(func->args);
+				return match_prefix(&side, lsecond(func->args), func->inputcollid, leaf);
+			}
+		case T_Var:
+		case T_RelabelType:
+			leaf->kind = WC_LEAF_BOOL;
+			leaf->column = clause;
+			break;
+		default:
+			return false;
+	}
+	if (!find_column(wrel, relid, leaf->column, &side))
+		return false;
+	leaf->att = side.att;
+	if (wc_filter_in_key(wrel, side.att) && !side.form.equality)
+		return false;			/* whether the key can be read is not known */
+	if (leaf->kind == WC_LEAF_BOOL)
+		return side.codec->spec.type == BOOLOID && side.form.equality;
+	/* a row value is also NULL when all of it is */
+	return !((NullTest *) clause)->argisrow;
+}
+
+/* --- clauses ------------------------------------------------------------------------ */
+
+typedef struct Pusher
+{
+	const WcRelation *wrel;
+	Index		relid;
+	bool		exact;
+} Pusher;
+
+static Node *push(Pusher *p, Node *clause, bool whole);
+
+/* column LIKE 'x%y': let through what starts with x. */
+static Node *
+push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
+{
+	Const	   *pattern = (Const *) leaf->value;
+	char	   *s;
+	char	   *prefix;
+	size_t		len;
+	Expr	   *op;
+
+	/* what is known only when the scan runs is looked at then */
+	if (!IsA(pattern, Const) || pattern->constisnull)
+		return clause;
+	s = TextDatumGetCString(pattern->constvalue);
+	prefix = palloc(strlen(s) + 1);
+	if (wc_like_prefix(s, strlen(s), prefix, &len) != WC_LIKE_OTHER)
+		return clause;
+	if (whole || leaf->negated || len == 0)
+		return NULL;
+	p->exact = false;
+	op = make_opclause(WC_STARTS_WITH_OPERATOR, BOOLOID, false, (Expr *) leaf->column,
+					   (Expr *) makeConst(TEXTOID, -1, pattern->constcollid, -1,
+										  PointerGetDatum(cstring_to_text_with_len(prefix, (int) len)), false, false),
+					   InvalidOid, leaf->collation);
+	set_opfuncid((OpExpr *) op);
+	return (Node *) op;
+}
+
+static Node *
+push_bool(Pusher *p, BoolExpr *clause, bool whole)
+{
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clause->args)
+	{
+		Node	   *arg = push(p, lfirst(lc), whole || clause->boolop == NOT_EXPR);
+
+		if (arg != NULL)
+			args = lappend(args, arg);
+		else if (whole || clause->boolop != AND_EXPR)
+			return NULL;
+		else
+			p->exact = false;
+	}
+	if (args == NIL)
+		return NULL;
+	if (clause->boolop == AND_EXPR)
+		return (Node *) make_ands_explicit(args);
+	return (Node *) makeBoolExpr(clause->boolop, args, -1);
+}
+
+/* whole: the rest of the clause needs exactly what this one says. */
+static Node *
+push(Pusher *p, Node *clause, bool whole)
+{
+	WcLeaf		leaf;
+
+	if (clause == NULL)
+		return NULL;
+	check_stack_depth();
+	if (IsA(clause, BoolExpr))
+		return push_bool(p, (BoolExpr *) clause, whole);
+	if (IsA(clause, BooleanTest))
+	{
+		BooleanTest *test = (BooleanTest *) clause;
+		BooleanTest *pushed;
+		Node	   *arg = push(p, (Node *) test->arg, true);
+
+		if (arg == NULL)
+			return NULL;
+		pushed = makeNode(BooleanTest);
+		*pushed = *test;
+		pushed->arg = (Expr *) arg;
+		return (Node *) pushed;
+	}
+	if (!wc_filter_leaf(p->wrel, p->relid, clause, &leaf))
+		return NULL;
+	return leaf.kind == WC_LEAF_LIKE ? push_like(p, clause, &leaf, whole) : clause;
+}
+
+Expr *
+wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact)
+{
+	Pusher		p = {wrel, relid, true};
+	Node	   *pushed = push(&p, clause, false);
+
+	*exact = pushed != NULL && p.exact;
+	return (Expr *) pushed;
+}

@@ -1,0 +1,511 @@
+/*
+ * fdw/condition/match.c: one clause of a query as a condition on the key, or on cells.
+ *
+ * Only the btree operators of the part's own type are understood: they are
+ * strict, so a NULL value means that no row qualifies, and their order is the
+ * one that codecs know about.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+#include "base/limits.h"
+#include "fdw/condition/like.h"
+#include "fdw/condition/match.h"
+
+typedef struct Matcher
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	WcRelation *wrel;
+} Matcher;
+
+/* What is known about a key part, or the raw key, as one side of an operator. */
+typedef struct Key
+{
+	int			part;
+	Oid			type;			/* base type */
+	bool		equality;		/* = may be pushed */
+	bool		equality_exact; /* and need not be rechecked */
+	bool		order;			/* < may be pushed (the clause's collation allowing) */
+	bool		order_exact;
+	bool		prefix;			/* LIKE 'x%' may be pushed */
+	bool		prefix_exact;
+} Key;
+
+/* The column of the table that this expression is, or NULL. */
+static const WcRelColumn *
+column_of(RelOptInfo *rel, WcRelation *wrel, Node *expr)
+{
+	Var		   *var;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var))
+		return NULL;
+	var = (Var *) expr;
+	if (var->varno != rel->relid || var->varlevelsup != 0 ||
+		var->varattno <= 0 || var->varattno > wrel->natts)
+		return NULL;
+	return &wrel->columns[var->varattno - 1];
+}
+
+bool
+wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
+{
+	const WcRelColumn *column = column_of(rel, wrel, expr);
+
+	switch (column ? column->role : WC_ROLE_NONE)
+	{
+		case WC_ROLE_KEY:
+			*part = column->key_no;
+			return true;
+		case WC_ROLE_RAW_KEY:
+		case WC_ROLE_CELL_ROW:
+			*part = WC_COND_RAW_KEY;
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+wc_match_cell(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
+{
+	const WcRelColumn *column = column_of(rel, wrel, expr);
+
+	switch (column ? column->role : WC_ROLE_NONE)
+	{
+		case WC_ROLE_CELL_FAMILY:
+			*part = WC_COND_FAMILY;
+			return true;
+		case WC_ROLE_CELL_QUALIFIER:
+			*part = WC_COND_QUALIFIER;
+			return true;
+		case WC_ROLE_CELL_TS:
+			*part = WC_COND_TS;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The raw key, or what is bytes of a cell. */
+static Key
+raw_key(int part, const WcRelColumn *column)
+{
+	Oid			type = getBaseType(column->type);
+	Key			key = {part, type, true, true, true, true, false, false};
+
+	/* In another encoding than UTF-8 text's bytes may sort otherwise than those stored. */
+	if (type == TEXTOID)
+	{
+		key.order = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
+		key.prefix = key.prefix_exact = true;
+	}
+	return key;
+}
+
+static bool
+find_key(const Matcher *m, Node *expr, Key *key)
+{
+	const WcCodec *codec;
+	bool		delimited;
+	int			part;
+
+	if (!wc_match_key(m->rel, m->wrel, expr, &part) && !wc_match_cell(m->rel, m->wrel, expr, &part))
+		return false;
+	if (part < 0)
+	{
+		*key = raw_key(part, column_of(m->rel, m->wrel, expr));
+		/* a raw scan selects families only */
+		return part != WC_COND_QUALIFIER || !m->wrel->raw;
+	}
+	codec = &m->wrel->columns[m->wrel->keys[part]].codec;
+	delimited = m->wrel->key_layout.parts[part].kind == WC_PART_DELIMITED;
+	key->part = part;
+	key->type = codec->spec.type;
+	key->equality = codec->equality_safe;
+	key->equality_exact = codec->equality_exact;
+	key->order = codec->order != WC_ORDER_NONE;
+	key->order_exact = !delimited;
+	key->prefix = codec->prefix_exact;
+	key->prefix_exact = !delimited || m->wrel->key_layout.delimiter.len == 1;
+	return true;
+}
+
+/* Can the value be had before the scan starts? */
+static bool
+is_value(const Matcher *m, Node *expr)
+{
+	return !bms_is_member(m->rel->relid, pull_varnos(m->root, expr)) &&
+		!contain_volatile_functions(expr) &&
+		!contain_subplans(expr);
+}
+
+bool
+wc_match_comparable(Oid key, Oid value)
+{
+	static const Oid groups[][3] = {
+		{INT2OID, INT4OID, INT8OID},
+		{FLOAT4OID, FLOAT8OID, InvalidOid},
+		{DATEOID, TIMESTAMPOID, InvalidOid},
+		{TEXTOID, VARCHAROID, InvalidOid}
+	};
+
+	if (key == value)
+		return true;
+	if (value == NAMEOID)		/* not the other way round: a name is short */
+		return key == TEXTOID || key == VARCHAROID;
+	for (int i = 0; i < lengthof(groups); i++)
+	{
+		bool		has_key = false;
+		bool		has_value = false;
+
+		for (int k = 0; k < lengthof(groups[i]); k++)
+		{
+			has_key |= groups[i][k] == key;
+			has_value |= groups[i][k] == value;
+		}
+		if (has_key && has_value)
+			return true;
+	}
+	return false;
+}
+
+bool
+wc_match_bytes_equal(Oid column, Oid collation)
+{
+	return OidIsValid(collation) ? get_collation_isdeterministic(collation) : !type_is_collatable(column);
+}
+
+bool
+wc_match_bytes_ordered(Oid column, Oid collation)
+{
+	return OidIsValid(collation) ? lc_collate_is_c(collation) : !type_is_collatable(column);
+}
+
+/* The whole key, and what is bytes of a cell, take values as they are: no names. */
+static bool
+is_comparable(const Key *key, Oid value)
+{
+	return wc_match_comparable(key->type, value) && !(key->part < 0 && value == NAMEOID);
+}
+
+/* The comparison that an operator makes on this key. */
+static bool
+find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_BTREE_OPFAMILY);
+	int			strategy = OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(opno, type->btree_opf) : 0;
+
+	switch (strategy)
+	{
+		case BTEqualStrategyNumber:
+			*op = WC_KEY_EQ;
+			return key->equality && wc_match_bytes_equal(key->type, collation);
+		case BTLessStrategyNumber:
+			*op = WC_KEY_LT;
+			break;
+		case BTLessEqualStrategyNumber:
+			*op = WC_KEY_LE;
+			break;
+		case BTGreaterStrategyNumber:
+			*op = WC_KEY_GT;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			*op = WC_KEY_GE;
+			break;
+		default:
+			return false;
+	}
+	return key->order && wc_match_bytes_ordered(key->type, collation);
+}
+
+static WcKeyCond *
+make_cond(WcCondKind kind, const Key *key, WcKeyOp op, bool exact, Node *value, Oid type)
+{
+	WcKeyCond  *cond = palloc0(sizeof(WcKeyCond));
+
+	cond->kind = kind;
+	cond->part = key->part;
+	cond->op = op;
+	cond->exact = exact;
+	cond->values = list_make1(value);
+	cond->types = list_make1_oid(type);
+	return cond;
+}
+
+/* key LIKE 'x%' */
+static WcKeyCond *
+match_like(const Key *key, Node *pattern)
+{
+	bool		exact = false;
+
+	if (!key->prefix)
+		return NULL;
+	if (IsA(pattern, Const) && !((Const *) pattern)->constisnull)
+	{
+		char	   *s = TextDatumGetCString(((Const *) pattern)->constvalue);
+		size_t		len = strlen(s);
+		char	   *prefix = palloc(len + 1);
+		size_t		prefix_len;
+		WcLike		like = wc_like_prefix(s, len, prefix, &prefix_len);
+
+		if (like == WC_LIKE_EQUAL && key->equality && prefix_len == len)
+			return make_cond(WC_COND_OP, key, WC_KEY_EQ, key->equality_exact, pattern, TEXTOID);
+		if (prefix_len == 0)
+			return NULL;
+		exact = (like == WC_LIKE_PREFIX && key->prefix_exact) ||
+			(like == WC_LIKE_EQUAL && key->equality_exact);
+	}
+	return make_cond(WC_COND_LIKE, key, WC_KEY_PREFIX, exact, pattern, TEXTOID);
+}
+
+static WcKeyCond *
+match_op(const Matcher *m, OpExpr *clause)
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			opno = clause->opno;
+	Key			key;
+	WcKeyOp		op;
+	Oid			type;
+
+	if (list_length(clause->args) != 2)
+		return NULL;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!find_key(m, left, &key))
+	{
+		Node	   *other = left;
+
+		left = right;
+		right = other;
+		opno = get_commutator(opno);
+		if (!OidIsValid(opno) || !find_key(m, left, &key))
+			return NULL;
+	}
+	if (!is_value(m, right))
+		return NULL;
+	type = getBaseType(exprType(right));
+
+	if (opno == OID_TEXT_LIKE_OP || opno == WC_STARTS_WITH_OPERATOR)
+	{
+		if (type != TEXTOID || !wc_match_bytes_equal(type, clause->inputcollid))
+			return NULL;
+		if (opno == OID_TEXT_LIKE_OP)
+			return match_like(&key, right);
+		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
+	}
+	if (!is_comparable(&key, type) || !find_op(&key, opno, clause->inputcollid, &op))
+		return NULL;
+	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
+}
+
+/* starts_with(key, x) */
+static WcKeyCond *
+match_func(const Matcher *m, FuncExpr *clause)
+{
+	Node	   *prefix;
+	Key			key;
+
+	if (clause->funcid != F_STARTS_WITH || !find_key(m, linitial(clause->args), &key) || !key.prefix)
+		return NULL;
+	prefix = lsecond(clause->args);
+	if (!is_value(m, prefix) || getBaseType(exprType(prefix)) != TEXTOID ||
+		!wc_match_bytes_equal(TEXTOID, clause->inputcollid))
+		return NULL;
+	return make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, prefix, TEXTOID);
+}
+
+/* key = ANY (array), which IN is as well */
+static WcKeyCond *
+match_any(const Matcher *m, ScalarArrayOpExpr *clause)
+{
+	Node	   *array = lsecond(clause->args);
+	Key			key;
+	WcKeyOp		op;
+	Oid			type;
+
+	if (!clause->useOr || !find_key(m, linitial(clause->args), &key) || !is_value(m, array))
+		return NULL;
+	type = get_base_element_type(exprType(array));
+	if (!OidIsValid(type))
+		return NULL;
+	type = getBaseType(type);
+	if (!is_comparable(&key, type) || !find_op(&key, clause->opno, clause->inputcollid, &op) || op != WC_KEY_EQ)
+		return NULL;
+	return make_cond(WC_COND_ANY, &key, WC_KEY_EQ, key.equality_exact, array, type);
+}
+
+/*
+ * (key, key, ...) > (x, y, ...): as many leading columns as are parts that
+ * follow each other.  When that is not all of them, equality of these is let
+ * through.
+ */
+static WcKeyCond *
+match_row(const Matcher *m, RowCompareExpr *clause)
+{
+	WcKeyCond  *cond = NULL;
+	int			part;
+	bool		commute = !wc_match_key(m->rel, m->wrel, linitial(clause->largs), &part);
+	List	   *keys = commute ? clause->rargs : clause->largs;
+	List	   *values = commute ? clause->largs : clause->rargs;
+	int			n = list_length(keys);
+
+	for (int i = 0; i < n; i++)
+	{
+		Node	   *value = list_nth(values, i);
+		Oid			opno = list_nth_oid(clause->opnos, i);
+		Oid			type = getBaseType(exprType(value));
+		Key			key;
+		WcKeyOp		op;
+
+		if (commute)
+			opno = get_commutator(opno);
+		if (!OidIsValid(opno) || !find_key(m, list_nth(keys, i), &key) || key.part < WC_COND_RAW_KEY ||
+			!is_value(m, value) || !is_comparable(&key, type) || !key.equality_exact ||
+			!find_op(&key, opno, list_nth_oid(clause->inputcollids, i), &op) || op == WC_KEY_EQ)
+			break;
+		if (cond == NULL)
+			cond = make_cond(key.part < 0 ? WC_COND_OP : WC_COND_ROW, &key, op, key.order_exact, value, type);
+		else if (cond->part < 0 || key.part != cond->part + i)
+			break;
+		else
+		{
+			cond->values = lappend(cond->values, value);
+			cond->types = lappend_oid(cond->types, type);
+			cond->exact &= key.order_exact;
+		}
+	}
+	if (cond != NULL && list_length(cond->values) < n)
+	{
+		cond->op = cond->op == WC_KEY_LT ? WC_KEY_LE : cond->op == WC_KEY_GT ? WC_KEY_GE : cond->op;
+		cond->exact = false;
+	}
+	return cond;
+}
+
+/* A boolean part stands alone: flag, NOT flag. */
+static WcKeyCond *
+match_bool(const Matcher *m, Node *expr, bool value)
+{
+	Key			key;
+
+	if (!find_key(m, expr, &key) || key.type != BOOLOID || !key.equality)
+		return NULL;
+	return make_cond(WC_COND_OP, &key, WC_KEY_EQ, key.equality_exact, makeBoolConst(value, false), BOOLOID);
+}
+
+static WcKeyCond *match_or(const Matcher *m, BoolExpr *clause);
+
+static WcKeyCond *
+match_expr(const Matcher *m, Node *clause)
+{
+	if (IsA(clause, OpExpr))
+		return match_op(m, (OpExpr *) clause);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return match_any(m, (ScalarArrayOpExpr *) clause);
+	if (IsA(clause, RowCompareExpr))
+		return match_row(m, (RowCompareExpr *) clause);
+	if (IsA(clause, FuncExpr))
+		return match_func(m, (FuncExpr *) clause);
+	if (IsA(clause, Var))
+		return match_bool(m, clause, true);
+	if (is_notclause(clause))
+		return match_bool(m, (Node *) get_notclausearg(clause), false);
+	if (is_orclause(clause))
+		return match_or(m, (BoolExpr *) clause);
+	return NULL;
+}
+
+/* Each arm of these with each of those. */
+static List *
+combine_arms(List *arms, List *others)
+{
+	List	   *combined = NIL;
+	ListCell   *lc;
+	ListCell   *lo;
+
+	foreach(lc, arms)
+		foreach(lo, others)
+			combined = lappend(combined, list_concat_copy(lfirst(lc), lfirst(lo)));
+	return combined;
+}
+
+/*
+ * Conditions that an arm of an OR makes: of an AND with ORs in it, as keyset
+ * paging has them, (x AND (y OR z)), several: (x AND y) OR (x AND z).
+ */
+static List *
+match_arm(const Matcher *m, Node *clause, bool *exact)
+{
+	List	   *arms = list_make1(NIL);
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit((Expr *) clause))
+	{
+		WcKeyCond  *cond = match_expr(m, lfirst(lc));
+
+		if (cond == NULL)
+			*exact = false;
+		else if (cond->kind != WC_COND_OR)
+			arms = combine_arms(arms, list_make1(list_make1(cond)));
+		else if (list_length(arms) * list_length(cond->arms) <= WC_KEY_ARMS_MAX)
+		{
+			arms = combine_arms(arms, cond->arms);
+			*exact &= cond->exact;
+		}
+		else
+			*exact = false;
+	}
+	return arms;
+}
+
+/*
+ * An arm that has a condition of none of its clauses makes the whole OR useless.
+ * One that has not of all of them has to be rechecked.
+ */
+static WcKeyCond *
+match_or(const Matcher *m, BoolExpr *clause)
+{
+	WcKeyCond  *or = palloc0(sizeof(WcKeyCond));
+	ListCell   *lc;
+
+	or->kind = WC_COND_OR;
+	or->part = WC_COND_NO_PART;
+	or->exact = true;
+	foreach(lc, clause->args)
+	{
+		List	   *arms = match_arm(m, lfirst(lc), &or->exact);
+
+		if (linitial(arms) == NIL)
+			return NULL;
+		or->arms = list_concat(or->arms, arms);
+	}
+	return or;
+}
+
+WcKeyCond *
+wc_match_clause(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RestrictInfo *rinfo)
+{
+	Matcher		m = {root, rel, wrel};
+
+	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, rel))
+		return NULL;
+	return match_expr(&m, (Node *) rinfo->clause);
+}

@@ -1,0 +1,17 @@
+/*
+ * fdw/condition/rawbound.h: conditions on the whole key, as bytes.
+ */
+#ifndef WC_FDW_CONDITION_RAWBOUND_H
+#define WC_FDW_CONDITION_RAWBOUND_H
+
+#include "postgres.h"
+
+#include "fdw/condition/rangeset.h"
+#include "fdw/plan/private.h"
+#include "fdw/relation/relation.h"
+
+/* set becomes the rows that satisfy the condition as well; false: it may hold
+ * more than these.  New bytes are in the arena. */
+extern bool wc_rawbound_apply(const WcKeyCond *cond, Datum value, bool isnull, WcArena *arena, WcRangeSet *set);
+
+#endif

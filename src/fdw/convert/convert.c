@@ -1,0 +1,442 @@
+/*
+ * fdw/convert/convert.c: setting up codecs, and their errors.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/md5.h"
+#include "common/sha1.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "base/limits.h"
+#include "fdw/convert/convert_internal.h"
+#include "rowkey/murmur3.h"
+#include "rowkey/printable.h"
+
+/* Of bytes that messages show, at most so many characters. */
+#define SHOWN_MAX 200
+
+/* --- encodings ------------------------------------------------------------------ */
+
+static const struct
+{
+	const char *name;
+	WcEncoding	encoding;
+	int			hash_size;
+}			encodings[] = {
+	{"binary", WC_ENCODING_BINARY, 0},
+	{"md5", WC_ENCODING_MD5, MD5_DIGEST_LENGTH},
+	{"murmur3", WC_ENCODING_MURMUR3, WC_MURMUR3_SIZE},
+	{"ordered", WC_ENCODING_ORDERED, 0},
+	{"reversed", WC_ENCODING_REVERSED, 0},
+	{"reversed_domain", WC_ENCODING_REVERSED_DOMAIN, 0},
+	{"sha1", WC_ENCODING_SHA1, SHA1_DIGEST_LENGTH},
+	{"text", WC_ENCODING_TEXT, 0}
+};
+
+bool
+wc_encoding_parse(const char *name, WcEncoding *encoding)
+{
+	for (int i = 0; i < lengthof(encodings); i++)
+	{
+		if (strcmp(encodings[i].name, name) == 0)
+		{
+			*encoding = encodings[i].encoding;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+wc_encoding_name(WcEncoding encoding)
+{
+	for (int i = 0; i < lengthof(encodings); i++)
+	{
+		if (encodings[i].encoding == encoding)
+			return encodings[i].name;
+	}
+	return "default";
+}
+
+const char *
+wc_encoding_list(bool as_key)
+{
+	return as_key ? "binary, md5, murmur3, ordered, reversed, reversed_domain, sha1, text" :
+		"binary, ordered, reversed, reversed_domain, text";
+}
+
+WcEncoding
+wc_encoding_default(Oid type, bool as_key)
+{
+	if (as_key)
+		return WC_ENCODING_ORDERED;
+	switch (getBaseType(type))
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case UUIDOID:
+		case BYTEAOID:
+			return WC_ENCODING_BINARY;
+		default:
+			return WC_ENCODING_TEXT;
+	}
+}
+
+int
+wc_encoding_hash_size(WcEncoding encoding)
+{
+	for (int i = 0; i < lengthof(encodings); i++)
+	{
+		if (encodings[i].encoding == encoding)
+			return encodings[i].hash_size;
+	}
+	return 0;
+}
+
+bool
+wc_encoding_is_hash(WcEncoding encoding)
+{
+	return wc_encoding_hash_size(encoding) > 0;
+}
+
+/* --- setting up ----------------------------------------------------------------- */
+
+/* Domains and the default encoding looked through. */
+static WcCodecSpec
+resolve(const WcCodecSpec *spec)
+{
+	WcCodecSpec r = *spec;
+
+	r.type = getBaseTypeAndTypmod(spec->type, &r.typmod);
+	if (r.encoding == WC_ENCODING_DEFAULT)
+		r.encoding = wc_encoding_default(r.type, r.as_key);
+	return r;
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/* Is content the text form, or made of it (no zero bytes in it, then)? */
+static bool
+is_form(const WcCodecSpec *spec)
+{
+	switch (spec->encoding)
+	{
+		case WC_ENCODING_TEXT:
+		case WC_ENCODING_REVERSED:
+		case WC_ENCODING_REVERSED_DOMAIN:
+			return true;
+		default:
+			return wc_textual_is(spec->type);
+	}
+}
+
+/* Does the encoding know the type at all?  NULL, or why not. */
+static const char *
+type_problem(const WcCodecSpec *spec)
+{
+	const char *name = wc_encoding_name(spec->encoding);
+
+	switch (spec->encoding)
+	{
+		case WC_ENCODING_ORDERED:
+		case WC_ENCODING_BINARY:
+			if (wc_fixed_is(spec->type) || wc_textual_is(spec->type) ||
+				spec->type == NUMERICOID || spec->type == BYTEAOID)
+				return NULL;
+			return psprintf("encoding \"%s\" does not know type %s, encoding \"text\" does",
+							name, format_type_be(spec->type));
+		case WC_ENCODING_REVERSED:
+			if (wc_textual_is(spec->type) || is_integer(spec->type))
+				return NULL;
+			return psprintf("encoding \"%s\" is for text and integers, not for type %s",
+							name, format_type_be(spec->type));
+		case WC_ENCODING_REVERSED_DOMAIN:
+			if (wc_textual_is(spec->type))
+				return NULL;
+			return psprintf("encoding \"%s\" is for text, not for type %s", name, format_type_be(spec->type));
+		default:
+			return NULL;
+	}
+}
+
+static const char *
+length_problem(const WcCodecSpec *spec)
+{
+	int			most = WC_ROW_MAX;
+
+	if (spec->length == 0)
+		return NULL;
+	if (wc_encoding_is_hash(spec->encoding))
+		most = wc_encoding_hash_size(spec->encoding);
+	else if (!is_form(spec) && spec->type != BYTEAOID)
+		return psprintf("option \"length\" is for text, bytea and hashes, not for type %s with encoding \"%s\"",
+						format_type_be(spec->type), wc_encoding_name(spec->encoding));
+	if (spec->length < 1 || spec->length > most)
+		return psprintf("length %d is not between 1 and %d", spec->length, most);
+	return NULL;
+}
+
+static const char *
+key_problem(const WcCodecSpec *spec)
+{
+	if (OidIsValid(spec->collation) && !get_collation_isdeterministic(spec->collation))
+		return "a key column cannot have a nondeterministic collation";
+	if (spec->desc && spec->encoding == WC_ENCODING_BINARY &&
+		(spec->type == FLOAT4OID || spec->type == FLOAT8OID || spec->type == NUMERICOID))
+		return psprintf("encoding \"binary\" of type %s cannot be descending, encoding \"ordered\" can",
+						format_type_be(spec->type));
+	return length_problem(spec);
+}
+
+static const char *
+problem_of(const WcCodecSpec *resolved)
+{
+	const char *problem = type_problem(resolved);
+
+	if (problem == NULL && resolved->as_key)
+		problem = key_problem(resolved);
+	if (problem == NULL && !resolved->as_key && wc_encoding_is_hash(resolved->encoding))
+		problem = psprintf("encoding \"%s\" is for key columns", wc_encoding_name(resolved->encoding));
+	return problem;
+}
+
+bool
+wc_codec_supported(const WcCodecSpec *spec, const char **why)
+{
+	WcCodecSpec resolved = resolve(spec);
+
+	*why = problem_of(&resolved);
+	return *why == NULL;
+}
+
+/* How content is laid into the key. */
+static void
+shape_part(WcCodec *codec)
+{
+	const WcCodecSpec *spec = &codec->spec;
+	WcPartShape *shape = &codec->shape;
+
+	/* a number of varying width says itself where it ends; looking for a delimiter in it would not do */
+	bool		opaque = spec->type == NUMERICOID && !is_form(spec);
+
+	shape->order = (uint8_t) codec->order;
+	shape->desc = spec->desc;
+	if (codec->width > 0 || spec->length > 0)
+	{
+		shape->kind = WC_PART_FIXED;
+		shape->length = (uint32_t) (codec->width > 0 ? codec->width : spec->length);
+		shape->padded = codec->width == 0 && is_form(spec);
+	}
+	else if (spec->is_last && !spec->desc)
+		shape->kind = WC_PART_REST;
+	else if (spec->delimited && !spec->is_last && !spec->desc && !opaque)
+		shape->kind = WC_PART_DELIMITED;
+	else
+		shape->kind = WC_PART_ESCAPED;
+}
+
+void
+wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
+{
+	const char *problem;
+	Oid			function;
+
+	memset(codec, 0, sizeof(*codec));
+	codec->spec = resolve(spec);
+	problem = problem_of(&codec->spec);
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("column \"%s\" cannot be stored so: %s", spec->column, problem)));
+
+	getTypeInputInfo(codec->spec.type, &function, &codec->ioparam);
+	fmgr_info(function, &codec->in_fn);
+	if (is_form(&codec->spec) || wc_encoding_is_hash(codec->spec.encoding))
+		wc_textual_init(codec);
+	else if (codec->spec.type == NUMERICOID)
+		wc_numeric_init(codec);
+	else if (codec->spec.type == BYTEAOID)
+		wc_bytea_init(codec);
+	else
+		wc_fixed_init(codec);
+	if (codec->spec.as_key)
+		shape_part(codec);
+}
+
+/* --- conditions ----------------------------------------------------------------- */
+
+WcFit
+wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
+{
+	Oid			type = codec->spec.type;
+	Oid			given = getBaseType(value_type);
+
+	if (wc_fixed_is(type))
+		return wc_fixed_bound(codec, given, value, out);
+	if (given == NAMEOID && (type == TEXTOID || type == VARCHAROID))
+	{
+		/* owner = current_user */
+		value = CStringGetTextDatum(NameStr(*DatumGetName(value)));
+		given = TEXTOID;
+	}
+	if (type != given &&
+		!((type == TEXTOID || type == VARCHAROID) && (given == TEXTOID || given == VARCHAROID)))
+		return WC_FIT_UNKNOWN;
+	if (type == NUMERICOID && codec->spec.encoding == WC_ENCODING_BINARY)
+	{
+		Numeric		num = DatumGetNumeric(value);
+
+		if (numeric_is_nan(num) || numeric_is_inf(num))
+			return WC_FIT_NEVER;
+	}
+	wc_codec_encode(codec, value, out);
+	return WC_FIT_EXACT;
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+bool
+wc_codec_parse(WcCodec *codec, char *string, Datum *value)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool ok = true;
+
+	PG_TRY();
+	{
+		WcSlice		s = wc_slice_cstr(string);
+		int			level = wc_form_guard(codec->guards);
+
+		*value = InputFunctionCall(&codec->in_fn, wc_text_from_utf8(s), codec->ioparam, codec->spec.typmod);
+		wc_form_unguard(level);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/*
+		 * Only to say more: the caller raises an error of its own, so that the
+		 * transaction ends as it would have.
+		 */
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+			PG_RE_THROW();
+		FlushErrorState();
+		codec->problem = error->message;
+		ok = false;
+	}
+	PG_END_TRY();
+	return ok;
+}
+
+static const char *
+shown(WcSlice s)
+{
+	char	   *buf = palloc(SHOWN_MAX);
+
+	return wc_printable(buf, SHOWN_MAX, s);
+}
+
+static void pg_attribute_noreturn()
+decode_error(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
+{
+	const char *place = "";
+	const char *reason;
+
+	if (where != NULL)
+		place = psprintf("Row \"%s\" of foreign table \"%s\": ", shown(where->row), where->table);
+	if (codec->problem != NULL)
+	{
+		reason = codec->problem;
+		codec->problem = NULL;	/* the codec may outlive it */
+	}
+	else if (codec->width > 0 && bytes.len != (size_t) codec->width)
+		reason = psprintf("expected %d", codec->width);
+	else if (codec->width > 0)
+		reason = psprintf("they are no %s value", wc_encoding_name(codec->spec.encoding));
+	else
+		reason = psprintf("expected %s", codec->expected);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg(codec->spec.as_key ? "cannot decode row key part of column \"%s\" of type %s" :
+					"cannot decode cell of column \"%s\" of type %s",
+					codec->spec.column, format_type_be(codec->spec.type)),
+			 errdetail("%sfound %zu bytes \"%s\" (encoding %s), %s.", place, bytes.len, shown(bytes),
+					   wc_encoding_name(codec->spec.encoding), reason)));
+}
+
+Datum
+wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
+{
+	Datum		value;
+
+	Assert(!codec->is_hash);
+	if (likely(codec->decode(codec, bytes, &value)))
+		return value;
+	decode_error(codec, bytes, where);
+}
+
+/* --- errors --------------------------------------------------------------------- */
+
+void
+wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what)
+{
+	ereport(ERROR,
+			(errcode(sqlerrcode),
+			 errmsg("column \"%s\" cannot hold %s", codec->spec.column, what),
+			 errdetail("Encoding \"%s\" of type %s has no bytes for it.",
+					   wc_encoding_name(codec->spec.encoding), format_type_be(codec->spec.type))));
+}
+
+void
+wc_codec_check_out(WcCodec *codec, const WcBuf *out)
+{
+	WcError		err;
+	WcStatus	status = wc_buf_status(out, "value", &err);
+
+	ereport(ERROR,
+			(errcode(status == WC_TOO_LARGE ? ERRCODE_PROGRAM_LIMIT_EXCEEDED : ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot encode value of column \"%s\": %s", codec->spec.column, err.message)));
+}
+
+void
+wc_codec_compose_error(const char *table, const char *column, const WcError *err)
+{
+	int			code;
+
+	if (err->status == WC_NO_MEMORY)
+		code = ERRCODE_OUT_OF_MEMORY;
+	else if (err->status != WC_TOO_LARGE)
+		code = ERRCODE_INVALID_PARAMETER_VALUE;
+	else
+		code = column == NULL ? ERRCODE_PROGRAM_LIMIT_EXCEEDED : ERRCODE_STRING_DATA_RIGHT_TRUNCATION;
+	if (column == NULL)
+		ereport(ERROR,
+				(errcode(code),
+				 errmsg("invalid row key for foreign table \"%s\": %s", table, err->message)));
+	ereport(ERROR,
+			(errcode(code),
+			 errmsg("invalid value for key column \"%s\" of foreign table \"%s\": %s",
+					column, table, err->message)));
+}
+
+void
+wc_codec_split_error(const WcCodecWhere *where, const WcError *err)
+{
+	ereport(ERROR,
+			(errcode(err->status == WC_NO_MEMORY ? ERRCODE_OUT_OF_MEMORY : ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("cannot decode row key of foreign table \"%s\": %s", where->table, err->message),
+			 errdetail("The row key is \"%s\" (%zu bytes).", shown(where->row), where->row.len)));
+}

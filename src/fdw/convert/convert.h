@@ -1,0 +1,174 @@
+/*
+ * fdw/convert/convert.h: PostgreSQL's values as bytes, and back.
+ *
+ * A WcCodec is set up once for a column (it looks up functions and types, and
+ * may ereport) and then called for each cell.  It belongs to one scan or one
+ * statement; everything it keeps is in the memory context current at
+ * wc_codec_init.  Text forms do not depend on the session's settings and are
+ * UTF-8.  Domains are treated as their base type (their constraints are the
+ * executor's business).  NULLs never come here: NULL is the absence of a cell.
+ */
+#ifndef WC_FDW_CONVERT_CONVERT_H
+#define WC_FDW_CONVERT_CONVERT_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+
+#include "base/buf.h"
+#include "rowkey/rowkey.h"
+
+typedef enum WcEncoding
+{
+	WC_ENCODING_DEFAULT,		/* by type: see wc_encoding_default */
+	WC_ENCODING_ORDERED,
+	WC_ENCODING_BINARY,
+	WC_ENCODING_TEXT,
+	WC_ENCODING_MD5,
+	WC_ENCODING_SHA1,
+	WC_ENCODING_MURMUR3,
+	WC_ENCODING_REVERSED,
+	WC_ENCODING_REVERSED_DOMAIN
+} WcEncoding;
+
+/* The option's value to the enum (exact, lower case; false: no such encoding;
+ * "default" is none) and back. */
+extern bool wc_encoding_parse(const char *name, WcEncoding *encoding);
+extern const char *wc_encoding_name(WcEncoding encoding);
+
+/* The valid names, "binary, md5, ...", for hints: those of keys, or of values. */
+extern const char *wc_encoding_list(bool as_key);
+
+/* What DEFAULT stands for with this type. */
+extern WcEncoding wc_encoding_default(Oid type, bool as_key);
+
+/* md5, sha1, murmur3: only encoding, the original is in a cell. */
+extern bool wc_encoding_is_hash(WcEncoding encoding);
+
+/* Bytes a hash has when no length cuts it; 0 for other encodings. */
+extern int	wc_encoding_hash_size(WcEncoding encoding);
+
+typedef struct WcCodecSpec
+{
+	const char *column;			/* for messages; must live as long as the codec */
+	Oid			type;
+	int32		typmod;
+	Oid			collation;		/* the column's */
+	WcEncoding	encoding;		/* DEFAULT is resolved */
+	bool		as_key;			/* a part of the row key, else a cell's value */
+
+	/* The rest is for keys only. */
+	bool		desc;			/* sort 'desc' */
+	bool		is_last;		/* the last part of the key */
+	bool		delimited;		/* the table has a delimiter */
+	int			length;			/* option length; 0: none */
+} WcCodecSpec;
+
+/*
+ * Can this be?  (type, encoding, desc, length, key or value; collation when
+ * as_key.)  When not, *why is a translated half sentence that fits behind
+ * "column ... cannot be stored so: ", palloc'd or constant.  For option
+ * validation; wc_codec_init raises the same as an error.
+ */
+extern bool wc_codec_supported(const WcCodecSpec *spec, const char **why);
+
+typedef struct WcCodec WcCodec;
+
+/* Where a cell was found, for messages. */
+typedef struct WcCodecWhere
+{
+	const char *table;			/* foreign table */
+	WcSlice		row;			/* row key */
+} WcCodecWhere;
+
+struct WcCodec
+{
+	WcCodecSpec spec;			/* encoding resolved, type and typmod those of the base type */
+
+	/* For keys: how the part's content is laid into the key. */
+	WcPartShape shape;
+
+	/*
+	 * What bytes can decide.  equality_safe: values that are = in SQL (under the
+	 * spec's collation) have the same content, so "=" may be pushed down as
+	 * equality of contents.  equality_exact: and values that are not have not, so
+	 * it needs no recheck (false for hashes, say).
+	 * order: content's byte order against SQL's < (shape.order is the same).
+	 * prefix_exact: LIKE 'x%', ^@ and starts_with are prefixes of content.
+	 */
+	bool		equality_safe;
+	bool		equality_exact;
+	bool		prefix_exact;
+	WcPartOrder order;
+
+	bool		is_hash;		/* cannot be decoded */
+
+	/* The rest belongs to the convert files. */
+	void		(*encode) (WcCodec *codec, Datum value, WcBuf *out);
+	bool		(*decode) (WcCodec *codec, WcSlice bytes, Datum *value);
+	int			width;			/* bytes of content, 0: it varies */
+	int			guards;			/* settings the text form depends on */
+	Oid			ioparam;
+	FmgrInfo	out_fn;			/* looked up when a text form is made by it */
+	FmgrInfo	in_fn;
+	const char *expected;		/* what decode expects, for messages */
+	char	   *problem;		/* what it said of the last bytes, or NULL */
+};
+
+extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
+
+/*
+ * Appends value's content (keys) or bytes (values) to out.  Raises an error that
+ * names the column when the value cannot be stored (infinity where there is
+ * none, more than out's limit, out of memory).  Whether content fits its
+ * part is found by wc_rowkey_compose; see wc_codec_compose_error.
+ */
+static inline void wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out);
+
+/*
+ * The same for the value of a condition "column op value": never complains
+ * about what cannot be stored, says how value relates to what can.  value_type
+ * may differ from the column's where PostgreSQL compares them directly: integers of
+ * any width, float4 and float8, date and timestamp, text and varchar, to which a name
+ * may be compared, too (and domains over these); otherwise it has to be the column's base type, else the
+ * answer is WC_FIT_UNKNOWN.  Without content (see WcFit) nothing is appended.
+ * For WC_KEY_PREFIX conditions give the prefix as text.
+ */
+extern WcFit wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out);
+
+/*
+ * The value of these bytes, palloc'd in the current memory context.  22P03 when
+ * they are not a value of this column: the message names column, table, row and
+ * what was found.  where may be NULL.
+ */
+extern Datum wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where);
+
+/* A timestamp's milliseconds since 1970, rounded down, as encoding `binary` has them. */
+extern int64 wc_codec_msecs(Timestamp ts);
+
+/* Raises what wc_rowkey_compose reported; column names the bad part (NULL: the
+ * whole key). */
+extern void wc_codec_compose_error(const char *table, const char *column, const WcError *err) pg_attribute_noreturn();
+
+/* Raises what wc_rowkey_split reported: 22P03. */
+extern void wc_codec_split_error(const WcCodecWhere *where, const WcError *err) pg_attribute_noreturn();
+
+/* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be
+ * done), and back (always palloc'd); for qualifiers, delimiters, map keys.
+ * from_utf8 raises 22021 for what is no UTF-8 or has a zero byte. */
+extern WcSlice wc_text_to_utf8(const char *s, size_t len);
+extern char *wc_text_from_utf8(WcSlice s);
+
+/* Raises why out failed. */
+extern void wc_codec_check_out(WcCodec *codec, const WcBuf *out) pg_attribute_noreturn();
+
+static inline void
+wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out)
+{
+	codec->encode(codec, value, out);
+	if (unlikely(out->failed))
+		wc_codec_check_out(codec, out);
+}
+
+#endif

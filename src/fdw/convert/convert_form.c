@@ -1,0 +1,315 @@
+/*
+ * fdw/convert/convert_form.c: text forms that do not depend on the session.
+ *
+ * What is stored must read the same whatever DateStyle and its kin say.  The
+ * common types have their own functions here.  All others go through their
+ * output and input functions, around which the settings that they depend on are
+ * set, if they are not what is wanted anyway.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/tupdesc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "utils/bytea.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/float.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "fdw/convert/convert_internal.h"
+
+/* --- settings ----------------------------------------------------------------- */
+
+enum
+{
+	GUARD_DATE = 0x01,
+	GUARD_ZONE = 0x02,
+	GUARD_INTERVAL = 0x04,
+	GUARD_FLOAT = 0x08,
+	GUARD_BYTEA = 0x10,
+	GUARD_MONEY = 0x20,
+	GUARD_NAMES = 0x40,
+	GUARD_ALL = 0x7F
+};
+
+static bool
+date_is_set(void)
+{
+	return DateStyle == USE_ISO_DATES && DateOrder == DATEORDER_MDY;
+}
+
+static bool
+zone_is_set(void)
+{
+	return session_timezone != NULL && strcmp(pg_get_timezone_name(session_timezone), "UTC") == 0;
+}
+
+static bool
+interval_is_set(void)
+{
+	return IntervalStyle == INTSTYLE_POSTGRES;
+}
+
+static bool
+float_is_set(void)
+{
+	return extra_float_digits == 1;
+}
+
+static bool
+bytea_is_set(void)
+{
+	return bytea_output == BYTEA_OUTPUT_HEX;
+}
+
+static bool
+never_set(void)
+{
+	return false;
+}
+
+static const struct
+{
+	int			guard;
+	const char *setting;
+	const char *wanted;
+	bool		(*is_set) (void);
+}			guard_settings[] = {
+	{GUARD_DATE, "DateStyle", "ISO, MDY", date_is_set},
+	{GUARD_ZONE, "TimeZone", "UTC", zone_is_set},
+	{GUARD_INTERVAL, "IntervalStyle", "postgres", interval_is_set},
+	{GUARD_FLOAT, "extra_float_digits", "1", float_is_set},
+	{GUARD_BYTEA, "bytea_output", "hex", bytea_is_set},
+	{GUARD_MONEY, "lc_monetary", "C", never_set},
+	{GUARD_NAMES, "search_path", "pg_catalog", never_set}
+};
+
+static int
+guards_of_row(Oid type)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+	int			guards = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped)
+			guards |= wc_form_guards(att->atttypid);
+	}
+	ReleaseTupleDesc(desc);
+	return guards;
+}
+
+/* Types that are not made of other types. */
+static int
+guards_of_scalar(Oid type)
+{
+	switch (type)
+	{
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMETZOID:
+			return GUARD_DATE;
+		case TIMESTAMPTZOID:
+			return GUARD_DATE | GUARD_ZONE;
+		case INTERVALOID:
+			return GUARD_INTERVAL;
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case POINTOID:
+		case LSEGOID:
+		case PATHOID:
+		case BOXOID:
+		case POLYGONOID:
+		case LINEOID:
+		case CIRCLEOID:
+			return GUARD_FLOAT;
+		case BYTEAOID:
+			return GUARD_BYTEA;
+		case MONEYOID:
+			return GUARD_MONEY;
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGTYPEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+			return GUARD_NAMES;
+		default:
+			/* who knows what an extension's type looks at */
+			return type < FirstNormalObjectId ? 0 : GUARD_ALL;
+	}
+}
+
+int
+wc_form_guards(Oid type)
+{
+	Oid			element;
+
+	check_stack_depth();
+	switch (get_typtype(type))
+	{
+		case TYPTYPE_DOMAIN:
+			return wc_form_guards(getBaseType(type));
+		case TYPTYPE_RANGE:
+			return wc_form_guards(get_range_subtype(type));
+		case TYPTYPE_MULTIRANGE:
+			return wc_form_guards(get_multirange_range(type));
+		case TYPTYPE_COMPOSITE:
+			return guards_of_row(type);
+		case TYPTYPE_ENUM:
+			return 0;
+		default:
+			element = get_element_type(type);
+			return OidIsValid(element) ? wc_form_guards(element) : guards_of_scalar(type);
+	}
+}
+
+int
+wc_form_guard(int guards)
+{
+	int			level = 0;
+
+	for (int i = 0; i < lengthof(guard_settings); i++)
+	{
+		if ((guards & guard_settings[i].guard) == 0 || guard_settings[i].is_set())
+			continue;
+		if (level == 0)
+			level = NewGUCNestLevel();
+		(void) set_config_option(guard_settings[i].setting, guard_settings[i].wanted,
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	}
+	return level;
+}
+
+void
+wc_form_unguard(int level)
+{
+	if (level > 0)
+		AtEOXact_GUC(true, level);
+}
+
+/* --- date and timestamps ------------------------------------------------------ */
+
+void
+wc_form_of_date(char *buf, Datum value)
+{
+	DateADT		date = DatumGetDateADT(value);
+	struct pg_tm tm = {0};
+
+	if (DATE_NOT_FINITE(date))
+	{
+		EncodeSpecialDate(date, buf);
+		return;
+	}
+	j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+	EncodeDateOnly(&tm, USE_ISO_DATES, buf);
+}
+
+void
+wc_form_of_timestamp(char *buf, Datum value, bool utc)
+{
+	Timestamp	ts = DatumGetTimestamp(value);
+	struct pg_tm tm = {0};
+	fsec_t		fsec;
+
+	if (TIMESTAMP_NOT_FINITE(ts))
+		EncodeSpecialTimestamp(ts, buf);
+	else if (timestamp2tm(ts, NULL, &tm, &fsec, NULL, NULL) == 0)
+		EncodeDateTime(&tm, fsec, utc, 0, NULL, USE_ISO_DATES, buf);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+}
+
+/* n digits at s, or -1. */
+static int
+take_digits(const char *s, int n)
+{
+	int			v = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (s[i] < '0' || s[i] > '9')
+			return -1;
+		v = v * 10 + (s[i] - '0');
+	}
+	return v;
+}
+
+/* "yyyy-mm-dd" at s. */
+static bool
+take_date(const char *s, DateADT *date)
+{
+	int			year = take_digits(s, 4);
+	int			month = take_digits(s + 5, 2);
+	int			day = take_digits(s + 8, 2);
+
+	if (s[4] != '-' || s[7] != '-' || year < 1 || month < 1 || month > 12 || day < 1 ||
+		day > day_tab[isleap(year)][month - 1])
+		return false;
+	*date = date2j(year, month, day) - POSTGRES_EPOCH_JDATE;
+	return true;
+}
+
+bool
+wc_form_to_date(const char *s, size_t len, Datum *value)
+{
+	DateADT		date;
+
+	if (len != 10 || !take_date(s, &date))
+		return false;
+	*value = DateADTGetDatum(date);
+	return true;
+}
+
+/* "yyyy-mm-dd hh:mm:ss[.ffffff]", with "+00" behind it when utc. */
+bool
+wc_form_to_timestamp(const char *s, size_t len, bool utc, Datum *value)
+{
+	DateADT		date;
+	int			hour;
+	int			minute;
+	int			second;
+	int			fraction = 0;
+
+	if (utc)
+	{
+		if (len < 3 || memcmp(s + len - 3, "+00", 3) != 0)
+			return false;
+		len -= 3;
+	}
+	if (len < 19 || s[10] != ' ' || s[13] != ':' || s[16] != ':' || !take_date(s, &date))
+		return false;
+	hour = take_digits(s + 11, 2);
+	minute = take_digits(s + 14, 2);
+	second = take_digits(s + 17, 2);
+	if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+		return false;
+	if (len > 19)
+	{
+		int			ndigits = (int) len - 20;
+
+		if (s[19] != '.' || ndigits < 1 || ndigits > 6)
+			return false;
+		fraction = take_digits(s + 20, ndigits);
+		if (fraction < 0)
+			return false;
+		for (; ndigits < 6; ndigits++)
+			fraction *= 10;
+	}
+	*value = TimestampGetDatum((Timestamp) date * USECS_PER_DAY +
+							   ((hour * 60 + minute) * INT64CONST(60) + second) * USECS_PER_SEC + fraction);
+	return true;
+}

@@ -1,0 +1,65 @@
+/*
+ * fdw/convert/convert_internal.h: what the convert files share.
+ *
+ * Not for use outside this folder.
+ */
+#ifndef WC_FDW_CONVERT_CONVERT_INTERNAL_H
+#define WC_FDW_CONVERT_CONVERT_INTERNAL_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "fdw/convert/convert.h"
+
+/*
+ * The families of types.  Each fills encode, decode, width, expected and what
+ * bytes can decide; the spec is resolved and known to be supported.
+ */
+extern bool wc_fixed_is(Oid type);	/* bool, ints, floats, date, timestamps, uuid */
+extern void wc_fixed_init(WcCodec *codec);
+extern void wc_numeric_init(WcCodec *codec);	/* ordered and binary */
+extern void wc_bytea_init(WcCodec *codec);	/* ordered and binary */
+extern void wc_textual_init(WcCodec *codec);	/* everything made of the text form */
+
+/* text, varchar, bpchar */
+extern bool wc_textual_is(Oid type);
+
+/* wc_codec_encode_bound for value types other than the column's own. */
+extern WcFit wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out);
+
+/* Raises that the column cannot hold `what`. */
+extern void wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what) pg_attribute_noreturn();
+
+/*
+ * Calls the type's input function with a zero-terminated string in the
+ * database's encoding.  False when the string is no value of the type;
+ * codec->problem then says why.
+ */
+extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
+
+/* --- text forms (convert_form.c) ------------------------------------------ */
+
+/* Settings that text forms of this type depend on. */
+extern int	wc_form_guards(Oid type);
+
+/*
+ * Sets them to what the stored form wants; returns a nest level for
+ * wc_form_unguard, 0 when all are so already.
+ */
+extern int	wc_form_guard(int guards);
+extern void wc_form_unguard(int level);
+
+/* Room for what these write, the terminating zero included. */
+#define WC_FORM_MAX 128
+
+extern void wc_form_of_date(char *buf, Datum value);
+extern void wc_form_of_timestamp(char *buf, Datum value, bool utc);
+
+/* The usual ones, without the input function; false: let it have a try. */
+extern bool wc_form_to_date(const char *s, size_t len, Datum *value);
+extern bool wc_form_to_timestamp(const char *s, size_t len, bool utc, Datum *value);
+
+#endif

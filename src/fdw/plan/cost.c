@@ -1,0 +1,253 @@
+/*
+ * fdw/plan/cost.c: how much there is to read and what that costs.
+ *
+ * The unit is PostgreSQL's: 1 is a page read in sequence.  What is particular
+ * here: a scan costs a round trip to the engine, each range a seek; bytes are
+ * compressed and cached, so that reading them is cheaper than pages.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/timestamp.h"
+
+#include "client/client.h"
+#include "fdw/condition/bound.h"
+#include "fdw/plan/cost.h"
+#include "fdw/relation/recordtype.h"
+
+#define WC_COST_SEEK 1.0
+#define WC_COST_PAGE 0.5		/* of seq_page_cost */
+
+/* Planning asks again and again: what was learnt is kept for a moment. */
+#define WC_SIZE_CACHE 64
+#define WC_SIZE_CACHE_MS 1000
+
+/* Of a table that nothing is known about, perhaps because it was filled by the
+ * transaction that now reads it. */
+#define WC_ROWS_UNKNOWN 1000
+#define WC_ROW_BYTES_UNKNOWN 100
+
+/* Of a cell, when nothing is known but how large rows are. */
+#define WC_CELL_BYTES 64
+
+/* More ranges than these are not asked about. */
+#define WC_ESTIMATED_RANGES_MAX 8
+
+/* ANALYZE is believed as long as the table is not so many times as large, or as small. */
+#define WC_CHANGED_FACTOR 2
+
+static struct
+{
+	Oid			relid;
+	uint32		table_id;
+	TimestampTz at;
+	WcTableSize size;
+}			cache[WC_SIZE_CACHE];
+
+void
+wc_cost_forget_size(const WcRelation *wrel)
+{
+	cache[wrel->relid % WC_SIZE_CACHE].at = 0;
+}
+
+void
+wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
+{
+	uint32		id = wrel->desc->id;
+	int			slot = wrel->relid % WC_SIZE_CACHE;
+	TimestampTz now = GetCurrentTimestamp();
+	WcRange		range;
+	uint64		bytes;
+	uint64		rows;
+
+	if (cache[slot].relid != wrel->relid || cache[slot].table_id != id || cache[slot].at == 0 ||
+		TimestampDifferenceExceeds(cache[slot].at, now, WC_SIZE_CACHE_MS))
+	{
+		wc_recordtype_range(wrel, &range);
+		wc_client_estimate(wrel->desc, &range, wrel->families, (uint32) wrel->nfamilies, &bytes, &rows);
+		cache[slot].table_id = id;
+		cache[slot].relid = wrel->relid;
+		cache[slot].at = now;
+		cache[slot].size.guessed = rows == 0;
+		cache[slot].size.rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
+		cache[slot].size.bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
+	}
+	*size = cache[slot].size;
+	size->cells = 1;
+	if (wrel->layout == WC_LAYOUT_CELL)
+		size->cells = Max(size->bytes / size->rows / WC_CELL_BYTES, 1);
+	size->rows *= size->cells;
+	size->stored_rows = size->rows;
+}
+
+/*
+ * Nobody analyzes foreign tables by himself: what ANALYZE found when the table
+ * was empty, or much smaller or larger, would be taken for true for ever.  (Of rows
+ * that are updated or deleted often the engine counts the old ones, too, until a flush.)
+ */
+static bool
+has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
+{
+	/* the engine cannot tell how many of a table's rows are of one record type */
+	if (wrel->constant_parts > 0 && analyzed_rows >= 1)
+		return false;
+	wc_cost_table_size(wrel, size);
+	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL)
+		return analyzed_rows < 1;
+	if (size->guessed)
+		return analyzed_rows > WC_CHANGED_FACTOR * size->rows;
+	return size->rows > WC_CHANGED_FACTOR * analyzed_rows || analyzed_rows > WC_CHANGED_FACTOR * size->rows;
+}
+
+/* Of a table with a record type, whose rows ANALYZE has counted: pages and what a scan
+ * passes over are those of all types. */
+static void
+share_stored_table(const WcRelation *wrel, WcTableSize *size)
+{
+	WcTableSize stored;
+
+	wc_cost_table_size(wrel, &stored);
+	if (stored.guessed || stored.rows <= size->rows)
+		return;
+	size->stored_rows = stored.rows;
+	size->bytes = stored.bytes * size->rows / stored.rows;
+}
+
+void
+wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTableSize *size)
+{
+	if (rel->tuples >= 0 && (point || !has_changed(wrel, rel->tuples, size)))
+	{
+		size->rows = rel->tuples;
+		size->bytes = (double) rel->pages * BLCKSZ;
+		size->analyzed = true;
+		size->guessed = false;
+		size->stored_rows = size->rows;
+		if (wrel->constant_parts > 0 && !point)
+			share_stored_table(wrel, size);
+	}
+	else
+		wc_cost_table_size(wrel, size);
+	size->rows = clamp_row_est(size->rows);
+	size->bytes = Max(size->bytes, size->rows);
+}
+
+/* The conditions' values as far as planning knows them; false: not all. */
+static bool
+known_values(PlannerInfo *root, const List *exprs, Datum *values, bool *nulls)
+{
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Const	   *value = (Const *) estimate_expression_value(root, lfirst(lc));
+
+		if (!IsA(value, Const))
+			return false;
+		values[i] = value->constvalue;
+		nulls[i++] = value->constisnull;
+	}
+	return true;
+}
+
+void
+wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, WcQuals *quals)
+{
+	List	   *exprs = wc_key_conds_exprs(quals->conds);
+	Datum	   *values = palloc(sizeof(Datum) * (list_length(exprs) + 1));
+	bool	   *nulls = palloc(sizeof(bool) * (list_length(exprs) + 1));
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		scratch = WC_BUF_INIT;
+	WcBounds	bounds;
+	double		step = 1;
+
+	if (quals->conds == NIL || size->guessed || !known_values(root, exprs, values, nulls))
+		return;
+	PG_TRY();
+	{
+		wc_bounds_compute(wrel, quals->conds, values, nulls, &arena, &scratch, &bounds);
+		/* one bucket of a salted key is like another */
+		if (wrel->key_layout.salt.buckets > 0 && bounds.nranges > WC_ESTIMATED_RANGES_MAX &&
+			bounds.nranges <= wrel->key_layout.salt.buckets)
+			step = (double) bounds.nranges / WC_ESTIMATED_RANGES_MAX;
+		if (bounds.empty || (bounds.nranges > 0 && bounds.nranges <= step * WC_ESTIMATED_RANGES_MAX))
+			quals->rows = 0;
+		for (double i = 0; quals->rows >= 0 && (uint32) i < bounds.nranges; i += step)
+		{
+			uint64		bytes;
+			uint64		rows;
+
+			wc_client_estimate(wrel->desc, &bounds.ranges[(uint32) i], wrel->families, (uint32) wrel->nfamilies,
+							   &bytes, &rows);
+			quals->rows += (double) rows * step * size->cells;
+		}
+		quals->rows = Min(quals->rows, size->rows);
+	}
+	PG_FINALLY();
+	{
+		wc_arena_free(&arena);
+		wc_buf_free(&scratch);
+	}
+	PG_END_TRY();
+}
+
+double
+wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, double rows)
+{
+	if (quals->point && wrel->layout == WC_LAYOUT_ROW)
+		rows = Min(rows, quals->nranges);
+	return clamp_row_est(rows);
+}
+
+void
+wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
+			 double rows, Cost *startup, Cost *total)
+{
+	double		examined;
+	double		cells = list_length(rel->reltarget->exprs);
+	double		travelling;
+	Cost		run;
+	QualCost	local;
+
+	if (quals->point)
+		examined = quals->nranges;
+	else if (quals->rows >= 0)
+		examined = quals->rows;
+	else
+		examined = (quals->mixed_types ? Max(size->stored_rows, size->rows) : size->rows) *
+			clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
+	examined = Max(clamp_row_est(examined), rows);
+	travelling = examined;
+	if (quals->filtered != NIL)
+		travelling *= clauselist_selectivity(root, quals->filtered, rel->relid, JOIN_INNER, NULL);
+	travelling = Max(clamp_row_est(travelling), rows);
+
+	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);
+	run = (quals->nranges - 1) * WC_COST_SEEK +
+		examined * list_length(quals->filtered) * cpu_operator_cost +
+		travelling * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
+		examined * size->bytes / size->rows / BLCKSZ * seq_page_cost * WC_COST_PAGE +
+		rows * rel->reltarget->cost.per_tuple;
+	*startup = WC_COST_ROUND_TRIP + local.startup + rel->reltarget->cost.startup;
+	*total = *startup + run;
+}
+
+/*
+ * Every bucket is sought before the first row comes, also of a scan of the whole
+ * table, which is one range else; each row is compared with those of some others.
+ */
+void
+wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total)
+{
+	double		buckets = wrel->key_layout.salt.buckets;
+	Cost		seeks = (Max(quals->nranges, buckets) - 1) * WC_COST_SEEK;
+	Cost		known = (quals->nranges - 1) * WC_COST_SEEK;
+
+	*startup += seeks;
+	*total += seeks - known + rows * log2(Max(buckets, 2)) * cpu_operator_cost;
+}

@@ -1,0 +1,180 @@
+/*
+ * fdw/plan/mapkeys.c: which members of its maps a query needs.
+ *
+ * Only an expression of the whole query can say so: what the relation has to give
+ * (reltarget) are Vars, whatever is done with them above.  So all of the query is
+ * looked through, with its subqueries; one use of the map as a whole, or one that
+ * is not understood, and it is read whole.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+
+#include "compat.h"
+#include "fdw/plan/mapkeys.h"
+
+typedef struct Search
+{
+	Index		varno;
+	Index		levels;			/* queries that we are inside of, below the one looked through */
+	Bitmapset  *whole;			/* attnums; 0: the whole row */
+	List	  **keys;			/* [attnum - 1] */
+} Search;
+
+static inline bool
+is_ours(const Search *s, const Node *node)
+{
+	const Var  *var = (const Var *) node;
+
+	return node != NULL && IsA(node, Var) && var->varno == (int) s->varno && var->varlevelsup == s->levels;
+}
+
+static inline bool
+is_key(const Node *node)
+{
+	if (node == NULL || exprType(node) != TEXTOID)
+		return false;
+	return IsA(node, Const) || (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN);
+}
+
+/* Is it one member of a map of ours? */
+static bool
+is_member(const Search *s, Node *node, Var **map, Node **key)
+{
+	Node	   *from = NULL;
+
+	*key = NULL;
+	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
+	{
+		OpExpr	   *op = (OpExpr *) node;
+
+		set_opfuncid(op);
+		if (op->opfuncid != F_JSONB_OBJECT_FIELD && op->opfuncid != F_JSONB_OBJECT_FIELD_TEXT)
+			return false;
+		from = linitial(op->args);
+		*key = lsecond(op->args);
+	}
+	else if (IsA(node, SubscriptingRef))
+	{
+		SubscriptingRef *ref = (SubscriptingRef *) node;
+
+		if (ref->refassgnexpr != NULL || ref->reflowerindexpr != NIL || ref->refupperindexpr == NIL)
+			return false;
+		from = (Node *) ref->refexpr;
+		*key = linitial(ref->refupperindexpr);
+	}
+	if (!is_ours(s, from) || ((Var *) from)->varattno <= 0 || ((Var *) from)->vartype != JSONBOID || !is_key(*key))
+		return false;
+	*map = (Var *) from;
+	return true;
+}
+
+static bool
+search_walker(Node *node, void *context)
+{
+	Search	   *s = context;
+	Var		   *map;
+	Node	   *key;
+
+	if (node == NULL)
+		return false;
+	if (is_ours(s, node))
+	{
+		s->whole = bms_add_member(s->whole, Max(((Var *) node)->varattno, 0));
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		s->levels++;
+		(void) query_tree_walker((Query *) node, search_walker, context, QTW_IGNORE_JOINALIASES);
+		s->levels--;
+		return false;
+	}
+	if (!is_member(s, node, &map, &key))
+		return expression_tree_walker(node, search_walker, context);
+
+	s->keys[map->varattno - 1] = list_append_unique(s->keys[map->varattno - 1], key);
+	if (IsA(node, SubscriptingRef))
+	{
+		List	   *indexes = ((SubscriptingRef *) node)->refupperindexpr;
+
+		for (int i = 1; i < list_length(indexes); i++)
+			(void) search_walker(list_nth(indexes, i), context);
+	}
+	return false;
+}
+
+static bool
+is_map(const WcRelColumn *column)
+{
+	return (column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP) && !column->hstore;
+}
+
+/* Rows that are written or locked are needed whole; what becomes of a member of an
+ * inheritance tree is said in terms of its parent. */
+static bool
+may_search(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
+{
+	return wrel->has_map && rel->reloptkind == RELOPT_BASEREL && root->parse->commandType == CMD_SELECT &&
+		root->rowMarks == NIL;
+}
+
+List *
+wc_map_keys_find(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const Bitmapset *attrs)
+{
+	Search		s = {.varno = rel->relid};
+	List	   *found = NIL;
+	int			att = -1;
+
+	if (!may_search(root, rel, wrel))
+		return NIL;
+	s.keys = palloc0(sizeof(List *) * Max(wrel->natts, 1));
+	(void) query_tree_walker(root->parse, search_walker, &s, QTW_IGNORE_JOINALIASES);
+	(void) search_walker((Node *) root->processed_tlist, &s);
+	if (bms_is_member(0, s.whole))
+		return NIL;
+	while ((att = bms_next_member(attrs, att)) >= 0)
+	{
+		WcMapKeys  *map;
+
+		if (!is_map(&wrel->columns[att]) || bms_is_member(att + 1, s.whole) ||
+			s.keys[att] == NIL || list_length(s.keys[att]) > WC_MAP_KEYS_MAX)
+			continue;
+		map = palloc(sizeof(WcMapKeys));
+		map->att = att;
+		map->keys = s.keys[att];
+		found = lappend(found, map);
+	}
+	return found;
+}
+
+List *
+wc_map_keys_members(const List *maps, const Datum *values, const bool *nulls)
+{
+	List	   *members = NIL;
+	int			next = 0;
+	ListCell   *lc;
+
+	foreach(lc, maps)
+	{
+		const WcMapKeys *map = lfirst(lc);
+		WcWantedMembers *wanted = palloc0(sizeof(WcWantedMembers));
+
+		wanted->att = map->att;
+		wanted->qualifiers = palloc(sizeof(WcSlice) * list_length(map->keys));
+		for (int i = 0; i < list_length(map->keys); i++, next++)
+		{
+			char	   *key;
+
+			if (nulls[next])
+				continue;
+			key = TextDatumGetCString(values[next]);
+			wanted->qualifiers[wanted->nqualifiers++] = wc_text_to_utf8(key, strlen(key));
+		}
+		members = lappend(members, wanted);
+	}
+	return members;
+}

@@ -1,0 +1,172 @@
+/*
+ * fdw/plan/order.c: the orders in which a scan can give rows.
+ *
+ * Rows come by row key, ascending or descending.  In SQL that is an order by the
+ * key parts, as far as their bytes sort as their values do; parts pinned to one
+ * value do not count.  It also is the order of the raw key, and in layout 'cell'
+ * the order of cells in their row.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "fdw/plan/order.h"
+
+/*
+ * The query's own pathkey for this order, if there is one: they differ in where
+ * NULLs go, which does not matter as there are none.
+ */
+static PathKey *
+prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->query_pathkeys)
+	{
+		PathKey    *wanted = lfirst(lc);
+
+		if (wanted->pk_eclass == pathkey->pk_eclass &&
+			wanted->pk_opfamily == pathkey->pk_opfamily &&
+			wanted->pk_strategy == pathkey->pk_strategy)
+			return wanted;
+	}
+	return pathkey;
+}
+
+/* Adds the order by one column; false when nothing in the query asks for it. */
+static bool
+add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
+{
+	Var		   *var = makeVar(rel->relid, column->attnum, column->type, column->typmod, column->collation, 0);
+	TypeCacheEntry *type = lookup_type_cache(getBaseType(column->type), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			opno = descending ? type->gt_opr : type->lt_opr;
+	List	   *found;
+	PathKey    *pathkey;
+	ListCell   *lc;
+
+	if (!OidIsValid(opno))
+		return false;
+	found = wc_expression_pathkey(root, (Expr *) var, opno, rel);
+	if (found == NIL)
+		return false;
+	pathkey = linitial(found);
+	if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass))
+		return true;
+	foreach(lc, *pathkeys)
+	{
+		if (((PathKey *) lfirst(lc))->pk_eclass == pathkey->pk_eclass)
+			return true;
+	}
+	*pathkeys = lappend(*pathkeys, prefer_query_pathkey(root, pathkey));
+	return true;
+}
+
+/* Parts with a constant (recordtype.h) are one value too, but the planner does not
+ * know: a query may name them in its ORDER BY or leave them out. */
+static List *
+order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool constants,
+			   bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	for (int part = 0; part < wrel->nkeys; part++)
+	{
+		const WcRelColumn *column = &wrel->columns[wrel->keys[part]];
+		bool		part_reversed;
+
+		if (column->nconstants == 1 ? !constants : bms_is_member(part, quals->equal))
+			continue;
+		if (!wc_rowkey_part_sorts(&wrel->key_layout, part, &part_reversed) ||
+			!add_column(root, rel, column, part_reversed != reversed, &pathkeys))
+			break;
+	}
+	return pathkeys;
+}
+
+/* Adds the order by the column with this role, where it is the order of its bytes. */
+static bool
+add_bytes(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcRole role, bool descending, List **pathkeys)
+{
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *column = &wrel->columns[i];
+
+		if (column->role != role)
+			continue;
+		return (getBaseType(column->type) != TEXTOID ||
+				(lc_collate_is_c(column->collation) && GetDatabaseEncoding() == PG_UTF8)) &&
+			add_column(root, rel, column, descending, pathkeys);
+	}
+	return false;
+}
+
+static List *
+order_of_raw_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	(void) add_bytes(root, rel, wrel, WC_ROLE_RAW_KEY, reversed, &pathkeys);
+	return pathkeys;
+}
+
+/*
+ * Layout cell: by row, and in a row by family, qualifier, and newest first.  A scan that
+ * walks rows backwards gives the cells of each as ever, but that is hardly asked for.
+ * (That there is one family only does not help: a plan may live longer than that.)
+ */
+static List *
+order_of_cells(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
+{
+	List	   *pathkeys = NIL;
+
+	if (!add_bytes(root, rel, wrel, WC_ROLE_CELL_ROW, reversed, &pathkeys) || reversed)
+		return pathkeys;
+	if (!add_bytes(root, rel, wrel, WC_ROLE_CELL_FAMILY, false, &pathkeys))
+		return pathkeys;
+	/* markers have places of their own among a column's cells */
+	if (add_bytes(root, rel, wrel, WC_ROLE_CELL_QUALIFIER, false, &pathkeys) && !wrel->raw)
+		(void) add_bytes(root, rel, wrel, WC_ROLE_CELL_TS, true, &pathkeys);
+	return pathkeys;
+}
+
+static List *
+add_order(PlannerInfo *root, RelOptInfo *rel, List *orders, List *pathkeys, bool reversed, bool merged)
+{
+	WcOrder    *order;
+
+	pathkeys = truncate_useless_pathkeys(root, rel, pathkeys);
+	if (pathkeys == NIL)
+		return orders;
+	order = palloc(sizeof(WcOrder));
+	order->pathkeys = pathkeys;
+	order->reversed = reversed;
+	order->merged = merged;
+	return lappend(orders, order);
+}
+
+List *
+wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals)
+{
+	List	   *orders = NIL;
+	bool		merged = wrel->key_layout.salt.buckets > 0 && !quals->one_bucket;
+
+	if (!has_useful_pathkeys(root, rel))
+		return NIL;
+	for (int reversed = 0; reversed <= 1; reversed++)
+	{
+		orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, false, reversed), reversed, merged);
+		if (wrel->constant_parts > 0)
+			orders = add_order(root, rel, orders, order_of_parts(root, rel, wrel, quals, true, reversed), reversed, merged);
+		orders = add_order(root, rel, orders, order_of_raw_key(root, rel, wrel, reversed), reversed, false);
+		orders = add_order(root, rel, orders, order_of_cells(root, rel, wrel, reversed), reversed, false);
+	}
+	return orders;
+}

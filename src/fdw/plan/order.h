@@ -1,0 +1,24 @@
+/*
+ * fdw/plan/order.h: the orders in which a scan can give rows.
+ */
+#ifndef WC_FDW_PLAN_ORDER_H
+#define WC_FDW_PLAN_ORDER_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/condition/qual.h"
+#include "fdw/relation/relation.h"
+
+typedef struct WcOrder
+{
+	List	   *pathkeys;		/* useful to the query, never NIL */
+	bool		reversed;		/* rows come in descending order of row keys */
+	bool		merged;			/* ... of what is behind their salts */
+} WcOrder;
+
+/* The useful orders of a scan with these conditions: List of WcOrder *. */
+extern List *wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals);
+
+#endif

@@ -1,0 +1,399 @@
+/*
+ * fdw/plan/plan.c: planning a scan.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/memutils.h"
+
+#include "client/settings.h"
+#include "compat.h"
+#include "fdw/condition/match.h"
+#include "fdw/condition/qual.h"
+#include "fdw/fdw.h"
+#include "fdw/plan/cost.h"
+#include "fdw/plan/limit.h"
+#include "fdw/plan/lookahead.h"
+#include "fdw/plan/mapkeys.h"
+#include "fdw/plan/order.h"
+#include "fdw/plan/plan.h"
+#include "fdw/plan/private.h"
+#include "fdw/plan/warn.h"
+
+/* A walk backwards costs a little more: of two equal plans take the other. */
+#define WC_REVERSED_FACTOR 1.05
+
+/* Below an Append, scans of so many rows at most are asynchronous: of a thousand, what
+ * the rows cost more has been measured to be what opening together saves. */
+#define WC_ASYNC_ROWS_MAX 300
+
+/* Kept in RelOptInfo.fdw_private. */
+typedef struct WcRelPlan
+{
+	MemoryContextCallback callback;
+	WcRelation *wrel;
+	WcTableSize size;
+	WcQuals		quals;			/* of the relation's own clauses */
+} WcRelPlan;
+
+const WcRelation *
+wc_plan_relation(const RelOptInfo *rel)
+{
+	if (rel->reloptkind != RELOPT_BASEREL || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
+		rel->fdwroutine->GetForeignRelSize != widecolGetForeignRelSize)
+		return NULL;
+	return ((WcRelPlan *) rel->fdw_private)->wrel;
+}
+
+bool
+wc_plan_decides_rows(const RelOptInfo *rel)
+{
+	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
+
+	return quals->local == NIL && !quals->mixed_types;
+}
+
+static void
+release_relation(void *arg)
+{
+	wc_relation_close(((WcRelPlan *) arg)->wrel);
+}
+
+/*
+ * PostgreSQL lets UPDATE fetch the old row as a record without a type.  Where the
+ * query names the whole row too, a join would find that one in its place and
+ * refuse it: so it gets the table's type.
+ */
+static void
+type_whole_row(PlannerInfo *root, RelOptInfo *rel, Oid reltype)
+{
+	List	   *exprs = list_copy(rel->reltarget->exprs);
+	ListCell   *lc;
+
+	foreach(lc, root->processed_tlist)
+		exprs = lappend(exprs, lfirst_node(TargetEntry, lc)->expr);
+	foreach(lc, exprs)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && var->varno == rel->relid && var->varattno == InvalidAttrNumber &&
+			var->vartype == RECORDOID)
+			var->vartype = reltype;
+	}
+	list_free(exprs);
+}
+
+void
+widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	WcRelPlan  *plan = palloc0(sizeof(WcRelPlan));
+	Relation	rel = table_open(foreigntableid, NoLock);
+	double		selectivity;
+
+	/* planning has no end that we are told of: its memory's end it is */
+	plan->wrel = wc_relation_open(rel);
+	plan->callback.func = release_relation;
+	plan->callback.arg = plan;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &plan->callback);
+	if (root->parse->resultRelation == baserel->relid)
+		type_whole_row(root, baserel, rel->rd_rel->reltype);
+	table_close(rel, NoLock);
+	baserel->fdw_private = plan;
+
+	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
+	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
+	{
+		/* a Get: no need to ask how large the table is */
+		plan->size.rows = plan->quals.nranges;
+		plan->size.bytes = plan->quals.nranges * baserel->reltarget->width;
+		baserel->tuples = plan->size.rows;
+		baserel->rows = plan->size.rows;
+		return;
+	}
+	wc_cost_rel_size(baserel, plan->wrel, plan->quals.point, &plan->size);
+	if (!plan->size.analyzed)
+		wc_cost_key_rows(root, plan->wrel, &plan->size, &plan->quals);
+	baserel->tuples = plan->size.rows;
+	if (plan->quals.rows >= 0)
+	{
+		selectivity = clauselist_selectivity(root, plan->quals.unranged, 0, JOIN_INNER, NULL);
+		baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->quals.rows * selectivity);
+		return;
+	}
+	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
+	baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->size.rows * selectivity);
+}
+
+/* --- paths --------------------------------------------------------------------
+ * A path's fdw_private: (walks backwards, merges buckets, takes keys from
+ * other relations, gives few rows all of which are wanted, and WC_PATH_LIMITED when
+ * limit.c put it there), or what lookahead.c put there.
+ */
+
+bool
+wc_plan_path_is_small(const ForeignPath *path)
+{
+	return IsA(path->fdw_private, IntList) && lfourth_int(path->fdw_private) != 0;
+}
+
+/* Is it the side of a semijoin or antijoin of which the first match is enough? */
+static bool
+needs_one_match(PlannerInfo *root, RelOptInfo *rel)
+{
+	Relids		relids = rel->top_parent_relids != NULL ? rel->top_parent_relids : rel->relids;
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *join = lfirst(lc);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) && bms_overlap(relids, join->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is it as well to open the scan before its rows are wanted, and to pay a little more
+ * for each of them?  Not when perhaps they are never wanted (a LIMIT, a cursor, a match
+ * in another partition).  Rows that are changed come partition by partition, as they
+ * always have.
+ */
+static bool
+suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
+{
+	return root->tuple_fraction <= 0 && rows <= WC_ASYNC_ROWS_MAX && rows * rel->reltarget->width <= WC_BLOCK_MAX &&
+		!bms_is_member(rel->relid, root->all_result_relids) && !needs_one_match(root, rel);
+}
+
+static void
+add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order,
+			   double rows, Relids required_outer)
+{
+	static const WcOrder any = {NIL, false, false};
+
+	WcRelPlan  *plan = rel->fdw_private;
+	Cost		startup;
+	Cost		total;
+
+	if (order == NULL)
+		order = &any;
+	wc_cost_scan(root, rel, quals, &plan->size, rows, &startup, &total);
+	if (order->merged)
+		wc_cost_merge(plan->wrel, quals, rows, &startup, &total);
+	if (order->reversed)
+		total = startup + (total - startup) * WC_REVERSED_FACTOR;
+	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
+												list_make4_int(order->reversed, order->merged,
+															   !bms_is_empty(quals->outer_relids),
+															   suits_async(root, rel, rows))));
+}
+
+/* Distinct sets of outer relations. */
+static List *
+add_outer_relids(List *sets, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		if (bms_equal(lfirst(lc), relids))
+			return sets;
+	}
+	return lappend(sets, relids);
+}
+
+/* The key column for which join clauses are sought. */
+typedef struct EcTarget
+{
+	WcRelation *wrel;
+	int			part;
+} EcTarget;
+
+static bool
+ec_member_is_key(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, EquivalenceMember *em, void *arg)
+{
+	EcTarget   *target = arg;
+	int			part;
+
+	return wc_match_key(rel, target->wrel, (Node *) em->em_expr, &part) && part == target->part;
+}
+
+static List *
+add_usable_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, List *sets)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Relids		outer;
+
+		if (!join_clause_is_movable_to(rinfo, rel) || wc_match_clause(root, rel, wrel, rinfo) == NULL)
+			continue;
+		outer = bms_union(rinfo->clause_relids, rel->lateral_relids);
+		outer = bms_del_members(outer, rel->relids);
+		if (!bms_is_empty(outer))
+			sets = add_outer_relids(sets, outer);
+	}
+	return sets;
+}
+
+/* The sets of other relations whose values make a key, or its leading parts. */
+static List *
+find_outer_relids(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel)
+{
+	List	   *sets = add_usable_clauses(root, rel, wrel, rel->joininfo, NIL);
+	Relids		all = NULL;
+	ListCell   *lc;
+
+	for (int part = WC_COND_RAW_KEY; rel->has_eclass_joins && part < wrel->nkeys; part++)
+	{
+		EcTarget	target = {wrel, part};
+		List	   *clauses = generate_implied_equalities_for_column(root, rel, ec_member_is_key, &target,
+																	 rel->lateral_referencers);
+
+		sets = add_usable_clauses(root, rel, wrel, clauses, sets);
+	}
+	foreach(lc, sets)
+		all = bms_add_members(all, lfirst(lc));
+	return list_length(sets) > 1 ? add_outer_relids(sets, all) : sets;
+}
+
+static void
+add_parameterised_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	WcRelPlan  *plan = rel->fdw_private;
+	ListCell   *lc;
+
+	foreach(lc, find_outer_relids(root, rel, plan->wrel))
+	{
+		ParamPathInfo *info = get_baserel_parampathinfo(root, rel, lfirst(lc));
+		WcQuals		quals;
+
+		wc_quals_find(root, rel, plan->wrel, list_concat_copy(rel->baserestrictinfo, info->ppi_clauses), &quals);
+		if (bms_is_empty(quals.outer_relids))
+			continue;
+		info->ppi_rows = wc_cost_clamp_rows(plan->wrel, &quals, info->ppi_rows);
+		add_plain_path(root, rel, &quals, NULL, info->ppi_rows, lfirst(lc));
+	}
+}
+
+void
+widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	WcRelPlan  *plan = baserel->fdw_private;
+	ListCell   *lc;
+
+	add_plain_path(root, baserel, &plan->quals, NULL, baserel->rows, baserel->lateral_relids);
+	foreach(lc, wc_order_find(root, baserel, plan->wrel, &plan->quals))
+		add_plain_path(root, baserel, &plan->quals, lfirst(lc), baserel->rows, baserel->lateral_relids);
+	add_parameterised_paths(root, baserel);
+}
+
+/* --- the plan ----------------------------------------------------------------- */
+
+/* Adds the columns of rel that the expressions need, as bits attnum - 1. */
+static Bitmapset *
+add_columns(Bitmapset *columns, List *exprs, Index relid, int natts)
+{
+	Bitmapset  *attrs = NULL;
+	int			x = -1;
+
+	pull_varattnos((Node *) exprs, relid, &attrs);
+	while ((x = bms_next_member(attrs, x)) >= 0)
+	{
+		int			attnum = x + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			columns = bms_add_member(columns, attnum - 1);
+		else if (attnum == 0 && natts > 0)
+			columns = bms_add_range(columns, 0, natts - 1);
+	}
+	return columns;
+}
+
+/*
+ * How many rows will be read?  A LIMIT is known only here, not to whoever runs
+ * the scan; it reaches the scan when no other relation and no Sort is between.
+ */
+static void
+set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *quals, WcScanPlan *plan)
+{
+	Query	   *query = root->parse;
+
+	/* nothing says that less than all will be read */
+	if (root->tuple_fraction <= 0)
+		plan->rows_hint = (int) Min(path->rows, INT_MAX);
+
+	if (root->limit_tuples < 1 || root->limit_tuples > INT_MAX ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON ||
+		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+		return;
+	plan->rows_hint = (int) root->limit_tuples;
+
+	/* as a limit it must be exact, and not estimated, and every row must count */
+	if (plan->limit == NULL && plan->offset == NULL && rel->reloptkind == RELOPT_BASEREL && query->commandType == CMD_SELECT &&
+		query->limitOption == LIMIT_OPTION_COUNT &&
+		query->limitCount != NULL && IsA(query->limitCount, Const) &&
+		(query->limitOffset == NULL || IsA(query->limitOffset, Const)) &&
+		query->rowMarks == NIL && quals->local == NIL && wc_enable_pushdown)
+		plan->row_limit = plan->rows_hint;
+}
+
+ForeignScan *
+widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+					  ForeignPath *best_path, List *tlist, List *scan_clauses,
+					  Plan *outer_plan)
+{
+	WcRelPlan  *rel_plan = baserel->fdw_private;
+	int			natts = rel_plan->wrel->natts;
+	WcScanPlan	plan = {0};
+	WcQuals		quals;
+	List	   *local;
+	List	   *recheck;
+	double		rows = best_path->path.rows;
+
+	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
+	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(quals.conds));
+	if (plan.lookahead >= 0)
+		wc_quals_unfilter_joins(root, baserel, &quals);	/* rows are fetched for several outer ones */
+	local = extract_actual_clauses(quals.local, false);
+	recheck = extract_actual_clauses(quals.exact, false);
+
+	plan.conds = quals.conds;
+	plan.cell_conds = quals.cell_conds;
+	plan.mixed_types = quals.mixed_types;
+	plan.filters = quals.filters;
+	if (plan.lookahead < 0)
+	{
+		plan.reversed = linitial_int(best_path->fdw_private) != 0;
+		plan.merged = lsecond_int(best_path->fdw_private) != 0;
+	}
+	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
+	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
+	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
+	plan.map_keys = wc_map_keys_find(root, baserel, rel_plan->wrel, plan.attrs);
+	wc_limit_plan(root, best_path, &plan);
+	if (plan.limit != NULL || plan.offset != NULL)
+	{
+		if (local != NIL || quals.mixed_types)
+			elog(ERROR, "LIMIT of a foreign scan with conditions that it does not decide");
+		rows = baserel->rows;
+	}
+	set_limit(root, baserel, &best_path->path, &quals, &plan);
+	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, rows);
+
+	return make_foreignscan(tlist, local, baserel->relid,
+							wc_scan_plan_exprs(&plan),
+							wc_scan_plan_encode(&plan), NIL, recheck, outer_plan);
+}

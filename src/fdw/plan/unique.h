@@ -1,0 +1,10 @@
+/*
+ * fdw/plan/unique.h: the planner learns that a row key is there once.
+ */
+#ifndef WC_FDW_PLAN_UNIQUE_H
+#define WC_FDW_PLAN_UNIQUE_H
+
+/* Installs the hook; once, from _PG_init. */
+extern void wc_unique_hook_install(void);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * fdw/plan/warn.h: widecol.warn_full_scan.
+ */
+#ifndef WC_FDW_PLAN_WARN_H
+#define WC_FDW_PLAN_WARN_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/condition/qual.h"
+#include "fdw/plan/cost.h"
+#include "fdw/relation/relation.h"
+
+/*
+ * What to say when a scan with these conditions that gives `rows` runs; NIL:
+ * nothing.  A List that can be in a plan.  Made only while the setting is on.
+ */
+extern List *wc_warning_plan(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
+							 const WcTableSize *size, double rows);
+
+/* Says it, if the setting is on. */
+extern void wc_warning_raise(List *warning);
+
+#endif

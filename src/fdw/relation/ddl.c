@@ -1,0 +1,607 @@
+/*
+ * fdw/relation/ddl.c: CREATE, ALTER, RENAME and DROP of foreign tables.
+ *
+ * Two hooks work together: the object access hook notes which relations a
+ * statement made or changed (also those that it reached by inheritance), the
+ * utility hook looks at them when the statement is done.  All that happens to
+ * stored tables happens in the statement's own transaction.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_inherits.h"
+#include "commands/dbcommands.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/pg_locale.h"
+#include "utils/resowner.h"
+
+#include "client/client.h"
+#include "client/families.h"
+#include "client/foreign.h"
+#include "fdw/relation/ddl.h"
+#include "fdw/relation/mapping.h"
+
+/* A statement under way: the relations it touched. */
+typedef struct WcDdlFrame
+{
+	MemoryContext context;
+	List	   *relids;
+	struct WcDdlFrame *outer;
+} WcDdlFrame;
+
+static WcDdlFrame *current_frame;
+static ProcessUtility_hook_type prev_process_utility;
+static object_access_hook_type prev_object_access;
+
+/* --- stored tables ----------------------------------------------------------*/
+
+/*
+ * packing 'auto': fixed columns of few versions are kept as a row; maps and
+ * families that no column declares may grow without bound, so cell by cell.
+ */
+static WcPacking
+choose_packing(const WcRelation *wrel, const char *family, const WcFamilyAttrs *attrs)
+{
+	bool		declared = wrel->layout == WC_LAYOUT_ROW &&
+		strcmp(family, wrel->default_family_name) == 0;
+
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (col->family_name == NULL || strcmp(col->family_name, family) != 0)
+			continue;
+		if (col->role == WC_ROLE_MAP || col->role == WC_ROLE_PREFIX_MAP)
+			return WC_PACKING_CELL;
+		declared = true;
+	}
+	return declared && attrs->versions <= 3 ? WC_PACKING_ROW : WC_PACKING_CELL;
+}
+
+static void
+set_family(WcFamilyDesc *family, const WcRelation *wrel, const char *utf8_name, List *specs)
+{
+	ListCell   *lc;
+	WcError		err;
+
+	memset(family, 0, sizeof(*family));
+	family->name = wc_slice_cstr(utf8_name);
+	family->attrs = wc_family_attrs_default;
+	foreach(lc, specs)
+	{
+		const WcFamilySpec *spec = lfirst(lc);
+
+		if (strcmp(spec->name, utf8_name) == 0)
+			wc_family_spec_apply(spec, &family->attrs);
+	}
+	if (family->attrs.packing == WC_PACKING_AUTO)
+		family->attrs.packing = choose_packing(wrel, wc_text_from_utf8(family->name), &family->attrs);
+	if (wc_family_attrs_check(family->name, &family->attrs, &err) != WC_OK)
+		wc_raise(&err);
+}
+
+static int
+compare_families(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
+}
+
+static bool
+list_has(List *names, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	return false;
+}
+
+static void
+create_stored_table(const WcRelation *wrel, List *names, List *specs)
+{
+	WcTableDesc desc = {.database = MyDatabaseId};
+	ListCell   *lc;
+	WcError		err;
+
+	/* nobody has asked for the default one where others are named */
+	if (!wrel->family_given && specs != NIL)
+		names = NIL;
+	foreach(lc, specs)
+	{
+		const WcFamilySpec *spec = lfirst(lc);
+
+		if (!list_has(names, spec->name))
+			names = lappend(names, spec->name);
+	}
+	desc.families = palloc0(sizeof(WcFamilyDesc) * list_length(names));
+	foreach(lc, names)
+		set_family(&desc.families[desc.nfamilies++], wrel, lfirst(lc), specs);
+	qsort(desc.families, desc.nfamilies, sizeof(WcFamilyDesc), compare_families);
+	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)),
+							&desc.ns, &desc.name, &err) != WC_OK)
+		wc_raise(&err);
+	wc_client_create_table(&desc);
+}
+
+/* The families of names that desc lacks. */
+static List *
+missing_families(const WcTableDesc *desc, List *names)
+{
+	List	   *missing = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+		if (wc_table_desc_family(desc, wc_slice_cstr(lfirst(lc))) == NULL)
+			missing = lappend(missing, lfirst(lc));
+	return missing;
+}
+
+static WcTableDesc *
+add_families(const WcRelation *wrel, List *names, List *specs)
+{
+	WcTableDesc *old;
+	WcTableDesc *desc = palloc(sizeof(WcTableDesc));
+	List	   *missing;
+	ListCell   *lc;
+
+	/* what it looks like may be trusted only behind the lock */
+	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
+	old = wc_client_table(wrel->table_name, false);
+	missing = missing_families(old, names);
+	if (missing == NIL)
+		return old;
+
+	*desc = *old;
+	desc->families = palloc0(sizeof(WcFamilyDesc) * (old->nfamilies + list_length(missing)));
+	memcpy(desc->families, old->families, sizeof(WcFamilyDesc) * old->nfamilies);
+	foreach(lc, missing)
+		set_family(&desc->families[desc->nfamilies++], wrel, lfirst(lc), specs);
+	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_client_alter_table(desc);
+	return wc_client_table(wrel->table_name, false);
+}
+
+static void
+warn_about_collations(const WcRelation *wrel)
+{
+	for (int k = 0; k < wrel->nkeys; k++)
+	{
+		const WcRelColumn *col = &wrel->columns[wrel->keys[k]];
+
+		if (!OidIsValid(col->collation) || col->hashed || lc_collate_is_c(col->collation))
+			continue;
+		ereport(NOTICE,
+				(errmsg("key column \"%s\" of foreign table \"%s\" has not the collation \"C\"",
+						NameStr(col->name), wrel->relname),
+				 errdetail("Rows are stored in the order of the bytes, so that comparisons with < and > and ORDER BY "
+						   "on this column are not done by the store."),
+				 errhint("Declare the column with COLLATE \"C\".")));
+	}
+}
+
+/* The foreign table is new, or has changed: is it right, and is there a stored
+ * table with its families? */
+static void
+settle(Oid relid, bool created)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Relation	rel = relation_open(relid, AccessShareLock);
+	WcTableOptions options;
+	WcRelation *wrel = wc_mapping_build(rel, &options);
+	List	   *names = wc_mapping_family_names(wrel);
+	List	   *specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
+	WcTableDesc *desc = wc_client_table(wrel->table_name, true);
+
+	if (created)
+		warn_about_collations(wrel);
+	if (desc == NULL)
+	{
+		wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
+		desc = wc_client_table(wrel->table_name, true);
+	}
+	if (desc == NULL)
+	{
+		create_stored_table(wrel, names, specs);
+		desc = wc_client_table(wrel->table_name, false);
+	}
+	else if (!created && wrel->family_given && missing_families(desc, names) != NIL)
+		desc = add_families(wrel, names, specs);
+	wc_mapping_resolve(wrel, desc);
+
+	relation_close(rel, AccessShareLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
+/* What a definition can be found guilty of, as opposed to what goes wrong. */
+static bool
+is_verdict(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_FDW_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * While a dump is restored (pg_dump turns check_function_bodies off).  It makes
+ * a foreign table without its columns' options and gives it these one by one:
+ * what is wrong before the last of them is not wrong yet, and shows when the
+ * table is used if it stays so.
+ */
+static void
+settle_if_possible(Oid relid, bool created)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		settle(relid, created);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (!is_verdict(error->sqlerrcode))
+			ReThrowError(error);
+		FlushErrorState();
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+}
+
+/* --- renaming ---------------------------------------------------------------
+ *
+ * A stored table and a qualifier that took their names from the foreign table
+ * and its column keep them when these are renamed: the name becomes an option.
+ * An option that names a column follows it.
+ */
+static void
+alter_option(Oid relid, const char *column, const char *option, const char *value, DefElemAction action)
+{
+	AlterTableStmt *stmt = makeNode(AlterTableStmt);
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+	PlannedStmt *pstmt = makeNode(PlannedStmt);
+	RangeVar   *name = makeRangeVar(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid), -1);
+
+	name->inh = false;
+	cmd->subtype = column ? AT_AlterColumnGenericOptions : AT_GenericOptions;
+	cmd->name = column ? pstrdup(column) : NULL;
+	cmd->def = (Node *) list_make1(makeDefElemExtended(NULL, pstrdup(option),
+													   (Node *) makeString(pstrdup(value)), action, -1));
+	cmd->behavior = DROP_RESTRICT;
+	stmt->relation = name;
+	stmt->cmds = list_make1(cmd);
+	stmt->objtype = OBJECT_FOREIGN_TABLE;
+	pstmt->commandType = CMD_UTILITY;
+	pstmt->utilityStmt = (Node *) stmt;
+	pstmt->stmt_location = -1;
+	ProcessUtility(pstmt, "(generated by widecol)", false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL,
+				   None_Receiver, NULL);
+	CommandCounterIncrement();
+}
+
+static void
+pin_qualifier(Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+	WcTableOptions table;
+	WcColumnOptions options;
+
+	if (attnum <= 0)
+		return;
+	wc_options_parse_table(GetForeignTable(relid)->options, &table);
+	wc_options_parse_column(GetForeignColumnOptions(relid, attnum), &options);
+	if (table.layout == WC_LAYOUT_CELL || options.qualifier || options.qualifier_prefix)
+		return;
+	if (options.rowkey == WC_ROWKEY_RAW || (options.rowkey > 0 && !wc_encoding_is_hash(options.encoding)))
+		return;
+	if (options.rowkey == WC_ROWKEY_NONE && options.family)
+	{
+		/* a whole family as a map has no qualifier */
+		Relation	rel = relation_open(relid, AccessShareLock);
+		WcRelation *wrel = wc_relation_check(rel);
+		bool		map = wrel->columns[attnum - 1].role == WC_ROLE_MAP;
+
+		relation_close(rel, AccessShareLock);
+		if (map)
+			return;
+	}
+	alter_option(relid, column, "qualifier", column, DEFELEM_ADD);
+}
+
+static void
+pin_table(Oid relid)
+{
+	WcTableOptions table;
+
+	wc_options_parse_table(GetForeignTable(relid)->options, &table);
+	if (table.table == NULL)
+		alter_option(relid, NULL, "table", get_rel_name(relid), DEFELEM_ADD);
+}
+
+static void
+before_rename(const RenameStmt *stmt)
+{
+	bool		column = stmt->renameType == OBJECT_COLUMN;
+	Oid			relid;
+	ListCell   *lc;
+
+	if (stmt->relation == NULL ||
+		!(column || stmt->renameType == OBJECT_FOREIGN_TABLE || stmt->renameType == OBJECT_TABLE))
+		return;
+	relid = RangeVarGetRelid(stmt->relation, NoLock, true);
+	if (!OidIsValid(relid))
+		return;
+	if (!column)
+	{
+		if (wc_foreign_is_widecol(relid))
+			pin_table(relid);
+		return;
+	}
+	foreach(lc, stmt->relation->inh ? find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid))
+		if (wc_foreign_is_widecol(lfirst_oid(lc)))
+			pin_qualifier(lfirst_oid(lc), stmt->subname);
+}
+
+/* Of the tables that the statement changed, those that are salted by the column. */
+static void
+after_rename(const RenameStmt *stmt, List *relids)
+{
+	ListCell   *lc;
+
+	if (stmt->renameType != OBJECT_COLUMN)
+		return;
+	CommandCounterIncrement();
+	foreach(lc, relids)
+	{
+		Oid			relid = lfirst_oid(lc);
+		WcTableOptions table;
+		char	   *salt_by;
+
+		if (!wc_foreign_is_widecol(relid))
+			continue;
+		wc_options_parse_table(GetForeignTable(relid)->options, &table);
+		salt_by = wc_salt_by_renamed(&table.salt_by, stmt->subname, stmt->newname);
+		if (salt_by != NULL)
+			alter_option(relid, NULL, "salt_by", salt_by, DEFELEM_SET);
+	}
+}
+
+/* --- new columns ------------------------------------------------------------
+ *
+ * A column that was renamed has kept its qualifier, so a new one by its old name
+ * finds that place taken: it gets another.
+ */
+
+/* Has another column its cells in this place?  Whole families as maps aside. */
+static bool
+place_is_taken(Relation rel, AttrNumber but, const WcTableOptions *table, const char *family, const char *qualifier)
+{
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+		WcColumnOptions other;
+
+		if (att->attisdropped || att->attnum == but)
+			continue;
+		wc_options_parse_column(GetForeignColumnOptions(RelationGetRelid(rel), att->attnum), &other);
+		if (other.rowkey != WC_ROWKEY_NONE && !wc_encoding_is_hash(other.encoding))
+			continue;
+		if (strcmp(other.family ? other.family : table->family ? table->family : WC_FAMILY_DEFAULT, family) == 0 &&
+			strcmp(other.qualifier ? other.qualifier : NameStr(att->attname), qualifier) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The qualifier that a new column has to be given, or NULL: its name will do. */
+static char *
+free_qualifier(Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+	WcTableOptions table;
+	WcColumnOptions options;
+	const char *family;
+	char	   *qualifier = pstrdup(column);
+	Relation	rel;
+
+	if (attnum <= 0)
+		return NULL;
+	wc_options_parse_table(GetForeignTable(relid)->options, &table);
+	wc_options_parse_column(GetForeignColumnOptions(relid, attnum), &options);
+	if (table.layout == WC_LAYOUT_CELL || options.qualifier || options.qualifier_prefix ||
+		options.rowkey != WC_ROWKEY_NONE)
+		return NULL;
+	family = options.family ? options.family : table.family ? table.family : WC_FAMILY_DEFAULT;
+	rel = relation_open(relid, AccessShareLock);
+	for (int n = 2; place_is_taken(rel, attnum, &table, family, qualifier); n++)
+		qualifier = psprintf("%s_%d", column, n);
+	relation_close(rel, AccessShareLock);
+	return strcmp(qualifier, column) == 0 ? NULL : qualifier;
+}
+
+/* The columns that the statement has added, to this table and to those below it. */
+static void
+place_new_columns(const AlterTableStmt *stmt, List *relids)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, stmt->cmds)
+	{
+		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype != AT_AddColumn)
+			continue;
+		CommandCounterIncrement();
+		foreach(lc2, relids)
+		{
+			const char *column = castNode(ColumnDef, cmd->def)->colname;
+			char	   *qualifier = NULL;
+
+			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
+				qualifier = free_qualifier(lfirst_oid(lc2), column);
+			if (qualifier != NULL)
+				alter_option(lfirst_oid(lc2), column, "qualifier", qualifier, DEFELEM_ADD);
+		}
+	}
+}
+
+/* --- hooks ------------------------------------------------------------------*/
+
+static void
+note_relation(Oid relid)
+{
+	MemoryContext old = MemoryContextSwitchTo(current_frame->context);
+
+	current_frame->relids = list_append_unique_oid(current_frame->relids, relid);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+tell_what_stays(Oid relid)
+{
+	char	   *name = wc_foreign_table_name(relid);
+
+	ereport(NOTICE,
+			(errmsg("stored table \"%s\" is kept", name),
+			 errhint("SELECT widecol.drop_table(%s) drops it.", quote_literal_cstr(name))));
+}
+
+static void
+on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
+{
+	if (prev_object_access)
+		prev_object_access(access, class_id, object_id, sub_id, arg);
+
+	/* a change of table options is reported under the catalog that holds them */
+	if (class_id == ForeignTableRelationId && access == OAT_POST_ALTER && current_frame)
+		note_relation(object_id);
+	if (class_id != RelationRelationId)
+		return;
+
+	if (access == OAT_DROP && sub_id == 0)
+	{
+		const ObjectAccessDrop *drop = arg;
+
+		if ((drop == NULL || (drop->dropflags & PERFORM_DELETION_INTERNAL) == 0) &&
+			wc_foreign_is_widecol(object_id))
+			tell_what_stays(object_id);
+	}
+	else if (current_frame &&
+			 (access == OAT_POST_CREATE || access == OAT_POST_ALTER || access == OAT_DROP))
+		note_relation(object_id);
+}
+
+static void
+settle_all(List *relids, bool created)
+{
+	ListCell   *lc;
+
+	if (relids == NIL)
+		return;
+	CommandCounterIncrement();
+	foreach(lc, relids)
+		if (wc_foreign_is_widecol(lfirst_oid(lc)))
+			(check_function_bodies ? settle : settle_if_possible) (lfirst_oid(lc), created);
+}
+
+static void
+next_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+					 ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+					 DestReceiver *dest, QueryCompletion *qc)
+{
+	if (prev_process_utility)
+		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+}
+
+static void
+on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+				   DestReceiver *dest, QueryCompletion *qc)
+{
+	Node	   *stmt = pstmt->utilityStmt;
+	bool		created = IsA(stmt, CreateForeignTableStmt);
+	WcDdlFrame	frame = {.context = CurrentMemoryContext, .outer = current_frame};
+
+	if (IsA(stmt, DropdbStmt))
+	{
+		Oid			database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+
+		if (OidIsValid(database))
+			wc_client_drop_database(database);
+	}
+	if (IsBinaryUpgrade || !(created || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
+	{
+		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		return;
+	}
+
+	if (IsA(stmt, RenameStmt))
+		before_rename((RenameStmt *) stmt);
+	current_frame = &frame;
+	PG_TRY();
+	{
+		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		if (IsA(stmt, AlterTableStmt))
+			place_new_columns((AlterTableStmt *) stmt, list_copy(frame.relids));
+	}
+	PG_FINALLY();
+	{
+		current_frame = frame.outer;
+	}
+	PG_END_TRY();
+	if (IsA(stmt, RenameStmt))
+		after_rename((RenameStmt *) stmt, frame.relids);
+	if (context == PROCESS_UTILITY_SUBCOMMAND && frame.outer != NULL)
+	{
+		/* columns' options are set by ALTERs that PostgreSQL makes of CREATE: wait for the last */
+		ListCell   *lc;
+
+		foreach(lc, frame.relids)
+			note_relation(lfirst_oid(lc));
+		return;
+	}
+	settle_all(frame.relids, created);
+}
+
+void
+wc_ddl_hook_install(void)
+{
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = on_process_utility;
+	prev_object_access = object_access_hook;
+	object_access_hook = on_object_access;
+}

@@ -1,0 +1,64 @@
+/*
+ * fdw/relation/option.h: the options of a foreign table and of its columns, one by one.
+ *
+ * Parsing looks at one list of options alone: names, values, and what
+ * contradicts itself within the list.  How the options of a table and its
+ * columns go together is relation.c's business.
+ */
+#ifndef WC_FDW_RELATION_OPTION_H
+#define WC_FDW_RELATION_OPTION_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "fdw/relation/relation.h"
+#include "fdw/relation/salt.h"
+
+/* Strings are as the user wrote them (server encoding), NULL when not given. */
+typedef struct WcTableOptions
+{
+	char	   *table;
+	WcLayout	layout;
+	char	   *family;
+	char	   *families;		/* JSON, checked */
+	char	   *delimiter;
+	int			salt_buckets;	/* 0: not given */
+	WcSaltBy	salt_by;
+	bool		duplicates_fail;
+	int			versions;		/* 0: not given */
+	bool		raw;
+	int			fetch_size;		/* 0: not given */
+} WcTableOptions;
+
+#define WC_ROWKEY_NONE	0
+#define WC_ROWKEY_RAW	(-1)
+
+typedef struct WcColumnOptions
+{
+	bool		any;			/* some option was given */
+	int			rowkey;			/* 1 .. n, WC_ROWKEY_NONE or WC_ROWKEY_RAW */
+	bool		desc;
+	WcEncoding	encoding;		/* DEFAULT: not given */
+	int			length;			/* 0: not given */
+	char	   *family;
+	char	   *qualifier;		/* may be empty */
+	char	   *qualifier_prefix;
+	bool		timestamp;		/* attribute 'timestamp' */
+	int			versions;		/* 0: not given */
+} WcColumnOptions;
+
+/* Of IMPORT FOREIGN SCHEMA. */
+typedef struct WcImportOptions
+{
+	WcLayout	layout;
+	bool		text_key;		/* the row key as text, else as bytea */
+} WcImportOptions;
+
+/* Lists of DefElem.  Unknown option: HV00D and a hint that lists the valid
+ * ones; bad value or contradiction: 22023. */
+extern void wc_options_parse_table(List *options, WcTableOptions *out);
+extern void wc_options_parse_column(List *options, WcColumnOptions *out);
+extern void wc_options_parse_import(List *options, WcImportOptions *out);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * fdw/relation/relation.c: the backend's cache of understood foreign tables.
+ *
+ * An entry is built by mapping.c in a memory context of its own.  It is made
+ * anew when the foreign table's definition changed (relcache invalidation) or
+ * the stored table's (the client's catalog generation).  An entry that is out
+ * of date while somebody still holds it lives until he lets go, at the latest
+ * until the end of the transaction: after an error nobody closes what was open,
+ * and no executor state survives a transaction.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+#include "client/client.h"
+#include "client/foreign.h"
+#include "fdw/relation/mapping.h"
+#include "fdw/relation/relation.h"
+
+typedef struct CachedRelation
+{
+	WcRelation	wrel;			/* first: what callers hold */
+	MemoryContext context;		/* it lives here */
+	WcSlice		desc_bytes;		/* of wrel.desc, to see whether it changed */
+	uint64		generation;		/* of the client's catalog, when last compared */
+	int			references;
+	bool		stale;			/* not in the cache any more */
+	struct CachedRelation *next_stale;
+} CachedRelation;
+
+typedef struct CacheSlot
+{
+	Oid			relid;			/* hash key */
+	bool		invalid;		/* the foreign table's definition changed */
+	CachedRelation *entry;
+} CacheSlot;
+
+static HTAB *cache;
+static CachedRelation *stale_entries;
+
+static void
+on_relcache_invalidation(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS status;
+	CacheSlot  *slot;
+
+	if (OidIsValid(relid))
+	{
+		slot = hash_search(cache, &relid, HASH_FIND, NULL);
+		if (slot)
+			slot->invalid = true;
+		return;
+	}
+	hash_seq_init(&status, cache);
+	while ((slot = hash_seq_search(&status)) != NULL)
+		slot->invalid = true;
+}
+
+static void
+retire(CachedRelation *entry)
+{
+	entry->stale = true;
+	entry->next_stale = stale_entries;
+	stale_entries = entry;
+}
+
+static void
+free_stale(bool all)
+{
+	CachedRelation **link = &stale_entries;
+
+	while (*link)
+	{
+		CachedRelation *entry = *link;
+
+		if (all || entry->references == 0)
+		{
+			*link = entry->next_stale;
+			MemoryContextDelete(entry->context);
+		}
+		else
+			link = &entry->next_stale;
+	}
+}
+
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	HASH_SEQ_STATUS status;
+	CacheSlot  *slot;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE &&
+		event != XACT_EVENT_PARALLEL_COMMIT && event != XACT_EVENT_PARALLEL_ABORT)
+		return;
+	hash_seq_init(&status, cache);
+	while ((slot = hash_seq_search(&status)) != NULL)
+	{
+		slot->entry->references = 0;
+		if (slot->invalid)
+		{
+			/* perhaps dropped: do not keep what nobody may ask for again */
+			retire(slot->entry);
+			hash_search(cache, &slot->relid, HASH_REMOVE, NULL);
+		}
+	}
+	free_stale(true);
+}
+
+static void
+make_cache(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(CacheSlot)};
+
+	cache = hash_create("widecol foreign tables", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+	CacheRegisterRelcacheCallback(on_relcache_invalidation, (Datum) 0);
+	RegisterXactCallback(at_transaction_end, NULL);
+}
+
+static WcSlice
+encode_desc(const WcTableDesc *desc)
+{
+	WcBuf		buf = WC_BUF_INIT;
+	uint8	   *copy;
+	size_t		len;
+	WcError		err;
+
+	wc_table_desc_encode(&buf, desc);
+	if (buf.failed)
+	{
+		(void) wc_buf_status(&buf, "descriptor", &err);
+		wc_buf_free(&buf);
+		wc_raise(&err);
+	}
+	len = buf.len;
+	copy = palloc_extended(len, MCXT_ALLOC_NO_OOM);
+	if (copy)
+		memcpy(copy, buf.data, len);
+	wc_buf_free(&buf);
+	if (copy == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	return wc_slice(copy, len);
+}
+
+static void pg_attribute_noreturn()
+no_stored_table(const char *relname, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("stored table \"%s\" of foreign table \"%s\" does not exist", name, relname),
+			 errhint("widecol.create_table('%s', ...) makes it, as does creating the foreign table anew.", name)));
+}
+
+static WcTableDesc *
+stored_table(const char *relname, const char *name)
+{
+	WcTableDesc *desc = wc_client_table(name, true);
+
+	if (desc == NULL)
+		no_stored_table(relname, name);
+	return desc;
+}
+
+static CachedRelation *
+build_entry(Relation rel, uint64 generation)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "widecol foreign table",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	CachedRelation *entry = palloc0(sizeof(CachedRelation));
+	WcTableOptions options;
+	WcTableDesc *desc;
+
+	memcpy(&entry->wrel, wc_mapping_build(rel, &options), sizeof(WcRelation));
+	desc = stored_table(entry->wrel.relname, entry->wrel.table_name);
+	wc_mapping_resolve(&entry->wrel, desc);
+	entry->desc_bytes = encode_desc(desc);
+	entry->generation = generation;
+	entry->context = context;
+	MemoryContextSwitchTo(old);
+	MemoryContextSetParent(context, CacheMemoryContext);
+	MemoryContextSetIdentifier(context, entry->wrel.relname);
+	return entry;
+}
+
+/* The catalog changed somewhere: is the stored table still the same? */
+static bool
+still_current(CachedRelation *entry, uint64 generation)
+{
+	MemoryContext scratch;
+	MemoryContext old;
+	bool		same;
+
+	if (entry->generation == generation)
+		return true;
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol descriptor", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	same = wc_slice_eq(encode_desc(stored_table(entry->wrel.relname, entry->wrel.table_name)), entry->desc_bytes);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	if (same)
+		entry->generation = generation;
+	return same;
+}
+
+WcRelation *
+wc_relation_open(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	uint64		generation;
+	CacheSlot  *slot;
+	CachedRelation *entry;
+	bool		found;
+
+	wc_client_require_preload();
+	if (cache == NULL)
+		make_cache();
+	free_stale(false);
+
+	generation = wc_client_catalog_generation();
+	slot = hash_search(cache, &relid, HASH_FIND, NULL);
+	if (slot && !slot->invalid && still_current(slot->entry, generation))
+	{
+		slot->entry->references++;
+		return &slot->entry->wrel;
+	}
+
+	entry = build_entry(rel, generation);
+	slot = hash_search(cache, &relid, HASH_ENTER, &found);
+	if (found)
+		retire(slot->entry);
+	slot->entry = entry;
+	slot->invalid = false;
+	entry->references = 1;
+	return &entry->wrel;
+}
+
+void
+wc_relation_close(WcRelation *wrel)
+{
+	CachedRelation *entry = (CachedRelation *) wrel;
+
+	/* 0 when the end of a transaction has dropped all references before */
+	if (entry->references > 0)
+		entry->references--;
+	if (entry->stale)
+		free_stale(false);
+}
+
+WcRelation *
+wc_relation_check(Relation rel)
+{
+	WcTableOptions options;
+
+	return wc_mapping_build(rel, &options);
+}
+
+bool
+wc_relation_is_widecol(Oid relid)
+{
+	return wc_foreign_is_widecol(relid);
+}

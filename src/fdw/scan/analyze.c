@@ -1,0 +1,291 @@
+/*
+ * fdw/scan/analyze.c: samples for ANALYZE.
+ *
+ * A table that is not much larger than the sample is read from end to end.  Of
+ * others the engine draws ranges (wc_client_sample), and a row of a range stands
+ * for as many of the table as the range's weight says.
+ *
+ * Each row gets a lot, smaller on average the greater its weight, and those with
+ * the smallest lots are the sample (Efraimidis and Spirakis): as likely to be in
+ * it as they weigh.  Rows whose lot is too large are stepped over undecoded.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "commands/vacuum.h"
+#include "common/pg_prng.h"
+#include "lib/binaryheap.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "fdw/fdw.h"
+#include "fdw/plan/cost.h"
+#include "fdw/relation/recordtype.h"
+#include "fdw/scan/reader.h"
+
+/* Tables that have at most so many times the sample's rows, or so many bytes a row
+ * of the sample, are read whole: seeking costs as much. */
+#define WC_SAMPLE_ALL_FACTOR 3
+#define WC_SAMPLE_ALL_BYTES 1024
+
+/* Rows of the sample a range: neighbours are alike.  Ranges have this many times
+ * the sample's rows together: some turn out to be empty, and weights differ. */
+#define WC_SAMPLE_RANGE_ROWS 3
+#define WC_SAMPLE_READ_FACTOR 2
+#define WC_SAMPLE_RANGES_MIN 100
+
+/* Fewer when rows, and so perhaps keys, are large: the ranges travel at once. */
+#define WC_SAMPLE_RANGES_BYTES (64.0 * 1024 * 1024)
+
+/* Ranges a scan. */
+#define WC_SAMPLE_RANGES_AT_ONCE 1000
+
+typedef struct Kept
+{
+	double		lot;
+	double		place;			/* rows seen before it */
+	HeapTuple	tuple;
+} Kept;
+
+typedef struct Sample
+{
+	Relation	rel;
+	WcRelation *wrel;
+	WcReader   *reader;
+	WcClientScan *scan;
+	Datum	   *values;
+	bool	   *isnull;
+	MemoryContext row_context;	/* reset for each row */
+
+	WcSampleRange *ranges;
+	int			nranges;
+	int			current;		/* range that is being read */
+	double		heaviest;		/* weight */
+
+	Kept	   *kept;
+	int			nkept;
+	int			targrows;
+	binaryheap *largest;		/* of kept, once that is full: the largest lot first */
+	double		seen;			/* rows read */
+	double		total;			/* rows they stand for */
+} Sample;
+
+static int
+compare_lots(Datum a, Datum b, void *arg)
+{
+	double		x = ((Kept *) DatumGetPointer(a))->lot;
+	double		y = ((Kept *) DatumGetPointer(b))->lot;
+
+	return (x > y) - (x < y);
+}
+
+static int
+compare_places(const void *a, const void *b)
+{
+	double		x = ((const Kept *) a)->place;
+	double		y = ((const Kept *) b)->place;
+
+	return (x > y) - (x < y);
+}
+
+/* Where a row with this lot goes; NULL: it is not part of the sample. */
+static Kept *
+find_place(Sample *sample, double lot)
+{
+	if (sample->nkept < sample->targrows)
+		return &sample->kept[sample->nkept];
+	if (lot >= ((Kept *) DatumGetPointer(binaryheap_first(sample->largest)))->lot)
+		return NULL;
+	return (Kept *) DatumGetPointer(binaryheap_first(sample->largest));
+}
+
+static void
+keep_row(Sample *sample, Kept *kept, double lot)
+{
+	MemoryContext old = MemoryContextSwitchTo(sample->row_context->parent);
+
+	if (kept->tuple != NULL)
+		heap_freetuple(kept->tuple);
+	kept->tuple = heap_form_tuple(RelationGetDescr(sample->rel), sample->values, sample->isnull);
+	kept->lot = lot;
+	kept->place = sample->seen;
+	MemoryContextSwitchTo(old);
+	if (sample->nkept == sample->targrows)
+		binaryheap_replace_first(sample->largest, PointerGetDatum(kept));
+	else if (++sample->nkept == sample->targrows)
+	{
+		for (int i = 0; i < sample->nkept; i++)
+			binaryheap_add_unordered(sample->largest, PointerGetDatum(&sample->kept[i]));
+		binaryheap_build(sample->largest);
+	}
+}
+
+/* Of the range that a row is in; rows come in the ranges' order. */
+static double
+weight_of(Sample *sample, WcSlice row)
+{
+	while (sample->current + 1 < sample->nranges &&
+		   wc_slice_cmp(row, sample->ranges[sample->current].range.stop) >= 0)
+		sample->current++;
+	return sample->ranges[sample->current].weight;
+}
+
+/*
+ * Reads the next row; false: there is none.  What makes its lot is drawn before, so
+ * that it is only decoded when that could be small enough (stepping over a row is
+ * cheap in layout row).
+ */
+static bool
+next_row(Sample *sample)
+{
+	double		draw = -log(1.0 - pg_prng_double(&pg_global_prng_state));
+	bool		skip = sample->wrel->layout == WC_LAYOUT_ROW && find_place(sample, draw / sample->heaviest) == NULL;
+	double		weight;
+	Kept	   *place;
+
+	if (skip)
+	{
+		if (!wc_reader_skip(sample->reader, sample->scan))
+			return false;
+	}
+	else
+	{
+		if (!wc_reader_next(sample->reader, sample->scan, sample->values, sample->isnull))
+			return false;
+	}
+	weight = weight_of(sample, wc_reader_row(sample->reader));
+	place = skip ? NULL : find_place(sample, draw / weight);
+	if (place != NULL)
+		keep_row(sample, place, draw / weight);
+	sample->seen++;
+	sample->total += weight;
+	return true;
+}
+
+/* Reads the rows of n ranges. */
+static void
+read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
+{
+	WcRange    *ranges = palloc(sizeof(WcRange) * n);
+	bool		more = true;
+	WcScan		scan;
+
+	for (int i = 0; i < n; i++)
+		ranges[i] = sample->ranges[sample->current + i].range;
+	wc_reader_restart(sample->reader);
+	wc_reader_describe(sample->reader, &scan);
+	scan.nranges = n;
+	scan.ranges = ranges;
+	sample->scan = wc_client_scan_open(&scan, snapshot, cid, 0, CurrentMemoryContext);
+	while (more)
+	{
+		MemoryContext old;
+
+		vacuum_delay_point();
+		MemoryContextReset(sample->row_context);
+		old = MemoryContextSwitchTo(sample->row_context);
+		more = next_row(sample);
+		MemoryContextSwitchTo(old);
+	}
+	wc_client_scan_close(sample->scan);
+	pfree(ranges);
+}
+
+/* Which ranges to read. */
+static void
+choose_ranges(Sample *sample, const WcTableSize *size)
+{
+	double		wanted;
+	double		range_rows;
+	WcRange		range;
+
+	wc_recordtype_range(sample->wrel, &range);
+	if (!size->guessed && size->rows > (double) sample->targrows * WC_SAMPLE_ALL_FACTOR &&
+		size->bytes > (double) sample->targrows * WC_SAMPLE_ALL_BYTES)
+	{
+		wanted = Max(sample->targrows / WC_SAMPLE_RANGE_ROWS, WC_SAMPLE_RANGES_MIN);
+		wanted = Max(Min(wanted, WC_SAMPLE_RANGES_BYTES * size->rows / size->cells / size->bytes), 1);
+		wanted = Min(wanted, WC_RANGES_MAX - 2);
+		range_rows = ceil((double) sample->targrows * WC_SAMPLE_READ_FACTOR / wanted / size->cells);
+		sample->ranges = wc_client_sample(sample->wrel->desc, &range, (int) wanted, (uint64) range_rows,
+										  pg_prng_uint64(&pg_global_prng_state), &sample->nranges);
+		return;
+	}
+	sample->ranges = palloc0(sizeof(WcSampleRange));
+	sample->ranges->range = range;
+	sample->ranges->weight = 1;
+	sample->nranges = 1;
+}
+
+static void
+read_sample(Sample *sample)
+{
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	WcClientSnapshot *held = snapshot != NULL ? wc_client_snapshot(snapshot) : NULL;
+	CommandId	cid = snapshot != NULL ? snapshot->curcid : GetCurrentCommandId(false);
+	WcTableSize size;
+
+	wc_cost_table_size(sample->wrel, &size);
+	choose_ranges(sample, &size);
+	for (int i = 0; i < sample->nranges; i++)
+		sample->heaviest = Max(sample->heaviest, sample->ranges[i].weight);
+	for (int i = 0; i < sample->nranges; i += WC_SAMPLE_RANGES_AT_ONCE)
+	{
+		sample->current = i;
+		read_ranges(sample, Min(sample->nranges - i, WC_SAMPLE_RANGES_AT_ONCE), held, cid);
+	}
+	if (held != NULL)
+		wc_client_snapshot_release(held);
+}
+
+static int
+acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows,
+					double *totalrows, double *totaldeadrows)
+{
+	int			natts = RelationGetDescr(relation)->natts;
+	Sample		sample = {.rel = relation,.targrows = targrows};
+
+	*totalrows = 0;
+	*totaldeadrows = 0;
+	if (targrows <= 0)
+		return 0;
+	sample.wrel = wc_relation_open(relation);
+	sample.reader = wc_reader_create(sample.wrel, natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL, NULL, NIL);
+	sample.values = palloc0(sizeof(Datum) * natts);
+	sample.isnull = palloc0(sizeof(bool) * natts);
+	sample.row_context = AllocSetContextCreate(CurrentMemoryContext, "widecol sample row", ALLOCSET_DEFAULT_SIZES);
+	sample.kept = palloc0(sizeof(Kept) * targrows);
+	sample.largest = binaryheap_allocate(targrows, compare_lots, NULL);
+	read_sample(&sample);
+	wc_relation_close(sample.wrel);
+	MemoryContextDelete(sample.row_context);
+
+	/* in the table's order: that of the key */
+	qsort(sample.kept, sample.nkept, sizeof(Kept), compare_places);
+	for (int i = 0; i < sample.nkept; i++)
+		rows[i] = sample.kept[i].tuple;
+	*totalrows = rint(sample.total);
+	ereport(elevel,
+			(errmsg("\"%s\": %.0f of %.0f rows read, %d of them in the sample",
+					RelationGetRelationName(relation), sample.seen, *totalrows, sample.nkept)));
+	return sample.nkept;
+}
+
+bool
+widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages)
+{
+	WcRelation *wrel = wc_relation_open(relation);
+	WcTableSize size;
+
+	/* what was learnt before must not make plans doubt what is found now */
+	wc_cost_forget_size(wrel);
+	wc_cost_table_size(wrel, &size);
+	wc_relation_close(wrel);
+	*totalpages = (BlockNumber) Max(Min(ceil(size.bytes / BLCKSZ), MaxBlockNumber), 1);
+	*func = acquire_sample_rows;
+	return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * fdw/scan/map.h: a family's cells as jsonb or hstore.
+ */
+#ifndef WC_FDW_SCAN_MAP_H
+#define WC_FDW_SCAN_MAP_H
+
+#include "postgres.h"
+
+#include "fdw/relation/relation.h"
+
+typedef struct WcMap WcMap;
+
+/* For a MAP or PREFIX_MAP column; column has to live as long. */
+extern WcMap *wc_map_create(const WcRelation *wrel, const WcRelColumn *column);
+
+/*
+ * Adds a cell of the map's family when it belongs to the map: not when it is the
+ * marker, has a column of its own, has not the prefix, or is an older version of
+ * the cell before.  Allocates in CurrentMemoryContext, which must live until
+ * wc_map_finish.  A qualifier or value that is not UTF-8 text is 22P03.
+ */
+extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where);
+
+/* The map of the cells added since the last time; false: none, NULL in SQL. */
+extern bool wc_map_finish(WcMap *map, Datum *value);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * fdw/scan/reader.h: a stored table's rows as rows of a foreign table.
+ *
+ * A reader knows which columns are wanted: it says what a Scan has to bring,
+ * and turns the cells that come into column values.
+ */
+#ifndef WC_FDW_SCAN_READER_H
+#define WC_FDW_SCAN_READER_H
+
+#include "postgres.h"
+
+#include "client/client.h"
+#include "fdw/relation/relation.h"
+
+typedef struct WcReader WcReader;
+
+/* Which members of a map are wanted, when not all are. */
+typedef struct WcWantedMembers
+{
+	int			att;			/* the map's attnum - 1 */
+	int			nqualifiers;
+	WcSlice    *qualifiers;
+} WcWantedMembers;
+
+/*
+ * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: those that a Scan's filter
+ * looks at.  Columns that are only there are set in rows that the filter has not decided,
+ * and NULL in others.  members: List of WcWantedMembers *.  Lives, with all it keeps, in CurrentMemoryContext; wrel and
+ * the others must live as long.
+ */
+extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
+								  const List *members);
+
+/* The filter as wc_filter_make gives it (attnum - 1 for the position of a column's cell) gets
+ * the positions in this reader's Scan. */
+extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
+
+/* Sets all of a Scan but its ranges, order and limits; what it points to belongs
+ * to the reader. */
+extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
+
+/* Layout 'cell': which columns to read (ncolumns 0: all); they must live as long as
+ * the scan is read. */
+extern void wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns);
+
+/* Has wc_reader_next to pass over rows of other record types (recordtype.h)?  Yes,
+ * unless it is told that there are none in the ranges. */
+extern void wc_reader_check_types(WcReader *reader, bool check);
+
+/*
+ * The next row of a scan that was described so: false at the end.  Sets all of
+ * values and isnull (natts of them), columns that are not wanted to NULL; values
+ * are palloc'd in CurrentMemoryContext.  22P03 for cells that do not decode.
+ */
+extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
+
+/* Layout 'row': passes over the next row without decoding it; false at the end. */
+extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
+
+/* The row key of the row that was given last; valid until the next is asked for. */
+extern WcSlice wc_reader_row(const WcReader *reader);
+
+/* Before the first row of another scan. */
+extern void wc_reader_restart(WcReader *reader);
+
+/* Names of what is read, for EXPLAIN: List of char *, "family:qualifier",
+ * "family:*", "family:prefix*". */
+extern List *wc_reader_column_names(const WcReader *reader);
+
+#endif

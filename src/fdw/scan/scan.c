@@ -1,0 +1,693 @@
+/*
+ * fdw/scan/scan.c: running a scan.
+ *
+ * Nothing is asked of the engine before the first row is (but for a cursor's
+ * snapshot): then the conditions' values are evaluated, ranges computed, and the
+ * Scan opened.  A rescan keeps the snapshot, and the ranges too unless a
+ * parameter of theirs changed.  If it did not, the same rows come again: from the
+ * second time on they are kept while there is room, and given from there; when
+ * fewer were read (a LIMIT, an EXISTS), the Scan stays open behind them.
+ *
+ * On the inner side of a nested loop with a lookahead node, the rows of the keys
+ * to come are fetched along with those of the first (prefetch.h); a key whose
+ * rows are not there is scanned for as ever.
+ *
+ * Conditions are expected to be decided by the ranges alone.  Where they turn
+ * out not to be (a bound that had to be widened, too many ranges), the clauses
+ * that the executor was told not to evaluate are evaluated here: PostgreSQL has
+ * compiled them for its own rechecks.  Then rows are also skipped and counted
+ * here, for an OFFSET and a LIMIT that the scan took over (limit.h).
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
+#include "tcop/pquery.h"
+#include "utils/memutils.h"
+
+#include "fdw/condition/bound.h"
+#include "fdw/condition/cellfilter.h"
+#include "fdw/condition/filter.h"
+#include "fdw/fdw.h"
+#include "fdw/plan/limit.h"
+#include "fdw/plan/lookahead.h"
+#include "fdw/plan/mapkeys.h"
+#include "fdw/plan/warn.h"
+#include "fdw/scan/keptrows.h"
+#include "fdw/scan/prefetch.h"
+#include "fdw/scan/reader.h"
+#include "fdw/scan/scan.h"
+
+/* Memory that comes from malloc, and the reference to the relation: let go when
+ * the scan ends, or with the query's memory when it fails. */
+typedef struct Resources
+{
+	MemoryContextCallback callback;
+	WcRelation *wrel;
+	WcArena		arena;			/* ranges */
+	WcArena		filter_arena;
+	WcBuf		scratch;
+} Resources;
+
+typedef struct WcScanState
+{
+	WcScanPlan	plan;
+	Resources	resources;
+	int			nvalues;
+	ExprState **exprs;			/* [nvalues]; NULL: the value is constant */
+	Datum	   *values;
+	bool	   *nulls;
+	Bitmapset  *params;			/* what executor nodes above supply to the conditions */
+
+	bool		bounds_known;
+	WcBounds	bounds;
+	int			nkeyvalues;		/* of the values, those of conditions on the key come first */
+	WcCellFilter cells;
+	WcFilterMaker *maker;		/* NULL: there is nothing to filter */
+	Bitmapset  *filter_attrs;	/* columns that it looks at */
+	Bitmapset  *filter_params;	/* what executor nodes above supply to it */
+	bool		filter_known;
+	WcMadeFilter filter;
+	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
+
+	WcLimit    *limit;			/* NULL: all rows are given */
+	uint64		to_skip;		/* of the open scan's rows, before one is given */
+	uint64		to_give;		/* rows, or WC_NO_LIMIT */
+
+	WcReader   *reader;			/* made at the first row */
+	bool		reader_rechecks;	/* it reads what the rechecks need, too */
+	WcClientSnapshot *snapshot; /* held from the first row (a cursor: from its opening) to the end */
+	WcClientScan *scan;
+	bool		done;			/* no more rows */
+	bool		asked;			/* below an asynchronous Append: to be opened */
+
+	WcKeptRows *kept;			/* rows read since the start, NULL: not kept */
+	uint64		next;			/* of them, the one to give next */
+	bool		keeps_none;		/* they were too many */
+
+	WcLookahead *lookahead;		/* knows the next keys; NULL: there are none to know */
+	WcPrefetch *prefetch;
+	uint64		fetched_to;		/* of the lookahead's positions: those before have been asked about */
+	bool		prefetched;		/* the rows come from there */
+
+	bool		started;
+	WcClientScanStats stats;	/* of scans already closed */
+} WcScanState;
+
+static void
+release_resources(void *arg)
+{
+	Resources  *resources = arg;
+
+	wc_arena_free(&resources->arena);
+	wc_arena_free(&resources->filter_arena);
+	wc_buf_free(&resources->scratch);
+	if (resources->wrel != NULL)
+		wc_relation_close(resources->wrel);
+	resources->wrel = NULL;
+}
+
+static void
+prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
+{
+	int			i = 0;
+	ListCell   *lc;
+
+	state->nvalues = list_length(exprs);
+	if (state->nvalues == 0)
+		return;
+	state->exprs = palloc0(state->nvalues * (sizeof(ExprState *) + sizeof(Datum) + sizeof(bool)));
+	state->values = (Datum *) (state->exprs + state->nvalues);
+	state->nulls = (bool *) (state->values + state->nvalues);
+	foreach(lc, exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+
+		if (IsA(expr, Const))
+		{
+			state->values[i] = ((Const *) expr)->constvalue;
+			state->nulls[i] = ((Const *) expr)->constisnull;
+		}
+		else
+			state->exprs[i] = ExecInitExpr(expr, &node->ss.ps);
+		i++;
+	}
+}
+
+static void
+prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
+{
+	Bitmapset  *attrs = NULL;
+	int			x = -1;
+
+	state->filter.exact = true;
+	if (state->plan.filters == NIL)
+		return;
+	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, &node->ss.ps);
+	pull_varattnos((Node *) state->plan.filters, relid, &attrs);
+	while ((x = bms_next_member(attrs, x)) >= 0)
+		state->filter_attrs = bms_add_member(state->filter_attrs, x + FirstLowInvalidHeapAttributeNumber - 1);
+}
+
+static bool
+add_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, add_params, params);
+}
+
+/* Is the query being started as one that has a name, so may be read later? */
+static bool
+opens_cursor(void)
+{
+	return ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0';
+}
+
+void
+widecolBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	WcScanState *state;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state = palloc0(sizeof(WcScanState));
+	state->resources.callback.func = release_resources;
+	state->resources.callback.arg = &state->resources;
+	wc_buf_init(&state->resources.scratch, 0);
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->resources.callback);
+	state->resources.wrel = wc_relation_open(node->ss.ss_currentRelation);
+
+	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
+
+	/* filters are behind these, limits, and what a direct modification has more */
+	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
+	prepare_filter(state, node, plan->scan.scanrelid);
+	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
+	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
+	(void) add_params((Node *) state->plan.filters, &state->filter_params);
+	(void) add_params((Node *) plan->fdw_exprs, &state->params);
+	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
+	node->fdw_state = state;
+	if (state->plan.lookahead >= 0)
+	{
+		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
+		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
+	}
+	if (opens_cursor())
+	{
+		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
+		wc_client_snapshot_take(state->snapshot);
+	}
+}
+
+static void
+make_filter(WcScanState *state, ExprContext *econtext)
+{
+	if (state->maker == NULL || state->filter_known)
+		return;
+	wc_arena_reset(&state->resources.filter_arena);
+	wc_filter_make(state->maker, econtext, &state->resources.filter_arena, &state->resources.scratch, &state->filter);
+	state->filter_known = true;
+}
+
+static void
+compute_bounds(WcScanState *state, ForeignScanState *node)
+{
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	for (int i = 0; i < state->nvalues; i++)
+	{
+		if (state->exprs[i] != NULL)
+			state->values[i] = ExecEvalExpr(state->exprs[i], econtext, &state->nulls[i]);
+	}
+	wc_arena_reset(&state->resources.arena);
+	wc_bounds_compute(state->resources.wrel, state->plan.conds, state->values, state->nulls,
+					  &state->resources.arena, &state->resources.scratch, &state->bounds);
+	if (state->plan.merged)
+		wc_bounds_by_bucket(state->resources.wrel, &state->resources.arena, &state->bounds);
+	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
+						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
+	make_filter(state, econtext);
+	state->bounds_known = true;
+	state->recheck = !(state->bounds.exact && state->cells.exact && state->filter.exact) && node->fdw_recheck_quals != NULL;
+}
+
+static void
+find_bounds(WcScanState *state, ForeignScanState *node)
+{
+	if (!state->started)
+		wc_warning_raise(state->plan.warning);
+	state->started = true;
+	if (!state->bounds_known)
+		compute_bounds(state, node);
+}
+
+/* Makes what lives as long as the query, unless it is there from an earlier scan. */
+static void
+prepare_reading(WcScanState *state, EState *estate, bool recheck)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	if (state->reader == NULL || (recheck && !state->reader_rechecks))
+	{
+		Bitmapset  *attrs = state->plan.attrs;
+
+		if (recheck)
+			attrs = bms_union(attrs, state->plan.recheck_attrs);
+		state->reader = wc_reader_create(state->resources.wrel, attrs, state->filter_attrs,
+										 wc_map_keys_members(state->plan.map_keys,
+															 state->values + state->plan.map_values,
+															 state->nulls + state->plan.map_values));
+		state->reader_rechecks = recheck;
+	}
+	if (state->snapshot == NULL)
+		state->snapshot = wc_client_snapshot(estate->es_snapshot);
+	MemoryContextSwitchTo(old);
+}
+
+/* What lies in the arena stays as it is, for rescans. */
+static WcFilter *
+placed_filter(WcScanState *state)
+{
+	WcFilter   *filter;
+
+	if (state->filter.filter == NULL)
+		return NULL;
+	filter = palloc(sizeof(WcFilter));
+	*filter = *state->filter.filter;
+	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
+	memcpy(filter->columns, state->filter.filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
+	wc_reader_place_filter(state->reader, filter);
+	return filter;
+}
+
+/* May rows of other record types come? */
+static bool
+may_mix_types(const WcScanState *state)
+{
+	return state->plan.mixed_types || !state->bounds.exact;
+}
+
+/* May rows come that are not wanted (but for those that the filter says it left
+ * undecided)? */
+static bool
+gives_others(const WcScanState *state)
+{
+	return state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
+}
+
+/* What is asked of the engine; false: there is nothing to read. */
+static bool
+describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
+{
+	find_bounds(state, node);
+	if (state->bounds.empty || state->cells.empty || state->filter.empty)
+		return false;
+	prepare_reading(state, node->ss.ps.state, state->recheck);
+	wc_reader_restart(state->reader);
+	wc_reader_check_types(state->reader, may_mix_types(state));
+	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
+		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
+	wc_reader_describe(state->reader, scan);
+	scan->filter = placed_filter(state);
+	scan->filter_ts_min = state->cells.ts_min;
+	scan->filter_ts_max = state->cells.ts_max;
+	scan->nranges = state->bounds.nranges;
+	scan->ranges = state->bounds.ranges;
+	scan->reversed = state->plan.reversed;
+	scan->merged = state->plan.merged;
+	scan->measured = node->ss.ps.instrument != NULL;
+	return true;
+}
+
+bool
+wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (!describe(state, node, scan))
+		return false;
+	*snapshot = state->snapshot;
+	*recheck = gives_others(state);
+	return true;
+}
+
+/* Opens a Scan of what the reader describes. */
+static void
+open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_hint)
+{
+	EState	   *estate = node->ss.ps.state;
+
+	scan->measured = node->ss.ps.instrument != NULL;
+	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
+	state->scan = wc_client_scan_open(scan, state->snapshot, estate->es_snapshot->curcid, rows_hint,
+									  estate->es_query_cxt);
+}
+
+static void
+add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
+{
+	sum->rows += more->rows;
+	sum->rows_filtered += more->rows_filtered;
+	sum->cells_examined += more->cells_examined;
+	sum->seeks += more->seeks;
+	sum->batches += more->batches;
+	sum->rows_examined += more->rows_examined;
+	sum->cache_hits += more->cache_hits;
+	sum->blocks_read += more->blocks_read;
+}
+
+static void
+close_scan(WcScanState *state, ForeignScanState *node)
+{
+	if (state->scan == NULL)
+		return;
+	if (node->ss.ps.instrument != NULL)
+	{
+		WcClientScanStats stats;
+
+		wc_client_scan_stats(state->scan, &stats);
+		add_stats(&state->stats, &stats);
+	}
+	wc_client_scan_close(state->scan);
+	state->scan = NULL;
+}
+
+/* Does a row satisfy the filter that the engine could not decide on? */
+static bool
+filter_holds(void *arg, const Datum *values, const bool *isnull)
+{
+	ForeignScanState *node = arg;
+	WcScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, sizeof(Datum) * natts);
+	memcpy(slot->tts_isnull, isnull, sizeof(bool) * natts);
+	ExecStoreVirtualTuple(slot);
+	node->ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+	return wc_filter_holds(state->maker, node->ss.ps.ps_ExprContext);
+}
+
+/* Fetches the rows of this key and of the next ones; false: it is as well to scan
+ * for this one alone. */
+static bool
+fetch(WcScanState *state, ForeignScanState *node)
+{
+	Datum	   *values = palloc((sizeof(Datum) + sizeof(bool)) * (state->nkeyvalues + 1));
+	bool	   *nulls = (bool *) (values + state->nkeyvalues + 1);
+	bool		inexact;
+	bool		kept;
+	WcScan		scan;
+
+	state->fetched_to = wc_lookahead_position(state->lookahead);
+	wc_prefetch_reset(state->prefetch);
+	for (int ahead = 0; wc_lookahead_values(state->lookahead, ahead, values, nulls) &&
+		 wc_prefetch_add(state->prefetch, state->plan.conds, values, nulls); ahead++)
+		state->fetched_to++;
+	pfree(values);
+	if (wc_prefetch_nkeys(state->prefetch) < 2)
+		return false;
+
+	inexact = wc_prefetch_inexact(state->prefetch);
+	prepare_reading(state, node->ss.ps.state, (inexact || !state->filter.exact) && node->fdw_recheck_quals != NULL);
+	wc_reader_restart(state->reader);
+	wc_reader_check_types(state->reader, state->plan.mixed_types || inexact);
+	wc_reader_describe(state->reader, &scan);
+	scan.filter = placed_filter(state);
+	open_scan(state, node, &scan, wc_prefetch_describe(state->prefetch, &scan));
+	kept = wc_prefetch_read(state->prefetch, state->reader, state->scan, state->reader_rechecks, filter_holds, node);
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	close_scan(state, node);
+	if (!kept)
+		wc_lookahead_shrink(state->lookahead);
+	return kept;
+}
+
+/* Are the rows there already, or after fetching them with others? */
+static bool
+find_prefetched(WcScanState *state, ForeignScanState *node)
+{
+	find_bounds(state, node);
+	if (state->bounds.empty || state->filter.empty)
+		return false;
+	if (wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck))
+		return true;
+	return wc_lookahead_position(state->lookahead) >= state->fetched_to &&
+		fetch(state, node) && wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck);
+}
+
+/* Has the engine skip and count the rows, if it can; returns how many rows are likely
+ * to be read. */
+static uint64
+set_limits(WcScanState *state, WcScan *scan)
+{
+	/* a row of the foreign table is a cell */
+	scan->count_cells = state->resources.wrel->layout == WC_LAYOUT_CELL;
+	if (state->limit == NULL)
+	{
+		scan->row_limit = state->recheck ? 0 : (uint64) state->plan.row_limit;
+		return (uint64) state->plan.rows_hint;
+	}
+	if (gives_others(state))
+		return (uint64) state->plan.rows_hint;
+	scan->row_offset = state->to_skip;
+	state->to_skip = 0;
+	if (state->to_give == WC_NO_LIMIT)
+		return (uint64) state->plan.rows_hint;
+	scan->row_limit = state->to_give;
+	return state->to_give;
+}
+
+/* Opens the Scan, or finds that there is nothing to read. */
+static void
+start(WcScanState *state, ForeignScanState *node)
+{
+	WcScan		scan;
+	uint64		rows_hint;
+
+	if (state->limit != NULL)
+		wc_limit_evaluate(state->limit, node->ss.ps.ps_ExprContext, &state->to_skip, &state->to_give);
+	if (state->lookahead != NULL && find_prefetched(state, node))
+	{
+		state->prefetched = true;
+		return;
+	}
+	if ((state->limit != NULL && state->to_give == 0) || !describe(state, node, &scan))
+	{
+		state->done = true;
+		return;
+	}
+	rows_hint = set_limits(state, &scan);
+	open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
+}
+
+/* Does the row in the slot satisfy the clauses that ranges should have decided, and
+ * those that the engine should? */
+static bool
+passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
+{
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	econtext->ecxt_scantuple = slot;
+	if (state->recheck)
+		return ExecQual(node->fdw_recheck_quals, econtext);
+	return state->maker == NULL || state->prefetched || !wc_client_row_undecided(state->scan) ||
+		wc_filter_holds(state->maker, econtext);
+}
+
+/* Is a row that is wanted among those that OFFSET and LIMIT leave?  Counts it. */
+static bool
+is_given(WcScanState *state)
+{
+	if (state->to_skip > 0)
+	{
+		state->to_skip--;
+		return false;
+	}
+	if (state->to_give != WC_NO_LIMIT)
+		state->done = --state->to_give == 0;
+	return true;
+}
+
+static void
+forget_rows(WcScanState *state)
+{
+	if (state->kept != NULL)
+		wc_keptrows_free(state->kept);
+	state->kept = NULL;
+	state->next = 0;
+}
+
+static void
+keep_row(WcScanState *state, TupleTableSlot *slot)
+{
+	if (wc_keptrows_add(state->kept, slot->tts_values, slot->tts_isnull))
+		state->next++;
+	else
+	{
+		forget_rows(state);
+		state->keeps_none = true;
+	}
+}
+
+/* Stores the next row in the slot; false: there is none. */
+static bool
+next_row(WcScanState *state, TupleTableSlot *slot)
+{
+	if (state->prefetched)
+	{
+		MinimalTuple tuple = wc_prefetch_next(state->prefetch, &state->bounds);
+
+		if (tuple != NULL)
+			ExecForceStoreMinimalTuple(tuple, slot, false);
+		return tuple != NULL;
+	}
+	if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+		return false;
+	/* rows that the engine has left to skip because this one is undecided */
+	if (state->limit != NULL)
+		state->to_skip += wc_client_rows_owed(state->scan);
+	ExecStoreVirtualTuple(slot);
+	return true;
+}
+
+/* Called in the per-tuple memory context. */
+TupleTableSlot *
+widecolIterateForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (state->kept != NULL && wc_keptrows_get(state->kept, state->next, slot->tts_values, slot->tts_isnull))
+	{
+		state->next++;
+		return ExecStoreVirtualTuple(slot);
+	}
+	if (state->scan == NULL && !state->prefetched && !state->done)
+		start(state, node);
+	while (!state->done)
+	{
+		if (!next_row(state, slot))
+		{
+			state->done = true;
+			break;
+		}
+		if (passes_recheck(state, node, slot) && (state->limit == NULL || is_given(state)))
+		{
+			if (state->kept != NULL)
+				keep_row(state, slot);
+			/* a Get has no second row (a cell of it is one, in layout cell) */
+			if (state->bounds.point && state->resources.wrel->layout == WC_LAYOUT_ROW)
+				state->done = true;
+			break;
+		}
+		ExecClearTuple(slot);
+		ResetExprContext(node->ss.ps.ps_ExprContext);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return slot;
+}
+
+/* Memory as in widecolIterateForeignScan. */
+static void
+start_ahead(WcScanState *state, ForeignScanState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	start(state, node);
+	MemoryContextSwitchTo(old);
+}
+
+bool
+wc_scan_state_open_ahead(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+	bool		first = !state->asked;
+
+	state->asked = true;
+	if (state->scan == NULL && !state->prefetched && !state->done && state->lookahead == NULL &&
+		wc_client_scans_ahead())
+		start_ahead(state, node);
+	return first;
+}
+
+void
+widecolReScanForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	state->asked = false;
+	if (bms_overlap(node->ss.ps.chgParam, state->params))
+	{
+		state->bounds_known = false;
+		forget_rows(state);
+	}
+	else if (state->kept != NULL)
+	{
+		state->next = 0;
+		return;
+	}
+	else if (state->started && !state->keeps_none && state->lookahead == NULL)
+		state->kept = wc_keptrows_create(node->ss.ps.state->es_query_cxt,
+										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
+	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
+	{
+		state->filter_known = false;
+		if (state->prefetch != NULL)
+			wc_prefetch_reset(state->prefetch);
+	}
+	close_scan(state, node);
+	state->prefetched = false;
+	state->done = false;
+}
+
+void
+widecolEndForeignScan(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state == NULL)
+		return;
+	if (state->scan != NULL)
+		wc_client_scan_close(state->scan);
+	state->scan = NULL;
+	if (state->snapshot != NULL)
+		wc_client_snapshot_release(state->snapshot);
+	state->snapshot = NULL;
+	release_resources(&state->resources);
+}
+
+void
+wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats)
+{
+	add_stats(&((WcScanState *) node->fdw_state)->stats, stats);
+}
+
+bool
+wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state == NULL || !state->started)
+		return false;
+	*stats = state->stats;
+	if (state->scan != NULL)
+	{
+		WcClientScanStats current;
+
+		wc_client_scan_stats(state->scan, &current);
+		add_stats(stats, &current);
+	}
+	return true;
+}

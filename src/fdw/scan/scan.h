@@ -1,0 +1,33 @@
+/*
+ * fdw/scan/scan.h: what EXPLAIN, direct modifications and async.c want of a scan.
+ */
+#ifndef WC_FDW_SCAN_SCAN_H
+#define WC_FDW_SCAN_SCAN_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "client/client.h"
+
+/* Sums over all (re)scans so far; false when the scan has never been started.
+ * May cost a round trip.  Kept only under EXPLAIN ANALYZE. */
+extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats);
+
+/*
+ * For a direct modification, whose node has a scan's state and no scan: what would
+ * be asked of the engine (but for limits; it lives as long as the node), and the
+ * snapshot.  False: nothing.  recheck: the answer has more rows than are meant.
+ */
+extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck);
+
+/* Adds what such a modification has read. */
+extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
+
+/*
+ * Opens the Scan before its first row is wanted, unless so many are open already
+ * that this has to wait.  True: nobody has asked for that since the last rescan.
+ */
+extern bool wc_scan_state_open_ahead(ForeignScanState *node);
+
+#endif

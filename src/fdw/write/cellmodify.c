@@ -1,0 +1,240 @@
+/*
+ * fdw/write/cellmodify.c: INSERT, UPDATE and DELETE in layout 'cell'.
+ *
+ * A row of the foreign table is one version of a cell.  INSERT writes one (or,
+ * with a type other than Put, a delete marker), DELETE deletes exactly that
+ * version, UPDATE of value or ttl puts it anew at its own timestamp.
+ */
+#include "postgres.h"
+
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "fdw/relation/mapping.h"
+#include "fdw/write/modify.h"
+#include "fdw/write/rowread.h"
+
+static int
+find_column(const WcRelation *wrel, WcRole role)
+{
+	for (int i = 0; i < wrel->natts; i++)
+		if (wrel->columns[i].role == role)
+			return i;
+	return -1;
+}
+
+/* The position of a column that is there and not NULL, or -1. */
+static int
+given(const WcRelation *wrel, WcRole role, const bool *isnull)
+{
+	int			i = find_column(wrel, role);
+
+	return i >= 0 && !isnull[i] ? i : -1;
+}
+
+static int
+required(const WcRelation *wrel, WcRole role, const bool *isnull, const char *name)
+{
+	int			i = given(wrel, role, isnull);
+
+	if (i < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("null value in column \"%s\" of foreign table \"%s\"", name, wrel->relname),
+				 errdetail("A cell is known by row, family, qualifier and timestamp.")));
+	return i;
+}
+
+static void
+encode_row(WcModify *m, const Datum *values, const bool *isnull)
+{
+	WcRelation *wrel = m->wrel;
+	int			row = required(wrel, WC_ROLE_CELL_ROW, isnull, "row");
+
+	wc_rowwrite_start(&m->write);
+	wc_codec_encode(&wrel->columns[row].codec, values[row], &m->write.key);
+}
+
+/* The bytes of a column, in the memory of the row; empty when it is not given. */
+static WcSlice
+bytes_of(WcModify *m, WcRole role, const Datum *values, const bool *isnull)
+{
+	int			i = given(m->wrel, role, isnull);
+	WcBuf	   *scratch = &m->old.bytes;
+	char	   *copy;
+
+	if (i < 0)
+		return wc_slice(NULL, 0);
+	wc_buf_reset(scratch, WC_ROW_MAX);
+	wc_codec_encode(&m->wrel->columns[i].codec, values[i], scratch);
+	copy = MemoryContextAllocHuge(CurrentMemoryContext, Max(scratch->len, 1));
+	if (scratch->len > 0)
+		memcpy(copy, scratch->data, scratch->len);
+	return wc_slice(copy, scratch->len);
+}
+
+static uint32
+family_of(const WcModify *m, const Datum *values, const bool *isnull)
+{
+	const WcRelation *wrel = m->wrel;
+	int			i = given(wrel, WC_ROLE_CELL_FAMILY, isnull);
+	const WcFamilyDesc *family;
+	char	   *name;
+
+	if (i < 0)
+		return wrel->default_family;
+	name = TextDatumGetCString(values[i]);
+	family = wc_table_desc_family(wrel->desc, wc_text_to_utf8(name, strlen(name)));
+	if (family == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("family \"%s\" does not exist in stored table \"%s\"", name, wrel->table_name),
+				 errdetail("Its families are: %s.", wc_mapping_list_families(wrel->desc))));
+	return family->id;
+}
+
+static uint8
+type_of(const WcModify *m, const Datum *values, const bool *isnull)
+{
+	int			i = given(m->wrel, WC_ROLE_CELL_TYPE, isnull);
+	uint8_t		type = WC_PUT;
+	char	   *name;
+
+	if (i < 0)
+		return WC_PUT;
+	name = TextDatumGetCString(values[i]);
+	if (!wc_cell_type_parse(wc_slice_cstr(name), &type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid type of cell: \"%s\"", name),
+				 errhint("Valid types are: Put, Delete, DeleteColumn, DeleteFamily, DeleteFamilyVersion.")));
+	return type;
+}
+
+static int64
+ttl_of(const WcModify *m, const Datum *values, const bool *isnull)
+{
+	int			i = given(m->wrel, WC_ROLE_CELL_TTL, isnull);
+	Interval   *span;
+	int64		days;
+	int64		us;
+
+	if (i < 0)
+		return 0;
+	span = DatumGetIntervalP(values[i]);
+	days = (int64) span->month * DAYS_PER_MONTH + span->day;
+	if (pg_mul_s64_overflow(days, USECS_PER_DAY, &us) || pg_add_s64_overflow(us, span->time, &us))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("time to live of a cell is out of range")));
+	if (us <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time to live of a cell must be above zero")));
+	return us;
+}
+
+void
+wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot)
+{
+	const WcRelation *wrel = m->wrel;
+	const Datum *values = slot->tts_values;
+	const bool *isnull = slot->tts_isnull;
+	int			ts_column = given(wrel, WC_ROLE_CELL_TS, isnull);
+	int64		ts = ts_column >= 0 ? DatumGetInt64(values[ts_column]) : WC_TS_LATEST;
+	uint32		family;
+	uint8		type;
+	WcSlice		qualifier;
+
+	encode_row(m, values, isnull);
+	family = family_of(m, values, isnull);
+	type = type_of(m, values, isnull);
+	qualifier = bytes_of(m, WC_ROLE_CELL_QUALIFIER, values, isnull);
+	if (type != WC_PUT)
+	{
+		if (given(wrel, WC_ROLE_CELL_TTL, isnull) >= 0 ||
+			bytes_of(m, WC_ROLE_CELL_VALUE, values, isnull).len > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a cell of type %s has no value and no time to live", wc_cell_type_name(type))));
+		wc_rowwrite_delete(&m->write, (WcItemKind) type, family, qualifier, ts);
+	}
+	else
+	{
+		int			value = find_column(wrel, WC_ROLE_CELL_VALUE);
+
+		if (value >= 0 && isnull[value])
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("null value in column \"value\" of foreign table \"%s\"", wrel->relname),
+					 errdetail("NULL is the absence of a cell.")));
+		wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_of(m, values, isnull),
+							 bytes_of(m, WC_ROLE_CELL_VALUE, values, isnull));
+	}
+	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
+}
+
+/* Row, family, qualifier and timestamp of a cell that was read. */
+static void
+locate(WcModify *m, const Datum *values, const bool *isnull, uint32 *family, WcSlice *qualifier, int64 *ts)
+{
+	(void) required(m->wrel, WC_ROLE_CELL_FAMILY, isnull, "family");
+	(void) required(m->wrel, WC_ROLE_CELL_QUALIFIER, isnull, "qualifier");
+	*ts = DatumGetInt64(values[required(m->wrel, WC_ROLE_CELL_TS, isnull, "ts")]);
+	encode_row(m, values, isnull);
+	*family = family_of(m, values, isnull);
+	*qualifier = bytes_of(m, WC_ROLE_CELL_QUALIFIER, values, isnull);
+}
+
+void
+wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	const WcRelation *wrel = m->wrel;
+	uint32		family;
+	WcSlice		qualifier;
+	int64		ts;
+	int64		ttl_us;
+
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (col->role == WC_ROLE_CELL_VALUE || col->role == WC_ROLE_CELL_TTL ||
+			!wc_modify_changes(m, i, old, new) || !wc_modify_differs(i, old, new))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of foreign table \"%s\" cannot be updated", NameStr(col->name), wrel->relname),
+				 errdetail("In layout 'cell', UPDATE changes value and ttl."),
+				 errhint("Insert a new cell and delete the old one.")));
+	}
+	if (given(wrel, WC_ROLE_CELL_VALUE, new->tts_isnull) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("null value in column \"value\" of foreign table \"%s\"", wrel->relname),
+				 errdetail("NULL is the absence of a cell."),
+				 errhint("DELETE deletes the cell.")));
+	locate(m, old->tts_values, old->tts_isnull, &family, &qualifier, &ts);
+	if (find_column(wrel, WC_ROLE_CELL_TTL) >= 0)
+		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
+	else
+		ttl_us = wc_rowread_ttl(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
+								wc_modify_snapshot(m), m->pg_snapshot->curcid);
+	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_us,
+						 bytes_of(m, WC_ROLE_CELL_VALUE, new->tts_values, new->tts_isnull));
+	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
+}
+
+void
+wc_cellmodify_delete(WcModify *m)
+{
+	uint32		family;
+	WcSlice		qualifier;
+	int64		ts;
+
+	locate(m, m->values, m->isnull, &family, &qualifier, &ts);
+	wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, family, qualifier, ts);
+	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
+}

@@ -1,0 +1,415 @@
+/*
+ * fdw/write/direct.c: DELETE and UPDATE that change rows where they are.
+ *
+ * The engine gets the Scan and what every row of it gets: one request.  A row
+ * that has no value left needs the mark of such rows, one that had none loses it;
+ * so there are two forms of an UPDATE, for rows with other values and without.
+ *
+ * Where it turns out only now that rows have to be looked at (ranges that are not
+ * exact, a key that this foreign table cannot read, values that the engine
+ * cannot tell of, triggers that have changed
+ * rows, or want to know of changes) they are fetched and written one by one.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "fdw/fdw.h"
+#include "fdw/relation/keycontent.h"
+#include "fdw/scan/scan.h"
+#include "fdw/write/direct.h"
+#include "fdw/write/modify.h"
+
+typedef struct WcDirect
+{
+	MemoryContextCallback callback;
+	WcDirectPlan plan;
+	bool		evaluated;
+	Datum	   *values;			/* [natts], of the columns that are set */
+	bool	   *isnull;
+	WcBuf		keys;			/* these three come from malloc */
+	WcBuf		items;
+	WcBuf		items_bare;
+	bool		done;
+} WcDirect;
+
+static void
+free_buffers(void *arg)
+{
+	WcDirect   *d = arg;
+
+	wc_buf_free(&d->keys);
+	wc_buf_free(&d->items);
+	wc_buf_free(&d->items_bare);
+}
+
+void
+widecolBeginDirectModify(ForeignScanState *node, int eflags)
+{
+	ForeignScan *scan = castNode(ForeignScan, node->ss.ps.plan);
+	WcModify   *m;
+	WcDirect   *d;
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	m = wc_modify_open(node->ss.ps.state, node->resultRelInfo);
+	widecolBeginForeignScan(node, eflags);
+
+	old = MemoryContextSwitchTo(m->context);
+	d = m->direct = palloc0(sizeof(WcDirect));
+	d->callback.func = free_buffers;
+	d->callback.arg = d;
+	MemoryContextRegisterResetCallback(m->context, &d->callback);
+	wc_direct_plan_decode(scan, &d->plan);
+	d->values = palloc0(sizeof(Datum) * m->wrel->natts);
+	d->isnull = palloc0(sizeof(bool) * m->wrel->natts);
+	foreach(lc, d->plan.columns)
+		m->assigned = bms_add_member(m->assigned, lfirst_int(lc));
+	m->update_ready = true;
+	m->nested = wc_nested_open(node->ss.ps.state, m->wrel->desc->id);
+	MemoryContextSwitchTo(old);
+}
+
+void
+widecolEndDirectModify(ForeignScanState *node)
+{
+	if (node->fdw_state == NULL)
+		return;
+	widecolEndForeignScan(node);
+	wc_modify_close(node->resultRelInfo);
+}
+
+/* --- what is set ------------------------------------------------------------------ */
+
+/* Types whose values can be stored, all of them. */
+static bool
+always_stored(const WcCodec *codec)
+{
+	switch (codec->spec.type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case UUIDOID:
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+			return GetDatabaseEncoding() == PG_UTF8;
+		case BYTEAOID:
+			return codec->spec.encoding != WC_ENCODING_TEXT;
+		default:
+			return false;
+	}
+}
+
+/* May it fail to say what is set?  Where there is no row, it must not. */
+static bool
+may_fail(const WcModify *m)
+{
+	const WcDirectPlan *plan = &m->direct->plan;
+	ListCell   *lc;
+	ListCell   *le;
+
+	forboth(lc, plan->columns, le, plan->exprs)
+	{
+		Node	   *expr = lfirst(le);
+		bool		simple = IsA(expr, Const) ||
+		(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN);
+
+		if (!simple || !always_stored(&m->wrel->columns[lfirst_int(lc)].codec))
+			return true;
+	}
+	return false;
+}
+
+static void
+evaluate(ForeignScanState *node, WcModify *m)
+{
+	WcDirect   *d = m->direct;
+	MemoryContext old = MemoryContextSwitchTo(m->context);
+	ListCell   *lc;
+	ListCell   *le;
+
+	if (!d->evaluated)
+	{
+		forboth(lc, d->plan.columns, le, d->plan.exprs)
+		{
+			int			i = lfirst_int(lc);
+			ExprState  *expr = ExecInitExpr(lfirst(le), &node->ss.ps);
+
+			d->values[i] = ExecEvalExpr(expr, node->ss.ps.ps_ExprContext, &d->isnull[i]);
+		}
+	}
+	d->evaluated = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* --- in the engine ---------------------------------------------------------------- */
+
+static void
+add_column(WcScan *scan, const WcPutColumn *put)
+{
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].family == put->family && wc_slice_eq(scan->columns[i].qualifier, put->qualifier))
+			return;
+	scan->columns[scan->ncolumns].kind = WC_COLUMN_EXACT;
+	scan->columns[scan->ncolumns].family = put->family;
+	scan->columns[scan->ncolumns++].qualifier = put->qualifier;
+}
+
+/* Columns of which one is enough for a row to have a value, before it is changed
+ * or, if what is set is nothing, after. */
+static void
+choose_columns(WcModify *m, WcScan *scan, bool with_set)
+{
+	scan->columns = palloc0(sizeof(WcColumn) * (m->nputs + m->nshown + 1));
+	for (int i = 0; i < m->nputs; i++)
+		if (with_set || !bms_is_member(m->puts[i].index, m->assigned))
+			add_column(scan, &m->puts[i]);
+	for (int i = 0; i < m->nshown; i++)
+		add_column(scan, &m->shown[i]);
+}
+
+/* As update_in_place (rowmodify.c) does with each row. */
+static void
+make_update(WcModify *m, WcScan *scan)
+{
+	WcDirect   *d = m->direct;
+	WcRowWrite *w = &m->write;
+	bool		any_value = false;
+
+	wc_rowwrite_start(w);
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcPutColumn *put = &m->puts[i];
+
+		if (!bms_is_member(put->index, m->assigned))
+			continue;
+		if (d->isnull[put->index])
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
+		else
+			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, d->values[put->index]);
+		any_value |= !d->isnull[put->index];
+	}
+	wc_rowwrite_items(w, &d->items);
+	if (!any_value)
+		wc_rowmodify_put_marker(m);
+	else if (m->wrel->marker_column < 0)
+		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
+	wc_rowwrite_items(w, &d->items_bare);
+	if (!any_value || m->wrel->marker_column < 0)
+		choose_columns(m, scan, any_value);
+}
+
+static void
+make_delete(WcModify *m)
+{
+	wc_rowwrite_start(&m->write);
+	for (int i = 0; i < m->wrel->nfamilies; i++)
+		wc_rowwrite_delete(&m->write, WC_ITEM_DELETE_FAMILY, m->wrel->families[i], wc_slice(NULL, 0), WC_TS_LATEST);
+	wc_rowwrite_items(&m->write, &m->direct->items);
+	wc_rowwrite_items(&m->write, &m->direct->items_bare);
+}
+
+/* Where the column is in the scan, which has room for it; it is added when it is not there. */
+static uint32_t
+place_column(WcScan *scan, const WcColumn *column)
+{
+	uint32_t	at = 0;
+
+	while (at < scan->ncolumns && (scan->columns[at].family != column->family ||
+								   !wc_slice_eq(scan->columns[at].qualifier, column->qualifier)))
+		at++;
+	if (at == scan->ncolumns)
+		scan->columns[scan->ncolumns++] = *column;
+	return at;
+}
+
+/* The filter's columns, of those that the scan had, behind what it has now. */
+static void
+add_filter(WcScan *scan, const WcColumn *columns)
+{
+	WcFilter   *filter;
+	WcColumn   *all;
+
+	if (scan->filter == NULL)
+		return;
+	filter = palloc(sizeof(WcFilter));
+	*filter = *scan->filter;
+	filter->shown = scan->ncolumns;
+	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
+	all = palloc(sizeof(WcColumn) * (scan->ncolumns + filter->ncolumns));
+	memcpy(filter->columns, scan->filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
+	if (scan->ncolumns > 0)
+		memcpy(all, scan->columns, sizeof(WcColumn) * scan->ncolumns);
+	scan->columns = all;
+	for (uint32_t i = 0; i < filter->ncolumns; i++)
+	{
+		if (!filter->columns[i].in_key)
+			filter->columns[i].column = place_column(scan, &columns[filter->columns[i].column]);
+	}
+	scan->filter = filter;
+}
+
+/* Is there a row?  *undecided: the engine has found one that it cannot tell of. */
+static bool
+any_row(WcModify *m, const WcScan *scan, const WcColumn *columns, WcClientSnapshot *snapshot, bool *undecided)
+{
+	WcScan		first = *scan;
+	WcClientScan *client_scan;
+	WcSlice		row;
+	bool		found;
+
+	first.row_limit = 1;
+	add_filter(&first, columns);
+	client_scan = wc_client_scan_open(&first, snapshot, m->pg_snapshot->curcid, 1, CurrentMemoryContext);
+	found = wc_client_next_row(client_scan, &row);
+	*undecided = found && wc_client_row_undecided(client_scan);
+	wc_client_scan_close(client_scan);
+	return found;
+}
+
+/* False: rows have to be looked at, and nothing has been done. */
+static bool
+change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
+{
+	WcDirect   *d = m->direct;
+	bool		update = castNode(ForeignScan, node->ss.ps.plan)->operation == CMD_UPDATE;
+	WcClientModify modify = {.cid = m->pg_snapshot->curcid,.write_cid = m->cid};
+	WcClientScanStats stats;
+	WcClientSnapshot *snapshot;
+	const WcColumn *columns;
+	WcScan		scan;
+	bool		recheck;
+	bool		undecided;
+	bool		done;
+
+	*rows = 0;
+	if (!wc_scan_state_describe(node, &scan, &snapshot, &recheck))
+		return true;
+	if (recheck || wc_nested_wrote_any(m->nested) || wc_nested_is_watched(m->estate, m->wrel->desc->id) ||
+		!wc_client_modifies() || !wc_keycontent_encode(m->wrel, &d->keys))
+		return false;
+
+	/* whether the row is there is enough, but for what make_update wants to know */
+	columns = scan.columns;
+	scan.ncolumns = 0;
+	scan.columns = NULL;
+	scan.versions = 1;
+	scan.want_ts = false;
+	scan.key_only = true;
+	if (update)
+	{
+		if (may_fail(m))
+		{
+			if (!any_row(m, &scan, columns, snapshot, &undecided))
+				return true;
+			if (undecided)
+				return false;
+		}
+		evaluate(node, m);
+		make_update(m, &scan);
+	}
+	else
+		make_delete(m);
+	add_filter(&scan, columns);
+	modify.scan = &scan;
+	modify.snapshot = snapshot;
+	modify.keys = wc_buf_slice(&d->keys);
+	modify.items = wc_buf_slice(&d->items);
+	modify.items_bare = wc_buf_slice(&d->items_bare);
+	done = wc_client_modify(m->wrel->desc, &modify, rows, &stats);
+	wc_scan_state_count(node, &stats);
+	return done;
+}
+
+/* --- row by row ------------------------------------------------------------------- */
+
+static void
+change_row(ForeignScanState *node, WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	int			x = -1;
+
+	slot_getallattrs(old);
+	if (new == NULL)
+	{
+		m->values = old->tts_values;
+		m->isnull = old->tts_isnull;
+		wc_rowmodify_delete(m);
+		return;
+	}
+	evaluate(node, m);
+	ExecClearTuple(new);
+	memcpy(new->tts_values, old->tts_values, sizeof(Datum) * m->wrel->natts);
+	memcpy(new->tts_isnull, old->tts_isnull, sizeof(bool) * m->wrel->natts);
+	while ((x = bms_next_member(m->assigned, x)) >= 0)
+	{
+		new->tts_values[x] = m->direct->values[x];
+		new->tts_isnull[x] = m->direct->isnull[x];
+	}
+	ExecStoreVirtualTuple(new);
+	wc_rowmodify_update(m, old, new);
+}
+
+static uint64
+change_rows(ForeignScanState *node, WcModify *m)
+{
+	TupleTableSlot *new = NULL;
+	TupleTableSlot *old;
+	uint64		rows = 0;
+
+	/* the current memory goes with each row */
+	if (castNode(ForeignScan, node->ss.ps.plan)->operation == CMD_UPDATE)
+	{
+		MemoryContext context = MemoryContextSwitchTo(m->context);
+
+		new = MakeSingleTupleTableSlot(RelationGetDescr(node->ss.ss_currentRelation), &TTSOpsVirtual);
+		MemoryContextSwitchTo(context);
+	}
+	for (;;)
+	{
+		ResetExprContext(node->ss.ps.ps_ExprContext);
+		CHECK_FOR_INTERRUPTS();
+		old = widecolIterateForeignScan(node);
+		if (TupIsNull(old))
+			break;
+		change_row(node, m, old, new);
+		rows++;
+	}
+	if (new != NULL)
+		ExecDropSingleTupleTableSlot(new);
+	return rows;
+}
+
+/* --- the callback ----------------------------------------------------------------- */
+
+/* Changes all rows at once; there is none to give. */
+TupleTableSlot *
+widecolIterateDirectModify(ForeignScanState *node)
+{
+	WcModify   *m = node->resultRelInfo->ri_FdwState;
+	WcDirect   *d = m->direct;
+	uint64		rows;
+
+	if (!d->done)
+	{
+		d->done = true;
+		if (!change_in_engine(node, m, &rows))
+			rows = change_rows(node, m);
+		if (d->plan.set_processed)
+			node->ss.ps.state->es_processed += rows;
+		if (node->ss.ps.instrument != NULL)
+			node->ss.ps.instrument->tuplecount += rows;
+	}
+	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+}

@@ -1,0 +1,165 @@
+/*
+ * fdw/write/keymove.c: UPDATE of a key column.
+ *
+ * The row goes to its new key with all cells of the mapped families, those that
+ * no column maps included, and takes the place of a row that is there already.
+ * Cells get new timestamps: under their old ones a deletion of the new key's
+ * earlier row would hide them.
+ *
+ * One statement may move row 1 to 2 and row 2 to 3, in any order.  What a row
+ * has is read at the statement's snapshot, so it is what was there before; and
+ * when row 2 is moved after row 1 took its place, its old key must not be
+ * deleted: the statement remembers the keys that it has moved rows to.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "utils/memutils.h"
+
+#include "base/clock.h"
+#include "fdw/write/modify.h"
+#include "fdw/write/rowread.h"
+
+typedef struct MovedKey
+{
+	WcSlice		key;
+	char		status;
+} MovedKey;
+
+#define SH_PREFIX movedkeys
+#define SH_ELEMENT_TYPE MovedKey
+#define SH_KEY_TYPE WcSlice
+#define SH_KEY key
+#define SH_HASH_KEY(table, k) hash_bytes((k).data, (int) (k).len)
+#define SH_EQUAL(table, a, b) wc_slice_eq(a, b)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+static bool
+was_moved_to(const WcModify *m, WcSlice key)
+{
+	return m->moved && movedkeys_lookup(m->moved, key) != NULL;
+}
+
+static void
+remember_moved(WcModify *m, WcSlice key)
+{
+	MovedKey   *entry;
+	bool		found;
+
+	if (m->moved == NULL)
+		m->moved = movedkeys_create(m->context, 256, NULL);
+	entry = movedkeys_insert(m->moved, key, &found);
+	if (!found)
+	{
+		char	   *copy = MemoryContextAlloc(m->context, key.len);
+
+		memcpy(copy, key.data, key.len);
+		entry->key = wc_slice(copy, key.len);
+	}
+}
+
+/* Will this UPDATE write the cell by itself (or is it the marker)? */
+static bool
+is_rewritten(const WcModify *m, const WcCell *cell, TupleTableSlot *old, TupleTableSlot *new)
+{
+	const WcRelation *wrel = m->wrel;
+
+	for (int i = 0; i < m->nputs; i++)
+		if (m->puts[i].family == cell->family && wc_slice_eq(m->puts[i].qualifier, cell->qualifier))
+			return wrel->columns[m->puts[i].index].role == WC_ROLE_KEY ||
+				wc_modify_changes(m, m->puts[i].index, old, new);
+	for (int i = 0; i < m->nshown; i++)
+		if (m->shown[i].family == cell->family && wc_slice_eq(m->shown[i].qualifier, cell->qualifier))
+			return false;
+	if (cell->family == wrel->default_family && cell->qualifier.len == 0 && cell->value.len == 0)
+		return true;
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		const WcRelColumn *map = m->maps[i].column;
+
+		if (map->family == cell->family && wc_slice_starts_with(cell->qualifier, map->qualifier))
+			return wc_modify_changes(m, map->attnum - 1, old, new);
+	}
+	return false;
+}
+
+/* What is left of a cell's time to live; 0: it has none. */
+static int64
+remaining_ttl(const WcCell *cell)
+{
+	int64		now;
+
+	if (cell->ttl_us == 0)
+		return 0;
+	now = wc_clock_wall_us() + wc_client_clock_offset_us();
+	return Max(cell->ts + cell->ttl_us - now, 1);
+}
+
+/* Puts all that the new row has; false when that is nothing. */
+static bool
+put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	WcClientSnapshot *snapshot = wc_modify_snapshot(m);
+	int			ncells;
+	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->old.key), NULL, 0, snapshot,
+										 m->pg_snapshot->curcid, &ncells);
+	bool		any = false;
+
+	for (int i = 0; i < ncells; i++)
+	{
+		if (is_rewritten(m, &cells[i], old, new))
+			continue;
+		wc_rowwrite_put_cell(&m->write, cells[i].family, cells[i].qualifier, WC_TS_LATEST,
+							 remaining_ttl(&cells[i]), cells[i].value);
+		any = true;
+	}
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcPutColumn *put = &m->puts[i];
+		bool		original = m->wrel->columns[put->index].role == WC_ROLE_KEY;
+
+		if (new->tts_isnull[put->index] || !(original || wc_modify_changes(m, put->index, old, new)))
+			continue;
+		wc_rowwrite_put(&m->write, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
+		any = true;
+	}
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		int			index = m->maps[i].column->attnum - 1;
+		WcMapEntry *entries;
+		int			n;
+
+		if (!wc_modify_changes(m, index, old, new))
+			continue;
+		n = wc_mapwrite_entries(&m->maps[i], m->wrel, new->tts_values[index], new->tts_isnull[index], &entries);
+		wc_mapwrite_put(&m->maps[i], &m->write, entries, n);
+		any |= n > 0;
+	}
+	return any;
+}
+
+void
+wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	const WcRelation *wrel = m->wrel;
+
+	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull);
+
+	/* looking needs the buffers of the old row's writer, but not its key */
+	for (int i = 0; i < wrel->nfamilies; i++)
+		wc_rowwrite_clear(&m->write, WC_ITEM_CLEAR_FAMILY, wrel->families[i], wc_slice(NULL, 0));
+	if (!put_new_row(m, old, new))
+		wc_rowmodify_put_marker(m);
+
+	if (!was_moved_to(m, wc_buf_slice(&m->old.key)))
+	{
+		for (int i = 0; i < wrel->nfamilies; i++)
+			wc_rowwrite_delete(&m->old, WC_ITEM_DELETE_FAMILY, wrel->families[i], wc_slice(NULL, 0), WC_TS_LATEST);
+		wc_rowwrite_send(&m->old, m->cid, NULL, 0);
+	}
+	wc_rowmodify_send(m);
+	remember_moved(m, wc_buf_slice(&m->write.key));
+}

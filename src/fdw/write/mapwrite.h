@@ -1,0 +1,47 @@
+/*
+ * fdw/write/mapwrite.h: jsonb and hstore maps as cells.
+ *
+ * A member is a qualifier and its value: strings as they are, numbers and
+ * booleans as their text, arrays and objects as JSON text; null members are
+ * left out.  All text is UTF-8.
+ */
+#ifndef WC_FDW_WRITE_MAPWRITE_H
+#define WC_FDW_WRITE_MAPWRITE_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "fdw/relation/relation.h"
+#include "fdw/write/rowwrite.h"
+
+typedef struct WcMapWriter
+{
+	const WcRelColumn *column;
+	FmgrInfo	to_jsonb;		/* of an hstore */
+} WcMapWriter;
+
+typedef struct WcMapEntry
+{
+	WcSlice		qualifier;
+	WcSlice		value;
+} WcMapEntry;
+
+/* Needs CurrentMemoryContext to live as long as the writer. */
+extern void wc_mapwrite_init(WcMapWriter *m, const WcRelColumn *column);
+
+/*
+ * The entries in order of their qualifiers, distinct; palloc'd.  NULL is the
+ * empty map.  22023 for what cannot be stored: no object, a qualifier that
+ * another column maps or that lacks the prefix.
+ */
+extern int	wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries);
+
+/* Puts all entries. */
+extern void wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *entries, int n);
+
+/* Puts and deletes what differs between two maps. */
+extern void wc_mapwrite_diff(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *old, int nold,
+							 const WcMapEntry *new, int nnew);
+
+#endif

@@ -1,0 +1,528 @@
+/*
+ * fdw/write/modify.c: PostgreSQL's callbacks for INSERT, UPDATE, DELETE, COPY, TRUNCATE.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "foreign/foreign.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/appendinfo.h"
+#include "parser/parsetree.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "fdw/fdw.h"
+#include "fdw/write/modify.h"
+
+/* --- planning ---------------------------------------------------------------*/
+
+#define WHOLEROW "wholerow"		/* as PostgreSQL calls it too */
+
+/* Children of one parent may have different key columns: the name says all that
+ * a Var does, so that equal names mean equal Vars. */
+static const char *
+junk_name(char *buf, size_t size, const WcRelColumn *col)
+{
+	snprintf(buf, size, "widecol_%d_%u_%d_%u", col->attnum, col->type, col->typmod, col->collation);
+	return buf;
+}
+
+bool
+wc_modify_identifies(const WcRelation *wrel, int i)
+{
+	switch (wrel->columns[i].role)
+	{
+		case WC_ROLE_KEY:
+		case WC_ROLE_CELL_ROW:
+		case WC_ROLE_CELL_FAMILY:
+		case WC_ROLE_CELL_QUALIFIER:
+		case WC_ROLE_CELL_TS:
+			return true;
+		case WC_ROLE_RAW_KEY:
+			return wrel->nkeys == 0;
+		default:
+			return false;
+	}
+}
+
+/* Of the DELETE that is being planned: has some foreign table of its tree triggers? */
+static struct
+{
+	PlannerInfo *root;			/* NULL: not known yet */
+	bool		triggers;
+}			tree;
+
+static void
+forget_tree(void *arg)
+{
+	if (tree.root == arg)
+		tree.root = NULL;
+}
+
+static bool
+tree_has_triggers(PlannerInfo *root)
+{
+	RangeTblEntry *target = planner_rt_fetch(root->parse->resultRelation, root);
+	MemoryContextCallback *callback;
+	ListCell   *lc;
+
+	if (tree.root == root)
+		return tree.triggers;
+	tree.triggers = false;
+	foreach(lc, find_all_inheritors(target->relid, NoLock, NULL))
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_FOREIGN_TABLE &&
+			((Form_pg_class) GETSTRUCT(tuple))->relhastriggers)
+			tree.triggers = true;
+		ReleaseSysCache(tuple);
+	}
+	callback = MemoryContextAlloc(root->planner_cxt, sizeof(*callback));
+	callback->func = forget_tree;
+	callback->arg = root;
+	MemoryContextRegisterResetCallback(root->planner_cxt, callback);
+	tree.root = root;
+	return tree.triggers;
+}
+
+/*
+ * Does the DELETE need the old row?  For triggers PostgreSQL sees to it, but only
+ * in the very table that has them, and then expects it of all of the tree.
+ */
+static bool
+needs_whole_row(PlannerInfo *root, Index rtindex)
+{
+	return root->parse->returningList != NIL ||
+		(rtindex != root->parse->resultRelation && tree_has_triggers(root));
+}
+
+/*
+ * A DELETE gets the identifying columns.  An UPDATE gets the whole old row from
+ * PostgreSQL anyway.
+ */
+void
+widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte,
+							   Relation target_relation)
+{
+	WcRelation *wrel;
+	char		name[NAMEDATALEN];
+
+	if (root->parse->commandType != CMD_DELETE)
+		return;
+	wrel = wc_relation_open(target_relation);
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (wc_modify_identifies(wrel, i))
+			add_row_identity_var(root,
+								 makeVar(rtindex, col->attnum, col->type, col->typmod, col->collation, 0),
+								 rtindex, junk_name(name, sizeof(name), col));
+	}
+	wc_relation_close(wrel);
+	if (needs_whole_row(root, rtindex))
+		add_row_identity_var(root, makeVar(rtindex, InvalidAttrNumber, RECORDOID, -1, InvalidOid, 0),
+							 rtindex, WHOLEROW);
+}
+
+List *
+widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
+{
+	/* all that has to be known is in the plan node itself */
+	return NIL;
+}
+
+static bool
+has_cell_columns(Relation rel, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (get_attnum(RelationGetRelid(rel), names[i]) == InvalidAttrNumber)
+			return false;
+	return true;
+}
+
+/* Called for each statement: looks at no more options than it must. */
+int
+widecolIsForeignRelUpdatable(Relation rel)
+{
+	static const char *const cell[] = {"row", "family", "qualifier", "ts", "value"};
+	bool		cells = false;
+	bool		raw = false;
+	int			events = 0;
+	ListCell   *lc;
+
+	foreach(lc, GetForeignTable(RelationGetRelid(rel))->options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		if (strcmp(def->defname, "layout") == 0)
+			cells = strcmp(defGetString(def), "cell") == 0;
+		else if (strcmp(def->defname, "raw") == 0)
+			raw = defGetBoolean(def);
+	}
+	if (!cells)
+		return (1 << CMD_INSERT) | (1 << CMD_UPDATE) | (1 << CMD_DELETE);
+	if (has_cell_columns(rel, cell, 1))
+		events |= 1 << CMD_INSERT;
+	if (!raw && has_cell_columns(rel, cell, 4))
+		events |= 1 << CMD_DELETE;
+	if (!raw && has_cell_columns(rel, cell, 5))
+		events |= 1 << CMD_UPDATE;
+	return events;
+}
+
+/* --- state ------------------------------------------------------------------*/
+
+WcModify *
+wc_modify_open(EState *estate, ResultRelInfo *rinfo)
+{
+	MemoryContext context = AllocSetContextCreate(estate->es_query_cxt, "widecol modify", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	WcModify   *m = palloc0(sizeof(WcModify));
+
+	wc_client_require_writable();
+	m->context = context;
+	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
+	m->wrel = wc_relation_open(rinfo->ri_RelationDesc);
+	m->estate = estate;
+	m->pg_snapshot = estate->es_snapshot;
+
+	/* COPY has an executor state, but no plan and no command id in it */
+	m->cid = estate->es_plannedstmt ? estate->es_output_cid : GetCurrentCommandId(true);
+	wc_rowwrite_init(&m->write, m->wrel->desc);
+	wc_rowwrite_init(&m->old, m->wrel->desc);
+	if (m->wrel->layout == WC_LAYOUT_ROW)
+		wc_rowmodify_init(m);
+	MemoryContextSwitchTo(old);
+	m->uses = 1;
+	rinfo->ri_FdwState = m;
+	return m;
+}
+
+void
+wc_modify_close(ResultRelInfo *rinfo)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+
+	if (m == NULL || --m->uses > 0)
+		return;
+	rinfo->ri_FdwState = NULL;
+	if (m->snapshot)
+		wc_client_snapshot_release(m->snapshot);
+	wc_relation_close(m->wrel);
+	MemoryContextDelete(m->context);
+}
+
+static void
+find_junk(WcModify *m, List *targetlist)
+{
+	WcRelation *wrel = m->wrel;
+	MemoryContext old = MemoryContextSwitchTo(m->context);
+	char		name[NAMEDATALEN];
+
+	m->junk = palloc0(sizeof(AttrNumber) * wrel->natts);
+	m->values = palloc0(sizeof(Datum) * wrel->natts);
+	m->isnull = palloc0(sizeof(bool) * wrel->natts);
+	for (int i = 0; i < wrel->natts; i++)
+		if (wc_modify_identifies(wrel, i))
+			m->junk[i] = ExecFindJunkAttributeInTlist(targetlist,
+													  junk_name(name, sizeof(name), &wrel->columns[i]));
+	m->wholerow = ExecFindJunkAttributeInTlist(targetlist, WHOLEROW);
+	MemoryContextSwitchTo(old);
+}
+
+void
+widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
+						  int subplan_index, int eflags)
+{
+	ModifyTable *plan = castNode(ModifyTable, mtstate->ps.plan);
+	WcModify   *m;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	m = wc_modify_open(mtstate->ps.state, rinfo);
+	m->operation = mtstate->operation;
+	m->do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
+	if (mtstate->operation == CMD_DELETE)
+		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
+	m->touched = wc_touched_open(mtstate);
+	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
+		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
+}
+
+void
+widecolEndForeignModify(EState *estate, ResultRelInfo *rinfo)
+{
+	wc_modify_close(rinfo);
+}
+
+/* COPY, and rows that are routed to a partition (which may be the target of an
+ * UPDATE at the same time, and then has a state). */
+void
+widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+
+	if (m != NULL)
+	{
+		m->uses++;
+		return;
+	}
+	m = wc_modify_open(mtstate->ps.state, rinfo);
+	m->operation = mtstate->operation;
+	if (mtstate->ps.plan)
+		m->do_nothing = castNode(ModifyTable, mtstate->ps.plan)->onConflictAction == ONCONFLICT_NOTHING;
+}
+
+void
+widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
+{
+	wc_modify_close(rinfo);
+}
+
+WcClientSnapshot *
+wc_modify_snapshot(WcModify *m)
+{
+	if (m->snapshot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(m->context);
+
+		m->snapshot = wc_client_snapshot(m->pg_snapshot);
+		MemoryContextSwitchTo(old);
+	}
+	return m->snapshot;
+}
+
+/* --- rows -------------------------------------------------------------------*/
+
+/* PostgreSQL leaves the constraints of foreign tables to the wrapper, and the row
+ * security policies of a partition's parent (which are for UPDATE when that
+ * moves a row here). */
+static void
+check_constraints(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, bool insert)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+	Relation	rel = rinfo->ri_RelationDesc;
+
+	if (rinfo->ri_WithCheckOptions != NIL)
+		ExecWithCheckOptions(m->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK,
+							 rinfo, slot, estate);
+	if (RelationGetDescr(rel)->constr)
+		ExecConstraints(rinfo, slot, estate);
+
+	/* a routed row is in the right partition unless a trigger has changed it */
+	if (rel->rd_rel->relispartition &&
+		(!insert || rinfo->ri_RootResultRelInfo == NULL ||
+		 (rinfo->ri_TrigDesc && rinfo->ri_TrigDesc->trig_insert_before_row)))
+		ExecPartitionCheck(rinfo, slot, estate, true);
+}
+
+static MemoryContext
+begin_row(WcModify *m)
+{
+	MemoryContextReset(m->row_context);
+	return MemoryContextSwitchTo(m->row_context);
+}
+
+/* The raw key beside parts is what the parts make: RETURNING and triggers see it. */
+static void
+show_raw_key(const WcModify *m, const ResultRelInfo *rinfo, TupleTableSlot *slot)
+{
+	const WcRelation *wrel = m->wrel;
+	WcSlice		key = wc_buf_slice(&m->write.key);
+	int			natts = slot->tts_tupleDescriptor->natts;
+	Datum	   *values;
+	bool	   *isnull;
+	bytea	   *raw;
+
+	if (wrel->raw_key < 0 || wrel->nkeys == 0 || (rinfo->ri_projectReturning == NULL && rinfo->ri_TrigDesc == NULL))
+		return;
+	values = palloc(natts * sizeof(Datum));
+	isnull = palloc(natts * sizeof(bool));
+	raw = palloc(VARHDRSZ + key.len);
+	SET_VARSIZE(raw, VARHDRSZ + key.len);
+	memcpy(VARDATA(raw), key.data, key.len);
+	for (int i = 0; i < natts; i++)
+	{
+		Form_pg_attribute attr = TupleDescAttr(slot->tts_tupleDescriptor, i);
+
+		isnull[i] = slot->tts_isnull[i];
+		values[i] = isnull[i] ? (Datum) 0 : datumCopy(slot->tts_values[i], attr->attbyval, attr->attlen);
+	}
+	values[wrel->raw_key] = PointerGetDatum(raw);
+	isnull[wrel->raw_key] = false;
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, isnull, natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	ExecMaterializeSlot(slot);
+}
+
+TupleTableSlot *
+widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+	MemoryContext old;
+	bool		inserted = true;
+
+	check_constraints(estate, rinfo, slot, true);
+	slot_getallattrs(slot);
+	old = begin_row(m);
+	if (m->wrel->layout == WC_LAYOUT_ROW)
+		inserted = wc_rowmodify_insert(m, slot);
+	else
+		wc_cellmodify_insert(m, slot);
+	if (inserted && m->wrel->layout == WC_LAYOUT_ROW)
+		show_raw_key(m, rinfo, slot);
+	MemoryContextSwitchTo(old);
+	return inserted ? slot : NULL;
+}
+
+static void
+prepare_update(WcModify *m, EState *estate, ResultRelInfo *rinfo)
+{
+	Bitmapset  *columns = ExecGetAllUpdatedCols(rinfo, estate);
+	MemoryContext old = MemoryContextSwitchTo(m->context);
+	int			bit = -1;
+
+	while ((bit = bms_next_member(columns, bit)) >= 0)
+	{
+		AttrNumber	attnum = bit + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			m->assigned = bms_add_member(m->assigned, attnum - 1);
+	}
+	m->triggers = rinfo->ri_TrigDesc && rinfo->ri_TrigDesc->trig_update_before_row;
+	m->update_ready = true;
+	MemoryContextSwitchTo(old);
+}
+
+bool
+wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new)
+{
+	Form_pg_attribute att = TupleDescAttr(new->tts_tupleDescriptor, i);
+
+	if (att->attisdropped)
+		return false;
+	if (old->tts_isnull[i] || new->tts_isnull[i])
+		return old->tts_isnull[i] != new->tts_isnull[i];
+	return !datum_image_eq(old->tts_values[i], new->tts_values[i], att->attbyval, att->attlen);
+}
+
+bool
+wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new)
+{
+	return bms_is_member(i, m->assigned) || (m->triggers && wc_modify_differs(i, old, new));
+}
+
+TupleTableSlot *
+widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+	TupleTableSlot *old_slot = rinfo->ri_oldTupleSlot;
+	MemoryContext old;
+
+	check_constraints(estate, rinfo, slot, false);
+	if (!m->update_ready)
+		prepare_update(m, estate, rinfo);
+	slot_getallattrs(slot);
+	slot_getallattrs(old_slot);
+	old = begin_row(m);
+	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, old_slot->tts_tupleDescriptor,
+											   old_slot->tts_values, old_slot->tts_isnull))
+		slot = NULL;
+	else if (m->wrel->layout == WC_LAYOUT_ROW)
+		wc_rowmodify_update(m, old_slot, slot);
+	else
+		wc_cellmodify_update(m, old_slot, slot);
+	if (slot != NULL && m->wrel->layout == WC_LAYOUT_ROW)
+		show_raw_key(m, rinfo, slot);
+	MemoryContextSwitchTo(old);
+	return slot;
+}
+
+/* The old row, for RETURNING. */
+static void
+store_old_row(const WcModify *m, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	HeapTuple	tuple = palloc0(sizeof(HeapTupleData));
+	bool		isnull;
+	Datum		datum = ExecGetJunkAttribute(planSlot, m->wholerow, &isnull);
+
+	if (isnull)
+		elog(ERROR, "wholerow is NULL");
+	tuple->t_data = DatumGetHeapTupleHeader(datum);
+	tuple->t_len = HeapTupleHeaderGetDatumLength(tuple->t_data);
+	ItemPointerSetInvalid(&tuple->t_self);
+	tuple->t_tableOid = RelationGetRelid(rinfo->ri_RelationDesc);
+	ExecForceStoreHeapTuple(tuple, slot, false);
+}
+
+TupleTableSlot *
+widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+	MemoryContext old = begin_row(m);
+
+	for (int i = 0; i < m->wrel->natts; i++)
+	{
+		m->isnull[i] = true;
+		if (AttributeNumberIsValid(m->junk[i]))
+			m->values[i] = ExecGetJunkAttribute(planSlot, m->junk[i], &m->isnull[i]);
+	}
+	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, RelationGetDescr(rinfo->ri_RelationDesc),
+											   m->values, m->isnull))
+	{
+		MemoryContextSwitchTo(old);
+		return NULL;
+	}
+	if (m->wrel->layout == WC_LAYOUT_ROW)
+		wc_rowmodify_delete(m);
+	else
+		wc_cellmodify_delete(m);
+	if (AttributeNumberIsValid(m->wholerow) && rinfo->ri_projectReturning)
+		store_old_row(m, rinfo, slot, planSlot);
+	MemoryContextSwitchTo(old);
+	return slot;
+}
+
+/* --- TRUNCATE ---------------------------------------------------------------*/
+
+void
+widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
+{
+	List	   *done = NIL;		/* several foreign tables may map one stored table */
+	ListCell   *lc;
+
+	foreach(lc, rels)
+	{
+		WcRelation *wrel = wc_relation_open(lfirst(lc));
+
+		if (wrel->constant_parts > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\", which shows one record type only", wrel->relname),
+					 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
+							   wrel->table_name),
+					 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
+		if (!list_member_oid(done, (Oid) wrel->desc->id))
+		{
+			done = lappend_oid(done, (Oid) wrel->desc->id);
+			wc_client_truncate_table(wrel->desc);
+		}
+		wc_relation_close(wrel);
+	}
+}

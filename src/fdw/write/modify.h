@@ -1,0 +1,118 @@
+/*
+ * fdw/write/modify.h: the state of INSERT, UPDATE, DELETE and COPY on one foreign table.
+ *
+ * modify.c has PostgreSQL's callbacks, rowmodify.c and cellmodify.c what they
+ * mean in the two layouts.  The latter are called with a memory context that is
+ * reset before the next row; slots are deformed.
+ */
+#ifndef WC_FDW_WRITE_MODIFY_H
+#define WC_FDW_WRITE_MODIFY_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+#include "client/client.h"
+#include "fdw/relation/relation.h"
+#include "fdw/write/mapwrite.h"
+#include "fdw/write/nested.h"
+#include "fdw/write/rowwrite.h"
+#include "fdw/write/touched.h"
+
+/* A column whose value is a cell: VALUE, or the original of a hashed key part. */
+typedef struct WcPutColumn
+{
+	int			index;			/* in wrel->columns */
+	uint32		family;
+	WcSlice		qualifier;
+	WcCodec    *codec;
+	bool		in_map;			/* inside of what a map column clears */
+} WcPutColumn;
+
+struct movedkeys_hash;
+struct WcDirect;
+
+typedef struct WcModify
+{
+	WcRelation *wrel;
+	int			uses;			/* callers of Begin... that have not called End... */
+	MemoryContext context;		/* of the statement; this struct is in it */
+	MemoryContext row_context;	/* of one row */
+	CmdType		operation;		/* the statement's; direct modifications: not set */
+	CommandId	cid;			/* likewise */
+	const EState *estate;		/* likewise */
+	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
+	WcClientSnapshot *snapshot; /* of pg_snapshot, once it was needed */
+	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
+
+	WcRowWrite	write;			/* the row being written */
+	WcRowWrite	old;			/* the one it comes from, when its key changes */
+
+	/* layout row: columns by what writing them means, each in order of cells */
+	int			nputs;
+	WcPutColumn *puts;
+	int			nshown;			/* cells that are shown only, by TIMESTAMP and VERSIONS columns */
+	WcPutColumn *shown;			/* without codec */
+	int			nmaps;
+	WcMapWriter *maps;
+	bool		short_hash;		/* some key part is a hash under 8 bytes */
+	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
+
+	WcTouched  *touched;		/* rows the statement has changed, NULL: not needed */
+	WcNested   *nested;			/* rows that statements inside of it have changed, NULL: not needed */
+
+	struct WcDirect *direct;	/* direct.c's own */
+
+	/* UPDATE */
+	bool		update_ready;	/* the next two are set */
+	bool		triggers;		/* BEFORE ROW triggers may change any column */
+	Bitmapset  *assigned;		/* bit attnum - 1: in SET, or generated */
+
+	/* DELETE: where the subplan's row has the identifying columns */
+	AttrNumber *junk;			/* [natts], InvalidAttrNumber: not there */
+	AttrNumber	wholerow;
+	Datum	   *values;			/* [natts], filled from junk */
+	bool	   *isnull;
+} WcModify;
+
+/* Bytes of a hash from which on it is taken for the original. */
+#define WC_HASH_TRUSTED 8
+
+/* Does column i (attnum - 1) say which row, or cell, is meant? */
+extern bool wc_modify_identifies(const WcRelation *wrel, int i);
+
+/* Is column i (attnum - 1) to be written by this UPDATE? */
+extern bool wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new);
+
+/* Has column i another value? */
+extern bool wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new);
+
+/* The statement's snapshot in the engine, held to its end. */
+extern WcClientSnapshot *wc_modify_snapshot(WcModify *m);
+
+/* The state of a statement (or of rows routed) that writes to this table, in its
+ * ri_FdwState; counted: what was opened must be closed. */
+extern WcModify *wc_modify_open(EState *estate, ResultRelInfo *rinfo);
+extern void wc_modify_close(ResultRelInfo *rinfo);
+
+/* rowmodify.c.  insert is false when ON CONFLICT DO NOTHING does nothing. */
+extern void wc_rowmodify_init(WcModify *m);
+extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
+extern void wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
+extern void wc_rowmodify_delete(WcModify *m);
+
+/* keymove.c: the row goes from the key m->old.key to m->write.key. */
+extern void wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
+
+/* Parts of rowmodify.c that a move needs too. */
+extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull);
+extern void wc_rowmodify_put_marker(WcModify *m);
+extern void wc_rowmodify_send(WcModify *m);
+
+/* cellmodify.c */
+extern void wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot);
+extern void wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
+extern void wc_cellmodify_delete(WcModify *m);
+
+#endif

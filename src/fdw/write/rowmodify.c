@@ -1,0 +1,452 @@
+/*
+ * fdw/write/rowmodify.c: INSERT, UPDATE and DELETE in layout 'row'.
+ *
+ * INSERT leaves the row, as the foreign table sees it, exactly as given: what is
+ * NULL is cleared.  UPDATE writes what changed.  DELETE takes the mapped
+ * families.  A row without any value keeps a marker cell, so that it is there.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "fdw/write/modify.h"
+#include "fdw/write/rowread.h"
+
+/* --- set-up -----------------------------------------------------------------*/
+
+static int
+compare_places(const void *a, const void *b)
+{
+	const WcPutColumn *x = a;
+	const WcPutColumn *y = b;
+
+	if (x->family != y->family)
+		return x->family < y->family ? -1 : 1;
+	return wc_slice_cmp(x->qualifier, y->qualifier);
+}
+
+static bool
+inside_a_map(const WcModify *m, const WcRelColumn *col)
+{
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		const WcRelColumn *map = m->maps[i].column;
+
+		/* a map of the whole family has the empty prefix */
+		if (map->family == col->family && wc_slice_starts_with(col->qualifier, map->qualifier))
+			return true;
+	}
+	return false;
+}
+
+static void
+add_place(const WcModify *m, WcPutColumn *places, int *n, WcRelColumn *col, int index, WcCodec *codec)
+{
+	WcPutColumn *place = &places[(*n)++];
+
+	place->index = index;
+	place->family = col->family;
+	place->qualifier = col->qualifier;
+	place->codec = codec;
+	place->in_map = inside_a_map(m, col);
+}
+
+static bool
+is_put(const WcModify *m, const WcRelColumn *col)
+{
+	for (int i = 0; i < m->nputs; i++)
+		if (m->puts[i].family == col->family && wc_slice_eq(m->puts[i].qualifier, col->qualifier))
+			return true;
+	return false;
+}
+
+void
+wc_rowmodify_init(WcModify *m)
+{
+	WcRelation *wrel = m->wrel;
+
+	m->maps = palloc0(sizeof(WcMapWriter) * Max(wrel->natts, 1));
+	m->puts = palloc0(sizeof(WcPutColumn) * Max(wrel->natts, 1));
+	m->shown = palloc0(sizeof(WcPutColumn) * Max(wrel->natts, 1));
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		WcRelColumn *col = &wrel->columns[i];
+
+		if (col->role == WC_ROLE_MAP || col->role == WC_ROLE_PREFIX_MAP)
+			wc_mapwrite_init(&m->maps[m->nmaps++], col);
+	}
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		WcRelColumn *col = &wrel->columns[i];
+
+		if (col->role == WC_ROLE_VALUE)
+			add_place(m, m->puts, &m->nputs, col, i, &col->codec);
+		else if (col->role == WC_ROLE_KEY && col->hashed)
+		{
+			add_place(m, m->puts, &m->nputs, col, i, &col->original);
+			m->short_hash |= col->codec.shape.length < WC_HASH_TRUSTED;
+		}
+	}
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		WcRelColumn *col = &wrel->columns[i];
+
+		if ((col->role == WC_ROLE_TIMESTAMP || col->role == WC_ROLE_VERSIONS) && !is_put(m, col))
+			add_place(m, m->shown, &m->nshown, col, i, NULL);
+	}
+	qsort(m->puts, m->nputs, sizeof(WcPutColumn), compare_places);
+}
+
+/* --- looking before writing -------------------------------------------------*/
+
+static char *
+describe_key(const WcRelation *wrel, const Datum *values, const bool *isnull)
+{
+	StringInfoData names;
+	StringInfoData shown;
+	int			n = Max(wrel->nkeys, 1);
+
+	initStringInfo(&names);
+	initStringInfo(&shown);
+	for (int k = 0; k < n; k++)
+	{
+		int			i = wrel->nkeys > 0 ? wrel->keys[k] : wrel->raw_key;
+		Oid			out;
+		bool		varlena;
+
+		getTypeOutputInfo(wrel->columns[i].type, &out, &varlena);
+		appendStringInfo(&names, "%s%s", k > 0 ? ", " : "", NameStr(wrel->columns[i].name));
+		appendStringInfo(&shown, "%s%s", k > 0 ? ", " : "",
+						 isnull[i] ? "null" : OidOutputFunctionCall(out, values[i]));
+	}
+	return psprintf("(%s)=(%s)", names.data, shown.data);
+}
+
+static void pg_attribute_noreturn()
+duplicate_row(const WcModify *m, const Datum *values, const bool *isnull)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("duplicate key value violates row key of foreign table \"%s\"", m->wrel->relname),
+			 errdetail("Key %s already exists.", describe_key(m->wrel, values, isnull))));
+}
+
+/* Short hashes may meet: the row there has to have the same originals. */
+static void
+check_originals(WcModify *m, const Datum *values, const bool *isnull)
+{
+	WcColumn   *columns = palloc0(sizeof(WcColumn) * m->nputs);
+	int			ncolumns = 0;
+	int			ncells;
+	WcCell	   *cells;
+	WcBuf	   *scratch = &m->old.bytes;
+
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcRelColumn *col = &m->wrel->columns[m->puts[i].index];
+
+		if (col->role == WC_ROLE_KEY && col->codec.shape.length < WC_HASH_TRUSTED)
+		{
+			columns[ncolumns].family = m->puts[i].family;
+			columns[ncolumns].kind = WC_COLUMN_EXACT;
+			columns[ncolumns++].qualifier = m->puts[i].qualifier;
+		}
+	}
+	cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->write.key), columns, ncolumns, NULL, 0, &ncells);
+	for (int c = 0; c < ncells; c++)
+	{
+		for (int i = 0; i < m->nputs; i++)
+		{
+			const WcPutColumn *put = &m->puts[i];
+
+			if (put->family != cells[c].family || !wc_slice_eq(put->qualifier, cells[c].qualifier))
+				continue;
+			wc_buf_reset(scratch, WC_ROW_MAX);
+			wc_codec_encode(put->codec, values[put->index], scratch);
+			if (!wc_slice_eq(wc_buf_slice(scratch), cells[c].value))
+				ereport(ERROR,
+						(errcode(ERRCODE_UNIQUE_VIOLATION),
+						 errmsg("the hash of column \"%s\" of foreign table \"%s\" is that of another row",
+								NameStr(m->wrel->columns[put->index].name), m->wrel->relname),
+						 errdetail("Key %s meets a row with another original value.",
+								   describe_key(m->wrel, values, isnull)),
+						 errhint("Lengthen the hash with the column option length.")));
+		}
+	}
+}
+
+/*
+ * Looks at the row that m->write.key names, as far as the options ask for it.
+ * False: it is there, and ON CONFLICT DO NOTHING.
+ */
+bool
+wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
+{
+	if (m->short_hash)
+		check_originals(m, values, isnull);
+	if (!(m->wrel->duplicates_fail || m->do_nothing) ||
+		!wc_rowread_exists(m->wrel, wc_buf_slice(&m->write.key)))
+		return true;
+	if (m->do_nothing)
+		return false;
+	duplicate_row(m, values, isnull);
+}
+
+/*
+ * The old row, with this key, is changed.  Not if a trigger has run a statement
+ * that changed it: what the trigger saw, and was given, is the row before that.
+ */
+static void
+check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
+{
+	if (m->nested && wc_nested_wrote(m->nested, wc_buf_slice(key)))
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("tuple to be %s was already modified by an operation triggered by the current command", verb),
+				 errdetail("It is the row with key %s of foreign table \"%s\".",
+						   describe_key(m->wrel, values, isnull), m->wrel->relname),
+				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
+	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(key));
+}
+
+/* --- writing ----------------------------------------------------------------*/
+
+void
+wc_rowmodify_put_marker(WcModify *m)
+{
+	const WcRelation *wrel = m->wrel;
+
+	if (wrel->marker_column >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("a row of foreign table \"%s\" needs a value", wrel->relname),
+				 errdetail("All its values are NULL, and column \"%s\" has the place of the cell that would mark such a row.",
+						   NameStr(wrel->columns[wrel->marker_column].name)),
+				 errhint("Name another family with the table option \"family\".")));
+	wc_rowwrite_put_bytes(&m->write, wrel->default_family, wc_slice(NULL, 0), wc_slice(NULL, 0));
+}
+
+/* A whole new row: what must not be there is found again when it is applied. */
+void
+wc_rowmodify_send(WcModify *m)
+{
+	wc_rowwrite_send(&m->write, m->cid, m->wrel->families,
+					 m->wrel->duplicates_fail ? m->wrel->nfamilies : 0);
+}
+
+static void pg_attribute_noreturn()
+read_only(const WcModify *m, const WcRelColumn *col)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_GENERATED_ALWAYS),
+			 errmsg("column \"%s\" of foreign table \"%s\" cannot be written", NameStr(col->name), m->wrel->relname),
+			 col->role == WC_ROLE_RAW_KEY ?
+			 errdetail("It shows the row key that the other key columns make.") :
+			 col->role == WC_ROLE_TIMESTAMP ?
+			 errdetail("It shows the timestamp of a cell.") :
+			 errdetail("It shows the versions of a cell.")));
+}
+
+/* The raw key beside parts may be given, but must say the same. */
+static bool
+raw_key_agrees(const WcModify *m, Datum value, const WcBuf *key)
+{
+	bytea	   *raw = DatumGetByteaPP(value);
+
+	return wc_slice_eq(wc_slice(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw)), wc_buf_slice(key));
+}
+
+static bool
+shows_only(const WcRelation *wrel, const WcRelColumn *col)
+{
+	return col->role == WC_ROLE_TIMESTAMP || col->role == WC_ROLE_VERSIONS ||
+		(col->role == WC_ROLE_RAW_KEY && wrel->nkeys > 0);
+}
+
+static void
+check_insert(const WcModify *m, TupleTableSlot *slot)
+{
+	const WcRelation *wrel = m->wrel;
+
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (slot->tts_isnull[i] || !shows_only(wrel, col))
+			continue;
+		if (col->role != WC_ROLE_RAW_KEY || !raw_key_agrees(m, slot->tts_values[i], &m->write.key))
+			read_only(m, col);
+	}
+}
+
+/* Items that make the row exactly this; false when it has no cell. */
+static bool
+gather_row(WcModify *m, const Datum *values, const bool *isnull)
+{
+	WcRowWrite *w = &m->write;
+	bool		any = false;
+
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		const WcRelColumn *col = m->maps[i].column;
+		WcMapEntry *entries;
+		int			n = wc_mapwrite_entries(&m->maps[i], m->wrel, values[col->attnum - 1],
+											isnull[col->attnum - 1], &entries);
+
+		wc_rowwrite_clear(w, col->role == WC_ROLE_MAP ? WC_ITEM_CLEAR_FAMILY : WC_ITEM_CLEAR_PREFIX,
+						  col->family, col->qualifier);
+		wc_mapwrite_put(&m->maps[i], w, entries, n);
+		any |= n > 0;
+	}
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcPutColumn *put = &m->puts[i];
+
+		if (!isnull[put->index])
+		{
+			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, values[put->index]);
+			any = true;
+		}
+		else if (!put->in_map)
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
+	}
+	for (int i = 0; i < m->nshown; i++)
+		if (!m->shown[i].in_map)
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->shown[i].family, m->shown[i].qualifier);
+	return any;
+}
+
+bool
+wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
+{
+	const Datum *values = slot->tts_values;
+	const bool *isnull = slot->tts_isnull;
+
+	wc_rowwrite_start(&m->write);
+	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
+	check_insert(m, slot);
+	if (!wc_rowmodify_look(m, values, isnull))
+		return false;
+	if (!gather_row(m, values, isnull))
+		wc_rowmodify_put_marker(m);
+	wc_rowmodify_send(m);
+	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
+	return true;
+}
+
+/* Has the row no value for this foreign table? */
+static bool
+is_empty(WcModify *m, TupleTableSlot *slot)
+{
+	for (int i = 0; i < m->nputs; i++)
+		if (!slot->tts_isnull[m->puts[i].index])
+			return false;
+	for (int i = 0; i < m->nshown; i++)
+		if (!slot->tts_isnull[m->shown[i].index])
+			return false;
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		int			index = m->maps[i].column->attnum - 1;
+		WcMapEntry *entries;
+
+		if (wc_mapwrite_entries(&m->maps[i], m->wrel, slot->tts_values[index], slot->tts_isnull[index], &entries) > 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+update_map(WcModify *m, WcMapWriter *map, TupleTableSlot *old, TupleTableSlot *new)
+{
+	int			index = map->column->attnum - 1;
+	WcMapEntry *before;
+	WcMapEntry *after;
+	int			nbefore = wc_mapwrite_entries(map, m->wrel, old->tts_values[index], old->tts_isnull[index], &before);
+	int			nafter = wc_mapwrite_entries(map, m->wrel, new->tts_values[index], new->tts_isnull[index], &after);
+
+	wc_mapwrite_diff(map, &m->write, before, nbefore, after, nafter);
+}
+
+static void
+update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	WcRowWrite *w = &m->write;
+
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcPutColumn *put = &m->puts[i];
+
+		if (m->wrel->columns[put->index].role == WC_ROLE_KEY ||
+			!wc_modify_changes(m, put->index, old, new))
+			continue;
+		if (new->tts_isnull[put->index])
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
+		else
+			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
+	}
+	for (int i = 0; i < m->nmaps; i++)
+		if (wc_modify_changes(m, m->maps[i].column->attnum - 1, old, new))
+			update_map(m, &m->maps[i], old, new);
+
+	if (w->nitems == 0)
+		return;
+	if (is_empty(m, new))
+		wc_rowmodify_put_marker(m);
+	else if (m->wrel->marker_column < 0 && is_empty(m, old))
+		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
+	wc_rowwrite_send(w, m->cid, NULL, 0);
+}
+
+/* Columns that only show something may be assigned what they show. */
+static void
+check_update(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	for (int i = 0; i < m->wrel->natts; i++)
+		if (shows_only(m->wrel, &m->wrel->columns[i]) &&
+			wc_modify_changes(m, i, old, new) && wc_modify_differs(i, old, new))
+			read_only(m, &m->wrel->columns[i]);
+}
+
+static bool
+key_may_change(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	for (int k = 0; k < m->wrel->nkeys; k++)
+		if (wc_modify_changes(m, m->wrel->keys[k], old, new))
+			return true;
+	return m->wrel->nkeys == 0 && wc_modify_changes(m, m->wrel->raw_key, old, new);
+}
+
+void
+wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	wc_rowwrite_start(&m->write);
+	check_update(m, old, new);
+	wc_relation_encode_key(m->wrel, new->tts_values, new->tts_isnull, &m->write.key);
+	if (key_may_change(m, old, new))
+	{
+		wc_rowwrite_start(&m->old);
+		wc_relation_encode_key(m->wrel, old->tts_values, old->tts_isnull, &m->old.key);
+		if (!wc_slice_eq(wc_buf_slice(&m->old.key), wc_buf_slice(&m->write.key)))
+		{
+			check_old_row(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
+			wc_keymove(m, old, new);
+			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
+			return;
+		}
+	}
+	check_old_row(m, &m->write.key, old->tts_values, old->tts_isnull, "updated");
+	update_in_place(m, old, new);
+}
+
+void
+wc_rowmodify_delete(WcModify *m)
+{
+	wc_rowwrite_start(&m->write);
+	wc_relation_encode_key(m->wrel, m->values, m->isnull, &m->write.key);
+	check_old_row(m, &m->write.key, m->values, m->isnull, "deleted");
+	for (int i = 0; i < m->wrel->nfamilies; i++)
+		wc_rowwrite_delete(&m->write, WC_ITEM_DELETE_FAMILY, m->wrel->families[i], wc_slice(NULL, 0), WC_TS_LATEST);
+	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
+}

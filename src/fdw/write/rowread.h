@@ -1,0 +1,29 @@
+/*
+ * fdw/write/rowread.h: what a write has to know about rows.
+ */
+#ifndef WC_FDW_WRITE_ROWREAD_H
+#define WC_FDW_WRITE_ROWREAD_H
+
+#include "postgres.h"
+
+#include "client/client.h"
+#include "fdw/relation/relation.h"
+
+/* Is there such a row for this foreign table now: in the newest state, with all
+ * that this transaction has written? */
+extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
+
+/*
+ * The newest visible cells of these columns of one row (ncolumns 0: all of the
+ * mapped families), with timestamps; at a snapshot with own writes below cid, or
+ * (snapshot NULL) as for wc_rowread_exists.  An array of *ncells, everything in
+ * CurrentMemoryContext; family and qualifier are always set.
+ */
+extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, int ncolumns,
+								WcClientSnapshot *snapshot, CommandId cid, int *ncells);
+
+/* The time to live of one version of a cell, in microseconds; 0: none. */
+extern int64 wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+							WcClientSnapshot *snapshot, CommandId cid);
+
+#endif
