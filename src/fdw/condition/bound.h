@@ -6,7 +6,7 @@
 
 #include "postgres.h"
 
-#include "fdw/plan/private.h"
+#include "fdw/condition/keycond.h"
 #include "fdw/relation/relation.h"
 
 typedef struct WcBounds

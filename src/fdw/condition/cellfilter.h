@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "fdw/plan/private.h"
+#include "fdw/condition/keycond.h"
 #include "fdw/relation/relation.h"
 #include "model/scan.h"
 
@@ -21,7 +21,7 @@ typedef struct WcCellFilter
 	WcColumn   *columns;
 } WcCellFilter;
 
-/* As wc_bounds_compute (fdw/condition/bound.h), for WcScanPlan.cell_conds.  Columns and their
+/* As wc_bounds_compute (fdw/condition/bound.h), for conditions on cells.  Columns and their
  * bytes are in the arena. */
 extern void wc_cellfilter_compute(const WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 								  WcArena *arena, WcCellFilter *out);

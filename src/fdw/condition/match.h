@@ -8,7 +8,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "fdw/plan/private.h"
+#include "fdw/condition/keycond.h"
 #include "fdw/relation/relation.h"
 
 /*

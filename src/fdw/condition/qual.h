@@ -9,7 +9,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/pathnodes.h"
 
-#include "fdw/plan/private.h"
+#include "fdw/condition/keycond.h"
 #include "fdw/relation/relation.h"
 
 /* What was found in a list of clauses (RestrictInfos). */

@@ -6,8 +6,8 @@
 
 #include "postgres.h"
 
+#include "fdw/condition/keycond.h"
 #include "fdw/condition/rangeset.h"
-#include "fdw/plan/private.h"
 #include "fdw/relation/relation.h"
 
 /* set becomes the rows that satisfy the condition as well; false: it may hold

@@ -13,7 +13,6 @@
 #include "nodes/pathnodes.h"
 
 #include "fdw/relation/relation.h"
-#include "fdw/scan/reader.h"
 
 /* Members of one map that are named by one query; with more it is read whole. */
 #define WC_MAP_KEYS_MAX 64
@@ -24,6 +23,14 @@ typedef struct WcMapKeys
 	int			att;			/* attnum - 1 */
 	List	   *keys;			/* Const or external Param, of type text */
 } WcMapKeys;
+
+/* Which members of a map are wanted, when not all are. */
+typedef struct WcWantedMembers
+{
+	int			att;			/* the map's attnum - 1 */
+	int			nqualifiers;
+	WcSlice    *qualifiers;
+} WcWantedMembers;
 
 /* Of those columns of rel that are maps and are in attrs (bits attnum - 1), those
  * that need not be read whole: List of WcMapKeys *. */

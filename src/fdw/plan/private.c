@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "fdw/condition/keycond.h"
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/private.h"
 
@@ -124,24 +125,6 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
 	return lappend(list, encode_map_keys(plan->map_keys));
-}
-
-List *
-wc_key_conds_exprs(const List *conds)
-{
-	List	   *exprs = NIL;
-	ListCell   *lc;
-	ListCell   *la;
-
-	foreach(lc, conds)
-	{
-		WcKeyCond  *cond = lfirst(lc);
-
-		exprs = list_concat(exprs, cond->values);
-		foreach(la, cond->arms)
-			exprs = list_concat(exprs, wc_key_conds_exprs(lfirst(la)));
-	}
-	return exprs;
 }
 
 List *

@@ -18,6 +18,7 @@
 #include "utils/ruleutils.h"
 
 #include "compat.h"
+#include "fdw/condition/keycond.h"
 #include "fdw/condition/like.h"
 #include "fdw/condition/qual.h"
 #include "fdw/fdw.h"

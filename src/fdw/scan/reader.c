@@ -13,6 +13,7 @@
 #include "utils/typcache.h"
 
 #include "fdw/condition/filter.h"
+#include "fdw/plan/mapkeys.h"
 #include "fdw/relation/recordtype.h"
 #include "fdw/scan/map.h"
 #include "fdw/scan/reader.h"

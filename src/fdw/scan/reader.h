@@ -14,19 +14,11 @@
 
 typedef struct WcReader WcReader;
 
-/* Which members of a map are wanted, when not all are. */
-typedef struct WcWantedMembers
-{
-	int			att;			/* the map's attnum - 1 */
-	int			nqualifiers;
-	WcSlice    *qualifiers;
-} WcWantedMembers;
-
 /*
  * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: those that a Scan's filter
  * looks at.  Columns that are only there are set in rows that the filter has not decided,
- * and NULL in others.  members: List of WcWantedMembers *.  Lives, with all it keeps, in CurrentMemoryContext; wrel and
- * the others must live as long.
+ * and NULL in others.  members: List of WcWantedMembers * (fdw/plan/mapkeys.h).  Lives,
+ * with all it keeps, in CurrentMemoryContext; wrel and the others must live as long.
  */
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
 								  const List *members);
