@@ -7,6 +7,7 @@
 #include "engine/compact.h"
 #include "engine/pass.h"
 #include "engine/state.h"
+#include "engine/watch.h"
 
 /* Files of the lower levels that one call of RocksDB compacts at least, so that
  * a compaction can be cancelled in between. */
@@ -190,6 +191,17 @@ keep_memstore(WcStore *store, int64_t *files_until, WcError *err)
 	return status;
 }
 
+/* What was over by a clock that is ahead may be gone, for all. */
+static void
+tell_of_other_clock(WcStore *store)
+{
+	pthread_mutex_lock(&store->engine->write_mutex);
+	wc_watch_table(store->engine, store->table_id);
+	wc_watch_begin(store->engine);
+	wc_watch_end(store->engine);
+	pthread_mutex_unlock(&store->engine->write_mutex);
+}
+
 static WcStatus
 compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
@@ -209,6 +221,8 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 		return status;
 	wc_compaction_set_clock_offset(store->compaction, at->clock_offset_us);
 	status = compact_files(store, at, err);
+	if (at->clock_offset_us != 0)
+		tell_of_other_clock(store);
 	settled = wc_history_settle(store, status == WC_OK ? err : NULL);
 	return status == WC_OK ? settled : status;
 }

@@ -10,6 +10,11 @@
 #include "engine/quote.h"
 #include "engine/state.h"
 #include "engine/txn.h"
+#include "engine/watch.h"
+
+/* Of the rows of a commit with more operations than this, the watch is not told one
+ * by one. */
+#define WATCHED_ROWS_MAX	1000
 
 /* A store that forgets by it. */
 typedef struct Forgetting
@@ -32,6 +37,8 @@ typedef struct Apply
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Forgetting *forgetting;		/* in the overlay's arena */
+	bool		many_rows;		/* the watch is told of tables, not of rows */
+	bool		begun;			/* it has been told that the commit begins */
 
 	/* The table whose rows are being applied. */
 	WcTableState *state;
@@ -113,6 +120,8 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 	}
 	if (a->state->desc != NULL)
 		a->table = find_picture(&a->change, a->state);
+	if (a->many_rows)
+		wc_watch_table(a->engine, table_id);
 	return WC_OK;
 }
 
@@ -275,6 +284,7 @@ apply_rows(Apply *a, WcError *err)
 	WcTxnSorted sorted;
 	WcStatus	status = wc_txn_sorted(a->txn, &sorted, err);
 
+	a->many_rows = status == WC_OK && sorted.n > WATCHED_ROWS_MAX;
 	for (size_t i = 0; status == WC_OK && i < sorted.n; i++)
 	{
 		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
@@ -283,6 +293,8 @@ apply_rows(Apply *a, WcError *err)
 			status = finish_row(a, err);
 		if (status == WC_OK && (before == NULL || before->table_id != entry->table_id))
 			status = enter_table(a, entry->table_id, err);
+		if (!a->many_rows && (before == NULL || !same_row(before, entry)))
+			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry));
 		before = entry;
 		if (status != WC_OK || entry->opno < a->state->void_before)
 			continue;
@@ -314,6 +326,8 @@ apply_catalog(Apply *a, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
+	for (const WcTableState *t = a->overlay.tables; t; t = t->next)
+		wc_watch_table(a->engine, t->id);
 	return wc_catalog_prepare(&a->change, &a->overlay, err);
 }
 
@@ -328,6 +342,8 @@ write_batch(Apply *a, WcError *err)
 	for (const Forgetting *f = a->forgetting; f; f = f->next)
 		wc_history_forget(f->store, f->ts, f->single, a->batch);
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
+	a->begun = true;
+	wc_watch_begin(a->engine);
 	rocksdb_write(a->engine->db, a->engine->write_options, a->batch, &error);
 	status = wc_rocks_status(error, "write a commit", err);
 	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
@@ -356,6 +372,9 @@ apply_locked(Apply *a, WcError *err)
 	}
 	else
 		wc_catalog_undo(&a->change);
+	if (!a->begun)
+		wc_watch_begin(a->engine);
+	wc_watch_end(a->engine);
 	rocksdb_writebatch_destroy(a->batch);
 	for (const Forgetting *f = a->forgetting; f; f = f->next)
 		wc_store_unref(f->store);

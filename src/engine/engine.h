@@ -47,6 +47,9 @@ typedef struct WcSnapshot WcSnapshot;
 extern WcSnapshot *wc_snapshot_take(WcEngine *engine);
 extern void wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot);
 
+/* Another reference to one that is held: it is to be released once more. */
+extern void wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot);
+
 /* --- transactions ---------------------------------------------------------
  * The batch of one open transaction, for its own reads and for its commit.
  */
@@ -81,6 +84,27 @@ typedef struct WcCommit
 extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn,
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Whoever keeps what was read is told of each write that may change what is visible, by
+ * the thread that makes it and one write at a time: of its rows, or of whole tables
+ * (when their rows are many, their families change, or flush or compaction are at work);
+ * then begin, when no reader sees any of it yet, and end, when those that come see all of
+ * it, or when it has failed.  They may take and release snapshots.  Not told, since
+ * nobody knows when it happens, is what RocksDB's own compactions change in packing
+ * cell (wc_scanner_holds_until).  last_ts: the clock of TTLs is never before it.
+ */
+typedef struct WcWriteWatch
+{
+	void	   *arg;
+	void		(*row) (void *arg, uint32_t table_id, WcSlice row);
+	void		(*table) (void *arg, uint32_t table_id);
+	void		(*begin) (void *arg);
+	void		(*end) (void *arg, int64_t last_ts);
+} WcWriteWatch;
+
+/* Before the first commit, or when none can come any more (NULL: no longer). */
+extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
 /* --- reading --------------------------------------------------------------*/
@@ -121,6 +145,12 @@ extern WcStatus wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcRe
 extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
 extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
+
+/* The time (the engine's clock, with the read point's offset) from which on what it has
+ * given so far may be otherwise though nothing is written, because a cell will have
+ * outlived its TTL.  INT64_MAX: it never will.  0: at any time, since it has read packing
+ * cell, in which compactions change what is visible (a put that a marker masked, say). */
+extern int64_t wc_scanner_holds_until(const WcScanner *scanner);
 extern void wc_scanner_close(WcScanner *scanner);
 
 /* --- catalog --------------------------------------------------------------

@@ -19,6 +19,7 @@ struct WcMatcher
 	int64_t		oldest_ts;		/* what is older has outlived the family's TTL */
 	uint32_t	versions;		/* the limit for puts of a column */
 	bool		guarded;		/* compaction while a snapshot is open */
+	int64_t		holds_until;	/* reads: when the first cell that is not over will be */
 	WcColumnTracker columns;
 	WcDeleteTracker deletes;	/* markers that mask */
 
@@ -59,6 +60,7 @@ wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError 
 	if (m == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	m->o = *options;
+	m->holds_until = INT64_MAX;
 	m->oldest_ts = options->attrs.ttl_us > 0 ? options->now_us - options->attrs.ttl_us : INT64_MIN;
 	m->versions = options->attrs.versions;
 	if (options->mode == WC_MATCH_RAW ||
@@ -221,6 +223,14 @@ read_put(WcMatcher *m, const WcCell *cell)
 	return m->qualifier.len > 0 ? WC_MATCH_INCLUDE_NEXT_COLUMN : WC_MATCH_INCLUDE;
 }
 
+/* A cell that is not over may be some day. */
+static inline void
+note_end(WcMatcher *m, int64_t ts, int64_t ttl_us)
+{
+	if (ttl_us > 0 && wc_ttl_end(ts, ttl_us) < m->holds_until)
+		m->holds_until = wc_ttl_end(ts, ttl_us);
+}
+
 static WcMatch
 match_read(WcMatcher *m, const WcCell *cell)
 {
@@ -230,6 +240,9 @@ match_read(WcMatcher *m, const WcCell *cell)
 		return WC_MATCH_NEXT_COLUMN;
 	if (cell_ttl_is_over(m, cell))
 		return WC_MATCH_SKIP;
+	note_end(m, cell->ts, cell->ttl_us);
+	if (cell->ts >= m->oldest_ts)
+		note_end(m, cell->ts, m->o.attrs.ttl_us);
 	if (wc_cell_is_marker(cell))
 		return read_marker(m, cell);
 	return read_put(m, cell);
@@ -439,6 +452,12 @@ wc_matcher_match(WcMatcher *m, const WcCell *cell, uint32_t *colno)
 			break;
 	}
 	return match;
+}
+
+int64_t
+wc_matcher_holds_until(const WcMatcher *m)
+{
+	return m->holds_until;
 }
 
 WcSlice

@@ -82,6 +82,17 @@ extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t
  */
 extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
 
+/* Reads: the time at which the first of the cells that it was shown, and that have not
+ * outlived their TTL, will have; INT64_MAX: none ever will. */
+extern int64_t wc_matcher_holds_until(const WcMatcher *matcher);
+
+/* When a cell has outlived a TTL (of more than 0): the first time at which it is over. */
+static inline int64_t
+wc_ttl_end(int64_t ts, int64_t ttl_us)
+{
+	return ts >= INT64_MAX - ttl_us ? INT64_MAX : ts + ttl_us + 1;
+}
+
 /* After WC_MATCH_SEEK: the next qualifier that is wanted. */
 extern WcSlice wc_matcher_seek_to(const WcMatcher *matcher);
 

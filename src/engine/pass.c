@@ -8,6 +8,7 @@
 #include "engine/packedrow.h"
 #include "engine/pass.h"
 #include "engine/state.h"
+#include "engine/watch.h"
 
 /* Most key-values a step looks at (it ends with the row, though), and the most
  * it changes. */
@@ -258,7 +259,10 @@ write_step(Step *s, WcError *err)
 		return WC_OK;
 	s->forgotten = wc_history_needed(wc_compaction_history(s->pass->store->compaction), s->forgotten, s->seen_until);
 	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
+	wc_watch_table(s->engine, s->pass->store->table_id);
+	wc_watch_begin(s->engine);
 	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
+	wc_watch_end(s->engine);
 	status = wc_rocks_status(error, "write a compaction", err);
 	wc_snapshot_drop_idle(s->engine);
 	if (status == WC_OK)

@@ -443,6 +443,25 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 	}
 }
 
+int64_t
+wc_scanner_holds_until(const WcScanner *s)
+{
+	int64_t		until = INT64_MAX;
+
+	for (uint32_t k = 0; k < s->nlanes; k++)
+	{
+		for (uint32_t i = 0; i < s->nfamilies; i++)
+		{
+			const WcFamilyScan *f = &s->lanes[k].families[i];
+			int64_t		of_family = f->store->packing == WC_PACKING_ROW ? wc_storescan_holds_until(f->scan) : 0;
+
+			if (of_family < until)
+				until = of_family;
+		}
+	}
+	return until;
+}
+
 void
 wc_scanner_close(WcScanner *s)
 {

@@ -114,6 +114,14 @@ wc_snapshot_take(WcEngine *engine)
 }
 
 void
+wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot)
+{
+	pthread_mutex_lock(&engine->snapshots_mutex);
+	snapshot->readers++;
+	pthread_mutex_unlock(&engine->snapshots_mutex);
+}
+
+void
 wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot)
 {
 	bool		over = false;

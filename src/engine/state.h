@@ -26,6 +26,7 @@ struct WcEngine
 	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */
 	_Atomic uint64_t applied;		/* position of the last commit */
+	WcWriteWatch watch;			/* its functions are all NULL, or none */
 
 	pthread_mutex_t snapshots_mutex;
 	WcSnapshot *oldest,

@@ -38,6 +38,7 @@ struct WcStoreScan
 	bool		exact;			/* nothing but exact columns is wanted */
 	bool		any_time;		/* no put of a simple row is too old or too new */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
+	int64_t		holds_until;	/* when the first of those that it has shown is over */
 	uint64_t	simple_cells;
 	WcRowFilter *filter;		/* or NULL */
 	WcWantedColumn *filtered;	/* columns that it looks at, ascending */
@@ -62,6 +63,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 	ss->o = *options;
 	ss->cancel = cancel;
 	ss->filter_max = WC_TS_LATEST;
+	ss->holds_until = INT64_MAX;
 	ss->over = true;
 	if (options->mode == WC_MATCH_READ || options->mode == WC_MATCH_RAW)
 		ss->packed = wc_cellsource_packed_row(src);
@@ -73,7 +75,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 		if (options->mode == WC_MATCH_READ && options->attrs.ttl_us > 0 && options->attrs.min_versions == 0 &&
 			options->now_us - options->attrs.ttl_us > ss->oldest_ts)
 			ss->oldest_ts = options->now_us - options->attrs.ttl_us;
-		ss->any_time = ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST;
+		ss->any_time = ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST && options->attrs.ttl_us == 0;
 	}
 	if (status != WC_OK)
 	{
@@ -124,6 +126,24 @@ wc_storescan_counters(const WcStoreScan *ss, uint64_t *cells, uint64_t *seeks)
 	*seeks = ss->src->seeks;
 }
 
+static inline int64_t
+sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+wc_storescan_holds_until(const WcStoreScan *ss)
+{
+	int64_t		until = ss->holds_until;
+
+	if (ss->matcher)
+		until = sooner(until, wc_matcher_holds_until(ss->matcher));
+	if (ss->any_column)
+		until = sooner(until, wc_matcher_holds_until(ss->any_column));
+	return until;
+}
+
 static inline WcStatus
 poll_cancel(WcStoreScan *ss, WcError *err)
 {
@@ -151,11 +171,17 @@ start_matcher(WcStoreScan *ss, WcError *err)
 	return WC_OK;
 }
 
+/* May a cell of a simple row be shown?  One that is, is over some day. */
 static inline bool
-in_time(const WcStoreScan *ss, int64_t ts)
+in_time(WcStoreScan *ss, int64_t ts)
 {
-	return ss->any_time ||
-		(ts >= ss->oldest_ts && (ts < ss->o.ts_max || ss->o.ts_max == WC_TS_LATEST));
+	if (ss->any_time)
+		return true;
+	if (ts < ss->oldest_ts || (ts >= ss->o.ts_max && ss->o.ts_max != WC_TS_LATEST))
+		return false;
+	if (ss->o.attrs.ttl_us > 0 && ss->o.attrs.min_versions == 0)
+		ss->holds_until = sooner(ss->holds_until, wc_ttl_end(ts, ss->o.attrs.ttl_us));
+	return true;
 }
 
 /* The source has moved to a row (or says why not). */
@@ -464,7 +490,7 @@ match_any_column(WcStoreScan *ss, bool *exists, WcError *err)
 }
 
 bool
-wc_storescan_tells(const WcStoreScan *ss, bool *exists)
+wc_storescan_tells(WcStoreScan *ss, bool *exists)
 {
 	if (!ss->simple || !(ss->any_time || (ss->packed->flags & WC_PACKED_PLAIN)))
 		return false;

@@ -52,7 +52,7 @@ extern WcStatus wc_storescan_exists(WcStoreScan *scan, bool *exists, WcError *er
 
 /* The same where no cell has to be read to know: true, and *exists is set.  Moves
  * nothing, so may be asked at any time. */
-extern bool wc_storescan_tells(const WcStoreScan *scan, bool *exists);
+extern bool wc_storescan_tells(WcStoreScan *scan, bool *exists);
 
 /* --- plain rows ---------------------------------------------------------------
  *
@@ -77,6 +77,10 @@ extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSE
  */
 extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
 								  bool *full, WcError *err) WC_WARN_UNUSED;
+
+/* The time from which on what was given so far may be otherwise, because a cell will
+ * have outlived its TTL; INT64_MAX: it never will. */
+extern int64_t wc_storescan_holds_until(const WcStoreScan *scan);
 
 /* What was done so far: cells looked at, seeks in the storage below. */
 extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);

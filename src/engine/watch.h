@@ -1,0 +1,18 @@
+/*
+ * engine/watch.h: telling whoever keeps what was read (WcWriteWatch, engine.h) of what
+ * is written.  With write_mutex held.
+ */
+#ifndef WC_ENGINE_WATCH_H
+#define WC_ENGINE_WATCH_H
+
+#include "engine/state.h"
+
+/* What is going to be written: a row, or anything of a table. */
+extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row);
+extern void wc_watch_table(WcEngine *engine, uint32_t table_id);
+
+/* In front of the write, and behind it, whether or not it has succeeded. */
+extern void wc_watch_begin(WcEngine *engine);
+extern void wc_watch_end(WcEngine *engine);
+
+#endif
