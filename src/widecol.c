@@ -33,6 +33,7 @@ bool		wc_enable_pushdown = true;
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
 static int	block_cache_kb;
+static int	get_cache_kb;
 static int	write_buffer_kb;
 static int	max_open_files;
 static int	max_background_jobs;
@@ -53,6 +54,11 @@ define_engine_settings(void)
 							"Sets the memory in which the engine caches blocks of stored tables.",
 							"It is shared by all sessions and all tables.",
 							&block_cache_kb, 256 * 1024, 1024, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.get_cache_size",
+							"Sets the shared memory that keeps answers to reads of one row by its key.",
+							"A row read again is then not asked for from the engine. 0 means that nothing is kept.",
+							&get_cache_kb, 64 * 1024, 0, INT_MAX,
 							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.write_buffer_size",
 							"Sets how much the engine gathers in memory before it writes a file.",
@@ -117,7 +123,7 @@ request_shmem(void)
 {
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
-	wc_shmem_request();
+	wc_shmem_request((uint64) get_cache_kb * 1024);
 }
 
 static void
@@ -125,7 +131,7 @@ startup_shmem(void)
 {
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
-	wc_shmem_startup();
+	wc_shmem_startup((uint64) get_cache_kb * 1024);
 }
 
 /*

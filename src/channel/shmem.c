@@ -18,7 +18,11 @@
 /* After the engine has gone, the postmaster tries again in so many seconds. */
 #define RESTART_SECONDS 1
 
+/* What wc_getcache_init needs. */
+#define GETCACHE_ALIGNMENT 64
+
 static WcShmem *shmem;
+static WcGetCache *getcache;
 
 static Size
 shmem_bytes(void)
@@ -26,14 +30,28 @@ shmem_bytes(void)
 	return add_size(offsetof(WcShmem, slots), mul_size(MaxBackends, sizeof(WcSlot)));
 }
 
-void
-wc_shmem_request(void)
+static Size
+getcache_size(uint64 bytes)
 {
-	RequestAddinShmemSpace(shmem_bytes());
+	return add_size(wc_getcache_size(bytes, (uint32) MaxBackends), GETCACHE_ALIGNMENT);
 }
 
 void
-wc_shmem_startup(void)
+wc_shmem_request(uint64 getcache_bytes)
+{
+	RequestAddinShmemSpace(shmem_bytes());
+	RequestAddinShmemSpace(getcache_size(getcache_bytes));
+}
+
+/* With AddinShmemInitLock held. */
+static void *
+find_getcache(uint64 bytes, bool *found)
+{
+	return (void *) TYPEALIGN(GETCACHE_ALIGNMENT, ShmemInitStruct("widecol get cache", getcache_size(bytes), found));
+}
+
+void
+wc_shmem_startup(uint64 getcache_bytes)
 {
 	bool		found;
 
@@ -42,13 +60,18 @@ wc_shmem_startup(void)
 	if (!found)
 	{
 		memset(shmem, 0, shmem_bytes());
+		shmem->layout = WC_SHMEM_LAYOUT;
 		atomic_init(&shmem->state, WC_ENGINE_ABSENT);
 		ConditionVariableInit(&shmem->state_changed);
 		shmem->nslots = MaxBackends;
 
 		/* what was given in this second, before a crash, is not known any more */
 		atomic_init(&shmem->last_moment, (((uint64) (wc_clock_wall_us() / WC_USEC_PER_SEC) + 1) << WC_MOMENT_BITS) - 1);
+		shmem->getcache_bytes = getcache_bytes;
 	}
+	getcache = find_getcache(getcache_bytes, &found);
+	if (!found)
+		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -67,6 +90,13 @@ wc_shmem_attach(void)
 	{
 		LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 		shmem = ShmemInitStruct("widecol", shmem_bytes(), &found);
+		if (found && shmem->layout != WC_SHMEM_LAYOUT)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the widecol engine is of another version than the library that the server has loaded"),
+					 errhint("Restart the server.")));
+		if (found)
+			getcache = find_getcache(shmem->getcache_bytes, &found);
 		LWLockRelease(AddinShmemInitLock);
 		if (!found)
 		{
@@ -75,6 +105,12 @@ wc_shmem_attach(void)
 		}
 	}
 	return shmem;
+}
+
+WcGetCache *
+wc_shmem_getcache(void)
+{
+	return getcache;
 }
 
 uint32

@@ -18,6 +18,7 @@
 
 #include "base/status.h"
 #include "wire/busy.h"
+#include "wire/getcache.h"
 
 typedef enum WcEngineState
 {
@@ -43,8 +44,12 @@ typedef struct WcSlot
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
 
+/* Changes with WcShmem, WcSlot, and what is in the answers to Gets. */
+#define WC_SHMEM_LAYOUT 0x57430002	/* "WC", 2 */
+
 typedef struct WcShmem
 {
+	uint32_t	layout;			/* WC_SHMEM_LAYOUT of the library that the postmaster has loaded */
 	_Atomic uint32_t state;		/* WcEngineState */
 	_Atomic uint32_t engine_process;	/* its place among the processes; meaningful while READY */
 	ConditionVariable state_changed;
@@ -56,6 +61,9 @@ typedef struct WcShmem
 	/* Sessions whose requests the engine has worked on lately. */
 	WcBusy		busy;
 
+	/* Bytes of answers that wc_shmem_getcache holds. */
+	uint64_t	getcache_bytes;
+
 	/* What wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;
 
@@ -64,9 +72,10 @@ typedef struct WcShmem
 	WcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
 } WcShmem;
 
-/* Hooks of the postmaster's start, called by _PG_init's hooks. */
-extern void wc_shmem_request(void);
-extern void wc_shmem_startup(void);
+/* Hooks of the postmaster's start, called by _PG_init's hooks. getcache_bytes: memory
+ * for answers to Gets, the same for both. */
+extern void wc_shmem_request(uint64 getcache_bytes);
+extern void wc_shmem_startup(uint64 getcache_bytes);
 
 /* Registers the engine as a static background worker; only while
  * process_shared_preload_libraries_in_progress. */
@@ -75,8 +84,13 @@ extern void wc_worker_register(void);
 /* NULL when widecol is not in shared_preload_libraries. */
 extern WcShmem *wc_shmem(void);
 
-/* For the module that the postmaster did not load: finds the struct by name. */
+/* For the module that the postmaster did not load: finds all of it by name.  Raises
+ * when it is of another layout. */
 extern WcShmem *wc_shmem_attach(void);
+
+/* Answers to Gets; where wc_shmem is not NULL.  A process reads at its place among
+ * PostgreSQL's processes. */
+extern WcGetCache *wc_shmem_getcache(void);
 
 /* This process's slot, NULL for a process that can have none. */
 extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);

@@ -60,6 +60,7 @@ typedef struct WcDriverOpen
 	const WcScan *scan;
 	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take one now */
 	CommandId	cid;
+	bool		own_writes;		/* the transaction has written: the scan may see that */
 	int64		clock_offset_us;
 	uint64		rows_hint;
 } WcDriverOpen;

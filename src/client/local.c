@@ -13,6 +13,7 @@
 #include "channel/shmem.h"
 #include "client/connection.h"
 #include "client/driver.h"
+#include "client/gets.h"
 
 /* Buffers kept for the scans to come. */
 #define SPARE_BUFFERS 4
@@ -360,14 +361,44 @@ is_brief(const WcDriverOpen *open)
 		(open->rows_hint > 0 && open->rows_hint <= BRIEF_ROWS && open->scan->filter == NULL && open->scan->row_offset == 0);
 }
 
+static bool engine_knows(uint64 snapshot);
 static void note_snapshot(uint64 number);
+
+/* If the answer is in shared memory, it is as if it had come from the engine. */
+static WcGetFound
+find_answer(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	static WcBuf get = WC_BUF_INIT;
+	WcGetFound	found = WC_GET_ABSENT;
+
+	if (!wc_gets_may_share(open) ||
+		(wc_gets_epoch(open->snapshot) == 0 && (engine_knows(open->snapshot) || !wc_gets_enter(open->snapshot))))
+		return WC_GET_ABSENT;
+	wc_buf_reset(&get, WC_FRAME_KEEP);
+	wc_scan_encode(&get, open->scan);
+	scan->stash = take_buffer();
+	if (!get.failed)
+		found = wc_gets_find(open, wc_buf_slice(&get), &scan->stash);
+	if (found == WC_GET_FOUND)
+	{
+		scan->stash_len = scan->stash.len;
+		scan->stashed = scan->complete = true;
+	}
+	else
+		give_buffer(&scan->stash);
+	return found;
+}
 
 static void
 local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcOpenMessage m = {0};
+	WcGetFound	found;
 
 	memset(scan, 0, sizeof(*scan));
+	found = find_answer(scan, open);
+	if (found == WC_GET_FOUND)
+		return;
 	if (open->snapshot != 0)
 		note_snapshot(open->snapshot);
 	send_deferred(false);
@@ -382,11 +413,13 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	in_use = true;
 
 	m.snapshot = open->snapshot;
+	m.epoch = wc_gets_epoch(open->snapshot);
 	m.cid = open->cid;
 	m.clock_offset_us = open->clock_offset_us;
 	m.target = (uint32) scan->target;
 	wc_message_open_encode(wc_connection_message(), &m, open->scan);
-	scan->pending = wc_connection_send(WC_MSG_OPEN, 0, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
+	scan->pending = wc_connection_send(WC_MSG_OPEN, found == WC_GET_WANTED ? WC_FLAG_KEEP : 0,
+									   is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 }
 
@@ -580,14 +613,22 @@ local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range
 
 /* --- snapshots -------------------------------------------------------------*/
 
-static void
-note_snapshot(uint64 number)
+static bool
+engine_knows(uint64 snapshot)
 {
 	for (int i = nsnapshots; i > 0; i--)
 	{
-		if (known_snapshots[i - 1] == number)
-			return;
+		if (known_snapshots[i - 1] == snapshot)
+			return true;
 	}
+	return false;
+}
+
+static void
+note_snapshot(uint64 number)
+{
+	if (engine_knows(number))
+		return;
 	known_snapshots = grow(known_snapshots, &snapshots_cap, nsnapshots + 1, sizeof(uint64));
 	deferred.releases = grow(deferred.releases, &deferred.releases_cap,
 							 nsnapshots + deferred.nreleases + 1, sizeof(uint64));
@@ -599,6 +640,8 @@ local_snapshot_take(uint64 number)
 {
 	uint64_t	n = number;
 
+	if (wc_gets_epoch(number) != 0)
+		return;					/* being in its epoch keeps it */
 	note_snapshot(number);
 	wc_message_numbers_encode(begin_request(), &n, 1);
 	in_use = true;
@@ -608,6 +651,8 @@ local_snapshot_take(uint64 number)
 static void
 local_snapshot_release(uint64 number)
 {
+	if (wc_gets_epoch(number) != 0)
+		wc_gets_leave();
 	for (int i = nsnapshots; i > 0; i--)
 	{
 		if (known_snapshots[i - 1] != number)
@@ -630,7 +675,7 @@ local_connect(void)
 {
 	if (wc_connection_live())
 		return;
-	if (in_use)
+	if (in_use || wc_gets_in_use())
 		wc_connection_raise_gone();
 	wc_connection_set_stray(stray);
 	forget_transaction();
@@ -664,6 +709,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 byte
 	if (open->snapshot != 0)
 		note_snapshot(open->snapshot);
 	m.snapshot = open->snapshot;
+	m.epoch = wc_gets_epoch(open->snapshot);
 	m.cid = open->cid;
 	m.clock_offset_us = open->clock_offset_us;
 	m.write_cid = modify->write_cid;
@@ -702,6 +748,7 @@ forget_transaction(void)
 		give_buffer(&scan->stash);
 		scan->stashed = false;
 	}
+	wc_gets_leave();
 	nsnapshots = 0;
 	unwanted = 0;
 	forget_deferred();
@@ -762,6 +809,7 @@ local_commit(uint64 xid, bool sync)
 static void
 local_abort(void)
 {
+	wc_gets_leave();
 	if (!in_use)
 		return;
 	wc_connection_abandon();
@@ -786,6 +834,7 @@ local_drop_database(Oid database)
 static void
 local_finish(void)
 {
+	wc_gets_leave();
 	if (!in_use)
 		return;
 

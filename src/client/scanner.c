@@ -66,6 +66,7 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	as_of.as_of_ts = wc_client_read_timestamp();
 	wc_xact_join();
 	wc_batch_send();
+	open.own_writes = !wc_batch_empty();
 
 	/* A nested loop opens a scan a row: each gives its memory back when closed.
 	 * Whatever ends the context ends the scan, errors included. */

@@ -3,8 +3,8 @@
  * snapshot.
  *
  * The engine's snapshot is taken when the first scan that names its number is
- * opened (for a cursor: with the cursor), so after PostgreSQL's: what that shows as
- * committed is in it.
+ * opened (for a cursor: with the cursor; or it is that of the epoch which such a scan
+ * has entered, gets.c), so after PostgreSQL's: what that shows as committed is in it.
  * Under READ COMMITTED a number belongs to one snapshot of the executor, told by
  * its address.  That is registered here as well, so that no other snapshot gets the
  * address while the number lives.  Above, one number serves the whole transaction.

@@ -12,8 +12,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* What was applied without waiting for the disk is on it this much later. */
-#define LAZY_SYNC_MS 200
+/* What was applied without waiting for the disk is on it this much later; and epochs
+ * that are read in are looked at as often. */
+#define LAZY_MS 200
 
 typedef struct Commit
 {
@@ -31,6 +32,7 @@ typedef struct Commit
 struct WcApplier
 {
 	WcEngine   *engine;
+	WcEpochs   *epochs;
 	_Atomic uint64_t *catalog_generation;
 	uint64_t	generation_seen;	/* the engine's, when last looked at */
 	pthread_t	thread;
@@ -39,7 +41,8 @@ struct WcApplier
 	Commit	   *head;
 	Commit	  **tail;
 	bool		stop;
-	bool		unsynced;		/* applier's thread only */
+	bool		unsynced;		/* these two: applier's thread only */
+	bool		untidy;			/* epochs may be kept that nobody is in any more */
 };
 
 static void
@@ -112,21 +115,21 @@ apply_group(WcApplier *a, Commit *group)
 	}
 }
 
-/* With the mutex held: waits for work, or until what is unsynced should not be
- * any longer.  False when it was the time that passed. */
+/* With the mutex held: waits for work, or until what is unsynced, or untidy, should not
+ * be any longer.  False when it was the time that passed. */
 static bool
 wait_for_work(WcApplier *a)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += LAZY_SYNC_MS * 1000000L;
+	until.tv_nsec += LAZY_MS * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
 
 	while (a->head == NULL && !a->stop)
 	{
-		if (!a->unsynced)
+		if (!a->unsynced && !a->untidy)
 			pthread_cond_wait(&a->work, &a->mutex);
 		else if (pthread_cond_timedwait(&a->work, &a->mutex, &until) == ETIMEDOUT)
 			return a->head != NULL || a->stop;
@@ -162,8 +165,9 @@ applier_main(void *arg)
 		pthread_mutex_unlock(&a->mutex);
 		if (group != NULL)
 			apply_group(a, group);
-		else
+		else if (a->unsynced)
 			lazy_sync(a);
+		a->untidy = wc_epochs_tidy(a->epochs);
 		pthread_mutex_lock(&a->mutex);
 	}
 	pthread_mutex_unlock(&a->mutex);
@@ -173,7 +177,8 @@ applier_main(void *arg)
 }
 
 WcStatus
-wc_applier_start(WcEngine *engine, _Atomic uint64_t *catalog_generation, WcApplier **applier, WcError *err)
+wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation, WcApplier **applier,
+				 WcError *err)
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
 	pthread_condattr_t attr;
@@ -182,6 +187,7 @@ wc_applier_start(WcEngine *engine, _Atomic uint64_t *catalog_generation, WcAppli
 	if (a == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	a->engine = engine;
+	a->epochs = epochs;
 	a->catalog_generation = catalog_generation;
 	a->generation_seen = wc_engine_catalog_generation(engine);
 	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */

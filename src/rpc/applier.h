@@ -3,18 +3,20 @@
  *
  * One thread calls wc_engine_apply, in the order in which commits were handed
  * in.  It takes all that wait, applies each, makes them durable with one sync,
- * and tells each its outcome.  Session threads wait for theirs.
+ * and tells each its outcome.  Session threads wait for theirs.  It also sees to it
+ * that snapshots of epochs go soon after the last reader has left.
  */
 #ifndef WC_RPC_APPLIER_H
 #define WC_RPC_APPLIER_H
 
 #include "engine/engine.h"
+#include "rpc/epochs.h"
 
 typedef struct WcApplier WcApplier;
 
 /* catalog_generation is set to a greater number than before whenever the
  * engine's grows. */
-extern WcStatus wc_applier_start(WcEngine *engine, _Atomic uint64_t *catalog_generation,
+extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
 								 WcApplier **applier, WcError *err) WC_WARN_UNUSED;
 
 /* Commits handed in before are finished first; none may come after. */

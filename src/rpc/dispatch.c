@@ -15,12 +15,12 @@ typedef struct Answer
 } Answer;
 
 WcStatus
-wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcLockTable *locktable,
-				 const atomic_bool *cancel, WcError *err)
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcEpochs *epochs,
+				 WcLockTable *locktable, const atomic_bool *cancel, WcError *err)
 {
 	WcArena		arena = WC_ARENA_INIT;
 
-	wc_session_init(&d->session, engine, locktable, cancel);
+	wc_session_init(&d->session, engine, epochs, locktable, cancel);
 	d->applier = applier;
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
@@ -123,41 +123,61 @@ report_scan(WcDispatch *d, const WcScanner *scanner)
 	wc_scan_report_encode(&d->out, &report);
 }
 
-/* The next block of a scanner; closes it when that is the last. */
+/* The next block of a scanner, which is closed if that fails.  *last: there is no more. */
 static WcStatus
-next_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, Answer *answer, WcError *err)
+read_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, bool *last, WcError *err)
 {
 	WcStatus	status = wc_scanner_next(scanner, &d->out, target, 0, err);
 
-	if (status != WC_OK && status != WC_END)
-	{
-		wc_session_scanner_close(&d->session, number);
-		return status;
-	}
+	*last = status == WC_END;
+	if (status == WC_OK || status == WC_END)
+		return WC_OK;
+	wc_session_scanner_close(&d->session, number);
+	return status;
+}
+
+/* Makes the block the answer; the last one closes its scanner. */
+static void
+answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, Answer *answer)
+{
 	answer->type = WC_MSG_BLOCK;
-	if (status == WC_END)
-	{
-		report_scan(d, scanner);
-		wc_session_scanner_close(&d->session, number);
-		answer->flags = WC_FLAG_LAST;
-	}
-	return WC_OK;
+	if (!last)
+		return;
+	report_scan(d, scanner);
+	wc_session_scanner_close(&d->session, number);
+	answer->flags = WC_FLAG_LAST;
+}
+
+/*
+ * All of a Get's answer has been read: it is kept for whoever asks the same.  That it is
+ * a Get, and which Gets may be shared, is the backend's to know (client/gets.c).
+ */
+static void
+keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcScanner *scanner)
+{
+	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
+
+	int64_t		until = wc_scanner_holds_until(scanner);
+
+	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)
+		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer, until);
 }
 
 static WcStatus
-do_open(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
+do_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
 	WcOpenMessage m;
 	WcScan		scan;
 	WcReadPoint at;
 	WcSnapshot *snapshot;
 	WcScanner  *scanner;
+	bool		last;
 	WcStatus	status = wc_message_open_decode(body, &m, err);
 
 	if (status == WC_OK)
 		status = wc_scan_decode(m.scan, &d->arena, &scan, err);
 	if (status == WC_OK)
-		status = wc_session_snapshot(&d->session, m.snapshot, &snapshot, err);
+		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
 		return status;
 
@@ -165,7 +185,13 @@ do_open(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 	status = wc_session_scanner_open(&d->session, m.scan_no, &scan, &at, &scanner, err);
 	if (status != WC_OK)
 		return status;
-	return next_block(d, m.scan_no, scanner, m.target, answer, err);
+	status = read_block(d, m.scan_no, scanner, m.target, &last, err);
+	if (status != WC_OK)
+		return status;
+	if (last && (header->flags & WC_FLAG_KEEP) != 0)
+		keep_answer(d, &m, &scan, scanner);
+	answer_block(d, m.scan_no, scanner, last, answer);
+	return WC_OK;
 }
 
 static WcStatus
@@ -173,6 +199,7 @@ do_next(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 {
 	WcNextMessage m;
 	WcScanner  *scanner;
+	bool		last;
 	WcStatus	status = wc_message_next_decode(body, &m, err);
 
 	if (status != WC_OK)
@@ -180,7 +207,10 @@ do_next(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 	scanner = wc_session_scanner(&d->session, m.scan_no);
 	if (scanner == NULL)
 		return wc_error(err, WC_INTERNAL, "scanner %u is not open", m.scan_no);
-	return next_block(d, m.scan_no, scanner, m.target, answer, err);
+	status = read_block(d, m.scan_no, scanner, m.target, &last, err);
+	if (status == WC_OK)
+		answer_block(d, m.scan_no, scanner, last, answer);
+	return status;
 }
 
 static WcStatus
@@ -229,6 +259,7 @@ do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
 	if (status != WC_OK)
 		return status;
 	at = read_point(d, NULL, m.cid, m.clock_offset_us);
+	(void) wc_epochs_tidy(d->session.epochs);
 	if (type == WC_MSG_FLUSH)
 		return wc_engine_flush(d->session.engine, m.table_id, &at, err);
 	return wc_engine_compact(d->session.engine, m.table_id, m.major, &at, err);
@@ -288,7 +319,7 @@ do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	return wc_session_snapshot(&d->session, number, &snapshot, err);
+	return wc_session_snapshot(&d->session, number, 0, &snapshot, err);
 }
 
 static WcStatus
@@ -302,7 +333,7 @@ do_modify(WcDispatch *d, WcSlice body, WcError *err)
 	WcStatus	status = wc_message_modify_decode(body, &m, err);
 
 	if (status == WC_OK)
-		status = wc_session_snapshot(&d->session, m.snapshot, &snapshot, err);
+		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status == WC_OK)
 		status = wc_session_begin_write(&d->session, m.bytes_max, err);
 	if (status != WC_OK)
@@ -410,7 +441,7 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_NEW_TABLE_ID:
 			return do_new_table_id(d);
 		case WC_MSG_OPEN:
-			return do_open(d, body, answer, err);
+			return do_open(d, header, body, answer, err);
 		case WC_MSG_NEXT:
 			return do_next(d, body, answer, err);
 		case WC_MSG_STATS:

@@ -18,8 +18,8 @@ typedef struct WcDispatch
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;
 
-extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcLockTable *locktable,
-								 const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcEpochs *epochs,
+								 WcLockTable *locktable, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 extern void wc_dispatch_free(WcDispatch *d);
 
 /*

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "engine/engine.h"
 #include "wire/busy.h"
+#include "wire/getcache.h"
 
 typedef struct WcServer WcServer;
 
@@ -26,10 +27,11 @@ typedef struct WcWake
 
 typedef struct WcServerOptions
 {
-	WcEngine   *engine;			/* open until wc_server_stop has returned */
+	WcEngine   *engine;			/* open until wc_server_free has returned */
 	int			sessions_max;
 	int			cores;			/* processors there are to run on */
 	WcBusy	   *busy;			/* sessions at work, shared with the backends */
+	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
 } WcServerOptions;

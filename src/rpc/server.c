@@ -19,6 +19,7 @@ struct WcServer
 {
 	WcServerOptions options;
 	WcApplier  *applier;
+	WcEpochs   *epochs;
 	WcLockTable *locktable;
 	pthread_mutex_t mutex;
 	pthread_cond_t none_running;
@@ -56,8 +57,14 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		wc_server_free(s);
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	}
+	status = wc_epochs_create(options->engine, options->getcache, &s->epochs, err);
+	if (status != WC_OK)
+	{
+		wc_server_free(s);
+		return status;
+	}
 	block_signals(&before);
-	status = wc_applier_start(options->engine, options->catalog_generation, &s->applier, err);
+	status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, &s->applier, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (status != WC_OK)
 	{
@@ -145,7 +152,7 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
-	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->locktable,
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 
 	pthread_mutex_lock(&s->mutex);
@@ -236,5 +243,6 @@ wc_server_free(WcServer *s)
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
 	wc_locktable_free(s->locktable);
+	wc_epochs_free(s->epochs);
 	free(s);
 }

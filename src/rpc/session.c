@@ -3,13 +3,15 @@
  */
 #include "rpc/session.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 void
-wc_session_init(WcSession *s, WcEngine *engine, WcLockTable *locktable, const atomic_bool *cancel)
+wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable, const atomic_bool *cancel)
 {
 	memset(s, 0, sizeof(*s));
 	s->engine = engine;
+	s->epochs = epochs;
 	s->locktable = locktable;
 	s->cancel = cancel;
 }
@@ -45,18 +47,21 @@ wc_session_holds(const WcSession *s)
 }
 
 WcStatus
-wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcError *err)
+wc_session_snapshot(WcSession *s, uint64_t number, uint64_t epoch, WcSnapshot **snapshot, WcError *err)
 {
+	WcStatus	status = WC_OK;
+
 	*snapshot = NULL;
 	if (number == 0)
 		return WC_OK;
 	for (uint32_t i = s->nsnapshots; i > 0; i--)
 	{
-		if (s->snapshots[i - 1].number == number)
-		{
-			*snapshot = s->snapshots[i - 1].snapshot;
-			return WC_OK;
-		}
+		if (s->snapshots[i - 1].number != number)
+			continue;
+		if (s->snapshots[i - 1].epoch != epoch)
+			return wc_error(err, WC_CORRUPT, "snapshot %" PRIu64 " is of another epoch", number);
+		*snapshot = s->snapshots[i - 1].snapshot;
+		return WC_OK;
 	}
 
 	if (s->nsnapshots >= WC_SNAPSHOTS_MAX)
@@ -71,12 +76,13 @@ wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcErro
 		s->snapshots = grown;
 		s->snapshots_cap = cap;
 	}
-	*snapshot = wc_snapshot_take(s->engine);
-	if (*snapshot == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory");
-	s->snapshots[s->nsnapshots].number = number;
-	s->snapshots[s->nsnapshots].snapshot = *snapshot;
-	s->nsnapshots++;
+	if (epoch != 0)
+		status = wc_epochs_snapshot(s->epochs, epoch, snapshot, err);
+	else if ((*snapshot = wc_snapshot_take(s->engine)) == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory");
+	if (status != WC_OK)
+		return status;
+	s->snapshots[s->nsnapshots++] = (WcNamedSnapshot) {.number = number,.epoch = epoch,.snapshot = *snapshot};
 	return WC_OK;
 }
 

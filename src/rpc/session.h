@@ -8,6 +8,7 @@
 #define WC_RPC_SESSION_H
 
 #include "engine/engine.h"
+#include "rpc/epochs.h"
 #include "rpc/locktable.h"
 
 /* Snapshots of one session at a time: one a running statement or cursor. */
@@ -16,12 +17,14 @@
 typedef struct WcNamedSnapshot
 {
 	uint64_t	number;
+	uint64_t	epoch;			/* that it is of; 0: not known */
 	WcSnapshot *snapshot;
 } WcNamedSnapshot;
 
 typedef struct WcSession
 {
 	WcEngine   *engine;
+	WcEpochs   *epochs;
 	uint32_t	database;		/* 0: no HELLO yet */
 	const atomic_bool *cancel;
 
@@ -42,7 +45,8 @@ typedef struct WcSession
 	WcLockOwner locks;
 } WcSession;
 
-extern void wc_session_init(WcSession *s, WcEngine *engine, WcLockTable *locktable, const atomic_bool *cancel);
+extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
+							const atomic_bool *cancel);
 
 /* Closes everything. */
 extern void wc_session_free(WcSession *s);
@@ -58,8 +62,10 @@ extern bool wc_session_holds(const WcSession *s);
  * read by one of them. */
 extern void wc_session_snapshots_release(WcSession *s, uint64_t upto);
 
-/* The snapshot of that number, taken now if it is new; number 0 gives NULL. */
-extern WcStatus wc_session_snapshot(WcSession *s, uint64_t number, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
+/* The snapshot of that number; if it is new, taken of the epoch in which the backend
+ * is, or (epoch 0) now; the same epoch each time.  Number 0 gives NULL. */
+extern WcStatus wc_session_snapshot(WcSession *s, uint64_t number, uint64_t epoch,
+									WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
 extern void wc_session_snapshot_release(WcSession *s, uint64_t number);
 
 /* Opens a scanner under a number that is free. */

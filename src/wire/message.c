@@ -35,6 +35,7 @@ wc_message_open_encode(WcBuf *out, const WcOpenMessage *m, const WcScan *scan)
 {
 	wc_buf_append_varint(out, m->scan_no);
 	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->epoch);
 	wc_buf_append_varint(out, m->cid);
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
 	wc_buf_append_varint(out, m->target);
@@ -48,6 +49,7 @@ wc_message_open_decode(WcSlice in, WcOpenMessage *m, WcError *err)
 
 	m->scan_no = (uint32_t) wc_decode_varint_max(&d, WC_SCANNERS_MAX - 1);
 	m->snapshot = wc_decode_varint(&d);
+	m->epoch = wc_decode_varint(&d);
 	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	m->target = (uint32_t) wc_decode_varint_max(&d, WC_MESSAGE_MAX);
@@ -206,6 +208,7 @@ void
 wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *scan)
 {
 	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->epoch);
 	wc_buf_append_varint(out, m->cid);
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
 	wc_buf_append_varint(out, m->write_cid);
@@ -222,6 +225,7 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	WcDecoder	d = wc_decoder(in);
 
 	m->snapshot = wc_decode_varint(&d);
+	m->epoch = wc_decode_varint(&d);
 	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	m->write_cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);

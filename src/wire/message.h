@@ -47,6 +47,9 @@ typedef enum WcMessageType
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
 #define WC_FLAG_LAST			0x01
 
+/* Flags of OPEN: a Get whose answer may be kept (getcache.h). */
+#define WC_FLAG_KEEP			0x01
+
 /* Flags of COMMIT: answer when it is on disk. */
 #define WC_FLAG_SYNC			0x01
 
@@ -65,7 +68,8 @@ extern WcStatus wc_message_hello_decode(WcSlice in, WcHelloMessage *m, WcError *
 typedef struct WcOpenMessage
 {
 	uint32_t	scan_no;		/* below WC_SCANNERS_MAX, not open */
-	uint64_t	snapshot;		/* taken now when the number is new; 0: the newest state */
+	uint64_t	snapshot;		/* taken when the number is new; 0: the newest state */
+	uint64_t	epoch;			/* in which the snapshot reads (getcache.h); 0: it is taken now */
 	uint32_t	cid;
 	int64_t		clock_offset_us;
 	uint32_t	target;			/* bytes the first block should have */
@@ -153,6 +157,7 @@ extern WcStatus wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *er
 typedef struct WcModifyMessage
 {
 	uint64_t	snapshot;		/* these as in OPEN */
+	uint64_t	epoch;
 	uint32_t	cid;
 	int64_t		clock_offset_us;
 	uint32_t	write_cid;		/* of the operations */

@@ -95,6 +95,7 @@ open_engine(WcError *err)
 		.sessions_max = shmem->nslots,
 		.cores = wc_cpu_count(),
 		.busy = &shmem->busy,
+		.getcache = wc_shmem_getcache(),
 		.catalog_generation = &shmem->catalog_generation,
 		.finished = {wake_latch, MyLatch},
 	};

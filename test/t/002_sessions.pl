@@ -86,10 +86,11 @@ my $other_pid = $other->query_safe('SELECT pg_backend_pid()');
 $other->query_safe('SELECT v FROM t WHERE k = 1');
 
 kill 'STOP', $engine;
-$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 1;");
+$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 2;");
 like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
 $session->{stderr} = '';
 is($session->query_safe('RESET statement_timeout; SELECT 1'), '1', 'the session lives');
+is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'and a row read before does not need the engine');
 $other->query_until(qr/started/, "\\echo started\nSELECT count(*) AS none FROM t;\n");
 ok(wait_active($other_pid), 'another waits');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($other_pid)");
@@ -143,6 +144,36 @@ is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT v), min(k), max
 	'every row of every client is there');
 is($node->safe_psql('postgres', 'SELECT count(*), min(n), max(n) FROM t WHERE k % 100 = 1 AND k < 20000'), '200|5|5',
 	'and every update');
+
+# --- rows in shared memory: all as of one commit, while others commit --------------------
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE same (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO same SELECT k, 0 FROM generate_series(1, 4) k;
+});
+$node->pgbench(
+	'--no-vacuum --client=8 --jobs=2 --transactions=1000 --protocol=prepared',
+	0,
+	[qr{processed: 8000/8000}],
+	[qr{^(?:(?!ERROR|FATAL|PANIC).)*$}s],
+	'statements and transactions that read rows by their keys see whole commits',
+	{
+		'same_write@1' => q{
+\set v random(1, 1000000)
+UPDATE same SET v = :v;
+},
+		'same_statement@6' => q{
+SELECT 1 / (count(*) = 4 AND count(DISTINCT v) = 1)::int
+FROM generate_series(1, 4) i, LATERAL (SELECT (SELECT v FROM same WHERE k = i)) s(v);
+},
+		'same_transaction@3' => q{
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT v FROM same WHERE k = 1 \gset
+SELECT 1 / (v = :v)::int FROM same WHERE k = 2;
+SELECT 1 / (sum(v) = 4 * :v::bigint)::int FROM same;
+SELECT 1 / (v = :v)::int FROM same WHERE k = 3;
+COMMIT;
+}
+	});
 
 my $tries = $PostgreSQL::Test::Utils::timeout_default;
 sleep 1 while engine_threads($node) > $idle && --$tries > 0;

@@ -29,6 +29,17 @@ kit_clock(void)
 	return kit_now;
 }
 
+WcGetCache *
+kit_getcache(uint64_t bytes, int readers)
+{
+	size_t		size = (wc_getcache_size(bytes, (uint32_t) readers) + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, size);
+
+	assert_non_null(memory);
+	memset(memory, 0, size);
+	return wc_getcache_init(memory, bytes, (uint32_t) readers);
+}
+
 WcSlice
 kit_s(const char *s)
 {

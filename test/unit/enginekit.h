@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "wire/getcache.h"
 
 #define KIT_DATABASE 5
 #define KIT_LATEST WC_TS_LATEST
@@ -67,6 +68,9 @@ extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcRead
 /* Of the table made last; they must succeed. */
 extern void kit_flush(Kit *kit);
 extern void kit_compact(Kit *kit, bool major);
+
+/* For so many bytes of answers and so many readers; to be freed. */
+extern WcGetCache *kit_getcache(uint64_t bytes, int readers);
 
 extern WcSlice kit_s(const char *s);
 

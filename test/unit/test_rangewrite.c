@@ -67,7 +67,7 @@ site_open(Site *site, uint8_t packing, int rows)
 	kit_open(&site->kit);
 	site->locktable = wc_locktable_create();
 	atomic_init(&site->cancel, false);
-	wc_session_init(&site->session, site->kit.engine, site->locktable, &site->cancel);
+	wc_session_init(&site->session, site->kit.engine, NULL, site->locktable, &site->cancel);
 	site->session.database = KIT_DATABASE;
 	site->bytes_max = 1 << 30;
 	kit_create(&site->kit, "t", packing, 1);

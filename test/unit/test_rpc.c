@@ -43,6 +43,7 @@ typedef struct Site
 	Kit			kit;
 	WcServer   *server;
 	WcBusy		busy;
+	WcGetCache *getcache;
 	_Atomic uint64_t generation;
 	Bell		finished;
 } Site;
@@ -95,9 +96,10 @@ site_open(Site *site, int sessions_max)
 	memset(site, 0, sizeof(*site));
 	kit_open(&site->kit);
 	bell_init(&site->finished);
+	site->getcache = kit_getcache(1 << 20, sessions_max);
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
-		.busy = &site->busy,.catalog_generation = &site->generation,
+		.busy = &site->busy,.getcache = site->getcache,.catalog_generation = &site->generation,
 		.finished = {ring_bell, &site->finished}
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
@@ -117,14 +119,22 @@ reap(Site *site)
 	}
 }
 
+/* The server has been stopped. */
+static void
+site_leave(Site *site)
+{
+	reap(site);
+	assert_int_equal(wc_server_sessions(site->server), 0);
+	wc_server_free(site->server);
+	free(site->getcache);
+	kit_close(&site->kit);
+}
+
 static void
 site_close(Site *site)
 {
 	wc_server_stop(site->server, "the test is over");
-	reap(site);
-	assert_int_equal(wc_server_sessions(site->server), 0);
-	wc_server_free(site->server);
-	kit_close(&site->kit);
+	site_leave(site);
 }
 
 /* --- backend ----------------------------------------------------------------*/
@@ -824,10 +834,7 @@ the_engine_says_that_it_goes(void **state)
 	assert_false(receive(b));
 	assert_int_equal(b->segment->gone_status, WC_SHUTDOWN);
 	assert_string_equal(b->segment->gone_text, "the test is over");
-	reap(&site);
-	assert_int_equal(wc_server_sessions(site.server), 0);
-	wc_server_free(site.server);
-	kit_close(&site.kit);
+	site_leave(&site);
 }
 
 static void

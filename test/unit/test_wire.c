@@ -378,7 +378,7 @@ hello_goes_and_comes(void **state)
 static void
 open_carries_a_scan(void **state)
 {
-	WcOpenMessage m = {.scan_no = WC_SCANNERS_MAX - 1,.snapshot = UINT64_MAX,.cid = UINT32_MAX,
+	WcOpenMessage m = {.scan_no = WC_SCANNERS_MAX - 1,.snapshot = UINT64_MAX,.epoch = UINT64_MAX - 1,.cid = UINT32_MAX,
 		.clock_offset_us = INT64_MAX,.target = WC_BLOCK_MAX}, got;
 	WcScan		scan,
 				decoded;
@@ -394,6 +394,7 @@ open_carries_a_scan(void **state)
 	assert_int_equal(wc_message_open_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
 	assert_int_equal(got.scan_no, m.scan_no);
 	assert_true(got.snapshot == m.snapshot);
+	assert_true(got.epoch == m.epoch);
 	assert_int_equal(got.cid, m.cid);
 	assert_true(got.clock_offset_us == m.clock_offset_us);
 	assert_int_equal(got.target, m.target);
@@ -630,7 +631,7 @@ decode_modified(WcSlice in)
 static void
 changes_go_and_their_results_come(void **state)
 {
-	WcModifyMessage m = {.snapshot = 3,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
+	WcModifyMessage m = {.snapshot = 3,.epoch = 5,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
 		.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
 	WcModifyResult r = {WC_MODIFY_TOO_LARGE, UINT64_MAX, 2, 3, {.rows_returned = 4,.seeks = 7}};
 	WcModifyResult back;
@@ -644,6 +645,7 @@ changes_go_and_their_results_come(void **state)
 	wc_message_modify_encode(&buf, &m, &scan);
 	assert_int_equal(wc_message_modify_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
 	assert_int_equal(got.snapshot, 3);
+	assert_int_equal(got.epoch, 5);
 	assert_int_equal(got.cid, 7);
 	assert_int_equal(got.clock_offset_us, 9);
 	assert_int_equal(got.write_cid, UINT32_MAX);

@@ -1,0 +1,198 @@
+/*
+ * rpc/epochs.c: a snapshot for each epoch that is over and still read in.
+ */
+#include "rpc/epochs.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct Kept
+{
+	struct Kept *next;
+	uint64_t	epoch;
+	WcSnapshot *snapshot;
+} Kept;
+
+struct WcEpochs
+{
+	WcEngine   *engine;
+	WcGetCache *cache;
+
+	/* Held while a commit begins, so that an epoch is either now or has been kept.
+	 * Behind the engine's write_mutex, in front of its snapshots_mutex. */
+	pthread_mutex_t mutex;
+	Kept	   *kept;
+	uint64_t   *read;			/* room for the epochs of all readers */
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+release_unread(WcEpochs *e)
+{
+	Kept	  **link = &e->kept;
+	uint32_t	nread;
+
+	if (e->kept == NULL)
+		return;
+	nread = wc_getcache_epochs_read(e->cache, e->read);
+	qsort(e->read, nread, sizeof(*e->read), compare);
+	while (*link != NULL)
+	{
+		Kept	   *k = *link;
+
+		if (bsearch(&k->epoch, e->read, nread, sizeof(*e->read), compare) != NULL)
+		{
+			link = &k->next;
+			continue;
+		}
+		*link = k->next;
+		wc_snapshot_release(e->engine, k->snapshot);
+		free(k);
+	}
+}
+
+/* Where memory is out nothing is kept: who comes for it is told. */
+static void
+keep(WcEpochs *e, uint64_t epoch)
+{
+	Kept	   *k = malloc(sizeof(*k));
+	WcSnapshot *snapshot = k ? wc_snapshot_take(e->engine) : NULL;
+
+	if (snapshot == NULL)
+	{
+		free(k);
+		return;
+	}
+	*k = (Kept) {.next = e->kept,.epoch = epoch,.snapshot = snapshot};
+	e->kept = k;
+}
+
+/* --- told by the engine -------------------------------------------------------*/
+
+static void
+on_row(void *arg, uint32_t table_id, WcSlice row)
+{
+	wc_getcache_touch_row(((WcEpochs *) arg)->cache, table_id, row);
+}
+
+static void
+on_table(void *arg, uint32_t table_id)
+{
+	wc_getcache_touch_table(((WcEpochs *) arg)->cache, table_id);
+}
+
+static void
+on_begin(void *arg)
+{
+	WcEpochs   *e = arg;
+	uint64_t	epoch;
+
+	pthread_mutex_lock(&e->mutex);
+	epoch = wc_getcache_epoch(e->cache);
+	wc_getcache_begin(e->cache);
+	release_unread(e);
+	if (wc_getcache_is_read(e->cache, epoch))
+		keep(e, epoch);
+	pthread_mutex_unlock(&e->mutex);
+}
+
+static void
+on_end(void *arg, int64_t last_ts)
+{
+	wc_getcache_end(((WcEpochs *) arg)->cache, last_ts);
+}
+
+/* --- for the sessions ---------------------------------------------------------*/
+
+WcStatus
+wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err)
+{
+	WcEpochs   *e = calloc(1, sizeof(*e));
+	WcWriteWatch watch = {.arg = e,.row = on_row,.table = on_table,.begin = on_begin,.end = on_end};
+
+	*epochs = NULL;
+	if (e != NULL)
+		e->read = malloc(wc_getcache_readers(cache) * sizeof(*e->read));
+	if (e == NULL || e->read == NULL)
+	{
+		free(e);
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	}
+	e->engine = engine;
+	e->cache = cache;
+	pthread_mutex_init(&e->mutex, NULL);
+	wc_getcache_reset(cache);
+	wc_engine_watch(engine, &watch);
+	*epochs = e;
+	return WC_OK;
+}
+
+void
+wc_epochs_free(WcEpochs *e)
+{
+	if (e == NULL)
+		return;
+	wc_engine_watch(e->engine, NULL);
+	while (e->kept != NULL)
+	{
+		Kept	   *k = e->kept;
+
+		e->kept = k->next;
+		wc_snapshot_release(e->engine, k->snapshot);
+		free(k);
+	}
+	pthread_mutex_destroy(&e->mutex);
+	free(e->read);
+	free(e);
+}
+
+WcStatus
+wc_epochs_snapshot(WcEpochs *e, uint64_t epoch, WcSnapshot **snapshot, WcError *err)
+{
+	*snapshot = NULL;
+	pthread_mutex_lock(&e->mutex);
+	if (wc_getcache_is_now(e->cache, epoch))
+		*snapshot = wc_snapshot_take(e->engine);
+	else
+	{
+		for (const Kept *k = e->kept; k != NULL; k = k->next)
+		{
+			if (k->epoch == epoch)
+				*snapshot = k->snapshot;
+		}
+		if (*snapshot != NULL)
+			wc_snapshot_share(e->engine, *snapshot);
+	}
+	pthread_mutex_unlock(&e->mutex);
+	if (*snapshot == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the snapshot of epoch %" PRIu64, epoch);
+	return WC_OK;
+}
+
+bool
+wc_epochs_tidy(WcEpochs *e)
+{
+	bool		any;
+
+	pthread_mutex_lock(&e->mutex);
+	release_unread(e);
+	any = e->kept != NULL;
+	pthread_mutex_unlock(&e->mutex);
+	return any;
+}
+
+void
+wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
+			   int64_t holds_until)
+{
+	wc_getcache_add(e->cache, epoch, table_id, row, get, answer, holds_until);
+}

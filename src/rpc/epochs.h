@@ -1,0 +1,34 @@
+/*
+ * rpc/epochs.h: snapshots of the epochs that readers are in (wire/getcache.h).
+ *
+ * A backend that has found answers in shared memory has read in an epoch of which
+ * the engine knows nothing.  When it comes to ask the engine after all, it has to see
+ * the same: so whenever a commit is about to end an epoch that somebody reads in, a
+ * snapshot of it is kept.  Any thread.
+ */
+#ifndef WC_RPC_EPOCHS_H
+#define WC_RPC_EPOCHS_H
+
+#include "engine/engine.h"
+#include "wire/getcache.h"
+
+typedef struct WcEpochs WcEpochs;
+
+/* Forgets all answers, and watches the engine's commits from now on. */
+extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err) WC_WARN_UNUSED;
+
+/* When no commit can come any more.  NULL is allowed. */
+extern void wc_epochs_free(WcEpochs *epochs);
+
+/* A reference to the snapshot of an epoch that the caller's backend is in. */
+extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
+
+/* Releases those that nobody is in any more, as each commit does; they would hinder
+ * compactions.  True: there are others. */
+extern bool wc_epochs_tidy(WcEpochs *epochs);
+
+/* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
+extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+						   WcSlice answer, int64_t holds_until);
+
+#endif

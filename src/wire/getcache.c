@@ -1,0 +1,495 @@
+/*
+ * wire/getcache.c: pages of answers, and the epochs in which they hold.
+ *
+ * A row's hash names its page and one of the page's stamps: the last epoch in which
+ * a row with that stamp may have changed.  A page is a ring: a new answer overwrites
+ * the oldest.  Whoever writes makes the page's `turn` odd meanwhile; who reads copies,
+ * and looks whether it is still the same.  In a page that is full a Get is kept when it
+ * is asked for again, so that what nobody wants twice does not drive others out.  Heads
+ * are apart from the words of their pages, so that what is not there is found out in
+ * little memory.
+ */
+#include "wire/getcache.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define PAGE_STAMPS		6
+#define PAGE_TAGS		32
+#define PAGE_WORDS		512
+
+/* The ring has been all round. */
+#define PAGE_FULL		0x80000000
+
+/* So many of a page's 64 bits of Gets asked for are set at most. */
+#define ASKED_MAX		32
+
+/* Tables share these stamps, by their ids. */
+#define TABLE_STAMPS	256
+
+/* A tag: where an answer is, in words, and 12 bits of its Get's hash.  0: nothing. */
+#define TAG(hash, at, words)	((uint32_t) ((hash) >> 52) << 20 | (uint32_t) (at) << 10 | (uint32_t) (words))
+#define TAG_HASH(tag)	((tag) >> 20)
+#define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
+#define TAG_WORDS(tag)	((tag) & 0x3FF)
+
+/* An answer's words: hash of the Get, epoch, time up to which it holds, lengths of Get
+ * and answer (32 bits each), then both, each filled up to a word. */
+#define HEAD_WORDS		4
+#define WORDS(bytes)	(((bytes) + 7) / 8)
+
+typedef struct Page
+{
+	_Alignas(64) _Atomic uint32_t turn; /* odd: somebody writes */
+	_Atomic uint32_t next;		/* word at which the next answer goes, and PAGE_FULL */
+	_Atomic uint64_t asked;		/* full: bits of Gets that were asked for and not here */
+	_Atomic uint64_t stamps[PAGE_STAMPS];
+	_Atomic uint32_t tags[PAGE_TAGS];
+} Page;
+
+typedef _Atomic uint64_t Word;
+
+#define PAGE_BYTES	(sizeof(Page) + PAGE_WORDS * sizeof(Word))
+
+typedef struct Reader
+{
+	_Alignas(64) _Atomic uint64_t epoch;	/* 0: in none */
+} Reader;
+
+struct WcGetCache
+{
+	uint32_t	nreaders;
+	uint32_t	npages;
+	_Alignas(64) _Atomic uint64_t begun;	/* epoch of the last commit that began, */
+	_Atomic uint64_t now;		/* and of the last that ended */
+	_Atomic int64_t now_us;		/* the time is not before this */
+	_Atomic uint64_t tables[TABLE_STAMPS];
+	Reader		readers[];		/* then the pages, then their words */
+};
+
+_Static_assert(PAGE_WORDS <= 0x3FF, "a tag can name each word");
+_Static_assert(WC_GETCACHE_ENTRY_MAX / 8 + HEAD_WORDS + 2 <= PAGE_WORDS / 2, "a page holds two answers at least");
+
+/* --- layout -----------------------------------------------------------------*/
+
+static size_t
+pages_at(uint32_t nreaders)
+{
+	return offsetof(WcGetCache, readers) + nreaders * sizeof(Reader);
+}
+
+static uint32_t
+pages_of(uint64_t bytes)
+{
+	uint64_t	n = bytes / PAGE_BYTES;
+
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t) n;
+}
+
+size_t
+wc_getcache_size(uint64_t bytes, uint32_t nreaders)
+{
+	return pages_at(nreaders) + (size_t) pages_of(bytes) * PAGE_BYTES;
+}
+
+WcGetCache *
+wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders)
+{
+	WcGetCache *cache = memory;
+
+	cache->nreaders = nreaders;
+	cache->npages = pages_of(bytes);
+	atomic_init(&cache->begun, 1);
+	atomic_init(&cache->now, 1);
+	return cache;
+}
+
+/* --- hashing ----------------------------------------------------------------*/
+
+static uint64_t
+mix(uint64_t h)
+{
+	h ^= h >> 32;
+	h *= UINT64_C(0x9E3779B97F4A7C15);
+	h ^= h >> 29;
+	return h;
+}
+
+static uint64_t
+hash(uint64_t seed, WcSlice s)
+{
+	uint64_t	h = mix(seed + s.len);
+	uint64_t	word;
+
+	for (; s.len >= sizeof(word); s.data += sizeof(word), s.len -= sizeof(word))
+	{
+		memcpy(&word, s.data, sizeof(word));
+		h = mix(h ^ word);
+	}
+	word = 0;
+	if (s.len > 0)
+		memcpy(&word, s.data, s.len);
+	return mix(mix(h ^ word));
+}
+
+static Page *
+page_of(const WcGetCache *cache, uint64_t row_hash)
+{
+	Page	   *pages = (Page *) ((uintptr_t) cache + pages_at(cache->nreaders));
+
+	return &pages[(row_hash >> 32) * cache->npages >> 32];
+}
+
+static Word *
+words_of(const WcGetCache *cache, const Page *page)
+{
+	Page	   *pages = (Page *) ((uintptr_t) cache + pages_at(cache->nreaders));
+	Word	   *words = (Word *) &pages[cache->npages];
+
+	return words + (size_t) (page - pages) * PAGE_WORDS;
+}
+
+static _Atomic uint64_t *
+stamp_of(Page *page, uint64_t row_hash)
+{
+	return &page->stamps[(uint32_t) row_hash % PAGE_STAMPS];
+}
+
+static uint64_t
+row_hash_of(uint32_t table_id, WcSlice row)
+{
+	return hash(table_id, row);
+}
+
+/* The last epoch in which the row may have changed. */
+static uint64_t
+changed_at(const WcGetCache *cache, Page *page, uint32_t table_id, uint64_t row_hash)
+{
+	uint64_t	table = atomic_load_explicit(&cache->tables[table_id % TABLE_STAMPS], memory_order_acquire);
+	uint64_t	row = atomic_load_explicit(stamp_of(page, row_hash), memory_order_acquire);
+
+	return row > table ? row : table;
+}
+
+/* --- words ------------------------------------------------------------------*/
+
+static inline uint64_t
+get_word(const Word *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline void
+put_word(Word *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+/* The next word of a run of bytes, which is shortened by it; the last is filled up. */
+static inline uint64_t
+take_word(WcSlice *s)
+{
+	uint64_t	word = 0;
+	size_t		n = s->len < sizeof(word) ? s->len : sizeof(word);
+
+	memcpy(&word, s->data, n);
+	s->data += n;
+	s->len -= n;
+	return word;
+}
+
+static void
+put_bytes(Word *at, WcSlice s)
+{
+	while (s.len > 0)
+		put_word(at++, take_word(&s));
+}
+
+static void
+get_bytes(const Word *at, uint8_t *to, size_t len)
+{
+	while (len > 0)
+	{
+		uint64_t	word = get_word(at++);
+		size_t		n = len < sizeof(word) ? len : sizeof(word);
+
+		memcpy(to, &word, n);
+		to += n;
+		len -= n;
+	}
+}
+
+static bool
+bytes_are(const Word *at, WcSlice s)
+{
+	while (s.len > 0)
+	{
+		if (get_word(at++) != take_word(&s))
+			return false;
+	}
+	return true;
+}
+
+/* --- readers ----------------------------------------------------------------*/
+
+uint64_t
+wc_getcache_enter(WcGetCache *cache, uint32_t reader)
+{
+	uint64_t	epoch = atomic_load(&cache->now);
+
+	if (cache->npages == 0 || atomic_load(&cache->begun) != epoch)
+		return 0;
+
+	/* Said before looking again: a commit that begins now sees it, or is seen. */
+	atomic_store(&cache->readers[reader].epoch, epoch);
+	if (atomic_load(&cache->begun) == epoch)
+		return epoch;
+	wc_getcache_leave(cache, reader);
+	return 0;
+}
+
+void
+wc_getcache_leave(WcGetCache *cache, uint32_t reader)
+{
+	atomic_store_explicit(&cache->readers[reader].epoch, 0, memory_order_release);
+}
+
+/* Copies the answer behind a tag, if it is the Get's and holds at that time. *epoch: in
+ * which it was read. */
+static bool
+copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
+			WcBuf *out, uint64_t *epoch)
+{
+	const Word *at = words + TAG_AT(tag);
+	uint64_t	lengths;
+	size_t		len;
+	uint8_t    *to;
+
+	/* what is overwritten meanwhile may be anything */
+	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS || get_word(at) != get_hash)
+		return false;
+	*epoch = get_word(at + 1);
+	lengths = get_word(at + 3);
+	len = (uint32_t) lengths;
+	if ((int64_t) get_word(at + 2) <= now_us || lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) != TAG_WORDS(tag) ||
+		!bytes_are(at + HEAD_WORDS, get))
+		return false;
+	to = wc_buf_reserve(out, len);
+	if (to == NULL)
+		return false;
+	get_bytes(at + HEAD_WORDS + WORDS(get.len), to, len);
+	out->len += len;
+	return true;
+}
+
+/* Is there room for the Get, or has it been asked for before?  Few others look like it, since the bits are
+ * forgotten when half of them are set. */
+static bool
+is_wanted(Page *page, uint64_t get_hash)
+{
+	uint64_t	asked = atomic_load_explicit(&page->asked, memory_order_relaxed);
+	uint64_t	bit = UINT64_C(1) << (get_hash & 63);
+
+	if ((asked & bit) || (atomic_load_explicit(&page->next, memory_order_relaxed) & PAGE_FULL) == 0)
+		return true;
+	if (__builtin_popcountll(asked) >= ASKED_MAX)
+		asked = 0;
+	atomic_store_explicit(&page->asked, asked | bit, memory_order_relaxed);
+	return false;
+}
+
+WcGetFound
+wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+				 int64_t now_us, WcBuf *out)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+	uint64_t	get_hash = hash(row_hash, get);
+	size_t		len = out->len;
+	Page	   *page;
+	uint32_t	turn;
+
+	if (cache->npages == 0)
+		return WC_GET_ABSENT;
+	if (now_us < atomic_load_explicit(&cache->now_us, memory_order_relaxed))
+		now_us = atomic_load_explicit(&cache->now_us, memory_order_relaxed);
+	page = page_of(cache, row_hash);
+	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
+	for (int i = 0; i < PAGE_TAGS && turn % 2 == 0; i++)
+	{
+		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
+		uint64_t	read_at;
+		uint64_t	changed;
+
+		if (tag == 0 || TAG_HASH(tag) != TAG_HASH(TAG(get_hash, 0, 0)) ||
+			!copy_answer(words_of(cache, page), tag, get_hash, get, now_us, out, &read_at))
+			continue;
+		atomic_thread_fence(memory_order_acquire);
+		changed = changed_at(cache, page, table_id, row_hash);
+		if (atomic_load_explicit(&page->turn, memory_order_relaxed) == turn &&
+			changed <= read_at && changed <= epoch)
+			return WC_GET_FOUND;
+		break;
+	}
+	out->len = len;
+	return is_wanted(page, get_hash) ? WC_GET_WANTED : WC_GET_ABSENT;
+}
+
+/* --- the engine -------------------------------------------------------------*/
+
+void
+wc_getcache_reset(WcGetCache *cache)
+{
+	uint64_t	epoch = atomic_load(&cache->begun) + 1;
+
+	for (int i = 0; i < TABLE_STAMPS; i++)
+		atomic_store(&cache->tables[i], epoch);
+	atomic_store(&cache->begun, epoch);
+	atomic_store(&cache->now, epoch);
+}
+
+uint64_t
+wc_getcache_epoch(const WcGetCache *cache)
+{
+	return atomic_load(&cache->now);
+}
+
+bool
+wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch)
+{
+	return atomic_load(&cache->begun) == epoch && atomic_load(&cache->now) == epoch;
+}
+
+bool
+wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch)
+{
+	for (uint32_t i = 0; i < cache->nreaders; i++)
+	{
+		if (atomic_load(&cache->readers[i].epoch) == epoch)
+			return true;
+	}
+	return false;
+}
+
+uint32_t
+wc_getcache_readers(const WcGetCache *cache)
+{
+	return cache->nreaders;
+}
+
+uint32_t
+wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < cache->nreaders; i++)
+	{
+		epochs[n] = atomic_load(&cache->readers[i].epoch);
+		n += epochs[n] != 0;
+	}
+	return n;
+}
+
+/* A place for so many words: what is there goes, and so does an older answer to the
+ * same Get.  Gives a free tag's number. */
+static int
+make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
+{
+	int			room = -1;
+	int			next = 0;		/* the tag of what will be overwritten next */
+	size_t		distance = SIZE_MAX;
+
+	for (int i = 0; i < PAGE_TAGS; i++)
+	{
+		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
+		size_t		begin = TAG_AT(tag);
+		size_t		ahead = begin >= at ? begin - at : begin + PAGE_WORDS - at;
+
+		if (tag != 0 && ((begin < at + n && at < begin + TAG_WORDS(tag)) ||
+						 (TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0)) && get_word(words + begin) == get_hash)))
+		{
+			atomic_store_explicit(&page->tags[i], 0, memory_order_relaxed);
+			tag = 0;
+		}
+		if (tag == 0)
+			room = i;
+		else if (ahead < distance)
+		{
+			distance = ahead;
+			next = i;
+		}
+	}
+	return room >= 0 ? room : next;
+}
+
+void
+wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
+				int64_t holds_until)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+	uint64_t	get_hash = hash(row_hash, get);
+	size_t		n = HEAD_WORDS + WORDS(get.len) + WORDS(answer.len);
+	Page	   *page;
+	Word	   *words;
+	uint32_t	turn;
+	uint32_t	full;
+	size_t		at;
+	int			tag;
+
+	if (cache->npages == 0 || get.len + answer.len > WC_GETCACHE_ENTRY_MAX)
+		return;
+	page = page_of(cache, row_hash);
+	turn = atomic_load_explicit(&page->turn, memory_order_relaxed);
+	if (changed_at(cache, page, table_id, row_hash) > epoch || turn % 2 == 1 ||
+		!atomic_compare_exchange_strong_explicit(&page->turn, &turn, turn + 1,
+												 memory_order_acquire, memory_order_relaxed))
+		return;
+	atomic_thread_fence(memory_order_release);
+
+	full = atomic_load_explicit(&page->next, memory_order_relaxed);
+	at = full & ~PAGE_FULL;
+	full &= PAGE_FULL;
+	if (at + n > PAGE_WORDS)
+	{
+		at = 0;
+		full = PAGE_FULL;
+	}
+	words = words_of(cache, page);
+	tag = make_room(page, words, at, n, get_hash);
+	put_word(words + at, get_hash);
+	put_word(words + at + 1, epoch);
+	put_word(words + at + 2, (uint64_t) holds_until);
+	put_word(words + at + 3, (uint64_t) get.len << 32 | answer.len);
+	put_bytes(words + at + HEAD_WORDS, get);
+	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
+	atomic_store_explicit(&page->tags[tag], TAG(get_hash, at, n), memory_order_relaxed);
+	atomic_store_explicit(&page->next, (uint32_t) (at + n) | full, memory_order_relaxed);
+	atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
+}
+
+void
+wc_getcache_touch_row(WcGetCache *cache, uint32_t table_id, WcSlice row)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+
+	if (cache->npages > 0)
+		atomic_store(stamp_of(page_of(cache, row_hash), row_hash), atomic_load(&cache->now) + 1);
+}
+
+void
+wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id)
+{
+	atomic_store(&cache->tables[table_id % TABLE_STAMPS], atomic_load(&cache->now) + 1);
+}
+
+void
+wc_getcache_begin(WcGetCache *cache)
+{
+	atomic_store(&cache->begun, atomic_load(&cache->now) + 1);
+}
+
+void
+wc_getcache_end(WcGetCache *cache, int64_t now_us)
+{
+	atomic_store(&cache->now_us, now_us);
+	atomic_store(&cache->now, atomic_load(&cache->begun));
+}

@@ -1,0 +1,89 @@
+/*
+ * wire/getcache.h: answers to Gets, in memory that all processes share.
+ *
+ * A Get that was answered lately is answered again without asking the engine, as
+ * long as nothing has been written to its row.  wire/README tells how; here is who
+ * may call what.  Everything is atomic and nobody ever waits: what cannot be had or
+ * put at once is left to the engine, or not kept.
+ *
+ * Time is counted in epochs: one more with each commit, from 1.  An epoch is
+ * what a reader sees that has seen so many commits and none behind them.
+ */
+#ifndef WC_WIRE_GETCACHE_H
+#define WC_WIRE_GETCACHE_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+
+typedef struct WcGetCache WcGetCache;
+
+/* Bytes of a Get and its answer together beyond which they are not kept. */
+#define WC_GETCACHE_ENTRY_MAX	2000
+
+/* Bytes of memory for so many readers and about `bytes` of answers (0: for none,
+ * all else works). */
+extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
+
+/* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
+extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders);
+
+/* --- readers, each with a place of its own, from 0 ---------------------------- */
+
+/*
+ * The epoch that is now, which the engine will keep readable from here on until
+ * wc_getcache_leave.  0: a commit is being written just now, or nothing is ever
+ * kept here; then there is nothing to leave.
+ */
+extern uint64_t wc_getcache_enter(WcGetCache *cache, uint32_t reader);
+
+/* Also when it has not entered. */
+extern void wc_getcache_leave(WcGetCache *cache, uint32_t reader);
+
+typedef enum WcGetFound
+{
+	WC_GET_FOUND,
+	WC_GET_ABSENT,				/* and so rarely asked for that it need not be kept */
+	WC_GET_WANTED				/* absent, but it should be here: it was asked for before */
+} WcGetFound;
+
+/*
+ * Appends to out the answer that the Get `get` (its bytes, which name table and row
+ * as well) of a row has in an epoch, at wall time now_us; out is as before unless it
+ * is found.
+ */
+extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
+								   WcSlice get, int64_t now_us, WcBuf *out);
+
+/* --- the engine ------------------------------------------------------------- */
+
+/* Forgets all answers; before any other call of a newly started engine. */
+extern void wc_getcache_reset(WcGetCache *cache);
+
+/* The epoch; and has no commit begun since? */
+extern uint64_t wc_getcache_epoch(const WcGetCache *cache);
+extern bool wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch);
+
+/* Is any reader in that epoch?  And the epochs that they are in, in no order, perhaps one
+ * several times: epochs has room for all readers. */
+extern bool wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch);
+extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);
+extern uint32_t wc_getcache_readers(const WcGetCache *cache);
+
+/* Keeps an answer that was read in an epoch and holds for whoever asks later, as long
+ * as the row is not written, before wall time holds_until (INT64_MAX: for ever).  Any
+ * thread. */
+extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
+							WcSlice get, WcSlice answer, int64_t holds_until);
+
+/*
+ * A commit is on its way, one at a time: first everything that it may change, then
+ * begin, before anybody can see it, and end, when everybody does (or nobody will).
+ * now_us: no time before it is asked for any more (a clock that was set back).
+ */
+extern void wc_getcache_touch_row(WcGetCache *cache, uint32_t table_id, WcSlice row);
+extern void wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id);
+extern void wc_getcache_begin(WcGetCache *cache);
+extern void wc_getcache_end(WcGetCache *cache, int64_t now_us);
+
+#endif

@@ -1,0 +1,488 @@
+/*
+ * test/unit/test_getcache.c: answers to Gets in shared memory (wire/getcache.h): what
+ * is found is what was kept, and holds in the epoch that it is asked for.
+ */
+#include "enginekit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+
+#define TABLE	7
+#define NOW		1000
+#define READER	0
+#define READERS 8
+#define LARGE	(1 << 20)
+
+/* Room for one page's worth of answers. */
+#define ONE_PAGE	5000
+
+static WcGetCache *cache;
+static WcBuf found;
+
+static int
+set_up(void **state)
+{
+	seed(state);
+	cache = kit_getcache(LARGE, READERS);
+	wc_buf_init(&found, 0);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void) state;
+	free(cache);
+	wc_buf_free(&found);
+	return 0;
+}
+
+static void
+set_up_anew(uint64_t bytes)
+{
+	free(cache);
+	cache = kit_getcache(bytes, READERS);
+}
+
+static void
+keep(const char *row, const char *get, const char *answer)
+{
+	wc_getcache_add(cache, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), INT64_MAX);
+}
+
+/* The answer that is found in an epoch; NULL: none. */
+static const char *
+find_in(uint64_t epoch, const char *row, const char *get)
+{
+	wc_buf_reset(&found, SIZE_MAX);
+	if (wc_getcache_find(cache, epoch, TABLE, kit_s(row), kit_s(get), NOW, &found) != WC_GET_FOUND)
+	{
+		assert_int_equal(found.len, 0);
+		return NULL;
+	}
+	wc_buf_append_u8(&found, '\0');
+	return (const char *) found.data;
+}
+
+static const char *
+find(const char *row, const char *get)
+{
+	return find_in(wc_getcache_epoch(cache), row, get);
+}
+
+static void
+commit_to(const char *row)
+{
+	wc_getcache_touch_row(cache, TABLE, kit_s(row));
+	wc_getcache_begin(cache);
+	wc_getcache_end(cache, 0);
+}
+
+/* --- what is found ------------------------------------------------------------*/
+
+static void
+what_was_kept_is_found(void **state)
+{
+	(void) state;
+	assert_null(find("row", "get"));
+	keep("row", "get", "answer");
+	keep("row", "another get", "");
+	keep("row", "a get of many bytes that fill no word", "an answer of many bytes that fill no word");
+	assert_string_equal(find("row", "get"), "answer");
+	assert_string_equal(find("row", "another get"), "");
+	assert_string_equal(find("row", "a get of many bytes that fill no word"), "an answer of many bytes that fill no word");
+	assert_null(find("row", "ge"));
+	assert_null(find("row", "get "));
+	assert_null(find("rov", "get"));
+
+	keep("row", "get", "another answer");
+	assert_string_equal(find("row", "get"), "another answer");
+}
+
+static void
+a_write_ends_what_was_read_before(void **state)
+{
+	uint64_t	before = wc_getcache_epoch(cache);
+
+	(void) state;
+	keep("row", "get", "old");
+	keep("other", "get", "of the other row");
+	commit_to("row");
+	assert_null(find("row", "get"));
+	assert_null(find_in(before, "row", "get"));
+
+	/* nor does an answer count that was read before and comes late */
+	wc_getcache_add(cache, before, TABLE, kit_s("row"), kit_s("get"), kit_s("old"), INT64_MAX);
+	assert_null(find("row", "get"));
+
+	keep("row", "get", "new");
+	assert_string_equal(find("row", "get"), "new");
+	assert_null(find_in(before, "row", "get"));
+}
+
+static void
+what_no_write_concerns_holds_before_and_after(void **state)
+{
+	uint64_t	before = wc_getcache_epoch(cache);
+
+	(void) state;
+	commit_to("some row");
+	keep("row", "get", "answer");
+	commit_to("some row");
+
+	/* an epoch in which it was not read, but it could not have been another */
+	assert_string_equal(find_in(before, "row", "get"), "answer");
+	assert_string_equal(find("row", "get"), "answer");
+}
+
+static void
+a_write_to_a_table_ends_all_of_its_rows(void **state)
+{
+	(void) state;
+	keep("row", "get", "answer");
+	wc_getcache_touch_table(cache, TABLE + 1);
+	wc_getcache_begin(cache);
+	wc_getcache_end(cache, 0);
+	assert_string_equal(find("row", "get"), "answer");
+	wc_getcache_touch_table(cache, TABLE);
+	wc_getcache_begin(cache);
+	wc_getcache_end(cache, 0);
+	assert_null(find("row", "get"));
+}
+
+static void
+an_answer_holds_until_its_time(void **state)
+{
+	uint64_t	epoch = wc_getcache_epoch(cache);
+
+	(void) state;
+	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW);
+	assert_null(find("row", "get"));
+	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW + 1);
+	assert_string_equal(find("row", "get"), "answer");
+
+	/* the engine's time has been later already */
+	wc_getcache_begin(cache);
+	wc_getcache_end(cache, NOW + 1);
+	assert_null(find("row", "get"));
+}
+
+static void
+a_new_engine_knows_nothing(void **state)
+{
+	uint64_t	before = wc_getcache_epoch(cache);
+
+	(void) state;
+	keep("row", "get", "answer");
+	wc_getcache_begin(cache);	/* in the midst of which the old one went */
+	wc_getcache_reset(cache);
+	assert_true(wc_getcache_epoch(cache) > before);
+	assert_true(wc_getcache_is_now(cache, wc_getcache_epoch(cache)));
+	assert_null(find("row", "get"));
+	assert_null(find_in(before, "row", "get"));
+	keep("row", "get", "answer");
+	assert_string_equal(find("row", "get"), "answer");
+}
+
+/* --- readers --------------------------------------------------------------------*/
+
+static void
+readers_are_seen_until_they_leave(void **state)
+{
+	uint64_t	epoch = wc_getcache_enter(cache, READER);
+
+	(void) state;
+	assert_int_equal(epoch, wc_getcache_epoch(cache));
+	assert_true(wc_getcache_is_read(cache, epoch));
+	commit_to("row");
+	assert_true(wc_getcache_is_read(cache, epoch));
+	assert_false(wc_getcache_is_now(cache, epoch));
+	assert_false(wc_getcache_is_read(cache, epoch + 1));
+	assert_int_equal(wc_getcache_enter(cache, READERS - 1), epoch + 1);
+	wc_getcache_leave(cache, READER);
+	assert_false(wc_getcache_is_read(cache, epoch));
+	assert_true(wc_getcache_is_read(cache, epoch + 1));
+}
+
+static void
+nobody_enters_while_a_commit_is_written(void **state)
+{
+	uint64_t	epoch = wc_getcache_epoch(cache);
+
+	(void) state;
+	wc_getcache_begin(cache);
+	assert_int_equal(wc_getcache_enter(cache, READER), 0);
+	assert_false(wc_getcache_is_read(cache, epoch));
+	assert_false(wc_getcache_is_now(cache, epoch));
+	wc_getcache_end(cache, 0);
+	assert_int_equal(wc_getcache_enter(cache, READER), epoch + 1);
+}
+
+/* --- room -----------------------------------------------------------------------*/
+
+static void
+what_is_too_large_is_not_kept(void **state)
+{
+	char		text[WC_GETCACHE_ENTRY_MAX + 2] = {0};
+
+	(void) state;
+	memset(text, 'x', WC_GETCACHE_ENTRY_MAX + 1 - strlen("get"));
+	keep("row", "get", text);
+	assert_null(find("row", "get"));
+	text[WC_GETCACHE_ENTRY_MAX - strlen("get")] = '\0';
+	keep("row", "get", text);
+	assert_string_equal(find("row", "get"), text);
+}
+
+static void
+without_memory_nothing_is_kept(void **state)
+{
+	(void) state;
+	set_up_anew(0);
+	assert_int_equal(wc_getcache_enter(cache, READER), 0);
+	keep("row", "get", "answer");
+	assert_null(find("row", "get"));
+	commit_to("row");
+	assert_int_equal(wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s("get"), NOW, &found), WC_GET_ABSENT);
+}
+
+/* As a session does: what is absent is kept when that is wanted.  Was it there? */
+static bool
+ask(int i)
+{
+	char		get[32];
+
+	snprintf(get, sizeof(get), "get number %d", i);
+	wc_buf_reset(&found, SIZE_MAX);
+	switch (wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s(get), NOW, &found))
+	{
+		case WC_GET_FOUND:
+			return true;
+		case WC_GET_WANTED:
+			keep("row", get, get);
+			break;
+		case WC_GET_ABSENT:
+			break;
+	}
+	return false;
+}
+
+static void
+what_is_asked_for_again_stays(void **state)
+{
+	int			hits = 0;
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+
+	/* with room everything is kept at once */
+	assert_false(ask(0));
+	assert_true(ask(0));
+
+	/* thousands that come once leave those alone that come often */
+	for (int i = 1; i <= 5000; i++)
+	{
+		ask(i);
+		hits += ask(-(i % 5));
+	}
+	assert_true(hits > 4000);
+}
+
+/* --- at random, and at once -------------------------------------------------------*/
+
+#define ROWS	40
+
+typedef struct Row
+{
+	char		name[16];
+	int			version;		/* as of now; answers say it */
+} Row;
+
+static void
+answer_of(char *answer, size_t size, const Row *row, int get)
+{
+	/* of all lengths, so that places overlap in all ways */
+	int			len = snprintf(answer, size, "%s:%d:%d:", row->name, get, row->version);
+	size_t		fill = (size_t) (row->version * 37 + get * 101) % 300;
+
+	memset(answer + len, 'a' + get, fill);
+	answer[(size_t) len + fill] = '\0';
+}
+
+/* Whatever is found is what the row holds now. */
+static void
+random_writes_and_reads(void **state)
+{
+	Row			rows[ROWS];
+	int			hits = 0;
+
+	(void) state;
+	set_up_anew(4 * ONE_PAGE);
+	for (int i = 0; i < ROWS; i++)
+	{
+		snprintf(rows[i].name, sizeof(rows[i].name), "row%d", i);
+		rows[i].version = 0;
+	}
+	for (int n = 0; n < 100000; n++)
+	{
+		Row		   *row = &rows[below(ROWS)];
+		int			which = (int) below(3);
+		char		get[16];
+		char		answer[512];
+		const char *is;
+
+		if (below(50) == 0)
+		{
+			row->version++;
+			commit_to(row->name);
+			continue;
+		}
+		snprintf(get, sizeof(get), "get%d", which);
+		answer_of(answer, sizeof(answer), row, which);
+		is = find(row->name, get);
+		if (is != NULL)
+			assert_string_equal(is, answer);
+		else
+			keep(row->name, get, answer);
+		hits += is != NULL;
+	}
+	assert_true(hits > 10000);
+}
+
+/*
+ * A writer and readers of two rows, which hold after each commit the number of the
+ * epoch; an answer says it many times.
+ */
+#define TIMES	200
+
+typedef struct Race
+{
+	_Atomic uint64_t acknowledged;	/* the last commit that is over */
+	atomic_bool over;
+	_Atomic uint64_t rounds;	/* of all readers */
+	uint64_t	hits[READERS];
+} Race;
+
+typedef struct Runner
+{
+	Race	   *race;
+	uint32_t	reader;
+} Runner;
+
+static bool
+says(const WcBuf *answer, uint64_t number)
+{
+	uint64_t	is;
+
+	for (size_t at = 0; at < answer->len; at += sizeof(is))
+	{
+		memcpy(&is, answer->data + at, sizeof(is));
+		if (is != number)
+			return false;
+	}
+	return answer->len == TIMES * sizeof(is);
+}
+
+/* Reads a row: what is not here, the engine says. */
+static bool
+read_row(uint64_t epoch, const char *row, WcBuf *answer)
+{
+	answer->len = 0;
+	if (wc_getcache_find(cache, epoch, TABLE, kit_s(row), kit_s("get"), NOW, answer) == WC_GET_FOUND)
+		return true;
+	for (int i = 0; i < TIMES; i++)
+		wc_buf_append(answer, &epoch, sizeof(epoch));
+	wc_getcache_add(cache, epoch, TABLE, kit_s(row), kit_s("get"), wc_buf_slice(answer), INT64_MAX);
+	return false;
+}
+
+static void *
+run_reader(void *arg)
+{
+	const Runner *r = arg;
+	WcBuf		answer = WC_BUF_INIT;
+
+	while (!r->race->over)
+	{
+		uint64_t	least = r->race->acknowledged;
+		uint64_t	epoch = wc_getcache_enter(cache, r->reader);
+
+		if (epoch == 0)
+			continue;
+		assert_true(epoch >= least);
+		r->race->hits[r->reader] += read_row(epoch, "left", &answer);
+		assert_true(says(&answer, epoch));
+		r->race->hits[r->reader] += read_row(epoch, "right", &answer);
+		assert_true(says(&answer, epoch));
+		r->race->hits[r->reader] += read_row(epoch, "left", &answer);
+		assert_true(says(&answer, epoch));
+		wc_getcache_leave(cache, r->reader);
+		r->race->rounds++;
+	}
+	wc_buf_free(&answer);
+	return NULL;
+}
+
+static void
+readers_never_see_what_is_over(void **state)
+{
+	static Race race;
+	Runner		runners[3];
+	pthread_t	threads[3];
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+	race.acknowledged = wc_getcache_epoch(cache);
+	for (uint32_t i = 0; i < 3; i++)
+	{
+		runners[i] = (Runner) {.race = &race,.reader = i};
+		assert_int_equal(pthread_create(&threads[i], NULL, run_reader, &runners[i]), 0);
+	}
+	for (int n = 0; n < 3000; n++)
+	{
+		uint64_t	rounds;
+
+		wc_getcache_touch_row(cache, TABLE, kit_s("left"));
+		wc_getcache_touch_row(cache, TABLE, kit_s("right"));
+		wc_getcache_begin(cache);
+		sched_yield();
+		wc_getcache_end(cache, 0);
+		race.acknowledged = wc_getcache_epoch(cache);
+
+		/* the readers get as far as to find something */
+		rounds = race.rounds + n % 3;
+		while (race.rounds < rounds)
+			sched_yield();
+	}
+	race.over = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(race.hits[0] + race.hits[1] + race.hits[2] > 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_kept_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_write_ends_what_was_read_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_no_write_concerns_holds_before_and_after, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_write_to_a_table_ends_all_of_its_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_answer_holds_until_its_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_new_engine_knows_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readers_are_seen_until_they_leave, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nobody_enters_while_a_commit_is_written, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_too_large_is_not_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(random_writes_and_reads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readers_never_see_what_is_over, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
