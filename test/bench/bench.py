@@ -20,10 +20,12 @@ import time
 COLUMNS = 10
 KINDS = ("heap", "row", "cell")  # a heap table, and widecol's two packings
 
-# What the design asks for: (must, aim), ratio to heap.
+# What is reported, and what the design asks for: (must, aim), ratio to heap.
 TARGETS = {
     "point read, 1 client": (0.90, 1.0),
     "point read, 2 clients": (0.75, 1.0),
+    "from the engine, 1 client": None,
+    "from the engine, 2 clients": None,
     "page of ten by key": (0.75, 1.0),
     "sum over a range of 100 k": (0.60, 1.0),
     "full scan, sum of a column": (0.50, 1.0),
@@ -70,8 +72,8 @@ def timed(statements, repeat=1):
     return min(float(t) for t in times[-repeat:]) / 1000
 
 
-def pgbench(script, clients, seconds, variables):
-    """Transactions a second of a script in prepared mode."""
+def pgbench(script, clients, seconds, variables, options=""):
+    """Transactions a second of a script in prepared mode; options: of the server."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(script)
         f.flush()
@@ -80,7 +82,7 @@ def pgbench(script, clients, seconds, variables):
         for name, value in variables.items():
             command += ["-D", f"{name}={value}"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False)
+                              env={**os.environ, "PGOPTIONS": options}, text=True, check=False)
     match = re.search(r"tps = ([0-9.]+) \(without", done.stdout)
     if done.returncode != 0 or not match:
         sys.exit("pgbench failed:\n" + done.stdout + done.stderr)
@@ -166,16 +168,39 @@ class Bench:
             self.note("bytes on disk", kind, float(bytes_))
         print(f"  (all of the store's files: {directory_bytes(where):,} bytes)")
 
+    def warm(self):
+        """Each row is read once by its key, as the point reads will do."""
+        for kind in KINDS:
+            psql(f"""DO $$
+                DECLARE r record;
+                BEGIN
+                    FOR i IN 0 .. {self.args.rows - 1} LOOP
+                        SELECT * INTO r FROM b_{kind} WHERE id = i::bigint;
+                        IF i % 1000 = 999 THEN COMMIT; END IF;
+                    END LOOP;
+                END $$""")
+
+    def point_reads(self, seconds):
+        rows = self.args.rows
+        script = "\\set id random(0, :rows - 1)\nSELECT * FROM {t} WHERE id = :id;\n"
+        for clients in (1, 2):
+            what = f"{clients} client{'s'[:clients - 1]}"
+            for kind in KINDS:
+                self.note(f"point read, {what}", kind,
+                          pgbench(script.format(t=f"b_{kind}"), clients, seconds, {"rows": rows}))
+            # a clock of one's own is for the engine alone to see
+            for kind in KINDS:
+                self.note(f"from the engine, {what}", kind,
+                          pgbench(script.format(t=f"b_{kind}"), clients, seconds, {"rows": rows},
+                                  "-c widecol.debug_clock_offset=1ms"))
+
     def reads(self):
         rows, seconds = self.args.rows, self.args.seconds
         span = min(100000, rows // 2)
-        point = "\\set id random(0, :rows - 1)\nSELECT * FROM {t} WHERE id = :id;\n"
         page = "\\set id random(0, :rows - 100)\nSELECT id, c0 FROM {t} WHERE id > :id ORDER BY id LIMIT 10;\n"
+        self.warm()
         for _ in range(self.args.rounds):
-            for clients in (1, 2):
-                for kind in KINDS:
-                    self.note(f"point read, {clients} client{'s'[:clients - 1]}", kind,
-                              pgbench(point.format(t=f"b_{kind}"), clients, seconds, {"rows": rows}))
+            self.point_reads(seconds)
             for kind in KINDS:
                 self.note("page of ten by key", kind,
                           pgbench(page.format(t=f"b_{kind}"), 1, seconds, {"rows": rows}))
@@ -219,13 +244,14 @@ class Bench:
         print(f"\n{self.args.rows:,} rows, {COLUMNS} columns of 8 bytes, medians of {self.args.rounds} rounds")
         print("ratio to heap: above 1 is better than heap (bytes on disk: below 1)\n")
         print(f"{'what':30s} {'heap':>14s} {'row':>7s} {'cell':>7s} {'must':>6s} {'aim':>5s}")
-        for what, (must, aim) in TARGETS.items():
+        for what, target in TARGETS.items():
             got = self.results.get(what)
             if not got:
                 continue
             heap = statistics.median(got["heap"])
             ratios = [statistics.median(got[k]) / heap if heap else float("nan") for k in KINDS[1:]]
-            print(f"{what:30s} {heap:14,.0f} {ratios[0]:7.2f} {ratios[1]:7.2f} {must:6.2f} {aim:5.2f}")
+            asked = f"{target[0]:6.2f} {target[1]:5.2f}" if target else ""
+            print(f"{what:30s} {heap:14,.0f} {ratios[0]:7.2f} {ratios[1]:7.2f} {asked}".rstrip())
         self.report_pages()
 
     def report_pages(self):

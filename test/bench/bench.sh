@@ -33,6 +33,7 @@ shared_buffers = 2GB
 max_wal_size = 8GB
 checkpoint_timeout = 30min
 widecol.block_cache_size = 2GB
+widecol.get_cache_size = 1GB
 autovacuum = off
 jit = off
 CONF
