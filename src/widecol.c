@@ -58,7 +58,7 @@ define_engine_settings(void)
 	DefineCustomIntVariable("widecol.get_cache_size",
 							"Sets the shared memory that keeps answers to reads of one row by its key.",
 							"A row read again is then not asked for from the engine. 0 means that nothing is kept.",
-							&get_cache_kb, 64 * 1024, 0, INT_MAX,
+							&get_cache_kb, 128 * 1024, 0, INT_MAX,
 							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.write_buffer_size",
 							"Sets how much the engine gathers in memory before it writes a file.",
