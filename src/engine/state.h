@@ -2,8 +2,8 @@
  * engine/state.h: the open engine, for those files of engine/ that make it up
  * (engine, catalog, store, apply, compact).
  *
- * Locks, in the order they are taken: write_mutex, catalog.lock,
- * snapshots_mutex, a store's attrs_mutex, its history's.
+ * Locks, in the order they are taken: write_mutex, catalog.lock, what the watch takes
+ * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its history's.
  */
 #ifndef WC_ENGINE_STATE_H
 #define WC_ENGINE_STATE_H

@@ -36,7 +36,8 @@ struct WcStoreScan
 	WcPackedRow *packed;		/* NULL: another packing */
 	WcColumnTracker columns;
 	bool		exact;			/* nothing but exact columns is wanted */
-	bool		any_time;		/* no put of a simple row is too old or too new */
+	bool		ends;			/* every put of a simple row is over some day */
+	bool		any_time;		/* none is too old or too new, nor will be */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
 	int64_t		holds_until;	/* when the first of those that it has shown is over */
 	uint64_t	simple_cells;
@@ -72,10 +73,10 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 		status = wc_columntracker_init(&ss->columns, options->columns, options->colnos, options->ncolumns, err);
 		ss->exact = !ss->columns.everything && ss->columns.nranges == 0;
 		ss->oldest_ts = options->ts_min;
-		if (options->mode == WC_MATCH_READ && options->attrs.ttl_us > 0 && options->attrs.min_versions == 0 &&
-			options->now_us - options->attrs.ttl_us > ss->oldest_ts)
+		ss->ends = options->mode == WC_MATCH_READ && options->attrs.ttl_us > 0 && options->attrs.min_versions == 0;
+		if (ss->ends && options->now_us - options->attrs.ttl_us > ss->oldest_ts)
 			ss->oldest_ts = options->now_us - options->attrs.ttl_us;
-		ss->any_time = ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST && options->attrs.ttl_us == 0;
+		ss->any_time = !ss->ends && ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST;
 	}
 	if (status != WC_OK)
 	{
@@ -171,7 +172,7 @@ start_matcher(WcStoreScan *ss, WcError *err)
 	return WC_OK;
 }
 
-/* May a cell of a simple row be shown?  One that is, is over some day. */
+/* May a cell of a simple row be shown?  Notes when it will not any more. */
 static inline bool
 in_time(WcStoreScan *ss, int64_t ts)
 {
@@ -179,7 +180,7 @@ in_time(WcStoreScan *ss, int64_t ts)
 		return true;
 	if (ts < ss->oldest_ts || (ts >= ss->o.ts_max && ss->o.ts_max != WC_TS_LATEST))
 		return false;
-	if (ss->o.attrs.ttl_us > 0 && ss->o.attrs.min_versions == 0)
+	if (ss->ends)
 		ss->holds_until = sooner(ss->holds_until, wc_ttl_end(ts, ss->o.attrs.ttl_us));
 	return true;
 }

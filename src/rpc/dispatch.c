@@ -156,7 +156,6 @@ static void
 keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcScanner *scanner)
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
-
 	int64_t		until = wc_scanner_holds_until(scanner);
 
 	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)

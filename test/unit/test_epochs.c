@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/state.h"
-#include "rpc/epochs.h"
+#include "rpc/session.h"
 
 #define READERS 4
 
@@ -199,6 +199,31 @@ an_epoch_does_not_see_a_later_compaction(void **state)
 	kit_compact(&s->kit, true);
 	assert_string_equal(scan_in(s, epoch), "");
 	assert_string_equal(scan_in(s, wc_getcache_epoch(s->cache)), "r{f:a=below}");
+}
+
+/* What no backend says: the epoch of a snapshot is another, or long over. */
+static void
+a_session_keeps_to_its_epoch(void **state)
+{
+	Site	   *s = *state;
+	atomic_bool cancel = false;
+	WcLockTable *locktable = wc_locktable_create();
+	uint64_t	epoch = wc_getcache_enter(s->cache, 0);
+	WcSnapshot *snapshot;
+	WcSnapshot *again;
+	WcSession	session;
+
+	wc_session_init(&session, s->kit.engine, s->epochs, locktable, &cancel);
+	assert_ok(&s->kit, wc_session_snapshot(&session, 1, epoch, &snapshot, &s->kit.err));
+	put_now(s, "r", "1");
+	assert_ok(&s->kit, wc_session_snapshot(&session, 1, epoch, &again, &s->kit.err));
+	assert_ptr_equal(again, snapshot);
+	assert_int_equal(wc_session_snapshot(&session, 1, 0, &again, &s->kit.err), WC_CORRUPT);
+	assert_int_equal(wc_session_snapshot(&session, 1, epoch + 1, &again, &s->kit.err), WC_CORRUPT);
+	assert_int_equal(wc_session_snapshot(&session, 2, epoch - 1, &again, &s->kit.err), WC_NO_MEMORY);
+	assert_int_equal(session.nsnapshots, 1);
+	wc_session_free(&session);
+	wc_locktable_free(locktable);
 }
 
 /* --- answers ------------------------------------------------------------------*/
@@ -511,6 +536,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(an_epoch_that_nobody_reads_in_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_is_a_horizon_while_it_is_read_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_does_not_see_a_later_compaction, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_session_keeps_to_its_epoch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_their_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_their_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_many_rows, set_up, tear_down),

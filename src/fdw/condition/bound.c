@@ -72,19 +72,6 @@ check(WcStatus status, const WcError *err)
 		wc_raise(err);
 }
 
-static WcSlice
-keep(Bounds *b, WcSlice s)
-{
-	WcSlice		copy = wc_arena_copy(b->arena, s);
-
-	if (copy.data == NULL && s.len > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed on a row key of %zu bytes.", s.len)));
-	return copy;
-}
-
 /* The buckets of rows with the first nequal parts of the combination at hand. */
 static void
 find_buckets(Bounds *b, int nequal, WcBucketSet *buckets)
@@ -147,7 +134,7 @@ encode(Bounds *b, int part, Oid type, Datum value, WcSlice *content)
 	fit = wc_codec_encode_bound(codec, type, value, b->scratch);
 	if (b->scratch->failed)
 		wc_codec_check_out(codec, b->scratch);
-	*content = keep(b, wc_buf_slice(b->scratch));
+	*content = wc_rangeset_keep(b->arena, wc_buf_slice(b->scratch));
 	return fit;
 }
 
@@ -453,7 +440,7 @@ fill_gap(Bounds *b, int part)
 	{
 		wc_buf_reset(b->scratch, WC_ROW_MAX);
 		wc_codec_encode(codec, BoolGetDatum(i == 1), b->scratch);
-		points[i] = keep(b, wc_buf_slice(b->scratch));
+		points[i] = wc_rangeset_keep(b->arena, wc_buf_slice(b->scratch));
 	}
 	pin_part(bounds, points, 2);
 }

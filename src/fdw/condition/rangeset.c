@@ -7,6 +7,19 @@
 #include "fdw/condition/rangeset.h"
 #include "rowkey/range.h"
 
+WcSlice
+wc_rangeset_keep(WcArena *arena, WcSlice key)
+{
+	WcSlice		copy = wc_arena_copy(arena, key);
+
+	if (copy.data == NULL && key.len > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed on a row key of %zu bytes.", key.len)));
+	return copy;
+}
+
 void
 wc_rangeset_add(WcRangeSet *set, const WcRange *range)
 {

@@ -18,6 +18,9 @@ typedef struct WcRangeSet
 	uint32		max;
 } WcRangeSet;
 
+/* A copy of a row key, or of its beginning, in the arena. */
+extern WcSlice wc_rangeset_keep(WcArena *arena, WcSlice key);
+
 extern void wc_rangeset_add(WcRangeSet *set, const WcRange *range);
 
 /* set becomes what is in both; both are made normal (rowkey/range.h). */

@@ -17,17 +17,10 @@ raw_content(WcArena *arena, Oid type, Datum value)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
 	WcSlice		s = wc_slice(VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
-	WcSlice		copy;
 
 	if (type != BYTEAOID)
 		s = wc_text_to_utf8((const char *) s.data, s.len);
-	copy = wc_arena_copy(arena, s);
-	if (copy.data == NULL && s.len > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed on a row key of %zu bytes.", s.len)));
-	return copy;
+	return wc_rangeset_keep(arena, s);
 }
 
 static void
