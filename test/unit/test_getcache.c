@@ -465,6 +465,110 @@ readers_never_see_what_is_over(void **state)
 	assert_true(race.hits[0] + race.hits[1] + race.hits[2] > 0);
 }
 
+/*
+ * Answers of all lengths to Gets of one row, for which a page has not nearly room: each
+ * is written over all the time, and says which Get it answers in every byte.
+ */
+#define GETS	12
+#define ROUNDS	200000
+
+static void *
+find_and_add(void *arg)
+{
+	unsigned	n = *(unsigned *) arg;
+	WcBuf		answer = WC_BUF_INIT;
+
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		uint8_t		which = (uint8_t) ('a' + (n = n * 1103515245 + 12345) / 65536 % GETS);
+		WcSlice		get = wc_slice(&which, 1);
+		size_t		len = 200u + 120u * (which - 'a');
+
+		answer.len = 0;
+		if (wc_getcache_find(cache, 1, TABLE, kit_s("row"), get, NOW, &answer) == WC_GET_FOUND)
+		{
+			assert_int_equal(answer.len, len);
+			for (size_t k = 0; k < len; k++)
+				assert_int_equal(answer.data[k], which);
+			continue;
+		}
+		memset(wc_buf_reserve(&answer, len), which, len);
+		wc_getcache_add(cache, 1, TABLE, kit_s("row"), get, wc_slice(answer.data, len), INT64_MAX);
+	}
+	wc_buf_free(&answer);
+	return NULL;
+}
+
+static void
+answers_come_whole(void **state)
+{
+	unsigned	seeds[3] = {1, 2, 3};
+	pthread_t	threads[3];
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, find_and_add, &seeds[i]), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Whoever begins a commit sees each reader that is in the epoch which it ends. */
+typedef struct Watcher
+{
+	_Atomic uint64_t watched;	/* the last epoch that was ended */
+	_Atomic bool was_read;		/* somebody was seen in it */
+	atomic_bool over;
+} Watcher;
+
+static void *
+enter_and_leave(void *arg)
+{
+	Watcher    *w = arg;
+
+	while (!w->over)
+	{
+		uint64_t	epoch = wc_getcache_enter(cache, READER);
+
+		if (epoch == 0)
+			continue;
+		if (!wc_getcache_is_now(cache, epoch))
+		{
+			while (w->watched < epoch)
+				sched_yield();
+			assert_int_equal(w->watched, epoch);
+			assert_true(w->was_read);
+		}
+		wc_getcache_leave(cache, READER);
+	}
+	return NULL;
+}
+
+static void
+a_commit_sees_who_reads(void **state)
+{
+	static Watcher w;
+	pthread_t	thread;
+
+	(void) state;
+	assert_int_equal(pthread_create(&thread, NULL, enter_and_leave, &w), 0);
+	for (int n = 0; n < ROUNDS / 4; n++)
+	{
+		uint64_t	epoch = wc_getcache_epoch(cache);
+
+		wc_getcache_begin(cache);
+		w.was_read = wc_getcache_is_read(cache, epoch);
+		w.watched = epoch;
+
+		/* one that is being asked about is not overtaken */
+		while (w.was_read && wc_getcache_is_read(cache, epoch))
+			sched_yield();
+		wc_getcache_end(cache, 0);
+	}
+	w.over = true;
+	pthread_join(thread, NULL);
+}
+
 int
 main(void)
 {
@@ -481,6 +585,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_writes_and_reads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_come_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_commit_sees_who_reads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_never_see_what_is_over, set_up, tear_down),
 	};
 
