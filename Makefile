@@ -33,7 +33,8 @@ say = $(if $(V),,@echo '  $(1)  $@')
 EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
-CORE_DIRS   = base model rowkey wire engine rpc
+READ_DIRS   = read $(addprefix read/,cell txn scan)
+CORE_DIRS   = base model rowkey wire $(READ_DIRS) engine rpc
 SHARED_DIRS = channel
 FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write)
 BACKEND_DIRS = client $(FDW_DIRS) shell
@@ -42,7 +43,7 @@ WORKER_DIRS = worker
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey wire
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model rowkey wire engine rpc
+ENGINE_CORE_DIRS  = base model rowkey wire $(READ_DIRS) engine rpc
 
 files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
 objects = $(patsubst src/%.c,$(BUILD)/%.o,$(1))

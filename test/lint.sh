@@ -13,7 +13,8 @@ PG_CONFIG=${PG_CONFIG:-pg_config}
 verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
-core="base model rowkey wire engine rpc"
+read_folders="read read/cell read/txn read/scan"
+core="base model rowkey wire $read_folders engine rpc"
 fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write"
 postgres_side="channel worker client fdw $fdw_folders shell"
 client_headers="client/client.h client/families.h client/foreign.h client/settings.h"
@@ -22,15 +23,19 @@ file_lines_max=1000
 function_lines=70
 
 # What a folder's files may include of the project, its own folder aside.  Each of
-# fdw's folders: those before it (src/fdw/README).
+# fdw's folders and of read's: those before it (src/fdw/README, src/read/README).
 allowed()
 {
 	case $1 in
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	wire) echo "base/ model/" ;;
-	engine) echo "base/ model/ rowkey/" ;;
-	rpc) echo "base/ model/ rowkey/ wire/ engine/engine.h" ;;
+	read) echo "base/ model/ read/cell/" ;;
+	read/cell) echo "base/ model/" ;;
+	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
+	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/" ;;
+	engine) echo "base/ model/ rowkey/ read/" ;;
+	rpc) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
 	channel) echo "base/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;

@@ -7,10 +7,10 @@
 
 #include "engine/familywriter.h"
 #include "engine/history.h"
-#include "engine/quote.h"
 #include "engine/state.h"
-#include "engine/txn.h"
 #include "engine/watch.h"
+#include "read/cell/quote.h"
+#include "read/txn/txn.h"
 
 /* Of the rows of a commit with more operations than this, the watch is not told one
  * by one. */
@@ -423,7 +423,7 @@ wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err)
 	WcTxn	   *txn = NULL;
 	WcCommit	commit = {.time_us = engine->clock_us()};
 	int64_t		ts;
-	WcStatus	status = wc_txn_create(engine, database, UINT64_MAX, &txn, err);
+	WcStatus	status = wc_txn_create(database, UINT64_MAX, &txn, err);
 
 	wc_batch_init(&builder, &ops);
 	if (status == WC_OK)

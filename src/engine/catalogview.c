@@ -5,7 +5,7 @@
 
 #include "engine/compact.h"
 #include "engine/state.h"
-#include "engine/txn.h"
+#include "read/txn/txn.h"
 
 /* The transaction's catalog operations with a smaller cid, laid over it. */
 static WcStatus
@@ -35,6 +35,7 @@ wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id
 	WcTableState *state = NULL;
 	WcStatus	status;
 
+	*table = NULL;
 	*base_hidden = false;
 	if (at->txn == NULL || wc_txn_ncatalog(at->txn) == 0)
 	{
@@ -43,6 +44,7 @@ wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id
 		if (*table != NULL && (*table)->desc.database == at->database)
 			return WC_OK;
 		wc_table_unref(*table);
+		*table = NULL;
 		return wc_overlay_no_table(table_id, err);
 	}
 	wc_overlay_init(&overlay, engine, at->database, false);

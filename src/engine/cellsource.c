@@ -26,7 +26,7 @@ wc_source_read_options(const WcSourceOptions *options)
 	rocksdb_readoptions_t *ro = rocksdb_readoptions_create();
 
 	if (options->snapshot)
-		rocksdb_readoptions_set_snapshot(ro, options->snapshot);
+		rocksdb_readoptions_set_snapshot(ro, options->snapshot->rocks);
 	if (!options->fill_cache)
 		rocksdb_readoptions_set_fill_cache(ro, 0);
 	return ro;

@@ -95,6 +95,12 @@ forget_gets(Gets *g)
 	g->n = 0;
 }
 
+static WcPackedRow *
+packed_row(WcCellSource *src)
+{
+	return &((PackedSource *) src)->reader;
+}
+
 static void
 packed_close(WcCellSource *src)
 {
@@ -210,6 +216,7 @@ static const WcCellSourceOps scan_ops = {
 	.next_row = scan_next_row,
 	.next_cell = packed_next_cell,
 	.seek_column = packed_seek_column,
+	.packed_row = packed_row,
 	.close = packed_close
 };
 
@@ -395,6 +402,7 @@ static const WcCellSourceOps get_ops = {
 	.next_row = get_next_row,
 	.next_cell = packed_next_cell,
 	.seek_column = packed_seek_column,
+	.packed_row = packed_row,
 	.close = packed_close
 };
 
@@ -407,12 +415,4 @@ wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *options, WcCellS
 		p->gets = (Gets) {.points = options->points,.npoints = options->npoints,.size = 1};
 	*src = p ? &p->base : NULL;
 	return p ? WC_OK : WC_NO_MEMORY;
-}
-
-WcPackedRow *
-wc_cellsource_packed_row(WcCellSource *src)
-{
-	if (src->ops != &scan_ops && src->ops != &get_ops)
-		return NULL;
-	return &((PackedSource *) src)->reader;
 }

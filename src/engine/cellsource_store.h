@@ -6,8 +6,8 @@
 
 #include "engine/cellkey.h"
 #include "engine/internal.h"
-#include "engine/packedrow.h"
 #include "engine/rocks.h"
+#include "read/cell/packedrow.h"
 
 /* The kinds wc_cellsource_store chooses from; store->cf is not NULL. */
 extern WcStatus wc_cellsource_cell(WcStore *store, const WcSourceOptions *options,
@@ -23,10 +23,6 @@ extern WcStatus wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *
 extern bool wc_cellsource_column_fits(const WcStore *store, const WcSourceOptions *options);
 extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *options,
 									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
-
-/* The value of the current row and how far it is read, when src is a source of
- * packing row; else NULL.  The reader may be moved: next_cell goes on there. */
-extern WcPackedRow *wc_cellsource_packed_row(WcCellSource *src);
 
 /* Snapshot and caching as asked for; the caller destroys it. */
 extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);

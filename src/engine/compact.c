@@ -5,9 +5,9 @@
 
 #include "engine/cellkey.h"
 #include "engine/compact.h"
-#include "engine/matcher.h"
-#include "engine/packedrow.h"
 #include "engine/state.h"
+#include "read/cell/matcher.h"
+#include "read/cell/packedrow.h"
 
 /*
  * When RocksDB compacts on its own is nobody's decision, so it must not show at

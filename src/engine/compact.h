@@ -13,8 +13,8 @@
 #include <rocksdb/c.h>
 
 #include "engine/history.h"
-#include "engine/matcher.h"
 #include "engine/store.h"
+#include "read/cell/matcher.h"
 
 typedef struct WcCompaction WcCompaction;
 

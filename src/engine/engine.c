@@ -269,6 +269,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	*engine = NULL;
 	if (e == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	e->storage.ops = &wc_engine_storage_ops;
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	atomic_init(&e->install_epoch, 1);

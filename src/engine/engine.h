@@ -3,8 +3,7 @@
  *
  * One WcEngine is open in one process at a time.  Every function may be called
  * from any thread and at once with others, except where it says otherwise; a
- * WcTxn, a WcScanner and a WcReadPoint belong to one thread at a time.
- * Functions that can take long poll the cancel flag they are given.
+ * WcTxn and a WcReadPoint belong to one thread at a time.  Functions that can take long poll the cancel flag they are given.
  */
 #ifndef WC_ENGINE_ENGINE_H
 #define WC_ENGINE_ENGINE_H
@@ -13,10 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "model/batch.h"
-#include "model/cellblock.h"
-#include "model/descriptor.h"
-#include "model/scan.h"
+#include "read/storage.h"
 
 typedef struct WcEngine WcEngine;
 
@@ -36,36 +32,19 @@ extern WcStatus wc_engine_open(const WcEngineOptions *options, WcEngine **engine
 /* Every snapshot, scanner and transaction must be gone; what was applied is synced. */
 extern void wc_engine_close(WcEngine *engine);
 
+/* What reads know of it (read/storage.h); it lives as long as the engine. */
+extern WcStorage *wc_engine_storage(WcEngine *engine);
+
 /* --- snapshots ------------------------------------------------------------
  * What had been applied when it was taken, all tables alike.  While it lives,
  * nothing that it can see is dropped.
- */
-typedef struct WcSnapshot WcSnapshot;
-
-/* What there is now; the same one for all who take it before something is written.
+ * What there is now; the same one for all who take it before something is written.
  * Any thread.  NULL: out of memory. */
 extern WcSnapshot *wc_snapshot_take(WcEngine *engine);
 extern void wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot);
 
 /* Another reference to one that is held: it is to be released once more. */
 extern void wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot);
-
-/* --- transactions ---------------------------------------------------------
- * The batch of one open transaction, for its own reads and for its commit.
- */
-typedef struct WcTxn WcTxn;
-
-/* bytes_max: most bytes of operations it may hold (WC_TOO_LARGE beyond). */
-extern WcStatus wc_txn_create(WcEngine *engine, uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
-extern void wc_txn_destroy(WcTxn *txn);
-
-/* Appends whole operations (model/batch.h), copying them; all or nothing. */
-extern WcStatus wc_txn_append(WcTxn *txn, WcSlice ops, WcError *err) WC_WARN_UNUSED;
-
-/* Keeps the first nops operations, drops the rest. */
-extern WcStatus wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err) WC_WARN_UNUSED;
-extern uint64_t wc_txn_count(const WcTxn *txn);
-extern void wc_txn_reset(WcTxn *txn);	/* empties it; open scanners must be closed before */
 
 /* --- applying -------------------------------------------------------------
  * The one entry for writes.  Called by one thread, in commit order.  Applies
@@ -106,52 +85,6 @@ typedef struct WcWriteWatch
 /* Before the first commit, or when none can come any more (NULL: no longer). */
 extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
-
-/* --- reading --------------------------------------------------------------*/
-typedef struct WcReadPoint
-{
-	WcSnapshot *snapshot;		/* NULL: the newest, taken when the scanner is opened and held by it */
-	WcTxn	   *txn;			/* own writes to merge in; NULL: none */
-	uint32_t	cid;			/* own operations with a smaller cid are seen */
-	uint32_t	database;
-	int64_t		clock_offset_us;	/* added to the clock for TTLs */
-	const atomic_bool *cancel;	/* raised by others; NULL: never */
-} WcReadPoint;
-
-typedef struct WcScanner WcScanner;
-
-typedef struct WcScanStats
-{
-	uint64_t	rows_returned;
-	uint64_t	rows_examined;	/* that are stored, whether or not they are there */
-	uint64_t	rows_filtered;	/* there, but the scan's filter does not let them through */
-	uint64_t	cells_returned;
-	uint64_t	cells_examined;
-	uint64_t	seeks;
-	uint64_t	cache_hits;		/* of a measured scan: RocksDB's blocks that were in memory */
-	uint64_t	blocks_read;	/* and those that were not */
-} WcScanStats;
-
-/* Copies the scan and the read point. WC_NO_TABLE, WC_NO_FAMILY (or WC_STALE)
- * when the table is not there (any more). */
-extern WcStatus wc_scanner_open(WcEngine *engine, const WcScan *scan, const WcReadPoint *at,
-								WcScanner **scanner, WcError *err) WC_WARN_UNUSED;
-
-/*
- * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes,
- * more when one cell is larger; at most rows_max rows (0: any).  WC_OK: there
- * may be more; WC_END: this block is the last (it says so itself as well).
- */
-extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
-								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
-extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
-
-/* The time (the engine's clock, with the read point's offset) from which on what it has
- * given so far may be otherwise though nothing is written, because a cell will have
- * outlived its TTL.  INT64_MAX: it never will.  0: at any time, since it has read packing
- * cell, in which compactions change what is visible (a put that a marker masked, say). */
-extern int64_t wc_scanner_holds_until(const WcScanner *scanner);
-extern void wc_scanner_close(WcScanner *scanner);
 
 /* --- catalog --------------------------------------------------------------
  * As the transaction txn (NULL: none) would see it.  Descriptors are appended

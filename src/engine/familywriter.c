@@ -6,10 +6,10 @@
 #include "engine/cellkey.h"
 #include "engine/compact.h"
 #include "engine/familywriter.h"
-#include "engine/matcher.h"
-#include "engine/packedrow.h"
-#include "engine/quote.h"
 #include "engine/state.h"
+#include "read/cell/matcher.h"
+#include "read/cell/packedrow.h"
+#include "read/cell/quote.h"
 
 /* After so many rows in turn that were not there, one seek is worth knowing how
  * far the next stored row is; when that did not help, wait twice as long. */

@@ -10,7 +10,7 @@
 #define WC_ENGINE_FAMILYWRITER_H
 
 #include "engine/internal.h"
-#include "engine/resolve.h"
+#include "read/txn/resolve.h"
 
 typedef struct WcFamilyWriter WcFamilyWriter;
 

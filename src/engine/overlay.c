@@ -3,8 +3,8 @@
  */
 #include <inttypes.h>
 
-#include "engine/quote.h"
 #include "engine/state.h"
+#include "read/cell/quote.h"
 
 #define FULLNAME_MAX (2 * WC_NAME_MAX + 2)
 

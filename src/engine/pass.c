@@ -5,10 +5,10 @@
 
 #include "engine/cellkey.h"
 #include "engine/compact.h"
-#include "engine/packedrow.h"
 #include "engine/pass.h"
 #include "engine/state.h"
 #include "engine/watch.h"
+#include "read/cell/packedrow.h"
 
 /* Most key-values a step looks at (it ends with the row, though), and the most
  * it changes. */

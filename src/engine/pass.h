@@ -10,7 +10,7 @@
 #define WC_ENGINE_PASS_H
 
 #include "engine/internal.h"
-#include "engine/matcher.h"
+#include "read/cell/matcher.h"
 
 typedef struct WcPass
 {

@@ -379,22 +379,3 @@ wc_rocks_bytes_between(rocksdb_t *db, rocksdb_column_family_handle_t *cf, WcSlic
 	rocksdb_approximate_sizes_cf(db, cf, 1, starts, &start.len, stops, &stop.len, bytes, &error);
 	return wc_rocks_status(error, "estimate a range", err);
 }
-
-/* RocksDB's figures are the thread's, and only counted on demand. */
-void
-wc_rocks_meter_begin(WcRocksMeter *meter)
-{
-	meter->context = rocksdb_perfcontext_create();
-	rocksdb_set_perf_level(rocksdb_enable_count);
-	meter->cache_hits = rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count);
-	meter->blocks_read = rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count);
-}
-
-void
-wc_rocks_meter_end(WcRocksMeter *meter, uint64_t *cache_hits, uint64_t *blocks_read)
-{
-	*cache_hits += rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count) - meter->cache_hits;
-	*blocks_read += rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count) - meter->blocks_read;
-	rocksdb_set_perf_level(rocksdb_disable);
-	rocksdb_perfcontext_destroy(meter->context);
-}

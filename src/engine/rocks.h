@@ -51,20 +51,6 @@ extern rocksdb_options_t *wc_rocks_family_options(WcRocksShared *shared, const W
 extern WcStatus wc_rocks_family_alter(rocksdb_t *db, rocksdb_column_family_handle_t *cf,
 									  const WcFamilyAttrs *attrs, WcError *err) WC_WARN_UNUSED;
 
-/*
- * Blocks that this thread reads from begin to end: adds to *cache_hits those that
- * were in memory, to *blocks_read those that were not.
- */
-typedef struct WcRocksMeter
-{
-	rocksdb_perfcontext_t *context;
-	uint64_t	cache_hits;		/* at the beginning */
-	uint64_t	blocks_read;
-} WcRocksMeter;
-
-extern void wc_rocks_meter_begin(WcRocksMeter *meter);
-extern void wc_rocks_meter_end(WcRocksMeter *meter, uint64_t *cache_hits, uint64_t *blocks_read);
-
 /* An integer property of a family, 0 when RocksDB does not give it. */
 extern uint64_t wc_rocks_property(rocksdb_t *db, rocksdb_column_family_handle_t *cf, const char *name);
 

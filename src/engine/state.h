@@ -16,6 +16,7 @@
 
 struct WcEngine
 {
+	WcStorage	storage;		/* first: what reads know of it */
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;
@@ -38,6 +39,9 @@ struct WcEngine
 
 	WcCatalog	catalog;
 };
+
+/* storage.c */
+extern const WcStorageOps wc_engine_storage_ops;
 
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);

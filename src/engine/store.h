@@ -1,10 +1,8 @@
 /*
  * engine/store.h: the storage of one family, and a table as its readers hold it.
  *
- * A WcTable is an immutable picture of one stored table: the descriptor and a
- * store for each family, in the descriptor's order.  A catalog change makes a
- * new picture; readers keep theirs (counted references) as long as they need
- * it, and with it the RocksDB column families, even dropped ones.
+ * Readers keep their picture of a table (WcTable, counted references) as long as they
+ * need it, and with it the RocksDB column families, even dropped ones.
  */
 #ifndef WC_ENGINE_STORE_H
 #define WC_ENGINE_STORE_H
@@ -18,8 +16,9 @@
 #include "base/status.h"
 #include "engine/memkeys.h"
 #include "model/descriptor.h"
+#include "read/storage.h"
 
-typedef struct WcStore
+struct WcStore
 {
 	atomic_uint refs;
 	struct WcEngine *engine;
@@ -36,15 +35,7 @@ typedef struct WcStore
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
-} WcStore;
-
-typedef struct WcTable
-{
-	atomic_uint refs;
-	WcArena		arena;			/* of desc and stores */
-	WcTableDesc desc;
-	WcStore   **stores;			/* desc.nfamilies of them */
-} WcTable;
+};
 
 extern WcTable *wc_table_ref(WcTable *table);
 extern void wc_table_unref(WcTable *table);

@@ -165,7 +165,7 @@ begin(RangeWrite *w, const WcReadPoint *at, WcArena *arena, WcScanner **scanner,
 	w->parts = wc_arena_alloc(arena, (w->keys.layout.nparts + 1) * sizeof(WcSlice));
 	if (w->parts == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
-	return wc_scanner_open(w->session->engine, &scan, at, scanner, err);
+	return wc_scanner_open(wc_engine_storage(w->session->engine), &scan, at, scanner, err);
 }
 
 WcStatus

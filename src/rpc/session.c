@@ -140,7 +140,7 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	}
 	if (s->scanners[number] != NULL)
 		return wc_error(err, WC_CORRUPT, "scanner %u is open already", number);
-	status = wc_scanner_open(s->engine, scan, at, scanner, err);
+	status = wc_scanner_open(wc_engine_storage(s->engine), scan, at, scanner, err);
 	if (status != WC_OK)
 		return status;
 	s->scanners[number] = *scanner;
@@ -186,7 +186,7 @@ wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err)
 	if (s->txn != NULL)
 		return WC_OK;
 	s->txn_bytes_max = bytes_max;
-	return wc_txn_create(s->engine, s->database, bytes_max, &s->txn, err);
+	return wc_txn_create(s->database, bytes_max, &s->txn, err);
 }
 
 void

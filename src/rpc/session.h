@@ -8,6 +8,8 @@
 #define WC_RPC_SESSION_H
 
 #include "engine/engine.h"
+#include "read/scan/scanner.h"
+#include "read/txn/txn.h"
 #include "rpc/epochs.h"
 #include "rpc/locktable.h"
 

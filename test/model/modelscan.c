@@ -410,7 +410,7 @@ run_scan(Kit *kit, Text *t, const WcScan *scan, const WcReadPoint *at)
 
 	t->len = 0;
 	add(t, "%s", "");
-	assert_ok(kit, wc_scanner_open(kit->engine, scan, at, &scanner, &kit->err));
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), scan, at, &scanner, &kit->err));
 	do
 	{
 		uint64_t	rows_max = below(3) == 0 ? 1 + below(3) : 0;

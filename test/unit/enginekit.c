@@ -64,7 +64,7 @@ open_engine(Kit *kit)
 	};
 
 	assert_ok(kit, wc_engine_open(&options, &kit->engine, &kit->err));
-	assert_ok(kit, wc_txn_create(kit->engine, KIT_DATABASE, 1 << 30, &kit->txn, &kit->err));
+	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &kit->txn, &kit->err));
 }
 
 void
@@ -284,7 +284,7 @@ kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t b
 	WcStatus	status;
 
 	kit->text[0] = '\0';
-	status = wc_scanner_open(kit->engine, scan, at, &scanner, &kit->err);
+	status = wc_scanner_open(wc_engine_storage(kit->engine), scan, at, &scanner, &kit->err);
 	while (status == WC_OK)
 	{
 		wc_buf_reset(&block, SIZE_MAX);

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "read/scan/scanner.h"
+#include "read/txn/txn.h"
 #include "wire/getcache.h"
 
 #define KIT_DATABASE 5

@@ -412,7 +412,7 @@ test_snapshot(void **state)
 		kit_open(&kit);
 		store = make_store(kit.engine, 1, packing, WC_BLOOM_ROW);
 		snapshot = wc_snapshot_take(kit.engine);
-		options.snapshot = snapshot->rocks;
+		options.snapshot = snapshot;
 		srand(13);
 		make_rows(2);
 		write_rows(store);

@@ -551,7 +551,7 @@ test_drop_while_scanning(void **state)
 		kit_commit(&kit);
 		at = kit_point(&kit, false);
 		wc_scan_init(&scan, kit.table);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 		assert_ok(&kit, wc_scanner_next(scanner, &block, 1000, 0, &kit.err));
 		assert_ok(&kit, wc_batch_drop_table(&kit.builder, 1, kit.table, &kit.err));
 		kit_commit(&kit);

@@ -311,7 +311,7 @@ get_row(Site *s, uint64_t epoch, const char *row, Get *get)
 	wc_scan_init(&scan, s->kit.table);
 	scan.nranges = 1;
 	scan.ranges = &range;
-	assert_int_equal(wc_scanner_open(s->kit.engine, &scan, &at, &get->scanner, &err), WC_OK);
+	assert_int_equal(wc_scanner_open(wc_engine_storage(s->kit.engine), &scan, &at, &get->scanner, &err), WC_OK);
 	assert_int_equal(wc_scanner_next(get->scanner, &get->block, WC_BLOCK_FIRST, 0, &err), WC_END);
 	assert_int_equal(wc_block_open(&reader, wc_buf_slice(&get->block), &err), WC_OK);
 	assert_int_equal(wc_block_next(&reader, &key, &cell, &colno), WC_BLOCK_ROW);

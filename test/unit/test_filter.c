@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/coding.h"
-#include "engine/filter.h"
+#include "read/scan/rowfilter.h"
 #include "rowkey/keycheck.h"
 
 /* --- keys -------------------------------------------------------------------- */
@@ -752,7 +752,7 @@ large_rows_are_read_twice(void **state)
 		scan.rows_by_existence = true;
 		scan.filter = &filter;
 		at = kit_point(&kit, false);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 		do
 		{
 			block.len = 0;
@@ -806,7 +806,7 @@ few_matches_do_not_wait(void **state)
 	scan.rows_by_existence = true;
 	scan.filter = &filter;
 	at = kit_point(&kit, false);
-	assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 	for (int i = 0; i < 3 && status == WC_OK; i++)
 	{
 		block.len = 0;

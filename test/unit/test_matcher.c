@@ -1,7 +1,7 @@
 /*
  * test/unit/test_matcher.c: which cells are visible, which are kept.
  *
- * Every rule that engine/README gives for the matcher, over cells in memory.
+ * Every rule that read/README gives for the matcher, over cells in memory.
  * A family and a list of cells go in as text; what comes out is compared as
  * text: "qualifier@timestamp" for a put, with the marker's name behind it for a
  * marker.
@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "engine/internal.h"
-#include "engine/storescan.h"
 #include "model/cellblock.h"
+#include "read/scan/storescan.h"
 
 #define CELLS_MAX 64
 #define NOW 1000

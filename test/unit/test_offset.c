@@ -261,7 +261,7 @@ first_block(Kit *kit, const WcScan *s, WcScanStats *stats, const atomic_bool *ca
 	WcStatus	status;
 
 	at.cancel = cancel;
-	assert_ok(kit, wc_scanner_open(kit->engine, s, &at, &scanner, &kit->err));
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), s, &at, &scanner, &kit->err));
 	status = wc_scanner_next(scanner, &block, 4096, 0, &kit->err);
 	wc_scanner_stats(scanner, stats);
 	wc_scanner_close(scanner);

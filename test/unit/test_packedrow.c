@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/packedrow.h"
+#include "read/cell/packedrow.h"
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 

@@ -193,7 +193,7 @@ assert_rows(Site *site, int old, int new)
 	int			nnew = 0;
 
 	wc_scan_init(&scan, site->kit.table);
-	assert_ok(&site->kit, wc_scanner_open(site->kit.engine, &scan, &at, &scanner, &site->kit.err));
+	assert_ok(&site->kit, wc_scanner_open(wc_engine_storage(site->kit.engine), &scan, &at, &scanner, &site->kit.err));
 	while (status == WC_OK)
 	{
 		WcBlockEntry entry;

@@ -134,7 +134,7 @@ first_block(Kit *kit, const WcScan *s, size_t bytes, uint64_t rows_max, WcBlockR
 	WcReadPoint at = kit_point(kit, false);
 	WcStatus	status;
 
-	assert_ok(kit, wc_scanner_open(kit->engine, s, &at, scanner, &kit->err));
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), s, &at, scanner, &kit->err));
 	status = wc_scanner_next(*scanner, block, bytes, rows_max, &kit->err);
 	assert_ok(kit, wc_block_open(reader, wc_buf_slice(block), &kit->err));
 	return status;
@@ -229,7 +229,7 @@ test_many_single_rows(void **state)
 			s.ranges = ranges;
 			s.nranges = n;
 			s.reversed = reversed;
-			assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+			assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
 			do
 			{
 				WcBlockReader reader;
@@ -342,7 +342,7 @@ test_row_over_blocks(void **state)
 		kit_commit(&kit);
 		at = kit_point(&kit, false);
 		wc_scan_init(&s, kit.table);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
 		do
 		{
 			WcBlockReader reader;
@@ -425,7 +425,7 @@ test_cancel(void **state)
 		at = kit_point(&kit, false);
 		at.cancel = &cancel;
 		wc_scan_init(&s, kit.table);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
 		assert_int_equal(wc_scanner_next(scanner, &block, 100, 0, &kit.err), WC_OK);
 		atomic_store(&cancel, true);
 		assert_int_equal(wc_scanner_next(scanner, &block, SIZE_MAX, 0, &kit.err), WC_CANCELLED);
@@ -615,7 +615,7 @@ test_reads_a_moment(void **state)
 		kit.cid = 2;
 		at = kit_point(&kit, true);
 		wc_scan_init(&s, kit.table);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &s, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
 		for (int i = 0; i < 10; i++)
 		{
 			char		name[16];

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/filter.h"
-#include "engine/skip.h"
+#include "read/scan/rowfilter.h"
+#include "read/scan/skip.h"
 #include "rowkey/keycheck.h"
 
 #define PARTS_MAX 3
@@ -301,7 +301,7 @@ check_case(Kit *kit, const Case *c, const char *last, bool own)
 	scan.reversed = c->reversed;
 	scan.nranges = 1;
 	scan.ranges = &range;
-	assert_ok(kit, wc_scanner_open(kit->engine, &scan, &at, &scanner, &kit->err));
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), &scan, &at, &scanner, &kit->err));
 	do
 	{
 		block.len = 0;

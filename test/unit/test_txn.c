@@ -17,7 +17,7 @@ test_limit_says_both_numbers(void **state)
 	char		value[600];
 
 	kit_open(&kit);
-	assert_ok(&kit, wc_txn_create(kit.engine, KIT_DATABASE, 1000, &txn, &kit.err));
+	assert_ok(&kit, wc_txn_create(KIT_DATABASE, 1000, &txn, &kit.err));
 	memset(value, 'x', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';
 	kit.table = 1;
@@ -82,7 +82,7 @@ test_commands(void **state)
 
 	wc_scan_init(&scan, kit.table);
 	at = kit_point(&kit, true);
-	assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 	assert_ok(&kit, wc_scanner_next(scanner, &block, 1, 1, &kit.err));
 	for (int i = 0; i < 100; i++)
 	{
@@ -123,7 +123,7 @@ test_rollback_under_a_scan(void **state)
 	assert_ok(&kit, kit_send(&kit));
 	wc_scan_init(&scan, kit.table);
 	at = kit_point(&kit, true);
-	assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 	for (int i = 0; i < 50; i++)
 	{
 		kit_put(&kit, "aa", 1, "x", KIT_LATEST, "gone");

@@ -1,0 +1,102 @@
+/*
+ * engine/storage.c: the engine as reads know it (read/storage.h).
+ */
+#include "engine/history.h"
+#include "engine/state.h"
+
+static WcEngine *
+engine_of(WcStorage *storage)
+{
+	return (WcEngine *) storage;	/* its first member */
+}
+
+WcStorage *
+wc_engine_storage(WcEngine *engine)
+{
+	return &engine->storage;
+}
+
+static WcStatus
+open_table(WcStorage *storage, const WcReadPoint *at, uint32_t table_id, WcTable **table, bool *base_hidden, WcError *err)
+{
+	return wc_catalog_open_table(engine_of(storage), at, table_id, table, base_hidden, err);
+}
+
+static bool
+is_committed(WcStorage *storage, uint32_t table_id)
+{
+	WcTable    *table = wc_catalog_table(engine_of(storage), table_id);
+
+	wc_table_unref(table);
+	return table != NULL;
+}
+
+static WcSnapshot *
+take_snapshot(WcStorage *storage)
+{
+	return wc_snapshot_take(engine_of(storage));
+}
+
+static void
+release_snapshot(WcStorage *storage, WcSnapshot *snapshot)
+{
+	wc_snapshot_release(engine_of(storage), snapshot);
+}
+
+static int64_t
+now(WcStorage *storage)
+{
+	return wc_engine_now(engine_of(storage));
+}
+
+static int64_t
+provisional_ts(WcStorage *storage)
+{
+	return wc_engine_provisional_ts(engine_of(storage));
+}
+
+static WcStatus
+check_history(const WcTable *table, uint32_t family, const WcSnapshot *snapshot, int64_t as_of, WcError *err)
+{
+	return wc_history_check(table->stores[family], &table->desc, &table->desc.families[family], snapshot, as_of, err);
+}
+
+static WcStatus
+recheck_history(const WcTable *table, uint32_t family, int64_t as_of, WcError *err)
+{
+	return wc_history_recheck(table->stores[family], &table->desc, &table->desc.families[family], as_of, err);
+}
+
+/* RocksDB's figures are the thread's, and only counted on demand. */
+static void
+meter_begin(WcReadMeter *meter)
+{
+	meter->context = rocksdb_perfcontext_create();
+	rocksdb_set_perf_level(rocksdb_enable_count);
+	meter->cache_hits = rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count);
+	meter->blocks_read = rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count);
+}
+
+static void
+meter_end(WcReadMeter *meter, uint64_t *cache_hits, uint64_t *blocks_read)
+{
+	*cache_hits += rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count) - meter->cache_hits;
+	*blocks_read += rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count) - meter->blocks_read;
+	rocksdb_set_perf_level(rocksdb_disable);
+	rocksdb_perfcontext_destroy(meter->context);
+}
+
+const WcStorageOps wc_engine_storage_ops = {
+	.open_table = open_table,
+	.close_table = wc_table_unref,
+	.is_committed = is_committed,
+	.take_snapshot = take_snapshot,
+	.release_snapshot = release_snapshot,
+	.now = now,
+	.provisional_ts = provisional_ts,
+	.open_source = wc_cellsource_store,
+	.check_history = check_history,
+	.recheck_history = recheck_history,
+	.meter_begin = meter_begin,
+	.meter_end = meter_end
+};

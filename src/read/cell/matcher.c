@@ -1,0 +1,476 @@
+/*
+ * read/cell/matcher.c: visibility, decided in one place.
+ */
+#include "read/cell/matcher.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "model/cellblock.h"
+#include "read/cell/columntracker.h"
+#include "read/cell/deletetracker.h"
+
+/* Timestamps of puts of a column that are remembered, for wc_matcher_drop. */
+#define PUTS_REMEMBERED 16
+
+struct WcMatcher
+{
+	WcMatcherOptions o;
+	int64_t		oldest_ts;		/* what is older has outlived the family's TTL */
+	uint32_t	versions;		/* the limit for puts of a column */
+	bool		guarded;		/* compaction while a snapshot is open */
+	int64_t		holds_until;	/* reads: when the first cell that is not over will be */
+	WcColumnTracker columns;
+	WcDeleteTracker deletes;	/* markers that mask */
+
+	/*
+	 * Guarded: markers that not every reader sees, or that mask for some readers
+	 * only (KEEP_DELETED_CELLS).  What they mask is kept but not counted.
+	 */
+	WcDeleteTracker doubtful;
+
+	/* the current column */
+	bool		in_column;
+	bool		wanted;
+	bool		over;			/* its puts are done with, family markers may still come */
+	bool		has_last;
+	uint8_t		last_type;		/* of the last cell included */
+	int64_t		last_ts;
+	uint32_t	colno;
+	uint32_t	count;			/* of puts */
+	WcBuf		qualifier;
+
+	/* compaction: puts of the current column that count, and those that did once */
+	uint64_t	nputs;
+	int64_t		newest_put;
+	int64_t		puts[PUTS_REMEMBERED];	/* ring of their timestamps */
+
+	/* KEEP_DELETED_CELLS ttl: expired markers, which drop what they mask */
+	int64_t		family_marker;	/* the newest of the row; 0: none */
+	int64_t		column_marker;	/* the last one of the column; 0: none */
+};
+
+WcStatus
+wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError *err)
+{
+	WcMatcher  *m = calloc(1, sizeof(*m));
+	WcStatus	status;
+
+	*matcher = NULL;
+	if (m == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	m->o = *options;
+	m->holds_until = INT64_MAX;
+	m->oldest_ts = options->attrs.ttl_us > 0 ? options->now_us - options->attrs.ttl_us : INT64_MIN;
+	m->versions = options->attrs.versions;
+	if (options->mode == WC_MATCH_RAW ||
+		(options->mode == WC_MATCH_READ && options->versions < m->versions))
+		m->versions = options->versions;
+	m->guarded = (options->mode == WC_MATCH_MINOR || options->mode == WC_MATCH_MAJOR) &&
+		options->horizon_ts != INT64_MAX;
+	status = wc_columntracker_init(&m->columns, options->columns, options->colnos, options->ncolumns, err);
+	if (status != WC_OK)
+	{
+		free(m);
+		return status;
+	}
+	*matcher = m;
+	return WC_OK;
+}
+
+void
+wc_matcher_free(WcMatcher *m)
+{
+	if (m == NULL)
+		return;
+	wc_columntracker_free(&m->columns);
+	wc_deletetracker_free(&m->deletes);
+	wc_deletetracker_free(&m->doubtful);
+	wc_buf_free(&m->qualifier);
+	free(m);
+}
+
+void
+wc_matcher_start_row(WcMatcher *m)
+{
+	wc_columntracker_start_row(&m->columns);
+	wc_deletetracker_start_row(&m->deletes);
+	wc_deletetracker_start_row(&m->doubtful);
+	m->in_column = false;
+	m->family_marker = 0;
+}
+
+/* False: memory is out. */
+static bool
+start_column(WcMatcher *m, WcSlice qualifier)
+{
+	m->qualifier.len = 0;
+	wc_buf_append_slice(&m->qualifier, qualifier);
+	if (m->qualifier.failed)
+		return false;
+	wc_deletetracker_start_column(&m->deletes);
+	wc_deletetracker_start_column(&m->doubtful);
+	m->wanted = wc_columntracker_wants(&m->columns, qualifier, &m->colno);
+	m->in_column = true;
+	m->over = false;
+	m->has_last = false;
+	m->count = 0;
+	m->nputs = 0;
+	m->column_marker = 0;
+	return true;
+}
+
+static inline bool
+cell_ttl_is_over(const WcMatcher *m, const WcCell *cell)
+{
+	return cell->ttl_us > 0 && cell->ts < m->o.now_us - cell->ttl_us;
+}
+
+/*
+ * The column has nothing more to give.  But in the column with the empty
+ * qualifier there may still be the family's markers, which concern the columns
+ * to come.
+ */
+static WcMatch
+column_is_over(WcMatcher *m)
+{
+	if (m->qualifier.len > 0)
+		return WC_MATCH_NEXT_COLUMN;
+	m->over = true;
+	return WC_MATCH_SKIP;
+}
+
+static inline bool
+is_duplicate(const WcMatcher *m, const WcCell *cell)
+{
+	return m->has_last && m->last_ts == cell->ts && m->last_type == cell->type;
+}
+
+static inline void
+remember_last(WcMatcher *m, const WcCell *cell)
+{
+	m->has_last = true;
+	m->last_ts = cell->ts;
+	m->last_type = cell->type;
+}
+
+/* --- reads ----------------------------------------------------------------*/
+
+static inline bool
+behind_range(const WcMatcher *m, int64_t ts)
+{
+	return ts >= m->o.ts_max && m->o.ts_max != WC_TS_LATEST;
+}
+
+/* Without KEEP_DELETED_CELLS a marker later than the range still masks. */
+static WcMatch
+read_marker(WcMatcher *m, const WcCell *cell)
+{
+	bool		counts = cell->ts >= m->o.ts_min &&
+		(m->o.attrs.keep_deleted == WC_KEEP_DELETED_FALSE || !behind_range(m, cell->ts));
+
+	if (counts && !wc_deletetracker_add(&m->deletes, cell))
+		return WC_MATCH_FAILED;
+	return WC_MATCH_SKIP;
+}
+
+/* A cell of a column nobody asked for. */
+static WcMatch
+read_unwanted(WcMatcher *m, const WcCell *cell)
+{
+	WcSlice		next;
+
+	if (cell->qualifier.len == 0)
+		return wc_cell_is_marker(cell) ? read_marker(m, cell) : WC_MATCH_SKIP;
+	switch (wc_columntracker_next(&m->columns, wc_buf_slice(&m->qualifier), &next))
+	{
+		case WC_NEXT_COLUMN_AT:
+			return WC_MATCH_SEEK;
+		case WC_NEXT_COLUMN_NONE:
+			return WC_MATCH_DONE_ROW;
+		default:
+			return WC_MATCH_NEXT_COLUMN;
+	}
+}
+
+static WcMatch
+read_put(WcMatcher *m, const WcCell *cell)
+{
+	if (m->over)
+		return WC_MATCH_SKIP;
+	switch (wc_deletetracker_masks(&m->deletes, cell->ts))
+	{
+		case WC_MASKED_COLUMN:
+			return column_is_over(m);
+		case WC_MASKED_VERSION:
+			return WC_MATCH_SKIP;
+		case WC_NOT_MASKED:
+			break;
+	}
+	if (behind_range(m, cell->ts))
+		return WC_MATCH_SKIP;
+	if (cell->ts < m->o.ts_min)
+		return WC_MATCH_NEXT_COLUMN;	/* no marker that old counts either */
+	if (is_duplicate(m, cell))
+		return WC_MATCH_SKIP;
+	m->count++;
+	if (m->count > m->versions || (m->count > m->o.attrs.min_versions && cell->ts < m->oldest_ts))
+		return column_is_over(m);
+	remember_last(m, cell);
+	if (m->count < m->versions)
+		return WC_MATCH_INCLUDE;
+	m->over = true;
+	return m->qualifier.len > 0 ? WC_MATCH_INCLUDE_NEXT_COLUMN : WC_MATCH_INCLUDE;
+}
+
+/* A cell that is not over may be some day. */
+static inline void
+note_end(WcMatcher *m, int64_t ts, int64_t ttl_us)
+{
+	if (ttl_us > 0 && wc_ttl_end(ts, ttl_us) < m->holds_until)
+		m->holds_until = wc_ttl_end(ts, ttl_us);
+}
+
+static WcMatch
+match_read(WcMatcher *m, const WcCell *cell)
+{
+	if (!m->wanted)
+		return read_unwanted(m, cell);
+	if (cell->ts < m->oldest_ts && m->o.attrs.min_versions == 0)
+		return WC_MATCH_NEXT_COLUMN;
+	if (cell_ttl_is_over(m, cell))
+		return WC_MATCH_SKIP;
+	note_end(m, cell->ts, cell->ttl_us);
+	if (cell->ts >= m->oldest_ts)
+		note_end(m, cell->ts, m->o.attrs.ttl_us);
+	if (wc_cell_is_marker(cell))
+		return read_marker(m, cell);
+	return read_put(m, cell);
+}
+
+static WcMatch
+match_raw(WcMatcher *m, const WcCell *cell)
+{
+	if (!m->wanted)
+		return read_unwanted(m, cell);
+	if (cell_ttl_is_over(m, cell) || behind_range(m, cell->ts))
+		return WC_MATCH_SKIP;
+	if (cell->ts < m->o.ts_min)
+		return WC_MATCH_NEXT_COLUMN;
+	if (is_duplicate(m, cell))
+		return WC_MATCH_SKIP;
+	if (!wc_cell_is_marker(cell) && ++m->count > m->versions)
+		return WC_MATCH_NEXT_COLUMN;
+	remember_last(m, cell);
+	return WC_MATCH_INCLUDE;
+}
+
+/* --- compaction -----------------------------------------------------------*/
+
+/* Does a marker keep what it masks (KEEP_DELETED_CELLS), so that it stays too? */
+static inline bool
+keeps_deleted(const WcMatcher *m, const WcCell *marker)
+{
+	return m->o.attrs.keep_deleted == WC_KEEP_DELETED_TRUE ||
+		(m->o.attrs.keep_deleted == WC_KEEP_DELETED_TTL && marker->ts >= m->oldest_ts);
+}
+
+static void
+note_marker(WcMatcher *m, const WcCell *marker)
+{
+	if (marker->type == WC_DELETE_FAMILY && marker->ts > m->family_marker)
+		m->family_marker = marker->ts;
+	else if (marker->type == WC_DELETE_COLUMN)
+		m->column_marker = marker->ts;
+}
+
+static void
+note_put(WcMatcher *m, int64_t ts)
+{
+	if (m->nputs == 0)
+		m->newest_put = ts;
+	else if (m->puts[(m->nputs - 1) % PUTS_REMEMBERED] == ts)
+		return;
+	m->puts[m->nputs++ % PUTS_REMEMBERED] = ts;
+}
+
+static WcMatch
+compact_marker(WcMatcher *m, const WcCell *cell)
+{
+	bool		keeps = keeps_deleted(m, cell);
+	bool		seen_by_all = cell->seq <= m->o.horizon_ts;
+	bool		behind = m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN);
+	bool		ok = true;
+
+	if (!seen_by_all || (keeps && m->guarded))
+		ok = wc_deletetracker_add(&m->doubtful, cell);
+	else if (!keeps)
+	{
+		ok = wc_deletetracker_add(&m->deletes, cell);
+		note_marker(m, cell);
+	}
+	if (!ok)
+		return WC_MATCH_FAILED;
+	if (!seen_by_all)
+		return WC_MATCH_INCLUDE;
+	if (m->o.mode == WC_MATCH_MAJOR)
+	{
+		/* Kept cells' markers go when there is no put that old any more, or behind
+		 * more than VERSIONS puts of their column; those of the whole family, which
+		 * stand with the empty qualifier, mask other columns still. */
+		if (!keeps || cell->ts < m->o.earliest_put_ts || behind)
+			return WC_MATCH_SKIP;
+	}
+	else if (behind)
+		return WC_MATCH_SKIP;
+	if (is_duplicate(m, cell))
+		return WC_MATCH_SKIP;
+	remember_last(m, cell);
+	return WC_MATCH_INCLUDE;
+}
+
+static WcMatch
+compact_put(WcMatcher *m, const WcCell *cell)
+{
+	if (m->over)
+		return WC_MATCH_SKIP;
+	switch (wc_deletetracker_masks(&m->deletes, cell->ts))
+	{
+		case WC_MASKED_COLUMN:
+			return column_is_over(m);
+		case WC_MASKED_VERSION:
+			return WC_MATCH_SKIP;
+		case WC_NOT_MASKED:
+			break;
+	}
+	if (m->guarded && (cell->seq > m->o.horizon_ts ||
+					   wc_deletetracker_masks(&m->doubtful, cell->ts) != WC_NOT_MASKED))
+		return WC_MATCH_INCLUDE;
+	if (is_duplicate(m, cell))
+		return WC_MATCH_SKIP;
+	m->count++;
+	if (m->count > m->versions || (m->count > m->o.attrs.min_versions && cell->ts < m->oldest_ts))
+		return column_is_over(m);
+	remember_last(m, cell);
+	note_put(m, cell->ts);
+	return WC_MATCH_INCLUDE;
+}
+
+static WcMatch
+match_compaction(WcMatcher *m, const WcCell *cell)
+{
+	if (cell->ts < m->oldest_ts && m->o.attrs.min_versions == 0)
+		return WC_MATCH_NEXT_COLUMN;
+	if (cell_ttl_is_over(m, cell))
+		return WC_MATCH_SKIP;
+	return wc_cell_is_marker(cell) ? compact_marker(m, cell) : compact_put(m, cell);
+}
+
+/* --- what a dropped cell was needed for -----------------------------------------
+ *
+ * Whichever rule has dropped it, the answer must hold; so it is the latest of those
+ * that may have.
+ */
+
+/* The time from which on n newer puts of the column are there; 0: there are fewer. */
+static int64_t
+superseded_from(const WcMatcher *m, uint32_t n)
+{
+	if (n == 0 || m->nputs < n)
+		return 0;
+	if (n > PUTS_REMEMBERED)
+		return m->newest_put;
+	return m->puts[(m->nputs - n) % PUTS_REMEMBERED];
+}
+
+static inline int64_t
+later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+needed_until(const WcMatcher *m, const WcCell *cell)
+{
+	bool		old = cell->ts < m->oldest_ts;
+	int64_t		until;
+
+	/* whatever else: from then on it is over */
+	if (cell_ttl_is_over(m, cell))
+		return cell->ts + cell->ttl_us + 1;
+	if (old && m->o.attrs.min_versions == 0)
+		return cell->ts + m->o.attrs.ttl_us + 1;
+
+	until = superseded_from(m, m->versions);
+	if (old)
+		until = later_of(until, later_of(superseded_from(m, m->o.attrs.min_versions),
+										 cell->ts + m->o.attrs.ttl_us + 1));
+
+	/* without KEEP_DELETED_CELLS deleting it has made it invisible to all times */
+	if (m->o.attrs.keep_deleted != WC_KEEP_DELETED_FALSE)
+		until = later_of(until, m->column_marker > 0 ? m->column_marker : m->family_marker);
+	return until;
+}
+
+int64_t
+wc_matcher_drop(WcMatcher *m, const WcCell *cell)
+{
+	int64_t		until;
+
+	/* a marker must not go without what it masks, so is needed as long */
+	if (wc_cell_is_marker(cell))
+		return later_of(m->nputs > 0 ? m->newest_put : 0, needed_until(m, cell));
+	until = needed_until(m, cell);
+	if (m->nputs > 0 && !cell_ttl_is_over(m, cell))
+		note_put(m, cell->ts);
+	return until;
+}
+
+/* --- one cell -------------------------------------------------------------*/
+
+WcMatch
+wc_matcher_match(WcMatcher *m, const WcCell *cell, uint32_t *colno)
+{
+	WcMatch		match;
+
+	if (!m->in_column || !wc_slice_eq(cell->qualifier, wc_buf_slice(&m->qualifier)))
+	{
+		if (!start_column(m, cell->qualifier))
+			return WC_MATCH_FAILED;
+	}
+	*colno = m->colno;
+	switch (m->o.mode)
+	{
+		case WC_MATCH_READ:
+			match = match_read(m, cell);
+			break;
+		case WC_MATCH_RAW:
+			match = match_raw(m, cell);
+			break;
+		default:
+			match = match_compaction(m, cell);
+			break;
+	}
+	return match;
+}
+
+int64_t
+wc_matcher_holds_until(const WcMatcher *m)
+{
+	return m->holds_until;
+}
+
+WcSlice
+wc_matcher_seek_to(const WcMatcher *m)
+{
+	WcSlice		next;
+
+	(void) wc_columntracker_next(&m->columns, wc_buf_slice(&m->qualifier), &next);
+	return next;
+}
+
+WcNextColumn
+wc_matcher_next_column(const WcMatcher *m, WcSlice *qualifier)
+{
+	return wc_columntracker_next(&m->columns, wc_buf_slice(&m->qualifier), qualifier);
+}

@@ -1,0 +1,110 @@
+/*
+ * read/cell/matcher.h: visibility, decided in one place.
+ *
+ * The matcher is fed the cells of one row of one family in HBase's order and
+ * says of each what is to become of it.  It is the same code for reads, raw
+ * scans, compaction and flush, and for a transaction's own writes; the rules are
+ * those of the semantics in read/README.  It allocates only when created
+ * (delete tracker apart) and keeps no pointers into cells beyond the column
+ * they belong to.  One thread.
+ */
+#ifndef WC_READ_CELL_MATCHER_H
+#define WC_READ_CELL_MATCHER_H
+
+#include "base/status.h"
+#include "model/cell.h"
+#include "model/descriptor.h"
+#include "model/scan.h"
+
+typedef enum WcMatchMode
+{
+	WC_MATCH_READ,				/* what a user sees */
+	WC_MATCH_RAW,				/* puts and markers, nothing masked */
+	WC_MATCH_MINOR,				/* flush, minor compaction: INCLUDE = is kept */
+	WC_MATCH_MAJOR				/* major compaction: INCLUDE = is kept */
+} WcMatchMode;
+
+typedef enum WcMatch
+{
+	WC_MATCH_INCLUDE,			/* the cell is part of the answer (or kept) */
+	WC_MATCH_SKIP,				/* it is not; give me the next */
+	WC_MATCH_NEXT_COLUMN,		/* it is not, nor is anything more of its column */
+	WC_MATCH_SEEK,				/* it is not; go on at the qualifier wc_matcher_seek_to gives */
+	WC_MATCH_INCLUDE_NEXT_COLUMN,	/* it is; nothing more of its column */
+	WC_MATCH_DONE_ROW,			/* it is not, nor is anything more in this row */
+	WC_MATCH_FAILED				/* memory is out: nothing can be said */
+} WcMatch;
+
+typedef struct WcMatcherOptions
+{
+	WcMatchMode mode;
+	WcFamilyAttrs attrs;		/* of the family */
+	int64_t		now_us;			/* for TTLs */
+	uint32_t	versions;		/* of the Scan; attrs.versions caps it unless raw */
+	int64_t		ts_min;
+	int64_t		ts_max;
+
+	/*
+	 * Reads: the columns of this family that are wanted, sorted, none twice, each
+	 * with the position it has in the Scan; ncolumns 0: the whole family.
+	 */
+	uint32_t	ncolumns;
+	const WcColumn *columns;
+	const uint32_t *colnos;
+
+	/*
+	 * Compaction: nothing written behind horizon_ts may decide about another
+	 * cell, since a snapshot that does not see it is open (INT64_MAX: none is);
+	 * earliest_put_ts is the smallest timestamp of a put in all input files
+	 * (KEEP_DELETED_CELLS; INT64_MIN: not known, INT64_MAX: there is none).
+	 */
+	int64_t		horizon_ts;
+	int64_t		earliest_put_ts;
+} WcMatcherOptions;
+
+typedef struct WcMatcher WcMatcher;
+
+/* Copies the options; the columns must outlive the matcher. */
+extern WcStatus wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError *err) WC_WARN_UNUSED;
+extern void wc_matcher_free(WcMatcher *matcher);
+
+/* Before the first cell of each row. */
+extern void wc_matcher_start_row(WcMatcher *matcher);
+
+/* colno, on INCLUDE: the position in WcScan.columns of the exact column that
+ * wanted it, else WC_NO_COLUMN. */
+extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t *colno);
+
+/*
+ * Compaction: the cell is going to be dropped: the one that was matched last, or
+ * one behind it in a column of which nothing more is kept.  To be told of each, in
+ * order.  Gives the time before which reads as of a time need it (0: none does).
+ */
+extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
+
+/* Reads: the time at which the first of the cells that it was shown, and that have not
+ * outlived their TTL, will have; INT64_MAX: none ever will. */
+extern int64_t wc_matcher_holds_until(const WcMatcher *matcher);
+
+/* When a cell has outlived a TTL (of more than 0): the first time at which it is over. */
+static inline int64_t
+wc_ttl_end(int64_t ts, int64_t ttl_us)
+{
+	return ts >= INT64_MAX - ttl_us ? INT64_MAX : ts + ttl_us + 1;
+}
+
+/* After WC_MATCH_SEEK: the next qualifier that is wanted. */
+extern WcSlice wc_matcher_seek_to(const WcMatcher *matcher);
+
+/* After WC_MATCH_NEXT_COLUMN and WC_MATCH_INCLUDE_NEXT_COLUMN: where that is. */
+typedef enum WcNextColumn
+{
+	WC_NEXT_COLUMN_ANY,			/* the one behind *qualifier, whichever it is */
+	WC_NEXT_COLUMN_AT,			/* the first at or behind *qualifier */
+	WC_NEXT_COLUMN_NONE			/* nothing more is wanted in this row */
+} WcNextColumn;
+
+/* *qualifier is valid until the next call of wc_matcher_match. */
+extern WcNextColumn wc_matcher_next_column(const WcMatcher *matcher, WcSlice *qualifier);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * read/cell/packedrow.h: packing "row" as bytes, a key-value a row.
+ *
+ * The key is the row as it is.  The value is the row's cells of one family, in
+ * cell order:
+ *
+ *   version (1 byte, 1)  flags  cell count (varint)
+ *   [timestamp of all, 8 bytes]  [written-at of all, 8 bytes]
+ *   cells
+ *
+ * A cell is, when WC_PACKED_PLAIN is set,
+ *   qualifier length (varint), qualifier, value length (varint), value
+ * and otherwise
+ *   head (type in the low 4 bits, WC_PACKED_CELL_*)
+ *   [qualifier length, qualifier]  [timestamp, 8]  [cell TTL in µs, varint]
+ *   [written-at, 8]  value length (varint), value
+ *
+ * Numbers of 8 bytes are big-endian.  Written-at is the commit timestamp the
+ * cell was written under; without one it is the cell's timestamp.
+ */
+#ifndef WC_READ_CELL_PACKEDROW_H
+#define WC_READ_CELL_PACKEDROW_H
+
+#include "base/buf.h"
+#include "base/coding.h"
+#include "model/cell.h"
+
+#define WC_PACKED_VERSION		1
+
+/* Flags of the row. */
+#define WC_PACKED_SIMPLE		0x01	/* puts only, one version a column, no cell TTL: no cell decides about another */
+#define WC_PACKED_PLAIN			0x02	/* SIMPLE, one timestamp, one written-at: cells without heads */
+#define WC_PACKED_TS			0x04	/* the timestamp of every cell without one of its own follows */
+#define WC_PACKED_WRITTEN_AT	0x08	/* the written-at of every cell follows */
+
+/* Head of a cell. */
+#define WC_PACKED_CELL_TYPE			0x0f
+#define WC_PACKED_CELL_SAME_COLUMN	0x10	/* as the cell before: no qualifier */
+#define WC_PACKED_CELL_TS			0x20	/* timestamp of its own */
+#define WC_PACKED_CELL_TTL			0x40
+#define WC_PACKED_CELL_WRITTEN_AT	0x80
+
+/*
+ * Appends the value of a row of ncells cells (at least one), in cell order,
+ * none twice; their row and family are not looked at.  Only the buffer can fail.
+ */
+extern void wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells);
+
+/* --- reading: everything points into the value ---------------------------- */
+typedef struct WcPackedRow
+{
+	WcDecoder	d;				/* failed: the bytes make no sense */
+	uint8_t		flags;
+	uint32_t	ncells;			/* in all */
+	uint32_t	left;			/* not read yet */
+	int64_t		ts;				/* of all, with WC_PACKED_TS */
+	int64_t		seq;			/* of all, with WC_PACKED_WRITTEN_AT */
+	WcSlice		qualifier;		/* of the last cell read */
+} WcPackedRow;
+
+/* Reads the head; WC_CORRUPT when it is none. */
+extern WcStatus wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err) WC_WARN_UNUSED;
+
+/* The next cell, but for row and family, which the caller sets.  False: no more,
+ * or corrupt: look at wc_packedrow_status once at the end. */
+extern bool wc_packedrow_next(WcPackedRow *r, WcCell *cell);
+
+/*
+ * Skips cells whose qualifier is < qualifier (<= when after); the next call of
+ * wc_packedrow_next gives the first behind them.
+ */
+extern void wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after);
+
+/*
+ * Skips cells whose qualifier is < qualifier; true when the next is of that
+ * column: it is read into cell.  False: stands before the first greater one, or
+ * at the end, or corrupt.  Never moves backward.
+ *
+ * *before: how many cells that skips, if this row looks like the one before; it is
+ * tried first, may be any number, and is set to what it was.  (Rows of a table mostly
+ * have the same columns: then none but the found one need be compared.)
+ */
+extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell);
+
+/* WC_CORRUPT when reading stopped for that reason; row is for the message. */
+extern WcStatus wc_packedrow_status(const WcPackedRow *r, WcSlice row, WcError *err) WC_WARN_UNUSED;
+
+#endif

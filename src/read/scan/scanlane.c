@@ -1,0 +1,284 @@
+/*
+ * read/scan/scanlane.c: the rows that a scanner meets.
+ *
+ * A lane walks the rows of all families through its ranges.  Several lanes are
+ * merged by what is behind the first byte of their rows: each stands on its next
+ * row, and a heap tells whose is first.
+ */
+#include "read/scan/scannerstate.h"
+
+/* Takes what moving a family's scan said. */
+static inline WcStatus
+settle(WcFamilyScan *f, WcStatus status)
+{
+	f->on_row = status == WC_OK;
+	return status == WC_END ? WC_OK : status;
+}
+
+/* Is row before the lane's range, in scan order?  And: behind it? */
+static inline bool
+before_range(const WcScanner *s, const WcScanLane *lane, WcSlice row)
+{
+	const WcRange *r = &lane->ranges[lane->range];
+
+	return s->scan.reversed ? wc_range_behind_stop(r, row) : wc_range_before_start(r, row);
+}
+
+static inline bool
+behind_range(const WcScanner *s, const WcScanLane *lane, WcSlice row)
+{
+	const WcRange *r = &lane->ranges[lane->range];
+
+	return s->scan.reversed ? wc_range_before_start(r, row) : wc_range_behind_stop(r, row);
+}
+
+/*
+ * To the first row of the current range.  moved: the families stand where the
+ * ranges before have left them, so that one which is at or behind the start
+ * already, or at its end, stays.
+ */
+static WcStatus
+enter_range(WcScanner *s, WcScanLane *lane, bool moved, WcError *err)
+{
+	const WcRange *r = &lane->ranges[lane->range];
+	WcSlice		row = s->scan.reversed ? r->stop : r->start;
+	bool		inclusive = s->scan.reversed ? r->stop_inclusive : r->start_inclusive;
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		if (moved && (!f->on_row || !before_range(s, lane, wc_storescan_row(f->scan))))
+			continue;
+		status = settle(f, wc_storescan_seek(f->scan, row, inclusive, err));
+	}
+	return status;
+}
+
+/* Families that are on the lane's row go to their next one. */
+static WcStatus
+leave_row(WcScanner *s, WcScanLane *lane, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		if (f->here)
+			status = settle(f, wc_storescan_next_row(f->scan, err));
+		f->here = false;
+	}
+	return status;
+}
+
+/* Families that are before a row go to it, or behind it, since no row before is wanted. */
+static WcStatus
+skip_rows(WcScanner *s, WcScanLane *lane, WcSlice row, bool inclusive, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		f->here = false;
+		if (f->on_row && wc_skip_before(lane->skip, wc_storescan_row(f->scan)))
+			status = settle(f, wc_storescan_seek(f->scan, row, inclusive, err));
+	}
+	return status;
+}
+
+/* The first of the families' rows, in scan order; false: there is none. */
+static bool
+first_row(WcScanner *s, WcScanLane *lane)
+{
+	bool		found = false;
+
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &lane->families[i];
+		WcSlice		row;
+		int			c;
+
+		if (!f->on_row)
+			continue;
+		row = wc_storescan_row(f->scan);
+		c = found ? wc_slice_cmp(row, lane->row) : 0;
+		if (!found || (s->scan.reversed ? c > 0 : c < 0))
+			lane->row = row;
+		found = true;
+	}
+	return found;
+}
+
+/* The lane has found its row: which families have it? */
+static void
+start_row(WcScanner *s, WcScanLane *lane)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		f->here = f->on_row && (s->nfamilies == 1 || wc_slice_eq(wc_storescan_row(f->scan), lane->row));
+		f->drained = !f->here || !f->wanted;
+		f->seen = f->has_cell = false;
+		f->skipped = f->given = 0;
+	}
+}
+
+/* To the next row that is stored, in any of the lane's ranges; WC_END: none. */
+static WcStatus
+advance_lane(WcScanner *s, WcScanLane *lane, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	WcSlice		row;
+	bool		inclusive;
+
+	if (!lane->positioned)
+	{
+		status = enter_range(s, lane, false, err);
+		lane->positioned = true;
+	}
+	else if (lane->skip != NULL && wc_skip_due(lane->skip, &row, &inclusive))
+		status = skip_rows(s, lane, row, inclusive, err);
+	else if (!lane->points)
+		status = leave_row(s, lane, err);
+	else
+		for (uint32_t i = 0; i < s->nfamilies; i++)
+			lane->families[i].on_row = false;
+
+	while (status == WC_OK)
+	{
+		bool		found = first_row(s, lane);
+
+		if (found && !behind_range(s, lane, lane->row))
+		{
+			start_row(s, lane);
+			return WC_OK;
+		}
+		if ((!found && !lane->points) || lane->range + 1 == lane->nranges)
+			break;
+		lane->range++;
+		status = enter_range(s, lane, !lane->points, err);
+	}
+	return status == WC_OK ? WC_END : status;
+}
+
+/* --- merging --------------------------------------------------------------*/
+
+/* Does a's row come before b's?  Lanes are in scan order: equals keep that. */
+static bool
+comes_before(const WcScanner *s, const WcScanLane *a, const WcScanLane *b)
+{
+	int			c = wc_slice_cmp(wc_slice(a->row.data + 1, a->row.len - 1), wc_slice(b->row.data + 1, b->row.len - 1));
+
+	if (c == 0)
+		return a < b;
+	return s->scan.reversed ? c > 0 : c < 0;
+}
+
+/* The lane at this place of the heap sinks to where it belongs. */
+static void
+sift_down(WcScanner *s, uint32_t at)
+{
+	WcScanLane *lane = s->heap[at];
+
+	for (;;)
+	{
+		uint32_t	child = 2 * at + 1;
+
+		if (child >= s->nheap)
+			break;
+		if (child + 1 < s->nheap && comes_before(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!comes_before(s, s->heap[child], lane))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = lane;
+}
+
+/* Every lane to its first row. */
+static WcStatus
+start_merge(WcScanner *s, WcError *err)
+{
+	s->heap = wc_arena_alloc(&s->arena, s->nlanes * sizeof(WcScanLane *));
+	if (s->heap == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	for (uint32_t i = 0; i < s->nlanes; i++)
+	{
+		WcStatus	status = advance_lane(s, &s->lanes[i], err);
+
+		if (status == WC_OK)
+			s->heap[s->nheap++] = &s->lanes[i];
+		else if (status != WC_END)
+			return status;
+	}
+	for (uint32_t i = s->nheap / 2; i > 0; i--)
+		sift_down(s, i - 1);
+	return WC_OK;
+}
+
+static WcStatus
+next_merged(WcScanner *s, WcError *err)
+{
+	WcStatus	status;
+
+	if (s->heap == NULL)
+		status = start_merge(s, err);
+	else
+	{
+		status = advance_lane(s, s->heap[0], err);
+		if (status == WC_END)
+		{
+			s->heap[0] = s->heap[--s->nheap];
+			status = WC_OK;
+		}
+		if (status == WC_OK && s->nheap > 0)
+			sift_down(s, 0);
+	}
+	if (status != WC_OK)
+		return status;
+	if (s->nheap == 0)
+		return WC_END;
+	s->lane = s->heap[0];
+	return WC_OK;
+}
+
+WcStatus
+wc_scanlanes_next(WcScanner *s, WcError *err)
+{
+	WcStatus	status;
+
+	s->family = 0;
+	status = s->nlanes > 1 ? next_merged(s, err) : advance_lane(s, s->lane, err);
+	s->stats.rows_examined += status == WC_OK;
+	return status;
+}
+
+WcStatus
+wc_scanlanes_again(WcScanner *s, WcError *err)
+{
+	WcScanLane *lane = s->lane;
+	WcStatus	status = WC_OK;
+
+	/* what the row's key lies in moves with its family */
+	s->again.len = 0;
+	wc_buf_append_slice(&s->again, lane->row);
+	if (s->again.failed)
+		return wc_buf_status(&s->again, "row key", err);
+	lane->row = wc_buf_slice(&s->again);
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+
+		if (f->here)
+			status = settle(f, wc_storescan_seek(f->scan, lane->row, true, err));
+	}
+	s->family = 0;
+	start_row(s, lane);
+	return status;
+}

@@ -1,0 +1,499 @@
+/*
+ * read/scan/scanner.c: rows of several families, merged, into cell blocks.
+ */
+#include "read/scan/scannerstate.h"
+
+/* --- cells of a row -------------------------------------------------------*/
+
+/* The next cell of the family to return, or it is drained. */
+static WcStatus
+advance(WcScanner *s, WcFamilyScan *f, WcError *err)
+{
+	while (!f->has_cell && !f->drained)
+	{
+		WcStatus	status;
+
+		if (s->scan.column_limit > 0 && f->given == s->scan.column_limit)
+		{
+			f->drained = true;
+			break;
+		}
+		status = wc_storescan_next(f->scan, &f->cell, &f->colno, err);
+		if (status == WC_END)
+			f->drained = true;
+		else if (status != WC_OK)
+			return status;
+		else
+		{
+			f->seen = true;
+			if (f->skipped < s->scan.column_offset)
+				f->skipped++;
+			else
+				f->has_cell = true;
+		}
+	}
+	return WC_OK;
+}
+
+/* HBase's rule: a row is there when at least one of its cells is returned. */
+static WcStatus
+has_cells(WcScanner *s, bool *exists, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	*exists = false;
+	for (; s->family < s->nfamilies; s->family++)
+	{
+		WcFamilyScan *f = &s->lane->families[s->family];
+
+		status = advance(s, f, err);
+		*exists = f->has_cell;
+		if (*exists || status != WC_OK)
+			break;
+	}
+	return status;
+}
+
+/* Are there rows, or cells, left to skip? */
+static inline bool
+is_skipping(const WcScanner *s)
+{
+	return s->rows_skipped < s->scan.row_offset;
+}
+
+/* count_cells: the same of the row's cells that are not skipped. */
+static WcStatus
+has_cells_left(WcScanner *s, bool *exists, WcError *err)
+{
+	WcStatus	status = has_cells(s, exists, err);
+
+	while (status == WC_OK && *exists && is_skipping(s))
+	{
+		WcFamilyScan *f = &s->lane->families[s->family];
+
+		f->has_cell = false;
+		f->given++;
+		s->rows_skipped++;
+		status = has_cells(s, exists, err);
+	}
+	return status;
+}
+
+/*
+ * rows_by_existence: when one of some families has a visible cell.  Those that tell
+ * without reading a cell are asked first, then those whose cells are returned
+ * anyway, then those that are there for this only, then, if need be, other columns
+ * of the former.
+ */
+static WcStatus
+is_there(WcScanner *s, bool *exists, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	*exists = false;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->existence && wc_storescan_tells(f->scan, exists) && *exists)
+			return WC_OK;
+	}
+	for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (!f->here || !f->existence || !f->wanted)
+			continue;
+		status = advance(s, f, err);
+		*exists = f->seen;
+	}
+	for (int wanted = 0; wanted <= 1; wanted++)
+	{
+		for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
+		{
+			WcFamilyScan *f = &s->lane->families[i];
+
+			if (f->here && f->existence && f->wanted == (wanted == 1))
+				status = wc_storescan_exists(f->scan, exists, err);
+		}
+	}
+	return status;
+}
+
+/* To the next row to return; WC_END: none. */
+static WcStatus
+next_row(WcScanner *s, WcError *err)
+{
+	for (;;)
+	{
+		bool		exists;
+		WcStatus	status = wc_scanlanes_next(s, err);
+
+		if (status == WC_END)
+			s->done = true;
+		if (status != WC_OK)
+			return status;
+		if (s->scan.rows_by_existence)
+			status = is_there(s, &exists, err);
+		else
+			status = s->scan.count_cells ? has_cells_left(s, &exists, err) : has_cells(s, &exists, err);
+		if (status != WC_OK)
+			return status;
+		if (!exists)
+			continue;
+		if (!is_skipping(s))
+			return WC_OK;
+		s->rows_skipped++;
+	}
+}
+
+/* --- blocks ---------------------------------------------------------------*/
+
+/* A row that is larger than this is not gathered in a block before the filter has
+ * decided, but read twice. */
+#define GATHERED_MAX WC_BLOCK_MAX
+
+/* So many rows may be rejected one after another before what was found is sent. */
+#define REJECTED_MAX 4096
+
+/* Is the column there for the filter only? */
+static inline bool
+is_hidden(const WcScanner *s, uint32_t colno)
+{
+	return s->filter != NULL && !s->undecided && colno != WC_NO_COLUMN && colno >= s->shown;
+}
+
+/* Can the filter see what it wants without the cells being given one by one? */
+static inline bool
+is_plain(const WcScanner *s)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
+			return false;
+	}
+	return s->values_only;
+}
+
+/* Writes the key of a row that is not skipped, or undecided. */
+static void
+begin_row(WcScanner *s, WcBlockWriter *w)
+{
+	uint64_t	owed = s->scan.row_offset - s->rows_skipped;
+
+	if (owed == 0)
+	{
+		wc_block_row(w, s->lane->row, s->undecided);
+		return;
+	}
+	/* how many rows have been skipped is not known here any more */
+	wc_block_row_owing(w, s->lane->row, owed);
+	s->rows_skipped = s->scan.row_offset;
+	if (s->scan.row_limit > 0)
+		s->scan.row_limit = s->scan.row_limit > UINT64_MAX - owed ? UINT64_MAX : s->scan.row_limit + owed;
+}
+
+/*
+ * Shows the row's key to the filter, unless rows before it have said that it fails.
+ * *settled: no cell is needed; *rejects: and the verdict is that.
+ */
+static WcStatus
+look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
+{
+	WcSkip	   *skip = s->lane->skip;
+
+	*settled = *rejects = true;
+	if (skip != NULL && wc_skip_covers(skip, s->lane->row))
+		return WC_OK;
+	*settled = wc_rowfilter_start_row(s->filter, s->lane->row);
+	*rejects = *settled && wc_rowfilter_verdict(s->filter) == WC_FILTER_REJECTS;
+	if (!*rejects || skip == NULL)
+		return WC_OK;
+	return wc_skip_rejected(skip, s->lane->row, wc_rowfilter_parts(s->filter), err);
+}
+
+/*
+ * Shows the filter a row of which every family is plain, or no cell is needed (settled).
+ * *begun: it passes and is not skipped, and its key is in the block.
+ */
+static WcStatus
+show_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	WcFilterVerdict verdict;
+
+	for (uint32_t i = 0; i < s->nfamilies && !settled && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted)
+			status = wc_storescan_show(f->scan, err);
+	}
+	if (status != WC_OK)
+		return status;
+	verdict = wc_rowfilter_verdict(s->filter);
+	*begun = false;
+	if (verdict == WC_FILTER_REJECTS)
+		s->stats.rows_filtered++;
+	else
+		status = is_there(s, begun, err);
+	if (status != WC_OK || !*begun)
+		return status;
+	s->undecided = verdict == WC_FILTER_UNDECIDED;
+	*begun = s->undecided || !is_skipping(s);
+	if (*begun)
+		begin_row(s, w);
+	else
+		s->rows_skipped++;
+	return WC_OK;
+}
+
+/*
+ * Shows the row's cells to the filter and writes them, as long as they are few and
+ * the row is not to be skipped; *kept: they all are written.
+ */
+static WcStatus
+gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, WcError *err)
+{
+	*kept = !is_skipping(s);
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		for (;;)
+		{
+			WcStatus	status = advance(s, f, err);
+			bool		enough;
+
+			if (status != WC_OK)
+				return status;
+			if (!f->has_cell)
+				break;
+			f->has_cell = false;
+			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value);
+			if (enough && (is_skipping(s) || wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES))
+				return WC_OK;
+			if (!*kept || is_hidden(s, f->colno))
+				continue;
+			*kept = w->buf->len - mark->len + f->cell.value.len + f->cell.qualifier.len <= GATHERED_MAX;
+			if (*kept)
+				wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
+		}
+	}
+	return WC_OK;
+}
+
+/*
+ * To the next row that the filter lets through, and into the block with it: all of it, or,
+ * where it is large or undecided, its key only.  *paused: many rows were rejected, and
+ * there is something to send.
+ */
+static WcStatus
+next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
+{
+	for (uint32_t rejected = 0;; rejected++)
+	{
+		WcBlockMark mark = wc_block_mark(w);
+		WcFilterVerdict verdict;
+		bool		settled;
+		bool		rejects;
+		bool		exists;
+		bool		kept;
+		WcStatus	status;
+
+		*paused = w->nrows > 0 && rejected == REJECTED_MAX;
+		if (*paused)
+			return WC_OK;
+		s->undecided = false;
+		status = wc_scanlanes_next(s, err);
+		if (status == WC_END)
+			s->done = true;
+		if (status != WC_OK)
+			return status;
+		status = look_at_key(s, &settled, &rejects, err);
+		if (status != WC_OK)
+			return status;
+		s->stats.rows_filtered += rejects;
+		if (rejects)
+			continue;
+		if (settled || is_plain(s))
+		{
+			status = show_row(s, w, settled, &exists, err);
+			if (status != WC_OK || exists)
+				return status;
+			continue;
+		}
+		if (!is_skipping(s))
+			wc_block_row(w, s->lane->row, false);
+		status = gather_row(s, w, &mark, &kept, err);
+		if (status != WC_OK)
+			return status;
+		verdict = wc_rowfilter_verdict(s->filter);
+		if (verdict != WC_FILTER_REJECTS)
+		{
+			status = is_there(s, &exists, err);
+			if (status != WC_OK)
+				return status;
+		}
+		if (verdict == WC_FILTER_PASSES && exists && kept)
+		{
+			s->stats.cells_returned += w->ncells - mark.ncells;
+			return WC_OK;
+		}
+		wc_block_rewind(w, &mark);
+		s->stats.rows_filtered += verdict == WC_FILTER_REJECTS;
+		if (verdict == WC_FILTER_REJECTS || !exists)
+			continue;
+		s->undecided = verdict == WC_FILTER_UNDECIDED;
+		if (!s->undecided && is_skipping(s))
+		{
+			s->rows_skipped++;
+			continue;
+		}
+		status = wc_scanlanes_again(s, err);
+		if (status == WC_OK)
+			begin_row(s, w);
+		return status;
+	}
+}
+
+/* Has all been returned that the Scan's limit allows? */
+static inline bool
+is_enough(const WcScanner *s)
+{
+	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
+}
+
+/* Writes what is left of the row; *full: the block is, and there is more. */
+static WcStatus
+write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
+{
+	uint32_t	shown = s->filter != NULL && !s->undecided ? s->shown : UINT32_MAX;
+
+	*full = false;
+	for (; s->family < s->nfamilies; s->family++)
+	{
+		WcFamilyScan *f = &s->lane->families[s->family];
+
+		if (!f->drained && !f->has_cell && s->values_only && wc_storescan_plain(f->scan))
+		{
+			uint64_t	ncells = w->ncells;
+			WcStatus	status = wc_storescan_copy(f->scan, w, shown, bytes_target, full, err);
+
+			s->stats.cells_returned += w->ncells - ncells;
+			if (status != WC_OK || *full)
+				return status;
+			f->drained = true;
+		}
+		while (!f->drained)
+		{
+			WcStatus	status;
+
+			if (s->scan.count_cells && is_enough(s))
+				return WC_OK;
+			status = advance(s, f, err);
+			if (status != WC_OK)
+				return status;
+			if (!f->has_cell)
+				break;
+			*full = wc_block_size(w) >= bytes_target;
+			if (*full)
+				return WC_OK;
+			f->has_cell = false;
+			if (is_hidden(s, f->colno))
+				continue;
+			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
+			f->given++;
+			s->stats.cells_returned++;
+			s->rows_counted += s->scan.count_cells;
+		}
+	}
+	return WC_OK;
+}
+
+/* A row is finished: was it the last one that can be? */
+static bool
+was_last(const WcScanner *s)
+{
+	return is_enough(s) ||
+		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
+}
+
+static WcStatus
+fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	bool		paused = false;
+
+	*full = false;
+	while (!s->done && !*full)
+	{
+		if (!s->in_row)
+		{
+			if ((rows_max > 0 && w->nrows >= rows_max) || wc_block_size(w) >= bytes_target)
+				break;
+			if (s->filter != NULL)
+				status = next_passing_row(s, w, &paused, err);
+			else
+			{
+				status = next_row(s, err);
+				if (status == WC_OK)
+					wc_block_row(w, s->lane->row, false);
+			}
+			if (status != WC_OK || paused)
+				break;
+			s->in_row = true;
+		}
+		status = write_row(s, w, bytes_target, full, err);
+		if (status == WC_OK && w->buf->failed)
+			status = wc_buf_status(w->buf, "cell block", err);
+		if (status != WC_OK)
+			break;
+		if (!*full)
+		{
+			s->in_row = false;
+			s->stats.rows_returned++;
+			s->rows_counted += !s->undecided && !s->scan.count_cells;
+			s->done = was_last(s);
+		}
+	}
+	return status == WC_END ? WC_OK : status;
+}
+
+WcStatus
+wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
+{
+	size_t		start = out->len;
+	WcReadMeter meter;
+	WcBlockWriter w;
+	bool		full;
+	WcStatus	status;
+
+	wc_block_begin(&w, out, s->in_row);
+	if (s->scan.measured)
+		s->storage->ops->meter_begin(&meter);
+
+	/* A block holds something at least: more than its own head. */
+	if (bytes_target < 2)
+		bytes_target = 2;
+	if (rows_max == 0)
+		rows_max = s->scan.batch_rows;
+	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
+	if (s->scan.measured)
+		s->storage->ops->meter_end(&meter, &s->stats.cache_hits, &s->stats.blocks_read);
+	if (status == WC_OK && out->failed)
+		status = wc_buf_status(out, "cell block", err);
+	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)
+		status = s->storage->ops->recheck_history(s->table, s->lanes[0].families[i].place, s->scan.as_of_ts, err);
+	if (status != WC_OK)
+	{
+		out->len = start;
+		s->done = true;
+		s->in_row = false;
+		return status;
+	}
+	wc_block_finish(&w, full, s->done);
+	return s->done ? WC_END : WC_OK;
+}

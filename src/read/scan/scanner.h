@@ -1,0 +1,49 @@
+/*
+ * read/scan/scanner.h: rows that a Scan asks for, as cell blocks.
+ *
+ * A scanner belongs to one thread at a time.  Functions that can take long poll the
+ * read point's cancel flag.
+ */
+#ifndef WC_READ_SCAN_SCANNER_H
+#define WC_READ_SCAN_SCANNER_H
+
+#include "base/buf.h"
+#include "model/cellblock.h"
+#include "read/storage.h"
+
+typedef struct WcScanner WcScanner;
+
+typedef struct WcScanStats
+{
+	uint64_t	rows_returned;
+	uint64_t	rows_examined;	/* that are stored, whether or not they are there */
+	uint64_t	rows_filtered;	/* there, but the scan's filter does not let them through */
+	uint64_t	cells_returned;
+	uint64_t	cells_examined;
+	uint64_t	seeks;
+	uint64_t	cache_hits;		/* of a measured scan: RocksDB's blocks that were in memory */
+	uint64_t	blocks_read;	/* and those that were not */
+} WcScanStats;
+
+/* Copies the scan and the read point. WC_NO_TABLE, WC_NO_FAMILY (or WC_STALE)
+ * when the table is not there (any more). */
+extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at,
+								WcScanner **scanner, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes,
+ * more when one cell is larger; at most rows_max rows (0: any).  WC_OK: there
+ * may be more; WC_END: this block is the last (it says so itself as well).
+ */
+extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
+								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
+extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
+
+/* The time (the engine's clock, with the read point's offset) from which on what it has
+ * given so far may be otherwise though nothing is written, because a cell will have
+ * outlived its TTL.  INT64_MAX: it never will.  0: at any time, since it has read packing
+ * cell, in which compactions change what is visible (a put that a marker masked, say). */
+extern int64_t wc_scanner_holds_until(const WcScanner *scanner);
+extern void wc_scanner_close(WcScanner *scanner);
+
+#endif

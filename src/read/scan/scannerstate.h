@@ -1,0 +1,88 @@
+/*
+ * read/scan/scannerstate.h: an open scanner, for the three files it is made of
+ * (scanopen.c, scanlane.c, scanner.c).
+ */
+#ifndef WC_READ_SCAN_SCANNERSTATE_H
+#define WC_READ_SCAN_SCANNERSTATE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "read/scan/rowfilter.h"
+#include "read/scan/scanner.h"
+#include "read/scan/skip.h"
+#include "read/scan/storescan.h"
+
+/* One of the families that are read. */
+typedef struct WcFamilyScan
+{
+	WcStoreScan *scan;
+	const WcFamilyDesc *family;
+	uint32_t	place;			/* of the family in the table */
+	bool		wanted;			/* its cells are returned */
+	bool		existence;		/* its cells make a row exist */
+
+	bool		on_row;			/* the scan is on a row ... */
+	bool		here;			/* ... and that is the scanner's */
+
+	/* in the scanner's row */
+	bool		drained;		/* it has no more cells to return */
+	bool		seen;			/* it has shown a visible cell */
+	bool		has_cell;		/* the next to return is this: */
+	WcCell		cell;
+	uint32_t	colno;
+	uint32_t	skipped;		/* cells, for column_offset */
+	uint32_t	given;			/* cells, for column_limit */
+} WcFamilyScan;
+
+/*
+ * Ranges that are read one behind another.  A scanner has one lane, unless it
+ * merges (WcScan.merged): then one for each first byte, with families of its own.
+ */
+typedef struct WcScanLane
+{
+	uint32_t	nranges;		/* at least 1 */
+	WcRange    *ranges;			/* in scan order */
+	uint32_t	range;			/* the current one */
+	bool		points;			/* every range is one row */
+	bool		positioned;		/* families are on rows at or behind its start */
+	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
+	WcSlice		row;			/* the current row */
+	WcSkip	   *skip;			/* rows that the filter is sure to reject; NULL: it cannot tell of such */
+} WcScanLane;
+
+struct WcScanner
+{
+	WcStorage  *storage;
+	WcArena		arena;
+	WcScan		scan;			/* a copy, in the arena */
+	WcReadPoint at;				/* with a snapshot */
+	WcSnapshot *own_snapshot;	/* when the read point had none */
+	WcTable    *table;
+	uint32_t	nfamilies;		/* that are read */
+	uint32_t	nlanes;			/* at least 1 */
+	WcScanLane *lanes;			/* in scan order */
+	WcScanLane *lane;			/* the one that the scanner's row is in */
+	uint32_t	nheap;			/* merging: lanes that are on a row, a heap with the next row on top */
+	WcScanLane **heap;			/* NULL: not begun yet */
+
+	bool		done;
+	bool		in_row;			/* a row is begun in the block and not finished */
+	uint32_t	family;			/* in a row: whose cells are next */
+	WcRowFilter *filter;		/* or NULL */
+	uint32_t	shown;			/* columns from this position on are the filter's */
+	bool		values_only;	/* every wanted cell of a row is returned, as a value */
+	bool		undecided;		/* in a row: the filter could not tell */
+	WcBuf		again;			/* the key of a row that is read once more */
+	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
+	uint64_t	rows_counted;	/* for row_limit, likewise */
+	WcScanStats stats;
+};
+
+/* To the next row that is stored, in any of the ranges: s->lane is on it.
+ * WC_END: there is none. */
+extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+/* Back to the first cell of that row. */
+extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * read/scan/storescan.h: the visible cells of one family.
+ *
+ * A cell source and a matcher put together: walks the rows of the source (those
+ * that hold any cell, visible or not) and gives of each what the matcher lets
+ * through, turning its hints into seeks.  One thread.
+ */
+#ifndef WC_READ_SCAN_STORESCAN_H
+#define WC_READ_SCAN_STORESCAN_H
+
+#include <stdatomic.h>
+
+#include "model/cellblock.h"
+#include "read/cell/cellsource.h"
+#include "read/cell/matcher.h"
+#include "read/scan/rowfilter.h"
+
+typedef struct WcStoreScan WcStoreScan;
+
+/*
+ * Takes over the source (closing it also when this fails).  The matcher's
+ * columns must outlive the scan.  cancel may be NULL; it is looked at once in
+ * WC_CANCEL_CELLS cells or rows.
+ */
+extern WcStatus wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options,
+								  const atomic_bool *cancel, WcStoreScan **scan, WcError *err) WC_WARN_UNUSED;
+
+/* Of what is visible only cells with timestamps in [ts_min, ts_max) are given
+ * (ts_max WC_TS_LATEST: no end).  Before the first row; wc_storescan_exists then
+ * is not to be asked. */
+extern void wc_storescan_filter(WcStoreScan *scan, int64_t ts_min, int64_t ts_max);
+extern void wc_storescan_close(WcStoreScan *scan);	/* NULL is allowed */
+
+/* As seek_row and next_row of a cell source: WC_END when there is no such row.
+ * The row need not have a visible cell. */
+extern WcStatus wc_storescan_seek(WcStoreScan *scan, WcSlice row, bool inclusive, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_storescan_next_row(WcStoreScan *scan, WcError *err) WC_WARN_UNUSED;
+
+/* The current row; valid until the scan is moved. */
+extern WcSlice wc_storescan_row(const WcStoreScan *scan);
+
+/* The next visible cell of the current row (WC_END: no more), valid until the
+ * next call; colno as in wc_matcher_match. */
+extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *colno, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Does the current row hold any visible cell, whichever columns the scan wants?
+ * Ends the row: wc_storescan_next gives WC_END after it.  To be asked before the
+ * first wc_storescan_next of the row, or when that has given WC_END.
+ */
+extern WcStatus wc_storescan_exists(WcStoreScan *scan, bool *exists, WcError *err) WC_WARN_UNUSED;
+
+/* The same where no cell has to be read to know: true, and *exists is set.  Moves
+ * nothing, so may be asked at any time. */
+extern bool wc_storescan_tells(WcStoreScan *scan, bool *exists);
+
+/* --- plain rows ---------------------------------------------------------------
+ *
+ * A row of packing "row" that was written at once and is shown as it is, of which
+ * nothing but exact columns is wanted, is plain: its cells need not be given one by
+ * one. */
+
+/* Is the current row plain?  (It exists then.) */
+extern bool wc_storescan_plain(const WcStoreScan *scan);
+
+/* Which columns wc_storescan_show is to show; once, before the first row. */
+extern WcStatus wc_storescan_set_filter(WcStoreScan *scan, WcRowFilter *filter, WcError *err) WC_WARN_UNUSED;
+
+/* Shows a plain row's cells to the filter, as many as it takes; the scan stays where
+ * it is in the row. */
+extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Writes what is left of a plain row into the block: those of the wanted columns whose
+ * number is below shown, with nothing but their values.  *full: the block has reached
+ * its size before a cell, which the next call writes.
+ */
+extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
+								  bool *full, WcError *err) WC_WARN_UNUSED;
+
+/* The time from which on what was given so far may be otherwise, because a cell will
+ * have outlived its TTL; INT64_MAX: it never will. */
+extern int64_t wc_storescan_holds_until(const WcStoreScan *scan);
+
+/* What was done so far: cells looked at, seeks in the storage below. */
+extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * read/txn/resolve.c: from operations to cells.
+ */
+#include <stdlib.h>
+
+#include "base/coding.h"
+#include "read/txn/resolver.h"
+
+/* Beyond so many comparisons a put takes a new timestamp without looking
+ * whether a marker really covers it. */
+#define COVER_CHECKS_MAX 4096
+
+WcStatus
+wc_resolver_create(const WcResolverOptions *options, WcResolver **resolver, WcError *err)
+{
+	*resolver = calloc(1, sizeof(WcResolver));
+	if (*resolver == NULL)
+		return wc_resolver_memory(err);
+	(*resolver)->options = *options;
+	return WC_OK;
+}
+
+void
+wc_resolver_free(WcResolver *r)
+{
+	if (r == NULL)
+		return;
+	if (r->matcher)
+		wc_matcher_free(r->matcher);
+	free(r->cells.data);
+	free(r->room.data);
+	free(r->marks.data);
+	free(r->deletes.data);
+	free(r->markers.data);
+	free(r->targets.data);
+	free(r->puts.data);
+	free(r->excepts.data);
+	free(r->versions.data);
+	wc_arena_free(&r->names);
+	free(r);
+}
+
+void
+wc_resolver_start(WcResolver *r, WcSlice row, int64_t ts)
+{
+	r->row = row;
+	r->ts = ts;
+	r->cells.n = 0;
+	r->op_start = 0;
+	r->sorted = true;
+	r->marks.n = 0;
+	r->deletes.n = 0;
+	if (r->names.total > 0)
+		wc_arena_reset(&r->names);
+}
+
+/* --- cells in order -------------------------------------------------------*/
+
+static void
+merge_cells(const WcCell *a, size_t na, const WcCell *b, size_t nb, WcCell *out)
+{
+	while (na > 0 && nb > 0)
+	{
+		if (wc_coordinates_cmp(a, b) > 0)
+		{
+			*out++ = *b++;
+			nb--;
+		}
+		else
+		{
+			*out++ = *a++;
+			na--;
+		}
+	}
+	memcpy(out, na > 0 ? a : b, (na + nb) * sizeof(WcCell));
+}
+
+static WcStatus
+stable_sort(WcResolver *r, WcError *err)
+{
+	size_t		n = r->cells.n;
+
+	if (r->room.cap < r->cells.cap)
+	{
+		WcCell	   *data = realloc(r->room.data, r->cells.cap * sizeof(WcCell));
+
+		if (data == NULL)
+			return wc_resolver_memory(err);
+		r->room.data = data;
+		r->room.cap = r->cells.cap;
+	}
+	for (size_t width = 1; width < n; width *= 2)
+	{
+		WcCell	   *swap = r->cells.data;
+		size_t		swap_cap = r->cells.cap;
+
+		for (size_t i = 0; i < n; i += 2 * width)
+		{
+			size_t		na = n - i < width ? n - i : width;
+			size_t		nb = n - i - na < width ? n - i - na : width;
+
+			merge_cells(r->cells.data + i, na, r->cells.data + i + na, nb, r->room.data + i);
+		}
+		r->cells.data = r->room.data;
+		r->cells.cap = r->room.cap;
+		r->room.data = swap;
+		r->room.cap = swap_cap;
+	}
+	return WC_OK;
+}
+
+/* Puts all cells in order; of equal coordinates the last written stays. */
+static WcStatus
+sort_cells(WcResolver *r, WcError *err)
+{
+	WcStatus	status;
+	bool		in_order = true;
+	bool		twice = false;
+	size_t		n = 0;
+
+	if (r->sorted)
+		return WC_OK;
+	for (size_t i = 1; i < r->cells.n && in_order; i++)
+	{
+		int			c = wc_coordinates_cmp(&r->cells.data[i - 1], &r->cells.data[i]);
+
+		in_order = c <= 0;
+		twice |= c == 0;
+	}
+	if (!in_order)
+	{
+		status = stable_sort(r, err);
+		if (status != WC_OK)
+			return status;
+	}
+	for (size_t i = 0; (!in_order || twice) && i < r->cells.n; i++)
+	{
+		if (n > 0 && wc_coordinates_cmp(&r->cells.data[n - 1], &r->cells.data[i]) == 0)
+			n--;
+		r->cells.data[n++] = r->cells.data[i];
+	}
+	if (!in_order || twice)
+		r->cells.n = n;
+	r->sorted = true;
+	return WC_OK;
+}
+
+/* --- operations: collecting ----------------------------------------------- */
+
+WcStatus
+wc_resolver_item(WcResolver *r, const WcItem *item, WcError *err)
+{
+	WcCell		cell;
+
+	if (item->kind != WC_ITEM_PUT)
+	{
+		WC_PUSH(r->deletes, *item);
+		return WC_OK;
+	}
+	cell.row = r->row;
+	cell.family = r->options.family;
+	cell.type = WC_PUT;
+	cell.qualifier = item->qualifier;
+	cell.ts = item->ts;
+	cell.ttl_us = item->ttl_us;
+	cell.seq = 0;
+	cell.value = item->value;
+	WC_PUSH(r->cells, cell);
+	return WC_OK;
+}
+
+WcStatus
+wc_resolver_add_marker(WcResolver *r, uint8_t type, WcSlice qualifier, int64_t ts, bool timeless, WcError *err)
+{
+	WcCell		cell = {
+		.row = r->row,.family = r->options.family,.type = type,.qualifier = qualifier,.ts = ts,.seq = r->ts
+	};
+
+	WC_PUSH(r->markers, cell);
+	if (timeless)
+	{
+		WcMark		mark = {
+			.family = type == WC_DELETE_FAMILY || type == WC_DELETE_FAMILY_VERSION,
+			.exact = type == WC_DELETE || type == WC_DELETE_FAMILY_VERSION,
+			.qualifier = qualifier,.ts = ts
+		};
+
+		WC_PUSH(r->marks, mark);
+	}
+	return WC_OK;
+}
+
+/* What of the operation is sure at once becomes markers; the rest targets. */
+static WcStatus
+take_deletes(WcResolver *r, bool *state_needed, WcError *err)
+{
+	r->markers.n = r->targets.n = r->excepts.n = 0;
+	r->clear_family = false;
+	*state_needed = false;
+	for (size_t i = 0; i < r->deletes.n; i++)
+	{
+		const WcItem *item = &r->deletes.data[i];
+		bool		timeless = item->ts == WC_TS_LATEST;
+		WcTarget	target = {.qualifier = item->qualifier};
+		WcDecoder	d = wc_decoder(item->except);
+		WcStatus	status = WC_OK;
+
+		switch (item->kind)
+		{
+			case WC_ITEM_DELETE:
+				if (!timeless)
+				{
+					status = wc_resolver_add_marker(r, item->kind, item->qualifier, item->ts, false, err);
+					break;
+				}
+				target.ndeletes = 1;
+				WC_PUSH(r->targets, target);
+				break;
+			case WC_ITEM_DELETE_FAMILY_VERSION:
+			case WC_ITEM_DELETE_COLUMN:
+			case WC_ITEM_DELETE_FAMILY:
+				status = wc_resolver_add_marker(r, item->kind, item->qualifier, timeless ? r->ts : item->ts, timeless, err);
+				break;
+			case WC_ITEM_CLEAR_PREFIX:
+				target.prefix = true;
+				WC_PUSH(r->targets, target);
+				break;
+			case WC_ITEM_CLEAR_COLUMN:
+				WC_PUSH(r->targets, target);
+				break;
+			case WC_ITEM_CLEAR_FAMILY:
+				if (r->clear_family)
+					return wc_error(err, WC_INVALID, "a row operation clears a family twice");
+				r->clear_family = true;
+				for (uint32_t j = 0; j < item->nexcept; j++)
+					WC_PUSH(r->excepts, wc_decode_bytes(&d));
+				break;
+			default:
+				return wc_error(err, WC_CORRUPT, "a row operation has an item of unknown kind %u", item->kind);
+		}
+		if (status != WC_OK)
+			return status;
+	}
+	*state_needed = r->targets.n > 0 || r->clear_family;
+	return WC_OK;
+}
+
+/* --- operations: their end ------------------------------------------------ */
+
+static bool
+mark_covers(const WcMark *mark, int64_t ts, WcSlice qualifier)
+{
+	if (mark->exact ? mark->ts != ts : mark->ts < ts)
+		return false;
+	return mark->family || wc_slice_eq(mark->qualifier, qualifier);
+}
+
+/* Takes later timestamps until no put of this operation falls under a marker of
+ * the transaction; then forgets markers that no later put can fall under. */
+static void
+leave_marks(WcResolver *r)
+{
+	size_t		nputs = r->cells.n - r->op_start;
+	bool		look = r->marks.n * nputs <= COVER_CHECKS_MAX;
+	size_t		n = 0;
+	bool		again = nputs > 0;
+
+	while (again)
+	{
+		again = false;
+		for (size_t m = 0; m < r->marks.n && !again; m++)
+		{
+			const WcMark *mark = &r->marks.data[m];
+
+			again = !look && mark_covers(mark, r->ts, mark->qualifier);
+			for (size_t i = r->op_start; look && i < r->cells.n && !again; i++)
+				again = r->cells.data[i].ts == WC_TS_LATEST &&
+					mark_covers(mark, r->ts, r->cells.data[i].qualifier);
+			if (again)
+				r->ts = mark->ts + 1;
+		}
+	}
+	for (size_t m = 0; m < r->marks.n; m++)
+	{
+		if (r->marks.data[m].ts >= r->ts)
+			r->marks.data[n++] = r->marks.data[m];
+	}
+	r->marks.n = n;
+}
+
+/* The earlier cells must be in order before the state is asked for; sorting
+ * moves the puts of this operation, so they wait aside. */
+WcStatus
+wc_resolver_sort_before(WcResolver *r, WcError *err)
+{
+	size_t		nputs = r->cells.n - r->op_start;
+	WcCell	   *puts = NULL;
+	WcStatus	status;
+
+	if (r->sorted)
+		return WC_OK;
+	if (nputs > 0)
+	{
+		puts = malloc(nputs * sizeof(WcCell));
+		if (puts == NULL)
+			return wc_resolver_memory(err);
+		memcpy(puts, r->cells.data + r->op_start, nputs * sizeof(WcCell));
+	}
+	r->cells.n = r->op_start;
+	status = sort_cells(r, err);
+	r->op_start = r->cells.n;
+	if (status == WC_OK && nputs > 0)
+	{
+		/* there were as many before */
+		memcpy(r->cells.data + r->cells.n, puts, nputs * sizeof(WcCell));
+		r->cells.n += nputs;
+	}
+	free(puts);
+	return status;
+}
+
+WcStatus
+wc_resolver_end_op(WcResolver *r, WcError *err)
+{
+	bool		state_needed = false;
+	WcStatus	status = WC_OK;
+
+	r->markers.n = 0;
+	if (r->deletes.n > 0)
+	{
+		status = take_deletes(r, &state_needed, err);
+		if (status == WC_OK && state_needed)
+			status = wc_resolver_sort_before(r, err);
+		if (status == WC_OK && state_needed)
+			status = wc_resolver_decide(r, err);
+		r->deletes.n = 0;
+	}
+	if (status != WC_OK)
+		return status;
+	if (r->marks.n > 0)
+		leave_marks(r);
+	for (size_t i = r->op_start; i < r->cells.n; i++)
+	{
+		if (r->cells.data[i].ts == WC_TS_LATEST)
+			r->cells.data[i].ts = r->ts;
+		r->cells.data[i].seq = r->ts;
+	}
+	for (size_t i = 0; i < r->markers.n; i++)
+		WC_PUSH(r->cells, r->markers.data[i]);
+	r->sorted = r->sorted && r->cells.n == r->op_start;
+	r->op_start = r->cells.n;
+	return WC_OK;
+}
+
+WcStatus
+wc_resolver_finish(WcResolver *r, WcResolved *resolved, WcError *err)
+{
+	WcStatus	status = sort_cells(r, err);
+
+	if (status != WC_OK)
+		return status;
+	r->op_start = r->cells.n;
+	resolved->cells = r->cells.data;
+	resolved->n = r->cells.n;
+	resolved->last_ts = r->ts;
+	resolved->simple = true;
+	for (size_t i = 0; i < r->cells.n && resolved->simple; i++)
+	{
+		const WcCell *cell = &r->cells.data[i];
+
+		resolved->simple = cell->type == WC_PUT && cell->ttl_us == 0 &&
+			(i == 0 || !wc_slice_eq(cell[-1].qualifier, cell->qualifier));
+	}
+	return WC_OK;
+}

@@ -1,0 +1,112 @@
+/*
+ * read/txn/txn.h: the batch of one open transaction.
+ *
+ * Operations are kept as they came, in chunks that never move, with an entry
+ * for each.  For the transaction's own reads the entries of row operations are
+ * also kept in sorted runs, made when they are first needed and merged like a
+ * binary counter, so that n writes with reads in between cost n log n.  A view
+ * is what one scanner sees: it holds its runs, and is not disturbed by what is
+ * appended later.  One thread.
+ */
+#ifndef WC_READ_TXN_TXN_H
+#define WC_READ_TXN_TXN_H
+
+#include "base/buf.h"
+#include "model/batch.h"
+#include "read/storage.h"
+
+/* bytes_max: most bytes of operations it may hold (WC_TOO_LARGE beyond). */
+extern WcStatus wc_txn_create(uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
+extern void wc_txn_destroy(WcTxn *txn);
+
+/* Appends whole operations (model/batch.h), copying them; all or nothing. */
+extern WcStatus wc_txn_append(WcTxn *txn, WcSlice ops, WcError *err) WC_WARN_UNUSED;
+
+/* Keeps the first nops operations, drops the rest. */
+extern WcStatus wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err) WC_WARN_UNUSED;
+extern uint64_t wc_txn_count(const WcTxn *txn);
+extern void wc_txn_reset(WcTxn *txn);	/* empties it; open scanners must be closed before */
+
+/* Does it have anything for this table?  (Cheap; lets scanners skip the merge.) */
+extern bool wc_txn_touches(WcTxn *txn, uint32_t table_id, uint32_t cid);
+
+/* A row operation. */
+typedef struct WcTxnEntry
+{
+	uint64_t	prefix;			/* first 8 bytes of row, zero-filled, big-endian */
+	const uint8_t *row;
+	const uint8_t *bytes;		/* the whole operation */
+	uint32_t	row_len;
+	uint32_t	len;			/* of bytes */
+	uint32_t	table_id;
+	uint32_t	cid;
+	uint32_t	opno;			/* its place in the transaction */
+} WcTxnEntry;
+
+static inline WcSlice
+wc_txnentry_row(const WcTxnEntry *entry)
+{
+	return wc_slice(entry->row, entry->row_len);
+}
+
+/* By table, row, place. */
+extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
+
+/* Compares table and row only. */
+extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
+
+extern uint32_t wc_txn_database(const WcTxn *txn);
+
+/* --- the catalog's operations, in order ----------------------------------- */
+extern size_t wc_txn_ncatalog(const WcTxn *txn);
+extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint32_t *opno, WcError *err) WC_WARN_UNUSED;
+
+/* --- everything, for the commit -------------------------------------------
+ * The row operations and the order (by table, row and place) in which to take
+ * them.  Order is NULL when they are in that order already; it is the caller's
+ * to free.  Valid until the transaction is changed.
+ */
+typedef struct WcTxnSorted
+{
+	const WcTxnEntry *entries;
+	uint32_t   *order;
+	size_t		n;
+} WcTxnSorted;
+
+extern WcStatus wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
+
+static inline const WcTxnEntry *
+wc_txnsorted_at(const WcTxnSorted *sorted, size_t i)
+{
+	return &sorted->entries[sorted->order ? sorted->order[i] : i];
+}
+
+/* --- views ----------------------------------------------------------------*/
+typedef struct WcTxnView WcTxnView;
+
+/* Row operations on the table with a smaller cid, behind the last of the
+ * operations (with a smaller cid) that emptied or made the table.  bounds: rows
+ * outside are left out; NULL: none are. */
+extern WcStatus wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *bounds, bool reversed,
+								WcTxnView **view, WcError *err) WC_WARN_UNUSED;
+extern void wc_txnview_close(WcTxnView *view);
+
+/* The next wanted row is the first at or behind row in scan order (behind it
+ * when not inclusive); an empty row: the very first. */
+extern void wc_txnview_seek(WcTxnView *view, WcSlice row, bool inclusive);
+
+/* The next row and its entries in order, valid until the next call; WC_END: no
+ * more. */
+extern WcStatus wc_txnview_next(WcTxnView *view, WcSlice *row, const WcTxnEntry *const **entries, size_t *n,
+								WcError *err) WC_WARN_UNUSED;
+
+/*
+ * What the read point's transaction has written to one family of a table (as the
+ * scanner's picture has it), resolved over the family's store, as a cell source.
+ * base_hidden: over nothing.  The picture must outlive the source.
+ */
+extern WcStatus wc_cellsource_txn(WcStorage *storage, const WcTable *table, uint32_t family, const WcReadPoint *at,
+								  bool base_hidden, const WcRange *bounds, bool reversed,
+								  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,528 @@
+/*
+ * read/txn/txnview.c: a transaction's row operations in order of their rows.
+ */
+#include <stdlib.h>
+
+#include "read/txn/txnstate.h"
+
+struct WcTxnView
+{
+	WcTxn	   *txn;
+	uint32_t	table_id;
+	uint32_t	cid;
+	bool		reversed;
+	uint32_t	void_before;	/* operations with smaller numbers are void */
+	size_t		nruns;
+	WcTxnRun  **runs;			/* references */
+
+	/* Of each run: the part that is the table's, and the place between those
+	 * entries where the view stands. */
+	size_t	   *lo;
+	size_t	   *hi;
+	size_t	   *at;
+
+	const WcTxnEntry **found;	/* of the current row */
+	size_t		found_cap;
+};
+
+/* --- order ----------------------------------------------------------------*/
+
+int
+wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row)
+{
+	if (a->table_id != table_id)
+		return a->table_id < table_id ? -1 : 1;
+	return wc_slice_cmp(wc_txnentry_row(a), row);
+}
+
+int
+wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b)
+{
+	int			c;
+
+	if (a->table_id != b->table_id)
+		return a->table_id < b->table_id ? -1 : 1;
+	if (a->prefix != b->prefix)
+		return a->prefix < b->prefix ? -1 : 1;
+	c = wc_slice_cmp(wc_txnentry_row(a), wc_txnentry_row(b));
+	if (c != 0)
+		return c;
+	return (a->opno > b->opno) - (a->opno < b->opno);
+}
+
+/* Sorting moves these, not the entries. */
+typedef struct SortKey
+{
+	uint64_t	prefix;
+	uint32_t	table_id;
+	uint32_t	at;				/* among the entries, which are in order of their places */
+} SortKey;
+
+static bool
+key_greater(const SortKey *a, const SortKey *b, const WcTxnEntry *entries)
+{
+	if (a->table_id != b->table_id)
+		return a->table_id > b->table_id;
+	if (a->prefix != b->prefix)
+		return a->prefix > b->prefix;
+	return wc_slice_cmp(wc_txnentry_row(&entries[a->at]), wc_txnentry_row(&entries[b->at])) > 0;
+}
+
+static void
+merge_keys(const SortKey *a, size_t na, const SortKey *b, size_t nb, SortKey *out, const WcTxnEntry *entries)
+{
+	while (na > 0 && nb > 0)
+	{
+		if (key_greater(a, b, entries))
+		{
+			*out++ = *b++;
+			nb--;
+		}
+		else
+		{
+			*out++ = *a++;
+			na--;
+		}
+	}
+	memcpy(out, na > 0 ? a : b, (na + nb) * sizeof(SortKey));
+}
+
+/* Bottom-up merge sort, which is stable; returns whichever array it ended in. */
+static SortKey *
+sort_keys(SortKey *keys, SortKey *room, size_t n, const WcTxnEntry *entries)
+{
+	for (size_t width = 1; width < n; width *= 2)
+	{
+		SortKey    *swap = keys;
+
+		for (size_t i = 0; i < n; i += 2 * width)
+		{
+			size_t		na = n - i < width ? n - i : width;
+			size_t		nb = n - i - na < width ? n - i - na : width;
+
+			merge_keys(keys + i, na, keys + i + na, nb, room + i, entries);
+		}
+		keys = room;
+		room = swap;
+	}
+	return keys;
+}
+
+static bool
+in_order(const WcTxnEntry *entries, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+	{
+		if (wc_txnentry_cmp(&entries[i - 1], &entries[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* The order of n entries: *order is malloc'ed, NULL when they are in order. */
+static WcStatus
+sort_entries(const WcTxnEntry *entries, size_t n, uint32_t **order, WcError *err)
+{
+	SortKey    *keys;
+	SortKey    *sorted;
+
+	*order = NULL;
+	if (in_order(entries, n))
+		return WC_OK;
+	keys = malloc(2 * n * sizeof(SortKey));
+	*order = malloc(n * sizeof(uint32_t));
+	if (keys == NULL || *order == NULL)
+	{
+		free(keys);
+		free(*order);
+		*order = NULL;
+		return wc_error(err, WC_NO_MEMORY, "out of memory for sorting a transaction's changes");
+	}
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (SortKey) {entries[i].prefix, entries[i].table_id, (uint32_t) i};
+	sorted = sort_keys(keys, keys + n, n, entries);
+	for (size_t i = 0; i < n; i++)
+		(*order)[i] = sorted[i].at;
+	free(keys);
+	return WC_OK;
+}
+
+WcStatus
+wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err)
+{
+	sorted->entries = txn->entries;
+	sorted->n = txn->nentries;
+	return sort_entries(txn->entries, txn->nentries, &sorted->order, err);
+}
+
+/* --- runs -----------------------------------------------------------------*/
+
+static void
+run_unref(WcTxnRun *run)
+{
+	if (--run->refs == 0)
+		free(run);
+}
+
+static WcTxnRun *
+run_alloc(size_t n)
+{
+	WcTxnRun   *run = malloc(sizeof(WcTxnRun) + n * sizeof(WcTxnEntry));
+
+	if (run != NULL)
+	{
+		run->refs = 1;
+		run->n = n;
+	}
+	return run;
+}
+
+void
+wc_txn_drop_runs(WcTxn *txn, size_t n)
+{
+	while (txn->nruns > n)
+		run_unref(txn->runs[--txn->nruns]);
+}
+
+static WcStatus
+run_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for reading a transaction's changes");
+}
+
+static WcTxnRun *
+run_merge(const WcTxnRun *a, const WcTxnRun *b)
+{
+	WcTxnRun   *run = run_alloc(a->n + b->n);
+	size_t		i = 0,
+				j = 0;
+
+	for (size_t k = 0; run && k < run->n; k++)
+	{
+		if (j == b->n || (i < a->n && wc_txnentry_cmp(&a->entries[i], &b->entries[j]) < 0))
+			run->entries[k] = a->entries[i++];
+		else
+			run->entries[k] = b->entries[j++];
+	}
+	return run;
+}
+
+/* Puts what was appended since into a run, then keeps the runs geometric. */
+static WcStatus
+index_tail(WcTxn *txn, WcError *err)
+{
+	size_t		n = txn->nentries - txn->nindexed;
+	const WcTxnEntry *tail = txn->entries + txn->nindexed;
+	uint32_t   *order;
+	WcTxnRun   *run;
+	WcStatus	status;
+
+	if (n == 0)
+		return WC_OK;
+	if (txn->nruns == txn->runs_cap)
+	{
+		size_t		cap = txn->runs_cap ? 2 * txn->runs_cap : 8;
+		WcTxnRun  **runs = realloc(txn->runs, cap * sizeof(WcTxnRun *));
+
+		if (runs == NULL)
+			return run_memory(err);
+		txn->runs = runs;
+		txn->runs_cap = cap;
+	}
+	status = sort_entries(tail, n, &order, err);
+	if (status != WC_OK)
+		return status;
+	run = run_alloc(n);
+	for (size_t i = 0; run && i < n; i++)
+		run->entries[i] = tail[order ? order[i] : i];
+	free(order);
+	if (run == NULL)
+		return run_memory(err);
+	txn->runs[txn->nruns++] = run;
+	txn->nindexed = txn->nentries;
+
+	while (txn->nruns > 1 && txn->runs[txn->nruns - 2]->n < 2 * txn->runs[txn->nruns - 1]->n)
+	{
+		run = run_merge(txn->runs[txn->nruns - 2], txn->runs[txn->nruns - 1]);
+		if (run == NULL)
+			return run_memory(err);
+		wc_txn_drop_runs(txn, txn->nruns - 2);
+		txn->runs[txn->nruns++] = run;
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_txn_cut_runs(WcTxn *txn, uint64_t nops, WcError *err)
+{
+	while (txn->nruns > 0)
+	{
+		WcTxnRun   *last = txn->runs[txn->nruns - 1];
+		WcTxnRun   *cut;
+		size_t		kept = 0;
+
+		for (size_t i = 0; i < last->n; i++)
+			kept += last->entries[i].opno < nops;
+		if (kept == last->n)
+			break;
+		if (kept == 0)
+		{
+			txn->nindexed -= last->n;
+			wc_txn_drop_runs(txn, txn->nruns - 1);
+			continue;
+		}
+		cut = run_alloc(kept);
+		if (cut == NULL)
+			return run_memory(err);
+		kept = 0;
+		for (size_t i = 0; i < last->n; i++)
+		{
+			if (last->entries[i].opno < nops)
+				cut->entries[kept++] = last->entries[i];
+		}
+		txn->nindexed -= last->n - kept;
+		run_unref(last);
+		txn->runs[txn->nruns - 1] = cut;
+		break;
+	}
+	return WC_OK;
+}
+
+/* --- views ----------------------------------------------------------------*/
+
+/* The first entry of the run that is not before (behind, when after) the row. */
+static size_t
+run_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t table_id, WcSlice row, bool after)
+{
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+		int			c = wc_txnentry_cmp_row(&run->entries[mid], table_id, row);
+
+		if (c < 0 || (c == 0 && after))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The first entry of tables greater than table_id. */
+static size_t
+run_table_end(const WcTxnRun *run, uint32_t table_id)
+{
+	size_t		lo = 0,
+				hi = run->n;
+
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (run->entries[mid].table_id <= table_id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Where the last visible operation that emptied the table stands. */
+static WcStatus
+find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint32_t *void_before, WcError *err)
+{
+	*void_before = 0;
+	for (size_t i = 0; i < wc_txn_ncatalog(txn); i++)
+	{
+		WcOp		op;
+		uint32_t	opno;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+
+		if (status != WC_OK)
+			return status;
+		if ((op.kind == WC_OP_TRUNCATE_TABLE || op.kind == WC_OP_DROP_TABLE) &&
+			op.table_id == table_id && op.cid < cid)
+			*void_before = opno;
+	}
+	return WC_OK;
+}
+
+/* Leaves out what is outside: a statement that looks up row after row must not
+ * step over all that it has written itself and may not see. */
+static void
+narrow(WcTxnView *v, size_t i, const WcRange *bounds)
+{
+	const WcTxnRun *run = v->runs[i];
+
+	if (bounds->start.len > 0)
+		v->lo[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->start, !bounds->start_inclusive);
+	if (bounds->stop.len > 0)
+		v->hi[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->stop, bounds->stop_inclusive);
+}
+
+WcStatus
+wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *bounds, bool reversed,
+				WcTxnView **view, WcError *err)
+{
+	WcTxnView  *v;
+	size_t	   *places;
+	WcStatus	status = index_tail(txn, err);
+
+	if (status != WC_OK)
+		return status;
+	v = calloc(1, sizeof(WcTxnView));
+	if (v == NULL)
+		return run_memory(err);
+	v->txn = txn;
+	v->table_id = table_id;
+	v->cid = cid;
+	v->reversed = reversed;
+	status = find_void(txn, table_id, cid, &v->void_before, err);
+	v->runs = malloc((txn->nruns + 1) * sizeof(WcTxnRun *));
+	places = malloc((txn->nruns + 1) * 3 * sizeof(size_t));
+	if (status == WC_OK && (v->runs == NULL || places == NULL))
+		status = run_memory(err);
+	if (status != WC_OK)
+	{
+		free(v->runs);
+		free(places);
+		free(v);
+		return status;
+	}
+	v->lo = places;
+	v->hi = places + txn->nruns;
+	v->at = places + 2 * txn->nruns;
+	for (size_t i = 0; i < txn->nruns; i++)
+	{
+		WcTxnRun   *run = txn->runs[i];
+
+		run->refs++;
+		v->runs[v->nruns] = run;
+		v->lo[v->nruns] = run_bound(run, 0, run->n, table_id, wc_slice(NULL, 0), false);
+		v->hi[v->nruns] = run_table_end(run, table_id);
+		if (bounds)
+			narrow(v, v->nruns, bounds);
+		v->nruns++;
+	}
+	txn->nviews++;
+	wc_txnview_seek(v, wc_slice(NULL, 0), true);
+	*view = v;
+	return WC_OK;
+}
+
+void
+wc_txnview_close(WcTxnView *view)
+{
+	if (view == NULL)
+		return;
+	for (size_t i = 0; i < view->nruns; i++)
+		run_unref(view->runs[i]);
+	view->txn->nviews--;
+	free(view->runs);
+	free(view->lo);
+	free(view->found);
+	free(view);
+}
+
+void
+wc_txnview_seek(WcTxnView *view, WcSlice row, bool inclusive)
+{
+	for (size_t i = 0; i < view->nruns; i++)
+	{
+		if (row.len == 0)
+			view->at[i] = view->reversed ? view->hi[i] : view->lo[i];
+		else
+			view->at[i] = run_bound(view->runs[i], view->lo[i], view->hi[i], view->table_id, row,
+									view->reversed == inclusive);
+	}
+}
+
+/* The next row in any run, wanted or not. */
+static bool
+nearest_row(const WcTxnView *view, WcSlice *row)
+{
+	bool		found = false;
+
+	for (size_t i = 0; i < view->nruns; i++)
+	{
+		WcSlice		candidate;
+
+		if (view->at[i] == (view->reversed ? view->lo[i] : view->hi[i]))
+			continue;
+		candidate = wc_txnentry_row(&view->runs[i]->entries[view->at[i] - view->reversed]);
+		if (!found || (view->reversed ? wc_slice_cmp(candidate, *row) > 0 : wc_slice_cmp(candidate, *row) < 0))
+			*row = candidate;
+		found = true;
+	}
+	return found;
+}
+
+static WcStatus
+collect(WcTxnView *view, const WcTxnEntry *entry, size_t *n, WcError *err)
+{
+	if (entry->cid >= view->cid || entry->opno < view->void_before)
+		return WC_OK;
+	if (*n == view->found_cap)
+	{
+		size_t		cap = view->found_cap ? 2 * view->found_cap : 16;
+		const WcTxnEntry **found = realloc(view->found, cap * sizeof(*found));
+
+		if (found == NULL)
+			return run_memory(err);
+		view->found = found;
+		view->found_cap = cap;
+	}
+	view->found[(*n)++] = entry;
+	return WC_OK;
+}
+
+/* Collects the row's entries of one run and steps over them. */
+static WcStatus
+take_row(WcTxnView *view, size_t i, WcSlice row, size_t *n, WcError *err)
+{
+	const WcTxnRun *run = view->runs[i];
+	size_t		from = view->at[i];
+	size_t		to = view->at[i];
+
+	if (view->reversed)
+	{
+		while (from > view->lo[i] && wc_slice_eq(wc_txnentry_row(&run->entries[from - 1]), row))
+			from--;
+		view->at[i] = from;
+	}
+	else
+	{
+		while (to < view->hi[i] && wc_slice_eq(wc_txnentry_row(&run->entries[to]), row))
+			to++;
+		view->at[i] = to;
+	}
+	for (; from < to; from++)
+	{
+		WcStatus	status = collect(view, &run->entries[from], n, err);
+
+		if (status != WC_OK)
+			return status;
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_txnview_next(WcTxnView *view, WcSlice *row, const WcTxnEntry *const **entries, size_t *n, WcError *err)
+{
+	*n = 0;
+	while (*n == 0)
+	{
+		if (!nearest_row(view, row))
+			return WC_END;
+
+		/* older runs hold older operations, so this is their order */
+		for (size_t i = 0; i < view->nruns; i++)
+		{
+			WcStatus	status = take_row(view, i, *row, n, err);
+
+			if (status != WC_OK)
+				return status;
+		}
+	}
+	*entries = (const WcTxnEntry *const *) view->found;
+	return WC_OK;
+}
