@@ -41,6 +41,15 @@
 	DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tz)
 #endif
 
+/* --- the server ------------------------------------------------------------ */
+
+/* A wait event of our own; before 17 all extensions share one. */
+#if PG_VERSION_NUM >= 170000
+#define wc_wait_event_new(name) WaitEventExtensionNew(name)
+#else
+#define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
+#endif
+
 /* --- planning -------------------------------------------------------------- */
 
 #if PG_VERSION_NUM >= 160000

@@ -32,6 +32,8 @@ bool		wc_enable_pushdown = true;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
+static char *new_store;
+static char *accept_store;
 static int	block_cache_kb;
 static int	get_cache_kb;
 static int	write_buffer_kb;
@@ -50,6 +52,16 @@ define_engine_settings(void)
 							   "A relative path is taken from the cluster's data directory.",
 							   &data_directory, "widecol",
 							   PGC_POSTMASTER, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomStringVariable("widecol.new_store",
+							   "Gives up the cluster's stored tables, which are lost, and begins with an empty store.",
+							   "The id of the store that is lost. A new one gets another id, so that it is done once.",
+							   &new_store, "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("widecol.accept_store",
+							   "Takes the store in widecol.data_directory for the cluster's though it does not fit.",
+							   "The id of that store. It gets another id, so that it is done once.",
+							   &accept_store, "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.block_cache_size",
 							"Sets the memory in which the engine caches blocks of stored tables.",
 							"It is shared by all sessions and all tables.",

@@ -10,10 +10,12 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/wait_event.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "channel/shmem.h"
+#include "compat.h"
 
 /* After the engine has gone, the postmaster tries again in so many seconds. */
 #define RESTART_SECONDS 1
@@ -134,6 +136,20 @@ wc_shmem_my_slot(WcShmem *s)
 	return process < (uint32) s->nslots ? &s->slots[process] : NULL;
 }
 
+uint32
+wc_shmem_wait_event(WcWaitEvent event)
+{
+	static const char *const names[WC_WAIT_COUNT] = {
+		"WidecolEngineMain", "WidecolEngineOpen", "WidecolEngineClose", "WidecolEngineRetry",
+		"WidecolStart", "WidecolAnswer", "WidecolRowLock"
+	};
+	static uint32 known[WC_WAIT_COUNT];
+
+	if (known[event] == 0)
+		known[event] = wc_wait_event_new(names[event]);
+	return known[event];
+}
+
 void
 wc_shmem_set_state(WcShmem *s, WcEngineState state, const WcError *why)
 {
@@ -155,8 +171,11 @@ wc_worker_register(void)
 	snprintf(worker.bgw_type, BGW_MAXLEN, "widecol engine");
 	snprintf(worker.bgw_library_name, BGW_MAXLEN, "widecol_engine");
 	snprintf(worker.bgw_function_name, BGW_MAXLEN, "wc_worker_main");
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
+
+	/* It has no database, but only what is said to have a connection is among the
+	 * server's processes: in pg_stat_activity, and for pg_terminate_backend. */
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = RESTART_SECONDS;
 	RegisterBackgroundWorker(&worker);
 }

@@ -45,7 +45,7 @@ typedef struct WcSlot
 
 
 /* Changes with WcShmem, WcSlot, and what is in the answers to Gets. */
-#define WC_SHMEM_LAYOUT 0x57430002	/* "WC", 2 */
+#define WC_SHMEM_LAYOUT 0x57430003	/* "WC", 3 */
 
 typedef struct WcShmem
 {
@@ -67,6 +67,7 @@ typedef struct WcShmem
 	/* What wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;
 
+	uint32_t	start_failures; /* attempts to start that failed since the last that did not; engine's main thread */
 	WcError		start_error;	/* meaningful while FAILED; guarded by nothing: written before state */
 	int			nslots;
 	WcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
@@ -98,6 +99,21 @@ extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);
 /* This process's place among PostgreSQL's processes, and the latch at a place. */
 extern uint32 wc_shmem_my_process(void);
 extern Latch *wc_shmem_latch(uint32 process);
+
+/* What a process waits for, as pg_stat_activity shows it. */
+typedef enum WcWaitEvent
+{
+	WC_WAIT_ENGINE_MAIN,		/* the engine: for sessions to begin and end */
+	WC_WAIT_ENGINE_OPEN,		/* for its store to be open */
+	WC_WAIT_ENGINE_CLOSE,
+	WC_WAIT_ENGINE_RETRY,		/* to try again to start */
+	WC_WAIT_START,				/* a backend: for the engine to start */
+	WC_WAIT_ANSWER,				/* for its answer */
+	WC_WAIT_ROW_LOCK,			/* for it to give a row's lock up */
+	WC_WAIT_COUNT
+} WcWaitEvent;
+
+extern uint32 wc_shmem_wait_event(WcWaitEvent event);
 
 /* Engine's main thread: changes the state and wakes those who wait for it. */
 extern void wc_shmem_set_state(WcShmem *shmem, WcEngineState state, const WcError *why);

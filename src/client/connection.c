@@ -7,7 +7,6 @@
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
-#include "utils/wait_event.h"
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -17,8 +16,9 @@
 #include "wire/spin.h"
 
 /* How long to wait for an engine that is not there: the postmaster starts it
- * again after a second, unless the server is going down or cannot load it. */
-#define START_WAIT_MS 5000
+ * again a second after the old one has closed its store, unless the server is going down
+ * or cannot load it. */
+#define START_WAIT_MS 15000
 
 /* A sleep that nobody ends: the engine's threads wake us, so this is long. */
 #define SLEEP_MS 10000
@@ -106,6 +106,18 @@ wc_connection_live(void)
 	return conn.ready && attached();
 }
 
+void
+wc_connection_raise_lost(void)
+{
+	if (conn.dsm != NULL && segment_gone())
+		note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the widecol engine that had writes, locks or snapshots of this transaction has gone"),
+			 errdetail("The connection to it ended: %s.", gone_text),
+			 errhint("Run the transaction again.")));
+}
+
 /* --- waiting ---------------------------------------------------------------*/
 
 /* Is there room for so many bytes, or anything to read? */
@@ -154,7 +166,8 @@ sleep_once(uint32 room, bool briefly)
 	}
 	atomic_store(&s->backend_sleeping, WC_BACKEND_ON_LATCH);
 	if (!ready(room) && !segment_gone())
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLEEP_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLEEP_MS,
+						 wc_shmem_wait_event(WC_WAIT_ANSWER));
 	atomic_store(&s->backend_sleeping, WC_BACKEND_AWAKE);
 	atomic_store(&s->backend_wants, 0);
 	ResetLatch(MyLatch);
@@ -460,10 +473,10 @@ wait_for_engine(WcShmem *shmem)
 			ConditionVariableCancelSleep();
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the widecol engine could not start"),
-					 errdetail_internal("%s", err.message),
+					 errmsg("the widecol engine could not start: %s", err.message),
+					 err.detail[0] != '\0' ? errdetail("%s", err.detail) : 0,
 					 err.hint[0] != '\0' ? errhint("%s", err.hint) :
-					 errhint("The server log says more. It is tried again every second.")));
+					 errhint("It is tried again within a minute, and when the server reloads its configuration.")));
 		}
 		if (state == WC_ENGINE_STOPPED || state == WC_ENGINE_ABSENT)
 		{
@@ -476,7 +489,7 @@ wait_for_engine(WcShmem *shmem)
 				wc_connection_raise_gone();
 			}
 		}
-		(void) ConditionVariableTimedSleep(&shmem->state_changed, 1000, PG_WAIT_EXTENSION);
+		(void) ConditionVariableTimedSleep(&shmem->state_changed, 1000, wc_shmem_wait_event(WC_WAIT_START));
 	}
 	ConditionVariableCancelSleep();
 }
@@ -512,7 +525,8 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 		}
 		atomic_store(&conn.segment->backend_sleeping, WC_BACKEND_ON_LATCH);
 		if (atomic_load(&conn.segment->state) == WC_SEGMENT_NEW)
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, PG_WAIT_EXTENSION);
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100,
+							 wc_shmem_wait_event(WC_WAIT_START));
 		atomic_store(&conn.segment->backend_sleeping, WC_BACKEND_AWAKE);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();

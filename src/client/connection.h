@@ -82,6 +82,9 @@ extern void wc_connection_abandon(void);
 
 /* Reports why the engine is gone. */
 extern void wc_connection_raise_gone(void) pg_attribute_noreturn();
+
+/* Reports that the transaction needs what went with the engine (40001). */
+extern void wc_connection_raise_lost(void) pg_attribute_noreturn();
 extern const char *wc_connection_gone_text(void);
 
 /* Gets whole frames that come while a message is being sent. */

@@ -12,8 +12,8 @@
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
-#include "utils/wait_event.h"
 
+#include "channel/shmem.h"
 #include "client/state.h"
 
 /* Between two looks at a lock whose transaction has just ended. */
@@ -46,7 +46,8 @@ wait_for(uint64 holder)
 	}
 
 	/* The engine has not heard of its end yet, but soon will. */
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ENDED_WAIT_MS, PG_WAIT_EXTENSION);
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ENDED_WAIT_MS,
+					 wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }

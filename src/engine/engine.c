@@ -1,37 +1,15 @@
 /*
  * engine/engine.c: opening and closing the store, the clock.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/state.h"
 
 /* --- opening --------------------------------------------------------------*/
-
-static WcStatus
-make_directory(const char *path, WcError *err)
-{
-	if (mkdir(path, 0700) == 0 || errno == EEXIST)
-		return WC_OK;
-	return wc_error(err, errno == ENOSPC ? WC_NO_SPACE : WC_IO, "could not create directory \"%s\": %s",
-					path, strerror(errno));
-}
-
-/* RocksDB's mark that a database is there. */
-static bool
-database_exists(const char *path)
-{
-	char		current[4096];
-
-	return snprintf(current, sizeof(current), "%s/CURRENT", path) < (int) sizeof(current) &&
-		access(current, F_OK) == 0;
-}
 
 /*
  * The families' options depend on the catalog, which is in the database: so the
@@ -214,6 +192,52 @@ open_database(WcEngine *engine, const char *path, const rocksdb_options_t *optio
 	return status;
 }
 
+/*
+ * Of a store whose log has gaps RocksDB opens nothing as long as it is to verify the
+ * log.  So first, with all families and without that: it writes to files what is left of the
+ * log, up to the damage, or (when files already have what came later) all that can be read.
+ */
+static WcStatus
+salvage(const char *path, const rocksdb_options_t *options, WcError *err)
+{
+	rocksdb_options_t *lax = wc_rocks_salvage_options(options, WC_RECOVER_TO_DAMAGE);
+	WcStatus	status = wc_rocks_open_and_close(lax, path, err);
+
+	rocksdb_options_destroy(lax);
+	if (status != WC_CORRUPT)
+		return status;
+	wc_log(WC_LOG_WARNING, "%s: %s", err->message, err->detail);
+	lax = wc_rocks_salvage_options(options, WC_RECOVER_READABLE);
+	status = wc_rocks_open_and_close(lax, path, err);
+	rocksdb_options_destroy(lax);
+	return status;
+}
+
+/* Reads the catalog of a store that is there; nothing is changed unless it is to be
+ * accepted as it is. */
+static WcStatus
+look_at_store(WcEngine *engine, const char *path, const rocksdb_options_t *options,
+			  char ***list, size_t *nlist, bool *fresh, WcError *err)
+{
+	char	   *error = NULL;
+	WcStatus	status = WC_OK;
+
+	if (engine->identity.opening == WC_OPEN_ACCEPT)
+		status = salvage(path, options, err);
+	if (status == WC_OK)
+	{
+		*list = rocksdb_list_column_families(options, path, nlist, &error);
+		status = wc_rocks_status(error, "open its database", err);
+		if (status != WC_OK)
+			*list = NULL;
+	}
+	if (status == WC_OK)
+		status = read_catalog(engine, path, options, fresh, err);
+	if (status == WC_OK)
+		status = wc_identity_check_log(&engine->identity, engine->applied, err);
+	return status;
+}
+
 static WcStatus
 open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -221,21 +245,23 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 														options->max_background_jobs);
 	char	  **list = NULL;
 	size_t		nlist = 0;
-	char	   *error = NULL;
 	bool		fresh = true;
-	WcStatus	status = make_directory(options->path, err);
+	WcStatus	status = wc_identity_check(&engine->identity, options, err);
 
-	if (status == WC_OK && database_exists(options->path))
-	{
-		list = rocksdb_list_column_families(db_options, options->path, &nlist, &error);
-		status = wc_rocks_status(error, "open its database", err);
-		if (status == WC_OK)
-			status = read_catalog(engine, options->path, db_options, &fresh, err);
-	}
+	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
+		rocksdb_options_set_create_if_missing(db_options, 1);
+	else if (status == WC_OK)
+		status = look_at_store(engine, options->path, db_options, &list, &nlist, &fresh, err);
+	if (status == WC_OK)
+		status = wc_identity_begin(&engine->identity, options, err);
 	if (status == WC_OK)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
 	if (status == WC_OK && fresh)
 		status = wc_catalog_make(engine, err);
+	if (status == WC_OK)
+		status = wc_identity_settle(&engine->identity, engine->applied, err);
+	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
+		wc_identity_hint(&engine->identity, err);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);
 	rocksdb_options_destroy(db_options);
@@ -244,7 +270,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 
 /* Gives back whatever is there. */
 static void
-engine_free(WcEngine *engine)
+engine_free(WcEngine *engine, bool closed)
 {
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
@@ -252,6 +278,7 @@ engine_free(WcEngine *engine)
 		rocksdb_column_family_handle_destroy(engine->meta);
 	if (engine->db)
 		rocksdb_close(engine->db);
+	wc_identity_release(&engine->identity, closed);
 	rocksdb_readoptions_destroy(engine->read_options);
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);
@@ -270,6 +297,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	if (e == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	e->storage.ops = &wc_engine_storage_ops;
+	e->identity.owner_fd = -1;
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	atomic_init(&e->install_epoch, 1);
@@ -281,7 +309,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	status = open_store(e, options, err);
 	if (status != WC_OK)
 	{
-		engine_free(e);
+		engine_free(e, false);
 		return status;
 	}
 	*engine = e;
@@ -292,22 +320,29 @@ void
 wc_engine_close(WcEngine *engine)
 {
 	WcError		err;
+	bool		synced;
 
 	if (engine == NULL)
 		return;
-	if (wc_engine_sync(engine, &err) != WC_OK)
+	synced = wc_engine_sync(engine, &err) == WC_OK;
+	if (!synced)
 		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
 	rocksdb_cancel_all_background_work(engine->db, 1);
-	engine_free(engine);
+	engine_free(engine, synced);
 }
 
 WcStatus
 wc_engine_sync(WcEngine *engine, WcError *err)
 {
+	uint64_t	upto = engine->applied;
 	char	   *error = NULL;
+	WcStatus	status;
 
 	rocksdb_flush_wal(engine->db, 1, &error);
-	return wc_rocks_status(error, "sync its log", err);
+	status = wc_rocks_status(error, "sync its log", err);
+	if (status == WC_OK)
+		wc_identity_synced(&engine->identity, upto);
+	return status;
 }
 
 /* --- clock and counters ---------------------------------------------------*/

@@ -18,7 +18,13 @@ typedef struct WcEngine WcEngine;
 
 typedef struct WcEngineOptions
 {
-	const char *path;			/* directory; made when missing */
+	const char *path;			/* directory; made when the cluster has never had a store */
+	const char *record;			/* file of the cluster's, not in path, that says which store is its own */
+	uint64_t	cluster;		/* the cluster's system identifier */
+	const char *new_store;		/* id of a lost store in whose place a new one is made; NULL, "": none */
+	const char *accept_store;	/* id of a store that is taken though it does not fit; NULL, "": none */
+	bool		may_create;		/* may a new store be made at all? */
+	unsigned	directory_mode; /* of path, if it is made */
 	uint64_t	block_cache_bytes;	/* shared by every family */
 	uint64_t	write_buffer_bytes; /* memtables of all families together flush at this */
 	int			max_open_files;	/* -1: no limit */
@@ -26,7 +32,11 @@ typedef struct WcEngineOptions
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 } WcEngineOptions;
 
-/* Block every signal in the calling thread first: threads are made here. */
+/*
+ * Block every signal in the calling thread first: threads are made here.  Refuses a
+ * directory that is not the cluster's store, or in which something is missing, and has
+ * then changed nothing in it (engine/README, "Identity").
+ */
 extern WcStatus wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err) WC_WARN_UNUSED;
 
 /* Every snapshot, scanner and transaction must be gone; what was applied is synced. */

@@ -3,7 +3,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "engine/cellkey.h"
 #include "engine/rocks.h"
 
@@ -60,6 +62,10 @@ wc_rocks_status(char *text, const char *what, WcError *err)
 
 	if (text == NULL)
 		return WC_OK;
+
+	/* Of a file NUMBER.sst that it misses it says the name of long ago. */
+	for (char *p = text; (p = strstr(p, ".ldb")) != NULL;)
+		memcpy(p, ".sst", 4);
 	for (size_t i = 0; i < sizeof(rocks_prefixes) / sizeof(rocks_prefixes[0]); i++)
 	{
 		if (strncmp(text, rocks_prefixes[i].prefix, strlen(rocks_prefixes[i].prefix)) == 0)
@@ -131,6 +137,25 @@ prefix_in_range(void *state, const char *key, size_t len)
 
 /* --- options --------------------------------------------------------------*/
 
+/* An option that the C API has no function for.  Frees base. */
+static rocksdb_options_t *
+with_option(rocksdb_options_t *base, const char *option)
+{
+	rocksdb_options_t *options = rocksdb_options_create();
+	char	   *error = NULL;
+
+	rocksdb_get_options_from_string(base, option, options, &error);
+	if (error)
+	{
+		wc_log(WC_LOG_WARNING, "RocksDB does not know %s: %s", option, error);
+		rocksdb_free(error);
+		rocksdb_options_destroy(options);
+		return base;
+	}
+	rocksdb_options_destroy(base);
+	return options;
+}
+
 void
 wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes)
 {
@@ -191,12 +216,16 @@ table_options(rocksdb_cache_t *cache, uint32_t blocksize)
 rocksdb_options_t *
 wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs)
 {
-	rocksdb_options_t *options = rocksdb_options_create();
+	/* The manifest says which files of the log there must be, and how long they are. */
+	rocksdb_options_t *options = with_option(rocksdb_options_create(), "track_and_verify_wals_in_manifest=true");
 	rocksdb_block_based_table_options_t *table = table_options(shared->cache, 4096);
 
 	rocksdb_options_set_block_based_table_factory(options, table);
 	rocksdb_block_based_options_destroy(table);
-	rocksdb_options_set_create_if_missing(options, 1);
+
+	/* What was written last before a crash may be there in part: the log ends in front
+	 * of it.  Whether that was synced is for the caller to find out. */
+	rocksdb_options_set_wal_recovery_mode(options, rocksdb_point_in_time_recovery);
 	rocksdb_options_set_write_buffer_size(options, MEMTABLE_BYTES_MIN);
 	rocksdb_options_set_max_open_files(options, max_open_files);
 	if (max_background_jobs > 0)
@@ -214,6 +243,53 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
 	return options;
+}
+
+rocksdb_options_t *
+wc_rocks_salvage_options(const rocksdb_options_t *options, WcRecover recover)
+{
+	rocksdb_options_t *lax = with_option(rocksdb_options_create_copy((rocksdb_options_t *) options),
+										 "track_and_verify_wals_in_manifest=false");
+
+	if (recover == WC_RECOVER_READABLE)
+		rocksdb_options_set_wal_recovery_mode(lax, rocksdb_skip_any_corrupted_records_recovery);
+	return lax;
+}
+
+WcStatus
+wc_rocks_open_and_close(const rocksdb_options_t *options, const char *path, WcError *err)
+{
+	size_t		n = 0;
+	char	   *error = NULL;
+	char	  **names = rocksdb_list_column_families(options, path, &n, &error);
+	rocksdb_column_family_handle_t **handles = NULL;
+	const rocksdb_options_t **each = NULL;
+	rocksdb_t  *db;
+	WcStatus	status = wc_rocks_status(error, "open its database", err);
+
+	if (status != WC_OK)
+		return status;
+	handles = calloc(n, sizeof(*handles));
+	each = calloc(n, sizeof(*each));
+	if (handles == NULL || each == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	for (size_t i = 0; status == WC_OK && i < n; i++)
+		each[i] = options;
+	if (status == WC_OK)
+	{
+		db = rocksdb_open_column_families(options, path, (int) n, (const char *const *) names, each, handles, &error);
+		status = wc_rocks_status(error, "open its database", err);
+	}
+	if (status == WC_OK)
+	{
+		for (size_t i = 0; i < n; i++)
+			rocksdb_column_family_handle_destroy(handles[i]);
+		rocksdb_close(db);
+	}
+	free(handles);
+	free(each);
+	rocksdb_list_column_families_destroy(names, n);
+	return status;
 }
 
 static int

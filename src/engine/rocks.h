@@ -41,6 +41,20 @@ extern WcStatus wc_rocks_status(char *text, const char *what, WcError *err) WC_W
  * destroys what it gets. */
 extern rocksdb_options_t *wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs);
 
+/* How much of a damaged log is taken. */
+typedef enum WcRecover
+{
+	WC_RECOVER_TO_DAMAGE,		/* what lies before the damage */
+	WC_RECOVER_READABLE			/* whatever can be read */
+} WcRecover;
+
+/* Like options, for a log in which something is missing.  The caller destroys what it
+ * gets. */
+extern rocksdb_options_t *wc_rocks_salvage_options(const rocksdb_options_t *options, WcRecover recover);
+
+/* With all its families, for writing: what is in the log gets into files. */
+extern WcStatus wc_rocks_open_and_close(const rocksdb_options_t *options, const char *path, WcError *err) WC_WARN_UNUSED;
+
 /* Of one family; factory (may be NULL) now belongs to the options.  One thread
  * at a time with the same shared. */
 extern rocksdb_options_t *wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8_t packing,

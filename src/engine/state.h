@@ -11,12 +11,14 @@
 #include <pthread.h>
 
 #include "engine/catalog.h"
+#include "engine/identity.h"
 #include "engine/internal.h"
 #include "engine/rocks.h"
 
 struct WcEngine
 {
 	WcStorage	storage;		/* first: what reads know of it */
+	WcIdentity	identity;
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;

@@ -11,8 +11,8 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(comes_back engine_pid engine_threads);
 
-# Its process id, 0 when there is none.  It has no database, so it is not in
-# pg_stat_activity.
+# Its process id, 0 when there is none.  Without a connection: the server may be just
+# coming back.
 sub engine_pid
 {
 	my ($node) = @_;

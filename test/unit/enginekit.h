@@ -26,6 +26,7 @@
 typedef struct Kit
 {
 	char		dir[64];
+	char		record[72];		/* file that names the store */
 	WcEngine   *engine;
 	WcTxn	   *txn;
 	WcBuf		ops;
@@ -39,6 +40,9 @@ typedef struct Kit
 
 /* Microseconds the engine takes for now. */
 extern _Atomic int64_t kit_now; /* read by threads of the engine as well */
+
+/* As the kit opens its engine. */
+extern WcEngineOptions kit_options(const Kit *kit);
 
 extern void kit_open(Kit *kit);
 extern void kit_close(Kit *kit);	/* and removes the directory */

@@ -1,0 +1,263 @@
+# A store that is not all there, or is not the cluster's, is refused, and nothing on
+# disk is changed; what was put back is as before; and the other ways on.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Digest::SHA;
+use File::Find;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::RecursiveCopy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WidecolEngine;
+
+my $conf = q{
+shared_preload_libraries = 'widecol'
+max_wal_senders = 4
+wal_level = replica
+};
+my $rows = q{
+CREATE EXTENSION widecol;
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE safe (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO safe VALUES (1, 'safe');
+INSERT INTO t SELECT i, repeat(md5(i::text), 3) FROM generate_series(1, 5000) i;
+SELECT widecol.flush('t');
+};
+my $more = join '', map { "INSERT INTO t VALUES ($_, 'synced');" } 5001 .. 5500;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', $conf);
+$node->start;
+ok(comes_back($node, q{SELECT (pg_stat_file('widecol.store', true)).size > 0}), 'the cluster has a store before anybody makes a table');
+$node->safe_psql('postgres', $rows);
+$node->safe_psql('postgres', $more);
+
+my $dir = $node->data_dir . '/widecol';
+my $record = $node->data_dir . '/widecol.store';
+my $count = 'SELECT count(*), sum(k) FROM t';
+my $all = $node->safe_psql('postgres', $count);
+is($all, '5500|15127750', 'rows are there');
+
+# Names, modes and bytes of a store's files and of the record; RocksDB's diary is no part of it.
+sub fingerprint
+{
+	my @found;
+	return join "\n", map { -e $_ ? "$_ " . Digest::SHA->new(1)->addfile($_)->hexdigest : "no $_" } $record unless -e $dir;
+	find({ no_chdir => 1, wanted => sub {
+		return if m{/LOG[^/]*$};
+		my $mode = sprintf '%o', (stat $_)[2];
+		push @found, "$_ $mode" . (-f $_ ? ' ' . Digest::SHA->new(1)->addfile($_)->hexdigest : '');
+	} }, $dir, $record);
+	return join "\n", sort @found;
+}
+
+sub store_id
+{
+	return (slurp_file($record) =~ /^widecol store ([0-9a-f]{8})$/m)[0];
+}
+
+# The engine's answer to a statement, once it has tried to start.
+sub refusal
+{
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', $count, stdout => \$out, stderr => \$err);
+	return $err;
+}
+
+sub newest_log
+{
+	my @logs = sort grep { -s $_ } glob "$dir/*.log";
+	return $logs[-1];
+}
+
+sub refused
+{
+	my ($name, $damage, $message, $repair) = @_;
+
+	$node->stop('fast');
+	$damage->();
+	my $before = fingerprint();
+	$node->start;
+	like(refusal(), qr/ERROR:  the widecol engine could not start: .*$message/s, "$name: refused");
+	like(refusal(), qr/HINT: |DETAIL: /, "$name: the error says more");
+	is($node->safe_psql('postgres', 'SELECT 1'), '1', "$name: and the rest of the server is there");
+	$node->stop('fast');
+	is(fingerprint(), $before, "$name: nothing was changed");
+	return unless $repair;
+	$repair->();
+	$node->start;
+	is($node->safe_psql('postgres', $count), $all, "$name: what was put back is as before");
+	return;
+}
+
+# --- what is missing or damaged ------------------------------------------------
+# A copy with the inodes is what a repair puts back.
+my $aside = $node->basedir . '/aside';
+mkdir $aside;
+
+sub put_aside
+{
+	my ($file) = @_;
+	my ($name) = $file =~ m{([^/]+)$};
+	system_or_bail('cp', '-a', $file, "$aside/$name");
+	return;
+}
+
+sub put_back
+{
+	my ($file) = @_;
+	my ($name) = $file =~ m{([^/]+)$};
+	system_or_bail('cp', '-a', "$aside/$name", $file);
+	return;
+}
+
+refused('CURRENT missing', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
+refused('ID missing', sub { rename "$dir/ID", "$aside/ID" or die $! }, 'file "ID" is missing',
+	sub { rename "$aside/ID", "$dir/ID" or die $! });
+refused('directory missing', sub { rename $dir, "$aside/widecol" or die $! }, 'does not exist.*widecol\.new_store',
+	sub { rename "$aside/widecol", $dir or die $! });
+refused('directory empty, as where nothing is mounted', sub { rename $dir, "$aside/widecol" or die $!; mkdir $dir, 0700 },
+	'is empty', sub { rmdir $dir or die $!; rename "$aside/widecol", $dir or die $! });
+refused('mode 777', sub { chmod 0777, $dir }, 'invalid permissions', sub { chmod 0700, $dir });
+
+my $log;
+foreach my $how (
+	[ 'last log missing', sub { unlink $log } ],
+	[ 'last log cut', sub { truncate $log, -s($log) - 40 } ],
+	[ 'last log flipped', sub {
+		open my $file, '+<', $log or die $!;
+		seek $file, int((-s $log) / 2), 0;
+		read $file, my $byte, 1;
+		seek $file, int((-s $log) / 2), 0;
+		print $file chr(255 ^ ord $byte);
+		close $file;
+	} ])
+{
+	my ($name, $damage) = @$how;
+	# into a log of this start
+	$node->safe_psql('postgres', $more);
+	refused($name, sub { $log = newest_log(); put_aside($log); $damage->() }, 'has lost commits.*accept_store',
+		sub { put_back($log) });
+}
+
+# After a crash as well: what was acknowledged must be there.
+$node->safe_psql('postgres', $more);
+$node->stop('immediate');
+$log = newest_log();
+truncate $log, -s($log) - 40;
+$node->start;
+like(refusal(), qr/has lost commits/, 'last log cut, after an immediate stop: refused');
+
+# --- going on without what is lost ------------------------------------------------
+my $id = store_id();
+$node->append_conf('postgresql.conf', "widecol.accept_store = '$id'");
+$node->reload;
+ok(comes_back($node, 'SELECT count(*) BETWEEN 5000 AND 5500 FROM t'), 'accepted: the store opens without a restart of the server');
+is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'and everything else is there');
+isnt(store_id(), $id, 'the store has another id now');
+$node->safe_psql('postgres', $more);
+is($node->safe_psql('postgres', $count), $all, 'and can be written to');
+refused('CURRENT missing, and an old word', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
+
+# --- a damaged file takes down what is in it -----------------------------------------
+$node->safe_psql('postgres', "SELECT widecol.flush('t'), widecol.flush('safe')");
+$node->stop('fast');
+my ($largest) = sort { -s $b <=> -s $a } glob "$dir/*.sst";
+put_aside($largest);
+open my $file, '+<', $largest or die $!;
+seek $file, int((-s $largest) / 2), 0;
+print $file 'damaged';
+close $file;
+$node->start;
+my ($name) = $largest =~ m{([^/]+)$};
+my ($out, $err) = ('', '');
+$node->psql('postgres', $count, stdout => \$out, stderr => \$err);
+like($err, qr/ERROR: .*\Q$name\E/s, 'a damaged file: a read of its table names it');
+is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'other tables can be read');
+$node->safe_psql('postgres', "INSERT INTO safe VALUES (2, 'written')");
+is($node->safe_psql('postgres', 'SELECT count(*) FROM safe'), '2', 'and written');
+$node->stop('fast');
+put_back($largest);
+$node->start;
+is($node->safe_psql('postgres', $count), $all, 'and with the file all is there');
+
+# --- copies ---------------------------------------------------------------------------
+# One that pg_basebackup makes while the engine works does not fit together.
+$node->backup('running');
+my $copy = PostgreSQL::Test::Cluster->new('copy');
+$copy->init_from_backup($node, 'running');
+chmod 0700, $copy->data_dir . '/widecol';
+$copy->start;
+($out, $err) = ('', '');
+$copy->psql('postgres', $count, stdout => \$out, stderr => \$err);
+like($err, qr/is a copy of stored tables that were in use/, 'a copy of a running store is refused');
+$copy->stop('fast');
+
+# One of a server that is stopped is as good.
+my $moved = PostgreSQL::Test::Cluster->new('moved');
+$node->stop('fast');
+PostgreSQL::Test::RecursiveCopy::copypath($node->data_dir, $moved->data_dir);
+chmod 0700, $moved->data_dir, $moved->data_dir . '/widecol';
+$moved->append_conf('postgresql.conf', 'port = ' . $moved->port);
+$moved->start;
+is($moved->safe_psql('postgres', $count), $all, 'a copy of a stopped cluster is as good');
+$moved->stop('fast');
+
+# But not with the directory of the first.
+$moved->append_conf('postgresql.conf', "widecol.data_directory = '$dir'");
+my $before = fingerprint();
+$moved->start;
+$moved->psql('postgres', $count, stdout => \$out, stderr => \$err);
+like($err, qr/belongs to the cluster of which this data directory is a copy/, 'the copy does not take the store of the first');
+is(fingerprint(), $before, 'and changes nothing');
+$node->start;
+is($node->safe_psql('postgres', $count), $all, 'which has it');
+$moved->reload;
+($out, $err) = ('', '');
+$moved->psql('postgres', $count, stdout => \$out, stderr => \$err);
+like($err, qr/is in use by another engine|belongs to the cluster/, 'nor while that runs');
+$moved->stop('fast');
+
+# --- another cluster's store --------------------------------------------------------
+my $other = PostgreSQL::Test::Cluster->new('other');
+$other->init;
+$other->append_conf('postgresql.conf', $conf);
+$other->start;
+$other->safe_psql('postgres', $rows);
+$other->stop('fast');
+refused('another cluster', sub {
+	rename $dir, "$aside/widecol" or die $!;
+	rename $other->data_dir . '/widecol', $dir or die $!;
+}, 'holds the stored tables of another cluster', sub {
+	rename $dir, $other->data_dir . '/widecol' or die $!;
+	rename "$aside/widecol", $dir or die $!;
+});
+$node->stop('fast');
+
+# --- a new start, once ----------------------------------------------------------------
+rename $dir, "$aside/lost" or die $!;
+$id = store_id();
+$node->append_conf('postgresql.conf', "widecol.new_store = '$id'");
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM widecol.tables'), '0', 'a store that was given up begins empty');
+$node->safe_psql('postgres', q{
+DROP FOREIGN TABLE t;
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO t VALUES (1, 'new');
+});
+$node->restart;
+is($node->safe_psql('postgres', $count), '1|1', 'and stays');
+$all = '1|1';
+refused('directory missing, and an old word', sub { rename $dir, "$aside/widecol" or die $! }, 'does not exist',
+	sub { rename "$aside/widecol", $dir or die $! });
+
+$node->stop('fast');
+done_testing();
