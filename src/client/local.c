@@ -48,6 +48,8 @@ static uint64 unwanted;			/* newest request of scans closed before its answer ca
 static Deferred deferred;
 static bool in_use;				/* the transaction has something in the engine */
 static bool has_locks;			/* row locks among it */
+static bool has_batch;			/* operations */
+static bool has_ids;			/* ids of tables that are not made yet */
 static WcBuf spare[SPARE_BUFFERS];
 static int	nspare;
 
@@ -561,6 +563,8 @@ local_new_table_id(void)
 	uint64		id;
 
 	(void) begin_request();
+	in_use = true;
+	has_ids = true;
 	if (wc_message_numbers_decode(request(WC_MSG_NEW_TABLE_ID, WC_SEND_NOW), &id, 1, &err) != WC_OK)
 		wc_raise(&err);
 	return (uint32) id;
@@ -670,13 +674,24 @@ local_snapshot_release(uint64 number)
 
 static void forget_transaction(void);
 
+/*
+ * Does the transaction need something that only the engine had which it was connected
+ * to?  Under READ COMMITTED, one that has read, or has not sent yet what it has
+ * written, does not, and goes on with another engine.
+ */
+static bool
+needs_same_engine(void)
+{
+	return !dlist_is_empty(&scans) || nsnapshots > 0 || has_batch || has_locks || has_ids || wc_gets_in_use();
+}
+
 static void
 local_connect(void)
 {
 	if (wc_connection_live())
 		return;
-	if (in_use || wc_gets_in_use())
-		wc_connection_raise_gone();
+	if (needs_same_engine())
+		wc_connection_raise_lost();
 	wc_connection_set_stray(stray);
 	forget_transaction();
 	wc_connection_open();
@@ -694,6 +709,7 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 	uint64_t	max = bytes_max;
 
 	in_use = true;
+	has_batch = true;
 	wc_message_numbers_encode(begin_request(), &max, 1);
 	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY : WC_SEND_STAY);
 }
@@ -719,6 +735,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 byte
 	m.items_bare = modify->items_bare;
 	wc_message_modify_encode(begin_request(), &m, open->scan);
 	in_use = true;
+	has_batch = true;
 	answer = request(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
@@ -753,7 +770,7 @@ forget_transaction(void)
 	unwanted = 0;
 	forget_deferred();
 	in_use = false;
-	has_locks = false;
+	has_locks = has_batch = has_ids = false;
 }
 
 static uint64
@@ -846,6 +863,7 @@ local_finish(void)
 	}
 	send_deferred(true);
 	in_use = false;
+	has_batch = has_ids = false;
 }
 
 static uint64
