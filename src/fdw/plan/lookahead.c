@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -22,8 +23,11 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "base/limits.h"
+#include "fdw/condition/keycond.h"
+#include "fdw/plan/ahead.h"
 #include "fdw/plan/cost.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/plan.h"
@@ -50,6 +54,7 @@ struct WcLookahead
 	CustomScanState css;		/* first */
 	int			nvalues;
 	ExprState **exprs;			/* [nvalues] */
+	bool		may_fail;		/* one of these can raise an error */
 	ExprContext *value_context;
 	TupleTableSlot *value_slot;
 
@@ -60,6 +65,7 @@ struct WcLookahead
 	int			size;			/* tuples to read next time */
 	int			max;
 	bool		exhausted;
+	ErrorData  *error;			/* of the row behind the tuples; NULL: none was raised */
 	uint64		position;
 	uint64		started_at;		/* position when the scan began */
 
@@ -173,6 +179,24 @@ is_lookup(const Path *path, const RelOptInfo *outerrel)
 		bms_is_subset(PATH_REQ_OUTER(path), outerrel->relids);
 }
 
+/* The expressions that keys are made from. */
+static List *
+find_values(PlannerInfo *root, const ForeignPath *path)
+{
+	RelOptInfo *rel = path->path.parent;
+	WcQuals		quals;
+
+	wc_quals_find(root, rel, wc_plan_relation(rel),
+				  list_concat_copy(rel->baserestrictinfo, path->path.param_info->ppi_clauses), &quals);
+	return wc_key_conds_exprs(quals.conds);
+}
+
+bool
+wc_lookahead_is_path(const Path *path)
+{
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods;
+}
+
 static void
 on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType jointype, JoinPathExtraData *extra)
@@ -198,7 +222,7 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	foreach(li, innerrel->pathlist)
 	{
-		if (!is_lookup(lfirst(li), outerrel))
+		if (!is_lookup(lfirst(li), outerrel) || wc_ahead_exprs(root, find_values(root, lfirst(li))) == WC_AHEAD_NEVER)
 			continue;
 		foreach(lo, outerrel->pathlist)
 		{
@@ -210,7 +234,8 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				continue;
 			if (unique)
 				outer = (Path *) create_unique_path(root, outerrel, outer, extra->sjinfo);
-			add_join(root, joinrel, jointype, extra, outer, lfirst(li));
+			if (wc_ahead_path(root, outer))
+				add_join(root, joinrel, jointype, extra, outer, lfirst(li));
 		}
 	}
 }
@@ -230,7 +255,7 @@ plan_lookahead(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	node->flags = path->flags;
 	node->custom_plans = custom_plans;
 	node->custom_scan_tlist = copyObject(child->targetlist);
-	node->custom_private = list_make1_int(link->number);
+	node->custom_private = list_make2_int(link->number, true);
 	node->methods = &scan_methods;
 	return &node->scan.plan;
 }
@@ -266,7 +291,7 @@ name_as_below(Node *node, void *context)
 }
 
 int
-wc_lookahead_bind(const ForeignPath *path, const List *values)
+wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *values)
 {
 	Link	   *link;
 
@@ -277,6 +302,7 @@ wc_lookahead_bind(const ForeignPath *path, const List *values)
 		elog(ERROR, "inner side of a batched lookup is planned before its outer side");
 	link->node->custom_exprs = (List *) name_as_below((Node *) unconstify(List *, values),
 														link->node->custom_scan_tlist);
+	link->node->custom_private = list_make2_int(link->number, wc_ahead_exprs(root, values) != WC_AHEAD_SAFE);
 	return link->number;
 }
 
@@ -309,6 +335,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	lookahead->exprs = palloc(sizeof(ExprState *) * (list_length(node->custom_exprs) + 1));
 	foreach(lc, node->custom_exprs)
 		lookahead->exprs[lookahead->nvalues++] = ExecInitExpr(lfirst(lc), &css->ss.ps);
+	lookahead->may_fail = lsecond_int(node->custom_private) != 0;
 	lookahead->value_context = CreateExprContext(estate);
 	lookahead->value_slot = ExecInitExtraTupleSlot(estate, css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
 												   &TTSOpsVirtual);
@@ -319,37 +346,80 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	estate->es_param_exec_vals[number_of(css)].value = PointerGetDatum(lookahead);
 }
 
+/* Reads one tuple more; false: there is none. */
+static bool
+read_tuple(WcLookahead *lookahead)
+{
+	TupleTableSlot *slot = ExecProcNode(linitial(lookahead->css.custom_ps));
+	MemoryContext old;
+
+	if (TupIsNull(slot))
+	{
+		lookahead->exhausted = true;
+		return false;
+	}
+	old = MemoryContextSwitchTo(lookahead->batch);
+	lookahead->tuples[lookahead->ntuples++] = ExecCopySlotMinimalTuple(slot);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* An error has left nodes without the end of their measurement. */
+static bool
+stop_measuring(PlanState *node, void *context)
+{
+	if (node->instrument != NULL && !INSTR_TIME_IS_ZERO(node->instrument->starttime))
+		InstrStopNode(node->instrument, 0);
+	return planstate_tree_walker(node, stop_measuring, context);
+}
+
+/*
+ * Reads the tuples behind the one that was asked for.  Of a stored row that cannot be
+ * decoded the error is kept, and raised when that row is asked for; the child is not
+ * called again before it starts anew.
+ */
+static void
+read_ahead(WcLookahead *lookahead)
+{
+	PlanState  *child = linitial(lookahead->css.custom_ps);
+	MemoryContext old = CurrentMemoryContext;
+	Size		room = (Size) work_mem * 1024 / WC_LOOKAHEAD_MEMORY;
+
+	PG_TRY();
+	{
+		while (lookahead->ntuples < lookahead->size && MemoryContextMemAllocated(lookahead->batch, false) < room &&
+			   read_tuple(lookahead))
+			;
+	}
+	PG_CATCH();
+	{
+		if (!wc_ahead_defers())
+			PG_RE_THROW();
+		MemoryContextSwitchTo(lookahead->batch);
+		lookahead->error = CopyErrorData();
+		FlushErrorState();
+		MemoryContextSwitchTo(old);
+		(void) stop_measuring(child, NULL);
+	}
+	PG_END_TRY();
+}
+
 /* Reads the next tuples; false: there are none. */
 static bool
 fill(WcLookahead *lookahead)
 {
-	PlanState  *child = linitial(lookahead->css.custom_ps);
-	Size		room = (Size) work_mem * 1024 / WC_LOOKAHEAD_MEMORY;
-	Size		used = 0;
-
+	if (lookahead->error != NULL)
+		ReThrowError(lookahead->error);
 	MemoryContextReset(lookahead->batch);
 	lookahead->next = 0;
 	lookahead->ntuples = 0;
-	while (lookahead->ntuples < lookahead->size && used < room)
-	{
-		TupleTableSlot *slot = ExecProcNode(child);
-		MemoryContext old;
-		MinimalTuple tuple;
-
-		if (TupIsNull(slot))
-		{
-			lookahead->exhausted = true;
-			break;
-		}
-		old = MemoryContextSwitchTo(lookahead->batch);
-		tuple = ExecCopySlotMinimalTuple(slot);
-		MemoryContextSwitchTo(old);
-		lookahead->tuples[lookahead->ntuples++] = tuple;
-		used += tuple->t_len;
-	}
+	if (lookahead->exhausted || !read_tuple(lookahead))
+		return false;
+	if (lookahead->size > 1)
+		read_ahead(lookahead);
 	lookahead->size = Min(lookahead->size * WC_LOOKAHEAD_GROWTH, lookahead->max);
 	lookahead->batches++;
-	return lookahead->ntuples > 0;
+	return true;
 }
 
 static TupleTableSlot *
@@ -359,7 +429,7 @@ next(CustomScanState *css)
 	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
-	if (lookahead->next >= lookahead->ntuples && (lookahead->exhausted || !fill(lookahead)))
+	if (lookahead->next >= lookahead->ntuples && !fill(lookahead))
 		return ExecClearTuple(css->ss.ps.ps_ProjInfo != NULL ? css->ss.ps.ps_ResultTupleSlot : slot);
 	ExecForceStoreMinimalTuple(lookahead->tuples[lookahead->next++], slot, false);
 	lookahead->position++;
@@ -385,9 +455,12 @@ rescan(CustomScanState *css)
 
 	/* it is likely to be read as far as last time */
 	lookahead->size = (int) Max(Min(seen, (uint64) lookahead->max), 1);
+	/* the inner side has perhaps asked about the keys of tuples that were not handed on */
+	lookahead->position += lookahead->ntuples - lookahead->next;
 	lookahead->started_at = lookahead->position;
 	lookahead->next = lookahead->ntuples = 0;
 	lookahead->exhausted = false;
+	lookahead->error = NULL;
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, css->ss.ps.chgParam);
@@ -414,6 +487,54 @@ wc_lookahead_position(const WcLookahead *lookahead)
 	return lookahead->position;
 }
 
+static void
+evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < lookahead->nvalues; i++)
+		values[i] = ExecEvalExprSwitchContext(lookahead->exprs[i], lookahead->value_context, &nulls[i]);
+}
+
+/* The same in a subtransaction, which takes an error back; false: there was one.  (When the
+ * row is reached, the scan evaluates its key itself, and raises the error.) */
+static bool
+try_evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool known = false;
+
+	if (IsInParallelMode())
+		return false;			/* no subtransactions there */
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		evaluate(lookahead, values, nulls);
+		ReleaseCurrentSubTransaction();
+		known = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+		int			category;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+		if (category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_INSUFFICIENT_RESOURCES)
+			ReThrowError(error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return known;
+}
+
 bool
 wc_lookahead_values(WcLookahead *lookahead, int ahead, Datum *values, bool *nulls)
 {
@@ -425,8 +546,9 @@ wc_lookahead_values(WcLookahead *lookahead, int ahead, Datum *values, bool *null
 	ResetExprContext(econtext);
 	ExecForceStoreMinimalTuple(lookahead->tuples[at], lookahead->value_slot, false);
 	econtext->ecxt_scantuple = lookahead->value_slot;
-	for (int i = 0; i < lookahead->nvalues; i++)
-		values[i] = ExecEvalExprSwitchContext(lookahead->exprs[i], econtext, &nulls[i]);
+	if (lookahead->may_fail && ahead > 0)
+		return try_evaluate(lookahead, values, nulls);
+	evaluate(lookahead, values, nulls);
 	return true;
 }
 

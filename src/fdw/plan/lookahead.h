@@ -31,7 +31,10 @@ extern void wc_lookahead_install(void);
  * not the inner side of such a join.  values: the expressions that the scan
  * makes ranges from, before PostgreSQL replaces what the outer side supplies.
  */
-extern int	wc_lookahead_bind(const ForeignPath *path, const List *values);
+extern int	wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *values);
+
+/* Does the path only read ahead what is below it? */
+extern bool wc_lookahead_is_path(const Path *path);
 
 /* --- running ------------------------------------------------------------------- */
 
@@ -40,12 +43,12 @@ typedef struct WcLookahead WcLookahead;
 /* The node with that number; the join starts it before its inner side. */
 extern WcLookahead *wc_lookahead_find(EState *estate, int number);
 
-/* Counts the outer rows handed on; grows over rescans, too. */
+/* Of the outer row last handed on.  A number is given once, over rescans, too. */
 extern uint64 wc_lookahead_position(const WcLookahead *lookahead);
 
 /*
  * The values for the outer row so many places behind the last that was handed on
- * (0: that one); false: it is not known yet.  values and nulls have room for all;
+ * (0: that one); false: they are not known yet, or cannot be evaluated.  values and nulls have room for all;
  * what they point to is valid until the next call.
  */
 extern bool wc_lookahead_values(WcLookahead *lookahead, int ahead, Datum *values, bool *nulls);

@@ -45,7 +45,7 @@ typedef struct WcRelPlan
 	WcQuals		quals;			/* of the relation's own clauses */
 } WcRelPlan;
 
-const WcRelation *
+WcRelation *
 wc_plan_relation(const RelOptInfo *rel)
 {
 	if (rel->reloptkind != RELOPT_BASEREL || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
@@ -364,7 +364,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	double		rows = best_path->path.rows;
 
 	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
-	plan.lookahead = wc_lookahead_bind(best_path, wc_key_conds_exprs(quals.conds));
+	plan.lookahead = wc_lookahead_bind(root, best_path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
 		wc_quals_unfilter_joins(root, baserel, &quals);	/* rows are fetched for several outer ones */
 	local = extract_actual_clauses(quals.local, false);

@@ -12,7 +12,7 @@
 
 /* The foreign table of a base relation that is ours and whose paths have been
  * made; NULL: it is not. */
-extern const WcRelation *wc_plan_relation(const RelOptInfo *rel);
+extern WcRelation *wc_plan_relation(const RelOptInfo *rel);
 
 /* Of such a relation: does the engine decide all of its own conditions, so that it
  * returns the rows that are wanted and no others? */

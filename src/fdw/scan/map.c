@@ -180,6 +180,15 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 	map->last = wc_slice(last, cell->qualifier.len);
 }
 
+void
+wc_map_reset(WcMap *map)
+{
+	map->nentries = 0;
+	map->json = NULL;
+	map->max_entries = 0;
+	map->keys = map->values = NULL;
+}
+
 bool
 wc_map_finish(WcMap *map, Datum *value)
 {
@@ -194,9 +203,6 @@ wc_map_finish(WcMap *map, Datum *value)
 	}
 	else if (any)
 		*value = JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&map->json, WJB_END_OBJECT, NULL)));
-	map->nentries = 0;
-	map->json = NULL;
-	map->max_entries = 0;
-	map->keys = map->values = NULL;
+	wc_map_reset(map);
 	return any;
 }

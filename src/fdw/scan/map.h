@@ -21,6 +21,9 @@ extern WcMap *wc_map_create(const WcRelation *wrel, const WcRelColumn *column);
  */
 extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where);
 
+/* Forgets the cells added since the last time. */
+extern void wc_map_reset(WcMap *map);
+
 /* The map of the cells added since the last time; false: none, NULL in SQL. */
 extern bool wc_map_finish(WcMap *map, Datum *value);
 

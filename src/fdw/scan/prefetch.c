@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "fdw/condition/rangeset.h"
+#include "fdw/plan/ahead.h"
 #include "fdw/scan/prefetch.h"
 #include "rowkey/range.h"
 
@@ -161,6 +162,30 @@ compare_rows(const void *a, const void *b)
 	return wc_slice_cmp(((const KeptRow *) a)->key, ((const KeptRow *) b)->key);
 }
 
+/* Reads a row into work; false: it cannot be decoded.  Its error is raised when it is
+ * read by itself. */
+static bool
+read_row(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool *more)
+{
+	volatile bool decoded = true;
+
+	PG_TRY();
+	{
+		*more = wc_reader_next(reader, scan, prefetch->values, prefetch->isnull);
+	}
+	PG_CATCH();
+	{
+		if (!wc_ahead_defers())
+			PG_RE_THROW();
+		FlushErrorState();
+		MemoryContextSwitchTo(prefetch->work);
+		wc_reader_restart(reader);
+		decoded = false;
+	}
+	PG_END_TRY();
+	return decoded;
+}
+
 bool
 wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks,
 				 WcPrefetchDecides decides, void *arg)
@@ -171,18 +196,24 @@ wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, boo
 
 	for (;;)
 	{
-		bool		more;
+		bool		more = false;
+		bool		decoded;
 		bool		kept;
 
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(prefetch->work);
 		old = MemoryContextSwitchTo(prefetch->work);
-		more = wc_reader_next(reader, scan, prefetch->values, prefetch->isnull);
+		decoded = read_row(prefetch, reader, scan, &more);
 		kept = more && (!wc_client_row_undecided(scan) || decides(arg, prefetch->values, prefetch->isnull));
 		MemoryContextSwitchTo(prefetch->context);
 		if (kept)
 			keep_row(prefetch, wc_reader_row(reader));
 		MemoryContextSwitchTo(old);
+		if (!decoded)
+		{
+			wc_prefetch_reset(prefetch);
+			return false;
+		}
 		if (!more)
 			break;
 		if (kept && prefetch->nrows > 1)

@@ -41,7 +41,7 @@ extern int	wc_prefetch_describe(WcPrefetch *prefetch, WcScan *scan);
 typedef bool (*WcPrefetchDecides) (void *arg, const Datum *values, const bool *isnull);
 
 /* Reads the Scan, which the reader has described, to its end; false: the rows
- * took too much memory, and nothing is kept. */
+ * took too much memory, or one cannot be decoded, and nothing is kept. */
 extern bool wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool rechecks,
 							 WcPrefetchDecides decides, void *arg);
 

@@ -335,6 +335,13 @@ add_version(Target *target, const WcCell *cell)
 }
 
 static void
+reset_versions(Versions *versions)
+{
+	versions->n = versions->max = 0;
+	versions->elems = NULL;
+}
+
+static void
 finish_versions(Target *target, Datum *values, bool *isnull)
 {
 	Versions   *versions = target->versions;
@@ -345,8 +352,7 @@ finish_versions(Target *target, Datum *values, bool *isnull)
 															  -1, false, TYPALIGN_DOUBLE));
 		isnull[target->att] = false;
 	}
-	versions->n = versions->max = 0;
-	versions->elems = NULL;
+	reset_versions(versions);
 }
 
 static inline void
@@ -544,6 +550,11 @@ void
 wc_reader_restart(WcReader *reader)
 {
 	reader->in_row = false;
+	/* an error may have left a row half read */
+	for (Target *target = reader->maps; target != NULL; target = target->next)
+		wc_map_reset(target->map);
+	for (int i = 0; i < reader->nversioned; i++)
+		reset_versions(reader->versioned[i]->versions);
 }
 
 /* --- for EXPLAIN -------------------------------------------------------------- */
