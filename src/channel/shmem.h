@@ -58,6 +58,10 @@ typedef struct WcShmem
 	 * engine; written by the engine's threads, read by backends' caches. */
 	_Atomic uint64_t catalog_generation;
 
+	/* Operations that commits have applied, about as many as rows were written; written by
+	 * the engine's applier, read by the planner. */
+	_Atomic uint64_t writes;
+
 	/* Sessions whose requests the engine has worked on lately. */
 	WcBusy		busy;
 

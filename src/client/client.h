@@ -43,6 +43,10 @@ extern WcTableDesc *wc_client_table(const char *name, bool missing_ok);
  * (also when own DDL is made or rolled back): caches compare it.  No round trip. */
 extern uint64 wc_client_catalog_generation(void);
 
+/* Rows that all commits have written since the engine's start, one written twice counted
+ * twice.  No round trip. */
+extern uint64 wc_client_writes(void);
+
 /* "[namespace:]name" as the database writes it (stored names are UTF-8), palloc'd:
  * for messages, and for functions here that take a name. */
 extern char *wc_client_table_fullname(const WcTableDesc *desc);

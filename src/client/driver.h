@@ -80,6 +80,9 @@ typedef struct WcDriver
 	/* Grows whenever a committed catalog change may have been made; no round trip, never fails */
 	uint64		(*catalog_generation) (void);
 
+	/* Grows by the rows that are written; no round trip, never fails */
+	uint64		(*writes) (void);
+
 	/* Catalog, with the transaction's own changes: append to out (WcBuf of the
 	 * driver, valid until the next call) what engine.h says. describe: false when
 	 * there is no such table. */

@@ -874,6 +874,14 @@ local_catalog_generation(void)
 	return shmem != NULL ? atomic_load(&shmem->catalog_generation) : 0;
 }
 
+static uint64
+local_writes(void)
+{
+	WcShmem    *shmem = wc_shmem();
+
+	return shmem != NULL ? atomic_load(&shmem->writes) : 0;
+}
+
 const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
@@ -882,6 +890,7 @@ const WcDriver wc_local_driver = {
 	.connect = local_connect,
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
+	.writes = local_writes,
 	.describe = local_describe,
 	.list_tables = local_list_tables,
 	.list_namespaces = local_list_namespaces,

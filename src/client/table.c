@@ -50,6 +50,12 @@ wc_client_catalog_generation(void)
 	return wc_driver()->catalog_generation() + own_changes;
 }
 
+uint64
+wc_client_writes(void)
+{
+	return wc_driver()->writes();
+}
+
 /* --- names and locks --------------------------------------------------------- */
 
 static void

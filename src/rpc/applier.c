@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "read/txn/txn.h"
 
 /* What was applied without waiting for the disk is on it this much later; and epochs
  * that are read in are looked at as often. */
@@ -34,6 +35,7 @@ struct WcApplier
 	WcEngine   *engine;
 	WcEpochs   *epochs;
 	_Atomic uint64_t *catalog_generation;
+	_Atomic uint64_t *writes;
 	uint64_t	generation_seen;	/* the engine's, when last looked at */
 	pthread_t	thread;
 	pthread_mutex_t mutex;
@@ -83,6 +85,8 @@ apply_group(WcApplier *a, Commit *group)
 		c->next = NULL;
 		c->status = wc_engine_apply(a->engine, &commit, c->txn, &commit_ts, c->err);
 		publish_generation(a);
+		if (c->status == WC_OK)
+			atomic_fetch_add(a->writes, wc_txn_count(c->txn));
 		if (c->status == WC_OK && c->sync)
 		{
 			*last = c;
@@ -177,8 +181,8 @@ applier_main(void *arg)
 }
 
 WcStatus
-wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation, WcApplier **applier,
-				 WcError *err)
+wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
+				 _Atomic uint64_t *writes, WcApplier **applier, WcError *err)
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
 	pthread_condattr_t attr;
@@ -189,6 +193,7 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	a->engine = engine;
 	a->epochs = epochs;
 	a->catalog_generation = catalog_generation;
+	a->writes = writes;
 	a->generation_seen = wc_engine_catalog_generation(engine);
 	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */
 	a->tail = &a->head;

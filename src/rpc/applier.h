@@ -15,9 +15,9 @@
 typedef struct WcApplier WcApplier;
 
 /* catalog_generation is set to a greater number than before whenever the
- * engine's grows. */
+ * engine's grows; writes grows by the operations of each commit. */
 extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
-								 WcApplier **applier, WcError *err) WC_WARN_UNUSED;
+								 _Atomic uint64_t *writes, WcApplier **applier, WcError *err) WC_WARN_UNUSED;
 
 /* Commits handed in before are finished first; none may come after. */
 extern void wc_applier_stop(WcApplier *applier);

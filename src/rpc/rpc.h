@@ -33,6 +33,7 @@ typedef struct WcServerOptions
 	WcBusy	   *busy;			/* sessions at work, shared with the backends */
 	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
+	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
 } WcServerOptions;
 

@@ -196,6 +196,7 @@ start_server(WcError *err)
 		.busy = &shmem->busy,
 		.getcache = wc_shmem_getcache(),
 		.catalog_generation = &shmem->catalog_generation,
+		.writes = &shmem->writes,
 		.finished = {wake_latch, MyLatch},
 	};
 

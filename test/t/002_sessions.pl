@@ -80,12 +80,21 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM w'), '0', 'and without its
 my $engine = engine_pid($node);
 $session = $node->background_psql('postgres', on_error_stop => 0);
 $pid = $session->query_safe('SELECT pg_backend_pid()');
+# sizes of many tables, which the planner wants: they are known from the first time
+my $partitions = join ' ', map {
+	"CREATE FOREIGN TABLE p$_ (k int OPTIONS (rowkey '1'), i int, v int) SERVER widecol OPTIONS (table 'parts');"
+	. "ALTER TABLE p ATTACH PARTITION p$_ FOR VALUES IN ($_);" } 1 .. 70;
+my $plan = 'EXPLAIN (COSTS OFF) SELECT * FROM p WHERE v >= 0;';
+$session->query_safe("CREATE TABLE p (k int, i int, v int) PARTITION BY LIST (i); $partitions");
+$session->query_safe("INSERT INTO p1 SELECT i, 1, i FROM generate_series(1, 2000) i; ANALYZE p1, p2, p3; $plan");
 $session->query_safe('SELECT v FROM t WHERE k = 1');
 my $other = $node->background_psql('postgres', on_error_stop => 0);
 my $other_pid = $other->query_safe('SELECT pg_backend_pid()');
 $other->query_safe('SELECT v FROM t WHERE k = 1');
 
 kill 'STOP', $engine;
+my $planned = $session->query_safe("SET statement_timeout = '60s'; $plan");
+is(scalar(() = $planned =~ /Foreign Scan on p/g), 70, 'planning needs the engine the first time only');
 $session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 2;");
 like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
 $session->{stderr} = '';

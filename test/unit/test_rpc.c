@@ -45,6 +45,7 @@ typedef struct Site
 	WcBusy		busy;
 	WcGetCache *getcache;
 	_Atomic uint64_t generation;
+	_Atomic uint64_t writes;
 	Bell		finished;
 } Site;
 
@@ -100,7 +101,7 @@ site_open(Site *site, int sessions_max)
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
 		.busy = &site->busy,.getcache = site->getcache,.catalog_generation = &site->generation,
-		.finished = {ring_bell, &site->finished}
+		.writes = &site->writes,.finished = {ring_bell, &site->finished}
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
 }
@@ -417,6 +418,7 @@ what_one_session_commits_another_reads(void **state)
 	Backend    *a,
 			   *b;
 	uint64_t	generation;
+	uint64_t	writes;
 
 	site_open(&site, 10);
 	a = connect_backend(&site);
@@ -438,10 +440,12 @@ what_one_session_commits_another_reads(void **state)
 
 	/* nothing about the catalog has changed: caches stay good */
 	generation = atomic_load(&site.generation);
-	put_rows(&site, 10, 1);
+	writes = atomic_load(&site.writes);
+	put_rows(&site, 10, 3);
 	commit(&site, a);
 	assert_true(atomic_load(&site.generation) == generation);
-	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 11);
+	assert_int_equal(atomic_load(&site.writes) - writes, 3);
+	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 13);
 	site_close(&site);
 }
 

@@ -12,6 +12,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
 #include "client/client.h"
@@ -22,9 +23,17 @@
 #define WC_COST_SEEK 1.0
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 
-/* Planning asks again and again: what was learnt is kept for a moment. */
-#define WC_SIZE_CACHE 64
-#define WC_SIZE_CACHE_MS 1000
+/*
+ * Planning asks again and again: what was learnt is kept for a moment; and for longer while
+ * the cluster has written so little since that the table has not grown by more than one
+ * part in so many.  Then the table may still have shrunk, by expired cells.
+ */
+#define WC_SIZE_KEPT_MS 1000
+#define WC_SIZE_KEPT_UNWRITTEN_MS 60000
+#define WC_SIZE_GROWTH 8
+
+/* Of so many tables; then all are forgotten, since some have been dropped. */
+#define WC_SIZES_MAX 16384
 
 /* Of a table that nothing is known about, perhaps because it was filled by the
  * transaction that now reads it. */
@@ -40,43 +49,91 @@
 /* ANALYZE is believed as long as the table is not so many times as large, or as small. */
 #define WC_CHANGED_FACTOR 2
 
-static struct
+typedef struct KnownSize
 {
-	Oid			relid;
+	Oid			relid;			/* hash key */
 	uint32		table_id;
-	TimestampTz at;
-	WcTableSize size;
-}			cache[WC_SIZE_CACHE];
+	TimestampTz asked_at;
+	uint64		writes;			/* of the cluster, before it was asked */
+	uint64		generation;		/* of the client's catalog, likewise */
+	double		rows;
+	double		bytes;
+	bool		guessed;
+} KnownSize;
+
+static HTAB *known_sizes;
+
+static void
+make_known_sizes(void)
+{
+	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(KnownSize)};
+
+	if (known_sizes != NULL)
+		hash_destroy(known_sizes);
+	known_sizes = hash_create("widecol sizes of tables", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+}
 
 void
 wc_cost_forget_size(const WcRelation *wrel)
 {
-	cache[wrel->relid % WC_SIZE_CACHE].at = 0;
+	if (known_sizes != NULL)
+		(void) hash_search(known_sizes, &wrel->relid, HASH_REMOVE, NULL);
+}
+
+static bool
+is_still_known(const KnownSize *known, const WcRelation *wrel)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (known->table_id != wrel->desc->id)
+		return false;
+	if (!TimestampDifferenceExceeds(known->asked_at, now, WC_SIZE_KEPT_MS))
+		return true;
+	return !TimestampDifferenceExceeds(known->asked_at, now, WC_SIZE_KEPT_UNWRITTEN_MS) &&
+		known->generation == wc_client_catalog_generation() &&
+		(double) (wc_client_writes() - known->writes) <= (known->guessed ? 0 : known->rows / WC_SIZE_GROWTH);
+}
+
+static KnownSize *
+ask_size(const WcRelation *wrel)
+{
+	uint64		writes = wc_client_writes();
+	uint64		generation = wc_client_catalog_generation();
+	Oid			relid = wrel->relid;
+	KnownSize  *known;
+	WcRange		range;
+	uint64		bytes;
+	uint64		rows;
+
+	wc_recordtype_range(wrel, &range);
+	wc_client_estimate(wrel->desc, &range, wrel->families, (uint32) wrel->nfamilies, &bytes, &rows);
+	if (hash_get_num_entries(known_sizes) >= WC_SIZES_MAX)
+		make_known_sizes();
+	known = hash_search(known_sizes, &relid, HASH_ENTER, NULL);
+	known->table_id = wrel->desc->id;
+	known->asked_at = GetCurrentTimestamp();
+	known->writes = writes;
+	known->generation = generation;
+	known->guessed = rows == 0;
+	known->rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
+	known->bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
+	return known;
 }
 
 void
 wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 {
-	uint32		id = wrel->desc->id;
-	int			slot = wrel->relid % WC_SIZE_CACHE;
-	TimestampTz now = GetCurrentTimestamp();
-	WcRange		range;
-	uint64		bytes;
-	uint64		rows;
+	const KnownSize *known;
 
-	if (cache[slot].relid != wrel->relid || cache[slot].table_id != id || cache[slot].at == 0 ||
-		TimestampDifferenceExceeds(cache[slot].at, now, WC_SIZE_CACHE_MS))
-	{
-		wc_recordtype_range(wrel, &range);
-		wc_client_estimate(wrel->desc, &range, wrel->families, (uint32) wrel->nfamilies, &bytes, &rows);
-		cache[slot].table_id = id;
-		cache[slot].relid = wrel->relid;
-		cache[slot].at = now;
-		cache[slot].size.guessed = rows == 0;
-		cache[slot].size.rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
-		cache[slot].size.bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
-	}
-	*size = cache[slot].size;
+	if (known_sizes == NULL)
+		make_known_sizes();
+	known = hash_search(known_sizes, &wrel->relid, HASH_FIND, NULL);
+	if (known == NULL || !is_still_known(known, wrel))
+		known = ask_size(wrel);
+	memset(size, 0, sizeof(*size));
+	size->rows = known->rows;
+	size->bytes = known->bytes;
+	size->guessed = known->guessed;
 	size->cells = 1;
 	if (wrel->layout == WC_LAYOUT_CELL)
 		size->cells = Max(size->bytes / size->rows / WC_CELL_BYTES, 1);

@@ -31,8 +31,9 @@ typedef struct WcTableSize
 
 /* What the engine says, of the families that are mapped, of
  * one record type only the range of that (recordtype.h):
- * approximate, own uncommitted rows not counted, up to a
- * second old.  A round trip, when it is not known any more. */
+ * approximate, own uncommitted rows not counted.  What
+ * was learnt is good for a second; for a minute while hardly
+ * anything has been written.  Then a round trip. */
 extern void wc_cost_table_size(const WcRelation *wrel, WcTableSize *size);
 
 /* The next to ask asks the engine. */
