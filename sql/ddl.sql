@@ -93,6 +93,34 @@ INSERT INTO d_keys VALUES (1);
 SELECT * FROM d_keys;
 SELECT name, families FROM widecol.tables WHERE name IN ('d_cells', 'd_keys') ORDER BY name;
 
+-- a query's table changes while the query runs, and when a transaction ends inside of it
+CREATE FOREIGN TABLE d_changing (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO d_changing VALUES (1, 1);
+CREATE FUNCTION d_change() RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'GRANT SELECT ON d_changing TO public';
+	RETURN (SELECT count(*) FROM d_changing);
+END $$;
+SELECT d_change() FROM d_changing;
+SELECT d_change(), * FROM d_changing;
+DO $$
+DECLARE
+	row record;
+BEGIN
+	FOR row IN SELECT d_change() AS n, * FROM d_changing LOOP
+		COMMIT;
+		PERFORM d_change() FROM d_changing;
+		ROLLBACK;
+	END LOOP;
+END $$;
+BEGIN;
+SELECT d_change() / 0 FROM d_changing;
+ROLLBACK;
+SELECT * FROM d_changing;
+DROP FUNCTION d_change();
+DROP FOREIGN TABLE d_changing;
+SELECT widecol.drop_table('d_changing');
+
 -- cleaning up
 CREATE SCHEMA d_schema;
 CREATE FOREIGN TABLE d_schema.inside (k int OPTIONS (rowkey '1'), v int) SERVER widecol;

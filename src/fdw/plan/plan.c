@@ -39,7 +39,6 @@
 /* Kept in RelOptInfo.fdw_private. */
 typedef struct WcRelPlan
 {
-	MemoryContextCallback callback;
 	WcRelation *wrel;
 	WcTableSize size;
 	WcQuals		quals;			/* of the relation's own clauses */
@@ -60,12 +59,6 @@ wc_plan_decides_rows(const RelOptInfo *rel)
 	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
 
 	return quals->local == NIL && !quals->mixed_types;
-}
-
-static void
-release_relation(void *arg)
-{
-	wc_relation_close(((WcRelPlan *) arg)->wrel);
 }
 
 /*
@@ -100,10 +93,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	double		selectivity;
 
 	/* planning has no end that we are told of: its memory's end it is */
-	plan->wrel = wc_relation_open(rel);
-	plan->callback.func = release_relation;
-	plan->callback.arg = plan;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &plan->callback);
+	plan->wrel = wc_relation_hold(rel);
 	if (root->parse->resultRelation == baserel->relid)
 		type_whole_row(root, baserel, rel->rd_rel->reltype);
 	table_close(rel, NoLock);

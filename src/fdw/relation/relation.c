@@ -6,7 +6,8 @@
  * the stored table's (the client's catalog generation).  An entry that is out
  * of date while somebody still holds it lives until he lets go, at the latest
  * until the end of the transaction: after an error nobody closes what was open,
- * and no executor state survives a transaction.
+ * and no executor state survives a transaction.  Memory does, the planner's too, and
+ * is given back later: what is held by it knows of which transaction it is.
  */
 #include "postgres.h"
 
@@ -31,6 +32,14 @@ typedef struct CachedRelation
 	struct CachedRelation *next_stale;
 } CachedRelation;
 
+/* A reference that goes with a memory context. */
+typedef struct Hold
+{
+	MemoryContextCallback callback;
+	WcRelation *wrel;
+	uint64		transaction;
+} Hold;
+
 typedef struct CacheSlot
 {
 	Oid			relid;			/* hash key */
@@ -40,6 +49,7 @@ typedef struct CacheSlot
 
 static HTAB *cache;
 static CachedRelation *stale_entries;
+static uint64 transactions;		/* that have ended; with each all references are gone */
 
 static void
 on_relcache_invalidation(Datum arg, Oid relid)
@@ -95,6 +105,7 @@ at_transaction_end(XactEvent event, void *arg)
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE &&
 		event != XACT_EVENT_PARALLEL_COMMIT && event != XACT_EVENT_PARALLEL_ABORT)
 		return;
+	transactions++;
 	hash_seq_init(&status, cache);
 	while ((slot = hash_seq_search(&status)) != NULL)
 	{
@@ -242,11 +253,32 @@ wc_relation_close(WcRelation *wrel)
 {
 	CachedRelation *entry = (CachedRelation *) wrel;
 
-	/* 0 when the end of a transaction has dropped all references before */
-	if (entry->references > 0)
-		entry->references--;
+	Assert(MemoryContextIsValid(entry->context) && entry->references > 0);
+	entry->references--;
 	if (entry->stale)
 		free_stale(false);
+}
+
+static void
+let_go(void *arg)
+{
+	Hold	   *hold = arg;
+
+	if (hold->transaction == transactions)
+		wc_relation_close(hold->wrel);
+}
+
+WcRelation *
+wc_relation_hold(Relation rel)
+{
+	Hold	   *hold = palloc(sizeof(Hold));
+
+	hold->wrel = wc_relation_open(rel);
+	hold->transaction = transactions;
+	hold->callback.func = let_go;
+	hold->callback.arg = hold;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &hold->callback);
+	return hold->wrel;
 }
 
 WcRelation *

@@ -3,10 +3,8 @@
  *
  * The options of a foreign table and its columns, checked, resolved against the
  * stored table, and with codecs set up: everything a scan or a write looks at
- * per row.  Cached per backend; a WcRelation that wc_relation_open returned
- * stays valid while the Relation is open and no invalidation is accepted
- * (callers that live longer, like scan states, keep the reference count:
- * wc_relation_close).
+ * per row.  Cached per backend; a WcRelation stays valid until it is closed, at the
+ * latest until the end of the transaction.
  */
 #ifndef WC_FDW_RELATION_RELATION_H
 #define WC_FDW_RELATION_RELATION_H
@@ -112,7 +110,12 @@ typedef struct WcRelation
 /* Requires the engine; raises undefined_table when the stored table is gone,
  * with the hint how to make it. */
 extern WcRelation *wc_relation_open(Relation rel);
+
+/* In the transaction that has opened it. */
 extern void wc_relation_close(WcRelation *wrel);
+
+/* Opens it until CurrentMemoryContext is reset; that may be after the transaction. */
+extern WcRelation *wc_relation_hold(Relation rel);
 
 /*
  * The same from the options alone: every check that needs no stored table, with

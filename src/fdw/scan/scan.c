@@ -42,8 +42,8 @@
 #include "fdw/scan/reader.h"
 #include "fdw/scan/scan.h"
 
-/* Memory that comes from malloc, and the reference to the relation: let go when
- * the scan ends, or with the query's memory when it fails. */
+/* Memory that comes from malloc: let go when the scan ends, or with the query's memory
+ * when it fails. */
 typedef struct Resources
 {
 	MemoryContextCallback callback;
@@ -106,9 +106,6 @@ release_resources(void *arg)
 	wc_arena_free(&resources->arena);
 	wc_arena_free(&resources->filter_arena);
 	wc_buf_free(&resources->scratch);
-	if (resources->wrel != NULL)
-		wc_relation_close(resources->wrel);
-	resources->wrel = NULL;
 }
 
 static void
@@ -183,7 +180,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	state->resources.callback.arg = &state->resources;
 	wc_buf_init(&state->resources.scratch, 0);
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->resources.callback);
-	state->resources.wrel = wc_relation_open(node->ss.ss_currentRelation);
+	state->resources.wrel = wc_relation_hold(node->ss.ss_currentRelation);
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
