@@ -85,8 +85,7 @@ DELETE FROM notes_2 WHERE id = 11;
 COPY notes_2 (id, n) FROM stdin;
 14	2
 \.
-COPY notes_2 (id, body) FROM stdin;
-\.
+\copy notes_2 (id, body) FROM /dev/null
 SELECT widecol.get('notes_2', '\x8000000b');
 RESET ROLE;
 SELECT id, owner, body, n FROM notes_2 ORDER BY id;

@@ -6,13 +6,14 @@
 # (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
 # the conformance cases, and random statements beside a heap copy.  As root
-# PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  Goes on
-# after failures; the last line is "N passed, N failed", the status 1 when a test
-# failed or none ran.
+# PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
+# part once more on a PostgreSQL with assertions, which it builds (test/cassert.sh), and some
+# of it on one that forgets its caches at every chance.  Goes on after failures; the last
+# line is "N passed, N failed", the status 1 when a test failed or none ran.
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
-#                                 isolation pgtap tap conformance differential
-#                                 model)
+#                                 isolation pgtap tap conformance differential;
+#                                 with --all: model assertions caches)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -33,19 +34,28 @@ cd "$top" || exit 1
 sh test/install.sh check || exit 1
 find_pg_config || die "no PostgreSQL with header files found"
 pick_user
-pgxs=$(dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")")
+find_pgxs()
+{
+	pgxs=$(dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")")
+}
+find_pgxs
 
 # Short, since a Unix socket's path has about 100 bytes.
 tmp=$(mktemp -d "/tmp/wcXXXXXX") || exit 1
 logs=$tmp/log
-work=$tmp/work					# a copy of the tests, for the user who runs them
-mkdir "$logs" "$work"
+mkdir "$logs"
+
+# Which server: plain, assertions, or caches (assertions, and no cache lives long).
+pass=plain
+server=$tmp/s
+work=$server/work				# a copy of the tests, for the user who runs them
+mkdir -p "$work"
 
 finish()
 {
 	status=$?
 	trap - EXIT
-	stop_cluster "$tmp" immediate >/dev/null 2>&1
+	stop_cluster "$server" immediate >/dev/null 2>&1
 	if [ -n "${WIDECOL_KEEP:-}" ]; then
 		say "kept: $tmp"
 	else
@@ -105,6 +115,10 @@ run()
 	seconds=$1
 	label=$2
 	shift 2
+	if [ $pass != plain ]; then
+		label="$label ($pass)"
+		seconds=$((seconds * 3))
+	fi
 	log=$logs/$(printf '%s' "$label" | tr '/ ' '__').log
 	"$@" </dev/null >"$log" 2>&1
 	count "$label" "$log" $?
@@ -147,10 +161,12 @@ for sanitizer in asan tsan; do
 done
 
 # --- a server with the extension ----------------------------------------------
+server_steps="regress isolation pgtap tap conformance differential"
+
 needs_server()
 {
-	for step in regress isolation pgtap tap conformance differential; do
-		wanted $step && return 0
+	for step in $server_steps; do
+		wanted "$step" && return 0
 	done
 	return 1
 }
@@ -158,20 +174,22 @@ needs_server()
 start_server()
 {
 	say "starting a temporary server ($("$PG_CONFIG" --version))"
-	start_cluster "$tmp" 5433 <<CONF
+	[ -z "$run_user" ] || chown -R "$run_user" "$tmp"
+	start_cluster "$server" 5433 <<CONF
 fsync = off
 max_prepared_transactions = 4
 log_min_messages = info
 log_line_prefix = '%m [%p] %q%a '
+$(cat)
 CONF
 }
 
 # Did it survive?  A crash is a failure even when every test passed.
 watch_server()
 {
-	crashes=$(grep -cE 'was terminated by signal|PANIC:|TRAP:' "$tmp/server.log")
+	crashes=$(grep -cE 'was terminated by signal|PANIC:|TRAP:' "$server/server.log")
 	if [ "$crashes" -gt "${crashes_before:-0}" ]; then
-		grep -nE -B3 -A3 'was terminated by signal|PANIC:|TRAP:' "$tmp/server.log" | tail -n 40
+		grep -nE -B3 -A3 'was terminated by signal|PANIC:|TRAP:' "$server/server.log" | tail -n 40
 		fail "the server crashed during $1"
 		tries=0
 		until in_work pg_isready -q || [ $tries -ge 60 ]; do
@@ -184,7 +202,7 @@ watch_server()
 
 in_work()						# runs in the copy of the tests, as the server's user
 {
-	in_dir "$work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres "$@"
+	in_dir "$work" env PATH="$bindir:$PATH" PGHOST="$server" PGPORT=5433 PGUSER=postgres "$@"
 }
 
 bounded()						# the same with the limit of run()
@@ -192,14 +210,14 @@ bounded()						# the same with the limit of run()
 	in_work timeout --foreground -k 10 "$seconds" "$@"
 }
 
-regress()
+regress()						# schedule, seconds
 {
 	cp -R sql expected "$work"/
 	mkdir -p "$work/regress" "$work/test"
-	cp test/schedule "$work/test/"
+	cp "test/$1" "$work/test/"
 	[ -n "$run_user" ] && chown -R "$run_user" "$work"
-	if ! run 600 regress bounded "$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=regress \
-		--dbname=contrib_regression --encoding=UTF8 --no-locale --schedule=test/schedule; then
+	if ! run "$2" regress bounded "$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=regress \
+		--dbname=contrib_regression --encoding=UTF8 --no-locale --schedule="test/$1"; then
 		head -n 400 "$work/regress/regression.diffs" 2>/dev/null
 	fi
 	watch_server regress
@@ -272,7 +290,7 @@ differential()
 	in_work createdb -T template0 differential >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
 	run 300 differential bounded env PGDATABASE=differential python3 -B differential/run.py --seed 1 --count 60
 	watch_server differential
-	[ $all = yes ] || return 0
+	[ $all = yes ] && [ $pass = plain ] || return 0
 	run 3600 "differential (long)" bounded env PGDATABASE=differential python3 -B differential/run.py --seed random --count 1500
 	watch_server "differential (long)"
 }
@@ -282,29 +300,48 @@ has()							# is there a file of this pattern
 	[ -e "$1" ]
 }
 
-ready=no
-if needs_server && [ $built = yes ]; then
+begin_server()					# on standard input: further settings
+{
 	if ! install_extension; then
 		fail "installing the extension"
 	elif ! start_server; then
 		fail "starting the server"
 	else
-		ready=yes
+		crashes_before=0
+		return 0
 	fi
-fi
-if [ $ready = yes ]; then
-	crashes_before=0
-	if wanted regress && has sql/*.sql; then regress; fi
-	if wanted isolation && has test/isolation/specs/*.spec; then isolation; fi
-	if wanted pgtap && has test/*.sql; then pgtap; fi
-	if wanted conformance && has test/conformance/run.py; then conformance; fi
-	if wanted differential && has test/differential/run.py; then differential; fi
+	return 1
+}
+
+end_server()
+{
 	say "stopping the server"
-	if ! stop_cluster "$tmp" fast; then
-		tail -n 40 "$tmp/server.log"
+	if ! stop_cluster "$server" fast; then
+		tail -n 40 "$server/server.log"
 		fail "the server does not stop"
 	fi
-	if wanted tap && has test/t/*.pl; then tap; fi
+}
+
+# Of a pass that is not the plain one, all steps.
+due()
+{
+	[ $pass != plain ] || wanted "$1"
+}
+
+all_server_steps()
+{
+	begin_server </dev/null || return
+	if due regress && has sql/*.sql; then regress schedule 600; fi
+	if due isolation && has test/isolation/specs/*.spec; then isolation; fi
+	if due pgtap && has test/*.sql; then pgtap; fi
+	if due conformance && has test/conformance/run.py; then conformance; fi
+	if due differential && has test/differential/run.py; then differential; fi
+	end_server
+	if due tap && has test/t/*.pl; then tap; fi
+}
+
+if [ $built = yes ] && needs_server; then
+	all_server_steps
 fi
 
 # --- the long ones (and differential's, above) ----------------------------------
@@ -314,6 +351,59 @@ if [ $all = yes ] && wanted model && build unit-asan-build "unit tests (asan)"; 
 		run 3600 "model $name (long, seed $started)" env WIDECOL_TEST_TIMEOUT=3000 WC_MODEL_SEQUENCES=1500 WC_SEED="$started" \
 			sh test/unit.sh build/asan "$name"
 	done
+fi
+
+# --- and on a PostgreSQL with assertions ------------------------------------------
+# From here on, PostgreSQL is the one with assertions.  It gets a place that the server's
+# user may enter.
+use_assertions()
+{
+	say "PostgreSQL with assertions"
+	sh test/cassert.sh >"$logs/cassert.log" 2>&1
+	status=$?
+	sed '$d' "$logs/cassert.log"
+	if [ $status -ne 0 ]; then
+		tail -n 1 "$logs/cassert.log"
+		fail "building PostgreSQL with assertions"
+		return 1
+	fi
+	cp -R "$(tail -n 1 "$logs/cassert.log")" "$tmp/pg" || return 1
+	pgtap_files=$("$PG_CONFIG" --sharedir)/extension
+	PG_CONFIG=$tmp/pg/bin/pg_config
+	export PG_CONFIG
+	bindir=$("$PG_CONFIG" --bindir)
+	cp "$pgtap_files"/pgtap* "$("$PG_CONFIG" --sharedir)/extension/"
+	find_pgxs
+	build_dir=build/assertions
+	build all "the modules, for that"
+}
+
+start_pass()					# name
+{
+	pass=$1
+	server=$tmp/$1
+	work=$server/work
+	mkdir -p "$work"
+}
+
+discard_caches()
+{
+	begin_server <<CONF || return
+debug_discard_caches = 1
+CONF
+	regress schedule_caches 1800
+	end_server
+}
+
+if [ $all = yes ] && { wanted assertions || wanted caches; } && use_assertions; then
+	if wanted assertions; then
+		start_pass assertions
+		all_server_steps
+	fi
+	if wanted caches; then
+		start_pass caches
+		discard_caches
+	fi
 fi
 
 say "$(($(date +%s) - started)) seconds"

@@ -80,12 +80,15 @@ as_user()
 }
 
 # --- building and installing ----------------------------------------------------
+# Where make puts what it builds: another server wants another folder.
+build_dir=build
+
 # Both print the end of make's output only when it fails.
 
 build_target()					# target of the Makefile
 {
 	build_log=$(mktemp) || return 1
-	if make -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" "$1" >"$build_log" 2>&1 </dev/null; then
+	if make -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$build_dir" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" "$1" >"$build_log" 2>&1 </dev/null; then
 		rm -f "$build_log"
 		return 0
 	fi
@@ -102,8 +105,8 @@ install_extension()
 	libdir=$("$PG_CONFIG" --pkglibdir)
 	extdir=$("$PG_CONFIG" --sharedir)/extension
 	same=yes
-	for file in build/widecol.so build/widecol_engine.so; do
-		cmp -s "$top/$file" "$libdir/$(basename $file)" || same=no
+	for file in widecol.so widecol_engine.so; do
+		cmp -s "$top/$build_dir/$file" "$libdir/$file" || same=no
 	done
 	for file in widecol.control widecol--1.0.sql; do
 		cmp -s "$top/$file" "$extdir/$file" || same=no
@@ -120,7 +123,7 @@ install_extension()
 		say "no permission to write $libdir and $extdir: run this as root, or have make install run by who may"
 		return 1
 	fi
-	sudo make -C "$top" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >/dev/null </dev/null
+	sudo make -C "$top" BUILD="$build_dir" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >/dev/null </dev/null
 }
 
 # --- a private cluster: data in DIR/data, socket in DIR, log in DIR/server.log ------
