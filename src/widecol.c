@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 
 #include "channel/shmem.h"
+#include "client/client.h"
 #include "client/settings.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/unique.h"
@@ -165,6 +166,7 @@ _PG_init(void)
 		prev_shmem_startup_hook = shmem_startup_hook;
 		shmem_startup_hook = startup_shmem;
 		wc_worker_register();
+		wc_client_follow_transactions();
 	}
 	wc_ddl_hook_install();
 	wc_unique_hook_install();

@@ -30,6 +30,10 @@ extern void wc_raise(const WcError *err) pg_attribute_noreturn();
  * shared_preload_libraries.  Sends nothing to the engine. */
 extern void wc_client_require_preload(void);
 
+/* Follows (sub)transactions from now on; by _PG_init, while the postmaster loads its
+ * libraries (in a session that loads this one by itself no stored table can be used). */
+extern void wc_client_follow_transactions(void);
+
 /* --- tables ---------------------------------------------------------------*/
 
 /*

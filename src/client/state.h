@@ -7,7 +7,7 @@
 
 #include "client/driver.h"
 
-/* xact.c: connects, and follows (sub)transactions from now on. */
+/* xact.c: connects. */
 extern void wc_xact_join(void);
 
 /* snapshot.c: the driver's number for it, 0 for the newest state. */

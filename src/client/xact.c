@@ -23,7 +23,6 @@ typedef struct Savepoint
 	WcBatchMark mark;
 } Savepoint;
 
-static bool registered;
 static Savepoint *savepoints;	/* in TopMemoryContext */
 static int	nsavepoints;
 static int	savepoints_cap;
@@ -124,7 +123,6 @@ begin_savepoint(void)
 	wc_batch_mark(&sp->mark);
 }
 
-/* One that began before we followed began before anything was written. */
 static void
 end_savepoint(bool commit)
 {
@@ -162,15 +160,21 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 	}
 }
 
+/*
+ * PostgreSQL calls what was registered last first.  Registered while the postmaster
+ * loads its libraries, PRE_COMMIT is called behind those of all that register in a
+ * session (postgres_fdw, say): when one of them fails, nothing has been applied yet.
+ */
+void
+wc_client_follow_transactions(void)
+{
+	RegisterXactCallback(on_xact, NULL);
+	RegisterSubXactCallback(on_subxact, NULL);
+}
+
 void
 wc_xact_join(void)
 {
-	if (!registered)
-	{
-		wc_client_require_preload();
-		RegisterXactCallback(on_xact, NULL);
-		RegisterSubXactCallback(on_subxact, NULL);
-		registered = true;
-	}
+	wc_client_require_preload();
 	wc_driver()->connect();
 }
