@@ -50,6 +50,15 @@
 #define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
+/* --- processes ------------------------------------------------------------- */
+
+/* The process by the number that names it in a virtual transaction id; NULL: none. */
+#if PG_VERSION_NUM >= 170000
+#define wc_proc_of_backend(number) ProcNumberGetProc((ProcNumber) (number))
+#else
+#define wc_proc_of_backend(number) BackendIdGetProc((int) (number))
+#endif
+
 /* --- planning -------------------------------------------------------------- */
 
 #if PG_VERSION_NUM >= 160000

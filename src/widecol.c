@@ -167,6 +167,7 @@ _PG_init(void)
 		shmem_startup_hook = startup_shmem;
 		wc_worker_register();
 		wc_client_follow_transactions();
+		wc_client_follow_statements();
 	}
 	wc_ddl_hook_install();
 	wc_unique_hook_install();

@@ -30,9 +30,10 @@ extern void wc_raise(const WcError *err) pg_attribute_noreturn();
  * shared_preload_libraries.  Sends nothing to the engine. */
 extern void wc_client_require_preload(void);
 
-/* Follows (sub)transactions from now on; by _PG_init, while the postmaster loads its
+/* Follow (sub)transactions and statements from now on; by _PG_init, while the postmaster loads its
  * libraries (in a session that loads this one by itself no stored table can be used). */
 extern void wc_client_follow_transactions(void);
+extern void wc_client_follow_statements(void);
 
 /* --- tables ---------------------------------------------------------------*/
 
@@ -83,21 +84,18 @@ extern void wc_client_lock_table(const char *name, LOCKMODE mode);
 typedef struct WcClientScan WcClientScan;
 
 /*
- * A reference to the engine's snapshot that stands for a PostgreSQL snapshot.
- * All scans of a statement share one; a scan node holds its reference from its
- * first use until it ends, so that rescans see the same.  Under REPEATABLE READ
- * and above there is one a transaction.  Dropped by itself at the end of the
- * (sub)transaction.  snapshot NULL: the newest state, at each scan anew.
+ * The engine's snapshot that stands for a PostgreSQL snapshot.  All scans of a statement,
+ * and of the functions that read by its snapshot, share one, from whichever comes first
+ * on; under REPEATABLE READ and above there is one a transaction.  It is there as long
+ * as anybody has PostgreSQL's snapshot registered or active, and goes by itself.
+ * snapshot NULL: the newest state, at each scan anew.
+ *
+ * It shows the state at the moment of this call, unless a commit is being written just
+ * now: then that of the first scan, or of wc_client_snapshot_take, which makes the engine
+ * take it, with a round trip.
  */
 typedef struct WcClientSnapshot WcClientSnapshot;
 extern WcClientSnapshot *wc_client_snapshot(Snapshot snapshot);
-extern void wc_client_snapshot_release(WcClientSnapshot *snapshot);
-
-/*
- * The engine takes a snapshot with the first scan that is opened at it.  This
- * makes it take it now, with a round trip: for a cursor, which may be read long
- * after it was opened.
- */
 extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
 
 /*

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
@@ -566,10 +565,6 @@ wc_connection_open(void)
 		return;
 	wc_client_require_preload();
 	wc_connection_close();		/* what is left of one whose engine is gone */
-	if (IsParallelWorker())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("stored tables cannot be used in a parallel worker")));
 
 	shmem = wc_shmem();
 	slot = wc_shmem_my_slot(shmem);

@@ -105,7 +105,24 @@ typedef struct WcDriver
 	/* How many scans the other side holds something for; never fails. */
 	uint32		(*scans_open) (void);
 
-	/* Takes the snapshot of a number now, unless it is there; a round trip. */
+	/*
+	 * Makes a new number stand for the state that is now, if that can be had without
+	 * asking the other side, or it does already; needs no connection.  wait: not only
+	 * if that can be had at once (interruptible; else it never fails).  False: it is
+	 * taken by snapshot_take, or when the first scan at it is opened.
+	 */
+	bool		(*snapshot_enter) (uint64 snapshot, bool wait);
+
+	/*
+	 * Other processes' snapshots may stand for the same state as one that was entered,
+	 * by a mark (not 0), as long as it is held: snapshot_enter_marked makes a new number
+	 * one of the snapshot that the process has marked so.  Never fail; false: it was
+	 * not entered; there is none of that mark.
+	 */
+	bool		(*snapshot_mark) (uint64 snapshot, uint64 mark);
+	bool		(*snapshot_enter_marked) (uint64 snapshot, uint32 process, uint64 mark);
+
+	/* Takes the snapshot of a number now, unless it is there; perhaps a round trip. */
 	void		(*snapshot_take) (uint64 snapshot);
 
 	/* Forgets a snapshot number; never fails. */

@@ -1,5 +1,5 @@
 /*
- * client/gets.c: a session's place among the readers of shared answers.
+ * client/gets.c: a session's places among the readers of shared answers.
  */
 #include "postgres.h"
 
@@ -7,10 +7,14 @@
 #include "channel/shmem.h"
 #include "client/gets.h"
 
-static WcGetCache *cache;		/* of the snapshot */
-static uint32 reader;
-static uint64 of_epoch;			/* the snapshot's number; 0: none is of an epoch */
-static uint64 epoch;			/* its epoch */
+typedef struct Place
+{
+	uint64		snapshot;		/* its number; 0: the place is free */
+	uint64		epoch;
+} Place;
+
+static Place places[WC_GETCACHE_PLACES];
+static int	ntaken;
 
 bool
 wc_gets_may_share(const WcDriverOpen *open)
@@ -23,44 +27,99 @@ wc_gets_may_share(const WcDriverOpen *open)
 		!scan->raw && !scan->measured;
 }
 
+/* The snapshot's place; of 0: a free one.  -1: there is none. */
+static int
+find(uint64 snapshot)
+{
+	for (int i = 0; i < WC_GETCACHE_PLACES; i++)
+	{
+		if (places[i].snapshot == snapshot)
+			return i;
+	}
+	return -1;
+}
+
 uint64
 wc_gets_epoch(uint64 snapshot)
 {
-	return snapshot != 0 && snapshot == of_epoch ? epoch : 0;
+	int			i = snapshot != 0 && ntaken > 0 ? find(snapshot) : -1;
+
+	return i < 0 ? 0 : places[i].epoch;
+}
+
+static bool
+take(int i, uint64 snapshot, uint64 epoch)
+{
+	if (epoch == 0)
+		return false;
+	places[i] = (Place) {snapshot, epoch};
+	ntaken++;
+	return true;
 }
 
 bool
 wc_gets_enter(uint64 snapshot)
 {
-	if (of_epoch == 0)
-	{
-		cache = wc_shmem_getcache();
-		reader = wc_shmem_my_process();
-		epoch = wc_getcache_enter(cache, reader);
-		if (epoch != 0)
-			of_epoch = snapshot;
-	}
-	return of_epoch == snapshot;
+	int			i = find(0);
+
+	return i >= 0 && take(i, snapshot, wc_getcache_enter(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i));
+}
+
+bool
+wc_gets_full(void)
+{
+	return ntaken == WC_GETCACHE_PLACES;
+}
+
+bool
+wc_gets_mark(uint64 snapshot, uint64 mark)
+{
+	int			i = find(snapshot);
+
+	if (i >= 0)
+		wc_getcache_mark(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, mark);
+	return i >= 0;
+}
+
+bool
+wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark)
+{
+	int			i = find(0);
+
+	return i >= 0 && take(i, snapshot,
+						  wc_getcache_enter_marked(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, process, mark));
 }
 
 WcGetFound
 wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block)
 {
-	return wc_getcache_find(cache, epoch, open->scan->table_id, open->scan->ranges[0].start, get,
-							wc_clock_wall_us(), block);
+	return wc_getcache_find(wc_shmem_getcache(), wc_gets_epoch(open->snapshot), open->scan->table_id,
+							open->scan->ranges[0].start, get, wc_clock_wall_us(), block);
 }
 
-bool
-wc_gets_in_use(void)
+static void
+leave(int i)
 {
-	return of_epoch != 0;
+	wc_getcache_leave(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i);
+	places[i].snapshot = 0;
+	ntaken--;
 }
 
 void
-wc_gets_leave(void)
+wc_gets_leave(uint64 snapshot)
 {
-	if (of_epoch == 0)
-		return;
-	of_epoch = 0;
-	wc_getcache_leave(cache, reader);
+	int			i = ntaken > 0 ? find(snapshot) : -1;
+
+	if (i >= 0)
+		leave(i);
+}
+
+void
+wc_gets_leave_all(void)
+{
+	for (int i = 0; ntaken > 0 && i < WC_GETCACHE_PLACES; i++)
+	{
+		if (places[i].snapshot != 0)
+			leave(i);
+	}
 }

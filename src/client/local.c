@@ -18,6 +18,9 @@
 /* Buffers kept for the scans to come. */
 #define SPARE_BUFFERS 4
 
+/* Between two looks whether a commit has been written. */
+#define COMMIT_WAIT_US 50
+
 /* A scan of no more rows than this, by their keys or by its limit, is brief. */
 #define BRIEF_LOOKUPS 8
 #define BRIEF_ROWS 100
@@ -363,7 +366,7 @@ is_brief(const WcDriverOpen *open)
 		(open->rows_hint > 0 && open->rows_hint <= BRIEF_ROWS && open->scan->filter == NULL && open->scan->row_offset == 0);
 }
 
-static bool engine_knows(uint64 snapshot);
+static bool local_snapshot_enter(uint64 number, bool wait);
 static void note_snapshot(uint64 number);
 
 /* If the answer is in shared memory, it is as if it had come from the engine. */
@@ -373,8 +376,7 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	static WcBuf get = WC_BUF_INIT;
 	WcGetFound	found = WC_GET_ABSENT;
 
-	if (!wc_gets_may_share(open) ||
-		(wc_gets_epoch(open->snapshot) == 0 && (engine_knows(open->snapshot) || !wc_gets_enter(open->snapshot))))
+	if (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0)
 		return WC_GET_ABSENT;
 	wc_buf_reset(&get, WC_FRAME_KEEP);
 	wc_scan_encode(&get, open->scan);
@@ -398,6 +400,8 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	WcGetFound	found;
 
 	memset(scan, 0, sizeof(*scan));
+	if (open->snapshot != 0)
+		(void) local_snapshot_enter(open->snapshot, false);
 	found = find_answer(scan, open);
 	if (found == WC_GET_FOUND)
 		return;
@@ -639,13 +643,32 @@ note_snapshot(uint64 number)
 	known_snapshots[nsnapshots++] = number;
 }
 
+static bool
+local_snapshot_enter(uint64 number, bool wait)
+{
+	while (wc_gets_epoch(number) == 0)
+	{
+		if (engine_knows(number) || atomic_load(&wc_shmem()->state) != WC_ENGINE_READY)
+			return false;
+		if (wc_gets_enter(number))
+			return true;
+		if (!wait || wc_gets_full())
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(COMMIT_WAIT_US);
+	}
+	return true;
+}
+
 static void
 local_snapshot_take(uint64 number)
 {
 	uint64_t	n = number;
 
-	if (wc_gets_epoch(number) != 0)
+	if (local_snapshot_enter(number, false))
 		return;					/* being in its epoch keeps it */
+	if (engine_knows(number))
+		return;
 	note_snapshot(number);
 	wc_message_numbers_encode(begin_request(), &n, 1);
 	in_use = true;
@@ -655,8 +678,7 @@ local_snapshot_take(uint64 number)
 static void
 local_snapshot_release(uint64 number)
 {
-	if (wc_gets_epoch(number) != 0)
-		wc_gets_leave();
+	wc_gets_leave(number);
 	for (int i = nsnapshots; i > 0; i--)
 	{
 		if (known_snapshots[i - 1] != number)
@@ -672,7 +694,7 @@ local_snapshot_release(uint64 number)
 
 /* --- the transaction -------------------------------------------------------*/
 
-static void forget_transaction(void);
+static void forget_requests(void);
 
 /*
  * Does the transaction need something that only the engine had which it was connected
@@ -685,6 +707,7 @@ needs_same_engine(void)
 	return !dlist_is_empty(&scans) || nsnapshots > 0 || has_batch || has_locks || has_ids || wc_gets_in_use();
 }
 
+/* Epochs that were entered before stay: the engine says if one is not there any more. */
 static void
 local_connect(void)
 {
@@ -693,7 +716,7 @@ local_connect(void)
 	if (needs_same_engine())
 		wc_connection_raise_lost();
 	wc_connection_set_stray(stray);
-	forget_transaction();
+	forget_requests();
 	wc_connection_open();
 }
 
@@ -752,9 +775,9 @@ local_rollback_to(uint64 nops)
 	send_deferred(true);
 }
 
-/* The transaction has nothing in the engine any more. */
+/* The engine has nothing of the transaction any more. */
 static void
-forget_transaction(void)
+forget_requests(void)
 {
 	while (!dlist_is_empty(&scans))
 	{
@@ -765,12 +788,18 @@ forget_transaction(void)
 		give_buffer(&scan->stash);
 		scan->stashed = false;
 	}
-	wc_gets_leave();
 	nsnapshots = 0;
 	unwanted = 0;
 	forget_deferred();
 	in_use = false;
 	has_locks = has_batch = has_ids = false;
+}
+
+static void
+forget_transaction(void)
+{
+	wc_gets_leave_all();
+	forget_requests();
 }
 
 static uint64
@@ -826,7 +855,7 @@ local_commit(uint64 xid, bool sync)
 static void
 local_abort(void)
 {
-	wc_gets_leave();
+	wc_gets_leave_all();
 	if (!in_use)
 		return;
 	wc_connection_abandon();
@@ -851,7 +880,7 @@ local_drop_database(Oid database)
 static void
 local_finish(void)
 {
-	wc_gets_leave();
+	wc_gets_leave_all();
 	if (!in_use)
 		return;
 
@@ -900,6 +929,9 @@ const WcDriver wc_local_driver = {
 	.scans_open = local_scans_open,
 	.scan_stats = local_scan_stats,
 	.scan_close = local_scan_close,
+	.snapshot_enter = local_snapshot_enter,
+	.snapshot_mark = wc_gets_mark,
+	.snapshot_enter_marked = wc_gets_enter_marked,
 	.snapshot_take = local_snapshot_take,
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,

@@ -2,21 +2,27 @@
  * client/snapshot.c: which of the engine's snapshots stands for a PostgreSQL
  * snapshot.
  *
- * The engine's snapshot is taken when the first scan that names its number is
- * opened (for a cursor: with the cursor; or it is that of the epoch which such a scan
- * has entered, gets.c), so after PostgreSQL's: what that shows as committed is in it.
- * Under READ COMMITTED a number belongs to one snapshot of the executor, told by
- * its address.  That is registered here as well, so that no other snapshot gets the
- * address while the number lives.  Above, one number serves the whole transaction.
+ * Under READ COMMITTED an engine's snapshot, by its number, belongs to one PostgreSQL
+ * snapshot, told by its address: that of a statement, which its functions read by as
+ * well unless they are volatile, or of a cursor.  Who may come again with it is
+ * PostgreSQL's to know: everybody who has it registered or active.  It is registered
+ * here as well, so that no other gets the address.  Above, one number serves the
+ * whole transaction.
  *
- * A subtransaction that aborts ends scan nodes without a word: how many references
- * are left is not known any more, and a cursor from outside may still hold some.
- * From then on PostgreSQL's own count decides: when nobody else has the snapshot
- * registered or active, nobody can use ours.
+ * When the last query that has a PostgreSQL snapshot registered ends (statement.c tells),
+ * so does the registration here: PostgreSQL may change the snapshot's command id next.
+ * If it is active still (a rule's queries, the statements of an SQL function and the
+ * calls in an expression of PL/pgSQL follow each other with one snapshot), the engine's
+ * lingers: it is found again by a tag in PostgreSQL's.  Only the last one does, so that
+ * they do not add up, and only while a statement runs.
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "common/hashfn.h"
+#include "storage/proc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
@@ -27,16 +33,18 @@ struct WcClientSnapshot
 {
 	WcClientSnapshot *next;
 	uint64		number;
-	Snapshot	key;			/* registered; NULL: the transaction's */
-	int			refs;			/* given and not given back; too many when doubtful */
-	bool		doubtful;		/* a subtransaction has aborted: refs may be too many */
-	bool		taken;			/* known to be there in the engine */
+	Snapshot	key;			/* NULL: whole, or exported and its query has ended */
+	bool		whole;			/* it is the transaction's */
+	bool		exported;		/* kept to the end of the transaction, for others */
+	bool		taken;			/* known to stand for a state */
 };
 
 static WcClientSnapshot newest; /* number 0; shared, never freed */
 static WcClientSnapshot *snapshots; /* in TopTransactionContext */
-static bool any_doubtful;
+static WcClientSnapshot *lingering; /* not among them; its key is not registered */
 static uint64 last_number;
+static bool import_failed;		/* the transaction's is one that nobody can give us */
+static uint64 leaders_mark;		/* in a parallel worker: of the query's snapshot */
 
 uint64
 wc_snapshot_number(const WcClientSnapshot *snapshot)
@@ -44,69 +52,241 @@ wc_snapshot_number(const WcClientSnapshot *snapshot)
 	return snapshot->number;
 }
 
-static void
-drop(WcClientSnapshot *s)
+bool
+wc_snapshots_any(void)
 {
-	WcClientSnapshot **link = &snapshots;
+	return snapshots != NULL || lingering != NULL;
+}
 
-	while (*link != s)
-		link = &(*link)->next;
-	*link = s->next;
+/* --- giving up ---------------------------------------------------------------*/
+
+static void
+drop_lingering(void)
+{
+	WcClientSnapshot *s = lingering;
+
+	if (s == NULL)
+		return;
+	lingering = NULL;
 	wc_driver()->snapshot_release(s->number);
-	if (s->key != NULL)
-		UnregisterSnapshotFromOwner(s->key, TopTransactionResourceOwner);
 	pfree(s);
 }
 
-/* Not in the abort itself: only after it has PostgreSQL let go of what was the
- * subtransaction's. */
+/* From now on it is found by the tag that CopySnapshot copies, and that PostgreSQL
+ * uses for dirty snapshots only. */
 static void
-drop_dead(void)
+linger(WcClientSnapshot *s)
 {
-	WcClientSnapshot *s = snapshots;
+	drop_lingering();
+	s->key->speculativeToken = (uint32) s->number;
+	lingering = s;
+}
 
-	any_doubtful = false;
-	while (s)
+/* Nobody has the snapshot registered any more.  The entry goes off the list; it lingers
+ * if the snapshot is active and that is wanted. */
+static void
+give_up(WcClientSnapshot **link, bool may_linger)
+{
+	WcClientSnapshot *s = *link;
+	Snapshot	key = s->key;
+
+	if (s->exported)
+		s->key = NULL;
+	else
 	{
-		WcClientSnapshot *next = s->next;
-
-		if (s->doubtful && s->key->regd_count == 1 && s->key->active_count == 0)
-			drop(s);
-		else if (s->doubtful)
-			any_doubtful = true;
-		s = next;
+		*link = s->next;
+		if (may_linger && key->active_count > 0)
+			linger(s);
+		else
+		{
+			wc_driver()->snapshot_release(s->number);
+			pfree(s);
+		}
 	}
+	UnregisterSnapshotFromOwner(key, TopTransactionResourceOwner);
+}
+
+static bool
+is_unused(const WcClientSnapshot *s)
+{
+	return s->key != NULL && s->key->regd_count == 1 && s->key->active_count == 0;
+}
+
+/* Gives up what nobody can come with any more. */
+static void
+give_up_dead(void)
+{
+	WcClientSnapshot **link = &snapshots;
+
+	while (*link != NULL)
+	{
+		WcClientSnapshot *s = *link;
+
+		if (is_unused(s))
+			give_up(link, false);
+		if (*link == s)
+			link = &s->next;
+	}
+}
+
+void
+wc_snapshots_query_end(Snapshot snapshot, bool top)
+{
+	WcClientSnapshot **link = &snapshots;
+
+	while (*link != NULL)
+	{
+		WcClientSnapshot *s = *link;
+
+		/* the query's own registration is still there */
+		if (s->key != NULL && s->key->regd_count == (s->key == snapshot ? 2 : 1) &&
+			(top || s->key == snapshot || s->key->active_count == 0))
+			give_up(link, !top);
+		if (*link == s)
+			link = &s->next;
+	}
+	if (top)
+		drop_lingering();
+}
+
+void
+wc_snapshots_subxact_start(void)
+{
+	give_up_dead();
+}
+
+void
+wc_snapshots_subxact_abort(void)
+{
+	drop_lingering();
+}
+
+void
+wc_snapshots_forget(void)
+{
+	/* The driver forgets them with the transaction, and so does their memory. */
+	for (WcClientSnapshot *s = snapshots; s; s = s->next)
+	{
+		if (s->key != NULL)
+			UnregisterSnapshotFromOwner(s->key, TopTransactionResourceOwner);
+	}
+	snapshots = NULL;
+	lingering = NULL;
+	import_failed = false;
+}
+
+/* --- finding -----------------------------------------------------------------*/
+
+static void
+keep(WcClientSnapshot *s, Snapshot key)
+{
+	s->key = key;
+	s->next = snapshots;
+	snapshots = s;
+}
+
+static WcClientSnapshot *
+find(Snapshot snapshot, bool whole)
+{
+	for (WcClientSnapshot *s = snapshots; s; s = s->next)
+	{
+		if (whole ? s->whole : s->key == snapshot)
+			return s;
+	}
+	if (whole || lingering == NULL || lingering->key != snapshot ||
+		snapshot->speculativeToken != (uint32) lingering->number)
+		return NULL;
+	keep(lingering, RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
+	lingering = NULL;
+	return snapshots;
+}
+
+/*
+ * Two snapshots that show the same have the same mark, in whichever process: what is in
+ * progress, and up to where.  A process does not find itself in its own snapshot, but is
+ * in the one that it exports.
+ */
+static uint64
+mark_of(Snapshot snapshot)
+{
+	TransactionId own = GetTopTransactionIdIfAny();
+	uint64		mark = hash_combine64(hash_bytes_uint32_extended(snapshot->xmin, 0), hash_bytes_uint32_extended(snapshot->xmax, 0));
+	uint64		sum = 0;
+
+	for (uint32 i = 0; i < snapshot->xcnt; i++)
+	{
+		sum += hash_bytes_uint32_extended(snapshot->xip[i], 0);
+		if (snapshot->xip[i] == own)
+			own = InvalidTransactionId;
+	}
+	if (TransactionIdIsValid(own) && TransactionIdPrecedes(own, snapshot->xmax))
+		sum += hash_bytes_uint32_extended(own, 0);
+	if (snapshot->takenDuringRecovery)
+	{
+		for (int32 i = 0; i < snapshot->subxcnt; i++)
+			sum += hash_bytes_uint32_extended(snapshot->subxip[i], 0);
+	}
+	mark = hash_combine64(mark, sum);
+	return mark != 0 ? mark : 1;
+}
+
+/* A parallel worker reads by what its leader reads by; false: the snapshot is the worker's
+ * own, that of a volatile function. */
+static bool
+enter_leaders(uint64 number, Snapshot snapshot)
+{
+	uint64		mark = mark_of(snapshot);
+
+	if (wc_driver()->snapshot_enter_marked(number, (uint32) (MyProc->lockGroupLeader - ProcGlobal->allProcs), mark))
+		return true;
+	if (mark == leaders_mark || IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("stored tables cannot be read in this parallel worker"),
+				 errdetail("The leader of the query has no snapshot of them to share: the engine was not ready, or too many are in use."),
+				 errhint("Run the query without parallel workers: SET max_parallel_workers_per_gather = 0.")));
+	return false;
+}
+
+static WcClientSnapshot *
+make(Snapshot snapshot, bool whole)
+{
+	WcClientSnapshot *s;
+
+	if ((uint32) ++last_number == 0)
+		last_number++;			/* which is no tag */
+	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
+	s->number = last_number;
+	s->whole = whole;
+	s->taken = (IsParallelWorker() && enter_leaders(s->number, snapshot)) || wc_driver()->snapshot_enter(s->number, false);
+	keep(s, whole ? NULL : RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
+	return s;
+}
+
+static WcClientSnapshot *
+find_or_make(Snapshot snapshot)
+{
+	bool		whole = IsolationUsesXactSnapshot();
+	WcClientSnapshot *s;
+
+	if (snapshots != NULL)
+		give_up_dead();
+	s = find(snapshot, whole);
+	return s != NULL ? s : make(snapshot, whole);
 }
 
 WcClientSnapshot *
 wc_client_snapshot(Snapshot snapshot)
 {
-	bool		whole = IsolationUsesXactSnapshot();
-	Snapshot	key = whole ? NULL : snapshot;
-	WcClientSnapshot *s;
-
 	if (snapshot == NULL)
 		return &newest;
 	wc_xact_join();
-	if (any_doubtful)
-		drop_dead();
-	for (s = snapshots; s; s = s->next)
-	{
-		if (s->key == key)
-		{
-			s->refs++;
-			return s;
-		}
-	}
-	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
-	if (!whole)
-		s->key = RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner);
-	s->number = ++last_number;
-	/* the transaction itself keeps its own */
-	s->refs = whole ? 2 : 1;
-	s->next = snapshots;
-	snapshots = s;
-	return s;
+	if (import_failed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("stored tables cannot be read by the imported snapshot"),
+				 errdetail("The transaction that exported it has no snapshot of them to share: the engine was not ready, or too many are in use.")));
+	return find_or_make(snapshot);
 }
 
 void
@@ -118,34 +298,56 @@ wc_client_snapshot_take(WcClientSnapshot *snapshot)
 	snapshot->taken = true;
 }
 
-void
-wc_client_snapshot_release(WcClientSnapshot *snapshot)
+/* --- for statement.c -----------------------------------------------------------*/
+
+/* Enters without a connection; waits for a commit that is being written. */
+static WcClientSnapshot *
+enter(Snapshot snapshot)
 {
-	if (snapshot != &newest && --snapshot->refs == 0)
-		drop(snapshot);
+	WcClientSnapshot *s = find_or_make(snapshot);
+
+	s->taken = s->taken || wc_driver()->snapshot_enter(s->number, true);
+	return s;
+}
+
+bool
+wc_snapshot_of_transaction_taken(void)
+{
+	WcClientSnapshot *s = find(NULL, true);
+
+	return import_failed || (s != NULL && s->taken);
 }
 
 void
-wc_snapshots_subxact_end(SubTransactionId subid, SubTransactionId parent, bool commit)
+wc_snapshot_enter(Snapshot snapshot)
 {
-	if (commit)
-		return;
-	for (WcClientSnapshot *s = snapshots; s; s = s->next)
-	{
-		if (s->key != NULL)
-			any_doubtful = s->doubtful = true;
-	}
+	(void) enter(snapshot);
 }
 
 void
-wc_snapshots_forget(void)
+wc_snapshot_share(Snapshot snapshot, bool exported)
 {
-	/* The engine forgets them with the transaction, and so does their memory. */
-	for (WcClientSnapshot *s = snapshots; s; s = s->next)
-	{
-		if (s->key != NULL)
-			UnregisterSnapshotFromOwner(s->key, TopTransactionResourceOwner);
-	}
-	snapshots = NULL;
-	any_doubtful = false;
+	WcClientSnapshot *s = enter(snapshot);
+
+	s->exported |= exported;
+	(void) wc_driver()->snapshot_mark(s->number, mark_of(snapshot));
+}
+
+void
+wc_snapshot_import(Snapshot snapshot, uint32 process)
+{
+	WcClientSnapshot *s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
+
+	s->number = ++last_number;
+	s->whole = true;
+	s->taken = wc_driver()->snapshot_enter_marked(s->number, process, mark_of(snapshot));
+	import_failed = !s->taken;
+	keep(s, NULL);
+}
+
+void
+wc_snapshot_of_leader(Snapshot snapshot)
+{
+	if (leaders_mark == 0)
+		leaders_mark = mark_of(snapshot);
 }

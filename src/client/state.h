@@ -12,8 +12,29 @@ extern void wc_xact_join(void);
 
 /* snapshot.c: the driver's number for it, 0 for the newest state. */
 extern uint64 wc_snapshot_number(const WcClientSnapshot *snapshot);
-extern void wc_snapshots_subxact_end(SubTransactionId subid, SubTransactionId parent, bool commit);
+
+/* A query that read by this PostgreSQL snapshot (NULL: a utility statement) has ended;
+ * its descriptor still has it registered.  top: and so has the client's statement. */
+extern bool wc_snapshots_any(void);
+extern void wc_snapshots_query_end(Snapshot snapshot, bool top);
+extern void wc_snapshots_subxact_start(void);
+extern void wc_snapshots_subxact_abort(void);
 extern void wc_snapshots_forget(void);	/* end of the transaction */
+
+/* Has the transaction (REPEATABLE READ or above) its snapshot? */
+extern bool wc_snapshot_of_transaction_taken(void);
+
+/*
+ * Without a connection; an engine that is not ready means that there is none:
+ * takes the engine's snapshot for PostgreSQL's; and lets others find it, workers of the
+ * query, or who imports what this transaction exports; takes what another process has
+ * exported for this transaction's, which has just imported it; says what the leader of
+ * this parallel worker reads by.
+ */
+extern void wc_snapshot_enter(Snapshot snapshot);
+extern void wc_snapshot_share(Snapshot snapshot, bool exported);
+extern void wc_snapshot_import(Snapshot snapshot, uint32 process);
+extern void wc_snapshot_of_leader(Snapshot snapshot);
 
 /* mutator.c: the batch.  A mark is a place in it that it can be cut back to. */
 typedef struct WcBatchMark

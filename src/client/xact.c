@@ -89,19 +89,19 @@ on_xact(XactEvent event, void *arg)
 			end_of_transaction();
 			break;
 		case XACT_EVENT_PREPARE:
+		case XACT_EVENT_PARALLEL_COMMIT:
 			wc_driver()->finish();
 			end_of_transaction();
 			break;
 		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_ABORT:
 			if (!wc_batch_empty())
 				wc_catalog_changed();
 			wc_driver()->abort();
 			end_of_transaction();
 			break;
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
-		case XACT_EVENT_PARALLEL_COMMIT:
-		case XACT_EVENT_PARALLEL_ABORT:
-			break;				/* workers have no part in it */
+			break;				/* workers write nothing */
 	}
 }
 
@@ -145,15 +145,15 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 	switch (event)
 	{
 		case SUBXACT_EVENT_START_SUB:
+			wc_snapshots_subxact_start();
 			begin_savepoint();
 			break;
 		case SUBXACT_EVENT_COMMIT_SUB:
 			end_savepoint(true);
-			wc_snapshots_subxact_end(subid, parent, true);
 			break;
 		case SUBXACT_EVENT_ABORT_SUB:
 			end_savepoint(false);
-			wc_snapshots_subxact_end(subid, parent, false);
+			wc_snapshots_subxact_abort();
 			break;
 		case SUBXACT_EVENT_PRE_COMMIT_SUB:
 			break;

@@ -23,7 +23,7 @@ struct WcEpochs
 	 * Behind the engine's write_mutex, in front of its snapshots_mutex. */
 	pthread_mutex_t mutex;
 	Kept	   *kept;
-	uint64_t   *read;			/* room for the epochs of all readers */
+	uint64_t   *read;			/* room for the epochs of all readers' places */
 };
 
 static int
@@ -121,7 +121,7 @@ wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError
 
 	*epochs = NULL;
 	if (e != NULL)
-		e->read = malloc(wc_getcache_readers(cache) * sizeof(*e->read));
+		e->read = malloc(wc_getcache_places(cache) * sizeof(*e->read));
 	if (e == NULL || e->read == NULL)
 	{
 		free(e);
@@ -173,9 +173,13 @@ wc_epochs_snapshot(WcEpochs *e, uint64_t epoch, WcSnapshot **snapshot, WcError *
 			wc_snapshot_share(e->engine, *snapshot);
 	}
 	pthread_mutex_unlock(&e->mutex);
-	if (*snapshot == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for the snapshot of epoch %" PRIu64, epoch);
-	return WC_OK;
+	if (*snapshot != NULL)
+		return WC_OK;
+	wc_error(err, WC_CONFLICT, "the snapshot of stored tables that the transaction reads by is gone");
+	wc_error_detail(err, "The engine was started anew since, or it had no memory left when it was to keep epoch %" PRIu64 ".",
+					epoch);
+	wc_error_hint(err, "Run the transaction again.");
+	return err->status;
 }
 
 bool

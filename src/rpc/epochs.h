@@ -20,7 +20,8 @@ extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs *
 /* When no commit can come any more.  NULL is allowed. */
 extern void wc_epochs_free(WcEpochs *epochs);
 
-/* A reference to the snapshot of an epoch that the caller's backend is in. */
+/* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT:
+ * it is not there (any more). */
 extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
 
 /* Releases those that nobody is in any more, as each commit does; they would hinder

@@ -75,7 +75,6 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 		WcCurrentCell before;
 
 		read_cell(&one, then, &before);
-		wc_client_snapshot_release(then);
 		if (!same_cell(&before, current))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

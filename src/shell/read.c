@@ -158,7 +158,6 @@ return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
 	}
 	MemoryContextSwitchTo(old);
 	wc_client_scan_close(rows);
-	wc_client_snapshot_release(at);
 	MemoryContextDelete(per_row);
 }
 

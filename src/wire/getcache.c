@@ -53,7 +53,8 @@ typedef _Atomic uint64_t Word;
 
 typedef struct Reader
 {
-	_Alignas(64) _Atomic uint64_t epoch;	/* 0: in none */
+	_Alignas(64) _Atomic uint64_t epochs[WC_GETCACHE_PLACES];	/* 0: the place is free */
+	_Atomic uint64_t marks[WC_GETCACHE_PLACES]; /* 0: nobody else enters this epoch */
 } Reader;
 
 struct WcGetCache
@@ -233,25 +234,59 @@ bytes_are(const Word *at, WcSlice s)
 /* --- readers ----------------------------------------------------------------*/
 
 uint64_t
-wc_getcache_enter(WcGetCache *cache, uint32_t reader)
+wc_getcache_enter(WcGetCache *cache, uint32_t reader, uint32_t place)
 {
 	uint64_t	epoch = atomic_load(&cache->now);
 
-	if (cache->npages == 0 || atomic_load(&cache->begun) != epoch)
+	if (atomic_load(&cache->begun) != epoch)
 		return 0;
 
 	/* Said before looking again: a commit that begins now sees it, or is seen. */
-	atomic_store(&cache->readers[reader].epoch, epoch);
+	atomic_store(&cache->readers[reader].epochs[place], epoch);
 	if (atomic_load(&cache->begun) == epoch)
 		return epoch;
-	wc_getcache_leave(cache, reader);
+	wc_getcache_leave(cache, reader, place);
 	return 0;
 }
 
 void
-wc_getcache_leave(WcGetCache *cache, uint32_t reader)
+wc_getcache_leave(WcGetCache *cache, uint32_t reader, uint32_t place)
 {
-	atomic_store_explicit(&cache->readers[reader].epoch, 0, memory_order_release);
+	Reader	   *r = &cache->readers[reader];
+
+	if (atomic_load_explicit(&r->marks[place], memory_order_relaxed) != 0)
+		atomic_store(&r->marks[place], 0);
+	atomic_store_explicit(&r->epochs[place], 0, memory_order_release);
+}
+
+void
+wc_getcache_mark(WcGetCache *cache, uint32_t reader, uint32_t place, uint64_t mark)
+{
+	atomic_store(&cache->readers[reader].marks[place], mark);
+}
+
+uint64_t
+wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uint32_t other, uint64_t mark)
+{
+	const Reader *r = &cache->readers[other];
+
+	for (int i = 0; i < WC_GETCACHE_PLACES; i++)
+	{
+		uint64_t	epoch;
+
+		if (atomic_load(&r->marks[i]) != mark)
+			continue;
+		epoch = atomic_load(&r->epochs[i]);
+		if (epoch == 0)
+			continue;
+
+		/* Said before looking again: as long as the other is there, the epoch is kept. */
+		atomic_store(&cache->readers[reader].epochs[place], epoch);
+		if (atomic_load(&r->marks[i]) == mark && atomic_load(&r->epochs[i]) == epoch)
+			return epoch;
+		wc_getcache_leave(cache, reader, place);
+	}
+	return 0;
 }
 
 /* Copies the answer behind a tag, if it is the Get's and holds at that time. *epoch: in
@@ -364,16 +399,19 @@ wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch)
 {
 	for (uint32_t i = 0; i < cache->nreaders; i++)
 	{
-		if (atomic_load(&cache->readers[i].epoch) == epoch)
-			return true;
+		for (int place = 0; place < WC_GETCACHE_PLACES; place++)
+		{
+			if (atomic_load(&cache->readers[i].epochs[place]) == epoch)
+				return true;
+		}
 	}
 	return false;
 }
 
 uint32_t
-wc_getcache_readers(const WcGetCache *cache)
+wc_getcache_places(const WcGetCache *cache)
 {
-	return cache->nreaders;
+	return cache->nreaders * WC_GETCACHE_PLACES;
 }
 
 uint32_t
@@ -383,8 +421,11 @@ wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
 
 	for (uint32_t i = 0; i < cache->nreaders; i++)
 	{
-		epochs[n] = atomic_load(&cache->readers[i].epoch);
-		n += epochs[n] != 0;
+		for (int place = 0; place < WC_GETCACHE_PLACES; place++)
+		{
+			epochs[n] = atomic_load(&cache->readers[i].epochs[place]);
+			n += epochs[n] != 0;
+		}
 	}
 	return n;
 }

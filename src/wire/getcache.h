@@ -28,17 +28,30 @@ extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
 extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders);
 
-/* --- readers, each with a place of its own, from 0 ---------------------------- */
+/* --- readers, each with a number of its own, from 0, and some places ------------- */
+
+/* A reader can be in so many epochs at a time. */
+#define WC_GETCACHE_PLACES	4
 
 /*
  * The epoch that is now, which the engine will keep readable from here on until
- * wc_getcache_leave.  0: a commit is being written just now, or nothing is ever
- * kept here; then there is nothing to leave.
+ * wc_getcache_leave.  0: a commit is being written just now; then there is nothing to
+ * leave.  The place is free.
  */
-extern uint64_t wc_getcache_enter(WcGetCache *cache, uint32_t reader);
+extern uint64_t wc_getcache_enter(WcGetCache *cache, uint32_t reader, uint32_t place);
 
 /* Also when it has not entered. */
-extern void wc_getcache_leave(WcGetCache *cache, uint32_t reader);
+extern void wc_getcache_leave(WcGetCache *cache, uint32_t reader, uint32_t place);
+
+/*
+ * Others may enter the epoch of a place by its mark (not 0), while the reader is in it:
+ * the same state of the tables, seen by several.  wc_getcache_enter_marked gives 0 when
+ * reader `other` has no place with the mark.  When the other leaves at the same moment,
+ * the epoch may not be kept: the engine tells whoever comes to read in it.
+ */
+extern void wc_getcache_mark(WcGetCache *cache, uint32_t reader, uint32_t place, uint64_t mark);
+extern uint64_t wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uint32_t other,
+										 uint64_t mark);
 
 typedef enum WcGetFound
 {
@@ -65,10 +78,10 @@ extern uint64_t wc_getcache_epoch(const WcGetCache *cache);
 extern bool wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch);
 
 /* Is any reader in that epoch?  And the epochs that they are in, in no order, perhaps one
- * several times: epochs has room for all readers. */
+ * several times: epochs has room for the places of all readers. */
 extern bool wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch);
 extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);
-extern uint32_t wc_getcache_readers(const WcGetCache *cache);
+extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
 /* Keeps an answer that was read in an epoch and holds for whoever asks later, as long
  * as the row is not written, before wall time holds_until (INT64_MAX: for ever).  Any

@@ -104,10 +104,10 @@ an_epoch_stays_as_it_was(void **state)
 	uint64_t	second;
 
 	put_now(s, "r", "1");
-	first = wc_getcache_enter(s->cache, 0);
+	first = wc_getcache_enter(s->cache, 0, 0);
 	assert_string_equal(scan_in(s, first), "r{f:a=1}");
 	put_now(s, "r", "2");
-	second = wc_getcache_enter(s->cache, 1);
+	second = wc_getcache_enter(s->cache, 1, 0);
 	assert_true(second > first);
 	put_now(s, "r", "3");
 	kit_flush(&s->kit);
@@ -125,7 +125,7 @@ an_epoch_is_kept_before_anybody_asks(void **state)
 	uint64_t	epoch;
 
 	put_now(s, "r", "1");
-	epoch = wc_getcache_enter(s->cache, READERS - 1);
+	epoch = wc_getcache_enter(s->cache, READERS - 1, 0);
 	for (int i = 2; i < 9; i++)
 	{
 		char		value[8];
@@ -144,18 +144,18 @@ an_epoch_that_nobody_reads_in_goes(void **state)
 	WcSnapshot *snapshot;
 
 	put_now(s, "r", "1");
-	epoch = wc_getcache_enter(s->cache, 0);
+	epoch = wc_getcache_enter(s->cache, 0, 0);
 	put_now(s, "r", "2");
-	wc_getcache_leave(s->cache, 0);
+	wc_getcache_leave(s->cache, 0, 0);
 
 	/* who has it still has it; who comes later does not get it */
 	wc_epochs_tidy(s->epochs);
 	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_NO_MEMORY);
 	assert_null(snapshot);
 
-	epoch = wc_getcache_enter(s->cache, 0);
+	epoch = wc_getcache_enter(s->cache, 0, 0);
 	put_now(s, "r", "3");
-	wc_getcache_leave(s->cache, 0);
+	wc_getcache_leave(s->cache, 0, 0);
 	put_now(s, "r", "4");
 	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_NO_MEMORY);
 }
@@ -169,11 +169,11 @@ an_epoch_is_a_horizon_while_it_is_read_in(void **state)
 
 	put_now(s, "r", "1");
 	first = s->kit.commit_ts;
-	(void) wc_getcache_enter(s->cache, 0);
+	(void) wc_getcache_enter(s->cache, 0, 0);
 	put_now(s, "r", "2");
 	assert_true(wc_epochs_tidy(s->epochs));
 	assert_true(wc_engine_horizon(s->kit.engine) == first);
-	wc_getcache_leave(s->cache, 0);
+	wc_getcache_leave(s->cache, 0, 0);
 	assert_false(wc_epochs_tidy(s->epochs));
 	assert_true(wc_engine_horizon(s->kit.engine) == INT64_MAX);
 }
@@ -195,7 +195,7 @@ an_epoch_does_not_see_a_later_compaction(void **state)
 	kit_flush(&s->kit);
 	kit_put(&s->kit, "r", 1, "a", 500, "below");
 	kit_commit(&s->kit);
-	epoch = wc_getcache_enter(s->cache, 0);
+	epoch = wc_getcache_enter(s->cache, 0, 0);
 	kit_compact(&s->kit, true);
 	assert_string_equal(scan_in(s, epoch), "");
 	assert_string_equal(scan_in(s, wc_getcache_epoch(s->cache)), "r{f:a=below}");
@@ -208,7 +208,7 @@ a_session_keeps_to_its_epoch(void **state)
 	Site	   *s = *state;
 	atomic_bool cancel = false;
 	WcLockTable *locktable = wc_locktable_create();
-	uint64_t	epoch = wc_getcache_enter(s->cache, 0);
+	uint64_t	epoch = wc_getcache_enter(s->cache, 0, 0);
 	WcSnapshot *snapshot;
 	WcSnapshot *again;
 	WcSession	session;
@@ -470,7 +470,7 @@ run_reader(void *arg)
 	while (!r->race->over)
 	{
 		int			least = r->race->acknowledged;
-		uint64_t	epoch = wc_getcache_enter(s->cache, r->reader);
+		uint64_t	epoch = wc_getcache_enter(s->cache, r->reader, 0);
 		int			left;
 
 		if (epoch == 0)
@@ -484,7 +484,7 @@ run_reader(void *arg)
 		sched_yield();
 		assert_int_equal(read_row(s, epoch, "left"), left);
 		assert_true(left >= least);
-		wc_getcache_leave(s->cache, r->reader);
+		wc_getcache_leave(s->cache, r->reader, 0);
 		r->race->rounds++;
 	}
 	return NULL;

@@ -194,7 +194,7 @@ a_new_engine_knows_nothing(void **state)
 static void
 readers_are_seen_until_they_leave(void **state)
 {
-	uint64_t	epoch = wc_getcache_enter(cache, READER);
+	uint64_t	epoch = wc_getcache_enter(cache, READER, 0);
 
 	(void) state;
 	assert_int_equal(epoch, wc_getcache_epoch(cache));
@@ -203,8 +203,8 @@ readers_are_seen_until_they_leave(void **state)
 	assert_true(wc_getcache_is_read(cache, epoch));
 	assert_false(wc_getcache_is_now(cache, epoch));
 	assert_false(wc_getcache_is_read(cache, epoch + 1));
-	assert_int_equal(wc_getcache_enter(cache, READERS - 1), epoch + 1);
-	wc_getcache_leave(cache, READER);
+	assert_int_equal(wc_getcache_enter(cache, READERS - 1, 0), epoch + 1);
+	wc_getcache_leave(cache, READER, 0);
 	assert_false(wc_getcache_is_read(cache, epoch));
 	assert_true(wc_getcache_is_read(cache, epoch + 1));
 }
@@ -216,11 +216,57 @@ nobody_enters_while_a_commit_is_written(void **state)
 
 	(void) state;
 	wc_getcache_begin(cache);
-	assert_int_equal(wc_getcache_enter(cache, READER), 0);
+	assert_int_equal(wc_getcache_enter(cache, READER, 0), 0);
 	assert_false(wc_getcache_is_read(cache, epoch));
 	assert_false(wc_getcache_is_now(cache, epoch));
 	wc_getcache_end(cache, 0);
-	assert_int_equal(wc_getcache_enter(cache, READER), epoch + 1);
+	assert_int_equal(wc_getcache_enter(cache, READER, 0), epoch + 1);
+}
+
+/* A statement inside another's has a place of its own. */
+static void
+a_reader_is_in_several_epochs(void **state)
+{
+	uint64_t	first = wc_getcache_epoch(cache);
+
+	(void) state;
+	for (uint32_t i = 0; i < WC_GETCACHE_PLACES; i++)
+	{
+		assert_int_equal(wc_getcache_enter(cache, READER, i), first + i);
+		commit_to("row");
+	}
+	for (uint32_t i = 0; i < WC_GETCACHE_PLACES; i++)
+		assert_true(wc_getcache_is_read(cache, first + i));
+	wc_getcache_leave(cache, READER, 1);
+	assert_true(wc_getcache_is_read(cache, first));
+	assert_false(wc_getcache_is_read(cache, first + 1));
+	assert_true(wc_getcache_is_read(cache, first + 2));
+}
+
+static void
+others_enter_by_the_mark(void **state)
+{
+	const uint32_t other = READER + 1;
+	uint64_t	epoch = wc_getcache_enter(cache, READER, 2);
+
+	(void) state;
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 0, READER, 77), 0);
+	wc_getcache_mark(cache, READER, 2, 77);
+	commit_to("row");
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 0, READER, 78), 0);
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 0, other, 77), 0);
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 0, READER, 77), epoch);
+
+	/* what the one leaves, the other still reads */
+	wc_getcache_leave(cache, READER, 2);
+	assert_true(wc_getcache_is_read(cache, epoch));
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 1, READER, 77), 0);
+
+	/* nor is the mark there for who comes to the place next */
+	(void) wc_getcache_enter(cache, READER, 2);
+	assert_int_equal(wc_getcache_enter_marked(cache, other, 1, READER, 77), 0);
+	wc_getcache_leave(cache, other, 0);
+	assert_false(wc_getcache_is_read(cache, epoch));
 }
 
 /* --- room -----------------------------------------------------------------------*/
@@ -244,10 +290,12 @@ without_memory_nothing_is_kept(void **state)
 {
 	(void) state;
 	set_up_anew(0);
-	assert_int_equal(wc_getcache_enter(cache, READER), 0);
 	keep("row", "get", "answer");
 	assert_null(find("row", "get"));
 	commit_to("row");
+
+	/* epochs are there all the same: they are snapshots */
+	assert_int_equal(wc_getcache_enter(cache, READER, 0), wc_getcache_epoch(cache));
 	assert_int_equal(wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s("get"), NOW, &found), WC_GET_ABSENT);
 }
 
@@ -410,7 +458,7 @@ run_reader(void *arg)
 	while (!r->race->over)
 	{
 		uint64_t	least = r->race->acknowledged;
-		uint64_t	epoch = wc_getcache_enter(cache, r->reader);
+		uint64_t	epoch = wc_getcache_enter(cache, r->reader, 0);
 
 		if (epoch == 0)
 			continue;
@@ -421,7 +469,7 @@ run_reader(void *arg)
 		assert_true(says(&answer, epoch));
 		r->race->hits[r->reader] += read_row(epoch, "left", &answer);
 		assert_true(says(&answer, epoch));
-		wc_getcache_leave(cache, r->reader);
+		wc_getcache_leave(cache, r->reader, 0);
 		r->race->rounds++;
 	}
 	wc_buf_free(&answer);
@@ -528,7 +576,7 @@ enter_and_leave(void *arg)
 
 	while (!w->over)
 	{
-		uint64_t	epoch = wc_getcache_enter(cache, READER);
+		uint64_t	epoch = wc_getcache_enter(cache, READER, 0);
 
 		if (epoch == 0)
 			continue;
@@ -539,7 +587,7 @@ enter_and_leave(void *arg)
 			assert_int_equal(w->watched, epoch);
 			assert_true(w->was_read);
 		}
-		wc_getcache_leave(cache, READER);
+		wc_getcache_leave(cache, READER, 0);
 	}
 	return NULL;
 }
@@ -581,6 +629,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_new_engine_knows_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_are_seen_until_they_leave, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nobody_enters_while_a_commit_is_written, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_reader_is_in_several_epochs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(others_enter_by_the_mark, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_not_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),

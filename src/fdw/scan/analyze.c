@@ -238,8 +238,6 @@ read_sample(Sample *sample)
 		sample->current = i;
 		read_ranges(sample, Min(sample->nranges - i, WC_SAMPLE_RANGES_AT_ONCE), held, cid);
 	}
-	if (held != NULL)
-		wc_client_snapshot_release(held);
 }
 
 static int

@@ -1,8 +1,8 @@
 /*
  * fdw/scan/scan.c: running a scan.
  *
- * Nothing is asked of the engine before the first row is (but for a cursor's
- * snapshot): then the conditions' values are evaluated, ranges computed, and the
+ * The snapshot is the statement's, taken when the executor starts.  Nothing is asked of
+ * the engine before the first row is: then the conditions' values are evaluated, ranges computed, and the
  * Scan opened.  A rescan keeps the snapshot, and the ranges too unless a
  * parameter of theirs changed.  If it did not, the same rows come again: from the
  * second time on they are kept while there is room, and given from there; when
@@ -80,7 +80,7 @@ typedef struct WcScanState
 
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
-	WcClientSnapshot *snapshot; /* held from the first row (a cursor: from its opening) to the end */
+	WcClientSnapshot *snapshot; /* the statement's */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
 	bool		asked;			/* below an asynchronous Append: to be opened */
@@ -160,11 +160,13 @@ add_params(Node *node, Bitmapset **params)
 	return expression_tree_walker(node, add_params, params);
 }
 
-/* Is the query being started as one that has a name, so may be read later? */
+/* May other things be read before the scan is opened, at the same snapshot?  A query that has
+ * a name may be read later. */
 static bool
-opens_cursor(void)
+opens_late(const EState *estate)
 {
-	return ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0';
+	return list_length(estate->es_plannedstmt->rtable) > 1 || estate->es_plannedstmt->subplans != NIL ||
+		(ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0');
 }
 
 void
@@ -198,11 +200,9 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
 		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
 	}
-	if (opens_cursor())
-	{
-		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
+	state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
+	if (opens_late(node->ss.ps.state))
 		wc_client_snapshot_take(state->snapshot);
-	}
 }
 
 static void
@@ -265,8 +265,6 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 															 state->nulls + state->plan.map_values));
 		state->reader_rechecks = recheck;
 	}
-	if (state->snapshot == NULL)
-		state->snapshot = wc_client_snapshot(estate->es_snapshot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -659,9 +657,6 @@ widecolEndForeignScan(ForeignScanState *node)
 	if (state->scan != NULL)
 		wc_client_scan_close(state->scan);
 	state->scan = NULL;
-	if (state->snapshot != NULL)
-		wc_client_snapshot_release(state->snapshot);
-	state->snapshot = NULL;
 	release_resources(&state->resources);
 }
 

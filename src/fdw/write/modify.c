@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "fdw/fdw.h"
@@ -194,6 +195,10 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 	WcModify   *m = palloc0(sizeof(WcModify));
 
 	wc_client_require_writable();
+
+	/* what is written first is also read first: COPY, and rows that are routed here */
+	if (IsolationUsesXactSnapshot())
+		wc_client_snapshot_take(wc_client_snapshot(GetTransactionSnapshot()));
 	m->context = context;
 	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
 	m->wrel = wc_relation_open(rinfo->ri_RelationDesc);
@@ -220,8 +225,6 @@ wc_modify_close(ResultRelInfo *rinfo)
 	if (m == NULL || --m->uses > 0)
 		return;
 	rinfo->ri_FdwState = NULL;
-	if (m->snapshot)
-		wc_client_snapshot_release(m->snapshot);
 	wc_relation_close(m->wrel);
 	MemoryContextDelete(m->context);
 }

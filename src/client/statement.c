@@ -1,0 +1,176 @@
+/*
+ * client/statement.c: PostgreSQL's statements, followed: when the engine's snapshot is
+ * taken and given up, and who shares it.
+ *
+ * A scan takes its statement's snapshot when the executor starts it.  Here is what does
+ * not go by scans: snapshots of transactions, which are taken with the first statement
+ * that names a stored table, or with any, when the transaction only reads (pg_dump);
+ * those that are exported and imported; and those of parallel queries, whose workers may
+ * come to read stored tables in functions.  A statement that has none of this costs a few
+ * comparisons.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/sinvaladt.h"
+#include "tcop/pquery.h"
+#include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
+
+#include "client/foreign.h"
+#include "client/state.h"
+#include "compat.h"
+
+static ExecutorStart_hook_type prev_executor_start;
+static ExecutorEnd_hook_type prev_executor_end;
+static ProcessUtility_hook_type prev_process_utility;
+static object_access_hook_type prev_object_access;
+
+static bool
+names_stored_table(const PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE && wc_foreign_is_widecol(rte->relid))
+			return true;
+	}
+	return false;
+}
+
+/* Above READ COMMITTED; as early as PostgreSQL's, or nearly. */
+static void
+take_transactions(const QueryDesc *query)
+{
+	if (wc_snapshot_of_transaction_taken())
+		return;
+	if (XactReadOnly)
+		wc_snapshot_enter(query->snapshot);
+	else if (names_stored_table(query->plannedstmt))
+		wc_client_snapshot_take(wc_client_snapshot(query->snapshot));
+}
+
+/*
+ * Workers read by the leader's snapshot.  What the transaction has written they cannot
+ * see: then the query runs without them.
+ */
+static void
+prepare_parallel(QueryDesc *query)
+{
+	PlannedStmt *stmt;
+
+	if (wc_batch_empty())
+	{
+		wc_snapshot_share(query->snapshot, false);
+		return;
+	}
+	stmt = palloc(sizeof(PlannedStmt));
+	*stmt = *query->plannedstmt;
+	stmt->parallelModeNeeded = false;
+	query->plannedstmt = stmt;
+}
+
+static void
+on_executor_start(QueryDesc *query, int eflags)
+{
+	if (IsParallelWorker())
+		wc_snapshot_of_leader(query->snapshot);
+	else
+	{
+		if (IsolationUsesXactSnapshot())
+			take_transactions(query);
+		if (query->plannedstmt->parallelModeNeeded && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+			prepare_parallel(query);
+	}
+	if (prev_executor_start)
+		prev_executor_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+}
+
+/* Is it the last query of a statement that the client has sent?  Those that functions
+ * run belong to no portal's list. */
+static bool
+ends_statement(const PlannedStmt *stmt)
+{
+	return ActivePortal == NULL || (ActivePortal->stmts != NIL && llast(ActivePortal->stmts) == stmt);
+}
+
+static void
+on_executor_end(QueryDesc *query)
+{
+	if (prev_executor_end)
+		prev_executor_end(query);
+	else
+		standard_ExecutorEnd(query);
+	if (wc_snapshots_any())
+		wc_snapshots_query_end(query->snapshot, ends_statement(query->plannedstmt));
+}
+
+/* SET TRANSACTION SNAPSHOT 'id': the id names the process that has exported it. */
+static void
+import(const VariableSetStmt *stmt)
+{
+	A_Const    *id = linitial_node(A_Const, stmt->args);
+	unsigned int exporter;
+	PGPROC	   *proc = NULL;
+
+	if (sscanf(strVal(&id->val), "%8X-", &exporter) == 1)
+		proc = wc_proc_of_backend(exporter);
+	wc_snapshot_import(GetTransactionSnapshot(),
+					   proc != NULL ? (uint32) (proc - ProcGlobal->allProcs) : (uint32) (MyProc - ProcGlobal->allProcs));
+}
+
+static void
+on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+				   DestReceiver *dest, QueryCompletion *qc)
+{
+	if (prev_process_utility)
+		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	if (IsA(pstmt->utilityStmt, VariableSetStmt))
+	{
+		const VariableSetStmt *stmt = (const VariableSetStmt *) pstmt->utilityStmt;
+
+		if (stmt->kind == VAR_SET_MULTI && strcmp(stmt->name, "TRANSACTION SNAPSHOT") == 0)
+			import(stmt);
+	}
+	if (context == PROCESS_UTILITY_TOPLEVEL && wc_snapshots_any())
+		wc_snapshots_query_end(NULL, true);
+}
+
+/* pg_export_snapshot is about to be called: exports what is active. */
+static void
+on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
+{
+	if (prev_object_access)
+		prev_object_access(access, class_id, object_id, sub_id, arg);
+	if (access == OAT_FUNCTION_EXECUTE && object_id == F_PG_EXPORT_SNAPSHOT && ActiveSnapshotSet())
+		wc_snapshot_share(GetActiveSnapshot(), true);
+}
+
+void
+wc_client_follow_statements(void)
+{
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = on_executor_start;
+	prev_executor_end = ExecutorEnd_hook;
+	ExecutorEnd_hook = on_executor_end;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = on_process_utility;
+	prev_object_access = object_access_hook;
+	object_access_hook = on_object_access;
+}
