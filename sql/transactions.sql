@@ -405,3 +405,29 @@ SET client_min_messages = warning;
 DROP FOREIGN TABLE x;
 SELECT widecol.drop_table('x');
 SELECT count(*) FROM widecol.tables WHERE name LIKE 'x%';
+
+-- a rule's queries have one snapshot, whatever a subtransaction of a function of the first
+-- one has given up
+CREATE FOREIGN TABLE x (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO x SELECT i, i FROM generate_series(1, 100) i;
+CREATE TABLE x_first (i int);
+CREATE TABLE x_second (i int, n bigint);
+CREATE RULE x_rule AS ON INSERT TO x_first DO ALSO INSERT INTO x_second SELECT new.i, (SELECT count(*) FROM x);
+CREATE FUNCTION x_caught(x int) RETURNS int STABLE LANGUAGE plpgsql AS $$
+DECLARE
+	s int;
+BEGIN
+	BEGIN
+		SELECT sum(1 / (v - 50)) INTO s FROM x;
+	EXCEPTION WHEN division_by_zero THEN
+		s := -x;
+	END;
+	RETURN s;
+END $$;
+INSERT INTO x_first SELECT x_caught(i) FROM generate_series(1, 2) i;
+SELECT * FROM x_first ORDER BY i;
+SELECT * FROM x_second ORDER BY i;
+DROP TABLE x_first, x_second;
+DROP FUNCTION x_caught;
+DROP FOREIGN TABLE x;
+SELECT widecol.drop_table('x');

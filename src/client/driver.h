@@ -74,6 +74,9 @@ typedef struct WcDriver
 	 * transaction that needs it is an error until that has ended. */
 	void		(*connect) (void);
 
+	/* Is the other side there, so that connect need not wait? never fails */
+	bool		(*ready) (void);
+
 	/* Has the transaction anything on the other side? never fails */
 	bool		(*in_use) (void);
 

@@ -644,11 +644,17 @@ note_snapshot(uint64 number)
 }
 
 static bool
+local_ready(void)
+{
+	return atomic_load(&wc_shmem()->state) == WC_ENGINE_READY;
+}
+
+static bool
 local_snapshot_enter(uint64 number, bool wait)
 {
 	while (wc_gets_epoch(number) == 0)
 	{
-		if (engine_knows(number) || atomic_load(&wc_shmem()->state) != WC_ENGINE_READY)
+		if (engine_knows(number) || !local_ready())
 			return false;
 		if (wc_gets_enter(number))
 			return true;
@@ -917,6 +923,7 @@ const WcDriver wc_local_driver = {
 	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE |
 	WC_FEATURE_MODIFY,
 	.connect = local_connect,
+	.ready = local_ready,
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
 	.writes = local_writes,

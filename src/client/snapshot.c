@@ -243,8 +243,8 @@ enter_leaders(uint64 number, Snapshot snapshot)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("stored tables cannot be read in this parallel worker"),
-				 errdetail("The leader of the query has no snapshot of them to share: the engine was not ready, or too many are in use."),
-				 errhint("Run the query without parallel workers: SET max_parallel_workers_per_gather = 0.")));
+				 errdetail("The engine was not ready when its leader began the query."),
+				 errhint("Run the query again.")));
 	return false;
 }
 
@@ -285,7 +285,7 @@ wc_client_snapshot(Snapshot snapshot)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("stored tables cannot be read by the imported snapshot"),
-				 errdetail("The transaction that exported it has no snapshot of them to share: the engine was not ready, or too many are in use.")));
+				 errdetail("The engine was not ready when it was exported, or too many snapshots of the session were in use.")));
 	return find_or_make(snapshot);
 }
 
@@ -324,13 +324,13 @@ wc_snapshot_enter(Snapshot snapshot)
 	(void) enter(snapshot);
 }
 
-void
+bool
 wc_snapshot_share(Snapshot snapshot, bool exported)
 {
 	WcClientSnapshot *s = enter(snapshot);
 
 	s->exported |= exported;
-	(void) wc_driver()->snapshot_mark(s->number, mark_of(snapshot));
+	return wc_driver()->snapshot_mark(s->number, mark_of(snapshot));
 }
 
 void

@@ -24,16 +24,18 @@ extern void wc_snapshots_forget(void);	/* end of the transaction */
 /* Has the transaction (REPEATABLE READ or above) its snapshot? */
 extern bool wc_snapshot_of_transaction_taken(void);
 
-/*
- * Without a connection; an engine that is not ready means that there is none:
- * takes the engine's snapshot for PostgreSQL's; and lets others find it, workers of the
- * query, or who imports what this transaction exports; takes what another process has
- * exported for this transaction's, which has just imported it; says what the leader of
- * this parallel worker reads by.
- */
+/* Takes the engine's snapshot for PostgreSQL's without connecting, if the engine is ready. */
 extern void wc_snapshot_enter(Snapshot snapshot);
-extern void wc_snapshot_share(Snapshot snapshot, bool exported);
+
+/* And lets others find it: workers of the query, or (to the end of the transaction) who
+ * imports what is exported.  False: the engine is not ready, or the session shares, and
+ * reads by, too many. */
+extern bool wc_snapshot_share(Snapshot snapshot, bool exported);
+
+/* The transaction's is what a process has exported, if that has shared it. */
 extern void wc_snapshot_import(Snapshot snapshot, uint32 process);
+
+/* In a parallel worker: the query's snapshot, by which its leader reads. */
 extern void wc_snapshot_of_leader(Snapshot snapshot);
 
 /* mutator.c: the batch.  A mark is a place in it that it can be cut back to. */

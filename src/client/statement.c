@@ -62,19 +62,16 @@ take_transactions(const QueryDesc *query)
 }
 
 /*
- * Workers read by the leader's snapshot.  What the transaction has written they cannot
- * see: then the query runs without them.
+ * Workers read by the leader's snapshot.  When that cannot be shared, or the transaction
+ * has written, which they cannot see, the query runs without them.
  */
 static void
 prepare_parallel(QueryDesc *query)
 {
 	PlannedStmt *stmt;
 
-	if (wc_batch_empty())
-	{
-		wc_snapshot_share(query->snapshot, false);
+	if (wc_batch_empty() && (wc_snapshot_share(query->snapshot, false) || !wc_driver()->ready()))
 		return;
-	}
 	stmt = palloc(sizeof(PlannedStmt));
 	*stmt = *query->plannedstmt;
 	stmt->parallelModeNeeded = false;
@@ -159,7 +156,7 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 	if (prev_object_access)
 		prev_object_access(access, class_id, object_id, sub_id, arg);
 	if (access == OAT_FUNCTION_EXECUTE && object_id == F_PG_EXPORT_SNAPSHOT && ActiveSnapshotSet())
-		wc_snapshot_share(GetActiveSnapshot(), true);
+		(void) wc_snapshot_share(GetActiveSnapshot(), true);
 }
 
 void

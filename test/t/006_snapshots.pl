@@ -1,0 +1,105 @@
+# Snapshots that one session exports and others import: they see the same stored tables.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
+$node->start;
+$node->safe_psql('postgres', q{
+CREATE EXTENSION widecol;
+CREATE TABLE h (v int);
+CREATE FOREIGN TABLE w (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO h VALUES (0);
+INSERT INTO w VALUES (1, 0), (2, 0);
+});
+
+my $both = 'SELECT (SELECT v FROM h), (SELECT v FROM w WHERE k = 1), (SELECT sum(v) FROM w WHERE k > 1)';
+my $stored = 'SELECT (SELECT v FROM w WHERE k = 1), (SELECT sum(v) FROM w WHERE k > 1)';
+
+sub advance { $node->safe_psql('postgres', 'BEGIN; UPDATE h SET v = v + 1; UPDATE w SET v = v + 1; COMMIT') }
+
+# without a transaction id: PostgreSQL's snapshots before and after look the same
+sub advance_stored { $node->safe_psql('postgres', 'UPDATE w SET v = v + 1') }
+
+sub session { return $node->background_psql('postgres', on_error_stop => 0) }
+
+sub import_snapshot
+{
+	my ($session, $id, $mode) = @_;
+	$session->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ$mode; SET TRANSACTION SNAPSHOT '$id'");
+}
+
+my $exporter = session();
+my $importer = session();
+my $late = session();
+
+# --- a transaction that only exports, as pg_dump's first session ------------------------
+$exporter->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+my $id = $exporter->query_safe('SELECT pg_export_snapshot()');
+advance();
+import_snapshot($importer, $id, ', READ ONLY');
+advance_stored();
+import_snapshot($late, $id, '');
+advance();
+is($exporter->query_safe($both), '0|0|0', 'who exports a snapshot keeps to it');
+is($importer->query_safe($both), '0|0|0', 'who imports it sees the same');
+is($late->query_safe($both), '0|0|0', 'so does who imports it later');
+
+# --- what is imported outlives the exporter ---------------------------------------------
+$exporter->query_safe('COMMIT');
+advance();
+is($importer->query_safe($both), '0|0|0', 'the exporter has ended, the importer goes on');
+$late->query_safe('INSERT INTO w VALUES (3, 100)');
+is($late->query_safe($both), '0|0|100', 'and may write');
+$importer->query_safe('COMMIT');
+$late->query_safe('ROLLBACK');
+is($importer->query_safe($both), '3|4|4', 'behind its transaction it sees what is there');
+
+# --- an exporter that has read and written before ----------------------------------------
+$exporter->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE h SET v = v WHERE false; CREATE TEMP TABLE t ()');
+$exporter->query_safe($stored);
+advance_stored();
+$id = $exporter->query_safe('SELECT pg_export_snapshot()');
+advance_stored();
+import_snapshot($importer, $id, '');
+is($exporter->query_safe($both), '3|4|4', 'a transaction exports what it has read by');
+is($importer->query_safe($both), '3|4|4', 'and others read by it');
+$importer->query_safe('COMMIT');
+$exporter->query_safe('COMMIT');
+
+# --- READ COMMITTED: the statement's snapshot is exported, more than one ------------------
+$exporter->query_safe('BEGIN');
+my @exported = split /\|/, $exporter->query_safe('SELECT pg_export_snapshot(), ' . substr($stored, 7));
+is("$exported[1]|$exported[2]", '6|6', 'a statement reads what it exports');
+advance();
+my $second = $exporter->query_safe('SELECT pg_export_snapshot()');
+advance();
+is($exporter->query_safe($both), '5|8|8', 'its transaction goes on to newer states');
+import_snapshot($importer, $exported[0], '');
+import_snapshot($late, $second, '');
+is($importer->query_safe($both), '3|6|6', 'the first is there');
+is($late->query_safe($both), '4|7|7', 'so is the second');
+$exporter->query_safe('COMMIT');
+$_->query_safe('COMMIT') foreach ($importer, $late);
+
+# --- nobody keeps an epoch: what was kept for them goes ------------------------------------
+advance();
+is($node->safe_psql('postgres', $both), '6|9|9', 'and nothing is left of it');
+
+# --- a snapshot that is not there is refused as ever ---------------------------------------
+$importer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+$importer->query("SET TRANSACTION SNAPSHOT '$id'");
+like($importer->{stderr}, qr/snapshot.*does not exist|invalid snapshot identifier/, 'a snapshot that is gone');
+$importer->{stderr} = '';
+$importer->query_safe('ROLLBACK');
+is($importer->query_safe($both), '6|9|9', 'and the session goes on');
+
+$_->quit foreach ($exporter, $importer, $late);
+$node->stop;
+done_testing();
