@@ -34,6 +34,14 @@ wc_slice_cstr(const char *s)
 	return wc_slice(s, strlen(s));
 }
 
+/* Copies the bytes, of which there may be none, to where there is room for them. */
+static inline void
+wc_slice_copy(void *to, WcSlice s)
+{
+	if (s.len > 0)
+		memcpy(to, s.data, s.len);
+}
+
 static inline int
 wc_slice_cmp(WcSlice a, WcSlice b)
 {

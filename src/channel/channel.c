@@ -13,6 +13,15 @@ wc_channel_segment(dsm_segment *dsm)
 	return (WcSegment *) TYPEALIGN(64, dsm_segment_address(dsm));
 }
 
+size_t
+wc_channel_segment_size(dsm_segment *dsm)
+{
+	size_t		before = (size_t) ((char *) wc_channel_segment(dsm) - (char *) dsm_segment_address(dsm));
+	size_t		mapped = dsm_segment_map_length(dsm);
+
+	return mapped > before ? mapped - before : 0;
+}
+
 /* Also when the process exits, however it does (but for a crash). */
 static void
 tell_engine(dsm_segment *dsm, Datum arg)

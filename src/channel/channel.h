@@ -27,7 +27,9 @@ extern dsm_segment *wc_channel_offer(WcShmem *shmem, WcSlot *slot);
 /* Could the engine not attach what was offered last? */
 extern bool wc_channel_refused(WcSlot *slot, dsm_segment *dsm);
 
+/* Either side; and how many bytes of it there are. */
 extern WcSegment *wc_channel_segment(dsm_segment *dsm);
+extern size_t wc_channel_segment_size(dsm_segment *dsm);
 
 /* Tells the engine and gives the segment up. */
 extern void wc_channel_close(dsm_segment *dsm);

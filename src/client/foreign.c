@@ -5,6 +5,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/reloptions.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_table.h"
@@ -18,24 +19,42 @@
 
 #include "client/foreign.h"
 
+/* What is not locked may be gone at each look: then it is none of ours. */
 static bool
 server_is_widecol(Oid serverid)
 {
-	ForeignServer *server = GetForeignServer(serverid);
-	ForeignDataWrapper *fdw = GetForeignDataWrapper(server->fdwid);
+	ForeignServer *server = GetForeignServerExtended(serverid, FSV_MISSING_OK);
+	ForeignDataWrapper *fdw = server != NULL ? GetForeignDataWrapperExtended(server->fdwid, FDW_MISSING_OK) : NULL;
 
-	return strcmp(fdw->fdwname, "widecol") == 0;
+	return fdw != NULL && strcmp(fdw->fdwname, "widecol") == 0;
+}
+
+/* The foreign table's server and options; false: there is none, also while CREATE FOREIGN
+ * TABLE is half way. */
+static bool
+look_up(Oid relid, Oid *serverid, List **options)
+{
+	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
+	Datum		datum;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	*serverid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver;
+	datum = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &isnull);
+	*options = isnull ? NIL : untransformRelOptions(datum);
+	ReleaseSysCache(tuple);
+	return true;
 }
 
 bool
 wc_foreign_is_widecol(Oid relid)
 {
-	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE)
-		return false;
-	/* not there yet while CREATE FOREIGN TABLE is half way */
-	if (!SearchSysCacheExists1(FOREIGNTABLEREL, ObjectIdGetDatum(relid)))
-		return false;
-	return server_is_widecol(GetForeignTable(relid)->serverid);
+	Oid			serverid;
+	List	   *options;
+
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && look_up(relid, &serverid, &options) &&
+		server_is_widecol(serverid);
 }
 
 /* NULL: it is not among them. */
@@ -54,31 +73,37 @@ option_of(List *options, const char *name)
 	return NULL;
 }
 
+/* NULL: it is not a foreign table of ours, or is gone. */
 static char *
 table_name_of(Oid relid)
 {
-	char	   *name = option_of(GetForeignTable(relid)->options, "table");
+	Oid			serverid;
+	List	   *options;
+	char	   *name;
 
-	return name ? name : get_rel_name(relid);
+	if (!look_up(relid, &serverid, &options) || !server_is_widecol(serverid))
+		return NULL;
+	name = option_of(options, "table");
+	return name != NULL ? name : get_rel_name(relid);
 }
 
 char *
 wc_foreign_table_name(Oid relid)
 {
-	if (!wc_foreign_is_widecol(relid))
-	{
-		char	   *name = get_rel_name(relid);
+	char	   *name = table_name_of(relid);
+	char	   *relname;
 
-		if (name == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("relation with OID %u does not exist", relid)));
+	if (name != NULL)
+		return name;
+	relname = get_rel_name(relid);
+	if (relname == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a widecol foreign table", name),
-				 errhint("Pass a foreign table of a server that uses the foreign-data wrapper widecol.")));
-	}
-	return table_name_of(relid);
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a widecol foreign table", relname),
+			 errhint("Pass a foreign table of a server that uses the foreign-data wrapper widecol.")));
 }
 
 static const char *
@@ -97,13 +122,11 @@ wc_foreign_tables_of(const char *fullname)
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Form_pg_foreign_table form = (Form_pg_foreign_table) GETSTRUCT(tuple);
+		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
+		char	   *name = table_name_of(relid);
 
-		if (!server_is_widecol(form->ftserver))
-			continue;
-		if (strcmp(without_default(table_name_of(form->ftrelid)),
-				   without_default(fullname)) == 0)
-			relids = lappend_oid(relids, form->ftrelid);
+		if (name != NULL && strcmp(without_default(name), without_default(fullname)) == 0)
+			relids = lappend_oid(relids, relid);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -113,18 +136,25 @@ wc_foreign_tables_of(const char *fullname)
 bool
 wc_foreign_uses_family(Oid relid, const char *family)
 {
-	List	   *options = GetForeignTable(relid)->options;
-	char	   *layout = option_of(options, "layout");
-	char	   *default_family = option_of(options, "family");
-	Relation	rel;
+	Relation	rel = try_table_open(relid, AccessShareLock);
+	List	   *options;
+	char	   *layout;
+	char	   *default_family;
 	bool		uses = false;
 
-	if (layout != NULL && strcmp(layout, "cell") == 0)
+	if (rel == NULL)
 		return false;
+	options = GetForeignTable(relid)->options;
+	layout = option_of(options, "layout");
+	default_family = option_of(options, "family");
+	if (layout != NULL && strcmp(layout, "cell") == 0)
+	{
+		table_close(rel, NoLock);
+		return false;
+	}
 	if (default_family == NULL)
 		default_family = WC_FAMILY_DEFAULT;
 
-	rel = table_open(relid, AccessShareLock);
 	for (int i = 0; i < RelationGetNumberOfAttributes(rel) && !uses; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);

@@ -23,7 +23,8 @@ extern char *wc_foreign_table_name(Oid relid);
  * ("default:t" and "t" are the same). */
 extern List *wc_foreign_tables_of(const char *fullname);
 
-/* Does a column of this foreign table live in the family (UTF-8)? */
+/* Does a column of this foreign table live in the family (UTF-8)?  False: also when it is
+ * gone; else it stays locked. */
 extern bool wc_foreign_uses_family(Oid relid, const char *family);
 
 #endif

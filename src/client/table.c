@@ -81,9 +81,9 @@ static void
 make_key(CacheKey *key, WcSlice ns, WcSlice name)
 {
 	memset(key, 0, sizeof(*key));
-	memcpy(key->name, ns.data, ns.len);
+	wc_slice_copy(key->name, ns);
 	key->name[ns.len] = ':';
-	memcpy(key->name + ns.len + 1, name.data, name.len);
+	wc_slice_copy(key->name + ns.len + 1, name);
 }
 
 /* A namespace is locked under its name alone, which no table has. */
@@ -117,7 +117,7 @@ copy_slice(WcSlice s)
 {
 	uint8	   *data = palloc(s.len + 1);
 
-	memcpy(data, s.data, s.len);
+	wc_slice_copy(data, s);
 	data[s.len] = 0;
 	return wc_slice(data, s.len);
 }
@@ -247,7 +247,7 @@ wc_client_list_tables(void)
 	wc_batch_send();
 	wc_driver()->list_tables(&list);
 	copy = palloc(list.len + 1);
-	memcpy(copy, list.data, list.len);
+	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));
 	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
 	{
@@ -483,7 +483,7 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 	}
 	wc_driver()->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
 	copy = palloc(list.len + 1);
-	memcpy(copy, list.data, list.len);
+	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));
 	*nfound = (int) wc_decode_count(&d, WC_RANGES_MAX, 3);
 	ranges = palloc0(sizeof(WcSampleRange) * (*nfound + 1));

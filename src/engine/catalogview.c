@@ -40,11 +40,14 @@ wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id
 	if (at->txn == NULL || wc_txn_ncatalog(at->txn) == 0)
 	{
 		/* the common case, without an overlay's allocations */
-		*table = wc_catalog_table(engine, table_id);
-		if (*table != NULL && (*table)->desc.database == at->database)
+		WcTable    *committed = wc_catalog_table(engine, table_id);
+
+		if (committed != NULL && committed->desc.database == at->database)
+		{
+			*table = committed;
 			return WC_OK;
-		wc_table_unref(*table);
-		*table = NULL;
+		}
+		wc_table_unref(committed);
 		return wc_overlay_no_table(table_id, err);
 	}
 	wc_overlay_init(&overlay, engine, at->database, false);

@@ -91,6 +91,8 @@ do_hello(WcDispatch *d, WcSlice body, WcError *err)
 	if (m.version != WC_PROTOCOL_VERSION)
 		return wc_error(err, WC_UNSUPPORTED, "the engine speaks protocol version %d, not %u",
 						WC_PROTOCOL_VERSION, m.version);
+	if (d->session.database != 0)
+		return wc_error(err, WC_CORRUPT, "a session says only once of which database it is");
 	d->session.database = m.database;
 	return WC_OK;
 }

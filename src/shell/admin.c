@@ -50,7 +50,7 @@ bytea_of(WcSlice s)
 	bytea	   *result = palloc(VARHDRSZ + s.len);
 
 	SET_VARSIZE(result, VARHDRSZ + s.len);
-	memcpy(VARDATA(result), s.data, s.len);
+	wc_slice_copy(VARDATA(result), s);
 	return PointerGetDatum(result);
 }
 

@@ -3,7 +3,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
@@ -13,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
@@ -187,15 +190,19 @@ wc_require_ownership(const char *fullname)
 	wc_require_usage();
 	foreach(lc, wc_foreign_tables_of(fullname))
 	{
-		Oid			relid = lfirst_oid(lc);
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_class rel;
 
-		if (!pg_class_ownercheck(relid, GetUserId()))
+		if (!HeapTupleIsValid(tuple))
+			continue;			/* it is gone */
+		rel = (Form_pg_class) GETSTRUCT(tuple);
+		if (!has_privs_of_role(GetUserId(), rel->relowner))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("must be owner of foreign table %s, which maps stored table \"%s\"",
-							quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-													   get_rel_name(relid)),
+							quote_qualified_identifier(get_namespace_name(rel->relnamespace), NameStr(rel->relname)),
 							fullname)));
+		ReleaseSysCache(tuple);
 	}
 }
 

@@ -299,7 +299,7 @@ take_sessions(void)
 		if (dsm == NULL)
 			continue;
 		segment = wc_channel_segment(dsm);
-		if (wc_server_attach(server, segment, wc_segment_size(), wake, dsm, &err) != WC_OK)
+		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), wake, dsm, &err) != WC_OK)
 		{
 			ereport(LOG, (errmsg("widecol: could not serve a session: %s", err.message)));
 			dsm_detach(dsm);

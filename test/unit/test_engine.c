@@ -570,6 +570,30 @@ test_drop_while_scanning(void **state)
 	}
 }
 
+/* Nobody reads a table of another database, and the table does not suffer from it. */
+static void
+test_scan_of_another_database(void **state)
+{
+	Kit			kit;
+	WcScan		scan;
+	WcReadPoint at;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_put(&kit, "r", 1, "a", KIT_LATEST, "value");
+	kit_commit(&kit);
+	wc_scan_init(&scan, kit.table);
+	for (int i = 0; i < 3; i++)
+	{
+		at = kit_point(&kit, false);
+		at.database = KIT_DATABASE + 1;
+		assert_string_equal(kit_scan_with(&kit, &scan, &at), "error: no such table");
+		assert_int_equal(wc_engine_flush(kit.engine, kit.table, &at, &kit.err), WC_NO_TABLE);
+	}
+	assert_string_equal(kit_scan(&kit, false), "r{f:a=value}");
+	kit_close(&kit);
+}
+
 static void
 test_drop_database(void **state)
 {
@@ -657,6 +681,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_and_scan),
+		cmocka_unit_test(test_scan_of_another_database),
 		cmocka_unit_test(test_commit_timestamps_increase),
 		cmocka_unit_test(test_deletes),
 		cmocka_unit_test(test_delete_newest_versions),

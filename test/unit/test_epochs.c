@@ -136,6 +136,27 @@ an_epoch_is_kept_before_anybody_asks(void **state)
 	assert_string_equal(scan_in(s, epoch), "r{f:a=1}");
 }
 
+/* A reader who comes by another's mark, when the epoch has been over for long. */
+static void
+an_epoch_is_shared(void **state)
+{
+	Site	   *s = *state;
+	uint64_t	epoch;
+
+	put_now(s, "r", "1");
+	epoch = wc_getcache_enter(s->cache, 0, 1);
+	wc_getcache_mark(s->cache, 0, 1, 4711);
+	put_now(s, "r", "2");
+	put_now(s, "r", "3");
+	assert_int_equal(wc_getcache_enter_marked(s->cache, 1, 0, 0, 4711), epoch);
+	wc_getcache_leave(s->cache, 0, 1);
+	put_now(s, "r", "4");
+	assert_true(wc_epochs_tidy(s->epochs));
+	assert_string_equal(scan_in(s, epoch), "r{f:a=1}");
+	wc_getcache_leave(s->cache, 1, 0);
+	assert_false(wc_epochs_tidy(s->epochs));
+}
+
 static void
 an_epoch_that_nobody_reads_in_goes(void **state)
 {
@@ -150,14 +171,14 @@ an_epoch_that_nobody_reads_in_goes(void **state)
 
 	/* who has it still has it; who comes later does not get it */
 	wc_epochs_tidy(s->epochs);
-	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_NO_MEMORY);
+	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_CONFLICT);
 	assert_null(snapshot);
 
 	epoch = wc_getcache_enter(s->cache, 0, 0);
 	put_now(s, "r", "3");
 	wc_getcache_leave(s->cache, 0, 0);
 	put_now(s, "r", "4");
-	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_NO_MEMORY);
+	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_CONFLICT);
 }
 
 /* Nor does it hold back what compactions may drop. */
@@ -220,7 +241,7 @@ a_session_keeps_to_its_epoch(void **state)
 	assert_ptr_equal(again, snapshot);
 	assert_int_equal(wc_session_snapshot(&session, 1, 0, &again, &s->kit.err), WC_CORRUPT);
 	assert_int_equal(wc_session_snapshot(&session, 1, epoch + 1, &again, &s->kit.err), WC_CORRUPT);
-	assert_int_equal(wc_session_snapshot(&session, 2, epoch - 1, &again, &s->kit.err), WC_NO_MEMORY);
+	assert_int_equal(wc_session_snapshot(&session, 2, epoch - 1, &again, &s->kit.err), WC_CONFLICT);
 	assert_int_equal(session.nsnapshots, 1);
 	wc_session_free(&session);
 	wc_locktable_free(locktable);
@@ -533,6 +554,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_epoch_stays_as_it_was, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_is_kept_before_anybody_asks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_epoch_is_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_that_nobody_reads_in_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_is_a_horizon_while_it_is_read_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_does_not_see_a_later_compaction, set_up, tear_down),

@@ -872,6 +872,7 @@ nonsense_ends_only_its_session(void **state)
 	Backend    *b,
 			   *other;
 	WcFrameHeader header = {.length = UINT32_MAX,.type = WC_MSG_OPEN,.id = 99};
+	WcHelloMessage hello = {WC_PROTOCOL_VERSION, KIT_DATABASE + 1};
 
 	site_open(&site, 10);
 	other = connect_backend(&site);
@@ -887,6 +888,12 @@ nonsense_ends_only_its_session(void **state)
 	wc_buf_append_u8(message(b), 0xFF);
 	send_frame(b, WC_MSG_OPEN, 0);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_CORRUPT);
+
+	/* a second database, to which the table does not belong */
+	wc_message_hello_encode(message(b), &hello);
+	send_frame(b, WC_MSG_HELLO, 0);
+	assert_int_equal(answered_error(b, &site.kit.err), WC_CORRUPT);
+	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 1);
 
 	/* a header that makes no sense: nothing behind it can be understood */
 	wc_ring_write(&b->out, &header, sizeof(header));

@@ -56,7 +56,7 @@ add_value(WcRelColumn *column, Oid type, Datum value)
 	{
 		uint8	   *content = palloc(buf.len + 1);
 
-		memcpy(content, buf.data, buf.len);
+		wc_slice_copy(content, wc_buf_slice(&buf));
 		column->constants[column->nconstants++] = wc_slice(content, buf.len);
 	}
 	wc_buf_free(&buf);
@@ -225,8 +225,7 @@ copy_slice(WcSlice s)
 {
 	uint8	   *copy = palloc(s.len + 1);
 
-	if (s.len > 0)
-		memcpy(copy, s.data, s.len);
+	wc_slice_copy(copy, s);
 	return wc_slice(copy, s.len);
 }
 
