@@ -119,7 +119,7 @@ typedef struct WcDriver
 	/*
 	 * Other processes' snapshots may stand for the same state as one that was entered,
 	 * by a mark (not 0), as long as it is held: snapshot_enter_marked makes a new number
-	 * one of the snapshot that the process has marked so.  Never fail; false: it was
+	 * one of the snapshot that the process has marked so last.  Never fail; false: it was
 	 * not entered; there is none of that mark.
 	 */
 	bool		(*snapshot_mark) (uint64 snapshot, uint64 mark);

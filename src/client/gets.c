@@ -11,6 +11,7 @@ typedef struct Place
 {
 	uint64		snapshot;		/* its number; 0: the place is free */
 	uint64		epoch;
+	uint64		mark;			/* by which others find it; 0: none */
 } Place;
 
 static Place places[WC_GETCACHE_PLACES];
@@ -52,7 +53,7 @@ take(int i, uint64 snapshot, uint64 epoch)
 {
 	if (epoch == 0)
 		return false;
-	places[i] = (Place) {snapshot, epoch};
+	places[i] = (Place) {.snapshot = snapshot,.epoch = epoch};
 	ntaken++;
 	return true;
 }
@@ -74,11 +75,21 @@ wc_gets_full(void)
 bool
 wc_gets_mark(uint64 snapshot, uint64 mark)
 {
-	int			i = find(snapshot);
+	int			found = find(snapshot);
 
-	if (i >= 0)
-		wc_getcache_mark(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, mark);
-	return i >= 0;
+	if (found < 0)
+		return false;
+	for (int i = 0; i < WC_GETCACHE_PLACES; i++)
+	{
+		if (i != found && places[i].mark == mark)
+		{
+			wc_getcache_mark(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, 0);
+			places[i].mark = 0;
+		}
+	}
+	wc_getcache_mark(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) found, mark);
+	places[found].mark = mark;
+	return true;
 }
 
 bool
@@ -101,7 +112,7 @@ static void
 leave(int i)
 {
 	wc_getcache_leave(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i);
-	places[i].snapshot = 0;
+	places[i] = (Place) {0};
 	ntaken--;
 }
 

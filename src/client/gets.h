@@ -22,7 +22,8 @@ extern uint64 wc_gets_epoch(uint64 snapshot);
 extern bool wc_gets_enter(uint64 snapshot);
 extern bool wc_gets_full(void);	/* is it the places? */
 
-/* Others may enter the snapshot's epoch by this mark; false: it is of none. */
+/* Others may enter the snapshot's epoch by this mark, and no other's any more; false: it
+ * is of none. */
 extern bool wc_gets_mark(uint64 snapshot, uint64 mark);
 
 /* Makes it one of the epoch that another process has marked so; false: it has none. */

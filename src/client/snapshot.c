@@ -204,10 +204,11 @@ find(Snapshot snapshot, bool whole)
 /*
  * Two snapshots that show the same have the same mark, in whichever process: what is in
  * progress, and up to where.  A process does not find itself in its own snapshot, but is
- * in the one that it exports.
+ * in the one that it exports.  What is exported has marks of its own: it stays, while
+ * queries with workers, whose snapshots may show the same, come and go.
  */
 static uint64
-mark_of(Snapshot snapshot)
+mark_of(Snapshot snapshot, bool exported)
 {
 	TransactionId own = GetTopTransactionIdIfAny();
 	uint64		mark = hash_combine64(hash_bytes_uint32_extended(snapshot->xmin, 0), hash_bytes_uint32_extended(snapshot->xmax, 0));
@@ -226,7 +227,7 @@ mark_of(Snapshot snapshot)
 		for (int32 i = 0; i < snapshot->subxcnt; i++)
 			sum += hash_bytes_uint32_extended(snapshot->subxip[i], 0);
 	}
-	mark = hash_combine64(mark, sum);
+	mark = hash_combine64(mark, sum + exported);
 	return mark != 0 ? mark : 1;
 }
 
@@ -235,7 +236,7 @@ mark_of(Snapshot snapshot)
 static bool
 enter_leaders(uint64 number, Snapshot snapshot)
 {
-	uint64		mark = mark_of(snapshot);
+	uint64		mark = mark_of(snapshot, false);
 
 	if (wc_driver()->snapshot_enter_marked(number, (uint32) (MyProc->lockGroupLeader - ProcGlobal->allProcs), mark))
 		return true;
@@ -330,7 +331,7 @@ wc_snapshot_share(Snapshot snapshot, bool exported)
 	WcClientSnapshot *s = enter(snapshot);
 
 	s->exported |= exported;
-	return wc_driver()->snapshot_mark(s->number, mark_of(snapshot));
+	return wc_driver()->snapshot_mark(s->number, mark_of(snapshot, exported));
 }
 
 void
@@ -340,7 +341,7 @@ wc_snapshot_import(Snapshot snapshot, uint32 process)
 
 	s->number = ++last_number;
 	s->whole = true;
-	s->taken = wc_driver()->snapshot_enter_marked(s->number, process, mark_of(snapshot));
+	s->taken = wc_driver()->snapshot_enter_marked(s->number, process, mark_of(snapshot, true));
 	import_failed = !s->taken;
 	keep(s, NULL);
 }
@@ -349,5 +350,5 @@ void
 wc_snapshot_of_leader(Snapshot snapshot)
 {
 	if (leaders_mark == 0)
-		leaders_mark = mark_of(snapshot);
+		leaders_mark = mark_of(snapshot, false);
 }

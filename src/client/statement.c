@@ -134,17 +134,17 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
 				   DestReceiver *dest, QueryCompletion *qc)
 {
+	/* what ends the transaction may take the statement with it */
+	Node	   *stmt = pstmt->utilityStmt;
+	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
+		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
+
 	if (prev_process_utility)
 		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 	else
 		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
-	if (IsA(pstmt->utilityStmt, VariableSetStmt))
-	{
-		const VariableSetStmt *stmt = (const VariableSetStmt *) pstmt->utilityStmt;
-
-		if (stmt->kind == VAR_SET_MULTI && strcmp(stmt->name, "TRANSACTION SNAPSHOT") == 0)
-			import(stmt);
-	}
+	if (imports)
+		import((const VariableSetStmt *) stmt);
 	if (context == PROCESS_UTILITY_TOPLEVEL && wc_snapshots_any())
 		wc_snapshots_query_end(NULL, true);
 }
@@ -155,7 +155,7 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 {
 	if (prev_object_access)
 		prev_object_access(access, class_id, object_id, sub_id, arg);
-	if (access == OAT_FUNCTION_EXECUTE && object_id == F_PG_EXPORT_SNAPSHOT && ActiveSnapshotSet())
+	if (access == OAT_FUNCTION_EXECUTE && class_id == ProcedureRelationId && object_id == F_PG_EXPORT_SNAPSHOT && ActiveSnapshotSet())
 		(void) wc_snapshot_share(GetActiveSnapshot(), true);
 }
 

@@ -17,6 +17,9 @@ CREATE TABLE h (v int);
 CREATE FOREIGN TABLE w (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
 INSERT INTO h VALUES (0);
 INSERT INTO w VALUES (1, 0), (2, 0);
+CREATE TABLE many (k int) WITH (parallel_workers = 2);
+INSERT INTO many SELECT generate_series(1, 100);
+CREATE FUNCTION wide(int) RETURNS int STABLE PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT v FROM w WHERE k = 1); END $$;
 });
 
 my $both = 'SELECT (SELECT v FROM h), (SELECT v FROM w WHERE k = 1), (SELECT sum(v) FROM w WHERE k > 1)';
@@ -88,9 +91,21 @@ is($late->query_safe($both), '4|7|7', 'so is the second');
 $exporter->query_safe('COMMIT');
 $_->query_safe('COMMIT') foreach ($importer, $late);
 
+# --- workers of a query beside what its session has exported, which looks the same ----------
+$exporter->query_safe('SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0');
+$exporter->query_safe('SET parallel_leader_participation = off; BEGIN');
+my $first = $exporter->query_safe('SELECT pg_export_snapshot()');
+advance_stored();
+is($exporter->query_safe('SELECT min(wide(k)), max(wide(k)), (SELECT v FROM w WHERE k = 1) FROM many'), '9|9|9',
+	'workers see what their query sees');
+import_snapshot($importer, $first, '');
+is($importer->query_safe($stored), '8|8', 'who imports sees what was exported');
+$importer->query_safe('COMMIT');
+$exporter->query_safe('COMMIT');
+
 # --- nobody keeps an epoch: what was kept for them goes ------------------------------------
 advance();
-is($node->safe_psql('postgres', $both), '6|9|9', 'and nothing is left of it');
+is($node->safe_psql('postgres', $both), '6|10|10', 'and nothing is left of it');
 
 # --- a snapshot that is not there is refused as ever ---------------------------------------
 $importer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -98,7 +113,7 @@ $importer->query("SET TRANSACTION SNAPSHOT '$id'");
 like($importer->{stderr}, qr/snapshot.*does not exist|invalid snapshot identifier/, 'a snapshot that is gone');
 $importer->{stderr} = '';
 $importer->query_safe('ROLLBACK');
-is($importer->query_safe($both), '6|9|9', 'and the session goes on');
+is($importer->query_safe($both), '6|10|10', 'and the session goes on');
 
 $_->quit foreach ($exporter, $importer, $late);
 $node->stop;
