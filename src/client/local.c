@@ -710,7 +710,7 @@ static void forget_requests(void);
 static bool
 needs_same_engine(void)
 {
-	return !dlist_is_empty(&scans) || nsnapshots > 0 || has_batch || has_locks || has_ids || wc_gets_in_use();
+	return !dlist_is_empty(&scans) || nsnapshots > 0 || has_batch || has_locks || has_ids;
 }
 
 /* Epochs that were entered before stay: the engine says if one is not there any more. */
