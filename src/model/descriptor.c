@@ -7,7 +7,8 @@
 
 #include "base/coding.h"
 
-#define DESC_VERSION		1
+#define DESC_VERSION		2
+#define DESC_VERSION_UNOWNED	1	/* the same without an owner */
 #define FLAG_BLOCKCACHE		0x01
 #define FLAG_IN_MEMORY		0x02
 
@@ -311,6 +312,7 @@ wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc)
 	wc_buf_append_u8(out, DESC_VERSION);
 	wc_buf_append_varint(out, desc->id);
 	wc_buf_append_varint(out, desc->database);
+	wc_buf_append_varint(out, desc->owner);
 	wc_buf_append_bytes(out, desc->ns);
 	wc_buf_append_bytes(out, desc->name);
 	wc_buf_append_varint(out, desc->next_family_id);
@@ -365,15 +367,19 @@ wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *
 {
 	WcSlice		copy = wc_arena_copy(arena, bytes);
 	WcDecoder	d = wc_decoder(copy);
+	uint8_t		version;
 	WcError		rule;
 
 	memset(desc, 0, sizeof(*desc));
 	if (copy.len != bytes.len)
 		goto no_memory;
-	if (wc_decode_u8(&d) != DESC_VERSION)
+	version = wc_decode_u8(&d);
+	if (version != DESC_VERSION && version != DESC_VERSION_UNOWNED)
 		return wc_error(err, WC_CORRUPT, "table descriptor has an unknown format");
 	desc->id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	desc->database = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	if (version != DESC_VERSION_UNOWNED)
+		desc->owner = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	desc->ns = wc_decode_bytes(&d);
 	desc->name = wc_decode_bytes(&d);
 	desc->next_family_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);

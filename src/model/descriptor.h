@@ -75,6 +75,7 @@ typedef struct WcTableDesc
 {
 	uint32_t	id;
 	uint32_t	database;		/* PostgreSQL's oid of the database it belongs to */
+	uint32_t	owner;			/* PostgreSQL's oid of the role that owns it; 0: unknown */
 	WcSlice		ns;				/* namespace; "default" when none was named */
 	WcSlice		name;
 	uint32_t	nfamilies;
@@ -109,7 +110,8 @@ extern const WcFamilyDesc *wc_table_desc_family(const WcTableDesc *desc, WcSlice
 extern const WcFamilyDesc *wc_table_desc_family_by_id(const WcTableDesc *desc, uint32_t id);
 
 /* Bytes as in model/README; decode allocates everything, the bytes included,
- * in the arena. */
+ * in the arena.  Format 1, which older versions wrote, is read too: its owner is
+ * unknown. */
 extern void wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc);
 extern WcStatus wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 

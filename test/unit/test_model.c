@@ -186,6 +186,7 @@ make_sample(Sample *s)
 	s->splits[2] = S("m\0");
 	s->desc.id = UINT32_MAX;
 	s->desc.database = 16384;
+	s->desc.owner = UINT32_MAX;
 	s->desc.ns = S("ns");
 	s->desc.name = S("table");
 	s->desc.nfamilies = NFAMILIES;
@@ -286,6 +287,7 @@ assert_same_desc(const WcTableDesc *a, const WcTableDesc *b)
 {
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->database, b->database);
+	assert_int_equal(a->owner, b->owner);
 	assert_true(wc_slice_eq(a->ns, b->ns));
 	assert_true(wc_slice_eq(a->name, b->name));
 	assert_int_equal(a->nfamilies, b->nfamilies);
@@ -349,11 +351,11 @@ static void
 descriptor_bytes_are_the_documented_ones(void **state)
 {
 	static const uint8_t expected[] =
-		"\x01\x07\x05\x07" "default\x01t\x02"
+		"\x02\x07\x05\x0a\x07" "default\x01t\x02"
 		"\x01\x01\x00\x01" "f\x00\x01\x00\x00\x00\x01\x02\x01\x80\x80\x01\x01"
 		"\x00";
 	WcFamilyDesc family = {.id = 1, .name = S("f"), .attrs = wc_family_attrs_default};
-	WcTableDesc desc = {.id = 7, .database = 5, .ns = S("default"), .name = S("t"),
+	WcTableDesc desc = {.id = 7, .database = 5, .owner = 10, .ns = S("default"), .name = S("t"),
 	.nfamilies = 1, .families = &family, .next_family_id = 2};
 	WcBuf		buf = WC_BUF_INIT;
 
@@ -363,6 +365,29 @@ descriptor_bytes_are_the_documented_ones(void **state)
 	assert_int_equal(buf.len, sizeof(expected) - 1);
 	assert_memory_equal(buf.data, expected, buf.len);
 	wc_buf_free(&buf);
+}
+
+/* What versions before owners have stored. */
+static void
+descriptors_without_owner_are_read(void **state)
+{
+	static const uint8_t stored[] =
+		"\x01\x07\x05\x07" "default\x01t\x02"
+		"\x01\x01\x00\x01" "f\x00\x01\x00\x00\x00\x01\x02\x01\x80\x80\x01\x01"
+		"\x00";
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc desc;
+	WcError		err;
+
+	(void) state;
+	assert_int_equal(wc_table_desc_decode(wc_slice(stored, sizeof(stored) - 1), &arena, &desc, &err), WC_OK);
+	assert_int_equal(desc.id, 7);
+	assert_int_equal(desc.database, 5);
+	assert_int_equal(desc.owner, 0);
+	assert_true(wc_slice_eq(desc.name, S("t")));
+	assert_int_equal(desc.nfamilies, 1);
+	assert_int_equal(desc.next_family_id, 2);
+	wc_arena_free(&arena);
 }
 
 /* What decodes must hold together and be encoded to something that decodes to
@@ -784,6 +809,7 @@ main(void)
 		cmocka_unit_test(descriptors_are_checked),
 		cmocka_unit_test(descriptors_round_trip),
 		cmocka_unit_test(descriptor_bytes_are_the_documented_ones),
+		cmocka_unit_test(descriptors_without_owner_are_read),
 		cmocka_unit_test(descriptors_survive_any_bytes),
 		cmocka_unit_test(ranges_know_what_is_inside),
 		cmocka_unit_test(empty_ranges_are_those_without_a_key),
