@@ -3,8 +3,8 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION widecol" to load this file. \quit
 
--- Anyone may name what is in the schema; each function looks at the caller's
--- privileges on the server or on the foreign table it is given.
+-- Anyone may name what is in the schema; each function looks at who owns the stored
+-- table, and at the caller's privileges on the server or on the foreign table.
 GRANT USAGE ON SCHEMA widecol TO PUBLIC;
 
 -- sections: foreign-data wrapper, types, tables, data, administration, views
@@ -31,6 +31,25 @@ COMMENT ON SERVER widecol IS 'the embedded engine of this cluster';
 -- ---------------------------------------------------------------------------
 -- Types
 -- ---------------------------------------------------------------------------
+
+-- Row keys and values as arguments: bytea, or text, whose bytes in UTF-8 they are.  A
+-- literal is read as one of bytea.
+CREATE TYPE bytes;
+CREATE FUNCTION bytes_in(cstring) RETURNS bytes
+AS 'MODULE_PATHNAME', 'widecol_bytes_in' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION bytes_out(bytes) RETURNS cstring AS 'byteaout' LANGUAGE internal STRICT STABLE PARALLEL SAFE;
+CREATE FUNCTION bytes_recv(internal) RETURNS bytes AS 'bytearecv' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION bytes_send(bytes) RETURNS bytea AS 'byteasend' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
+CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea);
+COMMENT ON TYPE bytes IS 'a row key or a value, given as bytea or text';
+
+CREATE FUNCTION bytes_of(text) RETURNS bytes
+AS 'MODULE_PATHNAME', 'widecol_bytes_of' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bytes_of(text) IS 'the bytes of a text in UTF-8';
+CREATE CAST (bytea AS bytes) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (bytes AS bytea) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (text AS bytes) WITH FUNCTION bytes_of(text) AS IMPLICIT;
+CREATE CAST (varchar AS bytes) WITH FUNCTION bytes_of(text) AS IMPLICIT;
 
 CREATE TYPE cell AS (
     "row"     bytea,
@@ -68,9 +87,13 @@ CREATE FUNCTION alter_table(name text, families jsonb) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_table' LANGUAGE C;
 COMMENT ON FUNCTION alter_table(text, jsonb) IS 'adds families, changes attributes; null drops a family and its data';
 
-CREATE FUNCTION drop_table(name text) RETURNS void
+CREATE FUNCTION alter_table_owner(name text, owner name) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C STRICT;
+COMMENT ON FUNCTION alter_table_owner(text, name) IS 'gives a stored table to another role';
+
+CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
-COMMENT ON FUNCTION drop_table(text) IS 'drops a stored table and its data';
+COMMENT ON FUNCTION drop_table(text, boolean) IS 'drops a stored table and its data; cascade: the foreign tables that map it, too';
 
 CREATE FUNCTION truncate_table(name text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
@@ -85,77 +108,132 @@ AS 'MODULE_PATHNAME', 'widecol_describe' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION describe(text) IS 'a row a family of a stored table; ttl null: for ever';
 
 -- ---------------------------------------------------------------------------
--- Data: tab is a foreign table; the caller's privilege on it decides
+-- Data: tab is a foreign table, or by its name a stored table, which is for its owner.
+-- src/shell/access.h says who may do what.
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION put(tab regclass, "row" bytea, col text, value bytea, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+CREATE FUNCTION put(tab regclass, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_put' LANGUAGE C;
-COMMENT ON FUNCTION put(regclass, bytea, text, bytea, bigint, interval) IS 'writes one cell';
+CREATE FUNCTION put(tab text, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_put' LANGUAGE C;
+COMMENT ON FUNCTION put(regclass, bytes, text, bytes, bigint, interval) IS 'writes one cell';
+COMMENT ON FUNCTION put(text, bytes, text, bytes, bigint, interval) IS 'writes one cell';
 
-CREATE FUNCTION get(tab regclass, "row" bytea, columns text[] DEFAULT NULL, versions int DEFAULT 1,
+CREATE FUNCTION get(tab regclass, "row" bytes, columns text[] DEFAULT NULL, versions int DEFAULT 1,
     time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
-COMMENT ON FUNCTION get(regclass, bytea, text[], int, int8range, int, int) IS 'the cells of one row';
+CREATE FUNCTION get(tab text, "row" bytes, columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION get(regclass, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
+COMMENT ON FUNCTION get(text, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
 
-CREATE FUNCTION scan(tab regclass, start_row bytea DEFAULT NULL, stop_row bytea DEFAULT NULL, row_prefix bytea DEFAULT NULL,
+CREATE FUNCTION scan(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
     column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
-COMMENT ON FUNCTION scan(regclass, bytea, bytea, bytea, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+CREATE FUNCTION scan(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
+    columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
+    row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
+    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'the cells of a range of rows, in HBase''s order';
+COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
 IS 'the cells of a range of rows, in HBase''s order';
 
-CREATE FUNCTION delete(tab regclass, "row" bytea, col text, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION delete(tab regclass, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete' LANGUAGE C;
-COMMENT ON FUNCTION delete(regclass, bytea, text, bigint) IS 'deletes every version of a column up to ts';
+CREATE FUNCTION delete(tab text, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete' LANGUAGE C;
+COMMENT ON FUNCTION delete(regclass, bytes, text, bigint) IS 'deletes every version of a column up to ts';
+COMMENT ON FUNCTION delete(text, bytes, text, bigint) IS 'deletes every version of a column up to ts';
 
-CREATE FUNCTION delete_version(tab regclass, "row" bytea, col text, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION delete_version(tab regclass, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete_version' LANGUAGE C;
-COMMENT ON FUNCTION delete_version(regclass, bytea, text, bigint) IS 'deletes exactly the version at ts; null: the newest visible one';
+CREATE FUNCTION delete_version(tab text, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_version' LANGUAGE C;
+COMMENT ON FUNCTION delete_version(regclass, bytes, text, bigint) IS 'deletes exactly the version at ts; null: the newest visible one';
+COMMENT ON FUNCTION delete_version(text, bytes, text, bigint) IS 'deletes exactly the version at ts; null: the newest visible one';
 
-CREATE FUNCTION delete_family(tab regclass, "row" bytea, family text, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION delete_family(tab regclass, "row" bytes, family text, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete_family' LANGUAGE C;
-COMMENT ON FUNCTION delete_family(regclass, bytea, text, bigint) IS 'deletes every version of every column of a family up to ts';
+CREATE FUNCTION delete_family(tab text, "row" bytes, family text, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_family' LANGUAGE C;
+COMMENT ON FUNCTION delete_family(regclass, bytes, text, bigint) IS 'deletes every version of every column of a family up to ts';
+COMMENT ON FUNCTION delete_family(text, bytes, text, bigint) IS 'deletes every version of every column of a family up to ts';
 
-CREATE FUNCTION delete_family_version(tab regclass, "row" bytea, family text, ts bigint) RETURNS void
+CREATE FUNCTION delete_family_version(tab regclass, "row" bytes, family text, ts bigint) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete_family_version' LANGUAGE C;
-COMMENT ON FUNCTION delete_family_version(regclass, bytea, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
+CREATE FUNCTION delete_family_version(tab text, "row" bytes, family text, ts bigint) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_family_version' LANGUAGE C;
+COMMENT ON FUNCTION delete_family_version(regclass, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
+COMMENT ON FUNCTION delete_family_version(text, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
 
-CREATE FUNCTION deleteall(tab regclass, "row" bytea, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION deleteall(tab regclass, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
-COMMENT ON FUNCTION deleteall(regclass, bytea, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
+CREATE FUNCTION deleteall(tab text, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
+COMMENT ON FUNCTION deleteall(regclass, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
+COMMENT ON FUNCTION deleteall(text, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
 
 -- Counters and conditional writes lock the row to the end of the transaction.
 
-CREATE FUNCTION incr(tab regclass, "row" bytea, col text, by bigint DEFAULT 1, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+CREATE FUNCTION incr(tab regclass, "row" bytes, col text, by bigint DEFAULT 1, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'widecol_incr' LANGUAGE C;
-COMMENT ON FUNCTION incr(regclass, bytea, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
+CREATE FUNCTION incr(tab text, "row" bytes, col text, by bigint DEFAULT 1, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_incr' LANGUAGE C;
+COMMENT ON FUNCTION incr(regclass, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
+COMMENT ON FUNCTION incr(text, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
 
-CREATE FUNCTION append(tab regclass, "row" bytea, col text, value bytea, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+CREATE FUNCTION append(tab regclass, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS bytea
 AS 'MODULE_PATHNAME', 'widecol_append' LANGUAGE C;
-COMMENT ON FUNCTION append(regclass, bytea, text, bytea, bigint, interval) IS 'appends to a cell; what it is then';
+CREATE FUNCTION append(tab text, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_append' LANGUAGE C;
+COMMENT ON FUNCTION append(regclass, bytes, text, bytes, bigint, interval) IS 'appends to a cell; what it is then';
+COMMENT ON FUNCTION append(text, bytes, text, bytes, bigint, interval) IS 'appends to a cell; what it is then';
 
-CREATE FUNCTION "check"(tab regclass, "row" bytea, check_col text, expected bytea, op text DEFAULT '=',
+CREATE FUNCTION "check"(tab regclass, "row" bytes, check_col text, expected bytes, op text DEFAULT '=',
     time_range int8range DEFAULT NULL)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_check' LANGUAGE C;
-COMMENT ON FUNCTION "check"(regclass, bytea, text, bytea, text, int8range)
+CREATE FUNCTION "check"(tab text, "row" bytes, check_col text, expected bytes, op text DEFAULT '=',
+    time_range int8range DEFAULT NULL)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check' LANGUAGE C;
+COMMENT ON FUNCTION "check"(regclass, bytes, text, bytes, text, int8range)
+IS 'locks the row, then compares: expected op stored; expected null: there is no cell, or an empty one';
+COMMENT ON FUNCTION "check"(text, bytes, text, bytes, text, int8range)
 IS 'locks the row, then compares: expected op stored; expected null: there is no cell, or an empty one';
 
-CREATE FUNCTION check_and_put(tab regclass, "row" bytea, check_col text, expected bytea, col text, value bytea, op text DEFAULT '=')
+CREATE FUNCTION check_and_put(tab regclass, "row" bytes, check_col text, expected bytes, col text, value bytes, op text DEFAULT '=')
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_check_and_put' LANGUAGE C;
-COMMENT ON FUNCTION check_and_put(regclass, bytea, text, bytea, text, bytea, text) IS 'writes one cell if the check holds; whether it did';
+CREATE FUNCTION check_and_put(tab text, "row" bytes, check_col text, expected bytes, col text, value bytes, op text DEFAULT '=')
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check_and_put' LANGUAGE C;
+COMMENT ON FUNCTION check_and_put(regclass, bytes, text, bytes, text, bytes, text) IS 'writes one cell if the check holds; whether it did';
+COMMENT ON FUNCTION check_and_put(text, bytes, text, bytes, text, bytes, text) IS 'writes one cell if the check holds; whether it did';
 
-CREATE FUNCTION check_and_delete(tab regclass, "row" bytea, check_col text, expected bytea, col text, op text DEFAULT '=')
+CREATE FUNCTION check_and_delete(tab regclass, "row" bytes, check_col text, expected bytes, col text, op text DEFAULT '=')
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_check_and_delete' LANGUAGE C;
-COMMENT ON FUNCTION check_and_delete(regclass, bytea, text, bytea, text, text) IS 'deletes a column if the check holds; whether it did';
+CREATE FUNCTION check_and_delete(tab text, "row" bytes, check_col text, expected bytes, col text, op text DEFAULT '=')
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_check_and_delete' LANGUAGE C;
+COMMENT ON FUNCTION check_and_delete(regclass, bytes, text, bytes, text, text) IS 'deletes a column if the check holds; whether it did';
+COMMENT ON FUNCTION check_and_delete(text, bytes, text, bytes, text, text) IS 'deletes a column if the check holds; whether it did';
 
 -- ---------------------------------------------------------------------------
 -- Administration
@@ -223,7 +301,8 @@ COMMENT ON FUNCTION snowflake_within(bigint, timestamptz, timestamptz) IS 'was t
 -- Views: this database's stored tables
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int)
+CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int, OUT owner name,
+    OUT foreign_tables regclass[])
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';

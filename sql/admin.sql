@@ -116,9 +116,11 @@ SELECT count(*) FROM admin;
 SELECT widecol.truncate_table('nobody');
 SELECT widecol.drop_table('nobody');
 SELECT widecol.drop_table('admin');
+SELECT widecol.drop_table('admin', cascade => true);
 SELECT count(*) FROM admin;
 SELECT widecol.put('admin', 'r', 'plain:q', 'x');
 SELECT widecol.create_table('admin', '{"plain": {}}');
+CREATE FOREIGN TABLE admin (k bytea OPTIONS (rowkey 'raw')) SERVER widecol;
 SELECT count(*) FROM admin;
 
 -- regions
@@ -185,8 +187,21 @@ SELECT widecol.create_table('admin', '{"other": {}}');
 SELECT families FROM widecol.tables WHERE name = 'admin';
 SELECT widecol.describe('admin_compact');
 SELECT widecol.drop_table('admin');
+-- so a copy of a database has the foreign tables alone
+CREATE FOREIGN TABLE copied (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO copied VALUES (1, 'one');
 \c :here
+CREATE DATABASE regress_widecol_copy TEMPLATE regress_widecol_other;
 DROP DATABASE regress_widecol_other;
+\c regress_widecol_copy
+SELECT * FROM copied;
+SELECT widecol.get('copied', '\x80000001');
+SELECT count(*) FROM widecol.tables;
+SELECT widecol.create_table('copied', '{"cf": {}}');
+SELECT * FROM copied;
+SELECT widecol.drop_table('copied', cascade => true);
+\c :here
+DROP DATABASE regress_widecol_copy;
 SELECT families FROM widecol.tables WHERE name = 'admin';
 
 SET client_min_messages = warning;

@@ -84,8 +84,10 @@ ANALYZE large;
 SELECT * FROM judge('large');
 
 -- of one type of records, that are few among many
+SET client_min_messages = warning;
 CREATE FOREIGN TABLE few (site int OPTIONS (rowkey '1') CHECK (site = 77), no int OPTIONS (rowkey '2', sort 'desc'), tenth int) SERVER widecol
   OPTIONS (table 'large');
+RESET client_min_messages;
 ANALYZE few;
 SELECT reltuples, relpages < 20 AS small FROM pg_class WHERE oid = 'few'::regclass;
 DROP FOREIGN TABLE few;
@@ -101,8 +103,10 @@ FROM pg_stats WHERE tablename = 'large' AND attname = 'site';
 ROLLBACK;
 
 -- a sample of cells; as of a time; a statement that is cancelled leaves nothing behind
+SET client_min_messages = warning;
 CREATE FOREIGN TABLE cells ("row" bytea, family text, qualifier text, value bytea) SERVER widecol
   OPTIONS (table 'large', layout 'cell');
+RESET client_min_messages;
 ANALYZE cells;
 SELECT reltuples BETWEEN 115000 AND 137000 AS rows FROM pg_class WHERE oid = 'cells'::regclass;
 SELECT n_distinct, most_common_vals FROM pg_stats WHERE tablename = 'cells' AND attname = 'family';
@@ -112,6 +116,6 @@ RESET statement_timeout;
 ANALYZE VERBOSE small;
 SELECT count(*) FROM large;
 
-SELECT widecol.drop_table(t) FROM unnest('{large,small}'::text[]) t;
 SET client_min_messages = error;
 DROP SCHEMA stats CASCADE;
+SELECT widecol.drop_table(t) FROM unnest('{large,small}'::text[]) t;

@@ -84,5 +84,5 @@ SELECT o.x, odd.b FROM o LEFT JOIN odd ON odd.a = o.x AND odd.d = '2024-01-05' A
 SELECT o.x, odd.b FROM o LEFT JOIN odd ON odd.a = o.x AND odd.d = '2024-01-05' WHERE o.x < 9;
 \set VERBOSITY default
 
-SELECT widecol.drop_table('batch_filters_' || name) FROM unnest(ARRAY['t', 'odd']) name;
 DROP SCHEMA batch_filters CASCADE;
+SELECT widecol.drop_table('batch_filters_' || name) FROM unnest(ARRAY['t', 'odd']) name;

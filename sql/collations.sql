@@ -156,6 +156,6 @@ DELETE FROM english_key WHERE v = 'AB' COLLATE caseless;
 SELECT (SELECT count(*) FROM caseless_value), (SELECT count(*) FROM english_key), (SELECT count(*) FROM words);
 ROLLBACK;
 
-SELECT count(widecol.drop_table(t)) FROM (SELECT tab FROM tabs UNION ALL VALUES ('changed')) d (t);
 SET client_min_messages = error;
+SELECT count(widecol.drop_table(t, cascade => true)) FROM (SELECT tab FROM tabs UNION ALL VALUES ('changed')) d (t);
 DROP SCHEMA coll CASCADE;

@@ -63,8 +63,9 @@ DROP FOREIGN TABLE d_tx;
 CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), w int) SERVER widecol;
 SELECT * FROM d_tx ORDER BY k;
 SELECT widecol.drop_table('d_tx');
+SELECT widecol.drop_table('d_tx', cascade => true);
 SELECT * FROM d_tx;
-ALTER FOREIGN TABLE d_tx OPTIONS (ADD fetch_size '100');
+CREATE FOREIGN TABLE d_tx (k int OPTIONS (rowkey '1'), w int) SERVER widecol;
 SELECT * FROM d_tx;
 
 -- namespaces

@@ -103,6 +103,6 @@ SELECT later();
 SELECT expected('SELECT * FROM e'), expected('SELECT * FROM e WHERE a < 10'), expected('SELECT * FROM e WHERE a > 100');
 
 DROP FUNCTION all_right, later, expected, expected_number;
-SELECT widecol.drop_table('e'), widecol.drop_table('s'), widecol.drop_table('wide'), widecol.drop_table('two');
 SET client_min_messages = error;
 DROP SCHEMA estimates CASCADE;
+SELECT widecol.drop_table('e'), widecol.drop_table('s'), widecol.drop_table('wide'), widecol.drop_table('two');

@@ -47,5 +47,5 @@ DELETE FROM t WHERE kind = 4 AND id > 50;
 UPDATE t SET v = 0 WHERE kind = 4 AND id = 50;
 SELECT count(*), sum(v) FROM t WHERE kind = 4;
 
-SELECT count(widecol.drop_table(name)) FROM widecol.tables WHERE name IN ('t', 'flags');
 DROP SCHEMA gaps CASCADE;
+SELECT count(widecol.drop_table(name)) FROM widecol.tables WHERE name IN ('t', 'flags');

@@ -225,7 +225,7 @@ SELECT v FROM odd WHERE v = 2;
 \set VERBOSITY default
 SELECT v FROM odd WHERE s = 'x' AND a > 2;
 
-SELECT widecol.drop_table('key_filters_' || name) FROM unnest(ARRAY['t', 'u', 'm', 'z', 'e', 'g', 'gz', 'nk', 'odd']) name;
 DROP OWNED BY key_filters_reader;
 DROP ROLE key_filters_reader;
 DROP SCHEMA key_filters CASCADE;
+SELECT widecol.drop_table('key_filters_' || name) FROM unnest(ARRAY['t', 'u', 'm', 'z', 'e', 'g', 'gz', 'nk', 'odd']) name;

@@ -351,9 +351,9 @@ TRUNCATE things;
 SELECT count(*) FROM things;
 
 DEALLOCATE ALL;
-SELECT count(widecol.drop_table('hours_' || i)) FROM generate_series(0, 69) i;
-SELECT widecol.drop_table('minutes');
-SELECT count(widecol.drop_table(t)) FROM unnest('{visits_1,visits_2,visits_d,pages_1,pages_2,orders_s,orders_n0,orders_n1,books,tools}'::text[]) t;
 DROP SCHEMA heap CASCADE;
 SET client_min_messages = error;
 DROP SCHEMA parts CASCADE;
+SELECT count(widecol.drop_table('hours_' || i)) FROM generate_series(0, 69) i;
+SELECT widecol.drop_table('minutes');
+SELECT count(widecol.drop_table(t)) FROM unnest('{visits_1,visits_2,visits_d,pages_1,pages_2,orders_s,orders_n0,orders_n1,books,tools}'::text[]) t;

@@ -274,5 +274,5 @@ SELECT v FROM by_minute WHERE host = 'h3' AND at > '2019-12-31 23:58' AND at < '
 SELECT plan_of($$SELECT v FROM by_minute WHERE host > 'h3' AND at = '2020-01-01 00:03'$$);
 SELECT v FROM by_minute WHERE host > 'h3' AND at = '2020-01-01 00:03';
 
-SELECT count(widecol.drop_table(name)) FROM widecol.tables WHERE name IN ('foo', 't', 'by_host', 'log', 'by_minute');
 DROP SCHEMA salt CASCADE;
+SELECT count(widecol.drop_table(name)) FROM widecol.tables WHERE name IN ('foo', 't', 'by_host', 'log', 'by_minute');

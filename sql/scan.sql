@@ -116,11 +116,6 @@ INSERT INTO big SELECT k, decode(repeat(lpad(to_hex(k), 2, '0'), k * 300000), 'h
 SELECT k, length(v), md5(v) = md5(decode(repeat(lpad(to_hex(k), 2, '0'), k * 300000), 'hex')), w FROM big;
 SELECT k, w FROM big;
 
--- Not there.
-CREATE FOREIGN TABLE gone (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
-SELECT widecol.drop_table('gone');
-SELECT * FROM gone;
-
-DROP FOREIGN TABLE t, only_f2, only_keys, raw_too, raw_only, v, m, cells, cells_text, cells_raw, big, gone;
+DROP FOREIGN TABLE t, only_f2, only_keys, raw_too, raw_only, v, m, cells, cells_text, cells_raw, big;
 SELECT widecol.drop_table(name) FROM unnest('{t,v,big}'::text[]) name;
 DROP SCHEMA scan CASCADE;

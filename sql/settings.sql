@@ -147,6 +147,6 @@ SELECT (SELECT count(*) FROM interval_key WHERE v = '1 mon'), (SELECT count(*) F
   (SELECT count(*) FROM bpchar_key WHERE v = 'a'), (SELECT count(*) FROM jsonb_key WHERE v = '1'),
   (SELECT count(*) FROM numeric_text_key WHERE v = 100.00), (SELECT count(*) FROM numeric_text_value WHERE v = 100.00);
 
-SELECT count(widecol.drop_table(name || '_' || t)) FROM kinds, unnest('{value,key}'::text[]) t;
 SET client_min_messages = error;
+SELECT count(widecol.drop_table(name || '_' || t, cascade => true)) FROM kinds, unnest('{value,key}'::text[]) t;
 DROP SCHEMA settings CASCADE;

@@ -282,13 +282,13 @@ ROLLBACK;
 SELECT widecol.drop_namespace('x_ns');
 -- drop
 BEGIN;
-SELECT widecol.drop_table('x');
+SELECT widecol.drop_table('x', cascade => true);
 SELECT count(*) FROM x;
 ROLLBACK;
 SELECT count(*) FROM x;
 BEGIN;
 SAVEPOINT s;
-SELECT widecol.drop_table('x');
+SELECT widecol.drop_table('x', cascade => true);
 ROLLBACK TO s;
 INSERT INTO x VALUES (6, 'still there', 6);
 COMMIT;
@@ -296,8 +296,9 @@ SELECT count(*) FROM x;
 -- dropped and made again: a new, empty one
 BEGIN;
 INSERT INTO x VALUES (7, 'goes with the table', 7);
-SELECT widecol.drop_table('x');
+SELECT widecol.drop_table('x', cascade => true);
 SELECT widecol.create_table('x', '{"cf": {}}');
+CREATE FOREIGN TABLE x (k int OPTIONS (rowkey '1'), v text, n int) SERVER widecol;
 SELECT count(*) FROM x;
 INSERT INTO x VALUES (8, 'new table', 8);
 SELECT * FROM x;

@@ -19,6 +19,13 @@
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))
 #endif
 
+/* 42501 unless `member` can SET ROLE to `role`. */
+#if PG_VERSION_NUM >= 160000
+#define wc_check_can_become(member, role) check_can_set_role((member), (role))
+#else
+#define wc_check_can_become(member, role) check_is_member_of_role((member), (role))
+#endif
+
 /* --- settings and times ---------------------------------------------------- */
 
 /* Memory of settings' values; NULL when there is none. */

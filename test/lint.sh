@@ -17,7 +17,7 @@ read_folders="read read/cell read/txn read/scan"
 core="base model rowkey wire $read_folders engine rpc"
 fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write"
 postgres_side="channel worker client fdw $fdw_folders shell"
-client_headers="client/client.h client/families.h client/foreign.h client/settings.h"
+client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h"
 
 file_lines_max=1000
 function_lines=70
@@ -39,7 +39,8 @@ allowed()
 	channel) echo "base/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
-	fdw | shell) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
+	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
+	shell) echo "$(allowed fdw) fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	fdw/convert) echo "base/ rowkey/ compat.h" ;;
 	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
 	fdw/condition) echo "$(allowed fdw/relation) fdw/relation/" ;;

@@ -64,7 +64,9 @@ extern List *wc_client_list_namespaces(void);
  * Catalog changes: part of the transaction.  Each takes a heavyweight lock on
  * the name to the end of the transaction, so that concurrent DDL (and writers,
  * which take a weaker one) wait.  create gives desc its ids (table and
- * families, generations); everything in desc must be filled in otherwise.
+ * families, generations), and the current user for an owner unless it has one;
+ * everything in desc must be filled in otherwise.  Whether the caller may do it is
+ * the business of client/owner.h.
  */
 extern void wc_client_create_table(WcTableDesc *desc);
 extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor; new families with id 0 get one */

@@ -5,14 +5,18 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
+#include "commands/tablecmds.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -112,10 +116,27 @@ without_default(const char *name)
 	return strncmp(name, "default:", 8) == 0 ? name + 8 : name;
 }
 
-List *
-wc_foreign_tables_of(const char *fullname)
+static bool
+maps_table(Oid relid, const char *fullname)
 {
-	List	   *relids = NIL;
+	const char *name = table_name_of(relid);
+
+	return name != NULL && strcmp(without_default(name), without_default(fullname)) == 0;
+}
+
+static int
+compare_oids(const ListCell *a, const ListCell *b)
+{
+	Oid			x = ((const WcForeignTable *) lfirst(a))->relid;
+	Oid			y = ((const WcForeignTable *) lfirst(b))->relid;
+
+	return x < y ? -1 : x > y;
+}
+
+List *
+wc_foreign_all(void)
+{
+	List	   *tables = NIL;
 	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
@@ -124,30 +145,102 @@ wc_foreign_tables_of(const char *fullname)
 	{
 		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
 		char	   *name = table_name_of(relid);
+		WcForeignTable *table;
 
-		if (name != NULL && strcmp(without_default(name), without_default(fullname)) == 0)
-			relids = lappend_oid(relids, relid);
+		/* it may have been dropped since this scan's snapshot was taken */
+		if (name == NULL)
+			continue;
+		table = palloc(sizeof(WcForeignTable));
+		table->relid = relid;
+		table->name = pstrdup(without_default(name));
+		tables = lappend(tables, table);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+	list_sort(tables, compare_oids);
+	return tables;
+}
+
+bool
+wc_foreign_maps(const WcForeignTable *table, const char *fullname)
+{
+	return strcmp(table->name, without_default(fullname)) == 0;
+}
+
+List *
+wc_foreign_tables_of(const char *fullname)
+{
+	List	   *relids = NIL;
+	ListCell   *lc;
+
+	foreach(lc, wc_foreign_all())
+	{
+		const WcForeignTable *table = lfirst(lc);
+
+		if (wc_foreign_maps(table, fullname))
+			relids = lappend_oid(relids, table->relid);
+	}
 	return relids;
+}
+
+List *
+wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked)
+{
+	List	   *locked = NIL;
+	ListCell   *lc;
+
+	foreach(lc, wc_foreign_tables_of(fullname))
+	{
+		Oid			relid = lfirst_oid(lc);
+		Relation	rel;
+
+		/* while this waited, the foreign table may have been dropped or changed */
+		LockRelationOid(relid, AccessExclusiveLock);
+		if (!maps_table(relid, fullname))
+		{
+			UnlockRelationOid(relid, AccessExclusiveLock);
+			continue;
+		}
+		if (!list_member_oid(checked, relid))
+		{
+			rel = relation_open(relid, NoLock);
+			CheckTableNotInUse(rel, action);
+			relation_close(rel, NoLock);
+		}
+		locked = lappend_oid(locked, relid);
+	}
+	return locked;
+}
+
+bool
+wc_foreign_shows_cells(Oid relid)
+{
+	char	   *layout = option_of(GetForeignTable(relid)->options, "layout");
+
+	return layout != NULL && strcmp(layout, "cell") == 0;
+}
+
+char *
+wc_foreign_qualified_name(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		return psprintf("%u", relid);
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
 }
 
 bool
 wc_foreign_uses_family(Oid relid, const char *family)
 {
 	Relation	rel = try_table_open(relid, AccessShareLock);
-	List	   *options;
-	char	   *layout;
 	char	   *default_family;
 	bool		uses = false;
 
 	if (rel == NULL)
 		return false;
-	options = GetForeignTable(relid)->options;
-	layout = option_of(options, "layout");
-	default_family = option_of(options, "family");
-	if (layout != NULL && strcmp(layout, "cell") == 0)
+	default_family = option_of(GetForeignTable(relid)->options, "family");
+	if (wc_foreign_shows_cells(relid))
 	{
 		table_close(rel, NoLock);
 		return false;
@@ -158,6 +251,7 @@ wc_foreign_uses_family(Oid relid, const char *family)
 	for (int i = 0; i < RelationGetNumberOfAttributes(rel) && !uses; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+		List	   *options;
 		char	   *name;
 
 		if (att->attisdropped)

@@ -19,9 +19,35 @@ extern bool wc_foreign_is_widecol(Oid relid);
  * Raises 42809 when it is not a widecol foreign table. */
 extern char *wc_foreign_table_name(Oid relid);
 
+typedef struct WcForeignTable
+{
+	Oid			relid;
+	char	   *name;			/* of the stored table, without "default:" */
+} WcForeignTable;
+
+/* This database's foreign tables: List of WcForeignTable *, by ascending oid. */
+extern List *wc_foreign_all(void);
+
+/* Does it map the stored table `fullname` ("default:t" and "t" are the same)? */
+extern bool wc_foreign_maps(const WcForeignTable *table, const char *fullname);
+
 /* Oids of this database's foreign tables that map the stored table `fullname`
- * ("default:t" and "t" are the same). */
+ * ("default:t" and "t" are the same), ascending. */
 extern List *wc_foreign_tables_of(const char *fullname);
+
+/*
+ * Locks them all against everybody, to the end of the transaction, in the order of
+ * their oids; 55006 when a query of this session is using one (`action` says in the
+ * message what cannot be done to it), but for those in `checked`.  Returns those that are locked.  A foreign table
+ * that others are making meanwhile may be missed: see wc_owner_open.
+ */
+extern List *wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked);
+
+/* Has it layout 'cell'? */
+extern bool wc_foreign_shows_cells(Oid relid);
+
+/* "schema"."name", quoted where it must be, for messages; palloc'd. */
+extern char *wc_foreign_qualified_name(Oid relid);
 
 /* Does a column of this foreign table live in the family (UTF-8)?  False: also when it is
  * gone; else it stays locked. */

@@ -15,6 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "client/owner.h"
 #include "client/state.h"
 
 /* Tells our locks from pg_advisory_lock's, which have 1 and 2 there. */
@@ -328,6 +329,10 @@ wc_client_create_table(WcTableDesc *desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
+
+	if (!OidIsValid(desc->owner))
+		desc->owner = GetUserId();
+	wc_owner_check_foreign_tables(desc);
 
 	desc->id = wc_driver()->new_table_id();
 	desc->database = MyDatabaseId;

@@ -7,6 +7,7 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
+#include "client/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_flush);
@@ -17,10 +18,10 @@ PG_FUNCTION_INFO_V1(widecol_regions);
 static WcTableDesc *
 open_administered(FunctionCallInfo fcinfo)
 {
-	char	   *name = wc_arg_cstring(fcinfo, 0);
+	WcTableDesc *desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
 
-	wc_require_ownership(name);
-	return wc_client_table(name, false);
+	wc_owner_require(desc, NULL);
+	return desc;
 }
 
 Datum
@@ -62,8 +63,7 @@ widecol_regions(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_require_usage();
-	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	desc = open_administered(fcinfo);
 	for (uint32 i = 0; i <= desc->nsplits; i++)
 	{
 		WcRange		range = {.start_inclusive = true};

@@ -3,24 +3,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
-#include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "client/foreign.h"
-#include "compat.h"
 #include "shell/shell.h"
 
 void
@@ -135,75 +125,6 @@ wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 				 errmsg("time_range must not be negative")));
 	scan->ts_min = lower.infinite ? 0 : DatumGetInt64(lower.val);
 	scan->ts_max = upper.infinite ? WC_TS_LATEST : DatumGetInt64(upper.val);
-}
-
-static void
-require_privilege(Oid relid, AclMode privilege)
-{
-	AclResult	acl = pg_class_aclcheck(relid, GetUserId(), privilege);
-
-	if (acl != ACLCHECK_OK)
-		aclcheck_error(acl, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
-}
-
-WcTableDesc *
-wc_arg_table(FunctionCallInfo fcinfo, int argno, AclMode privilege)
-{
-	Oid			relid;
-	char	   *name;
-
-	wc_arg_not_null(fcinfo, argno, "tab");
-	relid = PG_GETARG_OID(argno);
-	name = wc_foreign_table_name(relid);
-	require_privilege(relid, privilege);
-	return wc_client_table(name, false);
-}
-
-WcTableDesc *
-wc_arg_table_read_write(FunctionCallInfo fcinfo, int argno, AclMode privilege)
-{
-	WcTableDesc *table = wc_arg_table(fcinfo, argno, ACL_SELECT);
-
-	require_privilege(PG_GETARG_OID(argno), privilege);
-	return table;
-}
-
-void
-wc_require_usage(void)
-{
-	ForeignServer *server = GetForeignServerByName("widecol", false);
-
-	if (!pg_foreign_server_ownercheck(server->serverid, GetUserId()))
-	{
-		AclResult	acl = pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE);
-
-		if (acl != ACLCHECK_OK)
-			aclcheck_error(acl, OBJECT_FOREIGN_SERVER, server->servername);
-	}
-}
-
-void
-wc_require_ownership(const char *fullname)
-{
-	ListCell   *lc;
-
-	wc_require_usage();
-	foreach(lc, wc_foreign_tables_of(fullname))
-	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_class rel;
-
-		if (!HeapTupleIsValid(tuple))
-			continue;			/* it is gone */
-		rel = (Form_pg_class) GETSTRUCT(tuple);
-		if (!has_privs_of_role(GetUserId(), rel->relowner))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("must be owner of foreign table %s, which maps stored table \"%s\"",
-							quote_qualified_identifier(get_namespace_name(rel->relnamespace), NameStr(rel->relname)),
-							fullname)));
-		ReleaseSysCache(tuple);
-	}
 }
 
 WcSlice

@@ -4,16 +4,15 @@
  * Each locks the row to the end of the transaction, whatever comes of it, and
  * compares with the newest state: so what is written behind a check that held,
  * by this function or by more statements of the transaction, is HBase's
- * checkAndMutate.  SELECT on the foreign table is needed to look, and the
- * privilege to write what follows (for check itself: to write anything).
+ * checkAndMutate.  It takes what reading the column that is looked at takes, and what
+ * writing what follows does (check itself: to write anything); shell/access.h.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 
-#include "shell/shell.h"
+#include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_check);
 PG_FUNCTION_INFO_V1(widecol_check_and_put);
@@ -76,16 +75,16 @@ holds(const Operator *op, WcSlice expected, const WcCurrentCell *stored)
 
 /* Arguments 1 to 3 and the operator: row, check_col, expected. */
 static bool
-check_row(FunctionCallInfo fcinfo, const WcTableDesc *table, WcSlice row, int opno, const WcScan *scan,
+check_row(FunctionCallInfo fcinfo, const WcAccess *access, WcSlice row, int opno, const WcScan *scan,
 		  WcCurrentCell *stored)
 {
-	WcColumnName column = wc_arg_column(fcinfo, 2, "check_col", table);
+	WcColumnName column = wc_access_column_argument(fcinfo, 2, "check_col", access, ACL_SELECT);
 	WcSlice		expected = wc_slice(NULL, 0);
 	const Operator *op = operator_argument(fcinfo, opno);
 
 	if (!PG_ARGISNULL(3))
 		expected = wc_arg_bytes(fcinfo, 3);
-	wc_current_cell(table, row, &column, scan, stored);
+	wc_current_cell(access->table, row, &column, scan, stored);
 	return holds(op, expected, stored);
 }
 
@@ -93,14 +92,19 @@ check_row(FunctionCallInfo fcinfo, const WcTableDesc *table, WcSlice row, int op
 Datum
 widecol_check(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table_read_write(fcinfo, 0, ACL_INSERT | ACL_UPDATE | ACL_DELETE);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
+	WcAccess	access;
 	WcCurrentCell stored;
+	WcSlice		row;
 	WcScan		scan;
+	bool		held;
 
-	wc_scan_init(&scan, table->id);
+	wc_access_open(fcinfo, &access, true, ACL_INSERT | ACL_UPDATE | ACL_DELETE);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	wc_scan_init(&scan, access.table->id);
 	wc_arg_time_range(fcinfo, 5, &scan);
-	PG_RETURN_BOOL(check_row(fcinfo, table, row, 4, &scan, &stored));
+	held = check_row(fcinfo, &access, row, 4, &scan, &stored);
+	wc_access_close(&access);
+	PG_RETURN_BOOL(held);
 }
 
 /* check_and_put(tab, row, check_col, expected, col, value, op): what is put is
@@ -108,18 +112,23 @@ widecol_check(PG_FUNCTION_ARGS)
 Datum
 widecol_check_and_put(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table_read_write(fcinfo, 0, ACL_INSERT);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	WcColumnName column = wc_arg_column(fcinfo, 4, "col", table);
+	WcAccess	access;
+	WcColumnName column;
 	WcCurrentCell stored;
+	WcSlice		row;
 	WcScan		scan;
+	bool		held;
 
+	wc_access_open(fcinfo, &access, true, ACL_INSERT);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	column = wc_access_column_argument(fcinfo, 4, "col", &access, ACL_INSERT);
 	wc_arg_not_null(fcinfo, 5, "value");
-	wc_scan_init(&scan, table->id);
-	if (!check_row(fcinfo, table, row, 6, &scan, &stored))
-		PG_RETURN_BOOL(false);
-	wc_put_one(table, row, &column, stored.ahead ? stored.ts : WC_TS_LATEST, 0, wc_arg_bytes(fcinfo, 5));
-	PG_RETURN_BOOL(true);
+	wc_scan_init(&scan, access.table->id);
+	held = check_row(fcinfo, &access, row, 6, &scan, &stored);
+	if (held)
+		wc_put_one(access.table, row, &column, stored.ahead ? stored.ts : WC_TS_LATEST, 0, wc_arg_bytes(fcinfo, 5));
+	wc_access_close(&access);
+	PG_RETURN_BOOL(held);
 }
 
 /* check_and_delete(tab, row, check_col, expected, col, op): as delete, every
@@ -127,15 +136,20 @@ widecol_check_and_put(PG_FUNCTION_ARGS)
 Datum
 widecol_check_and_delete(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table_read_write(fcinfo, 0, ACL_DELETE);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	WcColumnName column = wc_arg_column(fcinfo, 4, "col", table);
+	WcAccess	access;
+	WcColumnName column;
 	WcCurrentCell stored;
+	WcSlice		row;
 	WcScan		scan;
+	bool		held;
 
-	wc_scan_init(&scan, table->id);
-	if (!check_row(fcinfo, table, row, 5, &scan, &stored))
-		PG_RETURN_BOOL(false);
-	wc_delete_one(table, row, WC_DELETE_COLUMN, column.family, column.qualifier, WC_TS_LATEST);
-	PG_RETURN_BOOL(true);
+	wc_access_open(fcinfo, &access, true, ACL_DELETE);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	column = wc_access_column_argument(fcinfo, 4, "col", &access, ACL_DELETE);
+	wc_scan_init(&scan, access.table->id);
+	held = check_row(fcinfo, &access, row, 5, &scan, &stored);
+	if (held)
+		wc_delete_one(access.table, row, WC_DELETE_COLUMN, column.family, column.qualifier, WC_TS_LATEST);
+	wc_access_close(&access);
+	PG_RETURN_BOOL(held);
 }

@@ -3,18 +3,17 @@
  *
  * They lock the row, so that nothing is lost between reading and committing, and
  * read the newest state, so under READ COMMITTED they never fail for others'
- * sake.  What they write is an ordinary put.  Who calls them writes and is told
- * what was there: INSERT, as for put, and SELECT.
+ * sake.  What they write is an ordinary put.  Who calls them writes, as with put, and is
+ * told what was there: it takes both (shell/access.h).
  */
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/acl.h"
 
 #include "base/coding.h"
 #include "compat.h"
 #include "rowkey/printable.h"
-#include "shell/shell.h"
+#include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_incr);
 PG_FUNCTION_INFO_V1(widecol_append);
@@ -26,7 +25,8 @@ PG_FUNCTION_INFO_V1(widecol_append);
 
 typedef struct Change
 {
-	WcTableDesc *table;
+	WcAccess	access;
+	const WcTableDesc *table;	/* access's */
 	WcSlice		row;
 	WcColumnName column;
 	int64		ts;				/* as asked for */
@@ -40,9 +40,11 @@ begin_change(FunctionCallInfo fcinfo, Change *c)
 {
 	WcScan		scan;
 
-	c->table = wc_arg_table_read_write(fcinfo, 0, ACL_INSERT);
-	c->row = wc_arg_row(fcinfo, 1);
-	c->column = wc_arg_column(fcinfo, 2, "col", c->table);
+	wc_access_open(fcinfo, &c->access, true, ACL_INSERT);
+	c->table = c->access.table;
+	c->row = wc_access_row_argument(fcinfo, 1, &c->access);
+	c->column = wc_access_column_argument(fcinfo, 2, "col", &c->access, ACL_INSERT);
+	wc_access_require_column(&c->access, &c->column, ACL_SELECT);
 	c->ts = wc_arg_ts(fcinfo, 4);
 	c->ttl_us = wc_arg_ttl(fcinfo, 5);
 	wc_scan_init(&scan, c->table->id);
@@ -75,7 +77,7 @@ place(const Change *c)
  * is handed on unless there is a new one.
  */
 static void
-finish_change(const Change *c, WcSlice value)
+finish_change(Change *c, WcSlice value)
 {
 	int64		ts = c->ts;
 	int64		ttl_us = c->ttl_us;
@@ -92,6 +94,7 @@ finish_change(const Change *c, WcSlice value)
 			ttl_us = c->current.ttl_us;
 	}
 	wc_put_one(c->table, c->row, &c->column, ts, ttl_us, value);
+	wc_access_close(&c->access);
 }
 
 /* incr(tab, row, col, by, ts, ttl): adds to a counter, which wraps around as

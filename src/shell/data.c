@@ -1,17 +1,15 @@
 /*
  * shell/data.c: single cells written and deleted by name.
  *
- * Each function appends one operation to the transaction's batch; the caller's
- * privilege on the foreign table decides.  What it does is seen by the commands
- * that follow.
+ * Each function appends one operation to the transaction's batch; shell/access.h
+ * says who may.  What it does is seen by the commands that follow.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "fmgr.h"
-#include "utils/acl.h"
 
-#include "shell/shell.h"
+#include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_put);
 PG_FUNCTION_INFO_V1(widecol_delete);
@@ -70,26 +68,31 @@ wc_delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 fam
 Datum
 widecol_put(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_INSERT);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	int64		ts = wc_arg_ts(fcinfo, 4);
-	int64		ttl = wc_arg_ttl(fcinfo, 5);
-	WcColumnName column = wc_arg_column(fcinfo, 2, "col", table);
+	WcAccess	access;
+	WcColumnName column;
+	WcSlice		row;
 
+	wc_access_open(fcinfo, &access, false, ACL_INSERT);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	column = wc_access_column_argument(fcinfo, 2, "col", &access, ACL_INSERT);
 	wc_arg_not_null(fcinfo, 3, "value");
-	wc_put_one(table, row, &column, ts, ttl, wc_arg_bytes(fcinfo, 3));
+	wc_put_one(access.table, row, &column, wc_arg_ts(fcinfo, 4), wc_arg_ttl(fcinfo, 5), wc_arg_bytes(fcinfo, 3));
+	wc_access_close(&access);
 	PG_RETURN_VOID();
 }
 
 static Datum
 delete_column(FunctionCallInfo fcinfo, WcCellType type)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_DELETE);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	int64		ts = wc_arg_ts(fcinfo, 3);
-	WcColumnName column = wc_arg_column(fcinfo, 2, "col", table);
+	WcAccess	access;
+	WcColumnName column;
+	WcSlice		row;
 
-	wc_delete_one(table, row, type, column.family, column.qualifier, ts);
+	wc_access_open(fcinfo, &access, false, ACL_DELETE);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	column = wc_access_column_argument(fcinfo, 2, "col", &access, ACL_DELETE);
+	wc_delete_one(access.table, row, type, column.family, column.qualifier, wc_arg_ts(fcinfo, 3));
+	wc_access_close(&access);
 	PG_RETURN_VOID();
 }
 
@@ -110,16 +113,19 @@ widecol_delete_version(PG_FUNCTION_ARGS)
 static Datum
 delete_whole_family(FunctionCallInfo fcinfo, WcCellType type)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_DELETE);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	int64		ts = wc_arg_ts(fcinfo, 3);
+	WcAccess	access;
 	const WcFamilyDesc *family;
+	WcSlice		row;
 
+	wc_access_open(fcinfo, &access, false, ACL_DELETE);
+	row = wc_access_row_argument(fcinfo, 1, &access);
 	wc_arg_not_null(fcinfo, 2, "family");
 	if (type == WC_DELETE_FAMILY_VERSION)
 		wc_arg_not_null(fcinfo, 3, "ts");
-	family = wc_family_lookup(table, wc_arg_cstring(fcinfo, 2));
-	wc_delete_one(table, row, type, family->id, wc_slice(NULL, 0), ts);
+	family = wc_family_lookup(access.table, wc_arg_cstring(fcinfo, 2));
+	wc_access_require_family(&access, family);
+	wc_delete_one(access.table, row, type, family->id, wc_slice(NULL, 0), wc_arg_ts(fcinfo, 3));
+	wc_access_close(&access);
 	PG_RETURN_VOID();
 }
 
@@ -137,28 +143,49 @@ widecol_delete_family_version(PG_FUNCTION_ARGS)
 	return delete_whole_family(fcinfo, WC_DELETE_FAMILY_VERSION);
 }
 
-/* deleteall(tab, row, col, ts): the whole row, every family; or one column */
+/* Every family of a row; of a foreign table's row, what DELETE would delete. */
+static void
+delete_row(const WcAccess *access, WcSlice row, int64 ts)
+{
+	const WcTableDesc *table = access->table;
+	WcBatchBuilder *batch = begin_row(table, row);
+	WcError		err;
+
+	for (uint32 i = 0; i < table->nfamilies; i++)
+	{
+		uint32		family = table->families[i].id;
+
+		if (wc_access_deletes_family(access, family) &&
+			wc_batch_delete(batch, WC_DELETE_FAMILY, family, wc_slice(NULL, 0), ts, &err) != WC_OK)
+			wc_client_write_failed(&err);
+	}
+	finish_row(batch);
+}
+
+/* deleteall(tab, row, col, ts): the whole row; or one column, or family */
 Datum
 widecol_deleteall(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_DELETE);
-	WcSlice		row = wc_arg_row(fcinfo, 1);
-	int64		ts = wc_arg_ts(fcinfo, 3);
-	WcBatchBuilder *batch;
-	WcError		err;
+	WcAccess	access;
+	WcSlice		row;
+	int64		ts;
 
-	if (!PG_ARGISNULL(2))
+	wc_access_open(fcinfo, &access, false, ACL_DELETE);
+	row = wc_access_row_argument(fcinfo, 1, &access);
+	ts = wc_arg_ts(fcinfo, 3);
+	if (PG_ARGISNULL(2))
+		delete_row(&access, row, ts);
+	else
 	{
-		WcColumnName column = wc_column_parse(table, wc_arg_cstring(fcinfo, 2), true);
+		WcColumnName column = wc_column_parse(access.table, wc_arg_cstring(fcinfo, 2), true);
 
-		wc_delete_one(table, row, column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
+		if (column.whole_family)
+			wc_access_require_family(&access, wc_table_desc_family_by_id(access.table, column.family));
+		else
+			wc_access_require_column(&access, &column, ACL_DELETE);
+		wc_delete_one(access.table, row, column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
 					  column.family, column.qualifier, ts);
-		PG_RETURN_VOID();
 	}
-	batch = begin_row(table, row);
-	for (uint32 i = 0; i < table->nfamilies; i++)
-		if (wc_batch_delete(batch, WC_DELETE_FAMILY, table->families[i].id, wc_slice(NULL, 0), ts, &err) != WC_OK)
-			wc_client_write_failed(&err);
-	finish_row(batch);
+	wc_access_close(&access);
 	PG_RETURN_VOID();
 }

@@ -10,13 +10,12 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "shell/shell.h"
+#include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_get);
 PG_FUNCTION_INFO_V1(widecol_scan);
@@ -25,7 +24,7 @@ PG_FUNCTION_INFO_V1(widecol_scan);
 
 /* columns text[]: family, or family:qualifier */
 static void
-set_columns(FunctionCallInfo fcinfo, int argno, const WcTableDesc *table, WcScan *scan)
+parse_columns(FunctionCallInfo fcinfo, int argno, const WcTableDesc *table, WcScan *scan)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -60,6 +59,13 @@ set_columns(FunctionCallInfo fcinfo, int argno, const WcTableDesc *table, WcScan
 		scan->columns[i].qualifier = name.qualifier;
 	}
 	scan->ncolumns = n;
+}
+
+static void
+set_columns(FunctionCallInfo fcinfo, int argno, const WcAccess *access, WcScan *scan)
+{
+	parse_columns(fcinfo, argno, access->table, scan);
+	wc_access_restrict(access, scan);
 }
 
 /* A positive count; NULL is `none`. */
@@ -110,8 +116,11 @@ identify(const WcScan *scan, uint32 colno, WcCell *cell)
 }
 
 static void
-return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
+return_cells(FunctionCallInfo fcinfo, WcAccess *access, WcScan *scan)
 {
+	const WcTableDesc *table = access->table;
+	uint64		row_limit = scan->row_limit;
+	uint64		rows_shown = 0;
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "widecol cells",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -123,27 +132,36 @@ return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
 	WcSlice		row;
 	WcError		err;
 
+	/* rows that do not show are told apart here, so they are counted here */
+	if (access->wrel != NULL)
+		scan->row_limit = 0;
 	scan->want_ts = true;
 	if (wc_scan_check(scan, &err) != WC_OK)
 		wc_raise(&err);
 	for (uint32 i = 0; i < table->nfamilies; i++)
 		names[i] = CStringGetTextDatum(wc_name_from_utf8(table->families[i].name));
 
-	rows = wc_client_scan_open(scan, at, snapshot->curcid, scan->row_limit, CurrentMemoryContext);
+	rows = wc_client_scan_open(scan, at, snapshot->curcid, row_limit, CurrentMemoryContext);
 	old = MemoryContextSwitchTo(per_row);
-	while (wc_client_next_row(rows, &row))
+	while ((row_limit == 0 || rows_shown < row_limit) && wc_client_next_row(rows, &row))
 	{
 		WcCell		cell;
 		uint32		colno;
-		Datum		row_datum = wc_bytea_datum(row);
+		Datum		row_datum;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!wc_access_shows_row(access, row))
+			continue;
+		row_datum = wc_bytea_datum(row);
+		rows_shown++;
 		while (wc_client_next_cell(rows, &cell, &colno))
 		{
 			Datum		values[CELL_COLUMNS];
 			bool		nulls[CELL_COLUMNS] = {false};
 
 			identify(scan, colno, &cell);
+			if (!wc_access_shows_cell(access, cell.family, cell.qualifier))
+				continue;
 			values[0] = row_datum;
 			values[1] = family_text(table, names, cell.family);
 			values[2] = wc_bytea_datum(cell.qualifier);
@@ -165,20 +183,22 @@ return_cells(FunctionCallInfo fcinfo, const WcTableDesc *table, WcScan *scan)
 Datum
 widecol_get(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_SELECT);
+	WcAccess	access;
 	WcScan		scan;
 	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_scan_init(&scan, table->id);
+	wc_access_open(fcinfo, &access, true, 0);
+	wc_scan_init(&scan, access.table->id);
 	range.start = range.stop = wc_arg_row(fcinfo, 1);
 	scan.ranges = &range;
 	scan.nranges = 1;
-	set_columns(fcinfo, 2, table, &scan);
+	set_columns(fcinfo, 2, &access, &scan);
 	set_versions(fcinfo, 3, &scan);
 	wc_arg_time_range(fcinfo, 4, &scan);
 	set_column_paging(fcinfo, 5, &scan);
-	return_cells(fcinfo, table, &scan);
+	return_cells(fcinfo, &access, &scan);
+	wc_access_close(&access);
 	return (Datum) 0;
 }
 
@@ -225,17 +245,20 @@ set_range(FunctionCallInfo fcinfo, WcScan *scan, WcRange *range, WcArena *arena)
 Datum
 widecol_scan(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *table = wc_arg_table(fcinfo, 0, ACL_SELECT);
+	WcAccess	access;
 	WcArena		arena = WC_ARENA_INIT;
 	WcScan		scan;
 	WcRange		range = {0};
 	bool		any;
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_scan_init(&scan, table->id);
+	wc_access_open(fcinfo, &access, true, 0);
+	wc_scan_init(&scan, access.table->id);
 	scan.reversed = !PG_ARGISNULL(7) && PG_GETARG_BOOL(7);
 	scan.raw = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
-	set_columns(fcinfo, 4, table, &scan);
+	if (scan.raw)
+		wc_access_require_all(&access, "a raw scan");
+	set_columns(fcinfo, 4, &access, &scan);
 	set_versions(fcinfo, 5, &scan);
 	wc_arg_time_range(fcinfo, 6, &scan);
 	if (!PG_ARGISNULL(8))
@@ -246,12 +269,13 @@ widecol_scan(PG_FUNCTION_ARGS)
 	{
 		any = set_range(fcinfo, &scan, &range, &arena);
 		if (any)
-			return_cells(fcinfo, table, &scan);
+			return_cells(fcinfo, &access, &scan);
 	}
 	PG_FINALLY();
 	{
 		wc_arena_free(&arena);
 	}
 	PG_END_TRY();
+	wc_access_close(&access);
 	return (Datum) 0;
 }

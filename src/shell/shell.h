@@ -41,20 +41,6 @@ extern Datum wc_bytea_datum(WcSlice s);
 
 /* --- what they act on -------------------------------------------------------- */
 
-/* The stored table behind the foreign table in argument argno; the caller needs
- * `privilege` on the foreign table. */
-extern WcTableDesc *wc_arg_table(FunctionCallInfo fcinfo, int argno, AclMode privilege);
-
-/* The caller needs SELECT and one of `privilege`. */
-extern WcTableDesc *wc_arg_table_read_write(FunctionCallInfo fcinfo, int argno, AclMode privilege);
-
-/* The caller needs USAGE on the server widecol. */
-extern void wc_require_usage(void);
-
-/* The caller must also own every foreign table of this database that maps the
- * stored table: what would be done shows through all of them. */
-extern void wc_require_ownership(const char *fullname);
-
 /*
  * "family:qualifier", the qualifier being everything behind the first colon, with
  * \xHH for a byte.  Without a colon the whole family, where that is allowed.

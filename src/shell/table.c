@@ -1,30 +1,34 @@
 /*
  * shell/table.c: namespaces and stored tables made, changed, described, dropped.
  *
- * All of it belongs to the transaction.  Stored tables have no owner of their
- * own: creating one takes USAGE on the server widecol, changing or dropping one
- * also ownership of every foreign table that maps it.
+ * All of it belongs to the transaction.  Making a namespace or a stored table, and
+ * dropping an empty namespace, takes USAGE on the server widecol; changing a stored table
+ * takes its owner (client/owner.h).
  */
 #include "postgres.h"
 
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "client/families.h"
 #include "client/foreign.h"
+#include "client/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_namespace);
 PG_FUNCTION_INFO_V1(widecol_drop_namespace);
 PG_FUNCTION_INFO_V1(widecol_create_table);
 PG_FUNCTION_INFO_V1(widecol_alter_table);
+PG_FUNCTION_INFO_V1(widecol_alter_table_owner);
 PG_FUNCTION_INFO_V1(widecol_drop_table);
 PG_FUNCTION_INFO_V1(widecol_truncate_table);
 PG_FUNCTION_INFO_V1(widecol_describe);
@@ -34,7 +38,7 @@ PG_FUNCTION_INFO_V1(widecol_families);
 Datum
 widecol_create_namespace(PG_FUNCTION_ARGS)
 {
-	wc_require_usage();
+	wc_owner_require_usage();
 	wc_client_create_namespace(wc_arg_cstring(fcinfo, 0));
 	PG_RETURN_VOID();
 }
@@ -42,7 +46,7 @@ widecol_create_namespace(PG_FUNCTION_ARGS)
 Datum
 widecol_drop_namespace(PG_FUNCTION_ARGS)
 {
-	wc_require_usage();
+	wc_owner_require_usage();
 	wc_client_drop_namespace(wc_arg_cstring(fcinfo, 0));
 	PG_RETURN_VOID();
 }
@@ -126,7 +130,7 @@ widecol_create_table(PG_FUNCTION_ARGS)
 
 	wc_arg_not_null(fcinfo, 0, "name");
 	wc_arg_not_null(fcinfo, 1, "families");
-	wc_require_usage();
+	wc_owner_require_usage();
 	name = wc_arg_cstring(fcinfo, 0);
 	if (wc_table_name_split(wc_name_to_utf8(name), &desc->ns, &desc->name, &err) != WC_OK)
 		wc_raise(&err);
@@ -157,15 +161,13 @@ widecol_create_table(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Locks the name, checks ownership, gives the table. */
+/* The owner's, locked against everybody, with the foreign tables that map it. */
 static WcTableDesc *
-open_owned(FunctionCallInfo fcinfo, char **name)
+open_owned(FunctionCallInfo fcinfo, const char *action, char **name, List **relids)
 {
 	wc_arg_not_null(fcinfo, 0, "name");
 	*name = wc_arg_cstring(fcinfo, 0);
-	wc_require_ownership(*name);
-	wc_client_lock_table(*name, AccessExclusiveLock);
-	return wc_client_table(*name, false);
+	return wc_owner_open(*name, action, NIL, relids);
 }
 
 /* A family must not go while columns of a foreign table live in it. */
@@ -182,9 +184,7 @@ require_unused(const char *fullname, const char *family)
 			ereport(ERROR,
 					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 					 errmsg("cannot drop family \"%s\" of stored table \"%s\" because foreign table %s has columns in it",
-							wc_name_from_utf8(wc_slice_cstr(family)), fullname,
-							quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-													   get_rel_name(relid))),
+							wc_name_from_utf8(wc_slice_cstr(family)), fullname, wc_foreign_qualified_name(relid)),
 					 errhint("Drop these columns or the foreign table first.")));
 	}
 }
@@ -193,7 +193,7 @@ Datum
 widecol_alter_table(PG_FUNCTION_ARGS)
 {
 	char	   *name;
-	WcTableDesc *desc = open_owned(fcinfo, &name);
+	WcTableDesc *desc = open_owned(fcinfo, "alter", &name, NULL);
 	WcFamilyDesc *families;
 	uint32		n = 0;
 	List	   *specs;
@@ -252,12 +252,46 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* The foreign tables go with the stored table, and with them what depends on them. */
+static void
+drop_foreign_tables(const char *fullname, List *relids, bool cascade)
+{
+	ObjectAddresses *objects = new_object_addresses();
+	StringInfoData list;
+	ListCell   *lc;
+
+	initStringInfo(&list);
+	foreach(lc, relids)
+	{
+		ObjectAddress object = {.classId = RelationRelationId,.objectId = lfirst_oid(lc)};
+
+		add_exact_object_address(&object, objects);
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", wc_foreign_qualified_name(lfirst_oid(lc)));
+	}
+	if (!cascade)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot drop stored table \"%s\" because foreign tables map it", fullname),
+				 errdetail("Foreign tables: %s.", list.data),
+				 errhint("Drop them first, or use cascade => true to drop them too.")));
+	ereport(NOTICE, (errmsg("drop of stored table \"%s\" cascades to foreign tables: %s", fullname, list.data)));
+
+	/* that the stored table is kept need not be said */
+	performMultipleDeletions(objects, DROP_CASCADE, PERFORM_DELETION_INTERNAL);
+	free_object_addresses(objects);
+}
+
+/* drop_table(name, cascade) */
 Datum
 widecol_drop_table(PG_FUNCTION_ARGS)
 {
 	char	   *name;
+	List	   *relids;
+	WcTableDesc *desc = open_owned(fcinfo, "drop", &name, &relids);
 
-	wc_client_drop_table(open_owned(fcinfo, &name));
+	if (relids != NIL)
+		drop_foreign_tables(name, relids, PG_GETARG_BOOL(1));
+	wc_client_drop_table(desc);
 	PG_RETURN_VOID();
 }
 
@@ -266,7 +300,15 @@ widecol_truncate_table(PG_FUNCTION_ARGS)
 {
 	char	   *name;
 
-	wc_client_truncate_table(open_owned(fcinfo, &name));
+	wc_client_truncate_table(open_owned(fcinfo, "truncate", &name, NULL));
+	PG_RETURN_VOID();
+}
+
+/* alter_table_owner(name, owner) */
+Datum
+widecol_alter_table_owner(PG_FUNCTION_ARGS)
+{
+	wc_owner_change(wc_arg_cstring(fcinfo, 0), get_role_oid(NameStr(*PG_GETARG_NAME(1)), false));
 	PG_RETURN_VOID();
 }
 
@@ -334,7 +376,7 @@ widecol_describe(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_require_usage();
+	wc_owner_require_usage();
 	desc = refreshed(wc_client_table(wc_arg_cstring(fcinfo, 0), false));
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
@@ -347,19 +389,40 @@ widecol_describe(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* namespace, name, families, splits */
+/* The foreign tables that map it, as regclass[]. */
+static Datum
+foreign_tables_datum(const WcTableDesc *desc, List *all)
+{
+	char	   *name = wc_client_table_fullname(desc);
+	Datum	   *elements = palloc(sizeof(Datum) * Max(list_length(all), 1));
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, all)
+	{
+		const WcForeignTable *table = lfirst(lc);
+
+		if (wc_foreign_maps(table, name))
+			elements[n++] = ObjectIdGetDatum(table->relid);
+	}
+	return PointerGetDatum(construct_array(elements, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
+/* namespace, name, families, splits, owner, foreign_tables */
 Datum
 widecol_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	List	   *foreign_tables = wc_foreign_all();
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
-		Datum		values[4];
-		bool		nulls[4] = {false};
+		Datum		values[6];
+		bool		nulls[6] = {false};
+		char	   *owner = wc_owner_name(desc);
 		Datum	   *names = palloc(sizeof(Datum) * Max(desc->nfamilies, 1));
 
 		for (uint32 i = 0; i < desc->nfamilies; i++)
@@ -369,6 +432,10 @@ widecol_tables(PG_FUNCTION_ARGS)
 		values[2] = PointerGetDatum(construct_array(names, (int) desc->nfamilies, TEXTOID,
 													-1, false, TYPALIGN_INT));
 		values[3] = Int32GetDatum((int32) desc->nsplits);
+		nulls[4] = owner == NULL;
+		if (owner != NULL)
+			values[4] = DirectFunctionCall1(namein, CStringGetDatum(owner));
+		values[5] = foreign_tables_datum(desc, foreign_tables);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -17,10 +17,13 @@
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "commands/dbcommands.h"
+#include "commands/extension.h"
+#include "commands/user.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -31,7 +34,9 @@
 #include "client/client.h"
 #include "client/families.h"
 #include "client/foreign.h"
+#include "client/owner.h"
 #include "fdw/relation/ddl.h"
+#include "fdw/relation/guard.h"
 #include "fdw/relation/mapping.h"
 
 /* A statement under way: the relations it touched. */
@@ -39,6 +44,7 @@ typedef struct WcDdlFrame
 {
 	MemoryContext context;
 	List	   *relids;
+	List	   *before;			/* WcGuard *: what it may change, as that was */
 	struct WcDdlFrame *outer;
 } WcDdlFrame;
 
@@ -111,9 +117,9 @@ list_has(List *names, const char *name)
 }
 
 static void
-create_stored_table(const WcRelation *wrel, List *names, List *specs)
+create_stored_table(const WcRelation *wrel, Oid owner, List *names, List *specs)
 {
-	WcTableDesc desc = {.database = MyDatabaseId};
+	WcTableDesc desc = {.database = MyDatabaseId,.owner = owner};
 	ListCell   *lc;
 	WcError		err;
 
@@ -193,10 +199,32 @@ warn_about_collations(const WcRelation *wrel)
 	}
 }
 
-/* The foreign table is new, or has changed: is it right, and is there a stored
- * table with its families? */
+/*
+ * The stored table as it stays until the foreign table can be seen by others: drop_table
+ * and their like lock the name, and then look for foreign tables that map it.
+ */
+static WcTableDesc *
+hold_stored_table(const char *name)
+{
+	WcTableDesc *desc = wc_client_table(name, true);
+
+	if (desc != NULL)
+	{
+		wc_client_lock_table(name, AccessShareLock);
+		desc = wc_client_table(name, true);
+	}
+	if (desc == NULL)
+	{
+		wc_client_lock_table(name, AccessExclusiveLock);
+		desc = wc_client_table(name, true);
+	}
+	return desc;
+}
+
+/* The foreign table is new, or has changed: is it right, may the user have it so,
+ * and is there a stored table with its families?  before: NULL if that is not known. */
 static void
-settle(Oid relid, bool created)
+settle(Oid relid, bool created, const WcGuard *before)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
@@ -209,19 +237,23 @@ settle(Oid relid, bool created)
 
 	if (created)
 		warn_about_collations(wrel);
-	if (desc == NULL)
-	{
-		wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
-		desc = wc_client_table(wrel->table_name, true);
-	}
-	if (desc == NULL)
-	{
-		create_stored_table(wrel, names, specs);
-		desc = wc_client_table(wrel->table_name, false);
-	}
-	else if (!created && wrel->family_given && missing_families(desc, names) != NIL)
+	if (desc != NULL)
+		wc_guard_check(wrel, desc, created ? NULL : before);
+	if (desc != NULL && !created && wrel->family_given && missing_families(desc, names) != NIL)
 		desc = add_families(wrel, names, specs);
-	wc_mapping_resolve(wrel, desc);
+	else
+		desc = hold_stored_table(wrel->table_name);
+	if (desc != NULL)
+	{
+		wc_guard_check(wrel, desc, created ? NULL : before);
+		wc_mapping_resolve(wrel, desc);
+		wc_guard_announce(wrel, desc, options.families, specs, created ? NULL : before);
+	}
+	else
+	{
+		create_stored_table(wrel, rel->rd_rel->relowner, names, specs);
+		wc_mapping_resolve(wrel, wc_client_table(wrel->table_name, false));
+	}
 
 	relation_close(rel, AccessShareLock);
 	MemoryContextSwitchTo(old);
@@ -251,15 +283,16 @@ is_verdict(int sqlstate)
  * table is used if it stays so.
  */
 static void
-settle_if_possible(Oid relid, bool created)
+settle_if_possible(Oid relid, bool created, const WcGuard *before)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool wrong = false;
 
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		settle(relid, created);
+		settle(relid, created, before);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -269,14 +302,17 @@ settle_if_possible(Oid relid, bool created)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		RollbackAndReleaseCurrentSubTransaction();
-		if (!is_verdict(error->sqlerrcode))
+		if (!is_verdict(error->sqlerrcode) || error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
 			ReThrowError(error);
 		FlushErrorState();
 		FreeErrorData(error);
+		wrong = true;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
+	if (wrong)
+		wc_guard_require_owner(relid);
 }
 
 /* --- renaming ---------------------------------------------------------------
@@ -524,7 +560,7 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 }
 
 static void
-settle_all(List *relids, bool created)
+settle_all(List *relids, bool created, List *before)
 {
 	ListCell   *lc;
 
@@ -532,8 +568,12 @@ settle_all(List *relids, bool created)
 		return;
 	CommandCounterIncrement();
 	foreach(lc, relids)
-		if (wc_foreign_is_widecol(lfirst_oid(lc)))
-			(check_function_bodies ? settle : settle_if_possible) (lfirst_oid(lc), created);
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (wc_foreign_is_widecol(relid))
+			(check_function_bodies ? settle : settle_if_possible) (relid, created, wc_guard_find(before, relid));
+	}
 }
 
 static void
@@ -547,6 +587,20 @@ next_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 }
 
+/* PostgreSQL looks whether the user may do that. */
+static void
+reassign_owned(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+			   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+			   DestReceiver *dest, QueryCompletion *qc)
+{
+	const ReassignOwnedStmt *stmt = castNode(ReassignOwnedStmt, pstmt->utilityStmt);
+	List	   *roles = roleSpecsToIds(stmt->roles);
+	Oid			role = get_rolespec_oid(stmt->newrole, false);
+
+	next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	wc_owner_reassign(roles, role);
+}
+
 static void
 on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
@@ -555,6 +609,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	Node	   *stmt = pstmt->utilityStmt;
 	bool		created = IsA(stmt, CreateForeignTableStmt);
 	WcDdlFrame	frame = {.context = CurrentMemoryContext, .outer = current_frame};
+	bool		nested;
 
 	if (IsA(stmt, DropdbStmt))
 	{
@@ -563,14 +618,27 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		if (OidIsValid(database))
 			wc_client_drop_database(database);
 	}
+	if (IsA(stmt, ReassignOwnedStmt) && OidIsValid(get_extension_oid("widecol", true)))
+	{
+		reassign_owned(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		return;
+	}
+	if (IsA(stmt, TruncateStmt) && !IsBinaryUpgrade)
+		wc_guard_truncate((TruncateStmt *) stmt);
 	if (IsBinaryUpgrade || !(created || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
 	{
 		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 		return;
 	}
 
+	nested = context == PROCESS_UTILITY_SUBCOMMAND && current_frame != NULL;
 	if (IsA(stmt, RenameStmt))
+	{
 		before_rename((RenameStmt *) stmt);
+		frame.before = wc_guard_before_rename((RenameStmt *) stmt);
+	}
+	else if (IsA(stmt, AlterTableStmt) && !nested)
+		frame.before = wc_guard_before_alter((AlterTableStmt *) stmt);
 	current_frame = &frame;
 	PG_TRY();
 	{
@@ -585,7 +653,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	PG_END_TRY();
 	if (IsA(stmt, RenameStmt))
 		after_rename((RenameStmt *) stmt, frame.relids);
-	if (context == PROCESS_UTILITY_SUBCOMMAND && frame.outer != NULL)
+	if (nested)
 	{
 		/* columns' options are set by ALTERs that PostgreSQL makes of CREATE: wait for the last */
 		ListCell   *lc;
@@ -594,7 +662,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			note_relation(lfirst_oid(lc));
 		return;
 	}
-	settle_all(frame.relids, created);
+	settle_all(list_concat_unique_oid(frame.relids, wc_guard_watched(frame.before)), created, frame.before);
 }
 
 void

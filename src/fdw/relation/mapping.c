@@ -253,8 +253,8 @@ init_keys(WcRelation *wrel, const WcColumnOptions *options, const WcTableOptions
 	wc_key_init(wrel);
 }
 
-static bool
-has_own_qualifier(const WcRelColumn *col)
+bool
+wc_relation_has_qualifier(const WcRelColumn *col)
 {
 	return col->role == WC_ROLE_VALUE || col->role == WC_ROLE_TIMESTAMP ||
 		col->role == WC_ROLE_VERSIONS || (col->role == WC_ROLE_KEY && col->hashed);
@@ -319,7 +319,7 @@ choose_default_family(WcRelation *wrel, const WcTableOptions *options)
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (has_own_qualifier(col) && col->qualifier.len == 0 &&
+		if (wc_relation_has_qualifier(col) && col->qualifier.len == 0 &&
 			strcmp(col->family_name, wrel->default_family_name) == 0)
 			wrel->marker_column = i;
 	}
@@ -545,7 +545,7 @@ wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice qualifier)
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (has_own_qualifier(col) && col->family == family && wc_slice_eq(col->qualifier, qualifier))
+		if (wc_relation_has_qualifier(col) && col->family == family && wc_slice_eq(col->qualifier, qualifier))
 			return true;
 	}
 	return false;

@@ -127,6 +127,9 @@ extern WcRelation *wc_relation_check(Relation rel);
 /* Is this foreign table ours (its server's wrapper is widecol)? */
 extern bool wc_relation_is_widecol(Oid relid);
 
+/* Has the column one cell's place for its own: a qualifier, or that of a hash's original? */
+extern bool wc_relation_has_qualifier(const WcRelColumn *col);
+
 /* Does a column have this qualifier for its own?  Then it is in no map. */
 extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice qualifier);
 

@@ -22,6 +22,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "client/owner.h"
 #include "fdw/fdw.h"
 #include "fdw/write/modify.h"
 
@@ -508,8 +509,11 @@ void
 widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 {
 	List	   *done = NIL;		/* several foreign tables may map one stored table */
+	List	   *relids = NIL;
 	ListCell   *lc;
 
+	foreach(lc, rels)
+		relids = lappend_oid(relids, RelationGetRelid((Relation) lfirst(lc)));
 	foreach(lc, rels)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
@@ -521,10 +525,11 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 					 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
 							   wrel->table_name),
 					 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
+		wc_owner_require(wrel->desc, "DELETE removes the rows that the foreign table shows.");
 		if (!list_member_oid(done, (Oid) wrel->desc->id))
 		{
 			done = lappend_oid(done, (Oid) wrel->desc->id);
-			wc_client_truncate_table(wrel->desc);
+			wc_client_truncate_table(wc_owner_open(wrel->table_name, "TRUNCATE", relids, NULL));
 		}
 		wc_relation_close(wrel);
 	}

@@ -1,0 +1,343 @@
+/*
+ * fdw/relation/guard.c: what making and changing foreign tables takes from the owner of the
+ * stored table.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "client/families.h"
+#include "client/foreign.h"
+#include "client/owner.h"
+#include "fdw/relation/guard.h"
+#include "fdw/relation/mapping.h"
+#include "fdw/relation/reach.h"
+
+#define OWNER_HINT "Have its owner make the foreign table, and GRANT privileges on it or give it away (ALTER ... OWNER TO)."
+
+/* --- before the statement --------------------------------------------------------- */
+
+/* What it says, or NULL: that makes no sense. */
+static WcRelation *
+build_if_right(Oid relid)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	WcRelation *volatile wrel = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		Relation	rel = relation_open(relid, AccessShareLock);
+		WcTableOptions options;
+
+		wrel = wc_mapping_build(rel, &options);
+		relation_close(rel, NoLock);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		RollbackAndReleaseCurrentSubTransaction();
+		FlushErrorState();
+		wrel = NULL;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return wrel;
+}
+
+static bool
+is_stored_name(const char *table_name)
+{
+	WcSlice		ns;
+	WcSlice		name;
+
+	return wc_table_name_split(wc_text_to_utf8(table_name, strlen(table_name)), &ns, &name, NULL) == WC_OK;
+}
+
+/* NULL: there is none, or it has no name that a stored table can have. */
+static WcTableDesc *
+stored_table(const char *table_name)
+{
+	return is_stored_name(table_name) ? wc_client_table(table_name, true) : NULL;
+}
+
+static char *
+families_option(Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, GetForeignTable(relid)->options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		if (strcmp(def->defname, "families") == 0)
+			return defGetString(def);
+	}
+	return NULL;
+}
+
+static WcGuard *
+look_at(Oid relid)
+{
+	WcGuard    *guard = palloc0(sizeof(WcGuard));
+	WcTableDesc *desc;
+
+	guard->relid = relid;
+	guard->table_name = pstrdup(wc_foreign_table_name(relid));
+	guard->families = families_option(relid);
+	desc = stored_table(guard->table_name);
+	if (desc != NULL && !wc_owner_is_mine(desc))
+		guard->wrel = build_if_right(relid);
+	return guard;
+}
+
+/* A partition shows the rows of its bound; by itself it would show all. */
+static void
+check_detach(const PartitionCmd *cmd)
+{
+	Oid			relid = RangeVarGetRelid(cmd->name, AccessShareLock, true);
+	WcGuard    *guard;
+
+	if (!OidIsValid(relid) || !wc_foreign_is_widecol(relid))
+		return;
+	guard = look_at(relid);
+	if (guard->wrel != NULL && guard->wrel->constant_parts > 0)
+		wc_owner_require(stored_table(guard->table_name),
+						 "The partition's bound decides which rows the foreign table shows: have the stored table's owner detach it.");
+}
+
+static List *
+relation_and_children(const RangeVar *name, Oid relid, LOCKMODE mode)
+{
+	return name->inh ? find_all_inheritors(relid, mode, NULL) : list_make1_oid(relid);
+}
+
+static List *
+look_at_all(const RangeVar *name, LOCKMODE mode)
+{
+	Oid			relid = RangeVarGetRelid(name, NoLock, true);
+	List	   *guards = NIL;
+	bool		any = false;
+	ListCell   *lc;
+
+	if (!OidIsValid(relid))
+		return NIL;
+	foreach(lc, relation_and_children(name, relid, NoLock))
+		any |= wc_foreign_is_widecol(lfirst_oid(lc));
+	if (!any)
+		return NIL;
+
+	/* what is compared with must not change under us */
+	relid = RangeVarGetRelidExtended(name, mode, RVR_MISSING_OK, RangeVarCallbackOwnsRelation, NULL);
+	if (!OidIsValid(relid))
+		return NIL;
+	foreach(lc, relation_and_children(name, relid, mode))
+		if (wc_foreign_is_widecol(lfirst_oid(lc)))
+			guards = lappend(guards, look_at(lfirst_oid(lc)));
+	return guards;
+}
+
+List *
+wc_guard_before_alter(const AlterTableStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_DetachPartition || cmd->subtype == AT_DetachPartitionFinalize)
+		{
+			check_detach(castNode(PartitionCmd, cmd->def));
+			return NIL;
+		}
+	}
+	return look_at_all(stmt->relation, AlterTableGetLockLevel(stmt->cmds));
+}
+
+List *
+wc_guard_before_rename(const RenameStmt *stmt)
+{
+	return stmt->relation != NULL ? look_at_all(stmt->relation, AccessExclusiveLock) : NIL;
+}
+
+List *
+wc_guard_watched(List *before)
+{
+	List	   *relids = NIL;
+	ListCell   *lc;
+
+	foreach(lc, before)
+	{
+		const WcGuard *guard = lfirst(lc);
+
+		if (guard->wrel != NULL)
+			relids = lappend_oid(relids, guard->relid);
+	}
+	return relids;
+}
+
+const WcGuard *
+wc_guard_find(List *before, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, before)
+	{
+		const WcGuard *guard = lfirst(lc);
+
+		if (guard->relid == relid)
+			return guard;
+	}
+	return NULL;
+}
+
+/* --- behind it --------------------------------------------------------------------- */
+
+void
+wc_guard_check(const WcRelation *wrel, const WcTableDesc *desc, const WcGuard *before)
+{
+	if (wc_owner_is_mine(desc))
+		return;
+	if (before != NULL && before->wrel != NULL && wc_reach_is_within(wrel, before->wrel))
+		return;
+	wc_owner_require(desc, OWNER_HINT);
+}
+
+void
+wc_guard_require_owner(Oid relid)
+{
+	char	   *name = wc_foreign_table_name(relid);
+	WcTableDesc *desc = stored_table(name);
+
+	if (desc != NULL)
+		wc_owner_require(desc, OWNER_HINT);
+	if (!is_stored_name(name))
+		return;
+
+	/* who makes a stored table of this name must see the foreign table (client/owner.c) */
+	wc_client_lock_table(name, AccessShareLock);
+	desc = stored_table(name);
+	if (desc != NULL)
+		wc_owner_require(desc, OWNER_HINT);
+}
+
+static bool
+same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
+{
+	return a->versions == b->versions && a->min_versions == b->min_versions && a->ttl_us == b->ttl_us &&
+		a->keep_deleted == b->keep_deleted && a->bloomfilter == b->bloomfilter && a->compression == b->compression &&
+		a->packing == b->packing && a->blocksize == b->blocksize && a->blockcache == b->blockcache &&
+		a->in_memory == b->in_memory;
+}
+
+/* Has the table this family, with what the spec names? */
+static bool
+has_family_of_spec(const WcTableDesc *desc, const WcFamilySpec *spec)
+{
+	const WcFamilyDesc *family = wc_table_desc_family(desc, wc_slice_cstr(spec->name));
+	WcFamilyAttrs attrs;
+
+	if (family == NULL)
+		return false;
+	attrs = family->attrs;
+	wc_family_spec_apply(spec, &attrs);
+	if (attrs.packing == WC_PACKING_AUTO)
+		attrs.packing = family->attrs.packing;
+	return same_attributes(&attrs, &family->attrs);
+}
+
+static void
+warn_about_families(const WcTableDesc *desc, List *specs)
+{
+	ListCell   *lc;
+
+	foreach(lc, specs)
+	{
+		const WcFamilySpec *spec = lfirst(lc);
+		char	   *family = wc_text_from_utf8(wc_slice_cstr(spec->name));
+
+		if (has_family_of_spec(desc, spec))
+			continue;
+		ereport(WARNING,
+				(errmsg("option \"families\" does not change family \"%s\" of stored table \"%s\"", family,
+						wc_client_table_fullname(desc)),
+				 wc_table_desc_family(desc, wc_slice_cstr(spec->name)) == NULL ?
+				 errdetail("The stored table exists already, without this family.") :
+				 errdetail("The stored table exists already, and the family has other attributes."),
+				 errhint("widecol.alter_table adds families and changes attributes.")));
+	}
+}
+
+void
+wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *families, List *specs,
+				  const WcGuard *before)
+{
+	bool		adopted = before == NULL || strcmp(before->table_name, wrel->table_name) != 0;
+
+	if (adopted)
+	{
+		WcRange		all = {.start_inclusive = true};
+		uint64		bytes;
+		uint64		rows;
+
+		wc_client_estimate(desc, &all, NULL, 0, &bytes, &rows);
+		ereport(NOTICE,
+				(errmsg_plural("foreign table \"%s\" maps stored table \"%s\", which exists already and has about " UINT64_FORMAT " row",
+							   "foreign table \"%s\" maps stored table \"%s\", which exists already and has about " UINT64_FORMAT " rows",
+							   (unsigned long) rows, wrel->relname, wc_client_table_fullname(desc), rows)));
+	}
+	if (families != NULL &&
+		(adopted || before->families == NULL || strcmp(before->families, families) != 0))
+		warn_about_families(desc, specs);
+}
+
+/* --- TRUNCATE ---------------------------------------------------------------------- */
+
+/* The foreign tables that are emptied with this one, if the user may do it. */
+static List *
+emptied_with(Oid relid)
+{
+	char	   *name = wc_foreign_table_name(relid);
+	WcTableDesc *desc = stored_table(name);
+
+	return desc != NULL && wc_owner_is_mine(desc) ? wc_foreign_tables_of(name) : NIL;
+}
+
+void
+wc_guard_truncate(const TruncateStmt *stmt)
+{
+	List	   *relids = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, stmt->relations)
+	{
+		RangeVar   *name = lfirst_node(RangeVar, lc);
+		Oid			relid = RangeVarGetRelid(name, NoLock, true);
+
+		if (!OidIsValid(relid) || pg_class_aclcheck(relid, GetUserId(), ACL_TRUNCATE) != ACLCHECK_OK)
+			continue;
+		foreach(lc2, name->inh ? find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid))
+			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
+				relids = list_concat_unique_oid(relids, emptied_with(lfirst_oid(lc2)));
+	}
+	list_sort(relids, list_oid_cmp);
+	foreach(lc, relids)
+		LockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
+}

@@ -1,0 +1,32 @@
+/*
+ * shell/bytes.c: the type of arguments that are row keys and values.
+ *
+ * It is bytea that text may be passed for: a text is its bytes in UTF-8, as they are.  An
+ * untyped literal goes through the input function, and is read as one of bytea.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "shell/shell.h"
+
+PG_FUNCTION_INFO_V1(widecol_bytes_in);
+PG_FUNCTION_INFO_V1(widecol_bytes_of);
+
+Datum
+widecol_bytes_in(PG_FUNCTION_ARGS)
+{
+	char	   *literal = PG_GETARG_CSTRING(0);
+
+	/* escapes are ASCII: they are the same in UTF-8 */
+	literal = pg_server_to_any(literal, (int) strlen(literal), PG_UTF8);
+	return DirectFunctionCall1(byteain, CStringGetDatum(literal));
+}
+
+Datum
+widecol_bytes_of(PG_FUNCTION_ARGS)
+{
+	return wc_bytea_datum(wc_name_to_utf8(wc_arg_cstring(fcinfo, 0)));
+}
