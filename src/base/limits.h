@@ -28,8 +28,13 @@
 #define WC_SCANS_AHEAD_MAX		64					/* with so many open, a session opens none before its rows are wanted */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
 
-#define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction may have locked */
+/* Locks of rows.  No number of rows is too large for a transaction: from
+ * WC_ROW_LOCKS_TABLE rows of a table on it locks the whole table instead, when no other
+ * transaction has locks there; with all the locks that it may have it waits for those. */
+#define WC_ROW_LOCKS_TABLE		65536				/* rows of one table */
+#define WC_ROW_LOCKS_MAX		1000000				/* rows one transaction has locked one by one */
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
+#define WC_LOCK_BATCH			4096				/* rows locked with one request */
 
 /* widecol.warn_full_scan: tables of fewer rows, or of which more than this part is
  * wanted, are read in full without a word. */

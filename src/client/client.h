@@ -12,10 +12,12 @@
 
 #include "postgres.h"
 
+#include "nodes/lockoptions.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/snapshot.h"
 
+#include "base/lockmode.h"
 #include "model/batch.h"
 #include "model/cellblock.h"
 #include "model/descriptor.h"
@@ -174,25 +176,51 @@ extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 /* Raises what wc_client_write would, for statements that may come to write nothing. */
 extern void wc_client_require_writable(void);
 
+typedef struct WcRowLock
+{
+	WcSlice		row;			/* in */
+	bool		locked;			/* out: false: another transaction has it, and wait_policy is LockWaitSkip */
+	bool		changed;		/* out: since `snapshot`, by a commit */
+	bool		exists;			/* out, when asked: has a visible cell in the families now, own writes included */
+} WcRowLock;
+
+typedef struct WcRowLockRequest
+{
+	const WcTableDesc *table;
+	WcRowLockMode mode;
+	LockWaitPolicy wait_policy; /* LockWaitError: 55P03 when another transaction has a row */
+	WcClientSnapshot *snapshot; /* changed since it; NULL: changed is not looked at */
+	uint32		nfamilies;
+	const uint32 *families;		/* 0: all */
+	bool		tell_exists;
+} WcRowLockRequest;
+
 /*
- * Locks a row, whether it is there or not, to the end of the transaction (a
- * ROLLBACK TO does not give it up), and takes the writer's lock on the table.
- * Waits for the transaction that has it, as PostgreSQL waits for a row:
- * lock_timeout and the deadlock detector see it.  Who has the lock reads at
- * wc_client_snapshot(NULL) what nobody else who locks will change.  Refuses as
- * wc_client_write does.  A round trip.
+ * Locks rows, whether they are there or not, in the order given, to the end of the
+ * (sub)transaction, and takes the writer's lock on the table.  Waits for the transactions
+ * that have them, as PostgreSQL waits for a row: lock_timeout and the deadlock detector
+ * see it.  Who has locked a row in a mode that keeps writers out reads at
+ * wc_client_snapshot(NULL) what nobody else will change.  Refuses as wc_client_write
+ * does.  One round trip for up to WC_LOCK_BATCH rows that nobody else has.
  */
+extern void wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows);
+
+/* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 
 /*
  * One change to all rows of a scan, made where they are: an operation with the
  * same items for each (model/batch.h; WcOp.items) goes into the transaction's
  * batch.  Rows are seen as a scan would see them, own writes with cid less than
- * `cid` included.  Takes the writer's lock on the table.  A round trip.
+ * `cid` included.  Each is locked first: when another transaction has changed it since
+ * the snapshot, it is seen as it is now, and changed if the scan still returns it;
+ * under REPEATABLE READ and above that is 40001.  Takes the writer's lock on the table.
+ * A round trip, and another for each row that has to be waited for.
  */
 typedef struct WcClientModify
 {
-	const WcScan *scan;
+	const WcScan *scan;			/* neither reversed nor merged */
+	WcRowLockMode mode;
 	WcClientSnapshot *snapshot;
 	CommandId	cid;
 	CommandId	write_cid;		/* of the operations */

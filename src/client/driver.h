@@ -65,6 +65,14 @@ typedef struct WcDriverOpen
 	uint64		rows_hint;
 } WcDriverOpen;
 
+/* Who locks rows, and how. */
+typedef struct WcDriverLocker
+{
+	uint64		xid;			/* the (sub)transaction's full id */
+	SubTransactionId subid;
+	WcRowLockMode mode;
+} WcDriverLocker;
+
 typedef struct WcDriver
 {
 	const char *name;
@@ -136,24 +144,30 @@ typedef struct WcDriver
 	void		(*write) (WcSlice ops, uint64 bytes_max, bool more);
 
 	/*
-	 * Appends an operation a row of a scan to the batch, which may hold bytes_max
-	 * bytes, or nothing (see the outcome).  After an error it is not known whether
-	 * anything was appended: rollback_to must follow.
+	 * Locks the rows of a scan and appends an operation for each to the batch, which may
+	 * hold bytes_max bytes, or nothing (see the outcome).  serializable: no row may have
+	 * changed since the snapshot.  After an error it is not known whether anything was
+	 * appended: rollback_to must follow.  result->row is valid until the next call.
 	 */
-	void		(*modify) (const WcClientModify *modify, const WcDriverOpen *open, uint64 bytes_max,
-						   WcModifyResult *result, WcClientScanStats *stats);
+	void		(*modify) (const WcClientModify *modify, const WcDriverOpen *open, const WcDriverLocker *locker,
+						   bool serializable, uint64 bytes_max, WcModifyResult *result, WcClientScanStats *stats);
 
 	/* Keeps the first nops operations of the batch; never fails. */
 	void		(*rollback_to) (uint64 nops);
 
-	/* Locks a row for this transaction, xid, until commit, abort or finish.  Does
-	 * not wait: returns 0 when it has the lock, else the full id of the
-	 * transaction that has it. */
-	uint64		(*lock_row) (uint32 table_id, uint64 xid, WcSlice row);
+	/* Locks rows for this transaction until commit, abort, finish, or unlock.  Does not
+	 * wait (see WcLockResult); the message's epoch is filled in here.  result->rows is
+	 * valid until the next call. */
+	void		(*lock_rows) (WcLockMessage *m, WcLockResult *result);
 
-	/* xid 0: none.  Not interruptible.  An error means that nothing was applied,
-	 * but for 08007: unknown. */
-	void		(*commit) (uint64 xid, bool sync);
+	/* Gives up what was locked in this subtransaction, and in later ones; never fails. */
+	void		(*unlock) (SubTransactionId subid);
+
+	/* xid 0: none.  Not interruptible.  Returns 0 when it is done.  Else somebody has a
+	 * row that was written, and nothing was applied: his full transaction id, or
+	 * WC_LOCK_HOLDER_COMMITTING; call again, with an xid.  An error means as well that
+	 * nothing was applied, but for 08007: unknown. */
+	uint64		(*commit) (uint64 xid, bool sync);
 
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);

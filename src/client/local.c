@@ -35,6 +35,7 @@ typedef struct Deferred
 	int			releases_cap;
 	bool		rollback;
 	uint64		rollback_to;
+	SubTransactionId unlock;	/* 0: nothing */
 } Deferred;
 
 static dlist_head scans = DLIST_STATIC_INIT(scans);
@@ -138,6 +139,12 @@ send_deferred(bool lazily)
 			return;
 		deferred.rollback = false;
 	}
+	if (deferred.unlock != InvalidSubTransactionId)
+	{
+		if (!send_number(WC_MSG_UNLOCK, deferred.unlock, lazily))
+			return;
+		deferred.unlock = InvalidSubTransactionId;
+	}
 	while (deferred.ncloses > 0)
 	{
 		if (!send_number(WC_MSG_CLOSE, deferred.closes[deferred.ncloses - 1], lazily))
@@ -158,6 +165,7 @@ forget_deferred(void)
 	deferred.ncloses = 0;
 	deferred.nreleases = 0;
 	deferred.rollback = false;
+	deferred.unlock = InvalidSubTransactionId;
 }
 
 static void *
@@ -744,9 +752,10 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 }
 
 static void
-local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 bytes_max, WcModifyResult *result,
-			 WcClientScanStats *stats)
+local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDriverLocker *locker, bool serializable,
+			 uint64 bytes_max, WcModifyResult *result, WcClientScanStats *stats)
 {
+	bool		had_locks = has_locks;
 	WcModifyMessage m = {0};
 	WcSlice		answer;
 	WcError		err;
@@ -759,17 +768,22 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, uint64 byte
 	m.clock_offset_us = open->clock_offset_us;
 	m.write_cid = modify->write_cid;
 	m.bytes_max = bytes_max;
+	m.xid = locker->xid;
+	m.subid = locker->subid;
+	m.mode = (uint8) locker->mode;
+	m.serializable = serializable;
 	m.keys = modify->keys;
 	m.items = modify->items;
 	m.items_bare = modify->items_bare;
 	wc_message_modify_encode(begin_request(), &m, open->scan);
 	in_use = true;
-	has_batch = true;
+	has_batch = has_locks = true;
 	answer = request(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
 	set_stats(stats, &result->report);
 	stats->batches = 1;
+	has_locks = had_locks || stats->rows > 0;
 }
 
 static void
@@ -808,22 +822,42 @@ forget_transaction(void)
 	forget_requests();
 }
 
-static uint64
-local_lock_row(uint32 table_id, uint64 xid, WcSlice row)
+static void
+local_lock_rows(WcLockMessage *m, WcLockResult *result)
 {
-	WcLockMessage m = {table_id, xid, row};
-	uint64_t	holder;
 	WcError		err;
 
-	wc_message_lock_encode(begin_request(), &m);
+	if (m->snapshot != 0)
+		note_snapshot(m->snapshot);
+	m->epoch = wc_gets_epoch(m->snapshot);
+	wc_message_lock_encode(begin_request(), m);
 	in_use = true;
 	has_locks = true;
-	if (wc_message_numbers_decode(request(WC_MSG_LOCK, WC_SEND_STAY), &holder, 1, &err) != WC_OK)
+	if (wc_message_locked_decode(request(WC_MSG_LOCK, WC_SEND_STAY), result, &err) != WC_OK)
 		wc_raise(&err);
-	return holder;
+	if (result->nlocked > m->nrows || (result->nlocked == m->nrows) != (result->holder == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the engine's answer to a request for row locks is malformed")));
 }
 
+/* Others may be waiting for these rows: the engine is woken. */
 static void
+local_unlock(SubTransactionId subid)
+{
+	uint64_t	number;
+
+	if (deferred.unlock == InvalidSubTransactionId || deferred.unlock > subid)
+		deferred.unlock = subid;
+	if (!has_locks || !wc_connection_live())
+		return;
+	number = deferred.unlock;
+	wc_message_numbers_encode(wc_connection_message(), &number, 1);
+	if (wc_connection_post(WC_MSG_UNLOCK, 0) != 0)
+		deferred.unlock = InvalidSubTransactionId;
+}
+
+static uint64
 local_commit(uint64 xid, bool sync)
 {
 	WcFrameReader *frame;
@@ -844,10 +878,18 @@ local_commit(uint64 xid, bool sync)
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
 				 errmsg("the outcome of writes to stored tables is unknown"),
 				 errdetail("The engine went away while it committed: %s.", wc_connection_gone_text())));
-	if (frame->header.type == WC_MSG_OK)
+	if (frame->header.type == WC_MSG_OK && !frame->dropped)
 	{
-		forget_transaction();
-		return;
+		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), &number, 1, &err) != WC_OK)
+			ereport(ERROR,
+					(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
+					 errmsg("the outcome of writes to stored tables is unknown"),
+					 errdetail("The engine's answer to the commit is malformed.")));
+		if (number == 0)
+			forget_transaction();
+		else
+			has_locks = true;
+		return number;
 	}
 	wc_message_error_decode(wc_buf_slice(&frame->body), &err);
 	if ((frame->header.flags & WC_FLAG_UNKNOWN) != 0)
@@ -944,7 +986,8 @@ const WcDriver wc_local_driver = {
 	.write = local_write,
 	.modify = local_modify,
 	.rollback_to = local_rollback_to,
-	.lock_row = local_lock_row,
+	.lock_rows = local_lock_rows,
+	.unlock = local_unlock,
 	.commit = local_commit,
 	.abort = local_abort,
 	.finish = local_finish,

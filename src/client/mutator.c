@@ -157,36 +157,118 @@ wc_client_modifies(void)
 	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
 }
 
+/* Nothing of the scan but what is at or behind a row. */
+static void
+cut_ranges(WcScan *scan, WcSlice row)
+{
+	WcRange    *ranges = palloc0(sizeof(WcRange) * Max(scan->nranges, 1));
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < scan->nranges; i++)
+	{
+		if (!wc_range_behind_stop(&scan->ranges[i], row))
+			ranges[n++] = scan->ranges[i];
+	}
+	if (scan->nranges == 0)
+		n = 1;
+	if (n > 0 && !wc_range_before_start(&ranges[0], row))
+	{
+		ranges[0].start = row;
+		ranges[0].start_inclusive = true;
+	}
+	scan->ranges = ranges;
+	scan->nranges = n;
+}
+
+static void
+add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
+{
+	sum->rows += part->rows;
+	sum->rows_examined += part->rows_examined;
+	sum->rows_filtered += part->rows_filtered;
+	sum->cells_examined += part->cells_examined;
+	sum->seeks += part->seeks;
+	sum->batches += part->batches;
+	sum->cache_hits += part->cache_hits;
+	sum->blocks_read += part->blocks_read;
+}
+
+/* Up to a row that another transaction has; counts what was done. */
+static void
+modify_part(const WcClientModify *modify, const WcScan *scan, uint64 *rows, WcModifyResult *result,
+			WcClientScanStats *stats)
+{
+	WcDriverOpen open = {
+		.scan = scan,.snapshot = wc_snapshot_number(modify->snapshot),.cid = modify->cid,
+		.clock_offset_us = wc_client_clock_offset_us()
+	};
+	WcDriverLocker locker = wc_row_locker(modify->mode);
+	WcClientScanStats part = {0};
+
+	wc_rows_note_locked();
+	unsure = true;
+	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), bytes_max(), result, &part);
+	unsure = false;
+	add_stats(stats, &part);
+	if (result->outcome == WC_MODIFY_TOO_LARGE)
+		too_large(sent_bytes + result->bytes);
+	if (result->outcome == WC_MODIFY_CHANGED)
+		wc_raise_changed();
+	if (result->outcome == WC_MODIFY_UNREADABLE)
+		return;
+	*rows += result->rows;
+	sent += result->operations;
+	sent_bytes += result->bytes;
+}
+
 bool
 wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
 {
-	WcDriverOpen open = {
-		.scan = modify->scan,.snapshot = wc_snapshot_number(modify->snapshot),.cid = modify->cid,
-		.clock_offset_us = wc_client_clock_offset_us()
-	};
+	WcScan		rest = *modify->scan;
+	WcRowWait	wait = {0};
 	WcModifyResult result;
+	WcBatchMark before;
 
+	Assert(!rest.reversed && !rest.merged);
+	*rows = 0;
+	memset(stats, 0, sizeof(*stats));
 	wc_client_require_writable();
 	wc_lock_for_writing(table);
 	wc_xact_join();
 	wc_batch_send();
-	unsure = true;
-	wc_driver()->modify(modify, &open, bytes_max(), &result, stats);
-	unsure = false;
-	if (result.outcome == WC_MODIFY_TOO_LARGE)
-		too_large(sent_bytes + result.bytes);
-	if (result.outcome != WC_MODIFY_DONE)
-		return false;
-	*rows = result.rows;
-	sent += result.operations;
-	sent_bytes += result.bytes;
-	return true;
+	wc_batch_mark(&before);
+	for (;;)
+	{
+		WcSlice		row;
+
+		modify_part(modify, &rest, rows, &result, stats);
+		if (result.outcome != WC_MODIFY_BLOCKED)
+			break;
+
+		/* the answer's memory is used for the next */
+		row = wc_slice(memcpy(palloc(result.row.len), result.row.data, result.row.len), result.row.len);
+		if (rest.nranges == 0 || !wc_slice_eq(rest.ranges[0].start, row))
+			wc_row_wait_over(&wait);
+		cut_ranges(&rest, row);
+		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
+	}
+	wc_row_wait_over(&wait);
+	if (result.outcome == WC_MODIFY_DONE)
+		return true;
+	wc_batch_cut(&before);
+	return false;
 }
 
 bool
 wc_batch_empty(void)
 {
 	return sent + builder.nops == 0 && !unsure;
+}
+
+uint64
+wc_batch_count(void)
+{
+	return sent + builder.nops;
 }
 
 void

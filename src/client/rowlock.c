@@ -1,23 +1,35 @@
 /*
- * client/rowlock.c: rows locked to the end of the transaction.
+ * client/rowlock.c: rows locked to the end of the (sub)transaction.
  *
  * The engine knows who has which row, and never waits; waiting is done here, for
- * the transaction that has it, in PostgreSQL's lock manager.
+ * the transaction that has it, in PostgreSQL's lock manager.  Those who wait for one row
+ * queue up as they do for a row of a heap table: the first waits for the holder, and
+ * holds a lock that stands for the row, which the others wait for.
  */
 #include "postgres.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "storage/procarray.h"
 
 #include "channel/shmem.h"
 #include "client/state.h"
 
-/* Between two looks at a lock whose transaction has just ended. */
-#define ENDED_WAIT_MS 1
+/* Of advisory locks: in the queue for a row. */
+#define LOCK_CLASS		0x5744
+
+/* Between two looks at a lock whose holder is about to end: at first, and later. */
+#define ENDING_WAIT_MS	1
+#define ENDING_LONG_MS	10
+#define ENDING_SHORT	20
+
+/* Who does not want to wait still does, so often, for a holder that is about to end. */
+#define ENDING_MAX		100
 
 static bool locked;				/* this transaction has, or may have, row locks */
 
@@ -28,41 +40,210 @@ wc_rows_locked(void)
 }
 
 void
+wc_rows_note_locked(void)
+{
+	locked = true;
+}
+
+void
 wc_rows_forget(void)
 {
 	locked = false;
 }
 
-/* Returns when the transaction has ended. */
-static void
-wait_for(uint64 holder)
+/* --- waiting ------------------------------------------------------------------------ */
+
+/* Is it a transaction that can be waited for?  Else it has ended, or will at once: the
+ * engine is about to hear of that. */
+static bool
+is_running(uint64 holder)
 {
 	TransactionId xid = XidFromFullTransactionId(FullTransactionIdFromU64(holder));
 
-	if (!TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid))
-	{
-		XactLockTableWait(xid, NULL, NULL, XLTW_None);
-		return;
-	}
+	return holder != WC_LOCK_HOLDER_COMMITTING &&
+		!TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
+}
 
-	/* The engine has not heard of its end yet, but soon will. */
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ENDED_WAIT_MS,
+/* A wait that the lock manager does not see has lock_timeout all the same. */
+static void
+wait_for_end(WcHolderWait *wait)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (wait->looks == 0)
+		wait->since = now;
+	else if (LockTimeout > 0 && TimestampDifferenceExceeds(wait->since, now, LockTimeout))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("canceling statement due to lock timeout")));
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS,
 					 wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+	wait->looks++;
+}
+
+void
+wc_holder_wait(WcHolderWait *wait, uint64 holder)
+{
+	if (!is_running(holder))
+	{
+		wait_for_end(wait);
+		return;
+	}
+	wait->looks = 0;
+	XactLockTableWait(XidFromFullTransactionId(FullTransactionIdFromU64(holder)), NULL, NULL, XLTW_None);
+}
+
+/* As heap tables' tuples are locked: these conflict as the modes do. */
+static LOCKMODE
+queue_mode(WcRowLockMode mode)
+{
+	switch (mode)
+	{
+		case WC_LOCK_KEY_SHARE:
+			return AccessShareLock;
+		case WC_LOCK_SHARE:
+			return RowShareLock;
+		case WC_LOCK_NO_KEY_UPDATE:
+			return ExclusiveLock;
+		case WC_LOCK_EXCLUSIVE:
+			break;
+	}
+	return AccessExclusiveLock;
+}
+
+/* One that has the row in a weaker mode does not queue: others before it may wait for
+ * this very transaction. */
+static void
+queue_up(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode)
+{
+	SET_LOCKTAG_ADVISORY(wait->tag, MyDatabaseId, table->id, hash_bytes(row.data, (int) row.len), LOCK_CLASS);
+	wait->mode = queue_mode(mode);
+	(void) LockAcquire(&wait->tag, wait->mode, false, false);
+	wait->queued = true;
+}
+
+static void pg_attribute_noreturn()
+not_available(const WcTableDesc *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not obtain lock on row in stored table \"%s\"", wc_client_table_fullname(table))));
+}
+
+bool
+wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode, LockWaitPolicy policy,
+			uint64 holder, bool has_weaker)
+{
+	if (policy != LockWaitBlock && (is_running(holder) || wait->holder.looks >= ENDING_MAX))
+	{
+		if (policy == LockWaitError)
+			not_available(table);
+		return false;
+	}
+	if (policy == LockWaitBlock && !wait->queued && !has_weaker && is_running(holder))
+		queue_up(wait, table, row, mode);
+	wc_holder_wait(&wait->holder, holder);
+	return true;
+}
+
+void
+wc_row_wait_over(WcRowWait *wait)
+{
+	if (wait->queued)
+		(void) LockRelease(&wait->tag, wait->mode, false);
+	memset(wait, 0, sizeof(*wait));
+}
+
+void
+wc_raise_changed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not serialize access due to concurrent update")));
+}
+
+/* --- locking ------------------------------------------------------------------------ */
+
+WcDriverLocker
+wc_row_locker(WcRowLockMode mode)
+{
+	WcDriverLocker locker = {
+		.xid = U64FromFullTransactionId(GetCurrentFullTransactionId()),.subid = GetCurrentSubTransactionId(),.mode = mode
+	};
+
+	return locker;
+}
+
+/* One request for some of the rows: how many of them were locked. */
+static uint32
+ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, WcLockResult *result)
+{
+	WcLockMessage m = {
+		.table_id = request->table->id,.mode = (uint8) request->mode,.tell_exists = request->tell_exists,
+		.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
+		.clock_offset_us = wc_client_clock_offset_us(),
+		.nfamilies = request->nfamilies,.families = request->families,.nrows = nrows
+	};
+	WcSlice    *keys = palloc(sizeof(WcSlice) * nrows);
+
+	for (uint32 i = 0; i < nrows; i++)
+		keys[i] = rows[i].row;
+	m.rows = keys;
+	if (request->snapshot != NULL)
+		m.snapshot = wc_snapshot_number(request->snapshot);
+	wc_driver()->lock_rows(&m, result);
+	pfree(keys);
+	for (uint32 i = 0; i < result->nlocked; i++)
+	{
+		rows[i].locked = true;
+		rows[i].changed = (result->rows[i] & WC_LOCKED_CHANGED) != 0;
+		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
+	}
+	return result->nlocked;
+}
+
+void
+wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
+{
+	WcRowWait	wait = {0};
+	WcDriverLocker locker;
+	int			done = 0;
+
+	wc_client_require_writable();
+	wc_lock_for_writing(request->table);
+	wc_xact_join();
+	if (request->tell_exists)
+		wc_batch_send();
+	locker = wc_row_locker(request->mode);
+	locked = true;
+	while (done < nrows)
+	{
+		WcLockResult result;
+		uint32		n = ask(request, &locker, rows + done, Min(nrows - done, WC_LOCK_BATCH), &result);
+
+		done += n;
+		if (n > 0)
+			wc_row_wait_over(&wait);
+		if (result.holder != 0 &&
+			!wc_row_wait(&wait, request->table, rows[done].row, request->mode, request->wait_policy,
+						 result.holder, result.has_weaker))
+		{
+			wc_row_wait_over(&wait);
+			rows[done].locked = rows[done].changed = rows[done].exists = false;
+			done++;
+		}
+	}
+	wc_row_wait_over(&wait);
 }
 
 void
 wc_client_lock_row(const WcTableDesc *table, WcSlice row)
 {
-	uint64		xid;
-	uint64		holder;
+	WcRowLockRequest request = {.table = table,.mode = WC_LOCK_EXCLUSIVE,.wait_policy = LockWaitBlock};
+	WcRowLock	lock = {.row = row};
 
-	wc_client_require_writable();
-	wc_lock_for_writing(table);
-	wc_xact_join();
-	xid = U64FromFullTransactionId(GetTopFullTransactionId());
-	locked = true;
-	while ((holder = wc_driver()->lock_row(table->id, xid, row)) != 0)
-		wait_for(holder);
+	wc_client_lock_rows(&request, &lock, 1);
 }

@@ -7,6 +7,9 @@
 
 #include "client/driver.h"
 
+#include "datatype/timestamp.h"
+#include "storage/lock.h"
+
 /* xact.c: connects. */
 extern void wc_xact_join(void);
 
@@ -51,12 +54,48 @@ extern void wc_batch_mark(WcBatchMark *mark);
 extern void wc_batch_cut(const WcBatchMark *mark);	/* never fails */
 extern void wc_batch_send(void);	/* the driver gets all of it */
 extern bool wc_batch_empty(void);
+extern uint64 wc_batch_count(void);	/* operations */
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks may have been released */
 
 /* rowlock.c: has the transaction locked rows? */
 extern bool wc_rows_locked(void);
+extern void wc_rows_note_locked(void);
 extern void wc_rows_forget(void);	/* end of the transaction; never fails */
+
+/* The current (sub)transaction, which gets an id if it has none, as the one that locks. */
+extern WcDriverLocker wc_row_locker(WcRowLockMode mode);
+
+/* A wait for one holder after another, zeroed at first. */
+typedef struct WcHolderWait
+{
+	int			looks;			/* in turn at one that was about to end */
+	TimestampTz since;			/* the first of them */
+} WcHolderWait;
+
+/* Waits, interruptibly, until it is worth asking the engine again. */
+extern void wc_holder_wait(WcHolderWait *wait, uint64 holder);
+
+/* The same in the queue for a row. */
+typedef struct WcRowWait
+{
+	WcHolderWait holder;
+	bool		queued;
+	LOCKTAG		tag;
+	LOCKMODE	mode;
+} WcRowWait;
+
+/* True: ask again.  False: the row is locked, and the policy is LockWaitSkip; with
+ * LockWaitError that is raised. */
+extern bool wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode,
+						LockWaitPolicy policy, uint64 holder, bool has_weaker);
+
+/* The row has been locked, or is not wanted any more: zeroes it.  (An error ends the wait
+ * as well.) */
+extern void wc_row_wait_over(WcRowWait *wait);
+
+/* 40001: another transaction has changed a row since this one's snapshot. */
+extern void wc_raise_changed(void) pg_attribute_noreturn();
 
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);

@@ -52,15 +52,35 @@ static void
 commit_batch(void)
 {
 	FullTransactionId xid = GetTopFullTransactionIdIfAny();
+	WcHolderWait wait = {0};
 
 	if (wc_batch_empty())
 		return;
 	wc_driver()->connect();
 	wc_batch_send();
-	/* PostgreSQL asks this after us; a refusal then would come too late */
-	PreCommit_CheckForSerializationFailure();
-	wc_driver()->commit(FullTransactionIdIsValid(xid) ? U64FromFullTransactionId(xid) : 0,
-						synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
+
+	/* Others can wait for a transaction that has an id.  One that writes few rows is over
+	 * before that is worth it. */
+	if (!FullTransactionIdIsValid(xid) && wc_batch_count() > WC_LOCK_BATCH)
+		xid = GetTopFullTransactionId();
+	for (;;)
+	{
+		bool		named = FullTransactionIdIsValid(xid);
+		uint64		holder;
+
+		/* PostgreSQL asks this after us; a refusal then would come too late */
+		PreCommit_CheckForSerializationFailure();
+		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0,
+									 synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
+		if (holder == 0)
+			break;
+
+		/* Who waits for others has to be found by those who wait for it. */
+		if (named)
+			wc_holder_wait(&wait, holder);
+		else
+			xid = GetTopFullTransactionId();
+	}
 	wc_batch_forget();
 }
 
@@ -153,6 +173,8 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 			break;
 		case SUBXACT_EVENT_ABORT_SUB:
 			end_savepoint(false);
+			if (wc_rows_locked())
+				wc_driver()->unlock(subid);
 			wc_snapshots_subxact_abort();
 			break;
 		case SUBXACT_EVENT_PRE_COMMIT_SUB:

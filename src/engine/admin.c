@@ -196,7 +196,7 @@ static void
 tell_of_other_clock(WcStore *store)
 {
 	pthread_mutex_lock(&store->engine->write_mutex);
-	wc_watch_table(store->engine, store->table_id);
+	wc_watch_table(store->engine, store->table_id, 0);
 	wc_watch_begin(store->engine);
 	wc_watch_end(store->engine);
 	pthread_mutex_unlock(&store->engine->write_mutex);

@@ -121,7 +121,7 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 	if (a->state->desc != NULL)
 		a->table = find_picture(&a->change, a->state);
 	if (a->many_rows)
-		wc_watch_table(a->engine, table_id);
+		wc_watch_table(a->engine, table_id, a->ts);
 	return WC_OK;
 }
 
@@ -294,7 +294,7 @@ apply_rows(Apply *a, WcError *err)
 		if (status == WC_OK && (before == NULL || before->table_id != entry->table_id))
 			status = enter_table(a, entry->table_id, err);
 		if (!a->many_rows && (before == NULL || !same_row(before, entry)))
-			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry));
+			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry), a->ts);
 		before = entry;
 		if (status != WC_OK || entry->opno < a->state->void_before)
 			continue;
@@ -327,7 +327,7 @@ apply_catalog(Apply *a, WcError *err)
 			return status;
 	}
 	for (const WcTableState *t = a->overlay.tables; t; t = t->next)
-		wc_watch_table(a->engine, t->id);
+		wc_watch_table(a->engine, t->id, a->ts);
 	return wc_catalog_prepare(&a->change, &a->overlay, err);
 }
 

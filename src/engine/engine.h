@@ -56,6 +56,9 @@ extern void wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot);
 /* Another reference to one that is held: it is to be released once more. */
 extern void wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot);
 
+/* It sees every commit with this timestamp or a smaller one; of the others, none or some. */
+extern int64_t wc_snapshot_last_ts(const WcSnapshot *snapshot);
+
 /* --- applying -------------------------------------------------------------
  * The one entry for writes.  Called by one thread, in commit order.  Applies
  * the whole batch in one atomic write or (on any error) nothing.  Depends on
@@ -81,13 +84,14 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
  * then begin, when no reader sees any of it yet, and end, when those that come see all of
  * it, or when it has failed.  They may take and release snapshots.  Not told, since
  * nobody knows when it happens, is what RocksDB's own compactions change in packing
- * cell (wc_scanner_holds_until).  last_ts: the clock of TTLs is never before it.
+ * cell (wc_scanner_holds_until).  ts: the commit's timestamp; 0: it is no commit, but
+ * flush or compaction.  last_ts: the clock of TTLs is never before it.
  */
 typedef struct WcWriteWatch
 {
 	void	   *arg;
-	void		(*row) (void *arg, uint32_t table_id, WcSlice row);
-	void		(*table) (void *arg, uint32_t table_id);
+	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts);
+	void		(*table) (void *arg, uint32_t table_id, int64_t ts);
 	void		(*begin) (void *arg);
 	void		(*end) (void *arg, int64_t last_ts);
 } WcWriteWatch;

@@ -259,7 +259,7 @@ write_step(Step *s, WcError *err)
 		return WC_OK;
 	s->forgotten = wc_history_needed(wc_compaction_history(s->pass->store->compaction), s->forgotten, s->seen_until);
 	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
-	wc_watch_table(s->engine, s->pass->store->table_id);
+	wc_watch_table(s->engine, s->pass->store->table_id, 0);
 	wc_watch_begin(s->engine);
 	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
 	wc_watch_end(s->engine);

@@ -152,6 +152,12 @@ wc_snapshot_drop_idle(WcEngine *engine)
 }
 
 int64_t
+wc_snapshot_last_ts(const WcSnapshot *snapshot)
+{
+	return snapshot->last_ts;
+}
+
+int64_t
 wc_engine_horizon(WcEngine *engine)
 {
 	int64_t		horizon;

@@ -12,17 +12,17 @@ wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch)
 }
 
 void
-wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row)
+wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts)
 {
 	if (engine->watch.row)
-		engine->watch.row(engine->watch.arg, table_id, row);
+		engine->watch.row(engine->watch.arg, table_id, row, ts);
 }
 
 void
-wc_watch_table(WcEngine *engine, uint32_t table_id)
+wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts)
 {
 	if (engine->watch.table)
-		engine->watch.table(engine->watch.arg, table_id);
+		engine->watch.table(engine->watch.arg, table_id, ts);
 }
 
 void

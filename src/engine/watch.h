@@ -7,9 +7,9 @@
 
 #include "engine/state.h"
 
-/* What is going to be written: a row, or anything of a table. */
-extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row);
-extern void wc_watch_table(WcEngine *engine, uint32_t table_id);
+/* What is going to be written: a row, or anything of a table.  ts: of the commit; 0: none. */
+extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts);
+extern void wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts);
 
 /* In front of the write, and behind it, whether or not it has succeeded. */
 extern void wc_watch_begin(WcEngine *engine);

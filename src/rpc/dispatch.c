@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "rpc/rangewrite.h"
+#include "rpc/rowlock.h"
 #include "wire/segment.h"
 
 /* What an answer is besides its payload. */
@@ -353,13 +354,24 @@ static WcStatus
 do_lock(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcLockMessage m;
-	uint64_t	holder;
-	WcStatus	status = wc_message_lock_decode(body, &m, err);
+	WcLockResult result;
+	WcReadPoint then;
+	WcSnapshot *snapshot;
+	uint8_t    *said;
+	WcStatus	status = wc_message_lock_decode(body, &d->arena, &m, err);
 
+	/* the snapshot first: what others commit while the rows are waited for is not in it */
 	if (status == WC_OK)
-		status = wc_lock_acquire(d->session.locktable, &d->session.locks, m.xid, m.table_id, m.row, &holder, err);
+		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
+	if (status != WC_OK)
+		return status;
+	said = wc_arena_alloc(&d->arena, m.nrows);
+	if (said == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	then = read_point(d, snapshot, m.cid, m.clock_offset_us);
+	status = wc_rowlock_rows(&d->session, &m, &then, said, &result, err);
 	if (status == WC_OK)
-		wc_message_numbers_encode(&d->out, &holder, 1);
+		wc_message_locked_encode(&d->out, &result);
 	return status;
 }
 
@@ -367,6 +379,7 @@ static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
 	uint64_t	xid;
+	uint64_t	holder = 0;
 	WcTxn	   *txn;
 	bool		unknown = false;
 	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
@@ -374,6 +387,13 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	if (status != WC_OK)
 		return status;
 	txn = wc_session_txn(&d->session);
+	if (txn != NULL)
+		status = wc_rowlock_commit(&d->session, txn, xid, &holder, err);
+	if (status != WC_OK)
+		return status;
+	wc_message_numbers_encode(&d->out, &holder, 1);
+	if (holder != 0)
+		return WC_OK;			/* nothing has been done */
 	if (txn != NULL)
 		status = wc_applier_commit(d->applier, xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
 	if (status == WC_OK || unknown)
@@ -409,6 +429,10 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 		case WC_MSG_ROLLBACK_TO:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
 				wc_session_rollback_to(&d->session, number);
+			return true;
+		case WC_MSG_UNLOCK:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number > 0 && number <= UINT32_MAX)
+				wc_lock_release(d->session.locktable, &d->session.locks, (uint32_t) number);
 			return true;
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);

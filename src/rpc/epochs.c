@@ -18,6 +18,7 @@ struct WcEpochs
 {
 	WcEngine   *engine;
 	WcGetCache *cache;
+	WcRowStamps *stamps;
 
 	/* Held while a commit begins, so that an epoch is either now or has been kept.
 	 * Behind the engine's write_mutex, in front of its snapshots_mutex. */
@@ -79,15 +80,21 @@ keep(WcEpochs *e, uint64_t epoch)
 /* --- told by the engine -------------------------------------------------------*/
 
 static void
-on_row(void *arg, uint32_t table_id, WcSlice row)
+on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts)
 {
-	wc_getcache_touch_row(((WcEpochs *) arg)->cache, table_id, row);
+	WcEpochs   *e = arg;
+
+	wc_getcache_touch_row(e->cache, table_id, row);
+	wc_rowstamps_row(e->stamps, table_id, row, ts);
 }
 
 static void
-on_table(void *arg, uint32_t table_id)
+on_table(void *arg, uint32_t table_id, int64_t ts)
 {
-	wc_getcache_touch_table(((WcEpochs *) arg)->cache, table_id);
+	WcEpochs   *e = arg;
+
+	wc_getcache_touch_table(e->cache, table_id);
+	wc_rowstamps_table(e->stamps, table_id, ts);
 }
 
 static void
@@ -121,9 +128,17 @@ wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError
 
 	*epochs = NULL;
 	if (e != NULL)
-		e->read = malloc(wc_getcache_places(cache) * sizeof(*e->read));
-	if (e == NULL || e->read == NULL)
 	{
+		e->read = malloc(wc_getcache_places(cache) * sizeof(*e->read));
+		e->stamps = wc_rowstamps_create();
+	}
+	if (e == NULL || e->read == NULL || e->stamps == NULL)
+	{
+		if (e != NULL)
+		{
+			wc_rowstamps_free(e->stamps);
+			free(e->read);
+		}
 		free(e);
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	}
@@ -151,8 +166,15 @@ wc_epochs_free(WcEpochs *e)
 		free(k);
 	}
 	pthread_mutex_destroy(&e->mutex);
+	wc_rowstamps_free(e->stamps);
 	free(e->read);
 	free(e);
+}
+
+const WcRowStamps *
+wc_epochs_stamps(const WcEpochs *e)
+{
+	return e->stamps;
 }
 
 WcStatus

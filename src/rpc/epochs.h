@@ -10,6 +10,7 @@
 #define WC_RPC_EPOCHS_H
 
 #include "engine/engine.h"
+#include "rpc/rowstamps.h"
 #include "wire/getcache.h"
 
 typedef struct WcEpochs WcEpochs;
@@ -19,6 +20,9 @@ extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs *
 
 /* When no commit can come any more.  NULL is allowed. */
 extern void wc_epochs_free(WcEpochs *epochs);
+
+/* When rows were written last; all commits from wc_epochs_create on are in it. */
+extern const WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
 
 /* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT:
  * it is not there (any more). */

@@ -1,14 +1,19 @@
 /*
- * rpc/locktable.c: which transaction has locked which row.
+ * rpc/locktable.c: which transaction has locked which rows, and how.
  *
- * A hash table in parts, each with a mutex of its own, which is held for a
- * look-up or a change and never while anything else is waited for.  An owner's
- * list of its locks is its thread's alone.
+ * A hash table in parts.  All about one table is in one part, with a mutex that is held
+ * for a look-up or a change and never while anything else is waited for; long work
+ * (releasing many locks) is done in slices.  An owner's list of its shares is its
+ * thread's alone.
+ *
+ * A row is in the table once for each owner and mode: an owner that comes to need a
+ * stronger mode adds a lock, so that the subtransaction which added it can be rolled
+ * back.  In a share locks are listed youngest first, so those of a subtransaction that
+ * is rolled back, and of all that were part of it, are at the head.
  */
 #include "rpc/locktable.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +22,60 @@
 #include "base/limits.h"
 
 #define PARTS			16
-#define PART_BITS		4
-#define BUCKETS_FIRST	64
+#define CHAINS			64		/* of tables in a part */
+#define BUCKETS_FIRST	64		/* of rows in a part */
 
-struct WcLock
+/* So many locks are released before others get the mutex. */
+#define SLICE			256
+
+typedef struct Lock Lock;
+typedef struct TableLocks TableLocks;
+
+/* One owner's lock of one row. */
+struct Lock
 {
-	WcLock	   *next;			/* in its bucket; guarded by the part's mutex */
-	WcLock	   *next_of_owner;	/* the owner's thread's */
-
-	/* not changed while it is in the table */
-	const WcLockOwner *owner;
+	Lock	   *next;			/* in its bucket */
+	Lock	   *older;			/* of the share */
+	WcLockShare *share;
 	uint64_t	xid;
 	uint64_t	hash;
-	uint32_t	table_id;
+	uint32_t	subid;
 	uint32_t	row_len;
+	uint8_t		mode;			/* WcRowLockMode */
 	uint8_t		row[];
+};
+
+/* What one owner has in one table: locks of rows, or the whole. */
+struct WcLockShare
+{
+	WcLockShare *next;			/* the owner's thread's */
+	WcLockShare *next_here;		/* in the table */
+	const WcLockOwner *owner;
+	TableLocks *table;
+	Lock	   *locks;			/* the youngest first; there may be some left with `whole` */
+	uint64_t	nlocks;
+	uint64_t	look_at;		/* with so many, see whether the whole table can be had */
+	bool		whole;
+	uint64_t	xid;			/* of the whole, or of the oldest lock */
+	uint32_t	subid;
+};
+
+/* A table in which somebody has, or wants, locks. */
+struct TableLocks
+{
+	TableLocks *next;			/* in its chain */
+	uint32_t	id;
+	WcLockShare *shares;
+	const WcLockOwner *wanting; /* is waiting for the whole table; NULL: nobody */
+	uint64_t	wanting_xid;
+	uint32_t	wanting_subid;
 };
 
 typedef struct Part
 {
 	pthread_mutex_t mutex;
-	WcLock	  **buckets;		/* a power of two of them */
+	TableLocks *tables[CHAINS];
+	Lock	  **buckets;		/* a power of two of them */
 	size_t		nbuckets;
 	size_t		nlocks;
 } Part;
@@ -58,10 +96,16 @@ mix(uint64_t h)
 	return h ^ h >> 33;
 }
 
+/* The seed of a table's rows. */
 static uint64_t
-hash_row(const WcLockTable *table, uint32_t table_id, WcSlice row)
+hash_table(const WcLockTable *table, uint32_t table_id)
 {
-	uint64_t	h = mix(table->seed ^ table_id);
+	return mix(table->seed ^ table_id);
+}
+
+static uint64_t
+hash_row(uint64_t h, WcSlice row)
+{
 	size_t		i = 0;
 
 	for (; row.len - i >= 8; i += 8)
@@ -77,12 +121,18 @@ hash_row(const WcLockTable *table, uint32_t table_id, WcSlice row)
 }
 
 static Part *
-part_of(WcLockTable *table, uint64_t hash)
+part_of(WcLockTable *table, uint64_t table_hash)
 {
-	return &table->parts[hash >> (64 - PART_BITS)];
+	return &table->parts[table_hash % PARTS];
 }
 
-static WcLock **
+static TableLocks **
+chain_of(Part *part, uint64_t table_hash)
+{
+	return &part->tables[table_hash / PARTS % CHAINS];
+}
+
+static Lock **
 bucket_of(const Part *part, uint64_t hash)
 {
 	return &part->buckets[hash & (part->nbuckets - 1)];
@@ -103,7 +153,7 @@ wc_locktable_create(void)
 
 		pthread_mutex_init(&part->mutex, NULL);
 		part->nbuckets = BUCKETS_FIRST;
-		part->buckets = calloc(BUCKETS_FIRST, sizeof(WcLock *));
+		part->buckets = calloc(BUCKETS_FIRST, sizeof(Lock *));
 		failed |= part->buckets == NULL;
 	}
 	if (failed)
@@ -122,6 +172,8 @@ wc_locktable_free(WcLockTable *table)
 	for (int i = 0; i < PARTS; i++)
 	{
 		assert(table->parts[i].nlocks == 0);
+		for (int j = 0; j < CHAINS; j++)
+			assert(table->parts[i].tables[j] == NULL);
 		pthread_mutex_destroy(&table->parts[i].mutex);
 		free(table->parts[i].buckets);
 	}
@@ -133,7 +185,7 @@ static void
 grow(Part *part)
 {
 	Part		old = *part;
-	WcLock	  **buckets = calloc(2 * old.nbuckets, sizeof(WcLock *));
+	Lock	  **buckets = calloc(2 * old.nbuckets, sizeof(Lock *));
 
 	if (buckets == NULL)
 		return;
@@ -141,11 +193,11 @@ grow(Part *part)
 	part->nbuckets = 2 * old.nbuckets;
 	for (size_t i = 0; i < old.nbuckets; i++)
 	{
-		WcLock	   *next;
+		Lock	   *next;
 
-		for (WcLock *lock = old.buckets[i]; lock != NULL; lock = next)
+		for (Lock *lock = old.buckets[i]; lock != NULL; lock = next)
 		{
-			WcLock	  **bucket = bucket_of(part, lock->hash);
+			Lock	  **bucket = bucket_of(part, lock->hash);
 
 			next = lock->next;
 			lock->next = *bucket;
@@ -155,114 +207,497 @@ grow(Part *part)
 	free(old.buckets);
 }
 
-static WcLock *
-find(const Part *part, uint64_t hash, uint32_t table_id, WcSlice row)
+/* --- tables and shares: with the part's mutex held ------------------------------- */
+
+/* One request at work. */
+typedef struct Work
 {
-	for (WcLock *lock = *bucket_of(part, hash); lock != NULL; lock = lock->next)
+	WcLockTable *table;
+	WcLockOwner *owner;
+	const WcLockRequest *request;
+	uint64_t	table_hash;
+	Part	   *part;
+	TableLocks *here;			/* NULL: nobody has anything there */
+	WcLockShare *share;			/* the owner's; NULL: none yet */
+} Work;
+
+static TableLocks *
+find_table(Part *part, uint64_t table_hash, uint32_t id)
+{
+	TableLocks *t = *chain_of(part, table_hash);
+
+	while (t != NULL && t->id != id)
+		t = t->next;
+	return t;
+}
+
+/* Enters the part: from here on the mutex is held. */
+static Work
+enter(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request)
+{
+	uint64_t	hash = hash_table(table, request->table_id);
+	Work		w = {.table = table,.owner = owner,.request = request,.table_hash = hash,.part = part_of(table, hash)};
+
+	pthread_mutex_lock(&w.part->mutex);
+	w.here = find_table(w.part, hash, request->table_id);
+	w.share = w.here ? w.here->shares : NULL;
+	while (w.share != NULL && w.share->owner != owner)
+		w.share = w.share->next_here;
+	return w;
+}
+
+static bool
+make_table(Work *w)
+{
+	TableLocks **chain = chain_of(w->part, w->table_hash);
+
+	if (w->here != NULL)
+		return true;
+	w->here = calloc(1, sizeof(TableLocks));
+	if (w->here == NULL)
+		return false;
+	w->here->id = w->request->table_id;
+	w->here->next = *chain;
+	*chain = w->here;
+	return true;
+}
+
+static bool
+make_share(Work *w)
+{
+	if (w->share != NULL)
+		return true;
+	if (!make_table(w))
+		return false;
+	w->share = calloc(1, sizeof(WcLockShare));
+	if (w->share == NULL)
+		return false;
+	w->share->owner = w->owner;
+	w->share->table = w->here;
+	w->share->look_at = WC_ROW_LOCKS_TABLE;
+	w->share->xid = w->request->xid;
+	w->share->subid = w->request->subid;
+	w->share->next_here = w->here->shares;
+	w->here->shares = w->share;
+	w->share->next = w->owner->shares;
+	w->owner->shares = w->share;
+	return true;
+}
+
+/* Nothing is left to remember of the table. */
+static void
+drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t)
+{
+	TableLocks **link = chain_of(part, table_hash);
+
+	if (t == NULL || t->shares != NULL || t->wanting != NULL)
+		return;
+	while (*link != t)
+		link = &(*link)->next;
+	*link = t->next;
+	free(t);
+}
+
+/* Has, or wants, nobody else anything in the table? */
+static bool
+is_alone(const Work *w)
+{
+	const WcLockShare *first = w->here ? w->here->shares : NULL;
+
+	if (w->here != NULL && w->here->wanting != NULL && w->here->wanting != w->owner)
+		return false;
+	return first == NULL || (first == w->share && first->next_here == NULL);
+}
+
+static uint64_t
+name_of(uint64_t xid)
+{
+	return xid != 0 ? xid : WC_LOCK_HOLDER_COMMITTING;
+}
+
+/* One of the others in the table: its youngest lock's transaction; 0: there is none. */
+static uint64_t
+another(const Work *w)
+{
+	const WcLockShare *other = w->here ? w->here->shares : NULL;
+
+	if (other != NULL && other == w->share)
+		other = other->next_here;
+	if (other == NULL)
+		return 0;
+	return name_of(other->whole || other->locks == NULL ? other->xid : other->locks->xid);
+}
+
+/* The row locks are still to be dropped, without the mutex (drop_locks). */
+static void
+take_whole(Work *w)
+{
+	w->share->whole = true;
+	if (w->here->wanting == w->owner)
 	{
-		if (lock->hash == hash && lock->table_id == table_id &&
-			wc_slice_eq(wc_slice(lock->row, lock->row_len), row))
-			return lock;
+		w->here->wanting = NULL;
+		w->owner->wanting = false;
 	}
-	return NULL;
+}
+
+/* --- releasing -------------------------------------------------------------------- */
+
+static void
+drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner)
+{
+	Lock	   *lock = share->locks;
+	Lock	  **link = bucket_of(part, lock->hash);
+
+	while (*link != lock)
+		link = &(*link)->next;
+	*link = lock->next;
+	part->nlocks--;
+	share->locks = lock->older;
+	share->nlocks--;
+	owner->nlocks--;
+	owner->bytes -= lock->row_len;
+	free(lock);
+}
+
+/* Drops the share's locks of this subtransaction, and all behind it.  Takes the mutex,
+ * gives it up now and then, and returns with it held. */
+static void
+drop_locks(Part *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid)
+{
+	pthread_mutex_lock(&part->mutex);
+	for (uint64_t n = 1; share->locks != NULL && share->locks->subid >= subid; n++)
+	{
+		drop_lock(part, share, owner);
+		if (n % SLICE == 0)
+		{
+			pthread_mutex_unlock(&part->mutex);
+			pthread_mutex_lock(&part->mutex);
+		}
+	}
+}
+
+/* It has taken the whole table: its locks of rows are of no use any more. */
+static void
+drop_rows(Part *part, WcLockShare *share, WcLockOwner *owner)
+{
+	drop_locks(part, share, owner, 0);
+	pthread_mutex_unlock(&part->mutex);
+}
+
+/* The owner waits for no table any more. */
+static void
+stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
+{
+	uint64_t	hash = hash_table(table, owner->wants);
+	Part	   *part = part_of(table, hash);
+	TableLocks *t;
+
+	if (!owner->wanting)
+		return;
+	pthread_mutex_lock(&part->mutex);
+	t = find_table(part, hash, owner->wants);
+	if (t == NULL || t->wanting != owner)
+		owner->wanting = false;
+	else if (t->wanting_subid >= subid)
+	{
+		t->wanting = NULL;
+		owner->wanting = false;
+		drop_table_if_empty(part, hash, t);
+	}
+	pthread_mutex_unlock(&part->mutex);
+}
+
+void
+wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
+{
+	WcLockShare **link = &owner->shares;
+
+	while (*link != NULL)
+	{
+		WcLockShare *share = *link;
+		uint64_t	hash = hash_table(table, share->table->id);
+		Part	   *part = part_of(table, hash);
+		bool		over;
+
+		drop_locks(part, share, owner, subid);
+		over = share->whole ? share->subid >= subid : share->locks == NULL;
+		if (over)
+		{
+			WcLockShare **here = &share->table->shares;
+
+			while (*here != share)
+				here = &(*here)->next_here;
+			*here = share->next_here;
+			drop_table_if_empty(part, hash, share->table);
+			*link = share->next;
+			free(share);
+		}
+		else
+			link = &share->next;
+		pthread_mutex_unlock(&part->mutex);
+	}
+	stop_wanting(table, owner, subid);
+	if (owner->shares == NULL)
+		owner->unnamed = false;
+}
+
+/* --- locking a row: with the part's mutex held ------------------------------------ */
+
+/* Looks at the locks of the row; true: the owner has what it needs. */
+static bool
+look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
+{
+	for (const Lock *lock = *bucket_of(w->part, hash); lock != NULL; lock = lock->next)
+	{
+		if (lock->hash != hash || lock->share->table != w->here || !wc_slice_eq(wc_slice(lock->row, lock->row_len), row))
+			continue;
+		if (lock->share == w->share)
+		{
+			if (lock->mode >= w->request->enough)
+				return true;
+			holder->has_weaker = true;
+		}
+		else if (wc_lockmode_conflicts(lock->mode, w->request->mode))
+			holder->xid = name_of(lock->xid);
+	}
+	return false;
+}
+
+/* Who has the whole table, or will have it before those who have nothing there yet. */
+static uint64_t
+holder_of_table(const Work *w)
+{
+	const WcLockShare *first = w->here->shares;
+
+	if (first != NULL && first->whole && first != w->share)
+		return name_of(first->xid);
+	if (w->here->wanting != NULL && w->here->wanting != w->owner && w->share == NULL)
+		return name_of(w->here->wanting_xid);
+	return 0;
+}
+
+/* True: the owner has the lock, or somebody is in the way. */
+static bool
+look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
+{
+	if (w->here == NULL)
+		return false;
+	if (w->share != NULL && w->share->whole)
+		return true;
+	if (look_at_row(w, hash, row, holder))
+	{
+		holder->xid = 0;
+		return true;
+	}
+	if (holder->xid == 0)
+		holder->xid = holder_of_table(w);
+	return holder->xid != 0;
 }
 
 static WcStatus
-check_limits(const WcLockOwner *owner, WcSlice row, WcError *err)
+no_memory(WcError *err)
 {
-	if (owner->nlocks >= WC_ROW_LOCKS_MAX)
-	{
-		wc_error(err, WC_TOO_LARGE, "too many locked rows in one transaction");
-		wc_error_detail(err, "It has locked %" PRIu64 " rows of stored tables; the limit is %d.",
-						owner->nlocks, WC_ROW_LOCKS_MAX);
-	}
-	else if (owner->bytes + row.len > WC_ROW_LOCK_BYTES_MAX)
-	{
-		wc_error(err, WC_TOO_LARGE, "too many locked rows in one transaction");
-		wc_error_detail(err, "The row keys it has locked take %" PRIu64 " bytes; the limit is %d.",
-						owner->bytes + row.len, WC_ROW_LOCK_BYTES_MAX);
-	}
-	else
-		return WC_OK;
-	wc_error_hint(err, "Commit more often.");
-	return WC_TOO_LARGE;
+	return wc_error(err, WC_NO_MEMORY, "out of memory for locking a row");
 }
 
-/* With the part's mutex held. */
 static WcStatus
-add(Part *part, WcLockOwner *owner, uint64_t xid, uint64_t hash, uint32_t table_id, WcSlice row, WcError *err)
+add(Work *w, uint64_t hash, WcSlice row, WcError *err)
 {
-	WcLock	   *lock;
-	WcLock	  **bucket;
-	WcStatus	status = check_limits(owner, row, err);
+	Lock	   *lock = malloc(sizeof(*lock) + row.len);
+	Lock	  **bucket;
 
-	if (status != WC_OK)
-		return status;
-	lock = malloc(sizeof(*lock) + row.len);
 	if (lock == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for locking a row");
-	lock->owner = owner;
-	lock->xid = xid;
+		return no_memory(err);
+	lock->share = w->share;
+	lock->xid = w->request->xid;
 	lock->hash = hash;
-	lock->table_id = table_id;
+	lock->subid = w->request->subid;
+	lock->mode = (uint8_t) w->request->mode;
 	lock->row_len = (uint32_t) row.len;
 	memcpy(lock->row, row.data, row.len);
 
-	if (part->nlocks >= part->nbuckets)
-		grow(part);
-	bucket = bucket_of(part, hash);
+	if (w->part->nlocks >= w->part->nbuckets)
+		grow(w->part);
+	bucket = bucket_of(w->part, hash);
 	lock->next = *bucket;
 	*bucket = lock;
-	part->nlocks++;
+	w->part->nlocks++;
 
-	lock->next_of_owner = owner->locks;
-	owner->locks = lock;
-	owner->nlocks++;
-	owner->bytes += row.len;
+	lock->older = w->share->locks;
+	w->share->locks = lock;
+	w->share->nlocks++;
+	w->owner->nlocks++;
+	w->owner->bytes += row.len;
+	if (lock->xid == 0)
+		w->owner->unnamed = true;
+	return WC_OK;
+}
+
+static bool
+is_full(const WcLockOwner *owner, WcSlice row)
+{
+	return owner->nlocks >= WC_ROW_LOCKS_MAX || owner->bytes + row.len > WC_ROW_LOCK_BYTES_MAX;
+}
+
+/* Should it look whether it can have the whole table? */
+static bool
+is_time_to_look(Work *w, WcSlice row)
+{
+	if (w->share == NULL || w->share->nlocks < w->share->look_at)
+		return is_full(w->owner, row);
+	w->share->look_at += WC_ROW_LOCKS_TABLE;
+	return true;
+}
+
+static WcStatus
+try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *full, WcError *err)
+{
+	if (look(w, hash, row, holder))
+		return WC_OK;
+	if (is_time_to_look(w, row) && is_alone(w))
+	{
+		if (!make_share(w))
+			return no_memory(err);
+		take_whole(w);
+		w->owner->unnamed |= w->request->xid == 0;
+		return WC_OK;
+	}
+	if (is_full(w->owner, row))
+	{
+		*full = true;
+		return WC_OK;
+	}
+	if (!make_share(w))
+		return no_memory(err);
+	return add(w, hash, row, err);
+}
+
+/* --- from outside ----------------------------------------------------------------- */
+
+/* Exchanges row locks in other tables for whole tables, wherever the owner is alone.
+ * False: that gave nothing. */
+static bool
+relieve(WcLockTable *table, WcLockOwner *owner)
+{
+	uint64_t	before = owner->nlocks;
+
+	for (WcLockShare *share = owner->shares; share != NULL; share = share->next)
+	{
+		WcLockRequest request = {.table_id = share->table->id};
+		Work		w = enter(table, owner, &request);
+		bool		whole = share->nlocks > 0 && is_alone(&w);
+
+		if (whole)
+			take_whole(&w);
+		pthread_mutex_unlock(&w.part->mutex);
+		if (whole)
+			drop_rows(w.part, share, owner);
+	}
+	return owner->nlocks < before;
+}
+
+/* The owner has all the locks it may have: it waits for the whole table. */
+static WcStatus
+want(Work *w, WcLockHolder *holder, WcError *err)
+{
+	holder->xid = another(w);
+	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL)
+		holder->xid = name_of(w->here->wanting_xid);
+	if (!make_table(w))
+		return no_memory(err);
+	if (w->here->wanting == NULL || w->here->wanting == w->owner)
+	{
+		w->here->wanting = w->owner;
+		w->here->wanting_xid = w->request->xid;
+		w->here->wanting_subid = w->request->subid;
+		w->owner->wanting = true;
+		w->owner->wants = w->request->table_id;
+	}
 	return WC_OK;
 }
 
 WcStatus
-wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t table_id,
-				WcSlice row, uint64_t *holder, WcError *err)
+wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row,
+				WcLockHolder *holder, WcError *err)
 {
-	uint64_t	hash = hash_row(table, table_id, row);
-	Part	   *part = part_of(table, hash);
-	WcLock	   *lock;
-	WcStatus	status = WC_OK;
+	uint64_t	hash = hash_row(hash_table(table, request->table_id), row);
+	bool		relieved = false;
 
-	assert(xid != 0);
-	*holder = 0;
-	pthread_mutex_lock(&part->mutex);
-	lock = find(part, hash, table_id, row);
-	if (lock == NULL)
-		status = add(part, owner, xid, hash, table_id, row, err);
-	else if (lock->owner != owner)
-		*holder = lock->xid;
-	pthread_mutex_unlock(&part->mutex);
+	for (;;)
+	{
+		Work		w = enter(table, owner, request);
+		bool		full = false;
+		bool		whole;
+		WcStatus	status;
+
+		*holder = (WcLockHolder) {0};
+		status = try_acquire(&w, hash, row, holder, &full, err);
+		if (full && relieved)
+			status = want(&w, holder, err);
+		whole = w.share != NULL && w.share->whole && w.share->locks != NULL;
+		if (status != WC_OK)
+			drop_table_if_empty(w.part, w.table_hash, w.here);
+		pthread_mutex_unlock(&w.part->mutex);
+		if (whole)
+			drop_rows(w.part, w.share, owner);
+		if (full && !relieved)
+		{
+			relieved = true;
+			(void) relieve(table, owner);
+			continue;
+		}
+		if (owner->wanting && status == WC_OK && holder->xid == 0)
+			stop_wanting(table, owner, 0);
+		return status;
+	}
+}
+
+WcStatus
+wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, bool *got, WcError *err)
+{
+	Work		w = enter(table, owner, request);
+	WcStatus	status = WC_OK;
+	bool		whole;
+
+	*got = w.share != NULL && w.share->whole;
+	if (!*got && is_alone(&w))
+	{
+		if (make_share(&w))
+		{
+			take_whole(&w);
+			owner->unnamed |= request->xid == 0;
+			*got = true;
+		}
+		else
+			status = no_memory(err);
+	}
+	whole = *got && w.share->locks != NULL;
+	if (status != WC_OK)
+		drop_table_if_empty(w.part, w.table_hash, w.here);
+	pthread_mutex_unlock(&w.part->mutex);
+	if (whole)
+		drop_rows(w.part, w.share, owner);
 	return status;
 }
 
 void
-wc_lock_release_all(WcLockTable *table, WcLockOwner *owner)
+wc_lock_name(WcLockTable *table, WcLockOwner *owner, uint64_t xid)
 {
-	WcLock	   *next;
-
-	for (WcLock *lock = owner->locks; lock != NULL; lock = next)
+	if (!owner->unnamed)
+		return;
+	for (WcLockShare *share = owner->shares; share != NULL; share = share->next)
 	{
-		Part	   *part = part_of(table, lock->hash);
-		WcLock	  **link;
+		Part	   *part = part_of(table, hash_table(table, share->table->id));
 
-		next = lock->next_of_owner;
 		pthread_mutex_lock(&part->mutex);
-		for (link = bucket_of(part, lock->hash); *link != lock; link = &(*link)->next)
-			;
-		*link = lock->next;
-		part->nlocks--;
+		if (share->xid == 0)
+			share->xid = xid;
+		for (Lock *lock = share->locks; lock != NULL; lock = lock->older)
+		{
+			if (lock->xid == 0)
+				lock->xid = xid;
+		}
 		pthread_mutex_unlock(&part->mutex);
-		free(lock);
 	}
-	owner->locks = NULL;
-	owner->nlocks = 0;
-	owner->bytes = 0;
+	owner->unnamed = false;
 }

@@ -1,30 +1,54 @@
 /*
- * rpc/locktable.h: which transaction has locked which row.
+ * rpc/locktable.h: which transaction has locked which rows, and how.
  *
- * Nobody waits here: who asks for a row that another transaction has is told
- * that transaction's id, and waits for it where PostgreSQL's deadlock detector
- * looks.  A lock is held to the end of its transaction, whatever became of the
- * subtransaction that took it.
+ * Nobody waits here: who asks for a row that another transaction has is told that
+ * transaction's id, and waits for it where PostgreSQL's deadlock detector looks.  A lock
+ * is held to the end of its transaction, or of the subtransaction that took it if that
+ * is rolled back.
+ *
+ * Memory is bounded.  From WC_ROW_LOCKS_TABLE locks in one table on (looked at again
+ * when there are as many more), an owner's locks there become one lock of the whole
+ * table, if no other owner has any lock in it.  With WC_ROW_LOCKS_MAX locks, or
+ * WC_ROW_LOCK_BYTES_MAX bytes of keys, an owner has to wait for the others in the
+ * table; until it has got it, who has no lock in that table yet waits for this owner.
  */
 #ifndef WC_RPC_LOCKTABLE_H
 #define WC_RPC_LOCKTABLE_H
 
-#include <stdint.h>
-
+#include "base/lockmode.h"
 #include "base/slice.h"
 #include "base/status.h"
 
 typedef struct WcLockTable WcLockTable;
-typedef struct WcLock WcLock;
+typedef struct WcLockShare WcLockShare;
 
 /* All that one session's transaction has locked; zeroed at first.  Belongs to
  * the session's thread, and stays where it is while it holds locks. */
 typedef struct WcLockOwner
 {
-	WcLock	   *locks;			/* the youngest first */
-	uint64_t	nlocks;			/* at most WC_ROW_LOCKS_MAX */
+	WcLockShare *shares;		/* one for each table, the youngest first */
+	uint64_t	nlocks;			/* of rows, at most WC_ROW_LOCKS_MAX */
 	uint64_t	bytes;			/* of their row keys, at most WC_ROW_LOCK_BYTES_MAX */
+	bool		unnamed;		/* some may have been taken with xid 0 */
+	bool		wanting;		/* it has been told to wait for a whole table: */
+	uint32_t	wants;
 } WcLockOwner;
+
+typedef struct WcLockRequest
+{
+	uint32_t	table_id;
+	WcRowLockMode mode;			/* to lock in */
+	WcRowLockMode enough;		/* a lock of this or a stronger mode that the owner has already will do; <= mode */
+	uint64_t	xid;			/* the (sub)transaction's full id; 0: none, for a commit without one */
+	uint32_t	subid;			/* the subtransaction; they grow */
+} WcLockRequest;
+
+/* Who is in the way. */
+typedef struct WcLockHolder
+{
+	uint64_t	xid;			/* 0: nobody, the owner has the lock; WC_LOCK_HOLDER_COMMITTING */
+	bool		has_weaker;		/* the owner has the row in a weaker mode */
+} WcLockHolder;
 
 /* NULL: out of memory. */
 extern WcLockTable *wc_locktable_create(void);
@@ -33,15 +57,28 @@ extern WcLockTable *wc_locktable_create(void);
 extern void wc_locktable_free(WcLockTable *table);
 
 /*
- * Locks a row for owner, whose transaction has the (full) id xid, not 0.
- * *holder: 0 when owner has it now, or had it already; else the id of the
- * transaction that has it, and nothing is changed.  WC_TOO_LARGE, WC_NO_MEMORY.
- * Any thread.
+ * Locks a row.  When another owner is in the way nothing is changed, and *holder tells
+ * who.  WC_NO_MEMORY.  Any thread.
  */
-extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t table_id,
-								WcSlice row, uint64_t *holder, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
+								WcSlice row, WcLockHolder *holder, WcError *err) WC_WARN_UNUSED;
 
-/* Releases all of owner's locks. Any thread. */
-extern void wc_lock_release_all(WcLockTable *table, WcLockOwner *owner);
+/* Locks a whole table (request->table_id), exclusively, if no other owner has or wants
+ * any lock in it: *got.  WC_NO_MEMORY. */
+extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
+									  bool *got, WcError *err) WC_WARN_UNUSED;
+
+/* Gives the locks that were taken with xid 0 this one. */
+extern void wc_lock_name(WcLockTable *table, WcLockOwner *owner, uint64_t xid);
+
+/* Releases owner's locks that were taken with this subid or a greater one.  (A lock of a
+ * whole table counts as the oldest of those it replaced.)  0: all. */
+extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);
+
+static inline void
+wc_lock_release_all(WcLockTable *table, WcLockOwner *owner)
+{
+	wc_lock_release(table, owner, 0);
+}
 
 #endif

@@ -8,18 +8,22 @@
 #include "rpc/rangewrite.h"
 
 #include "rowkey/keycheck.h"
+#include "rpc/rowlock.h"
 
 typedef struct RangeWrite
 {
 	WcSession  *session;
 	const WcModifyMessage *message;
 	WcModifyResult *result;
-	uint32_t	table_id;
+	WcArena    *arena;
+	WcReadPoint at;				/* with a snapshot */
+	WcScan		scan;
 	WcKeyCheck	keys;
 	WcSlice    *parts;
 	WcBuf		scratch;
 	WcBuf		block;			/* what the scanner gave last */
 	WcBuf		row;			/* begun in a block before this one */
+	WcBuf		again;			/* a row that is read once more */
 	WcBuf		ops;
 	WcBatchBuilder builder;
 	bool		in_row;
@@ -56,11 +60,120 @@ send(RangeWrite *w, WcError *err)
 	return status;
 }
 
+/* Is the row to be changed, and how? */
+typedef enum Verdict
+{
+	SKIP,						/* not, or not now: see the outcome */
+	CHANGE,
+	CHANGE_BARE					/* it has none of the scan's cells */
+} Verdict;
+
+/* What a block says of the one row that the scanner gives. */
+static WcStatus
+read_verdict(RangeWrite *w, Verdict *verdict, WcError *err)
+{
+	WcBlockReader reader;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+	WcStatus	status = wc_block_open(&reader, wc_buf_slice(&w->again), err);
+
+	while (status == WC_OK)
+	{
+		switch (wc_block_next(&reader, &row, &cell, &colno))
+		{
+			case WC_BLOCK_ROW:
+				*verdict = CHANGE_BARE;
+				if (reader.undecided)
+					w->result->outcome = WC_MODIFY_UNREADABLE;
+				break;
+			case WC_BLOCK_CELL:
+				*verdict = CHANGE;
+				break;
+			case WC_BLOCK_DONE:
+				return WC_OK;
+			case WC_BLOCK_CORRUPT:
+				return wc_error(err, WC_CORRUPT, "cell block is malformed");
+		}
+	}
+	return status;
+}
+
+/* The row has been changed by others: the same scan of it alone, as it is now. */
+static WcStatus
+look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
+{
+	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	WcReadPoint at = w->at;
+	WcScan		scan = w->scan;
+	WcScanner  *scanner;
+	bool		more = true;
+	WcStatus	status;
+
+	*verdict = SKIP;
+	scan.nranges = 1;
+	scan.ranges = &range;
+	scan.merged = false;
+	scan.row_limit = scan.row_offset = 0;
+	at.snapshot = NULL;
+	status = wc_scanner_open(wc_engine_storage(w->session->engine), &scan, &at, &scanner, err);
+	if (status != WC_OK)
+		return status;
+	while (more && status == WC_OK)
+	{
+		wc_buf_reset(&w->again, 2 * WC_BLOCK_MAX);
+		status = wc_scanner_next(scanner, &w->again, WC_BLOCK_MAX, 0, err);
+		more = status == WC_OK;
+		if (status == WC_END)
+			status = WC_OK;
+		if (status == WC_OK)
+			status = read_verdict(w, verdict, err);
+	}
+	wc_scanner_close(scanner);
+	return status;
+}
+
+/* Locks the row; what it then is may not be what the scan has seen. */
+static WcStatus
+lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
+{
+	const WcModifyMessage *m = w->message;
+	WcLockRequest request = {
+		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+	};
+	WcLockHolder holder;
+	bool		changed;
+	WcStatus	status = wc_lock_acquire(w->session->locktable, &w->session->locks, &request, row, &holder, err);
+
+	if (status == WC_OK && holder.xid != 0)
+	{
+		w->result->outcome = WC_MODIFY_BLOCKED;
+		w->result->holder = holder.xid;
+		w->result->has_weaker = holder.has_weaker;
+		w->result->row = wc_arena_copy(w->arena, row);
+		if (w->result->row.data == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
+		return status;
+	}
+	if (status == WC_OK)
+		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+									&changed, err);
+	if (status != WC_OK || !changed)
+		return status;
+	if (m->serializable)
+	{
+		w->result->outcome = WC_MODIFY_CHANGED;
+		return WC_OK;
+	}
+	return look_again(w, row, verdict, err);
+}
+
 /* All cells of the row have been seen. */
 static WcStatus
 finish_row(RangeWrite *w, WcSlice row, WcError *err)
 {
-	WcSlice		items = w->has_cell ? w->message->items : w->message->items_bare;
+	Verdict		verdict = w->has_cell ? CHANGE : CHANGE_BARE;
+	WcSlice		items;
 	WcStatus	status;
 
 	w->in_row = w->has_cell = false;
@@ -69,10 +182,14 @@ finish_row(RangeWrite *w, WcSlice row, WcError *err)
 		w->result->outcome = WC_MODIFY_UNREADABLE;
 		return WC_OK;
 	}
+	status = lock_row(w, row, &verdict, err);
+	if (status != WC_OK || w->result->outcome != WC_MODIFY_DONE || verdict == SKIP)
+		return status;
 	w->result->rows++;
+	items = verdict == CHANGE ? w->message->items : w->message->items_bare;
 	if (items.len == 0)
 		return WC_OK;
-	status = wc_batch_row_begin(&w->builder, w->table_id, w->message->write_cid, row, 0, NULL, 0, err);
+	status = wc_batch_row_begin(&w->builder, w->scan.table_id, w->message->write_cid, row, 0, NULL, 0, err);
 	if (status == WC_OK)
 		status = wc_batch_items(&w->builder, items, err);
 	if (status == WC_OK)
@@ -126,6 +243,13 @@ take_block(RangeWrite *w, WcError *err)
 	return status;
 }
 
+/* Does what was done so far stay? */
+static bool
+is_kept(const WcModifyResult *result)
+{
+	return result->outcome == WC_MODIFY_DONE || result->outcome == WC_MODIFY_BLOCKED;
+}
+
 static WcStatus
 take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 {
@@ -142,37 +266,36 @@ take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 		if (status == WC_OK)
 			status = take_block(w, err);
 	}
-	if (status == WC_OK && w->result->outcome == WC_MODIFY_DONE)
+	if (status == WC_OK && is_kept(w->result))
 		status = send(w, err);
 	return status;
 }
 
 static WcStatus
-begin(RangeWrite *w, const WcReadPoint *at, WcArena *arena, WcScanner **scanner, WcError *err)
+begin(RangeWrite *w, WcScanner **scanner, WcError *err)
 {
-	WcScan		scan;
-	WcStatus	status = wc_scan_decode(w->message->scan, arena, &scan, err);
+	WcStatus	status = wc_scan_decode(w->message->scan, w->arena, &w->scan, err);
 
 	if (status == WC_OK)
-		status = wc_keycheck_decode(w->message->keys, arena, &w->keys, err);
+		status = wc_keycheck_decode(w->message->keys, w->arena, &w->keys, err);
 	if (status == WC_OK)
 		status = check_items(w->message->items, err);
 	if (status == WC_OK)
 		status = check_items(w->message->items_bare, err);
 	if (status != WC_OK)
 		return status;
-	w->table_id = scan.table_id;
-	w->parts = wc_arena_alloc(arena, (w->keys.layout.nparts + 1) * sizeof(WcSlice));
+	w->parts = wc_arena_alloc(w->arena, (w->keys.layout.nparts + 1) * sizeof(WcSlice));
 	if (w->parts == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
-	return wc_scanner_open(wc_engine_storage(w->session->engine), &scan, at, scanner, err);
+	return wc_scanner_open(wc_engine_storage(w->session->engine), &w->scan, &w->at, scanner, err);
 }
 
 WcStatus
 wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcArena *arena,
 			  WcModifyResult *result, WcScanStats *stats, WcError *err)
 {
-	RangeWrite	w = {.session = s,.message = m,.result = result};
+	RangeWrite	w = {.session = s,.message = m,.result = result,.arena = arena,.at = *at};
+	WcSnapshot *own = NULL;
 	uint64_t	before = wc_txn_count(s->txn);
 	WcScanner  *scanner = NULL;
 	WcStatus	status;
@@ -181,7 +304,11 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcA
 	memset(stats, 0, sizeof(*stats));
 	wc_buf_init(&w.ops, 0);
 	wc_batch_init(&w.builder, &w.ops);
-	status = begin(&w, at, arena, &scanner, err);
+	if (at->snapshot == NULL)
+		w.at.snapshot = own = wc_snapshot_take(s->engine);
+	if (w.at.snapshot == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	status = begin(&w, &scanner, err);
 	if (status == WC_OK)
 		status = take_rows(&w, scanner, err);
 	if (scanner != NULL)
@@ -190,8 +317,10 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcA
 	wc_buf_free(&w.scratch);
 	wc_buf_free(&w.block);
 	wc_buf_free(&w.row);
+	wc_buf_free(&w.again);
+	wc_snapshot_release(s->engine, own);
 	wc_buf_free(&w.ops);
-	if ((status != WC_OK || result->outcome != WC_MODIFY_DONE) &&
+	if ((status != WC_OK || !is_kept(result)) &&
 		wc_txn_rollback_to(s->txn, before, &s->txn_error) != WC_OK)
 	{
 		s->txn_failed = true;

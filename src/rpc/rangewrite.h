@@ -10,11 +10,13 @@
 #include "wire/message.h"
 
 /*
- * Scans at the read point, and appends for each row an operation with the
- * message's items to the session's batch; rows see the batch as it was before.
- * All or nothing: on any error, and unless the outcome is DONE, the batch is as
- * before.  result's report is not filled in: stats are.  The arena is for what is
- * decoded.
+ * Scans at the read point, locks each row, and appends an operation with the message's
+ * items to the session's batch; rows see the batch as it was before.  A row that has
+ * changed since the read point's snapshot is read again as it is now, unless the message
+ * says that this is the end.  A row that another transaction has ends it as well, with
+ * outcome BLOCKED; what was done up to there stays.  On any error, and all other outcomes
+ * but DONE, the batch is as before; rows may have been locked.  result's report is not
+ * filled in: stats are.  The arena is for what is decoded, and the result's row.
  */
 extern WcStatus wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcArena *arena,
 							  WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;

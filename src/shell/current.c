@@ -40,12 +40,6 @@ read_cell(const WcScan *scan, WcClientSnapshot *at, WcCurrentCell *current)
 	wc_client_scan_close(rows);
 }
 
-static bool
-same_cell(const WcCurrentCell *a, const WcCurrentCell *b)
-{
-	return a->found == b->found && wc_slice_eq(a->value, b->value);
-}
-
 void
 wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 				const WcScan *scan, WcCurrentCell *current)
@@ -53,7 +47,8 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
 	WcColumn	column = {.family = name->family,.kind = WC_COLUMN_EXACT,.qualifier = name->qualifier};
 	WcScan		one = *scan;
-	WcClientSnapshot *then = NULL;
+	WcRowLockRequest lock = {.table = table,.mode = WC_LOCK_EXCLUSIVE,.wait_policy = LockWaitBlock};
+	WcRowLock	locked = {.row = row};
 
 	one.nranges = 1;
 	one.ranges = &range;
@@ -62,22 +57,12 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 	one.row_limit = 1;
 	one.want_ts = true;
 
-	/* What others commit while we wait for the row is not in the snapshot. */
 	if (IsolationUsesXactSnapshot())
-	{
-		then = wc_client_snapshot(GetActiveSnapshot());
-		wc_client_snapshot_take(then);
-	}
-	wc_client_lock_row(table, row);
+		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
+	wc_client_lock_rows(&lock, &locked, 1);
+	if (locked.changed)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update")));
 	read_cell(&one, wc_client_snapshot(NULL), current);
-	if (then != NULL)
-	{
-		WcCurrentCell before;
-
-		read_cell(&one, then, &before);
-		if (!same_cell(&before, current))
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("could not serialize access due to concurrent update")));
-	}
 }

@@ -183,25 +183,113 @@ wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError *err)
 	return message_done(&d, "SAMPLE", err);
 }
 
+/* For whom rows are locked, and how: of LOCK and MODIFY. */
+static void
+append_locker(WcBuf *out, uint64_t xid, uint32_t subid, uint8_t mode)
+{
+	wc_buf_append_varint(out, xid);
+	wc_buf_append_varint(out, subid);
+	wc_buf_append_u8(out, mode);
+}
+
+static void
+decode_locker(WcDecoder *d, uint64_t *xid, uint32_t *subid, uint8_t *mode)
+{
+	*xid = wc_decode_varint(d);
+	*subid = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	*mode = wc_decode_u8(d);
+	if (*xid == 0 || *xid == WC_LOCK_HOLDER_COMMITTING || *subid == 0 ||
+		*mode < WC_LOCK_KEY_SHARE || *mode > WC_LOCK_EXCLUSIVE)
+		wc_decoder_fail(d);
+}
+
 void
 wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
 {
 	wc_buf_append_varint(out, m->table_id);
-	wc_buf_append_varint(out, m->xid);
-	wc_buf_append_bytes(out, m->row);
+	append_locker(out, m->xid, m->subid, m->mode);
+	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->epoch);
+	wc_buf_append_varint(out, m->cid);
+	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
+	wc_buf_append_u8(out, m->tell_exists ? 1 : 0);
+	wc_buf_append_varint(out, m->nfamilies);
+	for (uint32_t i = 0; i < m->nfamilies; i++)
+		wc_buf_append_varint(out, m->families[i]);
+	wc_buf_append_varint(out, m->nrows);
+	for (uint32_t i = 0; i < m->nrows; i++)
+		wc_buf_append_bytes(out, m->rows[i]);
+}
+
+static WcStatus
+decode_rows(WcDecoder *d, WcArena *arena, WcLockMessage *m, WcError *err)
+{
+	WcSlice    *rows;
+
+	m->nrows = (uint32_t) wc_decode_count(d, WC_LOCK_BATCH, 2);
+	if (m->nrows == 0)
+		wc_decoder_fail(d);
+	rows = wc_arena_alloc(arena, sizeof(WcSlice) * (m->nrows + 1));
+	if (rows == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	for (uint32_t i = 0; i < m->nrows; i++)
+	{
+		rows[i] = wc_decode_bytes(d);
+		if (rows[i].len == 0 || rows[i].len > WC_ROW_MAX)
+			wc_decoder_fail(d);
+	}
+	m->rows = rows;
+	return message_done(d, "LOCK", err);
 }
 
 WcStatus
-wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err)
+wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
+	uint32_t   *families;
+	uint8_t		flags;
 
 	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	m->xid = wc_decode_varint(&d);
-	m->row = wc_decode_bytes(&d);
-	if (m->xid == 0 || m->row.len == 0 || m->row.len > WC_ROW_MAX)
+	decode_locker(&d, &m->xid, &m->subid, &m->mode);
+	m->snapshot = wc_decode_varint(&d);
+	m->epoch = wc_decode_varint(&d);
+	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
+	flags = wc_decode_u8(&d);
+	m->tell_exists = flags == 1;
+	if (flags > 1)
 		wc_decoder_fail(&d);
-	return message_done(&d, "LOCK", err);
+	m->nfamilies = (uint32_t) wc_decode_count(&d, WC_FAMILIES_MAX, 1);
+	families = wc_arena_alloc(arena, sizeof(uint32_t) * (m->nfamilies + 1));
+	if (families == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	for (uint32_t i = 0; i < m->nfamilies; i++)
+		families[i] = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	m->families = families;
+	return decode_rows(&d, arena, m, err);
+}
+
+void
+wc_message_locked_encode(WcBuf *out, const WcLockResult *r)
+{
+	wc_buf_append_varint(out, r->nlocked);
+	wc_buf_append_varint(out, r->holder);
+	wc_buf_append_u8(out, r->has_weaker ? 1 : 0);
+	wc_buf_append(out, r->rows, r->nlocked);
+}
+
+WcStatus
+wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+	WcSlice		rows;
+
+	r->nlocked = (uint32_t) wc_decode_varint_max(&d, WC_LOCK_BATCH);
+	r->holder = wc_decode_varint(&d);
+	r->has_weaker = wc_decode_u8(&d) != 0;
+	rows = wc_decode_raw(&d, r->nlocked);
+	r->rows = rows.data;
+	return message_done(&d, "an answer to LOCK", err);
 }
 
 void
@@ -213,6 +301,8 @@ wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *sca
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
 	wc_buf_append_varint(out, m->write_cid);
 	wc_buf_append_varint(out, m->bytes_max);
+	append_locker(out, m->xid, m->subid, m->mode);
+	wc_buf_append_u8(out, m->serializable ? 1 : 0);
 	wc_buf_append_bytes(out, m->keys);
 	wc_buf_append_bytes(out, m->items);
 	wc_buf_append_bytes(out, m->items_bare);
@@ -230,6 +320,8 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	m->write_cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->bytes_max = wc_decode_varint(&d);
+	decode_locker(&d, &m->xid, &m->subid, &m->mode);
+	m->serializable = wc_decode_u8(&d) != 0;
 	m->keys = wc_decode_bytes(&d);
 	m->items = wc_decode_bytes(&d);
 	m->items_bare = wc_decode_bytes(&d);
@@ -246,6 +338,9 @@ wc_message_modified_encode(WcBuf *out, const WcModifyResult *r)
 	wc_buf_append_varint(out, r->rows);
 	wc_buf_append_varint(out, r->operations);
 	wc_buf_append_varint(out, r->bytes);
+	wc_buf_append_varint(out, r->holder);
+	wc_buf_append_u8(out, r->has_weaker ? 1 : 0);
+	wc_buf_append_bytes(out, r->row);
 	wc_scan_report_encode(out, &r->report);
 }
 
@@ -261,7 +356,10 @@ wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err)
 	r->rows = wc_decode_varint(&d);
 	r->operations = wc_decode_varint(&d);
 	r->bytes = wc_decode_varint(&d);
-	if (r->outcome > WC_MODIFY_TOO_LARGE)
+	r->holder = wc_decode_varint(&d);
+	r->has_weaker = wc_decode_u8(&d) != 0;
+	r->row = wc_decode_bytes(&d);
+	if (r->outcome > WC_MODIFY_CHANGED || (r->outcome == WC_MODIFY_BLOCKED && (r->holder == 0 || r->row.len == 0)))
 		wc_decoder_fail(&d);
 	return message_done(&d, "an answer to MODIFY", err);
 }

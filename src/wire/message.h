@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/coding.h"
+#include "base/lockmode.h"
 #include "model/scan.h"
 
 typedef enum WcMessageType
@@ -37,6 +38,7 @@ typedef enum WcMessageType
 	WC_MSG_DROP_DATABASE = 20,
 	WC_MSG_SAMPLE = 21,
 	WC_MSG_MODIFY = 22,
+	WC_MSG_UNLOCK = 23,			/* no answer */
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -146,12 +148,38 @@ extern WcStatus wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError
 typedef struct WcLockMessage
 {
 	uint32_t	table_id;
-	uint64_t	xid;			/* PostgreSQL's full transaction id, not 0 */
-	WcSlice		row;			/* 1 .. WC_ROW_MAX bytes */
+	uint8_t		mode;			/* WcRowLockMode */
+	bool		tell_exists;	/* say which rows are there */
+	uint64_t	xid;			/* PostgreSQL's full id of the (sub)transaction, not 0 */
+	uint32_t	subid;			/* its SubTransactionId */
+	uint64_t	snapshot;		/* say which rows have changed since; 0: none of it */
+	uint64_t	epoch;			/* as in OPEN */
+	uint32_t	cid;			/* own writes that make a row be there, as in OPEN */
+	int64_t		clock_offset_us;
+	uint32_t	nfamilies;		/* in which rows change, and are there; 0: all */
+	const uint32_t *families;	/* decoded: in the arena */
+	uint32_t	nrows;			/* 1 .. WC_LOCK_BATCH */
+	const WcSlice *rows;		/* each 1 .. WC_ROW_MAX bytes; decoded: in the arena */
 } WcLockMessage;
 
 extern void wc_message_lock_encode(WcBuf *out, const WcLockMessage *m);
-extern WcStatus wc_message_lock_decode(WcSlice in, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
+
+/* What is said of each locked row, a byte. */
+#define WC_LOCKED_CHANGED		0x01
+#define WC_LOCKED_EXISTS		0x02
+
+/* The answer. */
+typedef struct WcLockResult
+{
+	uint32_t	nlocked;		/* of the rows, from the first on */
+	uint64_t	holder;			/* that has the next one; 0: all are locked; WC_LOCK_HOLDER_COMMITTING */
+	bool		has_weaker;		/* this transaction has the next one in a weaker mode */
+	const uint8_t *rows;		/* nlocked bytes */
+} WcLockResult;
+
+extern void wc_message_locked_encode(WcBuf *out, const WcLockResult *r);
+extern WcStatus wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
 
 /* MODIFY: the same items for each row of a scan, appended to the batch. */
 typedef struct WcModifyMessage
@@ -162,6 +190,10 @@ typedef struct WcModifyMessage
 	int64_t		clock_offset_us;
 	uint32_t	write_cid;		/* of the operations */
 	uint64_t	bytes_max;		/* as in BATCH */
+	uint64_t	xid;			/* these three as in LOCK */
+	uint32_t	subid;
+	uint8_t		mode;
+	bool		serializable;	/* no row may have changed since the snapshot */
 	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h) */
 	WcSlice		items;			/* of rows that the scan returns with a cell */
 	WcSlice		items_bare;		/* of those that it returns without any */
@@ -176,16 +208,21 @@ typedef enum WcModifyOutcome
 {
 	WC_MODIFY_DONE = 0,
 	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`, or a row is undecided; nothing was appended */
-	WC_MODIFY_TOO_LARGE = 2		/* the batch would have more than bytes_max; nothing was appended */
+	WC_MODIFY_TOO_LARGE = 2,	/* the batch would have more than bytes_max; nothing was appended */
+	WC_MODIFY_BLOCKED = 3,		/* another transaction has a row; for those before it all is done */
+	WC_MODIFY_CHANGED = 4		/* serializable, and a row has changed; nothing was appended */
 } WcModifyOutcome;
 
 /* The answer. */
 typedef struct WcModifyResult
 {
 	uint8_t		outcome;		/* WcModifyOutcome */
-	uint64_t	rows;			/* that the scan returned */
+	uint64_t	rows;			/* that were changed */
 	uint64_t	operations;		/* appended: none where there are no items */
 	uint64_t	bytes;			/* of them; TOO_LARGE: as many as were made */
+	uint64_t	holder;			/* BLOCKED: as in WcLockResult ... */
+	bool		has_weaker;
+	WcSlice		row;			/* ... and the row's key */
 	WcScanReport report;
 } WcModifyResult;
 

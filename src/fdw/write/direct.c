@@ -308,6 +308,8 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	scan.versions = 1;
 	scan.want_ts = false;
 	scan.key_only = true;
+	scan.reversed = scan.merged = false;
+	modify.mode = update ? WC_LOCK_NO_KEY_UPDATE : WC_LOCK_EXCLUSIVE;
 	if (update)
 	{
 		if (may_fail(m))

@@ -325,6 +325,26 @@ wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint32_t *opno, WcError 
 	return wc_batch_next_op(&d, op, err);
 }
 
+const WcTxnEntry *
+wc_txn_entries(const WcTxn *txn, size_t *n)
+{
+	*n = txn->nentries;
+	return txn->entries;
+}
+
+size_t
+wc_txn_ntables(const WcTxn *txn)
+{
+	return txn->ntables;
+}
+
+uint64_t
+wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id)
+{
+	*table_id = txn->tables[i].id;
+	return txn->tables[i].nops;
+}
+
 bool
 wc_txn_touches(WcTxn *txn, uint32_t table_id, uint32_t cid)
 {

@@ -75,6 +75,14 @@ typedef struct WcTxnSorted
 
 extern WcStatus wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
 
+/* The row operations in the order in which they were made; valid as long. */
+extern const WcTxnEntry *wc_txn_entries(const WcTxn *txn, size_t *n);
+
+/* Tables that row operations were made on, and how many are on one of them (0: they were
+ * rolled back). */
+extern size_t wc_txn_ntables(const WcTxn *txn);
+extern uint64_t wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id);
+
 static inline const WcTxnEntry *
 wc_txnsorted_at(const WcTxnSorted *sorted, size_t i)
 {

@@ -1,0 +1,256 @@
+/*
+ * rpc/rowlock.c: a session locks rows, and learns what became of them.
+ */
+#include "rpc/rowlock.h"
+
+#include <stdlib.h>
+
+/* --- what became of a row ---------------------------------------------------------- */
+
+/* A Get of one row. */
+typedef struct RowScan
+{
+	WcScan		scan;
+	WcRange		range;
+	WcColumn	columns[WC_FAMILIES_MAX];
+} RowScan;
+
+static void
+init_scan(RowScan *r, uint32_t table_id, WcSlice row)
+{
+	wc_scan_init(&r->scan, table_id);
+	r->range = (WcRange) {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	r->scan.nranges = 1;
+	r->scan.ranges = &r->range;
+}
+
+/* The next blocks of both, which are the same as long as the rows are: *same.  *end: that
+ * was all. */
+static WcStatus
+compare_blocks(WcScanner *a, WcScanner *b, WcBuf *buf, bool *same, bool *end, WcError *err)
+{
+	WcStatus	status;
+	WcStatus	other;
+	size_t		middle;
+
+	wc_buf_reset(buf, 2 * WC_BLOCK_MAX);
+	status = wc_scanner_next(a, buf, WC_BLOCK_MAX, 0, err);
+	if (status != WC_OK && status != WC_END)
+		return status;
+	middle = buf->len;
+	other = wc_scanner_next(b, buf, WC_BLOCK_MAX, 0, err);
+	if (other != WC_OK && other != WC_END)
+		return other;
+	if (buf->failed)
+		return wc_buf_status(buf, "row", err);
+	*same = status == other &&
+		wc_slice_eq(wc_slice(buf->data, middle), wc_slice(buf->data + middle, buf->len - middle));
+	*end = status == WC_END;
+	return WC_OK;
+}
+
+static WcStatus
+compare(WcSession *s, const RowScan *r, const WcReadPoint *then, bool *changed, WcError *err)
+{
+	WcStorage  *storage = wc_engine_storage(s->engine);
+	WcReadPoint at = *then;
+	WcScanner  *before = NULL;
+	WcScanner  *now = NULL;
+	WcBuf		buf = WC_BUF_INIT;
+	bool		same = true;
+	bool		end = false;
+	WcStatus	status;
+
+	at.txn = NULL;
+	status = wc_scanner_open(storage, &r->scan, &at, &before, err);
+	at.snapshot = NULL;
+	if (status == WC_OK)
+		status = wc_scanner_open(storage, &r->scan, &at, &now, err);
+	while (status == WC_OK && same && !end)
+		status = compare_blocks(before, now, &buf, &same, &end, err);
+	*changed = !same;
+	wc_scanner_close(before);
+	wc_scanner_close(now);
+	wc_buf_free(&buf);
+	return status;
+}
+
+WcStatus
+wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
+				   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err)
+{
+	WcStorage  *storage = wc_engine_storage(s->engine);
+	RowScan		r;
+
+	*changed = false;
+	if (!wc_rowstamps_perhaps_since(wc_epochs_stamps(s->epochs), table_id, row, wc_snapshot_last_ts(then->snapshot)))
+		return WC_OK;
+	if (!storage->ops->is_committed(storage, table_id))
+		return WC_OK;			/* nobody else knows the table */
+
+	init_scan(&r, table_id, row);
+	r.scan.versions = WC_VERSIONS_MAX;
+	r.scan.want_ts = true;
+	/* families that only this transaction has are not there for others */
+	if (s->txn == NULL || wc_txn_ncatalog(s->txn) == 0)
+	{
+		for (uint32_t i = 0; i < nfamilies; i++)
+			r.columns[i] = (WcColumn) {.family = families[i],.kind = WC_COLUMN_FAMILY};
+		r.scan.columns = r.columns;
+		r.scan.ncolumns = nfamilies;
+	}
+	return compare(s, &r, then, changed, err);
+}
+
+/* Does the row hold a visible cell now, with the session's own writes? */
+static WcStatus
+row_exists(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, bool *exists, WcError *err)
+{
+	WcReadPoint at = *then;
+	WcScanner  *scanner;
+	WcBuf		block = WC_BUF_INIT;
+	WcBlockReader reader;
+	WcSlice		found;
+	WcCell		cell;
+	uint32_t	colno;
+	RowScan		r;
+	WcStatus	status;
+
+	init_scan(&r, m->table_id, row);
+	r.scan.rows_by_existence = true;
+	r.scan.nfamilies = m->nfamilies;
+	r.scan.families = (uint32_t *) m->families;
+	r.scan.row_limit = 1;
+	at.snapshot = NULL;
+	status = wc_scanner_open(wc_engine_storage(s->engine), &r.scan, &at, &scanner, err);
+	if (status != WC_OK)
+		return status;
+	status = wc_scanner_next(scanner, &block, WC_BLOCK_FIRST, 0, err);
+	if (status == WC_END)
+		status = WC_OK;
+	if (status == WC_OK)
+		status = wc_block_open(&reader, wc_buf_slice(&block), err);
+	if (status == WC_OK)
+		*exists = wc_block_next(&reader, &found, &cell, &colno) == WC_BLOCK_ROW;
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	return status;
+}
+
+static WcStatus
+say(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, uint8_t *said, WcError *err)
+{
+	bool		changed = false;
+	bool		exists = false;
+	WcStatus	status = WC_OK;
+
+	if (then->snapshot != NULL)
+		status = wc_rowlock_changed(s, m->table_id, m->families, m->nfamilies, row, then, &changed, err);
+	if (status == WC_OK && m->tell_exists)
+		status = row_exists(s, m, row, then, &exists, err);
+	*said = (uint8_t) ((changed ? WC_LOCKED_CHANGED : 0) | (exists ? WC_LOCKED_EXISTS : 0));
+	return status;
+}
+
+WcStatus
+wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, uint8_t *said,
+				WcLockResult *result, WcError *err)
+{
+	WcLockRequest request = {
+		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+	};
+	WcLockHolder holder = {0};
+
+	*result = (WcLockResult) {.rows = said};
+	while (result->nlocked < m->nrows && holder.xid == 0)
+	{
+		WcSlice		row = m->rows[result->nlocked];
+		WcStatus	status = wc_lock_acquire(s->locktable, &s->locks, &request, row, &holder, err);
+
+		if (status == WC_OK && holder.xid == 0)
+			status = say(s, m, row, then, &said[result->nlocked++], err);
+		if (status != WC_OK)
+			return status;
+	}
+	result->holder = holder.xid;
+	result->has_weaker = holder.has_weaker;
+	return WC_OK;
+}
+
+/* --- at commit -------------------------------------------------------------------- */
+
+/* What was locked for UPDATE need not be locked again; else others are kept out entirely. */
+static WcLockRequest
+commit_request(uint32_t table_id, uint64_t xid)
+{
+	WcLockRequest request = {
+		.table_id = table_id,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_NO_KEY_UPDATE,.xid = xid
+	};
+
+	return request;
+}
+
+/* Whole tables in which very much was written, if nobody else has locks there.  *rest:
+ * there is something left. */
+static WcStatus
+lock_tables(WcSession *s, const WcTxn *txn, uint64_t xid, bool *rest, WcError *err)
+{
+	size_t		n = wc_txn_ntables(txn);
+
+	*rest = false;
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32_t	table_id;
+		uint64_t	nops = wc_txn_table(txn, i, &table_id);
+		WcLockRequest request = commit_request(table_id, xid);
+		bool		got = nops == 0;
+		WcStatus	status = WC_OK;
+
+		if (nops > WC_LOCK_BATCH)
+			status = wc_lock_acquire_table(s->locktable, &s->locks, &request, &got, err);
+		if (status != WC_OK)
+			return status;
+		*rest |= !got;
+	}
+	return WC_OK;
+}
+
+/* In the order of their keys if they are few, so that commits which have to wait for each
+ * other do not wait in a circle. */
+static WcStatus
+lock_rows(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder, WcError *err)
+{
+	WcTxnSorted sorted = {0};
+	WcStatus	status = WC_OK;
+
+	sorted.entries = wc_txn_entries(txn, &sorted.n);
+	if (sorted.n <= WC_LOCK_BATCH)
+		status = wc_txn_sorted(txn, &sorted, err);
+	for (size_t i = 0; status == WC_OK && *holder == 0 && i < sorted.n; i++)
+	{
+		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
+		WcLockRequest request = commit_request(entry->table_id, xid);
+		WcLockHolder in_the_way;
+
+		status = wc_lock_acquire(s->locktable, &s->locks, &request, wc_txnentry_row(entry), &in_the_way, err);
+		if (status == WC_OK)
+			*holder = in_the_way.xid;
+	}
+	free(sorted.order);
+	return status;
+}
+
+WcStatus
+wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder, WcError *err)
+{
+	bool		rest;
+	WcStatus	status;
+
+	*holder = 0;
+	if (xid != 0)
+		wc_lock_name(s->locktable, &s->locks, xid);
+	status = lock_tables(s, txn, xid, &rest, err);
+	if (status == WC_OK && rest)
+		status = lock_rows(s, txn, xid, holder, err);
+	return status;
+}

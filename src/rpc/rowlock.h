@@ -1,0 +1,35 @@
+/*
+ * rpc/rowlock.h: a session locks rows, and learns what became of them.
+ *
+ * A row is locked first and looked at then: whoever wrote it before held its lock until
+ * the commit was applied, so that all it wrote is seen.
+ */
+#ifndef WC_RPC_ROWLOCK_H
+#define WC_RPC_ROWLOCK_H
+
+#include "rpc/session.h"
+#include "wire/message.h"
+
+/*
+ * Locks the message's rows in their order, up to the first that another transaction has.
+ * then: the read point of the message's snapshot (NULL: none is named), with the
+ * session's writes.  said has room for a byte a row.  After an error some rows may be
+ * locked.
+ */
+extern WcStatus wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, uint8_t *said,
+								WcLockResult *result, WcError *err) WC_WARN_UNUSED;
+
+/* Has a row that is locked other cells in these families (none: in all) than the read
+ * point's snapshot shows?  Own writes do not count. */
+extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
+								   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Locks what the session's transaction, whose id is xid or that has none (0), has written
+ * and not locked yet.  *holder: 0, or who has a row (as in WcLockResult): then it is to
+ * be called again, with an xid; what is locked so far stays locked.
+ */
+extern WcStatus wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder,
+								  WcError *err) WC_WARN_UNUSED;
+
+#endif
