@@ -4,6 +4,7 @@
 #include "enginekit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "rowkey/keycheck.h"
 #include "rpc/rangewrite.h"
@@ -14,6 +15,8 @@
 typedef struct Site
 {
 	Kit			kit;
+	WcGetCache *getcache;
+	WcEpochs   *epochs;
 	WcLockTable *locktable;
 	atomic_bool cancel;
 	WcSession	session;
@@ -67,7 +70,9 @@ site_open(Site *site, uint8_t packing, int rows)
 	kit_open(&site->kit);
 	site->locktable = wc_locktable_create();
 	atomic_init(&site->cancel, false);
-	wc_session_init(&site->session, site->kit.engine, NULL, site->locktable, &site->cancel);
+	site->getcache = kit_getcache(0, 1);
+	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
+	wc_session_init(&site->session, site->kit.engine, site->epochs, site->locktable, &site->cancel);
 	site->session.database = KIT_DATABASE;
 	site->bytes_max = 1 << 30;
 	kit_create(&site->kit, "t", packing, 1);
@@ -80,6 +85,8 @@ site_close(Site *site)
 {
 	wc_session_free(&site->session);
 	wc_locktable_free(site->locktable);
+	wc_epochs_free(site->epochs);
+	free(site->getcache);
 	kit_close(&site->kit);
 }
 
@@ -139,7 +146,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	WcPartShape shape = {.kind = WC_PART_FIXED,.length = change.key_length};
 	WcContentCheck content = {.kind = WC_CONTENT_ANY};
 	WcKeyCheck	check = {.layout = {.nparts = change.key_length > 0 ? 1 : 0,.parts = &shape},.contents = &content};
-	WcModifyMessage m = {.write_cid = cid};
+	WcModifyMessage m = {.write_cid = cid,.xid = 7,.subid = 1,.mode = WC_LOCK_NO_KEY_UPDATE};
 	WcBuf		keys = WC_BUF_INIT,
 				items = WC_BUF_INIT,
 				items_bare = WC_BUF_INIT,

@@ -677,15 +677,16 @@ a_failed_batch_is_remembered(void **state)
 static uint64_t
 lock_row(Backend *b, uint64_t xid, const char *row)
 {
-	WcLockMessage m = {1, xid, wc_slice_cstr(row)};
-	uint64_t	holder;
+	WcSlice		key = wc_slice_cstr(row);
+	WcLockMessage m = {.table_id = 1,.mode = WC_LOCK_EXCLUSIVE,.xid = xid,.subid = 1,.nrows = 1,.rows = &key};
+	WcLockResult result;
 	WcError		err;
 
 	wc_message_lock_encode(message(b), &m);
 	send_frame(b, WC_MSG_LOCK, 0);
 	assert_int_equal(answer(b), WC_MSG_OK);
-	assert_int_equal(wc_message_numbers_decode(wc_buf_slice(&b->reader.body), &holder, 1, &err), WC_OK);
-	return holder;
+	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&b->reader.body), &result, &err), WC_OK);
+	return result.holder;
 }
 
 /* A row is locked from LOCK to the end of the transaction, however it ends, and

@@ -276,17 +276,37 @@ decode_sample(WcSlice in)
 }
 
 static WcStatus
+decode_locked(WcSlice in)
+{
+	WcLockResult r;
+	WcError		err;
+	WcStatus	status = wc_message_locked_decode(in, &r, &err);
+
+	if (status == WC_OK)
+		(void) wc_mangle_touch(wc_slice(r.rows, r.nlocked));
+	return status;
+}
+
+static WcStatus
 decode_lock(WcSlice in)
 {
+	WcArena		arena = WC_ARENA_INIT;
 	WcLockMessage m;
 	WcError		err;
-	WcStatus	status = wc_message_lock_decode(in, &m, &err);
+	WcStatus	status = wc_message_lock_decode(in, &arena, &m, &err);
 
 	if (status == WC_OK)
 	{
-		assert_true(m.xid != 0 && m.row.len >= 1 && m.row.len <= WC_ROW_MAX);
-		(void) wc_mangle_touch(m.row);
+		assert_true(m.xid != 0 && m.xid != WC_LOCK_HOLDER_COMMITTING && m.subid != 0);
+		assert_true(m.mode >= WC_LOCK_KEY_SHARE && m.mode <= WC_LOCK_EXCLUSIVE);
+		assert_true(m.nrows >= 1 && m.nrows <= WC_LOCK_BATCH && m.nfamilies <= WC_FAMILIES_MAX);
+		for (uint32_t i = 0; i < m.nrows; i++)
+		{
+			assert_true(m.rows[i].len >= 1 && m.rows[i].len <= WC_ROW_MAX);
+			(void) wc_mangle_touch(m.rows[i]);
+		}
 	}
+	wc_arena_free(&arena);
 	return status;
 }
 
@@ -481,26 +501,53 @@ sample_goes_and_comes(void **state)
 	check_decoder(decode_sample, &buf);
 }
 
-/* A row to lock has a key, and a transaction that wants it. */
+/* Rows to lock have keys, and a transaction that wants them, in a mode that there is. */
 static void
 locks_go_and_come(void **state)
 {
 	static uint8_t long_row[WC_ROW_MAX + 1];
-	WcLockMessage m = {UINT32_MAX, UINT64_C(5000000001), wc_slice_cstr("row")},
+	static WcSlice many[WC_LOCK_BATCH + 1];
+	uint32_t	families[] = {3, UINT32_MAX};
+	WcSlice		rows[] = {wc_slice_cstr("row"), wc_slice_cstr("other")};
+	WcSlice		empty = {NULL, 0};
+	WcSlice		too_long = wc_slice(long_row, sizeof(long_row));
+	WcLockMessage m = {
+		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.tell_exists = true,.xid = UINT64_C(5000000001),.subid = 7,
+		.snapshot = 11,.epoch = 12,.cid = UINT32_MAX,.clock_offset_us = 13,.nfamilies = 2,.families = families,
+		.nrows = 2,.rows = rows
+	},
+				bad[8],
 				got;
-	WcLockMessage bad[] = {
-		{1, 0, wc_slice_cstr("row")}, {1, 1, wc_slice(NULL, 0)}, {1, 1, wc_slice(long_row, sizeof(long_row))}
-	};
+	WcLockResult r = {.nlocked = 2,.holder = WC_LOCK_HOLDER_COMMITTING,.has_weaker = true,.rows = (const uint8_t *) "\1\2"},
+				back;
+	WcArena		arena = WC_ARENA_INIT;
 	WcBuf		buf = WC_BUF_INIT;
 	WcError		err;
 
 	wc_message_lock_encode(&buf, &m);
-	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
 	assert_int_equal(got.table_id, UINT32_MAX);
-	assert_true(got.xid == m.xid);
-	assert_true(wc_slice_eq(got.row, m.row));
+	assert_int_equal(got.mode, WC_LOCK_SHARE);
+	assert_true(got.tell_exists && got.xid == m.xid && got.subid == 7);
+	assert_true(got.snapshot == 11 && got.epoch == 12 && got.cid == UINT32_MAX && got.clock_offset_us == 13);
+	assert_true(got.nfamilies == 2 && got.families[0] == 3 && got.families[1] == UINT32_MAX);
+	assert_int_equal(got.nrows, 2);
+	assert_true(wc_slice_eq(got.rows[0], rows[0]) && wc_slice_eq(got.rows[1], rows[1]));
+	wc_arena_free(&arena);
 	check_decoder(decode_lock, &buf);
 
+	for (size_t i = 0; i < WC_LOCK_BATCH + 1; i++)
+		many[i] = rows[0];
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		bad[i] = m;
+	bad[0].xid = 0;
+	bad[1].xid = WC_LOCK_HOLDER_COMMITTING;
+	bad[2].mode = 0;
+	bad[3].mode = WC_LOCK_EXCLUSIVE + 1;
+	bad[4].nrows = 0;
+	bad[5] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &empty};
+	bad[6] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &too_long};
+	bad[7] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = WC_LOCK_BATCH + 1,.rows = many};
 	buf = (WcBuf) WC_BUF_INIT;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 	{
@@ -508,7 +555,13 @@ locks_go_and_come(void **state)
 		wc_message_lock_encode(&buf, &bad[i]);
 		assert_int_equal(decode_lock(wc_buf_slice(&buf)), WC_CORRUPT);
 	}
-	wc_buf_free(&buf);
+
+	wc_buf_reset(&buf, SIZE_MAX);
+	wc_message_locked_encode(&buf, &r);
+	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
+	assert_true(back.nlocked == 2 && back.holder == WC_LOCK_HOLDER_COMMITTING && back.has_weaker);
+	assert_memory_equal(back.rows, "\1\2", 2);
+	check_decoder(decode_locked, &buf);
 }
 
 static void
@@ -632,8 +685,11 @@ static void
 changes_go_and_their_results_come(void **state)
 {
 	WcModifyMessage m = {.snapshot = 3,.epoch = 5,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
-		.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
-	WcModifyResult r = {WC_MODIFY_TOO_LARGE, UINT64_MAX, 2, 3, {.rows_returned = 4,.seeks = 7}};
+		.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
+	WcModifyResult r = {
+		.outcome = WC_MODIFY_BLOCKED,.rows = UINT64_MAX,.operations = 2,.bytes = 3,.holder = 5,.has_weaker = true,
+		.row = wc_slice_cstr("row"),.report = {.rows_returned = 4,.seeks = 7}
+	};
 	WcModifyResult back;
 	WcScan		scan;
 	WcScan		decoded;
@@ -650,6 +706,7 @@ changes_go_and_their_results_come(void **state)
 	assert_int_equal(got.clock_offset_us, 9);
 	assert_int_equal(got.write_cid, UINT32_MAX);
 	assert_true(got.bytes_max == UINT64_MAX);
+	assert_true(got.xid == 21 && got.subid == 22 && got.mode == WC_LOCK_NO_KEY_UPDATE && got.serializable);
 	assert_true(wc_slice_eq(got.keys, m.keys));
 	assert_true(wc_slice_eq(got.items, m.items));
 	assert_int_equal(got.items_bare.len, 0);
@@ -662,11 +719,12 @@ changes_go_and_their_results_come(void **state)
 
 	wc_message_modified_encode(&buf, &r);
 	assert_int_equal(wc_message_modified_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
-	assert_int_equal(back.outcome, WC_MODIFY_TOO_LARGE);
+	assert_int_equal(back.outcome, WC_MODIFY_BLOCKED);
+	assert_true(back.holder == 5 && back.has_weaker && wc_slice_eq(back.row, r.row));
 	assert_true(back.rows == UINT64_MAX && back.operations == 2 && back.bytes == 3);
 	assert_int_equal(back.report.rows_returned, 4);
 	assert_int_equal(back.report.seeks, 7);
-	buf.data[0] = WC_MODIFY_TOO_LARGE + 1;
+	buf.data[0] = WC_MODIFY_CHANGED + 1;
 	assert_int_equal(decode_modified(wc_buf_slice(&buf)), WC_CORRUPT);
 	buf.data[0] = WC_MODIFY_DONE;
 	check_decoder(decode_modified, &buf);
