@@ -22,6 +22,7 @@ typedef struct Site
 	WcSession	session;
 	uint64_t	bytes_max;		/* of the batch */
 	WcScanStats stats;			/* of the last change */
+	char		blocked[32];	/* its row that another transaction had */
 } Site;
 
 /* Rows first .. last - 1 get the value "new" in f:q; those without f:q in f:bare. */
@@ -33,6 +34,8 @@ typedef struct Change
 	bool		spoilt;			/* items that make no sense */
 	bool		no_items;		/* for rows with f:q */
 	uint32_t	table;			/* 0: the kit's */
+	bool		serializable;
+	WcSnapshot *snapshot;		/* NULL: the newest */
 } Change;
 
 static void
@@ -156,6 +159,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	WcStatus	status;
 
 	wc_keycheck_encode(&keys, &check);
+	m.serializable = change.serializable;
 	m.keys = wc_buf_slice(&keys);
 	make_items(&items, "q", &m.items);
 	make_items(&items_bare, "bare", &m.items_bare);
@@ -168,11 +172,15 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 
 	assert_ok(&site->kit, wc_session_begin_write(&site->session, site->bytes_max, &site->kit.err));
 	at = read_point(site, cid);
+	at.snapshot = change.snapshot;
 	status = wc_rangewrite(&site->session, &m, &at, &arena, result, &site->stats, &site->kit.err);
 	wc_buf_free(&keys);
 	wc_buf_free(&items);
 	wc_buf_free(&items_bare);
 	wc_buf_free(&scan);
+	site->blocked[0] = '\0';
+	if (status == WC_OK && result->outcome == WC_MODIFY_BLOCKED)
+		snprintf(site->blocked, sizeof(site->blocked), "%.*s", (int) result->row.len, (const char *) result->row.data);
 	wc_arena_free(&arena);
 	return status;
 }
@@ -365,6 +373,109 @@ a_row_of_several_blocks_is_one(void **state)
 	site_close(&site);
 }
 
+/* Another transaction locks a row. */
+static void
+lock_elsewhere(Site *site, WcLockOwner *owner, WcRowLockMode mode, int row)
+{
+	WcLockRequest request = {.table_id = site->kit.table,.mode = mode,.enough = mode,.xid = 99,.subid = 1};
+	WcLockHolder holder;
+	char		key[16];
+
+	row_key(key, sizeof(key), row);
+	assert_ok(&site->kit, wc_lock_acquire(site->locktable, owner, &request, kit_s(key), &holder, &site->kit.err));
+	assert_int_equal(holder.xid, 0);
+}
+
+/* Up to a row that another transaction has all is done; from there on it goes on later. */
+static void
+a_change_stops_at_a_row_that_is_not_free(void **state)
+{
+	WcLockOwner other = {0};
+	Site		site = {0};
+	WcModifyResult result;
+
+	site_open(&site, WC_PACKING_ROW, ROWS);
+	lock_elsewhere(&site, &other, WC_LOCK_KEY_SHARE, 5);
+	lock_elsewhere(&site, &other, WC_LOCK_SHARE, 15000);
+	result = change(&site, 5, (Change) {.first = 0,.last = ROWS});
+	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
+	assert_int_equal(result.holder, 99);
+	assert_false(result.has_weaker);
+	assert_string_equal(site.blocked, "r0015000");
+	assert_int_equal(result.rows, 15000);
+	assert_int_equal(result.operations, 15000);
+	assert_rows(&site, ROWS - 15000, 15000);
+
+	wc_lock_release_all(site.locktable, &other);
+	result = change(&site, 5, (Change) {.first = 15000,.last = ROWS});
+	assert_int_equal(result.outcome, WC_MODIFY_DONE);
+	assert_int_equal(result.rows, ROWS - 15000);
+	assert_int_equal(wc_txn_count(site.session.txn), ROWS);
+	assert_int_equal(site.session.locks.nlocks, ROWS);
+	commit(&site);
+	assert_int_equal(site.session.locks.nlocks, 0);
+	assert_rows(&site, 0, ROWS);
+	site_close(&site);
+}
+
+/* What others have changed since the snapshot is looked at as it is now. */
+static void
+a_row_that_has_changed_is_read_again(void **state)
+{
+	Site		site = {0};
+	WcSnapshot *then;
+	WcModifyResult result;
+
+	site_open(&site, WC_PACKING_ROW, 6);
+	then = wc_snapshot_take(site.kit.engine);
+	kit_delete(&site.kit, WC_DELETE_FAMILY, "r0000001", 1, "", KIT_LATEST);
+	kit_delete(&site.kit, WC_DELETE_FAMILY, "r0000002", 1, "", KIT_LATEST);
+	kit_put(&site.kit, "r0000002", 2, "other", KIT_LATEST, "v");
+	kit_put(&site.kit, "r0000003", 1, "q", KIT_LATEST, "newer");
+	put_rows(&site, 6, 7, 0);
+	kit_commit(&site.kit);
+	result = change(&site, 5, (Change) {.first = 0,.last = 100,.snapshot = then});
+	assert_int_equal(result.outcome, WC_MODIFY_DONE);
+	assert_int_equal(result.rows, 5);
+	assert_int_equal(result.operations, 5);
+	commit(&site);
+	assert_string_equal(kit_scan(&site.kit, false),
+						"r0000000{f:q=new} r0000002{f:bare=new g:other=v} r0000003{f:q=new} r0000004{f:q=new} "
+						"r0000005{f:q=new} r0000006{f:q=old}");
+
+	/* or that is an error, if what it reads must be what it has seen */
+	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
+	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
+	assert_int_equal(wc_txn_count(site.session.txn), 0);
+	wc_snapshot_release(site.kit.engine, then);
+	wc_session_end_transaction(&site.session);
+	then = wc_snapshot_take(site.kit.engine);
+	result = change(&site, 5, (Change) {.first = 0,.last = 100,.snapshot = then,.serializable = true});
+	assert_int_equal(result.outcome, WC_MODIFY_DONE);
+	assert_int_equal(result.rows, 6);
+	wc_snapshot_release(site.kit.engine, then);
+	site_close(&site);
+}
+
+/* Very many rows: the table is locked, with little memory. */
+static void
+a_change_of_many_rows_locks_the_table(void **state)
+{
+	enum {MANY = WC_ROW_LOCKS_TABLE + 10};
+	WcLockOwner other = {0};
+	WcLockRequest request = {.mode = WC_LOCK_KEY_SHARE,.enough = WC_LOCK_KEY_SHARE,.xid = 99,.subid = 1};
+	WcLockHolder holder;
+	Site		site = {0};
+
+	site_open(&site, WC_PACKING_ROW, MANY);
+	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = MANY}).rows, MANY);
+	assert_int_equal(site.session.locks.nlocks, 0);
+	request.table_id = site.kit.table;
+	assert_ok(&site.kit, wc_lock_acquire(site.locktable, &other, &request, kit_s("any"), &holder, &site.kit.err));
+	assert_int_equal(holder.xid, 7);
+	site_close(&site);
+}
+
 int
 main(void)
 {
@@ -374,6 +485,9 @@ main(void)
 		cmocka_unit_test(a_change_is_whole_or_not_at_all),
 		cmocka_unit_test(a_change_sees_the_batch_before_it),
 		cmocka_unit_test(a_row_of_several_blocks_is_one),
+		cmocka_unit_test(a_change_stops_at_a_row_that_is_not_free),
+		cmocka_unit_test(a_row_that_has_changed_is_read_again),
+		cmocka_unit_test(a_change_of_many_rows_locks_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
