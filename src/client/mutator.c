@@ -204,12 +204,15 @@ modify_part(const WcClientModify *modify, const WcScan *scan, uint64 *rows, WcMo
 	};
 	WcDriverLocker locker = wc_row_locker(modify->mode);
 	WcClientScanStats part = {0};
+	bool		had_locks = wc_rows_locked();
 
 	wc_rows_note_locked();
 	unsure = true;
 	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), bytes_max(), result, &part);
 	unsure = false;
 	add_stats(stats, &part);
+	if (!had_locks && part.rows == 0)
+		wc_rows_forget();		/* it has met none */
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
 		too_large(sent_bytes + result->bytes);
 	if (result->outcome == WC_MODIFY_CHANGED)

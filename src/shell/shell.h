@@ -82,11 +82,11 @@ typedef struct WcCurrentCell
 } WcCurrentCell;
 
 /*
- * Locks the row to the end of the transaction, waiting for others, then reads the
+ * Locks the row to the end of the (sub)transaction, waiting for others, then reads the
  * newest visible version of the column (in the time range of `scan`, a scan of
  * this table with nothing else set), with all that this transaction has written
  * so far.  Under REPEATABLE READ and above, 40001 when another transaction has
- * changed it since this one began.
+ * changed the row since this one began.
  */
 extern void wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *column,
 							const WcScan *scan, WcCurrentCell *current);
