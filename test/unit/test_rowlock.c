@@ -4,6 +4,8 @@
  */
 #include "enginekit.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ typedef struct Site
 	_Atomic uint64_t generation;
 	atomic_bool cancel;
 	WcDispatch	sessions[SESSIONS];
-	WcFrameReader request;
+	WcFrameReader requests[SESSIONS];
 } Site;
 
 /* The bytes are the request's, until the next. */
@@ -33,10 +35,11 @@ static WcSlice
 answer_of(Site *site, int session, uint8_t type, uint8_t *answer)
 {
 	WcDispatch *d = &site->sessions[session];
+	WcFrameReader *request = &site->requests[session];
 	WcFrameHeader header;
 
-	site->request.header = (WcFrameHeader) {.length = (uint32_t) site->request.body.len,.type = type};
-	if (!wc_dispatch(d, &site->request, false))
+	request->header = (WcFrameHeader) {.length = (uint32_t) request->body.len,.type = type};
+	if (!wc_dispatch(d, request, false))
 	{
 		*answer = 0;
 		return wc_slice(NULL, 0);
@@ -48,10 +51,10 @@ answer_of(Site *site, int session, uint8_t type, uint8_t *answer)
 }
 
 static WcBuf *
-message(Site *site)
+message(Site *site, int session)
 {
-	wc_buf_reset(&site->request.body, SIZE_MAX);
-	return &site->request.body;
+	wc_buf_reset(&site->requests[session].body, SIZE_MAX);
+	return &site->requests[session].body;
 }
 
 static WcSlice
@@ -74,7 +77,7 @@ ask_number(Site *site, int session, uint8_t type, uint64_t number)
 	uint64_t	result = 0;
 	WcSlice		payload;
 
-	wc_message_numbers_encode(message(site), &number, 1);
+	wc_message_numbers_encode(message(site, session), &number, 1);
 	payload = ask(site, session, type);
 	if (payload.len > 0)
 		assert_ok(&site->kit, wc_message_numbers_decode(payload, &result, 1, &site->kit.err));
@@ -85,8 +88,8 @@ ask_number(Site *site, int session, uint8_t type, uint64_t number)
 static void
 write(Site *site, int session)
 {
-	wc_buf_append_varint(message(site), 1 << 30);
-	wc_buf_append_slice(&site->request.body, wc_buf_slice(&site->kit.ops));
+	wc_buf_append_varint(message(site, session), 1 << 30);
+	wc_buf_append_slice(&site->requests[session].body, wc_buf_slice(&site->kit.ops));
 	(void) ask(site, session, WC_MSG_BATCH);
 	wc_buf_reset(&site->kit.ops, SIZE_MAX);
 	wc_batch_init(&site->kit.builder, &site->kit.ops);
@@ -108,7 +111,7 @@ commit(Site *site, int session, uint64_t xid)
 static void
 end(Site *site, int session)
 {
-	(void) message(site);
+	(void) message(site, session);
 	(void) ask(site, session, WC_MSG_ABORT);
 }
 
@@ -124,14 +127,14 @@ set_up(void **state)
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
 	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->applier,
 										   &site->kit.err));
-	wc_frame_reader_init(&site->request);
 	for (int i = 0; i < SESSIONS; i++)
 	{
 		WcHelloMessage hello = {WC_PROTOCOL_VERSION, KIT_DATABASE};
 
 		assert_ok(&site->kit, wc_dispatch_init(&site->sessions[i], site->kit.engine, site->applier, site->epochs,
 											   site->locktable, &site->cancel, &site->kit.err));
-		wc_message_hello_encode(message(site), &hello);
+		wc_frame_reader_init(&site->requests[i]);
+		wc_message_hello_encode(message(site, i), &hello);
 		(void) ask(site, i, WC_MSG_HELLO);
 	}
 	kit_create(&site->kit, "t", WC_PACKING_ROW, 3);
@@ -150,11 +153,13 @@ tear_down(void **state)
 	Site	   *site = *state;
 
 	for (int i = 0; i < SESSIONS; i++)
+	{
 		wc_dispatch_free(&site->sessions[i]);
+		wc_frame_reader_free(&site->requests[i]);
+	}
 	wc_applier_stop(site->applier);
 	wc_epochs_free(site->epochs);
 	wc_locktable_free(site->locktable);
-	wc_frame_reader_free(&site->request);
 	kit_close(&site->kit);
 	free(site->getcache);
 	free(site);
@@ -181,7 +186,7 @@ lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 	m->rows = rows;
 	for (uint32_t i = 0; i < m->nrows; i++)
 		rows[i] = wc_slice(letters + i, 1);
-	wc_message_lock_encode(message(site), m);
+	wc_message_lock_encode(message(site, session), m);
 	assert_ok(&site->kit, wc_message_locked_decode(ask(site, session, WC_MSG_LOCK), &r, &site->kit.err));
 	assert_int_equal(r.nlocked == m->nrows, r.holder == 0);
 	text[0] = '\0';
@@ -252,7 +257,7 @@ a_subtransaction_unlocks(void **state)
 	/* no subtransaction has these */
 	assert_int_equal(ask_number(site, 0, WC_MSG_UNLOCK, 0), 0);
 	assert_int_equal(ask_number(site, 0, WC_MSG_UNLOCK, UINT64_MAX), 0);
-	(void) message(site);
+	(void) message(site, 0);
 	(void) ask(site, 0, WC_MSG_UNLOCK);
 	assert_string_equal(lock(site, 1, "a"), " | 1");
 }
@@ -468,6 +473,142 @@ a_large_commit_takes_the_table(void **state)
 	assert_int_equal(commit(site, 1, 0), 0);
 }
 
+/* --- sessions at once ------------------------------------------------------------------- */
+
+#define ROUNDS 200
+
+static uint64_t counts[3];		/* each guarded by a row's lock alone */
+
+typedef struct Worker
+{
+	Site	   *site;
+	int			session;
+	uint64_t	done[3];
+	bool		wrong;
+} Worker;
+
+static bool
+try_number(Worker *w, uint8_t type, uint64_t number, uint64_t *result)
+{
+	uint8_t		answer;
+	WcSlice		payload;
+	WcError		err;
+
+	wc_message_numbers_encode(message(w->site, w->session), &number, 1);
+	payload = answer_of(w->site, w->session, type, &answer);
+	return answer == WC_MSG_OK && wc_message_numbers_decode(payload, result, 1, &err) == WC_OK;
+}
+
+static bool
+try_lock(Worker *w, const char *row)
+{
+	WcSlice		key = kit_s(row);
+	WcLockMessage m = {
+		.table_id = w->site->kit.table,.mode = WC_LOCK_NO_KEY_UPDATE,.xid = (uint64_t) w->session + 1,.subid = 1,
+		.nrows = 1,.rows = &key
+	};
+	WcLockResult r = {.holder = 1};
+	uint8_t		answer;
+	WcError		err;
+
+	while (r.holder != 0)
+	{
+		WcSlice		payload;
+
+		wc_message_lock_encode(message(w->site, w->session), &m);
+		payload = answer_of(w->site, w->session, WC_MSG_LOCK, &answer);
+		if (answer != WC_MSG_OK || wc_message_locked_decode(payload, &r, &err) != WC_OK)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
+static bool
+try_put(Worker *w, const char *row)
+{
+	WcBuf		ops = WC_BUF_INIT;
+	WcBatchBuilder b;
+	uint8_t		answer;
+	bool		good;
+
+	wc_batch_init(&b, &ops);
+	good = wc_batch_row_begin(&b, w->site->kit.table, 1, kit_s(row), 0, NULL, 0, NULL) == WC_OK &&
+		wc_batch_put(&b, 1, kit_s("q"), KIT_LATEST, 0, kit_s("2"), NULL) == WC_OK &&
+		wc_batch_row_end(&b, NULL) == WC_OK;
+	wc_buf_append_varint(message(w->site, w->session), 1 << 30);
+	wc_buf_append_slice(&w->site->requests[w->session].body, wc_buf_slice(&ops));
+	(void) answer_of(w->site, w->session, WC_MSG_BATCH, &answer);
+	wc_buf_free(&ops);
+	return good;
+}
+
+/* Some lock what they write, some do not; all commit. */
+static void *
+worker_main(void *arg)
+{
+	static const char *const rows[] = {"a", "b", "c"};
+	Worker	   *w = arg;
+
+	for (int round = 0; round < ROUNDS && !w->wrong; round++)
+	{
+		int			row = (round * (w->session + 1)) % 3;
+		uint64_t	holder = 1;
+		uint64_t	xid = 0;
+
+		if (round % 2 == 0)
+		{
+			w->wrong |= !try_lock(w, rows[row]);
+			counts[row]++;
+			w->done[row]++;
+			xid = (uint64_t) w->session + 1;
+		}
+		else
+		{
+			row = 1;
+			w->wrong |= !try_put(w, "c");
+		}
+		w->wrong |= !try_put(w, rows[row]);
+		while (holder != 0 && !w->wrong)
+		{
+			w->wrong |= !try_number(w, WC_MSG_COMMIT, xid, &holder);
+			xid = (uint64_t) w->session + 1;
+		}
+	}
+	return NULL;
+}
+
+static void
+sessions_take_turns(void **state)
+{
+	Site	   *site = *state;
+	Worker		workers[SESSIONS] = {0};
+	pthread_t	threads[SESSIONS];
+
+	memset(counts, 0, sizeof(counts));
+	for (int i = 0; i < SESSIONS; i++)
+	{
+		workers[i].site = site;
+		workers[i].session = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, worker_main, &workers[i]), 0);
+	}
+	for (int i = 0; i < SESSIONS; i++)
+		pthread_join(threads[i], NULL);
+	for (int row = 0; row < 3; row++)
+	{
+		uint64_t	done = 0;
+
+		for (int i = 0; i < SESSIONS; i++)
+		{
+			assert_false(workers[i].wrong);
+			done += workers[i].done[row];
+		}
+		assert_int_equal(counts[row], done);
+	}
+	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=2} b{f:q=2} c{f:q=2}");
+	assert_string_equal(lock(site, 0, "abc"), "a b c");
+}
+
 /* --- hostile requests ------------------------------------------------------------------- */
 
 typedef struct Hostile
@@ -482,7 +623,7 @@ send_mangled(WcSlice bytes, void *arg)
 	Hostile    *h = arg;
 	uint8_t		answer;
 
-	wc_buf_append_slice(message(h->site), bytes);
+	wc_buf_append_slice(message(h->site, 2), bytes);
 	(void) answer_of(h->site, 2, h->type, &answer);
 	end(h->site, 2);
 }
@@ -566,6 +707,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_commit_waits_for_who_has_its_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_commit_needs_no_second_lock, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_large_commit_takes_the_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sessions_take_turns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_locks_nothing, set_up, tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
 	};
