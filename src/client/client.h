@@ -135,6 +135,13 @@ extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 extern bool wc_client_row_undecided(const WcClientScan *scan);
 
 /*
+ * The keys of the row that wc_client_next_row gave last and of those behind it that have
+ * come already, up to the first that is undecided: at most max, at least one.  Valid
+ * until the next call on this scan.
+ */
+extern int	wc_client_rows_ahead(const WcClientScan *scan, WcSlice *rows, int max);
+
+/*
  * When that one was met before the scan's row_offset was reached: the caller has to
  * skip so many rows himself, of this one and those that follow, not counting what
  * does not satisfy the filter.  Else 0.  It is said once in a scan at most.
@@ -179,7 +186,7 @@ extern void wc_client_require_writable(void);
 typedef struct WcRowLock
 {
 	WcSlice		row;			/* in */
-	bool		locked;			/* out: false: another transaction has it, and wait_policy is LockWaitSkip */
+	bool		locked;			/* out: false: another transaction has it, and wait_policy is not LockWaitBlock */
 	bool		changed;		/* out: since `snapshot`, by a commit */
 	bool		exists;			/* out, when asked: has a visible cell in the families now, own writes included */
 } WcRowLock;
@@ -188,7 +195,7 @@ typedef struct WcRowLockRequest
 {
 	const WcTableDesc *table;
 	WcRowLockMode mode;
-	LockWaitPolicy wait_policy; /* LockWaitError: 55P03 when another transaction has a row */
+	LockWaitPolicy wait_policy; /* LockWaitError: as LockWaitSkip; the caller knows the relation to name */
 	WcClientSnapshot *snapshot; /* changed since it; NULL: changed is not looked at */
 	uint32		nfamilies;
 	const uint32 *families;		/* 0: all */

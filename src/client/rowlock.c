@@ -125,24 +125,12 @@ queue_up(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode m
 	wait->queued = true;
 }
 
-static void pg_attribute_noreturn()
-not_available(const WcTableDesc *table)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("could not obtain lock on row in stored table \"%s\"", wc_client_table_fullname(table))));
-}
-
 bool
 wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode, LockWaitPolicy policy,
 			uint64 holder, bool has_weaker)
 {
 	if (policy != LockWaitBlock && (is_running(holder) || wait->holder.looks >= ENDING_MAX))
-	{
-		if (policy == LockWaitError)
-			not_available(table);
 		return false;
-	}
 	if (policy == LockWaitBlock && !wait->queued && !has_weaker && is_running(holder))
 		queue_up(wait, table, row, mode);
 	wc_holder_wait(&wait->holder, holder);

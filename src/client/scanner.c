@@ -16,6 +16,7 @@ struct WcClientScan
 	bool		in_row;			/* cells to come belong to the row given last */
 	bool		row_read;		/* the next row's start has been read already */
 	WcSlice		row;			/* that row */
+	WcSlice		given;			/* the row given last */
 	bool		undecided;		/* the row given last */
 	uint64		owed;			/* with it */
 	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
@@ -112,14 +113,14 @@ give_row(WcClientScan *scan, WcSlice *row)
 	scan->in_row = true;
 	scan->undecided = scan->reader.undecided;
 	scan->owed = scan->reader.owed;
-	*row = scan->row;
+	*row = scan->given = scan->row;
 	if (!scan->reader.open)
 		return;
 	wc_buf_reset(&scan->kept_row, WC_ROW_MAX);
 	wc_buf_append_slice(&scan->kept_row, scan->row);
 	if (scan->kept_row.failed)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	*row = wc_buf_slice(&scan->kept_row);
+	*row = scan->given = wc_buf_slice(&scan->kept_row);
 }
 
 bool
@@ -184,6 +185,39 @@ bool
 wc_client_row_undecided(const WcClientScan *scan)
 {
 	return scan->undecided;
+}
+
+int
+wc_client_rows_ahead(const WcClientScan *scan, WcSlice *rows, int max)
+{
+	WcBlockReader reader = scan->reader;
+	WcSlice		row = scan->row;
+	WcCell		cell;
+	uint32		colno;
+	int			n = 0;
+
+	rows[n++] = scan->given;
+	if (scan->row_read && n < max && !reader.undecided)
+		rows[n++] = row;
+	else if (scan->row_read)
+		return n;
+	while (n < max)
+	{
+		switch (wc_block_next(&reader, &row, &cell, &colno))
+		{
+			case WC_BLOCK_ROW:
+				if (reader.undecided)
+					return n;
+				rows[n++] = row;
+				break;
+			case WC_BLOCK_CELL:
+				break;
+			case WC_BLOCK_DONE:
+			case WC_BLOCK_CORRUPT:
+				return n;		/* wc_client_next_row comes upon it */
+		}
+	}
+	return n;
 }
 
 uint64

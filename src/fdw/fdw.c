@@ -22,6 +22,8 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = widecolIterateForeignScan;
 	routine->ReScanForeignScan = widecolReScanForeignScan;
 	routine->EndForeignScan = widecolEndForeignScan;
+	routine->GetForeignRowMarkType = widecolGetForeignRowMarkType;
+	routine->RefetchForeignRow = widecolRefetchForeignRow;
 	routine->IsForeignPathAsyncCapable = widecolIsForeignPathAsyncCapable;
 	routine->ForeignAsyncRequest = widecolForeignAsyncRequest;
 	routine->ForeignAsyncConfigureWait = widecolForeignAsyncConfigureWait;

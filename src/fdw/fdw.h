@@ -28,6 +28,10 @@ extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
 
+/* scan/rowlock.c */
+extern RowMarkType widecolGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength);
+extern void widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTableSlot *slot, bool *updated);
+
 /* scan/async.c */
 extern bool widecolIsForeignPathAsyncCapable(ForeignPath *path);
 extern void widecolForeignAsyncRequest(AsyncRequest *areq);

@@ -13,8 +13,12 @@
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/reltrigger.h"
 
+#include "client/client.h"
 #include "client/settings.h"
 #include "compat.h"
 #include "fdw/condition/match.h"
@@ -340,6 +344,51 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 		plan->row_limit = plan->rows_hint;
 }
 
+/* Has the table triggers that are shown the old row of such a statement? */
+static bool
+has_row_triggers(PlannerInfo *root, const RelOptInfo *rel, CmdType command)
+{
+	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	const TriggerDesc *triggers = relation->trigdesc;
+	bool		found = triggers != NULL && (command == CMD_UPDATE ?
+											 triggers->trig_update_before_row || triggers->trig_update_after_row :
+											 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
+
+	table_close(relation, NoLock);
+	return found;
+}
+
+static bool
+sets_key(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
+{
+	if (rel->relid != root->parse->resultRelation)
+		return true;			/* a child may have its columns in another order */
+	for (int k = 0; k < wrel->nkeys; k++)
+	{
+		if (list_member_int(root->update_colnos, wrel->columns[wrel->keys[k]].attnum))
+			return true;
+	}
+	return wrel->nkeys == 0;
+}
+
+/*
+ * Does the scan lock the rows that it gives?  Those that an UPDATE or DELETE changes, if no
+ * other table decides which they are: then what the scan gives is changed.  With other
+ * tables rows are locked when they are changed (write/modify.c), too late for triggers
+ * that see the old row: a table with such triggers has all its rows locked that satisfy
+ * its own conditions.
+ */
+static int
+lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
+{
+	CmdType		command = root->parse->commandType;
+
+	if ((command != CMD_UPDATE && command != CMD_DELETE) || !bms_is_member(rel->relid, root->all_result_relids) ||
+		(bms_membership(root->all_baserels) != BMS_SINGLETON && !has_row_triggers(root, rel, command)))
+		return 0;
+	return command == CMD_DELETE || sets_key(root, rel, wrel) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE;
+}
+
 ForeignScan *
 widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 					  ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -381,6 +430,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 		rows = baserel->rows;
 	}
 	set_limit(root, baserel, &best_path->path, &quals, &plan);
+	plan.lock_mode = lock_mode(root, baserel, rel_plan->wrel);
 	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, rows);
 
 	return make_foreignscan(tlist, local, baserel->relid,

@@ -29,7 +29,8 @@ enum
 	NUMBER_LOOKAHEAD,
 	NUMBER_FILTERS,
 	NUMBER_LIMIT,				/* is there one? */
-	NUMBER_OFFSET
+	NUMBER_OFFSET,
+	NUMBER_LOCK_MODE
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -121,6 +122,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 
 	numbers = list_concat(numbers, list_make4_int(plan->lookahead, list_length(plan->filters),
 												  plan->limit != NULL, plan->offset != NULL));
+	numbers = lappend_int(numbers, plan->lock_mode);
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
@@ -211,6 +213,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->mixed_types = list_nth_int(numbers, NUMBER_MIXED_TYPES) != 0;
 	plan->lookahead = list_nth_int(numbers, NUMBER_LOOKAHEAD);
 	plan->merged = list_nth_int(numbers, NUMBER_MERGED) != 0;
+	plan->lock_mode = list_nth_int(numbers, NUMBER_LOCK_MODE);
 	plan->attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_ATTRS));
 	plan->recheck_attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_RECHECK_ATTRS));
 	plan->conds = decode_conds(list_nth(fdw_private, PRIVATE_CONDS), exprs, &next_expr);

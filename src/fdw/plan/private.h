@@ -32,6 +32,7 @@ typedef struct WcScanPlan
 	Expr	   *limit;			/* the query's LIMIT and OFFSET, when there is none (limit.h); NULL: not given */
 	Expr	   *offset;
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */
+	int			lock_mode;		/* WcRowLockMode with which rows are locked as they are given, 0: they are not */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;
 

@@ -64,6 +64,7 @@ struct WcReader
 	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */
 	bool		in_row;
 	WcSlice		row;
+	WcCell		cell;			/* the one given last */
 };
 
 /* --- making ------------------------------------------------------------------- */
@@ -509,6 +510,7 @@ next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 		cell.family = reader->columns[colno].family;
 		cell.qualifier = reader->columns[colno].qualifier;
 	}
+	reader->cell = cell;
 	memset(isnull, true, reader->wrel->natts * sizeof(bool));
 	for (int role = WC_ROLE_CELL_ROW; role <= WC_ROLE_CELL_TTL; role++)
 	{
@@ -544,6 +546,12 @@ WcSlice
 wc_reader_row(const WcReader *reader)
 {
 	return reader->where.row;
+}
+
+const WcCell *
+wc_reader_cell(const WcReader *reader)
+{
+	return reader->wrel->layout == WC_LAYOUT_CELL ? &reader->cell : NULL;
 }
 
 void

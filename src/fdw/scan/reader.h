@@ -52,6 +52,10 @@ extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
 /* The row key of the row that was given last; valid until the next is asked for. */
 extern WcSlice wc_reader_row(const WcReader *reader);
 
+/* Layout 'cell': the cell that was given last, valid until the next is asked for.  NULL in
+ * layout 'row'. */
+extern const WcCell *wc_reader_cell(const WcReader *reader);
+
 /* Before the first row of another scan. */
 extern void wc_reader_restart(WcReader *reader);
 

@@ -40,6 +40,7 @@
 #include "fdw/scan/keptrows.h"
 #include "fdw/scan/prefetch.h"
 #include "fdw/scan/reader.h"
+#include "fdw/scan/rowlock.h"
 #include "fdw/scan/scan.h"
 
 /* Memory that comes from malloc: let go when the scan ends, or with the query's memory
@@ -93,6 +94,9 @@ typedef struct WcScanState
 	WcPrefetch *prefetch;
 	uint64		fetched_to;		/* of the lookahead's positions: those before have been asked about */
 	bool		prefetched;		/* the rows come from there */
+
+	WcScanLock *lock;			/* rows are locked as they are given; NULL: they are not */
+	WcScanMark *mark;			/* a LockRows node above locks them; NULL: there is none */
 
 	bool		started;
 	WcClientScanStats stats;	/* of scans already closed */
@@ -195,6 +199,12 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	node->fdw_state = state;
+	if (plan->operation == CMD_SELECT)
+	{
+		state->mark = wc_scan_mark_create(node, state->resources.wrel);
+		if (state->plan.lock_mode != 0)
+			state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode);
+	}
 	if (state->plan.lookahead >= 0)
 	{
 		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
@@ -374,6 +384,8 @@ close_scan(WcScanState *state, ForeignScanState *node)
 	}
 	wc_client_scan_close(state->scan);
 	state->scan = NULL;
+	if (state->lock != NULL)
+		wc_scan_lock_restart(state->lock);
 }
 
 /* Does a row satisfy the filter that the engine could not decide on? */
@@ -556,6 +568,17 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 	return true;
 }
 
+/* Locks the row, or has it found again by who will; false: it has changed, and is not
+ * to be given. */
+static bool
+lock_row(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
+{
+	if (state->mark != NULL)
+		wc_scan_mark_row(state->mark, state->reader, state->snapshot, slot);
+	return state->lock == NULL ||
+		wc_scan_lock_row(state->lock, node, !gives_others(state), state->reader, state->scan, state->snapshot, slot);
+}
+
 /* Called in the per-tuple memory context. */
 TupleTableSlot *
 widecolIterateForeignScan(ForeignScanState *node)
@@ -578,7 +601,8 @@ widecolIterateForeignScan(ForeignScanState *node)
 			state->done = true;
 			break;
 		}
-		if (passes_recheck(state, node, slot) && (state->limit == NULL || is_given(state)))
+		if (passes_recheck(state, node, slot) && lock_row(state, node, slot) &&
+			(state->limit == NULL || is_given(state)))
 		{
 			if (state->kept != NULL)
 				keep_row(state, slot);
@@ -633,7 +657,8 @@ widecolReScanForeignScan(ForeignScanState *node)
 		state->next = 0;
 		return;
 	}
-	else if (state->started && !state->keeps_none && state->lookahead == NULL)
+	else if (state->started && !state->keeps_none && state->lookahead == NULL && state->lock == NULL &&
+			 state->mark == NULL)
 		state->kept = wc_keptrows_create(node->ss.ps.state->es_query_cxt,
 										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
 	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
@@ -657,6 +682,9 @@ widecolEndForeignScan(ForeignScanState *node)
 	if (state->scan != NULL)
 		wc_client_scan_close(state->scan);
 	state->scan = NULL;
+	if (state->mark != NULL)
+		wc_scan_mark_close(state->mark);
+	state->mark = NULL;
 	release_resources(&state->resources);
 }
 

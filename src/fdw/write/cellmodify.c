@@ -189,6 +189,13 @@ locate(WcModify *m, const Datum *values, const bool *isnull, uint32 *family, WcS
 }
 
 void
+wc_cellmodify_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *id)
+{
+	locate(m, values, isnull, &id->family, &id->qualifier, &id->ts);
+	id->row = wc_buf_slice(&m->write.key);
+}
+
+void
 wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
@@ -221,7 +228,7 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
 	else
 		ttl_us = wc_rowread_ttl(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
-								wc_modify_snapshot(m), m->pg_snapshot->curcid);
+								wc_client_snapshot(NULL), m->pg_snapshot->curcid);
 	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_us,
 						 bytes_of(m, WC_ROLE_CELL_VALUE, new->tts_values, new->tts_isnull));
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);

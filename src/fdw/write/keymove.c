@@ -102,9 +102,9 @@ remaining_ttl(const WcCell *cell)
 static bool
 put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
-	WcClientSnapshot *snapshot = wc_modify_snapshot(m);
+	/* the row is locked, and old its newest state */
 	int			ncells;
-	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->old.key), NULL, 0, snapshot,
+	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->old.key), NULL, 0, wc_client_snapshot(NULL),
 										 m->pg_snapshot->curcid, &ncells);
 	bool		any = false;
 
@@ -146,6 +146,7 @@ wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
 
+	wc_rowmodify_lock_new(m);
 	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull);
 
 	/* looking needs the buffers of the old row's writer, but not its key */

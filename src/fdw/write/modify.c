@@ -263,6 +263,8 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
+	m->mtstate = mtstate;
+	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
 		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
 }
@@ -432,6 +434,35 @@ wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot 
 	return bms_is_member(i, m->assigned) || (m->triggers && wc_modify_differs(i, old, new));
 }
 
+static bool
+sets_key(const WcModify *m)
+{
+	for (int i = 0; i < m->wrel->natts; i++)
+	{
+		if (wc_modify_identifies(m->wrel, i) && bms_is_member(i, m->assigned))
+			return true;
+	}
+	return false;
+}
+
+/* The new row, made anew when the old one has changed; NULL: it is not to be updated. */
+static TupleTableSlot *
+lock_for_update(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	TupleTableSlot *old_slot = rinfo->ri_oldTupleSlot;
+	TupleTableSlot *again;
+
+	again = wc_modify_lock(m, rinfo, old_slot->tts_values, old_slot->tts_isnull,
+						   sets_key(m) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE, planSlot);
+	if (again == NULL || again == planSlot)
+		return again == NULL ? NULL : slot;
+	slot = wc_modify_new_row(m, estate, rinfo, again);
+	check_constraints(estate, rinfo, slot, false);
+	slot_getallattrs(slot);
+	slot_getallattrs(old_slot);
+	return slot;
+}
+
 TupleTableSlot *
 widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -448,11 +479,18 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, old_slot->tts_tupleDescriptor,
 											   old_slot->tts_values, old_slot->tts_isnull))
 		slot = NULL;
-	else if (m->wrel->layout == WC_LAYOUT_ROW)
+	else
+		slot = lock_for_update(m, estate, rinfo, slot, planSlot);
+	if (slot == NULL)
+	{
+		MemoryContextSwitchTo(old);
+		return NULL;
+	}
+	if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_update(m, old_slot, slot);
 	else
 		wc_cellmodify_update(m, old_slot, slot);
-	if (slot != NULL && m->wrel->layout == WC_LAYOUT_ROW)
+	if (m->wrel->layout == WC_LAYOUT_ROW)
 		show_raw_key(m, rinfo, slot);
 	MemoryContextSwitchTo(old);
 	return slot;
@@ -475,24 +513,35 @@ store_old_row(const WcModify *m, ResultRelInfo *rinfo, TupleTableSlot *slot, Tup
 	ExecForceStoreHeapTuple(tuple, slot, false);
 }
 
-TupleTableSlot *
-widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+static void
+read_junk(WcModify *m, TupleTableSlot *planSlot)
 {
-	WcModify   *m = rinfo->ri_FdwState;
-	MemoryContext old = begin_row(m);
-
 	for (int i = 0; i < m->wrel->natts; i++)
 	{
 		m->isnull[i] = true;
 		if (AttributeNumberIsValid(m->junk[i]))
 			m->values[i] = ExecGetJunkAttribute(planSlot, m->junk[i], &m->isnull[i]);
 	}
+}
+
+TupleTableSlot *
+widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	WcModify   *m = rinfo->ri_FdwState;
+	MemoryContext old = begin_row(m);
+
+	read_junk(m, planSlot);
 	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, RelationGetDescr(rinfo->ri_RelationDesc),
 											   m->values, m->isnull))
+		planSlot = NULL;
+	else
+		planSlot = wc_modify_lock(m, rinfo, m->values, m->isnull, WC_LOCK_EXCLUSIVE, planSlot);
+	if (planSlot == NULL)
 	{
 		MemoryContextSwitchTo(old);
 		return NULL;
 	}
+	read_junk(m, planSlot);
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_delete(m);
 	else

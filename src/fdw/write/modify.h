@@ -15,6 +15,7 @@
 
 #include "client/client.h"
 #include "fdw/relation/relation.h"
+#include "fdw/scan/rowlock.h"
 #include "fdw/write/mapwrite.h"
 #include "fdw/write/nested.h"
 #include "fdw/write/rowwrite.h"
@@ -59,6 +60,10 @@ typedef struct WcModify
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
+	ModifyTableState *mtstate;	/* NULL for COPY and rows that are routed here */
+	bool		locks;			/* rows are locked when they are changed: no scan has locked them */
+	WcRowLocker locker;			/* set at the first of them */
+
 	WcTouched  *touched;		/* rows the statement has changed, NULL: not needed */
 	WcNested   *nested;			/* rows that statements inside of it have changed, NULL: not needed */
 
@@ -96,6 +101,18 @@ extern WcClientSnapshot *wc_modify_snapshot(WcModify *m);
 extern WcModify *wc_modify_open(EState *estate, ResultRelInfo *rinfo);
 extern void wc_modify_close(ResultRelInfo *rinfo);
 
+/*
+ * relock.c: locks the row with these identifying values, unless the scan has.  Returns the
+ * plan's row for it: the one given, or another if the row has changed since the snapshot;
+ * NULL: it is not to be changed any more.
+ */
+extern TupleTableSlot *wc_modify_lock(WcModify *m, ResultRelInfo *rinfo, const Datum *values, const bool *isnull,
+									  WcRowLockMode mode, TupleTableSlot *planSlot);
+
+/* The new row of an UPDATE from another row of the plan, whose old one it puts into
+ * ri_oldTupleSlot. */
+extern TupleTableSlot *wc_modify_new_row(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot);
+
 /* rowmodify.c.  insert is false when ON CONFLICT DO NOTHING does nothing. */
 extern void wc_rowmodify_init(WcModify *m);
 extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
@@ -107,6 +124,7 @@ extern void wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 
 /* Parts of rowmodify.c that a move needs too. */
 extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull);
+extern void wc_rowmodify_lock_new(WcModify *m);
 extern void wc_rowmodify_put_marker(WcModify *m);
 extern void wc_rowmodify_send(WcModify *m);
 
@@ -114,5 +132,8 @@ extern void wc_rowmodify_send(WcModify *m);
 extern void wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot);
 extern void wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 extern void wc_cellmodify_delete(WcModify *m);
+
+/* The id of a cell that was read, good until the next row. */
+extern void wc_cellmodify_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *id);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -177,21 +178,55 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 	}
 }
 
+/* Locks the row that m->write.key names; lock tells whether it is there. */
+static void
+lock_new(WcModify *m, WcRowLock *lock)
+{
+	WcRowLockRequest request = {
+		.table = m->wrel->desc,
+		.mode = WC_LOCK_EXCLUSIVE,
+		.wait_policy = LockWaitBlock,
+		.snapshot = m->pg_snapshot != NULL ? wc_modify_snapshot(m) : NULL,
+		.nfamilies = m->wrel->nfamilies,
+		.families = m->wrel->families,
+		.tell_exists = true
+	};
+
+	memset(lock, 0, sizeof(*lock));
+	lock->row = wc_buf_slice(&m->write.key);
+	wc_client_lock_rows(&request, lock, 1);
+}
+
+void
+wc_rowmodify_lock_new(WcModify *m)
+{
+	WcRowLock	lock;
+
+	lock_new(m, &lock);
+}
+
 /*
- * Looks at the row that m->write.key names, as far as the options ask for it.
- * False: it is there, and ON CONFLICT DO NOTHING.
+ * Looks at the row that m->write.key names, as far as the options ask for it, and locks it
+ * then.  False: it is there, and ON CONFLICT DO NOTHING.
  */
 bool
 wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 {
+	WcRowLock	lock;
+
+	if (m->wrel->duplicates_fail || m->do_nothing)
+	{
+		lock_new(m, &lock);
+		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
+			wc_raise_changed_row();
+		if (lock.exists && m->do_nothing)
+			return false;
+		if (lock.exists)
+			duplicate_row(m, values, isnull);
+	}
 	if (m->short_hash)
 		check_originals(m, values, isnull);
-	if (!(m->wrel->duplicates_fail || m->do_nothing) ||
-		!wc_rowread_exists(m->wrel, wc_buf_slice(&m->write.key)))
-		return true;
-	if (m->do_nothing)
-		return false;
-	duplicate_row(m, values, isnull);
+	return true;
 }
 
 /*
