@@ -48,6 +48,18 @@ each_store(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, bool majo
 	return status;
 }
 
+/* Has a commit dropped it?  Once asked, the commit that was about to is over. */
+static bool
+is_gone(WcStore *store)
+{
+	bool		gone;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+	gone = wc_store_is_dropped(store);
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return gone;
+}
+
 /* --- flush ----------------------------------------------------------------*/
 
 /* As HBase's flush: what the memstore alone shows to be superseded is not
@@ -82,6 +94,12 @@ flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 	options = rocksdb_flushoptions_create();
 	rocksdb_flush_cf(store->engine->db, options, store->cf, &error);
 	rocksdb_flushoptions_destroy(options);
+	if (error && is_gone(store))
+	{
+		/* what is dropped need not be flushed, and RocksDB refuses it */
+		rocksdb_free(error);
+		error = NULL;
+	}
 	return wc_rocks_status(error, "flush a family", err);
 }
 

@@ -258,8 +258,11 @@ store_synced(WcStore *store, int64_t ts, bool single, Patience patience, WcError
 	return wc_rocks_status(error, "write the catalog", err);
 }
 
-/* The write mutex is held.  The history's must not be while something is
- * written: a write may wait for a compaction, whose filter asks for it. */
+/*
+ * The write mutex is held.  The history's must not be while something is written: a
+ * write may wait for a compaction, whose filter asks for it.  A store that was dropped
+ * gets nothing: its key in the catalog is now that of the storage which came after it.
+ */
 static WcStatus
 grant(WcStore *store, int64_t ts, Patience patience, WcError *err)
 {
@@ -268,6 +271,8 @@ grant(WcStore *store, int64_t ts, Patience patience, WcError *err)
 	bool		single;
 	WcStatus	status = WC_OK;
 
+	if (wc_store_is_dropped(store))
+		return WC_OK;
 	pthread_mutex_lock(&h->mutex);
 	raise_to(&ts, h->stored);
 	single = h->single;
@@ -373,6 +378,7 @@ wc_history_settle(WcStore *store, WcError *err)
 	too_much = from < h->stored;
 	single = h->single;
 	pthread_mutex_unlock(&h->mutex);
+	too_much &= !wc_store_is_dropped(store);
 	if (too_much)
 		status = store_synced(store, from, single, WAITS, err);
 	if (too_much && status == WC_OK)

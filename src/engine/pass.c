@@ -281,6 +281,12 @@ steps(Step *s, WcError *err)
 		if (is_cancelled(s->pass->cancel))
 			return wc_error(err, WC_CANCELLED, "compaction was cancelled");
 		pthread_mutex_lock(&s->engine->write_mutex);
+		if (wc_store_is_dropped(s->pass->store))
+		{
+			/* the table was truncated or dropped: nothing is left to forget */
+			pthread_mutex_unlock(&s->engine->write_mutex);
+			return WC_OK;
+		}
 		s->it = rocksdb_create_iterator_cf(s->engine->db, s->options, s->pass->store->cf);
 		s->batch = rocksdb_writebatch_create();
 		status = run_step(s, &done, err);

@@ -5,6 +5,7 @@
  * that the matcher, as a flush or a compaction, does not keep.  It goes in small
  * steps, each under the engine's write mutex, so that commits come in between.
  * Open snapshots do not notice: RocksDB keeps for them what was deleted later.
+ * It ends, with success, when a commit drops the store.
  */
 #ifndef WC_ENGINE_PASS_H
 #define WC_ENGINE_PASS_H

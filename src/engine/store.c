@@ -103,11 +103,18 @@ wc_store_drop(WcStore *store)
 	char	   *error = NULL;
 	WcError		err;
 
+	atomic_store(&store->dropped, true);
 	if (store->cf == NULL)
 		return;
 	rocksdb_drop_column_family(store->engine->db, store->cf, &error);
 	if (wc_rocks_status(error, "drop the storage of a family", &err) != WC_OK)
 		wc_log(WC_LOG_WARNING, "%s %s: %s", err.message, wc_store_cf_name(store, name, sizeof(name)), err.detail);
+}
+
+bool
+wc_store_is_dropped(const WcStore *store)
+{
+	return atomic_load(&store->dropped);
 }
 
 WcFamilyAttrs

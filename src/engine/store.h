@@ -27,6 +27,8 @@ struct WcStore
 	uint32_t	generation;
 	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
+	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
+								 * to it, or about it, any more */
 	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
@@ -55,9 +57,14 @@ extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, cons
 /* Makes its RocksDB column family.  Takes long (the manifest is synced). */
 extern WcStatus wc_store_make(WcStore *store, WcError *err) WC_WARN_UNUSED;
 
-/* Marks the column family as dropped; it goes when the last reference does.
- * What fails is logged and mended when the engine is opened the next time. */
+/* Marks the column family as dropped; it goes when the last reference does.  With the
+ * engine's write mutex held.  What fails is logged, and tried again before the next column
+ * family is made, or when the engine is opened the next time. */
 extern void wc_store_drop(WcStore *store);
+
+/* Was it dropped?  Readers go on with it; who wants to write holds the engine's write
+ * mutex from the question to the write. */
+extern bool wc_store_is_dropped(const WcStore *store);
 
 /* The options its column family is opened with; the caller destroys them. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);

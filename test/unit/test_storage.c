@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/history.h"
 #include "engine/internal.h"
+#include "engine/pass.h"
+#include "engine/state.h"
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
@@ -362,6 +365,83 @@ test_many_tables(void **state)
 	kit_close(&kit);
 }
 
+/* --- storage that a commit drops -------------------------------------------- */
+
+static WcStatus
+truncate_table(Kit *kit)
+{
+	assert_ok(kit, wc_batch_truncate_table(&kit->builder, kit->cid, kit->table, &kit->err));
+	return kit_try_commit(kit);
+}
+
+/* Two versions too many in a memtable, so that a pass over it has something to delete. */
+static void
+put_superseded(Kit *kit)
+{
+	for (int i = 0; i < 3; i++)
+	{
+		kit_put(kit, "r", 1, "a", KIT_LATEST, "x");
+		kit_commit(kit);
+	}
+}
+
+/* A flush and a compaction go step by step, and a commit comes in between.  What they
+ * would write to storage that is gone ends all writing in RocksDB. */
+static void
+test_pass_over_dropped_storage(void **state)
+{
+	static const WcMatchMode modes[] = {WC_MATCH_MINOR, WC_MATCH_MAJOR};
+
+	for (int i = 0; i < 2; i++)
+	{
+		Kit			kit;
+		WcTable    *table;
+		WcPass		pass = {.mode = modes[i],.until_ts = INT64_MAX,.now_us = 2000000};
+
+		kit_open(&kit);
+		kit_create(&kit, "t", WC_PACKING_CELL, 1);
+		put_superseded(&kit);
+		table = wc_catalog_table(kit.engine, kit.table);
+		pass.store = wc_table_store(table, 1);
+		assert_ok(&kit, truncate_table(&kit));
+		assert_ok(&kit, wc_pass_run(&pass, &kit.err));
+		wc_table_unref(table);
+
+		put_superseded(&kit);
+		kit_flush(&kit);
+		assert_string_equal(scan_snapshot(&kit, NULL, 9), "r{f:a=x}");
+		kit_close(&kit);
+	}
+}
+
+/* What a compaction of dropped storage has forgotten says nothing of the storage that
+ * came after it, though both are of the same family. */
+static void
+test_history_of_dropped_storage(void **state)
+{
+	Kit			kit;
+	WcTable    *table;
+	WcStore    *store;
+	int64_t		far = INT64_C(1000000) << 20;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_commit(&kit);
+	table = wc_catalog_table(kit.engine, kit.table);
+	store = wc_table_store(table, 1);
+	assert_ok(&kit, truncate_table(&kit));
+	assert_ok(&kit, wc_history_lend(store, far, &kit.err));
+	assert_true(wc_history_ask(store, far + 1));
+	assert_ok(&kit, wc_history_settle(store, &kit.err));
+	assert_ok(&kit, wc_history_lend(store, far, &kit.err));
+	wc_table_unref(table);
+	kit_reopen(&kit);
+	table = wc_catalog_table(kit.engine, kit.table);
+	assert_true(wc_history_from(wc_table_store(table, 1)) < far);
+	wc_table_unref(table);
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -375,7 +455,9 @@ main(void)
 		cmocka_unit_test(test_ttl_leaves_the_disk),
 		cmocka_unit_test(test_estimate_ranges),
 		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_many_tables)
+		cmocka_unit_test(test_many_tables),
+		cmocka_unit_test(test_pass_over_dropped_storage),
+		cmocka_unit_test(test_history_of_dropped_storage)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
