@@ -15,6 +15,10 @@ PG_CONFIG ?= pg_config
 ifeq ($(origin CC),default)
 CC = gcc
 endif
+ifeq ($(origin CXX),default)
+# The compiler of the same make, version and wrapper: gcc-12 and g++-12, clang and clang++.
+CXX := $(shell printf '%s\n' '$(CC)' | sed -e 's/clang/clang++/' -e 's/gcc/g++/')
+endif
 INSTALL ?= install
 CLANG_FORMAT ?= clang-format
 
@@ -46,13 +50,14 @@ BACKEND_CORE_DIRS = base model rowkey wire
 ENGINE_CORE_DIRS  = base model rowkey wire $(READ_DIRS) engine rpc
 
 files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
-objects = $(patsubst src/%.c,$(BUILD)/%.o,$(1))
+objects = $(patsubst src/%.c,$(BUILD)/%.o,$(patsubst src/%.cc,$(BUILD)/%.o,$(1)))
 
 CORE_SRCS    := $(call files,$(CORE_DIRS))
+CXX_SRCS     := src/engine/rocksplus.cc
 PG_SRCS      := $(call files,$(SHARED_DIRS) $(BACKEND_DIRS) $(WORKER_DIRS)) $(wildcard src/widecol.c)
 BACKEND_OBJS := $(call objects,$(call files,$(BACKEND_CORE_DIRS) $(SHARED_DIRS) $(BACKEND_DIRS)) $(wildcard src/widecol.c))
 WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))
-LIB_OBJS     := $(call objects,$(call files,$(ENGINE_CORE_DIRS)))
+LIB_OBJS     := $(call objects,$(call files,$(ENGINE_CORE_DIRS)) $(CXX_SRCS))
 UNIT_SRCS    := $(sort $(wildcard test/unit/test_*.c) $(wildcard test/model/test_*.c))
 UNIT_SHARED  := $(filter-out $(UNIT_SRCS),$(sort $(wildcard test/unit/*.c) $(wildcard test/model/*.c)))
 
@@ -70,13 +75,19 @@ COMMON = -fPIC -pthread -fno-strict-aliasing -fwrapv -MMD -MP -Isrc $(WC_CFLAGS)
 
 CORE_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fvisibility=hidden $(CORE_WARNINGS)
 
+# What RocksDB's C API lacks is in C++: with the flags of core, and without run-time
+# type information, as librocksdb is compiled.
+CXX_STD = -std=c++17 -fno-rtti
+CXX_WARNINGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow
+CXX_CFLAGS = $(CXX_STD) -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fvisibility=hidden $(CXX_WARNINGS)
+
 # PG_FUNCTION_INFO_V1 of PostgreSQL 15 does not mark what it declares, so that
 # hidden visibility would hide SQL's functions too: on this side the exports
 # files below do the hiding, at link time.
 PG_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fno-semantic-interposition $(PG_WARNINGS) -isystem $(includedir)
 
 MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_LDFLAGS)
-ROCKSDB_LIBS = -lrocksdb
+ROCKSDB_LIBS = -lrocksdb -lstdc++
 
 # --- modules ----------------------------------------------------------------
 .PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan lint format clean
@@ -98,7 +109,7 @@ $(eval $(call list_rule,core,$(LIB_OBJS)))
 $(eval $(call list_rule,backend,$(BACKEND_OBJS)))
 $(eval $(call list_rule,worker,$(WORKER_OBJS)))
 
-$(CORE_LIB): $(call objects,$(CORE_SRCS)) $(BUILD)/core.list
+$(CORE_LIB): $(call objects,$(CORE_SRCS) $(CXX_SRCS)) $(BUILD)/core.list
 	$(call say,AR)
 	$(QUIET)rm -f $@
 	$(QUIET)$(AR) rcs $@ $(filter %.o,$^)
@@ -127,6 +138,11 @@ $(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core
 	$(call say,CC)
 	$(QUIET)$(CC) $(CORE_CFLAGS) -c -o $@ $<
 
+$(call objects,$(CXX_SRCS)): $(BUILD)/%.o: src/%.cc $(BUILD)/flags.cxx
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(QUIET)$(CXX) $(CXX_CFLAGS) -c -o $@ $<
+
 $(call objects,$(PG_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.pg
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -136,25 +152,32 @@ $(call objects,$(PG_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.pg
 define flags_rule
 $(BUILD)/flags.$(1): FORCE
 	@mkdir -p $$(@D)
-	@printf '%s\n' '$(CC) $(2)' | cmp -s - $$@ || printf '%s\n' '$(CC) $(2)' >$$@
+	@printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' >$$@
 endef
-$(eval $(call flags_rule,core,$(CORE_CFLAGS)))
-$(eval $(call flags_rule,pg,$(PG_CFLAGS)))
-$(eval $(call flags_rule,asan,$(CORE_CFLAGS)))
-$(eval $(call flags_rule,tsan,$(CORE_CFLAGS)))
+$(eval $(call flags_rule,core,$(CC) $(CORE_CFLAGS)))
+$(eval $(call flags_rule,cxx,$(CXX) $(CXX_CFLAGS)))
+$(eval $(call flags_rule,pg,$(CC) $(PG_CFLAGS)))
+$(eval $(call flags_rule,asan,$(CC) $(CXX) $(CORE_CFLAGS)))
+$(eval $(call flags_rule,tsan,$(CC) $(CXX) $(CORE_CFLAGS)))
 
 # --- unit tests of core, with sanitizers --------------------------------------
 SANITIZE_asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_tsan = -fsanitize=thread
 
+# Of C++ objects the sanitizer would want the type information that there is none of.
+SANITIZE_CXX_asan = $(SANITIZE_asan) -fno-sanitize=vptr
+SANITIZE_CXX_tsan = $(SANITIZE_tsan)
+
 # $(1): asan or tsan.  The core library once more, then one program a test file.
 define unit_rules
 UNIT_CORE_$(1) := $$(patsubst src/%.c,$(BUILD)/$(1)/%.o,$$(CORE_SRCS))
+UNIT_CXX_$(1) := $$(patsubst src/%.cc,$(BUILD)/$(1)/%.o,$$(CXX_SRCS))
 UNIT_SHARED_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%.o,$$(UNIT_SHARED))
 UNIT_TESTS_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%,$$(UNIT_SRCS))
 UNIT_CFLAGS_$(1) := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CORE_WARNINGS) $$(SANITIZE_$(1))
+UNIT_CXXFLAGS_$(1) := $$(CXX_STD) -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CXX_WARNINGS) $$(SANITIZE_CXX_$(1))
 
-$(BUILD)/$(1)/libwidecol_core.a: $$(UNIT_CORE_$(1)) $(BUILD)/core.list
+$(BUILD)/$(1)/libwidecol_core.a: $$(UNIT_CORE_$(1)) $$(UNIT_CXX_$(1)) $(BUILD)/core.list
 	$$(call say,AR)
 	$$(QUIET)rm -f $$@
 	$$(QUIET)$$(AR) rcs $$@ $$(filter %.o,$$^)
@@ -163,6 +186,11 @@ $$(UNIT_CORE_$(1)): $(BUILD)/$(1)/%.o: src/%.c $(BUILD)/flags.$(1)
 	@mkdir -p $$(@D)
 	$$(call say,CC)
 	$$(QUIET)$$(CC) $$(UNIT_CFLAGS_$(1)) -c -o $$@ $$<
+
+$$(UNIT_CXX_$(1)): $(BUILD)/$(1)/%.o: src/%.cc $(BUILD)/flags.$(1)
+	@mkdir -p $$(@D)
+	$$(call say,CXX)
+	$$(QUIET)$$(CXX) $$(UNIT_CXXFLAGS_$(1)) -c -o $$@ $$<
 
 $(BUILD)/$(1)/test/%.o: test/%.c $(BUILD)/flags.$(1)
 	@mkdir -p $$(@D)
@@ -216,12 +244,13 @@ lint: all
 
 # --- for developers -----------------------------------------------------------
 format:
-	$(CLANG_FORMAT) -i $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] test/*/*.[ch]))
+	$(CLANG_FORMAT) -i $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] $(CXX_SRCS) test/*/*.[ch]))
 
 # For clangd and other tools that want to know each file's flags.
-compile_commands.json: Makefile $(CORE_SRCS) $(PG_SRCS) $(UNIT_SRCS)
+compile_commands.json: Makefile $(CORE_SRCS) $(CXX_SRCS) $(PG_SRCS) $(UNIT_SRCS)
 	@{ echo '['; separator=; \
 	  for file in $(CORE_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(CORE_CFLAGS)' $$file; separator=',\n'; done; \
+	  for file in $(CXX_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CXX) $(CXX_CFLAGS)' $$file; separator=',\n'; done; \
 	  for file in $(PG_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(PG_CFLAGS)' $$file; separator=',\n'; done; \
 	  for file in $(UNIT_SRCS); do printf '%s{"directory": "%s", "file": "%s", "command": "%s -c %s"}' "$$separator" '$(CURDIR)' $$file '$(CC) $(UNIT_CFLAGS_asan)' $$file; separator=',\n'; done; \
 	  echo ']'; } | sed 's/\\n/\n/g' >$@

@@ -21,6 +21,12 @@ has_header()					# header: does the compiler find it
 		"${CC:-gcc}" -E -x c - -o /dev/null
 }
 
+# A C++ compiler with its library: of the same make as CC (Makefile).
+compiles_cxx()
+{
+	echo '#include <string>' | "$(printf '%s\n' "${CC:-gcc}" | sed -e 's/clang/clang++/' -e 's/gcc/g++/')" -E -x c++ - -o /dev/null
+}
+
 has_file()
 {
 	[ -e "$1" ]
@@ -53,6 +59,7 @@ look()
 	missing=
 	need make command -v make
 	need gcc command -v "${CC:-gcc}"
+	need g++ compiles_cxx
 	need libc6-dev has_header stdio.h
 	need librocksdb-dev has_header rocksdb/c.h
 	need libicu-dev has_header unicode/ucol.h	# utils/pg_locale.h wants it

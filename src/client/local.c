@@ -896,7 +896,8 @@ local_commit(uint64 xid, bool sync)
 		ereport(ERROR,
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
 				 errmsg("the outcome of writes to stored tables is unknown"),
-				 errdetail("They were applied, but it is not sure that they are on disk: %s.", err.message)));
+				 errdetail("They were applied, but it is not sure that they are on disk: %s.  %s", err.message, err.detail),
+				 err.hint[0] != '\0' ? errhint("%s", err.hint) : 0));
 	wc_raise(&err);
 }
 

@@ -1,7 +1,9 @@
 /*
  * engine/admin.c: flush, compact, major compact.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine/cellkey.h"
 #include "engine/compact.h"
@@ -48,19 +50,60 @@ each_store(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, bool majo
 	return status;
 }
 
-/* Has a commit dropped it?  Once asked, the commit that was about to is over. */
-static bool
-is_gone(WcStore *store)
+/* The status of an error.  What a commit has dropped need be neither flushed nor compacted,
+ * and RocksDB refuses it; once asked, the commit that was about to is over. */
+static WcStatus
+unless_gone(WcStore *store, char *error, const char *action, WcError *err)
 {
 	bool		gone;
 
+	if (error == NULL)
+		return WC_OK;
 	pthread_mutex_lock(&store->engine->write_mutex);
 	gone = wc_store_is_dropped(store);
 	pthread_mutex_unlock(&store->engine->write_mutex);
-	return gone;
+	if (!gone)
+		return wc_store_status(store, error, action, err);
+	rocksdb_free(error);
+	return WC_OK;
+}
+
+static WcStatus
+check_writable(WcStore *store, const char *action, WcError *err)
+{
+	char		name[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+
+	snprintf(what, sizeof(what), "%s %s", action, wc_store_text(store, name, sizeof(name)));
+	return wc_health_check(&store->engine->health, what, err);
 }
 
 /* --- flush ----------------------------------------------------------------*/
+
+/* RocksDB's memtables of a store to files. */
+static WcStatus
+flush_memtables(WcStore *store, const WcReadPoint *at, WcError *err)
+{
+	static const struct timespec pause = {0, 2000000};
+	rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+	char	   *error = NULL;
+	WcStatus	status;
+
+	rocksdb_flush_cf(store->engine->db, options, store->cf, &error);
+	rocksdb_flushoptions_destroy(options);
+	status = unless_gone(store, error, "flush", err);
+	if (!wc_health_was_resumed(&store->engine->health))
+		return status;
+	while (status == WC_OK && !wc_store_is_dropped(store) &&
+		   wc_rocks_property(store->engine->db, store->cf, "rocksdb.num-immutable-mem-table") > 0)
+	{
+		nanosleep(&pause, NULL);
+		status = check_writable(store, "flush", err);
+		if (status == WC_OK)
+			status = check_cancel(at, err);
+	}
+	return status;
+}
 
 /* As HBase's flush: what the memstore alone shows to be superseded is not
  * written.  A store of packing row did that when it was written to. */
@@ -71,12 +114,12 @@ flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 		.store = store,.mode = WC_MATCH_MINOR,.memtables_only = true,.from_ts = 0,
 		.until_ts = store->engine->last_ts,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
-	rocksdb_flushoptions_t *options;
-	char	   *error = NULL;
 	int64_t		from,
 				until;
-	WcStatus	status;
+	WcStatus	status = check_writable(store, "flush", err);
 
+	if (status != WC_OK)
+		return status;
 	if (store->packing == WC_PACKING_CELL)
 	{
 		wc_compaction_memstore(store->compaction, &from, &until);
@@ -91,16 +134,7 @@ flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 			return status;
 		wc_compaction_set_memstore(store->compaction, INT64_MAX, INT64_MIN);
 	}
-	options = rocksdb_flushoptions_create();
-	rocksdb_flush_cf(store->engine->db, options, store->cf, &error);
-	rocksdb_flushoptions_destroy(options);
-	if (error && is_gone(store))
-	{
-		/* what is dropped need not be flushed, and RocksDB refuses it */
-		rocksdb_free(error);
-		error = NULL;
-	}
-	return wc_rocks_status(error, "flush a family", err);
+	return flush_memtables(store, at, err);
 }
 
 WcStatus
@@ -111,17 +145,19 @@ wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcEr
 
 /* --- compaction -----------------------------------------------------------*/
 
-static void
-compact_between(WcStore *store, const char *start, size_t start_len, const char *stop, size_t stop_len)
+static WcStatus
+compact_between(WcStore *store, const char *start, size_t start_len, const char *stop, size_t stop_len, WcError *err)
 {
 	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+	char	   *error;
 
 	/* rewrite the bottom level too (kForce), so that the filter sees it; do not
 	 * wait for compactions of other families to end */
 	rocksdb_compactoptions_set_bottommost_level_compaction(options, 2);
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
-	rocksdb_compact_range_cf_opt(store->engine->db, store->cf, options, start, start_len, stop, stop_len);
+	error = wc_rocksplus_compact_range(store->engine->db, store->cf, options, start, start_len, stop, stop_len);
 	rocksdb_compactoptions_destroy(options);
+	return unless_gone(store, error, "compact", err);
 }
 
 static int
@@ -168,12 +204,14 @@ compact_files(WcStore *store, const WcReadPoint *at, WcError *err)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
 	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
 	{
-		compact_between(store, (const char *) start.data, start.len, (const char *) starts[i].data, starts[i].len);
+		status = compact_between(store, (const char *) start.data, start.len,
+								 (const char *) starts[i].data, starts[i].len, err);
 		start = starts[i];
-		status = check_cancel(at, err);
+		if (status == WC_OK)
+			status = check_cancel(at, err);
 	}
 	if (status == WC_OK)
-		compact_between(store, (const char *) start.data, start.len, NULL, 0);
+		status = compact_between(store, (const char *) start.data, start.len, NULL, 0, err);
 	free(starts);
 	rocksdb_livefiles_destroy(files);
 	return status;
@@ -226,13 +264,15 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 	WcPass		pass = {
 		.store = store,.mode = WC_MATCH_MAJOR,.from_ts = 0,.until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
-	WcStatus	status = WC_OK;
+	WcStatus	status = check_writable(store, "compact", err);
 	WcStatus	settled;
 
-	if (store->packing == WC_PACKING_CELL)
+	if (status == WC_OK && store->packing == WC_PACKING_CELL)
 		status = keep_memstore(store, &pass.until_ts, err);
 	if (status == WC_OK && major)
 		status = wc_pass_run(&pass, err);
+	if (status == WC_OK)
+		status = flush_memtables(store, at, err);
 	if (status == WC_OK)
 		status = wc_history_lend(store, pass.now_us + 1, err);
 	if (status != WC_OK)

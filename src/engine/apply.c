@@ -3,7 +3,9 @@
  * atomic write.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/familywriter.h"
 #include "engine/history.h"
@@ -331,10 +333,32 @@ apply_catalog(Apply *a, WcError *err)
 	return wc_catalog_prepare(&a->change, &a->overlay, err);
 }
 
+/* Says in an error which stored table was to be written to, and how many others. */
+static void
+name_table(const Apply *a, WcError *err)
+{
+	const WcTableDesc *desc = NULL;
+	char		name[2 * WC_NAME_MAX + 2];
+	size_t		len = strlen(err->message);
+	size_t		others = 0;
+
+	for (const WcTableState *t = a->overlay.tables; t; t = t->next)
+	{
+		others += desc != NULL;
+		if (desc == NULL)
+			desc = t->desc ? t->desc : t->base ? &t->base->desc : NULL;
+	}
+	if (desc == NULL)
+		return;
+	len += (size_t) snprintf(err->message + len, sizeof(err->message) - len, " to stored table \"%s\"",
+							 wc_table_desc_fullname(desc, name, sizeof(name)));
+	if (others > 0 && len < sizeof(err->message))
+		snprintf(err->message + len, sizeof(err->message) - len, " and %zu others", others);
+}
+
 static WcStatus
 write_batch(Apply *a, WcError *err)
 {
-	char	   *error = NULL;
 	WcStatus	status = wc_catalog_put(&a->change, a->batch, err);
 
 	if (status != WC_OK)
@@ -344,8 +368,9 @@ write_batch(Apply *a, WcError *err)
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
 	a->begun = true;
 	wc_watch_begin(a->engine);
-	rocksdb_write(a->engine->db, a->engine->write_options, a->batch, &error);
-	status = wc_rocks_status(error, "write a commit", err);
+	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
+	if (status != WC_OK)
+		name_table(a, err);
 	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
 		wc_history_forgotten(f->store, f->ts);
 	return status;

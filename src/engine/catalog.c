@@ -424,7 +424,7 @@ picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
 	for (uint32_t i = 0; status == WC_OK && i < picture->table->desc.nfamilies; i++)
 	{
 		if (picture->table->stores[i]->cf == NULL)
-			status = wc_store_make(picture->table->stores[i], err);
+			status = wc_store_make(picture->table->stores[i], &picture->table->desc, err);
 	}
 	return status;
 }

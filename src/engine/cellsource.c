@@ -33,10 +33,10 @@ wc_source_read_options(const WcSourceOptions *options)
 }
 
 WcStatus
-wc_source_iter_status(rocksdb_iterator_t *it, WcError *err)
+wc_source_iter_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err)
 {
 	char	   *text = NULL;
 
 	rocksdb_iter_get_error(it, &text);
-	return wc_rocks_status(text, "read a family", err);
+	return wc_store_status(store, text, "read", err);
 }

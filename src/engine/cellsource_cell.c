@@ -39,7 +39,7 @@ settle(CellSource *s, WcError *err)
 {
 	s->at = BEYOND;
 	if (!rocksdb_iter_valid(s->it))
-		return wc_source_iter_status(s->it, err);
+		return wc_source_iter_status(s->store, s->it, err);
 	if (wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix)))
 		s->at = ON_NEXT;
 	return WC_OK;
@@ -77,7 +77,7 @@ take_row(CellSource *s, WcError *err)
 	s->at = BEYOND;
 	if (!rocksdb_iter_valid(s->it))
 	{
-		WcStatus	status = wc_source_iter_status(s->it, err);
+		WcStatus	status = wc_source_iter_status(s->store, s->it, err);
 
 		return status == WC_OK ? WC_END : status;
 	}

@@ -51,7 +51,7 @@ find_column(ColumnSource *s, WcError *err)
 		rocksdb_iter_seek(s->it, (const char *) s->prefix.data, s->prefix.len);
 		if (in_column(s))
 			return WC_OK;
-		status = wc_source_iter_status(s->it, err);
+		status = wc_source_iter_status(s->store, s->it, err);
 		if (status != WC_OK)
 			return status;
 	}
@@ -100,7 +100,7 @@ step(ColumnSource *s, WcError *err)
 	rocksdb_iter_next(s->it);
 	if (in_column(s))
 		return WC_OK;
-	status = wc_source_iter_status(s->it, err);
+	status = wc_source_iter_status(s->store, s->it, err);
 	if (status != WC_OK)
 		return status;
 	s->column++;

@@ -152,7 +152,7 @@ load_row(PackedSource *p, WcError *err)
 	if (!rocksdb_iter_valid(p->it))
 	{
 		p->on_row = false;
-		status = wc_source_iter_status(p->it, err);
+		status = wc_source_iter_status(p->store, p->it, err);
 		return status == WC_OK ? WC_END : status;
 	}
 	data = rocksdb_iter_key(p->it, &len);
@@ -358,7 +358,7 @@ get_value(PackedSource *p, WcSlice row, WcError *err)
 	}
 	if (expected)
 		g->at++;
-	return wc_rocks_status(text, "read a row", err);
+	return wc_store_status(p->store, text, "read", err);
 }
 
 static WcStatus

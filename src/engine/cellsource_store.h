@@ -28,7 +28,7 @@ extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *opti
 extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);
 
 /* Why is an iterator not valid: WC_OK when it is simply at an end. */
-extern WcStatus wc_source_iter_status(rocksdb_iterator_t *it, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_source_iter_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err) WC_WARN_UNUSED;
 
 /* The key an iterator stands on; it is valid. */
 static inline WcSlice

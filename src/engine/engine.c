@@ -246,7 +246,13 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	char	  **list = NULL;
 	size_t		nlist = 0;
 	bool		fresh = true;
-	WcStatus	status = wc_identity_check(&engine->identity, options, err);
+	WcStatus	status = WC_OK;
+
+	if (!wc_rocksplus_fits(db_options))
+		status = wc_error(err, WC_UNSUPPORTED, "librocksdb is another version than the one that widecol was compiled with");
+	else
+		status = wc_identity_check(&engine->identity, options, err);
+	wc_health_watch(&engine->health, db_options);
 
 	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
 		rocksdb_options_set_create_if_missing(db_options, 1);
@@ -262,6 +268,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
 		wc_identity_hint(&engine->identity, err);
+	if (status == WC_OK)
+		status = wc_health_start(&engine->health, err);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);
 	rocksdb_options_destroy(db_options);
@@ -272,6 +280,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 static void
 engine_free(WcEngine *engine, bool closed)
 {
+	wc_store_forget_undropped(engine);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
 	if (engine->meta)
@@ -282,6 +291,7 @@ engine_free(WcEngine *engine, bool closed)
 	rocksdb_readoptions_destroy(engine->read_options);
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);
+	wc_health_free(&engine->health);
 	pthread_mutex_destroy(&engine->write_mutex);
 	pthread_mutex_destroy(&engine->snapshots_mutex);
 	free(engine);
@@ -301,6 +311,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	atomic_init(&e->install_epoch, 1);
+	wc_health_init(&e->health, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
 	e->read_options = rocksdb_readoptions_create();
@@ -324,6 +335,7 @@ wc_engine_close(WcEngine *engine)
 
 	if (engine == NULL)
 		return;
+	wc_health_end(&engine->health);
 	synced = wc_engine_sync(engine, &err) == WC_OK;
 	if (!synced)
 		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
@@ -334,14 +346,22 @@ wc_engine_close(WcEngine *engine)
 WcStatus
 wc_engine_sync(WcEngine *engine, WcError *err)
 {
-	uint64_t	upto = engine->applied;
+	uint64_t	upto;
 	char	   *error = NULL;
 	WcStatus	status;
 
-	rocksdb_flush_wal(engine->db, 1, &error);
-	status = wc_rocks_status(error, "sync its log", err);
+	/* RocksDB's assertions forbid to sync a log to which a write has failed */
+	pthread_mutex_lock(&engine->write_mutex);
+	upto = engine->applied;
+	status = wc_health_check(&engine->health, "sync its log", err);
+	if (status == WC_OK)
+	{
+		rocksdb_flush_wal(engine->db, 1, &error);
+		status = wc_rocks_status(error, "sync its log", err);
+	}
 	if (status == WC_OK)
 		wc_identity_synced(&engine->identity, upto);
+	pthread_mutex_unlock(&engine->write_mutex);
 	return status;
 }
 

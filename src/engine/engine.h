@@ -45,6 +45,10 @@ extern void wc_engine_close(WcEngine *engine);
 /* What reads know of it (read/storage.h); it lives as long as the engine. */
 extern WcStorage *wc_engine_storage(WcEngine *engine);
 
+/* Has writing ended for good, until the engine is closed and opened again?  (What the
+ * operating system refuses, on a full disk say, does not end it.) */
+extern bool wc_engine_must_restart(WcEngine *engine);
+
 /* --- snapshots ------------------------------------------------------------
  * What had been applied when it was taken, all tables alike.  While it lives,
  * nothing that it can see is dropped.

@@ -88,7 +88,7 @@ take_sample(WcStore *store, const WcBuf *start, const WcBuf *stop, Sample *sampl
 	}
 	sample->whole = !rocksdb_iter_valid(it);
 	rocksdb_iter_get_error(it, &error);
-	status = wc_rocks_status(error, "read a family", err);
+	status = wc_store_status(store, error, "read", err);
 	rocksdb_iter_destroy(it);
 	rocksdb_readoptions_destroy(options);
 	wc_buf_free(&row);

@@ -114,7 +114,7 @@ look_ahead(WcFamilyWriter *w, WcError *err)
 		return set_gap(w, &next, err);
 	}
 	rocksdb_iter_get_error(w->iterator, &error);
-	status = wc_rocks_status(error, "read a row", err);
+	status = wc_store_status(w->options.store, error, "read", err);
 	return status == WC_OK ? set_gap(w, NULL, err) : status;
 }
 
@@ -222,7 +222,7 @@ look_up(WcFamilyWriter *w, WcError *err)
 		return WC_OK;
 	w->old_value = rocksdb_get_pinned_cf(store->engine->db, store->engine->read_options, store->cf,
 										 (const char *) w->row.data, w->row.len, &error);
-	status = wc_rocks_status(error, "read a row", err);
+	status = wc_store_status(w->options.store, error, "read", err);
 	if (status != WC_OK)
 		return status;
 	if (w->old_value == NULL)

@@ -247,15 +247,15 @@ store_synced(WcStore *store, int64_t ts, bool single, Patience patience, WcError
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
-	char	   *error = NULL;
+	WcStatus	status;
 
 	rocksdb_writeoptions_set_sync(options, 1);
 	rocksdb_writeoptions_set_no_slowdown(options, patience == DOES_NOT_WAIT);
 	wc_catalog_put_history(store, ts, single, batch);
-	rocksdb_write(store->engine->db, options, batch, &error);
+	status = wc_health_write(&store->engine->health, options, batch, "write the catalog", err);
 	rocksdb_writeoptions_destroy(options);
 	rocksdb_writebatch_destroy(batch);
-	return wc_rocks_status(error, "write the catalog", err);
+	return status;
 }
 
 /*

@@ -63,7 +63,7 @@ wc_memkeys_read(WcStore *store, const atomic_bool *cancel, WcMemKeys *keys, WcEr
 	}
 	rocksdb_iter_get_error(it, &error);
 	if (status == WC_OK)
-		status = wc_rocks_status(error, "read a family", err);
+		status = wc_store_status(store, error, "read", err);
 	else
 		free(error);
 	rocksdb_iter_destroy(it);

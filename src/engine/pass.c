@@ -1,6 +1,7 @@
 /*
  * engine/pass.c: deleting what a store need not keep, by ordinary writes.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/cellkey.h"
@@ -47,12 +48,12 @@ pass_memory(WcError *err)
 }
 
 static WcStatus
-iterator_status(rocksdb_iterator_t *it, WcError *err)
+iterator_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err)
 {
 	char	   *error = NULL;
 
 	rocksdb_iter_get_error(it, &error);
-	return wc_rocks_status(error, "read a family", err);
+	return wc_store_status(store, error, "read", err);
 }
 
 static WcSlice
@@ -246,13 +247,14 @@ run_step(Step *s, bool *done, WcError *err)
 			status = step_row(s, key, iterator_value(s->it), err);
 	}
 	*done = true;
-	return status == WC_OK ? iterator_status(s->it, err) : status;
+	return status == WC_OK ? iterator_status(s->pass->store, s->it, err) : status;
 }
 
 static WcStatus
 write_step(Step *s, WcError *err)
 {
-	char	   *error = NULL;
+	char		name[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
 	WcStatus	status;
 
 	if (rocksdb_writebatch_count(s->batch) == 0)
@@ -261,9 +263,9 @@ write_step(Step *s, WcError *err)
 	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
 	wc_watch_table(s->engine, s->pass->store->table_id, 0);
 	wc_watch_begin(s->engine);
-	rocksdb_write(s->engine->db, s->engine->write_options, s->batch, &error);
+	snprintf(what, sizeof(what), "compact %s", wc_store_text(s->pass->store, name, sizeof(name)));
+	status = wc_health_write(&s->engine->health, s->engine->write_options, s->batch, what, err);
 	wc_watch_end(s->engine);
-	status = wc_rocks_status(error, "write a compaction", err);
 	wc_snapshot_drop_idle(s->engine);
 	if (status == WC_OK)
 		wc_history_forgotten(s->pass->store, s->forgotten);
@@ -358,7 +360,7 @@ each_cell(WcStore *store, bool memtables_only, const atomic_bool *cancel,
 			status = wc_error(err, WC_CANCELLED, "compaction was cancelled");
 	}
 	if (status == WC_OK)
-		status = iterator_status(it, err);
+		status = iterator_status(store, it, err);
 	wc_buf_free(&scratch);
 	rocksdb_iter_destroy(it);
 	rocksdb_readoptions_destroy(options);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine/cellkey.h"
 #include "engine/rocks.h"
+#include "engine/rocksplus.h"
 
 #define BLOOM_BITS_PER_KEY 10
 
@@ -55,17 +56,31 @@ static const RocksPrefix rocks_prefixes[] = {
 	{"Invalid argument", WC_INTERNAL},
 };
 
+static const char *
+rocks_hint(WcStatus status)
+{
+	switch (status)
+	{
+		case WC_NO_SPACE:
+			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.  Reading is possible.";
+		case WC_IO:
+			return "Look at the disk of widecol.data_directory and at the server's log.  Writing goes on by itself when "
+				"the disk can be written to again.";
+		case WC_CORRUPT:
+			return "A file in widecol.data_directory is damaged: restore it, or save what can be read of the stored "
+				"table and make the table anew.";
+		case WC_NO_MEMORY:
+			return "Give the server more memory, or let it take less: widecol.block_cache_size, widecol.write_buffer_size.";
+		default:
+			return "Look at the server's log, and restart the server if this comes again.";
+	}
+}
+
 WcStatus
-wc_rocks_status(char *text, const char *what, WcError *err)
+wc_rocks_text_status(const char *text, const char *what, WcError *err)
 {
 	WcStatus	status = WC_INTERNAL;
 
-	if (text == NULL)
-		return WC_OK;
-
-	/* Of a file NUMBER.sst that it misses it says the name of long ago. */
-	for (char *p = text; (p = strstr(p, ".ldb")) != NULL;)
-		memcpy(p, ".sst", 4);
 	for (size_t i = 0; i < sizeof(rocks_prefixes) / sizeof(rocks_prefixes[0]); i++)
 	{
 		if (strncmp(text, rocks_prefixes[i].prefix, strlen(rocks_prefixes[i].prefix)) == 0)
@@ -79,6 +94,22 @@ wc_rocks_status(char *text, const char *what, WcError *err)
 		status = WC_NO_SPACE;
 	wc_error(err, status, "storage engine could not %s", what);
 	wc_error_detail(err, "RocksDB said: %s.", text);
+	wc_error_hint(err, "%s", rocks_hint(status));
+	return status;
+}
+
+WcStatus
+wc_rocks_status(char *text, const char *what, WcError *err)
+{
+	WcStatus	status;
+
+	if (text == NULL)
+		return WC_OK;
+
+	/* Of a file NUMBER.sst that it misses it says the name of long ago. */
+	for (char *p = text; (p = strstr(p, ".ldb")) != NULL;)
+		memcpy(p, ".sst", 4);
+	status = wc_rocks_text_status(text, what, err);
 	rocksdb_free(text);
 	return status;
 }
@@ -237,9 +268,7 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_max_total_wal_size(options, 4 * shared->write_buffer_bytes);
 
 	rocksdb_options_set_bytes_per_sync(options, 1 << 20);
-	rocksdb_options_set_info_log_level(options, 2);	/* warnings */
-	rocksdb_options_set_keep_log_file_num(options, 4);
-	rocksdb_options_set_max_log_file_size(options, 16 << 20);
+	wc_rocksplus_log_to_server(options);
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
 	return options;

@@ -37,6 +37,9 @@ extern void wc_rocks_shared_free(WcRocksShared *shared);
  */
 extern WcStatus wc_rocks_status(char *text, const char *what, WcError *err) WC_WARN_UNUSED;
 
+/* The same for a text that is there, and remains the caller's.  The hint says what to do. */
+extern WcStatus wc_rocks_text_status(const char *text, const char *what, WcError *err);
+
 /* Of the database, and of the column family that holds the catalog.  The caller
  * destroys what it gets. */
 extern rocksdb_options_t *wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs);

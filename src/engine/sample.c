@@ -153,7 +153,7 @@ iterator_status(Sampler *s, const Source *source)
 	char	   *error = NULL;
 
 	rocksdb_iter_get_error(source->it, &error);
-	return wc_rocks_status(error, "read a family", s->err);
+	return wc_store_status(source->store, error, "read", s->err);
 }
 
 /* --- sizes ------------------------------------------------------------------*/

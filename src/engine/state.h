@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "engine/catalog.h"
+#include "engine/health.h"
 #include "engine/identity.h"
 #include "engine/internal.h"
 #include "engine/rocks.h"
@@ -34,6 +35,9 @@ struct WcEngine
 	pthread_mutex_t snapshots_mutex;
 	WcSnapshot *oldest,
 			   *newest;			/* the only one that may have no reader */
+
+	WcHealth	health;			/* with a mutex of its own, behind all others */
+	WcStore    *undropped;		/* dropped, but their column families could not be; guarded by write_mutex */
 
 	atomic_bool history_wanted; /* a compaction filter waits for wc_history_grant_wanted */
 	atomic_bool installing;		/* some store's history waits for wc_history_note_installed */

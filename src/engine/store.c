@@ -81,34 +81,179 @@ wc_store_options(WcStore *store)
 								   wc_compaction_factory(store->compaction));
 }
 
-WcStatus
-wc_store_make(WcStore *store, WcError *err)
+/* --- in messages ------------------------------------------------------------ */
+
+/* table: NULL when nothing is known of it. */
+static char *
+family_text(const WcTableDesc *table, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
 {
-	rocksdb_options_t *options = wc_store_options(store);
+	char		name[2 * WC_NAME_MAX + 2];
+
+	snprintf(buf, size, "family %" PRIu32 " of stored table %" PRIu32 ", which is not in the catalog", family_id, table_id);
+	for (uint32_t i = 0; table != NULL && i < table->nfamilies; i++)
+	{
+		const WcFamilyDesc *family = &table->families[i];
+
+		if (family->id == family_id)
+			snprintf(buf, size, "family \"%.*s\" of stored table \"%s\"", (int) family->name.len,
+					 (const char *) family->name.data, wc_table_desc_fullname(table, name, sizeof(name)));
+	}
+	return buf;
+}
+
+static char *
+committed_text(WcEngine *engine, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
+{
+	WcTable    *table = wc_catalog_table(engine, table_id);
+
+	family_text(table ? &table->desc : NULL, table_id, family_id, buf, size);
+	wc_table_unref(table);
+	return buf;
+}
+
+char *
+wc_store_text(const WcStore *store, char *buf, size_t size)
+{
+	return committed_text(store->engine, store->table_id, store->family_id, buf, size);
+}
+
+/* The reverse of wc_store_cf_name. */
+static bool
+parse_cf_name(const char *cf_name, uint32_t *table_id, uint32_t *family_id, uint32_t *generation)
+{
+	return sscanf(cf_name, "t%" SCNu32 ".f%" SCNu32 ".g%" SCNu32, table_id, family_id, generation) == 3;
+}
+
+char *
+wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size)
+{
+	uint32_t	table_id,
+				family_id,
+				generation;
+
+	if (parse_cf_name(cf_name, &table_id, &family_id, &generation))
+		return committed_text(engine, table_id, family_id, buf, size);
+	snprintf(buf, size, "%s", cf_name[0] == '\0' ? "a family" : "the catalog");
+	return buf;
+}
+
+WcStore *
+wc_store_of_cf(struct WcEngine *engine, const char *cf_name)
+{
+	WcStore    *store = NULL;
+	WcTable    *table;
+	uint32_t	table_id,
+				family_id,
+				generation;
+
+	if (!parse_cf_name(cf_name, &table_id, &family_id, &generation))
+		return NULL;
+	table = wc_catalog_table(engine, table_id);
+	if (table != NULL)
+		store = wc_table_store(table, family_id);
+	if (store != NULL)
+		store = store->generation == generation ? wc_store_ref(store) : NULL;
+	wc_table_unref(table);
+	return store;
+}
+
+WcStatus
+wc_store_status(const WcStore *store, char *text, const char *action, WcError *err)
+{
+	char		name[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+
+	if (text == NULL)
+		return WC_OK;
+	snprintf(what, sizeof(what), "%s %s", action, wc_store_text(store, name, sizeof(name)));
+	return wc_rocks_status(text, what, err);
+}
+
+/* --- making and dropping --------------------------------------------------- */
+
+/* Drops its column family; if that fails, the store goes to the list of those that are
+ * to be dropped still. */
+static void
+drop_family(WcStore *store)
+{
+	WcEngine   *engine = store->engine;
 	char		name[WC_CF_NAME_MAX];
 	char	   *error = NULL;
+	WcError		err;
+	WcStatus	status = wc_health_check(&engine->health, "drop the storage of a family", &err);
 
+	if (status == WC_OK)
+	{
+		rocksdb_drop_column_family(engine->db, store->cf, &error);
+		status = wc_rocks_status(error, "drop the storage of a family", &err);
+	}
+	if (status == WC_OK)
+		return;
+	wc_log(WC_LOG_WARNING, "%s %s, which is tried again later: %s", err.message,
+		   wc_store_cf_name(store, name, sizeof(name)), err.detail);
+	store->next_undropped = engine->undropped;
+	engine->undropped = wc_store_ref(store);
+}
+
+/* They might be in the way of a new one of the same name. */
+static void
+drop_undropped(WcEngine *engine)
+{
+	WcStore    *list = engine->undropped;
+	WcStore    *next;
+
+	engine->undropped = NULL;
+	for (; list != NULL; list = next)
+	{
+		next = list->next_undropped;
+		drop_family(list);
+		wc_store_unref(list);
+	}
+}
+
+void
+wc_store_forget_undropped(struct WcEngine *engine)
+{
+	WcStore    *next;
+
+	for (; engine->undropped != NULL; engine->undropped = next)
+	{
+		next = engine->undropped->next_undropped;
+		wc_store_unref(engine->undropped);
+	}
+}
+
+WcStatus
+wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err)
+{
+	rocksdb_options_t *options;
+	char		name[WC_CF_NAME_MAX];
+	char		text[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+	char	   *error = NULL;
+	WcStatus	status;
+
+	snprintf(what, sizeof(what), "make %s", family_text(table, store->table_id, store->family_id, text, sizeof(text)));
+	status = wc_health_check(&store->engine->health, what, err);
+
+	if (status != WC_OK)
+		return status;
+	drop_undropped(store->engine);
+	options = wc_store_options(store);
 	store->cf = rocksdb_create_column_family(store->engine->db, options,
 											 wc_store_cf_name(store, name, sizeof(name)), &error);
 	rocksdb_options_destroy(options);
 	if (error)
 		store->cf = NULL;
-	return wc_rocks_status(error, "make the storage of a family", err);
+	return wc_rocks_status(error, what, err);
 }
 
 void
 wc_store_drop(WcStore *store)
 {
-	char		name[WC_CF_NAME_MAX];
-	char	   *error = NULL;
-	WcError		err;
-
 	atomic_store(&store->dropped, true);
-	if (store->cf == NULL)
-		return;
-	rocksdb_drop_column_family(store->engine->db, store->cf, &error);
-	if (wc_rocks_status(error, "drop the storage of a family", &err) != WC_OK)
-		wc_log(WC_LOG_WARNING, "%s %s: %s", err.message, wc_store_cf_name(store, name, sizeof(name)), err.detail);
+	if (store->cf != NULL)
+		drop_family(store);
 }
 
 bool
@@ -116,6 +261,8 @@ wc_store_is_dropped(const WcStore *store)
 {
 	return atomic_load(&store->dropped);
 }
+
+/* --- attributes -------------------------------------------------------------- */
 
 WcFamilyAttrs
 wc_store_attrs(WcStore *store)

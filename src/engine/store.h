@@ -13,6 +13,7 @@
 #include <rocksdb/c.h>
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "engine/memkeys.h"
 #include "model/descriptor.h"
@@ -27,6 +28,7 @@ struct WcStore
 	uint32_t	generation;
 	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
+	struct WcStore *next_undropped; /* in the engine's list; guarded by its write mutex */
 	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
 								 * to it, or about it, any more */
 	bool		counted;		/* among the open families, for their shares of memory */
@@ -54,8 +56,10 @@ extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* Makes its RocksDB column family.  Takes long (the manifest is synced). */
-extern WcStatus wc_store_make(WcStore *store, WcError *err) WC_WARN_UNUSED;
+/* Makes its RocksDB column family.  With the engine's write mutex held.  Takes long (the
+ * manifest is synced).  table (or NULL) is what it belongs to,
+ * for messages. */
+extern WcStatus wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err) WC_WARN_UNUSED;
 
 /* Marks the column family as dropped; it goes when the last reference does.  With the
  * engine's write mutex held.  What fails is logged, and tried again before the next column
@@ -66,10 +70,26 @@ extern void wc_store_drop(WcStore *store);
  * mutex from the question to the write. */
 extern bool wc_store_is_dropped(const WcStore *store);
 
+/* Gives up those that could not be dropped: their references, when the engine is closed. */
+extern void wc_store_forget_undropped(struct WcEngine *engine);
+
 /* The options its column family is opened with; the caller destroys them. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);
 
 #define WC_CF_NAME_MAX 64
+
+/* 'family "f" of stored table "t"', for messages; returns buf.  The second of a column
+ * family's name. */
+#define WC_STORE_TEXT_MAX (3 * WC_NAME_MAX + 64)
+
+extern char *wc_store_text(const WcStore *store, char *buf, size_t size);
+extern char *wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size);
+
+/* A reference to the committed store that has this column family, NULL when there is none. */
+extern WcStore *wc_store_of_cf(struct WcEngine *engine, const char *cf_name);
+
+/* As wc_rocks_status (rocks.h): the store could not be read, say (action: "read"). */
+extern WcStatus wc_store_status(const WcStore *store, char *text, const char *action, WcError *err) WC_WARN_UNUSED;
 
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);

@@ -130,7 +130,7 @@ make_store(WcEngine *engine, uint32_t id, uint8_t packing, uint8_t bloomfilter)
 	family.attrs.versions = 1000;
 	store = wc_store_create(engine, 1, &family);
 	assert_non_null(store);
-	assert_int_equal(wc_store_make(store, &err), WC_OK);
+	assert_int_equal(wc_store_make(store, NULL, &err), WC_OK);
 	return store;
 }
 

@@ -1,0 +1,265 @@
+/*
+ * engine/rocksplus.cc: what RocksDB can do and its C API has no words for.
+ *
+ * Compiled as librocksdb is, without run-time type information: its classes have none.
+ */
+#include "engine/rocksplus.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
+#include <rocksdb/version.h>
+
+extern "C"
+{
+#include "base/log.h"
+}
+
+/* The first members of the C API's handles. */
+static rocksdb::Options *
+options_of(rocksdb_options_t *options)
+{
+	return reinterpret_cast<rocksdb::Options *>(options);
+}
+
+static rocksdb::DB *
+db_of(rocksdb_t *db)
+{
+	return *reinterpret_cast<rocksdb::DB **>(db);
+}
+
+static rocksdb::ColumnFamilyHandle *
+family_of(rocksdb_column_family_handle_t *cf)
+{
+	return *reinterpret_cast<rocksdb::ColumnFamilyHandle **>(cf);
+}
+
+static const rocksdb::CompactRangeOptions &
+compact_options_of(const rocksdb_compactoptions_t *options)
+{
+	return *reinterpret_cast<const rocksdb::CompactRangeOptions *>(options);
+}
+
+/* --- errors ---------------------------------------------------------------*/
+
+/* Texts as RocksDB's Status has them (rocks.c reads them). */
+static const char *const no_memory = "Operation aborted: Memory limit reached";
+
+static char *
+status_text(const rocksdb::Status &status)
+{
+	return status.ok() ? nullptr : strdup(status.ToString().c_str());
+}
+
+/* Calls what gives a Status; an exception becomes an error. */
+template <typename Call> static char *
+guarded(Call call)
+{
+	try
+	{
+		return status_text(call());
+	}
+	catch (const std::bad_alloc &)
+	{
+		return strdup(no_memory);
+	}
+	catch (const std::exception &e)
+	{
+		return strdup(e.what());
+	}
+}
+
+bool
+wc_rocksplus_fits(rocksdb_options_t *options)
+{
+	int			before = rocksdb_options_get_max_open_files(options);
+	bool		fits;
+
+	rocksdb_options_set_max_open_files(options, 12345);
+	fits = options_of(options)->max_open_files == 12345;
+	rocksdb_options_set_max_open_files(options, before);
+	return fits && options_of(options)->max_open_files == before;
+}
+
+/* --- messages -------------------------------------------------------------*/
+
+static std::atomic<bool> quiet;
+
+void
+wc_rocksplus_set_quiet(bool on)
+{
+	quiet = on;
+}
+
+namespace
+{
+
+class ServerLogger : public rocksdb::Logger
+{
+public:
+	ServerLogger() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+	using rocksdb::Logger::Logv;
+
+	void LogHeader(const char *, va_list) override {}
+
+	void Logv(const rocksdb::InfoLogLevel level, const char *format, va_list args) override
+	{
+		char		text[900];	/* a line of the server's log has not many more */
+
+		if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL || quiet)
+			return;
+		vsnprintf(text, sizeof(text), format, args);
+		text[strcspn(text, "\n")] = '\0';
+		wc_log(WC_LOG_WARNING, "RocksDB: %s", text);
+	}
+};
+
+}
+
+void
+wc_rocksplus_log_to_server(rocksdb_options_t *options)
+{
+	options_of(options)->info_log = std::make_shared<ServerLogger>();
+}
+
+/* --- trouble --------------------------------------------------------------*/
+
+namespace
+{
+
+/* The column family that this thread of RocksDB's flushes or compacts. */
+thread_local char working_on[64];
+
+void
+works_on(const std::string &family)
+{
+	snprintf(working_on, sizeof(working_on), "%s", family.c_str());
+}
+
+WcRocksWork
+work_of(rocksdb::BackgroundErrorReason reason)
+{
+	switch (reason)
+	{
+		case rocksdb::BackgroundErrorReason::kFlush:
+		case rocksdb::BackgroundErrorReason::kFlushNoWAL:
+			return WC_ROCKS_FLUSH;
+		case rocksdb::BackgroundErrorReason::kCompaction:
+			return WC_ROCKS_COMPACTION;
+		case rocksdb::BackgroundErrorReason::kMemTable:
+			return WC_ROCKS_MEMTABLE;
+		case rocksdb::BackgroundErrorReason::kManifestWrite:
+		case rocksdb::BackgroundErrorReason::kManifestWriteNoWAL:
+			return WC_ROCKS_MANIFEST;
+		default:
+			return WC_ROCKS_LOG;
+	}
+}
+
+class Watcher : public rocksdb::EventListener
+{
+public:
+	Watcher(WcRocksTrouble trouble, void *arg) : trouble_(trouble), arg_(arg) {}
+
+	const char *Name() const override { return "widecol"; }
+
+	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override { works_on(info.cf_name); }
+	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override { works_on(""); }
+	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override { works_on(info.cf_name); }
+	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override { works_on(""); }
+
+	void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *status) override
+	{
+		WcRocksWork work = work_of(reason);
+
+		if (status->IsIOError() && work == WC_ROCKS_COMPACTION)
+			*status = rocksdb::Status(*status, rocksdb::Status::Severity::kSoftError);
+		else if (status->IsIOError())
+		{
+			*status = rocksdb::Status(*status, rocksdb::Status::Severity::kHardError);
+			tell(WC_ROCKS_STOPPED, work, *status);
+		}
+		else if (status->IsCorruption() && work == WC_ROCKS_COMPACTION)
+		{
+			tell(WC_ROCKS_FAMILY, work, *status);
+			*status = rocksdb::Status::OK();	/* other families are not to blame */
+		}
+		else
+			tell(WC_ROCKS_LOST, work, *status);
+	}
+
+	/* Resuming is ours, whatever the error was. */
+	void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool *automatic) override
+	{
+		*automatic = false;
+	}
+
+private:
+	void tell(WcRocksHarm harm, WcRocksWork work, const rocksdb::Status &status)
+	{
+		bool		of_family = work == WC_ROCKS_FLUSH || work == WC_ROCKS_COMPACTION;
+
+		trouble_(arg_, harm, work, of_family ? working_on : "", status.ToString().c_str());
+	}
+
+	WcRocksTrouble trouble_;
+	void	   *arg_;
+};
+
+}
+
+void
+wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg)
+{
+	options_of(options)->listeners.push_back(std::make_shared<Watcher>(trouble, arg));
+}
+
+/*
+ * An error of the manifest that came from making or dropping a column family is not told
+ * as one that stops RocksDB, and file deletions stay enabled; but resuming behind another
+ * error expects that they are disabled then.
+ */
+char *
+wc_rocksplus_resume(rocksdb_t *db)
+{
+	return guarded([=]()
+	{
+		rocksdb::DB *d = db_of(db);
+		rocksdb::Status status = d->DisableFileDeletions();
+		rocksdb::Status enabled;
+
+		if (!status.ok())
+			return status;
+		status = d->Resume();
+#if ROCKSDB_MAJOR >= 9
+		enabled = d->EnableFileDeletions();
+#else
+		enabled = d->EnableFileDeletions(false);
+#endif
+		return status.ok() ? enabled : status;
+	});
+}
+
+char *
+wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
+						   const char *start, size_t start_len, const char *stop, size_t stop_len)
+{
+	return guarded([=]()
+	{
+		rocksdb::Slice from(start, start_len);
+		rocksdb::Slice to(stop, stop_len);
+
+		return db_of(db)->CompactRange(compact_options_of(options), family_of(cf), start ? &from : nullptr, stop ? &to : nullptr);
+	});
+}

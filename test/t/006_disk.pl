@@ -1,0 +1,158 @@
+# A disk that is full, or that refuses what it should write: it costs statements, which
+# are told why; reading goes on, and writing too as soon as the disk takes it again.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WidecolEngine;
+
+# System calls fail as the file says; see fault.c.
+my $library = "$PostgreSQL::Test::Utils::tmp_check/fault.so";
+my $fault = "$PostgreSQL::Test::Utils::tmp_check/fault";
+my ($out, $err);
+IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$FindBin::RealBin/fault.c", '-ldl' ],
+	'>', \$out, '2>', \$err)
+	or die "could not compile fault.c: $err";
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+my $store = $node->data_dir . '/widecol';
+$node->init;
+$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'widecol'
+widecol.data_directory = '$store'
+});
+{
+	local $ENV{LD_PRELOAD} = $library;
+	local $ENV{WIDECOL_FAULT} = $fault;
+	local $ENV{WIDECOL_FAULT_DIR} = $store;
+	$node->start;
+}
+$node->safe_psql('postgres', q{
+CREATE EXTENSION widecol;
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"f": {"packing": "cell"}}', family 'f');
+CREATE FOREIGN TABLE other (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO t VALUES (0, 'first');
+});
+my $engine = engine_pid($node);
+my $rows = 1;					# that were acknowledged
+my $next = 1;
+
+sub break_disk
+{
+	my ($what) = @_;
+	append_to_file("$fault.new", "$what\n");
+	rename("$fault.new", $fault) or die "rename: $!";
+}
+
+# Fails with the SQLSTATE and a message that names what could not be done.
+sub fails
+{
+	my ($sql, $state, $message, $name) = @_;
+	my ($rc, $stdout, $stderr) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
+	isnt($rc, 0, "$name: an error");
+	like($stderr, qr/ERROR:  $state: /, "$name: SQLSTATE $state");
+	like($stderr, qr/$message/, "$name: the message says what and where");
+	return $stderr;
+}
+
+# Writing goes on by itself.
+sub heals
+{
+	my ($name) = @_;
+	my $k = $next++;
+	ok(comes_back($node, "INSERT INTO t VALUES ($k, 'healed') RETURNING true"), "$name: then writing goes on");
+	$rows++;
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, "$name: what was acknowledged is there, nothing else");
+	is(engine_pid($node), $engine, "$name: the engine is the same process");
+}
+
+# --- RocksDB's log ------------------------------------------------------------------
+my $disk_full = 'storage engine could not write a commit to stored table "t"';
+break_disk('28 * write create allocate');
+like(fails("INSERT INTO t VALUES (-1, 'lost')", '53100', $disk_full, 'a full disk'),
+	qr/HINT:  Free space on the disk of widecol\.data_directory/, 'the hint says what to do');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
+like(fails("INSERT INTO t VALUES (-2, 'lost')", '53100', $disk_full, 'still full'),
+	qr/Nothing can be written since writing its log failed: .*\.log: No space left on device/, 'the first error is named again');
+fails('CREATE FOREIGN TABLE more (k int OPTIONS (rowkey \'1\'), v text) SERVER widecol', '53100',
+	'could not make family "cf" of stored table "more"', 'CREATE FOREIGN TABLE');
+fails('TRUNCATE t', '53100', 'could not make family "f" of stored table "t"', 'TRUNCATE');
+fails(q{SELECT widecol.flush('t')}, '53100', 'could not flush family "f" of stored table "t"', 'flush');
+fails(q{SELECT widecol.major_compact('t')}, '53100', 'could not compact family "f" of stored table "t"', 'major_compact');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'nothing of that was done');
+unlink($fault);
+heals('space is back');
+
+break_disk('once 5 .log write');
+fails("INSERT INTO t VALUES (-3, 'lost')", '58030', 'could not write a commit to stored table "t"', 'one EIO of a write');
+heals('after one EIO of a write');
+
+# What was applied but is perhaps not on disk is kept: it is written again, elsewhere.
+break_disk('once 5 .log sync');
+fails("INSERT INTO t VALUES ($next, 'in doubt')", '08007', 'could not sync its log\\. +RocksDB said: .*Input/output error', 'one EIO of a sync');
+$next++;
+$rows++;
+heals('after one EIO of a sync');
+
+# --- files of families, and the list of files ---------------------------------------
+foreach my $what ('28 .sst write create', '5 .sst sync', '5 MANIFEST write', '28 MANIFEST sync')
+{
+	my $state = $what =~ /^28/ ? '53100' : '58030';
+	$node->safe_psql('postgres', "INSERT INTO t VALUES ($next, 'to be flushed')");
+	$next++;
+	$rows++;
+	break_disk($what);
+	fails(q{SELECT widecol.flush('t')}, $state, 'could not flush family "f" of stored table "t"', "flush with '$what'");
+	my $stopped = fails("INSERT INTO other VALUES (1, 'lost')", $state, 'commit to stored table "other"', "another table with '$what'");
+	like($stopped, qr/since flushing family "f" of stored table "t" failed/, 'the message names the table whose files failed')
+		if $what =~ /sst/;
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
+	unlink($fault);
+	heals("after '$what'");
+	$node->safe_psql('postgres', q{SELECT widecol.flush('t')});
+}
+
+# Making and dropping families writes to the list of files only; it stops no other writes,
+# and what could not be dropped is not in the way later.
+break_disk('28 MANIFEST write');
+fails('TRUNCATE t', '53100', 'could not make family "f" of stored table "t"', 'TRUNCATE with no room for the list of files');
+$node->safe_psql('postgres', "INSERT INTO t VALUES ($next, 'meanwhile')");
+$next++;
+$rows++;
+$node->safe_psql('postgres', q{SELECT widecol.drop_table('other')});
+unlink($fault);
+$node->safe_psql('postgres', q{SELECT widecol.create_table('other', '{"cf": {}}')});
+$node->safe_psql('postgres', q{INSERT INTO other VALUES (1, 'again'); TRUNCATE other; INSERT INTO other VALUES (2, 'again')});
+heals('after trouble with the list of files');
+is($node->safe_psql('postgres', 'SELECT k FROM other'), '2', 'the table that was made anew is empty but for its row');
+
+# --- compactions: tried again, and no matter for others -------------------------------
+break_disk('28 .sst write create');
+fails(q{SELECT widecol.major_compact('t')}, '53100', 'could not (compact|flush) family "f" of stored table "t"', 'major_compact on a full disk');
+unlink($fault);
+heals('after a compaction on a full disk');
+$node->safe_psql('postgres', q{SELECT widecol.major_compact('t')});
+
+# --- RocksDB says to the server's log what it has to say ------------------------------
+my $log = slurp_file($node->logfile);
+like($log, qr/RocksDB: .*No space left on device/, 'RocksDB\'s messages are in the server\'s log');
+like($log, qr/storage engine takes no writes since .*No space left on device/, 'and so is the beginning');
+like($log, qr/storage engine takes writes again/, 'and the end');
+unlike($log, qr/was terminated by signal/, 'no process crashed');
+ok(!-e "$store/LOG", 'there is no log of RocksDB\'s own');
+
+# --- what was acknowledged is on disk --------------------------------------------------
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'all acknowledged rows are there after a crash');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k < 0'), 0, 'and no others');
+$node->stop;
+
+done_testing();
