@@ -415,7 +415,7 @@ note_dropped(WcFamilyWriter *w, size_t n)
 }
 
 static WcStatus
-finish_packed(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
+finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcError *err)
 {
 	const WcFamilyAttrs *attrs = &w->options.family->attrs;
 	size_t		n;
@@ -426,13 +426,13 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 	status = look_up(w, err);
 	if (status != WC_OK)
 		return status;
-	if (w->nold == 0 && resolved->simple && attrs->ttl_us == 0)
+	if (w->nold == 0 && simple && attrs->ttl_us == 0)
 		return put_packed(w, resolved->cells, resolved->n, err);
 
 	status = new_cells_room(w, w->nold + resolved->n, err);
 	if (status != WC_OK)
 		return status;
-	if (resolved->simple && (w->nold == 0 || (w->old.flags & WC_PACKED_SIMPLE)) &&
+	if (simple && (w->nold == 0 || (w->old.flags & WC_PACKED_SIMPLE)) &&
 		attrs->versions == 1 && attrs->ttl_us == 0)
 		n = merge_simple(w, resolved);
 	else
@@ -525,15 +525,16 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 {
 	WcResolved	resolved;
 	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
+	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
-	for (size_t i = 0; status == WC_OK && !resolved.simple && i < resolved.n; i++)
+	for (size_t i = 0; status == WC_OK && !simple && i < resolved.n; i++)
 	{
 		if (wc_cell_is_marker(&resolved.cells[i]))
 			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
 												 w->options.ts, &w->single));
 	}
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
-		status = finish_packed(w, &resolved, err);
+		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)
 		status = finish_cells(w, &resolved, err);
 	if (status == WC_OK && resolved.last_ts > *last_ts)

@@ -9,11 +9,14 @@
 #include "engine/engine.h"
 #include "engine/store.h"
 
+/* No sequence number of RocksDB's. */
+#define WC_SNAPSHOT_SEQ_UNKNOWN UINT64_MAX
+
 struct WcSnapshot
 {
 	const rocksdb_snapshot_t *rocks;
 	int64_t		last_ts;		/* last commit timestamp given when it was taken */
-	uint64_t	seq;			/* RocksDB's last sequence number then, if that is known */
+	uint64_t	seq;			/* RocksDB's last sequence number then, or WC_SNAPSHOT_SEQ_UNKNOWN */
 	uint32_t	readers;		/* 0: idle, and the newest */
 	WcSnapshot *prev,
 			   *next;			/* the engine's list of live ones, oldest first */

@@ -10,9 +10,6 @@
 
 #include "engine/state.h"
 
-/* No sequence number of RocksDB's. */
-#define NOT_SHARED UINT64_MAX
-
 static uint64_t
 written(WcEngine *engine)
 {
@@ -83,7 +80,7 @@ make(WcEngine *engine, int64_t last_ts)
 	snapshot->seq = written(engine);
 	snapshot->rocks = rocksdb_create_snapshot(engine->db);
 	if (snapshot->seq != written(engine))
-		snapshot->seq = NOT_SHARED;
+		snapshot->seq = WC_SNAPSHOT_SEQ_UNKNOWN;
 	return snapshot;
 }
 

@@ -43,6 +43,13 @@ release_snapshot(WcStorage *storage, WcSnapshot *snapshot)
 	wc_snapshot_release(engine_of(storage), snapshot);
 }
 
+/* Each write raises the sequence number. */
+static uint64_t
+moment(const WcSnapshot *snapshot)
+{
+	return snapshot->seq == WC_SNAPSHOT_SEQ_UNKNOWN ? 0 : snapshot->seq + 1;
+}
+
 static int64_t
 now(WcStorage *storage)
 {
@@ -92,6 +99,7 @@ const WcStorageOps wc_engine_storage_ops = {
 	.is_committed = is_committed,
 	.take_snapshot = take_snapshot,
 	.release_snapshot = release_snapshot,
+	.moment = moment,
 	.now = now,
 	.provisional_ts = provisional_ts,
 	.open_source = wc_cellsource_store,

@@ -99,6 +99,10 @@ typedef struct WcStorageOps
 	WcSnapshot *(*take_snapshot) (WcStorage *storage);
 	void		(*release_snapshot) (WcStorage *storage, WcSnapshot *snapshot);
 
+	/* A number that two snapshots have in common only if they see the same; 0: it is not
+	 * known. */
+	uint64_t	(*moment) (const WcSnapshot *snapshot);
+
 	/* The clock of TTLs, and a timestamp greater than that of every committed cell which
 	 * was written without one; microseconds. */
 	int64_t		(*now) (WcStorage *storage);

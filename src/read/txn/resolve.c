@@ -10,6 +10,9 @@
  * whether a marker really covers it. */
 #define COVER_CHECKS_MAX 4096
 
+/* So many that came behind sorted ones are put among them one by one. */
+#define FEW_CELLS 8
+
 WcStatus
 wc_resolver_create(const WcResolverOptions *options, WcResolver **resolver, WcError *err)
 {
@@ -48,6 +51,9 @@ wc_resolver_start(WcResolver *r, WcSlice row, int64_t ts)
 	r->cells.n = 0;
 	r->op_start = 0;
 	r->sorted = true;
+	r->nsorted = 0;
+	r->based = false;
+	r->stored_ts = INT64_MIN;
 	r->marks.n = 0;
 	r->deletes.n = 0;
 	if (r->names.total > 0)
@@ -109,6 +115,41 @@ stable_sort(WcResolver *r, WcError *err)
 	return WC_OK;
 }
 
+/* Where a cell of these coordinates stands, or belongs, among the first n, which are in order. */
+static size_t
+cell_place(const WcResolver *r, size_t n, const WcCell *cell, bool *found)
+{
+	size_t		lo = 0,
+				hi = n;
+
+	*found = false;
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+		int			c = wc_coordinates_cmp(&r->cells.data[mid], cell);
+
+		*found |= c == 0;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Puts a cell among the first n, which are in order; how many they are then.  There is room. */
+static size_t
+insert_cell(WcResolver *r, size_t n, WcCell cell)
+{
+	bool		found;
+	size_t		at = cell_place(r, n, &cell, &found);
+
+	if (!found)
+		memmove(&r->cells.data[at + 1], &r->cells.data[at], (n - at) * sizeof(WcCell));
+	r->cells.data[at] = cell;
+	return n + !found;
+}
+
 /* Puts all cells in order; of equal coordinates the last written stays. */
 static WcStatus
 sort_cells(WcResolver *r, WcError *err)
@@ -120,6 +161,15 @@ sort_cells(WcResolver *r, WcError *err)
 
 	if (r->sorted)
 		return WC_OK;
+	if (r->cells.n - r->nsorted <= FEW_CELLS)
+	{
+		n = r->nsorted;
+		for (size_t i = r->nsorted; i < r->cells.n; i++)
+			n = insert_cell(r, n, r->cells.data[i]);
+		r->cells.n = r->nsorted = n;
+		r->sorted = true;
+		return WC_OK;
+	}
 	for (size_t i = 1; i < r->cells.n && in_order; i++)
 	{
 		int			c = wc_coordinates_cmp(&r->cells.data[i - 1], &r->cells.data[i]);
@@ -141,6 +191,7 @@ sort_cells(WcResolver *r, WcError *err)
 	}
 	if (!in_order || twice)
 		r->cells.n = n;
+	r->nsorted = r->cells.n;
 	r->sorted = true;
 	return WC_OK;
 }
@@ -363,13 +414,114 @@ wc_resolver_finish(WcResolver *r, WcResolved *resolved, WcError *err)
 	resolved->cells = r->cells.data;
 	resolved->n = r->cells.n;
 	resolved->last_ts = r->ts;
-	resolved->simple = true;
-	for (size_t i = 0; i < r->cells.n && resolved->simple; i++)
-	{
-		const WcCell *cell = &r->cells.data[i];
+	return WC_OK;
+}
 
-		resolved->simple = cell->type == WC_PUT && cell->ttl_us == 0 &&
+bool
+wc_resolved_is_simple(const WcResolved *resolved)
+{
+	bool		simple = true;
+
+	for (size_t i = 0; i < resolved->n && simple; i++)
+	{
+		const WcCell *cell = &resolved->cells[i];
+
+		simple = cell->type == WC_PUT && cell->ttl_us == 0 &&
 			(i == 0 || !wc_slice_eq(cell[-1].qualifier, cell->qualifier));
 	}
+	return simple;
+}
+
+/* --- going on with a resolved row -------------------------------------------- */
+
+void
+wc_resolver_go_on(WcResolver *r, int64_t now_us, void *arg)
+{
+	r->options.arg = arg;
+	if (r->matcher != NULL && r->options.now_us != now_us)
+	{
+		/* it knows what was over then */
+		wc_matcher_free(r->matcher);
+		r->matcher = NULL;
+	}
+	r->options.now_us = now_us;
+}
+
+bool
+wc_resolver_is_based(const WcResolver *r)
+{
+	return r->based;
+}
+
+bool
+wc_resolver_has_marks(const WcResolver *r)
+{
+	return r->marks.n > 0;
+}
+
+bool
+wc_resolver_retime(WcResolver *r, int64_t from, int64_t to, bool dated)
+{
+	int64_t		later = to - from;
+
+	if (r->stored_ts >= from)
+		return false;
+	for (size_t i = 0; i < r->cells.n; i++)
+	{
+		WcCell	   *cell = &r->cells.data[i];
+
+		cell->seq += later;
+		if (!dated && cell->ts >= from)
+			cell->ts += later;
+	}
+	for (size_t i = 0; i < r->marks.n; i++)
+	{
+		if (r->marks.data[i].ts >= from)
+			r->marks.data[i].ts += later;
+	}
+	r->ts += later;
+	return true;
+}
+
+WcStatus
+wc_resolver_put(WcResolver *r, const WcItem *item, WcCell *before, bool *existed, WcError *err)
+{
+	WcCell		cell = {
+		.row = r->row,.family = r->options.family,.type = WC_PUT,.qualifier = item->qualifier,.ts = r->ts,
+		.ttl_us = item->ttl_us,.seq = r->ts,.value = item->value
+	};
+	size_t		at;
+
+	if (item->kind != WC_ITEM_PUT || item->ts != WC_TS_LATEST || !r->sorted || r->marks.n > 0)
+		return wc_error(err, WC_INTERNAL, "a put that depends on others was taken alone");
+	at = cell_place(r, r->cells.n, &cell, existed);
+	if (*existed)
+	{
+		*before = r->cells.data[at];
+		r->cells.data[at] = cell;
+		return WC_OK;
+	}
+	*before = cell;
+	WC_PUSH(r->cells, cell);
+	r->op_start = r->nsorted = insert_cell(r, r->cells.n - 1, cell);
 	return WC_OK;
+}
+
+void
+wc_resolver_take_back(WcResolver *r, const WcCell *before, bool existed)
+{
+	WcCell		cell = *before;
+	bool		found;
+	size_t		at;
+
+	cell.row = r->row;
+	cell.ts = cell.seq = r->ts;
+	at = cell_place(r, r->cells.n, &cell, &found);
+	if (existed)
+		r->cells.data[at] = cell;
+	else
+	{
+		memmove(&r->cells.data[at], &r->cells.data[at + 1], (r->cells.n - at - 1) * sizeof(WcCell));
+		r->op_start = r->nsorted = --r->cells.n;
+	}
 }

@@ -55,10 +55,38 @@ typedef struct WcResolved
 {
 	const WcCell *cells;		/* in cell order, none twice; valid until the next start */
 	size_t		n;
-	bool		simple;			/* puts without TTL, one a column */
 	int64_t		last_ts;		/* greatest timestamp that was taken */
 } WcResolved;
 
+/* Has it puts without TTL only, one a column? */
+extern bool wc_resolved_is_simple(const WcResolved *resolved);
+
 extern WcStatus wc_resolver_finish(WcResolver *resolver, WcResolved *resolved, WcError *err) WC_WARN_UNUSED;
+
+/* --- going on with a resolved row (ownrows.c) -------------------------------
+ *
+ * After a finish more operations may follow, and another finish.
+ */
+
+/* now_us and arg as in the options. */
+extern void wc_resolver_go_on(WcResolver *resolver, int64_t now_us, void *arg);
+
+/* Did what is stored of the row decide anything?  Are there markers that later puts must
+ * not fall under? */
+extern bool wc_resolver_is_based(const WcResolver *resolver);
+extern bool wc_resolver_has_marks(const WcResolver *resolver);
+
+/* As if the row had been started with the timestamp `to`, not `from`.  Of the items all had a
+ * timestamp (dated), or none.  False: what is stored is dated in between, or may be. */
+extern bool wc_resolver_retime(WcResolver *resolver, int64_t from, int64_t to, bool dated) WC_WARN_UNUSED;
+
+/*
+ * A put without a timestamp, when there are no marks, in place of item and end_op.  It can
+ * be taken back (the last first): before is the cell whose place it has taken (existed), or
+ * has its coordinates.
+ */
+extern WcStatus wc_resolver_put(WcResolver *resolver, const WcItem *item, WcCell *before, bool *existed,
+								WcError *err) WC_WARN_UNUSED;
+extern void wc_resolver_take_back(WcResolver *resolver, const WcCell *before, bool existed);
 
 #endif

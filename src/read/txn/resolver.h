@@ -37,6 +37,9 @@ struct WcResolver
 	WcSlice		row;
 	int64_t		ts;				/* for cells without one */
 	bool		sorted;			/* the cells before op_start are in order, none twice */
+	size_t		nsorted;		/* the first so many are, at least */
+	bool		based;			/* what is stored of the row was asked for ... */
+	int64_t		stored_ts;		/* ... and this is the newest timestamp met there */
 	size_t		op_start;		/* cells from here on are the current operation's puts */
 	WC_ARRAY(WcCell) cells;
 	WC_ARRAY(WcCell) room;			/* for sorting */

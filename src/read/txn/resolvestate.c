@@ -32,6 +32,8 @@ walk_base_next(Walk *w, WcError *err)
 		return WC_OK;
 	status = w->base->ops->next_cell(w->base, &w->base_cell, err);
 	w->base_valid = status == WC_OK;
+	if (w->base_valid && w->base_cell.ts > w->r->stored_ts)
+		w->r->stored_ts = w->base_cell.ts;
 	return status == WC_END ? WC_OK : status;
 }
 
@@ -40,6 +42,7 @@ walk_open(Walk *w, WcResolver *r, size_t n, WcError *err)
 {
 	WcStatus	status = r->options.base(r->options.arg, r->row, &w->base, err);
 
+	r->based = true;
 	if (status != WC_OK)
 		return status;
 	w->r = r;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "read/txn/ownrows.h"
 #include "read/txn/txnstate.h"
 
 #define CHUNK_FIRST (8 * 1024)
@@ -32,6 +33,7 @@ wc_txn_destroy(WcTxn *txn)
 	free(txn->catalog);
 	free(txn->tables);
 	free(txn->runs);
+	wc_ownrows_free(txn->own_rows);
 	free(txn);
 }
 
@@ -47,6 +49,9 @@ void
 wc_txn_reset(WcTxn *txn)
 {
 	wc_txn_drop_runs(txn, 0);
+	wc_ownrows_free(txn->own_rows);
+	txn->own_rows = NULL;
+	txn->cuts++;
 	keep_chunks(txn, txn->nchunks > 0 && txn->chunks[0].cap <= WC_BATCH_CHUNK ? 1 : 0);
 	if (txn->nchunks > 0)
 		txn->chunks[0].len = 0;
@@ -60,6 +65,18 @@ uint64_t
 wc_txn_count(const WcTxn *txn)
 {
 	return txn->nops;
+}
+
+uint64_t
+wc_txn_resolved(const WcTxn *txn)
+{
+	return txn->nresolved;
+}
+
+void
+wc_txn_note_resolved(WcTxn *txn, uint64_t n)
+{
+	txn->nresolved += n;
 }
 
 uint32_t
@@ -290,6 +307,7 @@ wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err)
 	status = wc_txn_cut_runs(txn, nops, err);
 	if (status != WC_OK)
 		return status;
+	wc_ownrows_cut(txn, nops);
 	first = drop_entries(txn, nops);
 	txn->nops = nops;
 

@@ -55,6 +55,9 @@ extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
 /* Compares table and row only. */
 extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
 
+/* Operations that its own reads have resolved so far, each as often as they did; to add some. */
+extern uint64_t wc_txn_resolved(const WcTxn *txn);
+extern void wc_txn_note_resolved(WcTxn *txn, uint64_t n);
 extern uint32_t wc_txn_database(const WcTxn *txn);
 
 /* --- the catalog's operations, in order ----------------------------------- */
@@ -103,10 +106,19 @@ extern void wc_txnview_close(WcTxnView *view);
  * when not inclusive); an empty row: the very first. */
 extern void wc_txnview_seek(WcTxnView *view, WcSlice row, bool inclusive);
 
-/* The next row and its entries in order, valid until the next call; WC_END: no
- * more. */
-extern WcStatus wc_txnview_next(WcTxnView *view, WcSlice *row, const WcTxnEntry *const **entries, size_t *n,
-								WcError *err) WC_WARN_UNUSED;
+/* The next row, whether or not there is an entry of it that the view sees; WC_END: no more. */
+extern WcStatus wc_txnview_row(const WcTxnView *view, WcSlice *row) WC_WARN_UNUSED;
+
+/*
+ * That row's entries from place opno on, in order, valid until the next call; then the row
+ * behind it is the next one.  *passed_cid: the least command among those whose entries (from
+ * place opno on) the view does not see, since they are not smaller than its own; UINT32_MAX: none.
+ */
+extern WcStatus wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *const **entries, size_t *n,
+								uint32_t *passed_cid, WcError *err) WC_WARN_UNUSED;
+
+/* Operations with smaller numbers are void for it. */
+extern uint32_t wc_txnview_void_before(const WcTxnView *view);
 
 /*
  * What the read point's transaction has written to one family of a table (as the

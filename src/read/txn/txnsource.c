@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "read/txn/ownrows.h"
 #include "read/txn/resolve.h"
 #include "read/txn/txn.h"
 
@@ -13,8 +14,13 @@ typedef struct TxnSource
 	WcStore    *store;			/* of the picture */
 	WcTxnView  *view;
 	WcResolver *resolver;
+	WcOwnRow   *own;			/* what the current row was resolved in, if not in resolver */
 	WcResolved	resolved;		/* of the current row */
 	size_t		next;
+	WcResolverOptions options;
+	WcTxn	   *txn;
+	uint32_t	table_id;
+	uint32_t	cid;
 	int64_t		ts;				/* provisional */
 
 	/* What the operations are resolved against. */
@@ -75,6 +81,60 @@ resolve_op(TxnSource *t, const WcTxnEntry *entry, bool *any, WcError *err)
 	return found ? wc_resolver_end_op(t->resolver, err) : WC_OK;
 }
 
+/* A row with few operations. */
+static WcStatus
+resolve_anew(TxnSource *t, WcSlice row, const WcTxnEntry *const *entries, size_t n, WcError *err)
+{
+	bool		any = false;
+	WcStatus	status = WC_OK;
+
+	wc_resolver_start(t->resolver, row, t->ts);
+	for (size_t i = 0; status == WC_OK && i < n; i++)
+		status = resolve_op(t, entries[i], &any, err);
+	if (status == WC_OK)
+		status = wc_resolver_finish(t->resolver, &t->resolved, err);
+	if (status == WC_OK && !any)
+		t->resolved.n = 0;
+	return status;
+}
+
+/* The view's row, from which it steps on.  resolved.n is 0 when it has nothing for this
+ * family. */
+static WcStatus
+resolve_row(TxnSource *t, WcSlice row, WcError *err)
+{
+	WcOwnRowReader reader = {
+		.table_id = t->table_id,.family = t->base.family,.attrs = &t->options.attrs,
+		.moment = t->snapshot ? t->storage->ops->moment(t->snapshot) : 0,.hidden = t->hidden,.cid = t->cid,
+		.void_before = wc_txnview_void_before(t->view),.ts = t->ts,.now_us = t->options.now_us,.arg = t
+	};
+	const WcTxnEntry *const *entries;
+	uint32_t	passed_cid;
+	size_t		n;
+	WcStatus	status;
+
+	n = 0;
+	t->own = wc_ownrows_take(t->txn, &reader, row);
+	status = wc_txnview_take(t->view, row, t->own ? wc_ownrow_next(t->own) : 0, &entries, &n, &passed_cid, err);
+	if (status == WC_OK && t->own == NULL && n >= WC_OWNROW_OPS_MIN)
+		status = wc_ownrow_create(t->txn, &reader, &t->options, row, &t->own, err);
+	if (status == WC_OK && t->own != NULL)
+		status = wc_ownrow_resolve(t->own, &reader, entries, n, passed_cid, &t->resolved, err);
+	else if (status == WC_OK)
+		status = resolve_anew(t, row, entries, n, err);
+	wc_txn_note_resolved(t->txn, n);
+	t->base.row = t->own ? wc_ownrow_row(t->own) : row;
+	return status;
+}
+
+static void
+leave_row(TxnSource *t)
+{
+	wc_ownrows_give(t->txn, t->own);
+	t->own = NULL;
+	t->next = t->resolved.n = 0;
+}
+
 /* To the view's next row that has anything for this family. */
 static WcStatus
 txn_next_row(WcCellSource *src, WcError *err)
@@ -83,27 +143,23 @@ txn_next_row(WcCellSource *src, WcError *err)
 
 	for (;;)
 	{
-		const WcTxnEntry *const *entries;
-		bool		any = false;
-		size_t		n;
 		WcSlice		row;
-		WcStatus	status = wc_txnview_next(t->view, &row, &entries, &n, err);
+		WcStatus	status;
 
-		t->next = t->resolved.n = 0;
-		if (status != WC_OK)
-			return status;
-		wc_resolver_start(t->resolver, row, t->ts);
-		for (size_t i = 0; status == WC_OK && i < n; i++)
-			status = resolve_op(t, entries[i], &any, err);
+		leave_row(t);
+		status = wc_txnview_row(t->view, &row);
 		if (status == WC_OK)
-			status = wc_resolver_finish(t->resolver, &t->resolved, err);
+			status = resolve_row(t, row, err);
 		if (status != WC_OK)
-			return status;
-		if (any && t->resolved.n > 0)
 		{
-			src->row = row;
-			return WC_OK;
+			/* it may be resolved in part */
+			wc_ownrow_free(t->own);
+			t->own = NULL;
+			t->resolved.n = 0;
+			return status;
 		}
+		if (t->resolved.n > 0)
+			return WC_OK;
 	}
 }
 
@@ -154,6 +210,7 @@ txn_close(WcCellSource *src)
 {
 	TxnSource  *t = (TxnSource *) src;
 
+	leave_row(t);
 	wc_cellsource_close(t->stored);
 	wc_resolver_free(t->resolver);
 	wc_txnview_close(t->view);
@@ -190,6 +247,10 @@ wc_cellsource_txn(WcStorage *storage, const WcTable *table, uint32_t family, con
 	t->ts = storage->ops->provisional_ts(storage);
 	t->hidden = base_hidden;
 	t->snapshot = at->snapshot;
+	t->options = options;
+	t->txn = at->txn;
+	t->table_id = table->desc.id;
+	t->cid = at->cid;
 	status = wc_resolver_create(&options, &t->resolver, err);
 	if (status == WC_OK)
 		status = wc_txnview_open(at->txn, table->desc.id, at->cid, bounds, reversed, &t->view, err);

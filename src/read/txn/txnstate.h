@@ -62,6 +62,10 @@ struct WcTxn
 	size_t		runs_cap;
 	size_t		nindexed;		/* entries that are in runs */
 	size_t		nviews;			/* open */
+
+	struct WcOwnRows *own_rows; /* NULL: none */
+	uint64_t	nresolved;		/* see wc_txn_resolved */
+	uint64_t	cuts;			/* how often operations were taken away */
 };
 
 /* Forgets all runs but the first n. */

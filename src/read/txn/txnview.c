@@ -23,6 +23,7 @@ struct WcTxnView
 
 	const WcTxnEntry **found;	/* of the current row */
 	size_t		found_cap;
+	uint32_t	passed_cid;		/* least cid among those that were passed over for their cids */
 };
 
 /* --- order ----------------------------------------------------------------*/
@@ -459,8 +460,14 @@ nearest_row(const WcTxnView *view, WcSlice *row)
 static WcStatus
 collect(WcTxnView *view, const WcTxnEntry *entry, size_t *n, WcError *err)
 {
-	if (entry->cid >= view->cid || entry->opno < view->void_before)
+	if (entry->opno < view->void_before)
 		return WC_OK;
+	if (entry->cid >= view->cid)
+	{
+		if (entry->cid < view->passed_cid)
+			view->passed_cid = entry->cid;
+		return WC_OK;
+	}
 	if (*n == view->found_cap)
 	{
 		size_t		cap = view->found_cap ? 2 * view->found_cap : 16;
@@ -475,27 +482,57 @@ collect(WcTxnView *view, const WcTxnEntry *entry, size_t *n, WcError *err)
 	return WC_OK;
 }
 
-/* Collects the row's entries of one run and steps over them. */
+/* The end of the row's entries, of which `at` is the first, in a run.  Most rows have few. */
+static size_t
+row_end(const WcTxnView *view, const WcTxnRun *run, size_t at, size_t hi, WcSlice row)
+{
+	size_t		n = 0;
+
+	while (at < hi && n++ < 8 && wc_slice_eq(wc_txnentry_row(&run->entries[at]), row))
+		at++;
+	return n > 8 ? run_bound(run, at, hi, view->table_id, row, true) : at;
+}
+
+/* The start of the row's entries, behind the last of which `at` is. */
+static size_t
+row_start(const WcTxnView *view, const WcTxnRun *run, size_t lo, size_t at, WcSlice row)
+{
+	size_t		n = 0;
+
+	while (at > lo && n++ < 8 && wc_slice_eq(wc_txnentry_row(&run->entries[at - 1]), row))
+		at--;
+	return n > 8 ? run_bound(run, lo, at, view->table_id, row, false) : at;
+}
+
+/* The first of a row's entries that is not before place opno. */
+static size_t
+opno_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t opno)
+{
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (run->entries[mid].opno < opno)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Collects the row's entries of one run, from place opno on, and steps over all of them. */
 static WcStatus
-take_row(WcTxnView *view, size_t i, WcSlice row, size_t *n, WcError *err)
+take_run(WcTxnView *view, size_t i, WcSlice row, uint32_t opno, size_t *n, WcError *err)
 {
 	const WcTxnRun *run = view->runs[i];
 	size_t		from = view->at[i];
 	size_t		to = view->at[i];
 
 	if (view->reversed)
-	{
-		while (from > view->lo[i] && wc_slice_eq(wc_txnentry_row(&run->entries[from - 1]), row))
-			from--;
-		view->at[i] = from;
-	}
+		view->at[i] = from = row_start(view, run, view->lo[i], to, row);
 	else
-	{
-		while (to < view->hi[i] && wc_slice_eq(wc_txnentry_row(&run->entries[to]), row))
-			to++;
-		view->at[i] = to;
-	}
-	for (; from < to; from++)
+		view->at[i] = to = row_end(view, run, from, view->hi[i], row);
+	for (from = opno_bound(run, from, to, opno); from < to; from++)
 	{
 		WcStatus	status = collect(view, &run->entries[from], n, err);
 
@@ -506,23 +543,33 @@ take_row(WcTxnView *view, size_t i, WcSlice row, size_t *n, WcError *err)
 }
 
 WcStatus
-wc_txnview_next(WcTxnView *view, WcSlice *row, const WcTxnEntry *const **entries, size_t *n, WcError *err)
+wc_txnview_row(const WcTxnView *view, WcSlice *row)
+{
+	return nearest_row(view, row) ? WC_OK : WC_END;
+}
+
+WcStatus
+wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *const **entries, size_t *n,
+				uint32_t *passed_cid, WcError *err)
 {
 	*n = 0;
-	while (*n == 0)
+	view->passed_cid = UINT32_MAX;
+
+	/* older runs hold older operations, so this is their order */
+	for (size_t i = 0; i < view->nruns; i++)
 	{
-		if (!nearest_row(view, row))
-			return WC_END;
+		WcStatus	status = take_run(view, i, row, opno, n, err);
 
-		/* older runs hold older operations, so this is their order */
-		for (size_t i = 0; i < view->nruns; i++)
-		{
-			WcStatus	status = take_row(view, i, *row, n, err);
-
-			if (status != WC_OK)
-				return status;
-		}
+		if (status != WC_OK)
+			return status;
 	}
 	*entries = (const WcTxnEntry *const *) view->found;
+	*passed_cid = view->passed_cid;
 	return WC_OK;
+}
+
+uint32_t
+wc_txnview_void_before(const WcTxnView *view)
+{
+	return view->void_before;
 }
