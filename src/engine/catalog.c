@@ -308,12 +308,12 @@ WcStatus
 wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_column_family_handle_t *meta,
 				bool *fresh, WcError *err)
 {
-	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(db, engine->read_options, meta);
+	rocksdb_iterator_t *it = wc_rocks_create_iterator(db, engine->read_options, meta);
 	WcStatus	status = WC_OK;
 	char	   *error = NULL;
 
 	*fresh = true;
-	for (rocksdb_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); rocksdb_iter_next(it))
+	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
 		size_t		klen,
 					vlen;
@@ -366,7 +366,7 @@ wc_catalog_put_history(const WcStore *store, int64_t ts, bool single, rocksdb_wr
 	history_key(key, store->table_id, store->family_id);
 	wc_store_u64(value, (uint64_t) ts);
 	value[8] = single ? HISTORY_SINGLE : 0;
-	rocksdb_writebatch_put_cf(batch, store->engine->meta, (const char *) key, sizeof(key),
+	wc_rocks_batch_put(batch, store->engine->meta, (const char *) key, sizeof(key),
 							  (const char *) value, sizeof(value));
 }
 
@@ -496,13 +496,13 @@ put_table(const WcPicture *picture, rocksdb_column_family_handle_t *meta, WcBuf 
 	wc_store_u32(key + 1, picture->state->id);
 	if (picture->table == NULL)
 	{
-		rocksdb_writebatch_delete_cf(batch, meta, (const char *) key, sizeof(key));
+		wc_rocks_batch_delete(batch, meta, (const char *) key, sizeof(key));
 		return;
 	}
 	wc_buf_reset(buf, SIZE_MAX);
 	wc_table_desc_encode(buf, &picture->table->desc);
 	if (!buf->failed)
-		rocksdb_writebatch_put_cf(batch, meta, (const char *) key, sizeof(key), (const char *) buf->data, buf->len);
+		wc_rocks_batch_put(batch, meta, (const char *) key, sizeof(key), (const char *) buf->data, buf->len);
 }
 
 static void
@@ -515,9 +515,9 @@ put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, 
 	if (buf->failed)
 		return;
 	if (ns->present)
-		rocksdb_writebatch_put_cf(batch, meta, (const char *) buf->data, buf->len, "", 0);
+		wc_rocks_batch_put(batch, meta, (const char *) buf->data, buf->len, "", 0);
 	else
-		rocksdb_writebatch_delete_cf(batch, meta, (const char *) buf->data, buf->len);
+		wc_rocks_batch_delete(batch, meta, (const char *) buf->data, buf->len);
 }
 
 /* Stores that the committed picture has and the new one has not. */
@@ -534,7 +534,7 @@ delete_histories(const WcPicture *picture, rocksdb_column_family_handle_t *meta,
 		if (picture->table && wc_table_store(picture->table, store->family_id) == store)
 			continue;
 		history_key(key, store->table_id, store->family_id);
-		rocksdb_writebatch_delete_cf(batch, meta, (const char *) key, sizeof(key));
+		wc_rocks_batch_delete(batch, meta, (const char *) key, sizeof(key));
 	}
 }
 
@@ -568,7 +568,7 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 		if (engine->catalog.next_table_id < next_id)
 			engine->catalog.next_table_id = next_id;
 		wc_store_u32(value, engine->catalog.next_table_id);
-		rocksdb_writebatch_put_cf(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+		wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 	}
 	return status;
 }
@@ -581,7 +581,7 @@ wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t posi
 
 	wc_store_u64(value, position);
 	wc_store_u64(value + 8, (uint64_t) last_ts);
-	rocksdb_writebatch_put_cf(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 }
 
 /* What the committed picture has and the new one has not is dropped; the rest

@@ -48,7 +48,7 @@ settle(CellSource *s, WcError *err)
 static WcStatus
 step(CellSource *s, WcError *err)
 {
-	rocksdb_iter_next(s->it);
+	wc_rocks_iter_next(s->it);
 	return settle(s, err);
 }
 
@@ -59,9 +59,9 @@ seek_to_target(CellSource *s, bool backward, WcError *err)
 		return wc_buf_status(&s->target, "row key", err);
 	s->base.seeks++;
 	if (backward)
-		rocksdb_iter_seek_for_prev(s->it, (const char *) s->target.data, s->target.len);
+		wc_rocks_iter_seek_for_prev(s->it, (const char *) s->target.data, s->target.len);
 	else
-		rocksdb_iter_seek(s->it, (const char *) s->target.data, s->target.len);
+		wc_rocks_iter_seek(s->it, (const char *) s->target.data, s->target.len);
 	return WC_OK;
 }
 
@@ -136,9 +136,9 @@ cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 	{
 		src->seeks++;
 		if (backward)
-			rocksdb_iter_seek_to_last(s->it);
+			wc_rocks_iter_seek_to_last(s->it);
 		else
-			rocksdb_iter_seek_to_first(s->it);
+			wc_rocks_iter_seek_to_first(s->it);
 	}
 	else
 	{
@@ -325,7 +325,7 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 		rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);
 	else
 		rocksdb_readoptions_set_total_order_seek(s->ro, 1);
-	s->it = rocksdb_create_iterator_cf(wc_engine_rocks(store->engine), s->ro, store->cf);
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), s->ro, store->cf);
 	*src = &s->base;
 	return WC_OK;
 }

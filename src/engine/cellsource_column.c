@@ -48,7 +48,7 @@ find_column(ColumnSource *s, WcError *err)
 		if (s->prefix.failed)
 			return wc_buf_status(&s->prefix, "row key", err);
 		s->base.seeks++;
-		rocksdb_iter_seek(s->it, (const char *) s->prefix.data, s->prefix.len);
+		wc_rocks_iter_seek(s->it, (const char *) s->prefix.data, s->prefix.len);
 		if (in_column(s))
 			return WC_OK;
 		status = wc_source_iter_status(s->store, s->it, err);
@@ -97,7 +97,7 @@ step(ColumnSource *s, WcError *err)
 	WcStatus	status;
 
 	s->given = false;
-	rocksdb_iter_next(s->it);
+	wc_rocks_iter_next(s->it);
 	if (in_column(s))
 		return WC_OK;
 	status = wc_source_iter_status(s->store, s->it, err);
@@ -222,7 +222,7 @@ wc_cellsource_column(WcStore *store, const WcSourceOptions *options, WcCellSourc
 	s->store = wc_store_ref(store);
 	s->ro = wc_source_read_options(options);
 	rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);
-	s->it = rocksdb_create_iterator_cf(wc_engine_rocks(store->engine), s->ro, store->cf);
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), s->ro, store->cf);
 	*src = &s->base;
 	return WC_OK;
 }

@@ -168,9 +168,9 @@ static inline void
 step(PackedSource *p)
 {
 	if (p->base.reversed)
-		rocksdb_iter_prev(p->it);
+		wc_rocks_iter_prev(p->it);
 	else
-		rocksdb_iter_next(p->it);
+		wc_rocks_iter_next(p->it);
 }
 
 static WcStatus
@@ -182,13 +182,13 @@ scan_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 		return open_value(p, err);
 	src->seeks++;
 	if (row.len == 0 && src->reversed)
-		rocksdb_iter_seek_to_last(p->it);
+		wc_rocks_iter_seek_to_last(p->it);
 	else if (row.len == 0)
-		rocksdb_iter_seek_to_first(p->it);
+		wc_rocks_iter_seek_to_first(p->it);
 	else if (src->reversed)
-		rocksdb_iter_seek_for_prev(p->it, (const char *) row.data, row.len);
+		wc_rocks_iter_seek_for_prev(p->it, (const char *) row.data, row.len);
 	else
-		rocksdb_iter_seek(p->it, (const char *) row.data, row.len);
+		wc_rocks_iter_seek(p->it, (const char *) row.data, row.len);
 	if (!inclusive && row.len > 0 && rocksdb_iter_valid(p->it))
 	{
 		size_t		len;
@@ -252,7 +252,7 @@ wc_cellsource_packed_scan(WcStore *store, const WcSourceOptions *options, WcCell
 		rocksdb_readoptions_set_iterate_lower_bound(p->ro, (const char *) p->lower.data, p->lower.len);
 	if (p->upper.len > 0)
 		rocksdb_readoptions_set_iterate_upper_bound(p->ro, (const char *) p->upper.data, p->upper.len);
-	p->it = rocksdb_create_iterator_cf(p->db, p->ro, store->cf);
+	p->it = wc_rocks_create_iterator(p->db, p->ro, store->cf);
 	*src = &p->base;
 	return WC_OK;
 }
@@ -310,7 +310,7 @@ get_many(PackedSource *p, uint32_t n)
 		keys[i] = (const char *) g->points[g->at + i].start.data;
 		lens[i] = g->points[g->at + i].start.len;
 	}
-	rocksdb_batched_multi_get_cf(p->db, p->ro, p->store->cf, n, keys, lens, g->values, g->errors, !p->base.reversed);
+	wc_rocks_multi_get(p->db, p->ro, p->store->cf, n, keys, lens, g->values, g->errors, !p->base.reversed);
 	g->first = g->at;
 	g->n = n;
 	for (uint32_t i = 0; i < n; i++)
@@ -353,7 +353,7 @@ get_value(PackedSource *p, WcSlice row, WcError *err)
 	else
 	{
 		/* one alone costs less by a Get */
-		p->pin = rocksdb_get_pinned_cf(p->db, p->ro, p->store->cf, (const char *) row.data, row.len, &text);
+		p->pin = wc_rocks_get_pinned(p->db, p->ro, p->store->cf, (const char *) row.data, row.len, &text);
 		note_small(g, is_small(p->pin));
 	}
 	if (expected)

@@ -66,9 +66,9 @@ take_sample(WcStore *store, const WcBuf *start, const WcBuf *stop, Sample *sampl
 	rocksdb_readoptions_set_total_order_seek(options, 1);
 	if (stop->len > 0)
 		rocksdb_readoptions_set_iterate_upper_bound(options, (const char *) stop->data, stop->len);
-	it = rocksdb_create_iterator_cf(store->engine->db, options, store->cf);
-	rocksdb_iter_seek(it, (const char *) start->data, start->len);
-	for (; rocksdb_iter_valid(it) && sample->keys < ESTIMATE_KEYS; rocksdb_iter_next(it))
+	it = wc_rocks_create_iterator(store->engine->db, options, store->cf);
+	wc_rocks_iter_seek(it, (const char *) start->data, start->len);
+	for (; rocksdb_iter_valid(it) && sample->keys < ESTIMATE_KEYS; wc_rocks_iter_next(it))
 	{
 		WcSlice		key;
 		size_t		value_len;

@@ -102,9 +102,9 @@ look_ahead(WcFamilyWriter *w, WcError *err)
 		return WC_OK;
 	w->misses = 0;
 	if (w->iterator == NULL)
-		w->iterator = rocksdb_create_iterator_cf(w->options.store->engine->db, w->options.store->engine->read_options,
+		w->iterator = wc_rocks_create_iterator(w->options.store->engine->db, w->options.store->engine->read_options,
 												 w->options.store->cf);
-	rocksdb_iter_seek(w->iterator, (const char *) w->row.data, w->row.len);
+	wc_rocks_iter_seek(w->iterator, (const char *) w->row.data, w->row.len);
 	if (rocksdb_iter_valid(w->iterator))
 	{
 		WcSlice		next;
@@ -159,7 +159,7 @@ finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 		wc_cellvalue_append(&w->value, &resolved->cells[i]);
 		if (w->key.failed || w->value.failed)
 			return writer_memory(err);
-		rocksdb_writebatch_put_cf(w->options.batch, w->options.store->cf, (const char *) w->key.data, w->key.len,
+		wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->key.data, w->key.len,
 								  (const char *) w->value.data, w->value.len);
 	}
 	return WC_OK;
@@ -220,7 +220,7 @@ look_up(WcFamilyWriter *w, WcError *err)
 	w->looked_up = true;
 	if (in_gap(w, w->row))
 		return WC_OK;
-	w->old_value = rocksdb_get_pinned_cf(store->engine->db, store->engine->read_options, store->cf,
+	w->old_value = wc_rocks_get_pinned(store->engine->db, store->engine->read_options, store->cf,
 										 (const char *) w->row.data, w->row.len, &error);
 	status = wc_store_status(w->options.store, error, "read", err);
 	if (status != WC_OK)
@@ -377,7 +377,7 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 		wc_error_hint(err, "Rows that large need a family with packing \"cell\".");
 		return WC_TOO_LARGE;
 	}
-	rocksdb_writebatch_put_cf(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
+	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
 							  (const char *) w->value.data, w->value.len);
 	return WC_OK;
 }
@@ -444,7 +444,7 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 	if (n > 0)
 		return put_packed(w, w->new_cells, n, err);
 	if (w->nold > 0)
-		rocksdb_writebatch_delete_cf(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len);
+		wc_rocks_batch_delete(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len);
 	return WC_OK;
 }
 

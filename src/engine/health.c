@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,6 +15,8 @@
 /* In front of the first attempt to resume; then twice as long each time. */
 #define PAUSE_FIRST_MS 50
 #define PAUSE_MAX_MS 3000
+
+#define LARGE_BATCH (256 * 1024)
 
 void
 wc_health_init(WcHealth *h, WcEngine *engine)
@@ -156,16 +159,40 @@ note_refusal(WcHealth *h, WcStatus status, const char *text)
 	pthread_mutex_unlock(&h->mutex);
 }
 
+/*
+ * A write that runs out of memory in the middle ends all writing until the store is opened
+ * again.  So it is not begun when there is no memory for the copy of a large batch that the
+ * memtables take.
+ */
+static bool
+has_memory_for(const rocksdb_writebatch_t *batch)
+{
+	size_t		size;
+	void	   *volatile p;		/* or the compiler leaves both calls out */
+
+	(void) rocksdb_writebatch_data((rocksdb_writebatch_t *) batch, &size);
+	if (size < LARGE_BATCH)
+		return true;
+	p = malloc(size + size / 2);
+	free(p);
+	return p != NULL;
+}
+
 WcStatus
 wc_health_write(WcHealth *h, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch, const char *what,
 				WcError *err)
 {
 	WcStatus	status = wc_health_check(h, what, err);
-	char	   *error = NULL;
+	char	   *error;
+	bool		thrown;
 
 	if (status != WC_OK)
 		return status;
-	rocksdb_write(h->engine->db, options, batch, &error);
+	if (rocksdb_writebatch_count(batch) == 0 || !has_memory_for(batch))
+		return wc_rocks_text_status("Operation aborted: Memory limit reached", what, err);
+	error = wc_rocks_write(h->engine->db, options, batch, &thrown);
+	if (thrown)
+		trouble(h, WC_ROCKS_LOST, WC_ROCKS_MEMTABLE, "", error);
 	if (error == NULL)
 		return WC_OK;
 	status = wc_rocks_text_status(error, what, err);

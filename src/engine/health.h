@@ -50,7 +50,8 @@ extern void wc_health_end(WcHealth *health);
  */
 extern WcStatus wc_health_check(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
 
-/* Writes a batch and destroys neither; the engine's write mutex is held.  what as above. */
+/* Writes a batch, which must not be empty: it is so when memory ran out for it.  The
+ * engine's write mutex is held.  what as above. */
 extern WcStatus wc_health_write(WcHealth *health, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch,
 								const char *what, WcError *err) WC_WARN_UNUSED;
 

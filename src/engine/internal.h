@@ -7,6 +7,7 @@
 #include <rocksdb/c.h>
 
 #include "engine/engine.h"
+#include "engine/rocksplus.h"
 #include "engine/store.h"
 
 /* No sequence number of RocksDB's. */

@@ -49,8 +49,8 @@ wc_memkeys_read(WcStore *store, const atomic_bool *cancel, WcMemKeys *keys, WcEr
 	options = rocksdb_readoptions_create();
 	rocksdb_readoptions_set_total_order_seek(options, 1);
 	rocksdb_readoptions_set_read_tier(options, WC_READ_TIER_MEMTABLE);
-	it = rocksdb_create_iterator_cf(store->engine->db, options, store->cf);
-	for (rocksdb_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); rocksdb_iter_next(it))
+	it = wc_rocks_create_iterator(store->engine->db, options, store->cf);
+	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
 		WcSlice		key;
 		size_t		value_len;

@@ -106,7 +106,7 @@ note_needed(Step *s, int64_t ts)
 static void
 delete_key(Step *s, WcSlice key)
 {
-	rocksdb_writebatch_delete_cf(s->batch, s->pass->store->cf, (const char *) key.data, key.len);
+	wc_rocks_batch_delete(s->batch, s->pass->store->cf, (const char *) key.data, key.len);
 }
 
 static void
@@ -209,7 +209,7 @@ step_row(Step *s, WcSlice key, WcSlice value, WcError *err)
 	wc_packedrow_append(&s->value, s->cells, kept);
 	if (s->value.failed)
 		return pass_memory(err);
-	rocksdb_writebatch_put_cf(s->batch, s->pass->store->cf, (const char *) key.data, key.len,
+	wc_rocks_batch_put(s->batch, s->pass->store->cf, (const char *) key.data, key.len,
 							  (const char *) s->value.data, s->value.len);
 	return WC_OK;
 }
@@ -224,8 +224,8 @@ run_step(Step *s, bool *done, WcError *err)
 	WcStatus	status = WC_OK;
 	size_t		keys = 0;
 
-	rocksdb_iter_seek(s->it, (const char *) s->resume.data, s->resume.len);
-	for (; status == WC_OK && rocksdb_iter_valid(s->it); rocksdb_iter_next(s->it))
+	wc_rocks_iter_seek(s->it, (const char *) s->resume.data, s->resume.len);
+	for (; status == WC_OK && rocksdb_iter_valid(s->it); wc_rocks_iter_next(s->it))
 	{
 		WcSlice		key = iterator_key(s->it);
 		bool		new_row = true;
@@ -289,7 +289,7 @@ steps(Step *s, WcError *err)
 			pthread_mutex_unlock(&s->engine->write_mutex);
 			return WC_OK;
 		}
-		s->it = rocksdb_create_iterator_cf(s->engine->db, s->options, s->pass->store->cf);
+		s->it = wc_rocks_create_iterator(s->engine->db, s->options, s->pass->store->cf);
 		s->batch = rocksdb_writebatch_create();
 		status = run_step(s, &done, err);
 		if (status == WC_OK)
@@ -342,14 +342,14 @@ each_cell(WcStore *store, bool memtables_only, const atomic_bool *cancel,
 		  void (*take) (const WcCell *cell, int64_t until_ts, int64_t *ts), int64_t until_ts, int64_t *ts, WcError *err)
 {
 	rocksdb_readoptions_t *options = read_options(memtables_only);
-	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(store->engine->db, options, store->cf);
+	rocksdb_iterator_t *it = wc_rocks_create_iterator(store->engine->db, options, store->cf);
 	WcBuf		scratch = WC_BUF_INIT;
 	WcStatus	status = WC_OK;
 	size_t		n = 0;
 	WcCell		cell;
 
 	*ts = INT64_MAX;
-	for (rocksdb_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); rocksdb_iter_next(it))
+	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
 		WcSlice		key = iterator_key(it);
 

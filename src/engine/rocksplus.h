@@ -72,6 +72,37 @@ extern char *wc_rocksplus_resume(rocksdb_t *db);
 extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
 										const char *start, size_t start_len, const char *stop, size_t stop_len);
 
+/* --- guards -----------------------------------------------------------------
+ *
+ * Functions of the C API from which std::bad_alloc may come, which C cannot catch and
+ * which would end the process.  As those, but that it becomes an error.
+ */
+
+/* The iterator is then at its end, with an error. */
+extern rocksdb_iterator_t *wc_rocks_create_iterator(rocksdb_t *db, const rocksdb_readoptions_t *options,
+													rocksdb_column_family_handle_t *cf);
+extern void wc_rocks_iter_seek(rocksdb_iterator_t *it, const char *key, size_t len);
+extern void wc_rocks_iter_seek_for_prev(rocksdb_iterator_t *it, const char *key, size_t len);
+extern void wc_rocks_iter_seek_to_first(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_seek_to_last(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_next(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_prev(rocksdb_iterator_t *it);
+
+extern rocksdb_pinnableslice_t *wc_rocks_get_pinned(rocksdb_t *db, const rocksdb_readoptions_t *options,
+													rocksdb_column_family_handle_t *cf, const char *key, size_t len, char **error);
+extern void wc_rocks_multi_get(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf, size_t n,
+							   const char *const *keys, const size_t *lens, rocksdb_pinnableslice_t **values, char **errors,
+							   bool sorted);
+
+/* The batch is then empty, and remains so; wc_health_write refuses it. */
+extern void wc_rocks_batch_put(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t key_len,
+							   const char *value, size_t value_len);
+extern void wc_rocks_batch_delete(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t len);
+
+/* *thrown: it was left in the middle, and RocksDB waits for its end with every write to
+ * come: there must be none. */
+extern char *wc_rocks_write(rocksdb_t *db, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch, bool *thrown);
+
 #ifdef __cplusplus
 }
 #endif

@@ -221,7 +221,7 @@ count_rows(Sampler *s, Leaf *leaf, const Source *source)
 	WcStatus	status = key_of_row(s, source, leaf->start, &s->key);
 
 	if (status == WC_OK)
-		rocksdb_iter_seek(source->it, (const char *) s->key.data, s->key.len);
+		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
 	for (int n = 0; status == WC_OK && n < PART_KEYS_MAX && rocksdb_iter_valid(source->it); n++)
 	{
 		WcSlice		next;
@@ -235,7 +235,7 @@ count_rows(Sampler *s, Leaf *leaf, const Source *source)
 			if (status == WC_OK && !copy_row(&row, next))
 				status = out_of_memory(s);
 		}
-		rocksdb_iter_next(source->it);
+		wc_rocks_iter_next(source->it);
 	}
 	if (status == WC_OK)
 		status = iterator_status(s, source);
@@ -398,17 +398,17 @@ find_neighbours(Sampler *s, WcSlice mid, WcBuf *before, WcBuf *behind)
 		status = key_of_row(s, source, mid, &s->key);
 		if (status != WC_OK)
 			break;
-		rocksdb_iter_seek(source->it, (const char *) s->key.data, s->key.len);
+		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
 		valid = rocksdb_iter_valid(source->it);
 		if (valid)
 		{
 			status = current_row(s, source, &row);
 			if (status == WC_OK && (!found_behind || wc_slice_cmp(row, wc_buf_slice(behind)) < 0))
 				found_behind = copy_row(behind, row);
-			rocksdb_iter_prev(source->it);
+			wc_rocks_iter_prev(source->it);
 		}
 		else if ((status = iterator_status(s, source)) == WC_OK)
-			rocksdb_iter_seek_to_last(source->it);
+			wc_rocks_iter_seek_to_last(source->it);
 		if (status == WC_OK && rocksdb_iter_valid(source->it))
 		{
 			status = current_row(s, source, &row);
@@ -487,13 +487,13 @@ seek_last(Sampler *s, const Source *source, WcSlice stop)
 	if (status != WC_OK)
 		return status;
 	if (s->key.len > 0)
-		rocksdb_iter_seek(source->it, (const char *) s->key.data, s->key.len);
+		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
 	if (s->key.len > 0 && rocksdb_iter_valid(source->it))
-		rocksdb_iter_prev(source->it);
+		wc_rocks_iter_prev(source->it);
 	else
 	{
 		status = iterator_status(s, source);
-		rocksdb_iter_seek_to_last(source->it);
+		wc_rocks_iter_seek_to_last(source->it);
 	}
 	if (status == WC_OK && !rocksdb_iter_valid(source->it))
 	{
@@ -519,7 +519,7 @@ find_ends(Sampler *s, const WcRange *range, WcBuf *first, WcBuf *last, bool *fou
 		status = key_of_row(s, source, range->start, &s->key);
 		if (status != WC_OK)
 			break;
-		rocksdb_iter_seek(source->it, s->key.len > 0 ? (const char *) s->key.data : "", s->key.len);
+		wc_rocks_iter_seek(source->it, s->key.len > 0 ? (const char *) s->key.data : "", s->key.len);
 		if (!rocksdb_iter_valid(source->it))
 		{
 			status = iterator_status(s, source);
@@ -551,7 +551,7 @@ open_source(Sampler *s, WcStore *store)
 	double		block = wc_store_attrs(store).blocksize;
 
 	source->store = store;
-	source->it = rocksdb_create_iterator_cf(db, s->options, store->cf);
+	source->it = wc_rocks_create_iterator(db, s->options, store->cf);
 	s->nsources++;
 	if (s->part_bytes < block)
 		s->part_bytes = block;

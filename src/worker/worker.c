@@ -311,7 +311,7 @@ take_sessions(void)
 static void
 serve(void)
 {
-	while (!ShutdownRequestPending)
+	while (!ShutdownRequestPending && !wc_engine_must_restart(engine))
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
@@ -382,6 +382,8 @@ wc_worker_main(Datum main_arg)
 
 	serve();
 
+	if (wc_engine_must_restart(engine))
+		ereport(LOG, (errmsg("widecol engine starts again, since nothing can be written before that")));
 	close_engine(run_task);
 
 	/* Not 0, which would mean: never start it again. */

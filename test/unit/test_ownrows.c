@@ -73,7 +73,7 @@ test_updates_between_commits(void **state)
 		kit_open(&kit);
 		kit_create(&kit, "t", *p, 1);
 		kit_commit(&kit);
-		assert_ok(&kit, wc_txn_create(kit.engine, KIT_DATABASE, 1 << 30, &other, &kit.err));
+		assert_ok(&kit, wc_txn_create(KIT_DATABASE, 1 << 30, &other, &kit.err));
 		mine = kit.txn;
 		for (int i = 0; i < UPDATES; i++)
 		{
@@ -212,7 +212,7 @@ compare(Shadow *s, uint32_t cid, bool reversed)
 	scan.versions = 3;
 	scan.reversed = reversed;
 	strcpy(seen, kit_scan_with(kit, &scan, &at));
-	assert_ok(kit, wc_txn_create(kit->engine, KIT_DATABASE, 1 << 30, &fresh, &kit->err));
+	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &fresh, &kit->err));
 	for (size_t i = 0; i < s->nops; i++)
 		assert_ok(kit, wc_txn_append(fresh, wc_buf_slice(&s->ops[i]), &kit->err));
 	at.txn = fresh;
@@ -246,7 +246,7 @@ random_sequence(uint8_t packing, bool dated)
 	kit_create(kit, "t", packing, 3);
 	kit_put(kit, "r", 1, "ab", KIT_LATEST, "stored");
 	kit_commit(kit);
-	assert_ok(kit, wc_txn_create(kit->engine, KIT_DATABASE, 1 << 30, &other, &kit->err));
+	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &other, &kit->err));
 	for (int i = 0; i < 300; i++)
 	{
 		uint32_t	what = below(20);
@@ -306,7 +306,7 @@ test_scans_at_once(void **state)
 	}
 	at = kit_point(&kit, true);
 	wc_scan_init(&scan, kit.table);
-	assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 	assert_int_equal(wc_scanner_next(scanner, &block, 1, 0, &kit.err), WC_OK);
 	assert_string_equal(kit_scan(&kit, true), "r{f:a=19 f:b=19}");
 	assert_string_equal(update(&kit, "r", "a", 20), "r{f:a=20 f:b=19}");
