@@ -25,6 +25,7 @@ typedef struct Site
 	WcApplier  *applier;
 	WcLockTable *locktable;
 	_Atomic uint64_t generation;
+	_Atomic uint64_t writes;
 	atomic_bool cancel;
 	WcDispatch	sessions[SESSIONS];
 	WcFrameReader requests[SESSIONS];
@@ -125,7 +126,7 @@ set_up(void **state)
 	site->getcache = kit_getcache(1 << 16, SESSIONS);
 	site->locktable = wc_locktable_create();
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
-	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->applier,
+	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes, &site->applier,
 										   &site->kit.err));
 	for (int i = 0; i < SESSIONS; i++)
 	{
