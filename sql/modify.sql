@@ -112,7 +112,7 @@ INSERT INTO m_gen (k, v) VALUES (1, 4) RETURNING *;
 UPDATE m_gen SET v = 5 RETURNING *;
 SELECT * FROM m_gen;
 
--- columns that only show something
+-- columns that show more of a cell than its value, and the whole key
 CREATE FOREIGN TABLE m_ts (
   k int OPTIONS (rowkey '1'),
   raw bytea OPTIONS (rowkey 'raw'),

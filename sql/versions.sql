@@ -94,13 +94,72 @@ SELECT x, x_all FROM vc WHERE k = 'e';
 SELECT widecol.alter_table('vc', '{"f": {"versions": 3}}');
 SELECT x, x_all FROM vc WHERE k = 'e';
 
--- these columns are for reading
-INSERT INTO vc (k, x_us) VALUES ('w', 1);
-INSERT INTO vc (k, x, x_at) VALUES ('w', 'x', now());
+-- written: the cell gets the timestamp, or the versions, that are given
+INSERT INTO vc (k, x, x_us) VALUES ('w', 'five', 5), ('w2', 'now', NULL);
+INSERT INTO vr (k, x, x_us) VALUES ('w', 'five', 5), ('w2', 'now', NULL);
+INSERT INTO vc (k, x_all, y) VALUES ('w3', ARRAY[(8, 'eight'), (6, 'six')]::widecol.version[], 'y');
+INSERT INTO vr (k, x_all, y) VALUES ('w3', ARRAY[(8, 'eight'), (6, 'six')]::widecol.version[], 'y');
+INSERT INTO vc (k, x, x_at, x_two, x_us) VALUES ('w4', 'b', '2026-01-02', '{"(1767312000000000,b)","(7,a)"}', 1767312000000000);
+INSERT INTO vr SELECT * FROM vc WHERE k = 'w4';
+SELECT k, x, CASE WHEN x_us < now_us THEN x_us END AS x_us, x_all, y FROM (SELECT *, 1767312000000001 AS now_us FROM vc) v WHERE k IN ('w', 'w3', 'w4');
+SELECT count(*) AS same FROM vc JOIN vr USING (k) WHERE k IN ('w', 'w3', 'w4') AND vc = vr;
+SELECT k, x_at > now() - interval '1 hour' AS now FROM vc WHERE k = 'w2';
+-- the row is what was given: newer versions are gone, and others where all are given
+INSERT INTO vc (k, x, x_us) VALUES ('w', 'four', 4);
+INSERT INTO vr (k, x, x_us) VALUES ('w', 'four', 4);
+INSERT INTO vc (k, x_all) VALUES ('w3', '{"(7,seven)"}');
+INSERT INTO vr (k, x_all) VALUES ('w3', '{"(7,seven)"}');
+SELECT k, x, x_us, x_all, y FROM vc WHERE k IN ('w', 'w3') ORDER BY k;
+SELECT k, x, x_us, x_all, y FROM vr WHERE k IN ('w', 'w3') ORDER BY k;
+-- a newer one on top; nothing
+INSERT INTO vc (k, x, x_us) VALUES ('w3', 'nine', 9);
 INSERT INTO vc (k, x_all) VALUES ('w', '{}');
-UPDATE vc SET x_us = 5 WHERE k = 'c';
-UPDATE vc SET x_all = NULL WHERE k = 'c';
-SELECT count(*) FROM vc WHERE k = 'w';
+SELECT k, x, x_us, x_all FROM vc WHERE k IN ('w', 'w3') ORDER BY k;
+-- UPDATE: what is not assigned says nothing
+UPDATE vc SET x_us = x_us + 1 WHERE k = 'w3';
+UPDATE vr SET x = 'ten', x_at = timestamptz '1970-01-01 00:00:00.00001+00' WHERE k = 'w3';
+SELECT 'vc' AS tab, x, x_us, x_all FROM vc WHERE k = 'w3' UNION ALL SELECT 'vr', x, x_us, x_all FROM vr WHERE k = 'w3';
+UPDATE vc SET x_all = x_all[2:], y = 'u' WHERE k = 'w3';
+UPDATE vr SET x_us = NULL WHERE k = 'w3';
+SELECT x, x_us, x_all, y FROM vc WHERE k = 'w3';
+SELECT x, x_us > 10 AS now, array_length(x_all, 1) AS n FROM vr WHERE k = 'w3';
+UPDATE vc SET x_all = NULL WHERE k = 'w3';
+UPDATE vr SET k = 'w5', x_us = 12 WHERE k = 'w3';
+SELECT k, x, x_us, y FROM vc WHERE k = 'w3' UNION ALL SELECT k, x, x_us, y FROM vr WHERE k = 'w5';
+UPDATE vr SET x_us = x_us, x_all = x_all, y = 'same' WHERE k = 'w5';
+SELECT k, x, x_us, x_all, y FROM vr WHERE k = 'w5';
+-- as in HBase, a timestamp that was deleted stays deleted
+UPDATE vc SET x_us = 5, x = 'five again' WHERE k = 'w2';
+INSERT INTO vc (k, x, x_us) VALUES ('w2', 'three', 3), ('w2', 'five hidden', 5);
+SELECT x, x_us FROM vc WHERE k = 'w2';
+-- on_duplicate 'error', a transaction's own row, COPY
+BEGIN;
+INSERT INTO vr (k, x, x_us) VALUES ('w6', 'seven', 7);
+INSERT INTO vr (k, x, x_us) VALUES ('w6', 'six', 6);
+COPY vr (k, x, x_us, x_all) FROM stdin;
+w7	a	3	{"(3,a)","(2,b)"}
+w8	c	4	\N
+\.
+SELECT k, x, x_us, x_all FROM vr WHERE k > 'w5' ORDER BY k;
+ALTER FOREIGN TABLE vr OPTIONS (ADD on_duplicate 'error');
+INSERT INTO vr (k, x, x_us) VALUES ('w6', 'five', 5);
+ROLLBACK;
+-- what cannot be
+INSERT INTO vc (k, x_us) VALUES ('v', 1);
+UPDATE vc SET x_us = 1 WHERE k = 'w3';
+INSERT INTO vc (k, x, x_us) VALUES ('v', 'x', -1);
+INSERT INTO vc (k, x, x_us) VALUES ('v', 'x', 9223372036854775807);
+INSERT INTO vc (k, x, x_at) VALUES ('v', 'x', '1969-12-31 23:59:59.999999+00');
+INSERT INTO vc (k, x, x_at) VALUES ('v', 'x', 'infinity');
+INSERT INTO vc (k, x, x_at, x_us) VALUES ('v', 'x', '2026-01-01', 1);
+INSERT INTO vc (k, x, x_all) VALUES ('v', 'x', '{"(1,y)"}');
+INSERT INTO vc (k, x_us, x_all) VALUES ('v', 2, '{"(1,y)"}');
+INSERT INTO vc (k, x_two, x_all) VALUES ('v', '{"(1,x)"}', '{"(1,y)"}');
+INSERT INTO vc (k, x_all) VALUES ('v', '{"(,y)"}');
+INSERT INTO vc (k, x_all) VALUES ('v', '{"(1,)"}');
+INSERT INTO vc (k, x_all) VALUES ('v', '{NULL}');
+INSERT INTO vc (k, x_all) VALUES ('v', '{"(-1,y)"}');
+SELECT count(*) FROM vc WHERE k = 'v';
 
 -- bad options
 CREATE FOREIGN TABLE bad (k text OPTIONS (rowkey '1') COLLATE "C", v widecol.version[] OPTIONS (versions '0')) SERVER widecol OPTIONS (table 'vc', family 'f');

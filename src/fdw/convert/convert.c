@@ -6,6 +6,9 @@
 #include "catalog/pg_type.h"
 #include "common/md5.h"
 #include "common/sha1.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -273,6 +276,54 @@ wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
 		wc_fixed_init(codec);
 	if (codec->spec.as_key)
 		shape_part(codec);
+}
+
+/* --- one codec for another ------------------------------------------------------- */
+
+/* What is made of the text form: `ordered` and `binary` of a text are its form, too. */
+static WcEncoding
+form_encoding(const WcCodecSpec *spec)
+{
+	return spec->encoding == WC_ENCODING_ORDERED || spec->encoding == WC_ENCODING_BINARY ?
+		WC_ENCODING_TEXT : spec->encoding;
+}
+
+bool
+wc_codec_verbatim(const WcCodec *codec)
+{
+	if (codec->spec.type == BYTEAOID)
+		return codec->spec.encoding == WC_ENCODING_ORDERED || codec->spec.encoding == WC_ENCODING_BINARY;
+	return wc_textual_is(codec->spec.type) && form_encoding(&codec->spec) == WC_ENCODING_TEXT;
+}
+
+/* Does PostgreSQL take a value of one type (and modifier) for one of the other as it is? */
+static bool
+coerces_as_is(const WcCodecSpec *old, const WcCodecSpec *new)
+{
+	Node	   *expr = (Node *) makeVar(1, 1, old->type, old->typmod, get_typcollation(old->type), 0);
+
+	expr = coerce_to_target_type(NULL, expr, old->type, new->type, new->typmod,
+								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+	if (expr != NULL)
+		expr = eval_const_expressions(NULL, expr);
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return expr != NULL && IsA(expr, Var);
+}
+
+bool
+wc_codec_same_bytes(const WcCodec *old, const WcCodec *new)
+{
+	const WcCodecSpec *o = &old->spec;
+	const WcCodecSpec *n = &new->spec;
+	bool		any_text = (n->type == TEXTOID || n->type == VARCHAROID) && n->typmod < 0;
+
+	if (wc_codec_verbatim(old) && wc_codec_verbatim(new) && (n->type == BYTEAOID || any_text))
+		return true;
+	if (is_form(o) || wc_encoding_is_hash(o->encoding))
+		return (is_form(n) || wc_encoding_is_hash(n->encoding)) && form_encoding(o) == form_encoding(n) &&
+			(any_text || coerces_as_is(o, n));
+	return o->type == n->type && o->encoding == n->encoding && coerces_as_is(o, n);
 }
 
 /* --- conditions ----------------------------------------------------------------- */

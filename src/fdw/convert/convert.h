@@ -118,6 +118,17 @@ struct WcCodec
 
 extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
 
+/* Is content a text's or a bytea's own bytes, nothing else? */
+extern bool wc_codec_verbatim(const WcCodec *codec);
+
+/*
+ * Do bytes that old has written mean the same to new?  Of two types only where both store
+ * bytes verbatim, or the same text form and the new one is any text, or PostgreSQL itself
+ * takes one's value for the other's; of one type, unless its modifier gets narrower.
+ * Bytes that are no text may be an error to new (22P03).  Shapes are not compared.
+ */
+extern bool wc_codec_same_bytes(const WcCodec *old, const WcCodec *new);
+
 /*
  * Appends value's content (keys) or bytes (values) to out.  Raises an error that
  * names the column when the value cannot be stored (infinity where there is

@@ -38,6 +38,7 @@
 #include "fdw/relation/ddl.h"
 #include "fdw/relation/guard.h"
 #include "fdw/relation/mapping.h"
+#include "fdw/relation/redefine.h"
 
 /* A statement under way: the relations it touched. */
 typedef struct WcDdlFrame
@@ -45,6 +46,8 @@ typedef struct WcDdlFrame
 	MemoryContext context;
 	List	   *relids;
 	List	   *before;			/* WcGuard *: what it may change, as that was */
+	List	   *definitions;	/* WcDefinition *, of those that it may redefine */
+	bool		drops;			/* it drops objects, and with CASCADE columns and constraints */
 	struct WcDdlFrame *outer;
 } WcDdlFrame;
 
@@ -221,10 +224,26 @@ hold_stored_table(const char *name)
 	return desc;
 }
 
+static const WcDefinition *
+definition_before(List *before, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, before)
+	{
+		const WcDefinition *definition = lfirst(lc);
+
+		if (definition->relid == relid)
+			return definition;
+	}
+	return NULL;
+}
+
 /* The foreign table is new, or has changed: is it right, may the user have it so,
- * and is there a stored table with its families?  before: NULL if that is not known. */
+ * and is there a stored table with its families?  before, definition: of the foreign
+ * table before the statement; NULL if that is not known. */
 static void
-settle(Oid relid, bool created, const WcGuard *before)
+settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *definition)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
@@ -237,8 +256,16 @@ settle(Oid relid, bool created, const WcGuard *before)
 
 	if (created)
 		warn_about_collations(wrel);
+	if (desc == NULL && definition != NULL && wc_redefine_moves(definition, wrel))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("stored table \"%s\" does not exist", wrel->table_name),
+				 errdetail("Foreign table \"%s\" cannot be changed to show it.", wrel->relname),
+				 errhint("widecol.create_table and CREATE FOREIGN TABLE make a stored table.")));
 	if (desc != NULL)
 		wc_guard_check(wrel, desc, created ? NULL : before);
+	if (desc != NULL && definition != NULL)
+		wc_redefine_check(definition, wrel, desc);
 	if (desc != NULL && !created && wrel->family_given && missing_families(desc, names) != NIL)
 		desc = add_families(wrel, names, specs);
 	else
@@ -283,7 +310,7 @@ is_verdict(int sqlstate)
  * table is used if it stays so.
  */
 static void
-settle_if_possible(Oid relid, bool created, const WcGuard *before)
+settle_if_possible(Oid relid, bool created, const WcGuard *before, const WcDefinition *definition)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -292,7 +319,7 @@ settle_if_possible(Oid relid, bool created, const WcGuard *before)
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		settle(relid, created, before);
+		settle(relid, created, before, definition);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -543,6 +570,13 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 	/* a change of table options is reported under the catalog that holds them */
 	if (class_id == ForeignTableRelationId && access == OAT_POST_ALTER && current_frame)
 		note_relation(object_id);
+	if (access == OAT_DROP && current_frame && current_frame->drops)
+	{
+		MemoryContext old = MemoryContextSwitchTo(current_frame->context);
+
+		current_frame->before = wc_redefine_note_drop(current_frame->before, class_id, object_id, sub_id);
+		MemoryContextSwitchTo(old);
+	}
 	if (class_id != RelationRelationId)
 		return;
 
@@ -554,16 +588,20 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 			wc_foreign_is_widecol(object_id))
 			tell_what_stays(object_id);
 	}
-	else if (current_frame &&
+	else if (current_frame && !current_frame->drops &&
 			 (access == OAT_POST_CREATE || access == OAT_POST_ALTER || access == OAT_DROP))
 		note_relation(object_id);
 }
 
 static void
-settle_all(List *relids, bool created, List *before)
+settle_all(const WcDdlFrame *frame, bool created)
 {
+	List	   *relids = list_concat_unique_oid(list_copy(frame->relids), wc_guard_watched(frame->before));
 	ListCell   *lc;
 
+	/* new constraints and bounds are not reported as changes of the table */
+	foreach(lc, frame->definitions)
+		relids = list_append_unique_oid(relids, ((WcDefinition *) lfirst(lc))->relid);
 	if (relids == NIL)
 		return;
 	CommandCounterIncrement();
@@ -572,7 +610,8 @@ settle_all(List *relids, bool created, List *before)
 		Oid			relid = lfirst_oid(lc);
 
 		if (wc_foreign_is_widecol(relid))
-			(check_function_bodies ? settle : settle_if_possible) (relid, created, wc_guard_find(before, relid));
+			(check_function_bodies ? settle : settle_if_possible) (relid, created, wc_guard_find(frame->before, relid),
+																   definition_before(frame->definitions, relid));
 	}
 }
 
@@ -625,7 +664,8 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	}
 	if (IsA(stmt, TruncateStmt) && !IsBinaryUpgrade)
 		wc_guard_truncate((TruncateStmt *) stmt);
-	if (IsBinaryUpgrade || !(created || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
+	frame.drops = IsA(stmt, DropStmt) || IsA(stmt, DropOwnedStmt);
+	if (IsBinaryUpgrade || !(created || frame.drops || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
 	{
 		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 		return;
@@ -639,6 +679,8 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	}
 	else if (IsA(stmt, AlterTableStmt) && !nested)
 		frame.before = wc_guard_before_alter((AlterTableStmt *) stmt);
+	if (IsA(stmt, AlterTableStmt) && check_function_bodies && !nested)
+		frame.definitions = wc_redefine_note((AlterTableStmt *) stmt);
 	current_frame = &frame;
 	PG_TRY();
 	{
@@ -662,7 +704,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			note_relation(lfirst_oid(lc));
 		return;
 	}
-	settle_all(list_concat_unique_oid(frame.relids, wc_guard_watched(frame.before)), created, frame.before);
+	settle_all(&frame, created);
 }
 
 void

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/rowread.h"
+#include "fdw/write/versionwrite.h"
 
 typedef struct MovedKey
 {
@@ -66,7 +67,10 @@ static bool
 is_rewritten(const WcModify *m, const WcCell *cell, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
+	const WcPlace *place = wc_versionwrite_place(m, cell->family, cell->qualifier);
 
+	if (place && wc_versionwrite_changes(m, place, old, new))
+		return true;
 	for (int i = 0; i < m->nputs; i++)
 		if (m->puts[i].family == cell->family && wc_slice_eq(m->puts[i].qualifier, cell->qualifier))
 			return wrel->columns[m->puts[i].index].role == WC_ROLE_KEY ||
@@ -121,11 +125,16 @@ put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		const WcPutColumn *put = &m->puts[i];
 		bool		original = m->wrel->columns[put->index].role == WC_ROLE_KEY;
 
+		if (put->versioned && wc_versionwrite_changes(m, wc_versionwrite_place(m, put->family, put->qualifier), old, new))
+			continue;
 		if (new->tts_isnull[put->index] || !(original || wc_modify_changes(m, put->index, old, new)))
 			continue;
 		wc_rowwrite_put(&m->write, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
 		any = true;
 	}
+	for (int i = 0; i < m->nplaces; i++)
+		if (wc_versionwrite_changes(m, &m->places[i], old, new))
+			any |= wc_versionwrite_update(m, &m->places[i], old, new);
 	for (int i = 0; i < m->nmaps; i++)
 	{
 		int			index = m->maps[i].column->attnum - 1;

@@ -29,7 +29,19 @@ typedef struct WcPutColumn
 	WcSlice		qualifier;
 	WcCodec    *codec;
 	bool		in_map;			/* inside of what a map column clears */
+	bool		versioned;		/* other columns show its timestamp or versions: see WcPlace */
 } WcPutColumn;
+
+/* A cell of which TIMESTAMP or VERSIONS columns show more than its newest value. */
+typedef struct WcPlace
+{
+	uint32		family;
+	WcSlice		qualifier;
+	const WcPutColumn *put;		/* the column of its value; NULL: none */
+	List	   *timestamps;		/* indexes in wrel->columns */
+	List	   *versions;		/* likewise */
+	bool		in_map;			/* as in WcPutColumn */
+} WcPlace;
 
 struct movedkeys_hash;
 struct WcDirect;
@@ -55,6 +67,8 @@ typedef struct WcModify
 	WcPutColumn *puts;
 	int			nshown;			/* cells that are shown only, by TIMESTAMP and VERSIONS columns */
 	WcPutColumn *shown;			/* without codec */
+	int			nplaces;
+	WcPlace    *places;
 	int			nmaps;
 	WcMapWriter *maps;
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
@@ -126,6 +140,7 @@ extern void wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull);
 extern void wc_rowmodify_lock_new(WcModify *m);
 extern void wc_rowmodify_put_marker(WcModify *m);
+extern bool wc_rowmodify_in_map(const WcModify *m, uint32 family, WcSlice qualifier);
 extern void wc_rowmodify_send(WcModify *m);
 
 /* cellmodify.c */

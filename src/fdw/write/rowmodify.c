@@ -14,6 +14,7 @@
 
 #include "fdw/write/modify.h"
 #include "fdw/write/rowread.h"
+#include "fdw/write/versionwrite.h"
 
 /* --- set-up -----------------------------------------------------------------*/
 
@@ -28,15 +29,15 @@ compare_places(const void *a, const void *b)
 	return wc_slice_cmp(x->qualifier, y->qualifier);
 }
 
-static bool
-inside_a_map(const WcModify *m, const WcRelColumn *col)
+bool
+wc_rowmodify_in_map(const WcModify *m, uint32 family, WcSlice qualifier)
 {
 	for (int i = 0; i < m->nmaps; i++)
 	{
 		const WcRelColumn *map = m->maps[i].column;
 
 		/* a map of the whole family has the empty prefix */
-		if (map->family == col->family && wc_slice_starts_with(col->qualifier, map->qualifier))
+		if (map->family == family && wc_slice_starts_with(qualifier, map->qualifier))
 			return true;
 	}
 	return false;
@@ -51,7 +52,7 @@ add_place(const WcModify *m, WcPutColumn *places, int *n, WcRelColumn *col, int 
 	place->family = col->family;
 	place->qualifier = col->qualifier;
 	place->codec = codec;
-	place->in_map = inside_a_map(m, col);
+	place->in_map = wc_rowmodify_in_map(m, col->family, col->qualifier);
 }
 
 static bool
@@ -98,6 +99,7 @@ wc_rowmodify_init(WcModify *m)
 			add_place(m, m->shown, &m->nshown, col, i, NULL);
 	}
 	qsort(m->puts, m->nputs, sizeof(WcPutColumn), compare_places);
+	wc_versionwrite_init(m);
 }
 
 /* --- looking before writing -------------------------------------------------*/
@@ -277,11 +279,7 @@ read_only(const WcModify *m, const WcRelColumn *col)
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
 			 errmsg("column \"%s\" of foreign table \"%s\" cannot be written", NameStr(col->name), m->wrel->relname),
-			 col->role == WC_ROLE_RAW_KEY ?
-			 errdetail("It shows the row key that the other key columns make.") :
-			 col->role == WC_ROLE_TIMESTAMP ?
-			 errdetail("It shows the timestamp of a cell.") :
-			 errdetail("It shows the versions of a cell.")));
+			 errdetail("It shows the row key that the other key columns make.")));
 }
 
 /* The raw key beside parts may be given, but must say the same. */
@@ -296,8 +294,7 @@ raw_key_agrees(const WcModify *m, Datum value, const WcBuf *key)
 static bool
 shows_only(const WcRelation *wrel, const WcRelColumn *col)
 {
-	return col->role == WC_ROLE_TIMESTAMP || col->role == WC_ROLE_VERSIONS ||
-		(col->role == WC_ROLE_RAW_KEY && wrel->nkeys > 0);
+	return col->role == WC_ROLE_RAW_KEY && wrel->nkeys > 0;
 }
 
 static void
@@ -311,7 +308,7 @@ check_insert(const WcModify *m, TupleTableSlot *slot)
 
 		if (slot->tts_isnull[i] || !shows_only(wrel, col))
 			continue;
-		if (col->role != WC_ROLE_RAW_KEY || !raw_key_agrees(m, slot->tts_values[i], &m->write.key))
+		if (!raw_key_agrees(m, slot->tts_values[i], &m->write.key))
 			read_only(m, col);
 	}
 }
@@ -339,6 +336,8 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	{
 		const WcPutColumn *put = &m->puts[i];
 
+		if (put->versioned)
+			continue;
 		if (!isnull[put->index])
 		{
 			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, values[put->index]);
@@ -347,9 +346,8 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 		else if (!put->in_map)
 			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
 	}
-	for (int i = 0; i < m->nshown; i++)
-		if (!m->shown[i].in_map)
-			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->shown[i].family, m->shown[i].qualifier);
+	for (int i = 0; i < m->nplaces; i++)
+		any |= wc_versionwrite_insert(m, &m->places[i], values, isnull);
 	return any;
 }
 
@@ -413,7 +411,7 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	{
 		const WcPutColumn *put = &m->puts[i];
 
-		if (m->wrel->columns[put->index].role == WC_ROLE_KEY ||
+		if (put->versioned || m->wrel->columns[put->index].role == WC_ROLE_KEY ||
 			!wc_modify_changes(m, put->index, old, new))
 			continue;
 		if (new->tts_isnull[put->index])
@@ -424,6 +422,9 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	for (int i = 0; i < m->nmaps; i++)
 		if (wc_modify_changes(m, m->maps[i].column->attnum - 1, old, new))
 			update_map(m, &m->maps[i], old, new);
+	for (int i = 0; i < m->nplaces; i++)
+		if (wc_versionwrite_changes(m, &m->places[i], old, new))
+			(void) wc_versionwrite_update(m, &m->places[i], old, new);
 
 	if (w->nitems == 0)
 		return;

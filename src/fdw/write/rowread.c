@@ -143,3 +143,40 @@ wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice quali
 	wc_client_scan_close(client_scan);
 	return ttl_us;
 }
+
+int64 *
+wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int *nversions)
+{
+	WcColumn	column = {.family = family,.kind = WC_COLUMN_EXACT,.qualifier = qualifier};
+	int			capacity = 8;
+	int64	   *versions = palloc(sizeof(int64) * capacity);
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcRange		range;
+	WcSlice		found;
+	WcCell		cell;
+	uint32		colno;
+
+	point_scan(&scan, &range, wrel, row);
+	scan.ncolumns = 1;
+	scan.columns = &column;
+	scan.want_ts = true;
+	scan.key_only = true;
+	scan.versions = WC_VERSIONS_MAX;
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
+	*nversions = 0;
+	while (wc_client_next_row(client_scan, &found))
+	{
+		while (wc_client_next_cell(client_scan, &cell, &colno))
+		{
+			if (*nversions == capacity)
+			{
+				capacity *= 2;
+				versions = repalloc_huge(versions, sizeof(int64) * capacity);
+			}
+			versions[(*nversions)++] = cell.ts;
+		}
+	}
+	wc_client_scan_close(client_scan);
+	return versions;
+}

@@ -26,4 +26,8 @@ extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcCol
 extern int64 wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
 							WcClientSnapshot *snapshot, CommandId cid);
 
+/* The timestamps of a column's visible versions as of now, own writes included; newest first. */
+extern int64 *wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier,
+								  int *nversions);
+
 #endif

@@ -79,6 +79,12 @@ wc_rowwrite_put(WcRowWrite *w, uint32 family, WcSlice qualifier, WcCodec *codec,
 }
 
 void
+wc_rowwrite_set_ts(WcRowWrite *w, int64 ts)
+{
+	w->items[w->nitems - 1].ts = ts;
+}
+
+void
 wc_rowwrite_put_cell(WcRowWrite *w, uint32 family, WcSlice qualifier, int64 ts, int64 ttl_us, WcSlice value)
 {
 	WcRowItem  *item = new_item(w, WC_ITEM_PUT, family, qualifier);

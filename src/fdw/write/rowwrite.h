@@ -44,6 +44,9 @@ extern void wc_rowwrite_start(WcRowWrite *w);
 /* Qualifiers are not copied: they have to stay until wc_rowwrite_send. */
 extern void wc_rowwrite_put(WcRowWrite *w, uint32 family, WcSlice qualifier, WcCodec *codec, Datum value);
 extern void wc_rowwrite_put_bytes(WcRowWrite *w, uint32 family, WcSlice qualifier, WcSlice value);
+
+/* Gives the last put a timestamp of its own; WC_TS_LATEST: the commit's. */
+extern void wc_rowwrite_set_ts(WcRowWrite *w, int64 ts);
 extern void wc_rowwrite_put_cell(WcRowWrite *w, uint32 family, WcSlice qualifier, int64 ts, int64 ttl_us,
 								 WcSlice value);
 
