@@ -7,6 +7,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -365,4 +366,180 @@ wc_families_parse_text(const char *json, bool drop_allowed)
 	Datum		jsonb = DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
 
 	return wc_families_parse(DatumGetJsonbP(jsonb), drop_allowed);
+}
+
+/* --- writing ------------------------------------------------------------------ */
+
+/* "ttl": 90.5, in seconds */
+static void
+append_ttl(StringInfo out, int64 ttl_us)
+{
+	if (ttl_us == 0)
+		appendStringInfoString(out, "\"forever\"");
+	else if (ttl_us % USECS_PER_SEC == 0)
+		appendStringInfo(out, INT64_FORMAT, ttl_us / USECS_PER_SEC);
+	else
+		appendStringInfo(out, INT64_FORMAT ".%06d", ttl_us / USECS_PER_SEC, (int) (ttl_us % USECS_PER_SEC));
+}
+
+static void
+append_attribute(StringInfo out, WcAttribute attr, const WcFamilyAttrs *a)
+{
+	appendStringInfo(out, "\"%s\": ", attribute_names[attr]);
+	switch (attr)
+	{
+		case WC_ATTR_VERSIONS:
+			appendStringInfo(out, "%u", a->versions);
+			break;
+		case WC_ATTR_MIN_VERSIONS:
+			appendStringInfo(out, "%u", a->min_versions);
+			break;
+		case WC_ATTR_TTL:
+			append_ttl(out, a->ttl_us);
+			break;
+		case WC_ATTR_KEEP_DELETED_CELLS:
+			appendStringInfo(out, "\"%s\"", wc_keep_deleted_name(a->keep_deleted));
+			break;
+		case WC_ATTR_BLOOMFILTER:
+			appendStringInfo(out, "\"%s\"", wc_bloomfilter_name(a->bloomfilter));
+			break;
+		case WC_ATTR_COMPRESSION:
+			appendStringInfo(out, "\"%s\"", wc_compression_name(a->compression));
+			break;
+		case WC_ATTR_BLOCKSIZE:
+			appendStringInfo(out, "%u", a->blocksize);
+			break;
+		case WC_ATTR_BLOCKCACHE:
+			appendStringInfoString(out, a->blockcache ? "true" : "false");
+			break;
+		case WC_ATTR_IN_MEMORY:
+			appendStringInfoString(out, a->in_memory ? "true" : "false");
+			break;
+		case WC_ATTR_PACKING:
+			appendStringInfo(out, "\"%s\"", wc_packing_name(a->packing));
+			break;
+		case WC_ATTR_COUNT:
+			pg_unreachable();
+	}
+}
+
+/* The attributes in which a and b differ, a bit each. */
+static uint32
+differences(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
+{
+	uint32		found = 0;
+
+#define DIFFER(attr, member) found |= a->member != b->member ? 1u << (attr) : 0
+	DIFFER(WC_ATTR_VERSIONS, versions);
+	DIFFER(WC_ATTR_MIN_VERSIONS, min_versions);
+	DIFFER(WC_ATTR_TTL, ttl_us);
+	DIFFER(WC_ATTR_KEEP_DELETED_CELLS, keep_deleted);
+	DIFFER(WC_ATTR_BLOOMFILTER, bloomfilter);
+	DIFFER(WC_ATTR_COMPRESSION, compression);
+	DIFFER(WC_ATTR_BLOCKSIZE, blocksize);
+	DIFFER(WC_ATTR_BLOCKCACHE, blockcache);
+	DIFFER(WC_ATTR_IN_MEMORY, in_memory);
+	DIFFER(WC_ATTR_PACKING, packing);
+#undef DIFFER
+	return found;
+}
+
+bool
+wc_family_is_plain(const WcFamilyDesc *family)
+{
+	return (differences(&family->attrs, &wc_family_attrs_default) & ~(1u << WC_ATTR_PACKING)) == 0;
+}
+
+/* "family": {the attributes whose bits are set} */
+static void
+append_family(StringInfo out, const WcFamilyDesc *family, uint32 attributes)
+{
+	bool		first = true;
+
+	appendStringInfoString(out, out->len > 1 ? ", " : "");
+	escape_json(out, pg_any_to_server(pnstrdup((const char *) family->name.data, family->name.len),
+									  (int) family->name.len, PG_UTF8));
+	appendStringInfoString(out, ": {");
+	for (int attr = 0; attr < WC_ATTR_COUNT; attr++)
+	{
+		if ((attributes & (1u << attr)) == 0)
+			continue;
+		appendStringInfoString(out, first ? "" : ", ");
+		append_attribute(out, (WcAttribute) attr, &family->attrs);
+		first = false;
+	}
+	appendStringInfoChar(out, '}');
+}
+
+char *
+wc_families_text(const WcTableDesc *desc)
+{
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfoChar(&out, '{');
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+		append_family(&out, &desc->families[i], (1u << WC_ATTR_COUNT) - 1);
+	appendStringInfoChar(&out, '}');
+	return out.data;
+}
+
+static const WcFamilySpec *
+find_spec(List *specs, WcSlice name)
+{
+	ListCell   *lc;
+
+	foreach(lc, specs)
+		if (wc_slice_eq(wc_slice_cstr(((WcFamilySpec *) lfirst(lc))->name), name))
+			return lfirst(lc);
+	return NULL;
+}
+
+/* Does the option, with the columns, make the family as it is? */
+static bool
+says_the_truth(const WcFamilyDesc *family, const WcFamilyTold *told, const WcFamilySpec *spec)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+
+	if (!told->maps)
+		return true;
+	if (spec == NULL && !told->named)
+		return false;
+	if (spec != NULL)
+		wc_family_spec_apply(spec, &attrs);
+	if (attrs.packing == WC_PACKING_AUTO)
+		attrs.packing = told->packing != WC_PACKING_AUTO ? told->packing : family->attrs.packing;
+	return differences(&attrs, &family->attrs) == 0;
+}
+
+char *
+wc_families_tell(const char *json, const WcTableDesc *desc, const WcFamilyTold *told)
+{
+	List	   *specs = json ? wc_families_parse_text(json, false) : NIL;
+	bool		good = true;
+	StringInfoData out;
+	ListCell   *lc;
+
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+		good = good && says_the_truth(&desc->families[i], &told[i], find_spec(specs, desc->families[i].name));
+	foreach(lc, specs)
+		good = good && wc_table_desc_family(desc, wc_slice_cstr(((WcFamilySpec *) lfirst(lc))->name)) != NULL;
+	if (good)
+		return NULL;
+
+	initStringInfo(&out);
+	appendStringInfoChar(&out, '{');
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		const WcFamilyDesc *family = &desc->families[i];
+		uint32		attributes = differences(&family->attrs, &wc_family_attrs_default);
+
+		if (!told[i].maps && find_spec(specs, family->name) == NULL)
+			continue;
+		if (told[i].packing == family->attrs.packing)
+			attributes &= ~(1u << WC_ATTR_PACKING);
+		append_family(&out, family, attributes);
+	}
+	appendStringInfoChar(&out, '}');
+	return out.data;
 }

@@ -37,6 +37,27 @@ extern List *wc_families_parse_text(const char *json, bool drop_allowed);
 /* Lays what a spec names over attrs. */
 extern void wc_family_spec_apply(const WcFamilySpec *spec, WcFamilyAttrs *attrs);
 
+/* All families of a stored table with all their attributes, as JSON. */
+extern char *wc_families_text(const WcTableDesc *desc);
+
+/* Has it the default attributes, its packing aside? */
+extern bool wc_family_is_plain(const WcFamilyDesc *family);
+
+/* What a foreign table says about one family of its stored table. */
+typedef struct WcFamilyTold
+{
+	bool		maps;			/* the foreign table shows the family, so its option has to tell the attributes */
+	bool		named;			/* its columns would make the family, with default attributes ... */
+	uint8		packing;		/* ... and this packing; WC_PACKING_AUTO: not known */
+} WcFamilyTold;
+
+/*
+ * The option `families` of a foreign table, so that it makes the families that it maps
+ * as they are in desc; json: as it is now, or NULL.  told has a member for each family of desc.
+ * NULL: json does so already.  Families that the stored table does not have are left out.
+ */
+extern char *wc_families_tell(const char *json, const WcTableDesc *desc, const WcFamilyTold *told);
+
 /* The names of the enumerations' values, e.g. for describe(). */
 extern const char *wc_keep_deleted_name(uint8 keep_deleted);
 extern const char *wc_bloomfilter_name(uint8 bloomfilter);

@@ -8,6 +8,9 @@
 #include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
@@ -15,12 +18,16 @@
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "client/client.h"
 #include "client/foreign.h"
 
 /* What is not locked may be gone at each look: then it is none of ours. */
@@ -51,6 +58,16 @@ look_up(Oid relid, Oid *serverid, List **options)
 	return true;
 }
 
+static char *option_of(List *options, const char *name);
+
+static bool
+is_dump(List *options)
+{
+	char	   *layout = option_of(options, "layout");
+
+	return layout != NULL && strcmp(layout, "dump") == 0;
+}
+
 bool
 wc_foreign_is_widecol(Oid relid)
 {
@@ -58,7 +75,15 @@ wc_foreign_is_widecol(Oid relid)
 	List	   *options;
 
 	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && look_up(relid, &serverid, &options) &&
-		server_is_widecol(serverid);
+		server_is_widecol(serverid) && !is_dump(options);
+}
+
+bool
+wc_foreign_is_dump(Oid relid)
+{
+	/* the extension's schema; asked for each foreign table that is planned */
+	return get_rel_namespace(relid) == get_namespace_oid("widecol", true) &&
+		get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && is_dump(GetForeignTable(relid)->options);
 }
 
 /* NULL: it is not among them. */
@@ -85,7 +110,7 @@ table_name_of(Oid relid)
 	List	   *options;
 	char	   *name;
 
-	if (!look_up(relid, &serverid, &options) || !server_is_widecol(serverid))
+	if (!look_up(relid, &serverid, &options) || !server_is_widecol(serverid) || is_dump(options))
 		return NULL;
 	name = option_of(options, "table");
 	return name != NULL ? name : get_rel_name(relid);
@@ -266,4 +291,77 @@ wc_foreign_uses_family(Oid relid, const char *family)
 	}
 	table_close(rel, NoLock);
 	return uses;
+}
+
+bool
+wc_foreign_restoring(void)
+{
+	return !check_function_bodies && namespace_search_path != NULL && namespace_search_path[0] == '\0';
+}
+
+/* --- what options tell --------------------------------------------------------- */
+
+/* Writes the catalog and not ALTER FOREIGN TABLE: the foreign table may be another's. */
+static void
+set_families(Oid relid, const char *old, char *families)
+{
+	Relation	catalog;
+	HeapTuple	tuple;
+	Datum		values[Natts_pg_foreign_table] = {0};
+	bool		nulls[Natts_pg_foreign_table] = {false};
+	bool		replace[Natts_pg_foreign_table] = {false};
+	DefElem    *def = makeDefElemExtended(NULL, pstrdup("families"), (Node *) makeString(families),
+										  old ? DEFELEM_SET : DEFELEM_ADD, -1);
+	Datum		options;
+	bool		isnull;
+
+	LockRelationOid(relid, ShareUpdateExclusiveLock);
+	catalog = table_open(ForeignTableRelationId, RowExclusiveLock);
+	tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for foreign table %u", relid);
+	options = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &isnull);
+	values[Anum_pg_foreign_table_ftoptions - 1] =
+		transformGenericOptions(ForeignTableRelationId, isnull ? PointerGetDatum(NULL) : options, list_make1(def),
+								InvalidOid);
+	replace[Anum_pg_foreign_table_ftoptions - 1] = true;
+	tuple = heap_modify_tuple(tuple, RelationGetDescr(catalog), values, nulls, replace);
+	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	table_close(catalog, RowExclusiveLock);
+	CacheInvalidateRelcacheByRelid(relid);
+	CommandCounterIncrement();
+}
+
+void
+wc_foreign_tell_families(Oid relid, const WcTableDesc *desc, const WcFamilyTold *told)
+{
+	char	   *old = option_of(GetForeignTable(relid)->options, "families");
+	char	   *families = wc_families_tell(old, desc, told);
+
+	if (families != NULL)
+		set_families(relid, old, families);
+}
+
+void
+wc_foreign_tell_all(const WcTableDesc *desc)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_foreign_tables_of(wc_client_table_fullname(desc)))
+	{
+		Oid			relid = lfirst_oid(lc);
+		WcFamilyTold *told = palloc0(sizeof(WcFamilyTold) * (desc->nfamilies + 1));
+		bool		any = false;
+
+		for (uint32 i = 0; i < desc->nfamilies; i++)
+		{
+			told[i].maps = told[i].named = wc_foreign_uses_family(relid, pnstrdup((const char *) desc->families[i].name.data,
+																				  desc->families[i].name.len));
+			any |= told[i].maps;
+		}
+		/* layout cell, and key columns alone, show all families */
+		for (uint32 i = 0; i < desc->nfamilies && !any; i++)
+			told[i].maps = true;
+		wc_foreign_tell_families(relid, desc, told);
+	}
 }

@@ -8,12 +8,17 @@
 
 #include "nodes/pg_list.h"
 
+#include "client/families.h"
+
 /* The family of columns that name none, when the foreign table does not either. */
 #define WC_FAMILY_DEFAULT "cf"
 
-/* Is it a foreign table whose server belongs to the wrapper "widecol"? False for
- * anything else, also for an oid that is no relation. */
+/* Is it a foreign table that maps a stored table, on a server that belongs to the wrapper
+ * "widecol"? False for anything else, also for an oid that is no relation. */
 extern bool wc_foreign_is_widecol(Oid relid);
+
+/* Is it widecol.dump, the extension's foreign table of what no foreign table shows? */
+extern bool wc_foreign_is_dump(Oid relid);
 
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
  * Raises 42809 when it is not a widecol foreign table. */
@@ -48,6 +53,22 @@ extern bool wc_foreign_shows_cells(Oid relid);
 
 /* "schema"."name", quoted where it must be, for messages; palloc'd. */
 extern char *wc_foreign_qualified_name(Oid relid);
+
+/*
+ * The foreign table's option `families` tells the attributes of the families it maps: sets it
+ * where it does not (see wc_families_tell), so that its definition alone makes them so again.
+ * told has a member for each family of desc.  Whoever may change the stored table may do so.
+ */
+extern void wc_foreign_tell_families(Oid relid, const WcTableDesc *desc, const WcFamilyTold *told);
+
+/* The same for all foreign tables that map the stored table. */
+extern void wc_foreign_tell_all(const WcTableDesc *desc);
+
+/*
+ * Is this session restoring a dump?  The scripts of pg_dump and pg_restore turn check_function_bodies
+ * off and empty the search_path, which nothing else does together.
+ */
+extern bool wc_foreign_restoring(void);
 
 /* Does a column of this foreign table live in the family (UTF-8)?  False: also when it is
  * gone; else it stays locked. */

@@ -249,6 +249,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 	desc->families = families;
 	desc->nfamilies = n;
 	wc_client_alter_table(desc);
+	wc_foreign_tell_all(desc);
 	PG_RETURN_VOID();
 }
 

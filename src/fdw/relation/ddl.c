@@ -25,7 +25,6 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_locale.h"
@@ -184,6 +183,157 @@ add_families(const WcRelation *wrel, List *names, List *specs)
 	return wc_client_table(wrel->table_name, false);
 }
 
+/* --- restores ------------------------------------------------------------------
+ *
+ * A dump makes a foreign table without its columns' options and gives it these one by one.  So the stored table is first made from a
+ * definition that is not whole, and made again while it is empty.
+ */
+static bool
+is_empty(const WcTableDesc *desc)
+{
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcSlice		row;
+	bool		empty;
+
+	wc_scan_init(&scan, desc->id);
+	scan.raw = true;
+	scan.key_only = true;
+	scan.row_limit = 1;
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
+									  CurrentMemoryContext);
+	empty = !wc_client_next_row(client_scan, &row);
+	wc_client_scan_close(client_scan);
+	return empty;
+}
+
+static void
+require_namespace(const WcRelation *wrel)
+{
+	const char *colon = strchr(wrel->table_name, ':');
+	char	   *name;
+	ListCell   *lc;
+
+	if (colon == NULL)
+		return;
+	name = pnstrdup(wrel->table_name, colon - wrel->table_name);
+	foreach(lc, wc_client_list_namespaces())
+		if (strcmp(lfirst(lc), name) == 0)
+			return;
+	wc_client_create_namespace(name);
+}
+
+/* Does a foreign table name the family, by a column or an option? */
+static bool
+somebody_names(const WcRelation *wrel, const char *family)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_foreign_tables_of(wrel->table_name))
+	{
+		WcTableOptions options;
+		ListCell   *ls;
+
+		if (wc_foreign_uses_family(lfirst_oid(lc), family))
+			return true;
+		wc_options_parse_table(GetForeignTable(lfirst_oid(lc))->options, &options);
+		if (options.family && strcmp(options.family, family) == 0)
+			return true;
+		if (options.families == NULL && options.layout == WC_LAYOUT_CELL)
+			return true;
+		foreach(ls, options.families ? wc_families_parse_text(options.families, false) : NIL)
+			if (strcmp(((WcFamilySpec *) lfirst(ls))->name, family) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Was the family made for columns that had not been told theirs yet? */
+static bool
+is_left_over(const WcRelation *wrel, const WcFamilyDesc *family)
+{
+	return wc_slice_eq(family->name, wc_slice_cstr(WC_FAMILY_DEFAULT)) && wc_family_is_plain(family) &&
+		!somebody_names(wrel, WC_FAMILY_DEFAULT);
+}
+
+/* The stored table gets the families of the definition as it is by now. */
+static WcTableDesc *
+fit_stored_table(const WcRelation *wrel, List *names, List *specs)
+{
+	WcTableDesc *old;
+	WcTableDesc *desc = palloc(sizeof(WcTableDesc));
+	bool		changed = false;
+	bool		empty;
+	List	   *missing;
+	ListCell   *lc;
+
+	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
+	old = wc_client_table(wrel->table_name, false);
+	empty = is_empty(old);
+	foreach(lc, specs)
+		if (!list_has(names, ((WcFamilySpec *) lfirst(lc))->name))
+			names = lappend(names, ((WcFamilySpec *) lfirst(lc))->name);
+	missing = missing_families(old, names);
+
+	*desc = *old;
+	desc->nfamilies = 0;
+	desc->families = palloc0(sizeof(WcFamilyDesc) * (old->nfamilies + list_length(names)));
+	for (uint32 i = 0; i < old->nfamilies; i++)
+	{
+		const WcFamilyDesc *family = &old->families[i];
+		WcFamilyDesc *new = &desc->families[desc->nfamilies];
+		char	   *name = pnstrdup((const char *) family->name.data, family->name.len);
+
+		*new = *family;
+		if (empty && list_has(names, name))
+		{
+			set_family(new, wrel, name, specs);
+			if (new->attrs.packing == family->attrs.packing)
+				*new = *family;
+			else
+				changed = true;
+		}
+		else if (empty && old->nfamilies - i + desc->nfamilies + list_length(missing) > 1 && is_left_over(wrel, family))
+		{
+			changed = true;
+			continue;
+		}
+		desc->nfamilies++;
+	}
+	foreach(lc, missing)
+	{
+		set_family(&desc->families[desc->nfamilies++], wrel, lfirst(lc), specs);
+		changed = true;
+	}
+	if (!changed)
+		return old;
+	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_client_alter_table(desc);
+	return wc_client_table(wrel->table_name, false);
+}
+
+/* --- options ---------------------------------------------------------------------- */
+
+/* The option `families` makes the families as they are, should the foreign table be made
+ * somewhere else. */
+static void
+tell_families(const WcRelation *wrel, const WcTableDesc *desc, List *names, List *specs)
+{
+	WcFamilyTold *told = palloc0(sizeof(WcFamilyTold) * (desc->nfamilies + 1));
+
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		const WcFamilyDesc *family = &desc->families[i];
+		char	   *name = pnstrdup((const char *) family->name.data, family->name.len);
+
+		for (int f = 0; f < wrel->nfamilies; f++)
+			told[i].maps |= wrel->families[f] == family->id;
+		told[i].named = list_has(names, name) && (wrel->family_given || specs == NIL);
+		told[i].packing = choose_packing(wrel, wc_text_from_utf8(family->name), &family->attrs);
+	}
+	wc_foreign_tell_families(wrel->relid, desc, told);
+}
+
 static void
 warn_about_collations(const WcRelation *wrel)
 {
@@ -253,6 +403,8 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	List	   *names = wc_mapping_family_names(wrel);
 	List	   *specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
 	WcTableDesc *desc = wc_client_table(wrel->table_name, true);
+	bool		restoring = wc_foreign_restoring();
+	bool		adds;
 
 	if (created)
 		warn_about_collations(wrel);
@@ -266,21 +418,30 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 		wc_guard_check(wrel, desc, created ? NULL : before);
 	if (desc != NULL && definition != NULL)
 		wc_redefine_check(definition, wrel, desc);
-	if (desc != NULL && !created && wrel->family_given && missing_families(desc, names) != NIL)
-		desc = add_families(wrel, names, specs);
-	else
+	if (restoring)
+		require_namespace(wrel);
+	adds = desc != NULL && !restoring && !created && wrel->family_given && missing_families(desc, names) != NIL;
+	if (desc == NULL || !(restoring || adds))
 		desc = hold_stored_table(wrel->table_name);
-	if (desc != NULL)
-	{
-		wc_guard_check(wrel, desc, created ? NULL : before);
-		wc_mapping_resolve(wrel, desc);
-		wc_guard_announce(wrel, desc, options.families, specs, created ? NULL : before);
-	}
-	else
+	if (desc == NULL)
 	{
 		create_stored_table(wrel, rel->rd_rel->relowner, names, specs);
-		wc_mapping_resolve(wrel, wc_client_table(wrel->table_name, false));
+		desc = wc_client_table(wrel->table_name, false);
+		wc_mapping_resolve(wrel, desc);
 	}
+	else
+	{
+		wc_guard_check(wrel, desc, created ? NULL : before);
+		if (restoring)
+			desc = fit_stored_table(wrel, wrel->family_given ? names : NIL, specs);
+		else if (adds)
+			desc = add_families(wrel, names, specs);
+		wc_mapping_resolve(wrel, desc);
+		if (!restoring)
+			wc_guard_announce(wrel, desc, options.families, specs, created ? NULL : before);
+	}
+	if (!restoring)
+		tell_families(wrel, desc, names, specs);
 
 	relation_close(rel, AccessShareLock);
 	MemoryContextSwitchTo(old);
@@ -304,10 +465,8 @@ is_verdict(int sqlstate)
 }
 
 /*
- * While a dump is restored (pg_dump turns check_function_bodies off).  It makes
- * a foreign table without its columns' options and gives it these one by one:
- * what is wrong before the last of them is not wrong yet, and shows when the
- * table is used if it stays so.
+ * While a dump is restored, what is wrong before the last option of a column is not wrong
+ * yet, and shows when the table is used if it stays so.
  */
 static void
 settle_if_possible(Oid relid, bool created, const WcGuard *before, const WcDefinition *definition)
@@ -610,8 +769,8 @@ settle_all(const WcDdlFrame *frame, bool created)
 		Oid			relid = lfirst_oid(lc);
 
 		if (wc_foreign_is_widecol(relid))
-			(check_function_bodies ? settle : settle_if_possible) (relid, created, wc_guard_find(frame->before, relid),
-																   definition_before(frame->definitions, relid));
+			(wc_foreign_restoring() ? settle_if_possible : settle) (relid, created, wc_guard_find(frame->before, relid),
+																	definition_before(frame->definitions, relid));
 	}
 }
 
@@ -679,7 +838,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	}
 	else if (IsA(stmt, AlterTableStmt) && !nested)
 		frame.before = wc_guard_before_alter((AlterTableStmt *) stmt);
-	if (IsA(stmt, AlterTableStmt) && check_function_bodies && !nested)
+	if (IsA(stmt, AlterTableStmt) && !nested && !wc_foreign_restoring())
 		frame.definitions = wc_redefine_note((AlterTableStmt *) stmt);
 	current_frame = &frame;
 	PG_TRY();

@@ -10,6 +10,7 @@
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_user_mapping.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -181,7 +182,10 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 			out->table = table_name(def);
 			break;
 		case WC_TABLE_OPTION_LAYOUT:
-			out->layout = choice(def, "row", "cell") ? WC_LAYOUT_CELL : WC_LAYOUT_ROW;
+			if (creating_extension && strcmp(defGetString(def), "dump") == 0)
+				out->dump = true;
+			else
+				out->layout = choice(def, "row", "cell") ? WC_LAYOUT_CELL : WC_LAYOUT_ROW;
 			break;
 		case WC_TABLE_OPTION_FAMILY:
 			out->family = family_name(def);
@@ -433,8 +437,9 @@ widecol_validator(PG_FUNCTION_ARGS)
 			check_server_options(options);
 			break;
 		case ForeignTableRelationId:
-			wc_client_require_preload();
 			wc_options_parse_table(options, &table);
+			if (!table.dump)
+				wc_client_require_preload();
 			break;
 		case AttributeRelationId:
 			wc_options_parse_column(options, &column);

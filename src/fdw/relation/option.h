@@ -20,6 +20,7 @@ typedef struct WcTableOptions
 {
 	char	   *table;
 	WcLayout	layout;
+	bool		dump;			/* layout 'dump': widecol.dump, which the extension makes */
 	char	   *family;
 	char	   *families;		/* JSON, checked */
 	char	   *delimiter;
