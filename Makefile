@@ -40,7 +40,7 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 READ_DIRS   = read $(addprefix read/,cell txn scan)
 CORE_DIRS   = base model rowkey wire $(READ_DIRS) engine rpc
 SHARED_DIRS = channel
-FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write)
+FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
 BACKEND_DIRS = client $(FDW_DIRS) shell
 WORKER_DIRS = worker
 

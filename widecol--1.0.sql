@@ -273,6 +273,28 @@ AS 'MODULE_PATHNAME', 'widecol_bytes_split' LANGUAGE C STRICT IMMUTABLE PARALLEL
 COMMENT ON FUNCTION bytes_split(bytea, bytea, int) IS 'a, num keys evenly between, b';
 
 -- ---------------------------------------------------------------------------
+-- Dumps: what the foreign tables of a database do not show.  pg_dump dumps it as
+-- configuration of the extension, with --include-foreign-data=widecol.  What is
+-- inserted is made again, whoever owns it: grant nobody anything on it.
+-- ---------------------------------------------------------------------------
+
+CREATE FOREIGN TABLE dump (
+    kind      text NOT NULL,
+    name      text NOT NULL,
+    families  jsonb,
+    splits    bytea[],
+    "row"     bytea,
+    family    text,
+    qualifier bytea,
+    ts        bigint,
+    type      text,
+    value     bytea,
+    ttl       interval
+) SERVER widecol OPTIONS (layout 'dump');
+COMMENT ON FOREIGN TABLE dump IS 'for pg_dump: namespaces, stored tables, and the cells that no foreign table shows';
+SELECT pg_catalog.pg_extension_config_dump('dump', '');
+
+-- ---------------------------------------------------------------------------
 -- Ids that grow with time but are spread over partitions
 -- ---------------------------------------------------------------------------
 

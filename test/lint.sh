@@ -15,7 +15,7 @@ pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/scan"
 core="base model rowkey wire $read_folders engine rpc"
-fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write"
+fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 postgres_side="channel worker client fdw $fdw_folders shell"
 cxx_file=src/engine/rocksplus.cc	# the only one of C++
 client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h"
@@ -48,6 +48,7 @@ allowed()
 	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/" ;;
 	fdw/scan) echo "$(allowed fdw/plan) fdw/plan/" ;;
 	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;
+	fdw/dump) echo "$(allowed fdw/write) fdw/write/" ;;
 	.) echo "base/ channel/ client/ fdw/ shell/" ;;
 	esac
 }

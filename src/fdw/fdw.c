@@ -1,13 +1,99 @@
 /*
  * fdw/fdw.c: the wrapper's handler.
+ *
+ * One foreign table, widecol.dump, is no view of a stored table.  The planner gets callbacks of
+ * its own for it (plan/unique.c), and what runs gets them here.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "parser/parsetree.h"
+#include "utils/rel.h"
 
+#include "client/foreign.h"
 #include "fdw/fdw.h"
 
 PG_FUNCTION_INFO_V1(widecol_handler);
+
+/* --- planning ------------------------------------------------------------------- */
+
+static void
+add_update_targets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte, Relation target)
+{
+	if (!wc_foreign_is_dump(RelationGetRelid(target)))
+		widecolAddForeignUpdateTargets(root, rtindex, target_rte, target);
+}
+
+static bool
+plan_direct_modify(PlannerInfo *root, ModifyTable *plan, Index result_relation, int subplan_index)
+{
+	RangeTblEntry *rte = planner_rt_fetch(result_relation, root);
+
+	return !wc_foreign_is_dump(rte->relid) && widecolPlanDirectModify(root, plan, result_relation, subplan_index);
+}
+
+/* --- running --------------------------------------------------------------------- */
+
+static void
+begin_scan(ForeignScanState *node, int eflags)
+{
+	if (!wc_foreign_is_dump(RelationGetRelid(node->ss.ss_currentRelation)))
+	{
+		widecolBeginForeignScan(node, eflags);
+		return;
+	}
+	node->fdwroutine = wc_dump_routine();
+	node->fdwroutine->BeginForeignScan(node, eflags);
+}
+
+static void
+begin_modify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private, int subplan_index, int eflags)
+{
+	if (!wc_foreign_is_dump(RelationGetRelid(rinfo->ri_RelationDesc)))
+	{
+		widecolBeginForeignModify(mtstate, rinfo, fdw_private, subplan_index, eflags);
+		return;
+	}
+	rinfo->ri_FdwRoutine = wc_dump_routine();
+	rinfo->ri_FdwRoutine->BeginForeignModify(mtstate, rinfo, fdw_private, subplan_index, eflags);
+}
+
+static void
+begin_insert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	if (!wc_foreign_is_dump(RelationGetRelid(rinfo->ri_RelationDesc)))
+	{
+		widecolBeginForeignInsert(mtstate, rinfo);
+		return;
+	}
+	rinfo->ri_FdwRoutine = wc_dump_routine();
+	rinfo->ri_FdwRoutine->BeginForeignInsert(mtstate, rinfo);
+}
+
+static int
+is_updatable(Relation rel)
+{
+	return wc_foreign_is_dump(RelationGetRelid(rel)) ? 1 << CMD_INSERT : widecolIsForeignRelUpdatable(rel);
+}
+
+static bool
+analyze(Relation rel, AcquireSampleRowsFunc *func, BlockNumber *totalpages)
+{
+	return !wc_foreign_is_dump(RelationGetRelid(rel)) && widecolAnalyzeForeignTable(rel, func, totalpages);
+}
+
+static void
+truncate_tables(List *rels, DropBehavior behavior, bool restart_seqs)
+{
+	ListCell   *lc;
+
+	foreach(lc, rels)
+		if (wc_foreign_is_dump(RelationGetRelid((Relation) lfirst(lc))))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\"", RelationGetRelationName((Relation) lfirst(lc)))));
+	widecolExecForeignTruncate(rels, behavior, restart_seqs);
+}
 
 Datum
 widecol_handler(PG_FUNCTION_ARGS)
@@ -18,7 +104,7 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignPaths = widecolGetForeignPaths;
 	routine->GetForeignUpperPaths = widecolGetForeignUpperPaths;
 	routine->GetForeignPlan = widecolGetForeignPlan;
-	routine->BeginForeignScan = widecolBeginForeignScan;
+	routine->BeginForeignScan = begin_scan;
 	routine->IterateForeignScan = widecolIterateForeignScan;
 	routine->ReScanForeignScan = widecolReScanForeignScan;
 	routine->EndForeignScan = widecolEndForeignScan;
@@ -29,22 +115,22 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->ForeignAsyncConfigureWait = widecolForeignAsyncConfigureWait;
 	routine->ForeignAsyncNotify = widecolForeignAsyncNotify;
 	routine->ExplainForeignScan = widecolExplainForeignScan;
-	routine->AnalyzeForeignTable = widecolAnalyzeForeignTable;
+	routine->AnalyzeForeignTable = analyze;
 	routine->ImportForeignSchema = widecolImportForeignSchema;
 
-	routine->AddForeignUpdateTargets = widecolAddForeignUpdateTargets;
+	routine->AddForeignUpdateTargets = add_update_targets;
 	routine->PlanForeignModify = widecolPlanForeignModify;
-	routine->BeginForeignModify = widecolBeginForeignModify;
+	routine->BeginForeignModify = begin_modify;
 	routine->ExecForeignInsert = widecolExecForeignInsert;
 	routine->ExecForeignUpdate = widecolExecForeignUpdate;
 	routine->ExecForeignDelete = widecolExecForeignDelete;
 	routine->EndForeignModify = widecolEndForeignModify;
-	routine->BeginForeignInsert = widecolBeginForeignInsert;
+	routine->BeginForeignInsert = begin_insert;
 	routine->EndForeignInsert = widecolEndForeignInsert;
-	routine->IsForeignRelUpdatable = widecolIsForeignRelUpdatable;
-	routine->ExecForeignTruncate = widecolExecForeignTruncate;
+	routine->IsForeignRelUpdatable = is_updatable;
+	routine->ExecForeignTruncate = truncate_tables;
 
-	routine->PlanDirectModify = widecolPlanDirectModify;
+	routine->PlanDirectModify = plan_direct_modify;
 	routine->BeginDirectModify = widecolBeginDirectModify;
 	routine->IterateDirectModify = widecolIterateDirectModify;
 	routine->EndDirectModify = widecolEndDirectModify;

@@ -74,4 +74,8 @@ extern void widecolBeginDirectModify(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateDirectModify(ForeignScanState *node);
 extern void widecolEndDirectModify(ForeignScanState *node);
 
+/* dump/dump.c: the callbacks for widecol.dump, which is no view of a stored table, in the place
+ * of those above. */
+extern FdwRoutine *wc_dump_routine(void);
+
 #endif

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "client/foreign.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/unique.h"
 #include "fdw/relation/relation.h"
@@ -92,11 +93,16 @@ raw_key_is_unique(const WcRelation *wrel)
 	return wrel->layout == WC_LAYOUT_ROW && wrel->raw_key >= 0;
 }
 
+/* What the planner is told about a foreign table, before anything else. */
 static void
 on_get_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
 	if (prev_get_relation_info)
 		prev_get_relation_info(root, relid, inhparent, rel);
+
+	if (rel->fdwroutine != NULL && rel->fdwroutine->GetForeignRelSize == widecolGetForeignRelSize &&
+		wc_foreign_is_dump(relid))
+		rel->fdwroutine = wc_dump_routine();
 
 	/* of a parent with children, equal keys may be in several of them */
 	if (!inhparent && rel->fdwroutine != NULL && rel->fdwroutine->GetForeignRelSize == widecolGetForeignRelSize)

@@ -289,6 +289,35 @@ wc_relation_check(Relation rel)
 	return wc_mapping_build(rel, &options);
 }
 
+static bool
+has_role(const WcRelation *wrel, WcRole role)
+{
+	for (int i = 0; i < wrel->natts; i++)
+		if (wrel->columns[i].role == role)
+			return true;
+	return false;
+}
+
+bool
+wc_relation_names_cells(const WcRelation *wrel)
+{
+	return wrel->layout == WC_LAYOUT_CELL && has_role(wrel, WC_ROLE_CELL_ROW) && has_role(wrel, WC_ROLE_CELL_FAMILY) &&
+		has_role(wrel, WC_ROLE_CELL_QUALIFIER) && has_role(wrel, WC_ROLE_CELL_VALUE) &&
+		(!wrel->raw || (has_role(wrel, WC_ROLE_CELL_TYPE) && has_role(wrel, WC_ROLE_CELL_TS)));
+}
+
+bool
+wc_relation_shows_cells(const WcRelation *wrel)
+{
+	return wc_relation_names_cells(wrel) && has_role(wrel, WC_ROLE_CELL_TS);
+}
+
+bool
+wc_relation_shows_whole_cells(const WcRelation *wrel)
+{
+	return wc_relation_shows_cells(wrel) && has_role(wrel, WC_ROLE_CELL_TTL);
+}
+
 bool
 wc_relation_is_widecol(Oid relid)
 {

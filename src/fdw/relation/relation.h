@@ -130,6 +130,12 @@ extern bool wc_relation_is_widecol(Oid relid);
 /* Has the column one cell's place for its own: a qualifier, or that of a hash's original? */
 extern bool wc_relation_has_qualifier(const WcRelColumn *col);
 
+/* Layout cell, with all columns that it takes to write what is shown again: with a timestamp
+ * of its own; as it was, but for its time to live; with that, too. */
+extern bool wc_relation_names_cells(const WcRelation *wrel);
+extern bool wc_relation_shows_cells(const WcRelation *wrel);
+extern bool wc_relation_shows_whole_cells(const WcRelation *wrel);
+
 /* Does a column have this qualifier for its own?  Then it is in no map. */
 extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice qualifier);
 

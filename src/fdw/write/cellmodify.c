@@ -14,6 +14,7 @@
 
 #include "fdw/relation/mapping.h"
 #include "fdw/write/modify.h"
+#include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
 
 static int
@@ -147,6 +148,7 @@ wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot)
 	uint32		family;
 	uint8		type;
 	WcSlice		qualifier;
+	WcSlice		cell;
 
 	encode_row(m, values, isnull);
 	family = family_of(m, values, isnull);
@@ -170,8 +172,10 @@ wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot)
 					(errcode(ERRCODE_NOT_NULL_VIOLATION),
 					 errmsg("null value in column \"value\" of foreign table \"%s\"", wrel->relname),
 					 errdetail("NULL is the absence of a cell.")));
-		wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_of(m, values, isnull),
-							 bytes_of(m, WC_ROLE_CELL_VALUE, values, isnull));
+		cell = bytes_of(m, WC_ROLE_CELL_VALUE, values, isnull);
+		if (m->restoring && !wc_restoring_cell(m, family, qualifier, ts, cell))
+			return;
+		wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_of(m, values, isnull), cell);
 	}
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
 }

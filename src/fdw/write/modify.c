@@ -22,9 +22,11 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "client/foreign.h"
 #include "client/owner.h"
 #include "fdw/fdw.h"
 #include "fdw/write/modify.h"
+#include "fdw/write/restoring.h"
 
 /* --- planning ---------------------------------------------------------------*/
 
@@ -200,9 +202,14 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 	/* what is written first is also read first: COPY, and rows that are routed here */
 	if (IsolationUsesXactSnapshot())
 		wc_client_snapshot_take(wc_client_snapshot(GetTransactionSnapshot()));
+	m->restoring = wc_foreign_restoring();
+	wc_restoring_begin(rinfo->ri_RelationDesc, estate->es_plannedstmt == NULL, &m->shared, &m->cells_come);
 	m->context = context;
 	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
 	m->wrel = wc_relation_open(rinfo->ri_RelationDesc);
+	m->names_cells = wc_relation_names_cells(m->wrel);
+	if (m->restoring && m->wrel->layout == WC_LAYOUT_CELL && !m->names_cells)
+		wc_restoring_warn(m->wrel);
 	m->estate = estate;
 	m->pg_snapshot = estate->es_snapshot;
 

@@ -59,6 +59,11 @@ typedef struct WcModify
 	WcClientSnapshot *snapshot; /* of pg_snapshot, once it was needed */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
 
+	bool		restoring;		/* a dump is being restored (write/restoring.h) ... */
+	bool		shared;			/* ... and what is given may be there already */
+	bool		cells_come;		/* ... and a foreign table brings every cell of the stored table */
+	bool		names_cells;	/* wc_relation_names_cells */
+
 	WcRowWrite	write;			/* the row being written */
 	WcRowWrite	old;			/* the one it comes from, when its key changes */
 

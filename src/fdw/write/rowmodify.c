@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 
 #include "fdw/write/modify.h"
+#include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
 #include "fdw/write/versionwrite.h"
 
@@ -136,6 +137,13 @@ duplicate_row(const WcModify *m, const Datum *values, const bool *isnull)
 			 errdetail("Key %s already exists.", describe_key(m->wrel, values, isnull))));
 }
 
+/* What else a dump has of a row may be there before the row. */
+static bool
+duplicates_fail(const WcModify *m)
+{
+	return m->wrel->duplicates_fail && !m->shared;
+}
+
 /* Short hashes may meet: the row there has to have the same originals. */
 static void
 check_originals(WcModify *m, const Datum *values, const bool *isnull)
@@ -216,7 +224,7 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 {
 	WcRowLock	lock;
 
-	if (m->wrel->duplicates_fail || m->do_nothing)
+	if (duplicates_fail(m) || m->do_nothing)
 	{
 		lock_new(m, &lock);
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
@@ -270,7 +278,7 @@ void
 wc_rowmodify_send(WcModify *m)
 {
 	wc_rowwrite_send(&m->write, m->cid, m->wrel->families,
-					 m->wrel->duplicates_fail ? m->wrel->nfamilies : 0);
+					 duplicates_fail(m) ? m->wrel->nfamilies : 0);
 }
 
 static void pg_attribute_noreturn()
@@ -356,13 +364,17 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 {
 	const Datum *values = slot->tts_values;
 	const bool *isnull = slot->tts_isnull;
+	bool		any;
 
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
 	if (!wc_rowmodify_look(m, values, isnull))
 		return false;
-	if (!gather_row(m, values, isnull))
+	any = gather_row(m, values, isnull);
+	if (m->shared)
+		any |= wc_restoring_drop_known(m) || m->cells_come;
+	if (!any)
 		wc_rowmodify_put_marker(m);
 	wc_rowmodify_send(m);
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));

@@ -105,6 +105,12 @@ wc_rowwrite_put_bytes(WcRowWrite *w, uint32 family, WcSlice qualifier, WcSlice v
 }
 
 void
+wc_rowwrite_item(WcRowWrite *w, const WcRowItem *item)
+{
+	*new_item(w, (WcItemKind) item->kind, item->family, item->qualifier) = *item;
+}
+
+void
 wc_rowwrite_delete(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier, int64 ts)
 {
 	new_item(w, kind, family, qualifier)->ts = ts;

@@ -50,6 +50,9 @@ extern void wc_rowwrite_set_ts(WcRowWrite *w, int64 ts);
 extern void wc_rowwrite_put_cell(WcRowWrite *w, uint32 family, WcSlice qualifier, int64 ts, int64 ttl_us,
 								 WcSlice value);
 
+/* An item that was taken from w->items, its value in w->bytes. */
+extern void wc_rowwrite_item(WcRowWrite *w, const WcRowItem *item);
+
 /* kind: one that is no put. */
 extern void wc_rowwrite_delete(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier, int64 ts);
 extern void wc_rowwrite_clear(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier);

@@ -24,6 +24,7 @@ typedef struct WcVersion
 {
 	int64		ts;
 	WcSlice		value;
+	bool		there;			/* a version with this timestamp is */
 } WcVersion;
 
 /* --- set-up ----------------------------------------------------------------- */
@@ -230,30 +231,43 @@ given_versions(const WcModify *m, const WcPlace *place, const Datum *values, con
 
 /* --- writing ---------------------------------------------------------------- */
 
-static bool
-is_given(const WcVersion *versions, int n, int64 ts)
+static WcVersion *
+find_version(WcVersion *versions, int n, int64 ts)
 {
 	for (int i = 0; i < n; i++)
 		if (versions[i].ts == ts)
-			return true;
-	return false;
+			return &versions[i];
+	return NULL;
 }
 
 /* Deletes the versions that are there and not given: all, or those above oldest. */
 static void
-delete_others(WcModify *m, const WcPlace *place, const WcVersion *versions, int n, int64 oldest)
+delete_others(WcModify *m, const WcPlace *place, WcVersion *versions, int n, int64 oldest)
 {
 	int			nthere;
 	int64	   *there = wc_rowread_versions(m->wrel, wc_buf_slice(&m->write.key), place->family, place->qualifier,
 											&nthere);
 
 	for (int i = 0; i < nthere; i++)
-		if (there[i] > oldest && !is_given(versions, n, there[i]))
+	{
+		WcVersion  *version = find_version(versions, n, there[i]);
+
+		if (version != NULL)
+			version->there = true;
+		else if (there[i] > oldest)
 			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, place->family, place->qualifier, there[i]);
+	}
+}
+
+/* What widecol.dump has restored has its time to live. */
+static bool
+keeps(const WcModify *m, const WcVersion *version)
+{
+	return m->restoring && version->there;
 }
 
 static void
-put_versions(WcModify *m, const WcPlace *place, const WcVersion *versions, int n,
+put_versions(WcModify *m, const WcPlace *place, WcVersion *versions, int n,
 			 const Datum *values, const bool *isnull)
 {
 	int64		ts = given_timestamp(m, place, values, isnull);
@@ -271,7 +285,8 @@ put_versions(WcModify *m, const WcPlace *place, const WcVersion *versions, int n
 	}
 	delete_others(m, place, versions, n, -1);
 	for (int i = 0; i < n; i++)
-		wc_rowwrite_put_cell(&m->write, place->family, place->qualifier, versions[i].ts, 0, versions[i].value);
+		if (!keeps(m, &versions[i]))
+			wc_rowwrite_put_cell(&m->write, place->family, place->qualifier, versions[i].ts, 0, versions[i].value);
 }
 
 /* Nothing is left of the cell: cleared says that a map's column does it already. */
@@ -295,10 +310,15 @@ write_place(WcModify *m, const WcPlace *place, const Datum *values, const bool *
 
 		if (ts != WC_TS_LATEST)
 			delete_others(m, place, &version, 1, ts);
+		if (keeps(m, &version))
+			return true;
 		wc_rowwrite_put(&m->write, put->family, put->qualifier, put->codec, values[put->index]);
 		wc_rowwrite_set_ts(&m->write, ts);
 		return true;
 	}
+	/* a dump has the cell elsewhere */
+	if (ts != WC_TS_LATEST && m->restoring)
+		return true;
 	if (ts != WC_TS_LATEST)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

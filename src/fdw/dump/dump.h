@@ -1,0 +1,61 @@
+/*
+ * fdw/dump/dump.h: widecol.dump, what a dump of a database needs beside its foreign tables.
+ *
+ * Its rows are namespaces, stored tables, and the cells that no foreign table shows.  pg_dump
+ * dumps it as the extension's configuration, where the server's foreign data is asked for; what
+ * is inserted makes all that again.
+ */
+#ifndef WC_FDW_DUMP_DUMP_H
+#define WC_FDW_DUMP_DUMP_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "fdw/relation/relation.h"
+#include "model/cell.h"
+#include "utils/relcache.h"
+
+/* The columns, as widecol--1.0.sql has them. */
+enum
+{
+	WC_DUMP_KIND,				/* text: namespace, table, cell, newest (a cell that no newer version hides) */
+	WC_DUMP_NAME,				/* text: of the namespace; of the stored table, "[namespace:]name" */
+	WC_DUMP_FAMILIES,			/* jsonb, of a table: all attributes of all families */
+	WC_DUMP_SPLITS,				/* bytea[], of a table that has any */
+	WC_DUMP_ROW,				/* bytea; this and the rest of a cell */
+	WC_DUMP_FAMILY,				/* text */
+	WC_DUMP_QUALIFIER,			/* bytea */
+	WC_DUMP_TS,					/* bigint */
+	WC_DUMP_TYPE,				/* text */
+	WC_DUMP_VALUE,				/* bytea */
+	WC_DUMP_TTL,				/* interval */
+	WC_DUMP_COLUMNS
+};
+
+/* --- shown.c: which cells foreign tables show --------------------------------- */
+
+typedef struct WcShown WcShown;
+
+/* Of all foreign tables that map the stored table; they are locked (AccessShare) and open
+ * until wc_shown_close. */
+extern WcShown *wc_shown_open(const WcTableDesc *desc);
+extern void wc_shown_close(WcShown *shown);
+
+typedef enum WcShownFamily
+{
+	WC_SHOWN_NOT,				/* no foreign table has to do with the family */
+	WC_SHOWN_PARTLY,
+	WC_SHOWN_WHOLLY				/* all its cells, by a foreign table of layout cell */
+} WcShownFamily;
+extern WcShownFamily wc_shown_family(const WcShown *shown, uint32 family);
+
+/* How many versions of a column of this row, from the newest on, foreign tables show. */
+extern int	wc_shown_versions(const WcShown *shown, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value);
+
+/* --- restore.c ----------------------------------------------------------------- */
+
+typedef struct WcRestore WcRestore;
+extern WcRestore *wc_restore_begin(CommandId cid);
+extern void wc_restore_row(WcRestore *restore, TupleTableSlot *slot);
+
+#endif

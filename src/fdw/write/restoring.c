@@ -1,0 +1,281 @@
+/*
+ * fdw/write/restoring.c: INSERT and COPY while a dump is restored.
+ *
+ * A dump has the rows of each foreign table.  Where several map one stored table, a cell comes
+ * several times: with its timestamp from one, without from another, in the order of their
+ * names or in sessions side by side.  It shall be there once, with its timestamp if some foreign
+ * table dumped that.  So what is there with the same value is not written again; and who
+ * brings a timestamp takes away what others have written without.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "client/foreign.h"
+#include "fdw/write/restoring.h"
+#include "fdw/write/rowread.h"
+
+/* --- stored tables that this session fills ---------------------------------------- */
+
+typedef struct Filled
+{
+	uint32		table_id;
+	bool		cells_came;		/* a foreign table has brought every cell with its timestamp */
+} Filled;
+
+static List *filled;			/* Filled *, of tables that had no cell at the session's first COPY */
+
+static Filled *
+find_filled(uint32 table_id)
+{
+	ListCell   *lc;
+
+	foreach(lc, filled)
+		if (((Filled *) lfirst(lc))->table_id == table_id)
+			return lfirst(lc);
+	return NULL;
+}
+
+static bool
+has_cells(const WcTableDesc *desc)
+{
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcSlice		row;
+	bool		found;
+
+	wc_scan_init(&scan, desc->id);
+	scan.raw = true;
+	scan.key_only = true;
+	scan.row_limit = 1;
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
+									  CurrentMemoryContext);
+	found = wc_client_next_row(client_scan, &row);
+	wc_client_scan_close(client_scan);
+	return found;
+}
+
+static void
+note_filled(const WcTableDesc *desc)
+{
+	MemoryContext old;
+	Filled	   *entry;
+
+	if (find_filled(desc->id) != NULL || has_cells(desc))
+		return;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	entry = palloc0(sizeof(Filled));
+	entry->table_id = desc->id;
+	filled = lappend(filled, entry);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Every cell is about to come.  When this session's COPYs have filled the empty stored table, with
+ * rows that have no timestamps, these go without a trace: deleting them would leave markers.
+ */
+static void
+make_room(const WcTableDesc *desc)
+{
+	Filled	   *entry = find_filled(desc->id);
+
+	if (entry == NULL || entry->cells_came)
+		return;
+	if (has_cells(desc))
+		wc_client_truncate_table(desc);
+	entry->cells_came = true;
+}
+
+/* --- beginning ----------------------------------------------------------------------- */
+
+static bool
+brings_cells(Oid relid, bool *whole)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	WcRelation *wrel = wc_relation_open(rel);
+	bool		cells = wrel->cell_versions == 0 && wc_relation_shows_cells(wrel);
+
+	*whole = cells && wc_relation_shows_whole_cells(wrel);
+	wc_relation_close(wrel);
+	table_close(rel, NoLock);
+	return cells;
+}
+
+void
+wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
+{
+	Oid			relid = RelationGetRelid(rel);
+	List	   *relids;
+	WcTableDesc *desc;
+	bool		whole;
+	ListCell   *lc;
+
+	*shared = *cells = false;
+	if (!wc_foreign_restoring())
+		return;
+	wc_client_lock_table(wc_foreign_table_name(relid), RowExclusiveLock);
+	desc = wc_client_table(wc_foreign_table_name(relid), true);
+	if (desc == NULL)
+		return;
+	relids = wc_foreign_tables_of(wc_foreign_table_name(relid));
+	*shared = list_length(relids) > 1 || has_cells(desc);
+	foreach(lc, relids)
+		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;
+	if (!copy || list_length(relids) < 2)
+		return;
+	note_filled(desc);
+	(void) brings_cells(relid, &whole);
+	if (whole)
+		make_room(desc);
+}
+
+/* --- layout row ------------------------------------------------------------------------ */
+
+static bool
+is_known(const WcRowWrite *w, const WcRowItem *item, const WcCell *cells, int ncells)
+{
+	WcSlice		value = wc_slice(w->bytes.data + item->value_start, item->value_len);
+
+	if (item->kind != WC_ITEM_PUT || item->ts != WC_TS_LATEST)
+		return false;
+	for (int i = 0; i < ncells; i++)
+		if (cells[i].family == item->family && wc_slice_eq(cells[i].qualifier, item->qualifier))
+			return wc_slice_eq(cells[i].value, value);
+	return false;
+}
+
+/* What an operation clears is what it does not put: a cell that stays must be put or not be
+ * cleared.  Clears become clears of the columns that are there and not given. */
+static void
+clear_others(WcRowWrite *w, const WcRowItem *clear, const WcRowItem *items, int nitems, const WcCell *cells, int ncells)
+{
+	for (int i = 0; i < ncells; i++)
+	{
+		bool		given = cells[i].family != clear->family ||
+			(clear->kind == WC_ITEM_CLEAR_COLUMN && !wc_slice_eq(cells[i].qualifier, clear->qualifier)) ||
+			(clear->kind == WC_ITEM_CLEAR_PREFIX && !wc_slice_starts_with(cells[i].qualifier, clear->qualifier));
+
+		for (int p = 0; p < nitems && !given; p++)
+			given = items[p].kind == WC_ITEM_PUT && items[p].family == cells[i].family &&
+				wc_slice_eq(items[p].qualifier, cells[i].qualifier);
+		/* a marker is no value of a map */
+		given = given || (cells[i].qualifier.len == 0 && cells[i].value.len == 0);
+		if (!given)
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, cells[i].family, cells[i].qualifier);
+	}
+}
+
+bool
+wc_restoring_drop_known(WcModify *m)
+{
+	WcRowWrite *w = &m->write;
+	int			ncells;
+	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&w->key), NULL, 0, NULL, 0, &ncells);
+	int			nitems = w->nitems;
+	WcRowItem  *items = palloc(sizeof(WcRowItem) * (nitems + 1));
+
+	memcpy(items, w->items, sizeof(WcRowItem) * nitems);
+	w->nitems = 0;
+	for (int i = 0; i < nitems; i++)
+	{
+		if (items[i].kind == WC_ITEM_CLEAR_COLUMN || items[i].kind == WC_ITEM_CLEAR_FAMILY ||
+			items[i].kind == WC_ITEM_CLEAR_PREFIX)
+			clear_others(w, &items[i], items, nitems, cells, ncells);
+		else if (!is_known(w, &items[i], cells, ncells))
+			wc_rowwrite_item(w, &items[i]);
+	}
+	return ncells > 0;
+}
+
+/* --- layout cell ----------------------------------------------------------------------- */
+
+
+/* The column of the session's last put: a dump made of INSERTs has a statement for each cell. */
+static struct
+{
+	uint32		table_id;
+	uint32		family;
+	WcBuf		row;
+	WcBuf		qualifier;
+}			last = {.row = WC_BUF_INIT,.qualifier = WC_BUF_INIT};
+
+static void
+remember(WcBuf *buf, WcSlice s)
+{
+	WcError		err;
+
+	wc_buf_reset(buf, WC_ROW_MAX + WC_QUALIFIER_MAX);
+	wc_buf_append_slice(buf, s);
+	if (wc_buf_status(buf, "row key", &err) != WC_OK)
+		wc_raise(&err);
+}
+
+/* Is it another column than the last put's?  Versions come newest first. */
+static bool
+is_newest(WcModify *m, uint32 family, WcSlice qualifier)
+{
+	WcSlice		row = wc_buf_slice(&m->write.key);
+
+	if (last.table_id == m->wrel->desc->id && last.family == family && wc_slice_eq(wc_buf_slice(&last.row), row) &&
+		wc_slice_eq(wc_buf_slice(&last.qualifier), qualifier))
+		return false;
+	last.table_id = m->wrel->desc->id;
+	last.family = family;
+	remember(&last.row, row);
+	remember(&last.qualifier, qualifier);
+	return true;
+}
+
+/* False when the version itself is there, with a time to live that it does not get here. */
+static bool
+replace(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, bool newest)
+{
+	int			n;
+	int64	   *versions = wc_rowread_versions(m->wrel, wc_buf_slice(&m->write.key), family, qualifier, &n);
+	bool		there = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		there |= versions[i] == ts;
+		if (newest && versions[i] > ts)
+			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, family, qualifier, versions[i]);
+	}
+	return !there || wc_relation_shows_whole_cells(m->wrel);
+}
+
+static bool
+is_there(WcModify *m, uint32 family, WcSlice qualifier, WcSlice value)
+{
+	WcColumn	column = {.family = family,.kind = WC_COLUMN_EXACT,.qualifier = qualifier};
+	int			ncells;
+	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->write.key), &column, 1, NULL, 0, &ncells);
+
+	return ncells > 0 && wc_slice_eq(cells[0].value, value);
+}
+
+bool
+wc_restoring_cell(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, WcSlice value)
+{
+	bool		newest;
+
+	if (!m->names_cells)
+		return false;
+	newest = is_newest(m, family, qualifier);
+	if (ts != WC_TS_LATEST && m->shared && (newest || !wc_relation_shows_whole_cells(m->wrel)))
+		return replace(m, family, qualifier, ts, newest);
+	if (ts != WC_TS_LATEST)
+		return true;
+	return newest && !(m->shared && is_there(m, family, qualifier, value));
+}
+
+void
+wc_restoring_warn(const WcRelation *wrel)
+{
+	ereport(WARNING,
+			(errmsg("rows of foreign table \"%s\" are not restored", wrel->relname),
+			 errdetail("It does not show all that is needed to write a cell again: row, family, qualifier and value, "
+					   "of raw cells also type and ts."),
+			 errhint("The cells come with widecol.dump, which is part of a dump of the whole database.")));
+}
