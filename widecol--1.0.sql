@@ -281,6 +281,7 @@ COMMENT ON FUNCTION bytes_split(bytea, bytea, int) IS 'a, num keys evenly betwee
 CREATE FOREIGN TABLE dump (
     kind      text NOT NULL,
     name      text NOT NULL,
+    owner     name,
     families  jsonb,
     splits    bytea[],
     "row"     bytea,

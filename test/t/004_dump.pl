@@ -60,6 +60,8 @@ SELECT widecol.put('for_now', 'a'::bytea, 'f:q', 'older', 77), widecol.put('for_
 	widecol.delete_family('for_now', 'a'::bytea, 'f', 50);
 DROP FOREIGN TABLE for_now;
 SELECT widecol.create_table('alone', '{"f": {}}');
+GRANT USAGE ON FOREIGN SERVER widecol TO reader;
+SELECT widecol.alter_table_owner('alone', 'reader'), widecol.alter_table_owner('plays', 'reader');
 
 -- several foreign tables on one stored table, the one that brings timestamps last, and first
 CREATE FOREIGN TABLE s1 (k int OPTIONS (rowkey '1'), a text, b text) SERVER widecol

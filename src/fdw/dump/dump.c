@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "client/client.h"
 #include "client/families.h"
+#include "client/owner.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/fdw.h"
@@ -159,8 +160,12 @@ set(TupleTableSlot *slot, int column, Datum value)
 static void
 describe(const WcTableDesc *desc, TupleTableSlot *slot)
 {
+	char	   *owner = wc_owner_name(desc);
+
 	set(slot, WC_DUMP_KIND, CStringGetTextDatum("table"));
 	set(slot, WC_DUMP_NAME, CStringGetTextDatum(wc_client_table_fullname(desc)));
+	if (owner != NULL)
+		set(slot, WC_DUMP_OWNER, DirectFunctionCall1(namein, CStringGetDatum(owner)));
 	set(slot, WC_DUMP_FAMILIES, DirectFunctionCall1(jsonb_in, CStringGetDatum(wc_families_text(desc))));
 	if (desc->nsplits > 0)
 	{

@@ -9,6 +9,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -246,6 +247,26 @@ same_desc(const WcTableDesc *a, const WcTableDesc *b)
 	return same;
 }
 
+/* A role that is not here leaves the table to whoever restores it. */
+static void
+set_owner(WcTableDesc *desc, const TupleTableSlot *slot)
+{
+	const char *name;
+	Oid			owner;
+
+	if (!is_given(slot, WC_DUMP_OWNER))
+		return;
+	name = NameStr(*DatumGetName(slot->tts_values[WC_DUMP_OWNER]));
+	owner = get_role_oid(name, true);
+	if (OidIsValid(owner))
+		desc->owner = owner;
+	else
+		ereport(WARNING,
+				(errmsg("role \"%s\", which owned stored table \"%s\", does not exist",
+						name, wc_client_table_fullname(desc)),
+				 errhint("widecol.alter_table_owner gives the table to another role.")));
+}
+
 static void
 restore_table(const TupleTableSlot *slot)
 {
@@ -265,6 +286,7 @@ restore_table(const TupleTableSlot *slot)
 	}
 	set_families(desc, old, specs);
 	set_splits(desc, slot);
+	set_owner(desc, slot);
 	if (old == NULL)
 		wc_client_create_table(desc);
 	else if (!same_desc(old, desc))
