@@ -61,10 +61,12 @@ ALTER FOREIGN TABLE own_pay OPTIONS (DROP table);
 ALTER FOREIGN TABLE own_pay RENAME TO mine;
 -- nor while a dump is restored, when what is not right yet passes
 SET check_function_bodies = off;
-CREATE FOREIGN TABLE stolen (id int, who text) SERVER widecol OPTIONS (table 'own_pay');
-CREATE FOREIGN TABLE stolen (id int OPTIONS (rowkey '1'), who text) SERVER widecol OPTIONS (table 'own_pay');
-CREATE FOREIGN TABLE later (id int, who text) SERVER widecol OPTIONS (table 'own_later');
-ALTER FOREIGN TABLE later OPTIONS (SET table 'own_pay');
+SELECT set_config('search_path', '', false);
+CREATE FOREIGN TABLE own.stolen (id int, who text) SERVER widecol OPTIONS (table 'own_pay');
+CREATE FOREIGN TABLE own.stolen (id int OPTIONS (rowkey '1'), who text) SERVER widecol OPTIONS (table 'own_pay');
+CREATE FOREIGN TABLE own.later (id int, who text) SERVER widecol OPTIONS (table 'own_later');
+ALTER FOREIGN TABLE own.later OPTIONS (SET table 'own_pay');
+SET search_path = own;
 RESET check_function_bodies;
 SELECT * FROM whose;
 -- a foreign table that waits for a stored table is no way to that
@@ -130,8 +132,10 @@ ALTER FOREIGN TABLE given NO INHERIT parent;
 DROP TABLE parent;
 TRUNCATE given;
 SET check_function_bodies = off;
-ALTER FOREIGN TABLE given ADD COLUMN salary int OPTIONS (family 'secret');
-ALTER FOREIGN TABLE given ALTER id OPTIONS (DROP rowkey);
+SELECT set_config('search_path', '', false);
+ALTER FOREIGN TABLE away.given ADD COLUMN salary int OPTIONS (family 'secret');
+ALTER FOREIGN TABLE away.given ALTER id OPTIONS (DROP rowkey);
+SET search_path = away, own;
 RESET check_function_bodies;
 -- what shows no more than before is the foreign table's owner's business
 ALTER FOREIGN TABLE given RENAME COLUMN who TO name;

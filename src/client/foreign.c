@@ -189,7 +189,7 @@ wc_foreign_all(void)
 bool
 wc_foreign_maps(const WcForeignTable *table, const char *fullname)
 {
-	return strcmp(table->name, without_default(fullname)) == 0;
+	return strcmp(without_default(table->name), without_default(fullname)) == 0;
 }
 
 List *

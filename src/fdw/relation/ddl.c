@@ -437,7 +437,7 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 		else if (adds)
 			desc = add_families(wrel, names, specs);
 		wc_mapping_resolve(wrel, desc);
-		if (!restoring)
+		if (!restoring && (created || before != NULL))
 			wc_guard_announce(wrel, desc, options.families, specs, created ? NULL : before);
 	}
 	if (!restoring)
@@ -733,7 +733,7 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 	{
 		MemoryContext old = MemoryContextSwitchTo(current_frame->context);
 
-		current_frame->before = wc_redefine_note_drop(current_frame->before, class_id, object_id, sub_id);
+		current_frame->definitions = wc_redefine_note_drop(current_frame->definitions, class_id, object_id, sub_id);
 		MemoryContextSwitchTo(old);
 	}
 	if (class_id != RelationRelationId)

@@ -288,7 +288,8 @@ void
 wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *families, List *specs,
 				  const WcGuard *before)
 {
-	bool		adopted = before == NULL || strcmp(before->table_name, wrel->table_name) != 0;
+	WcForeignTable earlier = {.name = before != NULL ? before->table_name : NULL};
+	bool		adopted = before == NULL || !wc_foreign_maps(&earlier, wrel->table_name);
 
 	if (adopted)
 	{
