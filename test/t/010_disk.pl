@@ -128,9 +128,9 @@ fails('TRUNCATE t', '53100', 'could not make family "f" of stored table "t"', 'T
 $node->safe_psql('postgres', "INSERT INTO t VALUES ($next, 'meanwhile')");
 $next++;
 $rows++;
-$node->safe_psql('postgres', q{SELECT widecol.drop_table('other')});
+$node->safe_psql('postgres', q{SELECT widecol.drop_table('other', cascade => true)});
 unlink($fault);
-$node->safe_psql('postgres', q{SELECT widecol.create_table('other', '{"cf": {}}')});
+$node->safe_psql('postgres', q{CREATE FOREIGN TABLE other (k int OPTIONS (rowkey '1'), v text) SERVER widecol;});
 $node->safe_psql('postgres', q{INSERT INTO other VALUES (1, 'again'); TRUNCATE other; INSERT INTO other VALUES (2, 'again')});
 heals('after trouble with the list of files');
 is($node->safe_psql('postgres', 'SELECT k FROM other'), '2', 'the table that was made anew is empty but for its row');
