@@ -86,7 +86,36 @@ INSERT INTO mp_h VALUES (3, '"Größe"=>"ÄÖ"');
 SELECT * FROM mp_h WHERE k = 3;
 SELECT qualifier, value FROM widecol.get('mp_h', '\x80000003');
 
+-- a type of that name that somebody else made is no map, and none of its functions is called;
+-- not even when it was added to the extension
+CREATE SCHEMA mp_s;
+CREATE TYPE mp_s.hstore AS (x text);
+CREATE FUNCTION mp_s.to_jsonb(mp_s.hstore) RETURNS jsonb LANGUAGE plpgsql AS $$BEGIN RAISE 'to_jsonb was called'; END$$;
+CREATE CAST (mp_s.hstore AS jsonb) WITH FUNCTION mp_s.to_jsonb(mp_s.hstore);
+CREATE FUNCTION mp_s.hstore(text[], text[]) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+CREATE FOREIGN TABLE mp_fake (k int OPTIONS (rowkey '1'), h mp_s.hstore OPTIONS (family 'h', qualifier_prefix 'x')) SERVER widecol;
+CREATE FOREIGN TABLE mp_fake (k int OPTIONS (rowkey '1'), h mp_s.hstore OPTIONS (family 'h')) SERVER widecol;
+INSERT INTO mp_fake VALUES (1, ROW('a=>1'));
+SELECT * FROM mp_fake;
+SELECT encode(qualifier, 'escape') AS qualifier, encode(value, 'escape') AS value FROM widecol.scan('mp_fake');
+ALTER EXTENSION hstore ADD TYPE mp_s.hstore;
+ALTER EXTENSION hstore ADD FUNCTION mp_s.hstore(text[], text[]);
+ALTER EXTENSION hstore ADD FUNCTION mp_s.to_jsonb(mp_s.hstore);
+ALTER FOREIGN TABLE mp_fake OPTIONS (ADD fetch_size '10');
+SELECT * FROM mp_fake;
+ALTER EXTENSION hstore DROP FUNCTION mp_s.to_jsonb(mp_s.hstore);
+ALTER EXTENSION hstore DROP FUNCTION mp_s.hstore(text[], text[]);
+ALTER EXTENSION hstore DROP TYPE mp_s.hstore;
+
+-- of the real type the real functions are called, wherever they are
+CREATE SCHEMA mp_t;
+ALTER EXTENSION hstore SET SCHEMA mp_t;
+CREATE FUNCTION mp_t.hstore(text[], text[], int DEFAULT 0) RETURNS int LANGUAGE sql AS 'SELECT 1';
+SELECT * FROM mp_h ORDER BY k;
+
 SET client_min_messages = warning;
-DROP FOREIGN TABLE mp, mp_p, mp_h;
+DROP FOREIGN TABLE mp, mp_p, mp_h, mp_fake;
+DROP SCHEMA mp_s CASCADE;
 DROP EXTENSION hstore;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['mp', 'mp_p', 'mp_h']) t;
+DROP SCHEMA mp_t CASCADE;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['mp', 'mp_p', 'mp_h', 'mp_fake']) t;

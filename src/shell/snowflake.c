@@ -9,7 +9,9 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "datatype/timestamp.h"
@@ -181,6 +183,24 @@ comparison(int16 strategy, Node *id, Expr *bound)
 	return op;
 }
 
+/*
+ * snowflake_first beside this function.  InvalidOid when the two are not the
+ * extension's: its support function may stand at another function, too.
+ */
+static Oid
+find_first(Oid within)
+{
+	Oid			types[2] = {INT4OID, TIMESTAMPTZOID};
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, within);
+	Oid			first = LookupFuncName(list_make2(makeString(get_namespace_name(get_func_namespace(within))),
+												  makeString("snowflake_first")), 2, types, true);
+
+	if (!OidIsValid(first) || !OidIsValid(extension) || get_func_rettype(first) != INT8OID ||
+		getExtensionOfObject(ProcedureRelationId, first) != extension)
+		return InvalidOid;
+	return first;
+}
+
 /* snowflake_within(id, from, to) as an OR of ranges, or NULL. */
 static Node *
 write_ranges(const PlannerInfo *root, FuncExpr *call)
@@ -188,15 +208,15 @@ write_ranges(const PlannerInfo *root, FuncExpr *call)
 	Node	   *id = linitial(call->args);
 	Node	   *from = lsecond(call->args);
 	Node	   *to = lthird(call->args);
-	Oid			types[2] = {INT4OID, TIMESTAMPTZOID};
 	Oid			first;
 	List	   *ranges = NIL;
 
 	if (!is_key_column(root, id) || contain_volatile_functions(from) || contain_volatile_functions(to) ||
 		contain_subplans(from) || contain_subplans(to))
 		return NULL;
-	first = LookupFuncName(list_make2(makeString(get_namespace_name(get_func_namespace(call->funcid))),
-									  makeString("snowflake_first")), 2, types, false);
+	first = find_first(call->funcid);
+	if (!OidIsValid(first))
+		return NULL;
 	for (int partition = 0; partition < PARTITIONS; partition++)
 		ranges = lappend(ranges,
 						 makeBoolExpr(AND_EXPR,

@@ -3,18 +3,17 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "client/client.h"
 #include "client/foreign.h"
+#include "fdw/relation/hstore.h"
 #include "fdw/relation/key.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/recordtype.h"
@@ -39,22 +38,6 @@ version_array_type(void)
 		type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 							   CStringGetDatum("version"), ObjectIdGetDatum(ns));
 	return OidIsValid(type) ? get_array_type(type) : InvalidOid;
-}
-
-/* The extension's type hstore, wherever it is: known by its cast to jsonb. */
-static bool
-is_hstore(Oid type)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	bool		named;
-	Oid			func;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	named = strcmp(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), "hstore") == 0;
-	ReleaseSysCache(tuple);
-	return named &&
-		find_coercion_pathway(JSONBOID, type, COERCION_EXPLICIT, &func) == COERCION_PATH_FUNC;
 }
 
 /* --- layout row -------------------------------------------------------------*/
@@ -87,6 +70,7 @@ static void
 set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const char *default_family)
 {
 	Oid			base = getBaseType(col->type);
+	WcHstore	hstore;
 	bool		map_type;
 
 	if (o->rowkey == WC_ROWKEY_RAW)
@@ -111,7 +95,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 	}
 
 	set_place(col, o, default_family);
-	col->hstore = is_hstore(base);
+	col->hstore = wc_hstore_find(base, &hstore);
 	map_type = base == JSONBOID || col->hstore;
 	if (o->qualifier_prefix)
 	{

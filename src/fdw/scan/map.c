@@ -3,18 +3,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "nodes/pg_list.h"
-#include "nodes/value.h"
-#include "parser/parse_func.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
+#include "fdw/relation/hstore.h"
 #include "fdw/scan/map.h"
 #include "rowkey/printable.h"
 
@@ -33,20 +29,6 @@ struct WcMap
 	Datum	   *values;
 };
 
-/* The extension's functions are where its type is. */
-static char *
-schema_of_type(Oid type)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	char	   *schema;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	schema = get_namespace_name(((Form_pg_type) GETSTRUCT(tuple))->typnamespace);
-	ReleaseSysCache(tuple);
-	return schema;
-}
-
 WcMap *
 wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 {
@@ -56,11 +38,10 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 	map->column = column;
 	if (column->hstore)
 	{
-		Oid			args[2] = {TEXTARRAYOID, TEXTARRAYOID};
-		List	   *name = list_make2(makeString(schema_of_type(getBaseType(column->type))),
-									  makeString(pstrdup("hstore")));
+		WcHstore	hstore;
 
-		fmgr_info(LookupFuncName(name, 2, args, false), &map->to_hstore);
+		wc_hstore_get(getBaseType(column->type), &hstore);
+		fmgr_info(hstore.from_arrays, &map->to_hstore);
 	}
 	return map;
 }

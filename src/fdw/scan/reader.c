@@ -97,6 +97,12 @@ create_versions(Oid type)
 	tupdesc = lookup_rowtype_tupdesc(versions->element, -1);
 	versions->tupdesc = CreateTupleDescCopy(tupdesc);
 	ReleaseTupleDesc(tupdesc);
+	if (versions->tupdesc->natts != 2 || TupleDescAttr(versions->tupdesc, 0)->atttypid != INT8OID ||
+		TupleDescAttr(versions->tupdesc, 1)->atttypid != BYTEAOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s is not what extension widecol made", format_type_be(versions->element)),
+				 errdetail("It was (ts bigint, value bytea).")));
 	return versions;
 }
 

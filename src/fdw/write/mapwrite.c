@@ -3,28 +3,25 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+#include "fdw/relation/hstore.h"
 #include "fdw/write/mapwrite.h"
 
 void
 wc_mapwrite_init(WcMapWriter *m, const WcRelColumn *column)
 {
-	Oid			func;
+	WcHstore	hstore;
 
 	memset(m, 0, sizeof(*m));
 	m->column = column;
 	if (!column->hstore)
 		return;
-	if (find_coercion_pathway(JSONBOID, getBaseType(column->type), COERCION_EXPLICIT, &func) !=
-		COERCION_PATH_FUNC)
-		elog(ERROR, "type of column \"%s\" has no cast to jsonb", NameStr(column->name));
-	fmgr_info(func, &m->to_jsonb);
+	wc_hstore_get(getBaseType(column->type), &hstore);
+	fmgr_info(hstore.to_jsonb, &m->to_jsonb);
 }
 
 static WcSlice
