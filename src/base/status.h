@@ -10,6 +10,8 @@
 #ifndef WC_BASE_STATUS_H
 #define WC_BASE_STATUS_H
 
+#include <stddef.h>
+
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -59,6 +61,13 @@ extern WcStatus wc_error(WcError *err, WcStatus status, const char *fmt,...) WC_
 /* Add to an error already set; err may be NULL. */
 extern void wc_error_detail(WcError *err, const char *fmt,...) WC_PRINTF(2, 3);
 extern void wc_error_hint(WcError *err, const char *fmt,...) WC_PRINTF(2, 3);
+
+/* "byte" or "bytes", to stand behind n. */
+static inline const char *
+wc_bytes_word(size_t n)
+{
+	return n == 1 ? "byte" : "bytes";
+}
 
 /* The status's name for logs and tests, e.g. "no such family". */
 extern const char *wc_status_name(WcStatus status);

@@ -130,6 +130,12 @@ extern bool wc_client_next_row(WcClientScan *scan, WcSlice *row);
  */
 extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno);
 
+/*
+ * Do the slices of the current row's cells stay valid until the next row is asked for, and
+ * not only until the next cell?  (The row lies in one block.)
+ */
+extern bool wc_client_cells_stay(const WcClientScan *scan);
+
 /* Is the row that wc_client_next_row gave last one that the scan's filter could not
  * decide? */
 extern bool wc_client_row_undecided(const WcClientScan *scan);

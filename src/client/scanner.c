@@ -182,6 +182,13 @@ wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 }
 
 bool
+wc_client_cells_stay(const WcClientScan *scan)
+{
+	/* another block is opened amid a row only when this one ends with an open row */
+	return !scan->reader.open;
+}
+
+bool
 wc_client_row_undecided(const WcClientScan *scan)
 {
 	return scan->undecided;

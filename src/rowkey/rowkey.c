@@ -133,11 +133,11 @@ misfit(const WcPartShape *part, WcSlice content, WcError *err)
 	if (part->kind == WC_PART_DELIMITED)
 		return wc_error(err, WC_INVALID, "value contains the delimiter of the row key");
 	if (!part->padded)
-		return wc_error(err, WC_INVALID, "value has %zu bytes, but its part of the row key has %u",
-						content.len, part->length);
+		return wc_error(err, WC_INVALID, "value has %zu %s, but its part of the row key has %u",
+						content.len, wc_bytes_word(content.len), part->length);
 	if (content.len > part->length)
-		return wc_error(err, WC_TOO_LARGE, "value has %zu bytes, but its part of the row key has %u",
-						content.len, part->length);
+		return wc_error(err, WC_TOO_LARGE, "value has %zu %s, but its part of the row key has %u",
+						content.len, wc_bytes_word(content.len), part->length);
 	return wc_error(err, WC_INVALID, "value ends in a zero byte, which padding could not be told from");
 }
 
@@ -210,8 +210,8 @@ take_fixed(const WcPartShape *shape, uint32_t part, WcSlice *rest, WcBuf *scratc
 	size_t		n = shape->length;
 
 	if (rest->len < n)
-		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes left for part %u, which needs %zu",
-						rest->len, part + 1, n);
+		return wc_error(err, WC_BAD_DATA, "row key has %zu %s left for part %u, which needs %zu",
+						rest->len, wc_bytes_word(rest->len), part + 1, n);
 	*content = wc_slice(rest->data, n);
 	if (shape->desc)
 	{
@@ -255,8 +255,8 @@ take_escaped(const WcPartShape *shape, uint32_t part, WcSlice *rest, WcBuf *scra
 		{
 			if (scratch->failed)
 				return wc_buf_status(scratch, "row key", err);
-			return wc_error(err, WC_BAD_DATA, "part %u of the row key has no valid end in the %zu bytes left",
-							part + 1, rest->len);
+			return wc_error(err, WC_BAD_DATA, "part %u of the row key has no valid end in the %zu %s left",
+							part + 1, rest->len, wc_bytes_word(rest->len));
 		}
 		*content = wc_slice(scratch->data + before, scratch->len - before);
 	}
@@ -271,8 +271,8 @@ take_delimited(uint32_t part, WcSlice delimiter, WcSlice *rest, WcSlice *content
 	size_t		at = wc_lay_find(*rest, delimiter);
 
 	if (at == rest->len)
-		return wc_error(err, WC_BAD_DATA, "part %u of the row key is not followed by the delimiter in the %zu bytes left",
-						part + 1, rest->len);
+		return wc_error(err, WC_BAD_DATA, "part %u of the row key is not followed by the delimiter in the %zu %s left",
+						part + 1, rest->len, wc_bytes_word(rest->len));
 	*content = wc_slice(rest->data, at);
 	rest->data += at;
 	rest->len -= at;
@@ -284,7 +284,8 @@ static WcStatus
 take_salt(WcSlice *rest, WcError *err)
 {
 	if (rest->len < 2)
-		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes, too few for a salt and its parts", rest->len);
+		return wc_error(err, WC_BAD_DATA, "row key has %zu %s, too few for a salt and its parts",
+						rest->len, wc_bytes_word(rest->len));
 	rest->data++;
 	rest->len--;
 	return WC_OK;
@@ -350,7 +351,8 @@ wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBu
 		}
 	}
 	if (n == layout->nparts && rest.len > 0)
-		return wc_error(err, WC_BAD_DATA, "row key has %zu bytes behind its %u parts", rest.len, layout->nparts);
+		return wc_error(err, WC_BAD_DATA, "row key has %zu %s behind its %u parts",
+						rest.len, wc_bytes_word(rest.len), layout->nparts);
 	/* the salt may follow from any of the parts */
 	return salted && n == layout->nparts ? check_salt(layout, row, parts, err) : WC_OK;
 }

@@ -115,8 +115,8 @@ widecol_incr(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 					 errmsg("cannot increment %s", place(&c)),
-					 errdetail("It holds %zu bytes; a counter is %d bytes, a big-endian number.",
-							   c.current.value.len, COUNTER_SIZE)));
+					 errdetail("It holds %zu %s; a counter is %d bytes, a big-endian number.",
+							   c.current.value.len, wc_bytes_word(c.current.value.len), COUNTER_SIZE)));
 		sum += wc_load_u64(c.current.value.data);
 	}
 	wc_store_u64(bytes, sum);

@@ -358,6 +358,22 @@ wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 
 /* --- reading -------------------------------------------------------------------- */
 
+/* Does the error say that the string is no value, of this type or of one inside it?  A
+ * name that stands for nothing any more (regclass) and a domain's check are among them. */
+static bool
+is_about_value(int sqlerrcode)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_DATA_EXCEPTION:
+		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+			return true;
+		default:
+			return false;
+	}
+}
+
 bool
 wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 {
@@ -382,7 +398,7 @@ wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 		 */
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+		if (!is_about_value(error->sqlerrcode))
 			PG_RE_THROW();
 		FlushErrorState();
 		codec->problem = error->message;
@@ -400,12 +416,39 @@ shown(WcSlice s)
 	return wc_printable(buf, SHOWN_MAX, s);
 }
 
+/* What is wrong with so many bytes, or may be. */
+static const char *
+expectation(const WcCodec *codec, size_t len)
+{
+	if (codec->width > 0 && len != (size_t) codec->width)
+		return psprintf("expected %d", codec->width);
+	if (codec->width > 0)
+		return psprintf("they are no %s value", wc_encoding_name(codec->spec.encoding));
+	return psprintf("expected %s", codec->expected);
+}
+
+static void pg_attribute_noreturn()
+hidden_error(WcCodec *codec, size_t len, const WcCodecWhere *where)
+{
+	codec->problem = NULL;		/* it may quote the bytes */
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg(codec->spec.as_key ? "cannot decode row key part of column \"%s\" of type %s" :
+					"cannot decode cell of column \"%s\" of type %s",
+					codec->spec.column, format_type_be(codec->spec.type)),
+			 errdetail("A row of foreign table \"%s\": found %zu %s (encoding %s), %s.", where->table,
+					   len, wc_bytes_word(len), wc_encoding_name(codec->spec.encoding), expectation(codec, len)),
+			 errhint("A security policy or view decides on this column who may see the row.")));
+}
+
 static void pg_attribute_noreturn()
 decode_error(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
 {
 	const char *place = "";
 	const char *reason;
 
+	if (where != NULL && where->hidden)
+		hidden_error(codec, bytes.len, where);
 	if (where != NULL)
 		place = psprintf("Row \"%s\" of foreign table \"%s\": ", shown(where->row), where->table);
 	if (codec->problem != NULL)
@@ -413,18 +456,14 @@ decode_error(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
 		reason = codec->problem;
 		codec->problem = NULL;	/* the codec may outlive it */
 	}
-	else if (codec->width > 0 && bytes.len != (size_t) codec->width)
-		reason = psprintf("expected %d", codec->width);
-	else if (codec->width > 0)
-		reason = psprintf("they are no %s value", wc_encoding_name(codec->spec.encoding));
 	else
-		reason = psprintf("expected %s", codec->expected);
+		reason = expectation(codec, bytes.len);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg(codec->spec.as_key ? "cannot decode row key part of column \"%s\" of type %s" :
 					"cannot decode cell of column \"%s\" of type %s",
 					codec->spec.column, format_type_be(codec->spec.type)),
-			 errdetail("%sfound %zu bytes \"%s\" (encoding %s), %s.", place, bytes.len, shown(bytes),
+			 errdetail("%sfound %zu %s \"%s\" (encoding %s), %s.", place, bytes.len, wc_bytes_word(bytes.len), shown(bytes),
 					   wc_encoding_name(codec->spec.encoding), reason)));
 }
 
@@ -489,5 +528,6 @@ wc_codec_split_error(const WcCodecWhere *where, const WcError *err)
 	ereport(ERROR,
 			(errcode(err->status == WC_NO_MEMORY ? ERRCODE_OUT_OF_MEMORY : ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("cannot decode row key of foreign table \"%s\": %s", where->table, err->message),
-			 errdetail("The row key is \"%s\" (%zu bytes).", shown(where->row), where->row.len)));
+			 where->hidden ? errdetail("The row key has %zu %s.", where->row.len, wc_bytes_word(where->row.len)) :
+			 errdetail("The row key is \"%s\" (%zu %s).", shown(where->row), where->row.len, wc_bytes_word(where->row.len))));
 }

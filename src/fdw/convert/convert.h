@@ -80,6 +80,7 @@ typedef struct WcCodecWhere
 {
 	const char *table;			/* foreign table */
 	WcSlice		row;			/* row key */
+	bool		hidden;			/* the user may not be allowed to see the row: messages show none of its bytes */
 } WcCodecWhere;
 
 struct WcCodec
@@ -162,7 +163,7 @@ extern int64 wc_codec_msecs(Timestamp ts);
  * whole key). */
 extern void wc_codec_compose_error(const char *table, const char *column, const WcError *err) pg_attribute_noreturn();
 
-/* Raises what wc_rowkey_split reported: 22P03. */
+/* Raises what wc_rowkey_split reported: 22P03, as wc_codec_decode does. */
 extern void wc_codec_split_error(const WcCodecWhere *where, const WcError *err) pg_attribute_noreturn();
 
 /* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be

@@ -389,6 +389,52 @@ lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 	return command == CMD_DELETE || sets_key(root, rel, wrel) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE;
 }
 
+/* Is this the query of a view, or in one, that is a security barrier? */
+static bool
+is_in_barrier_view(const PlannerInfo *root)
+{
+	for (; root->parent_root != NULL; root = root->parent_root)
+	{
+		const PlannerInfo *parent = root->parent_root;
+
+		for (int i = 1; i < parent->simple_rel_array_size; i++)
+		{
+			const RelOptInfo *rel = parent->simple_rel_array[i];
+
+			if (rel != NULL && rel->subroot == root && parent->simple_rte_array[i]->security_barrier)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Puts the clauses that hide rows from the user in front, and says how many they are: those of
+ * security policies.  In a view that is a security barrier a condition that PostgreSQL has
+ * moved there from the query cannot be told from the view's: all hide rows.
+ */
+static List *
+barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
+{
+	bool		all = is_in_barrier_view(root);
+	List	   *barriers = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		/* those without columns of the relation are evaluated above the scan */
+		if (!rinfo->pseudoconstant && (all || rinfo->security_level < root->qual_security_level))
+			barriers = lappend(barriers, rinfo);
+		else
+			others = lappend(others, rinfo);
+	}
+	*nbarriers = list_length(barriers);
+	return list_concat(barriers, others);
+}
+
 ForeignScan *
 widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 					  ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -406,6 +452,8 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.lookahead = wc_lookahead_bind(root, best_path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
 		wc_quals_unfilter_joins(root, baserel, &quals);	/* rows are fetched for several outer ones */
+	quals.local = barriers_first(root, quals.local, &plan.nbarriers);
+	quals.exact = barriers_first(root, quals.exact, &plan.ndecided_barriers);
 	local = extract_actual_clauses(quals.local, false);
 	recheck = extract_actual_clauses(quals.exact, false);
 

@@ -33,6 +33,8 @@ typedef struct WcScanPlan
 	Expr	   *offset;
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */
 	int			lock_mode;		/* WcRowLockMode with which rows are locked as they are given, 0: they are not */
+	int			nbarriers;		/* the first so many of the plan's qual hide rows from the user */
+	int			ndecided_barriers;	/* of fdw_recheck_quals likewise */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;
 

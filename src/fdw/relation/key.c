@@ -138,11 +138,11 @@ wc_relation_encode_key(WcRelation *wrel, const Datum *values, const bool *isnull
 }
 
 void
-wc_relation_decode_key(WcRelation *wrel, WcSlice key, const Bitmapset *wanted,
+wc_relation_decode_key(WcRelation *wrel, const WcCodecWhere *where, const Bitmapset *wanted,
 					   Datum *values, bool *isnull)
 {
 	struct WcKeyWork *work = wrel->work;
-	WcCodecWhere where = {.table = wrel->relname, .row = key};
+	WcSlice		key = where->row;
 	WcError		err;
 	bool		split = false;
 
@@ -162,10 +162,10 @@ wc_relation_decode_key(WcRelation *wrel, WcSlice key, const Bitmapset *wanted,
 		if (!split)
 		{
 			if (wc_rowkey_split(&wrel->key_layout, key, &work->contents, work->parts, &err) != WC_OK)
-				wc_codec_split_error(&where, &err);
+				wc_codec_split_error(where, &err);
 			split = true;
 		}
-		values[i] = wc_codec_decode(&col->codec, work->parts[k], &where);
+		values[i] = wc_codec_decode(&col->codec, work->parts[k], where);
 		isnull[i] = false;
 	}
 }

@@ -148,10 +148,10 @@ extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice 
 extern void wc_relation_encode_key(WcRelation *wrel, const Datum *values, const bool *isnull, WcBuf *out);
 
 /* Fills the key columns in `wanted` (bit attnum - 1; NULL: all), the raw one
- * included, from a stored key; palloc'd in CurrentMemoryContext.  A key that does
+ * included, from the stored key where->row; palloc'd in CurrentMemoryContext.  A key that does
  * not decode is 22P03 naming table and row.  Hashed parts are left NULL: their
  * originals come as cells. */
-extern void wc_relation_decode_key(WcRelation *wrel, WcSlice key, const Bitmapset *wanted,
+extern void wc_relation_decode_key(WcRelation *wrel, const WcCodecWhere *where, const Bitmapset *wanted,
 								   Datum *values, bool *isnull);
 
 #endif

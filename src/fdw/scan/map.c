@@ -56,6 +56,13 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 	wc_printable(row, sizeof(row), where->row);
 	wc_printable(qualifier, sizeof(qualifier), cell->qualifier);
 	wc_printable(found, sizeof(found), bytes);
+	if (where->hidden)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("cannot show a cell in column \"%s\" of foreign table \"%s\"",
+						NameStr(map->column->name), where->table),
+				 errdetail("Its %s is not text in UTF-8.", what),
+				 errhint("A security policy or view decides on this column who may see the row.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("cannot show cell \"%s:%s\" in column \"%s\" of foreign table \"%s\"",

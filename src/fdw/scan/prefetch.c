@@ -204,7 +204,8 @@ wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, boo
 		MemoryContextReset(prefetch->work);
 		old = MemoryContextSwitchTo(prefetch->work);
 		decoded = read_row(prefetch, reader, scan, &more);
-		kept = more && (!wc_client_row_undecided(scan) || decides(arg, prefetch->values, prefetch->isnull));
+		kept = more && wc_reader_passed(reader) &&
+			(!wc_client_row_undecided(scan) || decides(arg, prefetch->values, prefetch->isnull));
 		MemoryContextSwitchTo(prefetch->context);
 		if (kept)
 			keep_row(prefetch, wc_reader_row(reader));

@@ -40,6 +40,20 @@ typedef struct Target
 	struct Target *next;		/* of the same cell */
 } Target;
 
+/* Which columns of a row are decoded. */
+typedef enum Stage
+{
+	STAGE_ALL,
+	STAGE_GATE,					/* those of a step of the gate */
+	STAGE_REST					/* those of no step, when the row has passed */
+} Stage;
+
+typedef struct FoundCell
+{
+	WcCell		cell;
+	uint32		colno;
+} FoundCell;
+
 struct WcReader
 {
 	WcRelation *wrel;
@@ -59,6 +73,10 @@ struct WcReader
 	bool		want_ts;
 	bool		want_value;
 	bool		check_types;	/* the table has a record type, and others may come */
+
+	const WcGate *gate;			/* NULL: rows are decoded at once */
+	const Bitmapset *gated;		/* columns of the gate's step, or of all steps */
+	bool		passed;
 
 	/* layout cell */
 	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */
@@ -210,6 +228,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 	reader->where.table = wrel->relname;
 	reader->max_versions = 1;
 	reader->check_types = wrel->constant_parts > 0;
+	reader->passed = true;
 	reader->columns = palloc0(sizeof(WcColumn) * (nwanted + 1));
 	reader->targets = palloc0(sizeof(Target *) * (nwanted + 1));
 	reader->member = palloc0(sizeof(bool) * (nwanted + 1));
@@ -309,6 +328,16 @@ wc_reader_describe(const WcReader *reader, WcScan *scan)
 	scan->want_ts = reader->want_ts;
 }
 
+static WcSlice
+copy_slice(WcSlice s)
+{
+	uint8	   *copy = MemoryContextAllocHuge(CurrentMemoryContext, s.len + 1);
+
+	if (s.len > 0)
+		memcpy(copy, s.data, s.len);
+	return wc_slice(copy, s.len);
+}
+
 /* --- layout row --------------------------------------------------------------- */
 
 static Datum
@@ -362,11 +391,19 @@ finish_versions(Target *target, Datum *values, bool *isnull)
 	reset_versions(versions);
 }
 
+static inline bool
+in_stage(const WcReader *reader, Stage stage, int att)
+{
+	return stage == STAGE_ALL || bms_is_member(att, reader->gated) == (stage == STAGE_GATE);
+}
+
 static inline void
-store_cell(WcReader *reader, Target *target, const WcCell *cell, Datum *values, bool *isnull)
+store_cell(WcReader *reader, Stage stage, Target *target, const WcCell *cell, Datum *values, bool *isnull)
 {
 	for (; target != NULL; target = target->next)
 	{
+		if (!in_stage(reader, stage, target->att))
+			continue;
 		if (target->versions != NULL)
 		{
 			add_version(target, cell);
@@ -384,10 +421,113 @@ store_cell(WcReader *reader, Target *target, const WcCell *cell, Datum *values, 
 }
 
 static void
-add_to_maps(WcReader *reader, const WcCell *cell)
+add_to_maps(WcReader *reader, Stage stage, const WcCell *cell)
 {
 	for (Target *target = reader->maps; target != NULL; target = target->next)
-		wc_map_add(target->map, cell, &reader->where);
+	{
+		if (in_stage(reader, stage, target->att))
+			wc_map_add(target->map, cell, &reader->where);
+	}
+}
+
+static inline void
+take_cell(WcReader *reader, Stage stage, const WcCell *cell, uint32 colno, Datum *values, bool *isnull)
+{
+	if (colno >= (uint32) reader->ncolumns)
+	{
+		add_to_maps(reader, stage, cell);
+		return;
+	}
+	store_cell(reader, stage, reader->targets[colno], cell, values, isnull);
+	if (reader->member[colno])
+	{
+		WcCell		member = *cell;
+
+		member.family = reader->columns[colno].family;
+		member.qualifier = reader->columns[colno].qualifier;
+		add_to_maps(reader, stage, &member);
+	}
+}
+
+/* After the last cell. */
+static inline void
+finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
+{
+	for (Target *target = reader->maps; target != NULL; target = target->next)
+	{
+		if (in_stage(reader, stage, target->att))
+			isnull[target->att] = !wc_map_finish(target->map, &values[target->att]);
+	}
+	for (int i = 0; i < reader->nversioned; i++)
+	{
+		if (in_stage(reader, stage, reader->versioned[i]->att))
+			finish_versions(reader->versioned[i], values, isnull);
+	}
+}
+
+/* All cells of the row at hand. */
+static FoundCell *
+find_cells(WcClientScan *scan, int *ncells)
+{
+	bool		stay = wc_client_cells_stay(scan);
+	int			room = 16;
+	FoundCell  *cells = palloc(sizeof(FoundCell) * room);
+	FoundCell	found;
+
+	*ncells = 0;
+	while (wc_client_next_cell(scan, &found.cell, &found.colno))
+	{
+		if (*ncells == room)
+		{
+			room *= 2;
+			cells = repalloc_huge(cells, sizeof(FoundCell) * room);
+		}
+		if (!stay)
+		{
+			found.cell.qualifier = copy_slice(found.cell.qualifier);
+			found.cell.value = copy_slice(found.cell.value);
+		}
+		cells[(*ncells)++] = found;
+	}
+	return cells;
+}
+
+static void
+decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, const FoundCell *cells, int ncells,
+			 Datum *values, bool *isnull)
+{
+	Bitmapset  *wanted = stage == STAGE_GATE ? bms_intersect(keys, reader->gated) : bms_difference(keys, reader->gated);
+
+	reader->where.hidden = stage == STAGE_GATE;
+	if (wanted != NULL)
+		wc_relation_decode_key(reader->wrel, &reader->where, wanted, values, isnull);
+	for (int i = 0; i < ncells; i++)
+		take_cell(reader, stage, &cells[i].cell, cells[i].colno, values, isnull);
+	finish_row(reader, stage, values, isnull);
+	reader->where.hidden = false;
+}
+
+/* Decodes a row step by step. */
+static void
+decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, Datum *values, bool *isnull)
+{
+	const WcGate *gate = reader->gate;
+	int			nsteps = wc_client_row_undecided(scan) ? gate->nsteps : gate->nalways;
+	int			ncells;
+	FoundCell  *cells = find_cells(scan, &ncells);
+
+	reader->gated = NULL;
+	reader->passed = true;
+	for (int i = 0; i < nsteps; i++)
+	{
+		reader->gated = gate->steps[i].attrs;
+		decode_stage(reader, STAGE_GATE, keys, cells, ncells, values, isnull);
+		reader->passed = gate->passes(gate->arg, i, values, isnull);
+		if (!reader->passed)
+			return;
+		reader->gated = gate->steps[i].done;
+	}
+	decode_stage(reader, STAGE_REST, keys, cells, ncells, values, isnull);
 }
 
 /* The next stored row that is of the table's record type. */
@@ -416,27 +556,16 @@ next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 	memset(isnull, true, wrel->natts * sizeof(bool));
 	reader->where.row = row;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
-	if (keys != NULL)
-		wc_relation_decode_key(wrel, row, keys, values, isnull);
-	while (wc_client_next_cell(scan, &cell, &colno))
+	if (reader->gate != NULL)
 	{
-		if (colno >= (uint32_t) reader->ncolumns)
-			add_to_maps(reader, &cell);
-		else
-		{
-			store_cell(reader, reader->targets[colno], &cell, values, isnull);
-			if (reader->member[colno])
-			{
-				cell.family = reader->columns[colno].family;
-				cell.qualifier = reader->columns[colno].qualifier;
-				add_to_maps(reader, &cell);
-			}
-		}
+		decode_behind_gate(reader, scan, keys, values, isnull);
+		return true;
 	}
-	for (Target *target = reader->maps; target != NULL; target = target->next)
-		isnull[target->att] = !wc_map_finish(target->map, &values[target->att]);
-	for (int i = 0; i < reader->nversioned; i++)
-		finish_versions(reader->versioned[i], values, isnull);
+	if (keys != NULL)
+		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
+	while (wc_client_next_cell(scan, &cell, &colno))
+		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);
+	finish_row(reader, STAGE_ALL, values, isnull);
 	return true;
 }
 
@@ -497,6 +626,39 @@ cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isn
 	}
 }
 
+static void
+decode_cell(WcReader *reader, Stage stage, const WcCell *cell, Datum *values, bool *isnull)
+{
+	reader->where.hidden = stage == STAGE_GATE;
+	for (int role = WC_ROLE_CELL_ROW; role <= WC_ROLE_CELL_TTL; role++)
+	{
+		int			att = reader->cell_att[role];
+
+		if (att >= 0 && in_stage(reader, stage, att))
+			values[att] = cell_datum(reader, role, att, cell, &isnull[att]);
+	}
+	reader->where.hidden = false;
+}
+
+static void
+decode_cell_behind_gate(WcReader *reader, const WcCell *cell, Datum *values, bool *isnull)
+{
+	const WcGate *gate = reader->gate;
+
+	reader->gated = NULL;
+	reader->passed = true;
+	for (int i = 0; i < gate->nalways; i++)
+	{
+		reader->gated = gate->steps[i].attrs;
+		decode_cell(reader, STAGE_GATE, cell, values, isnull);
+		reader->passed = gate->passes(gate->arg, i, values, isnull);
+		if (!reader->passed)
+			return;
+		reader->gated = gate->steps[i].done;
+	}
+	decode_cell(reader, STAGE_REST, cell, values, isnull);
+}
+
 static bool
 next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 {
@@ -518,13 +680,12 @@ next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 	}
 	reader->cell = cell;
 	memset(isnull, true, reader->wrel->natts * sizeof(bool));
-	for (int role = WC_ROLE_CELL_ROW; role <= WC_ROLE_CELL_TTL; role++)
+	if (reader->gate == NULL)
 	{
-		int			att = reader->cell_att[role];
-
-		if (att >= 0)
-			values[att] = cell_datum(reader, role, att, &cell, &isnull[att]);
+		decode_cell(reader, STAGE_ALL, &cell, values, isnull);
+		return true;
 	}
+	decode_cell_behind_gate(reader, &cell, values, isnull);
 	return true;
 }
 
@@ -540,6 +701,19 @@ bool
 wc_reader_skip(WcReader *reader, WcClientScan *scan)
 {
 	return next_stored_row(reader, scan, &reader->where.row);
+}
+
+void
+wc_reader_set_gate(WcReader *reader, const WcGate *gate)
+{
+	reader->gate = gate;
+	reader->passed = true;
+}
+
+bool
+wc_reader_passed(const WcReader *reader)
+{
+	return reader->passed;
 }
 
 void

@@ -46,6 +46,33 @@ extern void wc_reader_check_types(WcReader *reader, bool check);
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
+/*
+ * Conditions that hide rows from the user (of security policies, of views that are security
+ * barriers), evaluated one after another, each before columns are decoded that neither it
+ * nor one before it looks at: an undecodable cell of a hidden row is no error.  Messages about
+ * columns that they look at show no bytes.
+ */
+typedef struct WcGateStep
+{
+	Bitmapset  *attrs;			/* columns, bit attnum - 1, that no step before has had decoded */
+	Bitmapset  *done;			/* those of all steps up to this one */
+} WcGateStep;
+
+typedef struct WcGate
+{
+	int			nsteps;
+	int			nalways;		/* those behind are for rows that the scan's filter has not decided */
+	WcGateStep *steps;
+	bool		(*passes) (void *arg, int step, const Datum *values, const bool *isnull);
+	void	   *arg;
+} WcGate;
+
+/* For all rows to come; the gate, or NULL, must live as long as the reader. */
+extern void wc_reader_set_gate(WcReader *reader, const WcGate *gate);
+
+/* Did the row that was given last pass the gate?  Of one that did not, most columns are NULL. */
+extern bool wc_reader_passed(const WcReader *reader);
+
 /* Layout 'row': passes over the next row without decoding it; false at the end. */
 extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
 

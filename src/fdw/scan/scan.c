@@ -42,6 +42,7 @@
 #include "fdw/scan/reader.h"
 #include "fdw/scan/rowlock.h"
 #include "fdw/scan/scan.h"
+#include "fdw/scan/scangate.h"
 
 /* Memory that comes from malloc: let go when the scan ends, or with the query's memory
  * when it fails. */
@@ -79,6 +80,7 @@ typedef struct WcScanState
 	uint64		to_skip;		/* of the open scan's rows, before one is given */
 	uint64		to_give;		/* rows, or WC_NO_LIMIT */
 
+	WcScanGate *gate;			/* what hides rows; NULL: nothing does */
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
 	WcClientSnapshot *snapshot; /* the statement's */
@@ -194,6 +196,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
+	state->gate = wc_scangate_create(node, &state->plan);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
@@ -275,6 +278,7 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 															 state->nulls + state->plan.map_values));
 		state->reader_rechecks = recheck;
 	}
+	wc_reader_set_gate(state->reader, wc_scangate_for(state->gate, recheck));
 	MemoryContextSwitchTo(old);
 }
 
@@ -547,7 +551,7 @@ keep_row(WcScanState *state, TupleTableSlot *slot)
 	}
 }
 
-/* Stores the next row in the slot; false: there is none. */
+/* Stores the next row in the slot, which stays empty when the row is hidden; false: there is none. */
 static bool
 next_row(WcScanState *state, TupleTableSlot *slot)
 {
@@ -564,7 +568,8 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 	/* rows that the engine has left to skip because this one is undecided */
 	if (state->limit != NULL)
 		state->to_skip += wc_client_rows_owed(state->scan);
-	ExecStoreVirtualTuple(slot);
+	if (wc_reader_passed(state->reader))
+		ExecStoreVirtualTuple(slot);
 	return true;
 }
 
@@ -601,7 +606,7 @@ widecolIterateForeignScan(ForeignScanState *node)
 			state->done = true;
 			break;
 		}
-		if (passes_recheck(state, node, slot) && lock_row(state, node, slot) &&
+		if (!TTS_EMPTY(slot) && passes_recheck(state, node, slot) && lock_row(state, node, slot) &&
 			(state->limit == NULL || is_given(state)))
 		{
 			if (state->kept != NULL)

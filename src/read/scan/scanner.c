@@ -215,6 +215,23 @@ look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
 }
 
 /*
+ * Counts a row that the filter rejects: a deleted one is none.  To see that may take reading
+ * what the filter does not need, so it is done only when somebody looks at the count.
+ */
+static WcStatus
+count_rejected(WcScanner *s, WcError *err)
+{
+	bool		exists;
+	WcStatus	status;
+
+	if (!s->scan.measured)
+		return WC_OK;
+	status = is_there(s, &exists, err);
+	s->stats.rows_filtered += status == WC_OK && exists;
+	return status;
+}
+
+/*
  * Shows the filter a row of which every family is plain, or no cell is needed (settled).
  * *begun: it passes and is not skipped, and its key is in the block.
  */
@@ -236,9 +253,8 @@ show_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err
 	verdict = wc_rowfilter_verdict(s->filter);
 	*begun = false;
 	if (verdict == WC_FILTER_REJECTS)
-		s->stats.rows_filtered++;
-	else
-		status = is_there(s, begun, err);
+		return count_rejected(s, err);
+	status = is_there(s, begun, err);
 	if (status != WC_OK || !*begun)
 		return status;
 	s->undecided = verdict == WC_FILTER_UNDECIDED;
@@ -315,9 +331,13 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		status = look_at_key(s, &settled, &rejects, err);
 		if (status != WC_OK)
 			return status;
-		s->stats.rows_filtered += rejects;
 		if (rejects)
+		{
+			status = count_rejected(s, err);
+			if (status != WC_OK)
+				return status;
 			continue;
+		}
 		if (settled || is_plain(s))
 		{
 			status = show_row(s, w, settled, &exists, err);
@@ -343,7 +363,10 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 			return WC_OK;
 		}
 		wc_block_rewind(w, &mark);
-		s->stats.rows_filtered += verdict == WC_FILTER_REJECTS;
+		if (verdict == WC_FILTER_REJECTS)
+			status = count_rejected(s, err);
+		if (status != WC_OK)
+			return status;
 		if (verdict == WC_FILTER_REJECTS || !exists)
 			continue;
 		s->undecided = verdict == WC_FILTER_UNDECIDED;

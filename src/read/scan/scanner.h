@@ -17,7 +17,7 @@ typedef struct WcScanStats
 {
 	uint64_t	rows_returned;
 	uint64_t	rows_examined;	/* that are stored, whether or not they are there */
-	uint64_t	rows_filtered;	/* there, but the scan's filter does not let them through */
+	uint64_t	rows_filtered;	/* of a measured scan: there, but the scan's filter does not let them through */
 	uint64_t	cells_returned;
 	uint64_t	cells_examined;
 	uint64_t	seeks;
