@@ -13,8 +13,10 @@
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
+#include "catalog/pg_type.h"
 #include "varatt.h"
 
+#define pg_type_ownercheck(type, role) object_ownercheck(TypeRelationId, (type), (role))
 #define pg_foreign_server_ownercheck(server, role) object_ownercheck(ForeignServerRelationId, (server), (role))
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))
 #endif

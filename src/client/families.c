@@ -360,12 +360,38 @@ wc_families_parse(Jsonb *families, bool drop_allowed)
 	return specs;
 }
 
+Jsonb *
+wc_json_of_option(const char *option, const char *json)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Jsonb	   *volatile jsonb = NULL;
+
+	PG_TRY();
+	{
+		jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+			PG_RE_THROW();
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" is not valid JSON: \"%s\"", option, json),
+				 error->detail ? errdetail("%s", error->detail) : errdetail("%s.", error->message)));
+	}
+	PG_END_TRY();
+	return jsonb;
+}
+
 List *
 wc_families_parse_text(const char *json, bool drop_allowed)
 {
-	Datum		jsonb = DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
-
-	return wc_families_parse(DatumGetJsonbP(jsonb), drop_allowed);
+	return wc_families_parse(wc_json_of_option("families", json), drop_allowed);
 }
 
 /* --- writing ------------------------------------------------------------------ */

@@ -32,6 +32,10 @@ typedef struct WcFamilySpec
  * here, their combination (wc_family_attrs_check) by whoever has merged them.
  */
 extern List *wc_families_parse(Jsonb *families, bool drop_allowed);
+
+/* The value of an option that is JSON; 22023 naming the option when it is not. */
+extern Jsonb *wc_json_of_option(const char *option, const char *json);
+
 extern List *wc_families_parse_text(const char *json, bool drop_allowed);
 
 /* Lays what a spec names over attrs. */

@@ -255,6 +255,26 @@ wc_foreign_qualified_name(Oid relid)
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
 }
 
+List *
+wc_foreign_tables(void)
+{
+	List	   *relids = NIL;
+	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_foreign_table form = (Form_pg_foreign_table) GETSTRUCT(tuple);
+
+		if (server_is_widecol(form->ftserver))
+			relids = lappend_oid(relids, form->ftrelid);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return relids;
+}
+
 bool
 wc_foreign_uses_family(Oid relid, const char *family)
 {

@@ -382,10 +382,16 @@ wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 
 	PG_TRY();
 	{
-		WcSlice		s = wc_slice_cstr(string);
-		int			level = wc_form_guard(codec->guards);
+		char	   *s = wc_text_from_utf8(wc_slice_cstr(string));
+		int			level;
 
-		*value = InputFunctionCall(&codec->in_fn, wc_text_from_utf8(s), codec->ioparam, codec->spec.typmod);
+		if (codec->nested != NULL)
+			codec->guards = wc_nested_guards(codec->nested);
+		level = wc_form_guard(codec->guards);
+		if (codec->nested != NULL)
+			*value = wc_nested_in(codec->nested, s);
+		else
+			*value = InputFunctionCall(&codec->in_fn, s, codec->ioparam, codec->spec.typmod);
 		wc_form_unguard(level);
 	}
 	PG_CATCH();

@@ -15,6 +15,7 @@
 
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "nodes/pg_list.h"
 
 #include "base/buf.h"
 #include "rowkey/rowkey.h"
@@ -49,6 +50,13 @@ extern bool wc_encoding_is_hash(WcEncoding encoding);
 /* Bytes a hash has when no length cuts it; 0 for other encodings. */
 extern int	wc_encoding_hash_size(WcEncoding encoding);
 
+/* A label of an enum that is stored under another name: what it was before it was renamed. */
+typedef struct WcLabel
+{
+	char	   *label;
+	char	   *stored;
+} WcLabel;
+
 typedef struct WcCodecSpec
 {
 	const char *column;			/* for messages; must live as long as the codec */
@@ -56,6 +64,7 @@ typedef struct WcCodecSpec
 	int32		typmod;
 	Oid			collation;		/* the column's */
 	WcEncoding	encoding;		/* DEFAULT is resolved */
+	const List *labels;			/* WcLabel *, of the enums in the type; must live as long as the codec */
 	bool		as_key;			/* a part of the row key, else a cell's value */
 
 	/* The rest is for keys only. */
@@ -113,6 +122,7 @@ struct WcCodec
 	Oid			ioparam;
 	FmgrInfo	out_fn;			/* looked up when a text form is made by it */
 	FmgrInfo	in_fn;
+	struct WcNested *nested;	/* makes and reads the text form instead of these; NULL: they do */
 	const char *expected;		/* what decode expects, for messages */
 	char	   *problem;		/* what it said of the last bytes, or NULL */
 };

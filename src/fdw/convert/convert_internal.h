@@ -40,6 +40,23 @@ extern void wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *wh
  */
 extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
+/* --- enums that were renamed, composite types, arrays of these (convert_nested.c) --- */
+
+typedef struct WcNested WcNested;
+
+/* Is the type, or its element, one of these? */
+extern bool wc_nested_is(Oid type, const List *labels);
+
+/* In CurrentMemoryContext, which, and labels, must live as long. */
+extern WcNested *wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key);
+
+/* Settings that its text form depends on now: a composite type may have changed. */
+extern int	wc_nested_guards(WcNested *node);
+
+/* The text form in the database's encoding, palloc'd, and back. */
+extern char *wc_nested_out(WcNested *node, Datum value);
+extern Datum wc_nested_in(WcNested *node, char *string);
+
 /* --- text forms (convert_form.c) ------------------------------------------ */
 
 /* Settings that text forms of this type depend on. */

@@ -171,8 +171,10 @@ form_of(WcCodec *codec, Datum value, char *buf)
 				return form_of_numeric(codec, value);
 			/* FALLTHROUGH */
 		default:
+			if (codec->nested != NULL)
+				codec->guards = wc_nested_guards(codec->nested);
 			level = wc_form_guard(codec->guards);
-			s = OutputFunctionCall(&codec->out_fn, value);
+			s = codec->nested != NULL ? wc_nested_out(codec->nested, value) : OutputFunctionCall(&codec->out_fn, value);
 			wc_form_unguard(level);
 			return wc_text_to_utf8(s, strlen(s));
 	}
@@ -428,6 +430,8 @@ wc_textual_init(WcCodec *codec)
 			break;
 	}
 	codec->guards = wc_form_guards(spec->type);
+	if (wc_nested_is(spec->type, spec->labels))
+		codec->nested = wc_nested_create(spec->type, spec->typmod, spec->labels, spec->as_key);
 	getTypeOutputInfo(spec->type, &function, &is_varlena);
 	fmgr_info(function, &codec->out_fn);
 

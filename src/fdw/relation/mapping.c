@@ -13,6 +13,7 @@
 
 #include "client/client.h"
 #include "client/foreign.h"
+#include "fdw/relation/enumlabel.h"
 #include "fdw/relation/hstore.h"
 #include "fdw/relation/key.h"
 #include "fdw/relation/mapping.h"
@@ -43,14 +44,15 @@ version_array_type(void)
 /* --- layout row -------------------------------------------------------------*/
 
 static void
-init_value_codec(WcCodec *codec, const WcRelColumn *col, WcEncoding encoding)
+init_value_codec(WcCodec *codec, const WcRelColumn *col, const WcColumnOptions *o, WcEncoding encoding)
 {
 	WcCodecSpec spec = {
 		.column = NameStr(col->name),
 		.type = col->type,
 		.typmod = col->typmod,
 		.collation = col->collation,
-		.encoding = encoding
+		.encoding = encoding,
+		.labels = o->labels ? wc_enum_labels_parse(o->labels) : NIL
 	};
 
 	wc_codec_init(codec, &spec);
@@ -73,6 +75,8 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 	WcHstore	hstore;
 	bool		map_type;
 
+	if (o->labels)
+		wc_enum_labels_check(wrel, col, wc_enum_labels_parse(o->labels));
 	if (o->rowkey == WC_ROWKEY_RAW)
 	{
 		col->role = WC_ROLE_RAW_KEY;
@@ -89,7 +93,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 		if (col->hashed)
 		{
 			set_place(col, o, default_family);
-			init_value_codec(&col->original, col, WC_ENCODING_DEFAULT);
+			init_value_codec(&col->original, col, o, WC_ENCODING_DEFAULT);
 		}
 		return;
 	}
@@ -130,7 +134,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 	else
 	{
 		col->role = WC_ROLE_VALUE;
-		init_value_codec(&col->codec, col, o->encoding);
+		init_value_codec(&col->codec, col, o, o->encoding);
 	}
 	if (col->role == WC_ROLE_MAP || col->role == WC_ROLE_PREFIX_MAP)
 		wrel->has_map = true;
@@ -210,6 +214,7 @@ init_keys(WcRelation *wrel, const WcColumnOptions *options, const WcTableOptions
 			.typmod = col->typmod,
 			.collation = col->collation,
 			.encoding = o->encoding,
+			.labels = o->labels ? wc_enum_labels_parse(o->labels) : NIL,
 			.as_key = true,
 			.desc = o->desc,
 			.is_last = k == wrel->nkeys - 1,
@@ -343,7 +348,7 @@ set_cell_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o)
 		col->role = known[i].role;
 		if (col->role == WC_ROLE_CELL_ROW || col->role == WC_ROLE_CELL_FAMILY ||
 			col->role == WC_ROLE_CELL_QUALIFIER || col->role == WC_ROLE_CELL_VALUE)
-			init_value_codec(&col->codec, col, base == TEXTOID ? WC_ENCODING_TEXT : WC_ENCODING_BINARY);
+			init_value_codec(&col->codec, col, o, base == TEXTOID ? WC_ENCODING_TEXT : WC_ENCODING_BINARY);
 		return;
 	}
 	column_error(wrel, col, "is unknown to layout 'cell'",

@@ -17,6 +17,7 @@
 
 #include "client/client.h"
 #include "client/families.h"
+#include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 
 PG_FUNCTION_INFO_V1(widecol_validator);
@@ -53,12 +54,13 @@ typedef enum WcColumnOption
 	WC_COLUMN_OPTION_QUALIFIER_PREFIX,
 	WC_COLUMN_OPTION_ATTRIBUTE,
 	WC_COLUMN_OPTION_VERSIONS,
+	WC_COLUMN_OPTION_LABELS,
 	WC_COLUMN_OPTION_COUNT
 } WcColumnOption;
 
 static const char *const column_option_names[WC_COLUMN_OPTION_COUNT] = {
 	"rowkey", "sort", "encoding", "length", "family", "qualifier",
-	"qualifier_prefix", "attribute", "versions"
+	"qualifier_prefix", "attribute", "versions", "labels"
 };
 
 static const char *const server_option_names[] = {"engine"};
@@ -307,6 +309,10 @@ set_column_option(WcColumnOptions *out, WcColumnOption option, DefElem *def)
 		case WC_COLUMN_OPTION_VERSIONS:
 			out->versions = whole_number(def, WC_VERSIONS_MAX);
 			break;
+		case WC_COLUMN_OPTION_LABELS:
+			out->labels = value;
+			(void) wc_enum_labels_parse(value);
+			break;
 		case WC_COLUMN_OPTION_COUNT:
 			pg_unreachable();
 	}
@@ -345,6 +351,9 @@ check_column_options(const WcColumnOptions *o, bool sort_given, bool attribute_g
 			contradiction("options \"family\" and \"qualifier\" contradict \"rowkey\"",
 						  "Only a part of the row key that is a hash has a cell, for the original value.");
 	}
+	if (o->labels && (o->qualifier_prefix || attribute_given || o->versions > 0 || o->rowkey == WC_ROWKEY_RAW))
+		contradiction("option \"labels\" is for values and parts of the row key",
+					  "It says what renamed labels of an enum are stored as.");
 	if (o->qualifier && o->qualifier_prefix)
 		contradiction("options \"qualifier\" and \"qualifier_prefix\" contradict each other",
 					  "A column maps one qualifier, or all that start with a prefix.");

@@ -47,6 +47,7 @@ typedef struct WcColumnOptions
 	char	   *qualifier_prefix;
 	bool		timestamp;		/* attribute 'timestamp' */
 	int			versions;		/* 0: not given */
+	char	   *labels;			/* JSON, checked (enumlabel.h) */
 } WcColumnOptions;
 
 /* Of IMPORT FOREIGN SCHEMA. */
