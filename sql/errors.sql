@@ -65,6 +65,10 @@ SELECT widecol.put('e', 'big', 'cf:v', convert_to(repeat('v', 268435457), 'UTF8'
 \echo :SQLSTATE
 INSERT INTO e SELECT 3, 'big', 3, repeat('v', 268435457);
 \echo :SQLSTATE
+-- one of exactly the limit comes back
+INSERT INTO e SELECT 3, 'big', 3, repeat(repeat('v', 1024), 262144);
+SELECT octet_length(t) FROM e WHERE a = 3 AND b = 'big';
+DELETE FROM e WHERE a = 3 AND b = 'big';
 -- a qualifier over the limit
 SELECT widecol.put('e', 'r', 'cf:' || repeat('q', 65536), 'x');
 \echo :SQLSTATE

@@ -44,7 +44,31 @@ INSERT INTO mp (k, degree) VALUES ('x', '{"total": 1}');
 SELECT widecol.put('mp', 'x', 'degree:bin', '\xff00');
 SELECT * FROM mp WHERE k = 'x';
 SELECT k, note FROM mp WHERE k = 'x';
-SELECT widecol.deleteall('mp', 'x');
+-- does not stop what does not look at it
+INSERT INTO mp (k, total, note) VALUES ('y', 1, 'n');
+UPDATE mp SET note = k || 'ote', total = 3 WHERE k = 'x' RETURNING k, note, total;
+UPDATE mp SET k = 'y' || k, note = note || '!' WHERE k = 'x' RETURNING k, note;
+UPDATE mp SET note = note || '?' WHERE k = 'yx' RETURNING degree;
+UPDATE mp SET degree = '{}', note = k WHERE k = 'yx';
+UPDATE mp SET note = k WHERE k = 'yx' AND degree ? 'bin';
+UPDATE mp SET note = mp::text WHERE k = 'yx';
+UPDATE mp SET note = NULL, total = NULL WHERE k = 'yx' AND note = k || k RETURNING k;
+UPDATE mp SET note = NULL, total = nullif(total, 3) WHERE k = 'yx' RETURNING k, note, total;
+SELECT encode(qualifier, 'escape') AS qualifier, value FROM widecol.get('mp', 'yx') WHERE qualifier <> '';
+ALTER FOREIGN TABLE mp ADD CHECK (degree IS NULL OR degree <> '"x"');
+UPDATE mp SET note = k WHERE k = 'yx' AND length(k) > 0;
+ALTER FOREIGN TABLE mp DROP CONSTRAINT mp_degree_check;
+SELECT widecol.deleteall('mp', 'yx'), widecol.deleteall('mp', 'y');
+
+-- a member without a name and without a value
+INSERT INTO mp VALUES ('e', '{"": ""}', NULL, NULL), ('f', '{"": "v", "q": ""}', NULL, NULL), ('g', '{}', NULL, NULL);
+SELECT k, degree, degree -> '' AS member FROM mp WHERE k IN ('e', 'f', 'g') ORDER BY k;
+SELECT k FROM mp WHERE degree ->> '' = '' ORDER BY k;
+UPDATE mp SET degree = degree || '{"": ""}' WHERE k IN ('f', 'g');
+UPDATE mp SET degree = degree - '' WHERE k = 'e';
+SELECT k, degree FROM mp WHERE k IN ('e', 'f', 'g') ORDER BY k;
+SELECT encode("row", 'escape') AS "row", encode(qualifier, 'escape') AS qualifier, value FROM widecol.scan('mp', 'e', 'h', columns => '{degree}');
+DELETE FROM mp WHERE k IN ('e', 'f', 'g');
 
 -- prefixes
 CREATE FOREIGN TABLE mp_p (

@@ -195,7 +195,7 @@ value_of(WcCodec *codec, WcSlice form, Datum *value)
 {
 	const char *s = (const char *) form.data;
 
-	if (form.len > MaxAllocSize / 4 || !is_utf8(form))
+	if (form.len > MaxAllocSize - 1 || !is_utf8(form))
 	{
 		codec->problem = "this is not text in UTF-8";
 		return false;
@@ -298,7 +298,7 @@ decode_turned(WcCodec *codec, WcSlice bytes, Datum *value)
 {
 	uint8	   *form;
 
-	if (bytes.len > MaxAllocSize / 4)
+	if (bytes.len > MaxAllocSize - 1)
 		return false;
 	form = palloc(bytes.len + 1);
 	turn(codec, form, bytes);

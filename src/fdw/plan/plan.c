@@ -31,6 +31,7 @@
 #include "fdw/plan/order.h"
 #include "fdw/plan/plan.h"
 #include "fdw/plan/private.h"
+#include "fdw/plan/untouched.h"
 #include "fdw/plan/warn.h"
 
 /* A walk backwards costs a little more: of two equal plans take the other. */
@@ -469,6 +470,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
 	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
 	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
+	plan.untouched = wc_untouched_maps(root, baserel, rel_plan->wrel);
 	plan.map_keys = wc_map_keys_find(root, baserel, rel_plan->wrel, plan.attrs);
 	wc_limit_plan(root, best_path, &plan);
 	if (plan.limit != NULL || plan.offset != NULL)

@@ -16,7 +16,8 @@ enum
 	PRIVATE_CONDS,				/* (condition, condition, ...) */
 	PRIVATE_CELL_CONDS,			/* the same on cells */
 	PRIVATE_WARNING,
-	PRIVATE_MAP_KEYS			/* (map, map, ...), a map: (att, number of keys) */
+	PRIVATE_MAP_KEYS,			/* (map, map, ...), a map: (att, number of keys) */
+	PRIVATE_UNTOUCHED
 };
 
 enum
@@ -129,7 +130,8 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
-	return lappend(list, encode_map_keys(plan->map_keys));
+	list = lappend(list, encode_map_keys(plan->map_keys));
+	return lappend(list, bitmap_to_list(plan->untouched));
 }
 
 List *
@@ -224,6 +226,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->conds = decode_conds(list_nth(fdw_private, PRIVATE_CONDS), exprs, &next_expr);
 	plan->cell_conds = decode_conds(list_nth(fdw_private, PRIVATE_CELL_CONDS), exprs, &next_expr);
 	plan->warning = list_nth(fdw_private, PRIVATE_WARNING);
+	plan->untouched = list_to_bitmap(list_nth(fdw_private, PRIVATE_UNTOUCHED));
 	plan->map_values = next_expr;
 	plan->map_keys = decode_map_keys(list_nth(fdw_private, PRIVATE_MAP_KEYS), exprs, next_expr);
 	foreach(lc, plan->map_keys)

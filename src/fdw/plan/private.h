@@ -24,6 +24,7 @@ typedef struct WcScanPlan
 	List	   *filters;		/* expressions that wc_filter_push (filter.h) gave: all must hold */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
+	Bitmapset  *untouched;		/* of attrs, maps of which no value is looked at (untouched.h) */
 	bool		mixed_types;	/* rows of other record types may come and are passed over */
 	bool		reversed;		/* walk the key order backwards */
 	bool		merged;			/* of a salted key: by what is behind the salt */

@@ -69,6 +69,10 @@ typedef struct WcRelColumn
 	bool		hstore;			/* MAP, PREFIX_MAP: hstore, else jsonb */
 } WcRelColumn;
 
+/* The value of a map's member of which name and value are empty: an empty cell without qualifier
+ * would be the marker.  One zero byte, which is in no text. */
+#define WC_MAP_EMPTY_MEMBER "\0"
+
 typedef struct WcRelation
 {
 	Oid			relid;

@@ -20,7 +20,10 @@ struct WcMap
 	const WcRelColumn *column;
 	FmgrInfo	to_hstore;		/* hstore(text[], text[]) */
 
+	bool		leaves_out;		/* cells that are not text */
+
 	/* the row at hand */
+	bool		left_out;		/* some have been */
 	int			nentries;
 	WcSlice		last;			/* qualifier of the last entry */
 	JsonbParseState *json;
@@ -71,6 +74,12 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 			 errhint("Give the qualifier a column of its own, of type bytea, or use layout \"cell\".")));
 }
 
+static bool
+is_text(WcSlice bytes)
+{
+	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
+}
+
 /* A copy in the server's encoding. */
 static char *
 to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes, int *len)
@@ -84,7 +93,7 @@ to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const c
 		*len = 0;
 		return pstrdup("");
 	}
-	if (!pg_verify_mbstr(PG_UTF8, s, (int) bytes.len, true))
+	if (!is_text(bytes))
 		not_text(map, cell, where, what, bytes);
 	converted = pg_any_to_server(s, (int) bytes.len, PG_UTF8);
 	if (converted != s)
@@ -96,6 +105,12 @@ to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const c
 	memcpy(copy, s, bytes.len);
 	*len = (int) bytes.len;
 	return copy;
+}
+
+static bool
+is_empty_member(const WcCell *cell)
+{
+	return cell->qualifier.len == 0 && wc_slice_eq(cell->value, wc_slice(WC_MAP_EMPTY_MEMBER, 1));
 }
 
 static bool
@@ -146,6 +161,12 @@ add_to_hstore(WcMap *map, char *key, int key_len, char *value, int value_len)
 }
 
 void
+wc_map_leave_out(WcMap *map)
+{
+	map->leaves_out = true;
+}
+
+void
 wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 {
 	char	   *key;
@@ -156,8 +177,13 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 
 	if (cell->family != map->column->family || !belongs(map, cell))
 		return;
+	if (map->leaves_out && !(is_text(cell->qualifier) && (is_empty_member(cell) || is_text(cell->value))))
+	{
+		map->left_out = true;
+		return;
+	}
 	key = to_text(map, cell, where, "qualifier", cell->qualifier, &key_len);
-	value = to_text(map, cell, where, "value", cell->value, &value_len);
+	value = to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value_len);
 	if (map->column->hstore)
 		add_to_hstore(map, key, key_len, value, value_len);
 	else
@@ -171,6 +197,7 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 void
 wc_map_reset(WcMap *map)
 {
+	map->left_out = false;
 	map->nentries = 0;
 	map->json = NULL;
 	map->max_entries = 0;
@@ -180,8 +207,10 @@ wc_map_reset(WcMap *map)
 bool
 wc_map_finish(WcMap *map, Datum *value)
 {
-	bool		any = map->nentries > 0;
+	bool		any = map->nentries > 0 || map->left_out;
 
+	if (map->left_out && map->nentries == 0 && !map->column->hstore)
+		pushJsonbValue(&map->json, WJB_BEGIN_OBJECT, NULL);
 	if (any && map->column->hstore)
 	{
 		ArrayType  *keys = construct_array(map->keys, map->nentries, TEXTOID, -1, false, TYPALIGN_INT);

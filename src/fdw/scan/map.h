@@ -13,6 +13,10 @@ typedef struct WcMap WcMap;
 /* For a MAP or PREFIX_MAP column; column has to live as long. */
 extern WcMap *wc_map_create(const WcRelation *wrel, const WcRelColumn *column);
 
+/* Cells that are not text are left out, and are no error: what the map shows is not looked at.  A
+ * map of which all are left out is empty, and not NULL. */
+extern void wc_map_leave_out(WcMap *map);
+
 /*
  * Adds a cell of the map's family when it belongs to the map: not when it is the
  * marker, has a column of its own, has not the prefix, or is an older version of

@@ -271,6 +271,16 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 	return reader;
 }
 
+void
+wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs)
+{
+	for (Target *target = reader->maps; target != NULL; target = target->next)
+	{
+		if (bms_is_member(target->att, attrs))
+			wc_map_leave_out(target->map);
+	}
+}
+
 /* Where the column's cell is in the Scan. */
 static uint32
 find_position(const WcReader *reader, const WcRelColumn *column)

@@ -23,6 +23,9 @@ typedef struct WcReader WcReader;
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
 								  const List *members);
 
+/* Of these map columns cells that a map cannot show are left out, and are no error. */
+extern void wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs);
+
 /* The filter as wc_filter_make gives it (attnum - 1 for the position of a column's cell) gets
  * the positions in this reader's Scan. */
 extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);

@@ -276,6 +276,7 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
 															 state->nulls + state->plan.map_values));
+		wc_reader_leave_untouched(state->reader, state->plan.untouched);
 		state->reader_rechecks = recheck;
 	}
 	wc_reader_set_gate(state->reader, wc_scangate_for(state->gate, recheck));

@@ -107,6 +107,8 @@ wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnu
 		check_qualifier(m, wrel, qualifier, &key);
 		(*entries)[n].qualifier = qualifier;
 		(*entries)[n].value = value_bytes(&value);
+		if (qualifier.len == 0 && (*entries)[n].value.len == 0)
+			(*entries)[n].value = wc_slice(WC_MAP_EMPTY_MEMBER, 1);
 		n++;
 	}
 	qsort(*entries, n, sizeof(WcMapEntry), compare_entries);
