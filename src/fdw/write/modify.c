@@ -27,6 +27,7 @@
 #include "fdw/fdw.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
+#include "fdw/write/returning.h"
 
 /* --- planning ---------------------------------------------------------------*/
 
@@ -350,40 +351,6 @@ begin_row(WcModify *m)
 	return MemoryContextSwitchTo(m->row_context);
 }
 
-/* The raw key beside parts is what the parts make: RETURNING and triggers see it. */
-static void
-show_raw_key(const WcModify *m, const ResultRelInfo *rinfo, TupleTableSlot *slot)
-{
-	const WcRelation *wrel = m->wrel;
-	WcSlice		key = wc_buf_slice(&m->write.key);
-	int			natts = slot->tts_tupleDescriptor->natts;
-	Datum	   *values;
-	bool	   *isnull;
-	bytea	   *raw;
-
-	if (wrel->raw_key < 0 || wrel->nkeys == 0 || (rinfo->ri_projectReturning == NULL && rinfo->ri_TrigDesc == NULL))
-		return;
-	values = palloc(natts * sizeof(Datum));
-	isnull = palloc(natts * sizeof(bool));
-	raw = palloc(VARHDRSZ + key.len);
-	SET_VARSIZE(raw, VARHDRSZ + key.len);
-	memcpy(VARDATA(raw), key.data, key.len);
-	for (int i = 0; i < natts; i++)
-	{
-		Form_pg_attribute attr = TupleDescAttr(slot->tts_tupleDescriptor, i);
-
-		isnull[i] = slot->tts_isnull[i];
-		values[i] = isnull[i] ? (Datum) 0 : datumCopy(slot->tts_values[i], attr->attbyval, attr->attlen);
-	}
-	values[wrel->raw_key] = PointerGetDatum(raw);
-	isnull[wrel->raw_key] = false;
-	ExecClearTuple(slot);
-	memcpy(slot->tts_values, values, natts * sizeof(Datum));
-	memcpy(slot->tts_isnull, isnull, natts * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	ExecMaterializeSlot(slot);
-}
-
 TupleTableSlot *
 widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -399,7 +366,7 @@ widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 	else
 		wc_cellmodify_insert(m, slot);
 	if (inserted && m->wrel->layout == WC_LAYOUT_ROW)
-		show_raw_key(m, rinfo, slot);
+		wc_returning_show(m, rinfo, NULL, slot);
 	MemoryContextSwitchTo(old);
 	return inserted ? slot : NULL;
 }
@@ -498,7 +465,7 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 	else
 		wc_cellmodify_update(m, old_slot, slot);
 	if (m->wrel->layout == WC_LAYOUT_ROW)
-		show_raw_key(m, rinfo, slot);
+		wc_returning_show(m, rinfo, old_slot, slot);
 	MemoryContextSwitchTo(old);
 	return slot;
 }

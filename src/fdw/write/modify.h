@@ -66,6 +66,7 @@ typedef struct WcModify
 
 	WcRowWrite	write;			/* the row being written */
 	WcRowWrite	old;			/* the one it comes from, when its key changes */
+	bool		key_moved;		/* of the row that was updated last */
 
 	/* layout row: columns by what writing them means, each in order of cells */
 	int			nputs;

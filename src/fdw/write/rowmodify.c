@@ -470,6 +470,7 @@ void
 wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	wc_rowwrite_start(&m->write);
+	m->key_moved = false;
 	check_update(m, old, new);
 	wc_relation_encode_key(m->wrel, new->tts_values, new->tts_isnull, &m->write.key);
 	if (key_may_change(m, old, new))
@@ -480,6 +481,7 @@ wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		{
 			check_old_row(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
 			wc_keymove(m, old, new);
+			m->key_moved = true;
 			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 			return;
 		}
