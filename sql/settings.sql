@@ -147,6 +147,22 @@ SELECT (SELECT count(*) FROM interval_key WHERE v = '1 mon'), (SELECT count(*) F
   (SELECT count(*) FROM bpchar_key WHERE v = 'a'), (SELECT count(*) FROM jsonb_key WHERE v = '1'),
   (SELECT count(*) FROM numeric_text_key WHERE v = 100.00), (SELECT count(*) FROM numeric_text_value WHERE v = 100.00);
 
+-- a timestamp with time zone keeps its zone in a cell, as in an array; without one it is UTC
+SET TimeZone = 'Asia/Tokyo';
+SET DateStyle = 'ISO';
+CREATE FOREIGN TABLE zoned (k int OPTIONS (rowkey '1'), z timestamptz, a timestamptz[], t timestamp) SERVER widecol;
+INSERT INTO zoned VALUES (1, '2024-03-01 12:13:14+00', '{2024-03-01 12:13:14+00}', '2024-03-01 12:13:14'),
+  (2, '2024-03-01 12:13:14.5+00', NULL, NULL), (3, '0044-03-15 12:00+00 BC', NULL, NULL), (4, 'infinity', NULL, NULL);
+SELECT encode(qualifier, 'escape') AS qualifier, encode(value, 'escape') AS value FROM widecol.scan('zoned');
+SELECT widecol.put('zoned', '\x80000005', 'cf:z', '2024-03-01 12:13:14'), widecol.put('zoned', '\x80000006', 'cf:z', '2024-03-01 12:13:14.25'),
+  widecol.put('zoned', '\x80000007', 'cf:z', '2024-03-01 13:13:14+01');
+SELECT k, z FROM zoned ORDER BY k;
+SELECT k FROM zoned WHERE z = '2024-03-01 12:13:14+00' ORDER BY k;
+SELECT k FROM zoned WHERE z > '2024-03-01 12:13:14+00' ORDER BY k;
+RESET TimeZone;
+RESET DateStyle;
+
 SET client_min_messages = error;
+SELECT widecol.drop_table('zoned', cascade => true);
 SELECT count(widecol.drop_table(name || '_' || t, cascade => true)) FROM kinds, unnest('{value,key}'::text[]) t;
 DROP SCHEMA settings CASCADE;

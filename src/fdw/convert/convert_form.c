@@ -217,7 +217,7 @@ wc_form_of_date(char *buf, Datum value)
 }
 
 void
-wc_form_of_timestamp(char *buf, Datum value, bool utc)
+wc_form_of_timestamp(char *buf, Datum value, bool zone)
 {
 	Timestamp	ts = DatumGetTimestamp(value);
 	struct pg_tm tm = {0};
@@ -226,7 +226,10 @@ wc_form_of_timestamp(char *buf, Datum value, bool utc)
 	if (TIMESTAMP_NOT_FINITE(ts))
 		EncodeSpecialTimestamp(ts, buf);
 	else if (timestamp2tm(ts, NULL, &tm, &fsec, NULL, NULL) == 0)
-		EncodeDateTime(&tm, fsec, utc, 0, NULL, USE_ISO_DATES, buf);
+	{
+		tm.tm_isdst = 0;		/* it has a zone: UTC */
+		EncodeDateTime(&tm, fsec, zone, 0, NULL, USE_ISO_DATES, buf);
+	}
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
@@ -274,9 +277,9 @@ wc_form_to_date(const char *s, size_t len, Datum *value)
 	return true;
 }
 
-/* "yyyy-mm-dd hh:mm:ss[.ffffff]", with "+00" behind it when utc. */
+/* "yyyy-mm-dd hh:mm:ss[.ffffff]", with "+00" behind it when it has a zone. */
 bool
-wc_form_to_timestamp(const char *s, size_t len, bool utc, Datum *value)
+wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value)
 {
 	DateADT		date;
 	int			hour;
@@ -284,7 +287,7 @@ wc_form_to_timestamp(const char *s, size_t len, bool utc, Datum *value)
 	int			second;
 	int			fraction = 0;
 
-	if (utc)
+	if (zone)
 	{
 		if (len < 3 || memcmp(s + len - 3, "+00", 3) != 0)
 			return false;

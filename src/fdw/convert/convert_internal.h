@@ -72,11 +72,12 @@ extern void wc_form_unguard(int level);
 /* Room for what these write, the terminating zero included. */
 #define WC_FORM_MAX 128
 
+/* zone: with "+00" behind a timestamp, which is then UTC. */
 extern void wc_form_of_date(char *buf, Datum value);
-extern void wc_form_of_timestamp(char *buf, Datum value, bool utc);
+extern void wc_form_of_timestamp(char *buf, Datum value, bool zone);
 
 /* The usual ones, without the input function; false: let it have a try. */
 extern bool wc_form_to_date(const char *s, size_t len, Datum *value);
-extern bool wc_form_to_timestamp(const char *s, size_t len, bool utc, Datum *value);
+extern bool wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value);
 
 #endif

@@ -127,6 +127,13 @@ form_of_bytea(Datum value)
 	return wc_slice(form, len * 2 + 2);
 }
 
+/* Has the form of a timestamp its zone?  In keys it is left out, as it was in cells once. */
+static bool
+has_zone(const WcCodec *codec)
+{
+	return codec->spec.type == TIMESTAMPTZOID && !codec->spec.as_key;
+}
+
 /*
  * The text form, in UTF-8.  It is in buf (WC_FORM_MAX bytes), in the value itself
  * or palloc'd.
@@ -162,7 +169,7 @@ form_of(WcCodec *codec, Datum value, char *buf)
 			return wc_slice_cstr(buf);
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			wc_form_of_timestamp(buf, value, codec->spec.type == TIMESTAMPTZOID);
+			wc_form_of_timestamp(buf, value, has_zone(codec));
 			return wc_slice_cstr(buf);
 		case BYTEAOID:
 			return form_of_bytea(value);
@@ -216,7 +223,8 @@ value_of(WcCodec *codec, WcSlice form, Datum *value)
 			break;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			if (wc_form_to_timestamp(s, form.len, codec->spec.type == TIMESTAMPTZOID, value))
+			if (wc_form_to_timestamp(s, form.len, has_zone(codec), value) ||
+				(has_zone(codec) && wc_form_to_timestamp(s, form.len, false, value)))
 				return true;
 			break;
 	}
