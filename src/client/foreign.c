@@ -18,6 +18,7 @@
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -28,6 +29,7 @@
 #include "utils/syscache.h"
 
 #include "client/client.h"
+#include "compat.h"
 #include "client/foreign.h"
 
 /* What is not locked may be gone at each look: then it is none of ours. */
@@ -84,6 +86,27 @@ wc_foreign_is_dump(Oid relid)
 	/* the extension's schema; asked for each foreign table that is planned */
 	return get_rel_namespace(relid) == get_namespace_oid("widecol", true) &&
 		get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && is_dump(GetForeignTable(relid)->options);
+}
+
+ForeignServer *
+wc_foreign_server(const char *name)
+{
+	ForeignServer *server = GetForeignServerByName(name, true);
+
+	return server != NULL && server_is_widecol(server->serverid) ? server : NULL;
+}
+
+void
+wc_foreign_require_usage(const ForeignServer *server)
+{
+	if (pg_foreign_server_ownercheck(server->serverid, GetUserId()) ||
+		pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for foreign server %s", server->servername),
+			 errhint("Its owner can say: GRANT USAGE ON FOREIGN SERVER %s TO %s.",
+					 quote_identifier(server->servername), quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
 /* NULL: it is not among them. */

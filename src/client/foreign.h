@@ -6,6 +6,7 @@
 
 #include "postgres.h"
 
+#include "foreign/foreign.h"
 #include "nodes/pg_list.h"
 
 #include "client/families.h"
@@ -19,6 +20,12 @@ extern bool wc_foreign_is_widecol(Oid relid);
 
 /* Is it widecol.dump, the extension's foreign table of what no foreign table shows? */
 extern bool wc_foreign_is_dump(Oid relid);
+
+/* Raises 42501, with a hint, unless the user owns the server or may use it. */
+extern void wc_foreign_require_usage(const ForeignServer *server);
+
+/* The server by this name when it belongs to the wrapper "widecol", else NULL. */
+extern ForeignServer *wc_foreign_server(const char *name);
 
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
  * Raises 42809 when it is not a widecol foreign table. */

@@ -122,15 +122,7 @@ wc_owner_check_foreign_tables(const WcTableDesc *desc)
 void
 wc_owner_require_usage(void)
 {
-	ForeignServer *server = GetForeignServerByName("widecol", false);
-
-	if (!pg_foreign_server_ownercheck(server->serverid, GetUserId()))
-	{
-		AclResult	acl = pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE);
-
-		if (acl != ACLCHECK_OK)
-			aclcheck_error(acl, OBJECT_FOREIGN_SERVER, server->servername);
-	}
+	wc_foreign_require_usage(GetForeignServerByName("widecol", false));
 }
 
 /* As for ALTER ... OWNER TO of PostgreSQL's own objects. */

@@ -52,5 +52,5 @@ wc_client_require_preload(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("widecol must be loaded through shared_preload_libraries"),
-				 errhint("Add this line to postgresql.conf and restart the server: shared_preload_libraries = 'widecol'")));
+				 errhint("Add widecol to shared_preload_libraries in postgresql.conf (behind a comma when others are there) and restart the server.")));
 }

@@ -33,17 +33,19 @@ bytea_datum(const void *data, size_t len)
 static Datum
 bytea_array(Datum *keys, int n)
 {
+	if (n == 0)
+		return PointerGetDatum(construct_empty_array(BYTEAOID));
 	return PointerGetDatum(construct_array(keys, n, BYTEAOID, -1, false, TYPALIGN_INT));
 }
 
 static void
 check_regions(int64 n, uint64 keys)
 {
-	if (n < 2 || (uint64) n > keys || n > WC_SPLITS_MAX)
+	if (n < 1 || (uint64) n > keys || n > WC_SPLITS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid number of regions: " INT64_FORMAT, n),
-				 errdetail("It must be at least 2 and at most " UINT64_FORMAT ".",
+				 errdetail("It must be at least 1 and at most " UINT64_FORMAT ".",
 						   Min(keys, (uint64) WC_SPLITS_MAX))));
 }
 
@@ -181,7 +183,8 @@ widecol_uniform_splits(PG_FUNCTION_ARGS)
 
 	check_regions(n, UINT64_MAX);
 	keys = palloc(sizeof(Datum) * n);
-	split_between(first, last, 8, true, n - 1, keys);
+	if (n > 1)
+		split_between(first, last, 8, true, n - 1, keys);
 	return bytea_array(keys, n - 1);
 }
 

@@ -863,6 +863,15 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	}
 	if (IsA(stmt, TruncateStmt) && !IsBinaryUpgrade)
 		wc_guard_truncate((TruncateStmt *) stmt);
+	if (created || IsA(stmt, ImportForeignSchemaStmt))
+	{
+		/* PostgreSQL asks for it too, and has no hint */
+		ForeignServer *server = wc_foreign_server(created ? ((CreateForeignTableStmt *) stmt)->servername :
+												  ((ImportForeignSchemaStmt *) stmt)->server_name);
+
+		if (server != NULL)
+			wc_foreign_require_usage(server);
+	}
 	if (IsA(stmt, AlterEnumStmt) && !IsBinaryUpgrade)
 	{
 		wc_enum_labels_before((AlterEnumStmt *) stmt);
