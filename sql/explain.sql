@@ -44,6 +44,16 @@ EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 OR (userid = 2
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 AND stamp = '2026-01-01' AND (actionid = 3 OR actionid = 5);
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw > '\x80' ORDER BY raw LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw = '\x80';
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw BETWEEN '\x80' AND '\x81';
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw > '\x80' AND userid = 1;
+
+-- nothing to read: neither is anything read
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid IS NULL;
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE raw IS NULL AND userid = 1;
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid > 3 AND userid < 2;
+EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE actionid IS NULL OR name = 'x';
+SELECT count(*) FROM useractions WHERE stamp IS NULL;
+SELECT count(*) FROM useractions WHERE raw IS NULL;
 EXPLAIN (COSTS OFF) SELECT name FROM useractions WHERE userid = 1 AND stamp > now() - interval '1 day' AND name = 'x';
 
 -- order and limit
@@ -63,6 +73,13 @@ EXPLAIN (COSTS OFF) SELECT extra FROM useractions WHERE userid = 1;
 EXPLAIN (COSTS OFF) SELECT tags, name FROM useractions WHERE userid = 1;
 EXPLAIN (COSTS OFF) SELECT useractions FROM useractions WHERE userid = 1;
 EXPLAIN (COSTS OFF) SELECT userid, raw FROM useractions WHERE userid = 1;
+-- as functions take them
+CREATE FOREIGN TABLE named (k int OPTIONS (rowkey '1'), v text OPTIONS (family 'fä', qualifier 'a\b:ü')) SERVER widecol;
+INSERT INTO named VALUES (1, 'found');
+EXPLAIN (COSTS OFF) SELECT v FROM named WHERE k = 1 OR k = 3;
+SELECT encode(value, 'escape') AS value FROM widecol.get('named', '\x80000001', '{"fä:a\\x5Cb:\\xC3\\xBC"}');
+DROP FOREIGN TABLE named;
+SELECT widecol.drop_table('named');
 
 -- values that are known later
 PREPARE page(int, timestamptz) AS SELECT name FROM useractions WHERE userid = $1 AND stamp < $2 ORDER BY stamp DESC LIMIT 10;

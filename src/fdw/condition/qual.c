@@ -339,14 +339,14 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 	}
 }
 
-/* key IS NOT NULL: it always is. */
+/* IS [NOT] NULL of a key: it never is. */
 static bool
-is_always_true(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo)
+tests_key(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo, NullTestType type)
 {
 	const NullTest *test = (const NullTest *) rinfo->clause;
 	int			part;
 
-	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
+	return IsA(test, NullTest) && test->nulltesttype == type && !test->argisrow &&
 		(wc_match_key(rel, wrel, (Node *) test->arg, &part) || wc_match_cell(rel, wrel, (Node *) test->arg, &part));
 }
 
@@ -368,8 +368,9 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	foreach(lc, clauses)
 	{
 		found[i++] = wc_match_clause(root, rel, wrel, lfirst_node(RestrictInfo, lc));
-		if (is_always_true(rel, wrel, lfirst(lc)))
+		if (tests_key(rel, wrel, lfirst(lc), IS_NOT_NULL))
 			out->exact = lappend(out->exact, lfirst(lc));
+		out->never |= tests_key(rel, wrel, lfirst(lc), IS_NULL);
 	}
 
 	while (part < wrel->nkeys &&

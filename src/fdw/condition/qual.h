@@ -25,6 +25,7 @@ typedef struct WcQuals
 	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, filtered, on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
+	bool		never;			/* a key part is said to be NULL: no row can satisfy that */
 	bool		mixed_types;	/* rows of other record types may be in the ranges (recordtype.h) */
 	bool		one_bucket;		/* of a salted key: all rows are in one */
 	double		nranges;		/* estimated number of ranges */

@@ -461,6 +461,8 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.conds = quals.conds;
 	plan.cell_conds = quals.cell_conds;
 	plan.mixed_types = quals.mixed_types;
+	plan.ordered = best_path->path.pathkeys != NIL;
+	plan.never = quals.never;
 	plan.filters = quals.filters;
 	if (plan.lookahead < 0)
 	{

@@ -33,7 +33,9 @@ enum
 	NUMBER_OFFSET,
 	NUMBER_LOCK_MODE,
 	NUMBER_BARRIERS,
-	NUMBER_DECIDED_BARRIERS
+	NUMBER_DECIDED_BARRIERS,
+	NUMBER_ORDERED,
+	NUMBER_NEVER
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -126,7 +128,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 	numbers = list_concat(numbers, list_make4_int(plan->lookahead, list_length(plan->filters),
 												  plan->limit != NULL, plan->offset != NULL));
 	numbers = lappend_int(numbers, plan->lock_mode);
-	numbers = list_concat(numbers, list_make2_int(plan->nbarriers, plan->ndecided_barriers));
+	numbers = list_concat(numbers, list_make4_int(plan->nbarriers, plan->ndecided_barriers, plan->ordered, plan->never));
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
@@ -219,6 +221,8 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->lookahead = list_nth_int(numbers, NUMBER_LOOKAHEAD);
 	plan->merged = list_nth_int(numbers, NUMBER_MERGED) != 0;
 	plan->lock_mode = list_nth_int(numbers, NUMBER_LOCK_MODE);
+	plan->ordered = list_nth_int(numbers, NUMBER_ORDERED) != 0;
+	plan->never = list_nth_int(numbers, NUMBER_NEVER) != 0;
 	plan->nbarriers = list_nth_int(numbers, NUMBER_BARRIERS);
 	plan->ndecided_barriers = list_nth_int(numbers, NUMBER_DECIDED_BARRIERS);
 	plan->attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_ATTRS));

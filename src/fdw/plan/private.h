@@ -27,6 +27,8 @@ typedef struct WcScanPlan
 	Bitmapset  *untouched;		/* of attrs, maps of which no value is looked at (untouched.h) */
 	bool		mixed_types;	/* rows of other record types may come and are passed over */
 	bool		reversed;		/* walk the key order backwards */
+	bool		ordered;		/* what is above relies on the order */
+	bool		never;			/* no row can satisfy the conditions */
 	bool		merged;			/* of a salted key: by what is behind the salt */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
 	int			row_limit;		/* rows that are enough, 0: no limit; there is a Limit node above */

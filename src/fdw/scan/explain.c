@@ -24,6 +24,7 @@
 #include "fdw/fdw.h"
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/private.h"
+#include "fdw/scan/knownranges.h"
 #include "fdw/scan/reader.h"
 #include "fdw/scan/scan.h"
 
@@ -60,6 +61,8 @@ typedef struct Shown
 	bool		pinned;			/* the whole key is */
 	double		nranges;		/* or UNKNOWN_COUNT */
 	Spread		spread;
+	bool		empty;			/* no row can satisfy the conditions */
+	List	   *ranges;			/* char *, when simple is not and the values are known */
 } Shown;
 
 /* --- expressions -------------------------------------------------------------- */
@@ -389,6 +392,23 @@ show_or(Shown *shown, const WcKeyCond *or, int part)
 		shown->nranges * nranges;
 }
 
+/* Are these one condition on the raw key, or comparisons that bound it? */
+static bool
+only_raw_ranges(const List *conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (list_length(conds) > 1 &&
+			(cond->part != WC_COND_RAW_KEY || cond->kind != WC_COND_OP || cond->op == WC_KEY_EQ || cond->op == WC_KEY_PREFIX))
+			return false;
+	}
+	return true;
+}
+
 static void
 show_conds(Shown *shown)
 {
@@ -413,7 +433,7 @@ show_conds(Shown *shown)
 			show_or(shown, cond, part);
 		else if (cond->part == WC_COND_RAW_KEY)
 		{
-			if (part > 0 || list_length(shown->plan->conds) > 1)
+			if (part > 0 || !only_raw_ranges(shown->plan->conds))
 				shown->simple = false;
 			if (cond->kind == WC_COND_ANY || cond->op == WC_KEY_EQ)
 			{
@@ -480,6 +500,8 @@ scan_text(const Shown *shown)
 	StringInfoData s;
 
 	initStringInfo(&s);
+	if (shown->empty)
+		return pstrdup("EMPTY SCAN");
 	if (shown->plan->conds == NIL)
 		appendStringInfoString(&s, "FULL SCAN");
 	else if (shown->nranges == 1)
@@ -569,6 +591,23 @@ explain_buckets(const Shown *shown, ExplainState *es)
 	}
 }
 
+/* Finds that nothing will be read, and the ranges that start and stop do not tell. */
+static void
+show_known(Shown *shown)
+{
+	WcKnownRanges known;
+
+	shown->empty = shown->plan->never;
+	if (shown->plan->conds == NIL || !wc_known_ranges(shown->wrel, shown->plan, &known))
+		return;
+	shown->empty |= known.empty;
+	if (shown->simple)
+		return;
+	shown->ranges = known.texts;
+	if (!shown->plan->merged && known.nranges > 0)
+		shown->nranges = known.nranges;
+}
+
 /* --- the callback --------------------------------------------------------------- */
 
 static void
@@ -585,6 +624,8 @@ explain_range(const Shown *shown, ExplainState *es)
 		foreach(lc, shown->plan->conds)
 			conds = lappend(conds, cond_text(shown, lfirst(lc)));
 		ExplainPropertyList("Key Conditions", conds, es);
+		if (shown->ranges != NIL)
+			ExplainPropertyList("Ranges", shown->ranges, es);
 	}
 	else if (shown->pinned && shown->raw)
 		ExplainPropertyText("Row", psprintf("(%s)", (char *) linitial(shown->start.values)), es);
@@ -713,9 +754,12 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	shown.nranges = 1;
 	show_conds(&shown);
 	show_buckets(&shown);
+	show_known(&shown);
 
 	ExplainPropertyText("Widecol Table", wc_client_table_fullname(wrel->desc), es);
 	ExplainPropertyText("Scan", scan_text(&shown), es);
+	if (plan.ordered && !shown.empty)
+		ExplainPropertyText("Order", plan.reversed ? "row key, reverse" : "row key", es);
 	explain_range(&shown, es);
 	explain_buckets(&shown, es);
 	explain_cells(&shown, es);

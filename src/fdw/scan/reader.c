@@ -761,13 +761,13 @@ static char *
 column_name(const WcReader *reader, const WcColumn *column)
 {
 	const WcFamilyDesc *family = wc_table_desc_family_by_id(reader->wrel->desc, column->family);
-	char		name[WC_PRINTABLE_SIZE(WC_NAME_MAX)];
 	size_t		size = WC_PRINTABLE_SIZE(column->qualifier.len) + 8;
 	char	   *qualifier = palloc(size);
 
-	wc_printable(name, sizeof(name), family != NULL ? family->name : wc_slice_cstr("?"));
+	/* as the functions take it: a qualifier may have \xHH, a family is a name */
 	wc_printable(qualifier, size, column->qualifier);
-	return psprintf("%s:%s%s", name, qualifier, column->kind == WC_COLUMN_EXACT ? "" : "*");
+	return psprintf("%s:%s%s", family != NULL ? wc_text_from_utf8(family->name) : "?",
+					qualifier, column->kind == WC_COLUMN_EXACT ? "" : "*");
 }
 
 List *

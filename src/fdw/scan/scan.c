@@ -318,6 +318,8 @@ gives_others(const WcScanState *state)
 static bool
 describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
+	if (state->plan.never)
+		return false;
 	find_bounds(state, node);
 	if (state->bounds.empty || state->cells.empty || state->filter.empty)
 		return false;
@@ -449,6 +451,8 @@ fetch(WcScanState *state, ForeignScanState *node)
 static bool
 find_prefetched(WcScanState *state, ForeignScanState *node)
 {
+	if (state->plan.never)
+		return false;
 	find_bounds(state, node);
 	if (state->bounds.empty || state->filter.empty)
 		return false;
