@@ -104,7 +104,8 @@ struct WcCodec
 	 * spec's collation) have the same content, so "=" may be pushed down as
 	 * equality of contents.  equality_exact: and values that are not have not, so
 	 * it needs no recheck (false for hashes, say).
-	 * order: content's byte order against SQL's < (shape.order is the same).
+	 * order: content's byte order against SQL's <, of text under the collation "C", whatever the
+	 * column's is (shape.order is the same).
 	 * prefix_exact: LIKE 'x%', ^@ and starts_with are prefixes of content.
 	 */
 	bool		equality_safe;

@@ -400,12 +400,11 @@ form_is_unique(Oid type, bool as_key)
 
 /* "C" compares bytes of the database's encoding; are those of UTF-8 in the same order? */
 static bool
-bytes_sort(Oid collation)
+bytes_sort(void)
 {
 	int			encoding = GetDatabaseEncoding();
 
-	return OidIsValid(collation) && lc_collate_is_c(collation) &&
-		(encoding == PG_UTF8 || encoding == PG_SQL_ASCII || encoding == PG_LATIN1);
+	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII || encoding == PG_LATIN1;
 }
 
 void
@@ -447,7 +446,7 @@ wc_textual_init(WcCodec *codec)
 	codec->equality_exact = codec->equality_safe && !codec->is_hash;
 	codec->prefix_exact = plain && deterministic && spec->type != BPCHAROID;
 	codec->order = WC_ORDER_NONE;
-	if (plain && bytes_sort(spec->collation) && (spec->as_key || spec->type != BPCHAROID))
+	if (plain && bytes_sort() && (spec->as_key || spec->type != BPCHAROID))
 		codec->order = WC_ORDER_BYTES;
 	codec->expected = psprintf("the text form of type %s", format_type_be(spec->type));
 }

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
@@ -45,7 +46,7 @@ prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
 static bool
 add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
 {
-	Var		   *var = makeVar(rel->relid, column->attnum, column->type, column->typmod, column->collation, 0);
+	Expr	   *expr = (Expr *) makeVar(rel->relid, column->attnum, column->type, column->typmod, column->collation, 0);
 	TypeCacheEntry *type = lookup_type_cache(getBaseType(column->type), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	Oid			opno = descending ? type->gt_opr : type->lt_opr;
 	List	   *found;
@@ -54,7 +55,10 @@ add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool d
 
 	if (!OidIsValid(opno))
 		return false;
-	found = wc_expression_pathkey(root, (Expr *) var, opno, rel);
+	/* of text bytes are the order under "C": k COLLATE "C", if that is not the column's own */
+	if (OidIsValid(column->collation) && !lc_collate_is_c(column->collation))
+		expr = (Expr *) makeRelabelType(expr, column->type, column->typmod, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
+	found = wc_expression_pathkey(root, expr, opno, rel);
 	if (found == NIL)
 		return false;
 	pathkey = linitial(found);
@@ -102,7 +106,7 @@ add_bytes(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcRole role, boo
 		if (column->role != role)
 			continue;
 		return (getBaseType(column->type) != TEXTOID ||
-				(lc_collate_is_c(column->collation) && GetDatabaseEncoding() == PG_UTF8)) &&
+				GetDatabaseEncoding() == PG_UTF8) &&
 			add_column(root, rel, column, descending, pathkeys);
 	}
 	return false;
