@@ -75,7 +75,19 @@ wc_error(WcError *err, WcStatus status, const char *fmt,...)
 	err->status = status;
 	err->detail[0] = '\0';
 	err->hint[0] = '\0';
+	err->table = 0;
+	err->row_len = 0;
 	return status;
+}
+
+void
+wc_error_row(WcError *err, uint32_t table, const uint8_t *row, size_t len)
+{
+	if (!err || len == 0 || len > WC_ERROR_ROW_MAX)
+		return;
+	err->table = table;
+	err->row_len = (uint32_t) len;
+	memcpy(err->row, row, len);
 }
 
 void

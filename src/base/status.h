@@ -11,6 +11,7 @@
 #define WC_BASE_STATUS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -45,6 +46,7 @@ typedef enum WcStatus
 } WcStatus;
 
 #define WC_ERROR_TEXT_MAX 512
+#define WC_ERROR_ROW_MAX 512
 
 typedef struct WcError
 {
@@ -52,6 +54,9 @@ typedef struct WcError
 	char		message[WC_ERROR_TEXT_MAX];
 	char		detail[WC_ERROR_TEXT_MAX];	/* may be empty */
 	char		hint[WC_ERROR_TEXT_MAX];	/* may be empty */
+	uint32_t	table;			/* id of the stored table, when row_len > 0 */
+	uint32_t	row_len;		/* DUPLICATE_ROW: of the row key, 0: it is longer than there is room for */
+	uint8_t		row[WC_ERROR_ROW_MAX];
 } WcError;
 
 /* Sets status and message, clears detail and hint; returns the status so that
@@ -61,6 +66,9 @@ extern WcStatus wc_error(WcError *err, WcStatus status, const char *fmt,...) WC_
 /* Add to an error already set; err may be NULL. */
 extern void wc_error_detail(WcError *err, const char *fmt,...) WC_PRINTF(2, 3);
 extern void wc_error_hint(WcError *err, const char *fmt,...) WC_PRINTF(2, 3);
+
+/* Which row an error already set is about; err may be NULL. */
+extern void wc_error_row(WcError *err, uint32_t table, const uint8_t *row, size_t len);
 
 /* "byte" or "bytes", to stand behind n. */
 static inline const char *

@@ -28,6 +28,11 @@
  */
 extern void wc_raise(const WcError *err) pg_attribute_noreturn();
 
+/* Who can say more of a duplicate row: called by wc_raise with the stored table's id and the row
+ * key; raises, or returns when it cannot. */
+typedef void (*WcDuplicateRaiser) (uint32 table, WcSlice row);
+extern void wc_raise_duplicates_by(WcDuplicateRaiser raiser);
+
 /* ERROR 55000 with the line to add, unless widecol is in
  * shared_preload_libraries.  Sends nothing to the engine. */
 extern void wc_client_require_preload(void);

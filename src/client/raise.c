@@ -31,11 +31,21 @@ static const int sqlstates[WC_STATUS_COUNT] = {
 	[WC_INTERNAL] = ERRCODE_INTERNAL_ERROR,
 };
 
+static WcDuplicateRaiser duplicate_raiser;
+
+void
+wc_raise_duplicates_by(WcDuplicateRaiser raiser)
+{
+	duplicate_raiser = raiser;
+}
+
 void
 wc_raise(const WcError *err)
 {
 	int			sqlstate = ERRCODE_INTERNAL_ERROR;
 
+	if (err->status == WC_DUPLICATE_ROW && err->row_len > 0 && duplicate_raiser != NULL)
+		duplicate_raiser(err->table, wc_slice(err->row, err->row_len));
 	if ((unsigned) err->status < WC_STATUS_COUNT)
 		sqlstate = sqlstates[err->status];
 	ereport(ERROR,

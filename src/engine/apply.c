@@ -209,9 +209,11 @@ check_absent(Apply *a, const WcOp *op, uint32_t opno, WcError *err)
 			char		name[2 * WC_NAME_MAX + 2];
 			char		text[WC_QUOTE_MAX];
 
-			return wc_error(err, WC_DUPLICATE_ROW, "row %s already exists in stored table \"%s\"",
+			(void) wc_error(err, WC_DUPLICATE_ROW, "row %s already exists in stored table \"%s\"",
 							wc_quote(text, sizeof(text), op->row),
 							wc_table_desc_fullname(&a->table->desc, name, sizeof(name)));
+			wc_error_row(err, a->table->desc.id, op->row.data, op->row.len);
+			return WC_DUPLICATE_ROW;
 		}
 	}
 	return WC_OK;

@@ -405,6 +405,8 @@ wc_message_error_encode(WcBuf *out, const WcError *e)
 	wc_buf_append_bytes(out, wc_slice_cstr(e->message));
 	wc_buf_append_bytes(out, wc_slice_cstr(e->detail));
 	wc_buf_append_bytes(out, wc_slice_cstr(e->hint));
+	wc_buf_append_u32(out, e->table);
+	wc_buf_append_bytes(out, wc_slice(e->row, e->row_len));
 }
 
 static void
@@ -425,8 +427,10 @@ wc_message_error_decode(WcSlice in, WcError *err)
 	WcSlice		message = wc_decode_bytes(&d);
 	WcSlice		detail = wc_decode_bytes(&d);
 	WcSlice		hint = wc_decode_bytes(&d);
+	uint32_t	table = wc_decode_u32(&d);
+	WcSlice		row = wc_decode_bytes(&d);
 
-	if (!wc_decoder_done(&d) || status == WC_OK || status == WC_END || status >= WC_STATUS_COUNT)
+	if (!wc_decoder_done(&d) || row.len > WC_ERROR_ROW_MAX || status == WC_OK || status == WC_END || status >= WC_STATUS_COUNT)
 	{
 		wc_error(err, WC_CORRUPT, "a message makes no sense: ERROR");
 		return;
@@ -435,4 +439,7 @@ wc_message_error_decode(WcSlice in, WcError *err)
 	text_copy(err->message, message);
 	text_copy(err->detail, detail);
 	text_copy(err->hint, hint);
+	err->table = 0;
+	err->row_len = 0;
+	wc_error_row(err, table, row.data, row.len);
 }

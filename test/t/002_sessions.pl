@@ -44,6 +44,12 @@ sub wait_gone
 	return $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 }
 
+# --- a duplicate is said with all fields ---
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE dup (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (on_duplicate 'error')");
+my $duplicate = qr/23505: duplicate key value violates row key of foreign table "dup"\n.*Key \(k\)=\(1\) already exists\..*SCHEMA NAME:  public\n.*TABLE NAME:  dup\n.*CONSTRAINT NAME:  dup_rowkey/s;
+my (undef, undef, $complaint) = $node->psql('postgres', "\\set VERBOSITY verbose\nINSERT INTO dup VALUES (1, 'first'); INSERT INTO dup VALUES (1, 'later');");
+like($complaint, $duplicate, 'a duplicate that the statement finds');
+
 # --- timeouts and cancels: the session goes on -----------------------------------
 my $session = $node->background_psql('postgres', on_error_stop => 0);
 my $pid = $session->query_safe('SELECT pg_backend_pid()');

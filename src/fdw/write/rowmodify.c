@@ -8,10 +8,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
+#include "fdw/write/duplicate.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
@@ -105,38 +103,6 @@ wc_rowmodify_init(WcModify *m)
 
 /* --- looking before writing -------------------------------------------------*/
 
-static char *
-describe_key(const WcRelation *wrel, const Datum *values, const bool *isnull)
-{
-	StringInfoData names;
-	StringInfoData shown;
-	int			n = Max(wrel->nkeys, 1);
-
-	initStringInfo(&names);
-	initStringInfo(&shown);
-	for (int k = 0; k < n; k++)
-	{
-		int			i = wrel->nkeys > 0 ? wrel->keys[k] : wrel->raw_key;
-		Oid			out;
-		bool		varlena;
-
-		getTypeOutputInfo(wrel->columns[i].type, &out, &varlena);
-		appendStringInfo(&names, "%s%s", k > 0 ? ", " : "", NameStr(wrel->columns[i].name));
-		appendStringInfo(&shown, "%s%s", k > 0 ? ", " : "",
-						 isnull[i] ? "null" : OidOutputFunctionCall(out, values[i]));
-	}
-	return psprintf("(%s)=(%s)", names.data, shown.data);
-}
-
-static void pg_attribute_noreturn()
-duplicate_row(const WcModify *m, const Datum *values, const bool *isnull)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("duplicate key value violates row key of foreign table \"%s\"", m->wrel->relname),
-			 errdetail("Key %s already exists.", describe_key(m->wrel, values, isnull))));
-}
-
 /* What else a dump has of a row may be there before the row. */
 static bool
 duplicates_fail(const WcModify *m)
@@ -182,7 +148,7 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 						 errmsg("the hash of column \"%s\" of foreign table \"%s\" is that of another row",
 								NameStr(m->wrel->columns[put->index].name), m->wrel->relname),
 						 errdetail("Key %s meets a row with another original value.",
-								   describe_key(m->wrel, values, isnull)),
+								   wc_duplicate_key(m->wrel, values, isnull)),
 						 errhint("Lengthen the hash with the column option length.")));
 		}
 	}
@@ -232,7 +198,7 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 		if (lock.exists && m->do_nothing)
 			return false;
 		if (lock.exists)
-			duplicate_row(m, values, isnull);
+			wc_duplicate_raise(m->wrel, values, isnull);
 	}
 	if (m->short_hash)
 		check_originals(m, values, isnull);
@@ -251,7 +217,7 @@ check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bo
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 				 errmsg("tuple to be %s was already modified by an operation triggered by the current command", verb),
 				 errdetail("It is the row with key %s of foreign table \"%s\".",
-						   describe_key(m->wrel, values, isnull), m->wrel->relname),
+						   wc_duplicate_key(m->wrel, values, isnull), m->wrel->relname),
 				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(key));
 }
@@ -277,6 +243,8 @@ wc_rowmodify_put_marker(WcModify *m)
 void
 wc_rowmodify_send(WcModify *m)
 {
+	if (duplicates_fail(m))
+		wc_duplicate_expect(m->wrel);
 	wc_rowwrite_send(&m->write, m->cid, m->wrel->families,
 					 duplicates_fail(m) ? m->wrel->nfamilies : 0);
 }
