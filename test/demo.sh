@@ -1,7 +1,12 @@
 #!/bin/sh
 # test/demo.sh [stop]: a private PostgreSQL with widecol and the game platform's
-# tables in it, from nothing: installs what is missing, builds, makes the
-# cluster, loads, asks the four questions.  Each run starts from clean.
+# tables in it, from nothing: builds, makes the cluster, loads, asks the four
+# questions.  Each run starts from clean.
+#
+# What is missing for that is installed as packages of the system, which it
+# says; nothing else is changed outside of the demo's directory.  The extension
+# goes into a copy of the server there, so that a widecol that is installed
+# already stays what it is.
 #
 #   WIDECOL_DEMO_DIR    where the cluster lives (as root: /var/lib/widecol-demo,
 #                       else demo/ in the checkout)
@@ -60,7 +65,6 @@ pick_user
 
 say "building for $("$PG_CONFIG" --version)"
 build_target all || die "the build failed"
-install_extension || die "the extension could not be installed"
 
 # --- a cluster of its own ---------------------------------------------------------
 if [ -e "$dir" ]; then
@@ -76,6 +80,7 @@ mkdir -p "$dir" && chmod 700 "$dir" || die "cannot make $dir"
 echo "made by test/demo.sh, which removes it" >"$dir/$mark"
 [ -z "$run_user" ] || chown "$run_user" "$dir"
 in_dir / test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
+private_server "$dir/server" || die "cannot make a private copy of the server in $dir/server"
 
 say "making and starting a private cluster in $dir"
 start_cluster "$dir" "$port" </dev/null || die "the server does not start"

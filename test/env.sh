@@ -126,6 +126,36 @@ install_extension()
 	sudo make -C "$top" BUILD="$build_dir" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >/dev/null </dev/null
 }
 
+# --- a private server -----------------------------------------------------------
+# private_server DIR: PostgreSQL once more, below DIR, with the extension that is built here
+# in it.  Programs find their files relative to themselves, so they are copies; what
+# they find is links to what is installed.  Sets bindir.  Nothing outside DIR is changed.
+private_server()
+{
+	libdir=$("$PG_CONFIG" --pkglibdir)
+	sharedir=$("$PG_CONFIG" --sharedir)
+	mkdir -p "$1$bindir" "$1$libdir" "$1$sharedir/extension" || return 1
+	for program in postgres initdb pg_ctl psql pg_dump pg_restore pg_config; do
+		[ ! -x "$bindir/$program" ] || cp -L "$bindir/$program" "$1$bindir/" || return 1
+	done
+	link_all "$libdir" "$1$libdir" && link_all "$sharedir" "$1$sharedir" &&
+		link_all "$sharedir/extension" "$1$sharedir/extension" &&
+		cp "$top/build/widecol.so" "$top/build/widecol_engine.so" "$1$libdir/" &&
+		cp "$top/widecol.control" "$top/widecol--1.0.sql" "$1$sharedir/extension/" || return 1
+	bindir=$1$bindir
+}
+
+# What is in FROM, but for another widecol's files, and what is in TO already.
+link_all()						# FROM, TO
+{
+	for file in "$1"/*; do
+		case $(basename "$file") in
+		widecol | widecol.* | widecol_engine.* | widecol--*) continue ;;
+		esac
+		[ -e "$2/$(basename "$file")" ] || ln -s "$file" "$2/" || return 1
+	done
+}
+
 # --- a private cluster: data in DIR/data, socket in DIR, log in DIR/server.log ------
 
 # Runs as the server's user, who may not be able to enter our directory.

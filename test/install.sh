@@ -1,7 +1,8 @@
 #!/bin/sh
 # test/install.sh [demo|check]: installs the Debian packages that are missing
-# for test/demo.sh (demo) or test/check.sh (check).  Touches nothing and needs
-# no privilege when all is there.
+# for test/demo.sh (demo) or test/check.sh (check), and says which.  They stay;
+# nothing else on the machine is changed.  Touches nothing and needs no
+# privilege when all is there.
 set -u
 . "$(dirname -- "$0")/env.sh"
 
@@ -99,7 +100,8 @@ if [ "$(id -u)" != 0 ]; then
 	privileged=sudo
 fi
 
-say "installing what is missing (a few minutes the first time)"
+say "these Debian packages are missing:$(named)"
+say "installing them with apt-get (a few minutes the first time); they stay installed"
 say "reading the package lists: apt-get update"
 $privileged env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
 	say "apt-get update failed; trying with the lists that are here"
@@ -111,18 +113,34 @@ esac
 packages=$(printf '%s' "$missing" | sed "s/SERVER/$version/g")
 
 # Installing Debian's server package makes and starts a cluster, which nobody
-# asked for here: say no, unless somebody has already said something.
+# asked for here: say no as long as that takes, unless somebody has already said something.
+settings=/etc/postgresql-common/createcluster.conf
+settings_are_ours=no
 case $missing in
 *postgresql-SERVER*)
-	if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
-		$privileged mkdir -p /etc/postgresql-common
-		printf '%s\n' '# Written by widecol before it installed PostgreSQL; see createcluster.conf(5).' \
-			'# Without it each new server package makes and starts a cluster named main.' \
-			'create_main_cluster = false' |
-			$privileged tee /etc/postgresql-common/createcluster.conf >/dev/null
+	if [ ! -e $settings ]; then
+		$privileged mkdir -p "$(dirname $settings)"
+		settings_are_ours=yes
+		printf '%s\n' '# Written by widecol while it installs PostgreSQL; see createcluster.conf(5).' \
+			'create_main_cluster = false' | $privileged tee $settings >/dev/null
 	fi
 	;;
 esac
+
+# The package has a file of this name of its own, and keeps what it finds.
+forget_settings()
+{
+	[ $settings_are_ours = yes ] || return 0
+	settings_are_ours=no
+	if [ -e /usr/share/postgresql-common/createcluster.conf ]; then
+		$privileged cp /usr/share/postgresql-common/createcluster.conf $settings
+	else
+		$privileged rm -f $settings
+	fi
+}
+trap forget_settings EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 say "installing:$packages"
 # shellcheck disable=SC2086 # a list of words
