@@ -873,7 +873,7 @@ deleted_rows_are_not_removed(void **state)
 		scan.filter = &filter;
 		scan.measured = true;
 		at = kit_point(&kit, false);
-		assert_ok(&kit, wc_scanner_open(kit.engine, &scan, &at, &scanner, &kit.err));
+		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
 		assert_int_equal(wc_scanner_next(scanner, &block, 1000, 0, &kit.err), WC_END);
 		wc_scanner_stats(scanner, &stats);
 		assert_int_equal(stats.rows_returned, 1);
