@@ -597,12 +597,16 @@ errors_keep_their_texts(void **state)
 	wc_error(&sent, WC_DUPLICATE_ROW, "row is there");
 	wc_error_detail(&sent, "It came yesterday.");
 	wc_error_hint(&sent, "Look again.");
+	wc_error_row(&sent, 7, (const uint8_t *) "r\0w", 3);
 	wc_message_error_encode(&buf, &sent);
 	wc_message_error_decode(wc_buf_slice(&buf), &got);
 	assert_int_equal(got.status, WC_DUPLICATE_ROW);
 	assert_string_equal(got.message, "row is there");
 	assert_string_equal(got.detail, "It came yesterday.");
 	assert_string_equal(got.hint, "Look again.");
+	assert_int_equal(got.table, 7);
+	assert_int_equal(got.row_len, 3);
+	assert_memory_equal(got.row, "r\0w", 3);
 	check_decoder(decode_error, &buf);
 }
 
@@ -618,9 +622,18 @@ odd_errors_are_errors(void **state)
 	wc_buf_append_u8(&buf, WC_IO);
 	for (int i = 0; i < 3; i++)
 		wc_buf_append_bytes(&buf, wc_slice(text, sizeof(text)));
+	wc_buf_append_u32(&buf, 0);
+	wc_buf_append_bytes(&buf, wc_slice(NULL, 0));
 	wc_message_error_decode(wc_buf_slice(&buf), &got);
 	assert_int_equal(got.status, WC_IO);
 	assert_int_equal(strlen(got.message), WC_ERROR_TEXT_MAX - 1);
+	assert_int_equal(got.row_len, 0);
+
+	/* a row that is too long */
+	buf.len--;
+	wc_buf_append_bytes(&buf, wc_slice(text, WC_ERROR_ROW_MAX + 1));
+	wc_message_error_decode(wc_buf_slice(&buf), &got);
+	assert_int_equal(got.status, WC_CORRUPT);
 
 	buf.data[0] = WC_OK;
 	wc_message_error_decode(wc_buf_slice(&buf), &got);
