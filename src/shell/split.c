@@ -38,15 +38,16 @@ bytea_array(Datum *keys, int n)
 	return PointerGetDatum(construct_array(keys, n, BYTEAOID, -1, false, TYPALIGN_INT));
 }
 
+/* HBase's own splitters refuse a single region. */
 static void
-check_regions(int64 n, uint64 keys)
+check_regions(int64 n, int least, uint64 keys)
 {
-	if (n < 1 || (uint64) n > keys || n > WC_SPLITS_MAX)
+	if (n < least || (uint64) n > keys || n > WC_SPLITS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid number of regions: " INT64_FORMAT, n),
-				 errdetail("It must be at least 1 and at most " UINT64_FORMAT ".",
-						   Min(keys, (uint64) WC_SPLITS_MAX))));
+				 errdetail("It must be at least %d and at most " UINT64_FORMAT ".",
+						   least, Min(keys, (uint64) WC_SPLITS_MAX))));
 }
 
 static uint64
@@ -78,7 +79,7 @@ widecol_hex_splits(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"lo\" must be smaller than \"hi\"")));
-	check_regions(n, hi - lo);
+	check_regions(n, 1, hi - lo);
 	step = (hi - lo) / n;
 	keys = palloc(sizeof(Datum) * n);
 	for (int32 i = 1; i < n; i++)
@@ -99,7 +100,7 @@ widecol_hexstring_splits(PG_FUNCTION_ARGS)
 	const uint64 range = UINT64CONST(1) << 32;
 	Datum	   *keys;
 
-	check_regions(n, range);
+	check_regions(n, 2, range);
 	keys = palloc(sizeof(Datum) * n);
 	for (int32 i = 1; i < n; i++)
 	{
@@ -181,10 +182,9 @@ widecol_uniform_splits(PG_FUNCTION_ARGS)
 	static const uint8 last[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 	Datum	   *keys;
 
-	check_regions(n, UINT64_MAX);
+	check_regions(n, 2, UINT64_MAX);
 	keys = palloc(sizeof(Datum) * n);
-	if (n > 1)
-		split_between(first, last, 8, true, n - 1, keys);
+	split_between(first, last, 8, true, n - 1, keys);
 	return bytea_array(keys, n - 1);
 }
 

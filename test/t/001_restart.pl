@@ -29,7 +29,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION widecol');
 ($status, $out, $err) = $node->psql('postgres',
 	q{CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol});
 isnt($status, 0, 'without the engine a foreign table cannot be made');
-like($err, qr/shared_preload_libraries = 'widecol'/, 'and the error names the line to add');
+like($err, qr/Add widecol to shared_preload_libraries/, 'and the error says what to add');
 
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
 $node->restart;
