@@ -85,6 +85,18 @@ add_step(WcScanGate *gate, Expr *condition)
 	gate->conditions[n] = ExecInitQual(list_make1(condition), &node->ss.ps);
 }
 
+/*
+ * Has every row that the node gives been through the gate?  Not one that EvalPlanQual
+ * supplies, nor one that is read again because it is locked or changed: there the whole qual
+ * is evaluated, behind the gate once more.
+ */
+static bool
+comes_through(const EState *estate)
+{
+	return estate->es_epq_active == NULL && estate->es_plannedstmt->commandType == CMD_SELECT &&
+		estate->es_plannedstmt->rowMarks == NIL && !estate->es_plannedstmt->hasModifyingCTE;
+}
+
 WcScanGate *
 wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 {
@@ -107,8 +119,7 @@ wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 		add_step(gate, lfirst(lc));
 	foreach(lc, decided)
 		add_step(gate, lfirst(lc));
-	/* a row that EvalPlanQual supplies does not come through the gate */
-	if (local != NIL && node->ss.ps.state->es_epq_active == NULL)
+	if (local != NIL && comes_through(node->ss.ps.state))
 		node->ss.ps.qual = ExecInitQual(list_copy_tail(fscan->scan.plan.qual, plan->nbarriers), &node->ss.ps);
 	return gate;
 }

@@ -15,7 +15,8 @@ typedef struct WcScanGate WcScanGate;
 
 /*
  * Of the scan's clauses those that hide rows (WcScanPlan.nbarriers); NULL: none does.  The gate
- * evaluates those that are local, and takes them out of the node's qual.  Call when the node is
+ * evaluates those that are local, and takes them out of the node's qual where nothing is locked
+ * or changed.  Call when the node is
  * initialised; lives in CurrentMemoryContext.
  */
 extern WcScanGate *wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan);
