@@ -264,6 +264,7 @@ wc_access_row_argument(FunctionCallInfo fcinfo, int argno, WcAccess *access)
 	WcSlice		row = wc_arg_row(fcinfo, argno);
 	WcRelation *wrel = access->wrel;
 	char		shown[SHOWN_MAX];
+	WcCodecWhere where = {.row = row};
 
 	if (wrel == NULL)
 		return row;
@@ -274,7 +275,8 @@ wc_access_row_argument(FunctionCallInfo fcinfo, int argno, WcAccess *access)
 				 errdetail("A part of its row key is another than the foreign table's constant.")));
 
 	/* SQL makes no row that the foreign table could not read */
-	wc_relation_decode_key(wrel, row, NULL, palloc(sizeof(Datum) * wrel->natts), palloc(sizeof(bool) * wrel->natts));
+	where.table = wrel->relname;
+	wc_relation_decode_key(wrel, &where, NULL, palloc(sizeof(Datum) * wrel->natts), palloc(sizeof(bool) * wrel->natts));
 	return row;
 }
 
