@@ -29,8 +29,8 @@
 #include "utils/syscache.h"
 
 #include "client/client.h"
-#include "compat.h"
 #include "client/foreign.h"
+#include "compat.h"
 
 /* What is not locked may be gone at each look: then it is none of ours. */
 static bool
@@ -276,26 +276,6 @@ wc_foreign_qualified_name(Oid relid)
 	if (name == NULL)
 		return psprintf("%u", relid);
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
-}
-
-List *
-wc_foreign_tables(void)
-{
-	List	   *relids = NIL;
-	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_foreign_table form = (Form_pg_foreign_table) GETSTRUCT(tuple);
-
-		if (server_is_widecol(form->ftserver))
-			relids = lappend_oid(relids, form->ftrelid);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return relids;
 }
 
 bool

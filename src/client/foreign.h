@@ -47,9 +47,6 @@ extern bool wc_foreign_maps(const WcForeignTable *table, const char *fullname);
  * ("default:t" and "t" are the same), ascending. */
 extern List *wc_foreign_tables_of(const char *fullname);
 
-/* Oids of this database's foreign tables of the wrapper. */
-extern List *wc_foreign_tables(void);
-
 /*
  * Locks them all against everybody, to the end of the transaction, in the order of
  * their oids; 55006 when a query of this session is using one (`action` says in the

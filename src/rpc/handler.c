@@ -154,6 +154,9 @@ serve_request(WcHandler *h, WcError *why)
 	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);
 	if (!answered)
 		return true;
+	/* it may have been given up half way: the backend is told that the engine stops */
+	if (atomic_load(&h->stop) && h->reader.header.type != WC_MSG_COMMIT)
+		return false;
 	if (h->dispatch.out.len == 0)
 	{
 		wc_error(why, WC_NO_MEMORY, "the engine is out of memory");

@@ -233,10 +233,12 @@ wc_enum_labels_before(const AlterEnumStmt *stmt)
 	if (!OidIsValid(type) || get_typtype(type) != TYPTYPE_ENUM || !pg_type_ownercheck(type, GetUserId()))
 		return;					/* PostgreSQL says so */
 	/* who writes with the new label must know what it is stored as */
-	foreach(lc, wc_foreign_tables())
+	foreach(lc, wc_foreign_all())
 	{
-		if (columns_with(lfirst_oid(lc), type) != NIL)
-			LockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
+		Oid			relid = ((WcForeignTable *) lfirst(lc))->relid;
+
+		if (columns_with(relid, type) != NIL)
+			LockRelationOid(relid, AccessExclusiveLock);
 	}
 }
 
@@ -334,6 +336,6 @@ wc_enum_labels_after(const AlterEnumStmt *stmt)
 	if (!OidIsValid(type))
 		return;
 	CommandCounterIncrement();
-	foreach(lc, wc_foreign_tables())
-		settle_table(lfirst_oid(lc), type, stmt);
+	foreach(lc, wc_foreign_all())
+		settle_table(((WcForeignTable *) lfirst(lc))->relid, type, stmt);
 }
