@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "engine/catalog.h"
 #include "engine/cellkey.h"
 #include "engine/compact.h"
 #include "engine/pass.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/catalog.h"
 #include "engine/familywriter.h"
 #include "engine/history.h"
 #include "engine/state.h"

@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/log.h"
+#include "engine/catalog.h"
 #include "engine/compact.h"
 #include "engine/state.h"
 
@@ -21,127 +22,6 @@
 #define HISTORY_KEY_SIZE 9
 #define HISTORY_SINGLE	0x01
 
-void
-wc_catalog_init(WcCatalog *catalog)
-{
-	memset(catalog, 0, sizeof(*catalog));
-	pthread_rwlock_init(&catalog->lock, NULL);
-	atomic_init(&catalog->next_table_id, 1);
-	atomic_init(&catalog->generation, 1);
-}
-
-void
-wc_catalog_free(WcCatalog *catalog)
-{
-	for (size_t i = 0; i < catalog->ntables; i++)
-		wc_table_unref(catalog->tables[i]);
-	for (size_t i = 0; i < catalog->nnamespaces; i++)
-		free((void *) catalog->namespaces[i].name.data);
-	free(catalog->tables);
-	free(catalog->namespaces);
-	pthread_rwlock_destroy(&catalog->lock);
-}
-
-/* --- the arrays; the caller holds the lock for writing -------------------- */
-
-static size_t
-table_position(const WcCatalog *catalog, uint32_t id)
-{
-	size_t		lo = 0,
-				hi = catalog->ntables;
-
-	while (lo < hi)
-	{
-		size_t		mid = lo + (hi - lo) / 2;
-
-		if (catalog->tables[mid]->desc.id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Room for n more tables and namespaces, so that a commit cannot fail later. */
-static WcStatus
-catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
-{
-	if (catalog->ntables + n > catalog->tables_cap)
-	{
-		size_t		cap = 2 * catalog->tables_cap + n;
-		WcTable   **tables = realloc(catalog->tables, cap * sizeof(WcTable *));
-
-		if (tables == NULL)
-			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-		catalog->tables = tables;
-		catalog->tables_cap = cap;
-	}
-	if (catalog->nnamespaces + n > catalog->namespaces_cap)
-	{
-		size_t		cap = 2 * catalog->namespaces_cap + n;
-		WcNamespace *namespaces = realloc(catalog->namespaces, cap * sizeof(WcNamespace));
-
-		if (namespaces == NULL)
-			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-		catalog->namespaces = namespaces;
-		catalog->namespaces_cap = cap;
-	}
-	return WC_OK;
-}
-
-/* Takes over table's reference (NULL: removes); the room is there. */
-static void
-catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
-{
-	size_t		at = table_position(catalog, id);
-	bool		found = at < catalog->ntables && catalog->tables[at]->desc.id == id;
-
-	if (found)
-		wc_table_unref(catalog->tables[at]);
-	if (found && table == NULL)
-	{
-		catalog->ntables--;
-		memmove(catalog->tables + at, catalog->tables + at + 1, (catalog->ntables - at) * sizeof(WcTable *));
-	}
-	else if (table != NULL)
-	{
-		if (!found)
-		{
-			memmove(catalog->tables + at + 1, catalog->tables + at, (catalog->ntables - at) * sizeof(WcTable *));
-			catalog->ntables++;
-		}
-		catalog->tables[at] = table;
-	}
-}
-
-/* Takes over name's memory; the room is there. */
-static void
-catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present)
-{
-	for (size_t i = 0; i < catalog->nnamespaces; i++)
-	{
-		WcNamespace *ns = &catalog->namespaces[i];
-
-		if (ns->database == database && wc_slice_eq(ns->name, name))
-		{
-			free((void *) (present ? name.data : ns->name.data));
-			if (!present)
-			{
-				free((void *) name.data);
-				*ns = catalog->namespaces[--catalog->nnamespaces];
-			}
-			return;
-		}
-	}
-	if (!present)
-	{
-		free((void *) name.data);
-		return;
-	}
-	catalog->namespaces[catalog->nnamespaces].database = database;
-	catalog->namespaces[catalog->nnamespaces++].name = name;
-}
-
 static WcSlice
 copy_name(WcSlice name)
 {
@@ -150,21 +30,6 @@ copy_name(WcSlice name)
 	if (data != NULL && name.len > 0)
 		memcpy(data, name.data, name.len);
 	return wc_slice(data, name.len);
-}
-
-WcTable *
-wc_catalog_table(struct WcEngine *engine, uint32_t table_id)
-{
-	WcCatalog  *catalog = &engine->catalog;
-	WcTable    *table = NULL;
-	size_t		at;
-
-	pthread_rwlock_rdlock(&catalog->lock);
-	at = table_position(catalog, table_id);
-	if (at < catalog->ntables && catalog->tables[at]->desc.id == table_id)
-		table = wc_table_ref(catalog->tables[at]);
-	pthread_rwlock_unlock(&catalog->lock);
-	return table;
 }
 
 /* --- loading --------------------------------------------------------------*/
@@ -178,7 +43,7 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 	WcStatus	status = wc_table_desc_decode(value, &arena, &desc, err);
 
 	if (status == WC_OK)
-		status = catalog_reserve(&engine->catalog, 1, err);
+		status = wc_catalog_reserve(&engine->catalog, 1, err);
 	if (status == WC_OK)
 	{
 		table = wc_table_create(&desc);
@@ -199,7 +64,7 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 	}
 	if (table->desc.id >= engine->catalog.next_table_id)
 		engine->catalog.next_table_id = table->desc.id + 1;
-	catalog_set_table(&engine->catalog, table->desc.id, table);
+	wc_catalog_set_table(&engine->catalog, table->desc.id, table);
 	return WC_OK;
 }
 
@@ -212,13 +77,13 @@ load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
 
 	if (key->failed)
 		return wc_error(err, WC_CORRUPT, "a namespace's key in the catalog is damaged");
-	status = catalog_reserve(&engine->catalog, 1, err);
+	status = wc_catalog_reserve(&engine->catalog, 1, err);
 	if (status != WC_OK)
 		return status;
 	name = copy_name(wc_slice(key->p, (size_t) (key->end - key->p)));
 	if (name.data == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-	catalog_set_namespace(&engine->catalog, database, name, true);
+	wc_catalog_set_namespace(&engine->catalog, database, name, true);
 	return WC_OK;
 }
 
@@ -447,7 +312,7 @@ wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
 		return WC_OK;
 
 	pthread_rwlock_wrlock(&catalog->lock);
-	status = catalog_reserve(catalog, ntables + nnamespaces, err);
+	status = wc_catalog_reserve(catalog, ntables + nnamespaces, err);
 	pthread_rwlock_unlock(&catalog->lock);
 	if (status == WC_OK)
 	{
@@ -626,11 +491,11 @@ wc_catalog_publish(WcCatalogChange *change)
 		return;
 	pthread_rwlock_wrlock(&catalog->lock);
 	for (size_t i = 0; i < change->npictures; i++)
-		catalog_set_table(catalog, change->pictures[i].state->id,
+		wc_catalog_set_table(catalog, change->pictures[i].state->id,
 						  change->pictures[i].table ? wc_table_ref(change->pictures[i].table) : NULL);
 	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
 	{
-		catalog_set_namespace(catalog, n->database, n->owned, n->present);
+		wc_catalog_set_namespace(catalog, n->database, n->owned, n->present);
 		n->owned = wc_slice(NULL, 0);
 	}
 	pthread_rwlock_unlock(&catalog->lock);

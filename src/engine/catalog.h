@@ -2,46 +2,21 @@
  * engine/catalog.h: which tables and namespaces there are.
  *
  * The catalog lives in RocksDB's default column family (keys: engine/README)
- * and, whole, in memory.  Only the applying thread changes it.  What an open
+ * and, whole, in memory (tables.h).  Only the applying thread changes it.  What an open
  * transaction has done to it, and what a commit is about to do, is an overlay:
  * the same code gives a transaction its own view and checks a commit.
  */
 #ifndef WC_ENGINE_CATALOG_H
 #define WC_ENGINE_CATALOG_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include <rocksdb/c.h>
 
 #include "base/arena.h"
-#include "engine/store.h"
+#include "engine/state.h"
 #include "model/batch.h"
 
 struct WcEngine;
 struct WcSnapshot;
-
-typedef struct WcNamespace
-{
-	uint32_t	database;
-	WcSlice		name;			/* malloc'ed */
-} WcNamespace;
-
-typedef struct WcCatalog
-{
-	pthread_rwlock_t lock;		/* guards the two arrays, not what is in them */
-	WcTable   **tables;			/* ascending ids; one reference each */
-	size_t		ntables;
-	size_t		tables_cap;
-	WcNamespace *namespaces;	/* without "default", which is always there */
-	size_t		nnamespaces;
-	size_t		namespaces_cap;
-	_Atomic uint32_t next_table_id;
-	_Atomic uint64_t generation;
-} WcCatalog;
-
-extern void wc_catalog_init(WcCatalog *catalog);
-extern void wc_catalog_free(WcCatalog *catalog);
 
 /*
  * Reads the catalog (and the engine's applied position and last timestamp) from
@@ -54,14 +29,20 @@ extern WcStatus wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_
 /* Writes the format version into a new store, synced. */
 extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
-/* The committed picture, counted, or NULL. */
-extern WcTable *wc_catalog_table(struct WcEngine *engine, uint32_t table_id);
-
 /* The time to which a store has forgotten (engine/history.h): into a batch, and as
  * a snapshot sees it (0: it was not set). */
 extern void wc_catalog_put_history(const WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t *batch);
 extern WcStatus wc_catalog_history(const WcStore *store, const struct WcSnapshot *snapshot, int64_t *ts,
 								   WcError *err) WC_WARN_UNUSED;
+
+/* Appends the key-value "position and last timestamp" to a batch. */
+extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);
+
+/* The table as the read point sees it (own uncommitted DDL included); a counted
+ * reference. *base_hidden is set when the transaction has truncated or created it,
+ * so that nothing committed shows. */
+extern WcStatus wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
+									  WcTable **table, bool *base_hidden, WcError *err) WC_WARN_UNUSED;
 
 /* Operations that drop every table and namespace of a database. */
 extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/catalog.h"
 #include "engine/compact.h"
 #include "engine/state.h"
 #include "read/txn/txn.h"

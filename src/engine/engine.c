@@ -1,5 +1,5 @@
 /*
- * engine/engine.c: opening and closing the store, the clock.
+ * engine/engine.c: opening and closing the store.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/catalog.h"
 #include "engine/state.h"
+#include "engine/storage.h"
 
 /* --- opening --------------------------------------------------------------*/
 
@@ -365,31 +367,7 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 	return status;
 }
 
-/* --- clock and counters ---------------------------------------------------*/
-
-rocksdb_t *
-wc_engine_rocks(WcEngine *engine)
-{
-	return engine->db;
-}
-
-int64_t
-wc_engine_now(WcEngine *engine)
-{
-	int64_t		now = engine->clock_us();
-	int64_t		last = engine->last_ts;
-
-	return now > last ? now : last;
-}
-
-int64_t
-wc_engine_provisional_ts(WcEngine *engine)
-{
-	int64_t		now = engine->clock_us();
-	int64_t		next = engine->last_ts + 1;
-
-	return now > next ? now : next;
-}
+/* --- counters --------------------------------------------------------------*/
 
 uint64_t
 wc_engine_applied_position(WcEngine *engine)

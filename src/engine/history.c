@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "engine/catalog.h"
 #include "engine/compact.h"
 #include "engine/state.h"
 

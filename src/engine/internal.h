@@ -23,19 +23,13 @@ struct WcSnapshot
 			   *next;			/* the engine's list of live ones, oldest first */
 };
 
-/* engine.c */
+/* state.c */
 extern rocksdb_t *wc_engine_rocks(WcEngine *engine);
 extern int64_t wc_engine_now(WcEngine *engine);	/* clock, never before the last commit timestamp given */
 
 /* The commit timestamp a transaction would get now: greater than that of every
  * cell in the store which came without one. */
 extern int64_t wc_engine_provisional_ts(WcEngine *engine);
-
-/* catalog.c: the table as the read point sees it (own uncommitted DDL
- * included); a counted reference. *base_hidden is set when the transaction has
- * truncated or created it, so that nothing committed shows. */
-extern WcStatus wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
-									  WcTable **table, bool *base_hidden, WcError *err) WC_WARN_UNUSED;
 
 /* The cells of a store, read as asked for. */
 extern WcStatus wc_cellsource_store(WcStore *store, const WcSourceOptions *options,

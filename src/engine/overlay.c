@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "engine/catalog.h"
 #include "engine/state.h"
 #include "read/cell/quote.h"
 

@@ -1,6 +1,5 @@
 /*
- * engine/state.h: the open engine, for those files of engine/ that make it up
- * (engine, catalog, store, apply, compact).
+ * engine/state.h: the open engine, as all files of engine/ see it.
  *
  * Locks, in the order they are taken: write_mutex, catalog.lock, what the watch takes
  * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its history's.
@@ -10,11 +9,11 @@
 
 #include <pthread.h>
 
-#include "engine/catalog.h"
 #include "engine/health.h"
 #include "engine/identity.h"
 #include "engine/internal.h"
 #include "engine/rocks.h"
+#include "engine/tables.h"
 
 struct WcEngine
 {
@@ -46,17 +45,11 @@ struct WcEngine
 	WcCatalog	catalog;
 };
 
-/* storage.c */
-extern const WcStorageOps wc_engine_storage_ops;
-
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);
 
 /* The last commit that the oldest live snapshot sees; INT64_MAX: there is none,
  * so that whoever comes sees everything there is now. */
 extern int64_t wc_engine_horizon(WcEngine *engine);
-
-/* Appends the key-value "position and last timestamp" to a batch. */
-extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);
 
 #endif

@@ -1,6 +1,9 @@
 /*
  * engine/storage.c: the engine as reads know it (read/storage.h).
  */
+#include "engine/storage.h"
+
+#include "engine/catalog.h"
 #include "engine/history.h"
 #include "engine/state.h"
 
