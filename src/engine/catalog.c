@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "engine/catalog.h"
 #include "engine/compact.h"
+#include "engine/historykey.h"
 #include "engine/state.h"
 
 #define FORMAT_VERSION 1
@@ -17,10 +18,6 @@
 #define KEY_NAMESPACE	'N'
 #define KEY_STATE		'S'
 #define KEY_TABLE		'T'
-#define KEY_HISTORY		'Y'		/* behind the tables */
-
-#define HISTORY_KEY_SIZE 9
-#define HISTORY_SINGLE	0x01
 
 static WcSlice
 copy_name(WcSlice name)
@@ -87,20 +84,6 @@ load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
 	return WC_OK;
 }
 
-static WcStatus
-decode_history(WcSlice value, int64_t *ts, bool *single, WcError *err)
-{
-	WcDecoder	d = wc_decoder(value);
-	uint8_t		flags;
-
-	*ts = (int64_t) wc_decode_u64(&d);
-	flags = wc_decode_u8(&d);
-	*single = (flags & HISTORY_SINGLE) != 0;
-	if (!wc_decoder_done(&d) || *ts < 0 || (flags & ~HISTORY_SINGLE) != 0)
-		return wc_error(err, WC_CORRUPT, "the start of a family's history in the catalog is damaged");
-	return WC_OK;
-}
-
 /* Of a store that is there no longer, it means nothing. */
 static WcStatus
 load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
@@ -111,7 +94,7 @@ load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *er
 	bool		single;
 	WcTable    *table;
 	WcStore    *store;
-	WcStatus	status = decode_history(value, &ts, &single, err);
+	WcStatus	status = wc_historykey_decode(value, &ts, &single, err);
 
 	if (status == WC_OK && !wc_decoder_done(key))
 		status = wc_error(err, WC_CORRUPT, "the key of a family's history in the catalog is damaged");
@@ -159,7 +142,7 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return load_namespace(engine, &k, err);
 		case KEY_TABLE:
 			return load_table(engine, value, err);
-		case KEY_HISTORY:
+		case WC_HISTORYKEY:		/* behind the tables */
 			return load_history(engine, &k, value, err);
 		default:
 			return wc_error(err, WC_CORRUPT, "the catalog has a key that means nothing");
@@ -210,52 +193,6 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 	rocksdb_put_cf(engine->db, options, engine->meta, &key, 1, (const char *) value, sizeof(value), &error);
 	rocksdb_writeoptions_destroy(options);
 	return wc_rocks_status(error, "write the catalog", err);
-}
-
-/* --- history --------------------------------------------------------------*/
-
-static void
-history_key(uint8_t *key, uint32_t table_id, uint32_t family_id)
-{
-	key[0] = KEY_HISTORY;
-	wc_store_u32(key + 1, table_id);
-	wc_store_u32(key + 5, family_id);
-}
-
-void
-wc_catalog_put_history(const WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t *batch)
-{
-	uint8_t		key[HISTORY_KEY_SIZE];
-	uint8_t		value[9];
-
-	history_key(key, store->table_id, store->family_id);
-	wc_store_u64(value, (uint64_t) ts);
-	value[8] = single ? HISTORY_SINGLE : 0;
-	wc_rocks_batch_put(batch, store->engine->meta, (const char *) key, sizeof(key),
-							  (const char *) value, sizeof(value));
-}
-
-WcStatus
-wc_catalog_history(const WcStore *store, const struct WcSnapshot *snapshot, int64_t *ts, WcError *err)
-{
-	rocksdb_readoptions_t *options = rocksdb_readoptions_create();
-	uint8_t		key[HISTORY_KEY_SIZE];
-	char	   *value;
-	char	   *error = NULL;
-	size_t		len = 0;
-	bool		single;
-	WcStatus	status;
-
-	*ts = 0;
-	history_key(key, store->table_id, store->family_id);
-	rocksdb_readoptions_set_snapshot(options, snapshot->rocks);
-	value = rocksdb_get_cf(store->engine->db, options, store->engine->meta, (const char *) key, sizeof(key), &len, &error);
-	rocksdb_readoptions_destroy(options);
-	status = wc_rocks_status(error, "read the catalog", err);
-	if (status == WC_OK && value)
-		status = decode_history(wc_slice(value, len), ts, &single, err);
-	rocksdb_free(value);
-	return status;
 }
 
 /* --- committing -----------------------------------------------------------*/
@@ -387,19 +324,16 @@ put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, 
 
 /* Stores that the committed picture has and the new one has not. */
 static void
-delete_histories(const WcPicture *picture, rocksdb_column_family_handle_t *meta, rocksdb_writebatch_t *batch)
+delete_histories(const WcPicture *picture, rocksdb_writebatch_t *batch)
 {
 	const WcTable *base = picture->state->base;
 
 	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
 	{
 		const WcStore *store = base->stores[i];
-		uint8_t		key[HISTORY_KEY_SIZE];
 
-		if (picture->table && wc_table_store(picture->table, store->family_id) == store)
-			continue;
-		history_key(key, store->table_id, store->family_id);
-		wc_rocks_batch_delete(batch, meta, (const char *) key, sizeof(key));
+		if (picture->table == NULL || wc_table_store(picture->table, store->family_id) != store)
+			wc_historykey_delete(store, batch);
 	}
 }
 
@@ -414,7 +348,7 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
 	{
 		put_table(&change->pictures[i], engine->meta, &buf, batch);
-		delete_histories(&change->pictures[i], engine->meta, batch);
+		delete_histories(&change->pictures[i], batch);
 		status = wc_buf_status(&buf, "table descriptor", err);
 		if (change->pictures[i].state->id >= next_id)
 			next_id = change->pictures[i].state->id + 1;

@@ -16,7 +16,6 @@
 #include "model/batch.h"
 
 struct WcEngine;
-struct WcSnapshot;
 
 /*
  * Reads the catalog (and the engine's applied position and last timestamp) from
@@ -28,12 +27,6 @@ extern WcStatus wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_
 
 /* Writes the format version into a new store, synced. */
 extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
-
-/* The time to which a store has forgotten (engine/history.h): into a batch, and as
- * a snapshot sees it (0: it was not set). */
-extern void wc_catalog_put_history(const WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t *batch);
-extern WcStatus wc_catalog_history(const WcStore *store, const struct WcSnapshot *snapshot, int64_t *ts,
-								   WcError *err) WC_WARN_UNUSED;
 
 /* Appends the key-value "position and last timestamp" to a batch. */
 extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);

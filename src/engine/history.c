@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "engine/catalog.h"
 #include "engine/compact.h"
+#include "engine/historykey.h"
 #include "engine/state.h"
 
 #define ASK_TRIES 20			/* a millisecond apart */
@@ -162,7 +162,7 @@ wc_history_forget(WcStore *store, int64_t ts, bool single, rocksdb_writebatch_t 
 
 	pthread_mutex_lock(&h->mutex);
 	if (ts > h->stored || (single && !h->single))
-		wc_catalog_put_history(store, ts > h->stored ? ts : h->stored, h->single || single, batch);
+		wc_historykey_put(store, ts > h->stored ? ts : h->stored, h->single || single, batch);
 	raise_to(&h->from, ts);
 	h->single |= single;
 	pthread_mutex_unlock(&h->mutex);
@@ -252,7 +252,7 @@ store_synced(WcStore *store, int64_t ts, bool single, Patience patience, WcError
 
 	rocksdb_writeoptions_set_sync(options, 1);
 	rocksdb_writeoptions_set_no_slowdown(options, patience == DOES_NOT_WAIT);
-	wc_catalog_put_history(store, ts, single, batch);
+	wc_historykey_put(store, ts, single, batch);
 	status = wc_health_write(&store->engine->health, options, batch, "write the catalog", err);
 	rocksdb_writeoptions_destroy(options);
 	rocksdb_writebatch_destroy(batch);
@@ -448,7 +448,7 @@ wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *f
 		return refuse(table, family, as_of, from, err);
 
 	/* what was forgotten by writes that the snapshot does not see is there */
-	status = wc_catalog_history(store, snapshot, &then, err);
+	status = wc_historykey_read(store, snapshot, &then, err);
 	if (status == WC_OK && as_of < then)
 		return refuse(table, family, as_of, from, err);
 	return status;
