@@ -26,8 +26,8 @@ struct WcCompaction
 	WcHistory	history;		/* has a mutex of its own */
 };
 
-WcCompaction *
-wc_compaction_create(WcStore *store)
+static WcCompaction *
+compaction_create(WcStore *store)
 {
 	WcCompaction *c = calloc(1, sizeof(WcCompaction));
 
@@ -60,8 +60,8 @@ wc_compaction_history(WcCompaction *c)
 	return &c->history;
 }
 
-void
-wc_compaction_detach(WcCompaction *c)
+static void
+compaction_detach(WcCompaction *c)
 {
 	pthread_mutex_lock(&c->mutex);
 	c->store = NULL;
@@ -399,9 +399,15 @@ factory_create_filter(void *state, rocksdb_compactionfiltercontext_t *context)
 	return rocksdb_compactionfilter_create(f, filter_destroy, filter_key_value, filter_name);
 }
 
-rocksdb_compactionfilterfactory_t *
-wc_compaction_factory(WcCompaction *c)
+static rocksdb_compactionfilterfactory_t *
+compaction_factory(WcCompaction *c)
 {
 	atomic_fetch_add(&c->refs, 1);
 	return rocksdb_compactionfilterfactory_create(c, compaction_unref, factory_create_filter, factory_name);
 }
+
+const WcCompactionOps wc_compaction_ops = {
+	.create = compaction_create,
+	.detach = compaction_detach,
+	.factory = compaction_factory
+};

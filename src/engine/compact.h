@@ -16,22 +16,14 @@
 #include "engine/store.h"
 #include "read/cell/matcher.h"
 
-typedef struct WcCompaction WcCompaction;
-
-/* One reference, the store's; NULL: out of memory. */
-extern WcCompaction *wc_compaction_create(WcStore *store);
-
-/* The store is going away: filters made from now on let everything pass. */
-extern void wc_compaction_detach(WcCompaction *compaction);
+/* What stores call (store.h). */
+extern const WcCompactionOps wc_compaction_ops;
 
 /* How far ahead the clock is of compactions that a user asks for. */
 extern void wc_compaction_set_clock_offset(WcCompaction *compaction, int64_t offset_us);
 
 /* Since when the store remembers what it held. */
 extern WcHistory *wc_compaction_history(WcCompaction *compaction);
-
-/* A factory for RocksDB, holding a reference of its own. */
-extern rocksdb_compactionfilterfactory_t *wc_compaction_factory(WcCompaction *compaction);
 
 /*
  * HBase's memstore, as far as a user can tell: cells that no flush has seen.

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/catalog.h"
+#include "engine/compact.h"
 #include "engine/state.h"
 #include "engine/storage.h"
 
@@ -309,6 +310,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	if (e == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	e->storage.ops = &wc_engine_storage_ops;
+	e->compactions = &wc_compaction_ops;
 	e->identity.owner_fd = -1;
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);

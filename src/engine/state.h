@@ -25,6 +25,7 @@ struct WcEngine
 	rocksdb_readoptions_t *read_options;	/* the newest, as RocksDB has it by default */
 	rocksdb_writeoptions_t *write_options;	/* not synced */
 	int64_t		(*clock_us) (void);
+	const WcCompactionOps *compactions; /* of its stores */
 
 	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "engine/compact.h"
 #include "engine/state.h"
 
 /* --- stores ---------------------------------------------------------------*/
@@ -27,7 +26,7 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 	store->attrs = family->attrs;
 	pthread_mutex_init(&store->attrs_mutex, NULL);
 	pthread_mutex_init(&store->memkeys_mutex, NULL);
-	store->compaction = wc_compaction_create(store);
+	store->compaction = engine->compactions->create(store);
 	if (store->compaction == NULL)
 	{
 		pthread_mutex_destroy(&store->memkeys_mutex);
@@ -50,7 +49,7 @@ wc_store_unref(WcStore *store)
 {
 	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)
 		return;
-	wc_compaction_detach(store->compaction);
+	store->engine->compactions->detach(store->compaction);
 	if (store->cf)
 		rocksdb_column_family_handle_destroy(store->cf);
 	if (store->counted)
@@ -78,7 +77,7 @@ wc_store_options(WcStore *store)
 	store->counted = true;
 	store->built_filter = attrs.bloomfilter;
 	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
-								   wc_compaction_factory(store->compaction));
+								   store->engine->compactions->factory(store->compaction));
 }
 
 /* --- in messages ------------------------------------------------------------ */

@@ -19,6 +19,24 @@
 #include "model/descriptor.h"
 #include "read/storage.h"
 
+/*
+ * What RocksDB's compactions look at.  It is made with the store and may outlive it.
+ * compact.c has it, and gives stores these functions.
+ */
+typedef struct WcCompaction WcCompaction;
+
+typedef struct WcCompactionOps
+{
+	/* One reference, the store's; NULL: out of memory. */
+	WcCompaction *(*create) (WcStore *store);
+
+	/* The store is going away: filters made from now on let everything pass. */
+	void		(*detach) (WcCompaction *compaction);
+
+	/* A factory for RocksDB, holding a reference of its own. */
+	rocksdb_compactionfilterfactory_t *(*factory) (WcCompaction *compaction);
+} WcCompactionOps;
+
 struct WcStore
 {
 	atomic_uint refs;
@@ -35,7 +53,7 @@ struct WcStore
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
 	WcFamilyAttrs attrs;
-	struct WcCompaction *compaction;	/* what its compaction filters look at (compact.h) */
+	WcCompaction *compaction;	/* what its compaction filters look at */
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
