@@ -38,7 +38,8 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
 READ_DIRS   = read $(addprefix read/,cell txn scan)
-CORE_DIRS   = base model rowkey wire $(READ_DIRS) engine rpc
+ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) engine
+CORE_DIRS   = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 SHARED_DIRS = channel
 FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
 BACKEND_DIRS = client $(FDW_DIRS) shell
@@ -47,13 +48,13 @@ WORKER_DIRS = worker
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey wire
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model rowkey wire $(READ_DIRS) engine rpc
+ENGINE_CORE_DIRS  = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 
 files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
 objects = $(patsubst src/%.c,$(BUILD)/%.o,$(patsubst src/%.cc,$(BUILD)/%.o,$(1)))
 
 CORE_SRCS    := $(call files,$(CORE_DIRS))
-CXX_SRCS     := src/engine/rocksplus.cc
+CXX_SRCS     := src/engine/rocks/rocksplus.cc
 PG_SRCS      := $(call files,$(SHARED_DIRS) $(BACKEND_DIRS) $(WORKER_DIRS)) $(wildcard src/widecol.c)
 BACKEND_OBJS := $(call objects,$(call files,$(BACKEND_CORE_DIRS) $(SHARED_DIRS) $(BACKEND_DIRS)) $(wildcard src/widecol.c))
 WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))

@@ -14,17 +14,18 @@ verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/scan"
-core="base model rowkey wire $read_folders engine rpc"
+engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
+core="base model rowkey wire $read_folders $engine_folders rpc"
 fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 postgres_side="channel worker client fdw $fdw_folders shell"
-cxx_file=src/engine/rocksplus.cc	# the only one of C++
+cxx_file=src/engine/rocks/rocksplus.cc	# the only one of C++
 client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h"
 
 file_lines_max=1000
 function_lines=70
 
-# What a folder's files may include of the project, its own folder aside.  Each of
-# fdw's folders and of read's: those before it (src/fdw/README, src/read/README).
+# What a folder's files may include of the project, its own folder aside.  Each of the
+# folders in fdw/, read/ and engine/: those before it (the README there).
 allowed()
 {
 	case $1 in
@@ -35,7 +36,13 @@ allowed()
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
 	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/" ;;
-	engine) echo "base/ model/ rowkey/ read/" ;;
+	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
+	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;
+	engine/forget) echo "$(allowed engine/store) engine/store/" ;;
+	engine/catalog) echo "$(allowed engine/forget) engine/forget/" ;;
+	engine/write) echo "$(allowed engine/catalog) engine/catalog/" ;;
+	engine/estimate) echo "$(allowed engine/write) engine/write/" ;;
+	engine) echo "$(allowed engine/estimate) engine/estimate/" ;;
 	rpc) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
 	channel) echo "base/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
@@ -121,7 +128,7 @@ for folder in $core $postgres_side .; do
 			;;
 		esac
 		case $name in
-		rocksdb/*) [ "$folder" = engine ] || echo "$file:$line: RocksDB is for engine/ alone" ;;
+		rocksdb/*) is_in "$folder" "$engine_folders" || echo "$file:$line: RocksDB is for engine/ alone" ;;
 		esac
 	done >>"$scratch/found"
 	check "includes of src/$folder"
@@ -175,12 +182,27 @@ for folder in $core; do
 		nm -u "$object" | awk -v object="$object" -v folder="$folder" -v libc="$scratch/libc" -v cxx="$([ "$source" != "$cxx_file" ] || echo 1)" '
 			BEGIN { while ((getline name < libc) > 0) known[name] = 1 }
 			$2 ~ /^wc_/ { next }
-			$2 ~ /^rocksdb_/ && folder == "engine" { next }
+			$2 ~ /^rocksdb_/ && folder ~ /^engine(\/|$)/ { next }
 			cxx && $2 ~ /^(_Z|__cxa_|__gxx_personality_v0$|_Unwind_|__dso_handle$|__tls_get_addr$|_GLOBAL_)/ { next }
 			!($2 in known) { print object ": needs " $2 }'
 	done
 done >"$scratch/found"
 check "core needs only libc, pthread, wc_ and (in engine) RocksDB"
+
+# A header in which several folders' functions are declared (engine/engine.h) would let one
+# call what comes after it.
+: >"$scratch/before"
+for folder in $core; do
+	objects=$(sources "$folder" | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p')
+	[ -n "$objects" ] || continue
+	# shellcheck disable=SC2086 # a list of files
+	nm --defined-only $objects 2>/dev/null | awk 'NF == 3 && $3 ~ /^wc_/ { print $3 }' >>"$scratch/before"
+	# shellcheck disable=SC2086
+	nm -A -u $objects 2>/dev/null | awk -v before="$scratch/before" '
+		BEGIN { while ((getline name < before) > 0) known[name] = 1 }
+		$NF ~ /^wc_/ && !($NF in known) { sub(/:.*/, "", $1); print $1 ": needs " $NF " of a folder after it" }'
+done >"$scratch/found"
+check "no folder of core calls one that comes after it"
 
 for module in widecol widecol_engine; do
 	if [ ! -e build/$module.so ]; then

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/catalog.h"
-#include "engine/cellkey.h"
-#include "engine/compact.h"
-#include "engine/pass.h"
-#include "engine/state.h"
-#include "engine/watch.h"
+#include "engine/catalog/catalog.h"
+#include "engine/forget/compact.h"
+#include "engine/forget/pass.h"
+#include "engine/rocks/cellkey.h"
+#include "engine/store/state.h"
+#include "engine/store/watch.h"
 
 /* Files of the lower levels that one call of RocksDB compacts at least, so that
  * a compaction can be cancelled in between. */

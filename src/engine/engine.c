@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/catalog.h"
-#include "engine/compact.h"
-#include "engine/state.h"
+#include "engine/catalog/catalog.h"
+#include "engine/forget/compact.h"
 #include "engine/storage.h"
+#include "engine/store/state.h"
 
 /* --- opening --------------------------------------------------------------*/
 

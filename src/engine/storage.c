@@ -3,9 +3,9 @@
  */
 #include "engine/storage.h"
 
-#include "engine/catalog.h"
-#include "engine/history.h"
-#include "engine/state.h"
+#include "engine/catalog/catalog.h"
+#include "engine/forget/history.h"
+#include "engine/store/state.h"
 
 static WcEngine *
 engine_of(WcStorage *storage)

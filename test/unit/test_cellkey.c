@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/cellkey.h"
+#include "engine/rocks/cellkey.h"
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 

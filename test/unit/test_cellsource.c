@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/cellkey.h"
-#include "engine/cellsource_store.h"
-#include "engine/state.h"
+#include "engine/rocks/cellkey.h"
+#include "engine/store/cellsource_store.h"
+#include "engine/store/state.h"
 #include "enginekit.h"
 
 #define ROWS_MAX	40

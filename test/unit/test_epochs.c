@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/state.h"
+#include "engine/store/state.h"
 #include "rpc/session.h"
 
 #define READERS 4

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/history.h"
+#include "engine/forget/history.h"
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 

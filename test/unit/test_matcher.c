@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine/internal.h"
+#include "engine/store/internal.h"
 #include "model/cellblock.h"
 #include "read/scan/storescan.h"
 

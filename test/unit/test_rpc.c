@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/internal.h"
+#include "engine/store/internal.h"
 #include "rpc/rpc.h"
 #include "wire/frame.h"
 #include "wire/message.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/history.h"
-#include "engine/internal.h"
-#include "engine/pass.h"
-#include "engine/state.h"
+#include "engine/forget/history.h"
+#include "engine/forget/pass.h"
+#include "engine/store/internal.h"
+#include "engine/store/state.h"
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 

@@ -1,0 +1,444 @@
+/*
+ * engine/catalog/catalog.c: which tables and namespaces there are, as committed.
+ */
+#include <stdlib.h>
+
+#include "base/coding.h"
+#include "base/log.h"
+#include "engine/catalog/catalog.h"
+#include "engine/forget/compact.h"
+#include "engine/forget/historykey.h"
+#include "engine/store/state.h"
+
+#define FORMAT_VERSION 1
+
+/* First bytes of the keys (engine/README). */
+#define KEY_FORMAT		'F'
+#define KEY_NEXT_ID		'I'
+#define KEY_NAMESPACE	'N'
+#define KEY_STATE		'S'
+#define KEY_TABLE		'T'
+
+static WcSlice
+copy_name(WcSlice name)
+{
+	uint8_t    *data = malloc(name.len + 1);
+
+	if (data != NULL && name.len > 0)
+		memcpy(data, name.data, name.len);
+	return wc_slice(data, name.len);
+}
+
+/* --- loading --------------------------------------------------------------*/
+
+static WcStatus
+load_table(struct WcEngine *engine, WcSlice value, WcError *err)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc desc;
+	WcTable    *table = NULL;
+	WcStatus	status = wc_table_desc_decode(value, &arena, &desc, err);
+
+	if (status == WC_OK)
+		status = wc_catalog_reserve(&engine->catalog, 1, err);
+	if (status == WC_OK)
+	{
+		table = wc_table_create(&desc);
+		if (table == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	wc_arena_free(&arena);
+	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
+	{
+		table->stores[i] = wc_store_create(engine, table->desc.id, &table->desc.families[i]);
+		if (table->stores[i] == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	if (status != WC_OK)
+	{
+		wc_table_unref(table);
+		return status;
+	}
+	if (table->desc.id >= engine->catalog.next_table_id)
+		engine->catalog.next_table_id = table->desc.id + 1;
+	wc_catalog_set_table(&engine->catalog, table->desc.id, table);
+	return WC_OK;
+}
+
+static WcStatus
+load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
+{
+	uint32_t	database = wc_decode_u32(key);
+	WcSlice		name;
+	WcStatus	status;
+
+	if (key->failed)
+		return wc_error(err, WC_CORRUPT, "a namespace's key in the catalog is damaged");
+	status = wc_catalog_reserve(&engine->catalog, 1, err);
+	if (status != WC_OK)
+		return status;
+	name = copy_name(wc_slice(key->p, (size_t) (key->end - key->p)));
+	if (name.data == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	wc_catalog_set_namespace(&engine->catalog, database, name, true);
+	return WC_OK;
+}
+
+/* Of a store that is there no longer, it means nothing. */
+static WcStatus
+load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
+{
+	uint32_t	table_id = wc_decode_u32(key);
+	uint32_t	family_id = wc_decode_u32(key);
+	int64_t		ts;
+	bool		single;
+	WcTable    *table;
+	WcStore    *store;
+	WcStatus	status = wc_historykey_decode(value, &ts, &single, err);
+
+	if (status == WC_OK && !wc_decoder_done(key))
+		status = wc_error(err, WC_CORRUPT, "the key of a family's history in the catalog is damaged");
+	if (status != WC_OK)
+		return status;
+	table = wc_catalog_table(engine, table_id);
+	store = table ? wc_table_store(table, family_id) : NULL;
+	if (store)
+		wc_history_load(wc_compaction_history(store->compaction), ts, single, wc_engine_now(engine));
+	wc_table_unref(table);
+	return WC_OK;
+}
+
+static WcStatus
+load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
+{
+	WcDecoder	k = wc_decoder(key);
+	WcDecoder	v = wc_decoder(value);
+	uint32_t	number;
+
+	switch (wc_decode_u8(&k))
+	{
+		case KEY_FORMAT:
+			number = wc_decode_u32(&v);
+			if (v.failed || number != FORMAT_VERSION)
+			{
+				wc_error(err, WC_UNSUPPORTED, "store has format version %u, this engine reads version %d",
+						 number, FORMAT_VERSION);
+				wc_error_hint(err, "Run the version of widecol that wrote it.");
+				return WC_UNSUPPORTED;
+			}
+			return WC_OK;
+		case KEY_NEXT_ID:
+			number = wc_decode_u32(&v);
+			if (number > engine->catalog.next_table_id)
+				engine->catalog.next_table_id = number;
+			break;
+		case KEY_STATE:
+			engine->applied = wc_decode_u64(&v);
+			engine->last_ts = (int64_t) wc_decode_u64(&v);
+			if (engine->last_ts < 0 || engine->last_ts == WC_TS_LATEST)
+				return wc_error(err, WC_CORRUPT, "the catalog's last timestamp is damaged");
+			break;
+		case KEY_NAMESPACE:
+			return load_namespace(engine, &k, err);
+		case KEY_TABLE:
+			return load_table(engine, value, err);
+		case WC_HISTORYKEY:		/* behind the tables */
+			return load_history(engine, &k, value, err);
+		default:
+			return wc_error(err, WC_CORRUPT, "the catalog has a key that means nothing");
+	}
+	if (!wc_decoder_done(&v))
+		return wc_error(err, WC_CORRUPT, "a value in the catalog is damaged");
+	return WC_OK;
+}
+
+WcStatus
+wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_column_family_handle_t *meta,
+				bool *fresh, WcError *err)
+{
+	rocksdb_iterator_t *it = wc_rocks_create_iterator(db, engine->read_options, meta);
+	WcStatus	status = WC_OK;
+	char	   *error = NULL;
+
+	*fresh = true;
+	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	{
+		size_t		klen,
+					vlen;
+		const char *key = rocksdb_iter_key(it, &klen);
+		const char *value = rocksdb_iter_value(it, &vlen);
+
+		status = load_entry(engine, wc_slice(key, klen), wc_slice(value, vlen), err);
+		*fresh = false;
+	}
+	if (status == WC_OK)
+	{
+		rocksdb_iter_get_error(it, &error);
+		status = wc_rocks_status(error, "read the catalog", err);
+	}
+	rocksdb_iter_destroy(it);
+	return status;
+}
+
+WcStatus
+wc_catalog_make(struct WcEngine *engine, WcError *err)
+{
+	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+	const char	key = KEY_FORMAT;
+	uint8_t		value[4];
+	char	   *error = NULL;
+
+	wc_store_u32(value, FORMAT_VERSION);
+	rocksdb_writeoptions_set_sync(options, 1);
+	rocksdb_put_cf(engine->db, options, engine->meta, &key, 1, (const char *) value, sizeof(value), &error);
+	rocksdb_writeoptions_destroy(options);
+	return wc_rocks_status(error, "write the catalog", err);
+}
+
+/* --- committing -----------------------------------------------------------*/
+
+static void
+picture_undo(WcPicture *picture)
+{
+	const WcTable *base = picture->state->base;
+
+	if (picture->table == NULL)
+		return;
+	for (uint32_t i = 0; i < picture->table->desc.nfamilies; i++)
+	{
+		WcStore    *store = picture->table->stores[i];
+
+		if (store != NULL && (base == NULL || wc_table_store(base, store->family_id) != store))
+			wc_store_drop(store);
+	}
+	wc_table_unref(picture->table);
+	picture->table = NULL;
+}
+
+static WcStatus
+picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
+{
+	WcStatus	status;
+
+	if (picture->state->desc == NULL)
+		return WC_OK;
+	status = wc_overlay_picture(overlay, picture->state, &picture->table, err);
+	for (uint32_t i = 0; status == WC_OK && i < picture->table->desc.nfamilies; i++)
+	{
+		if (picture->table->stores[i]->cf == NULL)
+			status = wc_store_make(picture->table->stores[i], &picture->table->desc, err);
+	}
+	return status;
+}
+
+WcStatus
+wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	size_t		ntables = 0;
+	size_t		nnamespaces = 0;
+	WcStatus	status;
+
+	memset(change, 0, sizeof(*change));
+	change->overlay = overlay;
+	for (WcTableState *t = overlay->tables; t; t = t->next)
+		ntables += t->changed;
+	for (WcNamespaceState *n = overlay->namespaces; n; n = n->next)
+		nnamespaces++;
+	if (ntables + nnamespaces == 0)
+		return WC_OK;
+
+	pthread_rwlock_wrlock(&catalog->lock);
+	status = wc_catalog_reserve(catalog, ntables + nnamespaces, err);
+	pthread_rwlock_unlock(&catalog->lock);
+	if (status == WC_OK)
+	{
+		change->pictures = wc_arena_alloc_zero(&overlay->arena, (ntables + 1) * sizeof(WcPicture));
+		if (change->pictures == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	for (WcNamespaceState *n = overlay->namespaces; status == WC_OK && n; n = n->next)
+	{
+		n->owned = copy_name(n->name);
+		if (n->owned.data == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	}
+	for (WcTableState *t = overlay->tables; status == WC_OK && t; t = t->next)
+	{
+		/* made and dropped by the same transaction: there is nothing to do */
+		if (!t->changed || (t->base == NULL && t->desc == NULL))
+			continue;
+		change->pictures[change->npictures].state = t;
+		status = picture_prepare(overlay, &change->pictures[change->npictures++], err);
+	}
+	if (status != WC_OK)
+		wc_catalog_undo(change);
+	return status;
+}
+
+void
+wc_catalog_undo(WcCatalogChange *change)
+{
+	for (size_t i = 0; i < change->npictures; i++)
+		picture_undo(&change->pictures[i]);
+	change->npictures = 0;
+	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
+	{
+		free((void *) n->owned.data);
+		n->owned = wc_slice(NULL, 0);
+	}
+}
+
+static void
+put_table(const WcPicture *picture, rocksdb_column_family_handle_t *meta, WcBuf *buf, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[5];
+
+	key[0] = KEY_TABLE;
+	wc_store_u32(key + 1, picture->state->id);
+	if (picture->table == NULL)
+	{
+		wc_rocks_batch_delete(batch, meta, (const char *) key, sizeof(key));
+		return;
+	}
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_table_desc_encode(buf, &picture->table->desc);
+	if (!buf->failed)
+		wc_rocks_batch_put(batch, meta, (const char *) key, sizeof(key), (const char *) buf->data, buf->len);
+}
+
+static void
+put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, WcBuf *buf, rocksdb_writebatch_t *batch)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_u8(buf, KEY_NAMESPACE);
+	wc_buf_append_u32(buf, ns->database);
+	wc_buf_append_slice(buf, ns->name);
+	if (buf->failed)
+		return;
+	if (ns->present)
+		wc_rocks_batch_put(batch, meta, (const char *) buf->data, buf->len, "", 0);
+	else
+		wc_rocks_batch_delete(batch, meta, (const char *) buf->data, buf->len);
+}
+
+/* Stores that the committed picture has and the new one has not. */
+static void
+delete_histories(const WcPicture *picture, rocksdb_writebatch_t *batch)
+{
+	const WcTable *base = picture->state->base;
+
+	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
+	{
+		const WcStore *store = base->stores[i];
+
+		if (picture->table == NULL || wc_table_store(picture->table, store->family_id) != store)
+			wc_historykey_delete(store, batch);
+	}
+}
+
+WcStatus
+wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcError *err)
+{
+	struct WcEngine *engine = change->overlay->engine;
+	WcBuf		buf = WC_BUF_INIT;
+	uint32_t	next_id = 0;
+	WcStatus	status = WC_OK;
+
+	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
+	{
+		put_table(&change->pictures[i], engine->meta, &buf, batch);
+		delete_histories(&change->pictures[i], batch);
+		status = wc_buf_status(&buf, "table descriptor", err);
+		if (change->pictures[i].state->id >= next_id)
+			next_id = change->pictures[i].state->id + 1;
+	}
+	for (WcNamespaceState *n = change->overlay->namespaces; status == WC_OK && n; n = n->next)
+	{
+		put_namespace(n, engine->meta, &buf, batch);
+		status = wc_buf_status(&buf, "namespace", err);
+	}
+	wc_buf_free(&buf);
+	if (status == WC_OK && next_id > 0)
+	{
+		const char	key = KEY_NEXT_ID;
+		uint8_t		value[4];
+
+		if (engine->catalog.next_table_id < next_id)
+			engine->catalog.next_table_id = next_id;
+		wc_store_u32(value, engine->catalog.next_table_id);
+		wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+	}
+	return status;
+}
+
+void
+wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts)
+{
+	const char	key = KEY_STATE;
+	uint8_t		value[16];
+
+	wc_store_u64(value, position);
+	wc_store_u64(value + 8, (uint64_t) last_ts);
+	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+}
+
+/* What the committed picture has and the new one has not is dropped; the rest
+ * takes the new attributes. */
+static void
+picture_publish(const WcPicture *picture)
+{
+	const WcTable *base = picture->state->base;
+	const WcTable *table = picture->table;
+	WcError		err;
+
+	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
+	{
+		WcStore    *store = base->stores[i];
+
+		if (table == NULL || wc_table_store(table, store->family_id) != store)
+			wc_store_drop(store);
+	}
+	for (uint32_t i = 0; base && table && i < table->desc.nfamilies; i++)
+	{
+		const WcFamilyAttrs *attrs = &table->desc.families[i].attrs;
+		WcStore    *store = table->stores[i];
+		WcFamilyAttrs old;
+
+		if (wc_table_store(base, store->family_id) != store)
+			continue;
+		old = wc_store_attrs(store);
+		wc_store_set_attrs(store, attrs);
+		if (old.compression == attrs->compression && old.blocksize == attrs->blocksize)
+			continue;
+		if (wc_rocks_family_alter(store->engine->db, store->cf, attrs, &err) != WC_OK)
+			wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+	}
+}
+
+void
+wc_catalog_publish(WcCatalogChange *change)
+{
+	WcCatalog  *catalog = &change->overlay->engine->catalog;
+
+	if (change->npictures == 0 && change->overlay->namespaces == NULL)
+		return;
+	pthread_rwlock_wrlock(&catalog->lock);
+	for (size_t i = 0; i < change->npictures; i++)
+		wc_catalog_set_table(catalog, change->pictures[i].state->id,
+						  change->pictures[i].table ? wc_table_ref(change->pictures[i].table) : NULL);
+	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
+	{
+		wc_catalog_set_namespace(catalog, n->database, n->owned, n->present);
+		n->owned = wc_slice(NULL, 0);
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	catalog->generation++;
+
+	for (size_t i = 0; i < change->npictures; i++)
+	{
+		picture_publish(&change->pictures[i]);
+		wc_table_unref(change->pictures[i].table);
+	}
+	change->npictures = 0;
+}

@@ -1,0 +1,127 @@
+/*
+ * engine/catalog/catalog.h: which tables and namespaces there are.
+ *
+ * The catalog lives in RocksDB's default column family (keys: engine/README)
+ * and, whole, in memory (tables.h).  Only the applying thread changes it.  What an open
+ * transaction has done to it, and what a commit is about to do, is an overlay:
+ * the same code gives a transaction its own view and checks a commit.
+ */
+#ifndef WC_ENGINE_CATALOG_CATALOG_H
+#define WC_ENGINE_CATALOG_CATALOG_H
+
+#include <rocksdb/c.h>
+
+#include "base/arena.h"
+#include "engine/store/state.h"
+#include "model/batch.h"
+
+struct WcEngine;
+
+/*
+ * Reads the catalog (and the engine's applied position and last timestamp) from
+ * the column family that holds it.  The stores it makes have no column family
+ * yet.  *fresh: there was nothing.
+ */
+extern WcStatus wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_column_family_handle_t *meta,
+								bool *fresh, WcError *err) WC_WARN_UNUSED;
+
+/* Writes the format version into a new store, synced. */
+extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
+/* Appends the key-value "position and last timestamp" to a batch. */
+extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);
+
+/* The table as the read point sees it (own uncommitted DDL included); a counted
+ * reference. *base_hidden is set when the transaction has truncated or created it,
+ * so that nothing committed shows. */
+extern WcStatus wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
+									  WcTable **table, bool *base_hidden, WcError *err) WC_WARN_UNUSED;
+
+/* Operations that drop every table and namespace of a database. */
+extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,
+									WcError *err) WC_WARN_UNUSED;
+
+/* --- overlays -------------------------------------------------------------*/
+
+/* A family that is in the table no longer. */
+typedef struct WcGoneFamily
+{
+	struct WcGoneFamily *next;
+	uint32_t	id;
+	uint64_t	opno;			/* of the operation that dropped it */
+} WcGoneFamily;
+
+typedef struct WcTableState
+{
+	struct WcTableState *next;
+	uint32_t	id;
+	WcTable    *base;			/* the committed picture, counted; NULL: made here */
+	WcTableDesc *desc;			/* as it is now; NULL: dropped */
+	bool		changed;
+	bool		hidden;			/* made or truncated here: nothing committed shows */
+	uint64_t	void_before;	/* row operations with smaller numbers are void */
+	WcGoneFamily *gone;
+} WcTableState;
+
+typedef struct WcNamespaceState
+{
+	struct WcNamespaceState *next;
+	uint32_t	database;
+	WcSlice		name;
+	bool		present;
+	WcSlice		owned;			/* malloc'ed copy of name, for the catalog (while committing) */
+} WcNamespaceState;
+
+typedef struct WcOverlay
+{
+	struct WcEngine *engine;
+	uint32_t	database;		/* whose tables may be touched */
+	bool		strict;			/* a commit: what does not fit is an error; else it is passed over */
+	WcArena		arena;
+	WcTableState *tables;		/* those that were looked at, newest first */
+	WcNamespaceState *namespaces;
+} WcOverlay;
+
+extern void wc_overlay_init(WcOverlay *overlay, struct WcEngine *engine, uint32_t database, bool strict);
+extern void wc_overlay_free(WcOverlay *overlay);
+
+/* One catalog operation, the transaction's opno'th.  ts: what becomes the start
+ * of history where history is lost. */
+extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err) WC_WARN_UNUSED;
+
+/* The table as it is now; WC_NO_TABLE when it is not (or another database's). */
+extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
+
+/* Sets and returns WC_NO_TABLE. */
+extern WcStatus wc_overlay_no_table(uint32_t table_id, WcError *err);
+
+/* A picture of a table's state: stores of the committed picture where they
+ * still fit, stores without column families where not.  One reference. */
+extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state, WcTable **table, WcError *err) WC_WARN_UNUSED;
+
+/* --- committing an overlay (apply.c) --------------------------------------
+ *
+ * prepare makes the pictures and their new column families; put writes the
+ * catalog's key-values; then, after the batch has been written, publish changes
+ * the catalog in memory and drops what is no longer needed, or, when it could
+ * not be written, undo drops what prepare made.
+ */
+typedef struct WcPicture
+{
+	const WcTableState *state;
+	WcTable    *table;			/* NULL: dropped */
+} WcPicture;
+
+typedef struct WcCatalogChange
+{
+	WcOverlay  *overlay;
+	WcPicture  *pictures;		/* of changed tables, in the overlay's arena */
+	size_t		npictures;
+} WcCatalogChange;
+
+extern WcStatus wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcError *err) WC_WARN_UNUSED;
+extern void wc_catalog_publish(WcCatalogChange *change);
+extern void wc_catalog_undo(WcCatalogChange *change);
+
+#endif

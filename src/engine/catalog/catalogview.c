@@ -1,0 +1,333 @@
+/*
+ * engine/catalog/catalogview.c: the catalog as a reader or a transaction sees it.
+ */
+#include <stdlib.h>
+
+#include "engine/catalog/catalog.h"
+#include "engine/forget/compact.h"
+#include "engine/store/state.h"
+#include "read/txn/txn.h"
+
+/* The transaction's catalog operations with a smaller cid, laid over it. */
+static WcStatus
+lay_over(WcOverlay *overlay, WcTxn *txn, uint64_t cid_end, WcError *err)
+{
+	for (size_t i = 0; txn && i < wc_txn_ncatalog(txn); i++)
+	{
+		WcOp		op;
+		uint32_t	opno;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+
+		if (status == WC_OK && op.cid < cid_end)
+			status = wc_overlay_op(overlay, &op, opno, 0, err);
+		if (status != WC_OK)
+			return status;
+	}
+	return WC_OK;
+}
+
+#define EVERY_CID UINT64_MAX
+
+WcStatus
+wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
+					  WcTable **table, bool *base_hidden, WcError *err)
+{
+	WcOverlay	overlay;
+	WcTableState *state = NULL;
+	WcStatus	status;
+
+	*table = NULL;
+	*base_hidden = false;
+	if (at->txn == NULL || wc_txn_ncatalog(at->txn) == 0)
+	{
+		/* the common case, without an overlay's allocations */
+		WcTable    *committed = wc_catalog_table(engine, table_id);
+
+		if (committed != NULL && committed->desc.database == at->database)
+		{
+			*table = committed;
+			return WC_OK;
+		}
+		wc_table_unref(committed);
+		return wc_overlay_no_table(table_id, err);
+	}
+	wc_overlay_init(&overlay, engine, at->database, false);
+	status = lay_over(&overlay, at->txn, at->cid, err);
+	if (status == WC_OK)
+		status = wc_overlay_table(&overlay, table_id, &state, err);
+	if (status == WC_OK)
+		status = wc_overlay_picture(&overlay, state, table, err);
+	if (status == WC_OK)
+		*base_hidden = state->hidden;
+	wc_overlay_free(&overlay);
+	return status;
+}
+
+/* --- names and lists ------------------------------------------------------*/
+
+/* Puts every committed table of the database among the overlay's states. */
+static WcStatus
+look_at_all(WcOverlay *overlay, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	WcStatus	status = WC_OK;
+	uint32_t   *ids;
+	size_t		n = 0;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	ids = malloc((catalog->ntables + 1) * sizeof(uint32_t));
+	for (size_t i = 0; ids && i < catalog->ntables; i++)
+	{
+		if (catalog->tables[i]->desc.database == overlay->database)
+			ids[n++] = catalog->tables[i]->desc.id;
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	if (ids == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	for (size_t i = 0; i < n; i++)
+	{
+		WcTableState *state;
+
+		/* dropped by now, by others or by the transaction: not an error */
+		status = wc_overlay_table(overlay, ids[i], &state, err);
+		if (status != WC_OK && status != WC_NO_TABLE)
+			break;
+		status = WC_OK;
+	}
+	free(ids);
+	return status;
+}
+
+/* The id of the committed table of that name, 0: none. */
+static uint32_t
+committed_id(WcCatalog *catalog, uint32_t database, WcSlice ns, WcSlice name)
+{
+	uint32_t	id = 0;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	for (size_t i = 0; i < catalog->ntables && id == 0; i++)
+	{
+		const WcTableDesc *desc = &catalog->tables[i]->desc;
+
+		if (desc->database == database && wc_slice_eq(desc->name, name) && wc_slice_eq(desc->ns, ns))
+			id = desc->id;
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	return id;
+}
+
+WcStatus
+wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, WcSlice name,
+				   WcBuf *out, WcError *err)
+{
+	WcOverlay	overlay;
+	WcTableState *found = NULL;
+	uint32_t	id = committed_id(&engine->catalog, database, ns, name);
+	WcStatus	status;
+
+	wc_overlay_init(&overlay, engine, database, false);
+	status = lay_over(&overlay, txn, EVERY_CID, err);
+	if (status == WC_OK && id != 0)
+	{
+		status = wc_overlay_table(&overlay, id, &found, err);
+		if (status == WC_NO_TABLE)
+			status = WC_OK;
+	}
+	found = NULL;
+	for (WcTableState *t = overlay.tables; status == WC_OK && t && !found; t = t->next)
+	{
+		if (t->desc && t->desc->database == database &&
+			wc_slice_eq(t->desc->name, name) && wc_slice_eq(t->desc->ns, ns))
+			found = t;
+	}
+	if (status == WC_OK && found)
+	{
+		wc_table_desc_encode(out, found->desc);
+		status = wc_buf_status(out, "table descriptor", err);
+	}
+	else if (status == WC_OK)
+	{
+		const WcTableDesc desc = {.ns = ns,.name = name};
+		char		text[2 * WC_NAME_MAX + 2];
+
+		status = wc_error(err, WC_NO_TABLE, "stored table \"%s\" does not exist",
+						  wc_table_desc_fullname(&desc, text, sizeof(text)));
+	}
+	wc_overlay_free(&overlay);
+	return status;
+}
+
+static int
+state_cmp(const void *a, const void *b)
+{
+	const WcTableDesc *x = (*(WcTableState *const *) a)->desc;
+	const WcTableDesc *y = (*(WcTableState *const *) b)->desc;
+	int			c = wc_slice_cmp(x->ns, y->ns);
+
+	return c != 0 ? c : wc_slice_cmp(x->name, y->name);
+}
+
+/* The descriptor, with what its stores have forgotten by now.  NULL: out of memory. */
+static const WcTableDesc *
+desc_with_history(WcOverlay *overlay, const WcTableState *t)
+{
+	WcTableDesc *desc = wc_arena_alloc(&overlay->arena, sizeof(WcTableDesc));
+	WcFamilyDesc *families = wc_arena_alloc(&overlay->arena, t->desc->nfamilies * sizeof(WcFamilyDesc));
+
+	if (desc == NULL || families == NULL)
+		return NULL;
+	*desc = *t->desc;
+	desc->families = families;
+	for (uint32_t i = 0; i < desc->nfamilies; i++)
+	{
+		WcStore    *store = t->base ? wc_table_store(t->base, t->desc->families[i].id) : NULL;
+		int64_t		from = 0;
+
+		families[i] = t->desc->families[i];
+		if (store != NULL && store->generation == families[i].generation)
+			from = wc_history_from(store);
+		if (from > families[i].history_from_us)
+			families[i].history_from_us = from;
+	}
+	return desc;
+}
+
+static WcStatus
+list_states(WcOverlay *overlay, WcBuf *out, WcError *err)
+{
+	WcBuf		bytes = WC_BUF_INIT;
+	WcTableState **states;
+	size_t		n = 0;
+
+	for (WcTableState *t = overlay->tables; t; t = t->next)
+		n += t->desc != NULL && t->desc->database == overlay->database;
+	states = malloc((n + 1) * sizeof(*states));
+	if (states == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	n = 0;
+	for (WcTableState *t = overlay->tables; t; t = t->next)
+	{
+		if (t->desc != NULL && t->desc->database == overlay->database)
+			states[n++] = t;
+	}
+	qsort(states, n, sizeof(*states), state_cmp);
+	wc_buf_append_varint(out, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		const WcTableDesc *desc = desc_with_history(overlay, states[i]);
+
+		wc_buf_reset(&bytes, SIZE_MAX);
+		if (desc)
+			wc_table_desc_encode(&bytes, desc);
+		if (desc == NULL || bytes.failed)
+			out->failed = true;
+		wc_buf_append_bytes(out, wc_buf_slice(&bytes));
+	}
+	free(states);
+	wc_buf_free(&bytes);
+	return wc_buf_status(out, "list of tables", err);
+}
+
+WcStatus
+wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
+{
+	WcOverlay	overlay;
+	WcStatus	status;
+
+	wc_overlay_init(&overlay, engine, database, false);
+	status = lay_over(&overlay, txn, EVERY_CID, err);
+	if (status == WC_OK)
+		status = look_at_all(&overlay, err);
+	if (status == WC_OK)
+		status = list_states(&overlay, out, err);
+	wc_overlay_free(&overlay);
+	return status;
+}
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* The names that are there, in the arena. */
+static WcStatus
+collect_namespaces(WcOverlay *overlay, WcSlice **names, size_t *n, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	size_t		max = 1;
+	bool		good = true;
+
+	for (WcNamespaceState *s = overlay->namespaces; s; s = s->next)
+		max++;
+	pthread_rwlock_rdlock(&catalog->lock);
+	*names = wc_arena_alloc(&overlay->arena, (max + catalog->nnamespaces) * sizeof(WcSlice));
+	*n = 0;
+	for (size_t i = 0; *names && good && i < catalog->nnamespaces; i++)
+	{
+		const WcNamespace *ns = &catalog->namespaces[i];
+		bool		own = ns->database != overlay->database;
+
+		for (WcNamespaceState *s = overlay->namespaces; s && !own; s = s->next)
+			own = s->database == overlay->database && wc_slice_eq(s->name, ns->name);
+		if (own)
+			continue;			/* another database's, or the transaction knows better */
+		(*names)[*n] = wc_arena_copy(&overlay->arena, ns->name);
+		good = (*names)[(*n)++].data != NULL;
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	if (*names == NULL || !good)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+	(*names)[(*n)++] = wc_slice_cstr(WC_NAMESPACE_DEFAULT);
+	for (WcNamespaceState *s = overlay->namespaces; s; s = s->next)
+	{
+		if (s->present && s->database == overlay->database)
+			(*names)[(*n)++] = s->name;
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
+{
+	WcOverlay	overlay;
+	WcSlice    *names = NULL;
+	size_t		n = 0;
+	WcStatus	status;
+
+	wc_overlay_init(&overlay, engine, database, false);
+	status = lay_over(&overlay, txn, EVERY_CID, err);
+	if (status == WC_OK)
+		status = collect_namespaces(&overlay, &names, &n, err);
+	if (status == WC_OK)
+	{
+		qsort(names, n, sizeof(WcSlice), name_cmp);
+		wc_buf_append_varint(out, n);
+		for (size_t i = 0; i < n; i++)
+			wc_buf_append_bytes(out, names[i]);
+		status = wc_buf_status(out, "list of namespaces", err);
+	}
+	wc_overlay_free(&overlay);
+	return status;
+}
+
+WcStatus
+wc_catalog_drop_all(WcEngine *engine, uint32_t database, WcBatchBuilder *builder, WcError *err)
+{
+	WcCatalog  *catalog = &engine->catalog;
+	WcStatus	status = WC_OK;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	for (size_t i = 0; status == WC_OK && i < catalog->ntables; i++)
+	{
+		if (catalog->tables[i]->desc.database == database)
+			status = wc_batch_drop_table(builder, 0, catalog->tables[i]->desc.id, err);
+	}
+	for (size_t i = 0; status == WC_OK && i < catalog->nnamespaces; i++)
+	{
+		if (catalog->namespaces[i].database == database)
+			status = wc_batch_namespace(builder, WC_OP_DROP_NAMESPACE, 0, database, catalog->namespaces[i].name, err);
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * engine/rocks/cellkey.h: packing "cell" as bytes, a key-value a cell.
+ *
+ * key    row (00 -> 00 FF), 00 01, qualifier (the same), 00 01, timestamp
+ *        (8 bytes, big-endian, every bit inverted), type (inverted)
+ * value  flags, [cell TTL in µs, varint], [written-at, 8 bytes], bytes
+ *
+ * memcmp of two keys is HBase's order of the cells (model/cell.h).  Pure
+ * functions; bytes that are no key or value give WC_CORRUPT.
+ */
+#ifndef WC_ENGINE_ROCKS_CELLKEY_H
+#define WC_ENGINE_ROCKS_CELLKEY_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "model/cell.h"
+
+/* Flags of a value. */
+#define WC_CELLVALUE_TTL		0x01	/* a cell TTL follows */
+#define WC_CELLVALUE_WRITTEN_AT	0x02	/* the commit timestamp follows: it is not the cell's timestamp */
+
+/* Bytes behind the qualifier's terminator. */
+#define WC_CELLKEY_SUFFIX 9
+
+/* --- writing: a failed buffer is the only way to fail ---------------------- */
+
+/* The whole key. */
+extern void wc_cellkey_append(WcBuf *out, WcSlice row, WcSlice qualifier, int64_t ts, uint8_t type);
+extern void wc_cellkey_append_cell(WcBuf *out, const WcCell *cell);
+
+/* Row with its terminator: the prefix of all keys of this row, no other's. */
+extern void wc_cellkey_append_row(WcBuf *out, WcSlice row);
+
+/* Greater than every key of the row, smaller than any of a greater row. */
+extern void wc_cellkey_append_row_end(WcBuf *out, WcSlice row);
+
+/* Row and qualifier with their terminators: the prefix of the column's keys. */
+extern void wc_cellkey_append_column(WcBuf *out, WcSlice row, WcSlice qualifier);
+
+/* Greater than every key of the column, smaller than any of a greater column. */
+extern void wc_cellkey_append_column_end(WcBuf *out, WcSlice row, WcSlice qualifier);
+
+/* The value; written-at is stored when cell->seq is not cell->ts. */
+extern void wc_cellvalue_append(WcBuf *out, const WcCell *cell);
+
+/* --- reading --------------------------------------------------------------*/
+
+/* Length of the row with its terminator, and of row and qualifier with theirs;
+ * 0 when key does not hold so much.  These are the prefixes a bloom filter
+ * (row, rowcol) is made of. */
+extern size_t wc_cellkey_row_prefix(WcSlice key);
+extern size_t wc_cellkey_column_prefix(WcSlice key);
+
+/*
+ * Takes a key apart: row, qualifier, ts, type of cell.  Row and qualifier point
+ * into key or, when they hold escaped bytes, into scratch, which is reset first
+ * and must not be touched while they are used.
+ */
+extern WcStatus wc_cellkey_decode(WcSlice key, WcBuf *scratch, WcCell *cell, WcError *err) WC_WARN_UNUSED;
+
+/* The same for what stands behind the row's terminator (rest): a source that
+ * stays in one row knows the row.  Does not set cell->row. */
+extern WcStatus wc_cellkey_decode_rest(WcSlice rest, WcBuf *scratch, WcCell *cell, WcError *err) WC_WARN_UNUSED;
+
+/* Unescapes prefix (a row or qualifier with its terminator), appending to out. */
+extern WcStatus wc_cellkey_unescape(WcSlice prefix, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+
+/* ttl_us, seq and value of cell, whose ts is already set; value points into
+ * bytes. */
+extern WcStatus wc_cellvalue_decode(WcSlice bytes, WcCell *cell, WcError *err) WC_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,457 @@
+/*
+ * engine/rocks/rocksplus.cc: what RocksDB can do and its C API has no words for.
+ *
+ * Compiled as librocksdb is, without run-time type information: its classes have none.
+ */
+#include "engine/rocks/rocksplus.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/iterator.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
+#include <rocksdb/version.h>
+#include <rocksdb/write_batch.h>
+
+extern "C"
+{
+#include "base/log.h"
+}
+
+/* The first members of the C API's handles. */
+static rocksdb::Options *
+options_of(rocksdb_options_t *options)
+{
+	return reinterpret_cast<rocksdb::Options *>(options);
+}
+
+static rocksdb::DB *
+db_of(rocksdb_t *db)
+{
+	return *reinterpret_cast<rocksdb::DB **>(db);
+}
+
+static rocksdb::ColumnFamilyHandle *
+family_of(rocksdb_column_family_handle_t *cf)
+{
+	return *reinterpret_cast<rocksdb::ColumnFamilyHandle **>(cf);
+}
+
+static const rocksdb::CompactRangeOptions &
+compact_options_of(const rocksdb_compactoptions_t *options)
+{
+	return *reinterpret_cast<const rocksdb::CompactRangeOptions *>(options);
+}
+
+/* --- errors ---------------------------------------------------------------*/
+
+/* Texts as RocksDB's Status has them (rocks.c reads them). */
+static const char *const no_memory = "Operation aborted: Memory limit reached";
+
+static char *
+status_text(const rocksdb::Status &status)
+{
+	return status.ok() ? nullptr : strdup(status.ToString().c_str());
+}
+
+/* Calls what gives a Status; an exception becomes an error. */
+template <typename Call> static char *
+guarded(Call call)
+{
+	try
+	{
+		return status_text(call());
+	}
+	catch (const std::bad_alloc &)
+	{
+		return strdup(no_memory);
+	}
+	catch (const std::exception &e)
+	{
+		return strdup(e.what());
+	}
+}
+
+bool
+wc_rocksplus_fits(rocksdb_options_t *options)
+{
+	int			before = rocksdb_options_get_max_open_files(options);
+	bool		fits;
+
+	rocksdb_options_set_max_open_files(options, 12345);
+	fits = options_of(options)->max_open_files == 12345;
+	rocksdb_options_set_max_open_files(options, before);
+	return fits && options_of(options)->max_open_files == before;
+}
+
+/* --- messages -------------------------------------------------------------*/
+
+static std::atomic<bool> quiet;
+
+void
+wc_rocksplus_set_quiet(bool on)
+{
+	quiet = on;
+}
+
+namespace
+{
+
+class ServerLogger : public rocksdb::Logger
+{
+public:
+	ServerLogger() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+	using rocksdb::Logger::Logv;
+
+	void LogHeader(const char *, va_list) override {}
+
+	void Logv(const rocksdb::InfoLogLevel level, const char *format, va_list args) override
+	{
+		char		text[900];	/* a line of the server's log has not many more */
+
+		if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL || quiet)
+			return;
+		vsnprintf(text, sizeof(text), format, args);
+		text[strcspn(text, "\n")] = '\0';
+		wc_log(WC_LOG_WARNING, "RocksDB: %s", text);
+	}
+};
+
+}
+
+void
+wc_rocksplus_log_to_server(rocksdb_options_t *options)
+{
+	options_of(options)->info_log = std::make_shared<ServerLogger>();
+}
+
+/* --- trouble --------------------------------------------------------------*/
+
+namespace
+{
+
+/* The column family that this thread of RocksDB's flushes or compacts. */
+thread_local char working_on[64];
+
+void
+works_on(const std::string &family)
+{
+	snprintf(working_on, sizeof(working_on), "%s", family.c_str());
+}
+
+WcRocksWork
+work_of(rocksdb::BackgroundErrorReason reason)
+{
+	switch (reason)
+	{
+		case rocksdb::BackgroundErrorReason::kFlush:
+		case rocksdb::BackgroundErrorReason::kFlushNoWAL:
+			return WC_ROCKS_FLUSH;
+		case rocksdb::BackgroundErrorReason::kCompaction:
+			return WC_ROCKS_COMPACTION;
+		case rocksdb::BackgroundErrorReason::kMemTable:
+			return WC_ROCKS_MEMTABLE;
+		case rocksdb::BackgroundErrorReason::kManifestWrite:
+		case rocksdb::BackgroundErrorReason::kManifestWriteNoWAL:
+			return WC_ROCKS_MANIFEST;
+		default:
+			return WC_ROCKS_LOG;
+	}
+}
+
+class Watcher : public rocksdb::EventListener
+{
+public:
+	Watcher(WcRocksTrouble trouble, void *arg) : trouble_(trouble), arg_(arg) {}
+
+	const char *Name() const override { return "widecol"; }
+
+	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override { works_on(info.cf_name); }
+	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override { works_on(""); }
+	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override { works_on(info.cf_name); }
+	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override { works_on(""); }
+
+	void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *status) override
+	{
+		WcRocksWork work = work_of(reason);
+
+		if (status->IsIOError() && work == WC_ROCKS_COMPACTION)
+			*status = rocksdb::Status(*status, rocksdb::Status::Severity::kSoftError);
+		else if (status->IsIOError())
+		{
+			*status = rocksdb::Status(*status, rocksdb::Status::Severity::kHardError);
+			tell(WC_ROCKS_STOPPED, work, *status);
+		}
+		else if (status->IsCorruption() && work == WC_ROCKS_COMPACTION)
+		{
+			tell(WC_ROCKS_FAMILY, work, *status);
+			*status = rocksdb::Status::OK();	/* other families are not to blame */
+		}
+		else
+			tell(WC_ROCKS_LOST, work, *status);
+	}
+
+	/* Resuming is ours, whatever the error was. */
+	void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool *automatic) override
+	{
+		*automatic = false;
+	}
+
+private:
+	void tell(WcRocksHarm harm, WcRocksWork work, const rocksdb::Status &status)
+	{
+		bool		of_family = work == WC_ROCKS_FLUSH || work == WC_ROCKS_COMPACTION;
+
+		trouble_(arg_, harm, work, of_family ? working_on : "", status.ToString().c_str());
+	}
+
+	WcRocksTrouble trouble_;
+	void	   *arg_;
+};
+
+}
+
+void
+wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg)
+{
+	options_of(options)->listeners.push_back(std::make_shared<Watcher>(trouble, arg));
+}
+
+/*
+ * An error of the manifest that came from making or dropping a column family is not told
+ * as one that stops RocksDB, and file deletions stay enabled; but resuming behind another
+ * error expects that they are disabled then.
+ */
+char *
+wc_rocksplus_resume(rocksdb_t *db)
+{
+	return guarded([=]()
+	{
+		rocksdb::DB *d = db_of(db);
+		rocksdb::Status status = d->DisableFileDeletions();
+		rocksdb::Status enabled;
+
+		if (!status.ok())
+			return status;
+		status = d->Resume();
+#if ROCKSDB_MAJOR >= 9
+		enabled = d->EnableFileDeletions();
+#else
+		enabled = d->EnableFileDeletions(false);
+#endif
+		return status.ok() ? enabled : status;
+	});
+}
+
+char *
+wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
+						   const char *start, size_t start_len, const char *stop, size_t stop_len)
+{
+	return guarded([=]()
+	{
+		rocksdb::Slice from(start, start_len);
+		rocksdb::Slice to(stop, stop_len);
+
+		return db_of(db)->CompactRange(compact_options_of(options), family_of(cf), start ? &from : nullptr, stop ? &to : nullptr);
+	});
+}
+
+/* --- guards ---------------------------------------------------------------*/
+
+static rocksdb::Iterator *&
+iterator_of(rocksdb_iterator_t *it)
+{
+	return *reinterpret_cast<rocksdb::Iterator **>(it);
+}
+
+/* Moves an iterator. */
+template <typename Move> static void
+guarded_move(rocksdb_iterator_t *it, Move move)
+{
+	try
+	{
+		move();
+	}
+	catch (const std::exception &)
+	{
+		rocksdb::Iterator *failed = rocksdb::NewErrorIterator(rocksdb::Status::MemoryLimit());
+
+		delete iterator_of(it);
+		iterator_of(it) = failed;
+	}
+}
+
+rocksdb_iterator_t *
+wc_rocks_create_iterator(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf)
+{
+	try
+	{
+		return rocksdb_create_iterator_cf(db, options, cf);
+	}
+	catch (const std::exception &)
+	{
+		/* what rocksdb_iter_destroy deletes: a pointer to the iterator */
+		return reinterpret_cast<rocksdb_iterator_t *>
+			(new rocksdb::Iterator *(rocksdb::NewErrorIterator(rocksdb::Status::MemoryLimit())));
+	}
+}
+
+void
+wc_rocks_iter_seek(rocksdb_iterator_t *it, const char *key, size_t len)
+{
+	guarded_move(it, [=]() { rocksdb_iter_seek(it, key, len); });
+}
+
+void
+wc_rocks_iter_seek_for_prev(rocksdb_iterator_t *it, const char *key, size_t len)
+{
+	guarded_move(it, [=]() { rocksdb_iter_seek_for_prev(it, key, len); });
+}
+
+void
+wc_rocks_iter_seek_to_first(rocksdb_iterator_t *it)
+{
+	guarded_move(it, [=]() { rocksdb_iter_seek_to_first(it); });
+}
+
+void
+wc_rocks_iter_seek_to_last(rocksdb_iterator_t *it)
+{
+	guarded_move(it, [=]() { rocksdb_iter_seek_to_last(it); });
+}
+
+void
+wc_rocks_iter_next(rocksdb_iterator_t *it)
+{
+	guarded_move(it, [=]() { rocksdb_iter_next(it); });
+}
+
+void
+wc_rocks_iter_prev(rocksdb_iterator_t *it)
+{
+	guarded_move(it, [=]() { rocksdb_iter_prev(it); });
+}
+
+rocksdb_pinnableslice_t *
+wc_rocks_get_pinned(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf,
+					const char *key, size_t len, char **error)
+{
+	try
+	{
+		return rocksdb_get_pinned_cf(db, options, cf, key, len, error);
+	}
+	catch (const std::exception &)
+	{
+		*error = strdup(no_memory);
+		return nullptr;
+	}
+}
+
+void
+wc_rocks_multi_get(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf, size_t n,
+				   const char *const *keys, const size_t *lens, rocksdb_pinnableslice_t **values, char **errors, bool sorted)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		values[i] = nullptr;
+		errors[i] = nullptr;
+	}
+	try
+	{
+		rocksdb_batched_multi_get_cf(db, options, cf, n, keys, lens, values, errors, sorted);
+	}
+	catch (const std::exception &)
+	{
+		for (size_t i = 0; i < n; i++)
+		{
+			if (values[i] == nullptr && errors[i] == nullptr)
+				errors[i] = strdup(no_memory);
+		}
+	}
+}
+
+/*
+ * RocksDB's assertions end the process when memory runs out while it appends to a batch.  So
+ * what the batch will allocate when it grows is asked for before.
+ */
+static void
+ask_for_growth(const rocksdb_writebatch_t *batch, size_t more)
+{
+	const std::string &bytes = reinterpret_cast<const rocksdb::WriteBatch *>(batch)->Data();
+	size_t		need = bytes.size() + more + 32;	/* lengths, kind, family */
+
+	if (need > bytes.capacity())
+	{
+		void *volatile p = ::operator new(std::max(need, 2 * bytes.capacity()) + 1);
+
+		::operator delete(p);
+	}
+}
+
+/* RocksDB refuses what would make a batch larger than a byte. */
+static void
+spoil_batch(rocksdb_writebatch_t *batch)
+{
+	rocksdb::WriteBatch *b = reinterpret_cast<rocksdb::WriteBatch *>(batch);
+
+	b->Clear();
+	b->SetMaxBytes(1);
+}
+
+void
+wc_rocks_batch_put(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t key_len,
+				   const char *value, size_t value_len)
+{
+	try
+	{
+		ask_for_growth(batch, key_len + value_len);
+		rocksdb_writebatch_put_cf(batch, cf, key, key_len, value, value_len);
+	}
+	catch (const std::exception &)
+	{
+		spoil_batch(batch);
+	}
+}
+
+void
+wc_rocks_batch_delete(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t len)
+{
+	try
+	{
+		ask_for_growth(batch, len);
+		rocksdb_writebatch_delete_cf(batch, cf, key, len);
+	}
+	catch (const std::exception &)
+	{
+		spoil_batch(batch);
+	}
+}
+
+char *
+wc_rocks_write(rocksdb_t *db, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch, bool *thrown)
+{
+	char	   *error = nullptr;
+
+	*thrown = false;
+	try
+	{
+		rocksdb_write(db, options, batch, &error);
+	}
+	catch (const std::exception &)
+	{
+		*thrown = true;
+		error = strdup(no_memory);
+	}
+	return error;
+}

@@ -1,0 +1,110 @@
+/*
+ * engine/rocks/rocksplus.h: what RocksDB can do and its C API has no words for.
+ *
+ * rocksplus.cc is the only C++ file.  It takes the C++ object out of a handle of the C
+ * API, whose first member it is; wc_rocksplus_fits says whether that holds.  No
+ * exception leaves it.  As with the C API, an error is a text that the caller frees with
+ * rocksdb_free (wc_rocks_status does); NULL: none.
+ */
+#ifndef WC_ENGINE_ROCKS_ROCKSPLUS_H
+#define WC_ENGINE_ROCKS_ROCKSPLUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rocksdb/c.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* What RocksDB was at when an error stopped its writing. */
+typedef enum WcRocksWork
+{
+	WC_ROCKS_LOG,				/* a write to its log, or a sync of it */
+	WC_ROCKS_MEMTABLE,
+	WC_ROCKS_FLUSH,
+	WC_ROCKS_COMPACTION,
+	WC_ROCKS_MANIFEST
+} WcRocksWork;
+
+typedef enum WcRocksHarm
+{
+	WC_ROCKS_STOPPED,			/* nothing can be written until wc_rocksplus_resume succeeds */
+	WC_ROCKS_LOST,				/* nothing can be written until the database is opened again */
+	WC_ROCKS_FAMILY				/* the family cannot be compacted, since a file of it is damaged */
+} WcRocksHarm;
+
+/* Called from any of RocksDB's threads, or from one of ours that is in a call of RocksDB;
+ * must not call RocksDB.  family: name of the column family that was being worked on,
+ * empty when that is not known; it and text are the caller's. */
+typedef void (*WcRocksTrouble) (void *arg, WcRocksHarm harm, WcRocksWork work, const char *family, const char *text);
+
+/* Do these options look the same through the C API and through C++? */
+extern bool wc_rocksplus_fits(rocksdb_options_t *options);
+
+/*
+ * RocksDB's own messages go to the server's log (base/log.h), not to a file in the
+ * database: a file that cannot be written, on a full disk, ends the process.  Those of
+ * less than a warning are dropped.
+ */
+extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
+
+/* While quiet, RocksDB's messages are dropped: what is tried again and again fails with
+ * the same messages. */
+extern void wc_rocksplus_set_quiet(bool quiet);
+
+/*
+ * Trouble is told from now on.  What the operating system refuses is never the end:
+ * RocksDB writes to a file no more in which a write failed, so that it can be resumed
+ * when the cause is gone (RocksDB itself gives up on all errors but a full disk).
+ * Compactions that the system refuses are tried again by RocksDB and are no trouble.
+ */
+extern void wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg);
+
+/* Tries to make a stopped database take writes again: flushes what it holds and goes on
+ * with a new log.  Takes as long as that. */
+extern char *wc_rocksplus_resume(rocksdb_t *db);
+
+/* As rocksdb_compact_range_cf_opt, which does not tell of errors. */
+extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
+										const char *start, size_t start_len, const char *stop, size_t stop_len);
+
+/* --- guards -----------------------------------------------------------------
+ *
+ * Functions of the C API from which std::bad_alloc may come, which C cannot catch and
+ * which would end the process.  As those, but that it becomes an error.
+ */
+
+/* The iterator is then at its end, with an error. */
+extern rocksdb_iterator_t *wc_rocks_create_iterator(rocksdb_t *db, const rocksdb_readoptions_t *options,
+													rocksdb_column_family_handle_t *cf);
+extern void wc_rocks_iter_seek(rocksdb_iterator_t *it, const char *key, size_t len);
+extern void wc_rocks_iter_seek_for_prev(rocksdb_iterator_t *it, const char *key, size_t len);
+extern void wc_rocks_iter_seek_to_first(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_seek_to_last(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_next(rocksdb_iterator_t *it);
+extern void wc_rocks_iter_prev(rocksdb_iterator_t *it);
+
+extern rocksdb_pinnableslice_t *wc_rocks_get_pinned(rocksdb_t *db, const rocksdb_readoptions_t *options,
+													rocksdb_column_family_handle_t *cf, const char *key, size_t len, char **error);
+extern void wc_rocks_multi_get(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf, size_t n,
+							   const char *const *keys, const size_t *lens, rocksdb_pinnableslice_t **values, char **errors,
+							   bool sorted);
+
+/* The batch is then empty, and remains so; wc_health_write refuses it. */
+extern void wc_rocks_batch_put(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t key_len,
+							   const char *value, size_t value_len);
+extern void wc_rocks_batch_delete(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_t *cf, const char *key, size_t len);
+
+/* *thrown: it was left in the middle, and RocksDB waits for its end with every write to
+ * come: there must be none. */
+extern char *wc_rocks_write(rocksdb_t *db, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch, bool *thrown);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * engine/store/health.c: whether the store takes writes, and getting it to take them again.
+ */
+#include "engine/store/health.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "engine/store/state.h"
+
+/* In front of the first attempt to resume; then twice as long each time. */
+#define PAUSE_FIRST_MS 50
+#define PAUSE_MAX_MS 3000
+
+#define LARGE_BATCH (256 * 1024)
+
+void
+wc_health_init(WcHealth *h, WcEngine *engine)
+{
+	pthread_condattr_t attr;
+
+	h->engine = engine;
+	pthread_mutex_init(&h->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&h->changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+void
+wc_health_free(WcHealth *h)
+{
+	pthread_cond_destroy(&h->changed);
+	pthread_mutex_destroy(&h->mutex);
+}
+
+/* --- what RocksDB tells, on any thread ------------------------------------ */
+
+/* Without what a sentence would have twice. */
+static void
+keep_text(WcHealth *h, WcRocksWork work, const char *family, const char *text)
+{
+	size_t		len;
+
+	h->work = work;
+	snprintf(h->family, sizeof(h->family), "%s", family);
+	snprintf(h->text, sizeof(h->text), "%s", text);
+	for (len = strlen(h->text); len > 0 && (h->text[len - 1] == '.' || h->text[len - 1] == ' '); len--)
+		h->text[len - 1] = '\0';
+}
+
+static void
+trouble(void *arg, WcRocksHarm harm, WcRocksWork work, const char *family, const char *text)
+{
+	WcHealth   *h = arg;
+
+	pthread_mutex_lock(&h->mutex);
+	if (harm == WC_ROCKS_FAMILY)
+		snprintf(h->damaged, sizeof(h->damaged), "%s", family);
+	else
+	{
+		/* what comes while it is stopped already comes of that */
+		if (!h->stopped || (harm == WC_ROCKS_LOST && !h->lost))
+			keep_text(h, work, family, text);
+		h->stopped = true;
+		h->lost |= harm == WC_ROCKS_LOST;
+		h->count++;
+	}
+	pthread_cond_signal(&h->changed);
+	pthread_mutex_unlock(&h->mutex);
+	if (harm == WC_ROCKS_LOST)
+		wc_log(WC_LOG_ERROR, "storage engine takes no writes until it starts again: %s", text);
+}
+
+void
+wc_health_watch(WcHealth *h, rocksdb_options_t *options)
+{
+	wc_rocksplus_watch(options, trouble, h);
+}
+
+/* --- telling --------------------------------------------------------------*/
+
+/* buf may be what is returned. */
+static const char *
+work_text(WcHealth *h, WcRocksWork work, const char *family, char *buf, size_t size)
+{
+	char		name[WC_STORE_TEXT_MAX];
+
+	switch (work)
+	{
+		case WC_ROCKS_LOG:
+			return "writing its log";
+		case WC_ROCKS_MEMTABLE:
+			return "writing to memory";
+		case WC_ROCKS_MANIFEST:
+			return "writing its list of files";
+		case WC_ROCKS_FLUSH:
+		case WC_ROCKS_COMPACTION:
+			break;
+	}
+	snprintf(buf, size, "%s %s", work == WC_ROCKS_FLUSH ? "flushing" : "compacting",
+			 wc_store_cf_text(h->engine, family, name, sizeof(name)));
+	return buf;
+}
+
+static WcStatus
+stopped_status(WcHealth *h, const char *what, WcError *err)
+{
+	char		buf[WC_STORE_TEXT_MAX + 16];
+	char		family[WC_CF_NAME_MAX];
+	char		text[WC_ERROR_TEXT_MAX];
+	WcRocksWork work;
+	WcStatus	status;
+	bool		lost;
+
+	pthread_mutex_lock(&h->mutex);
+	work = h->work;
+	lost = h->lost;
+	memcpy(family, h->family, sizeof(family));
+	memcpy(text, h->text, sizeof(text));
+	pthread_mutex_unlock(&h->mutex);
+
+	status = wc_rocks_text_status(text, what, err);
+	wc_error_detail(err, "Nothing can be written since %s failed: %s.", work_text(h, work, family, buf, sizeof(buf)), text);
+	if (lost)
+		wc_error_hint(err, "The widecol engine starts again by itself; try again then.");
+	return status;
+}
+
+WcStatus
+wc_health_check(WcHealth *h, const char *what, WcError *err)
+{
+	bool		stopped;
+
+	pthread_mutex_lock(&h->mutex);
+	stopped = h->stopped;
+	pthread_mutex_unlock(&h->mutex);
+	return stopped ? stopped_status(h, what, err) : WC_OK;
+}
+
+/* RocksDB has taken no write, though it should: it was resumed too early. */
+static void
+note_refusal(WcHealth *h, WcStatus status, const char *text)
+{
+	if (status != WC_IO && status != WC_NO_SPACE)
+		return;
+	pthread_mutex_lock(&h->mutex);
+	if (!h->stopped)
+	{
+		h->stopped = true;
+		h->count++;
+		keep_text(h, WC_ROCKS_LOG, "", text);
+		pthread_cond_signal(&h->changed);
+	}
+	pthread_mutex_unlock(&h->mutex);
+}
+
+/*
+ * A write that runs out of memory in the middle ends all writing until the store is opened
+ * again.  So it is not begun when there is no memory for the copy of a large batch that the
+ * memtables take.
+ */
+static bool
+has_memory_for(const rocksdb_writebatch_t *batch)
+{
+	size_t		size;
+	void	   *volatile p;		/* or the compiler leaves both calls out */
+
+	(void) rocksdb_writebatch_data((rocksdb_writebatch_t *) batch, &size);
+	if (size < LARGE_BATCH)
+		return true;
+	p = malloc(size + size / 2);
+	free(p);
+	return p != NULL;
+}
+
+WcStatus
+wc_health_write(WcHealth *h, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch, const char *what,
+				WcError *err)
+{
+	WcStatus	status = wc_health_check(h, what, err);
+	char	   *error;
+	bool		thrown;
+
+	if (status != WC_OK)
+		return status;
+	if (rocksdb_writebatch_count(batch) == 0 || !has_memory_for(batch))
+		return wc_rocks_text_status("Operation aborted: Memory limit reached", what, err);
+	error = wc_rocks_write(h->engine->db, options, batch, &thrown);
+	if (thrown)
+		trouble(h, WC_ROCKS_LOST, WC_ROCKS_MEMTABLE, "", error);
+	if (error == NULL)
+		return WC_OK;
+	status = wc_rocks_text_status(error, what, err);
+	note_refusal(h, status, error);
+	rocksdb_free(error);
+	return status;
+}
+
+bool
+wc_engine_must_restart(WcEngine *engine)
+{
+	bool		lost;
+
+	pthread_mutex_lock(&engine->health.mutex);
+	lost = engine->health.lost;
+	pthread_mutex_unlock(&engine->health.mutex);
+	return lost;
+}
+
+bool
+wc_health_was_resumed(WcHealth *h)
+{
+	bool		resumed;
+
+	pthread_mutex_lock(&h->mutex);
+	resumed = h->resumed;
+	pthread_mutex_unlock(&h->mutex);
+	return resumed;
+}
+
+/* --- mending --------------------------------------------------------------*/
+
+/* With the mutex held. */
+static void
+pause_ms(WcHealth *h, int ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long) ms * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	while (!h->stop && pthread_cond_timedwait(&h->changed, &h->mutex, &until) != ETIMEDOUT)
+		;
+}
+
+/*
+ * A write of nothing tells whether RocksDB takes writes.  It tells of errors before it
+ * remembers them, so that resuming may find nothing to do and be too early.
+ */
+static bool
+try_resume(WcHealth *h)
+{
+	char	   *error = wc_rocksplus_resume(h->engine->db);
+	rocksdb_writebatch_t *nothing;
+
+	if (error == NULL)
+	{
+		nothing = rocksdb_writebatch_create();
+		pthread_mutex_lock(&h->engine->write_mutex);
+		rocksdb_write(h->engine->db, h->engine->write_options, nothing, &error);
+		pthread_mutex_unlock(&h->engine->write_mutex);
+		rocksdb_writebatch_destroy(nothing);
+	}
+	wc_rocksplus_set_quiet(error != NULL);
+	rocksdb_free(error);
+	return error == NULL;
+}
+
+/* With the mutex held, which it gives up meanwhile. */
+static void
+resume(WcHealth *h)
+{
+	char		buf[WC_STORE_TEXT_MAX + 16];
+	char		family[WC_CF_NAME_MAX];
+	char		text[WC_ERROR_TEXT_MAX];
+	WcRocksWork work = h->work;
+	int			pause = PAUSE_FIRST_MS;
+
+	memcpy(family, h->family, sizeof(family));
+	memcpy(text, h->text, sizeof(text));
+	pthread_mutex_unlock(&h->mutex);
+	wc_log(WC_LOG_ERROR, "storage engine takes no writes since %s failed: %s; this is tried again until it succeeds",
+		   work_text(h, work, family, buf, sizeof(buf)), text);
+	pthread_mutex_lock(&h->mutex);
+	while (h->stopped && !h->lost && !h->stop)
+	{
+		uint64_t	count;
+		bool		resumed;
+
+		pause_ms(h, pause);
+		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+		count = h->count;
+		pthread_mutex_unlock(&h->mutex);
+		resumed = try_resume(h);
+		pthread_mutex_lock(&h->mutex);
+		if (resumed && h->count == count)
+		{
+			h->stopped = false;
+			h->resumed = true;
+			wc_log(WC_LOG_INFO, "storage engine takes writes again");
+		}
+	}
+	wc_rocksplus_set_quiet(false);
+}
+
+/*
+ * RocksDB would compact it again each second, fail each time, and in the end let no
+ * family be written to, since this one has too many files.  Without compactions it has
+ * no such limit.  With the mutex held, which it gives up meanwhile.
+ */
+static void
+spare_damaged(WcHealth *h)
+{
+	static const char *const key = "disable_auto_compactions";
+	static const char *const value = "true";
+	char		name[WC_STORE_TEXT_MAX];
+	char		family[WC_CF_NAME_MAX];
+	WcStore    *store;
+	char	   *error = NULL;
+	WcError		err;
+
+	memcpy(family, h->damaged, sizeof(family));
+	h->damaged[0] = '\0';
+	pthread_mutex_unlock(&h->mutex);
+	store = wc_store_of_cf(h->engine, family);
+	wc_log(WC_LOG_ERROR, "%s has a damaged file (see above) and is not compacted any more until widecol starts again: "
+		   "save what can be read of it and make the table anew", wc_store_cf_text(h->engine, family, name, sizeof(name)));
+	if (store != NULL)
+		rocksdb_set_options_cf(h->engine->db, store->cf, 1, &key, &value, &error);
+	if (wc_rocks_status(error, "stop compactions of a damaged family", &err) != WC_OK)
+		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
+	wc_store_unref(store);
+	pthread_mutex_lock(&h->mutex);
+}
+
+static void *
+mender_main(void *arg)
+{
+	WcHealth   *h = arg;
+
+	pthread_mutex_lock(&h->mutex);
+	while (!h->stop)
+	{
+		if (h->damaged[0] != '\0')
+			spare_damaged(h);
+		else if (h->stopped && !h->lost)
+			resume(h);
+		else
+			pthread_cond_wait(&h->changed, &h->mutex);
+	}
+	pthread_mutex_unlock(&h->mutex);
+	return NULL;
+}
+
+WcStatus
+wc_health_start(WcHealth *h, WcError *err)
+{
+	int			rc = pthread_create(&h->mender, NULL, mender_main, h);
+
+	if (rc != 0)
+		return wc_error(err, WC_IO, "could not make a thread of the storage engine: %s", strerror(rc));
+	h->mending = true;
+	return WC_OK;
+}
+
+void
+wc_health_end(WcHealth *h)
+{
+	if (!h->mending)
+		return;
+	pthread_mutex_lock(&h->mutex);
+	h->stop = true;
+	pthread_cond_signal(&h->changed);
+	pthread_mutex_unlock(&h->mutex);
+	pthread_join(h->mender, NULL);
+	h->mending = false;
+}

@@ -1,0 +1,61 @@
+/*
+ * engine/store/health.h: whether the store takes writes, and getting it to take them again.
+ *
+ * An error while RocksDB writes its log, flushes a memtable or writes its manifest stops
+ * all its writing: what it would go on with might not be on disk.  Reading goes on.  A
+ * thread of the engine then resumes RocksDB, again and again until the cause is gone
+ * (space on the disk, say).  Until then each write fails, with the first error: which
+ * file, of which table, and what to do.
+ */
+#ifndef WC_ENGINE_STORE_HEALTH_H
+#define WC_ENGINE_STORE_HEALTH_H
+
+#include <pthread.h>
+
+#include "engine/rocks/rocksplus.h"
+#include "engine/store/internal.h"
+
+typedef struct WcHealth
+{
+	WcEngine   *engine;
+	pthread_mutex_t mutex;		/* guards the rest; nothing else is locked while it is held */
+	pthread_cond_t changed;
+	pthread_t	mender;
+	bool		mending;		/* the thread is there */
+	bool		stop;			/* it is to end */
+	bool		resumed;		/* RocksDB was resumed since it was opened */
+	uint64_t	count;			/* of errors that stopped writing */
+	bool		stopped;		/* nothing can be written */
+	bool		lost;			/* until the store is opened again */
+	WcRocksWork work;			/* when the first of them came ... */
+	char		family[WC_CF_NAME_MAX]; /* ... at work on this column family; empty: not known */
+	char		text[WC_ERROR_TEXT_MAX];	/* what RocksDB said of it */
+	char		damaged[WC_CF_NAME_MAX];	/* a column family that must not be compacted any more; empty: none */
+} WcHealth;
+
+extern void wc_health_init(WcHealth *health, WcEngine *engine);
+extern void wc_health_free(WcHealth *health);
+
+/* Of the database that is going to be opened with these options: its troubles come here. */
+extern void wc_health_watch(WcHealth *health, rocksdb_options_t *options);
+
+/* When the database is open: makes the thread; and ends it before the database is closed. */
+extern WcStatus wc_health_start(WcHealth *health, WcError *err) WC_WARN_UNUSED;
+extern void wc_health_end(WcHealth *health);
+
+/*
+ * Can the store be written to?  If not, says why it cannot; what says what was to be
+ * done ("write a commit").  With the engine's write mutex held, that is the answer until
+ * the next write.
+ */
+extern WcStatus wc_health_check(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
+
+/* Writes a batch, which must not be empty: it is so when memory ran out for it.  The
+ * engine's write mutex is held.  what as above. */
+extern WcStatus wc_health_write(WcHealth *health, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch,
+								const char *what, WcError *err) WC_WARN_UNUSED;
+
+/* Has RocksDB been resumed?  From then on a flush of RocksDB 7.8 returns before its end. */
+extern bool wc_health_was_resumed(WcHealth *health);
+
+#endif

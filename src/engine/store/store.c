@@ -1,0 +1,336 @@
+/*
+ * engine/store/store.c: the storage of one family, and tables as pictures of stores.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "engine/store/state.h"
+
+/* --- stores ---------------------------------------------------------------*/
+
+WcStore *
+wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family)
+{
+	WcStore    *store = calloc(1, sizeof(WcStore));
+
+	if (store == NULL)
+		return NULL;
+	atomic_init(&store->refs, 1);
+	store->engine = engine;
+	store->table_id = table_id;
+	store->family_id = family->id;
+	store->generation = family->generation;
+	store->packing = family->attrs.packing;
+	store->attrs = family->attrs;
+	pthread_mutex_init(&store->attrs_mutex, NULL);
+	pthread_mutex_init(&store->memkeys_mutex, NULL);
+	store->compaction = engine->compactions->create(store);
+	if (store->compaction == NULL)
+	{
+		pthread_mutex_destroy(&store->memkeys_mutex);
+		pthread_mutex_destroy(&store->attrs_mutex);
+		free(store);
+		return NULL;
+	}
+	return store;
+}
+
+WcStore *
+wc_store_ref(WcStore *store)
+{
+	atomic_fetch_add(&store->refs, 1);
+	return store;
+}
+
+void
+wc_store_unref(WcStore *store)
+{
+	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)
+		return;
+	store->engine->compactions->detach(store->compaction);
+	if (store->cf)
+		rocksdb_column_family_handle_destroy(store->cf);
+	if (store->counted)
+		atomic_fetch_sub(&store->engine->shared.families, 1);
+	wc_memkeys_free(&store->memkeys);
+	pthread_mutex_destroy(&store->memkeys_mutex);
+	pthread_mutex_destroy(&store->attrs_mutex);
+	free(store);
+}
+
+char *
+wc_store_cf_name(const WcStore *store, char *buf, size_t size)
+{
+	snprintf(buf, size, "t%" PRIu32 ".f%" PRIu32 ".g%" PRIu32, store->table_id, store->family_id, store->generation);
+	return buf;
+}
+
+rocksdb_options_t *
+wc_store_options(WcStore *store)
+{
+	WcFamilyAttrs attrs = wc_store_attrs(store);
+
+	if (!store->counted)
+		atomic_fetch_add(&store->engine->shared.families, 1);
+	store->counted = true;
+	store->built_filter = attrs.bloomfilter;
+	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
+								   store->engine->compactions->factory(store->compaction));
+}
+
+/* --- in messages ------------------------------------------------------------ */
+
+/* table: NULL when nothing is known of it. */
+static char *
+family_text(const WcTableDesc *table, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+
+	snprintf(buf, size, "family %" PRIu32 " of stored table %" PRIu32 ", which is not in the catalog", family_id, table_id);
+	for (uint32_t i = 0; table != NULL && i < table->nfamilies; i++)
+	{
+		const WcFamilyDesc *family = &table->families[i];
+
+		if (family->id == family_id)
+			snprintf(buf, size, "family \"%.*s\" of stored table \"%s\"", (int) family->name.len,
+					 (const char *) family->name.data, wc_table_desc_fullname(table, name, sizeof(name)));
+	}
+	return buf;
+}
+
+static char *
+committed_text(WcEngine *engine, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
+{
+	WcTable    *table = wc_catalog_table(engine, table_id);
+
+	family_text(table ? &table->desc : NULL, table_id, family_id, buf, size);
+	wc_table_unref(table);
+	return buf;
+}
+
+char *
+wc_store_text(const WcStore *store, char *buf, size_t size)
+{
+	return committed_text(store->engine, store->table_id, store->family_id, buf, size);
+}
+
+/* The reverse of wc_store_cf_name. */
+static bool
+parse_cf_name(const char *cf_name, uint32_t *table_id, uint32_t *family_id, uint32_t *generation)
+{
+	return sscanf(cf_name, "t%" SCNu32 ".f%" SCNu32 ".g%" SCNu32, table_id, family_id, generation) == 3;
+}
+
+char *
+wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size)
+{
+	uint32_t	table_id,
+				family_id,
+				generation;
+
+	if (parse_cf_name(cf_name, &table_id, &family_id, &generation))
+		return committed_text(engine, table_id, family_id, buf, size);
+	snprintf(buf, size, "%s", cf_name[0] == '\0' ? "a family" : "the catalog");
+	return buf;
+}
+
+WcStore *
+wc_store_of_cf(struct WcEngine *engine, const char *cf_name)
+{
+	WcStore    *store = NULL;
+	WcTable    *table;
+	uint32_t	table_id,
+				family_id,
+				generation;
+
+	if (!parse_cf_name(cf_name, &table_id, &family_id, &generation))
+		return NULL;
+	table = wc_catalog_table(engine, table_id);
+	if (table != NULL)
+		store = wc_table_store(table, family_id);
+	if (store != NULL)
+		store = store->generation == generation ? wc_store_ref(store) : NULL;
+	wc_table_unref(table);
+	return store;
+}
+
+WcStatus
+wc_store_status(const WcStore *store, char *text, const char *action, WcError *err)
+{
+	char		name[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+
+	if (text == NULL)
+		return WC_OK;
+	snprintf(what, sizeof(what), "%s %s", action, wc_store_text(store, name, sizeof(name)));
+	return wc_rocks_status(text, what, err);
+}
+
+/* --- making and dropping --------------------------------------------------- */
+
+/* Drops its column family; if that fails, the store goes to the list of those that are
+ * to be dropped still. */
+static void
+drop_family(WcStore *store)
+{
+	WcEngine   *engine = store->engine;
+	char		name[WC_CF_NAME_MAX];
+	char	   *error = NULL;
+	WcError		err;
+	WcStatus	status = wc_health_check(&engine->health, "drop the storage of a family", &err);
+
+	if (status == WC_OK)
+	{
+		rocksdb_drop_column_family(engine->db, store->cf, &error);
+		status = wc_rocks_status(error, "drop the storage of a family", &err);
+	}
+	if (status == WC_OK)
+		return;
+	wc_log(WC_LOG_WARNING, "%s %s, which is tried again later: %s", err.message,
+		   wc_store_cf_name(store, name, sizeof(name)), err.detail);
+	store->next_undropped = engine->undropped;
+	engine->undropped = wc_store_ref(store);
+}
+
+/* They might be in the way of a new one of the same name. */
+static void
+drop_undropped(WcEngine *engine)
+{
+	WcStore    *list = engine->undropped;
+	WcStore    *next;
+
+	engine->undropped = NULL;
+	for (; list != NULL; list = next)
+	{
+		next = list->next_undropped;
+		drop_family(list);
+		wc_store_unref(list);
+	}
+}
+
+void
+wc_store_forget_undropped(struct WcEngine *engine)
+{
+	WcStore    *next;
+
+	for (; engine->undropped != NULL; engine->undropped = next)
+	{
+		next = engine->undropped->next_undropped;
+		wc_store_unref(engine->undropped);
+	}
+}
+
+WcStatus
+wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err)
+{
+	rocksdb_options_t *options;
+	char		name[WC_CF_NAME_MAX];
+	char		text[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+	char	   *error = NULL;
+	WcStatus	status;
+
+	snprintf(what, sizeof(what), "make %s", family_text(table, store->table_id, store->family_id, text, sizeof(text)));
+	status = wc_health_check(&store->engine->health, what, err);
+
+	if (status != WC_OK)
+		return status;
+	drop_undropped(store->engine);
+	options = wc_store_options(store);
+	store->cf = rocksdb_create_column_family(store->engine->db, options,
+											 wc_store_cf_name(store, name, sizeof(name)), &error);
+	rocksdb_options_destroy(options);
+	if (error)
+		store->cf = NULL;
+	return wc_rocks_status(error, what, err);
+}
+
+void
+wc_store_drop(WcStore *store)
+{
+	atomic_store(&store->dropped, true);
+	if (store->cf != NULL)
+		drop_family(store);
+}
+
+bool
+wc_store_is_dropped(const WcStore *store)
+{
+	return atomic_load(&store->dropped);
+}
+
+/* --- attributes -------------------------------------------------------------- */
+
+WcFamilyAttrs
+wc_store_attrs(WcStore *store)
+{
+	WcFamilyAttrs attrs;
+
+	pthread_mutex_lock(&store->attrs_mutex);
+	attrs = store->attrs;
+	pthread_mutex_unlock(&store->attrs_mutex);
+	return attrs;
+}
+
+void
+wc_store_set_attrs(WcStore *store, const WcFamilyAttrs *attrs)
+{
+	pthread_mutex_lock(&store->attrs_mutex);
+	store->attrs = *attrs;
+	pthread_mutex_unlock(&store->attrs_mutex);
+}
+
+/* --- tables ---------------------------------------------------------------*/
+
+WcTable *
+wc_table_create(const WcTableDesc *desc)
+{
+	WcTable    *table = calloc(1, sizeof(WcTable));
+	WcBuf		bytes = WC_BUF_INIT;
+
+	if (table == NULL)
+		return NULL;
+	atomic_init(&table->refs, 1);
+	wc_table_desc_encode(&bytes, desc);
+	if (!bytes.failed && wc_table_desc_decode(wc_buf_slice(&bytes), &table->arena, &table->desc, NULL) == WC_OK)
+		table->stores = wc_arena_alloc_zero(&table->arena, desc->nfamilies * sizeof(WcStore *));
+	wc_buf_free(&bytes);
+	if (table->stores == NULL)
+	{
+		wc_arena_free(&table->arena);
+		free(table);
+		return NULL;
+	}
+	return table;
+}
+
+WcTable *
+wc_table_ref(WcTable *table)
+{
+	atomic_fetch_add(&table->refs, 1);
+	return table;
+}
+
+void
+wc_table_unref(WcTable *table)
+{
+	if (table == NULL || atomic_fetch_sub(&table->refs, 1) != 1)
+		return;
+	for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+		wc_store_unref(table->stores[i]);
+	wc_arena_free(&table->arena);
+	free(table);
+}
+
+WcStore *
+wc_table_store(const WcTable *table, uint32_t family_id)
+{
+	for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+	{
+		if (table->desc.families[i].id == family_id)
+			return table->stores[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,119 @@
+/*
+ * engine/store/store.h: the storage of one family, and a table as its readers hold it.
+ *
+ * Readers keep their picture of a table (WcTable, counted references) as long as they
+ * need it, and with it the RocksDB column families, even dropped ones.
+ */
+#ifndef WC_ENGINE_STORE_STORE_H
+#define WC_ENGINE_STORE_STORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <rocksdb/c.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "engine/store/memkeys.h"
+#include "model/descriptor.h"
+#include "read/storage.h"
+
+/*
+ * What RocksDB's compactions look at.  It is made with the store and may outlive it.
+ * forget/compact.c has it, and gives stores these functions.
+ */
+typedef struct WcCompaction WcCompaction;
+
+typedef struct WcCompactionOps
+{
+	/* One reference, the store's; NULL: out of memory. */
+	WcCompaction *(*create) (WcStore *store);
+
+	/* The store is going away: filters made from now on let everything pass. */
+	void		(*detach) (WcCompaction *compaction);
+
+	/* A factory for RocksDB, holding a reference of its own. */
+	rocksdb_compactionfilterfactory_t *(*factory) (WcCompaction *compaction);
+} WcCompactionOps;
+
+struct WcStore
+{
+	atomic_uint refs;
+	struct WcEngine *engine;
+	uint32_t	table_id;
+	uint32_t	family_id;
+	uint32_t	generation;
+	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
+	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
+	struct WcStore *next_undropped; /* in the engine's list; guarded by its write mutex */
+	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
+								 * to it, or about it, any more */
+	bool		counted;		/* among the open families, for their shares of memory */
+	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
+	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
+	WcFamilyAttrs attrs;
+	WcCompaction *compaction;	/* what its compaction filters look at */
+	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
+	WcMemKeys	memkeys;		/* the memtables when they had ... */
+	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
+};
+
+extern WcTable *wc_table_ref(WcTable *table);
+extern void wc_table_unref(WcTable *table);
+extern WcStore *wc_store_ref(WcStore *store);
+extern void wc_store_unref(WcStore *store);
+
+/* A copy of desc, and room for its stores (all NULL); one reference.  NULL:
+ * out of memory. */
+extern WcTable *wc_table_create(const WcTableDesc *desc);
+
+/* The table's store of a family, NULL when there is none; not counted. */
+extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
+
+/* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
+extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
+
+/* Makes its RocksDB column family.  With the engine's write mutex held.  Takes long (the
+ * manifest is synced).  table (or NULL) is what it belongs to,
+ * for messages. */
+extern WcStatus wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err) WC_WARN_UNUSED;
+
+/* Marks the column family as dropped; it goes when the last reference does.  With the
+ * engine's write mutex held.  What fails is logged, and tried again before the next column
+ * family is made, or when the engine is opened the next time. */
+extern void wc_store_drop(WcStore *store);
+
+/* Was it dropped?  Readers go on with it; who wants to write holds the engine's write
+ * mutex from the question to the write. */
+extern bool wc_store_is_dropped(const WcStore *store);
+
+/* Gives up those that could not be dropped: their references, when the engine is closed. */
+extern void wc_store_forget_undropped(struct WcEngine *engine);
+
+/* The options its column family is opened with; the caller destroys them. */
+extern rocksdb_options_t *wc_store_options(WcStore *store);
+
+#define WC_CF_NAME_MAX 64
+
+/* 'family "f" of stored table "t"', for messages; returns buf.  The second of a column
+ * family's name. */
+#define WC_STORE_TEXT_MAX (3 * WC_NAME_MAX + 64)
+
+extern char *wc_store_text(const WcStore *store, char *buf, size_t size);
+extern char *wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size);
+
+/* A reference to the committed store that has this column family, NULL when there is none. */
+extern WcStore *wc_store_of_cf(struct WcEngine *engine, const char *cf_name);
+
+/* As wc_rocks_status (rocks.h): the store could not be read, say (action: "read"). */
+extern WcStatus wc_store_status(const WcStore *store, char *text, const char *action, WcError *err) WC_WARN_UNUSED;
+
+/* "t<table>.f<family>.g<generation>"; returns buf. */
+extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
+
+/* A copy of its attributes as they are now; any thread. */
+extern WcFamilyAttrs wc_store_attrs(WcStore *store);
+extern void wc_store_set_attrs(WcStore *store, const WcFamilyAttrs *attrs);
+
+#endif

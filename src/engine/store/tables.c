@@ -1,0 +1,139 @@
+/*
+ * engine/store/tables.c: the committed tables and namespaces, in memory.
+ */
+#include <stdlib.h>
+
+#include "engine/store/state.h"
+
+void
+wc_catalog_init(WcCatalog *catalog)
+{
+	memset(catalog, 0, sizeof(*catalog));
+	pthread_rwlock_init(&catalog->lock, NULL);
+	atomic_init(&catalog->next_table_id, 1);
+	atomic_init(&catalog->generation, 1);
+}
+
+void
+wc_catalog_free(WcCatalog *catalog)
+{
+	for (size_t i = 0; i < catalog->ntables; i++)
+		wc_table_unref(catalog->tables[i]);
+	for (size_t i = 0; i < catalog->nnamespaces; i++)
+		free((void *) catalog->namespaces[i].name.data);
+	free(catalog->tables);
+	free(catalog->namespaces);
+	pthread_rwlock_destroy(&catalog->lock);
+}
+
+/* --- the arrays -----------------------------------------------------------*/
+
+static size_t
+table_position(const WcCatalog *catalog, uint32_t id)
+{
+	size_t		lo = 0,
+				hi = catalog->ntables;
+
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (catalog->tables[mid]->desc.id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+WcStatus
+wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
+{
+	if (catalog->ntables + n > catalog->tables_cap)
+	{
+		size_t		cap = 2 * catalog->tables_cap + n;
+		WcTable   **tables = realloc(catalog->tables, cap * sizeof(WcTable *));
+
+		if (tables == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+		catalog->tables = tables;
+		catalog->tables_cap = cap;
+	}
+	if (catalog->nnamespaces + n > catalog->namespaces_cap)
+	{
+		size_t		cap = 2 * catalog->namespaces_cap + n;
+		WcNamespace *namespaces = realloc(catalog->namespaces, cap * sizeof(WcNamespace));
+
+		if (namespaces == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
+		catalog->namespaces = namespaces;
+		catalog->namespaces_cap = cap;
+	}
+	return WC_OK;
+}
+
+void
+wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
+{
+	size_t		at = table_position(catalog, id);
+	bool		found = at < catalog->ntables && catalog->tables[at]->desc.id == id;
+
+	if (found)
+		wc_table_unref(catalog->tables[at]);
+	if (found && table == NULL)
+	{
+		catalog->ntables--;
+		memmove(catalog->tables + at, catalog->tables + at + 1, (catalog->ntables - at) * sizeof(WcTable *));
+	}
+	else if (table != NULL)
+	{
+		if (!found)
+		{
+			memmove(catalog->tables + at + 1, catalog->tables + at, (catalog->ntables - at) * sizeof(WcTable *));
+			catalog->ntables++;
+		}
+		catalog->tables[at] = table;
+	}
+}
+
+void
+wc_catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present)
+{
+	for (size_t i = 0; i < catalog->nnamespaces; i++)
+	{
+		WcNamespace *ns = &catalog->namespaces[i];
+
+		if (ns->database == database && wc_slice_eq(ns->name, name))
+		{
+			free((void *) (present ? name.data : ns->name.data));
+			if (!present)
+			{
+				free((void *) name.data);
+				*ns = catalog->namespaces[--catalog->nnamespaces];
+			}
+			return;
+		}
+	}
+	if (!present)
+	{
+		free((void *) name.data);
+		return;
+	}
+	catalog->namespaces[catalog->nnamespaces].database = database;
+	catalog->namespaces[catalog->nnamespaces++].name = name;
+}
+
+WcTable *
+wc_catalog_table(struct WcEngine *engine, uint32_t table_id)
+{
+	WcCatalog  *catalog = &engine->catalog;
+	WcTable    *table = NULL;
+	size_t		at;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	at = table_position(catalog, table_id);
+	if (at < catalog->ntables && catalog->tables[at]->desc.id == table_id)
+		table = wc_table_ref(catalog->tables[at]);
+	pthread_rwlock_unlock(&catalog->lock);
+	return table;
+}

@@ -1,0 +1,53 @@
+/*
+ * engine/store/tables.h: the committed tables and namespaces, in memory.
+ *
+ * What is there, and nothing of how it comes to be there: catalog.c loads it and
+ * changes it with a commit.  Stores are found here by the names of their column families.
+ */
+#ifndef WC_ENGINE_STORE_TABLES_H
+#define WC_ENGINE_STORE_TABLES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/store/store.h"
+
+struct WcEngine;
+
+typedef struct WcNamespace
+{
+	uint32_t	database;
+	WcSlice		name;			/* malloc'ed */
+} WcNamespace;
+
+typedef struct WcCatalog
+{
+	pthread_rwlock_t lock;		/* guards the two arrays, not what is in them */
+	WcTable   **tables;			/* ascending ids; one reference each */
+	size_t		ntables;
+	size_t		tables_cap;
+	WcNamespace *namespaces;	/* without "default", which is always there */
+	size_t		nnamespaces;
+	size_t		namespaces_cap;
+	_Atomic uint32_t next_table_id;
+	_Atomic uint64_t generation;
+} WcCatalog;
+
+extern void wc_catalog_init(WcCatalog *catalog);
+extern void wc_catalog_free(WcCatalog *catalog);
+
+/* The committed picture, counted, or NULL. */
+extern WcTable *wc_catalog_table(struct WcEngine *engine, uint32_t table_id);
+
+/* --- for loading, and for commits, which hold the lock for writing ---------- */
+
+/* Room for n more tables and namespaces, so that a commit cannot fail later. */
+extern WcStatus wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err) WC_WARN_UNUSED;
+
+/* Takes over table's reference (NULL: removes); the room is there. */
+extern void wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table);
+
+/* Takes over name's memory, which is malloc'ed (present false: removes it); the room is there. */
+extern void wc_catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * engine/store/watch.c: who is told of writes; nobody, until wc_engine_watch.
+ */
+#include "engine/store/watch.h"
+
+void
+wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch)
+{
+	const WcWriteWatch nobody = {0};
+
+	engine->watch = watch ? *watch : nobody;
+}
+
+void
+wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts)
+{
+	if (engine->watch.row)
+		engine->watch.row(engine->watch.arg, table_id, row, ts);
+}
+
+void
+wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts)
+{
+	if (engine->watch.table)
+		engine->watch.table(engine->watch.arg, table_id, ts);
+}
+
+void
+wc_watch_begin(WcEngine *engine)
+{
+	if (engine->watch.begin)
+		engine->watch.begin(engine->watch.arg);
+}
+
+void
+wc_watch_end(WcEngine *engine)
+{
+	if (engine->watch.end)
+		engine->watch.end(engine->watch.arg, engine->last_ts);
+}

@@ -1,0 +1,544 @@
+/*
+ * engine/write/familywriter.c: what a commit does to one family of one table.
+ */
+#include <stdlib.h>
+
+#include "engine/forget/compact.h"
+#include "engine/rocks/cellkey.h"
+#include "engine/store/state.h"
+#include "engine/write/familywriter.h"
+#include "read/cell/matcher.h"
+#include "read/cell/packedrow.h"
+#include "read/cell/quote.h"
+
+/* After so many rows in turn that were not there, one seek is worth knowing how
+ * far the next stored row is; when that did not help, wait twice as long. */
+#define MISSES_MIN 2
+#define MISSES_MAX 1024
+#define GAP_WORTH 8
+
+struct WcFamilyWriter
+{
+	WcFamilyWriterOptions options;
+	WcResolver *resolver;
+	WcMatcher  *matcher;		/* packing row: what a row keeps */
+	WcSlice		row;
+	WcBuf		key;
+	WcBuf		value;
+	int64_t		history;		/* reads as of earlier times miss something; 0: none does */
+	bool		single;			/* a single version was deleted */
+
+	/* Rows from the last one looked up to gap_end are known not to be stored. */
+	bool		gap;
+	bool		gap_unbounded;
+	WcBuf		gap_end;
+	uint32_t	gap_rows;		/* that fell into it */
+	uint32_t	misses;
+	uint32_t	misses_budget;
+	rocksdb_iterator_t *iterator;	/* packing row, to find gaps */
+
+	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
+
+	/* Packing row: what is stored of the row, and what is to be. */
+	bool		looked_up;
+	rocksdb_pinnableslice_t *old_value;
+	WcPackedRow old;
+	WcCell	   *old_cells;
+	size_t		nold;
+	size_t		old_cap;
+	WcCell	   *new_cells;
+	size_t		new_cap;
+};
+
+static WcStatus
+writer_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for the changes of a row");
+}
+
+/* --- is the row stored at all? -------------------------------------------- */
+
+static bool
+in_gap(WcFamilyWriter *w, WcSlice row)
+{
+	if (w->options.empty)
+		return true;
+	if (!w->gap)
+		return false;
+	if (w->gap_unbounded || wc_slice_cmp(row, wc_buf_slice(&w->gap_end)) < 0)
+	{
+		w->gap_rows++;
+		return true;
+	}
+	w->gap = false;
+	if (w->gap_rows < GAP_WORTH)
+		w->misses_budget = w->misses_budget < MISSES_MAX ? 2 * w->misses_budget : MISSES_MAX;
+	else
+		w->misses_budget = MISSES_MIN;
+	return false;
+}
+
+/* The next stored row is next (NULL: there is none behind). */
+static WcStatus
+set_gap(WcFamilyWriter *w, const WcSlice *next, WcError *err)
+{
+	w->gap = true;
+	w->gap_rows = 0;
+	w->gap_unbounded = next == NULL;
+	wc_buf_reset(&w->gap_end, SIZE_MAX);
+	if (next)
+		wc_buf_append_slice(&w->gap_end, *next);
+	return wc_buf_status(&w->gap_end, "row key", err);
+}
+
+/* Packing row: the row was not there; look how far that goes on. */
+static WcStatus
+look_ahead(WcFamilyWriter *w, WcError *err)
+{
+	char	   *error = NULL;
+	WcStatus	status;
+
+	if (++w->misses < w->misses_budget)
+		return WC_OK;
+	w->misses = 0;
+	if (w->iterator == NULL)
+		w->iterator = wc_rocks_create_iterator(w->options.store->engine->db, w->options.store->engine->read_options,
+												 w->options.store->cf);
+	wc_rocks_iter_seek(w->iterator, (const char *) w->row.data, w->row.len);
+	if (rocksdb_iter_valid(w->iterator))
+	{
+		WcSlice		next;
+		const char *key = rocksdb_iter_key(w->iterator, &next.len);
+
+		next.data = (const uint8_t *) key;
+		return set_gap(w, &next, err);
+	}
+	rocksdb_iter_get_error(w->iterator, &error);
+	status = wc_store_status(w->options.store, error, "read", err);
+	return status == WC_OK ? set_gap(w, NULL, err) : status;
+}
+
+/* --- packing cell ---------------------------------------------------------*/
+
+static WcStatus
+cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
+{
+	WcFamilyWriter *w = arg;
+	WcStatus	status;
+
+	*src = NULL;
+	if (in_gap(w, row))
+		return WC_OK;
+	if (w->source == NULL)
+	{
+		WcSourceOptions options = {.fill_cache = true};
+
+		status = wc_cellsource_store(w->options.store, &options, &w->source, err);
+		if (status != WC_OK)
+			return status;
+	}
+	status = w->source->ops->seek_row(w->source, row, true, err);
+	if (status == WC_END)
+		return set_gap(w, NULL, err);
+	if (status != WC_OK)
+		return status;
+	if (!wc_slice_eq(w->source->row, row))
+		return set_gap(w, &w->source->row, err);
+	*src = w->source;
+	return WC_OK;
+}
+
+static WcStatus
+finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
+{
+	for (size_t i = 0; i < resolved->n; i++)
+	{
+		wc_buf_reset(&w->key, SIZE_MAX);
+		wc_buf_reset(&w->value, WC_BLOCK_MAX);
+		wc_cellkey_append_cell(&w->key, &resolved->cells[i]);
+		wc_cellvalue_append(&w->value, &resolved->cells[i]);
+		if (w->key.failed || w->value.failed)
+			return writer_memory(err);
+		wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->key.data, w->key.len,
+								  (const char *) w->value.data, w->value.len);
+	}
+	return WC_OK;
+}
+
+/* --- packing row ----------------------------------------------------------*/
+
+static void
+forget_row(WcFamilyWriter *w)
+{
+	if (w->options.family->attrs.packing == WC_PACKING_ROW && w->source)
+	{
+		wc_cellsource_close(w->source);
+		w->source = NULL;
+	}
+	if (w->old_value)
+		rocksdb_pinnableslice_destroy(w->old_value);
+	w->old_value = NULL;
+	w->nold = 0;
+	w->looked_up = false;
+}
+
+static WcStatus
+decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
+{
+	WcStatus	status = wc_packedrow_open(&w->old, value, err);
+
+	if (status != WC_OK)
+		return status;
+	if (w->old.ncells > w->old_cap)
+	{
+		WcCell	   *cells = realloc(w->old_cells, w->old.ncells * sizeof(WcCell));
+
+		if (cells == NULL)
+			return writer_memory(err);
+		w->old_cells = cells;
+		w->old_cap = w->old.ncells;
+	}
+	while (w->nold < w->old_cap && wc_packedrow_next(&w->old, &w->old_cells[w->nold]))
+	{
+		w->old_cells[w->nold].row = w->row;
+		w->old_cells[w->nold++].family = w->options.family->id;
+	}
+	return wc_packedrow_status(&w->old, w->row, err);
+}
+
+/* Reads what is stored of the row, once. */
+static WcStatus
+look_up(WcFamilyWriter *w, WcError *err)
+{
+	WcStore    *store = w->options.store;
+	char	   *error = NULL;
+	WcSlice		value;
+	WcStatus	status;
+
+	if (w->looked_up)
+		return WC_OK;
+	w->looked_up = true;
+	if (in_gap(w, w->row))
+		return WC_OK;
+	w->old_value = wc_rocks_get_pinned(store->engine->db, store->engine->read_options, store->cf,
+										 (const char *) w->row.data, w->row.len, &error);
+	status = wc_store_status(w->options.store, error, "read", err);
+	if (status != WC_OK)
+		return status;
+	if (w->old_value == NULL)
+		return look_ahead(w, err);
+	w->misses = 0;
+	value.data = (const uint8_t *) rocksdb_pinnableslice_value(w->old_value, &value.len);
+	return decode_old(w, value, err);
+}
+
+static WcStatus
+packed_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
+{
+	WcFamilyWriter *w = arg;
+	WcStatus	status = look_up(w, err);
+
+	*src = NULL;
+	if (status != WC_OK || w->nold == 0)
+		return status;
+	if (w->source == NULL)
+		status = wc_cellsource_memory(w->options.family->id, w->row, w->old_cells, w->nold, false, &w->source, err);
+	if (status == WC_OK)
+		status = w->source->ops->seek_row(w->source, row, true, err);
+	if (status == WC_OK)
+		*src = w->source;
+	return status;
+}
+
+static WcStatus
+new_cells_room(WcFamilyWriter *w, size_t n, WcError *err)
+{
+	WcCell	   *cells;
+
+	if (n <= w->new_cap)
+		return WC_OK;
+	cells = realloc(w->new_cells, n * sizeof(WcCell));
+	if (cells == NULL)
+		return writer_memory(err);
+	w->new_cells = cells;
+	w->new_cap = n;
+	return WC_OK;
+}
+
+/* Both have one put a column at most: of each column the newer stays. */
+static size_t
+merge_simple(WcFamilyWriter *w, const WcResolved *resolved)
+{
+	const WcCell *old = w->old_cells;
+	const WcCell *old_end = old + w->nold;
+	const WcCell *add = resolved->cells;
+	const WcCell *add_end = add + resolved->n;
+	size_t		n = 0;
+
+	while (old < old_end && add < add_end)
+	{
+		int			c = wc_slice_cmp(old->qualifier, add->qualifier);
+
+		if (c < 0)
+			w->new_cells[n++] = *old++;
+		else if (c > 0)
+			w->new_cells[n++] = *add++;
+		else
+		{
+			w->new_cells[n++] = add->ts >= old->ts ? *add : *old;
+			old++;
+			add++;
+		}
+	}
+	while (old < old_end)
+		w->new_cells[n++] = *old++;
+	while (add < add_end)
+		w->new_cells[n++] = *add++;
+	return n;
+}
+
+static WcStatus
+row_matcher(WcFamilyWriter *w, WcError *err)
+{
+	WcMatcherOptions options = {
+		.mode = WC_MATCH_MINOR,.attrs = w->options.family->attrs,.now_us = w->options.ts,
+		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
+		/* older snapshots have the older value */
+		.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+	};
+
+	if (w->matcher)
+		return WC_OK;
+	return wc_matcher_create(&options, &w->matcher, err);
+}
+
+/* All cells, old and new, in order; what a flush would keep of them stays. */
+static WcStatus
+merge_matched(WcFamilyWriter *w, const WcResolved *resolved, size_t *n, WcError *err)
+{
+	WcSlice		skipped = {NULL, 0};
+	bool		skipping = false;
+	size_t		i = 0,
+				j = 0;
+	WcStatus	status = row_matcher(w, err);
+
+	*n = 0;
+	if (status != WC_OK)
+		return status;
+	wc_matcher_start_row(w->matcher);
+	while (i < w->nold || j < resolved->n)
+	{
+		const WcCell *old = i < w->nold ? &w->old_cells[i] : NULL;
+		const WcCell *add = j < resolved->n ? &resolved->cells[j] : NULL;
+		const WcCell *cell;
+		uint32_t	colno;
+		WcMatch		match;
+
+		if (old && add && wc_slice_eq(old->qualifier, add->qualifier) && old->ts == add->ts && old->type == add->type)
+		{
+			i++;				/* written again */
+			continue;
+		}
+		cell = add == NULL || (old && wc_cell_cmp(old, add) < 0) ? old : add;
+		if (cell == old)
+			i++;
+		else
+			j++;
+		if (skipping && wc_slice_eq(cell->qualifier, skipped))
+			continue;
+		skipping = false;
+		match = wc_matcher_match(w->matcher, cell, &colno);
+		if (match == WC_MATCH_FAILED)
+			return writer_memory(err);
+		if (match == WC_MATCH_INCLUDE || match == WC_MATCH_INCLUDE_NEXT_COLUMN)
+			w->new_cells[(*n)++] = *cell;
+		if (match == WC_MATCH_DONE_ROW)
+			break;
+		skipping = match == WC_MATCH_NEXT_COLUMN || match == WC_MATCH_INCLUDE_NEXT_COLUMN;
+		skipped = cell->qualifier;
+	}
+	return WC_OK;
+}
+
+static WcStatus
+put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
+{
+	char		text[WC_QUOTE_MAX];
+
+	wc_buf_reset(&w->value, WC_BLOCK_MAX);
+	wc_packedrow_append(&w->value, cells, n);
+	if (w->value.failed || w->value.len > WC_PACKED_ROW_MAX)
+	{
+		if (w->value.len <= WC_PACKED_ROW_MAX)
+			return writer_memory(err);
+		wc_error(err, WC_TOO_LARGE, "row %s of family \"%.*s\" is too large: %zu bytes, the limit of packing \"row\" is %d",
+				 wc_quote(text, sizeof(text), w->row), (int) w->options.family->name.len,
+				 (const char *) w->options.family->name.data, w->value.len, WC_PACKED_ROW_MAX);
+		wc_error_hint(err, "Rows that large need a family with packing \"cell\".");
+		return WC_TOO_LARGE;
+	}
+	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
+							  (const char *) w->value.data, w->value.len);
+	return WC_OK;
+}
+
+static void
+note_history(WcFamilyWriter *w, int64_t ts)
+{
+	if (ts > w->history)
+		w->history = ts;
+}
+
+/* Some of the row's cells, old or new, are dropped: n stay, among them whatever
+ * superseded or deleted the others.  Reads before the newest of all need them; if
+ * some may have been seen until now, those before now. */
+static void
+note_dropped(WcFamilyWriter *w, size_t n)
+{
+	bool		expires = w->options.family->attrs.ttl_us > 0 || n == 0;
+	int64_t		newest = 1;
+
+	for (size_t i = 0; i < w->nold; i++)
+	{
+		expires |= w->old_cells[i].ttl_us > 0;
+		if (w->old_cells[i].ts > newest)
+			newest = w->old_cells[i].ts;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		if (w->new_cells[i].ts > newest)
+			newest = w->new_cells[i].ts;
+	}
+	if ((expires || w->single) && w->options.ts > newest)
+		newest = w->options.ts;
+	note_history(w, wc_history_needed(wc_compaction_history(w->options.store->compaction), newest, w->options.ts));
+}
+
+static WcStatus
+finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcError *err)
+{
+	const WcFamilyAttrs *attrs = &w->options.family->attrs;
+	size_t		n;
+	WcStatus	status;
+
+	if (resolved->n == 0)
+		return WC_OK;
+	status = look_up(w, err);
+	if (status != WC_OK)
+		return status;
+	if (w->nold == 0 && simple && attrs->ttl_us == 0)
+		return put_packed(w, resolved->cells, resolved->n, err);
+
+	status = new_cells_room(w, w->nold + resolved->n, err);
+	if (status != WC_OK)
+		return status;
+	if (simple && (w->nold == 0 || (w->old.flags & WC_PACKED_SIMPLE)) &&
+		attrs->versions == 1 && attrs->ttl_us == 0)
+		n = merge_simple(w, resolved);
+	else
+		status = merge_matched(w, resolved, &n, err);
+	if (status != WC_OK)
+		return status;
+	if (n < w->nold + resolved->n)
+		note_dropped(w, n);
+	if (n > 0)
+		return put_packed(w, w->new_cells, n, err);
+	if (w->nold > 0)
+		wc_rocks_batch_delete(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len);
+	return WC_OK;
+}
+
+/* --- the whole ------------------------------------------------------------*/
+
+WcStatus
+wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err)
+{
+	WcFamilyWriter *w = calloc(1, sizeof(WcFamilyWriter));
+	WcResolverOptions resolver = {
+		.family = options->family->id,.attrs = options->family->attrs,.now_us = options->ts,.arg = w
+	};
+	WcStatus	status;
+
+	if (w == NULL)
+		return writer_memory(err);
+	w->options = *options;
+	w->misses_budget = MISSES_MIN;
+	resolver.base = options->family->attrs.packing == WC_PACKING_ROW ? packed_base : cell_base;
+	status = wc_resolver_create(&resolver, &w->resolver, err);
+	if (status != WC_OK)
+	{
+		free(w);
+		return status;
+	}
+	*writer = w;
+	return WC_OK;
+}
+
+void
+wc_familywriter_free(WcFamilyWriter *w)
+{
+	if (w == NULL)
+		return;
+	forget_row(w);
+	wc_cellsource_close(w->source);
+	wc_resolver_free(w->resolver);
+	if (w->matcher)
+		wc_matcher_free(w->matcher);
+	if (w->iterator)
+		rocksdb_iter_destroy(w->iterator);
+	wc_buf_free(&w->key);
+	wc_buf_free(&w->value);
+	wc_buf_free(&w->gap_end);
+	free(w->old_cells);
+	free(w->new_cells);
+	free(w);
+}
+
+const WcFamilyDesc *
+wc_familywriter_family(const WcFamilyWriter *w)
+{
+	return w->options.family;
+}
+
+WcResolver *
+wc_familywriter_resolver(WcFamilyWriter *w)
+{
+	return w->resolver;
+}
+
+void
+wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
+{
+	w->row = row;
+	wc_resolver_start(w->resolver, row, w->options.ts);
+}
+
+int64_t
+wc_familywriter_history(const WcFamilyWriter *w, bool *single)
+{
+	*single = w->single;
+	return w->history;
+}
+
+WcStatus
+wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
+{
+	WcResolved	resolved;
+	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
+	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
+
+	for (size_t i = 0; status == WC_OK && !simple && i < resolved.n; i++)
+	{
+		if (wc_cell_is_marker(&resolved.cells[i]))
+			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
+												 w->options.ts, &w->single));
+	}
+	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
+		status = finish_packed(w, &resolved, simple, err);
+	else if (status == WC_OK)
+		status = finish_cells(w, &resolved, err);
+	if (status == WC_OK && resolved.last_ts > *last_ts)
+		*last_ts = resolved.last_ts;
+	forget_row(w);
+	return status;
+}

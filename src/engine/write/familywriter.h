@@ -1,0 +1,45 @@
+/*
+ * engine/write/familywriter.h: what a commit does to one family of one table.
+ *
+ * Takes the items of the commit's operations row by row, in ascending order of
+ * rows, resolves them against what is stored and puts key-values into the
+ * commit's WriteBatch.  Nobody else writes to the store meanwhile (the engine's
+ * write mutex is held).  One thread.
+ */
+#ifndef WC_ENGINE_WRITE_FAMILYWRITER_H
+#define WC_ENGINE_WRITE_FAMILYWRITER_H
+
+#include "engine/store/internal.h"
+#include "read/txn/resolve.h"
+
+typedef struct WcFamilyWriter WcFamilyWriter;
+
+typedef struct WcFamilyWriterOptions
+{
+	WcStore    *store;
+	const WcTableDesc *desc;	/* for messages */
+	const WcFamilyDesc *family;
+	int64_t		ts;				/* the commit timestamp; also "now" for TTLs */
+	bool		empty;			/* nothing is stored yet */
+	rocksdb_writebatch_t *batch;
+} WcFamilyWriterOptions;
+
+extern WcStatus wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err) WC_WARN_UNUSED;
+extern void wc_familywriter_free(WcFamilyWriter *writer);
+
+extern const WcFamilyDesc *wc_familywriter_family(const WcFamilyWriter *writer);
+
+/* A new row (greater than the one before), then items and ends of operations;
+ * row and items must live until finish. */
+extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
+extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
+
+/* The time before which the family does not remember all it held any more, by what
+ * was put into the batch so far; 0: it remembers.  *single as in
+ * wc_history_of_marker. */
+extern int64_t wc_familywriter_history(const WcFamilyWriter *writer, bool *single);
+
+/* Puts the row into the batch; raises *last_ts to the greatest timestamp used. */
+extern WcStatus wc_familywriter_finish(WcFamilyWriter *writer, int64_t *last_ts, WcError *err) WC_WARN_UNUSED;
+
+#endif
