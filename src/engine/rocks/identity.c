@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 /* Files of the store's directory. */
@@ -20,9 +21,7 @@
 #define FILE_OWNER		"OWNER"
 #define FILE_CURRENT	"CURRENT"	/* RocksDB's: a database is there */
 
-#define PATH_SIZE 4096
 #define TEXT_SIZE 256
-#define FILE_MODE 0640			/* less what the server's umask takes away */
 
 /* As PostgreSQL's data directory: nothing for others, no writing for the group. */
 #define MODE_REFUSED (S_IWGRP | S_IRWXO)
@@ -49,91 +48,6 @@ typedef struct Found
 } Found;
 
 /* --- small files -----------------------------------------------------------*/
-
-static WcStatus
-file_error(WcError *err, const char *what, const char *path)
-{
-	return wc_error(err, errno == ENOSPC ? WC_NO_SPACE : WC_IO, "could not %s \"%s\": %s", what, path, strerror(errno));
-}
-
-/* path + "/" + name into buf of PATH_SIZE. */
-static WcStatus
-join(char *buf, const char *path, const char *name, WcError *err)
-{
-	if (snprintf(buf, PATH_SIZE, "%s/%s", path, name) < PATH_SIZE)
-		return WC_OK;
-	return wc_error(err, WC_INVALID, "path of the directory of stored tables is too long (limit %d bytes)", PATH_SIZE);
-}
-
-/* WC_END: there is no such file. */
-static WcStatus
-read_text(const char *path, char *text, WcError *err)
-{
-	int			fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t		n;
-
-	if (fd < 0)
-		return errno == ENOENT ? WC_END : file_error(err, "open file", path);
-	n = read(fd, text, TEXT_SIZE - 1);
-	if (n < 0)
-	{
-		WcStatus	status = file_error(err, "read file", path);
-
-		close(fd);
-		return status;
-	}
-	close(fd);
-	text[n] = '\0';
-	return WC_OK;
-}
-
-/* Of the directory that holds path. */
-static WcStatus
-sync_parent(const char *path, WcError *err)
-{
-	char		parent[PATH_SIZE];
-	const char *slash = strrchr(path, '/');
-	WcStatus	status = WC_OK;
-	int			fd;
-
-	if (slash == NULL)
-		snprintf(parent, sizeof(parent), ".");
-	else
-		snprintf(parent, sizeof(parent), "%.*s", slash == path ? 1 : (int) (slash - path), path);
-	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) != 0)
-		status = file_error(err, "sync directory", parent);
-	if (fd >= 0)
-		close(fd);
-	return status;
-}
-
-/* All of it or what was there before, also in a crash of the machine. */
-static WcStatus
-replace_text(const char *path, const char *text, WcError *err)
-{
-	char		temporary[PATH_SIZE + 8];
-	size_t		len = strlen(text);
-	WcStatus	status = WC_OK;
-	int			fd;
-
-	snprintf(temporary, sizeof(temporary), "%s.tmp", path);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
-	if (fd < 0)
-		return file_error(err, "make file", temporary);
-	errno = ENOSPC;				/* what a short write means */
-	if (write(fd, text, len) != (ssize_t) len || fsync(fd) != 0)
-		status = file_error(err, "write file", temporary);
-	close(fd);
-	if (status == WC_OK && rename(temporary, path) != 0)
-		status = file_error(err, "rename file", temporary);
-	if (status != WC_OK)
-	{
-		(void) unlink(temporary);
-		return status;
-	}
-	return sync_parent(path, err);
-}
 
 static WcStatus
 damaged(WcError *err, const char *path, const char *what)
@@ -163,7 +77,7 @@ find_record(const WcIdentity *identity, Found *found, WcError *err)
 	char		text[TEXT_SIZE];
 	struct stat st;
 	int			end = 0;
-	WcStatus	status = read_text(identity->record, text, err);
+	WcStatus	status = wc_file_read_text(identity->record, text, sizeof(text), err);
 
 	if (status == WC_END)
 		return WC_OK;
@@ -172,7 +86,7 @@ find_record(const WcIdentity *identity, Found *found, WcError *err)
 	if (sscanf(text, "widecol store %8" SCNx32 "\n%n", &found->known, &end) != 1 || text[end] != '\0' || found->known == 0)
 		return damaged(err, identity->record, "\"widecol store\" and the id of the cluster's store, which file \"ID\" in its directory says too");
 	if (stat(identity->record, &st) != 0)
-		return file_error(err, "look at file", identity->record);
+		return wc_file_error(err, "look at file", identity->record);
 	found->record_inode = (uint64_t) st.st_ino;
 	return WC_OK;
 }
@@ -180,13 +94,13 @@ find_record(const WcIdentity *identity, Found *found, WcError *err)
 static WcStatus
 find_id(const WcIdentity *identity, Found *found, WcError *err)
 {
-	char		path[PATH_SIZE];
+	char		path[WC_PATH_MAX];
 	char		text[TEXT_SIZE];
 	int			end = 0;
-	WcStatus	status = join(path, identity->path, FILE_ID, err);
+	WcStatus	status = wc_file_join(path, identity->path, FILE_ID, err);
 
 	if (status == WC_OK)
-		status = read_text(path, text, err);
+		status = wc_file_read_text(path, text, sizeof(text), err);
 	if (status == WC_END)
 		return WC_OK;
 	if (status != WC_OK)
@@ -228,7 +142,7 @@ lock_owner(WcIdentity *identity, const char *path, WcError *err)
 	if (fcntl(identity->owner_fd, F_SETLK, &lock) == 0)
 		return WC_OK;
 	if (errno != EACCES && errno != EAGAIN)
-		return file_error(err, "lock file", path);
+		return wc_file_error(err, "lock file", path);
 	if (fcntl(identity->owner_fd, F_GETLK, &holder) != 0 || holder.l_type == F_UNLCK)
 		holder.l_pid = 0;
 	wc_error(err, WC_IN_USE, "directory \"%s\" is in use by another engine", identity->path);
@@ -240,23 +154,23 @@ lock_owner(WcIdentity *identity, const char *path, WcError *err)
 static WcStatus
 find_owner(WcIdentity *identity, Found *found, WcError *err)
 {
-	char		path[PATH_SIZE];
+	char		path[WC_PATH_MAX];
 	char		text[TEXT_SIZE];
 	struct stat st;
 	ssize_t		n;
-	WcStatus	status = join(path, identity->path, FILE_OWNER, err);
+	WcStatus	status = wc_file_join(path, identity->path, FILE_OWNER, err);
 
 	if (status != WC_OK)
 		return status;
 	identity->owner_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (identity->owner_fd < 0)
-		return errno == ENOENT ? WC_OK : file_error(err, "open file", path);
+		return errno == ENOENT ? WC_OK : wc_file_error(err, "open file", path);
 	status = lock_owner(identity, path, err);
 	if (status != WC_OK)
 		return status;
 	n = pread(identity->owner_fd, text, sizeof(text) - 1, 0);
 	if (n < 0 || fstat(identity->owner_fd, &st) != 0)
-		return file_error(err, "read file", path);
+		return wc_file_error(err, "read file", path);
 	text[n] = '\0';
 	found->owner = true;
 	found->owner_inode = (uint64_t) st.st_ino;
@@ -276,7 +190,7 @@ check_directory(const WcIdentity *identity, Found *found, WcError *err)
 	struct stat st;
 
 	if (stat(identity->path, &st) != 0)
-		return errno == ENOENT ? WC_OK : file_error(err, "look at directory", identity->path);
+		return errno == ENOENT ? WC_OK : wc_file_error(err, "look at directory", identity->path);
 	found->directory = true;
 	if (!S_ISDIR(st.st_mode))
 		return wc_error(err, WC_INVALID, "\"%s\" is not a directory", identity->path);
@@ -299,20 +213,20 @@ check_directory(const WcIdentity *identity, Found *found, WcError *err)
 static WcStatus
 find_files(WcIdentity *identity, Found *found, WcError *err)
 {
-	char		path[PATH_SIZE];
+	char		path[WC_PATH_MAX];
 	struct dirent *entry;
 	DIR		   *dir = opendir(identity->path);
 	WcStatus	status;
 
 	if (dir == NULL)
-		return file_error(err, "open directory", identity->path);
+		return wc_file_error(err, "open directory", identity->path);
 	while ((entry = readdir(dir)) != NULL)
 	{
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			found->empty = false;
 	}
 	closedir(dir);
-	status = join(path, identity->path, FILE_CURRENT, err);
+	status = wc_file_join(path, identity->path, FILE_CURRENT, err);
 	if (status != WC_OK)
 		return status;
 	found->current = access(path, F_OK) == 0;
@@ -553,31 +467,31 @@ write_owner(WcIdentity *identity, bool sync, WcError *err)
 	errno = ENOSPC;
 	if (pwrite(identity->owner_fd, text, (size_t) n, 0) == n && (!sync || fsync(identity->owner_fd) == 0))
 		return WC_OK;
-	return file_error(err, "write file", FILE_OWNER);
+	return wc_file_error(err, "write file", FILE_OWNER);
 }
 
 static WcStatus
 make_owner(WcIdentity *identity, WcOwnerState state, WcError *err)
 {
-	char		path[PATH_SIZE];
+	char		path[WC_PATH_MAX];
 	struct stat st;
-	WcStatus	status = join(path, identity->path, FILE_OWNER, err);
+	WcStatus	status = wc_file_join(path, identity->path, FILE_OWNER, err);
 
 	if (status == WC_OK && identity->owner_fd < 0)
 	{
-		identity->owner_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+		identity->owner_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, WC_FILE_MODE);
 		if (identity->owner_fd < 0)
-			return file_error(err, "make file", path);
+			return wc_file_error(err, "make file", path);
 		status = lock_owner(identity, path, err);
 	}
 	if (status != WC_OK)
 		return status;
 	if (fstat(identity->owner_fd, &st) != 0)
-		return file_error(err, "look at file", path);
+		return wc_file_error(err, "look at file", path);
 	identity->owner.inode = (uint64_t) st.st_ino;
 	identity->owner.state = state;
 	status = write_owner(identity, true, err);
-	return status == WC_OK ? sync_parent(path, err) : status;
+	return status == WC_OK ? wc_file_sync_parent(path, err) : status;
 }
 
 WcStatus
@@ -592,8 +506,8 @@ wc_identity_begin(WcIdentity *identity, const WcEngineOptions *options, WcError 
 			return write_owner(identity, true, err);
 		case WC_OPEN_NEW:
 			if (mkdir(identity->path, (mode_t) options->directory_mode) != 0 && errno != EEXIST)
-				return file_error(err, "make directory", identity->path);
-			status = sync_parent(identity->path, err);
+				return wc_file_error(err, "make directory", identity->path);
+			status = wc_file_sync_parent(identity->path, err);
 			identity->owner.synced = 0;
 			return status == WC_OK ? make_owner(identity, WC_OWNER_NEW, err) : status;
 		case WC_OPEN_ADOPT:
@@ -606,21 +520,21 @@ wc_identity_begin(WcIdentity *identity, const WcEngineOptions *options, WcError 
 static WcStatus
 write_names(WcIdentity *identity, WcError *err)
 {
-	char		path[PATH_SIZE];
+	char		path[WC_PATH_MAX];
 	char		text[TEXT_SIZE];
 	struct stat st;
-	WcStatus	status = join(path, identity->path, FILE_ID, err);
+	WcStatus	status = wc_file_join(path, identity->path, FILE_ID, err);
 
 	snprintf(text, sizeof(text), "widecol store %08" PRIx32 "\ncluster %" PRIu64 "\n", identity->store, identity->cluster);
 	if (status == WC_OK)
-		status = replace_text(path, text, err);
+		status = wc_file_replace_text(path, text, err);
 	snprintf(text, sizeof(text), "widecol store %08" PRIx32 "\n", identity->store);
 	if (status == WC_OK)
-		status = replace_text(identity->record, text, err);
+		status = wc_file_replace_text(identity->record, text, err);
 	if (status != WC_OK)
 		return status;
 	if (stat(identity->record, &st) != 0)
-		return file_error(err, "look at file", identity->record);
+		return wc_file_error(err, "look at file", identity->record);
 	identity->owner.record_inode = (uint64_t) st.st_ino;
 	return WC_OK;
 }
