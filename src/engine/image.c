@@ -1,0 +1,589 @@
+/*
+ * engine/image.c: images: made, found, restored, removed.
+ */
+#include "engine/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "engine/rocks.h"
+
+#define POOL		"sst"
+#define BUILDING	"pgsql_tmp.building"
+#define RESTORING	"pgsql_tmp.restoring"
+#define FILES		"FILES"
+
+#define NAME_SIZE		32		/* "image-" and 16 digits */
+#define FILE_NAME_SIZE	256
+#define DIRECTORY_MODE	0750	/* less what the server's umask takes away */
+
+/* What FILES begins with. */
+#define FILES_HEAD "widecol image 1\n"
+#define FILES_END "end\n"
+
+typedef struct Image
+{
+	uint64_t	position;
+	char		name[NAME_SIZE];
+	char		path[WC_PATH_MAX];
+} Image;
+
+static bool
+is_table_file(const char *name)
+{
+	size_t		len = strlen(name);
+
+	return len > 4 && strcmp(name + len - 4, ".sst") == 0;
+}
+
+static WcStatus
+image_at(Image *image, const char *path, uint64_t position, WcError *err)
+{
+	image->position = position;
+	snprintf(image->name, sizeof(image->name), "image-%016" PRIX64, position);
+	return wc_file_join(image->path, path, image->name, err);
+}
+
+/* --- lists -----------------------------------------------------------------*/
+
+typedef struct Positions
+{
+	uint64_t   *at;				/* newest first, once sorted */
+	size_t		n;
+	size_t		cap;
+} Positions;
+
+static WcStatus
+note_image(void *arg, const char *name, WcError *err)
+{
+	Positions  *p = arg;
+	uint64_t	position;
+	int			end = 0;
+
+	if (sscanf(name, "image-%16" SCNx64 "%n", &position, &end) != 1 || end != 22 || name[end] != '\0')
+		return WC_OK;
+	if (p->n == p->cap)
+	{
+		size_t		cap = p->cap ? 2 * p->cap : 16;
+		uint64_t   *at = realloc(p->at, cap * sizeof(*at));
+
+		if (at == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the list of images");
+		p->at = at;
+		p->cap = cap;
+	}
+	p->at[p->n++] = position;
+	return WC_OK;
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* The caller frees p->at, also after an error. */
+static WcStatus
+list_images(const char *path, Positions *p, WcError *err)
+{
+	WcStatus	status;
+
+	memset(p, 0, sizeof(*p));
+	status = wc_file_each(path, note_image, p, err);
+	if (p->n > 1)
+		qsort(p->at, p->n, sizeof(*p->at), newest_first);
+	return status == WC_END ? WC_OK : status;
+}
+
+/*
+ * FILES: the head, "name size" a line, "end".  Calls fn for each file.  WC_CORRUPT: FILES is
+ * not there or not whole.
+ */
+static WcStatus
+each_file(const Image *image, WcStatus (*fn) (void *arg, const char *name, int64_t size, WcError *err),
+		  void *arg, WcError *err)
+{
+	char		path[WC_PATH_MAX];
+	char		line[FILE_NAME_SIZE + 32];
+	char		name[FILE_NAME_SIZE];
+	int64_t		size;
+	bool		ended = false;
+	WcStatus	status = wc_file_join(path, image->path, FILES, err);
+	FILE	   *f;
+
+	if (status != WC_OK)
+		return status;
+	f = fopen(path, "re");
+	if (f == NULL && errno != ENOENT)
+		return wc_file_error(err, "open file", path);
+	if (f == NULL)
+		return wc_error(err, WC_CORRUPT, "file \"%s\" is missing", path);
+	if (fgets(line, sizeof(line), f) == NULL || strcmp(line, FILES_HEAD) != 0)
+		status = wc_error(err, WC_CORRUPT, "file \"%s\" is damaged", path);
+	while (status == WC_OK && !ended && fgets(line, sizeof(line), f) != NULL)
+	{
+		if (strcmp(line, FILES_END) == 0)
+			ended = true;
+		else if (sscanf(line, "%255s %" SCNd64, name, &size) != 2)
+			status = wc_error(err, WC_CORRUPT, "file \"%s\" is damaged", path);
+		else
+			status = fn(arg, name, size, err);
+	}
+	fclose(f);
+	if (status == WC_OK && !ended)
+		status = wc_error(err, WC_CORRUPT, "file \"%s\" ends too early", path);
+	return status;
+}
+
+/* Where a file of an image is: table files in the pool. */
+static WcStatus
+place_of(char *buf, const char *path, const Image *image, const char *name, WcError *err)
+{
+	char		pool[WC_PATH_MAX];
+	WcStatus	status;
+
+	if (!is_table_file(name))
+		return wc_file_join(buf, image->path, name, err);
+	status = wc_file_join(pool, path, POOL, err);
+	return status == WC_OK ? wc_file_join(buf, pool, name, err) : status;
+}
+
+typedef struct Checking
+{
+	const char *path;
+	const Image *image;
+} Checking;
+
+static WcStatus
+check_file(void *arg, const char *name, int64_t size, WcError *err)
+{
+	const Checking *c = arg;
+	char		place[WC_PATH_MAX];
+	struct stat st;
+	WcStatus	status = place_of(place, c->path, c->image, name, err);
+
+	if (status != WC_OK)
+		return status;
+	if (stat(place, &st) != 0)
+		return errno == ENOENT ? wc_error(err, WC_CORRUPT, "file \"%s\" is missing", place)
+			: wc_file_error(err, "look at file", place);
+	if ((int64_t) st.st_size != size)
+		return wc_error(err, WC_CORRUPT, "file \"%s\" has %" PRId64 " bytes instead of %" PRId64, place,
+						(int64_t) st.st_size, size);
+	return WC_OK;
+}
+
+WcStatus
+wc_image_newest(const char *path, uint64_t *position, WcError *err)
+{
+	Positions	list;
+	WcStatus	status = list_images(path, &list, err);
+	bool		found = false;
+
+	for (size_t i = 0; status == WC_OK && !found && i < list.n; i++)
+	{
+		Image		image;
+		Checking	checking = {path, &image};
+
+		status = image_at(&image, path, list.at[i], err);
+		if (status == WC_OK)
+			status = each_file(&image, check_file, &checking, err);
+		found = status == WC_OK;
+		if (status == WC_CORRUPT)
+		{
+			wc_log(WC_LOG_WARNING, "image \"%s\" of the stored tables is not complete: %s", image.path, err->message);
+			status = WC_OK;
+		}
+		*position = list.at[i];
+	}
+	free(list.at);
+	return status == WC_OK && !found ? WC_END : status;
+}
+
+/* --- making ----------------------------------------------------------------*/
+
+typedef struct Making
+{
+	const char *building;
+	const char *pool;
+	WcBuf		files;			/* what FILES will say */
+} Making;
+
+/* A table file of this number may be there from an image that has gone since: then it is
+ * another file than this. */
+static WcStatus
+into_pool(const char *from, const char *to, WcError *err)
+{
+	struct stat have,
+				there;
+
+	if (link(from, to) == 0)
+		return WC_OK;
+	if (errno != EEXIST)
+		return wc_file_error(err, "link file", to);
+	if (stat(from, &have) != 0 || stat(to, &there) != 0)
+		return wc_file_error(err, "look at file", to);
+	if (have.st_ino == there.st_ino && have.st_dev == there.st_dev)
+		return WC_OK;
+	return wc_error(err, WC_CORRUPT, "file \"%s\" is another one than that of the live database", to);
+}
+
+static WcStatus
+take_file(void *arg, const char *name, WcError *err)
+{
+	Making	   *m = arg;
+	char		from[WC_PATH_MAX];
+	char		to[WC_PATH_MAX];
+	char		line[FILE_NAME_SIZE + 32];
+	struct stat st;
+	WcStatus	status = wc_file_join(from, m->building, name, err);
+
+	if (status == WC_OK && stat(from, &st) != 0)
+		status = wc_file_error(err, "look at file", from);
+	if (status == WC_OK && is_table_file(name))
+	{
+		status = wc_file_join(to, m->pool, name, err);
+		if (status == WC_OK)
+			status = into_pool(from, to, err);
+		if (status == WC_OK && unlink(from) != 0)
+			status = wc_file_error(err, "remove file", from);
+	}
+	else if (status == WC_OK)
+		status = wc_file_sync(from, err);
+	if (status == WC_OK)
+	{
+		snprintf(line, sizeof(line), "%s %" PRId64 "\n", name, (int64_t) st.st_size);
+		wc_buf_append(&m->files, line, strlen(line));
+	}
+	return status;
+}
+
+static WcStatus
+write_files_list(Making *m, WcError *err)
+{
+	char		path[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(path, m->building, FILES, err);
+
+	wc_buf_append(&m->files, FILES_END, sizeof(FILES_END));	/* with its zero byte */
+	if (status == WC_OK)
+		status = wc_buf_status(&m->files, "list of an image's files", err);
+	if (status == WC_OK)
+		status = wc_file_replace_text(path, (const char *) m->files.data, err);
+	return status;
+}
+
+static WcStatus
+checkpoint_into(rocksdb_t *db, const char *directory, WcError *err)
+{
+	char	   *error = NULL;
+	rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(db, &error);
+
+	if (error == NULL)
+	{
+		rocksdb_checkpoint_create(checkpoint, directory, UINT64_MAX, &error);
+		rocksdb_checkpoint_object_destroy(checkpoint);
+	}
+	return wc_rocks_status(error, "make an image of the stored tables", err);
+}
+
+static WcStatus
+make_directory(const char *path, WcError *err)
+{
+	if (mkdir(path, DIRECTORY_MODE) == 0 || errno == EEXIST)
+		return WC_OK;
+	return wc_file_error(err, "make directory", path);
+}
+
+WcStatus
+wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err)
+{
+	char		building[WC_PATH_MAX];
+	char		pool[WC_PATH_MAX];
+	Making		m = {building, pool, WC_BUF_INIT};
+	Image		image;
+	WcStatus	status = image_at(&image, path, position, err);
+
+	if (status == WC_OK)
+		status = wc_file_join(building, path, BUILDING, err);
+	if (status == WC_OK)
+		status = wc_file_join(pool, path, POOL, err);
+	if (status == WC_OK)
+		status = make_directory(pool, err);
+	if (status == WC_OK)
+		status = wc_file_remove_directory(building, err);
+	if (status == WC_OK)
+		status = checkpoint_into(db, building, err);
+	wc_buf_append(&m.files, FILES_HEAD, strlen(FILES_HEAD));
+	if (status == WC_OK)
+		status = wc_file_each(building, take_file, &m, err);
+	if (status == WC_OK)
+		status = wc_file_sync(pool, err);
+	if (status == WC_OK)
+		status = write_files_list(&m, err);
+	if (status == WC_OK)
+		status = wc_file_remove_directory(image.path, err);
+	if (status == WC_OK && rename(building, image.path) != 0)
+		status = wc_file_error(err, "rename directory", building);
+	if (status == WC_OK)
+		status = wc_file_sync(path, err);
+	wc_buf_free(&m.files);
+	return status;
+}
+
+/* --- removing --------------------------------------------------------------*/
+
+static WcStatus
+remove_image(const Image *image, WcError *err)
+{
+	char		files[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(files, image->path, FILES, err);
+
+	/* Without FILES it is none, whatever else is still there. */
+	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
+		status = wc_file_error(err, "remove file", files);
+	return status == WC_OK ? wc_file_remove_directory(image->path, err) : status;
+}
+
+/* Names of table files that images name, sorted. */
+typedef struct Named
+{
+	char	  **names;
+	size_t		n;
+	size_t		cap;
+	const char *pool;			/* for remove_unnamed */
+} Named;
+
+static WcStatus
+note_named(void *arg, const char *name, int64_t size, WcError *err)
+{
+	Named	   *named = arg;
+	char	   *copy;
+
+	(void) size;
+	if (!is_table_file(name))
+		return WC_OK;
+	if (named->n == named->cap)
+	{
+		size_t		cap = named->cap ? 2 * named->cap : 256;
+		char	  **names = realloc(named->names, cap * sizeof(*names));
+
+		if (names == NULL)
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the files of images");
+		named->names = names;
+		named->cap = cap;
+	}
+	copy = strdup(name);
+	if (copy == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the files of images");
+	named->names[named->n++] = copy;
+	return WC_OK;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static WcStatus
+remove_unnamed(void *arg, const char *name, WcError *err)
+{
+	const Named *named = arg;
+	char		path[WC_PATH_MAX];
+	WcStatus	status;
+
+	if (!is_table_file(name) ||
+		(named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL))
+		return WC_OK;
+	status = wc_file_join(path, named->pool, name, err);
+	if (status == WC_OK && unlink(path) != 0 && errno != ENOENT)
+		status = wc_file_error(err, "remove file", path);
+	return status;
+}
+
+/* An image that cannot be read may need any file of the pool: then nothing is removed. */
+static WcStatus
+prune_pool(const char *path, const Positions *list, WcError *err)
+{
+	char		pool[WC_PATH_MAX];
+	Named		named = {.pool = pool};
+	WcStatus	status = wc_file_join(pool, path, POOL, err);
+
+	for (size_t i = 0; status == WC_OK && i < list->n; i++)
+	{
+		Image		image;
+
+		status = image_at(&image, path, list->at[i], err);
+		if (status == WC_OK)
+			status = each_file(&image, note_named, &named, err);
+	}
+	if (status == WC_OK && named.n > 0)
+		qsort(named.names, named.n, sizeof(*named.names), compare_names);
+	if (status == WC_OK)
+		status = wc_file_each(pool, remove_unnamed, &named, err);
+	for (size_t i = 0; i < named.n; i++)
+		free(named.names[i]);
+	free(named.names);
+	return status == WC_END ? WC_OK : status;
+}
+
+static bool
+is_younger(const Image *image, int64_t seconds)
+{
+	struct stat st;
+
+	return stat(image->path, &st) == 0 && (int64_t) st.st_mtime > (int64_t) time(NULL) - seconds;
+}
+
+WcStatus
+wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err)
+{
+	Positions	list;
+	WcStatus	status = list_images(path, &list, err);
+	size_t		kept = 0;
+
+	for (size_t i = 0; status == WC_OK && i < list.n; i++)
+	{
+		Image		image;
+
+		status = image_at(&image, path, list.at[i], err);
+		if (status != WC_OK)
+			break;
+		if (i < keep || is_younger(&image, min_age))
+			list.at[kept++] = list.at[i];
+		else
+			status = remove_image(&image, err);
+	}
+	list.n = kept;
+	if (status == WC_OK)
+		status = prune_pool(path, &list, err);
+	free(list.at);
+	return status;
+}
+
+/* --- restoring -------------------------------------------------------------*/
+
+typedef struct Restoring
+{
+	const char *path;
+	const Image *image;
+	const char *to;
+} Restoring;
+
+static WcStatus
+copy_file(const char *from, const char *to, WcError *err)
+{
+	char		bytes[65536];
+	int			in = open(from, O_RDONLY | O_CLOEXEC);
+	int			out;
+	ssize_t		n;
+	WcStatus	status = WC_OK;
+
+	if (in < 0)
+		return wc_file_error(err, "open file", from);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, WC_FILE_MODE);
+	if (out < 0)
+		status = wc_file_error(err, "make file", to);
+	while (status == WC_OK && (n = read(in, bytes, sizeof(bytes))) != 0)
+	{
+		if (n < 0)
+			status = wc_file_error(err, "read file", from);
+		else if (errno = ENOSPC, write(out, bytes, (size_t) n) != n)
+			status = wc_file_error(err, "write file", to);
+	}
+	if (status == WC_OK && fsync(out) != 0)
+		status = wc_file_error(err, "sync file", to);
+	close(in);
+	if (out >= 0)
+		close(out);
+	return status;
+}
+
+/* Table files are never written again: a link does.  The others are. */
+static WcStatus
+restore_file(void *arg, const char *name, int64_t size, WcError *err)
+{
+	const Restoring *r = arg;
+	char		from[WC_PATH_MAX];
+	char		to[WC_PATH_MAX];
+	WcStatus	status = place_of(from, r->path, r->image, name, err);
+
+	(void) size;
+	if (status == WC_OK)
+		status = wc_file_join(to, r->to, name, err);
+	if (status != WC_OK)
+		return status;
+	if (!is_table_file(name))
+		return copy_file(from, to, err);
+	return link(from, to) == 0 ? WC_OK : wc_file_error(err, "link file", to);
+}
+
+/* Files of the pool that only they name may have numbers that the restored database will
+ * give again. */
+static WcStatus
+remove_newer(const char *path, uint64_t position, WcError *err)
+{
+	Positions	list;
+	WcStatus	status = list_images(path, &list, err);
+	size_t		gone = 0;
+
+	while (status == WC_OK && gone < list.n && list.at[gone] > position)
+	{
+		Image		image;
+
+		status = image_at(&image, path, list.at[gone++], err);
+		if (status == WC_OK)
+			status = remove_image(&image, err);
+	}
+	if (status == WC_OK)
+	{
+		Positions	rest = {list.at + gone, list.n - gone, 0};
+
+		status = prune_pool(path, &rest, err);
+	}
+	free(list.at);
+	return status;
+}
+
+WcStatus
+wc_image_restore(const char *path, uint64_t position, WcError *err)
+{
+	char		live[WC_PATH_MAX];
+	char		building[WC_PATH_MAX];
+	Image		image;
+	Restoring	restoring = {path, &image, building};
+	WcStatus	status = image_at(&image, path, position, err);
+
+	if (status == WC_OK)
+		status = remove_newer(path, position, err);
+	if (status == WC_OK)
+		status = wc_file_join(live, path, WC_LIVE_DIRECTORY, err);
+	if (status == WC_OK)
+		status = wc_file_join(building, path, RESTORING, err);
+	if (status == WC_OK)
+		status = wc_file_remove_directory(building, err);
+	if (status == WC_OK)
+		status = make_directory(building, err);
+	if (status == WC_OK)
+		status = each_file(&image, restore_file, &restoring, err);
+	if (status == WC_OK)
+		status = wc_file_sync(building, err);
+	if (status == WC_OK)
+		status = wc_file_remove_directory(live, err);
+	if (status == WC_OK && rename(building, live) != 0)
+		status = wc_file_error(err, "rename directory", building);
+	return status == WC_OK ? wc_file_sync(path, err) : status;
+}

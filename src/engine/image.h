@@ -1,0 +1,48 @@
+/*
+ * engine/image.h: images: complete pictures of the store in files, as of a position of the log.
+ *
+ * A backup of the cluster copies images and never the live database, whose files change
+ * meanwhile.  All is in one directory, the store's:
+ *
+ *    sst/NUMBER.sst          table files of all images, each once: hard links of the live ones
+ *    image-POSITION/         CURRENT, MANIFEST, OPTIONS, and FILES, which is written last
+ *    pgsql_tmp.live/         the live database; backups leave names out that begin with pgsql_tmp
+ *    pgsql_tmp.building/     an image being made
+ *
+ * POSITION has 16 hexadecimal digits.  engine/README, "Images", has the rest.  One thread at a
+ * time.
+ */
+#ifndef WC_ENGINE_IMAGE_H
+#define WC_ENGINE_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rocksdb/c.h>
+
+#include "base/status.h"
+
+#define WC_LIVE_DIRECTORY "pgsql_tmp.live"
+
+/*
+ * The newest image that is complete: all files that it names are there and have their
+ * sizes.  Those that are not are told of in the log.  WC_END: there is none.
+ */
+extern WcStatus wc_image_newest(const char *path, uint64_t *position, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Makes the image of the database at a position, which nobody has made yet; one of this
+ * position that is there is replaced.  Everything that the image should hold must be in table
+ * files: nothing is flushed.  Durable when it returns; on error no image of this position
+ * is there.
+ */
+extern WcStatus wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Replaces the live database, which must be closed, by an image.  Newer images go. */
+extern WcStatus wc_image_restore(const char *path, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Removes images older than the `keep` newest, and table files that no image names.  An
+ * image younger than min_age seconds stays. */
+extern WcStatus wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
+
+#endif
