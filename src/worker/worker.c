@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -35,6 +34,7 @@
 #include "base/cpu.h"
 #include "channel/channel.h"
 #include "rpc/rpc.h"
+#include "worker/task.h"
 
 PG_MODULE_MAGIC;
 
@@ -57,20 +57,16 @@ static WcEngine *engine;
 static WcServer *server;
 static bool failed;				/* the state says why already */
 
-/* Something that takes long, on a thread of its own. */
-typedef struct Task
+/* Opening and closing take long: they are done on a thread. */
+typedef struct Opening
 {
-	void		(*fn) (struct Task *task);
 	WcEngineOptions options;
 	WcStatus	status;
 	WcError		err;
-	Latch	   *latch;
-	pthread_t	thread;
-	atomic_bool done;
-} Task;
+} Opening;
 
-static Task task;
-static bool task_runs;			/* its thread is to be joined */
+static Opening opening;
+static WcTask task;
 static bool reloaded;			/* settings have been read again */
 
 static void
@@ -105,17 +101,6 @@ allow_descriptors(void)
 
 /* --- tasks ------------------------------------------------------------------ */
 
-static void *
-task_main(void *arg)
-{
-	Task	   *t = arg;
-
-	t->fn(t);
-	atomic_store(&t->done, true);
-	SetLatch(t->latch);
-	return NULL;
-}
-
 static void
 serve_interrupts(void)
 {
@@ -132,28 +117,10 @@ serve_interrupts(void)
 
 /* Has it done, and returns when it has been.  What asks the process to go must wait. */
 static void
-run_task(void (*fn) (Task *), WcWaitEvent event)
+run_task(void (*fn) (void *arg), WcWaitEvent event)
 {
-	sigset_t	all,
-				before;
-	int			rc;
-
-	task.fn = fn;
-	task.latch = MyLatch;
-	atomic_store(&task.done, false);
-
-	/* Threads inherit the mask: signals are for the main thread alone. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&task.thread, NULL, task_main, &task);
-	if (rc != 0)
-		fn(&task);				/* then here */
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc != 0)
-		return;
-
-	task_runs = true;
-	while (!atomic_load(&task.done))
+	wc_task_begin(&task, fn, NULL);
+	while (!wc_task_is_done(&task))
 	{
 		/* Without a postmaster there is nobody to serve; the task is not left half done. */
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_POSTMASTER_DEATH, LOOK_EVERY_MS,
@@ -162,26 +129,25 @@ run_task(void (*fn) (Task *), WcWaitEvent event)
 		ResetLatch(MyLatch);
 		serve_interrupts();
 	}
-	pthread_join(task.thread, NULL);
-	task_runs = false;
+	wc_task_join(&task);
 }
 
 /* --- opening and closing ---------------------------------------------------- */
 
 static void
-open_task(Task *t)
+open_task(void *arg)
 {
-	t->status = wc_engine_open(&t->options, &engine, &t->err);
+	opening.status = wc_engine_open(&opening.options, &engine, &opening.err);
 }
 
 static void
-stop_task(Task *t)
+stop_task(void *arg)
 {
 	wc_server_stop(server, "the widecol engine was shut down");
 }
 
 static void
-close_task(Task *t)
+close_task(void *arg)
 {
 	wc_engine_close(engine);
 }
@@ -209,7 +175,7 @@ start_server(WcError *err)
 static bool
 open_engine(WcError *err)
 {
-	task.options = (WcEngineOptions) {
+	opening.options = (WcEngineOptions) {
 		.path = GetConfigOption("widecol.data_directory", false, false),
 		.record = STORE_RECORD,
 		.cluster = GetSystemIdentifier(),
@@ -223,13 +189,13 @@ open_engine(WcError *err)
 		.max_background_jobs = int_setting("widecol.max_background_jobs"),
 	};
 	/* they may change while it opens */
-	task.options.path = pstrdup(task.options.path);
-	task.options.new_store = pstrdup(task.options.new_store);
-	task.options.accept_store = pstrdup(task.options.accept_store);
+	opening.options.path = pstrdup(opening.options.path);
+	opening.options.new_store = pstrdup(opening.options.new_store);
+	opening.options.accept_store = pstrdup(opening.options.accept_store);
 	run_task(open_task, WC_WAIT_ENGINE_OPEN);
-	if (task.status != WC_OK)
+	if (opening.status != WC_OK)
 	{
-		*err = task.err;
+		*err = opening.err;
 		engine = NULL;
 		return false;
 	}
@@ -247,7 +213,7 @@ reap_sessions(void)
 
 /* run: how the long parts are done. */
 static void
-close_engine(void (*run) (void (*fn) (Task *), WcWaitEvent event))
+close_engine(void (*run) (void (*fn) (void *arg), WcWaitEvent event))
 {
 	if (!failed)
 		wc_shmem_set_state(shmem, WC_ENGINE_STOPPED, NULL);
@@ -266,9 +232,9 @@ close_engine(void (*run) (void (*fn) (Task *), WcWaitEvent event))
 }
 
 static void
-run_here(void (*fn) (Task *), WcWaitEvent event)
+run_here(void (*fn) (void *arg), WcWaitEvent event)
 {
-	fn(&task);
+	fn(NULL);
 }
 
 /* The end if something else than SIGTERM brings it (but for a crash). */
@@ -280,9 +246,7 @@ at_exit(int code, Datum arg)
 	/* RocksDB makes threads when it likes to. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	if (task_runs)
-		pthread_join(task.thread, NULL);
-	task_runs = false;
+	wc_task_join(&task);
 	close_engine(run_here);
 }
 

@@ -1,0 +1,56 @@
+/*
+ * worker/task.c: long work on a thread.
+ */
+#include "worker/task.h"
+
+#include <signal.h>
+
+#include "miscadmin.h"
+
+static void *
+task_main(void *arg)
+{
+	WcTask	   *task = arg;
+
+	task->fn(task->arg);
+	atomic_store(&task->done, true);
+	SetLatch(task->latch);
+	return NULL;
+}
+
+void
+wc_task_begin(WcTask *task, void (*fn) (void *arg), void *arg)
+{
+	sigset_t	all,
+				before;
+
+	task->fn = fn;
+	task->arg = arg;
+	task->latch = MyLatch;
+	atomic_store(&task->done, false);
+	task->begun = true;
+
+	/* Threads inherit the mask: signals are for the main thread alone. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	task->threaded = pthread_create(&task->thread, NULL, task_main, task) == 0;
+	if (!task->threaded)
+		(void) task_main(task);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+bool
+wc_task_is_done(const WcTask *task)
+{
+	return atomic_load(&task->done);
+}
+
+void
+wc_task_join(WcTask *task)
+{
+	if (!task->begun)
+		return;
+	if (task->threaded)
+		pthread_join(task->thread, NULL);
+	task->begun = false;
+}

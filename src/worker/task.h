@@ -1,0 +1,37 @@
+/*
+ * worker/task.h: what takes long, on a thread of its own, while the engine's main thread
+ * goes on.
+ *
+ * Core only on that thread.  Main thread's functions.
+ */
+#ifndef WC_WORKER_TASK_H
+#define WC_WORKER_TASK_H
+
+#include "postgres.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "storage/latch.h"
+
+typedef struct WcTask
+{
+	void		(*fn) (void *arg);
+	void	   *arg;
+	Latch	   *latch;			/* set when it is done */
+	pthread_t	thread;
+	bool		begun;			/* and not joined yet */
+	bool		threaded;		/* it has a thread */
+	atomic_bool done;
+} WcTask;
+
+/* The task must not be under way.  If there can be no thread, fn is called here. */
+extern void wc_task_begin(WcTask *task, void (*fn) (void *arg), void *arg);
+
+/* Has it come to its end?  Never waits. */
+extern bool wc_task_is_done(const WcTask *task);
+
+/* Waits for its end, serving nothing; one that was not begun is at its end. */
+extern void wc_task_join(WcTask *task);
+
+#endif
