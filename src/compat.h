@@ -58,6 +58,20 @@
 #define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
+/* A physical replication slot that stays. */
+#if PG_VERSION_NUM >= 170000
+#define wc_slot_create(name) ReplicationSlotCreate(name, false, RS_PERSISTENT, false, false, false)
+#else
+#define wc_slot_create(name) ReplicationSlotCreate(name, false, RS_PERSISTENT, false)
+#endif
+
+/* The number of this process's transaction, as others see it. */
+#if PG_VERSION_NUM >= 170000
+#define wc_my_lxid (MyProc->vxid.lxid)
+#else
+#define wc_my_lxid (MyProc->lxid)
+#endif
+
 /* --- processes ------------------------------------------------------------- */
 
 /* The process by the number that names it in a virtual transaction id; NULL: none. */

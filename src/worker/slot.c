@@ -1,0 +1,74 @@
+/*
+ * worker/slot.c: the replication slot of the engine.
+ */
+#include "worker/slot.h"
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "replication/slot.h"
+
+#include "compat.h"
+
+static void
+set_place(XLogRecPtr to)
+{
+	SpinLockAcquire(&MyReplicationSlot->mutex);
+	MyReplicationSlot->data.restart_lsn = to;
+	SpinLockRelease(&MyReplicationSlot->mutex);
+	ReplicationSlotMarkDirty();
+	ReplicationSlotsComputeRequiredLSN();
+	ReplicationSlotSave();
+}
+
+XLogRecPtr
+wc_slot_acquire(XLogRecPtr from)
+{
+	if (wal_level < WAL_LEVEL_REPLICA)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("stored tables need wal_level \"replica\" or \"logical\""),
+				 errhint("Set wal_level and restart the server.")));
+	if (max_replication_slots == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("stored tables need a replication slot"),
+				 errhint("Set max_replication_slots to 1 at least and restart the server.")));
+	if (SearchNamedReplicationSlot(WC_SLOT_NAME, true) != NULL)
+	{
+		ReplicationSlotAcquire(WC_SLOT_NAME, true);
+		if (SlotIsLogical(MyReplicationSlot))
+		{
+			ReplicationSlotRelease();
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("replication slot \"%s\" is a logical one", WC_SLOT_NAME),
+					 errhint("Stored tables need the name for a slot of their own: drop it.")));
+		}
+	}
+	else
+	{
+		wc_slot_create(WC_SLOT_NAME);
+		if (from != InvalidXLogRecPtr)
+			set_place(from);
+		else
+			ReplicationSlotReserveWal();
+		ReplicationSlotSave();
+	}
+	return MyReplicationSlot->data.restart_lsn;
+}
+
+bool
+wc_slot_log_is_there(XLogRecPtr at)
+{
+	XLogSegNo	segno;
+
+	XLByteToSeg(at, segno, wal_segment_size);
+	return segno > XLogGetLastRemovedSegno();
+}
+
+void
+wc_slot_advance(XLogRecPtr to)
+{
+	if (MyReplicationSlot != NULL && MyReplicationSlot->data.restart_lsn < to)
+		set_place(to);
+}
