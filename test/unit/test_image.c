@@ -16,7 +16,7 @@
 
 #include <rocksdb/c.h>
 
-#include "engine/image.h"
+#include "engine/rocks/image.h"
 
 typedef struct Fixture
 {

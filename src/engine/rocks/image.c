@@ -1,7 +1,7 @@
 /*
- * engine/image.c: images: made, found, restored, removed.
+ * engine/rocks/image.c: images: made, found, restored, removed.
  */
-#include "engine/image.h"
+#include "engine/rocks/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "engine/rocks.h"
+#include "engine/rocks/rocks.h"
 
 #define POOL		"sst"
 #define BUILDING	"pgsql_tmp.building"

@@ -1,5 +1,5 @@
 /*
- * engine/image.h: images: complete pictures of the store in files, as of a position of the log.
+ * engine/rocks/image.h: images: complete pictures of the store in files, as of a position of the log.
  *
  * A backup of the cluster copies images and never the live database, whose files change
  * meanwhile.  All is in one directory, the store's:
@@ -12,8 +12,8 @@
  * POSITION has 16 hexadecimal digits.  engine/README, "Images", has the rest.  One thread at a
  * time.
  */
-#ifndef WC_ENGINE_IMAGE_H
-#define WC_ENGINE_IMAGE_H
+#ifndef WC_ENGINE_ROCKS_IMAGE_H
+#define WC_ENGINE_ROCKS_IMAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
