@@ -81,6 +81,34 @@ extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn 
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
+/* --- following the server's log ---------------------------------------------
+ * The server's log holds all commits; RocksDB's own is synced at marks only.  After a crash
+ * the engine reads the log again, from the last mark that is on disk, and passes over what
+ * wc_engine_applied_position says is applied.
+ */
+
+/* What the log has said so far of a transaction that is under way. */
+typedef struct WcPendingBytes
+{
+	uint64_t	xid;
+	WcSlice		bytes;
+} WcPendingBytes;
+
+/* The store is new, or had a log of its own: from now on it follows the server's, from this
+ * position on.  Durable when it returns. */
+extern WcStatus wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
+
+/* Called in order with wc_engine_apply, when all commits before read_from are applied; pending:
+ * of the transactions under way there.  Not synced. */
+extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingBytes *pending, size_t n,
+							   WcError *err) WC_WARN_UNUSED;
+
+/* Where the last mark says that reading has to begin (0: there was none), and what it carries:
+ * take is called with the bytes of each transaction, piece by piece. */
+typedef WcStatus (*WcPendingTaker) (void *arg, uint64_t xid, uint64_t at, WcSlice piece, WcError *err);
+extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendingTaker take, void *arg,
+								 WcError *err) WC_WARN_UNUSED;
+
 /*
  * Whoever keeps what was read is told of each write that may change what is visible, by
  * the thread that makes it and one write at a time: of its rows, or of whole tables

@@ -10,7 +10,9 @@
 #include "engine/forget/historykey.h"
 #include "engine/store/state.h"
 
+/* 1: the store has a log of its own; 2: it follows the server's. */
 #define FORMAT_VERSION 1
+#define FORMAT_VERSION_MAX 2
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -119,10 +121,10 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 	{
 		case KEY_FORMAT:
 			number = wc_decode_u32(&v);
-			if (v.failed || number != FORMAT_VERSION)
+			if (v.failed || number < FORMAT_VERSION || number > FORMAT_VERSION_MAX)
 			{
-				wc_error(err, WC_UNSUPPORTED, "store has format version %u, this engine reads version %d",
-						 number, FORMAT_VERSION);
+				wc_error(err, WC_UNSUPPORTED, "store has format version %u, this engine reads versions up to %d",
+						 number, FORMAT_VERSION_MAX);
 				wc_error_hint(err, "Run the version of widecol that wrote it.");
 				return WC_UNSUPPORTED;
 			}
@@ -142,6 +144,9 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return load_namespace(engine, &k, err);
 		case KEY_TABLE:
 			return load_table(engine, value, err);
+		case WC_METAKEY_READ:	/* wc_engine_marked reads them */
+		case WC_METAKEY_PENDING:
+			return WC_OK;
 		case WC_HISTORYKEY:		/* behind the tables */
 			return load_history(engine, &k, value, err);
 		default:
@@ -193,6 +198,16 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 	rocksdb_put_cf(engine->db, options, engine->meta, &key, 1, (const char *) value, sizeof(value), &error);
 	rocksdb_writeoptions_destroy(options);
 	return wc_rocks_status(error, "write the catalog", err);
+}
+
+void
+wc_catalog_put_format(struct WcEngine *engine, rocksdb_writebatch_t *batch)
+{
+	const char	key = KEY_FORMAT;
+	uint8_t		value[4];
+
+	wc_store_u32(value, FORMAT_VERSION_MAX);
+	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 }
 
 /* --- committing -----------------------------------------------------------*/

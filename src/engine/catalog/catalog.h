@@ -17,6 +17,10 @@
 
 struct WcEngine;
 
+/* Keys of the catalog's column family that write/mark.c knows. */
+#define WC_METAKEY_READ		'R'
+#define WC_METAKEY_PENDING	'P'
+
 /*
  * Reads the catalog (and the engine's applied position and last timestamp) from
  * the column family that holds it.  The stores it makes have no column family
@@ -27,6 +31,9 @@ extern WcStatus wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_
 
 /* Writes the format version into a new store, synced. */
 extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
+/* Appends that the store follows the server's log. */
+extern void wc_catalog_put_format(struct WcEngine *engine, rocksdb_writebatch_t *batch);
 
 /* Appends the key-value "position and last timestamp" to a batch. */
 extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);

@@ -1,0 +1,139 @@
+/*
+ * engine/write/mark.c: from where of the log a store has to go on.
+ *
+ * A mark is written like a commit, in order with commits: all that the log says before it is
+ * applied, or is among the bytes of transactions under way which the mark carries.
+ */
+#include <string.h>
+
+#include "base/coding.h"
+#include "engine/catalog/catalog.h"
+#include "engine/store/state.h"
+
+#define KEY_READ	WC_METAKEY_READ
+#define KEY_PENDING	WC_METAKEY_PENDING
+
+#define PENDING_KEY_SIZE 17		/* KEY_PENDING, xid, offset */
+
+/* Pieces in which the bytes of a transaction are kept. */
+#define PIECE (1024 * 1024)
+
+static void
+pending_key(uint8_t *key, uint64_t xid, uint64_t at)
+{
+	key[0] = KEY_PENDING;
+	wc_store_u64(key + 1, xid);
+	wc_store_u64(key + 9, at);
+}
+
+static void
+put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *p)
+{
+	uint8_t		key[PENDING_KEY_SIZE];
+
+	for (size_t at = 0; at < p->bytes.len; at += PIECE)
+	{
+		size_t		n = p->bytes.len - at < PIECE ? p->bytes.len - at : PIECE;
+
+		pending_key(key, p->xid, at);
+		wc_rocks_batch_put(batch, engine->meta, (const char *) key, sizeof(key), (const char *) p->bytes.data + at, n);
+	}
+}
+
+static WcStatus
+write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingBytes *pending, size_t n, WcError *err)
+{
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	const char	first = KEY_PENDING;
+	const char	behind = KEY_PENDING + 1;
+	const char	read = KEY_READ;
+	uint8_t		value[8];
+	WcStatus	status;
+
+	rocksdb_writebatch_delete_range_cf(batch, engine->meta, &first, 1, &behind, 1);
+	for (size_t i = 0; i < n; i++)
+		put_pending(engine, batch, &pending[i]);
+	wc_store_u64(value, read_from);
+	wc_rocks_batch_put(batch, engine->meta, &read, 1, (const char *) value, sizeof(value));
+
+	pthread_mutex_lock(&engine->write_mutex);
+	if (begin)
+	{
+		wc_catalog_put_format(engine, batch);
+		wc_engine_put_state(engine, batch, read_from, engine->last_ts);
+	}
+	status = wc_health_write(&engine->health, engine->write_options, batch, "write a mark", err);
+	if (status == WC_OK && begin)
+		engine->applied = read_from;
+	pthread_mutex_unlock(&engine->write_mutex);
+	rocksdb_writebatch_destroy(batch);
+	return status;
+}
+
+WcStatus
+wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingBytes *pending, size_t n, WcError *err)
+{
+	return write_mark(engine, read_from, false, pending, n, err);
+}
+
+WcStatus
+wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err)
+{
+	WcStatus	status = write_mark(engine, read_from, true, NULL, 0, err);
+
+	return status == WC_OK ? wc_engine_sync(engine, err) : status;
+}
+
+/* --- reading it back ---------------------------------------------------------*/
+
+static WcStatus
+read_from(WcEngine *engine, uint64_t *position, WcError *err)
+{
+	const char	key = KEY_READ;
+	char	   *error = NULL;
+	size_t		len = 0;
+	char	   *value = rocksdb_get_cf(engine->db, engine->read_options, engine->meta, &key, 1, &len, &error);
+	WcStatus	status = wc_rocks_status(error, "read the catalog", err);
+
+	*position = 0;
+	if (status == WC_OK && value != NULL && len != 8)
+		status = wc_error(err, WC_CORRUPT, "the catalog's place in the log is damaged");
+	if (status == WC_OK && value != NULL)
+		*position = wc_load_u64((const uint8_t *) value);
+	rocksdb_free(value);
+	return status;
+}
+
+WcStatus
+wc_engine_marked(WcEngine *engine, uint64_t *position, WcPendingTaker take, void *arg, WcError *err)
+{
+	rocksdb_iterator_t *it;
+	const char	first = KEY_PENDING;
+	char	   *error = NULL;
+	WcStatus	status = read_from(engine, position, err);
+
+	if (status != WC_OK)
+		return status;
+	it = wc_rocks_create_iterator(engine->db, engine->read_options, engine->meta);
+	for (wc_rocks_iter_seek(it, &first, 1); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	{
+		size_t		klen,
+					vlen;
+		const uint8_t *key = (const uint8_t *) rocksdb_iter_key(it, &klen);
+		const char *value = rocksdb_iter_value(it, &vlen);
+
+		if (klen == 0 || key[0] != KEY_PENDING)
+			break;
+		if (klen != PENDING_KEY_SIZE)
+			status = wc_error(err, WC_CORRUPT, "the catalog's bytes of a transaction under way are damaged");
+		else
+			status = take(arg, wc_load_u64(key + 1), wc_load_u64(key + 9), wc_slice(value, vlen), err);
+	}
+	if (status == WC_OK)
+	{
+		rocksdb_iter_get_error(it, &error);
+		status = wc_rocks_status(error, "read the catalog", err);
+	}
+	rocksdb_iter_destroy(it);
+	return status;
+}
