@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "engine/catalog/catalog.h"
+#include "engine/rocks/image.h"
 #include "engine/forget/compact.h"
 #include "engine/forget/pass.h"
 #include "engine/rocks/cellkey.h"
@@ -290,4 +291,24 @@ WcStatus
 wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err)
 {
 	return each_store(engine, table_id, at, major, compact_store, err);
+}
+
+/* --- images ----------------------------------------------------------------*/
+
+WcStatus
+wc_engine_image_build(WcEngine *engine, WcError *err)
+{
+	return wc_image_build(engine->images, engine->db, err);
+}
+
+WcStatus
+wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err)
+{
+	return wc_image_install(engine->images, position, err);
+}
+
+WcStatus
+wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err)
+{
+	return wc_image_prune(engine->images, keep, min_age, err);
 }

@@ -1,14 +1,19 @@
 /*
  * engine/engine.c: opening and closing the store.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/forget/compact.h"
+#include "engine/rocks/image.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
 
@@ -241,6 +246,52 @@ look_at_store(WcEngine *engine, const char *path, const rocksdb_options_t *optio
 	return status;
 }
 
+/* The directory where images and the live database are, made before either. */
+static WcStatus
+make_place(const WcEngineOptions *options, WcError *err)
+{
+	WcStatus	status;
+
+	if (access(options->images, F_OK) == 0)
+		return wc_image_adopt_live(options->images, err);
+	if (!options->may_create)
+		return WC_OK;
+	if (mkdir(options->images, (mode_t) options->directory_mode) != 0)
+		return wc_file_error(err, "make directory", options->images);
+	status = wc_file_sync_parent(options->images, err);
+	return status;
+}
+
+/*
+ * Is the store there, or can it be had from an image?  A copy of a running cluster has no
+ * live database, or one that is not to be trusted: then the newest image that is complete
+ * takes its place, and the rest comes from the server's log.
+ */
+static WcStatus
+find_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
+{
+	uint64_t	position;
+	WcError		ignored;
+	WcStatus	status;
+
+	if (options->images == NULL)
+		return wc_identity_check(&engine->identity, options, err);
+	engine->images = strdup(options->images);
+	if (engine->images == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	status = make_place(options, err);
+	if (status == WC_OK)
+		status = wc_identity_check(&engine->identity, options, err);
+	if (status == WC_OK || !engine->identity.restorable ||
+		wc_image_newest(options->images, &position, &ignored) != WC_OK)
+		return status;
+	wc_log(WC_LOG_INFO, "the stored tables begin with their image at %" PRIX64 "/%08" PRIX64 ", since %s",
+		   position >> 32, position & UINT32_MAX, err->message);
+	wc_identity_release(&engine->identity, false);
+	status = wc_image_restore(options->images, position, err);
+	return status == WC_OK ? wc_identity_check(&engine->identity, options, err) : status;
+}
+
 static WcStatus
 open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -254,7 +305,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	if (!wc_rocksplus_fits(db_options))
 		status = wc_error(err, WC_UNSUPPORTED, "librocksdb is another version than the one that widecol was compiled with");
 	else
-		status = wc_identity_check(&engine->identity, options, err);
+		status = find_store(engine, options, err);
 	wc_health_watch(&engine->health, db_options);
 
 	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
@@ -291,6 +342,7 @@ engine_free(WcEngine *engine, bool closed)
 	if (engine->db)
 		rocksdb_close(engine->db);
 	wc_identity_release(&engine->identity, closed);
+	free(engine->images);
 	rocksdb_readoptions_destroy(engine->read_options);
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);

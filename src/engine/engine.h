@@ -19,6 +19,7 @@ typedef struct WcEngine WcEngine;
 typedef struct WcEngineOptions
 {
 	const char *path;			/* directory; made when the cluster has never had a store */
+	const char *images;			/* directory of images, path is WC_LIVE_DIRECTORY in it; NULL: there are none */
 	const char *record;			/* file of the cluster's, not in path, that says which store is its own */
 	uint64_t	cluster;		/* the cluster's system identifier */
 	const char *new_store;		/* id of a lost store in whose place a new one is made; NULL, "": none */
@@ -108,6 +109,15 @@ extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPen
 typedef WcStatus (*WcPendingTaker) (void *arg, uint64_t xid, uint64_t at, WcSlice piece, WcError *err);
 extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendingTaker take, void *arg,
 								 WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Images (engine/README): built beside commits, installed with the position of a mark that
+ * was synced before it was built.  One thread at a time.  `keep` images stay, and those younger
+ * than min_age seconds.
+ */
+extern WcStatus wc_engine_image_build(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
 
 /*
  * Whoever keeps what was read is told of each write that may change what is visible, by

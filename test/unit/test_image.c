@@ -125,7 +125,7 @@ assert_value(Fixture *f, const char *key, const char *expected)
 static void
 image(Fixture *f, uint64_t position)
 {
-	if (wc_image_make(f->path, f->db, position, &f->err) != WC_OK)
+	if (wc_image_build(f->path, f->db, &f->err) != WC_OK || wc_image_install(f->path, position, &f->err) != WC_OK)
 		fail_msg("%s: %s", f->err.message, f->err.detail);
 }
 

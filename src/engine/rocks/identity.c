@@ -17,7 +17,6 @@
 #include "base/log.h"
 
 /* Files of the store's directory. */
-#define FILE_ID			"ID"
 #define FILE_OWNER		"OWNER"
 #define FILE_CURRENT	"CURRENT"	/* RocksDB's: a database is there */
 
@@ -97,7 +96,7 @@ find_id(const WcIdentity *identity, Found *found, WcError *err)
 	char		path[WC_PATH_MAX];
 	char		text[TEXT_SIZE];
 	int			end = 0;
-	WcStatus	status = wc_file_join(path, identity->path, FILE_ID, err);
+	WcStatus	status = wc_file_join(path, identity->path, WC_FILE_ID, err);
 
 	if (status == WC_OK)
 		status = wc_file_read_text(path, text, sizeof(text), err);
@@ -238,8 +237,9 @@ find_files(WcIdentity *identity, Found *found, WcError *err)
 
 /* The cluster's store is not in its directory. */
 static WcStatus
-lost(const WcIdentity *identity, const Found *found, const char *what, WcError *err)
+lost(WcIdentity *identity, const Found *found, const char *what, WcError *err)
 {
+	identity->restorable = true;
 	wc_error(err, WC_CORRUPT, "directory \"%s\" of the stored tables %s", identity->path, what);
 	wc_error_detail(err, "File \"%s\" says that the cluster has store %08" PRIx32 ".", identity->record, found->known);
 	wc_error_hint(err, "Mount or restore what is missing, or set widecol.data_directory to where it is. "
@@ -318,6 +318,7 @@ judge_owner(WcIdentity *identity, const WcEngineOptions *options, const Found *f
 
 	if (!found->owner)
 	{
+		identity->restorable = true;
 		wc_error(err, WC_CORRUPT, "file \"OWNER\" is missing in directory \"%s\" of the stored tables", identity->path);
 		return unfit(identity, found->store, options->accept_store, "Put the file back.", err);
 	}
@@ -326,6 +327,7 @@ judge_owner(WcIdentity *identity, const WcEngineOptions *options, const Found *f
 		/* A copy: good if nobody was at work when it was made. */
 		if (o->state == WC_OWNER_CLOSED)
 			return WC_OK;
+		identity->restorable = true;
 		wc_error(err, WC_CORRUPT, "directory \"%s\" is a copy of stored tables that were in use", identity->path);
 		wc_error_detail(err, "What was copied at different moments does not fit together, and commits may be missing.");
 		return unfit(identity, found->store, options->accept_store,
@@ -470,6 +472,23 @@ write_owner(WcIdentity *identity, bool sync, WcError *err)
 	return wc_file_error(err, "write file", FILE_OWNER);
 }
 
+WcStatus
+wc_identity_write_closed(const char *path, WcError *err)
+{
+	WcIdentity	copy = {.path = (char *) path,.owner = {.state = WC_OWNER_CLOSED}};
+	char		file[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(file, path, FILE_OWNER, err);
+
+	if (status != WC_OK)
+		return status;
+	copy.owner_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, WC_FILE_MODE);
+	if (copy.owner_fd < 0)
+		return wc_file_error(err, "make file", file);
+	status = write_owner(&copy, true, err);
+	close(copy.owner_fd);
+	return status;
+}
+
 static WcStatus
 make_owner(WcIdentity *identity, WcOwnerState state, WcError *err)
 {
@@ -523,7 +542,7 @@ write_names(WcIdentity *identity, WcError *err)
 	char		path[WC_PATH_MAX];
 	char		text[TEXT_SIZE];
 	struct stat st;
-	WcStatus	status = wc_file_join(path, identity->path, FILE_ID, err);
+	WcStatus	status = wc_file_join(path, identity->path, WC_FILE_ID, err);
 
 	snprintf(text, sizeof(text), "widecol store %08" PRIx32 "\ncluster %" PRIu64 "\n", identity->store, identity->cluster);
 	if (status == WC_OK)

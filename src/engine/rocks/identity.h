@@ -11,6 +11,9 @@
 #include "base/status.h"
 #include "engine/engine.h"
 
+/* The file that names the store, in its directory. */
+#define WC_FILE_ID "ID"
+
 typedef enum WcOwnerState
 {
 	WC_OWNER_NEW,				/* the store is being made and was never in use */
@@ -45,6 +48,7 @@ typedef struct WcIdentity
 	int			owner_fd;		/* OWNER, locked; -1: none yet */
 	WcOwner		owner;
 	WcOpening	opening;
+	bool		restorable;		/* refused, and an image of the store would do */
 } WcIdentity;
 
 /*
@@ -70,6 +74,9 @@ extern WcStatus wc_identity_settle(WcIdentity *identity, uint64_t applied, WcErr
  * system likes to, so it may be forgotten, but never says too much.  One thread at a
  * time. */
 extern void wc_identity_synced(WcIdentity *identity, uint64_t position);
+
+/* Writes an OWNER into a directory that says what a copy of a store closed in order says. */
+extern WcStatus wc_identity_write_closed(const char *path, WcError *err) WC_WARN_UNUSED;
 
 /* The end; closed: the database was closed in order. */
 extern void wc_identity_release(WcIdentity *identity, bool closed);

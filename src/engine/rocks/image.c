@@ -16,12 +16,14 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "engine/rocks/identity.h"
 #include "engine/rocks/rocks.h"
 
 #define POOL		"sst"
 #define BUILDING	"pgsql_tmp.building"
 #define RESTORING	"pgsql_tmp.restoring"
 #define FILES		"FILES"
+#define CURRENT		"CURRENT"	/* RocksDB's */
 
 #define NAME_SIZE		32		/* "image-" and 16 digits */
 #define FILE_NAME_SIZE	256
@@ -213,6 +215,47 @@ wc_image_newest(const char *path, uint64_t *position, WcError *err)
 	return status == WC_OK && !found ? WC_END : status;
 }
 
+static WcStatus
+copy_file(const char *from, const char *to, WcError *err)
+{
+	char		bytes[65536];
+	int			in = open(from, O_RDONLY | O_CLOEXEC);
+	int			out;
+	ssize_t		n;
+	WcStatus	status = WC_OK;
+
+	if (in < 0)
+		return wc_file_error(err, "open file", from);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, WC_FILE_MODE);
+	if (out < 0)
+		status = wc_file_error(err, "make file", to);
+	while (status == WC_OK && (n = read(in, bytes, sizeof(bytes))) != 0)
+	{
+		if (n < 0)
+			status = wc_file_error(err, "read file", from);
+		else if (errno = ENOSPC, write(out, bytes, (size_t) n) != n)
+			status = wc_file_error(err, "write file", to);
+	}
+	if (status == WC_OK && fsync(out) != 0)
+		status = wc_file_error(err, "sync file", to);
+	close(in);
+	if (out >= 0)
+		close(out);
+	return status;
+}
+
+static WcStatus
+remove_image(const Image *image, WcError *err)
+{
+	char		files[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(files, image->path, FILES, err);
+
+	/* Without FILES it is none, whatever else is still there. */
+	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
+		status = wc_file_error(err, "remove file", files);
+	return status == WC_OK ? wc_file_remove_directory(image->path, err) : status;
+}
+
 /* --- making ----------------------------------------------------------------*/
 
 typedef struct Making
@@ -307,17 +350,32 @@ make_directory(const char *path, WcError *err)
 	return wc_file_error(err, "make directory", path);
 }
 
+/* Whose store it is comes along, if the live database knows. */
+static WcStatus
+take_id(const char *path, const char *building, WcError *err)
+{
+	char		live[WC_PATH_MAX];
+	char		from[WC_PATH_MAX];
+	char		to[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(live, path, WC_LIVE_DIRECTORY, err);
+
+	if (status == WC_OK)
+		status = wc_file_join(from, live, WC_FILE_ID, err);
+	if (status == WC_OK)
+		status = wc_file_join(to, building, WC_FILE_ID, err);
+	if (status == WC_OK && access(from, F_OK) == 0)
+		status = copy_file(from, to, err);
+	return status;
+}
+
 WcStatus
-wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err)
+wc_image_build(const char *path, rocksdb_t *db, WcError *err)
 {
 	char		building[WC_PATH_MAX];
 	char		pool[WC_PATH_MAX];
 	Making		m = {building, pool, WC_BUF_INIT};
-	Image		image;
-	WcStatus	status = image_at(&image, path, position, err);
+	WcStatus	status = wc_file_join(building, path, BUILDING, err);
 
-	if (status == WC_OK)
-		status = wc_file_join(building, path, BUILDING, err);
 	if (status == WC_OK)
 		status = wc_file_join(pool, path, POOL, err);
 	if (status == WC_OK)
@@ -326,6 +384,8 @@ wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err)
 		status = wc_file_remove_directory(building, err);
 	if (status == WC_OK)
 		status = checkpoint_into(db, building, err);
+	if (status == WC_OK)
+		status = take_id(path, building, err);
 	wc_buf_append(&m.files, FILES_HEAD, strlen(FILES_HEAD));
 	if (status == WC_OK)
 		status = wc_file_each(building, take_file, &m, err);
@@ -333,29 +393,27 @@ wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err)
 		status = wc_file_sync(pool, err);
 	if (status == WC_OK)
 		status = write_files_list(&m, err);
-	if (status == WC_OK)
-		status = wc_file_remove_directory(image.path, err);
-	if (status == WC_OK && rename(building, image.path) != 0)
-		status = wc_file_error(err, "rename directory", building);
-	if (status == WC_OK)
-		status = wc_file_sync(path, err);
 	wc_buf_free(&m.files);
 	return status;
 }
 
-/* --- removing --------------------------------------------------------------*/
-
-static WcStatus
-remove_image(const Image *image, WcError *err)
+WcStatus
+wc_image_install(const char *path, uint64_t position, WcError *err)
 {
-	char		files[WC_PATH_MAX];
-	WcStatus	status = wc_file_join(files, image->path, FILES, err);
+	char		building[WC_PATH_MAX];
+	Image		image;
+	WcStatus	status = image_at(&image, path, position, err);
 
-	/* Without FILES it is none, whatever else is still there. */
-	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
-		status = wc_file_error(err, "remove file", files);
-	return status == WC_OK ? wc_file_remove_directory(image->path, err) : status;
+	if (status == WC_OK)
+		status = wc_file_join(building, path, BUILDING, err);
+	if (status == WC_OK)
+		status = remove_image(&image, err);
+	if (status == WC_OK && rename(building, image.path) != 0)
+		status = wc_file_error(err, "rename directory", building);
+	return status == WC_OK ? wc_file_sync(path, err) : status;
 }
+
+/* --- removing --------------------------------------------------------------*/
 
 /* Names of table files that images name, sorted. */
 typedef struct Named
@@ -483,35 +541,6 @@ typedef struct Restoring
 	const char *to;
 } Restoring;
 
-static WcStatus
-copy_file(const char *from, const char *to, WcError *err)
-{
-	char		bytes[65536];
-	int			in = open(from, O_RDONLY | O_CLOEXEC);
-	int			out;
-	ssize_t		n;
-	WcStatus	status = WC_OK;
-
-	if (in < 0)
-		return wc_file_error(err, "open file", from);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, WC_FILE_MODE);
-	if (out < 0)
-		status = wc_file_error(err, "make file", to);
-	while (status == WC_OK && (n = read(in, bytes, sizeof(bytes))) != 0)
-	{
-		if (n < 0)
-			status = wc_file_error(err, "read file", from);
-		else if (errno = ENOSPC, write(out, bytes, (size_t) n) != n)
-			status = wc_file_error(err, "write file", to);
-	}
-	if (status == WC_OK && fsync(out) != 0)
-		status = wc_file_error(err, "sync file", to);
-	close(in);
-	if (out >= 0)
-		close(out);
-	return status;
-}
-
 /* Table files are never written again: a link does.  The others are. */
 static WcStatus
 restore_file(void *arg, const char *name, int64_t size, WcError *err)
@@ -580,10 +609,64 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 	if (status == WC_OK)
 		status = each_file(&image, restore_file, &restoring, err);
 	if (status == WC_OK)
+		status = wc_identity_write_closed(building, err);
+	if (status == WC_OK)
 		status = wc_file_sync(building, err);
 	if (status == WC_OK)
 		status = wc_file_remove_directory(live, err);
 	if (status == WC_OK && rename(building, live) != 0)
 		status = wc_file_error(err, "rename directory", building);
+	return status == WC_OK ? wc_file_sync(path, err) : status;
+}
+
+/* --- stores of before --------------------------------------------------------*/
+
+typedef struct Moving
+{
+	const char *from;
+	const char *to;
+} Moving;
+
+static WcStatus
+move_file(void *arg, const char *name, WcError *err)
+{
+	const Moving *m = arg;
+	char		from[WC_PATH_MAX];
+	char		to[WC_PATH_MAX];
+	struct stat st;
+	WcStatus	status = wc_file_join(from, m->from, name, err);
+
+	if (status == WC_OK)
+		status = wc_file_join(to, m->to, name, err);
+	if (status != WC_OK || strcmp(name, CURRENT) == 0 || (stat(from, &st) == 0 && S_ISDIR(st.st_mode)))
+		return status;
+	return rename(from, to) == 0 ? WC_OK : wc_file_error(err, "rename file", from);
+}
+
+/* CURRENT is the last to go: as long as it is there, so may others be. */
+WcStatus
+wc_image_adopt_live(const char *path, WcError *err)
+{
+	char		live[WC_PATH_MAX];
+	char		from[WC_PATH_MAX];
+	char		to[WC_PATH_MAX];
+	Moving		moving = {path, live};
+	WcStatus	status = wc_file_join(live, path, WC_LIVE_DIRECTORY, err);
+
+	if (status == WC_OK)
+		status = wc_file_join(from, path, CURRENT, err);
+	if (status == WC_OK)
+		status = wc_file_join(to, live, CURRENT, err);
+	if (status != WC_OK || access(from, F_OK) != 0)
+		return status;
+	status = make_directory(live, err);
+	if (status == WC_OK)
+		status = wc_file_each(path, move_file, &moving, err);
+	if (status == WC_OK)
+		status = wc_file_sync(live, err);
+	if (status == WC_OK && rename(from, to) != 0)
+		status = wc_file_error(err, "rename file", from);
+	if (status == WC_OK)
+		status = wc_file_sync(live, err);
 	return status == WC_OK ? wc_file_sync(path, err) : status;
 }

@@ -5,7 +5,7 @@
  * meanwhile.  All is in one directory, the store's:
  *
  *    sst/NUMBER.sst          table files of all images, each once: hard links of the live ones
- *    image-POSITION/         CURRENT, MANIFEST, OPTIONS, and FILES, which is written last
+ *    image-POSITION/         what is not a table file, and FILES, which is written last
  *    pgsql_tmp.live/         the live database; backups leave names out that begin with pgsql_tmp
  *    pgsql_tmp.building/     an image being made
  *
@@ -31,15 +31,23 @@
 extern WcStatus wc_image_newest(const char *path, uint64_t *position, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Makes the image of the database at a position, which nobody has made yet; one of this
- * position that is there is replaced.  Everything that the image should hold must be in table
- * files: nothing is flushed.  Durable when it returns; on error no image of this position
- * is there.
+ * Builds an image of the database, without a name yet: an unfinished one that is there goes.
+ * Nothing is flushed: what table files do not have yet comes from the database's log, a
+ * copy of which is in the image.  The store's file ID comes along.  Durable but for its name.
  */
-extern WcStatus wc_image_make(const char *path, rocksdb_t *db, uint64_t position, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_image_build(const char *path, rocksdb_t *db, WcError *err) WC_WARN_UNUSED;
 
-/* Replaces the live database, which must be closed, by an image.  Newer images go. */
+/* Gives the image that was built its position; durable when it returns.  One of that position
+ * that is there is replaced. */
+extern WcStatus wc_image_install(const char *path, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Replaces the live database, which must be closed, by an image, as if it had been closed in
+ * order (identity.h).  Newer images go. */
 extern WcStatus wc_image_restore(const char *path, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Moves the files of a live database that are in path itself to where it has to be: stores of
+ * before there were images.  Nothing to do is no error; goes on with what a crash interrupted. */
+extern WcStatus wc_image_adopt_live(const char *path, WcError *err) WC_WARN_UNUSED;
 
 /* Removes images older than the `keep` newest, and table files that no image names.  An
  * image younger than min_age seconds stays. */
