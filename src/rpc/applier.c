@@ -13,13 +13,22 @@
 #include "base/log.h"
 #include "read/txn/txn.h"
 
+/* After a failure, the next attempt. */
+#define RETRY_MS 100
+
 /* What was applied without waiting for the disk is on it this much later; and epochs
  * that are read in are looked at as often. */
 #define LAZY_MS 200
 
+/* A commit, or (txn NULL) a mark. */
 typedef struct Commit
 {
-	uint64_t	xid;
+	bool		posted;			/* nobody waits for it: it is the applier's, and so is txn */
+	WcCommit	commit;			/* posted: all of it; else its xid */
+	uint16_t	place;
+	uint64_t	bytes;			/* of the batch, as counted in the backlog */
+	WcPendingBytes *pending;	/* of a mark at commit.position, in one piece of memory */
+	size_t		npending;
 	WcTxn	   *txn;
 	bool		sync;
 	bool		done;			/* guarded by the applier's mutex */
@@ -42,8 +51,15 @@ struct WcApplier
 	pthread_cond_t work;		/* head is not NULL, or stop */
 	Commit	   *head;
 	Commit	  **tail;
+	uint64_t	ncommits;		/* the backlog */
+	uint64_t	nbytes;
+	bool		stalled;		/* nothing can be applied: why */
+	WcError		why;
 	bool		stop;
-	bool		unsynced;		/* these two: applier's thread only */
+	WcApplied	applied;
+	_Atomic uint64_t marked;
+	bool		gave_up;		/* these three: applier's thread only; it has been stopped with posted commits left */
+	bool		unsynced;
 	bool		untidy;			/* epochs may be kept that nobody is in any more */
 };
 
@@ -69,6 +85,87 @@ finish(WcApplier *a, Commit *c)
 	pthread_mutex_unlock(&a->mutex);
 }
 
+static WcStatus
+apply(WcApplier *a, const Commit *c, const WcCommit *commit, WcError *err)
+{
+	int64_t		commit_ts;
+	WcStatus	status;
+
+	if (c->txn == NULL)
+		return wc_engine_mark(a->engine, commit->position, c->pending, c->npending, err);
+	status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
+	publish_generation(a);
+	if (status == WC_OK)
+		atomic_fetch_add(a->writes, wc_txn_count(c->txn));
+	return status;
+}
+
+static void
+note_stall(WcApplier *a, const WcError *why)
+{
+	pthread_mutex_lock(&a->mutex);
+	if (why != NULL && !a->stalled)
+		wc_log(WC_LOG_ERROR, "stored tables cannot follow the log: %s", why->message);
+	if (why == NULL && a->stalled)
+		wc_log(WC_LOG_INFO, "stored tables follow the log again");
+	a->stalled = why != NULL;
+	if (why != NULL)
+		a->why = *why;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+/* False: the applier is to stop. */
+static bool
+pause_before_retry(WcApplier *a)
+{
+	struct timespec until;
+	bool		stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += RETRY_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_mutex_lock(&a->mutex);
+	while (!a->stop && pthread_cond_timedwait(&a->work, &a->mutex, &until) != ETIMEDOUT)
+		;
+	stop = a->stop;
+	pthread_mutex_unlock(&a->mutex);
+	return !stop;
+}
+
+/* What is in the log is applied, sooner or later: nobody could be told that it was not. */
+static void
+apply_posted(WcApplier *a, Commit *c)
+{
+	WcError		err;
+	bool		failed = false;
+	bool		done = !a->gave_up;
+
+	while (done && apply(a, c, &c->commit, &err) != WC_OK)
+	{
+		note_stall(a, &err);
+		failed = true;
+		if (!pause_before_retry(a))
+		{
+			done = false;		/* it, and all that follow, are read from the log again */
+			a->gave_up = true;
+		}
+	}
+	if (failed && done)
+		note_stall(a, NULL);
+	if (done && c->txn == NULL)
+		atomic_store(&a->marked, c->commit.position);
+	if (done && c->txn != NULL && a->applied.fn != NULL)
+		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
+	pthread_mutex_lock(&a->mutex);
+	a->ncommits -= c->txn != NULL;
+	a->nbytes -= c->bytes;
+	pthread_mutex_unlock(&a->mutex);
+	wc_txn_destroy(c->txn);
+	free(c->pending);
+	free(c);
+}
+
 static void
 apply_group(WcApplier *a, Commit *group)
 {
@@ -78,15 +175,15 @@ apply_group(WcApplier *a, Commit *group)
 
 	for (Commit *c = group; c != NULL; c = next)
 	{
-		WcCommit	commit = {.xid = c->xid,.position = 0,.time_us = wc_clock_wall_us()};
-		int64_t		commit_ts;
-
 		next = c->next;
 		c->next = NULL;
-		c->status = wc_engine_apply(a->engine, &commit, c->txn, &commit_ts, c->err);
-		publish_generation(a);
-		if (c->status == WC_OK)
-			atomic_fetch_add(a->writes, wc_txn_count(c->txn));
+		if (c->posted)
+		{
+			apply_posted(a, c);
+			continue;
+		}
+		c->commit.time_us = wc_clock_wall_us();
+		c->status = apply(a, c, &c->commit, c->err);
 		if (c->status == WC_OK && c->sync)
 		{
 			*last = c;
@@ -182,7 +279,7 @@ applier_main(void *arg)
 
 WcStatus
 wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
-				 _Atomic uint64_t *writes, WcApplier **applier, WcError *err)
+				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err)
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
 	pthread_condattr_t attr;
@@ -194,6 +291,7 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	a->epochs = epochs;
 	a->catalog_generation = catalog_generation;
 	a->writes = writes;
+	a->applied = applied;
 	a->generation_seen = wc_engine_catalog_generation(engine);
 	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */
 	a->tail = &a->head;
@@ -228,20 +326,115 @@ wc_applier_stop(WcApplier *a)
 	free(a);
 }
 
+/* With the mutex held. */
+static void
+append(WcApplier *a, Commit *c)
+{
+	*a->tail = c;
+	a->tail = &c->next;
+	pthread_cond_signal(&a->work);
+}
+
 WcStatus
 wc_applier_commit(WcApplier *a, uint64_t xid, WcTxn *txn, bool sync, bool *unknown, WcError *err)
 {
-	Commit		c = {.xid = xid,.txn = txn,.sync = sync,.err = err};
+	Commit		c = {.commit.xid = xid,.txn = txn,.sync = sync,.err = err};
 
 	pthread_cond_init(&c.finished, NULL);
 	pthread_mutex_lock(&a->mutex);
-	*a->tail = &c;
-	a->tail = &c.next;
-	pthread_cond_signal(&a->work);
+	append(a, &c);
 	while (!c.done)
 		pthread_cond_wait(&c.finished, &a->mutex);
 	pthread_mutex_unlock(&a->mutex);
 	pthread_cond_destroy(&c.finished);
 	*unknown = c.unknown;
 	return c.status;
+}
+
+/* --- following the log -------------------------------------------------------*/
+
+void
+wc_applier_backlog(WcApplier *a, uint64_t *commits, uint64_t *bytes)
+{
+	pthread_mutex_lock(&a->mutex);
+	*commits = a->ncommits;
+	*bytes = a->nbytes;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+bool
+wc_applier_stalled(WcApplier *a, WcError *why)
+{
+	bool		stalled;
+
+	pthread_mutex_lock(&a->mutex);
+	stalled = a->stalled;
+	if (stalled)
+		*why = a->why;
+	pthread_mutex_unlock(&a->mutex);
+	return stalled;
+}
+
+static void
+post(WcApplier *a, Commit *c)
+{
+	pthread_mutex_lock(&a->mutex);
+	a->ncommits += c->txn != NULL;
+	a->nbytes += c->bytes;
+	append(a, c);
+	pthread_mutex_unlock(&a->mutex);
+}
+
+WcStatus
+wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	c->posted = true;
+	c->commit = *commit;
+	c->txn = txn;
+	c->place = place;
+	c->bytes = wc_txn_bytes(txn);
+	post(a, c);
+	return WC_OK;
+}
+
+WcStatus
+wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pending, size_t n, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+	size_t		size = n * sizeof(*pending);
+	uint8_t    *to;
+
+	for (size_t i = 0; i < n; i++)
+		size += pending[i].bytes.len;
+	if (c != NULL)
+		c->pending = malloc(size > 0 ? size : 1);
+	if (c == NULL || c->pending == NULL)
+	{
+		free(c);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
+	}
+	to = (uint8_t *) (c->pending + n);
+	for (size_t i = 0; i < n; i++)
+	{
+		c->pending[i] = (WcPendingBytes) {pending[i].xid, wc_slice(to, pending[i].bytes.len)};
+		if (pending[i].bytes.len > 0)
+			memcpy(to, pending[i].bytes.data, pending[i].bytes.len);
+		to += pending[i].bytes.len;
+	}
+	c->posted = true;
+	c->commit.position = read_from;
+	c->npending = n;
+	c->bytes = size;
+	post(a, c);
+	return WC_OK;
+}
+
+uint64_t
+wc_applier_marked(const WcApplier *a)
+{
+	return atomic_load(&a->marked);
 }

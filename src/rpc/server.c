@@ -64,7 +64,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		return status;
 	}
 	block_signals(&before);
-	status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, &s->applier, err);
+	status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, (WcApplied) {0}, &s->applier, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (status != WC_OK)
 	{

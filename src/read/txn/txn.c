@@ -62,6 +62,12 @@ wc_txn_reset(WcTxn *txn)
 }
 
 uint64_t
+wc_txn_bytes(const WcTxn *txn)
+{
+	return txn->bytes;
+}
+
+uint64_t
 wc_txn_count(const WcTxn *txn)
 {
 	return txn->nops;

@@ -25,6 +25,7 @@ extern WcStatus wc_txn_append(WcTxn *txn, WcSlice ops, WcError *err) WC_WARN_UNU
 /* Keeps the first nops operations, drops the rest. */
 extern WcStatus wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err) WC_WARN_UNUSED;
 extern uint64_t wc_txn_count(const WcTxn *txn);
+extern uint64_t wc_txn_bytes(const WcTxn *txn); /* of its operations */
 extern void wc_txn_reset(WcTxn *txn);	/* empties it; open scanners must be closed before */
 
 /* Does it have anything for this table?  (Cheap; lets scanners skip the merge.) */
