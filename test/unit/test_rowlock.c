@@ -126,7 +126,7 @@ set_up(void **state)
 	site->getcache = kit_getcache(1 << 16, SESSIONS);
 	site->locktable = wc_locktable_create();
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
-	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes, &site->applier,
+	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes, (WcApplied) {0}, &site->applier,
 										   &site->kit.err));
 	for (int i = 0; i < SESSIONS; i++)
 	{
