@@ -57,6 +57,10 @@
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
 #define WC_BATCH_CHUNK			(256 * 1024)
 
+/* Records of PostgreSQL's log: a BATCH has at most WC_BATCH_CHUNK bytes of its transaction,
+ * wherever its operations begin and end; a STEP this many. */
+#define WC_LOG_STEP_MAX			(1024 * 1024)
+
 /* A cancel flag is looked at once in so many cells. */
 #define WC_CANCEL_CELLS			1024
 
