@@ -61,6 +61,10 @@
  * wherever its operations begin and end; a STEP this many. */
 #define WC_LOG_STEP_MAX			(1024 * 1024)
 
+/* Places of transactions whose log may be ahead of the store: four for each process and
+ * prepared transaction that the server may have, at most so many.  Who finds none waits. */
+#define WC_FLIGHT_MAX			65535
+
 /* A cancel flag is looked at once in so many cells. */
 #define WC_CANCEL_CELLS			1024
 

@@ -1,0 +1,270 @@
+/*
+ * wire/flight.c: places of transactions in flight.
+ *
+ * A place is one word, the transaction's id and its state, so that both change as one.
+ * All accesses are sequentially consistent: what is proved in wire/README by "before" is so
+ * in every process.  They are few, a handful a commit.
+ */
+#include "wire/flight.h"
+
+#include <assert.h>
+
+#include "base/limits.h"
+
+#define STATE_BITS	2
+#define STATE_MASK	((UINT64_C(1) << STATE_BITS) - 1)
+
+typedef struct Place
+{
+	_Atomic uint64_t word;		/* 0: free */
+	_Atomic uint64_t about;		/* database << 32 | flags; of the last who had the place, for a moment */
+} Place;
+
+struct WcFlight
+{
+	uint32_t	nplaces;
+	_Atomic uint32_t taken;		/* counted before a place is taken, until after it was freed */
+	_Atomic uint32_t high;		/* places from here on have never been taken */
+	_Atomic uint64_t overflow;	/* greatest id that found no place; 0: none */
+	_Atomic uint64_t generation;
+	Place		places[];
+};
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "processes share them");
+_Static_assert(WC_FLIGHT_MAX <= WC_FLIGHT_NONE, "a place is a u16");
+
+static uint64_t
+word_of(uint64_t xid, WcFlightState state)
+{
+	return xid << STATE_BITS | state;
+}
+
+static uint64_t
+xid_of(uint64_t word)
+{
+	return word >> STATE_BITS;
+}
+
+static WcFlightState
+state_of(uint64_t word)
+{
+	return (WcFlightState) (word & STATE_MASK);
+}
+
+size_t
+wc_flight_size(uint32_t nplaces)
+{
+	return sizeof(WcFlight) + nplaces * sizeof(Place);
+}
+
+WcFlight *
+wc_flight_init(void *memory, uint32_t nplaces)
+{
+	WcFlight   *f = memory;
+
+	assert(nplaces > 0 && nplaces <= WC_FLIGHT_MAX);
+	f->nplaces = nplaces;
+	atomic_init(&f->generation, 1);
+	return f;
+}
+
+uint32_t
+wc_flight_nplaces(const WcFlight *f)
+{
+	return f->nplaces;
+}
+
+/* --- taking ------------------------------------------------------------------ */
+
+static void
+raise_u32(_Atomic uint32_t *to, uint32_t value)
+{
+	uint32_t	now = atomic_load(to);
+
+	while (now < value && !atomic_compare_exchange_weak(to, &now, value))
+		;
+}
+
+static bool
+try_place(WcFlight *f, uint32_t i, uint64_t word)
+{
+	uint64_t	none = 0;
+
+	if (atomic_load_explicit(&f->places[i].word, memory_order_relaxed) != 0)
+		return false;
+
+	/* first, so that who finds the word looks as far as here */
+	raise_u32(&f->high, i + 1);
+	return atomic_compare_exchange_strong(&f->places[i].word, &none, word);
+}
+
+uint16_t
+wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint16_t hint)
+{
+	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING);
+	uint32_t	place = hint;
+
+	atomic_fetch_add(&f->taken, 1);
+	if (place >= f->nplaces || !try_place(f, place, word))
+	{
+		for (place = 0; place < f->nplaces && !try_place(f, place, word); place++)
+			;
+	}
+	if (place == f->nplaces)
+	{
+		atomic_fetch_sub(&f->taken, 1);
+		return WC_FLIGHT_NONE;
+	}
+	atomic_store(&f->places[place].about, (uint64_t) database << 32 | flags);
+	return (uint16_t) place;
+}
+
+void
+wc_flight_add_flags(WcFlight *f, uint16_t place, uint8_t flags)
+{
+	atomic_fetch_or(&f->places[place].about, flags);
+}
+
+static void
+leave_committing(WcFlight *f, uint16_t place, uint64_t xid, WcFlightState state)
+{
+	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING);
+
+	(void) atomic_compare_exchange_strong(&f->places[place].word, &word, word_of(xid, state));
+}
+
+void
+wc_flight_ended(WcFlight *f, uint16_t place, uint64_t xid)
+{
+	leave_committing(f, place, xid, WC_FLIGHT_ENDED);
+}
+
+void
+wc_flight_prepared(WcFlight *f, uint16_t place, uint64_t xid)
+{
+	leave_committing(f, place, xid, WC_FLIGHT_PREPARED);
+}
+
+void
+wc_flight_overflow(WcFlight *f, uint64_t xid)
+{
+	uint64_t	now = atomic_load(&f->overflow);
+
+	while (now < xid && !atomic_compare_exchange_weak(&f->overflow, &now, xid))
+		;
+}
+
+/* --- freeing ----------------------------------------------------------------- */
+
+bool
+wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
+{
+	uint64_t	word = place < f->nplaces ? atomic_load(&f->places[place].word) : 0;
+
+	while (word != 0 && xid_of(word) == xid)
+	{
+		if (!atomic_compare_exchange_weak(&f->places[place].word, &word, 0))
+			continue;			/* its backend has changed the state */
+		atomic_fetch_sub(&f->taken, 1);
+		return true;
+	}
+	return false;
+}
+
+uint32_t
+wc_flight_free_before(WcFlight *f, uint64_t xid)
+{
+	uint64_t	overflow = atomic_load(&f->overflow);
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+	uint32_t	n = 0;
+
+	while (wc_flight_next(f, &next, &entry))
+	{
+		if (entry.xid < xid && wc_flight_free(f, entry.place, entry.xid))
+			n++;
+	}
+	if (overflow != 0 && overflow < xid)
+		(void) atomic_compare_exchange_strong(&f->overflow, &overflow, 0);
+	return n;
+}
+
+/* --- looking ----------------------------------------------------------------- */
+
+bool
+wc_flight_idle(const WcFlight *f)
+{
+	return atomic_load(&f->taken) == 0;
+}
+
+bool
+wc_flight_overflowed(const WcFlight *f)
+{
+	return atomic_load(&f->overflow) != 0;
+}
+
+uint16_t
+wc_flight_find(const WcFlight *f, uint64_t xid)
+{
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+
+	while (wc_flight_next(f, &next, &entry))
+	{
+		if (entry.xid == xid)
+			return entry.place;
+	}
+	return WC_FLIGHT_NONE;
+}
+
+WcFlightState
+wc_flight_state(const WcFlight *f, uint16_t place, uint64_t xid)
+{
+	uint64_t	word = place < f->nplaces ? atomic_load(&f->places[place].word) : 0;
+
+	return xid_of(word) == xid ? state_of(word) : WC_FLIGHT_FREE;
+}
+
+bool
+wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
+{
+	uint32_t	high = atomic_load(&f->high);
+
+	while (*place < high)
+	{
+		const Place *p = &f->places[*place];
+		uint64_t	word = atomic_load(&p->word);
+		uint64_t	about;
+
+		(*place)++;
+		if (word == 0)
+			continue;
+		about = atomic_load(&p->about);
+		*entry = (WcFlightEntry) {
+			.place = (uint16_t) (*place - 1),.state = (uint8_t) state_of(word),.flags = (uint8_t) about,
+				.database = (uint32_t) (about >> 32),.xid = xid_of(word)
+		};
+		return true;
+	}
+	return false;
+}
+
+uint32_t
+wc_flight_count(const WcFlight *f)
+{
+	return atomic_load(&f->taken);
+}
+
+/* --- generations ------------------------------------------------------------- */
+
+uint64_t
+wc_flight_new_generation(WcFlight *f)
+{
+	return atomic_fetch_add(&f->generation, 1) + 1;
+}
+
+uint64_t
+wc_flight_generation(const WcFlight *f)
+{
+	return atomic_load(&f->generation);
+}

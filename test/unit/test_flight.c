@@ -1,0 +1,331 @@
+/*
+ * test/unit/test_flight.c: places of transactions in flight.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "wire/flight.h"
+
+#define NPLACES 5
+
+static WcFlight *
+make(uint32_t nplaces)
+{
+	size_t		size = (wc_flight_size(nplaces) + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, size);
+
+	assert_non_null(memory);
+	memset(memory, 0, size);
+	return wc_flight_init(memory, nplaces);
+}
+
+static void
+a_place_goes_through_its_states(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	uint16_t	place;
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+
+	(void) state;
+	assert_int_equal(wc_flight_nplaces(f), NPLACES);
+	assert_true(wc_flight_idle(f));
+	assert_false(wc_flight_next(f, &next, &entry));
+
+	place = wc_flight_take(f, UINT64_C(0x200000007), 16384, WC_FLIGHT_CATALOG, 3);
+	assert_int_equal(place, 3);
+	assert_false(wc_flight_idle(f));
+	assert_int_equal(wc_flight_count(f), 1);
+	assert_int_equal(wc_flight_state(f, place, UINT64_C(0x200000007)), WC_FLIGHT_COMMITTING);
+	assert_int_equal(wc_flight_state(f, place, 7), WC_FLIGHT_FREE);
+	assert_int_equal(wc_flight_find(f, UINT64_C(0x200000007)), 3);
+	assert_int_equal(wc_flight_find(f, 7), WC_FLIGHT_NONE);
+	next = 0;
+	assert_true(wc_flight_next(f, &next, &entry));
+	assert_int_equal(entry.place, 3);
+	assert_int_equal(entry.state, WC_FLIGHT_COMMITTING);
+	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
+	assert_int_equal(entry.database, 16384);
+	assert_true(entry.xid == UINT64_C(0x200000007));
+	assert_false(wc_flight_next(f, &next, &entry));
+
+	wc_flight_ended(f, place, UINT64_C(0x200000007));
+	assert_int_equal(wc_flight_state(f, place, UINT64_C(0x200000007)), WC_FLIGHT_ENDED);
+	assert_false(wc_flight_free(f, place, 7));
+	assert_true(wc_flight_free(f, place, UINT64_C(0x200000007)));
+	assert_false(wc_flight_free(f, place, UINT64_C(0x200000007)));
+	assert_true(wc_flight_idle(f));
+	free(f);
+}
+
+static void
+the_highest_id_has_room(void **state)
+{
+	WcFlight   *f = make(1);
+	uint64_t	xid = (UINT64_C(1) << 62) - 1;
+
+	(void) state;
+	assert_int_equal(wc_flight_take(f, xid, UINT32_MAX, 0, WC_FLIGHT_NONE), 0);
+	wc_flight_prepared(f, 0, xid);
+	assert_int_equal(wc_flight_state(f, 0, xid), WC_FLIGHT_PREPARED);
+	assert_int_equal(wc_flight_find(f, xid), 0);
+	free(f);
+}
+
+static void
+a_change_that_comes_late_does_nothing(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	uint16_t	place = wc_flight_take(f, 100, 1, 0, 0);
+
+	(void) state;
+	assert_true(wc_flight_free(f, place, 100));
+	wc_flight_ended(f, place, 100);
+	assert_int_equal(wc_flight_state(f, place, 100), WC_FLIGHT_FREE);
+	assert_int_equal(wc_flight_take(f, 101, 2, 0, place), place);
+	wc_flight_ended(f, place, 100);
+	wc_flight_prepared(f, place, 100);
+	assert_false(wc_flight_free(f, place, 100));
+	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_COMMITTING);
+
+	/* what has become PREPARED does not become ENDED: COMMIT PREPARED tells nobody */
+	wc_flight_prepared(f, place, 101);
+	wc_flight_ended(f, place, 101);
+	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_PREPARED);
+	free(f);
+}
+
+static void
+places_of_other_nodes_are_none(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+
+	(void) state;
+	assert_false(wc_flight_free(f, NPLACES, 100));
+	assert_false(wc_flight_free(f, WC_FLIGHT_NONE, 100));
+	assert_int_equal(wc_flight_state(f, WC_FLIGHT_NONE, 100), WC_FLIGHT_FREE);
+	free(f);
+}
+
+static void
+when_all_are_taken_there_is_none(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	bool		seen[NPLACES] = {false};
+
+	(void) state;
+	for (uint64_t xid = 10; xid < 10 + NPLACES; xid++)
+	{
+		uint16_t	place = wc_flight_take(f, xid, 1, 0, 2);
+
+		assert_in_range(place, 0, NPLACES - 1);
+		assert_false(seen[place]);
+		seen[place] = true;
+	}
+	assert_int_equal(wc_flight_take(f, 99, 1, 0, 2), WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_count(f), NPLACES);
+	wc_flight_overflow(f, 99);
+	wc_flight_overflow(f, 98);
+	assert_true(wc_flight_overflowed(f));
+
+	/* 12 is the oldest that runs */
+	assert_int_equal(wc_flight_free_before(f, 12), 2);
+	assert_int_equal(wc_flight_find(f, 11), WC_FLIGHT_NONE);
+	assert_int_not_equal(wc_flight_find(f, 12), WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_count(f), NPLACES - 2);
+	assert_true(wc_flight_overflowed(f));
+	assert_int_equal(wc_flight_free_before(f, 99), NPLACES - 2);
+	assert_true(wc_flight_overflowed(f));
+	assert_int_equal(wc_flight_free_before(f, 100), 0);
+	assert_false(wc_flight_overflowed(f));
+	assert_true(wc_flight_idle(f));
+	free(f);
+}
+
+static void
+flags_are_added(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	uint16_t	place = wc_flight_take(f, 100, 7, 0, 0);
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+
+	(void) state;
+	wc_flight_add_flags(f, place, WC_FLIGHT_CATALOG);
+	assert_true(wc_flight_next(f, &next, &entry));
+	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
+	assert_int_equal(entry.database, 7);
+	free(f);
+}
+
+static void
+generations_grow(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	uint64_t	first = wc_flight_generation(f);
+
+	(void) state;
+	assert_true(first > 0);
+	assert_true(wc_flight_new_generation(f) == first + 1);
+	assert_true(wc_flight_generation(f) == first + 1);
+	free(f);
+}
+
+/* --- many at once ----------------------------------------------------------------- */
+
+#define WRITERS		3
+#define COMMITS		20000
+
+/* The log, of which the follower reads what has been written; and what snapshots see. */
+typedef struct Race
+{
+	WcFlight   *flight;
+	_Atomic uint64_t next_xid;
+	_Atomic uint8_t visible[WRITERS * COMMITS + 16];	/* PostgreSQL shows it as ended */
+	_Atomic uint8_t logged[WRITERS * COMMITS + 16];
+	_Atomic uint8_t applied[WRITERS * COMMITS + 16];
+	atomic_bool over;
+} Race;
+
+/* As a backend does. */
+static void *
+write_some(void *arg)
+{
+	Race	   *race = arg;
+	uint16_t	place = WC_FLIGHT_NONE;
+
+	for (int i = 0; i < COMMITS; i++)
+	{
+		uint64_t	xid = atomic_fetch_add(&race->next_xid, 1);
+
+		while ((place = wc_flight_take(race->flight, xid, (uint32_t) xid, 0, place)) == WC_FLIGHT_NONE)
+			sched_yield();
+		if (xid % 10 == 0)
+		{
+			assert_true(wc_flight_free(race->flight, place, xid));	/* it fails */
+			continue;
+		}
+		atomic_store(&race->logged[xid], 1);
+		atomic_store_explicit(&race->visible[xid], 1, memory_order_release);
+		wc_flight_ended(race->flight, place, xid);
+	}
+	return NULL;
+}
+
+/* As the follower does. */
+static void *
+follow(void *arg)
+{
+	Race	   *race = arg;
+	bool		over;
+
+	do
+	{
+		WcFlightEntry entry;
+		uint32_t	next = 0;
+
+		over = atomic_load(&race->over);
+		while (wc_flight_next(race->flight, &next, &entry))
+		{
+			if (!atomic_load(&race->logged[entry.xid]))
+				continue;
+			atomic_store(&race->applied[entry.xid], 1);
+			assert_true(wc_flight_free(race->flight, entry.place, entry.xid));
+		}
+		sched_yield();
+	} while (!over);
+	return NULL;
+}
+
+/* What is visible has a place, with its database, or has been applied. */
+static void
+look(Race *race, uint64_t xid)
+{
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+
+	if (!atomic_load_explicit(&race->visible[xid], memory_order_acquire))
+		return;
+	if (!wc_flight_idle(race->flight))
+	{
+		while (wc_flight_next(race->flight, &next, &entry))
+		{
+			if (entry.xid != xid)
+				continue;
+
+			/* the place may have been given to another between the two words */
+			if (entry.database != (uint32_t) xid)
+				break;
+			return;
+		}
+	}
+	assert_int_equal(atomic_load(&race->applied[xid]), 1);
+}
+
+static void *
+read_on(void *arg)
+{
+	Race	   *race = arg;
+
+	while (!atomic_load(&race->over))
+	{
+		uint64_t	last = atomic_load(&race->next_xid) - 1;
+
+		for (uint64_t xid = last; xid > last - 8 && xid >= 3; xid--)
+			look(race, xid);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void
+no_reader_misses_a_commit(void **state)
+{
+	Race	   *race = calloc(1, sizeof(Race));
+	pthread_t	writers[WRITERS],
+				follower,
+				reader;
+
+	(void) state;
+	race->flight = make(WRITERS * 2);
+	race->next_xid = 3;
+	assert_int_equal(pthread_create(&follower, NULL, follow, race), 0);
+	assert_int_equal(pthread_create(&reader, NULL, read_on, race), 0);
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&writers[i], NULL, write_some, race), 0);
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(writers[i], NULL);
+	atomic_store(&race->over, true);
+	pthread_join(follower, NULL);
+	pthread_join(reader, NULL);
+	assert_true(wc_flight_idle(race->flight));
+	assert_int_equal(wc_flight_count(race->flight), 0);
+	free(race->flight);
+	free(race);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_place_goes_through_its_states),
+		cmocka_unit_test(the_highest_id_has_room),
+		cmocka_unit_test(a_change_that_comes_late_does_nothing),
+		cmocka_unit_test(places_of_other_nodes_are_none),
+		cmocka_unit_test(when_all_are_taken_there_is_none),
+		cmocka_unit_test(flags_are_added),
+		cmocka_unit_test(generations_grow),
+		cmocka_unit_test(no_reader_misses_a_commit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
