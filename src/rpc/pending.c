@@ -1,0 +1,174 @@
+/*
+ * rpc/pending.c: what transactions have logged that have not ended yet.
+ */
+#include "rpc/pending.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "rpc/xidtable.h"
+
+typedef struct Stream
+{
+	WcXidNode	node;			/* first, so that a node is its stream */
+	WcPendingBatch batch;
+} Stream;
+
+struct WcPending
+{
+	WcXidTable	streams;
+	uint64_t	bytes;
+	uint64_t	bytes_max;
+};
+
+static Stream *
+stream_of(WcXidNode *node)
+{
+	return (Stream *) node;
+}
+
+WcStatus
+wc_pending_create(uint64_t bytes_max, WcPending **pending, WcError *err)
+{
+	WcPending  *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	p->bytes_max = bytes_max;
+	*pending = p;
+	return WC_OK;
+}
+
+void
+wc_pending_free(WcPending *p)
+{
+	if (p == NULL)
+		return;
+	(void) wc_pending_drop_before(p, UINT64_MAX);
+	wc_xidtable_free(&p->streams);
+	free(p);
+}
+
+static WcStatus
+check(const WcPending *p, const Stream *stream, const WcLogRecord *b, WcError *err)
+{
+	uint64_t	have = stream != NULL ? stream->batch.bytes.len : 0;
+	uint64_t	others = p->bytes - have;
+	uint64_t	want = b->at + b->bytes.len;
+
+	if (b->at > have)
+		return wc_error(err, WC_CORRUPT, "log record BATCH begins at byte %" PRIu64 " of transaction %" PRIu64
+						", of which %" PRIu64 " %s been read", b->at, b->xid, have, have == 1 ? "byte has" : "bytes have");
+	if (stream != NULL && stream->batch.database != b->database)
+		return wc_error(err, WC_CORRUPT, "log record BATCH of transaction %" PRIu64 " is of database %" PRIu32
+						", not %" PRIu32, b->xid, b->database, stream->batch.database);
+	if (want > p->bytes_max || others > p->bytes_max - want)
+	{
+		(void) wc_error(err, WC_TOO_LARGE, "open transactions have written too much to stored tables");
+		wc_error_detail(err, "Transaction %" PRIu64 " has %" PRIu64 " bytes, others have %" PRIu64 ", and the limit is %"
+						PRIu64 " together.", b->xid, want, others, p->bytes_max);
+		return WC_TOO_LARGE;
+	}
+	return WC_OK;
+}
+
+static WcStatus
+add_stream(WcPending *p, const WcLogRecord *b, Stream **stream, WcError *err)
+{
+	Stream	   *s = calloc(1, sizeof(*s));
+	WcStatus	status;
+
+	if (s == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction");
+	s->node.xid = b->xid;
+	s->batch.database = b->database;
+	s->batch.place = WC_LOG_NO_PLACE;
+	status = wc_xidtable_add(&p->streams, &s->node, err);
+	if (status != WC_OK)
+		free(s);
+	else
+		*stream = s;
+	return status;
+}
+
+WcStatus
+wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
+{
+	Stream	   *s = stream_of(wc_xidtable_find(&p->streams, b->xid));
+	bool		is_new = s == NULL;
+	size_t		before;
+	WcStatus	status = check(p, s, b, err);
+
+	if (status == WC_OK && is_new)
+		status = add_stream(p, b, &s, err);
+	if (status != WC_OK)
+		return status;
+
+	before = s->batch.bytes.len;
+	s->batch.bytes.len = (size_t) b->at;
+	wc_buf_append_slice(&s->batch.bytes, b->bytes);
+	if (s->batch.bytes.failed)
+	{
+		s->batch.bytes.failed = false;
+		s->batch.bytes.len = before;
+		if (is_new)
+			wc_pending_drop(p, b->xid);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction's changes");
+	}
+	p->bytes += s->batch.bytes.len;
+	p->bytes -= before;
+	s->batch.flags |= b->flags;
+	if (b->place != WC_LOG_NO_PLACE)
+		s->batch.place = b->place;
+	return WC_OK;
+}
+
+bool
+wc_pending_take(WcPending *p, uint64_t xid, WcPendingBatch *batch)
+{
+	Stream	   *s = stream_of(wc_xidtable_remove(&p->streams, xid));
+
+	if (s == NULL)
+		return false;
+	p->bytes -= s->batch.bytes.len;
+	*batch = s->batch;
+	free(s);
+	return true;
+}
+
+void
+wc_pending_drop(WcPending *p, uint64_t xid)
+{
+	WcPendingBatch batch;
+
+	if (wc_pending_take(p, xid, &batch))
+		wc_buf_free(&batch.bytes);
+}
+
+uint64_t
+wc_pending_drop_before(WcPending *p, uint64_t xid)
+{
+	Stream	   *s;
+	uint64_t	n = 0;
+
+	while ((s = stream_of(wc_xidtable_remove_before(&p->streams, xid))) != NULL)
+	{
+		p->bytes -= s->batch.bytes.len;
+		wc_buf_free(&s->batch.bytes);
+		free(s);
+		n++;
+	}
+	return n;
+}
+
+uint64_t
+wc_pending_count(const WcPending *p)
+{
+	return p->streams.n;
+}
+
+uint64_t
+wc_pending_bytes(const WcPending *p)
+{
+	return p->bytes;
+}

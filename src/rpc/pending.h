@@ -1,0 +1,50 @@
+/*
+ * rpc/pending.h: what transactions have logged that have not ended yet.
+ *
+ * The follower appends the BATCHes of the log, each to the stream of its transaction,
+ * and takes a stream out when the transaction commits, or drops it.  All is kept in
+ * memory, of which there is a limit.  One thread at a time.
+ */
+#ifndef WC_RPC_PENDING_H
+#define WC_RPC_PENDING_H
+
+#include "base/buf.h"
+#include "model/logrecord.h"
+
+typedef struct WcPending WcPending;
+
+/* bytes_max: most bytes of all streams together; the memory that they take may be twice
+ * that. */
+extern WcStatus wc_pending_create(uint64_t bytes_max, WcPending **pending, WcError *err) WC_WARN_UNUSED;
+extern void wc_pending_free(WcPending *pending);
+
+/*
+ * Cuts the transaction's stream at batch->at and appends batch->bytes.  WC_CORRUPT: the
+ * stream ends before `at`, or is of another database; WC_TOO_LARGE, WC_NO_MEMORY: no room.
+ * After an error the stream is as before.
+ */
+extern WcStatus wc_pending_append(WcPending *pending, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
+
+/* A transaction's whole stream. */
+typedef struct WcPendingBatch
+{
+	uint32_t	database;
+	uint16_t	place;			/* that its last BATCH named; WC_LOG_NO_PLACE: none did */
+	uint8_t		flags;			/* of all its BATCHes */
+	WcBuf		bytes;			/* the taker's to free */
+} WcPendingBatch;
+
+/* Takes the stream out; false: there is none. */
+extern bool wc_pending_take(WcPending *pending, uint64_t xid, WcPendingBatch *batch);
+
+/* Forgets the stream, of which there may be none. */
+extern void wc_pending_drop(WcPending *pending, uint64_t xid);
+
+/* Forgets the streams of all transactions before this one; returns how many. */
+extern uint64_t wc_pending_drop_before(WcPending *pending, uint64_t xid);
+
+/* Transactions, and bytes of their streams. */
+extern uint64_t wc_pending_count(const WcPending *pending);
+extern uint64_t wc_pending_bytes(const WcPending *pending);
+
+#endif

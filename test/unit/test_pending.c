@@ -1,0 +1,305 @@
+/*
+ * test/unit/test_pending.c: streams of transactions that have not ended (rpc/pending.h), and
+ * the table by which they are found.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "mangle.h"
+#include "rpc/pending.h"
+#include "rpc/xidtable.h"
+
+#define DATABASE 5
+
+/* --- the table ---------------------------------------------------------------------- */
+
+static void
+nodes_are_found(void **state)
+{
+	enum
+	{
+		N = 1000
+	};
+	WcXidTable	table = WC_XIDTABLE_INIT;
+	static WcXidNode nodes[N];
+	WcError		err;
+
+	(void) state;
+	assert_null(wc_xidtable_find(&table, 7));
+	assert_null(wc_xidtable_remove(&table, 7));
+	assert_null(wc_xidtable_remove_before(&table, UINT64_MAX));
+	for (uint64_t i = 0; i < N; i++)
+	{
+		/* some share their lower bits */
+		nodes[i].xid = 3 + i + (i % 3) * (UINT64_C(1) << 32);
+		assert_int_equal(wc_xidtable_add(&table, &nodes[i], &err), WC_OK);
+	}
+	assert_int_equal(table.n, N);
+	for (int i = 0; i < N; i++)
+		assert_ptr_equal(wc_xidtable_find(&table, nodes[i].xid), &nodes[i]);
+	assert_null(wc_xidtable_find(&table, 2));
+	assert_null(wc_xidtable_find(&table, 3 + (UINT64_C(1) << 32)));
+	assert_ptr_equal(wc_xidtable_remove(&table, nodes[500].xid), &nodes[500]);
+	assert_null(wc_xidtable_remove(&table, nodes[500].xid));
+	assert_null(wc_xidtable_find(&table, nodes[500].xid));
+
+	for (uint64_t below = UINT64_C(1) << 32, n = 0;; n++)
+	{
+		WcXidNode  *node = wc_xidtable_remove_before(&table, below);
+
+		if (node == NULL)
+		{
+			assert_int_equal(n, 334);
+			break;
+		}
+		assert_true(node->xid < below);
+	}
+	assert_int_equal(table.n, N - 335);
+	while (wc_xidtable_remove_before(&table, UINT64_MAX) != NULL)
+		;
+	assert_int_equal(table.n, 0);
+	wc_xidtable_free(&table);
+}
+
+/* --- streams ------------------------------------------------------------------------ */
+
+static WcPending *
+make(uint64_t bytes_max)
+{
+	WcPending  *p;
+	WcError		err;
+
+	assert_int_equal(wc_pending_create(bytes_max, &p, &err), WC_OK);
+	return p;
+}
+
+static WcStatus
+append(WcPending *p, uint64_t xid, uint64_t at, const char *bytes)
+{
+	WcLogRecord batch = {
+		.kind = WC_LOG_BATCH,.store = 1,.place = WC_LOG_NO_PLACE,.database = DATABASE,.xid = xid,.at = at,
+			.bytes = wc_slice_cstr(bytes)
+	};
+	WcError		err;
+
+	return wc_pending_append(p, &batch, &err);
+}
+
+static void
+assert_stream(WcPending *p, uint64_t xid, const char *bytes)
+{
+	WcPendingBatch batch;
+
+	assert_true(wc_pending_take(p, xid, &batch));
+	assert_int_equal(batch.database, DATABASE);
+	assert_true(wc_slice_eq(wc_buf_slice(&batch.bytes), wc_slice_cstr(bytes)));
+	wc_buf_free(&batch.bytes);
+	assert_false(wc_pending_take(p, xid, &batch));
+}
+
+static void
+streams_are_kept_apart(void **state)
+{
+	WcPending  *p = make(1000);
+
+	(void) state;
+	assert_int_equal(append(p, 10, 0, "one"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "two"), WC_OK);
+	assert_int_equal(append(p, 10, 3, " and more"), WC_OK);
+	assert_int_equal(append(p, UINT64_C(0x10000000a), 0, "far"), WC_OK);
+	assert_int_equal(wc_pending_count(p), 3);
+	assert_int_equal(wc_pending_bytes(p), 18);
+	assert_stream(p, 10, "one and more");
+	assert_stream(p, UINT64_C(0x10000000a), "far");
+	wc_pending_drop(p, 11);
+	wc_pending_drop(p, 11);
+	assert_int_equal(wc_pending_count(p), 0);
+	assert_int_equal(wc_pending_bytes(p), 0);
+	wc_pending_free(p);
+}
+
+static void
+a_batch_cuts(void **state)
+{
+	WcPending  *p = make(1000);
+
+	(void) state;
+	assert_int_equal(append(p, 10, 0, "0123456789"), WC_OK);
+	assert_int_equal(append(p, 10, 4, "abc"), WC_OK);
+	assert_int_equal(wc_pending_bytes(p), 7);
+	assert_int_equal(append(p, 10, 5, ""), WC_OK);
+	assert_int_equal(append(p, 10, 5, "!"), WC_OK);
+	assert_stream(p, 10, "0123a!");
+
+	/* all of it: there is a stream, without bytes */
+	assert_int_equal(append(p, 11, 0, "x"), WC_OK);
+	assert_int_equal(append(p, 11, 0, ""), WC_OK);
+	assert_stream(p, 11, "");
+	wc_pending_free(p);
+}
+
+static void
+what_does_not_follow_is_refused(void **state)
+{
+	WcPending  *p = make(1000);
+	WcLogRecord other = {.kind = WC_LOG_BATCH,.store = 1,.database = DATABASE + 1,.xid = 10,.at = 3};
+	WcError		err;
+
+	(void) state;
+	assert_int_equal(append(p, 10, 1, "x"), WC_CORRUPT);
+	assert_int_equal(wc_pending_count(p), 0);
+	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
+	assert_int_equal(append(p, 10, 4, "x"), WC_CORRUPT);
+	assert_int_equal(wc_pending_append(p, &other, &err), WC_CORRUPT);
+	assert_stream(p, 10, "abc");
+	wc_pending_free(p);
+}
+
+static void
+the_limit_is_for_all_together(void **state)
+{
+	WcPending  *p = make(10);
+	WcLogRecord batch = {
+		.kind = WC_LOG_BATCH,.store = 1,.database = DATABASE,.xid = 11,.bytes = wc_slice_cstr("abcde")
+	};
+	WcError		err;
+
+	(void) state;
+	assert_int_equal(append(p, 10, 0, "012345"), WC_OK);
+	assert_int_equal(wc_pending_append(p, &batch, &err), WC_TOO_LARGE);
+	assert_non_null(strstr(err.detail, "Transaction 11 has 5 bytes, others have 6, and the limit is 10 together."));
+	assert_int_equal(wc_pending_count(p), 1);
+	assert_int_equal(append(p, 11, 0, "abcd"), WC_OK);
+	assert_int_equal(append(p, 10, 6, "6"), WC_TOO_LARGE);
+
+	/* what is cut makes room at once */
+	assert_int_equal(append(p, 10, 5, "x"), WC_OK);
+	assert_int_equal(append(p, 10, 1, "xyz"), WC_OK);
+	assert_int_equal(append(p, 11, 4, "ef"), WC_OK);
+	assert_stream(p, 10, "0xyz");
+	assert_stream(p, 11, "abcdef");
+	assert_int_equal(append(p, 12, 0, "0123456789"), WC_OK);
+	assert_int_equal(append(p, 12, 0, "0123456789a"), WC_TOO_LARGE);
+	assert_stream(p, 12, "0123456789");
+	wc_pending_free(p);
+}
+
+static void
+place_and_flags_are_remembered(void **state)
+{
+	WcPending  *p = make(1000);
+	WcLogRecord batch = {
+		.kind = WC_LOG_BATCH,.store = 1,.place = WC_LOG_NO_PLACE,.database = DATABASE,.xid = 10,
+			.bytes = wc_slice_cstr("a")
+	};
+	WcPendingBatch taken;
+	WcError		err;
+
+	(void) state;
+	batch.flags = WC_LOG_CATALOG;
+	assert_int_equal(wc_pending_append(p, &batch, &err), WC_OK);
+	batch.flags = 0;
+	batch.at = 1;
+	batch.place = 17;
+	assert_int_equal(wc_pending_append(p, &batch, &err), WC_OK);
+	assert_true(wc_pending_take(p, 10, &taken));
+	assert_int_equal(taken.place, 17);
+	assert_int_equal(taken.flags, WC_LOG_CATALOG);
+	wc_buf_free(&taken.bytes);
+	assert_int_equal(append(p, 11, 0, "a"), WC_OK);
+	assert_true(wc_pending_take(p, 11, &taken));
+	assert_int_equal(taken.place, WC_LOG_NO_PLACE);
+	assert_int_equal(taken.flags, 0);
+	wc_buf_free(&taken.bytes);
+	wc_pending_free(p);
+}
+
+static void
+what_a_crash_left_goes(void **state)
+{
+	WcPending  *p = make(100000);
+
+	(void) state;
+	for (uint64_t xid = 100; xid < 300; xid++)
+		assert_int_equal(append(p, xid, 0, "abc"), WC_OK);
+	assert_int_equal(wc_pending_drop_before(p, 250), 150);
+	assert_int_equal(wc_pending_count(p), 50);
+	assert_int_equal(wc_pending_bytes(p), 150);
+	assert_stream(p, 250, "abc");
+	assert_int_equal(wc_pending_drop_before(p, 250), 0);
+	wc_pending_free(p);
+}
+
+/* Random appends, cuts and ends, beside plain copies. */
+static void
+streams_are_as_their_copies(void **state)
+{
+	enum
+	{
+		N = 8,
+		ROOM = 4096
+	};
+	WcPending  *p = make(N * ROOM);
+	static char copies[N][ROOM];
+	size_t		len[N];
+	bool		open[N] = {false};
+
+	(void) state;
+	for (int round = 0; round < 50000; round++)
+	{
+		int			i = (int) wc_mangle_random(N);
+		size_t		at = open[i] ? wc_mangle_random((uint32_t) len[i] + 1) : 0;
+		size_t		n = wc_mangle_random(40);
+		char		bytes[41];
+
+		if (wc_mangle_random(50) == 0)
+		{
+			WcPendingBatch batch;
+
+			assert_int_equal(wc_pending_take(p, 3 + i, &batch), open[i]);
+			if (!open[i])
+				continue;
+			assert_int_equal(batch.bytes.len, len[i]);
+			assert_memory_equal(batch.bytes.data, copies[i], len[i]);
+			wc_buf_free(&batch.bytes);
+			open[i] = false;
+			continue;
+		}
+		if (open[i] && wc_mangle_random(4) != 0)
+			at = len[i];
+		if (at + n > ROOM)
+			continue;
+		for (size_t j = 0; j < n; j++)
+			bytes[j] = (char) ('a' + wc_mangle_random(26));
+		bytes[n] = '\0';
+		assert_int_equal(append(p, 3 + i, at, bytes), WC_OK);
+		memcpy(copies[i] + at, bytes, n);
+		len[i] = at + n;
+		open[i] = true;
+	}
+	wc_pending_free(p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nodes_are_found),
+		cmocka_unit_test(streams_are_kept_apart),
+		cmocka_unit_test(a_batch_cuts),
+		cmocka_unit_test(what_does_not_follow_is_refused),
+		cmocka_unit_test(the_limit_is_for_all_together),
+		cmocka_unit_test(place_and_flags_are_remembered),
+		cmocka_unit_test(what_a_crash_left_goes),
+		cmocka_unit_test(streams_are_as_their_copies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
