@@ -92,7 +92,10 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 typedef struct WcPendingBytes
 {
 	uint64_t	xid;
-	WcSlice		bytes;
+	uint32_t	database;
+	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
+	uint8_t		flags;
+	WcSlice		bytes;			/* of its stream, from its beginning */
 } WcPendingBytes;
 
 /* The store is new, or had a log of its own: from now on it follows the server's, from this
@@ -105,8 +108,9 @@ extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPen
 							   WcError *err) WC_WARN_UNUSED;
 
 /* Where the last mark says that reading has to begin (0: there was none), and what it carries:
- * take is called with the bytes of each transaction, piece by piece. */
-typedef WcStatus (*WcPendingTaker) (void *arg, uint64_t xid, uint64_t at, WcSlice piece, WcError *err);
+ * take is called for each transaction, with one piece of its bytes, which begins at `at`, after
+ * the other; never with none for one that has no bytes. */
+typedef WcStatus (*WcPendingTaker) (void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err);
 extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendingTaker take, void *arg,
 								 WcError *err) WC_WARN_UNUSED;
 

@@ -420,7 +420,8 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	to = (uint8_t *) (c->pending + n);
 	for (size_t i = 0; i < n; i++)
 	{
-		c->pending[i] = (WcPendingBytes) {pending[i].xid, wc_slice(to, pending[i].bytes.len)};
+		c->pending[i] = pending[i];
+		c->pending[i].bytes.data = to;
 		if (pending[i].bytes.len > 0)
 			memcpy(to, pending[i].bytes.data, pending[i].bytes.len);
 		to += pending[i].bytes.len;

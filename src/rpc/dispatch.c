@@ -16,13 +16,14 @@ typedef struct Answer
 } Answer;
 
 WcStatus
-wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcEpochs *epochs,
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcFollowing *following, WcEpochs *epochs,
 				 WcLockTable *locktable, const atomic_bool *cancel, WcError *err)
 {
 	WcArena		arena = WC_ARENA_INIT;
 
 	wc_session_init(&d->session, engine, epochs, locktable, cancel);
 	d->applier = applier;
+	d->following = following;
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
 
@@ -403,6 +404,33 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	return status;
 }
 
+/*
+ * All that can fail about a commit fails here: its rows are locked and looked at.  From then
+ * on the log says what becomes of it, and of its locks; the session has nothing of it any more.
+ */
+static WcStatus
+do_precommit(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	xid;
+	uint64_t	holder = 0;
+	WcTxn	   *txn;
+	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
+
+	if (status == WC_OK && (d->following == NULL || xid == 0))
+		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
+	txn = wc_session_txn(&d->session);
+	if (status == WC_OK && txn != NULL)
+		status = wc_rowlock_commit(&d->session, txn, xid, &holder, err);
+	if (status == WC_OK && holder == 0)
+		status = wc_following_hand_over(d->following, xid, &d->session.locks, err);
+	if (status != WC_OK)
+		return status;
+	wc_message_numbers_encode(&d->out, &holder, 1);
+	if (holder == 0)
+		wc_session_end_transaction(&d->session);
+	return WC_OK;
+}
+
 /* Requests without an answer: true when it was one. */
 static bool
 dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
@@ -433,6 +461,10 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 		case WC_MSG_UNLOCK:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number > 0 && number <= UINT32_MAX)
 				wc_lock_release(d->session.locktable, &d->session.locks, (uint32_t) number);
+			return true;
+		case WC_MSG_ABORTED:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->following != NULL)
+				wc_following_aborted(d->following, number);
 			return true;
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);
@@ -473,6 +505,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_stats(d, body, err);
 		case WC_MSG_COMMIT:
 			return do_commit(d, header, body, answer, err);
+		case WC_MSG_PRECOMMIT:
+			return do_precommit(d, body, err);
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);

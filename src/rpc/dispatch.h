@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "rpc/applier.h"
+#include "rpc/following.h"
 #include "rpc/session.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -14,11 +15,12 @@ typedef struct WcDispatch
 {
 	WcSession	session;
 	WcApplier  *applier;
+	WcFollowing *following;		/* NULL: commits go to the applier */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;
 
-extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcEpochs *epochs,
+extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcFollowing *following, WcEpochs *epochs,
 								 WcLockTable *locktable, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 extern void wc_dispatch_free(WcDispatch *d);
 

@@ -441,6 +441,23 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 		owner->unnamed = false;
 }
 
+void
+wc_lock_move(WcLockTable *table, WcLockOwner *from, WcLockOwner *to)
+{
+	*to = *from;
+	for (WcLockShare *share = to->shares; share != NULL; share = share->next)
+	{
+		Part	   *part = part_of(table, hash_table(table, share->table->id));
+
+		pthread_mutex_lock(&part->mutex);
+		share->owner = to;
+		if (share->table->wanting == from)
+			share->table->wanting = to;
+		pthread_mutex_unlock(&part->mutex);
+	}
+	memset(from, 0, sizeof(*from));
+}
+
 /* --- locking a row: with the part's mutex held ------------------------------------ */
 
 /* Looks at the locks of the row; true: the owner has what it needs. */

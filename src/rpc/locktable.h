@@ -75,6 +75,9 @@ extern void wc_lock_name(WcLockTable *table, WcLockOwner *owner, uint64_t xid);
  * whole table counts as the oldest of those it replaced.)  0: all. */
 extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);
 
+/* All that `from` has is another owner's, which has nothing yet; from is as zeroed then. */
+extern void wc_lock_move(WcLockTable *table, WcLockOwner *from, WcLockOwner *to);
+
 static inline void
 wc_lock_release_all(WcLockTable *table, WcLockOwner *owner)
 {

@@ -172,3 +172,21 @@ wc_pending_bytes(const WcPending *p)
 {
 	return p->bytes;
 }
+
+WcStatus
+wc_pending_list(const WcPending *p, WcPendingBytes **list, size_t *n, WcError *err)
+{
+	WcXidNode  *node = NULL;
+
+	*n = 0;
+	*list = malloc((p->streams.n + 1) * sizeof(**list));
+	if (*list == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the list of transactions under way");
+	while ((node = wc_xidtable_next(&p->streams, node)) != NULL)
+	{
+		const WcPendingBatch *b = &stream_of(node)->batch;
+
+		(*list)[(*n)++] = (WcPendingBytes) {node->xid, b->database, b->place, b->flags, wc_buf_slice(&b->bytes)};
+	}
+	return WC_OK;
+}

@@ -9,6 +9,7 @@
 #define WC_RPC_PENDING_H
 
 #include "base/buf.h"
+#include "engine/engine.h"
 #include "model/logrecord.h"
 
 typedef struct WcPending WcPending;
@@ -42,6 +43,10 @@ extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 
 /* Forgets the streams of all transactions before this one; returns how many. */
 extern uint64_t wc_pending_drop_before(WcPending *pending, uint64_t xid);
+
+/* All streams, for a mark: *list has *n entries that point into them, and is the caller's to
+ * free. */
+extern WcStatus wc_pending_list(const WcPending *pending, WcPendingBytes **list, size_t *n, WcError *err) WC_WARN_UNUSED;
 
 /* Transactions, and bytes of their streams. */
 extern uint64_t wc_pending_count(const WcPending *pending);

@@ -12,7 +12,9 @@
 
 #include "base/status.h"
 #include "engine/engine.h"
+#include "model/logrecord.h"
 #include "wire/busy.h"
+#include "wire/flight.h"
 #include "wire/getcache.h"
 
 typedef struct WcServer WcServer;
@@ -25,6 +27,16 @@ typedef struct WcWake
 	void	   *arg;
 } WcWake;
 
+/* Of a server that follows the log of PostgreSQL. */
+typedef struct WcLogOptions
+{
+	uint32_t	store;			/* id; BATCHes of others are passed over */
+	uint64_t	pending_max;	/* bytes that transactions under way may have written together */
+	WcFlight   *flight;			/* transactions in flight, shared with the backends */
+	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
+	WcWake		moved;			/* a place in flight was freed */
+} WcLogOptions;
+
 typedef struct WcServerOptions
 {
 	WcEngine   *engine;			/* open until wc_server_free has returned */
@@ -35,6 +47,7 @@ typedef struct WcServerOptions
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
+	const WcLogOptions *log;	/* NULL: commits come from session threads; copied */
 } WcServerOptions;
 
 extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err) WC_WARN_UNUSED;
@@ -50,6 +63,27 @@ extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, Wc
 /* The owner of a session that has ended and whose memory nobody uses any more,
  * or NULL when there is none just now. */
 extern void *wc_server_reap(WcServer *server);
+
+/*
+ * What the log says, in its order; of a server that follows it.  After WC_NO_MEMORY and other
+ * errors the server must be stopped, and a new one goes on from the last mark.
+ */
+extern WcStatus wc_server_log_load(WcServer *server, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t position, int64_t time_us,
+									 WcError *err) WC_WARN_UNUSED;
+extern void wc_server_log_abort(WcServer *server, uint64_t xid);
+extern void wc_server_log_running(WcServer *server, uint64_t oldest_xid);
+
+/* Has a mark written at this position, up to which all has been handed in; wc_server_marked
+ * says when that has been done. */
+extern WcStatus wc_server_log_mark(WcServer *server, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
+extern uint64_t wc_server_marked(const WcServer *server);
+
+/* Commits handed in and not applied yet, and the bytes of their batches; and why they are not
+ * (false: nothing is wrong). */
+extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
+extern bool wc_server_stalled(const WcServer *server, WcError *why);
 
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rpc/following.h"
 #include "rpc/handler.h"
 
 /* A request's work needs a few dozen KiB. */
@@ -21,6 +22,7 @@ struct WcServer
 	WcApplier  *applier;
 	WcEpochs   *epochs;
 	WcLockTable *locktable;
+	WcFollowing *following;		/* NULL: no log is followed */
 	pthread_mutex_t mutex;
 	pthread_cond_t none_running;
 	WcHandler  *running;
@@ -43,6 +45,7 @@ WcStatus
 wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 {
 	WcServer   *s = calloc(1, sizeof(*s));
+	WcApplied	applied = {NULL, NULL};
 	sigset_t	before;
 	WcStatus	status;
 
@@ -63,9 +66,19 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		wc_server_free(s);
 		return status;
 	}
-	block_signals(&before);
-	status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, (WcApplied) {0}, &s->applier, err);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (options->log != NULL)
+		status = wc_following_create(options->engine, s->locktable, options->log, &s->following, err);
+	if (status == WC_OK)
+	{
+		if (s->following != NULL)
+			applied = wc_following_applied(s->following);
+		block_signals(&before);
+		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, applied,
+								  &s->applier, err);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	if (status == WC_OK && s->following != NULL)
+		wc_following_begin(s->following, s->applier);
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
@@ -152,7 +165,7 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
-	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->epochs, s->locktable,
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->following, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 
 	pthread_mutex_lock(&s->mutex);
@@ -242,7 +255,64 @@ wc_server_free(WcServer *s)
 {
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
+	wc_following_free(s->following);
 	wc_locktable_free(s->locktable);
 	wc_epochs_free(s->epochs);
 	free(s);
+}
+
+/* --- the log -----------------------------------------------------------------*/
+
+WcStatus
+wc_server_log_load(WcServer *s, uint64_t *read_from, WcError *err)
+{
+	return wc_following_load(s->following, read_from, err);
+}
+
+WcStatus
+wc_server_log_batch(WcServer *s, const WcLogRecord *batch, WcError *err)
+{
+	return wc_following_batch(s->following, batch, err);
+}
+
+WcStatus
+wc_server_log_commit(WcServer *s, uint64_t xid, uint64_t position, int64_t time_us, WcError *err)
+{
+	return wc_following_commit(s->following, xid, position, time_us, err);
+}
+
+void
+wc_server_log_abort(WcServer *s, uint64_t xid)
+{
+	wc_following_abort(s->following, xid);
+}
+
+void
+wc_server_log_running(WcServer *s, uint64_t oldest_xid)
+{
+	wc_following_running(s->following, oldest_xid);
+}
+
+WcStatus
+wc_server_log_mark(WcServer *s, uint64_t read_from, WcError *err)
+{
+	return wc_following_mark(s->following, read_from, err);
+}
+
+uint64_t
+wc_server_marked(const WcServer *s)
+{
+	return wc_applier_marked(s->applier);
+}
+
+void
+wc_server_backlog(const WcServer *s, uint64_t *commits, uint64_t *bytes)
+{
+	wc_applier_backlog(s->applier, commits, bytes);
+}
+
+bool
+wc_server_stalled(const WcServer *s, WcError *why)
+{
+	return wc_applier_stalled(s->applier, why);
 }

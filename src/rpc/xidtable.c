@@ -111,3 +111,20 @@ wc_xidtable_remove_before(WcXidTable *t, uint64_t xid)
 	}
 	return NULL;
 }
+
+WcXidNode *
+wc_xidtable_next(const WcXidTable *t, const WcXidNode *node)
+{
+	size_t		bucket = 0;
+
+	if (node != NULL && node->next != NULL)
+		return node->next;
+	if (node != NULL)
+		bucket = (node->xid & (t->nbuckets - 1)) + 1;
+	for (; bucket < t->nbuckets; bucket++)
+	{
+		if (t->buckets[bucket] != NULL)
+			return t->buckets[bucket];
+	}
+	return NULL;
+}

@@ -35,6 +35,10 @@ extern WcXidNode *wc_xidtable_find(const WcXidTable *table, uint64_t xid);
 /* node->xid is set, and not in the table.  WC_NO_MEMORY: nothing has happened. */
 extern WcStatus wc_xidtable_add(WcXidTable *table, WcXidNode *node, WcError *err) WC_WARN_UNUSED;
 
+/* The first node, or the one behind another, in no order; NULL: no more.  Nothing may be added or
+ * taken out meanwhile. */
+extern WcXidNode *wc_xidtable_next(const WcXidTable *table, const WcXidNode *node);
+
 /* Takes one out; NULL: there was none. */
 extern WcXidNode *wc_xidtable_remove(WcXidTable *table, uint64_t xid);
 

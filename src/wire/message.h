@@ -39,6 +39,8 @@ typedef enum WcMessageType
 	WC_MSG_SAMPLE = 21,
 	WC_MSG_MODIFY = 22,
 	WC_MSG_UNLOCK = 23,			/* no answer */
+	WC_MSG_PRECOMMIT = 24,
+	WC_MSG_ABORTED = 25,		/* no answer */
 
 	/* answers */
 	WC_MSG_OK = 64,

@@ -132,7 +132,7 @@ set_up(void **state)
 	{
 		WcHelloMessage hello = {WC_PROTOCOL_VERSION, KIT_DATABASE};
 
-		assert_ok(&site->kit, wc_dispatch_init(&site->sessions[i], site->kit.engine, site->applier, site->epochs,
+		assert_ok(&site->kit, wc_dispatch_init(&site->sessions[i], site->kit.engine, site->applier, NULL, site->epochs,
 											   site->locktable, &site->cancel, &site->kit.err));
 		wc_frame_reader_init(&site->requests[i]);
 		wc_message_hello_encode(message(site, i), &hello);

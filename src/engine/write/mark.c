@@ -18,6 +18,8 @@
 /* Pieces in which the bytes of a transaction are kept. */
 #define PIECE (1024 * 1024)
 
+#define HEAD_SIZE 7				/* database 4, place 2, flags 1; then come the bytes */
+
 static void
 pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 {
@@ -26,18 +28,28 @@ pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 	wc_store_u64(key + 9, at);
 }
 
-static void
-put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *p)
+static WcStatus
+put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *p, WcBuf *value)
 {
 	uint8_t		key[PENDING_KEY_SIZE];
+	uint8_t		head[HEAD_SIZE];
 
 	for (size_t at = 0; at < p->bytes.len; at += PIECE)
 	{
 		size_t		n = p->bytes.len - at < PIECE ? p->bytes.len - at : PIECE;
 
+		wc_store_u32(head, p->database);
+		wc_store_u16(head + 4, p->place);
+		head[6] = p->flags;
+		wc_buf_reset(value, HEAD_SIZE + PIECE);
+		wc_buf_append(value, head, sizeof(head));
+		wc_buf_append(value, p->bytes.data + at, n);
+		if (value->failed)
+			return WC_NO_MEMORY;
 		pending_key(key, p->xid, at);
-		wc_rocks_batch_put(batch, engine->meta, (const char *) key, sizeof(key), (const char *) p->bytes.data + at, n);
+		wc_rocks_batch_put(batch, engine->meta, (const char *) key, sizeof(key), (const char *) value->data, value->len);
 	}
+	return WC_OK;
 }
 
 static WcStatus
@@ -48,11 +60,18 @@ write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingByte
 	const char	behind = KEY_PENDING + 1;
 	const char	read = KEY_READ;
 	uint8_t		value[8];
-	WcStatus	status;
+	WcBuf		piece = WC_BUF_INIT;
+	WcStatus	status = WC_OK;
 
 	rocksdb_writebatch_delete_range_cf(batch, engine->meta, &first, 1, &behind, 1);
-	for (size_t i = 0; i < n; i++)
-		put_pending(engine, batch, &pending[i]);
+	for (size_t i = 0; status == WC_OK && i < n; i++)
+		status = put_pending(engine, batch, &pending[i], &piece);
+	wc_buf_free(&piece);
+	if (status != WC_OK)
+	{
+		rocksdb_writebatch_destroy(batch);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
+	}
 	wc_store_u64(value, read_from);
 	wc_rocks_batch_put(batch, engine->meta, &read, 1, (const char *) value, sizeof(value));
 
@@ -120,14 +139,22 @@ wc_engine_marked(WcEngine *engine, uint64_t *position, WcPendingTaker take, void
 		size_t		klen,
 					vlen;
 		const uint8_t *key = (const uint8_t *) rocksdb_iter_key(it, &klen);
-		const char *value = rocksdb_iter_value(it, &vlen);
+		const uint8_t *value = (const uint8_t *) rocksdb_iter_value(it, &vlen);
 
 		if (klen == 0 || key[0] != KEY_PENDING)
 			break;
-		if (klen != PENDING_KEY_SIZE)
+		if (klen != PENDING_KEY_SIZE || vlen <= HEAD_SIZE)
 			status = wc_error(err, WC_CORRUPT, "the catalog's bytes of a transaction under way are damaged");
 		else
-			status = take(arg, wc_load_u64(key + 1), wc_load_u64(key + 9), wc_slice(value, vlen), err);
+		{
+			WcPendingBytes piece = {
+				.xid = wc_load_u64(key + 1),.database = wc_load_u32(value),
+				.place = wc_load_u16(value + 4),.flags = value[6],
+				.bytes = wc_slice(value + HEAD_SIZE, vlen - HEAD_SIZE)
+			};
+
+			status = take(arg, &piece, wc_load_u64(key + 9), err);
+		}
 	}
 	if (status == WC_OK)
 	{

@@ -1,0 +1,239 @@
+/*
+ * rpc/following.c: from the log to the store.
+ */
+#include "rpc/following.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "read/txn/txn.h"
+#include "rpc/pending.h"
+#include "rpc/xidtable.h"
+
+/* The row locks of a transaction that commits. */
+typedef struct Held
+{
+	WcXidNode	node;			/* first, so that a node is its Held */
+	WcLockOwner owner;
+} Held;
+
+struct WcFollowing
+{
+	WcEngine   *engine;
+	WcLockTable *locktable;
+	WcLogOptions log;
+	WcApplier  *applier;
+	WcPending  *pending;		/* follower only */
+	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
+	pthread_mutex_t mutex;
+	WcXidTable	held;			/* guarded by the mutex */
+};
+
+WcStatus
+wc_following_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log, WcFollowing **following, WcError *err)
+{
+	WcFollowing *f = calloc(1, sizeof(*f));
+	WcStatus	status;
+
+	if (f == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	f->engine = engine;
+	f->locktable = locktable;
+	f->log = *log;
+	f->applied = wc_engine_applied_position(engine);
+	f->held = (WcXidTable) WC_XIDTABLE_INIT;
+	pthread_mutex_init(&f->mutex, NULL);
+	status = wc_pending_create(log->pending_max, &f->pending, err);
+	if (status == WC_OK)
+		*following = f;
+	else
+		wc_following_free(f);
+	return status;
+}
+
+static void
+give_up(WcFollowing *f, Held *held)
+{
+	wc_lock_release_all(f->locktable, &held->owner);
+	free(held);
+}
+
+void
+wc_following_free(WcFollowing *f)
+{
+	WcXidNode  *node;
+
+	if (f == NULL)
+		return;
+	while ((node = wc_xidtable_remove_before(&f->held, UINT64_MAX)) != NULL)
+		give_up(f, (Held *) node);
+	wc_xidtable_free(&f->held);
+	wc_pending_free(f->pending);
+	pthread_mutex_destroy(&f->mutex);
+	free(f);
+}
+
+void
+wc_following_begin(WcFollowing *f, WcApplier *applier)
+{
+	f->applier = applier;
+}
+
+/* --- row locks -----------------------------------------------------------------*/
+
+WcStatus
+wc_following_hand_over(WcFollowing *f, uint64_t xid, WcLockOwner *locks, WcError *err)
+{
+	Held	   *held = calloc(1, sizeof(*held));
+	WcStatus	status;
+
+	if (held == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	held->node.xid = xid;
+	pthread_mutex_lock(&f->mutex);
+	status = wc_xidtable_add(&f->held, &held->node, err);
+	if (status == WC_OK)
+		wc_lock_move(f->locktable, locks, &held->owner);
+	pthread_mutex_unlock(&f->mutex);
+	if (status != WC_OK)
+		free(held);
+	return status;
+}
+
+/* The transaction has ended: nobody needs to wait for it, or for its rows, any more. */
+static void
+ended(WcFollowing *f, uint64_t xid, uint16_t place)
+{
+	Held	   *held;
+
+	pthread_mutex_lock(&f->mutex);
+	held = (Held *) wc_xidtable_remove(&f->held, xid);
+	pthread_mutex_unlock(&f->mutex);
+	if (held != NULL)
+		give_up(f, held);
+	if (place == WC_LOG_NO_PLACE)
+		place = wc_flight_find(f->log.flight, xid);
+	if (place != WC_FLIGHT_NONE && wc_flight_free(f->log.flight, place, xid))
+		f->log.moved.fn(f->log.moved.arg);
+}
+
+void
+wc_following_aborted(WcFollowing *f, uint64_t xid)
+{
+	ended(f, xid, WC_LOG_NO_PLACE);
+}
+
+static void
+on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
+{
+	WcFollowing *f = arg;
+
+	atomic_store(f->log.applied, position);
+	ended(f, xid, place);
+}
+
+WcApplied
+wc_following_applied(WcFollowing *f)
+{
+	return (WcApplied) {on_applied, f};
+}
+
+/* --- what the log says ---------------------------------------------------------*/
+
+static WcStatus
+load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
+{
+	WcFollowing *f = arg;
+	WcLogRecord batch = {
+		.kind = WC_LOG_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
+		.database = piece->database,.xid = piece->xid,.at = at,.bytes = piece->bytes
+	};
+
+	return wc_pending_append(f->pending, &batch, err);
+}
+
+WcStatus
+wc_following_load(WcFollowing *f, uint64_t *read_from, WcError *err)
+{
+	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
+}
+
+WcStatus
+wc_following_batch(WcFollowing *f, const WcLogRecord *batch, WcError *err)
+{
+	if (batch->store != f->log.store)
+		return WC_OK;			/* a store of before: it was given up */
+	return wc_pending_append(f->pending, batch, err);
+}
+
+static WcStatus
+make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
+{
+	WcStatus	status = wc_txn_create(batch->database, UINT64_MAX, txn, err);
+
+	if (status == WC_OK)
+		status = wc_txn_append(*txn, wc_buf_slice(&batch->bytes), err);
+	if (status != WC_OK)
+	{
+		wc_txn_destroy(*txn);
+		*txn = NULL;
+	}
+	return status;
+}
+
+WcStatus
+wc_following_commit(WcFollowing *f, uint64_t xid, uint64_t position, int64_t time_us, WcError *err)
+{
+	WcCommit	commit = {.xid = xid,.position = position,.time_us = time_us};
+	WcPendingBatch batch;
+	WcTxn	   *txn = NULL;
+	WcStatus	status = WC_OK;
+
+	if (!wc_pending_take(f->pending, xid, &batch))
+	{
+		ended(f, xid, WC_LOG_NO_PLACE);	/* it may have locked rows */
+		return WC_OK;
+	}
+	if (position > f->applied && batch.bytes.len > 0)
+		status = make_txn(&batch, &txn, err);
+	if (status == WC_OK && txn != NULL)
+		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
+	if (status == WC_OK && txn == NULL)
+		ended(f, xid, batch.place);
+	if (status != WC_OK)
+		wc_txn_destroy(txn);
+	wc_buf_free(&batch.bytes);
+	return status;
+}
+
+void
+wc_following_abort(WcFollowing *f, uint64_t xid)
+{
+	wc_pending_drop(f->pending, xid);
+	ended(f, xid, WC_LOG_NO_PLACE);
+}
+
+void
+wc_following_running(WcFollowing *f, uint64_t oldest_xid)
+{
+	uint64_t	n = wc_pending_drop_before(f->pending, oldest_xid);
+
+	if (n > 0)
+		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash had ended", n);
+}
+
+WcStatus
+wc_following_mark(WcFollowing *f, uint64_t read_from, WcError *err)
+{
+	WcPendingBytes *list;
+	size_t		n;
+	WcStatus	status = wc_pending_list(f->pending, &list, &n, err);
+
+	if (status == WC_OK)
+		status = wc_applier_post_mark(f->applier, read_from, list, n, err);
+	free(list);
+	return status;
+}
