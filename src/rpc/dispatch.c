@@ -16,14 +16,14 @@ typedef struct Answer
 } Answer;
 
 WcStatus
-wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcFollowing *following, WcEpochs *epochs,
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcIntake *intake, WcEpochs *epochs,
 				 WcLockTable *locktable, const atomic_bool *cancel, WcError *err)
 {
 	WcArena		arena = WC_ARENA_INIT;
 
 	wc_session_init(&d->session, engine, epochs, locktable, cancel);
 	d->applier = applier;
-	d->following = following;
+	d->intake = intake;
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
 
@@ -416,13 +416,13 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 	WcTxn	   *txn;
 	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
 
-	if (status == WC_OK && (d->following == NULL || xid == 0))
+	if (status == WC_OK && (d->intake == NULL || xid == 0))
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	txn = wc_session_txn(&d->session);
 	if (status == WC_OK && txn != NULL)
 		status = wc_rowlock_commit(&d->session, txn, xid, &holder, err);
 	if (status == WC_OK && holder == 0)
-		status = wc_following_hand_over(d->following, xid, &d->session.locks, err);
+		status = wc_intake_hand_over(d->intake, xid, &d->session.locks, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
@@ -463,8 +463,8 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 				wc_lock_release(d->session.locktable, &d->session.locks, (uint32_t) number);
 			return true;
 		case WC_MSG_ABORTED:
-			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->following != NULL)
-				wc_following_aborted(d->following, number);
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->intake != NULL)
+				wc_intake_aborted(d->intake, number);
 			return true;
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "rpc/applier.h"
-#include "rpc/following.h"
+#include "rpc/intake.h"
 #include "rpc/session.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -15,12 +15,12 @@ typedef struct WcDispatch
 {
 	WcSession	session;
 	WcApplier  *applier;
-	WcFollowing *following;		/* NULL: commits go to the applier */
+	WcIntake *intake;		/* NULL: commits go to the applier */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;
 
-extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcFollowing *following, WcEpochs *epochs,
+extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcIntake *intake, WcEpochs *epochs,
 								 WcLockTable *locktable, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 extern void wc_dispatch_free(WcDispatch *d);
 

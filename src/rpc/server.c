@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "rpc/following.h"
+#include "rpc/intake.h"
 #include "rpc/handler.h"
 
 /* A request's work needs a few dozen KiB. */
@@ -22,7 +22,7 @@ struct WcServer
 	WcApplier  *applier;
 	WcEpochs   *epochs;
 	WcLockTable *locktable;
-	WcFollowing *following;		/* NULL: no log is followed */
+	WcIntake *intake;		/* NULL: no log is followed */
 	pthread_mutex_t mutex;
 	pthread_cond_t none_running;
 	WcHandler  *running;
@@ -67,18 +67,18 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		return status;
 	}
 	if (options->log != NULL)
-		status = wc_following_create(options->engine, s->locktable, options->log, &s->following, err);
+		status = wc_intake_create(options->engine, s->locktable, options->log, &s->intake, err);
 	if (status == WC_OK)
 	{
-		if (s->following != NULL)
-			applied = wc_following_applied(s->following);
+		if (s->intake != NULL)
+			applied = wc_intake_applied(s->intake);
 		block_signals(&before);
 		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, applied,
 								  &s->applier, err);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
-	if (status == WC_OK && s->following != NULL)
-		wc_following_begin(s->following, s->applier);
+	if (status == WC_OK && s->intake != NULL)
+		wc_intake_begin(s->intake, s->applier);
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
@@ -165,7 +165,7 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
-	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->following, s->epochs, s->locktable,
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->intake, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 
 	pthread_mutex_lock(&s->mutex);
@@ -255,7 +255,7 @@ wc_server_free(WcServer *s)
 {
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
-	wc_following_free(s->following);
+	wc_intake_free(s->intake);
 	wc_locktable_free(s->locktable);
 	wc_epochs_free(s->epochs);
 	free(s);
@@ -266,37 +266,37 @@ wc_server_free(WcServer *s)
 WcStatus
 wc_server_log_load(WcServer *s, uint64_t *read_from, WcError *err)
 {
-	return wc_following_load(s->following, read_from, err);
+	return wc_intake_load(s->intake, read_from, err);
 }
 
 WcStatus
 wc_server_log_batch(WcServer *s, const WcLogRecord *batch, WcError *err)
 {
-	return wc_following_batch(s->following, batch, err);
+	return wc_intake_batch(s->intake, batch, err);
 }
 
 WcStatus
 wc_server_log_commit(WcServer *s, uint64_t xid, uint64_t position, int64_t time_us, WcError *err)
 {
-	return wc_following_commit(s->following, xid, position, time_us, err);
+	return wc_intake_commit(s->intake, xid, position, time_us, err);
 }
 
 void
 wc_server_log_abort(WcServer *s, uint64_t xid)
 {
-	wc_following_abort(s->following, xid);
+	wc_intake_abort(s->intake, xid);
 }
 
 void
 wc_server_log_running(WcServer *s, uint64_t oldest_xid)
 {
-	wc_following_running(s->following, oldest_xid);
+	wc_intake_running(s->intake, oldest_xid);
 }
 
 WcStatus
 wc_server_log_mark(WcServer *s, uint64_t read_from, WcError *err)
 {
-	return wc_following_mark(s->following, read_from, err);
+	return wc_intake_mark(s->intake, read_from, err);
 }
 
 uint64_t

@@ -1,7 +1,7 @@
 /*
- * rpc/following.c: from the log to the store.
+ * rpc/intake.c: from the log to the store.
  */
-#include "rpc/following.h"
+#include "rpc/intake.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ typedef struct Held
 	WcLockOwner owner;
 } Held;
 
-struct WcFollowing
+struct WcIntake
 {
 	WcEngine   *engine;
 	WcLockTable *locktable;
@@ -33,9 +33,9 @@ struct WcFollowing
 };
 
 WcStatus
-wc_following_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log, WcFollowing **following, WcError *err)
+wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log, WcIntake **intake, WcError *err)
 {
-	WcFollowing *f = calloc(1, sizeof(*f));
+	WcIntake *f = calloc(1, sizeof(*f));
 	WcStatus	status;
 
 	if (f == NULL)
@@ -48,21 +48,21 @@ wc_following_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions
 	pthread_mutex_init(&f->mutex, NULL);
 	status = wc_pending_create(log->pending_max, &f->pending, err);
 	if (status == WC_OK)
-		*following = f;
+		*intake = f;
 	else
-		wc_following_free(f);
+		wc_intake_free(f);
 	return status;
 }
 
 static void
-give_up(WcFollowing *f, Held *held)
+give_up(WcIntake *f, Held *held)
 {
 	wc_lock_release_all(f->locktable, &held->owner);
 	free(held);
 }
 
 void
-wc_following_free(WcFollowing *f)
+wc_intake_free(WcIntake *f)
 {
 	WcXidNode  *node;
 
@@ -77,7 +77,7 @@ wc_following_free(WcFollowing *f)
 }
 
 void
-wc_following_begin(WcFollowing *f, WcApplier *applier)
+wc_intake_begin(WcIntake *f, WcApplier *applier)
 {
 	f->applier = applier;
 }
@@ -85,7 +85,7 @@ wc_following_begin(WcFollowing *f, WcApplier *applier)
 /* --- row locks -----------------------------------------------------------------*/
 
 WcStatus
-wc_following_hand_over(WcFollowing *f, uint64_t xid, WcLockOwner *locks, WcError *err)
+wc_intake_hand_over(WcIntake *f, uint64_t xid, WcLockOwner *locks, WcError *err)
 {
 	Held	   *held = calloc(1, sizeof(*held));
 	WcStatus	status;
@@ -105,7 +105,7 @@ wc_following_hand_over(WcFollowing *f, uint64_t xid, WcLockOwner *locks, WcError
 
 /* The transaction has ended: nobody needs to wait for it, or for its rows, any more. */
 static void
-ended(WcFollowing *f, uint64_t xid, uint16_t place)
+ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
 	Held	   *held;
 
@@ -121,7 +121,7 @@ ended(WcFollowing *f, uint64_t xid, uint16_t place)
 }
 
 void
-wc_following_aborted(WcFollowing *f, uint64_t xid)
+wc_intake_aborted(WcIntake *f, uint64_t xid)
 {
 	ended(f, xid, WC_LOG_NO_PLACE);
 }
@@ -129,14 +129,14 @@ wc_following_aborted(WcFollowing *f, uint64_t xid)
 static void
 on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 {
-	WcFollowing *f = arg;
+	WcIntake *f = arg;
 
 	atomic_store(f->log.applied, position);
 	ended(f, xid, place);
 }
 
 WcApplied
-wc_following_applied(WcFollowing *f)
+wc_intake_applied(WcIntake *f)
 {
 	return (WcApplied) {on_applied, f};
 }
@@ -146,7 +146,7 @@ wc_following_applied(WcFollowing *f)
 static WcStatus
 load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
 {
-	WcFollowing *f = arg;
+	WcIntake *f = arg;
 	WcLogRecord batch = {
 		.kind = WC_LOG_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
 		.database = piece->database,.xid = piece->xid,.at = at,.bytes = piece->bytes
@@ -156,13 +156,13 @@ load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
 }
 
 WcStatus
-wc_following_load(WcFollowing *f, uint64_t *read_from, WcError *err)
+wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 {
 	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
 }
 
 WcStatus
-wc_following_batch(WcFollowing *f, const WcLogRecord *batch, WcError *err)
+wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
 {
 	if (batch->store != f->log.store)
 		return WC_OK;			/* a store of before: it was given up */
@@ -185,7 +185,7 @@ make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
 }
 
 WcStatus
-wc_following_commit(WcFollowing *f, uint64_t xid, uint64_t position, int64_t time_us, WcError *err)
+wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, WcError *err)
 {
 	WcCommit	commit = {.xid = xid,.position = position,.time_us = time_us};
 	WcPendingBatch batch;
@@ -210,14 +210,14 @@ wc_following_commit(WcFollowing *f, uint64_t xid, uint64_t position, int64_t tim
 }
 
 void
-wc_following_abort(WcFollowing *f, uint64_t xid)
+wc_intake_abort(WcIntake *f, uint64_t xid)
 {
 	wc_pending_drop(f->pending, xid);
 	ended(f, xid, WC_LOG_NO_PLACE);
 }
 
 void
-wc_following_running(WcFollowing *f, uint64_t oldest_xid)
+wc_intake_running(WcIntake *f, uint64_t oldest_xid)
 {
 	uint64_t	n = wc_pending_drop_before(f->pending, oldest_xid);
 
@@ -226,7 +226,7 @@ wc_following_running(WcFollowing *f, uint64_t oldest_xid)
 }
 
 WcStatus
-wc_following_mark(WcFollowing *f, uint64_t read_from, WcError *err)
+wc_intake_mark(WcIntake *f, uint64_t read_from, WcError *err)
 {
 	WcPendingBytes *list;
 	size_t		n;

@@ -1,0 +1,34 @@
+/*
+ * channel/nobackup.c: the file that makes backups fail.
+ */
+#include "channel/nobackup.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+
+void
+wc_nobackup_put(void)
+{
+	int			fd = BasicOpenFilePerm(WC_NO_BACKUP_FILE, O_CREAT | O_EXCL | O_WRONLY | PG_BINARY, 0);
+
+	if (fd >= 0)
+	{
+		close(fd);
+		(void) fsync_fname_ext(".", true, true, LOG);
+	}
+	else if (errno != EEXIST)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\", which keeps backups from missing stored tables: %m", WC_NO_BACKUP_FILE)));
+}
+
+void
+wc_nobackup_remove(void)
+{
+	if (unlink(WC_NO_BACKUP_FILE) != 0 && errno != ENOENT)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", WC_NO_BACKUP_FILE)));
+}

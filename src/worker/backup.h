@@ -1,0 +1,23 @@
+/*
+ * worker/backup.h: backups of the cluster, as far as the engine must know of them.
+ *
+ * Engine's main thread.
+ */
+#ifndef WC_WORKER_BACKUP_H
+#define WC_WORKER_BACKUP_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+
+/* There is an image of this position: if that is as new as the redo pointer, backups are
+ * allowed. */
+extern void wc_backup_allow(XLogRecPtr image);
+
+/* There is none that is as new as the redo pointer; nobody may copy the data directory. */
+extern void wc_backup_refuse(void);
+
+/* May somebody be copying images now?  Then none may go. */
+extern bool wc_backup_is_running(void);
+
+#endif

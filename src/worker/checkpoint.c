@@ -1,0 +1,294 @@
+/*
+ * worker/checkpoint.c: checkpoints of the engine.
+ *
+ * Its course:
+ *
+ *    follow      the log is read up to its end, at least up to the redo pointer
+ *    mark        the applier writes the mark, in order with commits
+ *    build       a thread syncs RocksDB's log, and builds the image
+ *    install     a thread gives the image its name, and removes old ones
+ *    done        the slot moves; BARRIER; the checkpointer may go on
+ *
+ * Only with the mark on disk may the slot move, and only behind the image may the
+ * checkpointer go on.
+ */
+#include "worker/checkpoint.h"
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "storage/backendid.h"
+#include "storage/proc.h"
+#include "utils/timestamp.h"
+
+#include "channel/flight.h"
+#include "channel/rmgr.h"
+#include "compat.h"
+#include "worker/backup.h"
+#include "worker/follower.h"
+#include "worker/slot.h"
+#include "worker/task.h"
+
+/* So much log is read at most before there is another mark. */
+#define MARK_EVERY_BYTES (UINT64CONST(256) * 1024 * 1024)
+
+/* After a failure, the next attempt. */
+#define RETRY_MS 5000
+
+/* Images that stay, and for how many seconds others do: somebody may be copying them. */
+#define IMAGES_KEPT 2
+#define IMAGE_SECONDS 60
+
+typedef enum Phase
+{
+	IDLE,
+	MARK,
+	BUILD,
+	INSTALL
+} Phase;
+
+static struct
+{
+	WcEngine   *engine;
+	WcServer   *server;
+	Phase		phase;
+	bool		image;			/* the checkpoint under way makes one */
+	XLogRecPtr	at;				/* its mark */
+	XLogRecPtr	redo;			/* that it was begun for; 0: none */
+	XLogRecPtr	barrier;		/* likewise */
+	XLogRecPtr	last_mark;		/* of the last one that was completed */
+	XLogRecPtr	redo_done;		/* the last redo pointer for which there is an image */
+	bool		ready;			/* an image was made since the start */
+	bool		keep_old;		/* a backup is under way */
+	TimestampTz retry_at;		/* after a failure; 0: none */
+	WcTask		task;
+	WcStatus	status;			/* of the task */
+	WcError		err;
+} checkpoint;
+
+/* --- PostgreSQL's checkpointer -------------------------------------------------- */
+
+void
+wc_checkpoint_delay(void)
+{
+	wc_my_lxid = GetNextLocalTransactionId();
+	pg_memory_barrier();
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+}
+
+void
+wc_checkpoint_release(void)
+{
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+	wc_my_lxid = InvalidLocalTransactionId;
+}
+
+/* Who waits for the old number has waited long enough; who comes now waits for the new one. */
+static void
+let_checkpointer_go_on(void)
+{
+	wc_my_lxid = GetNextLocalTransactionId();
+}
+
+/* --- steps ----------------------------------------------------------------------- */
+
+static void
+build_task(void *arg)
+{
+	checkpoint.status = wc_engine_sync(checkpoint.engine, &checkpoint.err);
+	if (checkpoint.status == WC_OK && checkpoint.image)
+		checkpoint.status = wc_engine_image_build(checkpoint.engine, &checkpoint.err);
+}
+
+static void
+install_task(void *arg)
+{
+	WcError		err;
+
+	checkpoint.status = wc_engine_image_install(checkpoint.engine, checkpoint.at, &checkpoint.err);
+	if (checkpoint.status == WC_OK && !checkpoint.keep_old &&
+		wc_engine_images_prune(checkpoint.engine, IMAGES_KEPT, IMAGE_SECONDS, &err) != WC_OK)
+		wc_log(WC_LOG_WARNING, "%s", err.message);
+}
+
+/* Nothing may hang that waits for the image; but a backup would not be complete. */
+static void
+fail(const WcError *err)
+{
+	ereport(LOG,
+			(errmsg("checkpoint of the stored tables failed: %s", err->message),
+			 err->detail[0] != '\0' ? errdetail("%s", err->detail) : 0));
+	if (checkpoint.redo != InvalidXLogRecPtr || checkpoint.barrier != InvalidXLogRecPtr)
+		wc_backup_refuse();
+	if (checkpoint.barrier != InvalidXLogRecPtr)
+	{
+		atomic_store(&wc_following()->barrier_done, checkpoint.barrier);
+		wc_following_moved();
+	}
+	checkpoint.phase = IDLE;
+	checkpoint.retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), RETRY_MS);
+	let_checkpointer_go_on();
+}
+
+static void
+done(void)
+{
+	checkpoint.phase = IDLE;
+	checkpoint.last_mark = checkpoint.at;
+	wc_slot_advance(checkpoint.at);
+	if (!checkpoint.image)
+		return;
+	checkpoint.ready = true;
+	atomic_store(&wc_following()->snapshot_pos, checkpoint.at);
+	if (checkpoint.barrier != InvalidXLogRecPtr)
+	{
+		atomic_store(&wc_following()->barrier_done, checkpoint.barrier);
+		wc_following_moved();
+	}
+	if (checkpoint.redo != InvalidXLogRecPtr)
+	{
+		if (!RecoveryInProgress())
+		{
+			WcLogRecord barrier = {.kind = WC_LOG_BARRIER,.redo = checkpoint.redo};
+
+			(void) wc_record_write(&barrier);	/* before the checkpoint's record, which is not written yet */
+		}
+		checkpoint.redo_done = checkpoint.redo;
+		let_checkpointer_go_on();
+	}
+	wc_backup_allow(checkpoint.at);
+}
+
+static void
+begin(XLogRecPtr redo, XLogRecPtr barrier, bool image)
+{
+	WcError		err;
+
+	/* The redo pointer may lie behind a page's head that nobody has written yet. */
+	if (redo != InvalidXLogRecPtr && !RecoveryInProgress() && GetFlushRecPtr(NULL) < redo)
+		XLogFlush(Min(redo, GetXLogInsertEndRecPtr()));
+	wc_follower_run_to_end();
+	checkpoint.redo = redo;
+	checkpoint.barrier = barrier;
+	checkpoint.image = image;
+	checkpoint.at = wc_follower_position();
+	checkpoint.retry_at = 0;
+	if (image && checkpoint.ready && checkpoint.at == atomic_load(&wc_following()->snapshot_pos))
+		done();					/* nothing has been read since: it is there */
+	else if (wc_server_log_mark(checkpoint.server, checkpoint.at, &err) != WC_OK)
+		fail(&err);
+	else
+		checkpoint.phase = MARK;
+}
+
+/* --- the whole ------------------------------------------------------------------- */
+
+void
+wc_checkpoint_start(WcEngine *engine, WcServer *server, XLogRecPtr read_from)
+{
+	memset(&checkpoint, 0, sizeof(checkpoint));
+	checkpoint.engine = engine;
+	checkpoint.server = server;
+	checkpoint.last_mark = read_from;
+}
+
+static void
+begin_if_due(void)
+{
+	XLogRecPtr	redo = GetRedoRecPtr();
+	XLogRecPtr	barrier = atomic_load(&wc_following()->barrier_wanted);
+	bool		is_new = redo != checkpoint.redo_done;
+
+	if (barrier <= atomic_load(&wc_following()->barrier_done))
+		barrier = InvalidXLogRecPtr;
+	if (checkpoint.retry_at != 0 && GetCurrentTimestamp() < checkpoint.retry_at)
+	{
+		if (is_new)
+			let_checkpointer_go_on();	/* it would wait for the next attempt, and perhaps for ever */
+		return;
+	}
+	if (is_new || barrier != InvalidXLogRecPtr || !checkpoint.ready)
+		begin(is_new ? redo : InvalidXLogRecPtr, barrier, true);
+	else if (wc_follower_position() - checkpoint.last_mark > MARK_EVERY_BYTES)
+		begin(InvalidXLogRecPtr, InvalidXLogRecPtr, false);
+}
+
+/* The step under way, if it has come to its end. */
+static void
+advance(void)
+{
+	switch (checkpoint.phase)
+	{
+		case IDLE:
+			break;
+		case MARK:
+			if (wc_server_marked(checkpoint.server) < checkpoint.at)
+				break;
+			wc_task_begin(&checkpoint.task, build_task, NULL);
+			checkpoint.phase = BUILD;
+			break;
+		case BUILD:
+			if (!wc_task_is_done(&checkpoint.task))
+				break;
+			wc_task_join(&checkpoint.task);
+			if (checkpoint.status != WC_OK)
+				fail(&checkpoint.err);
+			else if (!checkpoint.image)
+				done();
+			else
+			{
+				/* The image may have commits that came behind the mark: nobody may take a copy for
+				 * consistent before it has the log of these. */
+				if (RecoveryInProgress())
+					XLogFlush(wc_follower_position());
+				checkpoint.keep_old = wc_backup_is_running();
+				wc_task_begin(&checkpoint.task, install_task, NULL);
+				checkpoint.phase = INSTALL;
+			}
+			break;
+		case INSTALL:
+			if (!wc_task_is_done(&checkpoint.task))
+				break;
+			wc_task_join(&checkpoint.task);
+			if (checkpoint.status != WC_OK)
+				fail(&checkpoint.err);
+			else
+				done();
+			break;
+	}
+}
+
+bool
+wc_checkpoint_work(void)
+{
+	if (checkpoint.phase == IDLE)
+		begin_if_due();
+	else
+		advance();
+	return checkpoint.ready;
+}
+
+/* Until nothing is under way; false: that will not come, since nothing can be applied now. */
+static bool
+drain(void)
+{
+	WcError		why;
+
+	while (checkpoint.phase != IDLE)
+	{
+		if (checkpoint.phase == MARK && wc_server_stalled(checkpoint.server, &why))
+			return false;
+		advance();
+		pg_usleep(1000);
+	}
+	return true;
+}
+
+void
+wc_checkpoint_finish(void)
+{
+	if (checkpoint.server == NULL || !drain())
+		return;					/* the log keeps what could not be applied */
+	begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);
+	(void) drain();
+	checkpoint.server = NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * worker/checkpoint.h: checkpoints of the engine, and PostgreSQL's, which wait for them.
+ *
+ * An engine's checkpoint is a mark (engine/README): from there the log would be read after
+ * a crash.  With an image it is also what a backup copies.  PostgreSQL's checkpoint begins with
+ * a redo pointer, from which a backup's log begins; it is not completed before there is an
+ * image as new as that.  The engine's process has DELAY_CHKPT_START set under a number of a
+ * transaction of its own, for which the checkpointer waits, and takes another number when the
+ * image is there.  On a standby the BARRIER that a primary writes behind its image does the same:
+ * the startup process waits at it.
+ *
+ * Engine's main thread.  What takes long is done on a thread: none of these waits for it, but for
+ * the last.
+ */
+#ifndef WC_WORKER_CHECKPOINT_H
+#define WC_WORKER_CHECKPOINT_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+
+#include "rpc/rpc.h"
+
+/* From here on PostgreSQL's checkpoints wait for the engine; before the store is opened. */
+extern void wc_checkpoint_delay(void);
+
+/* They do not any more; at the end of the process, however that comes. */
+extern void wc_checkpoint_release(void);
+
+/* The engine has begun to follow the log.  read_from: place of its last mark. */
+extern void wc_checkpoint_start(WcEngine *engine, WcServer *server, XLogRecPtr read_from);
+
+/* Goes on with what is under way, or begins what is due; to be called again and again.  True:
+ * the first checkpoint with an image is done. */
+extern bool wc_checkpoint_work(void);
+
+/* A checkpoint of all that has been read, at the end of the process.  Waits. */
+extern void wc_checkpoint_finish(void);
+
+#endif
