@@ -733,16 +733,24 @@ local_unlock(SubTransactionId subid)
 }
 
 static uint64
-local_commit(uint64 xid, bool sync)
+local_commit(uint64 xid, uint64 snapshot, bool sync)
 {
+	WcCommitMessage m = {.xid = xid,.epoch = wc_gets_epoch(snapshot)};
 	WcFrameReader *frame;
 	WcError		err;
-	uint64_t	number = xid;
+	uint64_t	number;
 	uint64		id;
+
+	/* One of which nobody knows yet what it shows has shown nothing. */
+	if (m.epoch != 0 || engine_knows(snapshot))
+	{
+		m.snapshot = snapshot;
+		note_snapshot(snapshot);
+	}
 
 	/* From here on the outcome is the engine's to say. */
 	HOLD_INTERRUPTS();
-	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	wc_message_commit_encode(wc_local_begin(), &m);
 	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_STAY);
 	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
 		wc_local_stray(frame);
