@@ -55,7 +55,7 @@ typedef struct WcError
 	char		detail[WC_ERROR_TEXT_MAX];	/* may be empty */
 	char		hint[WC_ERROR_TEXT_MAX];	/* may be empty */
 	uint32_t	table;			/* id of the stored table, when row_len > 0 */
-	uint32_t	row_len;		/* DUPLICATE_ROW: of the row key, 0: it is longer than there is room for */
+	uint32_t	row_len;		/* DUPLICATE_ROW, CONFLICT: of the row key, 0: no row, or a longer one than there is room for */
 	uint8_t		row[WC_ERROR_ROW_MAX];
 } WcError;
 

@@ -28,10 +28,14 @@
  */
 extern void wc_raise(const WcError *err) pg_attribute_noreturn();
 
-/* Who can say more of a duplicate row: called by wc_raise with the stored table's id and the row
- * key; raises, or returns when it cannot. */
-typedef void (*WcDuplicateRaiser) (uint32 table, WcSlice row);
-extern void wc_raise_duplicates_by(WcDuplicateRaiser raiser);
+/* Who can say more of a row: called with WC_DUPLICATE_ROW or WC_CONFLICT (the row has been
+ * changed since the transaction's snapshot), the stored table's id and the row key; raises, or
+ * returns when it cannot. */
+typedef void (*WcRowRaiser) (WcStatus status, uint32 table, WcSlice row);
+extern void wc_raise_rows_by(WcRowRaiser raiser);
+
+/* 40001, naming the row: another transaction has changed it since this one's snapshot. */
+extern void wc_client_raise_changed_row(const WcTableDesc *table, WcSlice row) pg_attribute_noreturn();
 
 /* ERROR 55000 with the line to add, unless widecol is in
  * shared_preload_libraries.  Sends nothing to the engine. */

@@ -166,8 +166,9 @@ typedef struct WcDriver
 	/* xid 0: none.  Not interruptible.  Returns 0 when it is done.  Else somebody has a
 	 * row that was written, and nothing was applied: his full transaction id, or
 	 * WC_LOCK_HOLDER_COMMITTING; call again, with an xid.  An error means as well that
-	 * nothing was applied, but for 08007: unknown. */
-	uint64		(*commit) (uint64 xid, bool sync);
+	 * nothing was applied, but for 08007: unknown.  snapshot: if it stands for a state, no
+	 * row that was written may have changed since (40001); 0: rows may have. */
+	uint64		(*commit) (uint64 xid, uint64 snapshot, bool sync);
 
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);

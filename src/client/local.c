@@ -11,9 +11,8 @@
 #include "utils/memutils.h"
 
 #include "channel/shmem.h"
-#include "client/connection.h"
-#include "client/driver.h"
 #include "client/gets.h"
+#include "client/local.h"
 
 /* Buffers kept for the scans to come. */
 #define SPARE_BUFFERS 4
@@ -159,6 +158,13 @@ send_deferred(bool lazily)
 	}
 }
 
+WcBuf *
+wc_local_begin(void)
+{
+	send_deferred(false);
+	return wc_connection_message();
+}
+
 static void
 forget_deferred(void)
 {
@@ -266,8 +272,8 @@ stash(WcDriverScan *scan, WcFrameReader *frame)
 	scan->stash_len = payload.len;
 }
 
-static void
-stray(WcFrameReader *frame)
+void
+wc_local_stray(WcFrameReader *frame)
 {
 	dlist_iter	iter;
 
@@ -309,7 +315,7 @@ await_block(WcDriverScan *scan)
 
 		if (frame == NULL)
 			wc_connection_raise_gone();
-		stray(frame);
+		wc_local_stray(frame);
 	}
 }
 
@@ -465,53 +471,6 @@ local_scans_open(void)
 	return nscans;
 }
 
-/* --- requests with one answer ----------------------------------------------*/
-
-/* The frame that answers request id, whatever it is. */
-static WcFrameReader *
-await_frame(uint64 id)
-{
-	for (;;)
-	{
-		WcFrameReader *frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
-
-		if (frame == NULL)
-			wc_connection_raise_gone();
-		if (frame->header.id == id)
-			return frame;
-		stray(frame);
-	}
-}
-
-/* Its payload, valid until the next message; errors are raised. */
-static WcSlice
-payload_of(WcFrameReader *frame)
-{
-	WcError		err;
-
-	if (frame->dropped)
-		wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", frame->header.length);
-	else if (frame->header.type == WC_MSG_OK)
-		return wc_buf_slice(&frame->body);
-	else
-		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
-	wc_raise(&err);
-}
-
-/* Sends what is in the connection's message buffer. */
-static WcSlice
-request(uint8 type, WcSend how)
-{
-	return payload_of(await_frame(wc_connection_send(type, 0, how)));
-}
-
-static WcBuf *
-begin_request(void)
-{
-	send_deferred(false);
-	return wc_connection_message();
-}
-
 static void
 local_scan_stats(WcDriverScan *scan)
 {
@@ -523,108 +482,17 @@ local_scan_stats(WcDriverScan *scan)
 
 	if (scan->complete || !scan->open)
 		return;
-	wc_message_numbers_encode(begin_request(), &number, 1);
-	frame = await_frame(wc_connection_send(WC_MSG_STATS, 0, WC_SEND_NOW));
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	frame = wc_local_await(wc_connection_send(WC_MSG_STATS, 0, WC_SEND_NOW));
 
 	/* Its last block was on the way: that has brought them.  Or an error, of which
 	 * nobody will hear: it has none. */
 	if (scan->complete || (scan->stashed && scan->stash_failed))
 		return;
-	payload = payload_of(frame);
+	payload = wc_local_payload(frame);
 	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
 		wc_raise(&err);
 	set_stats(&scan->stats, &report);
-}
-
-static bool
-local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
-{
-	WcFrameReader *frame;
-	WcError		err;
-
-	wc_message_name_encode(begin_request(), ns, name);
-	frame = await_frame(wc_connection_send(WC_MSG_DESCRIBE, 0, WC_SEND_NOW));
-	if (frame->header.type == WC_MSG_ERROR && !frame->dropped)
-	{
-		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
-		if (err.status == WC_NO_TABLE)
-			return false;
-	}
-	*desc = payload_of(frame);
-	return true;
-}
-
-static void
-local_list_tables(WcSlice *list)
-{
-	(void) begin_request();
-	*list = request(WC_MSG_LIST_TABLES, WC_SEND_NOW);
-}
-
-static void
-local_list_namespaces(WcSlice *list)
-{
-	(void) begin_request();
-	*list = request(WC_MSG_LIST_NAMESPACES, WC_SEND_NOW);
-}
-
-static uint32
-local_new_table_id(void)
-{
-	WcError		err;
-	uint64		id;
-
-	(void) begin_request();
-	in_use = true;
-	has_ids = true;
-	if (wc_message_numbers_decode(request(WC_MSG_NEW_TABLE_ID, WC_SEND_NOW), &id, 1, &err) != WC_OK)
-		wc_raise(&err);
-	return (uint32) id;
-}
-
-static void
-table_work(uint8 type, uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
-{
-	WcTableMessage m = {table_id, major, cid, clock_offset_us};
-
-	wc_message_table_encode(begin_request(), &m);
-	(void) request(type, WC_SEND_NOW);
-}
-
-static void
-local_flush(uint32 table_id, CommandId cid, int64 clock_offset_us)
-{
-	table_work(WC_MSG_FLUSH, table_id, false, cid, clock_offset_us);
-}
-
-static void
-local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
-{
-	table_work(WC_MSG_COMPACT, table_id, major, cid, clock_offset_us);
-}
-
-static void
-local_estimate(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
-			   uint64 *bytes, uint64 *rows)
-{
-	WcEstimateMessage m = {table_id, *range, nfamilies, families};
-	uint64_t	numbers[2];
-	WcError		err;
-
-	wc_message_estimate_encode(begin_request(), &m);
-	if (wc_message_numbers_decode(request(WC_MSG_ESTIMATE, WC_SEND_NOW), numbers, 2, &err) != WC_OK)
-		wc_raise(&err);
-	*bytes = numbers[0];
-	*rows = numbers[1];
-}
-
-static void
-local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges)
-{
-	WcSampleMessage m = {table_id, *range, nranges, range_rows, seed};
-
-	wc_message_sample_encode(begin_request(), &m);
-	*ranges = request(WC_MSG_SAMPLE, WC_SEND_NOW);
 }
 
 /* --- snapshots -------------------------------------------------------------*/
@@ -684,9 +552,9 @@ local_snapshot_take(uint64 number)
 	if (engine_knows(number))
 		return;
 	note_snapshot(number);
-	wc_message_numbers_encode(begin_request(), &n, 1);
+	wc_message_numbers_encode(wc_local_begin(), &n, 1);
 	in_use = true;
-	(void) request(WC_MSG_SNAPSHOT, WC_SEND_STAY);
+	(void) wc_local_ask(WC_MSG_SNAPSHOT, WC_SEND_STAY);
 }
 
 static void
@@ -707,6 +575,13 @@ local_snapshot_release(uint64 number)
 }
 
 /* --- the transaction -------------------------------------------------------*/
+
+void
+wc_local_note_ids(void)
+{
+	in_use = true;
+	has_ids = true;
+}
 
 static void forget_requests(void);
 
@@ -729,7 +604,7 @@ local_connect(void)
 		return;
 	if (needs_same_engine())
 		wc_connection_raise_lost();
-	wc_connection_set_stray(stray);
+	wc_connection_set_stray(wc_local_stray);
 	forget_requests();
 	wc_connection_open();
 }
@@ -747,7 +622,7 @@ local_write(WcSlice ops, uint64 bytes_max, bool more)
 
 	in_use = true;
 	has_batch = true;
-	wc_message_numbers_encode(begin_request(), &max, 1);
+	wc_message_numbers_encode(wc_local_begin(), &max, 1);
 	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY : WC_SEND_STAY);
 }
 
@@ -775,10 +650,10 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	m.keys = modify->keys;
 	m.items = modify->items;
 	m.items_bare = modify->items_bare;
-	wc_message_modify_encode(begin_request(), &m, open->scan);
+	wc_message_modify_encode(wc_local_begin(), &m, open->scan);
 	in_use = true;
 	has_batch = has_locks = true;
-	answer = request(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
+	answer = wc_local_ask(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
 	set_stats(stats, &result->report);
@@ -830,10 +705,10 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	if (m->snapshot != 0)
 		note_snapshot(m->snapshot);
 	m->epoch = wc_gets_epoch(m->snapshot);
-	wc_message_lock_encode(begin_request(), m);
+	wc_message_lock_encode(wc_local_begin(), m);
 	in_use = true;
 	has_locks = true;
-	if (wc_message_locked_decode(request(WC_MSG_LOCK, WC_SEND_STAY), result, &err) != WC_OK)
+	if (wc_message_locked_decode(wc_local_ask(WC_MSG_LOCK, WC_SEND_STAY), result, &err) != WC_OK)
 		wc_raise(&err);
 	if (result->nlocked > m->nrows || (result->nlocked == m->nrows) != (result->holder == 0))
 		ereport(ERROR,
@@ -858,19 +733,27 @@ local_unlock(SubTransactionId subid)
 }
 
 static uint64
-local_commit(uint64 xid, bool sync)
+local_commit(uint64 xid, uint64 snapshot, bool sync)
 {
+	WcCommitMessage m = {.xid = xid,.epoch = wc_gets_epoch(snapshot)};
 	WcFrameReader *frame;
 	WcError		err;
-	uint64_t	number = xid;
+	uint64_t	number;
 	uint64		id;
+
+	/* One of which nobody knows yet what it shows has shown nothing. */
+	if (m.epoch != 0 || engine_knows(snapshot))
+	{
+		m.snapshot = snapshot;
+		note_snapshot(snapshot);
+	}
 
 	/* From here on the outcome is the engine's to say. */
 	HOLD_INTERRUPTS();
-	wc_message_numbers_encode(begin_request(), &number, 1);
+	wc_message_commit_encode(wc_local_begin(), &m);
 	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_STAY);
 	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
-		stray(frame);
+		wc_local_stray(frame);
 	RESUME_INTERRUPTS();
 
 	if (frame == NULL)
@@ -923,7 +806,7 @@ local_drop_database(Oid database)
 	wc_message_numbers_encode(wc_connection_message(), &number, 1);
 	id = wc_connection_post(WC_MSG_DROP_DATABASE, 0);
 	while (id != 0 && (frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
-		stray(frame);
+		wc_local_stray(frame);
 }
 
 static void
@@ -970,10 +853,10 @@ const WcDriver wc_local_driver = {
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
 	.writes = local_writes,
-	.describe = local_describe,
-	.list_tables = local_list_tables,
-	.list_namespaces = local_list_namespaces,
-	.new_table_id = local_new_table_id,
+	.describe = wc_local_describe,
+	.list_tables = wc_local_list_tables,
+	.list_namespaces = wc_local_list_namespaces,
+	.new_table_id = wc_local_new_table_id,
 	.scan_open = local_scan_open,
 	.scan_next = local_scan_next,
 	.scans_open = local_scans_open,
@@ -993,8 +876,8 @@ const WcDriver wc_local_driver = {
 	.abort = local_abort,
 	.finish = local_finish,
 	.drop_database = local_drop_database,
-	.flush = local_flush,
-	.compact = local_compact,
-	.estimate = local_estimate,
-	.sample = local_sample,
+	.flush = wc_local_flush,
+	.compact = wc_local_compact,
+	.estimate = wc_local_estimate,
+	.sample = wc_local_sample,
 };

@@ -195,8 +195,8 @@ add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
 
 /* Up to a row that another transaction has; counts what was done. */
 static void
-modify_part(const WcClientModify *modify, const WcScan *scan, uint64 *rows, WcModifyResult *result,
-			WcClientScanStats *stats)
+modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
+			WcModifyResult *result, WcClientScanStats *stats)
 {
 	WcDriverOpen open = {
 		.scan = scan,.snapshot = wc_snapshot_number(modify->snapshot),.cid = modify->cid,
@@ -216,7 +216,7 @@ modify_part(const WcClientModify *modify, const WcScan *scan, uint64 *rows, WcMo
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
 		too_large(sent_bytes + result->bytes);
 	if (result->outcome == WC_MODIFY_CHANGED)
-		wc_raise_changed();
+		wc_client_raise_changed_row(table, result->row);
 	if (result->outcome == WC_MODIFY_UNREADABLE)
 		return;
 	*rows += result->rows;
@@ -244,7 +244,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	{
 		WcSlice		row;
 
-		modify_part(modify, &rest, rows, &result, stats);
+		modify_part(table, modify, &rest, rows, &result, stats);
 		if (result.outcome != WC_MODIFY_BLOCKED)
 			break;
 

@@ -3,8 +3,12 @@
  */
 #include "postgres.h"
 
+#include "base/printable.h"
 #include "channel/shmem.h"
 #include "client/client.h"
+
+/* Of a row key in a message. */
+#define SHOWN_MAX 128
 
 /* One row a status, in the order of WcStatus. */
 static const int sqlstates[WC_STATUS_COUNT] = {
@@ -31,12 +35,12 @@ static const int sqlstates[WC_STATUS_COUNT] = {
 	[WC_INTERNAL] = ERRCODE_INTERNAL_ERROR,
 };
 
-static WcDuplicateRaiser duplicate_raiser;
+static WcRowRaiser row_raiser;
 
 void
-wc_raise_duplicates_by(WcDuplicateRaiser raiser)
+wc_raise_rows_by(WcRowRaiser raiser)
 {
-	duplicate_raiser = raiser;
+	row_raiser = raiser;
 }
 
 void
@@ -44,8 +48,8 @@ wc_raise(const WcError *err)
 {
 	int			sqlstate = ERRCODE_INTERNAL_ERROR;
 
-	if (err->status == WC_DUPLICATE_ROW && err->row_len > 0 && duplicate_raiser != NULL)
-		duplicate_raiser(err->table, wc_slice(err->row, err->row_len));
+	if (err->row_len > 0 && row_raiser != NULL)
+		row_raiser(err->status, err->table, wc_slice(err->row, err->row_len));
 	if ((unsigned) err->status < WC_STATUS_COUNT)
 		sqlstate = sqlstates[err->status];
 	ereport(ERROR,
@@ -53,6 +57,22 @@ wc_raise(const WcError *err)
 			 errmsg("%s", err->message),
 			 err->detail[0] ? errdetail("%s", err->detail) : 0,
 			 err->hint[0] ? errhint("%s", err->hint) : 0));
+}
+
+void
+wc_client_raise_changed_row(const WcTableDesc *table, WcSlice row)
+{
+	char		shown[SHOWN_MAX];
+
+	/* it may be part of an answer, and the raiser may ask the engine */
+	row = wc_slice(memcpy(palloc(row.len), row.data, row.len), row.len);
+	if (row_raiser != NULL)
+		row_raiser(WC_CONFLICT, table->id, row);
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not serialize access due to concurrent update"),
+			 errdetail("Row \"%s\" of stored table \"%s\" was changed by another transaction after this one's snapshot.",
+					   wc_printable(shown, sizeof(shown), row), wc_client_table_fullname(table))));
 }
 
 void

@@ -145,14 +145,6 @@ wc_row_wait_over(WcRowWait *wait)
 	memset(wait, 0, sizeof(*wait));
 }
 
-void
-wc_raise_changed(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access due to concurrent update")));
-}
-
 /* --- locking ------------------------------------------------------------------------ */
 
 WcDriverLocker

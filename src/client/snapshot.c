@@ -319,6 +319,14 @@ wc_snapshot_of_transaction_taken(void)
 	return import_failed || (s != NULL && s->taken);
 }
 
+uint64
+wc_snapshot_of_transaction(void)
+{
+	WcClientSnapshot *s = IsolationUsesXactSnapshot() ? find(NULL, true) : NULL;
+
+	return s != NULL ? s->number : 0;
+}
+
 void
 wc_snapshot_enter(Snapshot snapshot)
 {

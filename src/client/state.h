@@ -27,6 +27,9 @@ extern void wc_snapshots_forget(void);	/* end of the transaction */
 /* Has the transaction (REPEATABLE READ or above) its snapshot? */
 extern bool wc_snapshot_of_transaction_taken(void);
 
+/* The driver's number for it; 0: there is none, or the transaction is READ COMMITTED. */
+extern uint64 wc_snapshot_of_transaction(void);
+
 /* Takes the engine's snapshot for PostgreSQL's without connecting, if the engine is ready. */
 extern void wc_snapshot_enter(Snapshot snapshot);
 
@@ -93,9 +96,6 @@ extern bool wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, 
 /* The row has been locked, or is not wanted any more: zeroes it.  (An error ends the wait
  * as well.) */
 extern void wc_row_wait_over(WcRowWait *wait);
-
-/* 40001: another transaction has changed a row since this one's snapshot. */
-extern void wc_raise_changed(void) pg_attribute_noreturn();
 
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);

@@ -70,7 +70,7 @@ commit_batch(void)
 
 		/* PostgreSQL asks this after us; a refusal then would come too late */
 		PreCommit_CheckForSerializationFailure();
-		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0,
+		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0, wc_snapshot_of_transaction(),
 									 synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
 		if (holder == 0)
 			break;

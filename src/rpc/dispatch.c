@@ -379,24 +379,30 @@ do_lock(WcDispatch *d, WcSlice body, WcError *err)
 static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
-	uint64_t	xid;
+	WcCommitMessage m;
+	WcSnapshot *snapshot;
+	WcReadPoint then;
 	uint64_t	holder = 0;
 	WcTxn	   *txn;
 	bool		unknown = false;
-	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
+	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
+	if (status == WC_OK)
+		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
 		return status;
 	txn = wc_session_txn(&d->session);
+	then = read_point(d, snapshot, 0, 0);
+	then.cancel = NULL;			/* a commit is never cancelled */
 	if (txn != NULL)
-		status = wc_rowlock_commit(&d->session, txn, xid, &holder, err);
+		status = wc_rowlock_commit(&d->session, txn, m.xid, snapshot != NULL ? &then : NULL, &holder, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
 	if (holder != 0)
 		return WC_OK;			/* nothing has been done */
 	if (txn != NULL)
-		status = wc_applier_commit(d->applier, xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
+		status = wc_applier_commit(d->applier, m.xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
 	if (status == WC_OK || unknown)
 		wc_session_end_transaction(&d->session);
 	if (unknown)

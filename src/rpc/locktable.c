@@ -504,6 +504,7 @@ look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
 	if (look_at_row(w, hash, row, holder))
 	{
 		holder->xid = 0;
+		holder->held = true;
 		return true;
 	}
 	if (holder->xid == 0)

@@ -48,6 +48,7 @@ typedef struct WcLockHolder
 {
 	uint64_t	xid;			/* 0: nobody, the owner has the lock; WC_LOCK_HOLDER_COMMITTING */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
+	bool		held;			/* the owner had locked this row before, and needs no more */
 } WcLockHolder;
 
 /* NULL: out of memory. */

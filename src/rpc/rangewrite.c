@@ -133,6 +133,16 @@ look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 	return status;
 }
 
+static WcStatus
+stop_at(RangeWrite *w, WcModifyOutcome outcome, WcSlice row, WcError *err)
+{
+	w->result->outcome = outcome;
+	w->result->row = wc_arena_copy(w->arena, row);
+	if (w->result->row.data == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
+	return WC_OK;
+}
+
 /* Locks the row; what it then is may not be what the scan has seen. */
 static WcStatus
 lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
@@ -147,13 +157,9 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 
 	if (status == WC_OK && holder.xid != 0)
 	{
-		w->result->outcome = WC_MODIFY_BLOCKED;
 		w->result->holder = holder.xid;
 		w->result->has_weaker = holder.has_weaker;
-		w->result->row = wc_arena_copy(w->arena, row);
-		if (w->result->row.data == NULL)
-			status = wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
-		return status;
+		return stop_at(w, WC_MODIFY_BLOCKED, row, err);
 	}
 	if (status == WC_OK)
 		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
@@ -161,10 +167,7 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 	if (status != WC_OK || !changed)
 		return status;
 	if (m->serializable)
-	{
-		w->result->outcome = WC_MODIFY_CHANGED;
-		return WC_OK;
-	}
+		return stop_at(w, WC_MODIFY_CHANGED, row, err);
 	return look_again(w, row, verdict, err);
 }
 

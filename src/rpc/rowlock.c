@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "read/cell/quote.h"
+
 /* --- what became of a row ---------------------------------------------------------- */
 
 /* A Get of one row. */
@@ -75,6 +77,13 @@ compare(WcSession *s, const RowScan *r, const WcReadPoint *then, bool *changed, 
 	return status;
 }
 
+/* False: nobody has written to the row since the snapshot. */
+static bool
+perhaps_changed(const WcSession *s, uint32_t table_id, WcSlice row, const WcReadPoint *then)
+{
+	return wc_rowstamps_perhaps_since(wc_epochs_stamps(s->epochs), table_id, row, wc_snapshot_last_ts(then->snapshot));
+}
+
 WcStatus
 wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 				   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err)
@@ -83,7 +92,7 @@ wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, ui
 	RowScan		r;
 
 	*changed = false;
-	if (!wc_rowstamps_perhaps_since(wc_epochs_stamps(s->epochs), table_id, row, wc_snapshot_last_ts(then->snapshot)))
+	if (!perhaps_changed(s, table_id, row, then))
 		return WC_OK;
 	if (!storage->ops->is_committed(storage, table_id))
 		return WC_OK;			/* nobody else knows the table */
@@ -215,33 +224,162 @@ lock_tables(WcSession *s, const WcTxn *txn, uint64_t xid, bool *rest, WcError *e
 	return WC_OK;
 }
 
-/* In the order of their keys if they are few, so that commits which have to wait for each
- * other do not wait in a circle. */
+/* What is written to one row. */
+typedef struct RowWrites
+{
+	const WcTxnSorted *sorted;
+	size_t		begin;			/* its operations in their order */
+	size_t		end;
+} RowWrites;
+
+static const WcTxnEntry *
+first_of(const RowWrites *writes)
+{
+	return wc_txnsorted_at(writes->sorted, writes->begin);
+}
+
+/* The families that are written; *nfamilies stays 0 when there are too many to tell. */
 static WcStatus
-lock_rows(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder, WcError *err)
+families_of(const RowWrites *writes, uint32_t families[WC_FAMILIES_MAX], uint32_t *nfamilies, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	*nfamilies = 0;
+	for (size_t i = writes->begin; i < writes->end; i++)
+	{
+		const WcTxnEntry *entry = wc_txnsorted_at(writes->sorted, i);
+		WcDecoder	d = wc_decoder(wc_slice(entry->bytes, entry->len));
+		WcItem		item;
+		WcOp		op;
+
+		status = wc_batch_next_op(&d, &op, err);
+		if (status != WC_OK)
+			return status;
+		d = wc_decoder(op.items);
+		while ((status = wc_op_next_item(&d, &item, err)) == WC_OK)
+		{
+			uint32_t	known = 0;
+
+			while (known < *nfamilies && families[known] != item.family)
+				known++;
+			if (known < *nfamilies)
+				continue;
+			if (*nfamilies == WC_FAMILIES_MAX)
+			{
+				*nfamilies = 0;
+				return WC_OK;
+			}
+			families[(*nfamilies)++] = item.family;
+		}
+		if (status != WC_END)
+			return status;
+	}
+	return WC_OK;
+}
+
+/* Does the transaction empty the table, or drop it?  Then it replaces none of its rows. */
+static WcStatus
+empties_table(const WcTxn *txn, uint32_t table_id, bool *empties, WcError *err)
+{
+	size_t		n = wc_txn_ncatalog(txn);
+
+	*empties = false;
+	for (size_t i = 0; i < n && !*empties; i++)
+	{
+		WcOp		op;
+		uint32_t	opno;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+
+		if (status != WC_OK)
+			return status;
+		*empties = (op.kind == WC_OP_TRUNCATE_TABLE || op.kind == WC_OP_DROP_TABLE) && op.table_id == table_id;
+	}
+	return WC_OK;
+}
+
+static WcStatus
+error_changed(WcSession *s, uint32_t table_id, WcSlice row, const WcReadPoint *then, WcError *err)
+{
+	WcStorage  *storage = wc_engine_storage(s->engine);
+	WcReadPoint at = *then;
+	WcTable    *table;
+	bool		hidden;
+	char		name[2 * WC_NAME_MAX + 2];
+	char		text[WC_QUOTE_MAX];
+	WcStatus	status;
+
+	at.txn = NULL;
+	status = storage->ops->open_table(storage, &at, table_id, &table, &hidden, err);
+	if (status != WC_OK)
+		return status;
+	(void) wc_error(err, WC_CONFLICT, "could not serialize access due to concurrent update");
+	wc_error_detail(err, "Row %s of stored table \"%s\" was changed by another transaction after this one's snapshot.",
+					wc_quote(text, sizeof(text), row), wc_table_desc_fullname(&table->desc, name, sizeof(name)));
+	wc_error_row(err, table_id, row.data, row.len);
+	storage->ops->close_table(table);
+	return WC_CONFLICT;
+}
+
+/* Of a row that has just been locked. */
+static WcStatus
+require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const WcReadPoint *then, WcError *err)
+{
+	uint32_t	families[WC_FAMILIES_MAX];
+	uint32_t	nfamilies;
+	uint32_t	table_id = first_of(writes)->table_id;
+	WcSlice		row = wc_txnentry_row(first_of(writes));
+	bool		empties;
+	bool		changed;
+	WcStatus	status;
+
+	if (!perhaps_changed(s, table_id, row, then))
+		return WC_OK;
+	status = empties_table(txn, table_id, &empties, err);
+	if (status != WC_OK || empties)
+		return status;
+	status = families_of(writes, families, &nfamilies, err);
+	if (status == WC_OK)
+		status = wc_rowlock_changed(s, table_id, families, nfamilies, row, then, &changed, err);
+	if (status == WC_OK && changed)
+		status = error_changed(s, table_id, row, then, err);
+	return status;
+}
+
+/* In the order of their keys if they are few, so that commits which have to wait for each
+ * other do not wait in a circle; and if they are looked at: all that is written to a row
+ * at once. */
+static WcStatus
+lock_rows(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
 	WcTxnSorted sorted = {0};
+	RowWrites	writes = {.sorted = &sorted};
 	WcStatus	status = WC_OK;
 
 	sorted.entries = wc_txn_entries(txn, &sorted.n);
-	if (sorted.n <= WC_LOCK_BATCH)
+	if (then != NULL || sorted.n <= WC_LOCK_BATCH)
 		status = wc_txn_sorted(txn, &sorted, err);
-	for (size_t i = 0; status == WC_OK && *holder == 0 && i < sorted.n; i++)
+	for (; status == WC_OK && *holder == 0 && writes.begin < sorted.n; writes.begin = writes.end)
 	{
-		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
+		const WcTxnEntry *entry = first_of(&writes);
 		WcLockRequest request = commit_request(entry->table_id, xid);
 		WcLockHolder in_the_way;
 
+		writes.end = writes.begin + 1;
+		while (then != NULL && writes.end < sorted.n &&
+			   wc_txnentry_cmp_row(wc_txnsorted_at(&sorted, writes.end), entry->table_id, wc_txnentry_row(entry)) == 0)
+			writes.end++;
 		status = wc_lock_acquire(s->locktable, &s->locks, &request, wc_txnentry_row(entry), &in_the_way, err);
 		if (status == WC_OK)
 			*holder = in_the_way.xid;
+		if (status == WC_OK && then != NULL && *holder == 0 && !in_the_way.held)
+			status = require_unchanged(s, txn, &writes, then, err);
 	}
 	free(sorted.order);
 	return status;
 }
 
 WcStatus
-wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder, WcError *err)
+wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
 	bool		rest;
 	WcStatus	status;
@@ -250,7 +388,7 @@ wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder
 	if (xid != 0)
 		wc_lock_name(s->locktable, &s->locks, xid);
 	status = lock_tables(s, txn, xid, &rest, err);
-	if (status == WC_OK && rest)
-		status = lock_rows(s, txn, xid, holder, err);
+	if (status == WC_OK && (rest || then != NULL))
+		status = lock_rows(s, txn, xid, then, holder, err);
 	return status;
 }

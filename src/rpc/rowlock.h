@@ -28,8 +28,12 @@ extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32
  * Locks what the session's transaction, whose id is xid or that has none (0), has written
  * and not locked yet.  *holder: 0, or who has a row (as in WcLockResult): then it is to
  * be called again, with an xid; what is locked so far stays locked.
+ *
+ * then: NULL, or a read point with a snapshot.  Then WC_CONFLICT, with the row, if a row
+ * that is locked here has, in the families that are written, other cells than the snapshot
+ * shows.  Rows that were locked before were looked at then.
  */
-extern WcStatus wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, uint64_t *holder,
-								  WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then,
+								  uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -21,11 +21,11 @@
 #include "utils/rls.h"
 #include "utils/varlena.h"
 
+#include "base/printable.h"
 #include "client/foreign.h"
 #include "client/owner.h"
 #include "fdw/relation/reach.h"
 #include "fdw/relation/recordtype.h"
-#include "rowkey/printable.h"
 #include "shell/access.h"
 
 #define OWNER_HINT "Have its owner make a foreign table that shows it, and GRANT privileges on that."

@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "shell/shell.h"
 
 void

@@ -11,8 +11,8 @@
 #include "fmgr.h"
 
 #include "base/coding.h"
+#include "base/printable.h"
 #include "compat.h"
-#include "rowkey/printable.h"
 #include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_incr);

@@ -61,8 +61,6 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
 	wc_client_lock_rows(&lock, &locked, 1);
 	if (locked.changed)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update")));
+		wc_client_raise_changed_row(table, row);
 	read_cell(&one, wc_client_snapshot(NULL), current);
 }

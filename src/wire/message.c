@@ -359,9 +359,29 @@ wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err)
 	r->holder = wc_decode_varint(&d);
 	r->has_weaker = wc_decode_u8(&d) != 0;
 	r->row = wc_decode_bytes(&d);
-	if (r->outcome > WC_MODIFY_CHANGED || (r->outcome == WC_MODIFY_BLOCKED && (r->holder == 0 || r->row.len == 0)))
+	if (r->outcome > WC_MODIFY_CHANGED || (r->outcome == WC_MODIFY_BLOCKED && r->holder == 0) ||
+		(r->outcome >= WC_MODIFY_BLOCKED && r->row.len == 0))
 		wc_decoder_fail(&d);
 	return message_done(&d, "an answer to MODIFY", err);
+}
+
+void
+wc_message_commit_encode(WcBuf *out, const WcCommitMessage *m)
+{
+	wc_buf_append_varint(out, m->xid);
+	wc_buf_append_varint(out, m->snapshot);
+	wc_buf_append_varint(out, m->epoch);
+}
+
+WcStatus
+wc_message_commit_decode(WcSlice in, WcCommitMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->xid = wc_decode_varint(&d);
+	m->snapshot = wc_decode_varint(&d);
+	m->epoch = wc_decode_varint(&d);
+	return message_done(&d, "COMMIT", err);
 }
 
 void

@@ -224,12 +224,22 @@ typedef struct WcModifyResult
 	uint64_t	bytes;			/* of them; TOO_LARGE: as many as were made */
 	uint64_t	holder;			/* BLOCKED: as in WcLockResult ... */
 	bool		has_weaker;
-	WcSlice		row;			/* ... and the row's key */
+	WcSlice		row;			/* ... and the row's key; CHANGED: the key */
 	WcScanReport report;
 } WcModifyResult;
 
 extern void wc_message_modified_encode(WcBuf *out, const WcModifyResult *r);
 extern WcStatus wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcCommitMessage
+{
+	uint64_t	xid;			/* the transaction's full id; 0: it has none */
+	uint64_t	snapshot;		/* no row that is written may have changed since; 0: they may */
+	uint64_t	epoch;			/* as in OPEN */
+} WcCommitMessage;
+
+extern void wc_message_commit_encode(WcBuf *out, const WcCommitMessage *m);
+extern WcStatus wc_message_commit_decode(WcSlice in, WcCommitMessage *m, WcError *err) WC_WARN_UNUSED;
 
 /* Payloads that are numbers only: n varints, exactly. */
 extern void wc_message_numbers_encode(WcBuf *out, const uint64_t *numbers, int n);

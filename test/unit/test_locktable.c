@@ -29,7 +29,7 @@ request_of(uint32_t table_id, WcRowLockMode mode, uint64_t xid, uint32_t subid)
 static WcLockHolder
 try_lock(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row)
 {
-	WcLockHolder holder = {UINT64_MAX, true};
+	WcLockHolder holder = {UINT64_MAX, true, true};
 	WcError		err;
 
 	assert_int_equal(wc_lock_acquire(table, owner, request, row, &holder, &err), WC_OK);
@@ -175,11 +175,15 @@ holders_share_a_row(void **state)
 	holder = try_lock(table, &c, &update, S("row"));
 	assert_int_equal(holder.xid, 4);
 	assert_true(holder.has_weaker);
+	assert_false(holder.held);
 	wc_lock_release_all(table, &d);
-	assert_int_equal(try_lock(table, &c, &update, S("row")).xid, 0);
+	holder = try_lock(table, &c, &update, S("row"));
+	assert_int_equal(holder.xid, 0);
+	assert_false(holder.held);
 	assert_int_equal(c.nlocks, 2);
 	assert_int_equal(lock_in(table, &c, 3, WC_LOCK_SHARE, S("row")), 0);
 	assert_int_equal(c.nlocks, 2);
+	assert_true(try_lock(table, &c, &update, S("row")).held);
 	assert_int_equal(lock_in(table, &d, 4, WC_LOCK_SHARE, S("row")), 3);
 	assert_int_equal(lock_in(table, &c, 3, WC_LOCK_EXCLUSIVE, S("row")), 2);
 	wc_lock_release_all(table, &b);

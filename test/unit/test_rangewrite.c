@@ -22,7 +22,7 @@ typedef struct Site
 	WcSession	session;
 	uint64_t	bytes_max;		/* of the batch */
 	WcScanStats stats;			/* of the last change */
-	char		blocked[32];	/* its row that another transaction had */
+	char		stopped_at[32]; /* the row that another transaction had, or had changed */
 } Site;
 
 /* Rows first .. last - 1 get the value "new" in f:q; those without f:q in f:bare. */
@@ -178,9 +178,9 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	wc_buf_free(&items);
 	wc_buf_free(&items_bare);
 	wc_buf_free(&scan);
-	site->blocked[0] = '\0';
-	if (status == WC_OK && result->outcome == WC_MODIFY_BLOCKED)
-		snprintf(site->blocked, sizeof(site->blocked), "%.*s", (int) result->row.len, (const char *) result->row.data);
+	site->stopped_at[0] = '\0';
+	if (status == WC_OK && result->outcome >= WC_MODIFY_BLOCKED)
+		snprintf(site->stopped_at, sizeof(site->stopped_at), "%.*s", (int) result->row.len, (const char *) result->row.data);
 	wc_arena_free(&arena);
 	return status;
 }
@@ -401,7 +401,7 @@ a_change_stops_at_a_row_that_is_not_free(void **state)
 	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
 	assert_int_equal(result.holder, 99);
 	assert_false(result.has_weaker);
-	assert_string_equal(site.blocked, "r0015000");
+	assert_string_equal(site.stopped_at, "r0015000");
 	assert_int_equal(result.rows, 15000);
 	assert_int_equal(result.operations, 15000);
 	assert_rows(&site, ROWS - 15000, 15000);
@@ -446,6 +446,7 @@ a_row_that_has_changed_is_read_again(void **state)
 	/* or that is an error, if what it reads must be what it has seen */
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
+	assert_string_equal(site.stopped_at, "r0000004");
 	assert_int_equal(wc_txn_count(site.session.txn), 0);
 	wc_snapshot_release(site.kit.engine, then);
 	wc_session_end_transaction(&site.session);

@@ -16,7 +16,7 @@
 #include "random.h"
 #include "rowkey/murmur3.h"
 #include "rowkey/ordered.h"
-#include "rowkey/printable.h"
+#include "base/printable.h"
 #include "rowkey/range.h"
 #include "rowkey/rowkey.h"
 

@@ -279,9 +279,9 @@ send_batch(Site *site, Backend *b, uint64_t bytes_max)
 static void
 send_commit(Backend *b, bool sync)
 {
-	uint64_t	xid = 0;
+	WcCommitMessage m = {0};
 
-	wc_message_numbers_encode(message(b), &xid, 1);
+	wc_message_commit_encode(message(b), &m);
 	send_frame(b, WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0);
 }
 

@@ -327,6 +327,15 @@ decode_name(WcSlice in)
 }
 
 static WcStatus
+decode_commit(WcSlice in)
+{
+	WcCommitMessage m;
+	WcError		err;
+
+	return wc_message_commit_decode(in, &m, &err);
+}
+
+static WcStatus
 decode_numbers(WcSlice in)
 {
 	uint64_t	numbers[2];
@@ -565,6 +574,20 @@ locks_go_and_come(void **state)
 }
 
 static void
+commits_go_and_come(void **state)
+{
+	WcCommitMessage m = {.xid = UINT64_MAX,.snapshot = 300,.epoch = 7};
+	WcCommitMessage got;
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	wc_message_commit_encode(&buf, &m);
+	assert_int_equal(wc_message_commit_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_true(got.xid == UINT64_MAX && got.snapshot == 300 && got.epoch == 7);
+	check_decoder(decode_commit, &buf);
+}
+
+static void
 names_and_numbers_go_and_come(void **state)
 {
 	uint64_t	numbers[2] = {0, UINT64_MAX},
@@ -741,6 +764,13 @@ changes_go_and_their_results_come(void **state)
 	assert_int_equal(decode_modified(wc_buf_slice(&buf)), WC_CORRUPT);
 	buf.data[0] = WC_MODIFY_DONE;
 	check_decoder(decode_modified, &buf);
+
+	/* the row that has changed is named */
+	wc_buf_reset(&buf, 0);
+	r = (WcModifyResult) {.outcome = WC_MODIFY_CHANGED};
+	wc_message_modified_encode(&buf, &r);
+	assert_int_equal(decode_modified(wc_buf_slice(&buf)), WC_CORRUPT);
+	wc_buf_free(&buf);
 }
 
 int
@@ -760,6 +790,7 @@ main(void)
 		cmocka_unit_test(sample_goes_and_comes),
 		cmocka_unit_test(locks_go_and_come),
 		cmocka_unit_test(changes_go_and_their_results_come),
+		cmocka_unit_test(commits_go_and_come),
 		cmocka_unit_test(names_and_numbers_go_and_come),
 		cmocka_unit_test(errors_keep_their_texts),
 		cmocka_unit_test(odd_errors_are_errors),

@@ -15,9 +15,9 @@
 #include "utils/numeric.h"
 
 #include "base/limits.h"
+#include "base/printable.h"
 #include "fdw/convert/convert_internal.h"
 #include "rowkey/murmur3.h"
-#include "rowkey/printable.h"
 
 /* Of bytes that messages show, at most so many characters. */
 #define SHOWN_MAX 200

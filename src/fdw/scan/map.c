@@ -10,9 +10,9 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
+#include "base/printable.h"
 #include "fdw/relation/hstore.h"
 #include "fdw/scan/map.h"
-#include "rowkey/printable.h"
 
 struct WcMap
 {

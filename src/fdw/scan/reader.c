@@ -12,12 +12,12 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "base/printable.h"
 #include "fdw/condition/filter.h"
 #include "fdw/plan/mapkeys.h"
 #include "fdw/relation/recordtype.h"
 #include "fdw/scan/map.h"
 #include "fdw/scan/reader.h"
-#include "rowkey/printable.h"
 
 /* The versions of one cell, as they come. */
 typedef struct Versions

@@ -11,6 +11,7 @@
 #include "utils/rel.h"
 
 #include "fdw/fdw.h"
+#include "fdw/relation/rowerror.h"
 #include "fdw/scan/rowlock.h"
 #include "fdw/scan/tidlog.h"
 
@@ -41,14 +42,6 @@ request_of(const WcRowLocker *locker, WcClientSnapshot *snapshot)
 	};
 
 	return request;
-}
-
-void
-wc_raise_changed_row(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access due to concurrent update")));
 }
 
 static WcReader *
@@ -83,7 +76,7 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 			 wc_rowid_read(locker->wrel, reader_of(locker), id, newest, locker->cid, values, isnull))
 		return WC_ROW_CHANGED;
 	if (IsolationUsesXactSnapshot())
-		wc_raise_changed_row();
+		wc_rowerror_changed(locker->wrel, id->row);
 	return WC_ROW_GONE;
 }
 

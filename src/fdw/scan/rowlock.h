@@ -37,9 +37,6 @@ typedef struct WcRowLocker
 	MemoryContext context;		/* of the statement */
 } WcRowLocker;
 
-/* 40001, as for a row of a heap table that has changed since the transaction's snapshot. */
-extern void wc_raise_changed_row(void) pg_attribute_noreturn();
-
 /* wrel must live as long as the locker. */
 extern void wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMode mode, LockWaitPolicy wait_policy,
 							  CommandId cid, MemoryContext context);

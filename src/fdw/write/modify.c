@@ -25,6 +25,7 @@
 #include "client/foreign.h"
 #include "client/owner.h"
 #include "fdw/fdw.h"
+#include "fdw/relation/rowerror.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/returning.h"
@@ -211,6 +212,7 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 	m->names_cells = wc_relation_names_cells(m->wrel);
 	if (m->restoring && m->wrel->layout == WC_LAYOUT_CELL && !m->names_cells)
 		wc_restoring_warn(m->wrel);
+	wc_rowerror_expect(m->wrel);
 	m->estate = estate;
 	m->pg_snapshot = estate->es_snapshot;
 

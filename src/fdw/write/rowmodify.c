@@ -9,7 +9,7 @@
 
 #include "access/xact.h"
 
-#include "fdw/write/duplicate.h"
+#include "fdw/relation/rowerror.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
@@ -148,7 +148,7 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 						 errmsg("the hash of column \"%s\" of foreign table \"%s\" is that of another row",
 								NameStr(m->wrel->columns[put->index].name), m->wrel->relname),
 						 errdetail("Key %s meets a row with another original value.",
-								   wc_duplicate_key(m->wrel, values, isnull)),
+								   wc_rowerror_key(m->wrel, values, isnull)),
 						 errhint("Lengthen the hash with the column option length.")));
 		}
 	}
@@ -179,6 +179,8 @@ wc_rowmodify_lock_new(WcModify *m)
 	WcRowLock	lock;
 
 	lock_new(m, &lock);
+	if (lock.changed && !duplicates_fail(m) && IsolationUsesXactSnapshot())
+		wc_rowerror_changed(m->wrel, lock.row);
 }
 
 /*
@@ -194,11 +196,11 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 	{
 		lock_new(m, &lock);
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
-			wc_raise_changed_row();
+			wc_rowerror_changed(m->wrel, lock.row);
 		if (lock.exists && m->do_nothing)
 			return false;
 		if (lock.exists)
-			wc_duplicate_raise(m->wrel, values, isnull);
+			wc_rowerror_duplicate(m->wrel, values, isnull);
 	}
 	if (m->short_hash)
 		check_originals(m, values, isnull);
@@ -217,7 +219,7 @@ check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bo
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 				 errmsg("tuple to be %s was already modified by an operation triggered by the current command", verb),
 				 errdetail("It is the row with key %s of foreign table \"%s\".",
-						   wc_duplicate_key(m->wrel, values, isnull), m->wrel->relname),
+						   wc_rowerror_key(m->wrel, values, isnull), m->wrel->relname),
 				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(key));
 }
@@ -244,7 +246,7 @@ void
 wc_rowmodify_send(WcModify *m)
 {
 	if (duplicates_fail(m))
-		wc_duplicate_expect(m->wrel);
+		wc_rowerror_expect_duplicate(m->wrel);
 	wc_rowwrite_send(&m->write, m->cid, m->wrel->families,
 					 duplicates_fail(m) ? m->wrel->nfamilies : 0);
 }

@@ -5,8 +5,8 @@
 
 #include "utils/memutils.h"
 
+#include "base/printable.h"
 #include "fdw/write/rowwrite.h"
-#include "rowkey/printable.h"
 
 /* Memory that is kept for the next row. */
 #define KEEP_BYTES (1024 * 1024)

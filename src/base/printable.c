@@ -1,7 +1,7 @@
 /*
- * rowkey/printable.c: bytes as people read them.
+ * base/printable.c: bytes as people read them.
  */
-#include "rowkey/printable.h"
+#include "base/printable.h"
 
 #include <assert.h>
 

@@ -1,11 +1,11 @@
 /*
- * rowkey/printable.h: bytes as people read them.
+ * base/printable.h: bytes as people read them.
  *
  * As HBase prints them: printable ASCII as it is, every other byte and the
  * backslash as \xHH.  Any thread.
  */
-#ifndef WC_ROWKEY_PRINTABLE_H
-#define WC_ROWKEY_PRINTABLE_H
+#ifndef WC_BASE_PRINTABLE_H
+#define WC_BASE_PRINTABLE_H
 
 #include "base/slice.h"
 
