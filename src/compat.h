@@ -9,8 +9,10 @@
 #include "postgres.h"
 
 #include "utils/acl.h"
+#include "utils/memutils.h"
 
 #if PG_VERSION_NUM >= 160000
+#include "access/xlogrecord.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_type.h"
@@ -77,6 +79,13 @@
 #define wc_my_lxid (MyProc->vxid.lxid)
 #else
 #define wc_my_lxid (MyProc->lxid)
+#endif
+
+/* Most bytes of one record of the log. */
+#if PG_VERSION_NUM >= 160000
+#define WC_XLOG_RECORD_MAX XLogRecordMaxSize
+#else
+#define WC_XLOG_RECORD_MAX MaxAllocSize
 #endif
 
 /* --- processes ------------------------------------------------------------- */

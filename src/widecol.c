@@ -11,6 +11,7 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
+#include "channel/rmgr.h"
 #include "channel/shmem.h"
 #include "client/client.h"
 #include "client/settings.h"
@@ -30,6 +31,7 @@ int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
 bool		wc_warn_full_scan = false;
 bool		wc_enable_pushdown = true;
+bool		wc_debug_log = false;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -88,6 +90,11 @@ define_engine_settings(void)
 							NULL,
 							&max_background_jobs, 2, 1, 64,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("widecol.debug_log",
+							 "Writes what stored tables get into PostgreSQL's log, too, and compares.",
+							 "For testing the engine. Differences are errors in the server's messages.",
+							 &wc_debug_log, false,
+							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 static void
@@ -165,6 +172,7 @@ _PG_init(void)
 		shmem_request_hook = request_shmem;
 		prev_shmem_startup_hook = shmem_startup_hook;
 		shmem_startup_hook = startup_shmem;
+		wc_rmgr_register();
 		wc_worker_register();
 		wc_client_follow_transactions();
 		wc_client_follow_statements();

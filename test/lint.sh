@@ -44,7 +44,7 @@ allowed()
 	engine/estimate) echo "$(allowed engine/write) engine/write/" ;;
 	engine) echo "$(allowed engine/estimate) engine/estimate/" ;;
 	rpc) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
-	channel) echo "base/ wire/ compat.h" ;;
+	channel) echo "base/ model/ wire/ compat.h" ;;
 	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;

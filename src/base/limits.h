@@ -59,7 +59,11 @@
 
 /* Records of PostgreSQL's log: a BATCH has at most WC_BATCH_CHUNK bytes of its transaction,
  * wherever its operations begin and end; a STEP this many. */
-#define WC_LOG_STEP_MAX			(1024 * 1024)
+#define WC_STEP_MAX				(1024 * 1024)
+
+/* Of what open transactions have logged, all together, the engine gathers so many bytes
+ * (widecol.debug_log). */
+#define WC_PENDING_BYTES_MAX	(UINT64_C(1) << 30)
 
 /* Places of transactions whose log may be ahead of the store: four for each process and
  * prepared transaction that the server may have, at most so many.  Who finds none waits. */

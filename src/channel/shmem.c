@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "channel/flight.h"
 #include "channel/shmem.h"
 #include "compat.h"
 
@@ -43,6 +44,7 @@ wc_shmem_request(uint64 getcache_bytes)
 {
 	RequestAddinShmemSpace(shmem_bytes());
 	RequestAddinShmemSpace(getcache_size(getcache_bytes));
+	RequestAddinShmemSpace(wc_following_bytes());
 }
 
 /* With AddinShmemInitLock held. */
@@ -74,6 +76,7 @@ wc_shmem_startup(uint64 getcache_bytes)
 	getcache = find_getcache(getcache_bytes, &found);
 	if (!found)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
+	wc_following_find();
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -98,7 +101,10 @@ wc_shmem_attach(void)
 					 errmsg("the widecol engine is of another version than the library that the server has loaded"),
 					 errhint("Restart the server.")));
 		if (found)
+		{
 			getcache = find_getcache(shmem->getcache_bytes, &found);
+			wc_following_find();
+		}
 		LWLockRelease(AddinShmemInitLock);
 		if (!found)
 		{
@@ -141,7 +147,7 @@ wc_shmem_wait_event(WcWaitEvent event)
 {
 	static const char *const names[WC_WAIT_COUNT] = {
 		"WidecolEngineMain", "WidecolEngineOpen", "WidecolEngineClose", "WidecolEngineRetry",
-		"WidecolStart", "WidecolAnswer", "WidecolRowLock"
+		"WidecolStart", "WidecolAnswer", "WidecolRowLock", "WidecolPlace", "WidecolBarrier"
 	};
 	static uint32 known[WC_WAIT_COUNT];
 

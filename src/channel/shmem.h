@@ -44,8 +44,9 @@ typedef struct WcSlot
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
 
-/* Changes with WcShmem, WcSlot, and what is in the answers to Gets. */
-#define WC_SHMEM_LAYOUT 0x57430003	/* "WC", 3 */
+/* Changes with WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight,
+ * and what is in the answers to Gets. */
+#define WC_SHMEM_LAYOUT 0x57430004	/* "WC", 4 */
 
 typedef struct WcShmem
 {
@@ -114,6 +115,8 @@ typedef enum WcWaitEvent
 	WC_WAIT_START,				/* a backend: for the engine to start */
 	WC_WAIT_ANSWER,				/* for its answer */
 	WC_WAIT_ROW_LOCK,			/* for it to give a row's lock up */
+	WC_WAIT_PLACE,				/* for a place among the transactions in flight */
+	WC_WAIT_BARRIER,			/* the startup process: for the engine's snapshot */
 	WC_WAIT_COUNT
 } WcWaitEvent;
 

@@ -11,6 +11,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 
+#include "client/logwrite.h"
 #include "client/settings.h"
 #include "client/state.h"
 
@@ -131,9 +132,14 @@ send(bool more)
 		return;
 	if (sent_bytes + buffer.len > bytes_max())
 		too_large(sent_bytes + buffer.len);
+	if (wc_debug_log)
+		(void) GetTopFullTransactionId();	/* may fail, and later the driver has it already */
 	wc_driver()->write(wc_buf_slice(&buffer), bytes_max(), more);
 	sent += builder.nops;
 	sent_bytes += buffer.len;
+	builder.nops = 0;
+	if (wc_debug_log)
+		wc_stream_write(sent_bytes - buffer.len, wc_buf_slice(&buffer));
 	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &buffer);
 }
@@ -154,7 +160,8 @@ wc_batch_send(void)
 bool
 wc_client_modifies(void)
 {
-	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
+	/* what the driver appends itself does not get into the log */
+	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0 && !wc_debug_log;
 }
 
 /* Nothing of the scan but what is at or behind a row. */
@@ -266,6 +273,12 @@ bool
 wc_batch_empty(void)
 {
 	return sent + builder.nops == 0 && !unsure;
+}
+
+uint64
+wc_batch_bytes(void)
+{
+	return sent_bytes + buffer.len;
 }
 
 uint64

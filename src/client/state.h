@@ -58,6 +58,7 @@ extern void wc_batch_cut(const WcBatchMark *mark);	/* never fails */
 extern void wc_batch_send(void);	/* the driver gets all of it */
 extern bool wc_batch_empty(void);
 extern uint64 wc_batch_count(void);	/* operations */
+extern uint64 wc_batch_bytes(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks may have been released */
 

@@ -15,6 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "client/logwrite.h"
 #include "client/owner.h"
 #include "client/state.h"
 
@@ -292,6 +293,7 @@ check(WcStatus status, const WcError *err)
 {
 	if (status != WC_OK)
 		wc_client_write_failed(err);
+	wc_stream_note_catalog();
 	wc_client_write_done();
 	wc_catalog_changed();
 }

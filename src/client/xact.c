@@ -14,6 +14,8 @@
 #include "utils/memutils.h"
 
 #include "channel/shmem.h"
+#include "client/logwrite.h"
+#include "client/settings.h"
 #include "client/state.h"
 
 /* Where an open subtransaction began. */
@@ -48,16 +50,33 @@ end_of_transaction(void)
 	nsavepoints = 0;
 }
 
+/* With widecol.debug_log: the log gets what the driver gets, and after that, so that an engine
+ * which knows the one also reads the other. */
+static void
+finish_stream(void)
+{
+	if (wc_stream_is_written())
+		wc_stream_finish(wc_batch_bytes());
+}
+
 static void
 commit_batch(void)
 {
-	FullTransactionId xid = GetTopFullTransactionIdIfAny();
+	FullTransactionId xid;
 	WcHolderWait wait = {0};
 
 	if (wc_batch_empty())
+	{
+		finish_stream();
 		return;
+	}
 	wc_driver()->connect();
+	if (wc_debug_log)
+		wc_stream_take_place();
 	wc_batch_send();
+	finish_stream();
+
+	xid = GetTopFullTransactionIdIfAny();
 
 	/* Others can wait for a transaction that has an id.  One that writes few rows is over
 	 * before that is worth it. */
@@ -101,14 +120,18 @@ on_xact(XactEvent event, void *arg)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
+			finish_stream();
 			break;
 		case XACT_EVENT_COMMIT:
+			wc_stream_committed();
 			if (OidIsValid(dropped_database))
 				wc_driver()->drop_database(dropped_database);
 			wc_driver()->finish();
 			end_of_transaction();
 			break;
 		case XACT_EVENT_PREPARE:
+			wc_stream_prepared();
+			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
 			wc_driver()->finish();
 			end_of_transaction();
@@ -117,6 +140,7 @@ on_xact(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_ABORT:
 			if (!wc_batch_empty())
 				wc_catalog_changed();
+			wc_stream_aborted();
 			wc_driver()->abort();
 			end_of_transaction();
 			break;

@@ -430,6 +430,12 @@ wc_engine_applied_position(WcEngine *engine)
 }
 
 uint32_t
+wc_engine_store_id(const WcEngine *engine)
+{
+	return engine->identity.store;
+}
+
+uint32_t
 wc_engine_new_table_id(WcEngine *engine)
 {
 	return atomic_fetch_add(&engine->catalog.next_table_id, 1);

@@ -46,6 +46,9 @@ extern void wc_engine_close(WcEngine *engine);
 /* What reads know of it (read/storage.h); it lives as long as the engine. */
 extern WcStorage *wc_engine_storage(WcEngine *engine);
 
+/* The store's id, which is not 0 and stays the same while it is open. */
+extern uint32_t wc_engine_store_id(const WcEngine *engine);
+
 /* Has writing ended for good, until the engine is closed and opened again?  (What the
  * operating system refuses, on a full disk say, does not end it.) */
 extern bool wc_engine_must_restart(WcEngine *engine);

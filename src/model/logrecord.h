@@ -12,24 +12,24 @@
 #include "base/status.h"
 
 /* The numbers are those of XLogRecord.xl_info. */
-typedef enum WcLogKind
+typedef enum WcRecordKind
 {
-	WC_LOG_BATCH = 0x00,		/* part of a transaction's stream of operations */
-	WC_LOG_STEP = 0x10,			/* part of what flush, compaction or expiry forgets */
-	WC_LOG_TICK = 0x20,			/* the log has passed a time */
-	WC_LOG_BARRIER = 0x30,		/* a snapshot of the store, as new as a redo pointer, is there */
-	WC_LOG_GENESIS = 0x40		/* the store begins */
-} WcLogKind;
+	WC_RECORD_BATCH = 0x00,		/* part of a transaction's stream of operations */
+	WC_RECORD_STEP = 0x10,			/* part of what flush, compaction or expiry forgets */
+	WC_RECORD_TICK = 0x20,			/* the log has passed a time */
+	WC_RECORD_BARRIER = 0x30,		/* a snapshot of the store, as new as a redo pointer, is there */
+	WC_RECORD_GENESIS = 0x40		/* the store begins */
+} WcRecordKind;
 
 /* Flags of a BATCH. */
-#define WC_LOG_CATALOG		0x01	/* the transaction changes the catalog, in this BATCH or one before */
+#define WC_RECORD_CATALOG		0x01	/* the transaction changes the catalog, in this BATCH or one before */
 
 /* A BATCH's place: none has been taken. */
-#define WC_LOG_NO_PLACE		UINT16_MAX
+#define WC_RECORD_NO_PLACE		UINT16_MAX
 
 typedef struct WcLogRecord
 {
-	uint8_t		kind;			/* WcLogKind */
+	uint8_t		kind;			/* WcRecordKind */
 	uint32_t	store;			/* id of the store; not 0.  GENESIS: of the new one */
 
 	/* BATCH */
@@ -44,16 +44,16 @@ typedef struct WcLogRecord
 	WcSlice		bytes;			/* BATCH: of the stream; STEP: all of it */
 } WcLogRecord;
 
-#define WC_LOG_HEAD_MAX		32
+#define WC_RECORD_HEAD_MAX		32
 
-/* Writes the record's head; *len: its bytes.  Fails for what wc_log_decode would refuse. */
-extern WcStatus wc_log_encode(const WcLogRecord *r, uint8_t head[WC_LOG_HEAD_MAX], size_t *len, WcError *err) WC_WARN_UNUSED;
+/* Writes the record's head; *len: its bytes.  Fails for what wc_logrecord_decode would refuse. */
+extern WcStatus wc_logrecord_encode(const WcLogRecord *r, uint8_t head[WC_RECORD_HEAD_MAX], size_t *len, WcError *err) WC_WARN_UNUSED;
 
 /* Reads untrusted bytes; r->bytes points into them.  WC_UNSUPPORTED: a later version has
  * written them. */
-extern WcStatus wc_log_decode(uint8_t kind, WcSlice bytes, WcLogRecord *r, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_logrecord_decode(uint8_t kind, WcSlice bytes, WcLogRecord *r, WcError *err) WC_WARN_UNUSED;
 
 /* "BATCH" ...; NULL: there is no such kind. */
-extern const char *wc_log_kind_name(uint8_t kind);
+extern const char *wc_logrecord_kind_name(uint8_t kind);
 
 #endif

@@ -230,11 +230,11 @@ compare(WcLogCheck *c, uint64_t xid, const Note *note, const WcPendingBatch *bat
 		   "), applied were %" PRIu64 " (%016" PRIx64 ")", xid, read.len, read.hash, applied->len, applied->hash);
 }
 
-void
-wc_logcheck_commit(WcLogCheck *c, uint64_t xid)
+bool
+wc_logcheck_commit(WcLogCheck *c, uint64_t xid, uint16_t *place)
 {
 	Note	   *note = take_note(c, xid);
-	WcPendingBatch batch = {.bytes = WC_BUF_INIT};
+	WcPendingBatch batch = {.place = WC_RECORD_NO_PLACE,.bytes = WC_BUF_INIT};
 	bool		logged = wc_pending_take(c->pending, xid, &batch);
 
 	if (logged || note != NULL)
@@ -245,8 +245,10 @@ wc_logcheck_commit(WcLogCheck *c, uint64_t xid)
 		else if (c->compare)
 			compare(c, xid, note, &batch);
 	}
+	*place = batch.place;
 	wc_buf_free(&batch.bytes);
 	free(note);
+	return logged;
 }
 
 void

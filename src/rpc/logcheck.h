@@ -39,7 +39,9 @@ extern void wc_logcheck_applied(WcLogCheck *check, uint64_t xid, const WcTxn *tx
 
 /* The follower has read ... */
 extern void wc_logcheck_batch(WcLogCheck *check, const WcLogRecord *batch);
-extern void wc_logcheck_commit(WcLogCheck *check, uint64_t xid);
+
+/* True: it has logged a stream; *place: what its last BATCH names. */
+extern bool wc_logcheck_commit(WcLogCheck *check, uint64_t xid, uint16_t *place);
 extern void wc_logcheck_abort(WcLogCheck *check, uint64_t xid);
 
 /* ... that no transaction before this one runs, or ever will. */

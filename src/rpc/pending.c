@@ -82,7 +82,7 @@ add_stream(WcPending *p, const WcLogRecord *b, Stream **stream, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction");
 	s->node.xid = b->xid;
 	s->batch.database = b->database;
-	s->batch.place = WC_LOG_NO_PLACE;
+	s->batch.place = WC_RECORD_NO_PLACE;
 	status = wc_xidtable_add(&p->streams, &s->node, err);
 	if (status != WC_OK)
 		free(s);
@@ -118,7 +118,7 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 	p->bytes += s->batch.bytes.len;
 	p->bytes -= before;
 	s->batch.flags |= b->flags;
-	if (b->place != WC_LOG_NO_PLACE)
+	if (b->place != WC_RECORD_NO_PLACE)
 		s->batch.place = b->place;
 	return WC_OK;
 }

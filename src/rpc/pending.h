@@ -30,7 +30,7 @@ extern WcStatus wc_pending_append(WcPending *pending, const WcLogRecord *batch, 
 typedef struct WcPendingBatch
 {
 	uint32_t	database;
-	uint16_t	place;			/* that its last BATCH named; WC_LOG_NO_PLACE: none did */
+	uint16_t	place;			/* that its last BATCH named; WC_RECORD_NO_PLACE: none did */
 	uint8_t		flags;			/* of all its BATCHes */
 	WcBuf		bytes;			/* the taker's to free */
 } WcPendingBatch;

@@ -33,6 +33,7 @@
 
 #include "base/cpu.h"
 #include "channel/channel.h"
+#include "channel/flight.h"
 #include "rpc/rpc.h"
 #include "worker/task.h"
 
@@ -153,7 +154,7 @@ close_task(void *arg)
 }
 
 static bool
-start_server(WcError *err)
+start_server(WcLogCheck *check, WcError *err)
 {
 	WcServerOptions serve = {
 		.engine = engine,
@@ -163,6 +164,7 @@ start_server(WcError *err)
 		.getcache = wc_shmem_getcache(),
 		.catalog_generation = &shmem->catalog_generation,
 		.writes = &shmem->writes,
+		.check = check,
 		.finished = {wake_latch, MyLatch},
 	};
 
@@ -199,7 +201,8 @@ open_engine(WcError *err)
 		engine = NULL;
 		return false;
 	}
-	return start_server(err);
+	atomic_store(&wc_following()->store, wc_engine_store_id(engine));
+	return start_server(wc_checklog_start(wc_engine_store_id(engine)), err);
 }
 
 static void
@@ -278,7 +281,7 @@ serve(void)
 	while (!ShutdownRequestPending && !wc_engine_must_restart(engine))
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+						 wc_checklog_run(LOOK_EVERY_MS), wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 		ResetLatch(MyLatch);
 		serve_interrupts();
 		reap_sessions();

@@ -17,7 +17,7 @@
 
 #define STORE 0x5f3c9a1e
 
-static const uint8_t kinds[] = {WC_LOG_BATCH, WC_LOG_STEP, WC_LOG_TICK, WC_LOG_BARRIER, WC_LOG_GENESIS};
+static const uint8_t kinds[] = {WC_RECORD_BATCH, WC_RECORD_STEP, WC_RECORD_TICK, WC_RECORD_BARRIER, WC_RECORD_GENESIS};
 
 /* One of each kind. */
 static WcLogRecord
@@ -27,19 +27,19 @@ example(uint8_t kind)
 
 	switch (kind)
 	{
-		case WC_LOG_BATCH:
+		case WC_RECORD_BATCH:
 			r.place = 2;
 			r.database = 5;
 			r.xid = 745;
 			r.bytes = wc_slice_cstr("abc");
 			break;
-		case WC_LOG_STEP:
+		case WC_RECORD_STEP:
 			r.bytes = wc_slice_cstr("a step");
 			break;
-		case WC_LOG_TICK:
+		case WC_RECORD_TICK:
 			r.time_us = 1700000000000000;
 			break;
-		case WC_LOG_BARRIER:
+		case WC_RECORD_BARRIER:
 			r.redo = 0x0123456789abcdef;
 			break;
 	}
@@ -51,12 +51,12 @@ static WcBuf
 encoded(const WcLogRecord *r)
 {
 	WcBuf		buf = WC_BUF_INIT;
-	uint8_t		head[WC_LOG_HEAD_MAX];
+	uint8_t		head[WC_RECORD_HEAD_MAX];
 	size_t		len = 0;
 	WcError		err;
 
-	assert_int_equal(wc_log_encode(r, head, &len, &err), WC_OK);
-	assert_in_range(len, 5, WC_LOG_HEAD_MAX);
+	assert_int_equal(wc_logrecord_encode(r, head, &len, &err), WC_OK);
+	assert_in_range(len, 5, WC_RECORD_HEAD_MAX);
 	wc_buf_append(&buf, head, len);
 	wc_buf_append_slice(&buf, r->bytes);
 	assert_false(buf.failed);
@@ -68,7 +68,7 @@ bytes_are_as_specified(void **state)
 {
 	static const char bytes[] = "\x01\x5f\x3c\x9a\x1e" "\x00" "\x00\x02" "\x00\x00\x00\x05"
 		"\x00\x00\x00\x00\x00\x00\x02\xe9" "\x00\x00\x00\x00\x00\x00\x00\x00" "abc";
-	WcLogRecord r = example(WC_LOG_BATCH);
+	WcLogRecord r = example(WC_RECORD_BATCH);
 	WcBuf		buf = encoded(&r);
 
 	(void) state;
@@ -99,7 +99,7 @@ assert_comes_back(const WcLogRecord *r)
 	WcLogRecord back;
 	WcError		err;
 
-	assert_int_equal(wc_log_decode(r->kind, wc_buf_slice(&buf), &back, &err), WC_OK);
+	assert_int_equal(wc_logrecord_decode(r->kind, wc_buf_slice(&buf), &back, &err), WC_OK);
 	assert_same(r, &back);
 	wc_buf_free(&buf);
 }
@@ -107,7 +107,7 @@ assert_comes_back(const WcLogRecord *r)
 static void
 what_is_written_is_read(void **state)
 {
-	uint8_t    *bytes = calloc(1, WC_LOG_STEP_MAX);
+	uint8_t    *bytes = calloc(1, WC_STEP_MAX);
 	WcLogRecord r;
 
 	(void) state;
@@ -119,18 +119,18 @@ what_is_written_is_read(void **state)
 
 	/* what is greatest and least */
 	r = (WcLogRecord) {
-		.kind = WC_LOG_BATCH,.store = UINT32_MAX,.flags = WC_LOG_CATALOG,.place = WC_LOG_NO_PLACE,
+		.kind = WC_RECORD_BATCH,.store = UINT32_MAX,.flags = WC_RECORD_CATALOG,.place = WC_RECORD_NO_PLACE,
 			.database = UINT32_MAX,.xid = (UINT64_C(1) << 62) - 1,.at = INT64_MAX - WC_BATCH_CHUNK,
 			.bytes = wc_slice(bytes, WC_BATCH_CHUNK)
 	};
 	assert_comes_back(&r);
-	r = (WcLogRecord) {.kind = WC_LOG_BATCH,.store = 1,.database = 1,.xid = 3};
+	r = (WcLogRecord) {.kind = WC_RECORD_BATCH,.store = 1,.database = 1,.xid = 3};
 	assert_comes_back(&r);
-	r = (WcLogRecord) {.kind = WC_LOG_STEP,.store = 1,.bytes = wc_slice(bytes, WC_LOG_STEP_MAX)};
+	r = (WcLogRecord) {.kind = WC_RECORD_STEP,.store = 1,.bytes = wc_slice(bytes, WC_STEP_MAX)};
 	assert_comes_back(&r);
-	r = (WcLogRecord) {.kind = WC_LOG_STEP,.store = 1};
+	r = (WcLogRecord) {.kind = WC_RECORD_STEP,.store = 1};
 	assert_comes_back(&r);
-	r = (WcLogRecord) {.kind = WC_LOG_TICK,.store = 1};
+	r = (WcLogRecord) {.kind = WC_RECORD_TICK,.store = 1};
 	assert_comes_back(&r);
 	r.time_us = WC_TS_LATEST - 1;
 	assert_comes_back(&r);
@@ -140,11 +140,11 @@ what_is_written_is_read(void **state)
 static void
 assert_refused(const WcLogRecord *r)
 {
-	uint8_t		head[WC_LOG_HEAD_MAX];
+	uint8_t		head[WC_RECORD_HEAD_MAX];
 	size_t		len;
 	WcError		err;
 
-	assert_int_not_equal(wc_log_encode(r, head, &len, &err), WC_OK);
+	assert_int_not_equal(wc_logrecord_encode(r, head, &len, &err), WC_OK);
 }
 
 static void
@@ -159,35 +159,35 @@ what_cannot_be_is_not_written(void **state)
 		r.store = 0;
 		assert_refused(&r);
 	}
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.kind = 0x50;
 	assert_refused(&r);
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.flags = 0x02;
 	assert_refused(&r);
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.database = 0;
 	assert_refused(&r);
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.xid = 2;
 	assert_refused(&r);
 	r.xid = UINT64_C(1) << 62;
 	assert_refused(&r);
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.at = (uint64_t) INT64_MAX - WC_BATCH_CHUNK + 1;
 	assert_refused(&r);
-	r = example(WC_LOG_BATCH);
+	r = example(WC_RECORD_BATCH);
 	r.bytes.len = WC_BATCH_CHUNK + 1;
 	assert_refused(&r);
-	r = example(WC_LOG_STEP);
-	r.bytes.len = WC_LOG_STEP_MAX + 1;
+	r = example(WC_RECORD_STEP);
+	r.bytes.len = WC_STEP_MAX + 1;
 	assert_refused(&r);
-	r = example(WC_LOG_TICK);
+	r = example(WC_RECORD_TICK);
 	r.time_us = -1;
 	assert_refused(&r);
 	r.time_us = WC_TS_LATEST;
 	assert_refused(&r);
-	r = example(WC_LOG_BARRIER);
+	r = example(WC_RECORD_BARRIER);
 	r.redo = 0;
 	assert_refused(&r);
 }
@@ -198,7 +198,7 @@ decode(uint8_t kind, const char *bytes, size_t len)
 	WcLogRecord r;
 	WcError		err;
 
-	return wc_log_decode(kind, wc_slice(bytes, len), &r, &err);
+	return wc_logrecord_decode(kind, wc_slice(bytes, len), &r, &err);
 }
 
 #define DECODE(kind, literal) decode(kind, literal, sizeof(literal) - 1)
@@ -207,18 +207,18 @@ static void
 what_is_not_as_specified_is_refused(void **state)
 {
 	(void) state;
-	assert_int_equal(DECODE(WC_LOG_GENESIS, "\x01\0\0\0\1"), WC_OK);
-	assert_int_equal(DECODE(WC_LOG_GENESIS, "\x02\0\0\0\1"), WC_UNSUPPORTED);
-	assert_int_equal(DECODE(WC_LOG_GENESIS, "\x02\0\0\0\1 more"), WC_UNSUPPORTED);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, "\x01\0\0\0\1"), WC_OK);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, "\x02\0\0\0\1"), WC_UNSUPPORTED);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, "\x02\0\0\0\1 more"), WC_UNSUPPORTED);
 	assert_int_equal(DECODE(0x50, "\x01\0\0\0\1"), WC_UNSUPPORTED);
 	assert_int_equal(DECODE(0x01, "\x01\0\0\0\1"), WC_UNSUPPORTED);
-	assert_int_equal(DECODE(WC_LOG_GENESIS, ""), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_GENESIS, "\x01\0\0\0\0"), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_GENESIS, "\x01\0\0\0\1x"), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_TICK, "\x01\0\0\0\1" "\0\0\0\0\0\0\0"), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_TICK, "\x01\0\0\0\1" "\0\0\0\0\0\0\0\0\0"), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_TICK, "\x01\0\0\0\1" "\xff\0\0\0\0\0\0\0"), WC_CORRUPT);
-	assert_int_equal(DECODE(WC_LOG_BARRIER, "\x01\0\0\0\1" "\0\0\0\0\0\0\0\0"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, ""), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, "\x01\0\0\0\0"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_GENESIS, "\x01\0\0\0\1x"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_TICK, "\x01\0\0\0\1" "\0\0\0\0\0\0\0"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_TICK, "\x01\0\0\0\1" "\0\0\0\0\0\0\0\0\0"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_TICK, "\x01\0\0\0\1" "\xff\0\0\0\0\0\0\0"), WC_CORRUPT);
+	assert_int_equal(DECODE(WC_RECORD_BARRIER, "\x01\0\0\0\1" "\0\0\0\0\0\0\0\0"), WC_CORRUPT);
 }
 
 static void
@@ -229,7 +229,7 @@ read_any(WcSlice bytes, void *arg)
 		WcLogRecord r;
 		WcError		err;
 
-		if (wc_log_decode(kinds[i], bytes, &r, &err) == WC_OK)
+		if (wc_logrecord_decode(kinds[i], bytes, &r, &err) == WC_OK)
 		{
 			WcBuf		again = encoded(&r);
 

@@ -84,7 +84,7 @@ static WcStatus
 append(WcPending *p, uint64_t xid, uint64_t at, const char *bytes)
 {
 	WcLogRecord batch = {
-		.kind = WC_LOG_BATCH,.store = 1,.place = WC_LOG_NO_PLACE,.database = DATABASE,.xid = xid,.at = at,
+		.kind = WC_RECORD_BATCH,.store = 1,.place = WC_RECORD_NO_PLACE,.database = DATABASE,.xid = xid,.at = at,
 			.bytes = wc_slice_cstr(bytes)
 	};
 	WcError		err;
@@ -149,7 +149,7 @@ static void
 what_does_not_follow_is_refused(void **state)
 {
 	WcPending  *p = make(1000);
-	WcLogRecord other = {.kind = WC_LOG_BATCH,.store = 1,.database = DATABASE + 1,.xid = 10,.at = 3};
+	WcLogRecord other = {.kind = WC_RECORD_BATCH,.store = 1,.database = DATABASE + 1,.xid = 10,.at = 3};
 	WcError		err;
 
 	(void) state;
@@ -167,7 +167,7 @@ the_limit_is_for_all_together(void **state)
 {
 	WcPending  *p = make(10);
 	WcLogRecord batch = {
-		.kind = WC_LOG_BATCH,.store = 1,.database = DATABASE,.xid = 11,.bytes = wc_slice_cstr("abcde")
+		.kind = WC_RECORD_BATCH,.store = 1,.database = DATABASE,.xid = 11,.bytes = wc_slice_cstr("abcde")
 	};
 	WcError		err;
 
@@ -196,14 +196,14 @@ place_and_flags_are_remembered(void **state)
 {
 	WcPending  *p = make(1000);
 	WcLogRecord batch = {
-		.kind = WC_LOG_BATCH,.store = 1,.place = WC_LOG_NO_PLACE,.database = DATABASE,.xid = 10,
+		.kind = WC_RECORD_BATCH,.store = 1,.place = WC_RECORD_NO_PLACE,.database = DATABASE,.xid = 10,
 			.bytes = wc_slice_cstr("a")
 	};
 	WcPendingBatch taken;
 	WcError		err;
 
 	(void) state;
-	batch.flags = WC_LOG_CATALOG;
+	batch.flags = WC_RECORD_CATALOG;
 	assert_int_equal(wc_pending_append(p, &batch, &err), WC_OK);
 	batch.flags = 0;
 	batch.at = 1;
@@ -211,11 +211,11 @@ place_and_flags_are_remembered(void **state)
 	assert_int_equal(wc_pending_append(p, &batch, &err), WC_OK);
 	assert_true(wc_pending_take(p, 10, &taken));
 	assert_int_equal(taken.place, 17);
-	assert_int_equal(taken.flags, WC_LOG_CATALOG);
+	assert_int_equal(taken.flags, WC_RECORD_CATALOG);
 	wc_buf_free(&taken.bytes);
 	assert_int_equal(append(p, 11, 0, "a"), WC_OK);
 	assert_true(wc_pending_take(p, 11, &taken));
-	assert_int_equal(taken.place, WC_LOG_NO_PLACE);
+	assert_int_equal(taken.place, WC_RECORD_NO_PLACE);
 	assert_int_equal(taken.flags, 0);
 	wc_buf_free(&taken.bytes);
 	wc_pending_free(p);

@@ -1,0 +1,197 @@
+/*
+ * channel/flight.c: how far the store has followed the log, and what is in between.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/twophase.h"
+#include "miscadmin.h"
+#include "postmaster/startup.h"
+#include "storage/latch.h"
+#include "storage/shmem.h"
+#include "utils/snapmgr.h"
+
+#include "base/limits.h"
+#include "channel/flight.h"
+#include "channel/shmem.h"
+
+/* Places of one process or prepared transaction: a place is taken until the follower has
+ * come to the commit. */
+#define PLACES_EACH 4
+
+/* Who waits looks again this often: nobody promises to wake it when the engine goes. */
+#define LOOK_EVERY_MS 100
+
+#define PLACES_ALIGNMENT 64
+
+static WcFollowing *following;
+static WcFlight *places;
+
+static uint32
+nplaces(void)
+{
+	return (uint32) Min((uint64) PLACES_EACH * (MaxBackends + max_prepared_xacts), WC_FLIGHT_MAX);
+}
+
+static Size
+places_bytes(void)
+{
+	return add_size(wc_flight_size(nplaces()), PLACES_ALIGNMENT);
+}
+
+Size
+wc_following_bytes(void)
+{
+	return add_size(sizeof(WcFollowing), places_bytes());
+}
+
+void
+wc_following_find(void)
+{
+	bool		found;
+
+	following = ShmemInitStruct("widecol following", sizeof(WcFollowing), &found);
+	if (!found)
+	{
+		memset(following, 0, sizeof(WcFollowing));
+		SpinLockInit(&following->stall_mutex);
+		ConditionVariableInit(&following->moved);
+	}
+	places = (WcFlight *) TYPEALIGN(PLACES_ALIGNMENT, ShmemInitStruct("widecol places", places_bytes(), &found));
+	if (!found)
+		(void) wc_flight_init(places, nplaces());	/* the system has zeroed it */
+}
+
+WcFollowing *
+wc_following(void)
+{
+	return following;
+}
+
+WcFlight *
+wc_places(void)
+{
+	return places;
+}
+
+/* --- committing ---------------------------------------------------------------- */
+
+uint16_t
+wc_place_take(uint64 xid, Oid database, uint8 flags)
+{
+	static uint16_t last = WC_FLIGHT_NONE;
+	uint16_t	place;
+
+	while ((place = wc_flight_take(places, xid, database, flags, last)) == WC_FLIGHT_NONE)
+	{
+		wc_following_wake();
+		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_PLACE));
+	}
+	ConditionVariableCancelSleep();
+	last = place;
+	return place;
+}
+
+/* --- reading ------------------------------------------------------------------- */
+
+uint32
+wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
+{
+	WcFlightEntry entry;
+	uint32		next = 0;
+	uint32		n = 0;
+
+	*list = NULL;
+	if (wc_flight_idle(places))
+		return 0;
+	while (wc_flight_next(places, &next, &entry))
+	{
+		/* a place of an unknown database may be of this one */
+		if ((entry.database != 0 && entry.database != database) || XidInMVCCSnapshot((TransactionId) entry.xid, snapshot))
+			continue;
+		if (*list == NULL)
+			*list = palloc(wc_flight_nplaces(places) * sizeof(WcFlightEntry));
+		(*list)[n++] = entry;
+	}
+	return n;
+}
+
+/* --- following ----------------------------------------------------------------- */
+
+void
+wc_following_stall(const WcError *why)
+{
+	if (why != NULL)
+	{
+		SpinLockAcquire(&following->stall_mutex);
+		following->stall = *why;
+		SpinLockRelease(&following->stall_mutex);
+	}
+	atomic_store(&following->stalled, why != NULL);
+	wc_following_moved();
+}
+
+bool
+wc_following_stalled(WcError *why)
+{
+	if (!atomic_load(&following->stalled))
+		return false;
+	SpinLockAcquire(&following->stall_mutex);
+	*why = following->stall;
+	SpinLockRelease(&following->stall_mutex);
+	return true;
+}
+
+void
+wc_following_moved(void)
+{
+	ConditionVariableBroadcast(&following->moved);
+}
+
+void
+wc_following_wake(void)
+{
+	WcShmem    *shmem = wc_shmem();
+
+	if (atomic_load(&shmem->state) == WC_ENGINE_READY)
+		SetLatch(wc_shmem_latch(atomic_load(&shmem->engine_process)));
+}
+
+/* --- replaying ----------------------------------------------------------------- */
+
+void
+wc_place_redo(const WcLogRecord *batch)
+{
+	uint8		flags = batch->flags & WC_RECORD_CATALOG ? WC_FLIGHT_CATALOG : 0;
+	uint16_t	place = wc_flight_find(places, batch->xid);
+
+	if (place == WC_FLIGHT_NONE)
+		place = wc_flight_take(places, batch->xid, batch->database, flags, WC_FLIGHT_NONE);
+	if (place == WC_FLIGHT_NONE)
+		wc_flight_overflow(places, batch->xid);
+	else if (flags != 0)
+		wc_flight_add_flags(places, place, flags);
+}
+
+static bool
+barrier_is_open(uint64 redo)
+{
+	WcShmem    *shmem = wc_shmem();
+
+	return atomic_load(&following->barrier_done) < redo &&
+		atomic_load(&following->serves_barriers) != 0 && atomic_load(&following->stalled) == 0 &&
+		atomic_load(&shmem->state) == WC_ENGINE_READY;
+}
+
+void
+wc_barrier_redo(uint64 redo)
+{
+	atomic_store(&following->barrier_wanted, redo);
+	while (barrier_is_open(redo))
+	{
+		HandleStartupProcInterrupts();
+		wc_following_wake();
+		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_BARRIER));
+	}
+	ConditionVariableCancelSleep();
+}

@@ -1,0 +1,89 @@
+/*
+ * channel/flight.h: how far the store has followed the log, and what is in between.
+ *
+ * Two more structs in PostgreSQL's main shared memory: the places of transactions in flight
+ * (wire/flight.h), and what the follower, which is the engine's main thread, tells other
+ * processes and is told by them.  channel/README says for each field who may touch it
+ * and when.  PostgreSQL side; any process, unless it says otherwise.
+ */
+#ifndef WC_CHANNEL_FLIGHT_H
+#define WC_CHANNEL_FLIGHT_H
+
+#include "postgres.h"
+
+#include <stdatomic.h>
+
+#include "storage/condition_variable.h"
+#include "storage/spin.h"
+#include "utils/snapshot.h"
+
+#include "base/status.h"
+#include "model/logrecord.h"
+#include "wire/flight.h"
+
+/* Positions are ends of records (XLogRecPtr); 0: none. */
+typedef struct WcFollowing
+{
+	_Atomic uint32_t store;		/* id of the store that is open, or was last; 0: none has been */
+	_Atomic uint32_t serves_barriers;	/* the engine is about to answer BARRIERs, or will tell that it is stalled */
+	_Atomic uint64_t read_upto; /* records up to here have been read */
+	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
+	_Atomic uint64_t snapshot_pos;	/* of the newest complete snapshot of the store */
+	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
+	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
+	_Atomic uint64_t barrier_done;	/* it has one as new as this */
+	_Atomic uint32_t stalled;	/* nothing is applied; stall says why */
+	slock_t		stall_mutex;
+	WcError		stall;			/* meaningful while stalled; guarded by stall_mutex */
+	ConditionVariable moved;	/* a place was freed, a barrier served, a stall began or ended, or the lag got less */
+} WcFollowing;
+
+/* Hooks of the postmaster's start, and finding it (with AddinShmemInitLock held); for
+ * channel/shmem.c. */
+extern Size wc_following_bytes(void);
+extern void wc_following_find(void);
+
+/* NULL when widecol is not in shared_preload_libraries. */
+extern WcFollowing *wc_following(void);
+extern WcFlight *wc_places(void);
+
+/* --- who commits --------------------------------------------------------------- */
+
+/*
+ * Takes a place for the transaction, before its commit record can be written; waits,
+ * interruptibly, while there is none.
+ */
+extern uint16_t wc_place_take(uint64 xid, Oid database, uint8 flags);
+
+/* --- who reads ----------------------------------------------------------------- */
+
+/*
+ * Whom to wait for before reading the store by this snapshot: the places of transactions of
+ * the database that the snapshot shows as ended.  Returns how many; *list is palloc'd, or
+ * NULL when there are none.  That a transaction found no place (wc_flight_overflowed) the
+ * caller has to ask besides.
+ */
+extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list);
+
+/* --- the follower ---------------------------------------------------------------- */
+
+/* Why nothing is applied (NULL: it goes on), and telling those who wait. */
+extern void wc_following_stall(const WcError *why);
+extern void wc_following_moved(void);
+
+/* Is it stalled, and why? */
+extern bool wc_following_stalled(WcError *why);
+
+/* Has the follower look, if it sleeps. */
+extern void wc_following_wake(void);
+
+/* --- the startup process ------------------------------------------------------------ */
+
+/* A BATCH is replayed while others may read: its transaction has a place, or has met none. */
+extern void wc_place_redo(const WcLogRecord *batch);
+
+/* A BARRIER is replayed: waits while the engine serves barriers and has not served this one.
+ * Serves the startup process's interrupts. */
+extern void wc_barrier_redo(uint64 redo);
+
+#endif

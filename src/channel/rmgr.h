@@ -1,0 +1,36 @@
+/*
+ * channel/rmgr.h: widecol's resource manager: its records in PostgreSQL's log.
+ *
+ * model/logrecord.h has the records.  PostgreSQL's recovery does nothing with them but tell
+ * the follower and those who wait for it: what they change is the store, and that the engine
+ * does by reading the log (worker/follower.h).  A server whose log has such records
+ * cannot recover without the library.
+ */
+#ifndef WC_CHANNEL_RMGR_H
+#define WC_CHANNEL_RMGR_H
+
+#include "postgres.h"
+
+#include "access/rmgr.h"
+#include "access/xlogdefs.h"
+
+#include "model/logrecord.h"
+
+/* One of the ids for experiments, until one is reserved. */
+#define WC_RMGR_ID RM_EXPERIMENTAL_ID
+
+/* Only while process_shared_preload_libraries_in_progress. */
+extern void wc_rmgr_register(void);
+
+/*
+ * Writes a record of the store that is open (but for GENESIS, r->store is filled in here) and
+ * returns its position, which is its end: it is on disk when the log has been flushed up to
+ * there (XLogFlush).  Not during recovery, and not before the engine has opened a store.
+ * Main threads only.
+ */
+extern XLogRecPtr wc_record_write(WcLogRecord *r);
+
+/* A TICK of now, flushed, and with it all that others have written before. */
+extern XLogRecPtr wc_record_flush_all(void);
+
+#endif

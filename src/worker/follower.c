@@ -1,0 +1,268 @@
+/*
+ * worker/follower.c: reading PostgreSQL's log.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "access/xlogreader.h"
+#include "access/xlogutils.h"
+#include "catalog/pg_control.h"
+#include "miscadmin.h"
+#include "storage/standbydefs.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "channel/rmgr.h"
+#include "worker/follower.h"
+
+/* Interrupts are served once in so many records. */
+#define INTERRUPT_RECORDS 256
+
+/* The reader keeps memory for the largest record that it has met; with more than this it is
+ * made anew. */
+#define READER_MEMORY_MAX (4 * 1024 * 1024)
+
+#define UNIX_EPOCH_US ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+
+struct WcFollower
+{
+	const WcFollowerOps *ops;
+	void	   *arg;
+	uint32		store;
+	XLogReaderState *reader;
+	ReadLocalXLogPageNoWaitPrivate page;
+	XLogRecPtr	position;		/* end of the last record read */
+	uint64		xid;			/* the greatest full id met so far: ids in the log are near it */
+	MemoryContext context;
+};
+
+/* --- the reader ---------------------------------------------------------------- */
+
+/* A position at the start of a page is before the page's header. */
+static XLogRecPtr
+behind_page_header(XLogRecPtr position)
+{
+	if (position % XLOG_BLCKSZ != 0)
+		return position;
+	return position + (XLogSegmentOffset(position, wal_segment_size) == 0 ? SizeOfXLogLongPHD : SizeOfXLogShortPHD);
+}
+
+static void
+begin_reading(WcFollower *f)
+{
+	if (f->reader != NULL)
+		XLogReaderFree(f->reader);
+	f->reader = XLogReaderAllocate(wal_segment_size, NULL,
+								   XL_ROUTINE(.page_read = &read_local_xlog_page_no_wait,
+											  .segment_open = &wal_segment_open,
+											  .segment_close = &wal_segment_close),
+								   &f->page);
+	if (f->reader == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory for reading the log")));
+	XLogBeginRead(f->reader, behind_page_header(f->position));
+}
+
+WcFollower *
+wc_follower_start(const WcFollowerOps *ops, void *arg, uint32 store, XLogRecPtr from)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "widecol follower", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext before = MemoryContextSwitchTo(context);
+	WcFollower *f = palloc0(sizeof(WcFollower));
+
+	f->ops = ops;
+	f->arg = arg;
+	f->store = store;
+	f->position = from;
+	f->xid = U64FromFullTransactionId(ReadNextFullTransactionId());
+	f->context = context;
+	begin_reading(f);
+	MemoryContextSwitchTo(before);
+	return f;
+}
+
+XLogRecPtr
+wc_follower_position(const WcFollower *f)
+{
+	return f->position;
+}
+
+/* --- what is read -------------------------------------------------------------- */
+
+/*
+ * The log has the lower half of ids.  Those of two transactions that are near each other in
+ * the log are less than 2^31 apart: PostgreSQL sees to that.
+ */
+static uint64
+full_xid(WcFollower *f, TransactionId xid)
+{
+	uint64		full = f->xid + (int64) (int32) (xid - (uint32) f->xid);
+
+	f->xid = Max(f->xid, full);
+	return full;
+}
+
+static void
+take_ours(WcFollower *f)
+{
+	XLogReaderState *reader = f->reader;
+	WcSlice		bytes = wc_slice(XLogRecGetData(reader), XLogRecGetDataLen(reader));
+	WcLogRecord r;
+	WcError		err;
+
+	if (wc_logrecord_decode(XLogRecGetInfo(reader) & ~XLR_INFO_MASK, bytes, &r, &err) != WC_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("could not follow the log at %X/%X: %s", LSN_FORMAT_ARGS(reader->ReadRecPtr), err.message)));
+	if (r.store != f->store && r.kind != WC_RECORD_GENESIS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the log at %X/%X is of another store than the one that is here", LSN_FORMAT_ARGS(reader->ReadRecPtr)),
+				 errdetail("It is of store %08x, and here is store %08x.", r.store, f->store)));
+	if (r.kind == WC_RECORD_BATCH)
+		f->xid = Max(f->xid, r.xid);
+	if (f->ops->record != NULL)
+		f->ops->record(f->arg, &r, reader->EndRecPtr);
+}
+
+static void
+take_commit(WcFollower *f, TransactionId xid, TimestampTz when)
+{
+	if (TransactionIdIsNormal(xid) && f->ops->commit != NULL)
+		f->ops->commit(f->arg, full_xid(f, xid), when + UNIX_EPOCH_US, f->reader->EndRecPtr);
+}
+
+static void
+take_abort(WcFollower *f, TransactionId xid)
+{
+	if (TransactionIdIsNormal(xid) && f->ops->abort != NULL)
+		f->ops->abort(f->arg, full_xid(f, xid), f->reader->EndRecPtr);
+}
+
+static void
+take_xact(WcFollower *f)
+{
+	XLogReaderState *reader = f->reader;
+	uint8		info = XLogRecGetInfo(reader);
+	void	   *data = XLogRecGetData(reader);
+
+	switch (info & XLOG_XACT_OPMASK)
+	{
+		case XLOG_XACT_COMMIT:
+			take_commit(f, XLogRecGetXid(reader), ((xl_xact_commit *) data)->xact_time);
+			break;
+		case XLOG_XACT_COMMIT_PREPARED:
+			{
+				xl_xact_parsed_commit parsed;
+
+				ParseCommitRecord(info, data, &parsed);
+				take_commit(f, parsed.twophase_xid, parsed.xact_time);
+				break;
+			}
+		case XLOG_XACT_ABORT:
+			take_abort(f, XLogRecGetXid(reader));
+			break;
+		case XLOG_XACT_ABORT_PREPARED:
+			{
+				xl_xact_parsed_abort parsed;
+
+				ParseAbortRecord(info, data, &parsed);
+				take_abort(f, parsed.twophase_xid);
+				break;
+			}
+		case XLOG_XACT_PREPARE:
+			if (f->ops->prepare != NULL)
+				f->ops->prepare(f->arg, full_xid(f, ((xl_xact_prepare *) data)->xid), reader->EndRecPtr);
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+take_standby(WcFollower *f)
+{
+	XLogReaderState *reader = f->reader;
+
+	if ((XLogRecGetInfo(reader) & ~XLR_INFO_MASK) == XLOG_RUNNING_XACTS && f->ops->running != NULL)
+		f->ops->running(f->arg, full_xid(f, ((xl_running_xacts *) XLogRecGetData(reader))->oldestRunningXid),
+						reader->EndRecPtr);
+}
+
+/* Checkpoints have a full id. */
+static void
+take_checkpoint(WcFollower *f)
+{
+	XLogReaderState *reader = f->reader;
+	uint8		info = XLogRecGetInfo(reader) & ~XLR_INFO_MASK;
+	CheckPoint	checkpoint;
+
+	if (info != XLOG_CHECKPOINT_ONLINE && info != XLOG_CHECKPOINT_SHUTDOWN)
+		return;
+	memcpy(&checkpoint, XLogRecGetData(reader), sizeof(checkpoint));
+	f->xid = Max(f->xid, U64FromFullTransactionId(checkpoint.nextXid));
+}
+
+static void
+take(WcFollower *f)
+{
+	switch (XLogRecGetRmid(f->reader))
+	{
+		case WC_RMGR_ID:
+			take_ours(f);
+			break;
+		case RM_XACT_ID:
+			take_xact(f);
+			break;
+		case RM_STANDBY_ID:
+			take_standby(f);
+			break;
+		case RM_XLOG_ID:
+			take_checkpoint(f);
+			break;
+		default:
+			break;
+	}
+}
+
+/* False: there is no more. */
+static bool
+read_record(WcFollower *f)
+{
+	char	   *problem = NULL;
+
+	f->page.end_of_wal = false;
+	if (XLogReadRecord(f->reader, &problem) != NULL)
+		return true;
+	if (!f->page.end_of_wal)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("could not read the log behind %X/%X: %s", LSN_FORMAT_ARGS(f->position),
+						problem != NULL ? problem : "there is less of it than there was")));
+	return false;
+}
+
+bool
+wc_follower_run(WcFollower *f, Size bytes)
+{
+	MemoryContext before = MemoryContextSwitchTo(f->context);
+	XLogRecPtr	upto = f->position + bytes;
+	uint32		n = 0;
+	bool		more;
+
+	while ((more = read_record(f)))
+	{
+		take(f);
+		f->position = f->reader->EndRecPtr;
+		if (f->reader->readRecordBufSize > READER_MEMORY_MAX)
+			begin_reading(f);
+		if (f->position >= upto)
+			break;
+		if (++n % INTERRUPT_RECORDS == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextSwitchTo(before);
+	return more;
+}

@@ -1,0 +1,57 @@
+/*
+ * worker/follower.h: reading PostgreSQL's log.
+ *
+ * The engine's main thread reads the log from a position on, as far as it is on disk, or
+ * during recovery as far as it has been replayed, over switches of timelines, and hands on
+ * what concerns stored tables: widecol's records, and how transactions end.  It never waits,
+ * and is called again when there may be more.  Memory is bounded, whatever others write
+ * into the log.
+ */
+#ifndef WC_WORKER_FOLLOWER_H
+#define WC_WORKER_FOLLOWER_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+
+#include "model/logrecord.h"
+
+typedef struct WcFollower WcFollower;
+
+/*
+ * What is read, in the order of the log; NULL: it is passed over.  Transactions are full ids
+ * of top-level transactions, whether or not they have to do with stored tables.  position:
+ * the record's end, where another follower may begin.  A function may ereport(ERROR), which
+ * ends following.
+ */
+typedef struct WcFollowerOps
+{
+	/* BATCH, STEP, TICK, BARRIER, GENESIS.  Slices are valid during the call. */
+	void		(*record) (void *arg, const WcLogRecord *r, XLogRecPtr position);
+
+	/* COMMIT and COMMIT PREPARED; time_us: microseconds since 1970. */
+	void		(*commit) (void *arg, uint64 xid, int64 time_us, XLogRecPtr position);
+	void		(*abort) (void *arg, uint64 xid, XLogRecPtr position);
+	void		(*prepare) (void *arg, uint64 xid, XLogRecPtr position);
+
+	/* No transaction before this one runs, or is prepared, and all their ends have been read. */
+	void		(*running) (void *arg, uint64 oldest_xid, XLogRecPtr position);
+} WcFollowerOps;
+
+/*
+ * Begins at a position: the end of a record.  store: the id that records must have, but for
+ * GENESIS.  ops stay where they are.  Lives to the end of the process.
+ */
+extern WcFollower *wc_follower_start(const WcFollowerOps *ops, void *arg, uint32 store, XLogRecPtr from);
+
+/*
+ * Reads on, at most about so many bytes.  True: there is more now.  Raises when the log
+ * cannot be read (a segment has been removed, say), a record of ours makes no sense, or is of
+ * another store.  Serves interrupts.
+ */
+extern bool wc_follower_run(WcFollower *follower, Size bytes);
+
+/* Up to where it has read. */
+extern XLogRecPtr wc_follower_position(const WcFollower *follower);
+
+#endif
