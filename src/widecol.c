@@ -31,7 +31,6 @@ int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
 bool		wc_warn_full_scan = false;
 bool		wc_enable_pushdown = true;
-bool		wc_debug_log = false;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -90,11 +89,6 @@ define_engine_settings(void)
 							NULL,
 							&max_background_jobs, 2, 1, 64,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("widecol.debug_log",
-							 "Writes what stored tables get into PostgreSQL's log, too, and compares.",
-							 "For testing the engine. Differences are errors in the server's messages.",
-							 &wc_debug_log, false,
-							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 static void

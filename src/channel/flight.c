@@ -3,13 +3,18 @@
  */
 #include "postgres.h"
 
+#include <sched.h>
+
 #include "access/transam.h"
 #include "access/twophase.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "postmaster/startup.h"
 #include "storage/latch.h"
+#include "storage/procarray.h"
 #include "storage/shmem.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "base/limits.h"
 #include "channel/flight.h"
@@ -23,6 +28,17 @@
 #define LOOK_EVERY_MS 100
 
 #define PLACES_ALIGNMENT 64
+
+/* Who commits waits while the follower is this far behind, and, if nothing can be applied,
+ * so long before it is told why. */
+#define LAG_MAX (UINT64CONST(256) * 1024 * 1024)
+#define LAG_LOOK_MS 10
+#define STALL_PATIENCE_MS 10000
+
+/* Who waits for a place to be freed yields so often before it sleeps, and wakes the follower
+ * once more in so many looks. */
+#define SPIN_LOOKS 200
+#define WAKE_LOOKS 500
 
 static WcFollowing *following;
 static WcFlight *places;
@@ -114,6 +130,136 @@ wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 		(*list)[n++] = entry;
 	}
 	return n;
+}
+
+/*
+ * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
+ * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
+ * while.
+ */
+static void
+await_place(uint16_t place, uint64 xid)
+{
+	uint32		looks = 0;
+
+	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE)
+	{
+		if (looks++ == 0)
+			wc_following_wake();
+		if (looks < SPIN_LOOKS)
+			sched_yield();
+		else
+		{
+			if (looks % WAKE_LOOKS == 0)
+				wc_following_wake();
+			pg_usleep(looks < 2 * SPIN_LOOKS ? 50 : 1000);
+		}
+		CHECK_FOR_INTERRUPTS();
+		if (atomic_load(&wc_shmem()->state) != WC_ENGINE_READY)
+			return;				/* whoever asks the engine will be told */
+	}
+}
+
+static void
+count_reader(bool comes)
+{
+	if (comes)
+		atomic_fetch_add(&following->readers, 1);
+	else
+		atomic_fetch_sub(&following->readers, 1);
+}
+
+static void
+await_list(const WcFlightEntry *list, uint32 n)
+{
+	count_reader(true);
+	PG_TRY();
+	{
+		for (uint32 i = 0; i < n; i++)
+			await_place(list[i].place, list[i].xid);
+	}
+	PG_FINALLY();
+	{
+		count_reader(false);
+	}
+	PG_END_TRY();
+}
+
+void
+wc_following_await(Snapshot snapshot, Oid database)
+{
+	WcFlightEntry *list;
+	uint32		n;
+
+	if (wc_flight_idle(places))
+		return;
+	n = wc_places_to_await(snapshot, database, &list);
+	if (n > 0)
+		await_list(list, n);
+	if (list != NULL)
+		pfree(list);
+}
+
+void
+wc_following_await_catalog(Oid database)
+{
+	WcFlightEntry entry;
+
+	if (places == NULL || wc_flight_idle(places))
+		return;
+	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
+	{
+		if ((entry.flags & WC_FLIGHT_CATALOG) == 0 || entry.database != database)
+			continue;
+		if (entry.state == WC_FLIGHT_ENDED || !TransactionIdIsInProgress((TransactionId) entry.xid))
+			await_list(&entry, 1);
+	}
+}
+
+void
+wc_following_await_xid(uint64 xid)
+{
+	WcFlightEntry entry = {.place = wc_flight_find(places, xid),.xid = xid};
+
+	if (entry.place != WC_FLIGHT_NONE)
+		await_list(&entry, 1);
+}
+
+void
+wc_following_await_room(void)
+{
+	TimestampTz since = 0;
+	WcError		why;
+
+	for (;;)
+	{
+		bool		stalled = wc_following_stalled(&why);
+		uint64		read_upto = atomic_load(&following->read_upto);
+		uint64		end = GetXLogInsertRecPtr();
+
+		if (!stalled && (end <= read_upto || end - read_upto <= LAG_MAX))
+			return;
+		if (since == 0)
+			since = GetCurrentTimestamp();
+		if (stalled && TimestampDifferenceExceeds(since, GetCurrentTimestamp(), STALL_PATIENCE_MS))
+			ereport(ERROR,
+					(errcode(why.status == WC_NO_SPACE ? ERRCODE_DISK_FULL : ERRCODE_IO_ERROR),
+					 errmsg("stored tables cannot be written to now: %s", why.message),
+					 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
+					 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+		wc_following_wake();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAG_LOOK_MS,
+						 wc_shmem_wait_event(WC_WAIT_PLACE));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+wc_following_note_commit(void)
+{
+	if (atomic_load(&following->asleep) != 0)
+		wc_following_wake();
 }
 
 /* --- following ----------------------------------------------------------------- */

@@ -29,6 +29,8 @@ typedef struct WcFollowing
 	_Atomic uint64_t read_upto; /* records up to here have been read */
 	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
 	_Atomic uint64_t snapshot_pos;	/* of the newest complete snapshot of the store */
+	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
+	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
@@ -55,6 +57,16 @@ extern WcFlight *wc_places(void);
  */
 extern uint16_t wc_place_take(uint64 xid, Oid database, uint8 flags);
 
+/*
+ * Before a commit record is written: waits, interruptibly, while the store is far behind the log.
+ * Raises why, if nothing can be applied for a while.
+ */
+extern void wc_following_await_room(void);
+
+/* The transaction has been committed: wakes a follower that sleeps, since there was nothing to
+ * read for a while.  Never fails. */
+extern void wc_following_note_commit(void);
+
 /* --- who reads ----------------------------------------------------------------- */
 
 /*
@@ -64,6 +76,18 @@ extern uint16_t wc_place_take(uint64 xid, Oid database, uint8 flags);
  * caller has to ask besides.
  */
 extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list);
+
+/*
+ * Waits, interruptibly, until the store has what this snapshot shows of the database's
+ * transactions.  A transaction that none of them is costs a load.
+ */
+extern void wc_following_await(Snapshot snapshot, Oid database);
+
+/* The same for transactions that have changed the database's catalog and ended. */
+extern void wc_following_await_catalog(Oid database);
+
+/* The same for one transaction, which has ended. */
+extern void wc_following_await_xid(uint64 xid);
 
 /* --- the follower ---------------------------------------------------------------- */
 

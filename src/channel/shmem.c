@@ -10,11 +10,13 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/guc.h"
 #include "utils/wait_event.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "channel/flight.h"
+#include "channel/nobackup.h"
 #include "channel/shmem.h"
 #include "compat.h"
 
@@ -54,6 +56,27 @@ find_getcache(uint64 bytes, bool *found)
 	return (void *) TYPEALIGN(GETCACHE_ALIGNMENT, ShmemInitStruct("widecol get cache", getcache_size(bytes), found));
 }
 
+/*
+ * The server starts, or starts again after a crash.  Until the engine says otherwise, a copy of
+ * the data directory would lack stored tables.  And a data directory that is a restored backup,
+ * or was rewound, says so by its backup_label: the live database there, if there is one, is
+ * of before.
+ */
+static void
+distrust_copies(void)
+{
+	char		owner[MAXPGPATH];
+
+	wc_nobackup_put();
+	if (access("backup_label", F_OK) != 0)
+		return;
+	snprintf(owner, sizeof(owner), "%s/%s/OWNER", GetConfigOption("widecol.data_directory", false, false), "pgsql_tmp.live");
+	if (unlink(owner) == 0)
+		ereport(LOG, (errmsg("the stored tables begin with an image of theirs, since this is a restored backup")));
+	else if (errno != ENOENT)
+		ereport(FATAL, (errcode_for_file_access(), errmsg("could not remove file \"%s\": %m", owner)));
+}
+
 void
 wc_shmem_startup(uint64 getcache_bytes)
 {
@@ -78,6 +101,8 @@ wc_shmem_startup(uint64 getcache_bytes)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
 	wc_following_find();
 	LWLockRelease(AddinShmemInitLock);
+	if (!IsUnderPostmaster)
+		distrust_copies();
 }
 
 WcShmem *

@@ -163,12 +163,15 @@ typedef struct WcDriver
 	/* Gives up what was locked in this subtransaction, and in later ones; never fails. */
 	void		(*unlock) (SubTransactionId subid);
 
-	/* xid 0: none.  Not interruptible.  Returns 0 when it is done.  Else somebody has a
-	 * row that was written, and nothing was applied: his full transaction id, or
-	 * WC_LOCK_HOLDER_COMMITTING; call again, with an xid.  An error means as well that
-	 * nothing was applied, but for 08007: unknown.  snapshot: if it stands for a state, no
-	 * row that was written may have changed since (40001); 0: rows may have. */
-	uint64		(*commit) (uint64 xid, uint64 snapshot, bool sync);
+	/*
+	 * Locks and looks at the rows that were written: all that can fail about a commit fails
+	 * here.  xid: of the transaction.  Returns 0 when it is done: then the driver has nothing of
+	 * the transaction any more, and its row locks are given up when the server's log has said
+	 * how it ended.  Else somebody has a row that was written: his full transaction id, or
+	 * WC_LOCK_HOLDER_COMMITTING; call again when that has ended.  snapshot: if it stands for a
+	 * state, no row that was written may have changed since (40001); 0: rows may have.
+	 */
+	uint64		(*precommit) (uint64 xid, uint64 snapshot);
 
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);

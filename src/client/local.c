@@ -49,6 +49,7 @@ static int	snapshots_cap;
 
 static uint64 unwanted;			/* newest request of scans closed before its answer came; 0: none */
 static Deferred deferred;
+static uint64 handed_over;		/* the transaction whose row locks the engine keeps until the log says how it ended; 0: none */
 static bool in_use;				/* the transaction has something in the engine */
 static bool has_locks;			/* row locks among it */
 static bool has_batch;			/* operations */
@@ -733,13 +734,11 @@ local_unlock(SubTransactionId subid)
 }
 
 static uint64
-local_commit(uint64 xid, uint64 snapshot, bool sync)
+local_precommit(uint64 xid, uint64 snapshot)
 {
 	WcCommitMessage m = {.xid = xid,.epoch = wc_gets_epoch(snapshot)};
-	WcFrameReader *frame;
-	WcError		err;
 	uint64_t	number;
-	uint64		id;
+	WcError		err;
 
 	/* One of which nobody knows yet what it shows has shown nothing. */
 	if (m.epoch != 0 || engine_knows(snapshot))
@@ -747,46 +746,33 @@ local_commit(uint64 xid, uint64 snapshot, bool sync)
 		m.snapshot = snapshot;
 		note_snapshot(snapshot);
 	}
-
-	/* From here on the outcome is the engine's to say. */
-	HOLD_INTERRUPTS();
 	wc_message_commit_encode(wc_local_begin(), &m);
-	id = wc_connection_send(WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0, WC_SEND_STAY);
-	while ((frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
-		wc_local_stray(frame);
-	RESUME_INTERRUPTS();
+	has_locks = true;
+	handed_over = xid;			/* perhaps, if this is interrupted */
+	if (wc_message_numbers_decode(wc_local_ask(WC_MSG_PRECOMMIT, WC_SEND_STAY), &number, 1, &err) != WC_OK)
+		wc_raise(&err);
+	if (number == 0)
+		forget_transaction();
+	return number;
+}
 
-	if (frame == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
-				 errmsg("the outcome of writes to stored tables is unknown"),
-				 errdetail("The engine went away while it committed: %s.", wc_connection_gone_text())));
-	if (frame->header.type == WC_MSG_OK && !frame->dropped)
-	{
-		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), &number, 1, &err) != WC_OK)
-			ereport(ERROR,
-					(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
-					 errmsg("the outcome of writes to stored tables is unknown"),
-					 errdetail("The engine's answer to the commit is malformed.")));
-		if (number == 0)
-			forget_transaction();
-		else
-			has_locks = true;
-		return number;
-	}
-	wc_message_error_decode(wc_buf_slice(&frame->body), &err);
-	if ((frame->header.flags & WC_FLAG_UNKNOWN) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
-				 errmsg("the outcome of writes to stored tables is unknown"),
-				 errdetail("They were applied, but it is not sure that they are on disk: %s.  %s", err.message, err.detail),
-				 err.hint[0] != '\0' ? errhint("%s", err.hint) : 0));
-	wc_raise(&err);
+/* If this cannot be sent now, the engine learns it from the log. */
+static void
+give_up_handed_over(void)
+{
+	uint64_t	xid = handed_over;
+
+	handed_over = 0;
+	if (xid == 0 || !wc_connection_live())
+		return;
+	wc_message_numbers_encode(wc_connection_message(), &xid, 1);
+	(void) wc_connection_post(WC_MSG_ABORTED, 0);
 }
 
 static void
 local_abort(void)
 {
+	give_up_handed_over();
 	wc_gets_leave_all();
 	if (!in_use)
 		return;
@@ -812,6 +798,7 @@ local_drop_database(Oid database)
 static void
 local_finish(void)
 {
+	handed_over = 0;
 	wc_gets_leave_all();
 	if (!in_use)
 		return;
@@ -872,7 +859,7 @@ const WcDriver wc_local_driver = {
 	.rollback_to = local_rollback_to,
 	.lock_rows = local_lock_rows,
 	.unlock = local_unlock,
-	.commit = local_commit,
+	.precommit = local_precommit,
 	.abort = local_abort,
 	.finish = local_finish,
 	.drop_database = local_drop_database,

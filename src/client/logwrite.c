@@ -97,7 +97,10 @@ void
 wc_stream_committed(void)
 {
 	if (place != WC_RECORD_NO_PLACE)
+	{
 		wc_flight_ended(wc_places(), place, place_xid);
+		wc_following_note_commit();
+	}
 	forget();
 }
 

@@ -132,14 +132,12 @@ send(bool more)
 		return;
 	if (sent_bytes + buffer.len > bytes_max())
 		too_large(sent_bytes + buffer.len);
-	if (wc_debug_log)
-		(void) GetTopFullTransactionId();	/* may fail, and later the driver has it already */
+	(void) GetTopFullTransactionId();	/* may fail, and later the driver has it already */
 	wc_driver()->write(wc_buf_slice(&buffer), bytes_max(), more);
 	sent += builder.nops;
 	sent_bytes += buffer.len;
 	builder.nops = 0;
-	if (wc_debug_log)
-		wc_stream_write(sent_bytes - buffer.len, wc_buf_slice(&buffer));
+	wc_stream_write(sent_bytes - buffer.len, wc_buf_slice(&buffer));
 	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &buffer);
 }
@@ -161,7 +159,7 @@ bool
 wc_client_modifies(void)
 {
 	/* what the driver appends itself does not get into the log */
-	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0 && !wc_debug_log;
+	return false && (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
 }
 
 /* Nothing of the scan but what is at or behind a row. */

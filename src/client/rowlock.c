@@ -18,6 +18,7 @@
 #include "storage/procarray.h"
 
 #include "channel/shmem.h"
+#include "channel/flight.h"
 #include "client/state.h"
 
 /* Of advisory locks: in the queue for a row. */
@@ -70,6 +71,8 @@ wait_for_end(WcHolderWait *wait)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
+	/* it is committed, and not applied yet */
+	wc_following_wake();
 	if (wait->looks == 0)
 		wait->since = now;
 	else if (LockTimeout > 0 && TimestampDifferenceExceeds(wait->since, now, LockTimeout))

@@ -22,10 +22,6 @@ extern int	wc_max_transaction_mb;
 /* widecol.warn_full_scan: tell of scans of whole tables that give little. */
 extern bool wc_warn_full_scan;
 
-/* widecol.debug_log: what transactions write goes into PostgreSQL's log as well, and the engine
- * compares. */
-extern bool wc_debug_log;
-
 /* widecol.worker_id: which of the clusters that make ids together this one is. */
 #define WC_WORKER_ID_MAX 511
 extern int	wc_worker_id;

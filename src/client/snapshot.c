@@ -22,11 +22,13 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
+#include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "channel/flight.h"
 #include "client/state.h"
 
 struct WcClientSnapshot
@@ -259,7 +261,12 @@ make(Snapshot snapshot, bool whole)
 	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 	s->number = last_number;
 	s->whole = whole;
-	s->taken = (IsParallelWorker() && enter_leaders(s->number, snapshot)) || wc_driver()->snapshot_enter(s->number, false);
+	s->taken = IsParallelWorker() && enter_leaders(s->number, snapshot);
+	if (!s->taken)
+	{
+		wc_following_await(snapshot, MyDatabaseId);
+		s->taken = wc_driver()->snapshot_enter(s->number, false);
+	}
 	keep(s, whole ? NULL : RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
 	return s;
 }

@@ -15,6 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "channel/flight.h"
 #include "client/logwrite.h"
 #include "client/owner.h"
 #include "client/state.h"
@@ -49,6 +50,7 @@ uint64
 wc_client_catalog_generation(void)
 {
 	/* both only grow, so the sum tells when either has */
+	wc_following_await_catalog(MyDatabaseId);
 	return wc_driver()->catalog_generation() + own_changes;
 }
 

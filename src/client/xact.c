@@ -1,21 +1,19 @@
 /*
  * client/xact.c: PostgreSQL's transactions, followed.
  *
- * At PRE_COMMIT the batch goes to the engine and is applied there; from then on
- * PostgreSQL's own commit can no longer take it back (the step that ends with
- * one log for both).  An abort forgets the batch; a subtransaction's abort cuts
- * it back to where it began.
+ * At PRE_COMMIT the rows that were written are locked and looked at, and the batch goes
+ * into PostgreSQL's log: it is committed when PostgreSQL commits.  An abort forgets the batch;
+ * a subtransaction's abort cuts it back to where it began.
  */
 #include "postgres.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "storage/predicate.h"
 #include "utils/memutils.h"
 
+#include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/logwrite.h"
-#include "client/settings.h"
 #include "client/state.h"
 
 /* Where an open subtransaction began. */
@@ -50,56 +48,31 @@ end_of_transaction(void)
 	nsavepoints = 0;
 }
 
-/* With widecol.debug_log: the log gets what the driver gets, and after that, so that an engine
- * which knows the one also reads the other. */
-static void
-finish_stream(void)
-{
-	if (wc_stream_is_written())
-		wc_stream_finish(wc_batch_bytes());
-}
-
+/*
+ * All that can fail about the writes to stored tables fails here.  From then on they are in
+ * PostgreSQL's log, and its commit record is theirs.
+ */
 static void
 commit_batch(void)
 {
-	FullTransactionId xid;
 	WcHolderWait wait = {0};
+	uint64		holder;
+	uint64		xid;
 
 	if (wc_batch_empty())
 	{
-		finish_stream();
+		if (wc_stream_is_written())
+			wc_stream_finish(0);	/* all of it was rolled back */
 		return;
 	}
+	xid = U64FromFullTransactionId(GetTopFullTransactionId());
 	wc_driver()->connect();
-	if (wc_debug_log)
-		wc_stream_take_place();
+	wc_following_await_room();
+	wc_stream_take_place();		/* which the last record names */
 	wc_batch_send();
-	finish_stream();
-
-	xid = GetTopFullTransactionIdIfAny();
-
-	/* Others can wait for a transaction that has an id.  One that writes few rows is over
-	 * before that is worth it. */
-	if (!FullTransactionIdIsValid(xid) && wc_batch_count() > WC_LOCK_BATCH)
-		xid = GetTopFullTransactionId();
-	for (;;)
-	{
-		bool		named = FullTransactionIdIsValid(xid);
-		uint64		holder;
-
-		/* PostgreSQL asks this after us; a refusal then would come too late */
-		PreCommit_CheckForSerializationFailure();
-		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0, wc_snapshot_of_transaction(),
-									 synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
-		if (holder == 0)
-			break;
-
-		/* Who waits for others has to be found by those who wait for it. */
-		if (named)
-			wc_holder_wait(&wait, holder);
-		else
-			xid = GetTopFullTransactionId();
-	}
+	while ((holder = wc_driver()->precommit(xid, wc_snapshot_of_transaction())) != 0)
+		wc_holder_wait(&wait, holder);
+	wc_stream_finish(wc_batch_bytes());
 	wc_batch_forget();
 }
 
@@ -120,7 +93,8 @@ on_xact(XactEvent event, void *arg)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
-			finish_stream();
+			if (wc_stream_is_written())
+				wc_stream_finish(0);
 			break;
 		case XACT_EVENT_COMMIT:
 			wc_stream_committed();
@@ -138,7 +112,7 @@ on_xact(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			if (!wc_batch_empty())
+			if (!wc_batch_empty() || wc_stream_is_written())
 				wc_catalog_changed();
 			wc_stream_aborted();
 			wc_driver()->abort();

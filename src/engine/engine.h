@@ -16,6 +16,9 @@
 
 typedef struct WcEngine WcEngine;
 
+/* The live database, in the directory of images. */
+#define WC_LIVE_DIRECTORY "pgsql_tmp.live"
+
 typedef struct WcEngineOptions
 {
 	const char *path;			/* directory; made when the cluster has never had a store */

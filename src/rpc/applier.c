@@ -45,7 +45,6 @@ struct WcApplier
 	WcEpochs   *epochs;
 	_Atomic uint64_t *catalog_generation;
 	_Atomic uint64_t *writes;
-	WcLogCheck *check;			/* NULL: none */
 	uint64_t	generation_seen;	/* the engine's, when last looked at */
 	pthread_t	thread;
 	pthread_mutex_t mutex;
@@ -312,12 +311,6 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	}
 	*applier = a;
 	return WC_OK;
-}
-
-void
-wc_applier_check(WcApplier *a, WcLogCheck *check)
-{
-	a->check = check;
 }
 
 void

@@ -16,7 +16,6 @@
 
 #include "engine/engine.h"
 #include "rpc/epochs.h"
-#include "rpc/logcheck.h"
 
 typedef struct WcApplier WcApplier;
 
@@ -33,9 +32,6 @@ typedef struct WcApplied
 extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
 								 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier,
 								 WcError *err) WC_WARN_UNUSED;
-
-/* Tells it of all that is applied from now on; before the first commit. */
-extern void wc_applier_check(WcApplier *applier, WcLogCheck *check);
 
 /* Commits handed in before are finished first; none may come after. */
 extern void wc_applier_stop(WcApplier *applier);

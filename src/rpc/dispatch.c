@@ -417,18 +417,25 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 static WcStatus
 do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 {
-	uint64_t	xid;
+	WcCommitMessage m;
+	WcSnapshot *snapshot;
+	WcReadPoint then;
 	uint64_t	holder = 0;
 	WcTxn	   *txn;
-	WcStatus	status = wc_message_numbers_decode(body, &xid, 1, err);
+	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
-	if (status == WC_OK && (d->intake == NULL || xid == 0))
+	if (status == WC_OK && (d->intake == NULL || m.xid == 0))
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
+	if (status == WC_OK)
+		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
+	if (status != WC_OK)
+		return status;
 	txn = wc_session_txn(&d->session);
-	if (status == WC_OK && txn != NULL)
-		status = wc_rowlock_commit(&d->session, txn, xid, &holder, err);
+	then = read_point(d, snapshot, 0, 0);
+	if (txn != NULL)
+		status = wc_rowlock_commit(&d->session, txn, m.xid, snapshot != NULL ? &then : NULL, &holder, err);
 	if (status == WC_OK && holder == 0)
-		status = wc_intake_hand_over(d->intake, xid, &d->session.locks, err);
+		status = wc_intake_hand_over(d->intake, m.xid, &d->session.locks, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);

@@ -114,7 +114,7 @@ ended(WcIntake *f, uint64_t xid, uint16_t place)
 	pthread_mutex_unlock(&f->mutex);
 	if (held != NULL)
 		give_up(f, held);
-	if (place == WC_LOG_NO_PLACE)
+	if (place == WC_RECORD_NO_PLACE)
 		place = wc_flight_find(f->log.flight, xid);
 	if (place != WC_FLIGHT_NONE && wc_flight_free(f->log.flight, place, xid))
 		f->log.moved.fn(f->log.moved.arg);
@@ -123,7 +123,7 @@ ended(WcIntake *f, uint64_t xid, uint16_t place)
 void
 wc_intake_aborted(WcIntake *f, uint64_t xid)
 {
-	ended(f, xid, WC_LOG_NO_PLACE);
+	ended(f, xid, WC_RECORD_NO_PLACE);
 }
 
 static void
@@ -148,7 +148,7 @@ load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
 {
 	WcIntake *f = arg;
 	WcLogRecord batch = {
-		.kind = WC_LOG_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
+		.kind = WC_RECORD_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
 		.database = piece->database,.xid = piece->xid,.at = at,.bytes = piece->bytes
 	};
 
@@ -194,7 +194,7 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 
 	if (!wc_pending_take(f->pending, xid, &batch))
 	{
-		ended(f, xid, WC_LOG_NO_PLACE);	/* it may have locked rows */
+		ended(f, xid, WC_RECORD_NO_PLACE);	/* it may have locked rows */
 		return WC_OK;
 	}
 	if (position > f->applied && batch.bytes.len > 0)
@@ -213,7 +213,7 @@ void
 wc_intake_abort(WcIntake *f, uint64_t xid)
 {
 	wc_pending_drop(f->pending, xid);
-	ended(f, xid, WC_LOG_NO_PLACE);
+	ended(f, xid, WC_RECORD_NO_PLACE);
 }
 
 void

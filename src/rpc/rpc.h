@@ -46,7 +46,6 @@ typedef struct WcServerOptions
 	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
-	WcLogCheck *check;			/* to be told of what is applied; NULL: none */
 	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
 	const WcLogOptions *log;	/* NULL: commits come from session threads; copied */
 } WcServerOptions;

@@ -84,8 +84,6 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		wc_server_free(s);
 		return status;
 	}
-	if (options->check != NULL)
-		wc_applier_check(s->applier, options->check);
 	*server = s;
 	return WC_OK;
 }

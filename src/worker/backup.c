@@ -11,6 +11,7 @@
 
 #include "channel/flight.h"
 #include "channel/nobackup.h"
+#include "compat.h"
 
 void
 wc_backup_allow(XLogRecPtr image)

@@ -18,13 +18,15 @@
 #include "miscadmin.h"
 #include "storage/backendid.h"
 #include "storage/proc.h"
+#include "storage/sinvaladt.h"
 #include "utils/timestamp.h"
 
+#include "base/log.h"
 #include "channel/flight.h"
 #include "channel/rmgr.h"
 #include "compat.h"
 #include "worker/backup.h"
-#include "worker/follower.h"
+#include "worker/feed.h"
 #include "worker/slot.h"
 #include "worker/task.h"
 
@@ -148,7 +150,7 @@ done(void)
 	{
 		if (!RecoveryInProgress())
 		{
-			WcLogRecord barrier = {.kind = WC_LOG_BARRIER,.redo = checkpoint.redo};
+			WcLogRecord barrier = {.kind = WC_RECORD_BARRIER,.redo = checkpoint.redo};
 
 			(void) wc_record_write(&barrier);	/* before the checkpoint's record, which is not written yet */
 		}
@@ -166,11 +168,11 @@ begin(XLogRecPtr redo, XLogRecPtr barrier, bool image)
 	/* The redo pointer may lie behind a page's head that nobody has written yet. */
 	if (redo != InvalidXLogRecPtr && !RecoveryInProgress() && GetFlushRecPtr(NULL) < redo)
 		XLogFlush(Min(redo, GetXLogInsertEndRecPtr()));
-	wc_follower_run_to_end();
+	wc_feed_run_to_end();
 	checkpoint.redo = redo;
 	checkpoint.barrier = barrier;
 	checkpoint.image = image;
-	checkpoint.at = wc_follower_position();
+	checkpoint.at = wc_feed_position();
 	checkpoint.retry_at = 0;
 	if (image && checkpoint.ready && checkpoint.at == atomic_load(&wc_following()->snapshot_pos))
 		done();					/* nothing has been read since: it is there */
@@ -208,7 +210,7 @@ begin_if_due(void)
 	}
 	if (is_new || barrier != InvalidXLogRecPtr || !checkpoint.ready)
 		begin(is_new ? redo : InvalidXLogRecPtr, barrier, true);
-	else if (wc_follower_position() - checkpoint.last_mark > MARK_EVERY_BYTES)
+	else if (wc_feed_position() - checkpoint.last_mark > MARK_EVERY_BYTES)
 		begin(InvalidXLogRecPtr, InvalidXLogRecPtr, false);
 }
 
@@ -239,7 +241,7 @@ advance(void)
 				/* The image may have commits that came behind the mark: nobody may take a copy for
 				 * consistent before it has the log of these. */
 				if (RecoveryInProgress())
-					XLogFlush(wc_follower_position());
+					XLogFlush(wc_feed_position());
 				checkpoint.keep_old = wc_backup_is_running();
 				wc_task_begin(&checkpoint.task, install_task, NULL);
 				checkpoint.phase = INSTALL;
@@ -265,6 +267,12 @@ wc_checkpoint_work(void)
 	else
 		advance();
 	return checkpoint.ready;
+}
+
+bool
+wc_checkpoint_is_under_way(void)
+{
+	return checkpoint.phase != IDLE;
 }
 
 /* Until nothing is under way; false: that will not come, since nothing can be applied now. */

@@ -34,6 +34,9 @@ extern void wc_checkpoint_start(WcEngine *engine, WcServer *server, XLogRecPtr r
  * the first checkpoint with an image is done. */
 extern bool wc_checkpoint_work(void);
 
+/* Is one under way? */
+extern bool wc_checkpoint_is_under_way(void);
+
 /* A checkpoint of all that has been read, at the end of the process.  Waits. */
 extern void wc_checkpoint_finish(void);
 

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 
 #include "access/xlog.h"
+#include "access/xlogrecovery.h"
 #include "common/file_perm.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -34,21 +35,34 @@
 #include "base/cpu.h"
 #include "channel/channel.h"
 #include "channel/flight.h"
+#include "channel/rmgr.h"
 #include "rpc/rpc.h"
+#include "worker/backup.h"
+#include "worker/checkpoint.h"
+#include "worker/feed.h"
+#include "worker/slot.h"
 #include "worker/task.h"
 
 PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 
-/* Offers and ends of sessions set the latch; this is only a safety net. */
-#define LOOK_EVERY_MS 5000
+/* Offers and ends of sessions set the latch, as do commits when there have been none for a
+ * while; checkpoints do not. */
+#define LOOK_EVERY_MS 100
 
 /* The file of the cluster's data directory that names its store. */
 #define STORE_RECORD "widecol.store"
 
 /* Seconds between two attempts to start: 1, 2, 4 ... */
 #define RETRY_SECONDS_MAX 60
+
+/* The log is read this often while anything is in flight, and so long after that. */
+#define FOLLOW_EVERY_MS 5
+#define BUSY_MS 1000
+
+/* What transactions under way may have written together: they are in the engine's memory. */
+#define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
 /* Pools of malloc: one a thread would cost megabytes an idle session. */
 #define MALLOC_ARENAS 4
@@ -154,8 +168,15 @@ close_task(void *arg)
 }
 
 static bool
-start_server(WcLogCheck *check, WcError *err)
+start_server(WcError *err)
 {
+	WcLogOptions log = {
+		.store = wc_engine_store_id(engine),
+		.pending_max = (uint64_t) PENDING_MAX,
+		.flight = wc_places(),
+		.applied = &wc_following()->applied,
+		.moved = {wake_latch, MyLatch},
+	};
 	WcServerOptions serve = {
 		.engine = engine,
 		.sessions_max = shmem->nslots,
@@ -164,8 +185,8 @@ start_server(WcLogCheck *check, WcError *err)
 		.getcache = wc_shmem_getcache(),
 		.catalog_generation = &shmem->catalog_generation,
 		.writes = &shmem->writes,
-		.check = check,
 		.finished = {wake_latch, MyLatch},
+		.log = &log,
 	};
 
 	if (wc_server_start(&serve, &server, err) == WC_OK)
@@ -174,11 +195,145 @@ start_server(WcLogCheck *check, WcError *err)
 	return false;
 }
 
+/* --- the log ---------------------------------------------------------------- */
+
+/*
+ * Where to read from.  A store that is new, or had a log of its own, begins here and now: only
+ * a primary may say so.
+ */
+static XLogRecPtr
+find_place(void)
+{
+	uint64_t	from;
+	WcError		err;
+
+	if (wc_server_log_load(server, &from, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	if (from != 0)
+		return from;
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the stored tables here do not follow the server's log yet"),
+				 errdetail("Only a primary can begin with that."),
+				 errhint("Make this standby again from a backup of its primary.")));
+	return InvalidXLogRecPtr;
+}
+
+static XLogRecPtr
+begin_log(void)
+{
+	WcLogRecord genesis = {.kind = WC_RECORD_GENESIS,.store = wc_engine_store_id(engine)};
+	XLogRecPtr	from = wc_record_write(&genesis);
+	WcError		err;
+
+	XLogFlush(from);
+	if (wc_engine_begin_log(engine, from, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	return from;
+}
+
+/* The log must be there from where reading begins: without any of it the store would miss
+ * commits. */
+static void
+take_slot(XLogRecPtr from)
+{
+	XLogRecPtr	at = wc_slot_acquire(from);
+
+	if (at != InvalidXLogRecPtr && at <= from)
+		return;
+	if (!wc_slot_log_is_there(from))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the server's log that the stored tables need has been removed"),
+				 errdetail("They have followed it up to %X/%X.", LSN_FORMAT_ARGS(from)),
+				 errhint("Restore a backup. Do not drop replication slot \"%s\", and mind max_slot_wal_keep_size.",
+						 WC_SLOT_NAME)));
+}
+
+/* Row locks of an engine before are lost: none is given before all who had them have ended. */
+static void
+await_old_places(void)
+{
+	WcFlightEntry entry;
+
+	(void) wc_flight_new_generation(wc_places());
+	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
+	{
+		while (entry.state != WC_FLIGHT_PREPARED && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_FREE)
+		{
+			wc_feed_run_to_end();
+			serve_interrupts();
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
+							 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
+			ResetLatch(MyLatch);
+			if (ShutdownRequestPending)
+				return;
+		}
+	}
+}
+
+static void
+follow(void)
+{
+	XLogRecPtr	from = find_place();
+
+	if (from == InvalidXLogRecPtr)
+	{
+		(void) wc_slot_acquire(InvalidXLogRecPtr);	/* may fail: before anything is written */
+		from = begin_log();
+	}
+	else
+		take_slot(from);
+	wc_feed_start(server, wc_engine_store_id(engine), from);
+	wc_checkpoint_start(engine, server, from);
+	wc_feed_run_to_end();
+	await_old_places();
+
+	/* A store that is ahead of its node would show what the node has not. */
+	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < wc_engine_applied_position(engine) && !ShutdownRequestPending)
+	{
+		serve_interrupts();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
+						 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
+		ResetLatch(MyLatch);
+	}
+}
+
+/* False: err says why not. */
+static bool
+begin_following(WcError *err)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = false;
+
+	PG_TRY();
+	{
+		follow();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		(void) wc_error(err, WC_INVALID, "%s", error->message);
+		if (error->detail != NULL)
+			wc_error_detail(err, "%s", error->detail);
+		if (error->hint != NULL)
+			wc_error_hint(err, "%s", error->hint);
+	}
+	PG_END_TRY();
+	return done;
+}
+
 static bool
 open_engine(WcError *err)
 {
 	opening.options = (WcEngineOptions) {
-		.path = GetConfigOption("widecol.data_directory", false, false),
+		.images = GetConfigOption("widecol.data_directory", false, false),
 		.record = STORE_RECORD,
 		.cluster = GetSystemIdentifier(),
 		.new_store = GetConfigOption("widecol.new_store", false, false),
@@ -191,7 +346,8 @@ open_engine(WcError *err)
 		.max_background_jobs = int_setting("widecol.max_background_jobs"),
 	};
 	/* they may change while it opens */
-	opening.options.path = pstrdup(opening.options.path);
+	opening.options.images = pstrdup(opening.options.images);
+	opening.options.path = psprintf("%s/%s", opening.options.images, WC_LIVE_DIRECTORY);
 	opening.options.new_store = pstrdup(opening.options.new_store);
 	opening.options.accept_store = pstrdup(opening.options.accept_store);
 	run_task(open_task, WC_WAIT_ENGINE_OPEN);
@@ -202,7 +358,7 @@ open_engine(WcError *err)
 		return false;
 	}
 	atomic_store(&wc_following()->store, wc_engine_store_id(engine));
-	return start_server(wc_checklog_start(wc_engine_store_id(engine)), err);
+	return start_server(err) && begin_following(err);
 }
 
 static void
@@ -222,6 +378,7 @@ close_engine(void (*run) (void (*fn) (void *arg), WcWaitEvent event))
 		wc_shmem_set_state(shmem, WC_ENGINE_STOPPED, NULL);
 	if (server != NULL)
 	{
+		wc_checkpoint_finish();
 		run(stop_task, WC_WAIT_ENGINE_CLOSE);
 		reap_sessions();
 		wc_server_free(server);
@@ -251,6 +408,7 @@ at_exit(int code, Datum arg)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	wc_task_join(&task);
 	close_engine(run_here);
+	wc_checkpoint_release();
 }
 
 static void
@@ -275,17 +433,69 @@ take_sessions(void)
 	}
 }
 
+/*
+ * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
+ * later, together, or at once if somebody waits for it.  When there are none for a while, the
+ * first one does (wc_following_wake_sleeper).
+ */
+static long
+nap(bool more)
+{
+	static TimestampTz busy_until;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (more)
+		return 0;
+	if (!wc_flight_idle(wc_places()) || wc_checkpoint_is_under_way() || RecoveryInProgress())
+		busy_until = TimestampTzPlusMilliseconds(now, BUSY_MS);
+	if (now < busy_until)
+		return FOLLOW_EVERY_MS;
+	atomic_store(&wc_following()->asleep, 1);
+	return wc_flight_idle(wc_places()) ? LOOK_EVERY_MS : FOLLOW_EVERY_MS;
+}
+
+/* A commit that did not wait for the disk is not read before it is there.  Who waits for it does
+ * not wait for the walwriter. */
+static void
+flush_for_readers(void)
+{
+	uint32_t	readers = atomic_load(&wc_following()->readers);
+
+	if (readers > 0 && !RecoveryInProgress() && wc_feed_position() >= GetFlushRecPtr(NULL))
+		XLogFlush(GetXLogInsertEndRecPtr());
+}
+
+static void
+tell_of_stalls(void)
+{
+	WcError		why;
+	bool		stalled = wc_server_stalled(server, &why);
+
+	if (stalled != (atomic_load(&wc_following()->stalled) != 0))
+		wc_following_stall(stalled ? &why : NULL);
+}
+
 static void
 serve(void)
 {
+	bool		more = false;
+
 	while (!ShutdownRequestPending && !wc_engine_must_restart(engine))
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 wc_checklog_run(LOOK_EVERY_MS), wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+		long		timeout = nap(more);
+
+		if (timeout > 0)
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 timeout, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+		atomic_store(&wc_following()->asleep, 0);
 		ResetLatch(MyLatch);
 		serve_interrupts();
 		reap_sessions();
 		take_sessions();
+		flush_for_readers();
+		more = wc_feed_run();
+		(void) wc_checkpoint_work();
+		tell_of_stalls();
 	}
 }
 
@@ -328,6 +538,7 @@ wc_worker_main(Datum main_arg)
 	atomic_store(&shmem->busy, 0);
 	wc_shmem_set_state(shmem, WC_ENGINE_STARTING, NULL);
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	wc_checkpoint_delay();
 	before_shmem_exit(at_exit, (Datum) 0);
 	mallopt(M_ARENA_MAX, MALLOC_ARENAS);
 	allow_descriptors();

@@ -21,8 +21,7 @@
 #include <rocksdb/c.h>
 
 #include "base/status.h"
-
-#define WC_LIVE_DIRECTORY "pgsql_tmp.live"
+#include "engine/engine.h"
 
 /*
  * The newest image that is complete: all files that it names are there and have their

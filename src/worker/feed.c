@@ -1,0 +1,119 @@
+/*
+ * worker/feed.c: what the follower reads, handed to the server's threads.
+ */
+#include "worker/feed.h"
+
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+
+#include "base/log.h"
+#include "channel/flight.h"
+#include "channel/shmem.h"
+#include "worker/follower.h"
+
+/* Bytes of log that are read before the main thread looks at other things. */
+#define RUN_BYTES (1024 * 1024)
+
+/* With so many bytes of commits handed in and not applied, nothing more is read. */
+#define BACKLOG_BYTES_MAX (64 * 1024 * 1024)
+
+#define BACKLOG_LOOK_MS 5
+
+static WcServer *server;
+static WcFollower *follower;
+
+static void
+check(WcStatus status, const WcError *err)
+{
+	if (status != WC_OK)
+		ereport(ERROR,
+				(errmsg("stored tables cannot follow the log: %s", err->message),
+				 err->detail[0] != '\0' ? errdetail("%s", err->detail) : 0));
+}
+
+static void
+on_record(void *arg, const WcLogRecord *r, XLogRecPtr position)
+{
+	WcError		err;
+
+	if (r->kind == WC_RECORD_BATCH)
+		check(wc_server_log_batch(server, r, &err), &err);
+}
+
+static void
+on_commit(void *arg, uint64 xid, int64 time_us, XLogRecPtr position)
+{
+	WcError		err;
+
+	check(wc_server_log_commit(server, xid, position, time_us, &err), &err);
+}
+
+static void
+on_abort(void *arg, uint64 xid, XLogRecPtr position)
+{
+	wc_server_log_abort(server, xid);
+}
+
+static void
+on_running(void *arg, uint64 oldest_xid, XLogRecPtr position)
+{
+	wc_server_log_running(server, oldest_xid);
+}
+
+static const WcFollowerOps ops = {
+	.record = on_record,
+	.commit = on_commit,
+	.abort = on_abort,
+	.running = on_running,
+};
+
+void
+wc_feed_start(WcServer *s, uint32 store, XLogRecPtr from)
+{
+	server = s;
+	follower = wc_follower_start(&ops, NULL, store, from);
+	atomic_store(&wc_following()->read_upto, from);
+}
+
+static bool
+is_full(void)
+{
+	uint64_t	commits,
+				bytes;
+
+	wc_server_backlog(server, &commits, &bytes);
+	return bytes > BACKLOG_BYTES_MAX;
+}
+
+bool
+wc_feed_run(void)
+{
+	bool		more = !is_full() && wc_follower_run(follower, RUN_BYTES);
+
+	atomic_store(&wc_following()->read_upto, wc_follower_position(follower));
+	return more;
+}
+
+void
+wc_feed_run_to_end(void)
+{
+	XLogRecPtr	end = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL);
+
+	while (wc_follower_position(follower) < end)
+	{
+		if (!wc_feed_run() && !is_full())
+			break;
+		CHECK_FOR_INTERRUPTS();
+		if (is_full())
+			(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, BACKLOG_LOOK_MS,
+							 wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+	}
+}
+
+XLogRecPtr
+wc_feed_position(void)
+{
+	return wc_follower_position(follower);
+}
