@@ -57,6 +57,10 @@
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
 #define WC_BATCH_CHUNK			(256 * 1024)
 
+/* Chunks in which the operations that the engine makes go to the backend: each has room in
+ * a session's ring, so that the next is made while the backend takes it in. */
+#define WC_CHANGES_CHUNK		(112 * 1024)
+
 /* A cancel flag is looked at once in so many cells. */
 #define WC_CANCEL_CELLS			1024
 

@@ -61,7 +61,7 @@ commit_batch(void)
 
 	/* Others can wait for a transaction that has an id.  One that writes few rows is over
 	 * before that is worth it. */
-	if (!FullTransactionIdIsValid(xid) && wc_batch_count() > WC_LOCK_BATCH)
+	if (!FullTransactionIdIsValid(xid) && wc_batch_mark() > WC_BATCH_CHUNK)
 		xid = GetTopFullTransactionId();
 	for (;;)
 	{
@@ -70,8 +70,8 @@ commit_batch(void)
 
 		/* PostgreSQL asks this after us; a refusal then would come too late */
 		PreCommit_CheckForSerializationFailure();
-		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0, wc_snapshot_of_transaction(),
-									 synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
+		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0, wc_batch_mark(),
+									 wc_snapshot_of_transaction(), synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
 		if (holder == 0)
 			break;
 
@@ -140,14 +140,14 @@ begin_savepoint(void)
 	}
 	sp = &savepoints[nsavepoints++];
 	sp->level = GetCurrentTransactionNestLevel();
-	wc_batch_mark(&sp->mark);
+	sp->mark = wc_batch_mark();
 }
 
 static void
 end_savepoint(bool commit)
 {
 	int			level = GetCurrentTransactionNestLevel();
-	WcBatchMark mark = {0};
+	WcBatchMark mark = 0;
 
 	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
 		mark = savepoints[--nsavepoints].mark;
@@ -155,7 +155,7 @@ end_savepoint(bool commit)
 		return;
 	if (!wc_batch_empty())
 		wc_catalog_changed();
-	wc_batch_cut(&mark);
+	wc_batch_cut(mark);
 	wc_batch_forget_locks();
 }
 
