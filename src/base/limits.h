@@ -68,6 +68,9 @@
 /* Places of transactions whose log may be ahead of the store: four for each process and
  * prepared transaction that the server may have, at most so many.  Who finds none waits. */
 #define WC_FLIGHT_MAX			65535
+/* Chunks in which the operations that the engine makes go to the backend: each has room in
+ * a session's ring, so that the next is made while the backend takes it in. */
+#define WC_CHANGES_CHUNK		(112 * 1024)
 
 /* A cancel flag is looked at once in so many cells. */
 #define WC_CANCEL_CELLS			1024

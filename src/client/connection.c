@@ -31,7 +31,7 @@ typedef struct Connection
 	WcFrameReader reader;
 	WcBuf		message;
 	uint64		last_id;
-	uint64		received_id;	/* of the last whole frame */
+	uint64		received_id;	/* of the last answer that has come as a whole */
 	bool		ready;			/* HELLO has been answered */
 	bool		sending;		/* in the midst of a frame */
 } Connection;
@@ -219,7 +219,8 @@ take_frame(void)
 	wc_segment_gave_room(conn.segment, (uint32) (WC_RESPONSE_RING - (conn.in.seen - conn.in.pos)));
 	if (status == WC_OK)
 	{
-		conn.received_id = conn.reader.header.id;
+		if (conn.reader.header.type != WC_MSG_CHANGES)
+			conn.received_id = conn.reader.header.id;
 		return 1;
 	}
 	if (status == WC_END)
@@ -428,6 +429,18 @@ wc_connection_cancel(void)
 {
 	if (attached())
 		wc_segment_cancel_upto(conn.segment, conn.last_id);
+}
+
+void
+wc_connection_give_up(uint64 id)
+{
+	if (!wc_connection_live())
+		return;
+
+	/* In this order: either the engine sees that it is cancelled, or its answer is seen. */
+	wc_segment_cancel_one(conn.segment, id);
+	if (atomic_load(&conn.segment->answering) == id)
+		drain(id);
 }
 
 void

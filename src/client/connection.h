@@ -59,7 +59,7 @@ typedef enum WcReceive
 } WcReceive;
 
 /*
- * The next whole frame, or NULL when the engine is gone (the connection is then
+ * The next whole frame (an answer may have several: CHANGES are followed by others), or NULL when the engine is gone (the connection is then
  * closed: wc_connection_raise_gone says why).  Valid until the next call of this
  * file; its body may be swapped for another buffer.
  */
@@ -75,6 +75,10 @@ extern bool wc_connection_answered(uint64 id);
 /* Cancels every request so far that is not answered; what answers come nevertheless,
  * nobody may want.  Never fails. */
 extern void wc_connection_cancel(void);
+
+/* Cancels request id, the newest, and takes in what is under way of its answer.  Not
+ * interruptible, but soon over.  Never fails. */
+extern void wc_connection_give_up(uint64 id);
 
 /* Cancels every request so far, tells the engine to forget the transaction, and
  * takes in what is under way.  Not interruptible, but soon over.  Never fails. */

@@ -73,6 +73,9 @@ typedef struct WcDriverLocker
 	WcRowLockMode mode;
 } WcDriverLocker;
 
+/* The next bytes of the batch, which begin at an offset of it. */
+typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
+
 typedef struct WcDriver
 {
 	const char *name;
@@ -139,21 +142,22 @@ typedef struct WcDriver
 	/* Forgets a snapshot number; never fails. */
 	void		(*snapshot_release) (uint64 snapshot);
 
-	/* Whole operations, to be appended to the transaction's batch, which may hold
-	 * bytes_max bytes.  more: another call follows at once. */
-	void		(*write) (WcSlice ops, uint64 bytes_max, bool more);
+	/* A piece of the transaction's batch (model/batch.h), which may hold bytes_max bytes:
+	 * what the driver has of it is cut to at bytes, and these are appended.  A piece may
+	 * end amid an operation.  more: another call follows at once. */
+	void		(*write) (uint64 at, WcSlice bytes, uint64 bytes_max, bool more);
 
 	/*
-	 * Locks the rows of a scan and appends an operation for each to the batch, which may
-	 * hold bytes_max bytes, or nothing (see the outcome).  serializable: no row may have
-	 * changed since the snapshot.  After an error it is not known whether anything was
-	 * appended: rollback_to must follow.  result->row is valid until the next call.
+	 * Locks the rows of a scan and makes an operation for each, which it appends to the
+	 * batch as the driver has it; that may hold bytes_max bytes.  All of these bytes are
+	 * given to take, as they are made, so that the caller has them as well; they are in
+	 * its hands for that call only.  serializable: no row may have changed since the
+	 * snapshot.  After an error, and all outcomes but DONE and BLOCKED, the batch is to be
+	 * cut back: a piece must follow.  result->row is valid until the next call.
 	 */
 	void		(*modify) (const WcClientModify *modify, const WcDriverOpen *open, const WcDriverLocker *locker,
-						   bool serializable, uint64 bytes_max, WcModifyResult *result, WcClientScanStats *stats);
-
-	/* Keeps the first nops operations of the batch; never fails. */
-	void		(*rollback_to) (uint64 nops);
+						   bool serializable, uint64 bytes_max, WcDriverTake take, WcModifyResult *result,
+						   WcClientScanStats *stats);
 
 	/* Locks rows for this transaction until commit, abort, finish, or unlock.  Does not
 	 * wait (see WcLockResult); the message's epoch is filled in here.  result->rows is
@@ -165,13 +169,13 @@ typedef struct WcDriver
 
 	/*
 	 * Locks and looks at the rows that were written: all that can fail about a commit fails
-	 * here.  xid: of the transaction.  Returns 0 when it is done: then the driver has nothing of
+	 * here.  xid: of the transaction; length: bytes of the batch.  Returns 0 when it is done: then the driver has nothing of
 	 * the transaction any more, and its row locks are given up when the server's log has said
 	 * how it ended.  Else somebody has a row that was written: his full transaction id, or
 	 * WC_LOCK_HOLDER_COMMITTING; call again when that has ended.  snapshot: if it stands for a
 	 * state, no row that was written may have changed since (40001); 0: rows may have.
 	 */
-	uint64		(*precommit) (uint64 xid, uint64 snapshot);
+	uint64		(*precommit) (uint64 xid, uint64 length, uint64 snapshot);
 
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);

@@ -2,7 +2,7 @@
  * client/local.c: the driver of the embedded engine.
  *
  * Messages that need no answer and nobody waits for (CLOSE, SNAPSHOT_RELEASE,
- * ROLLBACK_TO) are noted where they arise, which may be in the midst of an
+ * UNLOCK) are noted where they arise, which may be in the midst of an
  * abort, and sent in front of the next message.
  */
 #include "postgres.h"
@@ -32,8 +32,6 @@ typedef struct Deferred
 	uint64	   *releases;		/* room for every snapshot in use */
 	int			nreleases;
 	int			releases_cap;
-	bool		rollback;
-	uint64		rollback_to;
 	SubTransactionId unlock;	/* 0: nothing */
 } Deferred;
 
@@ -133,12 +131,6 @@ static void
 send_deferred(bool lazily)
 {
 	cancel_unwanted();
-	if (deferred.rollback)
-	{
-		if (!send_number(WC_MSG_ROLLBACK_TO, deferred.rollback_to, lazily))
-			return;
-		deferred.rollback = false;
-	}
 	if (deferred.unlock != InvalidSubTransactionId)
 	{
 		if (!send_number(WC_MSG_UNLOCK, deferred.unlock, lazily))
@@ -171,7 +163,6 @@ forget_deferred(void)
 {
 	deferred.ncloses = 0;
 	deferred.nreleases = 0;
-	deferred.rollback = false;
 	deferred.unlock = InvalidSubTransactionId;
 }
 
@@ -617,21 +608,61 @@ local_in_use(void)
 }
 
 static void
-local_write(WcSlice ops, uint64 bytes_max, bool more)
+local_write(uint64 at, WcSlice bytes, uint64 bytes_max, bool more)
 {
-	uint64_t	max = bytes_max;
+	WcBatchMessage m = {.bytes_max = bytes_max,.at = at};
 
 	in_use = true;
-	has_batch = true;
-	wc_message_numbers_encode(wc_local_begin(), &max, 1);
-	(void) wc_connection_send_with(WC_MSG_BATCH, 0, ops, more ? WC_SEND_LAZILY : WC_SEND_STAY);
+	has_batch = at + bytes.len > 0;
+	wc_message_batch_encode(wc_local_begin(), &m);
+	(void) wc_connection_send_with(WC_MSG_BATCH, 0, bytes, more ? WC_SEND_LAZILY : WC_SEND_STAY);
+}
+
+static void
+take_changes(WcFrameReader *frame, WcDriverTake take)
+{
+	WcChangesMessage m;
+	WcError		err;
+
+	if (frame->dropped)
+		wc_error(&err, WC_NO_MEMORY, "out of memory for %u bytes of changes", frame->header.length);
+	else if (wc_message_changes_decode(wc_buf_slice(&frame->body), &m, &err) == WC_OK)
+	{
+		take(m.at, m.bytes);
+		return;
+	}
+	wc_raise(&err);
+}
+
+/* Waits for the answer, and takes what comes before it. */
+static WcFrameReader *
+await_changes(uint64 id, WcDriverTake take)
+{
+	WcFrameReader *volatile frame;
+
+	PG_TRY();
+	{
+		while ((frame = wc_local_await(id))->header.type == WC_MSG_CHANGES)
+		{
+			take_changes(frame, take);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	PG_CATCH();
+	{
+		wc_connection_give_up(id);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return frame;
 }
 
 static void
 local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDriverLocker *locker, bool serializable,
-			 uint64 bytes_max, WcModifyResult *result, WcClientScanStats *stats)
+			 uint64 bytes_max, WcDriverTake take, WcModifyResult *result, WcClientScanStats *stats)
 {
 	bool		had_locks = has_locks;
+	bool		had_batch = has_batch;
 	WcModifyMessage m = {0};
 	WcSlice		answer;
 	WcError		err;
@@ -654,21 +685,16 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	wc_message_modify_encode(wc_local_begin(), &m, open->scan);
 	in_use = true;
 	has_batch = has_locks = true;
-	answer = wc_local_ask(WC_MSG_MODIFY, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
+	answer = wc_local_payload(await_changes(wc_connection_send(WC_MSG_MODIFY, 0, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW),
+									  take));
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
+	if (result->changes.len > 0)
+		take(result->length - result->changes.len, result->changes);
 	set_stats(stats, &result->report);
 	stats->batches = 1;
 	has_locks = had_locks || stats->rows > 0;
-}
-
-static void
-local_rollback_to(uint64 nops)
-{
-	if (!deferred.rollback || nops < deferred.rollback_to)
-		deferred.rollback_to = nops;
-	deferred.rollback = true;
-	send_deferred(true);
+	has_batch = had_batch || result->length > 0;
 }
 
 /* The engine has nothing of the transaction any more. */
@@ -734,9 +760,9 @@ local_unlock(SubTransactionId subid)
 }
 
 static uint64
-local_precommit(uint64 xid, uint64 snapshot)
+local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 {
-	WcCommitMessage m = {.xid = xid,.epoch = wc_gets_epoch(snapshot)};
+	WcCommitMessage m = {.xid = xid,.length = length,.epoch = wc_gets_epoch(snapshot)};
 	uint64_t	number;
 	WcError		err;
 
@@ -804,14 +830,14 @@ local_finish(void)
 		return;
 
 	/* Normally all is closed and released, and most of that has been sent. */
-	if (!dlist_is_empty(&scans) || nsnapshots > 0 || has_locks)
+	if (!dlist_is_empty(&scans) || nsnapshots > 0 || has_locks || has_batch)
 	{
 		local_abort();
 		return;
 	}
 	send_deferred(true);
 	in_use = false;
-	has_batch = has_ids = false;
+	has_ids = false;
 }
 
 static uint64
@@ -856,7 +882,6 @@ const WcDriver wc_local_driver = {
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,
 	.modify = local_modify,
-	.rollback_to = local_rollback_to,
 	.lock_rows = local_lock_rows,
 	.unlock = local_unlock,
 	.precommit = local_precommit,

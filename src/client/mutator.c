@@ -1,9 +1,10 @@
 /*
  * client/mutator.c: the transaction's batch, as far as it is still here.
  *
- * Operations gather in a buffer and go to the driver in chunks, or when the
- * transaction reads or commits.  A savepoint is a mark; cutting back to one that
- * is behind what was sent tells the driver.
+ * The batch is one stream of bytes, operation behind operation.  They gather in a buffer
+ * and go to the driver in pieces, when there is enough of them, or when the transaction
+ * reads or commits.  A piece says where in the stream it begins, so a savepoint is an
+ * offset, and what is rolled back needs no message: the next piece begins before it.
  */
 #include "postgres.h"
 
@@ -20,9 +21,8 @@
 
 static WcBuf buffer = WC_BUF_INIT;
 static WcBatchBuilder builder;
-static uint64 sent;				/* operations with the driver */
-static uint64 sent_bytes;
-static bool unsure;				/* the driver may have more: a change was interrupted */
+static uint64 start;			/* where in the stream the buffer begins; the driver has what is before ... */
+static bool stale;				/* ... and may have more */
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
@@ -126,18 +126,28 @@ too_large(uint64 bytes)
 static void
 send(bool more)
 {
+	size_t		done = 0;
+
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
-	if (builder.nops == 0)
+	if (buffer.len == 0 && !stale)
 		return;
-	if (sent_bytes + buffer.len > bytes_max())
-		too_large(sent_bytes + buffer.len);
+	if (start + buffer.len > bytes_max())
+		too_large(start + buffer.len);
 	(void) GetTopFullTransactionId();	/* may fail, and later the driver has it already */
-	wc_driver()->write(wc_buf_slice(&buffer), bytes_max(), more);
-	sent += builder.nops;
-	sent_bytes += buffer.len;
-	builder.nops = 0;
-	wc_stream_write(sent_bytes - buffer.len, wc_buf_slice(&buffer));
+	stale = true;
+	do
+	{
+		size_t		n = Min(buffer.len - done, WC_BATCH_CHUNK);
+		uint64		at = start + done;
+
+		done += n;
+		wc_driver()->write(at, wc_slice(buffer.data + done - n, n), bytes_max(), more || done < buffer.len);
+		if (n > 0)
+			wc_stream_write(at, wc_slice(buffer.data + done - n, n));
+	} while (done < buffer.len);
+	start += done;
+	stale = false;
 	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &buffer);
 }
@@ -158,8 +168,7 @@ wc_batch_send(void)
 bool
 wc_client_modifies(void)
 {
-	/* what the driver appends itself does not get into the log */
-	return false && (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
+	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
 }
 
 /* Nothing of the scan but what is at or behind a row. */
@@ -198,6 +207,20 @@ add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
 	sum->blocks_read += part->blocks_read;
 }
 
+/* Operations that the driver has made are the stream's next bytes; it has them already, the log
+ * has not. */
+static void
+take_made(uint64 at, WcSlice bytes)
+{
+	if (at != start)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
+						at, start)));
+	wc_stream_write(at, bytes);
+	start += bytes.len;
+}
+
 /* Up to a row that another transaction has; counts what was done. */
 static void
 modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
@@ -212,21 +235,20 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 	bool		had_locks = wc_rows_locked();
 
 	wc_rows_note_locked();
-	unsure = true;
-	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), bytes_max(), result, &part);
-	unsure = false;
+	stale = true;
+	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), bytes_max(), take_made,
+						 result, &part);
 	add_stats(stats, &part);
 	if (!had_locks && part.rows == 0)
 		wc_rows_forget();		/* it has met none */
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
-		too_large(sent_bytes + result->bytes);
+		too_large(result->length);
 	if (result->outcome == WC_MODIFY_CHANGED)
 		wc_client_raise_changed_row(table, result->row);
 	if (result->outcome == WC_MODIFY_UNREADABLE)
 		return;
+	stale = false;
 	*rows += result->rows;
-	sent += result->operations;
-	sent_bytes += result->bytes;
 }
 
 bool
@@ -244,7 +266,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	wc_lock_for_writing(table);
 	wc_xact_join();
 	wc_batch_send();
-	wc_batch_mark(&before);
+	before = wc_batch_mark();
 	for (;;)
 	{
 		WcSlice		row;
@@ -263,69 +285,46 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	wc_row_wait_over(&wait);
 	if (result.outcome == WC_MODIFY_DONE)
 		return true;
-	wc_batch_cut(&before);
+
+	/* whatever was made, the driver hears of the cut with the next piece */
+	wc_batch_cut(before);
 	return false;
 }
 
 bool
 wc_batch_empty(void)
 {
-	return sent + builder.nops == 0 && !unsure;
+	return start + buffer.len == 0;
 }
 
-uint64
-wc_batch_bytes(void)
-{
-	return sent_bytes + buffer.len;
-}
-
-uint64
-wc_batch_count(void)
-{
-	return sent + builder.nops;
-}
-
-void
-wc_batch_mark(WcBatchMark *mark)
+WcBatchMark
+wc_batch_mark(void)
 {
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
-	mark->nops = sent + builder.nops;
-	mark->sent = sent;
-	mark->offset = buffer.len;
-	mark->bytes = sent_bytes + buffer.len;
+	return start + buffer.len;
 }
 
 void
-wc_batch_cut(const WcBatchMark *mark)
+wc_batch_cut(WcBatchMark mark)
 {
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
-	if (sent + builder.nops == mark->nops && !unsure)
-		return;
-	if (sent == mark->sent && !unsure)
-		buffer.len = mark->offset;
-	else
+	if (mark >= start)
 	{
-		/* what is here came after it, and perhaps some that was sent */
-		buffer.len = 0;
-		if (sent > mark->nops || unsure)
-		{
-			wc_driver()->rollback_to(mark->nops);
-			unsure = false;
-			sent = mark->nops;
-			sent_bytes = mark->bytes;
-		}
+		buffer.len = mark - start;
+		return;
 	}
-	builder.nops = mark->nops - sent;
+	buffer.len = 0;
+	start = mark;
+	stale = true;
 }
 
 void
 wc_batch_forget(void)
 {
-	sent = 0;
-	sent_bytes = 0;
-	unsure = false;
+	start = 0;
+	stale = false;
 	nlocked = 0;
 	if (builder.buf != NULL)
 	{

@@ -44,21 +44,14 @@ extern void wc_snapshot_import(Snapshot snapshot, uint32 process);
 /* In a parallel worker: the query's snapshot, by which its leader reads. */
 extern void wc_snapshot_of_leader(Snapshot snapshot);
 
-/* mutator.c: the batch.  A mark is a place in it that it can be cut back to. */
-typedef struct WcBatchMark
-{
-	uint64		nops;			/* operations before it */
-	uint64		sent;			/* of them, already with the driver when it was taken */
-	size_t		offset;			/* in the buffer then */
-	uint64		bytes;			/* of all operations before it */
-} WcBatchMark;
+/* mutator.c: the batch.  A mark is a place in it that it can be cut back to: the bytes
+ * before it. */
+typedef uint64 WcBatchMark;
 
-extern void wc_batch_mark(WcBatchMark *mark);
-extern void wc_batch_cut(const WcBatchMark *mark);	/* never fails */
-extern void wc_batch_send(void);	/* the driver gets all of it */
+extern WcBatchMark wc_batch_mark(void);
+extern void wc_batch_cut(WcBatchMark mark); /* never fails */
+extern void wc_batch_send(void);	/* the driver gets all of it, and no more */
 extern bool wc_batch_empty(void);
-extern uint64 wc_batch_count(void);	/* operations */
-extern uint64 wc_batch_bytes(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks may have been released */
 

@@ -70,9 +70,9 @@ commit_batch(void)
 	wc_following_await_room();
 	wc_stream_take_place();		/* which the last record names */
 	wc_batch_send();
-	while ((holder = wc_driver()->precommit(xid, wc_snapshot_of_transaction())) != 0)
+	while ((holder = wc_driver()->precommit(xid, wc_batch_mark(), wc_snapshot_of_transaction())) != 0)
 		wc_holder_wait(&wait, holder);
-	wc_stream_finish(wc_batch_bytes());
+	wc_stream_finish(wc_batch_mark());
 	wc_batch_forget();
 }
 
@@ -138,14 +138,14 @@ begin_savepoint(void)
 	}
 	sp = &savepoints[nsavepoints++];
 	sp->level = GetCurrentTransactionNestLevel();
-	wc_batch_mark(&sp->mark);
+	sp->mark = wc_batch_mark();
 }
 
 static void
 end_savepoint(bool commit)
 {
 	int			level = GetCurrentTransactionNestLevel();
-	WcBatchMark mark = {0};
+	WcBatchMark mark = 0;
 
 	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
 		mark = savepoints[--nsavepoints].mark;
@@ -153,7 +153,7 @@ end_savepoint(bool commit)
 		return;
 	if (!wc_batch_empty())
 		wc_catalog_changed();
-	wc_batch_cut(&mark);
+	wc_batch_cut(mark);
 	wc_batch_forget_locks();
 }
 

@@ -133,6 +133,9 @@ extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t ci
  * they are read (wc_op_next_item with wc_decoder(op.items)), a descriptor when
  * it is decoded.
  */
+/* How long the operation is of which the bytes are the beginning; 0: that cannot be told
+ * from so few. */
+extern WcStatus wc_batch_op_size(WcSlice bytes, size_t *size, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_op_next_item(WcDecoder *d, WcItem *item, WcError *err) WC_WARN_UNUSED;
 

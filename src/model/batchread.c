@@ -53,6 +53,21 @@ namespace_decode(WcDecoder *d, WcDecoder *payload, WcOp *op, WcError *err)
 }
 
 WcStatus
+wc_batch_op_size(WcSlice bytes, size_t *size, WcError *err)
+{
+	uint32_t	len;
+
+	*size = 0;
+	if (bytes.len < WC_OP_HEAD)
+		return WC_OK;
+	len = wc_load_u32(bytes.data + 1);
+	if (len > WC_OPERATION_MAX)
+		return wc_error(err, WC_CORRUPT, "batch makes no sense: operation is too large");
+	*size = WC_OP_HEAD + (size_t) len;
+	return WC_OK;
+}
+
+WcStatus
 wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err)
 {
 	const uint8_t *start = d->p;

@@ -396,7 +396,7 @@ wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place
 	c->commit = *commit;
 	c->txn = txn;
 	c->place = place;
-	c->bytes = wc_txn_bytes(txn);
+	c->bytes = wc_txn_length(txn);
 	post(a, c);
 	return WC_OK;
 }

@@ -3,6 +3,8 @@
  */
 #include "rpc/dispatch.h"
 
+#include <inttypes.h>
+
 #include "base/log.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
@@ -325,9 +327,34 @@ do_snapshot(WcDispatch *d, WcSlice body, WcError *err)
 	return wc_session_snapshot(&d->session, number, 0, &snapshot, err);
 }
 
-static WcStatus
-do_modify(WcDispatch *d, WcSlice body, WcError *err)
+/* A request whose answer has several frames. */
+typedef struct Parts
 {
+	WcDispatch *d;
+	uint64_t	id;
+	WcBuf		frame;
+} Parts;
+
+static WcStatus
+send_changes(void *arg, uint64_t at, WcSlice bytes, WcError *err)
+{
+	Parts	   *p = arg;
+	WcChangesMessage m = {at, bytes};
+	WcStatus	status;
+
+	wc_frame_begin(&p->frame);
+	wc_message_changes_encode(&p->frame, &m);
+	status = wc_frame_finish(&p->frame, WC_MSG_CHANGES, 0, p->id, err);
+	if (status == WC_OK)
+		status = p->d->parts.send(p->d->parts.arg, &p->frame, err);
+	return status;
+}
+
+static WcStatus
+do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
+{
+	Parts		parts = {.d = d,.id = header->id,.frame = WC_BUF_INIT};
+	WcRangeSink sink = {.take = send_changes,.arg = &parts};
 	WcModifyMessage m;
 	WcModifyResult result;
 	WcScanStats stats;
@@ -342,12 +369,15 @@ do_modify(WcDispatch *d, WcSlice body, WcError *err)
 	if (status != WC_OK)
 		return status;
 	at = read_point(d, snapshot, m.cid, m.clock_offset_us);
-	status = wc_rangewrite(&d->session, &m, &at, &d->arena, &result, &stats, err);
-	if (status != WC_OK)
-		return status;
-	result.report = report_of(&stats);
-	wc_message_modified_encode(&d->out, &result);
-	return WC_OK;
+	status = wc_rangewrite(&d->session, &m, &at, &sink, &d->arena, &result, &stats, err);
+	if (status == WC_OK)
+	{
+		result.report = report_of(&stats);
+		wc_message_modified_encode(&d->out, &result);
+	}
+	wc_buf_free(&sink.ops);
+	wc_buf_free(&parts.frame);
+	return status;
 }
 
 /* Who waits for a row waits in its backend, and asks again. */
@@ -376,6 +406,18 @@ do_lock(WcDispatch *d, WcSlice body, WcError *err)
 	return status;
 }
 
+/* Is all there that the backend has written, and no more? */
+static WcStatus
+check_whole(const WcSession *s, uint64_t length, WcError *err)
+{
+	if (wc_session_length(s) != length)
+		return wc_error(err, WC_CORRUPT, "the engine has %" PRIu64 " bytes of a transaction's changes instead of %" PRIu64,
+						wc_session_length(s), length);
+	if (length > 0 && !wc_txn_is_whole(s->txn))
+		return wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
+	return WC_OK;
+}
+
 static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
@@ -387,6 +429,8 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	bool		unknown = false;
 	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
+	if (status == WC_OK)
+		status = check_whole(&d->session, m.length, err);
 	if (status == WC_OK)
 		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
@@ -427,6 +471,8 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 	if (status == WC_OK && (d->intake == NULL || m.xid == 0))
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	if (status == WC_OK)
+		status = check_whole(&d->session, m.length, err);
+	if (status == WC_OK)
 		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
 		return status;
@@ -444,13 +490,27 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 	return WC_OK;
 }
 
+static void
+take_batch(WcDispatch *d, WcSlice body)
+{
+	WcBatchMessage m;
+	WcError		err;
+
+	if (wc_message_batch_decode(body, &m, &err) == WC_OK)
+		wc_session_write(&d->session, m.at, m.bytes, m.bytes_max);
+	else if (!d->session.txn_failed)
+	{
+		d->session.txn_failed = true;
+		d->session.txn_error = err;
+	}
+}
+
 /* Requests without an answer: true when it was one. */
 static bool
 dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 {
 	uint64_t	number;
 	WcError		err;
-	WcDecoder	decoder;
 
 	switch (header->type)
 	{
@@ -463,13 +523,7 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 				wc_session_snapshot_release(&d->session, number);
 			return true;
 		case WC_MSG_BATCH:
-			decoder = wc_decoder(body);
-			number = wc_decode_varint(&decoder);
-			wc_session_write(&d->session, wc_slice(decoder.p, (size_t) (decoder.end - decoder.p)), number);
-			return true;
-		case WC_MSG_ROLLBACK_TO:
-			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
-				wc_session_rollback_to(&d->session, number);
+			take_batch(d, body);
 			return true;
 		case WC_MSG_UNLOCK:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number > 0 && number <= UINT32_MAX)
@@ -532,7 +586,7 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_LOCK:
 			return do_lock(d, body, err);
 		case WC_MSG_MODIFY:
-			return do_modify(d, body, err);
+			return do_modify(d, header, body, err);
 		case WC_MSG_SNAPSHOT:
 			return do_snapshot(d, body, err);
 		default:

@@ -11,9 +11,17 @@
 #include "wire/frame.h"
 #include "wire/message.h"
 
+/* Sends a frame that is not the last of an answer.  An error ends the request. */
+typedef struct WcPartSender
+{
+	WcStatus	(*send) (void *arg, const WcBuf *frame, WcError *err);
+	void	   *arg;
+} WcPartSender;
+
 typedef struct WcDispatch
 {
 	WcSession	session;
+	WcPartSender parts;			/* set before the first request */
 	WcApplier  *applier;
 	WcIntake *intake;		/* NULL: commits go to the applier */
 	WcArena		arena;			/* of the request; reset after it */

@@ -139,6 +139,19 @@ place(WcHandler *h)
 	h->cpu = cpu;
 }
 
+/* Changes, while more are made: the backend takes them in, or the session waits. */
+static WcStatus
+send_part(void *arg, const WcBuf *frame, WcError *err)
+{
+	WcHandler  *h = arg;
+
+	if (!wc_segment_answer(h->segment, h->reader.header.id))
+		return wc_error(err, WC_CANCELLED, "the request was cancelled");
+	if (!send_frame(h, frame))
+		return wc_error(err, WC_SHUTDOWN, "the session has ended");
+	return WC_OK;
+}
+
 static bool
 serve_request(WcHandler *h, WcError *why)
 {
@@ -177,6 +190,7 @@ wc_handler_serve(WcHandler *h, WcError *why)
 
 	why->status = WC_OK;
 	h->cpu = WC_CPU_ANY;
+	h->dispatch.parts = (WcPartSender) {send_part, h};
 	h->in = wc_segment_requests(h->segment);
 	h->out = wc_segment_responses(h->segment);
 	wc_frame_reader_init(&h->reader);

@@ -175,7 +175,7 @@ make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
 	WcStatus	status = wc_txn_create(batch->database, UINT64_MAX, txn, err);
 
 	if (status == WC_OK)
-		status = wc_txn_append(*txn, wc_buf_slice(&batch->bytes), err);
+		status = wc_txn_append(*txn, 0, wc_buf_slice(&batch->bytes), err);
 	if (status != WC_OK)
 	{
 		wc_txn_destroy(*txn);

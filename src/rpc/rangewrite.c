@@ -3,7 +3,8 @@
  *
  * What is appended are plain ROW operations, as a backend would send them for
  * each row: so a savepoint, the transaction's own reads and the commit know
- * nothing of this, and a log of batches can be replayed without the scan.
+ * nothing of this.  They go to the backend as well, for the batch is its stream of bytes,
+ * and a log of that can be replayed without the scan.
  */
 #include "rpc/rangewrite.h"
 
@@ -15,6 +16,7 @@ typedef struct RangeWrite
 	WcSession  *session;
 	const WcModifyMessage *message;
 	WcModifyResult *result;
+	WcRangeSink *sink;
 	WcArena    *arena;
 	WcReadPoint at;				/* with a snapshot */
 	WcScan		scan;
@@ -24,8 +26,7 @@ typedef struct RangeWrite
 	WcBuf		block;			/* what the scanner gave last */
 	WcBuf		row;			/* begun in a block before this one */
 	WcBuf		again;			/* a row that is read once more */
-	WcBuf		ops;
-	WcBatchBuilder builder;
+	WcBatchBuilder builder;		/* in the sink's buffer */
 	bool		in_row;
 	bool		has_cell;
 } RangeWrite;
@@ -43,20 +44,34 @@ check_items(WcSlice items, WcError *err)
 	return status == WC_END ? WC_OK : status;
 }
 
+/* Appends to the batch the operations that the sink's buffer has.  *offset: where. */
 static WcStatus
-send(RangeWrite *w, WcError *err)
+append(RangeWrite *w, uint64_t *offset, WcError *err)
 {
-	WcStatus	status = wc_txn_append(w->session->txn, wc_buf_slice(&w->ops), err);
+	WcTxn	   *txn = w->session->txn;
+	WcBuf	   *ops = &w->sink->ops;
+	WcStatus	status;
 
-	if (status == WC_TOO_LARGE)
-	{
-		w->result->outcome = WC_MODIFY_TOO_LARGE;
-		status = WC_OK;
-	}
-	w->result->operations += w->builder.nops;
-	w->result->bytes += w->ops.len;
-	wc_buf_reset(&w->ops, 2 * WC_BATCH_CHUNK);
-	wc_batch_init(&w->builder, &w->ops);
+	*offset = wc_txn_length(txn);
+	w->result->length = *offset + ops->len;
+	status = wc_txn_append(txn, *offset, wc_buf_slice(ops), err);
+	if (status != WC_TOO_LARGE)
+		return status;
+	w->result->outcome = WC_MODIFY_TOO_LARGE;
+	return WC_OK;
+}
+
+static WcStatus
+append_chunk(RangeWrite *w, WcError *err)
+{
+	WcBuf	   *ops = &w->sink->ops;
+	uint64_t	offset;
+	WcStatus	status = append(w, &offset, err);
+
+	if (status == WC_OK && w->result->outcome == WC_MODIFY_DONE)
+		status = w->sink->take(w->sink->arg, offset, wc_buf_slice(ops), err);
+	wc_buf_reset(ops, 2 * WC_CHANGES_CHUNK);
+	wc_batch_init(&w->builder, ops);
 	return status;
 }
 
@@ -197,8 +212,8 @@ finish_row(RangeWrite *w, WcSlice row, WcError *err)
 		status = wc_batch_items(&w->builder, items, err);
 	if (status == WC_OK)
 		status = wc_batch_row_end(&w->builder, err);
-	if (status == WC_OK && w->ops.len >= WC_BATCH_CHUNK)
-		status = send(w, err);
+	if (status == WC_OK && w->sink->ops.len >= WC_CHANGES_CHUNK)
+		status = append_chunk(w, err);
 	return status;
 }
 
@@ -257,6 +272,7 @@ static WcStatus
 take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 {
 	WcStatus	status = WC_OK;
+	uint64_t	offset;
 	bool		more = true;
 
 	while (more && status == WC_OK && w->result->outcome == WC_MODIFY_DONE)
@@ -270,7 +286,9 @@ take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 			status = take_block(w, err);
 	}
 	if (status == WC_OK && is_kept(w->result))
-		status = send(w, err);
+		status = append(w, &offset, err);
+	if (status == WC_OK && is_kept(w->result))
+		w->result->changes = wc_buf_slice(&w->sink->ops);
 	return status;
 }
 
@@ -294,19 +312,18 @@ begin(RangeWrite *w, WcScanner **scanner, WcError *err)
 }
 
 WcStatus
-wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcArena *arena,
+wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcRangeSink *sink, WcArena *arena,
 			  WcModifyResult *result, WcScanStats *stats, WcError *err)
 {
-	RangeWrite	w = {.session = s,.message = m,.result = result,.arena = arena,.at = *at};
+	RangeWrite	w = {.session = s,.message = m,.result = result,.sink = sink,.arena = arena,.at = *at};
 	WcSnapshot *own = NULL;
-	uint64_t	before = wc_txn_count(s->txn);
 	WcScanner  *scanner = NULL;
 	WcStatus	status;
 
 	memset(result, 0, sizeof(*result));
 	memset(stats, 0, sizeof(*stats));
-	wc_buf_init(&w.ops, 0);
-	wc_batch_init(&w.builder, &w.ops);
+	wc_buf_init(&sink->ops, 0);
+	wc_batch_init(&w.builder, &sink->ops);
 	if (at->snapshot == NULL)
 		w.at.snapshot = own = wc_snapshot_take(s->engine);
 	if (w.at.snapshot == NULL)
@@ -322,13 +339,5 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcA
 	wc_buf_free(&w.row);
 	wc_buf_free(&w.again);
 	wc_snapshot_release(s->engine, own);
-	wc_buf_free(&w.ops);
-	if ((status != WC_OK || !is_kept(result)) &&
-		wc_txn_rollback_to(s->txn, before, &s->txn_error) != WC_OK)
-	{
-		s->txn_failed = true;
-		*err = s->txn_error;
-		return err->status;
-	}
 	return status;
 }

@@ -9,16 +9,27 @@
 #include "rpc/session.h"
 #include "wire/message.h"
 
+/* Where operations go. */
+typedef struct WcRangeSink
+{
+	/* They have been appended to the session's batch, at an offset.  An error ends the
+	 * change. */
+	WcStatus	(*take) (void *arg, uint64_t at, WcSlice bytes, WcError *err);
+	void	   *arg;
+	WcBuf		ops;			/* in the end, those that take has not been given; the caller's to free */
+} WcRangeSink;
+
 /*
  * Scans at the read point, locks each row, and appends an operation with the message's
  * items to the session's batch; rows see the batch as it was before.  A row that has
  * changed since the read point's snapshot is read again as it is now, unless the message
  * says that this is the end.  A row that another transaction has ends it as well, with
- * outcome BLOCKED; what was done up to there stays.  On any error, and all other outcomes
- * but DONE, the batch is as before; rows may have been locked.  result's report is not
- * filled in: stats are.  The arena is for what is decoded, and the result's row.
+ * outcome BLOCKED.  After an error, and all outcomes but DONE and BLOCKED, the batch is to be
+ * cut back to what it was; rows may have been locked.  result's changes are the sink's ops;
+ * its report is not filled in: stats are.  The arena is for what is decoded, and the
+ * result's row.
  */
-extern WcStatus wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcArena *arena,
-							  WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcRangeSink *sink,
+							  WcArena *arena, WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;
 
 #endif

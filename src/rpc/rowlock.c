@@ -287,8 +287,8 @@ empties_table(const WcTxn *txn, uint32_t table_id, bool *empties, WcError *err)
 	for (size_t i = 0; i < n && !*empties; i++)
 	{
 		WcOp		op;
-		uint32_t	opno;
-		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+		uint64_t	offset;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &offset, err);
 
 		if (status != WC_OK)
 			return status;

@@ -174,56 +174,31 @@ wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err)
 		*err = s->txn_error;
 		return err->status;
 	}
-	if (s->txn != NULL && s->txn_bytes_max != bytes_max && wc_txn_count(s->txn) == 0)
-	{
-		/* A setting was changed.  A scanner may have been opened on the empty one. */
-		if (s->nscanners == 0)
-		{
-			wc_txn_destroy(s->txn);
-			s->txn = NULL;
-		}
-	}
-	if (s->txn != NULL)
-		return WC_OK;
-	s->txn_bytes_max = bytes_max;
-	return wc_txn_create(s->database, bytes_max, &s->txn, err);
+	if (s->txn == NULL)
+		return wc_txn_create(s->database, bytes_max, &s->txn, err);
+	wc_txn_limit(s->txn, bytes_max);
+	return WC_OK;
 }
 
 void
-wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max)
+wc_session_write(WcSession *s, uint64_t at, WcSlice bytes, uint64_t bytes_max)
 {
 	WcStatus	status;
 
-	if (s->txn_failed)
+	/* What is missing stays missing, but for a piece that begins before it. */
+	if (s->txn_failed && at > wc_session_length(s))
 		return;
+	s->txn_failed = false;
 	status = wc_session_begin_write(s, bytes_max, &s->txn_error);
 	if (status == WC_OK)
-		status = wc_txn_append(s->txn, ops, &s->txn_error);
-	if (status != WC_OK)
-		s->txn_failed = true;
+		status = wc_txn_append(s->txn, at, bytes, &s->txn_error);
+	s->txn_failed = status != WC_OK;
 }
 
-void
-wc_session_rollback_to(WcSession *s, uint64_t nops)
+uint64_t
+wc_session_length(const WcSession *s)
 {
-	uint64_t	have = s->txn != NULL ? wc_txn_count(s->txn) : 0;
-	WcError		err;
-
-	/* When something in front of the savepoint is missing, it stays missing. */
-	if (nops > have)
-	{
-		if (!s->txn_failed)
-			wc_error(&s->txn_error, WC_INTERNAL, "the batch holds fewer operations than its savepoint");
-		s->txn_failed = true;
-		return;
-	}
-	if (s->txn != NULL && wc_txn_rollback_to(s->txn, nops, &err) != WC_OK)
-	{
-		s->txn_failed = true;
-		s->txn_error = err;
-		return;
-	}
-	s->txn_failed = false;
+	return s->txn != NULL ? wc_txn_length(s->txn) : 0;
 }
 
 WcTxn *

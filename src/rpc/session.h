@@ -39,8 +39,7 @@ typedef struct WcSession
 	uint32_t	nsnapshots;
 
 	WcTxn	   *txn;			/* kept, empty, from one transaction to the next */
-	uint64_t	txn_bytes_max;
-	bool		txn_failed;		/* part of the batch is missing: txn_error says why */
+	bool		txn_failed;		/* what follows its end is missing: txn_error says why */
 	WcError		txn_error;
 
 	WcLockTable *locktable;		/* of all sessions */
@@ -78,15 +77,15 @@ extern WcStatus wc_session_scanner_open(WcSession *s, uint32_t number, const WcS
 extern WcScanner *wc_session_scanner(WcSession *s, uint32_t number);
 extern void wc_session_scanner_close(WcSession *s, uint32_t number);
 
-/* Appends operations to the batch, which may hold bytes_max bytes.  What goes
- * wrong is remembered in txn_error. */
-extern void wc_session_write(WcSession *s, WcSlice ops, uint64_t bytes_max);
+/* Cuts the batch to at bytes and appends these; it may hold bytes_max.  What goes wrong is
+ * remembered in txn_error, until a piece begins before what is missing. */
+extern void wc_session_write(WcSession *s, uint64_t at, WcSlice bytes, uint64_t bytes_max);
 
 /* The batch to append to, made if need be.  Fails with what is missing from it. */
 extern WcStatus wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err) WC_WARN_UNUSED;
 
-/* Keeps the first nops operations; what was missing behind them is forgotten. */
-extern void wc_session_rollback_to(WcSession *s, uint64_t nops);
+/* Bytes of the batch. */
+extern uint64_t wc_session_length(const WcSession *s);
 
 /* The transaction if it has written anything, else NULL. */
 extern WcTxn *wc_session_txn(WcSession *s);

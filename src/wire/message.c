@@ -101,6 +101,24 @@ wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *err)
 }
 
 void
+wc_message_batch_encode(WcBuf *out, const WcBatchMessage *m)
+{
+	wc_buf_append_varint(out, m->bytes_max);
+	wc_buf_append_varint(out, m->at);
+}
+
+WcStatus
+wc_message_batch_decode(WcSlice in, WcBatchMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->bytes_max = wc_decode_varint(&d);
+	m->at = wc_decode_varint(&d);
+	m->bytes = wc_decode_raw(&d, wc_decoder_left(&d));
+	return message_done(&d, "batch", err);
+}
+
+void
 wc_message_table_encode(WcBuf *out, const WcTableMessage *m)
 {
 	wc_buf_append_varint(out, m->table_id);
@@ -336,8 +354,8 @@ wc_message_modified_encode(WcBuf *out, const WcModifyResult *r)
 {
 	wc_buf_append_u8(out, r->outcome);
 	wc_buf_append_varint(out, r->rows);
-	wc_buf_append_varint(out, r->operations);
-	wc_buf_append_varint(out, r->bytes);
+	wc_buf_append_varint(out, r->length);
+	wc_buf_append_bytes(out, r->changes);
 	wc_buf_append_varint(out, r->holder);
 	wc_buf_append_u8(out, r->has_weaker ? 1 : 0);
 	wc_buf_append_bytes(out, r->row);
@@ -354,12 +372,12 @@ wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err)
 		return status;
 	r->outcome = wc_decode_u8(&d);
 	r->rows = wc_decode_varint(&d);
-	r->operations = wc_decode_varint(&d);
-	r->bytes = wc_decode_varint(&d);
+	r->length = wc_decode_varint(&d);
+	r->changes = wc_decode_bytes(&d);
 	r->holder = wc_decode_varint(&d);
 	r->has_weaker = wc_decode_u8(&d) != 0;
 	r->row = wc_decode_bytes(&d);
-	if (r->outcome > WC_MODIFY_CHANGED || (r->outcome == WC_MODIFY_BLOCKED && r->holder == 0) ||
+	if (r->outcome > WC_MODIFY_CHANGED || r->changes.len > r->length || (r->outcome == WC_MODIFY_BLOCKED && r->holder == 0) ||
 		(r->outcome >= WC_MODIFY_BLOCKED && r->row.len == 0))
 		wc_decoder_fail(&d);
 	return message_done(&d, "an answer to MODIFY", err);
@@ -369,6 +387,7 @@ void
 wc_message_commit_encode(WcBuf *out, const WcCommitMessage *m)
 {
 	wc_buf_append_varint(out, m->xid);
+	wc_buf_append_varint(out, m->length);
 	wc_buf_append_varint(out, m->snapshot);
 	wc_buf_append_varint(out, m->epoch);
 }
@@ -379,9 +398,27 @@ wc_message_commit_decode(WcSlice in, WcCommitMessage *m, WcError *err)
 	WcDecoder	d = wc_decoder(in);
 
 	m->xid = wc_decode_varint(&d);
+	m->length = wc_decode_varint(&d);
 	m->snapshot = wc_decode_varint(&d);
 	m->epoch = wc_decode_varint(&d);
 	return message_done(&d, "COMMIT", err);
+}
+
+void
+wc_message_changes_encode(WcBuf *out, const WcChangesMessage *m)
+{
+	wc_buf_append_varint(out, m->at);
+	wc_buf_append_slice(out, m->bytes);
+}
+
+WcStatus
+wc_message_changes_decode(WcSlice in, WcChangesMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	m->at = wc_decode_varint(&d);
+	m->bytes = wc_decode_raw(&d, wc_decoder_left(&d));
+	return message_done(&d, "changes", err);
 }
 
 void

@@ -27,7 +27,6 @@ typedef enum WcMessageType
 	WC_MSG_STATS = 9,
 	WC_MSG_SNAPSHOT_RELEASE = 10,	/* no answer */
 	WC_MSG_BATCH = 11,			/* no answer: what goes wrong is the next answer */
-	WC_MSG_ROLLBACK_TO = 12,	/* no answer */
 	WC_MSG_COMMIT = 13,
 	WC_MSG_ABORT = 14,			/* no answer */
 	WC_MSG_FLUSH = 15,
@@ -45,7 +44,8 @@ typedef enum WcMessageType
 	/* answers */
 	WC_MSG_OK = 64,
 	WC_MSG_BLOCK = 65,
-	WC_MSG_ERROR = 66
+	WC_MSG_ERROR = 66,
+	WC_MSG_CHANGES = 67			/* of MODIFY: others follow */
 } WcMessageType;
 
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
@@ -112,6 +112,17 @@ extern void wc_scan_report_encode(WcBuf *out, const WcScanReport *report);
 
 /* The report at the end of in, which is shortened by it. */
 extern WcStatus wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcBatchMessage
+{
+	uint64_t	bytes_max;		/* most bytes that the transaction's stream may have */
+	uint64_t	at;				/* cut it to so many, and append */
+	WcSlice		bytes;
+} WcBatchMessage;
+
+/* m->bytes are to be sent behind it. */
+extern void wc_message_batch_encode(WcBuf *out, const WcBatchMessage *m);
+extern WcStatus wc_message_batch_decode(WcSlice in, WcBatchMessage *m, WcError *err) WC_WARN_UNUSED;
 
 typedef struct WcTableMessage	/* FLUSH, COMPACT */
 {
@@ -209,10 +220,12 @@ extern WcStatus wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError
 typedef enum WcModifyOutcome
 {
 	WC_MODIFY_DONE = 0,
-	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`, or a row is undecided; nothing was appended */
-	WC_MODIFY_TOO_LARGE = 2,	/* the batch would have more than bytes_max; nothing was appended */
-	WC_MODIFY_BLOCKED = 3,		/* another transaction has a row; for those before it all is done */
-	WC_MODIFY_CHANGED = 4		/* serializable, and a row has changed; nothing was appended */
+	/* after these the backend cuts the batch back to where it was, as after an error */
+	WC_MODIFY_UNREADABLE = 1,	/* some key is not one of `keys`, or a row is undecided */
+	WC_MODIFY_TOO_LARGE = 2,	/* the batch would have more than bytes_max */
+	WC_MODIFY_CHANGED = 4,		/* serializable, and the row that is named has changed */
+	/* but not after this one */
+	WC_MODIFY_BLOCKED = 3		/* another transaction has a row; for those before it all is done */
 } WcModifyOutcome;
 
 /* The answer. */
@@ -220,13 +233,23 @@ typedef struct WcModifyResult
 {
 	uint8_t		outcome;		/* WcModifyOutcome */
 	uint64_t	rows;			/* that were changed */
-	uint64_t	operations;		/* appended: none where there are no items */
-	uint64_t	bytes;			/* of them; TOO_LARGE: as many as were made */
+	uint64_t	length;			/* bytes of the batch now; TOO_LARGE: as many as it would have, or more */
+	WcSlice		changes;		/* of these the last: those that no CHANGES has brought */
 	uint64_t	holder;			/* BLOCKED: as in WcLockResult ... */
 	bool		has_weaker;
 	WcSlice		row;			/* ... and the row's key; CHANGED: the key */
 	WcScanReport report;
 } WcModifyResult;
+
+/* Bytes that MODIFY has appended to the batch. */
+typedef struct WcChangesMessage
+{
+	uint64_t	at;				/* where they begin in it */
+	WcSlice		bytes;
+} WcChangesMessage;
+
+extern void wc_message_changes_encode(WcBuf *out, const WcChangesMessage *m);
+extern WcStatus wc_message_changes_decode(WcSlice in, WcChangesMessage *m, WcError *err) WC_WARN_UNUSED;
 
 extern void wc_message_modified_encode(WcBuf *out, const WcModifyResult *r);
 extern WcStatus wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err) WC_WARN_UNUSED;
@@ -234,6 +257,7 @@ extern WcStatus wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcErro
 typedef struct WcCommitMessage
 {
 	uint64_t	xid;			/* the transaction's full id; 0: it has none */
+	uint64_t	length;			/* bytes of its stream */
 	uint64_t	snapshot;		/* no row that is written may have changed since; 0: they may */
 	uint64_t	epoch;			/* as in OPEN */
 } WcCommitMessage;

@@ -28,6 +28,7 @@ typedef struct Op
 	bool		clears[MODEL_FAMILIES][MODEL_COLUMNS];
 	bool		family_cleared[MODEL_FAMILIES];	/* by CLEAR_FAMILY, which may be there once */
 	unsigned	puts[MODEL_FAMILIES][MODEL_COLUMNS];
+	uint64_t	end;			/* in the transaction's stream */
 } Op;
 
 typedef struct Sequence
@@ -161,6 +162,7 @@ random_op(void)
 			random_put(kit, op, family);
 	}
 	assert_ok(kit, wc_batch_row_end(&kit->builder, &kit->err));
+	op->end = wc_txn_length(kit->txn) + kit->ops.len;
 	seq.nops++;
 	if (below(2) == 0)
 		assert_ok(kit, kit_send(kit));
@@ -179,7 +181,7 @@ rollback(void)
 		return;
 	}
 	seq.nops = below(seq.nops + 1);
-	assert_ok(kit, wc_txn_rollback_to(kit->txn, seq.nops, &kit->err));
+	assert_ok(kit, wc_txn_cut(kit->txn, seq.nops > 0 ? seq.ops[seq.nops - 1].end : 0, &kit->err));
 	assert_int_equal(wc_txn_count(kit->txn), seq.nops);
 }
 

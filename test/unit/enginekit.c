@@ -201,7 +201,7 @@ kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t family, const ch
 WcStatus
 kit_send(Kit *kit)
 {
-	WcStatus	status = wc_txn_append(kit->txn, wc_buf_slice(&kit->ops), &kit->err);
+	WcStatus	status = wc_txn_append(kit->txn, wc_txn_length(kit->txn), wc_buf_slice(&kit->ops), &kit->err);
 
 	wc_buf_reset(&kit->ops, SIZE_MAX);
 	return status;

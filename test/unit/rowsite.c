@@ -63,11 +63,21 @@ site_ask_number(Site *site, int session, uint8_t type, uint64_t number)
 }
 
 void
+site_write_ops(Site *site, int session, WcSlice ops)
+{
+	WcBatchMessage m = {.bytes_max = 1 << 30,.at = site->lengths[session]};
+	uint8_t		answer;
+
+	wc_message_batch_encode(site_message(site, session), &m);
+	wc_buf_append_slice(&site->requests[session].body, ops);
+	(void) site_answer(site, session, WC_MSG_BATCH, &answer);
+	site->lengths[session] += ops.len;
+}
+
+void
 site_write(Site *site, int session)
 {
-	wc_buf_append_varint(site_message(site, session), 1 << 30);
-	wc_buf_append_slice(&site->requests[session].body, wc_buf_slice(&site->kit.ops));
-	(void) site_ask(site, session, WC_MSG_BATCH);
+	site_write_ops(site, session, wc_buf_slice(&site->kit.ops));
 	wc_buf_reset(&site->kit.ops, SIZE_MAX);
 	wc_batch_init(&site->kit.builder, &site->kit.ops);
 }
@@ -83,16 +93,19 @@ site_end(Site *site, int session)
 {
 	(void) site_message(site, session);
 	(void) site_ask(site, session, WC_MSG_ABORT);
+	site->lengths[session] = 0;
 }
 
 uint64_t
 site_commit_since(Site *site, int session, uint64_t xid, uint64_t snapshot)
 {
-	WcCommitMessage m = {.xid = xid,.snapshot = snapshot};
+	WcCommitMessage m = {.xid = xid,.length = site->lengths[session],.snapshot = snapshot};
 	uint64_t	holder;
 
 	wc_message_commit_encode(site_message(site, session), &m);
 	assert_ok(&site->kit, wc_message_numbers_decode(site_ask(site, session, WC_MSG_COMMIT), &holder, 1, &site->kit.err));
+	if (holder == 0)
+		site->lengths[session] = 0;
 	return holder;
 }
 

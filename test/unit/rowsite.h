@@ -22,6 +22,7 @@ typedef struct Site
 	_Atomic uint64_t writes;
 	atomic_bool cancel;
 	WcDispatch	sessions[SESSIONS];
+	uint64_t	lengths[SESSIONS];	/* of their batches */
 	WcFrameReader requests[SESSIONS];
 } Site;
 
@@ -44,6 +45,7 @@ extern uint64_t site_ask_number(Site *site, int session, uint8_t type, uint64_t 
  * the session's batch. */
 extern void site_put(Site *site, const char *row, const char *value);
 extern void site_write(Site *site, int session);
+extern void site_write_ops(Site *site, int session, WcSlice ops);	/* these, on any thread */
 
 /* COMMIT: who is in the way.  Since a snapshot of that number; 0: none. */
 extern uint64_t site_commit_since(Site *site, int session, uint64_t xid, uint64_t snapshot);

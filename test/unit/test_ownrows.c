@@ -134,10 +134,10 @@ test_updates_and_savepoints(void **state)
 
 			(void) update(&kit, "r", "a", i);
 			snprintf(expected, sizeof(expected), "r{f:a=%d f:b=0}", i);
-			savepoint = wc_txn_count(kit.txn);
+			savepoint = wc_txn_length(kit.txn);
 			for (int j = i % 20 == 0 ? 20 : 1; j > 0; j--)
 				(void) update(&kit, "r", j % 2 == 0 ? "b" : "c", -j);
-			assert_ok(&kit, wc_txn_rollback_to(kit.txn, savepoint, &kit.err));
+			assert_ok(&kit, wc_txn_cut(kit.txn, savepoint, &kit.err));
 			kit.cid++;
 			assert_string_equal(kit_scan(&kit, true), expected);
 		}
@@ -191,9 +191,13 @@ random_op(Shadow *s)
 static void
 rollback(Shadow *s, size_t nops)
 {
-	assert_ok(s->kit, wc_txn_rollback_to(s->kit->txn, nops, &s->kit->err));
+	uint64_t	length = 0;
+
 	while (s->nops > nops)
 		wc_buf_free(&s->ops[--s->nops]);
+	for (size_t i = 0; i < nops; i++)
+		length += s->ops[i].len;
+	assert_ok(s->kit, wc_txn_cut(s->kit->txn, length, &s->kit->err));
 }
 
 /* Sees the transaction the same as one that has the same operations and reads for the
@@ -214,7 +218,7 @@ compare(Shadow *s, uint32_t cid, bool reversed)
 	strcpy(seen, kit_scan_with(kit, &scan, &at));
 	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &fresh, &kit->err));
 	for (size_t i = 0; i < s->nops; i++)
-		assert_ok(kit, wc_txn_append(fresh, wc_buf_slice(&s->ops[i]), &kit->err));
+		assert_ok(kit, wc_txn_append(fresh, wc_txn_length(fresh), wc_buf_slice(&s->ops[i]), &kit->err));
 	at.txn = fresh;
 	assert_string_equal(seen, kit_scan_with(kit, &scan, &at));
 	wc_txn_destroy(fresh);
@@ -295,6 +299,7 @@ test_scans_at_once(void **state)
 	WcScanner  *scanner;
 	WcScan		scan;
 	WcBuf		block = WC_BUF_INIT;
+	uint64_t	savepoint = 0;
 
 	kit_open(&kit);
 	kit_create(&kit, "t", WC_PACKING_CELL, 1);
@@ -302,6 +307,7 @@ test_scans_at_once(void **state)
 	for (int i = 0; i < 20; i++)
 	{
 		(void) update(&kit, "r", "a", i);
+		savepoint = wc_txn_length(kit.txn);
 		(void) update(&kit, "r", "b", i);
 	}
 	at = kit_point(&kit, true);
@@ -310,7 +316,7 @@ test_scans_at_once(void **state)
 	assert_int_equal(wc_scanner_next(scanner, &block, 1, 0, &kit.err), WC_OK);
 	assert_string_equal(kit_scan(&kit, true), "r{f:a=19 f:b=19}");
 	assert_string_equal(update(&kit, "r", "a", 20), "r{f:a=20 f:b=19}");
-	assert_ok(&kit, wc_txn_rollback_to(kit.txn, 39, &kit.err));
+	assert_ok(&kit, wc_txn_cut(kit.txn, savepoint, &kit.err));
 	wc_scanner_close(scanner);
 	kit.cid++;
 	assert_string_equal(kit_scan(&kit, true), "r{f:a=19 f:b=18}");

@@ -197,14 +197,18 @@ typedef struct Worker
 static bool
 try_commit(Worker *w, uint64_t xid, uint64_t *holder)
 {
-	WcCommitMessage m = {.xid = xid};
+	WcCommitMessage m = {.xid = xid,.length = w->site->lengths[w->session]};
 	uint8_t		answer;
 	WcSlice		payload;
 	WcError		err;
 
 	wc_message_commit_encode(site_message(w->site, w->session), &m);
 	payload = site_answer(w->site, w->session, WC_MSG_COMMIT, &answer);
-	return answer == WC_MSG_OK && wc_message_numbers_decode(payload, holder, 1, &err) == WC_OK;
+	if (answer != WC_MSG_OK || wc_message_numbers_decode(payload, holder, 1, &err) != WC_OK)
+		return false;
+	if (*holder == 0)
+		w->site->lengths[w->session] = 0;
+	return true;
 }
 
 static bool
@@ -237,16 +241,13 @@ try_put(Worker *w, const char *row)
 {
 	WcBuf		ops = WC_BUF_INIT;
 	WcBatchBuilder b;
-	uint8_t		answer;
 	bool		good;
 
 	wc_batch_init(&b, &ops);
 	good = wc_batch_row_begin(&b, w->site->kit.table, 1, kit_s(row), 0, NULL, 0, NULL) == WC_OK &&
 		wc_batch_put(&b, 1, kit_s("q"), KIT_LATEST, 0, kit_s("2"), NULL) == WC_OK &&
 		wc_batch_row_end(&b, NULL) == WC_OK;
-	wc_buf_append_varint(site_message(w->site, w->session), 1 << 30);
-	wc_buf_append_slice(&w->site->requests[w->session].body, wc_buf_slice(&ops));
-	(void) site_answer(w->site, w->session, WC_MSG_BATCH, &answer);
+	site_write_ops(w->site, w->session, wc_buf_slice(&ops));
 	wc_buf_free(&ops);
 	return good;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "random.h"
+#include "read/txn/txnstate.h"
 
 static void
 test_limit_says_both_numbers(void **state)
@@ -22,14 +23,17 @@ test_limit_says_both_numbers(void **state)
 	value[sizeof(value) - 1] = '\0';
 	kit.table = 1;
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, value);
-	assert_ok(&kit, wc_txn_append(txn, wc_buf_slice(&kit.ops), &kit.err));
-	assert_int_equal(wc_txn_append(txn, wc_buf_slice(&kit.ops), &kit.err), WC_TOO_LARGE);
+	assert_ok(&kit, wc_txn_append(txn, 0, wc_buf_slice(&kit.ops), &kit.err));
+	assert_int_equal(wc_txn_append(txn, kit.ops.len, wc_buf_slice(&kit.ops), &kit.err), WC_TOO_LARGE);
 	assert_non_null(strstr(kit.err.message, "1000"));
 	assert_int_equal(wc_txn_count(txn), 1);
 
 	/* what is rolled back makes room */
-	assert_ok(&kit, wc_txn_rollback_to(txn, 0, &kit.err));
-	assert_ok(&kit, wc_txn_append(txn, wc_buf_slice(&kit.ops), &kit.err));
+	assert_ok(&kit, wc_txn_append(txn, 0, wc_buf_slice(&kit.ops), &kit.err));
+	assert_int_equal(wc_txn_count(txn), 1);
+	wc_txn_limit(txn, 999999);
+	assert_ok(&kit, wc_txn_append(txn, kit.ops.len, wc_buf_slice(&kit.ops), &kit.err));
+	assert_int_equal(wc_txn_length(txn), 2 * kit.ops.len);
 	wc_txn_destroy(txn);
 	kit_close(&kit);
 }
@@ -113,6 +117,7 @@ test_rollback_under_a_scan(void **state)
 	WcReadPoint at;
 	WcScanStats stats;
 	WcBuf		block = WC_BUF_INIT;
+	uint64_t	savepoint;
 
 	kit_open(&kit);
 	kit_create(&kit, "t", WC_PACKING_CELL, 1);
@@ -121,6 +126,7 @@ test_rollback_under_a_scan(void **state)
 	kit_put(&kit, "b", 1, "x", KIT_LATEST, "1");
 	kit.cid = 2;
 	assert_ok(&kit, kit_send(&kit));
+	savepoint = wc_txn_length(kit.txn);
 	wc_scan_init(&scan, kit.table);
 	at = kit_point(&kit, true);
 	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
@@ -131,7 +137,7 @@ test_rollback_under_a_scan(void **state)
 		kit.cid++;
 		assert_ok(&kit, kit_send(&kit));
 		kit_scan(&kit, true);
-		assert_ok(&kit, wc_txn_rollback_to(kit.txn, 2, &kit.err));
+		assert_ok(&kit, wc_txn_cut(kit.txn, savepoint, &kit.err));
 		assert_string_equal(kit_scan(&kit, true), "a{f:x=1} b{f:x=1}");
 	}
 	while (wc_scanner_next(scanner, &block, 1, 1, &kit.err) == WC_OK)
@@ -142,6 +148,364 @@ test_rollback_under_a_scan(void **state)
 	wc_buf_free(&block);
 	kit_commit(&kit);
 	assert_string_equal(kit_scan(&kit, false), "a{f:x=1} b{f:x=1}");
+	kit_close(&kit);
+}
+
+/* --- what is rolled back takes no memory ---------------------------------- */
+
+#define LOOP_BYTES		600000
+#define LOOP_LIMIT		1000000
+
+/* What the transaction's operations take. */
+static size_t
+held(const WcTxn *txn)
+{
+	size_t		n = 0;
+
+	for (const WcTxnChunk *chunk = txn->bytes.last; chunk; chunk = chunk->before)
+		n += chunk->cap;
+	for (const WcTxnChunk *chunk = txn->bytes.cut; chunk; chunk = chunk->before)
+		n += chunk->cap;
+	return n;
+}
+
+/* Appends operations at the offset, until there are LOOP_BYTES more. */
+static WcStatus
+write_much(Kit *kit, WcTxn *txn, uint64_t at)
+{
+	char		value[1000];
+	WcStatus	status;
+
+	memset(value, 'v', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	while (kit->ops.len < LOOP_BYTES)
+		kit_put(kit, "much", 1, "x", KIT_LATEST, value);
+	status = wc_txn_append(txn, at, wc_buf_slice(&kit->ops), &kit->err);
+	wc_buf_reset(&kit->ops, SIZE_MAX);
+	return status;
+}
+
+static WcScanner *
+open_scan(Kit *kit, WcTxn *txn)
+{
+	WcReadPoint at = kit_point(kit, true);
+	WcScanner  *scanner;
+	WcScan		scan;
+
+	at.txn = txn;
+	wc_scan_init(&scan, kit->table);
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), &scan, &at, &scanner, &kit->err));
+	return scanner;
+}
+
+/* A scan holds what it may look at, and no more; and that is counted. */
+static void
+test_memory_of_what_is_rolled_back(void **state)
+{
+	Kit			kit;
+	WcTxn	   *txn;
+	WcScanner  *early;
+	WcScanner  *late;
+	uint64_t	savepoint;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_commit(&kit);
+	assert_ok(&kit, wc_txn_create(KIT_DATABASE, LOOP_LIMIT, &txn, &kit.err));
+	kit_put(&kit, "a", 1, "x", KIT_LATEST, "1");
+	savepoint = kit.ops.len;
+	assert_ok(&kit, wc_txn_append(txn, 0, wc_buf_slice(&kit.ops), &kit.err));
+	wc_buf_reset(&kit.ops, SIZE_MAX);
+	kit.cid = 2;
+
+	/* below an open scan, whatever other scans did meanwhile */
+	early = open_scan(&kit, txn);
+	for (int i = 0; i < 100; i++)
+	{
+		assert_ok(&kit, write_much(&kit, txn, savepoint));
+		late = open_scan(&kit, txn);
+		wc_scanner_close(late);
+		assert_ok(&kit, wc_txn_cut(txn, savepoint, &kit.err));
+		assert_true(held(txn) < 2 * WC_BATCH_CHUNK);
+	}
+
+	/* below one that was opened behind it */
+	assert_ok(&kit, write_much(&kit, txn, savepoint));
+	late = open_scan(&kit, txn);
+	assert_int_equal(write_much(&kit, txn, savepoint), WC_TOO_LARGE);
+	assert_non_null(strstr(kit.err.detail, "open cursors"));
+	assert_true(held(txn) > LOOP_BYTES && held(txn) < LOOP_LIMIT);
+	assert_int_equal(wc_txn_length(txn), savepoint);
+	wc_scanner_close(late);
+	for (int i = 0; i < 10; i++)
+		assert_ok(&kit, write_much(&kit, txn, savepoint));
+	assert_true(held(txn) < LOOP_LIMIT);
+	wc_scanner_close(early);
+	assert_ok(&kit, wc_txn_cut(txn, 0, &kit.err));
+	assert_int_equal(held(txn), 0);
+	wc_txn_destroy(txn);
+	kit_close(&kit);
+}
+
+/* --- pieces ---------------------------------------------------------------
+ *
+ * The stream is cut into pieces anywhere, and rolled back to anywhere, while scans are
+ * open: these go on with what was there when they were opened, and a new one sees what
+ * one sees that gets the stream in one piece.
+ */
+#define STREAM_STEPS 400
+#define STREAM_OPS	2000
+#define STREAM_SCANS 4
+
+typedef struct Reading
+{
+	WcScanner  *scanner;
+	char		seen[1 << 14];
+	char		expected[1 << 14];
+} Reading;
+
+typedef struct Stream
+{
+	Kit		   *kit;
+	WcBuf		bytes;
+	size_t		ends[STREAM_OPS];	/* of operations */
+	size_t		nops;
+	size_t		sent;
+	Reading		readings[STREAM_SCANS];
+} Stream;
+
+/* Adds the next block to what was seen; false: that was the last one. */
+static bool
+read_on(Kit *kit, WcScanner *scanner, char *seen, size_t size)
+{
+	WcBuf		block = WC_BUF_INIT;
+	WcStatus	status = wc_scanner_next(scanner, &block, 1, 0, &kit->err);
+	WcBlockReader r;
+	WcBlockEntry entry;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+
+	assert_true(status == WC_OK || status == WC_END);
+	assert_ok(kit, wc_block_open(&r, wc_buf_slice(&block), &kit->err));
+	while ((entry = wc_block_next(&r, &row, &cell, &colno)) != WC_BLOCK_DONE)
+	{
+		size_t		n = strlen(seen);
+
+		assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+		if (entry == WC_BLOCK_ROW)
+			snprintf(seen + n, size - n, " %.*s", (int) row.len, (const char *) row.data);
+		else
+			snprintf(seen + n, size - n, ":%.*s", (int) cell.value.len, (const char *) cell.value.data);
+	}
+	wc_buf_free(&block);
+	return status == WC_OK;
+}
+
+/* What a transaction sees that has got the stream, as far as it was sent, at once. */
+static void
+read_whole(Stream *s, char *text, size_t size)
+{
+	WcScanner  *scanner;
+	WcTxn	   *fresh;
+
+	text[0] = '\0';
+	assert_ok(s->kit, wc_txn_create(KIT_DATABASE, 1 << 30, &fresh, &s->kit->err));
+	assert_ok(s->kit, wc_txn_append(fresh, 0, wc_slice(s->bytes.data, s->sent), &s->kit->err));
+	assert_int_equal(wc_txn_count(fresh), wc_txn_count(s->kit->txn));
+	assert_int_equal(wc_txn_is_whole(fresh), wc_txn_is_whole(s->kit->txn));
+	scanner = open_scan(s->kit, fresh);
+	while (read_on(s->kit, scanner, text, size))
+		;
+	wc_scanner_close(scanner);
+	wc_txn_destroy(fresh);
+}
+
+static void
+start_reading(Stream *s, Reading *r)
+{
+	s->kit->cid++;
+	read_whole(s, r->expected, sizeof(r->expected));
+	r->seen[0] = '\0';
+	r->scanner = open_scan(s->kit, s->kit->txn);
+}
+
+static void
+finish_reading(Stream *s, Reading *r)
+{
+	if (r->scanner == NULL)
+		return;
+	while (read_on(s->kit, r->scanner, r->seen, sizeof(r->seen)))
+		;
+	assert_string_equal(r->seen, r->expected);
+	wc_scanner_close(r->scanner);
+	r->scanner = NULL;
+}
+
+/* Now and then one that is larger than a chunk. */
+static void
+more_ops(Stream *s)
+{
+	Kit		   *kit = s->kit;
+	static char value[WC_BATCH_CHUNK + 100];
+	char		row[16];
+
+	for (uint32_t n = below(12); n > 0 && s->nops < STREAM_OPS; n--)
+	{
+		uint32_t	len = below(200) == 0 ? WC_BATCH_CHUNK : below(50) == 0 ? 20000 : 10;
+
+		memset(value, 'a' + (int) below(26), len);
+		snprintf(value + len, sizeof(value) - len, "%u", below(1000));
+		snprintf(row, sizeof(row), "r%u", below(40));
+		if (below(10) == 0)
+			kit_delete(kit, WC_DELETE_FAMILY, row, 1, "", KIT_LATEST);
+		else if (below(60) == 0)
+			assert_ok(kit, wc_batch_truncate_table(&kit->builder, kit->cid, kit->table, &kit->err));
+		else if (len > 10)
+			kit_put(kit, row, 2, "large", KIT_LATEST, value);
+		else
+			kit_put(kit, row, 1, "x", KIT_LATEST, value);
+		s->ends[s->nops++] = s->bytes.len + kit->ops.len;
+	}
+	wc_buf_append_slice(&s->bytes, wc_buf_slice(&kit->ops));
+	wc_buf_reset(&kit->ops, SIZE_MAX);
+}
+
+static void
+send_some(Stream *s)
+{
+	size_t		left = s->bytes.len - s->sent;
+	size_t		n = below(3) == 0 ? left : below((uint32_t) (left < 64 ? left : below(2) ? 64 : left) + 1);
+
+	assert_ok(s->kit, wc_txn_append(s->kit->txn, s->sent, wc_slice(s->bytes.data + s->sent, n), &s->kit->err));
+	s->sent += n;
+	assert_int_equal(wc_txn_length(s->kit->txn), s->sent);
+}
+
+static void
+go_back(Stream *s)
+{
+	/* mostly not far, and mostly to where an operation ends */
+	size_t		nops = s->nops - below((uint32_t) (below(8) == 0 || s->nops < 20 ? s->nops : 20) + 1);
+	size_t		to = nops > 0 ? s->ends[nops - 1] : 0;
+
+	s->nops = nops;
+	s->bytes.len = to;
+	if (to >= s->sent)
+		return;
+	if (to > 0 && below(4) == 0)
+	{
+		/* amid one, which goes on as it was */
+		size_t		before = to - 1 - below((uint32_t) (to < 500 ? to : 500));
+
+		assert_ok(s->kit, wc_txn_cut(s->kit->txn, before, &s->kit->err));
+		assert_int_equal(wc_txn_length(s->kit->txn), before);
+		s->sent = before;
+	}
+	else
+	{
+		if (below(2) == 0)
+			assert_ok(s->kit, wc_txn_cut(s->kit->txn, to, &s->kit->err));
+		s->sent = to;
+	}
+}
+
+static void
+step(Stream *s)
+{
+	Reading    *r = &s->readings[below(STREAM_SCANS)];
+	static char seen[1 << 14];
+	static char expected[1 << 14];
+
+	more_ops(s);
+	send_some(s);
+	if (below(6) == 0)
+		go_back(s);
+	send_some(s);
+	switch (below(4))
+	{
+		case 0:
+			finish_reading(s, r);
+			start_reading(s, r);
+			break;
+		case 1:
+			if (r->scanner != NULL && !read_on(s->kit, r->scanner, r->seen, sizeof(r->seen)))
+			{
+				assert_string_equal(r->seen, r->expected);
+				wc_scanner_close(r->scanner);
+				r->scanner = NULL;
+			}
+			break;
+		case 2:
+			wc_scanner_close(r->scanner);
+			r->scanner = NULL;
+			break;
+		default:
+			s->kit->cid++;
+			read_whole(s, expected, sizeof(expected));
+			seen[0] = '\0';
+			r = NULL;
+			break;
+	}
+	if (r == NULL)
+	{
+		WcScanner  *scanner = open_scan(s->kit, s->kit->txn);
+
+		while (read_on(s->kit, scanner, seen, sizeof(seen)))
+			;
+		wc_scanner_close(scanner);
+		assert_string_equal(seen, expected);
+	}
+}
+
+static void
+test_pieces(void **state)
+{
+	for (int round = 0; round < 4; round++)
+	{
+		Stream	   *s = calloc(1, sizeof(Stream));
+		Kit		   *kit = calloc(1, sizeof(Kit));
+
+		assert_true(s != NULL && kit != NULL);
+		s->kit = kit;
+		kit_open(kit);
+		kit_create(kit, "t", round % 2 ? WC_PACKING_ROW : WC_PACKING_CELL, 1);
+		kit_put(kit, "r7", 1, "x", KIT_LATEST, "stored");
+		kit_commit(kit);
+		for (int i = 0; i < STREAM_STEPS; i++)
+			step(s);
+		for (int i = 0; i < STREAM_SCANS; i++)
+			finish_reading(s, &s->readings[i]);
+		wc_buf_free(&s->bytes);
+		kit_close(kit);
+		free(kit);
+		free(s);
+	}
+}
+
+static void
+test_pieces_that_make_no_sense(void **state)
+{
+	Kit			kit;
+	uint8_t		head[5] = {WC_OP_ROW, 0xff, 0xff, 0xff, 0xff};
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_commit(&kit);
+	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
+	assert_int_equal(wc_txn_append(kit.txn, 1, wc_buf_slice(&kit.ops), &kit.err), WC_CORRUPT);
+	assert_int_equal(wc_txn_cut(kit.txn, 1, &kit.err), WC_CORRUPT);
+
+	/* nobody waits for the end of what cannot have one */
+	for (size_t i = 0; i < sizeof(head); i++)
+		assert_int_equal(wc_txn_append(kit.txn, i, wc_slice(head + i, 1), &kit.err), i < 4 ? WC_OK : WC_CORRUPT);
+	assert_int_equal(wc_txn_length(kit.txn), 4);
+	assert_false(wc_txn_is_whole(kit.txn));
+	assert_int_equal(wc_txn_count(kit.txn), 0);
+	assert_ok(&kit, wc_txn_append(kit.txn, 0, wc_buf_slice(&kit.ops), &kit.err));
+	wc_buf_reset(&kit.ops, SIZE_MAX);
+	kit_commit(&kit);
+	assert_string_equal(kit_scan(&kit, false), "r{f:a=1}");
 	kit_close(&kit);
 }
 
@@ -161,7 +525,7 @@ typedef struct Model
 
 typedef struct Savepoint
 {
-	uint64_t	nops;
+	uint64_t	length;
 	Model		model;
 } Savepoint;
 
@@ -300,14 +664,14 @@ random_transaction(Kit *kit, Model *committed)
 			expect(kit, committed, false);
 		if (below(4) == 0 && nsavepoints < 8)
 		{
-			savepoints[nsavepoints].nops = wc_txn_count(kit->txn);
+			savepoints[nsavepoints].length = wc_txn_length(kit->txn);
 			savepoints[nsavepoints++].model = now;
 		}
 		if (below(5) == 0 && nsavepoints > 0)
 		{
 			nsavepoints = (int) below((uint32_t) nsavepoints);
 			now = savepoints[nsavepoints].model;
-			assert_ok(kit, wc_txn_rollback_to(kit->txn, savepoints[nsavepoints].nops, &kit->err));
+			assert_ok(kit, wc_txn_cut(kit->txn, savepoints[nsavepoints].length, &kit->err));
 			expect(kit, &now, true);
 		}
 	}
@@ -384,6 +748,9 @@ main(void)
 		cmocka_unit_test(test_append_is_all_or_nothing),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_rollback_under_a_scan),
+		cmocka_unit_test(test_memory_of_what_is_rolled_back),
+		cmocka_unit_test_setup(test_pieces, seed),
+		cmocka_unit_test(test_pieces_that_make_no_sense),
 		cmocka_unit_test_setup(test_random_transactions, seed),
 	};
 

@@ -723,7 +723,7 @@ changes_go_and_their_results_come(void **state)
 	WcModifyMessage m = {.snapshot = 3,.epoch = 5,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
 		.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
 	WcModifyResult r = {
-		.outcome = WC_MODIFY_BLOCKED,.rows = UINT64_MAX,.operations = 2,.bytes = 3,.holder = 5,.has_weaker = true,
+		.outcome = WC_MODIFY_BLOCKED,.rows = UINT64_MAX,.length = 7,.changes = wc_slice_cstr("changes"),.holder = 5,.has_weaker = true,
 		.row = wc_slice_cstr("row"),.report = {.rows_returned = 4,.seeks = 7}
 	};
 	WcModifyResult back;
@@ -757,7 +757,7 @@ changes_go_and_their_results_come(void **state)
 	assert_int_equal(wc_message_modified_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
 	assert_int_equal(back.outcome, WC_MODIFY_BLOCKED);
 	assert_true(back.holder == 5 && back.has_weaker && wc_slice_eq(back.row, r.row));
-	assert_true(back.rows == UINT64_MAX && back.operations == 2 && back.bytes == 3);
+	assert_true(back.rows == UINT64_MAX && back.length == 7 && wc_slice_eq(back.changes, r.changes));
 	assert_int_equal(back.report.rows_returned, 4);
 	assert_int_equal(back.report.seeks, 7);
 	buf.data[0] = WC_MODIFY_CHANGED + 1;

@@ -55,7 +55,7 @@ typedef struct WcGoneFamily
 {
 	struct WcGoneFamily *next;
 	uint32_t	id;
-	uint64_t	opno;			/* of the operation that dropped it */
+	uint64_t	offset;			/* of the operation that dropped it */
 } WcGoneFamily;
 
 typedef struct WcTableState
@@ -66,7 +66,7 @@ typedef struct WcTableState
 	WcTableDesc *desc;			/* as it is now; NULL: dropped */
 	bool		changed;
 	bool		hidden;			/* made or truncated here: nothing committed shows */
-	uint64_t	void_before;	/* row operations with smaller numbers are void */
+	uint64_t	void_before;	/* row operations that begin before it are void */
 	WcGoneFamily *gone;
 } WcTableState;
 
@@ -92,9 +92,9 @@ typedef struct WcOverlay
 extern void wc_overlay_init(WcOverlay *overlay, struct WcEngine *engine, uint32_t database, bool strict);
 extern void wc_overlay_free(WcOverlay *overlay);
 
-/* One catalog operation, the transaction's opno'th.  ts: what becomes the start
+/* One catalog operation, at this offset of the transaction.  ts: what becomes the start
  * of history where history is lost. */
-extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err) WC_WARN_UNUSED;
 
 /* The table as it is now; WC_NO_TABLE when it is not (or another database's). */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;

@@ -15,11 +15,11 @@ lay_over(WcOverlay *overlay, WcTxn *txn, uint64_t cid_end, WcError *err)
 	for (size_t i = 0; txn && i < wc_txn_ncatalog(txn); i++)
 	{
 		WcOp		op;
-		uint32_t	opno;
-		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+		uint64_t	offset;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &offset, err);
 
 		if (status == WC_OK && op.cid < cid_end)
-			status = wc_overlay_op(overlay, &op, opno, 0, err);
+			status = wc_overlay_op(overlay, &op, offset, 0, err);
 		if (status != WC_OK)
 			return status;
 	}

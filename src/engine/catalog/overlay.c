@@ -202,7 +202,7 @@ decode_desc(WcOverlay *overlay, const WcOp *op, WcTableDesc **desc, WcError *err
 }
 
 static WcStatus
-create_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
+create_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 {
 	WcTableDesc *desc;
 	WcTableState *state;
@@ -233,7 +233,7 @@ create_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
 	state->desc = desc;
 	state->changed = true;
 	state->hidden = true;
-	state->void_before = opno;
+	state->void_before = offset;
 	state->next = overlay->tables;
 	overlay->tables = state;
 	return WC_OK;
@@ -281,7 +281,7 @@ alter_families(const WcTableDesc *old, WcTableDesc *new, int64_t ts, WcError *er
 }
 
 static WcStatus
-alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err)
+alter_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err)
 {
 	WcTableDesc *desc;
 	WcTableState *state;
@@ -310,7 +310,7 @@ alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError 
 		if (gone == NULL)
 			return overlay_memory(err);
 		gone->id = id;
-		gone->opno = opno;
+		gone->offset = offset;
 		gone->next = state->gone;
 		state->gone = gone;
 	}
@@ -322,7 +322,7 @@ alter_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError 
 }
 
 static WcStatus
-drop_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
+drop_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 {
 	WcTableState *state;
 	WcStatus	status = wc_overlay_table(overlay, op->table_id, &state, err);
@@ -331,12 +331,12 @@ drop_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
 		return status;
 	state->desc = NULL;
 	state->changed = true;
-	state->void_before = opno;
+	state->void_before = offset;
 	return WC_OK;
 }
 
 static WcStatus
-truncate_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err)
+truncate_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err)
 {
 	WcTableState *state;
 	WcTableDesc *desc;
@@ -361,28 +361,28 @@ truncate_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcErr
 	state->desc = desc;
 	state->changed = true;
 	state->hidden = true;
-	state->void_before = opno;
+	state->void_before = offset;
 	return WC_OK;
 }
 
 WcStatus
-wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, int64_t ts, WcError *err)
+wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err)
 {
 	WcStatus	status;
 
 	switch (op->kind)
 	{
 		case WC_OP_CREATE_TABLE:
-			status = create_op(overlay, op, opno, err);
+			status = create_op(overlay, op, offset, err);
 			break;
 		case WC_OP_ALTER_TABLE:
-			status = alter_op(overlay, op, opno, ts, err);
+			status = alter_op(overlay, op, offset, ts, err);
 			break;
 		case WC_OP_DROP_TABLE:
-			status = drop_op(overlay, op, opno, err);
+			status = drop_op(overlay, op, offset, err);
 			break;
 		case WC_OP_TRUNCATE_TABLE:
-			status = truncate_op(overlay, op, opno, ts, err);
+			status = truncate_op(overlay, op, offset, ts, err);
 			break;
 		case WC_OP_CREATE_NAMESPACE:
 		case WC_OP_DROP_NAMESPACE:

@@ -131,7 +131,7 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 /* The place of a family in the table; *skip: it is gone, and was there when the
  * operation was made. */
 static WcStatus
-find_family(const Apply *a, uint32_t id, uint32_t opno, uint32_t *at, bool *skip, WcError *err)
+find_family(const Apply *a, uint32_t id, uint64_t offset, uint32_t *at, bool *skip, WcError *err)
 {
 	const WcTableDesc *desc = &a->table->desc;
 	char		name[2 * WC_NAME_MAX + 2];
@@ -147,7 +147,7 @@ find_family(const Apply *a, uint32_t id, uint32_t opno, uint32_t *at, bool *skip
 	}
 	for (const WcGoneFamily *gone = a->state->gone; gone; gone = gone->next)
 	{
-		if (gone->id == id && opno < gone->opno)
+		if (gone->id == id && offset < gone->offset)
 		{
 			*skip = true;
 			return WC_OK;
@@ -187,7 +187,7 @@ start_family(Apply *a, uint32_t at, WcSlice row, WcError *err)
 }
 
 static WcStatus
-check_absent(Apply *a, const WcOp *op, uint32_t opno, WcError *err)
+check_absent(Apply *a, const WcOp *op, uint64_t offset, WcError *err)
 {
 	WcDecoder	d = wc_decoder(op->families);
 
@@ -197,7 +197,7 @@ check_absent(Apply *a, const WcOp *op, uint32_t opno, WcError *err)
 		uint32_t	at;
 		bool		skip;
 		bool		exists = false;
-		WcStatus	status = find_family(a, id, opno, &at, &skip, err);
+		WcStatus	status = find_family(a, id, offset, &at, &skip, err);
 
 		if (status == WC_OK && !skip)
 			status = start_family(a, at, op->row, err);
@@ -232,7 +232,7 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 	WcStatus	status = wc_batch_next_op(&d, &op, err);
 
 	if (status == WC_OK && (op.flags & WC_ROW_MUST_BE_ABSENT))
-		status = check_absent(a, &op, entry->opno, err);
+		status = check_absent(a, &op, entry->offset, err);
 	if (status != WC_OK)
 		return status;
 	d = wc_decoder(op.items);
@@ -241,7 +241,7 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 		if (at == UINT32_MAX || item.family != family)
 		{
 			family = item.family;
-			status = find_family(a, family, entry->opno, &at, &skip, err);
+			status = find_family(a, family, entry->offset, &at, &skip, err);
 			if (status == WC_OK && !skip)
 				status = start_family(a, at, wc_txnentry_row(entry), err);
 		}
@@ -301,7 +301,7 @@ apply_rows(Apply *a, WcError *err)
 		if (!a->many_rows && (before == NULL || !same_row(before, entry)))
 			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry), a->ts);
 		before = entry;
-		if (status != WC_OK || entry->opno < a->state->void_before)
+		if (status != WC_OK || entry->offset < a->state->void_before)
 			continue;
 		if (a->table == NULL)
 			status = wc_overlay_no_table(entry->table_id, err);
@@ -323,11 +323,11 @@ apply_catalog(Apply *a, WcError *err)
 	for (size_t i = 0; i < wc_txn_ncatalog(a->txn); i++)
 	{
 		WcOp		op;
-		uint32_t	opno;
-		WcStatus	status = wc_txn_catalog_op(a->txn, i, &op, &opno, err);
+		uint64_t	offset;
+		WcStatus	status = wc_txn_catalog_op(a->txn, i, &op, &offset, err);
 
 		if (status == WC_OK)
-			status = wc_overlay_op(&a->overlay, &op, opno, a->ts, err);
+			status = wc_overlay_op(&a->overlay, &op, offset, a->ts, err);
 		if (status != WC_OK)
 			return status;
 	}
@@ -431,6 +431,8 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 						  a->position, (uint64_t) engine->applied);
 	else if (a->ts >= WC_TS_LATEST - UINT32_MAX)
 		status = wc_error(err, WC_INVALID, "commit time %" PRId64 " is out of range", a->ts);
+	else if (!wc_txn_is_whole(txn))
+		status = wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
@@ -457,7 +459,7 @@ wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err)
 	if (status == WC_OK)
 		status = wc_catalog_drop_all(engine, database, &builder, err);
 	if (status == WC_OK)
-		status = wc_txn_append(txn, wc_buf_slice(&ops), err);
+		status = wc_txn_append(txn, 0, wc_buf_slice(&ops), err);
 	if (status == WC_OK && builder.nops > 0)
 		status = wc_engine_apply(engine, &commit, txn, &ts, err);
 	wc_txn_destroy(txn);

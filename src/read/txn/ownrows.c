@@ -14,7 +14,7 @@
 /* A put that can be taken back. */
 typedef struct Undo
 {
-	uint32_t	opno;
+	uint64_t	offset;			/* of its operation */
 	bool		existed;
 	WcCell		before;
 } Undo;
@@ -30,10 +30,11 @@ struct WcOwnRow
 	bool		any;			/* an operation was of this family */
 
 	/* The operations that it holds. */
-	uint32_t	next;			/* all that are seen, of places before this one */
+	uint64_t	next;			/* all that are seen and begin before this offset */
+	uint64_t	upto;			/* what the views that found them look at */
 	uint32_t	cid;			/* their greatest command */
-	uint32_t	passed_cid;		/* the least command of others before that place; UINT32_MAX: none */
-	uint32_t	void_before;
+	uint32_t	passed_cid;		/* the least command of others before that offset; UINT32_MAX: none */
+	uint64_t	void_before;
 	bool		hidden;
 
 	/* What it came to depends on these. */
@@ -45,7 +46,7 @@ struct WcOwnRow
 	Undo	   *undo;			/* oldest first */
 	size_t		nundo;
 	size_t		undo_cap;
-	uint32_t	floor;			/* what is before this place cannot be taken back */
+	uint64_t	floor;			/* what begins before this offset cannot be taken back */
 };
 
 struct WcOwnRows
@@ -78,7 +79,7 @@ wc_ownrow_row(const WcOwnRow *own)
 	return wc_buf_slice(&own->row);
 }
 
-uint32_t
+uint64_t
 wc_ownrow_next(const WcOwnRow *own)
 {
 	return own->next;
@@ -107,14 +108,14 @@ same_attrs(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
 
 /*
  * Does the reader see, of what was there then, just what the row holds; and would that
- * come to the same now?  Where something stored has decided, nothing may have been written
+ * come to the same now?  It points into bytes that the reader's view has to keep.  Where something stored has decided, nothing may have been written
  * since.  The timestamp of what has none grows with the clock: it must not pass one that
  * was given.
  */
 static bool
 can_go_on(const WcOwnRow *own, const WcOwnRowReader *reader)
 {
-	if (own->hidden != reader->hidden || own->void_before != reader->void_before ||
+	if (own->hidden != reader->hidden || own->void_before != reader->void_before || own->upto > reader->upto ||
 		reader->cid <= own->cid || reader->cid > own->passed_cid)
 		return false;
 	if (wc_resolver_is_based(own->resolver) &&
@@ -143,6 +144,7 @@ wc_ownrows_take(WcTxn *txn, const WcOwnRowReader *reader, WcSlice row)
 	own->cuts = txn->cuts;
 	own->ts = reader->ts;
 	own->moment = reader->moment;
+	own->upto = reader->upto;
 	wc_resolver_go_on(own->resolver, reader->now_us, reader->arg);
 	return own;
 }
@@ -172,6 +174,7 @@ wc_ownrow_create(WcTxn *txn, const WcOwnRowReader *reader, const WcResolverOptio
 	o->cuts = txn->cuts;
 	o->passed_cid = UINT32_MAX;
 	o->void_before = reader->void_before;
+	o->upto = reader->upto;
 	o->hidden = reader->hidden;
 	o->ts = reader->ts;
 	o->moment = reader->moment;
@@ -208,15 +211,15 @@ forget_undo(WcOwnRow *own)
 	size_t		n = own->nundo / 2;
 
 	/* an operation as a whole, or not */
-	while (n < own->nundo && own->undo[n].opno == own->undo[n - 1].opno)
+	while (n < own->nundo && own->undo[n].offset == own->undo[n - 1].offset)
 		n++;
-	own->floor = own->undo[n - 1].opno + 1;
+	own->floor = own->undo[n - 1].offset + 1;
 	own->nundo -= n;
 	memmove(own->undo, own->undo + n, own->nundo * sizeof(Undo));
 }
 
 static WcStatus
-resolve_put(WcOwnRow *own, uint32_t opno, const WcItem *item, WcError *err)
+resolve_put(WcOwnRow *own, uint64_t offset, const WcItem *item, WcError *err)
 {
 	Undo	   *undo;
 
@@ -231,7 +234,7 @@ resolve_put(WcOwnRow *own, uint32_t opno, const WcItem *item, WcError *err)
 		own->undo_cap = cap;
 	}
 	undo = &own->undo[own->nundo++];
-	undo->opno = opno;
+	undo->offset = offset;
 	return wc_resolver_put(own->resolver, item, &undo->before, &undo->existed, err);
 }
 
@@ -291,7 +294,7 @@ resolve_op(WcOwnRow *own, const WcTxnEntry *entry, WcError *err)
 	{
 		if (item.family != own->family)
 			continue;
-		status = alone ? resolve_put(own, entry->opno, &item, err) : wc_resolver_item(own->resolver, &item, err);
+		status = alone ? resolve_put(own, entry->offset, &item, err) : wc_resolver_item(own->resolver, &item, err);
 		if (status != WC_OK)
 			return status;
 	}
@@ -299,12 +302,12 @@ resolve_op(WcOwnRow *own, const WcTxnEntry *entry, WcError *err)
 		return status;
 	if (alone)
 	{
-		while (own->nundo > 2 * UNDO_MIN && own->undo[0].opno != entry->opno)
+		while (own->nundo > 2 * UNDO_MIN && own->undo[0].offset != entry->offset)
 			forget_undo(own);
 		return WC_OK;
 	}
 	own->nundo = 0;
-	own->floor = entry->opno + 1;
+	own->floor = entry->offset + 1;
 	status = wc_resolver_end_op(own->resolver, err);
 
 	/* a put behind it finds the cells in order */
@@ -322,7 +325,7 @@ wc_ownrow_resolve(WcOwnRow *own, const WcOwnRowReader *reader, const WcTxnEntry 
 		status = resolve_op(own, entries[i], err);
 		if (entries[i]->cid > own->cid)
 			own->cid = entries[i]->cid;
-		own->next = entries[i]->opno + 1;
+		own->next = entries[i]->offset + 1;
 	}
 	if (passed_cid < own->passed_cid)
 		own->passed_cid = passed_cid;
@@ -337,31 +340,31 @@ wc_ownrow_resolve(WcOwnRow *own, const WcOwnRowReader *reader, const WcTxnEntry 
 
 /* False: it cannot. */
 static bool
-cut(WcOwnRow *own, uint64_t nops)
+cut(WcOwnRow *own, uint64_t offset)
 {
-	if (nops >= own->next)
+	if (offset >= own->next)
 		return true;
-	if (nops < own->floor)
+	if (offset < own->floor)
 		return false;
-	while (own->nundo > 0 && own->undo[own->nundo - 1].opno >= nops)
+	while (own->nundo > 0 && own->undo[own->nundo - 1].offset >= offset)
 	{
 		const Undo *undo = &own->undo[--own->nundo];
 
 		wc_resolver_take_back(own->resolver, &undo->before, undo->existed);
 	}
-	own->next = (uint32_t) nops;
+	own->next = offset;
 	return true;
 }
 
 void
-wc_ownrows_cut(WcTxn *txn, uint64_t nops)
+wc_ownrows_cut(WcTxn *txn, uint64_t offset)
 {
 	txn->cuts++;
 	for (int i = 0; txn->own_rows != NULL && i < WC_OWNROWS_MAX; i++)
 	{
 		WcOwnRow  **slot = &txn->own_rows->slots[i];
 
-		if (*slot != NULL && !cut(*slot, nops))
+		if (*slot != NULL && !cut(*slot, offset))
 		{
 			wc_ownrow_free(*slot);
 			*slot = NULL;

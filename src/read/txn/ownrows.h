@@ -30,7 +30,8 @@ typedef struct WcOwnRowReader
 	uint64_t	moment;			/* the snapshot's (read/storage.h) */
 	bool		hidden;			/* what is stored does not count */
 	uint32_t	cid;			/* operations of smaller commands are seen ... */
-	uint32_t	void_before;	/* ... from this place on */
+	uint64_t	void_before;	/* ... from this offset on ... */
+	uint64_t	upto;			/* ... by a view that looks at so much (wc_txnview_upto) */
 	int64_t		ts;				/* for cells without one: greater than that of any stored one */
 	int64_t		now_us;			/* these two: as in WcResolverOptions */
 	void	   *arg;
@@ -51,7 +52,7 @@ extern void wc_ownrows_give(WcTxn *txn, WcOwnRow *own);
 extern void wc_ownrow_free(WcOwnRow *own);
 
 extern WcSlice wc_ownrow_row(const WcOwnRow *own);	/* lives as long as it does */
-extern uint32_t wc_ownrow_next(const WcOwnRow *own);	/* place from which on operations are missing */
+extern uint64_t wc_ownrow_next(const WcOwnRow *own);	/* offset from which on operations are missing */
 
 /* Resolves n more operations (all that the reader sees from wc_ownrow_next on; passed_cid
  * as wc_txnview_take says it), then gives the cells of the row.  resolved->n is 0 when
@@ -61,8 +62,8 @@ extern WcStatus wc_ownrow_resolve(WcOwnRow *own, const WcOwnRowReader *reader, c
 
 /* --- for txn.c ---------------------------------------------------------------*/
 
-/* Operations from place nops on are gone. */
-extern void wc_ownrows_cut(WcTxn *txn, uint64_t nops);
+/* Operations from this offset on are gone. */
+extern void wc_ownrows_cut(WcTxn *txn, uint64_t offset);
 extern void wc_ownrows_free(WcOwnRows *rows);
 
 #endif

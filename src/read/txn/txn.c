@@ -7,7 +7,8 @@
 #include "read/txn/ownrows.h"
 #include "read/txn/txnstate.h"
 
-#define CHUNK_FIRST (8 * 1024)
+/* Of an operation that comes in parts, memory for so much is kept. */
+#define PART_KEEP WC_BATCH_CHUNK
 
 WcStatus
 wc_txn_create(uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err)
@@ -21,28 +22,25 @@ wc_txn_create(uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err)
 }
 
 void
+wc_txn_limit(WcTxn *txn, uint64_t bytes_max)
+{
+	txn->bytes_max = bytes_max;
+}
+
+void
 wc_txn_destroy(WcTxn *txn)
 {
 	if (txn == NULL)
 		return;
 	wc_txn_reset(txn);
-	for (size_t i = 0; i < txn->nchunks; i++)
-		free(txn->chunks[i].data);
-	free(txn->chunks);
+	wc_txnbytes_reset(&txn->bytes, false);
+	wc_buf_free(&txn->part);
 	free(txn->entries);
 	free(txn->catalog);
 	free(txn->tables);
 	free(txn->runs);
 	wc_ownrows_free(txn->own_rows);
 	free(txn);
-}
-
-/* Frees chunks behind the first n. */
-static void
-keep_chunks(WcTxn *txn, size_t n)
-{
-	while (txn->nchunks > n)
-		free(txn->chunks[--txn->nchunks].data);
 }
 
 void
@@ -52,25 +50,29 @@ wc_txn_reset(WcTxn *txn)
 	wc_ownrows_free(txn->own_rows);
 	txn->own_rows = NULL;
 	txn->cuts++;
-	keep_chunks(txn, txn->nchunks > 0 && txn->chunks[0].cap <= WC_BATCH_CHUNK ? 1 : 0);
-	if (txn->nchunks > 0)
-		txn->chunks[0].len = 0;
+	wc_txnbytes_reset(&txn->bytes, true);
+	wc_buf_reset(&txn->part, PART_KEEP);
+	txn->whole = 0;
 	txn->nentries = txn->ncatalog = txn->ntables = 0;
-	txn->nops = 0;
 	txn->nindexed = 0;
-	txn->bytes = 0;
-}
-
-uint64_t
-wc_txn_bytes(const WcTxn *txn)
-{
-	return txn->bytes;
 }
 
 uint64_t
 wc_txn_count(const WcTxn *txn)
 {
-	return txn->nops;
+	return txn->nentries + txn->ncatalog;
+}
+
+uint64_t
+wc_txn_length(const WcTxn *txn)
+{
+	return txn->whole + txn->part.len;
+}
+
+bool
+wc_txn_is_whole(const WcTxn *txn)
+{
+	return txn->part.len == 0;
 }
 
 uint64_t
@@ -113,33 +115,6 @@ grown(void *array, size_t *cap, size_t n, size_t size)
 	if (p != NULL)
 		*cap = new_cap;
 	return p;
-}
-
-/* A place for n bytes that stays where it is. */
-static uint8_t *
-chunk_place(WcTxn *txn, size_t n)
-{
-	WcTxnChunk *last = txn->nchunks > 0 ? &txn->chunks[txn->nchunks - 1] : NULL;
-	WcTxnChunk *chunks;
-	size_t		cap;
-
-	if (last != NULL && last->cap - last->len >= n)
-		return last->data + last->len;
-	chunks = grown(txn->chunks, &txn->chunks_cap, txn->nchunks, sizeof(WcTxnChunk));
-	if (chunks == NULL)
-		return NULL;
-	txn->chunks = chunks;
-	cap = txn->nchunks == 0 ? CHUNK_FIRST : WC_BATCH_CHUNK;
-	if (cap < n)
-		cap = n;
-	last = &txn->chunks[txn->nchunks];
-	last->data = malloc(cap);
-	if (last->data == NULL)
-		return NULL;
-	last->len = 0;
-	last->cap = cap;
-	txn->nchunks++;
-	return last->data;
 }
 
 static WcTxnTable *
@@ -189,7 +164,7 @@ add_row(WcTxn *txn, const WcOp *op)
 	entry->len = (uint32_t) op->bytes.len;
 	entry->table_id = op->table_id;
 	entry->cid = op->cid;
-	entry->opno = (uint32_t) txn->nops++;
+	entry->offset = txn->whole;
 	table->nops++;
 	if (op->cid < table->min_cid)
 		table->min_cid = op->cid;
@@ -207,128 +182,198 @@ add_catalog(WcTxn *txn, const WcOp *op)
 	c = &txn->catalog[txn->ncatalog++];
 	c->bytes = op->bytes;
 	c->cid = op->cid;
-	c->opno = (uint32_t) txn->nops++;
+	c->offset = txn->whole;
 	return true;
 }
 
-WcStatus
-wc_txn_append(WcTxn *txn, WcSlice ops, WcError *err)
+/* Adds the whole operations that the bytes begin with, in a place that stays.  *taken: how
+ * many bytes these are. */
+static WcStatus
+add_ops(WcTxn *txn, WcSlice bytes, size_t *taken, WcError *err)
 {
-	uint64_t	before = txn->nops;
-	uint8_t    *place;
-	WcDecoder	d;
-	WcOp		op;
-	WcStatus	status;
+	uint8_t    *place = wc_txnbytes_place(&txn->bytes, txn->whole, bytes.len);
+	WcDecoder	d = wc_decoder(wc_slice(place, bytes.len));
+	WcStatus	status = WC_OK;
 
-	if (ops.len == 0)
-		return WC_OK;
-	if (ops.len > txn->bytes_max || txn->bytes > txn->bytes_max - ops.len)
-	{
-		wc_error(err, WC_TOO_LARGE, "transaction changes too much: %" PRIu64 " bytes, the limit is %" PRIu64,
-				 txn->bytes + ops.len, txn->bytes_max);
-		wc_error_hint(err, "Commit more often.");
-		return WC_TOO_LARGE;
-	}
-	place = chunk_place(txn, ops.len);
+	*taken = 0;
 	if (place == NULL)
 		return txn_memory(err);
-	memcpy(place, ops.data, ops.len);
-	txn->chunks[txn->nchunks - 1].len += ops.len;
-	txn->bytes += ops.len;
-
-	d = wc_decoder(wc_slice(place, ops.len));
-	while ((status = wc_batch_next_op(&d, &op, err)) == WC_OK)
+	memcpy(place, bytes.data, bytes.len);
+	while (status == WC_OK && *taken < bytes.len)
 	{
-		if (txn->nops >= UINT32_MAX)
+		WcSlice		rest = wc_slice(place + *taken, bytes.len - *taken);
+		size_t		size;
+		WcOp		op;
+
+		status = wc_batch_op_size(rest, &size, err);
+		if (status != WC_OK || size == 0 || size > rest.len)
+			break;
+		status = wc_batch_next_op(&d, &op, err);
+		if (status == WC_OK && wc_txn_count(txn) >= UINT32_MAX)
 			status = wc_error(err, WC_TOO_LARGE, "transaction has too many changes: the limit is %" PRIu32, UINT32_MAX);
-		else if (!(op.kind == WC_OP_ROW ? add_row(txn, &op) : add_catalog(txn, &op)))
+		if (status == WC_OK && !(op.kind == WC_OP_ROW ? add_row(txn, &op) : add_catalog(txn, &op)))
 			status = txn_memory(err);
 		if (status != WC_OK)
 			break;
-	}
-	if (status == WC_END)
-		return WC_OK;
-
-	/* All or nothing.  What is not yet an operation goes with its bytes. */
-	if (txn->nops == before)
-	{
-		txn->chunks[txn->nchunks - 1].len -= ops.len;
-		txn->bytes -= ops.len;
-	}
-	else
-	{
-		uint64_t	done = 0;
-
-		for (size_t i = txn->nentries; i-- > 0 && txn->entries[i].opno >= before;)
-			done += txn->entries[i].len;
-		for (size_t i = txn->ncatalog; i-- > 0 && txn->catalog[i].opno >= before;)
-			done += txn->catalog[i].bytes.len;
-		txn->bytes -= ops.len - done;
-		if (wc_txn_rollback_to(txn, before, NULL) != WC_OK)
-			return txn_memory(err);
+		*taken += size;
+		txn->whole += size;
+		wc_txnbytes_add(&txn->bytes, size);
 	}
 	return status;
 }
 
-/* --- rolling back ---------------------------------------------------------*/
-
-/* Forgets entries from place n on; returns where the bytes of the first began. */
-static const uint8_t *
-drop_entries(WcTxn *txn, uint64_t n)
+static WcStatus
+add_part(WcTxn *txn, WcSlice bytes, WcError *err)
 {
-	const uint8_t *first = NULL;
-	uint64_t	first_opno = UINT64_MAX;
+	wc_buf_append_slice(&txn->part, bytes);
+	if (!txn->part.failed)
+		return WC_OK;
+	txn->part.failed = false;
+	return txn_memory(err);
+}
 
-	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].opno >= n)
+/* Takes from the bytes what is missing from the operation that has come in part. */
+static WcStatus
+finish_part(WcTxn *txn, WcSlice *bytes, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	size_t		size = 0;
+	size_t		taken;
+
+	while (status == WC_OK && bytes->len > 0 && (size == 0 || txn->part.len < size))
 	{
-		const WcTxnEntry *entry = &txn->entries[--txn->nentries];
+		size_t		n = size > 0 ? size - txn->part.len : 1;
 
-		txn->bytes -= entry->len;
-		table_counter(txn, entry->table_id)->nops--;
-		first = entry->bytes;
-		first_opno = entry->opno;
+		if (n > bytes->len)
+			n = bytes->len;
+		status = add_part(txn, wc_slice(bytes->data, n), err);
+		*bytes = wc_slice(bytes->data + n, bytes->len - n);
+		if (status == WC_OK && size == 0)
+			status = wc_batch_op_size(wc_buf_slice(&txn->part), &size, err);
 	}
-	while (txn->ncatalog > 0 && txn->catalog[txn->ncatalog - 1].opno >= n)
+	if (status == WC_OK && size > 0 && txn->part.len == size)
 	{
-		const WcTxnCatalogOp *c = &txn->catalog[--txn->ncatalog];
-
-		txn->bytes -= c->bytes.len;
-		if (c->opno < first_opno)
-		{
-			first = c->bytes.data;
-			first_opno = c->opno;
-		}
+		status = add_ops(txn, wc_buf_slice(&txn->part), &taken, err);
+		wc_buf_reset(&txn->part, PART_KEEP);
 	}
-	return first;
+	return status;
+}
+
+static WcStatus
+check_size(const WcTxn *txn, uint64_t at, size_t n, WcError *err)
+{
+	uint64_t	left = txn->bytes_max;
+
+	left -= at < left ? at : left;
+	left -= txn->bytes.kept < left ? txn->bytes.kept : left;
+	if (n <= left)
+		return WC_OK;
+	wc_error(err, WC_TOO_LARGE, "transaction changes too much: %" PRIu64 " bytes, the limit is %" PRIu64,
+			 at + n + txn->bytes.kept, txn->bytes_max);
+	if (txn->bytes.kept > 0)
+		wc_error_detail(err, "%" PRIu64 " bytes of them have been rolled back; open cursors hold them.", txn->bytes.kept);
+	wc_error_hint(err, "Commit more often.");
+	return WC_TOO_LARGE;
 }
 
 WcStatus
-wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err)
+wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err)
 {
-	const uint8_t *first;
-	WcStatus	status;
+	size_t		taken = 0;
+	WcError		cut_error;
+	WcStatus	status = wc_txn_cut(txn, at, err);
 
-	if (nops >= txn->nops)
-		return WC_OK;
-	status = wc_txn_cut_runs(txn, nops, err);
+	if (status == WC_OK)
+		status = check_size(txn, at, bytes.len, err);
 	if (status != WC_OK)
 		return status;
-	wc_ownrows_cut(txn, nops);
-	first = drop_entries(txn, nops);
-	txn->nops = nops;
+	if (txn->part.len > 0)
+		status = finish_part(txn, &bytes, err);
+	if (status == WC_OK && bytes.len > 0)
+		status = add_ops(txn, bytes, &taken, err);
+	if (status == WC_OK && taken < bytes.len)
+		status = add_part(txn, wc_slice(bytes.data + taken, bytes.len - taken), err);
 
-	/* An open view may still look at the bytes. */
-	while (txn->nviews == 0 && first != NULL && txn->nchunks > 0)
+	if (status != WC_OK && wc_txn_cut(txn, at, &cut_error) != WC_OK)
+		*err = cut_error;
+	return status != WC_OK ? err->status : WC_OK;
+}
+
+/* --- cutting --------------------------------------------------------------*/
+
+/* The last operation that begins before the offset; an empty slice: none does. */
+static WcSlice
+op_before(const WcTxn *txn, uint64_t offset, uint64_t *begins)
+{
+	const WcTxnEntry *entry = NULL;
+	size_t		lo = 0,
+				hi = txn->nentries;
+	size_t		i = txn->ncatalog;
+
+	while (lo < hi)
 	{
-		WcTxnChunk *last = &txn->chunks[txn->nchunks - 1];
+		size_t		mid = lo + (hi - lo) / 2;
 
-		if (first >= last->data && first < last->data + last->len)
-		{
-			last->len = (size_t) (first - last->data);
-			break;
-		}
-		keep_chunks(txn, txn->nchunks - 1);
+		if (txn->entries[mid].offset < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
+	if (lo > 0)
+		entry = &txn->entries[lo - 1];
+	while (i > 0 && txn->catalog[i - 1].offset >= offset)
+		i--;
+	if (i > 0 && (entry == NULL || txn->catalog[i - 1].offset > entry->offset))
+	{
+		*begins = txn->catalog[i - 1].offset;
+		return txn->catalog[i - 1].bytes;
+	}
+	*begins = entry ? entry->offset : 0;
+	return entry ? wc_slice(entry->bytes, entry->len) : wc_slice(NULL, 0);
+}
+
+static void
+drop_entries(WcTxn *txn, uint64_t offset)
+{
+	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].offset >= offset)
+		table_counter(txn, txn->entries[--txn->nentries].table_id)->nops--;
+	while (txn->ncatalog > 0 && txn->catalog[txn->ncatalog - 1].offset >= offset)
+		txn->ncatalog--;
+}
+
+/* Keeps the whole operations before the offset, and of one that it is amid, a part. */
+static WcStatus
+cut_ops(WcTxn *txn, uint64_t offset, WcError *err)
+{
+	uint64_t	begins;
+	WcSlice		op = op_before(txn, offset, &begins);
+	bool		amid = begins + op.len > offset;
+	WcStatus	status = wc_txn_cut_runs(txn, amid ? begins : offset, err);
+
+	if (status != WC_OK)
+		return status;
+	wc_buf_reset(&txn->part, PART_KEEP);
+	if (amid)
+	{
+		status = add_part(txn, wc_slice(op.data, (size_t) (offset - begins)), err);
+		offset = begins;
+	}
+	wc_ownrows_cut(txn, offset);
+	drop_entries(txn, offset);
+	wc_txnbytes_cut(&txn->bytes, offset);
+	txn->whole = offset;
+	return status;
+}
+
+WcStatus
+wc_txn_cut(WcTxn *txn, uint64_t offset, WcError *err)
+{
+	if (offset > wc_txn_length(txn))
+		return wc_error(err, WC_CORRUPT, "changes of a transaction from byte %" PRIu64 " to byte %" PRIu64 " are missing",
+						wc_txn_length(txn), offset);
+	if (offset < txn->whole)
+		return cut_ops(txn, offset, err);
+	txn->part.len = (size_t) (offset - txn->whole);
 	return WC_OK;
 }
 
@@ -341,11 +386,11 @@ wc_txn_ncatalog(const WcTxn *txn)
 }
 
 WcStatus
-wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint32_t *opno, WcError *err)
+wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint64_t *offset, WcError *err)
 {
 	WcDecoder	d = wc_decoder(txn->catalog[i].bytes);
 
-	*opno = txn->catalog[i].opno;
+	*offset = txn->catalog[i].offset;
 	return wc_batch_next_op(&d, op, err);
 }
 

@@ -1,6 +1,10 @@
 /*
  * read/txn/txn.h: the batch of one open transaction.
  *
+ * It is one stream of bytes (model/batch.h), which comes in pieces.  A place in it is a
+ * number of bytes.  A piece says where it begins: what was behind that has been rolled
+ * back.  Pieces may end amid an operation.
+ *
  * Operations are kept as they came, in chunks that never move, with an entry
  * for each.  For the transaction's own reads the entries of row operations are
  * also kept in sorted runs, made when they are first needed and merged like a
@@ -15,18 +19,22 @@
 #include "model/batch.h"
 #include "read/storage.h"
 
-/* bytes_max: most bytes of operations it may hold (WC_TOO_LARGE beyond). */
+/* bytes_max: most bytes that it may hold (WC_TOO_LARGE beyond), with what open views still
+ * look at although it was rolled back. */
 extern WcStatus wc_txn_create(uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
-extern void wc_txn_destroy(WcTxn *txn);
+extern void wc_txn_limit(WcTxn *txn, uint64_t bytes_max);	/* from now on */
+extern void wc_txn_destroy(WcTxn *txn);	/* open scanners must be closed before this and reset */
+extern void wc_txn_reset(WcTxn *txn);	/* empties it */
 
-/* Appends whole operations (model/batch.h), copying them; all or nothing. */
-extern WcStatus wc_txn_append(WcTxn *txn, WcSlice ops, WcError *err) WC_WARN_UNUSED;
+/* Cuts the stream to at bytes and appends these, copying them.  If that fails, nothing is
+ * appended; of what was there before, the first at bytes stay, if there is memory.  at is
+ * at most the stream's length: WC_CORRUPT. */
+extern WcStatus wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_txn_cut(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
 
-/* Keeps the first nops operations, drops the rest. */
-extern WcStatus wc_txn_rollback_to(WcTxn *txn, uint64_t nops, WcError *err) WC_WARN_UNUSED;
-extern uint64_t wc_txn_count(const WcTxn *txn);
-extern uint64_t wc_txn_bytes(const WcTxn *txn); /* of its operations */
-extern void wc_txn_reset(WcTxn *txn);	/* empties it; open scanners must be closed before */
+extern uint64_t wc_txn_length(const WcTxn *txn);	/* in bytes */
+extern uint64_t wc_txn_count(const WcTxn *txn);	/* whole operations */
+extern bool wc_txn_is_whole(const WcTxn *txn);	/* it does not end amid an operation */
 
 /* Does it have anything for this table?  (Cheap; lets scanners skip the merge.) */
 extern bool wc_txn_touches(WcTxn *txn, uint32_t table_id, uint32_t cid);
@@ -37,11 +45,11 @@ typedef struct WcTxnEntry
 	uint64_t	prefix;			/* first 8 bytes of row, zero-filled, big-endian */
 	const uint8_t *row;
 	const uint8_t *bytes;		/* the whole operation */
+	uint64_t	offset;			/* where it begins in the stream */
 	uint32_t	row_len;
 	uint32_t	len;			/* of bytes */
 	uint32_t	table_id;
 	uint32_t	cid;
-	uint32_t	opno;			/* its place in the transaction */
 } WcTxnEntry;
 
 static inline WcSlice
@@ -50,7 +58,7 @@ wc_txnentry_row(const WcTxnEntry *entry)
 	return wc_slice(entry->row, entry->row_len);
 }
 
-/* By table, row, place. */
+/* By table, row, offset. */
 extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
 
 /* Compares table and row only. */
@@ -63,10 +71,10 @@ extern uint32_t wc_txn_database(const WcTxn *txn);
 
 /* --- the catalog's operations, in order ----------------------------------- */
 extern size_t wc_txn_ncatalog(const WcTxn *txn);
-extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint32_t *opno, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint64_t *offset, WcError *err) WC_WARN_UNUSED;
 
 /* --- everything, for the commit -------------------------------------------
- * The row operations and the order (by table, row and place) in which to take
+ * The row operations and the order (by table, row and offset) in which to take
  * them.  Order is NULL when they are in that order already; it is the caller's
  * to free.  Valid until the transaction is changed.
  */
@@ -111,15 +119,19 @@ extern void wc_txnview_seek(WcTxnView *view, WcSlice row, bool inclusive);
 extern WcStatus wc_txnview_row(const WcTxnView *view, WcSlice *row) WC_WARN_UNUSED;
 
 /*
- * That row's entries from place opno on, in order, valid until the next call; then the row
+ * That row's entries from this offset on, in order, valid until the next call; then the row
  * behind it is the next one.  *passed_cid: the least command among those whose entries (from
- * place opno on) the view does not see, since they are not smaller than its own; UINT32_MAX: none.
+ * the offset on) the view does not see, since they are not smaller than its own; UINT32_MAX: none.
  */
-extern WcStatus wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *const **entries, size_t *n,
+extern WcStatus wc_txnview_take(WcTxnView *view, WcSlice row, uint64_t offset, const WcTxnEntry *const **entries, size_t *n,
 								uint32_t *passed_cid, WcError *err) WC_WARN_UNUSED;
 
-/* Operations with smaller numbers are void for it. */
-extern uint32_t wc_txnview_void_before(const WcTxnView *view);
+/* Operations that begin before it are void for the view. */
+extern uint64_t wc_txnview_void_before(const WcTxnView *view);
+
+/* Grows with the bytes that a view may look at: one with a smaller number must not look at
+ * what one with a greater number has found. */
+extern uint64_t wc_txnview_upto(const WcTxnView *view);
 
 /*
  * What the read point's transaction has written to one family of a table (as the

@@ -106,7 +106,8 @@ resolve_row(TxnSource *t, WcSlice row, WcError *err)
 	WcOwnRowReader reader = {
 		.table_id = t->table_id,.family = t->base.family,.attrs = &t->options.attrs,
 		.moment = t->snapshot ? t->storage->ops->moment(t->snapshot) : 0,.hidden = t->hidden,.cid = t->cid,
-		.void_before = wc_txnview_void_before(t->view),.ts = t->ts,.now_us = t->options.now_us,.arg = t
+		.void_before = wc_txnview_void_before(t->view),.upto = wc_txnview_upto(t->view),.ts = t->ts,
+		.now_us = t->options.now_us,.arg = t
 	};
 	const WcTxnEntry *const *entries;
 	uint32_t	passed_cid;

@@ -1,24 +1,47 @@
 /*
- * read/txn/txnstate.h: the open transaction, for txn.c and txnview.c.
+ * read/txn/txnstate.h: the open transaction, for the files of read/txn.
  */
 #ifndef WC_READ_TXN_TXNSTATE_H
 #define WC_READ_TXN_TXNSTATE_H
 
 #include "read/txn/txn.h"
 
+/* Bytes of whole operations that follow each other in the stream. */
 typedef struct WcTxnChunk
 {
-	uint8_t    *data;
+	struct WcTxnChunk *before;
+	uint64_t	offset;			/* in the stream, of its first byte */
+	uint64_t	number;			/* the younger the greater */
 	size_t		len;
+	size_t		kept;			/* bytes behind these that were cut off, and views may look at */
 	size_t		cap;
+	uint8_t		data[];
 } WcTxnChunk;
+
+/* An open view.  It looks at chunks up to a number, as they were when it was opened. */
+typedef struct WcTxnViewLink
+{
+	struct WcTxnViewLink *older;
+	struct WcTxnViewLink *younger;
+	uint64_t	upto;
+} WcTxnViewLink;
+
+/* The bytes of whole operations.  What is cut off is kept as long as a view may look at it. */
+typedef struct WcTxnBytes
+{
+	WcTxnChunk *last;			/* NULL: none */
+	WcTxnChunk *cut;			/* chunks that were cut off, in any order */
+	uint64_t	kept;			/* bytes that were cut off and are kept */
+	uint64_t	last_number;	/* given to a chunk */
+	WcTxnViewLink *views;		/* the youngest */
+} WcTxnBytes;
 
 /* An operation on the catalog. */
 typedef struct WcTxnCatalogOp
 {
 	WcSlice		bytes;
+	uint64_t	offset;
 	uint32_t	cid;
-	uint32_t	opno;
 } WcTxnCatalogOp;
 
 /* How many row operations there are on a table. */
@@ -33,6 +56,7 @@ typedef struct WcTxnTable
 typedef struct WcTxnRun
 {
 	uint32_t	refs;
+	uint64_t	last;			/* the greatest of their offsets */
 	size_t		n;
 	WcTxnEntry	entries[];
 } WcTxnRun;
@@ -41,12 +65,10 @@ struct WcTxn
 {
 	uint32_t	database;
 	uint64_t	bytes_max;
-	uint64_t	bytes;			/* of all operations */
-	uint64_t	nops;
 
-	WcTxnChunk *chunks;			/* the operations' bytes, in order */
-	size_t		nchunks;
-	size_t		chunks_cap;
+	uint64_t	whole;			/* so many bytes of the stream are whole operations, in bytes */
+	WcBuf		part;			/* what follows them: an operation whose end is missing */
+	WcTxnBytes	bytes;
 	WcTxnEntry *entries;		/* row operations, in order */
 	size_t		nentries;
 	size_t		entries_cap;
@@ -61,17 +83,35 @@ struct WcTxn
 	size_t		nruns;
 	size_t		runs_cap;
 	size_t		nindexed;		/* entries that are in runs */
-	size_t		nviews;			/* open */
 
 	struct WcOwnRows *own_rows; /* NULL: none */
 	uint64_t	nresolved;		/* see wc_txn_resolved */
 	uint64_t	cuts;			/* how often operations were taken away */
 };
 
+/* --- txnbytes.c ------------------------------------------------------------*/
+
+/* Room for n bytes at the end of the stream, which is at offset; NULL: out of memory.
+ * wc_txnbytes_add: so many of them are there now. */
+extern uint8_t *wc_txnbytes_place(WcTxnBytes *b, uint64_t offset, size_t n);
+extern void wc_txnbytes_add(WcTxnBytes *b, size_t n);
+
+/* Keeps what is before the offset. */
+extern void wc_txnbytes_cut(WcTxnBytes *b, uint64_t offset);
+
+/* Empties it; no view may be open.  memory: some is kept for later. */
+extern void wc_txnbytes_reset(WcTxnBytes *b, bool memory);
+
+/* From now on the view may look at what is there; and does no more. */
+extern void wc_txnbytes_view_opened(WcTxnBytes *b, WcTxnViewLink *view);
+extern void wc_txnbytes_view_closed(WcTxnBytes *b, WcTxnViewLink *view);
+
+/* --- txnview.c -------------------------------------------------------------*/
+
 /* Forgets all runs but the first n. */
 extern void wc_txn_drop_runs(WcTxn *txn, size_t n);
 
-/* Takes operations from place nops on out of the runs. */
-extern WcStatus wc_txn_cut_runs(WcTxn *txn, uint64_t nops, WcError *err) WC_WARN_UNUSED;
+/* Takes operations from this offset on out of the runs. */
+extern WcStatus wc_txn_cut_runs(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -8,10 +8,11 @@
 struct WcTxnView
 {
 	WcTxn	   *txn;
+	WcTxnViewLink link;
 	uint32_t	table_id;
 	uint32_t	cid;
 	bool		reversed;
-	uint32_t	void_before;	/* operations with smaller numbers are void */
+	uint64_t	void_before;	/* operations that begin before it are void */
 	size_t		nruns;
 	WcTxnRun  **runs;			/* references */
 
@@ -48,7 +49,7 @@ wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b)
 	c = wc_slice_cmp(wc_txnentry_row(a), wc_txnentry_row(b));
 	if (c != 0)
 		return c;
-	return (a->opno > b->opno) - (a->opno < b->opno);
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 /* Sorting moves these, not the entries. */
@@ -56,7 +57,7 @@ typedef struct SortKey
 {
 	uint64_t	prefix;
 	uint32_t	table_id;
-	uint32_t	at;				/* among the entries, which are in order of their places */
+	uint32_t	at;				/* among the entries, which are in order of their offsets */
 } SortKey;
 
 static bool
@@ -205,6 +206,8 @@ run_merge(const WcTxnRun *a, const WcTxnRun *b)
 		else
 			run->entries[k] = b->entries[j++];
 	}
+	if (run)
+		run->last = b->last;
 	return run;
 }
 
@@ -236,6 +239,8 @@ index_tail(WcTxn *txn, WcError *err)
 	run = run_alloc(n);
 	for (size_t i = 0; run && i < n; i++)
 		run->entries[i] = tail[order ? order[i] : i];
+	if (run)
+		run->last = tail[n - 1].offset;
 	free(order);
 	if (run == NULL)
 		return run_memory(err);
@@ -253,38 +258,50 @@ index_tail(WcTxn *txn, WcError *err)
 	return WC_OK;
 }
 
-WcStatus
-wc_txn_cut_runs(WcTxn *txn, uint64_t nops, WcError *err)
+/* The run without the operations from this offset on; NULL: out of memory. */
+static WcTxnRun *
+run_cut(const WcTxnRun *run, uint64_t offset)
 {
-	while (txn->nruns > 0)
+	WcTxnRun   *cut;
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < run->n; i++)
+		kept += run->entries[i].offset < offset;
+	cut = run_alloc(kept);
+	if (cut == NULL)
+		return NULL;
+	cut->last = 0;
+	kept = 0;
+	for (size_t i = 0; i < run->n; i++)
+	{
+		if (run->entries[i].offset >= offset)
+			continue;
+		cut->entries[kept++] = run->entries[i];
+		if (run->entries[i].offset > cut->last)
+			cut->last = run->entries[i].offset;
+	}
+	return cut;
+}
+
+WcStatus
+wc_txn_cut_runs(WcTxn *txn, uint64_t offset, WcError *err)
+{
+	while (txn->nruns > 0 && txn->runs[txn->nruns - 1]->last >= offset)
 	{
 		WcTxnRun   *last = txn->runs[txn->nruns - 1];
-		WcTxnRun   *cut;
-		size_t		kept = 0;
+		WcTxnRun   *cut = run_cut(last, offset);
 
-		for (size_t i = 0; i < last->n; i++)
-			kept += last->entries[i].opno < nops;
-		if (kept == last->n)
-			break;
-		if (kept == 0)
-		{
-			txn->nindexed -= last->n;
-			wc_txn_drop_runs(txn, txn->nruns - 1);
-			continue;
-		}
-		cut = run_alloc(kept);
 		if (cut == NULL)
 			return run_memory(err);
-		kept = 0;
-		for (size_t i = 0; i < last->n; i++)
-		{
-			if (last->entries[i].opno < nops)
-				cut->entries[kept++] = last->entries[i];
-		}
-		txn->nindexed -= last->n - kept;
+		txn->nindexed -= last->n - cut->n;
 		run_unref(last);
-		txn->runs[txn->nruns - 1] = cut;
-		break;
+		if (cut->n > 0)
+		{
+			txn->runs[txn->nruns - 1] = cut;
+			break;
+		}
+		run_unref(cut);
+		txn->nruns--;
 	}
 	return WC_OK;
 }
@@ -329,20 +346,20 @@ run_table_end(const WcTxnRun *run, uint32_t table_id)
 
 /* Where the last visible operation that emptied the table stands. */
 static WcStatus
-find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint32_t *void_before, WcError *err)
+find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint64_t *void_before, WcError *err)
 {
 	*void_before = 0;
 	for (size_t i = 0; i < wc_txn_ncatalog(txn); i++)
 	{
 		WcOp		op;
-		uint32_t	opno;
-		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &opno, err);
+		uint64_t	offset;
+		WcStatus	status = wc_txn_catalog_op(txn, i, &op, &offset, err);
 
 		if (status != WC_OK)
 			return status;
 		if ((op.kind == WC_OP_TRUNCATE_TABLE || op.kind == WC_OP_DROP_TABLE) &&
 			op.table_id == table_id && op.cid < cid)
-			*void_before = opno;
+			*void_before = offset;
 	}
 	return WC_OK;
 }
@@ -404,7 +421,7 @@ wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *boun
 			narrow(v, v->nruns, bounds);
 		v->nruns++;
 	}
-	txn->nviews++;
+	wc_txnbytes_view_opened(&txn->bytes, &v->link);
 	wc_txnview_seek(v, wc_slice(NULL, 0), true);
 	*view = v;
 	return WC_OK;
@@ -417,7 +434,7 @@ wc_txnview_close(WcTxnView *view)
 		return;
 	for (size_t i = 0; i < view->nruns; i++)
 		run_unref(view->runs[i]);
-	view->txn->nviews--;
+	wc_txnbytes_view_closed(&view->txn->bytes, &view->link);
 	free(view->runs);
 	free(view->lo);
 	free(view->found);
@@ -460,7 +477,7 @@ nearest_row(const WcTxnView *view, WcSlice *row)
 static WcStatus
 collect(WcTxnView *view, const WcTxnEntry *entry, size_t *n, WcError *err)
 {
-	if (entry->opno < view->void_before)
+	if (entry->offset < view->void_before)
 		return WC_OK;
 	if (entry->cid >= view->cid)
 	{
@@ -504,15 +521,15 @@ row_start(const WcTxnView *view, const WcTxnRun *run, size_t lo, size_t at, WcSl
 	return n > 8 ? run_bound(run, lo, at, view->table_id, row, false) : at;
 }
 
-/* The first of a row's entries that is not before place opno. */
+/* The first of a row's entries that does not begin before the offset. */
 static size_t
-opno_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t opno)
+offset_bound(const WcTxnRun *run, size_t lo, size_t hi, uint64_t offset)
 {
 	while (lo < hi)
 	{
 		size_t		mid = lo + (hi - lo) / 2;
 
-		if (run->entries[mid].opno < opno)
+		if (run->entries[mid].offset < offset)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -520,9 +537,9 @@ opno_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t opno)
 	return lo;
 }
 
-/* Collects the row's entries of one run, from place opno on, and steps over all of them. */
+/* Collects the row's entries of one run, from the offset on, and steps over all of them. */
 static WcStatus
-take_run(WcTxnView *view, size_t i, WcSlice row, uint32_t opno, size_t *n, WcError *err)
+take_run(WcTxnView *view, size_t i, WcSlice row, uint64_t offset, size_t *n, WcError *err)
 {
 	const WcTxnRun *run = view->runs[i];
 	size_t		from = view->at[i];
@@ -532,7 +549,7 @@ take_run(WcTxnView *view, size_t i, WcSlice row, uint32_t opno, size_t *n, WcErr
 		view->at[i] = from = row_start(view, run, view->lo[i], to, row);
 	else
 		view->at[i] = to = row_end(view, run, from, view->hi[i], row);
-	for (from = opno_bound(run, from, to, opno); from < to; from++)
+	for (from = offset_bound(run, from, to, offset); from < to; from++)
 	{
 		WcStatus	status = collect(view, &run->entries[from], n, err);
 
@@ -549,7 +566,7 @@ wc_txnview_row(const WcTxnView *view, WcSlice *row)
 }
 
 WcStatus
-wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *const **entries, size_t *n,
+wc_txnview_take(WcTxnView *view, WcSlice row, uint64_t offset, const WcTxnEntry *const **entries, size_t *n,
 				uint32_t *passed_cid, WcError *err)
 {
 	*n = 0;
@@ -558,7 +575,7 @@ wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *c
 	/* older runs hold older operations, so this is their order */
 	for (size_t i = 0; i < view->nruns; i++)
 	{
-		WcStatus	status = take_run(view, i, row, opno, n, err);
+		WcStatus	status = take_run(view, i, row, offset, n, err);
 
 		if (status != WC_OK)
 			return status;
@@ -568,8 +585,14 @@ wc_txnview_take(WcTxnView *view, WcSlice row, uint32_t opno, const WcTxnEntry *c
 	return WC_OK;
 }
 
-uint32_t
+uint64_t
 wc_txnview_void_before(const WcTxnView *view)
 {
 	return view->void_before;
+}
+
+uint64_t
+wc_txnview_upto(const WcTxnView *view)
+{
+	return view->link.upto;
 }
