@@ -86,8 +86,8 @@ extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
 
-/* The database's stored tables go when this transaction commits.  Call before the
- * database is dropped: connects, which may fail. */
+/* The stored tables of a database, another than this, go with the transaction's commit.
+ * For DROP DATABASE; call before it, since this may fail. */
 extern void wc_client_drop_database(Oid database);
 
 /* Takes the lock that the above take (before looking whether the table exists). */

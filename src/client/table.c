@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -15,6 +16,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "channel/shmem.h"
 #include "client/owner.h"
 #include "client/state.h"
 
@@ -442,6 +444,18 @@ wc_client_drop_namespace(const char *name)
 	}
 	check(wc_batch_namespace(wc_batch_builder(), WC_OP_DROP_NAMESPACE, GetCurrentCommandId(true),
 							 MyDatabaseId, ns, &err), &err);
+}
+
+void
+wc_client_drop_database(Oid database)
+{
+	WcError		err;
+
+	if (wc_shmem() == NULL)
+		return;					/* no engine, no tables */
+	if (XactReadOnly || RecoveryInProgress())
+		return;					/* PostgreSQL refuses */
+	check(wc_batch_drop_database(wc_batch_open(), GetCurrentCommandId(true), database, &err), &err);
 }
 
 /* --- administration -------------------------------------------------------------- */

@@ -27,21 +27,9 @@ static Savepoint *savepoints;	/* in TopMemoryContext */
 static int	nsavepoints;
 static int	savepoints_cap;
 
-static Oid	dropped_database;		/* by this transaction: DROP DATABASE comes alone */
-
-void
-wc_client_drop_database(Oid database)
-{
-	if (wc_shmem() == NULL)
-		return;					/* no engine, no tables */
-	wc_xact_join();
-	dropped_database = database;
-}
-
 static void
 end_of_transaction(void)
 {
-	dropped_database = InvalidOid;
 	wc_batch_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
@@ -103,11 +91,6 @@ on_xact(XactEvent event, void *arg)
 						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
 			break;
 		case XACT_EVENT_COMMIT:
-			if (OidIsValid(dropped_database))
-				wc_driver()->drop_database(dropped_database);
-			wc_driver()->finish();
-			end_of_transaction();
-			break;
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_PARALLEL_COMMIT:
 			wc_driver()->finish();

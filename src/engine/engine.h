@@ -123,10 +123,6 @@ extern uint32_t wc_engine_new_table_id(WcEngine *engine);
 /* Grows with every applied catalog change. */
 extern uint64_t wc_engine_catalog_generation(WcEngine *engine);
 
-/* Drops every table of a database that PostgreSQL no longer has; outside any
- * transaction, from the applying thread. */
-extern WcStatus wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err) WC_WARN_UNUSED;
-
 /* --- administration -------------------------------------------------------*/
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;

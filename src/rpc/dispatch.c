@@ -3,7 +3,6 @@
  */
 #include "rpc/dispatch.h"
 
-#include "base/log.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
 #include "wire/segment.h"
@@ -268,19 +267,6 @@ do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
 }
 
 static WcStatus
-do_drop_database(WcDispatch *d, WcSlice body, WcError *err)
-{
-	uint64_t	database;
-	WcStatus	status = wc_message_numbers_decode(body, &database, 1, err);
-
-	if (status == WC_OK)
-		status = wc_engine_drop_database(d->session.engine, (uint32_t) database, err);
-	if (status != WC_OK)
-		wc_log(WC_LOG_ERROR, "stored tables of a dropped database stay: %s", err->message);
-	return status;
-}
-
-static WcStatus
 do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcEstimateMessage m;
@@ -482,8 +468,6 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);
-		case WC_MSG_DROP_DATABASE:
-			return do_drop_database(d, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
 		case WC_MSG_SAMPLE:

@@ -594,6 +594,16 @@ test_scan_of_another_database(void **state)
 	kit_close(&kit);
 }
 
+/* By a transaction of another one. */
+static void
+drop_database(Kit *kit, uint32_t by, uint32_t database)
+{
+	wc_txn_destroy(kit->txn);
+	assert_ok(kit, wc_txn_create(by, 1 << 30, &kit->txn, &kit->err));
+	assert_ok(kit, wc_batch_drop_database(&kit->builder, kit->cid, database, &kit->err));
+	kit_commit(kit);
+}
+
 static void
 test_drop_database(void **state)
 {
@@ -605,9 +615,9 @@ test_drop_database(void **state)
 	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_CREATE_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
 	kit_commit(&kit);
-	assert_ok(&kit, wc_engine_drop_database(kit.engine, KIT_DATABASE + 1, &kit.err));
+	drop_database(&kit, KIT_DATABASE + 2, KIT_DATABASE + 1);
 	assert_string_equal(kit_scan(&kit, false), "r{f:a=1}");
-	assert_ok(&kit, wc_engine_drop_database(kit.engine, KIT_DATABASE, &kit.err));
+	drop_database(&kit, KIT_DATABASE + 1, KIT_DATABASE);
 	assert_string_equal(kit_scan(&kit, false), "error: no such table");
 	namespaces_text(&kit, NULL, text);
 	assert_string_equal(text, "default");

@@ -37,10 +37,6 @@ extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, u
 extern WcStatus wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
 									  WcTable **table, bool *base_hidden, WcError *err) WC_WARN_UNUSED;
 
-/* Operations that drop every table and namespace of a database. */
-extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,
-									WcError *err) WC_WARN_UNUSED;
-
 /* --- overlays -------------------------------------------------------------*/
 
 /* A family that is in the table no longer. */
@@ -91,6 +87,9 @@ extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t opno,
 
 /* The table as it is now; WC_NO_TABLE when it is not (or another database's). */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
+
+/* Puts every committed table of a database, the transaction's or another, among the states. */
+extern WcStatus wc_overlay_database(WcOverlay *overlay, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* Sets and returns WC_NO_TABLE. */
 extern WcStatus wc_overlay_no_table(uint32_t table_id, WcError *err);

@@ -442,25 +442,3 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	free(a);
 	return status;
 }
-
-WcStatus
-wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err)
-{
-	WcBuf		ops = WC_BUF_INIT;
-	WcBatchBuilder builder;
-	WcTxn	   *txn = NULL;
-	WcCommit	commit = {.time_us = engine->clock_us()};
-	int64_t		ts;
-	WcStatus	status = wc_txn_create(database, UINT64_MAX, &txn, err);
-
-	wc_batch_init(&builder, &ops);
-	if (status == WC_OK)
-		status = wc_catalog_drop_all(engine, database, &builder, err);
-	if (status == WC_OK)
-		status = wc_txn_append(txn, wc_buf_slice(&ops), err);
-	if (status == WC_OK && builder.nops > 0)
-		status = wc_engine_apply(engine, &commit, txn, &ts, err);
-	wc_txn_destroy(txn);
-	wc_buf_free(&ops);
-	return status;
-}
