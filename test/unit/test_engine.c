@@ -665,6 +665,41 @@ test_reopen_and_crash(void **state)
 }
 
 static void
+create_with_id(Kit *kit, uint32_t id)
+{
+	WcFamilyDesc family = {.id = 1,.name = kit_s("f"),.attrs = wc_family_attrs_default};
+	WcTableDesc desc = {
+		.id = id,.database = KIT_DATABASE,.ns = kit_s("default"),.name = kit_s("given"),
+		.nfamilies = 1,.families = &family,.next_family_id = 2
+	};
+
+	family.attrs.packing = WC_PACKING_CELL;
+	assert_ok(kit, wc_batch_create_table(&kit->builder, kit->cid, &desc, &kit->err));
+}
+
+/* An id that a commit has is given to no other table, whoever gave it. */
+static void
+test_ids_of_commits(void **state)
+{
+	Kit			kit;
+
+	kit_open(&kit);
+	create_with_id(&kit, 1000);
+	kit_commit(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 1001);
+
+	/* nor if the table is gone at once */
+	assert_ok(&kit, wc_batch_drop_table(&kit.builder, 1, 1000, &kit.err));
+	create_with_id(&kit, 2000);
+	assert_ok(&kit, wc_batch_drop_table(&kit.builder, 1, 2000, &kit.err));
+	kit_commit(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 2001);
+	kit_reopen(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 2001);
+	kit_close(&kit);
+}
+
+static void
 test_positions(void **state)
 {
 	Kit			kit;
@@ -707,6 +742,7 @@ main(void)
 		cmocka_unit_test(test_drop_while_scanning),
 		cmocka_unit_test(test_drop_database),
 		cmocka_unit_test(test_reopen_and_crash),
+		cmocka_unit_test(test_ids_of_commits),
 		cmocka_unit_test(test_positions)
 	};
 

@@ -59,8 +59,7 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 		wc_table_unref(table);
 		return status;
 	}
-	if (table->desc.id >= engine->catalog.next_table_id)
-		engine->catalog.next_table_id = table->desc.id + 1;
+	wc_catalog_note_id(&engine->catalog, table->desc.id);
 	wc_catalog_set_table(&engine->catalog, table->desc.id, table);
 	return WC_OK;
 }
@@ -129,8 +128,9 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return WC_OK;
 		case KEY_NEXT_ID:
 			number = wc_decode_u32(&v);
-			if (number > engine->catalog.next_table_id)
-				engine->catalog.next_table_id = number;
+			engine->catalog.stored_next_id = number;
+			if (number > 0)
+				wc_catalog_note_id(&engine->catalog, number - 1);
 			break;
 		case KEY_STATE:
 			engine->applied = wc_decode_u64(&v);
@@ -342,7 +342,7 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 {
 	struct WcEngine *engine = change->overlay->engine;
 	WcBuf		buf = WC_BUF_INIT;
-	uint32_t	next_id = 0;
+	uint32_t	next_id = change->overlay->next_table_id;
 	WcStatus	status = WC_OK;
 
 	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
@@ -350,8 +350,6 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 		put_table(&change->pictures[i], engine->meta, &buf, batch);
 		delete_histories(&change->pictures[i], batch);
 		status = wc_buf_status(&buf, "table descriptor", err);
-		if (change->pictures[i].state->id >= next_id)
-			next_id = change->pictures[i].state->id + 1;
 	}
 	for (WcNamespaceState *n = change->overlay->namespaces; status == WC_OK && n; n = n->next)
 	{
@@ -359,14 +357,12 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 		status = wc_buf_status(&buf, "namespace", err);
 	}
 	wc_buf_free(&buf);
-	if (status == WC_OK && next_id > 0)
+	if (status == WC_OK && next_id > engine->catalog.stored_next_id)
 	{
 		const char	key = KEY_NEXT_ID;
 		uint8_t		value[4];
 
-		if (engine->catalog.next_table_id < next_id)
-			engine->catalog.next_table_id = next_id;
-		wc_store_u32(value, engine->catalog.next_table_id);
+		wc_store_u32(value, next_id);
 		wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 	}
 	return status;
@@ -421,6 +417,8 @@ wc_catalog_publish(WcCatalogChange *change)
 {
 	WcCatalog  *catalog = &change->overlay->engine->catalog;
 
+	if (change->overlay->next_table_id > catalog->stored_next_id)
+		catalog->stored_next_id = change->overlay->next_table_id;
 	if (change->npictures == 0 && change->overlay->namespaces == NULL)
 		return;
 	pthread_rwlock_wrlock(&catalog->lock);

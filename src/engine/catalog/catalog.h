@@ -75,6 +75,7 @@ typedef struct WcOverlay
 	bool		strict;			/* a commit: what does not fit is an error; else it is passed over */
 	WcArena		arena;
 	WcTableState *tables;		/* those that were looked at, newest first */
+	uint32_t	next_table_id;	/* greater than any that a CREATE had; 0: there was none */
 	WcNamespaceState *namespaces;
 } WcOverlay;
 

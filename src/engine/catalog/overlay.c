@@ -284,6 +284,8 @@ create_op(WcOverlay *overlay, const WcOp *op, uint64_t opno, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	if (desc->id >= overlay->next_table_id && desc->id < UINT32_MAX)
+		overlay->next_table_id = desc->id + 1;
 	base = wc_catalog_table(overlay->engine, desc->id);
 	wc_table_unref(base);
 	if (overlay->strict)

@@ -331,6 +331,8 @@ apply_catalog(Apply *a, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
+	if (a->overlay.next_table_id > 0)
+		wc_catalog_note_id(&a->engine->catalog, a->overlay.next_table_id - 1);
 	for (const WcTableState *t = a->overlay.tables; t; t = t->next)
 		wc_watch_table(a->engine, t->id, a->ts);
 	return wc_catalog_prepare(&a->change, &a->overlay, err);
