@@ -11,9 +11,7 @@
 #include "engine/forget/history.h"
 #include "engine/store/state.h"
 #include "engine/store/watch.h"
-#include "engine/write/familywriter.h"
-#include "read/cell/quote.h"
-#include "read/txn/txn.h"
+#include "engine/write/tablewriter.h"
 
 /* Of the rows of a commit with more operations than this, the watch is not told one
  * by one. */
@@ -45,20 +43,16 @@ typedef struct Apply
 
 	/* The table whose rows are being applied. */
 	WcTableState *state;
-	WcTable    *table;			/* a reference */
-	WcFamilyWriter *writers[WC_FAMILIES_MAX];	/* NULL until a row needs it */
-	bool		started[WC_FAMILIES_MAX];	/* in the current row */
-	uint32_t	touched[WC_FAMILIES_MAX];	/* those that are started */
-	uint32_t	ntouched;
+	WcTableWriter *writer;		/* NULL: the table has been dropped */
 } Apply;
 
 /* --- tables ---------------------------------------------------------------*/
 
 static WcStatus
-note_history(Apply *a, uint32_t at, WcError *err)
+note_history(Apply *a, uint32_t i, WcError *err)
 {
 	bool		single;
-	int64_t		ts = wc_familywriter_history(a->writers[at], &single);
+	int64_t		ts = wc_tablewriter_history(a->writer, i, &single);
 	Forgetting *f;
 
 	if (ts == 0)
@@ -66,7 +60,7 @@ note_history(Apply *a, uint32_t at, WcError *err)
 	f = wc_arena_alloc(&a->overlay.arena, sizeof(*f));
 	if (f == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	f->store = wc_store_ref(a->table->stores[at]);
+	f->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
 	f->ts = ts;
 	f->single = single;
 	f->next = a->forgetting;
@@ -77,15 +71,12 @@ note_history(Apply *a, uint32_t at, WcError *err)
 static WcStatus
 leave_table(Apply *a, WcStatus status, WcError *err)
 {
-	for (uint32_t i = 0; a->table && i < a->table->desc.nfamilies; i++)
-	{
-		if (status == WC_OK && a->writers[i] != NULL)
-			status = note_history(a, i, err);
-		wc_familywriter_free(a->writers[i]);
-		a->writers[i] = NULL;
-	}
-	wc_table_unref(a->table);
-	a->table = NULL;
+	uint32_t	n = a->writer ? wc_tablewriter_table(a->writer)->desc.nfamilies : 0;
+
+	for (uint32_t i = 0; status == WC_OK && i < n; i++)
+		status = note_history(a, i, err);
+	wc_tablewriter_free(a->writer);
+	a->writer = NULL;
 	a->state = NULL;
 	return status;
 }
@@ -99,6 +90,17 @@ find_picture(const WcCatalogChange *change, const WcTableState *state)
 			return wc_table_ref(change->pictures[i].table);
 	}
 	return wc_table_ref(state->base);
+}
+
+static WcStatus
+make_writer(Apply *a, WcError *err)
+{
+	WcTable    *table = find_picture(&a->change, a->state);
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.batch = a->batch};
+	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
+
+	wc_table_unref(table);
+	return status;
 }
 
 /* A dropped table has no picture: its earlier operations are void, and there
@@ -121,165 +123,24 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
-	if (a->state->desc != NULL)
-		a->table = find_picture(&a->change, a->state);
 	if (a->many_rows)
 		wc_watch_table(a->engine, table_id, a->ts);
-	return WC_OK;
-}
-
-/* The place of a family in the table; *skip: it is gone, and was there when the
- * operation was made. */
-static WcStatus
-find_family(const Apply *a, uint32_t id, uint32_t opno, uint32_t *at, bool *skip, WcError *err)
-{
-	const WcTableDesc *desc = &a->table->desc;
-	char		name[2 * WC_NAME_MAX + 2];
-
-	*skip = false;
-	for (uint32_t i = 0; i < desc->nfamilies; i++)
-	{
-		if (desc->families[i].id == id)
-		{
-			*at = i;
-			return WC_OK;
-		}
-	}
-	for (const WcGoneFamily *gone = a->state->gone; gone; gone = gone->next)
-	{
-		if (gone->id == id && opno < gone->opno)
-		{
-			*skip = true;
-			return WC_OK;
-		}
-	}
-	return wc_error(err, WC_NO_FAMILY, "stored table \"%s\" has no family with id %" PRIu32,
-					wc_table_desc_fullname(desc, name, sizeof(name)), id);
+	return a->state->desc != NULL ? make_writer(a, err) : WC_OK;
 }
 
 /* --- rows -----------------------------------------------------------------*/
-
-static WcStatus
-start_family(Apply *a, uint32_t at, WcSlice row, WcError *err)
-{
-	WcStatus	status;
-
-	if (a->started[at])
-		return WC_OK;
-	if (a->writers[at] == NULL)
-	{
-		const WcStore *store = a->table->stores[at];
-		const WcTable *base = a->state->base;
-		WcFamilyWriterOptions options = {
-			.store = a->table->stores[at],.desc = &a->table->desc,.family = &a->table->desc.families[at],
-			.ts = a->ts,.batch = a->batch,
-			.empty = base == NULL || wc_table_store(base, store->family_id) != store
-		};
-
-		status = wc_familywriter_create(&options, &a->writers[at], err);
-		if (status != WC_OK)
-			return status;
-	}
-	wc_familywriter_start(a->writers[at], row);
-	a->started[at] = true;
-	a->touched[a->ntouched++] = at;
-	return WC_OK;
-}
-
-static WcStatus
-check_absent(Apply *a, const WcOp *op, uint32_t opno, WcError *err)
-{
-	WcDecoder	d = wc_decoder(op->families);
-
-	while (d.p < d.end)
-	{
-		uint32_t	id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-		uint32_t	at;
-		bool		skip;
-		bool		exists = false;
-		WcStatus	status = find_family(a, id, opno, &at, &skip, err);
-
-		if (status == WC_OK && !skip)
-			status = start_family(a, at, op->row, err);
-		if (status == WC_OK && !skip)
-			status = wc_resolver_exists(wc_familywriter_resolver(a->writers[at]), &exists, err);
-		if (status != WC_OK)
-			return status;
-		if (exists)
-		{
-			char		name[2 * WC_NAME_MAX + 2];
-			char		text[WC_QUOTE_MAX];
-
-			(void) wc_error(err, WC_DUPLICATE_ROW, "row %s already exists in stored table \"%s\"",
-							wc_quote(text, sizeof(text), op->row),
-							wc_table_desc_fullname(&a->table->desc, name, sizeof(name)));
-			wc_error_row(err, a->table->desc.id, op->row.data, op->row.len);
-			return WC_DUPLICATE_ROW;
-		}
-	}
-	return WC_OK;
-}
-
-static WcStatus
-apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
-{
-	WcDecoder	d = wc_decoder(wc_slice(entry->bytes, entry->len));
-	uint32_t	family = 0;
-	uint32_t	at = UINT32_MAX;	/* where it is; UINT32_MAX: not looked for yet */
-	bool		skip = false;
-	WcItem		item;
-	WcOp		op;
-	WcStatus	status = wc_batch_next_op(&d, &op, err);
-
-	if (status == WC_OK && (op.flags & WC_ROW_MUST_BE_ABSENT))
-		status = check_absent(a, &op, entry->opno, err);
-	if (status != WC_OK)
-		return status;
-	d = wc_decoder(op.items);
-	while ((status = wc_op_next_item(&d, &item, err)) == WC_OK)
-	{
-		if (at == UINT32_MAX || item.family != family)
-		{
-			family = item.family;
-			status = find_family(a, family, entry->opno, &at, &skip, err);
-			if (status == WC_OK && !skip)
-				status = start_family(a, at, wc_txnentry_row(entry), err);
-		}
-		if (status == WC_OK && !skip)
-			status = wc_resolver_item(wc_familywriter_resolver(a->writers[at]), &item, err);
-		if (status != WC_OK)
-			return status;
-		if (skip)
-			at = UINT32_MAX;
-	}
-	if (status != WC_END)
-		return status;
-	status = WC_OK;
-	for (uint32_t i = 0; status == WC_OK && i < a->ntouched; i++)
-		status = wc_resolver_end_op(wc_familywriter_resolver(a->writers[a->touched[i]]), err);
-	return status;
-}
-
-static WcStatus
-finish_row(Apply *a, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	for (uint32_t i = 0; i < a->ntouched; i++)
-	{
-		if (status == WC_OK)
-			status = wc_familywriter_finish(a->writers[a->touched[i]], &a->last_ts, err);
-		a->started[a->touched[i]] = false;
-	}
-	a->ntouched = 0;
-	return status;
-}
 
 static bool
 same_row(const WcTxnEntry *a, const WcTxnEntry *b)
 {
 	return a->table_id == b->table_id && a->prefix == b->prefix &&
 		wc_slice_eq(wc_txnentry_row(a), wc_txnentry_row(b));
+}
+
+static WcStatus
+finish_row(Apply *a, WcError *err)
+{
+	return a->writer ? wc_tablewriter_finish_row(a->writer, &a->last_ts, err) : WC_OK;
 }
 
 static WcStatus
@@ -303,10 +164,10 @@ apply_rows(Apply *a, WcError *err)
 		before = entry;
 		if (status != WC_OK || entry->opno < a->state->void_before)
 			continue;
-		if (a->table == NULL)
+		if (a->writer == NULL)
 			status = wc_overlay_no_table(entry->table_id, err);
 		else
-			status = apply_op(a, entry, err);
+			status = wc_tablewriter_op(a->writer, entry, err);
 	}
 	if (status == WC_OK)
 		status = finish_row(a, err);

@@ -494,12 +494,6 @@ wc_familywriter_free(WcFamilyWriter *w)
 	free(w);
 }
 
-const WcFamilyDesc *
-wc_familywriter_family(const WcFamilyWriter *w)
-{
-	return w->options.family;
-}
-
 WcResolver *
 wc_familywriter_resolver(WcFamilyWriter *w)
 {

@@ -27,8 +27,6 @@ typedef struct WcFamilyWriterOptions
 extern WcStatus wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err) WC_WARN_UNUSED;
 extern void wc_familywriter_free(WcFamilyWriter *writer);
 
-extern const WcFamilyDesc *wc_familywriter_family(const WcFamilyWriter *writer);
-
 /* A new row (greater than the one before), then items and ends of operations;
  * row and items must live until finish. */
 extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
