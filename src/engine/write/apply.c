@@ -30,7 +30,7 @@ typedef struct Forgetting
 typedef struct Apply
 {
 	WcEngine   *engine;
-	const WcTxn *txn;
+	WcTxn	   *txn;
 	uint64_t	position;
 	int64_t		ts;
 	int64_t		last_ts;
@@ -172,7 +172,6 @@ apply_rows(Apply *a, WcError *err)
 	if (status == WC_OK)
 		status = finish_row(a, err);
 	status = leave_table(a, status, err);
-	free(sorted.order);
 	return status;
 }
 

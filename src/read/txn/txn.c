@@ -30,6 +30,7 @@ wc_txn_destroy(WcTxn *txn)
 		free(txn->chunks[i].data);
 	free(txn->chunks);
 	free(txn->entries);
+	free(txn->order);
 	free(txn->catalog);
 	free(txn->tables);
 	free(txn->runs);
@@ -55,7 +56,9 @@ wc_txn_reset(WcTxn *txn)
 	keep_chunks(txn, txn->nchunks > 0 && txn->chunks[0].cap <= WC_BATCH_CHUNK ? 1 : 0);
 	if (txn->nchunks > 0)
 		txn->chunks[0].len = 0;
-	txn->nentries = txn->ncatalog = txn->ntables = 0;
+	free(txn->order);
+	txn->order = NULL;
+	txn->nentries = txn->ncatalog = txn->ntables = txn->sorted_n = 0;
 	txn->nops = 0;
 	txn->nindexed = 0;
 	txn->bytes = 0;
@@ -150,7 +153,7 @@ table_counter(WcTxn *txn, uint32_t table_id)
 	if (tables == NULL)
 		return NULL;
 	txn->tables = tables;
-	txn->tables[txn->ntables] = (WcTxnTable) {table_id, UINT32_MAX, 0};
+	txn->tables[txn->ntables] = (WcTxnTable) {.id = table_id,.min_cid = UINT32_MAX};
 	return &txn->tables[txn->ntables++];
 }
 
@@ -185,6 +188,8 @@ add_row(WcTxn *txn, const WcOp *op)
 	entry->cid = op->cid;
 	entry->opno = (uint32_t) txn->nops++;
 	table->nops++;
+	table->bytes += entry->len;
+	table->absent |= (op->flags & WC_ROW_MUST_BE_ABSENT) != 0;
 	if (op->cid < table->min_cid)
 		table->min_cid = op->cid;
 	return true;
@@ -276,9 +281,11 @@ drop_entries(WcTxn *txn, uint64_t n)
 	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].opno >= n)
 	{
 		const WcTxnEntry *entry = &txn->entries[--txn->nentries];
+		WcTxnTable *table = table_counter(txn, entry->table_id);
 
 		txn->bytes -= entry->len;
-		table_counter(txn, entry->table_id)->nops--;
+		table->bytes -= entry->len;
+		table->nops--;
 		first = entry->bytes;
 		first_opno = entry->opno;
 	}
@@ -350,17 +357,11 @@ wc_txn_entries(const WcTxn *txn, size_t *n)
 	return txn->entries;
 }
 
-size_t
-wc_txn_ntables(const WcTxn *txn)
+const WcTxnTable *
+wc_txn_tables(const WcTxn *txn, size_t *n)
 {
-	return txn->ntables;
-}
-
-uint64_t
-wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id)
-{
-	*table_id = txn->tables[i].id;
-	return txn->tables[i].nops;
+	*n = txn->ntables;
+	return txn->tables;
 }
 
 bool

@@ -66,25 +66,32 @@ extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint32_t
 
 /* --- everything, for the commit -------------------------------------------
  * The row operations and the order (by table, row and place) in which to take
- * them.  Order is NULL when they are in that order already; it is the caller's
- * to free.  Valid until the transaction is changed.
+ * them.  Order is NULL when they are in that order already.  Valid until the
+ * transaction is changed, and made once until then.
  */
 typedef struct WcTxnSorted
 {
 	const WcTxnEntry *entries;
-	uint32_t   *order;
+	const uint32_t *order;
 	size_t		n;
 } WcTxnSorted;
 
-extern WcStatus wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_txn_sorted(WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
 
 /* The row operations in the order in which they were made; valid as long. */
 extern const WcTxnEntry *wc_txn_entries(const WcTxn *txn, size_t *n);
 
-/* Tables that row operations were made on, and how many are on one of them (0: they were
- * rolled back). */
-extern size_t wc_txn_ntables(const WcTxn *txn);
-extern uint64_t wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id);
+/* A table that row operations were made on. */
+typedef struct WcTxnTable
+{
+	uint32_t	id;
+	uint32_t	min_cid;		/* or smaller: not raised by a rollback */
+	uint64_t	nops;			/* 0: they were rolled back */
+	uint64_t	bytes;			/* of them */
+	bool		absent;			/* rows must be absent; or had to, before a rollback */
+} WcTxnTable;
+
+extern const WcTxnTable *wc_txn_tables(const WcTxn *txn, size_t *n);
 
 static inline const WcTxnEntry *
 wc_txnsorted_at(const WcTxnSorted *sorted, size_t i)
