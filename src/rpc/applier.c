@@ -78,7 +78,9 @@ apply_group(WcApplier *a, Commit *group)
 
 	for (Commit *c = group; c != NULL; c = next)
 	{
-		WcCommit	commit = {.xid = c->xid,.position = 0,.time_us = wc_clock_wall_us()};
+		WcCommit	commit = {
+			.xid = c->xid,.position = wc_engine_applied_position(a->engine) + 1,.time_us = wc_clock_wall_us()
+		};
 		int64_t		commit_ts;
 
 		next = c->next;

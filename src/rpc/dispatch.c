@@ -381,6 +381,8 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	then.cancel = NULL;			/* a commit is never cancelled */
 	if (txn != NULL)
 		status = wc_rowlock_commit(&d->session, txn, m.xid, snapshot != NULL ? &then : NULL, &holder, err);
+	if (txn != NULL && status == WC_OK && holder == 0)
+		status = wc_engine_check(d->session.engine, txn, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);

@@ -18,6 +18,9 @@
 #define KEY_NAMESPACE	'N'
 #define KEY_STATE		'S'
 #define KEY_TABLE		'T'
+#define KEY_LARGE		'X'		/* behind the tables */
+
+#define LARGE_KEY_SIZE	9
 
 static WcSlice
 copy_name(WcSlice name)
@@ -108,6 +111,21 @@ load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *er
 }
 
 static WcStatus
+load_large(struct WcEngine *engine, WcDecoder *key, WcError *err)
+{
+	WcTable    *table = wc_catalog_table(engine, wc_decode_u32(key));
+	uint32_t	family_id = wc_decode_u32(key);
+	WcStore    *store = table ? wc_table_store(table, family_id) : NULL;
+
+	if (store)
+		atomic_store(&store->large_rows, true);
+	wc_table_unref(table);
+	if (!wc_decoder_done(key))
+		return wc_error(err, WC_CORRUPT, "the key of a family's large rows in the catalog is damaged");
+	return WC_OK;
+}
+
+static WcStatus
 load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 {
 	WcDecoder	k = wc_decoder(key);
@@ -142,6 +160,8 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return load_namespace(engine, &k, err);
 		case KEY_TABLE:
 			return load_table(engine, value, err);
+		case KEY_LARGE:
+			return load_large(engine, &k, err);
 		case WC_HISTORYKEY:		/* behind the tables */
 			return load_history(engine, &k, value, err);
 		default:
@@ -322,18 +342,39 @@ put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, 
 		wc_rocks_batch_delete(batch, meta, (const char *) buf->data, buf->len);
 }
 
-/* Stores that the committed picture has and the new one has not. */
 static void
-delete_histories(const WcPicture *picture, rocksdb_writebatch_t *batch)
+large_key(uint8_t *key, const WcStore *store)
+{
+	key[0] = KEY_LARGE;
+	wc_store_u32(key + 1, store->table_id);
+	wc_store_u32(key + 5, store->family_id);
+}
+
+void
+wc_catalog_put_large(const WcStore *store, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[LARGE_KEY_SIZE];
+
+	large_key(key, store);
+	wc_rocks_batch_put(batch, store->engine->meta, (const char *) key, sizeof(key), "", 0);
+}
+
+/* Of stores that the committed picture has and the new one has not. */
+static void
+delete_notes(const WcPicture *picture, rocksdb_writebatch_t *batch)
 {
 	const WcTable *base = picture->state->base;
 
 	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
 	{
 		const WcStore *store = base->stores[i];
+		uint8_t		key[LARGE_KEY_SIZE];
 
-		if (picture->table == NULL || wc_table_store(picture->table, store->family_id) != store)
-			wc_historykey_delete(store, batch);
+		if (picture->table && wc_table_store(picture->table, store->family_id) == store)
+			continue;
+		wc_historykey_delete(store, batch);
+		large_key(key, store);
+		wc_rocks_batch_delete(batch, store->engine->meta, (const char *) key, sizeof(key));
 	}
 }
 
@@ -348,7 +389,7 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
 	{
 		put_table(&change->pictures[i], engine->meta, &buf, batch);
-		delete_histories(&change->pictures[i], batch);
+		delete_notes(&change->pictures[i], batch);
 		status = wc_buf_status(&buf, "table descriptor", err);
 	}
 	for (WcNamespaceState *n = change->overlay->namespaces; status == WC_OK && n; n = n->next)

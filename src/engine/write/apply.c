@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/forget/history.h"
 #include "engine/store/state.h"
@@ -17,14 +18,13 @@
  * by one. */
 #define WATCHED_ROWS_MAX	1000
 
-/* A store that forgets by it. */
-typedef struct Forgetting
+/* What is to be noted of a store besides its rows. */
+typedef struct Noted
 {
-	struct Forgetting *next;
+	struct Noted *next;
 	WcStore    *store;			/* a reference */
-	int64_t		ts;				/* what was before it */
-	bool		single;			/* as in wc_history_of_marker */
-} Forgetting;
+	WcFamilyNotes notes;
+} Noted;
 
 /* A commit on its way. */
 typedef struct Apply
@@ -37,34 +37,62 @@ typedef struct Apply
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
 	WcCatalogChange change;
-	Forgetting *forgetting;		/* in the overlay's arena */
+	Noted	   *noted;			/* in the overlay's arena */
 	bool		many_rows;		/* the watch is told of tables, not of rows */
 	bool		begun;			/* it has been told that the commit begins */
+	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
+	char		why[WC_ERROR_TEXT_MAX]; /* the first of them was */
 
 	/* The table whose rows are being applied. */
 	WcTableState *state;
 	WcTableWriter *writer;		/* NULL: the table has been dropped */
 } Apply;
 
+/*
+ * What a check has found right may be wrong all the same when the commit's turn comes: by
+ * the order of commits, a table is gone, say.  Then the operation is void, on every
+ * store that gets the same commits, and the rest of the commit is applied.  What the
+ * machine does wrong remains an error.
+ */
+static WcStatus
+pass_over(Apply *a, WcStatus status, const WcError *err)
+{
+	switch (status)
+	{
+		case WC_INVALID:
+		case WC_TOO_LARGE:
+		case WC_NO_NAMESPACE:
+		case WC_NO_TABLE:
+		case WC_NO_FAMILY:
+		case WC_EXISTS:
+		case WC_DUPLICATE_ROW:
+		case WC_IN_USE:
+		case WC_STALE:
+			if (a->nvoid++ == 0)
+				memcpy(a->why, err->message, sizeof(a->why));
+			return WC_OK;
+		default:
+			return status;
+	}
+}
+
 /* --- tables ---------------------------------------------------------------*/
 
 static WcStatus
-note_history(Apply *a, uint32_t i, WcError *err)
+note_family(Apply *a, uint32_t i, WcError *err)
 {
-	bool		single;
-	int64_t		ts = wc_tablewriter_history(a->writer, i, &single);
-	Forgetting *f;
+	WcFamilyNotes notes = wc_tablewriter_notes(a->writer, i);
+	Noted	   *noted;
 
-	if (ts == 0)
+	if (notes.history == 0 && !notes.large_rows)
 		return WC_OK;
-	f = wc_arena_alloc(&a->overlay.arena, sizeof(*f));
-	if (f == NULL)
+	noted = wc_arena_alloc(&a->overlay.arena, sizeof(*noted));
+	if (noted == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	f->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
-	f->ts = ts;
-	f->single = single;
-	f->next = a->forgetting;
-	a->forgetting = f;
+	noted->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
+	noted->notes = notes;
+	noted->next = a->noted;
+	a->noted = noted;
 	return WC_OK;
 }
 
@@ -74,7 +102,7 @@ leave_table(Apply *a, WcStatus status, WcError *err)
 	uint32_t	n = a->writer ? wc_tablewriter_table(a->writer)->desc.nfamilies : 0;
 
 	for (uint32_t i = 0; status == WC_OK && i < n; i++)
-		status = note_history(a, i, err);
+		status = note_family(a, i, err);
 	wc_tablewriter_free(a->writer);
 	a->writer = NULL;
 	a->state = NULL;
@@ -103,8 +131,7 @@ make_writer(Apply *a, WcError *err)
 	return status;
 }
 
-/* A dropped table has no picture: its earlier operations are void, and there
- * must be no later ones. */
+/* No writer: there is no such table (any more). */
 static WcStatus
 enter_table(Apply *a, uint32_t table_id, WcError *err)
 {
@@ -118,11 +145,14 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 			a->state = t;
 	}
 	if (a->state == NULL)
-	{
 		status = wc_overlay_table(&a->overlay, table_id, &a->state, err);
-		if (status != WC_OK)
-			return status;
+	if (status == WC_NO_TABLE)
+	{
+		a->state = NULL;
+		return WC_OK;
 	}
+	if (status != WC_OK)
+		return status;
 	if (a->many_rows)
 		wc_watch_table(a->engine, table_id, a->ts);
 	return a->state->desc != NULL ? make_writer(a, err) : WC_OK;
@@ -130,17 +160,23 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 
 /* --- rows -----------------------------------------------------------------*/
 
-static bool
-same_row(const WcTxnEntry *a, const WcTxnEntry *b)
-{
-	return a->table_id == b->table_id && a->prefix == b->prefix &&
-		wc_slice_eq(wc_txnentry_row(a), wc_txnentry_row(b));
-}
-
 static WcStatus
 finish_row(Apply *a, WcError *err)
 {
-	return a->writer ? wc_tablewriter_finish_row(a->writer, &a->last_ts, err) : WC_OK;
+	if (a->writer == NULL)
+		return WC_OK;
+	return pass_over(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
+}
+
+/* What the transaction did before it dropped or truncated the table is no more. */
+static WcStatus
+apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
+{
+	if (a->state && entry->opno < a->state->void_before)
+		return WC_OK;
+	if (a->writer == NULL)
+		return pass_over(a, wc_overlay_no_table(entry->table_id, err), err);
+	return pass_over(a, wc_tablewriter_op(a->writer, entry, err), err);
 }
 
 static WcStatus
@@ -155,19 +191,15 @@ apply_rows(Apply *a, WcError *err)
 	{
 		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
 
-		if (before && !same_row(before, entry))
+		if (before && !wc_txnentry_same_row(before, entry))
 			status = finish_row(a, err);
 		if (status == WC_OK && (before == NULL || before->table_id != entry->table_id))
 			status = enter_table(a, entry->table_id, err);
-		if (!a->many_rows && (before == NULL || !same_row(before, entry)))
+		if (!a->many_rows && (before == NULL || !wc_txnentry_same_row(before, entry)))
 			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry), a->ts);
 		before = entry;
-		if (status != WC_OK || entry->opno < a->state->void_before)
-			continue;
-		if (a->writer == NULL)
-			status = wc_overlay_no_table(entry->table_id, err);
-		else
-			status = wc_tablewriter_op(a->writer, entry, err);
+		if (status == WC_OK)
+			status = apply_op(a, entry, err);
 	}
 	if (status == WC_OK)
 		status = finish_row(a, err);
@@ -187,7 +219,7 @@ apply_catalog(Apply *a, WcError *err)
 		WcStatus	status = wc_txn_catalog_op(a->txn, i, &op, &opno, err);
 
 		if (status == WC_OK)
-			status = wc_overlay_op(&a->overlay, &op, opno, a->ts, err);
+			status = pass_over(a, wc_overlay_op(&a->overlay, &op, opno, a->ts, err), err);
 		if (status != WC_OK)
 			return status;
 	}
@@ -228,17 +260,37 @@ write_batch(Apply *a, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_history_forget(f->store, f->ts, f->single, a->batch);
+	for (const Noted *n = a->noted; n; n = n->next)
+	{
+		if (n->notes.history > 0)
+			wc_history_forget(n->store, n->notes.history, n->notes.single, a->batch);
+		if (n->notes.large_rows)
+			wc_catalog_put_large(n->store, a->batch);
+	}
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
 	a->begun = true;
 	wc_watch_begin(a->engine);
 	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
 	if (status != WC_OK)
 		name_table(a, err);
-	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
-		wc_history_forgotten(f->store, f->ts);
+	for (const Noted *n = a->noted; n && status == WC_OK; n = n->next)
+	{
+		if (n->notes.history > 0)
+			wc_history_forgotten(n->store, n->notes.history);
+		if (n->notes.large_rows)
+			atomic_store(&n->store->large_rows, true);
+	}
 	return status;
+}
+
+static void
+tell_void(Apply *a)
+{
+	if (a->nvoid == 0)
+		return;
+	atomic_fetch_add(&a->engine->nvoid, a->nvoid);
+	wc_log(WC_LOG_WARNING, "operations of the commit at position %" PRIu64 " that are void: %" PRIu64 "; of the first: %s",
+		   a->position, a->nvoid, a->why);
 }
 
 static WcStatus
@@ -259,6 +311,7 @@ apply_locked(Apply *a, WcError *err)
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
 		wc_catalog_publish(&a->change);
+		tell_void(a);
 	}
 	else
 		wc_catalog_undo(&a->change);
@@ -266,8 +319,8 @@ apply_locked(Apply *a, WcError *err)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
 	rocksdb_writebatch_destroy(a->batch);
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_store_unref(f->store);
+	for (const Noted *n = a->noted; n; n = n->next)
+		wc_store_unref(n->store);
 	wc_overlay_free(&a->overlay);
 	return status;
 }
@@ -283,16 +336,14 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	pthread_mutex_lock(&engine->write_mutex);
 	a->engine = engine;
 	a->txn = txn;
-	a->position = commit->position ? commit->position : engine->applied + 1;
-	a->ts = engine->last_ts + 1;
-	if (a->ts < commit->time_us)
-		a->ts = commit->time_us;
+	a->position = commit->position;
+	a->ts = commit->time_us < WC_COMMIT_TIME_MAX ? commit->time_us : WC_COMMIT_TIME_MAX;
+	if (a->ts <= engine->last_ts)
+		a->ts = engine->last_ts + 1;
 	a->last_ts = a->ts;
 	if (a->position <= engine->applied)
 		status = wc_error(err, WC_INVALID, "commit at position %" PRIu64 " comes after position %" PRIu64 " was applied",
 						  a->position, (uint64_t) engine->applied);
-	else if (a->ts >= WC_TS_LATEST - UINT32_MAX)
-		status = wc_error(err, WC_INVALID, "commit time %" PRId64 " is out of range", a->ts);
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);

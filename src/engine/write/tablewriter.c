@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "engine/write/familywriter.h"
 #include "read/cell/quote.h"
 
 /* A family of the table. */
@@ -110,11 +109,12 @@ start_family(WcTableWriter *w, uint32_t at, WcSlice row, WcError *err)
 	return WC_OK;
 }
 
-int64_t
-wc_tablewriter_history(const WcTableWriter *w, uint32_t i, bool *single)
+WcFamilyNotes
+wc_tablewriter_notes(const WcTableWriter *w, uint32_t i)
 {
-	*single = false;
-	return w->parts[i].writer ? wc_familywriter_history(w->parts[i].writer, single) : 0;
+	const WcFamilyNotes none = {0};
+
+	return w->parts[i].writer ? wc_familywriter_notes(w->parts[i].writer) : none;
 }
 
 /* --- rows -----------------------------------------------------------------*/
@@ -215,16 +215,26 @@ wc_tablewriter_op(WcTableWriter *w, const WcTxnEntry *entry, WcError *err)
 WcStatus
 wc_tablewriter_finish_row(WcTableWriter *w, int64_t *last_ts, WcError *err)
 {
+	WcStatus	too_large = WC_OK;
 	WcStatus	status = WC_OK;
 
-	for (uint32_t i = 0; i < w->ntouched; i++)
+	for (uint32_t i = 0; status == WC_OK && i < w->ntouched; i++)
 	{
-		Part	   *part = &w->parts[w->parts[i].touched];
-
-		if (status == WC_OK)
-			status = wc_familywriter_finish(part->writer, last_ts, err);
-		part->started = false;
+		status = wc_familywriter_finish(w->parts[w->parts[i].touched].writer, last_ts, err);
+		if (status == WC_TOO_LARGE)
+		{
+			too_large = status;
+			status = WC_OK;
+		}
 	}
+	wc_tablewriter_leave_row(w);
+	return status == WC_OK ? too_large : status;
+}
+
+void
+wc_tablewriter_leave_row(WcTableWriter *w)
+{
+	for (uint32_t i = 0; i < w->ntouched; i++)
+		w->parts[w->parts[i].touched].started = false;
 	w->ntouched = 0;
-	return status;
 }

@@ -8,6 +8,7 @@
 #define WC_ENGINE_WRITE_TABLEWRITER_H
 
 #include "engine/catalog/catalog.h"
+#include "engine/write/familywriter.h"
 #include "read/txn/txn.h"
 
 typedef struct WcTableWriter WcTableWriter;
@@ -17,7 +18,7 @@ typedef struct WcTableWriterOptions
 	const WcTableState *state;	/* not dropped */
 	WcTable    *table;			/* its picture; a reference is taken */
 	int64_t		ts;				/* the commit timestamp; also "now" for TTLs */
-	rocksdb_writebatch_t *batch;
+	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
 } WcTableWriterOptions;
 
 extern WcStatus wc_tablewriter_create(const WcTableWriterOptions *options, WcTableWriter **writer,
@@ -33,10 +34,14 @@ extern const WcTable *wc_tablewriter_table(const WcTableWriter *writer);
  */
 extern WcStatus wc_tablewriter_op(WcTableWriter *writer, const WcTxnEntry *entry, WcError *err) WC_WARN_UNUSED;
 
-/* Puts the row into the batch; raises *last_ts to the greatest timestamp used. */
+/* Puts the row into the batch; raises *last_ts to the greatest timestamp used.
+ * WC_TOO_LARGE: it would become too large in some families, which it is not put into. */
 extern WcStatus wc_tablewriter_finish_row(WcTableWriter *writer, int64_t *last_ts, WcError *err) WC_WARN_UNUSED;
 
-/* By what was put into the batch so far, of the i'th family of the table: as wc_familywriter_history. */
-extern int64_t wc_tablewriter_history(const WcTableWriter *writer, uint32_t i, bool *single);
+/* In place of that: gives the row up. */
+extern void wc_tablewriter_leave_row(WcTableWriter *writer);
+
+/* As wc_familywriter_notes, of the i'th family of the table. */
+extern WcFamilyNotes wc_tablewriter_notes(const WcTableWriter *writer, uint32_t i);
 
 #endif

@@ -55,6 +55,13 @@ extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
 /* Compares table and row only. */
 extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
 
+static inline bool
+wc_txnentry_same_row(const WcTxnEntry *a, const WcTxnEntry *b)
+{
+	return a->table_id == b->table_id && a->prefix == b->prefix &&
+		wc_slice_eq(wc_txnentry_row(a), wc_txnentry_row(b));
+}
+
 /* Operations that its own reads have resolved so far, each as often as they did; to add some. */
 extern uint64_t wc_txn_resolved(const WcTxn *txn);
 extern void wc_txn_note_resolved(WcTxn *txn, uint64_t n);
