@@ -80,7 +80,8 @@ extern List *wc_client_list_namespaces(void);
  * the business of client/owner.h.
  */
 extern void wc_client_create_table(WcTableDesc *desc);
-extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor; new families with id 0 get one */
+extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor, made of one that was read
+																 * behind the lock; new families with id 0 get one */
 extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
