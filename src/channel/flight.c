@@ -200,8 +200,8 @@ wc_following_await(Snapshot snapshot, Oid database)
 		pfree(list);
 }
 
-void
-wc_following_await_catalog(Oid database)
+static void
+await_ended(Oid database, uint8 flags)
 {
 	WcFlightEntry entry;
 
@@ -209,11 +209,23 @@ wc_following_await_catalog(Oid database)
 		return;
 	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
 	{
-		if ((entry.flags & WC_FLIGHT_CATALOG) == 0 || entry.database != database)
+		if ((entry.flags & flags) != flags || (entry.database != 0 && entry.database != database))
 			continue;
 		if (entry.state == WC_FLIGHT_ENDED || !TransactionIdIsInProgress((TransactionId) entry.xid))
 			await_list(&entry, 1);
 	}
+}
+
+void
+wc_following_await_all(Oid database)
+{
+	await_ended(database, 0);
+}
+
+void
+wc_following_await_catalog(Oid database)
+{
+	await_ended(database, WC_FLIGHT_CATALOG);
 }
 
 void

@@ -80,14 +80,15 @@ extern List *wc_client_list_namespaces(void);
  * the business of client/owner.h.
  */
 extern void wc_client_create_table(WcTableDesc *desc);
-extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor; new families with id 0 get one */
+extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor, made of one that was read
+																 * behind the lock; new families with id 0 get one */
 extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
 
-/* The database's stored tables go when this transaction commits.  Call before the
- * database is dropped: connects, which may fail. */
+/* The stored tables of a database, another than this, go with the transaction's commit.
+ * For DROP DATABASE; call before it, since this may fail. */
 extern void wc_client_drop_database(Oid database);
 
 /* Takes the lock that the above take (before looking whether the table exists). */

@@ -183,9 +183,6 @@ typedef struct WcDriver
 	/* The end of a transaction that wrote nothing (or committed); never fails. */
 	void		(*finish) (void);
 
-	/* Drops all tables of a database that is no more; never fails. */
-	void		(*drop_database) (Oid database);
-
 	void		(*flush) (uint32 table_id, CommandId cid, int64 clock_offset_us);
 	void		(*compact) (uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
 	void		(*estimate) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,

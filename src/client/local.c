@@ -807,21 +807,6 @@ local_abort(void)
 }
 
 static void
-local_drop_database(Oid database)
-{
-	uint64_t	number = database;
-	WcFrameReader *frame;
-	uint64		id;
-
-	/* Waits for the answer: the session may end next, and take with it what the
-	 * engine has not read. */
-	wc_message_numbers_encode(wc_connection_message(), &number, 1);
-	id = wc_connection_post(WC_MSG_DROP_DATABASE, 0);
-	while (id != 0 && (frame = wc_connection_receive(id, WC_RECEIVE_FIRMLY)) != NULL && frame->header.id != id)
-		wc_local_stray(frame);
-}
-
-static void
 local_finish(void)
 {
 	handed_over = 0;
@@ -887,7 +872,6 @@ const WcDriver wc_local_driver = {
 	.precommit = local_precommit,
 	.abort = local_abort,
 	.finish = local_finish,
-	.drop_database = local_drop_database,
 	.flush = wc_local_flush,
 	.compact = wc_local_compact,
 	.estimate = wc_local_estimate,

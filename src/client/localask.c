@@ -4,6 +4,9 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
+#include "channel/flight.h"
 #include "client/local.h"
 
 WcFrameReader *
@@ -49,6 +52,7 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 	WcFrameReader *frame;
 	WcError		err;
 
+	wc_following_await_catalog(MyDatabaseId);
 	wc_message_name_encode(wc_local_begin(), ns, name);
 	frame = wc_local_await(wc_connection_send(WC_MSG_DESCRIBE, 0, WC_SEND_NOW));
 	if (frame->header.type == WC_MSG_ERROR && !frame->dropped)
@@ -64,6 +68,7 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 void
 wc_local_list_tables(WcSlice *list)
 {
+	wc_following_await_catalog(MyDatabaseId);
 	(void) wc_local_begin();
 	*list = wc_local_ask(WC_MSG_LIST_TABLES, WC_SEND_NOW);
 }
@@ -71,6 +76,7 @@ wc_local_list_tables(WcSlice *list)
 void
 wc_local_list_namespaces(WcSlice *list)
 {
+	wc_following_await_catalog(MyDatabaseId);
 	(void) wc_local_begin();
 	*list = wc_local_ask(WC_MSG_LIST_NAMESPACES, WC_SEND_NOW);
 }
@@ -100,12 +106,14 @@ table_work(uint8 type, uint32 table_id, bool major, CommandId cid, int64 clock_o
 void
 wc_local_flush(uint32 table_id, CommandId cid, int64 clock_offset_us)
 {
+	wc_following_await_all(MyDatabaseId);
 	table_work(WC_MSG_FLUSH, table_id, false, cid, clock_offset_us);
 }
 
 void
 wc_local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
 {
+	wc_following_await_all(MyDatabaseId);
 	table_work(WC_MSG_COMPACT, table_id, major, cid, clock_offset_us);
 }
 
@@ -117,6 +125,7 @@ wc_local_estimate(uint32 table_id, const WcRange *range, const uint32 *families,
 	uint64_t	numbers[2];
 	WcError		err;
 
+	wc_following_await_all(MyDatabaseId);
 	wc_message_estimate_encode(wc_local_begin(), &m);
 	if (wc_message_numbers_decode(wc_local_ask(WC_MSG_ESTIMATE, WC_SEND_NOW), numbers, 2, &err) != WC_OK)
 		wc_raise(&err);
@@ -129,6 +138,7 @@ wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 ra
 {
 	WcSampleMessage m = {table_id, *range, nranges, range_rows, seed};
 
+	wc_following_await_all(MyDatabaseId);
 	wc_message_sample_encode(wc_local_begin(), &m);
 	*ranges = wc_local_ask(WC_MSG_SAMPLE, WC_SEND_NOW);
 }

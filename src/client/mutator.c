@@ -53,6 +53,12 @@ WcBatchBuilder *
 wc_batch_builder(void)
 {
 	wc_client_require_writable();
+	return wc_batch_open();
+}
+
+WcBatchBuilder *
+wc_batch_open(void)
+{
 	wc_xact_join();
 	if (builder.buf == NULL)
 		wc_batch_init(&builder, &buffer);

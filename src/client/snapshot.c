@@ -287,7 +287,10 @@ WcClientSnapshot *
 wc_client_snapshot(Snapshot snapshot)
 {
 	if (snapshot == NULL)
+	{
+		wc_following_await_all(MyDatabaseId);
 		return &newest;
+	}
 	wc_xact_join();
 	if (import_failed)
 		ereport(ERROR,

@@ -97,6 +97,9 @@ extern void wc_lock_for_writing(const WcTableDesc *table);
 /* The builder, for operations that concern no rows. */
 extern WcBatchBuilder *wc_batch_builder(void);
 
+/* The same for a statement of which PostgreSQL itself says whether it may write. */
+extern WcBatchBuilder *wc_batch_open(void);
+
 /* table.c: own catalog changes were made or undone. */
 extern void wc_catalog_changed(void);
 

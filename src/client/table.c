@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -17,6 +18,7 @@
 
 #include "channel/flight.h"
 #include "client/logwrite.h"
+#include "channel/shmem.h"
 #include "client/owner.h"
 #include "client/state.h"
 
@@ -446,6 +448,18 @@ wc_client_drop_namespace(const char *name)
 	}
 	check(wc_batch_namespace(wc_batch_builder(), WC_OP_DROP_NAMESPACE, GetCurrentCommandId(true),
 							 MyDatabaseId, ns, &err), &err);
+}
+
+void
+wc_client_drop_database(Oid database)
+{
+	WcError		err;
+
+	if (wc_shmem() == NULL)
+		return;					/* no engine, no tables */
+	if (XactReadOnly || RecoveryInProgress())
+		return;					/* PostgreSQL refuses */
+	check(wc_batch_drop_database(wc_batch_open(), GetCurrentCommandId(true), database, &err), &err);
 }
 
 /* --- administration -------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "channel/flight.h"
@@ -27,21 +28,9 @@ static Savepoint *savepoints;	/* in TopMemoryContext */
 static int	nsavepoints;
 static int	savepoints_cap;
 
-static Oid	dropped_database;		/* by this transaction: DROP DATABASE comes alone */
-
-void
-wc_client_drop_database(Oid database)
-{
-	if (wc_shmem() == NULL)
-		return;					/* no engine, no tables */
-	wc_xact_join();
-	dropped_database = database;
-}
-
 static void
 end_of_transaction(void)
 {
-	dropped_database = InvalidOid;
 	wc_batch_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
@@ -69,6 +58,7 @@ commit_batch(void)
 	wc_driver()->connect();
 	wc_following_await_room();
 	wc_stream_take_place();		/* which the last record names */
+	wc_following_await_catalog(MyDatabaseId);
 	wc_batch_send();
 	while ((holder = wc_driver()->precommit(xid, wc_batch_mark(), wc_snapshot_of_transaction())) != 0)
 		wc_holder_wait(&wait, holder);
@@ -98,8 +88,6 @@ on_xact(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_COMMIT:
 			wc_stream_committed();
-			if (OidIsValid(dropped_database))
-				wc_driver()->drop_database(dropped_database);
 			wc_driver()->finish();
 			end_of_transaction();
 			break;

@@ -373,6 +373,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	e->read_options = rocksdb_readoptions_create();
 	e->write_options = rocksdb_writeoptions_create();
 	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;
+	e->packed_row_max = options->packed_row_max ? options->packed_row_max : WC_PACKED_ROW_MAX;
 	status = open_store(e, options, err);
 	if (status != WC_OK)
 	{
@@ -422,6 +423,12 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 }
 
 /* --- counters --------------------------------------------------------------*/
+
+uint64_t
+wc_engine_void_operations(WcEngine *engine)
+{
+	return engine->nvoid;
+}
 
 uint64_t
 wc_engine_applied_position(WcEngine *engine)

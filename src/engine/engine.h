@@ -34,6 +34,7 @@ typedef struct WcEngineOptions
 	int			max_open_files;	/* -1: no limit */
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
+	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
 } WcEngineOptions;
 
 /*
@@ -70,19 +71,32 @@ extern void wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot);
 /* It sees every commit with this timestamp or a smaller one; of the others, none or some. */
 extern int64_t wc_snapshot_last_ts(const WcSnapshot *snapshot);
 
+/* --- checking -------------------------------------------------------------
+ * Before a commit that cannot be taken back: what is wrong with the transaction?  Names
+ * that are taken (WC_EXISTS), tables that have changed (WC_STALE), rows that must be absent
+ * and are not (WC_DUPLICATE_ROW), rows that become too large (WC_TOO_LARGE), and the like.
+ * Looks at those tables and rows only where such is possible.  The rows that it has written
+ * must be locked, and stay so until it is applied.  Changes nothing; any thread.
+ */
+extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+
 /* --- applying -------------------------------------------------------------
  * The one entry for writes.  Called by one thread, in commit order.  Applies
- * the whole batch in one atomic write or (on any error) nothing.  Depends on
- * nothing but its arguments and the store: the same batches in the same order
- * give the same store.  Not synced: wc_engine_sync makes all that was applied
- * so far durable.
+ * the whole batch in one atomic write.  What it does depends on nothing but its arguments
+ * and what the store holds: the same batches at the same positions and times give the same
+ * store.  An operation that a check would refuse (since another commit came first) is void,
+ * and counted.  An error (memory, disk, damaged bytes) means that nothing was applied: the
+ * caller may try again.  Not synced: wc_engine_sync makes all that was applied so far durable.
  */
 typedef struct WcCommit
 {
 	uint64_t	xid;			/* PostgreSQL's full transaction id, 0: none */
-	uint64_t	position;		/* of the commit in the log, greater than any before; 0: engine counts itself */
+	uint64_t	position;		/* of the commit in the log, greater than any before (WC_INVALID) */
 	int64_t		time_us;		/* commit time; the commit timestamp is max(last given + 1, time_us) */
 } WcCommit;
+
+/* A later commit time counts as this: timestamps never run out. */
+#define WC_COMMIT_TIME_MAX (WC_TS_LATEST - (INT64_C(1) << 60))
 
 extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn,
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
@@ -152,6 +166,9 @@ typedef struct WcWriteWatch
 extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
+/* Operations of commits that were void, as a whole or in part, since the engine was opened. */
+extern uint64_t wc_engine_void_operations(WcEngine *engine);
+
 /* --- catalog --------------------------------------------------------------
  * As the transaction txn (NULL: none) would see it.  Descriptors are appended
  * to out encoded (wc_table_desc_encode), lists as varint count, then each with
@@ -170,10 +187,6 @@ extern uint32_t wc_engine_new_table_id(WcEngine *engine);
 
 /* Grows with every applied catalog change. */
 extern uint64_t wc_engine_catalog_generation(WcEngine *engine);
-
-/* Drops every table of a database that PostgreSQL no longer has; outside any
- * transaction, from the applying thread. */
-extern WcStatus wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* --- administration -------------------------------------------------------*/
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;

@@ -364,27 +364,28 @@ wc_batch_alter_table(WcBatchBuilder *b, uint32_t cid, const WcTableDesc *desc, W
 	return table_op(b, WC_OP_ALTER_TABLE, cid, desc, err);
 }
 
+/* Of a table, or a database. */
 static WcStatus
-table_id_op(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t table_id, WcError *err)
+id_op(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t id, WcError *err)
 {
 	WcStatus	status = begin_op(b, kind, cid, err);
 
 	if (status != WC_OK)
 		return status;
-	wc_buf_append_varint(b->buf, table_id);
+	wc_buf_append_varint(b->buf, id);
 	return end_op(b, err);
 }
 
 WcStatus
 wc_batch_drop_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err)
 {
-	return table_id_op(b, WC_OP_DROP_TABLE, cid, table_id, err);
+	return id_op(b, WC_OP_DROP_TABLE, cid, table_id, err);
 }
 
 WcStatus
 wc_batch_truncate_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err)
 {
-	return table_id_op(b, WC_OP_TRUNCATE_TABLE, cid, table_id, err);
+	return id_op(b, WC_OP_TRUNCATE_TABLE, cid, table_id, err);
 }
 
 WcStatus
@@ -401,4 +402,10 @@ wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t data
 	wc_buf_append_varint(b->buf, database);
 	wc_buf_append_bytes(b->buf, name);
 	return end_op(b, err);
+}
+
+WcStatus
+wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcError *err)
+{
+	return id_op(b, WC_OP_DROP_DATABASE, cid, database, err);
 }

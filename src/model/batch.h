@@ -33,7 +33,8 @@ typedef enum WcOpKind
 	WC_OP_DROP_TABLE = 4,
 	WC_OP_TRUNCATE_TABLE = 5,
 	WC_OP_CREATE_NAMESPACE = 6,
-	WC_OP_DROP_NAMESPACE = 7
+	WC_OP_DROP_NAMESPACE = 7,
+	WC_OP_DROP_DATABASE = 8		/* every table and namespace of a database */
 } WcOpKind;
 
 /* Flags of a ROW operation. */
@@ -73,7 +74,7 @@ typedef struct WcOp
 	WcSlice		families;		/* ROW with MUST_BE_ABSENT: varints, the family ids to look at */
 	WcSlice		items;			/* ROW: see wc_op_next_item */
 	WcSlice		desc;			/* CREATE_TABLE, ALTER_TABLE: an encoded descriptor */
-	uint32_t	database;		/* namespaces */
+	uint32_t	database;		/* namespaces, DROP_DATABASE */
 	WcSlice		name;			/* namespaces */
 	WcSlice		bytes;			/* the whole operation */
 } WcOp;
@@ -124,6 +125,7 @@ extern WcStatus wc_batch_drop_table(WcBatchBuilder *b, uint32_t cid, uint32_t ta
 extern WcStatus wc_batch_truncate_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t database,
 								   WcSlice name, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* --- reading --------------------------------------------------------------
  *

@@ -109,6 +109,11 @@ wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err)
 		case WC_OP_CREATE_NAMESPACE:
 		case WC_OP_DROP_NAMESPACE:
 			return namespace_decode(d, &payload, op, err);
+		case WC_OP_DROP_DATABASE:
+			op->database = (uint32_t) wc_decode_varint_max(&payload, UINT32_MAX);
+			if (!wc_decoder_done(&payload))
+				return corrupt(d, err, "bad database operation");
+			return WC_OK;
 		default:
 			return corrupt(d, err, "unknown kind of operation");
 	}

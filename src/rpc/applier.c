@@ -182,6 +182,7 @@ apply_group(WcApplier *a, Commit *group)
 			apply_posted(a, c);
 			continue;
 		}
+		c->commit.position = wc_engine_applied_position(a->engine) + 1;
 		c->commit.time_us = wc_clock_wall_us();
 		c->status = apply(a, c, &c->commit, c->err);
 		if (c->status == WC_OK && c->sync)

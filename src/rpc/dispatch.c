@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "base/log.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
 #include "wire/segment.h"
@@ -271,19 +270,6 @@ do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
 }
 
 static WcStatus
-do_drop_database(WcDispatch *d, WcSlice body, WcError *err)
-{
-	uint64_t	database;
-	WcStatus	status = wc_message_numbers_decode(body, &database, 1, err);
-
-	if (status == WC_OK)
-		status = wc_engine_drop_database(d->session.engine, (uint32_t) database, err);
-	if (status != WC_OK)
-		wc_log(WC_LOG_ERROR, "stored tables of a dropped database stay: %s", err->message);
-	return status;
-}
-
-static WcStatus
 do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcEstimateMessage m;
@@ -418,33 +404,50 @@ check_whole(const WcSession *s, uint64_t length, WcError *err)
 	return WC_OK;
 }
 
+/*
+ * All that can fail about a commit: its rows are locked and looked at.  *holder: 0, or who has
+ * one of them: then nothing more has been done.
+ */
+static WcStatus
+prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_t *holder, WcError *err)
+{
+	WcTxn	   *txn = wc_session_txn(&d->session);
+	WcSnapshot *snapshot;
+	WcReadPoint then;
+	WcStatus	status = check_whole(&d->session, m->length, err);
+
+	*holder = 0;
+	if (status == WC_OK)
+		status = wc_session_snapshot(&d->session, m->snapshot, m->epoch, &snapshot, err);
+	if (status != WC_OK || txn == NULL)
+		return status;
+	then = read_point(d, snapshot, 0, 0);
+	if (!may_cancel)
+		then.cancel = NULL;
+	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, holder, err);
+	if (status == WC_OK && *holder == 0)
+		status = wc_engine_check(d->session.engine, txn, err);
+	return status;
+}
+
+/* Without a log. */
 static WcStatus
 do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
 	WcCommitMessage m;
-	WcSnapshot *snapshot;
-	WcReadPoint then;
-	uint64_t	holder = 0;
+	uint64_t	holder;
 	WcTxn	   *txn;
 	bool		unknown = false;
 	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
 	if (status == WC_OK)
-		status = check_whole(&d->session, m.length, err);
-	if (status == WC_OK)
-		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
-	if (status != WC_OK)
-		return status;
-	txn = wc_session_txn(&d->session);
-	then = read_point(d, snapshot, 0, 0);
-	then.cancel = NULL;			/* a commit is never cancelled */
-	if (txn != NULL)
-		status = wc_rowlock_commit(&d->session, txn, m.xid, snapshot != NULL ? &then : NULL, &holder, err);
+		status = prepare_commit(d, &m, false, &holder, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
 	if (holder != 0)
 		return WC_OK;			/* nothing has been done */
+	txn = wc_session_txn(&d->session);
 	if (txn != NULL)
 		status = wc_applier_commit(d->applier, m.xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
 	if (status == WC_OK || unknown)
@@ -455,31 +458,20 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 }
 
 /*
- * All that can fail about a commit fails here: its rows are locked and looked at.  From then
- * on the log says what becomes of it, and of its locks; the session has nothing of it any more.
+ * With one: from then on the log says what becomes of the transaction, and of its locks; the
+ * session has nothing of it any more.
  */
 static WcStatus
 do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcCommitMessage m;
-	WcSnapshot *snapshot;
-	WcReadPoint then;
-	uint64_t	holder = 0;
-	WcTxn	   *txn;
+	uint64_t	holder;
 	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
 	if (status == WC_OK && (d->intake == NULL || m.xid == 0))
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	if (status == WC_OK)
-		status = check_whole(&d->session, m.length, err);
-	if (status == WC_OK)
-		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
-	if (status != WC_OK)
-		return status;
-	txn = wc_session_txn(&d->session);
-	then = read_point(d, snapshot, 0, 0);
-	if (txn != NULL)
-		status = wc_rowlock_commit(&d->session, txn, m.xid, snapshot != NULL ? &then : NULL, &holder, err);
+		status = prepare_commit(d, &m, true, &holder, err);
 	if (status == WC_OK && holder == 0)
 		status = wc_intake_hand_over(d->intake, m.xid, &d->session.locks, err);
 	if (status != WC_OK)
@@ -577,8 +569,6 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);
-		case WC_MSG_DROP_DATABASE:
-			return do_drop_database(d, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
 		case WC_MSG_SAMPLE:

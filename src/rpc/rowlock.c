@@ -3,8 +3,6 @@
  */
 #include "rpc/rowlock.h"
 
-#include <stdlib.h>
-
 #include "read/cell/quote.h"
 
 /* --- what became of a row ---------------------------------------------------------- */
@@ -204,18 +202,17 @@ commit_request(uint32_t table_id, uint64_t xid)
 static WcStatus
 lock_tables(WcSession *s, const WcTxn *txn, uint64_t xid, bool *rest, WcError *err)
 {
-	size_t		n = wc_txn_ntables(txn);
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(txn, &n);
 
 	*rest = false;
 	for (size_t i = 0; i < n; i++)
 	{
-		uint32_t	table_id;
-		uint64_t	nops = wc_txn_table(txn, i, &table_id);
-		WcLockRequest request = commit_request(table_id, xid);
-		bool		got = nops == 0;
+		WcLockRequest request = commit_request(tables[i].id, xid);
+		bool		got = tables[i].nops == 0;
 		WcStatus	status = WC_OK;
 
-		if (nops > WC_LOCK_BATCH)
+		if (tables[i].nops > WC_LOCK_BATCH)
 			status = wc_lock_acquire_table(s->locktable, &s->locks, &request, &got, err);
 		if (status != WC_OK)
 			return status;
@@ -349,7 +346,7 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
  * other do not wait in a circle; and if they are looked at: all that is written to a row
  * at once. */
 static WcStatus
-lock_rows(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
+lock_rows(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
 	WcTxnSorted sorted = {0};
 	RowWrites	writes = {.sorted = &sorted};
@@ -374,12 +371,11 @@ lock_rows(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then,
 		if (status == WC_OK && then != NULL && *holder == 0 && !in_the_way.held)
 			status = require_unchanged(s, txn, &writes, then, err);
 	}
-	free(sorted.order);
 	return status;
 }
 
 WcStatus
-wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
+wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
 	bool		rest;
 	WcStatus	status;

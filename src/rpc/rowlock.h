@@ -33,7 +33,7 @@ extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32
  * that is locked here has, in the families that are written, other cells than the snapshot
  * shows.  Rows that were locked before were looked at then.
  */
-extern WcStatus wc_rowlock_commit(WcSession *s, const WcTxn *txn, uint64_t xid, const WcReadPoint *then,
+extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then,
 								  uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
 #endif

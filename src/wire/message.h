@@ -34,7 +34,6 @@ typedef enum WcMessageType
 	WC_MSG_ESTIMATE = 17,
 	WC_MSG_SNAPSHOT = 18,
 	WC_MSG_LOCK = 19,
-	WC_MSG_DROP_DATABASE = 20,
 	WC_MSG_SAMPLE = 21,
 	WC_MSG_MODIFY = 22,
 	WC_MSG_UNLOCK = 23,			/* no answer */

@@ -266,6 +266,10 @@ sub column_families
 	return scalar(() = $text =~ /^\[CFOptions/mg);
 }
 
+my $before = $node->safe_psql('before', $catalog);
+($ret, $out, $err) = $node->psql('postgres', "BEGIN;\nDROP DATABASE before;");
+like($err, qr/cannot run inside a transaction block/, 'DROP DATABASE that PostgreSQL refuses');
+is($node->safe_psql('before', $catalog), $before, 'leaves the stored tables');
 my $families;
 $families = eval { column_families() } until defined $families;
 $node->safe_psql('postgres', 'DROP DATABASE before');

@@ -210,7 +210,20 @@ kit_send(Kit *kit)
 WcStatus
 kit_try_commit(Kit *kit)
 {
-	WcCommit	commit = {.time_us = kit_now};
+	WcStatus	status = kit_send(kit);
+
+	if (status == WC_OK)
+		status = wc_engine_check(kit->engine, kit->txn, &kit->err);
+	if (status == WC_OK)
+		status = kit_apply(kit);
+	wc_txn_reset(kit->txn);
+	return status;
+}
+
+WcStatus
+kit_apply(Kit *kit)
+{
+	WcCommit	commit = {.position = wc_engine_applied_position(kit->engine) + 1,.time_us = kit_now};
 	WcStatus	status = kit_send(kit);
 
 	if (status == WC_OK)

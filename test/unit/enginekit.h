@@ -58,7 +58,8 @@ extern void kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t fami
 
 /* Hands what was collected to the transaction (and says so). */
 extern WcStatus kit_send(Kit *kit);
-extern WcStatus kit_try_commit(Kit *kit);
+extern WcStatus kit_try_commit(Kit *kit);	/* checks and applies */
+extern WcStatus kit_apply(Kit *kit);	/* without a check, as if other commits had come since */
 extern void kit_commit(Kit *kit);	/* must succeed */
 
 /* What a scan gives, committed only or (own) with the transaction's operations

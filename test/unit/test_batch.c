@@ -31,7 +31,7 @@ set_up(void **state)
 
 #define OK(call) assert_int_equal((call), WC_OK)
 
-/* One of every operation and item: 9 operations. */
+/* One of every operation and item: 10 operations. */
 static void
 write_sample(WcBuf *buf, WcBatchBuilder *b)
 {
@@ -63,7 +63,8 @@ write_sample(WcBuf *buf, WcBatchBuilder *b)
 	OK(wc_batch_truncate_table(b, 205, 9, NULL));
 	OK(wc_batch_namespace(b, WC_OP_CREATE_NAMESPACE, 206, 5, S("ns"), NULL));
 	OK(wc_batch_namespace(b, WC_OP_DROP_NAMESPACE, UINT32_MAX, 5, S("ns"), NULL));
-	assert_int_equal(b->nops, 9);
+	OK(wc_batch_drop_database(b, 207, UINT32_MAX, NULL));
+	assert_int_equal(b->nops, 10);
 }
 
 static void
@@ -198,6 +199,10 @@ every_operation_reads_back(void **state)
 	expect_table(&d, WC_OP_TRUNCATE_TABLE, 205, 9);
 	expect_namespace(&d, WC_OP_CREATE_NAMESPACE, 206);
 	expect_namespace(&d, WC_OP_DROP_NAMESPACE, UINT32_MAX);
+	OK(wc_batch_next_op(&d, &op, NULL));
+	assert_int_equal(op.kind, WC_OP_DROP_DATABASE);
+	assert_int_equal(op.cid, 207);
+	assert_int_equal(op.database, UINT32_MAX);
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	wc_buf_free(&buf);
@@ -235,7 +240,7 @@ abandoned_row_leaves_nothing(void **state)
 	assert_true(buf.len > len);
 	wc_batch_row_abandon(&b);
 	assert_int_equal(buf.len, len);
-	assert_int_equal(b.nops, 9);
+	assert_int_equal(b.nops, 10);
 	wc_batch_row_abandon(&b);	/* none is open: nothing happens */
 	assert_int_equal(buf.len, len);
 	wc_buf_free(&buf);
@@ -457,10 +462,10 @@ batches_survive_any_bytes(void **state)
 	(void) state;
 	write_sample(&buf, &b);
 
-	/* Cut behind one of the 9 operations, or before all, it is a batch. */
+	/* Cut behind one of the 10 operations, or before all, it is a batch. */
 	wc_mangle_prefixes(wc_buf_slice(&buf), read_batch, &tally);
-	assert_int_equal(tally.whole, 10);
-	assert_int_equal(tally.corrupt, buf.len + 1 - 10);
+	assert_int_equal(tally.whole, 11);
+	assert_int_equal(tally.corrupt, buf.len + 1 - 11);
 	wc_mangle_randomly(wc_buf_slice(&buf), 30000, read_batch, &tally);
 	wc_buf_free(&buf);
 }
@@ -543,13 +548,14 @@ impossible_operations_are_corrupt(void **state)
 	}			ops[] = {
 #define OP(why, literal) {why, {(const uint8_t *) (literal), sizeof(literal) - 1}}
 		OP("kind 0", "\x00\0\0\0\x01\x00"),
-		OP("kind 8", "\x08\0\0\0\x01\x00"),
+		OP("kind 9", "\x09\0\0\0\x01\x00"),
 		OP("no command id", "\x04\0\0\0\x00"),
 		OP("too large", "\x02\x7F\xFF\xFF\xFF\x00"),
 		OP("row without a key", "\x01\0\0\0\x04\x00\x07\x00\x00"),
 		OP("unknown flag", "\x01\0\0\0\x05\x00\x07\x02\x01r"),
 		OP("absent, no family", "\x01\0\0\0\x06\x00\x07\x01\x01r\x00"),
 		OP("byte too many", "\x04\0\0\0\x03\x00\x07\x00"),
+		OP("database of 33 bits", "\x08\0\0\0\x06\x00\x80\x80\x80\x80\x10"),
 		OP("bad namespace", "\x06\0\0\0\x06\x00\x05\x03" "a:b"),
 #undef OP
 	};

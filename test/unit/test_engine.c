@@ -288,9 +288,6 @@ test_bad_batches_leave_nothing(void **state)
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
 	kit_commit(&kit);
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "2");
-	kit_put(&kit, "s", 7, "a", KIT_LATEST, "2");
-	assert_int_equal(kit_try_commit(&kit), WC_NO_FAMILY);
-	kit_put(&kit, "r", 1, "a", KIT_LATEST, "2");
 	kit.table += 100;
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "2");
 	kit.table -= 100;
@@ -509,9 +506,6 @@ test_alter(void **state)
 		scan.versions = 5;
 		assert_string_equal(kit_scan_with(&kit, &scan, &at), "r{f:a=new f:a=old g:c=h}");
 	}
-	kit_put(&kit, "r", 2, "b", KIT_LATEST, "no");
-	assert_int_equal(kit_try_commit(&kit), WC_NO_FAMILY);
-
 	/* packing stays what it is; an older picture of the table is refused */
 	families[0].attrs.packing = WC_PACKING_ROW;
 	assert_ok(&kit, wc_batch_alter_table(&kit.builder, kit.cid, &desc, &kit.err));
@@ -594,6 +588,16 @@ test_scan_of_another_database(void **state)
 	kit_close(&kit);
 }
 
+/* By a transaction of another one. */
+static void
+drop_database(Kit *kit, uint32_t by, uint32_t database)
+{
+	wc_txn_destroy(kit->txn);
+	assert_ok(kit, wc_txn_create(by, 1 << 30, &kit->txn, &kit->err));
+	assert_ok(kit, wc_batch_drop_database(&kit->builder, kit->cid, database, &kit->err));
+	kit_commit(kit);
+}
+
 static void
 test_drop_database(void **state)
 {
@@ -605,9 +609,9 @@ test_drop_database(void **state)
 	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_CREATE_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
 	kit_commit(&kit);
-	assert_ok(&kit, wc_engine_drop_database(kit.engine, KIT_DATABASE + 1, &kit.err));
+	drop_database(&kit, KIT_DATABASE + 2, KIT_DATABASE + 1);
 	assert_string_equal(kit_scan(&kit, false), "r{f:a=1}");
-	assert_ok(&kit, wc_engine_drop_database(kit.engine, KIT_DATABASE, &kit.err));
+	drop_database(&kit, KIT_DATABASE + 1, KIT_DATABASE);
 	assert_string_equal(kit_scan(&kit, false), "error: no such table");
 	namespaces_text(&kit, NULL, text);
 	assert_string_equal(text, "default");
@@ -655,6 +659,41 @@ test_reopen_and_crash(void **state)
 }
 
 static void
+create_with_id(Kit *kit, uint32_t id)
+{
+	WcFamilyDesc family = {.id = 1,.name = kit_s("f"),.attrs = wc_family_attrs_default};
+	WcTableDesc desc = {
+		.id = id,.database = KIT_DATABASE,.ns = kit_s("default"),.name = kit_s("given"),
+		.nfamilies = 1,.families = &family,.next_family_id = 2
+	};
+
+	family.attrs.packing = WC_PACKING_CELL;
+	assert_ok(kit, wc_batch_create_table(&kit->builder, kit->cid, &desc, &kit->err));
+}
+
+/* An id that a commit has is given to no other table, whoever gave it. */
+static void
+test_ids_of_commits(void **state)
+{
+	Kit			kit;
+
+	kit_open(&kit);
+	create_with_id(&kit, 1000);
+	kit_commit(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 1001);
+
+	/* nor if the table is gone at once */
+	assert_ok(&kit, wc_batch_drop_table(&kit.builder, 1, 1000, &kit.err));
+	create_with_id(&kit, 2000);
+	assert_ok(&kit, wc_batch_drop_table(&kit.builder, 1, 2000, &kit.err));
+	kit_commit(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 2001);
+	kit_reopen(&kit);
+	assert_int_equal(wc_engine_new_table_id(kit.engine), 2001);
+	kit_close(&kit);
+}
+
+static void
 test_positions(void **state)
 {
 	Kit			kit;
@@ -673,6 +712,14 @@ test_positions(void **state)
 	assert_ok(&kit, kit_send(&kit));
 	assert_int_equal(wc_engine_apply(kit.engine, &commit, kit.txn, &ts, &kit.err), WC_INVALID);
 	assert_string_equal(kit_scan(&kit, false), "");
+
+	/* any time will do */
+	commit = (WcCommit) {.position = 101,.time_us = INT64_MAX};
+	assert_ok(&kit, wc_engine_apply(kit.engine, &commit, kit.txn, &ts, &kit.err));
+	assert_int_equal(ts, WC_COMMIT_TIME_MAX);
+	commit = (WcCommit) {.position = 102,.time_us = INT64_MIN};
+	assert_ok(&kit, wc_engine_apply(kit.engine, &commit, kit.txn, &ts, &kit.err));
+	assert_int_equal(ts, WC_COMMIT_TIME_MAX + 1);
 	kit_close(&kit);
 }
 
@@ -697,6 +744,7 @@ main(void)
 		cmocka_unit_test(test_drop_while_scanning),
 		cmocka_unit_test(test_drop_database),
 		cmocka_unit_test(test_reopen_and_crash),
+		cmocka_unit_test(test_ids_of_commits),
 		cmocka_unit_test(test_positions)
 	};
 

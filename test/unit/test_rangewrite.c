@@ -295,7 +295,9 @@ end_transaction(Site *site)
 static void
 commit(Site *site)
 {
-	WcCommit	commit = {.time_us = atomic_load(&kit_now)};
+	WcCommit	commit = {
+		.position = wc_engine_applied_position(site->kit.engine) + 1,.time_us = atomic_load(&kit_now)
+	};
 	WcTxn	   *txn = wc_session_txn(&site->session);
 
 	if (txn != NULL)

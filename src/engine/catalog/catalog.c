@@ -20,6 +20,9 @@
 #define KEY_NAMESPACE	'N'
 #define KEY_STATE		'S'
 #define KEY_TABLE		'T'
+#define KEY_LARGE		'X'		/* behind the tables */
+
+#define LARGE_KEY_SIZE	9
 
 static WcSlice
 copy_name(WcSlice name)
@@ -61,8 +64,7 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 		wc_table_unref(table);
 		return status;
 	}
-	if (table->desc.id >= engine->catalog.next_table_id)
-		engine->catalog.next_table_id = table->desc.id + 1;
+	wc_catalog_note_id(&engine->catalog, table->desc.id);
 	wc_catalog_set_table(&engine->catalog, table->desc.id, table);
 	return WC_OK;
 }
@@ -111,6 +113,21 @@ load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *er
 }
 
 static WcStatus
+load_large(struct WcEngine *engine, WcDecoder *key, WcError *err)
+{
+	WcTable    *table = wc_catalog_table(engine, wc_decode_u32(key));
+	uint32_t	family_id = wc_decode_u32(key);
+	WcStore    *store = table ? wc_table_store(table, family_id) : NULL;
+
+	if (store)
+		atomic_store(&store->large_rows, true);
+	wc_table_unref(table);
+	if (!wc_decoder_done(key))
+		return wc_error(err, WC_CORRUPT, "the key of a family's large rows in the catalog is damaged");
+	return WC_OK;
+}
+
+static WcStatus
 load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 {
 	WcDecoder	k = wc_decoder(key);
@@ -131,8 +148,9 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return WC_OK;
 		case KEY_NEXT_ID:
 			number = wc_decode_u32(&v);
-			if (number > engine->catalog.next_table_id)
-				engine->catalog.next_table_id = number;
+			engine->catalog.stored_next_id = number;
+			if (number > 0)
+				wc_catalog_note_id(&engine->catalog, number - 1);
 			break;
 		case KEY_STATE:
 			engine->applied = wc_decode_u64(&v);
@@ -147,6 +165,8 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 		case WC_METAKEY_READ:	/* wc_engine_marked reads them */
 		case WC_METAKEY_PENDING:
 			return WC_OK;
+		case KEY_LARGE:
+			return load_large(engine, &k, err);
 		case WC_HISTORYKEY:		/* behind the tables */
 			return load_history(engine, &k, value, err);
 		default:
@@ -337,18 +357,39 @@ put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, 
 		wc_rocks_batch_delete(batch, meta, (const char *) buf->data, buf->len);
 }
 
-/* Stores that the committed picture has and the new one has not. */
 static void
-delete_histories(const WcPicture *picture, rocksdb_writebatch_t *batch)
+large_key(uint8_t *key, const WcStore *store)
+{
+	key[0] = KEY_LARGE;
+	wc_store_u32(key + 1, store->table_id);
+	wc_store_u32(key + 5, store->family_id);
+}
+
+void
+wc_catalog_put_large(const WcStore *store, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[LARGE_KEY_SIZE];
+
+	large_key(key, store);
+	wc_rocks_batch_put(batch, store->engine->meta, (const char *) key, sizeof(key), "", 0);
+}
+
+/* Of stores that the committed picture has and the new one has not. */
+static void
+delete_notes(const WcPicture *picture, rocksdb_writebatch_t *batch)
 {
 	const WcTable *base = picture->state->base;
 
 	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
 	{
 		const WcStore *store = base->stores[i];
+		uint8_t		key[LARGE_KEY_SIZE];
 
-		if (picture->table == NULL || wc_table_store(picture->table, store->family_id) != store)
-			wc_historykey_delete(store, batch);
+		if (picture->table && wc_table_store(picture->table, store->family_id) == store)
+			continue;
+		wc_historykey_delete(store, batch);
+		large_key(key, store);
+		wc_rocks_batch_delete(batch, store->engine->meta, (const char *) key, sizeof(key));
 	}
 }
 
@@ -357,16 +398,14 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 {
 	struct WcEngine *engine = change->overlay->engine;
 	WcBuf		buf = WC_BUF_INIT;
-	uint32_t	next_id = 0;
+	uint32_t	next_id = change->overlay->next_table_id;
 	WcStatus	status = WC_OK;
 
 	for (size_t i = 0; status == WC_OK && i < change->npictures; i++)
 	{
 		put_table(&change->pictures[i], engine->meta, &buf, batch);
-		delete_histories(&change->pictures[i], batch);
+		delete_notes(&change->pictures[i], batch);
 		status = wc_buf_status(&buf, "table descriptor", err);
-		if (change->pictures[i].state->id >= next_id)
-			next_id = change->pictures[i].state->id + 1;
 	}
 	for (WcNamespaceState *n = change->overlay->namespaces; status == WC_OK && n; n = n->next)
 	{
@@ -374,14 +413,12 @@ wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcErr
 		status = wc_buf_status(&buf, "namespace", err);
 	}
 	wc_buf_free(&buf);
-	if (status == WC_OK && next_id > 0)
+	if (status == WC_OK && next_id > engine->catalog.stored_next_id)
 	{
 		const char	key = KEY_NEXT_ID;
 		uint8_t		value[4];
 
-		if (engine->catalog.next_table_id < next_id)
-			engine->catalog.next_table_id = next_id;
-		wc_store_u32(value, engine->catalog.next_table_id);
+		wc_store_u32(value, next_id);
 		wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 	}
 	return status;
@@ -436,6 +473,8 @@ wc_catalog_publish(WcCatalogChange *change)
 {
 	WcCatalog  *catalog = &change->overlay->engine->catalog;
 
+	if (change->overlay->next_table_id > catalog->stored_next_id)
+		catalog->stored_next_id = change->overlay->next_table_id;
 	if (change->npictures == 0 && change->overlay->namespaces == NULL)
 		return;
 	pthread_rwlock_wrlock(&catalog->lock);

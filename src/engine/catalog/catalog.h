@@ -44,9 +44,8 @@ extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, u
 extern WcStatus wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id,
 									  WcTable **table, bool *base_hidden, WcError *err) WC_WARN_UNUSED;
 
-/* Operations that drop every table and namespace of a database. */
-extern WcStatus wc_catalog_drop_all(struct WcEngine *engine, uint32_t database, WcBatchBuilder *builder,
-									WcError *err) WC_WARN_UNUSED;
+/* Into a batch, behind wc_catalog_put: the store has rows beyond WC_PACKED_ROW_LARGE. */
+extern void wc_catalog_put_large(const WcStore *store, rocksdb_writebatch_t *batch);
 
 /* --- overlays -------------------------------------------------------------*/
 
@@ -86,6 +85,7 @@ typedef struct WcOverlay
 	bool		strict;			/* a commit: what does not fit is an error; else it is passed over */
 	WcArena		arena;
 	WcTableState *tables;		/* those that were looked at, newest first */
+	uint32_t	next_table_id;	/* greater than any that a CREATE had; 0: there was none */
 	WcNamespaceState *namespaces;
 } WcOverlay;
 
@@ -96,8 +96,12 @@ extern void wc_overlay_free(WcOverlay *overlay);
  * of history where history is lost. */
 extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err) WC_WARN_UNUSED;
 
-/* The table as it is now; WC_NO_TABLE when it is not (or another database's). */
+/* The table as it is now; WC_NO_TABLE when it is not (or another database's).  *state is set
+ * also then, if it is one that an operation before has dropped. */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
+
+/* Puts every committed table of a database, the transaction's or another, among the states. */
+extern WcStatus wc_overlay_database(WcOverlay *overlay, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* Sets and returns WC_NO_TABLE. */
 extern WcStatus wc_overlay_no_table(uint32_t table_id, WcError *err);

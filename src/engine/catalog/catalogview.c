@@ -65,39 +65,6 @@ wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id
 
 /* --- names and lists ------------------------------------------------------*/
 
-/* Puts every committed table of the database among the overlay's states. */
-static WcStatus
-look_at_all(WcOverlay *overlay, WcError *err)
-{
-	WcCatalog  *catalog = &overlay->engine->catalog;
-	WcStatus	status = WC_OK;
-	uint32_t   *ids;
-	size_t		n = 0;
-
-	pthread_rwlock_rdlock(&catalog->lock);
-	ids = malloc((catalog->ntables + 1) * sizeof(uint32_t));
-	for (size_t i = 0; ids && i < catalog->ntables; i++)
-	{
-		if (catalog->tables[i]->desc.database == overlay->database)
-			ids[n++] = catalog->tables[i]->desc.id;
-	}
-	pthread_rwlock_unlock(&catalog->lock);
-	if (ids == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-	for (size_t i = 0; i < n; i++)
-	{
-		WcTableState *state;
-
-		/* dropped by now, by others or by the transaction: not an error */
-		status = wc_overlay_table(overlay, ids[i], &state, err);
-		if (status != WC_OK && status != WC_NO_TABLE)
-			break;
-		status = WC_OK;
-	}
-	free(ids);
-	return status;
-}
-
 /* The id of the committed table of that name, 0: none. */
 static uint32_t
 committed_id(WcCatalog *catalog, uint32_t database, WcSlice ns, WcSlice name)
@@ -237,7 +204,7 @@ wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *ou
 	wc_overlay_init(&overlay, engine, database, false);
 	status = lay_over(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK)
-		status = look_at_all(&overlay, err);
+		status = wc_overlay_database(&overlay, database, err);
 	if (status == WC_OK)
 		status = list_states(&overlay, out, err);
 	wc_overlay_free(&overlay);
@@ -308,26 +275,5 @@ wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf
 		status = wc_buf_status(out, "list of namespaces", err);
 	}
 	wc_overlay_free(&overlay);
-	return status;
-}
-
-WcStatus
-wc_catalog_drop_all(WcEngine *engine, uint32_t database, WcBatchBuilder *builder, WcError *err)
-{
-	WcCatalog  *catalog = &engine->catalog;
-	WcStatus	status = WC_OK;
-
-	pthread_rwlock_rdlock(&catalog->lock);
-	for (size_t i = 0; status == WC_OK && i < catalog->ntables; i++)
-	{
-		if (catalog->tables[i]->desc.database == database)
-			status = wc_batch_drop_table(builder, 0, catalog->tables[i]->desc.id, err);
-	}
-	for (size_t i = 0; status == WC_OK && i < catalog->nnamespaces; i++)
-	{
-		if (catalog->namespaces[i].database == database)
-			status = wc_batch_namespace(builder, WC_OP_DROP_NAMESPACE, 0, database, catalog->namespaces[i].name, err);
-	}
-	pthread_rwlock_unlock(&catalog->lock);
 	return status;
 }

@@ -2,6 +2,7 @@
  * engine/catalog/overlay.c: the catalog with a transaction's own changes laid over it.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "engine/catalog/catalog.h"
 #include "engine/store/state.h"
@@ -102,12 +103,33 @@ table_present(WcOverlay *overlay, uint32_t database, WcSlice ns, WcSlice name, u
 	return found;
 }
 
+/* False: out of memory. */
+static bool
+set_namespace(WcOverlay *overlay, uint32_t database, WcSlice name, bool present)
+{
+	WcNamespaceState *state = namespace_state(overlay, database, name);
+
+	if (state == NULL)
+	{
+		state = wc_arena_alloc_zero(&overlay->arena, sizeof(*state));
+		if (state == NULL)
+			return false;
+		state->database = database;
+		state->name = wc_arena_copy(&overlay->arena, name);
+		if (state->name.data == NULL)
+			return false;
+		state->next = overlay->namespaces;
+		overlay->namespaces = state;
+	}
+	state->present = present;
+	return true;
+}
+
 static WcStatus
 namespace_op(WcOverlay *overlay, const WcOp *op, WcError *err)
 {
 	bool		create = op->kind == WC_OP_CREATE_NAMESPACE;
 	bool		present = namespace_present(overlay, op->database, op->name);
-	WcNamespaceState *state;
 	char		text[WC_QUOTE_MAX];
 
 	wc_quote(text, sizeof(text), op->name);
@@ -122,21 +144,29 @@ namespace_op(WcOverlay *overlay, const WcOp *op, WcError *err)
 	if (overlay->strict && !create && table_present(overlay, op->database, op->name, wc_slice(NULL, 0), 0))
 		return wc_error(err, WC_IN_USE, "namespace %s is not empty", text);
 
-	state = namespace_state(overlay, op->database, op->name);
-	if (state == NULL)
+	return set_namespace(overlay, op->database, op->name, create) ? WC_OK : overlay_memory(err);
+}
+
+/* None of a database is there any more. */
+static WcStatus
+drop_namespaces(WcOverlay *overlay, uint32_t database, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	bool		good = true;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	for (size_t i = 0; i < catalog->nnamespaces && good; i++)
 	{
-		state = wc_arena_alloc_zero(&overlay->arena, sizeof(*state));
-		if (state == NULL)
-			return overlay_memory(err);
-		state->database = op->database;
-		state->name = wc_arena_copy(&overlay->arena, op->name);
-		if (state->name.data == NULL)
-			return overlay_memory(err);
-		state->next = overlay->namespaces;
-		overlay->namespaces = state;
+		if (catalog->namespaces[i].database == database)
+			good = set_namespace(overlay, database, catalog->namespaces[i].name, false);
 	}
-	state->present = create;
-	return WC_OK;
+	pthread_rwlock_unlock(&catalog->lock);
+	for (WcNamespaceState *n = overlay->namespaces; n; n = n->next)
+	{
+		if (n->database == database)
+			n->present = false;
+	}
+	return good ? WC_OK : overlay_memory(err);
 }
 
 /* --- tables ---------------------------------------------------------------*/
@@ -147,8 +177,9 @@ wc_overlay_no_table(uint32_t table_id, WcError *err)
 	return wc_error(err, WC_NO_TABLE, "stored table with id %" PRIu32 " does not exist", table_id);
 }
 
-WcStatus
-wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err)
+/* Of any database, and perhaps dropped. */
+static WcStatus
+find_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err)
 {
 	WcTableState *t = known_state(overlay, table_id);
 
@@ -170,10 +201,52 @@ wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, Wc
 		t->next = overlay->tables;
 		overlay->tables = t;
 	}
-	if (t->desc == NULL || t->desc->database != overlay->database)
-		return wc_overlay_no_table(table_id, err);
 	*state = t;
 	return WC_OK;
+}
+
+WcStatus
+wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err)
+{
+	WcStatus	status = find_table(overlay, table_id, state, err);
+
+	if (status != WC_OK)
+		return status;
+	if ((*state)->desc == NULL || (*state)->desc->database != overlay->database)
+		return wc_overlay_no_table(table_id, err);
+	return WC_OK;
+}
+
+WcStatus
+wc_overlay_database(WcOverlay *overlay, uint32_t database, WcError *err)
+{
+	WcCatalog  *catalog = &overlay->engine->catalog;
+	WcStatus	status = WC_OK;
+	uint32_t   *ids;
+	size_t		n = 0;
+
+	pthread_rwlock_rdlock(&catalog->lock);
+	ids = malloc((catalog->ntables + 1) * sizeof(uint32_t));
+	for (size_t i = 0; ids && i < catalog->ntables; i++)
+	{
+		if (catalog->tables[i]->desc.database == database)
+			ids[n++] = catalog->tables[i]->desc.id;
+	}
+	pthread_rwlock_unlock(&catalog->lock);
+	if (ids == NULL)
+		return overlay_memory(err);
+	for (size_t i = 0; i < n; i++)
+	{
+		WcTableState *state;
+
+		/* gone by now: not an error */
+		status = find_table(overlay, ids[i], &state, err);
+		if (status != WC_OK && status != WC_NO_TABLE)
+			break;
+		status = WC_OK;
+	}
+	free(ids);
+	return status;
 }
 
 /* Namespace there, name free. */
@@ -211,6 +284,8 @@ create_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	if (desc->id >= overlay->next_table_id && desc->id < UINT32_MAX)
+		overlay->next_table_id = desc->id + 1;
 	base = wc_catalog_table(overlay->engine, desc->id);
 	wc_table_unref(base);
 	if (overlay->strict)
@@ -321,6 +396,14 @@ alter_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcErro
 	return WC_OK;
 }
 
+static void
+set_dropped(WcTableState *state, uint64_t offset)
+{
+	state->desc = NULL;
+	state->changed = true;
+	state->void_before = offset;
+}
+
 static WcStatus
 drop_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 {
@@ -329,9 +412,7 @@ drop_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	state->desc = NULL;
-	state->changed = true;
-	state->void_before = offset;
+	set_dropped(state, offset);
 	return WC_OK;
 }
 
@@ -365,6 +446,22 @@ truncate_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcE
 	return WC_OK;
 }
 
+/* Whatever the database has: it is for PostgreSQL to say whether it may go. */
+static WcStatus
+drop_database_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
+{
+	WcStatus	status = wc_overlay_database(overlay, op->database, err);
+
+	if (status == WC_OK)
+		status = drop_namespaces(overlay, op->database, err);
+	for (WcTableState *t = overlay->tables; status == WC_OK && t; t = t->next)
+	{
+		if (t->desc && t->desc->database == op->database)
+			set_dropped(t, offset);
+	}
+	return status;
+}
+
 WcStatus
 wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err)
 {
@@ -387,6 +484,9 @@ wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, W
 		case WC_OP_CREATE_NAMESPACE:
 		case WC_OP_DROP_NAMESPACE:
 			status = namespace_op(overlay, op, err);
+			break;
+		case WC_OP_DROP_DATABASE:
+			status = drop_database_op(overlay, op, offset, err);
 			break;
 		default:
 			return wc_error(err, WC_INTERNAL, "operation %u is none of the catalog's", op->kind);

@@ -31,6 +31,8 @@ struct WcEngine
 	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */
 	_Atomic uint64_t applied;		/* position of the last commit */
+	_Atomic uint64_t nvoid;			/* operations of commits that were void */
+	size_t		packed_row_max;
 	WcWriteWatch watch;			/* its functions are all NULL, or none */
 
 	pthread_mutex_t snapshots_mutex;
@@ -46,6 +48,11 @@ struct WcEngine
 
 	WcCatalog	catalog;
 };
+
+/* Packing row: only a row that is larger, or gets more changes at once, may become larger than
+ * packed_row_max: what is kept of a row is at most 16 times as large as the row and its
+ * changes were together (a change of one byte can become a marker of 20). */
+#define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
 
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);

@@ -49,6 +49,7 @@ struct WcStore
 	struct WcStore *next_undropped; /* in the engine's list; guarded by its write mutex */
 	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
 								 * to it, or about it, any more */
+	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
 	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
 	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */

@@ -26,6 +26,16 @@ wc_catalog_free(WcCatalog *catalog)
 	pthread_rwlock_destroy(&catalog->lock);
 }
 
+void
+wc_catalog_note_id(WcCatalog *catalog, uint32_t table_id)
+{
+	uint32_t	next = catalog->next_table_id;
+
+	while (next <= table_id && table_id < UINT32_MAX &&
+		   !atomic_compare_exchange_weak(&catalog->next_table_id, &next, table_id + 1))
+		;
+}
+
 /* --- the arrays -----------------------------------------------------------*/
 
 static size_t

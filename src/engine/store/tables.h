@@ -29,12 +29,17 @@ typedef struct WcCatalog
 	WcNamespace *namespaces;	/* without "default", which is always there */
 	size_t		nnamespaces;
 	size_t		namespaces_cap;
-	_Atomic uint32_t next_table_id;
+	_Atomic uint32_t next_table_id; /* to be given out: greater than any that was, or that a CREATE had */
+	uint32_t	stored_next_id; /* what the store says ("I"); guarded by the engine's write mutex */
 	_Atomic uint64_t generation;
 } WcCatalog;
 
 extern void wc_catalog_init(WcCatalog *catalog);
 extern void wc_catalog_free(WcCatalog *catalog);
+
+/* A CREATE with this id has been read, whatever comes of it: no other table gets the id.
+ * Any thread. */
+extern void wc_catalog_note_id(WcCatalog *catalog, uint32_t table_id);
 
 /* The committed picture, counted, or NULL. */
 extern WcTable *wc_catalog_table(struct WcEngine *engine, uint32_t table_id);

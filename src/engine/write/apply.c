@@ -7,85 +7,104 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/forget/history.h"
 #include "engine/store/state.h"
 #include "engine/store/watch.h"
-#include "engine/write/familywriter.h"
-#include "read/cell/quote.h"
-#include "read/txn/txn.h"
+#include "engine/write/tablewriter.h"
 
 /* Of the rows of a commit with more operations than this, the watch is not told one
  * by one. */
 #define WATCHED_ROWS_MAX	1000
 
-/* A store that forgets by it. */
-typedef struct Forgetting
+/* What is to be noted of a store besides its rows. */
+typedef struct Noted
 {
-	struct Forgetting *next;
+	struct Noted *next;
 	WcStore    *store;			/* a reference */
-	int64_t		ts;				/* what was before it */
-	bool		single;			/* as in wc_history_of_marker */
-} Forgetting;
+	WcFamilyNotes notes;
+} Noted;
 
 /* A commit on its way. */
 typedef struct Apply
 {
 	WcEngine   *engine;
-	const WcTxn *txn;
+	WcTxn	   *txn;
 	uint64_t	position;
 	int64_t		ts;
 	int64_t		last_ts;
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
 	WcCatalogChange change;
-	Forgetting *forgetting;		/* in the overlay's arena */
+	Noted	   *noted;			/* in the overlay's arena */
 	bool		many_rows;		/* the watch is told of tables, not of rows */
 	bool		begun;			/* it has been told that the commit begins */
+	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
+	char		why[WC_ERROR_TEXT_MAX]; /* the first of them was */
 
 	/* The table whose rows are being applied. */
 	WcTableState *state;
-	WcTable    *table;			/* a reference */
-	WcFamilyWriter *writers[WC_FAMILIES_MAX];	/* NULL until a row needs it */
-	bool		started[WC_FAMILIES_MAX];	/* in the current row */
-	uint32_t	touched[WC_FAMILIES_MAX];	/* those that are started */
-	uint32_t	ntouched;
+	WcTableWriter *writer;		/* NULL: the table has been dropped */
 } Apply;
+
+/*
+ * What a check has found right may be wrong all the same when the commit's turn comes: by
+ * the order of commits, a table is gone, say.  Then the operation is void, on every
+ * store that gets the same commits, and the rest of the commit is applied.  What the
+ * machine does wrong remains an error.
+ */
+static WcStatus
+pass_over(Apply *a, WcStatus status, const WcError *err)
+{
+	switch (status)
+	{
+		case WC_INVALID:
+		case WC_TOO_LARGE:
+		case WC_NO_NAMESPACE:
+		case WC_NO_TABLE:
+		case WC_NO_FAMILY:
+		case WC_EXISTS:
+		case WC_DUPLICATE_ROW:
+		case WC_IN_USE:
+		case WC_STALE:
+			if (a->nvoid++ == 0)
+				memcpy(a->why, err->message, sizeof(a->why));
+			return WC_OK;
+		default:
+			return status;
+	}
+}
 
 /* --- tables ---------------------------------------------------------------*/
 
 static WcStatus
-note_history(Apply *a, uint32_t at, WcError *err)
+note_family(Apply *a, uint32_t i, WcError *err)
 {
-	bool		single;
-	int64_t		ts = wc_familywriter_history(a->writers[at], &single);
-	Forgetting *f;
+	WcFamilyNotes notes = wc_tablewriter_notes(a->writer, i);
+	Noted	   *noted;
 
-	if (ts == 0)
+	if (notes.history == 0 && !notes.large_rows)
 		return WC_OK;
-	f = wc_arena_alloc(&a->overlay.arena, sizeof(*f));
-	if (f == NULL)
+	noted = wc_arena_alloc(&a->overlay.arena, sizeof(*noted));
+	if (noted == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	f->store = wc_store_ref(a->table->stores[at]);
-	f->ts = ts;
-	f->single = single;
-	f->next = a->forgetting;
-	a->forgetting = f;
+	noted->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
+	noted->notes = notes;
+	noted->next = a->noted;
+	a->noted = noted;
 	return WC_OK;
 }
 
 static WcStatus
 leave_table(Apply *a, WcStatus status, WcError *err)
 {
-	for (uint32_t i = 0; a->table && i < a->table->desc.nfamilies; i++)
-	{
-		if (status == WC_OK && a->writers[i] != NULL)
-			status = note_history(a, i, err);
-		wc_familywriter_free(a->writers[i]);
-		a->writers[i] = NULL;
-	}
-	wc_table_unref(a->table);
-	a->table = NULL;
+	uint32_t	n = a->writer ? wc_tablewriter_table(a->writer)->desc.nfamilies : 0;
+
+	for (uint32_t i = 0; status == WC_OK && i < n; i++)
+		status = note_family(a, i, err);
+	wc_tablewriter_free(a->writer);
+	a->writer = NULL;
 	a->state = NULL;
 	return status;
 }
@@ -101,8 +120,18 @@ find_picture(const WcCatalogChange *change, const WcTableState *state)
 	return wc_table_ref(state->base);
 }
 
-/* A dropped table has no picture: its earlier operations are void, and there
- * must be no later ones. */
+static WcStatus
+make_writer(Apply *a, WcError *err)
+{
+	WcTable    *table = find_picture(&a->change, a->state);
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.batch = a->batch};
+	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
+
+	wc_table_unref(table);
+	return status;
+}
+
+/* No writer: there is no such table (any more). */
 static WcStatus
 enter_table(Apply *a, uint32_t table_id, WcError *err)
 {
@@ -116,170 +145,38 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 			a->state = t;
 	}
 	if (a->state == NULL)
-	{
 		status = wc_overlay_table(&a->overlay, table_id, &a->state, err);
-		if (status != WC_OK)
-			return status;
+	if (status == WC_NO_TABLE)
+	{
+		a->state = NULL;
+		return WC_OK;
 	}
-	if (a->state->desc != NULL)
-		a->table = find_picture(&a->change, a->state);
+	if (status != WC_OK)
+		return status;
 	if (a->many_rows)
 		wc_watch_table(a->engine, table_id, a->ts);
-	return WC_OK;
-}
-
-/* The place of a family in the table; *skip: it is gone, and was there when the
- * operation was made. */
-static WcStatus
-find_family(const Apply *a, uint32_t id, uint64_t offset, uint32_t *at, bool *skip, WcError *err)
-{
-	const WcTableDesc *desc = &a->table->desc;
-	char		name[2 * WC_NAME_MAX + 2];
-
-	*skip = false;
-	for (uint32_t i = 0; i < desc->nfamilies; i++)
-	{
-		if (desc->families[i].id == id)
-		{
-			*at = i;
-			return WC_OK;
-		}
-	}
-	for (const WcGoneFamily *gone = a->state->gone; gone; gone = gone->next)
-	{
-		if (gone->id == id && offset < gone->offset)
-		{
-			*skip = true;
-			return WC_OK;
-		}
-	}
-	return wc_error(err, WC_NO_FAMILY, "stored table \"%s\" has no family with id %" PRIu32,
-					wc_table_desc_fullname(desc, name, sizeof(name)), id);
+	return a->state->desc != NULL ? make_writer(a, err) : WC_OK;
 }
 
 /* --- rows -----------------------------------------------------------------*/
 
 static WcStatus
-start_family(Apply *a, uint32_t at, WcSlice row, WcError *err)
+finish_row(Apply *a, WcError *err)
 {
-	WcStatus	status;
-
-	if (a->started[at])
+	if (a->writer == NULL)
 		return WC_OK;
-	if (a->writers[at] == NULL)
-	{
-		const WcStore *store = a->table->stores[at];
-		const WcTable *base = a->state->base;
-		WcFamilyWriterOptions options = {
-			.store = a->table->stores[at],.desc = &a->table->desc,.family = &a->table->desc.families[at],
-			.ts = a->ts,.batch = a->batch,
-			.empty = base == NULL || wc_table_store(base, store->family_id) != store
-		};
-
-		status = wc_familywriter_create(&options, &a->writers[at], err);
-		if (status != WC_OK)
-			return status;
-	}
-	wc_familywriter_start(a->writers[at], row);
-	a->started[at] = true;
-	a->touched[a->ntouched++] = at;
-	return WC_OK;
+	return pass_over(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
 }
 
-static WcStatus
-check_absent(Apply *a, const WcOp *op, uint64_t offset, WcError *err)
-{
-	WcDecoder	d = wc_decoder(op->families);
-
-	while (d.p < d.end)
-	{
-		uint32_t	id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-		uint32_t	at;
-		bool		skip;
-		bool		exists = false;
-		WcStatus	status = find_family(a, id, offset, &at, &skip, err);
-
-		if (status == WC_OK && !skip)
-			status = start_family(a, at, op->row, err);
-		if (status == WC_OK && !skip)
-			status = wc_resolver_exists(wc_familywriter_resolver(a->writers[at]), &exists, err);
-		if (status != WC_OK)
-			return status;
-		if (exists)
-		{
-			char		name[2 * WC_NAME_MAX + 2];
-			char		text[WC_QUOTE_MAX];
-
-			(void) wc_error(err, WC_DUPLICATE_ROW, "row %s already exists in stored table \"%s\"",
-							wc_quote(text, sizeof(text), op->row),
-							wc_table_desc_fullname(&a->table->desc, name, sizeof(name)));
-			wc_error_row(err, a->table->desc.id, op->row.data, op->row.len);
-			return WC_DUPLICATE_ROW;
-		}
-	}
-	return WC_OK;
-}
-
+/* What the transaction did before it dropped or truncated the table is no more. */
 static WcStatus
 apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 {
-	WcDecoder	d = wc_decoder(wc_slice(entry->bytes, entry->len));
-	uint32_t	family = 0;
-	uint32_t	at = UINT32_MAX;	/* where it is; UINT32_MAX: not looked for yet */
-	bool		skip = false;
-	WcItem		item;
-	WcOp		op;
-	WcStatus	status = wc_batch_next_op(&d, &op, err);
-
-	if (status == WC_OK && (op.flags & WC_ROW_MUST_BE_ABSENT))
-		status = check_absent(a, &op, entry->offset, err);
-	if (status != WC_OK)
-		return status;
-	d = wc_decoder(op.items);
-	while ((status = wc_op_next_item(&d, &item, err)) == WC_OK)
-	{
-		if (at == UINT32_MAX || item.family != family)
-		{
-			family = item.family;
-			status = find_family(a, family, entry->offset, &at, &skip, err);
-			if (status == WC_OK && !skip)
-				status = start_family(a, at, wc_txnentry_row(entry), err);
-		}
-		if (status == WC_OK && !skip)
-			status = wc_resolver_item(wc_familywriter_resolver(a->writers[at]), &item, err);
-		if (status != WC_OK)
-			return status;
-		if (skip)
-			at = UINT32_MAX;
-	}
-	if (status != WC_END)
-		return status;
-	status = WC_OK;
-	for (uint32_t i = 0; status == WC_OK && i < a->ntouched; i++)
-		status = wc_resolver_end_op(wc_familywriter_resolver(a->writers[a->touched[i]]), err);
-	return status;
-}
-
-static WcStatus
-finish_row(Apply *a, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	for (uint32_t i = 0; i < a->ntouched; i++)
-	{
-		if (status == WC_OK)
-			status = wc_familywriter_finish(a->writers[a->touched[i]], &a->last_ts, err);
-		a->started[a->touched[i]] = false;
-	}
-	a->ntouched = 0;
-	return status;
-}
-
-static bool
-same_row(const WcTxnEntry *a, const WcTxnEntry *b)
-{
-	return a->table_id == b->table_id && a->prefix == b->prefix &&
-		wc_slice_eq(wc_txnentry_row(a), wc_txnentry_row(b));
+	if (a->state && entry->offset < a->state->void_before)
+		return WC_OK;
+	if (a->writer == NULL)
+		return pass_over(a, wc_overlay_no_table(entry->table_id, err), err);
+	return pass_over(a, wc_tablewriter_op(a->writer, entry, err), err);
 }
 
 static WcStatus
@@ -294,24 +191,19 @@ apply_rows(Apply *a, WcError *err)
 	{
 		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
 
-		if (before && !same_row(before, entry))
+		if (before && !wc_txnentry_same_row(before, entry))
 			status = finish_row(a, err);
 		if (status == WC_OK && (before == NULL || before->table_id != entry->table_id))
 			status = enter_table(a, entry->table_id, err);
-		if (!a->many_rows && (before == NULL || !same_row(before, entry)))
+		if (!a->many_rows && (before == NULL || !wc_txnentry_same_row(before, entry)))
 			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry), a->ts);
 		before = entry;
-		if (status != WC_OK || entry->offset < a->state->void_before)
-			continue;
-		if (a->table == NULL)
-			status = wc_overlay_no_table(entry->table_id, err);
-		else
+		if (status == WC_OK)
 			status = apply_op(a, entry, err);
 	}
 	if (status == WC_OK)
 		status = finish_row(a, err);
 	status = leave_table(a, status, err);
-	free(sorted.order);
 	return status;
 }
 
@@ -327,10 +219,12 @@ apply_catalog(Apply *a, WcError *err)
 		WcStatus	status = wc_txn_catalog_op(a->txn, i, &op, &offset, err);
 
 		if (status == WC_OK)
-			status = wc_overlay_op(&a->overlay, &op, offset, a->ts, err);
+			status = pass_over(a, wc_overlay_op(&a->overlay, &op, offset, a->ts, err), err);
 		if (status != WC_OK)
 			return status;
 	}
+	if (a->overlay.next_table_id > 0)
+		wc_catalog_note_id(&a->engine->catalog, a->overlay.next_table_id - 1);
 	for (const WcTableState *t = a->overlay.tables; t; t = t->next)
 		wc_watch_table(a->engine, t->id, a->ts);
 	return wc_catalog_prepare(&a->change, &a->overlay, err);
@@ -366,17 +260,37 @@ write_batch(Apply *a, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_history_forget(f->store, f->ts, f->single, a->batch);
+	for (const Noted *n = a->noted; n; n = n->next)
+	{
+		if (n->notes.history > 0)
+			wc_history_forget(n->store, n->notes.history, n->notes.single, a->batch);
+		if (n->notes.large_rows)
+			wc_catalog_put_large(n->store, a->batch);
+	}
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
 	a->begun = true;
 	wc_watch_begin(a->engine);
 	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
 	if (status != WC_OK)
 		name_table(a, err);
-	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
-		wc_history_forgotten(f->store, f->ts);
+	for (const Noted *n = a->noted; n && status == WC_OK; n = n->next)
+	{
+		if (n->notes.history > 0)
+			wc_history_forgotten(n->store, n->notes.history);
+		if (n->notes.large_rows)
+			atomic_store(&n->store->large_rows, true);
+	}
 	return status;
+}
+
+static void
+tell_void(Apply *a)
+{
+	if (a->nvoid == 0)
+		return;
+	atomic_fetch_add(&a->engine->nvoid, a->nvoid);
+	wc_log(WC_LOG_WARNING, "operations of the commit at position %" PRIu64 " that are void: %" PRIu64 "; of the first: %s",
+		   a->position, a->nvoid, a->why);
 }
 
 static WcStatus
@@ -397,6 +311,7 @@ apply_locked(Apply *a, WcError *err)
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
 		wc_catalog_publish(&a->change);
+		tell_void(a);
 	}
 	else
 		wc_catalog_undo(&a->change);
@@ -404,8 +319,8 @@ apply_locked(Apply *a, WcError *err)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
 	rocksdb_writebatch_destroy(a->batch);
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_store_unref(f->store);
+	for (const Noted *n = a->noted; n; n = n->next)
+		wc_store_unref(n->store);
 	wc_overlay_free(&a->overlay);
 	return status;
 }
@@ -421,18 +336,14 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	pthread_mutex_lock(&engine->write_mutex);
 	a->engine = engine;
 	a->txn = txn;
-	a->position = commit->position ? commit->position : engine->applied + 1;
-	a->ts = engine->last_ts + 1;
-	if (a->ts < commit->time_us)
-		a->ts = commit->time_us;
+	a->position = commit->position;
+	a->ts = commit->time_us < WC_COMMIT_TIME_MAX ? commit->time_us : WC_COMMIT_TIME_MAX;
+	if (a->ts <= engine->last_ts)
+		a->ts = engine->last_ts + 1;
 	a->last_ts = a->ts;
 	if (a->position <= engine->applied)
 		status = wc_error(err, WC_INVALID, "commit at position %" PRIu64 " comes after position %" PRIu64 " was applied",
 						  a->position, (uint64_t) engine->applied);
-	else if (a->ts >= WC_TS_LATEST - UINT32_MAX)
-		status = wc_error(err, WC_INVALID, "commit time %" PRId64 " is out of range", a->ts);
-	else if (!wc_txn_is_whole(txn))
-		status = wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
@@ -442,27 +353,5 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	if (status == WC_OK)
 		*commit_ts = a->ts;
 	free(a);
-	return status;
-}
-
-WcStatus
-wc_engine_drop_database(WcEngine *engine, uint32_t database, WcError *err)
-{
-	WcBuf		ops = WC_BUF_INIT;
-	WcBatchBuilder builder;
-	WcTxn	   *txn = NULL;
-	WcCommit	commit = {.time_us = engine->clock_us()};
-	int64_t		ts;
-	WcStatus	status = wc_txn_create(database, UINT64_MAX, &txn, err);
-
-	wc_batch_init(&builder, &ops);
-	if (status == WC_OK)
-		status = wc_catalog_drop_all(engine, database, &builder, err);
-	if (status == WC_OK)
-		status = wc_txn_append(txn, 0, wc_buf_slice(&ops), err);
-	if (status == WC_OK && builder.nops > 0)
-		status = wc_engine_apply(engine, &commit, txn, &ts, err);
-	wc_txn_destroy(txn);
-	wc_buf_free(&ops);
 	return status;
 }

@@ -17,6 +17,10 @@
 #define MISSES_MAX 1024
 #define GAP_WORTH 8
 
+/* Most bytes of a packed row and of one of its cells, besides qualifiers and values. */
+#define ROW_HEAD_MAX (2 + WC_VARINT_MAX + 16)
+#define CELL_HEAD_MAX (1 + 16 + 3 * WC_VARINT_MAX)
+
 struct WcFamilyWriter
 {
 	WcFamilyWriterOptions options;
@@ -25,8 +29,7 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
-	int64_t		history;		/* reads as of earlier times miss something; 0: none does */
-	bool		single;			/* a single version was deleted */
+	WcFamilyNotes notes;
 
 	/* Rows from the last one looked up to gap_end are known not to be stored. */
 	bool		gap;
@@ -151,7 +154,7 @@ cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 static WcStatus
 finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 {
-	for (size_t i = 0; i < resolved->n; i++)
+	for (size_t i = 0; w->options.batch && i < resolved->n; i++)
 	{
 		wc_buf_reset(&w->key, SIZE_MAX);
 		wc_buf_reset(&w->value, WC_BLOCK_MAX);
@@ -363,20 +366,24 @@ merge_matched(WcFamilyWriter *w, const WcResolved *resolved, size_t *n, WcError 
 static WcStatus
 put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 {
+	const WcEngine *engine = w->options.store->engine;
 	char		text[WC_QUOTE_MAX];
 
 	wc_buf_reset(&w->value, WC_BLOCK_MAX);
 	wc_packedrow_append(&w->value, cells, n);
-	if (w->value.failed || w->value.len > WC_PACKED_ROW_MAX)
+	if (w->value.failed || w->value.len > engine->packed_row_max)
 	{
-		if (w->value.len <= WC_PACKED_ROW_MAX)
+		if (w->value.len <= engine->packed_row_max)
 			return writer_memory(err);
-		wc_error(err, WC_TOO_LARGE, "row %s of family \"%.*s\" is too large: %zu bytes, the limit of packing \"row\" is %d",
+		wc_error(err, WC_TOO_LARGE, "row %s of family \"%.*s\" is too large: %zu bytes, the limit of packing \"row\" is %zu",
 				 wc_quote(text, sizeof(text), w->row), (int) w->options.family->name.len,
-				 (const char *) w->options.family->name.data, w->value.len, WC_PACKED_ROW_MAX);
+				 (const char *) w->options.family->name.data, w->value.len, engine->packed_row_max);
 		wc_error_hint(err, "Rows that large need a family with packing \"cell\".");
 		return WC_TOO_LARGE;
 	}
+	w->notes.large_rows |= w->value.len > WC_PACKED_ROW_LARGE(engine);
+	if (w->options.batch == NULL)
+		return WC_OK;
 	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
 							  (const char *) w->value.data, w->value.len);
 	return WC_OK;
@@ -385,8 +392,8 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 static void
 note_history(WcFamilyWriter *w, int64_t ts)
 {
-	if (ts > w->history)
-		w->history = ts;
+	if (ts > w->notes.history)
+		w->notes.history = ts;
 }
 
 /* Some of the row's cells, old or new, are dropped: n stay, among them whatever
@@ -409,9 +416,22 @@ note_dropped(WcFamilyWriter *w, size_t n)
 		if (w->new_cells[i].ts > newest)
 			newest = w->new_cells[i].ts;
 	}
-	if ((expires || w->single) && w->options.ts > newest)
+	if ((expires || w->notes.single) && w->options.ts > newest)
 		newest = w->options.ts;
 	note_history(w, wc_history_needed(wc_compaction_history(w->options.store->compaction), newest, w->options.ts));
+}
+
+/* What the row can take at most, whatever is kept of it. */
+static size_t
+most_bytes(const WcFamilyWriter *w, const WcResolved *resolved)
+{
+	size_t		bytes = ROW_HEAD_MAX;
+
+	for (size_t i = 0; i < w->nold; i++)
+		bytes += CELL_HEAD_MAX + w->old_cells[i].qualifier.len + w->old_cells[i].value.len;
+	for (size_t i = 0; i < resolved->n; i++)
+		bytes += CELL_HEAD_MAX + resolved->cells[i].qualifier.len + resolved->cells[i].value.len;
+	return bytes;
 }
 
 static WcStatus
@@ -426,6 +446,8 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 	status = look_up(w, err);
 	if (status != WC_OK)
 		return status;
+	if (w->options.batch == NULL && most_bytes(w, resolved) <= w->options.store->engine->packed_row_max)
+		return WC_OK;
 	if (w->nold == 0 && simple && attrs->ttl_us == 0)
 		return put_packed(w, resolved->cells, resolved->n, err);
 
@@ -443,7 +465,7 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 		note_dropped(w, n);
 	if (n > 0)
 		return put_packed(w, w->new_cells, n, err);
-	if (w->nold > 0)
+	if (w->nold > 0 && w->options.batch)
 		wc_rocks_batch_delete(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len);
 	return WC_OK;
 }
@@ -494,12 +516,6 @@ wc_familywriter_free(WcFamilyWriter *w)
 	free(w);
 }
 
-const WcFamilyDesc *
-wc_familywriter_family(const WcFamilyWriter *w)
-{
-	return w->options.family;
-}
-
 WcResolver *
 wc_familywriter_resolver(WcFamilyWriter *w)
 {
@@ -509,15 +525,15 @@ wc_familywriter_resolver(WcFamilyWriter *w)
 void
 wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 {
+	forget_row(w);
 	w->row = row;
 	wc_resolver_start(w->resolver, row, w->options.ts);
 }
 
-int64_t
-wc_familywriter_history(const WcFamilyWriter *w, bool *single)
+WcFamilyNotes
+wc_familywriter_notes(const WcFamilyWriter *w)
 {
-	*single = w->single;
-	return w->history;
+	return w->notes;
 }
 
 WcStatus
@@ -531,7 +547,7 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	{
 		if (wc_cell_is_marker(&resolved.cells[i]))
 			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
-												 w->options.ts, &w->single));
+												 w->options.ts, &w->notes.single));
 	}
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, simple, err);

@@ -21,25 +21,30 @@ typedef struct WcFamilyWriterOptions
 	const WcFamilyDesc *family;
 	int64_t		ts;				/* the commit timestamp; also "now" for TTLs */
 	bool		empty;			/* nothing is stored yet */
-	rocksdb_writebatch_t *batch;
+	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
 } WcFamilyWriterOptions;
 
 extern WcStatus wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err) WC_WARN_UNUSED;
 extern void wc_familywriter_free(WcFamilyWriter *writer);
-
-extern const WcFamilyDesc *wc_familywriter_family(const WcFamilyWriter *writer);
 
 /* A new row (greater than the one before), then items and ends of operations;
  * row and items must live until finish. */
 extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
 extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
 
-/* The time before which the family does not remember all it held any more, by what
- * was put into the batch so far; 0: it remembers.  *single as in
- * wc_history_of_marker. */
-extern int64_t wc_familywriter_history(const WcFamilyWriter *writer, bool *single);
+/* What is to be noted of the family, by what was put into the batch so far. */
+typedef struct WcFamilyNotes
+{
+	int64_t		history;		/* before it, it does not remember all it held any more; 0: it does */
+	bool		single;			/* as in wc_history_of_marker */
+	bool		large_rows;		/* it has rows beyond WC_PACKED_ROW_LARGE */
+} WcFamilyNotes;
 
-/* Puts the row into the batch; raises *last_ts to the greatest timestamp used. */
+extern WcFamilyNotes wc_familywriter_notes(const WcFamilyWriter *writer);
+
+/* Puts the row into the batch; raises *last_ts to the greatest timestamp used.
+ * WC_TOO_LARGE: the row would become too large, and nothing was put.  Without finish, a new
+ * start gives the row up. */
 extern WcStatus wc_familywriter_finish(WcFamilyWriter *writer, int64_t *last_ts, WcError *err) WC_WARN_UNUSED;
 
 #endif

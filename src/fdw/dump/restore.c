@@ -277,6 +277,12 @@ restore_table(const TupleTableSlot *slot)
 	WcError		err;
 
 	if (old != NULL)
+	{
+		/* what it looks like may be trusted only behind the lock */
+		wc_client_lock_table(name, AccessExclusiveLock);
+		old = wc_client_table(name, true);
+	}
+	if (old != NULL)
 		*desc = *old;
 	else
 	{

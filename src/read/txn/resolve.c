@@ -281,7 +281,7 @@ take_deletes(WcResolver *r, bool *state_needed, WcError *err)
 				break;
 			case WC_ITEM_CLEAR_FAMILY:
 				if (r->clear_family)
-					return wc_error(err, WC_INVALID, "a row operation clears a family twice");
+					return wc_error(err, WC_CORRUPT, "a row operation clears a family twice");
 				r->clear_family = true;
 				for (uint32_t j = 0; j < item->nexcept; j++)
 					WC_PUSH(r->excepts, wc_decode_bytes(&d));

@@ -36,6 +36,7 @@ wc_txn_destroy(WcTxn *txn)
 	wc_txnbytes_reset(&txn->bytes, false);
 	wc_buf_free(&txn->part);
 	free(txn->entries);
+	free(txn->order);
 	free(txn->catalog);
 	free(txn->tables);
 	free(txn->runs);
@@ -52,8 +53,10 @@ wc_txn_reset(WcTxn *txn)
 	txn->cuts++;
 	wc_txnbytes_reset(&txn->bytes, true);
 	wc_buf_reset(&txn->part, PART_KEEP);
+	free(txn->order);
+	txn->order = NULL;
 	txn->whole = 0;
-	txn->nentries = txn->ncatalog = txn->ntables = 0;
+	txn->nentries = txn->ncatalog = txn->ntables = txn->sorted_n = 0;
 	txn->nindexed = 0;
 }
 
@@ -131,7 +134,7 @@ table_counter(WcTxn *txn, uint32_t table_id)
 	if (tables == NULL)
 		return NULL;
 	txn->tables = tables;
-	txn->tables[txn->ntables] = (WcTxnTable) {table_id, UINT32_MAX, 0};
+	txn->tables[txn->ntables] = (WcTxnTable) {.id = table_id,.min_cid = UINT32_MAX};
 	return &txn->tables[txn->ntables++];
 }
 
@@ -166,6 +169,8 @@ add_row(WcTxn *txn, const WcOp *op)
 	entry->cid = op->cid;
 	entry->offset = txn->whole;
 	table->nops++;
+	table->bytes += entry->len;
+	table->absent |= (op->flags & WC_ROW_MUST_BE_ABSENT) != 0;
 	if (op->cid < table->min_cid)
 		table->min_cid = op->cid;
 	return true;
@@ -336,7 +341,13 @@ static void
 drop_entries(WcTxn *txn, uint64_t offset)
 {
 	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].offset >= offset)
-		table_counter(txn, txn->entries[--txn->nentries].table_id)->nops--;
+	{
+		const WcTxnEntry *entry = &txn->entries[--txn->nentries];
+		WcTxnTable *table = table_counter(txn, entry->table_id);
+
+		table->nops--;
+		table->bytes -= entry->len;
+	}
 	while (txn->ncatalog > 0 && txn->catalog[txn->ncatalog - 1].offset >= offset)
 		txn->ncatalog--;
 }
@@ -401,17 +412,11 @@ wc_txn_entries(const WcTxn *txn, size_t *n)
 	return txn->entries;
 }
 
-size_t
-wc_txn_ntables(const WcTxn *txn)
+const WcTxnTable *
+wc_txn_tables(const WcTxn *txn, size_t *n)
 {
-	return txn->ntables;
-}
-
-uint64_t
-wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id)
-{
-	*table_id = txn->tables[i].id;
-	return txn->tables[i].nops;
+	*n = txn->ntables;
+	return txn->tables;
 }
 
 bool

@@ -64,6 +64,13 @@ extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
 /* Compares table and row only. */
 extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
 
+static inline bool
+wc_txnentry_same_row(const WcTxnEntry *a, const WcTxnEntry *b)
+{
+	return a->table_id == b->table_id && a->prefix == b->prefix &&
+		wc_slice_eq(wc_txnentry_row(a), wc_txnentry_row(b));
+}
+
 /* Operations that its own reads have resolved so far, each as often as they did; to add some. */
 extern uint64_t wc_txn_resolved(const WcTxn *txn);
 extern void wc_txn_note_resolved(WcTxn *txn, uint64_t n);
@@ -75,25 +82,32 @@ extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint64_t
 
 /* --- everything, for the commit -------------------------------------------
  * The row operations and the order (by table, row and offset) in which to take
- * them.  Order is NULL when they are in that order already; it is the caller's
- * to free.  Valid until the transaction is changed.
+ * them.  Order is NULL when they are in that order already.  Valid until the
+ * transaction is changed, and made once until then.
  */
 typedef struct WcTxnSorted
 {
 	const WcTxnEntry *entries;
-	uint32_t   *order;
+	const uint32_t *order;
 	size_t		n;
 } WcTxnSorted;
 
-extern WcStatus wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_txn_sorted(WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
 
 /* The row operations in the order in which they were made; valid as long. */
 extern const WcTxnEntry *wc_txn_entries(const WcTxn *txn, size_t *n);
 
-/* Tables that row operations were made on, and how many are on one of them (0: they were
- * rolled back). */
-extern size_t wc_txn_ntables(const WcTxn *txn);
-extern uint64_t wc_txn_table(const WcTxn *txn, size_t i, uint32_t *table_id);
+/* A table that row operations were made on. */
+typedef struct WcTxnTable
+{
+	uint32_t	id;
+	uint32_t	min_cid;		/* or smaller: not raised by a rollback */
+	uint64_t	nops;			/* 0: they were rolled back */
+	uint64_t	bytes;			/* of them */
+	bool		absent;			/* rows must be absent; or had to, before a rollback */
+} WcTxnTable;
+
+extern const WcTxnTable *wc_txn_tables(const WcTxn *txn, size_t *n);
 
 static inline const WcTxnEntry *
 wc_txnsorted_at(const WcTxnSorted *sorted, size_t i)

@@ -44,14 +44,6 @@ typedef struct WcTxnCatalogOp
 	uint32_t	cid;
 } WcTxnCatalogOp;
 
-/* How many row operations there are on a table. */
-typedef struct WcTxnTable
-{
-	uint32_t	id;
-	uint32_t	min_cid;		/* or smaller: not raised by a rollback */
-	uint64_t	nops;
-} WcTxnTable;
-
 /* Entries of consecutive operations, sorted. */
 typedef struct WcTxnRun
 {
@@ -78,6 +70,10 @@ struct WcTxn
 	WcTxnTable *tables;
 	size_t		ntables;
 	size_t		tables_cap;
+
+	uint32_t   *order;			/* of sorted_n entries, after sorted_cuts; NULL: as they are */
+	size_t		sorted_n;
+	uint64_t	sorted_cuts;
 
 	WcTxnRun  **runs;			/* oldest first; each at least twice as long as the next */
 	size_t		nruns;

@@ -150,11 +150,24 @@ sort_entries(const WcTxnEntry *entries, size_t n, uint32_t **order, WcError *err
 }
 
 WcStatus
-wc_txn_sorted(const WcTxn *txn, WcTxnSorted *sorted, WcError *err)
+wc_txn_sorted(WcTxn *txn, WcTxnSorted *sorted, WcError *err)
 {
+	if (txn->sorted_n != txn->nentries || txn->sorted_cuts != txn->cuts)
+	{
+		WcStatus	status;
+
+		free(txn->order);
+		txn->sorted_n = 0;
+		status = sort_entries(txn->entries, txn->nentries, &txn->order, err);
+		if (status != WC_OK)
+			return status;
+		txn->sorted_n = txn->nentries;
+		txn->sorted_cuts = txn->cuts;
+	}
 	sorted->entries = txn->entries;
+	sorted->order = txn->order;
 	sorted->n = txn->nentries;
-	return sort_entries(txn->entries, txn->nentries, &sorted->order, err);
+	return WC_OK;
 }
 
 /* --- runs -----------------------------------------------------------------*/

@@ -1,0 +1,197 @@
+/*
+ * engine/write/check.c: what is wrong with a transaction, found before its commit.
+ *
+ * Does to the tables and rows what the commit would do, as far as something may be wrong
+ * with them, and puts nothing.
+ */
+#include "engine/store/state.h"
+#include "engine/write/tablewriter.h"
+
+typedef struct Check
+{
+	WcEngine   *engine;
+	WcTxn	   *txn;
+	WcOverlay	overlay;
+	int64_t		ts;				/* that the commit would have now */
+
+	/* The table whose rows are looked at. */
+	const WcTableState *state;
+	WcTableWriter *writer;		/* NULL: nothing can be wrong with any of them */
+	bool		large;			/* any row may become too large */
+} Check;
+
+static WcStatus
+check_catalog(Check *c, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (size_t i = 0; status == WC_OK && i < wc_txn_ncatalog(c->txn); i++)
+	{
+		WcOp		op;
+		uint64_t	offset;
+
+		status = wc_txn_catalog_op(c->txn, i, &op, &offset, err);
+		if (status == WC_OK)
+			status = wc_overlay_op(&c->overlay, &op, offset, c->ts, err);
+	}
+	return status;
+}
+
+/* --- tables ---------------------------------------------------------------*/
+
+static bool
+has_large_rows(const WcTableState *state)
+{
+	for (uint32_t i = 0; state->base && i < state->base->desc.nfamilies; i++)
+	{
+		if (atomic_load(&state->base->stores[i]->large_rows))
+			return true;
+	}
+	return false;
+}
+
+/* May any row that was written there be wrong? */
+static bool
+is_doubtful(const Check *c, const WcTxnTable *written, const WcTableState *state)
+{
+	return written->absent || written->bytes > WC_PACKED_ROW_LARGE(c->engine) || has_large_rows(state);
+}
+
+/* Those that were written to are there, unless the transaction has dropped them. */
+static WcStatus
+check_tables(Check *c, bool *doubtful, WcError *err)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(c->txn, &n);
+
+	*doubtful = false;
+	for (size_t i = 0; i < n; i++)
+	{
+		WcTableState *state = NULL;
+		WcStatus	status;
+
+		if (tables[i].nops == 0)
+			continue;
+		status = wc_overlay_table(&c->overlay, tables[i].id, &state, err);
+		if (status == WC_NO_TABLE && state != NULL && state->changed)
+			continue;
+		if (status != WC_OK)
+			return status;
+		*doubtful |= is_doubtful(c, &tables[i], state);
+	}
+	return WC_OK;
+}
+
+static const WcTxnTable *
+written_table(const Check *c, uint32_t table_id)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(c->txn, &n);
+
+	while (n > 0 && tables[n - 1].id != table_id)
+		n--;
+	return &tables[n - 1];
+}
+
+static WcStatus
+enter_table(Check *c, uint32_t table_id, WcError *err)
+{
+	WcTableWriterOptions options = {.ts = c->ts};
+	WcTableState *state;
+	WcStatus	status = wc_overlay_table(&c->overlay, table_id, &state, err);
+
+	wc_tablewriter_free(c->writer);
+	c->writer = NULL;
+	if (status == WC_NO_TABLE)
+		return WC_OK;			/* dropped by the transaction */
+	if (status != WC_OK || !is_doubtful(c, written_table(c, table_id), state))
+		return status;
+	c->state = state;
+	c->large = has_large_rows(state);
+	options.state = state;
+	status = wc_overlay_picture(&c->overlay, state, &options.table, err);
+	if (status != WC_OK)
+		return status;
+	status = wc_tablewriter_create(&options, &c->writer, err);
+	wc_table_unref(options.table);
+	return status;
+}
+
+/* --- rows -----------------------------------------------------------------*/
+
+static bool
+must_be_absent(const WcTxnEntry *entry)
+{
+	WcDecoder	d = wc_decoder(wc_slice(entry->bytes, entry->len));
+	WcOp		op;
+
+	return wc_batch_next_op(&d, &op, NULL) == WC_OK && (op.flags & WC_ROW_MUST_BE_ABSENT) != 0;
+}
+
+/* The operations from place first to end, all on one row, in so many bytes. */
+static WcStatus
+check_row(Check *c, const WcTxnSorted *sorted, size_t first, size_t end, size_t bytes, WcError *err)
+{
+	bool		large = c->large || bytes > WC_PACKED_ROW_LARGE(c->engine);
+	WcStatus	status = WC_OK;
+
+	while (!large && end > first && !must_be_absent(wc_txnsorted_at(sorted, end - 1)))
+		end--;
+	for (size_t i = first; status == WC_OK && i < end; i++)
+	{
+		const WcTxnEntry *entry = wc_txnsorted_at(sorted, i);
+
+		if (entry->offset >= c->state->void_before)
+			status = wc_tablewriter_op(c->writer, entry, err);
+	}
+	if (status == WC_OK && large)
+	{
+		int64_t		last_ts = 0;
+
+		return wc_tablewriter_finish_row(c->writer, &last_ts, err);
+	}
+	wc_tablewriter_leave_row(c->writer);
+	return status;
+}
+
+static WcStatus
+check_rows(Check *c, WcError *err)
+{
+	const WcTxnEntry *before = NULL;
+	WcTxnSorted sorted;
+	size_t		end;
+	WcStatus	status = wc_txn_sorted(c->txn, &sorted, err);
+
+	for (size_t i = 0; status == WC_OK && i < sorted.n; i = end)
+	{
+		const WcTxnEntry *first = wc_txnsorted_at(&sorted, i);
+		size_t		bytes = first->len;
+
+		if (before == NULL || before->table_id != first->table_id)
+			status = enter_table(c, first->table_id, err);
+		for (end = i + 1; end < sorted.n && wc_txnentry_same_row(first, wc_txnsorted_at(&sorted, end)); end++)
+			bytes += wc_txnsorted_at(&sorted, end)->len;
+		if (status == WC_OK && c->writer)
+			status = check_row(c, &sorted, i, end, bytes, err);
+		before = first;
+	}
+	return status;
+}
+
+WcStatus
+wc_engine_check(WcEngine *engine, WcTxn *txn, WcError *err)
+{
+	Check		c = {.engine = engine,.txn = txn,.ts = wc_engine_provisional_ts(engine)};
+	bool		doubtful = false;
+	WcStatus	status;
+
+	wc_overlay_init(&c.overlay, engine, wc_txn_database(txn), true);
+	status = check_catalog(&c, err);
+	if (status == WC_OK)
+		status = check_tables(&c, &doubtful, err);
+	if (status == WC_OK && doubtful)
+		status = check_rows(&c, err);
+	wc_tablewriter_free(c.writer);
+	wc_overlay_free(&c.overlay);
+	return status;
+}
