@@ -52,7 +52,7 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 	WcFrameReader *frame;
 	WcError		err;
 
-	wc_following_await_catalog(MyDatabaseId);
+	wc_following_await_all(MyDatabaseId);
 	wc_message_name_encode(wc_local_begin(), ns, name);
 	frame = wc_local_await(wc_connection_send(WC_MSG_DESCRIBE, 0, WC_SEND_NOW));
 	if (frame->header.type == WC_MSG_ERROR && !frame->dropped)
