@@ -68,7 +68,8 @@ typedef struct WcDriverOpen
 /* Who locks rows, and how. */
 typedef struct WcDriverLocker
 {
-	uint64		xid;			/* the (sub)transaction's full id */
+	uint64		owner;			/* the transaction's full id */
+	uint64		xid;			/* the subtransaction's, if it is one */
 	SubTransactionId subid;
 	WcRowLockMode mode;
 } WcDriverLocker;
@@ -159,7 +160,7 @@ typedef struct WcDriver
 						   bool serializable, uint64 bytes_max, WcDriverTake take, WcModifyResult *result,
 						   WcClientScanStats *stats);
 
-	/* Locks rows for this transaction until commit, abort, finish, or unlock.  Does not
+	/* Locks rows for this transaction until it has been applied, is over, or unlock.  Does not
 	 * wait (see WcLockResult); the message's epoch is filled in here.  result->rows is
 	 * valid until the next call. */
 	void		(*lock_rows) (WcLockMessage *m, WcLockResult *result);
@@ -167,10 +168,10 @@ typedef struct WcDriver
 	/* Gives up what was locked in this subtransaction, and in later ones; never fails. */
 	void		(*unlock) (SubTransactionId subid);
 
-	/* xid 0: none.  length: bytes of the batch.  Not interruptible.  Returns 0 when it is done.  Else somebody has a
-	 * row that was written, and nothing was applied: his full transaction id, or
-	 * WC_LOCK_HOLDER_COMMITTING; call again, with an xid.  An error means as well that
-	 * nothing was applied, but for 08007: unknown.  snapshot: if it stands for a state, no
+	/* Of the transaction with this full id.  length: bytes of the batch.  Not interruptible.
+	 * Returns 0 when it is done.  Else somebody has a row that was written, and nothing was
+	 * applied: his full transaction id; call again.  An error means as well that nothing
+	 * was applied, but for 08007: unknown.  snapshot: if it stands for a state, no
 	 * row that was written may have changed since (40001); 0: rows may have. */
 	uint64		(*commit) (uint64 xid, uint64 length, uint64 snapshot, bool sync);
 

@@ -51,35 +51,26 @@ end_of_transaction(void)
 static void
 commit_batch(void)
 {
-	FullTransactionId xid = GetTopFullTransactionIdIfAny();
+	FullTransactionId xid;
 	WcHolderWait wait = {0};
+	uint64		holder;
 
 	if (wc_batch_empty())
 		return;
 	wc_driver()->connect();
 	wc_batch_send();
 
-	/* Others can wait for a transaction that has an id.  One that writes few rows is over
-	 * before that is worth it. */
-	if (!FullTransactionIdIsValid(xid) && wc_batch_mark() > WC_BATCH_CHUNK)
-		xid = GetTopFullTransactionId();
+	/* it locks the rows that it has written: others wait for its id */
+	xid = GetTopFullTransactionId();
 	for (;;)
 	{
-		bool		named = FullTransactionIdIsValid(xid);
-		uint64		holder;
-
 		/* PostgreSQL asks this after us; a refusal then would come too late */
 		PreCommit_CheckForSerializationFailure();
-		holder = wc_driver()->commit(named ? U64FromFullTransactionId(xid) : 0, wc_batch_mark(),
-									 wc_snapshot_of_transaction(), synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
+		holder = wc_driver()->commit(U64FromFullTransactionId(xid), wc_batch_mark(), wc_snapshot_of_transaction(),
+									 synchronous_commit > SYNCHRONOUS_COMMIT_OFF);
 		if (holder == 0)
 			break;
-
-		/* Who waits for others has to be found by those who wait for it. */
-		if (named)
-			wc_holder_wait(&wait, holder);
-		else
-			xid = GetTopFullTransactionId();
+		wc_holder_wait(&wait, holder);
 	}
 	wc_batch_forget();
 }

@@ -490,7 +490,7 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 			return true;
 		case WC_MSG_UNLOCK:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number > 0 && number <= UINT32_MAX)
-				wc_lock_release(d->session.locktable, &d->session.locks, (uint32_t) number);
+				wc_session_unlock(&d->session, (uint32_t) number);
 			return true;
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);

@@ -34,7 +34,7 @@ typedef struct WcServerOptions
 	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
-	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
+	WcWake		finished;		/* a session has ended: call wc_server_reap, and look at locks, soon */
 } WcServerOptions;
 
 extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err) WC_WARN_UNUSED;
@@ -50,6 +50,13 @@ extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, Wc
 /* The owner of a session that has ended and whose memory nobody uses any more,
  * or NULL when there is none just now. */
 extern void *wc_server_reap(WcServer *server);
+
+/*
+ * Row locks are transactions', and outlive their sessions.  Of transactions whose sessions have
+ * ended, gives up the locks of those that PostgreSQL calls over (by their full ids).  Returns how
+ * many are left: look again soon.
+ */
+extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t xid));
 
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "common/file_perm.h"
 #include "fmgr.h"
@@ -26,6 +27,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/procarray.h"
 #include "storage/procsignal.h"
 #include "storage/sinval.h"
 #include "utils/guc.h"
@@ -42,6 +44,9 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 
 /* Offers and ends of sessions set the latch; this is only a safety net. */
 #define LOOK_EVERY_MS 5000
+
+/* While there are transactions that have row locks and no session any more. */
+#define LOOK_AT_LOCKS_MS 100
 
 /* The file of the cluster's data directory that names its store. */
 #define STORE_RECORD "widecol.store"
@@ -308,16 +313,30 @@ take_sessions(void)
 	}
 }
 
+/* Of one that is so old that its number may be another's by now, too. */
+static bool
+transaction_is_over(uint64_t xid)
+{
+	FullTransactionId full = FullTransactionIdFromU64(xid);
+
+	return U64FromFullTransactionId(ReadNextFullTransactionId()) - xid > MaxTransactionId / 2 ||
+		!TransactionIdIsInProgress(XidFromFullTransactionId(full));
+}
+
 static void
 serve(void)
 {
+	int			locks_left = 0;
+
 	while (!ShutdownRequestPending && !wc_engine_must_restart(engine))
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+						 locks_left > 0 ? LOOK_AT_LOCKS_MS : LOOK_EVERY_MS,
+						 wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 		ResetLatch(MyLatch);
 		serve_interrupts();
 		reap_sessions();
+		locks_left = wc_server_look_at_locks(server, transaction_is_over);
 		take_sessions();
 	}
 }
