@@ -25,7 +25,4 @@ wc_lockmode_conflicts(WcRowLockMode a, WcRowLockMode b)
 	return (int) a + (int) b > (int) WC_LOCK_EXCLUSIVE;
 }
 
-/* In the place of a holder's transaction id: a commit that has none, and is under way. */
-#define WC_LOCK_HOLDER_COMMITTING UINT64_MAX
-
 #endif

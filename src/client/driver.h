@@ -68,7 +68,8 @@ typedef struct WcDriverOpen
 /* Who locks rows, and how. */
 typedef struct WcDriverLocker
 {
-	uint64		xid;			/* the (sub)transaction's full id */
+	uint64		owner;			/* the transaction's full id */
+	uint64		xid;			/* the subtransaction's, if it is one */
 	SubTransactionId subid;
 	WcRowLockMode mode;
 } WcDriverLocker;
@@ -159,7 +160,7 @@ typedef struct WcDriver
 						   bool serializable, uint64 bytes_max, WcDriverTake take, WcModifyResult *result,
 						   WcClientScanStats *stats);
 
-	/* Locks rows for this transaction until commit, abort, finish, or unlock.  Does not
+	/* Locks rows for this transaction until it has been applied, is over, or unlock.  Does not
 	 * wait (see WcLockResult); the message's epoch is filled in here.  result->rows is
 	 * valid until the next call. */
 	void		(*lock_rows) (WcLockMessage *m, WcLockResult *result);

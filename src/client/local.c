@@ -675,6 +675,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	m.clock_offset_us = open->clock_offset_us;
 	m.write_cid = modify->write_cid;
 	m.bytes_max = bytes_max;
+	m.owner = locker->owner;
 	m.xid = locker->xid;
 	m.subid = locker->subid;
 	m.mode = (uint8) locker->mode;

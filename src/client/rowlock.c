@@ -61,8 +61,7 @@ is_running(uint64 holder)
 {
 	TransactionId xid = XidFromFullTransactionId(FullTransactionIdFromU64(holder));
 
-	return holder != WC_LOCK_HOLDER_COMMITTING &&
-		!TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
+	return !TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
 }
 
 /* A wait that the lock manager does not see has lock_timeout all the same. */
@@ -154,7 +153,8 @@ WcDriverLocker
 wc_row_locker(WcRowLockMode mode)
 {
 	WcDriverLocker locker = {
-		.xid = U64FromFullTransactionId(GetCurrentFullTransactionId()),.subid = GetCurrentSubTransactionId(),.mode = mode
+		.xid = U64FromFullTransactionId(GetCurrentFullTransactionId()),.subid = GetCurrentSubTransactionId(),
+		.owner = U64FromFullTransactionId(GetTopFullTransactionId()),.mode = mode
 	};
 
 	return locker;
@@ -166,7 +166,7 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 {
 	WcLockMessage m = {
 		.table_id = request->table->id,.mode = (uint8) request->mode,.tell_exists = request->tell_exists,
-		.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
+		.owner = locker->owner,.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
 		.clock_offset_us = wc_client_clock_offset_us(),
 		.nfamilies = request->nfamilies,.families = request->families,.nrows = nrows
 	};

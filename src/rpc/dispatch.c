@@ -472,13 +472,14 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	if (status == WC_OK)
 		status = prepare_commit(d, &m, true, &holder, err);
-	if (status == WC_OK && holder == 0)
-		status = wc_intake_hand_over(d->intake, m.xid, &d->session.locks, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
 	if (holder == 0)
+	{
+		d->session.xid = 0;		/* its locks are the intake's to give up */
 		wc_session_end_transaction(&d->session);
+	}
 	return WC_OK;
 }
 
@@ -519,7 +520,7 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 			return true;
 		case WC_MSG_UNLOCK:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && number > 0 && number <= UINT32_MAX)
-				wc_lock_release(d->session.locktable, &d->session.locks, (uint32_t) number);
+				wc_session_unlock(&d->session, (uint32_t) number);
 			return true;
 		case WC_MSG_ABORTED:
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->intake != NULL)

@@ -214,6 +214,7 @@ wc_handler_serve(WcHandler *h, WcError *why)
 			break;
 	}
 
+	h->orphan->xid = h->dispatch.session.xid;
 	wc_dispatch_free(&h->dispatch);
 	wc_frame_reader_free(&h->reader);
 }

@@ -25,12 +25,20 @@ typedef struct WcHandler
 
 	/* the thread's own */
 	uint32_t	window;			/* of options->busy: in which this session was counted last */
+	struct WcOrphan *orphan;	/* for when it ends before its transaction: has its id then */
 	int			cpu;			/* where it has to stay; WC_CPU_ANY */
 	WcRingEnd	in;
 	WcRingEnd	out;
 	WcFrameReader reader;
 	WcDispatch	dispatch;
 } WcHandler;
+
+/* The transaction of a session that has ended; its locks stay until it is over. */
+typedef struct WcOrphan
+{
+	struct WcOrphan *next;		/* in the server's list, guarded by its mutex */
+	uint64_t	xid;			/* 0: the session had none */
+} WcOrphan;
 
 /* Serves until the backend closes, the server stops, or the backend talks
  * nonsense; then everything the session held is released.  why: set to the

@@ -4,21 +4,12 @@
 #include "rpc/intake.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "read/txn/txn.h"
 #include "rpc/pending.h"
-#include "rpc/xidtable.h"
-
-/* The row locks of a transaction that commits. */
-typedef struct Held
-{
-	WcXidNode	node;			/* first, so that a node is its Held */
-	WcLockOwner owner;
-} Held;
 
 struct WcIntake
 {
@@ -28,8 +19,6 @@ struct WcIntake
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
-	pthread_mutex_t mutex;
-	WcXidTable	held;			/* guarded by the mutex */
 };
 
 WcStatus
@@ -44,8 +33,6 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	f->locktable = locktable;
 	f->log = *log;
 	f->applied = wc_engine_applied_position(engine);
-	f->held = (WcXidTable) WC_XIDTABLE_INIT;
-	pthread_mutex_init(&f->mutex, NULL);
 	status = wc_pending_create(log->pending_max, &f->pending, err);
 	if (status == WC_OK)
 		*intake = f;
@@ -54,25 +41,12 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	return status;
 }
 
-static void
-give_up(WcIntake *f, Held *held)
-{
-	wc_lock_release_all(f->locktable, &held->owner);
-	free(held);
-}
-
 void
 wc_intake_free(WcIntake *f)
 {
-	WcXidNode  *node;
-
 	if (f == NULL)
 		return;
-	while ((node = wc_xidtable_remove_before(&f->held, UINT64_MAX)) != NULL)
-		give_up(f, (Held *) node);
-	wc_xidtable_free(&f->held);
 	wc_pending_free(f->pending);
-	pthread_mutex_destroy(&f->mutex);
 	free(f);
 }
 
@@ -82,38 +56,13 @@ wc_intake_begin(WcIntake *f, WcApplier *applier)
 	f->applier = applier;
 }
 
-/* --- row locks -----------------------------------------------------------------*/
-
-WcStatus
-wc_intake_hand_over(WcIntake *f, uint64_t xid, WcLockOwner *locks, WcError *err)
-{
-	Held	   *held = calloc(1, sizeof(*held));
-	WcStatus	status;
-
-	if (held == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	held->node.xid = xid;
-	pthread_mutex_lock(&f->mutex);
-	status = wc_xidtable_add(&f->held, &held->node, err);
-	if (status == WC_OK)
-		wc_lock_move(f->locktable, locks, &held->owner);
-	pthread_mutex_unlock(&f->mutex);
-	if (status != WC_OK)
-		free(held);
-	return status;
-}
-
 /* The transaction has ended: nobody needs to wait for it, or for its rows, any more. */
 static void
 ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
-	Held	   *held;
-
-	pthread_mutex_lock(&f->mutex);
-	held = (Held *) wc_xidtable_remove(&f->held, xid);
-	pthread_mutex_unlock(&f->mutex);
-	if (held != NULL)
-		give_up(f, held);
+	(void) wc_lock_release_of(f->locktable, xid, 0, true);
+	if (wc_flight_idle(f->log.flight))
+		return;
 	if (place == WC_RECORD_NO_PLACE)
 		place = wc_flight_find(f->log.flight, xid);
 	if (place != WC_FLIGHT_NONE && wc_flight_free(f->log.flight, place, xid))

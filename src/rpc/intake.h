@@ -3,11 +3,10 @@
  *
  * The follower (the engine's main thread) hands in what the log says, record by record.  A
  * transaction's BATCHes are gathered (pending.h); at its commit they go to the applier, which
- * does not make the follower wait.  Row locks that a transaction has when it begins to commit
- * are handed over to here, and given up when the log has said how it ended, and what it
+ * does not make the follower wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
  * wrote has been applied: so who gets them next sees it.
  *
- * All functions are the follower's, but for the first two of the locks.
+ * All functions are the follower's, but for wc_intake_aborted.
  */
 #ifndef WC_RPC_INTAKE_H
 #define WC_RPC_INTAKE_H
@@ -32,14 +31,8 @@ extern void wc_intake_begin(WcIntake *intake, WcApplier *applier);
 /* For wc_applier_start. */
 extern WcApplied wc_intake_applied(WcIntake *intake);
 
-/* --- row locks: session threads --------------------------------------------- */
-
-/* The locks of a transaction that begins to commit: they are given up when the log has said
- * how it ended.  The session has none any more.  WC_NO_MEMORY: they are still the session's. */
-extern WcStatus wc_intake_hand_over(WcIntake *intake, uint64_t xid, WcLockOwner *locks,
-									   WcError *err) WC_WARN_UNUSED;
-
-/* The transaction was aborted before it could be committed: gives its locks up. */
+/* A session thread: the transaction was aborted before it could be committed.  Gives its locks
+ * up. */
 extern void wc_intake_aborted(WcIntake *intake, uint64_t xid);
 
 /* --- what the log says -------------------------------------------------------- */

@@ -3,8 +3,9 @@
  *
  * A hash table in parts.  All about one table is in one part, with a mutex that is held
  * for a look-up or a change and never while anything else is waited for; long work
- * (releasing many locks) is done in slices.  An owner's list of its shares is its
- * thread's alone.
+ * (releasing many locks) is done in slices.  Owners are in a hash table by their ids, in
+ * parts too, whose mutexes are held for a look-up alone.  An owner's list of its shares is
+ * for the thread that is in it, which has its mutex and may take a part's then.
  *
  * A row is in the table once for each owner and mode: an owner that comes to need a
  * stronger mode adds a lock, so that the subtransaction which added it can be rolled
@@ -22,7 +23,7 @@
 #include "base/limits.h"
 
 #define PARTS			16
-#define CHAINS			64		/* of tables in a part */
+#define CHAINS			64		/* of tables, or of owners, in a part */
 #define BUCKETS_FIRST	64		/* of rows in a part */
 
 /* So many locks are released before others get the mutex. */
@@ -80,10 +81,18 @@ typedef struct Part
 	size_t		nlocks;
 } Part;
 
+/* Owners by their ids. */
+typedef struct OwnerPart
+{
+	pthread_mutex_t mutex;
+	WcLockOwner *owners[CHAINS];
+} OwnerPart;
+
 struct WcLockTable
 {
 	uint64_t	seed;			/* so that nobody can choose keys that fall together */
 	Part		parts[PARTS];
+	OwnerPart	owner_parts[PARTS];
 };
 
 static uint64_t
@@ -155,6 +164,7 @@ wc_locktable_create(void)
 		part->nbuckets = BUCKETS_FIRST;
 		part->buckets = calloc(BUCKETS_FIRST, sizeof(Lock *));
 		failed |= part->buckets == NULL;
+		pthread_mutex_init(&table->owner_parts[i].mutex, NULL);
 	}
 	if (failed)
 	{
@@ -162,22 +172,6 @@ wc_locktable_create(void)
 		return NULL;
 	}
 	return table;
-}
-
-void
-wc_locktable_free(WcLockTable *table)
-{
-	if (table == NULL)
-		return;
-	for (int i = 0; i < PARTS; i++)
-	{
-		assert(table->parts[i].nlocks == 0);
-		for (int j = 0; j < CHAINS; j++)
-			assert(table->parts[i].tables[j] == NULL);
-		pthread_mutex_destroy(&table->parts[i].mutex);
-		free(table->parts[i].buckets);
-	}
-	free(table);
 }
 
 /* Twice the buckets.  Without memory for them chains get longer, no more. */
@@ -309,12 +303,6 @@ is_alone(const Work *w)
 	return first == NULL || (first == w->share && first->next_here == NULL);
 }
 
-static uint64_t
-name_of(uint64_t xid)
-{
-	return xid != 0 ? xid : WC_LOCK_HOLDER_COMMITTING;
-}
-
 /* One of the others in the table: its youngest lock's transaction; 0: there is none. */
 static uint64_t
 another(const Work *w)
@@ -325,7 +313,7 @@ another(const Work *w)
 		other = other->next_here;
 	if (other == NULL)
 		return 0;
-	return name_of(other->whole || other->locks == NULL ? other->xid : other->locks->xid);
+	return other->whole || other->locks == NULL ? other->xid : other->locks->xid;
 }
 
 /* The row locks are still to be dropped, without the mutex (drop_locks). */
@@ -437,26 +425,129 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 		pthread_mutex_unlock(&part->mutex);
 	}
 	stop_wanting(table, owner, subid);
-	if (owner->shares == NULL)
-		owner->unnamed = false;
+}
+
+/* --- owners ----------------------------------------------------------------------- */
+
+static OwnerPart *
+owner_part(WcLockTable *table, uint64_t xid)
+{
+	return &table->owner_parts[mix(xid) % PARTS];
+}
+
+static WcLockOwner **
+owner_chain(OwnerPart *part, uint64_t xid)
+{
+	return &part->owners[mix(xid) / PARTS % CHAINS];
+}
+
+/* With one more user, and its mutex still to be taken. */
+static WcLockOwner *
+find_owner(OwnerPart *part, uint64_t xid, bool make)
+{
+	WcLockOwner **chain = owner_chain(part, xid);
+	WcLockOwner *owner;
+
+	pthread_mutex_lock(&part->mutex);
+	for (owner = *chain; owner != NULL && owner->xid != xid;)
+		owner = owner->next;
+	if (owner == NULL && make && (owner = calloc(1, sizeof(*owner))) != NULL)
+	{
+		owner->xid = xid;
+		pthread_mutex_init(&owner->mutex, NULL);
+		owner->next = *chain;
+		*chain = owner;
+	}
+	if (owner != NULL)
+		owner->users++;
+	pthread_mutex_unlock(&part->mutex);
+	return owner;
+}
+
+/* Who goes looks at the owner, or has seen that another is in it, and that will. */
+static void
+unuse_owner(OwnerPart *part, WcLockOwner *owner)
+{
+	WcLockOwner **link = owner_chain(part, owner->xid);
+	bool		over;
+
+	pthread_mutex_lock(&part->mutex);
+	over = --owner->users == 0 && owner->shares == NULL && !owner->wanting;
+	while (over && *link != owner)
+		link = &(*link)->next;
+	if (over)
+		*link = owner->next;
+	pthread_mutex_unlock(&part->mutex);
+	if (!over)
+		return;
+	pthread_mutex_destroy(&owner->mutex);
+	free(owner);
+}
+
+WcLockOwner *
+wc_lock_enter(WcLockTable *table, uint64_t xid)
+{
+	WcLockOwner *owner = find_owner(owner_part(table, xid), xid, true);
+
+	if (owner != NULL)
+		pthread_mutex_lock(&owner->mutex);
+	return owner;
 }
 
 void
-wc_lock_move(WcLockTable *table, WcLockOwner *from, WcLockOwner *to)
+wc_lock_leave(WcLockTable *table, WcLockOwner *owner)
 {
-	*to = *from;
-	for (WcLockShare *share = to->shares; share != NULL; share = share->next)
-	{
-		Part	   *part = part_of(table, hash_table(table, share->table->id));
-
-		pthread_mutex_lock(&part->mutex);
-		share->owner = to;
-		if (share->table->wanting == from)
-			share->table->wanting = to;
-		pthread_mutex_unlock(&part->mutex);
-	}
-	memset(from, 0, sizeof(*from));
+	pthread_mutex_unlock(&owner->mutex);
+	unuse_owner(owner_part(table, owner->xid), owner);
 }
+
+bool
+wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait)
+{
+	OwnerPart  *part = owner_part(table, xid);
+	WcLockOwner *owner = find_owner(part, xid, false);
+
+	if (owner == NULL)
+		return true;
+	if (wait)
+		pthread_mutex_lock(&owner->mutex);
+	else if (pthread_mutex_trylock(&owner->mutex) != 0)
+	{
+		unuse_owner(part, owner);
+		return false;
+	}
+	wc_lock_release(table, owner, subid);
+	wc_lock_leave(table, owner);
+	return true;
+}
+
+void
+wc_locktable_free(WcLockTable *table)
+{
+	if (table == NULL)
+		return;
+	for (int i = 0; i < PARTS * CHAINS; i++)
+	{
+		WcLockOwner *owner;
+
+		while ((owner = table->owner_parts[i / CHAINS].owners[i % CHAINS]) != NULL)
+		{
+			assert(owner->users == 0);
+			(void) wc_lock_release_of(table, owner->xid, 0, true);
+		}
+	}
+	for (int i = 0; i < PARTS; i++)
+	{
+		assert(table->parts[i].nlocks == 0);
+		for (int j = 0; j < CHAINS; j++)
+			assert(table->parts[i].tables[j] == NULL);
+		pthread_mutex_destroy(&table->parts[i].mutex);
+		pthread_mutex_destroy(&table->owner_parts[i].mutex);
+		free(table->parts[i].buckets);
+	}
+	free(table);
+}
+
 
 /* --- locking a row: with the part's mutex held ------------------------------------ */
 
@@ -475,7 +566,7 @@ look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
 			holder->has_weaker = true;
 		}
 		else if (wc_lockmode_conflicts(lock->mode, w->request->mode))
-			holder->xid = name_of(lock->xid);
+			holder->xid = lock->xid;
 	}
 	return false;
 }
@@ -487,9 +578,9 @@ holder_of_table(const Work *w)
 	const WcLockShare *first = w->here->shares;
 
 	if (first != NULL && first->whole && first != w->share)
-		return name_of(first->xid);
+		return first->xid;
 	if (w->here->wanting != NULL && w->here->wanting != w->owner && w->share == NULL)
-		return name_of(w->here->wanting_xid);
+		return w->here->wanting_xid;
 	return 0;
 }
 
@@ -546,8 +637,6 @@ add(Work *w, uint64_t hash, WcSlice row, WcError *err)
 	w->share->nlocks++;
 	w->owner->nlocks++;
 	w->owner->bytes += row.len;
-	if (lock->xid == 0)
-		w->owner->unnamed = true;
 	return WC_OK;
 }
 
@@ -577,7 +666,6 @@ try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *ful
 		if (!make_share(w))
 			return no_memory(err);
 		take_whole(w);
-		w->owner->unnamed |= w->request->xid == 0;
 		return WC_OK;
 	}
 	if (is_full(w->owner, row))
@@ -620,7 +708,7 @@ want(Work *w, WcLockHolder *holder, WcError *err)
 {
 	holder->xid = another(w);
 	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL)
-		holder->xid = name_of(w->here->wanting_xid);
+		holder->xid = w->here->wanting_xid;
 	if (!make_table(w))
 		return no_memory(err);
 	if (w->here->wanting == NULL || w->here->wanting == w->owner)
@@ -683,7 +771,6 @@ wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockReques
 		if (make_share(&w))
 		{
 			take_whole(&w);
-			owner->unnamed |= request->xid == 0;
 			*got = true;
 		}
 		else
@@ -696,26 +783,4 @@ wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockReques
 	if (whole)
 		drop_rows(w.part, w.share, owner);
 	return status;
-}
-
-void
-wc_lock_name(WcLockTable *table, WcLockOwner *owner, uint64_t xid)
-{
-	if (!owner->unnamed)
-		return;
-	for (WcLockShare *share = owner->shares; share != NULL; share = share->next)
-	{
-		Part	   *part = part_of(table, hash_table(table, share->table->id));
-
-		pthread_mutex_lock(&part->mutex);
-		if (share->xid == 0)
-			share->xid = xid;
-		for (Lock *lock = share->locks; lock != NULL; lock = lock->older)
-		{
-			if (lock->xid == 0)
-				lock->xid = xid;
-		}
-		pthread_mutex_unlock(&part->mutex);
-	}
-	owner->unnamed = false;
 }

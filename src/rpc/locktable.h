@@ -4,7 +4,8 @@
  * Nobody waits here: who asks for a row that another transaction has is told that
  * transaction's id, and waits for it where PostgreSQL's deadlock detector looks.  A lock
  * is held to the end of its transaction, or of the subtransaction that took it if that
- * is rolled back.
+ * is rolled back.  Transactions are known by their ids, not by sessions: whoever knows
+ * that one is over gives its locks up.
  *
  * Memory is bounded.  From WC_ROW_LOCKS_TABLE locks in one table on (looked at again
  * when there are as many more), an owner's locks there become one lock of the whole
@@ -15,6 +16,8 @@
 #ifndef WC_RPC_LOCKTABLE_H
 #define WC_RPC_LOCKTABLE_H
 
+#include <pthread.h>
+
 #include "base/lockmode.h"
 #include "base/slice.h"
 #include "base/status.h"
@@ -22,16 +25,21 @@
 typedef struct WcLockTable WcLockTable;
 typedef struct WcLockShare WcLockShare;
 
-/* All that one session's transaction has locked; zeroed at first.  Belongs to
- * the session's thread, and stays where it is while it holds locks. */
+/* All that one transaction has locked.  One thread at a time is in it (wc_lock_enter) and
+ * may use it. */
 typedef struct WcLockOwner
 {
+	uint64_t	xid;			/* the full id of the transaction, not of a part of it */
 	WcLockShare *shares;		/* one for each table, the youngest first */
 	uint64_t	nlocks;			/* of rows, at most WC_ROW_LOCKS_MAX */
 	uint64_t	bytes;			/* of their row keys, at most WC_ROW_LOCK_BYTES_MAX */
-	bool		unnamed;		/* some may have been taken with xid 0 */
 	bool		wanting;		/* it has been told to wait for a whole table: */
 	uint32_t	wants;
+
+	/* the lock table's */
+	struct WcLockOwner *next;
+	uint32_t	users;			/* who is in it, or waits for that */
+	pthread_mutex_t mutex;
 } WcLockOwner;
 
 typedef struct WcLockRequest
@@ -39,14 +47,14 @@ typedef struct WcLockRequest
 	uint32_t	table_id;
 	WcRowLockMode mode;			/* to lock in */
 	WcRowLockMode enough;		/* a lock of this or a stronger mode that the owner has already will do; <= mode */
-	uint64_t	xid;			/* the (sub)transaction's full id; 0: none, for a commit without one */
+	uint64_t	xid;			/* the (sub)transaction's full id, for others to wait for */
 	uint32_t	subid;			/* the subtransaction; they grow */
 } WcLockRequest;
 
 /* Who is in the way. */
 typedef struct WcLockHolder
 {
-	uint64_t	xid;			/* 0: nobody, the owner has the lock; WC_LOCK_HOLDER_COMMITTING */
+	uint64_t	xid;			/* 0: nobody, the owner has the lock */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
 	bool		held;			/* the owner had locked this row before, and needs no more */
 } WcLockHolder;
@@ -54,8 +62,13 @@ typedef struct WcLockHolder
 /* NULL: out of memory. */
 extern WcLockTable *wc_locktable_create(void);
 
-/* Nobody holds a lock any more. */
+/* Nobody is in it any more, or will be. */
 extern void wc_locktable_free(WcLockTable *table);
+
+/* The owner that transaction has, or gets; NULL: out of memory.  Waits while another thread is
+ * in it.  wc_lock_leave: one that has, and wants, no locks is forgotten. */
+extern WcLockOwner *wc_lock_enter(WcLockTable *table, uint64_t xid);
+extern void wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
 
 /*
  * Locks a row.  When another owner is in the way nothing is changed, and *holder tells
@@ -69,20 +82,12 @@ extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const Wc
 extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 									  bool *got, WcError *err) WC_WARN_UNUSED;
 
-/* Gives the locks that were taken with xid 0 this one. */
-extern void wc_lock_name(WcLockTable *table, WcLockOwner *owner, uint64_t xid);
-
 /* Releases owner's locks that were taken with this subid or a greater one.  (A lock of a
  * whole table counts as the oldest of those it replaced.)  0: all. */
 extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);
 
-/* All that `from` has is another owner's, which has nothing yet; from is as zeroed then. */
-extern void wc_lock_move(WcLockTable *table, WcLockOwner *from, WcLockOwner *to);
-
-static inline void
-wc_lock_release_all(WcLockTable *table, WcLockOwner *owner)
-{
-	wc_lock_release(table, owner, 0);
-}
+/* The same, of the owner that transaction has, if it has one.  Not wait: false, and nothing is
+ * released, when a thread is in it. */
+extern bool wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait);
 
 #endif

@@ -14,6 +14,7 @@
 typedef struct RangeWrite
 {
 	WcSession  *session;
+	WcLockOwner *owner;
 	const WcModifyMessage *message;
 	WcModifyResult *result;
 	WcRangeSink *sink;
@@ -168,7 +169,7 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 	};
 	WcLockHolder holder;
 	bool		changed;
-	WcStatus	status = wc_lock_acquire(w->session->locktable, &w->session->locks, &request, row, &holder, err);
+	WcStatus	status = wc_lock_acquire(w->session->locktable, w->owner, &request, row, &holder, err);
 
 	if (status == WC_OK && holder.xid != 0)
 	{
@@ -324,11 +325,18 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 	memset(stats, 0, sizeof(*stats));
 	wc_buf_init(&sink->ops, 0);
 	wc_batch_init(&w.builder, &sink->ops);
+	status = wc_session_own(s, m->owner, err);
+	if (status != WC_OK)
+		return status;
+	w.owner = wc_lock_enter(s->locktable, s->xid);
+	if (w.owner == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
 	if (at->snapshot == NULL)
 		w.at.snapshot = own = wc_snapshot_take(s->engine);
 	if (w.at.snapshot == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory");
-	status = begin(&w, &scanner, err);
+		status = wc_error(err, WC_NO_MEMORY, "out of memory");
+	if (status == WC_OK)
+		status = begin(&w, &scanner, err);
 	if (status == WC_OK)
 		status = take_rows(&w, scanner, err);
 	if (scanner != NULL)
@@ -339,5 +347,6 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 	wc_buf_free(&w.row);
 	wc_buf_free(&w.again);
 	wc_snapshot_release(s->engine, own);
+	wc_lock_leave(s->locktable, w.owner);
 	return status;
 }

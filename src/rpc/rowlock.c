@@ -167,21 +167,27 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
 	};
 	WcLockHolder holder = {0};
+	WcLockOwner *owner;
+	WcStatus	status = wc_session_own(s, m->owner, err);
 
 	*result = (WcLockResult) {.rows = said};
-	while (result->nlocked < m->nrows && holder.xid == 0)
+	if (status != WC_OK)
+		return status;
+	owner = wc_lock_enter(s->locktable, s->xid);
+	if (owner == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	while (status == WC_OK && result->nlocked < m->nrows && holder.xid == 0)
 	{
 		WcSlice		row = m->rows[result->nlocked];
-		WcStatus	status = wc_lock_acquire(s->locktable, &s->locks, &request, row, &holder, err);
 
+		status = wc_lock_acquire(s->locktable, owner, &request, row, &holder, err);
 		if (status == WC_OK && holder.xid == 0)
 			status = say(s, m, row, then, &said[result->nlocked++], err);
-		if (status != WC_OK)
-			return status;
 	}
+	wc_lock_leave(s->locktable, owner);
 	result->holder = holder.xid;
 	result->has_weaker = holder.has_weaker;
-	return WC_OK;
+	return status;
 }
 
 /* --- at commit -------------------------------------------------------------------- */
@@ -200,7 +206,7 @@ commit_request(uint32_t table_id, uint64_t xid)
 /* Whole tables in which very much was written, if nobody else has locks there.  *rest:
  * there is something left. */
 static WcStatus
-lock_tables(WcSession *s, const WcTxn *txn, uint64_t xid, bool *rest, WcError *err)
+lock_tables(WcSession *s, WcLockOwner *owner, const WcTxn *txn, bool *rest, WcError *err)
 {
 	size_t		n;
 	const WcTxnTable *tables = wc_txn_tables(txn, &n);
@@ -208,12 +214,12 @@ lock_tables(WcSession *s, const WcTxn *txn, uint64_t xid, bool *rest, WcError *e
 	*rest = false;
 	for (size_t i = 0; i < n; i++)
 	{
-		WcLockRequest request = commit_request(tables[i].id, xid);
+		WcLockRequest request = commit_request(tables[i].id, s->xid);
 		bool		got = tables[i].nops == 0;
 		WcStatus	status = WC_OK;
 
 		if (tables[i].nops > WC_LOCK_BATCH)
-			status = wc_lock_acquire_table(s->locktable, &s->locks, &request, &got, err);
+			status = wc_lock_acquire_table(s->locktable, owner, &request, &got, err);
 		if (status != WC_OK)
 			return status;
 		*rest |= !got;
@@ -346,7 +352,7 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
  * other do not wait in a circle; and if they are looked at: all that is written to a row
  * at once. */
 static WcStatus
-lock_rows(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
+lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
 	WcTxnSorted sorted = {0};
 	RowWrites	writes = {.sorted = &sorted};
@@ -358,14 +364,14 @@ lock_rows(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint6
 	for (; status == WC_OK && *holder == 0 && writes.begin < sorted.n; writes.begin = writes.end)
 	{
 		const WcTxnEntry *entry = first_of(&writes);
-		WcLockRequest request = commit_request(entry->table_id, xid);
+		WcLockRequest request = commit_request(entry->table_id, s->xid);
 		WcLockHolder in_the_way;
 
 		writes.end = writes.begin + 1;
 		while (then != NULL && writes.end < sorted.n &&
 			   wc_txnentry_cmp_row(wc_txnsorted_at(&sorted, writes.end), entry->table_id, wc_txnentry_row(entry)) == 0)
 			writes.end++;
-		status = wc_lock_acquire(s->locktable, &s->locks, &request, wc_txnentry_row(entry), &in_the_way, err);
+		status = wc_lock_acquire(s->locktable, owner, &request, wc_txnentry_row(entry), &in_the_way, err);
 		if (status == WC_OK)
 			*holder = in_the_way.xid;
 		if (status == WC_OK && then != NULL && *holder == 0 && !in_the_way.held)
@@ -377,14 +383,19 @@ lock_rows(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint6
 WcStatus
 wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
+	WcLockOwner *owner;
 	bool		rest;
-	WcStatus	status;
+	WcStatus	status = wc_session_own(s, xid, err);
 
 	*holder = 0;
-	if (xid != 0)
-		wc_lock_name(s->locktable, &s->locks, xid);
-	status = lock_tables(s, txn, xid, &rest, err);
+	if (status != WC_OK)
+		return status;
+	owner = wc_lock_enter(s->locktable, xid);
+	if (owner == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	status = lock_tables(s, owner, txn, &rest, err);
 	if (status == WC_OK && (rest || then != NULL))
-		status = lock_rows(s, txn, xid, then, holder, err);
+		status = lock_rows(s, owner, txn, then, holder, err);
+	wc_lock_leave(s->locktable, owner);
 	return status;
 }

@@ -25,9 +25,9 @@ extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32
 								   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Locks what the session's transaction, whose id is xid or that has none (0), has written
- * and not locked yet.  *holder: 0, or who has a row (as in WcLockResult): then it is to
- * be called again, with an xid; what is locked so far stays locked.
+ * Locks what the session's transaction, whose id is xid, has written and not locked yet.
+ * *holder: 0, or who has a row (as in WcLockResult): then it is to be called again; what is
+ * locked so far stays locked.
  *
  * then: NULL, or a read point with a snapshot.  Then WC_CONFLICT, with the row, if a row
  * that is locked here has, in the families that are written, other cells than the snapshot

@@ -46,7 +46,7 @@ typedef struct WcServerOptions
 	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
-	WcWake		finished;		/* a session has ended: call wc_server_reap soon */
+	WcWake		finished;		/* a session has ended: call wc_server_reap, and look at locks, soon */
 	const WcLogOptions *log;	/* NULL: commits come from session threads; copied */
 } WcServerOptions;
 
@@ -63,6 +63,13 @@ extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, Wc
 /* The owner of a session that has ended and whose memory nobody uses any more,
  * or NULL when there is none just now. */
 extern void *wc_server_reap(WcServer *server);
+
+/*
+ * Row locks are transactions', and outlive their sessions.  Of transactions whose sessions have
+ * ended, gives up the locks of those that PostgreSQL calls over (by their full ids).  Returns how
+ * many are left: look again soon.
+ */
+extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t xid));
 
 /*
  * What the log says, in its order; of a server that follows it.  After WC_NO_MEMORY and other

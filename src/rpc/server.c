@@ -1,8 +1,9 @@
 /*
  * rpc/server.c: sessions begin and end.
  *
- * Lists: running and ended handlers, guarded by the mutex.  A handler's thread
- * moves itself from one to the other as its last act.
+ * Lists: running and ended handlers, and transactions that go on without their sessions,
+ * guarded by the mutex.  A handler's thread moves itself from the first to the second as its
+ * last act.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct WcServer
 	pthread_cond_t none_running;
 	WcHandler  *running;
 	WcHandler  *ended;
+	WcOrphan   *orphans;
 	int			nrunning;
 	int			nsessions;		/* both lists; main thread only */
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
@@ -111,6 +113,12 @@ retire(WcHandler *h, const WcError *why)
 	*p = h->next;
 	h->next = s->ended;
 	s->ended = h;
+	if (h->orphan->xid != 0)
+	{
+		h->orphan->next = s->orphans;
+		s->orphans = h->orphan;
+		h->orphan = NULL;
+	}
 
 	/* Before the lock is given up: once the main thread sees none running it may
 	 * take the server away. */
@@ -153,13 +161,20 @@ static WcStatus
 make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 {
 	WcHandler  *h;
+	WcOrphan   *orphan;
 	WcStatus	status;
 
 	if (s->nsessions >= s->options.sessions_max)
 		return wc_error(err, WC_TOO_LARGE, "too many sessions of the engine (limit %d)", s->options.sessions_max);
 	h = calloc(1, sizeof(*h));
-	if (h == NULL)
+	orphan = calloc(1, sizeof(*orphan));
+	if (h == NULL || orphan == NULL)
+	{
+		free(h);
+		free(orphan);
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	}
+	h->orphan = orphan;
 	h->server = s;
 	h->options = &s->options;
 	h->wake = wake;
@@ -183,6 +198,7 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	if (status != WC_OK)
 	{
 		wc_dispatch_free(&h->dispatch);
+		free(h->orphan);
 		free(h);
 	}
 	return status;
@@ -225,9 +241,38 @@ wc_server_reap(WcServer *s)
 
 	pthread_join(h->thread, NULL);
 	owner = h->owner;
+	free(h->orphan);
 	free(h);
 	s->nsessions--;
 	return owner;
+}
+
+int
+wc_server_look_at_locks(WcServer *s, bool (*is_over) (uint64_t xid))
+{
+	WcOrphan   *orphans;
+	WcOrphan   *next;
+	int			left = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	orphans = s->orphans;
+	s->orphans = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	for (WcOrphan *o = orphans; o != NULL; o = next)
+	{
+		next = o->next;
+		if (is_over(o->xid) && wc_lock_release_of(s->locktable, o->xid, 0, false))
+		{
+			free(o);
+			continue;
+		}
+		left++;
+		pthread_mutex_lock(&s->mutex);
+		o->next = s->orphans;
+		s->orphans = o;
+		pthread_mutex_unlock(&s->mutex);
+	}
+	return left;
 }
 
 int
@@ -253,6 +298,13 @@ wc_server_stop(WcServer *s, const char *why)
 void
 wc_server_free(WcServer *s)
 {
+	WcOrphan   *next;
+
+	for (WcOrphan *o = s->orphans; o != NULL; o = next)
+	{
+		next = o->next;
+		free(o);
+	}
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
 	wc_intake_free(s->intake);

@@ -16,8 +16,8 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->cancel = cancel;
 }
 
-void
-wc_session_end_transaction(WcSession *s)
+static void
+release(WcSession *s)
 {
 	for (uint32_t i = 0; s->nscanners > 0 && i < s->scanners_cap; i++)
 		wc_session_scanner_close(s, i);
@@ -27,13 +27,36 @@ wc_session_end_transaction(WcSession *s)
 	if (s->txn != NULL)
 		wc_txn_reset(s->txn);
 	s->txn_failed = false;
-	wc_lock_release_all(s->locktable, &s->locks);
+}
+
+void
+wc_session_unlock(WcSession *s, uint32_t subid)
+{
+	if (s->xid != 0)
+		(void) wc_lock_release_of(s->locktable, s->xid, subid, true);
+}
+
+void
+wc_session_end_transaction(WcSession *s)
+{
+	release(s);
+	wc_session_unlock(s, 0);
+	s->xid = 0;
+}
+
+WcStatus
+wc_session_own(WcSession *s, uint64_t xid, WcError *err)
+{
+	if (xid == 0 || (s->xid != 0 && s->xid != xid))
+		return wc_error(err, WC_CORRUPT, "a session's transaction is %" PRIu64 " instead of %" PRIu64, xid, s->xid);
+	s->xid = xid;
+	return WC_OK;
 }
 
 void
 wc_session_free(WcSession *s)
 {
-	wc_session_end_transaction(s);
+	release(s);
 	if (s->txn != NULL)
 		wc_txn_destroy(s->txn);
 	free(s->scanners);

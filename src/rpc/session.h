@@ -43,18 +43,26 @@ typedef struct WcSession
 	WcError		txn_error;
 
 	WcLockTable *locktable;		/* of all sessions */
-	WcLockOwner locks;
+	uint64_t	xid;			/* whose locks are its transaction's; 0: it has none */
 } WcSession;
 
 extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
 							const atomic_bool *cancel);
 
-/* Closes everything. */
+/* Closes everything.  The transaction, if it has one, keeps its locks: it may go on without
+ * this session. */
 extern void wc_session_free(WcSession *s);
 
 /* Closes scanners, releases snapshots, empties the batch, then gives up the row
  * locks: who gets them next sees what was applied. */
 extern void wc_session_end_transaction(WcSession *s);
+
+/* The session's transaction is this one, and was before, if it had an id.  Then its owner of
+ * locks can be entered.  Fails with WC_CORRUPT. */
+extern WcStatus wc_session_own(WcSession *s, uint64_t xid, WcError *err) WC_WARN_UNUSED;
+
+/* Gives up what its transaction has locked in this subtransaction and later ones. */
+extern void wc_session_unlock(WcSession *s, uint32_t subid);
 
 /* Does it hold anything that the backend may give up without waking the thread? */
 extern bool wc_session_holds(const WcSession *s);

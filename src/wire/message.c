@@ -203,21 +203,22 @@ wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError *err)
 
 /* For whom rows are locked, and how: of LOCK and MODIFY. */
 static void
-append_locker(WcBuf *out, uint64_t xid, uint32_t subid, uint8_t mode)
+append_locker(WcBuf *out, uint64_t owner, uint64_t xid, uint32_t subid, uint8_t mode)
 {
+	wc_buf_append_varint(out, owner);
 	wc_buf_append_varint(out, xid);
 	wc_buf_append_varint(out, subid);
 	wc_buf_append_u8(out, mode);
 }
 
 static void
-decode_locker(WcDecoder *d, uint64_t *xid, uint32_t *subid, uint8_t *mode)
+decode_locker(WcDecoder *d, uint64_t *owner, uint64_t *xid, uint32_t *subid, uint8_t *mode)
 {
+	*owner = wc_decode_varint(d);
 	*xid = wc_decode_varint(d);
 	*subid = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	*mode = wc_decode_u8(d);
-	if (*xid == 0 || *xid == WC_LOCK_HOLDER_COMMITTING || *subid == 0 ||
-		*mode < WC_LOCK_KEY_SHARE || *mode > WC_LOCK_EXCLUSIVE)
+	if (*owner == 0 || *xid == 0 || *subid == 0 || *mode < WC_LOCK_KEY_SHARE || *mode > WC_LOCK_EXCLUSIVE)
 		wc_decoder_fail(d);
 }
 
@@ -225,7 +226,7 @@ void
 wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
 {
 	wc_buf_append_varint(out, m->table_id);
-	append_locker(out, m->xid, m->subid, m->mode);
+	append_locker(out, m->owner, m->xid, m->subid, m->mode);
 	wc_buf_append_varint(out, m->snapshot);
 	wc_buf_append_varint(out, m->epoch);
 	wc_buf_append_varint(out, m->cid);
@@ -268,7 +269,7 @@ wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *er
 	uint8_t		flags;
 
 	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	decode_locker(&d, &m->xid, &m->subid, &m->mode);
+	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
 	m->snapshot = wc_decode_varint(&d);
 	m->epoch = wc_decode_varint(&d);
 	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
@@ -319,7 +320,7 @@ wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *sca
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
 	wc_buf_append_varint(out, m->write_cid);
 	wc_buf_append_varint(out, m->bytes_max);
-	append_locker(out, m->xid, m->subid, m->mode);
+	append_locker(out, m->owner, m->xid, m->subid, m->mode);
 	wc_buf_append_u8(out, m->serializable ? 1 : 0);
 	wc_buf_append_bytes(out, m->keys);
 	wc_buf_append_bytes(out, m->items);
@@ -338,7 +339,7 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	m->write_cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->bytes_max = wc_decode_varint(&d);
-	decode_locker(&d, &m->xid, &m->subid, &m->mode);
+	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
 	m->serializable = wc_decode_u8(&d) != 0;
 	m->keys = wc_decode_bytes(&d);
 	m->items = wc_decode_bytes(&d);

@@ -162,7 +162,8 @@ typedef struct WcLockMessage
 	uint32_t	table_id;
 	uint8_t		mode;			/* WcRowLockMode */
 	bool		tell_exists;	/* say which rows are there */
-	uint64_t	xid;			/* PostgreSQL's full id of the (sub)transaction, not 0 */
+	uint64_t	owner;			/* PostgreSQL's full id of the transaction, not 0 */
+	uint64_t	xid;			/* and of the subtransaction, if it is one: others wait for that */
 	uint32_t	subid;			/* its SubTransactionId */
 	uint64_t	snapshot;		/* say which rows have changed since; 0: none of it */
 	uint64_t	epoch;			/* as in OPEN */
@@ -185,7 +186,7 @@ extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage
 typedef struct WcLockResult
 {
 	uint32_t	nlocked;		/* of the rows, from the first on */
-	uint64_t	holder;			/* that has the next one; 0: all are locked; WC_LOCK_HOLDER_COMMITTING */
+	uint64_t	holder;			/* that has the next one; 0: all are locked */
 	bool		has_weaker;		/* this transaction has the next one in a weaker mode */
 	const uint8_t *rows;		/* nlocked bytes */
 } WcLockResult;
@@ -202,7 +203,8 @@ typedef struct WcModifyMessage
 	int64_t		clock_offset_us;
 	uint32_t	write_cid;		/* of the operations */
 	uint64_t	bytes_max;		/* as in BATCH */
-	uint64_t	xid;			/* these three as in LOCK */
+	uint64_t	owner;			/* these four as in LOCK */
+	uint64_t	xid;
 	uint32_t	subid;
 	uint8_t		mode;
 	bool		serializable;	/* no row may have changed since the snapshot */
@@ -255,7 +257,7 @@ extern WcStatus wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcErro
 
 typedef struct WcCommitMessage
 {
-	uint64_t	xid;			/* the transaction's full id; 0: it has none */
+	uint64_t	xid;			/* the transaction's full id; 0: it has written nothing */
 	uint64_t	length;			/* bytes of its stream */
 	uint64_t	snapshot;		/* no row that is written may have changed since; 0: they may */
 	uint64_t	epoch;			/* as in OPEN */

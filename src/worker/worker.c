@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "common/file_perm.h"
@@ -26,8 +27,10 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/procarray.h"
 #include "storage/procsignal.h"
 #include "storage/sinval.h"
+#include "storage/procarray.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -475,6 +478,17 @@ tell_of_stalls(void)
 		wc_following_stall(stalled ? &why : NULL);
 }
 
+/* Of one that is so old that its number may be another's by now, too. */
+static bool
+transaction_is_over(uint64_t xid)
+{
+	FullTransactionId full = FullTransactionIdFromU64(xid);
+
+	return U64FromFullTransactionId(ReadNextFullTransactionId()) - xid > MaxTransactionId / 2 ||
+		(!TransactionIdIsInProgress(XidFromFullTransactionId(full)) &&
+		 wc_flight_find(wc_places(), xid) == WC_FLIGHT_NONE);
+}
+
 static void
 serve(void)
 {
@@ -491,6 +505,7 @@ serve(void)
 		ResetLatch(MyLatch);
 		serve_interrupts();
 		reap_sessions();
+		(void) wc_server_look_at_locks(server, transaction_is_over);
 		take_sessions();
 		flush_for_readers();
 		more = wc_feed_run();

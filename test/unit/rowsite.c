@@ -97,9 +97,9 @@ site_end(Site *site, int session)
 }
 
 uint64_t
-site_commit_since(Site *site, int session, uint64_t xid, uint64_t snapshot)
+site_commit_since(Site *site, int session, uint64_t snapshot)
 {
-	WcCommitMessage m = {.xid = xid,.length = site->lengths[session],.snapshot = snapshot};
+	WcCommitMessage m = {.xid = (uint64_t) session + 1,.length = site->lengths[session],.snapshot = snapshot};
 	uint64_t	holder;
 
 	wc_message_commit_encode(site_message(site, session), &m);
@@ -110,9 +110,9 @@ site_commit_since(Site *site, int session, uint64_t xid, uint64_t snapshot)
 }
 
 uint64_t
-site_commit(Site *site, int session, uint64_t xid)
+site_commit(Site *site, int session)
 {
-	return site_commit_since(site, session, xid, 0);
+	return site_commit_since(site, session, 0);
 }
 
 int
@@ -142,7 +142,7 @@ site_set_up(void **state)
 	site_put(site, "b", "1");
 	site_put(site, "c", "1");
 	site_write(site, 0);
-	assert_int_equal(site_commit(site, 0, 0), 0);
+	assert_int_equal(site_commit(site, 0), 0);
 	*state = site;
 	return 0;
 }
@@ -175,7 +175,7 @@ site_lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 	size_t		n = 0;
 
 	m->table_id = site->kit.table;
-	m->xid = (uint64_t) session + 1;
+	m->owner = m->xid = (uint64_t) session + 1;
 	if (m->subid == 0)
 		m->subid = 1;
 	if (m->mode == 0)
@@ -194,6 +194,16 @@ site_lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 	if (r.holder != 0)
 		snprintf(text + n, sizeof(text) - n, " | %d%s", (int) r.holder, r.has_weaker ? " weaker" : "");
 	return text;
+}
+
+uint64_t
+site_locks_of(Site *site, int session)
+{
+	WcLockOwner *owner = wc_lock_enter(site->locktable, (uint64_t) session + 1);
+	uint64_t	n = owner->nlocks;
+
+	wc_lock_leave(site->locktable, owner);
+	return n;
 }
 
 const char *

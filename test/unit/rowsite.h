@@ -47,9 +47,10 @@ extern void site_put(Site *site, const char *row, const char *value);
 extern void site_write(Site *site, int session);
 extern void site_write_ops(Site *site, int session, WcSlice ops);	/* these, on any thread */
 
-/* COMMIT: who is in the way.  Since a snapshot of that number; 0: none. */
-extern uint64_t site_commit_since(Site *site, int session, uint64_t xid, uint64_t snapshot);
-extern uint64_t site_commit(Site *site, int session, uint64_t xid);
+/* COMMIT, of transaction session + 1: who is in the way.  Since a snapshot of that number;
+ * 0: none. */
+extern uint64_t site_commit_since(Site *site, int session, uint64_t snapshot);
+extern uint64_t site_commit(Site *site, int session);
 
 /* ABORT. */
 extern void site_end(Site *site, int session);
@@ -60,6 +61,9 @@ extern void site_end(Site *site, int session);
  */
 extern const char *site_lock_with(Site *site, int session, WcLockMessage *m, const char *letters);
 extern const char *site_lock(Site *site, int session, const char *letters);
+
+/* How many rows that transaction has locked one by one. */
+extern uint64_t site_locks_of(Site *site, int session);
 
 /* Changed since a snapshot of that number? */
 extern const char *site_lock_since(Site *site, int session, uint64_t snapshot, const char *letters);

@@ -252,7 +252,7 @@ send_cut(Backend *b, uint64_t offset)
 void
 send_commit(Backend *b, bool sync)
 {
-	WcCommitMessage m = {.length = b->length};
+	WcCommitMessage m = {.xid = b->xid,.length = b->length};
 
 	wc_message_commit_encode(message(b), &m);
 	send_frame(b, WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0);
@@ -265,6 +265,7 @@ commit(Site *site, Backend *b)
 	send_commit(b, true);
 	assert_int_equal(answer(b), WC_MSG_OK);
 	b->length = 0;
+	b->xid++;
 }
 
 void
@@ -273,6 +274,7 @@ abort_transaction(Backend *b)
 	message(b);
 	send_frame(b, WC_MSG_ABORT, 0);
 	b->length = 0;
+	b->xid++;
 }
 
 Backend *
@@ -281,6 +283,7 @@ connect_backend(Site *site)
 	Backend    *b = backend_make();
 	WcHelloMessage hello = {WC_PROTOCOL_VERSION, KIT_DATABASE};
 
+	b->xid = ++site->nbackends * 1000;
 	assert_ok(&site->kit, attach(site, b));
 	assert_int_equal(atomic_load(&b->segment->state), WC_SEGMENT_SERVED);
 	wc_message_hello_encode(message(b), &hello);

@@ -33,7 +33,8 @@ typedef struct Backend
 	WcFrameReader reader;
 	WcBuf		message;
 	uint64_t	last_id;
-	uint64_t	length;			/* of its transaction's batch */
+	uint64_t	xid;			/* its transaction's id */
+	uint64_t	length;			/* of its batch */
 	Bell		bell;
 } Backend;
 
@@ -45,6 +46,7 @@ typedef struct Site
 	WcGetCache *getcache;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t writes;
+	uint64_t	nbackends;
 	Bell		finished;
 } Site;
 

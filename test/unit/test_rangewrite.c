@@ -197,7 +197,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	WcPartShape shape = {.kind = WC_PART_FIXED,.length = change.key_length};
 	WcContentCheck content = {.kind = WC_CONTENT_ANY};
 	WcKeyCheck	check = {.layout = {.nparts = change.key_length > 0 ? 1 : 0,.parts = &shape},.contents = &content};
-	WcModifyMessage m = {.write_cid = cid,.xid = 7,.subid = 1,.mode = WC_LOCK_NO_KEY_UPDATE};
+	WcModifyMessage m = {.write_cid = cid,.owner = 7,.xid = 7,.subid = 1,.mode = WC_LOCK_NO_KEY_UPDATE};
 	WcBuf		keys = WC_BUF_INIT,
 				items = WC_BUF_INIT,
 				items_bare = WC_BUF_INIT,
@@ -432,16 +432,29 @@ a_row_of_several_blocks_is_one(void **state)
 	site_close(&site);
 }
 
+/* Rows that the session's transaction has locked. */
+static uint64_t
+nlocks(Site *site)
+{
+	WcLockOwner *owner = wc_lock_enter(site->locktable, 7);
+	uint64_t	n = owner->nlocks;
+
+	wc_lock_leave(site->locktable, owner);
+	return n;
+}
+
 /* Another transaction locks a row. */
 static void
-lock_elsewhere(Site *site, WcLockOwner *owner, WcRowLockMode mode, int row)
+lock_elsewhere(Site *site, WcRowLockMode mode, int row)
 {
+	WcLockOwner *owner = wc_lock_enter(site->locktable, 99);
 	WcLockRequest request = {.table_id = site->kit.table,.mode = mode,.enough = mode,.xid = 99,.subid = 1};
 	WcLockHolder holder;
 	char		key[16];
 
 	row_key(key, sizeof(key), row);
 	assert_ok(&site->kit, wc_lock_acquire(site->locktable, owner, &request, kit_s(key), &holder, &site->kit.err));
+	wc_lock_leave(site->locktable, owner);
 	assert_int_equal(holder.xid, 0);
 }
 
@@ -449,13 +462,12 @@ lock_elsewhere(Site *site, WcLockOwner *owner, WcRowLockMode mode, int row)
 static void
 a_change_stops_at_a_row_that_is_not_free(void **state)
 {
-	WcLockOwner other = {0};
 	Site		site = {0};
 	WcModifyResult result;
 
 	site_open(&site, WC_PACKING_ROW, ROWS);
-	lock_elsewhere(&site, &other, WC_LOCK_KEY_SHARE, 5);
-	lock_elsewhere(&site, &other, WC_LOCK_SHARE, 15000);
+	lock_elsewhere(&site, WC_LOCK_KEY_SHARE, 5);
+	lock_elsewhere(&site, WC_LOCK_SHARE, 15000);
 	result = change(&site, 5, (Change) {.first = 0,.last = ROWS});
 	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
 	assert_int_equal(result.holder, 99);
@@ -464,14 +476,14 @@ a_change_stops_at_a_row_that_is_not_free(void **state)
 	assert_int_equal(result.rows, 15000);
 	assert_rows(&site, ROWS - 15000, 15000);
 
-	wc_lock_release_all(site.locktable, &other);
+	assert_true(wc_lock_release_of(site.locktable, 99, 0, false));
 	result = change(&site, 5, (Change) {.first = 15000,.last = ROWS});
 	assert_int_equal(result.outcome, WC_MODIFY_DONE);
 	assert_int_equal(result.rows, ROWS - 15000);
 	assert_int_equal(wc_txn_count(site.session.txn), ROWS);
-	assert_int_equal(site.session.locks.nlocks, ROWS);
+	assert_int_equal(nlocks(&site), ROWS);
 	commit(&site);
-	assert_int_equal(site.session.locks.nlocks, 0);
+	assert_int_equal(nlocks(&site), 0);
 	assert_rows(&site, 0, ROWS);
 	site_close(&site);
 }
@@ -521,16 +533,18 @@ static void
 a_change_of_many_rows_locks_the_table(void **state)
 {
 	enum {MANY = WC_ROW_LOCKS_TABLE + 10};
-	WcLockOwner other = {0};
+	WcLockOwner *other;
 	WcLockRequest request = {.mode = WC_LOCK_KEY_SHARE,.enough = WC_LOCK_KEY_SHARE,.xid = 99,.subid = 1};
 	WcLockHolder holder;
 	Site		site = {0};
 
 	site_open(&site, WC_PACKING_ROW, MANY);
 	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = MANY}).rows, MANY);
-	assert_int_equal(site.session.locks.nlocks, 0);
+	assert_int_equal(nlocks(&site), 0);
 	request.table_id = site.kit.table;
-	assert_ok(&site.kit, wc_lock_acquire(site.locktable, &other, &request, kit_s("any"), &holder, &site.kit.err));
+	other = wc_lock_enter(site.locktable, 99);
+	assert_ok(&site.kit, wc_lock_acquire(site.locktable, other, &request, kit_s("any"), &holder, &site.kit.err));
+	wc_lock_leave(site.locktable, other);
 	assert_int_equal(holder.xid, 7);
 	site_close(&site);
 }

@@ -19,17 +19,17 @@ a_commit_waits_for_who_has_its_rows(void **state)
 	site_put(site, "b", "2");
 	site_put(site, "a", "2");
 	site_write(site, 1);
-	assert_true(site_commit(site, 1, 0) == 1);
+	assert_int_equal(site_commit(site, 1), 1);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=1} b{f:q=1} c{f:q=1}");
 
-	/* in the order of keys: what it has got it keeps, under the id that it gets */
+	/* in the order of keys: what it has got it keeps */
 	assert_string_equal(site_lock(site, 2, "c"), "c");
-	assert_int_equal(site_commit(site, 1, 22), 1);
-	assert_string_equal(site_lock(site, 2, "a"), " | 22");
+	assert_int_equal(site_commit(site, 1), 1);
+	assert_string_equal(site_lock(site, 2, "a"), " | 2");
 	site_end(site, 0);
-	assert_int_equal(site_commit(site, 1, 22), 3);
+	assert_int_equal(site_commit(site, 1), 3);
 	site_end(site, 2);
-	assert_int_equal(site_commit(site, 1, 22), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=2} b{f:q=2} c{f:q=2}");
 	assert_string_equal(site_lock(site, 2, "abc"), "a b c");
 }
@@ -47,16 +47,16 @@ a_commit_needs_no_second_lock(void **state)
 	assert_string_equal(site_lock_with(site, 1, &key, "a"), "a");
 	site_put(site, "a", "2");
 	site_write(site, 0);
-	assert_int_equal(site_commit(site, 0, 1), 0);
+	assert_int_equal(site_commit(site, 0), 0);
 
 	/* a lock that others share does not do */
 	assert_string_equal(site_lock_with(site, 0, &shared, "b"), "b");
 	assert_string_equal(site_lock_with(site, 1, &key, "b"), "b");
 	site_put(site, "b", "2");
 	site_write(site, 0);
-	assert_int_equal(site_commit(site, 0, 1), 2);
+	assert_int_equal(site_commit(site, 0), 2);
 	site_end(site, 1);
-	assert_int_equal(site_commit(site, 0, 1), 0);
+	assert_int_equal(site_commit(site, 0), 0);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=2} b{f:q=2} c{f:q=1}");
 }
 
@@ -81,12 +81,12 @@ a_large_commit_takes_the_table(void **state)
 		site_write(site, 1);
 		if (round == 0)
 		{
-			assert_int_equal(site_commit(site, 1, 22), 1);
-			assert_int_equal(site->sessions[1].session.locks.nlocks, WC_LOCK_BATCH + 1);
+			assert_int_equal(site_commit(site, 1), 1);
+			assert_int_equal(site_locks_of(site, 1), WC_LOCK_BATCH + 1);
 			site_end(site, 0);
 		}
-		assert_int_equal(site_commit(site, 1, 22), 0);
-		assert_int_equal(site->sessions[1].session.locks.nlocks, 0);
+		assert_int_equal(site_commit(site, 1), 0);
+		assert_int_equal(site_locks_of(site, 1), 0);
 	}
 
 	/* rolled back: nothing to lock */
@@ -98,15 +98,15 @@ a_large_commit_takes_the_table(void **state)
 	site_write(site, 1);
 	site->lengths[1] = savepoint;
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 }
 
 /* Which row has changed since the snapshot: the commit is refused for that, and given up. */
 static const char *
-refused_since(Site *site, int session, uint64_t xid, uint64_t snapshot)
+refused_since(Site *site, int session, uint64_t snapshot)
 {
 	static char row[WC_ERROR_ROW_MAX + 1];
-	WcCommitMessage m = {.xid = xid,.length = site->lengths[session],.snapshot = snapshot};
+	WcCommitMessage m = {.xid = (uint64_t) session + 1,.length = site->lengths[session],.snapshot = snapshot};
 	WcError    *err = &site->kit.err;
 	uint8_t		answer;
 	WcSlice		payload;
@@ -131,7 +131,7 @@ put_and_commit(Site *site, int session, const char *row, const char *value)
 {
 	site_put(site, row, value);
 	site_write(site, session);
-	assert_int_equal(site_commit(site, session, 0), 0);
+	assert_int_equal(site_commit(site, session), 0);
 }
 
 /* One row, as it is committed. */
@@ -158,7 +158,7 @@ a_commit_replaces_nothing_that_has_changed_since(void **state)
 	site_put(site, "b", "3");
 	site_put(site, "d", "3");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 0, 1), "b");
+	assert_string_equal(refused_since(site, 0, 1), "b");
 	assert_string_equal(site->kit.err.detail,
 						"Row \"b\" of stored table \"t\" was changed by another transaction after this one's snapshot.");
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=1} b{f:q=2} c{f:q=1}");
@@ -170,19 +170,19 @@ a_commit_replaces_nothing_that_has_changed_since(void **state)
 	site_put(site, "d", "2");
 	kit_delete(&site->kit, WC_DELETE_FAMILY, "c", 1, "", KIT_LATEST);
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	site_put(site, "d", "3");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 0, 2), "d");
+	assert_string_equal(refused_since(site, 0, 2), "d");
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 3);
 	put_and_commit(site, 1, "e", "1");
 	kit_delete(&site->kit, WC_DELETE_FAMILY, "e", 1, "", KIT_LATEST);
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	site_put(site, "c", "4");
 	site_put(site, "e", "4");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 0, 3), 0);
+	assert_int_equal(site_commit_since(site, 0, 3), 0);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=1} b{f:q=2} c{f:q=4} d{f:q=2} e{f:q=4}");
 
 	/* without a snapshot the last one wins */
@@ -203,7 +203,7 @@ a_commit_looks_at_the_families_that_it_writes(void **state)
 	put_and_commit(site, 1, "b", "2");
 	kit_put(&site->kit, "b", 2, "q", KIT_LATEST, "3");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 0, 1), 0);
+	assert_int_equal(site_commit_since(site, 0, 1), 0);
 	assert_string_equal(get(site, "b"), "b{f:q=2 g:q=3}");
 
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 2);
@@ -212,7 +212,7 @@ a_commit_looks_at_the_families_that_it_writes(void **state)
 	site_put(site, "a", "5");
 	site_put(site, "b", "5");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 0, 2), "b");
+	assert_string_equal(refused_since(site, 0, 2), "b");
 }
 
 static void
@@ -228,7 +228,7 @@ rows_that_were_locked_before_are_not_looked_at_again(void **state)
 	site_put(site, "a", "3");
 	site_put(site, "b", "3");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 1, 1), 0);
+	assert_int_equal(site_commit_since(site, 0, 1), 0);
 
 	/* a lock that is too weak is none */
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 2);
@@ -236,7 +236,7 @@ rows_that_were_locked_before_are_not_looked_at_again(void **state)
 	assert_string_equal(site_lock_with(site, 0, &key, "a"), "a!");
 	site_put(site, "a", "5");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 1, 2), "a");
+	assert_string_equal(refused_since(site, 0, 2), "a");
 }
 
 /* While a commit waits nobody changes the rows that it has got; the others are looked at when
@@ -253,17 +253,17 @@ a_commit_that_has_waited_looks_at_the_rest(void **state)
 		site_put(site, "b", "of 0");
 		site_put(site, "a", "of 0");
 		site_write(site, 0);
-		assert_int_equal(site_commit_since(site, 0, 0, 1), 2);
-		assert_int_equal(site_commit_since(site, 0, 10, 1), 2);
-		assert_string_equal(site_lock(site, 2, "a"), " | 10");
+		assert_int_equal(site_commit_since(site, 0, 1), 2);
+		assert_int_equal(site_commit_since(site, 0, 1), 2);
+		assert_string_equal(site_lock(site, 2, "a"), " | 1");
 		if (changed)
 			put_and_commit(site, 1, "b", "of 1");
 		else
 			site_end(site, 1);
 		if (changed)
-			assert_string_equal(refused_since(site, 0, 10, 1), "b");
+			assert_string_equal(refused_since(site, 0, 1), "b");
 		else
-			assert_int_equal(site_commit_since(site, 0, 10, 1), 0);
+			assert_int_equal(site_commit_since(site, 0, 1), 0);
 	}
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=of 0} b{f:q=of 1} c{f:q=1}");
 }
@@ -294,12 +294,12 @@ a_large_commit_looks_at_its_rows(void **state)
 		(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 		put_and_commit(site, 1, "r00077", "2");
 		put_many(site, 0);
-		assert_string_equal(refused_since(site, 0, 10, 1), "r00077");
+		assert_string_equal(refused_since(site, 0, 1), "r00077");
 		assert_string_equal(get(site, "r00077"), "r00077{f:q=2}");
 		(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 2);
 		put_and_commit(site, 1, "other", "2");
 		put_many(site, 0);
-		assert_int_equal(site_commit_since(site, 0, 10, 2), 0);
+		assert_int_equal(site_commit_since(site, 0, 2), 0);
 		assert_string_equal(get(site, "r00077"), "r00077{f:q=1}");
 	}
 
@@ -307,10 +307,10 @@ a_large_commit_looks_at_its_rows(void **state)
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 	site_end(site, 2);
 	put_many(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	site_put(site, "a", "2");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 0, 1), 0);
+	assert_int_equal(site_commit_since(site, 0, 1), 0);
 }
 
 /* Tables that were made since the snapshot, by others or by itself; and that it empties. */
@@ -325,12 +325,12 @@ a_commit_looks_at_tables_that_others_have_filled(void **state)
 	put_and_commit(site, 1, "a", "1");
 	site_put(site, "b", "2");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 0, 1), 0);
+	assert_int_equal(site_commit_since(site, 0, 1), 0);
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 	put_and_commit(site, 1, "c", "1");
 	site_put(site, "c", "2");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 0, 1), "c");
+	assert_string_equal(refused_since(site, 0, 1), "c");
 
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 	kit_create(&site->kit, "own", WC_PACKING_ROW, 1);
@@ -343,7 +343,7 @@ a_commit_looks_at_tables_that_others_have_filled(void **state)
 	assert_ok(&site->kit, wc_batch_truncate_table(&site->kit.builder, site->kit.cid, first, &site->kit.err));
 	site_put(site, "a", "3");
 	site_write(site, 0);
-	assert_int_equal(site_commit_since(site, 0, 0, 1), 0);
+	assert_int_equal(site_commit_since(site, 0, 1), 0);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=3}");
 }
 
@@ -359,7 +359,7 @@ a_long_row_is_shown_in_part(void **state)
 	put_and_commit(site, 1, row, "2");
 	site_put(site, row, "3");
 	site_write(site, 0);
-	assert_string_equal(refused_since(site, 0, 0, 1), "");
+	assert_string_equal(refused_since(site, 0, 1), "");
 	assert_non_null(strstr(site->kit.err.detail, "Row \"rrrr"));
 	assert_non_null(strstr(site->kit.err.detail, "\"... of stored table \"t\""));
 }

@@ -71,7 +71,7 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	kit_delete(&site->kit, WC_DELETE_FAMILY, "b", 1, "", KIT_LATEST);
 	site_put(site, "d", "1");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 1, "abcde"), "a! b! c d! e");
 	assert_string_equal(site_lock_with(site, 0, &of_g, "abcde"), "a b c d e");
 	assert_string_equal(site_lock(site, 0, "abcde"), "a b c d e");
@@ -98,24 +98,24 @@ the_same_value_again_is_a_change(void **state)
 	site_put(site, "a", "1");
 	kit_delete(&site->kit, WC_DELETE_FAMILY, "not there", 1, "", KIT_LATEST);
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 1, "ab"), "a! b");
 	site_end(site, 0);
 
 	/* the same cell, with a timestamp of its own, and a row whose hash may be another's */
 	kit_put(&site->kit, "b", 1, "t", 5, "same");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 2, "z"), "z");
 	kit_put(&site->kit, "b", 1, "t", 5, "same");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 2, "b"), "b");
 	site_end(site, 0);
 	assert_string_equal(site_lock_since(site, 0, 3, "z"), "z");
 	kit_put(&site->kit, "b", 1, "t", 5, "other");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 3, "b"), "b!");
 }
 
@@ -132,7 +132,7 @@ large_rows_and_large_commits_are_compared(void **state)
 	for (char q[2] = "a"; q[0] < 'g'; q[0]++)
 		kit_put(&site->kit, "a", 1, q, KIT_LATEST, value);
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 	for (int i = 0; i < 5000; i++)
@@ -141,14 +141,14 @@ large_rows_and_large_commits_are_compared(void **state)
 		site_put(site, row, "1");
 	}
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 1, "abc"), "a b c");
 	site_end(site, 0);
 
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 2);
 	kit_put(&site->kit, "a", 2, "last", KIT_LATEST, "v");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 2, "ab"), "a! b");
 }
 
@@ -171,7 +171,7 @@ which_rows_exist_is_said(void **state)
 	/* the newest state, and own writes of commands before */
 	site_put(site, "e", "1");
 	site_write(site, 1);
-	assert_int_equal(site_commit(site, 1, 0), 0);
+	assert_int_equal(site_commit(site, 1), 0);
 	site->kit.cid = 5;
 	site_put(site, "d", "1");
 	kit_delete(&site->kit, WC_DELETE_FAMILY, "b", 1, "", KIT_LATEST);
@@ -195,9 +195,9 @@ typedef struct Worker
 } Worker;
 
 static bool
-try_commit(Worker *w, uint64_t xid, uint64_t *holder)
+try_commit(Worker *w, uint64_t *holder)
 {
-	WcCommitMessage m = {.xid = xid,.length = w->site->lengths[w->session]};
+	WcCommitMessage m = {.xid = (uint64_t) w->session + 1,.length = w->site->lengths[w->session]};
 	uint8_t		answer;
 	WcSlice		payload;
 	WcError		err;
@@ -216,7 +216,8 @@ try_lock(Worker *w, const char *row)
 {
 	WcSlice		key = kit_s(row);
 	WcLockMessage m = {
-		.table_id = w->site->kit.table,.mode = WC_LOCK_NO_KEY_UPDATE,.xid = (uint64_t) w->session + 1,.subid = 1,
+		.table_id = w->site->kit.table,.mode = WC_LOCK_NO_KEY_UPDATE,.owner = (uint64_t) w->session + 1,
+		.xid = (uint64_t) w->session + 1,.subid = 1,
 		.nrows = 1,.rows = &key
 	};
 	WcLockResult r = {.holder = 1};
@@ -263,14 +264,12 @@ worker_main(void *arg)
 	{
 		int			row = (round * (w->session + 1)) % 3;
 		uint64_t	holder = 1;
-		uint64_t	xid = 0;
 
 		if (round % 2 == 0)
 		{
 			w->wrong |= !try_lock(w, rows[row]);
 			counts[row]++;
 			w->done[row]++;
-			xid = (uint64_t) w->session + 1;
 		}
 		else
 		{
@@ -279,10 +278,7 @@ worker_main(void *arg)
 		}
 		w->wrong |= !try_put(w, rows[row]);
 		while (holder != 0 && !w->wrong)
-		{
-			w->wrong |= !try_commit(w, xid, &holder);
-			xid = (uint64_t) w->session + 1;
-		}
+			w->wrong |= !try_commit(w, &holder);
 	}
 	return NULL;
 }
@@ -344,7 +340,7 @@ nonsense_locks_nothing(void **state)
 	uint32_t	families[] = {1, 2};
 	WcSlice		rows[] = {kit_s("a"), kit_s("b")};
 	WcLockMessage m = {
-		.mode = WC_LOCK_SHARE,.tell_exists = true,.xid = 5,.subid = 1,.snapshot = 3,.cid = 2,.nfamilies = 2,
+		.mode = WC_LOCK_SHARE,.tell_exists = true,.owner = 4,.xid = 5,.subid = 1,.snapshot = 3,.cid = 2,.nfamilies = 2,
 		.families = families,.nrows = 2,.rows = rows
 	};
 	Site	   *site = *state;

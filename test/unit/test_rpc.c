@@ -212,10 +212,10 @@ snapshots_are_released_without_a_message(void **state)
 
 /* Who has the row: 0 when we have it now. */
 static uint64_t
-lock_row(Backend *b, uint64_t xid, const char *row)
+lock_row(Backend *b, const char *row)
 {
 	WcSlice		key = wc_slice_cstr(row);
-	WcLockMessage m = {.table_id = 1,.mode = WC_LOCK_EXCLUSIVE,.xid = xid,.subid = 1,.nrows = 1,.rows = &key};
+	WcLockMessage m = {.table_id = 1,.mode = WC_LOCK_EXCLUSIVE,.owner = b->xid,.xid = b->xid,.subid = 1,.nrows = 1,.rows = &key};
 	WcLockResult result;
 	WcError		err;
 
@@ -241,11 +241,11 @@ locks_end_with_their_transaction(void **state)
 	kit_create(&site.kit, "t", WC_PACKING_CELL, 1);
 	commit(&site, a);
 
-	assert_int_equal(lock_row(a, 11, "r"), 0);
-	assert_int_equal(lock_row(b, 22, "r"), 11);
+	assert_int_equal(lock_row(a, "r"), 0);
+	assert_int_equal(lock_row(b, "r"), a->xid);
 	put_rows(&site, 0, 1);
 	commit(&site, a);
-	assert_int_equal(lock_row(b, 22, "r"), 0);
+	assert_int_equal(lock_row(b, "r"), 0);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 1);
 
 	/* neither a rollback to a savepoint nor a failed commit is the end */
@@ -256,14 +256,58 @@ locks_end_with_their_transaction(void **state)
 	send_batch(&site, b, 1 << 30);
 	send_commit(b, true);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_NO_TABLE);
-	assert_int_equal(lock_row(a, 12, "r"), 22);
+	assert_int_equal(lock_row(a, "r"), b->xid);
 	abort_transaction(b);
-	assert_int_equal(lock_row(b, 23, "other"), 0);	/* so the ABORT before it is done */
-	assert_int_equal(lock_row(a, 12, "r"), 0);
+	assert_int_equal(lock_row(b, "other"), 0);	/* so the ABORT before it is done */
+	assert_int_equal(lock_row(a, "r"), 0);
+	site_close(&site);
+}
 
-	leave(b);					/* gives all up */
+static uint64_t running;		/* a transaction, PostgreSQL would say */
+
+static bool
+is_over(uint64_t xid)
+{
+	return xid != running;
+}
+
+/* A session may end before its transaction: then that is asked for. */
+static void
+locks_outlive_their_session(void **state)
+{
+	Site		site;
+	Backend    *a,
+			   *b,
+			   *c;
+	uint64_t	of_b,
+				of_c;
+
+	site_open(&site, 10);
+	a = connect_backend(&site);
+	b = connect_backend(&site);
+	c = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_CELL, 1);
+	commit(&site, a);
+	assert_int_equal(wc_server_look_at_locks(site.server, is_over), 0);
+
+	assert_int_equal(lock_row(b, "b's"), 0);
+	assert_int_equal(lock_row(c, "c's"), 0);
+	running = of_b = b->xid;
+	of_c = c->xid;
+	leave(b);
+	leave(c);
 	await_sessions(&site, 1);
-	assert_int_equal(lock_row(a, 12, "other"), 0);
+	assert_int_equal(lock_row(a, "c's"), of_c);
+	assert_int_equal(wc_server_look_at_locks(site.server, is_over), 1);
+	assert_int_equal(lock_row(a, "c's"), 0);
+	assert_int_equal(lock_row(a, "b's"), of_b);
+	running = 0;
+	assert_int_equal(wc_server_look_at_locks(site.server, is_over), 0);
+	assert_int_equal(lock_row(a, "b's"), 0);
+
+	/* what is left at the server's end goes with it */
+	leave(a);
+	await_sessions(&site, 0);
 	site_close(&site);
 }
 
@@ -517,6 +561,7 @@ main(void)
 		cmocka_unit_test(a_snapshot_stands_still_until_released),
 		cmocka_unit_test(snapshots_are_released_without_a_message),
 		cmocka_unit_test(locks_end_with_their_transaction),
+		cmocka_unit_test(locks_outlive_their_session),
 		cmocka_unit_test(a_cancelled_request_is_not_worked_on),
 		cmocka_unit_test(a_large_answer_is_not_cut_off),
 		cmocka_unit_test(a_backend_that_leaves_leaves_nothing),

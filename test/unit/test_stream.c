@@ -143,7 +143,7 @@ static void
 send_modify(Site *site, Backend *b)
 {
 	WcKeyCheck	check = {0};
-	WcModifyMessage m = {.cid = 1000,.write_cid = 1000,.bytes_max = 1 << 30,.xid = 7,.subid = 1,.mode = WC_LOCK_EXCLUSIVE};
+	WcModifyMessage m = {.cid = 1000,.write_cid = 1000,.bytes_max = 1 << 30,.owner = b->xid,.xid = b->xid,.subid = 1,.mode = WC_LOCK_EXCLUSIVE};
 	WcBuf		keys = WC_BUF_INIT;
 	WcScan		scan;
 	WcDecoder	d;

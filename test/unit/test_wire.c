@@ -297,7 +297,7 @@ decode_lock(WcSlice in)
 
 	if (status == WC_OK)
 	{
-		assert_true(m.xid != 0 && m.xid != WC_LOCK_HOLDER_COMMITTING && m.subid != 0);
+		assert_true(m.owner != 0 && m.xid != 0 && m.subid != 0);
 		assert_true(m.mode >= WC_LOCK_KEY_SHARE && m.mode <= WC_LOCK_EXCLUSIVE);
 		assert_true(m.nrows >= 1 && m.nrows <= WC_LOCK_BATCH && m.nfamilies <= WC_FAMILIES_MAX);
 		for (uint32_t i = 0; i < m.nrows; i++)
@@ -521,13 +521,13 @@ locks_go_and_come(void **state)
 	WcSlice		empty = {NULL, 0};
 	WcSlice		too_long = wc_slice(long_row, sizeof(long_row));
 	WcLockMessage m = {
-		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.tell_exists = true,.xid = UINT64_C(5000000001),.subid = 7,
+		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.tell_exists = true,.owner = UINT64_C(5000000000),.xid = UINT64_C(5000000001),.subid = 7,
 		.snapshot = 11,.epoch = 12,.cid = UINT32_MAX,.clock_offset_us = 13,.nfamilies = 2,.families = families,
 		.nrows = 2,.rows = rows
 	},
 				bad[8],
 				got;
-	WcLockResult r = {.nlocked = 2,.holder = WC_LOCK_HOLDER_COMMITTING,.has_weaker = true,.rows = (const uint8_t *) "\1\2"},
+	WcLockResult r = {.nlocked = 2,.holder = UINT64_MAX,.has_weaker = true,.rows = (const uint8_t *) "\1\2"},
 				back;
 	WcArena		arena = WC_ARENA_INIT;
 	WcBuf		buf = WC_BUF_INIT;
@@ -537,7 +537,7 @@ locks_go_and_come(void **state)
 	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
 	assert_int_equal(got.table_id, UINT32_MAX);
 	assert_int_equal(got.mode, WC_LOCK_SHARE);
-	assert_true(got.tell_exists && got.xid == m.xid && got.subid == 7);
+	assert_true(got.tell_exists && got.owner == m.owner && got.xid == m.xid && got.subid == 7);
 	assert_true(got.snapshot == 11 && got.epoch == 12 && got.cid == UINT32_MAX && got.clock_offset_us == 13);
 	assert_true(got.nfamilies == 2 && got.families[0] == 3 && got.families[1] == UINT32_MAX);
 	assert_int_equal(got.nrows, 2);
@@ -550,13 +550,13 @@ locks_go_and_come(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		bad[i] = m;
 	bad[0].xid = 0;
-	bad[1].xid = WC_LOCK_HOLDER_COMMITTING;
+	bad[1].owner = 0;
 	bad[2].mode = 0;
 	bad[3].mode = WC_LOCK_EXCLUSIVE + 1;
 	bad[4].nrows = 0;
-	bad[5] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &empty};
-	bad[6] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &too_long};
-	bad[7] = (WcLockMessage) {.table_id = 1,.mode = 1,.xid = 1,.subid = 1,.nrows = WC_LOCK_BATCH + 1,.rows = many};
+	bad[5] = (WcLockMessage) {.table_id = 1,.mode = 1,.owner = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &empty};
+	bad[6] = (WcLockMessage) {.table_id = 1,.mode = 1,.owner = 1,.xid = 1,.subid = 1,.nrows = 1,.rows = &too_long};
+	bad[7] = (WcLockMessage) {.table_id = 1,.mode = 1,.owner = 1,.xid = 1,.subid = 1,.nrows = WC_LOCK_BATCH + 1,.rows = many};
 	buf = (WcBuf) WC_BUF_INIT;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 	{
@@ -568,7 +568,7 @@ locks_go_and_come(void **state)
 	wc_buf_reset(&buf, SIZE_MAX);
 	wc_message_locked_encode(&buf, &r);
 	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
-	assert_true(back.nlocked == 2 && back.holder == WC_LOCK_HOLDER_COMMITTING && back.has_weaker);
+	assert_true(back.nlocked == 2 && back.holder == UINT64_MAX && back.has_weaker);
 	assert_memory_equal(back.rows, "\1\2", 2);
 	check_decoder(decode_locked, &buf);
 }
@@ -576,14 +576,14 @@ locks_go_and_come(void **state)
 static void
 commits_go_and_come(void **state)
 {
-	WcCommitMessage m = {.xid = UINT64_MAX,.snapshot = 300,.epoch = 7};
+	WcCommitMessage m = {.xid = UINT64_MAX,.length = 500,.snapshot = 300,.epoch = 7};
 	WcCommitMessage got;
 	WcBuf		buf = WC_BUF_INIT;
 	WcError		err;
 
 	wc_message_commit_encode(&buf, &m);
 	assert_int_equal(wc_message_commit_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
-	assert_true(got.xid == UINT64_MAX && got.snapshot == 300 && got.epoch == 7);
+	assert_true(got.xid == UINT64_MAX && got.length == 500 && got.snapshot == 300 && got.epoch == 7);
 	check_decoder(decode_commit, &buf);
 }
 
@@ -721,7 +721,7 @@ static void
 changes_go_and_their_results_come(void **state)
 {
 	WcModifyMessage m = {.snapshot = 3,.epoch = 5,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
-		.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
+		.owner = 20,.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
 	WcModifyResult r = {
 		.outcome = WC_MODIFY_BLOCKED,.rows = UINT64_MAX,.length = 7,.changes = wc_slice_cstr("changes"),.holder = 5,.has_weaker = true,
 		.row = wc_slice_cstr("row"),.report = {.rows_returned = 4,.seeks = 7}
@@ -742,7 +742,7 @@ changes_go_and_their_results_come(void **state)
 	assert_int_equal(got.clock_offset_us, 9);
 	assert_int_equal(got.write_cid, UINT32_MAX);
 	assert_true(got.bytes_max == UINT64_MAX);
-	assert_true(got.xid == 21 && got.subid == 22 && got.mode == WC_LOCK_NO_KEY_UPDATE && got.serializable);
+	assert_true(got.owner == 20 && got.xid == 21 && got.subid == 22 && got.mode == WC_LOCK_NO_KEY_UPDATE && got.serializable);
 	assert_true(wc_slice_eq(got.keys, m.keys));
 	assert_true(wc_slice_eq(got.items, m.items));
 	assert_int_equal(got.items_bare.len, 0);
