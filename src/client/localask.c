@@ -68,7 +68,7 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 void
 wc_local_list_tables(WcSlice *list)
 {
-	wc_following_await_catalog(MyDatabaseId);
+	wc_following_await_all(MyDatabaseId);
 	(void) wc_local_begin();
 	*list = wc_local_ask(WC_MSG_LIST_TABLES, WC_SEND_NOW);
 }
@@ -76,7 +76,7 @@ wc_local_list_tables(WcSlice *list)
 void
 wc_local_list_namespaces(WcSlice *list)
 {
-	wc_following_await_catalog(MyDatabaseId);
+	wc_following_await_all(MyDatabaseId);
 	(void) wc_local_begin();
 	*list = wc_local_ask(WC_MSG_LIST_NAMESPACES, WC_SEND_NOW);
 }
