@@ -464,6 +464,12 @@ find_owner(OwnerPart *part, uint64_t xid, bool make)
 	return owner;
 }
 
+static bool
+is_needed(const WcLockOwner *owner)
+{
+	return owner->shares != NULL || owner->wanting;
+}
+
 /* Who goes looks at the owner, or has seen that another is in it, and that will. */
 static void
 unuse_owner(OwnerPart *part, WcLockOwner *owner)
@@ -472,7 +478,7 @@ unuse_owner(OwnerPart *part, WcLockOwner *owner)
 	bool		over;
 
 	pthread_mutex_lock(&part->mutex);
-	over = --owner->users == 0 && owner->shares == NULL && !owner->wanting;
+	over = --owner->users == 0 && !is_needed(owner);
 	while (over && *link != owner)
 		link = &(*link)->next;
 	if (over)
@@ -494,11 +500,14 @@ wc_lock_enter(WcLockTable *table, uint64_t xid)
 	return owner;
 }
 
-void
+uint64_t
 wc_lock_leave(WcLockTable *table, WcLockOwner *owner)
 {
+	uint64_t	xid = is_needed(owner) ? owner->xid : 0;
+
 	pthread_mutex_unlock(&owner->mutex);
 	unuse_owner(owner_part(table, owner->xid), owner);
+	return xid;
 }
 
 bool
@@ -517,7 +526,7 @@ wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait)
 		return false;
 	}
 	wc_lock_release(table, owner, subid);
-	wc_lock_leave(table, owner);
+	(void) wc_lock_leave(table, owner);
 	return true;
 }
 

@@ -66,9 +66,11 @@ extern WcLockTable *wc_locktable_create(void);
 extern void wc_locktable_free(WcLockTable *table);
 
 /* The owner that transaction has, or gets; NULL: out of memory.  Waits while another thread is
- * in it.  wc_lock_leave: one that has, and wants, no locks is forgotten. */
+ * in it. */
 extern WcLockOwner *wc_lock_enter(WcLockTable *table, uint64_t xid);
-extern void wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
+
+/* Returns its xid, or 0 if it has, and wants, no locks: then it is forgotten. */
+extern uint64_t wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
 
 /*
  * Locks a row.  When another owner is in the way nothing is changed, and *holder tells

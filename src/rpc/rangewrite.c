@@ -325,12 +325,9 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 	memset(stats, 0, sizeof(*stats));
 	wc_buf_init(&sink->ops, 0);
 	wc_batch_init(&w.builder, &sink->ops);
-	status = wc_session_own(s, m->owner, err);
+	status = wc_session_enter(s, m->owner, &w.owner, err);
 	if (status != WC_OK)
 		return status;
-	w.owner = wc_lock_enter(s->locktable, s->xid);
-	if (w.owner == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
 	if (at->snapshot == NULL)
 		w.at.snapshot = own = wc_snapshot_take(s->engine);
 	if (w.at.snapshot == NULL)
@@ -347,6 +344,6 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 	wc_buf_free(&w.row);
 	wc_buf_free(&w.again);
 	wc_snapshot_release(s->engine, own);
-	wc_lock_leave(s->locktable, w.owner);
+	wc_session_leave(s, w.owner);
 	return status;
 }

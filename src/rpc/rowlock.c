@@ -168,14 +168,11 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 	};
 	WcLockHolder holder = {0};
 	WcLockOwner *owner;
-	WcStatus	status = wc_session_own(s, m->owner, err);
+	WcStatus	status = wc_session_enter(s, m->owner, &owner, err);
 
 	*result = (WcLockResult) {.rows = said};
 	if (status != WC_OK)
 		return status;
-	owner = wc_lock_enter(s->locktable, s->xid);
-	if (owner == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
 	while (status == WC_OK && result->nlocked < m->nrows && holder.xid == 0)
 	{
 		WcSlice		row = m->rows[result->nlocked];
@@ -184,7 +181,7 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 		if (status == WC_OK && holder.xid == 0)
 			status = say(s, m, row, then, &said[result->nlocked++], err);
 	}
-	wc_lock_leave(s->locktable, owner);
+	wc_session_leave(s, owner);
 	result->holder = holder.xid;
 	result->has_weaker = holder.has_weaker;
 	return status;
@@ -214,7 +211,7 @@ lock_tables(WcSession *s, WcLockOwner *owner, const WcTxn *txn, bool *rest, WcEr
 	*rest = false;
 	for (size_t i = 0; i < n; i++)
 	{
-		WcLockRequest request = commit_request(tables[i].id, s->xid);
+		WcLockRequest request = commit_request(tables[i].id, owner->xid);
 		bool		got = tables[i].nops == 0;
 		WcStatus	status = WC_OK;
 
@@ -364,7 +361,7 @@ lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then,
 	for (; status == WC_OK && *holder == 0 && writes.begin < sorted.n; writes.begin = writes.end)
 	{
 		const WcTxnEntry *entry = first_of(&writes);
-		WcLockRequest request = commit_request(entry->table_id, s->xid);
+		WcLockRequest request = commit_request(entry->table_id, owner->xid);
 		WcLockHolder in_the_way;
 
 		writes.end = writes.begin + 1;
@@ -385,17 +382,14 @@ wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *the
 {
 	WcLockOwner *owner;
 	bool		rest;
-	WcStatus	status = wc_session_own(s, xid, err);
+	WcStatus	status = wc_session_enter(s, xid, &owner, err);
 
 	*holder = 0;
 	if (status != WC_OK)
 		return status;
-	owner = wc_lock_enter(s->locktable, xid);
-	if (owner == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
 	status = lock_tables(s, owner, txn, &rest, err);
 	if (status == WC_OK && (rest || then != NULL))
 		status = lock_rows(s, owner, txn, then, holder, err);
-	wc_lock_leave(s->locktable, owner);
+	wc_session_leave(s, owner);
 	return status;
 }

@@ -45,12 +45,21 @@ wc_session_end_transaction(WcSession *s)
 }
 
 WcStatus
-wc_session_own(WcSession *s, uint64_t xid, WcError *err)
+wc_session_enter(WcSession *s, uint64_t xid, WcLockOwner **owner, WcError *err)
 {
 	if (xid == 0 || (s->xid != 0 && s->xid != xid))
-		return wc_error(err, WC_CORRUPT, "a session's transaction is %" PRIu64 " instead of %" PRIu64, xid, s->xid);
-	s->xid = xid;
+		return wc_error(err, WC_CORRUPT, "a session locks rows for transaction %" PRIu64 " and for transaction %" PRIu64,
+						s->xid, xid);
+	*owner = wc_lock_enter(s->locktable, xid);
+	if (*owner == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
 	return WC_OK;
+}
+
+void
+wc_session_leave(WcSession *s, WcLockOwner *owner)
+{
+	s->xid = wc_lock_leave(s->locktable, owner);
 }
 
 void

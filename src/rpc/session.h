@@ -43,7 +43,7 @@ typedef struct WcSession
 	WcError		txn_error;
 
 	WcLockTable *locktable;		/* of all sessions */
-	uint64_t	xid;			/* whose locks are its transaction's; 0: it has none */
+	uint64_t	xid;			/* its transaction's id, if that has row locks; else 0 */
 } WcSession;
 
 extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
@@ -57,9 +57,10 @@ extern void wc_session_free(WcSession *s);
  * locks: who gets them next sees what was applied. */
 extern void wc_session_end_transaction(WcSession *s);
 
-/* The session's transaction is this one, and was before, if it had an id.  Then its owner of
- * locks can be entered.  Fails with WC_CORRUPT. */
-extern WcStatus wc_session_own(WcSession *s, uint64_t xid, WcError *err) WC_WARN_UNUSED;
+/* Enters the transaction with this id as an owner of locks; WC_CORRUPT when the session's is
+ * another one.  wc_session_leave: when it has been entered. */
+extern WcStatus wc_session_enter(WcSession *s, uint64_t xid, WcLockOwner **owner, WcError *err) WC_WARN_UNUSED;
+extern void wc_session_leave(WcSession *s, WcLockOwner *owner);
 
 /* Gives up what its transaction has locked in this subtransaction and later ones. */
 extern void wc_session_unlock(WcSession *s, uint32_t subid);
