@@ -40,7 +40,7 @@ sub statements
 sub printed
 {
 	my ($out) = @_;
-	$out =~ s/^ [ \w|]*\n-[-+]*\n(?:[ |]*[ |]\n|(?<=-\n)\n)+(?:\(1 row\)\n)?//mg;
+	$out =~ s/^ [ \w|]*\n-[-+]*\n(?:[ |]+\n)+(?:\(1 row\)\n)?//mg;
 	$out =~ s/^\s*QUERY PLAN\s*\n-+\n//mg;
 	$out =~ s/^\(\d+ rows?\)$//mg;
 	return join("\n", map { s/\s+$//r } grep { /\S/ } split(/\n/, $out));
