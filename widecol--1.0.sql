@@ -6,6 +6,7 @@
 -- Anyone may name what is in the schema; each function looks at who owns the stored
 -- table, and at the caller's privileges on the server or on the foreign table.
 GRANT USAGE ON SCHEMA widecol TO PUBLIC;
+COMMENT ON SCHEMA widecol IS 'functions and views of HBase-style wide-column tables';
 
 -- sections: foreign-data wrapper, types, tables, data, administration, views
 
@@ -42,6 +43,10 @@ CREATE FUNCTION bytes_recv(internal) RETURNS bytes AS 'bytearecv' LANGUAGE inter
 CREATE FUNCTION bytes_send(bytes) RETURNS bytea AS 'byteasend' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
 CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea);
 COMMENT ON TYPE bytes IS 'a row key or a value, given as bytea or text';
+COMMENT ON FUNCTION bytes_in(cstring) IS 'reads a literal as one of bytea';
+COMMENT ON FUNCTION bytes_out(bytes) IS 'writes bytes as bytea is written';
+COMMENT ON FUNCTION bytes_recv(internal) IS 'reads bytes from a binary message';
+COMMENT ON FUNCTION bytes_send(bytes) IS 'writes bytes to a binary message';
 
 CREATE FUNCTION bytes_of(text) RETURNS bytes
 AS 'MODULE_PATHNAME', 'widecol_bytes_of' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
@@ -50,6 +55,10 @@ CREATE CAST (bytea AS bytes) WITHOUT FUNCTION AS IMPLICIT;
 CREATE CAST (bytes AS bytea) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (text AS bytes) WITH FUNCTION bytes_of(text) AS IMPLICIT;
 CREATE CAST (varchar AS bytes) WITH FUNCTION bytes_of(text) AS IMPLICIT;
+COMMENT ON CAST (bytea AS bytes) IS 'the same bytes';
+COMMENT ON CAST (bytes AS bytea) IS 'the same bytes';
+COMMENT ON CAST (text AS bytes) IS 'the bytes of the text in UTF-8';
+COMMENT ON CAST (varchar AS bytes) IS 'the bytes of the text in UTF-8';
 
 CREATE TYPE cell AS (
     "row"     bytea,
@@ -60,12 +69,20 @@ CREATE TYPE cell AS (
     value     bytea
 );
 COMMENT ON TYPE cell IS 'one cell; ts is microseconds since 1970-01-01 UTC';
+COMMENT ON COLUMN cell."row" IS 'the row key as it is stored';
+COMMENT ON COLUMN cell.family IS 'name of the family';
+COMMENT ON COLUMN cell.qualifier IS 'name of the column in the family';
+COMMENT ON COLUMN cell.ts IS 'microseconds since 1970-01-01 UTC';
+COMMENT ON COLUMN cell.type IS 'Put; of raw scans also Delete, DeleteColumn, DeleteFamily, DeleteFamilyVersion';
+COMMENT ON COLUMN cell.value IS 'the value; of a delete marker empty';
 
 CREATE TYPE version AS (
     ts    bigint,
     value bytea
 );
 COMMENT ON TYPE version IS 'one version of a column; ts is microseconds since 1970-01-01 UTC';
+COMMENT ON COLUMN version.ts IS 'microseconds since 1970-01-01 UTC';
+COMMENT ON COLUMN version.value IS 'the value as it is stored';
 
 -- ---------------------------------------------------------------------------
 -- Stored tables and namespaces
@@ -293,6 +310,18 @@ CREATE FOREIGN TABLE dump (
     ttl       interval
 ) SERVER widecol OPTIONS (layout 'dump');
 COMMENT ON FOREIGN TABLE dump IS 'for pg_dump: namespaces, stored tables, and the cells that no foreign table shows';
+COMMENT ON COLUMN dump.kind IS 'namespace, table, cell, or newest (a cell that replaces what a foreign table brings)';
+COMMENT ON COLUMN dump.name IS 'of the namespace or the stored table';
+COMMENT ON COLUMN dump.owner IS 'of a table: its owner';
+COMMENT ON COLUMN dump.families IS 'of a table: its families with all attributes';
+COMMENT ON COLUMN dump.splits IS 'of a table: its split points';
+COMMENT ON COLUMN dump."row" IS 'of a cell: the row key as it is stored';
+COMMENT ON COLUMN dump.family IS 'of a cell: name of the family';
+COMMENT ON COLUMN dump.qualifier IS 'of a cell: name of the column in the family';
+COMMENT ON COLUMN dump.ts IS 'of a cell: microseconds since 1970-01-01 UTC';
+COMMENT ON COLUMN dump.type IS 'of a cell: Put, Delete, DeleteColumn, DeleteFamily or DeleteFamilyVersion';
+COMMENT ON COLUMN dump.value IS 'of a cell: the value';
+COMMENT ON COLUMN dump.ttl IS 'of a cell: its time to live; null: none of its own';
 SELECT pg_catalog.pg_extension_config_dump('dump', '');
 
 -- ---------------------------------------------------------------------------
@@ -339,8 +368,28 @@ COMMENT ON FUNCTION list_families() IS 'what the view widecol.families shows';
 
 CREATE VIEW tables AS SELECT * FROM widecol.list_tables();
 COMMENT ON VIEW tables IS 'the stored tables of this database';
+COMMENT ON COLUMN tables.namespace IS 'default, if none was given';
+COMMENT ON COLUMN tables.name IS 'name of the stored table, without the namespace';
+COMMENT ON COLUMN tables.families IS 'names of its families';
+COMMENT ON COLUMN tables.splits IS 'number of split points';
+COMMENT ON COLUMN tables.owner IS 'the owning role; null: gone or unknown';
+COMMENT ON COLUMN tables.foreign_tables IS 'foreign tables that map it';
 GRANT SELECT ON tables TO PUBLIC;
 
 CREATE VIEW families AS SELECT * FROM widecol.list_families();
 COMMENT ON VIEW families IS 'the families of this database''s stored tables, with their attributes';
+COMMENT ON COLUMN families.namespace IS 'of the stored table';
+COMMENT ON COLUMN families."table" IS 'name of the stored table, without the namespace';
+COMMENT ON COLUMN families.family IS 'name of the family';
+COMMENT ON COLUMN families.versions IS 'most versions of a column that are kept';
+COMMENT ON COLUMN families.min_versions IS 'versions that stay although ttl is over';
+COMMENT ON COLUMN families.ttl IS 'time to live of cells; null: for ever';
+COMMENT ON COLUMN families.keep_deleted_cells IS 'false, true or ttl: whether deleted cells are kept';
+COMMENT ON COLUMN families.bloomfilter IS 'none, row or rowcol: of what there is a filter';
+COMMENT ON COLUMN families.compression IS 'none, snappy, lz4 or zstd';
+COMMENT ON COLUMN families.blocksize IS 'bytes of a block before compression';
+COMMENT ON COLUMN families.blockcache IS 'whether blocks are cached';
+COMMENT ON COLUMN families.in_memory IS 'whether its blocks have a part of the cache';
+COMMENT ON COLUMN families.packing IS 'row or cell: what makes a key of the store';
+COMMENT ON COLUMN families.history_from IS 'since when it remembers all that it held; null: all of it';
 GRANT SELECT ON families TO PUBLIC;

@@ -274,7 +274,7 @@ tap()
 {
 	mkdir -p "$work/tap"
 	cp -R test/t "$work/tap/"
-	cp test/reap.pl README.md "$work/"
+	cp -R test/reap.pl README.md doc "$work/"
 	[ -n "$run_user" ] && chown -R "$run_user" "$work"
 	for file in test/t/*.pl; do
 		name=$(basename "$file" .pl)

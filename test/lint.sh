@@ -248,6 +248,98 @@ if [ "$verbose" = -v ]; then
 	done
 fi
 
+# --- the manual ------------------------------------------------------------------------
+# What the sources know has a heading in doc/reference, and no heading is about what is gone.
+reference=doc/reference
+
+# names FILE ARRAY: the strings of an array in C
+names()
+{
+	awk -v array="$2" 'index($0, array "[") && /=/ { on = 1 }
+		on { rest = $0; while (match(rest, /"[^"]*"/)) { print substr(rest, RSTART + 1, RLENGTH - 2); rest = substr(rest, RSTART + RLENGTH) } }
+		on && /};/ { exit }' "$1" | sort
+}
+
+# headings PAGE LEVEL [SECTION]: what headings of this level (## or ###) name in backquotes, all or those of a section
+headings()
+{
+	awk -v level="$2" -v wanted="${3:-}" '/^## / { section = substr($0, 4) }
+		index($0, level " `") == 1 && (wanted == "" || section == wanted) { split($0, part, "`"); print part[2] }' "$reference/$1" | sort
+}
+
+# documented WORDS: what stands in $scratch/known and in $scratch/said
+documented()
+{
+	comm -23 "$scratch/known" "$scratch/said" | sed "s|^|$1 has nothing on |"
+	comm -13 "$scratch/known" "$scratch/said" | sed "s|^|$1 is about what is not there: |"
+}
+
+option_c=src/fdw/relation/option.c
+for pair in "server_option_names:Server" "table_option_names:Foreign table" "column_option_names:Column" 'import_option_names:`IMPORT FOREIGN SCHEMA`'; do
+	names $option_c "${pair%%:*}" >"$scratch/known"
+	headings options.md '###' "${pair#*:}" >"$scratch/said"
+	documented "$reference/options.md, ${pair#*:},"
+done >"$scratch/found"
+check "the reference has each option"
+
+{
+	names src/client/families.c attribute_names >"$scratch/known"
+	headings families.md '###' >"$scratch/said"
+	documented $reference/families.md
+	sed -n 's/^\t{"\([a-z0-9_]*\)", WC_ENCODING_.*/\1/p' src/fdw/convert/convert.c | sort >"$scratch/known"
+	headings encodings.md '##' >"$scratch/said"
+	documented $reference/encodings.md
+} >"$scratch/found"
+check "the reference has each attribute and encoding"
+
+{
+	sed -n 's/^CREATE FUNCTION "*\([a-z0-9_]*\).*/widecol.\1/p' widecol--*.sql | sort -u >"$scratch/known"
+	headings functions.md '###' >"$scratch/said"
+	documented $reference/functions.md
+	sed -n 's/^CREATE \(VIEW\|TYPE\|FOREIGN TABLE\) \([a-z0-9_]*\).*/widecol.\2/p' widecol--*.sql | sort -u >"$scratch/known"
+	headings views.md '###' >"$scratch/said"
+	documented $reference/views.md
+	grep -rhoE 'DefineCustom[A-Za-z]+Variable\("[a-z_.]+"' src | cut -d '"' -f 2 | sort >"$scratch/known"
+	headings settings.md '###' >"$scratch/said"
+	documented $reference/settings.md
+} >"$scratch/found"
+check "the reference has each function, view, type and setting"
+
+# Of conditions that are compared with, rather than raised, the reference need not know.
+{
+	find src -name '*.[ch]' -exec grep -hvE 'case ERRCODE_|== ERRCODE_|ERRCODE_TO_CATEGORY' {} + | grep -oE 'ERRCODE_[A-Z0-9_]+' | sort -u >"$scratch/raised"
+	sed -n "s/^#define \(ERRCODE_[A-Z0-9_]*\) MAKE_SQLSTATE('\(.\)','\(.\)','\(.\)','\(.\)','\(.\)').*/\1 \2\3\4\5\6/p" \
+		"$pg_include/utils/errcodes.h" | sort -u -k 1,1 | join "$scratch/raised" - | cut -d ' ' -f 2 | sort -u >"$scratch/known"
+	sed -n 's/^| `\([0-9A-Z]\{5\}\)` |.*/\1/p' $reference/errors.md | sort >"$scratch/said"
+	documented $reference/errors.md
+	[ -s "$scratch/known" ] || echo "no SQLSTATE found in $pg_include/utils/errcodes.h"
+} >"$scratch/found"
+check "the reference has each SQLSTATE"
+
+# A link leads to a file, and to a heading in it (as GitHub names them).
+anchors()						# page
+{
+	awk '/^```/ { code = !code } !code && /^##* / { sub(/^#+ /, ""); s = tolower($0); gsub(/[^a-z0-9 _\-]/, "", s); gsub(/ /, "-", s)
+		n = seen[s]++; print n ? s "-" n : s }' "$1"
+}
+for page in README.md doc/*.md doc/*/*.md; do
+	awk '/^```/ { code = !code } !code { while (match($0, /\]\([^)]*\)/)) { print substr($0, RSTART + 2, RLENGTH - 3); $0 = substr($0, RSTART + RLENGTH) } }' "$page" |
+		grep -v '^https*:' | while read -r link; do
+		target=$page
+		[ -z "${link%%#*}" ] || target=$(dirname "$page")/${link%%#*}
+		case $link in
+		*'#'*) [ -e "$target" ] && anchors "$target" | grep -qxF -e "${link#*#}" ;;
+		*) [ -e "$target" ] ;;
+		esac || echo "$page: $link leads nowhere"
+	done
+done >"$scratch/found"
+check "links in the manual lead somewhere"
+
+for page in doc/*/*.md doc/operations.md doc/performance.md; do
+	grep -qF "(${page#doc/})" doc/README.md || echo "doc/README.md does not name $page"
+done >"$scratch/found"
+check "the manual's contents name each page"
+
 # --- habits --------------------------------------------------------------------------
 grep -rnE 'TODO|FIXME|XXX' src sql test widecol--*.sql Makefile 2>/dev/null | grep -v '^test/lint.sh:' | grep -vE '(# TODO|XXXXXX)' >"$scratch/found"
 check "no work left for later"

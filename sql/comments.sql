@@ -1,0 +1,24 @@
+-- Everything that the extension makes has a comment, so that \df+, \dT+, \d+ and \dx+ tell what it is.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+-- no rows: nothing is without a comment; "made": what was looked at
+WITH made AS (
+  SELECT classid, objid, 0 AS objsubid
+  FROM pg_depend
+  WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'widecol')
+  UNION ALL
+  SELECT 'pg_class'::regclass, attrelid, attnum
+  FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+  WHERE relnamespace = 'widecol'::regnamespace AND relkind IN ('v', 'f', 'c') AND attnum > 0
+  UNION ALL
+  SELECT 'pg_namespace'::regclass, 'widecol'::regnamespace, 0
+)
+SELECT pg_describe_object(classid, objid, objsubid) AS without_comment
+FROM made
+WHERE (CASE WHEN objsubid > 0 THEN col_description(objid, objsubid) ELSE obj_description(objid, classid::regclass::name) END) IS NULL
+ORDER BY 1;
+SELECT count(*) > 50 AS functions FROM pg_proc WHERE pronamespace = 'widecol'::regnamespace AND obj_description(oid, 'pg_proc') <> '';
+-- a comment is about what it stands on: two functions of one name may share one, others do not
+SELECT obj_description(oid, 'pg_proc') AS comment, array_agg(DISTINCT proname) AS functions
+FROM pg_proc WHERE pronamespace = 'widecol'::regnamespace
+GROUP BY 1 HAVING count(DISTINCT proname) > 1;
