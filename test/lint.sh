@@ -45,7 +45,7 @@ allowed()
 	engine) echo "$(allowed engine/estimate) engine/estimate/" ;;
 	rpc) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
 	channel) echo "base/ model/ wire/ compat.h" ;;
-	worker) echo "base/ channel/ rpc/rpc.h compat.h" ;;
+	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;

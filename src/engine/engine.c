@@ -16,6 +16,7 @@
 #include "engine/rocks/image.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
+#include "engine/write/mark.h"
 
 /* --- opening --------------------------------------------------------------*/
 
@@ -452,4 +453,12 @@ uint64_t
 wc_engine_catalog_generation(WcEngine *engine)
 {
 	return engine->catalog.generation;
+}
+
+WcStatus
+wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err)
+{
+	WcStatus	status = wc_mark_begin(engine, read_from, err);
+
+	return status == WC_OK ? wc_engine_sync(engine, err) : status;
 }

@@ -9,6 +9,7 @@
 #include "base/coding.h"
 #include "engine/catalog/catalog.h"
 #include "engine/store/state.h"
+#include "engine/write/mark.h"
 
 #define KEY_READ	WC_METAKEY_READ
 #define KEY_PENDING	WC_METAKEY_PENDING
@@ -96,11 +97,9 @@ wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingBytes *pendi
 }
 
 WcStatus
-wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err)
+wc_mark_begin(WcEngine *engine, uint64_t read_from, WcError *err)
 {
-	WcStatus	status = write_mark(engine, read_from, true, NULL, 0, err);
-
-	return status == WC_OK ? wc_engine_sync(engine, err) : status;
+	return write_mark(engine, read_from, true, NULL, 0, err);
 }
 
 /* --- reading it back ---------------------------------------------------------*/
