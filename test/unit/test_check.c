@@ -243,7 +243,10 @@ rows_that_become_too_large(void **state)
 	{
 		snprintf(qualifier, sizeof(qualifier), "q%d", i);
 		if (i == 90)
+		{
+			assert_int_equal(check(&kit), WC_OK);
 			ninety = wc_txn_length(kit.txn);
+		}
 		put_bytes(&kit, "r", qualifier, 650);
 	}
 	assert_int_equal(check(&kit), WC_TOO_LARGE);
