@@ -6,11 +6,8 @@
 #include <time.h>
 
 #include "engine/catalog/catalog.h"
-#include "engine/forget/compact.h"
-#include "engine/forget/pass.h"
-#include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
-#include "engine/store/watch.h"
+#include "engine/write/step.h"
 
 /* Files of the lower levels that one call of RocksDB compacts at least, so that
  * a compaction can be cancelled in between. */
@@ -106,36 +103,34 @@ flush_memtables(WcStore *store, const WcReadPoint *at, WcError *err)
 	return status;
 }
 
+/* The steps of a flush or a compaction. */
+static WcStatus
+run_pass(WcStore *store, const WcPassOptions *options, WcError *err)
+{
+	WcPass	   *pass;
+	uint64_t	changed;
+	WcStatus	status = wc_pass_create(store, options, &pass, err);
+
+	if (status == WC_OK)
+		status = wc_step_apply_all(store->engine, pass, &changed, err);
+	wc_pass_free(pass);
+	return status;
+}
+
 /* As HBase's flush: what the memstore alone shows to be superseded is not
  * written.  A store of packing row did that when it was written to. */
 static WcStatus
 flush_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
-	WcPass		pass = {
-		.store = store,.mode = WC_MATCH_MINOR,.memtables_only = true,.from_ts = 0,
-		.until_ts = store->engine->last_ts,.now_us = clock_of(store, at),.cancel = at->cancel
+	WcPassOptions options = {
+		.kind = WC_STEP_FLUSH,.from_ts = wc_marks(store).flushed_ts,.until_ts = store->engine->last_ts,
+		.dated_until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
-	int64_t		from,
-				until;
 	WcStatus	status = check_writable(store, "flush", err);
 
-	if (status != WC_OK)
-		return status;
-	if (store->packing == WC_PACKING_CELL)
-	{
-		wc_compaction_memstore(store->compaction, &from, &until);
-		if (from <= until)
-		{
-			/* some of it went to files early */
-			pass.memtables_only = false;
-			pass.from_ts = from;
-		}
-		status = wc_pass_run(&pass, err);
-		if (status != WC_OK)
-			return status;
-		wc_compaction_set_memstore(store->compaction, INT64_MAX, INT64_MIN);
-	}
-	return flush_memtables(store, at, err);
+	if (status == WC_OK && store->packing == WC_PACKING_CELL && options.from_ts < options.until_ts)
+		status = run_pass(store, &options, err);
+	return status == WC_OK ? flush_memtables(store, at, err) : status;
 }
 
 WcStatus
@@ -218,72 +213,29 @@ compact_files(WcStore *store, const WcReadPoint *at, WcError *err)
 	return status;
 }
 
-/*
- * HBase's compactions see files, not the memstore.  RocksDB's flush first: so
- * what is in the memtables now is remembered as the memstore, until a flush.
- */
-static WcStatus
-keep_memstore(WcStore *store, int64_t *files_until, WcError *err)
-{
-	int64_t		from,
-				until,
-				memtable_from;
-	WcStatus	status;
-
-	pthread_mutex_lock(&store->engine->write_mutex);
-	status = wc_pass_memtable_start(store, &memtable_from, err);
-	if (status == WC_OK)
-	{
-		wc_compaction_memstore(store->compaction, &from, &until);
-		if (memtable_from < from)
-			from = memtable_from;
-		*files_until = store->engine->last_ts;
-		if (from != INT64_MAX)
-		{
-			wc_compaction_set_memstore(store->compaction, from, store->engine->last_ts);
-			*files_until = from - 1;
-		}
-	}
-	pthread_mutex_unlock(&store->engine->write_mutex);
-	return status;
-}
-
-/* What was over by a clock that is ahead may be gone, for all. */
-static void
-tell_of_other_clock(WcStore *store)
-{
-	pthread_mutex_lock(&store->engine->write_mutex);
-	wc_watch_table(store->engine, store->table_id, 0);
-	wc_watch_begin(store->engine);
-	wc_watch_end(store->engine);
-	pthread_mutex_unlock(&store->engine->write_mutex);
-}
-
+/* HBase's compactions see files, not the memstore: what has been in a flush. */
 static WcStatus
 compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
-	WcPass		pass = {
-		.store = store,.mode = WC_MATCH_MAJOR,.from_ts = 0,.until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
+	bool		cells = store->packing == WC_PACKING_CELL;
+	WcMarks		marks = wc_marks(store);
+	WcPassOptions options = {
+		.kind = major ? WC_STEP_MAJOR : WC_STEP_COMPACT,.until_ts = cells ? marks.flushed_ts : INT64_MAX,
+		.dated_until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel,.look_for_earliest_put = true
 	};
 	WcStatus	status = check_writable(store, "compact", err);
-	WcStatus	settled;
 
-	if (status == WC_OK && store->packing == WC_PACKING_CELL)
-		status = keep_memstore(store, &pass.until_ts, err);
-	if (status == WC_OK && major)
-		status = wc_pass_run(&pass, err);
+	if (major && !cells)
+	{
+		/* it goes through all that was counted */
+		options.superseded = marks.superseded;
+		options.dated = marks.dated;
+	}
+	if (status == WC_OK)
+		status = run_pass(store, &options, err);
 	if (status == WC_OK)
 		status = flush_memtables(store, at, err);
-	if (status == WC_OK)
-		status = wc_history_lend(store, pass.now_us + 1, err);
-	if (status != WC_OK)
-		return status;
-	wc_compaction_set_clock_offset(store->compaction, at->clock_offset_us);
-	status = compact_files(store, at, err);
-	if (at->clock_offset_us != 0)
-		tell_of_other_clock(store);
-	settled = wc_history_settle(store, status == WC_OK ? err : NULL);
-	return status == WC_OK ? settled : status;
+	return status == WC_OK ? compact_files(store, at, err) : status;
 }
 
 WcStatus

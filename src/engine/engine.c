@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
-#include "engine/forget/compact.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
 
@@ -265,8 +264,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_begin(&engine->identity, options, err);
 	if (status == WC_OK)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
-	if (status == WC_OK && fresh)
-		status = wc_catalog_make(engine, err);
+	if (status == WC_OK)
+		status = fresh ? wc_catalog_make(engine, err) : wc_catalog_convert(engine, err);
 	if (status == WC_OK)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
@@ -310,11 +309,9 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	if (e == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	e->storage.ops = &wc_engine_storage_ops;
-	e->compactions = &wc_compaction_ops;
 	e->identity.owner_fd = -1;
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
-	atomic_init(&e->install_epoch, 1);
 	wc_health_init(&e->health, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "model/step.h"
 #include "read/storage.h"
 
 typedef struct WcEngine WcEngine;
@@ -82,14 +83,20 @@ extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn 
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /*
+ * The other entry: a step (model/step.h), in order with commits, in one atomic write or (on
+ * any error) nothing.  Like them it depends on nothing but its arguments and the store.
+ * position as in WcCommit.  A step of a table, family or generation that is not there is
+ * void: it takes its position and does nothing else.
+ */
+extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep *step, WcError *err) WC_WARN_UNUSED;
+
+/*
  * Whoever keeps what was read is told of each write that may change what is visible, by
  * the thread that makes it and one write at a time: of its rows, or of whole tables
- * (when their rows are many, their families change, or flush or compaction are at work);
+ * (when their rows are many, their families change, or a step is applied);
  * then begin, when no reader sees any of it yet, and end, when those that come see all of
- * it, or when it has failed.  They may take and release snapshots.  Not told, since
- * nobody knows when it happens, is what RocksDB's own compactions change in packing
- * cell (wc_scanner_holds_until).  ts: the commit's timestamp; 0: it is no commit, but
- * flush or compaction.  last_ts: the clock of TTLs is never before it.
+ * it, or when it has failed.  They may take and release snapshots.  ts: the commit's
+ * timestamp; 0: it is no commit, but a step.  last_ts: the clock of TTLs is never before it.
  */
 typedef struct WcWriteWatch
 {

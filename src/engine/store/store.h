@@ -15,27 +15,11 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "engine/store/gone.h"
+#include "engine/store/marks.h"
 #include "engine/store/memkeys.h"
 #include "model/descriptor.h"
 #include "read/storage.h"
-
-/*
- * What RocksDB's compactions look at.  It is made with the store and may outlive it.
- * forget/compact.c has it, and gives stores these functions.
- */
-typedef struct WcCompaction WcCompaction;
-
-typedef struct WcCompactionOps
-{
-	/* One reference, the store's; NULL: out of memory. */
-	WcCompaction *(*create) (WcStore *store);
-
-	/* The store is going away: filters made from now on let everything pass. */
-	void		(*detach) (WcCompaction *compaction);
-
-	/* A factory for RocksDB, holding a reference of its own. */
-	rocksdb_compactionfilterfactory_t *(*factory) (WcCompaction *compaction);
-} WcCompactionOps;
 
 struct WcStore
 {
@@ -51,9 +35,13 @@ struct WcStore
 								 * to it, or about it, any more */
 	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
-	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
+	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and others read */
 	WcFamilyAttrs attrs;
-	WcCompaction *compaction;	/* what its compaction filters look at */
+	WcStoreMarks marks;			/* has a mutex of its own */
+	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
+				expired_ts;
+	WcGoneFilter *filter;		/* what its compactions drop */
+	struct WcRangeWatch *watches;	/* guarded by the engine's write mutex */
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
@@ -111,6 +99,12 @@ extern WcStatus wc_store_status(const WcStore *store, char *text, const char *ac
 
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
+
+/* What is gone of its cells; any thread.  Set with its marks (marks.h).  RocksDB may drop it
+ * when that is on disk: settle is called then. */
+extern WcGone wc_store_gone(const WcStore *store);
+extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
+extern void wc_store_settle_gone(WcStore *store);
 
 /* A copy of its attributes as they are now; any thread. */
 extern WcFamilyAttrs wc_store_attrs(WcStore *store);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "engine/catalog/catalog.h"
-#include "engine/forget/history.h"
 #include "engine/store/state.h"
 #include "engine/store/watch.h"
 #include "engine/write/familywriter.h"
@@ -19,14 +18,14 @@
  * by one. */
 #define WATCHED_ROWS_MAX	1000
 
-/* A store that forgets by it. */
-typedef struct Forgetting
+/* A store whose marks it changes. */
+typedef struct Marked
 {
-	struct Forgetting *next;
+	struct Marked *next;
 	WcStore    *store;			/* a reference */
-	int64_t		ts;				/* what was before it */
-	bool		single;			/* as in wc_history_of_marker */
-} Forgetting;
+	WcMarks		before;
+	WcMarks		marks;
+} Marked;
 
 /* A commit on its way. */
 typedef struct Apply
@@ -39,7 +38,7 @@ typedef struct Apply
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
 	WcCatalogChange change;
-	Forgetting *forgetting;		/* in the overlay's arena */
+	Marked	   *marked;			/* in the overlay's arena */
 	bool		many_rows;		/* the watch is told of tables, not of rows */
 	bool		begun;			/* it has been told that the commit begins */
 
@@ -55,22 +54,21 @@ typedef struct Apply
 /* --- tables ---------------------------------------------------------------*/
 
 static WcStatus
-note_history(Apply *a, uint32_t at, WcError *err)
+note_marks(Apply *a, uint32_t at, WcError *err)
 {
-	bool		single;
-	int64_t		ts = wc_familywriter_history(a->writers[at], &single);
-	Forgetting *f;
+	const WcMarks *marks = wc_familywriter_marks(a->writers[at]);
+	Marked	   *m;
 
-	if (ts == 0)
+	if (marks == NULL)
 		return WC_OK;
-	f = wc_arena_alloc(&a->overlay.arena, sizeof(*f));
-	if (f == NULL)
+	m = wc_arena_alloc(&a->overlay.arena, sizeof(*m));
+	if (m == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	f->store = wc_store_ref(a->table->stores[at]);
-	f->ts = ts;
-	f->single = single;
-	f->next = a->forgetting;
-	a->forgetting = f;
+	m->store = wc_store_ref(a->table->stores[at]);
+	m->before = wc_marks(m->store);
+	m->marks = *marks;
+	m->next = a->marked;
+	a->marked = m;
 	return WC_OK;
 }
 
@@ -80,7 +78,7 @@ leave_table(Apply *a, WcStatus status, WcError *err)
 	for (uint32_t i = 0; a->table && i < a->table->desc.nfamilies; i++)
 	{
 		if (status == WC_OK && a->writers[i] != NULL)
-			status = note_history(a, i, err);
+			status = note_marks(a, i, err);
 		wc_familywriter_free(a->writers[i]);
 		a->writers[i] = NULL;
 	}
@@ -366,16 +364,16 @@ write_batch(Apply *a, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_history_forget(f->store, f->ts, f->single, a->batch);
+	for (const Marked *m = a->marked; m; m = m->next)
+		wc_marks_put(m->store, &m->marks, a->batch);
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
 	a->begun = true;
 	wc_watch_begin(a->engine);
 	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
 	if (status != WC_OK)
 		name_table(a, err);
-	for (const Forgetting *f = a->forgetting; f && status == WC_OK; f = f->next)
-		wc_history_forgotten(f->store, f->ts);
+	for (const Marked *m = a->marked; m; m = m->next)
+		wc_marks_done(m->store, status == WC_OK ? &m->marks : &m->before);
 	return status;
 }
 
@@ -404,8 +402,8 @@ apply_locked(Apply *a, WcError *err)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
 	rocksdb_writebatch_destroy(a->batch);
-	for (const Forgetting *f = a->forgetting; f; f = f->next)
-		wc_store_unref(f->store);
+	for (const Marked *m = a->marked; m; m = m->next)
+		wc_store_unref(m->store);
 	wc_overlay_free(&a->overlay);
 	return status;
 }
@@ -435,8 +433,6 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_snapshot_drop_idle(engine);
-	wc_history_grant_wanted(engine);
-	wc_history_note_installed(engine);
 	if (status == WC_OK)
 		*commit_ts = a->ts;
 	free(a);

@@ -3,8 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "engine/forget/compact.h"
+#include "engine/forget/history.h"
 #include "engine/rocks/cellkey.h"
+#include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 #include "engine/write/familywriter.h"
 #include "read/cell/matcher.h"
@@ -25,8 +26,8 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
-	int64_t		history;		/* reads as of earlier times miss something; 0: none does */
-	bool		single;			/* a single version was deleted */
+	WcMarks		marks;			/* of the family, behind what was put into the batch */
+	bool		marked;			/* they are others than before */
 
 	/* Rows from the last one looked up to gap_end are known not to be stored. */
 	bool		gap;
@@ -37,6 +38,7 @@ struct WcFamilyWriter
 	uint32_t	misses_budget;
 	rocksdb_iterator_t *iterator;	/* packing row, to find gaps */
 
+	WcGone		gone;
 	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
 
 	/* Packing row: what is stored of the row, and what is to be. */
@@ -185,6 +187,7 @@ forget_row(WcFamilyWriter *w)
 static WcStatus
 decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 {
+	WcCell		cell;
 	WcStatus	status = wc_packedrow_open(&w->old, value, err);
 
 	if (status != WC_OK)
@@ -198,10 +201,13 @@ decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 		w->old_cells = cells;
 		w->old_cap = w->old.ncells;
 	}
-	while (w->nold < w->old_cap && wc_packedrow_next(&w->old, &w->old_cells[w->nold]))
+	while (wc_packedrow_next(&w->old, &cell))
 	{
-		w->old_cells[w->nold].row = w->row;
-		w->old_cells[w->nold++].family = w->options.family->id;
+		if (wc_gone_is(&w->gone, &cell))
+			continue;
+		cell.row = w->row;
+		cell.family = w->options.family->id;
+		w->old_cells[w->nold++] = cell;
 	}
 	return wc_packedrow_status(&w->old, w->row, err);
 }
@@ -304,7 +310,7 @@ row_matcher(WcFamilyWriter *w, WcError *err)
 		.mode = WC_MATCH_MINOR,.attrs = w->options.family->attrs,.now_us = w->options.ts,
 		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
 		/* older snapshots have the older value */
-		.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+		.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
 	};
 
 	if (w->matcher)
@@ -382,11 +388,14 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 	return WC_OK;
 }
 
+/* Reads as of times before ts miss something. */
 static void
 note_history(WcFamilyWriter *w, int64_t ts)
 {
-	if (ts > w->history)
-		w->history = ts;
+	if (ts <= w->marks.history_from)
+		return;
+	w->marks.history_from = ts;
+	w->marked = true;
 }
 
 /* Some of the row's cells, old or new, are dropped: n stay, among them whatever
@@ -409,9 +418,7 @@ note_dropped(WcFamilyWriter *w, size_t n)
 		if (w->new_cells[i].ts > newest)
 			newest = w->new_cells[i].ts;
 	}
-	if ((expires || w->single) && w->options.ts > newest)
-		newest = w->options.ts;
-	note_history(w, wc_history_needed(wc_compaction_history(w->options.store->compaction), newest, w->options.ts));
+	note_history(w, wc_history_needed(expires || w->marks.single, newest, w->options.ts));
 }
 
 static WcStatus
@@ -462,6 +469,8 @@ wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **wr
 	if (w == NULL)
 		return writer_memory(err);
 	w->options = *options;
+	w->marks = wc_marks(options->store);
+	w->gone = wc_store_gone(options->store);
 	w->misses_budget = MISSES_MIN;
 	resolver.base = options->family->attrs.packing == WC_PACKING_ROW ? packed_base : cell_base;
 	status = wc_resolver_create(&resolver, &w->resolver, err);
@@ -513,11 +522,46 @@ wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 	wc_resolver_start(w->resolver, row, w->options.ts);
 }
 
-int64_t
-wc_familywriter_history(const WcFamilyWriter *w, bool *single)
+const WcMarks *
+wc_familywriter_marks(const WcFamilyWriter *w)
 {
-	*single = w->single;
-	return w->history;
+	return w->marked ? &w->marks : NULL;
+}
+
+/* --- what the row leaves to be forgotten ------------------------------------- */
+
+static void
+count(WcFamilyWriter *w, uint64_t *counter, uint64_t n)
+{
+	*counter += n;
+	w->marked |= n > 0;
+}
+
+/* A marker will be dropped some day, when it has done its work. */
+static void
+note_marker(WcFamilyWriter *w, const WcCell *marker)
+{
+	const WcFamilyAttrs *attrs = &w->options.family->attrs;
+	bool		single = w->marks.single;
+
+	note_history(w, wc_history_of_marker(attrs, marker, w->options.ts, &w->marks.single));
+	w->marked |= w->marks.single != single;
+	if (attrs->keep_deleted == WC_KEEP_DELETED_FALSE)
+		count(w, marker->ts == marker->seq ? &w->marks.superseded : &w->marks.dated, 1);
+}
+
+static void
+note_cells(WcFamilyWriter *w, const WcResolved *resolved)
+{
+	for (size_t i = 0; i < resolved->n; i++)
+	{
+		const WcCell *cell = &resolved->cells[i];
+
+		if (wc_cell_is_marker(cell))
+			note_marker(w, cell);
+		else if (cell->ttl_us > 0 && !w->marks.cell_ttl)
+			w->marks.cell_ttl = w->marked = true;
+	}
 }
 
 WcStatus
@@ -527,12 +571,10 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
 	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
-	for (size_t i = 0; status == WC_OK && !simple && i < resolved.n; i++)
-	{
-		if (wc_cell_is_marker(&resolved.cells[i]))
-			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
-												 w->options.ts, &w->single));
-	}
+	if (status == WC_OK && resolved.n > 0)
+		wc_rangewatch_row(w->options.store, w->row);
+	if (status == WC_OK && !simple)
+		note_cells(w, &resolved);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)

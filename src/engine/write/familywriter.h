@@ -34,10 +34,8 @@ extern const WcFamilyDesc *wc_familywriter_family(const WcFamilyWriter *writer);
 extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
 extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
 
-/* The time before which the family does not remember all it held any more, by what
- * was put into the batch so far; 0: it remembers.  *single as in
- * wc_history_of_marker. */
-extern int64_t wc_familywriter_history(const WcFamilyWriter *writer, bool *single);
+/* The family's marks behind what was put into the batch so far; NULL: as before. */
+extern const WcMarks *wc_familywriter_marks(const WcFamilyWriter *writer);
 
 /* Puts the row into the batch; raises *last_ts to the greatest timestamp used. */
 extern WcStatus wc_familywriter_finish(WcFamilyWriter *writer, int64_t *last_ts, WcError *err) WC_WARN_UNUSED;
