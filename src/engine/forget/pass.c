@@ -73,7 +73,9 @@ wc_pass_create(WcStore *store, const WcPassOptions *options, WcPass **pass, WcEr
 		return pass_memory(err);
 	p->store = wc_store_ref(store);
 	p->options = *options;
-	p->keys_max = WC_STEP_KEYS_MAX;
+	if (p->options.keys_max == 0)
+		p->options.keys_max = WC_STEP_KEYS_MAX;
+	p->keys_max = p->options.keys_max;
 	status = begin(p, err);
 	if (status != WC_OK)
 	{
@@ -200,7 +202,7 @@ work_out_quietly(WcPass *p, WcError *err)
 		status = work_out(p, err);
 	}
 	if (p->work.worked_out)
-		p->keys_max = 2 * p->keys_max < WC_STEP_KEYS_MAX ? 2 * p->keys_max : WC_STEP_KEYS_MAX;
+		p->keys_max = 2 * p->keys_max < p->options.keys_max ? 2 * p->keys_max : p->options.keys_max;
 	return status;
 }
 

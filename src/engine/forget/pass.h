@@ -24,6 +24,7 @@ typedef struct WcPassOptions
 	uint64_t	superseded;		/* for the last step */
 	uint64_t	dated;
 	bool		look_for_earliest_put;	/* major, with KEEP_DELETED_CELLS: reads all of the store before */
+	size_t		keys_max;		/* key-values that a step looks at, about; 0: WC_STEP_KEYS_MAX */
 	const atomic_bool *cancel;	/* may be NULL */
 } WcPassOptions;
 

@@ -246,7 +246,7 @@ cut(Sifter *s, WcSlice key, bool new_row, WcError *err)
 {
 	s->out->cut = true;
 	wc_buf_append_slice(&s->out->stop, key);
-	if (!new_row)
+	if (!new_row && s->step->kind != WC_STEP_MARKERS)
 		wc_matcher_save(s->matcher, &s->out->state);
 	return s->out->stop.failed || s->out->state.failed ? sift_memory(err) : WC_OK;
 }
