@@ -10,6 +10,7 @@
 #include "engine/catalog/catalog.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
+#include "engine/upkeep.h"
 
 /* --- opening --------------------------------------------------------------*/
 
@@ -270,6 +271,9 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
 		wc_identity_hint(&engine->identity, err);
+	engine->upkeeper = wc_upkeeper_create(engine);
+	if (status == WC_OK && engine->upkeeper == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	if (status == WC_OK)
 		status = wc_health_start(&engine->health, err);
 	if (list)
@@ -282,6 +286,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 static void
 engine_free(WcEngine *engine, bool closed)
 {
+	wc_upkeeper_free(engine->upkeeper);
 	wc_store_forget_undropped(engine);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
@@ -336,6 +341,8 @@ wc_engine_close(WcEngine *engine)
 
 	if (engine == NULL)
 		return;
+	wc_upkeeper_free(engine->upkeeper);
+	engine->upkeeper = NULL;
 	wc_health_end(&engine->health);
 	synced = wc_engine_sync(engine, &err) == WC_OK;
 	if (!synced)

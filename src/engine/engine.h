@@ -138,6 +138,19 @@ extern WcStatus wc_engine_drop_database(WcEngine *engine, uint32_t database, WcE
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
+/* What the engine does by itself about what could be forgotten (engine/README, "Upkeep"). */
+typedef struct WcUpkeep
+{
+	uint32_t	busy_percent;	/* of one processor's time; 0: it does nothing */
+	uint32_t	dead_percent;	/* of a family's key-values, about, that make it worth it */
+	int64_t		delay_us;		/* what was written since stays for so long, > 0 ... */
+	int64_t		history_us;		/* ... and markers with given timestamps; what has outlived its TTL, at most */
+} WcUpkeep;
+
+/* From now on; until it is called, nothing is done.  Always by the same thread, in which every
+ * signal is blocked: another may be made here. */
+extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err) WC_WARN_UNUSED;
+
 /* Approximate bytes and rows of a range; exact when it has few.  Cheap, but for one
  * walk over memtables that have grown much since the last.  Of these families only;
  * nfamilies 0: of all. */

@@ -206,6 +206,26 @@ start_server(WcError *err)
 	return false;
 }
 
+static void
+set_upkeep(void)
+{
+	WcUpkeep	settings = {
+		.busy_percent = (uint32_t) int_setting("widecol.upkeep"),
+		.dead_percent = (uint32_t) int_setting("widecol.upkeep_threshold"),
+		.delay_us = int_setting("widecol.upkeep_delay") * INT64CONST(1000),
+		.history_us = int_setting("widecol.history") * WC_USEC_PER_SEC,
+	};
+	WcError		err;
+	sigset_t	all,
+				before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (wc_engine_set_upkeep(engine, &settings, &err) != WC_OK)
+		ereport(LOG, (errmsg("widecol: %s", err.message)));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static bool
 open_engine(WcError *err)
 {
@@ -233,7 +253,10 @@ open_engine(WcError *err)
 		engine = NULL;
 		return false;
 	}
-	return start_server(err);
+	if (!start_server(err))
+		return false;
+	set_upkeep();
+	return true;
 }
 
 static void
@@ -317,6 +340,9 @@ serve(void)
 						 LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 		ResetLatch(MyLatch);
 		serve_interrupts();
+		if (reloaded)
+			set_upkeep();
+		reloaded = false;
 		reap_sessions();
 		take_sessions();
 	}

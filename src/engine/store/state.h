@@ -38,6 +38,8 @@ struct WcEngine
 	WcHealth	health;			/* with a mutex of its own, behind all others */
 	WcStore    *undropped;		/* dropped, but their column families could not be; guarded by write_mutex */
 
+	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
+
 	WcCatalog	catalog;
 };
 

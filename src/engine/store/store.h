@@ -21,6 +21,23 @@
 #include "model/descriptor.h"
 #include "read/storage.h"
 
+/* What was counted at a moment, of what could go. */
+typedef struct WcCounted
+{
+	uint64_t	count;			/* 0: there was no such moment */
+	int64_t		until_ts;		/* all of it was written up to then */
+	int64_t		at_us;			/* when that was */
+} WcCounted;
+
+/* What the engine's upkeep remembers of a store; its thread's alone (upkeep.c). */
+typedef struct WcStoreUpkeep
+{
+	WcCounted	superseded;
+	WcCounted	dated;
+	int64_t		compacted_ts;	/* what was gone by then has left the files */
+	bool		failed;			/* the last time something was done, which was said */
+} WcStoreUpkeep;
+
 struct WcStore
 {
 	atomic_uint refs;
@@ -42,6 +59,7 @@ struct WcStore
 				expired_ts;
 	WcGoneFilter *filter;		/* what its compactions drop */
 	struct WcRangeWatch *watches;	/* guarded by the engine's write mutex */
+	WcStoreUpkeep upkeep;
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */

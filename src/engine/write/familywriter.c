@@ -3,11 +3,11 @@
  */
 #include <stdlib.h>
 
-#include "engine/forget/history.h"
 #include "engine/rocks/cellkey.h"
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 #include "engine/write/familywriter.h"
+#include "engine/write/tally.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 #include "read/cell/quote.h"
@@ -26,8 +26,7 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
-	WcMarks		marks;			/* of the family, behind what was put into the batch */
-	bool		marked;			/* they are others than before */
+	WcTally		tally;
 
 	/* Rows from the last one looked up to gap_end are known not to be stored. */
 	bool		gap;
@@ -153,6 +152,15 @@ cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 static WcStatus
 finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 {
+	WcCellSource *stored = NULL;
+	WcStatus	status = WC_OK;
+
+	if (resolved->n > 0 && wc_tally_looks_at(&w->tally, w->row))
+		status = cell_base(w, w->row, &stored, err);
+	if (status == WC_OK && stored != NULL)
+		status = wc_tally_superseded(&w->tally, stored, resolved, err);
+	if (status != WC_OK)
+		return status;
 	for (size_t i = 0; i < resolved->n; i++)
 	{
 		wc_buf_reset(&w->key, SIZE_MAX);
@@ -388,16 +396,6 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 	return WC_OK;
 }
 
-/* Reads as of times before ts miss something. */
-static void
-note_history(WcFamilyWriter *w, int64_t ts)
-{
-	if (ts <= w->marks.history_from)
-		return;
-	w->marks.history_from = ts;
-	w->marked = true;
-}
-
 /* Some of the row's cells, old or new, are dropped: n stay, among them whatever
  * superseded or deleted the others.  Reads before the newest of all need them; if
  * some may have been seen until now, those before now. */
@@ -418,7 +416,7 @@ note_dropped(WcFamilyWriter *w, size_t n)
 		if (w->new_cells[i].ts > newest)
 			newest = w->new_cells[i].ts;
 	}
-	note_history(w, wc_history_needed(expires || w->marks.single, newest, w->options.ts));
+	wc_tally_history(&w->tally, newest, expires);
 }
 
 static WcStatus
@@ -469,7 +467,7 @@ wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **wr
 	if (w == NULL)
 		return writer_memory(err);
 	w->options = *options;
-	w->marks = wc_marks(options->store);
+	wc_tally_init(&w->tally, options->store, &options->family->attrs, options->ts);
 	w->gone = wc_store_gone(options->store);
 	w->misses_budget = MISSES_MIN;
 	resolver.base = options->family->attrs.packing == WC_PACKING_ROW ? packed_base : cell_base;
@@ -525,43 +523,7 @@ wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 const WcMarks *
 wc_familywriter_marks(const WcFamilyWriter *w)
 {
-	return w->marked ? &w->marks : NULL;
-}
-
-/* --- what the row leaves to be forgotten ------------------------------------- */
-
-static void
-count(WcFamilyWriter *w, uint64_t *counter, uint64_t n)
-{
-	*counter += n;
-	w->marked |= n > 0;
-}
-
-/* A marker will be dropped some day, when it has done its work. */
-static void
-note_marker(WcFamilyWriter *w, const WcCell *marker)
-{
-	const WcFamilyAttrs *attrs = &w->options.family->attrs;
-	bool		single = w->marks.single;
-
-	note_history(w, wc_history_of_marker(attrs, marker, w->options.ts, &w->marks.single));
-	w->marked |= w->marks.single != single;
-	if (attrs->keep_deleted == WC_KEEP_DELETED_FALSE)
-		count(w, marker->ts == marker->seq ? &w->marks.superseded : &w->marks.dated, 1);
-}
-
-static void
-note_cells(WcFamilyWriter *w, const WcResolved *resolved)
-{
-	for (size_t i = 0; i < resolved->n; i++)
-	{
-		const WcCell *cell = &resolved->cells[i];
-
-		if (wc_cell_is_marker(cell))
-			note_marker(w, cell);
-		else if (cell->ttl_us > 0 && !w->marks.cell_ttl)
-			w->marks.cell_ttl = w->marked = true;
-	}
+	return w->tally.changed ? &w->tally.marks : NULL;
 }
 
 WcStatus
@@ -574,7 +536,7 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	if (status == WC_OK && resolved.n > 0)
 		wc_rangewatch_row(w->options.store, w->row);
 	if (status == WC_OK && !simple)
-		note_cells(w, &resolved);
+		wc_tally_cells(&w->tally, &resolved);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)
