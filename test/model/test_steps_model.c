@@ -332,7 +332,7 @@ sequence(void)
 	kit_now = 100000;
 	kit_open(&pair.a);
 	kit_open(&pair.b);
-	pair.attrs.packing = below(3) == 0 ? WC_PACKING_ROW : WC_PACKING_CELL;
+	pair.attrs.packing = below(2) == 0 ? WC_PACKING_ROW : WC_PACKING_CELL;
 	pair.attrs.versions = 1 + below(3);
 	kit_create_attrs(&pair.a, "t", &pair.attrs);
 	commit();
@@ -340,13 +340,13 @@ sequence(void)
 	{
 		uint32_t	what = below(20);
 
-		if (what < 9)
+		if (what < 8)
 			random_commit();
-		else if (what < 13)
+		else if (what < 11)
 			run_pass();
-		else if (what < 14)
+		else if (what < 13)
 			expire();
-		else if (what < 15)
+		else if (what < 14)
 			random_alter();
 		else if (what < 17)
 			disturb(below(2) == 0 ? &pair.a : &pair.b);
@@ -363,7 +363,7 @@ sequence(void)
 static void
 test_two_stores_of_one_log(void **state)
 {
-	unsigned	n = model_sequences(30);
+	unsigned	n = model_sequences(40);
 
 	for (unsigned i = 0; i < n; i++)
 	{
