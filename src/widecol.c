@@ -41,9 +41,40 @@ static int	get_cache_kb;
 static int	write_buffer_kb;
 static int	max_open_files;
 static int	max_background_jobs;
+static int	upkeep;
+static int	upkeep_threshold;
+static int	upkeep_delay_ms;
+static int	history_s;
 
 static shmem_request_hook_type prev_shmem_request_hook;
 static shmem_startup_hook_type prev_shmem_startup_hook;
+
+/* What the engine forgets by itself. */
+static void
+define_upkeep_settings(void)
+{
+	DefineCustomIntVariable("widecol.upkeep",
+							"Sets how much of a processor's time, in percent, the engine may spend on forgetting by itself.",
+							"It takes superseded versions, deleted cells and delete markers out of stored tables. 0 turns it off.",
+							&upkeep, 10, 0, 100,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.upkeep_threshold",
+							"Sets how much of a family, in percent, could be forgotten before that is done.",
+							NULL,
+							&upkeep_threshold, 20, 1, 100,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.upkeep_delay",
+							"Sets how long what was written or deleted stays as it is before upkeep may come.",
+							NULL,
+							&upkeep_delay_ms, 10 * 1000, 1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.history",
+							"Sets how long upkeep keeps delete markers whose timestamps were given, "
+							"and, at most, what has outlived its time to live.",
+							NULL,
+							&history_s, 24 * 3600, 1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
 
 /* They are fixed once the engine runs, so they exist only where it can. */
 static void
@@ -160,6 +191,7 @@ _PG_init(void)
 	if (process_shared_preload_libraries_in_progress)
 	{
 		define_engine_settings();
+		define_upkeep_settings();
 		MarkGUCPrefixReserved("widecol");
 
 		prev_shmem_request_hook = shmem_request_hook;

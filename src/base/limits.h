@@ -36,6 +36,9 @@
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
 #define WC_LOCK_BATCH			4096				/* rows locked with one request */
 
+/* widecol.upkeep: families with fewer key-values that could go are let be. */
+#define WC_UPKEEP_DEAD_MIN		1000
+
 /* widecol.warn_full_scan: tables of fewer rows, or of which more than this part is
  * wanted, are read in full without a word. */
 #define WC_WARN_ROWS_MIN		10000

@@ -12,10 +12,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
-#include "engine/forget/compact.h"
 #include "engine/rocks/image.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
+#include "engine/upkeep.h"
 #include "engine/write/mark.h"
 
 /* --- opening --------------------------------------------------------------*/
@@ -317,12 +317,15 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_begin(&engine->identity, options, err);
 	if (status == WC_OK)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
-	if (status == WC_OK && fresh)
-		status = wc_catalog_make(engine, err);
+	if (status == WC_OK)
+		status = fresh ? wc_catalog_make(engine, err) : wc_catalog_convert(engine, err);
 	if (status == WC_OK)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
 		wc_identity_hint(&engine->identity, err);
+	engine->upkeeper = wc_upkeeper_create(engine);
+	if (status == WC_OK && engine->upkeeper == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	if (status == WC_OK)
 		status = wc_health_start(&engine->health, err);
 	if (list)
@@ -335,6 +338,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 static void
 engine_free(WcEngine *engine, bool closed)
 {
+	wc_upkeeper_free(engine->upkeeper);
 	wc_store_forget_undropped(engine);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
@@ -349,6 +353,7 @@ engine_free(WcEngine *engine, bool closed)
 	wc_rocks_shared_free(&engine->shared);
 	wc_health_free(&engine->health);
 	pthread_mutex_destroy(&engine->write_mutex);
+	pthread_rwlock_destroy(&engine->step_lock);
 	pthread_mutex_destroy(&engine->snapshots_mutex);
 	free(engine);
 }
@@ -363,11 +368,10 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	if (e == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	e->storage.ops = &wc_engine_storage_ops;
-	e->compactions = &wc_compaction_ops;
 	e->identity.owner_fd = -1;
 	pthread_mutex_init(&e->write_mutex, NULL);
+	pthread_rwlock_init(&e->step_lock, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
-	atomic_init(&e->install_epoch, 1);
 	wc_health_init(&e->health, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
@@ -393,6 +397,8 @@ wc_engine_close(WcEngine *engine)
 
 	if (engine == NULL)
 		return;
+	wc_upkeeper_free(engine->upkeeper);
+	engine->upkeeper = NULL;
 	wc_health_end(&engine->health);
 	synced = wc_engine_sync(engine, &err) == WC_OK;
 	if (!synced)
@@ -453,6 +459,16 @@ uint64_t
 wc_engine_catalog_generation(WcEngine *engine)
 {
 	return engine->catalog.generation;
+}
+
+void
+wc_engine_log_steps(WcEngine *engine, WcStepLog log, void *arg)
+{
+	pthread_rwlock_wrlock(&engine->step_lock);
+	engine->step_log = log;
+	engine->step_log_arg = arg;
+	engine->steps_end = log == NULL;
+	pthread_rwlock_unlock(&engine->step_lock);
 }
 
 WcStatus

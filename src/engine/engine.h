@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "model/step.h"
 #include "read/storage.h"
 
 typedef struct WcEngine WcEngine;
@@ -135,6 +136,14 @@ extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendin
 								 WcError *err) WC_WARN_UNUSED;
 
 /*
+ * From now on steps that are made here (by flush, compactions and upkeep) are not applied as
+ * they are made: log has each written into the log and returns when wc_engine_step has applied it,
+ * or fails.  Any thread calls it.  NULL: no more steps are made; returns when log is called no more.
+ */
+typedef WcStatus (*WcStepLog) (void *arg, WcSlice step, WcError *err);
+extern void wc_engine_log_steps(WcEngine *engine, WcStepLog log, void *arg);
+
+/*
  * Images (engine/README): built beside commits, installed with the position of a mark that
  * was synced before it was built.  One thread at a time.  `keep` images stay, and those younger
  * than min_age seconds.
@@ -144,14 +153,20 @@ extern WcStatus wc_engine_image_install(WcEngine *engine, uint64_t position, WcE
 extern WcStatus wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
 
 /*
+ * The other entry: a step (model/step.h), in order with commits, in one atomic write or (on
+ * any error) nothing.  Like them it depends on nothing but its arguments and the store.
+ * position as in WcCommit.  A step of a table, family or generation that is not there is
+ * void: it takes its position and does nothing else.
+ */
+extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep *step, WcError *err) WC_WARN_UNUSED;
+
+/*
  * Whoever keeps what was read is told of each write that may change what is visible, by
  * the thread that makes it and one write at a time: of its rows, or of whole tables
- * (when their rows are many, their families change, or flush or compaction are at work);
+ * (when their rows are many, their families change, or a step is applied);
  * then begin, when no reader sees any of it yet, and end, when those that come see all of
- * it, or when it has failed.  They may take and release snapshots.  Not told, since
- * nobody knows when it happens, is what RocksDB's own compactions change in packing
- * cell (wc_scanner_holds_until).  ts: the commit's timestamp; 0: it is no commit, but
- * flush or compaction.  last_ts: the clock of TTLs is never before it.
+ * it, or when it has failed.  They may take and release snapshots.  ts: the commit's
+ * timestamp; 0: it is no commit, but a step.  last_ts: the clock of TTLs is never before it.
  */
 typedef struct WcWriteWatch
 {
@@ -191,6 +206,19 @@ extern uint64_t wc_engine_catalog_generation(WcEngine *engine);
 /* --- administration -------------------------------------------------------*/
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
+
+/* What the engine does by itself about what could be forgotten (engine/README, "Upkeep"). */
+typedef struct WcUpkeep
+{
+	uint32_t	busy_percent;	/* of one processor's time; 0: it does nothing */
+	uint32_t	dead_percent;	/* of a family's key-values, about, that make it worth it */
+	int64_t		delay_us;		/* what was written since stays for so long, > 0 ... */
+	int64_t		history_us;		/* ... and markers with given timestamps; what has outlived its TTL, at most */
+} WcUpkeep;
+
+/* From now on; until it is called, nothing is done.  Always by the same thread, in which every
+ * signal is blocked: another may be made here. */
+extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err) WC_WARN_UNUSED;
 
 /* Approximate bytes and rows of a range; exact when it has few.  Cheap, but for one
  * walk over memtables that have grown much since the last.  Of these families only;

@@ -70,6 +70,7 @@ typedef struct WcSourceOptions
 	uint32_t	npoints;
 	const WcColumn *columns;	/* nothing else need be there; none: everything (they outlive the source) */
 	uint32_t	ncolumns;
+	const atomic_bool *cancel;	/* looked at where many cells in a row are passed over; NULL: never */
 } WcSourceOptions;
 
 /* Blocks that this thread reads from begin to end of a measurement. */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/step.h"
 #include "read/txn/txn.h"
 
 /* After a failure, the next attempt. */
@@ -20,7 +21,7 @@
  * that are read in are looked at as often. */
 #define LAZY_MS 200
 
-/* A commit, or (txn NULL) a mark. */
+/* A commit, or (txn NULL) a step or a mark. */
 typedef struct Commit
 {
 	bool		posted;			/* nobody waits for it: it is the applier's, and so is txn */
@@ -29,6 +30,7 @@ typedef struct Commit
 	uint64_t	bytes;			/* of the batch, as counted in the backlog */
 	WcPendingBytes *pending;	/* of a mark at commit.position, in one piece of memory */
 	size_t		npending;
+	WcSlice		step;			/* its bytes, in memory of its own; NULL: it is none */
 	WcTxn	   *txn;
 	bool		sync;
 	bool		done;			/* guarded by the applier's mutex */
@@ -55,6 +57,8 @@ struct WcApplier
 	uint64_t	nbytes;
 	bool		stalled;		/* nothing can be applied: why */
 	WcError		why;
+	pthread_cond_t step_done;	/* stepped has changed, or stop */
+	uint64_t	stepped;		/* position of the last step that was applied */
 	bool		stop;
 	WcApplied	applied;
 	_Atomic uint64_t marked;
@@ -91,6 +95,13 @@ apply(WcApplier *a, const Commit *c, const WcCommit *commit, WcError *err)
 	int64_t		commit_ts;
 	WcStatus	status;
 
+	if (c->step.data != NULL)
+	{
+		WcStep		step;
+
+		status = wc_step_decode(c->step, &step, err);
+		return status == WC_OK ? wc_engine_step(a->engine, commit->position, &step, err) : status;
+	}
 	if (c->txn == NULL)
 		return wc_engine_mark(a->engine, commit->position, c->pending, c->npending, err);
 	status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
@@ -153,16 +164,22 @@ apply_posted(WcApplier *a, Commit *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
-	if (done && c->txn == NULL)
+	if (done && c->txn == NULL && c->step.data == NULL)
 		atomic_store(&a->marked, c->commit.position);
 	if (done && c->txn != NULL && a->applied.fn != NULL)
 		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
 	pthread_mutex_lock(&a->mutex);
 	a->ncommits -= c->txn != NULL;
 	a->nbytes -= c->bytes;
+	if (c->step.data != NULL)
+	{
+		a->stepped = done ? c->commit.position : a->stepped;
+		pthread_cond_broadcast(&a->step_done);
+	}
 	pthread_mutex_unlock(&a->mutex);
 	wc_txn_destroy(c->txn);
 	free(c->pending);
+	free((void *) c->step.data);
 	free(c);
 }
 
@@ -301,6 +318,7 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&a->work, &attr);
 	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&a->step_done, NULL);
 
 	rc = pthread_create(&a->thread, NULL, applier_main, a);
 	if (rc != 0)
@@ -320,8 +338,10 @@ wc_applier_stop(WcApplier *a)
 	pthread_mutex_lock(&a->mutex);
 	a->stop = true;
 	pthread_cond_signal(&a->work);
+	pthread_cond_broadcast(&a->step_done);
 	pthread_mutex_unlock(&a->mutex);
 	pthread_join(a->thread, NULL);
+	pthread_cond_destroy(&a->step_done);
 	pthread_cond_destroy(&a->work);
 	pthread_mutex_destroy(&a->mutex);
 	free(a);
@@ -433,6 +453,40 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	c->bytes = size;
 	post(a, c);
 	return WC_OK;
+}
+
+WcStatus
+wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+	uint8_t    *bytes = malloc(step.len > 0 ? step.len : 1);
+
+	if (c == NULL || bytes == NULL)
+	{
+		free(c);
+		free(bytes);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a step");
+	}
+	memcpy(bytes, step.data, step.len);
+	c->posted = true;
+	c->commit.position = position;
+	c->step = wc_slice(bytes, step.len);
+	c->bytes = step.len;
+	post(a, c);
+	return WC_OK;
+}
+
+bool
+wc_applier_await_step(WcApplier *a, uint64_t position)
+{
+	bool		applied;
+
+	pthread_mutex_lock(&a->mutex);
+	while (a->stepped < position && !a->stop)
+		pthread_cond_wait(&a->step_done, &a->mutex);
+	applied = a->stepped >= position;
+	pthread_mutex_unlock(&a->mutex);
+	return applied;
 }
 
 uint64_t

@@ -4,12 +4,22 @@
 #include "rpc/intake.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "read/txn/txn.h"
 #include "rpc/pending.h"
+
+/* A step that waits to be written into the log. */
+typedef struct StepRequest
+{
+	struct StepRequest *next;
+	WcSlice		step;
+	uint64_t	position;		/* once done */
+	bool		done;
+} StepRequest;
 
 struct WcIntake
 {
@@ -18,6 +28,10 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
+	pthread_mutex_t mutex;		/* guards the rest but for `applied` */
+	pthread_cond_t written;		/* a step is done, or stop */
+	StepRequest *steps;			/* the first to be written first */
+	bool		stop;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
 
@@ -33,6 +47,8 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	f->locktable = locktable;
 	f->log = *log;
 	f->applied = wc_engine_applied_position(engine);
+	pthread_mutex_init(&f->mutex, NULL);
+	pthread_cond_init(&f->written, NULL);
 	status = wc_pending_create(log->pending_max, &f->pending, err);
 	if (status == WC_OK)
 		*intake = f;
@@ -47,6 +63,8 @@ wc_intake_free(WcIntake *f)
 	if (f == NULL)
 		return;
 	wc_pending_free(f->pending);
+	pthread_cond_destroy(&f->written);
+	pthread_mutex_destroy(&f->mutex);
 	free(f);
 }
 
@@ -172,6 +190,85 @@ wc_intake_running(WcIntake *f, uint64_t oldest_xid)
 
 	if (n > 0)
 		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash had ended", n);
+}
+
+WcStatus
+wc_intake_step(WcIntake *f, const WcLogRecord *step, uint64_t position, WcError *err)
+{
+	if (step->store != f->log.store || position <= f->applied)
+		return WC_OK;
+	return wc_applier_post_step(f->applier, step->bytes, position, err);
+}
+
+/* --- steps that are made here --------------------------------------------------*/
+
+WcStatus
+wc_intake_log_step(void *arg, WcSlice step, WcError *err)
+{
+	WcIntake   *f = arg;
+	StepRequest request = {.step = step};
+	StepRequest **link = &f->steps;
+
+	pthread_mutex_lock(&f->mutex);
+	while (*link != NULL)
+		link = &(*link)->next;
+	*link = &request;
+	f->log.moved.fn(f->log.moved.arg);
+	while (!request.done && !f->stop)
+		pthread_cond_wait(&f->written, &f->mutex);
+	for (link = &f->steps; *link != NULL; link = &(*link)->next)
+	{
+		if (*link == &request)
+		{
+			*link = request.next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&f->mutex);
+	if (request.done && request.position == 0)
+		return wc_error(err, WC_UNSUPPORTED, "cannot flush or compact stored tables during recovery");
+	if (!request.done || !wc_applier_await_step(f->applier, request.position))
+		return wc_error(err, WC_SHUTDOWN, "the engine is stopping");
+	return WC_OK;
+}
+
+bool
+wc_intake_next_step(WcIntake *f, WcSlice *step)
+{
+	bool		found;
+
+	pthread_mutex_lock(&f->mutex);
+	found = f->steps != NULL && !f->stop;
+	if (found)
+		*step = f->steps->step;
+	pthread_mutex_unlock(&f->mutex);
+	return found;
+}
+
+void
+wc_intake_step_written(WcIntake *f, uint64_t position)
+{
+	pthread_mutex_lock(&f->mutex);
+	if (f->steps != NULL)
+	{
+		StepRequest *first = f->steps;
+
+		f->steps = first->next;
+		first->next = NULL;
+		first->position = position;
+		first->done = true;
+	}
+	pthread_cond_broadcast(&f->written);
+	pthread_mutex_unlock(&f->mutex);
+}
+
+void
+wc_intake_stop(WcIntake *f)
+{
+	pthread_mutex_lock(&f->mutex);
+	f->stop = true;
+	pthread_cond_broadcast(&f->written);
+	pthread_mutex_unlock(&f->mutex);
 }
 
 WcStatus

@@ -48,6 +48,21 @@ extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 /* No transaction before this one runs, or ever will; prepared ones count as running. */
 extern void wc_intake_running(WcIntake *intake, uint64_t oldest_xid);
 
+extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* --- steps that are made here -------------------------------------------------- */
+
+/* Any thread (a WcStepLog): has the step written into the log, and waits until it has been
+ * applied. */
+extern WcStatus wc_intake_log_step(void *intake, WcSlice step, WcError *err);
+
+/* As wc_server_next_step and wc_server_step_written. */
+extern bool wc_intake_next_step(WcIntake *intake, WcSlice *step);
+extern void wc_intake_step_written(WcIntake *intake, uint64_t position);
+
+/* Steps that wait to be written fail from now on, as do all that come. */
+extern void wc_intake_stop(WcIntake *intake);
+
 /* Hands in a mark at the position up to which the log has been read. */
 extern WcStatus wc_intake_mark(WcIntake *intake, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 

@@ -82,6 +82,16 @@ extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t po
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);
 extern void wc_server_log_running(WcServer *server, uint64_t oldest_xid);
 
+extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * A step (model/step.h) that a thread has made and waits to be in the log; false: there is none.
+ * The bytes are valid until wc_server_step_written, which says where it is (0: it cannot be
+ * written, since this is a standby).  log->moved is called when there is one.
+ */
+extern bool wc_server_next_step(WcServer *server, WcSlice *bytes);
+extern void wc_server_step_written(WcServer *server, uint64_t position);
+
 /* Has a mark written at this position, up to which all has been handed in; wc_server_marked
  * says when that has been done. */
 extern WcStatus wc_server_log_mark(WcServer *server, uint64_t read_from, WcError *err) WC_WARN_UNUSED;

@@ -80,7 +80,10 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	if (status == WC_OK && s->intake != NULL)
+	{
 		wc_intake_begin(s->intake, s->applier);
+		wc_engine_log_steps(options->engine, wc_intake_log_step, s->intake);
+	}
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
@@ -285,6 +288,11 @@ void
 wc_server_stop(WcServer *s, const char *why)
 {
 	snprintf(s->why, sizeof(s->why), "%s", why);
+	if (s->intake != NULL)
+	{
+		wc_intake_stop(s->intake);
+		wc_engine_log_steps(s->options.engine, NULL, NULL);
+	}
 	pthread_mutex_lock(&s->mutex);
 	for (WcHandler *h = s->running; h != NULL; h = h->next)
 		wc_handler_stop(h);
@@ -367,4 +375,22 @@ bool
 wc_server_stalled(const WcServer *s, WcError *why)
 {
 	return wc_applier_stalled(s->applier, why);
+}
+
+WcStatus
+wc_server_log_step(WcServer *s, const WcLogRecord *step, uint64_t position, WcError *err)
+{
+	return wc_intake_step(s->intake, step, position, err);
+}
+
+bool
+wc_server_next_step(WcServer *s, WcSlice *bytes)
+{
+	return wc_intake_next_step(s->intake, bytes);
+}
+
+void
+wc_server_step_written(WcServer *s, uint64_t position)
+{
+	wc_intake_step_written(s->intake, position);
 }

@@ -40,6 +40,8 @@ on_record(void *arg, const WcLogRecord *r, XLogRecPtr position)
 
 	if (r->kind == WC_RECORD_BATCH)
 		check(wc_server_log_batch(server, r, &err), &err);
+	else if (r->kind == WC_RECORD_STEP)
+		check(wc_server_log_step(server, r, position, &err), &err);
 }
 
 static void

@@ -332,6 +332,26 @@ begin_following(WcError *err)
 	return done;
 }
 
+static void
+set_upkeep(void)
+{
+	WcUpkeep	settings = {
+		.busy_percent = (uint32_t) int_setting("widecol.upkeep"),
+		.dead_percent = (uint32_t) int_setting("widecol.upkeep_threshold"),
+		.delay_us = int_setting("widecol.upkeep_delay") * INT64CONST(1000),
+		.history_us = int_setting("widecol.history") * WC_USEC_PER_SEC,
+	};
+	WcError		err;
+	sigset_t	all,
+				before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (wc_engine_set_upkeep(engine, &settings, &err) != WC_OK)
+		ereport(LOG, (errmsg("widecol: %s", err.message)));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static bool
 open_engine(WcError *err)
 {
@@ -489,6 +509,38 @@ transaction_is_over(uint64_t xid)
 		 wc_flight_find(wc_places(), xid) == WC_FLIGHT_NONE);
 }
 
+/* On a primary: a standby forgets what the log says. */
+static void
+keep_up(void)
+{
+	static bool begun;
+
+	if (RecoveryInProgress() || (begun && !reloaded))
+		return;
+	set_upkeep();
+	begun = true;
+	reloaded = false;
+}
+
+/* Steps that session threads, or the upkeep's, want to be in the log. */
+static void
+write_steps(void)
+{
+	WcLogRecord record = {.kind = WC_RECORD_STEP};
+
+	while (wc_server_next_step(server, &record.bytes))
+	{
+		XLogRecPtr	position = InvalidXLogRecPtr;
+
+		if (!RecoveryInProgress())
+		{
+			position = wc_record_write(&record);
+			XLogFlush(position);
+		}
+		wc_server_step_written(server, position);
+	}
+}
+
 static void
 serve(void)
 {
@@ -504,9 +556,11 @@ serve(void)
 		atomic_store(&wc_following()->asleep, 0);
 		ResetLatch(MyLatch);
 		serve_interrupts();
+		keep_up();
 		reap_sessions();
 		(void) wc_server_look_at_locks(server, transaction_is_over);
 		take_sessions();
+		write_steps();
 		flush_for_readers();
 		more = wc_feed_run();
 		(void) wc_checkpoint_work();

@@ -181,22 +181,29 @@ an_epoch_that_nobody_reads_in_goes(void **state)
 	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_CONFLICT);
 }
 
-/* Nor does it hold back what compactions may drop. */
+static uint64_t
+snapshots_of_rocksdb(Site *s)
+{
+	uint64_t	n;
+
+	assert_int_equal(rocksdb_property_int(wc_engine_rocks(s->kit.engine), "rocksdb.num-snapshots", &n), 0);
+	return n;
+}
+
+/* It keeps what there was, and no longer than it is read in. */
 static void
-an_epoch_is_a_horizon_while_it_is_read_in(void **state)
+an_epoch_keeps_a_snapshot_while_it_is_read_in(void **state)
 {
 	Site	   *s = *state;
-	int64_t		first;
 
 	put_now(s, "r", "1");
-	first = s->kit.commit_ts;
 	(void) wc_getcache_enter(s->cache, 0, 0);
 	put_now(s, "r", "2");
 	assert_true(wc_epochs_tidy(s->epochs));
-	assert_true(wc_engine_horizon(s->kit.engine) == first);
+	assert_int_equal(snapshots_of_rocksdb(s), 1);
 	wc_getcache_leave(s->cache, 0, 0);
 	assert_false(wc_epochs_tidy(s->epochs));
-	assert_true(wc_engine_horizon(s->kit.engine) == INT64_MAX);
+	assert_int_equal(snapshots_of_rocksdb(s), 0);
 }
 
 /*
@@ -414,14 +421,18 @@ what_ends_by_itself_is_told(void **state)
 	assert_true(holds_until(s, "r") > kit_now);
 }
 
+/* Nor does packing cell change without a write, whatever RocksDB compacts. */
 static void
-packing_cell_promises_nothing(void **state)
+packing_cell_promises_as_much(void **state)
 {
 	Site	   *s = *state;
 
-	create(s, "cells", WC_PACKING_CELL, 0, 0);
+	create(s, "cells", WC_PACKING_CELL, 2000000000, 0);
 	put_with_ttl(s, "r", 0);
-	assert_true(holds_until(s, "r") == 0);
+	assert_true(holds_until(s, "r") == s->kit.commit_ts + 2000000000 + 1);
+	create(s, "for_ever", WC_PACKING_CELL, 0, 0);
+	put_with_ttl(s, "r", 0);
+	assert_true(holds_until(s, "r") == INT64_MAX);
 }
 
 /* --- at once -------------------------------------------------------------------*/
@@ -556,14 +567,14 @@ main(void)
 		cmocka_unit_test_setup_teardown(an_epoch_is_kept_before_anybody_asks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_is_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_that_nobody_reads_in_goes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_epoch_is_a_horizon_while_it_is_read_in, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_epoch_keeps_a_snapshot_while_it_is_read_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_epoch_does_not_see_a_later_compaction, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_session_keeps_to_its_epoch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_their_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_their_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_many_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_by_itself_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(packing_cell_promises_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(packing_cell_promises_as_much, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_see_whole_commits_and_the_newest, set_up, tear_down),
 	};
 

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/forget/history.h"
-
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
 #define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
@@ -285,70 +283,31 @@ test_compaction(void **state)
 	}
 }
 
-/* RocksDB's own compactions may forget only what was announced before, so that
- * a crash cannot take back the announcement, but not what was dropped. */
-static void
-test_filters_ask(void **state)
-{
-	WcHistory	h;
-	atomic_bool wanted = false;
-
-	wc_history_init(&h);
-	assert_false(wc_history_may_drop(&h, 5, 100, &wanted));
-	assert_true(atomic_load(&wanted));
-	assert_int_equal(h.from, 0);
-	wc_history_load(&h, 10, false, 50);
-	assert_int_equal(h.from, 10);
-	atomic_store(&wanted, false);
-	assert_true(wc_history_may_drop(&h, 10, 100, &wanted));
-	assert_true(wc_history_may_drop(&h, 0, 100, &wanted));
-	assert_false(atomic_load(&wanted));
-	assert_false(wc_history_may_drop(&h, 11, 100, &wanted));
-	assert_true(atomic_load(&wanted));
-	assert_int_equal(h.from, 10);
-
-	/* where single versions were deleted what is dropped was seen until then: also
-	 * by what dropped it before a crash */
-	wc_history_load(&h, 10, true, 50);
-	assert_int_equal(h.from, 51);
-	assert_true(wc_history_may_drop(&h, 11, 100, &wanted));
-	assert_int_equal(h.from, 100);
-	wc_history_free(&h);
-}
-
-/* They do forget, though, when they are allowed to. */
+/* RocksDB's own compactions forget nothing. */
 static void
 test_background_compaction(void **state)
 {
-	static const int64_t ttls[] = {0, 150000000};
+	Kit			kit;
+	int64_t		time = 1000000;
+	char		value[16];
 
-	for (int k = 0; k < 2; k++)
+	open_with(&kit, WC_PACKING_CELL, 1, WC_KEEP_DELETED_FALSE, 0);
+	for (int i = 1; i < 40; i++)
 	{
-		Kit			kit;
-		WcReadPoint at;
-		int64_t		time = 1000000;
-		char		value[16];
+		int64_t		before = time + 50000000;
 
-		open_with(&kit, WC_PACKING_CELL, 1, WC_KEEP_DELETED_FALSE, ttls[k]);
-		at = kit_point(&kit, false);
-		for (int i = 1; i < 40 || (i < 2000 && history_from(&kit) == 0); i++)
-		{
-			int64_t		before = time + 50000000;
-
-			/* more than the minute in which nothing is decided */
-			time += 100000000;
-			snprintf(value, sizeof(value), "%d", i);
-			put_at(&kit, time, "r", value);
-			assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
-			if (i > 1 && strcmp(as_of(&kit, before), REFUSED) != 0)
-			{
-				snprintf(value, sizeof(value), "=%d}", i - 1);
-				assert_string_equal(strchr(kit.text, '='), value);
-			}
-		}
-		assert_in_range(history_from(&kit), 1, time);
-		kit_close(&kit);
+		time += 100000000;
+		snprintf(value, sizeof(value), "%d", i);
+		put_at(&kit, time, "r", value);
+		flush_at(&kit, time);
+		if (i == 1)
+			continue;
+		(void) as_of(&kit, before);
+		snprintf(value, sizeof(value), "=%d}", i - 1);
+		assert_string_equal(strchr(kit.text, '='), value);
 	}
+	assert_int_equal(history_from(&kit), 0);
+	kit_close(&kit);
 }
 
 /* Timestamps that were given are the times of their cells. */
@@ -573,12 +532,9 @@ test_marker_without_its_put(void **state)
 	}
 }
 
-/*
- * Where single versions were deleted, RocksDB's own compactions may have forgotten
- * anything until the store was closed: what is announced after that is refused.
- */
+/* Where single versions were deleted, what is dropped may have been seen until then. */
 static void
-test_single_deletes_and_restart(void **state)
+test_single_deletes(void **state)
 {
 	EACH_PACKING(p)
 	{
@@ -589,12 +545,23 @@ test_single_deletes_and_restart(void **state)
 		put_at(&kit, 3000000, "r", "two");
 		delete_at(&kit, WC_DELETE, 4000000, "r", 3000000);
 		assert_string_equal(as_of(&kit, 5000000), "r{f:a=one}");
+
+		/* a restart alone forgets nothing */
 		kit_now = 9000000;
 		kit_reopen(&kit);
-		assert_int_equal(history_from(&kit), 9000001);
-		assert_string_equal(as_of(&kit, 5000000), REFUSED);
+		assert_int_equal(history_from(&kit), 4000000);
+		assert_string_equal(as_of(&kit, 5000000), "r{f:a=one}");
+
+		put_at(&kit, 10000000, "r", "three");
+		flush_at(&kit, 12000000);
+		if (*p == WC_PACKING_CELL)
+			assert_int_equal(history_from(&kit), 12000001);
+		else
+			assert_int_equal(history_from(&kit), 10000000);
 		assert_string_equal(as_of(&kit, 9000000), REFUSED);
-		assert_string_equal(as_of(&kit, 9000001), "r{f:a=one}");
+		kit_reopen(&kit);
+		assert_string_equal(as_of(&kit, 9000000), REFUSED);
+		assert_string_equal(as_of(&kit, 12000001), "r{f:a=three}");
 		kit_close(&kit);
 	}
 }
@@ -646,7 +613,6 @@ main(void)
 		cmocka_unit_test(test_deleted_and_kept),
 		cmocka_unit_test(test_expired),
 		cmocka_unit_test(test_compaction),
-		cmocka_unit_test(test_filters_ask),
 		cmocka_unit_test(test_background_compaction),
 		cmocka_unit_test(test_given_timestamps),
 		cmocka_unit_test(test_snapshot),
@@ -655,7 +621,7 @@ main(void)
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_marker_without_its_put),
-		cmocka_unit_test(test_single_deletes_and_restart),
+		cmocka_unit_test(test_single_deletes),
 		cmocka_unit_test(test_clock_steps_back)
 	};
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/store/internal.h"
+#include "mangle.h"
 #include "model/cellblock.h"
 #include "read/scan/storescan.h"
 
@@ -30,7 +31,7 @@ options(WcMatchMode mode, uint32_t family_versions)
 		.now_us = NOW,
 		.versions = WC_VERSIONS_MAX,
 		.ts_max = WC_TS_LATEST,
-		.horizon_ts = INT64_MAX,
+		.dated_until_ts = INT64_MAX,
 		.earliest_put_ts = INT64_MIN
 	};
 
@@ -125,10 +126,73 @@ run(const WcMatcherOptions *o, const char *cells_text, char *out, size_t size)
 	free(text);
 }
 
+static WcMatcher *
+create(const WcMatcherOptions *o)
+{
+	WcMatcher  *m;
+
+	assert_int_equal(wc_matcher_create(o, &m, NULL), WC_OK);
+	return m;
+}
+
+/* Another matcher that goes on where m stood. */
+static WcMatcher *
+take_over(const WcMatcherOptions *o, WcMatcher *m)
+{
+	WcMatcher  *next = create(o);
+	WcBuf		state = WC_BUF_INIT;
+
+	wc_matcher_save(m, &state);
+	assert_false(state.failed);
+	assert_int_equal(wc_matcher_restore(next, wc_buf_slice(&state), NULL), WC_OK);
+	wc_buf_free(&state);
+	wc_matcher_free(m);
+	return next;
+}
+
+/*
+ * A compaction in pieces: what is kept when each cell is shown to another matcher, which was
+ * told what the one before knew, and what is said of those that are not.
+ */
+static void
+run_in_pieces(const WcMatcherOptions *o, const char *cells_text, char *out, size_t size)
+{
+	char	   *text = strdup(cells_text);
+	WcCell		cells[CELLS_MAX];
+	size_t		n = parse(text, cells);
+	WcMatcher  *whole = create(o);
+	WcMatcher  *piece = create(o);
+	size_t		used = 0;
+
+	out[0] = '\0';
+	wc_matcher_start_row(whole);
+	wc_matcher_start_row(piece);
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32_t	colno;
+		WcMatch		match = wc_matcher_match(piece, &cells[i], &colno);
+
+		assert_int_equal(wc_matcher_match(whole, &cells[i], &colno), match);
+		if (match == WC_MATCH_INCLUDE)
+			used += (size_t) snprintf(out + used, size - used, "%s%.*s@%lld%s", used > 0 ? " " : "",
+									  (int) cells[i].qualifier.len, (const char *) cells[i].qualifier.data,
+									  (long long) cells[i].ts, type_suffix[cells[i].type]);
+		else
+			assert_int_equal(wc_matcher_drop(piece, &cells[i]), wc_matcher_drop(whole, &cells[i]));
+		piece = take_over(o, piece);
+	}
+	wc_matcher_free(whole);
+	wc_matcher_free(piece);
+	free(text);
+}
+
 #define assert_match(o, cells, want) \
 	do { \
 		char out_[1024]; \
 		run((o), (cells), out_, sizeof(out_)); \
+		assert_string_equal(out_, (want)); \
+		if ((o)->mode == WC_MATCH_MINOR || (o)->mode == WC_MATCH_MAJOR) \
+			run_in_pieces((o), (cells), out_, sizeof(out_)); \
 		assert_string_equal(out_, (want)); \
 	} while (0)
 
@@ -430,31 +494,55 @@ test_major_keep_deleted(void **state)
 	assert_match(&o, "c@840 c@850DC d@1", "d@1");
 }
 
-/* What a snapshot can see stays: nothing written behind it decides. */
+/* A marker whose timestamp was given stays for a while, and does its work meanwhile. */
 static void
-test_horizon(void **state)
+test_major_dated_markers(void **state)
 {
-	WcMatcherOptions o = options(WC_MATCH_MINOR, 1);
+	WcMatcherOptions o = options(WC_MATCH_MAJOR, 2);
 
-	o.horizon_ts = 50;
-	/* the snapshot sees c@10, later readers c@60 */
-	assert_match(&o, "c@10 c@60", "c@60 c@10");
-	assert_match(&o, "c@10 c@20 c@60", "c@60 c@20");
-	/* a marker it does not see masks nothing and makes nothing count: readers
-	 * that do see it see c@10 */
-	assert_match(&o, "c@10 c@20 c@60DC", "c@60DC c@20 c@10");
-	assert_match(&o, "c@10 c@20 c@20!60D", "c@20D c@20 c@10");
-	/* one that it sees masks also what was written later */
-	assert_match(&o, "c@10 c@20!60 c@30DC", "c@30DC");
-	o.mode = WC_MATCH_MAJOR;
-	assert_match(&o, "c@10 c@20!60 c@30DC d@60DC d@5", "d@60DC d@5");
-	assert_match(&o, "@60DF d@5", "@60DF d@5");
-	/* kept deleted cells do not push out what is behind them */
-	o.attrs.keep_deleted = WC_KEEP_DELETED_TRUE;
-	o.mode = WC_MATCH_MINOR;
-	assert_match(&o, "c@10 c@20 c@20D", "c@20D c@20 c@10");
-	o.horizon_ts = INT64_MAX;
-	assert_match(&o, "c@10 c@20 c@20D", "c@20D c@20");
+	o.dated_until_ts = 50;
+	assert_match(&o, "c@10 c@12 c@14 c@11!51DC d@5!50D e@60DC", "c@14 c@12 c@11DC");
+	assert_match(&o, "a@1 @3!60DF b@9 c@5D c@4", "@3DF b@9 c@4");
+	/* but for what VERSIONS has cut off */
+	assert_match(&o, "c@5 c@4 c@3 c@2!60DC c@1", "c@5 c@4");
+}
+
+static void
+restore_any(WcSlice bytes, void *arg)
+{
+	WcMatcherOptions o = options(WC_MATCH_MINOR, 3);
+	WcMatcher  *m = create(&o);
+	WcStatus	status = wc_matcher_restore(m, bytes, NULL);
+	WcCell		cell = {.type = WC_PUT,.qualifier = wc_slice_cstr("q"),.ts = 5,.seq = 5};
+	uint32_t	colno;
+
+	assert_true(status == WC_OK || status == WC_CORRUPT);
+	(void) wc_matcher_match(m, &cell, &colno);
+	*(unsigned *) arg += status == WC_OK;
+	wc_matcher_free(m);
+}
+
+static void
+test_any_state_is_survived(void **state)
+{
+	WcMatcherOptions o = options(WC_MATCH_MINOR, 3);
+	char		text[] = "@9FV @8FV @7DF q@20 q@19DC q@18D q@10";
+	WcCell		cells[CELLS_MAX];
+	size_t		n = parse(text, cells);
+	WcMatcher  *m = create(&o);
+	WcBuf		bytes = WC_BUF_INIT;
+	unsigned	good = 0;
+	uint32_t	colno;
+
+	wc_matcher_start_row(m);
+	for (size_t i = 0; i < n; i++)
+		(void) wc_matcher_match(m, &cells[i], &colno);
+	wc_matcher_save(m, &bytes);
+	wc_mangle_prefixes(wc_buf_slice(&bytes), restore_any, &good);
+	assert_int_equal(good, 1);
+	wc_mangle_randomly(wc_buf_slice(&bytes), 20000, restore_any, &good);
+	wc_buf_free(&bytes);
+	wc_matcher_free(m);
 }
 
 /* --- whether a row is there ------------------------------------------------*/
@@ -544,7 +632,8 @@ main(void)
 		cmocka_unit_test(test_minor_keep_deleted),
 		cmocka_unit_test(test_major),
 		cmocka_unit_test(test_major_keep_deleted),
-		cmocka_unit_test(test_horizon),
+		cmocka_unit_test(test_major_dated_markers),
+		cmocka_unit_test(test_any_state_is_survived),
 		cmocka_unit_test(test_exists),
 		cmocka_unit_test(test_cancel)
 	};

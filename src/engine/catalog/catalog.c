@@ -6,13 +6,11 @@
 #include "base/coding.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
-#include "engine/forget/compact.h"
-#include "engine/forget/historykey.h"
+#include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 
-/* 1: the store has a log of its own; 2: it follows the server's. */
-#define FORMAT_VERSION 1
-#define FORMAT_VERSION_MAX 2
+#define FORMAT_VERSION 2
+#define FORMAT_VERSION_MIN 1		/* that is converted */
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -90,15 +88,14 @@ load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
 
 /* Of a store that is there no longer, it means nothing. */
 static WcStatus
-load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
+load_marks(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
 {
 	uint32_t	table_id = wc_decode_u32(key);
 	uint32_t	family_id = wc_decode_u32(key);
-	int64_t		ts;
-	bool		single;
+	WcMarks		marks;
 	WcTable    *table;
 	WcStore    *store;
-	WcStatus	status = wc_historykey_decode(value, &ts, &single, err);
+	WcStatus	status = wc_marks_decode(value, &marks, err);
 
 	if (status == WC_OK && !wc_decoder_done(key))
 		status = wc_error(err, WC_CORRUPT, "the key of a family's history in the catalog is damaged");
@@ -107,7 +104,11 @@ load_history(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *er
 	table = wc_catalog_table(engine, table_id);
 	store = table ? wc_table_store(table, family_id) : NULL;
 	if (store)
-		wc_history_load(wc_compaction_history(store->compaction), ts, single, wc_engine_now(engine));
+	{
+		/* RocksDB has had it from its files, or writes it to one when it is opened */
+		wc_marks_done(store, &marks);
+		wc_store_settle_gone(store);
+	}
 	wc_table_unref(table);
 	return WC_OK;
 }
@@ -138,13 +139,14 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 	{
 		case KEY_FORMAT:
 			number = wc_decode_u32(&v);
-			if (v.failed || number < FORMAT_VERSION || number > FORMAT_VERSION_MAX)
+			if (v.failed || number < FORMAT_VERSION_MIN || number > FORMAT_VERSION)
 			{
 				wc_error(err, WC_UNSUPPORTED, "store has format version %u, this engine reads versions up to %d",
-						 number, FORMAT_VERSION_MAX);
+						 number, FORMAT_VERSION);
 				wc_error_hint(err, "Run the version of widecol that wrote it.");
 				return WC_UNSUPPORTED;
 			}
+			engine->format = number;
 			return WC_OK;
 		case KEY_NEXT_ID:
 			number = wc_decode_u32(&v);
@@ -167,8 +169,8 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			return WC_OK;
 		case KEY_LARGE:
 			return load_large(engine, &k, err);
-		case WC_HISTORYKEY:		/* behind the tables */
-			return load_history(engine, &k, value, err);
+		case WC_MARKS_KEY:		/* behind the tables */
+			return load_marks(engine, &k, value, err);
 		default:
 			return wc_error(err, WC_CORRUPT, "the catalog has a key that means nothing");
 	}
@@ -205,29 +207,72 @@ wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_column_family_ha
 	return status;
 }
 
+static void
+put_format(struct WcEngine *engine, rocksdb_writebatch_t *batch)
+{
+	const char	key = KEY_FORMAT;
+	uint8_t		value[4];
+
+	wc_store_u32(value, FORMAT_VERSION);
+	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+}
+
+static WcStatus
+write_synced(struct WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)
+{
+	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+	WcStatus	status;
+
+	rocksdb_writeoptions_set_sync(options, 1);
+	status = wc_health_write(&engine->health, options, batch, "write the catalog", err);
+	rocksdb_writeoptions_destroy(options);
+	return status;
+}
+
 WcStatus
 wc_catalog_make(struct WcEngine *engine, WcError *err)
 {
-	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
-	const char	key = KEY_FORMAT;
-	uint8_t		value[4];
-	char	   *error = NULL;
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	WcStatus	status;
 
-	wc_store_u32(value, FORMAT_VERSION);
-	rocksdb_writeoptions_set_sync(options, 1);
-	rocksdb_put_cf(engine->db, options, engine->meta, &key, 1, (const char *) value, sizeof(value), &error);
-	rocksdb_writeoptions_destroy(options);
-	return wc_rocks_status(error, "write the catalog", err);
+	put_format(engine, batch);
+	status = write_synced(engine, batch, err);
+	rocksdb_writebatch_destroy(batch);
+	return status;
 }
 
-void
-wc_catalog_put_format(struct WcEngine *engine, rocksdb_writebatch_t *batch)
+/*
+ * Format 1 has no more of a family's marks than since when it remembers.  What was to be
+ * flushed counted as flushed when the store was opened.
+ */
+WcStatus
+wc_catalog_convert(struct WcEngine *engine, WcError *err)
 {
-	const char	key = KEY_FORMAT;
-	uint8_t		value[4];
+	rocksdb_writebatch_t *batch;
+	WcStatus	status;
 
-	wc_store_u32(value, FORMAT_VERSION_MAX);
-	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
+	if (engine->format == FORMAT_VERSION)
+		return WC_OK;
+	batch = rocksdb_writebatch_create();
+	put_format(engine, batch);
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	{
+		const WcTable *table = engine->catalog.tables[t];
+
+		for (uint32_t f = 0; f < table->desc.nfamilies; f++)
+		{
+			WcMarks		marks = wc_marks(table->stores[f]);
+
+			marks.flushed_ts = engine->last_ts;
+			wc_marks_put(table->stores[f], &marks, batch);
+			wc_marks_done(table->stores[f], &marks);
+		}
+	}
+	status = write_synced(engine, batch, err);
+	rocksdb_writebatch_destroy(batch);
+	if (status == WC_OK)
+		wc_log(WC_LOG_INFO, "converted the store from format version %u to %d", engine->format, FORMAT_VERSION);
+	return status;
 }
 
 /* --- committing -----------------------------------------------------------*/
@@ -387,7 +432,7 @@ delete_notes(const WcPicture *picture, rocksdb_writebatch_t *batch)
 
 		if (picture->table && wc_table_store(picture->table, store->family_id) == store)
 			continue;
-		wc_historykey_delete(store, batch);
+		wc_marks_delete(store, batch);
 		large_key(key, store);
 		wc_rocks_batch_delete(batch, store->engine->meta, (const char *) key, sizeof(key));
 	}
@@ -461,6 +506,7 @@ picture_publish(const WcPicture *picture)
 			continue;
 		old = wc_store_attrs(store);
 		wc_store_set_attrs(store, attrs);
+		wc_rangewatch_store(store);
 		if (old.compression == attrs->compression && old.blocksize == attrs->blocksize)
 			continue;
 		if (wc_rocks_family_alter(store->engine->db, store->cf, attrs, &err) != WC_OK)

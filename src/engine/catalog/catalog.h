@@ -32,8 +32,8 @@ extern WcStatus wc_catalog_load(struct WcEngine *engine, rocksdb_t *db, rocksdb_
 /* Writes the format version into a new store, synced. */
 extern WcStatus wc_catalog_make(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
-/* Appends that the store follows the server's log. */
-extern void wc_catalog_put_format(struct WcEngine *engine, rocksdb_writebatch_t *batch);
+/* Of a store that has just been opened: takes it to today's format, synced. */
+extern WcStatus wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* Appends the key-value "position and last timestamp" to a batch. */
 extern void wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "engine/catalog/catalog.h"
-#include "engine/forget/compact.h"
 #include "engine/store/state.h"
 #include "read/txn/txn.h"
 
@@ -152,7 +151,7 @@ desc_with_history(WcOverlay *overlay, const WcTableState *t)
 
 		families[i] = t->desc->families[i];
 		if (store != NULL && store->generation == families[i].generation)
-			from = wc_history_from(store);
+			from = wc_marks_history_from(store);
 		if (from > families[i].history_from_us)
 			families[i].history_from_us = from;
 	}

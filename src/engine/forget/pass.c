@@ -1,45 +1,43 @@
 /*
- * engine/forget/pass.c: deleting what a store need not keep, by ordinary writes.
+ * engine/forget/pass.c: a flush or a compaction of a store, as steps.
  */
-#include <stdio.h>
+#include "engine/forget/pass.h"
+
 #include <stdlib.h>
 
-#include "engine/forget/compact.h"
-#include "engine/forget/pass.h"
 #include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
-#include "engine/store/watch.h"
-#include "read/cell/packedrow.h"
 
-/* Most key-values a step looks at (it ends with the row, though), and the most
- * it changes. */
-#define STEP_KEYS 16384
-
-typedef struct Step
+/*
+ * A major compaction takes rows whole: in one step go the puts that a marker masks, and the
+ * marker.  A row that is too wide is gone through twice: first its puts go, as in a minor
+ * compaction, in any number of steps, and then its markers.
+ */
+typedef enum Phase
 {
-	const WcPass *pass;
-	WcEngine   *engine;
-	WcMatcher  *matcher;
-	rocksdb_readoptions_t *options;
-	rocksdb_iterator_t *it;
-	rocksdb_writebatch_t *batch;
-	int64_t		seen_until;		/* whatever it deletes was not there later */
-	int64_t		forgotten;		/* what it has deleted is needed to see earlier times */
-	WcBuf		resume;			/* key to go on at */
-	WcBuf		row;			/* packing cell: prefix of the current row */
-	WcBuf		skipped;		/* packing cell: prefix of a column of which nothing more stays */
-	bool		skipping;
-	WcBuf		scratch;
-	WcBuf		value;
-	WcCell	   *cells;
-	size_t		cells_cap;
-} Step;
+	ROWS,
+	WIDE_PUTS,
+	WIDE_MARKERS
+} Phase;
 
-static bool
-is_cancelled(const atomic_bool *cancel)
+struct WcPass
 {
-	return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
-}
+	WcStore    *store;
+	WcPassOptions options;
+	uint8_t		keep_deleted;	/* of the family, when it began */
+	int64_t		earliest_put_ts;
+	Phase		phase;
+	bool		over;
+	bool		stands;			/* step has been worked out, and at and state are still its start */
+	size_t		keys_max;		/* of the next step */
+	WcBuf		at;				/* where the next step begins */
+	WcBuf		state;			/* what is known of the row there */
+	WcBuf		wide_row;		/* the wide row: the prefix of its keys, */
+	WcBuf		wide_end;		/* and what is behind them */
+	WcBuf		stop;			/* of the step that was given */
+	WcStep		step;
+	WcStepWork	work;
+};
 
 static WcStatus
 pass_memory(WcError *err)
@@ -47,348 +45,254 @@ pass_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
 }
 
+/* From its first row. */
 static WcStatus
-iterator_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err)
+begin(WcPass *p, WcError *err)
 {
-	char	   *error = NULL;
+	WcFamilyAttrs attrs = wc_store_attrs(p->store);
 
-	rocksdb_iter_get_error(it, &error);
-	return wc_store_status(store, error, "read", err);
-}
-
-static WcSlice
-iterator_key(rocksdb_iterator_t *it)
-{
-	WcSlice		key;
-
-	key.data = (const uint8_t *) rocksdb_iter_key(it, &key.len);
-	return key;
-}
-
-static WcSlice
-iterator_value(rocksdb_iterator_t *it)
-{
-	WcSlice		value;
-
-	value.data = (const uint8_t *) rocksdb_iter_value(it, &value.len);
-	return value;
-}
-
-static rocksdb_readoptions_t *
-read_options(bool memtables_only)
-{
-	rocksdb_readoptions_t *options = rocksdb_readoptions_create();
-
-	rocksdb_readoptions_set_total_order_seek(options, 1);
-	rocksdb_readoptions_set_fill_cache(options, 0);
-	if (memtables_only)
-		rocksdb_readoptions_set_read_tier(options, WC_READ_TIER_MEMTABLE);
-	return options;
-}
-
-static WcStatus
-take_cell(WcSlice key, WcSlice value, size_t row, WcBuf *scratch, WcCell *cell, WcError *err)
-{
-	WcStatus	status = wc_cellkey_decode_rest(wc_slice(key.data + row, key.len - row), scratch, cell, err);
-
-	cell->row = wc_slice(NULL, 0);
-	cell->family = 0;
-	return status == WC_OK ? wc_cellvalue_decode(value, cell, err) : status;
-}
-
-static void
-note_needed(Step *s, int64_t ts)
-{
-	if (ts > s->forgotten)
-		s->forgotten = ts;
-}
-
-static void
-delete_key(Step *s, WcSlice key)
-{
-	wc_rocks_batch_delete(s->batch, s->pass->store->cf, (const char *) key.data, key.len);
-}
-
-static void
-delete_cell(Step *s, WcSlice key, const WcCell *cell)
-{
-	/* of a marker, too: what it masks may be where this pass does not look */
-	note_needed(s, wc_matcher_drop(s->matcher, cell));
-	delete_key(s, key);
-}
-
-/* Sets the column of which nothing more stays. */
-static WcStatus
-skip_column(Step *s, WcSlice key, size_t column, WcError *err)
-{
-	wc_buf_reset(&s->skipped, SIZE_MAX);
-	wc_buf_append(&s->skipped, key.data, column);
-	s->skipping = true;
-	return s->skipped.failed ? pass_memory(err) : WC_OK;
-}
-
-/* --- packing cell ---------------------------------------------------------*/
-
-static WcStatus
-step_cell(Step *s, WcSlice key, WcSlice value, WcError *err)
-{
-	size_t		row = wc_cellkey_row_prefix(key);
-	size_t		column = wc_cellkey_column_prefix(key);
-	uint32_t	colno;
-	WcCell		cell;
-	WcStatus	status = take_cell(key, value, row, &s->scratch, &cell, err);
-
-	if (status != WC_OK)
-		return status;
-	if (cell.seq < s->pass->from_ts || cell.seq > s->pass->until_ts)
-		return WC_OK;
-	if (s->skipping && wc_slice_eq(wc_buf_slice(&s->skipped), wc_slice(key.data, column)))
-	{
-		delete_cell(s, key, &cell);
-		return WC_OK;
-	}
-	s->skipping = false;
-	switch (wc_matcher_match(s->matcher, &cell, &colno))
-	{
-		case WC_MATCH_INCLUDE:
-			return WC_OK;
-		case WC_MATCH_INCLUDE_NEXT_COLUMN:
-			return skip_column(s, key, column, err);
-		case WC_MATCH_NEXT_COLUMN:
-			delete_cell(s, key, &cell);
-			return skip_column(s, key, column, err);
-		case WC_MATCH_FAILED:
-			return pass_memory(err);
-		default:
-			delete_cell(s, key, &cell);
-			return WC_OK;
-	}
-}
-
-/* Is key of another row than the one before?  Then that is the row now. */
-static WcStatus
-enter_row(Step *s, WcSlice key, bool *entered, WcError *err)
-{
-	size_t		row = wc_cellkey_row_prefix(key);
-
-	*entered = !wc_slice_eq(wc_buf_slice(&s->row), wc_slice(key.data, row));
-	if (row == 0)
-		return wc_error(err, WC_CORRUPT, "a stored key is damaged");
-	if (!*entered)
-		return WC_OK;
-	wc_buf_reset(&s->row, SIZE_MAX);
-	wc_buf_append(&s->row, key.data, row);
-	wc_matcher_start_row(s->matcher);
-	s->skipping = false;
-	return s->row.failed ? pass_memory(err) : WC_OK;
-}
-
-/* --- packing row ----------------------------------------------------------*/
-
-static WcStatus
-step_row(Step *s, WcSlice key, WcSlice value, WcError *err)
-{
-	size_t		n;
-	size_t		kept;
-	int64_t		needed;
-
-	if (!wc_compaction_decode(value, &s->cells, &s->cells_cap, &n))
-		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
-	kept = wc_compaction_keep(s->matcher, s->cells, n, &needed);
-	if (kept == SIZE_MAX)
-		return pass_memory(err);
-	if (kept == n)
-		return WC_OK;
-	note_needed(s, needed);
-	if (kept == 0)
-	{
-		delete_key(s, key);
-		return WC_OK;
-	}
-	wc_buf_reset(&s->value, WC_BLOCK_MAX);
-	wc_packedrow_append(&s->value, s->cells, kept);
-	if (s->value.failed)
-		return pass_memory(err);
-	wc_rocks_batch_put(s->batch, s->pass->store->cf, (const char *) key.data, key.len,
-							  (const char *) s->value.data, s->value.len);
+	p->keep_deleted = attrs.keep_deleted;
+	p->phase = ROWS;
+	p->stands = false;
+	p->at.len = p->state.len = 0;
+	p->earliest_put_ts = INT64_MIN;
+	if (p->options.kind == WC_STEP_MAJOR && p->options.look_for_earliest_put &&
+		attrs.keep_deleted != WC_KEEP_DELETED_FALSE && p->store->packing == WC_PACKING_CELL)
+		return wc_sift_earliest_put(p->store, p->options.until_ts, p->options.cancel, &p->earliest_put_ts, err);
 	return WC_OK;
 }
 
-/* --- steps ----------------------------------------------------------------*/
-
-/* One step; *done: it came to the end.  The write mutex is held. */
-static WcStatus
-run_step(Step *s, bool *done, WcError *err)
+WcStatus
+wc_pass_create(WcStore *store, const WcPassOptions *options, WcPass **pass, WcError *err)
 {
-	bool		cells = s->pass->store->packing == WC_PACKING_CELL;
-	WcStatus	status = WC_OK;
-	size_t		keys = 0;
-
-	wc_rocks_iter_seek(s->it, (const char *) s->resume.data, s->resume.len);
-	for (; status == WC_OK && rocksdb_iter_valid(s->it); wc_rocks_iter_next(s->it))
-	{
-		WcSlice		key = iterator_key(s->it);
-		bool		new_row = true;
-
-		if (cells)
-			status = enter_row(s, key, &new_row, err);
-		if (status == WC_OK && new_row && keys >= STEP_KEYS)
-		{
-			wc_buf_reset(&s->resume, SIZE_MAX);
-			wc_buf_append_slice(&s->resume, key);
-			wc_buf_reset(&s->row, SIZE_MAX);	/* it is entered again */
-			*done = false;
-			return s->resume.failed ? pass_memory(err) : WC_OK;
-		}
-		keys++;
-		if (status == WC_OK && cells)
-			status = step_cell(s, key, iterator_value(s->it), err);
-		else if (status == WC_OK)
-			status = step_row(s, key, iterator_value(s->it), err);
-	}
-	*done = true;
-	return status == WC_OK ? iterator_status(s->pass->store, s->it, err) : status;
-}
-
-static WcStatus
-write_step(Step *s, WcError *err)
-{
-	char		name[WC_STORE_TEXT_MAX];
-	char		what[WC_STORE_TEXT_MAX + 32];
+	WcPass	   *p = calloc(1, sizeof(*p));
 	WcStatus	status;
 
-	if (rocksdb_writebatch_count(s->batch) == 0)
-		return WC_OK;
-	s->forgotten = wc_history_needed(wc_compaction_history(s->pass->store->compaction), s->forgotten, s->seen_until);
-	wc_history_forget(s->pass->store, s->forgotten, false, s->batch);
-	wc_watch_table(s->engine, s->pass->store->table_id, 0);
-	wc_watch_begin(s->engine);
-	snprintf(what, sizeof(what), "compact %s", wc_store_text(s->pass->store, name, sizeof(name)));
-	status = wc_health_write(&s->engine->health, s->engine->write_options, s->batch, what, err);
-	wc_watch_end(s->engine);
-	wc_snapshot_drop_idle(s->engine);
-	if (status == WC_OK)
-		wc_history_forgotten(s->pass->store, s->forgotten);
-	return status;
-}
-
-static WcStatus
-steps(Step *s, WcError *err)
-{
-	WcStatus	status = WC_OK;
-	bool		done = false;
-
-	while (status == WC_OK && !done)
+	*pass = NULL;
+	if (p == NULL)
+		return pass_memory(err);
+	p->store = wc_store_ref(store);
+	p->options = *options;
+	if (p->options.keys_max == 0)
+		p->options.keys_max = WC_STEP_KEYS_MAX;
+	p->keys_max = p->options.keys_max;
+	status = begin(p, err);
+	if (status != WC_OK)
 	{
-		if (is_cancelled(s->pass->cancel))
-			return wc_error(err, WC_CANCELLED, "compaction was cancelled");
-		pthread_mutex_lock(&s->engine->write_mutex);
-		if (wc_store_is_dropped(s->pass->store))
-		{
-			/* the table was truncated or dropped: nothing is left to forget */
-			pthread_mutex_unlock(&s->engine->write_mutex);
-			return WC_OK;
-		}
-		s->it = wc_rocks_create_iterator(s->engine->db, s->options, s->pass->store->cf);
-		s->batch = rocksdb_writebatch_create();
-		status = run_step(s, &done, err);
-		if (status == WC_OK)
-			status = write_step(s, err);
-		rocksdb_writebatch_destroy(s->batch);
-		rocksdb_iter_destroy(s->it);
-		pthread_mutex_unlock(&s->engine->write_mutex);
+		wc_pass_free(p);
+		return status;
 	}
-	return status;
+	*pass = p;
+	return WC_OK;
 }
 
-WcStatus
-wc_pass_run(const WcPass *pass, WcError *err)
+static void
+end_watch(WcPass *p)
 {
-	WcMatcherOptions options = {
-		.mode = pass->mode,.attrs = wc_store_attrs(pass->store),.now_us = pass->now_us,
-		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
-		/* snapshots keep what they see */
-		.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
-	};
-	Step		s = {.pass = pass,.engine = pass->store->engine};
+	pthread_mutex_lock(&p->store->engine->write_mutex);
+	wc_rangewatch_end(&p->work.watch);
+	pthread_mutex_unlock(&p->store->engine->write_mutex);
+}
+
+void
+wc_pass_free(WcPass *p)
+{
+	if (p == NULL)
+		return;
+	end_watch(p);
+	wc_rangewatch_free(&p->work.watch);
+	wc_sifted_free(&p->work.sifted);
+	wc_buf_free(&p->work.first_row);
+	wc_buf_free(&p->work.last_row);
+	wc_buf_free(&p->at);
+	wc_buf_free(&p->state);
+	wc_buf_free(&p->wide_row);
+	wc_buf_free(&p->wide_end);
+	wc_buf_free(&p->stop);
+	wc_store_unref(p->store);
+	free(p);
+}
+
+WcStepWork *
+wc_pass_work(WcPass *p)
+{
+	return &p->work;
+}
+
+/* --- planning ---------------------------------------------------------------*/
+
+static void
+set(WcBuf *buf, WcSlice bytes)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_slice(buf, bytes);
+}
+
+/* The row that a key of the storage is of. */
+static WcStatus
+set_row(const WcPass *p, WcBuf *row, WcSlice key, WcError *err)
+{
 	WcStatus	status = WC_OK;
 
-	if (pass->mode == WC_MATCH_MAJOR && options.attrs.keep_deleted != WC_KEEP_DELETED_FALSE &&
-		pass->store->packing == WC_PACKING_CELL)
-		status = wc_pass_earliest_put(pass->store, pass->until_ts, pass->cancel, &options.earliest_put_ts, err);
-	if (status == WC_OK)
-		status = wc_matcher_create(&options, &s.matcher, err);
+	wc_buf_reset(row, SIZE_MAX);
+	if (p->store->packing == WC_PACKING_ROW)
+		wc_buf_append_slice(row, key);
+	else if (key.len > 0 && !wc_slice_eq(key, wc_buf_slice(&p->wide_end)))
+		status = wc_cellkey_unescape(wc_slice(key.data, wc_cellkey_row_prefix(key)), row, err);
+	else if (key.len > 0)
+		status = wc_cellkey_unescape(wc_buf_slice(&p->wide_row), row, err);
+	return status == WC_OK ? wc_buf_status(row, "row key", err) : status;
+}
+
+static void
+set_step(WcPass *p)
+{
+	static const uint8_t kinds[] = {[WIDE_PUTS] = WC_STEP_COMPACT,[WIDE_MARKERS] = WC_STEP_MARKERS};
+
+	p->step = (WcStep) {
+		.kind = p->phase == ROWS ? p->options.kind : kinds[p->phase],.keep_deleted = p->keep_deleted,
+		.table_id = p->store->table_id,.family_id = p->store->family_id,.generation = p->store->generation,
+		.now_us = p->options.now_us,.from_ts = p->options.from_ts,.until_ts = p->options.until_ts,
+		.dated_until_ts = p->options.dated_until_ts,.earliest_put_ts = p->earliest_put_ts,
+		.start = wc_buf_slice(&p->at),.stop = p->phase == ROWS ? wc_slice(NULL, 0) : wc_buf_slice(&p->wide_end),
+		.state = wc_buf_slice(&p->state)
+	};
+}
+
+/* Works out the next step from where the pass stands; p->step is it, but for what comes of
+ * where it ends. */
+static WcStatus
+work_out(WcPass *p, WcError *err)
+{
+	pthread_mutex_t *mutex = &p->store->engine->write_mutex;
+	WcSift		sift = {.store = p->store,.step = &p->step,.keys_max = p->keys_max,.cancel = p->options.cancel};
+	WcStatus	status = set_row(p, &p->work.first_row, wc_buf_slice(&p->at), err);
+
 	if (status != WC_OK)
 		return status;
-	s.seen_until = options.now_us + 1;
-	s.options = read_options(pass->memtables_only);
-	status = steps(&s, err);
-	rocksdb_readoptions_destroy(s.options);
-	wc_matcher_free(s.matcher);
-	wc_buf_free(&s.resume);
-	wc_buf_free(&s.row);
-	wc_buf_free(&s.skipped);
-	wc_buf_free(&s.scratch);
-	wc_buf_free(&s.value);
-	free(s.cells);
+	set_step(p);
+	pthread_mutex_lock(mutex);
+	wc_rangewatch_end(&p->work.watch);
+	wc_rangewatch_begin(&p->work.watch, p->store, wc_buf_slice(&p->work.first_row));
+	pthread_mutex_unlock(mutex);
+	status = wc_sift(&sift, &p->work.sifted, err);
+	if (status != WC_OK)
+		return status;
+	set(&p->stop, p->work.sifted.cut ? wc_buf_slice(&p->work.sifted.stop) : p->step.stop);
+	if (p->stop.failed)
+		return pass_memory(err);
+	p->step.stop = wc_buf_slice(&p->stop);
+	status = set_row(p, &p->work.last_row, p->step.stop, err);
+	pthread_mutex_lock(mutex);
+	p->work.worked_out = !wc_rangewatch_was_written(&p->work.watch, wc_buf_slice(&p->work.last_row));
+	pthread_mutex_unlock(mutex);
 	return status;
 }
 
-/* --- looking --------------------------------------------------------------*/
-
-/* Calls take for each cell of a store (packing cell). */
+/* The same, of a range that is not written to meanwhile; or a small one that is, to be
+ * worked out with the write mutex held. */
 static WcStatus
-each_cell(WcStore *store, bool memtables_only, const atomic_bool *cancel,
-		  void (*take) (const WcCell *cell, int64_t until_ts, int64_t *ts), int64_t until_ts, int64_t *ts, WcError *err)
+work_out_quietly(WcPass *p, WcError *err)
 {
-	rocksdb_readoptions_t *options = read_options(memtables_only);
-	rocksdb_iterator_t *it = wc_rocks_create_iterator(store->engine->db, options, store->cf);
-	WcBuf		scratch = WC_BUF_INIT;
-	WcStatus	status = WC_OK;
-	size_t		n = 0;
-	WcCell		cell;
+	WcStatus	status = work_out(p, err);
 
-	*ts = INT64_MAX;
-	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	while (status == WC_OK && !p->work.worked_out && p->keys_max > WC_STEP_KEYS_MIN)
 	{
-		WcSlice		key = iterator_key(it);
-
-		status = take_cell(key, iterator_value(it), wc_cellkey_row_prefix(key), &scratch, &cell, err);
-		if (status == WC_OK)
-			take(&cell, until_ts, ts);
-		if (++n % WC_CANCEL_CELLS == 0 && is_cancelled(cancel))
-			status = wc_error(err, WC_CANCELLED, "compaction was cancelled");
+		p->keys_max = p->keys_max / 4 > WC_STEP_KEYS_MIN ? p->keys_max / 4 : WC_STEP_KEYS_MIN;
+		status = work_out(p, err);
 	}
-	if (status == WC_OK)
-		status = iterator_status(store, it, err);
-	wc_buf_free(&scratch);
-	rocksdb_iter_destroy(it);
-	rocksdb_readoptions_destroy(options);
+	if (p->work.worked_out)
+		p->keys_max = 2 * p->keys_max < p->options.keys_max ? 2 * p->keys_max : p->options.keys_max;
 	return status;
 }
 
-static void
-take_seq(const WcCell *cell, int64_t until_ts, int64_t *ts)
+/* --- from step to step --------------------------------------------------------*/
+
+/* The row that the step came upon is for steps of its own. */
+static WcStatus
+begin_wide_row(WcPass *p, WcError *err)
 {
-	if (cell->seq < *ts)
-		*ts = cell->seq;
+	WcSlice		prefix = wc_buf_slice(&p->work.sifted.stop);
+
+	set(&p->wide_row, prefix);
+	set(&p->wide_end, prefix);
+	set(&p->at, prefix);
+	if (p->wide_row.failed || p->wide_end.failed || p->at.failed)
+		return pass_memory(err);
+	wc_cellkey_end_of_prefix(&p->wide_end);
+	p->state.len = 0;
+	p->phase = WIDE_PUTS;
+	return WC_OK;
+}
+
+/* Behind the step. */
+static WcStatus
+advance(WcPass *p, WcError *err)
+{
+	const WcSifted *sifted = &p->work.sifted;
+
+	set(&p->at, wc_buf_slice(&p->stop));
+	set(&p->state, sifted->cut ? wc_buf_slice(&sifted->state) : wc_slice(NULL, 0));
+	if (!sifted->cut && p->phase == ROWS)
+		p->over = true;
+	else if (!sifted->cut && p->phase == WIDE_PUTS)
+	{
+		set(&p->at, wc_buf_slice(&p->wide_row));
+		p->phase = WIDE_MARKERS;
+	}
+	else if (!sifted->cut)
+		p->phase = ROWS;
+	return p->at.failed || p->state.failed ? pass_memory(err) : WC_OK;
+}
+
+/* Is there anything that the step does? */
+static bool
+does_something(const WcPass *p)
+{
+	return !p->work.worked_out || p->work.sifted.changed > 0 || p->step.superseded > 0 || p->step.dated > 0 ||
+		(p->step.last && p->step.kind == WC_STEP_FLUSH);
+}
+
+/* To the next step, whatever it does; WC_END: there is none. */
+static WcStatus
+go_on(WcPass *p, WcError *err)
+{
+	WcStatus	status = p->stands ? advance(p, err) : WC_OK;
+
+	p->stands = false;
+	if (status == WC_OK && (p->over || wc_store_is_dropped(p->store)))
+		return WC_END;
+
+	/* what began by other rules does not go on */
+	if (status == WC_OK && wc_store_attrs(p->store).keep_deleted != p->keep_deleted)
+		status = begin(p, err);
+	if (status == WC_OK)
+		status = work_out_quietly(p, err);
+	if (status != WC_OK)
+		return status;
+	if (p->work.sifted.wide)
+	{
+		status = begin_wide_row(p, err);
+		return status == WC_OK ? go_on(p, err) : status;
+	}
+	p->stands = true;
+	p->step.last = p->phase == ROWS && !p->work.sifted.cut;
+	if (p->step.last)
+	{
+		p->step.superseded = p->options.superseded;
+		p->step.dated = p->options.dated;
+	}
+	return WC_OK;
 }
 
 WcStatus
-wc_pass_memtable_start(WcStore *store, int64_t *ts, WcError *err)
+wc_pass_next(WcPass *p, const WcStep **step, WcError *err)
 {
-	return each_cell(store, true, NULL, take_seq, INT64_MAX, ts, err);
-}
+	WcStatus	status;
 
-static void
-take_put_ts(const WcCell *cell, int64_t until_ts, int64_t *ts)
-{
-	if (cell->type == WC_PUT && cell->seq <= until_ts && cell->ts < *ts)
-		*ts = cell->ts;
-}
-
-WcStatus
-wc_pass_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel, int64_t *ts, WcError *err)
-{
-	return each_cell(store, false, cancel, take_put_ts, until_ts, ts, err);
+	do
+		status = go_on(p, err);
+	while (status == WC_OK && !does_something(p));
+	*step = &p->step;
+	return status;
 }

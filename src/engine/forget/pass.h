@@ -1,38 +1,53 @@
 /*
- * engine/forget/pass.h: deleting what a store need not keep, by ordinary writes.
+ * engine/forget/pass.h: a flush or a compaction of a store, as steps.
  *
- * A pass walks a store and deletes the cells (packing row: rewrites the rows)
- * that the matcher, as a flush or a compaction, does not keep.  It goes in small
- * steps, each under the engine's write mutex, so that commits come in between.
- * Open snapshots do not notice: RocksDB keeps for them what was deleted later.
- * It ends, with success, when a commit drops the store.
+ * A pass goes through a store once and gives the steps (model/step.h) that do what a
+ * flush, a compaction or a major compaction does: as many as it takes for each to be small,
+ * also within one very wide row.  Ranges in which there is nothing to do get none.  It
+ * writes nothing: each step is to be applied (wc_step_apply, wc_engine_step) before the
+ * next is asked for.  What a step is to do is worked out with nothing locked, and kept as
+ * long as the range is not written to.  One thread.
  */
 #ifndef WC_ENGINE_FORGET_PASS_H
 #define WC_ENGINE_FORGET_PASS_H
 
-#include "engine/store/internal.h"
-#include "read/cell/matcher.h"
+#include "engine/forget/sift.h"
+#include "engine/store/rangewatch.h"
 
-typedef struct WcPass
+typedef struct WcPassOptions
 {
-	WcStore    *store;
-	WcMatchMode mode;			/* WC_MATCH_MINOR or WC_MATCH_MAJOR */
-	bool		memtables_only;	/* looks no further than RocksDB's memtables */
-	int64_t		from_ts;		/* cells written under other timestamps neither go */
-	int64_t		until_ts;		/* nor decide about others; both inclusive */
-	int64_t		now_us;			/* for TTLs */
+	uint8_t		kind;			/* WC_STEP_FLUSH, WC_STEP_COMPACT or WC_STEP_MAJOR */
+	int64_t		from_ts;		/* as in a step */
+	int64_t		until_ts;
+	int64_t		dated_until_ts;
+	int64_t		now_us;
+	uint64_t	superseded;		/* for the last step */
+	uint64_t	dated;
+	bool		look_for_earliest_put;	/* major, with KEEP_DELETED_CELLS: reads all of the store before */
+	size_t		keys_max;		/* key-values that a step looks at, about; 0: WC_STEP_KEYS_MAX */
 	const atomic_bool *cancel;	/* may be NULL */
-} WcPass;
+} WcPassOptions;
 
-extern WcStatus wc_pass_run(const WcPass *pass, WcError *err) WC_WARN_UNUSED;
+/* What a step is going to do, as long as the watch says that it does. */
+typedef struct WcStepWork
+{
+	WcSifted	sifted;
+	WcRangeWatch watch;
+	WcBuf		first_row;		/* of the range */
+	WcBuf		last_row;		/* empty: to the end */
+	bool		worked_out;		/* else the step is worked out when it is applied */
+} WcStepWork;
 
-/* Least written-at timestamp of a cell in the memtables (INT64_MAX: none).
- * Packing cell. */
-extern WcStatus wc_pass_memtable_start(WcStore *store, int64_t *ts, WcError *err) WC_WARN_UNUSED;
+typedef struct WcPass WcPass;
 
-/* Least timestamp of a put that was written at or before until_ts (INT64_MAX:
- * none).  Reads the whole store.  Packing cell. */
-extern WcStatus wc_pass_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel,
-									 int64_t *ts, WcError *err) WC_WARN_UNUSED;
+/* Keeps a reference to the store, which has a column family. */
+extern WcStatus wc_pass_create(WcStore *store, const WcPassOptions *options, WcPass **pass, WcError *err) WC_WARN_UNUSED;
+extern void wc_pass_free(WcPass *pass);
+
+/* The next step, valid until the next call; WC_END: that was all. */
+extern WcStatus wc_pass_next(WcPass *pass, const WcStep **step, WcError *err) WC_WARN_UNUSED;
+
+/* Of the step that was given last. */
+extern WcStepWork *wc_pass_work(WcPass *pass);
 
 #endif

@@ -82,6 +82,12 @@ wc_cellkey_append_row_end(WcBuf *out, WcSlice row)
 }
 
 void
+wc_cellkey_end_of_prefix(WcBuf *prefix)
+{
+	prefix->data[prefix->len - 1] = BEHIND;
+}
+
+void
 wc_cellkey_append_column(WcBuf *out, WcSlice row, WcSlice qualifier)
 {
 	append_escaped(out, row, TERMINATOR);

@@ -34,6 +34,9 @@ extern void wc_cellkey_append_row(WcBuf *out, WcSlice row);
 /* Greater than every key of the row, smaller than any of a greater row. */
 extern void wc_cellkey_append_row_end(WcBuf *out, WcSlice row);
 
+/* Turns the prefix of a row's keys into what is behind them. */
+extern void wc_cellkey_end_of_prefix(WcBuf *prefix);
+
 /* Row and qualifier with their terminators: the prefix of the column's keys. */
 extern void wc_cellkey_append_column(WcBuf *out, WcSlice row, WcSlice qualifier);
 

@@ -33,6 +33,14 @@ wc_source_read_options(const WcSourceOptions *options)
 }
 
 WcStatus
+wc_source_pass_over(uint32_t *npassed, const atomic_bool *cancel, WcError *err)
+{
+	if (++*npassed % WC_CANCEL_CELLS == 0 && cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+		return wc_error(err, WC_CANCELLED, "scan was cancelled");
+	return WC_OK;
+}
+
+WcStatus
 wc_source_iter_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err)
 {
 	char	   *text = NULL;

@@ -23,6 +23,9 @@ typedef struct CellSource
 	rocksdb_readoptions_t *ro;
 	rocksdb_iterator_t *it;
 	bool		point;
+	WcGone		gone;
+	const atomic_bool *cancel;
+	uint32_t	npassed;		/* cells that are gone */
 	Position	at;
 	int			patience;		/* steps to try before a seek, when leaving a row */
 	WcBuf		lower;			/* bounds of the iterator, which points to them */
@@ -213,16 +216,23 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 {
 	CellSource *s = (CellSource *) src;
 	WcStatus	status = WC_OK;
+	bool		gone = false;
 
-	if (s->at == ON_GIVEN)
-		status = step(s, err);
-	if (status != WC_OK)
-		return status;
-	if (s->at == BEYOND)
-		return WC_END;
-	status = wc_source_take_cell(src, s->it, s->prefix.len, &s->qualifier, cell, err);
-	if (status == WC_OK)
-		s->at = ON_GIVEN;
+	do
+	{
+		if (gone)
+			status = wc_source_pass_over(&s->npassed, s->cancel, err);
+		if (status == WC_OK && s->at == ON_GIVEN)
+			status = step(s, err);
+		if (status != WC_OK)
+			return status;
+		if (s->at == BEYOND)
+			return WC_END;
+		status = wc_source_take_cell(src, s->it, s->prefix.len, &s->qualifier, cell, err);
+		if (status == WC_OK)
+			s->at = ON_GIVEN;
+		gone = status == WC_OK && wc_gone_is(&s->gone, cell);
+	} while (gone);
 	return status;
 }
 
@@ -303,6 +313,8 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 	s->base.reversed = options->reversed;
 	s->point = options->point;
 	s->patience = PATIENCE_MAX;
+	s->gone = wc_store_gone(store);
+	s->cancel = options->cancel;
 	s->store = wc_store_ref(store);
 	s->ro = wc_source_read_options(options);
 	if (bounds && bounds->start.len > 0)

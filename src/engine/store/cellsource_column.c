@@ -17,6 +17,9 @@ typedef struct ColumnSource
 	WcStore    *store;
 	rocksdb_readoptions_t *ro;
 	rocksdb_iterator_t *it;
+	WcGone		gone;
+	const atomic_bool *cancel;
+	uint32_t	npassed;		/* cells that are gone */
 	WcSlice    *columns;		/* ascending, distinct, the one without a name first */
 	size_t		ncolumns;
 	size_t		column;			/* the current one; ncolumns: no more cells */
@@ -112,16 +115,23 @@ column_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 {
 	ColumnSource *s = (ColumnSource *) src;
 	WcStatus	status = WC_OK;
+	bool		gone = false;
 
-	if (s->column < s->ncolumns && s->given)
-		status = step(s, err);
-	if (status != WC_OK)
-		return status;
-	if (s->column == s->ncolumns)
-		return WC_END;
-	status = wc_source_take_cell(src, s->it, s->row_prefix, &s->qualifier, cell, err);
-	if (status == WC_OK)
-		s->given = true;
+	do
+	{
+		if (gone)
+			status = wc_source_pass_over(&s->npassed, s->cancel, err);
+		if (status == WC_OK && s->column < s->ncolumns && s->given)
+			status = step(s, err);
+		if (status != WC_OK)
+			return status;
+		if (s->column == s->ncolumns)
+			return WC_END;
+		status = wc_source_take_cell(src, s->it, s->row_prefix, &s->qualifier, cell, err);
+		if (status == WC_OK)
+			s->given = true;
+		gone = status == WC_OK && wc_gone_is(&s->gone, cell);
+	} while (gone);
 	return status;
 }
 
@@ -219,6 +229,8 @@ wc_cellsource_column(WcStore *store, const WcSourceOptions *options, WcCellSourc
 	s->base.family = store->family_id;
 	s->base.reversed = options->reversed;
 	set_columns(s, options);
+	s->gone = wc_store_gone(store);
+	s->cancel = options->cancel;
 	s->store = wc_store_ref(store);
 	s->ro = wc_source_read_options(options);
 	rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);

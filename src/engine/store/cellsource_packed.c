@@ -42,6 +42,10 @@ typedef struct PackedSource
 	bool		on_row;
 	WcSlice		value;			/* of the current row */
 	WcPackedRow reader;
+	WcGone		gone;
+	WcCell	   *left;			/* of a row of which some cells are gone: the others */
+	size_t		left_cap;
+	WcBuf		left_value;		/* ... and they as a value */
 } PackedSource;
 
 static WcStatus
@@ -50,13 +54,45 @@ damaged_row(const PackedSource *p, WcError *err)
 	return wc_packedrow_status(&p->reader, p->base.row, err);
 }
 
+/* The head of the value has been read: may a cell of it be gone? */
+static inline bool
+may_be_gone(const PackedSource *p)
+{
+	if (p->reader.flags & WC_PACKED_PLAIN)
+		return p->reader.ts < p->gone.oldest_ts;
+	return wc_gone_any(&p->gone) && (p->gone.oldest_ts > 0 || !(p->reader.flags & WC_PACKED_SIMPLE));
+}
+
+/* Reads a row without the cells that are gone; none may be left. */
+static WcStatus
+leave_out_gone(PackedSource *p, WcError *err)
+{
+	size_t		n;
+
+	if (!wc_gone_unpack(p->value, &p->gone, &p->left, &p->left_cap, &n))
+	{
+		wc_decoder_fail(&p->reader.d);
+		return damaged_row(p, err);
+	}
+	if (n == p->reader.ncells)
+		return WC_OK;
+	p->reader = (WcPackedRow) {.left = 0};
+	if (n == 0)
+		return WC_OK;
+	wc_buf_reset(&p->left_value, WC_BLOCK_MAX);
+	wc_packedrow_append(&p->left_value, p->left, n);
+	if (p->left_value.failed)
+		return wc_buf_status(&p->left_value, "row", err);
+	return wc_packedrow_open(&p->reader, wc_buf_slice(&p->left_value), err);
+}
+
 /* (Re)starts reading the current row. */
 static WcStatus
 open_value(PackedSource *p, WcError *err)
 {
 	p->on_row = true;
 	if (wc_packedrow_open(&p->reader, p->value, err) == WC_OK)
-		return WC_OK;
+		return may_be_gone(p) ? leave_out_gone(p, err) : WC_OK;
 	wc_decoder_fail(&p->reader.d);
 	return damaged_row(p, err);
 }
@@ -116,6 +152,8 @@ packed_close(WcCellSource *src)
 	wc_buf_free(&p->lower);
 	wc_buf_free(&p->upper);
 	wc_buf_free(&p->row);
+	wc_buf_free(&p->left_value);
+	free(p->left);
 	wc_store_unref(p->store);
 	free(p);
 }
@@ -133,6 +171,7 @@ packed_create(WcStore *store, const WcSourceOptions *options, const WcCellSource
 	p->base.ops = ops;
 	p->base.family = store->family_id;
 	p->base.reversed = options->reversed;
+	p->gone = wc_store_gone(store);
 	p->store = wc_store_ref(store);
 	p->db = wc_engine_rocks(store->engine);
 	p->ro = wc_source_read_options(options);

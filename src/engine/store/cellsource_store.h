@@ -27,6 +27,10 @@ extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *opti
 /* Snapshot and caching as asked for; the caller destroys it. */
 extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);
 
+/* Cells that are gone (gone.h) are passed over: *npassed counts them, and from time to time
+ * it is looked whether the scan was cancelled. */
+extern WcStatus wc_source_pass_over(uint32_t *npassed, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
+
 /* Why is an iterator not valid: WC_OK when it is simply at an end. */
 extern WcStatus wc_source_iter_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err) WC_WARN_UNUSED;
 

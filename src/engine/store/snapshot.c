@@ -29,8 +29,6 @@ link_newest(WcEngine *engine, WcSnapshot *snapshot)
 	snapshot->prev = engine->newest;
 	if (engine->newest)
 		engine->newest->next = snapshot;
-	else
-		engine->oldest = snapshot;
 	engine->newest = snapshot;
 }
 
@@ -39,8 +37,6 @@ unlink_it(WcEngine *engine, WcSnapshot *snapshot)
 {
 	if (snapshot->prev)
 		snapshot->prev->next = snapshot->next;
-	else
-		engine->oldest = snapshot->next;
 	if (snapshot->next)
 		snapshot->next->prev = snapshot->prev;
 	else
@@ -91,8 +87,7 @@ wc_snapshot_take(WcEngine *engine)
 	WcSnapshot *idle = NULL;
 	int64_t		last_ts;
 
-	/* last_ts first: RocksDB's snapshot may see more than it says, never less.
-	 * Both under the mutex, so that the horizon knows of it or is older. */
+	/* last_ts first: RocksDB's snapshot may see more than it says, never less */
 	pthread_mutex_lock(&engine->snapshots_mutex);
 	last_ts = engine->last_ts;
 	snapshot = engine->newest;
@@ -152,15 +147,4 @@ int64_t
 wc_snapshot_last_ts(const WcSnapshot *snapshot)
 {
 	return snapshot->last_ts;
-}
-
-int64_t
-wc_engine_horizon(WcEngine *engine)
-{
-	int64_t		horizon;
-
-	pthread_mutex_lock(&engine->snapshots_mutex);
-	horizon = engine->oldest && engine->oldest->readers > 0 ? engine->oldest->last_ts : INT64_MAX;
-	pthread_mutex_unlock(&engine->snapshots_mutex);
-	return horizon;
 }

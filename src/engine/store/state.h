@@ -2,7 +2,7 @@
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
  * Locks, in the order they are taken: write_mutex, catalog.lock, what the watch takes
- * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its history's.
+ * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its marks'.
  */
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
@@ -26,25 +26,26 @@ struct WcEngine
 	rocksdb_readoptions_t *read_options;	/* the newest, as RocksDB has it by default */
 	rocksdb_writeoptions_t *write_options;	/* not synced */
 	int64_t		(*clock_us) (void);
-	const WcCompactionOps *compactions; /* of its stores */
+	uint32_t	format;			/* version of the store that was found */
 
 	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */
-	_Atomic uint64_t applied;		/* position of the last commit */
+	_Atomic uint64_t applied;		/* position of the last commit or step */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
 	size_t		packed_row_max;
+	pthread_rwlock_t step_lock; /* before all others; held to read while step_log is called, to write while it changes */
+	WcStepLog	step_log;		/* NULL: steps are applied where they are made, unless ... */
+	void	   *step_log_arg;
+	bool		steps_end;		/* ... no more are made */
 	WcWriteWatch watch;			/* its functions are all NULL, or none */
 
 	pthread_mutex_t snapshots_mutex;
-	WcSnapshot *oldest,
-			   *newest;			/* the only one that may have no reader */
+	WcSnapshot *newest;			/* of the live ones; the only one that may have no reader */
 
 	WcHealth	health;			/* with a mutex of its own, behind all others */
 	WcStore    *undropped;		/* dropped, but their column families could not be; guarded by write_mutex */
 
-	atomic_bool history_wanted; /* a compaction filter waits for wc_history_grant_wanted */
-	atomic_bool installing;		/* some store's history waits for wc_history_note_installed */
-	_Atomic uint64_t install_epoch;	/* starts with 1; goes up when RocksDB is asked what runs */
+	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
 
 	WcCatalog	catalog;
 };
@@ -56,9 +57,5 @@ struct WcEngine
 
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);
-
-/* The last commit that the oldest live snapshot sees; INT64_MAX: there is none,
- * so that whoever comes sees everything there is now. */
-extern int64_t wc_engine_horizon(WcEngine *engine);
 
 #endif

@@ -26,9 +26,11 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 	store->attrs = family->attrs;
 	pthread_mutex_init(&store->attrs_mutex, NULL);
 	pthread_mutex_init(&store->memkeys_mutex, NULL);
-	store->compaction = engine->compactions->create(store);
-	if (store->compaction == NULL)
+	wc_marks_init(&store->marks);
+	store->filter = wc_gonefilter_create(store->packing);
+	if (store->filter == NULL)
 	{
+		wc_marks_free(&store->marks);
 		pthread_mutex_destroy(&store->memkeys_mutex);
 		pthread_mutex_destroy(&store->attrs_mutex);
 		free(store);
@@ -49,12 +51,13 @@ wc_store_unref(WcStore *store)
 {
 	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)
 		return;
-	store->engine->compactions->detach(store->compaction);
+	wc_gonefilter_unref(store->filter);
 	if (store->cf)
 		rocksdb_column_family_handle_destroy(store->cf);
 	if (store->counted)
 		atomic_fetch_sub(&store->engine->shared.families, 1);
 	wc_memkeys_free(&store->memkeys);
+	wc_marks_free(&store->marks);
 	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
 	free(store);
@@ -77,7 +80,7 @@ wc_store_options(WcStore *store)
 	store->counted = true;
 	store->built_filter = attrs.bloomfilter;
 	return wc_rocks_family_options(&store->engine->shared, &attrs, store->packing,
-								   store->engine->compactions->factory(store->compaction));
+								   wc_gonefilter_factory(store->filter));
 }
 
 /* --- in messages ------------------------------------------------------------ */
@@ -259,6 +262,34 @@ bool
 wc_store_is_dropped(const WcStore *store)
 {
 	return atomic_load(&store->dropped);
+}
+
+/* --- what is gone ------------------------------------------------------------ */
+
+WcGone
+wc_store_gone(const WcStore *store)
+{
+	WcGone		gone = {
+		.oldest_ts = atomic_load_explicit(&store->oldest_ts, memory_order_relaxed),
+		.expired_ts = atomic_load_explicit(&store->expired_ts, memory_order_relaxed)
+	};
+
+	return gone;
+}
+
+void
+wc_store_set_gone(WcStore *store, const WcGone *gone)
+{
+	atomic_store(&store->oldest_ts, gone->oldest_ts);
+	atomic_store(&store->expired_ts, gone->expired_ts);
+}
+
+void
+wc_store_settle_gone(WcStore *store)
+{
+	WcGone		gone = wc_store_gone(store);
+
+	wc_gonefilter_set(store->filter, &gone);
 }
 
 /* --- attributes -------------------------------------------------------------- */

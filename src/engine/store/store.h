@@ -15,27 +15,28 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "engine/store/gone.h"
+#include "engine/store/marks.h"
 #include "engine/store/memkeys.h"
 #include "model/descriptor.h"
 #include "read/storage.h"
 
-/*
- * What RocksDB's compactions look at.  It is made with the store and may outlive it.
- * forget/compact.c has it, and gives stores these functions.
- */
-typedef struct WcCompaction WcCompaction;
-
-typedef struct WcCompactionOps
+/* What was counted at a moment, of what could go. */
+typedef struct WcCounted
 {
-	/* One reference, the store's; NULL: out of memory. */
-	WcCompaction *(*create) (WcStore *store);
+	uint64_t	count;			/* 0: there was no such moment */
+	int64_t		until_ts;		/* all of it was written up to then */
+	int64_t		at_us;			/* when that was */
+} WcCounted;
 
-	/* The store is going away: filters made from now on let everything pass. */
-	void		(*detach) (WcCompaction *compaction);
-
-	/* A factory for RocksDB, holding a reference of its own. */
-	rocksdb_compactionfilterfactory_t *(*factory) (WcCompaction *compaction);
-} WcCompactionOps;
+/* What the engine's upkeep remembers of a store; its thread's alone (upkeep.c). */
+typedef struct WcStoreUpkeep
+{
+	WcCounted	superseded;
+	WcCounted	dated;
+	int64_t		compacted_ts;	/* what was gone by then has left the files */
+	bool		failed;			/* the last time something was done, which was said */
+} WcStoreUpkeep;
 
 struct WcStore
 {
@@ -52,9 +53,14 @@ struct WcStore
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
 	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
-	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and compaction reads */
+	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and others read */
 	WcFamilyAttrs attrs;
-	WcCompaction *compaction;	/* what its compaction filters look at */
+	WcStoreMarks marks;			/* has a mutex of its own */
+	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
+				expired_ts;
+	WcGoneFilter *filter;		/* what its compactions drop */
+	struct WcRangeWatch *watches;	/* guarded by the engine's write mutex */
+	WcStoreUpkeep upkeep;
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
@@ -112,6 +118,12 @@ extern WcStatus wc_store_status(const WcStore *store, char *text, const char *ac
 
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
+
+/* What is gone of its cells; any thread.  Set with its marks (marks.h).  RocksDB may drop it
+ * when that is on disk: settle is called then. */
+extern WcGone wc_store_gone(const WcStore *store);
+extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
+extern void wc_store_settle_gone(WcStore *store);
 
 /* A copy of its attributes as they are now; any thread. */
 extern WcFamilyAttrs wc_store_attrs(WcStore *store);

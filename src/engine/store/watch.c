@@ -8,7 +8,10 @@ wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch)
 {
 	const WcWriteWatch nobody = {0};
 
+	/* steps may be applied already, or still */
+	pthread_mutex_lock(&engine->write_mutex);
 	engine->watch = watch ? *watch : nobody;
+	pthread_mutex_unlock(&engine->write_mutex);
 }
 
 void

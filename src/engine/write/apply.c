@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
-#include "engine/forget/history.h"
 #include "engine/store/state.h"
 #include "engine/store/watch.h"
 #include "engine/write/tablewriter.h"
@@ -23,7 +22,10 @@ typedef struct Noted
 {
 	struct Noted *next;
 	WcStore    *store;			/* a reference */
-	WcFamilyNotes notes;
+	bool		marked;			/* its marks change: */
+	WcMarks		before;
+	WcMarks		marks;
+	bool		large_rows;
 } Noted;
 
 /* A commit on its way. */
@@ -84,13 +86,19 @@ note_family(Apply *a, uint32_t i, WcError *err)
 	WcFamilyNotes notes = wc_tablewriter_notes(a->writer, i);
 	Noted	   *noted;
 
-	if (notes.history == 0 && !notes.large_rows)
+	if (notes.marks == NULL && !notes.large_rows)
 		return WC_OK;
 	noted = wc_arena_alloc(&a->overlay.arena, sizeof(*noted));
 	if (noted == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
 	noted->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
-	noted->notes = notes;
+	noted->large_rows = notes.large_rows;
+	noted->marked = notes.marks != NULL;
+	if (noted->marked)
+	{
+		noted->before = wc_marks(noted->store);
+		noted->marks = *notes.marks;
+	}
 	noted->next = a->noted;
 	a->noted = noted;
 	return WC_OK;
@@ -262,9 +270,9 @@ write_batch(Apply *a, WcError *err)
 		return status;
 	for (const Noted *n = a->noted; n; n = n->next)
 	{
-		if (n->notes.history > 0)
-			wc_history_forget(n->store, n->notes.history, n->notes.single, a->batch);
-		if (n->notes.large_rows)
+		if (n->marked)
+			wc_marks_put(n->store, &n->marks, a->batch);
+		if (n->large_rows)
 			wc_catalog_put_large(n->store, a->batch);
 	}
 	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
@@ -273,11 +281,11 @@ write_batch(Apply *a, WcError *err)
 	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
 	if (status != WC_OK)
 		name_table(a, err);
-	for (const Noted *n = a->noted; n && status == WC_OK; n = n->next)
+	for (const Noted *n = a->noted; n; n = n->next)
 	{
-		if (n->notes.history > 0)
-			wc_history_forgotten(n->store, n->notes.history);
-		if (n->notes.large_rows)
+		if (n->marked)
+			wc_marks_done(n->store, status == WC_OK ? &n->marks : &n->before);
+		if (n->large_rows && status == WC_OK)
 			atomic_store(&n->store->large_rows, true);
 	}
 	return status;
@@ -348,8 +356,6 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_snapshot_drop_idle(engine);
-	wc_history_grant_wanted(engine);
-	wc_history_note_installed(engine);
 	if (status == WC_OK)
 		*commit_ts = a->ts;
 	free(a);

@@ -3,10 +3,11 @@
  */
 #include <stdlib.h>
 
-#include "engine/forget/compact.h"
 #include "engine/rocks/cellkey.h"
+#include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 #include "engine/write/familywriter.h"
+#include "engine/write/tally.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 #include "read/cell/quote.h"
@@ -29,7 +30,8 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
-	WcFamilyNotes notes;
+	WcTally		tally;
+	bool		large_rows;		/* it has put one beyond WC_PACKED_ROW_LARGE */
 
 	/* Rows from the last one looked up to gap_end are known not to be stored. */
 	bool		gap;
@@ -40,6 +42,7 @@ struct WcFamilyWriter
 	uint32_t	misses_budget;
 	rocksdb_iterator_t *iterator;	/* packing row, to find gaps */
 
+	WcGone		gone;
 	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
 
 	/* Packing row: what is stored of the row, and what is to be. */
@@ -154,7 +157,18 @@ cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 static WcStatus
 finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 {
-	for (size_t i = 0; w->options.batch && i < resolved->n; i++)
+	WcCellSource *stored = NULL;
+	WcStatus	status = WC_OK;
+
+	if (w->options.batch == NULL)
+		return WC_OK;
+	if (resolved->n > 0 && wc_tally_looks_at(&w->tally, w->row))
+		status = cell_base(w, w->row, &stored, err);
+	if (status == WC_OK && stored != NULL)
+		status = wc_tally_superseded(&w->tally, stored, resolved, err);
+	if (status != WC_OK)
+		return status;
+	for (size_t i = 0; i < resolved->n; i++)
 	{
 		wc_buf_reset(&w->key, SIZE_MAX);
 		wc_buf_reset(&w->value, WC_BLOCK_MAX);
@@ -188,6 +202,7 @@ forget_row(WcFamilyWriter *w)
 static WcStatus
 decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 {
+	WcCell		cell;
 	WcStatus	status = wc_packedrow_open(&w->old, value, err);
 
 	if (status != WC_OK)
@@ -201,10 +216,13 @@ decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 		w->old_cells = cells;
 		w->old_cap = w->old.ncells;
 	}
-	while (w->nold < w->old_cap && wc_packedrow_next(&w->old, &w->old_cells[w->nold]))
+	while (wc_packedrow_next(&w->old, &cell))
 	{
-		w->old_cells[w->nold].row = w->row;
-		w->old_cells[w->nold++].family = w->options.family->id;
+		if (wc_gone_is(&w->gone, &cell))
+			continue;
+		cell.row = w->row;
+		cell.family = w->options.family->id;
+		w->old_cells[w->nold++] = cell;
 	}
 	return wc_packedrow_status(&w->old, w->row, err);
 }
@@ -307,7 +325,7 @@ row_matcher(WcFamilyWriter *w, WcError *err)
 		.mode = WC_MATCH_MINOR,.attrs = w->options.family->attrs,.now_us = w->options.ts,
 		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
 		/* older snapshots have the older value */
-		.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+		.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
 	};
 
 	if (w->matcher)
@@ -381,19 +399,12 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 		wc_error_hint(err, "Rows that large need a family with packing \"cell\".");
 		return WC_TOO_LARGE;
 	}
-	w->notes.large_rows |= w->value.len > WC_PACKED_ROW_LARGE(engine);
+	w->large_rows |= w->value.len > WC_PACKED_ROW_LARGE(engine);
 	if (w->options.batch == NULL)
 		return WC_OK;
 	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
 							  (const char *) w->value.data, w->value.len);
 	return WC_OK;
-}
-
-static void
-note_history(WcFamilyWriter *w, int64_t ts)
-{
-	if (ts > w->notes.history)
-		w->notes.history = ts;
 }
 
 /* Some of the row's cells, old or new, are dropped: n stay, among them whatever
@@ -416,9 +427,7 @@ note_dropped(WcFamilyWriter *w, size_t n)
 		if (w->new_cells[i].ts > newest)
 			newest = w->new_cells[i].ts;
 	}
-	if ((expires || w->notes.single) && w->options.ts > newest)
-		newest = w->options.ts;
-	note_history(w, wc_history_needed(wc_compaction_history(w->options.store->compaction), newest, w->options.ts));
+	wc_tally_history(&w->tally, newest, expires);
 }
 
 /* What the row can take at most, whatever is kept of it. */
@@ -484,6 +493,8 @@ wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **wr
 	if (w == NULL)
 		return writer_memory(err);
 	w->options = *options;
+	wc_tally_init(&w->tally, options->store, &options->family->attrs, options->ts);
+	w->gone = wc_store_gone(options->store);
 	w->misses_budget = MISSES_MIN;
 	resolver.base = options->family->attrs.packing == WC_PACKING_ROW ? packed_base : cell_base;
 	status = wc_resolver_create(&resolver, &w->resolver, err);
@@ -533,7 +544,7 @@ wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 WcFamilyNotes
 wc_familywriter_notes(const WcFamilyWriter *w)
 {
-	return w->notes;
+	return (WcFamilyNotes) {w->tally.changed ? &w->tally.marks : NULL, w->large_rows};
 }
 
 WcStatus
@@ -543,12 +554,10 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
 	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
-	for (size_t i = 0; status == WC_OK && !simple && i < resolved.n; i++)
-	{
-		if (wc_cell_is_marker(&resolved.cells[i]))
-			note_history(w, wc_history_of_marker(&w->options.family->attrs, &resolved.cells[i],
-												 w->options.ts, &w->notes.single));
-	}
+	if (status == WC_OK && w->options.batch && resolved.n > 0)
+		wc_rangewatch_row(w->options.store, w->row);
+	if (status == WC_OK && !simple)
+		wc_tally_cells(&w->tally, &resolved);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)

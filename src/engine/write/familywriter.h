@@ -35,8 +35,7 @@ extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
 /* What is to be noted of the family, by what was put into the batch so far. */
 typedef struct WcFamilyNotes
 {
-	int64_t		history;		/* before it, it does not remember all it held any more; 0: it does */
-	bool		single;			/* as in wc_history_of_marker */
+	const WcMarks *marks;		/* its marks behind that; the writer's; NULL: as before */
 	bool		large_rows;		/* it has rows beyond WC_PACKED_ROW_LARGE */
 } WcFamilyNotes;
 

@@ -79,7 +79,6 @@ write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingByte
 	pthread_mutex_lock(&engine->write_mutex);
 	if (begin)
 	{
-		wc_catalog_put_format(engine, batch);
 		wc_engine_put_state(engine, batch, read_from, engine->last_ts);
 	}
 	status = wc_health_write(&engine->health, engine->write_options, batch, "write a mark", err);

@@ -1,54 +1,11 @@
 /*
  * read/cell/matcher.c: visibility, decided in one place.
  */
-#include "read/cell/matcher.h"
+#include "read/cell/matcherimpl.h"
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "model/cellblock.h"
-#include "read/cell/columntracker.h"
-#include "read/cell/deletetracker.h"
-
-/* Timestamps of puts of a column that are remembered, for wc_matcher_drop. */
-#define PUTS_REMEMBERED 16
-
-struct WcMatcher
-{
-	WcMatcherOptions o;
-	int64_t		oldest_ts;		/* what is older has outlived the family's TTL */
-	uint32_t	versions;		/* the limit for puts of a column */
-	bool		guarded;		/* compaction while a snapshot is open */
-	int64_t		holds_until;	/* reads: when the first cell that is not over will be */
-	WcColumnTracker columns;
-	WcDeleteTracker deletes;	/* markers that mask */
-
-	/*
-	 * Guarded: markers that not every reader sees, or that mask for some readers
-	 * only (KEEP_DELETED_CELLS).  What they mask is kept but not counted.
-	 */
-	WcDeleteTracker doubtful;
-
-	/* the current column */
-	bool		in_column;
-	bool		wanted;
-	bool		over;			/* its puts are done with, family markers may still come */
-	bool		has_last;
-	uint8_t		last_type;		/* of the last cell included */
-	int64_t		last_ts;
-	uint32_t	colno;
-	uint32_t	count;			/* of puts */
-	WcBuf		qualifier;
-
-	/* compaction: puts of the current column that count, and those that did once */
-	uint64_t	nputs;
-	int64_t		newest_put;
-	int64_t		puts[PUTS_REMEMBERED];	/* ring of their timestamps */
-
-	/* KEEP_DELETED_CELLS ttl: expired markers, which drop what they mask */
-	int64_t		family_marker;	/* the newest of the row; 0: none */
-	int64_t		column_marker;	/* the last one of the column; 0: none */
-};
 
 WcStatus
 wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError *err)
@@ -66,8 +23,6 @@ wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError 
 	if (options->mode == WC_MATCH_RAW ||
 		(options->mode == WC_MATCH_READ && options->versions < m->versions))
 		m->versions = options->versions;
-	m->guarded = (options->mode == WC_MATCH_MINOR || options->mode == WC_MATCH_MAJOR) &&
-		options->horizon_ts != INT64_MAX;
 	status = wc_columntracker_init(&m->columns, options->columns, options->colnos, options->ncolumns, err);
 	if (status != WC_OK)
 	{
@@ -85,7 +40,6 @@ wc_matcher_free(WcMatcher *m)
 		return;
 	wc_columntracker_free(&m->columns);
 	wc_deletetracker_free(&m->deletes);
-	wc_deletetracker_free(&m->doubtful);
 	wc_buf_free(&m->qualifier);
 	free(m);
 }
@@ -95,21 +49,18 @@ wc_matcher_start_row(WcMatcher *m)
 {
 	wc_columntracker_start_row(&m->columns);
 	wc_deletetracker_start_row(&m->deletes);
-	wc_deletetracker_start_row(&m->doubtful);
 	m->in_column = false;
 	m->family_marker = 0;
 }
 
-/* False: memory is out. */
-static bool
-start_column(WcMatcher *m, WcSlice qualifier)
+bool
+wc_matcher_start_column(WcMatcher *m, WcSlice qualifier)
 {
 	m->qualifier.len = 0;
 	wc_buf_append_slice(&m->qualifier, qualifier);
 	if (m->qualifier.failed)
 		return false;
 	wc_deletetracker_start_column(&m->deletes);
-	wc_deletetracker_start_column(&m->doubtful);
 	m->wanted = wc_columntracker_wants(&m->columns, qualifier, &m->colno);
 	m->in_column = true;
 	m->over = false;
@@ -134,10 +85,8 @@ cell_ttl_is_over(const WcMatcher *m, const WcCell *cell)
 static WcMatch
 column_is_over(WcMatcher *m)
 {
-	if (m->qualifier.len > 0)
-		return WC_MATCH_NEXT_COLUMN;
 	m->over = true;
-	return WC_MATCH_SKIP;
+	return m->qualifier.len > 0 ? WC_MATCH_NEXT_COLUMN : WC_MATCH_SKIP;
 }
 
 static inline bool
@@ -289,39 +238,46 @@ note_put(WcMatcher *m, int64_t ts)
 {
 	if (m->nputs == 0)
 		m->newest_put = ts;
-	else if (m->puts[(m->nputs - 1) % PUTS_REMEMBERED] == ts)
+	else if (m->puts[(m->nputs - 1) % WC_PUTS_REMEMBERED] == ts)
 		return;
-	m->puts[m->nputs++ % PUTS_REMEMBERED] = ts;
+	m->puts[m->nputs++ % WC_PUTS_REMEMBERED] = ts;
+}
+
+/*
+ * A major compaction drops the markers that drop what they mask, unless their timestamps
+ * were given lately; and those that do not when there is no put that old any more.
+ */
+static inline bool
+purges(const WcMatcher *m, const WcCell *marker, bool keeps)
+{
+	if (marker->ts != marker->seq && marker->seq > m->o.dated_until_ts)
+		return false;
+	return !keeps || marker->ts < m->o.earliest_put_ts;
+}
+
+bool
+wc_matcher_purges(const WcMatcher *m, const WcCell *marker)
+{
+	return purges(m, marker, keeps_deleted(m, marker));
 }
 
 static WcMatch
 compact_marker(WcMatcher *m, const WcCell *cell)
 {
 	bool		keeps = keeps_deleted(m, cell);
-	bool		seen_by_all = cell->seq <= m->o.horizon_ts;
-	bool		behind = m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN);
-	bool		ok = true;
 
-	if (!seen_by_all || (keeps && m->guarded))
-		ok = wc_deletetracker_add(&m->doubtful, cell);
-	else if (!keeps)
+	if (!keeps)
 	{
-		ok = wc_deletetracker_add(&m->deletes, cell);
+		if (!wc_deletetracker_add(&m->deletes, cell))
+			return WC_MATCH_FAILED;
 		note_marker(m, cell);
 	}
-	if (!ok)
-		return WC_MATCH_FAILED;
-	if (!seen_by_all)
-		return WC_MATCH_INCLUDE;
-	if (m->o.mode == WC_MATCH_MAJOR)
-	{
-		/* Kept cells' markers go when there is no put that old any more, or behind
-		 * more than VERSIONS puts of their column; those of the whole family, which
-		 * stand with the empty qualifier, mask other columns still. */
-		if (!keeps || cell->ts < m->o.earliest_put_ts || behind)
-			return WC_MATCH_SKIP;
-	}
-	else if (behind)
+
+	/* Behind what VERSIONS has cut off go a column's markers; those of the whole family,
+	 * which stand with the empty qualifier, mask other columns still. */
+	if (m->over && (cell->type == WC_DELETE || cell->type == WC_DELETE_COLUMN))
+		return WC_MATCH_SKIP;
+	if (m->o.mode == WC_MATCH_MAJOR && purges(m, cell, keeps))
 		return WC_MATCH_SKIP;
 	if (is_duplicate(m, cell))
 		return WC_MATCH_SKIP;
@@ -343,9 +299,6 @@ compact_put(WcMatcher *m, const WcCell *cell)
 		case WC_NOT_MASKED:
 			break;
 	}
-	if (m->guarded && (cell->seq > m->o.horizon_ts ||
-					   wc_deletetracker_masks(&m->doubtful, cell->ts) != WC_NOT_MASKED))
-		return WC_MATCH_INCLUDE;
 	if (is_duplicate(m, cell))
 		return WC_MATCH_SKIP;
 	m->count++;
@@ -378,9 +331,9 @@ superseded_from(const WcMatcher *m, uint32_t n)
 {
 	if (n == 0 || m->nputs < n)
 		return 0;
-	if (n > PUTS_REMEMBERED)
+	if (n > WC_PUTS_REMEMBERED)
 		return m->newest_put;
-	return m->puts[(m->nputs - n) % PUTS_REMEMBERED];
+	return m->puts[(m->nputs - n) % WC_PUTS_REMEMBERED];
 }
 
 static inline int64_t
@@ -435,7 +388,7 @@ wc_matcher_match(WcMatcher *m, const WcCell *cell, uint32_t *colno)
 
 	if (!m->in_column || !wc_slice_eq(cell->qualifier, wc_buf_slice(&m->qualifier)))
 	{
-		if (!start_column(m, cell->qualifier))
+		if (!wc_matcher_start_column(m, cell->qualifier))
 			return WC_MATCH_FAILED;
 	}
 	*colno = m->colno;

@@ -11,6 +11,7 @@
 #ifndef WC_READ_CELL_MATCHER_H
 #define WC_READ_CELL_MATCHER_H
 
+#include "base/buf.h"
 #include "base/status.h"
 #include "model/cell.h"
 #include "model/descriptor.h"
@@ -53,12 +54,12 @@ typedef struct WcMatcherOptions
 	const uint32_t *colnos;
 
 	/*
-	 * Compaction: nothing written behind horizon_ts may decide about another
-	 * cell, since a snapshot that does not see it is open (INT64_MAX: none is);
-	 * earliest_put_ts is the smallest timestamp of a put in all input files
-	 * (KEEP_DELETED_CELLS; INT64_MIN: not known, INT64_MAX: there is none).
+	 * Major compaction: a marker whose timestamp was given stays if it was written behind
+	 * dated_until_ts (INT64_MAX: none stays for that).  earliest_put_ts is the smallest
+	 * timestamp of a put in all that is compacted (KEEP_DELETED_CELLS; INT64_MIN: not
+	 * known, INT64_MAX: there is none).
 	 */
-	int64_t		horizon_ts;
+	int64_t		dated_until_ts;
 	int64_t		earliest_put_ts;
 } WcMatcherOptions;
 
@@ -81,6 +82,17 @@ extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t
  * order.  Gives the time before which reads as of a time need it (0: none does).
  */
 extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
+
+/* Does a major compaction drop this marker, whatever stands before it? */
+extern bool wc_matcher_purges(const WcMatcher *matcher, const WcCell *marker);
+
+/*
+ * Compaction: what it knows behind the cells it was shown of a row, appended to out
+ * (read/README); and a matcher made with the same options that is told so goes on behind
+ * them.  Of bytes that say nothing of the kind: WC_CORRUPT.
+ */
+extern void wc_matcher_save(const WcMatcher *matcher, WcBuf *out);
+extern WcStatus wc_matcher_restore(WcMatcher *matcher, WcSlice state, WcError *err) WC_WARN_UNUSED;
 
 /* Reads: the time at which the first of the cells that it was shown, and that have not
  * outlived their TTL, will have; INT64_MAX: none ever will. */

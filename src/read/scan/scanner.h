@@ -41,8 +41,7 @@ extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
 
 /* The time (the engine's clock, with the read point's offset) from which on what it has
  * given so far may be otherwise though nothing is written, because a cell will have
- * outlived its TTL.  INT64_MAX: it never will.  0: at any time, since it has read packing
- * cell, in which compactions change what is visible (a put that a marker masked, say). */
+ * outlived its TTL.  INT64_MAX: it never will. */
 extern int64_t wc_scanner_holds_until(const WcScanner *scanner);
 extern void wc_scanner_close(WcScanner *scanner);
 

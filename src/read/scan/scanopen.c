@@ -252,7 +252,8 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		.npoints = lane->points ? lane->nranges : 0,
 		/* any cell of the family says that a row is there */
 		.columns = o->columns,
-		.ncolumns = f->existence ? 0 : o->ncolumns
+		.ncolumns = f->existence ? 0 : o->ncolumns,
+		.cancel = s->at.cancel
 	};
 	WcCellSource *lower = NULL;
 	WcCellSource *upper = NULL;
@@ -451,8 +452,7 @@ wc_scanner_holds_until(const WcScanner *s)
 	{
 		for (uint32_t i = 0; i < s->nfamilies; i++)
 		{
-			const WcFamilyScan *f = &s->lanes[k].families[i];
-			int64_t		of_family = f->family->attrs.packing == WC_PACKING_ROW ? wc_storescan_holds_until(f->scan) : 0;
+			int64_t		of_family = wc_storescan_holds_until(s->lanes[k].families[i].scan);
 
 			if (of_family < until)
 				until = of_family;

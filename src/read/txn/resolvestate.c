@@ -54,7 +54,7 @@ walk_open(Walk *w, WcResolver *r, size_t n, WcError *err)
 		WcMatcherOptions options = {
 			.mode = WC_MATCH_READ,.attrs = r->options.attrs,.now_us = r->options.now_us,
 			.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
-			.horizon_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+			.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
 		};
 
 		/* every version that is not masked; callers count to VERSIONS */

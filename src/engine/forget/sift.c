@@ -1,0 +1,443 @@
+/*
+ * engine/forget/sift.c: what a step takes out of its range.
+ */
+#include "engine/forget/sift.h"
+
+#include <stdlib.h>
+
+#include "engine/forget/history.h"
+#include "engine/rocks/cellkey.h"
+#include "engine/rocks/rocks.h"
+#include "read/cell/matcher.h"
+#include "read/cell/packedrow.h"
+
+typedef struct Sifter
+{
+	const WcSift *sift;
+	const WcStep *step;
+	WcStore    *store;
+	WcSifted   *out;
+	WcMatcher  *matcher;
+	rocksdb_readoptions_t *options;
+	rocksdb_iterator_t *it;
+	WcGone		gone;
+	WcBuf		row;			/* packing cell: prefix of the current row */
+	size_t		row_keys;		/* of the current row, from its start or the step's */
+	uint64_t	rows;			/* that were entered */
+	bool		too_wide;		/* planning a major step: the current row is */
+	size_t		bytes;			/* that the batch takes, about */
+	WcBuf		scratch;
+	WcBuf		value;			/* packing row */
+	WcCell	   *cells;
+	size_t		cells_cap;
+} Sifter;
+
+static WcStatus
+sift_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+}
+
+static WcStatus
+check_cancel(const atomic_bool *cancel, WcError *err)
+{
+	if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+		return wc_error(err, WC_CANCELLED, "compaction was cancelled");
+	return WC_OK;
+}
+
+static WcStatus
+iterator_status(const WcStore *store, rocksdb_iterator_t *it, WcError *err)
+{
+	char	   *error = NULL;
+
+	rocksdb_iter_get_error(it, &error);
+	return wc_store_status(store, error, "read", err);
+}
+
+static WcSlice
+iterator_key(rocksdb_iterator_t *it)
+{
+	size_t		len;
+	const char *key = rocksdb_iter_key(it, &len);
+
+	return wc_slice(key, len);
+}
+
+static WcSlice
+iterator_value(rocksdb_iterator_t *it)
+{
+	size_t		len;
+	const char *value = rocksdb_iter_value(it, &len);
+
+	return wc_slice(value, len);
+}
+
+static WcStatus
+take_cell(WcSlice key, WcSlice value, size_t row, WcBuf *scratch, WcCell *cell, WcError *err)
+{
+	WcStatus	status = wc_cellkey_decode_rest(wc_slice(key.data + row, key.len - row), scratch, cell, err);
+
+	cell->row = wc_slice(NULL, 0);
+	cell->family = 0;
+	return status == WC_OK ? wc_cellvalue_decode(value, cell, err) : status;
+}
+
+/* --- what goes --------------------------------------------------------------*/
+
+static void
+note_needed(Sifter *s, int64_t ts)
+{
+	if (ts > s->out->forgotten)
+		s->out->forgotten = ts;
+}
+
+static void
+note_change(Sifter *s, size_t bytes)
+{
+	s->out->changed++;
+	s->bytes += bytes;
+}
+
+static void
+delete_key(Sifter *s, WcSlice key)
+{
+	wc_rocks_batch_delete(s->out->batch, s->store->cf, (const char *) key.data, key.len);
+	note_change(s, key.len);
+}
+
+static void
+delete_cell(Sifter *s, WcSlice key, const WcCell *cell)
+{
+	/* of a marker, too: what it masks may be where this step does not look */
+	note_needed(s, wc_matcher_drop(s->matcher, cell));
+	delete_key(s, key);
+}
+
+static WcStatus
+sift_cell(Sifter *s, WcSlice key, WcSlice value, WcError *err)
+{
+	uint32_t	colno;
+	WcCell		cell;
+	WcStatus	status = take_cell(key, value, s->row.len, &s->scratch, &cell, err);
+
+	if (status != WC_OK || cell.seq <= s->step->from_ts || cell.seq > s->step->until_ts || wc_gone_is(&s->gone, &cell))
+		return status;
+	if (s->step->kind == WC_STEP_MARKERS)
+	{
+		if (wc_cell_is_marker(&cell) && wc_matcher_purges(s->matcher, &cell))
+			delete_cell(s, key, &cell);
+		return WC_OK;
+	}
+	switch (wc_matcher_match(s->matcher, &cell, &colno))
+	{
+		case WC_MATCH_INCLUDE:
+			return WC_OK;
+		case WC_MATCH_FAILED:
+			return sift_memory(err);
+		default:
+			delete_cell(s, key, &cell);
+			return WC_OK;
+	}
+}
+
+/* Moves what the matcher keeps to the front; how many, SIZE_MAX: out of memory. */
+static size_t
+keep_cells(Sifter *s, size_t ncells)
+{
+	size_t		n = 0;
+
+	wc_matcher_start_row(s->matcher);
+	for (size_t i = 0; i < ncells; i++)
+	{
+		WcCell	   *cell = &s->cells[i];
+		uint32_t	colno;
+		WcMatch		match = wc_matcher_match(s->matcher, cell, &colno);
+		int64_t		ts;
+
+		if (match == WC_MATCH_FAILED)
+			return SIZE_MAX;
+		if (match == WC_MATCH_INCLUDE)
+		{
+			s->cells[n++] = *cell;
+			continue;
+		}
+		ts = wc_matcher_drop(s->matcher, cell);
+		if (!wc_cell_is_marker(cell))
+			note_needed(s, ts);
+	}
+	return n;
+}
+
+/* Of a row that has been written to since, nothing is worked out. */
+static bool
+is_in_window(const Sifter *s, size_t ncells)
+{
+	for (size_t i = 0; i < ncells; i++)
+	{
+		if (s->cells[i].seq > s->step->until_ts)
+			return false;
+	}
+	return true;
+}
+
+static WcStatus
+sift_packed(Sifter *s, WcSlice key, WcSlice value, WcError *err)
+{
+	size_t		n;
+	size_t		kept;
+
+	if (!wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n))
+		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	if (!is_in_window(s, n))
+		return WC_OK;
+	kept = keep_cells(s, n);
+	if (kept == SIZE_MAX)
+		return sift_memory(err);
+	if (kept == n)
+		return WC_OK;
+	if (kept == 0)
+	{
+		delete_key(s, key);
+		return WC_OK;
+	}
+	wc_buf_reset(&s->value, WC_BLOCK_MAX);
+	wc_packedrow_append(&s->value, s->cells, kept);
+	if (s->value.failed)
+		return sift_memory(err);
+	wc_rocks_batch_put(s->out->batch, s->store->cf, (const char *) key.data, key.len,
+					   (const char *) s->value.data, s->value.len);
+	note_change(s, key.len + s->value.len);
+	return WC_OK;
+}
+
+/* --- going through ----------------------------------------------------------*/
+
+/* Packing cell: is key of another row than the one before?  Then that is the row now. */
+static WcStatus
+enter_row(Sifter *s, WcSlice key, bool *entered, WcError *err)
+{
+	size_t		row = wc_cellkey_row_prefix(key);
+
+	if (row == 0)
+		return wc_error(err, WC_CORRUPT, "a stored key is damaged");
+	*entered = !wc_slice_eq(wc_buf_slice(&s->row), wc_slice(key.data, row));
+	if (!*entered)
+		return WC_OK;
+	wc_buf_reset(&s->row, SIZE_MAX);
+	wc_buf_append(&s->row, key.data, row);
+	wc_matcher_start_row(s->matcher);
+	s->row_keys = 0;
+	s->rows++;
+	return s->row.failed ? sift_memory(err) : WC_OK;
+}
+
+/* Planning: is it enough? */
+static bool
+is_enough(const Sifter *s)
+{
+	return s->sift->keys_max > 0 &&
+		(s->out->looked >= s->sift->keys_max || s->out->changed >= WC_STEP_CHANGES_MAX || s->bytes >= WC_STEP_BYTES_MAX);
+}
+
+/* Planning: it ends in front of this key. */
+static WcStatus
+cut(Sifter *s, WcSlice key, bool new_row, WcError *err)
+{
+	s->out->cut = true;
+	wc_buf_append_slice(&s->out->stop, key);
+	if (!new_row && s->step->kind != WC_STEP_MARKERS)
+		wc_matcher_save(s->matcher, &s->out->state);
+	return s->out->stop.failed || s->out->state.failed ? sift_memory(err) : WC_OK;
+}
+
+static WcStatus
+sift_key(Sifter *s, WcSlice key, bool *end, WcError *err)
+{
+	bool		new_row = true;
+	bool		whole_rows = s->step->kind == WC_STEP_MAJOR;
+	WcStatus	status = WC_OK;
+
+	*end = s->step->stop.len > 0 && wc_slice_cmp(key, s->step->stop) >= 0;
+	if (*end)
+		return WC_OK;
+	if (s->store->packing == WC_PACKING_CELL)
+		status = enter_row(s, key, &new_row, err);
+	if (status != WC_OK)
+		return status;
+	if (is_enough(s) && (new_row || !whole_rows))
+	{
+		*end = true;
+		return cut(s, key, new_row, err);
+	}
+	if (whole_rows && !new_row && s->sift->keys_max > 0 && ++s->row_keys >= s->sift->keys_max)
+	{
+		*end = s->too_wide = true;
+		return cut(s, wc_buf_slice(&s->row), true, err);
+	}
+	if (++s->out->looked % WC_CANCEL_CELLS == 0)
+		status = check_cancel(s->sift->cancel, err);
+	if (status == WC_OK && s->store->packing == WC_PACKING_CELL)
+		status = sift_cell(s, key, iterator_value(s->it), err);
+	else if (status == WC_OK)
+		status = sift_packed(s, key, iterator_value(s->it), err);
+	return status;
+}
+
+/* The row that the step goes on in. */
+static WcStatus
+go_on(Sifter *s, WcError *err)
+{
+	size_t		row = wc_cellkey_row_prefix(s->step->start);
+
+	if (s->step->state.len == 0)
+		return WC_OK;
+	if (row == 0 || s->store->packing != WC_PACKING_CELL)
+		return wc_error(err, WC_CORRUPT, "a step of a compaction goes on in a row, and its start is in none");
+	wc_buf_append(&s->row, s->step->start.data, row);
+	if (s->row.failed)
+		return sift_memory(err);
+	return wc_matcher_restore(s->matcher, s->step->state, err);
+}
+
+static WcStatus
+go_through(Sifter *s, WcError *err)
+{
+	bool		end = false;
+	WcStatus	status = go_on(s, err);
+
+	if (status != WC_OK)
+		return status;
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(s->store->engine), s->options, s->store->cf);
+	wc_rocks_iter_seek(s->it, (const char *) s->step->start.data, s->step->start.len);
+	for (; status == WC_OK && !end && rocksdb_iter_valid(s->it); wc_rocks_iter_next(s->it))
+	{
+		status = sift_key(s, iterator_key(s->it), &end, err);
+		if (end)
+			break;
+	}
+	if (status == WC_OK && !end)
+		status = iterator_status(s->store, s->it, err);
+	rocksdb_iter_destroy(s->it);
+	return status;
+}
+
+static void
+start_over(WcSifted *out)
+{
+	WcBuf		stop = out->stop;
+	WcBuf		state = out->state;
+
+	if (out->batch)
+		rocksdb_writebatch_destroy(out->batch);
+	wc_buf_reset(&stop, SIZE_MAX);
+	wc_buf_reset(&state, SIZE_MAX);
+	*out = (WcSifted) {.batch = rocksdb_writebatch_create(),.stop = stop,.state = state};
+}
+
+static rocksdb_readoptions_t *
+read_options(void)
+{
+	rocksdb_readoptions_t *options = rocksdb_readoptions_create();
+
+	rocksdb_readoptions_set_total_order_seek(options, 1);
+	rocksdb_readoptions_set_fill_cache(options, 0);
+	return options;
+}
+
+/* *wide_row: planning a major step, it met a row that is too wide for one, as the row of
+ * that number; it was cut in front of that, or, if that was the first, at once.  0: none. */
+static WcStatus
+sift_once(const WcSift *sift, WcSifted *out, uint64_t *wide_row, WcError *err)
+{
+	const WcStep *step = sift->step;
+	WcMatcherOptions options = {
+		.mode = step->kind == WC_STEP_MAJOR ? WC_MATCH_MAJOR : WC_MATCH_MINOR,
+		.attrs = wc_store_attrs(sift->store),.now_us = step->now_us,
+		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
+		.dated_until_ts = step->dated_until_ts,.earliest_put_ts = step->earliest_put_ts
+	};
+	Sifter		s = {.sift = sift,.step = step,.store = sift->store,.out = out,.gone = wc_store_gone(sift->store)};
+	WcStatus	status = check_cancel(sift->cancel, err);
+
+	start_over(out);
+	if (status == WC_OK)
+		status = wc_matcher_create(&options, &s.matcher, err);
+	if (status != WC_OK)
+		return status;
+	s.options = read_options();
+	status = go_through(&s, err);
+	*wide_row = s.too_wide ? s.rows : 0;
+	rocksdb_readoptions_destroy(s.options);
+	wc_matcher_free(s.matcher);
+	wc_buf_free(&s.row);
+	wc_buf_free(&s.scratch);
+	wc_buf_free(&s.value);
+	free(s.cells);
+	return status;
+}
+
+WcStatus
+wc_sift(const WcSift *sift, WcSifted *out, WcError *err)
+{
+	uint64_t	wide_row = 0;
+	WcStep		step = *sift->step;
+	WcSift		in_front = {.store = sift->store,.step = &step,.cancel = sift->cancel};
+	WcBuf		stop;
+	WcStatus	status = sift_once(sift, out, &wide_row, err);
+
+	/* A major step takes a row whole, markers and all: one too wide is left to steps of its own. */
+	out->wide = status == WC_OK && wide_row == 1;
+	if (status != WC_OK || wide_row <= 1)
+		return status;
+	stop = out->stop;
+	out->stop = (WcBuf) WC_BUF_INIT;
+	step.stop = wc_buf_slice(&stop);
+	status = sift_once(&in_front, out, &wide_row, err);
+	wc_buf_free(&out->stop);
+	out->stop = stop;
+	out->cut = true;
+	return status;
+}
+
+void
+wc_sifted_free(WcSifted *sifted)
+{
+	if (sifted->batch)
+		rocksdb_writebatch_destroy(sifted->batch);
+	sifted->batch = NULL;
+	wc_buf_free(&sifted->stop);
+	wc_buf_free(&sifted->state);
+}
+
+/* --- looking ----------------------------------------------------------------*/
+
+WcStatus
+wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel, int64_t *ts, WcError *err)
+{
+	rocksdb_readoptions_t *options = read_options();
+	rocksdb_iterator_t *it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), options, store->cf);
+	WcGone		gone = wc_store_gone(store);
+	WcBuf		scratch = WC_BUF_INIT;
+	WcStatus	status = WC_OK;
+	size_t		n = 0;
+	WcCell		cell;
+
+	*ts = INT64_MAX;
+	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	{
+		WcSlice		key = iterator_key(it);
+
+		status = take_cell(key, iterator_value(it), wc_cellkey_row_prefix(key), &scratch, &cell, err);
+		if (status == WC_OK && cell.type == WC_PUT && cell.seq <= until_ts && cell.ts < *ts && !wc_gone_is(&gone, &cell))
+			*ts = cell.ts;
+		if (status == WC_OK && ++n % WC_CANCEL_CELLS == 0)
+			status = check_cancel(cancel, err);
+	}
+	if (status == WC_OK)
+		status = iterator_status(store, it, err);
+	wc_buf_free(&scratch);
+	rocksdb_iter_destroy(it);
+	rocksdb_readoptions_destroy(options);
+	return status;
+}

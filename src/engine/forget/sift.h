@@ -1,0 +1,60 @@
+/*
+ * engine/forget/sift.h: what a step takes out of its range.
+ *
+ * Goes through a range of a store and works out which key-values are to be deleted
+ * (packing row: written anew), since the matcher, as a flush or a compaction, does not
+ * keep them.  Nothing is written here.  The same range with the same contents gives the same.
+ * Any thread; with nothing locked, or with the engine's write mutex held.
+ */
+#ifndef WC_ENGINE_FORGET_SIFT_H
+#define WC_ENGINE_FORGET_SIFT_H
+
+#include <stdatomic.h>
+
+#include "engine/store/internal.h"
+#include "model/step.h"
+
+/* Key-values that a step looks at, in planning; more only in packing cell, to end a row that
+ * has no more than so many. */
+#define WC_STEP_KEYS_MAX	16384
+#define WC_STEP_KEYS_MIN	256
+
+/* A step that has changed so much ends (behind the row, or the cell). */
+#define WC_STEP_CHANGES_MAX	4096
+#define WC_STEP_BYTES_MAX	(1024 * 1024)
+
+typedef struct WcSift
+{
+	WcStore    *store;
+	const WcStep *step;			/* the range, and what decides */
+	size_t		keys_max;		/* planning: ends when it has looked at so many; 0: when the range ends */
+	const atomic_bool *cancel;	/* may be NULL */
+} WcSift;
+
+typedef struct WcSifted
+{
+	rocksdb_writebatch_t *batch;	/* to be destroyed with wc_sifted_free */
+	uint64_t	looked;			/* at so many key-values */
+	uint64_t	changed;		/* so many are to be deleted or written anew */
+	int64_t		forgotten;		/* the time before which reads need what goes; 0: none does */
+
+	/* Planning. */
+	bool		cut;			/* it ended before the range did, in front of stop ... */
+	WcBuf		stop;
+	WcBuf		state;			/* ... in the midst of a row, of which the matcher knows this (flush, compact) */
+	bool		wide;			/* major: the first row, which stop is the prefix of, is too wide for a step;
+								 * nothing was worked out */
+} WcSifted;
+
+#define WC_SIFTED_INIT {.stop = WC_BUF_INIT, .state = WC_BUF_INIT}
+
+/* Anew, whatever sifted was.  WC_CANCELLED, WC_CORRUPT, or what reading gives. */
+extern WcStatus wc_sift(const WcSift *sift, WcSifted *sifted, WcError *err) WC_WARN_UNUSED;
+extern void wc_sifted_free(WcSifted *sifted);
+
+/* Least timestamp of a put that was written up to until_ts (INT64_MAX: none).  Reads the
+ * whole store.  Packing cell. */
+extern WcStatus wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel,
+									 int64_t *ts, WcError *err) WC_WARN_UNUSED;
+
+#endif

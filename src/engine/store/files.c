@@ -1,0 +1,152 @@
+/*
+ * engine/store/files.c: having RocksDB write a store to files, and compact them.
+ */
+#include "engine/store/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/store/state.h"
+
+/* Files of the lower levels that one call of RocksDB compacts at least, so that
+ * a compaction can be cancelled in between. */
+#define FILES_AT_ONCE 4
+
+static WcStatus
+check_cancel(const atomic_bool *cancel, WcError *err)
+{
+	if (cancel != NULL && atomic_load(cancel))
+		return wc_error(err, WC_CANCELLED, "compaction was cancelled");
+	return WC_OK;
+}
+
+WcStatus
+wc_files_check(WcStore *store, const char *action, WcError *err)
+{
+	char		name[WC_STORE_TEXT_MAX];
+	char		what[WC_STORE_TEXT_MAX + 32];
+
+	snprintf(what, sizeof(what), "%s %s", action, wc_store_text(store, name, sizeof(name)));
+	return wc_health_check(&store->engine->health, what, err);
+}
+
+/* The status of an error.  What a commit has dropped need be neither flushed nor compacted,
+ * and RocksDB refuses it; once asked, the commit that was about to is over. */
+static WcStatus
+unless_gone(WcStore *store, char *error, const char *action, WcError *err)
+{
+	bool		gone;
+
+	if (error == NULL)
+		return WC_OK;
+	pthread_mutex_lock(&store->engine->write_mutex);
+	gone = wc_store_is_dropped(store);
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	if (!gone)
+		return wc_store_status(store, error, action, err);
+	rocksdb_free(error);
+	return WC_OK;
+}
+
+WcStatus
+wc_files_flush(WcStore *store, const atomic_bool *cancel, WcError *err)
+{
+	static const struct timespec pause = {0, 2000000};
+	rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+	char	   *error = NULL;
+	WcStatus	status;
+
+	rocksdb_flush_cf(store->engine->db, options, store->cf, &error);
+	rocksdb_flushoptions_destroy(options);
+	status = unless_gone(store, error, "flush", err);
+	if (!wc_health_was_resumed(&store->engine->health))
+		return status;
+	while (status == WC_OK && !wc_store_is_dropped(store) &&
+		   wc_rocks_property(store->engine->db, store->cf, "rocksdb.num-immutable-mem-table") > 0)
+	{
+		nanosleep(&pause, NULL);
+		status = wc_files_check(store, "flush", err);
+		if (status == WC_OK)
+			status = check_cancel(cancel, err);
+	}
+	return status;
+}
+
+static WcStatus
+compact_between(WcStore *store, WcSlice start, WcSlice stop, WcError *err)
+{
+	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+	char	   *error;
+
+	/* rewrite the bottom level too (kForce), so that the filter sees it; do not
+	 * wait for compactions of other families to end */
+	rocksdb_compactoptions_set_bottommost_level_compaction(options, 2);
+	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
+	error = wc_rocksplus_compact_range(store->engine->db, store->cf, options,
+									   start.len > 0 ? (const char *) start.data : NULL, start.len,
+									   stop.len > 0 ? (const char *) stop.data : NULL, stop.len);
+	rocksdb_compactoptions_destroy(options);
+	return unless_gone(store, error, "compact", err);
+}
+
+static int
+slice_cmp(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+static bool
+is_within(WcSlice key, WcSlice start, WcSlice stop)
+{
+	return wc_slice_cmp(key, start) > 0 && (stop.len == 0 || wc_slice_cmp(key, stop) < 0);
+}
+
+/* Smallest keys of the store's files below level 0, those within the range, in order; they
+ * point into files.  NULL: out of memory. */
+static WcSlice *
+file_starts(WcStore *store, const rocksdb_livefiles_t *files, WcSlice start, WcSlice stop, size_t *n)
+{
+	int			nfiles = rocksdb_livefiles_count(files);
+	WcSlice    *starts = malloc(((size_t) nfiles + 1) * sizeof(WcSlice));
+	char		name[WC_CF_NAME_MAX];
+
+	*n = 0;
+	wc_store_cf_name(store, name, sizeof(name));
+	for (int i = 0; starts && i < nfiles; i++)
+	{
+		if (rocksdb_livefiles_level(files, i) == 0 ||
+			strcmp(rocksdb_livefiles_column_family_name(files, i), name) != 0)
+			continue;
+		starts[*n].data = (const uint8_t *) rocksdb_livefiles_smallestkey(files, i, &starts[*n].len);
+		*n += is_within(starts[*n], start, stop);
+	}
+	if (starts && *n > 1)
+		qsort(starts, *n, sizeof(WcSlice), slice_cmp);
+	return starts;
+}
+
+WcStatus
+wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, const atomic_bool *cancel, WcError *err)
+{
+	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
+	size_t		n;
+	WcSlice    *starts = file_starts(store, files, start, stop, &n);
+	WcStatus	status = WC_OK;
+
+	if (starts == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
+	{
+		status = compact_between(store, start, starts[i], err);
+		start = starts[i];
+		if (status == WC_OK)
+			status = check_cancel(cancel, err);
+	}
+	if (status == WC_OK)
+		status = compact_between(store, start, stop, err);
+	free(starts);
+	rocksdb_livefiles_destroy(files);
+	return status;
+}

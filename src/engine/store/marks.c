@@ -1,0 +1,179 @@
+/*
+ * engine/store/marks.c: what is stored of a family besides its cells.
+ */
+#include "engine/store/marks.h"
+
+#include <string.h>
+
+#include "base/coding.h"
+#include "engine/store/state.h"
+
+#define KEY_SIZE		9
+#define VALUE_SIZE		49
+
+#define FLAG_SINGLE		0x01
+#define FLAG_CELL_TTL	0x02
+
+/* --- bytes ------------------------------------------------------------------ */
+
+static void
+make_key(uint8_t *key, const WcStore *store)
+{
+	key[0] = WC_MARKS_KEY;
+	wc_store_u32(key + 1, store->table_id);
+	wc_store_u32(key + 5, store->family_id);
+}
+
+static void
+encode(uint8_t *value, const WcMarks *marks)
+{
+	wc_store_u64(value, (uint64_t) marks->history_from);
+	value[8] = (uint8_t) ((marks->single ? FLAG_SINGLE : 0) | (marks->cell_ttl ? FLAG_CELL_TTL : 0));
+	wc_store_u64(value + 9, (uint64_t) marks->flushed_ts);
+	wc_store_u64(value + 17, (uint64_t) marks->gone.expired_ts);
+	wc_store_u64(value + 25, (uint64_t) marks->gone.oldest_ts);
+	wc_store_u64(value + 33, marks->superseded);
+	wc_store_u64(value + 41, marks->dated);
+}
+
+WcStatus
+wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err)
+{
+	WcDecoder	d = wc_decoder(value);
+	uint8_t		flags;
+
+	memset(marks, 0, sizeof(*marks));
+	marks->history_from = (int64_t) wc_decode_u64(&d);
+	flags = wc_decode_u8(&d);
+	marks->single = (flags & FLAG_SINGLE) != 0;
+	marks->cell_ttl = (flags & FLAG_CELL_TTL) != 0;
+	if (!wc_decoder_done(&d))
+	{
+		marks->flushed_ts = (int64_t) wc_decode_u64(&d);
+		marks->gone.expired_ts = (int64_t) wc_decode_u64(&d);
+		marks->gone.oldest_ts = (int64_t) wc_decode_u64(&d);
+		marks->superseded = wc_decode_u64(&d);
+		marks->dated = wc_decode_u64(&d);
+	}
+	if (!wc_decoder_done(&d) || marks->history_from < 0 || marks->flushed_ts < 0 ||
+		marks->gone.expired_ts < 0 || marks->gone.oldest_ts < 0 || (flags & ~(FLAG_SINGLE | FLAG_CELL_TTL)) != 0)
+		return wc_error(err, WC_CORRUPT, "what the catalog says of a family's history is damaged");
+	return WC_OK;
+}
+
+static void
+put(const WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[KEY_SIZE];
+	uint8_t		value[VALUE_SIZE];
+
+	make_key(key, store);
+	encode(value, marks);
+	wc_rocks_batch_put(batch, store->engine->meta, (const char *) key, sizeof(key), (const char *) value, sizeof(value));
+}
+
+void
+wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch)
+{
+	uint8_t		key[KEY_SIZE];
+
+	make_key(key, store);
+	wc_rocks_batch_delete(batch, store->engine->meta, (const char *) key, sizeof(key));
+}
+
+WcStatus
+wc_marks_read(const WcStore *store, const WcSnapshot *snapshot, WcMarks *marks, WcError *err)
+{
+	rocksdb_readoptions_t *options = rocksdb_readoptions_create();
+	uint8_t		key[KEY_SIZE];
+	char	   *value;
+	char	   *error = NULL;
+	size_t		len = 0;
+	WcStatus	status;
+
+	memset(marks, 0, sizeof(*marks));
+	make_key(key, store);
+	rocksdb_readoptions_set_snapshot(options, snapshot->rocks);
+	value = rocksdb_get_cf(store->engine->db, options, store->engine->meta, (const char *) key, sizeof(key), &len, &error);
+	rocksdb_readoptions_destroy(options);
+	status = wc_rocks_status(error, "read the catalog", err);
+	if (status == WC_OK && value)
+		status = wc_marks_decode(wc_slice(value, len), marks, err);
+	rocksdb_free(value);
+	return status;
+}
+
+/* --- in memory ---------------------------------------------------------------- */
+
+void
+wc_marks_init(WcStoreMarks *m)
+{
+	memset(m, 0, sizeof(*m));
+	pthread_mutex_init(&m->mutex, NULL);
+}
+
+void
+wc_marks_free(WcStoreMarks *m)
+{
+	pthread_mutex_destroy(&m->mutex);
+}
+
+WcMarks
+wc_marks(WcStore *store)
+{
+	WcMarks		marks;
+
+	pthread_mutex_lock(&store->marks.mutex);
+	marks = store->marks.marks;
+	pthread_mutex_unlock(&store->marks.mutex);
+	return marks;
+}
+
+int64_t
+wc_marks_history_from(WcStore *store)
+{
+	int64_t		from;
+
+	pthread_mutex_lock(&store->marks.mutex);
+	from = store->marks.history_from;
+	pthread_mutex_unlock(&store->marks.mutex);
+	return from;
+}
+
+static bool
+equal(const WcMarks *a, const WcMarks *b)
+{
+	uint8_t		x[VALUE_SIZE];
+	uint8_t		y[VALUE_SIZE];
+
+	encode(x, a);
+	encode(y, b);
+	return memcmp(x, y, VALUE_SIZE) == 0;
+}
+
+void
+wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch)
+{
+	WcStoreMarks *m = &store->marks;
+	bool		changed;
+
+	pthread_mutex_lock(&m->mutex);
+	changed = !equal(&m->marks, marks);
+	if (m->history_from < marks->history_from)
+		m->history_from = marks->history_from;
+	pthread_mutex_unlock(&m->mutex);
+	if (changed)
+		put(store, marks, batch);
+}
+
+void
+wc_marks_done(WcStore *store, const WcMarks *marks)
+{
+	WcStoreMarks *m = &store->marks;
+
+	pthread_mutex_lock(&m->mutex);
+	m->marks = *marks;
+	m->history_from = marks->history_from;
+	pthread_mutex_unlock(&m->mutex);
+	wc_store_set_gone(store, &marks->gone);
+}

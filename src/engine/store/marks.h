@@ -1,0 +1,67 @@
+/*
+ * engine/store/marks.h: what is stored of a family besides its cells.
+ *
+ * A key-value a family, with the catalog's ("Y", engine/README).  Only commits and steps
+ * change it, each in the same write as its other effects.  In memory a store has a copy.
+ */
+#ifndef WC_ENGINE_STORE_MARKS_H
+#define WC_ENGINE_STORE_MARKS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rocksdb/c.h>
+
+#include "base/status.h"
+#include "engine/store/gone.h"
+#include "read/storage.h"
+
+/* First byte of the key; the table's id and the family's follow, 4 bytes each. */
+#define WC_MARKS_KEY 'Y'
+
+typedef struct WcMarks
+{
+	int64_t		history_from;	/* before it something may be forgotten; 0: nothing is */
+	bool		single;			/* single versions have been deleted: dropping versions may show */
+	bool		cell_ttl;		/* cells with a TTL of their own have been written */
+	int64_t		flushed_ts;		/* packing cell: cells written up to then have been in a flush */
+	WcGone		gone;			/* raised by expire steps */
+
+	/* About how many key-values could go; commits count them, steps take off what they were for. */
+	uint64_t	superseded;		/* cells that others supersede, and delete markers */
+	uint64_t	dated;			/* delete markers whose timestamps were given */
+} WcMarks;
+
+/* A store's copy. */
+typedef struct WcStoreMarks
+{
+	pthread_mutex_t mutex;		/* guards the rest */
+	WcMarks		marks;			/* as stored */
+	int64_t		history_from;	/* what readers are told: at least that of marks, and that of a write under way */
+} WcStoreMarks;
+
+extern void wc_marks_init(WcStoreMarks *m);
+extern void wc_marks_free(WcStoreMarks *m);
+
+extern WcMarks wc_marks(WcStore *store);
+extern int64_t wc_marks_history_from(WcStore *store);
+
+/*
+ * A write with the engine's write mutex held: put puts the new marks into the batch if they
+ * differ, and has readers refused at once for what it forgets.  Then, when the batch has been
+ * written or could not be, done with the marks that are stored now.
+ */
+extern void wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch);
+extern void wc_marks_done(WcStore *store, const WcMarks *marks);
+
+/* The store's storage goes. */
+extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);
+
+/* The value, taken apart.  Of format 1 there is only history_from and single. */
+extern WcStatus wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err) WC_WARN_UNUSED;
+
+/* As a snapshot sees them; all 0 when they were not set. */
+extern WcStatus wc_marks_read(const WcStore *store, const WcSnapshot *snapshot, WcMarks *marks, WcError *err) WC_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * engine/store/rangewatch.h: has a range of a store been written to since it was read?
+ *
+ * Whoever works out a change of a range without the engine's write mutex (steps do, which
+ * takes long) puts a watch on it, reads, and then, with the mutex held, asks whether what
+ * was worked out holds still.  All functions with the write mutex held.
+ */
+#ifndef WC_ENGINE_STORE_RANGEWATCH_H
+#define WC_ENGINE_STORE_RANGEWATCH_H
+
+#include "base/buf.h"
+#include "engine/store/store.h"
+
+typedef struct WcRangeWatch
+{
+	struct WcRangeWatch *next;	/* in the store's list */
+	WcStore    *store;			/* NULL: it is not on watch */
+	WcSlice		start;			/* a row; its owner's */
+	bool		written;
+	bool		everything;		/* whatever the range, it was written to */
+	WcBuf		lowest;			/* when written: the least row from start on that was */
+} WcRangeWatch;
+
+#define WC_RANGEWATCH_INIT {.lowest = WC_BUF_INIT}
+
+/* Of rows from start on, which must live until the end. */
+extern void wc_rangewatch_begin(WcRangeWatch *watch, WcStore *store, WcSlice start);
+extern void wc_rangewatch_end(WcRangeWatch *watch);
+
+/* Has a row up to stop (empty: any) been written? */
+extern bool wc_rangewatch_was_written(const WcRangeWatch *watch, WcSlice stop);
+
+/* Told by who writes: a row, or anything of the store. */
+extern void wc_rangewatch_row(WcStore *store, WcSlice row);
+extern void wc_rangewatch_store(WcStore *store);
+
+/* The memory that a watch has kept. */
+extern void wc_rangewatch_free(WcRangeWatch *watch);
+
+#endif

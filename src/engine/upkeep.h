@@ -1,0 +1,31 @@
+/*
+ * engine/upkeep.h: forgetting by itself.
+ *
+ * A thread looks at all families from time to time, and makes steps (model/step.h) for those
+ * in which much could go: cells that others supersede, deleted cells, delete markers that
+ * have done their work; and expire steps for what has outlived its TTL.  Then it has RocksDB
+ * compact what has become smaller.  engine/README, "Upkeep".
+ */
+#ifndef WC_ENGINE_UPKEEP_H
+#define WC_ENGINE_UPKEEP_H
+
+#include "engine/engine.h"
+
+typedef struct WcUpkeeper WcUpkeeper;
+
+/* Without a thread.  NULL: out of memory. */
+extern WcUpkeeper *wc_upkeeper_create(WcEngine *engine);
+
+/* Ends the thread, in the midst of what it does. */
+extern void wc_upkeeper_free(WcUpkeeper *upkeeper);
+
+/* From now on. */
+extern void wc_upkeeper_set(WcUpkeeper *upkeeper, const WcUpkeep *settings);
+
+/* Makes the thread, unless it is there. */
+extern WcStatus wc_upkeeper_start(WcUpkeeper *upkeeper, WcError *err) WC_WARN_UNUSED;
+
+/* What the thread does each time; without a thread, tests do. */
+extern void wc_upkeeper_round(WcUpkeeper *upkeeper);
+
+#endif

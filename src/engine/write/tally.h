@@ -1,0 +1,38 @@
+/*
+ * engine/write/tally.h: what a commit changes of a family's marks.
+ *
+ * Since when the family remembers what it held, and about how many key-values could go
+ * some day (store/marks.h).  One thread.
+ */
+#ifndef WC_ENGINE_WRITE_TALLY_H
+#define WC_ENGINE_WRITE_TALLY_H
+
+#include "engine/store/internal.h"
+#include "read/txn/resolve.h"
+
+typedef struct WcTally
+{
+	const WcFamilyAttrs *attrs;
+	int64_t		ts;				/* of the commit */
+	WcMarks		marks;			/* of the family, behind what was put into the batch */
+	bool		changed;		/* they are others than before */
+} WcTally;
+
+extern void wc_tally_init(WcTally *tally, WcStore *store, const WcFamilyAttrs *attrs, int64_t ts);
+
+/* Reads as of times before needed miss something from now on; those before the commit do, if
+ * what is dropped has been seen until now. */
+extern void wc_tally_history(WcTally *tally, int64_t needed, bool seen_until_now);
+
+/* A row's cells: their markers and TTLs. */
+extern void wc_tally_cells(WcTally *tally, const WcResolved *resolved);
+
+/*
+ * Packing cell is written to without a look at what is there, so what new puts supersede is
+ * only known of some rows: is this one of them?  It depends on the row and the commit alone.
+ * For those, with what is stored of the row:
+ */
+extern bool wc_tally_looks_at(const WcTally *tally, WcSlice row);
+extern WcStatus wc_tally_superseded(WcTally *tally, WcCellSource *stored, const WcResolved *resolved, WcError *err) WC_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,575 @@
+/*
+ * test/unit/test_steps.c: what steps do to a store: flush, compaction, expiry.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/rocks/cellkey.h"
+#include "engine/store/files.h"
+#include "engine/store/state.h"
+#include "engine/write/step.h"
+
+static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
+
+/* The store of family "f"; valid as long as the table is not dropped. */
+static WcStore *
+store_of(Kit *kit)
+{
+	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
+	WcStore    *store = wc_table_store(table, 1);
+
+	wc_table_unref(table);
+	return store;
+}
+
+static const char *
+raw(Kit *kit)
+{
+	WcScan		scan;
+
+	wc_scan_init(&scan, kit->table);
+	scan.raw = true;
+	scan.versions = 1000;
+	scan.want_ts = true;
+	return kit_scan_as(kit, false, &scan);
+}
+
+/* Key-values that RocksDB has in family "f", whatever is in them. */
+static unsigned
+stored(Kit *kit)
+{
+	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kit->engine->db, kit->engine->read_options, store_of(kit)->cf);
+	unsigned	n = 0;
+
+	for (rocksdb_iter_seek_to_first(it); rocksdb_iter_valid(it); rocksdb_iter_next(it))
+		n++;
+	rocksdb_iter_destroy(it);
+	return n;
+}
+
+static void
+compact_files(Kit *kit)
+{
+	assert_ok(kit, wc_files_flush(store_of(kit), NULL, &kit->err));
+	assert_ok(kit, wc_files_compact(store_of(kit), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, &kit->err));
+}
+
+/* --- positions ------------------------------------------------------------------*/
+
+static WcStep
+step_of(Kit *kit, uint8_t kind)
+{
+	WcStore    *store = store_of(kit);
+
+	return (WcStep) {
+		.kind = kind,.last = true,.table_id = kit->table,.family_id = 1,.generation = store->generation,
+		.now_us = kit_now,.until_ts = INT64_MAX,.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+	};
+}
+
+static void
+a_step_has_its_place_among_commits(void **state)
+{
+	Kit			kit;
+	WcStep		step;
+	uint64_t	applied;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_put(&kit, "r", 1, "a", 20, "2");
+	kit_commit(&kit);
+	applied = wc_engine_applied_position(kit.engine);
+	step = step_of(&kit, WC_STEP_COMPACT);
+	assert_int_equal(wc_engine_step(kit.engine, applied, &step, &kit.err), WC_INVALID);
+	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
+	assert_ok(&kit, wc_engine_step(kit.engine, applied + 7, &step, &kit.err));
+	assert_string_equal(raw(&kit), "r{f:a@20=2}");
+	assert_int_equal(wc_engine_applied_position(kit.engine), applied + 7);
+	kit_reopen(&kit);
+	assert_int_equal(wc_engine_applied_position(kit.engine), applied + 7);
+	kit_close(&kit);
+}
+
+static void
+a_step_of_what_is_not_there_is_void(void **state)
+{
+	Kit			kit;
+	WcStep		step;
+	uint64_t	applied;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_put(&kit, "r", 1, "a", 20, "2");
+	kit_commit(&kit);
+	applied = wc_engine_applied_position(kit.engine);
+	for (int i = 0; i < 4; i++)
+	{
+		step = step_of(&kit, WC_STEP_MAJOR);
+		step.table_id += i == 0;
+		step.family_id += i == 1 ? 7 : 0;
+		step.generation += i == 2;
+		step.keep_deleted = i == 3 ? WC_KEEP_DELETED_TRUE : WC_KEEP_DELETED_FALSE;
+		assert_ok(&kit, wc_engine_step(kit.engine, 0, &step, &kit.err));
+		assert_int_equal(wc_engine_applied_position(kit.engine), ++applied);
+	}
+	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
+	kit_close(&kit);
+}
+
+/* A step that goes on in a row says what is known of it; other bytes are refused. */
+static void
+a_damaged_state_is_refused(void **state)
+{
+	Kit			kit;
+	WcStep		step;
+	WcBuf		start = WC_BUF_INIT;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_commit(&kit);
+	step = step_of(&kit, WC_STEP_COMPACT);
+	step.state = kit_s("x");
+	assert_int_equal(wc_engine_step(kit.engine, 0, &step, &kit.err), WC_CORRUPT);
+	wc_cellkey_append_column(&start, kit_s("r"), kit_s("a"));
+	step.start = wc_buf_slice(&start);
+	assert_int_equal(wc_engine_step(kit.engine, 0, &step, &kit.err), WC_CORRUPT);
+	assert_string_equal(raw(&kit), "r{f:a@10=1}");
+	wc_buf_free(&start);
+	kit_close(&kit);
+}
+
+/* --- passes -----------------------------------------------------------------------*/
+
+/* A row of n columns, each with a version too many, and a delete marker over every third. */
+static void
+put_wide_row(Kit *kit, const char *row, int n)
+{
+	char		qualifier[16];
+
+	for (int i = 0; i < n; i++)
+	{
+		snprintf(qualifier, sizeof(qualifier), "q%05d", i);
+		kit_put(kit, row, 1, qualifier, 10, "old");
+		kit_put(kit, row, 1, qualifier, 20, "new");
+		if (i % 3 == 0)
+			kit_delete(kit, WC_DELETE_COLUMN, row, 1, qualifier, 30);
+	}
+	kit_delete(kit, WC_DELETE_FAMILY, row, 1, "", 5);
+	kit_commit(kit);
+}
+
+static WcPass *
+begin_pass(Kit *kit, uint8_t kind, size_t keys_max, const atomic_bool *cancel)
+{
+	WcPassOptions options = {
+		.kind = kind,.until_ts = INT64_MAX,.dated_until_ts = INT64_MAX,.now_us = kit_now,.keys_max = keys_max,.cancel = cancel
+	};
+	WcPass	   *pass;
+
+	assert_ok(kit, wc_pass_create(store_of(kit), &options, &pass, &kit->err));
+	return pass;
+}
+
+/* No step looks at more than it should, however wide a row is, and what comes out is the same. */
+static void
+a_wide_row_takes_many_steps(void **state)
+{
+	static const uint8_t kinds[] = {WC_STEP_COMPACT, WC_STEP_MAJOR};
+
+	for (int k = 0; k < 2; k++)
+	{
+		Kit			kit;
+		WcPass	   *pass;
+		const WcStep *step;
+		char	   *whole;
+		WcStatus	status;
+		int			nsteps = 0;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", WC_PACKING_CELL, 1);
+		put_wide_row(&kit, "a", 3);
+		put_wide_row(&kit, "wide", 300);
+		put_wide_row(&kit, "z", 3);
+		pass = begin_pass(&kit, kinds[k], 50, NULL);
+		while ((status = wc_pass_next(pass, &step, &kit.err)) == WC_OK)
+		{
+			assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+			assert_in_range(wc_pass_work(pass)->sifted.looked, 0, 2 * 50);
+
+			/* nobody sees more or less meanwhile */
+			assert_string_not_equal(kit_scan(&kit, false), "");
+			assert_null(strstr(kit.text, "old"));
+			assert_null(strstr(kit.text, "q00003"));
+			nsteps++;
+		}
+		assert_int_equal(status, WC_END);
+		wc_pass_free(pass);
+		assert_in_range(nsteps, 300 * 2 / 50, 10000);
+		whole = strdup(raw(&kit));
+		kit_close(&kit);
+
+		/* the same in one step each row */
+		kit_open(&kit);
+		kit_create(&kit, "t", WC_PACKING_CELL, 1);
+		put_wide_row(&kit, "a", 3);
+		put_wide_row(&kit, "wide", 300);
+		put_wide_row(&kit, "z", 3);
+		kit_flush(&kit);
+		kit_compact(&kit, k == 1);
+		assert_string_equal(raw(&kit), whole);
+		assert_true((strstr(whole, "Delete") == NULL) == (k == 1));
+		free(whole);
+		kit_close(&kit);
+	}
+}
+
+static void
+a_wide_row_can_be_left_in_its_midst(void **state)
+{
+	Kit			kit;
+	WcPass	   *pass;
+	const WcStep *step;
+	atomic_bool cancel = false;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	put_wide_row(&kit, "wide", 5000);
+	pass = begin_pass(&kit, WC_STEP_MAJOR, 2 * WC_CANCEL_CELLS, &cancel);
+	assert_ok(&kit, wc_pass_next(pass, &step, &kit.err));
+	assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+	atomic_store(&cancel, true);
+	assert_int_equal(wc_pass_next(pass, &step, &kit.err), WC_CANCELLED);
+	wc_pass_free(pass);
+	kit_close(&kit);
+}
+
+/* One write of a step is bounded, too. */
+static void
+steps_change_a_bounded_number(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcPass	   *pass;
+		const WcStep *step;
+		uint64_t	changed = 0;
+		WcStatus	status;
+		char		row[16];
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < 3 * WC_STEP_CHANGES_MAX; i++)
+		{
+			snprintf(row, sizeof(row), "%06d", i);
+			kit_delete(&kit, WC_DELETE_FAMILY, row, 1, "", KIT_LATEST);
+		}
+		kit_commit(&kit);
+		pass = begin_pass(&kit, WC_STEP_MAJOR, 0, NULL);
+		while ((status = wc_pass_next(pass, &step, &kit.err)) == WC_OK)
+		{
+			assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+			assert_in_range(wc_pass_work(pass)->sifted.changed, 1, WC_STEP_CHANGES_MAX);
+			changed += wc_pass_work(pass)->sifted.changed;
+		}
+		assert_int_equal(changed, 3 * WC_STEP_CHANGES_MAX);
+		assert_int_equal(stored(&kit), 0);
+		wc_pass_free(pass);
+		kit_close(&kit);
+	}
+}
+
+/* What was worked out for a range holds only as long as nobody writes there. */
+static void
+a_commit_in_between_counts(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcPass	   *pass;
+		const WcStep *step;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 2);
+		kit_put(&kit, "r", 1, "a", 10, "1");
+		kit_put(&kit, "r", 1, "a", 20, "2");
+		kit_delete(&kit, WC_DELETE_COLUMN, "r", 1, "a", 15);
+		kit_commit(&kit);
+		pass = begin_pass(&kit, WC_STEP_MAJOR, 0, NULL);
+		assert_ok(&kit, wc_pass_next(pass, &step, &kit.err));
+		assert_true(wc_pass_work(pass)->worked_out);
+		kit_put(&kit, "r", 1, "a", 30, "3");
+		kit_put(&kit, "r", 1, "a", 12, "masked");
+		kit_commit(&kit);
+		assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+		assert_string_equal(raw(&kit), "r{f:a@30=3 f:a@20=2}");
+		wc_pass_free(pass);
+		kit_close(&kit);
+	}
+}
+
+static void
+ranges_without_garbage_get_no_step(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcPass	   *pass;
+		const WcStep *step;
+		char		row[16];
+		uint64_t	applied;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < 1000; i++)
+		{
+			snprintf(row, sizeof(row), "%06d", i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "1");
+		}
+		kit_commit(&kit);
+		applied = wc_engine_applied_position(kit.engine);
+		pass = begin_pass(&kit, WC_STEP_MAJOR, 100, NULL);
+		assert_int_equal(wc_pass_next(pass, &step, &kit.err), WC_END);
+		wc_pass_free(pass);
+		kit_compact(&kit, true);
+		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+		kit_close(&kit);
+	}
+}
+
+/* --- the memstore ---------------------------------------------------------------*/
+
+/* What counts as the memstore outlives the store's closing, and RocksDB's own flushes. */
+static void
+the_memstore_is_what_no_flush_has_seen(void **state)
+{
+	Kit			kit;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_put(&kit, "r", 1, "a", 20, "2");
+	kit_commit(&kit);
+	compact_files(&kit);
+	kit_reopen(&kit);
+	kit_compact(&kit, true);
+	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
+	kit_flush(&kit);
+	assert_string_equal(raw(&kit), "r{f:a@20=2}");
+
+	/* in two flushes, versions are cut off by a compaction only */
+	kit_put(&kit, "r", 1, "a", 30, "3");
+	kit_commit(&kit);
+	compact_files(&kit);
+	kit_crash(&kit);
+	kit_flush(&kit);
+	assert_string_equal(raw(&kit), "r{f:a@30=3 f:a@20=2}");
+	kit_compact(&kit, false);
+	assert_string_equal(raw(&kit), "r{f:a@30=3}");
+	kit_close(&kit);
+}
+
+/* --- what is gone ----------------------------------------------------------------*/
+
+static void
+expire(Kit *kit, int64_t expired_ts, int64_t oldest_ts)
+{
+	WcStep		step = step_of(kit, WC_STEP_EXPIRE);
+
+	step.expired_ts = expired_ts;
+	step.oldest_ts = oldest_ts;
+	assert_ok(kit, wc_engine_step(kit->engine, 0, &step, &kit->err));
+}
+
+static void
+put_with_ttl(Kit *kit, const char *row, const char *qualifier, int64_t ts, int64_t ttl_us)
+{
+	assert_ok(kit, wc_batch_row_begin(&kit->builder, kit->table, kit->cid, kit_s(row), 0, NULL, 0, &kit->err));
+	assert_ok(kit, wc_batch_put(&kit->builder, 1, kit_s(qualifier), ts, ttl_us, kit_s("1"), &kit->err));
+	assert_ok(kit, wc_batch_row_end(&kit->builder, &kit->err));
+}
+
+static void
+what_is_gone_is_gone_for_all(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcReadPoint before;
+
+		kit_now = 1000000;
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 5);
+		put_with_ttl(&kit, "r", "a", 100, 0);
+		put_with_ttl(&kit, "r", "b", 100, 50);
+		put_with_ttl(&kit, "r", "b", 90, 0);
+		put_with_ttl(&kit, "r", "c", 100, 51);
+		put_with_ttl(&kit, "s", "a", 10, 0);
+		put_with_ttl(&kit, "s", "b", 20, 10);
+		kit_delete(&kit, WC_DELETE_COLUMN, "s", 1, "c", 19);
+		kit_commit(&kit);
+		before = kit_point(&kit, false);
+		before.snapshot = wc_snapshot_take(kit.engine);
+		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@90=1} s{f:a@10=1 f:c@19/DeleteColumn}");
+
+		/* a cell's end is the first moment at which it is over */
+		kit_now = 100;
+		expire(&kit, 151, 20);
+		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@90=1}");
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=1 f:b=1}");
+		{
+			WcScan		scan;
+
+			wc_scan_init(&scan, kit.table);
+			assert_string_equal(kit_scan_with(&kit, &scan, &before), "r{f:a=1 f:b=1}");
+			wc_snapshot_release(kit.engine, before.snapshot);
+		}
+
+		/* it is dropped from files when that is certain, and not before */
+		compact_files(&kit);
+		assert_int_equal(stored(&kit), *p == WC_PACKING_CELL ? 7 : 2);
+		assert_ok(&kit, wc_engine_sync(kit.engine, &kit.err));
+		wc_store_settle_gone(store_of(&kit));
+		compact_files(&kit);
+		assert_int_equal(stored(&kit), *p == WC_PACKING_CELL ? 3 : 1);
+		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@90=1}");
+		kit_close(&kit);
+	}
+}
+
+static void
+alter_ttl(Kit *kit, const WcFamilyAttrs *attrs)
+{
+	WcFamilyDesc families[2] = {
+		{.id = 1,.generation = 1,.name = kit_s("f"),.attrs = *attrs},
+		{.id = 2,.generation = 1,.name = kit_s("g"),.attrs = *attrs}
+	};
+	WcTableDesc desc = {
+		.id = kit->table,.database = KIT_DATABASE,.ns = kit_s("default"),.name = kit_s("t"),
+		.nfamilies = 2,.families = families,.next_family_id = 3
+	};
+
+	assert_ok(kit, wc_batch_alter_table(&kit->builder, kit->cid, &desc, &kit->err));
+	kit_commit(kit);
+}
+
+/* RocksDB may have dropped it or not: so neither may a longer TTL bring it back, nor a commit
+ * make anything of it. */
+static void
+what_is_gone_does_not_come_back(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+
+		kit_open(&kit);
+		attrs.packing = *p;
+		attrs.versions = 5;
+		attrs.ttl_us = 100;
+		kit_create_attrs(&kit, "t", &attrs);
+		kit_put(&kit, "r", 1, "a", 1000, "gone");
+		kit_put(&kit, "r", 1, "a", 2000, "there");
+		kit_commit(&kit);
+		expire(&kit, 1900, 1800);
+		assert_int_equal(wc_marks_history_from(store_of(&kit)), 1900);
+		attrs.ttl_us = 0;
+		alter_ttl(&kit, &attrs);
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
+		kit_reopen(&kit);
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
+
+		/* the newest version, and then there is none: a marker of the commit's time */
+		kit_delete(&kit, WC_DELETE, "r", 1, "a", KIT_LATEST);
+		kit_commit(&kit);
+		kit_delete(&kit, WC_DELETE, "r", 1, "a", KIT_LATEST);
+		kit_commit(&kit);
+		assert_null(strstr(raw(&kit), "1000"));
+		assert_non_null(strstr(kit.text, "f:a@2000/Delete"));
+		kit_put(&kit, "r", 1, "a", 1801, "new");
+		kit_commit(&kit);
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=new}");
+		kit_close(&kit);
+	}
+}
+
+/* --- format 1 ------------------------------------------------------------------------*/
+
+static void
+put_catalog(Kit *kit, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+	char	   *error = NULL;
+
+	rocksdb_put_cf(kit->engine->db, kit->engine->write_options, kit->engine->meta, key, key_len, value, value_len, &error);
+	assert_null(error);
+}
+
+/* It had the first two of a family's marks, or none; what it held was taken for flushed. */
+static void
+format_1_is_converted(void **state)
+{
+	Kit			kit;
+	char		key[9] = {'Y', 0, 0, 0, 0, 0, 0, 0, 1};
+	char		value[9] = {0, 0, 0, 0, 0, 0, 0, 77, 1};
+	WcMarks		marks;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_put(&kit, "r", 1, "a", 20, "2");
+	kit_commit(&kit);
+	key[4] = (char) kit.table;
+	put_catalog(&kit, key, sizeof(key), value, sizeof(value));
+	put_catalog(&kit, "F", 1, "\0\0\0\1", 4);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_reopen(&kit);
+		marks = wc_marks(store_of(&kit));
+		assert_int_equal(marks.history_from, 77);
+		assert_true(marks.single);
+		assert_int_equal(marks.flushed_ts, kit.commit_ts);
+		assert_int_equal(marks.gone.oldest_ts, 0);
+	}
+	kit_compact(&kit, true);
+	assert_string_equal(raw(&kit), "r{f:a@20=2}");
+
+	put_catalog(&kit, "F", 1, "\0\0\0\3", 4);
+	{
+		WcEngineOptions options = kit_options(&kit);
+		WcEngine   *engine = NULL;
+
+		wc_engine_close(kit.engine);
+		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
+		assert_string_equal(kit.err.message, "store has format version 3, this engine reads version 2");
+	}
+	kit.engine = NULL;
+	kit_close(&kit);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_has_its_place_among_commits),
+		cmocka_unit_test(a_step_of_what_is_not_there_is_void),
+		cmocka_unit_test(a_damaged_state_is_refused),
+		cmocka_unit_test(a_wide_row_takes_many_steps),
+		cmocka_unit_test(a_wide_row_can_be_left_in_its_midst),
+		cmocka_unit_test(steps_change_a_bounded_number),
+		cmocka_unit_test(a_commit_in_between_counts),
+		cmocka_unit_test(ranges_without_garbage_get_no_step),
+		cmocka_unit_test(the_memstore_is_what_no_flush_has_seen),
+		cmocka_unit_test(what_is_gone_is_gone_for_all),
+		cmocka_unit_test(what_is_gone_does_not_come_back),
+		cmocka_unit_test(format_1_is_converted)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/*
+ * test/unit/test_upkeep.c: what the engine forgets by itself, and what it does not.
+ *
+ * Rounds of upkeep are made one by one, without its thread, at times that the test sets.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/store/state.h"
+#include "engine/upkeep.h"
+
+static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
+
+#define DELAY	INT64_C(10000000)
+#define HISTORY	INT64_C(3600000000)
+
+static const WcUpkeep settings = {.busy_percent = 100,.dead_percent = 20,.delay_us = DELAY,.history_us = HISTORY};
+
+static void
+round_at(Kit *kit, int64_t now)
+{
+	kit_now = now;
+	wc_upkeeper_set(kit->engine->upkeeper, &settings);
+	wc_upkeeper_round(kit->engine->upkeeper);
+}
+
+/* Two rounds, the second as long behind the first as it takes, but for a microsecond. */
+static void
+upkeep_too_early(Kit *kit, int64_t delay)
+{
+	int64_t		now = kit_now;
+
+	round_at(kit, now);
+	round_at(kit, now + delay - 1);
+}
+
+static void
+upkeep(Kit *kit, int64_t delay)
+{
+	upkeep_too_early(kit, delay);
+	round_at(kit, kit_now + 1);
+}
+
+static WcStore *
+store_of(Kit *kit)
+{
+	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
+	WcStore    *store = wc_table_store(table, 1);
+
+	wc_table_unref(table);
+	return store;
+}
+
+static void
+open_with(Kit *kit, uint8_t packing)
+{
+	kit_now = INT64_C(1000000000000);
+	kit_open(kit);
+	kit_create(kit, "t", packing, 1);
+	kit_commit(kit);
+}
+
+static const char *
+row_name(char *buf, int i)
+{
+	snprintf(buf, 16, "%06d", i);
+	return buf;
+}
+
+static void
+put_rows(Kit *kit, int from, int to)
+{
+	char		row[16];
+
+	for (int i = from; i < to; i++)
+		kit_put(kit, row_name(row, i), 1, "a", KIT_LATEST, "x");
+	kit_commit(kit);
+}
+
+static void
+delete_rows(Kit *kit, int from, int to, int64_t ts)
+{
+	char		row[16];
+
+	for (int i = from; i < to; i++)
+		kit_delete(kit, WC_DELETE_FAMILY, row_name(row, i), 1, "", ts);
+	kit_commit(kit);
+}
+
+/* What a reader of the first row goes through: key-values, and what RocksDB keeps of those that
+ * were deleted. */
+static uint64_t
+looked_at_for_first_row(Kit *kit)
+{
+	WcReadPoint at = kit_point(kit, false);
+	rocksdb_perfcontext_t *context = rocksdb_perfcontext_create();
+	WcBuf		block = WC_BUF_INIT;
+	WcScanner  *scanner;
+	WcScanStats stats;
+	WcScan		scan;
+	WcStatus	status;
+	uint64_t	looked;
+
+	rocksdb_set_perf_level(rocksdb_enable_count);
+	rocksdb_perfcontext_reset(context);
+	wc_scan_init(&scan, kit->table);
+	scan.row_limit = 1;
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), &scan, &at, &scanner, &kit->err));
+	status = wc_scanner_next(scanner, &block, 1 << 20, 0, &kit->err);
+	assert_true(status == WC_OK || status == WC_END);
+	wc_scanner_stats(scanner, &stats);
+	looked = stats.rows_examined + stats.cells_examined +
+		rocksdb_perfcontext_metric(context, rocksdb_internal_delete_skipped_count);
+	wc_scanner_close(scanner);
+	rocksdb_set_perf_level(rocksdb_disable);
+	rocksdb_perfcontext_destroy(context);
+	wc_buf_free(&block);
+	return looked;
+}
+
+#define ROWS 5000
+
+/* A queue of which everything was taken out: its front is found at once again. */
+static void
+a_queue_is_short_again(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		put_rows(&kit, ROWS, ROWS + 1);
+		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
+		upkeep(&kit, DELAY);
+		assert_in_range(looked_at_for_first_row(&kit), 1, 4);
+		assert_string_equal(kit_scan(&kit, false), "005000{f:a=x}");
+
+		/* and the next time */
+		put_rows(&kit, ROWS + 1, 2 * ROWS);
+		delete_rows(&kit, ROWS, 2 * ROWS, KIT_LATEST);
+		put_rows(&kit, 2 * ROWS, 2 * ROWS + 1);
+		upkeep(&kit, DELAY);
+		assert_in_range(looked_at_for_first_row(&kit), 1, 4);
+		assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+		kit_close(&kit);
+	}
+}
+
+/* What was done a moment ago stays, and what came meanwhile. */
+static void
+what_is_young_stays(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		upkeep_too_early(&kit, DELAY);
+		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
+		put_rows(&kit, ROWS, ROWS + 50);
+		delete_rows(&kit, ROWS, ROWS + 50, KIT_LATEST);
+		round_at(&kit, kit_now + 1);
+		assert_in_range(looked_at_for_first_row(&kit), 50, 300);
+		assert_int_equal(wc_marks(store_of(&kit)).superseded, 50);
+		kit_close(&kit);
+	}
+}
+
+static void
+little_is_let_be(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		uint64_t	applied;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, WC_UPKEEP_DEAD_MIN - 1);
+		delete_rows(&kit, 0, WC_UPKEEP_DEAD_MIN - 1, KIT_LATEST);
+		applied = wc_engine_applied_position(kit.engine);
+		upkeep(&kit, DELAY);
+		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+
+		/* nor is it enough of a large family */
+		put_rows(&kit, 0, 20000);
+		delete_rows(&kit, 0, 1, KIT_LATEST);
+		applied = wc_engine_applied_position(kit.engine);
+		upkeep(&kit, DELAY);
+		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+		kit_close(&kit);
+	}
+}
+
+/* Markers that mask by timestamps which were given may still have to: they stay for long. */
+static void
+dated_markers_stay_for_longer(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, kit.commit_ts + 5);
+		put_rows(&kit, ROWS, 2 * ROWS);
+		delete_rows(&kit, ROWS, 2 * ROWS, KIT_LATEST);
+		upkeep(&kit, DELAY);
+		assert_in_range(looked_at_for_first_row(&kit), ROWS, 3 * ROWS);
+		kit_put(&kit, "000000", 1, "a", kit.commit_ts - 1000000, "late");
+		kit_commit(&kit);
+		assert_string_equal(kit_scan(&kit, false), "");
+		upkeep(&kit, HISTORY);
+		assert_in_range(looked_at_for_first_row(&kit), 0, 5);
+		kit_close(&kit);
+	}
+}
+
+/* Packing cell keeps versions until they are swept; how many, it knows of samples. */
+static void
+superseded_versions_go(void **state)
+{
+	Kit			kit;
+
+	open_with(&kit, WC_PACKING_CELL);
+	for (int i = 0; i < 10; i++)
+		put_rows(&kit, 0, 2000);
+	assert_in_range(wc_marks(store_of(&kit)).superseded, 9000, 36000);
+	upkeep(&kit, DELAY);
+	assert_int_equal(wc_rocks_property(kit.engine->db, store_of(&kit)->cf, "rocksdb.estimate-num-keys"), 2000);
+	assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+
+	/* new rows supersede nothing */
+	put_rows(&kit, 2000, 20000);
+	assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+	kit_close(&kit);
+}
+
+/* What has outlived its TTL leaves the files, some time behind its end. */
+static void
+expired_cells_go(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+		int64_t		start;
+
+		open_with(&kit, *p);
+		attrs.packing = *p;
+		attrs.ttl_us = 60 * WC_USEC_PER_SEC;
+		kit_create_attrs(&kit, "u", &attrs);
+		kit_commit(&kit);
+		put_rows(&kit, 0, 100);
+		start = kit.commit_ts;
+		for (int s = 10; s <= 180; s += 10)
+		{
+			round_at(&kit, start + s * WC_USEC_PER_SEC);
+			put_rows(&kit, 100 + s, 101 + s);
+		}
+		assert_in_range(wc_rocks_property(kit.engine->db, store_of(&kit)->cf, "rocksdb.estimate-num-keys"), 1, 20);
+		assert_in_range(wc_marks_history_from(store_of(&kit)), start + 60 * WC_USEC_PER_SEC, start + 120 * WC_USEC_PER_SEC);
+
+		/* a clock that was ahead for a moment takes nothing with it */
+		round_at(&kit, kit_now);
+		kit_now += 1000 * HISTORY;
+		put_rows(&kit, 900, 901);
+		round_at(&kit, start + 180 * WC_USEC_PER_SEC);
+		assert_in_range(wc_marks_history_from(store_of(&kit)), start, start + 180 * WC_USEC_PER_SEC);
+		kit_close(&kit);
+	}
+}
+
+static void
+nothing_is_done_unless_it_is_to_be(void **state)
+{
+	Kit			kit;
+	WcUpkeep	off = settings;
+	uint64_t	applied;
+
+	open_with(&kit, WC_PACKING_ROW);
+	put_rows(&kit, 0, ROWS);
+	delete_rows(&kit, 0, ROWS, KIT_LATEST);
+	applied = wc_engine_applied_position(kit.engine);
+	off.busy_percent = 0;
+	for (int i = 0; i < 5; i++)
+	{
+		kit_now += DELAY;
+		assert_ok(&kit, wc_engine_set_upkeep(kit.engine, &off, &kit.err));
+		wc_upkeeper_round(kit.engine->upkeeper);
+	}
+	assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+	kit_close(&kit);
+}
+
+/* The thread does as the rounds do, and ends with the engine. */
+static void
+the_thread_works(void **state)
+{
+	Kit			kit;
+	WcUpkeep	quick = settings;
+
+	open_with(&kit, WC_PACKING_ROW);
+	quick.delay_us = 1;
+	assert_ok(&kit, wc_engine_set_upkeep(kit.engine, &quick, &kit.err));
+	for (int i = 0; i < 3; i++)
+	{
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		for (int tries = 0; tries < 600 && wc_marks(store_of(&kit)).superseded > 0; tries++)
+		{
+			kit_now += 2;
+			usleep(50000);
+		}
+		assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+		assert_string_equal(kit_scan(&kit, false), "");
+	}
+	put_rows(&kit, 0, ROWS);
+	kit_close(&kit);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_queue_is_short_again),
+		cmocka_unit_test(what_is_young_stays),
+		cmocka_unit_test(little_is_let_be),
+		cmocka_unit_test(dated_markers_stay_for_longer),
+		cmocka_unit_test(superseded_versions_go),
+		cmocka_unit_test(expired_cells_go),
+		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
+		cmocka_unit_test(the_thread_works)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
