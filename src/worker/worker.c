@@ -254,6 +254,20 @@ take_slot(XLogRecPtr from)
 						 WC_SLOT_NAME)));
 }
 
+/* A start at which nothing can be applied has failed; otherwise all would wait for it. */
+static void
+read_to_end(void)
+{
+	WcError		why;
+
+	(void) wc_feed_run_to_end();
+	if (wc_server_stalled(server, &why))
+		ereport(ERROR,
+				(errmsg("%s", why.message),
+				 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
+				 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+}
+
 /* Row locks of an engine before are lost: none is given before all who had them have ended. */
 static void
 await_old_places(void)
@@ -265,7 +279,7 @@ await_old_places(void)
 	{
 		while (entry.state != WC_FLIGHT_PREPARED && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_FREE)
 		{
-			wc_feed_run_to_end();
+			read_to_end();
 			serve_interrupts();
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
 							 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
@@ -290,7 +304,7 @@ follow(void)
 		take_slot(from);
 	wc_feed_start(server, wc_engine_store_id(engine), from);
 	wc_checkpoint_start(engine, server, from);
-	wc_feed_run_to_end();
+	read_to_end();
 	await_old_places();
 
 	/* A store that is ahead of its node would show what the node has not. */
