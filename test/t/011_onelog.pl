@@ -17,7 +17,7 @@ use WidecolLoad;
 
 my $kills = $ENV{WC_KILLS} || 12;
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'widecol'
 restart_after_crash = on
