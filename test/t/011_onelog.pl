@@ -123,6 +123,10 @@ is(missing(), 0, 'nothing is missing of what was acknowledged');
 # NOTIFY takes a lock, which a transaction holds that waits for a standby.
 $node->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
 $node->reload;
+ok(wait_until(sub {
+	$node->psql('postgres', q{SET statement_timeout = '300ms'; SELECT pg_current_xact_id()}, stderr => \my $warning);
+	return $warning =~ /synchronous replication/;
+}), 'commits wait for a standby');
 my $waiting = $node->background_psql('postgres', on_error_stop => 0);
 $waiting->query_until(qr/started/, "\\echo started\nBEGIN; NOTIFY a; SELECT pg_current_xact_id(); COMMIT;\n");
 ok(wait_until(sub { $node->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE classid = 'pg_database'::regclass

@@ -61,10 +61,10 @@ ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serv
 # --- a statement that sees a heap row sees the stored rows ---------------------------
 my $behind = q{SELECT count(*), count(*) FILTER (WHERE r.k IS NULL OR c.k IS NULL)
 FROM heap h LEFT JOIN stored_row r USING (k) LEFT JOIN stored_cell c USING (k) WHERE h.v = 'journal'};
-my ($seen, $lacking, $grown, $last) = (0, 0, 0, 0);
+my ($lacking, $grown, $last) = (0, 0, 0);
 foreach (1 .. 20)
 {
-	($seen, my $lacks) = split /\|/, $standby->safe_psql('postgres', $behind);
+	my ($seen, $lacks) = split /\|/, $standby->safe_psql('postgres', $behind);
 	$lacking += $lacks;
 	$grown++ if $seen > $last;
 	$last = $seen;

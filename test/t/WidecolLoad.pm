@@ -12,6 +12,7 @@ use warnings;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Utils;
+use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(load_tables load_start load_awaited load_stop load_finish load_acked contents is_same_everywhere
@@ -135,10 +136,10 @@ sub is_same_everywhere
 	my ($heap, @stored) = split /\|/, contents($node);
 	my $same = !grep { $_ ne $heap } @stored;
 
-	Test::More::ok($same, $name);
+	ok($same, $name);
 	foreach my $table ($same ? () : @TABLES[ 1, 2 ])
 	{
-		Test::More::diag("$table: " . $node->safe_psql('postgres', qq{
+		diag("$table: " . $node->safe_psql('postgres', qq{
 SELECT count(*), count(*) FILTER (WHERE s.k IS NULL) AS missing, count(*) FILTER (WHERE h.k IS NULL) AS extra, min(k), max(k)
 FROM heap h FULL JOIN $table s USING (k) WHERE (h.v, h.n) IS DISTINCT FROM (s.v, s.n)}));
 	}
