@@ -29,8 +29,8 @@
 
 #define PLACES_ALIGNMENT 64
 
-/* Who commits waits while the follower is this far behind, and, if nothing can be applied,
- * so long before it is told why. */
+/* Who commits waits while the follower is this far behind.  Who waits while nothing can be
+ * applied is told why as soon as that has lasted so long. */
 #define LAG_MAX (UINT64CONST(256) * 1024 * 1024)
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
@@ -90,6 +90,24 @@ wc_places(void)
 	return places;
 }
 
+/* Raises why nothing has been applied for a while.  reading: to whom it is said. */
+static void
+check_stall(bool reading)
+{
+	TimestampTz since = (TimestampTz) atomic_load(&following->stalled);
+	WcError		why;
+
+	if (since == 0 || !TimestampDifferenceExceeds(since, GetCurrentTimestamp(), STALL_PATIENCE_MS) ||
+		!wc_following_stalled(&why))
+		return;
+	ereport(ERROR,
+			(errcode(why.status == WC_NO_SPACE ? ERRCODE_DISK_FULL : ERRCODE_IO_ERROR),
+			 reading ? errmsg("stored tables cannot show what was committed last: %s", why.message) :
+			 errmsg("stored tables cannot be written to now: %s", why.message),
+			 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
+			 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+}
+
 /* --- committing ---------------------------------------------------------------- */
 
 uint16_t
@@ -100,6 +118,7 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
 
 	while ((place = wc_flight_take(places, xid, database, flags, last)) == WC_FLIGHT_NONE)
 	{
+		check_stall(false);
 		wc_following_wake();
 		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_PLACE));
 	}
@@ -135,7 +154,8 @@ wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 /*
  * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
  * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
- * while.
+ * while.  An engine that ends still answers, but follows the log no more: then the next one
+ * frees the place, before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
@@ -152,10 +172,11 @@ await_place(uint16_t place, uint64 xid)
 		{
 			if (looks % WAKE_LOOKS == 0)
 				wc_following_wake();
+			check_stall(true);
 			pg_usleep(looks < 2 * SPIN_LOOKS ? 50 : 1000);
 		}
 		CHECK_FOR_INTERRUPTS();
-		if (atomic_load(&wc_shmem()->state) != WC_ENGINE_READY)
+		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
 			return;				/* whoever asks the engine will be told */
 	}
 }
@@ -240,25 +261,14 @@ wc_following_await_xid(uint64 xid)
 void
 wc_following_await_room(void)
 {
-	TimestampTz since = 0;
-	WcError		why;
-
 	for (;;)
 	{
-		bool		stalled = wc_following_stalled(&why);
 		uint64		read_upto = atomic_load(&following->read_upto);
 		uint64		end = GetXLogInsertRecPtr();
 
-		if (!stalled && (end <= read_upto || end - read_upto <= LAG_MAX))
+		if (atomic_load(&following->stalled) == 0 && (end <= read_upto || end - read_upto <= LAG_MAX))
 			return;
-		if (since == 0)
-			since = GetCurrentTimestamp();
-		if (stalled && TimestampDifferenceExceeds(since, GetCurrentTimestamp(), STALL_PATIENCE_MS))
-			ereport(ERROR,
-					(errcode(why.status == WC_NO_SPACE ? ERRCODE_DISK_FULL : ERRCODE_IO_ERROR),
-					 errmsg("stored tables cannot be written to now: %s", why.message),
-					 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
-					 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+		check_stall(false);
 		wc_following_wake();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAG_LOOK_MS,
 						 wc_shmem_wait_event(WC_WAIT_PLACE));
@@ -285,7 +295,7 @@ wc_following_stall(const WcError *why)
 		following->stall = *why;
 		SpinLockRelease(&following->stall_mutex);
 	}
-	atomic_store(&following->stalled, why != NULL);
+	atomic_store(&following->stalled, why != NULL ? (uint64) GetCurrentTimestamp() : 0);
 	wc_following_moved();
 }
 

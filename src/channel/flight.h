@@ -34,7 +34,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
-	_Atomic uint32_t stalled;	/* nothing is applied; stall says why */
+	_Atomic uint64_t stalled;	/* since when nothing is applied (TimestampTz); stall says why; 0: it is applied */
 	slock_t		stall_mutex;
 	WcError		stall;			/* meaningful while stalled; guarded by stall_mutex */
 	ConditionVariable moved;	/* a place was freed, a barrier served, a stall began or ended, or the lag got less */
@@ -52,15 +52,16 @@ extern WcFlight *wc_places(void);
 /* --- who commits --------------------------------------------------------------- */
 
 /*
+ * Nothing can be applied for STALL_PATIENCE_MS (flight.c): all functions that wait here raise
+ * why, with SQLSTATE 53100 or 58030.
+ *
  * Takes a place for the transaction, before its commit record can be written; waits,
  * interruptibly, while there is none.
  */
 extern uint16_t wc_place_take(uint64 xid, Oid database, uint8 flags);
 
-/*
- * Before a commit record is written: waits, interruptibly, while the store is far behind the log.
- * Raises why, if nothing can be applied for a while.
- */
+/* Before a commit record is written: waits, interruptibly, while the store is far behind the log,
+ * or nothing is applied. */
 extern void wc_following_await_room(void);
 
 /* The transaction has been committed: wakes a follower that sleeps, since there was nothing to

@@ -168,9 +168,13 @@ begin(XLogRecPtr redo, XLogRecPtr barrier, bool image)
 	/* The redo pointer may lie behind a page's head that nobody has written yet. */
 	if (redo != InvalidXLogRecPtr && !RecoveryInProgress() && GetFlushRecPtr(NULL) < redo)
 		XLogFlush(Min(redo, GetXLogInsertEndRecPtr()));
-	wc_feed_run_to_end();
 	checkpoint.redo = redo;
 	checkpoint.barrier = barrier;
+	if (!wc_feed_run_to_end() && wc_server_stalled(checkpoint.server, &err))
+	{
+		fail(&err);
+		return;
+	}
 	checkpoint.image = image;
 	checkpoint.at = wc_feed_position();
 	checkpoint.retry_at = 0;
@@ -199,6 +203,7 @@ begin_if_due(void)
 	XLogRecPtr	redo = GetRedoRecPtr();
 	XLogRecPtr	barrier = atomic_load(&wc_following()->barrier_wanted);
 	bool		is_new = redo != checkpoint.redo_done;
+	WcError		why;
 
 	if (barrier <= atomic_load(&wc_following()->barrier_done))
 		barrier = InvalidXLogRecPtr;
@@ -206,6 +211,16 @@ begin_if_due(void)
 	{
 		if (is_new)
 			let_checkpointer_go_on();	/* it would wait for the next attempt, and perhaps for ever */
+		return;
+	}
+	if (wc_server_stalled(checkpoint.server, &why))
+	{
+		if (is_new || barrier != InvalidXLogRecPtr)
+		{
+			checkpoint.redo = is_new ? redo : InvalidXLogRecPtr;
+			checkpoint.barrier = barrier;
+			fail(&why);
+		}
 		return;
 	}
 	if (is_new || barrier != InvalidXLogRecPtr || !checkpoint.ready)
@@ -218,13 +233,19 @@ begin_if_due(void)
 static void
 advance(void)
 {
+	WcError		why;
+
 	switch (checkpoint.phase)
 	{
 		case IDLE:
 			break;
 		case MARK:
 			if (wc_server_marked(checkpoint.server) < checkpoint.at)
+			{
+				if (wc_server_stalled(checkpoint.server, &why))
+					fail(&why);
 				break;
+			}
 			wc_task_begin(&checkpoint.task, build_task, NULL);
 			checkpoint.phase = BUILD;
 			break;
@@ -275,28 +296,23 @@ wc_checkpoint_is_under_way(void)
 	return checkpoint.phase != IDLE;
 }
 
-/* Until nothing is under way; false: that will not come, since nothing can be applied now. */
-static bool
+static void
 drain(void)
 {
-	WcError		why;
-
 	while (checkpoint.phase != IDLE)
 	{
-		if (checkpoint.phase == MARK && wc_server_stalled(checkpoint.server, &why))
-			return false;
 		advance();
 		pg_usleep(1000);
 	}
-	return true;
 }
 
 void
 wc_checkpoint_finish(void)
 {
-	if (checkpoint.server == NULL || !drain())
-		return;					/* the log keeps what could not be applied */
-	begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);
-	(void) drain();
+	if (checkpoint.server == NULL)
+		return;
+	drain();
+	begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);	/* may fail: the log keeps what could not be applied */
+	drain();
 	checkpoint.server = NULL;
 }

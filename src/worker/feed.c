@@ -98,20 +98,25 @@ wc_feed_run(void)
 	return more;
 }
 
-void
+bool
 wc_feed_run_to_end(void)
 {
 	XLogRecPtr	end = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL);
+	WcError		why;
 
 	while (wc_follower_position(follower) < end)
 	{
 		if (!wc_feed_run() && !is_full())
 			break;
 		CHECK_FOR_INTERRUPTS();
-		if (is_full())
-			(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, BACKLOG_LOOK_MS,
-							 wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
+		if (!is_full())
+			continue;
+		if (wc_server_stalled(server, &why))
+			return false;
+		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, BACKLOG_LOOK_MS,
+						 wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 	}
+	return true;
 }
 
 XLogRecPtr

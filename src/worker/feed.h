@@ -18,8 +18,9 @@ extern void wc_feed_start(WcServer *server, uint32 store, XLogRecPtr from);
 /* Reads on for a while.  True: there is more now. */
 extern bool wc_feed_run(void);
 
-/* Reads all that is on disk now (during recovery: that is replayed).  Serves interrupts. */
-extern void wc_feed_run_to_end(void);
+/* Reads all that is on disk now (during recovery: that is replayed).  Serves interrupts.  False:
+ * not all, since nothing can be applied now and no more can be held; wc_server_stalled says why. */
+extern bool wc_feed_run_to_end(void);
 
 /* All before it has been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);

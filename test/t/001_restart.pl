@@ -14,7 +14,7 @@ use Test::More;
 use WidecolEngine;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 fsync = on
 restart_after_crash = on
@@ -31,7 +31,19 @@ $node->safe_psql('postgres', 'CREATE EXTENSION widecol');
 isnt($status, 0, 'without the engine a foreign table cannot be made');
 like($err, qr/Add widecol to shared_preload_libraries/, 'and the error says what to add');
 
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
+# --- with too little in PostgreSQL's log ---------------------------------------
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+wal_level = minimal
+max_wal_senders = 0
+});
+$node->restart;
+($status, $out, $err) = $node->psql('postgres',
+	q{CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol});
+like($err, qr/ERROR:  the widecol engine could not start: stored tables need wal_level "replica" or "logical"\nHINT:  Set wal_level/,
+	'with wal_level minimal neither, and the error says what to set');
+
+$node->append_conf('postgresql.conf', 'wal_level = replica');
 $node->restart;
 
 # --- a fast restart loses nothing ---------------------------------------------

@@ -18,7 +18,7 @@ use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'\ntimezone = 'UTC'\nmax_prepared_transactions = 2");
 $node->start;
 

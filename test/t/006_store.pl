@@ -228,7 +228,7 @@ $moved->stop('fast');
 
 # --- another cluster's store --------------------------------------------------------
 my $other = PostgreSQL::Test::Cluster->new('other');
-$other->init;
+$other->init(allows_streaming => 1);
 $other->append_conf('postgresql.conf', $conf);
 $other->start;
 $other->safe_psql('postgres', $rows);

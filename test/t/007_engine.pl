@@ -14,7 +14,7 @@ use Test::More;
 use WidecolEngine;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'widecol'
 fsync = on

@@ -23,7 +23,7 @@ IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$FindBin:
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 my $store = $node->data_dir . '/widecol';
-$node->init;
+$node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'widecol'
 widecol.data_directory = '$store'

@@ -1,0 +1,388 @@
+/*
+ * test/unit/test_intake.c: from the log to the store (rpc/intake.h): commits that nobody waits
+ * for, marks (engine/write/mark.c), and an apply that fails for a while.
+ */
+#include "enginekit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "rpc/intake.h"
+
+#define STORE 77
+#define PLACES 8
+
+typedef struct Log
+{
+	Kit			kit;
+	WcGetCache *getcache;
+	WcEpochs   *epochs;
+	WcLockTable *locktable;
+	WcApplier  *applier;
+	WcIntake   *intake;
+	WcFlight   *flight;
+	_Atomic uint64_t generation;
+	_Atomic uint64_t writes;
+	_Atomic uint64_t applied;	/* as the intake tells other processes */
+	_Atomic uint32_t moved;
+	struct rlimit limit;
+} Log;
+
+static void
+count_move(void *arg)
+{
+	atomic_fetch_add((_Atomic uint32_t *) arg, 1);
+}
+
+static void
+begin(Log *log)
+{
+	WcLogOptions options = {
+		.store = STORE,.pending_max = 64 << 20,.flight = log->flight,.applied = &log->applied,
+		.moved = {count_move, &log->moved}
+	};
+	WcError    *err = &log->kit.err;
+
+	log->locktable = wc_locktable_create();
+	assert_ok(&log->kit, wc_epochs_create(log->kit.engine, log->getcache, &log->epochs, err));
+	assert_ok(&log->kit, wc_intake_create(log->kit.engine, log->locktable, &options, &log->intake, err));
+	assert_ok(&log->kit, wc_applier_start(log->kit.engine, log->epochs, &log->generation, &log->writes,
+										  wc_intake_applied(log->intake), &log->applier, err));
+	wc_intake_begin(log->intake, log->applier);
+}
+
+static void
+end(Log *log)
+{
+	wc_applier_stop(log->applier);
+	wc_intake_free(log->intake);
+	wc_epochs_free(log->epochs);
+	wc_locktable_free(log->locktable);
+}
+
+static int
+set_up(void **state)
+{
+	Log		   *log = calloc(1, sizeof(*log));
+	size_t		size = (wc_flight_size(PLACES) + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, size);
+
+	assert_non_null(log);
+	assert_non_null(memory);
+	memset(memory, 0, size);
+	log->flight = wc_flight_init(memory, PLACES);
+	log->getcache = kit_getcache(1 << 16, 1);
+	kit_open(&log->kit);
+	assert_ok(&log->kit, wc_engine_begin_log(log->kit.engine, 100, &log->kit.err));
+	kit_create(&log->kit, "t", WC_PACKING_CELL, 1);
+	assert_int_equal(kit_apply(&log->kit), WC_OK);	/* at 101 */
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &log->limit), 0);
+	begin(log);
+	*state = log;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	Log		   *log = *state;
+
+	end(log);
+	kit_close(&log->kit);
+	free(log->getcache);
+	free(log->flight);
+	free(log);
+	return 0;
+}
+
+/* Another engine's process: it has what is in the store, and shared memory. */
+static void
+start_again(Log *log)
+{
+	end(log);
+	kit_reopen(&log->kit);
+	begin(log);
+}
+
+/* --- what is in the log ------------------------------------------------------------- */
+
+static uint64_t
+batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
+{
+	WcLogRecord r = {
+		.kind = WC_RECORD_BATCH,.store = STORE,.place = place,.database = KIT_DATABASE,.xid = xid,.at = at,
+		.bytes = wc_buf_slice(&log->kit.ops)
+	};
+	uint64_t	end_of_it = at + r.bytes.len;
+
+	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, &log->kit.err));
+	wc_buf_reset(&log->kit.ops, SIZE_MAX);
+	return end_of_it;
+}
+
+static void
+put(Log *log, uint64_t xid, uint16_t place, const char *row, const char *value)
+{
+	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, value);
+	(void) batch_of(log, xid, place, 0);
+}
+
+static void
+commit(Log *log, uint64_t xid, uint64_t position)
+{
+	assert_ok(&log->kit, wc_intake_commit(log->intake, xid, position, kit_now, &log->kit.err));
+}
+
+static void
+wait_applied(Log *log, uint64_t position)
+{
+	while (atomic_load(&log->applied) != position)
+		usleep(1000);
+}
+
+static uint64_t
+load(Log *log)
+{
+	uint64_t	from;
+
+	assert_ok(&log->kit, wc_intake_load(log->intake, &from, &log->kit.err));
+	return from;
+}
+
+/* Written and on disk. */
+static void
+mark(Log *log, uint64_t position)
+{
+	assert_ok(&log->kit, wc_intake_mark(log->intake, position, &log->kit.err));
+	while (wc_applier_marked(log->applier) != position)
+		usleep(1000);
+	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
+}
+
+/* --- a disk that takes nothing -------------------------------------------------------- */
+
+static void
+break_disk(Log *log)
+{
+	struct rlimit none = {.rlim_cur = 1,.rlim_max = log->limit.rlim_max};
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+}
+
+static void
+mend_disk(Log *log)
+{
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &log->limit), 0);
+}
+
+static void
+wait_stalled(Log *log, WcError *why)
+{
+	while (!wc_applier_stalled(log->applier, why))
+		usleep(1000);
+}
+
+/* --- tests ---------------------------------------------------------------------------- */
+
+static void
+commits_are_applied_in_the_log_s_order(void **state)
+{
+	Log		   *log = *state;
+	uint64_t	end_of_a;
+
+	/* a transaction in two pieces, another in between, and a piece that was rolled back */
+	kit_put(&log->kit, "a", 1, "q", WC_TS_LATEST, "10");
+	end_of_a = batch_of(log, 10, WC_RECORD_NO_PLACE, 0);
+	put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
+	kit_put(&log->kit, "c", 1, "q", WC_TS_LATEST, "no");
+	(void) batch_of(log, 10, WC_RECORD_NO_PLACE, end_of_a);
+	kit_put(&log->kit, "b", 1, "q", WC_TS_LATEST, "10");
+	(void) batch_of(log, 10, WC_RECORD_NO_PLACE, end_of_a);
+	put(log, 12, WC_RECORD_NO_PLACE, "d", "12");
+	commit(log, 11, 200);
+	commit(log, 10, 210);
+	wc_intake_abort(log->intake, 12);
+	commit(log, 12, 220);		/* of which nothing is left */
+	wait_applied(log, 210);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=10} b{f:q=10}");
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 210);
+
+	/* read once more, after a start from an earlier place: passed over */
+	put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
+	commit(log, 11, 200);
+	put(log, 13, WC_RECORD_NO_PLACE, "e", "13");
+	wc_intake_running(log->intake, 14);
+	commit(log, 13, 230);
+	put(log, 15, WC_RECORD_NO_PLACE, "f", "15");
+	commit(log, 15, 240);
+	wait_applied(log, 240);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=10} b{f:q=10} f{f:q=15}");
+}
+
+/* Readers and other writers may go on when a commit can be seen, or will never be. */
+static void
+places_and_row_locks_go_with_the_commit(void **state)
+{
+	Log		   *log = *state;
+	WcLockRequest request = {.table_id = log->kit.table,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.subid = 1};
+	uint16_t	places[3];
+
+	for (uint64_t xid = 20; xid < 23; xid++)
+	{
+		WcLockOwner *owner = wc_lock_enter(log->locktable, xid);
+		WcLockHolder holder;
+		char		row[2] = {(char) ('a' + xid - 20), '\0'};
+
+		request.xid = xid;
+		assert_ok(&log->kit, wc_lock_acquire(log->locktable, owner, &request, kit_s(row), &holder, &log->kit.err));
+		assert_int_equal(holder.xid, 0);
+		assert_int_equal(wc_lock_leave(log->locktable, owner), xid);
+		places[xid - 20] = wc_flight_take(log->flight, xid, KIT_DATABASE, 0, WC_FLIGHT_NONE);
+		put(log, xid, xid == 20 ? places[0] : WC_RECORD_NO_PLACE, row, "1");
+	}
+	commit(log, 20, 300);
+	commit(log, 21, 310);
+	wait_applied(log, 310);
+	wc_intake_abort(log->intake, 22);
+	while (!wc_flight_idle(log->flight))
+		usleep(1000);
+	assert_int_equal(atomic_load(&log->moved), 3);
+	for (uint64_t xid = 20; xid < 23; xid++)
+	{
+		WcLockOwner *owner = wc_lock_enter(log->locktable, xid);
+
+		assert_int_equal(owner->nlocks, 0);
+		assert_int_equal(wc_lock_leave(log->locktable, owner), 0);
+	}
+}
+
+static void
+a_mark_carries_what_is_under_way(void **state)
+{
+	static char large[3 << 20];
+	Log		   *log = *state;
+	uint64_t	end_of_it;
+
+	assert_int_equal(load(log), 100);
+	memset(large, 'x', sizeof(large) - 1);
+	kit_put(&log->kit, "a", 1, "q", WC_TS_LATEST, large);
+	(void) batch_of(log, 30, WC_RECORD_NO_PLACE, 0);
+	kit_put(&log->kit, "b", 1, "q", WC_TS_LATEST, "31");
+	end_of_it = batch_of(log, 31, 5, 0);
+	put(log, 32, WC_RECORD_NO_PLACE, "c", "32");
+	commit(log, 32, 400);
+	mark(log, 400);
+	start_again(log);
+	assert_int_equal(load(log), 400);
+
+	kit_put(&log->kit, "b", 1, "r", WC_TS_LATEST, "31");
+	(void) batch_of(log, 31, 5, end_of_it);
+	commit(log, 31, 410);
+	wait_applied(log, 410);
+	assert_string_equal(kit_scan(&log->kit, false), "b{f:q=31 f:r=31} c{f:q=32}");
+
+	/* the next mark has it no more */
+	mark(log, 410);
+	start_again(log);
+	assert_int_equal(load(log), 410);
+	commit(log, 31, 420);
+	commit(log, 30, 430);
+	wait_applied(log, 430);
+	kit_delete(&log->kit, WC_DELETE_COLUMN, "b", 1, "q", WC_TS_LATEST);
+	(void) batch_of(log, 33, WC_RECORD_NO_PLACE, 0);
+	commit(log, 33, 440);
+	wait_applied(log, 440);
+	assert_int_equal(strncmp(kit_scan(&log->kit, false), "a{f:q=xxxx", 10), 0);
+
+	/* and of none, when nothing is under way */
+	mark(log, 440);
+	start_again(log);
+	assert_int_equal(load(log), 440);
+	commit(log, 30, 450);
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 440);
+}
+
+/* What is in the log is applied, whatever the disk says meanwhile, and in order. */
+static void
+an_apply_that_fails_is_tried_again(void **state)
+{
+	Log		   *log = *state;
+	WcError		why;
+	uint64_t	commits;
+	uint64_t	bytes;
+
+	break_disk(log);
+	for (uint64_t xid = 40; xid < 44; xid++)
+	{
+		char		value[8];
+
+		snprintf(value, sizeof(value), "%d", (int) xid);
+		put(log, xid, WC_RECORD_NO_PLACE, "a", value);
+		commit(log, xid, 500 + xid);
+	}
+	assert_ok(&log->kit, wc_intake_mark(log->intake, 543, &log->kit.err));
+	wait_stalled(log, &why);
+	assert_int_equal(why.status, WC_IO);
+	assert_non_null(strstr(why.message, "could not write a commit to stored table \"t\""));
+	wc_applier_backlog(log->applier, &commits, &bytes);
+	assert_int_equal(commits, 4);
+	assert_true(bytes > 0);
+	assert_string_equal(kit_scan(&log->kit, false), "");
+	mend_disk(log);
+	wait_applied(log, 543);
+	while (wc_applier_marked(log->applier) != 543)
+		usleep(1000);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=43}");
+	assert_false(wc_applier_stalled(log->applier, &why));
+	wc_applier_backlog(log->applier, &commits, &bytes);
+	assert_int_equal(commits, 0);
+}
+
+/* What was not applied is in the log still, and is read again from the last mark. */
+static void
+a_stop_does_not_wait_for_the_disk(void **state)
+{
+	Log		   *log = *state;
+	WcError		why;
+
+	mark(log, 600);
+	break_disk(log);
+	put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
+	commit(log, 50, 610);
+	wait_stalled(log, &why);
+	put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
+	commit(log, 51, 620);
+	assert_ok(&log->kit, wc_intake_mark(log->intake, 620, &log->kit.err));
+	end(log);
+	mend_disk(log);
+	kit_reopen(&log->kit);
+	begin(log);
+	assert_int_equal(load(log), 600);
+	assert_string_equal(kit_scan(&log->kit, false), "");
+	put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
+	commit(log, 50, 610);
+	put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
+	commit(log, 51, 620);
+	wait_applied(log, 620);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=50} b{f:q=51}");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(commits_are_applied_in_the_log_s_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(places_and_row_locks_go_with_the_commit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
