@@ -81,7 +81,7 @@ my @writers = start_writers();
 ok(backup_is_allowed(), 'backups are allowed');
 my $slow = $node->backup_dir . '/slow';
 my $copying = IPC::Run::start([ 'pg_basebackup', '-D', $slow, '-d', $node->connstr('postgres'), '--checkpoint=fast',
-	'--no-sync', '--max-rate=8M', '-X', 'stream' ], '<', '/dev/null', '>', '/dev/null', '2>&1', '/dev/null');
+	'--no-sync', '--max-rate=8M', '-X', 'stream' ], '<', '/dev/null', '&>', '/dev/null');
 ok(wait_until(sub { -e "$slow/backup_label" || -e "$slow/PG_VERSION" || -d "$slow/base" }), 'a slow copy has begun');
 my %before = map { $_ => 1 } images();
 foreach (1 .. 4)
@@ -91,9 +91,9 @@ foreach (1 .. 4)
 }
 my $lasts = $copying->pumpable;
 my %after = map { $_ => 1 } images();
-$copying->finish;
-is($copying->result, 0, 'it succeeds');
-is(scalar(grep { !$after{$_} } keys %before), 0, 'no image has gone meanwhile') if $lasts;
+ok($lasts, 'it takes longer than four checkpoints');
+ok($copying->finish, 'it succeeds');
+is(scalar(grep { !$after{$_} } keys %before), 0, 'no image has gone meanwhile');
 load_stop(@writers);
 
 my $copy = restored('slow', 'slow');
@@ -139,10 +139,11 @@ cmp_ok(scalar(images()), '<=', 3, 'images go when it has ended');
 # --- a point in time ------------------------------------------------------------------------
 load_awaited(@writers);
 $node->safe_psql('postgres', q{SELECT pg_create_restore_point('here')});
-load_awaited(@writers);
+load_awaited(@writers) foreach 1 .. 2;
 load_stop(@writers);
 $node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM heap');
+my $journal = q{SELECT count(*) FROM heap WHERE v = 'journal'};
+my $rows = $node->safe_psql('postgres', $journal);
 
 unlink "$low/postmaster.opts";
 $copy = restored('low', 'low', conf => q{
@@ -150,7 +151,7 @@ recovery_target_name = 'here'
 recovery_target_action = 'promote'
 });
 is_same_everywhere($copy, 'at a point in time heap and stored tables hold the same');
-cmp_ok($copy->safe_psql('postgres', 'SELECT count(*) FROM heap'), '<', $rows, 'which is not all that came later');
+cmp_ok($copy->safe_psql('postgres', $journal), '<', $rows, 'which is not all that came later');
 $copy->safe_psql('postgres', join '', map { "INSERT INTO $_ VALUES (-1, 'written to the copy', 1);" } qw(heap stored_row stored_cell));
 kill 'KILL', engine_pid($copy);
 ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -1'), 'the copy takes writes, and keeps them');
@@ -163,13 +164,14 @@ $node->backup('old');
 @writers = start_writers();
 load_awaited(@writers) foreach 1 .. 2;
 load_stop(@writers);
-$node->safe_psql('postgres', 'SELECT pg_switch_wal(); CHECKPOINT; SELECT pg_switch_wal(); CHECKPOINT');
+my $end = $node->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()');
+$node->safe_psql('postgres', $_) foreach 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SELECT pg_switch_wal()';
 $copy = PostgreSQL::Test::Cluster->new('late');
-$copy->init_from_backup($node, 'old', has_streaming => 1);
+$copy->init_from_backup($node, 'old', has_restoring => 1);
 my $refuses = $copy->data_dir . '/widecol';
 rename $refuses, "$refuses.aside" or die $!;
 $copy->start;
-ok(comes_back($copy, "SELECT pg_last_wal_replay_lsn() >= '" . $node->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()') . "'"),
+ok(comes_back($copy, "SELECT pg_last_wal_replay_lsn() >= '" . $end . "'"),
 	'a standby whose stored tables cannot be opened replays all the same');
 my ($status, $out, $err) = $copy->psql('postgres', 'SELECT count(*) FROM stored_row');
 isnt($status, 0, 'its stored tables are refused');
@@ -185,7 +187,7 @@ $copy->stop('fast');
 $node->backup('bare');
 rmtree($node->backup_dir . '/bare/widecol');
 $copy = PostgreSQL::Test::Cluster->new('bare');
-$copy->init_from_backup($node, 'bare', has_streaming => 1);
+$copy->init_from_backup($node, 'bare', has_restoring => 1);
 $copy->start;
 ($status, $out, $err) = $copy->psql('postgres', 'SELECT count(*) FROM stored_row');
 isnt($status, 0, 'a copy without images shows no stored tables');
