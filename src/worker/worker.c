@@ -479,6 +479,7 @@ at_exit(int code, Datum arg)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	wc_task_join(&task);
 	close_engine(run_here);
+	wc_backup_refuse();			/* from now on there are no images */
 	wc_checkpoint_release();
 }
 

@@ -199,7 +199,6 @@ $copy->stop('fast');
 # --- without an engine ----------------------------------------------------------------------------------
 rename $store, "$store.aside" or die $!;
 kill 'TERM', engine_pid($node);
-($status, $out, $err) = (1, '', '');
 ok(wait_until(sub { -e $node->data_dir . '/widecol.no_backup' }), 'without an engine no backup is allowed');
 command_fails_like([ 'pg_basebackup', '-D', $node->backup_dir . '/none', '-d', $node->connstr('postgres'), '--checkpoint=fast' ],
 	qr/widecol\.no_backup/, 'pg_basebackup is refused, and names the reason');
@@ -210,4 +209,5 @@ ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), 'the engine is bac
 is_same_everywhere($node, 'with all its rows');
 ok(backup_is_allowed(), 'and backups are allowed');
 $node->stop('fast');
+ok(!-e $node->data_dir . '/widecol.no_backup', 'as are copies of a server that was stopped');
 done_testing();
