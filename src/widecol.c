@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 
 #include "channel/hold.h"
+#include "channel/nobackup.h"
 #include "channel/rmgr.h"
 #include "channel/shmem.h"
 #include "client/client.h"
@@ -201,6 +202,7 @@ _PG_init(void)
 		shmem_startup_hook = startup_shmem;
 		wc_rmgr_register();
 		wc_worker_register();
+		wc_nobackup_follow_postmaster();
 		wc_client_follow_transactions();
 		wc_client_follow_statements();
 		wc_hold_follow();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "storage/fd.h"
+#include "storage/ipc.h"
 
 void
 wc_nobackup_put(void)
@@ -31,4 +32,18 @@ wc_nobackup_remove(void)
 		ereport(LOG,
 				(errcode_for_file_access(),
 				 errmsg("could not remove file \"%s\": %m", WC_NO_BACKUP_FILE)));
+}
+
+static void
+on_postmaster_exit(int code, Datum arg)
+{
+	if (code == 0)
+		wc_nobackup_remove();
+}
+
+/* Its children forget what it has registered. */
+void
+wc_nobackup_follow_postmaster(void)
+{
+	on_proc_exit(on_postmaster_exit, (Datum) 0);
 }

@@ -4,7 +4,8 @@
  * A copy of the data directory has the stored tables if it has an image of them that is as new
  * as its redo pointer (worker/checkpoint.h).  As long as there is none, a file that nobody
  * can read is in the data directory: what copies it (pg_basebackup, cp, pg_rewind) fails
- * there.  Crash recovery does not mind it.
+ * there.  Crash recovery does not mind it.  A server that has been stopped has no such file: a copy
+ * that is made then has all of the log.
  *
  * Any process of the server.
  */
@@ -21,5 +22,8 @@ extern void wc_nobackup_put(void);
 
 /* No longer. */
 extern void wc_nobackup_remove(void);
+
+/* Postmaster, once, when it loads the library: no longer when it has ended in order. */
+extern void wc_nobackup_follow_postmaster(void);
 
 #endif

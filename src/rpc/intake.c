@@ -74,16 +74,21 @@ wc_intake_begin(WcIntake *f, WcApplier *applier)
 	f->applier = applier;
 }
 
-/* The transaction has ended: nobody needs to wait for it, or for its rows, any more. */
+/* The transaction has ended: nobody needs to wait for it, or for its rows, any more.  place: as the
+ * log says; on a standby it has another one. */
 static void
 ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
+	bool		had = false;
+
 	(void) wc_lock_release_of(f->locktable, xid, 0, true);
 	if (wc_flight_idle(f->log.flight))
 		return;
-	if (place == WC_RECORD_NO_PLACE)
-		place = wc_flight_find(f->log.flight, xid);
-	if (place != WC_FLIGHT_NONE && wc_flight_free(f->log.flight, place, xid))
+	if (place != WC_RECORD_NO_PLACE)
+		had = wc_flight_free(f->log.flight, place, xid);
+	if (!had && (place = wc_flight_find(f->log.flight, xid)) != WC_FLIGHT_NONE)
+		had = wc_flight_free(f->log.flight, place, xid);
+	if (had)
 		f->log.moved.fn(f->log.moved.arg);
 }
 

@@ -148,11 +148,15 @@ wc_pending_drop(WcPending *p, uint64_t xid)
 uint64_t
 wc_pending_drop_before(WcPending *p, uint64_t xid, void (*dropped) (void *arg, uint64_t xid), void *arg)
 {
-	Stream	   *s;
+	WcXidNode  *node;
 	uint64_t	n = 0;
 
-	while ((s = stream_of(wc_xidtable_remove_before(&p->streams, xid))) != NULL)
+	while ((node = wc_xidtable_remove_before(&p->streams, xid)) != NULL)
 	{
+		Stream	   *s = stream_of(node);
+
+		if (dropped != NULL)
+			dropped(arg, node->xid);
 		p->bytes -= s->batch.bytes.len;
 		wc_buf_free(&s->batch.bytes);
 		free(s);

@@ -63,6 +63,9 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 #define FOLLOW_EVERY_MS 5
 #define BUSY_MS 1000
 
+/* The record that a standby replays is waited for at most so many looks at its start. */
+#define OLD_PLACES_LOOKS 50
+
 /* What transactions under way may have written together: they are in the engine's memory. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
@@ -278,29 +281,87 @@ log_running(void)
 	XLogFlush(LogStandbySnapshot());
 }
 
-/* Row locks of an engine before are lost: none is given before all who had them have ended.  On a
- * standby nobody has locks. */
+/* False: the process is to end. */
+static bool
+nap_of_start(void)
+{
+	serve_interrupts();
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
+					 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
+	ResetLatch(MyLatch);
+	return !ShutdownRequestPending;
+}
+
+/* Row locks of an engine before are lost: none is given before all who had them have ended. */
 static void
 await_old_places(void)
 {
 	WcFlightEntry entry;
 
-	(void) wc_flight_new_generation(wc_places());
-	if (RecoveryInProgress())
-		return;
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
 	{
 		while (entry.state != WC_FLIGHT_PREPARED && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_FREE)
 		{
 			read_to_end();
-			serve_interrupts();
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
-							 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
-			ResetLatch(MyLatch);
-			if (ShutdownRequestPending)
+			if (!nap_of_start())
 				return;
 		}
 	}
+}
+
+static bool
+backlog_is_empty(void)
+{
+	uint64_t	commits,
+				bytes;
+
+	wc_server_backlog(server, &commits, &bytes);
+	return commits == 0;
+}
+
+/*
+ * A standby that starts replays what the store has had from the start, and the follower does not
+ * read that again: places that are taken meanwhile would never be freed.  So the store gets all
+ * that these transactions have written, and then their places go.  `from`: where reading began.
+ */
+static void
+forget_old_places(XLogRecPtr from)
+{
+	uint32		n = 0;
+	WcFlightEntry *ended = palloc(wc_flight_nplaces(wc_places()) * sizeof(WcFlightEntry));
+	WcFlightEntry entry;
+	XLogRecPtr	end;
+
+	/* a store that is ahead of its node would show what the node has not */
+	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < Max(from, wc_engine_applied_position(engine)))
+	{
+		if (!nap_of_start())
+			return;
+	}
+	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
+	{
+		if (!TransactionIdIsInProgress((TransactionId) entry.xid))
+			ended[n++] = entry;
+	}
+	/* the last of them may be in the record that is being replayed; another record may take long */
+	end = GetCurrentReplayRecPtr(NULL);
+	for (int i = 0; i < OLD_PLACES_LOOKS && RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < end; i++)
+	{
+		if (!nap_of_start())
+			return;
+	}
+	if (!replaying)
+		log_running();
+	read_to_end();
+	while (!backlog_is_empty())
+	{
+		read_to_end();
+		if (!nap_of_start())
+			return;
+	}
+	for (uint32 i = 0; i < n; i++)
+		(void) wc_flight_free(wc_places(), ended[i].place, ended[i].xid);
+	pfree(ended);
 }
 
 static void
@@ -317,20 +378,12 @@ follow(void)
 		take_slot(from);
 	wc_feed_start(server, wc_engine_store_id(engine), from);
 	wc_checkpoint_start(engine, server, from);
+	(void) wc_flight_new_generation(wc_places());
 	replaying = RecoveryInProgress();
-	if (!replaying)
-		log_running();
 	read_to_end();
-	await_old_places();
-
-	/* A store that is ahead of its node would show what the node has not. */
-	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < wc_engine_applied_position(engine) && !ShutdownRequestPending)
-	{
-		serve_interrupts();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, FOLLOW_EVERY_MS,
-						 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
-		ResetLatch(MyLatch);
-	}
+	forget_old_places(from);
+	if (!replaying)
+		await_old_places();
 }
 
 /* False: err says why not. */
@@ -461,6 +514,7 @@ at_exit(int code, Datum arg)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	wc_task_join(&task);
 	close_engine(run_here);
+	wc_backup_refuse();			/* from now on there are no images */
 	wc_checkpoint_release();
 }
 

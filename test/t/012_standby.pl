@@ -90,6 +90,7 @@ $primary->safe_psql('postgres', q{
 TRUNCATE emptied;
 INSERT INTO emptied VALUES (1, 'new');
 DROP FOREIGN TABLE gone;
+SELECT widecol.drop_table('gone');
 ALTER FOREIGN TABLE made ADD COLUMN w text;
 UPDATE made SET w = 'added' WHERE k <= 10;
 });

@@ -222,14 +222,23 @@ place_and_flags_are_remembered(void **state)
 }
 
 static void
+count_one(void *arg, uint64_t xid)
+{
+	assert_in_range(xid, 100, 249);
+	++*(uint64_t *) arg;
+}
+
+static void
 what_a_crash_left_goes(void **state)
 {
 	WcPending  *p = make(100000);
+	uint64_t	dropped = 0;
 
 	(void) state;
 	for (uint64_t xid = 100; xid < 300; xid++)
 		assert_int_equal(append(p, xid, 0, "abc"), WC_OK);
-	assert_int_equal(wc_pending_drop_before(p, 250, NULL, NULL), 150);
+	assert_int_equal(wc_pending_drop_before(p, 250, count_one, &dropped), 150);
+	assert_int_equal(dropped, 150);
 	assert_int_equal(wc_pending_count(p), 50);
 	assert_int_equal(wc_pending_bytes(p), 150);
 	assert_stream(p, 250, "abc");

@@ -1,0 +1,213 @@
+# Backups are complete or refused: pg_basebackup with checkpoints amid it, low-level backups, an
+# archive and a point in time, copies without images, a copy's slot.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use File::Path qw(rmtree);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+use WidecolEngine;
+use WidecolLoad;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1, has_archiving => 1);
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+restart_after_crash = on
+min_wal_size = '32MB'
+max_wal_size = '64MB'
+checkpoint_timeout = 1h
+});
+$node->start;
+load_tables($node);
+my $store = $node->data_dir . '/widecol';
+
+sub images
+{
+	return map { m{([^/]+)$} } glob "$store/image-*";
+}
+
+# Makes images old enough to go at the next checkpoint, if nothing holds them.
+sub age_images
+{
+	utime 1, 1, glob "$store/image-*";
+	return;
+}
+
+sub checkpoint
+{
+	$node->safe_psql('postgres', 'SELECT pg_current_xact_id(); CHECKPOINT');
+	return;
+}
+
+sub backup_is_allowed
+{
+	return wait_until(sub { !-e $node->data_dir . '/widecol.no_backup' });
+}
+
+my $first = 1;
+
+sub start_writers
+{
+	my @writers = map { load_start($node, client => $_, first => $first, count => 5000, settings => '') } 1 .. 2;
+	$first += 5000;
+	load_awaited(@writers);
+	return @writers;
+}
+
+# A cluster from a backup, as it is once its recovery has come to the end.
+sub restored
+{
+	my ($name, $backup, %how) = @_;
+	my $copy = PostgreSQL::Test::Cluster->new($name);
+	$copy->init_from_backup($node, $backup, has_restoring => 1, standby => 0, %{ $how{init} // {} });
+	$copy->append_conf('postgresql.conf', $how{conf} // '');
+	$copy->append_conf('postgresql.conf', 'archive_mode = off');
+	$copy->start;
+	ok(comes_back($copy, 'SELECT NOT pg_is_in_recovery()'), "$name: recovery has ended");
+	ok(comes_back($copy, 'SELECT count(*) >= 0 FROM stored_row'), "$name: stored tables are there");
+	return $copy;
+}
+
+# --- a slow copy with checkpoints amid it ----------------------------------------------
+my @writers = start_writers();
+ok(backup_is_allowed(), 'backups are allowed');
+my $slow = $node->backup_dir . '/slow';
+my $copying = IPC::Run::start([ 'pg_basebackup', '-D', $slow, '-d', $node->connstr('postgres'), '--checkpoint=fast',
+	'--no-sync', '--max-rate=8M', '-X', 'stream' ], '<', '/dev/null', '&>', '/dev/null');
+ok(wait_until(sub { -e "$slow/backup_label" || -e "$slow/PG_VERSION" || -d "$slow/base" }), 'a slow copy has begun');
+my %before = map { $_ => 1 } images();
+foreach (1 .. 4)
+{
+	age_images();
+	checkpoint();
+}
+my $lasts = $copying->pumpable;
+my %after = map { $_ => 1 } images();
+ok($lasts, 'it takes longer than four checkpoints');
+ok($copying->finish, 'it succeeds');
+is(scalar(grep { !$after{$_} } keys %before), 0, 'no image has gone meanwhile');
+load_stop(@writers);
+
+my $copy = restored('slow', 'slow');
+is_same_everywhere($copy, 'slow: heap and stored tables hold the same');
+is($copy->safe_psql('postgres', q{SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'widecol'}), '1',
+	'slow: it has a slot of its own');
+$copy->stop('fast');
+checkpoint();
+age_images();
+checkpoint();
+cmp_ok(scalar(images()), '<=', 3, 'images go when the backup has ended');
+
+# --- a low-level backup --------------------------------------------------------------------
+@writers = start_writers();
+my $session = $node->background_psql('postgres', on_error_stop => 1);
+$session->query_safe(q{SELECT pg_backup_start('low', true)});
+ok(backup_is_allowed(), 'backups are allowed');
+%before = map { $_ => 1 } images();
+my $low = $node->backup_dir . '/low';
+mkdir $low;
+# the pool and the images come last
+system_or_bail('sh', '-c', 'cd "$1" && for f in * .[!.]*; do case $f in postmaster.*|pg_wal|widecol|"*"|".[!.]*") ;; *) cp -r "$f" "$2/" 2>/dev/null || true ;; esac; done',
+	'sh', $node->data_dir, $low);
+foreach (1 .. 4)
+{
+	age_images();
+	checkpoint();
+}
+%after = map { $_ => 1 } images();
+is(scalar(grep { !$after{$_} } keys %before), 0, 'no image goes while a low-level backup is under way');
+system_or_bail('sh', '-c', 'mkdir "$2/widecol" "$2/pg_wal" "$2/pg_wal/archive_status" && chmod -R go= "$2" && cp -r "$1"/widecol/sst "$1"/widecol/image-* "$2/widecol/"',
+	'sh', $node->data_dir, $low);
+my $label = $session->query_safe('SELECT labelfile FROM pg_backup_stop(false)');
+append_to_file("$low/backup_label", "$label\n");
+chmod 0600, "$low/backup_label";
+$session->quit;
+age_images();
+checkpoint();
+age_images();
+checkpoint();
+cmp_ok(scalar(images()), '<=', 3, 'images go when it has ended');
+
+# --- a point in time ------------------------------------------------------------------------
+load_awaited(@writers);
+$node->safe_psql('postgres', q{SELECT pg_create_restore_point('here')});
+load_awaited(@writers) foreach 1 .. 2;
+load_stop(@writers);
+$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+my $journal = q{SELECT count(*) FROM heap WHERE v = 'journal'};
+my $rows = $node->safe_psql('postgres', $journal);
+
+unlink "$low/postmaster.opts";
+$copy = restored('low', 'low', conf => q{
+recovery_target_name = 'here'
+recovery_target_action = 'promote'
+});
+is_same_everywhere($copy, 'at a point in time heap and stored tables hold the same');
+cmp_ok($copy->safe_psql('postgres', $journal), '<', $rows, 'which is not all that came later');
+$copy->safe_psql('postgres', join '', map { "INSERT INTO $_ VALUES (-1, 'written to the copy', 1);" } qw(heap stored_row stored_cell));
+kill 'KILL', engine_pid($copy);
+ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -1'), 'the copy takes writes, and keeps them');
+is_same_everywhere($copy, 'after kill -9 of its engine heap and stored tables hold the same');
+$copy->stop('fast');
+
+# --- the slot is there before log is removed -----------------------------------------------------
+# The engine is kept from starting while restartpoints remove what nobody keeps.
+$node->backup('old');
+@writers = start_writers();
+load_awaited(@writers) foreach 1 .. 2;
+load_stop(@writers);
+my $end = $node->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()');
+$node->safe_psql('postgres', $_) foreach 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SELECT pg_switch_wal()';
+$copy = PostgreSQL::Test::Cluster->new('late');
+$copy->init_from_backup($node, 'old', has_restoring => 1);
+my $refuses = $copy->data_dir . '/widecol';
+rename $refuses, "$refuses.aside" or die $!;
+$copy->start;
+ok(comes_back($copy, "SELECT pg_last_wal_replay_lsn() >= '" . $end . "'"),
+	'a standby whose stored tables cannot be opened replays all the same');
+my ($status, $out, $err) = $copy->psql('postgres', 'SELECT count(*) FROM stored_row');
+isnt($status, 0, 'its stored tables are refused');
+$copy->safe_psql('postgres', 'CHECKPOINT') foreach 1 .. 2;
+rename "$refuses.aside", $refuses or die $!;
+$copy->reload;
+ok(comes_back($copy, 'SELECT count(*) >= 0 FROM stored_row'), 'the log that they need has been kept');
+is_same_everywhere($copy, 'heap and stored tables hold the same');
+is(contents($copy), contents($node), 'and the same as where they come from');
+$copy->stop('fast');
+
+# --- a copy without images ---------------------------------------------------------------------------
+$node->backup('bare');
+rmtree($node->backup_dir . '/bare/widecol');
+$copy = PostgreSQL::Test::Cluster->new('bare');
+$copy->init_from_backup($node, 'bare', has_restoring => 1);
+$copy->start;
+($status, $out, $err) = $copy->psql('postgres', 'SELECT count(*) FROM stored_row');
+isnt($status, 0, 'a copy without images shows no stored tables');
+like($err, qr/engine could not start.*(does not exist|is missing)/s, 'and says what it lacks');
+is($copy->safe_psql('postgres', 'SELECT count(*) FROM heap'), $node->safe_psql('postgres', 'SELECT count(*) FROM heap'),
+	'its heap tables are there');
+$copy->stop('fast');
+
+# --- without an engine ----------------------------------------------------------------------------------
+rename $store, "$store.aside" or die $!;
+kill 'TERM', engine_pid($node);
+ok(wait_until(sub { -e $node->data_dir . '/widecol.no_backup' }), 'without an engine no backup is allowed');
+command_fails_like([ 'pg_basebackup', '-D', $node->backup_dir . '/none', '-d', $node->connstr('postgres'), '--checkpoint=fast' ],
+	qr/widecol\.no_backup/, 'pg_basebackup is refused, and names the reason');
+$node->stop('immediate');
+rename "$store.aside", $store or die $!;
+$node->start;
+ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), 'the engine is back');
+is_same_everywhere($node, 'with all its rows');
+ok(backup_is_allowed(), 'and backups are allowed');
+$node->stop('fast');
+ok(!-e $node->data_dir . '/widecol.no_backup', 'as are copies of a server that was stopped');
+done_testing();
