@@ -293,6 +293,16 @@ find_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	return status == WC_OK ? wc_identity_check(&engine->identity, options, err) : status;
 }
 
+/* A store that is accepted may come from anywhere, and be of any time: what it says of a log means
+ * nothing here, and images of it would be taken for the cluster's. */
+static WcStatus
+forget_log(WcEngine *engine, WcError *err)
+{
+	WcStatus	status = wc_engine_begin_log(engine, 0, err);
+
+	return status == WC_OK && engine->images != NULL ? wc_image_prune(engine->images, 0, 0, err) : status;
+}
+
 static WcStatus
 open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -319,6 +329,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
 	if (status == WC_OK && fresh)
 		status = wc_catalog_make(engine, err);
+	if (status == WC_OK && engine->identity.opening == WC_OPEN_ACCEPT)
+		status = forget_log(engine, err);
 	if (status == WC_OK)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)

@@ -38,7 +38,9 @@ ok(comes_back($node, q{SELECT (pg_stat_file('widecol.store', true)).size > 0}), 
 $node->safe_psql('postgres', $rows);
 $node->safe_psql('postgres', $more);
 
+# Images of the store, and the database itself.
 my $dir = $node->data_dir . '/widecol';
+my $live = "$dir/pgsql_tmp.live";
 my $record = $node->data_dir . '/widecol.store';
 my $count = 'SELECT count(*), sum(k) FROM t';
 my $all = $node->safe_psql('postgres', $count);
@@ -72,7 +74,7 @@ sub refusal
 
 sub newest_log
 {
-	my @logs = sort grep { -s $_ } glob "$dir/*.log";
+	my @logs = sort grep { -s $_ } glob "$live/*.log";
 	return $logs[-1];
 }
 
@@ -117,15 +119,15 @@ sub put_back
 	return;
 }
 
-refused('CURRENT missing', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
-	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
-refused('ID missing', sub { rename "$dir/ID", "$aside/ID" or die $! }, 'file "ID" is missing',
-	sub { rename "$aside/ID", "$dir/ID" or die $! });
+refused('CURRENT missing', sub { rename "$live/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$live/CURRENT" or die $! });
+refused('ID missing', sub { rename "$live/ID", "$aside/ID" or die $! }, 'file "ID" is missing',
+	sub { rename "$aside/ID", "$live/ID" or die $! });
 refused('directory missing', sub { rename $dir, "$aside/widecol" or die $! }, 'does not exist.*widecol\.new_store',
 	sub { rename "$aside/widecol", $dir or die $! });
 refused('directory empty, as where nothing is mounted', sub { rename $dir, "$aside/widecol" or die $!; mkdir $dir, 0700 },
 	'is empty', sub { rmdir $dir or die $!; rename "$aside/widecol", $dir or die $! });
-refused('mode 777', sub { chmod 0777, $dir }, 'invalid permissions', sub { chmod 0700, $dir });
+refused('mode 777', sub { chmod 0777, $live }, 'invalid permissions', sub { chmod 0700, $live });
 
 my $log;
 foreach my $how (
@@ -164,13 +166,13 @@ is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'and everything e
 isnt(store_id(), $id, 'the store has another id now');
 $node->safe_psql('postgres', $more);
 is($node->safe_psql('postgres', $count), $all, 'and can be written to');
-refused('CURRENT missing, and an old word', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
-	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
+refused('CURRENT missing, and an old word', sub { rename "$live/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$live/CURRENT" or die $! });
 
 # --- a damaged file takes down what is in it -----------------------------------------
 $node->safe_psql('postgres', "SELECT widecol.flush('t'), widecol.flush('safe')");
 $node->stop('fast');
-my ($largest) = sort { -s $b <=> -s $a } glob "$dir/*.sst";
+my ($largest) = sort { -s $b <=> -s $a } glob "$live/*.sst";
 put_aside($largest);
 open my $file, '+<', $largest or die $!;
 seek $file, int((-s $largest) / 2), 0;
