@@ -47,7 +47,7 @@ delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)
 
 		if (len == 0 || key[0] != KEY_PENDING)
 			break;
-		rocksdb_writebatch_delete_cf(batch, engine->meta, key, len);
+		wc_rocks_batch_delete(batch, engine->meta, key, len);
 	}
 	rocksdb_iter_get_error(it, &error);
 	rocksdb_iter_destroy(it);
