@@ -11,6 +11,7 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
+#include "channel/hold.h"
 #include "channel/rmgr.h"
 #include "channel/shmem.h"
 #include "client/client.h"
@@ -170,6 +171,7 @@ _PG_init(void)
 		wc_worker_register();
 		wc_client_follow_transactions();
 		wc_client_follow_statements();
+		wc_hold_follow();
 	}
 	wc_ddl_hook_install();
 	wc_unique_hook_install();

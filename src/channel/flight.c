@@ -154,7 +154,8 @@ wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 /*
  * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
  * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
- * while.
+ * while.  An engine that ends still answers, but follows the log no more: then the next one
+ * frees the place, before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
@@ -175,7 +176,7 @@ await_place(uint16_t place, uint64 xid)
 			pg_usleep(looks < 2 * SPIN_LOOKS ? 50 : 1000);
 		}
 		CHECK_FOR_INTERRUPTS();
-		if (atomic_load(&wc_shmem()->state) != WC_ENGINE_READY)
+		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
 			return;				/* whoever asks the engine will be told */
 	}
 }

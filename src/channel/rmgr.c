@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "channel/flight.h"
+#include "channel/keeplog.h"
 #include "channel/rmgr.h"
 #include "compat.h"
 
@@ -105,7 +106,7 @@ identify(uint8 info)
 }
 
 /*
- * No startup and no cleanup: nothing is kept from one record to the next.  No mask:
+ * No cleanup: nothing is kept from one record to the next.  No mask:
  * no record changes a page.  No decode: changes of stored tables have no logical form.
  */
 static RmgrData rmgr = {
@@ -113,6 +114,7 @@ static RmgrData rmgr = {
 	.rm_redo = redo,
 	.rm_desc = describe,
 	.rm_identify = identify,
+	.rm_startup = wc_keeplog_at_recovery,
 };
 
 void

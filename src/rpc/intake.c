@@ -165,13 +165,20 @@ wc_intake_abort(WcIntake *f, uint64_t xid)
 	ended(f, xid, WC_RECORD_NO_PLACE);
 }
 
+/* On a standby that was promoted, it has a place still. */
+static void
+on_dropped(void *arg, uint64_t xid)
+{
+	ended(arg, xid, WC_RECORD_NO_PLACE);
+}
+
 void
 wc_intake_running(WcIntake *f, uint64_t oldest_xid)
 {
-	uint64_t	n = wc_pending_drop_before(f->pending, oldest_xid);
+	uint64_t	n = wc_pending_drop_before(f->pending, oldest_xid, on_dropped, f);
 
 	if (n > 0)
-		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash had ended", n);
+		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash or a promotion had ended", n);
 }
 
 WcStatus

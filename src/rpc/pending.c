@@ -44,7 +44,7 @@ wc_pending_free(WcPending *p)
 {
 	if (p == NULL)
 		return;
-	(void) wc_pending_drop_before(p, UINT64_MAX);
+	(void) wc_pending_drop_before(p, UINT64_MAX, NULL, NULL);
 	wc_xidtable_free(&p->streams);
 	free(p);
 }
@@ -146,7 +146,7 @@ wc_pending_drop(WcPending *p, uint64_t xid)
 }
 
 uint64_t
-wc_pending_drop_before(WcPending *p, uint64_t xid)
+wc_pending_drop_before(WcPending *p, uint64_t xid, void (*dropped) (void *arg, uint64_t xid), void *arg)
 {
 	Stream	   *s;
 	uint64_t	n = 0;

@@ -41,8 +41,10 @@ extern bool wc_pending_take(WcPending *pending, uint64_t xid, WcPendingBatch *ba
 /* Forgets the stream, of which there may be none. */
 extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 
-/* Forgets the streams of all transactions before this one; returns how many. */
-extern uint64_t wc_pending_drop_before(WcPending *pending, uint64_t xid);
+/* Forgets the streams of all transactions before this one, and calls dropped (may be NULL) for
+ * each; returns how many. */
+extern uint64_t wc_pending_drop_before(WcPending *pending, uint64_t xid,
+									   void (*dropped) (void *arg, uint64_t xid), void *arg);
 
 /* All streams, for a mark: *list has *n entries that point into them, and is the caller's to
  * free. */

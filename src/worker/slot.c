@@ -7,18 +7,8 @@
 #include "access/xlog_internal.h"
 #include "replication/slot.h"
 
+#include "channel/keeplog.h"
 #include "compat.h"
-
-static void
-set_place(XLogRecPtr to)
-{
-	SpinLockAcquire(&MyReplicationSlot->mutex);
-	MyReplicationSlot->data.restart_lsn = to;
-	SpinLockRelease(&MyReplicationSlot->mutex);
-	ReplicationSlotMarkDirty();
-	ReplicationSlotsComputeRequiredLSN();
-	ReplicationSlotSave();
-}
 
 XLogRecPtr
 wc_slot_acquire(XLogRecPtr from)
@@ -49,7 +39,7 @@ wc_slot_acquire(XLogRecPtr from)
 	{
 		wc_slot_create(WC_SLOT_NAME);
 		if (from != InvalidXLogRecPtr)
-			set_place(from);
+			wc_keeplog_set(from);
 		else
 			ReplicationSlotReserveWal();
 		ReplicationSlotSave();
@@ -70,5 +60,5 @@ void
 wc_slot_advance(XLogRecPtr to)
 {
 	if (MyReplicationSlot != NULL && MyReplicationSlot->data.restart_lsn < to)
-		set_place(to);
+		wc_keeplog_set(to);
 }

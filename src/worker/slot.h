@@ -12,8 +12,6 @@
 
 #include "access/xlogdefs.h"
 
-#define WC_SLOT_NAME "widecol"
-
 /*
  * Engine's main thread: takes the slot, or makes it.  from: where reading is to begin, the slot's
  * place if it has to be made; 0: the log's end of now.  Returns the slot's place, which the

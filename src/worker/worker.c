@@ -30,6 +30,7 @@
 #include "storage/procarray.h"
 #include "storage/procsignal.h"
 #include "storage/sinval.h"
+#include "storage/standby.h"
 #include "storage/procarray.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -38,6 +39,7 @@
 #include "base/cpu.h"
 #include "channel/channel.h"
 #include "channel/flight.h"
+#include "channel/keeplog.h"
 #include "channel/rmgr.h"
 #include "rpc/rpc.h"
 #include "worker/backup.h"
@@ -53,9 +55,6 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* Offers and ends of sessions set the latch, as do commits when there have been none for a
  * while; checkpoints do not. */
 #define LOOK_EVERY_MS 100
-
-/* The file of the cluster's data directory that names its store. */
-#define STORE_RECORD "widecol.store"
 
 /* Seconds between two attempts to start: 1, 2, 4 ... */
 #define RETRY_SECONDS_MAX 60
@@ -87,6 +86,7 @@ typedef struct Opening
 static Opening opening;
 static WcTask task;
 static bool reloaded;			/* settings have been read again */
+static bool replaying;			/* a standby's engine */
 
 static void
 wake_latch(void *latch)
@@ -281,13 +281,26 @@ place_is_free(const WcFlightEntry *entry)
 	return state == WC_FLIGHT_FREE;
 }
 
-/* Row locks of an engine before are lost: none is given before all who had them have ended. */
+/*
+ * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
+ * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
+ */
+static void
+log_running(void)
+{
+	XLogFlush(LogStandbySnapshot());
+}
+
+/* Row locks of an engine before are lost: none is given before all who had them have ended.  On a
+ * standby nobody has locks. */
 static void
 await_old_places(void)
 {
 	WcFlightEntry entry;
 
 	(void) wc_flight_new_generation(wc_places());
+	if (RecoveryInProgress())
+		return;
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
 	{
 		while (entry.state != WC_FLIGHT_PREPARED && !place_is_free(&entry))
@@ -317,6 +330,9 @@ follow(void)
 		take_slot(from);
 	wc_feed_start(server, wc_engine_store_id(engine), from);
 	wc_checkpoint_start(engine, server, from);
+	replaying = RecoveryInProgress();
+	if (!replaying)
+		log_running();
 	read_to_end();
 	await_old_places();
 
@@ -364,7 +380,7 @@ open_engine(WcError *err)
 {
 	opening.options = (WcEngineOptions) {
 		.images = GetConfigOption("widecol.data_directory", false, false),
-		.record = STORE_RECORD,
+		.record = WC_STORE_RECORD,
 		.cluster = GetSystemIdentifier(),
 		.new_store = GetConfigOption("widecol.new_store", false, false),
 		.accept_store = GetConfigOption("widecol.accept_store", false, false),
@@ -535,6 +551,11 @@ serve(void)
 		(void) wc_server_look_at_locks(server, transaction_is_over);
 		take_sessions();
 		flush_for_readers();
+		if (replaying && !RecoveryInProgress())
+		{
+			replaying = false;
+			log_running();
+		}
 		more = wc_feed_run();
 		(void) wc_checkpoint_work();
 		tell_of_stalls();

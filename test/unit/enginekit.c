@@ -61,7 +61,7 @@ kit_options(const Kit *kit)
 	return (WcEngineOptions) {
 		.path = kit->dir,.record = kit->record,.cluster = 7,.may_create = true,.directory_mode = 0700,
 		.block_cache_bytes = 8 << 20,.write_buffer_bytes = 16 << 20,
-		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit_clock
+		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit->clock_us
 	};
 }
 
@@ -77,7 +77,14 @@ open_engine(Kit *kit)
 void
 kit_open(Kit *kit)
 {
+	kit_open_at(kit, kit_clock);
+}
+
+void
+kit_open_at(Kit *kit, int64_t (*clock_us) (void))
+{
 	memset(kit, 0, sizeof(*kit));
+	kit->clock_us = clock_us;
 	snprintf(kit->dir, sizeof(kit->dir), "/tmp/wc_test_XXXXXX");
 	assert_non_null(mkdtemp(kit->dir));
 	snprintf(kit->record, sizeof(kit->record), "%s.store", kit->dir);

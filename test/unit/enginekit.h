@@ -27,6 +27,7 @@ typedef struct Kit
 {
 	char		dir[64];
 	char		record[72];		/* file that names the store */
+	int64_t		(*clock_us) (void);	/* kit_now, or what kit_open_at was given */
 	WcEngine   *engine;
 	WcTxn	   *txn;
 	WcBuf		ops;
@@ -45,6 +46,7 @@ extern _Atomic int64_t kit_now; /* read by threads of the engine as well */
 extern WcEngineOptions kit_options(const Kit *kit);
 
 extern void kit_open(Kit *kit);
+extern void kit_open_at(Kit *kit, int64_t (*clock_us) (void));	/* with a clock of its own */
 extern void kit_close(Kit *kit);	/* and removes the directory */
 extern void kit_reopen(Kit *kit);
 extern void kit_crash(Kit *kit);	/* goes on with a copy of the files as they are */

@@ -229,11 +229,11 @@ what_a_crash_left_goes(void **state)
 	(void) state;
 	for (uint64_t xid = 100; xid < 300; xid++)
 		assert_int_equal(append(p, xid, 0, "abc"), WC_OK);
-	assert_int_equal(wc_pending_drop_before(p, 250), 150);
+	assert_int_equal(wc_pending_drop_before(p, 250, NULL, NULL), 150);
 	assert_int_equal(wc_pending_count(p), 50);
 	assert_int_equal(wc_pending_bytes(p), 150);
 	assert_stream(p, 250, "abc");
-	assert_int_equal(wc_pending_drop_before(p, 250), 0);
+	assert_int_equal(wc_pending_drop_before(p, 250, NULL, NULL), 0);
 	wc_pending_free(p);
 }
 

@@ -1,0 +1,163 @@
+# One log: heap tables and stored tables of a transaction commit together, whatever dies.
+# WC_KILLS: how many kills (12).
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+use WidecolEngine;
+use WidecolLoad;
+
+my $kills = $ENV{WC_KILLS} || 12;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+restart_after_crash = on
+max_connections = 20
+checkpoint_timeout = 1h
+});
+$node->start;
+load_tables($node);
+
+my $seed = time;
+srand($seed);
+note "random seed $seed";
+
+# --- whatever is killed, at any time -----------------------------------------------
+my $first = 1;
+my %acked;
+
+sub start_writers
+{
+	my ($settings) = @_;
+	my @writers = map { load_start($node, client => $_, first => $first, count => 3000, settings => $settings) } 1 .. 3;
+	$first += 3000;
+	load_awaited(@writers);
+	return @writers;
+}
+
+sub any_backend
+{
+	return $node->safe_psql('postgres',
+		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1});
+}
+
+# No new postmaster starts while children of the old one are left.
+sub start_again
+{
+	my $tries = $PostgreSQL::Test::Utils::timeout_default * 5;
+	until ($node->start(fail_ok => 1) || --$tries <= 0)
+	{
+		usleep(200_000);
+	}
+	return;
+}
+
+sub checkpoint_beside
+{
+	return IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', 'CHECKPOINT' ],
+		'<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+}
+
+sub missing
+{
+	my %there = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
+	return scalar grep { !$there{$_} } keys %acked;
+}
+
+foreach my $i (1 .. $kills)
+{
+	my $what = ('the engine', 'a backend', 'the postmaster')[ $i % 3 ];
+	my $lazy = $i % 4 == 0;
+	my @writers = start_writers('SET synchronous_commit = ' . ($lazy ? 'off' : 'on'));
+	my $checkpoint = $i % 2 == 0 ? checkpoint_beside() : undef;
+
+	usleep(int(rand(400_000)));
+	if ($what eq 'the postmaster')
+	{
+		$node->kill9;
+	}
+	else
+	{
+		kill 'KILL', $what eq 'the engine' ? engine_pid($node) : any_backend();
+	}
+	load_finish(@writers);
+	$checkpoint->finish if $checkpoint;
+	start_again() if $what eq 'the postmaster';
+	ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), "kill $i, of $what: the cluster comes back");
+	unless (is_same_everywhere($node, 'heap and stored tables hold the same'))
+	{
+		BAIL_OUT('seed ' . $seed) if $kills > 12;
+	}
+	%acked = (%acked, map { $_ => 1 } load_acked(@writers)) unless $lazy;
+	is(missing(), 0, 'nothing is missing of what was acknowledged');
+}
+cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
+
+# --- the engine alone starts again, while there are writers ---------------------------
+my @writers = start_writers('SET synchronous_commit = on');
+foreach (1 .. 2)
+{
+	my $before = engine_pid($node);
+	kill 'TERM', $before;
+	ok(wait_until(sub { my $now = engine_pid($node); $now != 0 && $now != $before }), 'another engine');
+	ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), 'it serves');
+	load_awaited(@writers);
+}
+load_stop(@writers);
+ok(comes_back($node, q{SELECT count(*) = 0 FROM pg_stat_activity
+	WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}), 'the writers are gone');
+is_same_everywhere($node, 'after SIGTERM of the engine both hold the same');
+%acked = (%acked, map { $_ => 1 } load_acked(@writers));
+is(missing(), 0, 'nothing is missing of what was acknowledged');
+
+# --- an error at COMMIT, behind what stored tables do there ----------------------------
+# NOTIFY takes a lock, which a transaction holds that waits for a standby.
+$node->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
+$node->reload;
+ok(wait_until(sub {
+	$node->psql('postgres', q{SET statement_timeout = '300ms'; SELECT pg_current_xact_id()}, stderr => \my $warning);
+	return $warning =~ /synchronous replication/;
+}), 'commits wait for a standby');
+my $waiting = $node->background_psql('postgres', on_error_stop => 0);
+$waiting->query_until(qr/started/, "\\echo started\nBEGIN; NOTIFY a; SELECT pg_current_xact_id(); COMMIT;\n");
+ok(wait_until(sub { $node->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE classid = 'pg_database'::regclass
+	AND objid = 0 AND mode = 'AccessExclusiveLock'}) > 0 }), 'a transaction holds the lock of NOTIFY');
+my ($status, $out, $err) = $node->psql('postgres', q{
+SET synchronous_commit = local;
+SET lock_timeout = '200ms';
+BEGIN;
+INSERT INTO heap VALUES (-1, 'late', 1);
+INSERT INTO stored_row VALUES (-1, 'late', 1);
+INSERT INTO stored_cell VALUES (-1, 'late', 1);
+NOTIFY b;
+COMMIT;
+});
+like($err, qr/lock timeout/, 'COMMIT fails behind what stored tables did');
+foreach my $table (qw(heap stored_row stored_cell))
+{
+	is($node->safe_psql('postgres', "SELECT count(*) FROM $table WHERE k = -1"), '0', "nothing of it is in $table");
+}
+$node->append_conf('postgresql.conf', "synchronous_standby_names = ''");
+$node->reload;
+$waiting->quit;
+$node->safe_psql('postgres', q{
+INSERT INTO heap VALUES (-1, 'again', 1);
+INSERT INTO stored_row VALUES (-1, 'again', 1);
+INSERT INTO stored_cell VALUES (-1, 'again', 1);
+});
+is_same_everywhere($node, 'the same row can be written then');
+
+$node->stop('fast');
+$node->start;
+is_same_everywhere($node, 'both hold the same after a fast restart');
+$node->stop('fast');
+done_testing();

@@ -1,0 +1,165 @@
+# Standbys: made under load, read while they follow, restarted, killed, cascaded, promoted; and
+# pg_rewind of an old primary.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+use WidecolEngine;
+use WidecolLoad;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+restart_after_crash = on
+wal_log_hints = on
+wal_keep_size = '1GB'
+max_standby_streaming_delay = '10s'
+});
+$primary->start;
+load_tables($primary);
+
+sub caught_up
+{
+	my ($from, $to) = @_;
+	my $position = $from->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()');
+	return comes_back($to, "SELECT coalesce(pg_last_wal_replay_lsn() >= '$position', false)");
+}
+
+# At the same position both have the same, in every table.
+sub is_equal
+{
+	my ($from, $to, $name) = @_;
+	ok(caught_up($from, $to), "$name: the log has come");
+	is_same_everywhere($to, "$name: heap and stored tables hold the same there");
+	return is(contents($to), contents($from), "$name: and the same as where it comes from");
+}
+
+sub start_writers
+{
+	my ($node, $first) = @_;
+	my @writers = map { load_start($node, client => $_, first => $first, count => 5000, settings => '') } 1 .. 2;
+	load_awaited(@writers);
+	return @writers;
+}
+
+# --- a base backup under load --------------------------------------------------------
+my @writers = start_writers($primary, 1);
+$primary->backup('one');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'one', has_streaming => 1);
+$standby->start;
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serves');
+
+# --- a statement that sees a heap row sees the stored rows ---------------------------
+my $behind = q{SELECT count(*), count(*) FILTER (WHERE r.k IS NULL OR c.k IS NULL)
+FROM heap h LEFT JOIN stored_row r USING (k) LEFT JOIN stored_cell c USING (k) WHERE h.v = 'journal'};
+my ($lacking, $grown, $last) = (0, 0, 0);
+foreach (1 .. 20)
+{
+	my ($seen, $lacks) = split /\|/, $standby->safe_psql('postgres', $behind);
+	$lacking += $lacks;
+	$grown++ if $seen > $last;
+	$last = $seen;
+}
+is($lacking, 0, 'statements on a standby see the stored rows of each heap row that they see');
+cmp_ok($grown, '>', 1, 'while there are more and more');
+load_stop(@writers);
+is_equal($primary, $standby, 'standby');
+
+# --- DDL arrives -------------------------------------------------------------------------
+$primary->safe_psql('postgres', q{
+CREATE FOREIGN TABLE made (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE emptied (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE gone (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO made SELECT i, 'v' FROM generate_series(1, 100) i;
+INSERT INTO emptied SELECT i, 'v' FROM generate_series(1, 100) i;
+INSERT INTO gone SELECT i, 'v' FROM generate_series(1, 100) i;
+});
+ok(caught_up($primary, $standby), 'tables have come');
+is($standby->safe_psql('postgres', 'SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM emptied), (SELECT count(*) FROM gone)'),
+	'100|100|100', 'with their rows');
+$primary->safe_psql('postgres', q{
+TRUNCATE emptied;
+INSERT INTO emptied VALUES (1, 'new');
+DROP FOREIGN TABLE gone;
+ALTER FOREIGN TABLE made ADD COLUMN w text;
+UPDATE made SET w = 'added' WHERE k <= 10;
+});
+ok(caught_up($primary, $standby), 'changes of them have come');
+is($standby->safe_psql('postgres', q{SELECT (SELECT count(*) FROM made WHERE w = 'added'), (SELECT count(*) FROM emptied),
+	(SELECT count(*) FROM widecol.tables WHERE name = 'gone')}), '10|1|0', 'an added column, a truncated table, a dropped one');
+my ($status, $out, $err) = $standby->psql('postgres', q{INSERT INTO made VALUES (1, 'x')});
+isnt($status, 0, 'a standby takes no writes');
+like($err, qr/read-only transaction|recovery/, 'and says why');
+
+# --- restarts and kills of the standby, under load ----------------------------------------
+@writers = start_writers($primary, 10001);
+$standby->restart;
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'the standby serves after a restart');
+load_awaited(@writers);
+kill 'KILL', engine_pid($standby);
+load_awaited(@writers);
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'and after kill -9 of its engine');
+kill 'TERM', engine_pid($standby);
+load_awaited(@writers);
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'and when its engine was ended');
+$primary->safe_psql('postgres', 'CHECKPOINT');
+$standby->stop('immediate');
+load_awaited(@writers);
+$standby->start;
+
+# --- a cascade: a backup from the standby ----------------------------------------------------
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'it serves after an immediate stop');
+$primary->safe_psql('postgres', 'CHECKPOINT');
+ok(caught_up($primary, $standby), 'it follows');
+ok(wait_until(sub { $standby->safe_psql('postgres', 'CHECKPOINT'); !-e $standby->data_dir . '/widecol.no_backup' }),
+	'a backup from the standby is allowed');
+$standby->backup('two');
+my $cascade = PostgreSQL::Test::Cluster->new('cascade');
+$cascade->init_from_backup($standby, 'two', has_streaming => 1);
+$cascade->start;
+ok(comes_back($cascade, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby of the standby serves');
+load_stop(@writers);
+is_equal($primary, $standby, 'standby after restarts');
+is_equal($primary, $cascade, 'cascaded standby');
+
+# --- promotion under load -----------------------------------------------------------------------
+@writers = start_writers($primary, 20001);
+$standby->promote;
+ok(comes_back($standby, 'SELECT NOT pg_is_in_recovery()'), 'the standby is promoted');
+is_same_everywhere($standby, 'heap and stored tables hold the same there');
+my @others = start_writers($standby, 30001);
+load_awaited(@writers);
+load_stop(@writers);
+kill 'KILL', engine_pid($standby);
+load_finish(@others);
+ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'it comes back after kill -9 of its engine');
+is_same_everywhere($standby, 'and heap and stored tables hold the same');
+my %there = map { $_ => 1 } split /\n/, $standby->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
+is(scalar(grep { !$there{$_} } load_acked(@others)), 0, 'nothing is missing of what was acknowledged');
+is_equal($standby, $cascade, 'the cascaded standby follows the promoted one');
+
+# --- pg_rewind of the old primary -----------------------------------------------------------------
+$standby->safe_psql('postgres', 'CHECKPOINT');
+$primary->stop('fast');
+command_ok([ 'pg_rewind', '--target-pgdata', $primary->data_dir, '--source-server', $standby->connstr('postgres'),
+	'--no-sync', '--config-file', $primary->data_dir . '/postgresql.conf' ], 'pg_rewind of the old primary');
+$primary->append_conf('postgresql.conf', 'port = ' . $primary->port);
+$primary->enable_streaming($standby);
+$primary->set_standby_mode;
+$primary->start;
+ok(comes_back($primary, 'SELECT count(*) >= 0 FROM stored_row'), 'it serves as a standby');
+@writers = start_writers($standby, 40001);
+load_stop(@writers);
+is_equal($standby, $primary, 'old primary');
+
+$_->stop('fast') foreach $primary, $cascade, $standby;
+done_testing();
