@@ -122,12 +122,6 @@ unlink($fault);
 start_node();
 heals('after a stop on a full disk');
 
-break_disk('5 .log write');
-commits('while the disk refuses writes');
-cannot_go_on('58030', $disk_full, 'EIO of writes');
-unlink($fault);
-heals('after EIO of writes');
-
 break_disk('once 5 .log write');
 commits('while one write fails');
 heals('after one EIO of a write');
