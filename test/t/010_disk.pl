@@ -142,7 +142,7 @@ foreach my $what ('28 .sst write create', '5 .sst sync', '5 MANIFEST write', '28
 	break_disk($what);
 	fails(q{SELECT widecol.flush('t')}, $state, 'could not flush family "f" of stored table "t"', "flush with '$what'");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
-	commits("with '$what'");
+	commits("with $what");
 	my $stopped = cannot_go_on($state, 'storage engine could not write a (commit to stored table "t"|mark)', "with '$what'");
 	like($stopped, qr/since flushing family "f" of stored table "t" failed/, 'the message names the table whose files failed')
 		if $what =~ /sst/;
