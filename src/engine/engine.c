@@ -1,6 +1,7 @@
 /*
  * engine/engine.c: opening and closing the store.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,20 +248,13 @@ look_at_store(WcEngine *engine, const char *path, const rocksdb_options_t *optio
 	return status;
 }
 
-/* The directory where images and the live database are, made before either. */
+/* The directory where images and the live database are, for a new store. */
 static WcStatus
 make_place(const WcEngineOptions *options, WcError *err)
 {
-	WcStatus	status;
-
-	if (access(options->images, F_OK) == 0)
-		return wc_image_adopt_live(options->images, err);
-	if (!options->may_create)
-		return WC_OK;
-	if (mkdir(options->images, (mode_t) options->directory_mode) != 0)
-		return wc_file_error(err, "make directory", options->images);
-	status = wc_file_sync_parent(options->images, err);
-	return status;
+	if (mkdir(options->images, (mode_t) options->directory_mode) == 0)
+		return wc_file_sync_parent(options->images, err);
+	return errno == EEXIST ? WC_OK : wc_file_error(err, "make directory", options->images);
 }
 
 /*
@@ -280,9 +274,14 @@ find_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	engine->images = strdup(options->images);
 	if (engine->images == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
-	status = make_place(options, err);
+	if (access(options->images, F_OK) == 0)
+		status = wc_image_adopt_live(options->images, err);
+	else
+		status = WC_OK;
 	if (status == WC_OK)
 		status = wc_identity_check(&engine->identity, options, err);
+	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
+		status = make_place(options, err);
 	if (status == WC_OK || !engine->identity.restorable ||
 		wc_image_newest(options->images, &position, &ignored) != WC_OK)
 		return status;
@@ -291,6 +290,16 @@ find_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	wc_identity_release(&engine->identity, false);
 	status = wc_image_restore(options->images, position, err);
 	return status == WC_OK ? wc_identity_check(&engine->identity, options, err) : status;
+}
+
+/* A store that is accepted may come from anywhere, and be of any time: what it says of a log means
+ * nothing here, and images of it would be taken for the cluster's. */
+static WcStatus
+forget_log(WcEngine *engine, WcError *err)
+{
+	WcStatus	status = wc_engine_begin_log(engine, 0, err);
+
+	return status == WC_OK && engine->images != NULL ? wc_image_prune(engine->images, 0, 0, err) : status;
 }
 
 static WcStatus
@@ -319,6 +328,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
 	if (status == WC_OK)
 		status = fresh ? wc_catalog_make(engine, err) : wc_catalog_convert(engine, err);
+	if (status == WC_OK && engine->identity.opening == WC_OPEN_ACCEPT)
+		status = forget_log(engine, err);
 	if (status == WC_OK)
 		status = wc_identity_settle(&engine->identity, engine->applied, err);
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)

@@ -120,7 +120,7 @@ typedef struct WcPendingBytes
 } WcPendingBytes;
 
 /* The store is new, or had a log of its own: from now on it follows the server's, from this
- * position on.  Durable when it returns. */
+ * position on.  Durable when it returns.  0: it follows none until this is called again. */
 extern WcStatus wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 
 /* Called in order with wc_engine_apply, when all commits before read_from are applied; pending:

@@ -76,6 +76,7 @@ static WcShmem *shmem;
 static WcEngine *engine;
 static WcServer *server;
 static bool failed;				/* the state says why already */
+static bool begun_anew;			/* at the log's end: what it says before does not concern the store */
 
 /* Opening and closing take long: they are done on a thread. */
 typedef struct Opening
@@ -234,6 +235,7 @@ begin_log(void)
 	WcError		err;
 
 	XLogFlush(from);
+	begun_anew = true;
 	if (wc_engine_begin_log(engine, from, &err) != WC_OK)
 		ereport(ERROR, (errmsg("%s", err.message)));
 	return from;
@@ -271,6 +273,17 @@ read_to_end(void)
 				 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
 }
 
+/* Nobody will read the ends of transactions from before the place where reading has begun. */
+static bool
+place_is_free(const WcFlightEntry *entry)
+{
+	WcFlightState state = wc_flight_state(wc_places(), entry->place, entry->xid);
+
+	if (state == WC_FLIGHT_ENDED && begun_anew)
+		(void) wc_flight_free(wc_places(), entry->place, entry->xid);
+	return state == WC_FLIGHT_FREE;
+}
+
 /*
  * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
  * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
@@ -300,7 +313,7 @@ await_old_places(void)
 
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
 	{
-		while (entry.state != WC_FLIGHT_PREPARED && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_FREE)
+		while (entry.state != WC_FLIGHT_PREPARED && !place_is_free(&entry))
 		{
 			read_to_end();
 			if (!nap_of_start())

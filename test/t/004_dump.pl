@@ -261,7 +261,7 @@ like($err, qr/invalid value for option "layout"/, 'layout dump is for the extens
 # Names are per database: dropping one database leaves the other's table alone.
 sub column_families
 {
-	my @options = reverse sort(glob($node->data_dir . '/widecol/OPTIONS-*'));
+	my @options = reverse sort(glob($node->data_dir . '/widecol/pgsql_tmp.live/OPTIONS-*'));
 	my $text = slurp_file($options[0]);
 	return scalar(() = $text =~ /^\[CFOptions/mg);
 }

@@ -38,7 +38,9 @@ ok(comes_back($node, q{SELECT (pg_stat_file('widecol.store', true)).size > 0}), 
 $node->safe_psql('postgres', $rows);
 $node->safe_psql('postgres', $more);
 
+# Images of the store, and the database itself.
 my $dir = $node->data_dir . '/widecol';
+my $live = "$dir/pgsql_tmp.live";
 my $record = $node->data_dir . '/widecol.store';
 my $count = 'SELECT count(*), sum(k) FROM t';
 my $all = $node->safe_psql('postgres', $count);
@@ -72,7 +74,7 @@ sub refusal
 
 sub newest_log
 {
-	my @logs = sort grep { -s $_ } glob "$dir/*.log";
+	my @logs = sort grep { -s $_ } glob "$live/*.log";
 	return $logs[-1];
 }
 
@@ -117,15 +119,15 @@ sub put_back
 	return;
 }
 
-refused('CURRENT missing', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
-	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
-refused('ID missing', sub { rename "$dir/ID", "$aside/ID" or die $! }, 'file "ID" is missing',
-	sub { rename "$aside/ID", "$dir/ID" or die $! });
+refused('CURRENT missing', sub { rename "$live/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$live/CURRENT" or die $! });
+refused('ID missing', sub { rename "$live/ID", "$aside/ID" or die $! }, 'file "ID" is missing',
+	sub { rename "$aside/ID", "$live/ID" or die $! });
 refused('directory missing', sub { rename $dir, "$aside/widecol" or die $! }, 'does not exist.*widecol\.new_store',
 	sub { rename "$aside/widecol", $dir or die $! });
 refused('directory empty, as where nothing is mounted', sub { rename $dir, "$aside/widecol" or die $!; mkdir $dir, 0700 },
-	'is empty', sub { rmdir $dir or die $!; rename "$aside/widecol", $dir or die $! });
-refused('mode 777', sub { chmod 0777, $dir }, 'invalid permissions', sub { chmod 0700, $dir });
+	'does not exist', sub { rmdir $dir or die $!; rename "$aside/widecol", $dir or die $! });
+refused('mode 777', sub { chmod 0777, $live }, 'invalid permissions', sub { chmod 0700, $live });
 
 my $log;
 foreach my $how (
@@ -147,13 +149,46 @@ foreach my $how (
 		sub { put_back($log) });
 }
 
-# After a crash as well: what was acknowledged must be there.
+# After a crash RocksDB's log may end early: the server's log has what it lost.
 $node->safe_psql('postgres', $more);
 $node->stop('immediate');
 $log = newest_log();
 truncate $log, -s($log) - 40;
 $node->start;
-like(refusal(), qr/has lost commits/, 'last log cut, after an immediate stop: refused');
+is($node->safe_psql('postgres', $count), $all, 'last log cut, after an immediate stop: nothing is missing');
+
+# The live database is lost, or a copy of it was put in its place while it was in use.
+$node->safe_psql('postgres', $more);
+$node->stop('fast');
+rename $live, "$aside/live" or die $!;
+$node->start;
+is($node->safe_psql('postgres', $count), $all, 'the live database is missing: an image takes its place');
+like(slurp_file($node->logfile), qr/the stored tables begin with their image at .*does not exist/, 'the log tells of that');
+$node->safe_psql('postgres', $more);
+$node->stop('immediate');
+system_or_bail('cp', '-r', $live, "$aside/copy");
+system_or_bail('rm', '-r', $live);
+system_or_bail('cp', '-r', "$aside/copy", $live);
+$node->start;
+is($node->safe_psql('postgres', $count), $all, 'it is a copy of one in use: likewise, and the rest comes from the log of the server');
+
+# So does one that a damaged log keeps from opening, if somebody moves it away.
+$node->safe_psql('postgres', $more);
+$node->stop('fast');
+$log = newest_log();
+truncate $log, -s($log) - 40;
+$node->start;
+like(refusal(), qr/has lost commits.*HINT:  .*move the directory away/s, 'last log cut: the hint tells of images');
+$node->stop('fast');
+system_or_bail('mv', $live, "$aside/moved");
+$node->start;
+is($node->safe_psql('postgres', $count), $all, 'moved away: nothing is missing');
+$node->safe_psql('postgres', $more);
+$node->stop('fast');
+$log = newest_log();
+truncate $log, -s($log) - 40;
+$node->start;
+like(refusal(), qr/has lost commits/, 'last log cut once more: refused');
 
 # --- going on without what is lost ------------------------------------------------
 my $id = store_id();
@@ -164,13 +199,13 @@ is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'and everything e
 isnt(store_id(), $id, 'the store has another id now');
 $node->safe_psql('postgres', $more);
 is($node->safe_psql('postgres', $count), $all, 'and can be written to');
-refused('CURRENT missing, and an old word', sub { rename "$dir/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
-	sub { rename "$aside/CURRENT", "$dir/CURRENT" or die $! });
+refused('CURRENT missing, and an old word', sub { rename "$live/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
+	sub { rename "$aside/CURRENT", "$live/CURRENT" or die $! });
 
 # --- a damaged file takes down what is in it -----------------------------------------
 $node->safe_psql('postgres', "SELECT widecol.flush('t'), widecol.flush('safe')");
 $node->stop('fast');
-my ($largest) = sort { -s $b <=> -s $a } glob "$dir/*.sst";
+my ($largest) = sort { -s $b <=> -s $a } glob "$live/*.sst";
 put_aside($largest);
 open my $file, '+<', $largest or die $!;
 seek $file, int((-s $largest) / 2), 0;
@@ -190,22 +225,20 @@ $node->start;
 is($node->safe_psql('postgres', $count), $all, 'and with the file all is there');
 
 # --- copies ---------------------------------------------------------------------------
-# One that pg_basebackup makes while the engine works does not fit together.
+# One that pg_basebackup makes while the engine works has an image, and the log behind it.
 $node->backup('running');
 my $copy = PostgreSQL::Test::Cluster->new('copy');
 $copy->init_from_backup($node, 'running');
 chmod 0700, $copy->data_dir . '/widecol';
 $copy->start;
-($out, $err) = ('', '');
-$copy->psql('postgres', $count, stdout => \$out, stderr => \$err);
-like($err, qr/is a copy of stored tables that were in use/, 'a copy of a running store is refused');
+is($copy->safe_psql('postgres', $count), $all, 'a base backup of a running cluster is as good');
 $copy->stop('fast');
 
 # One of a server that is stopped is as good.
 my $moved = PostgreSQL::Test::Cluster->new('moved');
 $node->stop('fast');
 PostgreSQL::Test::RecursiveCopy::copypath($node->data_dir, $moved->data_dir);
-chmod 0700, $moved->data_dir, $moved->data_dir . '/widecol';
+chmod 0700, $moved->data_dir, $moved->data_dir . '/widecol', $moved->data_dir . '/widecol/pgsql_tmp.live';
 $moved->append_conf('postgresql.conf', 'port = ' . $moved->port);
 $moved->start;
 is($moved->safe_psql('postgres', $count), $all, 'a copy of a stopped cluster is as good');

@@ -21,6 +21,8 @@ IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$FindBin:
 	'>', \$out, '2>', \$err)
 	or die "could not compile fault.c: $err";
 
+# Stores follow PostgreSQL's log: a commit is one before the store has it, and is applied as soon
+# as the disk lets it.
 my $node = PostgreSQL::Test::Cluster->new('main');
 my $store = $node->data_dir . '/widecol';
 $node->init(allows_streaming => 1);
@@ -28,19 +30,24 @@ $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'widecol'
 widecol.data_directory = '$store'
 });
+my $engine;
+
+sub start_node
 {
 	local $ENV{LD_PRELOAD} = $library;
 	local $ENV{WIDECOL_FAULT} = $fault;
 	local $ENV{WIDECOL_FAULT_DIR} = $store;
 	$node->start;
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'widecol engine'");
+	$engine = engine_pid($node);
 }
+start_node();
 $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
 CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"f": {"packing": "cell"}}', family 'f');
 CREATE FOREIGN TABLE other (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO t VALUES (0, 'first');
 });
-my $engine = engine_pid($node);
 my $rows = 1;					# that were acknowledged
 my $next = 1;
 
@@ -73,32 +80,56 @@ sub heals
 	is(engine_pid($node), $engine, "$name: the engine is the same process");
 }
 
+# A transaction that PostgreSQL has committed while nothing can be applied.
+sub commits
+{
+	my ($name) = @_;
+	$node->safe_psql('postgres', "INSERT INTO t VALUES ($next, '$name')");
+	$next++;
+	$rows++;
+}
+
+# Who waits for what cannot be applied: it can be cancelled, and is told why after a while.
+sub cannot_go_on
+{
+	my ($state, $cause, $name) = @_;
+	my (undef, undef, $stderr) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
+	like($stderr, qr/canceling statement due to statement timeout|$cause/, "$name: a reader can be cancelled");
+	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show what was committed last: $cause", "$name: reading");
+	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show what was committed last): $cause", "$name: writing");
+	return $text;
+}
+
 # --- RocksDB's log ------------------------------------------------------------------
 my $disk_full = 'storage engine could not write a commit to stored table "t"';
 break_disk('28 * write create allocate');
-like(fails("INSERT INTO t VALUES (-1, 'lost')", '53100', $disk_full, 'a full disk'),
-	qr/HINT:  Free space on the disk of widecol\.data_directory/, 'the hint says what to do');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
-like(fails("INSERT INTO t VALUES (-2, 'lost')", '53100', $disk_full, 'still full'),
-	qr/Nothing can be written since writing its log failed: .*\.log: No space left on device/, 'the first error is named again');
-fails('CREATE FOREIGN TABLE more (k int OPTIONS (rowkey \'1\'), v text) SERVER widecol', '53100',
-	'could not make family "cf" of stored table "more"', 'CREATE FOREIGN TABLE');
-fails('TRUNCATE t', '53100', 'could not make family "f" of stored table "t"', 'TRUNCATE');
-fails(q{SELECT widecol.flush('t')}, '53100', 'could not flush family "f" of stored table "t"', 'flush');
-fails(q{SELECT widecol.major_compact('t')}, '53100', 'could not compact family "f" of stored table "t"', 'major_compact');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'nothing of that was done');
+commits('on a full disk');
+my $stderr = cannot_go_on('53100', $disk_full, 'a full disk');
+like($stderr, qr/HINT:  Free space on the disk of widecol\.data_directory/, 'the hint says what to do');
+like($stderr, qr/RocksDB said: .*\.log: No space left on device/, 'the error says what RocksDB could not write');
+is($node->safe_psql('postgres', 'SELECT 1'), '1', 'the rest of the server goes on');
+$node->safe_psql('postgres', 'CHECKPOINT');
+pass('and so do checkpoints');
 unlink($fault);
 heals('space is back');
 
+# The server stops, and what was committed is there when it starts again.
+break_disk('28 * write create allocate');
+commits('before a stop on a full disk');
+$node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
+$node->stop('fast');
+unlink($fault);
+start_node();
+heals('after a stop on a full disk');
+
 break_disk('once 5 .log write');
-fails("INSERT INTO t VALUES (-3, 'lost')", '58030', 'could not write a commit to stored table "t"', 'one EIO of a write');
+commits('while one write fails');
 heals('after one EIO of a write');
 
-# What was applied but is perhaps not on disk is kept: it is written again, elsewhere.
+# Its log is synced in checkpoints.
 break_disk('once 5 .log sync');
-fails("INSERT INTO t VALUES ($next, 'in doubt')", '08007', 'could not sync its log\\. +RocksDB said: .*Input/output error', 'one EIO of a sync');
-$next++;
-$rows++;
+commits('before a sync that fails');
+$node->safe_psql('postgres', 'CHECKPOINT');
 heals('after one EIO of a sync');
 
 # --- files of families, and the list of files ---------------------------------------
@@ -110,10 +141,11 @@ foreach my $what ('28 .sst write create', '5 .sst sync', '5 MANIFEST write', '28
 	$rows++;
 	break_disk($what);
 	fails(q{SELECT widecol.flush('t')}, $state, 'could not flush family "f" of stored table "t"', "flush with '$what'");
-	my $stopped = fails("INSERT INTO other VALUES (1, 'lost')", $state, 'commit to stored table "other"', "another table with '$what'");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
+	commits("with $what");
+	my $stopped = cannot_go_on($state, 'storage engine could not write a (commit to stored table "t"|mark)', "with '$what'");
 	like($stopped, qr/since flushing family "f" of stored table "t" failed/, 'the message names the table whose files failed')
 		if $what =~ /sst/;
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
 	unlink($fault);
 	heals("after '$what'");
 

@@ -359,7 +359,7 @@ judge(WcIdentity *identity, const WcEngineOptions *options, const Found *found, 
 		if (options->may_create)
 			return WC_OK;
 		wc_error(err, WC_INVALID, "the cluster has no stored tables yet, and a standby cannot make any");
-		wc_error_hint(err, "Stored tables are not replicated.");
+		wc_error_hint(err, "Make this standby again from a backup of its primary.");
 		return WC_INVALID;
 	}
 	if (!found->id)
@@ -385,6 +385,7 @@ wc_identity_check(WcIdentity *identity, const WcEngineOptions *options, WcError 
 	memset(identity, 0, sizeof(*identity));
 	identity->owner_fd = -1;
 	identity->cluster = options->cluster;
+	identity->images = options->images != NULL;
 	identity->path = strdup(options->path);
 	identity->record = strdup(options->record);
 	if (identity->path == NULL || identity->record == NULL)
@@ -431,6 +432,16 @@ list_logs(const WcIdentity *identity, char *text, size_t size)
 		snprintf(text, size, "none");
 }
 
+/* From an image, and the server's log behind it, comes the same store again. */
+static void
+hint_at_repair(const WcIdentity *identity, WcError *err)
+{
+	wc_error_hint(err, "Restore the file that is missing or damaged%s. To go on without what is lost: "
+				  "widecol.accept_store = '%08" PRIx32 "'.",
+				  identity->images ? ", or move the directory away: the newest image beside it, and the server's log, "
+				  "make it again" : "", identity->store);
+}
+
 WcStatus
 wc_identity_check_log(const WcIdentity *identity, uint64_t applied, WcError *err)
 {
@@ -442,8 +453,7 @@ wc_identity_check_log(const WcIdentity *identity, uint64_t applied, WcError *err
 	wc_error(err, WC_CORRUPT, "the log of the stored tables in directory \"%s\" has lost commits", identity->path);
 	wc_error_detail(err, "It ends with commit %" PRIu64 ", but commit %" PRIu64 " was on disk: a file NUMBER.log is missing, "
 					"cut off or damaged. There are: %s.", applied, identity->owner.synced, logs);
-	wc_error_hint(err, "Restore the file. To go on without the lost commits: widecol.accept_store = '%08" PRIx32 "'.",
-				  identity->store);
+	hint_at_repair(identity, err);
 	return WC_CORRUPT;
 }
 
@@ -451,8 +461,7 @@ void
 wc_identity_hint(const WcIdentity *identity, WcError *err)
 {
 	if (identity->store != 0)
-		wc_error_hint(err, "Restore the file that is missing or damaged. If it is one of the log (NUMBER.log), and only to "
-					  "go on without what it held: widecol.accept_store = '%08" PRIx32 "'.", identity->store);
+		hint_at_repair(identity, err);
 }
 
 /* --- writing ---------------------------------------------------------------*/

@@ -49,6 +49,7 @@ typedef struct WcIdentity
 	WcOwner		owner;
 	WcOpening	opening;
 	bool		restorable;		/* refused, and an image of the store would do */
+	bool		images;			/* there may be images beside the directory */
 } WcIdentity;
 
 /*

@@ -265,8 +265,23 @@ typedef struct Making
 	WcBuf		files;			/* what FILES will say */
 } Making;
 
-/* A table file of this number may be there from an image that has gone since: then it is
- * another file than this. */
+/* Another file of this number than the live database has: somebody has put back one that was
+ * damaged.  In one database a number means one file, so that older images have it too. */
+static WcStatus
+replace_in_pool(const char *from, const char *to, WcError *err)
+{
+	char		new[WC_PATH_MAX];
+
+	if (snprintf(new, sizeof(new), "%s.new", to) >= (int) sizeof(new))
+		return wc_error(err, WC_INVALID, "the name of file \"%s\" is too long", to);
+	if ((unlink(new) != 0 && errno != ENOENT) || link(from, new) != 0)
+		return wc_file_error(err, "link file", new);
+	if (rename(new, to) != 0)
+		return wc_file_error(err, "rename file", new);
+	wc_log(WC_LOG_WARNING, "file \"%s\" was another one than that of the live database, which has taken its place", to);
+	return WC_OK;
+}
+
 static WcStatus
 into_pool(const char *from, const char *to, WcError *err)
 {
@@ -281,7 +296,7 @@ into_pool(const char *from, const char *to, WcError *err)
 		return wc_file_error(err, "look at file", to);
 	if (have.st_ino == there.st_ino && have.st_dev == there.st_dev)
 		return WC_OK;
-	return wc_error(err, WC_CORRUPT, "file \"%s\" is another one than that of the live database", to);
+	return replace_in_pool(from, to, err);
 }
 
 static WcStatus

@@ -29,8 +29,33 @@ pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 	wc_store_u64(key + 9, at);
 }
 
+/*
+ * What the mark before carried.  Key by key: RocksDB 7.8 aborts when it cannot begin a new log
+ * (on a full disk) while a range that was deleted is in memory, and is asked again.
+ */
 static WcStatus
-put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *p, WcBuf *value)
+delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)
+{
+	rocksdb_iterator_t *it = wc_rocks_create_iterator(engine->db, engine->read_options, engine->meta);
+	const char	first = KEY_PENDING;
+	char	   *error = NULL;
+
+	for (wc_rocks_iter_seek(it, &first, 1); rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	{
+		size_t		len;
+		const char *key = rocksdb_iter_key(it, &len);
+
+		if (len == 0 || key[0] != KEY_PENDING)
+			break;
+		wc_rocks_batch_delete(batch, engine->meta, key, len);
+	}
+	rocksdb_iter_get_error(it, &error);
+	rocksdb_iter_destroy(it);
+	return wc_rocks_status(error, "read the catalog", err);
+}
+
+static WcStatus
+put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *p, WcBuf *value, WcError *err)
 {
 	uint8_t		key[PENDING_KEY_SIZE];
 	uint8_t		head[HEAD_SIZE];
@@ -46,7 +71,7 @@ put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes 
 		wc_buf_append(value, head, sizeof(head));
 		wc_buf_append(value, p->bytes.data + at, n);
 		if (value->failed)
-			return WC_NO_MEMORY;
+			return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
 		pending_key(key, p->xid, at);
 		wc_rocks_batch_put(batch, engine->meta, (const char *) key, sizeof(key), (const char *) value->data, value->len);
 	}
@@ -57,21 +82,18 @@ static WcStatus
 write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingBytes *pending, size_t n, WcError *err)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
-	const char	first = KEY_PENDING;
-	const char	behind = KEY_PENDING + 1;
 	const char	read = KEY_READ;
 	uint8_t		value[8];
 	WcBuf		piece = WC_BUF_INIT;
-	WcStatus	status = WC_OK;
+	WcStatus	status = delete_pending(engine, batch, err);
 
-	rocksdb_writebatch_delete_range_cf(batch, engine->meta, &first, 1, &behind, 1);
 	for (size_t i = 0; status == WC_OK && i < n; i++)
-		status = put_pending(engine, batch, &pending[i], &piece);
+		status = put_pending(engine, batch, &pending[i], &piece, err);
 	wc_buf_free(&piece);
 	if (status != WC_OK)
 	{
 		rocksdb_writebatch_destroy(batch);
-		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
+		return status;
 	}
 	wc_store_u64(value, read_from);
 	wc_rocks_batch_put(batch, engine->meta, &read, 1, (const char *) value, sizeof(value));
