@@ -301,6 +301,24 @@ random_operation(Kit *kit)
 
 /* --- commits --------------------------------------------------------------*/
 
+/* In pieces, each of which may begin before the end of the one before, and end amid an
+ * operation. */
+static void
+send_pieces(Kit *kit, WcSlice ops)
+{
+	size_t		end = 0;
+
+	while (end < ops.len)
+	{
+		size_t		at = below(3) == 0 ? below((uint32_t) end + 1) : end;
+		size_t		n = 1 + below((uint32_t) (ops.len - at));
+
+		assert_ok(kit, wc_txn_append(kit->txn, at, wc_slice(ops.data + at, n), &kit->err));
+		end = at + n;
+	}
+	assert_true(wc_txn_is_whole(kit->txn));
+}
+
 static int64_t
 apply_to(Store *store, WcSlice ops, const WcCommit *commit)
 {
@@ -309,7 +327,7 @@ apply_to(Store *store, WcSlice ops, const WcCommit *commit)
 	int64_t		ts;
 	WcError		err;
 
-	assert_ok(kit, wc_txn_append(kit->txn, ops, &kit->err));
+	send_pieces(kit, ops);
 	if (below(3) == 0 && wc_engine_check(kit->engine, kit->txn, &err) == WC_OK && below(2) == 0)
 		assert_int_equal(wc_engine_check(kit->engine, kit->txn, &err), WC_OK);
 	assert_ok(kit, wc_engine_apply(kit->engine, commit, kit->txn, &ts, &kit->err));

@@ -500,6 +500,7 @@ typedef struct Writer
 static void *
 writer_main(void *arg)
 {
+	const uint32_t families[] = {1};
 	Writer	   *w = arg;
 	WcBuf		ops = WC_BUF_INIT;
 	WcBatchBuilder builder;
@@ -512,7 +513,9 @@ writer_main(void *arg)
 		wc_buf_reset(&ops, SIZE_MAX);
 		wc_batch_init(&builder, &ops);
 		snprintf(row, sizeof(row), "w%d-%d", w->number, i);
-		if (wc_batch_row_begin(&builder, w->table, 1, kit_s(row), 0, NULL, 0, &err) != WC_OK ||
+		/* every third is checked, beside the commits of others */
+		if (wc_batch_row_begin(&builder, w->table, 1, kit_s(row), i % 3 == 0 ? WC_ROW_MUST_BE_ABSENT : 0, families, 1,
+							   &err) != WC_OK ||
 			wc_batch_put(&builder, 1, kit_s("q"), KIT_LATEST, 0, kit_s("v"), &err) != WC_OK ||
 			wc_batch_row_end(&builder, &err) != WC_OK)
 			w->wrong = "cannot build";
