@@ -835,7 +835,9 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	has_locks = true;
 	if (wc_message_locked_decode(request(WC_MSG_LOCK, WC_SEND_STAY), result, &err) != WC_OK)
 		wc_raise(&err);
-	if (result->nlocked > m->nrows || (result->nlocked == m->nrows) != (result->holder == 0))
+	if (result->nlocked > m->nrows || (result->nlocked == m->nrows && result->holder != 0) ||
+		(result->nlocked < m->nrows && result->holder == 0 &&
+		 (result->nlocked == 0 || (result->rows[result->nlocked - 1] & WC_LOCKED_CHANGED) == 0)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the engine's answer to a request for row locks is malformed")));

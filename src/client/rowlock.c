@@ -170,7 +170,8 @@ static uint32
 ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, WcLockResult *result)
 {
 	WcLockMessage m = {
-		.table_id = request->table->id,.mode = (uint8) request->mode,.tell_exists = request->tell_exists,
+		.table_id = request->table->id,.mode = (uint8) request->mode,.only_absent = request->only_absent,
+		.serializable = request->snapshot != NULL && !request->may_change && IsolationUsesXactSnapshot(),
 		.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
 		.clock_offset_us = wc_client_clock_offset_us(),
 		.nfamilies = request->nfamilies,.families = request->families,.nrows = nrows
@@ -188,8 +189,11 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 	{
 		rows[i].locked = true;
 		rows[i].changed = (result->rows[i] & WC_LOCKED_CHANGED) != 0;
+		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 	}
+	if (m.serializable && result->nlocked > 0 && rows[result->nlocked - 1].changed)
+		wc_raise_changed();
 	return result->nlocked;
 }
 
@@ -203,8 +207,8 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	wc_client_require_writable();
 	wc_lock_for_writing(request->table);
 	wc_xact_join();
-	if (request->tell_exists)
-		wc_batch_send();
+	if (request->only_absent || request->snapshot != NULL)
+		wc_batch_send();		/* own writes may make a row be there */
 	locker = wc_row_locker(request->mode);
 	locked = true;
 	while (done < nrows)
@@ -220,7 +224,7 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 						 result.holder, result.has_weaker))
 		{
 			wc_row_wait_over(&wait);
-			rows[done].locked = rows[done].changed = rows[done].exists = false;
+			rows[done] = (WcRowLock) {.row = rows[done].row};
 			done++;
 		}
 	}

@@ -133,6 +133,19 @@ look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 	return status;
 }
 
+/* Of a row that is not there any more there is nothing to keep others from. */
+static WcStatus
+give_back_if_gone(RangeWrite *w, WcSlice row, WcError *err)
+{
+	bool		exists;
+	WcStatus	status = wc_rowlock_exists(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+										   &exists, err);
+
+	if (status == WC_OK && !exists)
+		wc_lock_give_back(w->session->locktable, &w->session->locks, w->scan.table_id, row);
+	return status;
+}
+
 /* Locks the row; what it then is may not be what the scan has seen. */
 static WcStatus
 lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
@@ -142,10 +155,20 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
 	};
 	WcLockHolder holder;
-	bool		changed;
+	bool		changed = false;
 	WcStatus	status = wc_lock_acquire(w->session->locktable, &w->session->locks, &request, row, &holder, err);
 
-	if (status == WC_OK && holder.xid != 0)
+	if (status == WC_OK && (holder.xid == 0 || m->serializable))
+		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+									&changed, err);
+	if (status != WC_OK)
+		return status;
+	if (changed && m->serializable)
+	{
+		w->result->outcome = WC_MODIFY_CHANGED;
+		return WC_OK;
+	}
+	if (holder.xid != 0)
 	{
 		w->result->outcome = WC_MODIFY_BLOCKED;
 		w->result->holder = holder.xid;
@@ -155,17 +178,11 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 			status = wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
 		return status;
 	}
-	if (status == WC_OK)
-		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
-									&changed, err);
-	if (status != WC_OK || !changed)
-		return status;
-	if (m->serializable)
-	{
-		w->result->outcome = WC_MODIFY_CHANGED;
-		return WC_OK;
-	}
-	return look_again(w, row, verdict, err);
+	if (changed)
+		status = look_again(w, row, verdict, err);
+	if (status == WC_OK && changed && *verdict == SKIP && holder.added)
+		status = give_back_if_gone(w, row, err);
+	return status;
 }
 
 /* All cells of the row have been seen. */

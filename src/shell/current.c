@@ -60,9 +60,5 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 	if (IsolationUsesXactSnapshot())
 		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
 	wc_client_lock_rows(&lock, &locked, 1);
-	if (locked.changed)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update")));
 	read_cell(&one, wc_client_snapshot(NULL), current);
 }

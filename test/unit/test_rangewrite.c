@@ -423,6 +423,7 @@ static void
 a_row_that_has_changed_is_read_again(void **state)
 {
 	Site		site = {0};
+	WcLockOwner other = {0};
 	WcSnapshot *then;
 	WcModifyResult result;
 
@@ -438,6 +439,7 @@ a_row_that_has_changed_is_read_again(void **state)
 	assert_int_equal(result.outcome, WC_MODIFY_DONE);
 	assert_int_equal(result.rows, 5);
 	assert_int_equal(result.operations, 5);
+	assert_int_equal(site.session.locks.nlocks, 5); /* of the one that is gone there is none */
 	commit(&site);
 	assert_string_equal(kit_scan(&site.kit, false),
 						"r0000000{f:q=new} r0000002{f:bare=new g:other=v} r0000003{f:q=new} r0000004{f:q=new} "
@@ -447,6 +449,13 @@ a_row_that_has_changed_is_read_again(void **state)
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
 	assert_int_equal(wc_txn_count(site.session.txn), 0);
+	wc_session_end_transaction(&site.session);
+
+	/* whoever has it now */
+	lock_elsewhere(&site, &other, WC_LOCK_EXCLUSIVE, 4);
+	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
+	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
+	wc_lock_release_all(site.locktable, &other);
 	wc_snapshot_release(site.kit.engine, then);
 	wc_session_end_transaction(&site.session);
 	then = wc_snapshot_take(site.kit.engine);

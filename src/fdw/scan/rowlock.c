@@ -36,6 +36,7 @@ request_of(const WcRowLocker *locker, WcClientSnapshot *snapshot)
 		.mode = locker->mode,
 		.wait_policy = locker->wait_policy,
 		.snapshot = snapshot,
+		.may_change = locker->mode == WC_LOCK_KEY_SHARE,
 		.nfamilies = locker->wrel->nfamilies,
 		.families = locker->wrel->families
 	};
@@ -73,6 +74,12 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 		return WC_ROW_SKIPPED;
 	if (!lock->changed)
 		return WC_ROW_SAME;
+	if (lock->gone)
+	{
+		if (IsolationUsesXactSnapshot())
+			wc_raise_changed_row();
+		return WC_ROW_GONE;
+	}
 	if (locker->mode == WC_LOCK_KEY_SHARE)
 	{
 		/* a change leaves the key as it was: only its end is in the way */
