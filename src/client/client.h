@@ -200,6 +200,7 @@ typedef struct WcRowLock
 	bool		locked;			/* out: false: another transaction has it, and wait_policy is not LockWaitBlock */
 	bool		changed;		/* out: since `snapshot`, by a commit */
 	bool		gone;			/* out: changed, and not there any more; not locked, though `locked` is set */
+	bool		waited;			/* out: another transaction had it */
 	bool		exists;			/* out, if only_absent: has a visible cell in the families now, own writes included */
 } WcRowLock;
 

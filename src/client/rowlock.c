@@ -219,8 +219,10 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 		done += n;
 		if (n > 0)
 			wc_row_wait_over(&wait);
-		if (result.holder != 0 &&
-			!wc_row_wait(&wait, request->table, rows[done].row, request->mode, request->wait_policy,
+		if (result.holder == 0)
+			continue;
+		rows[done].waited = true;
+		if (!wc_row_wait(&wait, request->table, rows[done].row, request->mode, request->wait_policy,
 						 result.holder, result.has_weaker))
 		{
 			wc_row_wait_over(&wait);

@@ -24,7 +24,7 @@ def main():
     failed = 0
     numbers = [args.history] if args.history is not None else range(1, args.count + 1)
     for number in numbers:
-        wrong = Stepped(seed, number).run(root)
+        st = Stepped(seed, number); wrong = st.run(root); print("# doubtful", st.doubtful)
         failed += bool(wrong)
         print(f"{'not ok' if wrong else 'ok'} {number}")
         for line in wrong:

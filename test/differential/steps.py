@@ -10,6 +10,10 @@ What is known to differ is not played:
     range has.
   * INSERT of a key that is there waits on a heap table for whoever changes that row; here
     for whoever has it FOR UPDATE, too.  So it comes only where nobody has the row.
+  * An UPDATE from NULL to NULL, or of a cell to its value, leaves the row as it was: for
+    others under REPEATABLE READ it has not changed.
+  * FOR KEY SHARE NOWAIT and SKIP LOCKED wait on a heap table, if the row's transaction has
+    first changed, then locked it.
 """
 
 import random
@@ -88,7 +92,7 @@ class Actor:
         self.savepoints = 0
         self.had = set()        # keys that it may have locked or changed
         self.deleted = set()    # of these, those that it may have deleted and not changed before
-        self.inserts = set()    # keys that it has inserted, or waits to insert
+        self.inserts = set()    # keys that it may have inserted and not changed since, or waits to insert
         self.followed = set()   # keys of rows that it may have followed there, on a heap table
 
 
@@ -150,17 +154,21 @@ class Author:
 
     def statement(self, i):
         while True:
-            step = self.cell_statement() if self.tables.cells else self.row_statement(i)
-            if step is not None and not self.is_disturbing(i, step):
+            step = self.cell_statement() if self.tables.cells else self.row_statement()
+            if self.may_play(i, step) and not (self.is_race(i, step) and self.rng.random() < 0.7):
                 return step
 
-    def is_disturbing(self, i, step):
-        """Does it touch a key that somebody waits to insert again, or has on heap tables only?"""
+    def may_play(self, i, step):
+        """Not if it touches a key that somebody waits to insert again, or has on heap tables only."""
         others = [a for j, a in enumerate(self.actors) if j != i]
-        if any(step.keys & self.gone & a.inserts for a in others if a.waits) or any(step.keys & a.followed for a in others):
-            return True
-        # of several that wait for a row it is not sure which gets it next
-        return any(step.keys & a.had for a in others if a.waits) and self.rng.random() < 0.7
+        if step.kind == "insert" and not all(self.may_insert(i, key) for key in step.keys):
+            return False
+        return not any(step.keys & self.gone & a.inserts for a in others if a.waits) and \
+            not any(step.keys & a.followed for a in others)
+
+    def is_race(self, i, step):
+        """Of several that wait for a row it is not sure which gets it next."""
+        return any(step.keys & a.had for j, a in enumerate(self.actors) if j != i and a.waits)
 
     def happened(self, i, step, answer):
         """answer: None, if the session waits."""
@@ -172,6 +180,7 @@ class Author:
         elif step.kind == "save":
             actor.savepoints += 1
         elif step.kind in ("have", "delete", "insert"):
+            actor.inserts -= step.keys
             if step.kind == "insert":
                 actor.inserts |= step.keys
             elif step.kind == "delete":
@@ -206,13 +215,13 @@ class Author:
 
     # -- statements over t and u
 
-    def row_statement(self, i):
+    def row_statement(self):
         rng = self.rng
         makers = [self.select, self.lock, self.lock, self.update, self.update, self.assign, self.delete]
         if not self.tables.trigger:
             makers += [self.join, self.lock_join, self.depends, self.queue, self.other]
         if rng.random() < 0.22:
-            return self.insert(i)
+            return self.insert()
         if rng.random() < 0.08:
             return self.move()
         return rng.choice(makers)()
@@ -243,7 +252,8 @@ class Author:
         return Step(f"SELECT * FROM t WHERE {where}{self.more()} ORDER BY k")
 
     def strength(self):
-        return f"FOR {self.rng.choice(STRENGTHS)}", self.rng.choice(["", "", " NOWAIT", " SKIP LOCKED"])
+        strength, policy = self.rng.choice(STRENGTHS), self.rng.choice(["", "", " NOWAIT", " SKIP LOCKED"])
+        return f"FOR {strength}", policy if strength != "KEY SHARE" else ""
 
     def lock(self):
         rng = self.rng
@@ -257,14 +267,14 @@ class Author:
         rng = self.rng
         where, keys = self.keys()
         what = rng.choice([f"v = v + {rng.randint(1, 5)}", "w = coalesce(w, 0) + v", f"l = l || '{rng.choice('abc')}'",
-                           f"v = v + 1, l = l || '{rng.choice('abc')}'", "w = nullif(v, w)"])
+                           f"v = v + 1, l = l || '{rng.choice('abc')}'", "w = nullif(v, w), v = v - 1"])
         return Step(f"UPDATE t SET {what} WHERE {where}{self.more()} RETURNING *", False, keys, "have")
 
     def assign(self):
         """Done in the engine."""
         rng = self.rng
         where, keys = self.keys()
-        what = rng.choice([f"w = {rng.randint(0, 20)}", "w = NULL", f"v = {rng.randint(0, 20)}", f"l = '{rng.choice('abc')}', w = 7"])
+        what = rng.choice([f"w = {rng.randint(0, 20)}", "w = NULL, v = 3", f"v = {rng.randint(0, 20)}", f"l = '{rng.choice('abc')}', w = 7"])
         return Step(f"UPDATE t SET {what} WHERE {where}{self.more()}", True, keys, "have")
 
     def delete(self):
@@ -291,7 +301,7 @@ class Author:
         rng = self.rng
         where, keys = self.keys()
         if rng.random() < 0.5:
-            return Step(f"UPDATE t SET w = (SELECT max(u.v) FROM u WHERE u.k <= t.v) WHERE {where} RETURNING *", False, keys, "have")
+            return Step(f"UPDATE t SET w = (SELECT max(u.v) FROM u WHERE u.k <= t.v), v = v + 1 WHERE {where} RETURNING *", False, keys, "have")
         return Step(f"UPDATE t SET v = t.v + 1 WHERE {where} AND t.v < (SELECT sum(u.v) FROM u WHERE u.n = t.k % 3) RETURNING *", False, keys, "have")
 
     def queue(self):
@@ -328,13 +338,11 @@ class Author:
                 not any(key in a.had - a.deleted - a.inserts for a in others)
         return not any(key in a.had - a.inserts for a in others)
 
-    def insert(self, i):
+    def insert(self):
         rng = self.rng
         k = rng.choice(list(BASE) + self.moved[-3:] + [0])
         if k == 0:
             k = self.new_key()
-        if not self.may_insert(i, ("t", k)):
-            return None
         conflict = rng.choice(["", " ON CONFLICT DO NOTHING"])
         return Step(f"INSERT INTO t VALUES ({k}, {rng.randint(0, 20)}, NULL, 'i'){conflict} RETURNING *", True, [k], "insert")
 
@@ -344,6 +352,10 @@ class Author:
         return Step(f"UPDATE t SET k = {to} WHERE k = {k}{self.more()} RETURNING *", True, [k], "delete", to=to)
 
     # -- statements over cells
+
+    def other_value(self):
+        self.fresh += 1
+        return self.fresh
 
     def cell_statement(self):
         rng = self.rng
@@ -356,7 +368,7 @@ class Author:
             Step(f"SELECT * FROM cells WHERE {where} ORDER BY \"row\""),
             Step(f"SELECT * FROM cells WHERE {where} ORDER BY \"row\" {strength}{policy}", True, keys, "have"),
             Step(f"UPDATE cells SET value = value || '{rng.choice('abc')}' WHERE {where} RETURNING *", False, keys, "have"),
-            Step(f"UPDATE cells SET value = '{rng.choice('abc')}' WHERE {where}", True, keys, "have"),
+            Step(f"UPDATE cells SET value = '{self.other_value()}' WHERE {where}", True, keys, "have"),
             Step(f"DELETE FROM cells WHERE {where}{rng.choice(['', ' RETURNING *'])}", False, keys, "delete")])
 
 
@@ -431,14 +443,7 @@ def play_random(rng, tables, n, nsteps):
             chosen = author.next(number >= nsteps)
             if chosen is None:
                 break
-            i, step = chosen
-            steps = dict(play.waiting)
-            steps[i] = step
-            answers = play.step(i, step)
-            author.happened(i, step, answers.get(i))
-            for j, answer in answers.items():
-                if j != i:
-                    author.answered(j, steps[j], answer)
+            tell(author, play, *chosen)
         play.compare_contents()
         return None
     except Difference as difference:
@@ -447,13 +452,24 @@ def play_random(rng, tables, n, nsteps):
         play.close()
 
 
+def tell(author, play, i, step):
+    """Plays a step, of which the author hears."""
+    steps = {**play.waiting, i: step}
+    answers = play.step(i, step)
+    author.happened(i, step, answers.get(i))
+    for j, answer in answers.items():
+        if j != i:
+            author.answered(j, steps[j], answer)
+
+
 def play_again(tables, n, log):
-    """Steps of sessions that wait, or have ended otherwise than before, are left out."""
+    """Steps are left out that nobody can take now, or may."""
     play = Play(n, tables)
+    author = Author(None, tables, n)
     try:
         for i, step in log:
-            if i not in play.waiting:
-                play.step(i, step)
+            if i not in play.waiting and author.may_play(i, step):
+                tell(author, play, i, step)
         return None
     except Difference as difference:
         return None if difference.doubtful else (play, difference)
@@ -474,8 +490,10 @@ class Stepped:
         """What is wrong, in lines; nothing: []."""
         self.load(root)
         found = play_random(self.rng, self.tables, self.n, self.nsteps)
+        self.doubtful = (len(found[0].log), str(found[1])) if found and found[1].doubtful else None
         if found is None or found[1].doubtful:
             return []
+        print("# ORIG", found[0].words, found[1])
         play, difference = self.shrink(root, *found)
         return [s + ";" for s in self.tables.ddl()] + play.words + str(difference).split("\n")
 

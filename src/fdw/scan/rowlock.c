@@ -80,9 +80,9 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 			wc_raise_changed_row();
 		return WC_ROW_GONE;
 	}
-	if (locker->mode == WC_LOCK_KEY_SHARE)
+	if (locker->mode == WC_LOCK_KEY_SHARE && !lock->waited)
 	{
-		/* a change leaves the key as it was: only its end is in the way */
+		/* a change that nobody had to wait for leaves the key as it was: only its end is in the way */
 		if (wc_rowid_read(locker->wrel, reader_of(locker), id, newest, locker->cid, values, isnull))
 			return WC_ROW_SAME;
 	}
