@@ -485,15 +485,15 @@ class Stepped:
         self.tables = Tables(self.rng)
         self.n = self.rng.choice([2, 3, 3, 4])
         self.nsteps = self.rng.choice([15, 25, 40])
+        self.doubtful = False
 
     def run(self, root):
         """What is wrong, in lines; nothing: []."""
         self.load(root)
         found = play_random(self.rng, self.tables, self.n, self.nsteps)
-        self.doubtful = (len(found[0].log), str(found[1])) if found and found[1].doubtful else None
-        if found is None or found[1].doubtful:
+        self.doubtful = found is not None and found[1].doubtful
+        if found is None or self.doubtful:
             return []
-        print("# ORIG", found[0].words, found[1])
         play, difference = self.shrink(root, *found)
         return [s + ";" for s in self.tables.ddl()] + play.words + str(difference).split("\n")
 
