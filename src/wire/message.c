@@ -280,16 +280,22 @@ wc_message_locked_encode(WcBuf *out, const WcLockResult *r)
 }
 
 WcStatus
-wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err)
+wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
 	WcSlice		rows;
+	bool		ended;
 
-	r->nlocked = (uint32_t) wc_decode_varint_max(&d, WC_LOCK_BATCH);
+	r->nlocked = (uint32_t) wc_decode_varint_max(&d, asked->nrows);
 	r->holder = wc_decode_varint(&d);
 	r->has_weaker = wc_decode_u8(&d) != 0;
 	rows = wc_decode_raw(&d, r->nlocked);
 	r->rows = rows.data;
+
+	/* who has the next one is said, if there is one, and it has been wanted */
+	ended = asked->serializable && rows.len > 0 && (rows.data[rows.len - 1] & WC_LOCKED_CHANGED) != 0;
+	if ((r->holder != 0) != (r->nlocked < asked->nrows && !ended))
+		wc_decoder_fail(&d);
 	return message_done(&d, "an answer to LOCK", err);
 }
 

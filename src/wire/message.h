@@ -181,7 +181,8 @@ typedef struct WcLockResult
 } WcLockResult;
 
 extern void wc_message_locked_encode(WcBuf *out, const WcLockResult *r);
-extern WcStatus wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
+/* asked: what it answers. */
+extern WcStatus wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
 
 /* MODIFY: the same items for each row of a scan, appended to the batch. */
 typedef struct WcModifyMessage
