@@ -199,6 +199,7 @@ typedef struct WcRowLock
 	WcSlice		row;			/* in */
 	bool		locked;			/* out: false: another transaction has it, and wait_policy is not LockWaitBlock */
 	bool		changed;		/* out: since `snapshot`, by a commit */
+	bool		rewritten;		/* out, when asked: by own commands that the request's does not see */
 	bool		gone;			/* out: changed, and not there any more; not locked, though `locked` is set */
 	bool		waited;			/* out: another transaction had it */
 	bool		exists;			/* out, if only_absent: has a visible cell in the families now, own writes included */
@@ -214,6 +215,8 @@ typedef struct WcRowLockRequest
 	uint32		nfamilies;
 	const uint32 *families;		/* 0: all */
 	bool		only_absent;	/* rows that are there are not locked (though `locked` is set) */
+	bool		tell_rewritten;
+	CommandId	cid;			/* with tell_rewritten: sees own writes of commands before it */
 } WcRowLockRequest;
 
 /*

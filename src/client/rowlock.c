@@ -172,7 +172,8 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 	WcLockMessage m = {
 		.table_id = request->table->id,.mode = (uint8) request->mode,.only_absent = request->only_absent,
 		.serializable = request->snapshot != NULL && !request->may_change && IsolationUsesXactSnapshot(),
-		.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
+		.tell_rewritten = request->tell_rewritten && !wc_batch_empty(),
+		.xid = locker->xid,.subid = locker->subid,.cid = request->tell_rewritten ? request->cid : InvalidCommandId,
 		.clock_offset_us = wc_client_clock_offset_us(),
 		.nfamilies = request->nfamilies,.families = request->families,.nrows = nrows
 	};
@@ -189,6 +190,7 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 	{
 		rows[i].locked = true;
 		rows[i].changed = (result->rows[i] & WC_LOCKED_CHANGED) != 0;
+		rows[i].rewritten = (result->rows[i] & WC_LOCKED_REWRITTEN) != 0;
 		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 	}

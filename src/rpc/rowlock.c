@@ -159,6 +159,29 @@ look_at_change(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPo
 	return status;
 }
 
+/* Has a command of the session's own, from this one on, written the row? */
+static WcStatus
+is_rewritten(WcSession *s, uint32_t table_id, WcSlice row, uint32_t cid, bool *rewritten, WcError *err)
+{
+	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	const WcTxnEntry *const *entries;
+	uint32_t	passed_cid = UINT32_MAX;
+	WcTxnView  *view;
+	size_t		n;
+	WcStatus	status;
+
+	*rewritten = false;
+	if (s->txn == NULL)
+		return WC_OK;
+	status = wc_txnview_open(s->txn, table_id, cid, &range, false, &view, err);
+	if (status != WC_OK)
+		return status;
+	status = wc_txnview_take(view, row, 0, &entries, &n, &passed_cid, err);
+	*rewritten = passed_cid != UINT32_MAX;
+	wc_txnview_close(view);
+	return status;
+}
+
 /*
  * Locks the row unless it is there.  It is there or not, whatever becomes of those
  * transactions that have it in a mode in which no row is made or deleted: they are in the way
@@ -200,6 +223,7 @@ lock_row(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *t
 		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
 	};
 	bool		exists = false;
+	bool		rewritten = false;
 	WcStatus	status;
 
 	*said = 0;
@@ -209,8 +233,9 @@ lock_row(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *t
 		status = wc_lock_acquire(s->locktable, &s->locks, &request, row, holder, err);
 	if (status == WC_OK && (holder->xid == 0 || m->serializable))
 		status = look_at_change(s, m, row, then, holder->added, said, err);
-	if (exists)
-		*said |= WC_LOCKED_EXISTS;
+	if (status == WC_OK && m->tell_rewritten)
+		status = is_rewritten(s, m->table_id, row, m->cid, &rewritten, err);
+	*said |= (uint8_t) ((exists ? WC_LOCKED_EXISTS : 0) | (rewritten ? WC_LOCKED_REWRITTEN : 0));
 	return status;
 }
 

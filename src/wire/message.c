@@ -212,7 +212,7 @@ wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
 	wc_buf_append_varint(out, m->epoch);
 	wc_buf_append_varint(out, m->cid);
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
-	wc_buf_append_u8(out, (uint8_t) ((m->only_absent ? 1 : 0) | (m->serializable ? 2 : 0)));
+	wc_buf_append_u8(out, (uint8_t) ((m->only_absent ? 1 : 0) | (m->serializable ? 2 : 0) | (m->tell_rewritten ? 4 : 0)));
 	wc_buf_append_varint(out, m->nfamilies);
 	for (uint32_t i = 0; i < m->nfamilies; i++)
 		wc_buf_append_varint(out, m->families[i]);
@@ -258,7 +258,8 @@ wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *er
 	flags = wc_decode_u8(&d);
 	m->only_absent = (flags & 1) != 0;
 	m->serializable = (flags & 2) != 0;
-	if (flags > 3)
+	m->tell_rewritten = (flags & 4) != 0;
+	if (flags > 7)
 		wc_decoder_fail(&d);
 	m->nfamilies = (uint32_t) wc_decode_count(&d, WC_FAMILIES_MAX, 1);
 	families = wc_arena_alloc(arena, sizeof(uint32_t) * (m->nfamilies + 1));

@@ -151,6 +151,7 @@ typedef struct WcLockMessage
 	uint8_t		mode;			/* WcRowLockMode */
 	bool		only_absent;	/* rows that are there are not locked: it is said that they are */
 	bool		serializable;	/* the first row that has changed since the snapshot ends it */
+	bool		tell_rewritten; /* say which rows own commands from cid on have written */
 	uint64_t	xid;			/* PostgreSQL's full id of the (sub)transaction, not 0 */
 	uint32_t	subid;			/* its SubTransactionId */
 	uint64_t	snapshot;		/* say which rows have changed since; 0: none of it */
@@ -170,6 +171,7 @@ extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage
 #define WC_LOCKED_CHANGED		0x01	/* serializable: it may not be locked */
 #define WC_LOCKED_EXISTS		0x02	/* if only_absent: it is not locked */
 #define WC_LOCKED_GONE			0x04	/* changed, and not there any more: not locked */
+#define WC_LOCKED_REWRITTEN		0x08
 
 /* The answer. */
 typedef struct WcLockResult

@@ -34,7 +34,8 @@ class Tables:
         self.cells = rng.random() < 0.15
         self.packing = rng.choice(["auto", "row", "cell"])
         self.salted = rng.random() < 0.2
-        self.trigger = not self.cells and rng.random() < 0.15
+        self.parts = not self.cells and rng.random() < 0.15
+        self.trigger = not self.cells and not self.parts and rng.random() < 0.15
         self.rows = {k: (rng.randint(0, 20), rng.choice(["NULL", str(rng.randint(0, 20))])) for k in BASE if rng.random() < 0.85}
 
     def ddl(self):
@@ -48,9 +49,18 @@ class Tables:
             options += ", salt_buckets '3'"
         sql = []
         for name, columns in (("t", "v int NOT NULL, w int, l text"), ("u", "v int, n int")):
-            sql += [f"CREATE TABLE h.{name} (k int PRIMARY KEY, {columns})",
-                    f"CREATE FOREIGN TABLE w.{name} (k int OPTIONS (rowkey '1'), {columns}) SERVER widecol "
-                    f"OPTIONS (\"table\" 'steps_{name}', {options})"]
+            parts = " PARTITION BY HASH (k)" if self.parts else ""
+            sql.append(f"CREATE TABLE h.{name} (k int PRIMARY KEY, {columns}){parts}")
+            foreign = "SERVER widecol OPTIONS (\"table\" 'steps_%s', " + options.replace("%", "%%") + ")"
+            if not self.parts:
+                sql.append(f"CREATE FOREIGN TABLE w.{name} (k int OPTIONS (rowkey '1'), {columns}) " + foreign % name)
+                continue
+            sql.append(f"CREATE TABLE w.{name} (k int, {columns}){parts}")
+            for i in range(2):
+                bound = f"FOR VALUES WITH (MODULUS 2, REMAINDER {i})"
+                sql += [f"CREATE TABLE h.{name}{i} PARTITION OF h.{name} {bound}",
+                        f"CREATE FOREIGN TABLE w.{name}{i} ({columns}, k int OPTIONS (rowkey '1')) " + foreign % f"{name}{i}",
+                        f"ALTER TABLE w.{name} ATTACH PARTITION w.{name}{i} {bound}"]
         for k, (v, w) in self.rows.items():
             sql += [f"INSERT INTO {s}.t VALUES ({k}, {v}, {w}, '')" for s in "hw"]
             sql += [f"INSERT INTO {s}.u VALUES ({k}, {v * 7 % 20}, {k % 3})" for s in "hw" if k % 4]
@@ -70,7 +80,10 @@ class Tables:
 
     @staticmethod
     def drop():
-        return ["DROP TABLE IF EXISTS h.t, h.u, h.cells", "DROP FOREIGN TABLE IF EXISTS w.t, w.u, w.cells",
+        return ["DROP TABLE IF EXISTS h.t, h.u, h.cells",
+                "DO $$DECLARE t record; BEGIN FOR t IN SELECT oid::regclass AS name, relkind FROM pg_class "
+                "WHERE oid IN (to_regclass('w.t'), to_regclass('w.u'), to_regclass('w.cells')) LOOP "
+                "EXECUTE format('DROP %s %s', CASE t.relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, t.name); END LOOP; END$$",
                 "SELECT widecol.drop_table(name) FROM widecol.tables WHERE name LIKE 'steps_%'"]
 
     def contents(self):
@@ -93,6 +106,7 @@ class Actor:
         self.had = set()        # keys that it may have locked or changed
         self.deleted = set()    # of these, those that it may have deleted and not changed before
         self.inserts = set()    # keys that it may have inserted and not changed since, or waits to insert
+        self.cursors = []       # (name, the keys of its rows)
         self.followed = set()   # keys of rows that it may have followed there, on a heap table
 
 
@@ -154,7 +168,7 @@ class Author:
 
     def statement(self, i):
         while True:
-            step = self.cell_statement() if self.tables.cells else self.row_statement()
+            step = self.cell_statement() if self.tables.cells else self.row_statement(self.actors[i])
             if self.may_play(i, step) and not (self.is_race(i, step) and self.rng.random() < 0.7):
                 return step
 
@@ -215,15 +229,17 @@ class Author:
 
     # -- statements over t and u
 
-    def row_statement(self):
+    def row_statement(self, actor):
         rng = self.rng
         makers = [self.select, self.lock, self.lock, self.update, self.update, self.assign, self.delete]
         if not self.tables.trigger:
             makers += [self.join, self.lock_join, self.depends, self.queue, self.other]
         if rng.random() < 0.22:
             return self.insert()
-        if rng.random() < 0.08:
+        if rng.random() < 0.08 and not self.tables.parts:
             return self.move()
+        if actor.in_transaction and rng.random() < 0.12:
+            return self.cursor(actor)
         return rng.choice(makers)()
 
     def keys(self, table="t"):
@@ -262,6 +278,17 @@ class Author:
         order = rng.choice(["k", "k DESC", "v, k"])
         strength, policy = self.strength()
         return Step(f"SELECT * FROM t WHERE {where}{self.more()} ORDER BY {order}{limit} {strength}{policy}", True, keys, "have")
+
+    def cursor(self, actor):
+        """Locks rows as they are fetched."""
+        if actor.cursors and self.rng.random() < 0.7:
+            name, keys = self.rng.choice(actor.cursors)
+            return Step(f"FETCH {self.rng.randint(1, 3)} FROM {name}", True, keys, "have")
+        where, keys = self.keys()
+        self.fresh += 1
+        actor.cursors.append((f"c{self.fresh}", keys))
+        order, lock = self.rng.choice([("k", " FOR UPDATE"), ("v, k", " FOR NO KEY UPDATE"), ("k", " FOR SHARE"), ("k", "")])
+        return Step(f"DECLARE c{self.fresh} CURSOR FOR SELECT * FROM t WHERE {where}{self.more()} ORDER BY {order}{lock}")
 
     def update(self):
         rng = self.rng

@@ -167,8 +167,8 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Locks one-letter rows; what came of it as text: "a b! c+ d!- | 7": b has changed, c is
- * there, d is gone, the next one is transaction 7's. */
+/* Locks one-letter rows; what came of it as text: "a b! c+ d!- e* | 7": b has changed, c is
+ * there, d is gone, e was written by itself, the next one is transaction 7's. */
 static const char *
 lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 {
@@ -193,7 +193,7 @@ lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 	for (uint32_t i = 0; i < r.nlocked; i++)
 		n += (size_t) snprintf(text + n, sizeof(text) - n, "%s%c%s%s%s", i > 0 ? " " : "", letters[i],
 							   r.rows[i] & WC_LOCKED_CHANGED ? "!" : "", r.rows[i] & WC_LOCKED_EXISTS ? "+" : "",
-							   r.rows[i] & WC_LOCKED_GONE ? "-" : "");
+							   r.rows[i] & WC_LOCKED_REWRITTEN ? "*" : r.rows[i] & WC_LOCKED_GONE ? "-" : "");
 	if (r.holder != 0)
 		snprintf(text + n, sizeof(text) - n, " | %d%s", (int) r.holder, r.has_weaker ? " weaker" : "");
 	return text;
@@ -292,6 +292,27 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	site->kit.table--;
 	assert_string_equal(lock_since(site, 0, 2, "ae"), "a e");
 	assert_string_equal(lock_since(site, 0, 1, "ae"), "a! e");
+}
+
+/* A command's own writes, and later ones, not those that it sees. */
+static void
+own_later_writes_are_said(void **state)
+{
+	WcLockMessage m = {.tell_rewritten = true,.cid = 5};
+	Site	   *site = *state;
+
+	assert_string_equal(lock_with(site, 0, &m, "ab"), "a b");
+	site->kit.cid = 4;
+	put(site, "a", "1");
+	put(site, "b", "1");
+	site->kit.cid = 5;
+	put(site, "c", "1");
+	site->kit.cid = 7;
+	put(site, "b", "1");
+	write(site, 0);
+	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b* c* d");
+	m.cid = 8;
+	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b c d");
 }
 
 /* Who must not meet a change does not wait for those who have the row. */
@@ -749,6 +770,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(rows_are_locked_up_to_one_that_is_not_free, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_subtransaction_unlocks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_changed_since_the_snapshot_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(own_later_writes_are_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_change_ends_it_for_who_is_serializable, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_value_again_is_a_change, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_rows_and_large_commits_are_compared, set_up, tear_down),

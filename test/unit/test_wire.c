@@ -513,7 +513,7 @@ locks_go_and_come(void **state)
 	WcSlice		empty = {NULL, 0};
 	WcSlice		too_long = wc_slice(long_row, sizeof(long_row));
 	WcLockMessage m = {
-		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.only_absent = true,.serializable = true,.xid = UINT64_C(5000000001),.subid = 7,
+		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.only_absent = true,.serializable = true,.tell_rewritten = true,.xid = UINT64_C(5000000001),.subid = 7,
 		.snapshot = 11,.epoch = 12,.cid = UINT32_MAX,.clock_offset_us = 13,.nfamilies = 2,.families = families,
 		.nrows = 2,.rows = rows
 	},
@@ -529,7 +529,7 @@ locks_go_and_come(void **state)
 	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
 	assert_int_equal(got.table_id, UINT32_MAX);
 	assert_int_equal(got.mode, WC_LOCK_SHARE);
-	assert_true(got.only_absent && got.serializable && got.xid == m.xid && got.subid == 7);
+	assert_true(got.only_absent && got.serializable && got.tell_rewritten && got.xid == m.xid && got.subid == 7);
 	assert_true(got.snapshot == 11 && got.epoch == 12 && got.cid == UINT32_MAX && got.clock_offset_us == 13);
 	assert_true(got.nfamilies == 2 && got.families[0] == 3 && got.families[1] == UINT32_MAX);
 	assert_int_equal(got.nrows, 2);

@@ -24,6 +24,7 @@ wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMode mode, Loc
 	locker->mode = mode;
 	locker->wait_policy = wait_policy;
 	locker->cid = cid;
+	locker->skips_rewritten = false;
 	locker->reader = NULL;
 	locker->context = context;
 }
@@ -70,7 +71,7 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 {
 	WcClientSnapshot *newest = wc_client_snapshot(NULL);
 
-	if (!lock->locked)
+	if (!lock->locked || lock->rewritten)
 		return WC_ROW_SKIPPED;
 	if (!lock->changed)
 		return WC_ROW_SAME;
@@ -100,6 +101,9 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 	WcRowLockRequest request = request_of(locker, snapshot);
 	WcRowLock	lock = {.row = id->row};
 
+	/* the row may be a cursor's, and the transaction have gone on */
+	request.tell_rewritten = locker->skips_rewritten && locker->cid < GetCurrentCommandId(false);
+	request.cid = locker->cid;
 	wc_client_lock_rows(&request, &lock, 1);
 	if (!lock.locked && locker->wait_policy == LockWaitError)
 		ereport(ERROR,
@@ -344,6 +348,7 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark = palloc0(sizeof(WcScanMark));
 	wc_rowlocker_init(&mark->locker, wrel, mode_of(erm->markType), erm->waitPolicy, estate->es_snapshot->curcid,
 					  estate->es_query_cxt);
+	mark->locker.skips_rewritten = true;
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
 	wc_buf_init(&mark->id, 0);
