@@ -5,7 +5,7 @@
 # Installs what is missing (test/install.sh), builds, checks the tree
 # (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
-# the conformance cases, and random statements beside a heap copy.  As root
+# the conformance cases, and random statements and histories beside a heap copy.  As root
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
 # part once more on a PostgreSQL with assertions, which it builds (test/cassert.sh), and some
 # of it on one that forgets its caches at every chance.  Goes on after failures; the last
@@ -299,8 +299,8 @@ conformance()
 	watch_server conformance
 }
 
-# About a minute of rounds that are the same every time (another --seed, a larger
-# --count: others), half an hour of new ones with --all.
+# About a minute of rounds, and half a minute of histories, that are the same every time
+# (another --seed, a larger --count: others), half an hour of new ones with --all.
 differential()
 {
 	cp -R test/differential "$work"/
@@ -308,9 +308,13 @@ differential()
 	in_work createdb -T template0 differential >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
 	run 300 differential bounded env PGDATABASE=differential python3 -B differential/run.py --seed 1 --count 60
 	watch_server differential
+	run 300 histories bounded env PGDATABASE=differential python3 -B differential/histories.py --seed 1 --count 35
+	watch_server histories
 	[ $all = yes ] && [ $pass = plain ] || return 0
 	run 3600 "differential (long)" bounded env PGDATABASE=differential python3 -B differential/run.py --seed random --count 1500
 	watch_server "differential (long)"
+	run 3600 "histories (long)" bounded env PGDATABASE=differential python3 -B differential/histories.py --seed random --count 1000
+	watch_server "histories (long)"
 }
 
 has()							# is there a file of this pattern

@@ -204,7 +204,10 @@ typedef struct WcRowLock
 	WcSlice		row;			/* in */
 	bool		locked;			/* out: false: another transaction has it, and wait_policy is not LockWaitBlock */
 	bool		changed;		/* out: since `snapshot`, by a commit */
-	bool		exists;			/* out, when asked: has a visible cell in the families now, own writes included */
+	bool		rewritten;		/* out, when asked: by own commands that the request's does not see */
+	bool		gone;			/* out: changed, and not there any more; not locked, though `locked` is set */
+	bool		waited;			/* out: another transaction had it */
+	bool		exists;			/* out, if only_absent: has a visible cell in the families now, own writes included */
 } WcRowLock;
 
 typedef struct WcRowLockRequest
@@ -213,16 +216,20 @@ typedef struct WcRowLockRequest
 	WcRowLockMode mode;
 	LockWaitPolicy wait_policy; /* LockWaitError: as LockWaitSkip; the caller knows the relation to name */
 	WcClientSnapshot *snapshot; /* changed since it; NULL: changed is not looked at */
+	bool		may_change;		/* changed is said under REPEATABLE READ and above, too */
 	uint32		nfamilies;
 	const uint32 *families;		/* 0: all */
-	bool		tell_exists;
+	bool		only_absent;	/* rows that are there are not locked (though `locked` is set) */
+	bool		tell_rewritten;
+	CommandId	cid;			/* with tell_rewritten: sees own writes of commands before it */
 } WcRowLockRequest;
 
 /*
  * Locks rows, whether they are there or not, in the order given, to the end of the
  * (sub)transaction, and takes the writer's lock on the table.  Waits for the transactions
  * that have them, as PostgreSQL waits for a row: lock_timeout and the deadlock detector
- * see it.  Who has locked a row in a mode that keeps writers out reads at
+ * see it.  Under REPEATABLE READ and above a row that has changed is the error 40001,
+ * without waiting, unless it may.  Who has locked a row in a mode that keeps writers out reads at
  * wc_client_snapshot(NULL) what nobody else will change.  Refuses as wc_client_write
  * does.  One round trip for up to WC_LOCK_BATCH rows that nobody else has.
  */

@@ -736,12 +736,8 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	wc_message_lock_encode(wc_local_begin(), m);
 	in_use = true;
 	has_locks = true;
-	if (wc_message_locked_decode(wc_local_ask(WC_MSG_LOCK, WC_SEND_STAY), result, &err) != WC_OK)
+	if (wc_message_locked_decode(wc_local_ask(WC_MSG_LOCK, WC_SEND_STAY), m, result, &err) != WC_OK)
 		wc_raise(&err);
-	if (result->nlocked > m->nrows || (result->nlocked == m->nrows) != (result->holder == 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the engine's answer to a request for row locks is malformed")));
 }
 
 /* Others may be waiting for these rows: the engine is woken. */

@@ -165,8 +165,10 @@ static uint32
 ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, WcLockResult *result)
 {
 	WcLockMessage m = {
-		.table_id = request->table->id,.mode = (uint8) request->mode,.tell_exists = request->tell_exists,
-		.owner = locker->owner,.xid = locker->xid,.subid = locker->subid,.cid = InvalidCommandId,
+		.table_id = request->table->id,.mode = (uint8) request->mode,.only_absent = request->only_absent,
+		.serializable = request->snapshot != NULL && !request->may_change && IsolationUsesXactSnapshot(),
+		.tell_rewritten = request->tell_rewritten && !wc_batch_empty(),
+		.owner = locker->owner,.xid = locker->xid,.subid = locker->subid,.cid = request->tell_rewritten ? request->cid : InvalidCommandId,
 		.clock_offset_us = wc_client_clock_offset_us(),
 		.nfamilies = request->nfamilies,.families = request->families,.nrows = nrows
 	};
@@ -183,8 +185,12 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 	{
 		rows[i].locked = true;
 		rows[i].changed = (result->rows[i] & WC_LOCKED_CHANGED) != 0;
+		rows[i].rewritten = (result->rows[i] & WC_LOCKED_REWRITTEN) != 0;
+		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 	}
+	if (m.serializable && result->nlocked > 0 && rows[result->nlocked - 1].changed)
+		wc_client_raise_changed_row(request->table, rows[result->nlocked - 1].row);
 	return result->nlocked;
 }
 
@@ -198,8 +204,8 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	wc_client_require_writable();
 	wc_lock_for_writing(request->table);
 	wc_xact_join();
-	if (request->tell_exists)
-		wc_batch_send();
+	if (request->only_absent || request->snapshot != NULL)
+		wc_batch_send();		/* own writes may make a row be there */
 	locker = wc_row_locker(request->mode);
 	locked = true;
 	while (done < nrows)
@@ -210,12 +216,14 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 		done += n;
 		if (n > 0)
 			wc_row_wait_over(&wait);
-		if (result.holder != 0 &&
-			!wc_row_wait(&wait, request->table, rows[done].row, request->mode, request->wait_policy,
+		if (result.holder == 0)
+			continue;
+		rows[done].waited = true;
+		if (!wc_row_wait(&wait, request->table, rows[done].row, request->mode, request->wait_policy,
 						 result.holder, result.has_weaker))
 		{
 			wc_row_wait_over(&wait);
-			rows[done].locked = rows[done].changed = rows[done].exists = false;
+			rows[done] = (WcRowLock) {.row = rows[done].row};
 			done++;
 		}
 	}

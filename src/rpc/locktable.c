@@ -395,6 +395,22 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	pthread_mutex_unlock(&part->mutex);
 }
 
+/* The owner has nothing any more in the table of the share that *link points to.  With the
+ * part's mutex held. */
+static void
+remove_share(Part *part, uint64_t table_hash, WcLockShare **link)
+{
+	WcLockShare *share = *link;
+	WcLockShare **here = &share->table->shares;
+
+	while (*here != share)
+		here = &(*here)->next_here;
+	*here = share->next_here;
+	drop_table_if_empty(part, table_hash, share->table);
+	*link = share->next;
+	free(share);
+}
+
 void
 wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 {
@@ -410,16 +426,7 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 		drop_locks(part, share, owner, subid);
 		over = share->whole ? share->subid >= subid : share->locks == NULL;
 		if (over)
-		{
-			WcLockShare **here = &share->table->shares;
-
-			while (*here != share)
-				here = &(*here)->next_here;
-			*here = share->next_here;
-			drop_table_if_empty(part, hash, share->table);
-			*link = share->next;
-			free(share);
-		}
+			remove_share(part, hash, link);
 		else
 			link = &share->next;
 		pthread_mutex_unlock(&part->mutex);
@@ -668,6 +675,8 @@ is_time_to_look(Work *w, WcSlice row)
 static WcStatus
 try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *full, WcError *err)
 {
+	WcStatus	status;
+
 	if (look(w, hash, row, holder))
 		return WC_OK;
 	if (is_time_to_look(w, row) && is_alone(w))
@@ -684,7 +693,9 @@ try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *ful
 	}
 	if (!make_share(w))
 		return no_memory(err);
-	return add(w, hash, row, err);
+	status = add(w, hash, row, err);
+	holder->added = status == WC_OK;
+	return status;
 }
 
 /* --- from outside ----------------------------------------------------------------- */
@@ -765,6 +776,36 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 			stop_wanting(table, owner, 0);
 		return status;
 	}
+}
+
+void
+wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row)
+{
+	WcLockRequest request = {.table_id = table_id};
+	Work		w = enter(table, owner, &request);
+	WcLockShare **link = &owner->shares;
+
+	assert(w.share != NULL && w.share->locks != NULL &&
+		   wc_slice_eq(wc_slice(w.share->locks->row, w.share->locks->row_len), row));
+	(void) row;
+	drop_lock(w.part, w.share, owner);
+	if (w.share->locks == NULL && !w.share->whole)
+	{
+		while (*link != w.share)
+			link = &(*link)->next;
+		remove_share(w.part, w.table_hash, link);
+	}
+	pthread_mutex_unlock(&w.part->mutex);
+}
+
+void
+wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row, WcLockHolder *holder)
+{
+	Work		w = enter(table, owner, request);
+
+	*holder = (WcLockHolder) {0};
+	(void) look(&w, hash_row(w.table_hash, row), row, holder);
+	pthread_mutex_unlock(&w.part->mutex);
 }
 
 WcStatus

@@ -57,6 +57,7 @@ typedef struct WcLockHolder
 	uint64_t	xid;			/* 0: nobody, the owner has the lock */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
 	bool		held;			/* the owner had locked this row before, and needs no more */
+	bool		added;			/* the owner has got a lock of this row that it had not before */
 } WcLockHolder;
 
 /* NULL: out of memory. */
@@ -78,6 +79,13 @@ extern uint64_t wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
  */
 extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 								WcSlice row, WcLockHolder *holder, WcError *err) WC_WARN_UNUSED;
+
+/* Releases the lock that wc_lock_acquire has just added for this owner, table and row. */
+extern void wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row);
+
+/* Who is in the way of a lock like this; nothing is changed.  Any thread. */
+extern void wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row,
+						 WcLockHolder *holder);
 
 /* Locks a whole table (request->table_id), exclusively, if no other owner has or wants
  * any lock in it: *got.  WC_NO_MEMORY. */

@@ -159,6 +159,19 @@ stop_at(RangeWrite *w, WcModifyOutcome outcome, WcSlice row, WcError *err)
 	return WC_OK;
 }
 
+/* Of a row that is not there any more there is nothing to keep others from. */
+static WcStatus
+give_back_if_gone(RangeWrite *w, WcSlice row, WcError *err)
+{
+	bool		exists;
+	WcStatus	status = wc_rowlock_exists(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+										   &exists, err);
+
+	if (status == WC_OK && !exists)
+		wc_lock_give_back(w->session->locktable, w->owner, w->scan.table_id, row);
+	return status;
+}
+
 /* Locks the row; what it then is may not be what the scan has seen. */
 static WcStatus
 lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
@@ -168,23 +181,27 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
 	};
 	WcLockHolder holder;
-	bool		changed;
+	bool		changed = false;
 	WcStatus	status = wc_lock_acquire(w->session->locktable, w->owner, &request, row, &holder, err);
 
-	if (status == WC_OK && holder.xid != 0)
+	if (status == WC_OK && (holder.xid == 0 || m->serializable))
+		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+									&changed, err);
+	if (status != WC_OK)
+		return status;
+	if (changed && m->serializable)
+		return stop_at(w, WC_MODIFY_CHANGED, row, err);
+	if (holder.xid != 0)
 	{
 		w->result->holder = holder.xid;
 		w->result->has_weaker = holder.has_weaker;
 		return stop_at(w, WC_MODIFY_BLOCKED, row, err);
 	}
-	if (status == WC_OK)
-		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
-									&changed, err);
-	if (status != WC_OK || !changed)
-		return status;
-	if (m->serializable)
-		return stop_at(w, WC_MODIFY_CHANGED, row, err);
-	return look_again(w, row, verdict, err);
+	if (changed)
+		status = look_again(w, row, verdict, err);
+	if (status == WC_OK && changed && *verdict == SKIP && holder.added)
+		status = give_back_if_gone(w, row, err);
+	return status;
 }
 
 /* All cells of the row have been seen. */

@@ -109,9 +109,9 @@ wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, ui
 	return compare(s, &r, then, changed, err);
 }
 
-/* Does the row hold a visible cell now, with the session's own writes? */
-static WcStatus
-row_exists(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, bool *exists, WcError *err)
+WcStatus
+wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
+				  WcSlice row, const WcReadPoint *then, bool *exists, WcError *err)
 {
 	WcReadPoint at = *then;
 	WcScanner  *scanner;
@@ -123,10 +123,10 @@ row_exists(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint 
 	RowScan		r;
 	WcStatus	status;
 
-	init_scan(&r, m->table_id, row);
+	init_scan(&r, table_id, row);
 	r.scan.rows_by_existence = true;
-	r.scan.nfamilies = m->nfamilies;
-	r.scan.families = (uint32_t *) m->families;
+	r.scan.nfamilies = nfamilies;
+	r.scan.families = (uint32_t *) families;
 	r.scan.row_limit = 1;
 	at.snapshot = NULL;
 	status = wc_scanner_open(wc_engine_storage(s->engine), &r.scan, &at, &scanner, err);
@@ -144,18 +144,105 @@ row_exists(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint 
 	return status;
 }
 
+/* Has the row, which is locked, changed?  One that is gone is given back: there is nothing to
+ * keep others from. */
 static WcStatus
-say(WcSession *s, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, uint8_t *said, WcError *err)
+look_at_change(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, bool added,
+			   uint8_t *said, WcError *err)
 {
 	bool		changed = false;
-	bool		exists = false;
-	WcStatus	status = WC_OK;
+	bool		exists = true;
+	WcStatus	status;
 
-	if (then->snapshot != NULL)
-		status = wc_rowlock_changed(s, m->table_id, m->families, m->nfamilies, row, then, &changed, err);
-	if (status == WC_OK && m->tell_exists)
-		status = row_exists(s, m, row, then, &exists, err);
-	*said = (uint8_t) ((changed ? WC_LOCKED_CHANGED : 0) | (exists ? WC_LOCKED_EXISTS : 0));
+	*said = 0;
+	if (then->snapshot == NULL)
+		return WC_OK;
+	status = wc_rowlock_changed(s, m->table_id, m->families, m->nfamilies, row, then, &changed, err);
+	if (status == WC_OK && changed && added && !m->only_absent)
+		status = wc_rowlock_exists(s, m->table_id, m->families, m->nfamilies, row, then, &exists, err);
+	if (status == WC_OK && !exists)
+		wc_lock_give_back(s->locktable, owner, m->table_id, row);
+	*said = (uint8_t) ((changed ? WC_LOCKED_CHANGED : 0) | (exists ? 0 : WC_LOCKED_GONE));
+	return status;
+}
+
+/* Has a command of the session's own, from this one on, written the row? */
+static WcStatus
+is_rewritten(WcSession *s, uint32_t table_id, WcSlice row, uint32_t cid, bool *rewritten, WcError *err)
+{
+	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	const WcTxnEntry *const *entries;
+	uint32_t	passed_cid = UINT32_MAX;
+	WcTxnView  *view;
+	size_t		n;
+	WcStatus	status;
+
+	*rewritten = false;
+	if (s->txn == NULL)
+		return WC_OK;
+	status = wc_txnview_open(s->txn, table_id, cid, &range, false, &view, err);
+	if (status != WC_OK)
+		return status;
+	status = wc_txnview_take(view, row, 0, &entries, &n, &passed_cid, err);
+	*rewritten = passed_cid != UINT32_MAX;
+	wc_txnview_close(view);
+	return status;
+}
+
+/*
+ * Locks the row unless it is there.  It is there or not, whatever becomes of those
+ * transactions that have it in a mode in which no row is made or deleted: they are in the way
+ * only when it is not there.
+ */
+static WcStatus
+lock_absent(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, const WcLockRequest *request, WcSlice row, const WcReadPoint *then,
+			WcLockHolder *holder, bool *exists, WcError *err)
+{
+	WcLockRequest least = *request;
+	WcLockHolder of_all;
+	WcStatus	status = wc_lock_acquire(s->locktable, owner, request, row, holder, err);
+
+	*exists = false;
+	if (status != WC_OK)
+		return status;
+	if (holder->xid != 0)
+	{
+		least.mode = least.enough = WC_LOCK_KEY_SHARE;
+		wc_lock_look(s->locktable, owner, &least, row, &of_all);
+		if (of_all.xid != 0)
+			return WC_OK;
+	}
+	status = wc_rowlock_exists(s, m->table_id, m->families, m->nfamilies, row, then, exists, err);
+	if (status != WC_OK || !*exists)
+		return status;
+	if (holder->added)
+		wc_lock_give_back(s->locktable, owner, m->table_id, row);
+	holder->xid = 0;
+	return WC_OK;
+}
+
+/* Locks one row, or says who has it, or what there is to say. */
+static WcStatus
+lock_row(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, WcLockHolder *holder,
+		 uint8_t *said, WcError *err)
+{
+	WcLockRequest request = {
+		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+	};
+	bool		exists = false;
+	bool		rewritten = false;
+	WcStatus	status;
+
+	*said = 0;
+	if (m->only_absent)
+		status = lock_absent(s, owner, m, &request, row, then, holder, &exists, err);
+	else
+		status = wc_lock_acquire(s->locktable, owner, &request, row, holder, err);
+	if (status == WC_OK && (holder->xid == 0 || m->serializable))
+		status = look_at_change(s, owner, m, row, then, holder->added, said, err);
+	if (status == WC_OK && m->tell_rewritten)
+		status = is_rewritten(s, m->table_id, row, m->cid, &rewritten, err);
+	*said |= (uint8_t) ((exists ? WC_LOCKED_EXISTS : 0) | (rewritten ? WC_LOCKED_REWRITTEN : 0));
 	return status;
 }
 
@@ -163,27 +250,33 @@ WcStatus
 wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, uint8_t *said,
 				WcLockResult *result, WcError *err)
 {
-	WcLockRequest request = {
-		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
-	};
-	WcLockHolder holder = {0};
 	WcLockOwner *owner;
 	WcStatus	status = wc_session_enter(s, m->owner, &owner, err);
 
 	*result = (WcLockResult) {.rows = said};
 	if (status != WC_OK)
 		return status;
-	while (status == WC_OK && result->nlocked < m->nrows && holder.xid == 0)
+	while (status == WC_OK && result->nlocked < m->nrows)
 	{
-		WcSlice		row = m->rows[result->nlocked];
+		uint8_t    *of_row = &said[result->nlocked];
+		WcLockHolder holder;
+		bool		ends;
 
-		status = wc_lock_acquire(s->locktable, owner, &request, row, &holder, err);
-		if (status == WC_OK && holder.xid == 0)
-			status = say(s, m, row, then, &said[result->nlocked++], err);
+		status = lock_row(s, owner, m, m->rows[result->nlocked], then, &holder, of_row, err);
+		if (status != WC_OK)
+			break;
+		ends = m->serializable && (*of_row & WC_LOCKED_CHANGED) != 0;
+		if (holder.xid != 0 && !ends)
+		{
+			result->holder = holder.xid;
+			result->has_weaker = holder.has_weaker;
+			break;
+		}
+		result->nlocked++;
+		if (ends)
+			break;
 	}
 	wc_session_leave(s, owner);
-	result->holder = holder.xid;
-	result->has_weaker = holder.has_weaker;
 	return status;
 }
 

@@ -11,7 +11,8 @@
 #include "wire/message.h"
 
 /*
- * Locks the message's rows in their order, up to the first that another transaction has.
+ * Locks the message's rows in their order, up to the first that another transaction has, or,
+ * if it is serializable, the first that has changed.
  * then: the read point of the message's snapshot (NULL: none is named), with the
  * session's writes.  said has room for a byte a row.  After an error some rows may be
  * locked.
@@ -23,6 +24,11 @@ extern WcStatus wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcRe
  * point's snapshot shows?  Own writes do not count. */
 extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 								   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err) WC_WARN_UNUSED;
+
+/* Does the row hold a visible cell in these families (none: in all) in the newest state, with
+ * the read point's own writes? */
+extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
+								  WcSlice row, const WcReadPoint *then, bool *exists, WcError *err) WC_WARN_UNUSED;
 
 /*
  * Locks what the session's transaction, whose id is xid, has written and not locked yet.

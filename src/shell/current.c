@@ -60,7 +60,5 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 	if (IsolationUsesXactSnapshot())
 		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
 	wc_client_lock_rows(&lock, &locked, 1);
-	if (locked.changed)
-		wc_client_raise_changed_row(table, row);
 	read_cell(&one, wc_client_snapshot(NULL), current);
 }

@@ -231,7 +231,7 @@ wc_message_lock_encode(WcBuf *out, const WcLockMessage *m)
 	wc_buf_append_varint(out, m->epoch);
 	wc_buf_append_varint(out, m->cid);
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
-	wc_buf_append_u8(out, m->tell_exists ? 1 : 0);
+	wc_buf_append_u8(out, (uint8_t) ((m->only_absent ? 1 : 0) | (m->serializable ? 2 : 0) | (m->tell_rewritten ? 4 : 0)));
 	wc_buf_append_varint(out, m->nfamilies);
 	for (uint32_t i = 0; i < m->nfamilies; i++)
 		wc_buf_append_varint(out, m->families[i]);
@@ -275,8 +275,10 @@ wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *er
 	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	flags = wc_decode_u8(&d);
-	m->tell_exists = flags == 1;
-	if (flags > 1)
+	m->only_absent = (flags & 1) != 0;
+	m->serializable = (flags & 2) != 0;
+	m->tell_rewritten = (flags & 4) != 0;
+	if (flags > 7)
 		wc_decoder_fail(&d);
 	m->nfamilies = (uint32_t) wc_decode_count(&d, WC_FAMILIES_MAX, 1);
 	families = wc_arena_alloc(arena, sizeof(uint32_t) * (m->nfamilies + 1));
@@ -298,16 +300,22 @@ wc_message_locked_encode(WcBuf *out, const WcLockResult *r)
 }
 
 WcStatus
-wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err)
+wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
 	WcSlice		rows;
+	bool		ended;
 
-	r->nlocked = (uint32_t) wc_decode_varint_max(&d, WC_LOCK_BATCH);
+	r->nlocked = (uint32_t) wc_decode_varint_max(&d, asked->nrows);
 	r->holder = wc_decode_varint(&d);
 	r->has_weaker = wc_decode_u8(&d) != 0;
 	rows = wc_decode_raw(&d, r->nlocked);
 	r->rows = rows.data;
+
+	/* who has the next one is said, if there is one, and it has been wanted */
+	ended = asked->serializable && rows.len > 0 && (rows.data[rows.len - 1] & WC_LOCKED_CHANGED) != 0;
+	if ((r->holder != 0) != (r->nlocked < asked->nrows && !ended))
+		wc_decoder_fail(&d);
 	return message_done(&d, "an answer to LOCK", err);
 }
 

@@ -161,13 +161,15 @@ typedef struct WcLockMessage
 {
 	uint32_t	table_id;
 	uint8_t		mode;			/* WcRowLockMode */
-	bool		tell_exists;	/* say which rows are there */
+	bool		only_absent;	/* rows that are there are not locked: it is said that they are */
+	bool		serializable;	/* the first row that has changed since the snapshot ends it */
+	bool		tell_rewritten; /* say which rows own commands from cid on have written */
 	uint64_t	owner;			/* PostgreSQL's full id of the transaction, not 0 */
 	uint64_t	xid;			/* and of the subtransaction, if it is one: others wait for that */
 	uint32_t	subid;			/* its SubTransactionId */
 	uint64_t	snapshot;		/* say which rows have changed since; 0: none of it */
 	uint64_t	epoch;			/* as in OPEN */
-	uint32_t	cid;			/* own writes that make a row be there, as in OPEN */
+	uint32_t	cid;			/* own writes that make a row be there, or not, as in OPEN */
 	int64_t		clock_offset_us;
 	uint32_t	nfamilies;		/* in which rows change, and are there; 0: all */
 	const uint32_t *families;	/* decoded: in the arena */
@@ -178,21 +180,24 @@ typedef struct WcLockMessage
 extern void wc_message_lock_encode(WcBuf *out, const WcLockMessage *m);
 extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
 
-/* What is said of each locked row, a byte. */
-#define WC_LOCKED_CHANGED		0x01
-#define WC_LOCKED_EXISTS		0x02
+/* What is said of each row, a byte. */
+#define WC_LOCKED_CHANGED		0x01	/* serializable: it may not be locked */
+#define WC_LOCKED_EXISTS		0x02	/* if only_absent: it is not locked */
+#define WC_LOCKED_GONE			0x04	/* changed, and not there any more: not locked */
+#define WC_LOCKED_REWRITTEN		0x08
 
 /* The answer. */
 typedef struct WcLockResult
 {
-	uint32_t	nlocked;		/* of the rows, from the first on */
-	uint64_t	holder;			/* that has the next one; 0: all are locked */
+	uint32_t	nlocked;		/* of the rows, from the first on: what is said of them */
+	uint64_t	holder;			/* that has the next one; 0: that was all, or the last one has changed */
 	bool		has_weaker;		/* this transaction has the next one in a weaker mode */
 	const uint8_t *rows;		/* nlocked bytes */
 } WcLockResult;
 
 extern void wc_message_locked_encode(WcBuf *out, const WcLockResult *r);
-extern WcStatus wc_message_locked_decode(WcSlice in, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
+/* asked: what it answers. */
+extern WcStatus wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
 
 /* MODIFY: the same items for each row of a scan, appended to the batch. */
 typedef struct WcModifyMessage

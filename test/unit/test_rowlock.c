@@ -88,6 +88,45 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	assert_string_equal(site_lock_since(site, 0, 1, "ae"), "a! e");
 }
 
+/* A command's own writes, and later ones, not those that it sees. */
+static void
+own_later_writes_are_said(void **state)
+{
+	WcLockMessage m = {.tell_rewritten = true,.cid = 5};
+	Site	   *site = *state;
+
+	assert_string_equal(lock_with(site, 0, &m, "ab"), "a b");
+	site->kit.cid = 4;
+	put(site, "a", "1");
+	put(site, "b", "1");
+	site->kit.cid = 5;
+	put(site, "c", "1");
+	site->kit.cid = 7;
+	put(site, "b", "1");
+	write(site, 0);
+	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b* c* d");
+	m.cid = 8;
+	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b c d");
+}
+
+/* Who must not meet a change does not wait for those who have the row. */
+static void
+a_change_ends_it_for_who_is_serializable(void **state)
+{
+	WcLockMessage m = {.snapshot = 1,.serializable = true};
+	Site	   *site = *state;
+
+	assert_string_equal(lock_with(site, 0, &m, "z"), "z");
+	put(site, "b", "2");
+	write(site, 1);
+	assert_int_equal(commit(site, 1, 0), 0);
+	assert_string_equal(lock(site, 1, "ab"), "a b");
+	assert_string_equal(lock_with(site, 0, &m, "cba"), "c b!");
+	assert_string_equal(lock_with(site, 0, &m, "abc"), " | 2");
+	end(site, 1);
+	assert_string_equal(lock_with(site, 0, &m, "abc"), "a b!");
+}
+
 /* Who comes to the same cells as before has changed them: the timestamps tell. */
 static void
 the_same_value_again_is_a_change(void **state)
@@ -157,10 +196,10 @@ which_rows_exist_is_said(void **state)
 {
 	uint32_t	f = 1;
 	uint32_t	g = 2;
-	WcLockMessage all = {.tell_exists = true,.cid = UINT32_MAX};
-	WcLockMessage of_f = {.tell_exists = true,.cid = UINT32_MAX,.nfamilies = 1,.families = &f};
-	WcLockMessage of_g = {.tell_exists = true,.cid = UINT32_MAX,.nfamilies = 1,.families = &g};
-	WcLockMessage early = {.tell_exists = true,.cid = 1,.snapshot = 1};
+	WcLockMessage all = {.only_absent = true,.cid = UINT32_MAX};
+	WcLockMessage of_f = {.only_absent = true,.cid = UINT32_MAX,.nfamilies = 1,.families = &f};
+	WcLockMessage of_g = {.only_absent = true,.cid = UINT32_MAX,.nfamilies = 1,.families = &g};
+	WcLockMessage early = {.only_absent = true,.cid = 1,.snapshot = 1};
 	Site	   *site = *state;
 
 	assert_string_equal(site_lock_with(site, 0, &all, "ad"), "a+ d");

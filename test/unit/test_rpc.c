@@ -222,7 +222,7 @@ lock_row(Backend *b, const char *row)
 	wc_message_lock_encode(message(b), &m);
 	send_frame(b, WC_MSG_LOCK, 0);
 	assert_int_equal(answer(b), WC_MSG_OK);
-	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&b->reader.body), &result, &err), WC_OK);
+	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&b->reader.body), &m, &result, &err), WC_OK);
 	return result.holder;
 }
 

@@ -278,9 +278,10 @@ decode_sample(WcSlice in)
 static WcStatus
 decode_locked(WcSlice in)
 {
+	WcLockMessage asked = {.nrows = 3};
 	WcLockResult r;
 	WcError		err;
-	WcStatus	status = wc_message_locked_decode(in, &r, &err);
+	WcStatus	status = wc_message_locked_decode(in, &asked, &r, &err);
 
 	if (status == WC_OK)
 		(void) wc_mangle_touch(wc_slice(r.rows, r.nlocked));
@@ -521,7 +522,7 @@ locks_go_and_come(void **state)
 	WcSlice		empty = {NULL, 0};
 	WcSlice		too_long = wc_slice(long_row, sizeof(long_row));
 	WcLockMessage m = {
-		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.tell_exists = true,.owner = UINT64_C(5000000000),.xid = UINT64_C(5000000001),.subid = 7,
+		.table_id = UINT32_MAX,.mode = WC_LOCK_SHARE,.only_absent = true,.serializable = true,.tell_rewritten = true,.owner = UINT64_C(5000000000),.xid = UINT64_C(5000000001),.subid = 7,
 		.snapshot = 11,.epoch = 12,.cid = UINT32_MAX,.clock_offset_us = 13,.nfamilies = 2,.families = families,
 		.nrows = 2,.rows = rows
 	},
@@ -537,7 +538,7 @@ locks_go_and_come(void **state)
 	assert_int_equal(wc_message_lock_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
 	assert_int_equal(got.table_id, UINT32_MAX);
 	assert_int_equal(got.mode, WC_LOCK_SHARE);
-	assert_true(got.tell_exists && got.owner == m.owner && got.xid == m.xid && got.subid == 7);
+	assert_true(got.only_absent && got.serializable && got.tell_rewritten && got.owner == m.owner && got.xid == m.xid && got.subid == 7);
 	assert_true(got.snapshot == 11 && got.epoch == 12 && got.cid == UINT32_MAX && got.clock_offset_us == 13);
 	assert_true(got.nfamilies == 2 && got.families[0] == 3 && got.families[1] == UINT32_MAX);
 	assert_int_equal(got.nrows, 2);
@@ -567,10 +568,43 @@ locks_go_and_come(void **state)
 
 	wc_buf_reset(&buf, SIZE_MAX);
 	wc_message_locked_encode(&buf, &r);
-	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &back, &err), WC_OK);
+	m.nrows = 3;
+	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &m, &back, &err), WC_OK);
 	assert_true(back.nlocked == 2 && back.holder == UINT64_MAX && back.has_weaker);
 	assert_memory_equal(back.rows, "\1\2", 2);
 	check_decoder(decode_locked, &buf);
+}
+
+/* Of each row that was asked for something is said, but for those behind one that somebody has,
+ * or behind one that has changed, for who is serializable. */
+static void
+an_answer_about_locks_tells_of_all_rows(void **state)
+{
+	static const struct
+	{
+		uint32_t	nlocked;
+		uint64_t	holder;
+		bool		serializable;
+		const char *rows;
+		WcStatus	status;
+	}			cases[] = {
+		{3, 0, false, "\1\0\1", WC_OK}, {2, 0, false, "\1\1", WC_CORRUPT}, {0, 0, true, "", WC_CORRUPT},
+		{2, 0, true, "\0\1", WC_OK}, {2, 0, true, "\1\0", WC_CORRUPT}, {2, 5, true, "\1\0", WC_OK},
+		{2, 5, true, "\0\1", WC_CORRUPT}, {3, 5, false, "\0\0\0", WC_CORRUPT}, {4, 0, false, "\0\0\0\0", WC_CORRUPT}
+	};
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		WcLockMessage asked = {.nrows = 3,.serializable = cases[i].serializable};
+		WcLockResult r = {.nlocked = cases[i].nlocked,.holder = cases[i].holder,.rows = (const uint8_t *) cases[i].rows};
+
+		wc_buf_reset(&buf, SIZE_MAX);
+		wc_message_locked_encode(&buf, &r);
+		assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &asked, &r, &err), cases[i].status);
+	}
+	wc_buf_free(&buf);
 }
 
 static void
@@ -789,6 +823,7 @@ main(void)
 		cmocka_unit_test(estimate_goes_and_comes),
 		cmocka_unit_test(sample_goes_and_comes),
 		cmocka_unit_test(locks_go_and_come),
+		cmocka_unit_test(an_answer_about_locks_tells_of_all_rows),
 		cmocka_unit_test(changes_go_and_their_results_come),
 		cmocka_unit_test(commits_go_and_come),
 		cmocka_unit_test(names_and_numbers_go_and_come),

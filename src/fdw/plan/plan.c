@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -359,17 +360,22 @@ has_row_triggers(PlannerInfo *root, const RelOptInfo *rel, CmdType command)
 	return found;
 }
 
+/* Does the UPDATE assign to a part of the key?  In layout cell it cannot. */
 static bool
 sets_key(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {
-	if (rel->relid != root->parse->resultRelation)
-		return true;			/* a child may have its columns in another order */
+	Index		target = root->parse->resultRelation;
+	List	   *columns = root->update_colnos;
+
+	if (rel->relid != target)	/* a child may have its columns in another order */
+		columns = adjust_inherited_attnums_multilevel(root, columns, rel->relid, target);
 	for (int k = 0; k < wrel->nkeys; k++)
 	{
-		if (list_member_int(root->update_colnos, wrel->columns[wrel->keys[k]].attnum))
+		if (list_member_int(columns, wrel->columns[wrel->keys[k]].attnum))
 			return true;
 	}
-	return wrel->nkeys == 0;
+	return wrel->layout == WC_LAYOUT_ROW && wrel->nkeys == 0 &&
+		list_member_int(columns, wrel->columns[wrel->raw_key].attnum);
 }
 
 /*

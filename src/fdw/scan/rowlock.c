@@ -25,6 +25,7 @@ wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMode mode, Loc
 	locker->mode = mode;
 	locker->wait_policy = wait_policy;
 	locker->cid = cid;
+	locker->skips_rewritten = false;
 	locker->reader = NULL;
 	locker->context = context;
 }
@@ -37,6 +38,7 @@ request_of(const WcRowLocker *locker, WcClientSnapshot *snapshot)
 		.mode = locker->mode,
 		.wait_policy = locker->wait_policy,
 		.snapshot = snapshot,
+		.may_change = locker->mode == WC_LOCK_KEY_SHARE,
 		.nfamilies = locker->wrel->nfamilies,
 		.families = locker->wrel->families
 	};
@@ -62,13 +64,19 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 {
 	WcClientSnapshot *newest = wc_client_snapshot(NULL);
 
-	if (!lock->locked)
+	if (!lock->locked || lock->rewritten)
 		return WC_ROW_SKIPPED;
 	if (!lock->changed)
 		return WC_ROW_SAME;
-	if (locker->mode == WC_LOCK_KEY_SHARE)
+	if (lock->gone)
 	{
-		/* a change leaves the key as it was: only its end is in the way */
+		if (IsolationUsesXactSnapshot())
+			wc_rowerror_changed(locker->wrel, lock->row);
+		return WC_ROW_GONE;
+	}
+	if (locker->mode == WC_LOCK_KEY_SHARE && !lock->waited)
+	{
+		/* a change that nobody had to wait for leaves the key as it was: only its end is in the way */
 		if (wc_rowid_read(locker->wrel, reader_of(locker), id, newest, locker->cid, values, isnull))
 			return WC_ROW_SAME;
 	}
@@ -86,6 +94,9 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 	WcRowLockRequest request = request_of(locker, snapshot);
 	WcRowLock	lock = {.row = id->row};
 
+	/* the row may be a cursor's, and the transaction have gone on */
+	request.tell_rewritten = locker->skips_rewritten && locker->cid < GetCurrentCommandId(false);
+	request.cid = locker->cid;
 	wc_client_lock_rows(&request, &lock, 1);
 	if (!lock.locked && locker->wait_policy == LockWaitError)
 		ereport(ERROR,
@@ -330,6 +341,7 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark = palloc0(sizeof(WcScanMark));
 	wc_rowlocker_init(&mark->locker, wrel, mode_of(erm->markType), erm->waitPolicy, estate->es_snapshot->curcid,
 					  estate->es_query_cxt);
+	mark->locker.skips_rewritten = true;
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
 	wc_buf_init(&mark->id, 0);

@@ -23,7 +23,7 @@ typedef enum WcLockOutcome
 	WC_ROW_SAME,				/* locked, as the snapshot shows it */
 	WC_ROW_CHANGED,				/* locked; its newest state has been read */
 	WC_ROW_GONE,				/* locked; it is not there any more */
-	WC_ROW_SKIPPED				/* another transaction has it: not locked */
+	WC_ROW_SKIPPED				/* another transaction has it: not locked; or a later command has changed it */
 } WcLockOutcome;
 
 /* What rows of one table are locked with, in one statement. */
@@ -33,6 +33,7 @@ typedef struct WcRowLocker
 	WcRowLockMode mode;
 	LockWaitPolicy wait_policy;
 	CommandId	cid;			/* own writes of commands before it are seen */
+	bool		skips_rewritten;	/* rows that other own commands have written are passed over */
 	WcReader   *reader;			/* NULL: not made yet */
 	MemoryContext context;		/* of the statement */
 } WcRowLocker;

@@ -155,8 +155,10 @@ wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
 
-	wc_rowmodify_lock_new(m);
-	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull);
+	/* who planned did not know that a trigger would move it */
+	if (m->triggers)
+		wc_client_lock_row(wrel->desc, wc_buf_slice(&m->old.key));
+	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull, true);
 
 	/* looking needs the buffers of the old row's writer, but not its key */
 	for (int i = 0; i < wrel->nfamilies; i++)

@@ -143,8 +143,7 @@ extern void wc_rowmodify_delete(WcModify *m);
 extern void wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 
 /* Parts of rowmodify.c that a move needs too. */
-extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull);
-extern void wc_rowmodify_lock_new(WcModify *m);
+extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks);
 extern void wc_rowmodify_put_marker(WcModify *m);
 extern bool wc_rowmodify_in_map(const WcModify *m, uint32 family, WcSlice qualifier);
 extern void wc_rowmodify_send(WcModify *m);

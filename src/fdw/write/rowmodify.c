@@ -154,18 +154,19 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 	}
 }
 
-/* Locks the row that m->write.key names; lock tells whether it is there. */
+/* Locks the row that m->write.key names; if only_absent: unless it is there, which lock tells. */
 static void
-lock_new(WcModify *m, WcRowLock *lock)
+lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 {
 	WcRowLockRequest request = {
 		.table = m->wrel->desc,
 		.mode = WC_LOCK_EXCLUSIVE,
 		.wait_policy = LockWaitBlock,
 		.snapshot = m->pg_snapshot != NULL ? wc_modify_snapshot(m) : NULL,
+		.may_change = true,
 		.nfamilies = m->wrel->nfamilies,
 		.families = m->wrel->families,
-		.tell_exists = true
+		.only_absent = only_absent
 	};
 
 	memset(lock, 0, sizeof(*lock));
@@ -173,28 +174,19 @@ lock_new(WcModify *m, WcRowLock *lock)
 	wc_client_lock_rows(&request, lock, 1);
 }
 
-void
-wc_rowmodify_lock_new(WcModify *m)
-{
-	WcRowLock	lock;
-
-	lock_new(m, &lock);
-	if (lock.changed && !duplicates_fail(m) && IsolationUsesXactSnapshot())
-		wc_rowerror_changed(m->wrel, lock.row);
-}
-
 /*
  * Looks at the row that m->write.key names, as far as the options ask for it, and locks it
- * then.  False: it is there, and ON CONFLICT DO NOTHING.
+ * then, if it is not there; locks it in any case, if that is wanted.  False: it is there, and
+ * ON CONFLICT DO NOTHING.
  */
 bool
-wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
+wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
 {
 	WcRowLock	lock;
 
 	if (duplicates_fail(m) || m->do_nothing)
 	{
-		lock_new(m, &lock);
+		lock_new(m, true, &lock);
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock.row);
 		if (lock.exists && m->do_nothing)
@@ -202,6 +194,8 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull)
 		if (lock.exists)
 			wc_rowerror_duplicate(m->wrel, values, isnull);
 	}
+	else if (locks)
+		lock_new(m, false, &lock);
 	if (m->short_hash)
 		check_originals(m, values, isnull);
 	return true;
@@ -339,7 +333,7 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
-	if (!wc_rowmodify_look(m, values, isnull))
+	if (!wc_rowmodify_look(m, values, isnull, false))
 		return false;
 	any = gather_row(m, values, isnull);
 	if (m->shared)
