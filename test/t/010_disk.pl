@@ -39,6 +39,7 @@ sub start_node
 	local $ENV{WIDECOL_FAULT_DIR} = $store;
 	$node->start;
 	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'widecol engine'");
+	$node->safe_psql('postgres', 'CHECKPOINT');		# the first image is there
 	$engine = engine_pid($node);
 }
 start_node();
@@ -54,6 +55,7 @@ my $next = 1;
 sub break_disk
 {
 	my ($what) = @_;
+	$node->safe_psql('postgres', 'SELECT count(*) FROM t, other');	# all of before is applied
 	append_to_file("$fault.new", "$what\n");
 	rename("$fault.new", $fault) or die "rename: $!";
 }
