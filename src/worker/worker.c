@@ -261,11 +261,10 @@ take_slot(XLogRecPtr from)
 
 /* A start at which nothing can be applied has failed; otherwise all would wait for it. */
 static void
-read_to_end(void)
+raise_stall(void)
 {
 	WcError		why;
 
-	(void) wc_feed_run_to_end();
 	if (wc_server_stalled(server, &why))
 		ereport(ERROR,
 				(errmsg("%s", why.message),
@@ -282,6 +281,13 @@ place_is_free(const WcFlightEntry *entry)
 	if (state == WC_FLIGHT_ENDED && begun_anew)
 		(void) wc_flight_free(wc_places(), entry->place, entry->xid);
 	return state == WC_FLIGHT_FREE;
+}
+
+static void
+read_to_end(void)
+{
+	(void) wc_feed_run_to_end();
+	raise_stall();
 }
 
 /*
@@ -368,7 +374,7 @@ forget_old_places(XLogRecPtr from)
 	read_to_end();
 	while (!backlog_is_empty())
 	{
-		read_to_end();
+		raise_stall();
 		if (!nap_of_start())
 			return;
 	}
