@@ -57,7 +57,7 @@ extern void site_end(Site *site, int session);
 
 /*
  * Locks one-letter rows, for transaction session + 1; what came of it as text, until the next:
- * "a b! c+ | 7": b has changed, c is there, the next one is transaction 7's.
+ * "a b! c+ d- e* | 7": b has changed, c is there, d is gone, e was written, the next one is transaction 7's.
  */
 extern const char *site_lock_with(Site *site, int session, WcLockMessage *m, const char *letters);
 extern const char *site_lock(Site *site, int session, const char *letters);

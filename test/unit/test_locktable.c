@@ -29,7 +29,7 @@ request_of(uint32_t table_id, WcRowLockMode mode, uint64_t xid, uint32_t subid)
 static WcLockHolder
 try_lock(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row)
 {
-	WcLockHolder holder = {UINT64_MAX, true, true};
+	WcLockHolder holder = {UINT64_MAX, true, true, true};
 	WcError		err;
 
 	assert_int_equal(wc_lock_acquire(table, owner, request, row, &holder, &err), WC_OK);

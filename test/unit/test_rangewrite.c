@@ -493,7 +493,6 @@ static void
 a_row_that_has_changed_is_read_again(void **state)
 {
 	Site		site = {0};
-	WcLockOwner other = {0};
 	WcSnapshot *then;
 	WcModifyResult result;
 
@@ -519,13 +518,13 @@ a_row_that_has_changed_is_read_again(void **state)
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
 	assert_string_equal(site.stopped_at, "r0000004");
 	assert_int_equal(wc_txn_count(site.session.txn), 0);
-	wc_session_end_transaction(&site.session);
+	end_transaction(&site);
 
 	/* whoever has it now */
-	lock_elsewhere(&site, &other, WC_LOCK_EXCLUSIVE, 4);
+	lock_elsewhere(&site, WC_LOCK_EXCLUSIVE, 4);
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
-	wc_lock_release_all(site.locktable, &other);
+	assert_true(wc_lock_release_of(site.locktable, 99, 0, false));
 	wc_snapshot_release(site.kit.engine, then);
 	end_transaction(&site);
 	then = wc_snapshot_take(site.kit.engine);

@@ -72,7 +72,7 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	site_put(site, "d", "1");
 	site_write(site, 1);
 	assert_int_equal(site_commit(site, 1), 0);
-	assert_string_equal(site_lock_since(site, 0, 1, "abcde"), "a! b! c d! e");
+	assert_string_equal(site_lock_since(site, 0, 1, "abcde"), "a! b!- c d! e");
 	assert_string_equal(site_lock_with(site, 0, &of_g, "abcde"), "a b c d e");
 	assert_string_equal(site_lock(site, 0, "abcde"), "a b c d e");
 	assert_string_equal(site_lock_since(site, 0, 2, "abcde"), "a b c d e");
@@ -95,18 +95,18 @@ own_later_writes_are_said(void **state)
 	WcLockMessage m = {.tell_rewritten = true,.cid = 5};
 	Site	   *site = *state;
 
-	assert_string_equal(lock_with(site, 0, &m, "ab"), "a b");
+	assert_string_equal(site_lock_with(site, 0, &m, "ab"), "a b");
 	site->kit.cid = 4;
-	put(site, "a", "1");
-	put(site, "b", "1");
+	site_put(site, "a", "1");
+	site_put(site, "b", "1");
 	site->kit.cid = 5;
-	put(site, "c", "1");
+	site_put(site, "c", "1");
 	site->kit.cid = 7;
-	put(site, "b", "1");
-	write(site, 0);
-	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b* c* d");
+	site_put(site, "b", "1");
+	site_write(site, 0);
+	assert_string_equal(site_lock_with(site, 0, &m, "abcd"), "a b* c* d");
 	m.cid = 8;
-	assert_string_equal(lock_with(site, 0, &m, "abcd"), "a b c d");
+	assert_string_equal(site_lock_with(site, 0, &m, "abcd"), "a b c d");
 }
 
 /* Who must not meet a change does not wait for those who have the row. */
@@ -116,15 +116,15 @@ a_change_ends_it_for_who_is_serializable(void **state)
 	WcLockMessage m = {.snapshot = 1,.serializable = true};
 	Site	   *site = *state;
 
-	assert_string_equal(lock_with(site, 0, &m, "z"), "z");
-	put(site, "b", "2");
-	write(site, 1);
-	assert_int_equal(commit(site, 1, 0), 0);
-	assert_string_equal(lock(site, 1, "ab"), "a b");
-	assert_string_equal(lock_with(site, 0, &m, "cba"), "c b!");
-	assert_string_equal(lock_with(site, 0, &m, "abc"), " | 2");
-	end(site, 1);
-	assert_string_equal(lock_with(site, 0, &m, "abc"), "a b!");
+	assert_string_equal(site_lock_with(site, 0, &m, "z"), "z");
+	site_put(site, "b", "2");
+	site_write(site, 1);
+	assert_int_equal(site_commit(site, 1), 0);
+	assert_string_equal(site_lock(site, 1, "ab"), "a b");
+	assert_string_equal(site_lock_with(site, 0, &m, "cba"), "c b!");
+	assert_string_equal(site_lock_with(site, 0, &m, "abc"), " | 2");
+	site_end(site, 1);
+	assert_string_equal(site_lock_with(site, 0, &m, "abc"), "a b!");
 }
 
 /* Who comes to the same cells as before has changed them: the timestamps tell. */
@@ -219,6 +219,33 @@ which_rows_exist_is_said(void **state)
 	assert_string_equal(site_lock_with(site, 0, &early, "abde"), "a+ b+ d e!+");
 }
 
+/* Rows that are there stay free, and are said to be there though others have them, unless
+ * these may have made or deleted them. */
+static void
+only_rows_that_are_not_there_are_locked(void **state)
+{
+	WcLockMessage absent = {.only_absent = true,.cid = UINT32_MAX};
+	WcLockMessage update = {.mode = WC_LOCK_NO_KEY_UPDATE};
+	Site	   *site = *state;
+
+	assert_string_equal(site_lock_with(site, 0, &absent, "adb"), "a+ d b+");
+	assert_string_equal(site_lock(site, 1, "ab"), "a b");
+	assert_string_equal(site_lock(site, 1, "d"), " | 1");
+	assert_string_equal(site_lock_with(site, 2, &absent, "d"), " | 1");
+	assert_string_equal(site_lock_with(site, 2, &absent, "a"), " | 2");
+	site_end(site, 1);
+	site_end(site, 0);
+
+	assert_string_equal(site_lock_with(site, 0, &update, "ae"), "a e");
+	assert_string_equal(site_lock_with(site, 2, &absent, "a"), "a+");
+	assert_string_equal(site_lock_with(site, 2, &absent, "e"), " | 1");
+	/* what the session had before it keeps */
+	assert_string_equal(site_lock_with(site, 0, &absent, "ae"), "a+ e");
+	assert_string_equal(site_lock(site, 1, "a"), " | 1");
+	site_end(site, 0);
+	assert_string_equal(site_lock(site, 1, "ae"), "a e");
+}
+
 /* --- sessions at once ------------------------------------------------------------------- */
 
 #define ROUNDS 200
@@ -269,7 +296,7 @@ try_lock(Worker *w, const char *row)
 
 		wc_message_lock_encode(site_message(w->site, w->session), &m);
 		payload = site_answer(w->site, w->session, WC_MSG_LOCK, &answer);
-		if (answer != WC_MSG_OK || wc_message_locked_decode(payload, &r, &err) != WC_OK)
+		if (answer != WC_MSG_OK || wc_message_locked_decode(payload, &m, &r, &err) != WC_OK)
 			return false;
 		sched_yield();
 	}
@@ -379,7 +406,7 @@ nonsense_locks_nothing(void **state)
 	uint32_t	families[] = {1, 2};
 	WcSlice		rows[] = {kit_s("a"), kit_s("b")};
 	WcLockMessage m = {
-		.mode = WC_LOCK_SHARE,.tell_exists = true,.owner = 4,.xid = 5,.subid = 1,.snapshot = 3,.cid = 2,.nfamilies = 2,
+		.mode = WC_LOCK_SHARE,.only_absent = true,.owner = 4,.xid = 5,.subid = 1,.snapshot = 3,.cid = 2,.nfamilies = 2,
 		.families = families,.nrows = 2,.rows = rows
 	};
 	Site	   *site = *state;
@@ -449,9 +476,12 @@ main(void)
 		cmocka_unit_test_setup_teardown(rows_are_locked_up_to_one_that_is_not_free, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(a_subtransaction_unlocks, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(what_has_changed_since_the_snapshot_is_said, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(own_later_writes_are_said, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(a_change_ends_it_for_who_is_serializable, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(the_same_value_again_is_a_change, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(large_rows_and_large_commits_are_compared, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(which_rows_exist_is_said, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(only_rows_that_are_not_there_are_locked, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(sessions_take_turns, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_locks_nothing, site_set_up, site_tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
