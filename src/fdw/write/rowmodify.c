@@ -195,7 +195,11 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
 			wc_rowerror_duplicate(m->wrel, values, isnull);
 	}
 	else if (locks)
+	{
 		lock_new(m, false, &lock);
+		if (lock.changed && IsolationUsesXactSnapshot())
+			wc_rowerror_changed(m->wrel, lock.row);
+	}
 	if (m->short_hash)
 		check_originals(m, values, isnull);
 	return true;
