@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "postmaster/startup.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "storage/procarray.h"
 #include "storage/shmem.h"
 #include "utils/snapmgr.h"
@@ -151,6 +152,16 @@ wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 	return n;
 }
 
+/* Without a postmaster there is no engine either, nor will there be one: nothing is freed any more. */
+static void
+require_postmaster(void)
+{
+	if (!PostmasterIsAlive())
+		ereport(FATAL,
+				(errcode(ERRCODE_ADMIN_SHUTDOWN),
+				 errmsg("terminating connection due to unexpected postmaster exit")));
+}
+
 /*
  * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
  * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
@@ -173,6 +184,7 @@ await_place(uint16_t place, uint64 xid)
 			if (looks % WAKE_LOOKS == 0)
 				wc_following_wake();
 			check_stall(true);
+			require_postmaster();
 			pg_usleep(looks < 2 * SPIN_LOOKS ? 50 : 1000);
 		}
 		CHECK_FOR_INTERRUPTS();
