@@ -185,6 +185,8 @@ wc_engine_check(WcEngine *engine, WcTxn *txn, WcError *err)
 	bool		doubtful = false;
 	WcStatus	status;
 
+	if (!wc_txn_is_whole(txn))
+		return wc_error(err, WC_CORRUPT, "the transaction's batch ends amid an operation");
 	wc_overlay_init(&c.overlay, engine, wc_txn_database(txn), true);
 	status = check_catalog(&c, err);
 	if (status == WC_OK)
