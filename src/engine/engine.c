@@ -466,6 +466,12 @@ wc_engine_new_table_id(WcEngine *engine)
 	return atomic_fetch_add(&engine->catalog.next_table_id, 1);
 }
 
+void
+wc_engine_note_table_id(WcEngine *engine, uint32_t table_id)
+{
+	wc_catalog_note_id(&engine->catalog, table_id);
+}
+
 uint64_t
 wc_engine_catalog_generation(WcEngine *engine)
 {

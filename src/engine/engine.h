@@ -200,6 +200,10 @@ extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, W
 /* A new table id; never given twice, also not after a restart once used. */
 extern uint32_t wc_engine_new_table_id(WcEngine *engine);
 
+/* A CREATE_TABLE with this id is in the log, whatever becomes of its transaction (which may be
+ * prepared): no other table gets the id.  Any thread. */
+extern void wc_engine_note_table_id(WcEngine *engine, uint32_t table_id);
+
 /* Grows with every applied catalog change. */
 extern uint64_t wc_engine_catalog_generation(WcEngine *engine);
 

@@ -407,3 +407,13 @@ wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *
 no_memory:
 	return wc_error(err, WC_NO_MEMORY, "out of memory: table descriptor of %zu bytes", bytes.len);
 }
+
+bool
+wc_table_desc_peek_id(WcSlice bytes, uint32_t *id)
+{
+	WcDecoder	d = wc_decoder(bytes);
+	uint8_t		version = wc_decode_u8(&d);
+
+	*id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	return !d.failed && (version == DESC_VERSION || version == DESC_VERSION_UNOWNED);
+}

@@ -115,6 +115,9 @@ extern const WcFamilyDesc *wc_table_desc_family_by_id(const WcTableDesc *desc, u
 extern void wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc);
 extern WcStatus wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 
+/* The table's id alone, out of the bytes; false: they have none. */
+extern bool wc_table_desc_peek_id(WcSlice bytes, uint32_t *id);
+
 /* "ns:name", or "name" in namespace default, cut to size; returns buf. */
 extern char *wc_table_desc_fullname(const WcTableDesc *desc, char *buf, size_t size);
 

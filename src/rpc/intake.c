@@ -35,10 +35,17 @@ struct WcIntake
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
 
+static void
+on_table(void *arg, uint32_t table_id)
+{
+	wc_engine_note_table_id(arg, table_id);
+}
+
 WcStatus
 wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log, WcIntake **intake, WcError *err)
 {
 	WcIntake *f = calloc(1, sizeof(*f));
+	WcPendingTables tables = {on_table, engine};
 	WcStatus	status;
 
 	if (f == NULL)
@@ -49,7 +56,7 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	f->applied = wc_engine_applied_position(engine);
 	pthread_mutex_init(&f->mutex, NULL);
 	pthread_cond_init(&f->written, NULL);
-	status = wc_pending_create(log->pending_max, &f->pending, err);
+	status = wc_pending_create(log->pending_max, &tables, &f->pending, err);
 	if (status == WC_OK)
 		*intake = f;
 	else

@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "model/batch.h"
 #include "rpc/xidtable.h"
 
 typedef struct Stream
 {
 	WcXidNode	node;			/* first, so that a node is its stream */
 	WcPendingBatch batch;
+	size_t		looked;			/* the operations before it have been looked at for tables */
 } Stream;
 
 struct WcPending
@@ -19,6 +21,7 @@ struct WcPending
 	WcXidTable	streams;
 	uint64_t	bytes;
 	uint64_t	bytes_max;
+	WcPendingTables tables;
 };
 
 static Stream *
@@ -28,13 +31,14 @@ stream_of(WcXidNode *node)
 }
 
 WcStatus
-wc_pending_create(uint64_t bytes_max, WcPending **pending, WcError *err)
+wc_pending_create(uint64_t bytes_max, const WcPendingTables *tables, WcPending **pending, WcError *err)
 {
 	WcPending  *p = calloc(1, sizeof(*p));
 
 	if (p == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	p->bytes_max = bytes_max;
+	p->tables = *tables;
 	*pending = p;
 	return WC_OK;
 }
@@ -91,6 +95,26 @@ add_stream(WcPending *p, const WcLogRecord *b, Stream **stream, WcError *err)
 	return status;
 }
 
+/* Who cuts a stream cuts it between operations.  What makes no sense the commit tells of. */
+static void
+tell_tables(WcPending *p, Stream *s)
+{
+	WcSlice		all = wc_buf_slice(&s->batch.bytes);
+
+	while (s->looked < all.len)
+	{
+		WcDecoder	d = wc_decoder(wc_slice(all.data + s->looked, all.len - s->looked));
+		uint32_t	table_id;
+		WcOp		op;
+
+		if (wc_batch_next_op(&d, &op, NULL) != WC_OK)
+			return;				/* the rest of it has not come yet */
+		s->looked += op.bytes.len;
+		if (op.kind == WC_OP_CREATE_TABLE && wc_table_desc_peek_id(op.desc, &table_id))
+			p->tables.made(p->tables.arg, table_id);
+	}
+}
+
 WcStatus
 wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 {
@@ -120,6 +144,10 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 	s->batch.flags |= b->flags;
 	if (b->place != WC_RECORD_NO_PLACE)
 		s->batch.place = b->place;
+	if (s->looked > b->at)
+		s->looked = (size_t) b->at;
+	if ((s->batch.flags & WC_RECORD_CATALOG) != 0)
+		tell_tables(p, s);
 	return WC_OK;
 }
 

@@ -14,9 +14,18 @@
 
 typedef struct WcPending WcPending;
 
+/* Who is told of each table that a transaction makes, when its CREATE_TABLE has come whole; perhaps
+ * more than once, and whatever becomes of the transaction. */
+typedef struct WcPendingTables
+{
+	void		(*made) (void *arg, uint32_t table_id);
+	void	   *arg;
+} WcPendingTables;
+
 /* bytes_max: most bytes of all streams together; the memory that they take may be twice
  * that. */
-extern WcStatus wc_pending_create(uint64_t bytes_max, WcPending **pending, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_pending_create(uint64_t bytes_max, const WcPendingTables *tables, WcPending **pending,
+								  WcError *err) WC_WARN_UNUSED;
 extern void wc_pending_free(WcPending *pending);
 
 /*

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "mangle.h"
+#include "model/batch.h"
 #include "rpc/pending.h"
 #include "rpc/xidtable.h"
 
@@ -70,13 +71,26 @@ nodes_are_found(void **state)
 
 /* --- streams ------------------------------------------------------------------------ */
 
+/* The greatest id of a table that was told of. */
+static uint32_t told;
+
+static void
+on_table(void *arg, uint32_t table_id)
+{
+	uint32_t   *greatest = arg;
+
+	if (table_id > *greatest)
+		*greatest = table_id;
+}
+
 static WcPending *
 make(uint64_t bytes_max)
 {
+	WcPendingTables tables = {on_table, &told};
 	WcPending  *p;
 	WcError		err;
 
-	assert_int_equal(wc_pending_create(bytes_max, &p, &err), WC_OK);
+	assert_int_equal(wc_pending_create(bytes_max, &tables, &p, &err), WC_OK);
 	return p;
 }
 
@@ -296,6 +310,84 @@ streams_are_as_their_copies(void **state)
 	wc_pending_free(p);
 }
 
+static void
+add_create(WcBatchBuilder *b, uint32_t table_id)
+{
+	WcFamilyDesc family = {.id = 1,.name = wc_slice_cstr("f"),.attrs = wc_family_attrs_default};
+	WcTableDesc desc = {
+		.id = table_id,.database = DATABASE,.ns = wc_slice_cstr("default"),.name = wc_slice_cstr("t"),
+		.nfamilies = 1,.families = &family,.next_family_id = 2
+	};
+	WcError		err;
+
+	family.attrs.packing = WC_PACKING_CELL;
+	assert_int_equal(wc_batch_create_table(b, 1, &desc, &err), WC_OK);
+}
+
+static void
+add_row(WcBatchBuilder *b)
+{
+	WcError		err;
+
+	assert_int_equal(wc_batch_row_begin(b, 7, 1, wc_slice_cstr("r"), 0, NULL, 0, &err), WC_OK);
+	assert_int_equal(wc_batch_put(b, 1, wc_slice_cstr("q"), WC_TS_LATEST, 0, wc_slice_cstr("v"), &err), WC_OK);
+	assert_int_equal(wc_batch_row_end(b, &err), WC_OK);
+}
+
+static void
+append_ops(WcPending *p, uint64_t at, const uint8_t *data, size_t n, uint8_t flags)
+{
+	WcLogRecord batch = {
+		.kind = WC_RECORD_BATCH,.store = 1,.place = WC_RECORD_NO_PLACE,.database = DATABASE,.xid = 9,.flags = flags,
+			.at = at,.bytes = wc_slice(data, n)
+	};
+	WcError		err;
+
+	assert_int_equal(wc_pending_append(p, &batch, &err), WC_OK);
+}
+
+/* In pieces of any size, and also if the transaction takes it back. */
+static void
+tables_that_are_made_are_told_of(void **state)
+{
+	WcBuf		ops = WC_BUF_INIT;
+	WcBatchBuilder b;
+	size_t		first;
+	size_t		create;
+
+	(void) state;
+	wc_batch_init(&b, &ops);
+	add_row(&b);
+	first = ops.len;
+	add_create(&b, 300);
+	create = ops.len;
+	add_row(&b);
+	for (size_t piece = 1; piece <= ops.len; piece++)
+	{
+		WcPending  *p = make(1000);
+		WcBatchBuilder again;
+		WcBuf		other = WC_BUF_INIT;
+
+		told = 0;
+		for (size_t at = 0; at < ops.len; at += piece)
+		{
+			size_t		n = ops.len - at < piece ? ops.len - at : piece;
+
+			append_ops(p, at, ops.data + at, n, at + n > first ? WC_RECORD_CATALOG : 0);
+			assert_int_equal(told, at + n >= create ? 300 : 0);
+		}
+
+		/* cut back, and another one in its place */
+		wc_batch_init(&again, &other);
+		add_create(&again, 400);
+		append_ops(p, first, other.data, other.len, WC_RECORD_CATALOG);
+		assert_int_equal(told, 400);
+		wc_buf_free(&other);
+		wc_pending_free(p);
+	}
+	wc_buf_free(&ops);
+}
+
 int
 main(void)
 {
@@ -308,6 +400,7 @@ main(void)
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
 		cmocka_unit_test(streams_are_as_their_copies),
+		cmocka_unit_test(tables_that_are_made_are_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

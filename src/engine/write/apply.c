@@ -352,6 +352,8 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	if (a->position <= engine->applied)
 		status = wc_error(err, WC_INVALID, "commit at position %" PRIu64 " comes after position %" PRIu64 " was applied",
 						  a->position, (uint64_t) engine->applied);
+	else if (!wc_txn_is_whole(txn))
+		status = wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
 	if (status == WC_OK)
 		status = apply_locked(a, err);
 	pthread_mutex_unlock(&engine->write_mutex);
