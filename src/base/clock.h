@@ -7,9 +7,15 @@
 #ifndef WC_BASE_CLOCK_H
 #define WC_BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 extern int64_t wc_clock_wall_us(void);
 extern int64_t wc_clock_monotonic_us(void);
+
+/* A condition whose timed waits are until a moment of monotonic time, and such a moment. */
+extern void wc_clock_cond_init(pthread_cond_t *cond);
+extern struct timespec wc_clock_monotonic_after(int64_t us);
 
 #endif

@@ -75,8 +75,9 @@
  * a session's ring, so that the next is made while the backend takes it in. */
 #define WC_CHANGES_CHUNK		(112 * 1024)
 
-/* A cancel flag is looked at once in so many cells. */
+/* A cancel flag is looked at once in so many cells, and as often by who waits. */
 #define WC_CANCEL_CELLS			1024
+#define WC_CANCEL_LOOK_US		50000
 
 #define WC_USEC_PER_SEC			INT64_C(1000000)
 

@@ -47,11 +47,10 @@ static WcStatus
 run_pass(WcStore *store, const WcPassOptions *options, WcError *err)
 {
 	WcPass	   *pass;
-	uint64_t	changed;
 	WcStatus	status = wc_pass_create(store, options, &pass, err);
 
 	if (status == WC_OK)
-		status = wc_step_apply_all(store->engine, pass, &changed, err);
+		status = wc_step_apply_all(store->engine, pass, options->cancel, err);
 	wc_pass_free(pass);
 	return status;
 }

@@ -365,6 +365,7 @@ engine_free(WcEngine *engine, bool closed)
 	wc_health_free(&engine->health);
 	pthread_mutex_destroy(&engine->write_mutex);
 	pthread_rwlock_destroy(&engine->step_lock);
+	pthread_mutex_destroy(&engine->offers_mutex);
 	pthread_mutex_destroy(&engine->snapshots_mutex);
 	free(engine);
 }
@@ -382,6 +383,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	e->identity.owner_fd = -1;
 	pthread_mutex_init(&e->write_mutex, NULL);
 	pthread_rwlock_init(&e->step_lock, NULL);
+	pthread_mutex_init(&e->offers_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	wc_health_init(&e->health, e);
 	wc_catalog_init(&e->catalog);
@@ -418,6 +420,21 @@ wc_engine_close(WcEngine *engine)
 	engine_free(engine, synced);
 }
 
+/* What expire steps have said is on disk: RocksDB may drop it. */
+static void
+settle_gone(WcEngine *engine)
+{
+	if (!atomic_exchange(&engine->gone_changed, false))
+		return;
+	pthread_rwlock_rdlock(&engine->catalog.lock);
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	{
+		for (uint32_t f = 0; f < engine->catalog.tables[t]->desc.nfamilies; f++)
+			wc_store_settle_gone(engine->catalog.tables[t]->stores[f]);
+	}
+	pthread_rwlock_unlock(&engine->catalog.lock);
+}
+
 WcStatus
 wc_engine_sync(WcEngine *engine, WcError *err)
 {
@@ -435,7 +452,10 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 		status = wc_rocks_status(error, "sync its log", err);
 	}
 	if (status == WC_OK)
+	{
 		wc_identity_synced(&engine->identity, upto);
+		settle_gone(engine);
+	}
 	pthread_mutex_unlock(&engine->write_mutex);
 	return status;
 }

@@ -138,9 +138,9 @@ extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendin
 /*
  * From now on steps that are made here (by flush, compactions and upkeep) are not applied as
  * they are made: log has each written into the log and returns when wc_engine_step has applied it,
- * or fails.  Any thread calls it.  NULL: no more steps are made; returns when log is called no more.
+ * or fails.  Any thread calls it.  When cancel (may be NULL) is raised it returns WC_CANCELLED soon.  NULL: no more steps are made; returns when log is called no more.
  */
-typedef WcStatus (*WcStepLog) (void *arg, WcSlice step, WcError *err);
+typedef WcStatus (*WcStepLog) (void *arg, WcSlice step, const atomic_bool *cancel, WcError *err);
 extern void wc_engine_log_steps(WcEngine *engine, WcStepLog log, void *arg);
 
 /*
@@ -214,6 +214,7 @@ extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool majo
 /* What the engine does by itself about what could be forgotten (engine/README, "Upkeep"). */
 typedef struct WcUpkeep
 {
+	bool		makes_steps;	/* else it only has RocksDB compact what steps have left: on a standby */
 	uint32_t	busy_percent;	/* of one processor's time; 0: it does nothing */
 	uint32_t	dead_percent;	/* of a family's key-values, about, that make it worth it */
 	int64_t		delay_us;		/* what was written since stays for so long, > 0 ... */

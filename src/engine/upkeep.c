@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,9 +18,6 @@
 
 /* Steps of upkeep are smaller than others: nobody waits for them, but others behind them. */
 #define STEP_KEYS 4096
-
-/* Where a step has changed this part of what it looked at, the files are worth compacting. */
-#define WORTH_COMPACTING 8
 
 /* An expire step comes when so large a part of the time by which it lags has passed. */
 #define EXPIRE_PART 4
@@ -42,13 +38,8 @@ struct WcUpkeeper
 static bool
 pause_us(WcUpkeeper *u, int64_t us)
 {
-	struct timespec until;
+	struct timespec until = wc_clock_monotonic_after(us);
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t) (us / WC_USEC_PER_SEC);
-	until.tv_nsec += (long) (us % WC_USEC_PER_SEC) * 1000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&u->mutex);
 	while (!atomic_load(&u->stop) && pthread_cond_timedwait(&u->ends, &u->mutex, &until) != ETIMEDOUT)
 		;
@@ -80,48 +71,6 @@ rest(WcUpkeeper *u, int64_t worked_us)
 
 /* --- going through a family -----------------------------------------------------*/
 
-/* Parts of the storage in which much has changed, as one range. */
-typedef struct Changed
-{
-	bool		any;
-	bool		to_the_end;
-	WcBuf		start;
-	WcBuf		stop;
-} Changed;
-
-static void
-note_changed(Changed *c, const WcStep *step, const WcSifted *sifted)
-{
-	if (sifted->changed == 0 || sifted->changed * WORTH_COMPACTING < sifted->looked)
-		return;
-	if (!c->any || wc_slice_cmp(step->start, wc_buf_slice(&c->start)) < 0)
-	{
-		c->start.len = 0;
-		wc_buf_append_slice(&c->start, step->start);
-	}
-	c->to_the_end |= step->stop.len == 0;
-	if (!c->any || wc_slice_cmp(step->stop, wc_buf_slice(&c->stop)) > 0)
-	{
-		c->stop.len = 0;
-		wc_buf_append_slice(&c->stop, step->stop);
-	}
-	c->any = true;
-}
-
-/* RocksDB keeps what was deleted, and reads step over it, until the files are compacted. */
-static WcStatus
-compact_changed(WcUpkeeper *u, WcStore *store, const Changed *c, WcError *err)
-{
-	WcSlice		start = c->start.failed ? wc_slice(NULL, 0) : wc_buf_slice(&c->start);
-	WcSlice		stop = c->stop.failed || c->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&c->stop);
-	WcStatus	status;
-
-	if (!c->any)
-		return WC_OK;
-	status = wc_files_flush(store, &u->stop, err);
-	return status == WC_OK ? wc_files_compact(store, start, stop, &u->stop, err) : status;
-}
-
 /* A major compaction of what was written up to then. */
 static WcStatus
 sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, WcError *err)
@@ -131,7 +80,6 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 		.dated_until_ts = dated->until_ts,.now_us = wc_engine_now(u->engine),
 		.superseded = superseded->count,.dated = dated->count,.keys_max = STEP_KEYS,.cancel = &u->stop
 	};
-	Changed		changed = {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
 	const WcStep *step;
 	WcPass	   *pass;
 	int64_t		since = wc_clock_monotonic_us();
@@ -139,20 +87,15 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 
 	while (status == WC_OK && (status = wc_pass_next(pass, &step, err)) == WC_OK)
 	{
-		status = wc_step_apply(u->engine, 0, step, wc_pass_work(pass), err);
+		status = wc_step_apply(u->engine, step, wc_pass_work(pass), &u->stop, err);
 		if (status != WC_OK)
 			break;
-		note_changed(&changed, step, &wc_pass_work(pass)->sifted);
 		if (!rest(u, wc_clock_monotonic_us() - since))
 			break;
 		since = wc_clock_monotonic_us();
 	}
-	if (status == WC_END || status == WC_OK)
-		status = compact_changed(u, store, &changed, err);
 	wc_pass_free(pass);
-	wc_buf_free(&changed.start);
-	wc_buf_free(&changed.stop);
-	return status;
+	return status == WC_END ? WC_OK : status;
 }
 
 /*
@@ -214,24 +157,6 @@ lag_of(const WcFamilyAttrs *attrs, const WcMarks *marks, const WcUpkeep *setting
 	return of_family || marks->cell_ttl ? settings->history_us : 0;
 }
 
-/* Has RocksDB drop what is gone, from files that it would not compact by itself. */
-static WcStatus
-compact_gone(WcUpkeeper *u, WcStore *store, const WcStep *step, int64_t every_us, WcError *err)
-{
-	WcStoreUpkeep *state = &store->upkeep;
-	WcStatus	status;
-
-	if (state->compacted_ts == 0)
-		state->compacted_ts = step->expired_ts;	/* not at each start */
-	if (step->expired_ts - state->compacted_ts < every_us)
-		return WC_OK;
-	state->compacted_ts = step->expired_ts;
-	status = wc_files_flush(store, &u->stop, err);
-	if (status != WC_OK)
-		return status;
-	return wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), &u->stop, err);
-}
-
 static WcStatus
 expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
 {
@@ -245,20 +170,79 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
 		.kind = WC_STEP_EXPIRE,.keep_deleted = attrs.keep_deleted,.table_id = store->table_id,
 		.family_id = store->family_id,.generation = store->generation,.expired_ts = upto
 	};
-	WcStatus	status;
 
 	if (lag == 0 || upto - marks.gone.expired_ts < lag / EXPIRE_PART || upto <= 0 ||
 		wc_rocks_property(u->engine->db, store->cf, "rocksdb.estimate-num-keys") == 0)
 		return WC_OK;
 	if (attrs.ttl_us > 0 && attrs.min_versions == 0 && upto > attrs.ttl_us)
 		step.oldest_ts = upto - attrs.ttl_us;
-	status = wc_step_apply(u->engine, 0, &step, NULL, err);
-	if (status == WC_OK)
-		status = wc_engine_sync(u->engine, err);
+	return wc_step_apply(u->engine, &step, NULL, &u->stop, err);
+}
+
+/* --- files --------------------------------------------------------------------------
+ *
+ * On every node: what steps have deleted, or expire steps have taken out, leaves files that
+ * RocksDB would not compact by itself.
+ */
+
+/* Takes over what steps have swept, when they are through.  False: nothing. */
+static bool
+take_swept(WcStore *store, WcSwept *swept)
+{
+	bool		whole;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+	whole = store->swept.whole;
+	*swept = store->swept;
+	if (whole)
+		store->swept = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return whole;
+}
+
+static WcStatus
+compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcError *err)
+{
+	WcStatus	status = wc_files_flush(store, &u->stop, err);
+
+	return status == WC_OK ? wc_files_compact(store, start, stop, &u->stop, err) : status;
+}
+
+static WcStatus
+compact_swept(WcUpkeeper *u, WcStore *store, WcError *err)
+{
+	const WcSlice none = {NULL, 0};
+	WcSwept		swept;
+	WcStatus	status;
+
+	if (!take_swept(store, &swept))
+		return WC_OK;
+	status = compact_range(u, store, swept.start.failed ? none : wc_buf_slice(&swept.start),
+						   swept.stop.failed || swept.to_the_end ? none : wc_buf_slice(&swept.stop), err);
+	wc_buf_free(&swept.start);
+	wc_buf_free(&swept.stop);
+	return status;
+}
+
+/* Half of what has a TTL is gone, say. */
+static WcStatus
+compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
+{
+	WcFamilyAttrs attrs = wc_store_attrs(store);
+	WcGone		gone = wc_store_gone(store);
+	int64_t		every = gone.oldest_ts > 0 && attrs.ttl_us > 0 ? attrs.ttl_us / 2 : settings->history_us;
+	WcStoreUpkeep *state = &store->upkeep;
+	WcStatus	status;
+
+	if (state->compacted_ts == 0)
+		state->compacted_ts = gone.expired_ts;	/* not at each start */
+	if (gone.expired_ts - state->compacted_ts < every)
+		return WC_OK;
+	status = wc_engine_sync(u->engine, err);	/* what is not on disk is not dropped */
 	if (status != WC_OK)
 		return status;
-	wc_store_settle_gone(store);
-	return compact_gone(u, store, &step, step.oldest_ts > 0 ? attrs.ttl_us / 2 : settings->history_us, err);
+	state->compacted_ts = gone.expired_ts;
+	return compact_range(u, store, wc_slice(NULL, 0), wc_slice(NULL, 0), err);
 }
 
 /* --- rounds ------------------------------------------------------------------------*/
@@ -270,10 +254,14 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 	WcStatus	status = wc_files_check(store, "compact", &err);
 	bool		failed;
 
-	if (status == WC_OK)
+	if (status == WC_OK && settings->makes_steps)
 		status = expire_when_due(u, store, settings, &err);
-	if (status == WC_OK)
+	if (status == WC_OK && settings->makes_steps)
 		status = sweep_when_worth(u, store, settings, &err);
+	if (status == WC_OK)
+		status = compact_swept(u, store, &err);
+	if (status == WC_OK)
+		status = compact_gone(u, store, settings, &err);
 	failed = status != WC_OK && !atomic_load(&u->stop);
 	if (failed && !store->upkeep.failed)
 		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
@@ -333,16 +321,12 @@ WcUpkeeper *
 wc_upkeeper_create(WcEngine *engine)
 {
 	WcUpkeeper *u = calloc(1, sizeof(*u));
-	pthread_condattr_t attr;
 
 	if (u == NULL)
 		return NULL;
 	u->engine = engine;
 	pthread_mutex_init(&u->mutex, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&u->ends, &attr);
-	pthread_condattr_destroy(&attr);
+	wc_clock_cond_init(&u->ends);
 	return u;
 }
 

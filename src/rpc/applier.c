@@ -132,10 +132,7 @@ pause_before_retry(WcApplier *a)
 	struct timespec until;
 	bool		stop;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += RETRY_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
+	until = wc_clock_monotonic_after(RETRY_MS * INT64_C(1000));
 	pthread_mutex_lock(&a->mutex);
 	while (!a->stop && pthread_cond_timedwait(&a->work, &a->mutex, &until) != ETIMEDOUT)
 		;
@@ -241,10 +238,7 @@ wait_for_work(WcApplier *a)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += LAZY_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
+	until = wc_clock_monotonic_after(LAZY_MS * INT64_C(1000));
 
 	while (a->head == NULL && !a->stop)
 	{
@@ -300,7 +294,6 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err)
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
-	pthread_condattr_t attr;
 	int			rc;
 
 	if (a == NULL)
@@ -314,11 +307,8 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */
 	a->tail = &a->head;
 	pthread_mutex_init(&a->mutex, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->work, &attr);
-	pthread_condattr_destroy(&attr);
-	pthread_cond_init(&a->step_done, NULL);
+	wc_clock_cond_init(&a->work);
+	wc_clock_cond_init(&a->step_done);
 
 	rc = pthread_create(&a->thread, NULL, applier_main, a);
 	if (rc != 0)
@@ -477,13 +467,17 @@ wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err
 }
 
 bool
-wc_applier_await_step(WcApplier *a, uint64_t position)
+wc_applier_await_step(WcApplier *a, uint64_t position, const atomic_bool *cancel)
 {
+	struct timespec until;
 	bool		applied;
 
 	pthread_mutex_lock(&a->mutex);
-	while (a->stepped < position && !a->stop)
-		pthread_cond_wait(&a->step_done, &a->mutex);
+	while (a->stepped < position && !a->stop && !(cancel && atomic_load_explicit(cancel, memory_order_relaxed)))
+	{
+		until = wc_clock_monotonic_after(WC_CANCEL_LOOK_US);
+		(void) pthread_cond_timedwait(&a->step_done, &a->mutex, &until);
+	}
 	applied = a->stepped >= position;
 	pthread_mutex_unlock(&a->mutex);
 	return applied;

@@ -64,8 +64,9 @@ extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, con
 /* Hands in a step (model/step.h), which it copies, and the position behind its record. */
 extern WcStatus wc_applier_post_step(WcApplier *applier, WcSlice step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
-/* Any thread: waits until the step there has been applied.  False: the applier stops before. */
-extern bool wc_applier_await_step(WcApplier *applier, uint64_t position);
+/* Any thread: waits until the step there has been applied.  False: not yet, and the applier
+ * stops, or cancel (may be NULL) was raised. */
+extern bool wc_applier_await_step(WcApplier *applier, uint64_t position, const atomic_bool *cancel);
 
 /* The place of the last mark that has been written. */
 extern uint64_t wc_applier_marked(const WcApplier *applier);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "read/txn/txn.h"
@@ -18,6 +19,7 @@ typedef struct StepRequest
 	struct StepRequest *next;
 	WcSlice		step;
 	uint64_t	position;		/* once done */
+	bool		taken;			/* the bytes are being written */
 	bool		done;
 } StepRequest;
 
@@ -55,7 +57,7 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	f->log = *log;
 	f->applied = wc_engine_applied_position(engine);
 	pthread_mutex_init(&f->mutex, NULL);
-	pthread_cond_init(&f->written, NULL);
+	wc_clock_cond_init(&f->written);
 	status = wc_pending_create(log->pending_max, &tables, &f->pending, err);
 	if (status == WC_OK)
 		*intake = f;
@@ -221,8 +223,27 @@ wc_intake_step(WcIntake *f, const WcLogRecord *step, uint64_t position, WcError 
 
 /* --- steps that are made here --------------------------------------------------*/
 
+static bool
+is_cancelled(const atomic_bool *cancel)
+{
+	return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
+/* With the mutex held: until the step has been written, or need not be any more. */
+static void
+await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel)
+{
+	struct timespec until;
+
+	while (!request->done && !f->stop && (request->taken || !is_cancelled(cancel)))
+	{
+		until = wc_clock_monotonic_after(WC_CANCEL_LOOK_US);
+		(void) pthread_cond_timedwait(&f->written, &f->mutex, &until);
+	}
+}
+
 WcStatus
-wc_intake_log_step(void *arg, WcSlice step, WcError *err)
+wc_intake_log_step(void *arg, WcSlice step, const atomic_bool *cancel, WcError *err)
 {
 	WcIntake   *f = arg;
 	StepRequest request = {.step = step};
@@ -233,8 +254,7 @@ wc_intake_log_step(void *arg, WcSlice step, WcError *err)
 		link = &(*link)->next;
 	*link = &request;
 	f->log.moved.fn(f->log.moved.arg);
-	while (!request.done && !f->stop)
-		pthread_cond_wait(&f->written, &f->mutex);
+	await_writing(f, &request, cancel);
 	for (link = &f->steps; *link != NULL; link = &(*link)->next)
 	{
 		if (*link == &request)
@@ -246,9 +266,11 @@ wc_intake_log_step(void *arg, WcSlice step, WcError *err)
 	pthread_mutex_unlock(&f->mutex);
 	if (request.done && request.position == 0)
 		return wc_error(err, WC_UNSUPPORTED, "cannot flush or compact stored tables during recovery");
-	if (!request.done || !wc_applier_await_step(f->applier, request.position))
-		return wc_error(err, WC_SHUTDOWN, "the engine is stopping");
-	return WC_OK;
+	if (request.done && wc_applier_await_step(f->applier, request.position, cancel))
+		return WC_OK;
+	if (is_cancelled(cancel))
+		return wc_error(err, WC_CANCELLED, "compaction was cancelled");
+	return wc_error(err, WC_SHUTDOWN, "the engine is stopping");
 }
 
 bool
@@ -259,7 +281,10 @@ wc_intake_next_step(WcIntake *f, WcSlice *step)
 	pthread_mutex_lock(&f->mutex);
 	found = f->steps != NULL && !f->stop;
 	if (found)
+	{
 		*step = f->steps->step;
+		f->steps->taken = true;
+	}
 	pthread_mutex_unlock(&f->mutex);
 	return found;
 }

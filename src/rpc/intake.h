@@ -54,7 +54,7 @@ extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64
 
 /* Any thread (a WcStepLog): has the step written into the log, and waits until it has been
  * applied. */
-extern WcStatus wc_intake_log_step(void *intake, WcSlice step, WcError *err);
+extern WcStatus wc_intake_log_step(void *intake, WcSlice step, const atomic_bool *cancel, WcError *err);
 
 /* As wc_server_next_step and wc_server_step_written. */
 extern bool wc_intake_next_step(WcIntake *intake, WcSlice *step);

@@ -435,9 +435,10 @@ begin_following(WcError *err)
 }
 
 static void
-set_upkeep(void)
+set_upkeep(bool makes_steps)
 {
 	WcUpkeep	settings = {
+		.makes_steps = makes_steps,
 		.busy_percent = (uint32_t) int_setting("widecol.upkeep"),
 		.dead_percent = (uint32_t) int_setting("widecol.upkeep_threshold"),
 		.delay_us = int_setting("widecol.upkeep_delay") * INT64CONST(1000),
@@ -612,15 +613,17 @@ transaction_is_over(uint64_t xid)
 		 wc_flight_find(wc_places(), xid) == WC_FLIGHT_NONE);
 }
 
-/* On a primary: a standby forgets what the log says. */
+/* A standby forgets what the log says, until it is promoted. */
 static void
 keep_up(void)
 {
 	static bool begun;
+	static bool as_standby;
 
-	if (RecoveryInProgress() || (begun && !reloaded))
+	if (begun && !reloaded && as_standby == RecoveryInProgress())
 		return;
-	set_upkeep();
+	as_standby = RecoveryInProgress();
+	set_upkeep(!as_standby);
 	begun = true;
 	reloaded = false;
 }

@@ -201,7 +201,7 @@ a_wide_row_takes_many_steps(void **state)
 		pass = begin_pass(&kit, kinds[k], 50, NULL);
 		while ((status = wc_pass_next(pass, &step, &kit.err)) == WC_OK)
 		{
-			assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+			assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
 			assert_in_range(wc_pass_work(pass)->sifted.looked, 0, 2 * 50);
 
 			/* nobody sees more or less meanwhile */
@@ -244,7 +244,7 @@ a_wide_row_can_be_left_in_its_midst(void **state)
 	put_wide_row(&kit, "wide", 5000);
 	pass = begin_pass(&kit, WC_STEP_MAJOR, 2 * WC_CANCEL_CELLS, &cancel);
 	assert_ok(&kit, wc_pass_next(pass, &step, &kit.err));
-	assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+	assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
 	atomic_store(&cancel, true);
 	assert_int_equal(wc_pass_next(pass, &step, &kit.err), WC_CANCELLED);
 	wc_pass_free(pass);
@@ -275,7 +275,7 @@ steps_change_a_bounded_number(void **state)
 		pass = begin_pass(&kit, WC_STEP_MAJOR, 0, NULL);
 		while ((status = wc_pass_next(pass, &step, &kit.err)) == WC_OK)
 		{
-			assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+			assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
 			assert_in_range(wc_pass_work(pass)->sifted.changed, 1, WC_STEP_CHANGES_MAX);
 			changed += wc_pass_work(pass)->sifted.changed;
 		}
@@ -308,7 +308,7 @@ a_commit_in_between_counts(void **state)
 		kit_put(&kit, "r", 1, "a", 30, "3");
 		kit_put(&kit, "r", 1, "a", 12, "masked");
 		kit_commit(&kit);
-		assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+		assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
 		assert_string_equal(raw(&kit), "r{f:a@30=3 f:a@20=2}");
 		wc_pass_free(pass);
 		kit_close(&kit);

@@ -407,7 +407,7 @@ test_pass_over_dropped_storage(void **state)
 		assert_ok(&kit, wc_pass_next(pass, &step, &kit.err));
 		assert_int_equal(wc_pass_work(pass)->sifted.changed, 2);
 		assert_ok(&kit, truncate_table(&kit));
-		assert_ok(&kit, wc_step_apply(kit.engine, 0, step, wc_pass_work(pass), &kit.err));
+		assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
 		assert_int_equal(wc_pass_next(pass, &step, &kit.err), WC_END);
 		wc_pass_free(pass);
 		wc_table_unref(table);

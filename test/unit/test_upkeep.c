@@ -19,7 +19,7 @@ static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 #define DELAY	INT64_C(10000000)
 #define HISTORY	INT64_C(3600000000)
 
-static const WcUpkeep settings = {.busy_percent = 100,.dead_percent = 20,.delay_us = DELAY,.history_us = HISTORY};
+static const WcUpkeep settings = {.makes_steps = true,.busy_percent = 100,.dead_percent = 20,.delay_us = DELAY,.history_us = HISTORY};
 
 static void
 round_at(Kit *kit, int64_t now)
@@ -301,6 +301,45 @@ nothing_is_done_unless_it_is_to_be(void **state)
 	kit_close(&kit);
 }
 
+/* On a standby no steps are made; but what the log's have left leaves the files there as well. */
+static void
+a_standby_tidies_its_files(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcUpkeep	standby = settings;
+		uint64_t	applied;
+		WcStep		step = {
+			.kind = WC_STEP_MAJOR,.last = true,.family_id = 1,.until_ts = INT64_MAX,.dated_until_ts = INT64_MAX,
+			.earliest_put_ts = INT64_MIN
+		};
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		applied = wc_engine_applied_position(kit.engine);
+		standby.makes_steps = false;
+		for (int i = 0; i < 3; i++)
+		{
+			kit_now += DELAY;
+			wc_upkeeper_set(kit.engine->upkeeper, &standby);
+			wc_upkeeper_round(kit.engine->upkeeper);
+		}
+		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
+
+		step.table_id = kit.table;
+		step.generation = store_of(&kit)->generation;
+		step.now_us = kit_now;
+		assert_ok(&kit, wc_engine_step(kit.engine, applied + 1, &step, &kit.err));
+		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
+		wc_upkeeper_round(kit.engine->upkeeper);
+		assert_in_range(looked_at_for_first_row(&kit), 0, 1);
+		kit_close(&kit);
+	}
+}
+
 /* The thread does as the rounds do, and ends with the engine. */
 static void
 the_thread_works(void **state)
@@ -338,6 +377,7 @@ main(void)
 		cmocka_unit_test(superseded_versions_go),
 		cmocka_unit_test(expired_cells_go),
 		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
+		cmocka_unit_test(a_standby_tidies_its_files),
 		cmocka_unit_test(the_thread_works)
 	};
 

@@ -100,10 +100,7 @@ wc_pass_free(WcPass *p)
 	if (p == NULL)
 		return;
 	end_watch(p);
-	wc_rangewatch_free(&p->work.watch);
-	wc_sifted_free(&p->work.sifted);
-	wc_buf_free(&p->work.first_row);
-	wc_buf_free(&p->work.last_row);
+	wc_stepwork_free(&p->work);
 	wc_buf_free(&p->at);
 	wc_buf_free(&p->state);
 	wc_buf_free(&p->wide_row);
@@ -111,6 +108,15 @@ wc_pass_free(WcPass *p)
 	wc_buf_free(&p->stop);
 	wc_store_unref(p->store);
 	free(p);
+}
+
+void
+wc_stepwork_free(WcStepWork *work)
+{
+	wc_rangewatch_free(&work->watch);
+	wc_sifted_free(&work->sifted);
+	wc_buf_free(&work->first_row);
+	wc_buf_free(&work->last_row);
 }
 
 WcStepWork *
@@ -126,22 +132,6 @@ set(WcBuf *buf, WcSlice bytes)
 {
 	wc_buf_reset(buf, SIZE_MAX);
 	wc_buf_append_slice(buf, bytes);
-}
-
-/* The row that a key of the storage is of. */
-static WcStatus
-set_row(const WcPass *p, WcBuf *row, WcSlice key, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	wc_buf_reset(row, SIZE_MAX);
-	if (p->store->packing == WC_PACKING_ROW)
-		wc_buf_append_slice(row, key);
-	else if (key.len > 0 && !wc_slice_eq(key, wc_buf_slice(&p->wide_end)))
-		status = wc_cellkey_unescape(wc_slice(key.data, wc_cellkey_row_prefix(key)), row, err);
-	else if (key.len > 0)
-		status = wc_cellkey_unescape(wc_buf_slice(&p->wide_row), row, err);
-	return status == WC_OK ? wc_buf_status(row, "row key", err) : status;
 }
 
 static void
@@ -166,7 +156,7 @@ work_out(WcPass *p, WcError *err)
 {
 	pthread_mutex_t *mutex = &p->store->engine->write_mutex;
 	WcSift		sift = {.store = p->store,.step = &p->step,.keys_max = p->keys_max,.cancel = p->options.cancel};
-	WcStatus	status = set_row(p, &p->work.first_row, wc_buf_slice(&p->at), err);
+	WcStatus	status = wc_sift_row(p->store, wc_buf_slice(&p->at), &p->work.first_row, err);
 
 	if (status != WC_OK)
 		return status;
@@ -182,7 +172,7 @@ work_out(WcPass *p, WcError *err)
 	if (p->stop.failed)
 		return pass_memory(err);
 	p->step.stop = wc_buf_slice(&p->stop);
-	status = set_row(p, &p->work.last_row, p->step.stop, err);
+	status = wc_sift_row(p->store, p->step.stop, &p->work.last_row, err);
 	pthread_mutex_lock(mutex);
 	p->work.worked_out = !wc_rangewatch_was_written(&p->work.watch, wc_buf_slice(&p->work.last_row));
 	pthread_mutex_unlock(mutex);

@@ -38,6 +38,9 @@ typedef struct WcStepWork
 	bool		worked_out;		/* else the step is worked out when it is applied */
 } WcStepWork;
 
+/* Its memory; it must be on watch no more. */
+extern void wc_stepwork_free(WcStepWork *work);
+
 typedef struct WcPass WcPass;
 
 /* Keeps a reference to the store, which has a column family. */

@@ -410,6 +410,19 @@ wc_sifted_free(WcSifted *sifted)
 	wc_buf_free(&sifted->state);
 }
 
+WcStatus
+wc_sift_row(const WcStore *store, WcSlice key, WcBuf *row, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	wc_buf_reset(row, SIZE_MAX);
+	if (store->packing == WC_PACKING_ROW)
+		wc_buf_append_slice(row, key);
+	else if (key.len > 0)
+		status = wc_cellkey_row(key, row, err);
+	return status == WC_OK ? wc_buf_status(row, "row key", err) : status;
+}
+
 /* --- looking ----------------------------------------------------------------*/
 
 WcStatus

@@ -52,6 +52,10 @@ typedef struct WcSifted
 extern WcStatus wc_sift(const WcSift *sift, WcSifted *sifted, WcError *err) WC_WARN_UNUSED;
 extern void wc_sifted_free(WcSifted *sifted);
 
+/* The row that a key of the storage, or where a step begins or ends, is of; an empty key: an
+ * empty row. */
+extern WcStatus wc_sift_row(const WcStore *store, WcSlice key, WcBuf *row, WcError *err) WC_WARN_UNUSED;
+
 /* Least timestamp of a put that was written up to until_ts (INT64_MAX: none).  Reads the
  * whole store.  Packing cell. */
 extern WcStatus wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel,

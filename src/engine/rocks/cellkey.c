@@ -191,6 +191,23 @@ unescape(uint8_t *p, WcSlice s)
 }
 
 WcStatus
+wc_cellkey_row(WcSlice key, WcBuf *out, WcError *err)
+{
+	size_t		len = wc_cellkey_row_prefix(key);
+	uint8_t    *p;
+
+	if (len == 0 && key.len >= 2 && key.data[key.len - 2] == ESCAPE && key.data[key.len - 1] == BEHIND)
+		len = key.len;
+	if (len == 0)
+		return wc_error(err, WC_CORRUPT, "a stored key is damaged");
+	p = wc_buf_reserve(out, len);
+	if (p == NULL)
+		return wc_buf_status(out, "row key", err);
+	out->len += (size_t) (unescape(p, wc_slice(key.data, len)) - p);
+	return WC_OK;
+}
+
+WcStatus
 wc_cellkey_unescape(WcSlice prefix, WcBuf *out, WcError *err)
 {
 	bool		escaped;

@@ -65,6 +65,9 @@ extern WcStatus wc_cellkey_decode(WcSlice key, WcBuf *scratch, WcCell *cell, WcE
  * stays in one row knows the row.  Does not set cell->row. */
 extern WcStatus wc_cellkey_decode_rest(WcSlice rest, WcBuf *scratch, WcCell *cell, WcError *err) WC_WARN_UNUSED;
 
+/* The row of a key, or of what wc_cellkey_end_of_prefix makes, appended to out. */
+extern WcStatus wc_cellkey_row(WcSlice key, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+
 /* Unescapes prefix (a row or qualifier with its terminator), appending to out. */
 extern WcStatus wc_cellkey_unescape(WcSlice prefix, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 

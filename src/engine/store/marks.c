@@ -170,10 +170,15 @@ void
 wc_marks_done(WcStore *store, const WcMarks *marks)
 {
 	WcStoreMarks *m = &store->marks;
+	bool		gone_changed;
 
 	pthread_mutex_lock(&m->mutex);
+	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
 	m->marks = *marks;
 	m->history_from = marks->history_from;
 	pthread_mutex_unlock(&m->mutex);
+	if (!gone_changed)
+		return;
 	wc_store_set_gone(store, &marks->gone);
+	atomic_store(&store->engine->gone_changed, true);
 }

@@ -1,7 +1,7 @@
 /*
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
- * Locks, in the order they are taken: write_mutex, catalog.lock, what the watch takes
+ * Locks, in the order they are taken: step_lock, offers_mutex, write_mutex, catalog.lock, what the watch takes
  * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its marks'.
  */
 #ifndef WC_ENGINE_STORE_STATE_H
@@ -37,6 +37,9 @@ struct WcEngine
 	WcStepLog	step_log;		/* NULL: steps are applied where they are made, unless ... */
 	void	   *step_log_arg;
 	bool		steps_end;		/* ... no more are made */
+	pthread_mutex_t offers_mutex;	/* guards offers; behind step_lock, before write_mutex */
+	struct WcStepOffer *offers; /* steps on their way through the log, and what is known of them (write/step.c) */
+	atomic_bool gone_changed;	/* since the log was synced, what is gone of some store has been (wc_engine_sync) */
 	WcWriteWatch watch;			/* its functions are all NULL, or none */
 
 	pthread_mutex_t snapshots_mutex;

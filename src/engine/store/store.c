@@ -58,6 +58,8 @@ wc_store_unref(WcStore *store)
 		atomic_fetch_sub(&store->engine->shared.families, 1);
 	wc_memkeys_free(&store->memkeys);
 	wc_marks_free(&store->marks);
+	wc_buf_free(&store->swept.start);
+	wc_buf_free(&store->swept.stop);
 	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
 	free(store);

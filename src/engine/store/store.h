@@ -13,6 +13,7 @@
 #include <rocksdb/c.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "engine/store/gone.h"
@@ -20,6 +21,16 @@
 #include "engine/store/memkeys.h"
 #include "model/descriptor.h"
 #include "read/storage.h"
+
+/* A range of a store in which steps have deleted much. */
+typedef struct WcSwept
+{
+	bool		any;
+	bool		whole;			/* the flush or compaction that did it is over */
+	bool		to_the_end;		/* stop is not heeded */
+	WcBuf		start;
+	WcBuf		stop;
+} WcSwept;
 
 /* What was counted at a moment, of what could go. */
 typedef struct WcCounted
@@ -34,7 +45,7 @@ typedef struct WcStoreUpkeep
 {
 	WcCounted	superseded;
 	WcCounted	dated;
-	int64_t		compacted_ts;	/* what was gone by then has left the files */
+	int64_t		compacted_ts;	/* what was gone at this mark has left the files */
 	bool		failed;			/* the last time something was done, which was said */
 } WcStoreUpkeep;
 
@@ -59,7 +70,8 @@ struct WcStore
 	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
 				expired_ts;
 	WcGoneFilter *filter;		/* what its compactions drop */
-	struct WcRangeWatch *watches;	/* guarded by the engine's write mutex */
+	struct WcRangeWatch *watches;	/* these two are guarded by the engine's write mutex */
+	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
@@ -120,7 +132,7 @@ extern WcStatus wc_store_status(const WcStore *store, char *text, const char *ac
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
 
 /* What is gone of its cells; any thread.  Set with its marks (marks.h).  RocksDB may drop it
- * when that is on disk: settle is called then. */
+ * when that is on disk: settle is called then (wc_engine_sync). */
 extern WcGone wc_store_gone(const WcStore *store);
 extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
 extern void wc_store_settle_gone(WcStore *store);

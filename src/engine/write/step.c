@@ -108,30 +108,67 @@ apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *
 	return status;
 }
 
+/* --- ranges -------------------------------------------------------------------*/
+
+/* Where a step has changed this part of what it looked at, the files are worth compacting. */
+#define WORTH_COMPACTING 8
+
+static void
+set(WcBuf *buf, WcSlice bytes)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_slice(buf, bytes);
+}
+
+/* RocksDB keeps what was deleted, and readers step over it, until the files are compacted: that
+ * is for each store's upkeep. */
+static void
+note_swept(WcStore *store, const WcStep *step, const WcSifted *sifted)
+{
+	WcSwept    *s = &store->swept;
+
+	if (sifted->changed > 0 && sifted->changed * WORTH_COMPACTING >= sifted->looked)
+	{
+		if (!s->any || wc_slice_cmp(step->start, wc_buf_slice(&s->start)) < 0)
+			set(&s->start, step->start);
+		if (!s->any || wc_slice_cmp(step->stop, wc_buf_slice(&s->stop)) > 0)
+			set(&s->stop, step->stop);
+		s->to_the_end = (s->any && s->to_the_end) || step->stop.len == 0;
+		s->any = true;
+	}
+	s->whole |= s->any && step->last;
+}
+
+/* With the write mutex held: does what was worked out hold still? */
+static bool
+holds(const WcStepWork *work, const WcStore *store)
+{
+	return work->worked_out && work->watch.store == store &&
+		!wc_rangewatch_was_written(&work->watch, wc_buf_slice(&work->last_row));
+}
+
 static WcStatus
 apply_range(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcStepWork *work, WcError *err)
 {
 	WcSift		sift = {.store = store,.step = step};
 	WcSifted	now = WC_SIFTED_INIT;
-	WcSifted   *sifted = &now;
+	WcSifted   *sifted = holds(work, store) ? &work->sifted : &now;
 	WcMarks		marks;
-	WcStatus	status = WC_OK;
+	WcStatus	status = sifted == &now ? wc_sift(&sift, &now, err) : WC_OK;
 
-	if (work != NULL && work->worked_out && work->watch.store == store &&
-		!wc_rangewatch_was_written(&work->watch, wc_buf_slice(&work->last_row)))
-		sifted = &work->sifted;
-	else
-		status = wc_sift(&sift, sifted, err);
 	if (status == WC_OK)
 	{
 		marks = marks_after(store, step, sifted);
 		status = write_step(engine, position, store, &marks, sifted->changed > 0, sifted->batch, err);
 	}
-	if (work != NULL)
-		work->sifted.changed = sifted->changed;
+	if (status == WC_OK)
+		note_swept(store, step, sifted);
+	work->sifted.changed = sifted->changed;
 	wc_sifted_free(&now);
 	return status;
 }
+
+/* --- steps --------------------------------------------------------------------*/
 
 static WcStatus
 apply_void(WcEngine *engine, uint64_t position, WcError *err)
@@ -143,57 +180,15 @@ apply_void(WcEngine *engine, uint64_t position, WcError *err)
 	return status;
 }
 
-/* Hands a step that was made here to the log; *handed: that is how it is done. */
+/* With the write mutex held.  position 0: the next. */
 static WcStatus
-log_step(WcEngine *engine, const WcStep *step, bool *handed, WcError *err)
+apply_locked(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
 {
-	WcBuf		bytes = WC_BUF_INIT;
-	WcStatus	status = WC_OK;
+	WcStore    *store = find_store(engine, step);
+	WcStatus	status;
 
-	pthread_rwlock_rdlock(&engine->step_lock);
-	*handed = engine->step_log != NULL || engine->steps_end;
-	if (engine->steps_end)
-		status = wc_error(err, WC_SHUTDOWN, "the engine is stopping");
-	else if (engine->step_log != NULL)
-	{
-		wc_step_encode(&bytes, step);
-		status = wc_buf_status(&bytes, "step", err);
-		if (status == WC_OK)
-			status = engine->step_log(engine->step_log_arg, wc_buf_slice(&bytes), err);
-	}
-	pthread_rwlock_unlock(&engine->step_lock);
-	wc_buf_free(&bytes);
-	return status;
-}
-
-static void
-end_watch(WcEngine *engine, WcStepWork *work)
-{
-	if (work == NULL)
-		return;
-	pthread_mutex_lock(&engine->write_mutex);
-	wc_rangewatch_end(&work->watch);
-	pthread_mutex_unlock(&engine->write_mutex);
-}
-
-WcStatus
-wc_step_apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
-{
-	WcStore    *store;
-	bool		handed = false;
-	WcStatus	status = WC_OK;
-
-	if (position == 0)
-		status = log_step(engine, step, &handed, err);
-	if (handed)
-	{
-		end_watch(engine, work);
-		return status;
-	}
-	pthread_mutex_lock(&engine->write_mutex);
 	if (position == 0)
 		position = engine->applied + 1;
-	store = find_store(engine, step);
 	if (position <= engine->applied)
 		status = wc_error(err, WC_INVALID, "step at position %" PRIu64 " comes after position %" PRIu64 " was applied",
 						  position, (uint64_t) engine->applied);
@@ -203,27 +198,146 @@ wc_step_apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWor
 		status = apply_expire(engine, position, store, step, err);
 	else
 		status = apply_range(engine, position, store, step, work, err);
-	if (work != NULL)
-		wc_rangewatch_end(&work->watch);
-	pthread_mutex_unlock(&engine->write_mutex);
-	wc_snapshot_drop_idle(engine);
 	wc_store_unref(store);
 	return status;
 }
 
+/* Reads what a step is about before the write mutex is held. */
+static WcStatus
+work_out(WcEngine *engine, const WcStep *step, WcStepWork *work, WcError *err)
+{
+	WcStore    *store = find_store(engine, step);
+	WcSift		sift = {.store = store,.step = step};
+	WcStatus	status = WC_OK;
+
+	if (store != NULL && step->kind != WC_STEP_EXPIRE)
+	{
+		status = wc_sift_row(store, step->start, &work->first_row, err);
+		if (status == WC_OK)
+			status = wc_sift_row(store, step->stop, &work->last_row, err);
+		pthread_mutex_lock(&engine->write_mutex);
+		wc_rangewatch_begin(&work->watch, store, wc_buf_slice(&work->first_row));
+		pthread_mutex_unlock(&engine->write_mutex);
+		if (status == WC_OK)
+			status = wc_sift(&sift, &work->sifted, err);
+		work->worked_out = status == WC_OK;
+	}
+	wc_store_unref(store);
+	return status;
+}
+
+/* work: what a pass has worked out; NULL: nothing. */
+static WcStatus
+apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
+{
+	WcStepWork	here = {.sifted = WC_SIFTED_INIT};
+	bool		done = false;
+	WcStatus	status = WC_OK;
+
+	if (work != NULL)
+	{
+		pthread_mutex_lock(&engine->write_mutex);
+		done = holds(work, work->watch.store);
+		pthread_mutex_unlock(&engine->write_mutex);
+	}
+	if (!done)
+		status = work_out(engine, step, &here, err);
+	pthread_mutex_lock(&engine->write_mutex);
+	if (status == WC_OK)
+		status = apply_locked(engine, position, step, done ? work : &here, err);
+	wc_rangewatch_end(&here.watch);
+	if (work != NULL)
+	{
+		wc_rangewatch_end(&work->watch);
+		if (!done)
+			work->sifted.changed = here.sifted.changed;
+	}
+	pthread_mutex_unlock(&engine->write_mutex);
+	wc_stepwork_free(&here);
+	wc_snapshot_drop_idle(engine);
+	return status;
+}
+
+/* --- steps that are made here ---------------------------------------------------
+ *
+ * They go through the log, and come back as bytes, to another thread.  What was worked out
+ * for them waits for it meanwhile.
+ */
+typedef struct WcStepOffer
+{
+	struct WcStepOffer *next;
+	WcSlice		bytes;
+	WcStepWork *work;
+} WcStepOffer;
+
+static void
+withdraw(WcEngine *engine, WcStepOffer *offer)
+{
+	WcStepOffer **link;
+
+	pthread_mutex_lock(&engine->offers_mutex);
+	for (link = &engine->offers; *link != offer; link = &(*link)->next)
+		;
+	*link = offer->next;
+	pthread_mutex_unlock(&engine->offers_mutex);
+	if (offer->work == NULL)
+		return;
+	pthread_mutex_lock(&engine->write_mutex);
+	wc_rangewatch_end(&offer->work->watch);
+	pthread_mutex_unlock(&engine->write_mutex);
+}
+
+/* With step_lock held. */
+static WcStatus
+log_step(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel, WcError *err)
+{
+	WcBuf		bytes = WC_BUF_INIT;
+	WcStepOffer offer = {.work = work};
+	WcStatus	status;
+
+	wc_step_encode(&bytes, step);
+	status = wc_buf_status(&bytes, "step", err);
+	if (status == WC_OK)
+	{
+		offer.bytes = wc_buf_slice(&bytes);
+		pthread_mutex_lock(&engine->offers_mutex);
+		offer.next = engine->offers;
+		engine->offers = &offer;
+		pthread_mutex_unlock(&engine->offers_mutex);
+		status = engine->step_log(engine->step_log_arg, offer.bytes, cancel, err);
+		withdraw(engine, &offer);
+	}
+	wc_buf_free(&bytes);
+	return status;
+}
+
 WcStatus
-wc_step_apply_all(WcEngine *engine, WcPass *pass, uint64_t *changed, WcError *err)
+wc_step_apply(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel, WcError *err)
+{
+	WcStatus	status;
+
+	pthread_rwlock_rdlock(&engine->step_lock);
+	if (engine->steps_end)
+		status = wc_error(err, WC_SHUTDOWN, "the engine is stopping");
+	else if (engine->step_log != NULL)
+		status = log_step(engine, step, work, cancel, err);
+	else
+		status = apply(engine, 0, step, work, err);
+	pthread_rwlock_unlock(&engine->step_lock);
+	return status;
+}
+
+WcStatus
+wc_step_apply_all(WcEngine *engine, WcPass *pass, const atomic_bool *cancel, WcError *err)
 {
 	const WcStep *step;
 	WcStatus	status;
 
-	*changed = 0;
 	while ((status = wc_pass_next(pass, &step, err)) == WC_OK)
 	{
-		status = wc_step_apply(engine, 0, step, wc_pass_work(pass), err);
+		status = wc_step_apply(engine, step, wc_pass_work(pass), cancel, err);
 		if (status != WC_OK)
 			return status;
-		*changed += wc_pass_work(pass)->sifted.changed;
 	}
 	return status == WC_END ? WC_OK : status;
 }
@@ -231,5 +345,19 @@ wc_step_apply_all(WcEngine *engine, WcPass *pass, uint64_t *changed, WcError *er
 WcStatus
 wc_engine_step(WcEngine *engine, uint64_t position, const WcStep *step, WcError *err)
 {
-	return wc_step_apply(engine, position, step, NULL, err);
+	WcBuf		bytes = WC_BUF_INIT;
+	WcStepOffer *offer;
+	WcStatus	status;
+
+	wc_step_encode(&bytes, step);
+	pthread_mutex_lock(&engine->offers_mutex);
+	for (offer = engine->offers; offer != NULL; offer = offer->next)
+	{
+		if (!bytes.failed && wc_slice_eq(offer->bytes, wc_buf_slice(&bytes)))
+			break;
+	}
+	status = apply(engine, position, step, offer ? offer->work : NULL, err);
+	pthread_mutex_unlock(&engine->offers_mutex);
+	wc_buf_free(&bytes);
+	return status;
 }

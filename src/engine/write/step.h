@@ -6,12 +6,16 @@
 
 #include "engine/forget/pass.h"
 
-/* As wc_engine_step; work (of a pass, wc_pass_work) spares it the reading if the range has
- * not been written to since.  NULL: it has not been done. */
-extern WcStatus wc_step_apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err) WC_WARN_UNUSED;
+/*
+ * Has a step applied that was made here: at once, or through the log (wc_engine_log_steps),
+ * in which case it waits for that.  work (of a pass, wc_pass_work) spares it the reading if the
+ * range has not been written to since; NULL: it has not been done.  work->sifted.changed is
+ * how much it has changed.  WC_CANCELLED: it may still be applied.  cancel may be NULL.
+ */
+extern WcStatus wc_step_apply(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel,
+							  WcError *err) WC_WARN_UNUSED;
 
-/* All steps of a pass, one after another.  *changed: key-values that they have deleted or
- * written anew. */
-extern WcStatus wc_step_apply_all(WcEngine *engine, WcPass *pass, uint64_t *changed, WcError *err) WC_WARN_UNUSED;
+/* All steps of a pass, one after another. */
+extern WcStatus wc_step_apply_all(WcEngine *engine, WcPass *pass, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
 #endif
