@@ -99,6 +99,16 @@ typedef struct WcCommit
 /* A later commit time counts as this: timestamps never run out. */
 #define WC_COMMIT_TIME_MAX (WC_TS_LATEST - (INT64_C(1) << 60))
 
+/*
+ * Makes what the commit of a transaction will need and takes long to make (storage of new
+ * families), by the tables there are now.  Any thread, before the commit's turn, so that
+ * other commits need not wait for it; wc_engine_apply makes what is still missing.  On failure
+ * nothing was made.  wc_engine_forget: the transaction has ended; what was made for it, and
+ * it did not need, goes.
+ */
+extern WcStatus wc_engine_prepare(WcEngine *engine, uint64_t xid, const WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+extern void wc_engine_forget(WcEngine *engine, uint64_t xid);
+
 extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn,
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;

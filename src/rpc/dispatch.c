@@ -427,6 +427,8 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_
 	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, holder, err);
 	if (status == WC_OK && *holder == 0)
 		status = wc_engine_check(d->session.engine, txn, err);
+	if (status == WC_OK && *holder == 0)
+		status = wc_engine_prepare(d->session.engine, m->xid, txn, err);
 	return status;
 }
 
@@ -450,6 +452,7 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	txn = wc_session_txn(&d->session);
 	if (txn != NULL)
 		status = wc_applier_commit(d->applier, m.xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
+	wc_engine_forget(d->session.engine, m.xid);
 	if (status == WC_OK || unknown)
 		wc_session_end_transaction(&d->session);
 	if (unknown)

@@ -295,6 +295,22 @@ picture_undo(WcPicture *picture)
 	picture->table = NULL;
 }
 
+/* A store that was made before this commit's turn takes the place of one without a column
+ * family.  That it was not made is rare: then others wait. */
+static WcStatus
+take_made(WcOverlay *overlay, WcTable *table, uint32_t at, WcError *err)
+{
+	WcStore    *made = wc_families_take(&overlay->engine->families, table->stores[at]);
+	WcNewFamily wanted = {.store = table->stores[at],.table = &table->desc};
+
+	if (made == NULL)
+		return wc_families_create(&overlay->engine->families, &wanted, 1, err);
+	wc_store_set_attrs(made, &table->desc.families[at].attrs);
+	wc_store_unref(table->stores[at]);
+	table->stores[at] = made;
+	return WC_OK;
+}
+
 static WcStatus
 picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
 {
@@ -306,7 +322,7 @@ picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
 	for (uint32_t i = 0; status == WC_OK && i < picture->table->desc.nfamilies; i++)
 	{
 		if (picture->table->stores[i]->cf == NULL)
-			status = wc_store_make(picture->table->stores[i], &picture->table->desc, err);
+			status = take_made(overlay, picture->table, i, err);
 	}
 	return status;
 }
@@ -487,7 +503,6 @@ picture_publish(const WcPicture *picture)
 {
 	const WcTable *base = picture->state->base;
 	const WcTable *table = picture->table;
-	WcError		err;
 
 	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
 	{
@@ -507,10 +522,8 @@ picture_publish(const WcPicture *picture)
 		old = wc_store_attrs(store);
 		wc_store_set_attrs(store, attrs);
 		wc_rangewatch_store(store);
-		if (old.compression == attrs->compression && old.blocksize == attrs->blocksize)
-			continue;
-		if (wc_rocks_family_alter(store->engine->db, store->cf, attrs, &err) != WC_OK)
-			wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+		if (old.compression != attrs->compression || old.blocksize != attrs->blocksize)
+			wc_families_alter(&store->engine->families, store);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "engine/store/state.h"
 #include "model/batch.h"
+#include "read/storage.h"
 
 struct WcEngine;
 
@@ -96,6 +97,9 @@ extern void wc_overlay_free(WcOverlay *overlay);
  * of history where history is lost. */
 extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err) WC_WARN_UNUSED;
 
+/* The transaction's catalog operations with a smaller cid, as it sees them itself. */
+extern WcStatus wc_overlay_txn(WcOverlay *overlay, const WcTxn *txn, uint64_t cid_end, WcError *err) WC_WARN_UNUSED;
+
 /* The table as it is now; WC_NO_TABLE when it is not (or another database's).  *state is set
  * also then, if it is one that an operation before has dropped. */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
@@ -112,8 +116,8 @@ extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state
 
 /* --- committing an overlay (apply.c) --------------------------------------
  *
- * prepare makes the pictures and their new column families; put writes the
- * catalog's key-values; then, after the batch has been written, publish changes
+ * prepare makes the pictures, with the new column families that were made before
+ * (families.h); put writes the catalog's key-values; then, after the batch has been written, publish changes
  * the catalog in memory and drops what is no longer needed, or, when it could
  * not be written, undo drops what prepare made.
  */

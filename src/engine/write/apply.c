@@ -341,6 +341,12 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 
 	if (a == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	status = wc_engine_prepare(engine, commit->xid, txn, err);
+	if (status != WC_OK)
+	{
+		free(a);
+		return status;
+	}
 	pthread_mutex_lock(&engine->write_mutex);
 	a->engine = engine;
 	a->txn = txn;
@@ -357,7 +363,10 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_snapshot_drop_idle(engine);
 	if (status == WC_OK)
+	{
 		*commit_ts = a->ts;
+		wc_engine_forget(engine, commit->xid);
+	}
 	free(a);
 	return status;
 }
