@@ -373,7 +373,7 @@ check_store(uint8_t packing, uint8_t bloomfilter)
 		check_scans(store);
 		check_bounds(store);
 		check_points(store);
-		wc_store_drop(store);
+		wc_store_drop(store, 0);
 		wc_store_unref(store);
 	}
 	kit_close(&kit);

@@ -278,7 +278,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err)
 /* --- committing -----------------------------------------------------------*/
 
 static void
-picture_undo(WcPicture *picture)
+picture_undo(WcPicture *picture, uint64_t position)
 {
 	const WcTable *base = picture->state->base;
 
@@ -289,7 +289,7 @@ picture_undo(WcPicture *picture)
 		WcStore    *store = picture->table->stores[i];
 
 		if (store != NULL && (base == NULL || wc_table_store(base, store->family_id) != store))
-			wc_store_drop(store);
+			wc_store_drop(store, position);
 	}
 	wc_table_unref(picture->table);
 	picture->table = NULL;
@@ -368,15 +368,15 @@ wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
 		status = picture_prepare(overlay, &change->pictures[change->npictures++], err);
 	}
 	if (status != WC_OK)
-		wc_catalog_undo(change);
+		wc_catalog_undo(change, 0);
 	return status;
 }
 
 void
-wc_catalog_undo(WcCatalogChange *change)
+wc_catalog_undo(WcCatalogChange *change, uint64_t position)
 {
 	for (size_t i = 0; i < change->npictures; i++)
-		picture_undo(&change->pictures[i]);
+		picture_undo(&change->pictures[i], position);
 	change->npictures = 0;
 	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
 	{
@@ -499,7 +499,7 @@ wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t posi
 /* What the committed picture has and the new one has not is dropped; the rest
  * takes the new attributes. */
 static void
-picture_publish(const WcPicture *picture)
+picture_publish(const WcPicture *picture, uint64_t position)
 {
 	const WcTable *base = picture->state->base;
 	const WcTable *table = picture->table;
@@ -509,7 +509,7 @@ picture_publish(const WcPicture *picture)
 		WcStore    *store = base->stores[i];
 
 		if (table == NULL || wc_table_store(table, store->family_id) != store)
-			wc_store_drop(store);
+			wc_store_drop(store, position);
 	}
 	for (uint32_t i = 0; base && table && i < table->desc.nfamilies; i++)
 	{
@@ -528,7 +528,7 @@ picture_publish(const WcPicture *picture)
 }
 
 void
-wc_catalog_publish(WcCatalogChange *change)
+wc_catalog_publish(WcCatalogChange *change, uint64_t position)
 {
 	WcCatalog  *catalog = &change->overlay->engine->catalog;
 
@@ -550,7 +550,7 @@ wc_catalog_publish(WcCatalogChange *change)
 
 	for (size_t i = 0; i < change->npictures; i++)
 	{
-		picture_publish(&change->pictures[i]);
+		picture_publish(&change->pictures[i], position);
 		wc_table_unref(change->pictures[i].table);
 	}
 	change->npictures = 0;

@@ -119,7 +119,8 @@ extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state
  * prepare makes the pictures, with the new column families that were made before
  * (families.h); put writes the catalog's key-values; then, after the batch has been written, publish changes
  * the catalog in memory and drops what is no longer needed, or, when it could
- * not be written, undo drops what prepare made.
+ * not be written, undo drops what prepare made.  Both are told the commit's position; undo
+ * 0 when nobody tried to write.
  */
 typedef struct WcPicture
 {
@@ -136,7 +137,7 @@ typedef struct WcCatalogChange
 
 extern WcStatus wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcError *err) WC_WARN_UNUSED;
-extern void wc_catalog_publish(WcCatalogChange *change);
-extern void wc_catalog_undo(WcCatalogChange *change);
+extern void wc_catalog_publish(WcCatalogChange *change, uint64_t position);
+extern void wc_catalog_undo(WcCatalogChange *change, uint64_t position);
 
 #endif

@@ -100,6 +100,28 @@ find(WcStore *list, const WcStore *like)
 	return NULL;
 }
 
+/* Those that are to be dropped next. */
+static size_t
+choose(const WcFamilies *f, WcStore **chosen, size_t most)
+{
+	size_t		n = 0;
+
+	for (WcStore *store = f->dropped; store != NULL && n < most; store = store->next)
+	{
+		if (store->dropped_at <= f->synced)
+			chosen[n++] = store;
+	}
+	return n;
+}
+
+static bool
+can_drop(const WcFamilies *f)
+{
+	WcStore    *store;
+
+	return choose(f, &store, 1) > 0;
+}
+
 /* --- making -----------------------------------------------------------------*/
 
 /* What RocksDB is asked for. */
@@ -191,7 +213,7 @@ wait_for_name(WcFamilies *f, const WcStore *store)
 {
 	uint64_t	under_way = f->attempts + 1;
 
-	while (find(f->dropped, store) != NULL && f->attempts <= under_way && !f->stop)
+	while (find(f->dropped, store) != NULL && can_drop(f) && f->attempts <= under_way && !f->stop)
 	{
 		f->hurry = true;
 		pthread_cond_broadcast(&f->changed);
@@ -199,16 +221,33 @@ wait_for_name(WcFamilies *f, const WcStore *store)
 	}
 }
 
+/* One of the same name that cannot go yet was made for a commit that could not be written, and
+ * is taken again.  With the mutex held. */
+static bool
+reuse(WcFamilies *f, const WcStore *like, uint64_t xid)
+{
+	WcStore    *store = find(f->dropped, like);
+
+	if (store == NULL || store->dropped_at <= f->synced || store->packing != like->packing)
+		return false;
+	take_out(&f->dropped, store);
+	atomic_store(&store->dropped, false);
+	store->made_for = xid;
+	add(&f->made, store);
+	atomic_fetch_add(&f->nmade, 1);
+	return true;
+}
+
 /* Those that are not made yet, in missing. */
 static size_t
-find_missing(WcFamilies *f, const WcNewFamily *wanted, size_t n, WcNewFamily *missing)
+find_missing(WcFamilies *f, const WcNewFamily *wanted, size_t n, uint64_t xid, WcNewFamily *missing)
 {
 	size_t		nmissing = 0;
 
 	pthread_mutex_lock(&f->mutex);
 	for (size_t i = 0; i < n; i++)
 	{
-		if (find(f->made, wanted[i].store) != NULL)
+		if (find(f->made, wanted[i].store) != NULL || reuse(f, wanted[i].store, xid))
 			continue;
 		wait_for_name(f, wanted[i].store);
 		missing[nmissing++] = wanted[i];
@@ -245,7 +284,7 @@ wc_families_make(WcFamilies *f, const WcNewFamily *wanted, size_t n, uint64_t xi
 	if (missing == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the families of a table");
 	pthread_mutex_lock(&f->making);
-	nmissing = find_missing(f, wanted, n, missing);
+	nmissing = find_missing(f, wanted, n, xid, missing);
 	status = wc_families_create(f, missing, nmissing, err);
 	keep_made(f, missing, nmissing, xid);
 	pthread_mutex_unlock(&f->making);
@@ -295,23 +334,26 @@ wc_families_give_back(WcFamilies *f, uint64_t xid)
 /* --- dropping ---------------------------------------------------------------*/
 
 void
-wc_families_drop(WcFamilies *f, WcStore *store)
+wc_families_drop(WcFamilies *f, WcStore *store, uint64_t position)
 {
 	pthread_mutex_lock(&f->mutex);
+	store->dropped_at = position;
 	add(&f->dropped, wc_store_ref(store));
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* Those that are to be dropped next. */
-static size_t
-choose(WcFamilies *f, WcStore **chosen)
+void
+wc_families_synced(WcFamilies *f, uint64_t position)
 {
-	size_t		n = 0;
-
-	for (WcStore *store = f->dropped; store != NULL && n < DROPPED_AT_ONCE; store = store->next)
-		chosen[n++] = store;
-	return n;
+	pthread_mutex_lock(&f->mutex);
+	if (position > f->synced)
+	{
+		f->synced = position;
+		if (f->dropped != NULL)
+			pthread_cond_broadcast(&f->changed);
+	}
+	pthread_mutex_unlock(&f->mutex);
 }
 
 /* gone[i]: that one is. */
@@ -337,7 +379,7 @@ drop_some(WcFamilies *f)
 {
 	WcStore    *chosen[DROPPED_AT_ONCE];
 	bool		gone[DROPPED_AT_ONCE];
-	size_t		n = choose(f, chosen);
+	size_t		n = choose(f, chosen, DROPPED_AT_ONCE);
 	WcStatus	status;
 	WcError		err;
 
@@ -376,7 +418,7 @@ waited(WcFamilies *f)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PAUSE_S;
-	while (!over && !f->hurry && !f->stop && f->altered == NULL && (f->failing || f->dropped == NULL))
+	while (!over && !f->hurry && !f->stop && f->altered == NULL && (f->failing || !can_drop(f)))
 		over = pthread_cond_timedwait(&f->changed, &f->mutex, &until) == ETIMEDOUT;
 	over |= f->hurry;
 	f->hurry = false;
@@ -395,6 +437,21 @@ delete_leftovers(WcFamilies *f)
 	if (wc_rocks_status(wc_rocksplus_delete_leftovers(f->engine->db), "delete files of dropped families", &err) != WC_OK)
 		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
 	pthread_mutex_lock(&f->mutex);
+}
+
+/* Nobody else may do that for long.  With the mutex held, which it gives up meanwhile. */
+static void
+sync_log(WcFamilies *f)
+{
+	WcError		err;
+	bool		failed;
+
+	pthread_mutex_unlock(&f->mutex);
+	failed = wc_engine_sync(f->engine, &err) != WC_OK;
+	if (failed && !f->failing)
+		wc_log(WC_LOG_WARNING, "%s, which is tried again: %s", err.message, err.detail);
+	pthread_mutex_lock(&f->mutex);
+	f->failing = failed;
 }
 
 /* --- altering ---------------------------------------------------------------*/
@@ -442,12 +499,14 @@ families_main(void *arg)
 	{
 		if (f->altered != NULL)
 			alter_one(f);
-		else if (f->dropped != NULL && (!f->failing || waited(f)))
+		else if (can_drop(f) && (!f->failing || waited(f)))
 			drop_some(f);
-		else if (f->dropped == NULL && f->leftovers && waited(f))
+		else if (!can_drop(f) && f->leftovers && waited(f))
 			delete_leftovers(f);
 		else if (f->dropped == NULL && !f->leftovers)
 			pthread_cond_wait(&f->changed, &f->mutex);
+		else if (!can_drop(f) && !f->leftovers && waited(f))
+			sync_log(f);
 	}
 	pthread_mutex_unlock(&f->mutex);
 	return NULL;

@@ -4,7 +4,8 @@
  * RocksDB makes, drops and alters a column family by a synced write of its manifest, which
  * takes milliseconds, each.  None of it is done with the write mutex held.  What a commit
  * needs is made before its turn; what it drops leaves the catalog at once, and RocksDB later,
- * by a thread.
+ * by a thread: when the commit is on disk.  RocksDB's drop is on disk at once; if the commit
+ * were not, a catalog read after a crash would name what is gone.
  */
 #ifndef WC_ENGINE_STORE_FAMILIES_H
 #define WC_ENGINE_STORE_FAMILIES_H
@@ -22,6 +23,7 @@ typedef struct WcFamilies
 	WcStore    *made;			/* wait for the commit that gives them to a table; a reference each */
 	atomic_uint nmade;			/* so many; set with the mutex held */
 	WcStore    *dropped;		/* no table has them any more; a reference each */
+	uint64_t	synced;			/* commits up to this position are on disk */
 	WcStore    *altered;		/* their attributes are newer than RocksDB's options; a reference each */
 	pthread_t	thread;
 	bool		running;		/* the thread is there */
@@ -69,8 +71,12 @@ extern WcStore *wc_families_take(WcFamilies *families, const WcStore *like);
 extern void wc_families_give_back(WcFamilies *families, uint64_t xid);
 
 /* No table has the store any more, and nothing is written to it: its column family is to
- * go.  What fails is logged and tried again. */
-extern void wc_families_drop(WcFamilies *families, WcStore *store);
+ * go, once the commit at this position is on disk (0: no catalog on disk names it).  What
+ * fails is logged and tried again. */
+extern void wc_families_drop(WcFamilies *families, WcStore *store, uint64_t position);
+
+/* Commits up to this position are on disk. */
+extern void wc_families_synced(WcFamilies *families, uint64_t position);
 
 /* RocksDB is to take over what it can of the store's attributes while it is open. */
 extern void wc_families_alter(WcFamilies *families, WcStore *store);

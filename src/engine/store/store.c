@@ -180,11 +180,11 @@ wc_store_status(const WcStore *store, char *text, const char *action, WcError *e
 /* --- dropping ------------------------------------------------------------- */
 
 void
-wc_store_drop(WcStore *store)
+wc_store_drop(WcStore *store, uint64_t position)
 {
 	atomic_store(&store->dropped, true);
 	if (store->cf != NULL)
-		wc_families_drop(&store->engine->families, store);
+		wc_families_drop(&store->engine->families, store, position);
 }
 
 bool

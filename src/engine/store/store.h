@@ -51,6 +51,7 @@ struct WcStore
 	struct WcStore *next_altered;	/* likewise */
 	bool		altered;		/* it is in that list */
 	uint64_t	made_for;		/* waits for the commit of this transaction; likewise */
+	uint64_t	dropped_at;		/* position of the commit that did; likewise */
 	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
 								 * to it, or about it, any more */
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
@@ -84,9 +85,10 @@ extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* Its table has it no more: its column family is dropped soon (families.h), and its files
- * go with the last reference.  With the engine's write mutex held. */
-extern void wc_store_drop(WcStore *store);
+/* Its table has it no more, by the commit at this position (0: it never had it): its column
+ * family is dropped when that is on disk (families.h), and its files go with the last
+ * reference.  With the engine's write mutex held. */
+extern void wc_store_drop(WcStore *store, uint64_t position);
 
 /* Was it dropped?  Readers go on with it; who wants to write holds the engine's write
  * mutex from the question to the write. */

@@ -318,11 +318,11 @@ apply_locked(Apply *a, WcError *err)
 	{
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
-		wc_catalog_publish(&a->change);
+		wc_catalog_publish(&a->change, a->position);
 		tell_void(a);
 	}
 	else
-		wc_catalog_undo(&a->change);
+		wc_catalog_undo(&a->change, a->begun ? a->position : 0);
 	if (!a->begun)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
