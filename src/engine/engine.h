@@ -93,7 +93,7 @@ typedef struct WcCommit
 {
 	uint64_t	xid;			/* PostgreSQL's full transaction id, 0: none */
 	uint64_t	position;		/* of the commit in the log, greater than any before (WC_INVALID) */
-	int64_t		time_us;		/* commit time; the commit timestamp is max(last given + 1, time_us) */
+	int64_t		time_us;		/* commit time, by which TTLs go; the commit timestamp is max(last given + 1, time_us) */
 } WcCommit;
 
 /* A later commit time counts as this: timestamps never run out. */
@@ -176,7 +176,7 @@ extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep
  * (when their rows are many, their families change, or a step is applied);
  * then begin, when no reader sees any of it yet, and end, when those that come see all of
  * it, or when it has failed.  They may take and release snapshots.  ts: the commit's
- * timestamp; 0: it is no commit, but a step.  last_ts: the clock of TTLs is never before it.
+ * timestamp; 0: it is no commit, but a step.
  */
 typedef struct WcWriteWatch
 {
@@ -184,7 +184,7 @@ typedef struct WcWriteWatch
 	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts);
 	void		(*table) (void *arg, uint32_t table_id, int64_t ts);
 	void		(*begin) (void *arg);
-	void		(*end) (void *arg, int64_t last_ts);
+	void		(*end) (void *arg);
 } WcWriteWatch;
 
 /* Before the first commit, or when none can come any more (NULL: no longer). */

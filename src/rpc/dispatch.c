@@ -164,7 +164,8 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
 	int64_t		until = wc_scanner_holds_until(scanner);
 
 	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)
-		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer, until);
+		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
+					   wc_scanner_holds_from(scanner), until);
 }
 
 static WcStatus

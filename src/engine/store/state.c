@@ -12,10 +12,7 @@ wc_engine_rocks(WcEngine *engine)
 int64_t
 wc_engine_now(WcEngine *engine)
 {
-	int64_t		now = engine->clock_us();
-	int64_t		last = engine->last_ts;
-
-	return now > last ? now : last;
+	return engine->clock_us();
 }
 
 int64_t

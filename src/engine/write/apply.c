@@ -35,6 +35,7 @@ typedef struct Apply
 	WcTxn	   *txn;
 	uint64_t	position;
 	int64_t		ts;
+	int64_t		now_us;			/* for TTLs */
 	int64_t		last_ts;
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
@@ -132,7 +133,7 @@ static WcStatus
 make_writer(Apply *a, WcError *err)
 {
 	WcTable    *table = find_picture(&a->change, a->state);
-	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.batch = a->batch};
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.batch = a->batch};
 	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
 
 	wc_table_unref(table);
@@ -352,6 +353,7 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	a->txn = txn;
 	a->position = commit->position;
 	a->ts = commit->time_us < WC_COMMIT_TIME_MAX ? commit->time_us : WC_COMMIT_TIME_MAX;
+	a->now_us = a->ts;
 	if (a->ts <= engine->last_ts)
 		a->ts = engine->last_ts + 1;
 	a->last_ts = a->ts;
