@@ -157,18 +157,26 @@ opening_init(WcEngine *engine, Opening *o, const rocksdb_options_t *options,
 	return status;
 }
 
+/* What could not be dropped is an orphan the next time again. */
 static void
-drop_orphan(WcEngine *engine, rocksdb_column_family_handle_t *cf, const char *name)
+drop_orphans(WcEngine *engine, const Opening *o)
 {
-	char	   *error = NULL;
+	size_t		first = 1 + o->nstores;
+	size_t		n = o->n - first;
+	bool	   *gone = calloc(n + 1, sizeof(*gone));
 	WcError		err;
 
-	rocksdb_drop_column_family(engine->db, cf, &error);
-	if (wc_rocks_status(error, "drop storage that belongs to no table", &err) != WC_OK)
+	if (n > 0 && gone != NULL &&
+		wc_rocks_status(wc_rocksplus_drop_families(engine->db, n, o->handles + first, gone),
+						"drop storage that belongs to no table", &err) != WC_OK)
 		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
-	else
-		wc_log(WC_LOG_INFO, "dropped storage \"%s\", which belongs to no table", name);
-	rocksdb_column_family_handle_destroy(cf);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (gone != NULL && gone[i])
+			wc_log(WC_LOG_INFO, "dropped storage \"%s\", which belongs to no table", o->names[first + i]);
+		rocksdb_column_family_handle_destroy(o->handles[first + i]);
+	}
+	free(gone);
 }
 
 static WcStatus
@@ -190,13 +198,9 @@ open_database(WcEngine *engine, const char *path, const rocksdb_options_t *optio
 	if (status == WC_OK)
 	{
 		engine->meta = o.handles[0];
-		for (size_t i = 1; i < o.n; i++)
-		{
-			if (o.stores[i])
-				o.stores[i]->cf = o.handles[i];
-			else
-				drop_orphan(engine, o.handles[i], o.names[i]);
-		}
+		for (size_t i = 1; i <= o.nstores; i++)
+			o.stores[i]->cf = o.handles[i];
+		drop_orphans(engine, &o);
 	}
 	opening_free(&o);
 	return status;
@@ -339,6 +343,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	if (status == WC_OK)
 		status = wc_health_start(&engine->health, err);
+	if (status == WC_OK)
+		status = wc_families_start(&engine->families, err);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);
 	rocksdb_options_destroy(db_options);
@@ -350,7 +356,7 @@ static void
 engine_free(WcEngine *engine, bool closed)
 {
 	wc_upkeeper_free(engine->upkeeper);
-	wc_store_forget_undropped(engine);
+	wc_families_free(&engine->families);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
 	if (engine->meta)
@@ -386,6 +392,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	pthread_mutex_init(&e->offers_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	wc_health_init(&e->health, e);
+	wc_families_init(&e->families, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
 	e->read_options = rocksdb_readoptions_create();
@@ -395,6 +402,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	status = open_store(e, options, err);
 	if (status != WC_OK)
 	{
+		wc_health_end(&e->health);
 		engine_free(e, false);
 		return status;
 	}
@@ -412,52 +420,13 @@ wc_engine_close(WcEngine *engine)
 		return;
 	wc_upkeeper_free(engine->upkeeper);
 	engine->upkeeper = NULL;
+	wc_families_end(&engine->families);
 	wc_health_end(&engine->health);
 	synced = wc_engine_sync(engine, &err) == WC_OK;
 	if (!synced)
 		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
 	rocksdb_cancel_all_background_work(engine->db, 1);
 	engine_free(engine, synced);
-}
-
-/* What expire steps have said is on disk: RocksDB may drop it. */
-static void
-settle_gone(WcEngine *engine)
-{
-	if (!atomic_exchange(&engine->gone_changed, false))
-		return;
-	pthread_rwlock_rdlock(&engine->catalog.lock);
-	for (size_t t = 0; t < engine->catalog.ntables; t++)
-	{
-		for (uint32_t f = 0; f < engine->catalog.tables[t]->desc.nfamilies; f++)
-			wc_store_settle_gone(engine->catalog.tables[t]->stores[f]);
-	}
-	pthread_rwlock_unlock(&engine->catalog.lock);
-}
-
-WcStatus
-wc_engine_sync(WcEngine *engine, WcError *err)
-{
-	uint64_t	upto;
-	char	   *error = NULL;
-	WcStatus	status;
-
-	/* RocksDB's assertions forbid to sync a log to which a write has failed */
-	pthread_mutex_lock(&engine->write_mutex);
-	upto = engine->applied;
-	status = wc_health_check(&engine->health, "sync its log", err);
-	if (status == WC_OK)
-	{
-		rocksdb_flush_wal(engine->db, 1, &error);
-		status = wc_rocks_status(error, "sync its log", err);
-	}
-	if (status == WC_OK)
-	{
-		wc_identity_synced(&engine->identity, upto);
-		settle_gone(engine);
-	}
-	pthread_mutex_unlock(&engine->write_mutex);
-	return status;
 }
 
 /* --- counters --------------------------------------------------------------*/

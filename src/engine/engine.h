@@ -93,11 +93,21 @@ typedef struct WcCommit
 {
 	uint64_t	xid;			/* PostgreSQL's full transaction id, 0: none */
 	uint64_t	position;		/* of the commit in the log, greater than any before (WC_INVALID) */
-	int64_t		time_us;		/* commit time; the commit timestamp is max(last given + 1, time_us) */
+	int64_t		time_us;		/* commit time, by which TTLs go; the commit timestamp is max(last given + 1, time_us) */
 } WcCommit;
 
 /* A later commit time counts as this: timestamps never run out. */
 #define WC_COMMIT_TIME_MAX (WC_TS_LATEST - (INT64_C(1) << 60))
+
+/*
+ * Makes what the commit of a transaction will need and takes long to make (storage of new
+ * families), by the tables there are now.  Any thread, before the commit's turn, so that
+ * other commits need not wait for it; wc_engine_apply makes what is still missing.  On failure
+ * nothing was made.  wc_engine_forget: the transaction has ended; what was made for it, and
+ * it did not need, goes.
+ */
+extern WcStatus wc_engine_prepare(WcEngine *engine, uint64_t xid, const WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+extern void wc_engine_forget(WcEngine *engine, uint64_t xid);
 
 extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn,
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
@@ -166,7 +176,7 @@ extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep
  * (when their rows are many, their families change, or a step is applied);
  * then begin, when no reader sees any of it yet, and end, when those that come see all of
  * it, or when it has failed.  They may take and release snapshots.  ts: the commit's
- * timestamp; 0: it is no commit, but a step.  last_ts: the clock of TTLs is never before it.
+ * timestamp; 0: it is no commit, but a step.
  */
 typedef struct WcWriteWatch
 {
@@ -174,7 +184,7 @@ typedef struct WcWriteWatch
 	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts);
 	void		(*table) (void *arg, uint32_t table_id, int64_t ts);
 	void		(*begin) (void *arg);
-	void		(*end) (void *arg, int64_t last_ts);
+	void		(*end) (void *arg);
 } WcWriteWatch;
 
 /* Before the first commit, or when none can come any more (NULL: no longer). */

@@ -71,13 +71,23 @@ rest(WcUpkeeper *u, int64_t worked_us)
 
 /* --- going through a family -----------------------------------------------------*/
 
+/* The clock; but nothing goes by one that is ahead of all commits. */
+static int64_t
+safe_now(WcEngine *engine)
+{
+	int64_t		now = wc_engine_now(engine);
+	int64_t		last_ts = engine->last_ts;
+
+	return last_ts < now ? last_ts : now;
+}
+
 /* A major compaction of what was written up to then. */
 static WcStatus
 sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, WcError *err)
 {
 	WcPassOptions options = {
 		.kind = WC_STEP_MAJOR,.until_ts = superseded->until_ts > dated->until_ts ? superseded->until_ts : dated->until_ts,
-		.dated_until_ts = dated->until_ts,.now_us = wc_engine_now(u->engine),
+		.dated_until_ts = dated->until_ts,.now_us = safe_now(u->engine),
 		.superseded = superseded->count,.dated = dated->count,.keys_max = STEP_KEYS,.cancel = &u->stop
 	};
 	const WcStep *step;
@@ -163,9 +173,7 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
 	WcFamilyAttrs attrs = wc_store_attrs(store);
 	WcMarks		marks = wc_marks(store);
 	int64_t		lag = lag_of(&attrs, &marks, settings);
-	int64_t		last_ts = u->engine->last_ts;
-	int64_t		clock = u->engine->clock_us();
-	int64_t		upto = (last_ts < clock ? last_ts : clock) - lag;
+	int64_t		upto = safe_now(u->engine) - lag;
 	WcStep		step = {
 		.kind = WC_STEP_EXPIRE,.keep_deleted = attrs.keep_deleted,.table_id = store->table_id,
 		.family_id = store->family_id,.generation = store->generation,.expired_ts = upto

@@ -164,7 +164,8 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
 	int64_t		until = wc_scanner_holds_until(scanner);
 
 	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)
-		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer, until);
+		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
+					   wc_scanner_holds_from(scanner), until);
 }
 
 static WcStatus
@@ -427,6 +428,8 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_
 	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, holder, err);
 	if (status == WC_OK && *holder == 0)
 		status = wc_engine_check(d->session.engine, txn, err);
+	if (status == WC_OK && *holder == 0)
+		status = wc_engine_prepare(d->session.engine, m->xid, txn, err);
 	return status;
 }
 
@@ -450,6 +453,7 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	txn = wc_session_txn(&d->session);
 	if (txn != NULL)
 		status = wc_applier_commit(d->applier, m.xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
+	wc_engine_forget(d->session.engine, m.xid);
 	if (status == WC_OK || unknown)
 		wc_session_end_transaction(&d->session);
 	if (unknown)

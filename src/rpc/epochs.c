@@ -113,9 +113,9 @@ on_begin(void *arg)
 }
 
 static void
-on_end(void *arg, int64_t last_ts)
+on_end(void *arg)
 {
-	wc_getcache_end(((WcEpochs *) arg)->cache, last_ts);
+	wc_getcache_end(((WcEpochs *) arg)->cache);
 }
 
 /* --- for the sessions ---------------------------------------------------------*/
@@ -218,7 +218,7 @@ wc_epochs_tidy(WcEpochs *e)
 
 void
 wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-			   int64_t holds_until)
+			   int64_t holds_from, int64_t holds_until)
 {
-	wc_getcache_add(e->cache, epoch, table_id, row, get, answer, holds_until);
+	wc_getcache_add(e->cache, epoch, table_id, row, get, answer, holds_from, holds_until);
 }

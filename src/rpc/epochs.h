@@ -34,6 +34,6 @@ extern bool wc_epochs_tidy(WcEpochs *epochs);
 
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
 extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
-						   WcSlice answer, int64_t holds_until);
+						   WcSlice answer, int64_t holds_from, int64_t holds_until);
 
 #endif

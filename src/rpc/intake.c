@@ -91,6 +91,7 @@ ended(WcIntake *f, uint64_t xid, uint16_t place)
 	bool		had = false;
 
 	(void) wc_lock_release_of(f->locktable, xid, 0, true);
+	wc_engine_forget(f->engine, xid);
 	if (wc_flight_idle(f->log.flight))
 		return;
 	if (place != WC_RECORD_NO_PLACE)

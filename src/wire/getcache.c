@@ -33,9 +33,9 @@
 #define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
 #define TAG_WORDS(tag)	((tag) & 0x3FF)
 
-/* An answer's words: hash of the Get, epoch, time up to which it holds, lengths of Get
- * and answer (32 bits each), then both, each filled up to a word. */
-#define HEAD_WORDS		4
+/* An answer's words: hash of the Get, epoch, times from and up to which it holds, lengths of
+ * Get and answer (32 bits each), then both, each filled up to a word. */
+#define HEAD_WORDS		5
 #define WORDS(bytes)	(((bytes) + 7) / 8)
 
 typedef struct Page
@@ -63,7 +63,6 @@ struct WcGetCache
 	uint32_t	npages;
 	_Alignas(64) _Atomic uint64_t begun;	/* epoch of the last commit that began, */
 	_Atomic uint64_t now;		/* and of the last that ended */
-	_Atomic int64_t now_us;		/* the time is not before this */
 	_Atomic uint64_t tables[TABLE_STAMPS];
 	Reader		readers[];		/* then the pages, then their words */
 };
@@ -304,9 +303,10 @@ copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int
 	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS || get_word(at) != get_hash)
 		return false;
 	*epoch = get_word(at + 1);
-	lengths = get_word(at + 3);
+	lengths = get_word(at + 4);
 	len = (uint32_t) lengths;
-	if ((int64_t) get_word(at + 2) <= now_us || lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) != TAG_WORDS(tag) ||
+	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
+		lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) != TAG_WORDS(tag) ||
 		!bytes_are(at + HEAD_WORDS, get))
 		return false;
 	to = wc_buf_reserve(out, len);
@@ -345,8 +345,6 @@ wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice r
 
 	if (cache->npages == 0)
 		return WC_GET_ABSENT;
-	if (now_us < atomic_load_explicit(&cache->now_us, memory_order_relaxed))
-		now_us = atomic_load_explicit(&cache->now_us, memory_order_relaxed);
 	page = page_of(cache, row_hash);
 	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
 	for (int i = 0; i < PAGE_TAGS && turn % 2 == 0; i++)
@@ -464,7 +462,7 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 
 void
 wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-				int64_t holds_until)
+				int64_t holds_from, int64_t holds_until)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
@@ -498,8 +496,9 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	tag = make_room(page, words, at, n, get_hash);
 	put_word(words + at, get_hash);
 	put_word(words + at + 1, epoch);
-	put_word(words + at + 2, (uint64_t) holds_until);
-	put_word(words + at + 3, (uint64_t) get.len << 32 | answer.len);
+	put_word(words + at + 2, (uint64_t) holds_from);
+	put_word(words + at + 3, (uint64_t) holds_until);
+	put_word(words + at + 4, (uint64_t) get.len << 32 | answer.len);
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
 	atomic_store_explicit(&page->tags[tag], TAG(get_hash, at, n), memory_order_relaxed);
@@ -529,8 +528,7 @@ wc_getcache_begin(WcGetCache *cache)
 }
 
 void
-wc_getcache_end(WcGetCache *cache, int64_t now_us)
+wc_getcache_end(WcGetCache *cache)
 {
-	atomic_store(&cache->now_us, now_us);
 	atomic_store(&cache->now, atomic_load(&cache->begun));
 }

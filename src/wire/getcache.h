@@ -19,7 +19,7 @@
 typedef struct WcGetCache WcGetCache;
 
 /* Bytes of a Get and its answer together beyond which they are not kept. */
-#define WC_GETCACHE_ENTRY_MAX	2000
+#define WC_GETCACHE_ENTRY_MAX	1992
 
 /* Bytes of memory for so many readers and about `bytes` of answers (0: for none,
  * all else works). */
@@ -84,19 +84,18 @@ extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epoch
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
 /* Keeps an answer that was read in an epoch and holds for whoever asks later, as long
- * as the row is not written, before wall time holds_until (INT64_MAX: for ever).  Any
- * thread. */
+ * as the row is not written, at wall time holds_from (a clock may be set back) or later,
+ * before holds_until (INT64_MAX: for ever).  Any thread. */
 extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
-							WcSlice get, WcSlice answer, int64_t holds_until);
+							WcSlice get, WcSlice answer, int64_t holds_from, int64_t holds_until);
 
 /*
  * A commit is on its way, one at a time: first everything that it may change, then
  * begin, before anybody can see it, and end, when everybody does (or nobody will).
- * now_us: no time before it is asked for any more (a clock that was set back).
  */
 extern void wc_getcache_touch_row(WcGetCache *cache, uint32_t table_id, WcSlice row);
 extern void wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id);
 extern void wc_getcache_begin(WcGetCache *cache);
-extern void wc_getcache_end(WcGetCache *cache, int64_t now_us);
+extern void wc_getcache_end(WcGetCache *cache);
 
 #endif

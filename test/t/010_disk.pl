@@ -128,6 +128,18 @@ break_disk('once 5 .log write');
 commits('while one write fails');
 heals('after one EIO of a write');
 
+# A TRUNCATE that cannot be written at once: it is tried again with the storage that was made for it.
+foreach my $what ('28 .log write', 'once 5 .log write')
+{
+	$node->safe_psql('postgres', 'INSERT INTO other VALUES (0, $$to go$$)');
+	break_disk($what);
+	$node->safe_psql('postgres', 'TRUNCATE other');
+	$node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM other");
+	unlink($fault);
+	heals("after TRUNCATE with '$what'");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM other'), '0', 'the table is empty');
+}
+
 # Its log is synced in checkpoints.
 break_disk('once 5 .log sync');
 commits('before a sync that fails');

@@ -122,16 +122,16 @@ static WcStore *
 make_store(WcEngine *engine, uint32_t id, uint8_t packing, uint8_t bloomfilter)
 {
 	WcFamilyDesc family = {.id = id, .attrs = wc_family_attrs_default};
-	WcStore    *store;
+	WcNewFamily wanted = {0};
 	WcError		err;
 
 	family.attrs.packing = packing;
 	family.attrs.bloomfilter = bloomfilter;
 	family.attrs.versions = 1000;
-	store = wc_store_create(engine, 1, &family);
-	assert_non_null(store);
-	assert_int_equal(wc_store_make(store, NULL, &err), WC_OK);
-	return store;
+	wanted.store = wc_store_create(engine, 1, &family);
+	assert_non_null(wanted.store);
+	assert_int_equal(wc_families_create(&engine->families, &wanted, 1, &err), WC_OK);
+	return wanted.store;
 }
 
 static void
@@ -373,7 +373,7 @@ check_store(uint8_t packing, uint8_t bloomfilter)
 		check_scans(store);
 		check_bounds(store);
 		check_points(store);
-		wc_store_drop(store);
+		wc_store_drop(store, 0);
 		wc_store_unref(store);
 	}
 	kit_close(&kit);

@@ -80,7 +80,7 @@ scan_in(Site *s, uint64_t epoch)
 static void
 keep(Site *s, const char *row)
 {
-	wc_epochs_keep(s->epochs, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), INT64_MAX);
+	wc_epochs_keep(s->epochs, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), 0, INT64_MAX);
 }
 
 static bool
@@ -474,7 +474,7 @@ read_engine(Site *s, uint64_t epoch, const char *row)
 	int			number = number_of(cell.value);
 
 	assert_true(wc_scanner_holds_until(get.scanner) == INT64_MAX);
-	wc_epochs_keep(s->epochs, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value, INT64_MAX);
+	wc_epochs_keep(s->epochs, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value, wc_scanner_holds_from(get.scanner), INT64_MAX);
 	get_close(s, &get);
 	return number;
 }

@@ -278,7 +278,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err)
 /* --- committing -----------------------------------------------------------*/
 
 static void
-picture_undo(WcPicture *picture)
+picture_undo(WcPicture *picture, uint64_t position)
 {
 	const WcTable *base = picture->state->base;
 
@@ -289,10 +289,26 @@ picture_undo(WcPicture *picture)
 		WcStore    *store = picture->table->stores[i];
 
 		if (store != NULL && (base == NULL || wc_table_store(base, store->family_id) != store))
-			wc_store_drop(store);
+			wc_store_drop(store, position);
 	}
 	wc_table_unref(picture->table);
 	picture->table = NULL;
+}
+
+/* A store that was made before this commit's turn takes the place of one without a column
+ * family.  That it was not made is rare: then others wait. */
+static WcStatus
+take_made(WcOverlay *overlay, WcTable *table, uint32_t at, WcError *err)
+{
+	WcStore    *made = wc_families_take(&overlay->engine->families, table->stores[at]);
+	WcNewFamily wanted = {.store = table->stores[at],.table = &table->desc};
+
+	if (made == NULL)
+		return wc_families_create(&overlay->engine->families, &wanted, 1, err);
+	wc_store_set_attrs(made, &table->desc.families[at].attrs);
+	wc_store_unref(table->stores[at]);
+	table->stores[at] = made;
+	return WC_OK;
 }
 
 static WcStatus
@@ -306,7 +322,7 @@ picture_prepare(WcOverlay *overlay, WcPicture *picture, WcError *err)
 	for (uint32_t i = 0; status == WC_OK && i < picture->table->desc.nfamilies; i++)
 	{
 		if (picture->table->stores[i]->cf == NULL)
-			status = wc_store_make(picture->table->stores[i], &picture->table->desc, err);
+			status = take_made(overlay, picture->table, i, err);
 	}
 	return status;
 }
@@ -352,15 +368,15 @@ wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
 		status = picture_prepare(overlay, &change->pictures[change->npictures++], err);
 	}
 	if (status != WC_OK)
-		wc_catalog_undo(change);
+		wc_catalog_undo(change, 0);
 	return status;
 }
 
 void
-wc_catalog_undo(WcCatalogChange *change)
+wc_catalog_undo(WcCatalogChange *change, uint64_t position)
 {
 	for (size_t i = 0; i < change->npictures; i++)
-		picture_undo(&change->pictures[i]);
+		picture_undo(&change->pictures[i], position);
 	change->npictures = 0;
 	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
 	{
@@ -483,18 +499,17 @@ wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t posi
 /* What the committed picture has and the new one has not is dropped; the rest
  * takes the new attributes. */
 static void
-picture_publish(const WcPicture *picture)
+picture_publish(const WcPicture *picture, uint64_t position)
 {
 	const WcTable *base = picture->state->base;
 	const WcTable *table = picture->table;
-	WcError		err;
 
 	for (uint32_t i = 0; base && i < base->desc.nfamilies; i++)
 	{
 		WcStore    *store = base->stores[i];
 
 		if (table == NULL || wc_table_store(table, store->family_id) != store)
-			wc_store_drop(store);
+			wc_store_drop(store, position);
 	}
 	for (uint32_t i = 0; base && table && i < table->desc.nfamilies; i++)
 	{
@@ -507,15 +522,13 @@ picture_publish(const WcPicture *picture)
 		old = wc_store_attrs(store);
 		wc_store_set_attrs(store, attrs);
 		wc_rangewatch_store(store);
-		if (old.compression == attrs->compression && old.blocksize == attrs->blocksize)
-			continue;
-		if (wc_rocks_family_alter(store->engine->db, store->cf, attrs, &err) != WC_OK)
-			wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
+		if (old.compression != attrs->compression || old.blocksize != attrs->blocksize)
+			wc_families_alter(&store->engine->families, store);
 	}
 }
 
 void
-wc_catalog_publish(WcCatalogChange *change)
+wc_catalog_publish(WcCatalogChange *change, uint64_t position)
 {
 	WcCatalog  *catalog = &change->overlay->engine->catalog;
 
@@ -537,7 +550,7 @@ wc_catalog_publish(WcCatalogChange *change)
 
 	for (size_t i = 0; i < change->npictures; i++)
 	{
-		picture_publish(&change->pictures[i]);
+		picture_publish(&change->pictures[i], position);
 		wc_table_unref(change->pictures[i].table);
 	}
 	change->npictures = 0;

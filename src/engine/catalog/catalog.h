@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "engine/store/state.h"
 #include "model/batch.h"
+#include "read/storage.h"
 
 struct WcEngine;
 
@@ -96,6 +97,9 @@ extern void wc_overlay_free(WcOverlay *overlay);
  * of history where history is lost. */
 extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err) WC_WARN_UNUSED;
 
+/* The transaction's catalog operations with a smaller cid, as it sees them itself. */
+extern WcStatus wc_overlay_txn(WcOverlay *overlay, const WcTxn *txn, uint64_t cid_end, WcError *err) WC_WARN_UNUSED;
+
 /* The table as it is now; WC_NO_TABLE when it is not (or another database's).  *state is set
  * also then, if it is one that an operation before has dropped. */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
@@ -112,10 +116,11 @@ extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state
 
 /* --- committing an overlay (apply.c) --------------------------------------
  *
- * prepare makes the pictures and their new column families; put writes the
- * catalog's key-values; then, after the batch has been written, publish changes
+ * prepare makes the pictures, with the new column families that were made before
+ * (families.h); put writes the catalog's key-values; then, after the batch has been written, publish changes
  * the catalog in memory and drops what is no longer needed, or, when it could
- * not be written, undo drops what prepare made.
+ * not be written, undo drops what prepare made.  Both are told the commit's position; undo
+ * 0 when nobody tried to write.
  */
 typedef struct WcPicture
 {
@@ -132,7 +137,7 @@ typedef struct WcCatalogChange
 
 extern WcStatus wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_catalog_put(const WcCatalogChange *change, rocksdb_writebatch_t *batch, WcError *err) WC_WARN_UNUSED;
-extern void wc_catalog_publish(WcCatalogChange *change);
-extern void wc_catalog_undo(WcCatalogChange *change);
+extern void wc_catalog_publish(WcCatalogChange *change, uint64_t position);
+extern void wc_catalog_undo(WcCatalogChange *change, uint64_t position);
 
 #endif

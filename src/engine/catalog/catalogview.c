@@ -7,9 +7,8 @@
 #include "engine/store/state.h"
 #include "read/txn/txn.h"
 
-/* The transaction's catalog operations with a smaller cid, laid over it. */
-static WcStatus
-lay_over(WcOverlay *overlay, WcTxn *txn, uint64_t cid_end, WcError *err)
+WcStatus
+wc_overlay_txn(WcOverlay *overlay, const WcTxn *txn, uint64_t cid_end, WcError *err)
 {
 	for (size_t i = 0; txn && i < wc_txn_ncatalog(txn); i++)
 	{
@@ -51,7 +50,7 @@ wc_catalog_open_table(WcEngine *engine, const WcReadPoint *at, uint32_t table_id
 		return wc_overlay_no_table(table_id, err);
 	}
 	wc_overlay_init(&overlay, engine, at->database, false);
-	status = lay_over(&overlay, at->txn, at->cid, err);
+	status = wc_overlay_txn(&overlay, at->txn, at->cid, err);
 	if (status == WC_OK)
 		status = wc_overlay_table(&overlay, table_id, &state, err);
 	if (status == WC_OK)
@@ -92,7 +91,7 @@ wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, 
 	WcStatus	status;
 
 	wc_overlay_init(&overlay, engine, database, false);
-	status = lay_over(&overlay, txn, EVERY_CID, err);
+	status = wc_overlay_txn(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK && id != 0)
 	{
 		status = wc_overlay_table(&overlay, id, &found, err);
@@ -201,7 +200,7 @@ wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *ou
 	WcStatus	status;
 
 	wc_overlay_init(&overlay, engine, database, false);
-	status = lay_over(&overlay, txn, EVERY_CID, err);
+	status = wc_overlay_txn(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK)
 		status = wc_overlay_database(&overlay, database, err);
 	if (status == WC_OK)
@@ -262,7 +261,7 @@ wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf
 	WcStatus	status;
 
 	wc_overlay_init(&overlay, engine, database, false);
-	status = lay_over(&overlay, txn, EVERY_CID, err);
+	status = wc_overlay_txn(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK)
 		status = collect_namespaces(&overlay, &names, &n, err);
 	if (status == WC_OK)

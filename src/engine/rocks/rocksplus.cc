@@ -14,9 +14,11 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/iterator.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
@@ -46,6 +48,15 @@ family_of(rocksdb_column_family_handle_t *cf)
 {
 	return *reinterpret_cast<rocksdb::ColumnFamilyHandle **>(cf);
 }
+
+/* As the C API makes its handles of column families: it frees this one too. */
+struct FamilyHandle
+{
+	rocksdb::ColumnFamilyHandle *rep;
+#if ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR >= 4)
+	bool		immortal;
+#endif
+};
 
 static const rocksdb::CompactRangeOptions &
 compact_options_of(const rocksdb_compactoptions_t *options)
@@ -98,6 +109,9 @@ wc_rocksplus_fits(rocksdb_options_t *options)
 
 static std::atomic<bool> quiet;
 
+/* What RocksDB is told when it wants to write one. */
+static const char *const no_options_file = "widecol keeps no file OPTIONS";
+
 void
 wc_rocksplus_set_quiet(bool on)
 {
@@ -123,6 +137,8 @@ public:
 		if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL || quiet)
 			return;
 		vsnprintf(text, sizeof(text), format, args);
+		if (strstr(text, no_options_file) != nullptr)
+			return;
 		text[strcspn(text, "\n")] = '\0';
 		wc_log(WC_LOG_WARNING, "RocksDB: %s", text);
 	}
@@ -134,6 +150,38 @@ void
 wc_rocksplus_log_to_server(rocksdb_options_t *options)
 {
 	options_of(options)->info_log = std::make_shared<ServerLogger>();
+}
+
+/* --- files ----------------------------------------------------------------*/
+
+namespace
+{
+
+class Files : public rocksdb::FileSystemWrapper
+{
+public:
+	using FileSystemWrapper::FileSystemWrapper;
+
+	const char *Name() const override { return "widecol"; }
+
+	rocksdb::IOStatus NewWritableFile(const std::string &path, const rocksdb::FileOptions &options,
+									  std::unique_ptr<rocksdb::FSWritableFile> *file, rocksdb::IODebugContext *debug) override
+	{
+		if (path.compare(path.find_last_of('/') + 1, 8, "OPTIONS-") == 0)
+			return rocksdb::IOStatus::NotSupported(no_options_file);
+		return FileSystemWrapper::NewWritableFile(path, options, file, debug);
+	}
+};
+
+}
+
+/* One for the process: threads of RocksDB's use it until the process ends. */
+void
+wc_rocksplus_no_options_file(rocksdb_options_t *options)
+{
+	static rocksdb::Env *const env = rocksdb::NewCompositeEnv(std::make_shared<Files>(rocksdb::FileSystem::Default())).release();
+
+	options_of(options)->env = env;
 }
 
 /* --- trouble --------------------------------------------------------------*/
@@ -228,6 +276,17 @@ wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg
 	options_of(options)->listeners.push_back(std::make_shared<Watcher>(trouble, arg));
 }
 
+/* Then RocksDB looks through its directory for files to delete. */
+static rocksdb::Status
+enable_deletions(rocksdb::DB *db)
+{
+#if ROCKSDB_MAJOR >= 9
+	return db->EnableFileDeletions();
+#else
+	return db->EnableFileDeletions(false);
+#endif
+}
+
 /*
  * An error of the manifest that came from making or dropping a column family is not told
  * as one that stops RocksDB, and file deletions stay enabled; but resuming behind another
@@ -245,12 +304,84 @@ wc_rocksplus_resume(rocksdb_t *db)
 		if (!status.ok())
 			return status;
 		status = d->Resume();
-#if ROCKSDB_MAJOR >= 9
-		enabled = d->EnableFileDeletions();
-#else
-		enabled = d->EnableFileDeletions(false);
-#endif
+		enabled = enable_deletions(d);
 		return status.ok() ? enabled : status;
+	});
+}
+
+/* --- column families ------------------------------------------------------*/
+
+char *
+wc_rocksplus_make_families(rocksdb_t *db, size_t n, const char *const *names, rocksdb_options_t *const *options,
+						   rocksdb_column_family_handle_t **handles, size_t *nmade)
+{
+	std::vector<rocksdb::ColumnFamilyHandle *> made;
+	char	   *error = guarded([&]()
+	{
+		std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
+
+		for (size_t i = 0; i < n; i++)
+		{
+			handles[i] = reinterpret_cast<rocksdb_column_family_handle_t *>(new FamilyHandle());
+			wanted.emplace_back(names[i], *options_of(options[i]));
+		}
+		made.reserve(n);
+		return db_of(db)->CreateColumnFamilies(wanted, &made);
+	});
+
+	*nmade = made.size();
+	for (size_t i = 0; i < n; i++)
+	{
+		FamilyHandle *handle = reinterpret_cast<FamilyHandle *>(handles[i]);
+
+		if (i < *nmade)
+			handle->rep = made[i];
+		else
+		{
+			delete handle;
+			handles[i] = nullptr;
+		}
+	}
+	return error;
+}
+
+char *
+wc_rocksplus_drop_families(rocksdb_t *db, size_t n, rocksdb_column_family_handle_t *const *handles, bool *gone)
+{
+	return guarded([=]()
+	{
+		std::vector<rocksdb::ColumnFamilyHandle *> all;
+		rocksdb::Status status;
+
+		for (size_t i = 0; i < n; i++)
+			all.push_back(family_of(handles[i]));
+		status = db_of(db)->DropColumnFamilies(all);
+		std::fill(gone, gone + n, status.ok());
+		if (status.ok())
+			return status;
+
+		/* it ended with the first that failed: those before it are dropped already */
+		status = rocksdb::Status::OK();
+		for (size_t i = 0; i < n; i++)
+		{
+			rocksdb::Status one = db_of(db)->DropColumnFamily(all[i]);
+
+			gone[i] = one.ok() || one.IsInvalidArgument();
+			if (!gone[i])
+				status = one;
+		}
+		return status;
+	});
+}
+
+char *
+wc_rocksplus_delete_leftovers(rocksdb_t *db)
+{
+	return guarded([=]()
+	{
+		rocksdb::Status status = db_of(db)->DisableFileDeletions();
+
+		return status.ok() ? enable_deletions(db_of(db)) : status;
 	});
 }
 

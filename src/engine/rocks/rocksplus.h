@@ -52,6 +52,13 @@ extern bool wc_rocksplus_fits(rocksdb_options_t *options);
  */
 extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
 
+/*
+ * RocksDB writes its options, of all column families, to a file OPTIONS, and reads it again, while
+ * all writers wait: whenever a column family is made, dropped or altered.  Nobody needs the
+ * file (options come from the catalog), so it is not written any more.
+ */
+extern void wc_rocksplus_no_options_file(rocksdb_options_t *options);
+
 /* While quiet, RocksDB's messages are dropped: what is tried again and again fails with
  * the same messages. */
 extern void wc_rocksplus_set_quiet(bool quiet);
@@ -67,6 +74,18 @@ extern void wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble troubl
 /* Tries to make a stopped database take writes again: flushes what it holds and goes on
  * with a new log.  Takes as long as that. */
 extern char *wc_rocksplus_resume(rocksdb_t *db);
+
+/* Makes column families in one call.  *nmade: so many, the first ones, were made, also if it
+ * fails. */
+extern char *wc_rocksplus_make_families(rocksdb_t *db, size_t n, const char *const *names, rocksdb_options_t *const *options,
+										rocksdb_column_family_handle_t **handles, size_t *nmade);
+
+/* Drops column families in one call.  gone[i]: that one is, also if it fails. */
+extern char *wc_rocksplus_drop_families(rocksdb_t *db, size_t n, rocksdb_column_family_handle_t *const *handles, bool *gone);
+
+/* Deletes files that nothing refers to.  RocksDB does that each 6 hours; they come of
+ * compactions that ended because their column family was dropped. */
+extern char *wc_rocksplus_delete_leftovers(rocksdb_t *db);
 
 /* As rocksdb_compact_range_cf_opt, which does not tell of errors. */
 extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,

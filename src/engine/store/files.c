@@ -33,18 +33,13 @@ wc_files_check(WcStore *store, const char *action, WcError *err)
 }
 
 /* The status of an error.  What a commit has dropped need be neither flushed nor compacted,
- * and RocksDB refuses it; once asked, the commit that was about to is over. */
+ * and RocksDB refuses it. */
 static WcStatus
 unless_gone(WcStore *store, char *error, const char *action, WcError *err)
 {
-	bool		gone;
-
 	if (error == NULL)
 		return WC_OK;
-	pthread_mutex_lock(&store->engine->write_mutex);
-	gone = wc_store_is_dropped(store);
-	pthread_mutex_unlock(&store->engine->write_mutex);
-	if (!gone)
+	if (!wc_store_is_dropped(store))
 		return wc_store_status(store, error, action, err);
 	rocksdb_free(error);
 	return WC_OK;

@@ -12,10 +12,7 @@ wc_engine_rocks(WcEngine *engine)
 int64_t
 wc_engine_now(WcEngine *engine)
 {
-	int64_t		now = engine->clock_us();
-	int64_t		last = engine->last_ts;
-
-	return now > last ? now : last;
+	return engine->clock_us();
 }
 
 int64_t
@@ -25,4 +22,45 @@ wc_engine_provisional_ts(WcEngine *engine)
 	int64_t		next = engine->last_ts + 1;
 
 	return now > next ? now : next;
+}
+
+/* What expire steps have said is on disk: RocksDB may drop it. */
+static void
+settle_gone(WcEngine *engine)
+{
+	if (!atomic_exchange(&engine->gone_changed, false))
+		return;
+	pthread_rwlock_rdlock(&engine->catalog.lock);
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	{
+		for (uint32_t f = 0; f < engine->catalog.tables[t]->desc.nfamilies; f++)
+			wc_store_settle_gone(engine->catalog.tables[t]->stores[f]);
+	}
+	pthread_rwlock_unlock(&engine->catalog.lock);
+}
+
+WcStatus
+wc_engine_sync(WcEngine *engine, WcError *err)
+{
+	uint64_t	upto;
+	char	   *error = NULL;
+	WcStatus	status;
+
+	/* RocksDB's assertions forbid to sync a log to which a write has failed */
+	pthread_mutex_lock(&engine->write_mutex);
+	upto = engine->applied;
+	status = wc_health_check(&engine->health, "sync its log", err);
+	if (status == WC_OK)
+	{
+		rocksdb_flush_wal(engine->db, 1, &error);
+		status = wc_rocks_status(error, "sync its log", err);
+	}
+	if (status == WC_OK)
+	{
+		wc_identity_synced(&engine->identity, upto);
+		wc_families_synced(&engine->families, upto);
+		settle_gone(engine);
+	}
+	pthread_mutex_unlock(&engine->write_mutex);
+	return status;
 }

@@ -1,8 +1,9 @@
 /*
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
- * Locks, in the order they are taken: step_lock, offers_mutex, write_mutex, catalog.lock, what the watch takes
- * (rpc/epochs.c), snapshots_mutex, a store's attrs_mutex, its marks'.
+ * Locks, in the order they are taken: families.making, step_lock, offers_mutex, write_mutex,
+ * catalog.lock, what the watch takes (rpc/epochs.c), snapshots_mutex, families.mutex, a store's
+ * attrs_mutex, its marks'.
  */
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
@@ -11,6 +12,7 @@
 
 #include "engine/rocks/identity.h"
 #include "engine/rocks/rocks.h"
+#include "engine/store/families.h"
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
 #include "engine/store/tables.h"
@@ -46,7 +48,7 @@ struct WcEngine
 	WcSnapshot *newest;			/* of the live ones; the only one that may have no reader */
 
 	WcHealth	health;			/* with a mutex of its own, behind all others */
-	WcStore    *undropped;		/* dropped, but their column families could not be; guarded by write_mutex */
+	WcFamilies	families;		/* with mutexes of its own */
 
 	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
 

@@ -121,6 +121,12 @@ wc_store_text(const WcStore *store, char *buf, size_t size)
 	return committed_text(store->engine, store->table_id, store->family_id, buf, size);
 }
 
+char *
+wc_store_text_in(const WcStore *store, const WcTableDesc *table, char *buf, size_t size)
+{
+	return family_text(table, store->table_id, store->family_id, buf, size);
+}
+
 /* The reverse of wc_store_cf_name. */
 static bool
 parse_cf_name(const char *cf_name, uint32_t *table_id, uint32_t *family_id, uint32_t *generation)
@@ -173,91 +179,14 @@ wc_store_status(const WcStore *store, char *text, const char *action, WcError *e
 	return wc_rocks_status(text, what, err);
 }
 
-/* --- making and dropping --------------------------------------------------- */
-
-/* Drops its column family; if that fails, the store goes to the list of those that are
- * to be dropped still. */
-static void
-drop_family(WcStore *store)
-{
-	WcEngine   *engine = store->engine;
-	char		name[WC_CF_NAME_MAX];
-	char	   *error = NULL;
-	WcError		err;
-	WcStatus	status = wc_health_check(&engine->health, "drop the storage of a family", &err);
-
-	if (status == WC_OK)
-	{
-		rocksdb_drop_column_family(engine->db, store->cf, &error);
-		status = wc_rocks_status(error, "drop the storage of a family", &err);
-	}
-	if (status == WC_OK)
-		return;
-	wc_log(WC_LOG_WARNING, "%s %s, which is tried again later: %s", err.message,
-		   wc_store_cf_name(store, name, sizeof(name)), err.detail);
-	store->next_undropped = engine->undropped;
-	engine->undropped = wc_store_ref(store);
-}
-
-/* They might be in the way of a new one of the same name. */
-static void
-drop_undropped(WcEngine *engine)
-{
-	WcStore    *list = engine->undropped;
-	WcStore    *next;
-
-	engine->undropped = NULL;
-	for (; list != NULL; list = next)
-	{
-		next = list->next_undropped;
-		drop_family(list);
-		wc_store_unref(list);
-	}
-}
+/* --- dropping ------------------------------------------------------------- */
 
 void
-wc_store_forget_undropped(struct WcEngine *engine)
-{
-	WcStore    *next;
-
-	for (; engine->undropped != NULL; engine->undropped = next)
-	{
-		next = engine->undropped->next_undropped;
-		wc_store_unref(engine->undropped);
-	}
-}
-
-WcStatus
-wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err)
-{
-	rocksdb_options_t *options;
-	char		name[WC_CF_NAME_MAX];
-	char		text[WC_STORE_TEXT_MAX];
-	char		what[WC_STORE_TEXT_MAX + 32];
-	char	   *error = NULL;
-	WcStatus	status;
-
-	snprintf(what, sizeof(what), "make %s", family_text(table, store->table_id, store->family_id, text, sizeof(text)));
-	status = wc_health_check(&store->engine->health, what, err);
-
-	if (status != WC_OK)
-		return status;
-	drop_undropped(store->engine);
-	options = wc_store_options(store);
-	store->cf = rocksdb_create_column_family(store->engine->db, options,
-											 wc_store_cf_name(store, name, sizeof(name)), &error);
-	rocksdb_options_destroy(options);
-	if (error)
-		store->cf = NULL;
-	return wc_rocks_status(error, what, err);
-}
-
-void
-wc_store_drop(WcStore *store)
+wc_store_drop(WcStore *store, uint64_t position)
 {
 	atomic_store(&store->dropped, true);
 	if (store->cf != NULL)
-		drop_family(store);
+		wc_families_drop(&store->engine->families, store, position);
 }
 
 bool

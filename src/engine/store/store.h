@@ -58,7 +58,11 @@ struct WcStore
 	uint32_t	generation;
 	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
-	struct WcStore *next_undropped; /* in the engine's list; guarded by its write mutex */
+	struct WcStore *next;		/* in a list of the engine's families; guarded by their mutex */
+	struct WcStore *next_altered;	/* likewise */
+	bool		altered;		/* it is in that list */
+	uint64_t	made_for;		/* waits for the commit of this transaction; likewise */
+	uint64_t	dropped_at;		/* position of the commit that did; likewise */
 	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
 								 * to it, or about it, any more */
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
@@ -93,33 +97,27 @@ extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* Makes its RocksDB column family.  With the engine's write mutex held.  Takes long (the
- * manifest is synced).  table (or NULL) is what it belongs to,
- * for messages. */
-extern WcStatus wc_store_make(WcStore *store, const WcTableDesc *table, WcError *err) WC_WARN_UNUSED;
-
-/* Marks the column family as dropped; it goes when the last reference does.  With the
- * engine's write mutex held.  What fails is logged, and tried again before the next column
- * family is made, or when the engine is opened the next time. */
-extern void wc_store_drop(WcStore *store);
+/* Its table has it no more, by the commit at this position (0: it never had it): its column
+ * family is dropped when that is on disk (families.h), and its files go with the last
+ * reference.  With the engine's write mutex held. */
+extern void wc_store_drop(WcStore *store, uint64_t position);
 
 /* Was it dropped?  Readers go on with it; who wants to write holds the engine's write
  * mutex from the question to the write. */
 extern bool wc_store_is_dropped(const WcStore *store);
 
-/* Gives up those that could not be dropped: their references, when the engine is closed. */
-extern void wc_store_forget_undropped(struct WcEngine *engine);
-
-/* The options its column family is opened with; the caller destroys them. */
+/* The options its column family is opened with; the caller destroys them.  One thread at a
+ * time: with the families' mutex held, or while the store is being opened. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);
 
 #define WC_CF_NAME_MAX 64
 
-/* 'family "f" of stored table "t"', for messages; returns buf.  The second of a column
- * family's name. */
+/* 'family "f" of stored table "t"', for messages; returns buf.  The second by the table's
+ * descriptor (which may be NULL), not by the catalog; the third of a column family's name. */
 #define WC_STORE_TEXT_MAX (3 * WC_NAME_MAX + 64)
 
 extern char *wc_store_text(const WcStore *store, char *buf, size_t size);
+extern char *wc_store_text_in(const WcStore *store, const WcTableDesc *table, char *buf, size_t size);
 extern char *wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size);
 
 /* A reference to the committed store that has this column family, NULL when there is none. */

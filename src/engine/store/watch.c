@@ -39,5 +39,5 @@ void
 wc_watch_end(WcEngine *engine)
 {
 	if (engine->watch.end)
-		engine->watch.end(engine->watch.arg, engine->last_ts);
+		engine->watch.end(engine->watch.arg);
 }

@@ -35,6 +35,7 @@ typedef struct Apply
 	WcTxn	   *txn;
 	uint64_t	position;
 	int64_t		ts;
+	int64_t		now_us;			/* for TTLs */
 	int64_t		last_ts;
 	rocksdb_writebatch_t *batch;
 	WcOverlay	overlay;
@@ -132,7 +133,7 @@ static WcStatus
 make_writer(Apply *a, WcError *err)
 {
 	WcTable    *table = find_picture(&a->change, a->state);
-	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.batch = a->batch};
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.batch = a->batch};
 	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
 
 	wc_table_unref(table);
@@ -318,11 +319,11 @@ apply_locked(Apply *a, WcError *err)
 	{
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
-		wc_catalog_publish(&a->change);
+		wc_catalog_publish(&a->change, a->position);
 		tell_void(a);
 	}
 	else
-		wc_catalog_undo(&a->change);
+		wc_catalog_undo(&a->change, a->begun ? a->position : 0);
 	if (!a->begun)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
@@ -341,11 +342,18 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 
 	if (a == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	status = wc_engine_prepare(engine, commit->xid, txn, err);
+	if (status != WC_OK)
+	{
+		free(a);
+		return status;
+	}
 	pthread_mutex_lock(&engine->write_mutex);
 	a->engine = engine;
 	a->txn = txn;
 	a->position = commit->position;
 	a->ts = commit->time_us < WC_COMMIT_TIME_MAX ? commit->time_us : WC_COMMIT_TIME_MAX;
+	a->now_us = a->ts;
 	if (a->ts <= engine->last_ts)
 		a->ts = engine->last_ts + 1;
 	a->last_ts = a->ts;
@@ -359,7 +367,10 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_snapshot_drop_idle(engine);
 	if (status == WC_OK)
+	{
 		*commit_ts = a->ts;
+		wc_engine_forget(engine, commit->xid);
+	}
 	free(a);
 	return status;
 }

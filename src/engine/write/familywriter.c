@@ -322,7 +322,7 @@ static WcStatus
 row_matcher(WcFamilyWriter *w, WcError *err)
 {
 	WcMatcherOptions options = {
-		.mode = WC_MATCH_MINOR,.attrs = w->options.family->attrs,.now_us = w->options.ts,
+		.mode = WC_MATCH_MINOR,.attrs = w->options.family->attrs,.now_us = w->options.now_us,
 		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
 		/* older snapshots have the older value */
 		.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
@@ -486,7 +486,7 @@ wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **wr
 {
 	WcFamilyWriter *w = calloc(1, sizeof(WcFamilyWriter));
 	WcResolverOptions resolver = {
-		.family = options->family->id,.attrs = options->family->attrs,.now_us = options->ts,.arg = w
+		.family = options->family->id,.attrs = options->family->attrs,.now_us = options->now_us,.arg = w
 	};
 	WcStatus	status;
 

@@ -19,7 +19,8 @@ typedef struct WcFamilyWriterOptions
 	WcStore    *store;
 	const WcTableDesc *desc;	/* for messages */
 	const WcFamilyDesc *family;
-	int64_t		ts;				/* the commit timestamp; also "now" for TTLs */
+	int64_t		ts;				/* the commit timestamp */
+	int64_t		now_us;			/* for TTLs */
 	bool		empty;			/* nothing is stored yet */
 	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
 } WcFamilyWriterOptions;

@@ -45,6 +45,7 @@ static WcMarks
 marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 {
 	WcMarks		marks = wc_marks(store);
+	int64_t		seen_until = store->engine->last_ts;
 
 	if (step->kind == WC_STEP_EXPIRE)
 	{
@@ -53,7 +54,8 @@ marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 		raise_to(&marks.history_from, step->expired_ts);
 		return marks;
 	}
-	raise_to(&marks.history_from, wc_history_needed(marks.single, sifted->forgotten, step->now_us + 1));
+	raise_to(&seen_until, step->now_us);
+	raise_to(&marks.history_from, wc_history_needed(marks.single, sifted->forgotten, seen_until + 1));
 	if (step->last && step->kind == WC_STEP_FLUSH)
 		raise_to(&marks.flushed_ts, step->until_ts);
 	marks.superseded = less(marks.superseded, step->superseded);

@@ -17,7 +17,8 @@ typedef struct WcTableWriterOptions
 {
 	const WcTableState *state;	/* not dropped */
 	WcTable    *table;			/* its picture; a reference is taken */
-	int64_t		ts;				/* the commit timestamp; also "now" for TTLs */
+	int64_t		ts;				/* the commit timestamp */
+	int64_t		now_us;			/* for TTLs */
 	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
 } WcTableWriterOptions;
 

@@ -39,7 +39,11 @@ extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_tar
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
 extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
 
-/* The time (the engine's clock, with the read point's offset) from which on what it has
+/* The time (the engine's clock, with the read point's offset) by which TTLs went: before it
+ * (the clock was set back) its answer may be otherwise. */
+extern int64_t wc_scanner_holds_from(const WcScanner *scanner);
+
+/* The time (likewise) from which on what it has
  * given so far may be otherwise though nothing is written, because a cell will have
  * outlived its TTL.  INT64_MAX: it never will. */
 extern int64_t wc_scanner_holds_until(const WcScanner *scanner);

@@ -57,6 +57,7 @@ struct WcScanner
 	WcScan		scan;			/* a copy, in the arena */
 	WcReadPoint at;				/* with a snapshot */
 	WcSnapshot *own_snapshot;	/* when the read point had none */
+	int64_t		now_us;			/* for TTLs */
 	WcTable    *table;
 	uint32_t	nfamilies;		/* that are read */
 	uint32_t	nlanes;			/* at least 1 */

@@ -231,7 +231,6 @@ typedef struct OpenContext
 	WcScanner  *scanner;
 	bool		base_hidden;
 	bool		own_writes;
-	int64_t		now_us;
 } OpenContext;
 
 /* The store's cells, with the transaction's own when it has any. */
@@ -308,7 +307,7 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	WcMatcherOptions o = {
 		.mode = scan->raw ? WC_MATCH_RAW : WC_MATCH_READ,
 		.attrs = family->attrs,
-		.now_us = c->now_us,
+		.now_us = c->scanner->now_us,
 		.versions = scan->versions,
 		.ts_min = scan->ts_min,
 		.ts_max = scan->ts_max
@@ -350,8 +349,8 @@ go_back(WcScanner *s, OpenContext *c, WcError *err)
 		scan->ts_max = scan->as_of_ts + 1;
 	if (scan->ts_min > scan->ts_max)
 		scan->ts_min = scan->ts_max;
-	if (c->now_us > scan->as_of_ts)
-		c->now_us = scan->as_of_ts;
+	if (c->scanner->now_us > scan->as_of_ts)
+		c->scanner->now_us = scan->as_of_ts;
 	c->own_writes = false;
 	return WC_OK;
 }
@@ -375,7 +374,7 @@ open_families(WcScanner *s, WcError *err)
 	if (status != WC_OK)
 		return status;
 	c.own_writes = s->at.txn != NULL && wc_txn_touches(s->at.txn, s->scan.table_id, s->at.cid);
-	c.now_us = s->storage->ops->now(s->storage) + s->at.clock_offset_us;
+	s->now_us = s->storage->ops->now(s->storage) + s->at.clock_offset_us;
 	if (s->scan.as_of_ts != WC_TS_LATEST)
 	{
 		status = go_back(s, &c, err);
@@ -441,6 +440,12 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 			stats->seeks += seeks;
 		}
 	}
+}
+
+int64_t
+wc_scanner_holds_from(const WcScanner *s)
+{
+	return s->now_us;
 }
 
 int64_t
