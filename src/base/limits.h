@@ -64,13 +64,10 @@
  * wherever its operations begin and end; a STEP this many. */
 #define WC_STEP_MAX				(1024 * 1024)
 
-/* Of what open transactions have logged, all together, the engine gathers so many bytes
- * (widecol.debug_log). */
-#define WC_PENDING_BYTES_MAX	(UINT64_C(1) << 30)
-
 /* Places of transactions whose log may be ahead of the store: four for each process and
  * prepared transaction that the server may have, at most so many.  Who finds none waits. */
 #define WC_FLIGHT_MAX			65535
+
 /* Chunks in which the operations that the engine makes go to the backend: each has room in
  * a session's ring, so that the next is made while the backend takes it in. */
 #define WC_CHANGES_CHUNK		(112 * 1024)

@@ -7,6 +7,7 @@
 
 #include "access/transam.h"
 #include "access/twophase.h"
+#include "access/xlogrecovery.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "postmaster/startup.h"
@@ -218,12 +219,38 @@ await_list(const WcFlightEntry *list, uint32 n)
 	PG_END_TRY();
 }
 
+/*
+ * On a standby a transaction may find no place, when replay is far ahead of the store.  Until it
+ * is known to be over, who reads waits for all that has been replayed.
+ */
+static void
+await_overflow(void)
+{
+	uint64		upto;
+
+	if (!wc_flight_overflowed(places))
+		return;
+
+	/* the commit that a snapshot shows may still be the record under replay */
+	upto = GetCurrentReplayRecPtr(NULL);
+	while (wc_flight_overflowed(places) && atomic_load(&following->settled) < upto)
+	{
+		wc_following_wake();
+		check_stall(true);
+		pg_usleep(1000);
+		CHECK_FOR_INTERRUPTS();
+		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
+			return;
+	}
+}
+
 void
 wc_following_await(Snapshot snapshot, Oid database)
 {
 	WcFlightEntry *list;
 	uint32		n;
 
+	await_overflow();
 	if (wc_flight_idle(places))
 		return;
 	n = wc_places_to_await(snapshot, database, &list);
@@ -238,7 +265,10 @@ await_ended(Oid database, uint8 flags)
 {
 	WcFlightEntry entry;
 
-	if (places == NULL || wc_flight_idle(places))
+	if (places == NULL)
+		return;
+	await_overflow();
+	if (wc_flight_idle(places))
 		return;
 	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
 	{
@@ -264,8 +294,10 @@ wc_following_await_catalog(Oid database)
 void
 wc_following_await_xid(uint64 xid)
 {
-	WcFlightEntry entry = {.place = wc_flight_find(places, xid),.xid = xid};
+	WcFlightEntry entry = {.xid = xid};
 
+	await_overflow();
+	entry.place = wc_flight_find(places, xid);
 	if (entry.place != WC_FLIGHT_NONE)
 		await_list(&entry, 1);
 }

@@ -28,6 +28,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t serves_barriers;	/* the engine is about to answer BARRIERs, or will tell that it is stalled */
 	_Atomic uint64_t read_upto; /* records up to here have been read */
 	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
+	_Atomic uint64_t settled;	/* while some transaction has found no place: and so is all else that was read up to here */
 	_Atomic uint64_t snapshot_pos;	/* of the newest complete snapshot of the store */
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */

@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Changes with WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight,
  * and what is in the answers to Gets. */
-#define WC_SHMEM_LAYOUT 0x57430004	/* "WC", 4 */
+#define WC_SHMEM_LAYOUT 0x57430005	/* "WC", 5 */
 
 typedef struct WcShmem
 {

@@ -23,6 +23,7 @@
 
 static WcServer *server;
 static WcFollower *follower;
+static uint64 oldest_running;
 
 static void
 check(WcStatus status, const WcError *err)
@@ -61,6 +62,7 @@ on_abort(void *arg, uint64 xid, XLogRecPtr position)
 static void
 on_running(void *arg, uint64 oldest_xid, XLogRecPtr position)
 {
+	oldest_running = oldest_xid;
 	wc_server_log_running(server, oldest_xid);
 }
 
@@ -123,4 +125,10 @@ XLogRecPtr
 wc_feed_position(void)
 {
 	return wc_follower_position(follower);
+}
+
+uint64
+wc_feed_oldest_running(void)
+{
+	return oldest_running;
 }

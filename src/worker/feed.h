@@ -25,4 +25,7 @@ extern bool wc_feed_run_to_end(void);
 /* All before it has been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);
 
+/* No transaction before this one runs, by what has been read; 0: not known yet. */
+extern uint64 wc_feed_oldest_running(void);
+
 #endif

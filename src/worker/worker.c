@@ -613,6 +613,16 @@ transaction_is_over(uint64_t xid)
 		 wc_flight_find(wc_places(), xid) == WC_FLIGHT_NONE);
 }
 
+/* On a standby: transactions that have found no place, and what readers wait for instead. */
+static void
+tell_of_overflow(void)
+{
+	if (!wc_flight_overflowed(wc_places()) || !backlog_is_empty())
+		return;
+	atomic_store(&wc_following()->settled, wc_feed_position());
+	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
+}
+
 /* A standby forgets what the log says, until it is promoted. */
 static void
 keep_up(void)
@@ -676,6 +686,7 @@ serve(void)
 		more = wc_feed_run();
 		(void) wc_checkpoint_work();
 		tell_of_stalls();
+		tell_of_overflow();
 	}
 }
 

@@ -101,6 +101,33 @@ my ($status, $out, $err) = $standby->psql('postgres', q{INSERT INTO made VALUES 
 isnt($status, 0, 'a standby takes no writes');
 like($err, qr/read-only transaction|recovery/, 'and says why');
 
+# --- replay runs ahead ---------------------------------------------------------------------
+# So far that there is no place any more for transactions that the store does not have yet.
+$primary->safe_psql('postgres', q{
+CREATE TABLE ahead_heap (k int);
+CREATE FOREIGN TABLE ahead (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+});
+ok(caught_up($primary, $standby), 'more tables have come');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM ahead'), '0', 'which are empty');
+my $stopped = engine_pid($standby);
+kill 'STOP', $stopped;
+$primary->safe_psql('postgres', q{
+DO $$ BEGIN
+FOR i IN 1 .. 2000 LOOP
+	INSERT INTO ahead_heap VALUES (i);
+	INSERT INTO ahead VALUES (i, 'v');
+	COMMIT;
+END LOOP; END $$});
+ok(caught_up($primary, $standby), 'what many transactions wrote has come');
+my $reader = $standby->background_psql('postgres');
+my $reader_pid = $reader->query_safe('SELECT pg_backend_pid()');
+$reader->query_until(qr/started/, "\\echo started\nSELECT 'seen', (SELECT count(*) FROM ahead_heap), (SELECT count(*) FROM ahead);\n");
+ok($standby->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_activity WHERE pid = $reader_pid"),
+	'a reader waits for the engine');
+kill 'CONT', $stopped;
+like($reader->query_until(qr/seen\|\d+\|\d+/, ''), qr/seen\|2000\|2000/, 'and sees stored rows as it sees heap rows');
+$reader->quit;
+
 # --- restarts and kills of the standby, under load ----------------------------------------
 @writers = start_writers($primary, 10001);
 $standby->restart;
