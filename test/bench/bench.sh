@@ -1,10 +1,12 @@
 #!/bin/sh
 # test/bench/bench.sh [--rows N] [--rounds N] [--seconds N]: widecol beside a heap
 # table, on a private server that it makes and removes.  bench.sh joins [--rounds N]
-# [--scale F]: joins of many tables.  README.md says how to read what they print.
+# [--scale F]: joins of many tables; bench.sh changes [--rows N] [--rounds N] [--seconds N]:
+# UPDATE, DELETE, row locks, TPC-B.  README.md says how to read what they print.
 set -u
 script=bench.py
 [ "${1-}" = joins ] && script=joins.py && shift
+[ "${1-}" = changes ] && script=changes.py && shift
 top=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 . "$top/test/env.sh"
 
@@ -37,6 +39,6 @@ widecol.get_cache_size = 1GB
 autovacuum = off
 jit = off
 CONF
-cp "$top/test/bench/bench.py" "$top/test/bench/joins.py" "$tmp/"
+cp "$top/test/bench/bench.py" "$top/test/bench/joins.py" "$top/test/bench/changes.py" "$tmp/"
 in_dir "$tmp" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres PGDATABASE=postgres TMPDIR="$tmp" \
 	sh -c 'psql -X -q -c "CREATE EXTENSION widecol" && exec python3 "$0" "$@"' "$script" "$@" </dev/null

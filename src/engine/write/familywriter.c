@@ -7,16 +7,11 @@
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 #include "engine/write/familywriter.h"
+#include "engine/write/rowfinder.h"
 #include "engine/write/tally.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 #include "read/cell/quote.h"
-
-/* After so many rows in turn that were not there, one seek is worth knowing how
- * far the next stored row is; when that did not help, wait twice as long. */
-#define MISSES_MIN 2
-#define MISSES_MAX 1024
-#define GAP_WORTH 8
 
 /* Most bytes of a packed row and of one of its cells, besides qualifiers and values. */
 #define ROW_HEAD_MAX (2 + WC_VARINT_MAX + 16)
@@ -33,21 +28,12 @@ struct WcFamilyWriter
 	WcTally		tally;
 	bool		large_rows;		/* it has put one beyond WC_PACKED_ROW_LARGE */
 
-	/* Rows from the last one looked up to gap_end are known not to be stored. */
-	bool		gap;
-	bool		gap_unbounded;
-	WcBuf		gap_end;
-	uint32_t	gap_rows;		/* that fell into it */
-	uint32_t	misses;
-	uint32_t	misses_budget;
-	rocksdb_iterator_t *iterator;	/* packing row, to find gaps */
-
+	WcRowFinder finder;
 	WcGone		gone;
 	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
 
 	/* Packing row: what is stored of the row, and what is to be. */
 	bool		looked_up;
-	rocksdb_pinnableslice_t *old_value;
 	WcPackedRow old;
 	WcCell	   *old_cells;
 	size_t		nold;
@@ -62,68 +48,6 @@ writer_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for the changes of a row");
 }
 
-/* --- is the row stored at all? -------------------------------------------- */
-
-static bool
-in_gap(WcFamilyWriter *w, WcSlice row)
-{
-	if (w->options.empty)
-		return true;
-	if (!w->gap)
-		return false;
-	if (w->gap_unbounded || wc_slice_cmp(row, wc_buf_slice(&w->gap_end)) < 0)
-	{
-		w->gap_rows++;
-		return true;
-	}
-	w->gap = false;
-	if (w->gap_rows < GAP_WORTH)
-		w->misses_budget = w->misses_budget < MISSES_MAX ? 2 * w->misses_budget : MISSES_MAX;
-	else
-		w->misses_budget = MISSES_MIN;
-	return false;
-}
-
-/* The next stored row is next (NULL: there is none behind). */
-static WcStatus
-set_gap(WcFamilyWriter *w, const WcSlice *next, WcError *err)
-{
-	w->gap = true;
-	w->gap_rows = 0;
-	w->gap_unbounded = next == NULL;
-	wc_buf_reset(&w->gap_end, SIZE_MAX);
-	if (next)
-		wc_buf_append_slice(&w->gap_end, *next);
-	return wc_buf_status(&w->gap_end, "row key", err);
-}
-
-/* Packing row: the row was not there; look how far that goes on. */
-static WcStatus
-look_ahead(WcFamilyWriter *w, WcError *err)
-{
-	char	   *error = NULL;
-	WcStatus	status;
-
-	if (++w->misses < w->misses_budget)
-		return WC_OK;
-	w->misses = 0;
-	if (w->iterator == NULL)
-		w->iterator = wc_rocks_create_iterator(w->options.store->engine->db, w->options.store->engine->read_options,
-												 w->options.store->cf);
-	wc_rocks_iter_seek(w->iterator, (const char *) w->row.data, w->row.len);
-	if (rocksdb_iter_valid(w->iterator))
-	{
-		WcSlice		next;
-		const char *key = rocksdb_iter_key(w->iterator, &next.len);
-
-		next.data = (const uint8_t *) key;
-		return set_gap(w, &next, err);
-	}
-	rocksdb_iter_get_error(w->iterator, &error);
-	status = wc_store_status(w->options.store, error, "read", err);
-	return status == WC_OK ? set_gap(w, NULL, err) : status;
-}
-
 /* --- packing cell ---------------------------------------------------------*/
 
 static WcStatus
@@ -133,7 +57,7 @@ cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 	WcStatus	status;
 
 	*src = NULL;
-	if (in_gap(w, row))
+	if (wc_rowfinder_in_gap(&w->finder, row))
 		return WC_OK;
 	if (w->source == NULL)
 	{
@@ -145,11 +69,11 @@ cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 	}
 	status = w->source->ops->seek_row(w->source, row, true, err);
 	if (status == WC_END)
-		return set_gap(w, NULL, err);
+		return wc_rowfinder_set_gap(&w->finder, NULL, err);
 	if (status != WC_OK)
 		return status;
 	if (!wc_slice_eq(w->source->row, row))
-		return set_gap(w, &w->source->row, err);
+		return wc_rowfinder_set_gap(&w->finder, &w->source->row, err);
 	*src = w->source;
 	return WC_OK;
 }
@@ -192,9 +116,7 @@ forget_row(WcFamilyWriter *w)
 		wc_cellsource_close(w->source);
 		w->source = NULL;
 	}
-	if (w->old_value)
-		rocksdb_pinnableslice_destroy(w->old_value);
-	w->old_value = NULL;
+	wc_rowfinder_let_go(&w->finder);
 	w->nold = 0;
 	w->looked_up = false;
 }
@@ -231,26 +153,15 @@ decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 static WcStatus
 look_up(WcFamilyWriter *w, WcError *err)
 {
-	WcStore    *store = w->options.store;
-	char	   *error = NULL;
 	WcSlice		value;
+	bool		found;
 	WcStatus	status;
 
 	if (w->looked_up)
 		return WC_OK;
 	w->looked_up = true;
-	if (in_gap(w, w->row))
-		return WC_OK;
-	w->old_value = wc_rocks_get_pinned(store->engine->db, store->engine->read_options, store->cf,
-										 (const char *) w->row.data, w->row.len, &error);
-	status = wc_store_status(w->options.store, error, "read", err);
-	if (status != WC_OK)
-		return status;
-	if (w->old_value == NULL)
-		return look_ahead(w, err);
-	w->misses = 0;
-	value.data = (const uint8_t *) rocksdb_pinnableslice_value(w->old_value, &value.len);
-	return decode_old(w, value, err);
+	status = wc_rowfinder_find(&w->finder, w->row, &found, &value, err);
+	return status == WC_OK && found ? decode_old(w, value, err) : status;
 }
 
 static WcStatus
@@ -495,7 +406,7 @@ wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **wr
 	w->options = *options;
 	wc_tally_init(&w->tally, options->store, &options->family->attrs, options->ts);
 	w->gone = wc_store_gone(options->store);
-	w->misses_budget = MISSES_MIN;
+	wc_rowfinder_init(&w->finder, options->store, options->empty);
 	resolver.base = options->family->attrs.packing == WC_PACKING_ROW ? packed_base : cell_base;
 	status = wc_resolver_create(&resolver, &w->resolver, err);
 	if (status != WC_OK)
@@ -517,11 +428,9 @@ wc_familywriter_free(WcFamilyWriter *w)
 	wc_resolver_free(w->resolver);
 	if (w->matcher)
 		wc_matcher_free(w->matcher);
-	if (w->iterator)
-		rocksdb_iter_destroy(w->iterator);
+	wc_rowfinder_free(&w->finder);
 	wc_buf_free(&w->key);
 	wc_buf_free(&w->value);
-	wc_buf_free(&w->gap_end);
 	free(w->old_cells);
 	free(w->new_cells);
 	free(w);

@@ -1,0 +1,210 @@
+/*
+ * engine/write/rowfinder.c: finds what is stored of the rows of a commit, one after the other.
+ */
+#include "engine/write/rowfinder.h"
+
+#include "engine/store/state.h"
+
+/* After so many rows in turn that were not there, one seek is worth knowing how
+ * far the next stored row is; when that did not help, wait twice as long. */
+#define MISSES_MIN 2
+#define MISSES_MAX 1024
+#define GAP_WORTH 8
+
+/* After so many rows that a Get has found, the iterator goes along; it may pass over so many
+ * rows to the next one, at a tenth of a Get's price each.  When it has not found as many as
+ * WALK_WORTH, it waits twice as long. */
+#define HITS_MIN 8
+#define HITS_MAX 4096
+#define WALK_STEPS 4
+#define WALK_WORTH 16
+
+void
+wc_rowfinder_init(WcRowFinder *finder, WcStore *store, bool empty)
+{
+	*finder = (WcRowFinder) {
+		.store = store,.empty = empty,.misses_budget = MISSES_MIN,.hits_budget = HITS_MIN
+	};
+	wc_buf_init(&finder->gap_end, 0);
+}
+
+void
+wc_rowfinder_let_go(WcRowFinder *finder)
+{
+	if (finder->pinned)
+		rocksdb_pinnableslice_destroy(finder->pinned);
+	finder->pinned = NULL;
+}
+
+void
+wc_rowfinder_free(WcRowFinder *finder)
+{
+	wc_rowfinder_let_go(finder);
+	if (finder->iterator)
+		rocksdb_iter_destroy(finder->iterator);
+	wc_buf_free(&finder->gap_end);
+}
+
+/* --- gaps -------------------------------------------------------------------------- */
+
+bool
+wc_rowfinder_in_gap(WcRowFinder *finder, WcSlice row)
+{
+	if (finder->empty)
+		return true;
+	if (!finder->gap)
+		return false;
+	if (finder->gap_unbounded || wc_slice_cmp(row, wc_buf_slice(&finder->gap_end)) < 0)
+	{
+		finder->gap_rows++;
+		return true;
+	}
+	finder->gap = false;
+	if (finder->gap_rows < GAP_WORTH)
+		finder->misses_budget = finder->misses_budget < MISSES_MAX ? 2 * finder->misses_budget : MISSES_MAX;
+	else
+		finder->misses_budget = MISSES_MIN;
+	return false;
+}
+
+WcStatus
+wc_rowfinder_set_gap(WcRowFinder *finder, const WcSlice *next, WcError *err)
+{
+	finder->gap = true;
+	finder->gap_rows = 0;
+	finder->gap_unbounded = next == NULL;
+	wc_buf_reset(&finder->gap_end, SIZE_MAX);
+	if (next)
+		wc_buf_append_slice(&finder->gap_end, *next);
+	return wc_buf_status(&finder->gap_end, "row key", err);
+}
+
+/* --- the iterator ------------------------------------------------------------------- */
+
+static void
+seek(WcRowFinder *finder, WcSlice row)
+{
+	if (finder->iterator == NULL)
+		finder->iterator = wc_rocks_create_iterator(finder->store->engine->db, finder->store->engine->read_options,
+													finder->store->cf);
+	wc_rocks_iter_seek(finder->iterator, (const char *) row.data, row.len);
+}
+
+/* Where it is; false: behind the last row, or it has failed. */
+static bool
+iterator_row(const WcRowFinder *finder, WcSlice *row)
+{
+	if (!rocksdb_iter_valid(finder->iterator))
+		return false;
+	row->data = (const uint8_t *) rocksdb_iter_key(finder->iterator, &row->len);
+	return true;
+}
+
+/* The iterator is behind a row that is not stored. */
+static WcStatus
+set_gap_to_iterator(WcRowFinder *finder, WcError *err)
+{
+	char	   *error = NULL;
+	WcSlice		next;
+	WcStatus	status;
+
+	if (iterator_row(finder, &next))
+		return wc_rowfinder_set_gap(finder, &next, err);
+	rocksdb_iter_get_error(finder->iterator, &error);
+	status = wc_store_status(finder->store, error, "read", err);
+	return status == WC_OK ? wc_rowfinder_set_gap(finder, NULL, err) : status;
+}
+
+/* A row was not there; looks how far that goes on. */
+static WcStatus
+look_ahead(WcRowFinder *finder, WcSlice row, WcError *err)
+{
+	if (++finder->misses < finder->misses_budget)
+		return WC_OK;
+	finder->misses = 0;
+	seek(finder, row);
+	return set_gap_to_iterator(finder, err);
+}
+
+static void
+stop_walking(WcRowFinder *finder)
+{
+	if (finder->hits < WALK_WORTH)
+		finder->hits_budget = finder->hits_budget < HITS_MAX ? 2 * finder->hits_budget : HITS_MAX;
+	else
+		finder->hits_budget = HITS_MIN;
+	finder->walking = false;
+	finder->hits = 0;
+}
+
+/* Goes on to the row; it is nearly there, or this gives up walking. */
+static WcStatus
+walk(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
+{
+	WcSlice		at;
+	int			order = -1;
+
+	for (int i = 0; i <= WALK_STEPS && order < 0; i++)
+	{
+		if (i > 0)
+			wc_rocks_iter_next(finder->iterator);
+		if (!iterator_row(finder, &at))
+			return set_gap_to_iterator(finder, err);
+		order = wc_slice_cmp(at, row);
+	}
+	if (order < 0)
+		stop_walking(finder);
+	if (order > 0)
+		return set_gap_to_iterator(finder, err);
+	*found = order == 0;
+	if (*found)
+	{
+		finder->hits++;
+		value->data = (const uint8_t *) rocksdb_iter_value(finder->iterator, &value->len);
+	}
+	return WC_OK;
+}
+
+static WcStatus
+get(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
+{
+	WcStore    *store = finder->store;
+	char	   *error = NULL;
+	WcStatus	status;
+
+	finder->pinned = wc_rocks_get_pinned(store->engine->db, store->engine->read_options, store->cf,
+										 (const char *) row.data, row.len, &error);
+	status = wc_store_status(store, error, "read", err);
+	if (status != WC_OK)
+		return status;
+	if (finder->pinned == NULL)
+		return look_ahead(finder, row, err);
+	*found = true;
+	value->data = (const uint8_t *) rocksdb_pinnableslice_value(finder->pinned, &value->len);
+	finder->misses = 0;
+	if (++finder->hits >= finder->hits_budget)
+	{
+		finder->walking = true;
+		finder->hits = 0;
+		seek(finder, row);
+	}
+	return WC_OK;
+}
+
+WcStatus
+wc_rowfinder_find(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
+{
+	WcStatus	status;
+
+	*found = false;
+	wc_rowfinder_let_go(finder);
+	if (wc_rowfinder_in_gap(finder, row))
+		return WC_OK;
+	if (finder->walking)
+	{
+		status = walk(finder, row, found, value, err);
+		if (status != WC_OK || *found || finder->walking)
+			return status;
+	}
+	return get(finder, row, found, value, err);
+}

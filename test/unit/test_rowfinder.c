@@ -1,0 +1,161 @@
+/*
+ * test/unit/test_rowfinder.c: what is stored of rows in ascending order, close to each other
+ * or far apart, there or not.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/write/rowfinder.h"
+#include "engine/store/state.h"
+#include "random.h"
+
+#define ROWS 6000
+
+static bool stored[ROWS];
+
+static WcSlice
+key_of(char key[8], uint32_t i)
+{
+	snprintf(key, 8, "r%05u", i);
+	return kit_s(key);
+}
+
+static WcStore *
+make_store(WcEngine *engine, uint32_t id)
+{
+	WcFamilyDesc family = {.id = id,.attrs = wc_family_attrs_default};
+	WcStore    *store;
+	WcError		err;
+
+	family.attrs.packing = WC_PACKING_ROW;
+	store = wc_store_create(engine, 1, &family);
+	assert_non_null(store);
+	assert_int_equal(wc_store_make(store, NULL, &err), WC_OK);
+	return store;
+}
+
+/* Each row's value is its key; some are in a file, some in memory, some deleted again. */
+static void
+write_rows(WcStore *store, uint32_t one_in)
+{
+	rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+	rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
+	char	   *error = NULL;
+	char		key[8];
+
+	for (uint32_t i = 0; i < ROWS; i++)
+	{
+		stored[i] = below(one_in) == 0;
+		if (stored[i])
+			rocksdb_put_cf(store->engine->db, options, store->cf, key, key_of(key, i).len, key, 6, &error);
+		assert_null(error);
+		if (i == ROWS / 2)
+			rocksdb_flush_cf(store->engine->db, flush, store->cf, &error);
+		assert_null(error);
+	}
+	for (uint32_t i = 0; i < ROWS; i += 1 + below(50))
+	{
+		(void) key_of(key, i);
+		rocksdb_delete_cf(store->engine->db, options, store->cf, key, 6, &error);
+		assert_null(error);
+		stored[i] = false;
+	}
+	rocksdb_flushoptions_destroy(flush);
+	rocksdb_writeoptions_destroy(options);
+}
+
+/* Asks for rows at distances up to `far`, which changes on the way. */
+static void
+check_rows(WcStore *store, uint32_t far)
+{
+	WcRowFinder finder;
+	char		key[8];
+
+	wc_rowfinder_init(&finder, store, false);
+	for (uint32_t i = below(far); i < ROWS; i += 1 + below(far))
+	{
+		WcSlice		row = key_of(key, i);
+		WcSlice		value = {NULL, 0};
+		bool		found;
+		WcError		err;
+
+		if (below(200) == 0)
+			far = 1 + below(2 * far);
+		assert_int_equal(wc_rowfinder_find(&finder, row, &found, &value, &err), WC_OK);
+		assert_int_equal(found, stored[i]);
+		if (found)
+			assert_true(wc_slice_eq(value, row));
+		if (below(2) == 0)
+			wc_rowfinder_let_go(&finder);
+	}
+	wc_rowfinder_free(&finder);
+}
+
+static void
+rows_are_found_wherever_they_are(void **state)
+{
+	static const uint32_t one_in[] = {1, 2, 10, 500, ROWS};
+	static const uint32_t distances[] = {1, 2, 4, 10, 300};
+	Kit			kit;
+
+	kit_open(&kit);
+	for (uint32_t i = 0; i < 5; i++)
+	{
+		WcStore    *store = make_store(kit.engine, i + 1);
+
+		write_rows(store, one_in[i]);
+		for (int k = 0; k < 5; k++)
+			check_rows(store, distances[k]);
+		wc_store_drop(store);
+		wc_store_unref(store);
+	}
+	kit_close(&kit);
+}
+
+static void
+of_an_empty_store_nothing_is_read(void **state)
+{
+	WcRowFinder finder;
+	WcSlice		value;
+	bool		found;
+	WcError		err;
+
+	wc_rowfinder_init(&finder, NULL, true);
+	assert_true(wc_rowfinder_in_gap(&finder, kit_s("a")));
+	assert_int_equal(wc_rowfinder_find(&finder, kit_s("b"), &found, &value, &err), WC_OK);
+	assert_false(found);
+	wc_rowfinder_free(&finder);
+}
+
+/* What a caller has found out by itself. */
+static void
+a_gap_ends_at_the_next_row(void **state)
+{
+	WcRowFinder finder;
+	WcSlice		next = kit_s("m");
+	WcError		err;
+
+	wc_rowfinder_init(&finder, NULL, false);
+	assert_false(wc_rowfinder_in_gap(&finder, kit_s("a")));
+	assert_int_equal(wc_rowfinder_set_gap(&finder, &next, &err), WC_OK);
+	assert_true(wc_rowfinder_in_gap(&finder, kit_s("l")));
+	assert_false(wc_rowfinder_in_gap(&finder, kit_s("m")));
+	assert_false(wc_rowfinder_in_gap(&finder, kit_s("l")));
+	assert_int_equal(wc_rowfinder_set_gap(&finder, NULL, &err), WC_OK);
+	assert_true(wc_rowfinder_in_gap(&finder, kit_s("z")));
+	wc_rowfinder_free(&finder);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(rows_are_found_wherever_they_are, seed),
+		cmocka_unit_test(of_an_empty_store_nothing_is_read),
+		cmocka_unit_test(a_gap_ends_at_the_next_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
