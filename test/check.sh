@@ -153,9 +153,16 @@ for sanitizer in asan tsan; do
 		mkdir -p "$tmp/unit"
 		fewer=
 		[ $sanitizer = tsan ] && fewer=WC_MODEL_SEQUENCES=60	# one thread: nothing new there
+		unit_logs=$logs/$sanitizer
+		mkdir -p "$unit_logs"
+		# One a core, the longest (test/model) first; their logs are counted in turn.
+		xargs -P "$(nproc)" -I '{}' sh -c '
+			test=$(basename "$4")
+			env TMPDIR="$1" $2 sh test/unit.sh "build/$3" "$test" </dev/null >"$5/$test.log" 2>&1
+			echo $? >"$5/$test.status"' sh "$tmp/unit" "$fewer" "$sanitizer" '{}' "$unit_logs" <"build/$sanitizer/tests"
 		while read -r program; do
 			test=$(basename "$program")
-			run 300 "$sanitizer $test" env TMPDIR="$tmp/unit" $fewer sh test/unit.sh build/$sanitizer "$test"
+			count "$sanitizer $test" "$unit_logs/$test.log" "$(cat "$unit_logs/$test.status")"
 		done <build/$sanitizer/tests
 	fi
 done
