@@ -127,6 +127,12 @@ wc_feed_position(void)
 	return wc_follower_position(follower);
 }
 
+XLogRecPtr
+wc_feed_nothing_ends_before(void)
+{
+	return wc_follower_nothing_ends_before(follower);
+}
+
 uint64
 wc_feed_oldest_running(void)
 {

@@ -25,6 +25,10 @@ extern bool wc_feed_run_to_end(void);
 /* All before it has been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);
 
+/* On a standby: before it no transaction ends that has not been handed to the server
+ * (wc_follower_nothing_ends_before). */
+extern XLogRecPtr wc_feed_nothing_ends_before(void);
+
 /* No transaction before this one runs, by what has been read; 0: not known yet. */
 extern uint64 wc_feed_oldest_running(void);
 

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
+#include "access/xlogrecovery.h"
 #include "access/xlogreader.h"
 #include "access/xlogutils.h"
 #include "catalog/pg_control.h"
@@ -27,13 +28,21 @@
 
 #define UNIX_EPOCH_US ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
+/* What the reader's page_read works with. */
+typedef struct Pages
+{
+	ReadLocalXLogPageNoWaitPrivate local;	/* first: PostgreSQL's function takes it for all */
+	XLogRecPtr	upto;			/* read so far and no further; 0: as far as PostgreSQL's function reads */
+	TimeLineID	timeline;		/* of upto */
+} Pages;
+
 struct WcFollower
 {
 	const WcFollowerOps *ops;
 	void	   *arg;
 	uint32		store;
 	XLogReaderState *reader;
-	ReadLocalXLogPageNoWaitPrivate page;
+	Pages		pages;
 	XLogRecPtr	position;		/* end of the last record read */
 	uint64		xid;			/* the greatest full id met so far: ids in the log are near it */
 	MemoryContext context;
@@ -50,16 +59,29 @@ behind_page_header(XLogRecPtr position)
 	return position + (XLogSegmentOffset(position, wal_segment_size) == 0 ? SizeOfXLogLongPHD : SizeOfXLogShortPHD);
 }
 
+static int
+read_page(XLogReaderState *reader, XLogRecPtr page, int len, XLogRecPtr record, char *buf)
+{
+	const Pages *pages = reader->private_data;
+	WALReadError problem;
+
+	if (pages->upto == 0)
+		return read_local_xlog_page_no_wait(reader, page, len, record, buf);
+	if (page + len > pages->upto || !WALRead(reader, buf, page, XLOG_BLCKSZ, pages->timeline, &problem))
+		return -1;
+	return (int) Min(XLOG_BLCKSZ, pages->upto - page);
+}
+
 static void
 begin_reading(WcFollower *f)
 {
 	if (f->reader != NULL)
 		XLogReaderFree(f->reader);
 	f->reader = XLogReaderAllocate(wal_segment_size, NULL,
-								   XL_ROUTINE(.page_read = &read_local_xlog_page_no_wait,
+								   XL_ROUTINE(.page_read = &read_page,
 											  .segment_open = &wal_segment_open,
 											  .segment_close = &wal_segment_close),
-								   &f->page);
+								   &f->pages);
 	if (f->reader == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory for reading the log")));
 	XLogBeginRead(f->reader, behind_page_header(f->position));
@@ -233,10 +255,10 @@ read_record(WcFollower *f)
 {
 	char	   *problem = NULL;
 
-	f->page.end_of_wal = false;
+	f->pages.local.end_of_wal = false;
 	if (XLogReadRecord(f->reader, &problem) != NULL)
 		return true;
-	if (!f->page.end_of_wal)
+	if (!f->pages.local.end_of_wal)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("could not read the log behind %X/%X: %s", LSN_FORMAT_ARGS(f->position),
@@ -265,4 +287,29 @@ wc_follower_run(WcFollower *f, Size bytes)
 	}
 	MemoryContextSwitchTo(before);
 	return more;
+}
+
+/* The record is read from pages that the reader forgets again. */
+XLogRecPtr
+wc_follower_nothing_ends_before(WcFollower *f)
+{
+	TimeLineID	timeline;
+	XLogRecPtr	replayed = GetXLogReplayRecPtr(&timeline);
+	XLogRecPtr	under_replay = GetCurrentReplayRecPtr(NULL);
+	XLogRecPtr	position = f->position;
+	MemoryContext before;
+	char	   *problem;
+
+	if (position != replayed || under_replay <= replayed)
+		return position;
+	before = MemoryContextSwitchTo(f->context);
+	f->pages.upto = under_replay;
+	f->pages.timeline = timeline;
+	if (XLogReadRecord(f->reader, &problem) != NULL && f->reader->EndRecPtr <= under_replay &&
+		XLogRecGetRmid(f->reader) != RM_XACT_ID)
+		position = f->reader->EndRecPtr;
+	f->pages.upto = 0;
+	begin_reading(f);
+	MemoryContextSwitchTo(before);
+	return position;
 }

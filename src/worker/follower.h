@@ -54,4 +54,11 @@ extern bool wc_follower_run(WcFollower *follower, Size bytes);
 /* Up to where it has read. */
 extern XLogRecPtr wc_follower_position(const WcFollower *follower);
 
+/*
+ * On a standby: up to where no transaction ends that has not been read.  As
+ * wc_follower_position, but goes on to the end of the record under replay when that ends no
+ * transaction: its replay may wait for a query, and the query for this.
+ */
+extern XLogRecPtr wc_follower_nothing_ends_before(WcFollower *follower);
+
 #endif

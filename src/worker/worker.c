@@ -619,7 +619,7 @@ tell_of_overflow(void)
 {
 	if (!wc_flight_overflowed(wc_places()) || !backlog_is_empty())
 		return;
-	atomic_store(&wc_following()->settled, wc_feed_position());
+	atomic_store(&wc_following()->settled, wc_feed_nothing_ends_before());
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
 }
 
