@@ -26,14 +26,14 @@ static WcStore *
 make_store(WcEngine *engine, uint32_t id)
 {
 	WcFamilyDesc family = {.id = id,.attrs = wc_family_attrs_default};
-	WcStore    *store;
+	WcNewFamily wanted = {0};
 	WcError		err;
 
 	family.attrs.packing = WC_PACKING_ROW;
-	store = wc_store_create(engine, 1, &family);
-	assert_non_null(store);
-	assert_int_equal(wc_store_make(store, NULL, &err), WC_OK);
-	return store;
+	wanted.store = wc_store_create(engine, 1, &family);
+	assert_non_null(wanted.store);
+	assert_int_equal(wc_families_create(&engine->families, &wanted, 1, &err), WC_OK);
+	return wanted.store;
 }
 
 /* Each row's value is its key; some are in a file, some in memory, some deleted again. */
@@ -108,7 +108,7 @@ rows_are_found_wherever_they_are(void **state)
 		write_rows(store, one_in[i]);
 		for (int k = 0; k < 5; k++)
 			check_rows(store, distances[k]);
-		wc_store_drop(store);
+		wc_store_drop(store, 0);
 		wc_store_unref(store);
 	}
 	kit_close(&kit);
