@@ -8,7 +8,7 @@
 GRANT USAGE ON SCHEMA widecol TO PUBLIC;
 COMMENT ON SCHEMA widecol IS 'functions and views of HBase-style wide-column tables';
 
--- sections: foreign-data wrapper, types, tables, data, administration, views
+-- sections: foreign-data wrapper, types, tables, data, Java's Bytes, administration, views
 
 -- ---------------------------------------------------------------------------
 -- Foreign-data wrapper.  As with every wrapper, only its owner may use the
@@ -41,7 +41,8 @@ AS 'MODULE_PATHNAME', 'widecol_bytes_in' LANGUAGE C STRICT IMMUTABLE PARALLEL SA
 CREATE FUNCTION bytes_out(bytes) RETURNS cstring AS 'byteaout' LANGUAGE internal STRICT STABLE PARALLEL SAFE;
 CREATE FUNCTION bytes_recv(internal) RETURNS bytes AS 'bytearecv' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION bytes_send(bytes) RETURNS bytea AS 'byteasend' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
-CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea);
+-- of category S, so that a literal is one of them and not an array of them (get)
+CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea, CATEGORY = 'S');
 COMMENT ON TYPE bytes IS 'a row key or a value, given as bytea or text';
 COMMENT ON FUNCTION bytes_in(cstring) IS 'reads a literal as one of bytea';
 COMMENT ON FUNCTION bytes_out(bytes) IS 'writes bytes as bytea is written';
@@ -116,6 +117,10 @@ CREATE FUNCTION truncate_table(name text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
 COMMENT ON FUNCTION truncate_table(text) IS 'empties a stored table';
 
+CREATE FUNCTION "exists"(name text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_exists' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION "exists"(text) IS 'is there such a stored table?';
+
 CREATE FUNCTION describe(name text,
     OUT family text, OUT versions int, OUT min_versions int, OUT ttl interval,
     OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
@@ -149,6 +154,17 @@ AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
 COMMENT ON FUNCTION get(regclass, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
 COMMENT ON FUNCTION get(text, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
 
+CREATE FUNCTION get(tab regclass, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
+CREATE FUNCTION get(tab text, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
+COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
+COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
+
 CREATE FUNCTION scan(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
@@ -165,6 +181,24 @@ COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, 
 IS 'the cells of a range of rows, in HBase''s order';
 COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
 IS 'the cells of a range of rows, in HBase''s order';
+
+CREATE FUNCTION count(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
+CREATE FUNCTION count(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
+COMMENT ON FUNCTION count(regclass, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
+COMMENT ON FUNCTION count(text, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
+
+CREATE FUNCTION get_counter(tab regclass, "row" bytes, col text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_get_counter' LANGUAGE C;
+CREATE FUNCTION get_counter(tab text, "row" bytes, col text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_get_counter' LANGUAGE C;
+COMMENT ON FUNCTION get_counter(regclass, bytes, text) IS 'what a counter is; null: there is no cell';
+COMMENT ON FUNCTION get_counter(text, bytes, text) IS 'what a counter is; null: there is no cell';
 
 CREATE FUNCTION delete(tab regclass, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete' LANGUAGE C;
@@ -194,12 +228,26 @@ AS 'MODULE_PATHNAME', 'widecol_delete_family_version' LANGUAGE C;
 COMMENT ON FUNCTION delete_family_version(regclass, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
 COMMENT ON FUNCTION delete_family_version(text, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
 
-CREATE FUNCTION deleteall(tab regclass, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION deleteall(tab regclass, "row" bytes DEFAULT NULL, col text DEFAULT NULL, ts bigint DEFAULT NULL,
+    row_prefix bytes DEFAULT NULL)
+RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
-CREATE FUNCTION deleteall(tab text, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION deleteall(tab text, "row" bytes DEFAULT NULL, col text DEFAULT NULL, ts bigint DEFAULT NULL,
+    row_prefix bytes DEFAULT NULL)
+RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
-COMMENT ON FUNCTION deleteall(regclass, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
-COMMENT ON FUNCTION deleteall(text, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
+COMMENT ON FUNCTION deleteall(regclass, bytes, text, bigint, bytes) IS 'deletes a row, or all with a prefix, or one column of them, up to ts';
+COMMENT ON FUNCTION deleteall(text, bytes, text, bigint, bytes) IS 'deletes a row, or all with a prefix, or one column of them, up to ts';
+
+-- Row keys of foreign tables, from the values of their key columns and back.
+
+CREATE FUNCTION row_key(tab regclass, VARIADIC key "any") RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_row_key' LANGUAGE C STABLE;
+COMMENT ON FUNCTION row_key(regclass, "any") IS 'the row key of the row with these values of the key columns';
+
+CREATE FUNCTION row_key_parts(tab regclass, "row" bytes) RETURNS record
+AS 'MODULE_PATHNAME', 'widecol_row_key_parts' LANGUAGE C STABLE;
+COMMENT ON FUNCTION row_key_parts(regclass, bytes) IS 'the values of the key columns in a row key';
 
 -- Counters and conditional writes lock the row to the end of the transaction.
 
@@ -251,6 +299,75 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_check_and_delete' LANGUAGE C;
 COMMENT ON FUNCTION check_and_delete(regclass, bytes, text, bytes, text, text) IS 'deletes a column if the check holds; whether it did';
 COMMENT ON FUNCTION check_and_delete(text, bytes, text, bytes, text, text) IS 'deletes a column if the check holds; whether it did';
+
+-- ---------------------------------------------------------------------------
+-- Values as HBase's class Bytes writes them in Java, and bytes as its shell shows them
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION to_bytes(value bigint) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(bigint) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value int) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(int) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value smallint) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(smallint) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value real) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(real) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value float8) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(float8) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value numeric) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(numeric) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value boolean) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(boolean) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(text) IS 'the bytes that Bytes.toBytes makes of it';
+
+CREATE FUNCTION to_long(bytes bytea) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_long(bytea) IS '8 bytes as a number';
+
+CREATE FUNCTION to_int(bytes bytea) RETURNS int
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_int(bytea) IS '4 bytes as a number';
+
+CREATE FUNCTION to_short(bytes bytea) RETURNS smallint
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_short(bytea) IS '2 bytes as a number';
+
+CREATE FUNCTION to_float(bytes bytea) RETURNS real
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_float(bytea) IS '4 bytes as a floating-point number';
+
+CREATE FUNCTION to_double(bytes bytea) RETURNS float8
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_double(bytea) IS '8 bytes as a floating-point number';
+
+CREATE FUNCTION to_big_decimal(bytes bytea) RETURNS numeric
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_big_decimal(bytea) IS '4 bytes of scale and a number, as a decimal number';
+
+CREATE FUNCTION to_boolean(bytes bytea) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_boolean(bytea) IS 'one byte as true or false';
+
+CREATE FUNCTION to_string(bytes bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_string(bytea) IS 'bytes in UTF-8 as text';
+
+CREATE FUNCTION to_string_binary(bytes bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_to_string_binary' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_string_binary(bytea) IS 'bytes as HBase''s shell shows them: printable ASCII as it is, the rest as \xHH';
+
+CREATE FUNCTION to_bytes_binary(value text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes_binary' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes_binary(text) IS 'the bytes of what to_string_binary shows';
 
 -- ---------------------------------------------------------------------------
 -- Administration

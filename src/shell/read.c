@@ -1,5 +1,5 @@
 /*
- * shell/read.c: get and scan, cells as they are.
+ * shell/read.c: get, scan and count, cells as they are.
  *
  * Results go to a tuplestore, which spills to disk beyond work_mem: a scan of
  * any size takes bounded memory.
@@ -18,7 +18,9 @@
 #include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_get);
+PG_FUNCTION_INFO_V1(widecol_get_rows);
 PG_FUNCTION_INFO_V1(widecol_scan);
+PG_FUNCTION_INFO_V1(widecol_count);
 
 #define CELL_COLUMNS 6			/* of widecol.cell */
 
@@ -179,9 +181,50 @@ return_cells(FunctionCallInfo fcinfo, WcAccess *access, WcScan *scan)
 	MemoryContextDelete(per_row);
 }
 
-/* get(tab, row, columns, versions, time_range, column_limit, column_offset) */
-Datum
-widecol_get(PG_FUNCTION_ARGS)
+static int
+compare_rows(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
+}
+
+/* rows bytes[]: a range a row, in the order of the keys, each key once */
+static void
+set_rows(FunctionCallInfo fcinfo, int argno, WcScan *scan)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	wc_arg_not_null(fcinfo, argno, "rows");
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), ARR_ELEMTYPE(PG_GETARG_ARRAYTYPE_P(argno)), -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &n);
+	scan->ranges = palloc0(sizeof(WcRange) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		bytea	   *row = nulls[i] ? NULL : DatumGetByteaPP(elements[i]);
+		WcRange    *range = &scan->ranges[i];
+
+		if (row == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("rows must not contain null")));
+		range->start = range->stop = wc_row_check(wc_slice(VARDATA_ANY(row), VARSIZE_ANY_EXHDR(row)));
+		range->start_inclusive = range->stop_inclusive = true;
+	}
+	qsort(scan->ranges, n, sizeof(WcRange), compare_rows);
+	for (int i = 0; i < n; i++)
+		if (scan->nranges == 0 || !wc_slice_eq(scan->ranges[scan->nranges - 1].start, scan->ranges[i].start))
+			scan->ranges[scan->nranges++] = scan->ranges[i];
+	if (scan->nranges > WC_RANGES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows"),
+				 errdetail("There are %u; the limit is %d.", scan->nranges, WC_RANGES_MAX)));
+}
+
+/* Of get, one row or an array of rows: what is behind the rows. */
+static Datum
+get(FunctionCallInfo fcinfo, bool many)
 {
 	WcAccess	access;
 	WcScan		scan;
@@ -190,21 +233,43 @@ widecol_get(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	wc_access_open(fcinfo, &access, true, 0);
 	wc_scan_init(&scan, access.table->id);
-	range.start = range.stop = wc_arg_row(fcinfo, 1);
-	scan.ranges = &range;
-	scan.nranges = 1;
+	if (many)
+		set_rows(fcinfo, 1, &scan);
+	else
+	{
+		range.start = range.stop = wc_arg_row(fcinfo, 1);
+		scan.ranges = &range;
+		scan.nranges = 1;
+	}
 	set_columns(fcinfo, 2, &access, &scan);
 	set_versions(fcinfo, 3, &scan);
 	wc_arg_time_range(fcinfo, 4, &scan);
 	set_column_paging(fcinfo, 5, &scan);
-	return_cells(fcinfo, &access, &scan);
+
+	/* without a range it would be a scan of the whole table */
+	if (scan.nranges > 0)
+		return_cells(fcinfo, &access, &scan);
 	wc_access_close(&access);
 	return (Datum) 0;
 }
 
+/* get(tab, row, columns, versions, time_range, column_limit, column_offset) */
+Datum
+widecol_get(PG_FUNCTION_ARGS)
+{
+	return get(fcinfo, false);
+}
+
+/* get(tab, rows, columns, versions, time_range, column_limit, column_offset) */
+Datum
+widecol_get_rows(PG_FUNCTION_ARGS)
+{
+	return get(fcinfo, true);
+}
+
 /* start_row, stop_row and row_prefix together; false when nothing can be in it. */
 static bool
-set_range(FunctionCallInfo fcinfo, WcScan *scan, WcRange *range, WcArena *arena)
+set_range(FunctionCallInfo fcinfo, WcScan *scan, bool include_start, bool include_stop, WcRange *range, WcArena *arena)
 {
 	bool		has_start = !PG_ARGISNULL(1);
 	bool		has_stop = !PG_ARGISNULL(2);
@@ -224,8 +289,6 @@ set_range(FunctionCallInfo fcinfo, WcScan *scan, WcRange *range, WcArena *arena)
 		bool		reversed = scan->reversed;
 		WcSlice		start = has_start ? wc_arg_bytes(fcinfo, 1) : wc_slice(NULL, 0);
 		WcSlice		stop = has_stop ? wc_arg_bytes(fcinfo, 2) : wc_slice(NULL, 0);
-		bool		include_start = PG_ARGISNULL(10) || PG_GETARG_BOOL(10);
-		bool		include_stop = !PG_ARGISNULL(11) && PG_GETARG_BOOL(11);
 
 		range->start = reversed ? stop : start;
 		range->start_inclusive = reversed ? include_stop : include_start;
@@ -267,7 +330,8 @@ widecol_scan(PG_FUNCTION_ARGS)
 
 	PG_TRY();
 	{
-		any = set_range(fcinfo, &scan, &range, &arena);
+		any = set_range(fcinfo, &scan, PG_ARGISNULL(10) || PG_GETARG_BOOL(10), !PG_ARGISNULL(11) && PG_GETARG_BOOL(11),
+						&range, &arena);
 		if (any)
 			return_cells(fcinfo, &access, &scan);
 	}
@@ -278,4 +342,71 @@ widecol_scan(PG_FUNCTION_ARGS)
 	PG_END_TRY();
 	wc_access_close(&access);
 	return (Datum) 0;
+}
+
+/* Rows with a cell that the caller may see. */
+static int64
+count_rows(WcAccess *access, WcScan *scan)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	WcClientScan *rows;
+	WcSlice		row;
+	int64		n = 0;
+	WcError		err;
+
+	/* a cell of each family tells enough, where none needs to be looked at */
+	scan->key_only = true;
+	scan->rows_by_existence = scan->ncolumns == 0;
+	if (!scan->rows_by_existence && access->wrel == NULL)
+		scan->column_limit = 1;
+	if (wc_scan_check(scan, &err) != WC_OK)
+		wc_raise(&err);
+	rows = wc_client_scan_open(scan, wc_client_snapshot(snapshot), snapshot->curcid, 0, CurrentMemoryContext);
+	while (wc_client_next_row(rows, &row))
+	{
+		bool		shows = access->wrel == NULL;
+		WcCell		cell;
+		uint32		colno;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!wc_access_shows_row(access, row))
+			continue;
+		while (!shows && wc_client_next_cell(rows, &cell, &colno))
+		{
+			identify(scan, colno, &cell);
+			shows = wc_access_shows_cell(access, cell.family, cell.qualifier);
+		}
+		n += shows;
+	}
+	wc_client_scan_close(rows);
+	return n;
+}
+
+/* count(tab, start_row, stop_row, row_prefix, columns, time_range) */
+Datum
+widecol_count(PG_FUNCTION_ARGS)
+{
+	WcAccess	access;
+	WcArena		arena = WC_ARENA_INIT;
+	WcScan		scan;
+	WcRange		range = {0};
+	int64 volatile n = 0;
+
+	wc_access_open(fcinfo, &access, true, 0);
+	wc_scan_init(&scan, access.table->id);
+	set_columns(fcinfo, 4, &access, &scan);
+	wc_arg_time_range(fcinfo, 5, &scan);
+
+	PG_TRY();
+	{
+		if (set_range(fcinfo, &scan, true, false, &range, &arena))
+			n = count_rows(&access, &scan);
+	}
+	PG_FINALLY();
+	{
+		wc_arena_free(&arena);
+	}
+	PG_END_TRY();
+	wc_access_close(&access);
+	PG_RETURN_INT64(n);
 }

@@ -25,6 +25,7 @@ extern WcSlice wc_arg_bytes(FunctionCallInfo fcinfo, int argno);
 
 /* A row key: not empty (22023), not over WC_ROW_MAX (54000). */
 extern WcSlice wc_arg_row(FunctionCallInfo fcinfo, int argno);
+extern WcSlice wc_row_check(WcSlice row);
 
 /* A timestamp: NULL is WC_TS_LATEST, negative is 22023. */
 extern int64 wc_arg_ts(FunctionCallInfo fcinfo, int argno);
@@ -58,6 +59,10 @@ extern const WcFamilyDesc *wc_family_lookup(const WcTableDesc *table, const char
 
 /* A column argument named `name`, which must have a colon and not be NULL. */
 extern WcColumnName wc_arg_column(FunctionCallInfo fcinfo, int argno, const char *name, const WcTableDesc *table);
+
+/* The bytes of a text in UTF-8, where \xHH is one byte; palloc'd.  22023 for another escape:
+ * `what` says in what, as in "invalid escape in column name ...". */
+extern WcSlice wc_unescape(const char *text, const char *what);
 
 /* Names are UTF-8 in the store. */
 extern WcSlice wc_name_to_utf8(const char *name);

@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(widecol_alter_table);
 PG_FUNCTION_INFO_V1(widecol_alter_table_owner);
 PG_FUNCTION_INFO_V1(widecol_drop_table);
 PG_FUNCTION_INFO_V1(widecol_truncate_table);
+PG_FUNCTION_INFO_V1(widecol_exists);
 PG_FUNCTION_INFO_V1(widecol_describe);
 PG_FUNCTION_INFO_V1(widecol_tables);
 PG_FUNCTION_INFO_V1(widecol_families);
@@ -314,6 +315,13 @@ widecol_alter_table_owner(PG_FUNCTION_ARGS)
 }
 
 /* --- what there is ------------------------------------------------------------ */
+
+/* exists(name): is there such a stored table? */
+Datum
+widecol_exists(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wc_client_table(wc_arg_cstring(fcinfo, 0), true) != NULL);
+}
 
 static Datum
 text_of(WcSlice name)
