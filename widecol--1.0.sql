@@ -97,6 +97,10 @@ CREATE FUNCTION drop_namespace(namespace text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
 COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
 
+CREATE FUNCTION describe_namespace(namespace text) RETURNS text[]
+AS 'MODULE_PATHNAME', 'widecol_describe_namespace' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION describe_namespace(text) IS 'the names of the stored tables of a namespace';
+
 CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
 COMMENT ON FUNCTION create_table(text, jsonb, bytea[]) IS 'makes a stored table with its families';
@@ -108,6 +112,30 @@ COMMENT ON FUNCTION alter_table(text, jsonb) IS 'adds families, changes attribut
 CREATE FUNCTION alter_table_owner(name text, owner name) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C STRICT;
 COMMENT ON FUNCTION alter_table_owner(text, name) IS 'gives a stored table to another role';
+
+CREATE FUNCTION alter_table_ttl(name text, ttl interval) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_table_ttl' LANGUAGE C;
+COMMENT ON FUNCTION alter_table_ttl(text, interval) IS 'the time to live in families that have none of their own; null: for ever';
+
+CREATE FUNCTION rename_table(name text, new_name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_rename_table' LANGUAGE C STRICT;
+COMMENT ON FUNCTION rename_table(text, text) IS 'gives a stored table another name; foreign tables map it as before';
+
+CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C STRICT;
+COMMENT ON FUNCTION clone_table_schema(text, text, boolean) IS 'makes an empty stored table with the families of another';
+
+CREATE FUNCTION disable(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C STRICT;
+COMMENT ON FUNCTION disable(text) IS 'from now on a stored table is only read';
+
+CREATE FUNCTION enable(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_enable' LANGUAGE C STRICT;
+COMMENT ON FUNCTION enable(text) IS 'a stored table can be written to again';
+
+CREATE FUNCTION is_enabled(name text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_is_enabled' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION is_enabled(text) IS 'can the stored table be written to?';
 
 CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
@@ -438,7 +466,7 @@ COMMENT ON COLUMN dump.qualifier IS 'of a cell: name of the column in the family
 COMMENT ON COLUMN dump.ts IS 'of a cell: microseconds since 1970-01-01 UTC';
 COMMENT ON COLUMN dump.type IS 'of a cell: Put, Delete, DeleteColumn, DeleteFamily or DeleteFamilyVersion';
 COMMENT ON COLUMN dump.value IS 'of a cell: the value';
-COMMENT ON COLUMN dump.ttl IS 'of a cell: its time to live; null: none of its own';
+COMMENT ON COLUMN dump.ttl IS 'of a cell, or a table: its time to live; null: none of its own';
 SELECT pg_catalog.pg_extension_config_dump('dump', '');
 
 -- ---------------------------------------------------------------------------
@@ -471,10 +499,15 @@ COMMENT ON FUNCTION snowflake_within(bigint, timestamptz, timestamptz) IS 'was t
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int, OUT owner name,
-    OUT foreign_tables regclass[])
+    OUT foreign_tables regclass[], OUT ttl interval, OUT enabled boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
+
+CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_namespaces() IS 'what the view widecol.namespaces shows';
 
 CREATE FUNCTION list_families(OUT namespace text, OUT "table" text, OUT family text, OUT versions int, OUT min_versions int,
     OUT ttl interval, OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
@@ -491,7 +524,15 @@ COMMENT ON COLUMN tables.families IS 'names of its families';
 COMMENT ON COLUMN tables.splits IS 'number of split points';
 COMMENT ON COLUMN tables.owner IS 'the owning role; null: gone or unknown';
 COMMENT ON COLUMN tables.foreign_tables IS 'foreign tables that map it';
+COMMENT ON COLUMN tables.ttl IS 'time to live in families without one of their own; null: for ever';
+COMMENT ON COLUMN tables.enabled IS 'false: it is only read';
 GRANT SELECT ON tables TO PUBLIC;
+
+CREATE VIEW namespaces AS SELECT * FROM widecol.list_namespaces();
+COMMENT ON VIEW namespaces IS 'the namespaces of this database';
+COMMENT ON COLUMN namespaces.namespace IS 'its name; default is always there';
+COMMENT ON COLUMN namespaces.tables IS 'number of stored tables in it';
+GRANT SELECT ON namespaces TO PUBLIC;
 
 CREATE VIEW families AS SELECT * FROM widecol.list_families();
 COMMENT ON VIEW families IS 'the families of this database''s stored tables, with their attributes';

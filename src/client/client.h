@@ -82,6 +82,9 @@ extern List *wc_client_list_namespaces(void);
 extern void wc_client_create_table(WcTableDesc *desc);
 extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor, made of one that was read
 																 * behind the lock; new families with id 0 get one */
+/* desc, made of one that was read behind the lock, has another name than that in old_name, which is
+ * locked, too. */
+extern void wc_client_rename_table(const char *old_name, const WcTableDesc *desc);
 extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
@@ -190,7 +193,8 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * wc_client_write_failed, which takes the unfinished operation back first),
  * then call wc_client_write_done.  It takes the writer's lock on the table once
  * a transaction.  Nothing is sent before it must be.  Refuses in a read-only
- * transaction (25006), while widecol.read_timestamp is set, and in parallel mode.
+ * transaction (25006), while widecol.read_timestamp is set, in parallel mode, and
+ * when the table is disabled (55000).
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
 extern void wc_client_write_done(void);

@@ -214,12 +214,12 @@ look_up(WcSlice ns, WcSlice name)
 	return desc;
 }
 
-bool
-wc_table_is_current(const WcTableDesc *table)
+const WcTableDesc *
+wc_table_now(const WcTableDesc *table)
 {
 	const WcTableDesc *now = look_up(table->ns, table->name);
 
-	return now != NULL && now->id == table->id;
+	return now != NULL && now->id == table->id ? now : NULL;
 }
 
 WcTableDesc *
@@ -317,13 +317,10 @@ namespace_exists(WcSlice ns)
 	return false;
 }
 
-void
-wc_client_create_table(WcTableDesc *desc)
+/* Locks a name, of which nobody's table may be there. */
+static void
+require_free_name(const WcTableDesc *desc)
 {
-	WcBatchBuilder *b;
-	WcError		err;
-
-	wc_client_require_writable();
 	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	if (!namespace_exists(desc->ns))
@@ -335,7 +332,16 @@ wc_client_create_table(WcTableDesc *desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
+}
 
+void
+wc_client_create_table(WcTableDesc *desc)
+{
+	WcBatchBuilder *b;
+	WcError		err;
+
+	wc_client_require_writable();
+	require_free_name(desc);
 	if (!OidIsValid(desc->owner))
 		desc->owner = GetUserId();
 	wc_owner_check_foreign_tables(desc);
@@ -370,6 +376,22 @@ wc_client_alter_table(const WcTableDesc *from)
 	}
 	b = wc_batch_builder();
 	check(wc_batch_alter_table(b, GetCurrentCommandId(true), desc, &err), &err);
+
+	/* whether this transaction may write to it is to be looked at again */
+	wc_batch_forget_locks();
+}
+
+void
+wc_client_rename_table(const char *old_name, const WcTableDesc *desc)
+{
+	WcError		err;
+
+	wc_client_require_writable();
+	wc_client_lock_table(old_name, AccessExclusiveLock);
+	require_free_name(desc);
+	wc_owner_check_foreign_tables(desc);
+	check(wc_batch_alter_table(wc_batch_builder(), GetCurrentCommandId(true), desc, &err), &err);
+	wc_batch_forget_locks();
 }
 
 void
