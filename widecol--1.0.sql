@@ -418,6 +418,24 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_regions' LANGUAGE C STRICT ROWS 10;
 COMMENT ON FUNCTION regions(text) IS 'a row a region between split points; rows and bytes are approximate';
 
+CREATE FUNCTION list_regions(name text, OUT region text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE ROWS 10
+AS $$SELECT $1 OPERATOR(pg_catalog.||) ',' OPERATOR(pg_catalog.||) widecol.to_string_binary(start_row), * FROM widecol.regions($1)$$;
+COMMENT ON FUNCTION list_regions(text) IS 'regions, with a name for each as HBase''s begin: table,start row';
+
+CREATE FUNCTION get_splits(name text) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_get_splits' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION get_splits(text) IS 'the split points of a stored table';
+
+CREATE FUNCTION split(name text, split_point bytes) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_split' LANGUAGE C STRICT;
+COMMENT ON FUNCTION split(text, bytes) IS 'adds a split point: of the region in which it is become two';
+
+CREATE FUNCTION merge_regions(name text, split_point bytes) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_merge_regions' LANGUAGE C STRICT;
+COMMENT ON FUNCTION merge_regions(text, bytes) IS 'takes a split point away: the regions beside it become one';
+
 CREATE FUNCTION hex_splits(lo text, hi text, n int) RETURNS bytea[]
 AS 'MODULE_PATHNAME', 'widecol_hex_splits' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION hex_splits(text, text, int) IS 'split points for n regions of 16-digit hexadecimal text keys';

@@ -169,8 +169,31 @@ SELECT widecol.disable('tables_like');
 SELECT widecol.clone_table_schema('tables_like', 'tables_enabled');
 SELECT widecol.is_enabled('tables_enabled');
 
+-- split points
+SELECT widecol.split('tables_plain', 'm'), widecol.split('tables_plain', 'z'), widecol.split('tables_plain', '\x0001');
+SELECT widecol.get_splits('tables_plain'), widecol.get_splits('tables_ns:clone');
+SELECT region, start_row, end_row, rows FROM widecol.list_regions('tables_plain');
+SELECT widecol.merge_regions('tables_plain', 'm');
+SELECT widecol.get_splits('tables_plain');
+BEGIN;
+SELECT widecol.merge_regions('tables_plain', 'z'), widecol.merge_regions('tables_plain', '\x0001');
+SELECT widecol.get_splits('tables_plain');
+ROLLBACK;
+SELECT widecol.get_splits('tables_plain');
+SELECT widecol.split('tables_plain', 'z');
+SELECT widecol.split('tables_plain', '');
+SELECT widecol.merge_regions('tables_plain', 'zz');
+SELECT widecol.split('nobody', 'z');
+SELECT widecol.create_table('tables_full', '{"cf": {}}', widecol.bytes_split('a', 'b', 9998));
+SELECT widecol.split('tables_full', 'b0');
+SELECT widecol.drop_table('tables_full');
+
 -- others
 SET ROLE regress_tables_bob;
+SELECT widecol.split('tables_plain', 'b');
+SELECT widecol.merge_regions('tables_plain', 'z');
+SELECT widecol.get_splits('tables_plain');
+SELECT * FROM widecol.list_regions('tables_plain');
 SELECT widecol.is_enabled('tables_like'), widecol.describe_namespace('tables_ns') IS NOT NULL;
 SELECT widecol.enable('tables_like');
 SELECT widecol.disable('tables_enabled');

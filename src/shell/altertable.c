@@ -90,14 +90,8 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 static void
 set_disabled(FunctionCallInfo fcinfo, bool disabled)
 {
-	char	   *name = wc_arg_cstring(fcinfo, 0);
-	WcTableDesc *desc;
+	WcTableDesc *desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
 
-	wc_client_require_writable();
-	wc_owner_require(wc_client_table(name, false), NULL);
-	wc_client_lock_table(name, AccessExclusiveLock);
-	desc = wc_client_table(name, false);
-	wc_owner_require(desc, NULL);
 	if (desc->disabled == disabled)
 		return;
 	desc->disabled = disabled;
