@@ -401,17 +401,26 @@ COMMENT ON FUNCTION to_bytes_binary(text) IS 'the bytes of what to_string_binary
 -- Administration
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION flush(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_flush' LANGUAGE C STRICT;
-COMMENT ON FUNCTION flush(text) IS 'writes a stored table''s memory to files';
+CREATE FUNCTION flush(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_flush' LANGUAGE C;
+COMMENT ON FUNCTION flush(text, text, boolean) IS 'writes a stored table''s memory to files';
 
-CREATE FUNCTION compact(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_compact' LANGUAGE C STRICT;
-COMMENT ON FUNCTION compact(text) IS 'compacts a stored table''s files, keeping delete markers';
+CREATE FUNCTION compact(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_compact' LANGUAGE C;
+COMMENT ON FUNCTION compact(text, text, boolean) IS 'compacts a stored table''s files, keeping delete markers';
 
-CREATE FUNCTION major_compact(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_major_compact' LANGUAGE C STRICT;
-COMMENT ON FUNCTION major_compact(text) IS 'compacts a stored table''s files into one and forgets what may be forgotten';
+CREATE FUNCTION major_compact(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_major_compact' LANGUAGE C;
+COMMENT ON FUNCTION major_compact(text, text, boolean) IS 'compacts a stored table''s files into one and forgets what may be forgotten';
+
+CREATE FUNCTION compaction_state(name text) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_compaction_state' LANGUAGE C;
+COMMENT ON FUNCTION compaction_state(text) IS 'compactions under way or waiting: NONE, MINOR, MAJOR or MAJOR_AND_MINOR';
+
+CREATE FUNCTION check_store(name text DEFAULT NULL, OUT stored_table text, OUT family text, OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_check_store' LANGUAGE C VOLATILE ROWS 1;
+COMMENT ON FUNCTION check_store(text) IS 'reads all that is stored; a row for what is damaged; null: the catalog and all stored tables';
 
 CREATE FUNCTION regions(name text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
 RETURNS SETOF record

@@ -272,8 +272,28 @@ extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *mod
 							 WcClientScanStats *stats);
 
 /* --- administration: a round trip each ------------------------------------*/
-extern void wc_client_flush(const WcTableDesc *table);
-extern void wc_client_compact(const WcTableDesc *table, bool major);
+typedef enum WcClientWork
+{
+	WC_CLIENT_FLUSH,
+	WC_CLIENT_COMPACT,
+	WC_CLIENT_MAJOR_COMPACT
+} WcClientWork;
+
+/* family NULL: every family.  Without wait it is only asked for; what goes wrong then is in the
+ * server's log. */
+extern void wc_client_work(WcClientWork work, const WcTableDesc *table, const WcFamilyDesc *family, bool wait);
+
+/* Are compactions of the table under way, or waiting, that were asked for so? */
+extern void wc_client_compacting(const WcTableDesc *table, bool *minor, bool *major);
+
+typedef struct WcProblem
+{
+	uint32		family;			/* id; 0: it is of none */
+	char	   *text;
+} WcProblem;
+
+/* Reads all that is stored of a table, NULL: the catalog, committed; a List of WcProblem *, what is wrong. */
+extern List *wc_client_check_store(const WcTableDesc *table);
 
 /* About how many bytes and rows a range has, in these families (nfamilies 0: in all). */
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,

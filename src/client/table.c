@@ -487,17 +487,43 @@ wc_client_drop_database(Oid database)
 /* --- administration -------------------------------------------------------------- */
 
 void
-wc_client_flush(const WcTableDesc *table)
+wc_client_work(WcClientWork work, const WcTableDesc *table, const WcFamilyDesc *family, bool wait)
 {
 	wc_xact_join();
-	wc_driver()->flush(table->id, GetCurrentCommandId(false), wc_client_clock_offset_us());
+	wc_driver()->work(work, table->id, family ? family->id : 0, wait, GetCurrentCommandId(false),
+					  wc_client_clock_offset_us());
 }
 
 void
-wc_client_compact(const WcTableDesc *table, bool major)
+wc_client_compacting(const WcTableDesc *table, bool *minor, bool *major)
 {
 	wc_xact_join();
-	wc_driver()->compact(table->id, major, GetCurrentCommandId(false), wc_client_clock_offset_us());
+	wc_driver()->compacting(table->id, minor, major);
+}
+
+List *
+wc_client_check_store(const WcTableDesc *table)
+{
+	List	   *problems = NIL;
+	WcSlice		list;
+	WcDecoder	d;
+
+	wc_xact_join();
+	wc_driver()->check_store(table ? table->id : 0, &list);
+	d = wc_decoder(list);
+	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
+	{
+		WcProblem  *problem = palloc(sizeof(WcProblem));
+		WcSlice		text;
+
+		problem->family = (uint32) wc_decode_varint(&d);
+		text = wc_decode_bytes(&d);
+		problem->text = pg_any_to_server(pnstrdup((const char *) text.data, text.len), (int) text.len, PG_UTF8);
+		problems = lappend(problems, problem);
+	}
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of problems of the store is malformed")));
+	return problems;
 }
 
 void
