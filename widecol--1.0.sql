@@ -193,18 +193,37 @@ AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
 COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
 COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
 
+-- A function in FROM gives all of its rows before the first is seen; one in the list of what is selected
+-- does not.  So scan is one in SQL, which the planner writes into the query, and a LIMIT ends it early.
+CREATE FUNCTION scan_cells(tab regclass, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
+CREATE FUNCTION scan_cells(tab text, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
+COMMENT ON FUNCTION scan_cells(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'what widecol.scan calls: its cells one by one';
+COMMENT ON FUNCTION scan_cells(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'what widecol.scan calls: its cells one by one';
+
 CREATE FUNCTION scan(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
     column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
-AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+LANGUAGE sql STABLE ROWS 1000
+AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
 CREATE FUNCTION scan(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
     column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
-AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+LANGUAGE sql STABLE ROWS 1000
+AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
 COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
 IS 'the cells of a range of rows, in HBase''s order';
 COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)

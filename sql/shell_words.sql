@@ -38,6 +38,20 @@ SELECT widecol.count('words', columns => '{nobody}');
 SELECT widecol.count('nobody');
 SELECT widecol.count(NULL::text);
 
+-- a scan gives its cells one by one, as they are wanted
+EXPLAIN (COSTS OFF) SELECT "row" FROM widecol.scan('words', row_prefix => 'ro') WHERE qualifier = 'q' LIMIT 1;
+SELECT "row", value FROM widecol.scan('words', row_prefix => 'ro') WHERE qualifier = 'q' LIMIT 1;
+SELECT a."row", b.qualifier FROM widecol.scan('words', columns => '{cf}') a, LATERAL widecol.scan(tab => 'words', start_row => a."row", row_limit => 1) b;
+SELECT count(*) FROM widecol.scan('words', row_limit => (SELECT 2));
+SELECT (widecol.scan('words', row_limit => 2)).qualifier;
+BEGIN;
+DECLARE cells CURSOR FOR SELECT "row", qualifier FROM widecol.scan('words');
+FETCH 2 FROM cells;
+SELECT widecol.deleteall('words', row_prefix => 't'), widecol.put('words', 'zebra', 'cf:q', 'later');
+SELECT widecol.count('words');
+FETCH ALL FROM cells;
+ROLLBACK;
+
 SELECT widecol.incr('words', 'n', 'cf:n', 5);
 SELECT widecol.get_counter('words', 'n', 'cf:n'), widecol.get_counter('words', 'n', 'cf:m'), widecol.get_counter('words', 'm', 'cf:n');
 SELECT widecol.get_counter('words', 'rose', 'cf:q');

@@ -1,11 +1,12 @@
 /*
  * shell/read.c: get, scan and count, cells as they are.
  *
- * Results go to a tuplestore, which spills to disk beyond work_mem: a scan of
- * any size takes bounded memory.
+ * A get's result goes to a tuplestore, which spills to disk beyond work_mem; a scan gives
+ * out cell by cell.  Both take bounded memory.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -19,7 +20,7 @@
 
 PG_FUNCTION_INFO_V1(widecol_get);
 PG_FUNCTION_INFO_V1(widecol_get_rows);
-PG_FUNCTION_INFO_V1(widecol_scan);
+PG_FUNCTION_INFO_V1(widecol_scan_cells);
 PG_FUNCTION_INFO_V1(widecol_count);
 
 #define CELL_COLUMNS 6			/* of widecol.cell */
@@ -117,68 +118,105 @@ identify(const WcScan *scan, uint32 colno, WcCell *cell)
 	cell->qualifier = scan->columns[colno].qualifier;
 }
 
-static void
-return_cells(FunctionCallInfo fcinfo, WcAccess *access, WcScan *scan)
+/* A scan whose cells are given out one by one. */
+typedef struct Reader
 {
-	const WcTableDesc *table = access->table;
-	uint64		row_limit = scan->row_limit;
-	uint64		rows_shown = 0;
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "widecol cells",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
+	WcAccess	access;
+	WcScan		scan;
+	WcClientScan *rows;			/* NULL: nothing can be in it */
+	uint64		row_limit;		/* 0: none */
+	uint64		rows_shown;
+	WcSlice		row;			/* the current one; empty: none */
+	Datum	   *families;		/* names of the table's, as text */
+} Reader;
+
+/* r->access and r->scan are set.  In the context in which the scan is to live. */
+static void
+start_reading(Reader *r)
+{
+	const WcTableDesc *table = r->access.table;
 	Snapshot	snapshot = GetActiveSnapshot();
-	WcClientSnapshot *at = wc_client_snapshot(snapshot);
-	Datum	   *names = palloc(sizeof(Datum) * table->nfamilies);
-	WcClientScan *rows;
-	WcSlice		row;
 	WcError		err;
 
 	/* rows that do not show are told apart here, so they are counted here */
-	if (access->wrel != NULL)
-		scan->row_limit = 0;
-	scan->want_ts = true;
-	if (wc_scan_check(scan, &err) != WC_OK)
+	r->row_limit = r->scan.row_limit;
+	if (r->access.wrel != NULL)
+		r->scan.row_limit = 0;
+	r->scan.want_ts = true;
+	if (wc_scan_check(&r->scan, &err) != WC_OK)
 		wc_raise(&err);
+	r->families = palloc(sizeof(Datum) * table->nfamilies);
 	for (uint32 i = 0; i < table->nfamilies; i++)
-		names[i] = CStringGetTextDatum(wc_name_from_utf8(table->families[i].name));
+		r->families[i] = CStringGetTextDatum(wc_name_from_utf8(table->families[i].name));
+	r->rows = wc_client_scan_open(&r->scan, wc_client_snapshot(snapshot), snapshot->curcid, r->row_limit,
+								  CurrentMemoryContext);
+}
 
-	rows = wc_client_scan_open(scan, at, snapshot->curcid, row_limit, CurrentMemoryContext);
-	old = MemoryContextSwitchTo(per_row);
-	while ((row_limit == 0 || rows_shown < row_limit) && wc_client_next_row(rows, &row))
+/* The next row that shows; false: there is none. */
+static bool
+next_row(Reader *r)
+{
+	r->row = wc_slice(NULL, 0);
+	if (r->row_limit != 0 && r->rows_shown >= r->row_limit)
+		return false;
+	do
 	{
-		WcCell		cell;
-		uint32		colno;
-		Datum		row_datum;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!wc_access_shows_row(access, row))
-			continue;
-		row_datum = wc_bytea_datum(row);
-		rows_shown++;
-		while (wc_client_next_cell(rows, &cell, &colno))
-		{
-			Datum		values[CELL_COLUMNS];
-			bool		nulls[CELL_COLUMNS] = {false};
+		if (!wc_client_next_row(r->rows, &r->row))
+			return false;
+	} while (!wc_access_shows_row(&r->access, r->row));
+	r->rows_shown++;
+	return true;
+}
 
-			identify(scan, colno, &cell);
-			if (!wc_access_shows_cell(access, cell.family, cell.qualifier))
-				continue;
-			values[0] = row_datum;
-			values[1] = family_text(table, names, cell.family);
-			values[2] = wc_bytea_datum(cell.qualifier);
-			values[3] = Int64GetDatum(cell.ts);
-			values[4] = CStringGetTextDatum(wc_cell_type_name(cell.type));
-			values[5] = wc_bytea_datum(cell.value);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-			if (cell.value.len > 0)
-				pfree(DatumGetPointer(values[5]));
+/* The next cell that shows, as the columns of widecol.cell, in the current context; false: that was all. */
+static bool
+next_cell(Reader *r, Datum *values)
+{
+	WcCell		cell;
+	uint32		colno;
+
+	for (;;)
+	{
+		if (r->row.len == 0 || !wc_client_next_cell(r->rows, &cell, &colno))
+		{
+			if (!next_row(r))
+				return false;
+			continue;
 		}
-		MemoryContextReset(per_row);
+		identify(&r->scan, colno, &cell);
+		if (wc_access_shows_cell(&r->access, cell.family, cell.qualifier))
+			break;
+	}
+	values[0] = wc_bytea_datum(r->row);
+	values[1] = family_text(r->access.table, r->families, cell.family);
+	values[2] = wc_bytea_datum(cell.qualifier);
+	values[3] = Int64GetDatum(cell.ts);
+	values[4] = CStringGetTextDatum(wc_cell_type_name(cell.type));
+	values[5] = wc_bytea_datum(cell.value);
+	return true;
+}
+
+/* All of it at once: of a get. */
+static void
+return_cells(FunctionCallInfo fcinfo, Reader *r)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext per_cell = AllocSetContextCreate(CurrentMemoryContext, "widecol cell", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	Datum		values[CELL_COLUMNS];
+	bool		nulls[CELL_COLUMNS] = {false};
+
+	start_reading(r);
+	old = MemoryContextSwitchTo(per_cell);
+	while (next_cell(r, values))
+	{
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		MemoryContextReset(per_cell);
 	}
 	MemoryContextSwitchTo(old);
-	wc_client_scan_close(rows);
-	MemoryContextDelete(per_row);
+	wc_client_scan_close(r->rows);
+	MemoryContextDelete(per_cell);
 }
 
 static int
@@ -226,30 +264,29 @@ set_rows(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 static Datum
 get(FunctionCallInfo fcinfo, bool many)
 {
-	WcAccess	access;
-	WcScan		scan;
 	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
+	Reader		r = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_access_open(fcinfo, &access, true, 0);
-	wc_scan_init(&scan, access.table->id);
+	wc_access_open(fcinfo, &r.access, true, 0);
+	wc_scan_init(&r.scan, r.access.table->id);
 	if (many)
-		set_rows(fcinfo, 1, &scan);
+		set_rows(fcinfo, 1, &r.scan);
 	else
 	{
 		range.start = range.stop = wc_arg_row(fcinfo, 1);
-		scan.ranges = &range;
-		scan.nranges = 1;
+		r.scan.ranges = &range;
+		r.scan.nranges = 1;
 	}
-	set_columns(fcinfo, 2, &access, &scan);
-	set_versions(fcinfo, 3, &scan);
-	wc_arg_time_range(fcinfo, 4, &scan);
-	set_column_paging(fcinfo, 5, &scan);
+	set_columns(fcinfo, 2, &r.access, &r.scan);
+	set_versions(fcinfo, 3, &r.scan);
+	wc_arg_time_range(fcinfo, 4, &r.scan);
+	set_column_paging(fcinfo, 5, &r.scan);
 
 	/* without a range it would be a scan of the whole table */
-	if (scan.nranges > 0)
-		return_cells(fcinfo, &access, &scan);
-	wc_access_close(&access);
+	if (r.scan.nranges > 0)
+		return_cells(fcinfo, &r);
+	wc_access_close(&r.access);
 	return (Datum) 0;
 }
 
@@ -267,12 +304,31 @@ widecol_get_rows(PG_FUNCTION_ARGS)
 	return get(fcinfo, true);
 }
 
+/* The rows that begin with a prefix, in the current context. */
+static void
+set_prefix(WcSlice prefix, WcRange *range)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	uint8	   *stop;
+
+	if (!wc_range_of_prefix(&arena, prefix, range))
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	stop = MemoryContextAllocExtended(CurrentMemoryContext, range->stop.len + 1, MCXT_ALLOC_NO_OOM);
+	if (stop != NULL)
+		wc_slice_copy(stop, range->stop);
+	range->stop = wc_slice(stop, range->stop.len);
+	wc_arena_free(&arena);
+	if (stop == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+}
+
 /* start_row, stop_row and row_prefix together; false when nothing can be in it. */
 static bool
-set_range(FunctionCallInfo fcinfo, WcScan *scan, bool include_start, bool include_stop, WcRange *range, WcArena *arena)
+set_range(FunctionCallInfo fcinfo, WcScan *scan, bool include_start, bool include_stop)
 {
 	bool		has_start = !PG_ARGISNULL(1);
 	bool		has_stop = !PG_ARGISNULL(2);
+	WcRange    *range = palloc0(sizeof(WcRange));
 
 	if (!PG_ARGISNULL(3))
 	{
@@ -280,8 +336,7 @@ set_range(FunctionCallInfo fcinfo, WcScan *scan, bool include_start, bool includ
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("row_prefix cannot be combined with start_row or stop_row")));
-		if (!wc_range_of_prefix(arena, wc_arg_bytes(fcinfo, 3), range))
-			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		set_prefix(wc_arg_bytes(fcinfo, 3), range);
 	}
 	else
 	{
@@ -300,48 +355,70 @@ set_range(FunctionCallInfo fcinfo, WcScan *scan, bool include_start, bool includ
 	return !wc_range_is_empty(range);
 }
 
-/*
- * scan(tab, start_row, stop_row, row_prefix, columns, versions, time_range,
- * reversed, row_limit, raw, include_start, include_stop, column_limit,
- * column_offset)
- */
-Datum
-widecol_scan(PG_FUNCTION_ARGS)
+/* Reads the arguments, and begins unless nothing can be in it. */
+static Reader *
+begin_scan(FunctionCallInfo fcinfo)
 {
-	WcAccess	access;
-	WcArena		arena = WC_ARENA_INIT;
-	WcScan		scan;
-	WcRange		range = {0};
+	Reader	   *r = palloc0(sizeof(Reader));
+	WcScan	   *scan = &r->scan;
 	bool		any;
 
-	InitMaterializedSRF(fcinfo, 0);
-	wc_access_open(fcinfo, &access, true, 0);
-	wc_scan_init(&scan, access.table->id);
-	scan.reversed = !PG_ARGISNULL(7) && PG_GETARG_BOOL(7);
-	scan.raw = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
-	if (scan.raw)
-		wc_access_require_all(&access, "a raw scan");
-	set_columns(fcinfo, 4, &access, &scan);
-	set_versions(fcinfo, 5, &scan);
-	wc_arg_time_range(fcinfo, 6, &scan);
+	wc_access_open(fcinfo, &r->access, true, 0);
+	wc_scan_init(scan, r->access.table->id);
+	scan->reversed = !PG_ARGISNULL(7) && PG_GETARG_BOOL(7);
+	scan->raw = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	if (scan->raw)
+		wc_access_require_all(&r->access, "a raw scan");
+	set_columns(fcinfo, 4, &r->access, scan);
+	set_versions(fcinfo, 5, scan);
+	wc_arg_time_range(fcinfo, 6, scan);
 	if (!PG_ARGISNULL(8))
-		scan.row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
-	set_column_paging(fcinfo, 12, &scan);
+		scan->row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
+	set_column_paging(fcinfo, 12, scan);
+	any = set_range(fcinfo, scan, PG_ARGISNULL(10) || PG_GETARG_BOOL(10), !PG_ARGISNULL(11) && PG_GETARG_BOOL(11));
+	if (any)
+		start_reading(r);
+	return r;
+}
 
-	PG_TRY();
+/*
+ * scan_cells(tab, start_row, stop_row, row_prefix, columns, versions, time_range,
+ * reversed, row_limit, raw, include_start, include_stop, column_limit,
+ * column_offset): a cell each time it is called.
+ *
+ * scan is this as a function in SQL, which the planner writes into the query: below a LIMIT no
+ * more is read than is wanted.  (Of a function in FROM PostgreSQL takes all rows before it gives
+ * out the first.)  If the query wants no more, the scan goes with the function's memory context.
+ */
+Datum
+widecol_scan_cells(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Reader	   *r;
+	Datum		values[CELL_COLUMNS];
+	bool		nulls[CELL_COLUMNS] = {false};
+
+	if (SRF_IS_FIRSTCALL())
 	{
-		any = set_range(fcinfo, &scan, PG_ARGISNULL(10) || PG_GETARG_BOOL(10), !PG_ARGISNULL(11) && PG_GETARG_BOOL(11),
-						&range, &arena);
-		if (any)
-			return_cells(fcinfo, &access, &scan);
+		MemoryContext old;
+		TupleDesc	desc;
+
+		call = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		call->tuple_desc = BlessTupleDesc(desc);
+		call->user_fctx = begin_scan(fcinfo);
+		MemoryContextSwitchTo(old);
 	}
-	PG_FINALLY();
-	{
-		wc_arena_free(&arena);
-	}
-	PG_END_TRY();
-	wc_access_close(&access);
-	return (Datum) 0;
+	call = SRF_PERCALL_SETUP();
+	r = call->user_fctx;
+	if (r->rows != NULL && next_cell(r, values))
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	if (r->rows != NULL)
+		wc_client_scan_close(r->rows);
+	wc_access_close(&r->access);
+	SRF_RETURN_DONE(call);
 }
 
 /* Rows with a cell that the caller may see. */
@@ -387,26 +464,15 @@ Datum
 widecol_count(PG_FUNCTION_ARGS)
 {
 	WcAccess	access;
-	WcArena		arena = WC_ARENA_INIT;
 	WcScan		scan;
-	WcRange		range = {0};
-	int64 volatile n = 0;
+	int64		n = 0;
 
 	wc_access_open(fcinfo, &access, true, 0);
 	wc_scan_init(&scan, access.table->id);
 	set_columns(fcinfo, 4, &access, &scan);
 	wc_arg_time_range(fcinfo, 5, &scan);
-
-	PG_TRY();
-	{
-		if (set_range(fcinfo, &scan, true, false, &range, &arena))
-			n = count_rows(&access, &scan);
-	}
-	PG_FINALLY();
-	{
-		wc_arena_free(&arena);
-	}
-	PG_END_TRY();
+	if (set_range(fcinfo, &scan, true, false))
+		n = count_rows(&access, &scan);
 	wc_access_close(&access);
 	PG_RETURN_INT64(n);
 }
