@@ -39,6 +39,10 @@
 /* Flushes and compactions that nobody waits for, and that wait for their turn. */
 #define WC_WORKS_MAX			1000
 
+/* IMPORT with layout row looks at so many rows for columns that are no text, and makes so many. */
+#define WC_IMPORT_ROWS			1000
+#define WC_IMPORT_COLUMNS		100
+
 /* What widecol.check_store tells of one family; it counts the others. */
 #define WC_PROBLEMS_MAX			100
 
