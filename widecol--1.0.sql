@@ -125,6 +125,27 @@ CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boo
 AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C STRICT;
 COMMENT ON FUNCTION clone_table_schema(text, text, boolean) IS 'makes an empty stored table with the families of another';
 
+CREATE FUNCTION snapshot(name text, snapshot text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION snapshot(text, text) IS 'keeps a stored table as it is now, under the name of a snapshot';
+
+CREATE FUNCTION list_snapshots(OUT snapshot text, OUT stored_table text, OUT taken timestamptz, OUT owner name)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_list_snapshots' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_snapshots() IS 'the snapshots of this database''s stored tables';
+
+CREATE FUNCTION clone_snapshot(snapshot text, new_name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_clone_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION clone_snapshot(text, text) IS 'makes a new stored table of a snapshot';
+
+CREATE FUNCTION restore_snapshot(snapshot text, name text DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_restore_snapshot' LANGUAGE C;
+COMMENT ON FUNCTION restore_snapshot(text, text) IS 'makes a stored table what it was in a snapshot; null: the one of which it was taken';
+
+CREATE FUNCTION delete_snapshot(snapshot text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION delete_snapshot(text) IS 'deletes a snapshot';
+
 CREATE FUNCTION disable(name text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C STRICT;
 COMMENT ON FUNCTION disable(text) IS 'from now on a stored table is only read';

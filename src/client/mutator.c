@@ -93,6 +93,7 @@ wc_lock_for_writing(const WcTableDesc *table)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("stored table \"%s\" is disabled", name),
 				 errdetail("It can be read, but not written to."),
+				 now->origin.len > 0 ? errhint("It is a snapshot: widecol.clone_snapshot makes a table of it that can be changed.") :
 				 errhint("Its owner can enable it with widecol.enable.")));
 	if (nlocked < LOCKED_MAX)
 		locked[nlocked++] = table->id;

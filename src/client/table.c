@@ -137,6 +137,7 @@ copy_desc(const WcTableDesc *from)
 	*desc = *from;
 	desc->ns = copy_slice(from->ns);
 	desc->name = copy_slice(from->name);
+	desc->origin = copy_slice(from->origin);
 	desc->families = palloc(sizeof(WcFamilyDesc) * Max(from->nfamilies, 1));
 	for (uint32 i = 0; i < from->nfamilies; i++)
 	{

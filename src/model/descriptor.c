@@ -13,6 +13,7 @@
 #define FLAG_BLOCKCACHE		0x01
 #define FLAG_IN_MEMORY		0x02
 #define FLAG_DISABLED		0x01	/* of a table */
+#define FLAG_SNAPSHOT		0x02	/* likewise: origin and time follow */
 
 /* Fewest bytes an encoded family or split point takes: bounds what a count in
  * corrupt bytes can make us allocate. */
@@ -340,7 +341,12 @@ wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc)
 	for (uint32_t i = 0; i < desc->nsplits; i++)
 		wc_buf_append_bytes(out, desc->splits[i]);
 	wc_buf_append_varint(out, (uint64_t) desc->ttl_us);
-	wc_buf_append_u8(out, desc->disabled ? FLAG_DISABLED : 0);
+	wc_buf_append_u8(out, (uint8_t) ((desc->disabled ? FLAG_DISABLED : 0) | (desc->origin.len > 0 ? FLAG_SNAPSHOT : 0)));
+	if (desc->origin.len > 0)
+	{
+		wc_buf_append_bytes(out, desc->origin);
+		wc_buf_append_varint(out, (uint64_t) desc->taken_us);
+	}
 }
 
 static void
@@ -380,6 +386,25 @@ broken_rule(WcError *err, const WcError *rule)
 		text[i] = (char) ((unsigned char) rule->message[i] > 0x7F ? '?' : rule->message[i]);
 	wc_error(err, WC_CORRUPT, "table descriptor makes no sense: %s", text);
 	return WC_CORRUPT;
+}
+
+/* What format 3 has behind the split points. */
+static void
+tail_decode(WcDecoder *d, WcTableDesc *desc)
+{
+	uint8_t		flags;
+
+	desc->ttl_us = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	flags = wc_decode_u8(d);
+	if ((flags & ~(FLAG_DISABLED | FLAG_SNAPSHOT)) != 0)
+		wc_decoder_fail(d);
+	desc->disabled = (flags & FLAG_DISABLED) != 0;
+	if ((flags & FLAG_SNAPSHOT) == 0)
+		return;
+	desc->origin = wc_decode_bytes(d);
+	desc->taken_us = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	if (desc->origin.len == 0 || desc->origin.len > 2 * WC_NAME_MAX + 1)
+		wc_decoder_fail(d);
 }
 
 static bool
@@ -425,15 +450,7 @@ wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *
 		desc->splits[i] = wc_decode_bytes(&d);
 
 	if (version == DESC_VERSION)
-	{
-		uint8_t		flags;
-
-		desc->ttl_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
-		flags = wc_decode_u8(&d);
-		if ((flags & ~FLAG_DISABLED) != 0)
-			wc_decoder_fail(&d);
-		desc->disabled = (flags & FLAG_DISABLED) != 0;
-	}
+		tail_decode(&d, desc);
 	if (!wc_decoder_done(&d))
 		return wc_error(err, WC_CORRUPT, "table descriptor of %zu bytes cannot be decoded", bytes.len);
 	if (wc_table_desc_check(desc, &rule) != WC_OK)

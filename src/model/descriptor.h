@@ -79,6 +79,8 @@ typedef struct WcTableDesc
 	uint32_t	owner;			/* PostgreSQL's oid of the role that owns it; 0: unknown */
 	int64_t		ttl_us;			/* of families without one of their own; 0: for ever */
 	bool		disabled;		/* it is only read */
+	WcSlice		origin;			/* of a snapshot: "[namespace:]name" of the table; else empty */
+	int64_t		taken_us;		/* of a snapshot: when */
 	WcSlice		ns;				/* namespace; "default" when none was named */
 	WcSlice		name;
 	uint32_t	nfamilies;
@@ -118,7 +120,7 @@ extern const WcFamilyDesc *wc_table_desc_family_by_id(const WcTableDesc *desc, u
 
 /* Bytes as in model/README; decode allocates everything, the bytes included,
  * in the arena.  Formats 1 and 2, which older versions wrote, are read too: the owner of 1 is
- * unknown, neither has a ttl of the table or is disabled. */
+ * unknown, neither has a ttl of the table, is disabled or a snapshot. */
 extern void wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc);
 extern WcStatus wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 

@@ -30,6 +30,17 @@ split_name(const char *full, WcTableDesc *desc)
 		wc_raise(&err);
 }
 
+void
+wc_require_no_snapshot(const WcTableDesc *desc)
+{
+	if (desc->origin.len == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("stored table \"%s\" is a snapshot", wc_client_table_fullname(desc)),
+			 errhint("widecol.clone_snapshot makes a table of it that can be changed.")));
+}
+
 /* rename_table(name, new_name): foreign tables that map it go on to do so */
 Datum
 widecol_rename_table(PG_FUNCTION_ARGS)
@@ -41,6 +52,7 @@ widecol_rename_table(PG_FUNCTION_ARGS)
 	WcTableDesc *desc = wc_owner_open(name, "rename", NIL, &relids);
 
 	wc_owner_require_usage();
+	wc_require_no_snapshot(desc);
 	split_name(new_name, desc);
 	wc_client_rename_table(name, desc);
 	foreach(lc, relids)
@@ -77,6 +89,7 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 	split_name(new_name, desc);
 	desc->owner = InvalidOid;
 	desc->disabled = false;
+	desc->origin = wc_slice(NULL, 0);
 	if (!PG_GETARG_BOOL(2))
 		desc->nsplits = 0;
 	for (uint32 i = 0; i < desc->nfamilies; i++)
@@ -94,6 +107,7 @@ set_disabled(FunctionCallInfo fcinfo, bool disabled)
 
 	if (desc->disabled == disabled)
 		return;
+	wc_require_no_snapshot(desc);
 	desc->disabled = disabled;
 	wc_client_alter_table(desc);
 }

@@ -152,9 +152,8 @@ open_owned(FunctionCallInfo fcinfo, const char *action, char **name, List **reli
 	return wc_owner_open(*name, action, NIL, relids);
 }
 
-/* A family must not go while columns of a foreign table live in it. */
-static void
-require_unused(const char *fullname, const char *family)
+void
+wc_family_require_unused(const char *fullname, const char *family)
 {
 	ListCell   *lc;
 
@@ -200,7 +199,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		{
 			if (i == n)
 				(void) wc_family_lookup(desc, spec->name);	/* raises */
-			require_unused(name, spec->name);
+			wc_family_require_unused(name, spec->name);
 			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
 			memset(&families[--n], 0, sizeof(WcFamilyDesc));	/* a new family has no id yet */
 			continue;

@@ -290,6 +290,8 @@ assert_same_desc(const WcTableDesc *a, const WcTableDesc *b)
 	assert_int_equal(a->owner, b->owner);
 	assert_true(a->ttl_us == b->ttl_us);
 	assert_int_equal(a->disabled, b->disabled);
+	assert_true(wc_slice_eq(a->origin, b->origin));
+	assert_true(a->taken_us == b->taken_us);
 	assert_true(wc_slice_eq(a->ns, b->ns));
 	assert_true(wc_slice_eq(a->name, b->name));
 	assert_int_equal(a->nfamilies, b->nfamilies);
@@ -400,7 +402,7 @@ families_inherit_the_ttl(void **state)
 		{.id = 2, .name = S("b"), .attrs = wc_family_attrs_default}
 	};
 	WcTableDesc desc = {.id = 7, .database = 5, .ns = S("default"), .name = S("t"), .ttl_us = 60,
-	.disabled = true, .nfamilies = 2, .families = families, .next_family_id = 3};
+	.disabled = true, .origin = S("shop:t"), .taken_us = 77, .nfamilies = 2, .families = families, .next_family_id = 3};
 	WcBuf		buf = WC_BUF_INIT;
 	WcArena		arena = WC_ARENA_INIT;
 	WcTableDesc back;
