@@ -68,13 +68,13 @@ extern WcSlice wc_unescape(const char *text, const char *what);
 extern WcSlice wc_name_to_utf8(const char *name);
 extern char *wc_name_from_utf8(WcSlice name);
 
-/* 55000 for a snapshot, which stays as it is (altertable.c). */
+/* 55000 for a snapshot, which stays as it is (table/altertable.c). */
 extern void wc_require_no_snapshot(const WcTableDesc *desc);
 
-/* 2BP01 when columns of a foreign table live in the family (UTF-8), which is to go (table.c). */
+/* 2BP01 when columns of a foreign table live in the family (UTF-8), which is to go (table/table.c). */
 extern void wc_family_require_unused(const char *fullname, const char *family);
 
-/* --- single cells (data.c): one operation of the transaction's batch ----------- */
+/* --- single cells (data/data.c): one operation of the transaction's batch ----------- */
 
 /* ts WC_TS_LATEST: the commit's; ttl_us 0: none. */
 extern void wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName *column, int64 ts,
@@ -82,7 +82,7 @@ extern void wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName
 extern void wc_delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 family,
 						  WcSlice qualifier, int64 ts);
 
-/* --- a cell as it is now (current.c) ---------------------------------------- */
+/* --- a cell as it is now (data/current.c) ---------------------------------------- */
 typedef struct WcCurrentCell
 {
 	bool		found;

@@ -1,5 +1,5 @@
 /*
- * shell/read.c: get, scan and count, cells as they are.
+ * shell/data/read.c: get, scan and count, cells as they are.
  *
  * A get's result goes to a tuplestore, which spills to disk beyond work_mem; a scan gives
  * out cell by cell.  Both take bounded memory.

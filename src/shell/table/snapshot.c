@@ -1,5 +1,5 @@
 /*
- * shell/snapshot.c: snapshots of stored tables.
+ * shell/table/snapshot.c: snapshots of stored tables.
  *
  * A snapshot is a stored table of the namespace "snapshot" that is disabled: its descriptor says
  * of which table it is and when it was taken.  It is a copy, cell by cell, with delete markers

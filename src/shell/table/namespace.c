@@ -1,5 +1,5 @@
 /*
- * shell/namespace.c: namespaces made, dropped, listed.
+ * shell/table/namespace.c: namespaces made, dropped, listed.
  *
  * A namespace has no owner: making one, and dropping an empty one, takes USAGE on the
  * server widecol.  All of it belongs to the transaction.

@@ -1,5 +1,5 @@
 /*
- * shell/javabytes.c: values as Java's org.apache.hadoop.hbase.util.Bytes writes them.
+ * shell/value/javabytes.c: values as Java's org.apache.hadoop.hbase.util.Bytes writes them.
  *
  * to_bytes writes, to_long and its like read; both use the codecs of encoding `binary`,
  * which is the same format.  to_string_binary is HBase's shell's way to print bytes,

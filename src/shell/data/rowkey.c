@@ -1,5 +1,5 @@
 /*
- * shell/rowkey.c: row keys of foreign tables, from the values of key columns and back.
+ * shell/data/rowkey.c: row keys of foreign tables, from the values of key columns and back.
  *
  * Neither reads rows.  How a foreign table makes its keys anybody can read in PostgreSQL's
  * catalogs, so no privilege is needed.

@@ -1,5 +1,5 @@
 /*
- * shell/admin.c: flush, compaction, checking.  They take the stored table's owner
+ * shell/table/work.c: flush, compaction, checking.  They take the stored table's owner
  * (client/owner.h); checking all of them takes a superuser.
  */
 #include "postgres.h"

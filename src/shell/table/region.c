@@ -1,5 +1,5 @@
 /*
- * shell/region.c: regions, the parts of a stored table between its split points.
+ * shell/table/region.c: regions, the parts of a stored table between its split points.
  *
  * There is one engine, so regions are notes: split points say where a user thinks of the
  * table as parted.  They belong to the stored table's owner (client/owner.h), changes to the

@@ -1,5 +1,5 @@
 /*
- * shell/counter.c: incr and append, which compute a cell from what it holds, and
+ * shell/data/counter.c: incr and append, which compute a cell from what it holds, and
  * get_counter, which only reads it.
  *
  * incr and append lock the row, so that nothing is lost between reading and committing, and

@@ -1,5 +1,5 @@
 /*
- * shell/data.c: single cells written and deleted by name.
+ * shell/data/data.c: single cells written and deleted by name.
  *
  * Each function appends one operation to the transaction's batch; shell/access.h
  * says who may.  What it does is seen by the commands that follow.

@@ -1,5 +1,5 @@
 /*
- * shell/table.c: stored tables made, changed, described, dropped.
+ * shell/table/table.c: stored tables made, changed, described, dropped.
  *
  * All of it belongs to the transaction.  Making a stored table takes USAGE on the server
  * widecol; changing one takes its owner (client/owner.h).

@@ -1,5 +1,5 @@
 /*
- * shell/altertable.c: what a stored table is beside its families: its name, its time to
+ * shell/table/altertable.c: what a stored table is beside its families: its name, its time to
  * live, whether it may be written to; and a new one like it.
  *
  * All of it belongs to the transaction, and takes the stored table's owner (client/owner.h),
