@@ -873,4 +873,5 @@ const WcDriver wc_local_driver = {
 	.compact = wc_local_compact,
 	.estimate = wc_local_estimate,
 	.sample = wc_local_sample,
+	.statistics = wc_local_statistics,
 };

@@ -321,6 +321,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	else
 		status = find_store(engine, options, err);
 	wc_health_watch(&engine->health, db_options);
+	wc_counts_watch(engine, db_options);
 
 	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
 		rocksdb_options_set_create_if_missing(db_options, 1);
@@ -345,6 +346,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_health_start(&engine->health, err);
 	if (status == WC_OK)
 		status = wc_families_start(&engine->families, err);
+	wc_counts_open(&engine->counts);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);
 	rocksdb_options_destroy(db_options);
@@ -357,6 +359,7 @@ engine_free(WcEngine *engine, bool closed)
 {
 	wc_upkeeper_free(engine->upkeeper);
 	wc_families_free(&engine->families);
+	wc_counts_close(&engine->counts);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
 	if (engine->meta)
@@ -369,6 +372,7 @@ engine_free(WcEngine *engine, bool closed)
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);
 	wc_health_free(&engine->health);
+	wc_counts_free(&engine->counts);
 	pthread_mutex_destroy(&engine->write_mutex);
 	pthread_rwlock_destroy(&engine->step_lock);
 	pthread_mutex_destroy(&engine->offers_mutex);
@@ -392,6 +396,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	pthread_mutex_init(&e->offers_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	wc_health_init(&e->health, e);
+	wc_counts_init(&e->counts);
 	wc_families_init(&e->families, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);

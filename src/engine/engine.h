@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "model/statistics.h"
 #include "model/step.h"
 #include "read/storage.h"
 
@@ -193,6 +194,23 @@ extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
 /* Operations of commits that were void, as a whole or in part, since the engine was opened. */
 extern uint64_t wc_engine_void_operations(WcEngine *engine);
+
+/* --- statistics -----------------------------------------------------------
+ * What is known here (model/statistics.h); nobody is held up by asking.  wc_engine_statistics
+ * fills in what is the engine's, and leaves the rest; why: why nothing can be written to the
+ * store, empty if it can.  Of tables: those of a database, as committed; of work: that of all
+ * databases.  Any thread.
+ */
+extern WcStatus wc_engine_statistics(WcEngine *engine, WcEngineStatistics *to, WcError *why, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_table_statistics(WcEngine *engine, uint32_t database, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_reset_statistics(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
+/* Namespace and name of a committed table, which point into the buffer; empty: there is none. */
+extern void wc_engine_table_name(WcEngine *engine, uint32_t table_id, WcBuf *buf, WcSlice names[2]);
+
+/* When a snapshot was taken. */
+extern int64_t wc_snapshot_taken_us(const WcSnapshot *snapshot);
 
 /* --- catalog --------------------------------------------------------------
  * As the transaction txn (NULL: none) would see it.  Descriptors are appended

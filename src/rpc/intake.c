@@ -30,10 +30,12 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
-	pthread_mutex_t mutex;		/* guards the rest but for `applied` */
+	pthread_mutex_t mutex;		/* guards the rest but for counts and `applied` */
 	pthread_cond_t written;		/* a step is done, or stop */
 	StepRequest *steps;			/* the first to be written first */
 	bool		stop;
+	_Atomic uint64_t batches;	/* these two: counts of BATCHes and their bytes */
+	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
 
@@ -148,6 +150,8 @@ wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
 {
 	if (batch->store != f->log.store)
 		return WC_OK;			/* a store of before: it was given up */
+	atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&f->bytes, batch->bytes.len, memory_order_relaxed);
 	return wc_pending_append(f->pending, batch, err);
 }
 
@@ -220,6 +224,20 @@ wc_intake_step(WcIntake *f, const WcLogRecord *step, uint64_t position, WcError 
 	if (step->store != f->log.store || position <= f->applied)
 		return WC_OK;
 	return wc_applier_post_step(f->applier, step->bytes, position, err);
+}
+
+void
+wc_intake_counts(const WcIntake *f, uint64_t *batches, uint64_t *bytes)
+{
+	*batches = atomic_load_explicit(&f->batches, memory_order_relaxed);
+	*bytes = atomic_load_explicit(&f->bytes, memory_order_relaxed);
+}
+
+void
+wc_intake_reset_counts(WcIntake *f)
+{
+	atomic_store_explicit(&f->batches, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->bytes, 0, memory_order_relaxed);
 }
 
 /* --- steps that are made here --------------------------------------------------*/

@@ -27,6 +27,13 @@ typedef struct WcWake
 	void	   *arg;
 } WcWake;
 
+/* The backend at the other end of a session. */
+typedef struct WcPeer
+{
+	uint32_t	process;		/* its place among the server's processes */
+	uint32_t	pid;
+} WcPeer;
+
 /* Of a server that follows the log of PostgreSQL. */
 typedef struct WcLogOptions
 {
@@ -57,7 +64,7 @@ extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **serve
  * stays valid until wc_server_reap hands back `owner`.  On failure the caller
  * keeps it; the segment is marked as gone with the reason if it is one at all.
  */
-extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcWake wake,
+extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcPeer peer, WcWake wake,
 								 void *owner, WcError *err) WC_WARN_UNUSED;
 
 /* The owner of a session that has ended and whose memory nobody uses any more,

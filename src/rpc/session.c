@@ -16,6 +16,31 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->cancel = cancel;
 }
 
+/* The snapshots have changed. */
+static void
+show_snapshots(WcSession *s)
+{
+	int64_t		oldest = 0;
+
+	for (uint32_t i = 0; i < s->nsnapshots; i++)
+	{
+		int64_t		taken = wc_snapshot_taken_us(s->snapshots[i].snapshot);
+
+		if (oldest == 0 || taken < oldest)
+			oldest = taken;
+	}
+	atomic_store_explicit(&s->activity.snapshots, s->nsnapshots, memory_order_relaxed);
+	atomic_store_explicit(&s->activity.snapshot_us, oldest, memory_order_relaxed);
+}
+
+void
+wc_session_show(WcSession *s)
+{
+	atomic_store_explicit(&s->activity.scanners, s->nscanners, memory_order_relaxed);
+	atomic_store_explicit(&s->activity.transaction_bytes, wc_session_length(s), memory_order_relaxed);
+	atomic_store_explicit(&s->activity.xid, s->xid, memory_order_relaxed);
+}
+
 static void
 release(WcSession *s)
 {
@@ -24,6 +49,7 @@ release(WcSession *s)
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
 		wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
 	s->nsnapshots = 0;
+	show_snapshots(s);
 	if (s->txn != NULL)
 		wc_txn_reset(s->txn);
 	s->txn_failed = false;
@@ -115,6 +141,7 @@ wc_session_snapshot(WcSession *s, uint64_t number, uint64_t epoch, WcSnapshot **
 	if (status != WC_OK)
 		return status;
 	s->snapshots[s->nsnapshots++] = (WcNamedSnapshot) {.number = number,.epoch = epoch,.snapshot = *snapshot};
+	show_snapshots(s);
 	return WC_OK;
 }
 
@@ -123,7 +150,7 @@ wc_session_snapshots_release(WcSession *s, uint64_t upto)
 {
 	uint32_t	kept = 0;
 
-	if (s->nscanners > 0)
+	if (s->nscanners > 0 || s->nsnapshots == 0)
 		return;
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
 	{
@@ -132,7 +159,10 @@ wc_session_snapshots_release(WcSession *s, uint64_t upto)
 		else
 			wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
 	}
+	if (kept == s->nsnapshots)
+		return;
 	s->nsnapshots = kept;
+	show_snapshots(s);
 }
 
 void
@@ -144,6 +174,7 @@ wc_session_snapshot_release(WcSession *s, uint64_t number)
 			continue;
 		wc_snapshot_release(s->engine, s->snapshots[i - 1].snapshot);
 		s->snapshots[i - 1] = s->snapshots[--s->nsnapshots];
+		show_snapshots(s);
 		return;
 	}
 }

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "read/scan/scanner.h"
 #include "read/txn/txn.h"
+#include "rpc/activity.h"
 #include "rpc/epochs.h"
 #include "rpc/locktable.h"
 
@@ -44,7 +45,12 @@ typedef struct WcSession
 
 	WcLockTable *locktable;		/* of all sessions */
 	uint64_t	xid;			/* its transaction's id, if that has row locks; else 0 */
+
+	WcActivity	activity;		/* for others to see */
 } WcSession;
+
+/* Behind each request: what the session holds now, for others to see. */
+extern void wc_session_show(WcSession *s);
 
 extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
 							const atomic_bool *cancel);

@@ -546,12 +546,13 @@ take_sessions(void)
 		dsm_segment *dsm = wc_channel_take(shmem, i);
 		WcSegment  *segment;
 		WcWake		wake = {wake_latch, wc_shmem_latch((uint32) i)};
+		WcPeer		peer = {(uint32) i, (uint32) wc_shmem_pid((uint32) i)};
 		WcError		err;
 
 		if (dsm == NULL)
 			continue;
 		segment = wc_channel_segment(dsm);
-		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), wake, dsm, &err) != WC_OK)
+		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), peer, wake, dsm, &err) != WC_OK)
 		{
 			ereport(LOG, (errmsg("widecol: could not serve a session: %s", err.message)));
 			dsm_detach(dsm);

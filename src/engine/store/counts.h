@@ -1,0 +1,107 @@
+/*
+ * engine/store/counts.h: what is counted of the engine, and of each store.
+ *
+ * Counting takes no lock and waits for nobody: numbers are added with relaxed atomics, and
+ * those that many threads add to are kept several times, for few threads each, and summed
+ * when somebody asks.  Any thread.
+ */
+#ifndef WC_ENGINE_STORE_COUNTS_H
+#define WC_ENGINE_STORE_COUNTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/rocks/rocksplus.h"
+#include "model/statistics.h"
+#include "read/storage.h"
+
+struct WcEngine;
+
+/* What is read is counted in so many places, a thread in one of them. */
+#define WC_COUNT_SHARDS 4
+
+/* The numbers of WcReadCounts, in its order. */
+#define WC_READ_NUMBERS (sizeof(WcReadCounts) / sizeof(uint64_t))
+
+/* Of one store. */
+typedef struct WcStoreCounts
+{
+	_Atomic uint64_t read[WC_COUNT_SHARDS][WC_READ_NUMBERS];
+	_Atomic uint64_t cells_written;
+	_Atomic uint64_t deletes;
+	_Atomic uint64_t bytes_written;
+	_Atomic uint64_t flushes;
+	_Atomic uint64_t flush_us;
+	_Atomic uint64_t compactions;
+	_Atomic uint64_t compaction_us;
+} WcStoreCounts;
+
+/* What a commit has written to a store. */
+typedef struct WcWriteCounts
+{
+	uint64_t	cells;
+	uint64_t	deletes;
+	uint64_t	bytes;
+} WcWriteCounts;
+
+extern void wc_storecounts_read(WcStoreCounts *counts, const WcReadCounts *news);
+extern void wc_storecounts_written(WcStoreCounts *counts, const WcWriteCounts *news);
+
+/* Fills in what is counted; the rest stays as it is. */
+extern void wc_storecounts_get(const WcStoreCounts *counts, WcFamilyStatistics *to);
+extern void wc_storecounts_reset(WcStoreCounts *counts);
+
+/* A flush or a compaction that one of RocksDB's threads is at. */
+typedef struct WcRocksRunning
+{
+	uint64_t	thread;			/* RocksDB's number of it; 0: none */
+	bool		flush;
+	char		family[WC_CF_NAME_MAX];
+	uint64_t	since_us;
+	uint64_t	bytes;			/* of the input; 0: not known */
+} WcRocksRunning;
+
+/* More of RocksDB's threads than this are not shown. */
+#define WC_ROCKS_RUNNING_MAX 128
+
+/* Of the engine. */
+typedef struct WcEngineCounts
+{
+	uint64_t	started_us;		/* written when the engine is opened */
+	_Atomic uint64_t reset_us;
+	_Atomic uint64_t applied_us;	/* commit time of the last commit */
+	_Atomic uint64_t commits;
+	_Atomic uint64_t operations;
+	_Atomic uint64_t steps;
+	_Atomic uint64_t flushes;
+	_Atomic uint64_t flushed_bytes;
+	_Atomic uint64_t compactions;
+	_Atomic uint64_t compacted_bytes;
+	_Atomic uint64_t stalls;
+
+	pthread_mutex_t mutex;		/* guards the rest */
+	bool		open;			/* the catalog is there: stores can be found by name */
+	WcRocksRunning running[WC_ROCKS_RUNNING_MAX];
+} WcEngineCounts;
+
+extern void wc_counts_init(WcEngineCounts *counts);
+extern void wc_counts_free(WcEngineCounts *counts);
+extern void wc_counts_reset(WcEngineCounts *counts, int64_t now_us);
+
+/* A commit of so many operations, of this commit time, or a step, has been applied. */
+extern void wc_counts_commit(WcEngineCounts *counts, uint64_t operations, int64_t time_us);
+extern void wc_counts_step(WcEngineCounts *counts);
+
+/* Of the database that is going to be opened with these options: its work is counted. */
+extern void wc_counts_watch(struct WcEngine *engine, rocksdb_options_t *options);
+
+/* Between these two stores are told of their flushes and compactions. */
+extern void wc_counts_open(WcEngineCounts *counts);
+extern void wc_counts_close(WcEngineCounts *counts);
+
+/* What RocksDB's threads are at, at most WC_ROCKS_RUNNING_MAX; how many. */
+extern size_t wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to);
+
+#endif
