@@ -535,3 +535,43 @@ CREATE FUNCTION pg_stat_widecol_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_stat_reset' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION pg_stat_widecol_reset() IS 'sets all counters of widecol''s statistics to 0';
 REVOKE ALL ON FUNCTION pg_stat_widecol_reset() FROM PUBLIC;
+
+CREATE FUNCTION stat_progress(OUT pid int, OUT datid oid, OUT operation text, OUT namespace text, OUT "table" text, OUT family text,
+    OUT phase text, OUT done bigint, OUT total bigint, OUT unit text, OUT started_at timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_stat_progress' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION stat_progress() IS 'what the engine knows of the view widecol.progress';
+
+-- COPY and ANALYZE of foreign tables are in PostgreSQL's own views.
+CREATE VIEW progress AS
+WITH maps AS (
+  SELECT ftrelid FROM pg_foreign_table JOIN pg_foreign_server s ON s.oid = ftserver JOIN pg_foreign_data_wrapper w ON w.oid = srvfdw
+  WHERE fdwname = 'widecol'
+)
+SELECT p.pid, p.datid, d.datname, p.operation, p.namespace, p."table", p.family, p.phase, p.done, p.total, p.unit, p.started_at
+FROM widecol.stat_progress() p LEFT JOIN pg_database d ON d.oid = p.datid
+UNION ALL
+SELECT c.pid, c.datid, c.datname, 'load', NULL, c.relid::regclass::text, NULL, 'reading rows',
+       CASE WHEN c.bytes_total > 0 THEN c.bytes_processed ELSE c.tuples_processed END, nullif(c.bytes_total, 0),
+       CASE WHEN c.bytes_total > 0 THEN 'bytes' ELSE 'rows' END, a.query_start
+FROM pg_stat_progress_copy c JOIN maps ON c.relid = ftrelid LEFT JOIN pg_stat_activity a USING (pid)
+WHERE c.command = 'COPY FROM' AND c.datname = current_database()
+UNION ALL
+SELECT n.pid, n.datid, n.datname, 'analyze', NULL, n.relid::regclass::text, NULL, n.phase, n.sample_blks_scanned,
+       nullif(n.sample_blks_total, 0), 'rows', a.query_start
+FROM pg_stat_progress_analyze n JOIN maps ON n.relid = ftrelid LEFT JOIN pg_stat_activity a USING (pid)
+WHERE n.datname = current_database();
+COMMENT ON VIEW progress IS 'a row for each load, ANALYZE, flush and compaction under way';
+COMMENT ON COLUMN progress.pid IS 'process that does it, or has asked the engine to; null: the engine does it by itself';
+COMMENT ON COLUMN progress.datid IS 'database of the table';
+COMMENT ON COLUMN progress.datname IS 'name of that database';
+COMMENT ON COLUMN progress.operation IS 'load (COPY), analyze, flush, compaction, major compaction, upkeep, background flush, background compaction';
+COMMENT ON COLUMN progress.namespace IS 'of the stored table; null: the operation is one of PostgreSQL, on a foreign table';
+COMMENT ON COLUMN progress."table" IS 'name of the stored table without the namespace, or of the foreign table with its schema';
+COMMENT ON COLUMN progress.family IS 'name of the family; null: all';
+COMMENT ON COLUMN progress.phase IS 'what is being done';
+COMMENT ON COLUMN progress.done IS 'how much of it is done; null: not known';
+COMMENT ON COLUMN progress.total IS 'how much there is, perhaps an estimate; null: not known';
+COMMENT ON COLUMN progress.unit IS 'of both: rows, keys, bytes, or parts of the family';
+COMMENT ON COLUMN progress.started_at IS 'when the operation began, for PostgreSQL''s the statement';
+GRANT SELECT ON progress TO PUBLIC;

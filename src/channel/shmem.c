@@ -165,12 +165,6 @@ wc_shmem_pid(uint32 process)
 	return process < ProcGlobal->allProcCount ? ProcGlobal->allProcs[process].pid : 0;
 }
 
-Oid
-wc_shmem_role(uint32 process)
-{
-	return process < ProcGlobal->allProcCount ? ProcGlobal->allProcs[process].roleId : InvalidOid;
-}
-
 WcSlot *
 wc_shmem_my_slot(WcShmem *s)
 {

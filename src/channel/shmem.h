@@ -105,9 +105,8 @@ extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);
 extern uint32 wc_shmem_my_process(void);
 extern Latch *wc_shmem_latch(uint32 process);
 
-/* The process at a place: its id (0: there is none), and its role. */
+/* The id of the process at a place; 0: there is none. */
 extern int	wc_shmem_pid(uint32 process);
-extern Oid	wc_shmem_role(uint32 process);
 
 /* What a process waits for, as pg_stat_activity shows it. */
 typedef enum WcWaitEvent

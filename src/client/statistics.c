@@ -7,6 +7,8 @@
 #include "access/xlogrecovery.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 
 #include "channel/flight.h"
@@ -88,11 +90,14 @@ wc_client_may_see_all(void)
 }
 
 bool
-wc_client_may_see_process(uint32 process)
+wc_client_may_see_process(int pid)
 {
-	Oid			role = wc_shmem_role(process);
+	PGPROC	   *proc;
 
-	return wc_client_may_see_all() || (OidIsValid(role) && has_privs_of_role(GetUserId(), role));
+	if (wc_client_may_see_all())
+		return true;
+	proc = BackendPidGetProc(pid);
+	return proc != NULL && OidIsValid(proc->roleId) && has_privs_of_role(GetUserId(), proc->roleId);
 }
 
 const char *

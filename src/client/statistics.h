@@ -40,9 +40,9 @@ extern WcSlice wc_client_statistics(WcStatisticsView view);
 /* What a session's request is called. */
 extern const char *wc_client_request_name(uint64 type);
 
-/* May the current user see what the server's process at a place does?  Its own role's, or with
- * pg_read_all_stats all. */
-extern bool wc_client_may_see_process(uint32 process);
+/* May the current user see what a process does?  That of a role whose privileges it has; with
+ * pg_read_all_stats any. */
+extern bool wc_client_may_see_process(int pid);
 extern bool wc_client_may_see_all(void);
 
 #endif

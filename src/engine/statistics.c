@@ -17,6 +17,9 @@ statistics_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for statistics");
 }
 
+/* More works than this are not shown. */
+#define WC_PROGRESS_MAX 1000
+
 /* --- all stores ----------------------------------------------------------------*/
 
 /* Pictures of the committed tables, each a reference, ascending ids. */
@@ -269,8 +272,92 @@ wc_engine_reset_statistics(WcEngine *engine, WcError *err)
 
 /* --- progress -------------------------------------------------------------------*/
 
+/* Work on stores, and what it is about: told apart, so that no lock is held while names are looked for. */
+typedef struct Works
+{
+	WcProgress	rows[WC_PROGRESS_MAX];
+	uint32_t	tables[WC_PROGRESS_MAX];
+	uint32_t	families[WC_PROGRESS_MAX];
+	size_t		n;
+} Works;
+
+static void
+take_work(void *arg, const WcWork *work)
+{
+	Works	   *w = arg;
+
+	if (w->n == WC_PROGRESS_MAX)
+		return;
+	w->rows[w->n] = (WcProgress) {
+		.kind = work->kind,.pid = work->pid,.since_us = work->since_us,.phase = work->phase,.done = work->done,.total = work->total
+	};
+	w->tables[w->n] = work->store->table_id;
+	w->families[w->n++] = work->store->family_id;
+}
+
+static void
+append_progress(WcBuf *out, WcTable *table, uint32_t family, WcProgress *row)
+{
+	WcSlice		texts[WC_PROGRESS_TEXTS] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+
+	if (table != NULL)
+	{
+		row->database = table->desc.database;
+		texts[0] = table->desc.ns;
+		texts[1] = table->desc.name;
+		for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+		{
+			if (table->desc.families[i].id == family)
+				texts[2] = table->desc.families[i].name;
+		}
+	}
+	wc_statistics_append(out, texts, WC_PROGRESS_TEXTS, (const uint64_t *) row, WC_STATISTICS_NUMBERS(*row));
+}
+
+/* RocksDB's own flushes and compactions, but those of its column family "default". */
+static void
+append_rocks(WcEngine *engine, const WcRocksRunning *running, size_t n, WcBuf *out)
+{
+	bool		flushes = wc_rocks_property(engine->db, engine->meta, "rocksdb.num-running-flushes") > 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		WcStore    *store = wc_store_of_cf(engine, running[i].family);
+		WcProgress	row = {
+			.kind = running[i].flush ? WC_WORK_ROCKS_FLUSH : WC_WORK_ROCKS_COMPACTION,.since_us = running[i].since_us,
+			.phase = WC_PHASE_ROCKS,.total = running[i].bytes
+		};
+		WcTable    *table = store != NULL ? wc_catalog_table(engine, store->table_id) : NULL;
+
+		/* a flush that has failed has no end */
+		if (store != NULL && (flushes || !running[i].flush))
+			append_progress(out, table, store->family_id, &row);
+		wc_table_unref(table);
+		wc_store_unref(store);
+	}
+}
+
 WcStatus
 wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err)
 {
+	Works	   *works = calloc(1, sizeof(Works));
+	WcRocksRunning *running = malloc(WC_ROCKS_RUNNING_MAX * sizeof(*running));
+
+	if (works != NULL && running != NULL)
+	{
+		wc_works_each(&engine->counts, take_work, works);
+		for (size_t i = 0; i < works->n; i++)
+		{
+			WcTable    *table = wc_catalog_table(engine, works->tables[i]);
+
+			append_progress(out, table, works->families[i], &works->rows[i]);
+			wc_table_unref(table);
+		}
+		append_rocks(engine, running, wc_counts_running(&engine->counts, running), out);
+	}
+	else
+		out->failed = true;
+	free(works);
+	free(running);
 	return wc_buf_status(out, "progress", err);
 }

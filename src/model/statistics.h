@@ -104,8 +104,7 @@ typedef struct WcFamilyStatistics
 
 typedef struct WcSessionStatistics
 {
-	uint64_t	process;		/* the backend's place among the server's processes */
-	uint64_t	pid;			/* its process id */
+	uint64_t	pid;			/* the backend's */
 	uint64_t	database;		/* its oid */
 	uint64_t	request;		/* type (wire/message.h) of the request that is worked on, or was last */
 	uint64_t	working;		/* 1: it is worked on */
@@ -135,14 +134,23 @@ typedef enum WcWorkKind
 /* Texts: namespace, table, family. */
 #define WC_PROGRESS_TEXTS 3
 
+typedef enum WcWorkPhase
+{
+	WC_PHASE_FORGET = 1,		/* in key-values, of which there are about `total` */
+	WC_PHASE_FLUSH = 2,			/* not counted */
+	WC_PHASE_REWRITE = 3,		/* in parts of the family, one after another */
+	WC_PHASE_ROCKS = 4			/* in bytes; how many are done is not known */
+} WcWorkPhase;
+
 typedef struct WcProgress
 {
 	uint64_t	kind;			/* WcWorkKind */
 	uint64_t	pid;			/* the backend that has asked for it; 0: the engine itself */
 	uint64_t	database;
 	uint64_t	since_us;
-	uint64_t	done;			/* key-values looked at; of RocksDB's own: 0, not known */
-	uint64_t	total;			/* estimated; of RocksDB's own: bytes of its input */
+	uint64_t	phase;			/* WcWorkPhase */
+	uint64_t	done;			/* in the phase */
+	uint64_t	total;			/* 0: not known */
 } WcProgress;
 
 /* Appends one row. */

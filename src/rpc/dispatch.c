@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
 #include "wire/segment.h"
@@ -77,6 +78,7 @@ read_point(WcDispatch *d, WcSnapshot *snapshot, uint32_t cid, int64_t clock_offs
 		.cid = cid,
 		.database = d->session.database,
 		.clock_offset_us = clock_offset_us,
+		.pid = d->session.slow.pid,
 		.cancel = d->session.cancel
 	};
 
@@ -152,6 +154,7 @@ read_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, 
 	WcStatus	status = wc_scanner_next(scanner, &d->out, target, 0, err);
 
 	count_read(d, scanner, &before);
+	wc_session_scanner_spent(&d->session, number, wc_clock_monotonic_us() - d->began_us);
 	*last = status == WC_END;
 	if (status == WC_OK || status == WC_END)
 		return WC_OK;
@@ -627,12 +630,30 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 	}
 }
 
+/* A scan is told of as a whole, at its end (session.c). */
+static void
+note_slow(WcDispatch *d, uint8_t type, int64_t spent_us, uint64_t examined_before, uint64_t returned_before)
+{
+	const WcActivity *a = &d->session.activity;
+	uint64_t	examined = a->rows_examined;
+	uint64_t	returned = a->rows_returned;
+
+	if (type == WC_MSG_OPEN || type == WC_MSG_NEXT)
+		return;
+	/* less than before: the counts were reset meanwhile */
+	wc_slow_note(&d->session.slow, wc_message_request_name(type), a->table_id, spent_us,
+				 examined > examined_before ? examined - examined_before : 0,
+				 returned > returned_before ? returned - returned_before : 0);
+}
+
 bool
 wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 {
 	const WcFrameHeader *header = &request->header;
 	WcSlice		body = wc_buf_slice(&request->body);
 	Answer		answer = {WC_MSG_OK, 0};
+	uint64_t	examined;
+	uint64_t	returned;
 	WcError		err;
 	WcStatus	status;
 
@@ -648,7 +669,9 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 		wc_session_show(&d->session);
 		return false;
 	}
-	(void) wc_activity_begin(&d->session.activity, header->type);
+	d->began_us = wc_activity_begin(&d->session.activity, header->type);
+	examined = d->session.activity.rows_examined;
+	returned = d->session.activity.rows_returned;
 
 	wc_frame_begin(&d->out);
 	if (request->dropped)
@@ -663,6 +686,6 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 		answer_error(d, header->id, header->type == WC_MSG_COMMIT ? answer.flags : 0, &err);
 	wc_arena_reset(&d->arena);
 	wc_session_show(&d->session);
-	(void) wc_activity_end(&d->session.activity);
+	note_slow(d, header->type, wc_activity_end(&d->session.activity) - d->began_us, examined, returned);
 	return true;
 }

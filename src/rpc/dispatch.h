@@ -32,6 +32,7 @@ typedef struct WcDispatch
 	WcStatisticsSource statistics;
 	WcApplier  *applier;
 	WcIntake *intake;		/* NULL: commits go to the applier */
+	int64_t		began_us;		/* when the request began, monotonic */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;

@@ -31,6 +31,7 @@ struct WcServer
 	WcOrphan   *orphans;
 	int			nrunning;
 	WcActivitySum past;			/* of sessions that have ended */
+	WcSlowLimit slow;			/* what sessions log */
 	int			nsessions;		/* both lists; main thread only */
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
 };
@@ -55,6 +56,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	if (s == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	s->options = *options;
+	atomic_init(&s->slow, -1);
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
 	s->locktable = wc_locktable_create();
@@ -171,7 +173,7 @@ start_thread(WcHandler *h, WcError *err)
 static WcSessionStatistics
 session_of(WcServer *s, const WcHandler *h)
 {
-	WcSessionStatistics to = {.process = h->peer.process,.pid = h->peer.pid};
+	WcSessionStatistics to = {.pid = h->peer.pid};
 	uint64_t	held = (uint64_t) wc_epochs_held_us(s->epochs, h->peer.process);
 
 	wc_activity_get(&h->dispatch.session.activity, &to);
@@ -311,6 +313,8 @@ make_handler(WcServer *s, void *memory, WcPeer peer, WcWake wake, void *owner, W
 	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->intake, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 	h->dispatch.statistics = (WcStatisticsSource) {statistics_rows, s};
+	h->dispatch.session.slow.limit = &s->slow;
+	h->dispatch.session.slow.pid = peer.pid;
 
 	pthread_mutex_lock(&s->mutex);
 	if (status == WC_OK)
@@ -402,6 +406,12 @@ wc_server_look_at_locks(WcServer *s, bool (*is_over) (uint64_t xid))
 		pthread_mutex_unlock(&s->mutex);
 	}
 	return left;
+}
+
+void
+wc_server_log_slow(WcServer *s, int64_t min_us)
+{
+	atomic_store_explicit(&s->slow, min_us, memory_order_relaxed);
 }
 
 int

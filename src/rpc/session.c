@@ -13,6 +13,7 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->engine = engine;
 	s->epochs = epochs;
 	s->locktable = locktable;
+	s->slow.engine = engine;
 	s->cancel = cancel;
 }
 
@@ -95,6 +96,7 @@ wc_session_free(WcSession *s)
 	if (s->txn != NULL)
 		wc_txn_destroy(s->txn);
 	free(s->scanners);
+	free(s->spent_us);
 	free(s->snapshots);
 }
 
@@ -191,10 +193,14 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	{
 		uint32_t	cap = s->scanners_cap == 0 ? 8 : s->scanners_cap;
 		WcScanner **grown;
+		int64_t    *spent;
 
 		while (cap <= number)
 			cap *= 2;
-		grown = realloc(s->scanners, cap * sizeof(*grown));
+		spent = realloc(s->spent_us, cap * sizeof(*spent));
+		if (spent != NULL)
+			s->spent_us = spent;
+		grown = spent != NULL ? realloc(s->scanners, cap * sizeof(*grown)) : NULL;
 		if (grown == NULL)
 			return wc_error(err, WC_NO_MEMORY, "out of memory");
 		memset(grown + s->scanners_cap, 0, (cap - s->scanners_cap) * sizeof(*grown));
@@ -207,6 +213,7 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	if (status != WC_OK)
 		return status;
 	s->scanners[number] = *scanner;
+	s->spent_us[number] = 0;
 	s->nscanners++;
 	return WC_OK;
 }
@@ -221,12 +228,21 @@ void
 wc_session_scanner_close(WcSession *s, uint32_t number)
 {
 	WcScanner  *scanner = wc_session_scanner(s, number);
+	WcScanStats stats;
 
 	if (scanner == NULL)
 		return;
+	stats = wc_scanner_rows(scanner);
+	wc_slow_note(&s->slow, "scan", wc_scanner_table_id(scanner), s->spent_us[number], stats.rows_examined, stats.rows_returned);
 	wc_scanner_close(scanner);
 	s->scanners[number] = NULL;
 	s->nscanners--;
+}
+
+void
+wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us)
+{
+	s->spent_us[number] += us;
 }
 
 WcStatus

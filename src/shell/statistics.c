@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/pg_lsn.h"
@@ -18,6 +19,7 @@
 PG_FUNCTION_INFO_V1(widecol_stat_engine);
 PG_FUNCTION_INFO_V1(widecol_stat_tables);
 PG_FUNCTION_INFO_V1(widecol_stat_sessions);
+PG_FUNCTION_INFO_V1(widecol_stat_progress);
 PG_FUNCTION_INFO_V1(widecol_stat_reset);
 
 #define UNIX_EPOCH_US ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
@@ -328,8 +330,98 @@ widecol_stat_sessions(PG_FUNCTION_ARGS)
 	{
 		add_pid(&row, s.pid);
 		add(&row, ObjectIdGetDatum((Oid) s.database));
-		if (wc_client_may_see_process((uint32) s.process))
+		if (wc_client_may_see_process((int) s.pid))
 			add_session(&row, &s, names);
+		while (row.n < rsinfo->setDesc->natts)
+			add_null(&row);
+		put(rsinfo, &row);
+	}
+	check_rows(&d);
+	return (Datum) 0;
+}
+
+/* --- progress ------------------------------------------------------------------ */
+
+static const char *
+work_name(uint64 kind)
+{
+	static const char *const names[] = {
+		[WC_WORK_FLUSH] = "flush",[WC_WORK_COMPACTION] = "compaction",[WC_WORK_MAJOR_COMPACTION] = "major compaction",
+		[WC_WORK_UPKEEP] = "upkeep",[WC_WORK_ROCKS_FLUSH] = "background flush",
+		[WC_WORK_ROCKS_COMPACTION] = "background compaction"
+	};
+
+	return kind < lengthof(names) ? names[kind] : NULL;
+}
+
+/* Phase, done, total and their unit; what is not known is NULL. */
+static void
+add_phase(Row *row, const WcProgress *p)
+{
+	switch (p->phase)
+	{
+		case WC_PHASE_FORGET:
+			add_text(row, "looking for what can be forgotten");
+			add_count(row, p->done);
+			add_count(row, p->total);
+			add_text(row, "keys");
+			return;
+		case WC_PHASE_REWRITE:
+			add_text(row, "rewriting files");
+			add_count(row, p->done);
+			add_count(row, p->total);
+			add_text(row, "parts");
+			return;
+		case WC_PHASE_ROCKS:
+			add_text(row, "rewriting files");
+			add_null(row);
+			if (p->total > 0)
+				add_count(row, p->total);
+			else
+				add_null(row);
+			add_text(row, "bytes");
+			return;
+		default:
+			add_text(row, p->phase == WC_PHASE_FLUSH ? "writing memory to files" : "starting");
+			add_null(row);
+			add_null(row);
+			add_null(row);
+	}
+}
+
+/* Of work that a session has asked for: who may see the session; of the engine's own: who is in its
+ * database. */
+static bool
+may_see(const WcProgress *p)
+{
+	if (wc_client_may_see_all())
+		return true;
+	return p->database == MyDatabaseId && (p->pid == 0 || wc_client_may_see_process((int) p->pid));
+}
+
+Datum
+widecol_stat_progress(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcSlice		names[WC_PROGRESS_TEXTS];
+	WcProgress	p;
+	WcDecoder	d;
+	Row			row = {0};
+
+	InitMaterializedSRF(fcinfo, 0);
+	d = wc_decoder(wc_client_statistics(WC_STATISTICS_PROGRESS));
+	while (wc_statistics_next(&d, names, WC_PROGRESS_TEXTS, (uint64_t *) &p, WC_STATISTICS_NUMBERS(p)))
+	{
+		add_pid(&row, p.pid);
+		add(&row, ObjectIdGetDatum((Oid) p.database));
+		add_text(&row, work_name(p.kind));
+		if (may_see(&p))
+		{
+			for (int i = 0; i < WC_PROGRESS_TEXTS; i++)
+				add_name(&row, names[i]);
+			add_phase(&row, &p);
+			add_time(&row, p.since_us);
+		}
 		while (row.n < rsinfo->setDesc->natts)
 			add_null(&row);
 		put(rsinfo, &row);

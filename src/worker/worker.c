@@ -624,17 +624,20 @@ tell_of_overflow(void)
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
 }
 
-/* A standby forgets what the log says, until it is promoted. */
+/* Hands on settings that were read again; and a standby forgets what the log says, until it is promoted. */
 static void
 keep_up(void)
 {
 	static bool begun;
 	static bool as_standby;
+	int			log_ms;
 
 	if (begun && !reloaded && as_standby == RecoveryInProgress())
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
+	log_ms = int_setting("widecol.log_min_duration");
+	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));
 	begun = true;
 	reloaded = false;
 }

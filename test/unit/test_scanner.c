@@ -475,7 +475,7 @@ test_work_done(void **state)
 	kit_close(&kit);
 }
 
-/* Rows that are deleted are looked at, too; blocks are counted for who asks. */
+/* Rows that are deleted are looked at, too; blocks are counted of all scans. */
 static void
 test_measured(void **state)
 {

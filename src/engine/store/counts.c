@@ -269,3 +269,65 @@ wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to)
 	pthread_mutex_unlock(&counts->mutex);
 	return n;
 }
+
+/* --- work that takes long -----------------------------------------------------------*/
+
+void
+wc_work_begin(WcWork *work, WcStore *store, WcWorkKind kind, uint32_t pid)
+{
+	WcEngineCounts *counts = &store->engine->counts;
+
+	memset(work, 0, sizeof(*work));
+	work->store = store;
+	work->kind = kind;
+	work->pid = pid;
+	work->since_us = (uint64_t) wc_clock_wall_us();
+	pthread_mutex_lock(&counts->mutex);
+	work->next = counts->works;
+	work->link = &counts->works;
+	if (work->next != NULL)
+		work->next->link = &work->next;
+	counts->works = work;
+	pthread_mutex_unlock(&counts->mutex);
+}
+
+void
+wc_work_end(WcWork *work)
+{
+	WcEngineCounts *counts;
+
+	if (work == NULL)
+		return;
+	counts = &work->store->engine->counts;
+	pthread_mutex_lock(&counts->mutex);
+	*work->link = work->next;
+	if (work->next != NULL)
+		work->next->link = work->link;
+	pthread_mutex_unlock(&counts->mutex);
+}
+
+void
+wc_work_phase(WcWork *work, WcWorkPhase phase, uint64_t total)
+{
+	if (work == NULL)
+		return;
+	set(&work->done, 0);
+	set(&work->total, total);
+	set(&work->phase, phase);
+}
+
+void
+wc_work_done(WcWork *work, uint64_t n)
+{
+	if (work != NULL)
+		add(&work->done, n);
+}
+
+void
+wc_works_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcWork *work), void *arg)
+{
+	pthread_mutex_lock(&counts->mutex);
+	for (const WcWork *work = counts->works; work != NULL; work = work->next)
+		fn(arg, work);
+	pthread_mutex_unlock(&counts->mutex);
+}

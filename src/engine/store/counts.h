@@ -18,6 +18,7 @@
 #include "read/storage.h"
 
 struct WcEngine;
+struct WcStore;
 
 /* What is read is counted in so many places, a thread in one of them. */
 #define WC_COUNT_SHARDS 4
@@ -66,6 +67,20 @@ typedef struct WcRocksRunning
 /* More of RocksDB's threads than this are not shown. */
 #define WC_ROCKS_RUNNING_MAX 128
 
+/* A flush, a compaction or upkeep of a store, told as it goes on.  Lives where it is done. */
+typedef struct WcWork
+{
+	struct WcStore *store;
+	WcWorkKind	kind;
+	uint32_t	pid;			/* of the backend that has asked for it; 0: none has */
+	uint64_t	since_us;
+	_Atomic uint64_t phase;		/* WcWorkPhase */
+	_Atomic uint64_t done;
+	_Atomic uint64_t total;
+	struct WcWork *next;		/* these two are guarded by the mutex of counts */
+	struct WcWork **link;
+} WcWork;
+
 /* Of the engine. */
 typedef struct WcEngineCounts
 {
@@ -84,6 +99,7 @@ typedef struct WcEngineCounts
 	pthread_mutex_t mutex;		/* guards the rest */
 	bool		open;			/* the catalog is there: stores can be found by name */
 	WcRocksRunning running[WC_ROCKS_RUNNING_MAX];
+	WcWork	   *works;
 } WcEngineCounts;
 
 extern void wc_counts_init(WcEngineCounts *counts);
@@ -100,6 +116,16 @@ extern void wc_counts_watch(struct WcEngine *engine, rocksdb_options_t *options)
 /* Between these two stores are told of their flushes and compactions. */
 extern void wc_counts_open(WcEngineCounts *counts);
 extern void wc_counts_close(WcEngineCounts *counts);
+
+/* From begin to end others see the work; the store stays meanwhile.  A phase begins with nothing
+ * done.  The thread that does it; work may be NULL for all but begin. */
+extern void wc_work_begin(WcWork *work, struct WcStore *store, WcWorkKind kind, uint32_t pid);
+extern void wc_work_end(WcWork *work);
+extern void wc_work_phase(WcWork *work, WcWorkPhase phase, uint64_t total);
+extern void wc_work_done(WcWork *work, uint64_t n);
+
+/* Calls fn for each work; fn must not call back. */
+extern void wc_works_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcWork *work), void *arg);
 
 /* What RocksDB's threads are at, at most WC_ROCKS_RUNNING_MAX; how many. */
 extern size_t wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to);
