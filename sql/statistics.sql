@@ -11,6 +11,7 @@ CREATE FOREIGN TABLE c ("row" text COLLATE "C", family text COLLATE "C", qualifi
 CREATE VIEW numbers AS
 SELECT "table", family, reads, rows_examined, rows_returned, cells_returned, cells_written, deletes
 FROM widecol.pg_stat_widecol_tables WHERE "table" LIKE 'counts%' ORDER BY 1, 2;
+SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM c);
 SELECT widecol.pg_stat_widecol_reset();
 SELECT * FROM numbers;
 INSERT INTO t SELECT i, 'value ' || i, CASE WHEN i <= 10 THEN 'w' END FROM generate_series(1, 1000) i;
@@ -75,6 +76,19 @@ SELECT datname = current_database() AS database, usename = current_user AS role,
 FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 ROLLBACK;
 SELECT scanners, transaction_bytes FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
+
+-- what takes long: a COPY, as the default of a column sees it from within; PostgreSQL counts rows when they have been written
+CREATE FUNCTION seen() RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT concat_ws(' ', operation, "table", phase, done, total, unit, started_at <= now()) FROM widecol.progress WHERE pid = pg_backend_pid()
+$$;
+SELECT seen();
+ALTER FOREIGN TABLE t ALTER w SET DEFAULT seen();
+COPY t (id, v) FROM stdin;
+6001	first
+6002	second
+6003	third
+\.
+SELECT id, w FROM t WHERE id > 6000;
 
 -- privileges: counts are everybody's; what others do, and errors with names of files, are not
 CREATE ROLE counts_bob;

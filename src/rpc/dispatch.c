@@ -302,6 +302,8 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 	WcStatus	status = wc_message_estimate_decode(body, &d->arena, &m, err);
 
 	if (status == WC_OK)
+		wc_activity_table(&d->session.activity, m.table_id);
+	if (status == WC_OK)
 		status = wc_engine_estimate(d->session.engine, m.table_id, &m.range, m.families, m.nfamilies,
 									&numbers[0], &numbers[1], err);
 	if (status == WC_OK)
@@ -318,6 +320,7 @@ do_sample(WcDispatch *d, WcSlice body, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	wc_activity_table(&d->session.activity, m.table_id);
 	request.table_id = m.table_id;
 	request.range = m.range;
 	request.nranges = m.nranges;

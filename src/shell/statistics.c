@@ -373,7 +373,7 @@ add_phase(Row *row, const WcProgress *p)
 			add_text(row, "parts");
 			return;
 		case WC_PHASE_ROCKS:
-			add_text(row, "rewriting files");
+			add_text(row, p->kind == WC_WORK_ROCKS_FLUSH ? "writing memory to files" : "rewriting files");
 			add_null(row);
 			if (p->total > 0)
 				add_count(row, p->total);

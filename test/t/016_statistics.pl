@@ -20,7 +20,7 @@ shared_preload_libraries = 'widecol'
 $node->start;
 $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
-CREATE FOREIGN TABLE t (k text COLLATE "C" OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE t (k text OPTIONS (rowkey '1') COLLATE "C", v text) SERVER widecol;
 INSERT INTO t SELECT 'secretkey' || i, 'secretvalue' FROM generate_series(1, 1000) i;
 });
 

@@ -4,6 +4,7 @@
 #include "enginekit.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,62 @@ families_are_counted_apart(void **state)
 	kit_close(&kit);
 }
 
+/* --- progress ----------------------------------------------------------------*/
+
+/* All rows: "kind pid table.family phase done/total" each. */
+static const char *
+progress(Kit *kit)
+{
+	WcSlice		texts[WC_PROGRESS_TEXTS];
+	WcProgress	p;
+	WcBuf		buf = WC_BUF_INIT;
+	WcDecoder	d;
+	int			n = 0;
+
+	kit->text[0] = '\0';
+	assert_int_equal(wc_engine_progress(kit->engine, &buf, &kit->err), WC_OK);
+	d = wc_decoder(wc_buf_slice(&buf));
+	while (wc_statistics_next(&d, texts, WC_PROGRESS_TEXTS, (uint64_t *) &p, WC_STATISTICS_NUMBERS(p)))
+	{
+		assert_int_equal(p.database, KIT_DATABASE);
+		assert_true(p.since_us > 0);
+		n += snprintf(kit->text + n, sizeof(kit->text) - (size_t) n, "%d %d %.*s.%.*s %d %d/%d;", (int) p.kind, (int) p.pid,
+					  (int) texts[1].len, (const char *) texts[1].data, (int) texts[2].len, (const char *) texts[2].data,
+					  (int) p.phase, (int) p.done, (int) p.total);
+	}
+	assert_true(wc_decoder_done(&d));
+	wc_buf_free(&buf);
+	return kit->text;
+}
+
+static void
+work_shows_while_it_lasts(void **state)
+{
+	Kit			kit;
+	WcTable    *table;
+	WcWork		first;
+	WcWork		second;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 3);
+	kit_commit(&kit);
+	table = wc_catalog_table(kit.engine, kit.table);
+	assert_string_equal(progress(&kit), "");
+	wc_work_begin(&first, table->stores[0], WC_WORK_MAJOR_COMPACTION, 77);
+	wc_work_phase(&first, WC_PHASE_FORGET, 1000);
+	wc_work_done(&first, 300);
+	wc_work_done(&first, 200);
+	wc_work_begin(&second, table->stores[1], WC_WORK_UPKEEP, 0);
+	assert_string_equal(progress(&kit), "4 0 t.g 0 0/0;3 77 t.f 1 500/1000;");
+	wc_work_phase(&first, WC_PHASE_REWRITE, 4);
+	wc_work_end(&second);
+	assert_string_equal(progress(&kit), "3 77 t.f 3 0/4;");
+	wc_work_end(&first);
+	assert_string_equal(progress(&kit), "");
+	wc_table_unref(table);
+	kit_close(&kit);
+}
+
 /* --- many threads ------------------------------------------------------------*/
 
 #define THREADS 8
@@ -169,6 +226,7 @@ main(void)
 		cmocka_unit_test(rows_come_back_as_they_were),
 		cmocka_unit_test(rows_that_end_early_are_refused),
 		cmocka_unit_test(families_are_counted_apart),
+		cmocka_unit_test(work_shows_while_it_lasts),
 		cmocka_unit_test(nothing_is_lost_between_threads),
 	};
 
