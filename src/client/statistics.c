@@ -69,7 +69,6 @@ wc_client_engine(WcClientEngine *engine)
 	engine->read_upto = atomic_load(&following->read_upto);
 	engine->applied = atomic_load(&following->applied);
 	engine->end = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogWriteRecPtr();
-	wc_getcache_counts(wc_shmem_getcache(), &engine->get_hits, &engine->get_misses);
 	engine->get_bytes = shmem->getcache_bytes;
 }
 

@@ -26,9 +26,7 @@ typedef struct WcClientEngine
 	XLogRecPtr	end;			/* of the log, here; on a standby: replayed up to here */
 	XLogRecPtr	read_upto;		/* records up to here have been read by the engine */
 	XLogRecPtr	applied;		/* end of the last commit that was applied; invalid: not known */
-	uint64		get_hits;		/* of the cache of Gets */
-	uint64		get_misses;
-	uint64		get_bytes;		/* its memory */
+	uint64		get_bytes;		/* memory of the cache of Gets */
 } WcClientEngine;
 
 /* Positions are read in an order in which what is asked of the engine later is not older. */

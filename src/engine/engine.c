@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/rocks/image.h"
+#include "engine/statsfile.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
 #include "engine/upkeep.h"
@@ -368,6 +369,7 @@ engine_free(WcEngine *engine, bool closed)
 		rocksdb_close(engine->db);
 	wc_identity_release(&engine->identity, closed);
 	free(engine->images);
+	free(engine->statistics);
 	rocksdb_readoptions_destroy(engine->read_options);
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);
@@ -404,13 +406,19 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	e->write_options = rocksdb_writeoptions_create();
 	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;
 	e->packed_row_max = options->packed_row_max ? options->packed_row_max : WC_PACKED_ROW_MAX;
-	status = open_store(e, options, err);
+	e->statistics = options->statistics != NULL ? strdup(options->statistics) : NULL;
+	if (options->statistics != NULL && e->statistics == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	else
+		status = open_store(e, options, err);
 	if (status != WC_OK)
 	{
 		wc_health_end(&e->health);
 		engine_free(e, false);
 		return status;
 	}
+	if (e->statistics != NULL)
+		wc_statsfile_take(e, e->statistics);
 	*engine = e;
 	return WC_OK;
 }
@@ -431,6 +439,8 @@ wc_engine_close(WcEngine *engine)
 	if (!synced)
 		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
 	rocksdb_cancel_all_background_work(engine->db, 1);
+	if (engine->statistics != NULL)
+		wc_statsfile_leave(engine, engine->statistics);
 	engine_free(engine, synced);
 }
 

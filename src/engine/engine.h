@@ -37,6 +37,7 @@ typedef struct WcEngineOptions
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
+	const char *statistics;		/* file that keeps counters while no engine is open; NULL: they are not kept */
 } WcEngineOptions;
 
 /*
@@ -203,6 +204,20 @@ extern uint64_t wc_engine_void_operations(WcEngine *engine);
  */
 extern WcStatus wc_engine_statistics(WcEngine *engine, WcEngineStatistics *to, WcError *why, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_table_statistics(WcEngine *engine, uint32_t database, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+/* What those who use an engine count themselves: the engine keeps it with its own counters when they
+ * are at their end. */
+typedef struct WcUseCounts
+{
+	uint64_t	requests;
+	uint64_t	blocks_hit;
+	uint64_t	blocks_read;
+	uint64_t	batches;
+	uint64_t	logged_bytes;
+	uint64_t	get_hits;
+	uint64_t	get_misses;
+} WcUseCounts;
+
+extern void wc_engine_add_use(WcEngine *engine, const WcUseCounts *use);
 extern WcStatus wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_reset_statistics(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 

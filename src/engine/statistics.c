@@ -222,20 +222,8 @@ count_waiting(WcEngine *engine, WcEngineStatistics *to, WcError *err)
 WcStatus
 wc_engine_statistics(WcEngine *engine, WcEngineStatistics *to, WcError *why, WcError *err)
 {
-	const WcEngineCounts *c = &engine->counts;
-
-	to->started_us = c->started_us;
-	to->reset_us = c->reset_us;
-	to->applied_us = c->applied_us;
-	to->commits = c->commits;
-	to->operations = c->operations;
+	wc_counts_get(&engine->counts, to);
 	to->void_operations = engine->nvoid;
-	to->steps = c->steps;
-	to->flushes = c->flushes;
-	to->flushed_bytes = c->flushed_bytes;
-	to->compactions = c->compactions;
-	to->compacted_bytes = c->compacted_bytes;
-	to->stalls = c->stalls;
 	wc_snapshots_count(engine, &to->snapshots, &to->snapshot_us);
 
 	to->flushes_running = wc_rocks_property(engine->db, engine->meta, "rocksdb.num-running-flushes");
@@ -268,6 +256,12 @@ wc_engine_reset_statistics(WcEngine *engine, WcError *err)
 	}
 	release_tables(&held);
 	return WC_OK;
+}
+
+void
+wc_engine_add_use(WcEngine *engine, const WcUseCounts *use)
+{
+	wc_counts_add_use(&engine->counts, use);
 }
 
 /* --- progress -------------------------------------------------------------------*/

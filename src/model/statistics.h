@@ -44,7 +44,7 @@ typedef struct WcEngineStatistics
 	uint64_t	commits;		/* applied */
 	uint64_t	operations;		/* of these commits: rows written, about */
 	uint64_t	void_operations;
-	uint64_t	batches;		/* records of the log with transactions' writes */
+	uint64_t	batches;		/* of committed transactions, that the log has brought */
 	uint64_t	logged_bytes;	/* and their bytes */
 	uint64_t	steps;			/* of flushes and compactions */
 
@@ -53,6 +53,8 @@ typedef struct WcEngineStatistics
 	uint64_t	requests;
 	uint64_t	blocks_hit;		/* of RocksDB, that sessions found in memory */
 	uint64_t	blocks_read;	/* and those that they did not */
+	uint64_t	get_hits;		/* of the cache of Gets */
+	uint64_t	get_misses;
 	uint64_t	transaction_bytes;	/* of open transactions */
 	uint64_t	snapshots;		/* that anybody reads by */
 	uint64_t	snapshot_us;	/* when the oldest of them was taken */

@@ -34,7 +34,7 @@ struct WcIntake
 	pthread_cond_t written;		/* a step is done, or stop */
 	StepRequest *steps;			/* the first to be written first */
 	bool		stop;
-	_Atomic uint64_t batches;	/* these two: counts of BATCHes and their bytes */
+	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
 	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
@@ -150,8 +150,6 @@ wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
 {
 	if (batch->store != f->log.store)
 		return WC_OK;			/* a store of before: it was given up */
-	atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&f->bytes, batch->bytes.len, memory_order_relaxed);
 	return wc_pending_append(f->pending, batch, err);
 }
 
@@ -187,6 +185,11 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		status = make_txn(&batch, &txn, err);
 	if (status == WC_OK && txn != NULL)
 		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
+	if (status == WC_OK && txn != NULL)
+	{
+		atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&f->bytes, batch.bytes.len, memory_order_relaxed);
+	}
 	if (status == WC_OK && txn == NULL)
 		ended(f, xid, batch.place);
 	if (status != WC_OK)

@@ -50,7 +50,7 @@ extern void wc_intake_running(WcIntake *intake, uint64_t oldest_xid);
 
 extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
-/* BATCHes that were handed in, and their bytes.  Any thread. */
+/* Batches of committed transactions that went to the applier, and their bytes.  Any thread. */
 extern void wc_intake_counts(const WcIntake *intake, uint64_t *batches, uint64_t *bytes);
 extern void wc_intake_reset_counts(WcIntake *intake);
 

@@ -201,15 +201,41 @@ session_rows(WcServer *s, WcBuf *out, WcError *err)
 	return wc_buf_status(out, "statistics", err);
 }
 
+/* What sessions that have ended, the log and the cache of Gets have counted. */
+static WcUseCounts
+use_of(WcServer *s)
+{
+	WcUseCounts use = {.requests = s->past.requests,.blocks_hit = s->past.blocks_hit,.blocks_read = s->past.blocks_read};
+
+	if (s->intake != NULL)
+		wc_intake_counts(s->intake, &use.batches, &use.logged_bytes);
+	wc_getcache_counts(s->options.getcache, &use.get_hits, &use.get_misses);
+	return use;
+}
+
+/* The engine keeps what was counted; no session runs. */
+static void
+hand_over_counts(WcServer *s)
+{
+	const WcActivitySum none = {0};
+	WcUseCounts use = use_of(s);
+
+	wc_engine_add_use(s->options.engine, &use);
+	s->past = none;
+	if (s->intake != NULL)
+		wc_intake_reset_counts(s->intake);
+	wc_getcache_reset_counts(s->options.getcache);
+}
+
 /* Sums over sessions, and which of them holds the oldest snapshot. */
 static void
 count_sessions(WcServer *s, WcEngineStatistics *to)
 {
-	WcActivitySum sum;
+	WcActivitySum sum = {0};
+	WcUseCounts use;
 
 	pthread_mutex_lock(&s->mutex);
-	sum = s->past;
-	sum.transaction_bytes = 0;
+	use = use_of(s);
 	for (const WcHandler *h = s->running; h != NULL; h = h->next)
 	{
 		WcSessionStatistics one = session_of(s, h);
@@ -220,9 +246,13 @@ count_sessions(WcServer *s, WcEngineStatistics *to)
 			to->snapshot_pid = one.pid;
 	}
 	pthread_mutex_unlock(&s->mutex);
-	to->requests = sum.requests;
-	to->blocks_hit = sum.blocks_hit;
-	to->blocks_read = sum.blocks_read;
+	to->requests += use.requests + sum.requests;
+	to->blocks_hit += use.blocks_hit + sum.blocks_hit;
+	to->blocks_read += use.blocks_read + sum.blocks_read;
+	to->batches += use.batches;
+	to->logged_bytes += use.logged_bytes;
+	to->get_hits += use.get_hits;
+	to->get_misses += use.get_misses;
 	to->transaction_bytes = sum.transaction_bytes;
 }
 
@@ -238,8 +268,6 @@ engine_row(WcServer *s, WcBuf *out, WcError *err)
 		return status;
 	wc_applier_backlog(s->applier, &row.backlog_commits, &row.backlog_bytes);
 	row.waiting_us = (uint64_t) wc_applier_waiting_us(s->applier);
-	if (s->intake != NULL)
-		wc_intake_counts(s->intake, &row.batches, &row.logged_bytes);
 	count_sessions(s, &row);
 	text = wc_slice_cstr(why.message);
 	wc_statistics_append(out, &text, WC_ENGINE_TEXTS, (const uint64_t *) &row, WC_STATISTICS_NUMBERS(row));
@@ -437,6 +465,7 @@ wc_server_stop(WcServer *s, const char *why)
 	pthread_mutex_unlock(&s->mutex);
 	wc_applier_stop(s->applier);
 	s->applier = NULL;
+	hand_over_counts(s);
 }
 
 void

@@ -188,8 +188,8 @@ add_engine(Row *row, const WcClientEngine *engine, const WcEngineStatistics *s)
 	add_count(row, s->requests);
 	add_count(row, s->blocks_hit);
 	add_count(row, s->blocks_read);
-	add_count(row, engine->get_hits);
-	add_count(row, engine->get_misses);
+	add_count(row, s->get_hits);
+	add_count(row, s->get_misses);
 	add_count(row, s->snapshots);
 	add_time(row, s->snapshot_us);
 	add_pid(row, s->snapshot_pid);

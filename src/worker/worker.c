@@ -23,6 +23,7 @@
 #include "common/file_perm.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -68,6 +69,9 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 
 /* What transactions under way may have written together: they are in the engine's memory. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
+
+/* Where PostgreSQL keeps statistics while it does not run. */
+#define STATISTICS_FILE PGSTAT_STAT_PERMANENT_DIRECTORY "/widecol.stat"
 
 /* Pools of malloc: one a thread would cost megabytes an idle session. */
 #define MALLOC_ARENAS 4
@@ -470,6 +474,7 @@ open_engine(WcError *err)
 		.write_buffer_bytes = (uint64_t) int_setting("widecol.write_buffer_size") * 1024,
 		.max_open_files = int_setting("widecol.max_open_files"),
 		.max_background_jobs = int_setting("widecol.max_background_jobs"),
+		.statistics = STATISTICS_FILE,
 	};
 	/* they may change while it opens */
 	opening.options.images = pstrdup(opening.options.images);

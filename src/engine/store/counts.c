@@ -3,6 +3,7 @@
  */
 #include "engine/store/counts.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,6 +104,25 @@ wc_storecounts_reset(WcStoreCounts *counts)
 	set(&counts->compactions, 0);
 }
 
+void
+wc_storecounts_set(WcStoreCounts *counts, const WcFamilyStatistics *from)
+{
+	const WcReadCounts sum = {
+		.reads = from->reads,.rows_examined = from->rows_examined,.rows_returned = from->rows_returned,
+		.cells_examined = from->cells_examined,.cells_returned = from->cells_returned
+	};
+
+	wc_storecounts_reset(counts);
+	wc_storecounts_read(counts, &sum);
+	set(&counts->cells_written, from->cells_written);
+	set(&counts->deletes, from->deletes);
+	set(&counts->bytes_written, from->bytes_written);
+	set(&counts->flushes, from->flushes);
+	set(&counts->flush_us, from->flush_us);
+	set(&counts->compactions, from->compactions);
+	set(&counts->compaction_us, from->compaction_us);
+}
+
 /* --- the engine --------------------------------------------------------------*/
 
 void
@@ -119,17 +139,63 @@ wc_counts_free(WcEngineCounts *counts)
 	pthread_mutex_destroy(&counts->mutex);
 }
 
+/* A counter, and its place among the engine's numbers. */
+typedef struct Counter
+{
+	size_t		counter;		/* offset in WcEngineCounts */
+	size_t		number;			/* offset in WcEngineStatistics */
+} Counter;
+
+#define COUNTER(name) {offsetof(WcEngineCounts, name), offsetof(WcEngineStatistics, name)}
+
+static const Counter counters[] = {
+	COUNTER(commits), COUNTER(operations), COUNTER(steps), COUNTER(flushes), COUNTER(flushed_bytes), COUNTER(compactions),
+	COUNTER(compacted_bytes), COUNTER(stalls), COUNTER(requests), COUNTER(blocks_hit), COUNTER(blocks_read),
+	COUNTER(batches), COUNTER(logged_bytes), COUNTER(get_hits), COUNTER(get_misses), COUNTER(reset_us)
+};
+
+#define NCOUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+static _Atomic uint64_t *
+counter_at(WcEngineCounts *counts, size_t i)
+{
+	return (_Atomic uint64_t *) ((char *) counts + counters[i].counter);
+}
+
 void
 wc_counts_reset(WcEngineCounts *counts, int64_t now_us)
 {
-	_Atomic uint64_t *const all[] = {
-		&counts->commits, &counts->operations, &counts->steps, &counts->flushes, &counts->flushed_bytes,
-		&counts->compactions, &counts->compacted_bytes, &counts->stalls
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		set(all[i], 0);
+	for (size_t i = 0; i < NCOUNTERS; i++)
+		set(counter_at(counts, i), 0);
 	set(&counts->reset_us, (uint64_t) now_us);
+}
+
+void
+wc_counts_get(const WcEngineCounts *counts, WcEngineStatistics *to)
+{
+	for (size_t i = 0; i < NCOUNTERS; i++)
+		*(uint64_t *) ((char *) to + counters[i].number) = get(counter_at((WcEngineCounts *) counts, i));
+	to->started_us = counts->started_us;
+	to->applied_us = get(&counts->applied_us);
+}
+
+void
+wc_counts_set(WcEngineCounts *counts, const WcEngineStatistics *from)
+{
+	for (size_t i = 0; i < NCOUNTERS; i++)
+		set(counter_at(counts, i), *(const uint64_t *) ((const char *) from + counters[i].number));
+}
+
+void
+wc_counts_add_use(WcEngineCounts *counts, const WcUseCounts *use)
+{
+	add(&counts->requests, use->requests);
+	add(&counts->blocks_hit, use->blocks_hit);
+	add(&counts->blocks_read, use->blocks_read);
+	add(&counts->batches, use->batches);
+	add(&counts->logged_bytes, use->logged_bytes);
+	add(&counts->get_hits, use->get_hits);
+	add(&counts->get_misses, use->get_misses);
 }
 
 void

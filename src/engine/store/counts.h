@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/engine.h"
 #include "engine/rocks/rocksplus.h"
 #include "model/statistics.h"
 #include "read/storage.h"
@@ -53,6 +54,9 @@ extern void wc_storecounts_written(WcStoreCounts *counts, const WcWriteCounts *n
 /* Fills in what is counted; the rest stays as it is. */
 extern void wc_storecounts_get(const WcStoreCounts *counts, WcFamilyStatistics *to);
 extern void wc_storecounts_reset(WcStoreCounts *counts);
+
+/* Goes on from what get has given. */
+extern void wc_storecounts_set(WcStoreCounts *counts, const WcFamilyStatistics *from);
 
 /* A flush or a compaction that one of RocksDB's threads is at. */
 typedef struct WcRocksRunning
@@ -95,6 +99,13 @@ typedef struct WcEngineCounts
 	_Atomic uint64_t compactions;
 	_Atomic uint64_t compacted_bytes;
 	_Atomic uint64_t stalls;
+	_Atomic uint64_t requests;	/* these seven: of those who have used the engine (wc_engine_add_use) */
+	_Atomic uint64_t blocks_hit;
+	_Atomic uint64_t blocks_read;
+	_Atomic uint64_t batches;
+	_Atomic uint64_t logged_bytes;
+	_Atomic uint64_t get_hits;
+	_Atomic uint64_t get_misses;
 
 	pthread_mutex_t mutex;		/* guards the rest */
 	bool		open;			/* the catalog is there: stores can be found by name */
@@ -105,6 +116,11 @@ typedef struct WcEngineCounts
 extern void wc_counts_init(WcEngineCounts *counts);
 extern void wc_counts_free(WcEngineCounts *counts);
 extern void wc_counts_reset(WcEngineCounts *counts, int64_t now_us);
+extern void wc_counts_add_use(WcEngineCounts *counts, const WcUseCounts *use);
+
+/* Fills in what is counted here; and goes on from that.  When the engine was opened is not changed. */
+extern void wc_counts_get(const WcEngineCounts *counts, WcEngineStatistics *to);
+extern void wc_counts_set(WcEngineCounts *counts, const WcEngineStatistics *from);
 
 /* A commit of so many operations, of this commit time, or a step, has been applied. */
 extern void wc_counts_commit(WcEngineCounts *counts, uint64_t operations, int64_t time_us);

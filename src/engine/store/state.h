@@ -24,6 +24,7 @@ struct WcEngine
 	WcStorage	storage;		/* first: what reads know of it */
 	WcIdentity	identity;
 	char	   *images;			/* directory; NULL: none are made */
+	char	   *statistics;		/* file for counters; NULL: they are not kept */
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;
