@@ -276,7 +276,7 @@ typedef struct Works
 } Works;
 
 static void
-take_work(void *arg, const WcWork *work)
+take_work(void *arg, const WcRunning *work)
 {
 	Works	   *w = arg;
 
@@ -318,7 +318,7 @@ append_rocks(WcEngine *engine, const WcRocksRunning *running, size_t n, WcBuf *o
 	{
 		WcStore    *store = wc_store_of_cf(engine, running[i].family);
 		WcProgress	row = {
-			.kind = running[i].flush ? WC_WORK_ROCKS_FLUSH : WC_WORK_ROCKS_COMPACTION,.since_us = running[i].since_us,
+			.kind = running[i].flush ? WC_PROGRESS_ROCKS_FLUSH : WC_PROGRESS_ROCKS_COMPACTION,.since_us = running[i].since_us,
 			.phase = WC_PHASE_ROCKS,.total = running[i].bytes
 		};
 		WcTable    *table = store != NULL ? wc_catalog_table(engine, store->table_id) : NULL;
@@ -339,7 +339,7 @@ wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err)
 
 	if (works != NULL && running != NULL)
 	{
-		wc_works_each(&engine->counts, take_work, works);
+		wc_running_each(&engine->counts, take_work, works);
 		for (size_t i = 0; i < works->n; i++)
 		{
 			WcTable    *table = wc_catalog_table(engine, works->tables[i]);

@@ -92,13 +92,13 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 	};
 	const WcStep *step;
 	WcPass	   *pass;
-	WcWork		work;
+	WcRunning	running;
 	int64_t		since = wc_clock_monotonic_us();
 	WcStatus	status;
 
-	wc_work_begin(&work, store, WC_WORK_UPKEEP, 0);
-	wc_work_phase(&work, WC_PHASE_FORGET, keys);
-	options.work = &work;
+	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
+	wc_running_phase(&running, WC_PHASE_FORGET, keys);
+	options.running = &running;
 	status = wc_pass_create(store, &options, &pass, err);
 
 	while (status == WC_OK && (status = wc_pass_next(pass, &step, err)) == WC_OK)
@@ -111,7 +111,7 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 		since = wc_clock_monotonic_us();
 	}
 	wc_pass_free(pass);
-	wc_work_end(&work);
+	wc_running_end(&running);
 	return status == WC_END ? WC_OK : status;
 }
 
@@ -218,15 +218,15 @@ take_swept(WcStore *store, WcSwept *swept)
 static WcStatus
 compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcError *err)
 {
-	WcWork		work;
+	WcRunning	running;
 	WcStatus	status;
 
-	wc_work_begin(&work, store, WC_WORK_UPKEEP, 0);
-	wc_work_phase(&work, WC_PHASE_FLUSH, 0);
+	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
+	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
 	status = wc_files_flush(store, &u->stop, err);
 	if (status == WC_OK)
-		status = wc_files_compact(store, start, stop, &work, &u->stop, err);
-	wc_work_end(&work);
+		status = wc_files_compact(store, start, stop, &running, &u->stop, err);
+	wc_running_end(&running);
 	return status;
 }
 

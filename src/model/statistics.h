@@ -123,34 +123,34 @@ typedef struct WcSessionStatistics
 	uint64_t	blocks_read;
 } WcSessionStatistics;
 
-typedef enum WcWorkKind
+typedef enum WcProgressKind
 {
-	WC_WORK_FLUSH = 1,			/* asked for */
-	WC_WORK_COMPACTION = 2,
-	WC_WORK_MAJOR_COMPACTION = 3,
-	WC_WORK_UPKEEP = 4,			/* what the engine forgets by itself */
-	WC_WORK_ROCKS_FLUSH = 5,	/* RocksDB's own */
-	WC_WORK_ROCKS_COMPACTION = 6
-} WcWorkKind;
+	WC_PROGRESS_FLUSH = 1,			/* asked for */
+	WC_PROGRESS_COMPACTION = 2,
+	WC_PROGRESS_MAJOR_COMPACTION = 3,
+	WC_PROGRESS_UPKEEP = 4,			/* what the engine forgets by itself */
+	WC_PROGRESS_ROCKS_FLUSH = 5,	/* RocksDB's own */
+	WC_PROGRESS_ROCKS_COMPACTION = 6
+} WcProgressKind;
 
 /* Texts: namespace, table, family. */
 #define WC_PROGRESS_TEXTS 3
 
-typedef enum WcWorkPhase
+typedef enum WcProgressPhase
 {
 	WC_PHASE_FORGET = 1,		/* in key-values, of which there are about `total` */
 	WC_PHASE_FLUSH = 2,			/* not counted */
 	WC_PHASE_REWRITE = 3,		/* in parts of the family, one after another */
 	WC_PHASE_ROCKS = 4			/* in bytes; how many are done is not known */
-} WcWorkPhase;
+} WcProgressPhase;
 
 typedef struct WcProgress
 {
-	uint64_t	kind;			/* WcWorkKind */
+	uint64_t	kind;			/* WcProgressKind */
 	uint64_t	pid;			/* the backend that has asked for it; 0: the engine itself */
 	uint64_t	database;
 	uint64_t	since_us;
-	uint64_t	phase;			/* WcWorkPhase */
+	uint64_t	phase;			/* WcProgressPhase */
 	uint64_t	done;			/* in the phase */
 	uint64_t	total;			/* 0: not known */
 } WcProgress;

@@ -346,9 +346,9 @@ static const char *
 work_name(uint64 kind)
 {
 	static const char *const names[] = {
-		[WC_WORK_FLUSH] = "flush",[WC_WORK_COMPACTION] = "compaction",[WC_WORK_MAJOR_COMPACTION] = "major compaction",
-		[WC_WORK_UPKEEP] = "upkeep",[WC_WORK_ROCKS_FLUSH] = "background flush",
-		[WC_WORK_ROCKS_COMPACTION] = "background compaction"
+		[WC_PROGRESS_FLUSH] = "flush",[WC_PROGRESS_COMPACTION] = "compaction",[WC_PROGRESS_MAJOR_COMPACTION] = "major compaction",
+		[WC_PROGRESS_UPKEEP] = "upkeep",[WC_PROGRESS_ROCKS_FLUSH] = "background flush",
+		[WC_PROGRESS_ROCKS_COMPACTION] = "background compaction"
 	};
 
 	return kind < lengthof(names) ? names[kind] : NULL;
@@ -373,7 +373,7 @@ add_phase(Row *row, const WcProgress *p)
 			add_text(row, "parts");
 			return;
 		case WC_PHASE_ROCKS:
-			add_text(row, p->kind == WC_WORK_ROCKS_FLUSH ? "writing memory to files" : "rewriting files");
+			add_text(row, p->kind == WC_PROGRESS_ROCKS_FLUSH ? "writing memory to files" : "rewriting files");
 			add_null(row);
 			if (p->total > 0)
 				add_count(row, p->total);

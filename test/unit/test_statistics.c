@@ -162,24 +162,24 @@ work_shows_while_it_lasts(void **state)
 {
 	Kit			kit;
 	WcTable    *table;
-	WcWork		first;
-	WcWork		second;
+	WcRunning		first;
+	WcRunning		second;
 
 	kit_open(&kit);
 	kit_create(&kit, "t", WC_PACKING_CELL, 3);
 	kit_commit(&kit);
 	table = wc_catalog_table(kit.engine, kit.table);
 	assert_string_equal(progress(&kit), "");
-	wc_work_begin(&first, table->stores[0], WC_WORK_MAJOR_COMPACTION, 77);
-	wc_work_phase(&first, WC_PHASE_FORGET, 1000);
-	wc_work_done(&first, 300);
-	wc_work_done(&first, 200);
-	wc_work_begin(&second, table->stores[1], WC_WORK_UPKEEP, 0);
+	wc_running_begin(&first, table->stores[0], WC_PROGRESS_MAJOR_COMPACTION, 77);
+	wc_running_phase(&first, WC_PHASE_FORGET, 1000);
+	wc_running_done(&first, 300);
+	wc_running_done(&first, 200);
+	wc_running_begin(&second, table->stores[1], WC_PROGRESS_UPKEEP, 0);
 	assert_string_equal(progress(&kit), "4 0 t.g 0 0/0;3 77 t.f 1 500/1000;");
-	wc_work_phase(&first, WC_PHASE_REWRITE, 4);
-	wc_work_end(&second);
+	wc_running_phase(&first, WC_PHASE_REWRITE, 4);
+	wc_running_end(&second);
 	assert_string_equal(progress(&kit), "3 77 t.f 3 0/4;");
-	wc_work_end(&first);
+	wc_running_end(&first);
 	assert_string_equal(progress(&kit), "");
 	wc_table_unref(table);
 	kit_close(&kit);

@@ -339,7 +339,7 @@ wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to)
 /* --- work that takes long -----------------------------------------------------------*/
 
 void
-wc_work_begin(WcWork *work, WcStore *store, WcWorkKind kind, uint32_t pid)
+wc_running_begin(WcRunning *work, WcStore *store, WcProgressKind kind, uint32_t pid)
 {
 	WcEngineCounts *counts = &store->engine->counts;
 
@@ -358,7 +358,7 @@ wc_work_begin(WcWork *work, WcStore *store, WcWorkKind kind, uint32_t pid)
 }
 
 void
-wc_work_end(WcWork *work)
+wc_running_end(WcRunning *work)
 {
 	WcEngineCounts *counts;
 
@@ -373,7 +373,7 @@ wc_work_end(WcWork *work)
 }
 
 void
-wc_work_phase(WcWork *work, WcWorkPhase phase, uint64_t total)
+wc_running_phase(WcRunning *work, WcProgressPhase phase, uint64_t total)
 {
 	if (work == NULL)
 		return;
@@ -383,17 +383,17 @@ wc_work_phase(WcWork *work, WcWorkPhase phase, uint64_t total)
 }
 
 void
-wc_work_done(WcWork *work, uint64_t n)
+wc_running_done(WcRunning *work, uint64_t n)
 {
 	if (work != NULL)
 		add(&work->done, n);
 }
 
 void
-wc_works_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcWork *work), void *arg)
+wc_running_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcRunning *work), void *arg)
 {
 	pthread_mutex_lock(&counts->mutex);
-	for (const WcWork *work = counts->works; work != NULL; work = work->next)
+	for (const WcRunning *work = counts->works; work != NULL; work = work->next)
 		fn(arg, work);
 	pthread_mutex_unlock(&counts->mutex);
 }

@@ -72,18 +72,18 @@ typedef struct WcRocksRunning
 #define WC_ROCKS_RUNNING_MAX 128
 
 /* A flush, a compaction or upkeep of a store, told as it goes on.  Lives where it is done. */
-typedef struct WcWork
+typedef struct WcRunning
 {
 	struct WcStore *store;
-	WcWorkKind	kind;
+	WcProgressKind	kind;
 	uint32_t	pid;			/* of the backend that has asked for it; 0: none has */
 	uint64_t	since_us;
-	_Atomic uint64_t phase;		/* WcWorkPhase */
+	_Atomic uint64_t phase;		/* WcProgressPhase */
 	_Atomic uint64_t done;
 	_Atomic uint64_t total;
-	struct WcWork *next;		/* these two are guarded by the mutex of counts */
-	struct WcWork **link;
-} WcWork;
+	struct WcRunning *next;		/* these two are guarded by the mutex of counts */
+	struct WcRunning **link;
+} WcRunning;
 
 /* Of the engine. */
 typedef struct WcEngineCounts
@@ -110,7 +110,7 @@ typedef struct WcEngineCounts
 	pthread_mutex_t mutex;		/* guards the rest */
 	bool		open;			/* the catalog is there: stores can be found by name */
 	WcRocksRunning running[WC_ROCKS_RUNNING_MAX];
-	WcWork	   *works;
+	WcRunning	   *works;
 } WcEngineCounts;
 
 extern void wc_counts_init(WcEngineCounts *counts);
@@ -135,13 +135,13 @@ extern void wc_counts_close(WcEngineCounts *counts);
 
 /* From begin to end others see the work; the store stays meanwhile.  A phase begins with nothing
  * done.  The thread that does it; work may be NULL for all but begin. */
-extern void wc_work_begin(WcWork *work, struct WcStore *store, WcWorkKind kind, uint32_t pid);
-extern void wc_work_end(WcWork *work);
-extern void wc_work_phase(WcWork *work, WcWorkPhase phase, uint64_t total);
-extern void wc_work_done(WcWork *work, uint64_t n);
+extern void wc_running_begin(WcRunning *work, struct WcStore *store, WcProgressKind kind, uint32_t pid);
+extern void wc_running_end(WcRunning *work);
+extern void wc_running_phase(WcRunning *work, WcProgressPhase phase, uint64_t total);
+extern void wc_running_done(WcRunning *work, uint64_t n);
 
 /* Calls fn for each work; fn must not call back. */
-extern void wc_works_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcWork *work), void *arg);
+extern void wc_running_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcRunning *work), void *arg);
 
 /* What RocksDB's threads are at, at most WC_ROCKS_RUNNING_MAX; how many. */
 extern size_t wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to);

@@ -56,6 +56,7 @@ struct WcEngine
 	WcEngineCounts counts;		/* with a mutex of its own */
 
 	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
+	struct WcWorkers *workers;	/* work.c; likewise */
 
 	WcCatalog	catalog;
 };
