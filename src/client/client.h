@@ -181,7 +181,7 @@ typedef struct WcClientScanStats
 	uint64		cells_examined;
 	uint64		seeks;
 	uint64		batches;
-	uint64		cache_hits;		/* of scans that are measured */
+	uint64		cache_hits;		/* blocks that were in memory, and those that were not */
 	uint64		blocks_read;
 } WcClientScanStats;
 extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);

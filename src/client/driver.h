@@ -197,6 +197,10 @@ typedef struct WcDriver
 
 	/* The ranges as engine.h encodes them; valid until the next call. */
 	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
+
+	/* Rows of a view of statistics (model/statistics.h), as they are at this moment; valid until the
+	 * next call. */
+	void		(*statistics) (uint8 view, WcSlice *rows);
 } WcDriver;
 
 /* The embedded engine (client/local.c). */

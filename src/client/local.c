@@ -874,4 +874,5 @@ const WcDriver wc_local_driver = {
 	.check_store = wc_local_check_store,
 	.estimate = wc_local_estimate,
 	.sample = wc_local_sample,
+	.statistics = wc_local_statistics,
 };

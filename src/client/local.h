@@ -44,5 +44,6 @@ extern void wc_local_estimate(uint32 table_id, const WcRange *range, const uint3
 							  uint64 *bytes, uint64 *rows);
 extern void wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed,
 							WcSlice *ranges);
+extern void wc_local_statistics(uint8 view, WcSlice *rows);
 
 #endif

@@ -153,3 +153,13 @@ wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 ra
 	wc_message_sample_encode(wc_local_begin(), &m);
 	*ranges = wc_local_ask(WC_MSG_SAMPLE, WC_SEND_NOW);
 }
+
+/* Nothing is waited for: statistics are wanted most when it goes on too slowly. */
+void
+wc_local_statistics(uint8 view, WcSlice *rows)
+{
+	uint64_t	number = view;
+
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	*rows = wc_local_ask(WC_MSG_STATISTICS, WC_SEND_NOW);
+}

@@ -88,7 +88,7 @@ typedef struct WcScan
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
 	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
 	bool		key_only;		/* cells come without values */
-	bool		measured;		/* count the blocks that are read, which is for EXPLAIN and costs a little */
+	bool		measured;		/* count the rows that the filter rejects, which is for EXPLAIN and costs a little */
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	row_offset;		/* rows that would be returned, skipped before the first that is */
 	bool		count_cells;	/* these two count cells, across rows; not with rows_by_existence */

@@ -30,10 +30,12 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
-	pthread_mutex_t mutex;		/* guards the rest but for `applied` */
+	pthread_mutex_t mutex;		/* guards the rest but for counts and `applied` */
 	pthread_cond_t written;		/* a step is done, or stop */
 	StepRequest *steps;			/* the first to be written first */
 	bool		stop;
+	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
+	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
 
@@ -183,6 +185,11 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		status = make_txn(&batch, &txn, err);
 	if (status == WC_OK && txn != NULL)
 		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
+	if (status == WC_OK && txn != NULL)
+	{
+		atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&f->bytes, batch.bytes.len, memory_order_relaxed);
+	}
 	if (status == WC_OK && txn == NULL)
 		ended(f, xid, batch.place);
 	if (status != WC_OK)
@@ -220,6 +227,20 @@ wc_intake_step(WcIntake *f, const WcLogRecord *step, uint64_t position, WcError 
 	if (step->store != f->log.store || position <= f->applied)
 		return WC_OK;
 	return wc_applier_post_step(f->applier, step->bytes, position, err);
+}
+
+void
+wc_intake_counts(const WcIntake *f, uint64_t *batches, uint64_t *bytes)
+{
+	*batches = atomic_load_explicit(&f->batches, memory_order_relaxed);
+	*bytes = atomic_load_explicit(&f->bytes, memory_order_relaxed);
+}
+
+void
+wc_intake_reset_counts(WcIntake *f)
+{
+	atomic_store_explicit(&f->batches, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->bytes, 0, memory_order_relaxed);
 }
 
 /* --- steps that are made here --------------------------------------------------*/

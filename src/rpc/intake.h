@@ -6,7 +6,7 @@
  * does not make the follower wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
  * wrote has been applied: so who gets them next sees it.
  *
- * All functions are the follower's, but for wc_intake_aborted.
+ * All functions are the follower's, unless they say otherwise.
  */
 #ifndef WC_RPC_INTAKE_H
 #define WC_RPC_INTAKE_H
@@ -49,6 +49,10 @@ extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 extern void wc_intake_running(WcIntake *intake, uint64_t oldest_xid);
 
 extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Batches of committed transactions that went to the applier, and their bytes.  Any thread. */
+extern void wc_intake_counts(const WcIntake *intake, uint64_t *batches, uint64_t *bytes);
+extern void wc_intake_reset_counts(WcIntake *intake);
 
 /* --- steps that are made here -------------------------------------------------- */
 

@@ -27,6 +27,13 @@ typedef struct WcWake
 	void	   *arg;
 } WcWake;
 
+/* The backend at the other end of a session. */
+typedef struct WcPeer
+{
+	uint32_t	process;		/* its place among the server's processes */
+	uint32_t	pid;
+} WcPeer;
+
 /* Of a server that follows the log of PostgreSQL. */
 typedef struct WcLogOptions
 {
@@ -57,7 +64,7 @@ extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **serve
  * stays valid until wc_server_reap hands back `owner`.  On failure the caller
  * keeps it; the segment is marked as gone with the reason if it is one at all.
  */
-extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcWake wake,
+extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcPeer peer, WcWake wake,
 								 void *owner, WcError *err) WC_WARN_UNUSED;
 
 /* The owner of a session that has ended and whose memory nobody uses any more,
@@ -101,6 +108,10 @@ extern uint64_t wc_server_marked(const WcServer *server);
  * (false: nothing is wrong). */
 extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
 extern bool wc_server_stalled(const WcServer *server, WcError *why);
+
+/* From now on requests that take at least so long, in microseconds, are logged (rpc/slow.h); 0:
+ * all, below: none, as at first. */
+extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);

@@ -41,6 +41,7 @@ typedef enum WcMessageType
 	WC_MSG_ABORTED = 25,		/* no answer */
 	WC_MSG_COMPACTING = 26,
 	WC_MSG_CHECK_STORE = 27,
+	WC_MSG_STATISTICS = 28,
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -48,6 +49,9 @@ typedef enum WcMessageType
 	WC_MSG_ERROR = 66,
 	WC_MSG_CHANGES = 67			/* of MODIFY: others follow */
 } WcMessageType;
+
+/* A request in words that people know; "unknown" of a number that is none. */
+extern const char *wc_message_request_name(uint8_t type);
 
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
 #define WC_FLAG_LAST			0x01

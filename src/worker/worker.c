@@ -23,6 +23,7 @@
 #include "common/file_perm.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -68,6 +69,9 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 
 /* What transactions under way may have written together: they are in the engine's memory. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
+
+/* Where PostgreSQL keeps statistics while it does not run. */
+#define STATISTICS_FILE PGSTAT_STAT_PERMANENT_DIRECTORY "/widecol.stat"
 
 /* Pools of malloc: one a thread would cost megabytes an idle session. */
 #define MALLOC_ARENAS 4
@@ -470,6 +474,7 @@ open_engine(WcError *err)
 		.write_buffer_bytes = (uint64_t) int_setting("widecol.write_buffer_size") * 1024,
 		.max_open_files = int_setting("widecol.max_open_files"),
 		.max_background_jobs = int_setting("widecol.max_background_jobs"),
+		.statistics = STATISTICS_FILE,
 	};
 	/* they may change while it opens */
 	opening.options.images = pstrdup(opening.options.images);
@@ -546,12 +551,13 @@ take_sessions(void)
 		dsm_segment *dsm = wc_channel_take(shmem, i);
 		WcSegment  *segment;
 		WcWake		wake = {wake_latch, wc_shmem_latch((uint32) i)};
+		WcPeer		peer = {(uint32) i, (uint32) wc_shmem_pid((uint32) i)};
 		WcError		err;
 
 		if (dsm == NULL)
 			continue;
 		segment = wc_channel_segment(dsm);
-		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), wake, dsm, &err) != WC_OK)
+		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), peer, wake, dsm, &err) != WC_OK)
 		{
 			ereport(LOG, (errmsg("widecol: could not serve a session: %s", err.message)));
 			dsm_detach(dsm);
@@ -623,17 +629,20 @@ tell_of_overflow(void)
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
 }
 
-/* A standby forgets what the log says, until it is promoted. */
+/* Hands on settings that were read again; and a standby forgets what the log says, until it is promoted. */
 static void
 keep_up(void)
 {
 	static bool begun;
 	static bool as_standby;
+	int			log_ms;
 
 	if (begun && !reloaded && as_standby == RecoveryInProgress())
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
+	log_ms = int_setting("widecol.log_min_duration");
+	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));
 	begun = true;
 	reloaded = false;
 }

@@ -127,6 +127,11 @@ ok($standby->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_
 kill 'CONT', $stopped;
 like($reader->query_until(qr/seen\|\d+\|\d+/, ''), qr/seen\|2000\|2000/, 'and sees stored rows as it sees heap rows');
 $reader->quit;
+my $position = $primary->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()');
+ok(comes_back($standby, "SELECT applied_lsn >= '$position' AND backlog_commits = 0 AND replay_lag = '0' FROM widecol.pg_stat_widecol"),
+	'the view of statistics says that the standby has all');
+is($standby->safe_psql('postgres', 'SELECT state, stalled_since IS NULL, commits >= 2000, last_commit_at > started_at FROM widecol.pg_stat_widecol'),
+	'ready|t|t|t', 'and what it has applied');
 
 # --- restarts and kills of the standby, under load ----------------------------------------
 @writers = start_writers($primary, 10001);

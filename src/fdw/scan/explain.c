@@ -698,6 +698,32 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Blocks Read", NULL, stats.blocks_read, es);
 }
 
+/* As PostgreSQL shows its own blocks: in text, those that are not 0. */
+static void
+explain_buffers(ForeignScanState *node, ExplainState *es)
+{
+	WcClientScanStats stats;
+
+	if (!es->analyze || !es->buffers || !wc_scan_state_stats(node, &stats))
+		return;
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Engine Hit Blocks", NULL, stats.cache_hits, es);
+		ExplainPropertyInteger("Engine Read Blocks", NULL, stats.blocks_read, es);
+	}
+	else if (stats.cache_hits > 0 || stats.blocks_read > 0)
+	{
+		StringInfoData s;
+
+		initStringInfo(&s);
+		if (stats.cache_hits > 0)
+			appendStringInfo(&s, " hit=" UINT64_FORMAT, stats.cache_hits);
+		if (stats.blocks_read > 0)
+			appendStringInfo(&s, " read=" UINT64_FORMAT, stats.blocks_read);
+		ExplainPropertyText("Engine Blocks", s.data + 1, es);
+	}
+}
+
 /* Members of maps that only the run of the query names are shown as its expressions. */
 static List *
 columns_read(const Shown *shown)
@@ -776,5 +802,6 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (wc_client_read_timestamp() != WC_TS_LATEST)
 		ExplainPropertyText("As Of", GetConfigOption("widecol.read_timestamp", false, false), es);
 	explain_counters(node, es);
+	explain_buffers(node, es);
 	wc_relation_close(wrel);
 }

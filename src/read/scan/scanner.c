@@ -275,6 +275,8 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 {
 	*kept = !is_skipping(s);
 	for (uint32_t i = 0; i < s->nfamilies; i++)
+		s->lane->families[i].gathered = 0;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
 	{
 		WcFamilyScan *f = &s->lane->families[i];
 
@@ -295,7 +297,10 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 				continue;
 			*kept = w->buf->len - mark->len + f->cell.value.len + f->cell.qualifier.len <= GATHERED_MAX;
 			if (*kept)
+			{
 				wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
+				f->gathered++;
+			}
 		}
 	}
 	return WC_OK;
@@ -360,6 +365,8 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		if (verdict == WC_FILTER_PASSES && exists && kept)
 		{
 			s->stats.cells_returned += w->ncells - mark.ncells;
+			for (uint32_t i = 0; i < s->nfamilies; i++)
+				s->lane->families[i].returned += s->lane->families[i].gathered;
 			return WC_OK;
 		}
 		wc_block_rewind(w, &mark);
@@ -406,6 +413,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 			WcStatus	status = wc_storescan_copy(f->scan, w, shown, bytes_target, full, err);
 
 			s->stats.cells_returned += w->ncells - ncells;
+			f->returned += w->ncells - ncells;
 			if (status != WC_OK || *full)
 				return status;
 			f->drained = true;
@@ -429,6 +437,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 				continue;
 			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
 			f->given++;
+			f->returned++;
 			s->stats.cells_returned++;
 			s->rows_counted += s->scan.count_cells;
 		}
@@ -485,18 +494,50 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 	return status == WC_END ? WC_OK : status;
 }
 
+/* What was read since it was last told. */
+static void
+tell_storage(WcScanner *s)
+{
+	if (s->told == NULL)
+		s->told = wc_arena_alloc_zero(&s->arena, s->nfamilies * sizeof(*s->told));
+	for (uint32_t i = 0; i < s->nfamilies && s->told != NULL; i++)
+	{
+		WcReadCounts now = {.reads = 1,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
+		WcReadCounts *told = &s->told[i];
+		WcReadCounts news;
+
+		for (uint32_t k = 0; k < s->nlanes; k++)
+		{
+			const WcFamilyScan *f = &s->lanes[k].families[i];
+			uint64_t	cells;
+			uint64_t	seeks;
+
+			wc_storescan_counters(f->scan, &cells, &seeks);
+			now.cells_examined += cells;
+			now.cells_returned += f->returned;
+		}
+		news = (WcReadCounts) {
+			.reads = now.reads - told->reads,.rows_examined = now.rows_examined - told->rows_examined,
+			.rows_returned = now.rows_returned - told->rows_returned,
+			.cells_examined = now.cells_examined - told->cells_examined,
+			.cells_returned = now.cells_returned - told->cells_returned
+		};
+		s->storage->ops->count(s->table, s->lanes[0].families[i].place, &news);
+		*told = now;
+	}
+}
+
 WcStatus
 wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
 {
 	size_t		start = out->len;
-	WcReadMeter meter;
+	WcReadMeter before = s->storage->ops->meter();
+	WcReadMeter after;
 	WcBlockWriter w;
 	bool		full;
 	WcStatus	status;
 
 	wc_block_begin(&w, out, s->in_row);
-	if (s->scan.measured)
-		s->storage->ops->meter_begin(&meter);
 
 	/* A block holds something at least: more than its own head. */
 	if (bytes_target < 2)
@@ -504,8 +545,10 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	if (rows_max == 0)
 		rows_max = s->scan.batch_rows;
 	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
-	if (s->scan.measured)
-		s->storage->ops->meter_end(&meter, &s->stats.cache_hits, &s->stats.blocks_read);
+	after = s->storage->ops->meter();
+	s->stats.cache_hits += after.cache_hits - before.cache_hits;
+	s->stats.blocks_read += after.blocks_read - before.blocks_read;
+	tell_storage(s);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)

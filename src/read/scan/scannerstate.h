@@ -32,6 +32,9 @@ typedef struct WcFamilyScan
 	uint32_t	colno;
 	uint32_t	skipped;		/* cells, for column_offset */
 	uint32_t	given;			/* cells, for column_limit */
+	uint32_t	gathered;		/* cells in the block, which may be taken back */
+
+	uint64_t	returned;		/* cells, of all rows */
 } WcFamilyScan;
 
 /*
@@ -77,6 +80,7 @@ struct WcScanner
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
 	uint64_t	rows_counted;	/* for row_limit, likewise */
 	WcScanStats stats;
+	WcReadCounts *told;			/* what the storage was told of each family so far; NULL: nothing */
 };
 
 /* To the next row that is stored, in any of the ranges: s->lane is on it.

@@ -442,6 +442,18 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 	}
 }
 
+WcScanStats
+wc_scanner_rows(const WcScanner *s)
+{
+	return s->stats;
+}
+
+uint32_t
+wc_scanner_table_id(const WcScanner *s)
+{
+	return s->scan.table_id;
+}
+
 int64_t
 wc_scanner_holds_from(const WcScanner *s)
 {
