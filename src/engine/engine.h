@@ -119,13 +119,16 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
  * wc_engine_applied_position says is applied.
  */
 
+/* Beside the flags of BATCHes (model/logrecord.h): the transaction has been prepared. */
+#define WC_PENDING_PREPARED		0x80
+
 /* What the log has said so far of a transaction that is under way. */
 typedef struct WcPendingBytes
 {
 	uint64_t	xid;
 	uint32_t	database;
 	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
-	uint8_t		flags;
+	uint8_t		flags;			/* of its BATCHes; WC_PENDING_PREPARED */
 	WcSlice		bytes;			/* of its stream, from its beginning */
 } WcPendingBytes;
 

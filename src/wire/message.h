@@ -39,12 +39,13 @@ typedef enum WcMessageType
 	WC_MSG_UNLOCK = 23,			/* no answer */
 	WC_MSG_PRECOMMIT = 24,
 	WC_MSG_ABORTED = 25,		/* no answer */
+	WC_MSG_PREPARE = 26,
 
 	/* answers */
 	WC_MSG_OK = 64,
 	WC_MSG_BLOCK = 65,
 	WC_MSG_ERROR = 66,
-	WC_MSG_CHANGES = 67			/* of MODIFY: others follow */
+	WC_MSG_CHANGES = 67			/* of MODIFY and PREPARE: others follow */
 } WcMessageType;
 
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
@@ -247,7 +248,7 @@ typedef struct WcModifyResult
 	WcScanReport report;
 } WcModifyResult;
 
-/* Bytes that MODIFY has appended to the batch. */
+/* Bytes that MODIFY has appended to the batch, or that follow it (PREPARE). */
 typedef struct WcChangesMessage
 {
 	uint64_t	at;				/* where they begin in it */
