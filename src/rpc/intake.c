@@ -275,7 +275,7 @@ wc_intake_restore_locks(WcIntake *f, WcError *err)
 		n++;
 	}
 	if (n > 0)
-		wc_log(WC_LOG_INFO, "locked again what prepared transactions had locked: %" PRIu64, n);
+		wc_log(WC_LOG_INFO, "row locks of prepared transactions were taken again: of %" PRIu64 " transactions", n);
 	return status;
 }
 
