@@ -272,7 +272,8 @@ await_ended(Oid database, uint8 flags)
 		return;
 	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
 	{
-		if ((entry.flags & flags) != flags || (entry.database != 0 && entry.database != database))
+		if ((entry.flags & flags) != flags ||
+			(OidIsValid(database) && entry.database != 0 && entry.database != database))
 			continue;
 		if (entry.state == WC_FLIGHT_ENDED || !TransactionIdIsInProgress((TransactionId) entry.xid))
 			await_list(&entry, 1);

@@ -93,8 +93,8 @@ extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry 
  */
 extern void wc_following_await(Snapshot snapshot, Oid database);
 
-/* The same for all transactions of the database that have ended; and for those of them that
- * have changed its catalog. */
+/* The same for all transactions of the database (InvalidOid: of every one) that have ended; and
+ * for those of them that have changed its catalog. */
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 

@@ -102,7 +102,7 @@ typedef struct WcDriver
 	 * driver, valid until the next call) what engine.h says. describe: false when
 	 * there is no such table. */
 	bool		(*describe) (WcSlice ns, WcSlice name, WcSlice *desc);
-	void		(*list_tables) (WcSlice *list);
+	void		(*list_tables) (bool all_databases, WcSlice *list);
 	void		(*list_namespaces) (WcSlice *list);
 	uint32		(*new_table_id) (void);
 

@@ -207,6 +207,9 @@ extern WcStatus wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *t
 								   WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
+/* Those of all databases; database: txn's. */
+extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+
 /* Names only; "default" is always among them. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 

@@ -569,6 +569,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_DESCRIBE:
 			return do_describe(d, body, err);
 		case WC_MSG_LIST_TABLES:
+			if ((header->flags & WC_FLAG_ALL) != 0)
+				return wc_engine_list_all_tables(d->session.engine, database, txn, &d->out, err);
 			return wc_engine_list_tables(d->session.engine, database, txn, &d->out, err);
 		case WC_MSG_LIST_NAMESPACES:
 			return wc_engine_list_namespaces(d->session.engine, database, txn, &d->out, err);

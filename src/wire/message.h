@@ -54,6 +54,9 @@ typedef enum WcMessageType
 /* Flags of OPEN: a Get whose answer may be kept (getcache.h). */
 #define WC_FLAG_KEEP			0x01
 
+/* Flags of LIST_TABLES: those of all databases. */
+#define WC_FLAG_ALL				0x01
+
 /* Flags of COMMIT: answer when it is on disk. */
 #define WC_FLAG_SYNC			0x01
 
