@@ -129,6 +129,7 @@ typedef struct WcPendingBytes
 	uint32_t	database;
 	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
 	uint8_t		flags;			/* of its BATCHes; WC_PENDING_PREPARED */
+	bool		kept;			/* for a mark: the one before has all this as it is, and bytes is not looked at */
 	WcSlice		bytes;			/* of its stream, from its beginning */
 } WcPendingBytes;
 

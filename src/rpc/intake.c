@@ -141,7 +141,11 @@ load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
 WcStatus
 wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 {
-	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
+	WcStatus	status = wc_engine_marked(f->engine, read_from, load_piece, f, err);
+
+	if (status == WC_OK)
+		wc_pending_marked(f->pending);
+	return status;
 }
 
 WcStatus
@@ -275,7 +279,7 @@ wc_intake_restore_locks(WcIntake *f, WcError *err)
 		n++;
 	}
 	if (n > 0)
-		wc_log(WC_LOG_INFO, "row locks of prepared transactions were taken again: of %" PRIu64 " transactions", n);
+		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
 	return status;
 }
 
@@ -390,6 +394,8 @@ wc_intake_mark(WcIntake *f, uint64_t read_from, WcError *err)
 
 	if (status == WC_OK)
 		status = wc_applier_post_mark(f->applier, read_from, list, n, err);
+	if (status == WC_OK)
+		wc_pending_marked(f->pending);
 	free(list);
 	return status;
 }

@@ -14,6 +14,7 @@ typedef struct Stream
 	WcXidNode	node;			/* first, so that a node is its stream */
 	WcPendingBatch batch;
 	size_t		looked;			/* the operations before it have been looked at for tables */
+	bool		marked;			/* the last mark has all of it */
 } Stream;
 
 struct WcPending
@@ -128,6 +129,7 @@ note_flags(WcPending *p, Stream *s, uint8_t flags)
 	bool		was_prepared = is_prepared(s);
 
 	s->batch.flags |= flags;
+	s->marked = false;
 	p->nprepared += !was_prepared && is_prepared(s);
 }
 
@@ -260,11 +262,22 @@ wc_pending_next(const WcPending *p, const void **node, WcPendingBytes *stream)
 	*node = next;
 	if (next != NULL)
 	{
-		const WcPendingBatch *b = &stream_of(next)->batch;
+		const Stream *s = stream_of(next);
+		const WcPendingBatch *b = &s->batch;
 
-		*stream = (WcPendingBytes) {next->xid, b->database, b->place, b->flags, wc_buf_slice(&b->bytes)};
+		*stream = (WcPendingBytes) {
+			.xid = next->xid,.database = b->database,.place = b->place,.flags = b->flags,.kept = s->marked,
+				.bytes = wc_buf_slice(&b->bytes)
+		};
 	}
 	return next != NULL;
+}
+
+void
+wc_pending_marked(WcPending *p)
+{
+	for (WcXidNode *node = NULL; (node = wc_xidtable_next(&p->streams, node)) != NULL;)
+		stream_of(node)->marked = true;
 }
 
 WcStatus

@@ -66,8 +66,11 @@ extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place
 extern bool wc_pending_next(const WcPending *pending, const void **node, WcPendingBytes *stream);
 
 /* All streams, for a mark: *list has *n entries that point into them, and is the caller's to
- * free. */
+ * free.  kept: as wc_pending_marked has found it. */
 extern WcStatus wc_pending_list(const WcPending *pending, WcPendingBytes **list, size_t *n, WcError *err) WC_WARN_UNUSED;
+
+/* A mark that has all streams as they are will be written, or has been read. */
+extern void wc_pending_marked(WcPending *pending);
 
 /* Transactions, those of them that are prepared, and bytes of their streams. */
 extern uint64_t wc_pending_count(const WcPending *pending);

@@ -261,6 +261,45 @@ what_a_crash_left_goes(void **state)
 	wc_pending_free(p);
 }
 
+static bool
+is_kept(WcPending *p, uint64_t xid)
+{
+	const void *node = NULL;
+	WcPendingBytes s;
+
+	while (wc_pending_next(p, &node, &s))
+	{
+		if (s.xid == xid)
+			return s.kept;
+	}
+	fail_msg("no transaction %d", (int) xid);
+	return false;
+}
+
+/* A mark keeps what the one before has, until that changes. */
+static void
+what_is_marked_is_kept(void **state)
+{
+	WcPending  *p = make(1000);
+	uint16_t	place;
+
+	(void) state;
+	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "abc"), WC_OK);
+	assert_false(is_kept(p, 10));
+	wc_pending_marked(p);
+	assert_int_equal(append(p, 12, 0, "abc"), WC_OK);
+	assert_true(is_kept(p, 10));
+	assert_false(is_kept(p, 12));
+	assert_int_equal(append(p, 10, 3, ""), WC_OK);
+	assert_false(is_kept(p, 10));
+	assert_true(wc_pending_prepare(p, 11, &place));
+	assert_false(is_kept(p, 11));
+	wc_pending_marked(p);
+	assert_true(is_kept(p, 10) && is_kept(p, 11) && is_kept(p, 12));
+	wc_pending_free(p);
+}
+
 static void
 prepared_ones_are_counted(void **state)
 {
@@ -431,6 +470,7 @@ main(void)
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
 		cmocka_unit_test(prepared_ones_are_counted),
+		cmocka_unit_test(what_is_marked_is_kept),
 		cmocka_unit_test(streams_are_as_their_copies),
 		cmocka_unit_test(tables_that_are_made_are_told_of),
 	};
