@@ -85,7 +85,12 @@ commit_batch(bool prepare)
 	wc_following_await_catalog(MyDatabaseId);
 	wc_batch_send();
 	while ((holder = hand_over(prepare, xid)) != 0)
+	{
+		/* perhaps for long, and should the engine end meanwhile, the next one is not to wait for this */
+		wc_stream_leave_place();
 		wc_holder_wait(&wait, holder);
+		wc_stream_take_place();
+	}
 	wc_stream_finish(stream_length);
 	wc_batch_forget();
 }

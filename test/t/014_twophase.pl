@@ -92,6 +92,15 @@ my $prepared_at = $primary->safe_psql('postgres', 'SELECT pg_current_wal_lsn()')
 is_open($primary, 'prepared');
 $primary->backup('meanwhile');
 
+# One that waits at COMMIT for such a row, as long as it takes: an engine that starts does not wait for it.
+my $committer = $primary->background_psql('postgres', on_error_stop => 0);
+$committer->query_until(qr/begun/, q{BEGIN;
+SELECT 'begun', widecol.put('stored_row', '\x8000000000000001', 'cf:v', 'lost');
+COMMIT;
+});
+ok($primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks JOIN pg_prepared_xacts x ON transactionid = x.transaction
+	WHERE NOT granted}), 'a COMMIT waits');
+
 # --- whatever ends and starts again ---------------------------------------------------------
 my $before = engine_pid($primary);
 kill 'TERM', $before;
@@ -99,6 +108,7 @@ ok(wait_until(sub { my $now = engine_pid($primary); $now != 0 && $now != $before
 ok(serves($primary), 'which serves');
 is_open($primary, 'another engine');
 kill 'KILL', engine_pid($primary);
+$committer->{run}->finish;
 ok(serves($primary), 'back after kill -9 of the engine');
 is_open($primary, 'after kill -9 of the engine');
 my $victim = $primary->background_psql('postgres', on_error_stop => 0);
