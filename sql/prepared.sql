@@ -86,6 +86,13 @@ INSERT INTO p_much VALUES (20000, 'waits');
 COMMIT PREPARED 'p1';
 INSERT INTO p_much VALUES (20000, 'free');
 SELECT count(*), max(k) FROM p_much;
+-- and very many rows one by one
+BEGIN;
+SELECT count(*) FROM (SELECT FROM p_much WHERE k <= 10000 FOR UPDATE) t;
+PREPARE TRANSACTION 'p1';
+SELECT count(*) FROM (SELECT FROM p_much FOR UPDATE SKIP LOCKED) t;
+ROLLBACK PREPARED 'p1';
+SELECT count(*) FROM (SELECT FROM p_much FOR UPDATE) t;
 
 -- a transaction that has failed is not prepared; a key that is prepared is taken, perhaps
 CREATE FOREIGN TABLE p_once (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (on_duplicate 'error');

@@ -31,6 +31,8 @@ INSERT INTO stored_row SELECT * FROM heap;
 INSERT INTO stored_cell SELECT * FROM heap;
 CREATE FOREIGN TABLE emptied (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO emptied VALUES (1, 'old');
+CREATE FOREIGN TABLE many (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO many SELECT i, 'old' FROM generate_series(1, 10001) i;
 });
 
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -52,10 +54,11 @@ sub is_open
 	my ($status, $out, $err) = $node->psql('postgres', q{
 SELECT string_agg(k::text, ' ') FROM (SELECT k FROM stored_row FOR UPDATE SKIP LOCKED) t;
 SELECT string_agg(k::text, ' ') FROM (SELECT k FROM stored_cell FOR UPDATE SKIP LOCKED) t;
+SELECT string_agg(k::text, ' ') FROM (SELECT k FROM many FOR UPDATE SKIP LOCKED) t;
 SET lock_timeout = '10ms';
 UPDATE stored_row SET v = 'lost' WHERE k = 1;
 INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
-	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10", "$name: others' rows are locked");
+	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n10001", "$name: these rows are locked, and no others");
 	is(() = $err =~ /lock timeout/g, 2, "$name: who wants one, or the table that is emptied, waits");
 	return;
 }
@@ -86,6 +89,7 @@ PREPARE TRANSACTION 'to roll back';
 BEGIN;
 SELECT FROM stored_row WHERE k = 3 FOR UPDATE;
 SELECT FROM stored_cell WHERE k = 3 FOR SHARE;
+SELECT count(*) FROM (SELECT FROM many WHERE k <= 10000 FOR UPDATE) t;
 PREPARE TRANSACTION 'locks';
 });
 my $prepared_at = $primary->safe_psql('postgres', 'SELECT pg_current_wal_lsn()');
