@@ -29,6 +29,7 @@
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
+#include "client/settings.h"
 #include "fdw/condition/bound.h"
 #include "fdw/condition/cellfilter.h"
 #include "fdw/condition/filter.h"
@@ -83,6 +84,7 @@ typedef struct WcScanState
 	WcScanGate *gate;			/* what hides rows; NULL: nothing does */
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
+	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
 	WcClientSnapshot *snapshot; /* the statement's */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
@@ -195,6 +197,10 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	/* filters are behind these, limits, and what a direct modification has more */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, plan->scan.scanrelid);
+
+	/* of rows that are changed all is needed: a row that moves to another key would lose the cell */
+	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
+		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
 	state->gate = wc_scangate_create(node, &state->plan);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
@@ -277,6 +283,8 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 															 state->values + state->plan.map_values,
 															 state->nulls + state->plan.map_values));
 		wc_reader_leave_untouched(state->reader, state->plan.untouched);
+		if (state->lenient)
+			wc_reader_be_lenient(state->reader);
 		state->reader_rechecks = recheck;
 	}
 	wc_reader_set_gate(state->reader, wc_scangate_for(state->gate, recheck));
