@@ -571,6 +571,17 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
 
+CREATE FUNCTION orphans(OUT database oid, OUT namespace text, OUT name text, OUT families text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_orphans' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION orphans() IS 'stored tables of databases that are no more';
+REVOKE ALL ON FUNCTION orphans() FROM PUBLIC;
+
+CREATE FUNCTION drop_orphans() RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_drop_orphans' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION drop_orphans() IS 'drop the stored tables of databases that are no more; how many there were';
+REVOKE ALL ON FUNCTION drop_orphans() FROM PUBLIC;
+
 CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;

@@ -121,13 +121,17 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
  * wc_engine_applied_position says is applied.
  */
 
+/* Beside the flags of BATCHes (model/logrecord.h): the transaction has been prepared. */
+#define WC_PENDING_PREPARED		0x80
+
 /* What the log has said so far of a transaction that is under way. */
 typedef struct WcPendingBytes
 {
 	uint64_t	xid;
 	uint32_t	database;
 	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
-	uint8_t		flags;
+	uint8_t		flags;			/* of its BATCHes; WC_PENDING_PREPARED */
+	bool		kept;			/* for a mark: the one before has all this as it is, and bytes is not looked at */
 	WcSlice		bytes;			/* of its stream, from its beginning */
 } WcPendingBytes;
 
@@ -236,6 +240,9 @@ extern int64_t wc_snapshot_taken_us(const WcSnapshot *snapshot);
 extern WcStatus wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, WcSlice name,
 								   WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+
+/* Those of all databases; database: txn's. */
+extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* Names only; "default" is always among them. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;

@@ -444,7 +444,7 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	uint8_t    *to;
 
 	for (size_t i = 0; i < n; i++)
-		size += pending[i].bytes.len;
+		size += pending[i].kept ? 0 : pending[i].bytes.len;
 	if (c != NULL)
 		c->pending = malloc(size > 0 ? size : 1);
 	if (c == NULL || c->pending == NULL)
@@ -455,11 +455,13 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	to = (uint8_t *) (c->pending + n);
 	for (size_t i = 0; i < n; i++)
 	{
-		c->pending[i] = pending[i];
-		c->pending[i].bytes.data = to;
-		if (pending[i].bytes.len > 0)
-			memcpy(to, pending[i].bytes.data, pending[i].bytes.len);
-		to += pending[i].bytes.len;
+		WcPendingBytes *p = &c->pending[i];
+
+		*p = pending[i];
+		p->bytes = wc_slice(to, p->kept ? 0 : pending[i].bytes.len);
+		if (p->bytes.len > 0)
+			memcpy(to, pending[i].bytes.data, p->bytes.len);
+		to += p->bytes.len;
 	}
 	c->posted = true;
 	c->commit.position = read_from;

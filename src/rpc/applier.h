@@ -60,7 +60,7 @@ extern int64_t wc_applier_waiting_us(WcApplier *applier);
 extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
 								WcError *err) WC_WARN_UNUSED;
 
-/* Hands in a mark (wc_engine_mark); copies what is pending.  */
+/* Hands in a mark (wc_engine_mark); copies what is pending and not kept. */
 extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingBytes *pending, size_t n,
 									 WcError *err) WC_WARN_UNUSED;
 

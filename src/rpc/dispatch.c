@@ -536,12 +536,23 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	return status;
 }
 
+/* What the transaction has locked, for the log: who reads it after a restart locks it again. */
+static WcStatus
+send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
+{
+	Parts		parts = {.d = d,.id = id,.frame = WC_BUF_INIT};
+	WcStatus	status = wc_rowlock_list(&d->session, m->xid, m->length, send_changes, &parts, err);
+
+	wc_buf_free(&parts.frame);
+	return status;
+}
+
 /*
  * With one: from then on the log says what becomes of the transaction, and of its locks; the
  * session has nothing of it any more.
  */
 static WcStatus
-do_precommit(WcDispatch *d, WcSlice body, WcError *err)
+do_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
 {
 	WcCommitMessage m;
 	uint64_t	holder;
@@ -551,6 +562,8 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	if (status == WC_OK)
 		status = prepare_commit(d, &m, true, &holder, err);
+	if (status == WC_OK && holder == 0 && header->type == WC_MSG_PREPARE)
+		status = send_locks(d, header->id, &m, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
@@ -631,6 +644,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_DESCRIBE:
 			return do_describe(d, body, err);
 		case WC_MSG_LIST_TABLES:
+			if ((header->flags & WC_FLAG_ALL) != 0)
+				return wc_engine_list_all_tables(d->session.engine, database, txn, &d->out, err);
 			return wc_engine_list_tables(d->session.engine, database, txn, &d->out, err);
 		case WC_MSG_LIST_NAMESPACES:
 			return wc_engine_list_namespaces(d->session.engine, database, txn, &d->out, err);
@@ -645,7 +660,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_COMMIT:
 			return do_commit(d, header, body, answer, err);
 		case WC_MSG_PRECOMMIT:
-			return do_precommit(d, body, err);
+		case WC_MSG_PREPARE:
+			return do_precommit(d, header, body, err);
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);

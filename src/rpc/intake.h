@@ -45,8 +45,27 @@ extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t positi
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 
-/* No transaction before this one runs, or ever will; prepared ones count as running. */
-extern void wc_intake_running(WcIntake *intake, uint64_t oldest_xid);
+/* It has been prepared: what it wrote waits for its commit or abort, perhaps for long. */
+extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);
+
+/* Of the transactions before `next` these n run, which ascend, and no others, nor ever will;
+ * prepared ones count as running. */
+extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *xids, size_t n);
+
+/* --- prepared transactions of an engine before ---------------------------------- */
+
+/* How many there are. */
+extern uint64_t wc_intake_nprepared(const WcIntake *intake);
+
+/* Transactions that are prepared (all: that are under way, as on a standby that starts) get their
+ * places in flight, unless they have them: who sees their heap rows finds what to wait for. */
+extern void wc_intake_take_places(WcIntake *intake, bool all);
+
+/* Locks what prepared transactions had locked; before a session may lock rows, when all
+ * commits that were handed in have been applied. */
+extern WcStatus wc_intake_restore_locks(WcIntake *intake, WcError *err) WC_WARN_UNUSED;
+
+/* --- steps ------------------------------------------------------------------------ */
 
 extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 

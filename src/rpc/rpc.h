@@ -87,7 +87,16 @@ extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, 
 extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t position, int64_t time_us,
 									 WcError *err) WC_WARN_UNUSED;
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);
-extern void wc_server_log_running(WcServer *server, uint64_t oldest_xid);
+extern void wc_server_log_prepare(WcServer *server, uint64_t xid);
+
+/* Of the transactions before `next` these n run or are prepared, which ascend, and no others. */
+extern void wc_server_log_running(WcServer *server, uint64_t next, const uint64_t *xids, size_t n);
+
+/* Prepared transactions of an engine before: how many, their places in flight (all: of others that
+ * are under way, too), and their row locks (intake.h). */
+extern uint64_t wc_server_nprepared(const WcServer *server);
+extern void wc_server_take_places(WcServer *server, bool all);
+extern WcStatus wc_server_restore_locks(WcServer *server, WcError *err) WC_WARN_UNUSED;
 
 extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 

@@ -513,9 +513,33 @@ wc_server_log_abort(WcServer *s, uint64_t xid)
 }
 
 void
-wc_server_log_running(WcServer *s, uint64_t oldest_xid)
+wc_server_log_prepare(WcServer *s, uint64_t xid)
 {
-	wc_intake_running(s->intake, oldest_xid);
+	wc_intake_prepare(s->intake, xid);
+}
+
+void
+wc_server_log_running(WcServer *s, uint64_t next, const uint64_t *xids, size_t n)
+{
+	wc_intake_running(s->intake, next, xids, n);
+}
+
+uint64_t
+wc_server_nprepared(const WcServer *s)
+{
+	return wc_intake_nprepared(s->intake);
+}
+
+void
+wc_server_take_places(WcServer *s, bool all)
+{
+	wc_intake_take_places(s->intake, all);
+}
+
+WcStatus
+wc_server_restore_locks(WcServer *s, WcError *err)
+{
+	return wc_intake_restore_locks(s->intake, err);
 }
 
 WcStatus

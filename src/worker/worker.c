@@ -298,10 +298,13 @@ read_to_end(void)
  * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
  * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
  */
-static void
+static XLogRecPtr
 log_running(void)
 {
-	XLogFlush(LogStandbySnapshot());
+	XLogRecPtr	position = LogStandbySnapshot();
+
+	XLogFlush(position);
+	return position;
 }
 
 /* False: the process is to end. */
@@ -315,7 +318,8 @@ nap_of_start(void)
 	return !ShutdownRequestPending;
 }
 
-/* Row locks of an engine before are lost: none is given before all who had them have ended. */
+/* Row locks of an engine before are lost: none is given before all who had them have ended, or
+ * are prepared and have got them again (restore_locks). */
 static void
 await_old_places(void)
 {
@@ -323,13 +327,24 @@ await_old_places(void)
 
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
 	{
-		while (entry.state != WC_FLIGHT_PREPARED && !place_is_free(&entry))
+		while (!place_is_free(&entry) && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_PREPARED)
 		{
 			read_to_end();
 			if (!nap_of_start())
 				return;
 		}
 	}
+	read_to_end();				/* one may just have been prepared */
+}
+
+/* On a primary, before sessions lock rows, and with all commits applied that have been read. */
+static void
+restore_locks(void)
+{
+	WcError		err;
+
+	if (wc_server_restore_locks(server, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
 }
 
 static bool
@@ -340,6 +355,19 @@ backlog_is_empty(void)
 
 	wc_server_backlog(server, &commits, &bytes);
 	return commits == 0;
+}
+
+/* False: the process is to end. */
+static bool
+await_backlog(void)
+{
+	while (!backlog_is_empty())
+	{
+		raise_stall();
+		if (!nap_of_start())
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -376,12 +404,8 @@ forget_old_places(XLogRecPtr from)
 	if (!replaying)
 		log_running();
 	read_to_end();
-	while (!backlog_is_empty())
-	{
-		raise_stall();
-		if (!nap_of_start())
-			return;
-	}
+	if (!await_backlog())
+		return;
 	for (uint32 i = 0; i < n; i++)
 		(void) wc_flight_free(wc_places(), ended[i].place, ended[i].xid);
 	pfree(ended);
@@ -403,10 +427,17 @@ follow(void)
 	wc_checkpoint_start(engine, server, from);
 	(void) wc_flight_new_generation(wc_places());
 	replaying = RecoveryInProgress();
+	atomic_store(&wc_following()->replays, replaying);
 	read_to_end();
+	/* before all is read once more: who has committed meanwhile is applied, or has a place */
+	wc_server_take_places(server, replaying);
 	forget_old_places(from);
 	if (!replaying)
+	{
 		await_old_places();
+		await_backlog();
+		restore_locks();
+	}
 }
 
 /* False: err says why not. */
@@ -569,22 +600,26 @@ take_sessions(void)
 /*
  * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
  * later, together, or at once if somebody waits for it.  When there are none for a while, the
- * first one does (wc_following_wake_sleeper).
+ * first one does (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
+ * look, or for who waits.
  */
 static long
 nap(bool more)
 {
 	static TimestampTz busy_until;
 	TimestampTz now = GetCurrentTimestamp();
+	bool		in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);
 
 	if (more)
 		return 0;
-	if (!wc_flight_idle(wc_places()) || wc_checkpoint_is_under_way() || RecoveryInProgress())
+	if (in_flight || wc_checkpoint_is_under_way() || RecoveryInProgress())
 		busy_until = TimestampTzPlusMilliseconds(now, BUSY_MS);
 	if (now < busy_until)
 		return FOLLOW_EVERY_MS;
 	atomic_store(&wc_following()->asleep, 1);
-	return wc_flight_idle(wc_places()) ? LOOK_EVERY_MS : FOLLOW_EVERY_MS;
+	/* once more: who has taken a place since does not know that it has to wake */
+	in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);
+	return in_flight ? FOLLOW_EVERY_MS : LOOK_EVERY_MS;
 }
 
 /* A commit that did not wait for the disk is not read before it is there.  Who waits for it does
@@ -627,6 +662,27 @@ tell_of_overflow(void)
 		return;
 	atomic_store(&wc_following()->settled, wc_feed_nothing_ends_before());
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
+}
+
+/*
+ * A standby has been promoted.  Sessions lock no rows (wc_following_await_promotion) before all
+ * is applied that was replayed, and what prepared transactions have locked is locked here.
+ */
+static void
+take_over(void)
+{
+	static XLogRecPtr promoted = InvalidXLogRecPtr;
+
+	if (!replaying || RecoveryInProgress())
+		return;
+	if (promoted == InvalidXLogRecPtr)
+		promoted = log_running();
+	if (wc_feed_position() < promoted || !backlog_is_empty())
+		return;
+	restore_locks();
+	replaying = false;
+	atomic_store(&wc_following()->replays, 0);
+	wc_following_moved();
 }
 
 /* Hands on settings that were read again; and a standby forgets what the log says, until it is promoted. */
@@ -687,12 +743,8 @@ serve(void)
 		take_sessions();
 		write_steps();
 		flush_for_readers();
-		if (replaying && !RecoveryInProgress())
-		{
-			replaying = false;
-			log_running();
-		}
 		more = wc_feed_run();
+		take_over();
 		(void) wc_checkpoint_work();
 		tell_of_stalls();
 		tell_of_overflow();

@@ -97,6 +97,11 @@ UPDATE made SET w = 'added' WHERE k <= 10;
 ok(caught_up($primary, $standby), 'changes of them have come');
 is($standby->safe_psql('postgres', q{SELECT (SELECT count(*) FROM made WHERE w = 'added'), (SELECT count(*) FROM emptied),
 	(SELECT count(*) FROM widecol.tables WHERE name = 'gone')}), '10|1|0', 'an added column, a truncated table, a dropped one');
+$primary->safe_psql('postgres', 'CREATE DATABASE dropped');
+$primary->safe_psql('dropped', q{CREATE EXTENSION widecol; SELECT widecol.create_table('gone', '{"f": {}}')});
+$primary->safe_psql('postgres', 'DROP DATABASE dropped');
+ok(caught_up($primary, $standby), 'DROP DATABASE has come');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM widecol.orphans()'), '0', 'with its stored tables');
 my ($status, $out, $err) = $standby->psql('postgres', q{INSERT INTO made VALUES (1, 'x')});
 isnt($status, 0, 'a standby takes no writes');
 like($err, qr/read-only transaction|recovery/, 'and says why');
