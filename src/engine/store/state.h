@@ -3,8 +3,8 @@
  *
  * Locks, in the order they are taken: families.making, step_lock, offers_mutex, write_mutex,
  * counts.mutex, catalog.lock, what the watch takes (rpc/epochs.c), snapshots_mutex, families.mutex, a
- * store's attrs_mutex, its marks'.  (The mutex of counts is taken by RocksDB's threads and by who asks
- * for statistics, who hold none of the others.)
+ * store's attrs_mutex, its marks'.  (The mutex of counts is taken by RocksDB's threads, by those that
+ * flush or compact, and by who asks for statistics: they hold none of the others.)
  */
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
