@@ -108,6 +108,12 @@ wc_filter_nvalues(const WcFilterNode *node)
 extern bool wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FILTER_KEY_MAX],
 						  WcSlice *key);
 
+/* A known form, and a column among the Scan's first ncolumns; the bytes of one. */
+extern WcStatus wc_filter_column_check(const WcFilterColumn *column, uint32_t ncolumns, bool has_keys,
+									   WcError *err) WC_WARN_UNUSED;
+extern void wc_filter_column_encode(WcBuf *out, const WcFilterColumn *column);
+extern void wc_filter_column_decode(WcDecoder *d, WcFilterColumn *column);
+
 /* Limits, a tree that is whole, columns among the Scan's first ncolumns (which of
  * them are exact is for the caller to check). */
 extern WcStatus wc_filter_check(const WcFilter *filter, uint32_t ncolumns, WcError *err) WC_WARN_UNUSED;

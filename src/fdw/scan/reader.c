@@ -307,6 +307,12 @@ wc_reader_place_filter(const WcReader *reader, WcFilter *filter)
 	}
 }
 
+uint32
+wc_reader_position(const WcReader *reader, int att)
+{
+	return find_position(reader, &reader->wrel->columns[att]);
+}
+
 void
 wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns)
 {
@@ -552,30 +558,34 @@ next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 	return true;
 }
 
-static bool
-next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+void
+wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 {
 	WcRelation *wrel = reader->wrel;
 	Bitmapset  *keys;
-	WcSlice		row;
 	WcCell		cell;
 	uint32_t	colno;
 
-	if (!next_stored_row(reader, scan, &row))
-		return false;
 	memset(isnull, true, wrel->natts * sizeof(bool));
-	reader->where.row = row;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
 	if (reader->gate != NULL)
 	{
 		decode_behind_gate(reader, scan, keys, values, isnull);
-		return true;
+		return;
 	}
 	if (keys != NULL)
 		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
 	while (wc_client_next_cell(scan, &cell, &colno))
 		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);
 	finish_row(reader, STAGE_ALL, values, isnull);
+}
+
+static bool
+next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	if (!next_stored_row(reader, scan, &reader->where.row))
+		return false;
+	wc_reader_decode(reader, scan, values, isnull);
 	return true;
 }
 

@@ -30,6 +30,9 @@ extern void wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs);
  * the positions in this reader's Scan. */
 extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
 
+/* Where the cell of a wanted column that has one (attnum - 1) is in this reader's Scan. */
+extern uint32 wc_reader_position(const WcReader *reader, int att);
+
 /* Sets all of a Scan but its ranges, order and limits; what it points to belongs
  * to the reader. */
 extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
@@ -76,8 +79,10 @@ extern void wc_reader_set_gate(WcReader *reader, const WcGate *gate);
 /* Did the row that was given last pass the gate?  Of one that did not, most columns are NULL. */
 extern bool wc_reader_passed(const WcReader *reader);
 
-/* Layout 'row': passes over the next row without decoding it; false at the end. */
+/* Layout 'row': passes over the next row without decoding it; false at the end.  The row can be
+ * decoded afterwards, as wc_reader_next does. */
 extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
+extern void wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
 /* The row key of the row that was given last; valid until the next is asked for. */
 extern WcSlice wc_reader_row(const WcReader *reader);

@@ -1,0 +1,45 @@
+/*
+ * read/scan/groups.h: rows in groups, and what a Scan's aggregates know of each.
+ *
+ * The scanner writes a row into its block as ever, has it added here, and takes it out of the
+ * block again; when the groups are enough, or there are no more rows, they are written in the
+ * place of rows (model/README).  One thread.
+ */
+#ifndef WC_READ_SCAN_GROUPS_H
+#define WC_READ_SCAN_GROUPS_H
+
+#include "model/cellblock.h"
+#include "model/scan.h"
+
+typedef struct WcGroups WcGroups;
+
+typedef enum WcGroupsAdded
+{
+	WC_GROUPS_ADDED,
+	WC_GROUPS_UNDECIDED,		/* bytes that an aggregate does not understand: nothing was added */
+	WC_GROUPS_FULL				/* the groups have to be written first: nothing was added */
+} WcGroupsAdded;
+
+/* For a scan that has an aggregation and has been checked.  It keeps copies of all it needs;
+ * *groups is NULL when this fails. */
+extern WcStatus wc_groups_create(const WcScan *scan, WcGroups **groups, WcError *err) WC_WARN_UNUSED;
+extern void wc_groups_free(WcGroups *groups);	/* NULL is none */
+
+/* Are rows only counted, all together?  Then wc_groups_count_row is enough. */
+extern bool wc_groups_only_count(const WcGroups *groups);
+extern WcStatus wc_groups_count_row(WcGroups *groups, WcSlice row, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Adds a row as it stands in a cell block: its entry and those of its cells, which need not stay.
+ * Of a row that was not added for WC_GROUPS_FULL wc_groups_add_again has a copy.
+ */
+extern WcStatus wc_groups_add(WcGroups *groups, WcSlice row, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_groups_add_again(WcGroups *groups, WcError *err) WC_WARN_UNUSED;
+
+/* Writes all groups, in the order of their first rows, and forgets them; how many there were. */
+extern uint64_t wc_groups_write(WcGroups *groups, WcBlockWriter *w);
+
+/* Must groups be written before a row that comes behind them? */
+extern bool wc_groups_ordered(const WcGroups *groups);
+
+#endif
