@@ -9,6 +9,7 @@
 #include "nodes/pathnodes.h"
 
 #include "fdw/plan/private.h"
+#include "fdw/relation/relation.h"
 
 /* The path of the rows that are aggregated, when the path is one of widecolGetForeignGroupPaths; else
  * the path itself. */

@@ -61,7 +61,7 @@ struct WcGroups
 	WcBuf		scratch;		/* of the parts */
 	Input	   *inputs;			/* [naggregates] */
 	WcBuf		key;			/* of its group */
-	WcBuf		again;			/* a row that is to be added again */
+	WcBuf		copy;			/* of a row that is to be added once more */
 
 	/* the groups */
 	WcArena		groups_arena;
@@ -179,7 +179,7 @@ wc_groups_free(WcGroups *g)
 	free(g->buckets);
 	wc_buf_free(&g->scratch);
 	wc_buf_free(&g->key);
-	wc_buf_free(&g->again);
+	wc_buf_free(&g->copy);
 	wc_arena_free(&g->groups_arena);
 	wc_arena_free(&g->arena);
 	free(g);
@@ -204,22 +204,38 @@ wc_groups_only_count(const WcGroups *g)
 
 /* --- the row at hand --------------------------------------------------------------- */
 
-/* Finds the row's cells.  What is read has just been written by this process. */
-static WcStatus
-read_row(WcGroups *g, WcSlice row, WcError *err)
+void
+wc_groups_start_row(WcGroups *g, WcSlice row)
 {
-	WcBlockReader r = {.d = wc_decoder(row)};
-	WcCell		cell;
-	uint32_t	colno;
-	WcBlockEntry entry = wc_block_next(&r, &g->row, &cell, &colno);
-
+	g->row = row;
 	memset(g->cells, 0, g->ncolumns * sizeof(WcSlice));
-	while (entry == WC_BLOCK_ROW || entry == WC_BLOCK_CELL)
+}
+
+/* Of a column's versions the first counts. */
+void
+wc_groups_cell(WcGroups *g, uint32_t colno, WcSlice value)
+{
+	if (colno < g->ncolumns && g->cells[colno].data == NULL)
+		g->cells[colno] = value.data != NULL ? value : wc_slice("", 0);
+}
+
+/* What is read has just been written by this process. */
+static WcStatus
+read_entries(WcGroups *g, WcSlice entries, WcError *err)
+{
+	WcBlockReader r = {.d = wc_decoder(entries)};
+	WcCell		cell;
+	WcSlice		row;
+	uint32_t	colno;
+	WcBlockEntry entry;
+
+	for (entry = wc_block_next(&r, &row, &cell, &colno); entry == WC_BLOCK_ROW || entry == WC_BLOCK_CELL;
+		 entry = wc_block_next(&r, &row, &cell, &colno))
 	{
-		/* of a column's versions the first counts */
-		if (entry == WC_BLOCK_CELL && colno < g->ncolumns && g->cells[colno].data == NULL)
-			g->cells[colno] = cell.value.data != NULL ? cell.value : wc_slice("", 0);
-		entry = wc_block_next(&r, &g->row, &cell, &colno);
+		if (entry == WC_BLOCK_ROW)
+			wc_groups_start_row(g, row);
+		else
+			wc_groups_cell(g, colno, cell.value);
 	}
 	if (entry == WC_BLOCK_CORRUPT)
 		return wc_error(err, WC_INTERNAL, "a row that was written for its group cannot be read");
@@ -427,31 +443,24 @@ add_inputs(WcGroups *g, Group *group, WcError *err)
 	return status;
 }
 
-static WcStatus
-keep_row(WcGroups *g, WcSlice row, WcError *err)
+WcStatus
+wc_groups_add(WcGroups *g, WcGroupsAdded *added, WcError *err)
 {
-	g->again.len = 0;
-	wc_buf_append_slice(&g->again, row);
-	return g->again.failed ? wc_buf_status(&g->again, "row", err) : WC_OK;
-}
-
-static WcStatus
-add(WcGroups *g, WcSlice row, bool may_be_full, WcGroupsAdded *added, WcError *err)
-{
-	WcStatus	status = read_row(g, row, err);
 	Group	   *group;
+	WcStatus	status = WC_OK;
 
 	*added = WC_GROUPS_UNDECIDED;
-	if (status != WC_OK || !read_inputs(g))
-		return status;
-	status = make_key(g, err);
+	if (!read_inputs(g))
+		return WC_OK;
+	if (g->aggregation.ngroups > 0)
+		status = make_key(g, err);
 	if (status != WC_OK)
 		return status;
 	*added = WC_GROUPS_FULL;
 	group = find_group(g, wc_buf_slice(&g->key));
-	if (may_be_full && g->first != NULL &&
+	if (g->first != NULL &&
 		(g->groups_arena.total + g->bytes > WC_GROUPS_BYTES_MAX || (group == NULL && g->aggregation.ordered)))
-		return keep_row(g, row, err);
+		return WC_OK;
 	*added = WC_GROUPS_ADDED;
 	if (group == NULL)
 		status = begin_group(g, wc_buf_slice(&g->key), g->row, &group, err);
@@ -462,17 +471,19 @@ add(WcGroups *g, WcSlice row, bool may_be_full, WcGroupsAdded *added, WcError *e
 }
 
 WcStatus
-wc_groups_add(WcGroups *g, WcSlice row, WcGroupsAdded *added, WcError *err)
+wc_groups_add_entries(WcGroups *g, WcSlice entries, WcGroupsAdded *added, WcError *err)
 {
-	return add(g, row, true, added, err);
-}
+	WcStatus	status = read_entries(g, entries, err);
 
-WcStatus
-wc_groups_add_again(WcGroups *g, WcError *err)
-{
-	WcGroupsAdded added;
-
-	return add(g, wc_buf_slice(&g->again), false, &added, err);
+	if (status == WC_OK)
+		status = wc_groups_add(g, added, err);
+	if (status != WC_OK || *added != WC_GROUPS_FULL)
+		return status;
+	g->copy.len = 0;
+	wc_buf_append_slice(&g->copy, entries);
+	if (g->copy.failed)
+		return wc_buf_status(&g->copy, "row", err);
+	return read_entries(g, wc_buf_slice(&g->copy), err);
 }
 
 WcStatus

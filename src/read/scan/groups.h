@@ -1,9 +1,8 @@
 /*
  * read/scan/groups.h: rows in groups, and what a Scan's aggregates know of each.
  *
- * The scanner writes a row into its block as ever, has it added here, and takes it out of the
- * block again; when the groups are enough, or there are no more rows, they are written in the
- * place of rows (model/README).  One thread.
+ * The scanner adds rows; when the groups are enough, or there are no more rows, they are
+ * written in the place of rows (model/README).  One thread.
  */
 #ifndef WC_READ_SCAN_GROUPS_H
 #define WC_READ_SCAN_GROUPS_H
@@ -30,11 +29,17 @@ extern bool wc_groups_only_count(const WcGroups *groups);
 extern WcStatus wc_groups_count_row(WcGroups *groups, WcSlice row, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Adds a row as it stands in a cell block: its entry and those of its cells, which need not stay.
- * Of a row that was not added for WC_GROUPS_FULL wc_groups_add_again has a copy.
+ * Another row, its cells one by one, and then into its group with them.  Key and values have to
+ * stay until it is there.  When it is not, for WC_GROUPS_FULL, it may be added once more behind
+ * wc_groups_write.
  */
-extern WcStatus wc_groups_add(WcGroups *groups, WcSlice row, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_groups_add_again(WcGroups *groups, WcError *err) WC_WARN_UNUSED;
+extern void wc_groups_start_row(WcGroups *groups, WcSlice row);
+extern void wc_groups_cell(WcGroups *groups, uint32_t colno, WcSlice value);
+extern WcStatus wc_groups_add(WcGroups *groups, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
+
+/* The same with a row as it stands in a cell block, in entries of its own.  For
+ * WC_GROUPS_FULL what is to be added once more is a copy. */
+extern WcStatus wc_groups_add_entries(WcGroups *groups, WcSlice entries, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
 
 /* Writes all groups, in the order of their first rows, and forgets them; how many there were. */
 extern uint64_t wc_groups_write(WcGroups *groups, WcBlockWriter *w);

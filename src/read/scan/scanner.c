@@ -510,28 +510,67 @@ begin_undecided(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcError
 	return status;
 }
 
-/* Puts the row of which the key is in the block, behind mark, into its group. */
+/* Can the row be put into its group without its cells being given one by one? */
+static inline bool
+groups_plain(const WcScanner *s)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
+			return false;
+	}
+	return s->values_only || s->scan.ncolumns == 0;
+}
+
 static WcStatus
-add_to_group(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
+add_plain(WcScanner *s, WcGroupsAdded *added, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	wc_groups_start_row(s->groups, s->lane->row);
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted)
+			status = wc_storescan_group(f->scan, s->groups, s->filter != NULL ? s->shown : UINT32_MAX, err);
+	}
+	return status == WC_OK ? wc_groups_add(s->groups, added, err) : status;
+}
+
+/* Another row, or what is left of one of which the filter has left the beginning in the block,
+ * behind mark. */
+static WcStatus
+add_written(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
 {
 	uint64_t	cells_returned = s->stats.cells_returned;
 	bool		full;
-	WcStatus	status = write_row(s, w, SIZE_MAX, &full, err);
+	WcStatus	status;
 
-	*added = WC_GROUPS_ADDED;
+	if (s->filter == NULL)
+		wc_block_row(w, s->lane->row, false);
+	status = write_row(s, w, SIZE_MAX, &full, err);
 	s->stats.cells_returned = cells_returned;
 	if (status == WC_OK && w->buf->failed)
 		status = wc_buf_status(w->buf, "cell block", err);
-	if (status == WC_OK)
-		status = wc_groups_add(s->groups, wc_slice(w->buf->data + mark->len, w->buf->len - mark->len), added, err);
-	if (status != WC_OK || *added == WC_GROUPS_UNDECIDED)
+	if (status != WC_OK)
 		return status;
+	return wc_groups_add_entries(s->groups, wc_slice(w->buf->data + mark->len, w->buf->len - mark->len), added, err);
+}
+
+/* Puts the row into its group, and takes it out of the block. */
+static WcStatus
+add_to_group(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
+{
+	WcStatus	status = groups_plain(s) ? add_plain(s, added, err) : add_written(s, w, mark, added, err);
+
 	wc_block_rewind(w, mark);
-	if (*added == WC_GROUPS_ADDED)
-		return WC_OK;
+	if (status != WC_OK || *added != WC_GROUPS_FULL)
+		return status;
 	write_groups(s, w);
-	*added = WC_GROUPS_ADDED;
-	return wc_groups_add_again(s->groups, err);
+	return wc_groups_add(s->groups, added, err);
 }
 
 /*
@@ -559,8 +598,6 @@ group_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *paused, Wc
 			status = next_row(s, err);
 		if (status != WC_OK || *paused)
 			return status;
-		if (s->filter == NULL && !only_count)
-			wc_block_row(w, s->lane->row, false);
 		if (s->undecided)
 			added = WC_GROUPS_UNDECIDED;
 		else if (only_count)

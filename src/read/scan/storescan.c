@@ -347,6 +347,23 @@ wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t byte
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
 }
 
+WcStatus
+wc_storescan_group(WcStoreScan *ss, WcGroups *groups, uint32_t shown, WcError *err)
+{
+	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
+	{
+		WcWantedColumn *wanted = &ss->columns.columns[ss->column];
+		WcCell		cell;
+
+		if (wanted->colno >= shown || !wc_packedrow_find(ss->packed, wanted->qualifier, &wanted->before, &cell))
+			continue;
+		ss->simple_cells += !wanted->filtered;
+		wc_groups_cell(groups, wanted->colno, cell.value);
+	}
+	ss->over = true;
+	return wc_packedrow_status(ss->packed, ss->src->row, err);
+}
+
 /* --- cells ----------------------------------------------------------------*/
 
 static WcStatus
