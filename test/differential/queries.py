@@ -288,19 +288,29 @@ def plain(rng, tables):
     return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", where(rng, scope, tables), after, total)
 
 
+def group_settings(rng):
+    """Rows may be dear, so that a few are enough for the engine to make groups of them."""
+    settings = ["cpu_tuple_cost = 100"] if rng.random() < 0.7 else []
+    if rng.random() < 0.4:
+        settings.append(rng.choice(["enable_hashagg = off", "enable_sort = off", "enable_partitionwise_aggregate = on"]))
+    return settings
+
+
 def grouped(rng, tables):
     scope = some_scope(rng, tables)
-    condition = where(rng, scope, tables)
+    condition = Condition("true") if rng.random() < 0.3 else where(rng, scope, tables)
+    settings = group_settings(rng)
     aggregates = ", ".join(["count(*)"] + [aggregate(rng, scope) for _ in range(rng.randint(0, 3))])
     columns = [c for c in scope.table.columns if c.type.hashable and c.type.orderable and not c.map]
     if rng.random() < 0.5:
-        return Query(f"SELECT {aggregates} FROM {scope.source}", condition)
+        return Query(f"SELECT {aggregates} FROM {scope.source}", condition, settings=settings)
     names = [scope.name(c) for c in rng.sample(columns, rng.randint(1, min(2, len(columns))))]
     group = ", ".join(names)
     if rng.random() < 0.2:
         group = rng.choice([f"ROLLUP ({group})", f"CUBE ({group})", f"GROUPING SETS (({group}), ())"])
     having = rng.choice(["", "", " HAVING count(*) > 1"])
-    return Query(f"SELECT {', '.join(names)}, {aggregates} FROM {scope.source}", condition, f" GROUP BY {group}{having}")
+    return Query(f"SELECT {', '.join(names)}, {aggregates} FROM {scope.source}", condition, f" GROUP BY {group}{having}",
+                 settings=settings)
 
 
 def distinct(rng, tables):
