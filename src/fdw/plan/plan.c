@@ -465,7 +465,7 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	plan->attrs = add_columns(plan->attrs, rel->reltarget->exprs, rel->relid, rel_plan->wrel->natts);
 	plan->attrs = add_columns(plan->attrs, extract_actual_clauses(quals->local, false), rel->relid, rel_plan->wrel->natts);
 	plan->untouched = wc_untouched_maps(root, rel, rel_plan->wrel);
-	plan->map_keys = wc_map_keys_find(root, rel, rel_plan->wrel, plan->attrs);
+	plan->map_keys = wc_map_keys_find(root, rel, rel_plan->wrel, bms_union(plan->attrs, plan->recheck_attrs));
 	wc_limit_plan(root, path, plan);
 	if (plan->limit != NULL || plan->offset != NULL)
 	{

@@ -748,6 +748,8 @@ columns_read(const Shown *shown)
 		WcMapKeys	constant = {.att = map->att};
 
 		n = 0;
+		if (!bms_is_member(map->att, shown->plan->attrs))
+			continue;			/* only rechecks read it */
 		foreach(lk, map->keys)
 		{
 			Node	   *key = lfirst(lk);
@@ -764,7 +766,7 @@ columns_read(const Shown *shown)
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
-	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known)), names);
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known, NIL)), names);
 }
 
 void

@@ -17,18 +17,19 @@ typedef struct WcReader WcReader;
 /*
  * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: those that a Scan's filter
  * looks at.  Columns that are only there are set in rows that the filter has not decided,
- * and NULL in others.  members: List of WcWantedMembers * (fdw/plan/mapkeys.h).  Lives,
+ * and NULL in others.  members: List of WcWantedMembers * (fdw/plan/mapkeys.h); filter_members:
+ * of maps that the filter looks at (fdw/condition/member.h).  Lives,
  * with all it keeps, in CurrentMemoryContext; wrel and the others must live as long.
  */
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
-								  const List *members);
+								  const List *members, const List *filter_members);
 
 /* Of these map columns cells that a map cannot show are left out, and are no error. */
 extern void wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs);
 
 /* The filter as wc_filter_make gives it (attnum - 1 for the position of a column's cell) gets
- * the positions in this reader's Scan. */
-extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
+ * the positions in this reader's Scan; members are those that the reader was made with. */
+extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter, const List *members);
 
 /* Where the cell of a wanted column that has one (attnum - 1) is in this reader's Scan. */
 extern uint32 wc_reader_position(const WcReader *reader, int att);

@@ -281,7 +281,8 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 		state->reader = wc_reader_create(state->resources.wrel, attrs, state->filter_attrs,
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
-															 state->nulls + state->plan.map_values));
+															 state->nulls + state->plan.map_values),
+										 state->maker != NULL ? wc_filter_members(state->maker) : NIL);
 		wc_reader_leave_untouched(state->reader, state->plan.untouched);
 		state->reader_rechecks = recheck;
 	}
@@ -301,7 +302,7 @@ placed_filter(WcScanState *state)
 	*filter = *state->filter.filter;
 	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
 	memcpy(filter->columns, state->filter.filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
-	wc_reader_place_filter(state->reader, filter);
+	wc_reader_place_filter(state->reader, filter, wc_filter_members(state->maker));
 	return filter;
 }
 
