@@ -22,6 +22,7 @@
 #define ITEMS_MAX	5
 #define TABLES_MAX	16
 #define TIMES_MAX	COMMITS
+#define IDS_MAX		(COMMITS * OPS_MAX + 2)
 
 typedef struct Store
 {
@@ -35,6 +36,7 @@ static _Atomic int64_t clocks[STORES];
 static uint64_t position;
 static int64_t commit_time;
 static uint32_t last_id;
+static bool dropped[IDS_MAX];	/* by table id: a DROP has named it, so that no CREATE has it again */
 static unsigned last_value;
 static int64_t times[TIMES_MAX];	/* of the commits so far */
 static int	ntimes;
@@ -43,6 +45,7 @@ static int	ntimes;
 static WcArena tables_arena;
 static WcTableDesc tables[TABLES_MAX];
 static int	ntables;
+static int	nstored;			/* so many of them, the first ones, are there already */
 static WcTableDesc old_table;	/* as it was some commits ago */
 static WcArena old_arena;
 
@@ -93,6 +96,7 @@ look_at_tables(void)
 		}
 		assert_ok(kit, wc_table_desc_decode(wc_arena_copy(&tables_arena, bytes), &tables_arena, &tables[ntables++], &kit->err));
 	}
+	nstored = ntables;
 	wc_buf_free(&list);
 }
 
@@ -134,6 +138,43 @@ random_namespace(void)
 	return wc_slice_cstr(names[below(5)]);
 }
 
+static uint32_t
+random_table(void)
+{
+	return ntables == 0 || below(25) == 0 ? 1 + below(last_id + 2) : tables[below((uint32_t) ntables)].id;
+}
+
+/* New, or that of a table which is there. */
+static uint32_t
+random_new_id(void)
+{
+	if (nstored > 0 && below(10) == 0)
+	{
+		uint32_t	id = tables[below((uint32_t) nstored)].id;
+
+		if (!dropped[id])
+			return id;
+	}
+	return ++last_id;
+}
+
+static void
+random_drop(Kit *kit)
+{
+	uint32_t	id = random_table();
+
+	if (id < IDS_MAX)
+		dropped[id] = true;
+	assert_ok(kit, wc_batch_drop_table(&kit->builder, kit->cid, id, &kit->err));
+}
+
+static void
+random_drop_database(Kit *kit)
+{
+	memset(dropped, true, sizeof(dropped[0]) * (last_id + 1));
+	assert_ok(kit, wc_batch_drop_database(&kit->builder, kit->cid, KIT_DATABASE + below(2), &kit->err));
+}
+
 /* Of few names, so that they are often taken. */
 static void
 random_create(Kit *kit)
@@ -142,7 +183,7 @@ random_create(Kit *kit)
 	static const char *const family_names[] = {"f", "g", "h"};
 	WcFamilyDesc families[3];
 	WcTableDesc desc = {
-		.id = below(10) == 0 ? 1 + below(last_id + 1) : ++last_id,
+		.id = random_new_id(),
 		.database = below(20) == 0 ? KIT_DATABASE + 1 : KIT_DATABASE,.ns = random_namespace(),
 		.name = wc_slice_cstr(names[below(4)]),.nfamilies = 1 + below(3),.families = families
 	};
@@ -196,12 +237,6 @@ random_alter(Kit *kit)
 	if (below(4) == 0)
 		desc.ns = random_namespace();
 	assert_ok(kit, wc_batch_alter_table(&kit->builder, kit->cid, &desc, &kit->err));
-}
-
-static uint32_t
-random_table(void)
-{
-	return ntables == 0 || below(25) == 0 ? 1 + below(last_id + 2) : tables[below((uint32_t) ntables)].id;
 }
 
 /* A family that the table has, or not. */
@@ -294,7 +329,7 @@ random_operation(Kit *kit)
 	else if (what < 5)
 		random_alter(kit);
 	else if (what == 12)
-		assert_ok(kit, wc_batch_drop_table(b, kit->cid, random_table(), &kit->err));
+		random_drop(kit);
 	else if (what == 13)
 		assert_ok(kit, wc_batch_truncate_table(b, kit->cid, random_table(), &kit->err));
 	else if (what < 17)
@@ -302,7 +337,7 @@ random_operation(Kit *kit)
 										  below(9) == 0 ? KIT_DATABASE + 1 : KIT_DATABASE, wc_slice_cstr(below(2) ? "m" : "n"),
 										  &kit->err));
 	else if (what == 17 && below(20) == 0)
-		assert_ok(kit, wc_batch_drop_database(b, kit->cid, KIT_DATABASE + below(2), &kit->err));
+		random_drop_database(kit);
 	else
 		random_row(kit);
 }
@@ -568,6 +603,7 @@ random_sequence(uint64_t seed_used)
 	position = 0;
 	commit_time = 1000000;
 	last_id = 0;
+	memset(dropped, false, sizeof(dropped));
 	ntimes = 0;
 	old_table.nfamilies = 0;
 	clocks[0] = 1000000;

@@ -18,6 +18,9 @@
 
 #define LARGE_BATCH (256 * 1024)
 
+/* The catalog never has it. */
+#define NO_KEY "none"
+
 void
 wc_health_init(WcHealth *h, WcEngine *engine)
 {
@@ -239,16 +242,61 @@ pause_ms(WcHealth *h, int ms)
 		;
 }
 
+static bool
+is_troubled(WcHealth *h, uint64_t count)
+{
+	bool		troubled;
+
+	pthread_mutex_lock(&h->mutex);
+	troubled = h->count != count || h->stop;
+	pthread_mutex_unlock(&h->mutex);
+	return troubled;
+}
+
+/*
+ * RocksDB aborts when it writes to a log again that it could not write to.  Resuming begins
+ * a new log only where it finds a memtable to flush.  So one gets something, which is not
+ * logged, and is flushed.  Where the log is still the old one, that fails, and resuming once
+ * more finds the memtable.  On success RocksDB's message is NULL.
+ *
+ * A flush returns before its end once RocksDB 7.8 has been resumed.  If an error comes before
+ * RocksDB's thread has begun the flush, the next attempt to resume waits for the flush for
+ * ever; so this function waits for its end.  count: of the errors so far.
+ */
+static char *
+begin_log(WcHealth *h, uint64_t count)
+{
+	static const struct timespec moment = {0, 1000000};
+	rocksdb_writeoptions_t *unlogged = rocksdb_writeoptions_create();
+	rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
+	char	   *error = NULL;
+
+	rocksdb_writeoptions_disable_WAL(unlogged, 1);
+	pthread_mutex_lock(&h->engine->write_mutex);
+	rocksdb_delete_cf(h->engine->db, unlogged, h->engine->meta, NO_KEY, strlen(NO_KEY), &error);
+	pthread_mutex_unlock(&h->engine->write_mutex);
+	if (error == NULL)
+		rocksdb_flush_cf(h->engine->db, flush, h->engine->meta, &error);
+	while (error == NULL && !is_troubled(h, count) &&
+		   wc_rocks_property(h->engine->db, h->engine->meta, "rocksdb.num-immutable-mem-table") > 0)
+		nanosleep(&moment, NULL);
+	rocksdb_flushoptions_destroy(flush);
+	rocksdb_writeoptions_destroy(unlogged);
+	return error;
+}
+
 /*
  * A write of nothing tells whether RocksDB takes writes.  It tells of errors before it
- * remembers them, so that resuming may find nothing to do and be too early.
+ * remembers them, so that resuming may find nothing to do and be too early.  count as above.
  */
 static bool
-try_resume(WcHealth *h)
+try_resume(WcHealth *h, uint64_t count)
 {
 	char	   *error = wc_rocksplus_resume(h->engine->db);
 	rocksdb_writebatch_t *nothing;
 
+	if (error == NULL)
+		error = begin_log(h, count);
 	if (error == NULL)
 	{
 		nothing = rocksdb_writebatch_create();
@@ -287,7 +335,7 @@ resume(WcHealth *h)
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 		count = h->count;
 		pthread_mutex_unlock(&h->mutex);
-		resumed = try_resume(h);
+		resumed = try_resume(h, count);
 		pthread_mutex_lock(&h->mutex);
 		if (resumed && h->count == count)
 		{
