@@ -76,10 +76,24 @@ def number_condition(rng, c, name):
     ])
 
 
+def member_condition(rng, name):
+    """Of members; x1 is always a number."""
+    key = rng.choice(["a", "b", "é", "a b", "x2", "", "none"])
+    text = quote(rng.choice(["v", "w", "ü", "12", "", "x"]))
+    member = f"{name} ->> {quote(key)}"
+    number = f"({name} ->> 'x1')::{rng.choice(['int', 'int2', 'int8', 'numeric', 'float8'])}"
+    return rng.choice([
+        f"{member} {rng.choice(['=', '=', '<>'])} {text}", f"{member} IN ({text}, 'v', NULL)", f"{member} NOT IN ({text}, 'v')",
+        f"{member} IS {rng.choice(['', 'NOT '])}NULL", f"{member} IS DISTINCT FROM {text}", f"{member} LIKE 'v%'", f"{member} NOT LIKE {text}",
+        f"({member}) COLLATE \"C\" > {text}", f"{name} ? {quote(key)}", f"{name} ?| ARRAY[{quote(key)}, 'a', NULL]",
+        f"{name} ?& ARRAY[{quote(key)}, 'a']", f"{name} @> '{{\"b\": \"w\"}}'", f"{name} @> '{{\"a\": \"v\", \"b\": \"w\"}}'",
+        f"{name} @> '{{\"a\": 12}}'", f"{number} {rng.choice(COMPARISONS)} {rng.choice([-3, 0, 5, 7, 12])}", f"{number} IN (1, 5, 7)",
+        f"{number} IS NULL", f"({member} = {text}) IS NOT TRUE", f"NOT {name} ? {quote(key)}"])
+
+
 def column_condition(rng, c, name):
     if c.map:
-        return rng.choice([f"{name} IS NULL", f"{name} ? 'a'", f"{name} ->> 'a' = 'v'", f"{name} @> '{{\"b\": \"w\"}}'",
-                           f"{name} = {c.literal(rng)}"])
+        return rng.choice([f"{name} IS NULL", f"{name} = {c.literal(rng)}", member_condition(rng, name), member_condition(rng, name)])
     if not c.type.orderable:
         return rng.choice([f"{name} IS NULL", f"{name} IS NOT NULL", f"{name}::text = {quote(rng.choice(c.type.stored))}"])
     kind = rng.random()
