@@ -250,6 +250,7 @@ wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FI
 		case WC_FORM_BOOL:
 			return key_of_bool(bytes, scratch, key);
 		case WC_FORM_SIGNED:
+		case WC_FORM_WRITTEN:
 			key_of_signed(bytes, scratch, key);
 			return true;
 		case WC_FORM_FLOAT:
@@ -280,6 +281,7 @@ wc_filter_column_check(const WcFilterColumn *c, uint32_t ncolumns, bool has_keys
 	if (c->form > WC_FORM_LAST)
 		return wc_error(err, WC_INVALID, "a filter looks at bytes of the unknown form %u", c->form);
 	if ((c->form == WC_FORM_SIGNED && c->width != 2 && c->width != 4 && c->width != 8) ||
+		(c->form == WC_FORM_WRITTEN && (c->width != 8 || c->in_key)) ||
 		(c->form == WC_FORM_FLOAT && c->width != 4 && c->width != 8))
 		return wc_error(err, WC_INVALID, "a filter looks at numbers of %u bytes", c->width);
 	return WC_OK;

@@ -31,10 +31,11 @@ typedef enum WcFilterForm
 	WC_FORM_DECIMAL = 5,		/* [-]digits[.digits] */
 	WC_FORM_DATE = 6,			/* yyyy-mm-dd, infinity, -infinity */
 	WC_FORM_TIMESTAMP = 7,		/* yyyy-mm-dd hh:mm:ss[.ffffff], infinity, -infinity */
-	WC_FORM_TIMESTAMPTZ = 8		/* the same with +00 behind it */
+	WC_FORM_TIMESTAMPTZ = 8,	/* the same with +00 behind it */
+	WC_FORM_WRITTEN = 9			/* not the cell's value but its timestamp, as form SIGNED; not of a key part */
 } WcFilterForm;
 
-#define WC_FORM_LAST WC_FORM_TIMESTAMPTZ
+#define WC_FORM_LAST WC_FORM_WRITTEN
 
 typedef struct WcFilterColumn
 {

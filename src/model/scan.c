@@ -237,7 +237,7 @@ aggregation_check(const WcScan *scan, WcError *err)
 
 	if (aggregation == NULL)
 		return WC_OK;
-	if (!scan->rows_by_existence || scan->raw || scan->versions != 1 || scan->want_ts || scan->row_limit != 0 ||
+	if (!scan->rows_by_existence || scan->raw || scan->versions != 1 || scan->row_limit != 0 ||
 		scan->row_offset != 0 || scan->column_limit != 0 || scan->column_offset != 0)
 		return wc_error(err, WC_INVALID, "this scan cannot have an aggregation");
 	status = wc_aggregation_check(aggregation, scan->ncolumns, err);

@@ -108,8 +108,8 @@ typedef struct WcScan
 
 	/*
 	 * Rows come back in groups, with states of aggregates (aggregation.h), and undecided rows
-	 * as they are.  Only with rows_by_existence, one version, and without limits, offsets and
-	 * timestamps.  NULL: rows come back.
+	 * as they are.  Only with rows_by_existence, one version, and without limits and offsets.
+	 * NULL: rows come back.
 	 */
 	const WcAggregation *aggregation;
 } WcScan;

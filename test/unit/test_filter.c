@@ -356,10 +356,10 @@ trees_decide_as_sql(void **state)
 			for (uint32_t i = 0; i < COLUMNS && !enough; i++)
 			{
 				if (row[i] != ' ')
-					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1));
+					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1), 0);
 				/* an older version changes nothing */
 				if (row[i] != ' ' && !enough)
-					enough = wc_rowfilter_cell(filter, i, wc_slice_cstr("A"));
+					enough = wc_rowfilter_cell(filter, i, wc_slice_cstr("A"), 0);
 			}
 			if (strchr(row, '?') != NULL)
 				assert_int_equal(wc_rowfilter_verdict(filter), WC_FILTER_UNDECIDED);
@@ -512,7 +512,7 @@ keys_decide_as_sql(void **state)
 			for (uint32_t i = nparts; i < COLUMNS && !enough; i++)
 			{
 				if (row[i] != ' ')
-					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1));
+					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1), 0);
 			}
 			assert_int_equal(wc_rowfilter_verdict(filter), expected_verdict(&tree, row, nparts, wrong));
 		}
@@ -543,7 +543,7 @@ read_scan(WcSlice bytes, void *arg)
 		{
 			wc_rowfilter_start_row(filter, wc_slice_cstr("ABCDEF"));
 			for (uint32_t i = 0; i < scan.ncolumns; i++)
-				wc_rowfilter_cell(filter, i, wc_slice_cstr("12"));
+				wc_rowfilter_cell(filter, i, wc_slice_cstr("12"), 0);
 			(void) wc_rowfilter_verdict(filter);
 			(*good)++;
 		}
@@ -919,6 +919,7 @@ bad_filters_are_refused(void **state)
 	assert_string_equal(err.message, "a filter looks at a row key that it does not know");
 	CHECK(tree.columns[0].form = WC_FORM_LAST + 1, WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_SIGNED, tree.columns[0].width = 3), WC_INVALID);
+	CHECK((tree.columns[0].form = WC_FORM_WRITTEN, tree.columns[0].width = 4), WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_FLOAT, tree.columns[0].width = 2), WC_INVALID);
 	CHECK(tree.nodes[0].kind = WC_FILTER_KIND_LAST + 1, WC_INVALID);
 	CHECK(tree.nodes[0].kind = WC_FILTER_NOT, WC_INVALID);

@@ -525,7 +525,6 @@ bad_aggregations_are_refused(void **state)
 	CHECK(c.scan.row_limit = 1, WC_INVALID);
 	CHECK(c.scan.row_offset = 1, WC_INVALID);
 	CHECK(c.scan.versions = 2, WC_INVALID);
-	CHECK(c.scan.want_ts = true, WC_INVALID);
 	CHECK(c.columns[COLUMN_N].kind = WC_COLUMN_PREFIX, WC_INVALID);
 	assert_string_equal(err.message, "an aggregation looks at column 1 of a scan, which is not a single one");
 	CHECK(c.group.column = NCOLUMNS, WC_INVALID);

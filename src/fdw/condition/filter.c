@@ -60,6 +60,19 @@ find_member(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 	return side->form.equality;
 }
 
+/* Of a column that shows timestamps: for its type. */
+static WcCodec *
+timestamp_codec(const WcRelColumn *column)
+{
+	WcCodec    *codec = palloc0(sizeof(WcCodec));
+	WcCodecSpec spec = {
+		.column = NameStr(column->name),.type = column->type,.typmod = -1,.encoding = WC_ENCODING_BINARY
+	};
+
+	wc_codec_init(codec, &spec);
+	return codec;
+}
+
 static bool
 find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 {
@@ -76,7 +89,10 @@ find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > wrel->natts)
 		return false;
 	side->att = var->varattno - 1;
-	side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
+	if (wrel->columns[side->att].role == WC_ROLE_TIMESTAMP)
+		side->codec = timestamp_codec(&wrel->columns[side->att]);
+	else
+		side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
 	if (side->codec == NULL)
 		return false;
 	side->form = wc_form_of_column(wrel, side->att);

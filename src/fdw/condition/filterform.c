@@ -194,6 +194,8 @@ form_of_part(const WcRelColumn *column)
 WcForm
 wc_form_of_column(const WcRelation *wrel, int att)
 {
+	if (wrel->columns[att].role == WC_ROLE_TIMESTAMP)
+		return decided(WC_FORM_WRITTEN, sizeof(int64), true);
 	if (wc_filter_in_key(wrel, att))
 		return form_of_part(&wrel->columns[att]);
 	return wc_form_of_cell(wc_filter_codec(unconstify(WcRelation *, wrel), att));

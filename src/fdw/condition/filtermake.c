@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "miscadmin.h"
@@ -15,6 +16,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "fdw/condition/filter.h"
 #include "fdw/condition/like.h"
@@ -250,6 +252,36 @@ add_constant(Making *m, const Term *term, bool value)
 	return add_comparison(m, term, WC_FILTER_IN, NULL, 0);
 }
 
+/* A value that timestamps of cells are compared with, in microseconds since 1970, as bytes; beyond all
+ * that there are it is the greatest. */
+static bool
+append_written(Making *m, const WcLeaf *leaf, Datum value)
+{
+	int64		us;
+
+	switch (leaf->type)
+	{
+		case INT2OID:
+			us = DatumGetInt16(value);
+			break;
+		case INT4OID:
+			us = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			us = DatumGetInt64(value);
+			break;
+		case TIMESTAMPTZOID:
+			if (pg_add_s64_overflow(DatumGetTimestampTz(value),
+									(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY, &us))
+				us = PG_INT64_MAX;
+			break;
+		default:
+			return false;
+	}
+	wc_buf_append_u64(m->scratch, (uint64) us);
+	return true;
+}
+
 /* The key of a value: false when there is none. */
 static bool
 make_key(Making *m, const Term *term, Datum value, WcFit *fit, WcSlice *key)
@@ -257,7 +289,10 @@ make_key(Making *m, const Term *term, Datum value, WcFit *fit, WcSlice *key)
 	uint8		scratch[WC_FILTER_KEY_MAX];
 
 	wc_buf_reset(m->scratch, WC_FILTER_BYTES_MAX);
-	*fit = wc_codec_encode_bound(term->leaf.codec, term->leaf.type, value, m->scratch);
+	if (m->maker->columns[term->column].form == WC_FORM_WRITTEN)
+		*fit = append_written(m, &term->leaf, value) ? WC_FIT_EXACT : WC_FIT_UNKNOWN;
+	else
+		*fit = wc_codec_encode_bound(term->leaf.codec, term->leaf.type, value, m->scratch);
 	if (*fit != WC_FIT_EXACT && *fit != WC_FIT_ABOVE)
 		return *fit != WC_FIT_UNKNOWN;
 	if (!wc_filter_key(&m->maker->columns[term->column], wc_buf_slice(m->scratch), scratch, key) ||

@@ -288,7 +288,7 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 			if (!f->has_cell)
 				break;
 			f->has_cell = false;
-			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value);
+			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value, f->cell.ts);
 			if (enough && (is_skipping(s) || wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES))
 				return WC_OK;
 			if (!*kept || is_hidden(s, f->colno))

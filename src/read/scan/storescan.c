@@ -317,7 +317,7 @@ wc_storescan_show(WcStoreScan *ss, WcError *err)
 		if (!wc_packedrow_find(&row, wanted->qualifier, &wanted->before, &cell))
 			continue;
 		ss->simple_cells++;
-		enough = wc_rowfilter_cell(ss->filter, wanted->colno, cell.value);
+		enough = wc_rowfilter_cell(ss->filter, wanted->colno, cell.value, cell.ts);
 	}
 	return wc_packedrow_status(&row, ss->src->row, err);
 }
