@@ -42,7 +42,8 @@ ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) eng
 CORE_DIRS   = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 SHARED_DIRS = channel
 FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
-BACKEND_DIRS = client $(FDW_DIRS) shell
+SHELL_DIRS = shell $(addprefix shell/,table data value)
+BACKEND_DIRS = client $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
 
 # Of core, a backend gets what holds no engine.

@@ -8,7 +8,7 @@
 GRANT USAGE ON SCHEMA widecol TO PUBLIC;
 COMMENT ON SCHEMA widecol IS 'functions and views of HBase-style wide-column tables';
 
--- sections: foreign-data wrapper, types, tables, data, administration, views
+-- sections: foreign-data wrapper, types, tables, data, Java's Bytes, administration, views
 
 -- ---------------------------------------------------------------------------
 -- Foreign-data wrapper.  As with every wrapper, only its owner may use the
@@ -41,7 +41,8 @@ AS 'MODULE_PATHNAME', 'widecol_bytes_in' LANGUAGE C STRICT IMMUTABLE PARALLEL SA
 CREATE FUNCTION bytes_out(bytes) RETURNS cstring AS 'byteaout' LANGUAGE internal STRICT STABLE PARALLEL SAFE;
 CREATE FUNCTION bytes_recv(internal) RETURNS bytes AS 'bytearecv' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION bytes_send(bytes) RETURNS bytea AS 'byteasend' LANGUAGE internal STRICT IMMUTABLE PARALLEL SAFE;
-CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea);
+-- of category S, so that a literal is one of them and not an array of them (get)
+CREATE TYPE bytes (INPUT = bytes_in, OUTPUT = bytes_out, RECEIVE = bytes_recv, SEND = bytes_send, LIKE = bytea, CATEGORY = 'S');
 COMMENT ON TYPE bytes IS 'a row key or a value, given as bytea or text';
 COMMENT ON FUNCTION bytes_in(cstring) IS 'reads a literal as one of bytea';
 COMMENT ON FUNCTION bytes_out(bytes) IS 'writes bytes as bytea is written';
@@ -96,6 +97,10 @@ CREATE FUNCTION drop_namespace(namespace text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
 COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
 
+CREATE FUNCTION describe_namespace(namespace text) RETURNS text[]
+AS 'MODULE_PATHNAME', 'widecol_describe_namespace' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION describe_namespace(text) IS 'the names of the stored tables of a namespace';
+
 CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
 COMMENT ON FUNCTION create_table(text, jsonb, bytea[]) IS 'makes a stored table with its families';
@@ -108,6 +113,51 @@ CREATE FUNCTION alter_table_owner(name text, owner name) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C STRICT;
 COMMENT ON FUNCTION alter_table_owner(text, name) IS 'gives a stored table to another role';
 
+CREATE FUNCTION alter_table_ttl(name text, ttl interval) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_table_ttl' LANGUAGE C;
+COMMENT ON FUNCTION alter_table_ttl(text, interval) IS 'the time to live in families that have none of their own; null: for ever';
+
+CREATE FUNCTION rename_table(name text, new_name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_rename_table' LANGUAGE C STRICT;
+COMMENT ON FUNCTION rename_table(text, text) IS 'gives a stored table another name; foreign tables map it as before';
+
+CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C STRICT;
+COMMENT ON FUNCTION clone_table_schema(text, text, boolean) IS 'makes an empty stored table with the families of another';
+
+CREATE FUNCTION snapshot(name text, snapshot text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION snapshot(text, text) IS 'keeps a stored table as it is now, under the name of a snapshot';
+
+CREATE FUNCTION list_snapshots(OUT snapshot text, OUT stored_table text, OUT taken timestamptz, OUT owner name)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_list_snapshots' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_snapshots() IS 'the snapshots of this database''s stored tables';
+
+CREATE FUNCTION clone_snapshot(snapshot text, new_name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_clone_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION clone_snapshot(text, text) IS 'makes a new stored table of a snapshot';
+
+CREATE FUNCTION restore_snapshot(snapshot text, name text DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_restore_snapshot' LANGUAGE C;
+COMMENT ON FUNCTION restore_snapshot(text, text) IS 'makes a stored table what it was in a snapshot; null: the one of which it was taken';
+
+CREATE FUNCTION delete_snapshot(snapshot text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C STRICT;
+COMMENT ON FUNCTION delete_snapshot(text) IS 'deletes a snapshot';
+
+CREATE FUNCTION disable(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C STRICT;
+COMMENT ON FUNCTION disable(text) IS 'from now on a stored table is only read';
+
+CREATE FUNCTION enable(name text) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_enable' LANGUAGE C STRICT;
+COMMENT ON FUNCTION enable(text) IS 'a stored table can be written to again';
+
+CREATE FUNCTION is_enabled(name text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_is_enabled' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION is_enabled(text) IS 'can the stored table be written to?';
+
 CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
 COMMENT ON FUNCTION drop_table(text, boolean) IS 'drops a stored table and its data; cascade: the foreign tables that map it, too';
@@ -115,6 +165,10 @@ COMMENT ON FUNCTION drop_table(text, boolean) IS 'drops a stored table and its d
 CREATE FUNCTION truncate_table(name text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
 COMMENT ON FUNCTION truncate_table(text) IS 'empties a stored table';
+
+CREATE FUNCTION "exists"(name text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_exists' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION "exists"(text) IS 'is there such a stored table?';
 
 CREATE FUNCTION describe(name text,
     OUT family text, OUT versions int, OUT min_versions int, OUT ttl interval,
@@ -149,22 +203,70 @@ AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
 COMMENT ON FUNCTION get(regclass, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
 COMMENT ON FUNCTION get(text, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
 
+CREATE FUNCTION get(tab regclass, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
+CREATE FUNCTION get(tab text, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
+COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
+COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
+
+-- A function in FROM gives all of its rows before the first is seen; one in the list of what is selected
+-- does not.  So scan is one in SQL, which the planner writes into the query, and a LIMIT ends it early.
+CREATE FUNCTION scan_cells(tab regclass, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
+CREATE FUNCTION scan_cells(tab text, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+RETURNS SETOF cell
+AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
+COMMENT ON FUNCTION scan_cells(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'what widecol.scan calls: its cells one by one';
+COMMENT ON FUNCTION scan_cells(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+IS 'what widecol.scan calls: its cells one by one';
+
 CREATE FUNCTION scan(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
     column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
-AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+LANGUAGE sql STABLE ROWS 1000
+AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
 CREATE FUNCTION scan(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
     column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
 RETURNS SETOF cell
-AS 'MODULE_PATHNAME', 'widecol_scan' LANGUAGE C ROWS 1000;
+LANGUAGE sql STABLE ROWS 1000
+AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
 COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
 IS 'the cells of a range of rows, in HBase''s order';
 COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
 IS 'the cells of a range of rows, in HBase''s order';
+
+CREATE FUNCTION count(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
+CREATE FUNCTION count(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
+COMMENT ON FUNCTION count(regclass, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
+COMMENT ON FUNCTION count(text, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
+
+CREATE FUNCTION get_counter(tab regclass, "row" bytes, col text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_get_counter' LANGUAGE C;
+CREATE FUNCTION get_counter(tab text, "row" bytes, col text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_get_counter' LANGUAGE C;
+COMMENT ON FUNCTION get_counter(regclass, bytes, text) IS 'what a counter is; null: there is no cell';
+COMMENT ON FUNCTION get_counter(text, bytes, text) IS 'what a counter is; null: there is no cell';
 
 CREATE FUNCTION delete(tab regclass, "row" bytes, col text, ts bigint DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete' LANGUAGE C;
@@ -194,12 +296,26 @@ AS 'MODULE_PATHNAME', 'widecol_delete_family_version' LANGUAGE C;
 COMMENT ON FUNCTION delete_family_version(regclass, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
 COMMENT ON FUNCTION delete_family_version(text, bytes, text, bigint) IS 'deletes the versions at exactly ts of every column of a family';
 
-CREATE FUNCTION deleteall(tab regclass, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION deleteall(tab regclass, "row" bytes DEFAULT NULL, col text DEFAULT NULL, ts bigint DEFAULT NULL,
+    row_prefix bytes DEFAULT NULL)
+RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
-CREATE FUNCTION deleteall(tab text, "row" bytes, col text DEFAULT NULL, ts bigint DEFAULT NULL) RETURNS void
+CREATE FUNCTION deleteall(tab text, "row" bytes DEFAULT NULL, col text DEFAULT NULL, ts bigint DEFAULT NULL,
+    row_prefix bytes DEFAULT NULL)
+RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_deleteall' LANGUAGE C;
-COMMENT ON FUNCTION deleteall(regclass, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
-COMMENT ON FUNCTION deleteall(text, bytes, text, bigint) IS 'deletes a whole row, or one column of it, up to ts';
+COMMENT ON FUNCTION deleteall(regclass, bytes, text, bigint, bytes) IS 'deletes a row, or all with a prefix, or one column of them, up to ts';
+COMMENT ON FUNCTION deleteall(text, bytes, text, bigint, bytes) IS 'deletes a row, or all with a prefix, or one column of them, up to ts';
+
+-- Row keys of foreign tables, from the values of their key columns and back.
+
+CREATE FUNCTION row_key(tab regclass, VARIADIC key "any") RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_row_key' LANGUAGE C STABLE;
+COMMENT ON FUNCTION row_key(regclass, "any") IS 'the row key of the row with these values of the key columns';
+
+CREATE FUNCTION row_key_parts(tab regclass, "row" bytes) RETURNS record
+AS 'MODULE_PATHNAME', 'widecol_row_key_parts' LANGUAGE C STABLE;
+COMMENT ON FUNCTION row_key_parts(regclass, bytes) IS 'the values of the key columns in a row key';
 
 -- Counters and conditional writes lock the row to the end of the transaction.
 
@@ -253,25 +369,121 @@ COMMENT ON FUNCTION check_and_delete(regclass, bytes, text, bytes, text, text) I
 COMMENT ON FUNCTION check_and_delete(text, bytes, text, bytes, text, text) IS 'deletes a column if the check holds; whether it did';
 
 -- ---------------------------------------------------------------------------
+-- Values as HBase's class Bytes writes them in Java, and bytes as its shell shows them
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION to_bytes(value bigint) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(bigint) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value int) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(int) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value smallint) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(smallint) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value real) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(real) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value float8) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(float8) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value numeric) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(numeric) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value boolean) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(boolean) IS 'the bytes that Bytes.toBytes makes of it';
+CREATE FUNCTION to_bytes(value text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes(text) IS 'the bytes that Bytes.toBytes makes of it';
+
+CREATE FUNCTION to_long(bytes bytea) RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_long(bytea) IS '8 bytes as a number';
+
+CREATE FUNCTION to_int(bytes bytea) RETURNS int
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_int(bytea) IS '4 bytes as a number';
+
+CREATE FUNCTION to_short(bytes bytea) RETURNS smallint
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_short(bytea) IS '2 bytes as a number';
+
+CREATE FUNCTION to_float(bytes bytea) RETURNS real
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_float(bytea) IS '4 bytes as a floating-point number';
+
+CREATE FUNCTION to_double(bytes bytea) RETURNS float8
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_double(bytea) IS '8 bytes as a floating-point number';
+
+CREATE FUNCTION to_big_decimal(bytes bytea) RETURNS numeric
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_big_decimal(bytea) IS '4 bytes of scale and a number, as a decimal number';
+
+CREATE FUNCTION to_boolean(bytes bytea) RETURNS boolean
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_boolean(bytea) IS 'one byte as true or false';
+
+CREATE FUNCTION to_string(bytes bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_from_bytes' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_string(bytea) IS 'bytes in UTF-8 as text';
+
+CREATE FUNCTION to_string_binary(bytes bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_to_string_binary' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_string_binary(bytea) IS 'bytes as HBase''s shell shows them: printable ASCII as it is, the rest as \xHH';
+
+CREATE FUNCTION to_bytes_binary(value text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'widecol_to_bytes_binary' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION to_bytes_binary(text) IS 'the bytes of what to_string_binary shows';
+
+-- ---------------------------------------------------------------------------
 -- Administration
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION flush(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_flush' LANGUAGE C STRICT;
-COMMENT ON FUNCTION flush(text) IS 'writes a stored table''s memory to files';
+CREATE FUNCTION flush(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_flush' LANGUAGE C;
+COMMENT ON FUNCTION flush(text, text, boolean) IS 'writes a stored table''s memory to files';
 
-CREATE FUNCTION compact(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_compact' LANGUAGE C STRICT;
-COMMENT ON FUNCTION compact(text) IS 'compacts a stored table''s files, keeping delete markers';
+CREATE FUNCTION compact(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_compact' LANGUAGE C;
+COMMENT ON FUNCTION compact(text, text, boolean) IS 'compacts a stored table''s files, keeping delete markers';
 
-CREATE FUNCTION major_compact(name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_major_compact' LANGUAGE C STRICT;
-COMMENT ON FUNCTION major_compact(text) IS 'compacts a stored table''s files into one and forgets what may be forgotten';
+CREATE FUNCTION major_compact(name text, family text DEFAULT NULL, wait boolean DEFAULT true) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_major_compact' LANGUAGE C;
+COMMENT ON FUNCTION major_compact(text, text, boolean) IS 'compacts a stored table''s files into one and forgets what may be forgotten';
+
+CREATE FUNCTION compaction_state(name text) RETURNS text
+AS 'MODULE_PATHNAME', 'widecol_compaction_state' LANGUAGE C;
+COMMENT ON FUNCTION compaction_state(text) IS 'compactions under way or waiting: NONE, MINOR, MAJOR or MAJOR_AND_MINOR';
+
+CREATE FUNCTION check_store(name text DEFAULT NULL, OUT stored_table text, OUT family text, OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_check_store' LANGUAGE C VOLATILE ROWS 1;
+COMMENT ON FUNCTION check_store(text) IS 'reads all that is stored; a row for what is damaged; null: the catalog and all stored tables';
 
 CREATE FUNCTION regions(name text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_regions' LANGUAGE C STRICT ROWS 10;
 COMMENT ON FUNCTION regions(text) IS 'a row a region between split points; rows and bytes are approximate';
+
+CREATE FUNCTION list_regions(name text, OUT region text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE ROWS 10
+AS $$SELECT $1 OPERATOR(pg_catalog.||) ',' OPERATOR(pg_catalog.||) widecol.to_string_binary(start_row), * FROM widecol.regions($1)$$;
+COMMENT ON FUNCTION list_regions(text) IS 'regions, with a name for each as HBase''s begin: table,start row';
+
+CREATE FUNCTION get_splits(name text) RETURNS bytea[]
+AS 'MODULE_PATHNAME', 'widecol_get_splits' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION get_splits(text) IS 'the split points of a stored table';
+
+CREATE FUNCTION split(name text, split_point bytes) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_split' LANGUAGE C STRICT;
+COMMENT ON FUNCTION split(text, bytes) IS 'adds a split point: of the region in which it is become two';
+
+CREATE FUNCTION merge_regions(name text, split_point bytes) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_merge_regions' LANGUAGE C STRICT;
+COMMENT ON FUNCTION merge_regions(text, bytes) IS 'takes a split point away: the regions beside it become one';
 
 CREATE FUNCTION hex_splits(lo text, hi text, n int) RETURNS bytea[]
 AS 'MODULE_PATHNAME', 'widecol_hex_splits' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
@@ -321,7 +533,7 @@ COMMENT ON COLUMN dump.qualifier IS 'of a cell: name of the column in the family
 COMMENT ON COLUMN dump.ts IS 'of a cell: microseconds since 1970-01-01 UTC';
 COMMENT ON COLUMN dump.type IS 'of a cell: Put, Delete, DeleteColumn, DeleteFamily or DeleteFamilyVersion';
 COMMENT ON COLUMN dump.value IS 'of a cell: the value';
-COMMENT ON COLUMN dump.ttl IS 'of a cell: its time to live; null: none of its own';
+COMMENT ON COLUMN dump.ttl IS 'of a cell, or a table: its time to live; null: none of its own';
 SELECT pg_catalog.pg_extension_config_dump('dump', '');
 
 -- ---------------------------------------------------------------------------
@@ -354,10 +566,15 @@ COMMENT ON FUNCTION snowflake_within(bigint, timestamptz, timestamptz) IS 'was t
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int, OUT owner name,
-    OUT foreign_tables regclass[])
+    OUT foreign_tables regclass[], OUT ttl interval, OUT enabled boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
+
+CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_namespaces() IS 'what the view widecol.namespaces shows';
 
 CREATE FUNCTION list_families(OUT namespace text, OUT "table" text, OUT family text, OUT versions int, OUT min_versions int,
     OUT ttl interval, OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
@@ -374,7 +591,15 @@ COMMENT ON COLUMN tables.families IS 'names of its families';
 COMMENT ON COLUMN tables.splits IS 'number of split points';
 COMMENT ON COLUMN tables.owner IS 'the owning role; null: gone or unknown';
 COMMENT ON COLUMN tables.foreign_tables IS 'foreign tables that map it';
+COMMENT ON COLUMN tables.ttl IS 'time to live in families without one of their own; null: for ever';
+COMMENT ON COLUMN tables.enabled IS 'false: it is only read';
 GRANT SELECT ON tables TO PUBLIC;
+
+CREATE VIEW namespaces AS SELECT * FROM widecol.list_namespaces();
+COMMENT ON VIEW namespaces IS 'the namespaces of this database';
+COMMENT ON COLUMN namespaces.namespace IS 'its name; default is always there';
+COMMENT ON COLUMN namespaces.tables IS 'number of stored tables in it';
+GRANT SELECT ON namespaces TO PUBLIC;
 
 CREATE VIEW families AS SELECT * FROM widecol.list_families();
 COMMENT ON VIEW families IS 'the families of this database''s stored tables, with their attributes';

@@ -33,6 +33,7 @@ int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
 bool		wc_warn_full_scan = false;
 bool		wc_enable_pushdown = true;
+int			wc_on_undecodable = WC_UNDECODABLE_ERROR;
 
 /* Read by the engine, by name: these only hold the values. */
 static char *data_directory;
@@ -124,6 +125,12 @@ define_engine_settings(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
+static const struct config_enum_entry on_undecodable_options[] = {
+	{"error", WC_UNDECODABLE_ERROR, false},
+	{"null", WC_UNDECODABLE_NULL, false},
+	{NULL, 0, false}
+};
+
 static void
 define_session_settings(void)
 {
@@ -157,6 +164,11 @@ define_session_settings(void)
 							 "Conditions on the row key become ranges also without.",
 							 &wc_enable_pushdown, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("widecol.on_undecodable",
+							 "Sets what a query does with a cell that is no value of its column.",
+							 "error ends the query; null shows NULL, and warns.",
+							 &wc_on_undecodable, WC_UNDECODABLE_ERROR, on_undecodable_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("widecol.read_timestamp",
 							   "Shows stored tables as of a time, for reading only.",
 							   "A timestamp with time zone, or microseconds since 1970; empty for now.",

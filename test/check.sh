@@ -262,19 +262,18 @@ isolation()
 	watch_server isolation
 }
 
-pgtap()
+pg# tap_file NAME LABEL SECONDS: one of test/t
+tap_file()
 {
-	for file in test/*.sql; do
-		name=$(basename "$file" .sql)
-		cp "$file" "$work/"
-		if ! in_work createdb -T template0 "tap_$name" >"$logs/createdb.log" 2>&1; then
-			cat "$logs/createdb.log"
-			fail "pgtap $name: createdb"
-			continue
-		fi
-		run 300 "pgtap $name" bounded pg_prove -v -d "tap_$name" "$name.sql"
-		watch_server "pgtap $name"
-	done
+	mkdir -p "$work/tap/$1"
+	[ -n "$run_user" ] && chown "$run_user" "$work/tap/$1"
+	if ! run "$3" "$2" bounded perl reap.pl env PERL5LIB="$pgxs/src/test/perl" TESTDIR="$work/tap/$1" \
+		TESTDATADIR="$work/tap/$1/tmp_check" TESTLOGDIR="$work/tap/$1/tmp_check/log" \
+		PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_TIMEOUT_DEFAULT=120 prove -v "tap/t/$1.pl"; then
+		for node_log in "$work/tap/$1"/tmp_check/log/*; do
+			[ -f "$node_log" ] && echo "--- $(basename "$node_log")" && tail -n 25 "$node_log"
+		done
+	fi
 }
 
 tap()
@@ -285,16 +284,13 @@ tap()
 	[ -n "$run_user" ] && chown -R "$run_user" "$work"
 	for file in test/t/*.pl; do
 		name=$(basename "$file" .pl)
-		mkdir -p "$work/tap/$name"
-		[ -n "$run_user" ] && chown "$run_user" "$work/tap/$name"
-		if ! run 600 "tap $name" bounded perl reap.pl env PERL5LIB="$pgxs/src/test/perl" TESTDIR="$work/tap/$name" \
-			TESTDATADIR="$work/tap/$name/tmp_check" TESTLOGDIR="$work/tap/$name/tmp_check/log" \
-			PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_TIMEOUT_DEFAULT=120 prove -v "tap/t/$name.pl"; then
-			for server in "$work/tap/$name"/tmp_check/log/*; do
-				[ -f "$server" ] && echo "--- $(basename "$server")" && tail -n 25 "$server"
-			done
-		fi
+		tap_file "$name" "tap $name" 600
 	done
+	[ $all = yes ] && [ $pass = plain ] || return 0
+	WC_KILLS=200
+	export WC_KILLS
+	tap_file 011_onelog "tap 011_onelog (200 kills)" 3600
+	unset WC_KILLS
 }
 
 conformance()

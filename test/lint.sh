@@ -17,7 +17,8 @@ read_folders="read read/cell read/txn read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
 core="base model rowkey wire $read_folders $engine_folders rpc"
 fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
-postgres_side="channel worker client fdw $fdw_folders shell"
+shell_folders="shell/table shell/data shell/value"
+postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
 cxx_file=src/engine/rocks/rocksplus.cc	# the only one of C++
 client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h"
 
@@ -49,6 +50,7 @@ allowed()
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
+	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
 	fdw/convert) echo "base/ rowkey/ compat.h" ;;
 	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
 	fdw/condition) echo "$(allowed fdw/relation) fdw/relation/" ;;

@@ -39,6 +39,16 @@
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
 #define WC_LOCK_BATCH			4096				/* rows locked with one request */
 
+/* Flushes and compactions that nobody waits for, and that wait for their turn. */
+#define WC_WORKS_MAX			1000
+
+/* IMPORT with layout row looks at so many rows for columns that are no text, and makes so many. */
+#define WC_IMPORT_ROWS			1000
+#define WC_IMPORT_COLUMNS		100
+
+/* What widecol.check_store tells of one family; it counts the others. */
+#define WC_PROBLEMS_MAX			100
+
 /* widecol.upkeep: families with fewer key-values that could go are let be. */
 #define WC_UPKEEP_DEAD_MIN		1000
 

@@ -9,6 +9,7 @@
 #include "access/twophase.h"
 #include "access/xlogrecovery.h"
 #include "access/xlog.h"
+#include "access/xlogutils.h"
 #include "miscadmin.h"
 #include "postmaster/startup.h"
 #include "storage/latch.h"
@@ -20,6 +21,7 @@
 
 #include "base/limits.h"
 #include "channel/flight.h"
+#include "channel/nobackup.h"
 #include "channel/shmem.h"
 
 /* Places of one process or prepared transaction: a place is taken until the follower has
@@ -399,11 +401,13 @@ void
 wc_barrier_redo(uint64 redo)
 {
 	atomic_store(&following->barrier_wanted, redo);
-	while (barrier_is_open(redo))
+	while (InHotStandby && barrier_is_open(redo))
 	{
 		HandleStartupProcInterrupts();
 		wc_following_wake();
 		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_BARRIER));
 	}
 	ConditionVariableCancelSleep();
+	if (atomic_load(&following->barrier_done) < redo)
+		wc_nobackup_put();
 }

@@ -110,8 +110,9 @@ extern void wc_following_wake(void);
 /* A BATCH is replayed while others may read: its transaction has a place, or has met none. */
 extern void wc_place_redo(const WcLogRecord *batch);
 
-/* A BARRIER is replayed: waits while the engine serves barriers and has not served this one.
- * Serves the startup process's interrupts. */
+/* A BARRIER is replayed: while others may read, waits as long as the engine serves barriers and
+ * has not served this one.  If it is not served, backups are refused until there is an image as
+ * new as redo.  Serves the startup process's interrupts. */
 extern void wc_barrier_redo(uint64 redo);
 
 #endif

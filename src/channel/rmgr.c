@@ -59,7 +59,7 @@ redo(XLogReaderState *record)
 		ereport(FATAL, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("could not replay: %s", err.message)));
 	if (r.kind == WC_RECORD_BATCH)
 		redo_batch(&r);
-	else if (r.kind == WC_RECORD_BARRIER && InHotStandby)
+	else if (r.kind == WC_RECORD_BARRIER)
 		wc_barrier_redo(r.redo);
 }
 

@@ -82,6 +82,9 @@ extern List *wc_client_list_namespaces(void);
 extern void wc_client_create_table(WcTableDesc *desc);
 extern void wc_client_alter_table(const WcTableDesc *desc);	/* whole new descriptor, made of one that was read
 																 * behind the lock; new families with id 0 get one */
+/* desc, made of one that was read behind the lock, has another name than that in old_name, which is
+ * locked, too. */
+extern void wc_client_rename_table(const char *old_name, const WcTableDesc *desc);
 extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
@@ -190,7 +193,8 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * wc_client_write_failed, which takes the unfinished operation back first),
  * then call wc_client_write_done.  It takes the writer's lock on the table once
  * a transaction.  Nothing is sent before it must be.  Refuses in a read-only
- * transaction (25006), while widecol.read_timestamp is set, and in parallel mode.
+ * transaction (25006), while widecol.read_timestamp is set, in parallel mode, and
+ * when the table is disabled (55000).
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
 extern void wc_client_write_done(void);
@@ -268,8 +272,28 @@ extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *mod
 							 WcClientScanStats *stats);
 
 /* --- administration: a round trip each ------------------------------------*/
-extern void wc_client_flush(const WcTableDesc *table);
-extern void wc_client_compact(const WcTableDesc *table, bool major);
+typedef enum WcClientWork
+{
+	WC_CLIENT_FLUSH,
+	WC_CLIENT_COMPACT,
+	WC_CLIENT_MAJOR_COMPACT
+} WcClientWork;
+
+/* family NULL: every family.  Without wait it is only asked for; what goes wrong then is in the
+ * server's log. */
+extern void wc_client_work(WcClientWork work, const WcTableDesc *table, const WcFamilyDesc *family, bool wait);
+
+/* Are compactions of the table under way, or waiting, that were asked for so? */
+extern void wc_client_compacting(const WcTableDesc *table, bool *minor, bool *major);
+
+typedef struct WcProblem
+{
+	uint32		family;			/* id; 0: it is of none */
+	char	   *text;
+} WcProblem;
+
+/* Reads all that is stored of a table, NULL: the catalog, committed; a List of WcProblem *, what is wrong. */
+extern List *wc_client_check_store(const WcTableDesc *table);
 
 /* About how many bytes and rows a range has, in these families (nfamilies 0: in all). */
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,

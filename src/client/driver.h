@@ -184,8 +184,14 @@ typedef struct WcDriver
 	/* The end of a transaction that wrote nothing (or committed); never fails. */
 	void		(*finish) (void);
 
-	void		(*flush) (uint32 table_id, CommandId cid, int64 clock_offset_us);
-	void		(*compact) (uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
+	/* family 0: every family.  Unless wait it returns at once; what goes wrong then is in the server's log. */
+	void		(*work) (WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid, int64 clock_offset_us);
+
+	/* Are compactions of the table under way, or waiting? */
+	void		(*compacting) (uint32 table_id, bool *minor, bool *major);
+	/* What is wrong with what is stored of a table, 0: with the catalog, as engine.h encodes it; valid
+	 * until the next call. */
+	void		(*check_store) (uint32 table_id, WcSlice *problems);
 	void		(*estimate) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							 uint64 *bytes, uint64 *rows);
 

@@ -246,7 +246,10 @@ wc_family_spec_apply(const WcFamilySpec *spec, WcFamilyAttrs *attrs)
 	if (GIVEN(WC_ATTR_MIN_VERSIONS))
 		attrs->min_versions = from->min_versions;
 	if (GIVEN(WC_ATTR_TTL))
+	{
 		attrs->ttl_us = from->ttl_us;
+		attrs->ttl_inherited = false;
+	}
 	if (GIVEN(WC_ATTR_KEEP_DELETED_CELLS))
 		attrs->keep_deleted = from->keep_deleted;
 	if (GIVEN(WC_ATTR_BLOOMFILTER))
@@ -505,7 +508,13 @@ wc_families_text(const WcTableDesc *desc)
 	initStringInfo(&out);
 	appendStringInfoChar(&out, '{');
 	for (uint32 i = 0; i < desc->nfamilies; i++)
-		append_family(&out, &desc->families[i], (1u << WC_ATTR_COUNT) - 1);
+	{
+		WcFamilyDesc own = desc->families[i];
+
+		if (own.attrs.ttl_inherited)
+			own.attrs.ttl_us = 0;
+		append_family(&out, &own, (1u << WC_ATTR_COUNT) - 1);
+	}
 	appendStringInfoChar(&out, '}');
 	return out.data;
 }

@@ -41,7 +41,7 @@ extern List *wc_families_parse_text(const char *json, bool drop_allowed);
 /* Lays what a spec names over attrs. */
 extern void wc_family_spec_apply(const WcFamilySpec *spec, WcFamilyAttrs *attrs);
 
-/* All families of a stored table with all their attributes, as JSON. */
+/* All families of a stored table with all attributes of their own, as JSON. */
 extern char *wc_families_text(const WcTableDesc *desc);
 
 /* Has it the default attributes, its packing aside? */

@@ -326,14 +326,14 @@ wc_foreign_restoring(void)
 
 /* Writes the catalog and not ALTER FOREIGN TABLE: the foreign table may be another's. */
 static void
-set_families(Oid relid, const char *old, char *families)
+set_option(Oid relid, char *name, const char *old, char *value)
 {
 	Relation	catalog;
 	HeapTuple	tuple;
 	Datum		values[Natts_pg_foreign_table] = {0};
 	bool		nulls[Natts_pg_foreign_table] = {false};
 	bool		replace[Natts_pg_foreign_table] = {false};
-	DefElem    *def = makeDefElemExtended(NULL, pstrdup("families"), (Node *) makeString(families),
+	DefElem    *def = makeDefElemExtended(NULL, name, (Node *) makeString(value),
 										  old ? DEFELEM_SET : DEFELEM_ADD, -1);
 	Datum		options;
 	bool		isnull;
@@ -362,7 +362,13 @@ wc_foreign_tell_families(Oid relid, const WcTableDesc *desc, const WcFamilyTold 
 	char	   *families = wc_families_tell(old, desc, told);
 
 	if (families != NULL)
-		set_families(relid, old, families);
+		set_option(relid, pstrdup("families"), old, families);
+}
+
+void
+wc_foreign_set_table(Oid relid, char *name)
+{
+	set_option(relid, pstrdup("table"), option_of(GetForeignTable(relid)->options, "table"), name);
 }
 
 void

@@ -68,7 +68,10 @@ extern char *wc_foreign_qualified_name(Oid relid);
  */
 extern void wc_foreign_tell_families(Oid relid, const WcTableDesc *desc, const WcFamilyTold *told);
 
-/* The same for all foreign tables that map the stored table. */
+/* Its option `table` becomes this name: the stored table that it maps has been renamed. */
+extern void wc_foreign_set_table(Oid relid, char *name);
+
+/* As wc_foreign_tell_families, for all foreign tables that map the stored table. */
 extern void wc_foreign_tell_all(const WcTableDesc *desc);
 
 /*

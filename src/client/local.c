@@ -869,8 +869,9 @@ const WcDriver wc_local_driver = {
 	.precommit = local_precommit,
 	.abort = local_abort,
 	.finish = local_finish,
-	.flush = wc_local_flush,
-	.compact = wc_local_compact,
+	.work = wc_local_work,
+	.compacting = wc_local_compacting,
+	.check_store = wc_local_check_store,
 	.estimate = wc_local_estimate,
 	.sample = wc_local_sample,
 };

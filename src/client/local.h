@@ -36,8 +36,10 @@ extern bool wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc);
 extern void wc_local_list_tables(WcSlice *list);
 extern void wc_local_list_namespaces(WcSlice *list);
 extern uint32 wc_local_new_table_id(void);
-extern void wc_local_flush(uint32 table_id, CommandId cid, int64 clock_offset_us);
-extern void wc_local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us);
+extern void wc_local_work(WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid,
+						  int64 clock_offset_us);
+extern void wc_local_check_store(uint32 table_id, WcSlice *problems);
+extern void wc_local_compacting(uint32 table_id, bool *minor, bool *major);
 extern void wc_local_estimate(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							  uint64 *bytes, uint64 *rows);
 extern void wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed,

@@ -94,27 +94,38 @@ wc_local_new_table_id(void)
 	return (uint32) id;
 }
 
-static void
-table_work(uint8 type, uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
+void
+wc_local_work(WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid, int64 clock_offset_us)
 {
-	WcTableMessage m = {table_id, major, cid, clock_offset_us};
+	WcTableMessage m = {table_id, family, work == WC_CLIENT_MAJOR_COMPACT, !wait, cid, clock_offset_us};
 
+	wc_following_await_all(MyDatabaseId);
 	wc_message_table_encode(wc_local_begin(), &m);
-	(void) wc_local_ask(type, WC_SEND_NOW);
+	(void) wc_local_ask(work == WC_CLIENT_FLUSH ? WC_MSG_FLUSH : WC_MSG_COMPACT, WC_SEND_NOW);
 }
 
 void
-wc_local_flush(uint32 table_id, CommandId cid, int64 clock_offset_us)
+wc_local_compacting(uint32 table_id, bool *minor, bool *major)
 {
-	wc_following_await_all(MyDatabaseId);
-	table_work(WC_MSG_FLUSH, table_id, false, cid, clock_offset_us);
+	uint64		number = table_id;
+	uint64_t	numbers[2];
+	WcError		err;
+
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	if (wc_message_numbers_decode(wc_local_ask(WC_MSG_COMPACTING, WC_SEND_NOW), numbers, 2, &err) != WC_OK)
+		wc_raise(&err);
+	*minor = numbers[0] != 0;
+	*major = numbers[1] != 0;
 }
 
 void
-wc_local_compact(uint32 table_id, bool major, CommandId cid, int64 clock_offset_us)
+wc_local_check_store(uint32 table_id, WcSlice *problems)
 {
+	uint64		number = table_id;
+
 	wc_following_await_all(MyDatabaseId);
-	table_work(WC_MSG_COMPACT, table_id, major, cid, clock_offset_us);
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	*problems = wc_local_ask(WC_MSG_CHECK_STORE, WC_SEND_NOW);
 }
 
 void

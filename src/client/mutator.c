@@ -68,10 +68,11 @@ wc_batch_open(void)
 	return &builder;
 }
 
-/* Who waited for the lock may find that the table it meant is gone. */
+/* Who waited for the lock may find that the table it meant is gone, or disabled. */
 void
 wc_lock_for_writing(const WcTableDesc *table)
 {
+	const WcTableDesc *now;
 	char	   *name;
 
 	for (int i = 0; i < nlocked; i++)
@@ -81,11 +82,19 @@ wc_lock_for_writing(const WcTableDesc *table)
 	}
 	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);
-	if (!wc_table_is_current(table))
+	now = wc_table_now(table);
+	if (now == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("stored table \"%s\" does not exist", name),
-				 errdetail("Another transaction has dropped it meanwhile.")));
+				 errdetail("Another transaction has dropped or renamed it meanwhile.")));
+	if (now->disabled)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("stored table \"%s\" is disabled", name),
+				 errdetail("It can be read, but not written to."),
+				 now->origin.len > 0 ? errhint("It is a snapshot: widecol.clone_snapshot makes a table of it that can be changed.") :
+				 errhint("Its owner can enable it with widecol.enable.")));
 	if (nlocked < LOCKED_MAX)
 		locked[nlocked++] = table->id;
 }

@@ -83,6 +83,19 @@ wc_owner_open(const char *name, const char *action, List *checked, List **relids
 	return desc;
 }
 
+WcTableDesc *
+wc_owner_open_name(const char *name)
+{
+	WcTableDesc *desc;
+
+	wc_client_require_writable();
+	wc_owner_require(wc_client_table(name, false), NULL);
+	wc_client_lock_table(name, AccessExclusiveLock);
+	desc = wc_client_table(name, false);
+	wc_owner_require(desc, NULL);
+	return desc;
+}
+
 static Oid
 owner_of_relation(Oid relid)
 {
@@ -155,12 +168,8 @@ set_owner(WcTableDesc *desc, Oid role)
 void
 wc_owner_change(const char *name, Oid role)
 {
-	WcTableDesc *desc;
+	WcTableDesc *desc = wc_owner_open_name(name);
 
-	wc_owner_require(wc_client_table(name, false), NULL);
-	wc_client_lock_table(name, AccessExclusiveLock);
-	desc = wc_client_table(name, false);
-	wc_owner_require(desc, NULL);
 	require_can_give_to(role);
 	set_owner(desc, role);
 }

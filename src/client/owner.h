@@ -35,6 +35,12 @@ extern void wc_owner_require(const WcTableDesc *desc, const char *hint);
  */
 extern WcTableDesc *wc_owner_open(const char *name, const char *action, List *checked, List **relids);
 
+/*
+ * The same for changes that foreign tables need not know of: locks the name alone against
+ * all other users of it, who write to the table or call it by its name.
+ */
+extern WcTableDesc *wc_owner_open_name(const char *name);
+
 /* 42501 when a foreign table already maps the name of this table, which is about to be
  * made, and is somebody's who has not the privileges of the owner to be: it would
  * show him what he may not see. */

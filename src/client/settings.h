@@ -26,6 +26,14 @@ extern bool wc_warn_full_scan;
 #define WC_WORKER_ID_MAX 511
 extern int	wc_worker_id;
 
+/* widecol.on_undecodable: what becomes of a cell that is no value of its column. */
+typedef enum WcOnUndecodable
+{
+	WC_UNDECODABLE_ERROR,
+	WC_UNDECODABLE_NULL
+} WcOnUndecodable;
+extern int	wc_on_undecodable;
+
 /* widecol.enable_pushdown: may the engine filter and limit rows? */
 extern bool wc_enable_pushdown;
 

@@ -103,7 +103,8 @@ extern WcBatchBuilder *wc_batch_open(void);
 /* table.c: own catalog changes were made or undone. */
 extern void wc_catalog_changed(void);
 
-/* Is the table of this name still the one with this id?  Perhaps a round trip. */
-extern bool wc_table_is_current(const WcTableDesc *table);
+/* The table as it is now; NULL when its name is not its any more.  Perhaps a round trip.  Belongs to
+ * a cache: valid until the next call of wc_client. */
+extern const WcTableDesc *wc_table_now(const WcTableDesc *table);
 
 #endif

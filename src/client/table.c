@@ -137,6 +137,7 @@ copy_desc(const WcTableDesc *from)
 	*desc = *from;
 	desc->ns = copy_slice(from->ns);
 	desc->name = copy_slice(from->name);
+	desc->origin = copy_slice(from->origin);
 	desc->families = palloc(sizeof(WcFamilyDesc) * Max(from->nfamilies, 1));
 	for (uint32 i = 0; i < from->nfamilies; i++)
 	{
@@ -214,12 +215,12 @@ look_up(WcSlice ns, WcSlice name)
 	return desc;
 }
 
-bool
-wc_table_is_current(const WcTableDesc *table)
+const WcTableDesc *
+wc_table_now(const WcTableDesc *table)
 {
 	const WcTableDesc *now = look_up(table->ns, table->name);
 
-	return now != NULL && now->id == table->id;
+	return now != NULL && now->id == table->id ? now : NULL;
 }
 
 WcTableDesc *
@@ -317,13 +318,10 @@ namespace_exists(WcSlice ns)
 	return false;
 }
 
-void
-wc_client_create_table(WcTableDesc *desc)
+/* Locks a name, of which nobody's table may be there. */
+static void
+require_free_name(const WcTableDesc *desc)
 {
-	WcBatchBuilder *b;
-	WcError		err;
-
-	wc_client_require_writable();
 	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
 	if (!namespace_exists(desc->ns))
@@ -335,7 +333,16 @@ wc_client_create_table(WcTableDesc *desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
+}
 
+void
+wc_client_create_table(WcTableDesc *desc)
+{
+	WcBatchBuilder *b;
+	WcError		err;
+
+	wc_client_require_writable();
+	require_free_name(desc);
 	if (!OidIsValid(desc->owner))
 		desc->owner = GetUserId();
 	wc_owner_check_foreign_tables(desc);
@@ -370,6 +377,22 @@ wc_client_alter_table(const WcTableDesc *from)
 	}
 	b = wc_batch_builder();
 	check(wc_batch_alter_table(b, GetCurrentCommandId(true), desc, &err), &err);
+
+	/* whether this transaction may write to it is to be looked at again */
+	wc_batch_forget_locks();
+}
+
+void
+wc_client_rename_table(const char *old_name, const WcTableDesc *desc)
+{
+	WcError		err;
+
+	wc_client_require_writable();
+	wc_client_lock_table(old_name, AccessExclusiveLock);
+	require_free_name(desc);
+	wc_owner_check_foreign_tables(desc);
+	check(wc_batch_alter_table(wc_batch_builder(), GetCurrentCommandId(true), desc, &err), &err);
+	wc_batch_forget_locks();
 }
 
 void
@@ -465,17 +488,43 @@ wc_client_drop_database(Oid database)
 /* --- administration -------------------------------------------------------------- */
 
 void
-wc_client_flush(const WcTableDesc *table)
+wc_client_work(WcClientWork work, const WcTableDesc *table, const WcFamilyDesc *family, bool wait)
 {
 	wc_xact_join();
-	wc_driver()->flush(table->id, GetCurrentCommandId(false), wc_client_clock_offset_us());
+	wc_driver()->work(work, table->id, family ? family->id : 0, wait, GetCurrentCommandId(false),
+					  wc_client_clock_offset_us());
 }
 
 void
-wc_client_compact(const WcTableDesc *table, bool major)
+wc_client_compacting(const WcTableDesc *table, bool *minor, bool *major)
 {
 	wc_xact_join();
-	wc_driver()->compact(table->id, major, GetCurrentCommandId(false), wc_client_clock_offset_us());
+	wc_driver()->compacting(table->id, minor, major);
+}
+
+List *
+wc_client_check_store(const WcTableDesc *table)
+{
+	List	   *problems = NIL;
+	WcSlice		list;
+	WcDecoder	d;
+
+	wc_xact_join();
+	wc_driver()->check_store(table ? table->id : 0, &list);
+	d = wc_decoder(list);
+	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
+	{
+		WcProblem  *problem = palloc(sizeof(WcProblem));
+		WcSlice		text;
+
+		problem->family = (uint32) wc_decode_varint(&d);
+		text = wc_decode_bytes(&d);
+		problem->text = pg_any_to_server(pnstrdup((const char *) text.data, text.len), (int) text.len, PG_UTF8);
+		problems = lappend(problems, problem);
+	}
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of problems of the store is malformed")));
+	return problems;
 }
 
 void

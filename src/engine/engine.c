@@ -17,6 +17,7 @@
 #include "engine/storage.h"
 #include "engine/store/state.h"
 #include "engine/upkeep.h"
+#include "engine/work.h"
 #include "engine/write/mark.h"
 
 /* --- opening --------------------------------------------------------------*/
@@ -339,7 +340,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	if ((status == WC_CORRUPT || status == WC_IO) && strncmp(err->detail, "RocksDB said", 12) == 0)
 		wc_identity_hint(&engine->identity, err);
 	engine->upkeeper = wc_upkeeper_create(engine);
-	if (status == WC_OK && engine->upkeeper == NULL)
+	engine->workers = wc_workers_create(engine);
+	if (status == WC_OK && (engine->upkeeper == NULL || engine->workers == NULL))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
 	if (status == WC_OK)
 		status = wc_health_start(&engine->health, err);
@@ -356,6 +358,7 @@ static void
 engine_free(WcEngine *engine, bool closed)
 {
 	wc_upkeeper_free(engine->upkeeper);
+	wc_workers_free(engine->workers);
 	wc_families_free(&engine->families);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
@@ -420,6 +423,8 @@ wc_engine_close(WcEngine *engine)
 		return;
 	wc_upkeeper_free(engine->upkeeper);
 	engine->upkeeper = NULL;
+	wc_workers_free(engine->workers);
+	engine->workers = NULL;
 	wc_families_end(&engine->families);
 	wc_health_end(&engine->health);
 	synced = wc_engine_sync(engine, &err) == WC_OK;
@@ -483,4 +488,24 @@ wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err)
 	WcStatus	status = wc_mark_begin(engine, read_from, err);
 
 	return status == WC_OK ? wc_engine_sync(engine, err) : status;
+}
+
+/* --- images ----------------------------------------------------------------*/
+
+WcStatus
+wc_engine_image_build(WcEngine *engine, WcError *err)
+{
+	return wc_image_build(engine->images, engine->db, err);
+}
+
+WcStatus
+wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err)
+{
+	return wc_image_install(engine->images, position, err);
+}
+
+WcStatus
+wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err)
+{
+	return wc_image_prune(engine->images, keep, min_age, err);
 }

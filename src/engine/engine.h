@@ -218,8 +218,47 @@ extern void wc_engine_note_table_id(WcEngine *engine, uint32_t table_id);
 extern uint64_t wc_engine_catalog_generation(WcEngine *engine);
 
 /* --- administration -------------------------------------------------------*/
+typedef enum WcWorkKind
+{
+	WC_WORK_FLUSH,
+	WC_WORK_COMPACT,
+	WC_WORK_MAJOR
+} WcWorkKind;
+
+typedef struct WcWork
+{
+	WcWorkKind	kind;
+	uint32_t	table_id;
+	uint32_t	family_id;		/* 0: every family */
+} WcWork;
+
+/* In the calling thread; returns when it is done. */
+extern WcStatus wc_engine_work(WcEngine *engine, const WcWork *work, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * By a thread of the engine's, one behind the other, with what is committed then; returns at
+ * once.  Of `at` the database and the clock are heeded.  What goes wrong is said in the
+ * server's log.  What waits already is not put there again; beyond WC_WORKS_MAX, WC_TOO_LARGE.
+ * Every signal is blocked in the calling thread: another may be made here.
+ */
+extern WcStatus wc_engine_work_later(WcEngine *engine, const WcWork *work, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
+
+/* Are compactions of a table under way, or waiting, that were asked for so? */
+extern void wc_engine_compacting(WcEngine *engine, uint32_t table_id, bool *minor, bool *major);
+
+/* wc_engine_work for every family. */
 extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Reads all that is stored of a table, or (table_id 0) the catalog: every block, by its checksum,
+ * every key and cell, their order, the sizes of files.  Appends varint n, n times varint family id
+ * (0: it is of none), bytes of a sentence that says what is wrong.  Of a family at most
+ * WC_PROBLEMS_MAX and the number of the others; behind a block that cannot be read nothing of
+ * it.  A table that is not there, or not this database's, has nothing wrong.  Changes nothing.
+ */
+extern WcStatus wc_engine_inspect(WcEngine *engine, uint32_t database, uint32_t table_id, const atomic_bool *cancel,
+								  WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* What the engine does by itself about what could be forgotten (engine/README, "Upkeep"). */
 typedef struct WcUpkeep

@@ -7,10 +7,13 @@
 
 #include "base/coding.h"
 
-#define DESC_VERSION		2
-#define DESC_VERSION_UNOWNED	1	/* the same without an owner */
+#define DESC_VERSION		3
+#define DESC_VERSION_PLAIN	2	/* the same without ttl and flags at the end */
+#define DESC_VERSION_UNOWNED	1	/* and without an owner */
 #define FLAG_BLOCKCACHE		0x01
 #define FLAG_IN_MEMORY		0x02
+#define FLAG_DISABLED		0x01	/* of a table */
+#define FLAG_SNAPSHOT		0x02	/* likewise: origin and time follow */
 
 /* Fewest bytes an encoded family or split point takes: bounds what a count in
  * corrupt bytes can make us allocate. */
@@ -263,6 +266,21 @@ wc_table_desc_check(const WcTableDesc *desc, WcError *err)
 	return status;
 }
 
+void
+wc_table_desc_inherit(WcTableDesc *desc)
+{
+	for (uint32_t i = 0; i < desc->nfamilies; i++)
+	{
+		WcFamilyAttrs *a = &desc->families[i].attrs;
+
+		if (a->ttl_inherited)
+			a->ttl_us = 0;
+		a->ttl_inherited = a->ttl_us == 0 && desc->ttl_us != 0;
+		if (a->ttl_inherited)
+			a->ttl_us = desc->ttl_us;
+	}
+}
+
 /* --- looking up ------------------------------------------------------------- */
 
 const WcFamilyDesc *
@@ -296,7 +314,7 @@ family_encode(WcBuf *out, const WcFamilyDesc *f)
 	wc_buf_append_varint(out, (uint64_t) f->history_from_us);
 	wc_buf_append_varint(out, a->versions);
 	wc_buf_append_varint(out, a->min_versions);
-	wc_buf_append_varint(out, (uint64_t) a->ttl_us);
+	wc_buf_append_varint(out, a->ttl_inherited ? 0 : (uint64_t) a->ttl_us);
 	wc_buf_append_u8(out, a->keep_deleted);
 	wc_buf_append_u8(out, a->bloomfilter);
 	wc_buf_append_u8(out, a->compression);
@@ -322,6 +340,13 @@ wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc)
 	wc_buf_append_varint(out, desc->nsplits);
 	for (uint32_t i = 0; i < desc->nsplits; i++)
 		wc_buf_append_bytes(out, desc->splits[i]);
+	wc_buf_append_varint(out, (uint64_t) desc->ttl_us);
+	wc_buf_append_u8(out, (uint8_t) ((desc->disabled ? FLAG_DISABLED : 0) | (desc->origin.len > 0 ? FLAG_SNAPSHOT : 0)));
+	if (desc->origin.len > 0)
+	{
+		wc_buf_append_bytes(out, desc->origin);
+		wc_buf_append_varint(out, (uint64_t) desc->taken_us);
+	}
 }
 
 static void
@@ -337,6 +362,7 @@ family_decode(WcDecoder *d, WcFamilyDesc *f)
 	a->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	a->min_versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	a->ttl_us = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	a->ttl_inherited = false;
 	a->keep_deleted = wc_decode_u8(d);
 	a->bloomfilter = wc_decode_u8(d);
 	a->compression = wc_decode_u8(d);
@@ -362,6 +388,31 @@ broken_rule(WcError *err, const WcError *rule)
 	return WC_CORRUPT;
 }
 
+/* What format 3 has behind the split points. */
+static void
+tail_decode(WcDecoder *d, WcTableDesc *desc)
+{
+	uint8_t		flags;
+
+	desc->ttl_us = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	flags = wc_decode_u8(d);
+	if ((flags & ~(FLAG_DISABLED | FLAG_SNAPSHOT)) != 0)
+		wc_decoder_fail(d);
+	desc->disabled = (flags & FLAG_DISABLED) != 0;
+	if ((flags & FLAG_SNAPSHOT) == 0)
+		return;
+	desc->origin = wc_decode_bytes(d);
+	desc->taken_us = (int64_t) wc_decode_varint_max(d, INT64_MAX);
+	if (desc->origin.len == 0 || desc->origin.len > 2 * WC_NAME_MAX + 1)
+		wc_decoder_fail(d);
+}
+
+static bool
+is_known(uint8_t version)
+{
+	return version == DESC_VERSION || version == DESC_VERSION_PLAIN || version == DESC_VERSION_UNOWNED;
+}
+
 WcStatus
 wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *err)
 {
@@ -374,7 +425,7 @@ wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *
 	if (copy.len != bytes.len)
 		goto no_memory;
 	version = wc_decode_u8(&d);
-	if (version != DESC_VERSION && version != DESC_VERSION_UNOWNED)
+	if (!is_known(version))
 		return wc_error(err, WC_CORRUPT, "table descriptor has an unknown format");
 	desc->id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	desc->database = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
@@ -398,10 +449,13 @@ wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *
 	for (uint32_t i = 0; i < desc->nsplits; i++)
 		desc->splits[i] = wc_decode_bytes(&d);
 
+	if (version == DESC_VERSION)
+		tail_decode(&d, desc);
 	if (!wc_decoder_done(&d))
 		return wc_error(err, WC_CORRUPT, "table descriptor of %zu bytes cannot be decoded", bytes.len);
 	if (wc_table_desc_check(desc, &rule) != WC_OK)
 		return broken_rule(err, &rule);
+	wc_table_desc_inherit(desc);
 	return WC_OK;
 
 no_memory:
@@ -415,5 +469,5 @@ wc_table_desc_peek_id(WcSlice bytes, uint32_t *id)
 	uint8_t		version = wc_decode_u8(&d);
 
 	*id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	return !d.failed && (version == DESC_VERSION || version == DESC_VERSION_UNOWNED);
+	return !d.failed && is_known(version);
 }

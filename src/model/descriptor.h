@@ -53,6 +53,7 @@ typedef struct WcFamilyAttrs
 	uint32_t	versions;		/* 1 .. WC_VERSIONS_MAX */
 	uint32_t	min_versions;	/* 0 .. versions */
 	int64_t		ttl_us;			/* 0: for ever */
+	bool		ttl_inherited;	/* it is the table's, since the family has none of its own */
 	uint8_t		keep_deleted;	/* WcKeepDeleted */
 	uint8_t		bloomfilter;	/* WcBloomFilter */
 	uint8_t		compression;	/* WcCompression */
@@ -76,6 +77,10 @@ typedef struct WcTableDesc
 	uint32_t	id;
 	uint32_t	database;		/* PostgreSQL's oid of the database it belongs to */
 	uint32_t	owner;			/* PostgreSQL's oid of the role that owns it; 0: unknown */
+	int64_t		ttl_us;			/* of families without one of their own; 0: for ever */
+	bool		disabled;		/* it is only read */
+	WcSlice		origin;			/* of a snapshot: "[namespace:]name" of the table; else empty */
+	int64_t		taken_us;		/* of a snapshot: when */
 	WcSlice		ns;				/* namespace; "default" when none was named */
 	WcSlice		name;
 	uint32_t	nfamilies;
@@ -105,13 +110,17 @@ extern WcStatus wc_family_attrs_check(WcSlice name, const WcFamilyAttrs *attrs, 
  * family ids distinct and below next_family_id, splits. */
 extern WcStatus wc_table_desc_check(const WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 
+/* The families without a ttl of their own get the table's: call it when a ttl has been changed.
+ * A descriptor that was decoded has it done. */
+extern void wc_table_desc_inherit(WcTableDesc *desc);
+
 /* NULL when there is none. */
 extern const WcFamilyDesc *wc_table_desc_family(const WcTableDesc *desc, WcSlice name);
 extern const WcFamilyDesc *wc_table_desc_family_by_id(const WcTableDesc *desc, uint32_t id);
 
 /* Bytes as in model/README; decode allocates everything, the bytes included,
- * in the arena.  Format 1, which older versions wrote, is read too: its owner is
- * unknown. */
+ * in the arena.  Formats 1 and 2, which older versions wrote, are read too: the owner of 1 is
+ * unknown, neither has a ttl of the table, is disabled or a snapshot. */
 extern void wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc);
 extern WcStatus wc_table_desc_decode(WcSlice bytes, WcArena *arena, WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 

@@ -259,15 +259,48 @@ do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
 {
 	WcTableMessage m;
 	WcReadPoint at;
+	WcWork		work;
 	WcStatus	status = wc_message_table_decode(body, &m, err);
 
 	if (status != WC_OK)
 		return status;
 	at = read_point(d, NULL, m.cid, m.clock_offset_us);
 	(void) wc_epochs_tidy(d->session.epochs);
-	if (type == WC_MSG_FLUSH)
-		return wc_engine_flush(d->session.engine, m.table_id, &at, err);
-	return wc_engine_compact(d->session.engine, m.table_id, m.major, &at, err);
+	work.kind = type == WC_MSG_FLUSH ? WC_WORK_FLUSH : m.major ? WC_WORK_MAJOR : WC_WORK_COMPACT;
+	work.table_id = m.table_id;
+	work.family_id = m.family_id;
+	if (m.later)
+		return wc_engine_work_later(d->session.engine, &work, &at, err);
+	return wc_engine_work(d->session.engine, &work, &at, err);
+}
+
+static WcStatus
+do_compacting(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	table_id;
+	uint64_t	numbers[2];
+	bool		minor;
+	bool		major;
+	WcStatus	status = wc_message_numbers_decode(body, &table_id, 1, err);
+
+	if (status != WC_OK)
+		return status;
+	wc_engine_compacting(d->session.engine, (uint32_t) table_id, &minor, &major);
+	numbers[0] = minor;
+	numbers[1] = major;
+	wc_message_numbers_encode(&d->out, numbers, 2);
+	return WC_OK;
+}
+
+static WcStatus
+do_check_store(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	table_id;
+	WcStatus	status = wc_message_numbers_decode(body, &table_id, 1, err);
+
+	if (status != WC_OK)
+		return status;
+	return wc_engine_inspect(d->session.engine, d->session.database, (uint32_t) table_id, d->session.cancel, &d->out, err);
 }
 
 static WcStatus
@@ -574,6 +607,10 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);
+		case WC_MSG_COMPACTING:
+			return do_compacting(d, body, err);
+		case WC_MSG_CHECK_STORE:
+			return do_check_store(d, body, err);
 		case WC_MSG_ESTIMATE:
 			return do_estimate(d, body, err);
 		case WC_MSG_SAMPLE:

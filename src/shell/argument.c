@@ -51,10 +51,13 @@ wc_bytea_datum(WcSlice s)
 WcSlice
 wc_arg_row(FunctionCallInfo fcinfo, int argno)
 {
-	WcSlice		row;
-
 	wc_arg_not_null(fcinfo, argno, "row");
-	row = wc_arg_bytes(fcinfo, argno);
+	return wc_row_check(wc_arg_bytes(fcinfo, argno));
+}
+
+WcSlice
+wc_row_check(WcSlice row)
+{
 	if (row.len == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -173,11 +176,10 @@ hex_digit(char c)
 	return -1;
 }
 
-/* \xHH to bytes; everything else is UTF-8 as it stands. */
-static WcSlice
-unescape_qualifier(const char *column, const char *qualifier)
+WcSlice
+wc_unescape(const char *text, const char *what)
 {
-	WcSlice		utf8 = wc_name_to_utf8(qualifier);
+	WcSlice		utf8 = wc_name_to_utf8(text);
 	uint8	   *out = palloc(utf8.len + 1);
 	size_t		n = 0;
 
@@ -198,15 +200,23 @@ unescape_qualifier(const char *column, const char *qualifier)
 		else
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid escape in column name \"%s\"", column),
+					 errmsg("invalid escape in %s", what),
 					 errhint("Write a byte as \\xHH with two hex digits, a backslash itself as \\x5C.")));
 	}
-	if (n > WC_QUALIFIER_MAX)
+	return wc_slice(out, n);
+}
+
+static WcSlice
+unescape_qualifier(const char *column, const char *qualifier)
+{
+	WcSlice		bytes = wc_unescape(qualifier, psprintf("column name \"%s\"", column));
+
+	if (bytes.len > WC_QUALIFIER_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("qualifier is too long"),
-				 errdetail("It has %zu bytes; the limit is %d.", n, WC_QUALIFIER_MAX)));
-	return wc_slice(out, n);
+				 errdetail("It has %zu bytes; the limit is %d.", bytes.len, WC_QUALIFIER_MAX)));
+	return bytes;
 }
 
 WcColumnName

@@ -25,6 +25,7 @@ extern WcSlice wc_arg_bytes(FunctionCallInfo fcinfo, int argno);
 
 /* A row key: not empty (22023), not over WC_ROW_MAX (54000). */
 extern WcSlice wc_arg_row(FunctionCallInfo fcinfo, int argno);
+extern WcSlice wc_row_check(WcSlice row);
 
 /* A timestamp: NULL is WC_TS_LATEST, negative is 22023. */
 extern int64 wc_arg_ts(FunctionCallInfo fcinfo, int argno);
@@ -59,11 +60,21 @@ extern const WcFamilyDesc *wc_family_lookup(const WcTableDesc *table, const char
 /* A column argument named `name`, which must have a colon and not be NULL. */
 extern WcColumnName wc_arg_column(FunctionCallInfo fcinfo, int argno, const char *name, const WcTableDesc *table);
 
+/* The bytes of a text in UTF-8, where \xHH is one byte; palloc'd.  22023 for another escape:
+ * `what` says in what, as in "invalid escape in column name ...". */
+extern WcSlice wc_unescape(const char *text, const char *what);
+
 /* Names are UTF-8 in the store. */
 extern WcSlice wc_name_to_utf8(const char *name);
 extern char *wc_name_from_utf8(WcSlice name);
 
-/* --- single cells (data.c): one operation of the transaction's batch ----------- */
+/* 55000 for a snapshot, which stays as it is (table/altertable.c). */
+extern void wc_require_no_snapshot(const WcTableDesc *desc);
+
+/* 2BP01 when columns of a foreign table live in the family (UTF-8), which is to go (table/table.c). */
+extern void wc_family_require_unused(const char *fullname, const char *family);
+
+/* --- single cells (data/data.c): one operation of the transaction's batch ----------- */
 
 /* ts WC_TS_LATEST: the commit's; ttl_us 0: none. */
 extern void wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName *column, int64 ts,
@@ -71,7 +82,7 @@ extern void wc_put_one(const WcTableDesc *table, WcSlice row, const WcColumnName
 extern void wc_delete_one(const WcTableDesc *table, WcSlice row, WcCellType type, uint32 family,
 						  WcSlice qualifier, int64 ts);
 
-/* --- a cell as it is now (current.c) ---------------------------------------- */
+/* --- a cell as it is now (data/current.c) ---------------------------------------- */
 typedef struct WcCurrentCell
 {
 	bool		found;

@@ -122,7 +122,8 @@ void
 wc_message_table_encode(WcBuf *out, const WcTableMessage *m)
 {
 	wc_buf_append_varint(out, m->table_id);
-	wc_buf_append_u8(out, m->major ? 1 : 0);
+	wc_buf_append_varint(out, m->family_id);
+	wc_buf_append_u8(out, (uint8_t) ((m->major ? 1 : 0) | (m->later ? 2 : 0)));
 	wc_buf_append_varint(out, m->cid);
 	wc_buf_append_varint(out, (uint64_t) m->clock_offset_us);
 }
@@ -131,9 +132,15 @@ WcStatus
 wc_message_table_decode(WcSlice in, WcTableMessage *m, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
+	uint8_t		flags;
 
 	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	m->major = wc_decode_u8(&d) != 0;
+	m->family_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	flags = wc_decode_u8(&d);
+	if ((flags & ~3) != 0)
+		wc_decoder_fail(&d);
+	m->major = (flags & 1) != 0;
+	m->later = (flags & 2) != 0;
 	m->cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->clock_offset_us = (int64_t) wc_decode_varint_max(&d, INT64_MAX);
 	return message_done(&d, "FLUSH or COMPACT", err);

@@ -39,6 +39,8 @@ typedef enum WcMessageType
 	WC_MSG_UNLOCK = 23,			/* no answer */
 	WC_MSG_PRECOMMIT = 24,
 	WC_MSG_ABORTED = 25,		/* no answer */
+	WC_MSG_COMPACTING = 26,
+	WC_MSG_CHECK_STORE = 27,
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -126,7 +128,9 @@ extern WcStatus wc_message_batch_decode(WcSlice in, WcBatchMessage *m, WcError *
 typedef struct WcTableMessage	/* FLUSH, COMPACT */
 {
 	uint32_t	table_id;
+	uint32_t	family_id;		/* 0: every family */
 	bool		major;
+	bool		later;			/* the answer does not wait for it */
 	uint32_t	cid;
 	int64_t		clock_offset_us;
 } WcTableMessage;

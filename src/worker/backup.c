@@ -13,11 +13,24 @@
 #include "channel/nobackup.h"
 #include "compat.h"
 
+/*
+ * On a standby the redo pointer may become that of any checkpoint whose record has been replayed;
+ * a BARRIER comes in front of the record.
+ */
+static bool
+is_new_enough(XLogRecPtr image)
+{
+	return image >= GetRedoRecPtr() && image >= atomic_load(&wc_following()->barrier_wanted);
+}
+
 void
 wc_backup_allow(XLogRecPtr image)
 {
-	if (image >= GetRedoRecPtr())
-		wc_nobackup_remove();
+	if (!is_new_enough(image))
+		return;
+	wc_nobackup_remove();
+	if (!is_new_enough(image))
+		wc_nobackup_put();		/* the startup process may have put the file just before */
 }
 
 void

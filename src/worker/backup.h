@@ -10,8 +10,8 @@
 
 #include "access/xlogdefs.h"
 
-/* There is an image of this position: if that is as new as the redo pointer, backups are
- * allowed. */
+/* There is an image of this position: if that is as new as the redo pointer, and as the last
+ * BARRIER that was replayed, backups are allowed. */
 extern void wc_backup_allow(XLogRecPtr image);
 
 /* There is none that is as new as the redo pointer; nobody may copy the data directory. */

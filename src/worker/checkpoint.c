@@ -207,6 +207,9 @@ begin_if_due(void)
 
 	if (barrier <= atomic_load(&wc_following()->barrier_done))
 		barrier = InvalidXLogRecPtr;
+	/* A restartpoint does not wait for an image; mostly there is one, by its BARRIER. */
+	if (is_new && RecoveryInProgress() && atomic_load(&wc_following()->snapshot_pos) < redo)
+		wc_backup_refuse();
 	if (checkpoint.retry_at != 0 && GetCurrentTimestamp() < checkpoint.retry_at)
 	{
 		if (is_new)

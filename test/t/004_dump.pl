@@ -59,7 +59,7 @@ INSERT INTO for_now VALUES ('a', '{"q": "w"}');
 SELECT widecol.put('for_now', 'a'::bytea, 'f:q', 'older', 77), widecol.put('for_now', 'b'::bytea, 'f:q', 'mortal', 78, '100000 days'),
 	widecol.delete_family('for_now', 'a'::bytea, 'f', 50);
 DROP FOREIGN TABLE for_now;
-SELECT widecol.create_table('alone', '{"f": {}}');
+SELECT widecol.create_table('alone', '{"f": {}, "own": {"ttl": 60}}'), widecol.alter_table_ttl('alone', '9 days');
 GRANT USAGE ON FOREIGN SERVER widecol TO reader;
 SELECT widecol.alter_table_owner('alone', 'reader'), widecol.alter_table_owner('plays', 'reader');
 

@@ -217,12 +217,15 @@ my ($out, $err) = ('', '');
 $node->psql('postgres', $count, stdout => \$out, stderr => \$err);
 like($err, qr/ERROR: .*\Q$name\E/s, 'a damaged file: a read of its table names it');
 is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'other tables can be read');
+like($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), qr/\At\|cf\|.*\Q$name\E[^\n]*\z/, 'check_store says what is damaged');
+is($node->safe_psql('postgres', "SELECT * FROM widecol.check_store('safe')"), '', 'and what is not');
 $node->safe_psql('postgres', "INSERT INTO safe VALUES (2, 'written')");
 is($node->safe_psql('postgres', 'SELECT count(*) FROM safe'), '2', 'and written');
 $node->stop('fast');
 put_back($largest);
 $node->start;
 is($node->safe_psql('postgres', $count), $all, 'and with the file all is there');
+is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'check_store finds no damage');
 
 # --- copies ---------------------------------------------------------------------------
 # One that pg_basebackup makes while the engine works has an image, and the log behind it.

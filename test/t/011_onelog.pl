@@ -1,5 +1,5 @@
 # One log: heap tables and stored tables of a transaction commit together, whatever dies.
-# WC_KILLS: how many kills (12).
+# WC_KILLS: how many kills (20).
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use Time::HiRes qw(usleep);
 use WidecolEngine;
 use WidecolLoad;
 
-my $kills = $ENV{WC_KILLS} || 12;
+my $kills = $ENV{WC_KILLS} || 20;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
@@ -95,7 +95,7 @@ foreach my $i (1 .. $kills)
 	ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), "kill $i, of $what: the cluster comes back");
 	unless (is_same_everywhere($node, 'heap and stored tables hold the same'))
 	{
-		BAIL_OUT('seed ' . $seed) if $kills > 12;
+		BAIL_OUT('seed ' . $seed) if $kills > 20;
 	}
 	%acked = (%acked, map { $_ => 1 } load_acked(@writers)) unless $lazy;
 	is(missing(), 0, 'nothing is missing of what was acknowledged');

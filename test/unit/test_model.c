@@ -288,6 +288,10 @@ assert_same_desc(const WcTableDesc *a, const WcTableDesc *b)
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->database, b->database);
 	assert_int_equal(a->owner, b->owner);
+	assert_true(a->ttl_us == b->ttl_us);
+	assert_int_equal(a->disabled, b->disabled);
+	assert_true(wc_slice_eq(a->origin, b->origin));
+	assert_true(a->taken_us == b->taken_us);
 	assert_true(wc_slice_eq(a->ns, b->ns));
 	assert_true(wc_slice_eq(a->name, b->name));
 	assert_int_equal(a->nfamilies, b->nfamilies);
@@ -305,6 +309,7 @@ assert_same_desc(const WcTableDesc *a, const WcTableDesc *b)
 		assert_int_equal(f->attrs.versions, g->attrs.versions);
 		assert_int_equal(f->attrs.min_versions, g->attrs.min_versions);
 		assert_true(f->attrs.ttl_us == g->attrs.ttl_us);
+		assert_int_equal(f->attrs.ttl_inherited, g->attrs.ttl_inherited);
 		assert_int_equal(f->attrs.keep_deleted, g->attrs.keep_deleted);
 		assert_int_equal(f->attrs.bloomfilter, g->attrs.bloomfilter);
 		assert_int_equal(f->attrs.compression, g->attrs.compression);
@@ -351,9 +356,10 @@ static void
 descriptor_bytes_are_the_documented_ones(void **state)
 {
 	static const uint8_t expected[] =
-		"\x02\x07\x05\x0a\x07" "default\x01t\x02"
+		"\x03\x07\x05\x0a\x07" "default\x01t\x02"
 		"\x01\x01\x00\x01" "f\x00\x01\x00\x00\x00\x01\x02\x01\x80\x80\x01\x01"
-		"\x00";
+		"\x00"
+		"\x00\x00";
 	WcFamilyDesc family = {.id = 1, .name = S("f"), .attrs = wc_family_attrs_default};
 	WcTableDesc desc = {.id = 7, .database = 5, .owner = 10, .ns = S("default"), .name = S("t"),
 	.nfamilies = 1, .families = &family, .next_family_id = 2};
@@ -365,6 +371,63 @@ descriptor_bytes_are_the_documented_ones(void **state)
 	assert_int_equal(buf.len, sizeof(expected) - 1);
 	assert_memory_equal(buf.data, expected, buf.len);
 	wc_buf_free(&buf);
+}
+
+/* What versions before the table's ttl and the flags have stored. */
+static void
+descriptors_of_format_2_are_read(void **state)
+{
+	static const uint8_t stored[] =
+		"\x02\x07\x05\x0a\x07" "default\x01t\x02"
+		"\x01\x01\x00\x01" "f\x00\x01\x00\x00\x00\x01\x02\x01\x80\x80\x01\x01"
+		"\x00";
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc desc;
+	WcError		err;
+
+	(void) state;
+	assert_int_equal(wc_table_desc_decode(wc_slice(stored, sizeof(stored) - 1), &arena, &desc, &err), WC_OK);
+	assert_int_equal(desc.owner, 10);
+	assert_true(desc.ttl_us == 0);
+	assert_false(desc.disabled);
+	wc_arena_free(&arena);
+}
+
+/* Families without a ttl have the table's, also when they are read back. */
+static void
+families_inherit_the_ttl(void **state)
+{
+	WcFamilyDesc families[2] = {
+		{.id = 1, .name = S("a"), .attrs = wc_family_attrs_default},
+		{.id = 2, .name = S("b"), .attrs = wc_family_attrs_default}
+	};
+	WcTableDesc desc = {.id = 7, .database = 5, .ns = S("default"), .name = S("t"), .ttl_us = 60,
+	.disabled = true, .origin = S("shop:t"), .taken_us = 77, .nfamilies = 2, .families = families, .next_family_id = 3};
+	WcBuf		buf = WC_BUF_INIT;
+	WcArena		arena = WC_ARENA_INIT;
+	WcTableDesc back;
+
+	(void) state;
+	families[0].attrs.packing = families[1].attrs.packing = WC_PACKING_CELL;
+	families[1].attrs.ttl_us = 5;
+	wc_table_desc_inherit(&desc);
+	assert_true(families[0].attrs.ttl_us == 60 && families[0].attrs.ttl_inherited);
+	assert_true(families[1].attrs.ttl_us == 5 && !families[1].attrs.ttl_inherited);
+
+	wc_table_desc_encode(&buf, &desc);
+	assert_int_equal(wc_table_desc_decode(wc_buf_slice(&buf), &arena, &back, NULL), WC_OK);
+	assert_same_desc(&desc, &back);
+	wc_buf_free(&buf);
+
+	/* another one is handed on, and none any more */
+	back.ttl_us = 90;
+	wc_table_desc_inherit(&back);
+	assert_true(back.families[0].attrs.ttl_us == 90 && back.families[1].attrs.ttl_us == 5);
+	back.ttl_us = 0;
+	wc_table_desc_inherit(&back);
+	assert_true(back.families[0].attrs.ttl_us == 0 && !back.families[0].attrs.ttl_inherited);
+	assert_true(back.families[1].attrs.ttl_us == 5);
+	wc_arena_free(&arena);
 }
 
 /* What versions before owners have stored. */
@@ -809,6 +872,8 @@ main(void)
 		cmocka_unit_test(descriptors_are_checked),
 		cmocka_unit_test(descriptors_round_trip),
 		cmocka_unit_test(descriptor_bytes_are_the_documented_ones),
+		cmocka_unit_test(descriptors_of_format_2_are_read),
+		cmocka_unit_test(families_inherit_the_ttl),
 		cmocka_unit_test(descriptors_without_owner_are_read),
 		cmocka_unit_test(descriptors_survive_any_bytes),
 		cmocka_unit_test(ranges_know_what_is_inside),

@@ -455,7 +455,7 @@ scan_numbers_are_bounded(void **state)
 static void
 table_work_goes_and_comes(void **state)
 {
-	WcTableMessage m = {9, true, 3, 90 * WC_USEC_PER_SEC},
+	WcTableMessage m = {9, 70000, true, true, 3, 90 * WC_USEC_PER_SEC},
 				got;
 	WcBuf		buf = WC_BUF_INIT;
 	WcError		err;
@@ -463,7 +463,9 @@ table_work_goes_and_comes(void **state)
 	wc_message_table_encode(&buf, &m);
 	assert_int_equal(wc_message_table_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
 	assert_int_equal(got.table_id, 9);
+	assert_int_equal(got.family_id, 70000);
 	assert_true(got.major);
+	assert_true(got.later);
 	assert_int_equal(got.cid, 3);
 	assert_int_equal(got.clock_offset_us, 90 * WC_USEC_PER_SEC);
 	check_decoder(decode_table, &buf);

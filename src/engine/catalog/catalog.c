@@ -17,7 +17,6 @@
 #define KEY_NEXT_ID		'I'
 #define KEY_NAMESPACE	'N'
 #define KEY_STATE		'S'
-#define KEY_TABLE		'T'
 #define KEY_LARGE		'X'		/* behind the tables */
 
 #define LARGE_KEY_SIZE	9
@@ -162,7 +161,7 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 			break;
 		case KEY_NAMESPACE:
 			return load_namespace(engine, &k, err);
-		case KEY_TABLE:
+		case WC_METAKEY_TABLE:
 			return load_table(engine, value, err);
 		case WC_METAKEY_READ:	/* wc_engine_marked reads them */
 		case WC_METAKEY_PENDING:
@@ -390,7 +389,7 @@ put_table(const WcPicture *picture, rocksdb_column_family_handle_t *meta, WcBuf 
 {
 	uint8_t		key[5];
 
-	key[0] = KEY_TABLE;
+	key[0] = WC_METAKEY_TABLE;
 	wc_store_u32(key + 1, picture->state->id);
 	if (picture->table == NULL)
 	{

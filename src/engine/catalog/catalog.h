@@ -18,7 +18,8 @@
 
 struct WcEngine;
 
-/* Keys of the catalog's column family that write/mark.c knows. */
+/* Keys of the catalog's column family that others know: write/mark.c, inspect.c. */
+#define WC_METAKEY_TABLE	'T'
 #define WC_METAKEY_READ		'R'
 #define WC_METAKEY_PENDING	'P'
 

@@ -51,6 +51,7 @@ struct WcEngine
 	WcFamilies	families;		/* with mutexes of its own */
 
 	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
+	struct WcWorkers *workers;	/* work.c; likewise */
 
 	WcCatalog	catalog;
 };

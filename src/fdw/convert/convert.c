@@ -447,8 +447,8 @@ hidden_error(WcCodec *codec, size_t len, const WcCodecWhere *where)
 			 errhint("A security policy or view decides on this column who may see the row.")));
 }
 
-static void pg_attribute_noreturn()
-decode_error(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
+static void
+decode_error(int level, WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
 {
 	const char *place = "";
 	const char *reason;
@@ -464,7 +464,7 @@ decode_error(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
 	}
 	else
 		reason = expectation(codec, bytes.len);
-	ereport(ERROR,
+	ereport(level,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg(codec->spec.as_key ? "cannot decode row key part of column \"%s\" of type %s" :
 					"cannot decode cell of column \"%s\" of type %s",
@@ -479,9 +479,22 @@ wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where)
 	Datum		value;
 
 	Assert(!codec->is_hash);
-	if (likely(codec->decode(codec, bytes, &value)))
-		return value;
-	decode_error(codec, bytes, where);
+	if (unlikely(!codec->decode(codec, bytes, &value)))
+	{
+		decode_error(ERROR, codec, bytes, where);
+		pg_unreachable();
+	}
+	return value;
+}
+
+bool
+wc_codec_try_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where, Datum *value)
+{
+	Assert(!codec->is_hash);
+	if (likely(codec->decode(codec, bytes, value)))
+		return true;
+	decode_error(wc_undecodable_level(where), codec, bytes, where);
+	return false;
 }
 
 /* --- errors --------------------------------------------------------------------- */

@@ -90,7 +90,15 @@ typedef struct WcCodecWhere
 	const char *table;			/* foreign table */
 	WcSlice		row;			/* row key */
 	bool		hidden;			/* the user may not be allowed to see the row: messages show none of its bytes */
+	bool		lenient;		/* what does not decode is NULL, and a WARNING, unless it is hidden */
 } WcCodecWhere;
+
+/* How what does not decode is told: ERROR or WARNING. */
+static inline int
+wc_undecodable_level(const WcCodecWhere *where)
+{
+	return where != NULL && where->lenient && !where->hidden ? WARNING : ERROR;
+}
 
 struct WcCodec
 {
@@ -166,6 +174,9 @@ extern WcFit wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, 
  * what was found.  where may be NULL.
  */
 extern Datum wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where);
+
+/* The same, but that where->lenient makes the error a WARNING: then it is false. */
+extern bool wc_codec_try_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where, Datum *value);
 
 /* A timestamp's milliseconds since 1970, rounded down, as encoding `binary` has them. */
 extern int64 wc_codec_msecs(Timestamp ts);

@@ -157,6 +157,16 @@ set(TupleTableSlot *slot, int column, Datum value)
 	slot->tts_isnull[column] = false;
 }
 
+static Datum
+interval_of(int64 ttl_us)
+{
+	Interval   *ttl = palloc0(sizeof(Interval));
+
+	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
+	ttl->time = ttl_us % USECS_PER_DAY;
+	return IntervalPGetDatum(ttl);
+}
+
 static void
 describe(const WcTableDesc *desc, TupleTableSlot *slot)
 {
@@ -167,6 +177,8 @@ describe(const WcTableDesc *desc, TupleTableSlot *slot)
 	if (owner != NULL)
 		set(slot, WC_DUMP_OWNER, DirectFunctionCall1(namein, CStringGetDatum(owner)));
 	set(slot, WC_DUMP_FAMILIES, DirectFunctionCall1(jsonb_in, CStringGetDatum(wc_families_text(desc))));
+	if (desc->ttl_us != 0)
+		set(slot, WC_DUMP_TTL, interval_of(desc->ttl_us));
 	if (desc->nsplits > 0)
 	{
 		Datum	   *splits = palloc(sizeof(Datum) * desc->nsplits);
@@ -307,13 +319,7 @@ give_cell(const DumpScan *scan, const WcTableDesc *desc, const WcCell *cell, Tup
 	if (cell->type == WC_PUT)
 		set(slot, WC_DUMP_VALUE, bytea_of(cell->value));
 	if (cell->ttl_us != 0)
-	{
-		Interval   *ttl = palloc0(sizeof(Interval));
-
-		ttl->day = (int32) (cell->ttl_us / USECS_PER_DAY);
-		ttl->time = cell->ttl_us % USECS_PER_DAY;
-		set(slot, WC_DUMP_TTL, IntervalPGetDatum(ttl));
-	}
+		set(slot, WC_DUMP_TTL, interval_of(cell->ttl_us));
 }
 
 static TupleTableSlot *

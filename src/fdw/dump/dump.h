@@ -29,7 +29,7 @@ enum
 	WC_DUMP_TS,					/* bigint */
 	WC_DUMP_TYPE,				/* text */
 	WC_DUMP_VALUE,				/* bytea */
-	WC_DUMP_TTL,				/* interval */
+	WC_DUMP_TTL,				/* interval; also of a table that has one */
 	WC_DUMP_COLUMNS
 };
 

@@ -247,6 +247,17 @@ same_desc(const WcTableDesc *a, const WcTableDesc *b)
 	return same;
 }
 
+static int64
+ttl_of(const TupleTableSlot *slot)
+{
+	const Interval *ttl;
+
+	if (!is_given(slot, WC_DUMP_TTL))
+		return 0;
+	ttl = DatumGetIntervalP(slot->tts_values[WC_DUMP_TTL]);
+	return ((int64) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + ttl->time;
+}
+
 /* A role that is not here leaves the table to whoever restores it. */
 static void
 set_owner(WcTableDesc *desc, const TupleTableSlot *slot)
@@ -293,6 +304,8 @@ restore_table(const TupleTableSlot *slot)
 	set_families(desc, old, specs);
 	set_splits(desc, slot);
 	set_owner(desc, slot);
+	desc->ttl_us = ttl_of(slot);
+	wc_table_desc_inherit(desc);
 	if (old == NULL)
 		wc_client_create_table(desc);
 	else if (!same_desc(old, desc))
@@ -322,17 +335,6 @@ open_table(WcRestore *restore, const char *name)
 	restore->name = pstrdup(name);
 	restore->write.desc = restore->desc;
 	MemoryContextSwitchTo(old);
-}
-
-static int64
-ttl_of(const TupleTableSlot *slot)
-{
-	const Interval *ttl;
-
-	if (!is_given(slot, WC_DUMP_TTL))
-		return 0;
-	ttl = DatumGetIntervalP(slot->tts_values[WC_DUMP_TTL]);
-	return ((int64) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + ttl->time;
 }
 
 /*

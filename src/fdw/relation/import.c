@@ -13,8 +13,10 @@
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
+#include "utils/snapmgr.h"
 
 #include "client/client.h"
 #include "fdw/fdw.h"
@@ -106,11 +108,93 @@ add_cell_columns(StringInfo sql, const WcImportOptions *options)
 					 "value bytea, ttl interval", options->text_key ? "text COLLATE \"C\"" : "bytea");
 }
 
-/* OPTIONS stand before COLLATE in a column's definition. */
+static bool
+is_text(WcSlice bytes)
+{
+	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
+}
+
+/* A column whose value a map could not show. */
+typedef struct BinaryColumn
+{
+	uint32		family;
+	char	   *qualifier;
+} BinaryColumn;
+
+static int
+compare_columns(const ListCell *a, const ListCell *b)
+{
+	const BinaryColumn *x = lfirst(a);
+	const BinaryColumn *y = lfirst(b);
+
+	return x->family != y->family ? (x->family < y->family ? -1 : 1) : strcmp(x->qualifier, y->qualifier);
+}
+
+static bool
+is_known(const List *columns, uint32 family, const char *qualifier)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		const BinaryColumn *column = lfirst(lc);
+
+		if (column->family == family && strcmp(column->qualifier, qualifier) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Those of the table's first rows, by family and name: a map has no place for bytes that are no text. */
+static List *
+find_binary_columns(const WcTableDesc *desc)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	List	   *found = NIL;
+	WcClientScan *rows;
+	WcScan		scan;
+	WcSlice		row;
+
+	wc_scan_init(&scan, desc->id);
+	scan.row_limit = WC_IMPORT_ROWS;
+	rows = wc_client_scan_open(&scan, wc_client_snapshot(snapshot), snapshot->curcid, WC_IMPORT_ROWS, CurrentMemoryContext);
+	while (wc_client_next_row(rows, &row))
+	{
+		WcCell		cell;
+		uint32		colno;
+
+		while (wc_client_next_cell(rows, &cell, &colno))
+		{
+			BinaryColumn *column;
+			char	   *qualifier;
+
+			CHECK_FOR_INTERRUPTS();
+			if (is_text(cell.value) || !is_text(cell.qualifier) || list_length(found) >= WC_IMPORT_COLUMNS)
+				continue;
+			qualifier = wc_text_from_utf8(cell.qualifier);
+			if (is_known(found, cell.family, qualifier))
+				continue;
+			column = palloc(sizeof(BinaryColumn));
+			column->family = cell.family;
+			column->qualifier = qualifier;
+			found = lappend(found, column);
+		}
+	}
+	wc_client_scan_close(rows);
+	list_sort(found, compare_columns);
+	return found;
+}
+
+/*
+ * Each family as a map, and beside it those of its columns that are no text.  OPTIONS stand
+ * before COLLATE in a column's definition.
+ */
 static void
 add_row_columns(StringInfo sql, const WcImportOptions *options, const WcTableDesc *desc)
 {
 	List	   *names = list_make1(KEY_COLUMN);
+	List	   *binary = find_binary_columns(desc);
+	ListCell   *lc;
 
 	if (options->text_key)
 		appendStringInfoString(sql, KEY_COLUMN " text OPTIONS (rowkey '1') COLLATE \"C\"");
@@ -123,6 +207,17 @@ add_row_columns(StringInfo sql, const WcImportOptions *options, const WcTableDes
 
 		names = lappend(names, name);
 		appendStringInfo(sql, ", %s jsonb OPTIONS (family %s)", quote_identifier(name), quote_literal_cstr(family));
+		foreach(lc, binary)
+		{
+			const BinaryColumn *column = lfirst(lc);
+
+			if (column->family != desc->families[i].id)
+				continue;
+			name = column_name(names, column->qualifier[0] != '\0' ? column->qualifier : family);
+			names = lappend(names, name);
+			appendStringInfo(sql, ", %s bytea OPTIONS (family %s, qualifier %s)", quote_identifier(name),
+							 quote_literal_cstr(family), quote_literal_cstr(column->qualifier));
+		}
 	}
 }
 

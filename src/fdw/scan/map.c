@@ -49,7 +49,8 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 	return map;
 }
 
-static void pg_attribute_noreturn()
+/* 22P03, or a WARNING. */
+static void
 not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes)
 {
 	char		row[200];
@@ -66,7 +67,7 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 						NameStr(map->column->name), where->table),
 				 errdetail("Its %s is not text in UTF-8.", what),
 				 errhint("A security policy or view decides on this column who may see the row.")));
-	ereport(ERROR,
+	ereport(wc_undecodable_level(where),
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("cannot show cell \"%s:%s\" in column \"%s\" of foreign table \"%s\"",
 					map->column->family_name, qualifier, NameStr(map->column->name), where->table),
@@ -80,7 +81,7 @@ is_text(WcSlice bytes)
 	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
 }
 
-/* A copy in the server's encoding. */
+/* A copy in the server's encoding; NULL: it is not text, which has been told. */
 static char *
 to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes, int *len)
 {
@@ -94,7 +95,10 @@ to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const c
 		return pstrdup("");
 	}
 	if (!is_text(bytes))
+	{
 		not_text(map, cell, where, what, bytes);
+		return NULL;
+	}
 	converted = pg_any_to_server(s, (int) bytes.len, PG_UTF8);
 	if (converted != s)
 	{
@@ -183,7 +187,13 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 		return;
 	}
 	key = to_text(map, cell, where, "qualifier", cell->qualifier, &key_len);
-	value = to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value_len);
+	value = key == NULL ? NULL :
+		to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value_len);
+	if (value == NULL)
+	{
+		map->left_out = true;
+		return;
+	}
 	if (map->column->hstore)
 		add_to_hstore(map, key, key_len, value, value_len);
 	else

@@ -21,7 +21,8 @@ extern void wc_map_leave_out(WcMap *map);
  * Adds a cell of the map's family when it belongs to the map: not when it is the
  * marker, has a column of its own, has not the prefix, or is an older version of
  * the cell before.  Allocates in CurrentMemoryContext, which must live until
- * wc_map_finish.  A qualifier or value that is not UTF-8 text is 22P03.
+ * wc_map_finish.  A qualifier or value that is not UTF-8 text is 22P03, with where->lenient a
+ * WARNING, and left out.
  */
 extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where);
 

@@ -37,6 +37,7 @@ typedef struct Target
 	WcCodec    *codec;			/* VALUE, original of a hashed KEY */
 	WcMap	   *map;			/* MAP, PREFIX_MAP */
 	Versions   *versions;		/* VERSIONS */
+	uint64		undecodable;	/* number of the last row of which the newest version did not decode */
 	struct Target *next;		/* of the same cell */
 } Target;
 
@@ -60,6 +61,7 @@ struct WcReader
 	Bitmapset  *keys;			/* wanted columns that come from the row key */
 	Bitmapset  *filter_keys;	/* these and those that the filter looks at */
 	WcCodecWhere where;
+	uint64		rows;			/* number of the row at hand */
 
 	int			ncolumns;
 	int			nshown;			/* those behind are for the filter only */
@@ -409,6 +411,12 @@ copy_slice(WcSlice s)
 	return wc_slice(copy, s.len);
 }
 
+void
+wc_reader_be_lenient(WcReader *reader)
+{
+	reader->where.lenient = true;
+}
+
 /* --- layout row --------------------------------------------------------------- */
 
 static Datum
@@ -481,10 +489,16 @@ store_cell(WcReader *reader, Stage stage, Target *target, const WcCell *cell, Da
 			continue;
 		}
 		/* the newest version comes first */
-		if (!isnull[target->att])
+		if (!isnull[target->att] || target->undecodable == reader->rows)
 			continue;
 		if (target->codec != NULL)
-			values[target->att] = wc_codec_decode(target->codec, cell->value, &reader->where);
+		{
+			if (!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
+			{
+				target->undecodable = reader->rows;
+				continue;
+			}
+		}
 		else
 			values[target->att] = timestamp_datum(target->column, cell->ts);
 		isnull[target->att] = false;
@@ -622,6 +636,7 @@ wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnu
 	uint32_t	colno;
 
 	memset(isnull, true, wrel->natts * sizeof(bool));
+	reader->rows++;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
 	if (reader->gate != NULL)
 	{
@@ -673,6 +688,7 @@ cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isn
 {
 	WcCodec    *codec = &reader->wrel->columns[att].codec;
 	const WcFamilyDesc *family;
+	Datum		value = (Datum) 0;
 
 	*isnull = false;
 	switch (role)
@@ -688,13 +704,15 @@ cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isn
 								reader->wrel->table_name, cell->family)));
 			return wc_codec_decode(codec, family->name, &reader->where);
 		case WC_ROLE_CELL_QUALIFIER:
-			return wc_codec_decode(codec, cell->qualifier, &reader->where);
+			*isnull = !wc_codec_try_decode(codec, cell->qualifier, &reader->where, &value);
+			return value;
 		case WC_ROLE_CELL_TS:
 			return Int64GetDatum(cell->ts);
 		case WC_ROLE_CELL_TYPE:
 			return type_datum(reader, cell);
 		case WC_ROLE_CELL_VALUE:
-			return wc_codec_decode(codec, cell->value, &reader->where);
+			*isnull = !wc_codec_try_decode(codec, cell->value, &reader->where, &value);
+			return value;
 		default:
 			*isnull = cell->ttl_us == 0;
 			return *isnull ? (Datum) 0 : ttl_datum(cell->ttl_us);

@@ -24,6 +24,10 @@ typedef struct WcReader WcReader;
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
 								  const List *members, const List *filter_members);
 
+/* Cells that do not decode become NULL, maps leave them out, with a WARNING for each
+ * (widecol.on_undecodable); what a gate looks at is an error as before. */
+extern void wc_reader_be_lenient(WcReader *reader);
+
 /* Of these map columns cells that a map cannot show are left out, and are no error. */
 extern void wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs);
 

@@ -29,6 +29,7 @@
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
+#include "client/settings.h"
 #include "fdw/condition/bound.h"
 #include "fdw/condition/cellfilter.h"
 #include "fdw/condition/filter.h"
@@ -87,6 +88,7 @@ typedef struct WcScanState
 	WcScanGate *gate;			/* what hides rows; NULL: nothing does */
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
+	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
 	WcClientSnapshot *snapshot; /* the statement's */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
@@ -201,6 +203,10 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	prepare_filter(state, node, wc_scan_varno(plan));
 	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, &state->resources.scratch);
 	state->keeps_none = state->grouped != NULL;
+
+	/* of rows that are changed all is needed: a row that moves to another key would lose the cell */
+	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
+		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
 	state->gate = wc_scangate_create(node, &state->plan);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
@@ -284,6 +290,8 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 															 state->nulls + state->plan.map_values),
 										 state->maker != NULL ? wc_filter_members(state->maker) : NIL);
 		wc_reader_leave_untouched(state->reader, state->plan.untouched);
+		if (state->lenient)
+			wc_reader_be_lenient(state->reader);
 		state->reader_rechecks = recheck;
 	}
 	wc_reader_set_gate(state->reader, wc_scangate_for(state->gate, recheck));
@@ -337,7 +345,8 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, scan);
 	scan->filter = placed_filter(state);
-	state->aggregated = state->grouped != NULL && !gives_others(state);
+	/* the session shows as NULL what does not decode */
+	state->aggregated = state->grouped != NULL && !gives_others(state) && !state->lenient;
 	if (state->aggregated)
 		scan->aggregation = wc_grouped_describe(state->grouped, state->reader);
 	scan->filter_ts_min = state->cells.ts_min;

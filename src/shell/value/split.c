@@ -1,5 +1,5 @@
 /*
- * shell/split.c: split points, as HBase's splitters make them.
+ * shell/value/split.c: split points, as HBase's splitters make them.
  *
  * Keys are taken as big-endian numbers of any length; nothing here touches the
  * store.

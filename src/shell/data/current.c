@@ -1,5 +1,5 @@
 /*
- * shell/current.c: a cell as it is now, for functions that compute from it.
+ * shell/data/current.c: a cell as it is now, for functions that compute from it.
  */
 #include "postgres.h"
 

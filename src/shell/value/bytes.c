@@ -1,5 +1,5 @@
 /*
- * shell/bytes.c: the type of arguments that are row keys and values.
+ * shell/value/bytes.c: the type of arguments that are row keys and values.
  *
  * It is bytea that text may be passed for: a text is its bytes in UTF-8, as they are.  An
  * untyped literal goes through the input function, and is read as one of bytea.

@@ -1,5 +1,5 @@
 /*
- * shell/snowflake.c: ids that grow with time but are spread over partitions.
+ * shell/value/snowflake.c: ids that grow with time but are spread over partitions.
  *
  * An id is a bigint: 1 bit 0, 6 bits partition (the minute of the hour or the
  * second of the minute: 0 .. 59), 32 bits seconds since 1970, 9 bits worker, 16

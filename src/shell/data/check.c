@@ -1,5 +1,5 @@
 /*
- * shell/check.c: conditional writes.
+ * shell/data/check.c: conditional writes.
  *
  * Each locks the row to the end of the transaction, whatever comes of it, and
  * compares with the newest state: so what is written behind a check that held,

@@ -1,7 +1,8 @@
 /*
- * shell/counter.c: incr and append, which compute a cell from what it holds.
+ * shell/data/counter.c: incr and append, which compute a cell from what it holds, and
+ * get_counter, which only reads it.
  *
- * They lock the row, so that nothing is lost between reading and committing, and
+ * incr and append lock the row, so that nothing is lost between reading and committing, and
  * read the newest state, so under READ COMMITTED they never fail for others'
  * sake.  What they write is an ordinary put.  Who calls them writes, as with put, and is
  * told what was there: it takes both (shell/access.h).
@@ -9,6 +10,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/snapmgr.h"
 
 #include "base/coding.h"
 #include "base/printable.h"
@@ -17,6 +19,7 @@
 
 PG_FUNCTION_INFO_V1(widecol_incr);
 PG_FUNCTION_INFO_V1(widecol_append);
+PG_FUNCTION_INFO_V1(widecol_get_counter);
 
 #define COUNTER_SIZE 8			/* HBase's long, big-endian */
 
@@ -53,21 +56,21 @@ begin_change(FunctionCallInfo fcinfo, Change *c)
 
 /* "column "f:q" of row "r" of stored table "t"" */
 static char *
-place(const Change *c)
+place(const WcTableDesc *table, WcSlice row_key, const WcColumnName *column)
 {
 	char		row[SHOWN_MAX];
 	char		qualifier[SHOWN_MAX];
 	const char *family = "";
 
-	for (uint32 i = 0; i < c->table->nfamilies; i++)
+	for (uint32 i = 0; i < table->nfamilies; i++)
 	{
-		if (c->table->families[i].id == c->column.family)
-			family = wc_name_from_utf8(c->table->families[i].name);
+		if (table->families[i].id == column->family)
+			family = wc_name_from_utf8(table->families[i].name);
 	}
 	return psprintf("column \"%s:%s\" of row \"%s\" of stored table \"%s\"", family,
-					wc_printable(qualifier, sizeof(qualifier), c->column.qualifier),
-					wc_printable(row, sizeof(row), c->row),
-					wc_client_table_fullname(c->table));
+					wc_printable(qualifier, sizeof(qualifier), column->qualifier),
+					wc_printable(row, sizeof(row), row_key),
+					wc_client_table_fullname(table));
 }
 
 /*
@@ -88,13 +91,23 @@ finish_change(Change *c, WcSlice value)
 		if (c->current.ahead && ts == WC_TS_LATEST)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("cannot change %s", place(c)),
+					 errmsg("cannot change %s", place(c->table, c->row, &c->column)),
 					 errdetail("Its cell has the greatest timestamp there is, " INT64_FORMAT ".", c->current.ts)));
 		if (ttl_us == 0)
 			ttl_us = c->current.ttl_us;
 	}
 	wc_put_one(c->table, c->row, &c->column, ts, ttl_us, value);
 	wc_access_close(&c->access);
+}
+
+static void pg_attribute_noreturn()
+not_a_counter(const char *what, const WcTableDesc *table, WcSlice row, const WcColumnName *column, WcSlice value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("%s %s", what, place(table, row, column)),
+			 errdetail("It holds %zu %s; a counter is %d bytes, a big-endian number.",
+					   value.len, wc_bytes_word(value.len), COUNTER_SIZE)));
 }
 
 /* incr(tab, row, col, by, ts, ttl): adds to a counter, which wraps around as
@@ -112,16 +125,54 @@ widecol_incr(PG_FUNCTION_ARGS)
 	if (c.current.found)
 	{
 		if (c.current.value.len != COUNTER_SIZE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("cannot increment %s", place(&c)),
-					 errdetail("It holds %zu %s; a counter is %d bytes, a big-endian number.",
-							   c.current.value.len, wc_bytes_word(c.current.value.len), COUNTER_SIZE)));
+			not_a_counter("cannot increment", c.table, c.row, &c.column, c.current.value);
 		sum += wc_load_u64(c.current.value.data);
 	}
 	wc_store_u64(bytes, sum);
 	finish_change(&c, wc_slice(bytes, COUNTER_SIZE));
 	PG_RETURN_INT64((int64) sum);
+}
+
+/* get_counter(tab, row, col): what the statement's snapshot shows, without a lock; NULL: no cell */
+Datum
+widecol_get_counter(PG_FUNCTION_ARGS)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
+	WcColumn	column = {.kind = WC_COLUMN_EXACT};
+	WcColumnName name;
+	WcClientScan *rows;
+	WcAccess	access;
+	WcScan		scan;
+	WcSlice		row;
+	WcCell		cell;
+	uint32		colno;
+	uint64		value = 0;
+	bool		found;
+
+	wc_access_open(fcinfo, &access, true, 0);
+	range.start = range.stop = wc_arg_row(fcinfo, 1);
+	name = wc_access_column_argument(fcinfo, 2, "col", &access, ACL_SELECT);
+	column.family = name.family;
+	column.qualifier = name.qualifier;
+	wc_scan_init(&scan, access.table->id);
+	scan.ranges = &range;
+	scan.nranges = 1;
+	scan.columns = &column;
+	scan.ncolumns = 1;
+	rows = wc_client_scan_open(&scan, wc_client_snapshot(snapshot), snapshot->curcid, 1, CurrentMemoryContext);
+	found = wc_client_next_row(rows, &row) && wc_access_shows_row(&access, row) && wc_client_next_cell(rows, &cell, &colno);
+	if (found)
+	{
+		if (cell.value.len != COUNTER_SIZE)
+			not_a_counter("cannot read", access.table, range.start, &name, cell.value);
+		value = wc_load_u64(cell.value.data);
+	}
+	wc_client_scan_close(rows);
+	wc_access_close(&access);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) value);
 }
 
 /* append(tab, row, col, value, ts, ttl): returns the whole new value. */
@@ -139,7 +190,7 @@ widecol_append(PG_FUNCTION_ARGS)
 	if (c.current.value.len + more.len > WC_VALUE_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot append to %s", place(&c)),
+				 errmsg("cannot append to %s", place(c.table, c.row, &c.column)),
 				 errdetail("Its value would have %zu bytes; the limit is %d.",
 						   c.current.value.len + more.len, WC_VALUE_MAX)));
 	result = palloc(VARHDRSZ + c.current.value.len + more.len);

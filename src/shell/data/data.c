@@ -1,5 +1,5 @@
 /*
- * shell/data.c: single cells written and deleted by name.
+ * shell/data/data.c: single cells written and deleted by name.
  *
  * Each function appends one operation to the transaction's batch; shell/access.h
  * says who may.  What it does is seen by the commands that follow.
@@ -8,6 +8,8 @@
 
 #include "access/xact.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/snapmgr.h"
 
 #include "shell/access.h"
 
@@ -162,30 +164,107 @@ delete_row(const WcAccess *access, WcSlice row, int64 ts)
 	finish_row(batch);
 }
 
-/* deleteall(tab, row, col, ts): the whole row; or one column, or family */
+/* What deleteall deletes of each row. */
+typedef struct Deletion
+{
+	bool		whole_row;		/* else the column, or family */
+	WcColumnName column;
+	int64		ts;
+} Deletion;
+
+static void
+delete_part(const WcAccess *access, WcSlice row, const Deletion *what)
+{
+	if (what->whole_row)
+		delete_row(access, row, what->ts);
+	else
+		wc_delete_one(access->table, row, what->column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
+					  what->column.family, what->column.qualifier, what->ts);
+}
+
+/* Of each row of the range that is there, and that the caller may see. */
+static void
+delete_range(WcAccess *access, WcRange *range, const Deletion *what)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	WcClientScan *rows;
+	WcScan		scan;
+	WcSlice		row;
+
+	wc_client_require_writable();
+	wc_scan_init(&scan, access->table->id);
+	scan.ranges = range;
+	scan.nranges = 1;
+	scan.rows_by_existence = true;
+	if (access->wrel != NULL)
+	{
+		scan.families = access->wrel->families;
+		scan.nfamilies = (uint32) access->wrel->nfamilies;
+	}
+	rows = wc_client_scan_open(&scan, wc_client_snapshot(snapshot), snapshot->curcid, 0, CurrentMemoryContext);
+	while (wc_client_next_row(rows, &row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (wc_access_shows_row(access, row))
+			delete_part(access, row, what);
+	}
+	wc_client_scan_close(rows);
+}
+
+/* Argument argno, row_prefix: all rows that begin so. */
+static void
+delete_prefix(FunctionCallInfo fcinfo, int argno, WcAccess *access, const Deletion *what)
+{
+	WcSlice		prefix = wc_arg_bytes(fcinfo, argno);
+	WcArena		arena = WC_ARENA_INIT;
+	WcRange		range;
+
+	if (prefix.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("row_prefix must not be empty"),
+				 errhint("All rows go with widecol.truncate_table.")));
+	PG_TRY();
+	{
+		if (!wc_range_of_prefix(&arena, wc_row_check(prefix), &range))
+			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		delete_range(access, &range, what);
+	}
+	PG_FINALLY();
+	{
+		wc_arena_free(&arena);
+	}
+	PG_END_TRY();
+}
+
+/* deleteall(tab, row, col, ts, row_prefix): whole rows; or one column, or family, of them */
 Datum
 widecol_deleteall(PG_FUNCTION_ARGS)
 {
+	Deletion	what = {.whole_row = PG_ARGISNULL(2)};
 	WcAccess	access;
-	WcSlice		row;
-	int64		ts;
+	WcSlice		row = {0};
 
 	wc_access_open(fcinfo, &access, false, ACL_DELETE);
-	row = wc_access_row_argument(fcinfo, 1, &access);
-	ts = wc_arg_ts(fcinfo, 3);
-	if (PG_ARGISNULL(2))
-		delete_row(&access, row, ts);
-	else
+	if (PG_ARGISNULL(4))
+		row = wc_access_row_argument(fcinfo, 1, &access);
+	else if (!PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("row_prefix cannot be combined with a row")));
+	what.ts = wc_arg_ts(fcinfo, 3);
+	if (!what.whole_row)
 	{
-		WcColumnName column = wc_column_parse(access.table, wc_arg_cstring(fcinfo, 2), true);
-
-		if (column.whole_family)
-			wc_access_require_family(&access, wc_table_desc_family_by_id(access.table, column.family));
+		what.column = wc_column_parse(access.table, wc_arg_cstring(fcinfo, 2), true);
+		if (what.column.whole_family)
+			wc_access_require_family(&access, wc_table_desc_family_by_id(access.table, what.column.family));
 		else
-			wc_access_require_column(&access, &column, ACL_DELETE);
-		wc_delete_one(access.table, row, column.whole_family ? WC_DELETE_FAMILY : WC_DELETE_COLUMN,
-					  column.family, column.qualifier, ts);
+			wc_access_require_column(&access, &what.column, ACL_DELETE);
 	}
+	if (PG_ARGISNULL(4))
+		delete_part(&access, row, &what);
+	else
+		delete_prefix(fcinfo, 4, &access, &what);
 	wc_access_close(&access);
 	PG_RETURN_VOID();
 }

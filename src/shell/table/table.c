@@ -1,9 +1,8 @@
 /*
- * shell/table.c: namespaces and stored tables made, changed, described, dropped.
+ * shell/table/table.c: stored tables made, changed, described, dropped.
  *
- * All of it belongs to the transaction.  Making a namespace or a stored table, and
- * dropping an empty namespace, takes USAGE on the server widecol; changing a stored table
- * takes its owner (client/owner.h).
+ * All of it belongs to the transaction.  Making a stored table takes USAGE on the server
+ * widecol; changing one takes its owner (client/owner.h).
  */
 #include "postgres.h"
 
@@ -24,32 +23,15 @@
 #include "client/owner.h"
 #include "shell/shell.h"
 
-PG_FUNCTION_INFO_V1(widecol_create_namespace);
-PG_FUNCTION_INFO_V1(widecol_drop_namespace);
 PG_FUNCTION_INFO_V1(widecol_create_table);
 PG_FUNCTION_INFO_V1(widecol_alter_table);
 PG_FUNCTION_INFO_V1(widecol_alter_table_owner);
 PG_FUNCTION_INFO_V1(widecol_drop_table);
 PG_FUNCTION_INFO_V1(widecol_truncate_table);
+PG_FUNCTION_INFO_V1(widecol_exists);
 PG_FUNCTION_INFO_V1(widecol_describe);
 PG_FUNCTION_INFO_V1(widecol_tables);
 PG_FUNCTION_INFO_V1(widecol_families);
-
-Datum
-widecol_create_namespace(PG_FUNCTION_ARGS)
-{
-	wc_owner_require_usage();
-	wc_client_create_namespace(wc_arg_cstring(fcinfo, 0));
-	PG_RETURN_VOID();
-}
-
-Datum
-widecol_drop_namespace(PG_FUNCTION_ARGS)
-{
-	wc_owner_require_usage();
-	wc_client_drop_namespace(wc_arg_cstring(fcinfo, 0));
-	PG_RETURN_VOID();
-}
 
 static int
 compare_families(const void *a, const void *b)
@@ -170,9 +152,8 @@ open_owned(FunctionCallInfo fcinfo, const char *action, char **name, List **reli
 	return wc_owner_open(*name, action, NIL, relids);
 }
 
-/* A family must not go while columns of a foreign table live in it. */
-static void
-require_unused(const char *fullname, const char *family)
+void
+wc_family_require_unused(const char *fullname, const char *family)
 {
 	ListCell   *lc;
 
@@ -218,7 +199,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		{
 			if (i == n)
 				(void) wc_family_lookup(desc, spec->name);	/* raises */
-			require_unused(name, spec->name);
+			wc_family_require_unused(name, spec->name);
 			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
 			memset(&families[--n], 0, sizeof(WcFamilyDesc));	/* a new family has no id yet */
 			continue;
@@ -248,6 +229,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 	qsort(families, n, sizeof(WcFamilyDesc), compare_families);
 	desc->families = families;
 	desc->nfamilies = n;
+	wc_table_desc_inherit(desc);
 	wc_client_alter_table(desc);
 	wc_foreign_tell_all(desc);
 	PG_RETURN_VOID();
@@ -315,6 +297,13 @@ widecol_alter_table_owner(PG_FUNCTION_ARGS)
 
 /* --- what there is ------------------------------------------------------------ */
 
+/* exists(name): is there such a stored table? */
+Datum
+widecol_exists(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wc_client_table(wc_arg_cstring(fcinfo, 0), true) != NULL);
+}
+
 static Datum
 text_of(WcSlice name)
 {
@@ -322,6 +311,18 @@ text_of(WcSlice name)
 }
 
 #define FAMILY_COLUMNS 12
+
+/* 0: null, for ever */
+static Datum
+ttl_datum(int64 ttl_us, bool *isnull)
+{
+	Interval   *ttl = palloc0(sizeof(Interval));
+
+	*isnull = ttl_us == 0;
+	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
+	ttl->time = ttl_us % USECS_PER_DAY;
+	return IntervalPGetDatum(ttl);
+}
 
 /* The columns that describe() and widecol.families share. */
 static void
@@ -332,15 +333,7 @@ family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
 	values[0] = text_of(family->name);
 	values[1] = Int32GetDatum((int32) a->versions);
 	values[2] = Int32GetDatum((int32) a->min_versions);
-	nulls[3] = a->ttl_us == 0;
-	if (a->ttl_us != 0)
-	{
-		Interval   *ttl = palloc0(sizeof(Interval));
-
-		ttl->day = (int32) (a->ttl_us / USECS_PER_DAY);
-		ttl->time = a->ttl_us % USECS_PER_DAY;
-		values[3] = IntervalPGetDatum(ttl);
-	}
+	values[3] = ttl_datum(a->ttl_us, &nulls[3]);
 	values[4] = CStringGetTextDatum(wc_keep_deleted_name(a->keep_deleted));
 	values[5] = CStringGetTextDatum(wc_bloomfilter_name(a->bloomfilter));
 	values[6] = CStringGetTextDatum(wc_compression_name(a->compression));
@@ -409,7 +402,7 @@ foreign_tables_datum(const WcTableDesc *desc, List *all)
 	return PointerGetDatum(construct_array(elements, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
-/* namespace, name, families, splits, owner, foreign_tables */
+/* namespace, name, families, splits, owner, foreign_tables, ttl, enabled */
 Datum
 widecol_tables(PG_FUNCTION_ARGS)
 {
@@ -421,8 +414,8 @@ widecol_tables(PG_FUNCTION_ARGS)
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
-		Datum		values[6];
-		bool		nulls[6] = {false};
+		Datum		values[8];
+		bool		nulls[8] = {false};
 		char	   *owner = wc_owner_name(desc);
 		Datum	   *names = palloc(sizeof(Datum) * Max(desc->nfamilies, 1));
 
@@ -437,6 +430,8 @@ widecol_tables(PG_FUNCTION_ARGS)
 		if (owner != NULL)
 			values[4] = DirectFunctionCall1(namein, CStringGetDatum(owner));
 		values[5] = foreign_tables_datum(desc, foreign_tables);
+		values[6] = ttl_datum(desc->ttl_us, &nulls[6]);
+		values[7] = BoolGetDatum(!desc->disabled);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

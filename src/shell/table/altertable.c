@@ -1,0 +1,136 @@
+/*
+ * shell/table/altertable.c: what a stored table is beside its families: its name, its time to
+ * live, whether it may be written to; and a new one like it.
+ *
+ * All of it belongs to the transaction, and takes the stored table's owner (client/owner.h),
+ * unless it says otherwise.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+
+#include "client/foreign.h"
+#include "client/owner.h"
+#include "shell/shell.h"
+
+PG_FUNCTION_INFO_V1(widecol_rename_table);
+PG_FUNCTION_INFO_V1(widecol_alter_table_ttl);
+PG_FUNCTION_INFO_V1(widecol_clone_table_schema);
+PG_FUNCTION_INFO_V1(widecol_enable);
+PG_FUNCTION_INFO_V1(widecol_disable);
+PG_FUNCTION_INFO_V1(widecol_is_enabled);
+
+static void
+split_name(const char *full, WcTableDesc *desc)
+{
+	WcError		err;
+
+	if (wc_table_name_split(wc_name_to_utf8(full), &desc->ns, &desc->name, &err) != WC_OK)
+		wc_raise(&err);
+}
+
+void
+wc_require_no_snapshot(const WcTableDesc *desc)
+{
+	if (desc->origin.len == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("stored table \"%s\" is a snapshot", wc_client_table_fullname(desc)),
+			 errhint("widecol.clone_snapshot makes a table of it that can be changed.")));
+}
+
+/* rename_table(name, new_name): foreign tables that map it go on to do so */
+Datum
+widecol_rename_table(PG_FUNCTION_ARGS)
+{
+	char	   *name = wc_arg_cstring(fcinfo, 0);
+	char	   *new_name = wc_arg_cstring(fcinfo, 1);
+	List	   *relids;
+	ListCell   *lc;
+	WcTableDesc *desc = wc_owner_open(name, "rename", NIL, &relids);
+
+	wc_owner_require_usage();
+	wc_require_no_snapshot(desc);
+	split_name(new_name, desc);
+	wc_client_rename_table(name, desc);
+	foreach(lc, relids)
+		wc_foreign_set_table(lfirst_oid(lc), new_name);
+	PG_RETURN_VOID();
+}
+
+/* alter_table_ttl(name, ttl): of the families that have none of their own; NULL: for ever */
+Datum
+widecol_alter_table_ttl(PG_FUNCTION_ARGS)
+{
+	int64		ttl_us = wc_arg_ttl(fcinfo, 1);
+	WcTableDesc *desc;
+
+	wc_arg_not_null(fcinfo, 0, "name");
+	desc = wc_owner_open(wc_arg_cstring(fcinfo, 0), "alter", NIL, NULL);
+	desc->ttl_us = ttl_us;
+	wc_table_desc_inherit(desc);
+	wc_client_alter_table(desc);
+	wc_foreign_tell_all(desc);
+	PG_RETURN_VOID();
+}
+
+/* clone_table_schema(name, new_name, preserve_splits): an empty table like another; it takes USAGE
+ * on the server, as making one and describing one do */
+Datum
+widecol_clone_table_schema(PG_FUNCTION_ARGS)
+{
+	WcTableDesc *desc;
+	char	   *new_name = wc_arg_cstring(fcinfo, 1);
+
+	wc_owner_require_usage();
+	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	split_name(new_name, desc);
+	desc->owner = InvalidOid;
+	desc->disabled = false;
+	desc->origin = wc_slice(NULL, 0);
+	if (!PG_GETARG_BOOL(2))
+		desc->nsplits = 0;
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+		desc->families[i].history_from_us = 0;
+	wc_client_lock_table(new_name, AccessExclusiveLock);
+	wc_client_create_table(desc);
+	PG_RETURN_VOID();
+}
+
+/* Waits for those who are writing to it; who reads goes on. */
+static void
+set_disabled(FunctionCallInfo fcinfo, bool disabled)
+{
+	WcTableDesc *desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
+
+	if (desc->disabled == disabled)
+		return;
+	wc_require_no_snapshot(desc);
+	desc->disabled = disabled;
+	wc_client_alter_table(desc);
+}
+
+/* enable(name) */
+Datum
+widecol_enable(PG_FUNCTION_ARGS)
+{
+	set_disabled(fcinfo, false);
+	PG_RETURN_VOID();
+}
+
+/* disable(name): from then on nobody writes to it */
+Datum
+widecol_disable(PG_FUNCTION_ARGS)
+{
+	set_disabled(fcinfo, true);
+	PG_RETURN_VOID();
+}
+
+/* is_enabled(name): for everybody */
+Datum
+widecol_is_enabled(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!wc_client_table(wc_arg_cstring(fcinfo, 0), false)->disabled);
+}
