@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "model/aggregation.h"
 #include "model/cell.h"
 #include "model/filter.h"
 
@@ -104,6 +105,13 @@ typedef struct WcScan
 	 * Only with rows_by_existence, and without column_limit and column_offset.
 	 */
 	const WcFilter *filter;
+
+	/*
+	 * Rows come back in groups, with states of aggregates (aggregation.h), and undecided rows
+	 * as they are.  Only with rows_by_existence, one version, and without limits and offsets.
+	 * NULL: rows come back.
+	 */
+	const WcAggregation *aggregation;
 } WcScan;
 
 /* Zeroes it and sets versions 1, ts range and filter [0, WC_TS_LATEST), as of now. */

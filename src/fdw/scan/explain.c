@@ -671,6 +671,38 @@ explain_filter(const Shown *shown, ForeignScanState *node, ExplainState *es)
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
 }
 
+/* The aggregate as in the query: not as a part of one. */
+static char *
+aggregate_text(const Shown *shown, const Aggref *partial)
+{
+	Aggref	   *aggref = copyObject(unconstify(Aggref *, partial));
+
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	return deparse(shown, (Node *) aggref);
+}
+
+static void
+explain_groups(const Shown *shown, const ForeignScan *fscan, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, fscan->fdw_scan_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (IsA(entry->expr, Aggref))
+			texts = lappend(texts, aggregate_text(shown, (Aggref *) entry->expr));
+	}
+	if (texts != NIL)
+		ExplainPropertyList("Engine Aggregate", texts, es);
+	texts = NIL;
+	foreach(lc, shown->plan->groups)
+		texts = lappend(texts, deparse(shown, (Node *) list_nth_node(TargetEntry, fscan->fdw_scan_tlist, lfirst_int(lc))->expr));
+	if (texts != NIL)
+		ExplainPropertyList("Engine Group Key", texts, es);
+}
+
 static void
 explain_row_number(const Shown *shown, const char *label, Expr *expr, ExplainState *es)
 {
@@ -742,6 +774,8 @@ columns_read(const Shown *shown)
 		WcMapKeys	constant = {.att = map->att};
 
 		n = 0;
+		if (!bms_is_member(map->att, shown->plan->attrs))
+			continue;			/* only rechecks read it */
 		foreach(lk, map->keys)
 		{
 			Node	   *key = lfirst(lk);
@@ -758,7 +792,7 @@ columns_read(const Shown *shown)
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
-	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known)), names);
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known, NIL)), names);
 }
 
 void
@@ -790,6 +824,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_buckets(&shown, es);
 	explain_cells(&shown, es);
 	explain_filter(&shown, node, es);
+	explain_groups(&shown, fscan, es);
 
 	/* rows of a direct modification are not read, but where that turns out to be needed */
 	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;

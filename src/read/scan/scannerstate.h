@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "read/scan/groups.h"
 #include "read/scan/rowfilter.h"
 #include "read/scan/scanner.h"
 #include "read/scan/skip.h"
@@ -74,6 +75,7 @@ struct WcScanner
 	uint32_t	family;			/* in a row: whose cells are next */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
+	WcGroups   *groups;			/* of the rows, which are not returned; or NULL */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
