@@ -178,6 +178,7 @@ needs_server()
 	return 1
 }
 
+# Upkeep comes late, or a slow machine would compact what a test has just deleted.
 start_server()
 {
 	say "starting a temporary server ($("$PG_CONFIG" --version))"
@@ -185,6 +186,7 @@ start_server()
 	start_cluster "$server" 5433 <<CONF
 fsync = off
 max_prepared_transactions = 4
+widecol.upkeep_delay = 1h
 log_min_messages = info
 log_line_prefix = '%m [%p] %q%a '
 $(cat)
