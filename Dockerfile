@@ -1,7 +1,7 @@
 # PostgreSQL 15 with widecol on Debian 12.  doc/operations.md, "Packages", says how to use it.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-	gcc g++ make librocksdb-dev postgresql-server-dev-15
+	gcc g++ make libicu-dev librocksdb-dev postgresql-server-dev-15
 COPY . /src
 RUN make -C /src PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config DESTDIR=/installed install
 

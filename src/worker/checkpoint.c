@@ -16,7 +16,6 @@
 
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "storage/backendid.h"
 #include "storage/proc.h"
 #include "storage/sinvaladt.h"
 #include "utils/timestamp.h"
