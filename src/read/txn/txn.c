@@ -259,7 +259,8 @@ finish_part(WcTxn *txn, WcSlice *bytes, WcError *err)
 	if (status == WC_OK && size > 0 && txn->part.len == size)
 	{
 		status = add_ops(txn, wc_buf_slice(&txn->part), &taken, err);
-		wc_buf_reset(&txn->part, PART_KEEP);
+		if (status == WC_OK)
+			wc_buf_reset(&txn->part, PART_KEEP);
 	}
 	return status;
 }
