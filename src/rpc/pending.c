@@ -3,6 +3,7 @@
  */
 #include "rpc/pending.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -140,6 +141,7 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction's changes");
 	}
 	p->bytes += s->batch.bytes.len;
+	assert(p->bytes >= before && p->bytes - before <= p->bytes_max);
 	p->bytes -= before;
 	s->batch.flags |= b->flags;
 	if (b->place != WC_RECORD_NO_PLACE)
@@ -158,6 +160,7 @@ wc_pending_take(WcPending *p, uint64_t xid, WcPendingBatch *batch)
 
 	if (s == NULL)
 		return false;
+	assert(p->bytes >= s->batch.bytes.len);
 	p->bytes -= s->batch.bytes.len;
 	*batch = s->batch;
 	free(s);
@@ -185,6 +188,7 @@ wc_pending_drop_before(WcPending *p, uint64_t xid, void (*dropped) (void *arg, u
 
 		if (dropped != NULL)
 			dropped(arg, node->xid);
+		assert(p->bytes >= s->batch.bytes.len);
 		p->bytes -= s->batch.bytes.len;
 		wc_buf_free(&s->batch.bytes);
 		free(s);

@@ -3,6 +3,7 @@
  */
 #include "rpc/session.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -194,6 +195,7 @@ wc_session_scanner_close(WcSession *s, uint32_t number)
 	if (scanner == NULL)
 		return;
 	wc_scanner_close(scanner);
+	assert(s->nscanners > 0);
 	s->scanners[number] = NULL;
 	s->nscanners--;
 }
