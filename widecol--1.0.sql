@@ -571,6 +571,17 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
 
+CREATE FUNCTION orphans(OUT database oid, OUT namespace text, OUT name text, OUT families text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_orphans' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION orphans() IS 'stored tables of databases that are no more';
+REVOKE ALL ON FUNCTION orphans() FROM PUBLIC;
+
+CREATE FUNCTION drop_orphans() RETURNS bigint
+AS 'MODULE_PATHNAME', 'widecol_drop_orphans' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION drop_orphans() IS 'drop the stored tables of databases that are no more; how many there were';
+REVOKE ALL ON FUNCTION drop_orphans() FROM PUBLIC;
+
 CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
@@ -618,3 +629,185 @@ COMMENT ON COLUMN families.in_memory IS 'whether its blocks have a part of the c
 COMMENT ON COLUMN families.packing IS 'row or cell: what makes a key of the store';
 COMMENT ON COLUMN families.history_from IS 'since when it remembers all that it held; null: all of it';
 GRANT SELECT ON families TO PUBLIC;
+
+-- ---------------------------------------------------------------------------
+-- Statistics, as PostgreSQL's own views are
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION stat_engine(OUT state text, OUT pid int, OUT started_at timestamptz, OUT error text, OUT stalled_since timestamptz,
+    OUT stall text, OUT read_lsn pg_lsn, OUT applied_lsn pg_lsn, OUT replay_lag_bytes bigint, OUT replay_lag interval,
+    OUT last_commit_at timestamptz, OUT backlog_commits bigint, OUT backlog_bytes bigint, OUT commits bigint,
+    OUT operations bigint, OUT void_operations bigint, OUT batches bigint, OUT bytes_logged bigint, OUT steps bigint,
+    OUT sessions bigint, OUT requests bigint, OUT blocks_hit bigint, OUT blocks_read bigint, OUT get_cache_hits bigint,
+    OUT get_cache_misses bigint, OUT snapshots bigint, OUT oldest_snapshot_at timestamptz, OUT oldest_snapshot_pid int,
+    OUT memtable_bytes bigint, OUT index_bytes bigint, OUT block_cache_bytes bigint, OUT transaction_bytes bigint,
+    OUT get_cache_bytes bigint, OUT flushes bigint, OUT flushed_bytes bigint, OUT compactions bigint,
+    OUT compacted_bytes bigint, OUT flushes_running bigint, OUT compactions_running bigint,
+    OUT compactions_waiting bigint, OUT stalls bigint, OUT writes text, OUT files bigint, OUT file_bytes bigint,
+    OUT level_bytes bigint[], OUT stats_reset timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_stat_engine' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION stat_engine() IS 'what the view widecol.pg_stat_widecol shows';
+
+CREATE VIEW pg_stat_widecol AS SELECT * FROM widecol.stat_engine();
+COMMENT ON VIEW pg_stat_widecol IS 'one row: the engine';
+COMMENT ON COLUMN pg_stat_widecol.state IS 'ready; starting, stopped, failed or absent: then nothing is known but state, error, stall and positions';
+COMMENT ON COLUMN pg_stat_widecol.pid IS 'process of the engine; null: it is not ready';
+COMMENT ON COLUMN pg_stat_widecol.started_at IS 'when the store was opened';
+COMMENT ON COLUMN pg_stat_widecol.error IS 'why the engine could not start, or why RocksDB takes no writes; null: no error, or pg_read_all_stats is missing';
+COMMENT ON COLUMN pg_stat_widecol.stalled_since IS 'since when commits cannot be applied; null: they can';
+COMMENT ON COLUMN pg_stat_widecol.stall IS 'why they cannot; null also without pg_read_all_stats';
+COMMENT ON COLUMN pg_stat_widecol.read_lsn IS 'up to where the engine has read the server''s log';
+COMMENT ON COLUMN pg_stat_widecol.applied_lsn IS 'up to where stored tables have all that the log says';
+COMMENT ON COLUMN pg_stat_widecol.replay_lag_bytes IS 'bytes of the log, on a standby of what has been replayed, that stored tables do not have yet';
+COMMENT ON COLUMN pg_stat_widecol.replay_lag IS 'how long ago the oldest commit was made that the engine has read and not applied yet; 0: there is none';
+COMMENT ON COLUMN pg_stat_widecol.last_commit_at IS 'time of the last commit that was applied since started_at';
+COMMENT ON COLUMN pg_stat_widecol.backlog_commits IS 'commits that were read and not applied yet';
+COMMENT ON COLUMN pg_stat_widecol.backlog_bytes IS 'bytes of their changes';
+COMMENT ON COLUMN pg_stat_widecol.commits IS 'commits applied to stored tables';
+COMMENT ON COLUMN pg_stat_widecol.operations IS 'operations of these commits: about as many as rows were written';
+COMMENT ON COLUMN pg_stat_widecol.void_operations IS 'operations that had no effect although they had been checked; always 0 but for a defect';
+COMMENT ON COLUMN pg_stat_widecol.batches IS 'batches of committed transactions that were read from the log';
+COMMENT ON COLUMN pg_stat_widecol.bytes_logged IS 'bytes of these batches';
+COMMENT ON COLUMN pg_stat_widecol.steps IS 'steps of flushes, compactions and upkeep';
+COMMENT ON COLUMN pg_stat_widecol.sessions IS 'sessions that are connected to the engine';
+COMMENT ON COLUMN pg_stat_widecol.requests IS 'requests that sessions have sent to the engine';
+COMMENT ON COLUMN pg_stat_widecol.blocks_hit IS 'blocks that sessions found in the block cache';
+COMMENT ON COLUMN pg_stat_widecol.blocks_read IS 'blocks that sessions had to read from files';
+COMMENT ON COLUMN pg_stat_widecol.get_cache_hits IS 'reads of one row that the cache of Gets has answered';
+COMMENT ON COLUMN pg_stat_widecol.get_cache_misses IS 'reads of one row that the cache of Gets was asked for and could not answer';
+COMMENT ON COLUMN pg_stat_widecol.snapshots IS 'snapshots that are held';
+COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_at IS 'when the oldest of them was taken';
+COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_pid IS 'session that holds it; null: none, or the engine itself';
+COMMENT ON COLUMN pg_stat_widecol.memtable_bytes IS 'memory of what has not been written to files yet';
+COMMENT ON COLUMN pg_stat_widecol.index_bytes IS 'memory of indexes and filters of open files';
+COMMENT ON COLUMN pg_stat_widecol.block_cache_bytes IS 'memory of blocks in the cache';
+COMMENT ON COLUMN pg_stat_widecol.transaction_bytes IS 'memory of changes of open transactions and of the backlog';
+COMMENT ON COLUMN pg_stat_widecol.get_cache_bytes IS 'shared memory of the cache of Gets';
+COMMENT ON COLUMN pg_stat_widecol.flushes IS 'files that were written from memory';
+COMMENT ON COLUMN pg_stat_widecol.flushed_bytes IS 'bytes of these files';
+COMMENT ON COLUMN pg_stat_widecol.compactions IS 'compactions of RocksDB that have ended';
+COMMENT ON COLUMN pg_stat_widecol.compacted_bytes IS 'bytes of the files that they made';
+COMMENT ON COLUMN pg_stat_widecol.flushes_running IS 'flushes that run now';
+COMMENT ON COLUMN pg_stat_widecol.compactions_running IS 'compactions that run now';
+COMMENT ON COLUMN pg_stat_widecol.compactions_waiting IS 'families that wait for a compaction';
+COMMENT ON COLUMN pg_stat_widecol.stalls IS 'times that a family has slowed down or stopped writing';
+COMMENT ON COLUMN pg_stat_widecol.writes IS 'normal; delayed or stopped: flushes and compactions do not keep up';
+COMMENT ON COLUMN pg_stat_widecol.files IS 'files with stored tables'' data';
+COMMENT ON COLUMN pg_stat_widecol.file_bytes IS 'bytes of these files';
+COMMENT ON COLUMN pg_stat_widecol.level_bytes IS 'the same by level of RocksDB, from level 0 on';
+COMMENT ON COLUMN pg_stat_widecol.stats_reset IS 'since when the counters count';
+GRANT SELECT ON pg_stat_widecol TO PUBLIC;
+
+CREATE FUNCTION stat_tables(OUT namespace text, OUT "table" text, OUT family text, OUT reads bigint, OUT rows_examined bigint,
+    OUT rows_returned bigint, OUT cells_examined bigint, OUT cells_returned bigint, OUT cells_written bigint,
+    OUT deletes bigint, OUT bytes_written bigint, OUT keys bigint, OUT dead_keys bigint, OUT memtable_bytes bigint,
+    OUT files bigint, OUT file_bytes bigint, OUT flushes bigint, OUT last_flush timestamptz, OUT compactions bigint,
+    OUT last_compaction timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_stat_tables' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION stat_tables() IS 'what the view widecol.pg_stat_widecol_tables shows';
+
+CREATE VIEW pg_stat_widecol_tables AS SELECT * FROM widecol.stat_tables();
+COMMENT ON VIEW pg_stat_widecol_tables IS 'a row for each family of this database''s stored tables: reads, writes, size';
+COMMENT ON COLUMN pg_stat_widecol_tables.namespace IS 'of the stored table';
+COMMENT ON COLUMN pg_stat_widecol_tables."table" IS 'name of the stored table, without the namespace';
+COMMENT ON COLUMN pg_stat_widecol_tables.family IS 'name of the family';
+COMMENT ON COLUMN pg_stat_widecol_tables.reads IS 'scans and reads of rows that have read the family in the engine';
+COMMENT ON COLUMN pg_stat_widecol_tables.rows_examined IS 'rows that they have looked at, in whichever families';
+COMMENT ON COLUMN pg_stat_widecol_tables.rows_returned IS 'rows that they have returned';
+COMMENT ON COLUMN pg_stat_widecol_tables.cells_examined IS 'cells of the family that they have looked at';
+COMMENT ON COLUMN pg_stat_widecol_tables.cells_returned IS 'cells of the family that they have returned';
+COMMENT ON COLUMN pg_stat_widecol_tables.cells_written IS 'cells that commits have written';
+COMMENT ON COLUMN pg_stat_widecol_tables.deletes IS 'delete markers that commits have written';
+COMMENT ON COLUMN pg_stat_widecol_tables.bytes_written IS 'bytes of keys and values that commits have given to RocksDB';
+COMMENT ON COLUMN pg_stat_widecol_tables.keys IS 'keys that are stored, estimated: rows with packing row, cells with packing cell';
+COMMENT ON COLUMN pg_stat_widecol_tables.dead_keys IS 'of what is stored, about how much could be forgotten: superseded cells and delete markers';
+COMMENT ON COLUMN pg_stat_widecol_tables.memtable_bytes IS 'memory of what has not been written to files yet';
+COMMENT ON COLUMN pg_stat_widecol_tables.files IS 'files with the family''s data';
+COMMENT ON COLUMN pg_stat_widecol_tables.file_bytes IS 'bytes of these files';
+COMMENT ON COLUMN pg_stat_widecol_tables.flushes IS 'files that were written from memory';
+COMMENT ON COLUMN pg_stat_widecol_tables.last_flush IS 'when the last of them was complete';
+COMMENT ON COLUMN pg_stat_widecol_tables.compactions IS 'compactions of RocksDB that have ended';
+COMMENT ON COLUMN pg_stat_widecol_tables.last_compaction IS 'when the last of them ended';
+GRANT SELECT ON pg_stat_widecol_tables TO PUBLIC;
+
+CREATE FUNCTION stat_sessions(OUT pid int, OUT datid oid, OUT state text, OUT request text, OUT namespace text, OUT "table" text,
+    OUT state_change timestamptz, OUT scanners bigint, OUT snapshots bigint, OUT snapshot_at timestamptz,
+    OUT transaction_bytes bigint, OUT requests bigint, OUT rows_examined bigint, OUT rows_returned bigint,
+    OUT blocks_hit bigint, OUT blocks_read bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_stat_sessions' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION stat_sessions() IS 'what the engine knows of the view widecol.pg_stat_widecol_sessions';
+
+CREATE VIEW pg_stat_widecol_sessions AS
+SELECT s.pid, s.datid, d.datname, a.usename, s.state, s.request, s.namespace, s."table", s.state_change, s.scanners,
+       s.snapshots, s.snapshot_at, s.transaction_bytes, s.requests, s.rows_examined, s.rows_returned, s.blocks_hit,
+       s.blocks_read, CASE WHEN s.state IS NOT NULL THEN nullif(pg_blocking_pids(s.pid), '{}') END AS waits_for
+FROM widecol.stat_sessions() s LEFT JOIN pg_database d ON d.oid = s.datid LEFT JOIN pg_stat_activity a ON a.pid = s.pid;
+COMMENT ON VIEW pg_stat_widecol_sessions IS 'a row for each session, of any database, that is connected to the engine';
+COMMENT ON COLUMN pg_stat_widecol_sessions.pid IS 'process of the session';
+COMMENT ON COLUMN pg_stat_widecol_sessions.datid IS 'its database';
+COMMENT ON COLUMN pg_stat_widecol_sessions.datname IS 'name of that database';
+COMMENT ON COLUMN pg_stat_widecol_sessions.usename IS 'role of the session';
+COMMENT ON COLUMN pg_stat_widecol_sessions.state IS 'active: the engine works on a request; idle: it does not; null, as the following: no privilege to see it';
+COMMENT ON COLUMN pg_stat_widecol_sessions.request IS 'the request that it works on, or has worked on last';
+COMMENT ON COLUMN pg_stat_widecol_sessions.namespace IS 'of the stored table that the request is about; null: of none';
+COMMENT ON COLUMN pg_stat_widecol_sessions."table" IS 'name of that table, without the namespace';
+COMMENT ON COLUMN pg_stat_widecol_sessions.state_change IS 'when the request began, or ended';
+COMMENT ON COLUMN pg_stat_widecol_sessions.scanners IS 'scans that are open';
+COMMENT ON COLUMN pg_stat_widecol_sessions.snapshots IS 'snapshots that it holds in the engine';
+COMMENT ON COLUMN pg_stat_widecol_sessions.snapshot_at IS 'when the oldest of its snapshots was taken; null: none keeps old versions';
+COMMENT ON COLUMN pg_stat_widecol_sessions.transaction_bytes IS 'changes of its transaction that the engine has';
+COMMENT ON COLUMN pg_stat_widecol_sessions.requests IS 'requests that it has sent';
+COMMENT ON COLUMN pg_stat_widecol_sessions.rows_examined IS 'rows that its scans have looked at';
+COMMENT ON COLUMN pg_stat_widecol_sessions.rows_returned IS 'rows that they have returned';
+COMMENT ON COLUMN pg_stat_widecol_sessions.blocks_hit IS 'blocks that they found in the block cache';
+COMMENT ON COLUMN pg_stat_widecol_sessions.blocks_read IS 'blocks that they had to read from files';
+COMMENT ON COLUMN pg_stat_widecol_sessions.waits_for IS 'processes whose locks it waits for, of rows or anything else';
+GRANT SELECT ON pg_stat_widecol_sessions TO PUBLIC;
+
+CREATE FUNCTION pg_stat_widecol_reset() RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_stat_reset' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION pg_stat_widecol_reset() IS 'sets all counters of widecol''s statistics to 0';
+REVOKE ALL ON FUNCTION pg_stat_widecol_reset() FROM PUBLIC;
+
+CREATE FUNCTION stat_progress(OUT pid int, OUT datid oid, OUT operation text, OUT namespace text, OUT "table" text, OUT family text,
+    OUT phase text, OUT done bigint, OUT total bigint, OUT unit text, OUT started_at timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'widecol_stat_progress' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION stat_progress() IS 'what the engine knows of the view widecol.progress';
+
+-- COPY and ANALYZE of foreign tables are in PostgreSQL's own views.
+CREATE VIEW progress AS
+WITH maps AS (
+  SELECT ftrelid FROM pg_foreign_table JOIN pg_foreign_server s ON s.oid = ftserver JOIN pg_foreign_data_wrapper w ON w.oid = srvfdw
+  WHERE fdwname = 'widecol'
+)
+SELECT p.pid, p.datid, d.datname, p.operation, p.namespace, p."table", p.family, p.phase, p.done, p.total, p.unit, p.started_at
+FROM widecol.stat_progress() p LEFT JOIN pg_database d ON d.oid = p.datid
+UNION ALL
+SELECT c.pid, c.datid, c.datname, 'load', NULL, c.relid::regclass::text, NULL, 'reading rows',
+       CASE WHEN c.bytes_total > 0 THEN c.bytes_processed ELSE c.tuples_processed END, nullif(c.bytes_total, 0),
+       CASE WHEN c.bytes_total > 0 THEN 'bytes' ELSE 'rows' END, a.query_start
+FROM pg_stat_progress_copy c JOIN maps ON c.relid = ftrelid LEFT JOIN pg_stat_activity a USING (pid)
+WHERE c.command = 'COPY FROM' AND c.datname = current_database()
+UNION ALL
+SELECT n.pid, n.datid, n.datname, 'analyze', NULL, n.relid::regclass::text, NULL, n.phase, n.sample_blks_scanned,
+       nullif(n.sample_blks_total, 0), 'rows', a.query_start
+FROM pg_stat_progress_analyze n JOIN maps ON n.relid = ftrelid LEFT JOIN pg_stat_activity a USING (pid)
+WHERE n.datname = current_database();
+COMMENT ON VIEW progress IS 'a row for each load, ANALYZE, flush and compaction under way';
+COMMENT ON COLUMN progress.pid IS 'process that does it, or has asked the engine to; null: the engine does it by itself';
+COMMENT ON COLUMN progress.datid IS 'database of the table';
+COMMENT ON COLUMN progress.datname IS 'name of that database';
+COMMENT ON COLUMN progress.operation IS 'load (COPY), analyze, flush, compaction, major compaction, upkeep, background flush, background compaction';
+COMMENT ON COLUMN progress.namespace IS 'of the stored table; null: the operation is one of PostgreSQL, on a foreign table';
+COMMENT ON COLUMN progress."table" IS 'name of the stored table without the namespace, or of the foreign table with its schema';
+COMMENT ON COLUMN progress.family IS 'name of the family; null: all';
+COMMENT ON COLUMN progress.phase IS 'what is being done';
+COMMENT ON COLUMN progress.done IS 'how much of it is done; null: not known';
+COMMENT ON COLUMN progress.total IS 'how much there is, perhaps an estimate; null: not known';
+COMMENT ON COLUMN progress.unit IS 'of both: rows, keys, bytes, or parts of the family';
+COMMENT ON COLUMN progress.started_at IS 'when the operation began, for PostgreSQL''s the statement';
+GRANT SELECT ON progress TO PUBLIC;

@@ -203,6 +203,7 @@ SELECT * FROM copied;
 SELECT widecol.drop_table('copied', cascade => true);
 \c :here
 DROP DATABASE regress_widecol_copy;
+SELECT * FROM widecol.orphans() WHERE false;
 SELECT families FROM widecol.tables WHERE name = 'admin';
 
 SET client_min_messages = warning;

@@ -211,11 +211,6 @@ ROLLBACK;
 BEGIN READ ONLY;
 SELECT widecol.check('c', 'r', 'f:n', NULL);
 ROLLBACK;
-BEGIN;
-SELECT widecol.check('c', 'r', 'f:n', NULL);
-PREPARE TRANSACTION 'p';
--- and the lock went with that
-SELECT widecol.check('c', 'r', 'f:n', NULL);
 
 -- privileges: SELECT, and to incr and append INSERT, to check any that writes
 SET client_min_messages = error;

@@ -46,6 +46,33 @@ INSERT INTO t VALUES (200, 1, 'own');
 SELECT counters('SELECT * FROM t WHERE a = 200');
 ROLLBACK;
 
+-- blocks as PostgreSQL shows its own: what is in the cache already is not read
+CREATE FUNCTION buffers(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    CONTINUE WHEN line !~ 'Scan on|Delete|Engine Blocks';
+    RETURN NEXT regexp_replace(line, 'hit=\d+', 'hit=N');
+  END LOOP;
+END $$;
+SELECT count(v) FROM t;
+SELECT buffers('SELECT count(v) FROM t');
+BEGIN;
+SELECT buffers('DELETE FROM t WHERE a = 9');
+ROLLBACK;
+-- in memory only: no blocks
+CREATE FOREIGN TABLE fresh (a int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS ("table" 'counted_fresh');
+INSERT INTO fresh VALUES (1, 'one');
+SELECT buffers('SELECT * FROM fresh');
+CREATE FUNCTION block_counts(query text) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+  RETURN plan->0->'Plan';
+END $$;
+SELECT p->>'Engine Hit Blocks' AS hit, p->>'Engine Read Blocks' AS read FROM block_counts('SELECT * FROM fresh') p;
+SELECT (p->>'Engine Hit Blocks')::int > 2 AS hit, p->>'Engine Read Blocks' AS read FROM block_counts('SELECT * FROM t') p;
+
 -- formats
 CREATE FUNCTION formatted(query text, format text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; whole text;
@@ -99,4 +126,4 @@ SELECT count(*) FROM widecol.get('wide', 'r1', column_limit => -1);
 SELECT count(*) FROM widecol.get('wide', 'r1', column_offset => -1);
 
 DROP SCHEMA counted CASCADE;
-SELECT widecol.drop_table('counted'), widecol.drop_table('counted_wide');
+SELECT widecol.drop_table('counted'), widecol.drop_table('counted_wide'), widecol.drop_table('counted_fresh');

@@ -377,14 +377,6 @@ INSERT INTO x_log VALUES (70);
 COMMIT;
 SELECT k FROM x WHERE k >= 70 ORDER BY k;
 
--- two-phase commit is refused, and the transaction is gone
-BEGIN;
-INSERT INTO x VALUES (80, 'prepared', 80);
-PREPARE TRANSACTION 'x_prepared';
-\echo :SQLSTATE
-SELECT count(*) FROM x WHERE k = 80;
-SELECT count(*) FROM pg_prepared_xacts WHERE gid = 'x_prepared';
-
 -- isolation levels, alone
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT count(*) FROM x;

@@ -107,6 +107,21 @@
 	build_expression_pathkey(root, expr, NULL, opno, (rel)->relids, false)
 #endif
 
+/* GROUP BY, without what is grouped by twice. */
+#if PG_VERSION_NUM >= 160000
+#define wc_group_clause(root) ((root)->processed_groupClause)
+#else
+#define wc_group_clause(root) ((root)->parse->groupClause)
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#define wc_make_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, private_) \
+	create_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, NULL, NIL, private_)
+#else
+#define wc_make_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, private_) \
+	create_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, NULL, private_)
+#endif
+
 #if PG_VERSION_NUM >= 170000
 #define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
 	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, NIL, private_)

@@ -44,6 +44,7 @@ static int	get_cache_kb;
 static int	write_buffer_kb;
 static int	max_open_files;
 static int	max_background_jobs;
+static int	log_min_duration;
 static int	upkeep;
 static int	upkeep_threshold;
 static int	upkeep_delay_ms;
@@ -118,6 +119,12 @@ define_engine_settings(void)
 							"-1 means all of them.",
 							&max_open_files, 512, -1, INT_MAX,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.log_min_duration",
+							"Sets the time from which on the engine logs a request of a session.",
+							"The log says what was asked for, of which stored table, how long it took and how many rows were "
+							"looked at. 0 logs all; -1 logs none.",
+							&log_min_duration, -1, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.max_background_jobs",
 							"Sets how many flushes and compactions may run at once.",
 							NULL,

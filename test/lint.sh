@@ -20,7 +20,7 @@ fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write 
 shell_folders="shell/table shell/data shell/value"
 postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
 cxx_file=src/engine/rocks/rocksplus.cc	# the only one of C++
-client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h"
+client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h client/statistics.h"
 
 file_lines_max=1000
 function_lines=70

@@ -24,6 +24,9 @@
 #define WC_FILTER_DEPTH_MAX		32					/* how deep they are nested */
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
 #define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these */
+#define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
+#define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */
+#define WC_GROUPS_BYTES_MAX		(1024 * 1024)		/* groups that a scan has at once; then it sends them and begins anew */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
 #define WC_SCANS_AHEAD_MAX		64					/* with so many open, a session opens none before its rows are wanted */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */

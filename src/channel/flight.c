@@ -274,7 +274,8 @@ await_ended(Oid database, uint8 flags)
 		return;
 	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
 	{
-		if ((entry.flags & flags) != flags || (entry.database != 0 && entry.database != database))
+		if ((entry.flags & flags) != flags ||
+			(OidIsValid(database) && entry.database != 0 && entry.database != database))
 			continue;
 		if (entry.state == WC_FLIGHT_ENDED || !TransactionIdIsInProgress((TransactionId) entry.xid))
 			await_list(&entry, 1);
@@ -304,6 +305,27 @@ wc_following_await_xid(uint64 xid)
 		await_list(&entry, 1);
 }
 
+/* Until something may have changed. */
+static void
+nap(void)
+{
+	wc_following_wake();
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAG_LOOK_MS,
+					 wc_shmem_wait_event(WC_WAIT_PLACE));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+wc_following_await_promotion(void)
+{
+	while (atomic_load(&following->replays) != 0 && atomic_load(&wc_shmem()->state) != WC_ENGINE_FAILED)
+	{
+		check_stall(false);
+		nap();
+	}
+}
+
 void
 wc_following_await_room(void)
 {
@@ -315,11 +337,7 @@ wc_following_await_room(void)
 		if (atomic_load(&following->stalled) == 0 && (end <= read_upto || end - read_upto <= LAG_MAX))
 			return;
 		check_stall(false);
-		wc_following_wake();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAG_LOOK_MS,
-						 wc_shmem_wait_event(WC_WAIT_PLACE));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		nap();
 	}
 }
 
@@ -377,14 +395,9 @@ void
 wc_place_redo(const WcLogRecord *batch)
 {
 	uint8		flags = batch->flags & WC_RECORD_CATALOG ? WC_FLIGHT_CATALOG : 0;
-	uint16_t	place = wc_flight_find(places, batch->xid);
 
-	if (place == WC_FLIGHT_NONE)
-		place = wc_flight_take(places, batch->xid, batch->database, flags, WC_FLIGHT_NONE);
-	if (place == WC_FLIGHT_NONE)
+	if (wc_flight_take_once(places, batch->xid, batch->database, flags) == WC_FLIGHT_NONE)
 		wc_flight_overflow(places, batch->xid);
-	else if (flags != 0)
-		wc_flight_add_flags(places, place, flags);
 }
 
 static bool

@@ -31,6 +31,7 @@ typedef struct WcFollowing
 	_Atomic uint64_t settled;	/* while some transaction has found no place: and so is all else that was read up to here */
 	_Atomic uint64_t snapshot_pos;	/* of the newest complete snapshot of the store */
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
+	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
@@ -65,6 +66,13 @@ extern uint16_t wc_place_take(uint64 xid, Oid database, uint8 flags);
  * or nothing is applied. */
 extern void wc_following_await_room(void);
 
+/*
+ * Before a session locks rows: waits, interruptibly, while the engine of a standby that has just been
+ * promoted has not applied all that was replayed, and locked again what prepared transactions
+ * have locked.
+ */
+extern void wc_following_await_promotion(void);
+
 /* The transaction has been committed: wakes a follower that sleeps, since there was nothing to
  * read for a while.  Never fails. */
 extern void wc_following_note_commit(void);
@@ -85,8 +93,8 @@ extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry 
  */
 extern void wc_following_await(Snapshot snapshot, Oid database);
 
-/* The same for all transactions of the database that have ended; and for those of them that
- * have changed its catalog. */
+/* The same for all transactions of the database (InvalidOid: of every one) that have ended; and
+ * for those of them that have changed its catalog. */
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 

@@ -159,6 +159,12 @@ wc_shmem_latch(uint32 process)
 	return &ProcGlobal->allProcs[process].procLatch;
 }
 
+int
+wc_shmem_pid(uint32 process)
+{
+	return process < ProcGlobal->allProcCount ? ProcGlobal->allProcs[process].pid : 0;
+}
+
 WcSlot *
 wc_shmem_my_slot(WcShmem *s)
 {

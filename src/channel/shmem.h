@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Changes with WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight,
  * and what is in the answers to Gets. */
-#define WC_SHMEM_LAYOUT 0x57430005	/* "WC", 5 */
+#define WC_SHMEM_LAYOUT 0x57430006	/* "WC", 6 */
 
 typedef struct WcShmem
 {
@@ -104,6 +104,9 @@ extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);
 /* This process's place among PostgreSQL's processes, and the latch at a place. */
 extern uint32 wc_shmem_my_process(void);
 extern Latch *wc_shmem_latch(uint32 process);
+
+/* The id of the process at a place; 0: there is none. */
+extern int	wc_shmem_pid(uint32 process);
 
 /* What a process waits for, as pg_stat_activity shows it. */
 typedef enum WcWaitEvent

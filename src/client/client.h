@@ -67,8 +67,10 @@ extern uint64 wc_client_writes(void);
  * for messages, and for functions here that take a name. */
 extern char *wc_client_table_fullname(const WcTableDesc *desc);
 
-/* All tables, all namespaces of this database: List of WcTableDesc *, List of char *. */
+/* All tables, all namespaces of this database: List of WcTableDesc *, List of char *; the tables of
+ * all databases. */
 extern List *wc_client_list_tables(void);
+extern List *wc_client_list_all_tables(void);
 extern List *wc_client_list_namespaces(void);
 
 /*
@@ -91,8 +93,12 @@ extern void wc_client_create_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
 
 /* The stored tables of a database, another than this, go with the transaction's commit.
- * For DROP DATABASE; call before it, since this may fail. */
+ * For DROP DATABASE, before it, since this may fail; and for one that is gone. */
 extern void wc_client_drop_database(Oid database);
+
+/* Has this database, which may be another, stored tables?  False also when that cannot be
+ * said, since there is no engine now. */
+extern bool wc_client_database_has_tables(Oid database);
 
 /* Takes the lock that the above take (before looking whether the table exists). */
 extern void wc_client_lock_table(const char *name, LOCKMODE mode);
@@ -181,7 +187,7 @@ typedef struct WcClientScanStats
 	uint64		cells_examined;
 	uint64		seeks;
 	uint64		batches;
-	uint64		cache_hits;		/* of scans that are measured */
+	uint64		cache_hits;		/* blocks that were in memory, and those that were not */
 	uint64		blocks_read;
 } WcClientScanStats;
 extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);

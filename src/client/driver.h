@@ -74,7 +74,7 @@ typedef struct WcDriverLocker
 	WcRowLockMode mode;
 } WcDriverLocker;
 
-/* The next bytes of the batch, which begin at an offset of it. */
+/* The next bytes of the transaction's stream, which begin at an offset of it. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
 typedef struct WcDriver
@@ -102,7 +102,7 @@ typedef struct WcDriver
 	 * driver, valid until the next call) what engine.h says. describe: false when
 	 * there is no such table. */
 	bool		(*describe) (WcSlice ns, WcSlice name, WcSlice *desc);
-	void		(*list_tables) (WcSlice *list);
+	void		(*list_tables) (bool all_databases, WcSlice *list);
 	void		(*list_namespaces) (WcSlice *list);
 	uint32		(*new_table_id) (void);
 
@@ -178,6 +178,14 @@ typedef struct WcDriver
 	 */
 	uint64		(*precommit) (uint64 xid, uint64 length, uint64 snapshot);
 
+	/*
+	 * As precommit, for PREPARE TRANSACTION, and also for a transaction that has only locked
+	 * rows.  When it is done, take has been given operations that say what is locked: the
+	 * stream's next bytes, behind the batch's `length`.  Its row locks stay until the server's
+	 * log has said how it ended, also in another engine, which locks by these operations.
+	 */
+	uint64		(*prepare) (uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take);
+
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);
 
@@ -197,6 +205,10 @@ typedef struct WcDriver
 
 	/* The ranges as engine.h encodes them; valid until the next call. */
 	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
+
+	/* Rows of a view of statistics (model/statistics.h), as they are at this moment; valid until the
+	 * next call. */
+	void		(*statistics) (uint8 view, WcSlice *rows);
 } WcDriver;
 
 /* The embedded engine (client/local.c). */

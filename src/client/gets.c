@@ -104,8 +104,12 @@ wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark)
 WcGetFound
 wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block)
 {
-	return wc_getcache_find(wc_shmem_getcache(), wc_gets_epoch(open->snapshot), open->scan->table_id,
-							open->scan->ranges[0].start, get, wc_clock_wall_us(), block);
+	WcGetCache *cache = wc_shmem_getcache();
+	WcGetFound	found = wc_getcache_find(cache, wc_gets_epoch(open->snapshot), open->scan->table_id,
+										 open->scan->ranges[0].start, get, wc_clock_wall_us(), block);
+
+	wc_getcache_count(cache, wc_shmem_my_process(), found == WC_GET_FOUND);
+	return found;
 }
 
 static void

@@ -756,11 +756,13 @@ local_unlock(SubTransactionId subid)
 		deferred.unlock = InvalidSubTransactionId;
 }
 
+/* take: of what is sent before the answer; NULL: there is nothing. */
 static uint64
-local_precommit(uint64 xid, uint64 length, uint64 snapshot)
+hand_over(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
 	WcCommitMessage m = {.xid = xid,.length = length,.epoch = wc_gets_epoch(snapshot)};
 	uint64_t	number;
+	WcSlice		answer;
 	WcError		err;
 
 	/* One of which nobody knows yet what it shows has shown nothing. */
@@ -770,13 +772,29 @@ local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 		note_snapshot(snapshot);
 	}
 	wc_message_commit_encode(wc_local_begin(), &m);
-	has_locks = true;
+	in_use = has_locks = true;
 	handed_over = xid;			/* perhaps, if this is interrupted */
-	if (wc_message_numbers_decode(wc_local_ask(WC_MSG_PRECOMMIT, WC_SEND_STAY), &number, 1, &err) != WC_OK)
+	if (take != NULL)
+		answer = wc_local_payload(await_changes(wc_connection_send(type, 0, WC_SEND_STAY), take));
+	else
+		answer = wc_local_ask(type, WC_SEND_STAY);
+	if (wc_message_numbers_decode(answer, &number, 1, &err) != WC_OK)
 		wc_raise(&err);
 	if (number == 0)
 		forget_transaction();
 	return number;
+}
+
+static uint64
+local_precommit(uint64 xid, uint64 length, uint64 snapshot)
+{
+	return hand_over(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
+}
+
+static uint64
+local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
+{
+	return hand_over(WC_MSG_PREPARE, xid, length, snapshot, take);
 }
 
 /* If this cannot be sent now, the engine learns it from the log. */
@@ -867,6 +885,7 @@ const WcDriver wc_local_driver = {
 	.lock_rows = local_lock_rows,
 	.unlock = local_unlock,
 	.precommit = local_precommit,
+	.prepare = local_prepare,
 	.abort = local_abort,
 	.finish = local_finish,
 	.work = wc_local_work,
@@ -874,4 +893,5 @@ const WcDriver wc_local_driver = {
 	.check_store = wc_local_check_store,
 	.estimate = wc_local_estimate,
 	.sample = wc_local_sample,
+	.statistics = wc_local_statistics,
 };

@@ -33,7 +33,7 @@ extern WcSlice wc_local_ask(uint8 type, WcSend how);
 
 /* Functions of the driver (client/driver.h). */
 extern bool wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc);
-extern void wc_local_list_tables(WcSlice *list);
+extern void wc_local_list_tables(bool all_databases, WcSlice *list);
 extern void wc_local_list_namespaces(WcSlice *list);
 extern uint32 wc_local_new_table_id(void);
 extern void wc_local_work(WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid,
@@ -44,5 +44,6 @@ extern void wc_local_estimate(uint32 table_id, const WcRange *range, const uint3
 							  uint64 *bytes, uint64 *rows);
 extern void wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed,
 							WcSlice *ranges);
+extern void wc_local_statistics(uint8 view, WcSlice *rows);
 
 #endif

@@ -66,11 +66,12 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 }
 
 void
-wc_local_list_tables(WcSlice *list)
+wc_local_list_tables(bool all_databases, WcSlice *list)
 {
-	wc_following_await_all(MyDatabaseId);
+	wc_following_await_all(all_databases ? InvalidOid : MyDatabaseId);
 	(void) wc_local_begin();
-	*list = wc_local_ask(WC_MSG_LIST_TABLES, WC_SEND_NOW);
+	*list = wc_local_payload(wc_local_await(wc_connection_send(WC_MSG_LIST_TABLES, all_databases ? WC_FLAG_ALL : 0,
+															   WC_SEND_NOW)));
 }
 
 void
@@ -152,4 +153,14 @@ wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 ra
 	wc_following_await_all(MyDatabaseId);
 	wc_message_sample_encode(wc_local_begin(), &m);
 	*ranges = wc_local_ask(WC_MSG_SAMPLE, WC_SEND_NOW);
+}
+
+/* Nothing is waited for: statistics are wanted most when it goes on too slowly. */
+void
+wc_local_statistics(uint8 view, WcSlice *rows)
+{
+	uint64_t	number = view;
+
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	*rows = wc_local_ask(WC_MSG_STATISTICS, WC_SEND_NOW);
 }

@@ -78,6 +78,15 @@ wc_stream_take_place(void)
 }
 
 void
+wc_stream_leave_place(void)
+{
+	if (place != WC_RECORD_NO_PLACE)
+		(void) wc_flight_free(wc_places(), place, place_xid);
+	place = WC_RECORD_NO_PLACE;
+	place_written = false;
+}
+
+void
 wc_stream_finish(uint64 end)
 {
 	if (length != end || (place != WC_RECORD_NO_PLACE && !place_written))
@@ -115,7 +124,6 @@ wc_stream_prepared(void)
 void
 wc_stream_aborted(void)
 {
-	if (place != WC_RECORD_NO_PLACE)
-		(void) wc_flight_free(wc_places(), place, place_xid);
+	wc_stream_leave_place();
 	forget();
 }

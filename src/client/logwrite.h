@@ -33,7 +33,12 @@ extern bool wc_stream_is_written(void);
  */
 extern void wc_stream_take_place(void);
 
-/* After the last of the stream, whose length this is: if the log does not say so yet, or
+/* The place is given up until the next wc_stream_take_place: an engine that starts waits for who has
+ * one.  Not after the last of the stream has been written. */
+extern void wc_stream_leave_place(void);
+
+/* After the last of the stream, which behind the batch may have LOCK operations (PREPARE TRANSACTION),
+ * and whose length this is: if the log does not say so yet, or
  * does not name the place, it does now. */
 extern void wc_stream_finish(uint64 length);
 

@@ -12,6 +12,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 
+#include "channel/flight.h"
 #include "client/logwrite.h"
 #include "client/settings.h"
 #include "client/state.h"
@@ -80,6 +81,7 @@ wc_lock_for_writing(const WcTableDesc *table)
 		if (locked[i] == table->id)
 			return;
 	}
+	wc_following_await_promotion();
 	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);
 	now = wc_table_now(table);

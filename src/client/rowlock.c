@@ -199,6 +199,7 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 {
 	WcRowWait	wait = {0};
 	WcDriverLocker locker;
+	int			batch = WC_LOCK_BATCH;
 	int			done = 0;
 
 	wc_client_require_writable();
@@ -211,7 +212,10 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	while (done < nrows)
 	{
 		WcLockResult result;
-		uint32		n = ask(request, &locker, rows + done, Min(nrows - done, WC_LOCK_BATCH), &result);
+		uint32		n = ask(request, &locker, rows + done, Min(nrows - done, batch), &result);
+
+		/* behind a row that somebody has there may be others */
+		batch = result.holder != 0 ? 1 : Min(2 * batch, WC_LOCK_BATCH);
 
 		done += n;
 		if (n > 0)

@@ -242,8 +242,8 @@ wc_client_table(const char *name, bool missing_ok)
 	return NULL;
 }
 
-List *
-wc_client_list_tables(void)
+static List *
+list_tables(bool all_databases)
 {
 	List	   *tables = NIL;
 	WcSlice		list;
@@ -252,7 +252,7 @@ wc_client_list_tables(void)
 
 	wc_xact_join();
 	wc_batch_send();
-	wc_driver()->list_tables(&list);
+	wc_driver()->list_tables(all_databases, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));
@@ -266,6 +266,18 @@ wc_client_list_tables(void)
 	if (!wc_decoder_done(&d))
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of stored tables is malformed")));
 	return tables;
+}
+
+List *
+wc_client_list_tables(void)
+{
+	return list_tables(false);
+}
+
+List *
+wc_client_list_all_tables(void)
+{
+	return list_tables(true);
 }
 
 List *
@@ -483,6 +495,22 @@ wc_client_drop_database(Oid database)
 	if (XactReadOnly || RecoveryInProgress())
 		return;					/* PostgreSQL refuses */
 	check(wc_batch_drop_database(wc_batch_open(), GetCurrentCommandId(true), database, &err), &err);
+}
+
+bool
+wc_client_database_has_tables(Oid database)
+{
+	ListCell   *lc;
+	WcError		why;
+
+	if (wc_shmem() == NULL || !wc_driver()->ready() || wc_following_stalled(&why))
+		return false;
+	foreach(lc, wc_client_list_all_tables())
+	{
+		if (((WcTableDesc *) lfirst(lc))->database == database)
+			return true;
+	}
+	return false;
 }
 
 /* --- administration -------------------------------------------------------------- */

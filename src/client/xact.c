@@ -2,7 +2,9 @@
  * client/xact.c: PostgreSQL's transactions, followed.
  *
  * At PRE_COMMIT the rows that were written are locked and looked at, and the batch goes
- * into PostgreSQL's log: it is committed when PostgreSQL commits.  An abort forgets the batch;
+ * into PostgreSQL's log: it is committed when PostgreSQL commits.  At PRE_PREPARE the same
+ * happens, and the log gets the row locks too: COMMIT PREPARED and ROLLBACK PREPARED do
+ * nothing here, but are records in the log that the engine reads.  An abort forgets the batch;
  * a subtransaction's abort cuts it back to where it began.
  */
 #include "postgres.h"
@@ -37,18 +39,40 @@ end_of_transaction(void)
 	nsavepoints = 0;
 }
 
+/* Of the stream that the log gets: the batch, and behind it what is locked (PREPARE). */
+static uint64 stream_length;
+
+static void
+take_locks(uint64 at, WcSlice ops)
+{
+	wc_stream_write(at, ops);
+	stream_length = at + ops.len;
+}
+
+static uint64
+hand_over(bool prepare, uint64 xid)
+{
+	uint64		snapshot = wc_snapshot_of_transaction();
+
+	stream_length = wc_batch_mark();
+	if (prepare)
+		return wc_driver()->prepare(xid, stream_length, snapshot, take_locks);
+	return wc_driver()->precommit(xid, stream_length, snapshot);
+}
+
 /*
  * All that can fail about the writes to stored tables fails here.  From then on they are in
- * PostgreSQL's log, and its commit record is theirs.
+ * PostgreSQL's log, and its commit record is theirs.  prepare: PREPARE TRANSACTION; then row
+ * locks are in the log as well, since they outlive the session and the engine.
  */
 static void
-commit_batch(void)
+commit_batch(bool prepare)
 {
 	WcHolderWait wait = {0};
 	uint64		holder;
 	uint64		xid;
 
-	if (wc_batch_empty())
+	if (wc_batch_empty() && !(prepare && wc_rows_locked()))
 	{
 		if (wc_stream_is_written())
 			wc_stream_finish(0);	/* all of it was rolled back */
@@ -60,9 +84,14 @@ commit_batch(void)
 	wc_stream_take_place();		/* which the last record names */
 	wc_following_await_catalog(MyDatabaseId);
 	wc_batch_send();
-	while ((holder = wc_driver()->precommit(xid, wc_batch_mark(), wc_snapshot_of_transaction())) != 0)
+	while ((holder = hand_over(prepare, xid)) != 0)
+	{
+		/* perhaps for long, and should the engine end meanwhile, the next one is not to wait for this */
+		wc_stream_leave_place();
 		wc_holder_wait(&wait, holder);
-	wc_stream_finish(wc_batch_mark());
+		wc_stream_take_place();
+	}
+	wc_stream_finish(stream_length);
 	wc_batch_forget();
 }
 
@@ -72,19 +101,10 @@ on_xact(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			commit_batch();
+			commit_batch(false);
 			break;
 		case XACT_EVENT_PRE_PREPARE:
-			if (!wc_batch_empty())
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("cannot PREPARE a transaction that has written to stored tables")));
-			if (wc_rows_locked())
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("cannot PREPARE a transaction that has locked rows of stored tables")));
-			if (wc_stream_is_written())
-				wc_stream_finish(0);
+			commit_batch(true);
 			break;
 		case XACT_EVENT_COMMIT:
 			wc_stream_committed();
@@ -92,6 +112,8 @@ on_xact(XactEvent event, void *arg)
 			end_of_transaction();
 			break;
 		case XACT_EVENT_PREPARE:
+			if (wc_stream_is_written())
+				wc_catalog_changed();	/* what it changed is not there for this session either */
 			wc_stream_prepared();
 			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:

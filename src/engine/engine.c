@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/rocks/image.h"
+#include "engine/statsfile.h"
 #include "engine/storage.h"
 #include "engine/store/state.h"
 #include "engine/upkeep.h"
@@ -322,6 +323,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	else
 		status = find_store(engine, options, err);
 	wc_health_watch(&engine->health, db_options);
+	wc_counts_watch(engine, db_options);
 
 	if (status == WC_OK && engine->identity.opening == WC_OPEN_NEW)
 		rocksdb_options_set_create_if_missing(db_options, 1);
@@ -347,6 +349,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_health_start(&engine->health, err);
 	if (status == WC_OK)
 		status = wc_families_start(&engine->families, err);
+	wc_counts_open(&engine->counts);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);
 	rocksdb_options_destroy(db_options);
@@ -360,6 +363,7 @@ engine_free(WcEngine *engine, bool closed)
 	wc_upkeeper_free(engine->upkeeper);
 	wc_workers_free(engine->workers);
 	wc_families_free(&engine->families);
+	wc_counts_close(&engine->counts);
 	wc_catalog_free(&engine->catalog);
 	wc_snapshot_drop_idle(engine);
 	if (engine->meta)
@@ -368,10 +372,12 @@ engine_free(WcEngine *engine, bool closed)
 		rocksdb_close(engine->db);
 	wc_identity_release(&engine->identity, closed);
 	free(engine->images);
+	free(engine->statistics);
 	rocksdb_readoptions_destroy(engine->read_options);
 	rocksdb_writeoptions_destroy(engine->write_options);
 	wc_rocks_shared_free(&engine->shared);
 	wc_health_free(&engine->health);
+	wc_counts_free(&engine->counts);
 	pthread_mutex_destroy(&engine->write_mutex);
 	pthread_rwlock_destroy(&engine->step_lock);
 	pthread_mutex_destroy(&engine->offers_mutex);
@@ -395,6 +401,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	pthread_mutex_init(&e->offers_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
 	wc_health_init(&e->health, e);
+	wc_counts_init(&e->counts);
 	wc_families_init(&e->families, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
@@ -402,13 +409,19 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	e->write_options = rocksdb_writeoptions_create();
 	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;
 	e->packed_row_max = options->packed_row_max ? options->packed_row_max : WC_PACKED_ROW_MAX;
-	status = open_store(e, options, err);
+	e->statistics = options->statistics != NULL ? strdup(options->statistics) : NULL;
+	if (options->statistics != NULL && e->statistics == NULL)
+		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	else
+		status = open_store(e, options, err);
 	if (status != WC_OK)
 	{
 		wc_health_end(&e->health);
 		engine_free(e, false);
 		return status;
 	}
+	if (e->statistics != NULL)
+		wc_statsfile_take(e, e->statistics);
 	*engine = e;
 	return WC_OK;
 }
@@ -431,6 +444,8 @@ wc_engine_close(WcEngine *engine)
 	if (!synced)
 		wc_log(WC_LOG_ERROR, "%s: %s", err.message, err.detail);
 	rocksdb_cancel_all_background_work(engine->db, 1);
+	if (engine->statistics != NULL)
+		wc_statsfile_leave(engine, engine->statistics);
 	engine_free(engine, synced);
 }
 

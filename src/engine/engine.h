@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "model/statistics.h"
 #include "model/step.h"
 #include "read/storage.h"
 
@@ -36,6 +37,7 @@ typedef struct WcEngineOptions
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
+	const char *statistics;		/* file that keeps counters while no engine is open; NULL: they are not kept */
 } WcEngineOptions;
 
 /*
@@ -119,13 +121,17 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
  * wc_engine_applied_position says is applied.
  */
 
+/* Beside the flags of BATCHes (model/logrecord.h): the transaction has been prepared. */
+#define WC_PENDING_PREPARED		0x80
+
 /* What the log has said so far of a transaction that is under way. */
 typedef struct WcPendingBytes
 {
 	uint64_t	xid;
 	uint32_t	database;
 	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
-	uint8_t		flags;
+	uint8_t		flags;			/* of its BATCHes; WC_PENDING_PREPARED */
+	bool		kept;			/* for a mark: the one before has all this as it is, and bytes is not looked at */
 	WcSlice		bytes;			/* of its stream, from its beginning */
 } WcPendingBytes;
 
@@ -194,6 +200,37 @@ extern uint64_t wc_engine_applied_position(WcEngine *engine);
 /* Operations of commits that were void, as a whole or in part, since the engine was opened. */
 extern uint64_t wc_engine_void_operations(WcEngine *engine);
 
+/* --- statistics -----------------------------------------------------------
+ * What is known here (model/statistics.h); nobody is held up by asking.  wc_engine_statistics
+ * fills in what is the engine's, and leaves the rest; why: why nothing can be written to the
+ * store, empty if it can.  Of tables: those of a database, as committed; of work: that of all
+ * databases.  Any thread.
+ */
+extern WcStatus wc_engine_statistics(WcEngine *engine, WcEngineStatistics *to, WcError *why, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_table_statistics(WcEngine *engine, uint32_t database, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+/* What those who use an engine count themselves: the engine keeps it with its own counters when they
+ * are at their end. */
+typedef struct WcUseCounts
+{
+	uint64_t	requests;
+	uint64_t	blocks_hit;
+	uint64_t	blocks_read;
+	uint64_t	batches;
+	uint64_t	logged_bytes;
+	uint64_t	get_hits;
+	uint64_t	get_misses;
+} WcUseCounts;
+
+extern void wc_engine_add_use(WcEngine *engine, const WcUseCounts *use);
+extern WcStatus wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_reset_statistics(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
+/* Namespace and name of a committed table, which point into the buffer; empty: there is none. */
+extern void wc_engine_table_name(WcEngine *engine, uint32_t table_id, WcBuf *buf, WcSlice names[2]);
+
+/* When a snapshot was taken. */
+extern int64_t wc_snapshot_taken_us(const WcSnapshot *snapshot);
+
 /* --- catalog --------------------------------------------------------------
  * As the transaction txn (NULL: none) would see it.  Descriptors are appended
  * to out encoded (wc_table_desc_encode), lists as varint count, then each with
@@ -203,6 +240,9 @@ extern uint64_t wc_engine_void_operations(WcEngine *engine);
 extern WcStatus wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, WcSlice name,
 								   WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
+
+/* Those of all databases; database: txn's. */
+extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* Names only; "default" is always among them. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;

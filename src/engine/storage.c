@@ -77,23 +77,19 @@ recheck_history(const WcTable *table, uint32_t family, int64_t as_of, WcError *e
 	return wc_history_recheck(table->stores[family], &table->desc, &table->desc.families[family], as_of, err);
 }
 
-/* RocksDB's figures are the thread's, and only counted on demand. */
-static void
-meter_begin(WcReadMeter *meter)
+static WcReadMeter
+meter(void)
 {
-	meter->context = rocksdb_perfcontext_create();
-	rocksdb_set_perf_level(rocksdb_enable_count);
-	meter->cache_hits = rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count);
-	meter->blocks_read = rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count);
+	WcReadMeter m;
+
+	wc_rocksplus_blocks(&m.cache_hits, &m.blocks_read);
+	return m;
 }
 
 static void
-meter_end(WcReadMeter *meter, uint64_t *cache_hits, uint64_t *blocks_read)
+count(const WcTable *table, uint32_t family, const WcReadCounts *counts)
 {
-	*cache_hits += rocksdb_perfcontext_metric(meter->context, rocksdb_block_cache_hit_count) - meter->cache_hits;
-	*blocks_read += rocksdb_perfcontext_metric(meter->context, rocksdb_block_read_count) - meter->blocks_read;
-	rocksdb_set_perf_level(rocksdb_disable);
-	rocksdb_perfcontext_destroy(meter->context);
+	wc_storecounts_read(&table->stores[family]->counts, counts);
 }
 
 const WcStorageOps wc_engine_storage_ops = {
@@ -108,6 +104,6 @@ const WcStorageOps wc_engine_storage_ops = {
 	.open_source = wc_cellsource_store,
 	.check_history = check_history,
 	.recheck_history = recheck_history,
-	.meter_begin = meter_begin,
-	.meter_end = meter_end
+	.meter = meter,
+	.count = count
 };

@@ -81,9 +81,9 @@ safe_now(WcEngine *engine)
 	return last_ts < now ? last_ts : now;
 }
 
-/* A major compaction of what was written up to then. */
+/* A major compaction of what was written up to then, among about so many keys. */
 static WcStatus
-sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, WcError *err)
+sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, uint64_t keys, WcError *err)
 {
 	WcPassOptions options = {
 		.kind = WC_STEP_MAJOR,.until_ts = superseded->until_ts > dated->until_ts ? superseded->until_ts : dated->until_ts,
@@ -92,8 +92,14 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 	};
 	const WcStep *step;
 	WcPass	   *pass;
+	WcRunning	running;
 	int64_t		since = wc_clock_monotonic_us();
-	WcStatus	status = wc_pass_create(store, &options, &pass, err);
+	WcStatus	status;
+
+	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
+	wc_running_phase(&running, WC_PHASE_FORGET, keys);
+	options.running = &running;
+	status = wc_pass_create(store, &options, &pass, err);
 
 	while (status == WC_OK && (status = wc_pass_next(pass, &step, err)) == WC_OK)
 	{
@@ -105,6 +111,7 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 		since = wc_clock_monotonic_us();
 	}
 	wc_pass_free(pass);
+	wc_running_end(&running);
 	return status == WC_END ? WC_OK : status;
 }
 
@@ -151,7 +158,7 @@ sweep_when_worth(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcErro
 				  last_ts, now, settings->delay_us, &superseded);
 	worth |= ripen(&state->dated, marks.dated, is_enough(marks.dated, keys, settings),
 				   last_ts, now, settings->history_us, &dated);
-	return worth ? sweep(u, store, &superseded, &dated, err) : WC_OK;
+	return worth ? sweep(u, store, &superseded, &dated, keys, err) : WC_OK;
 }
 
 /* --- what has outlived its TTL ----------------------------------------------------*/
@@ -211,9 +218,16 @@ take_swept(WcStore *store, WcSwept *swept)
 static WcStatus
 compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcError *err)
 {
-	WcStatus	status = wc_files_flush(store, &u->stop, err);
+	WcRunning	running;
+	WcStatus	status;
 
-	return status == WC_OK ? wc_files_compact(store, start, stop, &u->stop, err) : status;
+	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
+	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
+	status = wc_files_flush(store, &u->stop, err);
+	if (status == WC_OK)
+		status = wc_files_compact(store, start, stop, &running, &u->stop, err);
+	wc_running_end(&running);
+	return status;
 }
 
 static WcStatus

@@ -52,11 +52,14 @@ clock_of(const WcStore *store, const WcReadPoint *at)
 
 /* The steps of a flush or a compaction. */
 static WcStatus
-run_pass(WcStore *store, const WcPassOptions *options, WcError *err)
+run_pass(WcStore *store, WcRunning *running, WcPassOptions *options, WcError *err)
 {
 	WcPass	   *pass;
-	WcStatus	status = wc_pass_create(store, options, &pass, err);
+	WcStatus	status;
 
+	wc_running_phase(running, WC_PHASE_FORGET, wc_rocks_property(store->engine->db, store->cf, "rocksdb.estimate-num-keys"));
+	options->running = running;
+	status = wc_pass_create(store, options, &pass, err);
 	if (status == WC_OK)
 		status = wc_step_apply_all(store->engine, pass, options->cancel, err);
 	wc_pass_free(pass);
@@ -72,11 +75,17 @@ flush_store(WcStore *store, const WcReadPoint *at, WcError *err)
 		.kind = WC_STEP_FLUSH,.from_ts = wc_marks(store).flushed_ts,.until_ts = store->engine->last_ts,
 		.dated_until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
+	WcRunning	running;
 	WcStatus	status = wc_files_check(store, "flush", err);
 
+	wc_running_begin(&running, store, WC_PROGRESS_FLUSH, at->pid);
 	if (status == WC_OK && store->packing == WC_PACKING_CELL && options.from_ts < options.until_ts)
-		status = run_pass(store, &options, err);
-	return status == WC_OK ? wc_files_flush(store, at->cancel, err) : status;
+		status = run_pass(store, &running, &options, err);
+	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
+	if (status == WC_OK)
+		status = wc_files_flush(store, at->cancel, err);
+	wc_running_end(&running);
+	return status;
 }
 
 /* HBase's compactions see files, not the memstore: what has been in a flush. */
@@ -89,8 +98,10 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 		.kind = major ? WC_STEP_MAJOR : WC_STEP_COMPACT,.until_ts = cells ? marks.flushed_ts : INT64_MAX,
 		.dated_until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel,.look_for_earliest_put = true
 	};
+	WcRunning	running;
 	WcStatus	status = wc_files_check(store, "compact", err);
 
+	wc_running_begin(&running, store, major ? WC_PROGRESS_MAJOR_COMPACTION : WC_PROGRESS_COMPACTION, at->pid);
 	if (major && !cells)
 	{
 		/* it goes through all that was counted */
@@ -98,10 +109,14 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 		options.dated = marks.dated;
 	}
 	if (status == WC_OK)
-		status = run_pass(store, &options, err);
+		status = run_pass(store, &running, &options, err);
+	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
 	if (status == WC_OK)
 		status = wc_files_flush(store, at->cancel, err);
-	return status == WC_OK ? wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), at->cancel, err) : status;
+	if (status == WC_OK)
+		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), &running, at->cancel, err);
+	wc_running_end(&running);
+	return status;
 }
 
 /* To each store of a table, or one of them, that has a column family. */

@@ -24,6 +24,13 @@ add_update_targets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte, 
 		widecolAddForeignUpdateTargets(root, rtindex, target_rte, target);
 }
 
+static void
+get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+{
+	widecolGetForeignLimitPaths(root, stage, input_rel, output_rel, extra);
+	widecolGetForeignGroupPaths(root, stage, input_rel, output_rel, extra);
+}
+
 static bool
 plan_direct_modify(PlannerInfo *root, ModifyTable *plan, Index result_relation, int subplan_index)
 {
@@ -102,7 +109,7 @@ widecol_handler(PG_FUNCTION_ARGS)
 
 	routine->GetForeignRelSize = widecolGetForeignRelSize;
 	routine->GetForeignPaths = widecolGetForeignPaths;
-	routine->GetForeignUpperPaths = widecolGetForeignUpperPaths;
+	routine->GetForeignUpperPaths = get_upper_paths;
 	routine->GetForeignPlan = widecolGetForeignPlan;
 	routine->BeginForeignScan = begin_scan;
 	routine->IterateForeignScan = widecolIterateForeignScan;

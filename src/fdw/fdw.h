@@ -18,8 +18,10 @@ extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel
 										  ForeignPath *best_path, List *tlist, List *scan_clauses,
 										  Plan *outer_plan);
 
-/* plan/limit.c */
-extern void widecolGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+/* plan/limit.c and plan/aggregate.c: GetForeignUpperPaths calls both, each has its stages */
+extern void widecolGetForeignLimitPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+										RelOptInfo *output_rel, void *extra);
+extern void widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 										RelOptInfo *output_rel, void *extra);
 
 /* scan/scan.c */

@@ -409,3 +409,17 @@ wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcErr
 {
 	return id_op(b, WC_OP_DROP_DATABASE, cid, database, err);
 }
+
+WcStatus
+wc_batch_lock(WcBatchBuilder *b, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err)
+{
+	WcStatus	status = begin_op(b, WC_OP_LOCK, 0, err);
+
+	assert(row.len <= WC_ROW_MAX);
+	if (status != WC_OK)
+		return status;
+	wc_buf_append_varint(b->buf, table_id);
+	wc_buf_append_u8(b->buf, (uint8_t) mode);
+	wc_buf_append_bytes(b->buf, row);
+	return end_op(b, err);
+}

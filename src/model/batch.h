@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/coding.h"
+#include "base/lockmode.h"
 #include "model/cell.h"
 #include "model/descriptor.h"
 
@@ -34,7 +35,8 @@ typedef enum WcOpKind
 	WC_OP_TRUNCATE_TABLE = 5,
 	WC_OP_CREATE_NAMESPACE = 6,
 	WC_OP_DROP_NAMESPACE = 7,
-	WC_OP_DROP_DATABASE = 8		/* every table and namespace of a database */
+	WC_OP_DROP_DATABASE = 8,	/* every table and namespace of a database */
+	WC_OP_LOCK = 9				/* what a prepared transaction has locked; applying does nothing */
 } WcOpKind;
 
 /* Flags of a ROW operation. */
@@ -68,9 +70,10 @@ typedef struct WcOp
 {
 	uint8_t		kind;			/* WcOpKind */
 	uint32_t	cid;
-	uint32_t	table_id;		/* ROW, DROP_TABLE, TRUNCATE_TABLE */
+	uint32_t	table_id;		/* ROW, DROP_TABLE, TRUNCATE_TABLE, LOCK */
 	uint32_t	flags;			/* ROW */
-	WcSlice		row;			/* ROW */
+	uint8_t		mode;			/* LOCK: WcRowLockMode */
+	WcSlice		row;			/* ROW; LOCK: empty means the whole table */
 	WcSlice		families;		/* ROW with MUST_BE_ABSENT: varints, the family ids to look at */
 	WcSlice		items;			/* ROW: see wc_op_next_item */
 	WcSlice		desc;			/* CREATE_TABLE, ALTER_TABLE: an encoded descriptor */
@@ -126,6 +129,9 @@ extern WcStatus wc_batch_truncate_table(WcBatchBuilder *b, uint32_t cid, uint32_
 extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t database,
 								   WcSlice name, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcError *err) WC_WARN_UNUSED;
+
+/* A row of a table, or (row empty) the whole table. */
+extern WcStatus wc_batch_lock(WcBatchBuilder *b, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err) WC_WARN_UNUSED;
 
 /* --- reading --------------------------------------------------------------
  *

@@ -52,6 +52,17 @@ namespace_decode(WcDecoder *d, WcDecoder *payload, WcOp *op, WcError *err)
 	return WC_OK;
 }
 
+static WcStatus
+lock_decode(WcDecoder *d, WcDecoder *payload, WcOp *op, WcError *err)
+{
+	op->table_id = (uint32_t) wc_decode_varint_max(payload, UINT32_MAX);
+	op->mode = wc_decode_u8(payload);
+	op->row = wc_decode_bytes(payload);
+	if (!wc_decoder_done(payload) || op->row.len > WC_ROW_MAX || op->mode < WC_LOCK_KEY_SHARE || op->mode > WC_LOCK_EXCLUSIVE)
+		return corrupt(d, err, "bad lock operation");
+	return WC_OK;
+}
+
 WcStatus
 wc_batch_op_size(WcSlice bytes, size_t *size, WcError *err)
 {
@@ -114,6 +125,8 @@ wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err)
 			if (!wc_decoder_done(&payload))
 				return corrupt(d, err, "bad database operation");
 			return WC_OK;
+		case WC_OP_LOCK:
+			return lock_decode(d, &payload, op, err);
 		default:
 			return corrupt(d, err, "unknown kind of operation");
 	}

@@ -250,6 +250,7 @@ wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FI
 		case WC_FORM_BOOL:
 			return key_of_bool(bytes, scratch, key);
 		case WC_FORM_SIGNED:
+		case WC_FORM_WRITTEN:
 			key_of_signed(bytes, scratch, key);
 			return true;
 		case WC_FORM_FLOAT:
@@ -270,8 +271,8 @@ wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FI
 
 /* --- rules ----------------------------------------------------------------------- */
 
-static WcStatus
-column_check(const WcFilterColumn *c, uint32_t ncolumns, bool has_keys, WcError *err)
+WcStatus
+wc_filter_column_check(const WcFilterColumn *c, uint32_t ncolumns, bool has_keys, WcError *err)
 {
 	if (c->in_key && !has_keys)
 		return wc_error(err, WC_INVALID, "a filter looks at a row key that it does not know");
@@ -280,6 +281,7 @@ column_check(const WcFilterColumn *c, uint32_t ncolumns, bool has_keys, WcError 
 	if (c->form > WC_FORM_LAST)
 		return wc_error(err, WC_INVALID, "a filter looks at bytes of the unknown form %u", c->form);
 	if ((c->form == WC_FORM_SIGNED && c->width != 2 && c->width != 4 && c->width != 8) ||
+		(c->form == WC_FORM_WRITTEN && (c->width != 8 || c->in_key)) ||
 		(c->form == WC_FORM_FLOAT && c->width != 4 && c->width != 8))
 		return wc_error(err, WC_INVALID, "a filter looks at numbers of %u bytes", c->width);
 	return WC_OK;
@@ -332,7 +334,7 @@ wc_filter_check(const WcFilter *filter, uint32_t ncolumns, WcError *err)
 	if (filter->nnodes == 0 || filter->ncolumns == 0 || filter->shown > ncolumns)
 		return wc_error(err, WC_INVALID, "a filter is empty");
 	for (uint32_t i = 0; i < filter->ncolumns && status == WC_OK; i++)
-		status = column_check(&filter->columns[i], ncolumns, filter->keys.len > 0, err);
+		status = wc_filter_column_check(&filter->columns[i], ncolumns, filter->keys.len > 0, err);
 	for (uint32_t i = 0; i < filter->nnodes; i++)
 	{
 		nvalues += wc_filter_nvalues(&filter->nodes[i]);
@@ -352,21 +354,34 @@ wc_filter_check(const WcFilter *filter, uint32_t ncolumns, WcError *err)
 /* --- bytes ------------------------------------------------------------------------ */
 
 void
+wc_filter_column_encode(WcBuf *out, const WcFilterColumn *c)
+{
+	wc_buf_append_u8(out, c->in_key ? 1 : 0);
+	wc_buf_append_varint(out, c->column);
+	wc_buf_append_u8(out, c->form);
+	wc_buf_append_varint(out, c->width);
+	wc_buf_append_varint(out, c->most);
+	wc_buf_append_varint(out, c->scale);
+}
+
+void
+wc_filter_column_decode(WcDecoder *d, WcFilterColumn *c)
+{
+	c->in_key = wc_decode_bool(d);
+	c->column = (uint32_t) wc_decode_varint_max(d, WC_COLUMNS_MAX);
+	c->form = wc_decode_u8(d);
+	c->width = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	c->most = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	c->scale = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+}
+
+void
 wc_filter_encode(WcBuf *out, const WcFilter *filter)
 {
 	wc_buf_append_varint(out, filter->shown);
 	wc_buf_append_varint(out, filter->ncolumns);
 	for (uint32_t i = 0; i < filter->ncolumns; i++)
-	{
-		const WcFilterColumn *c = &filter->columns[i];
-
-		wc_buf_append_u8(out, c->in_key ? 1 : 0);
-		wc_buf_append_varint(out, c->column);
-		wc_buf_append_u8(out, c->form);
-		wc_buf_append_varint(out, c->width);
-		wc_buf_append_varint(out, c->most);
-		wc_buf_append_varint(out, c->scale);
-	}
+		wc_filter_column_encode(out, &filter->columns[i]);
 	wc_buf_append_varint(out, filter->nnodes);
 	for (uint32_t i = 0; i < filter->nnodes; i++)
 	{
@@ -421,16 +436,7 @@ wc_filter_decode(WcDecoder *d, WcArena *arena, WcFilter **filter)
 	if (f->columns == NULL)
 		return;
 	for (uint32_t i = 0; i < f->ncolumns; i++)
-	{
-		WcFilterColumn *c = &f->columns[i];
-
-		c->in_key = wc_decode_bool(d);
-		c->column = (uint32_t) wc_decode_varint_max(d, WC_COLUMNS_MAX);
-		c->form = wc_decode_u8(d);
-		c->width = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
-		c->most = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
-		c->scale = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
-	}
+		wc_filter_column_decode(d, &f->columns[i]);
 	f->nnodes = (uint32_t) wc_decode_count(d, WC_FILTER_NODES_MAX, NODE_BYTES_MIN);
 	f->nodes = wc_arena_alloc_zero(arena, (f->nnodes + 1) * sizeof(WcFilterNode));
 	if (f->nodes == NULL)

@@ -31,10 +31,11 @@ typedef enum WcFilterForm
 	WC_FORM_DECIMAL = 5,		/* [-]digits[.digits] */
 	WC_FORM_DATE = 6,			/* yyyy-mm-dd, infinity, -infinity */
 	WC_FORM_TIMESTAMP = 7,		/* yyyy-mm-dd hh:mm:ss[.ffffff], infinity, -infinity */
-	WC_FORM_TIMESTAMPTZ = 8		/* the same with +00 behind it */
+	WC_FORM_TIMESTAMPTZ = 8,	/* the same with +00 behind it */
+	WC_FORM_WRITTEN = 9			/* not the cell's value but its timestamp, as form SIGNED; not of a key part */
 } WcFilterForm;
 
-#define WC_FORM_LAST WC_FORM_TIMESTAMPTZ
+#define WC_FORM_LAST WC_FORM_WRITTEN
 
 typedef struct WcFilterColumn
 {
@@ -107,6 +108,12 @@ wc_filter_nvalues(const WcFilterNode *node)
  */
 extern bool wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FILTER_KEY_MAX],
 						  WcSlice *key);
+
+/* A known form, and a column among the Scan's first ncolumns; the bytes of one. */
+extern WcStatus wc_filter_column_check(const WcFilterColumn *column, uint32_t ncolumns, bool has_keys,
+									   WcError *err) WC_WARN_UNUSED;
+extern void wc_filter_column_encode(WcBuf *out, const WcFilterColumn *column);
+extern void wc_filter_column_decode(WcDecoder *d, WcFilterColumn *column);
 
 /* Limits, a tree that is whole, columns among the Scan's first ncolumns (which of
  * them are exact is for the caller to check). */

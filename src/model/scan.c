@@ -14,10 +14,11 @@
 #define SCAN_LIMITS			0x40	/* row and column limits and offsets follow */
 #define SCAN_MOMENTS		0x80	/* filter_ts_min, filter_ts_max and as_of_ts follow */
 #define SCAN_MERGED			0x100
-#define SCAN_FILTER			0x200	/* a filter follows, at the end */
+#define SCAN_FILTER			0x200	/* a filter follows, behind the families */
 #define SCAN_MEASURED		0x400
 #define SCAN_COUNT_CELLS	0x800
-#define SCAN_FLAGS			0xFFF
+#define SCAN_AGGREGATION	0x1000	/* an aggregation follows, behind the filter */
+#define SCAN_FLAGS			0x1FFF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -218,6 +219,40 @@ filter_check(const WcScan *scan, WcError *err)
 	return status;
 }
 
+/* Is the column at this position a single one? */
+static WcStatus
+aggregated_check(const WcScan *scan, bool in_key, uint32_t column, WcError *err)
+{
+	if (!in_key && scan->columns[column].kind != WC_COLUMN_EXACT)
+		return wc_error(err, WC_INVALID, "an aggregation looks at column %u of a scan, which is not a single one",
+						column + 1);
+	return WC_OK;
+}
+
+static WcStatus
+aggregation_check(const WcScan *scan, WcError *err)
+{
+	const WcAggregation *aggregation = scan->aggregation;
+	WcStatus	status;
+
+	if (aggregation == NULL)
+		return WC_OK;
+	if (!scan->rows_by_existence || scan->raw || scan->versions != 1 || scan->row_limit != 0 ||
+		scan->row_offset != 0 || scan->column_limit != 0 || scan->column_offset != 0)
+		return wc_error(err, WC_INVALID, "this scan cannot have an aggregation");
+	status = wc_aggregation_check(aggregation, scan->ncolumns, err);
+	for (uint32_t i = 0; i < aggregation->ngroups && status == WC_OK; i++)
+		status = aggregated_check(scan, aggregation->groups[i].in_key, aggregation->groups[i].column, err);
+	for (uint32_t i = 0; i < aggregation->naggregates && status == WC_OK; i++)
+	{
+		const WcAggregate *a = &aggregation->aggregates[i];
+
+		if (a->kind != WC_AGGREGATE_ROWS)
+			status = aggregated_check(scan, a->column.in_key, a->column.column, err);
+	}
+	return status;
+}
+
 WcStatus
 wc_scan_check(const WcScan *scan, WcError *err)
 {
@@ -231,6 +266,8 @@ wc_scan_check(const WcScan *scan, WcError *err)
 		status = times_check("filter on timestamps", scan->filter_ts_min, scan->filter_ts_max, err);
 	if (status == WC_OK)
 		status = filter_check(scan, err);
+	if (status == WC_OK)
+		status = aggregation_check(scan, err);
 	if (status != WC_OK)
 		return status;
 	if (scan->rows_by_existence && filters_ts(scan))
@@ -310,7 +347,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (scan->merged ? SCAN_MERGED : 0) |
 						 (scan->filter != NULL ? SCAN_FILTER : 0) |
 						 (scan->measured ? SCAN_MEASURED : 0) |
-						 (scan->count_cells ? SCAN_COUNT_CELLS : 0));
+						 (scan->count_cells ? SCAN_COUNT_CELLS : 0) |
+						 (scan->aggregation != NULL ? SCAN_AGGREGATION : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -341,6 +379,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 	}
 	if (scan->filter != NULL)
 		wc_filter_encode(out, scan->filter);
+	if (scan->aggregation != NULL)
+		wc_aggregation_encode(out, scan->aggregation);
 }
 
 /*
@@ -425,6 +465,16 @@ filter_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
 	return filter != NULL;
 }
 
+static bool
+aggregation_decode(WcDecoder *d, WcArena *arena, WcScan *scan)
+{
+	WcAggregation *aggregation;
+
+	wc_aggregation_decode(d, arena, &aggregation);
+	scan->aggregation = aggregation;
+	return aggregation != NULL;
+}
+
 /* Returns the flags. */
 static uint64_t
 header_decode(WcDecoder *d, WcScan *scan)
@@ -472,7 +522,8 @@ wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err)
 
 	if (!ranges_decode(&d, arena, scan) || !columns_decode(&d, arena, scan) ||
 		(scan->rows_by_existence && !families_decode(&d, arena, scan)) ||
-		((flags & SCAN_FILTER) != 0 && !filter_decode(&d, arena, scan)))
+		((flags & SCAN_FILTER) != 0 && !filter_decode(&d, arena, scan)) ||
+		((flags & SCAN_AGGREGATION) != 0 && !aggregation_decode(&d, arena, scan)))
 		return wc_error(err, WC_NO_MEMORY, "out of memory: scan of %zu bytes", bytes.len);
 	if (!wc_decoder_done(&d))
 		return wc_error(err, WC_CORRUPT, "scan of %zu bytes cannot be decoded", bytes.len);

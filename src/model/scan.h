@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "model/aggregation.h"
 #include "model/cell.h"
 #include "model/filter.h"
 
@@ -88,7 +89,7 @@ typedef struct WcScan
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */
 	bool		want_ts;		/* cells carry timestamp, type and TTL in the answer */
 	bool		key_only;		/* cells come without values */
-	bool		measured;		/* count the blocks that are read, which is for EXPLAIN and costs a little */
+	bool		measured;		/* count the rows that the filter rejects, which is for EXPLAIN and costs a little */
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	row_offset;		/* rows that would be returned, skipped before the first that is */
 	bool		count_cells;	/* these two count cells, across rows; not with rows_by_existence */
@@ -104,6 +105,13 @@ typedef struct WcScan
 	 * Only with rows_by_existence, and without column_limit and column_offset.
 	 */
 	const WcFilter *filter;
+
+	/*
+	 * Rows come back in groups, with states of aggregates (aggregation.h), and undecided rows
+	 * as they are.  Only with rows_by_existence, one version, and without limits and offsets.
+	 * NULL: rows come back.
+	 */
+	const WcAggregation *aggregation;
 } WcScan;
 
 /* Zeroes it and sets versions 1, ts range and filter [0, WC_TS_LATEST), as of now. */

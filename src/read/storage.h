@@ -49,6 +49,7 @@ typedef struct WcReadPoint
 	uint32_t	cid;			/* own operations with a smaller cid are seen */
 	uint32_t	database;
 	int64_t		clock_offset_us;	/* added to the clock for TTLs */
+	uint32_t	pid;			/* of the process that it is done for, to tell others; 0: of none */
 	const atomic_bool *cancel;	/* raised by others; NULL: never */
 } WcReadPoint;
 
@@ -73,13 +74,22 @@ typedef struct WcSourceOptions
 	const atomic_bool *cancel;	/* looked at where many cells in a row are passed over; NULL: never */
 } WcSourceOptions;
 
-/* Blocks that this thread reads from begin to end of a measurement. */
+/* Blocks that this thread has read so far. */
 typedef struct WcReadMeter
 {
-	void	   *context;		/* the storage's */
-	uint64_t	cache_hits;		/* at the beginning */
-	uint64_t	blocks_read;
+	uint64_t	cache_hits;		/* in memory */
+	uint64_t	blocks_read;	/* not in memory */
 } WcReadMeter;
+
+/* What a reader has read of one family since it last told the storage. */
+typedef struct WcReadCounts
+{
+	uint64_t	reads;			/* Scans and Gets that have begun */
+	uint64_t	rows_examined;	/* by them, in whichever families */
+	uint64_t	rows_returned;
+	uint64_t	cells_examined;
+	uint64_t	cells_returned;
+} WcReadCounts;
 
 typedef struct WcStorageOps
 {
@@ -120,9 +130,11 @@ typedef struct WcStorageOps
 								  int64_t as_of, WcError *err);
 	WcStatus	(*recheck_history) (const WcTable *table, uint32_t family, int64_t as_of, WcError *err);
 
-	/* Adds to *cache_hits the blocks that were in memory, to *blocks_read the others. */
-	void		(*meter_begin) (WcReadMeter *meter);
-	void		(*meter_end) (WcReadMeter *meter, uint64_t *cache_hits, uint64_t *blocks_read);
+	/* What the thread has read so far; costs next to nothing. */
+	WcReadMeter (*meter) (void);
+
+	/* Counts what was read of a family (its place in the table); costs next to nothing. */
+	void		(*count) (const WcTable *table, uint32_t family, const WcReadCounts *counts);
 } WcStorageOps;
 
 struct WcStorage

@@ -56,6 +56,7 @@ struct WcApplier
 	Commit	  **tail;
 	uint64_t	ncommits;		/* the backlog */
 	uint64_t	nbytes;
+	int64_t		applying_us;	/* commit time of the first that was taken from the queue; 0: none was */
 	bool		stalled;		/* nothing can be applied: why */
 	WcError		why;
 	pthread_cond_t step_done;	/* stepped has changed, or stop */
@@ -142,9 +143,19 @@ pause_before_retry(WcApplier *a)
 	return !stop;
 }
 
-/* What is in the log is applied, sooner or later: nobody could be told that it was not. */
+/* The commit time of the first commit in a list; 0: there is none in it. */
+static int64_t
+first_commit_us(const Commit *list)
+{
+	while (list != NULL && list->txn == NULL)
+		list = list->next;
+	return list != NULL ? list->commit.time_us : 0;
+}
+
+/* What is in the log is applied, sooner or later: nobody could be told that it was not.  next:
+ * what was taken from the queue behind it. */
 static void
-apply_posted(WcApplier *a, Commit *c)
+apply_posted(WcApplier *a, Commit *c, const Commit *next)
 {
 	WcError		err;
 	bool		failed = false;
@@ -170,6 +181,7 @@ apply_posted(WcApplier *a, Commit *c)
 	assert(a->nbytes >= c->bytes && (c->txn == NULL || a->ncommits > 0));
 	a->ncommits -= c->txn != NULL;
 	a->nbytes -= c->bytes;
+	a->applying_us = first_commit_us(next);
 	if (c->step.data != NULL)
 	{
 		a->stepped = done ? c->commit.position : a->stepped;
@@ -195,7 +207,7 @@ apply_group(WcApplier *a, Commit *group)
 		c->next = NULL;
 		if (c->posted)
 		{
-			apply_posted(a, c);
+			apply_posted(a, c, next);
 			continue;
 		}
 		c->commit.position = wc_engine_applied_position(a->engine) + 1;
@@ -277,6 +289,7 @@ applier_main(void *arg)
 			break;				/* stop, and nothing left to do */
 		a->head = NULL;
 		a->tail = &a->head;
+		a->applying_us = first_commit_us(group);
 		pthread_mutex_unlock(&a->mutex);
 		if (group != NULL)
 			apply_group(a, group);
@@ -375,6 +388,17 @@ wc_applier_backlog(WcApplier *a, uint64_t *commits, uint64_t *bytes)
 	pthread_mutex_unlock(&a->mutex);
 }
 
+int64_t
+wc_applier_waiting_us(WcApplier *a)
+{
+	int64_t		oldest;
+
+	pthread_mutex_lock(&a->mutex);
+	oldest = a->applying_us != 0 ? a->applying_us : first_commit_us(a->head);
+	pthread_mutex_unlock(&a->mutex);
+	return oldest;
+}
+
 bool
 wc_applier_stalled(WcApplier *a, WcError *why)
 {
@@ -422,7 +446,7 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	uint8_t    *to;
 
 	for (size_t i = 0; i < n; i++)
-		size += pending[i].bytes.len;
+		size += pending[i].kept ? 0 : pending[i].bytes.len;
 	if (c != NULL)
 		c->pending = malloc(size > 0 ? size : 1);
 	if (c == NULL || c->pending == NULL)
@@ -433,11 +457,13 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pen
 	to = (uint8_t *) (c->pending + n);
 	for (size_t i = 0; i < n; i++)
 	{
-		c->pending[i] = pending[i];
-		c->pending[i].bytes.data = to;
-		if (pending[i].bytes.len > 0)
-			memcpy(to, pending[i].bytes.data, pending[i].bytes.len);
-		to += pending[i].bytes.len;
+		WcPendingBytes *p = &c->pending[i];
+
+		*p = pending[i];
+		p->bytes = wc_slice(to, p->kept ? 0 : pending[i].bytes.len);
+		if (p->bytes.len > 0)
+			memcpy(to, pending[i].bytes.data, p->bytes.len);
+		to += p->bytes.len;
 	}
 	c->posted = true;
 	c->commit.position = read_from;

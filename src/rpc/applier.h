@@ -49,6 +49,9 @@ extern WcStatus wc_applier_commit(WcApplier *applier, uint64_t xid, WcTxn *txn, 
 /* Commits that are handed in and not applied yet, and the bytes of their batches. */
 extern void wc_applier_backlog(WcApplier *applier, uint64_t *commits, uint64_t *bytes);
 
+/* The commit time of the oldest of them; 0: there is none. */
+extern int64_t wc_applier_waiting_us(WcApplier *applier);
+
 /*
  * Hands in a commit, with its transaction, which is the applier's from now on, and the
  * position behind its record.  place: where it is in flight, for applied.  WC_NO_MEMORY:
@@ -57,7 +60,7 @@ extern void wc_applier_backlog(WcApplier *applier, uint64_t *commits, uint64_t *
 extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
 								WcError *err) WC_WARN_UNUSED;
 
-/* Hands in a mark (wc_engine_mark); copies what is pending.  */
+/* Hands in a mark (wc_engine_mark); copies what is pending and not kept. */
 extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingBytes *pending, size_t n,
 									 WcError *err) WC_WARN_UNUSED;
 

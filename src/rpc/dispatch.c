@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
 #include "wire/segment.h"
@@ -77,6 +78,7 @@ read_point(WcDispatch *d, WcSnapshot *snapshot, uint32_t cid, int64_t clock_offs
 		.cid = cid,
 		.database = d->session.database,
 		.clock_offset_us = clock_offset_us,
+		.pid = d->session.slow.pid,
 		.cancel = d->session.cancel
 	};
 
@@ -97,6 +99,7 @@ do_hello(WcDispatch *d, WcSlice body, WcError *err)
 	if (d->session.database != 0)
 		return wc_error(err, WC_CORRUPT, "a session says only once of which database it is");
 	d->session.database = m.database;
+	atomic_store_explicit(&d->session.activity.database, m.database, memory_order_relaxed);
 	return WC_OK;
 }
 
@@ -128,12 +131,30 @@ report_scan(WcDispatch *d, const WcScanner *scanner)
 	wc_scan_report_encode(&d->out, &report);
 }
 
+static void
+count_read(WcDispatch *d, const WcScanner *scanner, const WcScanStats *before)
+{
+	WcScanStats after = wc_scanner_rows(scanner);
+	WcScanStats news = {
+		.rows_examined = after.rows_examined - before->rows_examined,
+		.rows_returned = after.rows_returned - before->rows_returned,
+		.cache_hits = after.cache_hits - before->cache_hits,
+		.blocks_read = after.blocks_read - before->blocks_read
+	};
+
+	wc_activity_read(&d->session.activity, &news);
+	wc_activity_table(&d->session.activity, wc_scanner_table_id(scanner));
+}
+
 /* The next block of a scanner, which is closed if that fails.  *last: there is no more. */
 static WcStatus
 read_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, bool *last, WcError *err)
 {
+	WcScanStats before = wc_scanner_rows(scanner);
 	WcStatus	status = wc_scanner_next(scanner, &d->out, target, 0, err);
 
+	count_read(d, scanner, &before);
+	wc_session_scanner_spent(&d->session, number, wc_clock_monotonic_us() - d->began_us);
 	*last = status == WC_END;
 	if (status == WC_OK || status == WC_END)
 		return WC_OK;
@@ -186,6 +207,7 @@ do_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer
 	if (status != WC_OK)
 		return status;
 
+	wc_activity_table(&d->session.activity, scan.table_id);
 	at = read_point(d, snapshot, m.cid, m.clock_offset_us);
 	status = wc_session_scanner_open(&d->session, m.scan_no, &scan, &at, &scanner, err);
 	if (status != WC_OK)
@@ -212,6 +234,7 @@ do_next(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 	scanner = wc_session_scanner(&d->session, m.scan_no);
 	if (scanner == NULL)
 		return wc_error(err, WC_INTERNAL, "scanner %u is not open", m.scan_no);
+	wc_activity_table(&d->session.activity, wc_scanner_table_id(scanner));
 	status = read_block(d, m.scan_no, scanner, m.target, &last, err);
 	if (status == WC_OK)
 		answer_block(d, m.scan_no, scanner, last, answer);
@@ -264,6 +287,7 @@ do_table_work(WcDispatch *d, uint8_t type, WcSlice body, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	wc_activity_table(&d->session.activity, m.table_id);
 	at = read_point(d, NULL, m.cid, m.clock_offset_us);
 	(void) wc_epochs_tidy(d->session.epochs);
 	work.kind = type == WC_MSG_FLUSH ? WC_WORK_FLUSH : m.major ? WC_WORK_MAJOR : WC_WORK_COMPACT;
@@ -311,6 +335,8 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 	WcStatus	status = wc_message_estimate_decode(body, &d->arena, &m, err);
 
 	if (status == WC_OK)
+		wc_activity_table(&d->session.activity, m.table_id);
+	if (status == WC_OK)
 		status = wc_engine_estimate(d->session.engine, m.table_id, &m.range, m.families, m.nfamilies,
 									&numbers[0], &numbers[1], err);
 	if (status == WC_OK)
@@ -327,12 +353,26 @@ do_sample(WcDispatch *d, WcSlice body, WcError *err)
 
 	if (status != WC_OK)
 		return status;
+	wc_activity_table(&d->session.activity, m.table_id);
 	request.table_id = m.table_id;
 	request.range = m.range;
 	request.nranges = m.nranges;
 	request.range_rows = m.range_rows;
 	request.seed = m.seed;
 	return wc_engine_sample(d->session.engine, &request, d->session.cancel, &d->out, err);
+}
+
+static WcStatus
+do_statistics(WcDispatch *d, WcSlice body, WcError *err)
+{
+	uint64_t	view;
+	WcStatus	status = wc_message_numbers_decode(body, &view, 1, err);
+
+	if (status == WC_OK && (view < WC_STATISTICS_ENGINE || view > WC_STATISTICS_RESET))
+		status = wc_error(err, WC_CORRUPT, "unknown view of statistics %" PRIu64, view);
+	if (status == WC_OK)
+		status = d->statistics.rows(d->statistics.arg, (uint8_t) view, d->session.database, &d->out, err);
+	return status;
 }
 
 static WcStatus
@@ -392,6 +432,7 @@ do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err
 	status = wc_rangewrite(&d->session, &m, &at, &sink, &d->arena, &result, &stats, err);
 	if (status == WC_OK)
 	{
+		wc_activity_read(&d->session.activity, &stats);
 		result.report = report_of(&stats);
 		wc_message_modified_encode(&d->out, &result);
 	}
@@ -416,6 +457,7 @@ do_lock(WcDispatch *d, WcSlice body, WcError *err)
 		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
 		return status;
+	wc_activity_table(&d->session.activity, m.table_id);
 	said = wc_arena_alloc(&d->arena, m.nrows);
 	if (said == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
@@ -494,12 +536,23 @@ do_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 	return status;
 }
 
+/* What the transaction has locked, for the log: who reads it after a restart locks it again. */
+static WcStatus
+send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
+{
+	Parts		parts = {.d = d,.id = id,.frame = WC_BUF_INIT};
+	WcStatus	status = wc_rowlock_list(&d->session, m->xid, m->length, send_changes, &parts, err);
+
+	wc_buf_free(&parts.frame);
+	return status;
+}
+
 /*
  * With one: from then on the log says what becomes of the transaction, and of its locks; the
  * session has nothing of it any more.
  */
 static WcStatus
-do_precommit(WcDispatch *d, WcSlice body, WcError *err)
+do_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
 {
 	WcCommitMessage m;
 	uint64_t	holder;
@@ -509,6 +562,8 @@ do_precommit(WcDispatch *d, WcSlice body, WcError *err)
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
 	if (status == WC_OK)
 		status = prepare_commit(d, &m, true, &holder, err);
+	if (status == WC_OK && holder == 0 && header->type == WC_MSG_PREPARE)
+		status = send_locks(d, header->id, &m, err);
 	if (status != WC_OK)
 		return status;
 	wc_message_numbers_encode(&d->out, &holder, 1);
@@ -589,6 +644,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_DESCRIBE:
 			return do_describe(d, body, err);
 		case WC_MSG_LIST_TABLES:
+			if ((header->flags & WC_FLAG_ALL) != 0)
+				return wc_engine_list_all_tables(d->session.engine, database, txn, &d->out, err);
 			return wc_engine_list_tables(d->session.engine, database, txn, &d->out, err);
 		case WC_MSG_LIST_NAMESPACES:
 			return wc_engine_list_namespaces(d->session.engine, database, txn, &d->out, err);
@@ -603,7 +660,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_COMMIT:
 			return do_commit(d, header, body, answer, err);
 		case WC_MSG_PRECOMMIT:
-			return do_precommit(d, body, err);
+		case WC_MSG_PREPARE:
+			return do_precommit(d, header, body, err);
 		case WC_MSG_FLUSH:
 		case WC_MSG_COMPACT:
 			return do_table_work(d, header->type, body, err);
@@ -621,9 +679,27 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_modify(d, header, body, err);
 		case WC_MSG_SNAPSHOT:
 			return do_snapshot(d, body, err);
+		case WC_MSG_STATISTICS:
+			return do_statistics(d, body, err);
 		default:
 			return wc_error(err, WC_CORRUPT, "unknown request %d", header->type);
 	}
+}
+
+/* A scan is told of as a whole, at its end (session.c). */
+static void
+note_slow(WcDispatch *d, uint8_t type, int64_t spent_us, uint64_t examined_before, uint64_t returned_before)
+{
+	const WcActivity *a = &d->session.activity;
+	uint64_t	examined = a->rows_examined;
+	uint64_t	returned = a->rows_returned;
+
+	if (type == WC_MSG_OPEN || type == WC_MSG_NEXT)
+		return;
+	/* less than before: the counts were reset meanwhile */
+	wc_slow_note(&d->session.slow, wc_message_request_name(type), a->table_id, spent_us,
+				 examined > examined_before ? examined - examined_before : 0,
+				 returned > returned_before ? returned - returned_before : 0);
 }
 
 bool
@@ -632,6 +708,8 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 	const WcFrameHeader *header = &request->header;
 	WcSlice		body = wc_buf_slice(&request->body);
 	Answer		answer = {WC_MSG_OK, 0};
+	uint64_t	examined;
+	uint64_t	returned;
 	WcError		err;
 	WcStatus	status;
 
@@ -643,7 +721,13 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 		return false;
 	}
 	if (dispatch_silent(d, header, body))
+	{
+		wc_session_show(&d->session);
 		return false;
+	}
+	d->began_us = wc_activity_begin(&d->session.activity, header->type);
+	examined = d->session.activity.rows_examined;
+	returned = d->session.activity.rows_returned;
 
 	wc_frame_begin(&d->out);
 	if (request->dropped)
@@ -657,5 +741,7 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 	if (status != WC_OK)
 		answer_error(d, header->id, header->type == WC_MSG_COMMIT ? answer.flags : 0, &err);
 	wc_arena_reset(&d->arena);
+	wc_session_show(&d->session);
+	note_slow(d, header->type, wc_activity_end(&d->session.activity) - d->began_us, examined, returned);
 	return true;
 }

@@ -18,12 +18,21 @@ typedef struct WcPartSender
 	void	   *arg;
 } WcPartSender;
 
+/* Appends the rows of a view of statistics (model/statistics.h), as a session of a database sees it. */
+typedef struct WcStatisticsSource
+{
+	WcStatus	(*rows) (void *arg, uint8_t view, uint32_t database, WcBuf *out, WcError *err);
+	void	   *arg;
+} WcStatisticsSource;
+
 typedef struct WcDispatch
 {
 	WcSession	session;
-	WcPartSender parts;			/* set before the first request */
+	WcPartSender parts;			/* these two are set before the first request */
+	WcStatisticsSource statistics;
 	WcApplier  *applier;
 	WcIntake *intake;		/* NULL: commits go to the applier */
+	int64_t		began_us;		/* when the request began, monotonic */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;

@@ -216,6 +216,23 @@ wc_epochs_tidy(WcEpochs *e)
 	return any;
 }
 
+int64_t
+wc_epochs_held_us(WcEpochs *e, uint32_t process)
+{
+	int64_t		oldest = 0;
+
+	pthread_mutex_lock(&e->mutex);
+	for (const Kept *k = e->kept; k != NULL; k = k->next)
+	{
+		int64_t		taken = wc_snapshot_taken_us(k->snapshot);
+
+		if ((oldest == 0 || taken < oldest) && wc_getcache_reads(e->cache, process, k->epoch))
+			oldest = taken;
+	}
+	pthread_mutex_unlock(&e->mutex);
+	return oldest;
+}
+
 void
 wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 			   int64_t holds_from, int64_t holds_until)

@@ -32,6 +32,10 @@ extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot 
  * compactions.  True: there are others. */
 extern bool wc_epochs_tidy(WcEpochs *epochs);
 
+/* When the oldest of the snapshots was taken that are kept for a process, which reads in their
+ * epochs; 0: there is none. */
+extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
+
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
 extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 						   WcSlice answer, int64_t holds_from, int64_t holds_until);

@@ -17,6 +17,7 @@ typedef struct WcHandler
 	WcServer   *server;
 	const WcServerOptions *options;
 	WcWake		wake;			/* of the backend */
+	WcPeer		peer;
 	void	   *owner;
 	pthread_t	thread;
 	WcSegment  *segment;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "read/txn/txn.h"
 #include "rpc/pending.h"
+#include "rpc/rowlock.h"
 
 /* A step that waits to be written into the log. */
 typedef struct StepRequest
@@ -30,10 +31,12 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
-	pthread_mutex_t mutex;		/* guards the rest but for `applied` */
+	pthread_mutex_t mutex;		/* guards the rest but for counts and `applied` */
 	pthread_cond_t written;		/* a step is done, or stop */
 	StepRequest *steps;			/* the first to be written first */
 	bool		stop;
+	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
+	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
 
@@ -140,7 +143,11 @@ load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
 WcStatus
 wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 {
-	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
+	WcStatus	status = wc_engine_marked(f->engine, read_from, load_piece, f, err);
+
+	if (status == WC_OK)
+		wc_pending_marked(f->pending);
+	return status;
 }
 
 WcStatus
@@ -151,6 +158,7 @@ wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
 	return wc_pending_append(f->pending, batch, err);
 }
 
+/* *txn is NULL when it changes nothing. */
 static WcStatus
 make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
 {
@@ -158,9 +166,9 @@ make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
 
 	if (status == WC_OK)
 		status = wc_txn_append(*txn, 0, wc_buf_slice(&batch->bytes), err);
-	if (status != WC_OK)
+	if (status != WC_OK || wc_txn_count(*txn) == 0)
 	{
-		wc_txn_destroy(*txn);
+		wc_txn_destroy(*txn);	/* it has only locked rows */
 		*txn = NULL;
 	}
 	return status;
@@ -183,6 +191,11 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		status = make_txn(&batch, &txn, err);
 	if (status == WC_OK && txn != NULL)
 		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
+	if (status == WC_OK && txn != NULL)
+	{
+		atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&f->bytes, batch.bytes.len, memory_order_relaxed);
+	}
 	if (status == WC_OK && txn == NULL)
 		ended(f, xid, batch.place);
 	if (status != WC_OK)
@@ -206,12 +219,75 @@ on_dropped(void *arg, uint64_t xid)
 }
 
 void
-wc_intake_running(WcIntake *f, uint64_t oldest_xid)
+wc_intake_prepare(WcIntake *f, uint64_t xid)
 {
-	uint64_t	n = wc_pending_drop_before(f->pending, oldest_xid, on_dropped, f);
+	uint16_t	place;
 
+	if (!wc_pending_prepare(f->pending, xid, &place) || wc_flight_idle(f->log.flight))
+		return;
+	if (wc_flight_state(f->log.flight, place, xid) == WC_FLIGHT_FREE)
+		place = wc_flight_find(f->log.flight, xid);	/* on a standby */
+	if (place != WC_FLIGHT_NONE)
+		wc_flight_prepared(f->log.flight, place, xid);
+}
+
+void
+wc_intake_running(WcIntake *f, uint64_t next, const uint64_t *xids, size_t n)
+{
+	uint64_t	ndropped = wc_pending_drop_others(f->pending, next, xids, n, on_dropped, f);
+
+	if (ndropped > 0)
+		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash or a promotion had ended", ndropped);
+}
+
+/* --- prepared transactions of an engine before ---------------------------------- */
+
+uint64_t
+wc_intake_nprepared(const WcIntake *f)
+{
+	return wc_pending_nprepared(f->pending);
+}
+
+void
+wc_intake_take_places(WcIntake *f, bool all)
+{
+	const void *node = NULL;
+	WcPendingBytes s;
+
+	while (wc_pending_next(f->pending, &node, &s))
+	{
+		uint8_t		flags = (s.flags & WC_RECORD_CATALOG) != 0 ? WC_FLIGHT_CATALOG : 0;
+		bool		prepared = (s.flags & WC_PENDING_PREPARED) != 0;
+		uint16_t	place;
+
+		if (!prepared && !all)
+			continue;
+		place = wc_flight_take_once(f->log.flight, s.xid, s.database, flags);
+		if (place == WC_FLIGHT_NONE)
+			wc_flight_overflow(f->log.flight, s.xid);
+		else if (prepared)
+			wc_flight_prepared(f->log.flight, place, s.xid);
+	}
+}
+
+WcStatus
+wc_intake_restore_locks(WcIntake *f, WcError *err)
+{
+	const void *node = NULL;
+	WcPendingBytes s;
+	uint64_t	n = 0;
+	WcStatus	status = WC_OK;
+
+	while (status == WC_OK && wc_pending_next(f->pending, &node, &s))
+	{
+		if ((s.flags & WC_PENDING_PREPARED) == 0)
+			continue;
+		status = wc_rowlock_restore(f->locktable, s.xid, s.bytes, err);
+		n++;
+	}
 	if (n > 0)
-		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash or a promotion had ended", n);
+		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
+	return status;
 }
 
 WcStatus
@@ -220,6 +296,20 @@ wc_intake_step(WcIntake *f, const WcLogRecord *step, uint64_t position, WcError 
 	if (step->store != f->log.store || position <= f->applied)
 		return WC_OK;
 	return wc_applier_post_step(f->applier, step->bytes, position, err);
+}
+
+void
+wc_intake_counts(const WcIntake *f, uint64_t *batches, uint64_t *bytes)
+{
+	*batches = atomic_load_explicit(&f->batches, memory_order_relaxed);
+	*bytes = atomic_load_explicit(&f->bytes, memory_order_relaxed);
+}
+
+void
+wc_intake_reset_counts(WcIntake *f)
+{
+	atomic_store_explicit(&f->batches, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->bytes, 0, memory_order_relaxed);
 }
 
 /* --- steps that are made here --------------------------------------------------*/
@@ -325,6 +415,8 @@ wc_intake_mark(WcIntake *f, uint64_t read_from, WcError *err)
 
 	if (status == WC_OK)
 		status = wc_applier_post_mark(f->applier, read_from, list, n, err);
+	if (status == WC_OK)
+		wc_pending_marked(f->pending);
 	free(list);
 	return status;
 }

@@ -6,7 +6,7 @@
  * does not make the follower wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
  * wrote has been applied: so who gets them next sees it.
  *
- * All functions are the follower's, but for wc_intake_aborted.
+ * All functions are the follower's, unless they say otherwise.
  */
 #ifndef WC_RPC_INTAKE_H
 #define WC_RPC_INTAKE_H
@@ -45,10 +45,33 @@ extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t positi
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 
-/* No transaction before this one runs, or ever will; prepared ones count as running. */
-extern void wc_intake_running(WcIntake *intake, uint64_t oldest_xid);
+/* It has been prepared: what it wrote waits for its commit or abort, perhaps for long. */
+extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);
+
+/* Of the transactions before `next` these n run, which ascend, and no others, nor ever will;
+ * prepared ones count as running. */
+extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *xids, size_t n);
+
+/* --- prepared transactions of an engine before ---------------------------------- */
+
+/* How many there are. */
+extern uint64_t wc_intake_nprepared(const WcIntake *intake);
+
+/* Transactions that are prepared (all: that are under way, as on a standby that starts) get their
+ * places in flight, unless they have them: who sees their heap rows finds what to wait for. */
+extern void wc_intake_take_places(WcIntake *intake, bool all);
+
+/* Locks what prepared transactions had locked; before a session may lock rows, when all
+ * commits that were handed in have been applied. */
+extern WcStatus wc_intake_restore_locks(WcIntake *intake, WcError *err) WC_WARN_UNUSED;
+
+/* --- steps ------------------------------------------------------------------------ */
 
 extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Batches of committed transactions that went to the applier, and their bytes.  Any thread. */
+extern void wc_intake_counts(const WcIntake *intake, uint64_t *batches, uint64_t *bytes);
+extern void wc_intake_reset_counts(WcIntake *intake);
 
 /* --- steps that are made here -------------------------------------------------- */
 

@@ -537,6 +537,29 @@ wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait)
 	return true;
 }
 
+/* A share's locks are changed by who is in its owner only: no mutex is needed. */
+static WcStatus
+visit_share(const WcLockShare *share, WcLockVisitor fn, void *arg, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	if (share->whole)
+		return fn(arg, share->table->id, WC_LOCK_EXCLUSIVE, wc_slice(NULL, 0), err);
+	for (const Lock *lock = share->locks; status == WC_OK && lock != NULL; lock = lock->older)
+		status = fn(arg, share->table->id, (WcRowLockMode) lock->mode, wc_slice(lock->row, lock->row_len), err);
+	return status;
+}
+
+WcStatus
+wc_lock_visit(const WcLockOwner *owner, WcLockVisitor fn, void *arg, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (const WcLockShare *share = owner->shares; status == WC_OK && share != NULL; share = share->next)
+		status = visit_share(share, fn, arg, err);
+	return status;
+}
+
 void
 wc_locktable_free(WcLockTable *table)
 {

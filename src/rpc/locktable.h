@@ -92,6 +92,14 @@ extern void wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockReq
 extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 									  bool *got, WcError *err) WC_WARN_UNUSED;
 
+/*
+ * Calls fn for each lock that the owner has, which it has been entered for: row empty means the
+ * whole table, and then none of its rows comes.  A row may come in several modes.  fn may take
+ * its time; what it returns ends the calls, unless it is WC_OK.
+ */
+typedef WcStatus (*WcLockVisitor) (void *arg, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err);
+extern WcStatus wc_lock_visit(const WcLockOwner *owner, WcLockVisitor fn, void *arg, WcError *err) WC_WARN_UNUSED;
+
 /* Releases owner's locks that were taken with this subid or a greater one.  (A lock of a
  * whole table counts as the oldest of those it replaced.)  0: all. */
 extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);

@@ -15,11 +15,13 @@ typedef struct Stream
 	WcXidNode	node;			/* first, so that a node is its stream */
 	WcPendingBatch batch;
 	size_t		looked;			/* the operations before it have been looked at for tables */
+	bool		marked;			/* the last mark has all of it */
 } Stream;
 
 struct WcPending
 {
 	WcXidTable	streams;
+	uint64_t	nprepared;
 	uint64_t	bytes;
 	uint64_t	bytes_max;
 	WcPendingTables tables;
@@ -49,7 +51,7 @@ wc_pending_free(WcPending *p)
 {
 	if (p == NULL)
 		return;
-	(void) wc_pending_drop_before(p, UINT64_MAX, NULL, NULL);
+	(void) wc_pending_drop_others(p, UINT64_MAX, NULL, 0, NULL, NULL);
 	wc_xidtable_free(&p->streams);
 	free(p);
 }
@@ -116,6 +118,22 @@ tell_tables(WcPending *p, Stream *s)
 	}
 }
 
+static bool
+is_prepared(const Stream *s)
+{
+	return (s->batch.flags & WC_PENDING_PREPARED) != 0;
+}
+
+static void
+note_flags(WcPending *p, Stream *s, uint8_t flags)
+{
+	bool		was_prepared = is_prepared(s);
+
+	s->batch.flags |= flags;
+	s->marked = false;
+	p->nprepared += !was_prepared && is_prepared(s);
+}
+
 WcStatus
 wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 {
@@ -143,7 +161,7 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 	p->bytes += s->batch.bytes.len;
 	assert(p->bytes >= before && p->bytes - before <= p->bytes_max);
 	p->bytes -= before;
-	s->batch.flags |= b->flags;
+	note_flags(p, s, b->flags);
 	if (b->place != WC_RECORD_NO_PLACE)
 		s->batch.place = b->place;
 	if (s->looked > b->at)
@@ -154,6 +172,18 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 }
 
 bool
+wc_pending_prepare(WcPending *p, uint64_t xid, uint16_t *place)
+{
+	Stream	   *s = stream_of(wc_xidtable_find(&p->streams, xid));
+
+	if (s == NULL)
+		return false;
+	note_flags(p, s, WC_PENDING_PREPARED);
+	*place = s->batch.place;
+	return true;
+}
+
+bool
 wc_pending_take(WcPending *p, uint64_t xid, WcPendingBatch *batch)
 {
 	Stream	   *s = stream_of(wc_xidtable_remove(&p->streams, xid));
@@ -161,6 +191,7 @@ wc_pending_take(WcPending *p, uint64_t xid, WcPendingBatch *batch)
 	if (s == NULL)
 		return false;
 	assert(p->bytes >= s->batch.bytes.len);
+	p->nprepared -= is_prepared(s);
 	p->bytes -= s->batch.bytes.len;
 	*batch = s->batch;
 	free(s);
@@ -176,25 +207,36 @@ wc_pending_drop(WcPending *p, uint64_t xid)
 		wc_buf_free(&batch.bytes);
 }
 
-uint64_t
-wc_pending_drop_before(WcPending *p, uint64_t xid, void (*dropped) (void *arg, uint64_t xid), void *arg)
+static int
+compare_xids(const void *a, const void *b)
 {
-	WcXidNode  *node;
-	uint64_t	n = 0;
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
 
-	while ((node = wc_xidtable_remove_before(&p->streams, xid)) != NULL)
+	return (x > y) - (x < y);
+}
+
+uint64_t
+wc_pending_drop_others(WcPending *p, uint64_t next, const uint64_t *xids, size_t n,
+					   void (*dropped) (void *arg, uint64_t xid), void *arg)
+{
+	WcXidNode  *node = wc_xidtable_next(&p->streams, NULL);
+	uint64_t	ndropped = 0;
+
+	while (node != NULL)
 	{
-		Stream	   *s = stream_of(node);
+		WcXidNode  *behind = wc_xidtable_next(&p->streams, node);
+		uint64_t	xid = node->xid;
 
+		node = behind;
+		if (xid >= next || (n > 0 && bsearch(&xid, xids, n, sizeof(*xids), compare_xids) != NULL))
+			continue;
+		wc_pending_drop(p, xid);
 		if (dropped != NULL)
-			dropped(arg, node->xid);
-		assert(p->bytes >= s->batch.bytes.len);
-		p->bytes -= s->batch.bytes.len;
-		wc_buf_free(&s->batch.bytes);
-		free(s);
-		n++;
+			dropped(arg, xid);
+		ndropped++;
 	}
-	return n;
+	return ndropped;
 }
 
 uint64_t
@@ -204,25 +246,53 @@ wc_pending_count(const WcPending *p)
 }
 
 uint64_t
+wc_pending_nprepared(const WcPending *p)
+{
+	return p->nprepared;
+}
+
+uint64_t
 wc_pending_bytes(const WcPending *p)
 {
 	return p->bytes;
 }
 
+bool
+wc_pending_next(const WcPending *p, const void **node, WcPendingBytes *stream)
+{
+	WcXidNode  *next = wc_xidtable_next(&p->streams, *node);
+
+	*node = next;
+	if (next != NULL)
+	{
+		const Stream *s = stream_of(next);
+		const WcPendingBatch *b = &s->batch;
+
+		*stream = (WcPendingBytes) {
+			.xid = next->xid,.database = b->database,.place = b->place,.flags = b->flags,.kept = s->marked,
+				.bytes = wc_buf_slice(&b->bytes)
+		};
+	}
+	return next != NULL;
+}
+
+void
+wc_pending_marked(WcPending *p)
+{
+	for (WcXidNode *node = NULL; (node = wc_xidtable_next(&p->streams, node)) != NULL;)
+		stream_of(node)->marked = true;
+}
+
 WcStatus
 wc_pending_list(const WcPending *p, WcPendingBytes **list, size_t *n, WcError *err)
 {
-	WcXidNode  *node = NULL;
+	const void *node = NULL;
 
 	*n = 0;
 	*list = malloc((p->streams.n + 1) * sizeof(**list));
 	if (*list == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the list of transactions under way");
-	while ((node = wc_xidtable_next(&p->streams, node)) != NULL)
-	{
-		const WcPendingBatch *b = &stream_of(node)->batch;
-
-		(*list)[(*n)++] = (WcPendingBytes) {node->xid, b->database, b->place, b->flags, wc_buf_slice(&b->bytes)};
-	}
+	while (wc_pending_next(p, &node, &(*list)[*n]))
+		(*n)++;
 	return WC_OK;
 }

@@ -40,7 +40,7 @@ typedef struct WcPendingBatch
 {
 	uint32_t	database;
 	uint16_t	place;			/* that its last BATCH named; WC_RECORD_NO_PLACE: none did */
-	uint8_t		flags;			/* of all its BATCHes */
+	uint8_t		flags;			/* of all its BATCHes; WC_PENDING_PREPARED */
 	WcBuf		bytes;			/* the taker's to free */
 } WcPendingBatch;
 
@@ -50,17 +50,31 @@ extern bool wc_pending_take(WcPending *pending, uint64_t xid, WcPendingBatch *ba
 /* Forgets the stream, of which there may be none. */
 extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 
-/* Forgets the streams of all transactions before this one, and calls dropped (may be NULL) for
- * each; returns how many. */
-extern uint64_t wc_pending_drop_before(WcPending *pending, uint64_t xid,
+/*
+ * Forgets the streams of all transactions before `next` that are not among these n, which
+ * ascend, and calls dropped (may be NULL) for each; returns how many.
+ */
+extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const uint64_t *xids, size_t n,
 									   void (*dropped) (void *arg, uint64_t xid), void *arg);
 
+/* The transaction has been prepared: it may stay for long.  *place: that its last BATCH named.
+ * False: there is no stream of it. */
+extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place);
+
+/* The streams, one after another in no order: *node NULL at first; false: no more.  *stream points
+ * into it.  None may be appended to or taken out meanwhile. */
+extern bool wc_pending_next(const WcPending *pending, const void **node, WcPendingBytes *stream);
+
 /* All streams, for a mark: *list has *n entries that point into them, and is the caller's to
- * free. */
+ * free.  kept: as wc_pending_marked has found it. */
 extern WcStatus wc_pending_list(const WcPending *pending, WcPendingBytes **list, size_t *n, WcError *err) WC_WARN_UNUSED;
 
-/* Transactions, and bytes of their streams. */
+/* A mark that has all streams as they are will be written, or has been read. */
+extern void wc_pending_marked(WcPending *pending);
+
+/* Transactions, those of them that are prepared, and bytes of their streams. */
 extern uint64_t wc_pending_count(const WcPending *pending);
+extern uint64_t wc_pending_nprepared(const WcPending *pending);
 extern uint64_t wc_pending_bytes(const WcPending *pending);
 
 #endif

@@ -315,8 +315,13 @@ begin(RangeWrite *w, WcScanner **scanner, WcError *err)
 {
 	WcStatus	status = wc_scan_decode(w->message->scan, w->arena, &w->scan, err);
 
+	if (status == WC_OK && w->scan.aggregation != NULL)
+		status = wc_error(err, WC_INVALID, "rows that are changed cannot be aggregated");
 	if (status == WC_OK)
+	{
+		wc_activity_table(&w->session->activity, w->scan.table_id);
 		status = wc_keycheck_decode(w->message->keys, w->arena, &w->keys, err);
+	}
 	if (status == WC_OK)
 		status = check_items(w->message->items, err);
 	if (status == WC_OK)

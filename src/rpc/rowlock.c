@@ -3,6 +3,8 @@
  */
 #include "rpc/rowlock.h"
 
+#include <inttypes.h>
+
 #include "read/cell/quote.h"
 
 /* --- what became of a row ---------------------------------------------------------- */
@@ -485,4 +487,96 @@ wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *the
 		status = lock_rows(s, owner, txn, then, holder, err);
 	wc_session_leave(s, owner);
 	return status;
+}
+
+/* --- prepared transactions --------------------------------------------------------- */
+
+typedef struct LockList
+{
+	WcBuf		ops;
+	WcBatchBuilder builder;
+	uint64_t	at;				/* of ops */
+	WcRowLockTaker take;
+	void	   *arg;
+} LockList;
+
+static WcStatus
+give_list(LockList *list, WcError *err)
+{
+	WcStatus	status = list->take(list->arg, list->at, wc_buf_slice(&list->ops), err);
+
+	list->at += list->ops.len;
+	wc_buf_reset(&list->ops, 2 * WC_CHANGES_CHUNK);
+	wc_batch_init(&list->builder, &list->ops);
+	return status;
+}
+
+static WcStatus
+list_lock(void *arg, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err)
+{
+	LockList   *list = arg;
+	WcStatus	status = wc_batch_lock(&list->builder, table_id, mode, row, err);
+
+	if (status == WC_OK && list->ops.len >= WC_CHANGES_CHUNK)
+		status = give_list(list, err);
+	return status;
+}
+
+WcStatus
+wc_rowlock_list(WcSession *s, uint64_t xid, uint64_t at, WcRowLockTaker take, void *arg, WcError *err)
+{
+	LockList	list = {.ops = WC_BUF_INIT,.at = at,.take = take,.arg = arg};
+	WcLockOwner *owner;
+	WcStatus	status = wc_session_enter(s, xid, &owner, err);
+
+	if (status != WC_OK)
+		return status;
+	wc_batch_init(&list.builder, &list.ops);
+	status = wc_lock_visit(owner, list_lock, &list, err);
+	wc_session_leave(s, owner);
+	if (status == WC_OK && list.ops.len > 0)
+		status = give_list(&list, err);
+	wc_buf_free(&list.ops);
+	return status;
+}
+
+static WcStatus
+restore_lock(WcLockTable *locktable, WcLockOwner *owner, const WcOp *op, WcError *err)
+{
+	WcLockRequest request = {
+		.table_id = op->table_id,.mode = (WcRowLockMode) op->mode,.enough = (WcRowLockMode) op->mode,.xid = owner->xid,.subid = 1
+	};
+	WcLockHolder holder = {0};
+	bool		got = true;
+	WcStatus	status;
+
+	if (op->row.len == 0)
+		status = wc_lock_acquire_table(locktable, owner, &request, &got, err);
+	else
+		status = wc_lock_acquire(locktable, owner, &request, op->row, &holder, err);
+	if (status == WC_OK && (holder.xid != 0 || !got))
+		status = wc_error(err, WC_CORRUPT, "rows that prepared transaction %" PRIu64 " has locked are locked by another one",
+						  owner->xid);
+	return status;
+}
+
+WcStatus
+wc_rowlock_restore(WcLockTable *locktable, uint64_t xid, WcSlice batch, WcError *err)
+{
+	WcLockOwner *owner = wc_lock_enter(locktable, xid);
+	WcDecoder	d = wc_decoder(batch);
+	WcStatus	status;
+	WcOp		op;
+
+	if (owner == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	while ((status = wc_batch_next_op(&d, &op, err)) == WC_OK)
+	{
+		if (op.kind == WC_OP_LOCK)
+			status = restore_lock(locktable, owner, &op, err);
+		if (status != WC_OK)
+			break;
+	}
+	(void) wc_lock_leave(locktable, owner);
+	return status == WC_END ? WC_OK : status;
 }

@@ -42,4 +42,17 @@ extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_
 extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then,
 								  uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
+/*
+ * All that the transaction has locked, as LOCK operations (model/batch.h), in pieces of whole
+ * ones.  Each is given to take, which may wait and whose error ends it; they begin at `at`.
+ */
+typedef WcStatus (*WcRowLockTaker) (void *arg, uint64_t at, WcSlice ops, WcError *err);
+extern WcStatus wc_rowlock_list(WcSession *s, uint64_t xid, uint64_t at, WcRowLockTaker take, void *arg, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Locks again what the LOCK operations among the batch's say, for a prepared transaction that had
+ * them from an engine before.  WC_CORRUPT: another transaction has one of these rows.
+ */
+extern WcStatus wc_rowlock_restore(WcLockTable *locktable, uint64_t xid, WcSlice batch, WcError *err) WC_WARN_UNUSED;
+
 #endif

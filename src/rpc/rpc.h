@@ -27,6 +27,13 @@ typedef struct WcWake
 	void	   *arg;
 } WcWake;
 
+/* The backend at the other end of a session. */
+typedef struct WcPeer
+{
+	uint32_t	process;		/* its place among the server's processes */
+	uint32_t	pid;
+} WcPeer;
+
 /* Of a server that follows the log of PostgreSQL. */
 typedef struct WcLogOptions
 {
@@ -57,7 +64,7 @@ extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **serve
  * stays valid until wc_server_reap hands back `owner`.  On failure the caller
  * keeps it; the segment is marked as gone with the reason if it is one at all.
  */
-extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcWake wake,
+extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcPeer peer, WcWake wake,
 								 void *owner, WcError *err) WC_WARN_UNUSED;
 
 /* The owner of a session that has ended and whose memory nobody uses any more,
@@ -80,7 +87,16 @@ extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, 
 extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t position, int64_t time_us,
 									 WcError *err) WC_WARN_UNUSED;
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);
-extern void wc_server_log_running(WcServer *server, uint64_t oldest_xid);
+extern void wc_server_log_prepare(WcServer *server, uint64_t xid);
+
+/* Of the transactions before `next` these n run or are prepared, which ascend, and no others. */
+extern void wc_server_log_running(WcServer *server, uint64_t next, const uint64_t *xids, size_t n);
+
+/* Prepared transactions of an engine before: how many, their places in flight (all: of others that
+ * are under way, too), and their row locks (intake.h). */
+extern uint64_t wc_server_nprepared(const WcServer *server);
+extern void wc_server_take_places(WcServer *server, bool all);
+extern WcStatus wc_server_restore_locks(WcServer *server, WcError *err) WC_WARN_UNUSED;
 
 extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
@@ -101,6 +117,10 @@ extern uint64_t wc_server_marked(const WcServer *server);
  * (false: nothing is wrong). */
 extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
 extern bool wc_server_stalled(const WcServer *server, WcError *why);
+
+/* From now on requests that take at least so long, in microseconds, are logged (rpc/slow.h); 0:
+ * all, below: none, as at first. */
+extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);

@@ -30,6 +30,8 @@ struct WcServer
 	WcHandler  *ended;
 	WcOrphan   *orphans;
 	int			nrunning;
+	WcActivitySum past;			/* of sessions that have ended */
+	WcSlowLimit slow;			/* what sessions log */
 	int			nsessions;		/* both lists; main thread only */
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
 };
@@ -54,6 +56,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	if (s == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	s->options = *options;
+	atomic_init(&s->slow, -1);
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
 	s->locktable = wc_locktable_create();
@@ -116,6 +119,7 @@ retire(WcHandler *h, const WcError *why)
 	*p = h->next;
 	h->next = s->ended;
 	s->ended = h;
+	wc_activity_add(&h->dispatch.session.activity, &s->past);
 	if (h->orphan->xid != 0)
 	{
 		h->orphan->next = s->orphans;
@@ -160,8 +164,158 @@ start_thread(WcHandler *h, WcError *err)
 	return WC_OK;
 }
 
+/* --- statistics ----------------------------------------------------------------
+ *
+ * Called by session threads.
+ */
+
+/* What a session holds, and when the oldest snapshot of it was taken, kept epochs included. */
+static WcSessionStatistics
+session_of(WcServer *s, const WcHandler *h)
+{
+	WcSessionStatistics to = {.pid = h->peer.pid};
+	uint64_t	held = (uint64_t) wc_epochs_held_us(s->epochs, h->peer.process);
+
+	wc_activity_get(&h->dispatch.session.activity, &to);
+	if (held != 0 && (to.snapshot_us == 0 || held < to.snapshot_us))
+		to.snapshot_us = held;
+	return to;
+}
+
 static WcStatus
-make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
+session_rows(WcServer *s, WcBuf *out, WcError *err)
+{
+	WcBuf		name = WC_BUF_INIT;
+	WcSlice		texts[WC_SESSION_TEXTS];
+
+	pthread_mutex_lock(&s->mutex);
+	for (const WcHandler *h = s->running; h != NULL; h = h->next)
+	{
+		WcSessionStatistics row = session_of(s, h);
+
+		wc_engine_table_name(s->options.engine, h->dispatch.session.activity.table_id, &name, texts);
+		wc_statistics_append(out, texts, WC_SESSION_TEXTS, (const uint64_t *) &row, WC_STATISTICS_NUMBERS(row));
+	}
+	pthread_mutex_unlock(&s->mutex);
+	wc_buf_free(&name);
+	return wc_buf_status(out, "statistics", err);
+}
+
+/* What sessions that have ended, the log and the cache of Gets have counted. */
+static WcUseCounts
+use_of(WcServer *s)
+{
+	WcUseCounts use = {.requests = s->past.requests,.blocks_hit = s->past.blocks_hit,.blocks_read = s->past.blocks_read};
+
+	if (s->intake != NULL)
+		wc_intake_counts(s->intake, &use.batches, &use.logged_bytes);
+	wc_getcache_counts(s->options.getcache, &use.get_hits, &use.get_misses);
+	return use;
+}
+
+/* The engine keeps what was counted; no session runs. */
+static void
+hand_over_counts(WcServer *s)
+{
+	const WcActivitySum none = {0};
+	WcUseCounts use = use_of(s);
+
+	wc_engine_add_use(s->options.engine, &use);
+	s->past = none;
+	if (s->intake != NULL)
+		wc_intake_reset_counts(s->intake);
+	wc_getcache_reset_counts(s->options.getcache);
+}
+
+/* Sums over sessions, and which of them holds the oldest snapshot. */
+static void
+count_sessions(WcServer *s, WcEngineStatistics *to)
+{
+	WcActivitySum sum = {0};
+	WcUseCounts use;
+
+	pthread_mutex_lock(&s->mutex);
+	use = use_of(s);
+	for (const WcHandler *h = s->running; h != NULL; h = h->next)
+	{
+		WcSessionStatistics one = session_of(s, h);
+
+		wc_activity_add(&h->dispatch.session.activity, &sum);
+		to->sessions++;
+		if (to->snapshot_us != 0 && one.snapshot_us == to->snapshot_us)
+			to->snapshot_pid = one.pid;
+	}
+	pthread_mutex_unlock(&s->mutex);
+	to->requests += use.requests + sum.requests;
+	to->blocks_hit += use.blocks_hit + sum.blocks_hit;
+	to->blocks_read += use.blocks_read + sum.blocks_read;
+	to->batches += use.batches;
+	to->logged_bytes += use.logged_bytes;
+	to->get_hits += use.get_hits;
+	to->get_misses += use.get_misses;
+	to->transaction_bytes = sum.transaction_bytes;
+}
+
+static WcStatus
+engine_row(WcServer *s, WcBuf *out, WcError *err)
+{
+	WcEngineStatistics row = {0};
+	WcError		why;
+	WcSlice		text;
+	WcStatus	status = wc_engine_statistics(s->options.engine, &row, &why, err);
+
+	if (status != WC_OK)
+		return status;
+	wc_applier_backlog(s->applier, &row.backlog_commits, &row.backlog_bytes);
+	row.waiting_us = (uint64_t) wc_applier_waiting_us(s->applier);
+	count_sessions(s, &row);
+	text = wc_slice_cstr(why.message);
+	wc_statistics_append(out, &text, WC_ENGINE_TEXTS, (const uint64_t *) &row, WC_STATISTICS_NUMBERS(row));
+	return wc_buf_status(out, "statistics", err);
+}
+
+static WcStatus
+reset_statistics(WcServer *s, WcError *err)
+{
+	const WcActivitySum none = {0};
+	WcStatus	status = wc_engine_reset_statistics(s->options.engine, err);
+
+	if (status != WC_OK)
+		return status;
+	if (s->intake != NULL)
+		wc_intake_reset_counts(s->intake);
+	wc_getcache_reset_counts(s->options.getcache);
+	pthread_mutex_lock(&s->mutex);
+	s->past = none;
+	for (WcHandler *h = s->running; h != NULL; h = h->next)
+		wc_activity_reset(&h->dispatch.session.activity);
+	pthread_mutex_unlock(&s->mutex);
+	return WC_OK;
+}
+
+/* A WcStatisticsSource. */
+static WcStatus
+statistics_rows(void *arg, uint8_t view, uint32_t database, WcBuf *out, WcError *err)
+{
+	WcServer   *s = arg;
+
+	switch (view)
+	{
+		case WC_STATISTICS_ENGINE:
+			return engine_row(s, out, err);
+		case WC_STATISTICS_TABLES:
+			return wc_engine_table_statistics(s->options.engine, database, out, err);
+		case WC_STATISTICS_SESSIONS:
+			return session_rows(s, out, err);
+		case WC_STATISTICS_PROGRESS:
+			return wc_engine_progress(s->options.engine, out, err);
+		default:
+			return reset_statistics(s, err);
+	}
+}
+
+static WcStatus
+make_handler(WcServer *s, void *memory, WcPeer peer, WcWake wake, void *owner, WcError *err)
 {
 	WcHandler  *h;
 	WcOrphan   *orphan;
@@ -180,11 +334,15 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 	h->orphan = orphan;
 	h->server = s;
 	h->options = &s->options;
+	h->peer = peer;
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
 	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->intake, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
+	h->dispatch.statistics = (WcStatisticsSource) {statistics_rows, s};
+	h->dispatch.session.slow.limit = &s->slow;
+	h->dispatch.session.slow.pid = peer.pid;
 
 	pthread_mutex_lock(&s->mutex);
 	if (status == WC_OK)
@@ -208,7 +366,7 @@ make_handler(WcServer *s, void *memory, WcWake wake, void *owner, WcError *err)
 }
 
 WcStatus
-wc_server_attach(WcServer *s, void *memory, size_t size, WcWake wake, void *owner, WcError *err)
+wc_server_attach(WcServer *s, void *memory, size_t size, WcPeer peer, WcWake wake, void *owner, WcError *err)
 {
 	WcSegment  *segment = memory;
 	WcStatus	status = wc_segment_check(memory, size, err);
@@ -219,7 +377,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcWake wake, void *owne
 	{
 		/* Before the thread is there: it may end at once. */
 		atomic_store(&segment->state, WC_SEGMENT_SERVED);
-		status = make_handler(s, memory, wake, owner, err);
+		status = make_handler(s, memory, peer, wake, owner, err);
 	}
 	if (status != WC_OK)
 		wc_segment_gone(segment, status, err->message);
@@ -278,6 +436,12 @@ wc_server_look_at_locks(WcServer *s, bool (*is_over) (uint64_t xid))
 	return left;
 }
 
+void
+wc_server_log_slow(WcServer *s, int64_t min_us)
+{
+	atomic_store_explicit(&s->slow, min_us, memory_order_relaxed);
+}
+
 int
 wc_server_sessions(const WcServer *s)
 {
@@ -301,6 +465,7 @@ wc_server_stop(WcServer *s, const char *why)
 	pthread_mutex_unlock(&s->mutex);
 	wc_applier_stop(s->applier);
 	s->applier = NULL;
+	hand_over_counts(s);
 }
 
 void
@@ -348,9 +513,33 @@ wc_server_log_abort(WcServer *s, uint64_t xid)
 }
 
 void
-wc_server_log_running(WcServer *s, uint64_t oldest_xid)
+wc_server_log_prepare(WcServer *s, uint64_t xid)
 {
-	wc_intake_running(s->intake, oldest_xid);
+	wc_intake_prepare(s->intake, xid);
+}
+
+void
+wc_server_log_running(WcServer *s, uint64_t next, const uint64_t *xids, size_t n)
+{
+	wc_intake_running(s->intake, next, xids, n);
+}
+
+uint64_t
+wc_server_nprepared(const WcServer *s)
+{
+	return wc_intake_nprepared(s->intake);
+}
+
+void
+wc_server_take_places(WcServer *s, bool all)
+{
+	wc_intake_take_places(s->intake, all);
+}
+
+WcStatus
+wc_server_restore_locks(WcServer *s, WcError *err)
+{
+	return wc_intake_restore_locks(s->intake, err);
 }
 
 WcStatus

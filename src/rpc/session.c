@@ -14,7 +14,33 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->engine = engine;
 	s->epochs = epochs;
 	s->locktable = locktable;
+	s->slow.engine = engine;
 	s->cancel = cancel;
+}
+
+/* The snapshots have changed. */
+static void
+show_snapshots(WcSession *s)
+{
+	int64_t		oldest = 0;
+
+	for (uint32_t i = 0; i < s->nsnapshots; i++)
+	{
+		int64_t		taken = wc_snapshot_taken_us(s->snapshots[i].snapshot);
+
+		if (oldest == 0 || taken < oldest)
+			oldest = taken;
+	}
+	atomic_store_explicit(&s->activity.snapshots, s->nsnapshots, memory_order_relaxed);
+	atomic_store_explicit(&s->activity.snapshot_us, oldest, memory_order_relaxed);
+}
+
+void
+wc_session_show(WcSession *s)
+{
+	atomic_store_explicit(&s->activity.scanners, s->nscanners, memory_order_relaxed);
+	atomic_store_explicit(&s->activity.transaction_bytes, wc_session_length(s), memory_order_relaxed);
+	atomic_store_explicit(&s->activity.xid, s->xid, memory_order_relaxed);
 }
 
 static void
@@ -25,6 +51,7 @@ release(WcSession *s)
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
 		wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
 	s->nsnapshots = 0;
+	show_snapshots(s);
 	if (s->txn != NULL)
 		wc_txn_reset(s->txn);
 	s->txn_failed = false;
@@ -70,6 +97,7 @@ wc_session_free(WcSession *s)
 	if (s->txn != NULL)
 		wc_txn_destroy(s->txn);
 	free(s->scanners);
+	free(s->spent_us);
 	free(s->snapshots);
 }
 
@@ -116,6 +144,7 @@ wc_session_snapshot(WcSession *s, uint64_t number, uint64_t epoch, WcSnapshot **
 	if (status != WC_OK)
 		return status;
 	s->snapshots[s->nsnapshots++] = (WcNamedSnapshot) {.number = number,.epoch = epoch,.snapshot = *snapshot};
+	show_snapshots(s);
 	return WC_OK;
 }
 
@@ -124,7 +153,7 @@ wc_session_snapshots_release(WcSession *s, uint64_t upto)
 {
 	uint32_t	kept = 0;
 
-	if (s->nscanners > 0)
+	if (s->nscanners > 0 || s->nsnapshots == 0)
 		return;
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
 	{
@@ -133,7 +162,10 @@ wc_session_snapshots_release(WcSession *s, uint64_t upto)
 		else
 			wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
 	}
+	if (kept == s->nsnapshots)
+		return;
 	s->nsnapshots = kept;
+	show_snapshots(s);
 }
 
 void
@@ -145,6 +177,7 @@ wc_session_snapshot_release(WcSession *s, uint64_t number)
 			continue;
 		wc_snapshot_release(s->engine, s->snapshots[i - 1].snapshot);
 		s->snapshots[i - 1] = s->snapshots[--s->nsnapshots];
+		show_snapshots(s);
 		return;
 	}
 }
@@ -161,10 +194,14 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	{
 		uint32_t	cap = s->scanners_cap == 0 ? 8 : s->scanners_cap;
 		WcScanner **grown;
+		int64_t    *spent;
 
 		while (cap <= number)
 			cap *= 2;
-		grown = realloc(s->scanners, cap * sizeof(*grown));
+		spent = realloc(s->spent_us, cap * sizeof(*spent));
+		if (spent != NULL)
+			s->spent_us = spent;
+		grown = spent != NULL ? realloc(s->scanners, cap * sizeof(*grown)) : NULL;
 		if (grown == NULL)
 			return wc_error(err, WC_NO_MEMORY, "out of memory");
 		memset(grown + s->scanners_cap, 0, (cap - s->scanners_cap) * sizeof(*grown));
@@ -177,6 +214,7 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	if (status != WC_OK)
 		return status;
 	s->scanners[number] = *scanner;
+	s->spent_us[number] = 0;
 	s->nscanners++;
 	return WC_OK;
 }
@@ -191,13 +229,22 @@ void
 wc_session_scanner_close(WcSession *s, uint32_t number)
 {
 	WcScanner  *scanner = wc_session_scanner(s, number);
+	WcScanStats stats;
 
 	if (scanner == NULL)
 		return;
+	stats = wc_scanner_rows(scanner);
+	wc_slow_note(&s->slow, "scan", wc_scanner_table_id(scanner), s->spent_us[number], stats.rows_examined, stats.rows_returned);
 	wc_scanner_close(scanner);
 	assert(s->nscanners > 0);
 	s->scanners[number] = NULL;
 	s->nscanners--;
+}
+
+void
+wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us)
+{
+	s->spent_us[number] += us;
 }
 
 WcStatus

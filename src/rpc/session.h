@@ -10,8 +10,10 @@
 #include "engine/engine.h"
 #include "read/scan/scanner.h"
 #include "read/txn/txn.h"
+#include "rpc/activity.h"
 #include "rpc/epochs.h"
 #include "rpc/locktable.h"
+#include "rpc/slow.h"
 
 /* Snapshots of one session at a time: one a running statement or cursor. */
 #define WC_SNAPSHOTS_MAX 65536
@@ -31,6 +33,7 @@ typedef struct WcSession
 	const atomic_bool *cancel;
 
 	WcScanner **scanners;		/* by number; NULL where none is */
+	int64_t    *spent_us;		/* likewise: how long it was worked on */
 	uint32_t	scanners_cap;
 	uint32_t	nscanners;
 
@@ -44,7 +47,13 @@ typedef struct WcSession
 
 	WcLockTable *locktable;		/* of all sessions */
 	uint64_t	xid;			/* its transaction's id, if that has row locks; else 0 */
+
+	WcActivity	activity;		/* for others to see */
+	WcSlowLog	slow;
 } WcSession;
+
+/* Behind each request: what the session holds now, for others to see. */
+extern void wc_session_show(WcSession *s);
 
 extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
 							const atomic_bool *cancel);
@@ -85,6 +94,9 @@ extern WcStatus wc_session_scanner_open(WcSession *s, uint32_t number, const WcS
 /* NULL when there is none of that number. */
 extern WcScanner *wc_session_scanner(WcSession *s, uint32_t number);
 extern void wc_session_scanner_close(WcSession *s, uint32_t number);
+
+/* An open scanner was worked on for so long, once more. */
+extern void wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us);
 
 /* Cuts the batch to at bytes and appends these; it may hold bytes_max.  What goes wrong is
  * remembered in txn_error, until a piece begins before what is missing. */

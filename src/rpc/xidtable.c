@@ -101,20 +101,6 @@ wc_xidtable_remove(WcXidTable *t, uint64_t xid)
 }
 
 WcXidNode *
-wc_xidtable_remove_before(WcXidTable *t, uint64_t xid)
-{
-	for (size_t i = 0; t->n > 0 && i < t->nbuckets; i++)
-	{
-		for (WcXidNode **link = &t->buckets[i]; *link != NULL; link = &(*link)->next)
-		{
-			if ((*link)->xid < xid)
-				return unlink_node(t, link);
-		}
-	}
-	return NULL;
-}
-
-WcXidNode *
 wc_xidtable_next(const WcXidTable *t, const WcXidNode *node)
 {
 	size_t		bucket = 0;

@@ -119,6 +119,27 @@ wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint
 	return (uint16_t) place;
 }
 
+uint16_t
+wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags)
+{
+	uint16_t	place = wc_flight_find(f, xid);
+	WcFlightEntry entry;
+
+	if (place == WC_FLIGHT_NONE && wc_flight_take(f, xid, database, flags, WC_FLIGHT_NONE) == WC_FLIGHT_NONE)
+		return WC_FLIGHT_NONE;
+
+	/* of two that were taken at once, who comes later sees both: the first of them stays */
+	place = wc_flight_find(f, xid);
+	for (uint32_t next = (uint32_t) place + 1; place != WC_FLIGHT_NONE && wc_flight_next(f, &next, &entry);)
+	{
+		if (entry.xid == xid)
+			(void) wc_flight_free(f, entry.place, xid);
+	}
+	if (place != WC_FLIGHT_NONE)
+		wc_flight_add_flags(f, place, flags);
+	return place;
+}
+
 void
 wc_flight_add_flags(WcFlight *f, uint16_t place, uint8_t flags)
 {

@@ -58,6 +58,12 @@ extern uint32_t wc_flight_nplaces(const WcFlight *flight);
  */
 extern uint16_t wc_flight_take(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags, uint16_t hint);
 
+/*
+ * Takes a place unless the transaction has one already; two processes may do so at once.  Which
+ * one it has then, or WC_FLIGHT_NONE.
+ */
+extern uint16_t wc_flight_take_once(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags);
+
 /* Further flags of a transaction that has the place. */
 extern void wc_flight_add_flags(WcFlight *flight, uint16_t place, uint8_t flags);
 

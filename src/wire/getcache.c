@@ -55,6 +55,8 @@ typedef struct Reader
 {
 	_Alignas(64) _Atomic uint64_t epochs[WC_GETCACHE_PLACES];	/* 0: the place is free */
 	_Atomic uint64_t marks[WC_GETCACHE_PLACES]; /* 0: nobody else enters this epoch */
+	_Alignas(64) _Atomic uint64_t hits;	/* apart: commits look at the epochs */
+	_Atomic uint64_t misses;
 } Reader;
 
 struct WcGetCache
@@ -367,6 +369,37 @@ wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice r
 	return is_wanted(page, get_hash) ? WC_GET_WANTED : WC_GET_ABSENT;
 }
 
+/* --- counting ---------------------------------------------------------------*/
+
+void
+wc_getcache_count(WcGetCache *cache, uint32_t reader, bool found)
+{
+	Reader	   *r = &cache->readers[reader];
+
+	atomic_fetch_add_explicit(found ? &r->hits : &r->misses, 1, memory_order_relaxed);
+}
+
+void
+wc_getcache_counts(const WcGetCache *cache, uint64_t *hits, uint64_t *misses)
+{
+	*hits = *misses = 0;
+	for (uint32_t i = 0; i < cache->nreaders; i++)
+	{
+		*hits += atomic_load_explicit(&cache->readers[i].hits, memory_order_relaxed);
+		*misses += atomic_load_explicit(&cache->readers[i].misses, memory_order_relaxed);
+	}
+}
+
+void
+wc_getcache_reset_counts(WcGetCache *cache)
+{
+	for (uint32_t i = 0; i < cache->nreaders; i++)
+	{
+		atomic_store_explicit(&cache->readers[i].hits, 0, memory_order_relaxed);
+		atomic_store_explicit(&cache->readers[i].misses, 0, memory_order_relaxed);
+	}
+}
+
 /* --- the engine -------------------------------------------------------------*/
 
 void
@@ -393,15 +426,23 @@ wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch)
 }
 
 bool
+wc_getcache_reads(const WcGetCache *cache, uint32_t reader, uint64_t epoch)
+{
+	for (int place = 0; reader < cache->nreaders && place < WC_GETCACHE_PLACES; place++)
+	{
+		if (atomic_load(&cache->readers[reader].epochs[place]) == epoch)
+			return true;
+	}
+	return false;
+}
+
+bool
 wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch)
 {
 	for (uint32_t i = 0; i < cache->nreaders; i++)
 	{
-		for (int place = 0; place < WC_GETCACHE_PLACES; place++)
-		{
-			if (atomic_load(&cache->readers[i].epochs[place]) == epoch)
-				return true;
-		}
+		if (wc_getcache_reads(cache, i, epoch))
+			return true;
 	}
 	return false;
 }

@@ -68,6 +68,13 @@ typedef enum WcGetFound
 extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
 								   WcSlice get, int64_t now_us, WcBuf *out);
 
+/* Counts a Get that the reader has found, or has not. */
+extern void wc_getcache_count(WcGetCache *cache, uint32_t reader, bool found);
+
+/* All that readers have counted since they were set to 0.  Any process. */
+extern void wc_getcache_counts(const WcGetCache *cache, uint64_t *hits, uint64_t *misses);
+extern void wc_getcache_reset_counts(WcGetCache *cache);
+
 /* --- the engine ------------------------------------------------------------- */
 
 /* Forgets all answers; before any other call of a newly started engine. */
@@ -80,6 +87,7 @@ extern bool wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch);
 /* Is any reader in that epoch?  And the epochs that they are in, in no order, perhaps one
  * several times: epochs has room for the places of all readers. */
 extern bool wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch);
+extern bool wc_getcache_reads(const WcGetCache *cache, uint32_t reader, uint64_t epoch);
 extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 

@@ -518,3 +518,21 @@ wc_message_error_decode(WcSlice in, WcError *err)
 	err->row_len = 0;
 	wc_error_row(err, table, row.data, row.len);
 }
+
+/* --- names ------------------------------------------------------------------*/
+
+const char *
+wc_message_request_name(uint8_t type)
+{
+	static const char *const names[] = {
+		[WC_MSG_HELLO] = "connect",[WC_MSG_DESCRIBE] = "describe",[WC_MSG_LIST_TABLES] = "list tables",
+		[WC_MSG_LIST_NAMESPACES] = "list namespaces",[WC_MSG_NEW_TABLE_ID] = "new table",[WC_MSG_OPEN] = "scan",
+		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_COMMIT] = "commit",
+		[WC_MSG_FLUSH] = "flush",[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
+		[WC_MSG_SNAPSHOT] = "snapshot",[WC_MSG_LOCK] = "lock rows",[WC_MSG_SAMPLE] = "sample",
+		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_STATISTICS] = "statistics",
+		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store"
+	};
+
+	return type < sizeof(names) / sizeof(names[0]) && names[type] != NULL ? names[type] : "unknown";
+}

@@ -41,19 +41,27 @@ typedef enum WcMessageType
 	WC_MSG_ABORTED = 25,		/* no answer */
 	WC_MSG_COMPACTING = 26,
 	WC_MSG_CHECK_STORE = 27,
+	WC_MSG_STATISTICS = 28,
+	WC_MSG_PREPARE = 29,
 
 	/* answers */
 	WC_MSG_OK = 64,
 	WC_MSG_BLOCK = 65,
 	WC_MSG_ERROR = 66,
-	WC_MSG_CHANGES = 67			/* of MODIFY: others follow */
+	WC_MSG_CHANGES = 67			/* of MODIFY and PREPARE: others follow */
 } WcMessageType;
+
+/* A request in words that people know; "unknown" of a number that is none. */
+extern const char *wc_message_request_name(uint8_t type);
 
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
 #define WC_FLAG_LAST			0x01
 
 /* Flags of OPEN: a Get whose answer may be kept (getcache.h). */
 #define WC_FLAG_KEEP			0x01
+
+/* Flags of LIST_TABLES: those of all databases. */
+#define WC_FLAG_ALL				0x01
 
 /* Flags of COMMIT: answer when it is on disk. */
 #define WC_FLAG_SYNC			0x01
@@ -251,7 +259,7 @@ typedef struct WcModifyResult
 	WcScanReport report;
 } WcModifyResult;
 
-/* Bytes that MODIFY has appended to the batch. */
+/* Bytes that MODIFY has appended to the batch, or that follow it (PREPARE). */
 typedef struct WcChangesMessage
 {
 	uint64_t	at;				/* where they begin in it */

@@ -60,16 +60,23 @@ on_abort(void *arg, uint64 xid, XLogRecPtr position)
 }
 
 static void
-on_running(void *arg, uint64 oldest_xid, XLogRecPtr position)
+on_prepare(void *arg, uint64 xid, XLogRecPtr position)
 {
-	oldest_running = oldest_xid;
-	wc_server_log_running(server, oldest_xid);
+	wc_server_log_prepare(server, xid);
+}
+
+static void
+on_running(void *arg, uint64 next, const uint64 *xids, uint32 n, XLogRecPtr position)
+{
+	oldest_running = n > 0 ? xids[0] : next;
+	wc_server_log_running(server, next, xids, n);
 }
 
 static const WcFollowerOps ops = {
 	.record = on_record,
 	.commit = on_commit,
 	.abort = on_abort,
+	.prepare = on_prepare,
 	.running = on_running,
 };
 

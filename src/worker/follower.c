@@ -203,14 +203,33 @@ take_xact(WcFollower *f)
 	}
 }
 
+static int
+compare_xids(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Top-level transactions come first in the record, and all of them are there. */
 static void
 take_standby(WcFollower *f)
 {
 	XLogReaderState *reader = f->reader;
+	xl_running_xacts *r = (xl_running_xacts *) XLogRecGetData(reader);
+	uint64		next;
+	uint64	   *xids;
 
-	if ((XLogRecGetInfo(reader) & ~XLR_INFO_MASK) == XLOG_RUNNING_XACTS && f->ops->running != NULL)
-		f->ops->running(f->arg, full_xid(f, ((xl_running_xacts *) XLogRecGetData(reader))->oldestRunningXid),
-						reader->EndRecPtr);
+	if ((XLogRecGetInfo(reader) & ~XLR_INFO_MASK) != XLOG_RUNNING_XACTS || f->ops->running == NULL)
+		return;
+	next = full_xid(f, r->nextXid);
+	xids = palloc(Max(r->xcnt, 1) * sizeof(uint64));
+	for (int i = 0; i < r->xcnt; i++)
+		xids[i] = full_xid(f, r->xids[i]);
+	qsort(xids, r->xcnt, sizeof(uint64), compare_xids);
+	f->ops->running(f->arg, next, xids, (uint32) r->xcnt, reader->EndRecPtr);
+	pfree(xids);
 }
 
 /* Checkpoints have a full id. */

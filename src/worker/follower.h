@@ -34,8 +34,9 @@ typedef struct WcFollowerOps
 	void		(*abort) (void *arg, uint64 xid, XLogRecPtr position);
 	void		(*prepare) (void *arg, uint64 xid, XLogRecPtr position);
 
-	/* No transaction before this one runs, or is prepared, and all their ends have been read. */
-	void		(*running) (void *arg, uint64 oldest_xid, XLogRecPtr position);
+	/* Of the transactions before `next` these n run, or are prepared, which ascend; the ends of all
+	 * others have been read. */
+	void		(*running) (void *arg, uint64 next, const uint64 *xids, uint32 n, XLogRecPtr position);
 } WcFollowerOps;
 
 /*

@@ -23,6 +23,7 @@
 #include "common/file_perm.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -68,6 +69,9 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 
 /* What transactions under way may have written together: they are in the engine's memory. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
+
+/* Where PostgreSQL keeps statistics while it does not run. */
+#define STATISTICS_FILE PGSTAT_STAT_PERMANENT_DIRECTORY "/widecol.stat"
 
 /* Pools of malloc: one a thread would cost megabytes an idle session. */
 #define MALLOC_ARENAS 4
@@ -294,10 +298,13 @@ read_to_end(void)
  * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
  * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
  */
-static void
+static XLogRecPtr
 log_running(void)
 {
-	XLogFlush(LogStandbySnapshot());
+	XLogRecPtr	position = LogStandbySnapshot();
+
+	XLogFlush(position);
+	return position;
 }
 
 /* False: the process is to end. */
@@ -311,7 +318,8 @@ nap_of_start(void)
 	return !ShutdownRequestPending;
 }
 
-/* Row locks of an engine before are lost: none is given before all who had them have ended. */
+/* Row locks of an engine before are lost: none is given before all who had them have ended, or
+ * are prepared and have got them again (restore_locks). */
 static void
 await_old_places(void)
 {
@@ -319,13 +327,24 @@ await_old_places(void)
 
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
 	{
-		while (entry.state != WC_FLIGHT_PREPARED && !place_is_free(&entry))
+		while (!place_is_free(&entry) && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_PREPARED)
 		{
 			read_to_end();
 			if (!nap_of_start())
 				return;
 		}
 	}
+	read_to_end();				/* one may just have been prepared */
+}
+
+/* On a primary, before sessions lock rows, and with all commits applied that have been read. */
+static void
+restore_locks(void)
+{
+	WcError		err;
+
+	if (wc_server_restore_locks(server, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
 }
 
 static bool
@@ -336,6 +355,19 @@ backlog_is_empty(void)
 
 	wc_server_backlog(server, &commits, &bytes);
 	return commits == 0;
+}
+
+/* False: the process is to end. */
+static bool
+await_backlog(void)
+{
+	while (!backlog_is_empty())
+	{
+		raise_stall();
+		if (!nap_of_start())
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -372,12 +404,8 @@ forget_old_places(XLogRecPtr from)
 	if (!replaying)
 		log_running();
 	read_to_end();
-	while (!backlog_is_empty())
-	{
-		raise_stall();
-		if (!nap_of_start())
-			return;
-	}
+	if (!await_backlog())
+		return;
 	for (uint32 i = 0; i < n; i++)
 		(void) wc_flight_free(wc_places(), ended[i].place, ended[i].xid);
 	pfree(ended);
@@ -399,10 +427,17 @@ follow(void)
 	wc_checkpoint_start(engine, server, from);
 	(void) wc_flight_new_generation(wc_places());
 	replaying = RecoveryInProgress();
+	atomic_store(&wc_following()->replays, replaying);
 	read_to_end();
+	/* before all is read once more: who has committed meanwhile is applied, or has a place */
+	wc_server_take_places(server, replaying);
 	forget_old_places(from);
 	if (!replaying)
+	{
 		await_old_places();
+		await_backlog();
+		restore_locks();
+	}
 }
 
 /* False: err says why not. */
@@ -470,6 +505,7 @@ open_engine(WcError *err)
 		.write_buffer_bytes = (uint64_t) int_setting("widecol.write_buffer_size") * 1024,
 		.max_open_files = int_setting("widecol.max_open_files"),
 		.max_background_jobs = int_setting("widecol.max_background_jobs"),
+		.statistics = STATISTICS_FILE,
 	};
 	/* they may change while it opens */
 	opening.options.images = pstrdup(opening.options.images);
@@ -546,12 +582,13 @@ take_sessions(void)
 		dsm_segment *dsm = wc_channel_take(shmem, i);
 		WcSegment  *segment;
 		WcWake		wake = {wake_latch, wc_shmem_latch((uint32) i)};
+		WcPeer		peer = {(uint32) i, (uint32) wc_shmem_pid((uint32) i)};
 		WcError		err;
 
 		if (dsm == NULL)
 			continue;
 		segment = wc_channel_segment(dsm);
-		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), wake, dsm, &err) != WC_OK)
+		if (wc_server_attach(server, segment, wc_channel_segment_size(dsm), peer, wake, dsm, &err) != WC_OK)
 		{
 			ereport(LOG, (errmsg("widecol: could not serve a session: %s", err.message)));
 			dsm_detach(dsm);
@@ -563,22 +600,26 @@ take_sessions(void)
 /*
  * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
  * later, together, or at once if somebody waits for it.  When there are none for a while, the
- * first one does (wc_following_wake_sleeper).
+ * first one does (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
+ * look, or for who waits.
  */
 static long
 nap(bool more)
 {
 	static TimestampTz busy_until;
 	TimestampTz now = GetCurrentTimestamp();
+	bool		in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);
 
 	if (more)
 		return 0;
-	if (!wc_flight_idle(wc_places()) || wc_checkpoint_is_under_way() || RecoveryInProgress())
+	if (in_flight || wc_checkpoint_is_under_way() || RecoveryInProgress())
 		busy_until = TimestampTzPlusMilliseconds(now, BUSY_MS);
 	if (now < busy_until)
 		return FOLLOW_EVERY_MS;
 	atomic_store(&wc_following()->asleep, 1);
-	return wc_flight_idle(wc_places()) ? LOOK_EVERY_MS : FOLLOW_EVERY_MS;
+	/* once more: who has taken a place since does not know that it has to wake */
+	in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);
+	return in_flight ? FOLLOW_EVERY_MS : LOOK_EVERY_MS;
 }
 
 /* A commit that did not wait for the disk is not read before it is there.  Who waits for it does
@@ -623,17 +664,41 @@ tell_of_overflow(void)
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
 }
 
-/* A standby forgets what the log says, until it is promoted. */
+/*
+ * A standby has been promoted.  Sessions lock no rows (wc_following_await_promotion) before all
+ * is applied that was replayed, and what prepared transactions have locked is locked here.
+ */
+static void
+take_over(void)
+{
+	static XLogRecPtr promoted = InvalidXLogRecPtr;
+
+	if (!replaying || RecoveryInProgress())
+		return;
+	if (promoted == InvalidXLogRecPtr)
+		promoted = log_running();
+	if (wc_feed_position() < promoted || !backlog_is_empty())
+		return;
+	restore_locks();
+	replaying = false;
+	atomic_store(&wc_following()->replays, 0);
+	wc_following_moved();
+}
+
+/* Hands on settings that were read again; and a standby forgets what the log says, until it is promoted. */
 static void
 keep_up(void)
 {
 	static bool begun;
 	static bool as_standby;
+	int			log_ms;
 
 	if (begun && !reloaded && as_standby == RecoveryInProgress())
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
+	log_ms = int_setting("widecol.log_min_duration");
+	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));
 	begun = true;
 	reloaded = false;
 }
@@ -678,12 +743,8 @@ serve(void)
 		take_sessions();
 		write_steps();
 		flush_for_readers();
-		if (replaying && !RecoveryInProgress())
-		{
-			replaying = false;
-			log_running();
-		}
 		more = wc_feed_run();
+		take_over();
 		(void) wc_checkpoint_work();
 		tell_of_stalls();
 		tell_of_overflow();

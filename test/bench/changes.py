@@ -91,7 +91,7 @@ class Changes:
         names = ", ".join(f"(i * 7919 + {i} * 104729) % 1000000007" for i in range(COLUMNS))
         for kind in KINDS:
             create(kind, f"b_{kind}")
-            psql(f"INSERT INTO b_{kind} SELECT i, {names} FROM generate_series(0, {self.args.rows - 1}) i")
+            psql(f"INSERT INTO b_{kind} SELECT i, {names} FROM generate_series(0::bigint, {self.args.rows - 1}) i")
         self.settle()
 
     @staticmethod
@@ -105,7 +105,7 @@ class Changes:
         """The rows that were deleted come back."""
         names = ", ".join(f"(i * 7919 + {i} * 104729) % 1000000007" for i in range(COLUMNS))
         for kind in KINDS:
-            psql(f"INSERT INTO b_{kind} SELECT i, {names} FROM generate_series(0, {self.args.rows - 1}) i "
+            psql(f"INSERT INTO b_{kind} SELECT i, {names} FROM generate_series(0::bigint, {self.args.rows - 1}) i "
                  f"WHERE NOT EXISTS (SELECT FROM b_{kind} b WHERE b.id = i)")
         self.settle()
 

@@ -76,10 +76,24 @@ def number_condition(rng, c, name):
     ])
 
 
+def member_condition(rng, name):
+    """Of members; x1 is always a number."""
+    key = rng.choice(["a", "b", "é", "a b", "x2", "", "none"])
+    text = quote(rng.choice(["v", "w", "ü", "12", "", "x"]))
+    member = f"{name} ->> {quote(key)}"
+    number = f"({name} ->> 'x1')::{rng.choice(['int', 'int2', 'int8', 'numeric', 'float8'])}"
+    return rng.choice([
+        f"{member} {rng.choice(['=', '=', '<>'])} {text}", f"{member} IN ({text}, 'v', NULL)", f"{member} NOT IN ({text}, 'v')",
+        f"{member} IS {rng.choice(['', 'NOT '])}NULL", f"{member} IS DISTINCT FROM {text}", f"{member} LIKE 'v%'", f"{member} NOT LIKE {text}",
+        f"({member}) COLLATE \"C\" > {text}", f"{name} ? {quote(key)}", f"{name} ?| ARRAY[{quote(key)}, 'a', NULL]",
+        f"{name} ?& ARRAY[{quote(key)}, 'a']", f"{name} @> '{{\"b\": \"w\"}}'", f"{name} @> '{{\"a\": \"v\", \"b\": \"w\"}}'",
+        f"{name} @> '{{\"a\": 12}}'", f"{number} {rng.choice(COMPARISONS)} {rng.choice([-3, 0, 5, 7, 12])}", f"{number} IN (1, 5, 7)",
+        f"{number} IS NULL", f"({member} = {text}) IS NOT TRUE", f"NOT {name} ? {quote(key)}"])
+
+
 def column_condition(rng, c, name):
     if c.map:
-        return rng.choice([f"{name} IS NULL", f"{name} ? 'a'", f"{name} ->> 'a' = 'v'", f"{name} @> '{{\"b\": \"w\"}}'",
-                           f"{name} = {c.literal(rng)}"])
+        return rng.choice([f"{name} IS NULL", f"{name} = {c.literal(rng)}", member_condition(rng, name), member_condition(rng, name)])
     if not c.type.orderable:
         return rng.choice([f"{name} IS NULL", f"{name} IS NOT NULL", f"{name}::text = {quote(rng.choice(c.type.stored))}"])
     kind = rng.random()
@@ -288,19 +302,29 @@ def plain(rng, tables):
     return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", where(rng, scope, tables), after, total)
 
 
+def group_settings(rng):
+    """Rows may be dear, so that a few are enough for the engine to make groups of them."""
+    settings = ["cpu_tuple_cost = 100"] if rng.random() < 0.7 else []
+    if rng.random() < 0.4:
+        settings.append(rng.choice(["enable_hashagg = off", "enable_sort = off", "enable_partitionwise_aggregate = on"]))
+    return settings
+
+
 def grouped(rng, tables):
     scope = some_scope(rng, tables)
-    condition = where(rng, scope, tables)
+    condition = Condition("true") if rng.random() < 0.3 else where(rng, scope, tables)
+    settings = group_settings(rng)
     aggregates = ", ".join(["count(*)"] + [aggregate(rng, scope) for _ in range(rng.randint(0, 3))])
     columns = [c for c in scope.table.columns if c.type.hashable and c.type.orderable and not c.map]
     if rng.random() < 0.5:
-        return Query(f"SELECT {aggregates} FROM {scope.source}", condition)
+        return Query(f"SELECT {aggregates} FROM {scope.source}", condition, settings=settings)
     names = [scope.name(c) for c in rng.sample(columns, rng.randint(1, min(2, len(columns))))]
     group = ", ".join(names)
     if rng.random() < 0.2:
         group = rng.choice([f"ROLLUP ({group})", f"CUBE ({group})", f"GROUPING SETS (({group}), ())"])
     having = rng.choice(["", "", " HAVING count(*) > 1"])
-    return Query(f"SELECT {', '.join(names)}, {aggregates} FROM {scope.source}", condition, f" GROUP BY {group}{having}")
+    return Query(f"SELECT {', '.join(names)}, {aggregates} FROM {scope.source}", condition, f" GROUP BY {group}{having}",
+                 settings=settings)
 
 
 def distinct(rng, tables):

@@ -43,7 +43,8 @@ def map_literal(rng):
     """Never empty: a map without entries is NULL when it is read.  And with no empty
     value under the empty qualifier: that is the marker of a row without values."""
     keys = rng.sample(MAP_KEYS, rng.randint(1, 4))
-    entries = ", ".join(f'"{k}": "{rng.choice(["v", "w", "ü", "12", "" if k else "x"])}"'.replace('k"q', 'k\\"q') for k in keys)
+    values = {k: rng.choice(["1", "-3", "007", " 5", "12", "+4"] if k == "x1" else ["v", "w", "ü", "12", "" if k else "x"]) for k in keys}
+    entries = ", ".join(f'"{k}": "{v}"'.replace('k"q', 'k\\"q') for k, v in values.items())
     return quote("{" + entries + "}") + "::jsonb"
 
 

@@ -96,6 +96,8 @@ recode_op(WcBatchBuilder *b, const WcOp *op)
 			return wc_batch_drop_table(b, op->cid, op->table_id, NULL) == WC_OK;
 		case WC_OP_TRUNCATE_TABLE:
 			return wc_batch_truncate_table(b, op->cid, op->table_id, NULL) == WC_OK;
+		case WC_OP_LOCK:
+			return wc_batch_lock(b, op->table_id, (WcRowLockMode) op->mode, op->row, NULL) == WC_OK;
 		case WC_OP_DROP_DATABASE:
 			return wc_batch_drop_database(b, op->cid, op->database, NULL) == WC_OK;
 		default:

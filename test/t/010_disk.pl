@@ -110,10 +110,14 @@ my $stderr = cannot_go_on('53100', $disk_full, 'a full disk');
 like($stderr, qr/HINT:  Free space on the disk of widecol\.data_directory/, 'the hint says what to do');
 like($stderr, qr/RocksDB said: .*\.log: No space left on device/, 'the error says what RocksDB could not write');
 is($node->safe_psql('postgres', 'SELECT 1'), '1', 'the rest of the server goes on');
+is($node->safe_psql('postgres', q{SELECT state, stalled_since < now(), stall ~ 'write a commit', backlog_commits > 0,
+	replay_lag > '0', replay_lag_bytes > 0 FROM widecol.pg_stat_widecol}), 'ready|t|t|t|t|t', 'statistics say so too');
 $node->safe_psql('postgres', 'CHECKPOINT');
 pass('and so do checkpoints');
 unlink($fault);
 heals('space is back');
+ok(comes_back($node, 'SELECT stalled_since IS NULL AND stall IS NULL AND backlog_commits = 0 FROM widecol.pg_stat_widecol'),
+	'and that it is over');
 
 # The server stops, and what was committed is there when it starts again.
 break_disk('28 * write create allocate');

@@ -97,6 +97,11 @@ UPDATE made SET w = 'added' WHERE k <= 10;
 ok(caught_up($primary, $standby), 'changes of them have come');
 is($standby->safe_psql('postgres', q{SELECT (SELECT count(*) FROM made WHERE w = 'added'), (SELECT count(*) FROM emptied),
 	(SELECT count(*) FROM widecol.tables WHERE name = 'gone')}), '10|1|0', 'an added column, a truncated table, a dropped one');
+$primary->safe_psql('postgres', 'CREATE DATABASE dropped');
+$primary->safe_psql('dropped', q{CREATE EXTENSION widecol; SELECT widecol.create_table('gone', '{"f": {}}')});
+$primary->safe_psql('postgres', 'DROP DATABASE dropped');
+ok(caught_up($primary, $standby), 'DROP DATABASE has come');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM widecol.orphans()'), '0', 'with its stored tables');
 my ($status, $out, $err) = $standby->psql('postgres', q{INSERT INTO made VALUES (1, 'x')});
 isnt($status, 0, 'a standby takes no writes');
 like($err, qr/read-only transaction|recovery/, 'and says why');
@@ -127,6 +132,11 @@ ok($standby->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_
 kill 'CONT', $stopped;
 like($reader->query_until(qr/seen\|\d+\|\d+/, ''), qr/seen\|2000\|2000/, 'and sees stored rows as it sees heap rows');
 $reader->quit;
+my $position = $primary->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn()');
+ok(comes_back($standby, "SELECT applied_lsn >= '$position' AND backlog_commits = 0 AND replay_lag = '0' FROM widecol.pg_stat_widecol"),
+	'the view of statistics says that the standby has all');
+is($standby->safe_psql('postgres', 'SELECT state, stalled_since IS NULL, commits >= 2000, last_commit_at > started_at FROM widecol.pg_stat_widecol'),
+	'ready|t|t|t', 'and what it has applied');
 
 # --- restarts and kills of the standby, under load ----------------------------------------
 @writers = start_writers($primary, 10001);

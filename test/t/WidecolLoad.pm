@@ -45,7 +45,7 @@ sub everywhere
 # from base + 500000 on come, change and go, as do large lots of rows from base + 600000 on.
 sub transaction
 {
-	my ($base, $seq) = @_;
+	my ($base, $seq, $prepare) = @_;
 	my $row = $base + 500000 + int(rand(40));
 	my $other = $base + 500000 + int(rand(40));
 	my $lot = $base + 600000 + 2000 * int(rand(2));
@@ -64,11 +64,14 @@ sub transaction
 	# a chunk in the log before it is rolled back, and another after that
 	$sql .= "SAVEPOINT b;\n" . everywhere("INSERT INTO TABLE SELECT $lot + 1500 + i, repeat('z', 2000), i FROM generate_series(0, 299) i")
 	  . "ROLLBACK TO b;\n" . everywhere("DELETE FROM TABLE WHERE k BETWEEN $lot AND $lot + 100") if $kind == 6;
-	return $sql . ($kind == 7 || $kind == 8 ? "ROLLBACK;\n" : "COMMIT;\n") . "\\echo ack $seq\n";
+	my $end = $kind == 7 || $kind == 8 ? 'ROLLBACK' : 'COMMIT';
+	$end = "PREPARE TRANSACTION '$base.$seq';\n$end PREPARED '$base.$seq'" if $prepare && $kind % 2 == 0;
+	return "$sql$end;\n\\echo ack $seq\n";
 }
 
 # Starts a writer.  client: its number, which no other may have at the time; first: number of its
-# first transaction, greater than all before; count: how many; settings: for its session.
+# first transaction, greater than all before; count: how many; settings: for its session; prepare:
+# half of them are prepared first.
 sub load_start
 {
 	my ($node, %o) = @_;
@@ -76,7 +79,7 @@ sub load_start
 	my $base = $o{client} * 1000000;
 	my %writer = (base => $base, journal => "$file.out", errors => "$file.err");
 
-	append_to_file("$file.sql", join '', "$o{settings};\n", map { transaction($base, $_) } $o{first} .. $o{first} + $o{count} - 1);
+	append_to_file("$file.sql", join '', "$o{settings};\n", map { transaction($base, $_, $o{prepare}) } $o{first} .. $o{first} + $o{count} - 1);
 	$writer{run} = IPC::Run::start(
 		[ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-f', "$file.sql" ],
 		'<', '/dev/null', '>', $writer{journal}, '2>', $writer{errors});
@@ -117,7 +120,7 @@ sub load_finish
 sub load_acked
 {
 	my (@writers) = @_;
-	return map { my $w = $_; map { $w->{base} + $_ } slurp_file($w->{journal}) =~ /^COMMIT\nack (\d+)$/mg } @writers;
+	return map { my $w = $_; map { $w->{base} + $_ } slurp_file($w->{journal}) =~ /^COMMIT(?: PREPARED)?\nack (\d+)$/mg } @writers;
 }
 
 # What each table holds, in a line.

@@ -117,7 +117,7 @@ backend_make(void)
 WcStatus
 attach(Site *site, Backend *b)
 {
-	return wc_server_attach(site->server, b->segment, wc_segment_size(), (WcWake) {ring_bell, &b->bell}, b,
+	return wc_server_attach(site->server, b->segment, wc_segment_size(), (WcPeer) {0}, (WcWake) {ring_bell, &b->bell}, b,
 							&site->kit.err);
 }
 

@@ -64,7 +64,9 @@ write_sample(WcBuf *buf, WcBatchBuilder *b)
 	OK(wc_batch_namespace(b, WC_OP_CREATE_NAMESPACE, 206, 5, S("ns"), NULL));
 	OK(wc_batch_namespace(b, WC_OP_DROP_NAMESPACE, UINT32_MAX, 5, S("ns"), NULL));
 	OK(wc_batch_drop_database(b, 207, UINT32_MAX, NULL));
-	assert_int_equal(b->nops, 10);
+	OK(wc_batch_lock(b, 7, WC_LOCK_SHARE, S("row"), NULL));
+	OK(wc_batch_lock(b, UINT32_MAX, WC_LOCK_EXCLUSIVE, S(""), NULL));
+	assert_int_equal(b->nops, 12);
 }
 
 static void
@@ -136,6 +138,19 @@ expect_desc(WcDecoder *d, WcOpKind kind, uint32_t cid)
 }
 
 static void
+expect_lock(WcDecoder *d, uint32_t table_id, WcRowLockMode mode, WcSlice row)
+{
+	WcOp		op;
+
+	OK(wc_batch_next_op(d, &op, NULL));
+	assert_int_equal(op.kind, WC_OP_LOCK);
+	assert_int_equal(op.cid, 0);
+	assert_int_equal(op.table_id, table_id);
+	assert_int_equal(op.mode, mode);
+	assert_true(wc_slice_eq(op.row, row));
+}
+
+static void
 expect_namespace(WcDecoder *d, WcOpKind kind, uint32_t cid)
 {
 	WcOp		op;
@@ -203,6 +218,8 @@ every_operation_reads_back(void **state)
 	assert_int_equal(op.kind, WC_OP_DROP_DATABASE);
 	assert_int_equal(op.cid, 207);
 	assert_int_equal(op.database, UINT32_MAX);
+	expect_lock(&d, 7, WC_LOCK_SHARE, S("row"));
+	expect_lock(&d, UINT32_MAX, WC_LOCK_EXCLUSIVE, S(""));
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	wc_buf_free(&buf);
@@ -240,7 +257,7 @@ abandoned_row_leaves_nothing(void **state)
 	assert_true(buf.len > len);
 	wc_batch_row_abandon(&b);
 	assert_int_equal(buf.len, len);
-	assert_int_equal(b.nops, 10);
+	assert_int_equal(b.nops, 12);
 	wc_batch_row_abandon(&b);	/* none is open: nothing happens */
 	assert_int_equal(buf.len, len);
 	wc_buf_free(&buf);
@@ -462,10 +479,10 @@ batches_survive_any_bytes(void **state)
 	(void) state;
 	write_sample(&buf, &b);
 
-	/* Cut behind one of the 10 operations, or before all, it is a batch. */
+	/* Cut behind one of the 12 operations, or before all, it is a batch. */
 	wc_mangle_prefixes(wc_buf_slice(&buf), read_batch, &tally);
-	assert_int_equal(tally.whole, 11);
-	assert_int_equal(tally.corrupt, buf.len + 1 - 11);
+	assert_int_equal(tally.whole, 13);
+	assert_int_equal(tally.corrupt, buf.len + 1 - 13);
 	wc_mangle_randomly(wc_buf_slice(&buf), 30000, read_batch, &tally);
 	wc_buf_free(&buf);
 }
@@ -548,7 +565,7 @@ impossible_operations_are_corrupt(void **state)
 	}			ops[] = {
 #define OP(why, literal) {why, {(const uint8_t *) (literal), sizeof(literal) - 1}}
 		OP("kind 0", "\x00\0\0\0\x01\x00"),
-		OP("kind 9", "\x09\0\0\0\x01\x00"),
+		OP("kind 10", "\x0A\0\0\0\x01\x00"),
 		OP("no command id", "\x04\0\0\0\x00"),
 		OP("too large", "\x02\x7F\xFF\xFF\xFF\x00"),
 		OP("row without a key", "\x01\0\0\0\x04\x00\x07\x00\x00"),
@@ -556,6 +573,9 @@ impossible_operations_are_corrupt(void **state)
 		OP("absent, no family", "\x01\0\0\0\x06\x00\x07\x01\x01r\x00"),
 		OP("byte too many", "\x04\0\0\0\x03\x00\x07\x00"),
 		OP("database of 33 bits", "\x08\0\0\0\x06\x00\x80\x80\x80\x80\x10"),
+		OP("lock in no mode", "\x09\0\0\0\x05\x00\x07\x00\x01r"),
+		OP("lock in an unknown mode", "\x09\0\0\0\x05\x00\x07\x05\x01r"),
+		OP("lock with a byte too many", "\x09\0\0\0\x06\x00\x07\x04\x01r!"),
 		OP("bad namespace", "\x06\0\0\0\x06\x00\x05\x03" "a:b"),
 #undef OP
 	};

@@ -356,10 +356,10 @@ trees_decide_as_sql(void **state)
 			for (uint32_t i = 0; i < COLUMNS && !enough; i++)
 			{
 				if (row[i] != ' ')
-					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1));
+					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1), 0);
 				/* an older version changes nothing */
 				if (row[i] != ' ' && !enough)
-					enough = wc_rowfilter_cell(filter, i, wc_slice_cstr("A"));
+					enough = wc_rowfilter_cell(filter, i, wc_slice_cstr("A"), 0);
 			}
 			if (strchr(row, '?') != NULL)
 				assert_int_equal(wc_rowfilter_verdict(filter), WC_FILTER_UNDECIDED);
@@ -512,7 +512,7 @@ keys_decide_as_sql(void **state)
 			for (uint32_t i = nparts; i < COLUMNS && !enough; i++)
 			{
 				if (row[i] != ' ')
-					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1));
+					enough = wc_rowfilter_cell(filter, i, row[i] == '?' ? wc_slice_cstr("??") : wc_slice(&row[i], 1), 0);
 			}
 			assert_int_equal(wc_rowfilter_verdict(filter), expected_verdict(&tree, row, nparts, wrong));
 		}
@@ -543,7 +543,7 @@ read_scan(WcSlice bytes, void *arg)
 		{
 			wc_rowfilter_start_row(filter, wc_slice_cstr("ABCDEF"));
 			for (uint32_t i = 0; i < scan.ncolumns; i++)
-				wc_rowfilter_cell(filter, i, wc_slice_cstr("12"));
+				wc_rowfilter_cell(filter, i, wc_slice_cstr("12"), 0);
 			(void) wc_rowfilter_verdict(filter);
 			(*good)++;
 		}
@@ -884,6 +884,34 @@ deleted_rows_are_not_removed(void **state)
 	}
 }
 
+/* --- timestamps -------------------------------------------------------------------- */
+
+/* A cell's timestamp is compared, whatever the cell holds. */
+static void
+timestamps_decide(void **state)
+{
+	WcFilterColumn column = {.form = WC_FORM_WRITTEN,.width = 8};
+	uint8_t		scratch[WC_FILTER_KEY_MAX];
+	WcSlice		value;
+	WcFilterNode node = {.kind = WC_FILTER_GT,.values = &value};
+	WcFilter	filter = {.ncolumns = 1,.columns = &column,.nnodes = 1,.nodes = &node};
+	WcScan		scan = {.ncolumns = 1,.filter = &filter};
+	WcArena		arena = WC_ARENA_INIT;
+	WcRowFilter *made;
+	WcError		err;
+
+	assert_true(wc_filter_key(&column, wc_slice("\0\0\0\0\0\0\0\x32", 8), scratch, &value));
+	assert_int_equal(wc_rowfilter_create(&arena, &scan, &made, &err), WC_OK);
+	for (int64_t ts = 0; ts < 100; ts++)
+	{
+		(void) wc_rowfilter_start_row(made, wc_slice_cstr("r"));
+		assert_true(wc_rowfilter_cell(made, 0, wc_slice_cstr("any"), ts));
+		assert_int_equal(wc_rowfilter_verdict(made), ts > 50 ? WC_FILTER_PASSES : WC_FILTER_REJECTS);
+	}
+	wc_rowfilter_free(made);
+	wc_arena_free(&arena);
+}
+
 /* --- refusals ---------------------------------------------------------------------- */
 
 static void
@@ -919,6 +947,7 @@ bad_filters_are_refused(void **state)
 	assert_string_equal(err.message, "a filter looks at a row key that it does not know");
 	CHECK(tree.columns[0].form = WC_FORM_LAST + 1, WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_SIGNED, tree.columns[0].width = 3), WC_INVALID);
+	CHECK((tree.columns[0].form = WC_FORM_WRITTEN, tree.columns[0].width = 4), WC_INVALID);
 	CHECK((tree.columns[0].form = WC_FORM_FLOAT, tree.columns[0].width = 2), WC_INVALID);
 	CHECK(tree.nodes[0].kind = WC_FILTER_KIND_LAST + 1, WC_INVALID);
 	CHECK(tree.nodes[0].kind = WC_FILTER_NOT, WC_INVALID);
@@ -958,6 +987,7 @@ main(void)
 		cmocka_unit_test(large_rows_are_read_twice),
 		cmocka_unit_test(few_matches_do_not_wait),
 		cmocka_unit_test(deleted_rows_are_not_removed),
+		cmocka_unit_test(timestamps_decide),
 		cmocka_unit_test(bad_filters_are_refused),
 	};
 

@@ -313,6 +313,59 @@ no_reader_misses_a_commit(void **state)
 	free(race);
 }
 
+/* As the startup process and the engine of a standby do: of two threads that take a place for one
+ * transaction at once, each finds one, and one is left. */
+static WcFlight *contended;
+static pthread_barrier_t turn;
+
+static void *
+take_once_main(void *arg)
+{
+	bool		frees = arg != NULL;
+
+	for (uint64_t xid = 3; xid < 2003; xid++)
+	{
+		pthread_barrier_wait(&turn);
+		assert_int_not_equal(wc_flight_take_once(contended, xid, 1, 0), WC_FLIGHT_NONE);
+		pthread_barrier_wait(&turn);
+		if (!frees)
+			continue;
+		assert_int_equal(wc_flight_count(contended), 1);
+		assert_true(wc_flight_free(contended, wc_flight_find(contended, xid), xid));
+	}
+	return NULL;
+}
+
+static void
+a_place_is_taken_once(void **state)
+{
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+	pthread_t	other;
+
+	(void) state;
+	contended = make(NPLACES);
+	assert_int_equal(wc_flight_take_once(contended, 7, 5, 0), 0);
+	assert_int_equal(wc_flight_take_once(contended, 7, 5, WC_FLIGHT_CATALOG), 0);
+	assert_int_equal(wc_flight_count(contended), 1);
+	assert_true(wc_flight_next(contended, &next, &entry));
+	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
+	assert_true(wc_flight_free(contended, entry.place, 7));
+
+	pthread_barrier_init(&turn, NULL, 2);
+	assert_int_equal(pthread_create(&other, NULL, take_once_main, NULL), 0);
+	(void) take_once_main(contended);
+	pthread_join(other, NULL);
+	pthread_barrier_destroy(&turn);
+	assert_true(wc_flight_idle(contended));
+
+	for (uint64_t xid = 10; xid < 10 + NPLACES; xid++)
+		(void) wc_flight_take(contended, xid, 1, 0, WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_take_once(contended, 99, 1, 0), WC_FLIGHT_NONE);
+	assert_int_not_equal(wc_flight_take_once(contended, 10, 1, 0), WC_FLIGHT_NONE);
+	free(contended);
+}
+
 int
 main(void)
 {
@@ -323,6 +376,7 @@ main(void)
 		cmocka_unit_test(places_of_other_nodes_are_none),
 		cmocka_unit_test(when_all_are_taken_there_is_none),
 		cmocka_unit_test(flags_are_added),
+		cmocka_unit_test(a_place_is_taken_once),
 		cmocka_unit_test(generations_grow),
 		cmocka_unit_test(no_reader_misses_a_commit),
 	};

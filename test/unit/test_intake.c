@@ -218,7 +218,7 @@ commits_are_applied_in_the_log_s_order(void **state)
 	put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
 	commit(log, 11, 200);
 	put(log, 13, WC_RECORD_NO_PLACE, "e", "13");
-	wc_intake_running(log->intake, 14);
+	wc_intake_running(log->intake, 14, NULL, 0);
 	commit(log, 13, 230);
 	put(log, 15, WC_RECORD_NO_PLACE, "f", "15");
 	commit(log, 15, 240);
@@ -309,6 +309,133 @@ a_mark_carries_what_is_under_way(void **state)
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 440);
 }
 
+static uint64_t
+has_row(Log *log, uint64_t xid, const char *row)
+{
+	WcLockRequest request = {
+		.table_id = log->kit.table,.mode = WC_LOCK_NO_KEY_UPDATE,.enough = WC_LOCK_NO_KEY_UPDATE,.xid = xid,.subid = 1
+	};
+	WcLockOwner *owner = wc_lock_enter(log->locktable, xid);
+	WcLockHolder holder;
+
+	wc_lock_look(log->locktable, owner, &request, kit_s(row), &holder);
+	(void) wc_lock_leave(log->locktable, owner);
+	return holder.xid;
+}
+
+static void
+lock_op(Log *log, WcRowLockMode mode, const char *row)
+{
+	WcBatchBuilder b;
+
+	wc_batch_init(&b, &log->kit.ops);
+	assert_ok(&log->kit, wc_batch_lock(&b, log->kit.table, mode, kit_s(row), &log->kit.err));
+}
+
+/* As PREPARE TRANSACTION: a row that is put, and one that is only locked. */
+static void
+prepare(Log *log, uint64_t xid, uint16_t place, const char *row, const char *locked)
+{
+	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, "prepared");
+	lock_op(log, WC_LOCK_EXCLUSIVE, row);
+	lock_op(log, WC_LOCK_SHARE, locked);
+	(void) batch_of(log, xid, place, 0);
+	wc_intake_prepare(log->intake, xid);
+}
+
+static void
+prepared_transactions_survive_the_engine(void **state)
+{
+	static const uint64_t running[] = {60, 62};
+	Log		   *log = *state;
+	uint16_t	place = wc_flight_take(log->flight, 60, KIT_DATABASE, 0, 3);
+
+	prepare(log, 60, place, "a", "b");
+	assert_int_equal(wc_flight_state(log->flight, place, 60), WC_FLIGHT_PREPARED);
+	put(log, 61, WC_RECORD_NO_PLACE, "c", "crashed");
+	mark(log, 700);
+	prepare(log, 62, WC_RECORD_NO_PLACE, "d", "b");
+	assert_int_equal(wc_intake_nprepared(log->intake), 2);
+
+	/* another server: shared memory is new */
+	start_again(log);
+	assert_true(wc_flight_free(log->flight, place, 60));
+	assert_int_equal(load(log), 700);
+	assert_int_equal(wc_intake_nprepared(log->intake), 1);
+	prepare(log, 62, WC_RECORD_NO_PLACE, "d", "b");	/* behind the mark, so it is read once more */
+	wc_intake_running(log->intake, 63, running, 2);
+	wc_intake_take_places(log->intake, false);
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_int_equal(wc_flight_count(log->flight), 2);
+	assert_int_equal(wc_flight_state(log->flight, wc_flight_find(log->flight, 60), 60), WC_FLIGHT_PREPARED);
+	assert_int_equal(has_row(log, 70, "a"), 60);
+	assert_int_not_equal(has_row(log, 70, "b"), 0);
+	assert_int_equal(has_row(log, 70, "c"), 0);
+	assert_int_equal(has_row(log, 70, "d"), 62);
+
+	/* another engine alone: the places are there */
+	mark(log, 710);
+	start_again(log);
+	assert_int_equal(load(log), 710);
+	wc_intake_take_places(log->intake, false);
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_int_equal(wc_flight_count(log->flight), 2);
+	assert_string_equal(kit_scan(&log->kit, false), "");
+
+	commit(log, 60, 720);
+	wait_applied(log, 720);
+	wc_intake_abort(log->intake, 62);
+	while (!wc_flight_idle(log->flight))
+		usleep(1000);
+	for (const char *row = "abcd"; *row != '\0'; row++)
+	{
+		char		name[2] = {*row, '\0'};
+
+		assert_int_equal(has_row(log, 70, name), 0);
+	}
+	assert_int_equal(wc_intake_nprepared(log->intake), 0);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=prepared}");
+}
+
+/* A standby that starts has no places for what its log began before. */
+static void
+a_standby_gets_places_for_all_that_is_under_way(void **state)
+{
+	Log		   *log = *state;
+
+	put(log, 80, WC_RECORD_NO_PLACE, "a", "80");
+	mark(log, 800);
+	start_again(log);
+	assert_int_equal(load(log), 800);
+	wc_intake_take_places(log->intake, false);
+	assert_true(wc_flight_idle(log->flight));
+	wc_intake_take_places(log->intake, true);
+	wc_intake_take_places(log->intake, true);
+	assert_int_equal(wc_flight_count(log->flight), 1);
+	commit(log, 80, 810);
+	while (!wc_flight_idle(log->flight))
+		usleep(1000);
+	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=80}");
+}
+
+/* It has nothing to apply. */
+static void
+a_transaction_that_has_only_locked_may_be_prepared(void **state)
+{
+	Log		   *log = *state;
+
+	lock_op(log, WC_LOCK_EXCLUSIVE, "");
+	(void) batch_of(log, 90, WC_RECORD_NO_PLACE, 0);
+	wc_intake_prepare(log->intake, 90);
+	wc_intake_take_places(log->intake, false);
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_int_equal(has_row(log, 91, "any"), 90);
+	commit(log, 90, 900);
+	assert_int_equal(has_row(log, 91, "any"), 0);
+	assert_true(wc_flight_idle(log->flight));
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
+}
+
 /* What is in the log is applied, whatever the disk says meanwhile, and in order. */
 static void
 an_apply_that_fails_is_tried_again(void **state)
@@ -381,6 +508,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(commits_are_applied_in_the_log_s_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(places_and_row_locks_go_with_the_commit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(prepared_transactions_survive_the_engine, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_standby_gets_places_for_all_that_is_under_way, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, set_up, tear_down),
 	};

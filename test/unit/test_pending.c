@@ -35,7 +35,6 @@ nodes_are_found(void **state)
 	(void) state;
 	assert_null(wc_xidtable_find(&table, 7));
 	assert_null(wc_xidtable_remove(&table, 7));
-	assert_null(wc_xidtable_remove_before(&table, UINT64_MAX));
 	for (uint64_t i = 0; i < N; i++)
 	{
 		/* some share their lower bits */
@@ -51,20 +50,19 @@ nodes_are_found(void **state)
 	assert_null(wc_xidtable_remove(&table, nodes[500].xid));
 	assert_null(wc_xidtable_find(&table, nodes[500].xid));
 
-	for (uint64_t below = UINT64_C(1) << 32, n = 0;; n++)
+	/* taken out while they are gone through */
+	for (WcXidNode *node = wc_xidtable_next(&table, NULL), *behind; node != NULL; node = behind)
 	{
-		WcXidNode  *node = wc_xidtable_remove_before(&table, below);
-
-		if (node == NULL)
-		{
-			assert_int_equal(n, 334);
-			break;
-		}
-		assert_true(node->xid < below);
+		behind = wc_xidtable_next(&table, node);
+		if (node->xid < UINT64_C(1) << 32)
+			assert_ptr_equal(wc_xidtable_remove(&table, node->xid), node);
 	}
 	assert_int_equal(table.n, N - 335);
-	while (wc_xidtable_remove_before(&table, UINT64_MAX) != NULL)
-		;
+	for (WcXidNode *node = wc_xidtable_next(&table, NULL), *behind; node != NULL; node = behind)
+	{
+		behind = wc_xidtable_next(&table, node);
+		assert_ptr_equal(wc_xidtable_remove(&table, node->xid), node);
+	}
 	assert_int_equal(table.n, 0);
 	wc_xidtable_free(&table);
 }
@@ -245,18 +243,90 @@ count_one(void *arg, uint64_t xid)
 static void
 what_a_crash_left_goes(void **state)
 {
+	static const uint64_t running[] = {7, 120, 130, 255};
 	WcPending  *p = make(100000);
 	uint64_t	dropped = 0;
 
 	(void) state;
 	for (uint64_t xid = 100; xid < 300; xid++)
 		assert_int_equal(append(p, xid, 0, "abc"), WC_OK);
-	assert_int_equal(wc_pending_drop_before(p, 250, count_one, &dropped), 150);
-	assert_int_equal(dropped, 150);
-	assert_int_equal(wc_pending_count(p), 50);
-	assert_int_equal(wc_pending_bytes(p), 150);
+	assert_int_equal(wc_pending_drop_others(p, 250, running, 4, count_one, &dropped), 148);
+	assert_int_equal(dropped, 148);
+	assert_int_equal(wc_pending_count(p), 52);
+	assert_int_equal(wc_pending_bytes(p), 156);
+	assert_stream(p, 120, "abc");
 	assert_stream(p, 250, "abc");
-	assert_int_equal(wc_pending_drop_before(p, 250, NULL, NULL), 0);
+	assert_int_equal(wc_pending_drop_others(p, 250, NULL, 0, NULL, NULL), 1);
+	assert_int_equal(wc_pending_drop_others(p, 250, NULL, 0, NULL, NULL), 0);
+	wc_pending_free(p);
+}
+
+static bool
+is_kept(WcPending *p, uint64_t xid)
+{
+	const void *node = NULL;
+	WcPendingBytes s;
+
+	while (wc_pending_next(p, &node, &s))
+	{
+		if (s.xid == xid)
+			return s.kept;
+	}
+	fail_msg("no transaction %d", (int) xid);
+	return false;
+}
+
+/* A mark keeps what the one before has, until that changes. */
+static void
+what_is_marked_is_kept(void **state)
+{
+	WcPending  *p = make(1000);
+	uint16_t	place;
+
+	(void) state;
+	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "abc"), WC_OK);
+	assert_false(is_kept(p, 10));
+	wc_pending_marked(p);
+	assert_int_equal(append(p, 12, 0, "abc"), WC_OK);
+	assert_true(is_kept(p, 10));
+	assert_false(is_kept(p, 12));
+	assert_int_equal(append(p, 10, 3, ""), WC_OK);
+	assert_false(is_kept(p, 10));
+	assert_true(wc_pending_prepare(p, 11, &place));
+	assert_false(is_kept(p, 11));
+	wc_pending_marked(p);
+	assert_true(is_kept(p, 10) && is_kept(p, 11) && is_kept(p, 12));
+	wc_pending_free(p);
+}
+
+static void
+prepared_ones_are_counted(void **state)
+{
+	WcPending  *p = make(1000);
+	WcPendingBytes *list;
+	uint16_t	place;
+	size_t		n;
+	WcError		err;
+
+	(void) state;
+	assert_false(wc_pending_prepare(p, 10, &place));
+	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "abc"), WC_OK);
+	assert_int_equal(wc_pending_nprepared(p), 0);
+	assert_true(wc_pending_prepare(p, 10, &place));
+	assert_int_equal(place, WC_RECORD_NO_PLACE);
+	assert_true(wc_pending_prepare(p, 10, &place));
+	assert_int_equal(wc_pending_nprepared(p), 1);
+	assert_int_equal(wc_pending_list(p, &list, &n, &err), WC_OK);
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(list[i].flags, list[i].xid == 10 ? WC_PENDING_PREPARED : 0);
+	free(list);
+	wc_pending_drop(p, 11);
+	assert_int_equal(wc_pending_nprepared(p), 1);
+	wc_pending_drop(p, 10);
+	assert_int_equal(wc_pending_nprepared(p), 0);
 	wc_pending_free(p);
 }
 
@@ -399,6 +469,8 @@ main(void)
 		cmocka_unit_test(the_limit_is_for_all_together),
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
+		cmocka_unit_test(prepared_ones_are_counted),
+		cmocka_unit_test(what_is_marked_is_kept),
 		cmocka_unit_test(streams_are_as_their_copies),
 		cmocka_unit_test(tables_that_are_made_are_told_of),
 	};

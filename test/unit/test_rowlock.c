@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "mangle.h"
+#include "mangle.h"
+#include "rpc/rowlock.h"
 #include "rpc/rowstamps.h"
 
 /* --- LOCK and UNLOCK ----------------------------------------------------------------- */
@@ -469,6 +471,108 @@ stamps_never_forget_a_write(void **state)
 	wc_rowstamps_free(NULL);
 }
 
+/* --- prepared transactions ------------------------------------------------------------- */
+
+typedef struct Listed
+{
+	WcBuf		ops;
+	uint64_t	at;				/* of the next piece */
+	int			pieces;
+	int			left;			/* pieces that are taken; then it fails */
+} Listed;
+
+static WcStatus
+take_piece(void *arg, uint64_t at, WcSlice ops, WcError *err)
+{
+	Listed	   *l = arg;
+
+	assert_int_equal(at, l->at);
+	if (l->left-- == 0)
+		return wc_error(err, WC_CANCELLED, "enough");
+	l->at += ops.len;
+	l->pieces++;
+	wc_buf_append_slice(&l->ops, ops);
+	return WC_OK;
+}
+
+static void
+locks_are_listed_and_taken_again(void **state)
+{
+	WcLockMessage weak = {.mode = WC_LOCK_KEY_SHARE};
+	WcLockMessage inner = {.subid = 3};
+	Site	   *site = *state;
+	Listed		l = {.ops = WC_BUF_INIT,.at = 100,.left = INT32_MAX};
+	WcLockRequest whole = {.table_id = 99,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.xid = 1,.subid = 1};
+	WcLockOwner *owner;
+	bool		got;
+
+	assert_string_equal(site_lock_with(site, 0, &weak, "ab"), "a b");
+	assert_string_equal(site_lock(site, 0, "b"), "b");
+	assert_string_equal(site_lock_with(site, 0, &inner, "c"), "c");
+	owner = wc_lock_enter(site->locktable, 1);
+	assert_ok(&site->kit, wc_lock_acquire_table(site->locktable, owner, &whole, &got, &site->kit.err));
+	assert_true(got);
+	(void) wc_lock_leave(site->locktable, owner);
+	assert_ok(&site->kit, wc_rowlock_list(&site->sessions[0].session, 1, 100, take_piece, &l, &site->kit.err));
+	assert_int_equal(l.pieces, 1);
+	site_end(site, 0);
+	assert_string_equal(site_lock(site, 1, "abc"), "a b c");
+
+	/* another has these rows */
+	assert_int_equal(wc_rowlock_restore(site->locktable, 1, wc_buf_slice(&l.ops), &site->kit.err), WC_CORRUPT);
+	assert_true(wc_lock_release_of(site->locktable, 1, 0, true));
+	site_end(site, 1);
+
+	assert_ok(&site->kit, wc_rowlock_restore(site->locktable, 1, wc_buf_slice(&l.ops), &site->kit.err));
+	assert_ok(&site->kit, wc_rowlock_restore(site->locktable, 1, wc_buf_slice(&l.ops), &site->kit.err));
+	assert_string_equal(site_lock_with(site, 1, &weak, "a"), "a");
+	assert_string_equal(site_lock(site, 1, "a"), " | 1 weaker");
+	assert_string_equal(site_lock_with(site, 1, &weak, "b"), " | 1");
+	assert_string_equal(site_lock_with(site, 1, &weak, "c"), " | 1");
+	assert_string_equal(site_lock(site, 1, "d"), "d");
+	whole.xid = 2;
+	owner = wc_lock_enter(site->locktable, 2);
+	assert_ok(&site->kit, wc_lock_acquire_table(site->locktable, owner, &whole, &got, &site->kit.err));
+	assert_false(got);
+	(void) wc_lock_leave(site->locktable, owner);
+	assert_true(wc_lock_release_of(site->locktable, 1, 0, true));
+	assert_string_equal(site_lock(site, 1, "abc"), "a b c");
+	wc_buf_free(&l.ops);
+}
+
+/* They travel in pieces; who gives up is listened to. */
+static void
+many_locks_are_listed_in_pieces(void **state)
+{
+	enum
+	{
+		N = 10000
+	};
+	Site	   *site = *state;
+	Listed		l = {.ops = WC_BUF_INIT,.left = INT32_MAX};
+	WcLockRequest request = {.table_id = site->kit.table,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.xid = 1,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->locktable, 1);
+	WcLockHolder holder;
+
+	for (int i = 0; i < N; i++)
+	{
+		char		row[64];
+
+		snprintf(row, sizeof(row), "a row with a rather long key %d", i);
+		assert_ok(&site->kit, wc_lock_acquire(site->locktable, owner, &request, kit_s(row), &holder, &site->kit.err));
+	}
+	(void) wc_lock_leave(site->locktable, owner);
+	assert_ok(&site->kit, wc_rowlock_list(&site->sessions[0].session, 1, 0, take_piece, &l, &site->kit.err));
+	assert_in_range(l.pieces, 2, 20);
+	assert_true(wc_lock_release_of(site->locktable, 1, 0, true));
+	assert_ok(&site->kit, wc_rowlock_restore(site->locktable, 1, wc_buf_slice(&l.ops), &site->kit.err));
+	assert_int_equal(site_locks_of(site, 0), N);
+	l.left = 1;
+	l.at = 0;
+	assert_int_equal(wc_rowlock_list(&site->sessions[0].session, 1, 0, take_piece, &l, &site->kit.err), WC_CANCELLED);
+	wc_buf_free(&l.ops);
+}
+
 int
 main(void)
 {
@@ -484,6 +588,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(only_rows_that_are_not_there_are_locked, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(sessions_take_turns, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_locks_nothing, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(locks_are_listed_and_taken_again, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(many_locks_are_listed_in_pieces, site_set_up, site_tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
 	};
 

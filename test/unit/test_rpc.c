@@ -553,6 +553,87 @@ commits_of_many_sessions_are_all_there(void **state)
 	site_close(&site);
 }
 
+/* The rows of a view of statistics: how many; of the engine's, the one row. */
+static int
+ask_statistics(Backend *b, WcStatisticsView view, WcEngineStatistics *engine)
+{
+	static const size_t ntexts[] = {0, WC_ENGINE_TEXTS, WC_FAMILY_TEXTS, WC_SESSION_TEXTS, WC_PROGRESS_TEXTS};
+	static const size_t nnumbers[] = {0, WC_STATISTICS_NUMBERS(WcEngineStatistics), WC_STATISTICS_NUMBERS(WcFamilyStatistics),
+	WC_STATISTICS_NUMBERS(WcSessionStatistics), WC_STATISTICS_NUMBERS(WcProgress)};
+	WcSlice		texts[WC_STATISTICS_TEXTS_MAX];
+	uint64_t	numbers[WC_STATISTICS_NUMBERS_MAX];
+	WcDecoder	d;
+	int			n = 0;
+
+	send_number(b, WC_MSG_STATISTICS, view, true);
+	assert_int_equal(answer(b), WC_MSG_OK);
+	d = wc_decoder(wc_buf_slice(&b->reader.body));
+	if (view == WC_STATISTICS_RESET)
+		assert_true(wc_decoder_done(&d));
+	else
+	{
+		while (wc_statistics_next(&d, texts, ntexts[view], numbers, nnumbers[view]))
+			n++;
+		assert_true(wc_decoder_done(&d));
+	}
+	if (view == WC_STATISTICS_ENGINE)
+		memcpy(engine, numbers, sizeof(*engine));
+	return n;
+}
+
+static void
+statistics_are_asked_for_beside_commits(void **state)
+{
+	Site		site;
+	Writer		writers[WRITERS];
+	pthread_t	threads[WRITERS];
+	WcEngineStatistics engine;
+	Backend    *b;
+
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
+	commit(&site, b);
+	for (int i = 0; i < WRITERS; i++)
+		writers[i] = (Writer) {connect_backend(&site), site.kit.table, i, NULL};
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, writer_main, &writers[i]), 0);
+	do
+	{
+		assert_int_equal(ask_statistics(b, WC_STATISTICS_SESSIONS, NULL), WRITERS + 1);
+		assert_int_equal(ask_statistics(b, WC_STATISTICS_TABLES, NULL), 2);
+		(void) ask_statistics(b, WC_STATISTICS_PROGRESS, NULL);
+		assert_int_equal(ask_statistics(b, WC_STATISTICS_ENGINE, &engine), 1);
+	} while (engine.commits < WRITERS * COMMITS + 1);
+	for (int i = 0; i < WRITERS; i++)
+	{
+		pthread_join(threads[i], NULL);
+		assert_null(writers[i].wrong);
+	}
+	assert_int_equal(ask_statistics(b, WC_STATISTICS_ENGINE, &engine), 1);
+	assert_int_equal(engine.commits, WRITERS * COMMITS + 1);
+	assert_int_equal(engine.operations, WRITERS * COMMITS + 1);
+	assert_int_equal(engine.sessions, WRITERS + 1);
+	assert_true(engine.requests > WRITERS * COMMITS);
+	assert_int_equal(engine.backlog_commits, 0);
+	assert_int_equal(engine.snapshots, 0);
+
+	/* what a session that has ended has done stays counted */
+	leave(writers[0].b);
+	await_sessions(&site, WRITERS);
+	assert_int_equal(ask_statistics(b, WC_STATISTICS_ENGINE, &engine), 1);
+	assert_int_equal(engine.sessions, WRITERS);
+	assert_true(engine.requests > WRITERS * COMMITS);
+
+	assert_int_equal(ask_statistics(b, WC_STATISTICS_RESET, NULL), 0);
+	assert_int_equal(ask_statistics(b, WC_STATISTICS_ENGINE, &engine), 1);
+	assert_int_equal(engine.commits + engine.operations, 0);
+	assert_true(engine.requests < 5);
+	send_number(b, WC_MSG_STATISTICS, 6, true);
+	assert_int_equal(answered_error(b, &site.kit.err), WC_CORRUPT);
+	site_close(&site);
+}
+
 int
 main(void)
 {
@@ -572,6 +653,7 @@ main(void)
 		cmocka_unit_test(one_session_too_many_is_told_so),
 		cmocka_unit_test(nonsense_ends_only_its_session),
 		cmocka_unit_test(commits_of_many_sessions_are_all_there),
+		cmocka_unit_test(statistics_are_asked_for_beside_commits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -475,7 +475,7 @@ test_work_done(void **state)
 	kit_close(&kit);
 }
 
-/* Rows that are deleted are looked at, too; blocks are counted for who asks. */
+/* Rows that are deleted are looked at, too; blocks are counted of all scans. */
 static void
 test_measured(void **state)
 {
@@ -506,7 +506,7 @@ test_measured(void **state)
 			assert_int_equal(stats[i].rows_returned, 3);
 			assert_int_equal(stats[i].rows_examined, 4);
 		}
-		assert_int_equal(stats[0].cache_hits + stats[0].blocks_read, 0);
+		assert_true(stats[0].cache_hits + stats[0].blocks_read > 0);
 		assert_true(stats[1].cache_hits + stats[1].blocks_read > 0);
 		assert_true(stats[2].cache_hits > 0);
 		assert_int_equal(stats[2].blocks_read, 0);

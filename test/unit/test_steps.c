@@ -56,7 +56,7 @@ static void
 compact_files(Kit *kit)
 {
 	assert_ok(kit, wc_files_flush(store_of(kit), NULL, &kit->err));
-	assert_ok(kit, wc_files_compact(store_of(kit), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, &kit->err));
+	assert_ok(kit, wc_files_compact(store_of(kit), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit->err));
 }
 
 /* --- positions ------------------------------------------------------------------*/

@@ -105,7 +105,10 @@ extern WcStatus wc_overlay_txn(WcOverlay *overlay, const WcTxn *txn, uint64_t ci
  * also then, if it is one that an operation before has dropped. */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
 
-/* Puts every committed table of a database, the transaction's or another, among the states. */
+/* No database has this oid. */
+#define WC_EVERY_DATABASE 0
+
+/* Puts every committed table of a database, the transaction's, another or every one, among the states. */
 extern WcStatus wc_overlay_database(WcOverlay *overlay, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* Sets and returns WC_NO_TABLE. */

@@ -157,22 +157,28 @@ desc_with_history(WcOverlay *overlay, const WcTableState *t)
 	return desc;
 }
 
+static bool
+is_of(const WcTableState *state, uint32_t database)
+{
+	return state->desc != NULL && (database == WC_EVERY_DATABASE || state->desc->database == database);
+}
+
 static WcStatus
-list_states(WcOverlay *overlay, WcBuf *out, WcError *err)
+list_states(WcOverlay *overlay, uint32_t database, WcBuf *out, WcError *err)
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcTableState **states;
 	size_t		n = 0;
 
 	for (WcTableState *t = overlay->tables; t; t = t->next)
-		n += t->desc != NULL && t->desc->database == overlay->database;
+		n += is_of(t, database);
 	states = malloc((n + 1) * sizeof(*states));
 	if (states == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
 	n = 0;
 	for (WcTableState *t = overlay->tables; t; t = t->next)
 	{
-		if (t->desc != NULL && t->desc->database == overlay->database)
+		if (is_of(t, database))
 			states[n++] = t;
 	}
 	qsort(states, n, sizeof(*states), state_cmp);
@@ -193,8 +199,9 @@ list_states(WcOverlay *overlay, WcBuf *out, WcError *err)
 	return wc_buf_status(out, "list of tables", err);
 }
 
-WcStatus
-wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
+/* database: txn's; of: whose tables. */
+static WcStatus
+list_tables(WcEngine *engine, uint32_t database, uint32_t of, WcTxn *txn, WcBuf *out, WcError *err)
 {
 	WcOverlay	overlay;
 	WcStatus	status;
@@ -202,11 +209,23 @@ wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *ou
 	wc_overlay_init(&overlay, engine, database, false);
 	status = wc_overlay_txn(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK)
-		status = wc_overlay_database(&overlay, database, err);
+		status = wc_overlay_database(&overlay, of, err);
 	if (status == WC_OK)
-		status = list_states(&overlay, out, err);
+		status = list_states(&overlay, of, out, err);
 	wc_overlay_free(&overlay);
 	return status;
+}
+
+WcStatus
+wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
+{
+	return list_tables(engine, database, database, txn, out, err);
+}
+
+WcStatus
+wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
+{
+	return list_tables(engine, database, WC_EVERY_DATABASE, txn, out, err);
 }
 
 static int

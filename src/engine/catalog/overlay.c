@@ -229,7 +229,7 @@ wc_overlay_database(WcOverlay *overlay, uint32_t database, WcError *err)
 	ids = malloc((catalog->ntables + 1) * sizeof(uint32_t));
 	for (size_t i = 0; ids && i < catalog->ntables; i++)
 	{
-		if (catalog->tables[i]->desc.database == database)
+		if (database == WC_EVERY_DATABASE || catalog->tables[i]->desc.database == database)
 			ids[n++] = catalog->tables[i]->desc.id;
 	}
 	pthread_rwlock_unlock(&catalog->lock);

@@ -260,6 +260,7 @@ go_on(WcPass *p, WcError *err)
 		status = work_out_quietly(p, err);
 	if (status != WC_OK)
 		return status;
+	wc_running_done(p->options.running, p->work.sifted.looked);
 	if (p->work.sifted.wide)
 	{
 		status = begin_wide_row(p, err);

@@ -22,6 +22,8 @@
 #include <rocksdb/iterator.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/version.h>
 #include <rocksdb/write_batch.h>
 
@@ -274,6 +276,77 @@ void
 wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg)
 {
 	options_of(options)->listeners.push_back(std::make_shared<Watcher>(trouble, arg));
+}
+
+/* --- counting ---------------------------------------------------------------*/
+
+namespace
+{
+
+class Counter : public rocksdb::EventListener
+{
+public:
+	Counter(WcRocksCount count, WcRocksStall stall, void *arg) : count_(count), stall_(stall), arg_(arg) {}
+
+	const char *Name() const override { return "widecol counts"; }
+
+	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override { tell(true, true, info, 0); }
+
+	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override
+	{
+		const rocksdb::TableProperties &p = info.table_properties;
+
+		tell(false, true, info, p.data_size + p.index_size + p.filter_size);
+	}
+
+	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override
+	{
+		tell(true, false, info, info.stats.total_input_bytes);
+	}
+
+	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override
+	{
+		tell(false, false, info, info.stats.total_output_bytes);
+	}
+
+	void OnStallConditionsChanged(const rocksdb::WriteStallInfo &info) override
+	{
+		stall_(arg_, info.condition.prev != rocksdb::WriteStallCondition::kNormal,
+			   info.condition.cur != rocksdb::WriteStallCondition::kNormal);
+	}
+
+private:
+	template <typename Info> void tell(bool begins, bool flush, const Info &info, uint64_t bytes)
+	{
+		WcRocksJob job = {begins, flush, info.thread_id, info.cf_name.c_str(), bytes};
+
+		count_(arg_, &job);
+	}
+
+	WcRocksCount count_;
+	WcRocksStall stall_;
+	void	   *arg_;
+};
+
+}
+
+void
+wc_rocksplus_count(rocksdb_options_t *options, WcRocksCount count, WcRocksStall stall, void *arg)
+{
+	options_of(options)->listeners.push_back(std::make_shared<Counter>(count, stall, arg));
+}
+
+void
+wc_rocksplus_blocks(uint64_t *hits, uint64_t *reads)
+{
+	thread_local bool counting;
+	const rocksdb::PerfContext *context = rocksdb::get_perf_context();
+
+	if (!counting)
+		rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+	counting = true;
+	*hits = context->block_cache_hit_count;
+	*reads = context->block_read_count;
 }
 
 /* Then RocksDB looks through its directory for files to delete. */

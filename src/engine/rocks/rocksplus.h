@@ -20,6 +20,9 @@ extern "C"
 {
 #endif
 
+/* Bytes of a column family's name, at most, with its end. */
+#define WC_CF_NAME_MAX 64
+
 /* What RocksDB was at when an error stopped its writing. */
 typedef enum WcRocksWork
 {
@@ -70,6 +73,28 @@ extern void wc_rocksplus_set_quiet(bool quiet);
  * Compactions that the system refuses are tried again by RocksDB and are no trouble.
  */
 extern void wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg);
+
+/* A flush or a compaction that one of RocksDB's threads begins, or has ended. */
+typedef struct WcRocksJob
+{
+	bool		begins;
+	bool		flush;
+	uint64_t	thread;			/* RocksDB's number of the thread, not 0 */
+	const char *family;			/* name of the column family */
+	uint64_t	bytes;			/* of the input, if it begins (0: not known), else of the files that it has made */
+} WcRocksJob;
+
+/* Called from RocksDB's threads; must not call RocksDB.  stall: of a family; do writers have to
+ * slow down, or to wait, for it: they had before, they have now. */
+typedef void (*WcRocksCount) (void *arg, const WcRocksJob *job);
+typedef void (*WcRocksStall) (void *arg, bool was, bool is);
+
+/* Flushes, compactions and stalls are told from now on.  A flush that fails has no end. */
+extern void wc_rocksplus_count(rocksdb_options_t *options, WcRocksCount count, WcRocksStall stall, void *arg);
+
+/* Blocks that this thread has read so far: from the cache, and from files.  RocksDB counts
+ * them from the thread's first call on. */
+extern void wc_rocksplus_blocks(uint64_t *hits, uint64_t *reads);
 
 /* Tries to make a stopped database take writes again: flushes what it holds and goes on
  * with a new log.  Takes as long as that. */

@@ -123,7 +123,7 @@ file_starts(WcStore *store, const rocksdb_livefiles_t *files, WcSlice start, WcS
 }
 
 WcStatus
-wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, const atomic_bool *cancel, WcError *err)
+wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel, WcError *err)
 {
 	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
 	size_t		n;
@@ -132,10 +132,12 @@ wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, const atomic_bool 
 
 	if (starts == NULL)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+	wc_running_phase(running, WC_PHASE_REWRITE, 1 + (n > 0 ? (n - 1) / FILES_AT_ONCE : 0));
 	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
 	{
 		status = compact_between(store, start, starts[i], err);
 		start = starts[i];
+		wc_running_done(running, 1);
 		if (status == WC_OK)
 			status = check_cancel(cancel, err);
 	}

@@ -16,7 +16,9 @@ extern WcStatus wc_files_check(WcStore *store, const char *action, WcError *err)
 extern WcStatus wc_files_flush(WcStore *store, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
 /* The files that have keys of a range, all levels, down to the lowest: some at a time, and
- * cancel is looked at in between.  An empty start, stop: unbounded. */
-extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
+ * cancel is looked at in between.  An empty start, stop: unbounded.  running (may be NULL) is told
+ * how many of the parts are done. */
+extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel,
+								 WcError *err) WC_WARN_UNUSED;
 
 #endif

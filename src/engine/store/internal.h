@@ -17,6 +17,7 @@ struct WcSnapshot
 {
 	const rocksdb_snapshot_t *rocks;
 	int64_t		last_ts;		/* last commit timestamp given when it was taken */
+	int64_t		taken_us;		/* the clock then */
 	uint64_t	seq;			/* RocksDB's last sequence number then, or WC_SNAPSHOT_SEQ_UNKNOWN */
 	uint32_t	readers;		/* 0: idle, and the newest */
 	WcSnapshot *prev,

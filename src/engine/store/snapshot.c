@@ -74,6 +74,7 @@ make(WcEngine *engine, int64_t last_ts)
 	if (snapshot == NULL)
 		return NULL;
 	snapshot->last_ts = last_ts;
+	snapshot->taken_us = engine->clock_us();
 	snapshot->seq = written(engine);
 	snapshot->rocks = rocksdb_create_snapshot(engine->db);
 	if (snapshot->seq != written(engine))
@@ -150,4 +151,26 @@ int64_t
 wc_snapshot_last_ts(const WcSnapshot *snapshot)
 {
 	return snapshot->last_ts;
+}
+
+int64_t
+wc_snapshot_taken_us(const WcSnapshot *snapshot)
+{
+	return snapshot->taken_us;
+}
+
+void
+wc_snapshots_count(WcEngine *engine, uint64_t *n, uint64_t *oldest_us)
+{
+	*n = 0;
+	*oldest_us = 0;
+	pthread_mutex_lock(&engine->snapshots_mutex);
+	for (const WcSnapshot *s = engine->newest; s != NULL; s = s->prev)
+	{
+		if (s->readers == 0)
+			continue;
+		(*n)++;
+		*oldest_us = (uint64_t) s->taken_us;
+	}
+	pthread_mutex_unlock(&engine->snapshots_mutex);
 }

@@ -2,8 +2,9 @@
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
  * Locks, in the order they are taken: families.making, step_lock, offers_mutex, write_mutex,
- * catalog.lock, what the watch takes (rpc/epochs.c), snapshots_mutex, families.mutex, a store's
- * attrs_mutex, its marks'.
+ * counts.mutex, catalog.lock, what the watch takes (rpc/epochs.c), snapshots_mutex, families.mutex, a
+ * store's attrs_mutex, its marks'.  (The mutex of counts is taken by RocksDB's threads, by those that
+ * flush or compact, and by who asks for statistics: they hold none of the others.)
  */
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
@@ -12,6 +13,7 @@
 
 #include "engine/rocks/identity.h"
 #include "engine/rocks/rocks.h"
+#include "engine/store/counts.h"
 #include "engine/store/families.h"
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
@@ -22,6 +24,7 @@ struct WcEngine
 	WcStorage	storage;		/* first: what reads know of it */
 	WcIdentity	identity;
 	char	   *images;			/* directory; NULL: none are made */
+	char	   *statistics;		/* file for counters; NULL: they are not kept */
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;
@@ -50,6 +53,8 @@ struct WcEngine
 	WcHealth	health;			/* with a mutex of its own, behind all others */
 	WcFamilies	families;		/* with mutexes of its own */
 
+	WcEngineCounts counts;		/* with a mutex of its own */
+
 	struct WcUpkeeper *upkeeper;	/* upkeep.c; has a mutex of its own, in front of all others */
 	struct WcWorkers *workers;	/* work.c; likewise */
 
@@ -60,6 +65,9 @@ struct WcEngine
  * packed_row_max: what is kept of a row is at most 16 times as large as the row and its
  * changes were together (a change of one byte can become a marker of 20). */
 #define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
+
+/* Snapshots that anybody reads by, and when the oldest was taken (0: there is none). */
+extern void wc_snapshots_count(WcEngine *engine, uint64_t *n, uint64_t *oldest_us);
 
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);

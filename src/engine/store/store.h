@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "engine/store/counts.h"
 #include "engine/store/gone.h"
 #include "engine/store/marks.h"
 #include "engine/store/memkeys.h"
@@ -77,6 +78,7 @@ struct WcStore
 	struct WcRangeWatch *watches;	/* these two are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;
+	WcStoreCounts counts;
 	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
 	WcMemKeys	memkeys;		/* the memtables when they had ... */
 	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
@@ -109,8 +111,6 @@ extern bool wc_store_is_dropped(const WcStore *store);
 /* The options its column family is opened with; the caller destroys them.  One thread at a
  * time: with the families' mutex held, or while the store is being opened. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);
-
-#define WC_CF_NAME_MAX 64
 
 /* 'family "f" of stored table "t"', for messages; returns buf.  The second by the table's
  * descriptor (which may be NULL), not by the catalog; the third of a column family's name. */

@@ -27,6 +27,7 @@ typedef struct Noted
 	WcMarks		before;
 	WcMarks		marks;
 	bool		large_rows;
+	WcWriteCounts written;
 } Noted;
 
 /* A commit on its way. */
@@ -88,13 +89,14 @@ note_family(Apply *a, uint32_t i, WcError *err)
 	WcFamilyNotes notes = wc_tablewriter_notes(a->writer, i);
 	Noted	   *noted;
 
-	if (notes.marks == NULL && !notes.large_rows)
+	if (notes.marks == NULL && !notes.large_rows && notes.written.cells + notes.written.deletes == 0)
 		return WC_OK;
 	noted = wc_arena_alloc(&a->overlay.arena, sizeof(*noted));
 	if (noted == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
 	noted->store = wc_store_ref(wc_tablewriter_table(a->writer)->stores[i]);
 	noted->large_rows = notes.large_rows;
+	noted->written = notes.written;
 	noted->marked = notes.marks != NULL;
 	if (noted->marked)
 	{
@@ -289,6 +291,8 @@ write_batch(Apply *a, WcError *err)
 			wc_marks_done(n->store, status == WC_OK ? &n->marks : &n->before);
 		if (n->large_rows && status == WC_OK)
 			atomic_store(&n->store->large_rows, true);
+		if (status == WC_OK)
+			wc_storecounts_written(&n->store->counts, &n->written);
 	}
 	return status;
 }
@@ -323,6 +327,7 @@ apply_locked(Apply *a, WcError *err)
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
 		wc_catalog_publish(&a->change, a->position);
+		wc_counts_commit(&a->engine->counts, wc_txn_count(a->txn), a->now_us);
 		tell_void(a);
 	}
 	else

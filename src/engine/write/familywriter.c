@@ -27,6 +27,7 @@ struct WcFamilyWriter
 	WcBuf		value;
 	WcTally		tally;
 	bool		large_rows;		/* it has put one beyond WC_PACKED_ROW_LARGE */
+	WcWriteCounts written;
 
 	WcRowFinder finder;
 	WcGone		gone;
@@ -102,6 +103,7 @@ finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 			return writer_memory(err);
 		wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->key.data, w->key.len,
 								  (const char *) w->value.data, w->value.len);
+		w->written.bytes += w->key.len + w->value.len;
 	}
 	return WC_OK;
 }
@@ -315,6 +317,7 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 		return WC_OK;
 	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
 							  (const char *) w->value.data, w->value.len);
+	w->written.bytes += w->row.len + w->value.len;
 	return WC_OK;
 }
 
@@ -453,7 +456,18 @@ wc_familywriter_start(WcFamilyWriter *w, WcSlice row)
 WcFamilyNotes
 wc_familywriter_notes(const WcFamilyWriter *w)
 {
-	return (WcFamilyNotes) {w->tally.changed ? &w->tally.marks : NULL, w->large_rows};
+	return (WcFamilyNotes) {w->tally.changed ? &w->tally.marks : NULL, w->large_rows, w->written};
+}
+
+static void
+count_written(WcFamilyWriter *w, const WcResolved *resolved, bool simple)
+{
+	size_t		markers = 0;
+
+	for (size_t i = 0; !simple && i < resolved->n; i++)
+		markers += wc_cell_is_marker(&resolved->cells[i]);
+	w->written.cells += resolved->n - markers;
+	w->written.deletes += markers;
 }
 
 WcStatus
@@ -471,6 +485,8 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)
 		status = finish_cells(w, &resolved, err);
+	if (status == WC_OK)
+		count_written(w, &resolved, simple);
 	if (status == WC_OK && resolved.last_ts > *last_ts)
 		*last_ts = resolved.last_ts;
 	forget_row(w);

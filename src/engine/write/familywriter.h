@@ -38,6 +38,7 @@ typedef struct WcFamilyNotes
 {
 	const WcMarks *marks;		/* its marks behind that; the writer's; NULL: as before */
 	bool		large_rows;		/* it has rows beyond WC_PACKED_ROW_LARGE */
+	WcWriteCounts written;
 } WcFamilyNotes;
 
 extern WcFamilyNotes wc_familywriter_notes(const WcFamilyWriter *writer);

@@ -29,25 +29,49 @@ pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 	wc_store_u64(key + 9, at);
 }
 
+static bool
+is_kept(const WcPendingBytes *pending, size_t n, uint64_t xid)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (pending[i].xid == xid)
+			return pending[i].kept;
+	}
+	return false;
+}
+
 /*
- * What the mark before carried.  Key by key: RocksDB 7.8 aborts when it cannot begin a new log
- * (on a full disk) while a range that was deleted is in memory, and is asked again.
+ * What the mark before carried and this one does not keep.  Key by key: RocksDB 7.8 aborts when
+ * it cannot begin a new log (on a full disk) while a range that was deleted is in memory, and
+ * is asked again.
  */
 static WcStatus
-delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)
+delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *pending, size_t n, WcError *err)
 {
 	rocksdb_iterator_t *it = wc_rocks_create_iterator(engine->db, engine->read_options, engine->meta);
-	const char	first = KEY_PENDING;
+	uint8_t		next[PENDING_KEY_SIZE];
 	char	   *error = NULL;
 
-	for (wc_rocks_iter_seek(it, &first, 1); rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	pending_key(next, 0, 0);
+	wc_rocks_iter_seek(it, (const char *) next, 1);
+	while (rocksdb_iter_valid(it))
 	{
 		size_t		len;
 		const char *key = rocksdb_iter_key(it, &len);
+		uint64_t	xid;
 
 		if (len == 0 || key[0] != KEY_PENDING)
 			break;
+		xid = len == PENDING_KEY_SIZE ? wc_load_u64((const uint8_t *) key + 1) : UINT64_MAX;
+		if (is_kept(pending, n, xid))
+		{
+			/* its bytes, which may be many, are not read */
+			pending_key(next, xid, UINT64_MAX);
+			wc_rocks_iter_seek(it, (const char *) next, sizeof(next));
+			continue;
+		}
 		wc_rocks_batch_delete(batch, engine->meta, key, len);
+		wc_rocks_iter_next(it);
 	}
 	rocksdb_iter_get_error(it, &error);
 	rocksdb_iter_destroy(it);
@@ -85,10 +109,13 @@ write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingByte
 	const char	read = KEY_READ;
 	uint8_t		value[8];
 	WcBuf		piece = WC_BUF_INIT;
-	WcStatus	status = delete_pending(engine, batch, err);
+	WcStatus	status = delete_pending(engine, batch, pending, n, err);
 
 	for (size_t i = 0; status == WC_OK && i < n; i++)
-		status = put_pending(engine, batch, &pending[i], &piece, err);
+	{
+		if (!pending[i].kept)
+			status = put_pending(engine, batch, &pending[i], &piece, err);
+	}
 	wc_buf_free(&piece);
 	if (status != WC_OK)
 	{

@@ -87,7 +87,10 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 	}
 	status = wc_health_write(&engine->health, engine->write_options, batch, what, err);
 	if (status == WC_OK)
+	{
 		engine->applied = position;
+		wc_counts_step(&engine->counts);
+	}
 	if (store != NULL)
 		wc_marks_done(store, status == WC_OK ? marks : &before);
 	if (shows)

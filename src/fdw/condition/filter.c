@@ -43,28 +43,68 @@ wc_filter_in_key(const WcRelation *wrel, int att)
 typedef struct Side
 {
 	int			att;
-	const WcCodec *codec;
+	WcMember	member;
+	WcCodec    *codec;
 	WcForm		form;
 } Side;
+
+/* A cast that the engine does not know to succeed is not passed over. */
+static bool
+find_member(const WcRelation *wrel, Index relid, Node *expr, Side *side)
+{
+	if (!wrel->has_map || !wc_member_match(wrel, relid, expr, &side->member))
+		return false;
+	side->att = side->member.att;
+	side->codec = wc_member_codec(wrel, &side->member);
+	side->form = wc_form_of_cell(side->codec);
+	return side->form.equality;
+}
+
+/* Of a column that shows timestamps: for its type. */
+static WcCodec *
+timestamp_codec(const WcRelColumn *column)
+{
+	WcCodec    *codec = palloc0(sizeof(WcCodec));
+	WcCodecSpec spec = {
+		.column = NameStr(column->name),.type = column->type,.typmod = -1,.encoding = WC_ENCODING_BINARY
+	};
+
+	wc_codec_init(codec, &spec);
+	return codec;
+}
 
 static bool
 find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 {
 	Var		   *var;
 
+	memset(side, 0, sizeof(*side));
 	while (expr != NULL && IsA(expr, RelabelType))
 		expr = (Node *) ((RelabelType *) expr)->arg;
-	if (expr == NULL || !IsA(expr, Var))
+	if (expr == NULL)
 		return false;
+	if (!IsA(expr, Var))
+		return find_member(wrel, relid, expr, side);
 	var = (Var *) expr;
 	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > wrel->natts)
 		return false;
 	side->att = var->varattno - 1;
-	side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
+	if (wrel->columns[side->att].role == WC_ROLE_TIMESTAMP)
+		side->codec = timestamp_codec(&wrel->columns[side->att]);
+	else
+		side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
 	if (side->codec == NULL)
 		return false;
 	side->form = wc_form_of_column(wrel, side->att);
 	return true;
+}
+
+static void
+set_column(WcLeaf *leaf, const Side *side)
+{
+	leaf->att = side->att;
+	leaf->member = side->member;
+	leaf->codec = side->codec;
 }
 
 /* Does the expression need a row of relid, or more than an expression can? */
@@ -149,7 +189,7 @@ match_op(const WcRelation *wrel, Index relid, OpExpr *clause, WcLeaf *leaf)
 		if (!OidIsValid(opno) || !find_column(wrel, relid, leaf->column, &side))
 			return false;
 	}
-	leaf->att = side.att;
+	set_column(leaf, &side);
 	leaf->value = value;
 	leaf->type = getBaseType(exprType(value));
 	if (needs_row(value, &relid))
@@ -182,7 +222,7 @@ match_any(const WcRelation *wrel, Index relid, ScalarArrayOpExpr *clause, WcLeaf
 	leaf->type = get_base_element_type(exprType(leaf->value));
 	if (!OidIsValid(leaf->type) || !find_column(wrel, relid, leaf->column, &side) || needs_row(leaf->value, &relid))
 		return false;
-	leaf->att = side.att;
+	set_column(leaf, &side);
 	leaf->type = getBaseType(leaf->type);
 	return wc_match_comparable(side.codec->spec.type, leaf->type) &&
 		find_negated_op(&side, clause->opno, clause->inputcollid, &leaf->op, &leaf->negated) &&
@@ -215,7 +255,7 @@ wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf)
 					needs_row(lsecond(func->args), &relid))
 					return false;
 				leaf->op = WC_KEY_PREFIX;
-				leaf->att = side.att;
+				set_column(leaf, &side);
 				leaf->column = linitial(func->args);
 				return match_prefix(&side, lsecond(func->args), func->inputcollid, leaf);
 			}
@@ -229,7 +269,7 @@ wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf)
 	}
 	if (!find_column(wrel, relid, leaf->column, &side))
 		return false;
-	leaf->att = side.att;
+	set_column(leaf, &side);
 	if (wc_filter_in_key(wrel, side.att) && !side.form.equality)
 		return false;			/* whether the key can be read is not known */
 	if (leaf->kind == WC_LEAF_BOOL)
@@ -326,7 +366,11 @@ push(Pusher *p, Node *clause, bool whole)
 		return (Node *) pushed;
 	}
 	if (!wc_filter_leaf(p->wrel, p->relid, clause, &leaf))
-		return NULL;
+	{
+		Node	   *members = whole ? NULL : wc_member_expand(p->wrel, p->relid, clause);
+
+		return members != NULL ? push(p, members, false) : NULL;
+	}
 	return leaf.kind == WC_LEAF_LIKE ? push_like(p, clause, &leaf, whole) : clause;
 }
 

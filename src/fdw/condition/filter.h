@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+#include "fdw/condition/member.h"
 #include "fdw/relation/relation.h"
 #include "model/filter.h"
 
@@ -28,8 +29,9 @@ typedef struct WcForm
 	bool		prefix;			/* LIKE 'x%' */
 } WcForm;
 
-/* Of the column's cells, or of the part of the row key that it is. */
+/* Of the column's cells, or of the part of the row key that it is; of cells that this codec reads. */
 extern WcForm wc_form_of_column(const WcRelation *wrel, int att);
+extern WcForm wc_form_of_cell(const WcCodec *codec);
 
 /* One comparison in a clause. */
 typedef enum WcLeafKind
@@ -47,6 +49,8 @@ typedef struct WcLeaf
 	WcLeafKind	kind;
 	bool		negated;
 	int			att;			/* attnum - 1 */
+	WcMember	member;			/* the column is this member of att, a map; qualifier.len 0: it is att */
+	WcCodec    *codec;			/* of the values that are compared */
 	WcKeyOp		op;				/* OP */
 	Node	   *value;
 	Oid			type;			/* of value, ANY: of its elements */
@@ -77,11 +81,15 @@ typedef struct WcFilterMaker WcFilterMaker;
 /* exprs: what wc_filter_push gave, as in the plan (they must all hold).  In CurrentMemoryContext. */
 extern WcFilterMaker *wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *parent);
 
+/* The members of maps that the filter looks at: List of WcMember *. */
+extern const List *wc_filter_members(const WcFilterMaker *maker);
+
 typedef struct WcMadeFilter
 {
 	bool		empty;			/* no row can satisfy it */
 	bool		exact;			/* false: clauses that were said to be decided must be evaluated */
-	WcFilter   *filter;			/* NULL: nothing to filter; columns of cells have attnum - 1 for a position */
+	WcFilter   *filter;			/* NULL: nothing to filter; columns of cells have attnum - 1 for a position, the
+								 * n-th member natts + n */
 } WcMadeFilter;
 
 /* Evaluates the values (in the current memory context) and makes the filter, in the arena;

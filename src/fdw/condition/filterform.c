@@ -143,8 +143,8 @@ form_of_form(const WcCodec *codec, const WcForm *unknown)
 	}
 }
 
-static WcForm
-form_of_cell(const WcCodec *codec)
+WcForm
+wc_form_of_cell(const WcCodec *codec)
 {
 	WcForm		unknown = {.column = {.form = WC_FORM_BYTES,.width = (uint32) codec->width}};
 	Oid			type = codec->spec.type;
@@ -194,7 +194,9 @@ form_of_part(const WcRelColumn *column)
 WcForm
 wc_form_of_column(const WcRelation *wrel, int att)
 {
+	if (wrel->columns[att].role == WC_ROLE_TIMESTAMP)
+		return decided(WC_FORM_WRITTEN, sizeof(int64), true);
 	if (wc_filter_in_key(wrel, att))
 		return form_of_part(&wrel->columns[att]);
-	return form_of_cell(wc_filter_codec(unconstify(WcRelation *, wrel), att));
+	return wc_form_of_cell(wc_filter_codec(unconstify(WcRelation *, wrel), att));
 }

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "miscadmin.h"
@@ -15,6 +16,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "fdw/condition/filter.h"
 #include "fdw/condition/like.h"
@@ -50,23 +52,53 @@ struct WcFilterMaker
 	uint32		room;			/* nodes that they become at most */
 	uint32		ncolumns;
 	WcFilterColumn *columns;
-	int		   *atts;			/* [ncolumns] */
+	uint32		max_columns;
+	int		   *atts;			/* [ncolumns]; of members natts + their places */
+	List	   *members;		/* WcMember * */
 	Bitmapset  *parts;			/* of the row key, that are among the columns */
 };
 
 /* --- expressions to terms -------------------------------------------------------- */
 
-static uint32
-add_column(WcFilterMaker *maker, int att)
+/* The member's place among the columns' numbers. */
+static int
+number_member(WcFilterMaker *maker, const WcMember *member)
 {
+	WcMember   *copy;
+	ListCell   *lc;
+
+	foreach(lc, maker->members)
+	{
+		const WcMember *other = lfirst(lc);
+
+		if (other->att == member->att && other->type == member->type && wc_slice_eq(other->qualifier, member->qualifier))
+			return maker->wrel->natts + foreach_current_index(lc);
+	}
+	copy = palloc(sizeof(WcMember));
+	*copy = *member;
+	maker->members = lappend(maker->members, copy);
+	return maker->wrel->natts + list_length(maker->members) - 1;
+}
+
+static uint32
+add_column(WcFilterMaker *maker, const WcLeaf *leaf)
+{
+	bool		is_member = leaf->member.qualifier.len > 0;
+	int			att = is_member ? number_member(maker, &leaf->member) : leaf->att;
 	uint32		i = 0;
 
 	while (i < maker->ncolumns && maker->atts[i] != att)
 		i++;
+	if (i == maker->max_columns)
+	{
+		maker->max_columns *= 2;
+		maker->columns = repalloc(maker->columns, sizeof(WcFilterColumn) * maker->max_columns);
+		maker->atts = repalloc(maker->atts, sizeof(int) * maker->max_columns);
+	}
 	if (i == maker->ncolumns)
 	{
 		maker->atts[i] = att;
-		maker->columns[i] = wc_form_of_column(maker->wrel, att).column;
+		maker->columns[i] = is_member ? wc_form_of_cell(leaf->codec).column : wc_form_of_column(maker->wrel, att).column;
 		maker->columns[i].column = (uint32) att;
 		if (maker->columns[i].in_key)
 		{
@@ -108,7 +140,7 @@ make_term(WcFilterMaker *maker, Node *expr, uint32 *room)
 	if (!wc_filter_leaf(maker->wrel, maker->relid, expr, &term->leaf))
 		elog(ERROR, "a planned condition of foreign table \"%s\" is not one that the engine can decide",
 			 maker->wrel->relname);
-	term->column = add_column(maker, term->leaf.att);
+	term->column = add_column(maker, &term->leaf);
 	if (term->leaf.value != NULL && !IsA(term->leaf.value, Const))
 		term->value = ExecInitExpr((Expr *) term->leaf.value, maker->parent);
 	*room = Min(*room + LEAF_NODES, WC_FILTER_NODES_MAX);
@@ -125,12 +157,19 @@ wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *pa
 	maker->relid = relid;
 	maker->parent = parent;
 	maker->exprs = exprs;
-	maker->columns = palloc0(sizeof(WcFilterColumn) * (wrel->natts + 1));
-	maker->atts = palloc0(sizeof(int) * (wrel->natts + 1));
+	maker->max_columns = (uint32) wrel->natts + 1;
+	maker->columns = palloc0(sizeof(WcFilterColumn) * maker->max_columns);
+	maker->atts = palloc0(sizeof(int) * maker->max_columns);
 	foreach(lc, exprs)
 		maker->terms = lappend(maker->terms, make_term(maker, lfirst(lc), &maker->room));
 	maker->room = Min(maker->room + 1, WC_FILTER_NODES_MAX);
 	return maker;
+}
+
+const List *
+wc_filter_members(const WcFilterMaker *maker)
+{
+	return maker->members;
 }
 
 /* --- terms to nodes ---------------------------------------------------------------- */
@@ -213,15 +252,47 @@ add_constant(Making *m, const Term *term, bool value)
 	return add_comparison(m, term, WC_FILTER_IN, NULL, 0);
 }
 
+/* A value that timestamps of cells are compared with, in microseconds since 1970, as bytes; beyond all
+ * that there are it is the greatest. */
+static bool
+append_written(Making *m, const WcLeaf *leaf, Datum value)
+{
+	int64		us;
+
+	switch (leaf->type)
+	{
+		case INT2OID:
+			us = DatumGetInt16(value);
+			break;
+		case INT4OID:
+			us = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			us = DatumGetInt64(value);
+			break;
+		case TIMESTAMPTZOID:
+			if (pg_add_s64_overflow(DatumGetTimestampTz(value),
+									(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY, &us))
+				us = PG_INT64_MAX;
+			break;
+		default:
+			return false;
+	}
+	wc_buf_append_u64(m->scratch, (uint64) us);
+	return true;
+}
+
 /* The key of a value: false when there is none. */
 static bool
 make_key(Making *m, const Term *term, Datum value, WcFit *fit, WcSlice *key)
 {
 	uint8		scratch[WC_FILTER_KEY_MAX];
-	WcCodec    *codec = wc_filter_codec(m->maker->wrel, term->leaf.att);
 
 	wc_buf_reset(m->scratch, WC_FILTER_BYTES_MAX);
-	*fit = wc_codec_encode_bound(codec, term->leaf.type, value, m->scratch);
+	if (m->maker->columns[term->column].form == WC_FORM_WRITTEN)
+		*fit = append_written(m, &term->leaf, value) ? WC_FIT_EXACT : WC_FIT_UNKNOWN;
+	else
+		*fit = wc_codec_encode_bound(term->leaf.codec, term->leaf.type, value, m->scratch);
 	if (*fit != WC_FIT_EXACT && *fit != WC_FIT_ABOVE)
 		return *fit != WC_FIT_UNKNOWN;
 	if (!wc_filter_key(&m->maker->columns[term->column], wc_buf_slice(m->scratch), scratch, key) ||

@@ -18,6 +18,10 @@
 #define WC_COST_ROUND_TRIP 3.0
 #define WC_COST_LOOKUP 0.25
 
+/* What groups that the engine makes cost besides their rows: some two hundred rows are as
+ * well sent. */
+#define WC_COST_GROUPS 1.0
+
 /* A whole stored table, as the planner sees it. */
 typedef struct WcTableSize
 {
@@ -58,6 +62,10 @@ extern double wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, d
 /* Costs of a scan with these conditions that gives `rows`. */
 extern void wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
 						 double rows, Cost *startup, Cost *total);
+
+/* Costs of a scan of groups in the place of the rows of this path.  ordered: the first group comes
+ * before all rows have been read. */
+extern void wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, Cost *startup, Cost *total);
 
 /* What merging the buckets of a salted key adds to that. */
 extern void wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total);

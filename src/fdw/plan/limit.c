@@ -107,7 +107,7 @@ make_limited(const ForeignPath *scan, const Path *top, const RelOptInfo *output_
 }
 
 void
-widecolGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+widecolGetForeignLimitPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 							RelOptInfo *output_rel, void *extra)
 {
 	const RelOptInfo *rel;

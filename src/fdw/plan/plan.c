@@ -25,6 +25,7 @@
 #include "fdw/condition/match.h"
 #include "fdw/condition/qual.h"
 #include "fdw/fdw.h"
+#include "fdw/plan/aggregate.h"
 #include "fdw/plan/cost.h"
 #include "fdw/plan/limit.h"
 #include "fdw/plan/lookahead.h"
@@ -51,12 +52,24 @@ typedef struct WcRelPlan
 } WcRelPlan;
 
 WcRelation *
-wc_plan_relation(const RelOptInfo *rel)
+wc_plan_member(const RelOptInfo *rel)
 {
-	if (rel->reloptkind != RELOPT_BASEREL || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
+	if (!IS_SIMPLE_REL(rel) || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
 		rel->fdwroutine->GetForeignRelSize != widecolGetForeignRelSize)
 		return NULL;
 	return ((WcRelPlan *) rel->fdw_private)->wrel;
+}
+
+WcRelation *
+wc_plan_relation(const RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_BASEREL ? wc_plan_member(rel) : NULL;
+}
+
+bool
+wc_plan_is_point(const RelOptInfo *rel)
+{
+	return ((WcRelPlan *) rel->fdw_private)->quals.point;
 }
 
 bool
@@ -442,56 +455,83 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	return list_concat(barriers, others);
 }
 
+/* What the plan has to know of its rows: which columns, how many of them, in which order. */
+static void
+plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *quals, WcScanPlan *plan)
+{
+	WcRelPlan  *rel_plan = rel->fdw_private;
+	double		rows = path->path.rows;
+
+	plan->attrs = add_columns(plan->attrs, rel->reltarget->exprs, rel->relid, rel_plan->wrel->natts);
+	plan->attrs = add_columns(plan->attrs, extract_actual_clauses(quals->local, false), rel->relid, rel_plan->wrel->natts);
+	plan->untouched = wc_untouched_maps(root, rel, rel_plan->wrel);
+	plan->map_keys = wc_map_keys_find(root, rel, rel_plan->wrel, bms_union(plan->attrs, plan->recheck_attrs));
+	wc_limit_plan(root, path, plan);
+	if (plan->limit != NULL || plan->offset != NULL)
+	{
+		if (quals->local != NIL || quals->mixed_types)
+			elog(ERROR, "LIMIT of a foreign scan with conditions that it does not decide");
+		rows = rel->rows;
+	}
+	set_limit(root, rel, &path->path, quals, plan);
+	plan->lock_mode = lock_mode(root, rel, rel_plan->wrel);
+	plan->warning = wc_warning_plan(root, rel, rel_plan->wrel, quals, &rel_plan->size, rows);
+}
+
+/* Groups of the rows of a relation's path. */
+static List *
+plan_groups(PlannerInfo *root, RelOptInfo *rel, const ForeignPath *rows, const ForeignPath *path, const WcQuals *quals,
+			List *tlist, WcScanPlan *plan)
+{
+	WcRelPlan  *rel_plan = rel->fdw_private;
+
+	if (quals->local != NIL || quals->mixed_types)
+		elog(ERROR, "aggregates of a foreign scan with conditions that it does not decide");
+	plan->warning = wc_warning_plan(root, rel, rel_plan->wrel, quals, &rel_plan->size, rows->path.rows);
+	return wc_aggregate_plan(root, path, rel_plan->wrel, tlist, plan);
+}
+
 ForeignScan *
 widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 					  ForeignPath *best_path, List *tlist, List *scan_clauses,
 					  Plan *outer_plan)
 {
-	WcRelPlan  *rel_plan = baserel->fdw_private;
-	int			natts = rel_plan->wrel->natts;
+	ForeignPath *path = wc_aggregate_rows(best_path);
+	RelOptInfo *rel = path->path.parent;
+	WcRelPlan  *rel_plan = rel->fdw_private;
 	WcScanPlan	plan = {0};
 	WcQuals		quals;
-	List	   *local;
+	List	   *scan_tlist = NIL;
 	List	   *recheck;
-	double		rows = best_path->path.rows;
 
-	wc_quals_find(root, baserel, rel_plan->wrel, scan_clauses, &quals);
-	plan.lookahead = wc_lookahead_bind(root, best_path, wc_key_conds_exprs(quals.conds));
+	if (path != best_path)
+		scan_clauses = rel->baserestrictinfo;
+	wc_quals_find(root, rel, rel_plan->wrel, scan_clauses, &quals);
+	plan.lookahead = wc_lookahead_bind(root, path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
-		wc_quals_unfilter_joins(root, baserel, &quals);	/* rows are fetched for several outer ones */
+		wc_quals_unfilter_joins(root, rel, &quals);	/* rows are fetched for several outer ones */
 	quals.local = barriers_first(root, quals.local, &plan.nbarriers);
 	quals.exact = barriers_first(root, quals.exact, &plan.ndecided_barriers);
-	local = extract_actual_clauses(quals.local, false);
 	recheck = extract_actual_clauses(quals.exact, false);
 
 	plan.conds = quals.conds;
 	plan.cell_conds = quals.cell_conds;
 	plan.mixed_types = quals.mixed_types;
-	plan.ordered = best_path->path.pathkeys != NIL;
+	plan.ordered = path->path.pathkeys != NIL;
 	plan.never = quals.never;
 	plan.filters = quals.filters;
 	if (plan.lookahead < 0)
 	{
-		plan.reversed = linitial_int(best_path->fdw_private) != 0;
-		plan.merged = lsecond_int(best_path->fdw_private) != 0;
+		plan.reversed = linitial_int(path->fdw_private) != 0;
+		plan.merged = lsecond_int(path->fdw_private) != 0;
 	}
-	plan.attrs = add_columns(NULL, baserel->reltarget->exprs, baserel->relid, natts);
-	plan.attrs = add_columns(plan.attrs, local, baserel->relid, natts);
-	plan.recheck_attrs = add_columns(NULL, recheck, baserel->relid, natts);
-	plan.untouched = wc_untouched_maps(root, baserel, rel_plan->wrel);
-	plan.map_keys = wc_map_keys_find(root, baserel, rel_plan->wrel, plan.attrs);
-	wc_limit_plan(root, best_path, &plan);
-	if (plan.limit != NULL || plan.offset != NULL)
-	{
-		if (local != NIL || quals.mixed_types)
-			elog(ERROR, "LIMIT of a foreign scan with conditions that it does not decide");
-		rows = baserel->rows;
-	}
-	set_limit(root, baserel, &best_path->path, &quals, &plan);
-	plan.lock_mode = lock_mode(root, baserel, rel_plan->wrel);
-	plan.warning = wc_warning_plan(root, baserel, rel_plan->wrel, &quals, &rel_plan->size, rows);
+	plan.recheck_attrs = add_columns(NULL, recheck, rel->relid, rel_plan->wrel->natts);
+	if (path == best_path)
+		plan_rows(root, rel, path, &quals, &plan);
+	else
+		scan_tlist = plan_groups(root, rel, path, best_path, &quals, tlist, &plan);
 
-	return make_foreignscan(tlist, local, baserel->relid,
+	return make_foreignscan(tlist, extract_actual_clauses(quals.local, false), rel->relid,
 							wc_scan_plan_exprs(&plan),
-							wc_scan_plan_encode(&plan), NIL, recheck, outer_plan);
+							wc_scan_plan_encode(&plan), scan_tlist, recheck, outer_plan);
 }

@@ -17,7 +17,9 @@ enum
 	PRIVATE_CELL_CONDS,			/* the same on cells */
 	PRIVATE_WARNING,
 	PRIVATE_MAP_KEYS,			/* (map, map, ...), a map: (att, number of keys) */
-	PRIVATE_UNTOUCHED
+	PRIVATE_UNTOUCHED,
+	PRIVATE_GROUPS,
+	PRIVATE_AGGREGATES
 };
 
 enum
@@ -35,7 +37,9 @@ enum
 	NUMBER_BARRIERS,
 	NUMBER_DECIDED_BARRIERS,
 	NUMBER_ORDERED,
-	NUMBER_NEVER
+	NUMBER_NEVER,
+	NUMBER_GROUPED,
+	NUMBER_GROUPS_ORDERED
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -129,11 +133,24 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 												  plan->limit != NULL, plan->offset != NULL));
 	numbers = lappend_int(numbers, plan->lock_mode);
 	numbers = list_concat(numbers, list_make4_int(plan->nbarriers, plan->ndecided_barriers, plan->ordered, plan->never));
+	numbers = list_concat(numbers, list_make2_int(plan->grouped, plan->groups_ordered));
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
 	list = lappend(list, encode_map_keys(plan->map_keys));
-	return lappend(list, bitmap_to_list(plan->untouched));
+	list = lappend(list, bitmap_to_list(plan->untouched));
+	list = lappend(list, plan->groups);
+	return lappend(list, plan->aggregates);
+}
+
+WcAggregatePlan
+wc_scan_plan_aggregate(const List *encoded)
+{
+	WcAggregatePlan aggregate = {
+		.kind = (WcAggregateKind) linitial_int(encoded),.att = lsecond_int(encoded),.state = (WcStateKind) lthird_int(encoded)
+	};
+
+	return aggregate;
 }
 
 List *
@@ -223,6 +240,10 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->lock_mode = list_nth_int(numbers, NUMBER_LOCK_MODE);
 	plan->ordered = list_nth_int(numbers, NUMBER_ORDERED) != 0;
 	plan->never = list_nth_int(numbers, NUMBER_NEVER) != 0;
+	plan->grouped = list_nth_int(numbers, NUMBER_GROUPED) != 0;
+	plan->groups_ordered = list_nth_int(numbers, NUMBER_GROUPS_ORDERED) != 0;
+	plan->groups = list_nth(fdw_private, PRIVATE_GROUPS);
+	plan->aggregates = list_nth(fdw_private, PRIVATE_AGGREGATES);
 	plan->nbarriers = list_nth_int(numbers, NUMBER_BARRIERS);
 	plan->ndecided_barriers = list_nth_int(numbers, NUMBER_DECIDED_BARRIERS);
 	plan->attrs = list_to_bitmap(list_nth(fdw_private, PRIVATE_ATTRS));

@@ -14,6 +14,26 @@
 #include "nodes/bitmapset.h"
 #include "nodes/primnodes.h"
 
+#include "model/aggregation.h"
+
+/* What a scan gives of an aggregate: the transition state that PostgreSQL's partial aggregate
+ * would have. */
+typedef enum WcStateKind
+{
+	WC_STATE_COUNT,				/* bigint */
+	WC_STATE_VALUE,				/* the column's own */
+	WC_STATE_SUM,				/* bigint, of small and plain integers */
+	WC_STATE_COUNT_AND_SUM,		/* bigint[2], for their averages */
+	WC_STATE_NUMERIC			/* bytea: what int8_avg_serialize makes, of bigint */
+} WcStateKind;
+
+typedef struct WcAggregatePlan
+{
+	WcAggregateKind kind;
+	int			att;			/* attnum - 1; ROWS: -1 */
+	WcStateKind state;
+} WcAggregatePlan;
+
 typedef struct WcScanPlan
 {
 	List	   *conds;			/* WcKeyCond * (keycond.h), by part; ORs last */
@@ -38,11 +58,18 @@ typedef struct WcScanPlan
 	int			lock_mode;		/* WcRowLockMode with which rows are locked as they are given, 0: they are not */
 	int			nbarriers;		/* the first so many of the plan's qual hide rows from the user */
 	int			ndecided_barriers;	/* of fdw_recheck_quals likewise */
+	bool		grouped;		/* rows are groups of rows (aggregate.h) */
+	bool		groups_ordered; /* in the order of the groups' columns */
+	List	   *groups;			/* integers: the columns that make groups, attnum - 1 */
+	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple behind the table's columns */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
 } WcScanPlan;
 
 /* All but expressions. */
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);
+
+/* One of plan->aggregates. */
+extern WcAggregatePlan wc_scan_plan_aggregate(const List *encoded);
 
 /* All expressions of the plan, in the order of its fdw_exprs. */
 extern List *wc_scan_plan_exprs(const WcScanPlan *plan);

@@ -17,6 +17,7 @@
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "commands/dbcommands.h"
+#include "commands/defrem.h"
 #include "commands/extension.h"
 #include "commands/user.h"
 #include "foreign/foreign.h"
@@ -839,6 +840,38 @@ reassign_owned(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	wc_owner_reassign(roles, role);
 }
 
+/*
+ * A database is copied file by file, and stored tables have none there.  They are looked for
+ * before: an error behind the copy would leave its files.
+ */
+static void
+create_database(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+				DestReceiver *dest, QueryCompletion *qc)
+{
+	const CreatedbStmt *stmt = castNode(CreatedbStmt, pstmt->utilityStmt);
+	const char *template = "template1";
+	bool		has_tables;
+	ListCell   *lc;
+	Oid			database;
+
+	foreach(lc, stmt->options)
+	{
+		DefElem    *def = lfirst(lc);
+
+		if (strcmp(def->defname, "template") == 0 && def->arg != NULL)
+			template = defGetString(def);
+	}
+	database = get_database_oid(template, true);
+	has_tables = OidIsValid(database) && wc_client_database_has_tables(database);
+	next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	if (has_tables)
+		ereport(NOTICE,
+				(errmsg("stored tables of database \"%s\" are not copied", template),
+				 errdetail("Database \"%s\" has the foreign tables only.", stmt->dbname),
+				 errhint("pg_dump --include-foreign-data=widecol copies stored tables.")));
+}
+
 static void
 on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
@@ -855,6 +888,11 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 
 		if (OidIsValid(database))
 			wc_client_drop_database(database);
+	}
+	if (IsA(stmt, CreatedbStmt))
+	{
+		create_database(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		return;
 	}
 	if (IsA(stmt, ReassignOwnedStmt) && OidIsValid(get_extension_oid("widecol", true)))
 	{

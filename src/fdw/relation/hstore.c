@@ -13,6 +13,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_cast.h"
 #include "catalog/pg_language.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
@@ -110,4 +111,41 @@ wc_hstore_get(Oid type, WcHstore *hstore)
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("the functions of extension \"%s\" that make type %s and change it to jsonb do not exist",
 						NAME, format_type_be(type))));
+}
+
+bool
+wc_hstore_is_function(Oid function, Oid type, const char *symbol)
+{
+	Oid			extension = get_extension_oid(NAME, true);
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		is = false;
+	Datum		source;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	if (!isnull && ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		is = strcmp(TextDatumGetCString(source), symbol) == 0;
+	ReleaseSysCache(tuple);
+	return is && OidIsValid(extension) && getExtensionOfObject(ProcedureRelationId, function) == extension &&
+		is_the_type(type, extension);
+}
+
+Oid
+wc_hstore_member_operator(Oid type)
+{
+	CatCList   *list = SearchSysCacheList3(OPERNAMENSP, CStringGetDatum("->"), ObjectIdGetDatum(type),
+										   ObjectIdGetDatum(TEXTOID));
+	Oid			found = InvalidOid;
+
+	for (int i = 0; i < list->n_members && !OidIsValid(found); i++)
+	{
+		Form_pg_operator op = (Form_pg_operator) GETSTRUCT(&list->members[i]->tuple);
+
+		if (wc_hstore_is_function(op->oprcode, type, "hstore_fetchval"))
+			found = op->oid;
+	}
+	ReleaseCatCacheList(list);
+	return found;
 }

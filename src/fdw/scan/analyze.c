@@ -15,10 +15,12 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "common/pg_prng.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
+#include "utils/backend_progress.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -40,6 +42,9 @@
 
 /* Fewer when rows, and so perhaps keys, are large: the ranges travel at once. */
 #define WC_SAMPLE_RANGES_BYTES (64.0 * 1024 * 1024)
+
+/* pg_stat_progress_analyze is told each time so many rows have been read: its blocks are rows here. */
+#define WC_SAMPLE_TELL_ROWS 1000
 
 /* Ranges a scan. */
 #define WC_SAMPLE_RANGES_AT_ONCE 1000
@@ -190,6 +195,8 @@ read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
 		old = MemoryContextSwitchTo(sample->row_context);
 		more = next_row(sample);
 		MemoryContextSwitchTo(old);
+		if (!more || fmod(sample->seen, WC_SAMPLE_TELL_ROWS) == 0)
+			pgstat_progress_update_param(PROGRESS_ANALYZE_BLOCKS_DONE, (int64) sample->seen);
 	}
 	wc_client_scan_close(sample->scan);
 	pfree(ranges);
@@ -221,6 +228,15 @@ choose_ranges(Sample *sample, const WcTableSize *size)
 	sample->nranges = 1;
 }
 
+/* About how many rows that is. */
+static double
+rows_to_read(const Sample *sample, const WcTableSize *size)
+{
+	double		most = size->rows;
+
+	return sample->nranges > 1 ? Min(most, (double) sample->targrows * WC_SAMPLE_READ_FACTOR) : most;
+}
+
 static void
 read_sample(Sample *sample)
 {
@@ -231,6 +247,7 @@ read_sample(Sample *sample)
 
 	wc_cost_table_size(sample->wrel, &size);
 	choose_ranges(sample, &size);
+	pgstat_progress_update_param(PROGRESS_ANALYZE_BLOCKS_TOTAL, (int64) rows_to_read(sample, &size));
 	for (int i = 0; i < sample->nranges; i++)
 		sample->heaviest = Max(sample->heaviest, sample->ranges[i].weight);
 	for (int i = 0; i < sample->nranges; i += WC_SAMPLE_RANGES_AT_ONCE)
@@ -252,7 +269,7 @@ acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows
 	if (targrows <= 0)
 		return 0;
 	sample.wrel = wc_relation_open(relation);
-	sample.reader = wc_reader_create(sample.wrel, natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL, NULL, NIL);
+	sample.reader = wc_reader_create(sample.wrel, natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL, NULL, NIL, NIL);
 	sample.values = palloc0(sizeof(Datum) * natts);
 	sample.isnull = palloc0(sizeof(bool) * natts);
 	sample.row_context = AllocSetContextCreate(CurrentMemoryContext, "widecol sample row", ALLOCSET_DEFAULT_SIZES);

@@ -671,6 +671,38 @@ explain_filter(const Shown *shown, ForeignScanState *node, ExplainState *es)
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
 }
 
+/* The aggregate as in the query: not as a part of one. */
+static char *
+aggregate_text(const Shown *shown, const Aggref *partial)
+{
+	Aggref	   *aggref = copyObject(unconstify(Aggref *, partial));
+
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	return deparse(shown, (Node *) aggref);
+}
+
+static void
+explain_groups(const Shown *shown, const ForeignScan *fscan, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, fscan->fdw_scan_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (IsA(entry->expr, Aggref))
+			texts = lappend(texts, aggregate_text(shown, (Aggref *) entry->expr));
+	}
+	if (texts != NIL)
+		ExplainPropertyList("Engine Aggregate", texts, es);
+	texts = NIL;
+	foreach(lc, shown->plan->groups)
+		texts = lappend(texts, deparse(shown, (Node *) list_nth_node(TargetEntry, fscan->fdw_scan_tlist, lfirst_int(lc))->expr));
+	if (texts != NIL)
+		ExplainPropertyList("Engine Group Key", texts, es);
+}
+
 static void
 explain_row_number(const Shown *shown, const char *label, Expr *expr, ExplainState *es)
 {
@@ -698,6 +730,32 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Blocks Read", NULL, stats.blocks_read, es);
 }
 
+/* As PostgreSQL shows its own blocks: in text, those that are not 0. */
+static void
+explain_buffers(ForeignScanState *node, ExplainState *es)
+{
+	WcClientScanStats stats;
+
+	if (!es->analyze || !es->buffers || !wc_scan_state_stats(node, &stats))
+		return;
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Engine Hit Blocks", NULL, stats.cache_hits, es);
+		ExplainPropertyInteger("Engine Read Blocks", NULL, stats.blocks_read, es);
+	}
+	else if (stats.cache_hits > 0 || stats.blocks_read > 0)
+	{
+		StringInfoData s;
+
+		initStringInfo(&s);
+		if (stats.cache_hits > 0)
+			appendStringInfo(&s, " hit=" UINT64_FORMAT, stats.cache_hits);
+		if (stats.blocks_read > 0)
+			appendStringInfo(&s, " read=" UINT64_FORMAT, stats.blocks_read);
+		ExplainPropertyText("Engine Blocks", s.data + 1, es);
+	}
+}
+
 /* Members of maps that only the run of the query names are shown as its expressions. */
 static List *
 columns_read(const Shown *shown)
@@ -716,6 +774,8 @@ columns_read(const Shown *shown)
 		WcMapKeys	constant = {.att = map->att};
 
 		n = 0;
+		if (!bms_is_member(map->att, shown->plan->attrs))
+			continue;			/* only rechecks read it */
 		foreach(lk, map->keys)
 		{
 			Node	   *key = lfirst(lk);
@@ -732,7 +792,7 @@ columns_read(const Shown *shown)
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
-	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known)), names);
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known, NIL)), names);
 }
 
 void
@@ -764,6 +824,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_buckets(&shown, es);
 	explain_cells(&shown, es);
 	explain_filter(&shown, node, es);
+	explain_groups(&shown, fscan, es);
 
 	/* rows of a direct modification are not read, but where that turns out to be needed */
 	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;
@@ -776,5 +837,6 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (wc_client_read_timestamp() != WC_TS_LATEST)
 		ExplainPropertyText("As Of", GetConfigOption("widecol.read_timestamp", false, false), es);
 	explain_counters(node, es);
+	explain_buffers(node, es);
 	wc_relation_close(wrel);
 }

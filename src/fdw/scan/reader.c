@@ -201,10 +201,47 @@ add_target(WcReader *reader, WcRelColumn *column, const List *members)
 }
 
 static void
-add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered)
+add_filter_member(WcReader *reader, const WcMember *member)
+{
+	const WcRelColumn *map = &reader->wrel->columns[member->att];
+
+	reader->member[find_column(reader, WC_COLUMN_EXACT, map->family, member->qualifier)] = true;
+}
+
+/* Is more of the family shown than single columns? */
+static bool
+shows_family(const WcReader *reader, uint32 family)
+{
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		if (reader->columns[i].family == family && reader->columns[i].kind != WC_COLUMN_EXACT)
+			return true;
+	}
+	return false;
+}
+
+/* Members that the filter looks at are members of maps that are shown, too. */
+static void
+add_shown_members(WcReader *reader, const List *filter_members)
+{
+	ListCell   *lc;
+
+	foreach(lc, filter_members)
+	{
+		const WcMember *member = lfirst(lc);
+
+		if (shows_family(reader, reader->wrel->columns[member->att].family))
+			add_filter_member(reader, member);
+	}
+}
+
+static void
+add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered, const List *filter_members)
 {
 	int			att = -1;
+	ListCell   *lc;
 
+	add_shown_members(reader, filter_members);
 	reader->nshown = reader->ncolumns;
 	reader->filter_keys = bms_copy(reader->keys);
 	while ((att = bms_next_member(filtered, att)) >= 0)
@@ -212,15 +249,23 @@ add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered)
 		if (wc_filter_in_key(reader->wrel, att))
 			reader->filter_keys = bms_add_member(reader->filter_keys, att);
 		else if (!bms_is_member(att, attrs))
-			add_target(reader, &reader->wrel->columns[att], NIL);
+		{
+			WcWantedMembers none = {.att = att};
+
+			/* of a map no more than these members */
+			add_target(reader, &reader->wrel->columns[att], list_make1(&none));
+		}
 	}
+	foreach(lc, filter_members)
+		add_filter_member(reader, lfirst(lc));
 }
 
 WcReader *
-wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered, const List *members)
+wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered, const List *members,
+				 const List *filter_members)
 {
 	WcReader   *reader = palloc0(sizeof(WcReader));
-	int			nwanted = bms_num_members(attrs) + bms_num_members(filtered);
+	int			nwanted = bms_num_members(attrs) + bms_num_members(filtered) + list_length(filter_members);
 	int			att = -1;
 	ListCell   *lc;
 
@@ -269,7 +314,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 				break;
 		}
 	}
-	add_hidden(reader, attrs, filtered);
+	add_hidden(reader, attrs, filtered, filter_members);
 	return reader;
 }
 
@@ -285,28 +330,44 @@ wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs)
 
 /* Where the column's cell is in the Scan. */
 static uint32
-find_position(const WcReader *reader, const WcRelColumn *column)
+find_position(const WcReader *reader, uint32 family, WcSlice qualifier)
 {
 	uint32		position = 0;
 
-	while (reader->columns[position].kind != WC_COLUMN_EXACT || reader->columns[position].family != column->family ||
-		   !wc_slice_eq(reader->columns[position].qualifier, column->qualifier))
+	while (reader->columns[position].kind != WC_COLUMN_EXACT || reader->columns[position].family != family ||
+		   !wc_slice_eq(reader->columns[position].qualifier, qualifier))
 		position++;
 	Assert(position < reader->ncolumns);
 	return position;
 }
 
 void
-wc_reader_place_filter(const WcReader *reader, WcFilter *filter)
+wc_reader_place_filter(const WcReader *reader, WcFilter *filter, const List *members)
 {
+	uint32		natts = (uint32) reader->wrel->natts;
+
 	filter->shown = (uint32) reader->nshown;
 	for (uint32 i = 0; i < filter->ncolumns; i++)
 	{
 		WcFilterColumn *filtered = &filter->columns[i];
 
-		if (!filtered->in_key)
-			filtered->column = find_position(reader, &reader->wrel->columns[filtered->column]);
+		if (filtered->in_key)
+			continue;
+		if (filtered->column < natts)
+			filtered->column = wc_reader_position(reader, (int) filtered->column);
+		else
+		{
+			const WcMember *member = list_nth(members, (int) (filtered->column - natts));
+
+			filtered->column = find_position(reader, reader->wrel->columns[member->att].family, member->qualifier);
+		}
 	}
+}
+
+uint32
+wc_reader_position(const WcReader *reader, int att)
+{
+	return find_position(reader, reader->wrel->columns[att].family, reader->wrel->columns[att].qualifier);
 }
 
 void
@@ -566,31 +627,35 @@ next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 	return true;
 }
 
-static bool
-next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+void
+wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 {
 	WcRelation *wrel = reader->wrel;
 	Bitmapset  *keys;
-	WcSlice		row;
 	WcCell		cell;
 	uint32_t	colno;
 
-	if (!next_stored_row(reader, scan, &row))
-		return false;
 	memset(isnull, true, wrel->natts * sizeof(bool));
 	reader->rows++;
-	reader->where.row = row;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
 	if (reader->gate != NULL)
 	{
 		decode_behind_gate(reader, scan, keys, values, isnull);
-		return true;
+		return;
 	}
 	if (keys != NULL)
 		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
 	while (wc_client_next_cell(scan, &cell, &colno))
 		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);
 	finish_row(reader, STAGE_ALL, values, isnull);
+}
+
+static bool
+next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	if (!next_stored_row(reader, scan, &reader->where.row))
+		return false;
+	wc_reader_decode(reader, scan, values, isnull);
 	return true;
 }
 

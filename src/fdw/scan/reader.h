@@ -17,11 +17,12 @@ typedef struct WcReader WcReader;
 /*
  * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: those that a Scan's filter
  * looks at.  Columns that are only there are set in rows that the filter has not decided,
- * and NULL in others.  members: List of WcWantedMembers * (fdw/plan/mapkeys.h).  Lives,
+ * and NULL in others.  members: List of WcWantedMembers * (fdw/plan/mapkeys.h); filter_members:
+ * of maps that the filter looks at (fdw/condition/member.h).  Lives,
  * with all it keeps, in CurrentMemoryContext; wrel and the others must live as long.
  */
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
-								  const List *members);
+								  const List *members, const List *filter_members);
 
 /* Cells that do not decode become NULL, maps leave them out, with a WARNING for each
  * (widecol.on_undecodable); what a gate looks at is an error as before. */
@@ -31,8 +32,11 @@ extern void wc_reader_be_lenient(WcReader *reader);
 extern void wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs);
 
 /* The filter as wc_filter_make gives it (attnum - 1 for the position of a column's cell) gets
- * the positions in this reader's Scan. */
-extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter);
+ * the positions in this reader's Scan; members are those that the reader was made with. */
+extern void wc_reader_place_filter(const WcReader *reader, WcFilter *filter, const List *members);
+
+/* Where the cell of a wanted column that has one (attnum - 1) is in this reader's Scan. */
+extern uint32 wc_reader_position(const WcReader *reader, int att);
 
 /* Sets all of a Scan but its ranges, order and limits; what it points to belongs
  * to the reader. */
@@ -80,8 +84,10 @@ extern void wc_reader_set_gate(WcReader *reader, const WcGate *gate);
 /* Did the row that was given last pass the gate?  Of one that did not, most columns are NULL. */
 extern bool wc_reader_passed(const WcReader *reader);
 
-/* Layout 'row': passes over the next row without decoding it; false at the end. */
+/* Layout 'row': passes over the next row without decoding it; false at the end.  The row can be
+ * decoded afterwards, as wc_reader_next does. */
 extern bool wc_reader_skip(WcReader *reader, WcClientScan *scan);
+extern void wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
 /* The row key of the row that was given last; valid until the next is asked for. */
 extern WcSlice wc_reader_row(const WcReader *reader);

@@ -38,6 +38,7 @@
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/warn.h"
+#include "fdw/scan/grouped.h"
 #include "fdw/scan/keptrows.h"
 #include "fdw/scan/prefetch.h"
 #include "fdw/scan/reader.h"
@@ -76,6 +77,9 @@ typedef struct WcScanState
 	bool		filter_known;
 	WcMadeFilter filter;
 	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
+
+	WcGrouped  *grouped;		/* groups of rows are given; NULL: rows are */
+	bool		aggregated;		/* the open scan's rows are groups */
 
 	WcLimit    *limit;			/* NULL: all rows are given */
 	uint64		to_skip;		/* of the open scan's rows, before one is given */
@@ -196,7 +200,9 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	/* filters are behind these, limits, and what a direct modification has more */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
-	prepare_filter(state, node, plan->scan.scanrelid);
+	prepare_filter(state, node, wc_scan_varno(plan));
+	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, &state->resources.scratch);
+	state->keeps_none = state->grouped != NULL;
 
 	/* of rows that are changed all is needed: a row that moves to another key would lose the cell */
 	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
@@ -281,7 +287,8 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 		state->reader = wc_reader_create(state->resources.wrel, attrs, state->filter_attrs,
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
-															 state->nulls + state->plan.map_values));
+															 state->nulls + state->plan.map_values),
+										 state->maker != NULL ? wc_filter_members(state->maker) : NIL);
 		wc_reader_leave_untouched(state->reader, state->plan.untouched);
 		if (state->lenient)
 			wc_reader_be_lenient(state->reader);
@@ -303,7 +310,7 @@ placed_filter(WcScanState *state)
 	*filter = *state->filter.filter;
 	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
 	memcpy(filter->columns, state->filter.filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
-	wc_reader_place_filter(state->reader, filter);
+	wc_reader_place_filter(state->reader, filter, wc_filter_members(state->maker));
 	return filter;
 }
 
@@ -338,6 +345,10 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, scan);
 	scan->filter = placed_filter(state);
+	/* the session shows as NULL what does not decode */
+	state->aggregated = state->grouped != NULL && !gives_others(state) && !state->lenient;
+	if (state->aggregated)
+		scan->aggregation = wc_grouped_describe(state->grouped, state->reader);
 	scan->filter_ts_min = state->cells.ts_min;
 	scan->filter_ts_max = state->cells.ts_max;
 	scan->nranges = state->bounds.nranges;
@@ -346,6 +357,12 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	scan->merged = state->plan.merged;
 	scan->measured = node->ss.ps.instrument != NULL;
 	return true;
+}
+
+Index
+wc_scan_varno(const ForeignScan *plan)
+{
+	return plan->fdw_scan_tlist != NIL ? INDEX_VAR : plan->scan.scanrelid;
 }
 
 bool
@@ -576,7 +593,13 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 			ExecForceStoreMinimalTuple(tuple, slot, false);
 		return tuple != NULL;
 	}
-	if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+	if (state->grouped != NULL)
+	{
+		if (!wc_grouped_next(state->grouped, state->reader, state->scan, state->aggregated,
+							 slot->tts_values, slot->tts_isnull))
+			return false;
+	}
+	else if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
 		return false;
 	/* rows that the engine has left to skip because this one is undecided */
 	if (state->limit != NULL)

@@ -7,8 +7,13 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
 
 #include "client/client.h"
+
+/* What the table's columns are called in the plan's expressions: its relation, or, where groups
+ * of rows are given, the scan's tuple, in which they have the same places. */
+extern Index wc_scan_varno(const ForeignScan *plan);
 
 /* Sums over all (re)scans so far; false when the scan has never been started.
  * May cost a round trip.  Kept only under EXPLAIN ANALYZE. */

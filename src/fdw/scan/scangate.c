@@ -13,6 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
 
+#include "fdw/scan/scan.h"
 #include "fdw/scan/scangate.h"
 
 struct WcScanGate
@@ -73,7 +74,7 @@ static void
 add_step(WcScanGate *gate, Expr *condition)
 {
 	ForeignScanState *node = gate->node;
-	Index		relid = ((Scan *) node->ss.ps.plan)->scanrelid;
+	Index		relid = wc_scan_varno(castNode(ForeignScan, node->ss.ps.plan));
 	int			natts = RelationGetNumberOfAttributes(node->ss.ss_currentRelation);
 	Bitmapset  *columns = columns_of((Node *) condition, relid, natts);
 	int			n = gate->gate.nsteps++;

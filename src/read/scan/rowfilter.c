@@ -304,10 +304,17 @@ holds(const Node *node, WcSlice key)
 }
 
 static void
-show_column(WcRowFilter *f, Column *column, WcSlice value)
+show_column(WcRowFilter *f, Column *column, WcSlice value, int64_t ts)
 {
 	uint8_t		scratch[WC_FILTER_KEY_MAX];
+	uint8_t		written[8];
 	WcSlice		key;
+
+	if (column->form.form == WC_FORM_WRITTEN)
+	{
+		wc_store_u64(written, (uint64_t) ts);
+		value = wc_slice(written, sizeof(written));
+	}
 
 	column->seen = true;
 	f->left--;
@@ -339,7 +346,7 @@ show_key(WcRowFilter *f, WcSlice row)
 	for (uint32_t i = 0; i < f->ncolumns; i++)
 	{
 		if (f->columns[i].form.in_key)
-			show_column(f, &f->columns[i], f->parts[f->columns[i].form.column]);
+			show_column(f, &f->columns[i], f->parts[f->columns[i].form.column], 0);
 	}
 	for (uint32_t i = 0; i < f->nkeynodes && !f->undecided && !f->settled; i++)
 	{
@@ -362,7 +369,7 @@ wc_rowfilter_start_row(WcRowFilter *f, WcSlice row)
 }
 
 bool
-wc_rowfilter_cell(WcRowFilter *f, uint32_t colno, WcSlice value)
+wc_rowfilter_cell(WcRowFilter *f, uint32_t colno, WcSlice value, int64_t ts)
 {
 	if (f->settled)
 		return true;
@@ -371,7 +378,7 @@ wc_rowfilter_cell(WcRowFilter *f, uint32_t colno, WcSlice value)
 	for (uint32_t i = f->of_scan[colno]; i != NONE; i = f->columns[i].next_same)
 	{
 		if (!f->columns[i].seen)
-			show_column(f, &f->columns[i], value);
+			show_column(f, &f->columns[i], value, ts);
 	}
 	return f->undecided || f->left == 0;
 }

@@ -42,10 +42,10 @@ extern const WcSlice *wc_rowfilter_parts(const WcRowFilter *filter);
 extern bool wc_rowfilter_start_row(WcRowFilter *filter, WcSlice row);
 
 /*
- * A cell of the row, colno as in wc_matcher_match.  Of a column's versions the first
+ * A cell of the row, with its timestamp, colno as in wc_matcher_match.  Of a column's versions the first
  * counts.  True: nothing that comes can change the verdict.
  */
-extern bool wc_rowfilter_cell(WcRowFilter *filter, uint32_t colno, WcSlice value);
+extern bool wc_rowfilter_cell(WcRowFilter *filter, uint32_t colno, WcSlice value, int64_t ts);
 
 /* When all cells were shown, or wc_rowfilter_cell said that these were enough. */
 extern WcFilterVerdict wc_rowfilter_verdict(WcRowFilter *filter);

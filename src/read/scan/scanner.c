@@ -275,6 +275,8 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 {
 	*kept = !is_skipping(s);
 	for (uint32_t i = 0; i < s->nfamilies; i++)
+		s->lane->families[i].gathered = 0;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
 	{
 		WcFamilyScan *f = &s->lane->families[i];
 
@@ -288,14 +290,17 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 			if (!f->has_cell)
 				break;
 			f->has_cell = false;
-			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value);
+			enough = wc_rowfilter_cell(s->filter, f->colno, f->cell.value, f->cell.ts);
 			if (enough && (is_skipping(s) || wc_rowfilter_verdict(s->filter) != WC_FILTER_PASSES))
 				return WC_OK;
 			if (!*kept || is_hidden(s, f->colno))
 				continue;
 			*kept = w->buf->len - mark->len + f->cell.value.len + f->cell.qualifier.len <= GATHERED_MAX;
 			if (*kept)
+			{
 				wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
+				f->gathered++;
+			}
 		}
 	}
 	return WC_OK;
@@ -360,6 +365,8 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		if (verdict == WC_FILTER_PASSES && exists && kept)
 		{
 			s->stats.cells_returned += w->ncells - mark.ncells;
+			for (uint32_t i = 0; i < s->nfamilies; i++)
+				s->lane->families[i].returned += s->lane->families[i].gathered;
 			return WC_OK;
 		}
 		wc_block_rewind(w, &mark);
@@ -406,6 +413,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 			WcStatus	status = wc_storescan_copy(f->scan, w, shown, bytes_target, full, err);
 
 			s->stats.cells_returned += w->ncells - ncells;
+			f->returned += w->ncells - ncells;
 			if (status != WC_OK || *full)
 				return status;
 			f->drained = true;
@@ -429,6 +437,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 				continue;
 			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
 			f->given++;
+			f->returned++;
 			s->stats.cells_returned++;
 			s->rows_counted += s->scan.count_cells;
 		}
@@ -485,27 +494,226 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 	return status == WC_END ? WC_OK : status;
 }
 
+/* What was read since it was last told. */
+static void
+tell_storage(WcScanner *s)
+{
+	if (s->told == NULL)
+		s->told = wc_arena_alloc_zero(&s->arena, s->nfamilies * sizeof(*s->told));
+	for (uint32_t i = 0; i < s->nfamilies && s->told != NULL; i++)
+	{
+		WcReadCounts now = {.reads = 1,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
+		WcReadCounts *told = &s->told[i];
+		WcReadCounts news;
+
+		for (uint32_t k = 0; k < s->nlanes; k++)
+		{
+			const WcFamilyScan *f = &s->lanes[k].families[i];
+			uint64_t	cells;
+			uint64_t	seeks;
+
+			wc_storescan_counters(f->scan, &cells, &seeks);
+			now.cells_examined += cells;
+			now.cells_returned += f->returned;
+		}
+		news = (WcReadCounts) {
+			.reads = now.reads - told->reads,.rows_examined = now.rows_examined - told->rows_examined,
+			.rows_returned = now.rows_returned - told->rows_returned,
+			.cells_examined = now.cells_examined - told->cells_examined,
+			.cells_returned = now.cells_returned - told->cells_returned
+		};
+		s->storage->ops->count(s->table, s->lanes[0].families[i].place, &news);
+		*told = now;
+	}
+}
+
+/* --- groups ---------------------------------------------------------------*/
+
+/* Groups in the place of rows; w ends with a whole row. */
+static void
+write_groups(WcScanner *s, WcBlockWriter *w)
+{
+	s->stats.rows_returned += wc_groups_write(s->groups, w);
+}
+
+/* Begins an undecided row, behind the groups that come before it. */
+static WcStatus
+begin_undecided(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	wc_block_rewind(w, mark);
+	if (wc_groups_ordered(s->groups))
+		write_groups(s, w);
+	if (!s->undecided)
+		status = wc_scanlanes_again(s, err);
+	s->undecided = true;
+	begin_row(s, w);
+	return status;
+}
+
+/* Can the row be put into its group without its cells being given one by one? */
+static inline bool
+groups_plain(const WcScanner *s)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
+			return false;
+	}
+	return s->values_only || s->scan.ncolumns == 0;
+}
+
+static WcStatus
+add_plain(WcScanner *s, WcGroupsAdded *added, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	wc_groups_start_row(s->groups, s->lane->row);
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted)
+			status = wc_storescan_group(f->scan, s->groups, s->filter != NULL ? s->shown : UINT32_MAX, err);
+	}
+	return status == WC_OK ? wc_groups_add(s->groups, added, err) : status;
+}
+
+/* Another row, or what is left of one of which the filter has left the beginning in the block,
+ * behind mark. */
+static WcStatus
+add_written(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
+{
+	uint64_t	cells_returned = s->stats.cells_returned;
+	bool		full;
+	WcStatus	status;
+
+	if (s->filter == NULL)
+		wc_block_row(w, s->lane->row, false);
+	status = write_row(s, w, SIZE_MAX, &full, err);
+	s->stats.cells_returned = cells_returned;
+	if (status == WC_OK && w->buf->failed)
+		status = wc_buf_status(w->buf, "cell block", err);
+	if (status != WC_OK)
+		return status;
+	return wc_groups_add_entries(s->groups, wc_slice(w->buf->data + mark->len, w->buf->len - mark->len), added, err);
+}
+
+/* Puts the row into its group, and takes it out of the block. */
+static WcStatus
+add_to_group(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
+{
+	WcStatus	status = groups_plain(s) ? add_plain(s, added, err) : add_written(s, w, mark, added, err);
+
+	wc_block_rewind(w, mark);
+	if (status != WC_OK || *added != WC_GROUPS_FULL)
+		return status;
+	write_groups(s, w);
+	return wc_groups_add(s->groups, added, err);
+}
+
+/*
+ * Puts rows into groups, up to one that is undecided: its key is in the block then (in_row).
+ * *paused: there is something to send.
+ */
+static WcStatus
+group_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *paused, WcError *err)
+{
+	bool		only_count = wc_groups_only_count(s->groups);
+
+	*paused = false;
+	while (!s->done && !*paused)
+	{
+		WcBlockMark mark = wc_block_mark(w);
+		WcGroupsAdded added = WC_GROUPS_ADDED;
+		WcStatus	status;
+
+		*paused = wc_block_size(w) >= bytes_target;
+		if (*paused)
+			break;
+		if (s->filter != NULL)
+			status = next_passing_row(s, w, paused, err);
+		else
+			status = next_row(s, err);
+		if (status != WC_OK || *paused)
+			return status;
+		if (s->undecided)
+			added = WC_GROUPS_UNDECIDED;
+		else if (only_count)
+		{
+			status = wc_groups_count_row(s->groups, s->lane->row, err);
+			wc_block_rewind(w, &mark);
+		}
+		else
+			status = add_to_group(s, w, &mark, &added, err);
+		if (status != WC_OK)
+			return status;
+		if (added == WC_GROUPS_UNDECIDED)
+		{
+			s->in_row = true;
+			return begin_undecided(s, w, &mark, err);
+		}
+		s->done = was_last(s);
+	}
+	return WC_OK;
+}
+
+static WcStatus
+fill_block_of_groups(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	bool		paused = false;
+
+	*full = false;
+	while (!s->done && !*full && !paused && status == WC_OK)
+	{
+		if (!s->in_row)
+			status = group_rows(s, w, bytes_target, &paused, err);
+		if (status != WC_OK || !s->in_row)
+			continue;
+		status = write_row(s, w, bytes_target, full, err);
+		if (status == WC_OK && !*full)
+		{
+			s->in_row = s->undecided = false;
+			s->stats.rows_returned++;
+			s->done = was_last(s);
+		}
+	}
+	if (status != WC_OK && status != WC_END)
+		return status;
+	if (s->done && !s->in_row)
+		write_groups(s, w);
+	return w->buf->failed ? wc_buf_status(w->buf, "cell block", err) : WC_OK;
+}
+
 WcStatus
 wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
 {
 	size_t		start = out->len;
-	WcReadMeter meter;
+	WcReadMeter before = s->storage->ops->meter();
+	WcReadMeter after;
 	WcBlockWriter w;
 	bool		full;
 	WcStatus	status;
 
 	wc_block_begin(&w, out, s->in_row);
-	if (s->scan.measured)
-		s->storage->ops->meter_begin(&meter);
 
 	/* A block holds something at least: more than its own head. */
 	if (bytes_target < 2)
 		bytes_target = 2;
 	if (rows_max == 0)
 		rows_max = s->scan.batch_rows;
-	status = fill_block(s, &w, bytes_target, rows_max, &full, err);
-	if (s->scan.measured)
-		s->storage->ops->meter_end(&meter, &s->stats.cache_hits, &s->stats.blocks_read);
+	if (s->groups != NULL)
+		status = fill_block_of_groups(s, &w, bytes_target, &full, err);
+	else
+		status = fill_block(s, &w, bytes_target, rows_max, &full, err);
+	after = s->storage->ops->meter();
+	s->stats.cache_hits += after.cache_hits - before.cache_hits;
+	s->stats.blocks_read += after.blocks_read - before.blocks_read;
+	tell_storage(s);
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)

@@ -21,7 +21,7 @@ typedef struct WcScanStats
 	uint64_t	cells_returned;
 	uint64_t	cells_examined;
 	uint64_t	seeks;
-	uint64_t	cache_hits;		/* of a measured scan: RocksDB's blocks that were in memory */
+	uint64_t	cache_hits;		/* RocksDB's blocks that were in memory */
 	uint64_t	blocks_read;	/* and those that were not */
 } WcScanStats;
 
@@ -38,6 +38,10 @@ extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const Wc
 extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
 extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
+
+/* The same without cells examined and seeks, which take some adding up. */
+extern WcScanStats wc_scanner_rows(const WcScanner *scanner);
+extern uint32_t wc_scanner_table_id(const WcScanner *scanner);
 
 /* The time (the engine's clock, with the read point's offset) by which TTLs went: before it
  * (the clock was set back) its answer may be otherwise. */

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "read/scan/groups.h"
 #include "read/scan/rowfilter.h"
 #include "read/scan/scanner.h"
 #include "read/scan/skip.h"
@@ -32,6 +33,9 @@ typedef struct WcFamilyScan
 	uint32_t	colno;
 	uint32_t	skipped;		/* cells, for column_offset */
 	uint32_t	given;			/* cells, for column_limit */
+	uint32_t	gathered;		/* cells in the block, which may be taken back */
+
+	uint64_t	returned;		/* cells, of all rows */
 } WcFamilyScan;
 
 /*
@@ -71,12 +75,14 @@ struct WcScanner
 	uint32_t	family;			/* in a row: whose cells are next */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
+	WcGroups   *groups;			/* of the rows, which are not returned; or NULL */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
 	uint64_t	rows_counted;	/* for row_limit, likewise */
 	WcScanStats stats;
+	WcReadCounts *told;			/* what the storage was told of each family so far; NULL: nothing */
 };
 
 /* To the next row that is stored, in any of the ranges: s->lane is on it.

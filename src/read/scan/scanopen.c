@@ -413,6 +413,9 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
 		status = set_filter(s, err);
+	if (status == WC_OK && s->scan.aggregation != NULL)
+		status = wc_groups_create(&s->scan, &s->groups, err);
+	s->scan.aggregation = NULL; /* the caller's */
 	if (status == WC_OK)
 		status = open_families(s, err);
 	if (status != WC_OK)
@@ -440,6 +443,18 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 			stats->seeks += seeks;
 		}
 	}
+}
+
+WcScanStats
+wc_scanner_rows(const WcScanner *s)
+{
+	return s->stats;
+}
+
+uint32_t
+wc_scanner_table_id(const WcScanner *s)
+{
+	return s->scan.table_id;
 }
 
 int64_t
@@ -481,6 +496,7 @@ wc_scanner_close(WcScanner *s)
 	if (s->own_snapshot)
 		s->storage->ops->release_snapshot(s->storage, s->own_snapshot);
 	wc_rowfilter_free(s->filter);
+	wc_groups_free(s->groups);
 	wc_arena_free(&s->arena);
 	wc_buf_free(&s->again);
 	free(s);

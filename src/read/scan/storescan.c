@@ -317,7 +317,7 @@ wc_storescan_show(WcStoreScan *ss, WcError *err)
 		if (!wc_packedrow_find(&row, wanted->qualifier, &wanted->before, &cell))
 			continue;
 		ss->simple_cells++;
-		enough = wc_rowfilter_cell(ss->filter, wanted->colno, cell.value);
+		enough = wc_rowfilter_cell(ss->filter, wanted->colno, cell.value, cell.ts);
 	}
 	return wc_packedrow_status(&row, ss->src->row, err);
 }
@@ -342,6 +342,23 @@ wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t byte
 		}
 		ss->simple_cells += !wanted->filtered;
 		wc_block_cell(w, wanted->colno, &cell, false, false);
+	}
+	ss->over = true;
+	return wc_packedrow_status(ss->packed, ss->src->row, err);
+}
+
+WcStatus
+wc_storescan_group(WcStoreScan *ss, WcGroups *groups, uint32_t shown, WcError *err)
+{
+	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
+	{
+		WcWantedColumn *wanted = &ss->columns.columns[ss->column];
+		WcCell		cell;
+
+		if (wanted->colno >= shown || !wc_packedrow_find(ss->packed, wanted->qualifier, &wanted->before, &cell))
+			continue;
+		ss->simple_cells += !wanted->filtered;
+		wc_groups_cell(groups, wanted->colno, cell.value);
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);

@@ -13,6 +13,7 @@
 #include "model/cellblock.h"
 #include "read/cell/cellsource.h"
 #include "read/cell/matcher.h"
+#include "read/scan/groups.h"
 #include "read/scan/rowfilter.h"
 
 typedef struct WcStoreScan WcStoreScan;
@@ -77,6 +78,10 @@ extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSE
  */
 extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
 								  bool *full, WcError *err) WC_WARN_UNUSED;
+
+/* Has what is left of a plain row, of those columns, in a group: values that stay until the scan is
+ * moved. */
+extern WcStatus wc_storescan_group(WcStoreScan *scan, WcGroups *groups, uint32_t shown, WcError *err) WC_WARN_UNUSED;
 
 /* The time from which on what was given so far may be otherwise, because a cell will
  * have outlived its TTL; INT64_MAX: it never will. */

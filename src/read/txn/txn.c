@@ -192,6 +192,15 @@ add_catalog(WcTxn *txn, const WcOp *op)
 	return true;
 }
 
+/* A LOCK is for whoever locks rows again after a restart: it changes nothing. */
+static bool
+add_op(WcTxn *txn, const WcOp *op)
+{
+	if (op->kind == WC_OP_LOCK)
+		return true;
+	return op->kind == WC_OP_ROW ? add_row(txn, op) : add_catalog(txn, op);
+}
+
 /* Adds the whole operations that the bytes begin with, in a place that stays.  *taken: how
  * many bytes these are. */
 static WcStatus
@@ -217,7 +226,7 @@ add_ops(WcTxn *txn, WcSlice bytes, size_t *taken, WcError *err)
 		status = wc_batch_next_op(&d, &op, err);
 		if (status == WC_OK && wc_txn_count(txn) >= UINT32_MAX)
 			status = wc_error(err, WC_TOO_LARGE, "transaction has too many changes: the limit is %" PRIu32, UINT32_MAX);
-		if (status == WC_OK && !(op.kind == WC_OP_ROW ? add_row(txn, &op) : add_catalog(txn, &op)))
+		if (status == WC_OK && !add_op(txn, &op))
 			status = txn_memory(err);
 		if (status != WC_OK)
 			break;

@@ -33,7 +33,7 @@ extern WcStatus wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *e
 extern WcStatus wc_txn_cut(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
 
 extern uint64_t wc_txn_length(const WcTxn *txn);	/* in bytes */
-extern uint64_t wc_txn_count(const WcTxn *txn);	/* whole operations */
+extern uint64_t wc_txn_count(const WcTxn *txn);	/* whole operations that change something */
 extern bool wc_txn_is_whole(const WcTxn *txn);	/* it does not end amid an operation */
 
 /* Does it have anything for this table?  (Cheap; lets scanners skip the merge.) */

@@ -16,6 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "client/families.h"
@@ -32,6 +33,8 @@ PG_FUNCTION_INFO_V1(widecol_exists);
 PG_FUNCTION_INFO_V1(widecol_describe);
 PG_FUNCTION_INFO_V1(widecol_tables);
 PG_FUNCTION_INFO_V1(widecol_families);
+PG_FUNCTION_INFO_V1(widecol_orphans);
+PG_FUNCTION_INFO_V1(widecol_drop_orphans);
 
 static int
 compare_families(const void *a, const void *b)
@@ -402,6 +405,17 @@ foreign_tables_datum(const WcTableDesc *desc, List *all)
 	return PointerGetDatum(construct_array(elements, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
+/* As text[]. */
+static Datum
+family_names(const WcTableDesc *desc)
+{
+	Datum	   *names = palloc(sizeof(Datum) * Max(desc->nfamilies, 1));
+
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+		names[i] = text_of(desc->families[i].name);
+	return PointerGetDatum(construct_array(names, (int) desc->nfamilies, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 /* namespace, name, families, splits, owner, foreign_tables, ttl, enabled */
 Datum
 widecol_tables(PG_FUNCTION_ARGS)
@@ -417,14 +431,10 @@ widecol_tables(PG_FUNCTION_ARGS)
 		Datum		values[8];
 		bool		nulls[8] = {false};
 		char	   *owner = wc_owner_name(desc);
-		Datum	   *names = palloc(sizeof(Datum) * Max(desc->nfamilies, 1));
 
-		for (uint32 i = 0; i < desc->nfamilies; i++)
-			names[i] = text_of(desc->families[i].name);
 		values[0] = text_of(desc->ns);
 		values[1] = text_of(desc->name);
-		values[2] = PointerGetDatum(construct_array(names, (int) desc->nfamilies, TEXTOID,
-													-1, false, TYPALIGN_INT));
+		values[2] = family_names(desc);
 		values[3] = Int32GetDatum((int32) desc->nsplits);
 		nulls[4] = owner == NULL;
 		if (owner != NULL)
@@ -461,4 +471,77 @@ widecol_families(PG_FUNCTION_ARGS)
 		}
 	}
 	return (Datum) 0;
+}
+
+/* --- databases that are gone ------------------------------------------------- */
+
+static void
+require_superuser(void)
+{
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser for stored tables of databases that are gone")));
+}
+
+/*
+ * Stored tables of databases that are not there: List of WcTableDesc *.  Who had made a table
+ * before the list was taken was in a database that was committed by then, so that it is
+ * found here.
+ */
+static List *
+list_orphans(void)
+{
+	List	   *orphans = NIL;
+	ListCell   *lc;
+
+	foreach(lc, wc_client_list_all_tables())
+	{
+		WcTableDesc *desc = lfirst(lc);
+
+		if (!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(desc->database)))
+			orphans = lappend(orphans, desc);
+	}
+	return orphans;
+}
+
+/* database, namespace, name, families */
+Datum
+widecol_orphans(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	require_superuser();
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, list_orphans())
+	{
+		WcTableDesc *desc = lfirst(lc);
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		values[0] = ObjectIdGetDatum(desc->database);
+		values[1] = text_of(desc->ns);
+		values[2] = text_of(desc->name);
+		values[3] = family_names(desc);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+widecol_drop_orphans(PG_FUNCTION_ARGS)
+{
+	List	   *orphans;
+	List	   *databases = NIL;
+	ListCell   *lc;
+
+	require_superuser();
+	wc_client_require_writable();
+	orphans = list_orphans();
+	foreach(lc, orphans)
+		databases = list_append_unique_oid(databases, ((WcTableDesc *) lfirst(lc))->database);
+	foreach(lc, databases)
+		wc_client_drop_database(lfirst_oid(lc));
+	PG_RETURN_INT64(list_length(orphans));
 }

@@ -1,0 +1,149 @@
+/*
+ * engine/store/counts.h: what is counted of the engine, and of each store.
+ *
+ * Counting takes no lock and waits for nobody: numbers are added with relaxed atomics, and
+ * those that many threads add to are kept several times, for few threads each, and summed
+ * when somebody asks.  Any thread.
+ */
+#ifndef WC_ENGINE_STORE_COUNTS_H
+#define WC_ENGINE_STORE_COUNTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "engine/rocks/rocksplus.h"
+#include "model/statistics.h"
+#include "read/storage.h"
+
+struct WcEngine;
+struct WcStore;
+
+/* What is read is counted in so many places, a thread in one of them. */
+#define WC_COUNT_SHARDS 4
+
+/* The numbers of WcReadCounts, in its order. */
+#define WC_READ_NUMBERS (sizeof(WcReadCounts) / sizeof(uint64_t))
+
+/* Of one store. */
+typedef struct WcStoreCounts
+{
+	_Atomic uint64_t read[WC_COUNT_SHARDS][WC_READ_NUMBERS];
+	_Atomic uint64_t cells_written;
+	_Atomic uint64_t deletes;
+	_Atomic uint64_t bytes_written;
+	_Atomic uint64_t flushes;
+	_Atomic uint64_t flush_us;
+	_Atomic uint64_t compactions;
+	_Atomic uint64_t compaction_us;
+} WcStoreCounts;
+
+/* What a commit has written to a store. */
+typedef struct WcWriteCounts
+{
+	uint64_t	cells;
+	uint64_t	deletes;
+	uint64_t	bytes;
+} WcWriteCounts;
+
+extern void wc_storecounts_read(WcStoreCounts *counts, const WcReadCounts *news);
+extern void wc_storecounts_written(WcStoreCounts *counts, const WcWriteCounts *news);
+
+/* Fills in what is counted; the rest stays as it is. */
+extern void wc_storecounts_get(const WcStoreCounts *counts, WcFamilyStatistics *to);
+extern void wc_storecounts_reset(WcStoreCounts *counts);
+
+/* Goes on from what get has given. */
+extern void wc_storecounts_set(WcStoreCounts *counts, const WcFamilyStatistics *from);
+
+/* A flush or a compaction that one of RocksDB's threads is at. */
+typedef struct WcRocksRunning
+{
+	uint64_t	thread;			/* RocksDB's number of it; 0: none */
+	bool		flush;
+	char		family[WC_CF_NAME_MAX];
+	uint64_t	since_us;
+	uint64_t	bytes;			/* of the input; 0: not known */
+} WcRocksRunning;
+
+/* More of RocksDB's threads than this are not shown. */
+#define WC_ROCKS_RUNNING_MAX 128
+
+/* A flush, a compaction or upkeep of a store, told as it goes on.  Lives where it is done. */
+typedef struct WcRunning
+{
+	struct WcStore *store;
+	WcProgressKind	kind;
+	uint32_t	pid;			/* of the backend that has asked for it; 0: none has */
+	uint64_t	since_us;
+	_Atomic uint64_t phase;		/* WcProgressPhase */
+	_Atomic uint64_t done;
+	_Atomic uint64_t total;
+	struct WcRunning *next;		/* these two are guarded by the mutex of counts */
+	struct WcRunning **link;
+} WcRunning;
+
+/* Of the engine. */
+typedef struct WcEngineCounts
+{
+	uint64_t	started_us;		/* written when the engine is opened */
+	_Atomic uint64_t reset_us;
+	_Atomic uint64_t applied_us;	/* commit time of the last commit */
+	_Atomic uint64_t commits;
+	_Atomic uint64_t operations;
+	_Atomic uint64_t steps;
+	_Atomic uint64_t flushes;
+	_Atomic uint64_t flushed_bytes;
+	_Atomic uint64_t compactions;
+	_Atomic uint64_t compacted_bytes;
+	_Atomic uint64_t stalls;
+	_Atomic uint64_t requests;	/* these seven: of those who have used the engine (wc_engine_add_use) */
+	_Atomic uint64_t blocks_hit;
+	_Atomic uint64_t blocks_read;
+	_Atomic uint64_t batches;
+	_Atomic uint64_t logged_bytes;
+	_Atomic uint64_t get_hits;
+	_Atomic uint64_t get_misses;
+
+	pthread_mutex_t mutex;		/* guards the rest */
+	bool		open;			/* the catalog is there: stores can be found by name */
+	WcRocksRunning running[WC_ROCKS_RUNNING_MAX];
+	WcRunning	   *works;
+} WcEngineCounts;
+
+extern void wc_counts_init(WcEngineCounts *counts);
+extern void wc_counts_free(WcEngineCounts *counts);
+extern void wc_counts_reset(WcEngineCounts *counts, int64_t now_us);
+extern void wc_counts_add_use(WcEngineCounts *counts, const WcUseCounts *use);
+
+/* Fills in what is counted here; and goes on from that.  When the engine was opened is not changed. */
+extern void wc_counts_get(const WcEngineCounts *counts, WcEngineStatistics *to);
+extern void wc_counts_set(WcEngineCounts *counts, const WcEngineStatistics *from);
+
+/* A commit of so many operations, of this commit time, or a step, has been applied. */
+extern void wc_counts_commit(WcEngineCounts *counts, uint64_t operations, int64_t time_us);
+extern void wc_counts_step(WcEngineCounts *counts);
+
+/* Of the database that is going to be opened with these options: its work is counted. */
+extern void wc_counts_watch(struct WcEngine *engine, rocksdb_options_t *options);
+
+/* Between these two stores are told of their flushes and compactions. */
+extern void wc_counts_open(WcEngineCounts *counts);
+extern void wc_counts_close(WcEngineCounts *counts);
+
+/* From begin to end others see the work; the store stays meanwhile.  A phase begins with nothing
+ * done.  The thread that does it; work may be NULL for all but begin. */
+extern void wc_running_begin(WcRunning *work, struct WcStore *store, WcProgressKind kind, uint32_t pid);
+extern void wc_running_end(WcRunning *work);
+extern void wc_running_phase(WcRunning *work, WcProgressPhase phase, uint64_t total);
+extern void wc_running_done(WcRunning *work, uint64_t n);
+
+/* Calls fn for each work; fn must not call back. */
+extern void wc_running_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcRunning *work), void *arg);
+
+/* What RocksDB's threads are at, at most WC_ROCKS_RUNNING_MAX; how many. */
+extern size_t wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to);
+
+#endif

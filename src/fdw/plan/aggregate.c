@@ -1,0 +1,412 @@
+/*
+ * fdw/plan/aggregate.c: scans whose rows are groups of rows, aggregated in the engine.
+ *
+ * Such a scan gives what a partial Aggregate node gives: groups, and of each aggregate the
+ * transition state, which PostgreSQL's own node above combines and finishes.  So a group may come
+ * in several parts, and a row that the engine cannot decide on is a part of its own: the scan
+ * makes its state from the row's values.  Groups of partitions are combined in the same way.
+ *
+ * The rows are those of the relation's own path; the engine must decide all of its conditions.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "base/limits.h"
+#include "client/settings.h"
+#include "compat.h"
+#include "fdw/condition/filter.h"
+#include "fdw/condition/match.h"
+#include "fdw/fdw.h"
+#include "fdw/plan/aggregate.h"
+#include "fdw/plan/cost.h"
+#include "fdw/plan/plan.h"
+#include "fdw/relation/keycontent.h"
+
+/* --- aggregates ---------------------------------------------------------------- */
+
+/* The column of relid that an expression is; -1: none whose bytes the engine finds. */
+static int
+find_att(const WcRelation *wrel, Index relid, Node *expr)
+{
+	const Var  *var;
+	int			att;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var))
+		return -1;
+	var = (const Var *) expr;
+	if (var->varno != (int) relid || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > wrel->natts)
+		return -1;
+	att = var->varattno - 1;
+	if (wc_filter_codec(unconstify(WcRelation *, wrel), att) == NULL)
+		return -1;
+	return wc_filter_in_key(wrel, att) && !wc_keycontent_tells(&wrel->columns[att]) ? -1 : att;
+}
+
+/* Can the engine read the column's integers, and add them up? */
+static bool
+can_sum(const WcRelation *wrel, int att, Oid type, WcAggregateKind *kind)
+{
+	WcForm		form = wc_form_of_column(wrel, att);
+	WcCodec    *codec = wc_filter_codec(unconstify(WcRelation *, wrel), att);
+
+	if (codec->spec.type != type || !form.order)
+		return false;
+	*kind = form.column.form == WC_FORM_BYTES ? WC_AGGREGATE_SUM_ORDERED : WC_AGGREGATE_SUM;
+	return true;
+}
+
+/* Is the aggregate the least or greatest value by the order of the column's bytes? */
+static bool
+is_extreme(const WcRelation *wrel, int att, const Aggref *aggref, WcAggregateKind *kind)
+{
+	WcForm		form = wc_form_of_column(wrel, att);
+	WcCodec    *codec = wc_filter_codec(unconstify(WcRelation *, wrel), att);
+	TypeCacheEntry *type = lookup_type_cache(codec->spec.type, TYPECACHE_BTREE_OPFAMILY);
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Oid			sortop;
+	int			strategy;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	sortop = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggsortop;
+	ReleaseSysCache(tuple);
+	if (!OidIsValid(sortop) || !OidIsValid(type->btree_opf) || aggref->aggfnoid >= FirstGenbkiObjectId)
+		return false;
+	strategy = get_op_opfamily_strategy(sortop, type->btree_opf);
+	*kind = strategy == BTLessStrategyNumber ? WC_AGGREGATE_MIN : WC_AGGREGATE_MAX;
+	/* of values that are equal without their blanks, max(character) is the first */
+	return (strategy == BTLessStrategyNumber || strategy == BTGreaterStrategyNumber) && form.order &&
+		form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(codec->spec.type, aggref->inputcollid);
+}
+
+/* The type that a sum adds up, and what its state is; InvalidOid: the aggregate is none. */
+static Oid
+summed_type(Oid aggregate, WcStateKind *state)
+{
+	switch (aggregate)
+	{
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+			*state = WC_STATE_SUM;
+			return aggregate == F_SUM_INT2 ? INT2OID : INT4OID;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+			*state = WC_STATE_COUNT_AND_SUM;
+			return aggregate == F_AVG_INT2 ? INT2OID : INT4OID;
+		case F_SUM_INT8:
+		case F_AVG_INT8:
+			*state = WC_STATE_NUMERIC;
+			return INT8OID;
+		default:
+			return InvalidOid;
+	}
+}
+
+/* Can the engine do the aggregate?  With whatever is selected for it, and each row once. */
+static bool
+match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAggregatePlan *plan)
+{
+	WcAggregateKind kind;
+	WcStateKind state;
+	Node	   *arg;
+	Oid			summed;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL || aggref->aggorder != NIL ||
+		aggref->aggfilter != NULL || aggref->agglevelsup != 0 || aggref->aggvariadic)
+		return false;
+	plan->kind = WC_AGGREGATE_ROWS;
+	plan->state = WC_STATE_COUNT;
+	plan->att = -1;
+	if (aggref->aggfnoid == F_COUNT_)
+		return true;
+	if (list_length(aggref->args) != 1)
+		return false;
+	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	if (aggref->aggfnoid == F_COUNT_ANY && IsA(arg, Const) && !((Const *) arg)->constisnull)
+		return true;
+	plan->att = find_att(wrel, relid, arg);
+	if (plan->att < 0)
+		return false;
+	plan->kind = WC_AGGREGATE_VALUES;
+	if (aggref->aggfnoid == F_COUNT_ANY)
+		return true;
+	summed = summed_type(aggref->aggfnoid, &state);
+	if (OidIsValid(summed) ? !can_sum(wrel, plan->att, summed, &kind) : !is_extreme(wrel, plan->att, aggref, &kind))
+		return false;
+	plan->kind = kind;
+	plan->state = OidIsValid(summed) ? state : WC_STATE_VALUE;
+	return true;
+}
+
+/* Are these groups and aggregates that the engine can make?  *groups: attnum - 1 of their columns. */
+static bool
+match_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
+{
+	int			naggregates = 0;
+	ListCell   *lc;
+
+	*groups = NIL;
+	foreach(lc, target->exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		WcAggregatePlan aggregate;
+		int			att;
+
+		if (IsA(expr, Aggref))
+		{
+			naggregates++;
+			if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
+				return false;
+			continue;
+		}
+		att = IsA(expr, Var) ? find_att(wrel, relid, expr) : -1;
+		if (att < 0 || get_pathtarget_sortgroupref(target, foreach_current_index(lc)) == 0)
+			return false;
+		*groups = list_append_unique_int(*groups, att);
+	}
+	return naggregates <= WC_AGGREGATES_MAX && list_length(*groups) <= WC_AGGREGATES_MAX &&
+		naggregates + list_length(*groups) > 0;
+}
+
+/* --- paths ------------------------------------------------------------------------ */
+
+/* As make_partial_grouping_target: the groups' columns, and partial aggregates for all that the
+ * target and HAVING have. */
+static PathTarget *
+make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
+{
+	PathTarget *partial = create_empty_pathtarget();
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+		Index		ref = get_pathtarget_sortgroupref(target, foreach_current_index(lc));
+
+		if (ref != 0 && get_sortgroupref_clause_noerr(ref, wc_group_clause(root)) != NULL)
+			add_column_to_pathtarget(partial, expr, ref);
+		else
+			others = lappend(others, expr);
+	}
+	others = lappend(others, having);
+	add_new_columns_to_pathtarget(partial, pull_var_clause((Node *) others,
+														   PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+														   PVC_INCLUDE_PLACEHOLDERS));
+	foreach(lc, partial->exprs)
+	{
+		Aggref	   *aggref;
+
+		if (!IsA(lfirst(lc), Aggref))
+			continue;
+		aggref = makeNode(Aggref);
+		memcpy(aggref, lfirst(lc), sizeof(Aggref));
+		mark_partial_aggref(aggref, AGGSPLIT_INITIAL_SERIAL);
+		lfirst(lc) = aggref;
+	}
+	return set_pathtarget_cost_width(root, partial);
+}
+
+/* The relation's own paths, without what projects above them. */
+static ForeignPath *
+own_path(Path *path, const RelOptInfo *rel)
+{
+	while (IsA(path, ProjectionPath))
+		path = ((ProjectionPath *) path)->subpath;
+	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL || path->parallel_aware)
+		return NULL;
+	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
+}
+
+/* The scan of rows as a scan of groups. */
+static ForeignPath *
+make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, ForeignPath *rows, double ngroups,
+				  bool ordered)
+{
+	Cost		startup;
+	Cost		total;
+
+	wc_cost_aggregate(&rows->path, list_length(target->exprs), ngroups, ordered, &startup, &total);
+	return wc_make_foreign_upper_path(root, output_rel, target, ngroups, startup, total,
+									  ordered ? root->group_pathkeys : NIL,
+									  list_make2(rows, list_make1_int(ordered)));
+}
+
+/* What combines and finishes the groups. */
+static void
+add_finished_path(PlannerInfo *root, RelOptInfo *output_rel, Path *grouped, const GroupPathExtraData *extra,
+				  double ngroups)
+{
+	List	   *clause = wc_group_clause(root);
+	AggStrategy strategy = AGG_PLAIN;
+	AggClauseCosts costs;
+
+	if (clause != NIL && !pathkeys_contained_in(root->group_pathkeys, grouped->pathkeys))
+	{
+		if ((extra->flags & GROUPING_CAN_USE_HASH) != 0)
+			strategy = AGG_HASHED;
+		else
+			grouped = (Path *) create_sort_path(root, output_rel, grouped, root->group_pathkeys, -1);
+	}
+	if (clause != NIL && strategy == AGG_PLAIN)
+		strategy = AGG_SORTED;
+	MemSet(&costs, 0, sizeof(costs));
+	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
+	add_path(output_rel, (Path *) create_agg_path(root, output_rel, grouped, output_rel->reltarget, strategy,
+												  AGGSPLIT_FINAL_DESERIAL, clause, (List *) extra->havingQual,
+												  &costs, ngroups));
+}
+
+/* May groups be made of the relation's rows at all? */
+static bool
+may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
+{
+	const Query *query = root->parse;
+
+	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && query->groupingSets == NIL &&
+		(query->hasAggs || query->groupClause != NIL) && query->rowMarks == NIL && root->rowMarks == NIL &&
+		!query->hasTargetSRFs && !root->hasPseudoConstantQuals && !root->hasNonPartialAggs && !root->hasNonSerialAggs &&
+		bms_is_empty(rel->lateral_relids) && wc_plan_decides_rows(rel) && !wc_plan_is_point(rel);
+}
+
+static double
+count_groups(PlannerInfo *root, const PathTarget *target, const RelOptInfo *rel)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			exprs = lappend(exprs, lfirst(lc));
+	}
+	return exprs == NIL ? 1 : estimate_num_groups(root, exprs, rel->rows, NULL, NULL);
+}
+
+void
+widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
+							void *extra)
+{
+	const GroupPathExtraData *group = extra;
+	bool		partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
+	const WcRelation *wrel;
+	PathTarget *target;
+	List	   *groups;
+	double		ngroups;
+	ListCell   *lc;
+
+	if (stage != UPPERREL_GROUP_AGG && !partial)
+		return;
+	wrel = wc_plan_member(input_rel);
+	if (wrel == NULL || !may_group(root, input_rel, wrel))
+		return;
+	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
+	if (!match_target(root, wrel, input_rel->relid, target, &groups))
+		return;
+	ngroups = count_groups(root, target, input_rel);
+	foreach(lc, input_rel->pathlist)
+	{
+		ForeignPath *rows = own_path(lfirst(lc), input_rel);
+		bool		ordered = rows != NULL && root->group_pathkeys != NIL &&
+		pathkeys_contained_in(root->group_pathkeys, rows->path.pathkeys);
+		Path	   *grouped;
+
+		if (rows == NULL)
+			continue;
+		grouped = (Path *) make_grouped_path(root, output_rel, target, rows, ngroups, ordered);
+		if (partial)
+			add_path(output_rel, grouped);
+		else
+			add_finished_path(root, output_rel, grouped, group, ngroups);
+	}
+}
+
+/* --- the plan ------------------------------------------------------------------------ */
+
+ForeignPath *
+wc_aggregate_rows(ForeignPath *path)
+{
+	return IS_UPPER_REL(path->path.parent) ? linitial(path->fdw_private) : path;
+}
+
+/* The table's columns in their places, so that an expression finds them there. */
+static List *
+all_columns(PlannerInfo *root, Index relid)
+{
+	Relation	rel = table_open(planner_rt_fetch(relid, root)->relid, NoLock);
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	List	   *tlist = NIL;
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+		Expr	   *expr = att->attisdropped ?
+		(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
+		(Expr *) makeVar(relid, att->attnum, att->atttypid, att->atttypmod, att->attcollation, 0);
+
+		tlist = lappend(tlist, makeTargetEntry(expr, (AttrNumber) (i + 1), pstrdup(NameStr(att->attname)), false));
+	}
+	table_close(rel, NoLock);
+	return tlist;
+}
+
+List *
+wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *wrel, List *tlist, WcScanPlan *plan)
+{
+	Index		relid = ((ForeignPath *) linitial(path->fdw_private))->path.parent->relid;
+	List	   *scan_tlist = all_columns(root, relid);
+	ListCell   *lc;
+
+	plan->grouped = true;
+	plan->groups_ordered = linitial_int(lsecond(path->fdw_private)) != 0;
+	foreach(lc, tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+		WcAggregatePlan aggregate;
+
+		if (!IsA(expr, Aggref))
+		{
+			int			att = find_att(wrel, relid, (Node *) expr);
+
+			if (att < 0)
+				elog(ERROR, "foreign table \"%s\" is grouped by what is not a column", wrel->relname);
+			plan->groups = list_append_unique_int(plan->groups, att);
+			plan->attrs = bms_add_member(plan->attrs, att);
+			continue;
+		}
+		if (tlist_member(expr, scan_tlist) != NULL)
+			continue;
+		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
+			elog(ERROR, "foreign table \"%s\" has an aggregate that the engine cannot do", wrel->relname);
+		plan->aggregates = lappend(plan->aggregates,
+								   list_make3_int(aggregate.kind, aggregate.att, aggregate.state));
+		if (aggregate.att >= 0)
+			plan->attrs = bms_add_member(plan->attrs, aggregate.att);
+		scan_tlist = lappend(scan_tlist, makeTargetEntry(expr, (AttrNumber) (list_length(scan_tlist) + 1), NULL, false));
+	}
+	return scan_tlist;
+}

@@ -1,0 +1,26 @@
+/*
+ * fdw/plan/aggregate.h: scans whose rows are groups of rows, aggregated in the engine.
+ */
+#ifndef WC_FDW_PLAN_AGGREGATE_H
+#define WC_FDW_PLAN_AGGREGATE_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/plan/private.h"
+#include "fdw/relation/relation.h"
+
+/* The path of the rows that are aggregated, when the path is one of widecolGetForeignGroupPaths; else
+ * the path itself. */
+extern ForeignPath *wc_aggregate_rows(ForeignPath *path);
+
+/*
+ * For a path of widecolGetForeignGroupPaths: what the scan gives (all columns of the table, then the
+ * transition states of the aggregates in tlist) for fdw_scan_tlist, and in plan which aggregates
+ * and groups these are, and the columns that are needed when the engine cannot aggregate a row.
+ */
+extern List *wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *wrel, List *tlist,
+							   WcScanPlan *plan);
+
+#endif

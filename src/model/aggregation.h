@@ -1,0 +1,73 @@
+/*
+ * model/aggregation.h: what a Scan counts, compares and adds up instead of returning rows.
+ *
+ * The rows that the Scan would return are put into groups: rows whose group columns have the
+ * same bytes.  Of each group one row comes back, with the state of each aggregate.  A group may
+ * come more than once, each time with another part of its rows: whoever reads the states combines
+ * those that belong together.
+ *
+ * A row whose bytes an aggregate does not understand (WcFilterColumn, model/filter.h) is in no
+ * group: it comes back as it is, undecided, as one that a filter cannot decide.
+ */
+#ifndef WC_MODEL_AGGREGATION_H
+#define WC_MODEL_AGGREGATION_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/coding.h"
+#include "model/filter.h"
+
+typedef enum WcAggregateKind
+{
+	WC_AGGREGATE_ROWS = 0,		/* how many rows there are */
+	WC_AGGREGATE_VALUES = 1,	/* in how many the column has a value */
+	WC_AGGREGATE_MIN = 2,		/* the value with the least key (wc_filter_key); of equal ones the last */
+	WC_AGGREGATE_MAX = 3,
+	WC_AGGREGATE_SUM = 4,		/* forms SIGNED, and DECIMAL of whole numbers */
+	WC_AGGREGATE_SUM_ORDERED = 5	/* two's complement with the first bit inverted; form BYTES, width 2, 4, 8 */
+} WcAggregateKind;
+
+#define WC_AGGREGATE_KIND_LAST WC_AGGREGATE_SUM_ORDERED
+
+typedef struct WcAggregate
+{
+	uint8_t		kind;			/* WcAggregateKind */
+	WcFilterColumn column;		/* not of ROWS */
+} WcAggregate;
+
+typedef struct WcGroupColumn
+{
+	bool		in_key;			/* a part of the row key */
+	uint32_t	column;			/* position in WcScan.columns, of an exact one; in_key: of the part */
+} WcGroupColumn;
+
+typedef struct WcAggregation
+{
+	bool		ordered;		/* rows of a group follow one another, and groups come back in the rows' order */
+	uint32_t	ngroups;		/* 0: all rows are one group */
+	WcGroupColumn *groups;
+	uint32_t	naggregates;	/* at least 1, unless there are groups */
+	WcAggregate *aggregates;
+	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h); empty: no part is looked at */
+} WcAggregation;
+
+/* The state of a sum: how many values there were, and their sum in two's complement. */
+#define WC_SUM_BYTES 16
+
+static inline bool
+wc_aggregate_sums(uint8_t kind)
+{
+	return kind == WC_AGGREGATE_SUM || kind == WC_AGGREGATE_SUM_ORDERED;
+}
+
+/* Limits, columns among the Scan's first ncolumns (which of them are exact is for the caller
+ * to check), forms that the kinds can work with. */
+extern WcStatus wc_aggregation_check(const WcAggregation *aggregation, uint32_t ncolumns, WcError *err) WC_WARN_UNUSED;
+
+extern void wc_aggregation_encode(WcBuf *out, const WcAggregation *aggregation);
+
+/* Slices point into the decoder's bytes, the rest is in the arena; *aggregation NULL: memory is
+ * out.  Bytes that make no sense fail the decoder.  Not checked yet. */
+extern void wc_aggregation_decode(WcDecoder *d, WcArena *arena, WcAggregation **aggregation);
+
+#endif

@@ -1,0 +1,564 @@
+/*
+ * read/scan/groups.c: rows in groups, and what a Scan's aggregates know of each.
+ *
+ * A group's key is its columns' bytes, with a length before each; a hash table finds it.  Most
+ * rows are of the group of the row before, which is looked at first.  Rows that come in groups
+ * (ordered) need no table: there is one group at a time.
+ */
+#include "read/scan/groups.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "rowkey/keycheck.h"
+
+#define BUCKETS 4096
+
+/* 2^64 rows of 64-bit numbers do not overflow it.  Arenas align to 8 bytes. */
+__extension__ typedef __int128 Sum __attribute__((aligned(8)));
+
+/* What an aggregate knows of a group. */
+typedef struct State
+{
+	uint64_t	count;			/* rows, or values */
+	Sum			sum;
+	uint8_t    *best;			/* MIN, MAX: the key of the value, and behind it what is returned */
+	uint32_t	key_len;
+	uint32_t	len;			/* of what is returned */
+	uint32_t	room;
+} State;
+
+typedef struct Group
+{
+	struct Group *next;			/* with the same hash */
+	struct Group *later;		/* the one that began after it */
+	WcSlice		key;
+	WcSlice		row;			/* the row key of its first row */
+	State	   *states;
+} Group;
+
+/* What the row at hand has for an aggregate. */
+typedef struct Input
+{
+	bool		present;
+	int64_t		number;
+	WcSlice		value;
+	WcSlice		key;			/* in value, or in scratch */
+	uint8_t		scratch[WC_FILTER_KEY_MAX];
+} Input;
+
+struct WcGroups
+{
+	WcArena		arena;			/* what lives as long as this */
+	WcAggregation aggregation;
+	WcKeyCheck	keys;			/* without parts: none is looked at */
+	uint32_t	ncolumns;		/* of the scan */
+
+	/* the row at hand */
+	WcSlice		row;
+	WcSlice    *cells;			/* [ncolumns]; data NULL: there is none */
+	WcSlice    *parts;
+	WcBuf		scratch;		/* of the parts */
+	Input	   *inputs;			/* [naggregates] */
+	WcBuf		key;			/* of its group */
+	WcBuf		copy;			/* of a row that is to be added once more */
+
+	/* the groups */
+	WcArena		groups_arena;
+	size_t		bytes;			/* beside the arena: states' values */
+	Group	   *first;
+	Group	   *last;			/* began last */
+	Group	   *current;		/* of the row before */
+	Group	  **buckets;		/* NULL: not needed yet */
+};
+
+static WcStatus
+out_of_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for groups of rows");
+}
+
+/* --- making ------------------------------------------------------------------------ */
+
+static bool
+copy_aggregation(WcGroups *g, const WcAggregation *from)
+{
+	WcGroupColumn *groups = wc_arena_alloc(&g->arena, (from->ngroups + 1) * sizeof(WcGroupColumn));
+	WcAggregate *aggregates = wc_arena_alloc(&g->arena, (from->naggregates + 1) * sizeof(WcAggregate));
+
+	g->aggregation = *from;
+	if (groups == NULL || aggregates == NULL)
+		return false;
+	for (uint32_t i = 0; i < from->ngroups; i++)
+		groups[i] = from->groups[i];
+	for (uint32_t i = 0; i < from->naggregates; i++)
+		aggregates[i] = from->aggregates[i];
+	g->aggregation.groups = groups;
+	g->aggregation.aggregates = aggregates;
+	g->aggregation.keys = wc_arena_copy(&g->arena, from->keys);
+	return from->keys.len == 0 || g->aggregation.keys.data != NULL;
+}
+
+static WcStatus
+check_part(const WcGroups *g, bool in_key, uint32_t part, WcError *err)
+{
+	if (in_key && part >= g->keys.layout.nparts)
+		return wc_error(err, WC_INVALID, "an aggregation looks at part %u of a row key of %u",
+						part + 1, g->keys.layout.nparts);
+	return WC_OK;
+}
+
+static WcStatus
+set_keys(WcGroups *g, WcError *err)
+{
+	const WcAggregation *a = &g->aggregation;
+	WcStatus	status = WC_OK;
+
+	if (a->keys.len == 0)
+		return WC_OK;
+	status = wc_keycheck_decode(a->keys, &g->arena, &g->keys, err);
+	for (uint32_t i = 0; i < a->ngroups && status == WC_OK; i++)
+		status = check_part(g, a->groups[i].in_key, a->groups[i].column, err);
+	for (uint32_t i = 0; i < a->naggregates && status == WC_OK; i++)
+		status = check_part(g, a->aggregates[i].kind != WC_AGGREGATE_ROWS && a->aggregates[i].column.in_key,
+							a->aggregates[i].column.column, err);
+	return status;
+}
+
+WcStatus
+wc_groups_create(const WcScan *scan, WcGroups **groups, WcError *err)
+{
+	WcGroups   *g = calloc(1, sizeof(WcGroups));
+	WcStatus	status;
+
+	*groups = NULL;
+	if (g == NULL)
+		return out_of_memory(err);
+	g->ncolumns = scan->ncolumns;
+	g->cells = wc_arena_alloc(&g->arena, (g->ncolumns + 1) * sizeof(WcSlice));
+	g->inputs = wc_arena_alloc_zero(&g->arena, (scan->aggregation->naggregates + 1) * sizeof(Input));
+	if (!copy_aggregation(g, scan->aggregation) || g->cells == NULL || g->inputs == NULL)
+		status = out_of_memory(err);
+	else
+		status = set_keys(g, err);
+	if (status == WC_OK)
+	{
+		g->parts = wc_arena_alloc(&g->arena, (g->keys.layout.nparts + 1) * sizeof(WcSlice));
+		if (g->parts == NULL)
+			status = out_of_memory(err);
+	}
+	if (status != WC_OK)
+		wc_groups_free(g);
+	else
+		*groups = g;
+	return status;
+}
+
+/* Lets the groups go. */
+static void
+forget(WcGroups *g)
+{
+	for (Group *group = g->first; group != NULL; group = group->later)
+	{
+		for (uint32_t i = 0; i < g->aggregation.naggregates; i++)
+			free(group->states[i].best);
+	}
+	if (g->buckets != NULL && g->first != NULL)
+		memset(g->buckets, 0, BUCKETS * sizeof(Group *));
+	wc_arena_reset(&g->groups_arena);
+	g->bytes = 0;
+	g->first = g->last = g->current = NULL;
+}
+
+void
+wc_groups_free(WcGroups *g)
+{
+	if (g == NULL)
+		return;
+	forget(g);
+	free(g->buckets);
+	wc_buf_free(&g->scratch);
+	wc_buf_free(&g->key);
+	wc_buf_free(&g->copy);
+	wc_arena_free(&g->groups_arena);
+	wc_arena_free(&g->arena);
+	free(g);
+}
+
+bool
+wc_groups_ordered(const WcGroups *g)
+{
+	return g->aggregation.ordered;
+}
+
+bool
+wc_groups_only_count(const WcGroups *g)
+{
+	for (uint32_t i = 0; i < g->aggregation.naggregates; i++)
+	{
+		if (g->aggregation.aggregates[i].kind != WC_AGGREGATE_ROWS)
+			return false;
+	}
+	return g->aggregation.ngroups == 0;
+}
+
+/* --- the row at hand --------------------------------------------------------------- */
+
+void
+wc_groups_start_row(WcGroups *g, WcSlice row)
+{
+	g->row = row;
+	memset(g->cells, 0, g->ncolumns * sizeof(WcSlice));
+}
+
+/* Of a column's versions the first counts. */
+void
+wc_groups_cell(WcGroups *g, uint32_t colno, WcSlice value)
+{
+	if (colno < g->ncolumns && g->cells[colno].data == NULL)
+		g->cells[colno] = value.data != NULL ? value : wc_slice("", 0);
+}
+
+/* What is read has just been written by this process. */
+static WcStatus
+read_entries(WcGroups *g, WcSlice entries, WcError *err)
+{
+	WcBlockReader r = {.d = wc_decoder(entries)};
+	WcCell		cell;
+	WcSlice		row;
+	uint32_t	colno;
+	WcBlockEntry entry;
+
+	for (entry = wc_block_next(&r, &row, &cell, &colno); entry == WC_BLOCK_ROW || entry == WC_BLOCK_CELL;
+		 entry = wc_block_next(&r, &row, &cell, &colno))
+	{
+		if (entry == WC_BLOCK_ROW)
+			wc_groups_start_row(g, row);
+		else
+			wc_groups_cell(g, colno, cell.value);
+	}
+	if (entry == WC_BLOCK_CORRUPT)
+		return wc_error(err, WC_INTERNAL, "a row that was written for its group cannot be read");
+	return WC_OK;
+}
+
+static int64_t
+read_signed(WcSlice value, uint64_t invert)
+{
+	switch (value.len)
+	{
+		case 2:
+			return (int16_t) (wc_load_u16(value.data) ^ (uint16_t) (invert >> 48));
+		case 4:
+			return (int32_t) (wc_load_u32(value.data) ^ (uint32_t) (invert >> 32));
+		default:
+			return (int64_t) (wc_load_u64(value.data) ^ invert);
+	}
+}
+
+/* "[-]digits", as wc_filter_key has found. */
+static int64_t
+read_digits(WcSlice value)
+{
+	bool		negative = value.len > 0 && value.data[0] == '-';
+	int64_t		number = 0;
+
+	for (size_t i = negative; i < value.len; i++)
+		number = number * 10 + (value.data[i] - '0');
+	return negative ? -number : number;
+}
+
+/* False: the bytes are not understood. */
+static bool
+read_input(const WcGroups *g, const WcAggregate *a, Input *input)
+{
+	if (a->kind == WC_AGGREGATE_ROWS)
+		return true;
+	input->value = a->column.in_key ? g->parts[a->column.column] : g->cells[a->column.column];
+	input->present = a->column.in_key || input->value.data != NULL;
+	if (!input->present)
+		return true;
+	if (!wc_filter_key(&a->column, input->value, input->scratch, &input->key))
+		return false;
+	if (a->kind == WC_AGGREGATE_SUM)
+		input->number = a->column.form == WC_FORM_SIGNED ? read_signed(input->value, 0) : read_digits(input->value);
+	else if (a->kind == WC_AGGREGATE_SUM_ORDERED)
+		input->number = read_signed(input->value, UINT64_C(1) << 63);
+	return true;
+}
+
+static bool
+read_inputs(WcGroups *g)
+{
+	if (g->keys.layout.nparts > 0 && !wc_keycheck_reads(&g->keys, g->row, &g->scratch, g->parts))
+		return false;
+	for (uint32_t i = 0; i < g->aggregation.naggregates; i++)
+	{
+		if (!read_input(g, &g->aggregation.aggregates[i], &g->inputs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The group columns' bytes; a length that is one too high says that there are some. */
+static WcStatus
+make_key(WcGroups *g, WcError *err)
+{
+	g->key.len = 0;
+	for (uint32_t i = 0; i < g->aggregation.ngroups; i++)
+	{
+		const WcGroupColumn *column = &g->aggregation.groups[i];
+		WcSlice		value = column->in_key ? g->parts[column->column] : g->cells[column->column];
+		bool		present = column->in_key || value.data != NULL;
+
+		wc_buf_append_varint(&g->key, present ? value.len + 1 : 0);
+		if (present)
+			wc_buf_append_slice(&g->key, value);
+	}
+	return g->key.failed ? wc_buf_status(&g->key, "group of rows", err) : WC_OK;
+}
+
+/* --- groups ------------------------------------------------------------------------- */
+
+static uint32_t
+bucket_of(WcSlice key)
+{
+	uint64_t	hash = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; i < key.len; i++)
+		hash = (hash ^ key.data[i]) * UINT64_C(1099511628211);
+	return (uint32_t) (hash >> 32) % BUCKETS;
+}
+
+/* The group with the row's key; NULL: there is none yet. */
+static Group *
+find_group(const WcGroups *g, WcSlice key)
+{
+	Group	   *group;
+
+	if (g->current == NULL || wc_slice_eq(g->current->key, key))
+		return g->current;
+	if (g->buckets == NULL)
+		return NULL;
+	group = g->buckets[bucket_of(key)];
+	while (group != NULL && !wc_slice_eq(group->key, key))
+		group = group->next;
+	return group;
+}
+
+static WcStatus
+begin_group(WcGroups *g, WcSlice key, WcSlice row, Group **begun, WcError *err)
+{
+	Group	   *group = wc_arena_alloc_zero(&g->groups_arena, sizeof(Group));
+	bool		table = g->aggregation.ngroups > 0 && !g->aggregation.ordered;
+
+	if (group == NULL)
+		return out_of_memory(err);
+	group->key = wc_arena_copy(&g->groups_arena, key);
+	group->row = wc_arena_copy(&g->groups_arena, row);
+	group->states = wc_arena_alloc_zero(&g->groups_arena, (g->aggregation.naggregates + 1) * sizeof(State));
+	if ((key.len > 0 && group->key.data == NULL) || group->row.data == NULL || group->states == NULL)
+		return out_of_memory(err);
+	if (table && g->buckets == NULL)
+	{
+		g->buckets = calloc(BUCKETS, sizeof(Group *));
+		if (g->buckets == NULL)
+			return out_of_memory(err);
+	}
+	if (table)
+	{
+		Group	  **bucket = &g->buckets[bucket_of(key)];
+
+		group->next = *bucket;
+		*bucket = group;
+	}
+	if (g->last != NULL)
+		g->last->later = group;
+	else
+		g->first = group;
+	g->last = group;
+	*begun = group;
+	return WC_OK;
+}
+
+/* Keeps the input's value as the best; of a key part what is returned is the row key. */
+static WcStatus
+keep_best(WcGroups *g, State *state, const Input *input, WcSlice value, WcError *err)
+{
+	size_t		len = input->key.len + value.len;
+
+	if (len > state->room || state->best == NULL)
+	{
+		size_t		room = len + len / 2 + 8;
+		uint8_t    *best = realloc(state->best, room);
+
+		if (best == NULL)
+			return out_of_memory(err);
+		g->bytes += room - state->room;
+		state->best = best;
+		state->room = (uint32_t) room;
+	}
+	wc_slice_copy(state->best, input->key);
+	wc_slice_copy(state->best + input->key.len, value);
+	state->key_len = (uint32_t) input->key.len;
+	state->len = (uint32_t) value.len;
+	return WC_OK;
+}
+
+static WcStatus
+compare_value(WcGroups *g, const WcAggregate *a, State *state, const Input *input, WcError *err)
+{
+	int			c = state->count == 0 ? 0 : wc_slice_cmp(input->key, wc_slice(state->best, state->key_len));
+
+	state->count++;
+	if (a->kind == WC_AGGREGATE_MIN ? c > 0 : c < 0)
+		return WC_OK;
+	return keep_best(g, state, input, a->column.in_key ? g->row : input->value, err);
+}
+
+static WcStatus
+add_inputs(WcGroups *g, Group *group, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (uint32_t i = 0; i < g->aggregation.naggregates && status == WC_OK; i++)
+	{
+		const WcAggregate *a = &g->aggregation.aggregates[i];
+		const Input *input = &g->inputs[i];
+		State	   *state = &group->states[i];
+
+		if (a->kind == WC_AGGREGATE_ROWS)
+			state->count++;
+		else if (!input->present)
+			continue;
+		else if (a->kind == WC_AGGREGATE_MIN || a->kind == WC_AGGREGATE_MAX)
+			status = compare_value(g, a, state, input, err);
+		else
+		{
+			state->count++;
+			if (wc_aggregate_sums(a->kind))
+				state->sum += input->number;
+		}
+	}
+	return status;
+}
+
+WcStatus
+wc_groups_add(WcGroups *g, WcGroupsAdded *added, WcError *err)
+{
+	Group	   *group;
+	WcStatus	status = WC_OK;
+
+	*added = WC_GROUPS_UNDECIDED;
+	if (!read_inputs(g))
+		return WC_OK;
+	if (g->aggregation.ngroups > 0)
+		status = make_key(g, err);
+	if (status != WC_OK)
+		return status;
+	*added = WC_GROUPS_FULL;
+	group = find_group(g, wc_buf_slice(&g->key));
+	if (g->first != NULL &&
+		(g->groups_arena.total + g->bytes > WC_GROUPS_BYTES_MAX || (group == NULL && g->aggregation.ordered)))
+		return WC_OK;
+	*added = WC_GROUPS_ADDED;
+	if (group == NULL)
+		status = begin_group(g, wc_buf_slice(&g->key), g->row, &group, err);
+	if (status != WC_OK)
+		return status;
+	g->current = group;
+	return add_inputs(g, group, err);
+}
+
+WcStatus
+wc_groups_add_entries(WcGroups *g, WcSlice entries, WcGroupsAdded *added, WcError *err)
+{
+	WcStatus	status = read_entries(g, entries, err);
+
+	if (status == WC_OK)
+		status = wc_groups_add(g, added, err);
+	if (status != WC_OK || *added != WC_GROUPS_FULL)
+		return status;
+	g->copy.len = 0;
+	wc_buf_append_slice(&g->copy, entries);
+	if (g->copy.failed)
+		return wc_buf_status(&g->copy, "row", err);
+	return read_entries(g, wc_buf_slice(&g->copy), err);
+}
+
+WcStatus
+wc_groups_count_row(WcGroups *g, WcSlice row, WcError *err)
+{
+	if (g->current == NULL)
+	{
+		WcStatus	status = begin_group(g, wc_slice(NULL, 0), row, &g->current, err);
+
+		if (status != WC_OK)
+			return status;
+	}
+	return add_inputs(g, g->current, err);
+}
+
+/* --- what comes of it ---------------------------------------------------------------- */
+
+static void
+write_state(WcBlockWriter *w, uint32_t position, const WcAggregate *a, const State *state)
+{
+	uint8_t		bytes[WC_VARINT_MAX + WC_SUM_BYTES];
+	uint8_t    *end = bytes;
+	WcCell		cell = {.type = WC_PUT};
+
+	if (a->kind == WC_AGGREGATE_MIN || a->kind == WC_AGGREGATE_MAX)
+		cell.value = wc_slice(state->best + state->key_len, state->len);
+	else
+	{
+		end = wc_store_varint(end, state->count);
+		if (wc_aggregate_sums(a->kind))
+		{
+			wc_store_u64(end, (uint64_t) (state->sum >> 64));
+			wc_store_u64(end + 8, (uint64_t) state->sum);
+			end += WC_SUM_BYTES;
+		}
+		cell.value = wc_slice(bytes, (size_t) (end - bytes));
+	}
+	wc_block_cell(w, position, &cell, false, false);
+}
+
+static void
+write_group(WcGroups *g, WcBlockWriter *w, const Group *group)
+{
+	const WcAggregation *a = &g->aggregation;
+	WcDecoder	key = wc_decoder(group->key);
+
+	wc_block_row(w, group->row, false);
+	for (uint32_t i = 0; i < a->naggregates; i++)
+	{
+		if (a->aggregates[i].kind == WC_AGGREGATE_ROWS || group->states[i].count > 0)
+			write_state(w, i, &a->aggregates[i], &group->states[i]);
+	}
+	for (uint32_t i = 0; i < a->ngroups; i++)
+	{
+		uint64_t	len = wc_decode_varint(&key);
+		WcCell		cell = {.type = WC_PUT};
+
+		if (len == 0)
+			continue;
+		cell.value = wc_decode_raw(&key, len - 1);
+		if (!a->groups[i].in_key)
+			wc_block_cell(w, a->naggregates + i, &cell, false, false);
+	}
+}
+
+uint64_t
+wc_groups_write(WcGroups *g, WcBlockWriter *w)
+{
+	uint64_t	n = 0;
+
+	for (const Group *group = g->first; group != NULL; group = group->later)
+	{
+		write_group(g, w, group);
+		n++;
+	}
+	forget(g);
+	return n;
+}

@@ -1,0 +1,100 @@
+# Statistics where a session alone cannot see them: the server's log, restarts, a failed start.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WidecolEngine;
+use WidecolLoad;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'widecol'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+CREATE EXTENSION widecol;
+CREATE FOREIGN TABLE t (k text OPTIONS (rowkey '1') COLLATE "C", v text) SERVER widecol;
+INSERT INTO t SELECT 'secretkey' || i, 'secretvalue' FROM generate_series(1, 1000) i;
+});
+
+# --- slow requests -----------------------------------------------------------------
+# What the log gets while this runs, by this process.
+sub logged
+{
+	my ($sql) = @_;
+	my $offset = -s $node->logfile;
+	my $pid = $node->safe_psql('postgres', "SELECT count(*) FROM t;\n$sql;\nSELECT 'pid', pg_backend_pid()");
+	$pid =~ s/.*pid\|(\d+).*/$1/s;
+	return join("\n", grep { /slow .*by process $pid:/ } split(/\n/, slurp_file($node->logfile, $offset)));
+}
+
+is(logged('SELECT count(v) FROM t'), '', 'no request is slow at first');
+$node->append_conf('postgresql.conf', 'widecol.log_min_duration = 0');
+$node->reload;
+ok(wait_until(sub { logged('SELECT 1') ne '' }), 'a reload is enough');
+my $log = logged(q{SELECT count(v) FROM t WHERE v LIKE 'secret%'; DELETE FROM t WHERE k = 'secretkey7'; SELECT widecol.flush('t')});
+like($log, qr/slow scan of stored table "t" by process \d+: \d+\.\d{3} ms, rows examined 1000, rows returned 1000$/m, 'a scan, once');
+like($log, qr/slow modify of stored table "t" by process \d+: .* rows examined 1, rows returned 1$/m, 'a DELETE');
+like($log, qr/slow commit by process/, 'a commit');
+like($log, qr/slow flush of stored table "t" by process/, 'a flush');
+unlike($log, qr/secret/, 'no keys and no values');
+$node->append_conf('postgresql.conf', 'widecol.log_min_duration = 1h');
+$node->reload;
+ok(wait_until(sub { logged('SELECT 1') eq '' }), 'what is shorter is not logged');
+
+# --- restarts ----------------------------------------------------------------------
+my $counters = q{SELECT count(*) FROM t; SELECT commits, operations, batches, flushes, get_cache_misses, stats_reset FROM widecol.pg_stat_widecol;
+SELECT cells_written, deletes, flushes, last_flush FROM widecol.pg_stat_widecol_tables WHERE family = 'cf'};
+my $file = $node->data_dir . '/pg_stat/widecol.stat';
+my $blocks = 'SELECT requests, blocks_hit + blocks_read FROM widecol.pg_stat_widecol';
+
+$node->safe_psql('postgres', q{SELECT v FROM t WHERE k = 'secretkey8'; SELECT count(v) FROM t});
+my $before = $node->safe_psql('postgres', $counters);
+my ($requests, $read) = split /\|/, $node->safe_psql('postgres', $blocks);
+like($before, qr/^999\n[1-9]\d*\|1\d\d\d\|/, 'counters have counted');
+ok(!-e $file, 'a server that runs has no file of statistics');
+$node->stop;
+ok(-e $file, 'a stop in order leaves one');
+$node->start;
+is($node->safe_psql('postgres', $counters), $before, 'counters go on over a restart');
+my ($requests_now, $read_now) = split /\|/, $node->safe_psql('postgres', $blocks);
+ok($requests_now > $requests && $read_now >= $read && $read > 0, 'those of sessions too');
+is($node->safe_psql('postgres', 'SELECT started_at > stats_reset FROM widecol.pg_stat_widecol'), 't', 'stats_reset is of before');
+ok(!-e $file, 'the file has gone');
+
+my $engine = engine_pid($node);
+kill 'TERM', $engine;
+ok(wait_until(sub { ($node->psql('postgres', 'SELECT count(*) FROM t'))[0] == 0 && engine_pid($node) != $engine }), 'the engine starts again');
+is($node->safe_psql('postgres', $counters), $before, 'and over a restart of the engine alone');
+
+$node->stop('immediate');
+$node->start;
+my (undef, $after) = split /\n/, $node->safe_psql('postgres', $counters);
+like($after, qr/^0\|0\|0\|/, 'after a crash they begin anew');
+
+$node->stop;
+append_to_file($file, "nonsense\n");
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '999', 'a damaged file keeps nobody from starting');
+like(slurp_file($node->logfile), qr/statistics begin anew: file ".*widecol.stat" is of another store or build, or damaged/, 'and is logged');
+ok(!-e $file, 'and removed');
+
+# --- an engine that does not come ----------------------------------------------------
+$node->stop;
+rename($node->data_dir . '/widecol', $node->data_dir . '/elsewhere') or die "rename: $!";
+$node->start;
+ok($node->poll_query_until('postgres', q{SELECT state = 'failed' FROM widecol.pg_stat_widecol}), 'the view answers while the engine cannot start');
+like($node->safe_psql('postgres', 'SELECT pid IS NULL, error, commits IS NULL FROM widecol.pg_stat_widecol'), qr/^t\|.*widecol.*\|t$/s,
+	'and says why');
+$node->safe_psql('postgres', 'CREATE ROLE nobody');
+is($node->safe_psql('postgres', 'SET ROLE nobody; SELECT state, error IS NULL FROM widecol.pg_stat_widecol'), 'failed|t', 'but not to everybody');
+$node->stop('immediate');
+
+done_testing();
