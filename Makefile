@@ -62,6 +62,8 @@ WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))
 LIB_OBJS     := $(call objects,$(call files,$(ENGINE_CORE_DIRS)) $(CXX_SRCS))
 UNIT_SRCS    := $(sort $(wildcard test/unit/test_*.c) $(wildcard test/model/test_*.c))
 UNIT_SHARED  := $(filter-out $(UNIT_SRCS),$(sort $(wildcard test/unit/*.c) $(wildcard test/model/*.c)))
+FUZZ_SRCS    := $(sort $(wildcard test/fuzz/fuzz_*.c))
+FUZZ_REPLAY  := test/fuzz/test_corpus.c
 
 CORE_LIB = $(BUILD)/libwidecol_core.a
 MODULES  = $(BUILD)/widecol.so $(BUILD)/widecol_engine.so
@@ -92,7 +94,7 @@ MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_L
 ROCKSDB_LIBS = -lrocksdb -lstdc++
 
 # --- modules ----------------------------------------------------------------
-.PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan lint format clean
+.PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan fuzz lint format clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -161,6 +163,7 @@ $(eval $(call flags_rule,cxx,$(CXX) $(CXX_CFLAGS)))
 $(eval $(call flags_rule,pg,$(CC) $(PG_CFLAGS)))
 $(eval $(call flags_rule,asan,$(CC) $(CXX) $(CORE_CFLAGS)))
 $(eval $(call flags_rule,tsan,$(CC) $(CXX) $(CORE_CFLAGS)))
+$(eval $(call flags_rule,fuzz,$(FUZZ_CC) $(CORE_CFLAGS)))
 
 # --- unit tests of core, with sanitizers --------------------------------------
 SANITIZE_asan = -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -170,12 +173,16 @@ SANITIZE_tsan = -fsanitize=thread
 SANITIZE_CXX_asan = $(SANITIZE_asan) -fno-sanitize=vptr
 SANITIZE_CXX_tsan = $(SANITIZE_tsan)
 
+# The fuzz targets' corpora, replayed; no threads, so not under TSan.
+UNIT_ALSO_asan = $(FUZZ_REPLAY)
+$(BUILD)/asan/test/fuzz/test_corpus: $(patsubst %.c,$(BUILD)/asan/%.o,$(FUZZ_SRCS) test/fuzz/fuzz.c)
+
 # $(1): asan or tsan.  The core library once more, then one program a test file.
 define unit_rules
 UNIT_CORE_$(1) := $$(patsubst src/%.c,$(BUILD)/$(1)/%.o,$$(CORE_SRCS))
 UNIT_CXX_$(1) := $$(patsubst src/%.cc,$(BUILD)/$(1)/%.o,$$(CXX_SRCS))
 UNIT_SHARED_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%.o,$$(UNIT_SHARED))
-UNIT_TESTS_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%,$$(UNIT_SRCS))
+UNIT_TESTS_$(1) := $$(patsubst test/%.c,$(BUILD)/$(1)/test/%,$$(UNIT_SRCS) $$(UNIT_ALSO_$(1)))
 UNIT_CFLAGS_$(1) := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CORE_WARNINGS) $$(SANITIZE_$(1))
 UNIT_CXXFLAGS_$(1) := $$(CXX_STD) -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $$(COMMON) $$(CXX_WARNINGS) $$(SANITIZE_CXX_$(1))
 
@@ -201,7 +208,7 @@ $(BUILD)/$(1)/test/%.o: test/%.c $(BUILD)/flags.$(1)
 
 $$(UNIT_TESTS_$(1)): %: %.o $$(UNIT_SHARED_$(1)) $(BUILD)/$(1)/libwidecol_core.a
 	$$(call say,LD)
-	$$(QUIET)$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$^ -lcmocka $$(ROCKSDB_LIBS) -lm
+	$$(QUIET)$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(ROCKSDB_LIBS) -lm
 
 .PHONY: unit-$(1)-build
 .PRECIOUS: $(BUILD)/$(1)/test/%.o
@@ -215,6 +222,32 @@ $(eval $(call unit_rules,asan))
 $(eval $(call unit_rules,tsan))
 
 unit: unit-asan unit-tsan
+
+# --- fuzzing of core's decoders: clang with libFuzzer (test/fuzz/README) ------------
+FUZZ_CC ?= clang-14
+FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
+FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
+FUZZ_CORE_SRCS := $(call files,base model rowkey wire $(READ_DIRS)) src/engine/rocks/cellkey.c
+FUZZ_CORE := $(patsubst src/%.c,$(BUILD)/fuzz/%.o,$(FUZZ_CORE_SRCS))
+FUZZ_TARGETS := $(patsubst test/%.c,$(BUILD)/fuzz/test/%,$(FUZZ_SRCS))
+
+$(FUZZ_CORE): $(BUILD)/fuzz/%.o: src/%.c $(BUILD)/flags.fuzz
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(QUIET)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZE) -c -o $@ $<
+
+$(BUILD)/fuzz/test/%.o: test/%.c $(BUILD)/flags.fuzz
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(QUIET)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZE) -c -o $@ $<
+
+$(FUZZ_TARGETS): %: %.o $(BUILD)/fuzz/test/fuzz/fuzz.o $(FUZZ_CORE)
+	$(call say,LD)
+	$(QUIET)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -pthread $(WC_LDFLAGS) -o $@ $^ -lm
+
+.PRECIOUS: $(BUILD)/fuzz/test/%.o
+fuzz: $(FUZZ_TARGETS)
+	@printf '%s\n' $(FUZZ_TARGETS) >$(BUILD)/fuzz/targets
 
 # --- installation -------------------------------------------------------------
 install: all

@@ -13,7 +13,7 @@
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
 #                                 isolation pgtap tap conformance differential;
-#                                 with --all: model assertions caches)
+#                                 with --all: model fuzz assertions caches)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -31,7 +31,7 @@ failures=
 started=$(date +%s)
 
 cd "$top" || exit 1
-sh test/install.sh check || exit 1
+sh test/install.sh "$([ $all = yes ] && echo check-all || echo check)" || exit 1
 find_pg_config || die "no PostgreSQL with header files found"
 pick_user
 find_pgxs()
@@ -378,6 +378,12 @@ if [ $all = yes ] && wanted model && build unit-asan-build "unit tests (asan)"; 
 		run 3600 "model $name (long, seed $started)" env WIDECOL_TEST_TIMEOUT=3000 WC_MODEL_SEQUENCES=1500 WC_SEED="$started" \
 			sh test/unit.sh build/asan "$name"
 	done
+fi
+
+# A minute a decoder, from the inputs that are kept; another minute every time.
+if [ $all = yes ] && wanted fuzz && build fuzz "the fuzz targets"; then
+	run 3600 fuzz sh test/fuzz/run.sh 60
+	grep '^ok' "$logs/fuzz.log"
 fi
 
 # --- and on a PostgreSQL with assertions ------------------------------------------

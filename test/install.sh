@@ -1,6 +1,6 @@
 #!/bin/sh
-# test/install.sh [demo|check]: installs the Debian packages that are missing
-# for test/demo.sh (demo) or test/check.sh (check), and says which.  They stay;
+# test/install.sh [demo|check|check-all]: installs the Debian packages that are missing
+# for test/demo.sh (demo), test/check.sh (check) or its long suite, and says which.  They stay;
 # nothing else on the machine is changed.  Touches nothing and needs no
 # privilege when all is there.
 set -u
@@ -26,6 +26,13 @@ has_header()					# header: does the compiler find it
 compiles_cxx()
 {
 	echo '#include <string>' | "$(printf '%s\n' "${CC:-gcc}" | sed -e 's/clang/clang++/' -e 's/gcc/g++/')" -E -x c++ - -o /dev/null
+}
+
+# clang with its sanitizers and libFuzzer (make fuzz).
+fuzzes()
+{
+	echo 'int LLVMFuzzerTestOneInput(const char *data, long size); int LLVMFuzzerTestOneInput(const char *data, long size) { return 0; }' |
+		"${FUZZ_CC:-clang-14}" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
 }
 
 has_file()
@@ -68,7 +75,11 @@ look()
 		# Both, so that their versions match.
 		missing="$missing postgresql-SERVER postgresql-server-dev-SERVER"
 	fi
-	if [ "$purpose" = check ]; then
+	if [ "$purpose" = check-all ]; then
+		need clang-14 command -v "${FUZZ_CC:-clang-14}"
+		need libclang-rt-14-dev fuzzes
+	fi
+	if [ "$purpose" != demo ]; then
 		need libcmocka-dev has_header cmocka.h
 		need perl command -v prove
 		need libipc-run-perl perl -MIPC::Run -e 1

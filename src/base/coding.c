@@ -64,6 +64,16 @@ wc_decode_varint_slow(WcDecoder *d)
 	return 0;
 }
 
+bool
+wc_decode_bool(WcDecoder *d)
+{
+	uint8_t		v = wc_decode_u8(d);
+
+	if (v > 1)
+		wc_decoder_fail(d);
+	return v == 1;
+}
+
 WcSlice
 wc_decode_raw(WcDecoder *d, size_t n)
 {

@@ -132,6 +132,9 @@ extern uint16_t wc_decode_u16(WcDecoder *d);
 extern uint32_t wc_decode_u32(WcDecoder *d);
 extern uint64_t wc_decode_u64(WcDecoder *d);
 
+/* A byte that is 0 or 1; with any other the decoder fails. */
+extern bool wc_decode_bool(WcDecoder *d);
+
 /* n bytes, or a varint length and that many; points into the input. */
 extern WcSlice wc_decode_raw(WcDecoder *d, size_t n);
 extern WcSlice wc_decode_bytes(WcDecoder *d);

@@ -3,6 +3,7 @@
  */
 #include "engine/work.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,7 @@ next_task(WcWorkers *w)
 	if (task != NULL)
 	{
 		task->running = true;
+		assert(w->nwaiting > 0);
 		w->nwaiting--;
 	}
 	pthread_mutex_unlock(&w->mutex);

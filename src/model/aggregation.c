@@ -98,7 +98,7 @@ wc_aggregation_decode(WcDecoder *d, WcArena *arena, WcAggregation **aggregation)
 		return;
 	for (uint32_t i = 0; i < a->ngroups; i++)
 	{
-		a->groups[i].in_key = wc_decode_u8(d) == 1;
+		a->groups[i].in_key = wc_decode_bool(d);
 		a->groups[i].column = (uint32_t) wc_decode_varint_max(d, WC_COLUMNS_MAX);
 	}
 	a->naggregates = (uint32_t) wc_decode_count(d, WC_AGGREGATES_MAX, AGGREGATE_BYTES_MIN);

@@ -9,6 +9,8 @@
 #ifndef WC_MODEL_CELLBLOCK_H
 #define WC_MODEL_CELLBLOCK_H
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/coding.h"
 #include "model/cell.h"
@@ -63,6 +65,7 @@ wc_block_mark(const WcBlockWriter *w)
 static inline void
 wc_block_rewind(WcBlockWriter *w, const WcBlockMark *mark)
 {
+	assert(mark->len >= w->start && mark->len <= w->buf->len);
 	w->buf->len = mark->len;
 	w->nrows = mark->nrows;
 	w->ncells = mark->ncells;

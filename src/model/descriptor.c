@@ -3,6 +3,7 @@
  */
 #include "model/descriptor.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/coding.h"
@@ -327,6 +328,7 @@ family_encode(WcBuf *out, const WcFamilyDesc *f)
 void
 wc_table_desc_encode(WcBuf *out, const WcTableDesc *desc)
 {
+	assert(desc->nfamilies > 0 && desc->nfamilies <= WC_FAMILIES_MAX && desc->nsplits <= WC_SPLITS_MAX);
 	wc_buf_append_u8(out, DESC_VERSION);
 	wc_buf_append_varint(out, desc->id);
 	wc_buf_append_varint(out, desc->database);

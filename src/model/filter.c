@@ -367,7 +367,7 @@ wc_filter_column_encode(WcBuf *out, const WcFilterColumn *c)
 void
 wc_filter_column_decode(WcDecoder *d, WcFilterColumn *c)
 {
-	c->in_key = wc_decode_u8(d) == 1;
+	c->in_key = wc_decode_bool(d);
 	c->column = (uint32_t) wc_decode_varint_max(d, WC_COLUMNS_MAX);
 	c->form = wc_decode_u8(d);
 	c->width = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);

@@ -63,7 +63,7 @@ salt_decode(WcDecoder *d, WcSalt *salt)
 {
 	salt->buckets = (uint32_t) wc_decode_varint_max(d, WC_SALT_BUCKETS_MAX);
 	salt->kind = wc_decode_u8(d);
-	salt->twos_complement = wc_decode_u8(d) != 0;
+	salt->twos_complement = wc_decode_bool(d);
 	salt->per_minute = (int64_t) wc_decode_u64(d);
 	if (salt->buckets > 0 && (salt->kind > WC_SALT_MINUTE || (salt->kind == WC_SALT_MINUTE && salt->per_minute <= 0)))
 		wc_decoder_fail(d);
@@ -95,9 +95,11 @@ wc_keycheck_decode(WcSlice in, WcArena *arena, WcKeyCheck *check, WcError *err)
 	{
 		shapes[i].kind = wc_decode_u8(&d);
 		shapes[i].order = wc_decode_u8(&d);
-		shapes[i].desc = wc_decode_u8(&d) != 0;
-		shapes[i].padded = wc_decode_u8(&d) != 0;
-		salting[i] = wc_decode_u8(&d) != 0;
+		shapes[i].desc = wc_decode_bool(&d);
+		shapes[i].padded = wc_decode_bool(&d);
+		salting[i] = wc_decode_bool(&d);
+		if (salting[i] && check->layout.salt.buckets == 0)
+			wc_decoder_fail(&d);
 		shapes[i].length = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 		contents[i].kind = wc_decode_u8(&d);
 		contents[i].min = (int64_t) wc_decode_u64(&d);

@@ -3,6 +3,7 @@
  */
 #include "rpc/applier.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -177,6 +178,7 @@ apply_posted(WcApplier *a, Commit *c, const Commit *next)
 	if (done && c->txn != NULL && a->applied.fn != NULL)
 		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
 	pthread_mutex_lock(&a->mutex);
+	assert(a->nbytes >= c->bytes && (c->txn == NULL || a->ncommits > 0));
 	a->ncommits -= c->txn != NULL;
 	a->nbytes -= c->bytes;
 	a->applying_us = first_commit_us(next);

@@ -3,6 +3,7 @@
  */
 #include "rpc/pending.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -158,6 +159,7 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction's changes");
 	}
 	p->bytes += s->batch.bytes.len;
+	assert(p->bytes >= before && p->bytes - before <= p->bytes_max);
 	p->bytes -= before;
 	note_flags(p, s, b->flags);
 	if (b->place != WC_RECORD_NO_PLACE)
@@ -188,6 +190,7 @@ wc_pending_take(WcPending *p, uint64_t xid, WcPendingBatch *batch)
 
 	if (s == NULL)
 		return false;
+	assert(p->bytes >= s->batch.bytes.len);
 	p->nprepared -= is_prepared(s);
 	p->bytes -= s->batch.bytes.len;
 	*batch = s->batch;

@@ -3,6 +3,7 @@
  */
 #include "rpc/session.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -235,6 +236,7 @@ wc_session_scanner_close(WcSession *s, uint32_t number)
 	stats = wc_scanner_rows(scanner);
 	wc_slow_note(&s->slow, "scan", wc_scanner_table_id(scanner), s->spent_us[number], stats.rows_examined, stats.rows_returned);
 	wc_scanner_close(scanner);
+	assert(s->nscanners > 0);
 	s->scanners[number] = NULL;
 	s->nscanners--;
 }

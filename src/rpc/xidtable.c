@@ -3,6 +3,7 @@
  */
 #include "rpc/xidtable.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define BUCKETS_FIRST 64
@@ -80,6 +81,7 @@ unlink_node(WcXidTable *t, WcXidNode **link)
 {
 	WcXidNode  *node = *link;
 
+	assert(t->n > 0);
 	*link = node->next;
 	t->n--;
 	return node;

@@ -3,6 +3,8 @@
  */
 #include "wire/frame.h"
 
+#include <assert.h>
+
 _Static_assert(sizeof(WcFrameHeader) == 16, "the header is 16 bytes without gaps");
 
 void
@@ -20,6 +22,7 @@ wc_frame_finish(WcBuf *buf, uint8_t type, uint8_t flags, uint64_t id, WcError *e
 
 	if (buf->failed)
 		return wc_buf_status(buf, "a message", err);
+	assert(buf->len >= WC_FRAME_HEADER);	/* wc_frame_begin has left room */
 	if (buf->len - WC_FRAME_HEADER > WC_MESSAGE_MAX)
 		return wc_error(err, WC_TOO_LARGE, "a message of %zu bytes exceeds the limit of %d bytes",
 						buf->len - WC_FRAME_HEADER, WC_MESSAGE_MAX);
@@ -72,6 +75,8 @@ wc_frame_read(WcFrameReader *r, WcRingEnd *in, WcError *err)
 		r->dropped = r->header.length > 0 && wc_buf_reserve(&r->body, r->header.length) == NULL;
 	}
 
+	assert(r->have <= WC_FRAME_HEADER + r->header.length);
+	assert(r->dropped || r->body.len + WC_FRAME_HEADER == r->have);
 	want = WC_FRAME_HEADER + r->header.length - r->have;
 	if (want > 0)
 	{

@@ -167,6 +167,8 @@ wc_message_estimate_decode(WcSlice in, WcArena *arena, WcEstimateMessage *m, WcE
 
 	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	flags = wc_decode_u8(&d);
+	if ((flags & ~3) != 0)
+		wc_decoder_fail(&d);
 	m->range.start_inclusive = (flags & 1) != 0;
 	m->range.stop_inclusive = (flags & 2) != 0;
 	m->range.start = wc_decode_bytes(&d);
@@ -315,7 +317,7 @@ wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r
 
 	r->nlocked = (uint32_t) wc_decode_varint_max(&d, asked->nrows);
 	r->holder = wc_decode_varint(&d);
-	r->has_weaker = wc_decode_u8(&d) != 0;
+	r->has_weaker = wc_decode_bool(&d);
 	rows = wc_decode_raw(&d, r->nlocked);
 	r->rows = rows.data;
 
@@ -355,7 +357,7 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	m->write_cid = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
 	m->bytes_max = wc_decode_varint(&d);
 	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
-	m->serializable = wc_decode_u8(&d) != 0;
+	m->serializable = wc_decode_bool(&d);
 	m->keys = wc_decode_bytes(&d);
 	m->items = wc_decode_bytes(&d);
 	m->items_bare = wc_decode_bytes(&d);
@@ -391,7 +393,7 @@ wc_message_modified_decode(WcSlice in, WcModifyResult *r, WcError *err)
 	r->length = wc_decode_varint(&d);
 	r->changes = wc_decode_bytes(&d);
 	r->holder = wc_decode_varint(&d);
-	r->has_weaker = wc_decode_u8(&d) != 0;
+	r->has_weaker = wc_decode_bool(&d);
 	r->row = wc_decode_bytes(&d);
 	if (r->outcome > WC_MODIFY_CHANGED || r->changes.len > r->length || (r->outcome == WC_MODIFY_BLOCKED && r->holder == 0) ||
 		(r->outcome >= WC_MODIFY_BLOCKED && r->row.len == 0))

@@ -279,6 +279,18 @@ fixed_numbers_are_big_endian(void **state)
 }
 
 static void
+a_bool_is_0_or_1(void **state)
+{
+	WcDecoder	d = wc_decoder(wc_slice("\0\1\2\1", 4));
+
+	assert_false(wc_decode_bool(&d));
+	assert_true(wc_decode_bool(&d));
+	assert_false(d.failed);
+	assert_false(wc_decode_bool(&d));
+	assert_true(d.failed);
+}
+
+static void
 varints_round_trip(void **state)
 {
 	(void) state;
@@ -491,6 +503,7 @@ main(void)
 		cmocka_unit_test(arena_memory_is_aligned_and_apart),
 		cmocka_unit_test(arena_copies_zeroes_and_refuses),
 		cmocka_unit_test(fixed_numbers_are_big_endian),
+		cmocka_unit_test(a_bool_is_0_or_1),
 		cmocka_unit_test(varints_round_trip),
 		cmocka_unit_test(varints_beyond_64_bits_fail),
 		cmocka_unit_test(a_failed_decoder_gives_nothing_more),

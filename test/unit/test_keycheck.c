@@ -271,6 +271,36 @@ without_parts_any_key_will_do(void **state)
 	wc_arena_free(&arena);
 }
 
+/* Flags are 0 or 1, and no part gives a salt where there is none. */
+static void
+odd_flags_are_refused(void **state)
+{
+	const WcPartShape shape = {.kind = WC_PART_REST};
+	const WcContentCheck content = {.kind = WC_CONTENT_ANY};
+	const WcKeyCheck good = {.layout = {.nparts = 1,.parts = &shape},.contents = &content};
+	const struct
+	{
+		size_t		place;		/* of the byte; the part begins at 13 */
+		uint8_t		byte;
+	}			odd[] = {{3, 2}, {15, 2}, {16, 2}, {17, 1}};
+	WcBuf		message = WC_BUF_INIT;
+	WcArena		arena = WC_ARENA_INIT;
+	WcKeyCheck	check;
+	WcError		err;
+
+	wc_keycheck_encode(&message, &good);
+	assert_int_equal(wc_keycheck_decode(wc_buf_slice(&message), &arena, &check, &err), WC_OK);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+	{
+		assert_int_equal(message.data[odd[i].place], 0);
+		message.data[odd[i].place] = odd[i].byte;
+		assert_int_equal(wc_keycheck_decode(wc_buf_slice(&message), &arena, &check, &err), WC_CORRUPT);
+		message.data[odd[i].place] = 0;
+	}
+	wc_buf_free(&message);
+	wc_arena_free(&arena);
+}
+
 static void
 decode_any(WcSlice bytes, void *arg)
 {
@@ -318,6 +348,7 @@ main(void)
 		cmocka_unit_test(numerics_are_those_that_are_read),
 		cmocka_unit_test(what_is_sent_checks_the_same),
 		cmocka_unit_test(without_parts_any_key_will_do),
+		cmocka_unit_test(odd_flags_are_refused),
 		cmocka_unit_test(any_bytes_are_survived),
 	};
 

@@ -488,6 +488,7 @@ test_pieces_that_make_no_sense(void **state)
 {
 	Kit			kit;
 	uint8_t		head[5] = {WC_OP_ROW, 0xff, 0xff, 0xff, 0xff};
+	uint8_t		unknown[6] = {99, 0, 0, 0, 1, 0};	/* a whole operation, but there is no such kind */
 
 	kit_open(&kit);
 	kit_create(&kit, "t", WC_PACKING_ROW, 1);
@@ -502,6 +503,12 @@ test_pieces_that_make_no_sense(void **state)
 	assert_int_equal(wc_txn_length(kit.txn), 4);
 	assert_false(wc_txn_is_whole(kit.txn));
 	assert_int_equal(wc_txn_count(kit.txn), 0);
+
+	/* the piece that makes it whole is refused, and that before it stays */
+	assert_ok(&kit, wc_txn_append(kit.txn, 0, wc_slice(unknown, 4), &kit.err));
+	assert_int_equal(wc_txn_append(kit.txn, 4, wc_slice(unknown + 4, 2), &kit.err), WC_CORRUPT);
+	assert_string_equal(kit.err.message, "batch makes no sense: unknown kind of operation");
+	assert_int_equal(wc_txn_length(kit.txn), 4);
 	assert_ok(&kit, wc_txn_append(kit.txn, 0, wc_buf_slice(&kit.ops), &kit.err));
 	wc_buf_reset(&kit.ops, SIZE_MAX);
 	kit_commit(&kit);

@@ -490,6 +490,11 @@ estimate_goes_and_comes(void **state)
 	assert_true(wc_slice_eq(got.range.stop, m.range.stop));
 	assert_int_equal(got.nfamilies, 2);
 	assert_memory_equal(got.families, families, sizeof(families));
+
+	/* a flag that there is not */
+	buf.data[1] |= 4;
+	assert_int_equal(wc_message_estimate_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_CORRUPT);
+	buf.data[1] ^= 4;
 	wc_arena_free(&arena);
 	check_decoder(decode_estimate, &buf);
 }
@@ -574,6 +579,9 @@ locks_go_and_come(void **state)
 	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &m, &back, &err), WC_OK);
 	assert_true(back.nlocked == 2 && back.holder == UINT64_MAX && back.has_weaker);
 	assert_memory_equal(back.rows, "\1\2", 2);
+	buf.data[buf.len - 3] = 2;	/* has_weaker */
+	assert_int_equal(wc_message_locked_decode(wc_buf_slice(&buf), &m, &back, &err), WC_CORRUPT);
+	buf.data[buf.len - 3] = 1;
 	check_decoder(decode_locked, &buf);
 }
 

@@ -6,6 +6,7 @@
  * what a point read takes.  So one that is released while it is still the newest
  * stays, idle, for the next reader, until something is written.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "engine/store/state.h"
@@ -110,6 +111,7 @@ void
 wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot)
 {
 	pthread_mutex_lock(&engine->snapshots_mutex);
+	assert(snapshot->readers > 0);	/* who shares it has it */
 	snapshot->readers++;
 	pthread_mutex_unlock(&engine->snapshots_mutex);
 }
@@ -122,6 +124,7 @@ wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot)
 	if (snapshot == NULL)
 		return;
 	pthread_mutex_lock(&engine->snapshots_mutex);
+	assert(snapshot->readers > 0);
 	if (--snapshot->readers == 0)
 	{
 		over = snapshot != engine->newest || !is_up_to_date(engine, snapshot, engine->last_ts);

@@ -2,6 +2,7 @@
  * engine/write/apply.c: the one entry for writes: a transaction's batch becomes one
  * atomic write.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,6 +322,8 @@ apply_locked(Apply *a, WcError *err)
 		status = write_batch(a, err);
 	if (status == WC_OK)
 	{
+		/* the log's order is that of positions and of timestamps */
+		assert(a->position > a->engine->applied && a->ts > a->engine->last_ts && a->last_ts >= a->ts);
 		a->engine->applied = a->position;
 		a->engine->last_ts = a->last_ts;
 		wc_catalog_publish(&a->change, a->position);

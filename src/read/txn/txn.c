@@ -1,6 +1,7 @@
 /*
  * read/txn/txn.c: the batch of one open transaction: what was appended.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -268,7 +269,8 @@ finish_part(WcTxn *txn, WcSlice *bytes, WcError *err)
 	if (status == WC_OK && size > 0 && txn->part.len == size)
 	{
 		status = add_ops(txn, wc_buf_slice(&txn->part), &taken, err);
-		wc_buf_reset(&txn->part, PART_KEEP);
+		if (status == WC_OK)
+			wc_buf_reset(&txn->part, PART_KEEP);
 	}
 	return status;
 }
@@ -294,6 +296,7 @@ WcStatus
 wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err)
 {
 	size_t		taken = 0;
+	uint64_t	end = at + bytes.len;
 	WcError		cut_error;
 	WcStatus	status = wc_txn_cut(txn, at, err);
 
@@ -308,6 +311,7 @@ wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err)
 	if (status == WC_OK && taken < bytes.len)
 		status = add_part(txn, wc_slice(bytes.data + taken, bytes.len - taken), err);
 
+	assert(status != WC_OK || wc_txn_length(txn) == end);
 	if (status != WC_OK && wc_txn_cut(txn, at, &cut_error) != WC_OK)
 		*err = cut_error;
 	return status != WC_OK ? err->status : WC_OK;
@@ -354,6 +358,7 @@ drop_entries(WcTxn *txn, uint64_t offset)
 		const WcTxnEntry *entry = &txn->entries[--txn->nentries];
 		WcTxnTable *table = table_counter(txn, entry->table_id);
 
+		assert(table != NULL && table->nops > 0 && table->bytes >= entry->len);
 		table->nops--;
 		table->bytes -= entry->len;
 	}
@@ -382,6 +387,7 @@ cut_ops(WcTxn *txn, uint64_t offset, WcError *err)
 	drop_entries(txn, offset);
 	wc_txnbytes_cut(&txn->bytes, offset);
 	txn->whole = offset;
+	assert(status != WC_OK || (txn->bytes.last == NULL ? offset == 0 : txn->bytes.last->offset + txn->bytes.last->len == offset));
 	return status;
 }
 

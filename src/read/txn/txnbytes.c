@@ -38,6 +38,7 @@ wc_txnbytes_place(WcTxnBytes *b, uint64_t offset, size_t n)
 void
 wc_txnbytes_add(WcTxnBytes *b, size_t n)
 {
+	assert(b->last != NULL && b->last->cap - b->last->len >= n);
 	b->last->len += n;
 }
 
@@ -63,6 +64,7 @@ drop_last(WcTxnBytes *b)
 		b->cut = chunk;
 		return;
 	}
+	assert(b->kept >= chunk->kept);
 	b->kept -= chunk->kept;
 	free(chunk);
 }
@@ -136,6 +138,7 @@ free_cut(WcTxnBytes *b)
 		else
 		{
 			*link = chunk->before;
+			assert(b->kept >= chunk->len + chunk->kept);
 			b->kept -= chunk->len + chunk->kept;
 			free(chunk);
 		}
