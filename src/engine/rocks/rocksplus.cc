@@ -184,6 +184,7 @@ wc_rocksplus_no_options_file(rocksdb_options_t *options)
 	static rocksdb::Env *const env = rocksdb::NewCompositeEnv(std::make_shared<Files>(rocksdb::FileSystem::Default())).release();
 
 	options_of(options)->env = env;
+	options_of(options)->fail_if_options_file_error = false;	/* the default of RocksDB 9 is true */
 }
 
 /* --- trouble --------------------------------------------------------------*/
