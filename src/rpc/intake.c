@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "read/txn/txn.h"
 #include "rpc/pending.h"
 
 /* A step that waits to be written into the log. */
@@ -126,15 +125,9 @@ wc_intake_applied(WcIntake *f)
 /* --- what the log says ---------------------------------------------------------*/
 
 static WcStatus
-load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
+load_piece(void *arg, const WcPendingBytes *piece, WcError *err)
 {
-	WcIntake *f = arg;
-	WcLogRecord batch = {
-		.kind = WC_RECORD_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
-		.database = piece->database,.xid = piece->xid,.at = at,.bytes = piece->bytes
-	};
-
-	return wc_pending_append(f->pending, &batch, err);
+	return wc_pending_load(((WcIntake *) arg)->pending, piece, err);
 }
 
 WcStatus
@@ -143,26 +136,34 @@ wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
 }
 
+/* What is in memory beyond the bound goes into the store, with a mark. */
 WcStatus
-wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
+wc_intake_batch(WcIntake *f, const WcLogRecord *batch, uint64_t position, WcError *err)
 {
+	WcStatus	status;
+
 	if (batch->store != f->log.store)
 		return WC_OK;			/* a store of before: it was given up */
-	return wc_pending_append(f->pending, batch, err);
+	status = wc_pending_append(f->pending, batch, err);
+	if (status == WC_OK && wc_pending_memory(f->pending) > f->log.pending_memory)
+		status = wc_intake_mark(f, position, err);
+	return status;
 }
 
+/* A small transaction is made here, a large one by the applier. */
 static WcStatus
-make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
+post_commit(WcIntake *f, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
 {
-	WcStatus	status = wc_txn_create(batch->database, UINT64_MAX, txn, err);
+	WcTxn	   *txn = NULL;
+	WcStatus	status = WC_OK;
 
+	if (batch->npieces > 0 || batch->bytes.len > WC_BATCH_CHUNK)
+		return wc_applier_post_batch(f->applier, commit, batch, err);
+	status = wc_pendingbatch_txn(batch, f->engine, &txn, err);
 	if (status == WC_OK)
-		status = wc_txn_append(*txn, 0, wc_buf_slice(&batch->bytes), err);
+		status = wc_applier_post(f->applier, commit, txn, batch->place, err);
 	if (status != WC_OK)
-	{
-		wc_txn_destroy(*txn);
-		*txn = NULL;
-	}
+		wc_txn_destroy(txn);
 	return status;
 }
 
@@ -171,7 +172,6 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 {
 	WcCommit	commit = {.xid = xid,.position = position,.time_us = time_us};
 	WcPendingBatch batch;
-	WcTxn	   *txn = NULL;
 	WcStatus	status = WC_OK;
 
 	if (!wc_pending_take(f->pending, xid, &batch))
@@ -179,15 +179,11 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		ended(f, xid, WC_RECORD_NO_PLACE);	/* it may have locked rows */
 		return WC_OK;
 	}
-	if (position > f->applied && batch.bytes.len > 0)
-		status = make_txn(&batch, &txn, err);
-	if (status == WC_OK && txn != NULL)
-		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
-	if (status == WC_OK && txn == NULL)
+	if (position > f->applied && wc_pendingbatch_length(&batch) > 0)
+		status = post_commit(f, &commit, &batch, err);
+	else
 		ended(f, xid, batch.place);
-	if (status != WC_OK)
-		wc_txn_destroy(txn);
-	wc_buf_free(&batch.bytes);
+	wc_pendingbatch_free(&batch);
 	return status;
 }
 
@@ -319,12 +315,12 @@ wc_intake_stop(WcIntake *f)
 WcStatus
 wc_intake_mark(WcIntake *f, uint64_t read_from, WcError *err)
 {
-	WcPendingBytes *list;
-	size_t		n;
-	WcStatus	status = wc_pending_list(f->pending, &list, &n, err);
+	WcPendingMark mark;
+	WcStatus	status = wc_pending_mark(f->pending, &mark, err);
 
 	if (status == WC_OK)
-		status = wc_applier_post_mark(f->applier, read_from, list, n, err);
-	free(list);
+		status = wc_applier_post_mark(f->applier, read_from, &mark, err);
+	if (status == WC_OK)
+		wc_pending_marked(f->pending);
 	return status;
 }

@@ -37,6 +37,7 @@
 #include "utils/timestamp.h"
 
 #include "base/cpu.h"
+#include "base/limits.h"
 #include "channel/channel.h"
 #include "channel/flight.h"
 #include "channel/keeplog.h"
@@ -66,7 +67,7 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* The record that a standby replays is waited for at most so many looks at its start. */
 #define OLD_PLACES_LOOKS 50
 
-/* What transactions under way may have written together: they are in the engine's memory. */
+/* What transactions under way may have written together. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
 /* Pools of malloc: one a thread would cost megabytes an idle session. */
@@ -180,6 +181,7 @@ start_server(WcError *err)
 	WcLogOptions log = {
 		.store = wc_engine_store_id(engine),
 		.pending_max = (uint64_t) PENDING_MAX,
+		.pending_memory = WC_PENDING_MEMORY,
 		.flight = wc_places(),
 		.applied = &wc_following()->applied,
 		.moved = {wake_latch, MyLatch},

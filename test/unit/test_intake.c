@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "mangle.h"
 #include "rpc/intake.h"
 
 #define STORE 77
 #define PLACES 8
+#define TXN_MEMORY 400			/* larger transactions are in files, and are written as such */
 
 typedef struct Log
 {
@@ -31,6 +33,7 @@ typedef struct Log
 	_Atomic uint64_t applied;	/* as the intake tells other processes */
 	_Atomic uint32_t moved;
 	struct rlimit limit;
+	uint64_t	pending_memory;
 } Log;
 
 static void
@@ -43,7 +46,7 @@ static void
 begin(Log *log)
 {
 	WcLogOptions options = {
-		.store = STORE,.pending_max = 64 << 20,.flight = log->flight,.applied = &log->applied,
+		.store = STORE,.pending_max = 64 << 20,.pending_memory = log->pending_memory,.flight = log->flight,.applied = &log->applied,
 		.moved = {count_move, &log->moved}
 	};
 	WcError    *err = &log->kit.err;
@@ -77,6 +80,8 @@ set_up(void **state)
 	memset(memory, 0, size);
 	log->flight = wc_flight_init(memory, PLACES);
 	log->getcache = kit_getcache(1 << 16, 1);
+	log->pending_memory = 64 << 20;
+	kit_txn_memory = TXN_MEMORY;
 	kit_open(&log->kit);
 	assert_ok(&log->kit, wc_engine_begin_log(log->kit.engine, 100, &log->kit.err));
 	kit_create(&log->kit, "t", WC_PACKING_CELL, 1);
@@ -120,7 +125,7 @@ batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
 	};
 	uint64_t	end_of_it = at + r.bytes.len;
 
-	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, 0, &log->kit.err));
 	wc_buf_reset(&log->kit.ops, SIZE_MAX);
 	return end_of_it;
 }
@@ -374,6 +379,189 @@ a_stop_does_not_wait_for_the_disk(void **state)
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=50} b{f:q=51}");
 }
 
+/* --- large transactions ----------------------------------------------------------------- */
+
+#define XIDS 6
+#define ROWS 12
+#define OPS_MAX 200
+#define RECORDS_MAX 4000
+
+/* What a transaction has written, as its stream has it. */
+typedef struct Model
+{
+	struct
+	{
+		uint64_t	begins;
+		int			row;
+		unsigned	value;
+	}			ops[OPS_MAX];
+	int			nops;
+	uint64_t	end;
+	bool		open;
+} Model;
+
+/* A record of the log. */
+typedef struct Record
+{
+	uint64_t	position;
+	uint64_t	xid;
+	uint64_t	at;
+	char		kind;			/* Batch, Commit, Abort */
+	uint32_t	len;
+	uint8_t		bytes[256];
+} Record;
+
+static Record records[RECORDS_MAX];
+static int	nrecords;
+static Model models[XIDS];
+static unsigned rows[ROWS];		/* 0: there is none */
+static uint64_t last_position;
+
+static void
+feed(Log *log, const Record *r)
+{
+	WcLogRecord batch = {
+		.kind = WC_RECORD_BATCH,.store = STORE,.place = WC_RECORD_NO_PLACE,.database = KIT_DATABASE,.xid = r->xid,
+		.at = r->at,.bytes = wc_slice(r->bytes, r->len)
+	};
+
+	if (r->kind == 'B')
+		assert_ok(&log->kit, wc_intake_batch(log->intake, &batch, r->position, &log->kit.err));
+	else if (r->kind == 'C')
+		commit(log, r->xid, r->position);
+	else
+		wc_intake_abort(log->intake, r->xid);
+}
+
+static void
+record(Log *log, char kind, uint64_t xid, uint64_t at, WcSlice bytes)
+{
+	Record	   *r = &records[nrecords++];
+
+	assert_true(nrecords < RECORDS_MAX && bytes.len <= sizeof(r->bytes));
+	last_position += 1 + wc_mangle_random(5);
+	*r = (Record) {.position = last_position,.xid = xid,.at = at,.kind = kind,.len = (uint32_t) bytes.len};
+	if (bytes.len > 0)
+		memcpy(r->bytes, bytes.data, bytes.len);
+	feed(log, r);
+}
+
+/* One operation more, perhaps behind a cut, in one record or in two. */
+static void
+write_more(Log *log, uint64_t xid, Model *m)
+{
+	static unsigned last_value;
+	char		row[16];
+	char		value[64];
+	WcSlice		bytes;
+	size_t		part;
+
+	if (m->nops > 0 && wc_mangle_random(12) == 0)
+	{
+		m->nops = (int) wc_mangle_random((uint32_t) m->nops);
+		m->end = m->ops[m->nops].begins;
+	}
+	if (m->nops == OPS_MAX)
+		return;
+	m->ops[m->nops].begins = m->end;
+	m->ops[m->nops].row = (int) wc_mangle_random(ROWS);
+	m->ops[m->nops].value = ++last_value;
+	snprintf(row, sizeof(row), "%c", 'a' + m->ops[m->nops].row);
+	snprintf(value, sizeof(value), "%u", last_value);
+	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, value);
+	bytes = wc_buf_slice(&log->kit.ops);
+	part = wc_mangle_random((uint32_t) bytes.len + 1);
+	record(log, 'B', xid, m->end, wc_slice(bytes.data, part));
+	if (part < bytes.len)
+		record(log, 'B', xid, m->end + part, wc_slice(bytes.data + part, bytes.len - part));
+	m->end += bytes.len;
+	m->nops++;
+	m->open = true;
+	wc_buf_reset(&log->kit.ops, SIZE_MAX);
+}
+
+static void
+end_one(Log *log, uint64_t xid, Model *m, bool commits)
+{
+	if (commits)
+		record(log, 'B', xid, m->end, wc_slice(NULL, 0));
+	record(log, commits ? 'C' : 'A', xid, 0, wc_slice(NULL, 0));
+	for (int i = 0; commits && i < m->nops; i++)
+		rows[m->ops[i].row] = m->ops[i].value;
+	*m = (Model) {0};
+}
+
+/* The log is read again from where the last mark says. */
+static void
+start_from_mark(Log *log)
+{
+	uint64_t	from;
+
+	end(log);
+	if (wc_mangle_random(2) == 0)
+		kit_crash(&log->kit);
+	else
+		kit_reopen(&log->kit);
+	begin(log);
+	from = load(log);
+	for (int i = 0; i < nrecords; i++)
+	{
+		if (records[i].position > from)
+			feed(log, &records[i]);
+	}
+}
+
+static void
+assert_rows(Log *log)
+{
+	char		text[4096] = "";
+	uint64_t	commits = 1;
+	uint64_t	bytes;
+
+	while (commits > 0)
+	{
+		wc_applier_backlog(log->applier, &commits, &bytes);
+		usleep(500);
+	}
+	for (int i = 0; i < ROWS; i++)
+	{
+		size_t		len = strlen(text);
+
+		if (rows[i] != 0)
+			snprintf(text + len, sizeof(text) - len, "%s%c{f:q=%u}", len > 0 ? " " : "", 'a' + i, rows[i]);
+	}
+	assert_string_equal(kit_scan(&log->kit, false), text);
+}
+
+/* Transactions go into the store while they are under way, and to files when they commit. */
+static void
+large_transactions_are_as_small_ones(void **state)
+{
+	Log		   *log = *state;
+
+	end(log);
+	log->pending_memory = 300;
+	begin(log);
+	assert_int_equal(load(log), 100);
+	last_position = 200;
+	while (nrecords < RECORDS_MAX - 10)
+	{
+		int			i = (int) wc_mangle_random(XIDS);
+		uint64_t	xid = 100 + (uint64_t) i;
+
+		if (wc_mangle_random(60) == 0 && models[i].open)
+			end_one(log, xid, &models[i], wc_mangle_random(4) != 0);
+		else
+			write_more(log, xid, &models[i]);
+		if (wc_mangle_random(300) == 0)
+			start_from_mark(log);
+		if (wc_mangle_random(100) == 0)
+			assert_rows(log);
+	}
+	assert_rows(log);
+	assert_true(load(log) > 1000);
+}
+
 int
 main(void)
 {
@@ -383,6 +571,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_transactions_are_as_small_ones, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

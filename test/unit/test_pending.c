@@ -114,7 +114,7 @@ assert_stream(WcPending *p, uint64_t xid, const char *bytes)
 	assert_true(wc_pending_take(p, xid, &batch));
 	assert_int_equal(batch.database, DATABASE);
 	assert_true(wc_slice_eq(wc_buf_slice(&batch.bytes), wc_slice_cstr(bytes)));
-	wc_buf_free(&batch.bytes);
+	wc_pendingbatch_free(&batch);
 	assert_false(wc_pending_take(p, xid, &batch));
 }
 
@@ -226,12 +226,12 @@ place_and_flags_are_remembered(void **state)
 	assert_true(wc_pending_take(p, 10, &taken));
 	assert_int_equal(taken.place, 17);
 	assert_int_equal(taken.flags, WC_RECORD_CATALOG);
-	wc_buf_free(&taken.bytes);
+	wc_pendingbatch_free(&taken);
 	assert_int_equal(append(p, 11, 0, "a"), WC_OK);
 	assert_true(wc_pending_take(p, 11, &taken));
 	assert_int_equal(taken.place, WC_RECORD_NO_PLACE);
 	assert_int_equal(taken.flags, 0);
-	wc_buf_free(&taken.bytes);
+	wc_pendingbatch_free(&taken);
 	wc_pending_free(p);
 }
 
@@ -260,7 +260,141 @@ what_a_crash_left_goes(void **state)
 	wc_pending_free(p);
 }
 
-/* Random appends, cuts and ends, beside plain copies. */
+/* Pieces that marks have put into a store. */
+typedef struct Piece
+{
+	WcPendingBytes head;
+	char		bytes[4096];
+} Piece;
+
+static Piece stored[1000];
+static int	nstored;
+
+static Piece *
+find_piece(uint64_t xid, uint64_t at)
+{
+	for (int i = 0; i < nstored; i++)
+	{
+		if (stored[i].head.xid == xid && stored[i].head.at == at)
+			return &stored[i];
+	}
+	return NULL;
+}
+
+static void
+write_mark(WcPending *p)
+{
+	WcPendingMark mark;
+	WcError		err;
+
+	assert_int_equal(wc_pending_mark(p, &mark, &err), WC_OK);
+	for (size_t i = 0; i < mark.ngone; i++)
+	{
+		Piece	   *gone = find_piece(mark.gone[i].xid, mark.gone[i].at);
+
+		assert_non_null(gone);
+		*gone = stored[--nstored];
+	}
+	for (size_t i = 0; i < mark.nput; i++)
+	{
+		Piece	   *piece = &stored[nstored];
+
+		assert_null(find_piece(mark.put[i].xid, mark.put[i].at));
+		assert_true(++nstored < (int) (sizeof(stored) / sizeof(*stored)));
+		piece->head = mark.put[i];
+		if (mark.put[i].bytes.len > 0)
+			memcpy(piece->bytes, mark.put[i].bytes.data, mark.put[i].bytes.len);
+		piece->head.bytes.data = NULL;
+	}
+	wc_pending_marked(p);
+}
+
+static int
+compare_pieces(const void *a, const void *b)
+{
+	const WcPendingBytes *x = &((const Piece *) a)->head;
+	const WcPendingBytes *y = &((const Piece *) b)->head;
+
+	return x->xid != y->xid ? (x->xid > y->xid) - (x->xid < y->xid) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* As a start behind a mark does. */
+static WcPending *
+load_stored(uint64_t bytes_max)
+{
+	WcPending  *p = make(bytes_max);
+
+	qsort(stored, (size_t) nstored, sizeof(*stored), compare_pieces);
+	for (int i = 0; i < nstored; i++)
+	{
+		WcPendingBytes piece = stored[i].head;
+		WcError		err;
+
+		piece.bytes.data = (const uint8_t *) stored[i].bytes;
+		assert_int_equal(wc_pending_load(p, &piece, &err), WC_OK);
+	}
+	assert_true(wc_pending_memory(p) < 5 * wc_pending_count(p)); /* too few bytes to tell what they begin */
+	return p;
+}
+
+/* From the store and from memory. */
+static void
+assert_batch(const WcPendingBatch *batch, const char *bytes, size_t len)
+{
+	assert_int_equal(wc_pendingbatch_length(batch), len);
+	for (size_t i = 0; i < batch->npieces; i++)
+	{
+		uint64_t	at = batch->pieces[i];
+		uint64_t	end = i + 1 < batch->npieces && batch->pieces[i + 1] < batch->at ? batch->pieces[i + 1] : batch->at;
+		Piece	   *piece = find_piece(batch->xid, at);
+
+		assert_non_null(piece);
+		if (at >= batch->at)
+			continue;
+		assert_true(piece->head.bytes.len >= end - at);
+		assert_memory_equal(piece->bytes, bytes + at, end - at);
+	}
+	assert_true(batch->npieces > 0 ? batch->pieces[0] == 0 : batch->at == 0);
+	if (batch->bytes.len > 0)
+		assert_memory_equal(batch->bytes.data, bytes + batch->at, batch->bytes.len);
+}
+
+static void
+a_mark_gives_memory_back(void **state)
+{
+	WcPending  *p = make(1000);
+	WcPendingBatch batch;
+
+	(void) state;
+	nstored = 0;
+	assert_int_equal(append(p, 10, 0, "abcdefgh"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "12345678"), WC_OK);
+	assert_int_equal(wc_pending_memory(p), 16);
+	write_mark(p);
+	assert_int_equal(wc_pending_memory(p), 0);
+	assert_int_equal(wc_pending_bytes(p), 16);
+	assert_int_equal(nstored, 2);
+
+	/* what has not changed is not put again */
+	assert_int_equal(append(p, 10, 8, "ijklmn"), WC_OK);
+	write_mark(p);
+	assert_int_equal(nstored, 3);
+
+	/* cut within what is stored, to nothing behind it */
+	assert_int_equal(append(p, 10, 1, ""), WC_OK);
+	write_mark(p);
+	assert_int_equal(nstored, 3);
+	assert_true(wc_pending_take(p, 10, &batch));
+	assert_batch(&batch, "a", 1);
+	wc_pendingbatch_free(&batch);
+	wc_pending_drop(p, 11);
+	assert_int_equal(nstored, 3);	/* the commit may still read it */
+	write_mark(p);
+	assert_int_equal(nstored, 0);
+	wc_pending_free(p);
+}
+
+/* Random appends, cuts, ends, marks and starts, beside plain copies. */
 static void
 streams_are_as_their_copies(void **state)
 {
@@ -275,6 +409,7 @@ streams_are_as_their_copies(void **state)
 	bool		open[N] = {false};
 
 	(void) state;
+	nstored = 0;
 	for (int round = 0; round < 50000; round++)
 	{
 		int			i = (int) wc_mangle_random(N);
@@ -282,6 +417,14 @@ streams_are_as_their_copies(void **state)
 		size_t		n = wc_mangle_random(40);
 		char		bytes[41];
 
+		if (wc_mangle_random(40) == 0)
+			write_mark(p);
+		if (wc_mangle_random(500) == 0)
+		{
+			write_mark(p);
+			wc_pending_free(p);
+			p = load_stored(N * ROOM);
+		}
 		if (wc_mangle_random(50) == 0)
 		{
 			WcPendingBatch batch;
@@ -289,9 +432,8 @@ streams_are_as_their_copies(void **state)
 			assert_int_equal(wc_pending_take(p, 3 + i, &batch), open[i]);
 			if (!open[i])
 				continue;
-			assert_int_equal(batch.bytes.len, len[i]);
-			assert_memory_equal(batch.bytes.data, copies[i], len[i]);
-			wc_buf_free(&batch.bytes);
+			assert_batch(&batch, copies[i], len[i]);
+			wc_pendingbatch_free(&batch);
 			open[i] = false;
 			continue;
 		}
@@ -399,6 +541,7 @@ main(void)
 		cmocka_unit_test(the_limit_is_for_all_together),
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
+		cmocka_unit_test(a_mark_gives_memory_back),
 		cmocka_unit_test(streams_are_as_their_copies),
 		cmocka_unit_test(tables_that_are_made_are_told_of),
 	};

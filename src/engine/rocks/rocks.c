@@ -62,7 +62,7 @@ rocks_hint(WcStatus status)
 	switch (status)
 	{
 		case WC_NO_SPACE:
-			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.  Reading is possible.";
+			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.";
 		case WC_IO:
 			return "Look at the disk of widecol.data_directory and at the server's log.  Writing goes on by itself when "
 				"the disk can be written to again.";

@@ -16,12 +16,14 @@
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
 #include "engine/store/tables.h"
+#include "read/txn/txn.h"
 
 struct WcEngine
 {
 	WcStorage	storage;		/* first: what reads know of it */
 	WcIdentity	identity;
 	char	   *images;			/* directory; NULL: none are made */
+	WcTxnSpill	spill;			/* its directory is emptied when the store is opened */
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;
@@ -60,6 +62,9 @@ struct WcEngine
  * packed_row_max: what is kept of a row is at most 16 times as large as the row and its
  * changes were together (a change of one byte can become a marker of 20). */
 #define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
+
+/* As wc_engine_sync, with the write mutex held. */
+extern WcStatus wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* Whoever has written rows calls it: an idle snapshot would keep what nobody reads. */
 extern void wc_snapshot_drop_idle(WcEngine *engine);
