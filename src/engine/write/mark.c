@@ -140,12 +140,16 @@ wc_engine_pending_piece(WcEngine *engine, uint64_t xid, uint64_t at, WcBuf *byte
 {
 	uint8_t		key[PENDING_KEY_SIZE];
 	char	   *error = NULL;
+	rocksdb_readoptions_t *once = rocksdb_readoptions_create();
 	rocksdb_pinnableslice_t *found;
 	WcSlice		value = wc_slice(NULL, 0);
 	WcStatus	status;
 
+	/* it would push what is read often out of the block cache */
+	rocksdb_readoptions_set_fill_cache(once, 0);
 	pending_key(key, xid, at);
-	found = wc_rocks_get_pinned(engine->db, engine->read_options, engine->meta, (const char *) key, sizeof(key), &error);
+	found = wc_rocks_get_pinned(engine->db, once, engine->meta, (const char *) key, sizeof(key), &error);
+	rocksdb_readoptions_destroy(once);
 	status = wc_rocks_status(error, "read the catalog", err);
 	if (found != NULL)
 		value.data = (const uint8_t *) rocksdb_pinnableslice_value(found, &value.len);
