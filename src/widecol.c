@@ -143,7 +143,7 @@ define_session_settings(void)
 {
 	DefineCustomIntVariable("widecol.max_transaction_size",
 							"Sets how many bytes one transaction may write to stored tables.",
-							"The engine holds them in memory until the transaction ends.",
+							"The engine keeps them until the transaction ends, beyond 8 MB in files.",
 							&wc_max_transaction_mb, 4096, 1, 1024 * 1024,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("widecol.warn_full_scan",

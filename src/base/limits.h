@@ -73,11 +73,19 @@
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
 #define WC_BATCH_CHUNK			(256 * 1024)
 
+/* Of one transaction's operations the engine keeps so many bytes in memory; what is more goes to files. */
+#define WC_TXN_MEMORY			(8 * 1024 * 1024)
+
+/* What transactions under way have logged: with so much of it in memory it goes into the store, in
+ * pieces of at most the other. */
+#define WC_PENDING_MEMORY		(16 * 1024 * 1024)
+#define WC_PENDING_PIECE		(1024 * 1024)
+
 /* Records of PostgreSQL's log: a BATCH has at most WC_BATCH_CHUNK bytes of its transaction,
  * wherever its operations begin and end; a STEP this many. */
 #define WC_STEP_MAX				(1024 * 1024)
 
-/* Places of transactions whose log may be ahead of the store: four for each process and
+/* Places of transactions whose log may be ahead of the store: 32 for each process and
  * prepared transaction that the server may have, at most so many.  Who finds none waits. */
 #define WC_FLIGHT_MAX			65535
 

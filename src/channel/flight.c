@@ -26,7 +26,7 @@
 
 /* Places of one process or prepared transaction: a place is taken until the follower has
  * come to the commit. */
-#define PLACES_EACH 4
+#define PLACES_EACH 32
 
 /* Who waits looks again this often: nobody promises to wake it when the engine goes. */
 #define LOOK_EVERY_MS 100

@@ -21,6 +21,9 @@
 #include "engine/work.h"
 #include "engine/write/mark.h"
 
+/* Of the directory beside the store's. */
+#define SPILL_SUFFIX ".spill"
+
 /* --- opening --------------------------------------------------------------*/
 
 /*
@@ -308,6 +311,30 @@ forget_log(WcEngine *engine, WcError *err)
 	return status == WC_OK && engine->images != NULL ? wc_image_prune(engine->images, 0, 0, err) : status;
 }
 
+/* What is in it is of a process that has ended. */
+static WcStatus
+make_spill_directory(WcEngine *engine, const WcEngineOptions *options, WcError *err)
+{
+	size_t		len = strlen(options->path) + sizeof(SPILL_SUFFIX);
+	char	   *path = malloc(len);
+	WcStatus	status;
+
+	if (path == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");
+	snprintf(path, len, "%s" SPILL_SUFFIX, options->path);
+	engine->spill = (WcTxnSpill) {path, options->txn_memory ? options->txn_memory : WC_TXN_MEMORY};
+	status = wc_file_remove_directory(path, err);
+	if (status == WC_OK && mkdir(path, (mode_t) options->directory_mode) != 0)
+		status = wc_file_error(err, "make directory", path);
+	return status;
+}
+
+const WcTxnSpill *
+wc_engine_spill(const WcEngine *engine)
+{
+	return &engine->spill;
+}
+
 static WcStatus
 open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -333,6 +360,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_begin(&engine->identity, options, err);
 	if (status == WC_OK)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
+	if (status == WC_OK)
+		status = make_spill_directory(engine, options, err);
 	if (status == WC_OK)
 		status = fresh ? wc_catalog_make(engine, err) : wc_catalog_convert(engine, err);
 	if (status == WC_OK && engine->identity.opening == WC_OPEN_ACCEPT)
@@ -360,6 +389,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 static void
 engine_free(WcEngine *engine, bool closed)
 {
+	WcError		ignored;
+
 	wc_upkeeper_free(engine->upkeeper);
 	wc_workers_free(engine->workers);
 	wc_families_free(&engine->families);
@@ -371,6 +402,9 @@ engine_free(WcEngine *engine, bool closed)
 	if (engine->db)
 		rocksdb_close(engine->db);
 	wc_identity_release(&engine->identity, closed);
+	if (engine->spill.directory != NULL && wc_file_remove_directory(engine->spill.directory, &ignored) != WC_OK)
+		wc_log(WC_LOG_WARNING, "%s", ignored.message);
+	free((void *) engine->spill.directory);
 	free(engine->images);
 	free(engine->statistics);
 	rocksdb_readoptions_destroy(engine->read_options);

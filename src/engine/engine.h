@@ -37,6 +37,7 @@ typedef struct WcEngineOptions
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
+	uint64_t	txn_memory;		/* of one transaction's operations; 0: WC_TXN_MEMORY; likewise */
 	const char *statistics;		/* file that keeps counters while no engine is open; NULL: they are not kept */
 } WcEngineOptions;
 
@@ -55,6 +56,10 @@ extern WcStorage *wc_engine_storage(WcEngine *engine);
 
 /* The store's id, which is not 0 and stays the same while it is open. */
 extern uint32_t wc_engine_store_id(const WcEngine *engine);
+
+/* Where large transactions keep what they do not keep in memory (wc_txn_spill_into): a directory beside the
+ * store's, emptied when the store is opened.  Valid while it is open. */
+extern const struct WcTxnSpill *wc_engine_spill(const WcEngine *engine);
 
 /* Has writing ended for good, until the engine is closed and opened again?  (What the
  * operating system refuses, on a full disk say, does not end it.) */
@@ -131,23 +136,41 @@ typedef struct WcPendingBytes
 	uint32_t	database;
 	uint16_t	place;			/* as its last BATCH said (model/logrecord.h) */
 	uint8_t		flags;			/* of its BATCHes; WC_PENDING_PREPARED */
-	bool		kept;			/* for a mark: the one before has all this as it is, and bytes is not looked at */
-	WcSlice		bytes;			/* of its stream, from its beginning */
+	uint64_t	at;				/* where in its stream the bytes begin */
+	WcSlice		bytes;
 } WcPendingBytes;
+
+/* A piece of a transaction's stream that a mark has put into the store, by where it begins. */
+typedef struct WcPendingKey
+{
+	uint64_t	xid;
+	uint64_t	at;
+} WcPendingKey;
+
+/* What a mark changes of the pieces in the store. */
+typedef struct WcPendingMark
+{
+	const WcPendingBytes *put;	/* those of more than WC_PENDING_PIECE bytes as several */
+	size_t		nput;
+	const WcPendingKey *gone;	/* before that */
+	size_t		ngone;
+} WcPendingMark;
 
 /* The store is new, or had a log of its own: from now on it follows the server's, from this
  * position on.  Durable when it returns.  0: it follows none until this is called again. */
 extern WcStatus wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 
 /* Called in order with wc_engine_apply, when all commits before read_from are applied; pending:
- * of the transactions under way there.  Not synced. */
-extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingBytes *pending, size_t n,
-							   WcError *err) WC_WARN_UNUSED;
+ * what has to be done so that the store has the streams of the transactions under way there.  Not synced. */
+extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingMark *pending, WcError *err) WC_WARN_UNUSED;
 
-/* Where the last mark says that reading has to begin (0: there was none), and what it carries:
- * take is called for each transaction, with one piece of its bytes, which begins at `at`, after
- * the other; never with none for one that has no bytes. */
-typedef WcStatus (*WcPendingTaker) (void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err);
+/* The bytes of a piece, in place of what bytes holds.  WC_CORRUPT: it is not there. */
+extern WcStatus wc_engine_pending_piece(WcEngine *engine, uint64_t xid, uint64_t at, WcBuf *bytes, WcError *err) WC_WARN_UNUSED;
+
+/* Where the last mark says that reading has to begin (0: there was none), and the pieces in the store:
+ * take is called for each transaction, with one piece after the other.  A piece may begin before the
+ * end of the one before, which ends there then. */
+typedef WcStatus (*WcPendingTaker) (void *arg, const WcPendingBytes *piece, WcError *err);
 extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendingTaker take, void *arg,
 								 WcError *err) WC_WARN_UNUSED;
 

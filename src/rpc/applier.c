@@ -22,17 +22,24 @@
  * that are read in are looked at as often. */
 #define LAZY_MS 200
 
-/* A commit, or (txn NULL) a step or a mark. */
+typedef enum Kind
+{
+	COMMIT,
+	STEP,
+	MARK
+} Kind;
+
 typedef struct Commit
 {
+	Kind		kind;
 	bool		posted;			/* nobody waits for it: it is the applier's, and so is txn */
 	WcCommit	commit;			/* posted: all of it; else its xid */
 	uint16_t	place;
 	uint64_t	bytes;			/* of the batch, as counted in the backlog */
-	WcPendingBytes *pending;	/* of a mark at commit.position, in one piece of memory */
-	size_t		npending;
-	WcSlice		step;			/* its bytes, in memory of its own; NULL: it is none */
-	WcTxn	   *txn;
+	WcPendingMark mark;			/* at commit.position; all in one piece of memory, at put */
+	WcSlice		step;			/* its bytes, in memory of its own */
+	WcTxn	   *txn;			/* NULL: it is still to be made, of: */
+	WcPendingBatch batch;
 	bool		sync;
 	bool		done;			/* guarded by the applier's mutex */
 	bool		unknown;
@@ -92,21 +99,26 @@ finish(WcApplier *a, Commit *c)
 }
 
 static WcStatus
-apply(WcApplier *a, const Commit *c, const WcCommit *commit, WcError *err)
+apply(WcApplier *a, Commit *c, const WcCommit *commit, WcError *err)
 {
 	int64_t		commit_ts;
-	WcStatus	status;
+	WcStatus	status = WC_OK;
 
-	if (c->step.data != NULL)
+	if (c->kind == STEP)
 	{
 		WcStep		step;
 
 		status = wc_step_decode(c->step, &step, err);
 		return status == WC_OK ? wc_engine_step(a->engine, commit->position, &step, err) : status;
 	}
+	if (c->kind == MARK)
+		return wc_engine_mark(a->engine, commit->position, &c->mark, err);
 	if (c->txn == NULL)
-		return wc_engine_mark(a->engine, commit->position, c->pending, c->npending, err);
-	status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
+		status = wc_pendingbatch_txn(&c->batch, a->engine, &c->txn, err);
+	if (status == WC_OK && c->posted && wc_txn_count(c->txn) == 0)
+		return WC_OK;			/* it has only locked rows */
+	if (status == WC_OK)
+		status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
 	publish_generation(a);
 	if (status == WC_OK)
 		atomic_fetch_add(a->writes, wc_txn_count(c->txn));
@@ -147,7 +159,7 @@ pause_before_retry(WcApplier *a)
 static int64_t
 first_commit_us(const Commit *list)
 {
-	while (list != NULL && list->txn == NULL)
+	while (list != NULL && list->kind != COMMIT)
 		list = list->next;
 	return list != NULL ? list->commit.time_us : 0;
 }
@@ -173,23 +185,24 @@ apply_posted(WcApplier *a, Commit *c, const Commit *next)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
-	if (done && c->txn == NULL && c->step.data == NULL)
+	if (done && c->kind == MARK)
 		atomic_store(&a->marked, c->commit.position);
-	if (done && c->txn != NULL && a->applied.fn != NULL)
+	if (done && c->kind == COMMIT && a->applied.fn != NULL)
 		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
 	pthread_mutex_lock(&a->mutex);
-	assert(a->nbytes >= c->bytes && (c->txn == NULL || a->ncommits > 0));
-	a->ncommits -= c->txn != NULL;
+	assert(a->nbytes >= c->bytes && (c->kind != COMMIT || a->ncommits > 0));
+	a->ncommits -= c->kind == COMMIT;
 	a->nbytes -= c->bytes;
 	a->applying_us = first_commit_us(next);
-	if (c->step.data != NULL)
+	if (c->kind == STEP)
 	{
 		a->stepped = done ? c->commit.position : a->stepped;
 		pthread_cond_broadcast(&a->step_done);
 	}
 	pthread_mutex_unlock(&a->mutex);
 	wc_txn_destroy(c->txn);
-	free(c->pending);
+	wc_pendingbatch_free(&c->batch);
+	free((void *) c->mark.put);
 	free((void *) c->step.data);
 	free(c);
 }
@@ -416,7 +429,7 @@ static void
 post(WcApplier *a, Commit *c)
 {
 	pthread_mutex_lock(&a->mutex);
-	a->ncommits += c->txn != NULL;
+	a->ncommits += c->kind == COMMIT;
 	a->nbytes += c->bytes;
 	append(a, c);
 	pthread_mutex_unlock(&a->mutex);
@@ -439,35 +452,66 @@ wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place
 }
 
 WcStatus
-wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingBytes *pending, size_t n, WcError *err)
+wc_applier_post_batch(WcApplier *a, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
 {
 	Commit	   *c = calloc(1, sizeof(*c));
-	size_t		size = n * sizeof(*pending);
+
+	if (c == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	c->posted = true;
+	c->commit = *commit;
+	c->place = batch->place;
+	c->bytes = batch->bytes.len;
+	c->batch = *batch;
+	*batch = (WcPendingBatch) {.bytes = WC_BUF_INIT};
+	post(a, c);
+	return WC_OK;
+}
+
+/* A copy that is one piece of memory, which begins with copy->put; *size of it.  False: out of memory. */
+static bool
+copy_mark(const WcPendingMark *mark, WcPendingMark *copy, size_t *size)
+{
+	WcPendingBytes *put;
+	WcPendingKey *gone;
 	uint8_t    *to;
 
-	for (size_t i = 0; i < n; i++)
-		size += pending[i].kept ? 0 : pending[i].bytes.len;
-	if (c != NULL)
-		c->pending = malloc(size > 0 ? size : 1);
-	if (c == NULL || c->pending == NULL)
+	*size = mark->nput * sizeof(*put) + mark->ngone * sizeof(*gone);
+	for (size_t i = 0; i < mark->nput; i++)
+		*size += mark->put[i].bytes.len;
+	put = malloc(*size > 0 ? *size : 1);
+	if (put == NULL)
+		return false;
+	gone = (WcPendingKey *) (put + mark->nput);
+	to = (uint8_t *) (gone + mark->ngone);
+	if (mark->ngone > 0)
+		memcpy(gone, mark->gone, mark->ngone * sizeof(*gone));
+	for (size_t i = 0; i < mark->nput; i++)
+	{
+		put[i] = mark->put[i];
+		put[i].bytes.data = to;
+		if (put[i].bytes.len > 0)
+			memcpy(to, mark->put[i].bytes.data, put[i].bytes.len);
+		to += put[i].bytes.len;
+	}
+	*copy = (WcPendingMark) {put, mark->nput, gone, mark->ngone};
+	return true;
+}
+
+WcStatus
+wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingMark *pending, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+	size_t		size;
+
+	if (c == NULL || !copy_mark(pending, &c->mark, &size))
 	{
 		free(c);
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
 	}
-	to = (uint8_t *) (c->pending + n);
-	for (size_t i = 0; i < n; i++)
-	{
-		WcPendingBytes *p = &c->pending[i];
-
-		*p = pending[i];
-		p->bytes = wc_slice(to, p->kept ? 0 : pending[i].bytes.len);
-		if (p->bytes.len > 0)
-			memcpy(to, pending[i].bytes.data, p->bytes.len);
-		to += p->bytes.len;
-	}
+	c->kind = MARK;
 	c->posted = true;
 	c->commit.position = read_from;
-	c->npending = n;
 	c->bytes = size;
 	post(a, c);
 	return WC_OK;
@@ -486,6 +530,7 @@ wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a step");
 	}
 	memcpy(bytes, step.data, step.len);
+	c->kind = STEP;
 	c->posted = true;
 	c->commit.position = position;
 	c->step = wc_slice(bytes, step.len);

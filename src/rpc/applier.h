@@ -16,6 +16,7 @@
 
 #include "engine/engine.h"
 #include "rpc/epochs.h"
+#include "rpc/pending.h"
 
 typedef struct WcApplier WcApplier;
 
@@ -60,9 +61,12 @@ extern int64_t wc_applier_waiting_us(WcApplier *applier);
 extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
 								WcError *err) WC_WARN_UNUSED;
 
-/* Hands in a mark (wc_engine_mark); copies what is pending and not kept. */
-extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingBytes *pending, size_t n,
-									 WcError *err) WC_WARN_UNUSED;
+/* As wc_applier_post, of a transaction that the applier's thread is to make when its turn comes.  The
+ * batch is the applier's from then on, and what the caller has is empty. */
+extern WcStatus wc_applier_post_batch(WcApplier *applier, const WcCommit *commit, WcPendingBatch *batch, WcError *err) WC_WARN_UNUSED;
+
+/* Hands in a mark (wc_engine_mark); copies what is pending.  */
+extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingMark *pending, WcError *err) WC_WARN_UNUSED;
 
 /* Hands in a step (model/step.h), which it copies, and the position behind its record. */
 extern WcStatus wc_applier_post_step(WcApplier *applier, WcSlice step, uint64_t position, WcError *err) WC_WARN_UNUSED;

@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "read/txn/txn.h"
+#include "model/batch.h"
 #include "rpc/pending.h"
 #include "rpc/rowlock.h"
 
@@ -129,48 +130,68 @@ wc_intake_applied(WcIntake *f)
 /* --- what the log says ---------------------------------------------------------*/
 
 static WcStatus
-load_piece(void *arg, const WcPendingBytes *piece, uint64_t at, WcError *err)
+load_piece(void *arg, const WcPendingBytes *piece, WcError *err)
 {
-	WcIntake *f = arg;
-	WcLogRecord batch = {
-		.kind = WC_RECORD_BATCH,.store = f->log.store,.flags = piece->flags,.place = piece->place,
-		.database = piece->database,.xid = piece->xid,.at = at,.bytes = piece->bytes
-	};
-
-	return wc_pending_append(f->pending, &batch, err);
+	return wc_pending_load(((WcIntake *) arg)->pending, piece, err);
 }
 
 WcStatus
 wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 {
-	WcStatus	status = wc_engine_marked(f->engine, read_from, load_piece, f, err);
+	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
+}
 
-	if (status == WC_OK)
-		wc_pending_marked(f->pending);
+/* What is in memory beyond the bound goes into the store, with a mark. */
+WcStatus
+wc_intake_batch(WcIntake *f, const WcLogRecord *batch, uint64_t position, WcError *err)
+{
+	WcStatus	status;
+
+	if (batch->store != f->log.store)
+		return WC_OK;			/* a store of before: it was given up */
+	status = wc_pending_append(f->pending, batch, err);
+	if (status == WC_OK && wc_pending_memory(f->pending) > f->log.pending_memory)
+		status = wc_intake_mark(f, position, err);
 	return status;
 }
 
-WcStatus
-wc_intake_batch(WcIntake *f, const WcLogRecord *batch, WcError *err)
+static void
+note_posted(WcIntake *f, uint64_t bytes)
 {
-	if (batch->store != f->log.store)
-		return WC_OK;			/* a store of before: it was given up */
-	return wc_pending_append(f->pending, batch, err);
+	atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&f->bytes, bytes, memory_order_relaxed);
 }
 
-/* *txn is NULL when it changes nothing. */
+/* A small transaction is made here, a large one by the applier.  One that has only locked rows has
+ * nothing to apply. */
 static WcStatus
-make_txn(const WcPendingBatch *batch, WcTxn **txn, WcError *err)
+post_commit(WcIntake *f, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
 {
-	WcStatus	status = wc_txn_create(batch->database, UINT64_MAX, txn, err);
+	WcTxn	   *txn = NULL;
+	WcStatus	status = WC_OK;
 
-	if (status == WC_OK)
-		status = wc_txn_append(*txn, 0, wc_buf_slice(&batch->bytes), err);
-	if (status != WC_OK || wc_txn_count(*txn) == 0)
+	if (batch->npieces > 0 || batch->bytes.len > WC_BATCH_CHUNK)
 	{
-		wc_txn_destroy(*txn);	/* it has only locked rows */
-		*txn = NULL;
+		uint64_t	length = wc_pendingbatch_length(batch);
+
+		status = wc_applier_post_batch(f->applier, commit, batch, err);
+		if (status == WC_OK)
+			note_posted(f, length);
+		return status;
 	}
+	status = wc_pendingbatch_txn(batch, f->engine, &txn, err);
+	if (status == WC_OK && wc_txn_count(txn) == 0)
+	{
+		wc_txn_destroy(txn);
+		ended(f, commit->xid, batch->place);
+		return WC_OK;
+	}
+	if (status == WC_OK)
+		status = wc_applier_post(f->applier, commit, txn, batch->place, err);
+	if (status == WC_OK)
+		note_posted(f, batch->bytes.len);
+	else
+		wc_txn_destroy(txn);
 	return status;
 }
 
@@ -179,7 +200,6 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 {
 	WcCommit	commit = {.xid = xid,.position = position,.time_us = time_us};
 	WcPendingBatch batch;
-	WcTxn	   *txn = NULL;
 	WcStatus	status = WC_OK;
 
 	if (!wc_pending_take(f->pending, xid, &batch))
@@ -187,20 +207,11 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		ended(f, xid, WC_RECORD_NO_PLACE);	/* it may have locked rows */
 		return WC_OK;
 	}
-	if (position > f->applied && batch.bytes.len > 0)
-		status = make_txn(&batch, &txn, err);
-	if (status == WC_OK && txn != NULL)
-		status = wc_applier_post(f->applier, &commit, txn, batch.place, err);
-	if (status == WC_OK && txn != NULL)
-	{
-		atomic_fetch_add_explicit(&f->batches, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&f->bytes, batch.bytes.len, memory_order_relaxed);
-	}
-	if (status == WC_OK && txn == NULL)
+	if (position > f->applied && wc_pendingbatch_length(&batch) > 0)
+		status = post_commit(f, &commit, &batch, err);
+	else
 		ended(f, xid, batch.place);
-	if (status != WC_OK)
-		wc_txn_destroy(txn);
-	wc_buf_free(&batch.bytes);
+	wc_pendingbatch_free(&batch);
 	return status;
 }
 
@@ -252,37 +263,100 @@ void
 wc_intake_take_places(WcIntake *f, bool all)
 {
 	const void *node = NULL;
-	WcPendingBytes s;
+	const WcPendingBatch *b;
 
-	while (wc_pending_next(f->pending, &node, &s))
+	while ((b = wc_pending_next(f->pending, &node)) != NULL)
 	{
-		uint8_t		flags = (s.flags & WC_RECORD_CATALOG) != 0 ? WC_FLIGHT_CATALOG : 0;
-		bool		prepared = (s.flags & WC_PENDING_PREPARED) != 0;
+		uint8_t		flags = (b->flags & WC_RECORD_CATALOG) != 0 ? WC_FLIGHT_CATALOG : 0;
+		bool		prepared = (b->flags & WC_PENDING_PREPARED) != 0;
 		uint16_t	place;
 
 		if (!prepared && !all)
 			continue;
-		place = wc_flight_take_once(f->log.flight, s.xid, s.database, flags);
+		place = wc_flight_take_once(f->log.flight, b->xid, b->database, flags);
 		if (place == WC_FLIGHT_NONE)
-			wc_flight_overflow(f->log.flight, s.xid);
+			wc_flight_overflow(f->log.flight, b->xid);
 		else if (prepared)
-			wc_flight_prepared(f->log.flight, place, s.xid);
+			wc_flight_prepared(f->log.flight, place, b->xid);
 	}
+}
+
+/* Operations of a stream that comes in parts. */
+typedef struct Restorer
+{
+	WcLockTable *locktable;
+	uint64_t	xid;
+	WcBuf		part;			/* of an operation that has not come whole, and what has come behind it */
+	size_t		size;			/* of that operation; 0: that cannot be told yet */
+} Restorer;
+
+/* Whole operations at the beginning of the bytes: *size of them together; *next: of the one behind them, 0: that
+ * cannot be told. */
+static WcStatus
+whole_operations(WcSlice bytes, size_t *size, size_t *next, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	*size = *next = 0;
+	while (status == WC_OK && *size < bytes.len)
+	{
+		status = wc_batch_op_size(wc_slice(bytes.data + *size, bytes.len - *size), next, err);
+		if (*next == 0 || *next > bytes.len - *size)
+			break;
+		*size += *next;
+		*next = 0;
+	}
+	return status;
+}
+
+static WcStatus
+restore_part(void *arg, uint64_t at, WcSlice bytes, WcError *err)
+{
+	Restorer   *r = arg;
+	WcStatus	status;
+	size_t		whole;
+
+	(void) at;
+	wc_buf_append_slice(&r->part, bytes);
+	if (r->part.failed)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
+	if (r->part.len < r->size)
+		return WC_OK;
+	status = whole_operations(wc_buf_slice(&r->part), &whole, &r->size, err);
+	if (status == WC_OK)
+		status = wc_rowlock_restore(r->locktable, r->xid, wc_slice(r->part.data, whole), err);
+	if (status != WC_OK || whole == 0)
+		return status;
+	r->part.len -= whole;
+	memmove(r->part.data, r->part.data + whole, r->part.len);
+	return WC_OK;
+}
+
+static WcStatus
+restore_locks_of(WcIntake *f, const WcPendingBatch *batch, WcError *err)
+{
+	Restorer	r = {.locktable = f->locktable,.xid = batch->xid,.part = WC_BUF_INIT};
+	WcStatus	status = wc_pendingbatch_read(batch, f->engine, restore_part, &r, err);
+
+	if (status == WC_OK && r.part.len > 0)
+		status = wc_error(err, WC_CORRUPT, "what prepared transaction %" PRIu64 " has logged ends amid an operation", batch->xid);
+	wc_buf_free(&r.part);
+	return status;
 }
 
 WcStatus
 wc_intake_restore_locks(WcIntake *f, WcError *err)
 {
 	const void *node = NULL;
-	WcPendingBytes s;
+	const WcPendingBatch *b;
 	uint64_t	n = 0;
 	WcStatus	status = WC_OK;
 
-	while (status == WC_OK && wc_pending_next(f->pending, &node, &s))
+	while (status == WC_OK && (b = wc_pending_next(f->pending, &node)) != NULL)
 	{
-		if ((s.flags & WC_PENDING_PREPARED) == 0)
+		if ((b->flags & WC_PENDING_PREPARED) == 0)
 			continue;
-		status = wc_rowlock_restore(f->locktable, s.xid, s.bytes, err);
+		status = restore_locks_of(f, b, err);
 		n++;
 	}
 	if (n > 0)
@@ -409,14 +483,12 @@ wc_intake_stop(WcIntake *f)
 WcStatus
 wc_intake_mark(WcIntake *f, uint64_t read_from, WcError *err)
 {
-	WcPendingBytes *list;
-	size_t		n;
-	WcStatus	status = wc_pending_list(f->pending, &list, &n, err);
+	WcPendingMark mark;
+	WcStatus	status = wc_pending_mark(f->pending, &mark, err);
 
 	if (status == WC_OK)
-		status = wc_applier_post_mark(f->applier, read_from, list, n, err);
+		status = wc_applier_post_mark(f->applier, read_from, &mark, err);
 	if (status == WC_OK)
 		wc_pending_marked(f->pending);
-	free(list);
 	return status;
 }

@@ -40,7 +40,8 @@ extern void wc_intake_aborted(WcIntake *intake, uint64_t xid);
 /* Loads what the store's last mark carries; *read_from: where reading begins (0: there is none). */
 extern WcStatus wc_intake_load(WcIntake *intake, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
 
-extern WcStatus wc_intake_batch(WcIntake *intake, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
+/* position: the end of the record. */
+extern WcStatus wc_intake_batch(WcIntake *intake, const WcLogRecord *batch, uint64_t position, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t position, int64_t time_us,
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
@@ -61,8 +62,8 @@ extern uint64_t wc_intake_nprepared(const WcIntake *intake);
  * places in flight, unless they have them: who sees their heap rows finds what to wait for. */
 extern void wc_intake_take_places(WcIntake *intake, bool all);
 
-/* Locks what prepared transactions had locked; before a session may lock rows, when all
- * commits that were handed in have been applied. */
+/* Locks what prepared transactions had locked; before a session may lock rows, when all commits and
+ * marks that were handed in have been applied (wc_applier_backlog has no bytes). */
 extern WcStatus wc_intake_restore_locks(WcIntake *intake, WcError *err) WC_WARN_UNUSED;
 
 /* --- steps ------------------------------------------------------------------------ */

@@ -322,16 +322,9 @@ lock_tables(WcSession *s, WcLockOwner *owner, const WcTxn *txn, bool *rest, WcEr
 /* What is written to one row. */
 typedef struct RowWrites
 {
-	const WcTxnSorted *sorted;
-	size_t		begin;			/* its operations in their order */
-	size_t		end;
+	const WcTxnEntry *const *ops;	/* in their order */
+	size_t		n;
 } RowWrites;
-
-static const WcTxnEntry *
-first_of(const RowWrites *writes)
-{
-	return wc_txnsorted_at(writes->sorted, writes->begin);
-}
 
 /* The families that are written; *nfamilies stays 0 when there are too many to tell. */
 static WcStatus
@@ -340,9 +333,9 @@ families_of(const RowWrites *writes, uint32_t families[WC_FAMILIES_MAX], uint32_
 	WcStatus	status = WC_OK;
 
 	*nfamilies = 0;
-	for (size_t i = writes->begin; i < writes->end; i++)
+	for (size_t i = 0; i < writes->n; i++)
 	{
-		const WcTxnEntry *entry = wc_txnsorted_at(writes->sorted, i);
+		const WcTxnEntry *entry = writes->ops[i];
 		WcDecoder	d = wc_decoder(wc_slice(entry->bytes, entry->len));
 		WcItem		item;
 		WcOp		op;
@@ -421,8 +414,8 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
 {
 	uint32_t	families[WC_FAMILIES_MAX];
 	uint32_t	nfamilies;
-	uint32_t	table_id = first_of(writes)->table_id;
-	WcSlice		row = wc_txnentry_row(first_of(writes));
+	uint32_t	table_id = writes->ops[0]->table_id;
+	WcSlice		row = wc_txnentry_row(writes->ops[0]);
 	bool		empties;
 	bool		changed;
 	WcStatus	status;
@@ -440,36 +433,29 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
 	return status;
 }
 
-/* In the order of their keys if they are few, so that commits which have to wait for each
- * other do not wait in a circle; and if they are looked at: all that is written to a row
- * at once. */
+/* In the order of their keys, so that commits which have to wait for each other do not wait in a
+ * circle; all that is written to a row at once. */
 static WcStatus
 lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then, uint64_t *holder, WcError *err)
 {
-	WcTxnSorted sorted = {0};
-	RowWrites	writes = {.sorted = &sorted};
-	WcStatus	status = WC_OK;
+	WcTxnWalk  *walk = NULL;
+	RowWrites	writes;
+	WcStatus	status = wc_txnwalk_open(txn, &walk, err);
 
-	sorted.entries = wc_txn_entries(txn, &sorted.n);
-	if (then != NULL || sorted.n <= WC_LOCK_BATCH)
-		status = wc_txn_sorted(txn, &sorted, err);
-	for (; status == WC_OK && *holder == 0 && writes.begin < sorted.n; writes.begin = writes.end)
+	while (status == WC_OK && *holder == 0 && (status = wc_txnwalk_next(walk, &writes.ops, &writes.n, err)) == WC_OK)
 	{
-		const WcTxnEntry *entry = first_of(&writes);
+		const WcTxnEntry *entry = writes.ops[0];
 		WcLockRequest request = commit_request(entry->table_id, owner->xid);
 		WcLockHolder in_the_way;
 
-		writes.end = writes.begin + 1;
-		while (then != NULL && writes.end < sorted.n &&
-			   wc_txnentry_cmp_row(wc_txnsorted_at(&sorted, writes.end), entry->table_id, wc_txnentry_row(entry)) == 0)
-			writes.end++;
 		status = wc_lock_acquire(s->locktable, owner, &request, wc_txnentry_row(entry), &in_the_way, err);
 		if (status == WC_OK)
 			*holder = in_the_way.xid;
 		if (status == WC_OK && then != NULL && *holder == 0 && !in_the_way.held)
 			status = require_unchanged(s, txn, &writes, then, err);
 	}
-	return status;
+	wc_txnwalk_close(walk);
+	return status == WC_END ? WC_OK : status;
 }
 
 WcStatus

@@ -38,7 +38,8 @@ typedef struct WcPeer
 typedef struct WcLogOptions
 {
 	uint32_t	store;			/* id; BATCHes of others are passed over */
-	uint64_t	pending_max;	/* bytes that transactions under way may have written together */
+	uint64_t	pending_max;	/* bytes that transactions under way may have written together ... */
+	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
 	WcWake		moved;			/* a place in flight was freed */
@@ -83,7 +84,7 @@ extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t x
  * errors the server must be stopped, and a new one goes on from the last mark.
  */
 extern WcStatus wc_server_log_load(WcServer *server, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, uint64_t position, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t position, int64_t time_us,
 									 WcError *err) WC_WARN_UNUSED;
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);

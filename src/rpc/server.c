@@ -495,9 +495,9 @@ wc_server_log_load(WcServer *s, uint64_t *read_from, WcError *err)
 }
 
 WcStatus
-wc_server_log_batch(WcServer *s, const WcLogRecord *batch, WcError *err)
+wc_server_log_batch(WcServer *s, const WcLogRecord *batch, uint64_t position, WcError *err)
 {
-	return wc_intake_batch(s->intake, batch, err);
+	return wc_intake_batch(s->intake, batch, position, err);
 }
 
 WcStatus

@@ -256,7 +256,13 @@ wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err)
 		return err->status;
 	}
 	if (s->txn == NULL)
-		return wc_txn_create(s->database, bytes_max, &s->txn, err);
+	{
+		WcStatus	status = wc_txn_create(s->database, bytes_max, &s->txn, err);
+
+		if (status != WC_OK)
+			return status;
+		wc_txn_spill_into(s->txn, wc_engine_spill(s->engine));
+	}
 	wc_txn_limit(s->txn, bytes_max);
 	return WC_OK;
 }

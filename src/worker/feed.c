@@ -40,7 +40,7 @@ on_record(void *arg, const WcLogRecord *r, XLogRecPtr position)
 	WcError		err;
 
 	if (r->kind == WC_RECORD_BATCH)
-		check(wc_server_log_batch(server, r, &err), &err);
+		check(wc_server_log_batch(server, r, position, &err), &err);
 	else if (r->kind == WC_RECORD_STEP)
 		check(wc_server_log_step(server, r, position, &err), &err);
 }

@@ -38,6 +38,7 @@
 #include "utils/timestamp.h"
 
 #include "base/cpu.h"
+#include "base/limits.h"
 #include "channel/channel.h"
 #include "channel/flight.h"
 #include "channel/keeplog.h"
@@ -67,7 +68,7 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* The record that a standby replays is waited for at most so many looks at its start. */
 #define OLD_PLACES_LOOKS 50
 
-/* What transactions under way may have written together: they are in the engine's memory. */
+/* What transactions under way may have written together. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
 /* Where PostgreSQL keeps statistics while it does not run. */
@@ -184,6 +185,7 @@ start_server(WcError *err)
 	WcLogOptions log = {
 		.store = wc_engine_store_id(engine),
 		.pending_max = (uint64_t) PENDING_MAX,
+		.pending_memory = WC_PENDING_MEMORY,
 		.flight = wc_places(),
 		.applied = &wc_following()->applied,
 		.moved = {wake_latch, MyLatch},
@@ -337,7 +339,7 @@ await_old_places(void)
 	read_to_end();				/* one may just have been prepared */
 }
 
-/* On a primary, before sessions lock rows, and with all commits applied that have been read. */
+/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in. */
 static void
 restore_locks(void)
 {
@@ -354,7 +356,7 @@ backlog_is_empty(void)
 				bytes;
 
 	wc_server_backlog(server, &commits, &bytes);
-	return commits == 0;
+	return commits == 0 && bytes == 0;
 }
 
 /* False: the process is to end. */
@@ -435,8 +437,8 @@ follow(void)
 	if (!replaying)
 	{
 		await_old_places();
-		await_backlog();
-		restore_locks();
+		if (await_backlog())
+			restore_locks();
 	}
 }
 

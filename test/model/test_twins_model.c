@@ -4,7 +4,8 @@
  * Random batches, with whatever a check would refuse, are applied to two stores at the same
  * positions and times.  In between each of them is flushed, compacted by RocksDB, closed and
  * opened, crashes, gives out ids, is read and held by snapshots when it likes, by a clock of
- * its own.  Then the catalogs, the key-values of all families, raw scans, and reads as of
+ * its own; and one of them takes transactions for large soon (wc_txn_spill_into), which it keeps in
+ * files and writes as such.  Then the catalogs, the key-values of all families, raw scans, and reads as of
  * earlier times are equal, byte for byte.
  *
  * Flushes and compactions of the engine are not asked for: test_steps_model has them.
@@ -344,6 +345,16 @@ random_operation(Kit *kit)
 
 /* --- commits --------------------------------------------------------------*/
 
+/* What was spilled comes back into memory. */
+static void
+look_at_own_rows(Kit *kit)
+{
+	WcTxnView  *view;
+
+	assert_ok(kit, wc_txnview_open(kit->txn, random_table(), kit->cid, NULL, false, &view, &kit->err));
+	wc_txnview_close(view);
+}
+
 /* In pieces, each of which may begin before the end of the one before, and end amid an
  * operation. */
 static void
@@ -358,6 +369,8 @@ send_pieces(Kit *kit, WcSlice ops)
 
 		assert_ok(kit, wc_txn_append(kit->txn, at, wc_slice(ops.data + at, n), &kit->err));
 		end = at + n;
+		if (below(10) == 0)
+			look_at_own_rows(kit);
 	}
 	assert_true(wc_txn_is_whole(kit->txn));
 }
@@ -609,7 +622,9 @@ random_sequence(uint64_t seed_used)
 	clocks[0] = 1000000;
 	clocks[1] = below(2) == 0 ? 5 : 900000000;
 	kit_open_at(kit_of(0), first_clock);
+	kit_txn_memory = 50 + below(400);
 	kit_open_at(kit_of(1), second_clock);
+	kit_txn_memory = 0;
 	for (int k = 0; k < COMMITS; k++)
 	{
 		random_commit();

@@ -102,6 +102,42 @@ foreach my $i (1 .. $kills)
 }
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 
+# --- a transaction that is not kept in memory ---------------------------------------
+# Of which a part is in the store at a checkpoint, and whose apply a crash interrupts, most likely.
+$node->safe_psql('postgres', q{
+CREATE TABLE large_heap (k int PRIMARY KEY, n int, v text);
+CREATE FOREIGN TABLE large_stored (k int OPTIONS (rowkey '1'), n int, v text) SERVER widecol;
+});
+foreach my $killed ('the server', 'the engine')
+{
+	$node->safe_psql('postgres', q{
+BEGIN;
+TRUNCATE large_heap;
+INSERT INTO large_heap SELECT i, i % 7, 'row ' || i FROM generate_series(1, 200000) i;
+INSERT INTO large_stored SELECT * FROM large_heap ORDER BY v;
+CHECKPOINT;
+SAVEPOINT s;
+INSERT INTO large_stored SELECT k, -1, 'no' FROM large_heap;
+ROLLBACK TO s;
+UPDATE large_heap SET n = n + 10 WHERE k % 5 = 0;
+INSERT INTO large_stored SELECT * FROM large_heap WHERE k % 5 = 0;
+COMMIT;
+});
+	if ($killed eq 'the server')
+	{
+		$node->kill9;
+		start_again();
+	}
+	else
+	{
+		kill 'KILL', engine_pid($node);
+	}
+	ok(comes_back($node, 'SELECT count(*) >= 0 FROM large_stored'), "after a large commit $killed is killed, and comes back");
+	is($node->safe_psql('postgres', 'SELECT count(*), sum(n), count(DISTINCT v) FROM large_stored'),
+		$node->safe_psql('postgres', 'SELECT count(*), sum(n), count(DISTINCT v) FROM large_heap'),
+		'and all of the large commit is there');
+}
+
 # --- the engine alone starts again, while there are writers ---------------------------
 my @writers = start_writers('SET synchronous_commit = on');
 foreach (1 .. 2)

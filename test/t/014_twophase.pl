@@ -33,6 +33,8 @@ CREATE FOREIGN TABLE emptied (k int OPTIONS (rowkey '1'), v text) SERVER widecol
 INSERT INTO emptied VALUES (1, 'old');
 CREATE FOREIGN TABLE many (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO many SELECT i, 'old' FROM generate_series(1, 10001) i;
+CREATE FOREIGN TABLE wide (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO wide VALUES (1, 'old');
 });
 
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -57,16 +59,19 @@ SELECT string_agg(k::text, ' ') FROM (SELECT k FROM stored_cell FOR UPDATE SKIP 
 SELECT string_agg(k::text, ' ') FROM (SELECT k FROM many WHERE k % 2500 < 2 FOR UPDATE SKIP LOCKED) t;
 SET lock_timeout = '10ms';
 UPDATE stored_row SET v = 'lost' WHERE k = 1;
+UPDATE wide SET v = 'lost' WHERE k = 1;
+INSERT INTO wide VALUES (20000, 'lost');
 INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
 	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n10001", "$name: these rows are locked, and no others");
-	is(() = $err =~ /lock timeout/g, 2, "$name: who wants one, or the table that is emptied, waits");
+	is(() = $err =~ /lock timeout/g, 4, "$name: who wants one, or the table that is emptied, waits");
 	return;
 }
 
 sub serves { return comes_back($_[0], 'SELECT count(*) >= 0 FROM stored_row') }
 
 # --- three are prepared ---------------------------------------------------------------
-# One that writes to all tables, and makes, empties tables; one that is to be rolled back; one that has only locked.
+# One that writes to all tables, and makes, empties tables; one that is to be rolled back; one that has only
+# locked; one that the engine does not keep in memory.
 $primary->safe_psql('postgres', q{
 BEGIN;
 UPDATE heap SET v = 'new' WHERE k = 1;
@@ -91,6 +96,10 @@ SELECT FROM stored_row WHERE k = 3 FOR UPDATE;
 SELECT FROM stored_cell WHERE k = 3 FOR SHARE;
 SELECT count(*) FROM (SELECT FROM many WHERE k <= 10000 FOR UPDATE) t;
 PREPARE TRANSACTION 'locks';
+BEGIN;
+INSERT INTO wide SELECT i, repeat(md5(i::text), 32) FROM generate_series(2, 20000) i;
+DELETE FROM wide WHERE k = 1;
+PREPARE TRANSACTION 'large';
 });
 my $prepared_at = $primary->safe_psql('postgres', 'SELECT pg_current_wal_lsn()');
 is_open($primary, 'prepared');
@@ -175,6 +184,9 @@ is_open($standby, 'promoted standby');
 finish_prepared($standby, 'COMMIT', 'to commit');
 finish_prepared($standby, 'ROLLBACK', 'to roll back');
 finish_prepared($standby, 'COMMIT', 'locks');
+finish_prepared($standby, 'COMMIT', 'large');
+is($standby->safe_psql('postgres', q{SELECT count(*), min(k), max(k), bool_and(v = repeat(md5(k::text), 32)) FROM wide}),
+	'19999|2|20000|t', 'so is the large one');
 is_same_everywhere($standby, 'committed: heap and stored tables hold the same');
 is($standby->safe_psql('postgres', q{SELECT count(*), (SELECT v FROM made), (SELECT v FROM emptied) FROM stored_row}),
 	'1000|made|anew', 'all of it is there');
@@ -199,6 +211,9 @@ ok(serves($primary), 'the old primary serves');
 finish_prepared($primary, 'COMMIT', 'to commit');
 finish_prepared($primary, 'COMMIT', 'to roll back');
 finish_prepared($primary, 'ROLLBACK', 'locks');
+finish_prepared($primary, 'COMMIT', 'large');
+is($primary->safe_psql('postgres', q{SELECT count(*), min(k), max(k), bool_and(v = repeat(md5(k::text), 32)) FROM wide}),
+	'19999|2|20000|t', 'it commits the large one too');
 foreach my $table (qw(heap stored_row stored_cell))
 {
 	$primary->safe_psql('postgres', "TRUNCATE $table");

@@ -23,6 +23,8 @@ __tsan_default_suppressions(void)
 	return "race:rocksdb::BinarySearchIndexReader::~BinarySearchIndexReader\n";
 }
 
+uint64_t	kit_txn_memory;
+
 static int64_t
 kit_clock(void)
 {
@@ -61,7 +63,7 @@ kit_options(const Kit *kit)
 	return (WcEngineOptions) {
 		.path = kit->dir,.record = kit->record,.cluster = 7,.may_create = true,.directory_mode = 0700,
 		.block_cache_bytes = 8 << 20,.write_buffer_bytes = 16 << 20,
-		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit->clock_us
+		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit->clock_us,.txn_memory = kit->txn_memory
 	};
 }
 
@@ -72,6 +74,7 @@ open_engine(Kit *kit)
 
 	assert_ok(kit, wc_engine_open(&options, &kit->engine, &kit->err));
 	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &kit->txn, &kit->err));
+	wc_txn_spill_into(kit->txn, wc_engine_spill(kit->engine));
 }
 
 void
@@ -85,6 +88,7 @@ kit_open_at(Kit *kit, int64_t (*clock_us) (void))
 {
 	memset(kit, 0, sizeof(*kit));
 	kit->clock_us = clock_us;
+	kit->txn_memory = kit_txn_memory;
 	snprintf(kit->dir, sizeof(kit->dir), "/tmp/wc_test_XXXXXX");
 	assert_non_null(mkdtemp(kit->dir));
 	snprintf(kit->record, sizeof(kit->record), "%s.store", kit->dir);

@@ -28,6 +28,7 @@ typedef struct Kit
 	char		dir[64];
 	char		record[72];		/* file that names the store */
 	int64_t		(*clock_us) (void);	/* kit_now, or what kit_open_at was given */
+	uint64_t	txn_memory;		/* kit_txn_memory, as it was when the kit was opened */
 	WcEngine   *engine;
 	WcTxn	   *txn;
 	WcBuf		ops;
@@ -41,6 +42,9 @@ typedef struct Kit
 
 /* Microseconds the engine takes for now. */
 extern _Atomic int64_t kit_now; /* read by threads of the engine as well */
+
+/* Of the engine's options, for kits that are opened from now on (0: its own). */
+extern uint64_t kit_txn_memory;
 
 /* As the kit opens its engine. */
 extern WcEngineOptions kit_options(const Kit *kit);

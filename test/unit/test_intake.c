@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "mangle.h"
 #include "rpc/intake.h"
 
 #define STORE 77
 #define PLACES 8
+#define TXN_MEMORY 400			/* larger transactions are in files, and are written as such */
 
 typedef struct Log
 {
@@ -31,6 +33,7 @@ typedef struct Log
 	_Atomic uint64_t applied;	/* as the intake tells other processes */
 	_Atomic uint32_t moved;
 	struct rlimit limit;
+	uint64_t	pending_memory;
 } Log;
 
 static void
@@ -43,7 +46,7 @@ static void
 begin(Log *log)
 {
 	WcLogOptions options = {
-		.store = STORE,.pending_max = 64 << 20,.flight = log->flight,.applied = &log->applied,
+		.store = STORE,.pending_max = 64 << 20,.pending_memory = log->pending_memory,.flight = log->flight,.applied = &log->applied,
 		.moved = {count_move, &log->moved}
 	};
 	WcError    *err = &log->kit.err;
@@ -77,6 +80,8 @@ set_up(void **state)
 	memset(memory, 0, size);
 	log->flight = wc_flight_init(memory, PLACES);
 	log->getcache = kit_getcache(1 << 16, 1);
+	log->pending_memory = 64 << 20;
+	kit_txn_memory = TXN_MEMORY;
 	kit_open(&log->kit);
 	assert_ok(&log->kit, wc_engine_begin_log(log->kit.engine, 100, &log->kit.err));
 	kit_create(&log->kit, "t", WC_PACKING_CELL, 1);
@@ -120,7 +125,7 @@ batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
 	};
 	uint64_t	end_of_it = at + r.bytes.len;
 
-	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, 0, &log->kit.err));
 	wc_buf_reset(&log->kit.ops, SIZE_MAX);
 	return end_of_it;
 }
@@ -501,6 +506,374 @@ a_stop_does_not_wait_for_the_disk(void **state)
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=50} b{f:q=51}");
 }
 
+/* --- large transactions ----------------------------------------------------------------- */
+
+#define XIDS 6
+#define ROWS 12
+#define OPS_MAX 200
+#define RECORDS_MAX 4000
+
+/* What a transaction has written, as its stream has it. */
+typedef struct Model
+{
+	struct
+	{
+		uint64_t	begins;
+		int			row;
+		unsigned	value;
+	}			ops[OPS_MAX];
+	int			nops;
+	uint64_t	end;
+	bool		open;
+} Model;
+
+/* A record of the log. */
+typedef struct Record
+{
+	uint64_t	position;
+	uint64_t	xid;
+	uint64_t	at;
+	char		kind;			/* Batch, Commit, Abort */
+	uint32_t	len;
+	uint8_t		bytes[256];
+} Record;
+
+static Record records[RECORDS_MAX];
+static int	nrecords;
+static Model models[XIDS];
+static unsigned rows[ROWS];		/* 0: there is none */
+static uint64_t last_position;
+
+static void
+feed(Log *log, const Record *r)
+{
+	WcLogRecord batch = {
+		.kind = WC_RECORD_BATCH,.store = STORE,.place = WC_RECORD_NO_PLACE,.database = KIT_DATABASE,.xid = r->xid,
+		.at = r->at,.bytes = wc_slice(r->bytes, r->len)
+	};
+
+	if (r->kind == 'B')
+		assert_ok(&log->kit, wc_intake_batch(log->intake, &batch, r->position, &log->kit.err));
+	else if (r->kind == 'C')
+		commit(log, r->xid, r->position);
+	else
+		wc_intake_abort(log->intake, r->xid);
+}
+
+static void
+record(Log *log, char kind, uint64_t xid, uint64_t at, WcSlice bytes)
+{
+	Record	   *r = &records[nrecords++];
+
+	assert_true(nrecords < RECORDS_MAX && bytes.len <= sizeof(r->bytes));
+	last_position += 1 + wc_mangle_random(5);
+	*r = (Record) {.position = last_position,.xid = xid,.at = at,.kind = kind,.len = (uint32_t) bytes.len};
+	if (bytes.len > 0)
+		memcpy(r->bytes, bytes.data, bytes.len);
+	feed(log, r);
+}
+
+/* One operation more, perhaps behind a cut, in one record or in two. */
+static void
+write_more(Log *log, uint64_t xid, Model *m)
+{
+	static unsigned last_value;
+	char		row[16];
+	char		value[64];
+	WcSlice		bytes;
+	size_t		part;
+
+	if (m->nops > 0 && wc_mangle_random(12) == 0)
+	{
+		m->nops = (int) wc_mangle_random((uint32_t) m->nops);
+		m->end = m->ops[m->nops].begins;
+	}
+	if (m->nops == OPS_MAX)
+		return;
+	m->ops[m->nops].begins = m->end;
+	m->ops[m->nops].row = (int) wc_mangle_random(ROWS);
+	m->ops[m->nops].value = ++last_value;
+	snprintf(row, sizeof(row), "%c", 'a' + m->ops[m->nops].row);
+	snprintf(value, sizeof(value), "%u", last_value);
+	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, value);
+	bytes = wc_buf_slice(&log->kit.ops);
+	part = wc_mangle_random((uint32_t) bytes.len + 1);
+	record(log, 'B', xid, m->end, wc_slice(bytes.data, part));
+	if (part < bytes.len)
+		record(log, 'B', xid, m->end + part, wc_slice(bytes.data + part, bytes.len - part));
+	m->end += bytes.len;
+	m->nops++;
+	m->open = true;
+	wc_buf_reset(&log->kit.ops, SIZE_MAX);
+}
+
+static void
+end_one(Log *log, uint64_t xid, Model *m, bool commits)
+{
+	if (commits)
+		record(log, 'B', xid, m->end, wc_slice(NULL, 0));
+	record(log, commits ? 'C' : 'A', xid, 0, wc_slice(NULL, 0));
+	for (int i = 0; commits && i < m->nops; i++)
+		rows[m->ops[i].row] = m->ops[i].value;
+	*m = (Model) {0};
+}
+
+/* The log is read again from where the last mark says. */
+static void
+start_from_mark(Log *log)
+{
+	uint64_t	from;
+
+	end(log);
+	if (wc_mangle_random(2) == 0)
+		kit_crash(&log->kit);
+	else
+		kit_reopen(&log->kit);
+	begin(log);
+	from = load(log);
+	for (int i = 0; i < nrecords; i++)
+	{
+		if (records[i].position > from)
+			feed(log, &records[i]);
+	}
+}
+
+static void
+assert_rows(Log *log)
+{
+	char		text[4096] = "";
+	uint64_t	commits = 1;
+	uint64_t	bytes;
+
+	while (commits > 0)
+	{
+		wc_applier_backlog(log->applier, &commits, &bytes);
+		usleep(500);
+	}
+	for (int i = 0; i < ROWS; i++)
+	{
+		size_t		len = strlen(text);
+
+		if (rows[i] != 0)
+			snprintf(text + len, sizeof(text) - len, "%s%c{f:q=%u}", len > 0 ? " " : "", 'a' + i, rows[i]);
+	}
+	assert_string_equal(kit_scan(&log->kit, false), text);
+}
+
+/* Transactions go into the store while they are under way, and to files when they commit. */
+static void
+large_transactions_are_as_small_ones(void **state)
+{
+	Log		   *log = *state;
+
+	end(log);
+	log->pending_memory = 300;
+	begin(log);
+	assert_int_equal(load(log), 100);
+	last_position = 200;
+	while (nrecords < RECORDS_MAX - 10)
+	{
+		int			i = (int) wc_mangle_random(XIDS);
+		uint64_t	xid = 100 + (uint64_t) i;
+
+		if (wc_mangle_random(60) == 0 && models[i].open)
+			end_one(log, xid, &models[i], wc_mangle_random(4) != 0);
+		else
+			write_more(log, xid, &models[i]);
+		if (wc_mangle_random(300) == 0)
+			start_from_mark(log);
+		if (wc_mangle_random(100) == 0)
+			assert_rows(log);
+	}
+	assert_rows(log);
+	assert_true(load(log) > 1000);
+}
+
+/* --- a large prepared transaction --------------------------------------------------------- */
+
+#define LARGE_ROWS 180
+#define LARGE_VALUE 100003		/* so that pieces end amid operations */
+
+/* The name of a row, and its value. */
+static void
+large_row(int i, char *row, char *value)
+{
+	snprintf(row, 8, "r%03d", i);
+	memset(value, 'a' + i % 26, LARGE_VALUE);
+	value[LARGE_VALUE] = '\0';
+}
+
+/* Rows, each with its lock, in records as the log has them; *at: where the next one begins. */
+static void
+write_large(Log *log, uint64_t xid, int from, int to, uint64_t *at, uint64_t position)
+{
+	static char value[LARGE_VALUE + 1];
+	char		row[8];
+	WcSlice		rest;
+
+	for (int i = from; i < to; i++)
+	{
+		large_row(i, row, value);
+		kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, value);
+		lock_op(log, WC_LOCK_EXCLUSIVE, row);
+	}
+	rest = wc_buf_slice(&log->kit.ops);
+	while (rest.len > 0)
+	{
+		size_t		n = rest.len < WC_BATCH_CHUNK ? rest.len : WC_BATCH_CHUNK;
+		WcLogRecord r = {
+			.kind = WC_RECORD_BATCH,.store = STORE,.place = WC_RECORD_NO_PLACE,.database = KIT_DATABASE,.xid = xid,
+			.at = *at,.bytes = wc_slice(rest.data, n)
+		};
+
+		assert_ok(&log->kit, wc_intake_batch(log->intake, &r, position, &log->kit.err));
+		*at += n;
+		rest = wc_slice(rest.data + n, rest.len - n);
+	}
+	wc_buf_reset(&log->kit.ops, SIZE_MAX);
+}
+
+static void
+assert_large_locks(Log *log, uint64_t xid)
+{
+	static char value[LARGE_VALUE + 1];
+	char		row[8];
+
+	for (int i = 0; i < LARGE_ROWS; i++)
+	{
+		large_row(i, row, value);
+		assert_int_equal(has_row(log, 1000, row), xid);
+	}
+	assert_int_equal(has_row(log, 1000, "only locked"), xid);
+	assert_int_equal(has_row(log, 1000, "other"), 0);
+}
+
+static void
+assert_large_rows(Log *log)
+{
+	static char value[LARGE_VALUE + 1];
+	char		name[8];
+	WcReadPoint at = kit_point(&log->kit, false);
+	WcScanner  *scanner;
+	WcScan		scan;
+	WcBuf		block = WC_BUF_INIT;
+	WcStatus	status = WC_OK;
+	int			nrows = 0;
+	int			ncells = 0;
+
+	wc_scan_init(&scan, log->kit.table);
+	assert_ok(&log->kit, wc_scanner_open(wc_engine_storage(log->kit.engine), &scan, &at, &scanner, &log->kit.err));
+	while (status == WC_OK)
+	{
+		WcBlockReader reader;
+		WcBlockEntry entry;
+		WcSlice		row;
+		WcCell		cell;
+		uint32_t	colno;
+
+		wc_buf_reset(&block, SIZE_MAX);
+		status = wc_scanner_next(scanner, &block, WC_BLOCK_FIRST, 0, &log->kit.err);
+		assert_true(status == WC_OK || status == WC_END);
+		assert_ok(&log->kit, wc_block_open(&reader, wc_buf_slice(&block), &log->kit.err));
+		while ((entry = wc_block_next(&reader, &row, &cell, &colno)) != WC_BLOCK_DONE)
+		{
+			assert_int_not_equal(entry, WC_BLOCK_CORRUPT);
+			large_row(entry == WC_BLOCK_ROW ? nrows++ : ncells++, name, value);
+			assert_true(wc_slice_eq(entry == WC_BLOCK_ROW ? row : cell.value, kit_s(entry == WC_BLOCK_ROW ? name : value)));
+		}
+	}
+	assert_int_equal(nrows, LARGE_ROWS);
+	assert_int_equal(ncells, LARGE_ROWS);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+}
+
+/* Most of its stream is in the store alone, and its LOCK operations lie there too. */
+static void
+a_large_prepared_transaction_survives_the_engine(void **state)
+{
+	Log		   *log = *state;
+	uint64_t	at = 0;
+
+	end(log);
+	log->pending_memory = WC_PENDING_MEMORY;
+	begin(log);
+	assert_int_equal(load(log), 100);
+	write_large(log, 200, 0, LARGE_ROWS - 5, &at, 1000);
+	assert_true(at > WC_PENDING_MEMORY);
+	while (wc_applier_marked(log->applier) != 1000)
+		usleep(1000);			/* beyond the bound a mark was made */
+
+	/* the engine starts again before the transaction is prepared; what is behind that mark is read again */
+	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
+	start_again(log);
+	assert_int_equal(load(log), 1000);
+	assert_int_equal(wc_intake_nprepared(log->intake), 0);
+	at = 0;
+	write_large(log, 200, 0, LARGE_ROWS - 5, &at, 1001);
+	write_large(log, 200, LARGE_ROWS - 5, LARGE_ROWS, &at, 1002);
+	lock_op(log, WC_LOCK_EXCLUSIVE, "only locked");
+	(void) batch_of(log, 200, WC_RECORD_NO_PLACE, at);
+	mark(log, 1010);
+	wc_intake_prepare(log->intake, 200);	/* the mark has all its bytes, and does not say so */
+	mark(log, 1020);
+
+	for (int round = 0; round < 2; round++)
+	{
+		if (round == 0)
+			start_again(log);
+		else
+		{
+			end(log);
+			kit_crash(&log->kit);
+			begin(log);
+		}
+		assert_int_equal(load(log), 1020);
+		assert_int_equal(wc_intake_nprepared(log->intake), 1);
+		wc_intake_take_places(log->intake, false);
+		assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+		assert_large_locks(log, 200);
+	}
+	assert_string_equal(kit_scan(&log->kit, false), "");
+	commit(log, 200, 1030);
+	wait_applied(log, 1030);
+	assert_large_rows(log);
+	while (!wc_flight_idle(log->flight))
+		usleep(1000);
+	assert_int_equal(has_row(log, 1000, "r000"), 0);
+	assert_int_equal(wc_intake_nprepared(log->intake), 0);
+
+	/* nothing of it is left behind the next mark */
+	mark(log, 1040);
+	start_again(log);
+	assert_int_equal(load(log), 1040);
+	commit(log, 200, 1050);
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 1030);
+}
+
+/* A mark has it, so the applier makes it: it has nothing to apply either. */
+static void
+a_marked_transaction_that_has_only_locked_may_be_prepared(void **state)
+{
+	Log		   *log = *state;
+
+	lock_op(log, WC_LOCK_EXCLUSIVE, "a");
+	(void) batch_of(log, 210, WC_RECORD_NO_PLACE, 0);
+	wc_intake_prepare(log->intake, 210);
+	mark(log, 1100);
+	start_again(log);
+	assert_int_equal(load(log), 1100);
+	wc_intake_take_places(log->intake, false);
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_int_equal(has_row(log, 1000, "a"), 210);
+	commit(log, 210, 1110);
+	wait_applied(log, 1110);
+	while (!wc_flight_idle(log->flight))
+		usleep(1000);
+	assert_int_equal(has_row(log, 1000, "a"), 0);
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
+}
+
 int
 main(void)
 {
@@ -513,6 +886,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_transactions_are_as_small_ones, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_large_prepared_transaction_survives_the_engine, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_marked_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ assert_stream(WcPending *p, uint64_t xid, const char *bytes)
 	assert_true(wc_pending_take(p, xid, &batch));
 	assert_int_equal(batch.database, DATABASE);
 	assert_true(wc_slice_eq(wc_buf_slice(&batch.bytes), wc_slice_cstr(bytes)));
-	wc_buf_free(&batch.bytes);
+	wc_pendingbatch_free(&batch);
 	assert_false(wc_pending_take(p, xid, &batch));
 }
 
@@ -224,12 +224,12 @@ place_and_flags_are_remembered(void **state)
 	assert_true(wc_pending_take(p, 10, &taken));
 	assert_int_equal(taken.place, 17);
 	assert_int_equal(taken.flags, WC_RECORD_CATALOG);
-	wc_buf_free(&taken.bytes);
+	wc_pendingbatch_free(&taken);
 	assert_int_equal(append(p, 11, 0, "a"), WC_OK);
 	assert_true(wc_pending_take(p, 11, &taken));
 	assert_int_equal(taken.place, WC_RECORD_NO_PLACE);
 	assert_int_equal(taken.flags, 0);
-	wc_buf_free(&taken.bytes);
+	wc_pendingbatch_free(&taken);
 	wc_pending_free(p);
 }
 
@@ -261,76 +261,226 @@ what_a_crash_left_goes(void **state)
 	wc_pending_free(p);
 }
 
-static bool
-is_kept(WcPending *p, uint64_t xid)
+/* Pieces that marks have put into a store. */
+typedef struct Piece
 {
-	const void *node = NULL;
-	WcPendingBytes s;
+	WcPendingBytes head;
+	char		bytes[4096];
+} Piece;
 
-	while (wc_pending_next(p, &node, &s))
+static Piece stored[1000];
+static int	nstored;
+
+static Piece *
+find_piece(uint64_t xid, uint64_t at)
+{
+	for (int i = 0; i < nstored; i++)
 	{
-		if (s.xid == xid)
-			return s.kept;
+		if (stored[i].head.xid == xid && stored[i].head.at == at)
+			return &stored[i];
 	}
-	fail_msg("no transaction %d", (int) xid);
-	return false;
+	return NULL;
 }
 
-/* A mark keeps what the one before has, until that changes. */
 static void
-what_is_marked_is_kept(void **state)
+write_mark(WcPending *p)
+{
+	WcPendingMark mark;
+	WcError		err;
+
+	assert_int_equal(wc_pending_mark(p, &mark, &err), WC_OK);
+	for (size_t i = 0; i < mark.ngone; i++)
+	{
+		Piece	   *gone = find_piece(mark.gone[i].xid, mark.gone[i].at);
+
+		assert_non_null(gone);
+		*gone = stored[--nstored];
+	}
+	for (size_t i = 0; i < mark.nput; i++)
+	{
+		Piece	   *piece = &stored[nstored];
+
+		assert_null(find_piece(mark.put[i].xid, mark.put[i].at));
+		assert_true(++nstored < (int) (sizeof(stored) / sizeof(*stored)));
+		piece->head = mark.put[i];
+		if (mark.put[i].bytes.len > 0)
+			memcpy(piece->bytes, mark.put[i].bytes.data, mark.put[i].bytes.len);
+		piece->head.bytes.data = NULL;
+	}
+	wc_pending_marked(p);
+}
+
+static int
+compare_pieces(const void *a, const void *b)
+{
+	const WcPendingBytes *x = &((const Piece *) a)->head;
+	const WcPendingBytes *y = &((const Piece *) b)->head;
+
+	return x->xid != y->xid ? (x->xid > y->xid) - (x->xid < y->xid) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* As a start behind a mark does. */
+static WcPending *
+load_stored(uint64_t bytes_max)
+{
+	WcPending  *p = make(bytes_max);
+
+	qsort(stored, (size_t) nstored, sizeof(*stored), compare_pieces);
+	for (int i = 0; i < nstored; i++)
+	{
+		WcPendingBytes piece = stored[i].head;
+		WcError		err;
+
+		piece.bytes.data = (const uint8_t *) stored[i].bytes;
+		assert_int_equal(wc_pending_load(p, &piece, &err), WC_OK);
+	}
+	assert_true(wc_pending_memory(p) < 5 * wc_pending_count(p)); /* too few bytes to tell what they begin */
+	return p;
+}
+
+/* From the store and from memory. */
+static void
+assert_batch(const WcPendingBatch *batch, const char *bytes, size_t len)
+{
+	assert_int_equal(wc_pendingbatch_length(batch), len);
+	for (size_t i = 0; i < batch->npieces; i++)
+	{
+		uint64_t	at = batch->pieces[i];
+		uint64_t	end = i + 1 < batch->npieces && batch->pieces[i + 1] < batch->at ? batch->pieces[i + 1] : batch->at;
+		Piece	   *piece = find_piece(batch->xid, at);
+
+		assert_non_null(piece);
+		if (at >= batch->at)
+			continue;
+		assert_true(piece->head.bytes.len >= end - at);
+		assert_memory_equal(piece->bytes, bytes + at, end - at);
+	}
+	assert_true(batch->npieces > 0 ? batch->pieces[0] == 0 : batch->at == 0);
+	if (batch->bytes.len > 0)
+		assert_memory_equal(batch->bytes.data, bytes + batch->at, batch->bytes.len);
+}
+
+static void
+a_mark_gives_memory_back(void **state)
 {
 	WcPending  *p = make(1000);
-	uint16_t	place;
+	WcPendingBatch batch;
 
 	(void) state;
-	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
-	assert_int_equal(append(p, 11, 0, "abc"), WC_OK);
-	assert_false(is_kept(p, 10));
-	wc_pending_marked(p);
-	assert_int_equal(append(p, 12, 0, "abc"), WC_OK);
-	assert_true(is_kept(p, 10));
-	assert_false(is_kept(p, 12));
-	assert_int_equal(append(p, 10, 3, ""), WC_OK);
-	assert_false(is_kept(p, 10));
-	assert_true(wc_pending_prepare(p, 11, &place));
-	assert_false(is_kept(p, 11));
-	wc_pending_marked(p);
-	assert_true(is_kept(p, 10) && is_kept(p, 11) && is_kept(p, 12));
+	nstored = 0;
+	assert_int_equal(append(p, 10, 0, "abcdefgh"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "12345678"), WC_OK);
+	assert_int_equal(wc_pending_memory(p), 16);
+	write_mark(p);
+	assert_int_equal(wc_pending_memory(p), 0);
+	assert_int_equal(wc_pending_bytes(p), 16);
+	assert_int_equal(nstored, 2);
+
+	/* what has not changed is not put again */
+	assert_int_equal(append(p, 10, 8, "ijklmn"), WC_OK);
+	write_mark(p);
+	assert_int_equal(nstored, 3);
+
+	/* cut within what is stored, to nothing behind it */
+	assert_int_equal(append(p, 10, 1, ""), WC_OK);
+	write_mark(p);
+	assert_int_equal(nstored, 3);
+	assert_true(wc_pending_take(p, 10, &batch));
+	assert_batch(&batch, "a", 1);
+	wc_pendingbatch_free(&batch);
+	wc_pending_drop(p, 11);
+	assert_int_equal(nstored, 3);	/* the commit may still read it */
+	write_mark(p);
+	assert_int_equal(nstored, 0);
 	wc_pending_free(p);
 }
 
-static void
-prepared_ones_are_counted(void **state)
+/* How many streams a mark that is made now puts; xid: is it among them? */
+static size_t
+put_by_mark(WcPending *p, uint64_t xid, bool *found)
 {
-	WcPending  *p = make(1000);
-	WcPendingBytes *list;
-	uint16_t	place;
-	size_t		n;
+	WcPendingMark mark;
 	WcError		err;
 
+	*found = false;
+	assert_int_equal(wc_pending_mark(p, &mark, &err), WC_OK);
+	for (size_t i = 0; i < mark.nput; i++)
+		*found |= mark.put[i].xid == xid;
+	return mark.nput;
+}
+
+static void
+what_is_marked_is_not_put_again(void **state)
+{
+	WcPending  *p = make(1000);
+	uint16_t	place;
+	bool		found;
+
 	(void) state;
-	assert_false(wc_pending_prepare(p, 10, &place));
+	nstored = 0;
 	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
 	assert_int_equal(append(p, 11, 0, "abc"), WC_OK);
+	write_mark(p);
+	assert_int_equal(put_by_mark(p, 0, &found), 0);
+	assert_int_equal(append(p, 12, 0, "abc"), WC_OK);
+	assert_int_equal(put_by_mark(p, 12, &found), 1);
+	assert_true(found);
+	assert_int_equal(append(p, 10, 3, ""), WC_OK);
+	assert_true(wc_pending_prepare(p, 11, &place));
+	assert_int_equal(put_by_mark(p, 11, &found), 3);
+	assert_true(found);
+	write_mark(p);
+	assert_int_equal(put_by_mark(p, 0, &found), 0);
+	wc_pending_free(p);
+}
+
+/* Prepared behind a mark that has all its bytes: the next one tells of it, and so does each start. */
+static void
+prepared_ones_are_counted_and_marked(void **state)
+{
+	WcPending  *p = make(1000);
+	WcPendingBatch batch;
+	uint16_t	place;
+
+	(void) state;
+	nstored = 0;
+	assert_false(wc_pending_prepare(p, 10, &place));
+	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
+	assert_int_equal(append(p, 11, 0, "def"), WC_OK);
 	assert_int_equal(wc_pending_nprepared(p), 0);
+	write_mark(p);
 	assert_true(wc_pending_prepare(p, 10, &place));
 	assert_int_equal(place, WC_RECORD_NO_PLACE);
 	assert_true(wc_pending_prepare(p, 10, &place));
 	assert_int_equal(wc_pending_nprepared(p), 1);
-	assert_int_equal(wc_pending_list(p, &list, &n, &err), WC_OK);
-	assert_int_equal(n, 2);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(list[i].flags, list[i].xid == 10 ? WC_PENDING_PREPARED : 0);
-	free(list);
+	write_mark(p);
+	for (int round = 0; round < 2; round++)
+	{
+		const void *node = NULL;
+		const WcPendingBatch *b;
+		int			n = 0;
+
+		wc_pending_free(p);
+		p = load_stored(1000);
+		assert_int_equal(wc_pending_nprepared(p), 1);
+		for (; (b = wc_pending_next(p, &node)) != NULL; n++)
+			assert_int_equal(b->flags, b->xid == 10 ? WC_PENDING_PREPARED : 0);
+		assert_int_equal(n, 2);
+		assert_int_equal(append(p, 11, 3, "ghi"), WC_OK);
+		write_mark(p);
+	}
 	wc_pending_drop(p, 11);
 	assert_int_equal(wc_pending_nprepared(p), 1);
-	wc_pending_drop(p, 10);
+	assert_true(wc_pending_take(p, 10, &batch));
+	assert_batch(&batch, "abc", 3);
+	wc_pendingbatch_free(&batch);
 	assert_int_equal(wc_pending_nprepared(p), 0);
+	write_mark(p);
+	assert_int_equal(nstored, 0);
 	wc_pending_free(p);
 }
 
-/* Random appends, cuts and ends, beside plain copies. */
+/* Random appends, cuts, ends, marks and starts, beside plain copies. */
 static void
 streams_are_as_their_copies(void **state)
 {
@@ -345,6 +495,7 @@ streams_are_as_their_copies(void **state)
 	bool		open[N] = {false};
 
 	(void) state;
+	nstored = 0;
 	for (int round = 0; round < 50000; round++)
 	{
 		int			i = (int) wc_mangle_random(N);
@@ -352,6 +503,14 @@ streams_are_as_their_copies(void **state)
 		size_t		n = wc_mangle_random(40);
 		char		bytes[41];
 
+		if (wc_mangle_random(40) == 0)
+			write_mark(p);
+		if (wc_mangle_random(500) == 0)
+		{
+			write_mark(p);
+			wc_pending_free(p);
+			p = load_stored(N * ROOM);
+		}
 		if (wc_mangle_random(50) == 0)
 		{
 			WcPendingBatch batch;
@@ -359,9 +518,8 @@ streams_are_as_their_copies(void **state)
 			assert_int_equal(wc_pending_take(p, 3 + i, &batch), open[i]);
 			if (!open[i])
 				continue;
-			assert_int_equal(batch.bytes.len, len[i]);
-			assert_memory_equal(batch.bytes.data, copies[i], len[i]);
-			wc_buf_free(&batch.bytes);
+			assert_batch(&batch, copies[i], len[i]);
+			wc_pendingbatch_free(&batch);
 			open[i] = false;
 			continue;
 		}
@@ -469,8 +627,9 @@ main(void)
 		cmocka_unit_test(the_limit_is_for_all_together),
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
-		cmocka_unit_test(prepared_ones_are_counted),
-		cmocka_unit_test(what_is_marked_is_kept),
+		cmocka_unit_test(a_mark_gives_memory_back),
+		cmocka_unit_test(what_is_marked_is_not_put_again),
+		cmocka_unit_test(prepared_ones_are_counted_and_marked),
 		cmocka_unit_test(streams_are_as_their_copies),
 		cmocka_unit_test(tables_that_are_made_are_told_of),
 	};

@@ -30,6 +30,7 @@
 #define NAMES_MAX 200
 #define CUTS_MAX 4000
 #define POSITIONS_MAX 64		/* of commits and steps */
+#define TXN_MEMORY 1000			/* larger transactions are written as files */
 #define OWNER_SIZE 256			/* OWNER is written in place: its bytes are kept */
 
 /* --- the model --------------------------------------------------------------*/
@@ -544,6 +545,19 @@ work(Kit *kit)
 	commit_synced(kit);
 	wait_for_drops(kit);
 
+	/* a large commit, behind one that is not synced */
+	put(kit, 0, "l", "before");
+	commit(kit);
+	truncate_table(kit, 1);
+	for (int i = 0; i < TXN_MEMORY / 20; i++)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "large%04d", i);
+		put(kit, (uint32_t) i % 2, row, "large");
+	}
+	commit(kit);
+
 	/* files */
 	put(kit, 0, "t", "4");
 	commit(kit);
@@ -627,6 +641,7 @@ test_power_loss(void **state)
 {
 	Kit			kit;
 
+	kit_txn_memory = TXN_MEMORY;
 	kit_open(&kit);
 	applied(&kit);
 	assert_ok(&kit, wc_engine_sync(kit.engine, &kit.err));

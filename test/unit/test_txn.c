@@ -747,6 +747,13 @@ test_random_transactions(void **state)
 	random_sequence(WC_PACKING_CELL, WC_KEEP_DELETED_TRUE, 30);
 }
 
+static int
+small(void **state)
+{
+	kit_txn_memory = 200;
+	return seed(state);
+}
+
 int
 main(void)
 {
@@ -759,6 +766,13 @@ main(void)
 		cmocka_unit_test_setup(test_pieces, seed),
 		cmocka_unit_test(test_pieces_that_make_no_sense),
 		cmocka_unit_test_setup(test_random_transactions, seed),
+
+		/* once more with transactions that go to files soon */
+		cmocka_unit_test_setup(test_append_is_all_or_nothing, small),
+		cmocka_unit_test_setup(test_commands, small),
+		cmocka_unit_test_setup(test_rollback_under_a_scan, small),
+		cmocka_unit_test_setup(test_pieces, small),
+		cmocka_unit_test_setup(test_random_transactions, small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,9 @@
 #define BUDGET_PART 16
 
 #define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
+
+/* So many files there never are. */
+#define NO_TRIGGER (1 << 30)
 #define MEMTABLE_BYTES_MAX (UINT64_C(64) << 20)
 
 /* --- errors ---------------------------------------------------------------*/
@@ -62,7 +65,7 @@ rocks_hint(WcStatus status)
 	switch (status)
 	{
 		case WC_NO_SPACE:
-			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.  Reading is possible.";
+			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.";
 		case WC_IO:
 			return "Look at the disk of widecol.data_directory and at the server's log.  Writing goes on by itself when "
 				"the disk can be written to again.";
@@ -258,6 +261,14 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	 * of it.  Whether that was synced is for the caller to find out. */
 	rocksdb_options_set_wal_recovery_mode(options, rocksdb_point_in_time_recovery);
 	rocksdb_options_set_write_buffer_size(options, MEMTABLE_BYTES_MIN);
+
+	/* What large transactions log passes through the catalog's family, and is deleted there soon.  Reads
+	 * there are few: so no commit has to wait until compactions have caught up with that. */
+	rocksdb_options_set_max_write_buffer_number(options, 4);
+	rocksdb_options_set_level0_slowdown_writes_trigger(options, NO_TRIGGER);
+	rocksdb_options_set_level0_stop_writes_trigger(options, NO_TRIGGER);
+	rocksdb_options_set_soft_pending_compaction_bytes_limit(options, 0);
+	rocksdb_options_set_hard_pending_compaction_bytes_limit(options, 0);
 	rocksdb_options_set_max_open_files(options, max_open_files);
 	if (max_background_jobs > 0)
 		rocksdb_options_set_max_background_jobs(options, max_background_jobs);

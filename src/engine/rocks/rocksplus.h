@@ -116,6 +116,35 @@ extern char *wc_rocksplus_delete_leftovers(rocksdb_t *db);
 extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
 										const char *start, size_t start_len, const char *stop, size_t stop_len);
 
+/* --- files that RocksDB takes in ---------------------------------------------
+ *
+ * Key-values in table files, made with the options of their families, that become part of the database
+ * all at once.  One thread.
+ */
+typedef struct WcRocksFiles WcRocksFiles;
+
+/* Files will be made in the directory; of the same file system as the database, else they are copied.
+ * NULL: out of memory. */
+extern WcRocksFiles *wc_rocksfiles_begin(rocksdb_t *db, const char *directory);
+
+/* Removes the files that were not taken in; NULL is passed over. */
+extern void wc_rocksfiles_free(WcRocksFiles *files);
+
+/* Keys of a family must ascend. */
+extern char *wc_rocksfiles_put(WcRocksFiles *files, rocksdb_column_family_handle_t *cf, const char *key, size_t key_len,
+							   const char *value, size_t value_len);
+extern char *wc_rocksfiles_delete(WcRocksFiles *files, rocksdb_column_family_handle_t *cf, const char *key, size_t len);
+
+/* Ends the files that are being written, which gives back their memory. */
+extern char *wc_rocksfiles_finish(WcRocksFiles *files);
+
+/*
+ * Makes the files part of the database, with what the batch puts into the default family, in any order,
+ * and deletes there: all of it or, on an error, nothing.  On disk when it returns, also if RocksDB's log
+ * is not.  Of what was written before, memtables that have keys in the same range are flushed.
+ */
+extern char *wc_rocksfiles_take_in(WcRocksFiles *files, rocksdb_writebatch_t *batch);
+
 /* --- guards -----------------------------------------------------------------
  *
  * Functions of the C API from which std::bad_alloc may come, which C cannot catch and

@@ -204,6 +204,23 @@ wc_health_write(WcHealth *h, const rocksdb_writeoptions_t *options, rocksdb_writ
 	return status;
 }
 
+WcStatus
+wc_health_take_in(WcHealth *h, WcRocksFiles *files, rocksdb_writebatch_t *batch, const char *what, WcError *err)
+{
+	WcStatus	status = wc_health_check(h, what, err);
+	char	   *error;
+
+	if (status != WC_OK)
+		return status;
+	error = wc_rocksfiles_take_in(files, batch);
+	if (error == NULL)
+		return WC_OK;
+	status = wc_rocks_text_status(error, what, err);
+	note_refusal(h, status, error);
+	rocksdb_free(error);
+	return status;
+}
+
 bool
 wc_engine_must_restart(WcEngine *engine)
 {

@@ -55,6 +55,11 @@ extern WcStatus wc_health_check(WcHealth *health, const char *what, WcError *err
 extern WcStatus wc_health_write(WcHealth *health, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch,
 								const char *what, WcError *err) WC_WARN_UNUSED;
 
+/* Likewise, for files that RocksDB is to take in (wc_rocksfiles_take_in). */
+extern WcStatus wc_health_take_in(WcHealth *health, WcRocksFiles *files, rocksdb_writebatch_t *batch, const char *what,
+								  WcError *err) WC_WARN_UNUSED;
+
+
 /* Has RocksDB been resumed?  From then on a flush of RocksDB 7.8 returns before its end. */
 extern bool wc_health_was_resumed(WcHealth *health);
 

@@ -40,16 +40,13 @@ settle_gone(WcEngine *engine)
 }
 
 WcStatus
-wc_engine_sync(WcEngine *engine, WcError *err)
+wc_engine_sync_locked(WcEngine *engine, WcError *err)
 {
-	uint64_t	upto;
+	uint64_t	upto = engine->applied;
 	char	   *error = NULL;
-	WcStatus	status;
 
 	/* RocksDB's assertions forbid to sync a log to which a write has failed */
-	pthread_mutex_lock(&engine->write_mutex);
-	upto = engine->applied;
-	status = wc_health_check(&engine->health, "sync its log", err);
+	WcStatus	status = wc_health_check(&engine->health, "sync its log", err);
 	if (status == WC_OK)
 	{
 		rocksdb_flush_wal(engine->db, 1, &error);
@@ -61,6 +58,16 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 		wc_families_synced(&engine->families, upto);
 		settle_gone(engine);
 	}
+	return status;
+}
+
+WcStatus
+wc_engine_sync(WcEngine *engine, WcError *err)
+{
+	WcStatus	status;
+
+	pthread_mutex_lock(&engine->write_mutex);
+	status = wc_engine_sync_locked(engine, err);
 	pthread_mutex_unlock(&engine->write_mutex);
 	return status;
 }

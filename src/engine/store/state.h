@@ -18,12 +18,14 @@
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
 #include "engine/store/tables.h"
+#include "read/txn/txn.h"
 
 struct WcEngine
 {
 	WcStorage	storage;		/* first: what reads know of it */
 	WcIdentity	identity;
 	char	   *images;			/* directory; NULL: none are made */
+	WcTxnSpill	spill;			/* its directory is emptied when the store is opened */
 	char	   *statistics;		/* file for counters; NULL: they are not kept */
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
@@ -65,6 +67,9 @@ struct WcEngine
  * packed_row_max: what is kept of a row is at most 16 times as large as the row and its
  * changes were together (a change of one byte can become a marker of 20). */
 #define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
+
+/* As wc_engine_sync, with the write mutex held. */
+extern WcStatus wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* Snapshots that anybody reads by, and when the oldest was taken (0: there is none). */
 extern void wc_snapshots_count(WcEngine *engine, uint64_t *n, uint64_t *oldest_us);

@@ -39,7 +39,7 @@ typedef struct Apply
 	int64_t		ts;
 	int64_t		now_us;			/* for TTLs */
 	int64_t		last_ts;
-	rocksdb_writebatch_t *batch;
+	WcSink		sink;
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
@@ -115,6 +115,8 @@ leave_table(Apply *a, WcStatus status, WcError *err)
 
 	for (uint32_t i = 0; status == WC_OK && i < n; i++)
 		status = note_family(a, i, err);
+	if (status == WC_OK && n > 0)
+		status = wc_sink_leave(&a->sink, err);
 	wc_tablewriter_free(a->writer);
 	a->writer = NULL;
 	a->state = NULL;
@@ -136,7 +138,7 @@ static WcStatus
 make_writer(Apply *a, WcError *err)
 {
 	WcTable    *table = find_picture(&a->change, a->state);
-	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.batch = a->batch};
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.sink = &a->sink};
 	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
 
 	wc_table_unref(table);
@@ -192,30 +194,43 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 }
 
 static WcStatus
-apply_rows(Apply *a, WcError *err)
+apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 {
-	const WcTxnEntry *before = NULL;
-	WcTxnSorted sorted;
-	WcStatus	status = wc_txn_sorted(a->txn, &sorted, err);
+	WcStatus	status = WC_OK;
 
-	a->many_rows = status == WC_OK && sorted.n > WATCHED_ROWS_MAX;
-	for (size_t i = 0; status == WC_OK && i < sorted.n; i++)
-	{
-		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, i);
-
-		if (before && !wc_txnentry_same_row(before, entry))
-			status = finish_row(a, err);
-		if (status == WC_OK && (before == NULL || before->table_id != entry->table_id))
-			status = enter_table(a, entry->table_id, err);
-		if (!a->many_rows && (before == NULL || !wc_txnentry_same_row(before, entry)))
-			wc_watch_row(a->engine, entry->table_id, wc_txnentry_row(entry), a->ts);
-		before = entry;
-		if (status == WC_OK)
-			status = apply_op(a, entry, err);
-	}
+	if (!a->many_rows)
+		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->ts);
+	for (size_t i = 0; status == WC_OK && i < n; i++)
+		status = apply_op(a, ops[i], err);
 	if (status == WC_OK)
 		status = finish_row(a, err);
+	return status == WC_OK ? wc_sink_status(&a->sink, err) : status;
+}
+
+static WcStatus
+apply_rows(Apply *a, WcError *err)
+{
+	bool		any = false;
+	uint32_t	table_id = 0;
+	const WcTxnEntry *const *ops;
+	size_t		n;
+	WcTxnWalk  *walk = NULL;
+	WcStatus	status = wc_txnwalk_open(a->txn, &walk, err);
+
+	a->many_rows = wc_txn_nrows(a->txn) > WATCHED_ROWS_MAX;
+	while (status == WC_OK && (status = wc_txnwalk_next(walk, &ops, &n, err)) == WC_OK)
+	{
+		if (!any || table_id != ops[0]->table_id)
+			status = enter_table(a, ops[0]->table_id, err);
+		any = true;
+		table_id = ops[0]->table_id;
+		if (status == WC_OK)
+			status = apply_row(a, ops, n, err);
+	}
+	if (status == WC_END)
+		status = WC_OK;
 	status = leave_table(a, status, err);
+	wc_txnwalk_close(walk);
 	return status;
 }
 
@@ -268,21 +283,21 @@ name_table(const Apply *a, WcError *err)
 static WcStatus
 write_batch(Apply *a, WcError *err)
 {
-	WcStatus	status = wc_catalog_put(&a->change, a->batch, err);
+	WcStatus	status = wc_catalog_put(&a->change, a->sink.batch, err);
 
 	if (status != WC_OK)
 		return status;
 	for (const Noted *n = a->noted; n; n = n->next)
 	{
 		if (n->marked)
-			wc_marks_put(n->store, &n->marks, a->batch);
+			wc_marks_put(n->store, &n->marks, a->sink.batch);
 		if (n->large_rows)
-			wc_catalog_put_large(n->store, a->batch);
+			wc_catalog_put_large(n->store, a->sink.batch);
 	}
-	wc_engine_put_state(a->engine, a->batch, a->position, a->last_ts);
+	wc_engine_put_state(a->engine, a->sink.batch, a->position, a->last_ts);
 	a->begun = true;
 	wc_watch_begin(a->engine);
-	status = wc_health_write(&a->engine->health, a->engine->write_options, a->batch, "write a commit", err);
+	status = wc_sink_write(&a->sink, err);
 	if (status != WC_OK)
 		name_table(a, err);
 	for (const Noted *n = a->noted; n; n = n->next)
@@ -314,8 +329,9 @@ apply_locked(Apply *a, WcError *err)
 
 	wc_overlay_init(&a->overlay, a->engine, wc_txn_database(a->txn), true);
 	a->change.overlay = &a->overlay;
-	a->batch = rocksdb_writebatch_create();
-	status = apply_catalog(a, err);
+	status = wc_sink_init(&a->sink, a->engine, wc_txn_length(a->txn), err);
+	if (status == WC_OK)
+		status = apply_catalog(a, err);
 	if (status == WC_OK)
 		status = apply_rows(a, err);
 	if (status == WC_OK)
@@ -335,7 +351,7 @@ apply_locked(Apply *a, WcError *err)
 	if (!a->begun)
 		wc_watch_begin(a->engine);
 	wc_watch_end(a->engine);
-	rocksdb_writebatch_destroy(a->batch);
+	wc_sink_free(&a->sink);
 	for (const Noted *n = a->noted; n; n = n->next)
 		wc_store_unref(n->store);
 	wc_overlay_free(&a->overlay);

@@ -128,21 +128,23 @@ must_be_absent(const WcTxnEntry *entry)
 	return wc_batch_next_op(&d, &op, NULL) == WC_OK && (op.flags & WC_ROW_MUST_BE_ABSENT) != 0;
 }
 
-/* The operations from place first to end, all on one row, in so many bytes. */
+/* The n operations are all on one row. */
 static WcStatus
-check_row(Check *c, const WcTxnSorted *sorted, size_t first, size_t end, size_t bytes, WcError *err)
+check_row(Check *c, const WcTxnEntry *const *ops, size_t n, WcError *err)
 {
-	bool		large = c->large || bytes > WC_PACKED_ROW_LARGE(c->engine);
+	size_t		bytes = 0;
+	bool		large;
 	WcStatus	status = WC_OK;
 
-	while (!large && end > first && !must_be_absent(wc_txnsorted_at(sorted, end - 1)))
-		end--;
-	for (size_t i = first; status == WC_OK && i < end; i++)
+	for (size_t i = 0; i < n; i++)
+		bytes += ops[i]->len;
+	large = c->large || bytes > WC_PACKED_ROW_LARGE(c->engine);
+	while (!large && n > 0 && !must_be_absent(ops[n - 1]))
+		n--;
+	for (size_t i = 0; status == WC_OK && i < n; i++)
 	{
-		const WcTxnEntry *entry = wc_txnsorted_at(sorted, i);
-
-		if (entry->offset >= c->state->void_before)
-			status = wc_tablewriter_op(c->writer, entry, err);
+		if (ops[i]->offset >= c->state->void_before)
+			status = wc_tablewriter_op(c->writer, ops[i], err);
 	}
 	if (status == WC_OK && large)
 	{
@@ -157,25 +159,24 @@ check_row(Check *c, const WcTxnSorted *sorted, size_t first, size_t end, size_t 
 static WcStatus
 check_rows(Check *c, WcError *err)
 {
-	const WcTxnEntry *before = NULL;
-	WcTxnSorted sorted;
-	size_t		end;
-	WcStatus	status = wc_txn_sorted(c->txn, &sorted, err);
+	bool		any = false;
+	uint32_t	table_id = 0;
+	const WcTxnEntry *const *ops;
+	size_t		n;
+	WcTxnWalk  *walk = NULL;
+	WcStatus	status = wc_txnwalk_open(c->txn, &walk, err);
 
-	for (size_t i = 0; status == WC_OK && i < sorted.n; i = end)
+	while (status == WC_OK && (status = wc_txnwalk_next(walk, &ops, &n, err)) == WC_OK)
 	{
-		const WcTxnEntry *first = wc_txnsorted_at(&sorted, i);
-		size_t		bytes = first->len;
-
-		if (before == NULL || before->table_id != first->table_id)
-			status = enter_table(c, first->table_id, err);
-		for (end = i + 1; end < sorted.n && wc_txnentry_same_row(first, wc_txnsorted_at(&sorted, end)); end++)
-			bytes += wc_txnsorted_at(&sorted, end)->len;
+		if (!any || table_id != ops[0]->table_id)
+			status = enter_table(c, ops[0]->table_id, err);
+		any = true;
+		table_id = ops[0]->table_id;
 		if (status == WC_OK && c->writer)
-			status = check_row(c, &sorted, i, end, bytes, err);
-		before = first;
+			status = check_row(c, ops, n, err);
 	}
-	return status;
+	wc_txnwalk_close(walk);
+	return status == WC_END ? WC_OK : status;
 }
 
 WcStatus

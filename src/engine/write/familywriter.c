@@ -85,7 +85,7 @@ finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 	WcCellSource *stored = NULL;
 	WcStatus	status = WC_OK;
 
-	if (w->options.batch == NULL)
+	if (w->options.sink == NULL)
 		return WC_OK;
 	if (resolved->n > 0 && wc_tally_looks_at(&w->tally, w->row))
 		status = cell_base(w, w->row, &stored, err);
@@ -101,8 +101,7 @@ finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 		wc_cellvalue_append(&w->value, &resolved->cells[i]);
 		if (w->key.failed || w->value.failed)
 			return writer_memory(err);
-		wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->key.data, w->key.len,
-								  (const char *) w->value.data, w->value.len);
+		wc_sink_put(w->options.sink, w->options.store->cf, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
 		w->written.bytes += w->key.len + w->value.len;
 	}
 	return WC_OK;
@@ -313,10 +312,9 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 		return WC_TOO_LARGE;
 	}
 	w->large_rows |= w->value.len > WC_PACKED_ROW_LARGE(engine);
-	if (w->options.batch == NULL)
+	if (w->options.sink == NULL)
 		return WC_OK;
-	wc_rocks_batch_put(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len,
-							  (const char *) w->value.data, w->value.len);
+	wc_sink_put(w->options.sink, w->options.store->cf, w->row, wc_buf_slice(&w->value));
 	w->written.bytes += w->row.len + w->value.len;
 	return WC_OK;
 }
@@ -369,7 +367,7 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 	status = look_up(w, err);
 	if (status != WC_OK)
 		return status;
-	if (w->options.batch == NULL && most_bytes(w, resolved) <= w->options.store->engine->packed_row_max)
+	if (w->options.sink == NULL && most_bytes(w, resolved) <= w->options.store->engine->packed_row_max)
 		return WC_OK;
 	if (w->nold == 0 && simple && attrs->ttl_us == 0)
 		return put_packed(w, resolved->cells, resolved->n, err);
@@ -388,8 +386,8 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 		note_dropped(w, n);
 	if (n > 0)
 		return put_packed(w, w->new_cells, n, err);
-	if (w->nold > 0 && w->options.batch)
-		wc_rocks_batch_delete(w->options.batch, w->options.store->cf, (const char *) w->row.data, w->row.len);
+	if (w->nold > 0 && w->options.sink)
+		wc_sink_delete(w->options.sink, w->options.store->cf, w->row);
 	return WC_OK;
 }
 
@@ -477,7 +475,7 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	WcStatus	status = wc_resolver_finish(w->resolver, &resolved, err);
 	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
-	if (status == WC_OK && w->options.batch && resolved.n > 0)
+	if (status == WC_OK && w->options.sink && resolved.n > 0)
 		wc_rangewatch_row(w->options.store, w->row);
 	if (status == WC_OK && !simple)
 		wc_tally_cells(&w->tally, &resolved);

@@ -3,13 +3,14 @@
  *
  * Takes the items of the commit's operations row by row, in ascending order of
  * rows, resolves them against what is stored and puts key-values into the
- * commit's WriteBatch.  Nobody else writes to the store meanwhile (the engine's
+ * commit's sink.  Nobody else writes to the store meanwhile (the engine's
  * write mutex is held).  One thread.
  */
 #ifndef WC_ENGINE_WRITE_FAMILYWRITER_H
 #define WC_ENGINE_WRITE_FAMILYWRITER_H
 
 #include "engine/store/internal.h"
+#include "engine/write/sink.h"
 #include "read/txn/resolve.h"
 
 typedef struct WcFamilyWriter WcFamilyWriter;
@@ -22,7 +23,7 @@ typedef struct WcFamilyWriterOptions
 	int64_t		ts;				/* the commit timestamp */
 	int64_t		now_us;			/* for TTLs */
 	bool		empty;			/* nothing is stored yet */
-	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
+	WcSink	   *sink;			/* NULL: nothing is put, it is only looked whether it could be */
 } WcFamilyWriterOptions;
 
 extern WcStatus wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err) WC_WARN_UNUSED;

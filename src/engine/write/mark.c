@@ -4,9 +4,11 @@
  * A mark is written like a commit, in order with commits: all that the log says before it is
  * applied, or is among the bytes of transactions under way which the mark carries.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/coding.h"
+#include "base/limits.h"
 #include "engine/catalog/catalog.h"
 #include "engine/store/state.h"
 #include "engine/write/mark.h"
@@ -16,8 +18,7 @@
 
 #define PENDING_KEY_SIZE 17		/* KEY_PENDING, xid, offset */
 
-/* Pieces in which the bytes of a transaction are kept. */
-#define PIECE (1024 * 1024)
+#define PIECE WC_PENDING_PIECE
 
 #define HEAD_SIZE 7				/* database 4, place 2, flags 1; then come the bytes */
 
@@ -29,49 +30,25 @@ pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 	wc_store_u64(key + 9, at);
 }
 
-static bool
-is_kept(const WcPendingBytes *pending, size_t n, uint64_t xid)
-{
-	for (size_t i = 0; i < n; i++)
-	{
-		if (pending[i].xid == xid)
-			return pending[i].kept;
-	}
-	return false;
-}
-
 /*
- * What the mark before carried and this one does not keep.  Key by key: RocksDB 7.8 aborts when
- * it cannot begin a new log (on a full disk) while a range that was deleted is in memory, and
- * is asked again.
+ * What marks of before carried.  Key by key: RocksDB 7.8 aborts when it cannot begin a new log
+ * (on a full disk) while a range that was deleted is in memory, and is asked again.
  */
 static WcStatus
-delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes *pending, size_t n, WcError *err)
+delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)
 {
 	rocksdb_iterator_t *it = wc_rocks_create_iterator(engine->db, engine->read_options, engine->meta);
-	uint8_t		next[PENDING_KEY_SIZE];
+	const char	first = KEY_PENDING;
 	char	   *error = NULL;
 
-	pending_key(next, 0, 0);
-	wc_rocks_iter_seek(it, (const char *) next, 1);
-	while (rocksdb_iter_valid(it))
+	for (wc_rocks_iter_seek(it, &first, 1); rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
 		size_t		len;
 		const char *key = rocksdb_iter_key(it, &len);
-		uint64_t	xid;
 
 		if (len == 0 || key[0] != KEY_PENDING)
 			break;
-		xid = len == PENDING_KEY_SIZE ? wc_load_u64((const uint8_t *) key + 1) : UINT64_MAX;
-		if (is_kept(pending, n, xid))
-		{
-			/* its bytes, which may be many, are not read */
-			pending_key(next, xid, UINT64_MAX);
-			wc_rocks_iter_seek(it, (const char *) next, sizeof(next));
-			continue;
-		}
 		wc_rocks_batch_delete(batch, engine->meta, key, len);
-		wc_rocks_iter_next(it);
 	}
 	rocksdb_iter_get_error(it, &error);
 	rocksdb_iter_destroy(it);
@@ -84,7 +61,7 @@ put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes 
 	uint8_t		key[PENDING_KEY_SIZE];
 	uint8_t		head[HEAD_SIZE];
 
-	for (size_t at = 0; at < p->bytes.len; at += PIECE)
+	for (size_t at = 0; at == 0 || at < p->bytes.len; at += PIECE)
 	{
 		size_t		n = p->bytes.len - at < PIECE ? p->bytes.len - at : PIECE;
 
@@ -93,29 +70,33 @@ put_pending(WcEngine *engine, rocksdb_writebatch_t *batch, const WcPendingBytes 
 		head[6] = p->flags;
 		wc_buf_reset(value, HEAD_SIZE + PIECE);
 		wc_buf_append(value, head, sizeof(head));
-		wc_buf_append(value, p->bytes.data + at, n);
+		if (n > 0)
+			wc_buf_append(value, p->bytes.data + at, n);
 		if (value->failed)
 			return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
-		pending_key(key, p->xid, at);
+		pending_key(key, p->xid, p->at + at);
 		wc_rocks_batch_put(batch, engine->meta, (const char *) key, sizeof(key), (const char *) value->data, value->len);
 	}
 	return WC_OK;
 }
 
 static WcStatus
-write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingBytes *pending, size_t n, WcError *err)
+write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingMark *pending, WcError *err)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	const char	read = KEY_READ;
 	uint8_t		value[8];
+	uint8_t		key[PENDING_KEY_SIZE];
 	WcBuf		piece = WC_BUF_INIT;
-	WcStatus	status = delete_pending(engine, batch, pending, n, err);
+	WcStatus	status = begin ? delete_pending(engine, batch, err) : WC_OK;
 
-	for (size_t i = 0; status == WC_OK && i < n; i++)
+	for (size_t i = 0; i < pending->ngone; i++)
 	{
-		if (!pending[i].kept)
-			status = put_pending(engine, batch, &pending[i], &piece, err);
+		pending_key(key, pending->gone[i].xid, pending->gone[i].at);
+		wc_rocks_batch_delete(batch, engine->meta, (const char *) key, sizeof(key));
 	}
+	for (size_t i = 0; status == WC_OK && i < pending->nput; i++)
+		status = put_pending(engine, batch, &pending->put[i], &piece, err);
 	wc_buf_free(&piece);
 	if (status != WC_OK)
 	{
@@ -139,18 +120,52 @@ write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingByte
 }
 
 WcStatus
-wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingBytes *pending, size_t n, WcError *err)
+wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingMark *pending, WcError *err)
 {
-	return write_mark(engine, read_from, false, pending, n, err);
+	return write_mark(engine, read_from, false, pending, err);
 }
 
 WcStatus
 wc_mark_begin(WcEngine *engine, uint64_t read_from, WcError *err)
 {
-	return write_mark(engine, read_from, true, NULL, 0, err);
+	const WcPendingMark none = {0};
+
+	return write_mark(engine, read_from, true, &none, err);
 }
 
 /* --- reading it back ---------------------------------------------------------*/
+
+WcStatus
+wc_engine_pending_piece(WcEngine *engine, uint64_t xid, uint64_t at, WcBuf *bytes, WcError *err)
+{
+	uint8_t		key[PENDING_KEY_SIZE];
+	char	   *error = NULL;
+	rocksdb_readoptions_t *once = rocksdb_readoptions_create();
+	rocksdb_pinnableslice_t *found;
+	WcSlice		value = wc_slice(NULL, 0);
+	WcStatus	status;
+
+	/* it would push what is read often out of the block cache */
+	rocksdb_readoptions_set_fill_cache(once, 0);
+	pending_key(key, xid, at);
+	found = wc_rocks_get_pinned(engine->db, once, engine->meta, (const char *) key, sizeof(key), &error);
+	rocksdb_readoptions_destroy(once);
+	status = wc_rocks_status(error, "read the catalog", err);
+	if (found != NULL)
+		value.data = (const uint8_t *) rocksdb_pinnableslice_value(found, &value.len);
+	if (status == WC_OK && value.len < HEAD_SIZE)
+		status = wc_error(err, WC_CORRUPT, "the catalog's bytes of transaction %" PRIu64 " from byte %" PRIu64 " on are missing",
+						  xid, at);
+	wc_buf_reset(bytes, HEAD_SIZE + PIECE);
+	if (status == WC_OK)
+	{
+		wc_buf_append(bytes, value.data + HEAD_SIZE, value.len - HEAD_SIZE);
+		status = wc_buf_status(bytes, "transaction under way", err);
+	}
+	if (found != NULL)
+		rocksdb_pinnableslice_destroy(found);
+	return status;
+}
 
 static WcStatus
 read_from(WcEngine *engine, uint64_t *position, WcError *err)
@@ -190,17 +205,17 @@ wc_engine_marked(WcEngine *engine, uint64_t *position, WcPendingTaker take, void
 
 		if (klen == 0 || key[0] != KEY_PENDING)
 			break;
-		if (klen != PENDING_KEY_SIZE || vlen <= HEAD_SIZE)
+		if (klen != PENDING_KEY_SIZE || vlen < HEAD_SIZE)
 			status = wc_error(err, WC_CORRUPT, "the catalog's bytes of a transaction under way are damaged");
 		else
 		{
 			WcPendingBytes piece = {
 				.xid = wc_load_u64(key + 1),.database = wc_load_u32(value),
-				.place = wc_load_u16(value + 4),.flags = value[6],
+				.place = wc_load_u16(value + 4),.flags = value[6],.at = wc_load_u64(key + 9),
 				.bytes = wc_slice(value + HEAD_SIZE, vlen - HEAD_SIZE)
 			};
 
-			status = take(arg, &piece, wc_load_u64(key + 9), err);
+			status = take(arg, &piece, err);
 		}
 	}
 	if (status == WC_OK)

@@ -95,7 +95,7 @@ start_family(WcTableWriter *w, uint32_t at, WcSlice row, WcError *err)
 		WcStore    *store = table->stores[at];
 		WcFamilyWriterOptions options = {
 			.store = store,.desc = &table->desc,.family = &table->desc.families[at],
-			.ts = w->options.ts,.now_us = w->options.now_us,.batch = w->options.batch,
+			.ts = w->options.ts,.now_us = w->options.now_us,.sink = w->options.sink,
 			.empty = base == NULL || wc_table_store(base, store->family_id) != store
 		};
 

@@ -1,7 +1,7 @@
 /*
  * engine/write/tablewriter.h: what a commit does to the rows of one table.
  *
- * Takes a transaction's row operations on the table, by row and place (wc_txn_sorted), and
+ * Takes a transaction's row operations on the table, by row and place (wc_txnwalk_next), and
  * hands them to a writer for each family that they concern.  One thread.
  */
 #ifndef WC_ENGINE_WRITE_TABLEWRITER_H
@@ -19,7 +19,7 @@ typedef struct WcTableWriterOptions
 	WcTable    *table;			/* its picture; a reference is taken */
 	int64_t		ts;				/* the commit timestamp */
 	int64_t		now_us;			/* for TTLs */
-	rocksdb_writebatch_t *batch;	/* NULL: nothing is put, it is only looked whether it could be */
+	WcSink	   *sink;			/* NULL: nothing is put, it is only looked whether it could be */
 } WcTableWriterOptions;
 
 extern WcStatus wc_tablewriter_create(const WcTableWriterOptions *options, WcTableWriter **writer,

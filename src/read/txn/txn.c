@@ -41,14 +41,28 @@ wc_txn_destroy(WcTxn *txn)
 	free(txn->catalog);
 	free(txn->tables);
 	free(txn->runs);
+	free(txn->spills);
 	wc_ownrows_free(txn->own_rows);
 	free(txn);
+}
+
+static void
+drop_last_catalog(WcTxn *txn)
+{
+	WcTxnCatalogOp *c = &txn->catalog[--txn->ncatalog];
+
+	if (c->own)
+		free((void *) c->bytes.data);
 }
 
 void
 wc_txn_reset(WcTxn *txn)
 {
 	wc_txn_drop_runs(txn, 0);
+	wc_txn_drop_spilled(txn);
+	txn->loaded = false;
+	while (txn->ncatalog > 0)
+		drop_last_catalog(txn);
 	wc_ownrows_free(txn->own_rows);
 	txn->own_rows = NULL;
 	txn->cuts++;
@@ -57,14 +71,20 @@ wc_txn_reset(WcTxn *txn)
 	free(txn->order);
 	txn->order = NULL;
 	txn->whole = 0;
-	txn->nentries = txn->ncatalog = txn->ntables = txn->sorted_n = 0;
+	txn->nentries = txn->ntables = txn->sorted_n = 0;
 	txn->nindexed = 0;
 }
 
 uint64_t
 wc_txn_count(const WcTxn *txn)
 {
-	return txn->nentries + txn->ncatalog;
+	return wc_txn_nrows(txn) + txn->ncatalog;
+}
+
+uint64_t
+wc_txn_nrows(const WcTxn *txn)
+{
+	return txn->nspilled + txn->nentries;
 }
 
 uint64_t
@@ -121,8 +141,8 @@ grown(void *array, size_t *cap, size_t n, size_t size)
 	return p;
 }
 
-static WcTxnTable *
-table_counter(WcTxn *txn, uint32_t table_id)
+WcTxnTable *
+wc_txn_table(WcTxn *txn, uint32_t table_id)
 {
 	WcTxnTable *tables;
 
@@ -150,10 +170,19 @@ row_prefix(WcSlice row)
 	return wc_load_u64(bytes);
 }
 
+WcTxnEntry
+wc_txnentry_of(const WcOp *op, uint64_t offset)
+{
+	return (WcTxnEntry) {
+		.prefix = row_prefix(op->row),.row = op->row.data,.row_len = (uint32_t) op->row.len,
+		.bytes = op->bytes.data,.len = (uint32_t) op->bytes.len,.table_id = op->table_id,.cid = op->cid,.offset = offset
+	};
+}
+
 static bool
 add_row(WcTxn *txn, const WcOp *op)
 {
-	WcTxnTable *table = table_counter(txn, op->table_id);
+	WcTxnTable *table = wc_txn_table(txn, op->table_id);
 	WcTxnEntry *entry = grown(txn->entries, &txn->entries_cap, txn->nentries, sizeof(WcTxnEntry));
 
 	if (entry != NULL)
@@ -161,14 +190,7 @@ add_row(WcTxn *txn, const WcOp *op)
 	if (entry == NULL || table == NULL)
 		return false;
 	entry = &txn->entries[txn->nentries++];
-	entry->prefix = row_prefix(op->row);
-	entry->row = op->row.data;
-	entry->row_len = (uint32_t) op->row.len;
-	entry->bytes = op->bytes.data;
-	entry->len = (uint32_t) op->bytes.len;
-	entry->table_id = op->table_id;
-	entry->cid = op->cid;
-	entry->offset = txn->whole;
+	*entry = wc_txnentry_of(op, txn->whole);
 	table->nops++;
 	table->bytes += entry->len;
 	table->absent |= (op->flags & WC_ROW_MUST_BE_ABSENT) != 0;
@@ -189,6 +211,7 @@ add_catalog(WcTxn *txn, const WcOp *op)
 	c->bytes = op->bytes;
 	c->cid = op->cid;
 	c->offset = txn->whole;
+	c->own = false;
 	return true;
 }
 
@@ -310,6 +333,8 @@ wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err)
 		status = add_ops(txn, bytes, &taken, err);
 	if (status == WC_OK && taken < bytes.len)
 		status = add_part(txn, wc_slice(bytes.data + taken, bytes.len - taken), err);
+	if (status == WC_OK)
+		status = wc_txn_spill_if_large(txn, err);
 
 	assert(status != WC_OK || wc_txn_length(txn) == end);
 	if (status != WC_OK && wc_txn_cut(txn, at, &cut_error) != WC_OK)
@@ -356,14 +381,14 @@ drop_entries(WcTxn *txn, uint64_t offset)
 	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].offset >= offset)
 	{
 		const WcTxnEntry *entry = &txn->entries[--txn->nentries];
-		WcTxnTable *table = table_counter(txn, entry->table_id);
+		WcTxnTable *table = wc_txn_table(txn, entry->table_id);
 
 		assert(table != NULL && table->nops > 0 && table->bytes >= entry->len);
 		table->nops--;
 		table->bytes -= entry->len;
 	}
 	while (txn->ncatalog > 0 && txn->catalog[txn->ncatalog - 1].offset >= offset)
-		txn->ncatalog--;
+		drop_last_catalog(txn);
 }
 
 /* Keeps the whole operations before the offset, and of one that it is amid, a part. */
@@ -397,6 +422,8 @@ wc_txn_cut(WcTxn *txn, uint64_t offset, WcError *err)
 	if (offset > wc_txn_length(txn))
 		return wc_error(err, WC_CORRUPT, "changes of a transaction from byte %" PRIu64 " to byte %" PRIu64 " are missing",
 						wc_txn_length(txn), offset);
+	if (offset < wc_txn_spilled_upto(txn))
+		return wc_txn_cut_spilled(txn, offset, err);
 	if (offset < txn->whole)
 		return cut_ops(txn, offset, err);
 	txn->part.len = (size_t) (offset - txn->whole);

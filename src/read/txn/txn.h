@@ -26,6 +26,21 @@ extern void wc_txn_limit(WcTxn *txn, uint64_t bytes_max);	/* from now on */
 extern void wc_txn_destroy(WcTxn *txn);	/* open scanners must be closed before this and reset */
 extern void wc_txn_reset(WcTxn *txn);	/* empties it */
 
+/*
+ * Where a transaction keeps what it does not keep in memory.  From wc_txn_spill_into on, when so
+ * much of it is in memory and no view is open, its row operations go to a file without a name in
+ * the directory, sorted.  wc_txnwalk goes through them there.  A view brings all of them back into
+ * memory, to stay until the transaction is reset.
+ */
+typedef struct WcTxnSpill
+{
+	const char *directory;
+	uint64_t	memory;			/* bytes */
+} WcTxnSpill;
+
+/* It must outlive the transaction. */
+extern void wc_txn_spill_into(WcTxn *txn, const WcTxnSpill *spill);
+
 /* Cuts the stream to at bytes and appends these, copying them.  If that fails, nothing is
  * appended; of what was there before, the first at bytes stay, if there is memory.  at is
  * at most the stream's length: WC_CORRUPT. */
@@ -81,7 +96,7 @@ extern size_t wc_txn_ncatalog(const WcTxn *txn);
 extern WcStatus wc_txn_catalog_op(const WcTxn *txn, size_t i, WcOp *op, uint64_t *offset, WcError *err) WC_WARN_UNUSED;
 
 /* --- everything, for the commit -------------------------------------------
- * The row operations and the order (by table, row and offset) in which to take
+ * The row operations in memory and the order (by table, row and offset) in which to take
  * them.  Order is NULL when they are in that order already.  Valid until the
  * transaction is changed, and made once until then.
  */
@@ -94,8 +109,23 @@ typedef struct WcTxnSorted
 
 extern WcStatus wc_txn_sorted(WcTxn *txn, WcTxnSorted *sorted, WcError *err) WC_WARN_UNUSED;
 
-/* The row operations in the order in which they were made; valid as long. */
+/* The row operations in memory in the order in which they were made; valid as long. */
 extern const WcTxnEntry *wc_txn_entries(const WcTxn *txn, size_t *n);
+
+/* Row operations, wherever they are. */
+extern uint64_t wc_txn_nrows(const WcTxn *txn);
+
+/*
+ * Goes through the row operations row by row, by table and row, those of a row in the order in which they
+ * were made; reads those that were spilled from the file.  The transaction must not be changed meanwhile.
+ */
+typedef struct WcTxnWalk WcTxnWalk;
+
+extern WcStatus wc_txnwalk_open(WcTxn *txn, WcTxnWalk **walk, WcError *err) WC_WARN_UNUSED;
+extern void wc_txnwalk_close(WcTxnWalk *walk);	/* NULL is passed over */
+
+/* The next row's operations, n > 0 of them, valid until the next call.  WC_END: no more. */
+extern WcStatus wc_txnwalk_next(WcTxnWalk *walk, const WcTxnEntry *const **ops, size_t *n, WcError *err) WC_WARN_UNUSED;
 
 /* A table that row operations were made on. */
 typedef struct WcTxnTable

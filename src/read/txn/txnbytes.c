@@ -105,7 +105,7 @@ wc_txnbytes_reset(WcTxnBytes *b, bool memory)
 	while (b->last != NULL && (b->last->before != NULL || !memory || b->last->cap > WC_BATCH_CHUNK))
 		drop_last(b);
 	if (b->last != NULL)
-		b->last->len = b->last->kept = 0;
+		b->last->len = b->last->kept = b->last->offset = 0;
 	b->kept = 0;
 }
 

@@ -42,6 +42,7 @@ typedef struct WcTxnCatalogOp
 	WcSlice		bytes;
 	uint64_t	offset;
 	uint32_t	cid;
+	bool		own;			/* the bytes are in memory of their own: those around them have been spilled */
 } WcTxnCatalogOp;
 
 /* Entries of consecutive operations, sorted. */
@@ -53,10 +54,28 @@ typedef struct WcTxnRun
 	WcTxnEntry	entries[];
 } WcTxnRun;
 
+/* Row operations that are in the spill file: those of a part of the stream, sorted. */
+typedef struct WcTxnSpilled
+{
+	uint64_t	from;			/* the part of the stream: it begins and ends between operations */
+	uint64_t	to;				/* operations behind it were rolled back */
+	uint64_t	at;				/* in the file */
+	uint64_t	bytes;			/* there */
+	size_t		n;				/* operations, without those that were rolled back */
+} WcTxnSpilled;
+
 struct WcTxn
 {
 	uint32_t	database;
 	uint64_t	bytes_max;
+
+	const WcTxnSpill *spill;	/* NULL: nothing is spilled */
+	bool		loaded;			/* what was spilled has been wanted: until the reset all stays in memory */
+	int			spill_fd;		/* of a file without a name; valid if there is one in spills */
+	WcTxnSpilled *spills;		/* parts that follow each other, from the stream's beginning */
+	size_t		nspills;
+	size_t		spills_cap;
+	size_t		nspilled;		/* row operations in them */
 
 	uint64_t	whole;			/* so many bytes of the stream are whole operations, in bytes */
 	WcBuf		part;			/* what follows them: an operation whose end is missing */
@@ -101,6 +120,52 @@ extern void wc_txnbytes_reset(WcTxnBytes *b, bool memory);
 /* From now on the view may look at what is there; and does no more. */
 extern void wc_txnbytes_view_opened(WcTxnBytes *b, WcTxnViewLink *view);
 extern void wc_txnbytes_view_closed(WcTxnBytes *b, WcTxnViewLink *view);
+
+/* --- txn.c ------------------------------------------------------------------*/
+
+/* An operation that begins at an offset of the stream. */
+extern WcTxnEntry wc_txnentry_of(const WcOp *op, uint64_t offset);
+
+/* The counters of a table; NULL: out of memory. */
+extern WcTxnTable *wc_txn_table(WcTxn *txn, uint32_t table_id);
+
+/* --- txnspill.c ------------------------------------------------------------*/
+
+/* The part of the stream that is in memory begins there. */
+static inline uint64_t
+wc_txn_spilled_upto(const WcTxn *txn)
+{
+	return txn->nspills > 0 ? txn->spills[txn->nspills - 1].to : 0;
+}
+
+/* Moves what is in memory to the file, if there is much of it and nobody looks at it. */
+extern WcStatus wc_txn_spill_if_large(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+
+/* Brings all back into memory. */
+extern WcStatus wc_txn_load(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+
+/* Keeps what is before the offset, which is before what is in memory. */
+extern WcStatus wc_txn_cut_spilled(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
+
+/* Forgets all that was spilled. */
+extern void wc_txn_drop_spilled(WcTxn *txn);
+
+/* Reads the operations of one part one after the other.  Zeroed, with txn and spill set, it is at the
+ * part's beginning. */
+typedef struct WcSpillReader
+{
+	const WcTxn *txn;
+	const WcTxnSpilled *spill;
+	uint64_t	read;			/* bytes of the part that have been read from the file */
+	uint8_t    *buf;			/* malloc'ed: wc_spillreader_free */
+	size_t		cap;
+	size_t		len;
+	size_t		at;				/* of the next operation */
+} WcSpillReader;
+
+/* The next one that was not rolled back; its bytes are valid until the next call.  WC_END: no more. */
+extern WcStatus wc_spillreader_next(WcSpillReader *reader, WcTxnEntry *entry, WcError *err) WC_WARN_UNUSED;
+extern void wc_spillreader_free(WcSpillReader *reader);
 
 /* --- txnview.c -------------------------------------------------------------*/
 

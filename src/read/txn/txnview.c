@@ -396,8 +396,10 @@ wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *boun
 {
 	WcTxnView  *v;
 	size_t	   *places;
-	WcStatus	status = index_tail(txn, err);
+	WcStatus	status = wc_txn_load(txn, err);
 
+	if (status == WC_OK)
+		status = index_tail(txn, err);
 	if (status != WC_OK)
 		return status;
 	v = calloc(1, sizeof(WcTxnView));
