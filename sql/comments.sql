@@ -1,7 +1,7 @@
 -- Everything that the extension makes has a comment, so that \df+, \dT+, \d+ and \dx+ tell what it is.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
--- no rows: nothing is without a comment; "made": what was looked at
+-- no rows: nothing is without a comment; "made": what was looked at; not types that come with another object
 WITH made AS (
   SELECT classid, objid, 0 AS objsubid
   FROM pg_depend
@@ -16,6 +16,8 @@ WITH made AS (
 SELECT pg_describe_object(classid, objid, objsubid) AS without_comment
 FROM made
 WHERE (CASE WHEN objsubid > 0 THEN col_description(objid, objsubid) ELSE obj_description(objid, classid::regclass::name) END) IS NULL
+  AND NOT EXISTS (SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid
+                  WHERE classid = 'pg_type'::regclass AND t.oid = objid AND (typcategory = 'A' OR relkind <> 'c'))
 ORDER BY 1;
 SELECT count(*) > 50 AS functions FROM pg_proc WHERE pronamespace = 'widecol'::regnamespace AND obj_description(oid, 'pg_proc') <> '';
 -- a comment is about what it stands on: two functions of one name may share one, others do not
