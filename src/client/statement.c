@@ -3,8 +3,7 @@
  * taken and given up, and who shares it.
  *
  * A scan takes its statement's snapshot when the executor starts it.  Here is what does
- * not go by scans: snapshots of transactions, which are taken with the first statement
- * that names a stored table, or with any, when the transaction only reads (pg_dump);
+ * not go by scans: snapshots of transactions, which are taken with their first statement;
  * those that are exported and imported; and those of parallel queries, whose workers may
  * come to read stored tables in functions.  A statement that has none of this costs a few
  * comparisons.
@@ -26,6 +25,7 @@
 #include "utils/snapmgr.h"
 
 #include "client/foreign.h"
+#include "channel/flight.h"
 #include "client/state.h"
 #include "compat.h"
 
@@ -49,16 +49,21 @@ names_stored_table(const PlannedStmt *stmt)
 	return false;
 }
 
-/* Above READ COMMITTED; as early as PostgreSQL's, or nearly. */
+/*
+ * Above READ COMMITTED; as early as PostgreSQL's, or nearly.  What begins with heap tables only
+ * may come to stored tables later, but is not held up, or refused, by an engine that is stalled.
+ */
 static void
 take_transactions(const QueryDesc *query)
 {
+	WcError		why;
+
 	if (wc_snapshot_of_transaction_taken())
 		return;
-	if (XactReadOnly)
-		wc_snapshot_enter(query->snapshot);
-	else if (names_stored_table(query->plannedstmt))
+	if (!XactReadOnly && names_stored_table(query->plannedstmt))
 		wc_client_snapshot_take(wc_client_snapshot(query->snapshot));
+	else if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
+		wc_snapshot_enter(query->snapshot);
 }
 
 /*
