@@ -339,14 +339,25 @@ await_old_places(void)
 	read_to_end();				/* one may just have been prepared */
 }
 
-/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in. */
-static void
+/* False: the process is to end. */
+static bool
+serve_meanwhile(void)
+{
+	serve_interrupts();
+	return !ShutdownRequestPending;
+}
+
+/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in.
+ * False: the process is to end. */
+static bool
 restore_locks(void)
 {
 	WcError		err;
+	WcStatus	status = wc_server_restore_locks(server, serve_meanwhile, &err);
 
-	if (wc_server_restore_locks(server, &err) != WC_OK)
+	if (status != WC_OK && status != WC_SHUTDOWN)
 		ereport(ERROR, (errmsg("%s", err.message)));
+	return status == WC_OK;
 }
 
 static bool
@@ -438,7 +449,7 @@ follow(void)
 	{
 		await_old_places();
 		if (await_backlog())
-			restore_locks();
+			(void) restore_locks();
 	}
 }
 
@@ -681,7 +692,8 @@ take_over(void)
 		promoted = log_running();
 	if (wc_feed_position() < promoted || !backlog_is_empty())
 		return;
-	restore_locks();
+	if (!restore_locks())
+		return;
 	replaying = false;
 	atomic_store(&wc_following()->replays, 0);
 	wc_following_moved();
