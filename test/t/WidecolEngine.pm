@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads);
+our @EXPORT = qw(comes_back engine_pid engine_threads fault_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -34,6 +34,18 @@ sub engine_threads
 	my ($node) = @_;
 	my @threads = glob('/proc/' . engine_pid($node) . '/task/*');
 	return scalar @threads;
+}
+
+# The library made of fault.c, to be preloaded; and the file for its WIDECOL_FAULT.
+sub fault_library
+{
+	my ($out, $err);
+	my $library = "$PostgreSQL::Test::Utils::tmp_check/fault.so";
+	(my $source = __FILE__) =~ s/[^\/]*$/fault.c/;
+
+	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, $source, '-ldl' ], '>', \$out, '2>', \$err)
+		or die "could not compile fault.c: $err";
+	return ($library, "$PostgreSQL::Test::Utils::tmp_check/fault");
 }
 
 # After a crash: waits until a query gives t, false when it does not in time.
