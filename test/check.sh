@@ -264,7 +264,22 @@ isolation()
 	watch_server isolation
 }
 
-pg# tap_file NAME LABEL SECONDS: one of test/t
+pgtap()
+{
+	for file in test/*.sql; do
+		name=$(basename "$file" .sql)
+		cp "$file" "$work/"
+		if ! in_work createdb -T template0 "tap_$name" >"$logs/createdb.log" 2>&1; then
+			cat "$logs/createdb.log"
+			fail "pgtap $name: createdb"
+			continue
+		fi
+		run 300 "pgtap $name" bounded pg_prove -v -d "tap_$name" "$name.sql"
+		watch_server "pgtap $name"
+	done
+}
+
+# tap_file NAME LABEL SECONDS: one of test/t
 tap_file()
 {
 	mkdir -p "$work/tap/$1"
@@ -322,11 +337,6 @@ differential()
 	watch_server "histories (long)"
 }
 
-has()							# is there a file of this pattern
-{
-	[ -e "$1" ]
-}
-
 begin_server()					# on standard input: further settings
 {
 	if ! install_extension; then
@@ -355,16 +365,27 @@ due()
 	[ $pass != plain ] || wanted "$1"
 }
 
+# step NAME COMMAND...: if it is due; one in which no test ran has failed.
+step()
+{
+	due "$1" || return 0
+	step_name=$1
+	tests_before=$((passed + failed))
+	shift
+	"$@"
+	[ $((passed + failed)) -gt $tests_before ] || fail "$step_name: no test ran"
+}
+
 all_server_steps()
 {
 	begin_server </dev/null || return
-	if due regress && has sql/*.sql; then regress schedule 600; fi
-	if due isolation && has test/isolation/specs/*.spec; then isolation; fi
-	if due pgtap && has test/*.sql; then pgtap; fi
-	if due conformance && has test/conformance/run.py; then conformance; fi
-	if due differential && has test/differential/run.py; then differential; fi
+	step regress regress schedule 600
+	step isolation isolation
+	step pgtap pgtap
+	step conformance conformance
+	step differential differential
 	end_server
-	if due tap && has test/t/*.pl; then tap; fi
+	step tap tap
 }
 
 if [ $built = yes ] && needs_server; then
