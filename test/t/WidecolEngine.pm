@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads fault_library);
+our @EXPORT = qw(comes_back engine_pid engine_threads fault_library preload_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -36,16 +36,23 @@ sub engine_threads
 	return scalar @threads;
 }
 
-# The library made of fault.c, to be preloaded; and the file for its WIDECOL_FAULT.
+# A library made of a C file of this directory, to be preloaded.
+sub preload_library
+{
+	my ($name) = @_;
+	my ($out, $err);
+	my $library = "$PostgreSQL::Test::Utils::tmp_check/$name.so";
+	(my $directory = __FILE__) =~ s/[^\/]*$//;
+
+	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$directory$name.c", '-ldl' ], '>', \$out, '2>', \$err)
+		or die "could not compile $name.c: $err";
+	return $library;
+}
+
+# That of fault.c, and the file for its WIDECOL_FAULT.
 sub fault_library
 {
-	my ($out, $err);
-	my $library = "$PostgreSQL::Test::Utils::tmp_check/fault.so";
-	(my $source = __FILE__) =~ s/[^\/]*$/fault.c/;
-
-	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, $source, '-ldl' ], '>', \$out, '2>', \$err)
-		or die "could not compile fault.c: $err";
-	return ($library, "$PostgreSQL::Test::Utils::tmp_check/fault");
+	return (preload_library('fault'), "$PostgreSQL::Test::Utils::tmp_check/fault");
 }
 
 # After a crash: waits until a query gives t, false when it does not in time.
