@@ -16,7 +16,7 @@ pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 read_folders="read read/cell read/txn read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
 core="base model rowkey wire $read_folders $engine_folders rpc"
-fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
+fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
 cxx_file=src/engine/rocks/rocksplus.cc	# the only one of C++
@@ -53,7 +53,8 @@ allowed()
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
 	fdw/convert) echo "base/ rowkey/ compat.h" ;;
 	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
-	fdw/condition) echo "$(allowed fdw/relation) fdw/relation/" ;;
+	fdw/ddl) echo "$(allowed fdw/relation) fdw/relation/" ;;
+	fdw/condition) echo "$(allowed fdw/ddl)" ;;
 	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/" ;;
 	fdw/scan) echo "$(allowed fdw/plan) fdw/plan/" ;;
 	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;

@@ -1,5 +1,5 @@
 /*
- * fdw/relation/import.c: IMPORT FOREIGN SCHEMA: foreign tables over the stored tables of a
+ * fdw/ddl/import.c: IMPORT FOREIGN SCHEMA: foreign tables over the stored tables of a
  * namespace.
  *
  * PostgreSQL runs the commands that are made here, with the privileges of
