@@ -14,13 +14,20 @@ wc_catalog_init(WcCatalog *catalog)
 	atomic_init(&catalog->generation, 1);
 }
 
+static void
+free_namespace(const WcNamespace *ns)
+{
+	free((void *) ns->name.data);
+	free((void *) ns->properties.data);
+}
+
 void
 wc_catalog_free(WcCatalog *catalog)
 {
 	for (size_t i = 0; i < catalog->ntables; i++)
 		wc_table_unref(catalog->tables[i]);
 	for (size_t i = 0; i < catalog->nnamespaces; i++)
-		free((void *) catalog->namespaces[i].name.data);
+		free_namespace(&catalog->namespaces[i]);
 	free(catalog->tables);
 	free(catalog->namespaces);
 	pthread_rwlock_destroy(&catalog->lock);
@@ -107,30 +114,22 @@ wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
 }
 
 void
-wc_catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present)
+wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present)
 {
-	for (size_t i = 0; i < catalog->nnamespaces; i++)
-	{
-		WcNamespace *ns = &catalog->namespaces[i];
+	size_t		i = 0;
 
-		if (ns->database == database && wc_slice_eq(ns->name, name))
-		{
-			free((void *) (present ? name.data : ns->name.data));
-			if (!present)
-			{
-				free((void *) name.data);
-				*ns = catalog->namespaces[--catalog->nnamespaces];
-			}
-			return;
-		}
-	}
-	if (!present)
+	while (i < catalog->nnamespaces && (catalog->namespaces[i].database != ns->database ||
+										!wc_slice_eq(catalog->namespaces[i].name, ns->name)))
+		i++;
+	if (i < catalog->nnamespaces)
 	{
-		free((void *) name.data);
-		return;
+		free_namespace(&catalog->namespaces[i]);
+		catalog->namespaces[i] = catalog->namespaces[--catalog->nnamespaces];
 	}
-	catalog->namespaces[catalog->nnamespaces].database = database;
-	catalog->namespaces[catalog->nnamespaces++].name = name;
+	if (present)
+		catalog->namespaces[catalog->nnamespaces++] = *ns;
+	else
+		free_namespace(ns);
 }
 
 WcTable *

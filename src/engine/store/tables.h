@@ -17,7 +17,8 @@ struct WcEngine;
 typedef struct WcNamespace
 {
 	uint32_t	database;
-	WcSlice		name;			/* malloc'ed */
+	WcSlice		name;			/* malloc'ed, as is: */
+	WcSlice		properties;		/* empty: none */
 } WcNamespace;
 
 typedef struct WcCatalog
@@ -26,7 +27,7 @@ typedef struct WcCatalog
 	WcTable   **tables;			/* ascending ids; one reference each */
 	size_t		ntables;
 	size_t		tables_cap;
-	WcNamespace *namespaces;	/* without "default", which is always there */
+	WcNamespace *namespaces;	/* "default", which is always there, only when it has been altered */
 	size_t		nnamespaces;
 	size_t		namespaces_cap;
 	_Atomic uint32_t next_table_id; /* to be given out: greater than any that was, or that a CREATE had */
@@ -52,7 +53,8 @@ extern WcStatus wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err) W
 /* Takes over table's reference (NULL: removes); the room is there. */
 extern void wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table);
 
-/* Takes over name's memory, which is malloc'ed (present false: removes it); the room is there. */
-extern void wc_catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present);
+/* Takes over the memory of name and properties, which is malloc'ed (present false: removes the namespace); the
+ * room is there. */
+extern void wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present);
 
 #endif

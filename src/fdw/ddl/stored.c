@@ -206,15 +206,12 @@ wc_stored_require_namespace(const WcRelation *wrel)
 {
 	const char *colon = strchr(wrel->table_name, ':');
 	char	   *name;
-	ListCell   *lc;
 
 	if (colon == NULL)
 		return;
 	name = pnstrdup(wrel->table_name, colon - wrel->table_name);
-	foreach(lc, wc_client_list_namespaces())
-		if (strcmp(lfirst(lc), name) == 0)
-			return;
-	wc_client_create_namespace(name);
+	if (wc_client_namespace(name) == NULL)
+		wc_client_create_namespace(name);
 }
 
 /* Does a foreign table name the family, by a column or an option? */

@@ -50,7 +50,7 @@ find_ancestors(Plan *plan, Plan *target, List **ancestors)
 }
 
 static void
-explain_range(const WcShown *shown, ExplainState *es)
+explain_range(const WcExplained *shown, ExplainState *es)
 {
 	ListCell   *lc;
 
@@ -61,7 +61,7 @@ explain_range(const WcShown *shown, ExplainState *es)
 		List	   *conds = NIL;
 
 		foreach(lc, shown->plan->conds)
-			conds = lappend(conds, wc_shown_cond(shown, lfirst(lc)));
+			conds = lappend(conds, wc_explained_cond(shown, lfirst(lc)));
 		ExplainPropertyList("Key Conditions", conds, es);
 		if (shown->ranges != NIL)
 			ExplainPropertyList("Ranges", shown->ranges, es);
@@ -80,13 +80,13 @@ explain_range(const WcShown *shown, ExplainState *es)
 	}
 	else
 	{
-		ExplainPropertyText("Start Row", wc_shown_end(shown, &shown->start, "greatest"), es);
-		ExplainPropertyText("Stop Row", wc_shown_end(shown, &shown->stop, "least"), es);
+		ExplainPropertyText("Start Row", wc_explained_end(shown, &shown->start, "greatest"), es);
+		ExplainPropertyText("Stop Row", wc_explained_end(shown, &shown->stop, "least"), es);
 	}
 }
 
 static void
-explain_buckets(const WcShown *shown, ExplainState *es)
+explain_buckets(const WcExplained *shown, ExplainState *es)
 {
 	uint32		all = shown->wrel->key_layout.salt.buckets;
 	const char *merged = shown->plan->merged ? ", merged" : "";
@@ -108,25 +108,25 @@ explain_buckets(const WcShown *shown, ExplainState *es)
 }
 
 static void
-explain_cells(const WcShown *shown, ExplainState *es)
+explain_cells(const WcExplained *shown, ExplainState *es)
 {
 	List	   *conds = NIL;
 	ListCell   *lc;
 
 	foreach(lc, shown->plan->cell_conds)
-		conds = lappend(conds, wc_shown_cond(shown, lfirst(lc)));
+		conds = lappend(conds, wc_explained_cond(shown, lfirst(lc)));
 	if (conds != NIL)
 		ExplainPropertyList("Cell Conditions", conds, es);
 }
 
 static void
-explain_filter(const WcShown *shown, ForeignScanState *node, ExplainState *es)
+explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *es)
 {
 	WcClientScanStats stats;
 
 	if (shown->plan->filters == NIL)
 		return;
-	ExplainPropertyText("Engine Filter", wc_shown_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
+	ExplainPropertyText("Engine Filter", wc_explained_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
 	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
 		ExplainPropertyFloat("Rows Removed by Engine Filter", NULL,
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
@@ -134,16 +134,16 @@ explain_filter(const WcShown *shown, ForeignScanState *node, ExplainState *es)
 
 /* The aggregate as in the query: not as a part of one. */
 static char *
-aggregate_text(const WcShown *shown, const Aggref *partial)
+aggregate_text(const WcExplained *shown, const Aggref *partial)
 {
 	Aggref	   *aggref = copyObject(unconstify(Aggref *, partial));
 
 	aggref->aggsplit = AGGSPLIT_SIMPLE;
-	return wc_shown_deparse(shown, (Node *) aggref);
+	return wc_explained_deparse(shown, (Node *) aggref);
 }
 
 static void
-explain_groups(const WcShown *shown, const ForeignScan *fscan, ExplainState *es)
+explain_groups(const WcExplained *shown, const ForeignScan *fscan, ExplainState *es)
 {
 	List	   *texts = NIL;
 	ListCell   *lc;
@@ -159,20 +159,20 @@ explain_groups(const WcShown *shown, const ForeignScan *fscan, ExplainState *es)
 		ExplainPropertyList("Engine Aggregate", texts, es);
 	texts = NIL;
 	foreach(lc, shown->plan->groups)
-		texts = lappend(texts, wc_shown_deparse(shown, (Node *) list_nth_node(TargetEntry, fscan->fdw_scan_tlist, lfirst_int(lc))->expr));
+		texts = lappend(texts, wc_explained_deparse(shown, (Node *) list_nth_node(TargetEntry, fscan->fdw_scan_tlist, lfirst_int(lc))->expr));
 	if (texts != NIL)
 		ExplainPropertyList("Engine Group Key", texts, es);
 }
 
 static void
-explain_row_number(const WcShown *shown, const char *label, Expr *expr, ExplainState *es)
+explain_row_number(const WcExplained *shown, const char *label, Expr *expr, ExplainState *es)
 {
 	if (expr == NULL)
 		return;
 	if (IsA(expr, Const))
 		ExplainPropertyInteger(label, NULL, DatumGetInt64(((Const *) expr)->constvalue), es);
 	else
-		ExplainPropertyText(label, wc_shown_deparse(shown, (Node *) expr), es);
+		ExplainPropertyText(label, wc_explained_deparse(shown, (Node *) expr), es);
 }
 
 static void
@@ -219,7 +219,7 @@ explain_buffers(ForeignScanState *node, ExplainState *es)
 
 /* Members of maps that only the run of the query names are shown as its expressions. */
 static List *
-columns_read(const WcShown *shown)
+columns_read(const WcExplained *shown)
 {
 	List	   *names = NIL;
 	List	   *known = NIL;
@@ -249,7 +249,7 @@ columns_read(const WcShown *shown)
 			}
 			else
 				names = lappend(names, psprintf("%s:(%s)", shown->wrel->columns[map->att].family_name,
-												wc_shown_deparse(shown, key)));
+												wc_explained_deparse(shown, key)));
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
@@ -262,7 +262,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ForeignScan *fscan = castNode(ForeignScan, node->ss.ps.plan);
 	WcRelation *wrel = wc_relation_open(node->ss.ss_currentRelation);
 	WcScanPlan	plan;
-	WcShown		shown = {0};
+	WcExplained		shown = {0};
 	List	   *ancestors = NIL;
 	List	   *columns;
 
@@ -272,10 +272,10 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	shown.plan = &plan;
 	shown.context = set_deparse_context_plan(es->deparse_cxt, (Plan *) fscan, ancestors);
 	shown.useprefix = list_length(es->rtable) > 1 || es->verbose;
-	wc_shown_find(&shown);
+	wc_explained_find(&shown);
 
 	ExplainPropertyText("Widecol Table", wc_client_table_fullname(wrel->desc), es);
-	ExplainPropertyText("Scan", wc_shown_scan(&shown), es);
+	ExplainPropertyText("Scan", wc_explained_scan(&shown), es);
 	if (plan.ordered && !shown.empty)
 		ExplainPropertyText("Order", plan.reversed ? "row key, reverse" : "row key", es);
 	explain_range(&shown, es);

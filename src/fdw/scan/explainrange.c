@@ -19,7 +19,7 @@
 /* --- expressions -------------------------------------------------------------- */
 
 char *
-wc_shown_deparse(const WcShown *shown, Node *expr)
+wc_explained_deparse(const WcExplained *shown, Node *expr)
 {
 	return deparse_expression(expr, shown->context, shown->useprefix, false);
 }
@@ -41,14 +41,14 @@ count_array(Node *expr)
 
 /* The prefix that a LIKE pattern means, as a literal. */
 static char *
-like_prefix_text(const WcShown *shown, Node *pattern)
+like_prefix_text(const WcExplained *shown, Node *pattern)
 {
 	char	   *s;
 	char	   *prefix;
 	size_t		len;
 
 	if (!IsA(pattern, Const) || ((Const *) pattern)->constisnull)
-		return wc_shown_deparse(shown, pattern);
+		return wc_explained_deparse(shown, pattern);
 	s = TextDatumGetCString(((Const *) pattern)->constvalue);
 	prefix = palloc(strlen(s) + 1);
 	if (wc_like_prefix(s, strlen(s), prefix, &len) == WC_LIKE_EQUAL)
@@ -70,7 +70,7 @@ op_name(WcKeyOp op)
 
 /* "((a = 1 AND b > 2) OR (a = 3))" */
 static char *
-or_text(const WcShown *shown, const WcKeyCond *or)
+or_text(const WcExplained *shown, const WcKeyCond *or)
 {
 	StringInfoData s;
 	ListCell   *lc;
@@ -89,7 +89,7 @@ or_text(const WcShown *shown, const WcKeyCond *or)
 			continue;
 		foreach(la, (List *) lfirst(lc))
 		{
-			appendStringInfo(&s, "%s%s", separator, wc_shown_cond(shown, lfirst(la)));
+			appendStringInfo(&s, "%s%s", separator, wc_explained_cond(shown, lfirst(la)));
 			separator = " AND ";
 		}
 		appendStringInfoChar(&s, ')');
@@ -100,7 +100,7 @@ or_text(const WcShown *shown, const WcKeyCond *or)
 
 /* The name of the column that a condition is on. */
 static const char *
-cond_column(const WcShown *shown, int part)
+cond_column(const WcExplained *shown, int part)
 {
 	switch (part)
 	{
@@ -118,7 +118,7 @@ cond_column(const WcShown *shown, int part)
 }
 
 char *
-wc_shown_cond(const WcShown *shown, const WcKeyCond *cond)
+wc_explained_cond(const WcExplained *shown, const WcKeyCond *cond)
 {
 	StringInfoData columns;
 	StringInfoData values;
@@ -134,7 +134,7 @@ wc_shown_cond(const WcShown *shown, const WcKeyCond *cond)
 		const char *name = cond_column(shown, cond->part + i);
 
 		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", quote_identifier(name));
-		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", wc_shown_deparse(shown, lfirst(lc)));
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", wc_explained_deparse(shown, lfirst(lc)));
 		i++;
 	}
 	switch (cond->kind)
@@ -153,7 +153,7 @@ wc_shown_cond(const WcShown *shown, const WcKeyCond *cond)
 /* --- start and stop ----------------------------------------------------------- */
 
 static void
-add_end(WcShownEnd *end, char *value, bool exclusive)
+add_end(WcExplainedEnd *end, char *value, bool exclusive)
 {
 	end->exclusive = exclusive && (end->values == NIL || end->exclusive);
 	end->values = lappend(end->values, value);
@@ -161,7 +161,7 @@ add_end(WcShownEnd *end, char *value, bool exclusive)
 
 /* A range on the part behind the pinned ones, or on the raw key. */
 static void
-show_range(WcShown *shown, const WcKeyCond *cond, bool desc)
+show_range(WcExplained *shown, const WcKeyCond *cond, bool desc)
 {
 	Node	   *value = linitial(cond->values);
 	bool		greater = cond->op == WC_KEY_GT || cond->op == WC_KEY_GE;
@@ -170,12 +170,12 @@ show_range(WcShown *shown, const WcKeyCond *cond, bool desc)
 
 	if (cond->kind == WC_COND_LIKE || cond->op == WC_KEY_PREFIX)
 	{
-		text = cond->kind == WC_COND_LIKE ? like_prefix_text(shown, value) : psprintf("%s*", wc_shown_deparse(shown, value));
+		text = cond->kind == WC_COND_LIKE ? like_prefix_text(shown, value) : psprintf("%s*", wc_explained_deparse(shown, value));
 		add_end(&shown->start, text, false);
 		add_end(&shown->stop, text, false);
 		return;
 	}
-	text = wc_shown_deparse(shown, value);
+	text = wc_explained_deparse(shown, value);
 	if (cond->op == WC_KEY_EQ)
 	{
 		add_end(&shown->start, text, false);
@@ -187,7 +187,7 @@ show_range(WcShown *shown, const WcKeyCond *cond, bool desc)
 
 /* A row comparison whose parts all sort one way is one end of a range. */
 static void
-show_row(WcShown *shown, const WcKeyCond *cond)
+show_row(WcExplained *shown, const WcKeyCond *cond)
 {
 	bool		desc = shown->wrel->key_layout.parts[cond->part].desc;
 	bool		greater = cond->op == WC_KEY_GT || cond->op == WC_KEY_GE;
@@ -201,7 +201,7 @@ show_row(WcShown *shown, const WcKeyCond *cond)
 			shown->simple = false;
 			return;
 		}
-		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", wc_shown_deparse(shown, list_nth(cond->values, i)));
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", wc_explained_deparse(shown, list_nth(cond->values, i)));
 	}
 	add_end(greater != desc ? &shown->start : &shown->stop, values.data,
 			cond->op == WC_KEY_GT || cond->op == WC_KEY_LT);
@@ -209,7 +209,7 @@ show_row(WcShown *shown, const WcKeyCond *cond)
 
 /* Is this a part without conditions that the ranges go on behind? */
 static bool
-is_gap(const WcShown *shown, int part)
+is_gap(const WcExplained *shown, int part)
 {
 	bool		behind = false;
 	ListCell   *lc;
@@ -229,7 +229,7 @@ is_gap(const WcShown *shown, int part)
 
 /* Is this part pinned, and to what? */
 static bool
-show_pinned(WcShown *shown, int part)
+show_pinned(WcExplained *shown, int part)
 {
 	char	   *value = NULL;
 	double		n = WC_UNKNOWN_COUNT;
@@ -246,12 +246,12 @@ show_pinned(WcShown *shown, int part)
 			shown->simple = false;
 		else if (cond->kind == WC_COND_ANY)
 		{
-			value = psprintf("ANY (%s)", wc_shown_deparse(shown, linitial(cond->values)));
+			value = psprintf("ANY (%s)", wc_explained_deparse(shown, linitial(cond->values)));
 			n = count_array(linitial(cond->values));
 		}
 		else
 		{
-			value = wc_shown_deparse(shown, linitial(cond->values));
+			value = wc_explained_deparse(shown, linitial(cond->values));
 			n = 1;
 		}
 	}
@@ -273,7 +273,7 @@ show_pinned(WcShown *shown, int part)
 /* How many ranges an OR makes, and whether they are all single rows; `part` is
  * the first that is not pinned besides. */
 static void
-show_or(WcShown *shown, const WcKeyCond *or, int part)
+show_or(WcExplained *shown, const WcKeyCond *or, int part)
 {
 	double		nranges = 0;
 	bool		pinned = true;
@@ -326,7 +326,7 @@ only_raw_ranges(const List *conds)
 }
 
 static void
-show_conds(WcShown *shown)
+show_conds(WcExplained *shown)
 {
 	int			part = 0;
 	bool		all_simple = true;
@@ -359,7 +359,7 @@ show_conds(WcShown *shown)
 			}
 			shown->raw = true;
 			if (cond->kind == WC_COND_ANY)
-				add_end(&shown->start, psprintf("ANY (%s)", wc_shown_deparse(shown, linitial(cond->values))), false);
+				add_end(&shown->start, psprintf("ANY (%s)", wc_explained_deparse(shown, linitial(cond->values))), false);
 			else
 				show_range(shown, cond, false);
 		}
@@ -377,7 +377,7 @@ show_conds(WcShown *shown)
 }
 
 char *
-wc_shown_end(const WcShown *shown, const WcShownEnd *end, const char *combine)
+wc_explained_end(const WcExplained *shown, const WcExplainedEnd *end, const char *combine)
 {
 	StringInfoData s;
 	ListCell   *lc;
@@ -410,7 +410,7 @@ wc_shown_end(const WcShown *shown, const WcShownEnd *end, const char *combine)
 }
 
 char *
-wc_shown_scan(const WcShown *shown)
+wc_explained_scan(const WcExplained *shown)
 {
 	StringInfoData s;
 
@@ -439,7 +439,7 @@ wc_shown_scan(const WcShown *shown)
 
 /* What the conditions tell of a part that the salt follows from. */
 static WcSpread
-part_spread(const WcShown *shown, int part)
+part_spread(const WcExplained *shown, int part)
 {
 	bool		minute = shown->wrel->key_layout.salt.kind == WC_SALT_MINUTE;
 	WcSpread		spread = is_gap(shown, part) ? WC_SOME_BUCKETS : WC_ALL_BUCKETS;
@@ -460,7 +460,7 @@ part_spread(const WcShown *shown, int part)
 }
 
 static void
-show_buckets(WcShown *shown)
+show_buckets(WcExplained *shown)
 {
 	const WcSalt *salt = &shown->wrel->key_layout.salt;
 	bool		known = true;
@@ -486,7 +486,7 @@ show_buckets(WcShown *shown)
 
 /* Finds that nothing will be read, and the ranges that start and stop do not tell. */
 static void
-show_known(WcShown *shown)
+show_known(WcExplained *shown)
 {
 	WcKnownRanges known;
 
@@ -502,7 +502,7 @@ show_known(WcShown *shown)
 }
 
 void
-wc_shown_find(WcShown *shown)
+wc_explained_find(WcExplained *shown)
 {
 	shown->nranges = 1;
 	show_conds(shown);

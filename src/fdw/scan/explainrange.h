@@ -18,11 +18,11 @@
 #define WC_UNKNOWN_COUNT (-1)
 
 /* One end of the ranges. */
-typedef struct WcShownEnd
+typedef struct WcExplainedEnd
 {
 	List	   *values;			/* char *, on the first part that is not pinned */
 	bool		exclusive;
-} WcShownEnd;
+} WcExplainedEnd;
 
 /* Over which buckets of a salted key one range behind the salt goes. */
 typedef enum WcSpread
@@ -33,7 +33,7 @@ typedef enum WcSpread
 	WC_ALL_BUCKETS
 } WcSpread;
 
-typedef struct WcShown
+typedef struct WcExplained
 {
 	WcRelation *wrel;
 	const WcScanPlan *plan;
@@ -42,30 +42,30 @@ typedef struct WcShown
 
 	List	   *prefix;			/* char *, values of the pinned parts */
 	bool		raw;			/* the ends are raw keys */
-	WcShownEnd	start;
-	WcShownEnd	stop;
+	WcExplainedEnd start;
+	WcExplainedEnd stop;
 	bool		simple;			/* start and stop say it all */
 	bool		pinned;			/* the whole key is */
 	double		nranges;		/* or WC_UNKNOWN_COUNT */
 	WcSpread	spread;
 	bool		empty;			/* no row can satisfy the conditions */
 	List	   *ranges;			/* char *, when simple is not and the values are known */
-} WcShown;
+} WcExplained;
 
 /* Finds what is to be shown.  The caller has set wrel, plan, context and useprefix; all else is 0.
  * In CurrentMemoryContext, as all texts here. */
-extern void wc_shown_find(WcShown *shown);
+extern void wc_explained_find(WcExplained *shown);
 
 /* An expression of the plan as in SQL. */
-extern char *wc_shown_deparse(const WcShown *shown, Node *expr);
+extern char *wc_explained_deparse(const WcExplained *shown, Node *expr);
 
 /* A condition as in SQL. */
-extern char *wc_shown_cond(const WcShown *shown, const WcKeyCond *cond);
+extern char *wc_explained_cond(const WcExplained *shown, const WcKeyCond *cond);
 
 /* "(1, 'a') inclusive"; combine: the function ("greatest") that joins several values. */
-extern char *wc_shown_end(const WcShown *shown, const WcShownEnd *end, const char *combine);
+extern char *wc_explained_end(const WcExplained *shown, const WcExplainedEnd *end, const char *combine);
 
 /* "RANGE SCAN REVERSE" */
-extern char *wc_shown_scan(const WcShown *shown);
+extern char *wc_explained_scan(const WcExplained *shown);
 
 #endif
