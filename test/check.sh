@@ -3,7 +3,7 @@
 # temporary server that it makes and removes.
 #
 # Installs what is missing (test/install.sh), builds, checks the tree
-# (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
+# (test/lint.sh, test/threads.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
 # the conformance cases, and random statements and histories beside a heap copy.  As root
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
@@ -146,6 +146,7 @@ build all "the modules" && built=yes
 
 if wanted lint && [ $built = yes ]; then
 	run 300 lint sh test/lint.sh
+	run 300 threads sh test/threads.sh
 fi
 
 for sanitizer in asan tsan; do

@@ -144,6 +144,13 @@ for folder in $core; do
 done >"$scratch/found"
 check "no PostgreSQL header behind the wall"
 
+for folder in $core; do
+	list=$(sources "$folder")
+	# shellcheck disable=SC2086 # a list of files
+	[ -z "$list" ] || grep -nE 'pthread_(mutex|rwlock)_t\b' $list | grep -v '^src/base/threads.h:'
+done >"$scratch/found"
+check "core's mutexes are those that clang can check (base/threads.h)"
+
 find src test -name '*.cc' -o -name '*.hh' -o -name '*.cpp' -o -name '*.hpp' | grep -v "^$cxx_folder/[a-z]*\.[ch][ch]\$" >"$scratch/found"
 check "no C++ but in $cxx_folder"
 

@@ -48,7 +48,7 @@ copy_namespace(WcNamespace *ns, WcSlice name, WcSlice properties)
 /* --- loading --------------------------------------------------------------*/
 
 static WcStatus
-load_table(struct WcEngine *engine, WcSlice value, WcError *err)
+load_table(struct WcEngine *engine, WcSlice value, WcError *err) WC_UNCHECKED
 {
 	WcArena		arena = WC_ARENA_INIT;
 	WcTableDesc desc;
@@ -81,7 +81,7 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 }
 
 static WcStatus
-load_namespace(struct WcEngine *engine, WcDecoder *key, WcSlice properties, WcError *err)
+load_namespace(struct WcEngine *engine, WcDecoder *key, WcSlice properties, WcError *err) WC_UNCHECKED
 {
 	WcNamespace ns = {.database = wc_decode_u32(key)};
 	WcStatus	status;
@@ -259,7 +259,7 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
  * flushed counted as flushed when the store was opened.
  */
 WcStatus
-wc_catalog_convert(struct WcEngine *engine, WcError *err)
+wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 {
 	rocksdb_writebatch_t *batch;
 	WcStatus	status;

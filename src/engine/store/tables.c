@@ -22,7 +22,7 @@ free_namespace(const WcNamespace *ns)
 }
 
 void
-wc_catalog_free(WcCatalog *catalog)
+wc_catalog_free(WcCatalog *catalog) WC_UNCHECKED
 {
 	for (size_t i = 0; i < catalog->ntables; i++)
 		wc_table_unref(catalog->tables[i]);
@@ -46,7 +46,7 @@ wc_catalog_note_id(WcCatalog *catalog, uint32_t table_id)
 /* --- the arrays -----------------------------------------------------------*/
 
 static size_t
-table_position(const WcCatalog *catalog, uint32_t id)
+table_position(const WcCatalog *catalog, uint32_t id) WC_REQUIRES_SHARED(catalog->lock)
 {
 	size_t		lo = 0,
 				hi = catalog->ntables;
@@ -64,7 +64,7 @@ table_position(const WcCatalog *catalog, uint32_t id)
 }
 
 WcStatus
-wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
+wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err) WC_REQUIRES(catalog->lock)
 {
 	if (catalog->ntables + n > catalog->tables_cap)
 	{
@@ -90,7 +90,7 @@ wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
 }
 
 void
-wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
+wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table) WC_REQUIRES(catalog->lock)
 {
 	size_t		at = table_position(catalog, id);
 	bool		found = at < catalog->ntables && catalog->tables[at]->desc.id == id;
@@ -114,7 +114,7 @@ wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
 }
 
 void
-wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present)
+wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present) WC_REQUIRES(catalog->lock)
 {
 	size_t		i = 0;
 
