@@ -265,7 +265,22 @@ isolation()
 	watch_server isolation
 }
 
-pg# tap_file NAME LABEL SECONDS: one of test/t
+pgtap()
+{
+	for file in test/*.sql; do
+		name=$(basename "$file" .sql)
+		cp "$file" "$work/"
+		if ! in_work createdb -T template0 "tap_$name" >"$logs/createdb.log" 2>&1; then
+			cat "$logs/createdb.log"
+			fail "pgtap $name: createdb"
+			continue
+		fi
+		run 300 "pgtap $name" bounded pg_prove -v -d "tap_$name" "$name.sql"
+		watch_server "pgtap $name"
+	done
+}
+
+# tap_file NAME LABEL SECONDS: one of test/t
 tap_file()
 {
 	mkdir -p "$work/tap/$1"
@@ -323,9 +338,12 @@ differential()
 	watch_server "histories (long)"
 }
 
-has()							# is there a file of this pattern
+# A step in which no test has run, whatever the reason is, has failed.
+tests()							# function, its arguments
 {
-	[ -e "$1" ]
+	counted=$((passed + failed))
+	"$@"
+	[ $((passed + failed)) -gt $counted ] || fail "$1: no test has run"
 }
 
 begin_server()					# on standard input: further settings
@@ -359,13 +377,13 @@ due()
 all_server_steps()
 {
 	begin_server </dev/null || return
-	if due regress && has sql/*.sql; then regress schedule 600; fi
-	if due isolation && has test/isolation/specs/*.spec; then isolation; fi
-	if due pgtap && has test/*.sql; then pgtap; fi
-	if due conformance && has test/conformance/run.py; then conformance; fi
-	if due differential && has test/differential/run.py; then differential; fi
+	if due regress; then tests regress schedule 600; fi
+	if due isolation; then tests isolation; fi
+	if due pgtap; then tests pgtap; fi
+	if due conformance; then tests conformance; fi
+	if due differential; then tests differential; fi
 	end_server
-	if due tap && has test/t/*.pl; then tap; fi
+	if due tap; then tests tap; fi
 }
 
 if [ $built = yes ] && needs_server; then
