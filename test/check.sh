@@ -3,7 +3,7 @@
 # temporary server that it makes and removes.
 #
 # Installs what is missing (test/install.sh), builds, checks the tree
-# (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
+# (test/lint.sh, test/threads.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
 # the conformance cases, and random statements and histories beside a heap copy.  As root
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
@@ -146,6 +146,7 @@ build all "the modules" && built=yes
 
 if wanted lint && [ $built = yes ]; then
 	run 300 lint sh test/lint.sh
+	run 300 threads sh test/threads.sh
 fi
 
 for sanitizer in asan tsan; do
@@ -339,6 +340,14 @@ differential()
 	watch_server "histories (long)"
 }
 
+# A step in which no test has run, whatever the reason is, has failed.
+tests()							# function, its arguments
+{
+	counted=$((passed + failed))
+	"$@"
+	[ $((passed + failed)) -gt $counted ] || fail "$1: no test has run"
+}
+
 begin_server()					# on standard input: further settings
 {
 	if ! install_extension; then
@@ -367,27 +376,16 @@ due()
 	[ $pass != plain ] || wanted "$1"
 }
 
-# step NAME COMMAND...: if it is due; one in which no test ran has failed.
-step()
-{
-	due "$1" || return 0
-	step_name=$1
-	tests_before=$((passed + failed))
-	shift
-	"$@"
-	[ $((passed + failed)) -gt $tests_before ] || fail "$step_name: no test ran"
-}
-
 all_server_steps()
 {
 	begin_server </dev/null || return
-	step regress regress schedule 600
-	step isolation isolation
-	step pgtap pgtap
-	step conformance conformance
-	step differential differential
+	if due regress; then tests regress schedule 600; fi
+	if due isolation; then tests isolation; fi
+	if due pgtap; then tests pgtap; fi
+	if due conformance; then tests conformance; fi
+	if due differential; then tests differential; fi
 	end_server
-	step tap tap
+	if due tap; then tests tap; fi
 }
 
 if [ $built = yes ] && needs_server; then

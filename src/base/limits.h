@@ -12,6 +12,7 @@
 #define WC_VALUE_MAX			(256 * 1024 * 1024)	/* value of one cell */
 #define WC_PACKED_ROW_MAX		(768 * 1024 * 1024)	/* one row of one family, packing "row" */
 #define WC_NAME_MAX				200					/* a namespace, table or family name */
+#define WC_NAMESPACE_PROPERTIES_MAX (64 * 1024)		/* properties of one namespace, as JSON */
 #define WC_FAMILIES_MAX			256					/* families of one table */
 #define WC_SPLITS_MAX			10000				/* split points of one table */
 #define WC_SALT_BUCKETS_MAX		256					/* buckets of a salted key: the salt is a byte */

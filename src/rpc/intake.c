@@ -4,13 +4,13 @@
 #include "rpc/intake.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "model/batch.h"
 #include "rpc/pending.h"
 #include "rpc/rowlock.h"
@@ -32,10 +32,10 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
-	pthread_mutex_t mutex;		/* guards the rest but for counts and `applied` */
+	WcMutex		mutex;			/* guards the rest but for counts and `applied` */
 	pthread_cond_t written;		/* a step is done, or stop */
-	StepRequest *steps;			/* the first to be written first */
-	bool		stop;
+	StepRequest *steps WC_GUARDED_BY(&mutex); /* the first to be written first */
+	bool		stop WC_GUARDED_BY(&mutex);
 	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
 	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
@@ -399,7 +399,7 @@ is_cancelled(const atomic_bool *cancel)
 
 /* With the mutex held: until the step has been written, or need not be any more. */
 static void
-await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel)
+await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel) WC_REQUIRES(f->mutex)
 {
 	struct timespec until;
 
