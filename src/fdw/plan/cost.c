@@ -24,6 +24,7 @@
 #include "fdw/relation/recordtype.h"
 
 #define WC_COST_SEEK 1.0
+#define WC_COST_EXAMINED 0.5	/* of cpu_tuple_cost: a row that the engine looks at, besides what travels */
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 
 /*
@@ -293,6 +294,7 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 
 	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);
 	run = (quals->nranges - 1) * WC_COST_SEEK +
+		(quals->point ? 0 : examined * cpu_tuple_cost * WC_COST_EXAMINED) +
 		examined * list_length(quals->filtered) * cpu_operator_cost +
 		travelling * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
 		examined * size->bytes / size->rows / BLCKSZ * seq_page_cost * WC_COST_PAGE +

@@ -121,6 +121,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 		type_whole_row(root, baserel, rel->rd_rel->reltype);
 	table_close(rel, NoLock);
 	baserel->fdw_private = plan;
+	baserel->rel_parallel_workers = plan->wrel->parallel_workers;
 
 	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
 	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
