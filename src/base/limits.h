@@ -70,6 +70,11 @@
 /* All that one statement does to one row: it travels in one message. */
 #define WC_OPERATION_MAX		(WC_VALUE_MAX + 2 * 1024 * 1024)
 
+/* Parts of one range that the processes of a parallel scan share; the row keys between the parts of a
+ * scan have so many bytes: of longer ones there are fewer. */
+#define WC_PARTS_MAX			1024
+#define WC_PART_POINTS_BYTES	(64 * 1024)
+
 /* Cell blocks: the first answer of a scan, and what later ones grow to. */
 #define WC_BLOCK_FIRST			(4 * 1024)
 #define WC_BLOCK_MAX			(64 * 1024)
