@@ -15,7 +15,7 @@ static WcStatus
 check(Kit *kit)
 {
 	assert_ok(kit, kit_send(kit));
-	return wc_engine_check(kit->engine, kit->txn, &kit->err);
+	return wc_engine_check(kit->engine, kit->txn, NULL, &kit->err);
 }
 
 /* Applies although others came first; how many operations were void. */
