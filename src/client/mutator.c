@@ -347,6 +347,7 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 {
 	WcModifyResult result;
 	WcBatchMark before;
+	uint64		last = 0;
 
 	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
 	begin_modify(table, rows, stats);
@@ -357,7 +358,7 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 		modify_part(table, modify, modify->scan, rows, &result, stats);
 		if (result.outcome == WC_MODIFY_DONE)
 			return true;
-	} while (result.outcome == WC_MODIFY_BLOCKED && wc_row_holder_applied(result.holder));
+	} while (result.outcome == WC_MODIFY_BLOCKED && wc_row_holder_applied(result.holder, &last));
 	wc_batch_cut(before);
 	return false;
 }

@@ -167,9 +167,13 @@ wait_for_end(WcHolderWait *wait, uint64 holder)
 }
 
 bool
-wc_row_holder_applied(uint64 holder)
+wc_row_holder_applied(uint64 holder, uint64 *last)
 {
-	return !is_running(holder) && wc_following_await_xid(top_of(holder));
+	if (holder == *last || is_running(holder))
+		return false;
+	*last = holder;
+	(void) wc_following_await_xid(top_of(holder));
+	return true;
 }
 
 void
@@ -333,6 +337,7 @@ wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode 
 	WcDriverLocker locker;
 	WcClientScan *taken;
 	WcTakeResult result;
+	uint64		last = 0;
 
 	Assert(!IsolationUsesXactSnapshot());
 	wc_client_require_writable();
@@ -344,7 +349,7 @@ wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode 
 	locked = true;
 	do
 		taken = wc_scan_take(scan, &locker, cid, context, &result);
-	while (taken == NULL && wc_row_holder_applied(result.holder));
+	while (taken == NULL && wc_row_holder_applied(result.holder, &last));
 	if (taken == NULL)
 		return NULL;
 	if (result.check)
