@@ -5,6 +5,7 @@
 #include "enginekit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
@@ -317,9 +318,14 @@ a_check_is_cancelled(void **state)
 static void
 tables_with_large_rows(void **state)
 {
+	const size_t large = WC_PACKED_ROW_MAX / 32 + 1;
+	char	   *value = malloc(large + 1);
 	uint32_t	small;
 	Kit			kit;
 
+	assert_non_null(value);
+	memset(value, 'v', large);
+	value[large] = '\0';
 	kit_open(&kit);
 	kit_create(&kit, "small", WC_PACKING_ROW, 1);
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
@@ -328,8 +334,9 @@ tables_with_large_rows(void **state)
 	assert_false(wc_engine_has_large_rows(kit.engine, small));
 	assert_false(wc_engine_has_large_rows(kit.engine, small + 1));
 	kit_create(&kit, "large", WC_PACKING_ROW, 1);
-	put_bytes(&kit, "r", "a", WC_PACKED_ROW_MAX / 32 + 1);
+	kit_put(&kit, "r", 1, "a", KIT_LATEST, value);
 	kit_commit(&kit);
+	free(value);
 	assert_true(wc_engine_has_large_rows(kit.engine, kit.table));
 	assert_false(wc_engine_has_large_rows(kit.engine, small));
 	kit_close(&kit);

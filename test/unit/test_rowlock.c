@@ -585,6 +585,7 @@ take_with(Site *site, int session, uint8_t mode, uint32_t subid, const char *let
 	WcRange		range = {.start = kit_s(letter),.stop = kit_s(letter),.start_inclusive = true,.stop_inclusive = true};
 	WcDispatch *d = &site->sessions[session];
 	WcFrameHeader header;
+	WcScanReport report;
 	WcBlockReader reader;
 	WcSlice		payload;
 	WcSlice		row;
@@ -610,6 +611,7 @@ take_with(Site *site, int session, uint8_t mode, uint32_t subid, const char *let
 	}
 	assert_int_equal(answer, WC_MSG_BLOCK);
 	assert_true((header.flags & WC_FLAG_LAST) != 0);
+	assert_ok(&site->kit, wc_scan_report_take(&payload, &report, &site->kit.err));
 	assert_ok(&site->kit, wc_block_open(&reader, payload, &site->kit.err));
 	while (true)
 	{
