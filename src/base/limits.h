@@ -80,6 +80,7 @@
 #define WC_BLOCK_MAX			(64 * 1024)
 
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
+#define WC_UNCHECKED_BYTES_MAX	(16 * 1024 * 1024)	/* a transaction with more bytes of changes is always checked before it commits */
 #define WC_BATCH_CHUNK			(256 * 1024)
 
 /* Of one transaction's operations the engine keeps so many bytes in memory; what is more goes to files. */

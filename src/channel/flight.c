@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <sched.h>
-
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xlogrecovery.h"
@@ -18,11 +16,15 @@
 #include "storage/shmem.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
+#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/limits.h"
 #include "channel/flight.h"
 #include "channel/nobackup.h"
 #include "channel/shmem.h"
+#include "wire/spin.h"
 
 /* Places of one process or prepared transaction: a place is taken until the follower has
  * come to the commit. */
@@ -39,10 +41,13 @@
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* Who waits for a place to be freed yields so often before it sleeps, and wakes the follower
- * once more in so many looks. */
-#define SPIN_LOOKS 200
-#define WAKE_LOOKS 500
+/* Who sleeps for a place to be freed looks up this often, for interrupts and a stall; the follower
+ * is woken once more in so many looks. */
+#define PLACE_SLEEP_US 2000
+#define WAKE_LOOKS 50
+
+/* After somebody has waited for a commit to be applied, each commit wakes the follower, for so long. */
+#define AWAITED_MS 50
 
 static WcFollowing *following;
 static WcFlight *places;
@@ -165,34 +170,58 @@ require_postmaster(void)
 				 errmsg("terminating connection due to unexpected postmaster exit")));
 }
 
+/* False: nothing is applied any more; whoever asks the engine will be told. */
+static bool
+look_after_place(uint32 looks)
+{
+	if (looks % WAKE_LOOKS == 0)
+		wc_following_wake();
+	check_stall(true);
+	require_postmaster();
+	CHECK_FOR_INTERRUPTS();
+	return atomic_load(&wc_shmem()->state) != WC_ENGINE_FAILED;
+}
+
+/* Yields for a few microseconds, in which the applier mostly has it done; true: it is done. */
+static bool
+spin_for_place(uint16_t place, uint64 xid)
+{
+	int64		now = wc_clock_monotonic_us();
+	WcSpin		spin = wc_spin_from(now, WC_SPIN_US, wc_busy_sessions(&wc_shmem()->busy, now) >= (uint32) wc_cpu_count());
+
+	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE)
+	{
+		if (!wc_spin_yield(&spin) || InterruptPending)
+			return false;
+	}
+	return true;
+}
+
+/* The follower does it at once, and soon others too. */
+static void
+note_awaited(void)
+{
+	atomic_store(&following->awaited_upto, (uint64) TimestampTzPlusMilliseconds(GetCurrentTimestamp(), AWAITED_MS));
+	wc_following_wake();
+}
+
 /*
- * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
- * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
- * while.  An engine that ends still answers, but follows the log no more: then the next one
- * frees the place, before it is READY.
+ * An engine that ends still answers, but follows the log no more: then the next one frees the
+ * place, before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
 {
-	uint32		looks = 0;
-
-	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE)
+	if (wc_flight_state(places, place, xid) == WC_FLIGHT_FREE)
+		return;
+	note_awaited();
+	if (spin_for_place(place, xid))
+		return;
+	for (uint32 looks = 1; wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && look_after_place(looks); looks++)
 	{
-		if (looks++ == 0)
-			wc_following_wake();
-		if (looks < SPIN_LOOKS)
-			sched_yield();
-		else
-		{
-			if (looks % WAKE_LOOKS == 0)
-				wc_following_wake();
-			check_stall(true);
-			require_postmaster();
-			pg_usleep(looks < 2 * SPIN_LOOKS ? 50 : 1000);
-		}
-		CHECK_FOR_INTERRUPTS();
-		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
-			return;				/* whoever asks the engine will be told */
+		pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
+		wc_flight_sleep(places, place, xid, PLACE_SLEEP_US);
+		pgstat_report_wait_end();
 	}
 }
 
@@ -294,15 +323,35 @@ wc_following_await_catalog(Oid database)
 	await_ended(database, WC_FLIGHT_CATALOG);
 }
 
-void
+bool
 wc_following_await_xid(uint64 xid)
 {
 	WcFlightEntry entry = {.xid = xid};
 
 	await_overflow();
 	entry.place = wc_flight_find(places, xid);
-	if (entry.place != WC_FLIGHT_NONE)
-		await_list(&entry, 1);
+	if (entry.place == WC_FLIGHT_NONE)
+		return false;
+	await_list(&entry, 1);
+	return true;
+}
+
+bool
+wc_following_await_briefly(uint64 xid, int ms)
+{
+	uint16_t	place = wc_flight_find(places, xid);
+
+	if (place == WC_FLIGHT_NONE)
+		return false;
+	note_awaited();
+	count_reader(true);
+	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
+	if (!spin_for_place(place, xid))
+		wc_flight_sleep(places, place, xid, ms * INT64CONST(1000));
+	pgstat_report_wait_end();
+	count_reader(false);
+	CHECK_FOR_INTERRUPTS();
+	return true;
 }
 
 /* Until something may have changed. */
@@ -344,7 +393,8 @@ wc_following_await_room(void)
 void
 wc_following_note_commit(void)
 {
-	if (atomic_load(&following->asleep) != 0)
+	if (atomic_load(&following->asleep) != 0 ||
+		(atomic_load(&following->awaited_upto) != 0 && (uint64) GetCurrentTimestamp() < atomic_load(&following->awaited_upto)))
 		wc_following_wake();
 }
 

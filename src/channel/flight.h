@@ -33,6 +33,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
+	_Atomic uint64_t awaited_upto;	/* commits up to this time (TimestampTz) are read at once: somebody has waited for one lately */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
@@ -74,7 +75,7 @@ extern void wc_following_await_room(void);
 extern void wc_following_await_promotion(void);
 
 /* The transaction has been committed: wakes a follower that sleeps, since there was nothing to
- * read for a while.  Never fails. */
+ * read for a while, or that is likely to be waited for.  Never fails. */
 extern void wc_following_note_commit(void);
 
 /* --- who reads ----------------------------------------------------------------- */
@@ -98,8 +99,11 @@ extern void wc_following_await(Snapshot snapshot, Oid database);
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 
-/* The same for one transaction, which has ended. */
-extern void wc_following_await_xid(uint64 xid);
+/* The same for one transaction, which has ended.  False: it has no place (any more). */
+extern bool wc_following_await_xid(uint64 xid);
+
+/* Waits for it, but not for longer than about so many milliseconds.  False: it has no place. */
+extern bool wc_following_await_briefly(uint64 xid, int ms);
 
 /* --- the follower ---------------------------------------------------------------- */
 

@@ -294,6 +294,22 @@ extern bool wc_client_modifies(void);
 extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows,
 							 WcClientScanStats *stats);
 
+/*
+ * The same of a Get, under READ COMMITTED, at the newest state (snapshot is NULL): the row is locked first, and given up
+ * again when the scan does not give it.  So there need be no snapshot, nor any wait for commits of
+ * others.  False, and nothing has been changed, also when another transaction is in the way.
+ */
+extern bool wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows,
+								 WcClientScanStats *stats);
+
+/*
+ * And a scan of this kind: a Get of which the row is locked, if the scan gives it, with the first block
+ * that comes.  NULL: another transaction is in the way; the row is to be read at a snapshot, and locked
+ * then.
+ */
+extern WcClientScan *wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid,
+										 MemoryContext context);
+
 /* --- administration: a round trip each ------------------------------------*/
 typedef enum WcClientWork
 {

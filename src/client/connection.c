@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "channel/channel.h"
+#include "channel/flight.h"
 #include "client/client.h"
 #include "client/connection.h"
 #include "wire/spin.h"
@@ -32,6 +33,7 @@ typedef struct Connection
 	WcBuf		message;
 	uint64		last_id;
 	uint64		received_id;	/* of the last answer that has come as a whole */
+	uint64		generation;		/* of the engine; see wire/flight.h */
 	bool		ready;			/* HELLO has been answered */
 	bool		sending;		/* in the midst of a frame */
 } Connection;
@@ -103,6 +105,12 @@ bool
 wc_connection_live(void)
 {
 	return conn.ready && attached();
+}
+
+uint64
+wc_connection_generation(void)
+{
+	return conn.generation;
 }
 
 void
@@ -601,5 +609,6 @@ wc_connection_open(void)
 		wc_frame_reader_init(&conn.reader);
 	} while (!wait_for_service(shmem, slot));
 	say_hello();
+	conn.generation = wc_flight_generation(wc_places());	/* another engine's, if this one is gone by now: then it grants nothing any more */
 	conn.ready = true;
 }

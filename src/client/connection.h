@@ -84,6 +84,10 @@ extern void wc_connection_give_up(uint64 id);
  * takes in what is under way.  Not interruptible, but soon over.  Never fails. */
 extern void wc_connection_abandon(void);
 
+/* The generation of the engine at the other end (wire/flight.h), or a later one if it was gone
+ * already when it answered HELLO. */
+extern uint64 wc_connection_generation(void);
+
 /* Reports why the engine is gone. */
 extern void wc_connection_raise_gone(void) pg_attribute_noreturn();
 

@@ -61,6 +61,7 @@ typedef struct WcDriverOpen
 	const WcScan *scan;
 	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take one now */
 	CommandId	cid;
+	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is looked at */
 	bool		own_writes;		/* the transaction has written: the scan may see that */
 	int64		clock_offset_us;
 	uint64		rows_hint;
@@ -74,6 +75,13 @@ typedef struct WcDriverLocker
 	SubTransactionId subid;
 	WcRowLockMode mode;
 } WcDriverLocker;
+
+typedef struct WcTakeResult
+{
+	uint64		holder;
+	bool		taken;
+	bool		check;			/* as in WcLockResult */
+} WcTakeResult;
 
 /* The next bytes of the transaction's stream, which begin at an offset of it. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
@@ -115,6 +123,13 @@ typedef struct WcDriver
 	 */
 	void		(*scan_open) (WcDriverScan *scan, const WcDriverOpen *open);
 	bool		(*scan_next) (WcDriverScan *scan);
+	/*
+	 * As scan_open of a Get at the newest state, waiting for the first block, of a row that is
+	 * locked before it is looked at; result->taken: it is there, and locked.  False: another
+	 * transaction is in the way (result->holder), and nothing was opened or locked.
+	 */
+	bool		(*scan_take) (WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker, WcTakeResult *result);
+
 	void		(*scan_stats) (WcDriverScan *scan);
 	void		(*scan_close) (WcDriverScan *scan);
 
@@ -178,6 +193,14 @@ typedef struct WcDriver
 	 * state, no row that was written may have changed since (40001); 0: rows may have.
 	 */
 	uint64		(*precommit) (uint64 xid, uint64 length, uint64 snapshot);
+
+	/*
+	 * The same without a round trip, for a transaction that has locked all rows that it has
+	 * written, and of which nothing is to be looked at (wc_batch_is_settled).  It must have a place
+	 * in flight; 40001 if the other side has lost its locks before it took that.  False: precommit has
+	 * to do it.
+	 */
+	bool		(*hand_over) (uint64 xid);
 
 	/*
 	 * As precommit, for PREPARE TRANSACTION, and also for a transaction that has only locked

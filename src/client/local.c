@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/gets.h"
 #include "client/local.h"
@@ -399,22 +400,13 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	return found;
 }
 
-static void
-local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
+/* The engine is about to be asked for the scan's first block. */
+static WcOpenMessage
+begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcOpenMessage m = {0};
-	WcGetFound	found;
 
-	memset(scan, 0, sizeof(*scan));
-	if (open->snapshot != 0)
-		(void) local_snapshot_enter(open->snapshot, false);
-	found = find_answer(scan, open);
-	if (found == WC_GET_FOUND)
-		return;
-	if (open->snapshot != 0)
-		note_snapshot(open->snapshot);
 	send_deferred(false);
-
 	m.scan_no = scan->number = take_number();
 	dlist_push_head(&scans, &scan->node);
 	nscans++;
@@ -429,10 +421,65 @@ local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	m.cid = open->cid;
 	m.clock_offset_us = open->clock_offset_us;
 	m.target = (uint32) scan->target;
+	return m;
+}
+
+static void
+local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	WcOpenMessage m;
+	WcGetFound	found;
+
+	memset(scan, 0, sizeof(*scan));
+	if (open->snapshot != 0)
+		(void) local_snapshot_enter(open->snapshot, false);
+	found = find_answer(scan, open);
+	if (found == WC_GET_FOUND)
+		return;
+	if (open->snapshot != 0)
+		note_snapshot(open->snapshot);
+	m = begin_scan(scan, open);
 	wc_message_open_encode(wc_connection_message(), &m, open->scan);
 	scan->pending = wc_connection_send(WC_MSG_OPEN, found == WC_GET_WANTED ? WC_FLAG_KEEP : 0,
 									   is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+}
+
+static bool
+local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker, WcTakeResult *result)
+{
+	WcTakeMessage m = {.owner = locker->owner,.xid = locker->xid,.subid = locker->subid,.mode = (uint8) locker->mode};
+	bool		had_locks = has_locks;
+	WcFrameReader *frame;
+
+	memset(scan, 0, sizeof(*scan));
+	memset(result, 0, sizeof(*result));
+	m.open = begin_scan(scan, open);
+	has_locks = true;
+	wc_message_take_encode(wc_connection_message(), &m, open->scan);
+	scan->pending = wc_connection_send(WC_MSG_TAKE, 0, WC_SEND_BRIEF);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+	frame = wc_local_await(scan->pending);
+	if (frame->header.type == WC_MSG_OK && !frame->dropped)
+	{
+		WcError		err;
+		uint64_t	holder;
+
+		forget_scan(scan);
+		give_buffer(&scan->block);
+		give_buffer(&scan->stash);
+		has_locks = had_locks;
+		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), &holder, 1, &err) != WC_OK)
+			wc_raise(&err);
+		result->holder = holder;
+		return false;
+	}
+	result->taken = (frame->header.flags & WC_FLAG_TAKEN) != 0;
+	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
+	stash(scan, frame);			/* an error, too: scan_next raises it */
+	if (!scan->stash_failed)
+		has_locks = had_locks || result->taken;
+	return true;
 }
 
 static bool
@@ -664,6 +711,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	bool		had_locks = has_locks;
 	bool		had_batch = has_batch;
 	WcModifyMessage m = {0};
+	WcFrameReader *frame;
 	WcSlice		answer;
 	WcError		err;
 
@@ -686,10 +734,11 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	wc_message_modify_encode(wc_local_begin(), &m, open->scan);
 	in_use = true;
 	has_batch = has_locks = true;
-	answer = wc_local_payload(await_changes(wc_connection_send(WC_MSG_MODIFY, 0, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW),
-									  take));
+	frame = await_changes(wc_connection_send(WC_MSG_MODIFY, open->lock_first ? WC_FLAG_FIRST : 0, is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW), take);
+	answer = wc_local_payload(frame);
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
+	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
 	if (result->changes.len > 0)
 		take(result->length - result->changes.len, result->changes);
 	set_stats(stats, &result->report);
@@ -728,6 +777,7 @@ forget_transaction(void)
 static void
 local_lock_rows(WcLockMessage *m, WcLockResult *result)
 {
+	WcFrameReader *frame;
 	WcError		err;
 
 	if (m->snapshot != 0)
@@ -736,8 +786,10 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	wc_message_lock_encode(wc_local_begin(), m);
 	in_use = true;
 	has_locks = true;
-	if (wc_message_locked_decode(wc_local_ask(WC_MSG_LOCK, WC_SEND_STAY), m, result, &err) != WC_OK)
+	frame = wc_local_await(wc_connection_send(WC_MSG_LOCK, 0, WC_SEND_STAY));
+	if (wc_message_locked_decode(wc_local_payload(frame), m, result, &err) != WC_OK)
 		wc_raise(&err);
+	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
 }
 
 /* Others may be waiting for these rows: the engine is woken. */
@@ -758,7 +810,7 @@ local_unlock(SubTransactionId subid)
 
 /* take: of what is sent before the answer; NULL: there is nothing. */
 static uint64
-hand_over(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
+ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
 	WcCommitMessage m = {.xid = xid,.length = length,.epoch = wc_gets_epoch(snapshot)};
 	uint64_t	number;
@@ -788,13 +840,28 @@ hand_over(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake t
 static uint64
 local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 {
-	return hand_over(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
+	return ask_to_take(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
 }
 
 static uint64
 local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
-	return hand_over(WC_MSG_PREPARE, xid, length, snapshot, take);
+	return ask_to_take(WC_MSG_PREPARE, xid, length, snapshot, take);
+}
+
+/* The message may wait for the next one: who reads the log gives up the locks, whatever the session
+ * thread knows. */
+static bool
+local_hand_over(uint64 xid)
+{
+	if (wc_connection_generation() != wc_flight_generation(wc_places()))
+		wc_connection_raise_lost();
+	send_deferred(true);
+	if (deferred.unlock != InvalidSubTransactionId || !send_number(WC_MSG_HANDED, xid, true))
+		return false;
+	handed_over = xid;
+	forget_transaction();
+	return true;
 }
 
 /* If this cannot be sent now, the engine learns it from the log. */
@@ -871,6 +938,7 @@ const WcDriver wc_local_driver = {
 	.list_namespaces = wc_local_list_namespaces,
 	.new_table_id = wc_local_new_table_id,
 	.scan_open = local_scan_open,
+	.scan_take = local_scan_take,
 	.scan_next = local_scan_next,
 	.scans_open = local_scans_open,
 	.scan_stats = local_scan_stats,
@@ -885,6 +953,7 @@ const WcDriver wc_local_driver = {
 	.lock_rows = local_lock_rows,
 	.unlock = local_unlock,
 	.precommit = local_precommit,
+	.hand_over = local_hand_over,
 	.prepare = local_prepare,
 	.abort = local_abort,
 	.finish = local_finish,

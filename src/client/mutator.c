@@ -24,6 +24,9 @@ static WcBuf buffer = WC_BUF_INIT;
 static WcBatchBuilder builder;
 static uint64 start;			/* where in the stream the buffer begins; the driver has what is before ... */
 static bool stale;				/* ... and may have more */
+static uint64 settled;			/* all operations before this place are on rows that were locked when they were written */
+static uint64 writing;			/* where what wc_client_write has been called for begins */
+static bool must_be_checked;
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
@@ -110,9 +113,13 @@ wc_batch_forget_locks(void)
 WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
+	WcBatchBuilder *b;
+
 	wc_client_require_writable();
 	wc_lock_for_writing(table);
-	return wc_batch_builder();
+	b = wc_batch_builder();
+	writing = wc_batch_mark();
+	return b;
 }
 
 void
@@ -138,6 +145,29 @@ too_large(uint64 bytes)
 			 errdetail("It has " UINT64_FORMAT " bytes of changes; widecol.max_transaction_size is " UINT64_FORMAT ".",
 					   bytes, bytes_max()),
 			 errhint("Commit more often, or raise widecol.max_transaction_size.")));
+}
+
+/* With the transaction's id, which may be refused. */
+static void
+close_piece(void)
+{
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	if (start + buffer.len > bytes_max())
+		too_large(start + buffer.len);
+	if (buffer.len > 0)
+		(void) GetTopFullTransactionId();
+}
+
+void
+wc_batch_log(void)
+{
+	close_piece();
+	if (buffer.len > 0)
+		wc_stream_write(start, wc_buf_slice(&buffer));
+	start += buffer.len;
+	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
+	wc_batch_init(&builder, &buffer);
 }
 
 static void
@@ -169,9 +199,36 @@ send(bool more)
 	wc_batch_init(&builder, &buffer);
 }
 
+/* Goes on over operations that have just been written. */
+static void
+settle(void)
+{
+	WcDecoder	d;
+	WcOp		op;
+
+	if (settled != writing || writing < start)
+		return;
+	d = wc_decoder(wc_slice(buffer.data + (writing - start), buffer.len - (writing - start)));
+	while (wc_batch_next_op(&d, &op, NULL) == WC_OK && wc_rows_hold(&op))
+		settled += op.bytes.len;
+}
+
+bool
+wc_batch_is_settled(void)
+{
+	return settled == wc_batch_mark() && settled <= WC_UNCHECKED_BYTES_MAX && !must_be_checked;
+}
+
+void
+wc_batch_must_be_checked(void)
+{
+	must_be_checked = true;
+}
+
 void
 wc_client_write_done(void)
 {
+	settle();
 	if (buffer.len >= WC_BATCH_CHUNK)
 		send(false);
 }
@@ -235,6 +292,9 @@ take_made(uint64 at, WcSlice bytes)
 				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
 						at, start)));
 	wc_stream_write(at, bytes);
+	/* each row was locked before */
+	if (settled == start)
+		settled += bytes.len;
 	start += bytes.len;
 }
 
@@ -244,8 +304,8 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 			WcModifyResult *result, WcClientScanStats *stats)
 {
 	WcDriverOpen open = {
-		.scan = scan,.snapshot = wc_snapshot_number(modify->snapshot),.cid = modify->cid,
-		.clock_offset_us = wc_client_clock_offset_us()
+		.scan = scan,.snapshot = modify->snapshot != NULL ? wc_snapshot_number(modify->snapshot) : 0,.cid = modify->cid,
+		.clock_offset_us = wc_client_clock_offset_us(),.lock_first = modify->snapshot == NULL
 	};
 	WcDriverLocker locker = wc_row_locker(modify->mode);
 	WcClientScanStats part = {0};
@@ -258,6 +318,7 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 	add_stats(stats, &part);
 	if (!had_locks && part.rows == 0)
 		wc_rows_forget();		/* it has met none */
+	must_be_checked |= result->check;
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
 		too_large(result->length);
 	if (result->outcome == WC_MODIFY_CHANGED)
@@ -266,6 +327,40 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 		return;
 	stale = false;
 	*rows += result->rows;
+}
+
+static void
+begin_modify(const WcTableDesc *table, uint64 *rows, WcClientScanStats *stats)
+{
+	*rows = 0;
+	memset(stats, 0, sizeof(*stats));
+	wc_client_require_writable();
+	wc_lock_for_writing(table);
+	wc_xact_join();
+	wc_batch_send();
+}
+
+/* Who has ended, and is not applied, has the row still: so nothing that the statement's snapshot
+ * shows can be missed. */
+bool
+wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
+{
+	WcModifyResult result;
+	WcBatchMark before;
+	uint64		last = 0;
+
+	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
+	begin_modify(table, rows, stats);
+	wc_following_await_catalog(MyDatabaseId);
+	before = wc_batch_mark();
+	do
+	{
+		modify_part(table, modify, modify->scan, rows, &result, stats);
+		if (result.outcome == WC_MODIFY_DONE)
+			return true;
+	} while (result.outcome == WC_MODIFY_BLOCKED && wc_row_holder_applied(result.holder, &last));
+	wc_batch_cut(before);
+	return false;
 }
 
 bool
@@ -277,12 +372,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	WcBatchMark before;
 
 	Assert(!rest.reversed && !rest.merged);
-	*rows = 0;
-	memset(stats, 0, sizeof(*stats));
-	wc_client_require_writable();
-	wc_lock_for_writing(table);
-	wc_xact_join();
-	wc_batch_send();
+	begin_modify(table, rows, stats);
 	before = wc_batch_mark();
 	for (;;)
 	{
@@ -327,6 +417,7 @@ wc_batch_cut(WcBatchMark mark)
 {
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
+	settled = Min(settled, mark);
 	if (mark >= start)
 	{
 		buffer.len = mark - start;
@@ -340,8 +431,8 @@ wc_batch_cut(WcBatchMark mark)
 void
 wc_batch_forget(void)
 {
-	start = 0;
-	stale = false;
+	start = settled = writing = 0;
+	stale = must_be_checked = false;
 	nlocked = 0;
 	if (builder.buf != NULL)
 	{

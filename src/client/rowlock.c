@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/subtrans.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
@@ -16,6 +17,7 @@
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
+#include "utils/snapmgr.h"
 
 #include "channel/shmem.h"
 #include "channel/flight.h"
@@ -32,7 +34,23 @@
 /* Who does not want to wait still does, so often, for a holder that is about to end. */
 #define ENDING_MAX		100
 
+/* So many rows that were locked last are remembered, with keys of at most so many bytes. */
+#define HELD_MAX		16
+#define HELD_KEY_MAX	256
+
+/* A row that the transaction has locked in such a mode that nobody else changes it. */
+typedef struct Held
+{
+	uint32		table_id;
+	bool		absent;			/* it was not there when it was locked, nor has an operation been written since */
+	size_t		len;
+	uint8		key[HELD_KEY_MAX];
+} Held;
+
 static bool locked;				/* this transaction has, or may have, row locks */
+static Held held[HELD_MAX];
+static int	nheld;
+static int	next_held;			/* the oldest, once all are in use */
 
 bool
 wc_rows_locked(void)
@@ -50,6 +68,53 @@ void
 wc_rows_forget(void)
 {
 	locked = false;
+	nheld = next_held = 0;
+}
+
+void
+wc_rows_forget_held(void)
+{
+	nheld = next_held = 0;
+}
+
+static Held *
+find_held(uint32 table_id, WcSlice row)
+{
+	for (int i = 0; i < nheld; i++)
+	{
+		if (held[i].table_id == table_id && wc_slice_eq(wc_slice(held[i].key, held[i].len), row))
+			return &held[i];
+	}
+	return NULL;
+}
+
+/* A subtransaction that locked it and is rolled back takes what is written later with it. */
+static void
+note_held(uint32 table_id, WcSlice row, bool absent)
+{
+	Held	   *h = find_held(table_id, row);
+
+	if (h == NULL)
+	{
+		if (row.len > HELD_KEY_MAX)
+			return;
+		h = &held[nheld < HELD_MAX ? nheld++ : next_held++ % HELD_MAX];
+		h->table_id = table_id;
+		h->len = row.len;
+		memcpy(h->key, row.data, row.len);
+	}
+	h->absent = absent;
+}
+
+bool
+wc_rows_hold(const WcOp *op)
+{
+	Held	   *h = op->kind == WC_OP_ROW ? find_held(op->table_id, op->row) : NULL;
+	bool		settled = h != NULL && (h->absent || (op->flags & WC_ROW_MUST_BE_ABSENT) == 0);
+
+	if (h != NULL)
+		h->absent = false;
+	return settled;
 }
 
 /* --- waiting ------------------------------------------------------------------------ */
@@ -64,26 +129,51 @@ is_running(uint64 holder)
 	return !TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
 }
 
+/* The transaction of which it is a part, if that can be told: PostgreSQL knows it of those that
+ * a snapshot of ours may still show as running. */
+static uint64
+top_of(uint64 holder)
+{
+	TransactionId xid = XidFromFullTransactionId(FullTransactionIdFromU64(holder));
+
+	if (!TransactionIdIsValid(TransactionXmin) || TransactionIdPrecedes(xid, TransactionXmin))
+		return holder;
+	return holder - (uint32) (xid - SubTransGetTopmostTransaction(xid));
+}
+
 /* A wait that the lock manager does not see has lock_timeout all the same. */
 static void
-wait_for_end(WcHolderWait *wait)
+wait_for_end(WcHolderWait *wait, uint64 holder)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	/* it is committed, and not applied yet */
-	wc_following_wake();
 	if (wait->looks == 0)
 		wait->since = now;
 	else if (LockTimeout > 0 && TimestampDifferenceExceeds(wait->since, now, LockTimeout))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("canceling statement due to lock timeout")));
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS,
-					 wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
+	/* committed, and not applied yet; else it was rolled back, most likely */
+	if (!wc_following_await_briefly(top_of(holder), wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS))
+	{
+		wc_following_wake();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS,
+						 wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
 	wait->looks++;
+}
+
+bool
+wc_row_holder_applied(uint64 holder, uint64 *last)
+{
+	if (holder == *last || is_running(holder))
+		return false;
+	*last = holder;
+	(void) wc_following_await_xid(top_of(holder));
+	return true;
 }
 
 void
@@ -91,7 +181,7 @@ wc_holder_wait(WcHolderWait *wait, uint64 holder)
 {
 	if (!is_running(holder))
 	{
-		wait_for_end(wait);
+		wait_for_end(wait, holder);
 		return;
 	}
 	wait->looks = 0;
@@ -188,7 +278,11 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 		rows[i].rewritten = (result->rows[i] & WC_LOCKED_REWRITTEN) != 0;
 		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
+		if (nrows <= HELD_MAX && request->mode >= WC_LOCK_NO_KEY_UPDATE && !rows[i].gone && !rows[i].exists)
+			note_held(request->table->id, rows[i].row, request->only_absent);
 	}
+	if (result->check)
+		wc_batch_must_be_checked();
 	if (m.serializable && result->nlocked > 0 && rows[result->nlocked - 1].changed)
 		wc_client_raise_changed_row(request->table, rows[result->nlocked - 1].row);
 	return result->nlocked;
@@ -205,6 +299,8 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	wc_client_require_writable();
 	wc_lock_for_writing(request->table);
 	wc_xact_join();
+	if (request->snapshot == NULL)
+		wc_following_await_catalog(MyDatabaseId);
 	if (request->only_absent || request->snapshot != NULL)
 		wc_batch_send();		/* own writes may make a row be there */
 	locker = wc_row_locker(request->mode);
@@ -232,6 +328,35 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 		}
 	}
 	wc_row_wait_over(&wait);
+}
+
+/* As wc_client_modify_row: whoever has ended has the row until the store has what it wrote. */
+WcClientScan *
+wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid, MemoryContext context)
+{
+	WcDriverLocker locker;
+	WcClientScan *taken;
+	WcTakeResult result;
+	uint64		last = 0;
+
+	Assert(!IsolationUsesXactSnapshot());
+	wc_client_require_writable();
+	wc_lock_for_writing(table);
+	wc_xact_join();
+	wc_following_await_catalog(MyDatabaseId);
+	wc_batch_send();
+	locker = wc_row_locker(mode);
+	locked = true;
+	do
+		taken = wc_scan_take(scan, &locker, cid, context, &result);
+	while (taken == NULL && wc_row_holder_applied(result.holder, &last));
+	if (taken == NULL)
+		return NULL;
+	if (result.check)
+		wc_batch_must_be_checked();
+	if (result.taken && mode >= WC_LOCK_NO_KEY_UPDATE)
+		note_held(table->id, scan->ranges[0].start, false);
+	return taken;
 }
 
 void

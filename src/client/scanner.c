@@ -52,11 +52,38 @@ open_block(WcClientScan *scan)
 		wc_raise(&err);
 }
 
+/* A nested loop opens a scan a row: each gives its memory back when closed.  Whatever ends the
+ * context ends the scan, errors included. */
+static WcClientScan *
+make_scan(MemoryContext context)
+{
+	MemoryContext own = AllocSetContextCreate(context, "widecol scan", ALLOCSET_SMALL_SIZES);
+	WcClientScan *s = MemoryContextAllocZero(own, sizeof(WcClientScan));
+
+	s->context = own;
+	s->cleanup.func = close_scan;
+	s->cleanup.arg = s;
+	MemoryContextRegisterResetCallback(own, &s->cleanup);
+	return s;					/* its reader is at the end of no block */
+}
+
+WcClientScan *
+wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context, WcTakeResult *result)
+{
+	WcClientScan *s;
+	WcDriverOpen open = {.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = 1};
+
+	s = make_scan(context);
+	if (wc_driver()->scan_take(&s->driver, &open, locker, result))
+		return s;
+	wc_client_scan_close(s);
+	return NULL;
+}
+
 WcClientScan *
 wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 					uint64 rows_hint, MemoryContext context)
 {
-	MemoryContext own;
 	WcClientScan *s;
 	WcScan		as_of = *scan;
 	WcDriverOpen open = {
@@ -69,16 +96,9 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	wc_batch_send();
 	open.own_writes = !wc_batch_empty();
 
-	/* A nested loop opens a scan a row: each gives its memory back when closed.
-	 * Whatever ends the context ends the scan, errors included. */
-	own = AllocSetContextCreate(context, "widecol scan", ALLOCSET_SMALL_SIZES);
-	s = MemoryContextAllocZero(own, sizeof(WcClientScan));
-	s->context = own;
-	s->cleanup.func = close_scan;
-	s->cleanup.arg = s;
-	MemoryContextRegisterResetCallback(own, &s->cleanup);
+	s = make_scan(context);
 	wc_driver()->scan_open(&s->driver, &open);
-	return s;					/* its reader is at the end of no block */
+	return s;
 }
 
 bool

@@ -55,10 +55,29 @@ extern bool wc_batch_empty(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks may have been released */
 
+/*
+ * Is nothing of the batch to be locked or looked at when it is committed?  All rows were locked before
+ * they were written, and none can have become too large, or have been there against the
+ * operation's will.  wc_batch_must_be_checked: an answer said that one may.
+ */
+extern bool wc_batch_is_settled(void);
+extern void wc_batch_must_be_checked(void);
+
+/* The log gets the rest of the batch, which the driver does not need any more. */
+extern void wc_batch_log(void);
+
 /* rowlock.c: has the transaction locked rows? */
 extern bool wc_rows_locked(void);
 extern void wc_rows_note_locked(void);
 extern void wc_rows_forget(void);	/* end of the transaction; never fails */
+
+/*
+ * Is the operation on a row that the transaction is known to have locked (as a change to the row
+ * has to), and that was not there, if the operation wants that?  It is remembered of the last
+ * rows, until a subtransaction is rolled back: wc_rows_forget_held, which never fails.
+ */
+extern bool wc_rows_hold(const WcOp *op);
+extern void wc_rows_forget_held(void);
 
 /* The current (sub)transaction, which gets an id if it has none, as the one that locks. */
 extern WcDriverLocker wc_row_locker(WcRowLockMode mode);
@@ -72,6 +91,10 @@ typedef struct WcHolderWait
 
 /* Waits, interruptibly, until it is worth asking the engine again. */
 extern void wc_holder_wait(WcHolderWait *wait, uint64 holder);
+
+/* A transaction that has a row has committed: waits, interruptibly, for it to be applied, and so to
+ * give the row up.  False: it has not, or is *last, who was waited for in vain; 0 at first. */
+extern bool wc_row_holder_applied(uint64 holder, uint64 *last);
 
 /* The same in the queue for a row. */
 typedef struct WcRowWait
@@ -90,6 +113,11 @@ extern bool wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, 
 /* The row has been locked, or is not wanted any more: zeroes it.  (An error ends the wait
  * as well.) */
 extern void wc_row_wait_over(WcRowWait *wait);
+
+/* scanner.c: opens a Get at the newest state of a row that is locked first, as the driver's scan_take
+ * does; NULL: another transaction is in the way. */
+extern WcClientScan *wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context,
+								  WcTakeResult *result);
 
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);

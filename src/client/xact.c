@@ -83,6 +83,14 @@ commit_batch(bool prepare)
 	wc_following_await_room();
 	wc_stream_take_place();		/* which the last record names */
 	wc_following_await_catalog(MyDatabaseId);
+	if (!prepare && wc_batch_is_settled() && wc_driver()->hand_over(xid))
+	{
+		stream_length = wc_batch_mark();
+		wc_batch_log();
+		wc_stream_finish(stream_length);
+		wc_batch_forget();
+		return;
+	}
 	wc_batch_send();
 	while ((holder = hand_over(prepare, xid)) != 0)
 	{
@@ -165,6 +173,7 @@ end_savepoint(bool commit)
 		wc_catalog_changed();
 	wc_batch_cut(mark);
 	wc_batch_forget_locks();
+	wc_rows_forget_held();
 }
 
 static void

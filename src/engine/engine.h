@@ -84,9 +84,17 @@ extern int64_t wc_snapshot_last_ts(const WcSnapshot *snapshot);
  * that are taken (WC_EXISTS), tables that have changed (WC_STALE), rows that must be absent
  * and are not (WC_DUPLICATE_ROW), rows that become too large (WC_TOO_LARGE), and the like.
  * Looks at those tables and rows only where such is possible.  The rows that it has written
- * must be locked, and stay so until it is applied.  Changes nothing; any thread.
+ * must be locked, and stay so until it is applied.  Changes nothing; any thread.  cancel: looked at
+ * once in WC_CANCEL_CELLS rows (WC_CANCELLED), or NULL.
  */
-extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * May rows of the table that small changes (WC_UNCHECKED_BYTES_MAX) are made to become too large?
+ * Then they have to be checked.  For a row that the caller has locked the answer holds as long as
+ * it is locked.  Any thread.
+ */
+extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 
 /* --- applying -------------------------------------------------------------
  * The one entry for writes.  Called by one thread, in commit order.  Applies

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "model/cellblock.h"
 #include "rpc/rangewrite.h"
 #include "rpc/rowlock.h"
 #include "wire/segment.h"
@@ -171,7 +172,7 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, Answ
 		return;
 	report_scan(d, scanner);
 	wc_session_scanner_close(&d->session, number);
-	answer->flags = WC_FLAG_LAST;
+	answer->flags |= WC_FLAG_LAST;
 }
 
 /*
@@ -219,6 +220,70 @@ do_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer
 		keep_answer(d, &m, &scan, scanner);
 	answer_block(d, m.scan_no, scanner, last, answer);
 	return WC_OK;
+}
+
+/* Has the block a row?  It is one that was made here. */
+static bool
+has_row(WcSlice block)
+{
+	WcBlockReader reader;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+
+	return wc_block_open(&reader, block, NULL) == WC_OK && wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
+}
+
+/* The row is the owner's: reads it.  One that is not there, or is not wanted, was locked for nothing. */
+static WcStatus
+read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwner *owner, bool added, Answer *answer, WcError *err)
+{
+	WcReadPoint at = read_point(d, NULL, m->open.cid, m->open.clock_offset_us);
+	WcScanner  *scanner;
+	bool		last;
+	WcStatus	status = wc_session_scanner_open(&d->session, m->open.scan_no, scan, &at, &scanner, err);
+
+	if (status == WC_OK)
+		status = read_block(d, m->open.scan_no, scanner, m->open.target, &last, err);
+	if (status != WC_OK)
+		return status;
+	if (has_row(wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER)))
+		answer->flags |= WC_FLAG_TAKEN;
+	else if (added)
+		wc_lock_give_back(d->session.locktable, owner, scan->table_id, scan->ranges[0].start);
+	answer_block(d, m->open.scan_no, scanner, last, answer);
+	if (wc_engine_has_large_rows(d->session.engine, scan->table_id))
+		answer->flags |= WC_FLAG_CHECK;
+	return WC_OK;
+}
+
+static WcStatus
+do_take(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
+{
+	WcTakeMessage m;
+	WcLockRequest request;
+	WcLockHolder holder;
+	WcLockOwner *owner;
+	WcScan		scan;
+	WcStatus	status = wc_message_take_decode(body, &m, err);
+
+	if (status == WC_OK)
+		status = wc_scan_decode(m.open.scan, &d->arena, &scan, err);
+	if (status == WC_OK && (scan.nranges != 1 || !wc_range_is_point(&scan.ranges[0]) || m.open.snapshot != 0 || scan.aggregation != NULL))
+		status = wc_error(err, WC_INVALID, "only the row of a Get at the newest state can be taken");
+	if (status == WC_OK)
+		status = wc_session_enter(&d->session, m.owner, &owner, err);
+	if (status != WC_OK)
+		return status;
+	wc_activity_table(&d->session.activity, scan.table_id);
+	request = (WcLockRequest) {.table_id = scan.table_id,.mode = m.mode,.enough = m.mode,.xid = m.xid,.subid = m.subid};
+	status = wc_lock_acquire(d->session.locktable, owner, &request, scan.ranges[0].start, &holder, err);
+	if (status == WC_OK && holder.xid != 0)
+		wc_buf_append_varint(&d->out, holder.xid);
+	else if (status == WC_OK)
+		status = read_taken(d, &m, &scan, owner, holder.added, answer, err);
+	wc_session_leave(&d->session, owner);
+	return status;
 }
 
 static WcStatus
@@ -429,7 +494,7 @@ send_changes(void *arg, uint64_t at, WcSlice bytes, WcError *err)
 }
 
 static WcStatus
-do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
+do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answer, WcError *err)
 {
 	Parts		parts = {.d = d,.id = header->id,.frame = WC_BUF_INIT};
 	WcRangeSink sink = {.take = send_changes,.arg = &parts};
@@ -440,6 +505,7 @@ do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err
 	WcSnapshot *snapshot;
 	WcStatus	status = wc_message_modify_decode(body, &m, err);
 
+	m.first = (header->flags & WC_FLAG_FIRST) != 0;
 	if (status == WC_OK)
 		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status == WC_OK)
@@ -453,6 +519,7 @@ do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err
 		wc_activity_read(&d->session.activity, &stats);
 		result.report = report_of(&stats);
 		wc_message_modified_encode(&d->out, &result);
+		answer->flags = result.check ? WC_FLAG_CHECK : 0;
 	}
 	wc_buf_free(&sink.ops);
 	wc_buf_free(&parts.frame);
@@ -461,7 +528,7 @@ do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err
 
 /* Who waits for a row waits in its backend, and asks again. */
 static WcStatus
-do_lock(WcDispatch *d, WcSlice body, WcError *err)
+do_lock(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 {
 	WcLockMessage m;
 	WcLockResult result;
@@ -482,7 +549,10 @@ do_lock(WcDispatch *d, WcSlice body, WcError *err)
 	then = read_point(d, snapshot, m.cid, m.clock_offset_us);
 	status = wc_rowlock_rows(&d->session, &m, &then, said, &result, err);
 	if (status == WC_OK)
+	{
 		wc_message_locked_encode(&d->out, &result);
+		answer->flags = result.check ? WC_FLAG_CHECK : 0;
+	}
 	return status;
 }
 
@@ -506,6 +576,7 @@ static WcStatus
 prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_t *holder, WcError *err)
 {
 	WcTxn	   *txn = wc_session_txn(&d->session);
+	const atomic_bool *cancel = may_cancel ? d->session.cancel : NULL;
 	WcSnapshot *snapshot;
 	WcReadPoint then;
 	WcStatus	status = check_whole(&d->session, m->length, err);
@@ -516,11 +587,10 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_
 	if (status != WC_OK || txn == NULL)
 		return status;
 	then = read_point(d, snapshot, 0, 0);
-	if (!may_cancel)
-		then.cancel = NULL;
-	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, holder, err);
+	then.cancel = cancel;
+	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, cancel, holder, err);
 	if (status == WC_OK && *holder == 0)
-		status = wc_engine_check(d->session.engine, txn, err);
+		status = wc_engine_check(d->session.engine, txn, cancel, err);
 	if (status == WC_OK && *holder == 0)
 		status = wc_engine_prepare(d->session.engine, m->xid, txn, err);
 	return status;
@@ -593,6 +663,17 @@ do_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *
 	return WC_OK;
 }
 
+/* As PRECOMMIT, for a backend that knows that all rows are locked, and that nothing is to be looked
+ * at.  Locks are the intake's to give up also when the log has said already how it ended. */
+static void
+hand_over(WcDispatch *d, uint64_t xid)
+{
+	if (d->intake == NULL || (d->session.xid != 0 && d->session.xid != xid))
+		return;
+	d->session.xid = 0;
+	wc_session_end_transaction(&d->session);
+}
+
 static void
 take_batch(WcDispatch *d, WcSlice body)
 {
@@ -636,6 +717,10 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->intake != NULL)
 				wc_intake_aborted(d->intake, number);
 			return true;
+		case WC_MSG_HANDED:
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
+				hand_over(d, number);
+			return true;
 		case WC_MSG_ABORT:
 			wc_session_end_transaction(&d->session);
 			return true;
@@ -671,6 +756,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_new_table_id(d);
 		case WC_MSG_OPEN:
 			return do_open(d, header, body, answer, err);
+		case WC_MSG_TAKE:
+			return do_take(d, body, answer, err);
 		case WC_MSG_NEXT:
 			return do_next(d, body, answer, err);
 		case WC_MSG_STATS:
@@ -694,9 +781,9 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 		case WC_MSG_SPLIT:
 			return do_split(d, body, err);
 		case WC_MSG_LOCK:
-			return do_lock(d, body, err);
+			return do_lock(d, body, answer, err);
 		case WC_MSG_MODIFY:
-			return do_modify(d, header, body, err);
+			return do_modify(d, header, body, answer, err);
 		case WC_MSG_SNAPSHOT:
 			return do_snapshot(d, body, err);
 		case WC_MSG_STATISTICS:
@@ -714,7 +801,7 @@ note_slow(WcDispatch *d, uint8_t type, int64_t spent_us, uint64_t examined_befor
 	uint64_t	examined = a->rows_examined;
 	uint64_t	returned = a->rows_returned;
 
-	if (type == WC_MSG_OPEN || type == WC_MSG_NEXT)
+	if (type == WC_MSG_OPEN || type == WC_MSG_TAKE || type == WC_MSG_NEXT)
 		return;
 	/* less than before: the counts were reset meanwhile */
 	wc_slow_note(&d->session.slow, wc_message_request_name(type), a->table_id, spent_us,

@@ -311,7 +311,7 @@ take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 }
 
 static WcStatus
-begin(RangeWrite *w, WcScanner **scanner, WcError *err)
+begin(RangeWrite *w, WcError *err)
 {
 	WcStatus	status = wc_scan_decode(w->message->scan, w->arena, &w->scan, err);
 
@@ -331,7 +331,53 @@ begin(RangeWrite *w, WcScanner **scanner, WcError *err)
 	w->parts = wc_arena_alloc(w->arena, (w->keys.layout.nparts + 1) * sizeof(WcSlice));
 	if (w->parts == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
-	return wc_scanner_open(wc_engine_storage(w->session->engine), &w->scan, &w->at, scanner, err);
+	return WC_OK;
+}
+
+/* The one row that the scan may give is locked before the scan looks, there or not.  *added: it
+ * was not locked before. */
+static WcStatus
+lock_first(RangeWrite *w, bool *added, WcError *err)
+{
+	const WcModifyMessage *m = w->message;
+	WcLockRequest request = {
+		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+	};
+	WcLockHolder holder;
+	WcStatus	status;
+
+	if (w->scan.nranges != 1 || !wc_range_is_point(&w->scan.ranges[0]) || w->at.snapshot != NULL || m->serializable)
+		return wc_error(err, WC_INVALID, "only the row of a Get at the newest state is locked first");
+	status = wc_lock_acquire(w->session->locktable, w->owner, &request, w->scan.ranges[0].start, &holder, err);
+	if (status != WC_OK)
+		return status;
+	*added = holder.added;
+	if (holder.xid == 0)
+		return WC_OK;
+	w->result->holder = holder.xid;
+	w->result->has_weaker = holder.has_weaker;
+	return stop_at(w, WC_MODIFY_BLOCKED, w->scan.ranges[0].start, err);
+}
+
+static WcStatus
+scan_and_take(RangeWrite *w, WcScanStats *stats, WcError *err)
+{
+	WcSnapshot *own = NULL;
+	WcScanner  *scanner = NULL;
+	WcStatus	status = WC_OK;
+
+	if (w->at.snapshot == NULL)
+		w->at.snapshot = own = wc_snapshot_take(w->session->engine);
+	if (w->at.snapshot == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	status = wc_scanner_open(wc_engine_storage(w->session->engine), &w->scan, &w->at, &scanner, err);
+	if (status == WC_OK)
+		status = take_rows(w, scanner, err);
+	if (scanner != NULL)
+		wc_scanner_stats(scanner, stats);
+	wc_scanner_close(scanner);
+	wc_snapshot_release(w->session->engine, own);
+	return status;
 }
 
 WcStatus
@@ -339,8 +385,7 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 			  WcModifyResult *result, WcScanStats *stats, WcError *err)
 {
 	RangeWrite	w = {.session = s,.message = m,.result = result,.sink = sink,.arena = arena,.at = *at};
-	WcSnapshot *own = NULL;
-	WcScanner  *scanner = NULL;
+	bool		added = false;
 	WcStatus	status;
 
 	memset(result, 0, sizeof(*result));
@@ -350,22 +395,18 @@ wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcR
 	status = wc_session_enter(s, m->owner, &w.owner, err);
 	if (status != WC_OK)
 		return status;
-	if (at->snapshot == NULL)
-		w.at.snapshot = own = wc_snapshot_take(s->engine);
-	if (w.at.snapshot == NULL)
-		status = wc_error(err, WC_NO_MEMORY, "out of memory");
-	if (status == WC_OK)
-		status = begin(&w, &scanner, err);
-	if (status == WC_OK)
-		status = take_rows(&w, scanner, err);
-	if (scanner != NULL)
-		wc_scanner_stats(scanner, stats);
-	wc_scanner_close(scanner);
+	status = begin(&w, err);
+	if (status == WC_OK && m->first)
+		status = lock_first(&w, &added, err);
+	if (status == WC_OK && result->outcome == WC_MODIFY_DONE)
+		status = scan_and_take(&w, stats, err);
+	if (added && result->rows == 0)
+		wc_lock_give_back(s->locktable, w.owner, w.scan.table_id, w.scan.ranges[0].start);
+	result->check = wc_engine_has_large_rows(s->engine, w.scan.table_id);
 	wc_buf_free(&w.scratch);
 	wc_buf_free(&w.block);
 	wc_buf_free(&w.row);
 	wc_buf_free(&w.again);
-	wc_snapshot_release(s->engine, own);
 	wc_session_leave(s, w.owner);
 	return status;
 }

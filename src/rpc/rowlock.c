@@ -278,6 +278,7 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 		if (ends)
 			break;
 	}
+	result->check = wc_engine_has_large_rows(s->engine, m->table_id);
 	wc_session_leave(s, owner);
 	return status;
 }
@@ -436,9 +437,11 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
 /* In the order of their keys, so that commits which have to wait for each other do not wait in a
  * circle; all that is written to a row at once. */
 static WcStatus
-lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then, uint64_t *holder, WcError *err)
+lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then, const atomic_bool *cancel,
+		  uint64_t *holder, WcError *err)
 {
 	WcTxnWalk  *walk = NULL;
+	uint64_t	nrows = 0;
 	RowWrites	writes;
 	WcStatus	status = wc_txnwalk_open(txn, &walk, err);
 
@@ -448,6 +451,11 @@ lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then,
 		WcLockRequest request = commit_request(entry->table_id, owner->xid);
 		WcLockHolder in_the_way;
 
+		if (nrows++ % WC_CANCEL_CELLS == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+		{
+			status = wc_error(err, WC_CANCELLED, "locking the rows of a transaction was cancelled");
+			break;
+		}
 		status = wc_lock_acquire(s->locktable, owner, &request, wc_txnentry_row(entry), &in_the_way, err);
 		if (status == WC_OK)
 			*holder = in_the_way.xid;
@@ -459,7 +467,8 @@ lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then,
 }
 
 WcStatus
-wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, uint64_t *holder, WcError *err)
+wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, const atomic_bool *cancel,
+				  uint64_t *holder, WcError *err)
 {
 	WcLockOwner *owner;
 	bool		rest;
@@ -470,7 +479,7 @@ wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *the
 		return status;
 	status = lock_tables(s, owner, txn, &rest, err);
 	if (status == WC_OK && (rest || then != NULL))
-		status = lock_rows(s, owner, txn, then, holder, err);
+		status = lock_rows(s, owner, txn, then, cancel, holder, err);
 	wc_session_leave(s, owner);
 	return status;
 }

@@ -38,9 +38,11 @@ extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_
  * then: NULL, or a read point with a snapshot.  Then WC_CONFLICT, with the row, if a row
  * that is locked here has, in the families that are written, other cells than the snapshot
  * shows.  Rows that were locked before were looked at then.
+ *
+ * cancel: looked at once in WC_CANCEL_CELLS rows (WC_CANCELLED), or NULL.
  */
 extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then,
-								  uint64_t *holder, WcError *err) WC_WARN_UNUSED;
+								  const atomic_bool *cancel, uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
 /*
  * All that the transaction has locked, as LOCK operations (model/batch.h), in pieces of whole

@@ -8,6 +8,11 @@
 #include "wire/flight.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 
@@ -27,6 +32,8 @@ struct WcFlight
 	_Atomic uint32_t high;		/* places from here on have never been taken */
 	_Atomic uint64_t overflow;	/* greatest id that found no place; 0: none */
 	_Atomic uint64_t generation;
+	_Atomic uint32_t sleepers;	/* in wc_flight_sleep */
+	_Atomic uint32_t freed;		/* a futex: counts places that were freed while somebody slept */
 	Place		places[];
 };
 
@@ -177,6 +184,54 @@ wc_flight_overflow(WcFlight *f, uint64_t xid)
 
 /* --- freeing ----------------------------------------------------------------- */
 
+/* Those who sleep for one place, mostly. */
+static uint32_t
+futex_bits(uint16_t place)
+{
+	return UINT32_C(1) << place % 32;
+}
+
+/* A sleeper counts itself, then looks at the place; here the place is freed, then sleepers are
+ * looked for: one of the two sees the other. */
+static void
+wake_sleepers(WcFlight *f, uint16_t place)
+{
+	if (atomic_load(&f->sleepers) == 0)
+		return;
+	atomic_fetch_add(&f->freed, 1);
+	syscall(SYS_futex, &f->freed, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, futex_bits(place));
+}
+
+/* The deadline of a futex that is waited for by bits is a time of the monotonic clock. */
+static struct timespec
+deadline(int64_t timeout_us)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ts.tv_sec += (time_t) (timeout_us / 1000000);
+	ts.tv_nsec += (long) (timeout_us % 1000000) * 1000;
+	if (ts.tv_nsec >= 1000000000)
+	{
+		ts.tv_nsec -= 1000000000;
+		ts.tv_sec++;
+	}
+	return ts;
+}
+
+void
+wc_flight_sleep(WcFlight *f, uint16_t place, uint64_t xid, int64_t timeout_us)
+{
+	struct timespec until = deadline(timeout_us);
+	uint32_t	freed;
+
+	atomic_fetch_add(&f->sleepers, 1);
+	freed = atomic_load(&f->freed);
+	if (wc_flight_state(f, place, xid) != WC_FLIGHT_FREE)
+		syscall(SYS_futex, &f->freed, FUTEX_WAIT_BITSET, freed, &until, NULL, futex_bits(place));
+	atomic_fetch_sub(&f->sleepers, 1);
+}
+
 bool
 wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
 {
@@ -187,6 +242,7 @@ wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
 		if (!atomic_compare_exchange_weak(&f->places[place].word, &word, 0))
 			continue;			/* its backend has changed the state */
 		atomic_fetch_sub(&f->taken, 1);
+		wake_sleepers(f, place);
 		return true;
 	}
 	return false;

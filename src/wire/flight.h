@@ -103,6 +103,12 @@ extern WcFlightState wc_flight_state(const WcFlight *flight, uint16_t place, uin
 /* The next taken place at or behind *place, which moves behind it; false: no more. */
 extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntry *entry);
 
+/*
+ * Sleeps until the transaction has the place no more, timeout_us have passed, or a signal was
+ * handled; returns at once if it has not got it.  It may also return for nothing.
+ */
+extern void wc_flight_sleep(WcFlight *flight, uint16_t place, uint64_t xid, int64_t timeout_us);
+
 /* How many places are taken, or just being taken or freed. */
 extern uint32_t wc_flight_count(const WcFlight *flight);
 

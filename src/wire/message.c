@@ -373,6 +373,24 @@ wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *sca
 	wc_scan_encode(out, scan);
 }
 
+void
+wc_message_take_encode(WcBuf *out, const WcTakeMessage *m, const WcScan *scan)
+{
+	append_locker(out, m->owner, m->xid, m->subid, m->mode);
+	wc_message_open_encode(out, &m->open, scan);
+}
+
+WcStatus
+wc_message_take_decode(WcSlice in, WcTakeMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+
+	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
+	if (d.failed)
+		return message_done(&d, "TAKE", err);
+	return wc_message_open_decode(wc_slice(d.p, (size_t) (d.end - d.p)), &m->open, err);
+}
+
 WcStatus
 wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 {
@@ -558,8 +576,9 @@ wc_message_request_name(uint8_t type)
 		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_COMMIT] = "commit",
 		[WC_MSG_FLUSH] = "flush",[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
 		[WC_MSG_SNAPSHOT] = "snapshot",[WC_MSG_LOCK] = "lock rows",[WC_MSG_SAMPLE] = "sample",
-		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_STATISTICS] = "statistics",
-		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split"
+		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_HANDED] = "hand over",
+		[WC_MSG_TAKE] = "take",[WC_MSG_STATISTICS] = "statistics",[WC_MSG_COMPACTING] = "compaction state",
+		[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split"
 	};
 
 	return type < sizeof(names) / sizeof(names[0]) && names[type] != NULL ? names[type] : "unknown";

@@ -44,6 +44,8 @@ typedef enum WcMessageType
 	WC_MSG_STATISTICS = 28,
 	WC_MSG_PREPARE = 29,
 	WC_MSG_SPLIT = 30,
+	WC_MSG_HANDED = 31,			/* no answer */
+	WC_MSG_TAKE = 32,
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -57,6 +59,16 @@ extern const char *wc_message_request_name(uint8_t type);
 
 /* Flags of BLOCK: the scanner is closed; the payload ends with WcScanReport. */
 #define WC_FLAG_LAST			0x01
+
+/* and, of an answer to TAKE: the scan has given a row, which is locked. */
+#define WC_FLAG_TAKEN			0x04
+
+/* Flags of MODIFY: the row is locked first. */
+#define WC_FLAG_FIRST			0x01
+
+/* Flags of the answers to LOCK, MODIFY and TAKE: rows of the table may become too large, so that the
+ * transaction has to be checked (PRECOMMIT). */
+#define WC_FLAG_CHECK			0x02
 
 /* Flags of OPEN: a Get whose answer may be kept (getcache.h). */
 #define WC_FLAG_KEEP			0x01
@@ -93,6 +105,19 @@ typedef struct WcOpenMessage
 /* m->scan is not looked at: scan is encoded in its place. */
 extern void wc_message_open_encode(WcBuf *out, const WcOpenMessage *m, const WcScan *scan);
 extern WcStatus wc_message_open_decode(WcSlice in, WcOpenMessage *m, WcError *err) WC_WARN_UNUSED;
+
+/* TAKE: OPEN of a Get at the newest state, of a row that is locked first. */
+typedef struct WcTakeMessage
+{
+	uint64_t	owner;			/* these four as in LOCK */
+	uint64_t	xid;
+	uint32_t	subid;
+	uint8_t		mode;
+	WcOpenMessage open;
+} WcTakeMessage;
+
+extern void wc_message_take_encode(WcBuf *out, const WcTakeMessage *m, const WcScan *scan);
+extern WcStatus wc_message_take_decode(WcSlice in, WcTakeMessage *m, WcError *err) WC_WARN_UNUSED;
 
 typedef struct WcNextMessage
 {
@@ -215,6 +240,7 @@ typedef struct WcLockResult
 	uint64_t	holder;			/* that has the next one; 0: that was all, or the last one has changed */
 	bool		has_weaker;		/* this transaction has the next one in a weaker mode */
 	const uint8_t *rows;		/* nlocked bytes */
+	bool		check;			/* the answer has WC_FLAG_CHECK; encoded there only */
 } WcLockResult;
 
 extern void wc_message_locked_encode(WcBuf *out, const WcLockResult *r);
@@ -235,6 +261,7 @@ typedef struct WcModifyMessage
 	uint32_t	subid;
 	uint8_t		mode;
 	bool		serializable;	/* no row may have changed since the snapshot */
+	bool		first;			/* the request has WC_FLAG_FIRST; encoded there only */
 	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h) */
 	WcSlice		items;			/* of rows that the scan returns with a cell */
 	WcSlice		items_bare;		/* of those that it returns without any */
@@ -267,6 +294,7 @@ typedef struct WcModifyResult
 	bool		has_weaker;
 	WcSlice		row;			/* ... and the row's key; CHANGED: the key */
 	WcScanReport report;
+	bool		check;			/* as in WcLockResult */
 } WcModifyResult;
 
 /* Bytes that MODIFY has appended to the batch, or that follow it (PREPARE). */

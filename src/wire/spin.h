@@ -21,6 +21,14 @@
  * nothing: it counts no more than this. */
 #define WC_SPIN_YIELD_US	2
 
+/*
+ * One that takes so long has let a thread have the processor that goes on and on, which this one
+ * does not wait for: a build, say, or a long scan.  Sleeping is better then, since whoever is
+ * woken goes first; so this thread does not yield for a while.
+ */
+#define WC_SPIN_LONG_US		500
+#define WC_SPIN_PAUSE_US	50000
+
 typedef struct WcSpin
 {
 	int64_t		last_us;		/* monotonic */
@@ -34,13 +42,10 @@ typedef struct WcSpin
  * some time not take up what it is offered, and the less so the oftener it is: then two
  * such yields are enough.
  */
-static inline WcSpin
-wc_spin_from(int64_t now_us, int64_t for_us, bool crowded)
-{
-	return (WcSpin) {.last_us = now_us,.left_us = for_us,.crowded = crowded};
-}
+extern WcSpin wc_spin_from(int64_t now_us, int64_t for_us, bool crowded);
 
-/* Yields the processor.  False: it is time to sleep, once one has looked again. */
+/* Yields the processor.  False: it is time to sleep, once one has looked again; it may have been
+ * before. */
 extern bool wc_spin_yield(WcSpin *spin);
 
 #endif

@@ -332,7 +332,7 @@ take_sessions(void)
 /*
  * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
  * later, together, or at once if somebody waits for it.  When there are none for a while, the
- * first one does (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
+ * first one does, and so does each one while commits are waited for (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
  * look, or for who waits.
  */
 static long

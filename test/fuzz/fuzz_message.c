@@ -29,6 +29,18 @@ recode_open(WcSlice in, WcArena *arena, WcBuf *out)
 }
 
 static bool
+recode_take(WcSlice in, WcArena *arena, WcBuf *out)
+{
+	WcTakeMessage m;
+	WcScan		scan;
+
+	if (wc_message_take_decode(in, &m, NULL) != WC_OK || !recode_scan(m.open.scan, arena, &scan))
+		return false;
+	wc_message_take_encode(out, &m, &scan);
+	return true;
+}
+
+static bool
 recode_modify(WcSlice in, WcArena *arena, WcBuf *out)
 {
 	WcModifyMessage m;
@@ -54,6 +66,8 @@ recode_large(uint8_t type, WcSlice in, WcArena *arena, WcBuf *out)
 	{
 		case WC_MSG_OPEN:
 			return recode_open(in, arena, out);
+		case WC_MSG_TAKE:
+			return recode_take(in, arena, out);
 		case WC_MSG_MODIFY:
 			return recode_modify(in, arena, out);
 		case WC_MSG_ESTIMATE:

@@ -384,8 +384,8 @@ apply_to(Store *store, WcSlice ops, const WcCommit *commit)
 	WcError		err;
 
 	send_pieces(kit, ops);
-	if (below(3) == 0 && wc_engine_check(kit->engine, kit->txn, &err) == WC_OK && below(2) == 0)
-		assert_int_equal(wc_engine_check(kit->engine, kit->txn, &err), WC_OK);
+	if (below(3) == 0 && wc_engine_check(kit->engine, kit->txn, NULL, &err) == WC_OK && below(2) == 0)
+		assert_int_equal(wc_engine_check(kit->engine, kit->txn, NULL, &err), WC_OK);
 	assert_ok(kit, wc_engine_apply(kit->engine, commit, kit->txn, &ts, &kit->err));
 	wc_txn_reset(kit->txn);
 	nvoid += wc_engine_void_operations(kit->engine) - before;

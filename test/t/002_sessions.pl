@@ -148,6 +148,13 @@ is(scalar(() = $planned =~ /Foreign Scan on p/g), 70, 'planning needs the engine
 $session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 2;");
 like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
 $session->{stderr} = '';
+foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 3", "UPDATE t SET v = v || 'lost' WHERE k = 3", 'DELETE FROM t WHERE k = 3')
+{
+	$session->query("SET statement_timeout = '300ms'; BEGIN; $change;");
+	like($session->{stderr}, qr/canceling statement due to statement timeout/, "and one for a row's lock: $change");
+	$session->query_safe('ROLLBACK');
+	$session->{stderr} = '';
+}
 is($session->query_safe('RESET statement_timeout; SELECT 1'), '1', 'the session lives');
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'and a row read before does not need the engine');
 $other->query_until(qr/started/, "\\echo started\nSELECT count(*) AS none FROM t;\n");
@@ -158,6 +165,8 @@ eval { $other->quit };
 kill 'CONT', $engine;
 
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'the engine goes on, and the session with it');
+is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 3 RETURNING length(v)"), '100',
+	'a row that was waited for in vain is as it was, and free');
 is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000', 'with all rows');
 $session->quit;
 is(engine_pid($node), $engine, 'it is still the same engine');

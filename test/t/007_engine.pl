@@ -71,7 +71,7 @@ sub fails_with
 }
 
 # Each in a session of its own, all over one restart.
-my ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy) = map { session() } 1 .. 9;
+my ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy, $set, $computed) = map { session() } 1 .. 11;
 my $busy_pid = $busy->query_safe('SELECT pg_backend_pid()');
 
 $reader->query_safe('BEGIN; SELECT count(*) FROM t WHERE k < 100');
@@ -81,6 +81,8 @@ $sent->query_safe("BEGIN; INSERT INTO w VALUES (2, 'sent'); SELECT count(*) FROM
 $silent->query_safe("BEGIN; INSERT INTO w VALUES (3, 'sent'); SELECT count(*) FROM w");
 $cursor->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT k FROM t ORDER BY k; FETCH 5 FROM c');
 $locker->query_safe(q{BEGIN; SELECT widecol.incr('w', '\x01', 'cf:n', 1)});
+$set->query_safe(q{BEGIN; UPDATE t SET v = 'lost' WHERE k = 11});
+$computed->query_safe(q{BEGIN; UPDATE t SET v = v || ' lost' WHERE k = 12});
 $maker->query_safe(q{BEGIN; SELECT widecol.create_table('made', '{"cf": {}}')});
 $busy->query_until(qr/started/, "\\echo started\nSELECT count(*) FROM t WHERE pg_sleep(0.002) IS NOT NULL;\nSELECT 'alive';\n");
 ok($node->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy_pid"),
@@ -101,6 +103,12 @@ fails_with($cursor, '(?:40001|57P01)', 'FETCH 50000 FROM c', 'a cursor fails');
 $cursor->query_safe('ROLLBACK');
 fails_with($locker, '40001', 'COMMIT', 'a transaction that had locked rows fails');
 
+# Their commits would ask the engine for nothing, if it were the one that has their locks.
+$node->safe_psql('postgres', q{UPDATE t SET v = 'other' WHERE k IN (11, 12)});
+fails_with($set, '40001', 'COMMIT', 'and one that has changed a row by its key');
+fails_with($computed, '40001', 'COMMIT', 'in either way');
+is($node->safe_psql('postgres', 'SELECT string_agg(DISTINCT v, $$ $$) FROM t WHERE k IN (11, 12)'), 'other', 'and nothing of them is there');
+
 # An id that was given, but not used before the restart, is given again.
 $node->safe_psql('postgres', q{
 CREATE FOREIGN TABLE second (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
@@ -110,7 +118,7 @@ fails_with($maker, '40001', 'COMMIT', 'a transaction that makes a table fails');
 is($node->safe_psql('postgres', 'SELECT v FROM second'), 'second', 'and does no harm to another');
 $busy->query_until(qr/alive/, '');
 like($busy->{stderr}, qr/ERROR:  (?:57P01|40001)/, 'the statement under way has failed, and the session lives');
-$_->quit foreach ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy);
+$_->quit foreach ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy, $set, $computed);
 
 # --- several times, while sessions write --------------------------------------------
 # Each writer says what it has committed, and how what it has not failed.

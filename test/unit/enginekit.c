@@ -224,7 +224,7 @@ kit_try_commit(Kit *kit)
 	WcStatus	status = kit_send(kit);
 
 	if (status == WC_OK)
-		status = wc_engine_check(kit->engine, kit->txn, &kit->err);
+		status = wc_engine_check(kit->engine, kit->txn, NULL, &kit->err);
 	if (status == WC_OK)
 		status = kit_apply(kit);
 	wc_txn_reset(kit->txn);

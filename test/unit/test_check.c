@@ -5,6 +5,7 @@
 #include "enginekit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
@@ -15,7 +16,7 @@ static WcStatus
 check(Kit *kit)
 {
 	assert_ok(kit, kit_send(kit));
-	return wc_engine_check(kit->engine, kit->txn, &kit->err);
+	return wc_engine_check(kit->engine, kit->txn, NULL, &kit->err);
 }
 
 /* Applies although others came first; how many operations were void. */
@@ -287,6 +288,60 @@ rows_that_become_too_large(void **state)
 	kit_close(&kit);
 }
 
+/* Rows to look at, and somebody who does not want to wait for that. */
+static void
+a_check_is_cancelled(void **state)
+{
+	atomic_bool cancel;
+	Kit			kit;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_commit(&kit);
+	for (int i = 0; i < 2 * WC_CANCEL_CELLS; i++)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "r%06d", i);
+		put_absent(&kit, row, "1");
+	}
+	assert_ok(&kit, kit_send(&kit));
+	atomic_init(&cancel, true);
+	assert_int_equal(wc_engine_check(kit.engine, kit.txn, &cancel, &kit.err), WC_CANCELLED);
+	atomic_store(&cancel, false);
+	assert_ok(&kit, wc_engine_check(kit.engine, kit.txn, &cancel, &kit.err));
+	assert_ok(&kit, wc_engine_check(kit.engine, kit.txn, NULL, &kit.err));
+	kit_close(&kit);
+}
+
+/* Only where a large row is stored have small changes to be checked. */
+static void
+tables_with_large_rows(void **state)
+{
+	const size_t large = WC_PACKED_ROW_MAX / 32 + 1;
+	char	   *value = malloc(large + 1);
+	uint32_t	small;
+	Kit			kit;
+
+	assert_non_null(value);
+	memset(value, 'v', large);
+	value[large] = '\0';
+	kit_open(&kit);
+	kit_create(&kit, "small", WC_PACKING_ROW, 1);
+	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
+	kit_commit(&kit);
+	small = kit.table;
+	assert_false(wc_engine_has_large_rows(kit.engine, small));
+	assert_false(wc_engine_has_large_rows(kit.engine, small + 1));
+	kit_create(&kit, "large", WC_PACKING_ROW, 1);
+	kit_put(&kit, "r", 1, "a", KIT_LATEST, value);
+	kit_commit(&kit);
+	free(value);
+	assert_true(wc_engine_has_large_rows(kit.engine, kit.table));
+	assert_false(wc_engine_has_large_rows(kit.engine, small));
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -295,7 +350,9 @@ main(void)
 		cmocka_unit_test(rows_of_new_storage),
 		cmocka_unit_test(tables_and_families_that_are_gone),
 		cmocka_unit_test(catalog_changes_that_come_too_late),
-		cmocka_unit_test(rows_that_become_too_large)
+		cmocka_unit_test(rows_that_become_too_large),
+		cmocka_unit_test(a_check_is_cancelled),
+		cmocka_unit_test(tables_with_large_rows)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -366,6 +366,65 @@ a_place_is_taken_once(void **state)
 	free(contended);
 }
 
+/* --- sleeping until a place is freed ---------------------------------------------------- */
+
+#define LONG_US (60 * INT64_C(1000000))
+
+typedef struct Sleeper
+{
+	WcFlight   *flight;
+	uint16_t	place;
+	uint64_t	xid;
+	_Atomic int	began;
+} Sleeper;
+
+static void *
+sleep_until_freed(void *arg)
+{
+	Sleeper    *s = arg;
+
+	atomic_store(&s->began, 1);
+	while (wc_flight_state(s->flight, s->place, s->xid) != WC_FLIGHT_FREE)
+		wc_flight_sleep(s->flight, s->place, s->xid, LONG_US);
+	return NULL;
+}
+
+/* It would be seen by the test's being stopped. */
+static void
+who_sleeps_is_woken(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	Sleeper		sleepers[NPLACES];
+	pthread_t	threads[NPLACES];
+
+	(void) state;
+	for (int round = 0; round < 200; round++)
+	{
+		for (int i = 0; i < NPLACES; i++)
+		{
+			uint64_t	xid = (uint64_t) round * NPLACES + i + 1;
+
+			sleepers[i] = (Sleeper) {.flight = f,.place = wc_flight_take(f, xid, 1, 0, WC_FLIGHT_NONE),.xid = xid};
+			assert_int_equal(pthread_create(&threads[i], NULL, sleep_until_freed, &sleepers[i]), 0);
+		}
+		for (int i = 0; i < NPLACES; i++)
+		{
+			while (atomic_load(&sleepers[i].began) == 0)
+				sched_yield();
+			assert_true(wc_flight_free(f, sleepers[i].place, sleepers[i].xid));
+		}
+		for (int i = 0; i < NPLACES; i++)
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+	}
+
+	/* not for a place that is another's, nor longer than it is to */
+	assert_int_equal(wc_flight_take(f, 7000, 1, 0, WC_FLIGHT_NONE), 0);
+	wc_flight_sleep(f, 0, 6999, LONG_US);
+	wc_flight_sleep(f, 1, 7000, LONG_US);
+	wc_flight_sleep(f, 0, 7000, 1);
+	free(f);
+}
+
 int
 main(void)
 {
@@ -379,6 +438,7 @@ main(void)
 		cmocka_unit_test(a_place_is_taken_once),
 		cmocka_unit_test(generations_grow),
 		cmocka_unit_test(no_reader_misses_a_commit),
+		cmocka_unit_test(who_sleeps_is_woken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

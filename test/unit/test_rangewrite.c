@@ -37,6 +37,7 @@ typedef struct Change
 	bool		no_items;		/* for rows with f:q */
 	uint32_t	table;			/* 0: the kit's */
 	bool		serializable;
+	bool		locked_first;	/* the one row */
 	WcSnapshot *snapshot;		/* NULL: the newest */
 } Change;
 
@@ -136,6 +137,11 @@ encode_scan(WcBuf *out, uint32_t table, const Change *change)
 	row_key(last, sizeof(last), change->last);
 	range.start = kit_s(first);
 	range.stop = kit_s(last);
+	if (change->locked_first && change->last == change->first + 1)
+	{
+		range.stop = range.start;
+		range.stop_inclusive = true;
+	}
 	wc_scan_init(&scan, table);
 	scan.nranges = 1;
 	scan.ranges = &range;
@@ -210,6 +216,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 
 	wc_keycheck_encode(&keys, &check);
 	m.serializable = change.serializable;
+	m.first = change.locked_first;
 	m.keys = wc_buf_slice(&keys);
 	make_items(&items, "q", &m.items);
 	make_items(&items_bare, "bare", &m.items_bare);
@@ -556,6 +563,50 @@ a_change_of_many_rows_locks_the_table(void **state)
 	site_close(&site);
 }
 
+/* Of a Get the row may be locked before it is looked at; if it is not there, it is not kept. */
+static void
+a_row_is_locked_first(void **state)
+{
+	const Change at_1 = {.first = 1,.last = 2,.locked_first = true};
+	const Change absent = {.first = 50,.last = 51,.locked_first = true};
+	Site		site = {0};
+	WcModifyResult result;
+
+	site_open(&site, WC_PACKING_ROW, 3);
+	result = change(&site, 5, at_1);
+	assert_int_equal(result.outcome, WC_MODIFY_DONE);
+	assert_int_equal(result.rows, 1);
+	assert_int_equal(nlocks(&site), 1);
+	assert_rows(&site, 2, 1);
+	result = change(&site, 6, absent);
+	assert_int_equal(result.outcome, WC_MODIFY_DONE);
+	assert_int_equal(result.rows, 0);
+	assert_int_equal(nlocks(&site), 1);
+	assert_int_equal(wc_txn_count(site.session.txn), 1);
+
+	/* a key that cannot be read: nothing is done, and what was locked before stays locked */
+	result = change(&site, 7, (Change) {.first = 2,.last = 3,.locked_first = true,.key_length = 3});
+	assert_int_equal(result.outcome, WC_MODIFY_UNREADABLE);
+	assert_int_equal(nlocks(&site), 1);
+	commit(&site);
+
+	/* whoever has the row, there or not, is in the way: nothing was looked at */
+	lock_elsewhere(&site, WC_LOCK_NO_KEY_UPDATE, 1);
+	lock_elsewhere(&site, WC_LOCK_EXCLUSIVE, 50);
+	result = change(&site, 8, at_1);
+	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
+	assert_int_equal(result.holder, 99);
+	assert_string_equal(site.stopped_at, "r0000001");
+	result = change(&site, 8, absent);
+	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
+	assert_int_equal(site.stats.rows_examined, 0);
+	assert_int_equal(nlocks(&site), 0);
+
+	/* only a Get has one row */
+	assert_int_equal(change_rows(&site, 9, (Change) {.first = 0,.last = 2,.locked_first = true}, &result), WC_INVALID);
+	site_close(&site);
+}
+
 int
 main(void)
 {
@@ -567,6 +618,7 @@ main(void)
 		cmocka_unit_test(a_row_of_several_blocks_is_one),
 		cmocka_unit_test(a_change_stops_at_a_row_that_is_not_free),
 		cmocka_unit_test(a_row_that_has_changed_is_read_again),
+		cmocka_unit_test(a_row_is_locked_first),
 		cmocka_unit_test(a_change_of_many_rows_locks_the_table),
 	};
 

@@ -11,6 +11,7 @@
 
 #include "mangle.h"
 #include "mangle.h"
+#include "rpc/intake.h"
 #include "rpc/rowlock.h"
 #include "rpc/rowstamps.h"
 
@@ -573,6 +574,187 @@ many_locks_are_listed_in_pieces(void **state)
 	wc_buf_free(&l.ops);
 }
 
+/* --- TAKE, HANDED, and a cancel ---------------------------------------------------------- */
+
+/* A row of one letter; what comes of it: its value, "" if it is not given, or "| 2". */
+static const char *
+take_with(Site *site, int session, uint8_t mode, uint32_t subid, const char *letter)
+{
+	static char text[64];
+	WcTakeMessage m = {.owner = (uint64_t) session + 1,.xid = (uint64_t) session + 1,.subid = subid,.mode = mode,.open = {.cid = 100,.target = 1000}};
+	WcRange		range = {.start = kit_s(letter),.stop = kit_s(letter),.start_inclusive = true,.stop_inclusive = true};
+	WcDispatch *d = &site->sessions[session];
+	WcFrameHeader header;
+	WcScanReport report;
+	WcBlockReader reader;
+	WcSlice		payload;
+	WcSlice		row;
+	WcCell		cell;
+	WcScan		scan;
+	uint8_t		answer;
+	uint32_t	colno;
+
+	wc_scan_init(&scan, site->kit.table);
+	scan.nranges = 1;
+	scan.ranges = &range;
+	wc_message_take_encode(site_message(site, session), &m, &scan);
+	payload = site_answer(site, session, WC_MSG_TAKE, &answer);
+	memcpy(&header, d->out.data, sizeof(header));
+	text[0] = '\0';
+	if (answer == WC_MSG_OK)
+	{
+		uint64_t	holder;
+
+		assert_ok(&site->kit, wc_message_numbers_decode(payload, &holder, 1, &site->kit.err));
+		snprintf(text, sizeof(text), "| %d", (int) holder);
+		return text;
+	}
+	assert_int_equal(answer, WC_MSG_BLOCK);
+	assert_true((header.flags & WC_FLAG_LAST) != 0);
+	assert_ok(&site->kit, wc_scan_report_take(&payload, &report, &site->kit.err));
+	assert_ok(&site->kit, wc_block_open(&reader, payload, &site->kit.err));
+	while (true)
+	{
+		switch (wc_block_next(&reader, &row, &cell, &colno))
+		{
+			case WC_BLOCK_ROW:
+				assert_true((header.flags & WC_FLAG_TAKEN) != 0);
+				break;
+			case WC_BLOCK_CELL:
+				snprintf(text, sizeof(text), "%.*s", (int) cell.value.len, (const char *) cell.value.data);
+				break;
+			default:
+				if (text[0] == '\0')
+					assert_true((header.flags & WC_FLAG_TAKEN) == 0);
+				return text;
+		}
+	}
+}
+
+static const char *
+take(Site *site, int session, const char *letter)
+{
+	return take_with(site, session, WC_LOCK_NO_KEY_UPDATE, 1, letter);
+}
+
+static void
+a_row_is_taken(void **state)
+{
+	Site	   *site = *state;
+
+	assert_string_equal(take(site, 0, "a"), "1");
+	assert_string_equal(take(site, 0, "a"), "1");
+	assert_int_equal(site_locks_of(site, 0), 1);
+	assert_string_equal(take(site, 1, "a"), "| 1");
+	assert_int_equal(site_locks_of(site, 1), 0);
+
+	/* one that is not there is not locked; one that was locked before stays so */
+	assert_string_equal(take(site, 0, "z"), "");
+	assert_int_equal(site_locks_of(site, 0), 1);
+	assert_string_equal(site_lock(site, 0, "y"), "y");
+	assert_string_equal(take(site, 0, "y"), "");
+	assert_string_equal(take(site, 1, "y"), "| 1");
+
+	/* own writes are there, those of others who have not committed are not */
+	site_put(site, "a", "2");
+	site_put(site, "x", "3");
+	site_write(site, 0);
+	assert_string_equal(take(site, 0, "a"), "2");
+	assert_string_equal(take(site, 0, "x"), "3");
+	assert_string_equal(take(site, 1, "x"), "| 1");
+	assert_int_equal(site_commit(site, 0), 0);
+	assert_string_equal(take(site, 1, "a"), "2");
+	assert_string_equal(take(site, 1, "x"), "3");
+
+	/* a subtransaction gives back what it has taken */
+	assert_string_equal(take_with(site, 1, WC_LOCK_EXCLUSIVE, 5, "b"), "1");
+	assert_string_equal(take(site, 2, "b"), "| 2");
+	(void) site_ask_number(site, 1, WC_MSG_UNLOCK, 5);
+	assert_string_equal(take(site, 2, "b"), "1");
+	assert_string_equal(take(site, 2, "a"), "| 2");
+}
+
+static void
+nonsense_takes_nothing(void **state)
+{
+	WcRange		range = {.start = kit_s("a"),.stop = kit_s("c"),.start_inclusive = true};
+	WcTakeMessage m = {.owner = 1,.xid = 1,.subid = 1,.mode = WC_LOCK_EXCLUSIVE,.open = {.target = 1000}};
+	Site	   *site = *state;
+	uint8_t		answer;
+	WcScan		scan;
+
+	wc_scan_init(&scan, site->kit.table);
+	for (int i = 0; i < 4; i++)
+	{
+		scan.nranges = i == 0 ? 0 : 1;
+		scan.ranges = &range;
+		range.stop = kit_s(i == 1 ? "c" : "a");
+		range.stop_inclusive = i != 1;
+		m.open.snapshot = i == 2 ? 7 : 0;
+		scan.table_id = i == 3 ? 12345 : site->kit.table;
+		wc_message_take_encode(site_message(site, 0), &m, &scan);
+		(void) site_answer(site, 0, WC_MSG_TAKE, &answer);
+		assert_int_equal(answer, WC_MSG_ERROR);
+	}
+	site_end(site, 0);
+	assert_int_equal(site_locks_of(site, 0), 0);
+}
+
+/* From then on the log says when the locks go, and the session has nothing of the transaction. */
+static void
+a_transaction_is_handed_over(void **state)
+{
+	Site	   *site = *state;
+	WcLogOptions options = {.store = 1,.pending_max = 1 << 20,.pending_memory = 1 << 20};
+	WcIntake   *intake;
+
+	assert_ok(&site->kit, wc_intake_create(site->kit.engine, site->locktable, &options, &intake, &site->kit.err));
+	site->sessions[0].intake = intake;
+	assert_string_equal(take(site, 0, "a"), "1");
+	site_put(site, "a", "2");
+	site_write(site, 0);
+
+	/* another one's id does nothing */
+	(void) site_ask_number(site, 0, WC_MSG_HANDED, 9);
+	assert_int_equal(wc_session_length(&site->sessions[0].session), site->lengths[0]);
+	(void) site_ask_number(site, 0, WC_MSG_HANDED, 1);
+	assert_int_equal(wc_session_length(&site->sessions[0].session), 0);
+	site->lengths[0] = 0;
+	site_end(site, 0);
+	assert_string_equal(take(site, 1, "a"), "| 1");
+	assert_true(wc_lock_release_of(site->locktable, 1, 0, false));
+	assert_string_equal(take(site, 1, "a"), "1");
+
+	/* it may come when the log has said so, or when there was nothing */
+	(void) site_ask_number(site, 0, WC_MSG_HANDED, 1);
+	assert_string_equal(take(site, 0, "b"), "1");
+	site->sessions[0].intake = NULL;
+	wc_intake_free(intake);
+}
+
+static void
+locking_what_was_written_is_cancelled(void **state)
+{
+	Site	   *site = *state;
+	WcSession  *s = &site->sessions[0].session;
+	uint64_t	holder;
+
+	for (int i = 0; i < 2000; i++)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "r%06d", i);
+		site_put(site, row, "1");
+	}
+	site_write(site, 0);
+	atomic_store(&site->cancel, true);
+	assert_int_equal(wc_rowlock_commit(s, s->txn, 1, NULL, &site->cancel, &holder, &site->kit.err), WC_CANCELLED);
+	assert_ok(&site->kit, wc_rowlock_commit(s, s->txn, 1, NULL, NULL, &holder, &site->kit.err));
+	assert_int_equal(holder, 0);
+	atomic_store(&site->cancel, false);
+	site_end(site, 0);
+}
+
 int
 main(void)
 {
@@ -590,6 +772,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(nonsense_locks_nothing, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(locks_are_listed_and_taken_again, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(many_locks_are_listed_in_pieces, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(a_row_is_taken, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(nonsense_takes_nothing, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(a_transaction_is_handed_over, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(locking_what_was_written_is_cancelled, site_set_up, site_tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
 	};
 

@@ -856,6 +856,48 @@ changes_go_and_their_results_come(void **state)
 	wc_buf_free(&buf);
 }
 
+static WcStatus
+decode_take(WcSlice in)
+{
+	WcTakeMessage m;
+	WcError		err;
+	WcStatus	status = wc_message_take_decode(in, &m, &err);
+
+	if (status == WC_OK)
+	{
+		assert_true(m.owner != 0 && m.xid != 0 && m.subid != 0);
+		assert_true(m.mode >= WC_LOCK_KEY_SHARE && m.mode <= WC_LOCK_EXCLUSIVE);
+		assert_true(m.open.scan_no < WC_SCANNERS_MAX);
+		(void) wc_mangle_touch(m.open.scan);
+	}
+	return status;
+}
+
+static void
+take_goes_and_comes(void **state)
+{
+	WcTakeMessage m = {
+		.owner = 20,.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.open = {.scan_no = 3,.cid = 7,.clock_offset_us = 9,.target = 100}
+	};
+	WcTakeMessage got;
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		buf = WC_BUF_INIT;
+	WcScan		scan;
+	WcError		err;
+
+	(void) state;
+	wc_scan_init(&scan, 42);
+	wc_message_take_encode(&buf, &m, &scan);
+	assert_int_equal(wc_message_take_decode(wc_buf_slice(&buf), &got, &err), WC_OK);
+	assert_true(got.owner == 20 && got.xid == 21 && got.subid == 22 && got.mode == WC_LOCK_NO_KEY_UPDATE);
+	assert_true(got.open.scan_no == 3 && got.open.snapshot == 0 && got.open.cid == 7 && got.open.clock_offset_us == 9 && got.open.target == 100);
+	assert_int_equal(wc_scan_decode(got.open.scan, &arena, &scan, &err), WC_OK);
+	assert_int_equal(scan.table_id, 42);
+	wc_mangle_randomly(wc_buf_slice(&buf), 2000, any_bytes, &(Prefixes) {decode_take, 0});
+	wc_arena_free(&arena);
+	wc_buf_free(&buf);
+}
+
 int
 main(void)
 {
@@ -866,6 +908,7 @@ main(void)
 		cmocka_unit_test(bad_headers_are_refused),
 		cmocka_unit_test(too_long_a_message_says_both_numbers),
 		cmocka_unit_test(hello_goes_and_comes),
+		cmocka_unit_test(take_goes_and_comes),
 		cmocka_unit_test(open_carries_a_scan),
 		cmocka_unit_test(scan_numbers_are_bounded),
 		cmocka_unit_test(table_work_goes_and_comes),

@@ -11,6 +11,8 @@ typedef struct Check
 {
 	WcEngine   *engine;
 	WcTxn	   *txn;
+	const atomic_bool *cancel;	/* NULL: it is never cancelled */
+	uint64_t	nrows;			/* gone through so far */
 	WcOverlay	overlay;
 	int64_t		ts;				/* that the commit would have now */
 
@@ -40,21 +42,31 @@ check_catalog(Check *c, WcError *err)
 /* --- tables ---------------------------------------------------------------*/
 
 static bool
-has_large_rows(const WcTableState *state)
+has_large_rows(const WcTable *table)
 {
-	for (uint32_t i = 0; state->base && i < state->base->desc.nfamilies; i++)
+	for (uint32_t i = 0; table && i < table->desc.nfamilies; i++)
 	{
-		if (atomic_load(&state->base->stores[i]->large_rows))
+		if (atomic_load(&table->stores[i]->large_rows))
 			return true;
 	}
 	return false;
+}
+
+bool
+wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id)
+{
+	WcTable    *table = wc_catalog_table(engine, table_id);
+	bool		large = has_large_rows(table) || WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+
+	wc_table_unref(table);
+	return large;
 }
 
 /* May any row that was written there be wrong? */
 static bool
 is_doubtful(const Check *c, const WcTxnTable *written, const WcTableState *state)
 {
-	return written->absent || written->bytes > WC_PACKED_ROW_LARGE(c->engine) || has_large_rows(state);
+	return written->absent || written->bytes > WC_PACKED_ROW_LARGE(c->engine) || has_large_rows(state->base);
 }
 
 /* Those that were written to are there, unless the transaction has dropped them. */
@@ -107,7 +119,7 @@ enter_table(Check *c, uint32_t table_id, WcError *err)
 	if (status != WC_OK || !is_doubtful(c, written_table(c, table_id), state))
 		return status;
 	c->state = state;
-	c->large = has_large_rows(state);
+	c->large = has_large_rows(state->base);
 	options.state = state;
 	status = wc_overlay_picture(&c->overlay, state, &options.table, err);
 	if (status != WC_OK)
@@ -156,6 +168,13 @@ check_row(Check *c, const WcTxnEntry *const *ops, size_t n, WcError *err)
 	return status;
 }
 
+static bool
+is_cancelled(Check *c)
+{
+	return c->nrows++ % WC_CANCEL_CELLS == 0 && c->cancel != NULL &&
+		atomic_load_explicit(c->cancel, memory_order_relaxed);
+}
+
 static WcStatus
 check_rows(Check *c, WcError *err)
 {
@@ -168,7 +187,9 @@ check_rows(Check *c, WcError *err)
 
 	while (status == WC_OK && (status = wc_txnwalk_next(walk, &ops, &n, err)) == WC_OK)
 	{
-		if (!any || table_id != ops[0]->table_id)
+		if (is_cancelled(c))
+			status = wc_error(err, WC_CANCELLED, "the check of a transaction was cancelled");
+		else if (!any || table_id != ops[0]->table_id)
 			status = enter_table(c, ops[0]->table_id, err);
 		any = true;
 		table_id = ops[0]->table_id;
@@ -180,9 +201,9 @@ check_rows(Check *c, WcError *err)
 }
 
 WcStatus
-wc_engine_check(WcEngine *engine, WcTxn *txn, WcError *err)
+wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool *cancel, WcError *err)
 {
-	Check		c = {.engine = engine,.txn = txn,.ts = wc_engine_provisional_ts(engine)};
+	Check		c = {.engine = engine,.txn = txn,.cancel = cancel,.ts = wc_engine_provisional_ts(engine)};
 	bool		doubtful = false;
 	WcStatus	status;
 

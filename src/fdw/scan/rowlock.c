@@ -62,7 +62,7 @@ reader_of(WcRowLocker *locker)
 WcLockOutcome
 wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id, Datum *values, bool *isnull)
 {
-	WcClientSnapshot *newest = wc_client_snapshot(NULL);
+	WcClientSnapshot *newest;
 
 	if (!lock->locked || lock->rewritten)
 		return WC_ROW_SKIPPED;
@@ -74,6 +74,7 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 			wc_rowerror_changed(locker->wrel, lock->row);
 		return WC_ROW_GONE;
 	}
+	newest = wc_client_snapshot(NULL);
 	if (locker->mode == WC_LOCK_KEY_SHARE && !lock->waited)
 	{
 		/* a change that nobody had to wait for leaves the key as it was: only its end is in the way */
@@ -208,6 +209,20 @@ void
 wc_scan_lock_restart(WcScanLock *lock)
 {
 	lock->nlocks = lock->next = 0;
+}
+
+bool
+wc_scan_lock_may_take(const WcScanLock *lock)
+{
+	return lock->ahead;
+}
+
+void
+wc_scan_lock_taken(WcScanLock *lock)
+{
+	lock->locks[0] = (WcRowLock) {.locked = true};
+	lock->nlocks = 1;
+	lock->next = 0;
 }
 
 /* The lock of the row that the scan gave last. */

@@ -73,6 +73,11 @@ extern bool wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure
 /* The scan has been closed: what was locked ahead of it is not met again. */
 extern void wc_scan_lock_restart(WcScanLock *lock);
 
+/* Are all rows that the scan gives locked, whatever they hold?  Then a Get may be opened by
+ * wc_client_scan_take; wc_scan_lock_taken: it was, so that its row needs no lock any more. */
+extern bool wc_scan_lock_may_take(const WcScanLock *lock);
+extern void wc_scan_lock_taken(WcScanLock *lock);
+
 /* --- a scan below a LockRows node ------------------------------------------------ */
 
 typedef struct WcScanMark WcScanMark;

@@ -25,6 +25,7 @@
 
 #include "access/parallel.h"
 #include "access/sysattr.h"
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -93,7 +94,7 @@ typedef struct WcScanState
 	WcReader   *reader;			/* made at the first row */
 	bool		reader_rechecks;	/* it reads what the rechecks need, too */
 	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
-	WcClientSnapshot *snapshot; /* the statement's */
+	WcClientSnapshot *snapshot; /* the statement's; NULL: not taken yet */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
 	bool		asked;			/* below an asynchronous Append: to be opened */
@@ -187,6 +188,19 @@ opens_late(const EState *estate)
 		(ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0');
 }
 
+static WcClientSnapshot *
+snapshot_of(WcScanState *state, ForeignScanState *node)
+{
+	if (state->snapshot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+		state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
+		MemoryContextSwitchTo(old);
+	}
+	return state->snapshot;
+}
+
 void
 widecolBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -231,9 +245,11 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
 		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
 	}
-	state->snapshot = wc_client_snapshot(node->ss.ps.state->es_snapshot);
 	if (opens_late(node->ss.ps.state))
-		wc_client_snapshot_take(state->snapshot);
+		wc_client_snapshot_take(snapshot_of(state, node));
+	else if (IsolationUsesXactSnapshot() || (state->lock == NULL && plan->operation == CMD_SELECT))
+		(void) snapshot_of(state, node);
+	/* else a row that is locked as it is read needs none, mostly */
 }
 
 static void
@@ -373,15 +389,28 @@ wc_scan_varno(const ForeignScan *plan)
 }
 
 bool
-wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck)
+wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck)
 {
 	WcScanState *state = node->fdw_state;
 
 	if (!describe(state, node, scan))
 		return false;
-	*snapshot = state->snapshot;
 	*recheck = gives_others(state);
 	return true;
+}
+
+WcClientSnapshot *
+wc_scan_state_snapshot(ForeignScanState *node)
+{
+	return snapshot_of(node->fdw_state, node);
+}
+
+bool
+wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan)
+{
+	WcScanState *state = node->fdw_state;
+
+	return state->snapshot == NULL && state->bounds.point && scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]);
 }
 
 /* Opens a Scan of what the reader describes. */
@@ -392,8 +421,26 @@ open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_
 
 	scan->measured = node->ss.ps.instrument != NULL;
 	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
-	state->scan = wc_client_scan_open(scan, state->snapshot, estate->es_snapshot->curcid, rows_hint,
+	state->scan = wc_client_scan_open(scan, snapshot_of(state, node), estate->es_snapshot->curcid, rows_hint,
 									  estate->es_query_cxt);
+}
+
+/* A Get whose row is locked: with one question, and at the newest state.  False: it is to be read at
+ * the snapshot, and locked then. */
+static bool
+take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
+{
+	EState	   *estate = node->ss.ps.state;
+
+	if (state->lock == NULL || !wc_scan_lock_may_take(state->lock) || state->limit != NULL || gives_others(state) ||
+		scan->filter != NULL || !wc_scan_state_needs_no_snapshot(node, scan))
+		return false;
+	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
+	state->scan = wc_client_scan_take(state->resources.wrel->desc, scan, (WcRowLockMode) state->plan.lock_mode,
+									  estate->es_snapshot->curcid, estate->es_query_cxt);
+	if (state->scan != NULL)
+		wc_scan_lock_taken(state->lock);
+	return state->scan != NULL;
 }
 
 void
@@ -541,7 +588,8 @@ start(WcScanState *state, ForeignScanState *node)
 		return;
 	}
 	rows_hint = set_limits(state, &scan);
-	open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
+	if (!take_row(state, node, &scan))
+		open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
 }
 
 /* The open Scan has come to its end: opens that of the next part, if there is one. */

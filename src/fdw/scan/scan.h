@@ -23,10 +23,16 @@ extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats
 
 /*
  * For a direct modification, whose node has a scan's state and no scan: what would
- * be asked of the engine (but for limits; it lives as long as the node), and the
- * snapshot.  False: nothing.  recheck: the answer has more rows than are meant.
+ * be asked of the engine (but for limits; it lives as long as the node).
+ * False: nothing.  recheck: the answer has more rows than are meant.
  */
-extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck);
+extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck);
+
+/* Its snapshot, which is taken now, if it has not been. */
+extern WcClientSnapshot *wc_scan_state_snapshot(ForeignScanState *node);
+
+/* Has it none, and is the scan a Get: so that it may read the newest state of a row that it locks? */
+extern bool wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan);
 
 /* Adds what such a modification has read. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);

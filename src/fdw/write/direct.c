@@ -287,7 +287,6 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	bool		update = castNode(ForeignScan, node->ss.ps.plan)->operation == CMD_UPDATE;
 	WcClientModify modify = {.cid = m->pg_snapshot->curcid,.write_cid = m->cid};
 	WcClientScanStats stats;
-	WcClientSnapshot *snapshot;
 	const WcColumn *columns;
 	WcScan		scan;
 	bool		recheck;
@@ -295,7 +294,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	bool		done;
 
 	*rows = 0;
-	if (!wc_scan_state_describe(node, &scan, &snapshot, &recheck))
+	if (!wc_scan_state_describe(node, &scan, &recheck))
 		return true;
 	if (recheck || wc_nested_wrote_any(m->nested) || wc_nested_is_watched(m->estate, m->wrel->desc->id) ||
 		!wc_client_modifies() || !wc_keycontent_encode(m->wrel, &d->keys))
@@ -314,7 +313,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	{
 		if (may_fail(m))
 		{
-			if (!any_row(m, &scan, columns, snapshot, &undecided))
+			if (!any_row(m, &scan, columns, wc_scan_state_snapshot(node), &undecided))
 				return true;
 			if (undecided)
 				return false;
@@ -326,11 +325,15 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 		make_delete(m);
 	add_filter(&scan, columns);
 	modify.scan = &scan;
-	modify.snapshot = snapshot;
 	modify.keys = wc_buf_slice(&d->keys);
 	modify.items = wc_buf_slice(&d->items);
 	modify.items_bare = wc_buf_slice(&d->items_bare);
-	done = wc_client_modify(m->wrel->desc, &modify, rows, &stats);
+	done = wc_scan_state_needs_no_snapshot(node, &scan) && wc_client_modify_row(m->wrel->desc, &modify, rows, &stats);
+	if (!done)
+	{
+		modify.snapshot = wc_scan_state_snapshot(node);
+		done = wc_client_modify(m->wrel->desc, &modify, rows, &stats);
+	}
 	wc_scan_state_count(node, &stats);
 	return done;
 }

@@ -162,7 +162,7 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 		.table = m->wrel->desc,
 		.mode = WC_LOCK_EXCLUSIVE,
 		.wait_policy = LockWaitBlock,
-		.snapshot = m->pg_snapshot != NULL ? wc_modify_snapshot(m) : NULL,
+		.snapshot = m->pg_snapshot != NULL && IsolationUsesXactSnapshot() ? wc_modify_snapshot(m) : NULL,
 		.may_change = true,
 		.nfamilies = m->wrel->nfamilies,
 		.families = m->wrel->families,
