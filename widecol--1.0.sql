@@ -730,7 +730,7 @@ COMMENT ON COLUMN pg_stat_widecol_tables.cells_returned IS 'cells of the family 
 COMMENT ON COLUMN pg_stat_widecol_tables.cells_written IS 'cells that commits have written';
 COMMENT ON COLUMN pg_stat_widecol_tables.deletes IS 'delete markers that commits have written';
 COMMENT ON COLUMN pg_stat_widecol_tables.bytes_written IS 'bytes of keys and values that commits have given to RocksDB';
-COMMENT ON COLUMN pg_stat_widecol_tables.keys IS 'keys that are stored, estimated: rows with packing row, cells with packing cell';
+COMMENT ON COLUMN pg_stat_widecol_tables.keys IS 'keys that are stored, estimated: rows, or cells of large rows with packing cell';
 COMMENT ON COLUMN pg_stat_widecol_tables.dead_keys IS 'of what is stored, about how much could be forgotten: superseded cells and delete markers';
 COMMENT ON COLUMN pg_stat_widecol_tables.memtable_bytes IS 'memory of what has not been written to files yet';
 COMMENT ON COLUMN pg_stat_widecol_tables.files IS 'files with the family''s data';

@@ -11,6 +11,7 @@
 #define WC_QUALIFIER_MAX		(64 * 1024 - 1)		/* column qualifier */
 #define WC_VALUE_MAX			(256 * 1024 * 1024)	/* value of one cell */
 #define WC_PACKED_ROW_MAX		(768 * 1024 * 1024)	/* one row of one family, packing "row" */
+#define WC_ROW_TOGETHER_MAX		(32 * 1024)			/* packing "cell": one row of one family as one key-value */
 #define WC_NAME_MAX				200					/* a namespace, table or family name */
 #define WC_NAMESPACE_PROPERTIES_MAX (64 * 1024)		/* properties of one namespace, as JSON */
 #define WC_FAMILIES_MAX			256					/* families of one table */

@@ -443,6 +443,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	e->write_options = rocksdb_writeoptions_create();
 	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;
 	e->packed_row_max = options->packed_row_max ? options->packed_row_max : WC_PACKED_ROW_MAX;
+	e->row_together_max = options->row_together_max ? options->row_together_max : WC_ROW_TOGETHER_MAX;
 	e->statistics = options->statistics != NULL ? strdup(options->statistics) : NULL;
 	if (options->statistics != NULL && e->statistics == NULL)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory while opening the store");

@@ -37,6 +37,7 @@ typedef struct WcEngineOptions
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
+	size_t		row_together_max;	/* 0: WC_ROW_TOGETHER_MAX; likewise */
 	uint64_t	txn_memory;		/* of one transaction's operations; 0: WC_TXN_MEMORY; likewise */
 	const char *statistics;		/* file that keeps counters while no engine is open; NULL: they are not kept */
 } WcEngineOptions;

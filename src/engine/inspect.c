@@ -126,11 +126,27 @@ inspect_row(Inspection *n, WcSlice key, WcSlice value)
 }
 
 static void
+inspect_head(Inspection *n, WcSlice key, WcSlice value)
+{
+	WcError		err;
+
+	wc_buf_reset(&n->scratch, SIZE_MAX);
+	if (wc_cellkey_unescape(key, &n->scratch, &err) != WC_OK)
+		tell_key(n, key, err.message);
+	else if (!wc_cellkey_is_apart(value))
+		inspect_row(n, wc_buf_slice(&n->scratch), value);
+	else if (n->scratch.len == 0 || n->scratch.len > WC_ROW_MAX)
+		tell_key(n, key, "no row key is so long");
+}
+
+static void
 inspect_key(Inspection *n, WcSlice key, WcSlice value)
 {
 	if (n->before.len > 0 && wc_slice_cmp(wc_buf_slice(&n->before), key) >= 0)
 		tell_key(n, key, "it is not behind the one before it");
-	if (n->store->packing == WC_PACKING_CELL)
+	if (n->store->packing == WC_PACKING_CELL && wc_cellkey_is_head(key))
+		inspect_head(n, key, value);
+	else if (n->store->packing == WC_PACKING_CELL)
 		inspect_cell(n, key, value);
 	else
 		inspect_row(n, key, value);

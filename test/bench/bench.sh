@@ -3,14 +3,16 @@
 # table, on a private server that it makes and removes.  bench.sh joins [--rounds N]
 # [--scale F]: joins of many tables; bench.sh changes [--rows N] [--rounds N] [--seconds N]:
 # UPDATE, DELETE, row locks, TPC-B; bench.sh groups [--rows N] [--rounds N]: counts, sums, groups,
-# conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads.
-# README.md says how to read what they print.
+# conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads;
+# bench.sh maps [--rows N] [--rounds N] [--seconds N] [--packing P]: maps beside jsonb and an
+# entity-attribute-value table.  README.md says how to read what they print.
 set -u
 script=bench.py
 [ "${1-}" = joins ] && script=joins.py && shift
 [ "${1-}" = changes ] && script=changes.py && shift
 [ "${1-}" = groups ] && script=groups.py && shift
 [ "${1-}" = ycsb ] && script=ycsb.py && shift
+[ "${1-}" = maps ] && script=maps.py && shift
 top=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 . "$top/test/env.sh"
 

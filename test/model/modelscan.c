@@ -21,6 +21,10 @@ const WcSlice model_columns[MODEL_COLUMNS] = {
 
 uint64_t	model_cells_compared;
 
+/* Bytes of rows that packing cell keeps as one key-value: all, none, and those of few cells, which grow
+ * beyond that and shrink. */
+static const size_t together_max[] = {0, 60, 1, 30, 120};
+
 static uint64_t sequence_seed;
 
 unsigned
@@ -39,6 +43,7 @@ model_sequence_seed(unsigned i)
 
 	sequence_seed = first + i * UINT64_C(0x9E3779B97F4A7C15);
 	random_state = ~sequence_seed | 1;
+	kit_row_together_max = together_max[i % (sizeof(together_max) / sizeof(together_max[0]))];
 	return sequence_seed;
 }
 

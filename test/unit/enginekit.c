@@ -24,6 +24,7 @@ __tsan_default_suppressions(void)
 }
 
 uint64_t	kit_txn_memory;
+size_t		kit_row_together_max;
 
 static int64_t
 kit_clock(void)
@@ -63,7 +64,8 @@ kit_options(const Kit *kit)
 	return (WcEngineOptions) {
 		.path = kit->dir,.record = kit->record,.cluster = 7,.may_create = true,.directory_mode = 0700,
 		.block_cache_bytes = 8 << 20,.write_buffer_bytes = 16 << 20,
-		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit->clock_us,.txn_memory = kit->txn_memory
+		.max_open_files = -1,.max_background_jobs = 2,.clock_us = kit->clock_us,.txn_memory = kit->txn_memory,
+		.row_together_max = kit->row_together_max
 	};
 }
 
@@ -89,6 +91,7 @@ kit_open_at(Kit *kit, int64_t (*clock_us) (void))
 	memset(kit, 0, sizeof(*kit));
 	kit->clock_us = clock_us;
 	kit->txn_memory = kit_txn_memory;
+	kit->row_together_max = kit_row_together_max;
 	snprintf(kit->dir, sizeof(kit->dir), "/tmp/wc_test_XXXXXX");
 	assert_non_null(mkdtemp(kit->dir));
 	snprintf(kit->record, sizeof(kit->record), "%s.store", kit->dir);

@@ -28,7 +28,8 @@ typedef struct Kit
 	char		dir[64];
 	char		record[72];		/* file that names the store */
 	int64_t		(*clock_us) (void);	/* kit_now, or what kit_open_at was given */
-	uint64_t	txn_memory;		/* kit_txn_memory, as it was when the kit was opened */
+	uint64_t	txn_memory;		/* kit_txn_memory and kit_row_together_max, as they were when the kit was opened */
+	size_t		row_together_max;
 	WcEngine   *engine;
 	WcTxn	   *txn;
 	WcBuf		ops;
@@ -45,6 +46,7 @@ extern _Atomic int64_t kit_now; /* read by threads of the engine as well */
 
 /* Of the engine's options, for kits that are opened from now on (0: its own). */
 extern uint64_t kit_txn_memory;
+extern size_t kit_row_together_max;
 
 /* As the kit opens its engine. */
 extern WcEngineOptions kit_options(const Kit *kit);

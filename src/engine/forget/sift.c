@@ -8,6 +8,8 @@
 #include "engine/forget/history.h"
 #include "engine/rocks/cellkey.h"
 #include "engine/rocks/rocks.h"
+#include "engine/store/state.h"
+#include "engine/store/storedrow.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 
@@ -22,12 +24,22 @@ typedef struct Sifter
 	rocksdb_iterator_t *it;
 	WcGone		gone;
 	WcBuf		row;			/* packing cell: prefix of the current row */
+	bool		from_start;		/* it was entered by its first key */
+	bool		together;		/* its cells are in its head; what is behind is left from before, and gone */
+	bool		apart;			/* its head says that they are not */
+	bool		collecting;		/* what has been kept of its cells so far is few enough, namely: */
+	WcArena		arena;
+	WcCell	   *kept;
+	WcSlice    *kept_keys;
+	size_t		nkept;
+	size_t		kept_cap;
+	size_t		kept_bytes;
 	size_t		row_keys;		/* of the current row, from its start or the step's */
 	uint64_t	rows;			/* that were entered */
 	bool		too_wide;		/* planning a major step: the current row is */
 	size_t		bytes;			/* that the batch takes, about */
 	WcBuf		scratch;
-	WcBuf		value;			/* packing row */
+	WcBuf		value;			/* a row that is together */
 	WcCell	   *cells;
 	size_t		cells_cap;
 } Sifter;
@@ -106,40 +118,168 @@ delete_key(Sifter *s, WcSlice key)
 	note_change(s, key.len);
 }
 
-static void
-delete_cell(Sifter *s, WcSlice key, const WcCell *cell)
+/* Packing cell: does a cell go? */
+static WcStatus
+decide(Sifter *s, const WcCell *cell, bool *goes, WcError *err)
 {
+	uint32_t	colno;
+
+	*goes = false;
+	if (cell->seq <= s->step->from_ts || cell->seq > s->step->until_ts)
+		return WC_OK;
+	if (s->step->kind == WC_STEP_MARKERS)
+		*goes = wc_cell_is_marker(cell) && wc_matcher_purges(s->matcher, cell);
+	else
+	{
+		WcMatch		match = wc_matcher_match(s->matcher, cell, &colno);
+
+		if (match == WC_MATCH_FAILED)
+			return sift_memory(err);
+		*goes = match != WC_MATCH_INCLUDE;
+	}
 	/* of a marker, too: what it masks may be where this step does not look */
-	note_needed(s, wc_matcher_drop(s->matcher, cell));
-	delete_key(s, key);
+	if (*goes)
+		note_needed(s, wc_matcher_drop(s->matcher, cell));
+	return WC_OK;
 }
+
+static void
+put_row(Sifter *s, WcSlice key)
+{
+	wc_rocks_batch_put(s->out->batch, s->store->cf, (const char *) key.data, key.len,
+					   (const char *) s->value.data, s->value.len);
+	note_change(s, key.len + s->value.len);
+}
+
+/* --- rows that become few enough cells to be together ------------------------ */
+
+/* Half as much as commits put together, so that a row does not change back and forth. */
+static size_t
+together_max(const Sifter *s)
+{
+	return s->store->engine->row_together_max / 2;
+}
+
+static WcStatus
+collect(Sifter *s, WcSlice key, const WcCell *cell, WcError *err)
+{
+	WcCell	   *copy;
+
+	s->kept_bytes += cell->qualifier.len + cell->value.len;
+	s->collecting = s->collecting && s->kept_bytes <= together_max(s);
+	if (!s->collecting)
+		return WC_OK;
+	if (s->nkept == s->kept_cap)
+	{
+		size_t		cap = s->kept_cap > 0 ? 2 * s->kept_cap : 64;
+		WcCell	   *cells = realloc(s->kept, cap * sizeof(WcCell));
+		WcSlice    *keys = cells ? realloc(s->kept_keys, cap * sizeof(WcSlice)) : NULL;
+
+		s->kept = cells ? cells : s->kept;
+		s->kept_keys = keys ? keys : s->kept_keys;
+		if (keys == NULL)
+			return sift_memory(err);
+		s->kept_cap = cap;
+	}
+	s->kept_keys[s->nkept] = wc_arena_copy(&s->arena, key);
+	copy = &s->kept[s->nkept++];
+	*copy = *cell;
+	copy->qualifier = wc_arena_copy(&s->arena, cell->qualifier);
+	copy->value = wc_arena_copy(&s->arena, cell->value);
+	if (s->kept_keys[s->nkept - 1].len < key.len || copy->qualifier.len < cell->qualifier.len ||
+		copy->value.len < cell->value.len)
+		return sift_memory(err);
+	return WC_OK;
+}
+
+/* Does the step end in the current row? By what the step says, not by what there is. */
+static bool
+ends_in_row(const Sifter *s)
+{
+	WcSlice		stop = s->out->cut ? wc_buf_slice(&s->out->stop) : s->step->stop;
+
+	return wc_slice_starts_with(stop, wc_buf_slice(&s->row));
+}
+
+/* Behind the last key of a row that the step has seen all of: is it to be together? */
+static void
+leave_row(Sifter *s)
+{
+	WcSlice		head = wc_buf_slice(&s->row);
+
+	if (head.len == 0 || s->step->kind == WC_STEP_MARKERS || !s->from_start || s->together || !s->collecting ||
+		ends_in_row(s))
+		return;
+	wc_buf_reset(&s->value, WC_BLOCK_MAX);
+	if (s->nkept == 0)
+	{
+		if (s->apart)
+			delete_key(s, head);
+	}
+	else if (wc_storedrow_append(&s->value, s->kept, s->nkept, together_max(s)) && !s->value.failed)
+	{
+		for (size_t i = 0; i < s->nkept; i++)
+			delete_key(s, s->kept_keys[i]);
+		put_row(s, head);
+	}
+}
+
+/* --- packing cell ------------------------------------------------------------- */
 
 static WcStatus
 sift_cell(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 {
-	uint32_t	colno;
+	bool		goes = false;
 	WcCell		cell;
 	WcStatus	status = take_cell(key, value, s->row.len, &s->scratch, &cell, err);
 
-	if (status != WC_OK || cell.seq <= s->step->from_ts || cell.seq > s->step->until_ts || wc_gone_is(&s->gone, &cell))
+	if (status != WC_OK || s->together || wc_gone_is(&s->gone, &cell))
 		return status;
-	if (s->step->kind == WC_STEP_MARKERS)
+	status = decide(s, &cell, &goes, err);
+	if (status == WC_OK && goes)
+		delete_key(s, key);
+	else if (status == WC_OK)
+		status = collect(s, key, &cell, err);
+	return status;
+}
+
+static WcStatus
+sift_head(Sifter *s, WcSlice key, WcSlice value, WcError *err)
+{
+	size_t		n;
+	size_t		kept = 0;
+	WcStatus	status = WC_OK;
+
+	s->apart = wc_cellkey_is_apart(value);
+	s->together = !s->apart;
+	if (s->apart)
+		return WC_OK;
+	if (!wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n))
+		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	for (size_t i = 0; status == WC_OK && i < n; i++)
 	{
-		if (wc_cell_is_marker(&cell) && wc_matcher_purges(s->matcher, &cell))
-			delete_cell(s, key, &cell);
+		bool		goes;
+
+		status = decide(s, &s->cells[i], &goes, err);
+		if (status == WC_OK && !goes)
+			s->cells[kept++] = s->cells[i];
+	}
+	if (status != WC_OK || kept == n)
+		return status;
+	if (kept == 0)
+	{
+		delete_key(s, key);
 		return WC_OK;
 	}
-	switch (wc_matcher_match(s->matcher, &cell, &colno))
-	{
-		case WC_MATCH_INCLUDE:
-			return WC_OK;
-		case WC_MATCH_FAILED:
-			return sift_memory(err);
-		default:
-			delete_cell(s, key, &cell);
-			return WC_OK;
-	}
+	wc_buf_reset(&s->value, WC_BLOCK_MAX);
+	wc_packedrow_append(&s->value, s->cells, kept);
+	if (s->value.failed)
+		return sift_memory(err);
+	put_row(s, key);
+	return WC_OK;
 }
+
+/* --- packing row -------------------------------------------------------------- */
 
 /* Moves what the matcher keeps to the front; how many, SIZE_MAX: out of memory. */
 static size_t
@@ -205,9 +345,7 @@ sift_packed(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 	wc_packedrow_append(&s->value, s->cells, kept);
 	if (s->value.failed)
 		return sift_memory(err);
-	wc_rocks_batch_put(s->out->batch, s->store->cf, (const char *) key.data, key.len,
-					   (const char *) s->value.data, s->value.len);
-	note_change(s, key.len + s->value.len);
+	put_row(s, key);
 	return WC_OK;
 }
 
@@ -224,8 +362,14 @@ enter_row(Sifter *s, WcSlice key, bool *entered, WcError *err)
 	*entered = !wc_slice_eq(wc_buf_slice(&s->row), wc_slice(key.data, row));
 	if (!*entered)
 		return WC_OK;
+	leave_row(s);
 	wc_buf_reset(&s->row, SIZE_MAX);
 	wc_buf_append(&s->row, key.data, row);
+	s->from_start = s->step->start.len <= row || !wc_slice_starts_with(s->step->start, wc_buf_slice(&s->row));
+	s->together = s->apart = false;
+	s->collecting = true;
+	s->nkept = s->kept_bytes = 0;
+	wc_arena_reset(&s->arena);
 	wc_matcher_start_row(s->matcher);
 	s->row_keys = 0;
 	s->rows++;
@@ -277,11 +421,13 @@ sift_key(Sifter *s, WcSlice key, bool *end, WcError *err)
 	}
 	if (++s->out->looked % WC_CANCEL_CELLS == 0)
 		status = check_cancel(s->sift->cancel, err);
-	if (status == WC_OK && s->store->packing == WC_PACKING_CELL)
-		status = sift_cell(s, key, iterator_value(s->it), err);
-	else if (status == WC_OK)
-		status = sift_packed(s, key, iterator_value(s->it), err);
-	return status;
+	if (status != WC_OK)
+		return status;
+	if (s->store->packing == WC_PACKING_ROW)
+		return sift_packed(s, key, iterator_value(s->it), err);
+	if (key.len == s->row.len)
+		return sift_head(s, key, iterator_value(s->it), err);
+	return sift_cell(s, key, iterator_value(s->it), err);
 }
 
 /* The row that the step goes on in. */
@@ -318,6 +464,8 @@ go_through(Sifter *s, WcError *err)
 	}
 	if (status == WC_OK && !end)
 		status = iterator_status(s->store, s->it, err);
+	if (status == WC_OK)
+		leave_row(s);
 	rocksdb_iter_destroy(s->it);
 	return status;
 }
@@ -373,7 +521,10 @@ sift_once(const WcSift *sift, WcSifted *out, uint64_t *wide_row, WcError *err)
 	wc_buf_free(&s.row);
 	wc_buf_free(&s.scratch);
 	wc_buf_free(&s.value);
+	wc_arena_free(&s.arena);
 	free(s.cells);
+	free(s.kept);
+	free(s.kept_keys);
 	return status;
 }
 
@@ -425,31 +576,67 @@ wc_sift_row(const WcStore *store, WcSlice key, WcBuf *row, WcError *err)
 
 /* --- looking ----------------------------------------------------------------*/
 
+typedef struct Earliest
+{
+	int64_t		until_ts;
+	int64_t		ts;
+	WcGone		gone;
+	WcBuf		scratch;
+	WcCell	   *cells;			/* of a row that is together */
+	size_t		cells_cap;
+} Earliest;
+
+static void
+note_put(Earliest *e, const WcCell *cell)
+{
+	if (cell->type == WC_PUT && cell->seq <= e->until_ts && cell->ts < e->ts && !wc_gone_is(&e->gone, cell))
+		e->ts = cell->ts;
+}
+
+static WcStatus
+note_puts(Earliest *e, WcSlice key, WcSlice value, WcError *err)
+{
+	size_t		row = wc_cellkey_row_prefix(key);
+	size_t		n;
+	WcCell		cell;
+	WcStatus	status;
+
+	if (row < key.len)
+	{
+		status = take_cell(key, value, row, &e->scratch, &cell, err);
+		if (status == WC_OK)
+			note_put(e, &cell);
+		return status;
+	}
+	if (wc_cellkey_is_apart(value))
+		return WC_OK;
+	if (!wc_gone_unpack(value, &e->gone, &e->cells, &e->cells_cap, &n))
+		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	for (size_t i = 0; i < n; i++)
+		note_put(e, &e->cells[i]);
+	return WC_OK;
+}
+
 WcStatus
 wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel, int64_t *ts, WcError *err)
 {
 	rocksdb_readoptions_t *options = read_options();
 	rocksdb_iterator_t *it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), options, store->cf);
-	WcGone		gone = wc_store_gone(store);
-	WcBuf		scratch = WC_BUF_INIT;
+	Earliest	e = {.until_ts = until_ts,.ts = INT64_MAX,.gone = wc_store_gone(store)};
 	WcStatus	status = WC_OK;
 	size_t		n = 0;
-	WcCell		cell;
 
-	*ts = INT64_MAX;
 	for (wc_rocks_iter_seek_to_first(it); status == WC_OK && rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
-		WcSlice		key = iterator_key(it);
-
-		status = take_cell(key, iterator_value(it), wc_cellkey_row_prefix(key), &scratch, &cell, err);
-		if (status == WC_OK && cell.type == WC_PUT && cell.seq <= until_ts && cell.ts < *ts && !wc_gone_is(&gone, &cell))
-			*ts = cell.ts;
+		status = note_puts(&e, iterator_key(it), iterator_value(it), err);
 		if (status == WC_OK && ++n % WC_CANCEL_CELLS == 0)
 			status = check_cancel(cancel, err);
 	}
 	if (status == WC_OK)
 		status = iterator_status(store, it, err);
-	wc_buf_free(&scratch);
+	*ts = e.ts;
+	wc_buf_free(&e.scratch);
+	free(e.cells);
 	rocksdb_iter_destroy(it);
 	rocksdb_readoptions_destroy(options);
 	return status;

@@ -165,6 +165,12 @@ wc_cellkey_row_prefix(WcSlice key)
 	return terminated(key, &escaped);
 }
 
+bool
+wc_cellkey_is_head(WcSlice key)
+{
+	return key.len > 0 && wc_cellkey_row_prefix(key) == key.len;
+}
+
 size_t
 wc_cellkey_column_prefix(WcSlice key)
 {
@@ -172,6 +178,8 @@ wc_cellkey_column_prefix(WcSlice key)
 	size_t		row = terminated(key, &escaped);
 	size_t		column = 0;
 
+	if (row > 0 && row == key.len)
+		return row;
 	if (row > 0)
 		column = terminated(wc_slice(key.data + row, key.len - row), &escaped);
 	return column > 0 ? row + column : 0;

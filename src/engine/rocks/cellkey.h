@@ -1,5 +1,13 @@
 /*
- * engine/rocks/cellkey.h: packing "cell" as bytes, a key-value a cell.
+ * engine/rocks/cellkey.h: packing "cell" as bytes: a key-value a row while it is small, else
+ * a key-value a cell.
+ *
+ * The head of a row
+ *
+ * key    row (00 -> 00 FF), 00 01
+ * value  the row's cells (read/cell/packedrow.h), or 02: they are apart
+ *
+ * A cell that is apart
  *
  * key    row (00 -> 00 FF), 00 01, qualifier (the same), 00 01, timestamp
  *        (8 bytes, big-endian, every bit inverted), type (inverted)
@@ -22,13 +30,18 @@
 /* Bytes behind the qualifier's terminator. */
 #define WC_CELLKEY_SUFFIX 9
 
+/* The value of a row's head, if its cells are key-values of their own; else its cells are in
+ * it, and it begins with WC_PACKED_VERSION. */
+#define WC_ROWHEAD_APART 0x02
+
 /* --- writing: a failed buffer is the only way to fail ---------------------- */
 
 /* The whole key. */
 extern void wc_cellkey_append(WcBuf *out, WcSlice row, WcSlice qualifier, int64_t ts, uint8_t type);
 extern void wc_cellkey_append_cell(WcBuf *out, const WcCell *cell);
 
-/* Row with its terminator: the prefix of all keys of this row, no other's. */
+/* Row with its terminator: the key of the row's head, and the prefix of all keys of this row,
+ * no other's. */
 extern void wc_cellkey_append_row(WcBuf *out, WcSlice row);
 
 /* Greater than every key of the row, smaller than any of a greater row. */
@@ -48,11 +61,20 @@ extern void wc_cellvalue_append(WcBuf *out, const WcCell *cell);
 
 /* --- reading --------------------------------------------------------------*/
 
-/* Length of the row with its terminator, and of row and qualifier with theirs;
- * 0 when key does not hold so much.  These are the prefixes a bloom filter
- * (row, rowcol) is made of. */
+/* Length of the row with its terminator, and of row and qualifier with theirs (of a
+ * row's head: all of it); 0 when key does not hold so much.  These are the prefixes a
+ * bloom filter (row, rowcol) is made of. */
 extern size_t wc_cellkey_row_prefix(WcSlice key);
 extern size_t wc_cellkey_column_prefix(WcSlice key);
+
+/* Is it the key of a row's head?  Does the value of a head say that the row is apart? */
+extern bool wc_cellkey_is_head(WcSlice key);
+
+static inline bool
+wc_cellkey_is_apart(WcSlice value)
+{
+	return value.len == 1 && value.data[0] == WC_ROWHEAD_APART;
+}
 
 /*
  * Takes a key apart: row, qualifier, ts, type of cell.  Row and qualifier point

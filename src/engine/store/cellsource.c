@@ -9,12 +9,16 @@ wc_cellsource_store(WcStore *store, const WcSourceOptions *options, WcCellSource
 	/* A family that only an open transaction knows of has nothing stored. */
 	if (store->cf == NULL)
 		return wc_cellsource_memory(store->family_id, wc_slice(NULL, 0), NULL, 0, options->reversed, src, err);
+	if (options->point)
+		return wc_cellsource_get(store, options, src, err);
 	if (store->packing == WC_PACKING_ROW)
-	{
-		if (options->point)
-			return wc_cellsource_packed_get(store, options, src, err);
-		return wc_cellsource_packed_scan(store, options, src, err);
-	}
+		return wc_cellsource_packed(store, options, src, err);
+	return wc_cellsource_cell(store, options, src, err);
+}
+
+WcStatus
+wc_cellsource_apart(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
 	if (wc_cellsource_column_fits(store, options))
 		return wc_cellsource_column(store, options, src, err);
 	return wc_cellsource_cell(store, options, src, err);

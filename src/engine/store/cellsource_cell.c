@@ -1,10 +1,14 @@
 /*
  * engine/store/cellsource_cell.c: the cells of a store of packing "cell".
+ *
+ * The first key of a row is its head, if it has one.  While it holds the row's cells (the row
+ * is together), the iterator stays on it; whatever is behind it is left from before, and gone.
  */
 #include <stdlib.h>
 
 #include "engine/rocks/cellkey.h"
 #include "engine/store/cellsource_store.h"
+#include "engine/store/storedrow.h"
 
 /* So many steps of the iterator cost about what a seek does. */
 #define PATIENCE_MAX 16
@@ -12,7 +16,7 @@
 typedef enum Position
 {
 	BEYOND,						/* behind the current row, or at no key at all */
-	ON_NEXT,					/* on a cell that next_cell is to give */
+	ON_NEXT,					/* on a cell that next_cell is to give, or on a head */
 	ON_GIVEN					/* on the one it gave last */
 } Position;
 
@@ -24,6 +28,8 @@ typedef struct CellSource
 	rocksdb_iterator_t *it;
 	bool		point;
 	WcGone		gone;
+	WcStoredRow stored;			/* of the current row, if it is together */
+	bool		together;
 	const atomic_bool *cancel;
 	uint32_t	npassed;		/* cells that are gone */
 	Position	at;
@@ -70,6 +76,30 @@ seek_to_target(CellSource *s, bool backward, WcError *err)
 
 /* --- rows -----------------------------------------------------------------*/
 
+/* Is the iterator on the head of the current row? */
+static inline bool
+on_head(const CellSource *s)
+{
+	return rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->prefix));
+}
+
+/* The iterator is on the first key of the current row. */
+static WcStatus
+enter_row(CellSource *s, WcError *err)
+{
+	size_t		len;
+	const char *value;
+
+	s->at = ON_NEXT;
+	if (!on_head(s))
+		return WC_OK;
+	value = rocksdb_iter_value(s->it, &len);
+	if (wc_cellkey_is_apart(wc_slice(value, len)))
+		return step(s, err);
+	s->together = true;
+	return wc_storedrow_open(&s->stored, wc_slice(value, len), s->base.row, err);
+}
+
 /* The row of the key the iterator stands on becomes the current one. */
 static WcStatus
 take_row(CellSource *s, WcError *err)
@@ -78,6 +108,8 @@ take_row(CellSource *s, WcError *err)
 	size_t		len;
 
 	s->at = BEYOND;
+	s->together = false;
+	wc_storedrow_close(&s->stored);
 	if (!rocksdb_iter_valid(s->it))
 	{
 		WcStatus	status = wc_source_iter_status(s->store, s->it, err);
@@ -105,18 +137,25 @@ take_row(CellSource *s, WcError *err)
 	}
 	if (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX)
 		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
-	s->at = ON_NEXT;
 	return WC_OK;
 }
 
-/* Backward the iterator meets a row's last cell first: go to the first. */
+static WcStatus
+take_row_forward(CellSource *s, WcError *err)
+{
+	WcStatus	status = take_row(s, err);
+
+	return status == WC_OK ? enter_row(s, err) : status;
+}
+
+/* Backward the iterator meets a row's last key first: go to the first. */
 static WcStatus
 take_row_backward(CellSource *s, WcError *err)
 {
 	WcStatus	status = take_row(s, err);
 
-	if (status != WC_OK)
-		return status;
+	if (status != WC_OK || on_head(s))
+		return status == WC_OK ? enter_row(s, err) : status;
 	s->target.len = 0;
 	wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
 	status = seek_to_target(s, false, err);
@@ -124,6 +163,17 @@ take_row_backward(CellSource *s, WcError *err)
 		status = settle(s, err);
 	if (status == WC_OK && s->at == BEYOND)
 		status = wc_error(err, WC_CORRUPT, "a row that was just met is not found again");
+	return status == WC_OK ? enter_row(s, err) : status;
+}
+
+/* Backward to the last key before the target, which may be that of a head. */
+static WcStatus
+seek_before_target(CellSource *s, WcError *err)
+{
+	WcStatus	status = seek_to_target(s, true, err);
+
+	if (status == WC_OK && rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->target)))
+		wc_rocks_iter_prev(s->it);
 	return status;
 }
 
@@ -149,13 +199,13 @@ cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 			wc_cellkey_append_row_end(&s->target, row);
 		else
 			wc_cellkey_append_row(&s->target, row);
-		status = seek_to_target(s, backward, err);
+		status = backward ? seek_before_target(s, err) : seek_to_target(s, false, err);
 	}
 	if (status != WC_OK)
 		return status;
 	if (backward)
 		return take_row_backward(s, err);
-	status = take_row(s, err);
+	status = take_row_forward(s, err);
 	if (status == WC_OK && s->point && !wc_slice_eq(src->row, row))
 	{
 		s->at = BEYOND;
@@ -191,7 +241,7 @@ static WcStatus
 cell_next_row(WcCellSource *src, WcError *err)
 {
 	CellSource *s = (CellSource *) src;
-	WcStatus	status;
+	WcStatus	status = WC_OK;
 
 	if (s->point)
 	{
@@ -202,11 +252,14 @@ cell_next_row(WcCellSource *src, WcError *err)
 	{
 		s->target.len = 0;
 		wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
-		status = seek_to_target(s, true, err);
+		if (s->together)
+			wc_rocks_iter_prev(s->it);
+		else
+			status = seek_before_target(s, err);
 		return status == WC_OK ? take_row_backward(s, err) : status;
 	}
 	status = leave_row(s, err);
-	return status == WC_OK ? take_row(s, err) : status;
+	return status == WC_OK ? take_row_forward(s, err) : status;
 }
 
 /* --- cells ----------------------------------------------------------------*/
@@ -218,6 +271,14 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 	WcStatus	status = WC_OK;
 	bool		gone = false;
 
+	if (s->together)
+	{
+		status = wc_storedrow_next(&s->stored, src->row, cell, err);
+		cell->row = src->row;
+		cell->family = src->family;
+		src->cells += status == WC_OK;
+		return status;
+	}
 	do
 	{
 		if (gone)
@@ -242,6 +303,8 @@ cell_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
 	CellSource *s = (CellSource *) src;
 	WcStatus	status = WC_OK;
 
+	if (s->together)
+		return wc_storedrow_seek(&s->stored, src->row, qualifier, after, err);
 	if (s->at == BEYOND)
 		return WC_OK;
 	s->target.len = 0;
@@ -263,6 +326,12 @@ cell_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
 	return status == WC_OK ? settle(s, err) : status;
 }
 
+static WcPackedRow *
+cell_packed_row(WcCellSource *src)
+{
+	return &((CellSource *) src)->stored.reader;
+}
+
 static void
 cell_close(WcCellSource *src)
 {
@@ -278,6 +347,7 @@ cell_close(WcCellSource *src)
 	wc_buf_free(&s->row);
 	wc_buf_free(&s->qualifier);
 	wc_buf_free(&s->target);
+	wc_storedrow_free(&s->stored);
 	wc_store_unref(s->store);
 	free(s);
 }
@@ -287,6 +357,7 @@ static const WcCellSourceOps cell_ops = {
 	.next_row = cell_next_row,
 	.next_cell = cell_next_cell,
 	.seek_column = cell_seek_column,
+	.packed_row = cell_packed_row,
 	.close = cell_close
 };
 
@@ -314,6 +385,7 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 	s->point = options->point;
 	s->patience = PATIENCE_MAX;
 	s->gone = wc_store_gone(store);
+	wc_storedrow_init(&s->stored, s->gone);
 	s->cancel = options->cancel;
 	s->store = wc_store_ref(store);
 	s->ro = wc_source_read_options(options);

@@ -12,10 +12,25 @@
 /* The kinds wc_cellsource_store chooses from; store->cf is not NULL. */
 extern WcStatus wc_cellsource_cell(WcStore *store, const WcSourceOptions *options,
 								   WcCellSource **src, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_cellsource_packed_scan(WcStore *store, const WcSourceOptions *options,
-										  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_cellsource_packed_get(WcStore *store, const WcSourceOptions *options,
-										 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_cellsource_packed(WcStore *store, const WcSourceOptions *options,
+									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_cellsource_get(WcStore *store, const WcSourceOptions *options,
+								  WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+
+/* How the row is stored that wc_cellsource_get's source stands in. */
+typedef enum WcRowForm
+{
+	WC_FORM_NONE,				/* it is not */
+	WC_FORM_TOGETHER,			/* its cells are one key-value */
+	WC_FORM_APART,				/* packing cell: a key-value a cell, and a head that says so */
+	WC_FORM_HEADLESS			/* ... and no head */
+} WcRowForm;
+
+extern WcRowForm wc_cellsource_get_form(const WcCellSource *src);
+
+/* Packing cell: the cells of single rows that are apart. */
+extern WcStatus wc_cellsource_apart(WcStore *store, const WcSourceOptions *options,
+									WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
 /* Single rows of a family with rowcol filters, of which only a few exact columns
  * are wanted: then its cells are those of these columns, and the family's markers. */

@@ -56,8 +56,8 @@ typedef struct Filter
 {
 	WcGone		gone;
 	uint8_t		packing;
-	WcBuf		scratch;		/* packing cell */
-	WcCell	   *cells;			/* packing row: the value, taken apart and put together again */
+	WcBuf		scratch;		/* a cell that is apart */
+	WcCell	   *cells;			/* a row that is together: the value, taken apart and put together again */
 	size_t		cells_cap;
 	WcBuf		value;
 } Filter;
@@ -115,7 +115,7 @@ filter_key_value(void *state, int level, const char *key, size_t key_len, const 
 	bool		changed = false;
 	bool		drop;
 
-	if (f->packing == WC_PACKING_CELL)
+	if (f->packing == WC_PACKING_CELL && !wc_cellkey_is_head(wc_slice(key, key_len)))
 		return drop_cell(f, wc_slice(key, key_len), wc_slice(value, value_len));
 	drop = drop_row(f, wc_slice(value, value_len), &changed);
 	if (changed)

@@ -36,7 +36,7 @@ wc_gone_is(const WcGone *gone, const WcCell *cell)
 }
 
 /*
- * Packing row: takes a row's value apart into *cells, which grows as need be, without
+ * Takes the value of a row whose cells are one key-value apart into *cells, which grows as need be, without
  * those that are gone; the cells point into the value and have no row.  False: damaged,
  * or out of memory.
  */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "engine/rocks/cellkey.h"
+#include "engine/store/cellsource_store.h"
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
+#include "engine/store/storedrow.h"
 #include "engine/write/familywriter.h"
 #include "engine/write/rowfinder.h"
 #include "engine/write/tally.h"
@@ -33,9 +35,10 @@ struct WcFamilyWriter
 	WcGone		gone;
 	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
 
-	/* Packing row: what is stored of the row, and what is to be. */
+	/* What is stored of the row, and what is to be. */
 	bool		looked_up;
-	WcPackedRow old;
+	WcRowForm	form;			/* packing cell */
+	WcPackedRow old;			/* packing row */
 	WcCell	   *old_cells;
 	size_t		nold;
 	size_t		old_cap;
@@ -49,62 +52,203 @@ writer_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for the changes of a row");
 }
 
+static WcStatus
+cells_room(WcCell **cells, size_t *cap, size_t n, WcError *err)
+{
+	WcCell	   *more;
+
+	if (n <= *cap)
+		return WC_OK;
+	more = realloc(*cells, n * sizeof(WcCell));
+	if (more == NULL)
+		return writer_memory(err);
+	*cells = more;
+	*cap = n;
+	return WC_OK;
+}
+
+static WcStatus
+old_cells_room(WcFamilyWriter *w, size_t n, WcError *err)
+{
+	return cells_room(&w->old_cells, &w->old_cap, n, err);
+}
+
+static WcStatus
+new_cells_room(WcFamilyWriter *w, size_t n, WcError *err)
+{
+	return cells_room(&w->new_cells, &w->new_cap, n, err);
+}
+
+/* Both have the same coordinates. */
+static bool
+is_written_again(const WcCell *old, const WcCell *add)
+{
+	return old->ts == add->ts && old->type == add->type && wc_slice_eq(old->qualifier, add->qualifier);
+}
+
 /* --- packing cell ---------------------------------------------------------*/
 
+/* How the row is stored; unless it is not, w->source stands in it. */
+static WcStatus
+find_row(WcFamilyWriter *w, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	WcCell		cell;
+
+	if (w->looked_up)
+		return WC_OK;
+	w->looked_up = true;
+	w->form = WC_FORM_NONE;
+	if (wc_rowfinder_in_gap(&w->finder, w->row))
+		return WC_OK;
+	if (w->source == NULL)
+	{
+		WcSourceOptions options = {.point = true,.fill_cache = true};
+
+		status = wc_cellsource_get(w->options.store, &options, &w->source, err);
+	}
+	if (status == WC_OK)
+		status = w->source->ops->seek_row(w->source, w->row, true, err);
+	if (status == WC_OK)
+		w->form = wc_cellsource_get_form(w->source);
+	if (w->form == WC_FORM_HEADLESS)
+	{
+		/* when all its cells are gone RocksDB may have them still, or not */
+		status = w->source->ops->next_cell(w->source, &cell, err);
+		if (status == WC_END)
+			w->form = WC_FORM_NONE;
+	}
+	return status == WC_END ? wc_rowfinder_missed(&w->finder, w->row, err) : status;
+}
+
+/* The row's stored cells from the first one on; *src NULL: there are none. */
 static WcStatus
 cell_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 {
 	WcFamilyWriter *w = arg;
-	WcStatus	status;
+	WcStatus	status = find_row(w, err);
 
 	*src = NULL;
-	if (wc_rowfinder_in_gap(&w->finder, row))
-		return WC_OK;
-	if (w->source == NULL)
-	{
-		WcSourceOptions options = {.fill_cache = true};
-
-		status = wc_cellsource_store(w->options.store, &options, &w->source, err);
-		if (status != WC_OK)
-			return status;
-	}
-	status = w->source->ops->seek_row(w->source, row, true, err);
-	if (status == WC_END)
-		return wc_rowfinder_set_gap(&w->finder, NULL, err);
-	if (status != WC_OK)
+	if (status != WC_OK || w->form == WC_FORM_NONE)
 		return status;
-	if (!wc_slice_eq(w->source->row, row))
-		return wc_rowfinder_set_gap(&w->finder, &w->source->row, err);
 	*src = w->source;
+	return w->source->ops->seek_row(w->source, row, true, err);
+}
+
+/* Of a row that is together. */
+static WcStatus
+read_old(WcFamilyWriter *w, WcError *err)
+{
+	WcCellSource *src;
+	WcStatus	status = cell_base(w, w->row, &src, err);
+
+	if (status == WC_OK)
+		status = old_cells_room(w, src->ops->packed_row(src)->ncells, err);
+	while (status == WC_OK)
+	{
+		WcCell		cell;
+
+		status = src->ops->next_cell(src, &cell, err);
+		if (status == WC_OK)
+			w->old_cells[w->nold++] = cell;
+	}
+	return status == WC_END ? WC_OK : status;
+}
+
+/* All cells, old and new, in order.  What is written again replaces what was there. */
+static size_t
+merge_all(WcFamilyWriter *w, const WcResolved *resolved)
+{
+	size_t		i = 0,
+				j = 0,
+				n = 0;
+
+	while (i < w->nold || j < resolved->n)
+	{
+		const WcCell *old = i < w->nold ? &w->old_cells[i] : NULL;
+		const WcCell *add = j < resolved->n ? &resolved->cells[j] : NULL;
+
+		if (old && add && is_written_again(old, add))
+			i++;
+		else if (add == NULL || (old && wc_cell_cmp(old, add) < 0))
+			w->new_cells[n++] = w->old_cells[i++];
+		else
+			w->new_cells[n++] = resolved->cells[j++];
+	}
+	return n;
+}
+
+static void
+put(WcFamilyWriter *w)
+{
+	wc_sink_put(w->options.sink, w->options.store->cf, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
+	w->written.bytes += w->key.len + w->value.len;
+}
+
+static WcStatus
+put_cells(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		wc_buf_reset(&w->key, SIZE_MAX);
+		wc_buf_reset(&w->value, WC_BLOCK_MAX);
+		wc_cellkey_append_cell(&w->key, &cells[i]);
+		wc_cellvalue_append(&w->value, &cells[i]);
+		if (w->key.failed || w->value.failed)
+			return writer_memory(err);
+		put(w);
+	}
+	return WC_OK;
+}
+
+/* Puts the row's head with all its cells, or, when they are too many, that they are apart. */
+static WcStatus
+put_head(WcFamilyWriter *w, const WcCell *cells, size_t n, bool *apart, WcError *err)
+{
+	wc_buf_reset(&w->key, SIZE_MAX);
+	wc_buf_reset(&w->value, WC_BLOCK_MAX);
+	wc_cellkey_append_row(&w->key, w->row);
+	*apart = *apart || !wc_storedrow_append(&w->value, cells, n, w->options.store->engine->row_together_max);
+	if (*apart)
+		wc_buf_append_u8(&w->value, WC_ROWHEAD_APART);
+	if (w->key.failed || w->value.failed)
+		return writer_memory(err);
+	put(w);
 	return WC_OK;
 }
 
 static WcStatus
 finish_cells(WcFamilyWriter *w, const WcResolved *resolved, WcError *err)
 {
+	const WcCell *cells = resolved->cells;
+	size_t		n = resolved->n;
 	WcCellSource *stored = NULL;
-	WcStatus	status = WC_OK;
+	bool		apart;
+	WcStatus	status;
 
-	if (w->options.sink == NULL)
+	if (w->options.sink == NULL || n == 0)
 		return WC_OK;
-	if (resolved->n > 0 && wc_tally_looks_at(&w->tally, w->row))
-		status = cell_base(w, w->row, &stored, err);
-	if (status == WC_OK && stored != NULL)
-		status = wc_tally_superseded(&w->tally, stored, resolved, err);
-	if (status != WC_OK)
-		return status;
-	for (size_t i = 0; i < resolved->n; i++)
+	status = find_row(w, err);
+	if (status == WC_OK && w->form != WC_FORM_NONE && wc_tally_looks_at(&w->tally, w->row))
 	{
-		wc_buf_reset(&w->key, SIZE_MAX);
-		wc_buf_reset(&w->value, WC_BLOCK_MAX);
-		wc_cellkey_append_cell(&w->key, &resolved->cells[i]);
-		wc_cellvalue_append(&w->value, &resolved->cells[i]);
-		if (w->key.failed || w->value.failed)
-			return writer_memory(err);
-		wc_sink_put(w->options.sink, w->options.store->cf, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
-		w->written.bytes += w->key.len + w->value.len;
+		status = cell_base(w, w->row, &stored, err);
+		if (status == WC_OK)
+			status = wc_tally_superseded(&w->tally, stored, resolved, err);
 	}
-	return WC_OK;
+	if (status == WC_OK && w->form == WC_FORM_TOGETHER)
+	{
+		status = read_old(w, err);
+		if (status == WC_OK)
+			status = new_cells_room(w, w->nold + n, err);
+		if (status != WC_OK)
+			return status;
+		n = merge_all(w, resolved);
+		cells = w->new_cells;
+	}
+	apart = w->form == WC_FORM_APART || w->form == WC_FORM_HEADLESS;
+	if (status == WC_OK && w->form != WC_FORM_APART)
+		status = put_head(w, cells, n, &apart, err);
+	return status == WC_OK && apart ? put_cells(w, cells, n, err) : status;
 }
 
 /* --- packing row ----------------------------------------------------------*/
@@ -130,15 +274,9 @@ decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	if (w->old.ncells > w->old_cap)
-	{
-		WcCell	   *cells = realloc(w->old_cells, w->old.ncells * sizeof(WcCell));
-
-		if (cells == NULL)
-			return writer_memory(err);
-		w->old_cells = cells;
-		w->old_cap = w->old.ncells;
-	}
+	status = old_cells_room(w, w->old.ncells, err);
+	if (status != WC_OK)
+		return status;
 	while (wc_packedrow_next(&w->old, &cell))
 	{
 		if (wc_gone_is(&w->gone, &cell))
@@ -181,21 +319,6 @@ packed_base(void *arg, WcSlice row, WcCellSource **src, WcError *err)
 	if (status == WC_OK)
 		*src = w->source;
 	return status;
-}
-
-static WcStatus
-new_cells_room(WcFamilyWriter *w, size_t n, WcError *err)
-{
-	WcCell	   *cells;
-
-	if (n <= w->new_cap)
-		return WC_OK;
-	cells = realloc(w->new_cells, n * sizeof(WcCell));
-	if (cells == NULL)
-		return writer_memory(err);
-	w->new_cells = cells;
-	w->new_cap = n;
-	return WC_OK;
 }
 
 /* Both have one put a column at most: of each column the newer stays. */
@@ -267,7 +390,7 @@ merge_matched(WcFamilyWriter *w, const WcResolved *resolved, size_t *n, WcError 
 		uint32_t	colno;
 		WcMatch		match;
 
-		if (old && add && wc_slice_eq(old->qualifier, add->qualifier) && old->ts == add->ts && old->type == add->type)
+		if (old && add && is_written_again(old, add))
 		{
 			i++;				/* written again */
 			continue;

@@ -3,6 +3,7 @@
  */
 #include "engine/write/rowfinder.h"
 
+#include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
 
 /* After so many rows in turn that were not there, one seek is worth knowing how
@@ -26,6 +27,7 @@ wc_rowfinder_init(WcRowFinder *finder, WcStore *store, bool empty)
 		.store = store,.empty = empty,.misses_budget = MISSES_MIN,.hits_budget = HITS_MIN
 	};
 	wc_buf_init(&finder->gap_end, 0);
+	wc_buf_init(&finder->key, 0);
 }
 
 void
@@ -42,7 +44,10 @@ wc_rowfinder_free(WcRowFinder *finder)
 	wc_rowfinder_let_go(finder);
 	if (finder->iterator)
 		rocksdb_iter_destroy(finder->iterator);
+	if (finder->total_order)
+		rocksdb_readoptions_destroy(finder->total_order);
 	wc_buf_free(&finder->gap_end);
+	wc_buf_free(&finder->key);
 }
 
 /* --- gaps -------------------------------------------------------------------------- */
@@ -67,8 +72,9 @@ wc_rowfinder_in_gap(WcRowFinder *finder, WcSlice row)
 	return false;
 }
 
-WcStatus
-wc_rowfinder_set_gap(WcRowFinder *finder, const WcSlice *next, WcError *err)
+/* From the last row asked for to *next (NULL: the end) nothing is stored. */
+static WcStatus
+set_gap(WcRowFinder *finder, const WcSlice *next, WcError *err)
 {
 	finder->gap = true;
 	finder->gap_rows = 0;
@@ -81,13 +87,35 @@ wc_rowfinder_set_gap(WcRowFinder *finder, const WcSlice *next, WcError *err)
 
 /* --- the iterator ------------------------------------------------------------------- */
 
-static void
-seek(WcRowFinder *finder, WcSlice row)
+static const rocksdb_readoptions_t *
+iterator_options(WcRowFinder *finder)
 {
+	if (finder->store->packing == WC_PACKING_ROW)
+		return finder->store->engine->read_options;
+	finder->total_order = rocksdb_readoptions_create();
+	rocksdb_readoptions_set_total_order_seek(finder->total_order, 1);
+	return finder->total_order;
+}
+
+/* To the row, or the next one that is stored. */
+static WcStatus
+seek(WcRowFinder *finder, WcSlice row, WcError *err)
+{
+	WcSlice		key = row;
+
 	if (finder->iterator == NULL)
-		finder->iterator = wc_rocks_create_iterator(finder->store->engine->db, finder->store->engine->read_options,
+		finder->iterator = wc_rocks_create_iterator(finder->store->engine->db, iterator_options(finder),
 													finder->store->cf);
-	wc_rocks_iter_seek(finder->iterator, (const char *) row.data, row.len);
+	if (finder->store->packing == WC_PACKING_CELL)
+	{
+		wc_buf_reset(&finder->key, SIZE_MAX);
+		wc_cellkey_append_row(&finder->key, row);
+		if (finder->key.failed)
+			return wc_buf_status(&finder->key, "row key", err);
+		key = wc_buf_slice(&finder->key);
+	}
+	wc_rocks_iter_seek(finder->iterator, (const char *) key.data, key.len);
+	return WC_OK;
 }
 
 /* Where it is; false: behind the last row, or it has failed. */
@@ -106,24 +134,33 @@ set_gap_to_iterator(WcRowFinder *finder, WcError *err)
 {
 	char	   *error = NULL;
 	WcSlice		next;
-	WcStatus	status;
+	WcStatus	status = WC_OK;
 
 	if (iterator_row(finder, &next))
-		return wc_rowfinder_set_gap(finder, &next, err);
+	{
+		if (finder->store->packing == WC_PACKING_CELL)
+		{
+			wc_buf_reset(&finder->key, SIZE_MAX);
+			status = wc_cellkey_row(next, &finder->key, err);
+			next = wc_buf_slice(&finder->key);
+		}
+		return status == WC_OK ? set_gap(finder, &next, err) : status;
+	}
 	rocksdb_iter_get_error(finder->iterator, &error);
 	status = wc_store_status(finder->store, error, "read", err);
-	return status == WC_OK ? wc_rowfinder_set_gap(finder, NULL, err) : status;
+	return status == WC_OK ? set_gap(finder, NULL, err) : status;
 }
 
-/* A row was not there; looks how far that goes on. */
-static WcStatus
-look_ahead(WcRowFinder *finder, WcSlice row, WcError *err)
+WcStatus
+wc_rowfinder_missed(WcRowFinder *finder, WcSlice row, WcError *err)
 {
+	WcStatus	status;
+
 	if (++finder->misses < finder->misses_budget)
 		return WC_OK;
 	finder->misses = 0;
-	seek(finder, row);
-	return set_gap_to_iterator(finder, err);
+	status = seek(finder, row, err);
+	return status == WC_OK ? set_gap_to_iterator(finder, err) : status;
 }
 
 static void
@@ -178,7 +215,7 @@ get(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
 	if (status != WC_OK)
 		return status;
 	if (finder->pinned == NULL)
-		return look_ahead(finder, row, err);
+		return wc_rowfinder_missed(finder, row, err);
 	*found = true;
 	value->data = (const uint8_t *) rocksdb_pinnableslice_value(finder->pinned, &value->len);
 	finder->misses = 0;
@@ -186,9 +223,9 @@ get(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
 	{
 		finder->walking = true;
 		finder->hits = 0;
-		seek(finder, row);
+		status = seek(finder, row, err);
 	}
-	return WC_OK;
+	return status;
 }
 
 WcStatus

@@ -24,8 +24,11 @@ typedef struct WcRowFinder
 	uint32_t	misses;
 	uint32_t	misses_budget;
 
-	/* Packing row. */
 	rocksdb_iterator_t *iterator;	/* NULL: not needed so far */
+	rocksdb_readoptions_t *total_order; /* packing cell: of the iterator */
+	WcBuf		key;			/* packing cell: of a row, or the row of a key */
+
+	/* Packing row. */
 	rocksdb_pinnableslice_t *pinned;	/* what a Get found */
 	bool		walking;		/* the iterator is at the last row asked for, or behind it */
 	uint32_t	hits;			/* rows found by Gets, and by walking */
@@ -38,9 +41,9 @@ extern void wc_rowfinder_free(WcRowFinder *finder);
 /* Is the row known not to be stored? */
 extern bool wc_rowfinder_in_gap(WcRowFinder *finder, WcSlice row);
 
-/* The caller has found out that from the last row asked for to *next (NULL: the end) nothing
- * is stored. */
-extern WcStatus wc_rowfinder_set_gap(WcRowFinder *finder, const WcSlice *next, WcError *err) WC_WARN_UNUSED;
+/* The caller has found out that the row is not stored.  (Then it may be worth to look how far
+ * that goes on.) */
+extern WcStatus wc_rowfinder_missed(WcRowFinder *finder, WcSlice row, WcError *err) WC_WARN_UNUSED;
 
 /* Packing row: the row's value, valid until the next row is asked for, or let go. */
 extern WcStatus wc_rowfinder_find(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err) WC_WARN_UNUSED;

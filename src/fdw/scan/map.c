@@ -7,10 +7,10 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 #include "base/printable.h"
+#include "fdw/convert/jsonobject.h"
 #include "fdw/relation/hstore.h"
 #include "fdw/scan/map.h"
 
@@ -21,12 +21,14 @@ struct WcMap
 	FmgrInfo	to_hstore;		/* hstore(text[], text[]) */
 
 	bool		leaves_out;		/* cells that are not text */
+	bool		converts;		/* text is not stored in the server's encoding */
+	bool		declares;		/* columns of its family have cells of their own */
 
 	/* the row at hand */
 	bool		left_out;		/* some have been */
 	int			nentries;
-	WcSlice		last;			/* qualifier of the last entry */
-	JsonbParseState *json;
+	StringInfoData last;		/* qualifier of the last entry */
+	WcJsonObject *json;			/* jsonb */
 	int			max_entries;	/* hstore: room in keys and values */
 	Datum	   *keys;
 	Datum	   *values;
@@ -39,6 +41,12 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 
 	map->wrel = wrel;
 	map->column = column;
+	map->converts = GetDatabaseEncoding() != PG_UTF8;
+	for (int i = 0; i < wrel->natts; i++)
+		map->declares |= wc_relation_has_qualifier(&wrel->columns[i]) && wrel->columns[i].family == column->family;
+	initStringInfo(&map->last);
+	if (!column->hstore)
+		map->json = wc_jsonobject_create();
 	if (column->hstore)
 	{
 		WcHstore	hstore;
@@ -81,34 +89,24 @@ is_text(WcSlice bytes)
 	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
 }
 
-/* A copy in the server's encoding; NULL: it is not text, which has been told. */
-static char *
-to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes, int *len)
+/* In the server's encoding: the bytes themselves, or a copy.  False: it is not text, which has been told. */
+static bool
+to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes, WcSlice *text)
 {
-	const char *s = (const char *) bytes.data;
-	char	   *converted;
-	char	   *copy;
-
-	if (bytes.len == 0)
-	{
-		*len = 0;
-		return pstrdup("");
-	}
+	*text = bytes.len > 0 ? bytes : wc_slice("", 0);
 	if (!is_text(bytes))
 	{
 		not_text(map, cell, where, what, bytes);
-		return NULL;
+		return false;
 	}
-	converted = pg_any_to_server(s, (int) bytes.len, PG_UTF8);
-	if (converted != s)
+	if (map->converts && bytes.len > 0)
 	{
-		*len = (int) strlen(converted);
-		return converted;
+		char	   *converted = pg_any_to_server((const char *) bytes.data, (int) bytes.len, PG_UTF8);
+
+		if (converted != (const char *) bytes.data)
+			*text = wc_slice(converted, strlen(converted));
 	}
-	copy = palloc(bytes.len);
-	memcpy(copy, s, bytes.len);
-	*len = (int) bytes.len;
-	return copy;
+	return true;
 }
 
 static bool
@@ -122,33 +120,17 @@ belongs(const WcMap *map, const WcCell *cell)
 {
 	const WcRelColumn *column = map->column;
 
-	if (map->nentries > 0 && wc_slice_eq(map->last, cell->qualifier))
+	if (map->nentries > 0 && wc_slice_eq(wc_slice(map->last.data, (size_t) map->last.len), cell->qualifier))
 		return false;
 	if (cell->qualifier.len == 0 && cell->value.len == 0 && cell->family == map->wrel->default_family)
 		return false;
 	if (column->role == WC_ROLE_PREFIX_MAP && !wc_slice_starts_with(cell->qualifier, column->qualifier))
 		return false;
-	return !wc_relation_declares(map->wrel, cell->family, cell->qualifier);
+	return !map->declares || !wc_relation_declares(map->wrel, cell->family, cell->qualifier);
 }
 
 static void
-add_to_jsonb(WcMap *map, char *key, int key_len, char *value, int value_len)
-{
-	JsonbValue	v;
-
-	if (map->nentries == 0)
-		pushJsonbValue(&map->json, WJB_BEGIN_OBJECT, NULL);
-	v.type = jbvString;
-	v.val.string.val = key;
-	v.val.string.len = key_len;
-	pushJsonbValue(&map->json, WJB_KEY, &v);
-	v.val.string.val = value;
-	v.val.string.len = value_len;
-	pushJsonbValue(&map->json, WJB_VALUE, &v);
-}
-
-static void
-add_to_hstore(WcMap *map, char *key, int key_len, char *value, int value_len)
+add_to_hstore(WcMap *map, WcSlice key, WcSlice value)
 {
 	if (map->nentries == map->max_entries)
 	{
@@ -160,8 +142,8 @@ add_to_hstore(WcMap *map, char *key, int key_len, char *value, int value_len)
 		map->values = fresh ? palloc(sizeof(Datum) * map->max_entries) :
 			repalloc(map->values, sizeof(Datum) * map->max_entries);
 	}
-	map->keys[map->nentries] = PointerGetDatum(cstring_to_text_with_len(key, key_len));
-	map->values[map->nentries] = PointerGetDatum(cstring_to_text_with_len(value, value_len));
+	map->keys[map->nentries] = PointerGetDatum(cstring_to_text_with_len((const char *) key.data, (int) key.len));
+	map->values[map->nentries] = PointerGetDatum(cstring_to_text_with_len((const char *) value.data, (int) value.len));
 }
 
 void
@@ -173,11 +155,8 @@ wc_map_leave_out(WcMap *map)
 void
 wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 {
-	char	   *key;
-	char	   *value;
-	int			key_len;
-	int			value_len;
-	uint8	   *last;
+	WcSlice		key;
+	WcSlice		value;
 
 	if (cell->family != map->column->family || !belongs(map, cell))
 		return;
@@ -186,22 +165,20 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 		map->left_out = true;
 		return;
 	}
-	key = to_text(map, cell, where, "qualifier", cell->qualifier, &key_len);
-	value = key == NULL ? NULL :
-		to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value_len);
-	if (value == NULL)
+	if (!to_text(map, cell, where, "qualifier", cell->qualifier, &key) ||
+		!to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value))
 	{
 		map->left_out = true;
 		return;
 	}
 	if (map->column->hstore)
-		add_to_hstore(map, key, key_len, value, value_len);
+		add_to_hstore(map, key, value);
 	else
-		add_to_jsonb(map, key, key_len, value, value_len);
+		wc_jsonobject_add(map->json, (const char *) key.data, key.len, (const char *) value.data, value.len);
 	map->nentries++;
-	last = palloc(cell->qualifier.len + 1);
-	memcpy(last, cell->qualifier.data, cell->qualifier.len);
-	map->last = wc_slice(last, cell->qualifier.len);
+	resetStringInfo(&map->last);
+	if (cell->qualifier.len > 0)
+		appendBinaryStringInfo(&map->last, (const char *) cell->qualifier.data, (int) cell->qualifier.len);
 }
 
 void
@@ -209,7 +186,8 @@ wc_map_reset(WcMap *map)
 {
 	map->left_out = false;
 	map->nentries = 0;
-	map->json = NULL;
+	if (map->json != NULL)
+		wc_jsonobject_reset(map->json);
 	map->max_entries = 0;
 	map->keys = map->values = NULL;
 }
@@ -219,8 +197,6 @@ wc_map_finish(WcMap *map, Datum *value)
 {
 	bool		any = map->nentries > 0 || map->left_out;
 
-	if (map->left_out && map->nentries == 0 && !map->column->hstore)
-		pushJsonbValue(&map->json, WJB_BEGIN_OBJECT, NULL);
 	if (any && map->column->hstore)
 	{
 		ArrayType  *keys = construct_array(map->keys, map->nentries, TEXTOID, -1, false, TYPALIGN_INT);
@@ -229,7 +205,7 @@ wc_map_finish(WcMap *map, Datum *value)
 		*value = FunctionCall2(&map->to_hstore, PointerGetDatum(keys), PointerGetDatum(values));
 	}
 	else if (any)
-		*value = JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&map->json, WJB_END_OBJECT, NULL)));
+		*value = wc_jsonobject_finish(map->json);
 	wc_map_reset(map);
 	return any;
 }

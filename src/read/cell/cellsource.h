@@ -44,8 +44,9 @@ typedef struct WcCellSourceOps
 
 	/*
 	 * The current row as packing row stores it, and how far it is read, for readers that
-	 * take cells from there (next_cell goes on behind them).  NULL: the source does not
-	 * have rows in that form.
+	 * take cells from there (next_cell goes on behind them).  It is in one place for as long as
+	 * the source lives, and has no flags while the current row is stored otherwise.  NULL: the
+	 * source does not have rows in that form.
 	 */
 	struct WcPackedRow *(*packed_row) (WcCellSource *src);
 

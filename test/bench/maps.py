@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Dynamic columns: a map of widecol beside a heap table with jsonb, and the rows of an
+entity-attribute-value table.
+
+Rows of 10 members and rows of 1,000.  The sides take turns; a figure is the median of the
+rounds, a ratio that of widecol's speed (bytes: of its size) to jsonb's, and to the
+entity-attribute-value table's: above 1 (bytes: below 1) widecol is better.  What all sides answer
+is compared first.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+
+from bench import pgbench, psql, timed
+
+SIDES = ["jsonb", "eav", "wide"]
+ENGINE = "-c widecol.debug_clock_offset=1ms"  # a session with a clock of its own: nothing is kept for it
+
+# What a client does: jsonb and widecol alike, then the entity-attribute-value table.
+CLIENT = {
+    "row by key, 2 clients": (
+        "SELECT d FROM {t} WHERE k = :k",
+        "SELECT jsonb_object_agg(m, v) FROM {t} WHERE k = :k", ""),
+    "row by key, from the engine": (
+        "SELECT d FROM {t} WHERE k = :k",
+        "SELECT jsonb_object_agg(m, v) FROM {t} WHERE k = :k", ENGINE),
+    "one member by key": (
+        "SELECT d ->> 'm3' FROM {t} WHERE k = :k",
+        "SELECT v FROM {t} WHERE k = :k AND m = 'm3'", ""),
+    "page of ten rows": (
+        "SELECT k, d FROM {t} WHERE k >= :k ORDER BY k LIMIT 10",
+        "SELECT k, jsonb_object_agg(m, v) FROM {t} WHERE k BETWEEN :k AND :k + 9 GROUP BY k ORDER BY k", ""),
+    "set one member": (
+        "UPDATE {t} SET d = d || jsonb_build_object('m3', :v::text) WHERE k = :k",
+        "UPDATE {t} SET v = :v::text WHERE k = :k AND m = 'm3'", ""),
+}
+
+# What goes through all rows.
+SCAN = {
+    "one member of all rows": (
+        "SELECT sum(length(d ->> 'm4')) FROM {t}",
+        "SELECT sum(length(v)) FROM {t} WHERE m = 'm4'"),
+    "count where a member = 'x'": (
+        "SELECT count(*) FROM {t} WHERE d ->> 'm5' = '5003'",
+        "SELECT count(*) FROM {t} WHERE m = 'm5' AND v = '5003'"),
+    "members of all rows": (
+        "SELECT sum(length(d::text)) FROM {t}",
+        "SELECT sum(length(d::text)) FROM (SELECT jsonb_object_agg(m, v) AS d FROM {t} GROUP BY k) x"),
+}
+
+
+def of(queries, side, table):
+    return queries[1 if side == "eav" else 0].format(t=table)
+
+
+class Maps:
+    def __init__(self, args, members, rows):
+        self.args, self.members, self.rows = args, members, rows
+        self.figures = {}
+
+    def table(self, side):
+        return f"{side}_{self.members}"
+
+    def note(self, what, side, figure):
+        self.figures.setdefault(what, {}).setdefault(side, []).append(figure)
+
+    def create(self, side):
+        name = self.table(side)
+        if psql(f"SELECT to_regclass('{name}') IS NOT NULL") == "t":
+            psql(f"DROP {'FOREIGN ' if side == 'wide' else ''}TABLE {name}")
+            if side == "wide":
+                psql(f"SELECT widecol.drop_table('{name}')")
+        if side == "jsonb":
+            psql(f"CREATE TABLE {name} (k bigint PRIMARY KEY, d jsonb)")
+        elif side == "eav":
+            psql(f"CREATE TABLE {name} (k bigint, m text, v text, PRIMARY KEY (k, m))")
+        else:
+            options = f""" OPTIONS (families '{{"d": {{"packing": "{self.args.packing}"}}}}')""" if self.args.packing else ""
+            psql(f"CREATE FOREIGN TABLE {name} (k bigint OPTIONS (rowkey '1'), d jsonb OPTIONS (family 'd')) "
+                 f"SERVER widecol{options}")
+
+    def load(self):
+        source = f"source_{self.members}"
+        psql(f"CREATE TABLE {source} AS SELECT k::bigint, (SELECT jsonb_object_agg('m' || m, (k * m % 10007)::text) "
+             f"FROM generate_series(1, {self.members}) m) AS d FROM generate_series(0, {self.rows - 1}) k")
+        for _ in range(self.args.rounds):
+            for side in SIDES:
+                self.create(side)
+                rows = f"SELECT k, (jsonb_each_text(d)).* FROM {source}" if side == "eav" else f"SELECT k, d FROM {source}"
+                start = time.monotonic()
+                psql(f"INSERT INTO {self.table(side)} {rows}")
+                self.note("load", side, self.rows / (time.monotonic() - start))
+        psql(f"DROP TABLE {source}")
+        for side in SIDES[:2]:
+            psql(f"VACUUM ANALYZE {self.table(side)}")
+            self.note("bytes", side, float(psql(f"SELECT pg_total_relation_size('{self.table(side)}')")))
+        name = self.table("wide")
+        psql(f"SELECT widecol.flush('{name}'), widecol.major_compact('{name}')")
+        psql(f"ANALYZE {name}")
+        self.note("bytes", "wide", float(psql(f"SELECT coalesce(sum(bytes), 0) FROM widecol.regions('{name}')")))
+
+    def compare(self):
+        checks = [(what, queries) for what, queries in CLIENT.items() if not what.startswith("set")] + list(SCAN.items())
+        for what, queries in checks:
+            answers = {psql(of(queries, side, self.table(side)).replace(":k", str(self.rows // 3))) for side in SIDES}
+            if len(answers) > 1:
+                sys.exit(f"{what}: the answers differ")
+
+    def measure(self):
+        for _ in range(self.args.rounds):
+            for what, queries in CLIENT.items():
+                for side in SIDES:
+                    script = (f"\\set k random(0, {self.rows - 11})\n\\set v random(0, 10000)\n" +
+                              of(queries, side, self.table(side)) + ";\n")
+                    self.note(what, side, pgbench(script, 2, self.args.seconds, {}, queries[2] if len(queries) > 2 else ""))
+            for what, queries in SCAN.items():
+                for side in SIDES:
+                    self.note(what, side, self.rows / timed(["SET max_parallel_workers_per_gather = 0",
+                                                             of(queries, side, self.table(side))], 3))
+
+    def report(self):
+        print(f"\n{self.rows:,} rows of {self.members:,} members, medians of {self.args.rounds} rounds\n")
+        print("| what | jsonb | entity-attribute-value | widecol | ratio to jsonb | ratio to entity-attribute-value |"
+              "\n|---|---|---|---|---|---|")
+        for what, sides in self.figures.items():
+            jsonb, eav, wide = (statistics.median(sides[side]) for side in SIDES)
+            print(f"| {what} | {jsonb:,.0f} | {eav:,.0f} | {wide:,.0f} | {wide / jsonb:.2f} | {wide / eav:.2f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=50000, help="of 10 members; a hundredth of it of 1,000")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2, help="of one pgbench run")
+    parser.add_argument("--packing", choices=["row", "cell"], help="of widecol's family; without: what widecol chooses")
+    args = parser.parse_args()
+    for members, rows in ((10, args.rows), (1000, max(args.rows // 100, 20))):
+        maps = Maps(args, members, rows)
+        maps.load()
+        maps.compare()
+        maps.measure()
+        maps.report()
+
+
+if __name__ == "__main__":
+    main()
