@@ -13,6 +13,7 @@
 
 struct WcRowStamps
 {
+	_Atomic int64_t newest;		/* the greatest of all: mostly nothing has been written since a snapshot */
 	_Atomic int64_t rows[ROWS];
 	_Atomic int64_t tables[TABLES];
 };
@@ -74,18 +75,22 @@ raise_to(_Atomic int64_t *stamp, int64_t ts)
 void
 wc_rowstamps_row(WcRowStamps *stamps, uint32_t table_id, WcSlice row, int64_t ts)
 {
+	raise_to(&stamps->newest, ts);
 	raise_to(&stamps->rows[row_place(table_id, row)], ts);
 }
 
 void
 wc_rowstamps_table(WcRowStamps *stamps, uint32_t table_id, int64_t ts)
 {
+	raise_to(&stamps->newest, ts);
 	raise_to(&stamps->tables[table_place(table_id)], ts);
 }
 
 bool
 wc_rowstamps_perhaps_since(const WcRowStamps *stamps, uint32_t table_id, WcSlice row, int64_t ts)
 {
+	if (atomic_load_explicit(&stamps->newest, memory_order_relaxed) <= ts)
+		return false;
 	return atomic_load_explicit(&stamps->rows[row_place(table_id, row)], memory_order_relaxed) > ts ||
 		atomic_load_explicit(&stamps->tables[table_place(table_id)], memory_order_relaxed) > ts;
 }

@@ -152,8 +152,8 @@ foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 3", "UPDATE t SET v = v |
 {
 	$session->query("SET statement_timeout = '300ms'; BEGIN; $change;");
 	like($session->{stderr}, qr/canceling statement due to statement timeout/, "and one for a row's lock: $change");
-	$session->query_safe('ROLLBACK');
 	$session->{stderr} = '';
+	$session->query_safe('ROLLBACK');
 }
 is($session->query_safe('RESET statement_timeout; SELECT 1'), '1', 'the session lives');
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'and a row read before does not need the engine');

@@ -17,6 +17,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'widecol'
+max_connections = 20
 fsync = on
 });
 $node->start;

@@ -297,7 +297,9 @@ struct WcScanMark
 	WcClientSnapshot *snapshot; /* the scan's */
 	bool		alone;			/* no other table's rows are locked with this one's */
 	WcTidLog   *tids;
+	bool		takes;			/* a Get may lock its row itself */
 	WcBuf		id;				/* of the row being marked */
+	WcBuf		taken;			/* the row that the scan has locked itself; empty: none */
 	MemoryContextCallback callback;
 };
 
@@ -305,6 +307,7 @@ static void
 free_id(void *arg)
 {
 	wc_buf_free(&((WcScanMark *) arg)->id);
+	wc_buf_free(&((WcScanMark *) arg)->taken);
 }
 
 static WcRowLockMode
@@ -359,13 +362,30 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark->locker.skips_rewritten = true;
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
+	mark->takes = mark->alone && mark->locker.mode >= WC_LOCK_SHARE && node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
 	wc_buf_init(&mark->id, 0);
+	wc_buf_init(&mark->taken, 0);
 	mark->callback.func = free_id;
 	mark->callback.arg = mark;
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, &mark->callback);
 	remember(estate, scan_rti(node), mark);
 	MemoryContextSwitchTo(old);
 	return mark;
+}
+
+/* Not in mode KEY SHARE, which an update that is in flight does not keep out. */
+bool
+wc_scan_mark_may_take(const WcScanMark *mark, WcRowLockMode *mode)
+{
+	*mode = mark->locker.mode;
+	return mark->takes;
+}
+
+void
+wc_scan_mark_taken(WcScanMark *mark, WcSlice row)
+{
+	wc_buf_reset(&mark->taken, WC_ROW_MAX);
+	wc_buf_append_slice(&mark->taken, row);	/* without memory for it: it is locked again */
 }
 
 void
@@ -447,6 +467,7 @@ void
 widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTableSlot *slot, bool *updated)
 {
 	WcScanMark *mark = find_mark(estate, erm);
+	WcLockOutcome outcome;
 	MemoryContext context;
 	MemoryContext old;
 	int			natts = RelationGetDescr(erm->relation)->natts;
@@ -467,7 +488,11 @@ widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTab
 		MemoryContextDelete(context);
 		return;
 	}
-	switch (wc_rowlocker_lock(&mark->locker, mark->snapshot, &id, values, isnull))
+	if (mark->taken.len > 0 && wc_slice_eq(wc_buf_slice(&mark->taken), id.row))
+		outcome = WC_ROW_SAME;
+	else
+		outcome = wc_rowlocker_lock(&mark->locker, mark->snapshot, &id, values, isnull);
+	switch (outcome)
 	{
 		case WC_ROW_SAME:
 			if (mark->alone)

@@ -86,6 +86,10 @@ typedef struct WcScanMark WcScanMark;
 extern WcScanMark *wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel);
 
 /* Gives the row in the slot a ctid by which LockRows finds it again. */
+/* May the scan lock the row of a Get itself, in this mode (wc_client_scan_take)?  It has: then it is not locked
+ * again. */
+extern bool wc_scan_mark_may_take(const WcScanMark *mark, WcRowLockMode *mode);
+extern void wc_scan_mark_taken(WcScanMark *mark, WcSlice row);
 extern void wc_scan_mark_row(WcScanMark *mark, const WcReader *reader, WcClientSnapshot *snapshot,
 							 TupleTableSlot *slot);
 extern void wc_scan_mark_close(WcScanMark *mark);

@@ -201,11 +201,22 @@ snapshot_of(WcScanState *state, ForeignScanState *node)
 	return state->snapshot;
 }
 
+/* Are rows locked, whatever they hold, so that the row of a Get may be locked before it is read? */
+static bool
+may_take(const WcScanState *state, WcRowLockMode *mode)
+{
+	*mode = (WcRowLockMode) state->plan.lock_mode;
+	if (state->lock != NULL)
+		return wc_scan_lock_may_take(state->lock);
+	return state->mark != NULL && wc_scan_mark_may_take(state->mark, mode);
+}
+
 void
 widecolBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	WcScanState *state;
+	WcRowLockMode mode;
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -247,7 +258,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	}
 	if (opens_late(node->ss.ps.state))
 		wc_client_snapshot_take(snapshot_of(state, node));
-	else if (IsolationUsesXactSnapshot() || (state->lock == NULL && plan->operation == CMD_SELECT))
+	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode)))
 		(void) snapshot_of(state, node);
 	/* else a row that is locked as it is read needs none, mostly */
 }
@@ -431,16 +442,21 @@ static bool
 take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
 	EState	   *estate = node->ss.ps.state;
+	WcRowLockMode mode;
 
-	if (state->lock == NULL || !wc_scan_lock_may_take(state->lock) || state->limit != NULL || gives_others(state) ||
+	if (!may_take(state, &mode) || state->limit != NULL || gives_others(state) ||
 		scan->filter != NULL || !wc_scan_state_needs_no_snapshot(node, scan))
 		return false;
 	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
-	state->scan = wc_client_scan_take(state->resources.wrel->desc, scan, (WcRowLockMode) state->plan.lock_mode,
-									  estate->es_snapshot->curcid, estate->es_query_cxt);
-	if (state->scan != NULL)
+	state->scan = wc_client_scan_take(state->resources.wrel->desc, scan, mode, estate->es_snapshot->curcid,
+									  estate->es_query_cxt);
+	if (state->scan == NULL)
+		return false;
+	if (state->lock != NULL)
 		wc_scan_lock_taken(state->lock);
-	return state->scan != NULL;
+	else
+		wc_scan_mark_taken(state->mark, scan->ranges[0].start);
+	return true;
 }
 
 void
