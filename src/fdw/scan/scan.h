@@ -10,7 +10,6 @@
 #include "nodes/plannodes.h"
 
 #include "client/client.h"
-#include "fdw/condition/bound.h"
 #include "fdw/scan/parallel.h"
 
 /* What the table's columns are called in the plan's expressions: its relation, or, where groups
@@ -28,14 +27,10 @@ extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats
  */
 extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, WcClientSnapshot **snapshot, bool *recheck);
 
-/* Adds what such a modification has read. */
+/* Adds what such a modification, or a worker, has read. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
 
 /* --- for parallel.c ------------------------------------------------------------ */
-
-/* The ranges by the values that conditions have now, which live as long as the scan's own; NULL: there
- * is nothing to read. */
-extern const WcBounds *wc_scan_state_bounds(ForeignScanState *node, const WcRelation **wrel);
 
 /* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns what
  * was shared (NULL: nothing). */
