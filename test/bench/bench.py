@@ -31,6 +31,9 @@ TARGETS = {
     "full scan, sum of a column": (0.50, 1.0),
     "merge join with itself": (0.33, 1.0),
     "count(*)": (0.25, 0.5),
+    "100 k range, with workers": (0.80, 1.0),
+    "ten sums, with workers": (0.50, 1.0),
+    "count(*), with workers": (0.35, 0.5),
     "COPY, random order": (0.70, 1.0),
     "COPY, key order": (1.50, 3.0),
     "INSERT of one row, 1 client": (0.90, 1.2),
@@ -204,16 +207,21 @@ class Bench:
             for kind in KINDS:
                 self.note("page of ten by key", kind,
                           pgbench(page.format(t=f"b_{kind}"), 1, seconds, {"rows": rows}))
-            scans = (("sum over a range of 100 k", f"WHERE id >= {rows // 3} AND id < {rows // 3 + span}", "sum(c4)", span),
+            part = f"WHERE id >= {rows // 3} AND id < {rows // 3 + span}"
+            sums = ", ".join(f"sum(c{i})" for i in range(COLUMNS))
+            scans = (("sum over a range of 100 k", part, "sum(c4)", span),
                      ("full scan, sum of a column", "", "sum(c4)", rows),
-                     ("count(*)", "", "count(*)", rows))
+                     ("count(*)", "", "count(*)", rows),
+                     ("100 k range, with workers", part, "sum(c4)", span),
+                     ("ten sums, with workers", "", sums, rows),
+                     ("count(*), with workers", "", "count(*)", rows))
             for kind in KINDS:
                 seconds_ = timed(["SET max_parallel_workers_per_gather = 0", "SET enable_hashjoin = off", "SET enable_nestloop = off",
                                   f"SELECT sum(a.c4 - b.c5) FROM b_{kind} a JOIN b_{kind} b USING (id)"], 2)
                 self.note("merge join with itself", kind, rows / seconds_)
             for what, where, target, n in scans:
                 for kind in KINDS:
-                    seconds_ = timed(["SET max_parallel_workers_per_gather = 0",
+                    seconds_ = timed([f"SET max_parallel_workers_per_gather = {2 if 'workers' in what else 0}",
                                       f"SELECT {target} FROM b_{kind} {where}"], 3)
                     self.note(what, kind, n / seconds_)
 

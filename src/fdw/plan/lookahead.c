@@ -47,6 +47,7 @@ typedef struct Link
 {
 	int			number;
 	CustomScan *node;
+	bool		may_fail;		/* the expressions of keys can raise an error */
 } Link;
 
 struct WcLookahead
@@ -122,7 +123,8 @@ make_outer(PlannerInfo *root, Path *outer, Link *link)
 	path->path.parent = outer->parent;
 	path->path.pathtarget = outer->pathtarget;
 	path->path.param_info = outer->param_info;
-	path->path.parallel_safe = outer->parallel_safe;
+	/* errors of keys ahead are taken back with subtransactions, which workers cannot have */
+	path->path.parallel_safe = outer->parallel_safe && !link->may_fail;
 	path->path.parallel_workers = outer->parallel_workers;
 	path->path.rows = outer->rows;
 	path->path.startup_cost = outer->startup_cost;
@@ -150,14 +152,23 @@ make_inner(const ForeignPath *inner, Link *link)
 	return &path->path;
 }
 
+static Link *
+make_link(bool may_fail)
+{
+	Link	   *link = palloc0(sizeof(Link));
+
+	link->may_fail = may_fail;
+	return link;
+}
+
 static void
 add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
-		 Path *outer, const ForeignPath *inner)
+		 Path *outer, const ForeignPath *inner, bool may_fail)
 {
 	Relids		required = calc_nestloop_required_outer(outer->parent->relids, PATH_REQ_OUTER(outer),
 														inner->path.parent->relids, PATH_REQ_OUTER(&inner->path));
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
-	Link	   *link = palloc0(sizeof(Link));
+	Link	   *link = make_link(may_fail);
 	Path	   *outer_path = make_outer(root, outer, link);
 	Path	   *inner_path = make_inner(inner, link);
 	JoinCostWorkspace workspace;
@@ -179,7 +190,7 @@ add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, Join
 				 Path *outer, const ForeignPath *inner)
 {
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
-	Link	   *link = palloc0(sizeof(Link));
+	Link	   *link = make_link(false);
 	Path	   *outer_path = make_outer(root, outer, link);
 	Path	   *inner_path = make_inner(inner, link);
 	JoinCostWorkspace workspace;
@@ -260,7 +271,12 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	foreach(li, innerrel->pathlist)
 	{
-		if (!is_lookup(lfirst(li), outerrel) || wc_ahead_exprs(root, find_values(root, lfirst(li))) == WC_AHEAD_NEVER)
+		WcAhead		ahead;
+
+		if (!is_lookup(lfirst(li), outerrel))
+			continue;
+		ahead = wc_ahead_exprs(root, find_values(root, lfirst(li)));
+		if (ahead == WC_AHEAD_NEVER)
 			continue;
 		foreach(lo, outerrel->pathlist)
 		{
@@ -273,9 +289,9 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 			if (unique)
 				outer = (Path *) create_unique_path(root, outerrel, outer, extra->sjinfo);
 			if (wc_ahead_path(root, outer))
-				add_join(root, joinrel, jointype, extra, outer, lfirst(li));
+				add_join(root, joinrel, jointype, extra, outer, lfirst(li), ahead != WC_AHEAD_SAFE);
 		}
-		if (!unique)
+		if (!unique && ahead == WC_AHEAD_SAFE)
 			add_partial_joins(root, joinrel, outerrel, jointype, extra, lfirst(li));
 	}
 }

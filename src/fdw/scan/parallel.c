@@ -1,10 +1,10 @@
 /*
  * fdw/scan/parallel.c: a scan that the leader and the workers of a query share.
  *
- * A part is what lies between two row keys, of whatever ranges the scan has.  The leader asks the
- * engine for such keys, since it knows where rows are; they lie in shared memory, and with them the
- * number of the part to take next.  Every process computes the ranges by itself, from the same
- * values.
+ * A part is what lies between two row keys, of whatever ranges the scan has.  The process that begins
+ * first, the leader or a worker, asks the engine for such keys, since it knows where rows are; others
+ * wait for it.  The keys lie in shared memory, and with them the number of the part to take next.
+ * Every process computes the ranges by itself, from the same values.
  *
  * What workers have read they add up there as well, for EXPLAIN; the leader takes that over when
  * PostgreSQL gives the shared memory back, which is after the last worker has ended.
@@ -13,8 +13,10 @@
 
 #include "access/parallel.h"
 #include "port/atomics.h"
+#include "storage/condition_variable.h"
 #include "storage/dsm.h"
 #include "storage/spin.h"
+#include "utils/wait_event.h"
 
 #include "base/limits.h"
 #include "fdw/fdw.h"
@@ -27,12 +29,26 @@
 /* Of more ranges than these only the starts part them: each other costs a round trip. */
 #define RANGES_SPLIT_MAX 8
 
+typedef enum Parting
+{
+	NOT_PARTED,
+	BEING_PARTED,				/* by some process */
+	PARTED
+} Parting;
+
 struct WcSharedScan
 {
+	int			processes;		/* at most */
 	pg_atomic_uint32 next;		/* part that nobody has taken yet */
-	uint32		npoints;		/* one less than parts */
-	slock_t		mutex;			/* guards stats */
+	ConditionVariable parted;	/* for PARTED */
+
+	slock_t		mutex;			/* guards the following three */
+	Parting		parting;
+	bool		begun;
 	WcClientScanStats stats;	/* of workers */
+
+	/* with PARTED they do not change */
+	uint32		npoints;		/* one less than parts */
 	uint32		ends[WC_PARTS_MAX]; /* of the points, in bytes */
 	uint8		bytes[WC_PART_POINTS_BYTES];
 };
@@ -117,19 +133,41 @@ set_points(WcSharedScan *shared, const Points *points)
 	} while ((int) shared->npoints < points->n / every);
 }
 
-static void
-part(WcSharedScan *shared, ForeignScanState *node, int processes)
+/* Is it for this process to part the ranges?  False: that has been done. */
+static bool
+begin_parting(WcSharedScan *shared)
 {
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	const WcRelation *wrel;
-	const WcBounds *bounds = wc_scan_state_bounds(node, &wrel);
+	Parting		parting;
+
+	for (;;)
+	{
+		SpinLockAcquire(&shared->mutex);
+		parting = shared->parting;
+		if (parting == NOT_PARTED)
+			shared->parting = BEING_PARTED;
+		SpinLockRelease(&shared->mutex);
+		if (parting != BEING_PARTED)
+			break;
+		/* should that process fail, the query ends, and this wait is interrupted */
+		ConditionVariableSleep(&shared->parted, PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+	return parting == NOT_PARTED;
+}
+
+static void
+part(WcSharedScan *shared, const WcRelation *wrel, const WcBounds *bounds)
+{
 	Points		points = {0};
 
-	if (bounds != NULL)
-		find_points(wrel, bounds, Min(processes * PARTS_EACH, WC_PARTS_MAX), &points);
+	if (!begin_parting(shared))
+		return;
+	find_points(wrel, bounds, Min(shared->processes * PARTS_EACH, WC_PARTS_MAX), &points);
 	set_points(shared, &points);
-	pg_atomic_write_u32(&shared->next, 0);
-	MemoryContextSwitchTo(old);
+	SpinLockAcquire(&shared->mutex);
+	shared->parting = PARTED;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->parted);
 }
 
 /* --- taking a part ------------------------------------------------------------------ */
@@ -164,11 +202,12 @@ set_ranges(const WcBounds *bounds, WcSlice from, WcSlice to, WcScan *scan)
 }
 
 bool
-wc_shared_scan_take(WcSharedScan *shared, const WcBounds *bounds, bool reversed, WcScan *scan)
+wc_shared_scan_take(WcSharedScan *shared, const WcRelation *wrel, const WcBounds *bounds, bool reversed, WcScan *scan)
 {
 	static const WcSlice unbounded = {NULL, 0};
 	uint32		taken;
 
+	part(shared, wrel, bounds);
 	while ((taken = pg_atomic_fetch_add_u32(&shared->next, 1)) <= shared->npoints)
 	{
 		uint32		i = reversed ? shared->npoints - taken : taken;
@@ -178,6 +217,18 @@ wc_shared_scan_take(WcSharedScan *shared, const WcBounds *bounds, bool reversed,
 			return true;
 	}
 	return false;
+}
+
+bool
+wc_shared_scan_first(WcSharedScan *shared)
+{
+	bool		first;
+
+	SpinLockAcquire(&shared->mutex);
+	first = !shared->begun;
+	shared->begun = true;
+	SpinLockRelease(&shared->mutex);
+	return first;
 }
 
 void
@@ -209,7 +260,7 @@ take_back(dsm_segment *seg, Datum arg)
 	ForeignScanState *node = (ForeignScanState *) DatumGetPointer(arg);
 	WcSharedScan *shared = wc_scan_state_unshare(node);
 
-	if (shared != NULL)
+	if (shared != NULL && shared->begun)
 		wc_scan_state_count(node, &shared->stats);
 }
 
@@ -222,9 +273,10 @@ widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, v
 	if (pcxt->seg == NULL)
 		return;
 	memset(shared, 0, offsetof(WcSharedScan, ends));
+	shared->processes = pcxt->nworkers + 1;
 	pg_atomic_init_u32(&shared->next, 0);
+	ConditionVariableInit(&shared->parted);
 	SpinLockInit(&shared->mutex);
-	part(shared, node, pcxt->nworkers + 1);
 	wc_scan_state_share(node, shared);
 	on_dsm_detach(pcxt->seg, take_back, PointerGetDatum(node));
 }
@@ -232,8 +284,12 @@ widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, v
 void
 widecolReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	if (pcxt->seg != NULL)
-		part(coordinate, node, pcxt->nworkers + 1);
+	WcSharedScan *shared = coordinate;
+
+	if (pcxt->seg == NULL)
+		return;
+	shared->parting = NOT_PARTED;
+	pg_atomic_write_u32(&shared->next, 0);
 }
 
 void

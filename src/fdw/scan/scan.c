@@ -23,7 +23,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "access/xact.h"
 #include "executor/executor.h"
@@ -298,8 +297,7 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 static void
 find_bounds(WcScanState *state, ForeignScanState *node)
 {
-	/* of a shared scan the leader has said it */
-	if (!state->started && !(state->shared != NULL && IsParallelWorker()))
+	if (!state->started && (state->shared == NULL || wc_shared_scan_first(state->shared)))
 		wc_warning_raise(state->plan.warning);
 	state->started = true;
 	if (!state->bounds_known)
@@ -598,7 +596,8 @@ start(WcScanState *state, ForeignScanState *node)
 		state->done = true;
 		return;
 	}
-	if (state->shared != NULL && !wc_shared_scan_take(state->shared, &state->bounds, state->plan.reversed, &scan))
+	if (state->shared != NULL &&
+		!wc_shared_scan_take(state->shared, state->resources.wrel, &state->bounds, state->plan.reversed, &scan))
 	{
 		state->done = true;
 		return;
@@ -821,20 +820,6 @@ widecolEndForeignScan(ForeignScanState *node)
 
 /* --- shared scans -------------------------------------------------------------- */
 
-const WcBounds *
-wc_scan_state_bounds(ForeignScanState *node, const WcRelation **wrel)
-{
-	WcScanState *state = node->fdw_state;
-
-	*wrel = state->resources.wrel;
-	if (state->plan.never)
-		return NULL;
-	state->bounds_known = false;
-	state->filter_known = false;
-	find_bounds(state, node);
-	return &state->bounds;
-}
-
 void
 wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared)
 {
@@ -872,7 +857,10 @@ wc_scan_state_publish(ForeignScanState *node)
 void
 wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats)
 {
-	wc_scan_stats_add(&((WcScanState *) node->fdw_state)->stats, stats);
+	WcScanState *state = node->fdw_state;
+
+	state->started = true;
+	wc_scan_stats_add(&state->stats, stats);
 }
 
 bool

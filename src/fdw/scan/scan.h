@@ -10,7 +10,6 @@
 #include "nodes/plannodes.h"
 
 #include "client/client.h"
-#include "fdw/condition/bound.h"
 #include "fdw/scan/parallel.h"
 
 /* What the table's columns are called in the plan's expressions: its relation, or, where groups
@@ -34,14 +33,10 @@ extern WcClientSnapshot *wc_scan_state_snapshot(ForeignScanState *node);
 /* Has it none, and is the scan a Get: so that it may read the newest state of a row that it locks? */
 extern bool wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan);
 
-/* Adds what such a modification has read. */
+/* Adds what such a modification, or a worker, has read. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
 
 /* --- for parallel.c ------------------------------------------------------------ */
-
-/* The ranges by the values that conditions have now, which live as long as the scan's own; NULL: there
- * is nothing to read. */
-extern const WcBounds *wc_scan_state_bounds(ForeignScanState *node, const WcRelation **wrel);
 
 /* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns what
  * was shared (NULL: nothing). */

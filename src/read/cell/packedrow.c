@@ -346,7 +346,9 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	if (*found)
 	{
 		set_plain(r, cell);
-		cell->qualifier = r->qualifier = here;
+		/* not one from the other: a copy of what has just been stored by halves waits for it */
+		cell->qualifier = here;
+		r->qualifier = here;
 		cell->value = wc_slice(value + 1, *value);
 		r->d.p = behind;
 		r->left--;

@@ -268,22 +268,37 @@ read_digits(WcSlice value)
 	return negative ? -number : number;
 }
 
+/* Are the bytes a number of the column's width, for a sum? */
+static bool
+is_binary_sum(const WcAggregate *a)
+{
+	return a->kind == WC_AGGREGATE_SUM_ORDERED || (a->kind == WC_AGGREGATE_SUM && a->column.form == WC_FORM_SIGNED);
+}
+
 /* False: the bytes are not understood. */
 static bool
 read_input(const WcGroups *g, const WcAggregate *a, Input *input)
 {
+	const WcSlice *value;
+
 	if (a->kind == WC_AGGREGATE_ROWS)
 		return true;
-	input->value = a->column.in_key ? g->parts[a->column.column] : g->cells[a->column.column];
-	input->present = a->column.in_key || input->value.data != NULL;
+	value = a->column.in_key ? &g->parts[a->column.column] : &g->cells[a->column.column];
+	input->present = a->column.in_key || value->data != NULL;
 	if (!input->present)
 		return true;
+	if (is_binary_sum(a))
+	{
+		if (value->len != a->column.width)
+			return false;
+		input->number = read_signed(*value, a->kind == WC_AGGREGATE_SUM_ORDERED ? UINT64_C(1) << 63 : 0);
+		return true;
+	}
+	input->value = *value;
 	if (!wc_filter_key(&a->column, input->value, input->scratch, &input->key))
 		return false;
 	if (a->kind == WC_AGGREGATE_SUM)
-		input->number = a->column.form == WC_FORM_SIGNED ? read_signed(input->value, 0) : read_digits(input->value);
-	else if (a->kind == WC_AGGREGATE_SUM_ORDERED)
-		input->number = read_signed(input->value, UINT64_C(1) << 63);
+		input->number = read_digits(input->value);
 	return true;
 }
 
