@@ -62,9 +62,17 @@ wc_langrows_create(WcScanner *s, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
 	wc_buf_init(&s->lang->bytes, WC_FILTER_ROW_MAX);
 	status = wc_langfilter_create(&s->arena, s->scan.filter_text, s->scan.reversed, &s->lang->filter, err);
-	if (status == WC_OK)
-		s->lang->gathers = wc_langfilter_decides_rows(s->lang->filter);
-	return status;
+	if (status != WC_OK)
+		return status;
+	s->lang->gathers = wc_langfilter_decides_rows(s->lang->filter);
+	if (s->scan.nranges == 0)
+		s->scan.ranges = wc_arena_alloc_zero(&s->arena, sizeof(WcRange));
+	if (s->scan.ranges == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	s->scan.nranges += s->scan.nranges == 0;
+	if (s->scan.nranges == 1 && !wc_langfilter_narrow(s->lang->filter, &s->arena, &s->scan.ranges[0]))
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	return WC_OK;
 }
 
 WcStatus
