@@ -319,6 +319,7 @@ conformance()
 	[ -n "$run_user" ] && chown -R "$run_user" "$work"
 	in_work createdb -T template0 conformance >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
 	run 600 conformance bounded env PGDATABASE=conformance python3 conformance/run.py
+	run 600 filters bounded env PGDATABASE=conformance python3 conformance/filters.py
 	watch_server conformance
 }
 

@@ -37,7 +37,7 @@ allowed()
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
-	read/filter) echo "base/ filterlang/" ;;
+	read/filter) echo "base/ model/ filterlang/" ;;
 	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/ read/filter/" ;;
 	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
 	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;

@@ -27,7 +27,7 @@
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
 #define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these; of a filter in HBase's language: of its text */
 #define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* what a filter that decides on whole rows has let through of one */
-#define WC_REGEX_STEPS_MAX		10000000			/* of one search for a regular expression */
+#define WC_REGEX_STEPS_MAX		1000000			/* of one search for a regular expression */
 #define WC_REGEX_MEMORY_MAX		(20 * 1024)			/* and its memory, in KiB */
 #define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
 #define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */

@@ -685,6 +685,10 @@ scans_are_checked(void **state)
 	CHECK((scan.filter_ts_min = 10, scan.rows_by_existence = true), WC_INVALID);
 	CHECK((scan.filter_ts_min = 10, scan.raw = true), WC_OK);
 	CHECK((scan.count_cells = true, scan.rows_by_existence = true), WC_INVALID);
+	CHECK((scan.filter_text = wc_slice_cstr("x"), scan.raw = true), WC_OK);
+	CHECK((scan.filter_text = wc_slice_cstr("x"), scan.rows_by_existence = true), WC_INVALID);
+	CHECK((scan.filter_text = wc_slice_cstr("x"), scan.row_offset = 1), WC_INVALID);
+	CHECK((scan.filter_text = wc_slice_cstr("x"), scan.merged = true), WC_INVALID);
 	CHECK((scan.count_cells = true, scan.raw = true), WC_OK);
 	CHECK(scan.as_of_ts = -1, WC_INVALID);
 	CHECK((scan.as_of_ts = 0, scan.rows_by_existence = true), WC_OK);
@@ -746,6 +750,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_true(a->ts_min == b->ts_min && a->ts_max == b->ts_max);
 	assert_true(a->filter_ts_min == b->filter_ts_min && a->filter_ts_max == b->filter_ts_max);
 	assert_true(a->as_of_ts == b->as_of_ts);
+	assert_true(wc_slice_eq(a->filter_text, b->filter_text));
 	assert_int_equal(a->reversed, b->reversed);
 	assert_int_equal(a->merged, b->merged);
 	assert_int_equal(a->measured, b->measured);
@@ -832,6 +837,9 @@ scans_round_trip(void **state)
 		scan.key_only = flag == 4;
 		round_trip_scan(&scan);
 	}
+	wc_scan_init(&scan, 1);
+	scan.filter_text = wc_slice_cstr("PageFilter(1)");
+	round_trip_scan(&scan);
 	wc_scan_init(&scan, 1);
 	scan.filter_ts_min = 5;
 	round_trip_scan(&scan);

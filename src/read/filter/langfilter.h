@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "model/scan.h"
 
 typedef struct WcLangFilter WcLangFilter;
 
@@ -59,6 +60,10 @@ extern bool wc_langfilter_watches_cells(const WcLangFilter *filter);
 
 /* Is the family needed to decide?  One that is not is read when the row has passed. */
 extern bool wc_langfilter_needs_family(const WcLangFilter *filter, WcSlice family);
+
+/* Takes rows out of the range that are rejected by their keys, and that nothing else depends on.  The range's bytes
+ * are then the filter's, or in the arena.  False: memory is out. */
+extern bool wc_langfilter_narrow(const WcLangFilter *filter, WcArena *arena, WcRange *range) WC_WARN_UNUSED;
 
 extern void wc_langfilter_restart(WcLangFilter *filter);	/* as if it were new: for another Get */
 extern void wc_langfilter_reset(WcLangFilter *filter);

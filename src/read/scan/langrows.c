@@ -62,9 +62,17 @@ wc_langrows_create(WcScanner *s, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
 	wc_buf_init(&s->lang->bytes, WC_FILTER_ROW_MAX);
 	status = wc_langfilter_create(&s->arena, s->scan.filter_text, s->scan.reversed, &s->lang->filter, err);
-	if (status == WC_OK)
-		s->lang->gathers = wc_langfilter_decides_rows(s->lang->filter);
-	return status;
+	if (status != WC_OK)
+		return status;
+	s->lang->gathers = wc_langfilter_decides_rows(s->lang->filter);
+	if (s->scan.nranges == 0)
+		s->scan.ranges = wc_arena_alloc_zero(&s->arena, sizeof(WcRange));
+	if (s->scan.ranges == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	s->scan.nranges += s->scan.nranges == 0;
+	if (s->scan.nranges == 1 && !wc_langfilter_narrow(s->lang->filter, &s->arena, &s->scan.ranges[0]))
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+	return WC_OK;
 }
 
 WcStatus
@@ -175,6 +183,28 @@ note_column(WcFamilyScan *f, bool *wanted, WcError *err)
 	return WC_OK;
 }
 
+/* A comparison has failed: says where, f NULL at the row's key. */
+static WcStatus
+name_place(const WcScanner *s, const WcFamilyScan *f, WcStatus status, WcError *err)
+{
+	char		table[2 * WC_NAME_MAX + 2];
+	char		row[SHOWN_MAX];
+	char		qualifier[SHOWN_MAX];
+	const char *blank = err != NULL && err->detail[0] != '\0' ? " " : "";
+
+	if (err == NULL || (status != WC_BAD_DATA && status != WC_TOO_LARGE))
+		return status;
+	wc_table_desc_fullname(&s->table->desc, table, sizeof(table));
+	wc_printable(row, sizeof(row), s->lane->row);
+	if (f == NULL)
+		wc_error_detail(err, "%s%sThat was the key of row \"%s\" of stored table \"%s\".", err->detail, blank, row, table);
+	else
+		wc_error_detail(err, "%s%sThat was in row \"%s\", column \"%.*s:%s\" of stored table \"%s\".", err->detail, blank, row,
+						(int) f->family->name.len, (const char *) f->family->name.data,
+						wc_printable(qualifier, sizeof(qualifier), f->cell.qualifier), table);
+	return status;
+}
+
 /* What the filter says of the cell; *given: it is returned. */
 static WcStatus
 ask(WcScanner *s, WcFamilyScan *f, bool *given, WcError *err)
@@ -186,7 +216,7 @@ ask(WcScanner *s, WcFamilyScan *f, bool *given, WcError *err)
 
 	*given = false;
 	if (status != WC_OK)
-		return status;
+		return name_place(s, f, status, err);
 	switch (code)
 	{
 		case WC_LANG_INCLUDE:
@@ -465,7 +495,7 @@ wc_langrows_next_row(WcScanner *s, WcError *err)
 			return status;
 		if (!start_row(s))
 			continue;
-		status = wc_langfilter_row_key(s->lang->filter, s->lane->row, &rejects, err);
+		status = name_place(s, NULL, wc_langfilter_row_key(s->lang->filter, s->lane->row, &rejects, err), err);
 		if (status == WC_OK && rejects)
 		{
 			if (!s->scan.reversed && !wc_langfilter_all_remaining(s->lang->filter) &&

@@ -10,7 +10,8 @@
 
 #include "read/scan/scannerstate.h"
 
-/* The filter of s->scan, when there is one, becomes s->lang.  Before families are opened. */
+/* The filter of s->scan, when there is one, becomes s->lang, and may narrow the range of rows.  Before lanes
+ * are made of that. */
 extern WcStatus wc_langrows_create(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
 /* A family that has been opened. */

@@ -412,12 +412,14 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 	s->at = *at;
 	s->values_only = !scan->want_ts && !scan->key_only && scan->column_limit == 0 &&
 		scan->column_offset == 0 && !scan->count_cells && scan->filter_text.len == 0;
-	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
+	if (!copy_scan(&s->arena, &s->scan))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
-		status = set_filter(s, err);
-	if (status == WC_OK)
 		status = wc_langrows_create(s, err);
+	if (status == WC_OK && !set_lanes(s))
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	if (status == WC_OK)
+		status = set_filter(s, err);
 	if (status == WC_OK && s->scan.aggregation != NULL)
 		status = wc_groups_create(&s->scan, &s->groups, err);
 	s->scan.aggregation = NULL; /* the caller's */
