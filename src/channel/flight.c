@@ -1,5 +1,5 @@
 /*
- * channel/flight.c: how far the store has followed the log, and what is in between.
+ * channel/flight.c: how far the store has followed the log, and the transactions in flight.
  */
 #include "postgres.h"
 
@@ -28,19 +28,19 @@
  * come to the commit. */
 #define PLACES_EACH 32
 
-/* Who waits looks again this often: nobody promises to wake it when the engine goes. */
+/* A waiting process checks again at this interval: it is not woken when the engine ends. */
 #define LOOK_EVERY_MS 100
 
 #define PLACES_ALIGNMENT 64
 
-/* Who commits waits while the follower is this far behind.  Who waits while nothing can be
- * applied is told why as soon as that has lasted so long. */
+/* A commit waits while the follower is this far behind.  A process that waits while nothing can be applied
+ * gets an error with the reason after this time. */
 #define LAG_MAX (UINT64CONST(256) * 1024 * 1024)
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* Who waits for a place to be freed yields so often before it sleeps, and wakes the follower
- * once more in so many looks. */
+/* A process that waits for a place to be freed yields so often before it sleeps, and wakes the follower again
+ * after so many checks. */
 #define SPIN_LOOKS 200
 #define WAKE_LOOKS 500
 
@@ -166,10 +166,9 @@ require_postmaster(void)
 }
 
 /*
- * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
- * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
- * while.  An engine that ends still answers, but follows the log no more: then the next one
- * frees the place, before it is READY.
+ * A thread frees places, and a thread cannot set PostgreSQL's latches.  Most places are freed within tens of
+ * microseconds: so a waiting process polls, and after a while sleeps briefly between polls.  An engine that is
+ * ending still answers, but has stopped following the log: the next engine frees the place before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
@@ -192,7 +191,7 @@ await_place(uint16_t place, uint64 xid)
 		}
 		CHECK_FOR_INTERRUPTS();
 		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
-			return;				/* whoever asks the engine will be told */
+			return;				/* the next request to the engine fails with the reason */
 	}
 }
 
@@ -222,8 +221,8 @@ await_list(const WcFlightEntry *list, uint32 n)
 }
 
 /*
- * On a standby a transaction may find no place, when replay is far ahead of the store.  Until it
- * is known to be over, who reads waits for all that has been replayed.
+ * On a standby a transaction may find no free place, when replay is far ahead of the store.  Until the
+ * follower knows that it has ended, readers wait for everything that has been replayed.
  */
 static void
 await_overflow(void)

@@ -46,7 +46,7 @@ typedef struct WcLogRecord
 
 #define WC_RECORD_HEAD_MAX		32
 
-/* Writes the record's head; *len: its length. Fails for a record that wc_logrecord_decode would refuse. */
+/* Writes the record's head; *len: its length.  Fails for a record that wc_logrecord_decode would refuse. */
 extern WcStatus wc_logrecord_encode(const WcLogRecord *r, uint8_t head[WC_RECORD_HEAD_MAX], size_t *len, WcError *err) WC_WARN_UNUSED;
 
 /* Reads untrusted bytes; r->bytes points into them.  WC_UNSUPPORTED: a later version has
