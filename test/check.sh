@@ -8,12 +8,13 @@
 # the conformance cases, and random statements and histories beside a heap copy.  As root
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
 # part once more on a PostgreSQL with assertions, which it builds (test/cassert.sh), and some
-# of it on one that forgets its caches at every chance.  Goes on after failures; the last
+# of it on one that forgets its caches at every chance, and on PostgreSQL 17 in a chroot of Debian 13
+# where one can be made (test/pg17.sh).  Goes on after failures; the last
 # line is "N passed, N failed", the status 1 when a test failed or none ran.
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
 #                                 isolation pgtap tap conformance differential;
-#                                 with --all: model fuzz assertions caches)
+#                                 with --all: model fuzz pg17 assertions caches)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -406,6 +407,12 @@ fi
 if [ $all = yes ] && wanted fuzz && build fuzz "the fuzz targets"; then
 	run 3600 fuzz sh test/fuzz/run.sh 60
 	grep '^ok' "$logs/fuzz.log"
+fi
+
+# Where a chroot of Debian 13 can be made; else the script says why not.
+if [ $all = yes ] && wanted pg17; then
+	run 7200 "PostgreSQL 17" sh test/pg17.sh
+	grep '# SKIP' "$logs/PostgreSQL_17.log"
 fi
 
 # --- and on a PostgreSQL with assertions ------------------------------------------

@@ -52,7 +52,7 @@ alloc_slow(WcArena *arena, size_t size)
 	block_size = arena->block_size;
 	if (size > block_size - sizeof(WcArenaBlock))
 	{
-		/* A block of its own goes behind the newest, whose room stays in use. */
+		/* A block for one large allocation is linked behind the newest block, whose free room stays in use. */
 		if (size > SIZE_MAX - sizeof(WcArenaBlock))
 			return NULL;
 		block = new_block(arena, sizeof(WcArenaBlock) + size);

@@ -1,8 +1,8 @@
 /*
  * base/file.h: small files and directories, safe against a crash of the machine.
  *
- * Paths have at most WC_PATH_MAX - 1 bytes.  Errors name the path and say what the
- * operating system said: WC_NO_SPACE when the disk is full, else WC_IO.  Any thread.
+ * Paths have at most WC_PATH_MAX - 1 bytes.  Errors name the path and give the error of the operating system:
+ * WC_NO_SPACE when the disk is full, else WC_IO.  Any thread.
  */
 #ifndef WC_BASE_FILE_H
 #define WC_BASE_FILE_H
@@ -13,7 +13,7 @@
 
 #define WC_PATH_MAX 4096
 
-/* Less what the process's umask takes away. */
+/* The process's umask is subtracted. */
 #define WC_FILE_MODE 0640
 
 /* The error that errno stands for: could not `what` "path".  Returns its status. */

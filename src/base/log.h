@@ -1,10 +1,9 @@
 /*
  * base/log.h: what core has to say to the server's log.
  *
- * One line a call, at most 1 KiB, written to standard error with one write(2):
- * PostgreSQL's logging collector (or whoever reads the server's standard error)
- * takes it from there.  Any thread.  For events an administrator should know of
- * (recovery, corruption, a background error), never for tracing.
+ * One line a call, at most 1 KiB, written to standard error with one write(2):  PostgreSQL's logging collector
+ * (or the reader of the server's standard error) takes it from there.  Any thread.  For events an
+ * administrator should know of (recovery, corruption, a background error), never for tracing.
  */
 #ifndef WC_BASE_LOG_H
 #define WC_BASE_LOG_H

@@ -1,5 +1,5 @@
 /*
- * base/printable.h: bytes as people read them.
+ * base/printable.h: bytes as printable text.
  *
  * As HBase prints them: printable ASCII as it is, every other byte and the
  * backslash as \xHH.  Any thread.
@@ -12,8 +12,8 @@
 /* Room that is enough for n bytes, the terminating zero included. */
 #define WC_PRINTABLE_SIZE(n) ((n) * 4 + 1)
 
-/* Writes s to buf (size bytes, at least 8), zero-terminated; what does not fit
- * is cut and "..." put in its place.  Returns buf. */
+/* Writes s to buf (size bytes, at least 8), zero-terminated; a text that is too long is cut and ends in "...".
+ * Returns buf. */
 extern char *wc_printable(char *buf, size_t size, WcSlice s);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * base/slice.h: a view of bytes somebody else owns.
+ * base/slice.h: a view of bytes that it does not own.
  *
- * A slice never owns.  Its lifetime is that of what it points into; functions
- * that return slices say what that is.  data may be NULL when len is 0.
- * Byte order is unsigned, the shorter of two equal prefixes first.
+ * A slice is valid as long as the memory that it points into; functions that return slices name that memory.
+ * data may be NULL when len is 0.  Byte order is unsigned, the shorter of two equal prefixes first.
  */
 #ifndef WC_BASE_SLICE_H
 #define WC_BASE_SLICE_H

@@ -22,7 +22,7 @@ wc_channel_segment_size(dsm_segment *dsm)
 	return mapped > before ? mapped - before : 0;
 }
 
-/* Also when the process exits, however it does (but for a crash). */
+/* Also called at every exit of the process except a crash. */
 static void
 tell_engine(dsm_segment *dsm, Datum arg)
 {

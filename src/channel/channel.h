@@ -24,7 +24,7 @@
  */
 extern dsm_segment *wc_channel_offer(WcShmem *shmem, WcSlot *slot);
 
-/* Could the engine not attach what was offered last? */
+/* Has the engine failed to attach the segment that was offered last? */
 extern bool wc_channel_refused(WcSlot *slot, dsm_segment *dsm);
 
 /* Either side; and how many bytes of it there are. */
@@ -37,8 +37,8 @@ extern void wc_channel_close(dsm_segment *dsm);
 /* --- engine's main thread ------------------------------------------------- */
 
 /*
- * Takes what is offered in a slot: NULL when there is nothing, or when it went
- * away or cannot be attached (the backend is told; failures are logged).
+ * Takes the segment that is offered in a slot.  NULL: there is none, it has been withdrawn, or it cannot be
+ * attached (then the backend is notified and the failure logged).
  */
 extern dsm_segment *wc_channel_take(WcShmem *shmem, int slot);
 

@@ -1,5 +1,5 @@
 /*
- * channel/flight.c: how far the store has followed the log, and what is in between.
+ * channel/flight.c: how far the store has followed the log, and the transactions in flight.
  */
 #include "postgres.h"
 
@@ -30,23 +30,23 @@
  * come to the commit. */
 #define PLACES_EACH 32
 
-/* Who waits looks again this often: nobody promises to wake it when the engine goes. */
+/* A waiting process checks again at this interval: it is not woken when the engine ends. */
 #define LOOK_EVERY_MS 100
 
 #define PLACES_ALIGNMENT 64
 
-/* Who commits waits while the follower is this far behind.  Who waits while nothing can be
- * applied is told why as soon as that has lasted so long. */
+/* A commit waits while the follower is this far behind.  A process that waits while nothing can be applied
+ * gets an error with the reason after this time. */
 #define LAG_MAX (UINT64CONST(256) * 1024 * 1024)
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* Who sleeps for a place to be freed looks up this often, for interrupts and a stall; the follower
- * is woken once more in so many looks. */
+/* A process that sleeps until a place is freed looks up this often, for interrupts and a stall; it wakes the
+ * follower once more in so many looks. */
 #define PLACE_SLEEP_US 2000
 #define WAKE_LOOKS 50
 
-/* After somebody has waited for a commit to be applied, each commit wakes the follower, for so long. */
+/* After a process has waited for a commit to be applied, each commit wakes the follower, for so long. */
 #define AWAITED_MS 50
 
 static WcFollowing *following;
@@ -206,8 +206,8 @@ note_awaited(void)
 }
 
 /*
- * An engine that ends still answers, but follows the log no more: then the next one frees the
- * place, before it is READY.
+ * An engine that is ending still answers, but has stopped following the log: the next engine frees the place
+ * before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
@@ -251,8 +251,8 @@ await_list(const WcFlightEntry *list, uint32 n)
 }
 
 /*
- * On a standby a transaction may find no place, when replay is far ahead of the store.  Until it
- * is known to be over, who reads waits for all that has been replayed.
+ * On a standby a transaction may find no free place, when replay is far ahead of the store.  Until the
+ * follower knows that it has ended, readers wait for everything that has been replayed.
  */
 static void
 await_overflow(void)

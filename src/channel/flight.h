@@ -1,10 +1,10 @@
 /*
- * channel/flight.h: how far the store has followed the log, and what is in between.
+ * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
- * Two more structs in PostgreSQL's main shared memory: the places of transactions in flight
- * (wire/flight.h), and what the follower, which is the engine's main thread, tells other
- * processes and is told by them.  channel/README says for each field who may touch it
- * and when.  PostgreSQL side; any process, unless it says otherwise.
+ * Two more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
+ * and the state that the follower (the engine's main thread) shares with other processes. channel/README names
+ * for each field the processes that may read and write it, and when.  PostgreSQL side; any process, unless it
+ * says otherwise.
  */
 #ifndef WC_CHANNEL_FLIGHT_H
 #define WC_CHANNEL_FLIGHT_H
@@ -52,7 +52,7 @@ extern void wc_following_find(void);
 extern WcFollowing *wc_following(void);
 extern WcFlight *wc_places(void);
 
-/* --- who commits --------------------------------------------------------------- */
+/* --- for commits --------------------------------------------------------------- */
 
 /*
  * Nothing can be applied for STALL_PATIENCE_MS (flight.c): all functions that wait here raise
@@ -78,7 +78,7 @@ extern void wc_following_await_promotion(void);
  * read for a while, or that is likely to be waited for.  Never fails. */
 extern void wc_following_note_commit(void);
 
-/* --- who reads ----------------------------------------------------------------- */
+/* --- for readers --------------------------------------------------------------- */
 
 /*
  * Whom to wait for before reading the store by this snapshot: the places of transactions of
@@ -89,8 +89,8 @@ extern void wc_following_note_commit(void);
 extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list);
 
 /*
- * Waits, interruptibly, until the store has what this snapshot shows of the database's
- * transactions.  A transaction that none of them is costs a load.
+ * Waits, interruptibly, until the store has all of the database's transactions that this snapshot shows.
+ * Costs one load of memory if there is none to wait for.
  */
 extern void wc_following_await(Snapshot snapshot, Oid database);
 
@@ -107,7 +107,7 @@ extern bool wc_following_await_briefly(uint64 xid, int ms);
 
 /* --- the follower ---------------------------------------------------------------- */
 
-/* Why nothing is applied (NULL: it goes on), and telling those who wait. */
+/* Sets the reason why nothing is applied (NULL: applying goes on), and wakes waiting processes. */
 extern void wc_following_stall(const WcError *why);
 extern void wc_following_moved(void);
 

@@ -1,10 +1,10 @@
 /*
  * channel/hold.h: sessions that copy the data directory by functions of PostgreSQL.
  *
- * While they do, images of the store stay: what they have not copied yet must not go
- * (worker/backup.h).  pg_backup_start holds images until the backup has ended; pg_ls_dir and
- * pg_read_binary_file, by which pg_rewind copies, until the session ends.  Backups of the
- * replication protocol are seen otherwise.
+ * Until they have finished, images of the store are not removed: they may still have to be copied
+ * (worker/backup.h). pg_backup_start holds images until the backup has ended; pg_ls_dir and
+ * pg_read_binary_file, by which pg_rewind copies, until the session ends.  Backups of the replication protocol
+ * are found in another way (worker/backup.c).
  */
 #ifndef WC_CHANNEL_HOLD_H
 #define WC_CHANNEL_HOLD_H

@@ -40,7 +40,7 @@ wc_keeplog_at_recovery(void)
 	ReplicationSlot *slot;
 
 	if (wal_level < WAL_LEVEL_REPLICA || max_replication_slots == 0 || access(WC_STORE_RECORD, F_OK) != 0)
-		return;					/* the engine says what is missing */
+		return;					/* the engine reports the missing log */
 	slot = SearchNamedReplicationSlot(WC_SLOT_NAME, true);
 	if (slot == NULL && !slot_is_free())
 	{

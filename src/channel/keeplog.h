@@ -21,9 +21,9 @@
 extern void wc_keeplog_set(XLogRecPtr to);
 
 /*
- * Startup process, before the first record is replayed: where there is a store, log is kept from the
- * redo pointer on.  No image that may be needed is older than that: a checkpoint is completed
- * only behind one (worker/checkpoint.h).  That no slot is free is logged.
+ * Startup process, before the first record is replayed: where there is a store, log is kept from the redo
+ * pointer on.  No image that may be needed is older than that: a checkpoint is completed only behind one
+ * (worker/checkpoint.h).  If no slot is free, that is logged.
  */
 extern void wc_keeplog_at_recovery(void);
 

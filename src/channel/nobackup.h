@@ -1,11 +1,10 @@
 /*
  * channel/nobackup.h: a backup of the cluster is complete or refused.
  *
- * A copy of the data directory has the stored tables if it has an image of them that is as new
- * as its redo pointer (worker/checkpoint.h).  As long as there is none, a file that nobody
- * can read is in the data directory: what copies it (pg_basebackup, cp, pg_rewind) fails
- * there.  Crash recovery does not mind it.  A server that has been stopped has no such file: a copy
- * that is made then has all of the log.
+ * A copy of the data directory has the stored tables if it has an image of them that is as new as its redo
+ * pointer (worker/checkpoint.h).  As long as there is none, the data directory has a file without read
+ * permission, at which a copy (pg_basebackup, cp, pg_rewind) fails.  Crash recovery ignores the file.  A
+ * server that has been stopped has no such file: a copy that is made then has all of the log.
  *
  * Any process of the server.
  */
@@ -17,13 +16,13 @@
 /* In the data directory. */
 #define WC_NO_BACKUP_FILE "widecol.no_backup"
 
-/* Whoever copies the data directory from now on fails; durable.  Failing is logged. */
+/* From now on copies of the data directory fail; durable.  An error is logged. */
 extern void wc_nobackup_put(void);
 
 /* No longer. */
 extern void wc_nobackup_remove(void);
 
-/* Postmaster, once, when it loads the library: no longer when it has ended in order. */
+/* Postmaster, once, when it loads the library: the file is removed after an orderly shutdown. */
 extern void wc_nobackup_follow_postmaster(void);
 
 #endif

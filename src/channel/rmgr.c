@@ -17,8 +17,8 @@
 #include "channel/rmgr.h"
 #include "compat.h"
 
-/* On a standby the follower is told to look after so many bytes of BATCHes: it looks by
- * itself every few milliseconds. */
+/* On a standby the follower is woken after so many bytes of BATCHes; without that it reads every few
+ * milliseconds. */
 #define WAKE_BYTES (1024 * 1024)
 
 static uint8

@@ -1,10 +1,9 @@
 /*
  * channel/rmgr.h: widecol's resource manager: its records in PostgreSQL's log.
  *
- * model/logrecord.h has the records.  PostgreSQL's recovery does nothing with them but tell
- * the follower and those who wait for it: what they change is the store, and that the engine
- * does by reading the log (worker/follower.h).  A server whose log has such records
- * cannot recover without the library.
+ * model/logrecord.h has the records.  PostgreSQL's recovery only wakes the follower and the processes that
+ * wait for it: the engine applies the records to the store when it reads the log (worker/follower.h).  A
+ * server whose log has such records cannot recover without the library.
  */
 #ifndef WC_CHANNEL_RMGR_H
 #define WC_CHANNEL_RMGR_H
@@ -23,10 +22,9 @@
 extern void wc_rmgr_register(void);
 
 /*
- * Writes a record of the store that is open (but for GENESIS, r->store is filled in here) and
- * returns its position, which is its end: it is on disk when the log has been flushed up to
- * there (XLogFlush).  Not during recovery, and not before the engine has opened a store.
- * Main threads only.
+ * Writes a record of the store that is open (but for GENESIS, r->store is filled in here) and returns the
+ * position of its end: the record is on disk when the log has been flushed up to there (XLogFlush).  Not
+ * during recovery, and not before the engine has opened a store.  Main threads only.
  */
 extern XLogRecPtr wc_record_write(WcLogRecord *r);
 

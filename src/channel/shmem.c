@@ -92,7 +92,7 @@ wc_shmem_startup(uint64 getcache_bytes)
 		ConditionVariableInit(&shmem->state_changed);
 		shmem->nslots = MaxBackends;
 
-		/* what was given in this second, before a crash, is not known any more */
+		/* moments that were given in this second before a crash are not known any more */
 		atomic_init(&shmem->last_moment, (((uint64) (wc_clock_wall_us() / WC_USEC_PER_SEC) + 1) << WC_MOMENT_BITS) - 1);
 		shmem->getcache_bytes = getcache_bytes;
 	}
@@ -209,8 +209,8 @@ wc_worker_register(void)
 	snprintf(worker.bgw_library_name, BGW_MAXLEN, "widecol_engine");
 	snprintf(worker.bgw_function_name, BGW_MAXLEN, "wc_worker_main");
 
-	/* It has no database, but only what is said to have a connection is among the
-	 * server's processes: in pg_stat_activity, and for pg_terminate_backend. */
+	/* The worker has no database, but only with the flag for connections does it appear among the server's
+	 * processes: in pg_stat_activity, and for pg_terminate_backend. */
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = RESTART_SECONDS;

@@ -1,10 +1,9 @@
 /*
- * channel/shmem.h: what the cluster shares: where the engine is, and how
- * backends reach it.
+ * channel/shmem.h: shared memory of the cluster: the engine's state, and how backends reach it.
  *
- * One struct in PostgreSQL's main shared memory, made by the postmaster when
- * widecol is in shared_preload_libraries.  channel/README says for each field
- * who may touch it and when.  PostgreSQL side; any process.
+ * One struct in PostgreSQL's main shared memory, made by the postmaster when widecol is in
+ * shared_preload_libraries. channel/README names for each field the processes that may read and write it, and
+ * when.  PostgreSQL side; any process.
  */
 #ifndef WC_CHANNEL_SHMEM_H
 #define WC_CHANNEL_SHMEM_H
@@ -44,8 +43,8 @@ typedef struct WcSlot
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
 
-/* Changes with WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight,
- * and what is in the answers to Gets. */
+/* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
+ * answers to Gets change. */
 #define WC_SHMEM_LAYOUT 0x57430006	/* "WC", 6 */
 
 typedef struct WcShmem
@@ -69,7 +68,7 @@ typedef struct WcShmem
 	/* Bytes of answers that wc_shmem_getcache holds. */
 	uint64_t	getcache_bytes;
 
-	/* What wc_client_unique_moment (client/) gave last: each is given once. */
+	/* The moment that wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;
 
 	uint32_t	start_failures; /* attempts to start that failed since the last that did not; engine's main thread */
@@ -108,7 +107,7 @@ extern Latch *wc_shmem_latch(uint32 process);
 /* The id of the process at a place; 0: there is none. */
 extern int	wc_shmem_pid(uint32 process);
 
-/* What a process waits for, as pg_stat_activity shows it. */
+/* Wait events, as pg_stat_activity shows them. */
 typedef enum WcWaitEvent
 {
 	WC_WAIT_ENGINE_MAIN,		/* the engine: for sessions to begin and end */

@@ -1,5 +1,5 @@
 /*
- * model/aggregation.c: what a Scan counts, compares and adds up, its rules and its bytes.
+ * model/aggregation.c: aggregates of a Scan: their rules and their encoding.
  */
 #include "model/aggregation.h"
 
@@ -7,7 +7,7 @@
 
 #define AGGREGATION_ORDERED	0x01
 
-/* Fewest bytes that one takes encoded: bounds what a corrupt count allocates. */
+/* Least bytes of one encoded aggregate: limits the memory that a corrupt count can ask for. */
 #define GROUP_BYTES_MIN		2
 #define AGGREGATE_BYTES_MIN	1
 

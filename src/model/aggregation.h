@@ -1,5 +1,5 @@
 /*
- * model/aggregation.h: what a Scan counts, compares and adds up instead of returning rows.
+ * model/aggregation.h: aggregates that a Scan returns instead of rows.
  *
  * The rows that the Scan would return are put into groups: rows whose group columns have the
  * same bytes.  Of each group one row comes back, with the state of each aggregate.  A group may

@@ -21,8 +21,8 @@ wc_batch_init(WcBatchBuilder *b, WcBuf *buf)
 }
 
 /*
- * Room for n bytes in the open operation.  When there is none the buffer is as
- * before and, since the caller is told, not failed.
+ * Reserves n bytes in the open operation.  Without room it returns the error and leaves the buffer unchanged,
+ * not marked as failed.
  */
 static WcStatus
 reserve(WcBatchBuilder *b, size_t n, uint8_t **p, WcError *err)

@@ -147,8 +147,7 @@ extern WcStatus wc_batch_lock(WcBatchBuilder *b, uint32_t table_id, WcRowLockMod
  * they are read (wc_op_next_item with wc_decoder(op.items)), a descriptor when
  * it is decoded.
  */
-/* How long the operation is of which the bytes are the beginning; 0: that cannot be told
- * from so few. */
+/* The length of the operation that the bytes begin with; *size 0: too few bytes to know it. */
 extern WcStatus wc_batch_op_size(WcSlice bytes, size_t *size, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_op_next_item(WcDecoder *d, WcItem *item, WcError *err) WC_WARN_UNUSED;

@@ -1,6 +1,6 @@
 /*
- * model/batchformat.h: what the batch's writer and reader agree on beyond
- * model/batch.h.  model/README has the whole format; nobody else needs this.
+ * model/batchformat.h: constants of the batch format that only its writer and its reader need. model/README
+ * specifies the format.
  */
 #ifndef WC_MODEL_BATCHFORMAT_H
 #define WC_MODEL_BATCHFORMAT_H

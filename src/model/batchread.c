@@ -3,7 +3,7 @@
  */
 #include "model/batchformat.h"
 
-/* Whatever is wrong, nothing behind it can be trusted. */
+/* After an error nothing further is read from the decoder. */
 static WcStatus
 corrupt(WcDecoder *d, WcError *err, const char *what)
 {
@@ -151,7 +151,7 @@ except_decode(WcDecoder *d, WcItem *item, WcError *err)
 	return WC_OK;
 }
 
-/* What may follow the family in an item of this kind. */
+/* Fields that may follow the family in an item of this kind. */
 #define HAS_QUALIFIER	0x01
 #define HAS_TIME		0x02
 #define HAS_VALUE		0x04

@@ -17,7 +17,7 @@
 
 #define WC_NO_COLUMN UINT32_MAX
 
-/* What wc_block_next says of a cell whose timestamp was given by its writer. */
+/* A flag of a cell whose timestamp was given by its writer (wc_block_next). */
 #define WC_SEQ_UNKNOWN INT64_C(-1)
 
 /* --- writing: appends to a buffer that the caller owns ---------------------
@@ -46,7 +46,7 @@ extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, 
 /* open: the last row goes on in the next block. end: the scan is over. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
 
-/* Where a block is, and back to there: what was written since is taken back. */
+/* The end of a block so far; and back to that end: bytes written since are removed. */
 typedef struct WcBlockMark
 {
 	size_t		len;

@@ -1,5 +1,5 @@
 /*
- * model/descriptor.c: what a stored table is, its rules and its bytes.
+ * model/descriptor.c: the descriptor of a stored table: its rules and its encoding.
  */
 #include "model/descriptor.h"
 
@@ -16,8 +16,7 @@
 #define FLAG_DISABLED		0x01	/* of a table */
 #define FLAG_SNAPSHOT		0x02	/* likewise: origin and time follow */
 
-/* Fewest bytes an encoded family or split point takes: bounds what a count in
- * corrupt bytes can make us allocate. */
+/* Least bytes of an encoded family or split point: limits the memory that a corrupt count can ask for. */
 #define FAMILY_BYTES_MIN	13
 #define SPLIT_BYTES_MIN		2
 
@@ -390,7 +389,7 @@ broken_rule(WcError *err, const WcError *rule)
 	return WC_CORRUPT;
 }
 
-/* What format 3 has behind the split points. */
+/* The fields after the split points, from format 3 on. */
 static void
 tail_decode(WcDecoder *d, WcTableDesc *desc)
 {

@@ -1,5 +1,5 @@
 /*
- * model/descriptor.h: what a stored table is.
+ * model/descriptor.h: the descriptor of a stored table.
  *
  * A descriptor is one allocation (wc_table_desc_decode) or built field by
  * field in an arena; names are slices into the same memory.  Families are in

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 
-/* Fewest bytes that one takes encoded: bounds what a corrupt count allocates. */
+/* Least bytes of one encoded node or value: limits the memory that a corrupt count can ask for. */
 #define COLUMN_BYTES_MIN	6
 #define NODE_BYTES_MIN		1
 #define VALUE_BYTES_MIN		1

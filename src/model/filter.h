@@ -103,8 +103,8 @@ wc_filter_nvalues(const WcFilterNode *node)
 #define WC_FILTER_KEY_MAX 64
 
 /*
- * What is compared by memcmp: *key points into bytes or into scratch.  False when
- * the bytes are not of the column's form, or longer than it allows.
+ * The key of a value, to be compared by memcmp: *key points into bytes or into scratch.  False when the bytes
+ * are not of the column's form, or longer than it allows.
  */
 extern bool wc_filter_key(const WcFilterColumn *column, WcSlice bytes, uint8_t scratch[WC_FILTER_KEY_MAX],
 						  WcSlice *key);

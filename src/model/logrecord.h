@@ -1,9 +1,9 @@
 /*
  * model/logrecord.h: widecol's records in PostgreSQL's log.
  *
- * The bytes are specified in model/README.  A record is its head followed by r->bytes:
- * who writes one gives both to PostgreSQL and need not copy the bytes.  The kind is not
- * among the bytes: PostgreSQL keeps it, as the record's info.
+ * The bytes are specified in model/README.  A record is its head followed by r->bytes: the writer hands both
+ * to PostgreSQL and need not copy the bytes.  The kind is not among the bytes:  PostgreSQL keeps it, as the
+ * record's info.
  */
 #ifndef WC_MODEL_LOGRECORD_H
 #define WC_MODEL_LOGRECORD_H
@@ -46,7 +46,7 @@ typedef struct WcLogRecord
 
 #define WC_RECORD_HEAD_MAX		32
 
-/* Writes the record's head; *len: its bytes.  Fails for what wc_logrecord_decode would refuse. */
+/* Writes the record's head; *len: its length.  Fails for a record that wc_logrecord_decode would refuse. */
 extern WcStatus wc_logrecord_encode(const WcLogRecord *r, uint8_t head[WC_RECORD_HEAD_MAX], size_t *len, WcError *err) WC_WARN_UNUSED;
 
 /* Reads untrusted bytes; r->bytes points into them.  WC_UNSUPPORTED: a later version has

@@ -25,7 +25,7 @@
 #define RANGE_STOP_INCLUSIVE	0x02
 #define RANGE_ONE_ROW			0x04	/* stop is start and is not repeated */
 
-/* Fewest bytes that one takes encoded: bounds what a corrupt count allocates. */
+/* Least bytes of one encoded element: limits the memory that a corrupt count can ask for. */
 #define RANGE_BYTES_MIN		2
 #define COLUMN_BYTES_MIN	2
 #define FAMILY_BYTES_MIN	1

@@ -1,8 +1,8 @@
 /*
  * model/scan.h: the Scan (a Get is a Scan of exactly one row).
  *
- * A WcScan is plain data; everything it points to belongs to whoever made it.
- * Encoded (model/README) it travels from backend to engine.
+ * A WcScan is plain data; its maker owns everything that it points to.  It is sent encoded (model/README) from
+ * backend to engine.
  */
 #ifndef WC_MODEL_SCAN_H
 #define WC_MODEL_SCAN_H
@@ -63,27 +63,25 @@ typedef struct WcScan
 	int64_t		ts_max;			/* exclusive; WC_TS_LATEST: unbounded */
 
 	/*
-	 * Of what is visible, only cells with these timestamps are returned.  Unlike
-	 * the time range it changes neither what is visible nor the count of versions.
-	 * Not with rows_by_existence.
+	 * Of the visible cells, only those with these timestamps are returned.  Unlike the time range it changes
+	 * neither which cells are visible nor the count of versions.  Not with rows_by_existence.
 	 */
 	int64_t		filter_ts_min;	/* inclusive */
 	int64_t		filter_ts_max;	/* exclusive; WC_TS_LATEST: unbounded */
 
 	/*
-	 * The table as of a time (WC_TS_LATEST: now): no cell is newer, times to live
-	 * are reckoned from then, and a family that may have forgotten since what
-	 * it held then is an error.  A transaction's own writes are not seen.
+	 * The table as of a time (WC_TS_LATEST: now): newer cells are not visible, and times to live are compared
+	 * with that time.  A family that may have forgotten cells of that time is an error.  A transaction's own
+	 * writes are not visible.
 	 */
 	int64_t		as_of_ts;
 	bool		reversed;
 
 	/*
-	 * Rows come in the order of what is behind their first byte (of equals the
-	 * smaller first byte first): the ranges that begin with one byte are read one
-	 * behind another, and these runs merged, each with a place of its own in the
-	 * store.  A range should not go on to rows with another first byte: within it
-	 * rows come by their whole keys.  The whole table is one range.
+	 * Rows come in the order of the bytes after their first byte (of equal ones the smaller first byte first).
+	 * The ranges that begin with the same byte are read one after another as a run; the runs, each with its
+	 * own iterator, are merged.  A range should not extend to rows with another first byte: within a range
+	 * rows come in the order of their whole keys.  The whole table is one range.
 	 */
 	bool		merged;
 	bool		raw;			/* markers and masked cells too; selecting qualifiers is an error */

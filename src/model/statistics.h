@@ -1,9 +1,9 @@
 /*
- * model/statistics.h: what the views of statistics show, as the engine tells it.
+ * model/statistics.h: rows of the views of statistics, as the engine sends them.
  *
- * A view's rows travel one behind another: each is some texts (bytes), then some numbers
- * (varints).  How many, its struct here says; a struct of numbers has nothing but uint64_t,
- * sent in this order.  Times are microseconds since 1970, 0: none.
+ * A view's rows are sent one after another: each is some texts (bytes), then some numbers (varints).  Their
+ * count is that of the struct's members here; a struct of numbers has only uint64_t members, sent in this
+ * order.  Times are microseconds since 1970, 0: none.
  */
 #ifndef WC_MODEL_STATISTICS_H
 #define WC_MODEL_STATISTICS_H

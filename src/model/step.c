@@ -38,7 +38,7 @@ wc_step_encode(WcBuf *out, const WcStep *step)
 	wc_buf_append_bytes(out, step->state);
 }
 
-/* What all but an expire step has. */
+/* Fields of all steps except EXPIRE. */
 static bool
 decode_range(WcDecoder *d, WcStep *step)
 {

@@ -1,5 +1,5 @@
 /*
- * model/step.h: a step: what a family is to forget, so that every store forgets the same.
+ * model/step.h: a step: cells that a family forgets, so that every store forgets the same ones.
  *
  * What the engine forgets (superseded versions, deleted cells, delete markers) does not
  * depend on when RocksDB compacts: a flush, a compaction or a major compaction is a

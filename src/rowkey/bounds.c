@@ -1,8 +1,8 @@
 /*
  * rowkey/bounds.c: conditions on key parts to start and stop rows.
  *
- * Two steps: an operator on a part becomes intervals of content, and an interval
- * behind equal leading parts becomes a range of rows.
+ * Two steps: an operator on a part becomes intervals of content; leading parts that are equal, and an interval
+ * of the next part, become a range of rows.
  */
 #include "rowkey/rowkey.h"
 
@@ -161,8 +161,8 @@ keep(Builder *b, WcSlice s)
 	return copy;
 }
 
-/* The first key behind all that start with s: s without trailing 0xFF, its last
- * byte one higher.  Empty when there is none. */
+/* The smallest key greater than all keys that start with s: s without trailing 0xFF, its last byte one higher.
+ * Empty when there is none. */
 static WcSlice
 behind_prefix(Builder *b, WcSlice s)
 {
@@ -437,8 +437,8 @@ build_delimited(Builder *b, const WcInterval *next)
 	}
 }
 
-/* No row is longer than WC_ROW_MAX: a longer bound is cut, and lies right behind
- * the one row that it was cut to. */
+/* No row is longer than WC_ROW_MAX.  A longer bound is cut to that length; it sorts directly after the row
+ * that it was cut to. */
 static void
 cut_bounds(WcRange *range)
 {

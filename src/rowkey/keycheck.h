@@ -40,8 +40,8 @@ extern void wc_keycheck_encode(WcBuf *out, const WcKeyCheck *check);
 extern WcStatus wc_keycheck_decode(WcSlice in, WcArena *arena, WcKeyCheck *check, WcError *err) WC_WARN_UNUSED;
 
 /*
- * True: the key certainly has values for all parts.  False: it has not, or
- * memory is out.  parts (one a part) and scratch are used and left with anything.
+ * True: the key certainly has values for all parts.  False: it has not, or memory is out. parts (one element
+ * for each part) and scratch are work space; their contents are undefined afterwards.
  */
 extern bool wc_keycheck_reads(const WcKeyCheck *check, WcSlice row, WcBuf *scratch, WcSlice *parts);
 

@@ -163,9 +163,8 @@ wc_ordered_read_escaped(WcSlice in, bool desc, WcBuf *out, size_t *used)
 }
 
 /*
- * numeric.  A class byte; finite numbers but zero go on with the exponent and
- * pairs of digits, ended by END; negative ones have everything behind the class
- * byte inverted.
+ * numeric.  A class byte; in finite numbers other than zero the exponent and pairs of digits follow, ended by
+ * END; in negative ones all bytes after the class byte are inverted.
  */
 enum
 {

@@ -99,8 +99,8 @@ typedef struct WcNumeric
 	size_t		ndigits;
 } WcNumeric;
 
-/* No written number is a prefix of another, so it keeps its order inverted and
- * with something behind it too. */
+/* No encoded number is a prefix of another: the order holds when bytes are inverted, and when other bytes
+ * follow. */
 extern void wc_ordered_append_numeric(WcBuf *out, const WcNumeric *v);
 
 /* The digits are appended to *digits (v->digits points into it); false when the

@@ -77,8 +77,8 @@ extern WcStatus wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *part
 extern WcStatus wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch,
 								WcSlice *parts, WcError *err) WC_WARN_UNUSED;
 
-/* The same for the first n parts alone (n <= nparts): neither what is behind them nor
- * the bucket is looked at, unless they are all. */
+/* The same for the first n parts alone (n <= nparts): the parts after them and the bucket are checked only if
+ * n is nparts. */
 extern WcStatus wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch,
 										WcSlice *parts, WcError *err) WC_WARN_UNUSED;
 

@@ -6,8 +6,7 @@
 #include "base/coding.h"
 #include "rowkey/murmur3.h"
 
-/* Each part is hashed with what the one before gave for a seed, so that nothing
- * has to be put together. */
+/* The hash of each part is the seed of the next one, so that the parts need not be concatenated. */
 static uint64_t
 hash_parts(const WcSalt *salt, const WcSlice *contents, uint32_t nparts)
 {
@@ -111,7 +110,7 @@ wc_bucketset_add_minutes(WcBucketSet *set, const WcSalt *salt, int64_t first, in
 
 /* --- ranges ------------------------------------------------------------------- */
 
-/* The salt and what is behind it, cut to what a row can be; *cut says so. */
+/* The salt and the bytes after it, cut to WC_ROW_MAX; *cut: they were cut. */
 static WcSlice
 prefixed(uint32_t bucket, WcSlice behind, WcArena *arena, bool *cut)
 {

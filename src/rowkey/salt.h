@@ -1,9 +1,9 @@
 /*
  * rowkey/salt.h: one byte in front of a key, that spreads keys over buckets.
  *
- * The salt follows from parts of the key, so a key of known parts has one place,
- * and rows that differ in those parts lie in different buckets.  README says how
- * it is reckoned: it is stored, so it never changes.  Any thread.
+ * The salt follows from parts of the key, so a key of known parts has one place, and rows that differ in those
+ * parts lie in different buckets.  The README defines its computation, which never changes: salts are stored.
+ * Any thread.
  */
 #ifndef WC_ROWKEY_SALT_H
 #define WC_ROWKEY_SALT_H
@@ -32,8 +32,8 @@ typedef struct WcSalt
 	int64_t		per_minute;		/* its units */
 } WcSalt;
 
-/* The bucket of a key with these contents of its parts (others than the salt's
- * are not looked at); false: it has none, since the timestamp is infinite. */
+/* The bucket of a key with these contents of its parts (only parts that make the salt are read); false: the
+ * key has no bucket, since its timestamp is infinite. */
 extern bool wc_salt_bucket(const WcSalt *salt, const WcSlice *contents, uint32_t nparts,
 						   uint32_t *bucket) WC_WARN_UNUSED;
 

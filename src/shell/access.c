@@ -1,5 +1,5 @@
 /*
- * shell/access.c: what the functions on data may do to the stored table they are given.
+ * shell/access.c: which data the functions may read and write.
  */
 #include "postgres.h"
 
@@ -95,8 +95,8 @@ colon_name(const WcTableDesc *table)
 /* --- foreign tables ------------------------------------------------------------------ */
 
 /*
- * Do policies hold for the current user?  A foreign table has none of its own; those of a
- * table that it is a partition, or a child, of are for its rows.
+ * Do row security policies apply to the current user?  A foreign table has none of its own; policies of a
+ * table that it is a partition or a child of apply to its rows.
  */
 static bool
 policies_hold(Oid relid)
@@ -155,7 +155,7 @@ column_denied(const WcAccess *access, const WcRelColumn *column, AclMode mode)
 					   mode == ACL_SELECT ? "SELECT" : mode == ACL_INSERT ? "INSERT" : "UPDATE", NameStr(column->name))));
 }
 
-/* What a statement on the foreign table would need for its key columns, and for DELETE. */
+/* The privileges that a statement on the foreign table would need for its key columns, and for DELETE. */
 static void
 require_row_privileges(const WcAccess *access, bool reads, AclMode writes)
 {

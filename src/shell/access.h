@@ -39,7 +39,7 @@
 typedef struct WcAccess
 {
 	WcTableDesc *table;
-	WcRelation *wrel;			/* NULL: everything; else what this foreign table shows */
+	WcRelation *wrel;			/* NULL: everything; else only the cells that this foreign table shows */
 } WcAccess;
 
 /*

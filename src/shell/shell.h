@@ -1,5 +1,5 @@
 /*
- * shell/shell.h: what the SQL functions share.
+ * shell/shell.h: helpers that the SQL functions share.
  */
 #ifndef WC_SHELL_SHELL_H
 #define WC_SHELL_SHELL_H
@@ -60,8 +60,8 @@ extern const WcFamilyDesc *wc_family_lookup(const WcTableDesc *table, const char
 /* A column argument named `name`, which must have a colon and not be NULL. */
 extern WcColumnName wc_arg_column(FunctionCallInfo fcinfo, int argno, const char *name, const WcTableDesc *table);
 
-/* The bytes of a text in UTF-8, where \xHH is one byte; palloc'd.  22023 for another escape:
- * `what` says in what, as in "invalid escape in column name ...". */
+/* The bytes of a text in UTF-8, where \xHH is one byte; palloc'd. 22023 for another escape: `what` names the
+ * text in the message, as in "invalid escape in column name ...". */
 extern WcSlice wc_unescape(const char *text, const char *what);
 
 /* Names are UTF-8 in the store. */

@@ -135,7 +135,7 @@ add_lag(Row *row, const WcClientEngine *engine, const WcEngineStatistics *s)
 {
 	XLogRecPtr	applied = engine->applied;
 
-	/* nothing waits, so what has been read concerns no stored table, or is applied */
+	/* no commit waits: everything that was read is applied, or concerns no stored table */
 	if (s != NULL && s->backlog_commits == 0)
 		applied = Max(applied, engine->read_upto);
 	add_lsn(row, engine->read_upto);
@@ -166,7 +166,7 @@ levels_datum(const WcEngineStatistics *s)
 	return PointerGetDatum(construct_array(levels, WC_ROCKS_LEVELS, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* What only the engine knows. */
+/* Columns that only the engine knows. */
 static void
 add_engine(Row *row, const WcClientEngine *engine, const WcEngineStatistics *s)
 {
@@ -354,7 +354,7 @@ work_name(uint64 kind)
 	return kind < lengthof(names) ? names[kind] : NULL;
 }
 
-/* Phase, done, total and their unit; what is not known is NULL. */
+/* Phase, done, total and their unit; an unknown value is NULL. */
 static void
 add_phase(Row *row, const WcProgress *p)
 {
@@ -389,8 +389,8 @@ add_phase(Row *row, const WcProgress *p)
 	}
 }
 
-/* Of work that a session has asked for: who may see the session; of the engine's own: who is in its
- * database. */
+/* Work that a session has asked for is shown to roles that may see the session; the engine's own work to
+ * sessions of the table's database. */
 static bool
 may_see(const WcProgress *p)
 {

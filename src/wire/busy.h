@@ -1,10 +1,9 @@
 /*
- * wire/busy.h: how many sessions have been at work lately, for all to see.
+ * wire/busy.h: how many sessions have been at work lately.
  *
- * Waiting costs least by looking again and again, but only as long as there are
- * processors to do that on: both sides of a session ask this before.  Time is cut
- * into windows; a session counts in those in which the engine worked on one of its
- * requests.  One word of shared memory; any thread, any process.
+ * Busy-waiting is the cheapest wait, but only while processors are free.  Both sides of a session ask here
+ * before they busy-wait.  Time is cut into windows; a session counts in those in which the engine worked on
+ * one of its requests.  One word of shared memory; any thread, any process.
  */
 #ifndef WC_WIRE_BUSY_H
 #define WC_WIRE_BUSY_H

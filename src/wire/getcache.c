@@ -290,8 +290,7 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 	return 0;
 }
 
-/* Copies the answer behind a tag, if it is the Get's and holds at that time. *epoch: in
- * which it was read. */
+/* Copies the answer of a tag, if it is the Get's and is valid at that time. *epoch: in which it was read. */
 static bool
 copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
 			WcBuf *out, uint64_t *epoch)
@@ -319,8 +318,8 @@ copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int
 	return true;
 }
 
-/* Is there room for the Get, or has it been asked for before?  Few others look like it, since the bits are
- * forgotten when half of them are set. */
+/* Is there room for the Get, or has it been asked for before?  False positives are rare: the bitmap is cleared
+ * when half full. */
 static bool
 is_wanted(Page *page, uint64_t get_hash)
 {
@@ -469,8 +468,8 @@ wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
 	return n;
 }
 
-/* A place for so many words: what is there goes, and so does an older answer to the
- * same Get.  Gives a free tag's number. */
+/* Makes room for so many words: answers in their place are removed, as is an older answer to the same Get.
+ * Returns the number of a free tag. */
 static int
 make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 {

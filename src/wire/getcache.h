@@ -1,10 +1,10 @@
 /*
  * wire/getcache.h: answers to Gets, in memory that all processes share.
  *
- * A Get that was answered lately is answered again without asking the engine, as
- * long as nothing has been written to its row.  wire/README tells how; here is who
- * may call what.  Everything is atomic and nobody ever waits: what cannot be had or
- * put at once is left to the engine, or not kept.
+ * A Get that was answered lately is answered again without asking the engine, as long as nothing has been
+ * written to its row. wire/README specifies the protocol; each function here names its callers.  All accesses
+ * are atomic and no function waits: a Get that cannot be looked up at once is sent to the engine, an answer
+ * that cannot be stored at once is not kept.
  *
  * Time is counted in epochs: one more with each commit, from 1.  An epoch is
  * what a reader sees that has seen so many commits and none behind them.
@@ -91,9 +91,8 @@ extern bool wc_getcache_reads(const WcGetCache *cache, uint32_t reader, uint64_t
 extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
-/* Keeps an answer that was read in an epoch and holds for whoever asks later, as long
- * as the row is not written, at wall time holds_from (a clock may be set back) or later,
- * before holds_until (INT64_MAX: for ever).  Any thread. */
+/* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time
+ * holds_from on (a clock may be set back) and before holds_until (INT64_MAX: for ever).  Any thread. */
 extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
 							WcSlice get, WcSlice answer, int64_t holds_from, int64_t holds_until);
 

@@ -1,12 +1,11 @@
 /*
  * wire/ring.h: a ring of bytes between one writer and one reader.
  *
- * The ring (two positions) and its data are in memory that both sides map; a
- * WcRingEnd is one side's private view.  Positions only grow; position modulo
- * size is the place.  What a writer wrote is seen by the reader once published,
- * what a reader read gives room once released.  Publishing and releasing are
- * sequentially consistent stores: the other side's "I am going to sleep" flag
- * is looked at after them (wire/segment.h).  One thread an end.
+ * The ring (two positions) and its data are in memory that both sides map; a WcRingEnd is one side's private
+ * view.  Positions only grow; position modulo size is the place.  Written bytes are visible to the reader once
+ * published; read bytes are free for the writer once released.  Publishing and releasing are sequentially
+ * consistent stores: the other side's "I am going to sleep" flag is looked at after them (wire/segment.h).
+ * One thread an end.
  *
  * The other side's position is checked: one that no honest peer could have set
  * makes the ring look empty (or full) for ever and raises `broken`.

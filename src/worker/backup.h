@@ -14,10 +14,10 @@
  * BARRIER that was replayed, backups are allowed. */
 extern void wc_backup_allow(XLogRecPtr image);
 
-/* There is none that is as new as the redo pointer; nobody may copy the data directory. */
+/* There is no image as new as the redo pointer: the data directory must not be copied. */
 extern void wc_backup_refuse(void);
 
-/* May somebody be copying images now?  Then none may go. */
+/* May a backup be copying images now? Then no image may be removed. */
 extern bool wc_backup_is_running(void);
 
 #endif

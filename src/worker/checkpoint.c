@@ -35,7 +35,8 @@
 /* After a failure, the next attempt. */
 #define RETRY_MS 5000
 
-/* Images that stay, and for how many seconds others do: somebody may be copying them. */
+/* The number of images that are kept, and for how many seconds older ones are kept: a backup may be copying
+ * them. */
 #define IMAGES_KEPT 2
 #define IMAGE_SECONDS 60
 
@@ -83,7 +84,7 @@ wc_checkpoint_release(void)
 	wc_my_lxid = InvalidLocalTransactionId;
 }
 
-/* Who waits for the old number has waited long enough; who comes now waits for the new one. */
+/* The checkpointer that waits for the old number goes on; the next one waits for the new number. */
 static void
 let_checkpointer_go_on(void)
 {
@@ -164,7 +165,7 @@ begin(XLogRecPtr redo, XLogRecPtr barrier, bool image)
 {
 	WcError		err;
 
-	/* The redo pointer may lie behind a page's head that nobody has written yet. */
+	/* The redo pointer may lie after the header of a page that has not been written yet. */
 	if (redo != InvalidXLogRecPtr && !RecoveryInProgress() && GetFlushRecPtr(NULL) < redo)
 		XLogFlush(Min(redo, GetXLogInsertEndRecPtr()));
 	checkpoint.redo = redo;
@@ -261,8 +262,8 @@ advance(void)
 				done();
 			else
 			{
-				/* The image may have commits that came behind the mark: nobody may take a copy for
-				 * consistent before it has the log of these. */
+				/* The image may have commits after the mark: a copy is consistent only with the log of these
+				 * commits. */
 				if (RecoveryInProgress())
 					XLogFlush(wc_feed_position());
 				checkpoint.keep_old = wc_backup_is_running();
@@ -314,7 +315,7 @@ wc_checkpoint_finish(void)
 	if (checkpoint.server == NULL)
 		return;
 	drain();
-	begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);	/* may fail: the log keeps what could not be applied */
+	begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);	/* may fail: the log keeps the transactions that could not be applied */
 	drain();
 	checkpoint.server = NULL;
 }

@@ -1,13 +1,12 @@
 /*
  * worker/checkpoint.h: checkpoints of the engine, and PostgreSQL's, which wait for them.
  *
- * An engine's checkpoint is a mark (engine/README): from there the log would be read after
- * a crash.  With an image it is also what a backup copies.  PostgreSQL's checkpoint begins with
- * a redo pointer, from which a backup's log begins; it is not completed before there is an
- * image as new as that.  The engine's process has DELAY_CHKPT_START set under a number of a
- * transaction of its own, for which the checkpointer waits, and takes another number when the
- * image is there.  On a standby the BARRIER that a primary writes behind its image does the same:
- * the startup process waits at it.
+ * An engine's checkpoint is a mark (engine/README): from there the log would be read after a crash.  An image
+ * of the store, made with it, is copied by backups.  PostgreSQL's checkpoint begins with a redo pointer, from
+ * which a backup's log begins; it is not completed before there is an image as new as that.  The engine's
+ * process has DELAY_CHKPT_START set under a number of a transaction of its own, for which the checkpointer
+ * waits, and takes another number when the image is there.  On a standby the BARRIER that a primary writes
+ * behind its image does the same: the startup process waits at it.
  *
  * Engine's main thread.  What takes long is done on a thread: none of these waits for it, but for
  * the last.

@@ -1,5 +1,5 @@
 /*
- * worker/feed.c: what the follower reads, handed to the server's threads.
+ * worker/feed.c: hands the records that the follower reads to the server's threads.
  */
 #include "worker/feed.h"
 

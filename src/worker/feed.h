@@ -1,7 +1,7 @@
 /*
- * worker/feed.h: what the follower reads, handed to the server's threads.
+ * worker/feed.h: hands the records that the follower reads to the server's threads.
  *
- * Engine's main thread.  Nothing here waits for what is applied.
+ * Engine's main thread.  No function here waits until a transaction is applied.
  */
 #ifndef WC_WORKER_FEED_H
 #define WC_WORKER_FEED_H
@@ -18,11 +18,12 @@ extern void wc_feed_start(WcServer *server, uint32 store, XLogRecPtr from);
 /* Reads on for a while.  True: there is more now. */
 extern bool wc_feed_run(void);
 
-/* Reads all that is on disk now (during recovery: that is replayed).  Serves interrupts.  False:
- * not all, since nothing can be applied now and no more can be held; wc_server_stalled says why. */
+/* Reads the log up to its end on disk (during recovery: up to the last record that was replayed).  Serves
+ * interrupts.  False: not all of it, since nothing can be applied now and memory for more is used up;
+ * wc_server_stalled gives the reason. */
 extern bool wc_feed_run_to_end(void);
 
-/* All before it has been handed to the server. */
+/* The position up to which records have been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);
 
 /* Has all that was handed to the server been applied? */
@@ -32,7 +33,7 @@ extern bool wc_feed_is_applied(void);
  * (wc_follower_nothing_ends_before). */
 extern XLogRecPtr wc_feed_nothing_ends_before(void);
 
-/* No transaction before this one runs, by what has been read; 0: not known yet. */
+/* The oldest transaction that may be running, as far as the log has been read; 0: not known yet. */
 extern uint64 wc_feed_oldest_running(void);
 
 #endif

@@ -22,8 +22,8 @@
 /* Interrupts are served once in so many records. */
 #define INTERRUPT_RECORDS 256
 
-/* The reader keeps memory for the largest record that it has met; with more than this it is
- * made anew. */
+/* The reader keeps memory for the largest record that it has read; above this size it is replaced by a new
+ * reader. */
 #define READER_MEMORY_MAX (4 * 1024 * 1024)
 
 #define UNIX_EPOCH_US ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
@@ -114,8 +114,8 @@ wc_follower_position(const WcFollower *f)
 /* --- what is read -------------------------------------------------------------- */
 
 /*
- * The log has the lower half of ids.  Those of two transactions that are near each other in
- * the log are less than 2^31 apart: PostgreSQL sees to that.
+ * The log has the lower half of transaction ids.  PostgreSQL guarantees that ids that are near each other in
+ * the log are less than 2^31 apart.
  */
 static uint64
 full_xid(WcFollower *f, TransactionId xid)

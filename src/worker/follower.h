@@ -1,11 +1,10 @@
 /*
  * worker/follower.h: reading PostgreSQL's log.
  *
- * The engine's main thread reads the log from a position on, as far as it is on disk, or
- * during recovery as far as it has been replayed, over switches of timelines, and hands on
- * what concerns stored tables: widecol's records, and how transactions end.  It never waits,
- * and is called again when there may be more.  Memory is bounded, whatever others write
- * into the log.
+ * The engine's main thread reads the log from a position on, as far as it is on disk, or during recovery as
+ * far as it has been replayed, over switches of timelines, and passes on the records that concern stored
+ * tables: widecol's own, and the ends of transactions.  It never waits, and is called again when there may be
+ * more.  Its memory is bounded, however large other records are.
  */
 #ifndef WC_WORKER_FOLLOWER_H
 #define WC_WORKER_FOLLOWER_H
@@ -52,7 +51,7 @@ extern WcFollower *wc_follower_start(const WcFollowerOps *ops, void *arg, uint32
  */
 extern bool wc_follower_run(WcFollower *follower, Size bytes);
 
-/* Up to where it has read. */
+/* The position up to which the log has been read. */
 extern XLogRecPtr wc_follower_position(const WcFollower *follower);
 
 /*

@@ -1,9 +1,9 @@
 /*
  * worker/slot.h: the replication slot that keeps the log which the store still needs.
  *
- * A physical slot, "widecol"; its restart_lsn is where the engine would read from after a
- * crash.  The engine's process holds it, so that nobody drops it meanwhile; the startup
- * process makes it on a node that has none (a restored backup), before log is removed.
+ * A physical slot, "widecol"; its restart_lsn is where the engine would read from after a crash.  The engine's
+ * process holds it, so that it cannot be dropped meanwhile; the startup process makes it on a node that has
+ * none (a restored backup), before log is removed.
  */
 #ifndef WC_WORKER_SLOT_H
 #define WC_WORKER_SLOT_H

@@ -27,7 +27,7 @@
 
 static WcEngine *engine;
 static WcServer *server;
-static bool begun_anew;			/* at the log's end: what it says before does not concern the store */
+static bool begun_anew;			/* reading began at the end of the log: earlier records do not concern the store */
 static bool replaying;			/* a standby's engine */
 
 /*
@@ -117,8 +117,9 @@ read_to_end(void)
 }
 
 /*
- * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
- * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
+ * Transactions that a crash or a promotion has cut off have no end in the log: a record of the running
+ * transactions, which lacks them, shows that they have ended.  PostgreSQL writes such a record every 15
+ * seconds, which is too long for readers to wait.
  */
 static XLogRecPtr
 log_running(void)
@@ -140,8 +141,8 @@ nap_of_start(void)
 	return !ShutdownRequestPending;
 }
 
-/* Row locks of an engine before are lost: none is given before all who had them have ended, or
- * are prepared and have got them again (restore_locks). */
+/* Row locks of the previous engine are lost.  No new one is granted before all transactions that may have held
+ * some have ended, or are prepared and hold theirs again (restore_locks). */
 static void
 await_old_places(void)
 {
@@ -194,9 +195,9 @@ await_backlog(void)
 }
 
 /*
- * A standby that starts replays what the store has had from the start, and the follower does not
- * read that again: places that are taken meanwhile would never be freed.  So the store gets all
- * that these transactions have written, and then their places go.  `from`: where reading began.
+ * A standby that starts replays log that the store had applied before, and the follower does not read that log
+ * again: places that replay takes for it would never be freed.  So everything that these transactions have
+ * written is applied first, and then their places are freed. `from`: where reading began.
  */
 static void
 forget_old_places(XLogRecPtr from)
@@ -252,7 +253,7 @@ follow(void)
 	replaying = RecoveryInProgress();
 	atomic_store(&wc_following()->replays, replaying);
 	read_to_end();
-	/* before all is read once more: who has committed meanwhile is applied, or has a place */
+	/* before the log is read once more: a transaction that has committed meanwhile is applied, or has a place */
 	wc_server_take_places(server, replaying);
 	forget_old_places(from);
 	if (!replaying)

@@ -1,6 +1,5 @@
 /*
- * worker/task.h: what takes long, on a thread of its own, while the engine's main thread
- * goes on.
+ * worker/task.h: long work on a thread of its own, while the engine's main thread goes on.
  *
  * Core only on that thread.  Main thread's functions.
  */
@@ -28,7 +27,7 @@ typedef struct WcTask
 /* The task must not be under way.  If there can be no thread, fn is called here. */
 extern void wc_task_begin(WcTask *task, void (*fn) (void *arg), void *arg);
 
-/* Has it come to its end?  Never waits. */
+/* Has it ended? Never waits. */
 extern bool wc_task_is_done(const WcTask *task);
 
 /* Waits for its end, serving nothing; one that was not begun is at its end. */

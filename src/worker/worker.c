@@ -63,7 +63,7 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* The log is read every WC_FOLLOW_EVERY_MS while anything is in flight, and so long after that. */
 #define BUSY_MS 1000
 
-/* What transactions under way may have written together. */
+/* The most that transactions under way may have written together, in bytes. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
 /* Where PostgreSQL keeps statistics while it does not run. */
@@ -135,14 +135,14 @@ wc_worker_serve_interrupts(void)
 	}
 }
 
-/* Has it done, and returns when it has been.  What asks the process to go must wait. */
+/* Runs fn on a thread and returns at its end.  Signals that ask the process to end wait until then. */
 static void
 run_task(void (*fn) (void *arg), WcWaitEvent event)
 {
 	wc_task_begin(&task, fn, NULL);
 	while (!wc_task_is_done(&task))
 	{
-		/* Without a postmaster there is nobody to serve; the task is not left half done. */
+		/* Without a postmaster no interrupts are served; the task is finished all the same. */
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_POSTMASTER_DEATH, LOOK_EVERY_MS,
 					  wc_shmem_wait_event(event)) & WL_POSTMASTER_DEATH)
 			break;
@@ -291,7 +291,7 @@ run_here(void (*fn) (void *arg), WcWaitEvent event)
 	fn(NULL);
 }
 
-/* The end if something else than SIGTERM brings it (but for a crash). */
+/* Closes the engine at an exit that SIGTERM has not caused.  Not called in a crash. */
 static void
 at_exit(int code, Datum arg)
 {
@@ -330,10 +330,10 @@ take_sessions(void)
 }
 
 /*
- * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
- * later, together, or at once if somebody waits for it.  When there are none for a while, the
- * first one does, and so does each one while commits are waited for (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
- * look, or for who waits.
+ * How long to sleep.  Commits do not wake the main thread: their log is read a few milliseconds later, several
+ * together, or at once if a process waits for it.  After a pause without commits the first one wakes it, and while
+ * processes wait for commits to be applied each commit does (wc_following_note_commit).  COMMIT PREPARED never does:
+ * it is read at the next interval, or when a process waits for it.
  */
 static long
 nap(bool more)
@@ -349,13 +349,13 @@ nap(bool more)
 	if (now < busy_until)
 		return WC_FOLLOW_EVERY_MS;
 	atomic_store(&wc_following()->asleep, 1);
-	/* once more: who has taken a place since does not know that it has to wake */
+	/* once more: a transaction that has taken a place since then does not wake this thread */
 	in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);
 	return in_flight ? WC_FOLLOW_EVERY_MS : LOOK_EVERY_MS;
 }
 
-/* A commit that did not wait for the disk is not read before it is there.  Who waits for it does
- * not wait for the walwriter. */
+/* The follower reads a commit only when it is on disk.  For readers that wait for an asynchronous commit, the
+ * log is flushed here, without waiting for the walwriter. */
 static void
 flush_for_readers(void)
 {
@@ -386,7 +386,8 @@ transaction_is_over(uint64_t xid)
 		 wc_flight_find(wc_places(), xid) == WC_FLIGHT_NONE);
 }
 
-/* On a standby: transactions that have found no place, and what readers wait for instead. */
+/* On a standby, for transactions that have found no place: publishes the position that readers wait for
+ * instead. */
 static void
 tell_of_overflow(void)
 {
@@ -396,7 +397,8 @@ tell_of_overflow(void)
 	(void) wc_flight_free_before(wc_places(), wc_feed_oldest_running());
 }
 
-/* Hands on settings that were read again; and a standby forgets what the log says, until it is promoted. */
+/* Passes on settings that were read again.  On a standby upkeep makes no steps of its own: it applies those in
+ * the log. */
 static void
 keep_up(void)
 {
@@ -463,8 +465,8 @@ serve(void)
 }
 
 /*
- * The postmaster starts the engine again a second after its end: it ends the later the
- * more often it has failed.  Settings that are read again may be what was missing.
+ * The postmaster starts the engine again one second after its end: the more often the start has failed, the
+ * later the process ends.  It ends at once when settings are read again, since they may have been the cause.
  */
 static void
 await_retry(void)

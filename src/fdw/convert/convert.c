@@ -280,7 +280,7 @@ wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
 
 /* --- one codec for another ------------------------------------------------------- */
 
-/* What is made of the text form: `ordered` and `binary` of a text are its form, too. */
+/* Encodings that are made from the text form; `ordered` and `binary` of a text are its form, too. */
 static WcEncoding
 form_encoding(const WcCodecSpec *spec)
 {
@@ -422,7 +422,7 @@ shown(WcSlice s)
 	return wc_printable(buf, SHOWN_MAX, s);
 }
 
-/* What is wrong with so many bytes, or may be. */
+/* The detail for a value of this many bytes that does not decode. */
 static const char *
 expectation(const WcCodec *codec, size_t len)
 {

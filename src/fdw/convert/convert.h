@@ -41,7 +41,7 @@ extern const char *wc_encoding_name(WcEncoding encoding);
 /* The valid names, "binary, md5, ...", for hints: those of keys, or of values. */
 extern const char *wc_encoding_list(bool as_key);
 
-/* What DEFAULT stands for with this type. */
+/* The encoding that DEFAULT means for this type. */
 extern WcEncoding wc_encoding_default(Oid type, bool as_key);
 
 /* md5, sha1, murmur3: only encoding, the original is in a cell. */
@@ -50,7 +50,7 @@ extern bool wc_encoding_is_hash(WcEncoding encoding);
 /* Bytes a hash has when no length cuts it; 0 for other encodings. */
 extern int	wc_encoding_hash_size(WcEncoding encoding);
 
-/* A label of an enum that is stored under another name: what it was before it was renamed. */
+/* A label of an enum that is stored under another name: its name before it was renamed. */
 typedef struct WcLabel
 {
 	char	   *label;
@@ -75,10 +75,9 @@ typedef struct WcCodecSpec
 } WcCodecSpec;
 
 /*
- * Can this be?  (type, encoding, desc, length, key or value; collation when
- * as_key.)  When not, *why is a translated half sentence that fits behind
- * "column ... cannot be stored so: ", palloc'd or constant.  For option
- * validation; wc_codec_init raises the same as an error.
+ * Is this combination supported? (type, encoding, desc, length, key or value; collation when as_key.) If not,
+ * *why is a translated half sentence that fits after "column ... cannot be stored so: ", palloc'd or constant.
+ * For option validation; wc_codec_init raises the same as an error.
  */
 extern bool wc_codec_supported(const WcCodecSpec *spec, const char **why);
 
@@ -93,7 +92,7 @@ typedef struct WcCodecWhere
 	bool		lenient;		/* what does not decode is NULL, and a WARNING, unless it is hidden */
 } WcCodecWhere;
 
-/* How what does not decode is told: ERROR or WARNING. */
+/* The level of the message about a value that does not decode: ERROR or WARNING. */
 static inline int
 wc_undecodable_level(const WcCodecWhere *where)
 {
@@ -158,20 +157,18 @@ extern bool wc_codec_same_bytes(const WcCodec *old, const WcCodec *new);
 static inline void wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out);
 
 /*
- * The same for the value of a condition "column op value": never complains
- * about what cannot be stored, says how value relates to what can.  value_type
- * may differ from the column's where PostgreSQL compares them directly: integers of
- * any width, float4 and float8, date and timestamp, text and varchar, to which a name
- * may be compared, too (and domains over these); otherwise it has to be the column's base type, else the
- * answer is WC_FIT_UNKNOWN.  Without content (see WcFit) nothing is appended.
- * For WC_KEY_PREFIX conditions give the prefix as text.
+ * The same for the value of a condition "column op value": never raises an error for a value that cannot be
+ * stored, but returns how value relates to values that can. value_type may differ from the column's where
+ * PostgreSQL compares them directly: integers of any width, float4 and float8, date and timestamp, text and
+ * varchar, to which a name may be compared, too (and domains over these); otherwise it has to be the column's
+ * base type, else the answer is WC_FIT_UNKNOWN.  Without content (see WcFit) nothing is appended.  For
+ * WC_KEY_PREFIX conditions give the prefix as text.
  */
 extern WcFit wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out);
 
 /*
- * The value of these bytes, palloc'd in the current memory context.  22P03 when
- * they are not a value of this column: the message names column, table, row and
- * what was found.  where may be NULL.
+ * The value of these bytes, palloc'd in the current memory context. 22P03 when they are not a value of this
+ * column: the message names column, table, row and the bytes found. where may be NULL.
  */
 extern Datum wc_codec_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where);
 
@@ -181,16 +178,15 @@ extern bool wc_codec_try_decode(WcCodec *codec, WcSlice bytes, const WcCodecWher
 /* A timestamp's milliseconds since 1970, rounded down, as encoding `binary` has them. */
 extern int64 wc_codec_msecs(Timestamp ts);
 
-/* Raises what wc_rowkey_compose reported; column names the bad part (NULL: the
- * whole key). */
+/* Raises the error that wc_rowkey_compose reported; column names the bad part (NULL: the whole key). */
 extern void wc_codec_compose_error(const char *table, const char *column, const WcError *err) pg_attribute_noreturn();
 
-/* Raises what wc_rowkey_split reported: 22P03, as wc_codec_decode does. */
+/* Raises the error that wc_rowkey_split reported: 22P03, as wc_codec_decode does. */
 extern void wc_codec_split_error(const WcCodecWhere *where, const WcError *err) pg_attribute_noreturn();
 
-/* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be
- * done), and back (always palloc'd); for qualifiers, delimiters, map keys.
- * from_utf8 raises 22021 for what is no UTF-8 or has a zero byte. */
+/* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be done), and back (always
+ * palloc'd); for qualifiers, delimiters, map keys. from_utf8 raises 22021 for bytes that are not UTF-8 or have
+ * a zero byte. */
 extern WcSlice wc_text_to_utf8(const char *s, size_t len);
 extern char *wc_text_from_utf8(WcSlice s);
 

@@ -1,10 +1,9 @@
 /*
  * fdw/convert/convert_form.c: text forms that do not depend on the session.
  *
- * What is stored must read the same whatever DateStyle and its kin say.  The
- * common types have their own functions here.  All others go through their
- * output and input functions, around which the settings that they depend on are
- * set, if they are not what is wanted anyway.
+ * Stored text must not depend on DateStyle and similar settings.  The common types have their own functions
+ * here.  All others go through their output and input functions, around which the settings that they depend on
+ * are set, if they are not what is wanted anyway.
  */
 #include "postgres.h"
 
@@ -146,7 +145,7 @@ guards_of_scalar(Oid type)
 		case REGDICTIONARYOID:
 			return GUARD_NAMES;
 		default:
-			/* who knows what an extension's type looks at */
+			/* an extension's type may depend on any setting */
 			return type < FirstNormalObjectId ? 0 : GUARD_ALL;
 	}
 }
@@ -277,7 +276,7 @@ wc_form_to_date(const char *s, size_t len, Datum *value)
 	return true;
 }
 
-/* "yyyy-mm-dd hh:mm:ss[.ffffff]", with "+00" behind it when it has a zone. */
+/* "yyyy-mm-dd hh:mm:ss[.ffffff]", followed by "+00" when it has a zone. */
 bool
 wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value)
 {

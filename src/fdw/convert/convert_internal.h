@@ -1,5 +1,5 @@
 /*
- * fdw/convert/convert_internal.h: what the convert files share.
+ * fdw/convert/convert_internal.h: declarations that the convert files share.
  *
  * Not for use outside this folder.
  */
@@ -63,16 +63,16 @@ extern Datum wc_nested_in(WcNested *node, char *string);
 extern int	wc_form_guards(Oid type);
 
 /*
- * Sets them to what the stored form wants; returns a nest level for
- * wc_form_unguard, 0 when all are so already.
+ * Sets them to the values that the stored form needs; returns a nest level for wc_form_unguard, 0 if all have
+ * these values already.
  */
 extern int	wc_form_guard(int guards);
 extern void wc_form_unguard(int level);
 
-/* Room for what these write, the terminating zero included. */
+/* Room for their output, the terminating zero included. */
 #define WC_FORM_MAX 128
 
-/* zone: with "+00" behind a timestamp, which is then UTC. */
+/* zone: a timestamp is followed by "+00" and in UTC. */
 extern void wc_form_of_date(char *buf, Datum value);
 extern void wc_form_of_timestamp(char *buf, Datum value, bool zone);
 

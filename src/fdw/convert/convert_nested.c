@@ -2,11 +2,10 @@
  * fdw/convert/convert_nested.c: text forms of enums that were renamed, of composite types, and of
  * arrays of these.
  *
- * What is stored has to read the same after the type was changed.  An enum value whose
- * label was renamed is stored under its old one (WcLabel).  A composite type's form has a
- * field for each attribute there ever was, so that one that was dropped leaves its place, and
- * lacks those that were added after it was written, which are NULL.  In a key, where a value has one
- * form, NULLs at the end are left out.
+ * Stored values must keep their meaning after the type was changed.  An enum value whose label was renamed is
+ * stored under its old one (WcLabel).  A composite type's form has a field for each attribute there ever was,
+ * so that one that was dropped leaves its place, and lacks those that were added after it was written, which
+ * are NULL.  In a key, where a value has one form, NULLs at the end are left out.
  *
  * Forms are those of PostgreSQL's own output functions otherwise.  All strings here are in
  * the database's encoding.
@@ -140,7 +139,7 @@ wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key)
 	return node;
 }
 
-/* Makes the members of a row anew when its type is not what it was. */
+/* Builds the members of a row again when its type has changed. */
 static void
 refresh_row(WcNested *node)
 {
@@ -344,7 +343,7 @@ malformed(const char *detail)
 			 errmsg("malformed record literal: %s", detail)));
 }
 
-/* Reads a field up to the comma or parenthesis behind it, as record_in does; NULL: it is NULL. */
+/* Reads a field up to the next comma or parenthesis, as record_in does; NULL: the field is NULL. */
 static char *
 read_field(const char **at)
 {

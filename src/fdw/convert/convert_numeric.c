@@ -13,8 +13,8 @@
 #include "fdw/convert/convert_internal.h"
 #include "rowkey/ordered.h"
 
-/* Unscaled bytes that no numeric needs: 131072 digits before the point and 16383
- * behind it are 61,233 bytes. */
+/* More unscaled bytes than any numeric needs: 131072 digits before the point and 16383 after it are 61,233
+ * bytes. */
 #define UNSCALED_MAX 61440
 
 #define LIMB_BASE 1000000000
@@ -256,7 +256,7 @@ digits_of_bytes(const uint8 *bytes, size_t nbytes, bool negative)
 	}
 	if (negative)
 	{
-		/* what is missing on the left is sign */
+		/* missing bytes on the left are sign extension */
 		for (size_t at = 0; at < nwords * 4 - nbytes; at++)
 			words[at / 4] |= (uint32) 0xFF << (8 * (3 - at % 4));
 		for (size_t w = 0; w < nwords; w++)

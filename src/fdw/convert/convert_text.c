@@ -1,5 +1,5 @@
 /*
- * fdw/convert/convert_text.c: what is made of a value's text form, and bytea.
+ * fdw/convert/convert_text.c: encodings that are made from a value's text form, and bytea.
  *
  * `text` is the form itself, `reversed` and `reversed_domain` turn it round, the
  * hashes hash it.  text, varchar and char are their own form, so `ordered` and
@@ -28,7 +28,7 @@
 
 /* --- database's encoding <-> UTF-8 --------------------------------------------- */
 
-/* A database without an encoding has bytes that nobody can convert. */
+/* A database without an encoding (SQL_ASCII) has bytes that cannot be converted. */
 static bool
 bytes_are_same(void)
 {

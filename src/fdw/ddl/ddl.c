@@ -150,7 +150,7 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	MemoryContextDelete(scratch);
 }
 
-/* What a definition can be found guilty of, as opposed to what goes wrong. */
+/* Errors of a definition, as opposed to failures of the statement. */
 static bool
 is_verdict(int sqlstate)
 {
@@ -167,8 +167,8 @@ is_verdict(int sqlstate)
 }
 
 /*
- * While a dump is restored, what is wrong before the last option of a column is not wrong
- * yet, and shows when the table is used if it stays so.
+ * While a dump is restored, a definition may be wrong until the last option of a column is set: its errors are
+ * ignored.  If they remain, they are raised when the table is used.
  */
 static void
 settle_if_possible(Oid relid, bool created, const WcGuard *before, const WcDefinition *definition)
@@ -304,8 +304,8 @@ reassign_owned(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 }
 
 /*
- * A database is copied file by file, and stored tables have none there.  They are looked for
- * before: an error behind the copy would leave its files.
+ * A database is copied file by file, and stored tables have no files there.  They are looked up before the
+ * copy: an error after it would leave its files.
  */
 static void
 create_database(PlannedStmt *pstmt, const char *query, bool read_only_tree,

@@ -1,5 +1,5 @@
 /*
- * fdw/ddl/ddl.h: what CREATE, ALTER and DROP of a foreign table mean for stored tables.
+ * fdw/ddl/ddl.h: the effects of CREATE, ALTER and DROP of a foreign table on stored tables.
  */
 #ifndef WC_FDW_DDL_DDL_H
 #define WC_FDW_DDL_DDL_H

@@ -1,6 +1,5 @@
 /*
- * fdw/ddl/guard.c: what making and changing foreign tables takes from the owner of the
- * stored table.
+ * fdw/ddl/guard.c: the rights of the stored table's owner when foreign tables are made and changed.
  */
 #include "postgres.h"
 
@@ -28,7 +27,7 @@
 
 /* --- before the statement --------------------------------------------------------- */
 
-/* What it says, or NULL: that makes no sense. */
+/* The definition, or NULL if it is not valid. */
 static WcRelation *
 build_if_right(Oid relid)
 {
@@ -142,7 +141,7 @@ look_at_all(const RangeVar *name, LOCKMODE mode)
 	if (!any)
 		return NIL;
 
-	/* what is compared with must not change under us */
+	/* the definition that is compared must not change meanwhile */
 	relid = RangeVarGetRelidExtended(name, mode, RVR_MISSING_OK, RangeVarCallbackOwnsRelation, NULL);
 	if (!OidIsValid(relid))
 		return NIL;
@@ -207,7 +206,7 @@ wc_guard_find(List *before, Oid relid)
 	return NULL;
 }
 
-/* --- behind it --------------------------------------------------------------------- */
+/* --- after it ---------------------------------------------------------------------- */
 
 void
 wc_guard_check(const WcRelation *wrel, const WcTableDesc *desc, const WcGuard *before)
@@ -230,7 +229,7 @@ wc_guard_require_owner(Oid relid)
 	if (!is_stored_name(name))
 		return;
 
-	/* who makes a stored table of this name must see the foreign table (client/owner.c) */
+	/* a session that makes a stored table of this name must see the foreign table (client/owner.c) */
 	wc_client_lock_table(name, AccessShareLock);
 	desc = stored_table(name);
 	if (desc != NULL)

@@ -1,9 +1,9 @@
 /*
- * fdw/ddl/guard.h: what making and changing foreign tables takes from the owner of the
- * stored table, and what is said about stored tables that are there already.
+ * fdw/ddl/guard.h: the rights of the stored table's owner when foreign tables are made and changed, and
+ * messages about stored tables that are there already.
  *
- * Mapping a stored table takes its owner.  Who owns a foreign table that somebody
- * else made may change it as long as it shows no more than before (reach.h).
+ * Only its owner may map a stored table.  The owner of a foreign table that another role made may change it as
+ * long as it shows no more than before (reach.h).
  */
 #ifndef WC_FDW_DDL_GUARD_H
 #define WC_FDW_DDL_GUARD_H
@@ -26,14 +26,13 @@ typedef struct WcGuard
 } WcGuard;
 
 /*
- * Before an ALTER, a RENAME: List of WcGuard *, of our foreign tables that it may change,
- * which are locked as PostgreSQL will lock them.  In CurrentMemoryContext.  Raises what
- * must not be begun (42501).
+ * Before an ALTER, a RENAME:  List of WcGuard *, of our foreign tables that it may change, which are locked as
+ * PostgreSQL will lock them.  In CurrentMemoryContext.  Raises 42501 for a statement that must not be begun.
  */
 extern List *wc_guard_before_alter(const AlterTableStmt *stmt);
 extern List *wc_guard_before_rename(const RenameStmt *stmt);
 
-/* Those of them that must be looked at behind the statement whatever it did: oids. */
+/* Those of them that must be checked after the statement in any case: oids. */
 extern List *wc_guard_watched(List *before);
 
 extern const WcGuard *wc_guard_find(List *before, Oid relid);
@@ -42,13 +41,13 @@ extern const WcGuard *wc_guard_find(List *before, Oid relid);
  * was there before and shows no more now.  before: NULL when it is new. */
 extern void wc_guard_check(const WcRelation *wrel, const WcTableDesc *desc, const WcGuard *before);
 
-/* The same of a foreign table whose definition is not right (yet): takes the owner.  Locks
- * the name, so that who makes a stored table of it finds the foreign table. */
+/* The same for a foreign table whose definition is not valid (yet): only the owner may have it.  Locks the
+ * name, so that a session that makes a stored table of that name finds the foreign table. */
 extern void wc_guard_require_owner(Oid relid);
 
 /*
- * A foreign table that has come to map a stored table which was there: NOTICE; WARNING when
- * the option `families` (with its specs) would make other families than it has.
+ * For a foreign table that now maps an existing stored table: a NOTICE, and a WARNING when the option
+ * `families` (with its specs) would make other families than the stored table has.
  */
 extern void wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *families, List *specs,
 							  const WcGuard *before);

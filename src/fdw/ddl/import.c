@@ -2,10 +2,9 @@
  * fdw/ddl/import.c: IMPORT FOREIGN SCHEMA: foreign tables over the stored tables of a
  * namespace.
  *
- * PostgreSQL runs the commands that are made here, with the privileges of
- * whoever imports.  Stored tables are only looked at: each is locked against
- * being dropped until the transaction ends, because to create a foreign table
- * over one that is not there would make it.
+ * PostgreSQL runs the commands that are made here, with the privileges of the role that imports.  Stored
+ * tables are only read: each is locked against being dropped until the transaction ends, because to create a
+ * foreign table over one that is not there would make it.
  */
 #include "postgres.h"
 
@@ -72,8 +71,8 @@ is_taken(const List *names, const char *name)
 }
 
 /*
- * A column's name for a family: the family's own, unless another column or
- * PostgreSQL has it, or it is too long.  Then a number makes it another.
+ * A column's name for a family: the family's name, unless another column or PostgreSQL uses it, or it is too
+ * long: then with a number at its end.
  */
 static char *
 column_name(const List *taken, const char *family)

@@ -1,11 +1,10 @@
 /*
  * fdw/ddl/redefine.c: a foreign table whose definition changes over stored rows.
  *
- * A definition says what stored bytes mean.  ALTER changes the definition and never
- * the bytes, so a change that gives the row keys or the cells that are there another
- * meaning is refused.  The definitions before and after the statement are compared, not
- * the statement's text: what counts is the layout of the row key, the codecs, the
- * constant parts and the places of cells, whatever has changed them.
+ * A definition gives stored bytes their meaning.  ALTER changes the definition and never the bytes, so a
+ * change that gives existing row keys or cells another meaning is refused.  The definitions before and after
+ * the statement are compared, not the statement's text: what counts is the layout of the row key, the codecs,
+ * the constant parts and the places of cells, whatever has changed them.
  */
 #include "postgres.h"
 
@@ -67,7 +66,7 @@ may_redefine(const AlterTableStmt *stmt)
 	return false;
 }
 
-/* The relation and those below it; none when it is not there. */
+/* The relation and those below it; empty if it does not exist. */
 static List *
 with_inheritors(const RangeVar *name)
 {
@@ -76,7 +75,7 @@ with_inheritors(const RangeVar *name)
 	return OidIsValid(relid) ? find_all_inheritors(relid, NoLock, NULL) : NIL;
 }
 
-/* What the definition says; NULL when it is not valid, which ALTER may be about to mend. */
+/* The mapping of the definition; NULL if it is not valid, which ALTER may be about to correct. */
 static WcRelation *
 definition_of(Oid relid)
 {
@@ -133,8 +132,8 @@ note(List *definitions, Oid relid)
 }
 
 /*
- * DETACH CONCURRENTLY commits before it is done, too early for a check behind it.  It leaves a
- * CHECK constraint in the bound's place; one that lists values makes no constant part.
+ * DETACH CONCURRENTLY commits before it is done, too early for a check after it.  It leaves a CHECK constraint
+ * in the bound's place; one that lists values makes no constant part.
  */
 static void
 check_detach(List *definitions, const AlterTableCmd *cmd)
@@ -290,7 +289,7 @@ same_salt(const WcSalt *a, const WcSalt *b, int nparts)
 		memcmp(a->parts, b->parts, sizeof(bool) * nparts) == 0;
 }
 
-/* NULL: bytes of row keys mean what they meant; else what has changed, for a detail. */
+/* NULL: row keys keep their meaning; else the change, for the error's detail. */
 static const char *
 key_difference(const WcRelation *old, const WcRelation *new)
 {
@@ -340,7 +339,7 @@ same_constants(const WcRelation *old, const WcRelation *new)
 	return true;
 }
 
-/* --- what is stored ------------------------------------------------------------- */
+/* --- stored rows --------------------------------------------------------------- */
 
 typedef struct WcStored
 {
@@ -351,7 +350,7 @@ typedef struct WcStored
 	bool		any;
 } WcStored;
 
-/* Nobody is writing, and nobody will before this transaction is over. */
+/* No transaction is writing, and none can before the end of this one. */
 static void
 lock_stored(WcStored *stored)
 {

@@ -84,7 +84,7 @@ wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs)
 	ListCell   *lc;
 	WcError		err;
 
-	/* nobody has asked for the default one where others are named */
+	/* the default family is not made where others are named */
 	if (!wrel->family_given && specs != NIL)
 		names = NIL;
 	foreach(lc, specs)
@@ -124,7 +124,7 @@ wc_stored_add_families(const WcRelation *wrel, List *names, List *specs)
 	List	   *missing;
 	ListCell   *lc;
 
-	/* what it looks like may be trusted only behind the lock */
+	/* its descriptor may change until the lock is held */
 	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
 	old = wc_client_table(wrel->table_name, false);
 	missing = wc_stored_missing_families(old, names);
@@ -239,7 +239,7 @@ somebody_names(const WcRelation *wrel, const char *family)
 	return false;
 }
 
-/* Was the family made for columns that had not been told theirs yet? */
+/* Was the family made for columns whose option `family` was not set yet? */
 static bool
 is_left_over(const WcRelation *wrel, const WcFamilyDesc *family)
 {

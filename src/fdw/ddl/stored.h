@@ -20,7 +20,7 @@ extern List *wc_stored_missing_families(const WcTableDesc *desc, List *names);
 /* Makes it.  The caller holds its name locked in AccessExclusiveLock. */
 extern void wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs);
 
-/* Adds the families of names that it lacks; returns what it is then. */
+/* Adds the families of names that it lacks; returns the new descriptor. */
 extern WcTableDesc *wc_stored_add_families(const WcRelation *wrel, List *names, List *specs);
 
 /*
@@ -37,8 +37,8 @@ extern void wc_stored_tell_families(const WcRelation *wrel, const WcTableDesc *d
 /* While a dump is restored: makes the namespace that the table's name has, if it is not there. */
 extern void wc_stored_require_namespace(const WcRelation *wrel);
 
-/* While a dump is restored: gives the stored table the families of the definition as it is by now;
- * returns what it is then. */
+/* While a dump is restored: gives the stored table the families of the present definition; returns the new
+ * descriptor. */
 extern WcTableDesc *wc_stored_fit(const WcRelation *wrel, List *names, List *specs);
 
 #endif

@@ -62,7 +62,7 @@ get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, ForeignPath
 
 /* --- scan ------------------------------------------------------------------------ */
 
-/* What of a stored table is being read. */
+/* The part of a stored table that is being read. */
 typedef enum Pass
 {
 	PASS_NONE,
@@ -294,8 +294,8 @@ count_version(DumpScan *scan, const WcCell *cell)
 }
 
 /*
- * Does no foreign table bring this cell back as it is?  Columns have no time to live; and what
- * gets the restore's timestamp would be older than what is dated in the future.
+ * Does no foreign table restore this cell as it is?  Columns have no time to live; and a cell that gets the
+ * restore's timestamp would be older than cells with timestamps in the future.
  */
 static bool
 is_wanted(DumpScan *scan, const WcCell *cell)

@@ -1,9 +1,9 @@
 /*
- * fdw/dump/dump.h: widecol.dump, what a dump of a database needs beside its foreign tables.
+ * fdw/dump/dump.h: widecol.dump, the part of a database's dump that its foreign tables do not have.
  *
- * Its rows are namespaces, stored tables, and the cells that no foreign table shows.  pg_dump
- * dumps it as the extension's configuration, where the server's foreign data is asked for; what
- * is inserted makes all that again.
+ * Its rows are namespaces, stored tables, and the cells that no foreign table shows. pg_dump dumps it as the
+ * extension's configuration, where the server's foreign data is asked for; inserting the rows makes all of
+ * that again.
  */
 #ifndef WC_FDW_DUMP_DUMP_H
 #define WC_FDW_DUMP_DUMP_H

@@ -1,8 +1,8 @@
 /*
  * fdw/dump/restore.c: rows of widecol.dump become namespaces, stored tables and cells again.
  *
- * The rows of foreign tables may be there already, or come at the same time in another session:
- * pg_dump's order is that of names.  So what is there stays, and gets what it lacks.
+ * The rows of foreign tables may be there already, or come at the same time in another session: pg_dump's
+ * order is that of names.  So existing objects stay, and missing parts are added.
  */
 #include "postgres.h"
 
@@ -265,7 +265,7 @@ ttl_of(const TupleTableSlot *slot)
 	return ((int64) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + ttl->time;
 }
 
-/* A role that is not here leaves the table to whoever restores it. */
+/* If the role does not exist, the role that restores becomes the owner. */
 static void
 set_owner(WcTableDesc *desc, const TupleTableSlot *slot)
 {
@@ -296,7 +296,7 @@ restore_table(const TupleTableSlot *slot)
 
 	if (old != NULL)
 	{
-		/* what it looks like may be trusted only behind the lock */
+		/* its descriptor may change until the lock is held */
 		wc_client_lock_table(name, AccessExclusiveLock);
 		old = wc_client_table(name, true);
 	}
@@ -336,7 +336,7 @@ open_table(WcRestore *restore, const char *name)
 	MemoryContextReset(restore->table_context);
 	old = MemoryContextSwitchTo(restore->table_context);
 	restore->generation = wc_client_catalog_generation();
-	/* what foreign tables write at the same time would not be seen */
+	/* rows that foreign tables write at the same time would not be visible */
 	wc_client_lock_table(name, ShareRowExclusiveLock);
 	restore->desc = wc_client_table(name, false);
 	restore->name = pstrdup(name);

@@ -107,6 +107,7 @@ void
 wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 {
 	Oid			relid = RelationGetRelid(rel);
+	char	   *name = wc_foreign_table_name(relid);
 	List	   *relids;
 	WcTableDesc *desc;
 	bool		whole;
@@ -115,11 +116,11 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	*shared = *cells = false;
 	if (!wc_foreign_restoring())
 		return;
-	wc_client_lock_table(wc_foreign_table_name(relid), RowExclusiveLock);
-	desc = wc_client_table(wc_foreign_table_name(relid), true);
+	relids = wc_foreign_tables_of(name);
+	wc_client_lock_table(name, list_length(relids) > 1 ? ShareRowExclusiveLock : RowExclusiveLock);
+	desc = wc_client_table(name, true);
 	if (desc == NULL)
 		return;
-	relids = wc_foreign_tables_of(wc_foreign_table_name(relid));
 	*shared = list_length(relids) > 1 || has_cells(desc);
 	foreach(lc, relids)
 		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;

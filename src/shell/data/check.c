@@ -1,11 +1,10 @@
 /*
  * shell/data/check.c: conditional writes.
  *
- * Each locks the row to the end of the transaction, whatever comes of it, and
- * compares with the newest state: so what is written behind a check that held,
- * by this function or by more statements of the transaction, is HBase's
- * checkAndMutate.  It takes what reading the column that is looked at takes, and what
- * writing what follows does (check itself: to write anything); shell/access.h.
+ * Each locks the row to the end of the transaction, whatever the result, and compares with the newest state.
+ * A write after a check that held, by the same function or by later statements of the transaction, is HBase's
+ * checkAndMutate.  It needs the privilege to read the column that is checked, and the privileges for the write
+ * (check itself: to write anything); shell/access.h.
  */
 #include "postgres.h"
 
@@ -56,9 +55,8 @@ operator_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * As HBase: no expected value, or an empty one, asks whether there is no cell, or
- * an empty one (whatever the operator, but that <> negates it); another one holds
- * for no cell that is not there.
+ * As in HBase: with no expected value, or an empty one, the check holds if there is no cell, or an empty one
+ * (for every operator; <> negates it).  With another expected value it never holds for a missing cell.
  */
 static bool
 holds(const Operator *op, WcSlice expected, const WcCurrentCell *stored)
@@ -107,8 +105,8 @@ widecol_check(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(held);
 }
 
-/* check_and_put(tab, row, check_col, expected, col, value, op): what is put is
- * not dated before the cell that was checked. */
+/* check_and_put(tab, row, check_col, expected, col, value, op): the new cell's timestamp is not before that of
+ * the cell that was checked. */
 Datum
 widecol_check_and_put(PG_FUNCTION_ARGS)
 {

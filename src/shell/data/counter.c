@@ -2,10 +2,9 @@
  * shell/data/counter.c: incr and append, which compute a cell from what it holds, and
  * get_counter, which only reads it.
  *
- * incr and append lock the row, so that nothing is lost between reading and committing, and
- * read the newest state, so under READ COMMITTED they never fail for others'
- * sake.  What they write is an ordinary put.  Who calls them writes, as with put, and is
- * told what was there: it takes both (shell/access.h).
+ * incr and append lock the row, so that no change is lost between reading and committing, and read the newest
+ * state: under READ COMMITTED they never fail because of another transaction.  They write an ordinary put.
+ * Since they write and return the old content, they need both privileges (shell/access.h).
  */
 #include "postgres.h"
 
@@ -110,8 +109,8 @@ not_a_counter(const char *what, const WcTableDesc *table, WcSlice row, const WcC
 					   value.len, wc_bytes_word(value.len), COUNTER_SIZE)));
 }
 
-/* incr(tab, row, col, by, ts, ttl): adds to a counter, which wraps around as
- * HBase's does; returns what it is now.  No cell counts as 0. */
+/* incr(tab, row, col, by, ts, ttl): adds to a counter, which wraps around as HBase's does; returns its new
+ * value.  A missing cell counts as 0. */
 Datum
 widecol_incr(PG_FUNCTION_ARGS)
 {

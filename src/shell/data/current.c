@@ -32,8 +32,8 @@ read_cell(const WcScan *scan, WcClientSnapshot *at, WcCurrentCell *current)
 		current->value = wc_slice(value, cell.value.len);
 
 		/*
-		 * What has its commit's timestamp, or will have this one's, is not ahead
-		 * of this commit, whatever the clock says.
+		 * A cell with the timestamp of its own commit, or of this one, is not ahead of this commit, whatever
+		 * the clock is.
 		 */
 		current->ahead = cell.ts != cell.seq && cell.ts >= wc_clock_wall_us();
 	}

@@ -1,8 +1,8 @@
 /*
  * shell/data/data.c: single cells written and deleted by name.
  *
- * Each function appends one operation to the transaction's batch; shell/access.h
- * says who may.  What it does is seen by the commands that follow.
+ * Each function appends one operation to the transaction's batch; shell/access.h has the privileges.  Its
+ * effect is visible to the following commands.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(widecol_delete_family);
 PG_FUNCTION_INFO_V1(widecol_delete_family_version);
 PG_FUNCTION_INFO_V1(widecol_deleteall);
 
-/* Opens the operation on one row; what follows adds items, then finish_row. */
+/* Opens the operation on one row: the caller adds items, then calls finish_row. */
 static WcBatchBuilder *
 begin_row(const WcTableDesc *table, WcSlice row)
 {
@@ -164,7 +164,7 @@ delete_row(const WcAccess *access, WcSlice row, int64 ts)
 	finish_row(batch);
 }
 
-/* What deleteall deletes of each row. */
+/* The columns that deleteall deletes in each row. */
 typedef struct Deletion
 {
 	bool		whole_row;		/* else the column, or family */

@@ -164,7 +164,7 @@ start_reading(Reader *r)
 	Snapshot	snapshot = GetActiveSnapshot();
 	WcError		err;
 
-	/* rows that do not show are told apart here, so they are counted here */
+	/* hidden rows are recognised here, so the rows are counted here */
 	r->row_limit = r->scan.row_limit;
 	if (r->access.wrel != NULL)
 		r->scan.row_limit = 0;

@@ -1,6 +1,6 @@
 /*
- * shell/table/altertable.c: what a stored table is beside its families: its name, its time to
- * live, whether it may be written to; and a new one like it.
+ * shell/table/altertable.c: properties of a stored table beside its families: its name, its time to live,
+ * whether it may be written to; and a new table like it.
  *
  * All of it belongs to the transaction, and takes the stored table's owner (client/owner.h),
  * unless it says otherwise.
@@ -99,7 +99,7 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Waits for those who are writing to it; who reads goes on. */
+/* Waits for transactions that have written to it; readers go on. */
 static void
 set_disabled(FunctionCallInfo fcinfo, bool disabled)
 {
@@ -120,7 +120,7 @@ widecol_enable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* disable(name): from then on nobody writes to it */
+/* disable(name): writes to it fail from then on */
 Datum
 widecol_disable(PG_FUNCTION_ARGS)
 {

@@ -114,9 +114,9 @@ copy_cell(Copy *c, WcSlice row, const WcCell *cell)
 }
 
 /*
- * All that is stored of a table, as the statement sees it; of a snapshot, which nobody changes, all that
- * there is, also if it was taken behind this transaction's snapshot.  `to` is empty, and has
- * the families of `from`.
+ * Copies everything that is stored of a table, as the statement sees it; of a snapshot, which never changes,
+ * everything, also if it was taken after this transaction's snapshot. `to` is empty, and has the families of
+ * `from`.
  */
 static void
 copy_cells(const WcTableDesc *from, const WcTableDesc *to)
@@ -151,7 +151,7 @@ make_copy(const WcTableDesc *from, WcTableDesc *desc)
 {
 	WcTableDesc *made;
 
-	/* what it held before is not copied */
+	/* forgotten cells are not copied */
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 		desc->families[i].history_from_us = wc_clock_wall_us();
 	wc_client_create_table(desc);
@@ -247,7 +247,8 @@ set_families(WcTableDesc *desc, const char *name, const WcTableDesc *snapshot)
 	desc->ttl_us = snapshot->ttl_us;
 }
 
-/* restore_snapshot(snapshot, name): the table, by default that of which it was taken, is as it was then */
+/* restore_snapshot(snapshot, name): the table (by default the one that the snapshot was taken of) gets its
+ * content of then */
 Datum
 widecol_restore_snapshot(PG_FUNCTION_ARGS)
 {

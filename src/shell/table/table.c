@@ -92,7 +92,7 @@ set_splits(WcTableDesc *desc, ArrayType *array)
 	desc->nsplits = n;
 }
 
-/* A table made by name has qualifiers nobody declared: packing auto is cell. */
+/* No foreign table declares the qualifiers of a table that is made by name: packing auto is cell. */
 static void
 finish_family(WcFamilyDesc *family)
 {
@@ -349,8 +349,7 @@ family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
 									 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY);
 }
 
-/* The same table as it is now: what families remember is not in the descriptor
- * that a backend keeps. */
+/* The same table as it is now: since when families remember is not in the descriptor that a backend caches. */
 static WcTableDesc *
 refreshed(WcTableDesc *desc)
 {
@@ -485,9 +484,8 @@ require_superuser(void)
 }
 
 /*
- * Stored tables of databases that are not there: List of WcTableDesc *.  Who had made a table
- * before the list was taken was in a database that was committed by then, so that it is
- * found here.
+ * Stored tables of databases that are not there:  List of WcTableDesc *.  A table in the list was made in a
+ * database that had been committed before the list was taken, so that the database is found here.
  */
 static List *
 list_orphans(void)

@@ -72,7 +72,7 @@ widecol_compaction_state(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(minor && major ? "MAJOR_AND_MINOR" : major ? "MAJOR" : minor ? "MINOR" : "NONE"));
 }
 
-/* What is wrong with a table, or (NULL) the catalog. */
+/* Problems of a table, or (NULL) of the catalog. */
 static void
 return_problems(ReturnSetInfo *rsinfo, const WcTableDesc *desc)
 {

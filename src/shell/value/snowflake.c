@@ -90,7 +90,7 @@ widecol_snowflake_time(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ((seconds - EPOCH_SECONDS) * USECS_PER_SEC);
 }
 
-/* The first second that is not before a time, in what ids can have; SECONDS_MAX + 1: none. */
+/* The first second not before a time that ids can hold; SECONDS_MAX + 1: none. */
 static int64
 second_of(TimestampTz time)
 {
