@@ -126,6 +126,20 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 }
 
 void
+wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes)
+{
+	uint8_t    *p = reserve(w->buf, 1 + WC_VARINT_MAX + bytes.len);
+
+	if (!p)
+		return;
+	*p++ = TAG_NAMED;
+	p = wc_store_varint(p, family);
+	memcpy(p, bytes.data, bytes.len);
+	w->buf->len = (size_t) (p + bytes.len - w->buf->data);
+	w->ncells++;
+}
+
+void
 wc_block_finish(WcBlockWriter *w, bool open, bool end)
 {
 	assert(!(open && end));

@@ -43,6 +43,9 @@ extern void wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed);
 /* colno: position in WcScan.columns, or WC_NO_COLUMN. */
 extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only);
 
+/* Without number, timestamp and type; bytes: qualifier and value, each with its length in front. */
+extern void wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes);
+
 /* open: the last row goes on in the next block. end: the scan is over. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
 

@@ -384,10 +384,35 @@ impossible_blocks_are_corrupt(void **state)
 	}
 }
 
+/* As wc_block_cell would write it. */
+static void
+bytes_of_a_cell(void **state)
+{
+	WcCell		cell = {.family = 300,.qualifier = S("a"),.type = WC_PUT,.ts = WC_TS_LATEST,.seq = WC_TS_LATEST,.value = S("xy")};
+	WcBuf		one = WC_BUF_INIT;
+	WcBuf		other = WC_BUF_INIT;
+	WcBlockWriter w;
+
+	wc_block_begin(&w, &one, false);
+	wc_block_row(&w, S("r"), false);
+	wc_block_cell(&w, WC_NO_COLUMN, &cell, false, false);
+	assert_int_equal(w.ncells, 1);
+	wc_block_finish(&w, false, true);
+	wc_block_begin(&w, &other, false);
+	wc_block_row(&w, S("r"), false);
+	wc_block_named(&w, 300, S("\x01" "a" "\x02" "xy"));
+	assert_int_equal(w.ncells, 1);
+	wc_block_finish(&w, false, true);
+	assert_true(wc_slice_eq(wc_buf_slice(&one), wc_buf_slice(&other)));
+	wc_buf_free(&one);
+	wc_buf_free(&other);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_of_a_cell),
 		cmocka_unit_test(cells_read_back),
 		cmocka_unit_test(blocks_continue_each_other),
 		cmocka_unit_test(what_was_written_can_be_taken_back),

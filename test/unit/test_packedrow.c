@@ -242,6 +242,48 @@ read_all(const uint8_t *data, size_t len)
 	return ok;
 }
 
+/* Of a plain row: qualifier and value as bytes, with their lengths. */
+static void
+test_bytes_of_cells(void **state)
+{
+	static const size_t lens[] = {0, 1, 127, 128, 300};
+	char		value[300];
+	WcCell		cells[5];
+	WcBuf		buf = WC_BUF_INIT;
+	WcPackedRow r;
+	WcSlice		bytes;
+	WcError		err;
+
+	memset(value, 'v', sizeof(value));
+	for (size_t i = 0; i < 5; i++)
+	{
+		cells[i] = put(&"a\0b\0c\0d\0e"[2 * i], 5, "");
+		cells[i].value = wc_slice(value, lens[i]);
+	}
+	wc_packedrow_append(&buf, cells, 5);
+	assert_int_equal(wc_packedrow_open(&r, wc_buf_slice(&buf), &err), WC_OK);
+	for (size_t i = 0; i < 5; i++)
+	{
+		WcDecoder	d;
+
+		assert_true(wc_packedrow_next_bytes(&r, &bytes));
+		d = wc_decoder(bytes);
+		assert_slice(wc_decode_bytes(&d), cells[i].qualifier);
+		assert_slice(wc_decode_bytes(&d), cells[i].value);
+		assert_true(wc_decoder_done(&d));
+	}
+	assert_false(wc_packedrow_next_bytes(&r, &bytes));
+	assert_int_equal(wc_packedrow_status(&r, S("r"), &err), WC_OK);
+
+	/* damaged: it ends too soon */
+	assert_int_equal(wc_packedrow_open(&r, wc_slice(buf.data, buf.len - 1), &err), WC_OK);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(wc_packedrow_next_bytes(&r, &bytes));
+	assert_false(wc_packedrow_next_bytes(&r, &bytes));
+	assert_int_equal(wc_packedrow_status(&r, S("r"), &err), WC_CORRUPT);
+	wc_buf_free(&buf);
+}
+
 static void
 test_damage(void **state)
 {
@@ -284,6 +326,7 @@ main(void)
 		cmocka_unit_test(test_headed_bytes),
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_seek_and_find),
+		cmocka_unit_test(test_bytes_of_cells),
 		cmocka_unit_test(test_damage)
 	};
 

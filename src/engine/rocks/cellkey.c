@@ -135,24 +135,21 @@ wc_cellvalue_append(WcBuf *out, const WcCell *cell)
 static size_t
 terminated(WcSlice s, bool *escaped)
 {
-	size_t		at = 0;
+	const uint8_t *end = s.data + s.len;
 
 	*escaped = false;
-	while (at < s.len)
+	for (const uint8_t *p = s.data; p != end; p++)
 	{
-		const uint8_t *zero = memchr(s.data + at, ESCAPE, s.len - at);
-
-		if (zero == NULL)
+		/* integers have many zero bytes in turn */
+		if (*p != ESCAPE)
+			p = memchr(p, ESCAPE, (size_t) (end - p));
+		if (p == NULL || ++p == end)
 			return 0;
-		at = (size_t) (zero - s.data) + 1;
-		if (at == s.len)
-			return 0;
-		if (s.data[at] == TERMINATOR)
-			return at + 1;
-		if (s.data[at] != ESCAPED_ZERO)
+		if (*p == TERMINATOR)
+			return (size_t) (p + 1 - s.data);
+		if (*p != ESCAPED_ZERO)
 			return 0;
 		*escaped = true;
-		at++;
 	}
 	return 0;
 }

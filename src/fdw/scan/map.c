@@ -10,8 +10,8 @@
 #include "utils/lsyscache.h"
 
 #include "base/printable.h"
-#include "fdw/convert/jsonobject.h"
 #include "fdw/relation/hstore.h"
+#include "fdw/scan/jsonobject.h"
 #include "fdw/scan/map.h"
 
 struct WcMap
@@ -27,7 +27,7 @@ struct WcMap
 	/* the row at hand */
 	bool		left_out;		/* some have been */
 	int			nentries;
-	StringInfoData last;		/* qualifier of the last entry */
+	StringInfoData last;		/* qualifier of the last entry, if json does not have it */
 	WcJsonObject *json;			/* jsonb */
 	int			max_entries;	/* hstore: room in keys and values */
 	Datum	   *keys;
@@ -83,10 +83,34 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 			 errhint("Give the qualifier a column of its own, of type bytea, or use layout \"cell\".")));
 }
 
-static bool
+/* Is it ASCII without zero bytes? */
+static inline bool
+is_plain_text(WcSlice bytes)
+{
+	const uint8_t *p = bytes.data;
+	const uint8_t *end = p + bytes.len;
+
+	for (; end - p >= 8; p += 8)
+	{
+		uint64		eight;
+
+		memcpy(&eight, p, 8);
+		/* a byte of 0 becomes one with its high bit set; so may others beside it: those take a closer look */
+		if (((eight | (eight - UINT64CONST(0x0101010101010101))) & UINT64CONST(0x8080808080808080)) != 0)
+			return false;
+	}
+	for (; p < end; p++)
+	{
+		if (*p == 0 || *p >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+static inline bool
 is_text(WcSlice bytes)
 {
-	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
+	return bytes.len == 0 || is_plain_text(bytes) || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
 }
 
 /* In the server's encoding: the bytes themselves, or a copy.  False: it is not text, which has been told. */
@@ -115,12 +139,23 @@ is_empty_member(const WcCell *cell)
 	return cell->qualifier.len == 0 && wc_slice_eq(cell->value, wc_slice(WC_MAP_EMPTY_MEMBER, 1));
 }
 
+/* Has the last entry come of this column? */
+static bool
+is_last(const WcMap *map, WcSlice qualifier)
+{
+	if (map->nentries == 0)
+		return false;
+	if (map->json != NULL && !map->converts)
+		return wc_jsonobject_is_last(map->json, (const char *) qualifier.data, qualifier.len);
+	return wc_slice_eq(wc_slice(map->last.data, (size_t) map->last.len), qualifier);
+}
+
 static bool
 belongs(const WcMap *map, const WcCell *cell)
 {
 	const WcRelColumn *column = map->column;
 
-	if (map->nentries > 0 && wc_slice_eq(wc_slice(map->last.data, (size_t) map->last.len), cell->qualifier))
+	if (is_last(map, cell->qualifier))
 		return false;
 	if (cell->qualifier.len == 0 && cell->value.len == 0 && cell->family == map->wrel->default_family)
 		return false;
@@ -176,6 +211,8 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 	else
 		wc_jsonobject_add(map->json, (const char *) key.data, key.len, (const char *) value.data, value.len);
 	map->nentries++;
+	if (map->json != NULL && !map->converts)
+		return;
 	resetStringInfo(&map->last);
 	if (cell->qualifier.len > 0)
 		appendBinaryStringInfo(&map->last, (const char *) cell->qualifier.data, (int) cell->qualifier.len);

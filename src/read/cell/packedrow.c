@@ -260,6 +260,36 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 	return true;
 }
 
+/* Over a length below 128 and so many bytes; NULL: it is longer, or damaged. */
+static inline const uint8_t *
+skip_short(const uint8_t *p, const uint8_t *end)
+{
+	if (p == NULL || p >= end || *p >= 0x80 || (size_t) (end - p) <= *p)
+		return NULL;
+	return p + 1 + *p;
+}
+
+bool
+wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes)
+{
+	const uint8_t *start = r->d.p;
+	const uint8_t *behind;
+
+	if (r->left == 0)
+		return false;
+	behind = skip_short(skip_short(start, r->d.end), r->d.end);
+	if (behind != NULL)
+		r->d.p = behind;
+	else
+	{
+		(void) take_bytes(&r->d);
+		(void) take_bytes(&r->d);
+	}
+	r->left = r->d.failed ? 0 : r->left - 1;
+	*bytes = wc_slice(start, (size_t) (r->d.p - start));
+	return !r->d.failed;
+}
+
 void
 wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
 {
@@ -300,15 +330,6 @@ find_plain(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 		r->left = d.failed ? 0 : r->left - 1;
 	}
 	return false;
-}
-
-/* Over a length below 128 and so many bytes; NULL: it is longer, or damaged. */
-static inline const uint8_t *
-skip_short(const uint8_t *p, const uint8_t *end)
-{
-	if (p == NULL || p >= end || *p >= 0x80 || (size_t) (end - p) <= *p)
-		return NULL;
-	return p + 1 + *p;
 }
 
 /*

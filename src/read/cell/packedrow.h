@@ -65,6 +65,10 @@ extern WcStatus wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err) W
  * or corrupt: look at wc_packedrow_status once at the end. */
 extern bool wc_packedrow_next(WcPackedRow *r, WcCell *cell);
 
+/* Of a plain row: the next cell's qualifier and value, each with its length in front, as
+ * they stand there.  False: as above. */
+extern bool wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes);
+
 /*
  * Skips cells whose qualifier is < qualifier (<= when after); the next call of
  * wc_packedrow_next gives the first behind them.

@@ -418,6 +418,20 @@ write_gathered(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full)
 	return WC_OK;
 }
 
+/* What is left of a family's cells of the row, all of which are wanted. */
+static WcStatus
+copy_whole(WcScanner *s, WcFamilyScan *f, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
+{
+	uint64_t	before = w->ncells;
+	WcStatus	status = wc_storescan_copy_whole(f->scan, w, bytes_target, full, err);
+
+	s->stats.cells_returned += w->ncells - before;
+	f->returned += w->ncells - before;
+	f->given += w->ncells - before;
+	f->drained = status == WC_OK && !*full;
+	return status;
+}
+
 /* Writes what is left of the row; *full: the block is, and there is more. */
 static WcStatus
 write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
@@ -446,6 +460,13 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 		{
 			WcStatus	status;
 
+			if (!f->has_cell && s->values_only && wc_storescan_whole(f->scan))
+			{
+				status = copy_whole(s, f, w, bytes_target, full, err);
+				if (status != WC_OK || *full)
+					return status;
+				break;
+			}
 			if (s->scan.count_cells && is_enough(s))
 				return WC_OK;
 			status = wc_scanner_advance(s, f, err);

@@ -1,7 +1,7 @@
 /*
  * read/scan/storescan.c: the visible cells of one family.
  *
- * Rows of packing "row" that are simple (packedrow.h) are read without the
+ * Rows that are one key-value, and simple (packedrow.h), are read without the
  * matcher: no cell of theirs decides about another, so what is left of its rules
  * is to look at each cell's timestamp.
  */
@@ -30,10 +30,11 @@ struct WcStoreScan
 	bool		leave_column;	/* before the next cell */
 	bool		simple;
 	bool		plain;			/* wc_storescan_plain */
+	bool		whole;			/* wc_storescan_whole */
 	size_t		column;			/* simple: the next exact column */
 
-	/* rows of packing "row" */
-	WcPackedRow *packed;		/* NULL: another packing */
+	/* rows that are one key-value */
+	WcPackedRow *packed;		/* NULL: the source has none */
 	WcColumnTracker columns;
 	bool		exact;			/* nothing but exact columns is wanted */
 	bool		ends;			/* every put of a simple row is over some day */
@@ -191,7 +192,7 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 {
 	ss->over = status != WC_OK;
 	ss->leave_column = false;
-	ss->plain = false;
+	ss->plain = ss->whole = false;
 	if (status != WC_OK)
 		return status;
 	ss->simple = ss->packed != NULL && (ss->packed->flags & WC_PACKED_SIMPLE);
@@ -199,8 +200,12 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 		return start_matcher(ss, err);
 	ss->column = 0;
 	wc_columntracker_start_row(&ss->columns);
-	ss->plain = ss->exact && (ss->packed->flags & WC_PACKED_PLAIN) && ss->packed->left > 0 &&
-		in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts);
+	if ((ss->exact || ss->columns.everything) && (ss->packed->flags & WC_PACKED_PLAIN) && ss->packed->left > 0 &&
+		in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts))
+	{
+		ss->plain = ss->exact;
+		ss->whole = ss->columns.everything;
+	}
 	return WC_OK;
 }
 
@@ -342,6 +347,32 @@ wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t byte
 		}
 		ss->simple_cells += !wanted->filtered;
 		wc_block_cell(w, wanted->colno, &cell, false, false);
+	}
+	ss->over = true;
+	return wc_packedrow_status(ss->packed, ss->src->row, err);
+}
+
+bool
+wc_storescan_whole(const WcStoreScan *ss)
+{
+	return ss->whole && !ss->over;
+}
+
+WcStatus
+wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
+{
+	WcSlice		bytes;
+
+	*full = false;
+	while (ss->packed->left > 0)
+	{
+		*full = wc_block_size(w) >= bytes_target;
+		if (*full)
+			return WC_OK;
+		if (!wc_packedrow_next_bytes(ss->packed, &bytes))
+			break;
+		ss->simple_cells++;
+		wc_block_named(w, ss->src->family, bytes);
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);

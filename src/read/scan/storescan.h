@@ -61,7 +61,7 @@ extern bool wc_storescan_tells(WcStoreScan *scan, bool *exists);
 
 /* --- plain rows ---------------------------------------------------------------
  *
- * A row of packing "row" that was written at once and is shown as it is, of which
+ * A row that is one key-value, was written at once and is shown as it is, of which
  * nothing but exact columns is wanted, is plain: its cells need not be given one by
  * one. */
 
@@ -82,6 +82,11 @@ extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSE
  */
 extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
 								  bool *full, WcError *err) WC_WARN_UNUSED;
+
+/* The same of a row that is as plain, of which all columns are wanted, without numbers: is the
+ * current row such a one?  And: its cells, from where the scan stands. */
+extern bool wc_storescan_whole(const WcStoreScan *scan);
+extern WcStatus wc_storescan_copy_whole(WcStoreScan *scan, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err) WC_WARN_UNUSED;
 
 /* Has what is left of a plain row, of those columns, in a group: values that stay until the scan is
  * moved. */

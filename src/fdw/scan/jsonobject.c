@@ -1,16 +1,15 @@
 /*
- * fdw/convert/jsonobject.c: a jsonb object whose values are all text, made member by member.
+ * fdw/scan/jsonobject.c: a jsonb object whose values are all text, made member by member.
  *
  * In a jsonb (utils/jsonb.h) stand a count, an entry for each key, one for each value, the bytes
  * of the keys and those of the values.  Keys are ordered by length, those of one length as bytes.
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 
-#include "fdw/convert/jsonobject.h"
+#include "fdw/scan/jsonobject.h"
 
 /* More memory than this is not kept from one object to the next. */
 #define KEPT_MAX (1024 * 1024)
@@ -28,7 +27,9 @@ typedef struct Member
 struct WcJsonObject
 {
 	MemoryContext context;
-	StringInfoData bytes;		/* keys and values as they came */
+	char	   *bytes;			/* keys and values as they came */
+	uint32		nbytes;
+	Size		max_bytes;
 	Member	   *members;
 	Member	   *sorted;			/* room for as many */
 	int			nmembers;
@@ -44,7 +45,6 @@ wc_jsonobject_create(void)
 	WcJsonObject *o = palloc0(sizeof(WcJsonObject));
 
 	o->context = CurrentMemoryContext;
-	initStringInfo(&o->bytes);
 	wc_jsonobject_reset(o);
 	return o;
 }
@@ -52,14 +52,11 @@ wc_jsonobject_create(void)
 void
 wc_jsonobject_reset(WcJsonObject *o)
 {
-	resetStringInfo(&o->bytes);
-	if (o->bytes.maxlen > KEPT_MAX)
+	if (o->max_bytes > KEPT_MAX)
 	{
-		MemoryContext old = MemoryContextSwitchTo(o->context);
-
-		pfree(o->bytes.data);
-		initStringInfo(&o->bytes);
-		MemoryContextSwitchTo(old);
+		pfree(o->bytes);
+		o->bytes = NULL;
+		o->max_bytes = 0;
 	}
 	if (o->max_members * sizeof(Member) > KEPT_MAX)
 	{
@@ -69,6 +66,7 @@ wc_jsonobject_reset(WcJsonObject *o)
 		o->max_members = 0;
 	}
 	o->nmembers = 0;
+	o->nbytes = 0;
 	o->longest = 0;
 	o->ascending = o->in_order = true;
 }
@@ -81,24 +79,46 @@ compare_bytes(const char *a, uint32 a_len, const char *b, uint32 b_len)
 	return c != 0 ? c : (a_len > b_len) - (a_len < b_len);
 }
 
-static void
-make_room(WcJsonObject *o)
+static void *
+enlarged(WcJsonObject *o, void *p, Size size)
 {
-	Size		n = Max(o->max_members * 2, 16);
+	return p == NULL ? MemoryContextAlloc(o->context, size) : repalloc(p, size);
+}
 
-	if (o->nmembers < o->max_members)
-		return;
-	if (o->members == NULL)
+/* For one member more, of so many bytes. */
+static void
+make_room(WcJsonObject *o, Size bytes)
+{
+	if (o->nmembers == o->max_members)
 	{
-		o->members = MemoryContextAllocHuge(o->context, n * sizeof(Member));
-		o->sorted = MemoryContextAllocHuge(o->context, n * sizeof(Member));
+		int			n = Max(o->max_members * 2, 16);
+
+		if (n > (int) (MaxAllocSize / sizeof(Member)))
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("number of jsonb object pairs exceeds the maximum allowed (%d)", o->max_members)));
+		o->members = enlarged(o, o->members, (Size) n * sizeof(Member));
+		o->sorted = enlarged(o, o->sorted, (Size) n * sizeof(Member));
+		o->max_members = n;
 	}
-	else
+	if (o->nbytes + bytes > o->max_bytes)
 	{
-		o->members = repalloc_huge(o->members, n * sizeof(Member));
-		o->sorted = repalloc_huge(o->sorted, n * sizeof(Member));
+		Size		n = Max(o->max_bytes * 2, Max(o->nbytes + bytes, 1024));
+
+		o->bytes = enlarged(o, o->bytes, n);
+		o->max_bytes = n;
 	}
-	o->max_members = (int) n;
+}
+
+bool
+wc_jsonobject_is_last(const WcJsonObject *o, const char *key, Size key_len)
+{
+	const Member *last;
+
+	if (o->nmembers == 0)
+		return false;
+	last = &o->members[o->nmembers - 1];
+	return last->key_len == key_len && memcmp(o->bytes + last->at, key, key_len) == 0;
 }
 
 void
@@ -106,23 +126,22 @@ wc_jsonobject_add(WcJsonObject *o, const char *key, Size key_len, const char *va
 {
 	Member	   *m;
 
-	if (key_len + value_len + o->bytes.len > JENTRY_OFFLENMASK)
+	if (key_len + value_len + o->nbytes > JENTRY_OFFLENMASK)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("total size of jsonb object elements exceeds the maximum of %u bytes", JENTRY_OFFLENMASK)));
-	make_room(o);
+	make_room(o, key_len + value_len);
 	m = &o->members[o->nmembers];
-	*m = (Member) {.at = (uint32) o->bytes.len,.key_len = (uint32) key_len,.value_len = (uint32) value_len};
+	*m = (Member) {.at = o->nbytes,.key_len = (uint32) key_len,.value_len = (uint32) value_len};
 	if (o->nmembers > 0)
 	{
-		const Member *last = m - 1;
-
-		o->ascending = o->ascending && compare_bytes(o->bytes.data + last->at, last->key_len, key, m->key_len) < 0;
-		o->in_order = o->in_order && o->ascending && last->key_len <= m->key_len;
+		o->ascending = o->ascending && compare_bytes(o->bytes + m[-1].at, m[-1].key_len, key, m->key_len) < 0;
+		o->in_order = o->in_order && o->ascending && m[-1].key_len <= m->key_len;
 	}
 	o->longest = Max(o->longest, m->key_len);
-	appendBinaryStringInfo(&o->bytes, key, (int) key_len);
-	appendBinaryStringInfo(&o->bytes, value, (int) value_len);
+	memcpy(o->bytes + o->nbytes, key, key_len);
+	memcpy(o->bytes + o->nbytes + key_len, value, value_len);
+	o->nbytes += (uint32) (key_len + value_len);
 	o->nmembers++;
 }
 
@@ -138,20 +157,13 @@ compare_members(const void *a, const void *b, void *arg)
 	return memcmp(bytes + x->at, bytes + y->at, x->key_len);
 }
 
-/* The members in jsonb's order. */
+/* Members whose keys are short, and ascend as bytes: by length alone. */
 static const Member *
-sort_members(WcJsonObject *o)
+sort_by_length(WcJsonObject *o)
 {
 	uint32		behind[SHORT_KEY] = {0};	/* of each length, where its next member goes */
 	uint32		before = 0;
 
-	if (o->in_order)
-		return o->members;
-	if (!o->ascending || o->longest >= SHORT_KEY)
-	{
-		qsort_arg(o->members, (size_t) o->nmembers, sizeof(Member), compare_members, o->bytes.data);
-		return o->members;
-	}
 	for (int i = 0; i < o->nmembers; i++)
 		behind[o->members[i].key_len]++;
 	for (uint32 len = 0; len <= o->longest; len++)
@@ -166,6 +178,18 @@ sort_members(WcJsonObject *o)
 	return o->sorted;
 }
 
+/* The members in jsonb's order. */
+static const Member *
+sort_members(WcJsonObject *o)
+{
+	if (o->in_order)
+		return o->members;
+	if (o->ascending && o->longest < SHORT_KEY)
+		return sort_by_length(o);
+	qsort_arg(o->members, (size_t) o->nmembers, sizeof(Member), compare_members, o->bytes);
+	return o->members;
+}
+
 /* Text of len bytes that ends at `end`; now and then an entry has the latter, in place of the length. */
 static inline JEntry
 entry(int i, uint32 len, uint32 end)
@@ -178,7 +202,7 @@ wc_jsonobject_finish(WcJsonObject *o)
 {
 	int			n = o->nmembers;
 	const Member *members = sort_members(o);
-	Size		size = VARHDRSZ + sizeof(uint32) + 2 * (Size) n * sizeof(JEntry) + (Size) o->bytes.len;
+	Size		size = VARHDRSZ + sizeof(uint32) + 2 * (Size) n * sizeof(JEntry) + (Size) o->nbytes;
 	Jsonb	   *jsonb = palloc(size);
 	char	   *start = (char *) (jsonb->root.children + 2 * n);
 	char	   *p = start;
@@ -189,7 +213,7 @@ wc_jsonobject_finish(WcJsonObject *o)
 	{
 		const Member *m = &members[i];
 
-		memcpy(p, o->bytes.data + m->at, m->key_len);
+		memcpy(p, o->bytes + m->at, m->key_len);
 		p += m->key_len;
 		jsonb->root.children[i] = entry(i, m->key_len, (uint32) (p - start));
 	}
@@ -197,7 +221,7 @@ wc_jsonobject_finish(WcJsonObject *o)
 	{
 		const Member *m = &members[i];
 
-		memcpy(p, o->bytes.data + m->at + m->key_len, m->value_len);
+		memcpy(p, o->bytes + m->at + m->key_len, m->value_len);
 		p += m->value_len;
 		jsonb->root.children[n + i] = entry(n + i, m->value_len, (uint32) (p - start));
 	}
