@@ -117,7 +117,8 @@ foreach my $i (1 .. $kills)
 	if ($starting)
 	{
 		tell_library("kill $n $calls");
-		$killed += kill 'KILL', engine_pid($node);
+		kill_engine($node, 'KILL');
+		$killed++;
 		comes_back($node, 'SELECT count(*) >= 0 FROM stored_row');
 	}
 	else

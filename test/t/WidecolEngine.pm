@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads fault_library preload_library);
+our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine fault_library preload_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -26,6 +26,19 @@ sub engine_pid
 		return $pid if (<$title> // '') =~ /widecol engine/;
 	}
 	return 0;
+}
+
+# Sends it a signal, as soon as it is there; returns its process id.
+sub kill_engine
+{
+	my ($node, $signal) = @_;
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $pid = engine_pid($node);
+		return $pid if $pid && kill $signal, $pid;
+		usleep(100_000);
+	}
+	die 'there is no engine';
 }
 
 # How many threads it has.
