@@ -296,16 +296,15 @@ extern bool wc_client_modify(const WcTableDesc *table, const WcClientModify *mod
 
 /*
  * The same of a Get, under READ COMMITTED, at the newest state (snapshot is NULL): the row is locked first, and given up
- * again when the scan does not give it.  So there need be no snapshot, nor any wait for commits of
- * others.  False, and nothing has been changed, also when another transaction is in the way.
+ * again when the scan does not give it.  So there need be no snapshot, nor any wait for commits that
+ * have not changed this row.  Waits for who has the row, if the scan gives what is committed of it.
  */
 extern bool wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows,
 								 WcClientScanStats *stats);
 
 /*
  * And a scan of this kind: a Get of which the row is locked, if the scan gives it, with the first block
- * that comes.  NULL: another transaction is in the way; the row is to be read at a snapshot, and locked
- * then.
+ * that comes.  NULL: the scan gives no row, whatever becomes of the transaction that has it.
  */
 extern WcClientScan *wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid,
 										 MemoryContext context);

@@ -78,7 +78,9 @@ typedef struct WcDriverLocker
 
 typedef struct WcTakeResult
 {
-	uint64		holder;
+	uint64		holder;			/* who is in the way ... */
+	bool		has_weaker;		/* as in WcLockResult */
+	bool		there;			/* ... of a row that the scan gives, as far as is committed */
 	bool		taken;
 	bool		check;			/* as in WcLockResult */
 } WcTakeResult;

@@ -463,15 +463,17 @@ local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLock
 	if (frame->header.type == WC_MSG_OK && !frame->dropped)
 	{
 		WcError		err;
-		uint64_t	holder;
+		uint64_t	numbers[2];
 
 		forget_scan(scan);
 		give_buffer(&scan->block);
 		give_buffer(&scan->stash);
 		has_locks = had_locks;
-		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), &holder, 1, &err) != WC_OK)
+		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), numbers, 2, &err) != WC_OK)
 			wc_raise(&err);
-		result->holder = holder;
+		result->holder = numbers[0];
+		result->has_weaker = numbers[1] != 0;
+		result->there = (frame->header.flags & WC_FLAG_THERE) != 0;
 		return false;
 	}
 	result->taken = (frame->header.flags & WC_FLAG_TAKEN) != 0;
@@ -739,6 +741,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)
 		wc_raise(&err);
 	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
+	result->there = (frame->header.flags & WC_FLAG_THERE) != 0;
 	if (result->changes.len > 0)
 		take(result->length - result->changes.len, result->changes);
 	set_stats(stats, &result->report);

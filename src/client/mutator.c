@@ -340,25 +340,33 @@ begin_modify(const WcTableDesc *table, uint64 *rows, WcClientScanStats *stats)
 	wc_batch_send();
 }
 
-/* Who has ended, and is not applied, has the row still: so nothing that the statement's snapshot
- * shows can be missed. */
+/*
+ * Who has ended, and is not applied, has the row still: so nothing that the statement's snapshot
+ * shows can be missed.  While a transaction that runs has the row, what is committed of it is what
+ * the snapshot shows: if the scan does not give that, there is nothing to change, nor to wait for.
+ */
 bool
 wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
 {
+	WcSlice		row = modify->scan->ranges[0].start;
+	WcRowWait	wait = {0};
 	WcModifyResult result;
 	WcBatchMark before;
-	uint64		last = 0;
 
 	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
 	begin_modify(table, rows, stats);
 	wc_following_await_catalog(MyDatabaseId);
 	before = wc_batch_mark();
-	do
+	for (;;)
 	{
 		modify_part(table, modify, modify->scan, rows, &result, stats);
-		if (result.outcome == WC_MODIFY_DONE)
-			return true;
-	} while (result.outcome == WC_MODIFY_BLOCKED && wc_row_holder_applied(result.holder, &last));
+		if (result.outcome != WC_MODIFY_BLOCKED || (!result.there && wc_row_holder_runs(result.holder)))
+			break;
+		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
+	}
+	wc_row_wait_over(&wait);
+	if (result.outcome != WC_MODIFY_UNREADABLE)
+		return true;
 	wc_batch_cut(before);
 	return false;
 }

@@ -167,13 +167,9 @@ wait_for_end(WcHolderWait *wait, uint64 holder)
 }
 
 bool
-wc_row_holder_applied(uint64 holder, uint64 *last)
+wc_row_holder_runs(uint64 holder)
 {
-	if (holder == *last || is_running(holder))
-		return false;
-	*last = holder;
-	(void) wc_following_await_xid(top_of(holder));
-	return true;
+	return is_running(holder);
 }
 
 void
@@ -186,6 +182,8 @@ wc_holder_wait(WcHolderWait *wait, uint64 holder)
 	}
 	wait->looks = 0;
 	XactLockTableWait(XidFromFullTransactionId(FullTransactionIdFromU64(holder)), NULL, NULL, XLTW_None);
+	/* it has the row until it is applied */
+	(void) wc_following_await_briefly(top_of(holder), ENDING_LONG_MS);
 }
 
 /* As heap tables' tuples are locked: these conflict as the modes do. */
@@ -330,14 +328,14 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	wc_row_wait_over(&wait);
 }
 
-/* As wc_client_modify_row: whoever has ended has the row until the store has what it wrote. */
+/* As wc_client_modify_row. */
 WcClientScan *
 wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid, MemoryContext context)
 {
 	WcDriverLocker locker;
+	WcRowWait	wait = {0};
 	WcClientScan *taken;
 	WcTakeResult result;
-	uint64		last = 0;
 
 	Assert(!IsolationUsesXactSnapshot());
 	wc_client_require_writable();
@@ -347,9 +345,10 @@ wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode 
 	wc_batch_send();
 	locker = wc_row_locker(mode);
 	locked = true;
-	do
-		taken = wc_scan_take(scan, &locker, cid, context, &result);
-	while (taken == NULL && wc_row_holder_applied(result.holder, &last));
+	while ((taken = wc_scan_take(scan, &locker, cid, context, &result)) == NULL &&
+		   (result.there || !is_running(result.holder)))
+		(void) wc_row_wait(&wait, table, scan->ranges[0].start, mode, LockWaitBlock, result.holder, result.has_weaker);
+	wc_row_wait_over(&wait);
 	if (taken == NULL)
 		return NULL;
 	if (result.check)

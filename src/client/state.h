@@ -92,9 +92,8 @@ typedef struct WcHolderWait
 /* Waits, interruptibly, until it is worth asking the engine again. */
 extern void wc_holder_wait(WcHolderWait *wait, uint64 holder);
 
-/* A transaction that has a row has committed: waits, interruptibly, for it to be applied, and so to
- * give the row up.  False: it has not, or is *last, who was waited for in vain; 0 at first. */
-extern bool wc_row_holder_applied(uint64 holder, uint64 *last);
+/* Has that transaction, which has a row, not ended yet? */
+extern bool wc_row_holder_runs(uint64 holder);
 
 /* The same in the queue for a row. */
 typedef struct WcRowWait

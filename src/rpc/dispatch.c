@@ -257,6 +257,20 @@ read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwne
 	return WC_OK;
 }
 
+/* Another transaction has the row. */
+static WcStatus
+tell_holder(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, const WcLockHolder *holder, Answer *answer, WcError *err)
+{
+	WcReadPoint at = read_point(d, NULL, m->open.cid, m->open.clock_offset_us);
+	uint64_t	numbers[2] = {holder->xid, holder->has_weaker};
+	bool		there = false;
+	WcStatus	status = wc_rowlock_gives(&d->session, scan, &at, &there, err);
+
+	wc_message_numbers_encode(&d->out, numbers, 2);
+	answer->flags = there ? WC_FLAG_THERE : 0;
+	return status;
+}
+
 static WcStatus
 do_take(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 {
@@ -279,7 +293,7 @@ do_take(WcDispatch *d, WcSlice body, Answer *answer, WcError *err)
 	request = (WcLockRequest) {.table_id = scan.table_id,.mode = m.mode,.enough = m.mode,.xid = m.xid,.subid = m.subid};
 	status = wc_lock_acquire(d->session.locktable, owner, &request, scan.ranges[0].start, &holder, err);
 	if (status == WC_OK && holder.xid != 0)
-		wc_buf_append_varint(&d->out, holder.xid);
+		status = tell_holder(d, &m, &scan, &holder, answer, err);
 	else if (status == WC_OK)
 		status = read_taken(d, &m, &scan, owner, holder.added, answer, err);
 	wc_session_leave(&d->session, owner);
@@ -519,7 +533,7 @@ do_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answer *answ
 		wc_activity_read(&d->session.activity, &stats);
 		result.report = report_of(&stats);
 		wc_message_modified_encode(&d->out, &result);
-		answer->flags = result.check ? WC_FLAG_CHECK : 0;
+		answer->flags = (uint8_t) ((result.check ? WC_FLAG_CHECK : 0) | (result.there ? WC_FLAG_THERE : 0));
 	}
 	wc_buf_free(&sink.ops);
 	wc_buf_free(&parts.frame);

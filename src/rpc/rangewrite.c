@@ -356,7 +356,8 @@ lock_first(RangeWrite *w, bool *added, WcError *err)
 		return WC_OK;
 	w->result->holder = holder.xid;
 	w->result->has_weaker = holder.has_weaker;
-	return stop_at(w, WC_MODIFY_BLOCKED, w->scan.ranges[0].start, err);
+	status = wc_rowlock_gives(w->session, &w->scan, &w->at, &w->result->there, err);
+	return status == WC_OK ? stop_at(w, WC_MODIFY_BLOCKED, w->scan.ranges[0].start, err) : status;
 }
 
 static WcStatus

@@ -115,6 +115,19 @@ WcStatus
 wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 				  WcSlice row, const WcReadPoint *then, bool *exists, WcError *err)
 {
+	RowScan		r;
+
+	init_scan(&r, table_id, row);
+	r.scan.rows_by_existence = true;
+	r.scan.nfamilies = nfamilies;
+	r.scan.families = (uint32_t *) families;
+	r.scan.row_limit = 1;
+	return wc_rowlock_gives(s, &r.scan, then, exists, err);
+}
+
+WcStatus
+wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPoint *then, bool *gives, WcError *err)
+{
 	WcReadPoint at = *then;
 	WcScanner  *scanner;
 	WcBuf		block = WC_BUF_INIT;
@@ -122,16 +135,10 @@ wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uin
 	WcSlice		found;
 	WcCell		cell;
 	uint32_t	colno;
-	RowScan		r;
 	WcStatus	status;
 
-	init_scan(&r, table_id, row);
-	r.scan.rows_by_existence = true;
-	r.scan.nfamilies = nfamilies;
-	r.scan.families = (uint32_t *) families;
-	r.scan.row_limit = 1;
 	at.snapshot = NULL;
-	status = wc_scanner_open(wc_engine_storage(s->engine), &r.scan, &at, &scanner, err);
+	status = wc_scanner_open(wc_engine_storage(s->engine), get, &at, &scanner, err);
 	if (status != WC_OK)
 		return status;
 	status = wc_scanner_next(scanner, &block, WC_BLOCK_FIRST, 0, err);
@@ -140,7 +147,7 @@ wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uin
 	if (status == WC_OK)
 		status = wc_block_open(&reader, wc_buf_slice(&block), err);
 	if (status == WC_OK)
-		*exists = wc_block_next(&reader, &found, &cell, &colno) == WC_BLOCK_ROW;
+		*gives = wc_block_next(&reader, &found, &cell, &colno) == WC_BLOCK_ROW;
 	wc_scanner_close(scanner);
 	wc_buf_free(&block);
 	return status;

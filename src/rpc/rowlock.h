@@ -30,6 +30,10 @@ extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32
 extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 								  WcSlice row, const WcReadPoint *then, bool *exists, WcError *err) WC_WARN_UNUSED;
 
+/* Does a Get give its row at the newest state, with the read point's own writes?  (Also one that it
+ * leaves undecided.) */
+extern WcStatus wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPoint *then, bool *gives, WcError *err) WC_WARN_UNUSED;
+
 /*
  * Locks what the session's transaction, whose id is xid, has written and not locked yet.
  * *holder: 0, or who has a row (as in WcLockResult): then it is to be called again; what is

@@ -63,6 +63,10 @@ extern const char *wc_message_request_name(uint8_t type);
 /* and, of an answer to TAKE: the scan has given a row, which is locked. */
 #define WC_FLAG_TAKEN			0x04
 
+/* and, of an answer to TAKE or to such a MODIFY that another transaction is in the way: the scan gives the
+ * row, in the newest state that there is. */
+#define WC_FLAG_THERE			0x08
+
 /* Flags of MODIFY: the row is locked first. */
 #define WC_FLAG_FIRST			0x01
 
@@ -295,6 +299,7 @@ typedef struct WcModifyResult
 	WcSlice		row;			/* ... and the row's key; CHANGED: the key */
 	WcScanReport report;
 	bool		check;			/* as in WcLockResult */
+	bool		there;			/* BLOCKED, and locked first: the answer has WC_FLAG_THERE */
 } WcModifyResult;
 
 /* Bytes that MODIFY has appended to the batch, or that follow it (PREPARE). */

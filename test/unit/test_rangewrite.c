@@ -597,8 +597,10 @@ a_row_is_locked_first(void **state)
 	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
 	assert_int_equal(result.holder, 99);
 	assert_string_equal(site.stopped_at, "r0000001");
+	assert_true(result.there);
 	result = change(&site, 8, absent);
 	assert_int_equal(result.outcome, WC_MODIFY_BLOCKED);
+	assert_false(result.there);
 	assert_int_equal(site.stats.rows_examined, 0);
 	assert_int_equal(nlocks(&site), 0);
 

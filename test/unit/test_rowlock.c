@@ -576,7 +576,7 @@ many_locks_are_listed_in_pieces(void **state)
 
 /* --- TAKE, HANDED, and a cancel ---------------------------------------------------------- */
 
-/* A row of one letter; what comes of it: its value, "" if it is not given, or "| 2". */
+/* A row of one letter; what comes of it: its value, "" if it is not given, or "| 2 there". */
 static const char *
 take_with(Site *site, int session, uint8_t mode, uint32_t subid, const char *letter)
 {
@@ -603,10 +603,11 @@ take_with(Site *site, int session, uint8_t mode, uint32_t subid, const char *let
 	text[0] = '\0';
 	if (answer == WC_MSG_OK)
 	{
-		uint64_t	holder;
+		uint64_t	numbers[2];
 
-		assert_ok(&site->kit, wc_message_numbers_decode(payload, &holder, 1, &site->kit.err));
-		snprintf(text, sizeof(text), "| %d", (int) holder);
+		assert_ok(&site->kit, wc_message_numbers_decode(payload, numbers, 2, &site->kit.err));
+		snprintf(text, sizeof(text), "| %d%s%s", (int) numbers[0], numbers[1] != 0 ? " weaker" : "",
+				 header.flags & WC_FLAG_THERE ? " there" : "");
 		return text;
 	}
 	assert_int_equal(answer, WC_MSG_BLOCK);
@@ -645,7 +646,7 @@ a_row_is_taken(void **state)
 	assert_string_equal(take(site, 0, "a"), "1");
 	assert_string_equal(take(site, 0, "a"), "1");
 	assert_int_equal(site_locks_of(site, 0), 1);
-	assert_string_equal(take(site, 1, "a"), "| 1");
+	assert_string_equal(take(site, 1, "a"), "| 1 there");
 	assert_int_equal(site_locks_of(site, 1), 0);
 
 	/* one that is not there is not locked; one that was locked before stays so */
@@ -666,12 +667,18 @@ a_row_is_taken(void **state)
 	assert_string_equal(take(site, 1, "a"), "2");
 	assert_string_equal(take(site, 1, "x"), "3");
 
+	/* two that share a row */
+	assert_string_equal(take_with(site, 0, WC_LOCK_SHARE, 1, "c"), "1");
+	assert_string_equal(take_with(site, 1, WC_LOCK_SHARE, 1, "c"), "1");
+	assert_string_equal(take(site, 1, "c"), "| 1 weaker there");
+	site_end(site, 0);
+
 	/* a subtransaction gives back what it has taken */
 	assert_string_equal(take_with(site, 1, WC_LOCK_EXCLUSIVE, 5, "b"), "1");
-	assert_string_equal(take(site, 2, "b"), "| 2");
+	assert_string_equal(take(site, 2, "b"), "| 2 there");
 	(void) site_ask_number(site, 1, WC_MSG_UNLOCK, 5);
 	assert_string_equal(take(site, 2, "b"), "1");
-	assert_string_equal(take(site, 2, "a"), "| 2");
+	assert_string_equal(take(site, 2, "a"), "| 2 there");
 }
 
 static void
@@ -721,7 +728,7 @@ a_transaction_is_handed_over(void **state)
 	assert_int_equal(wc_session_length(&site->sessions[0].session), 0);
 	site->lengths[0] = 0;
 	site_end(site, 0);
-	assert_string_equal(take(site, 1, "a"), "| 1");
+	assert_string_equal(take(site, 1, "a"), "| 1 there");
 	assert_true(wc_lock_release_of(site->locktable, 1, 0, false));
 	assert_string_equal(take(site, 1, "a"), "1");
 

@@ -449,8 +449,8 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	state->scan = wc_client_scan_take(state->resources.wrel->desc, scan, mode, estate->es_snapshot->curcid,
 									  estate->es_query_cxt);
 	if (state->scan == NULL)
-		return false;
-	if (state->lock != NULL)
+		state->done = true;
+	else if (state->lock != NULL)
 		wc_scan_lock_taken(state->lock);
 	else
 		wc_scan_mark_taken(state->mark, scan->ranges[0].start);
