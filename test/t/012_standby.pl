@@ -61,10 +61,13 @@ ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serv
 # --- a statement that sees a heap row sees the stored rows ---------------------------
 my $behind = q{SELECT count(*), count(*) FILTER (WHERE r.k IS NULL OR c.k IS NULL)
 FROM heap h LEFT JOIN stored_row r USING (k) LEFT JOIN stored_cell c USING (k) WHERE h.v = 'journal'};
+my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SET enable_nestloop = off; };
+like($standby->safe_psql('postgres', $parallel . "EXPLAIN (COSTS OFF) $behind"), qr/Parallel Foreign Scan/, 'with workers, too');
 my ($lacking, $grown, $last) = (0, 0, 0);
 foreach (1 .. 20)
 {
-	my ($seen, $lacks) = split /\|/, $standby->safe_psql('postgres', $behind);
+	my ($seen, $lacks) = split /\|/, $standby->safe_psql('postgres', ($_ % 2 == 0 ? $parallel : '') . $behind);
 	$lacking += $lacks;
 	$grown++ if $seen > $last;
 	$last = $seen;
