@@ -16,7 +16,8 @@ read_key(WcSlice key, WcBuf *scratch, WcCell *cell)
 	size_t		column = wc_cellkey_column_prefix(key);
 	WcCell		rest;
 
-	HOLDS(row <= key.len && column <= key.len && (column == 0 || row < column));
+	HOLDS(row <= key.len && column <= key.len && (column == 0 || row < column || wc_cellkey_is_head(key)));
+	HOLDS(!wc_cellkey_is_head(key) || (row == key.len && column == row));
 	if (wc_cellkey_decode(key, scratch, cell, NULL) != WC_OK)
 		return false;
 	wc_cellkey_append_cell(&again, cell);

@@ -12,6 +12,7 @@
 
 #include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
+#include "engine/store/storedrow.h"
 #include "engine/write/step.h"
 
 /* Bytes of a row that is together at most. */
@@ -231,6 +232,30 @@ versions_count(void **state)
 	kit_close(&kit);
 }
 
+/* ... and not more than so many of them are kept together, however small they are. */
+static void
+what_is_written_again_and_again_is_apart(void **state)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+	Kit			kit;
+
+	kit_open(&kit);
+	attrs.packing = WC_PACKING_CELL;
+	attrs.versions = 3;
+	kit_create_attrs(&kit, "t", &attrs);
+	put_columns(&kit, "r", 1, 8);
+	for (int i = 0; i < 2 + WC_SUPERSEDED_MAX; i++)
+		put_columns(&kit, "r", 5, 5);
+	assert_int_equal(stored(&kit), 1);
+	put_columns(&kit, "r", 5, 5);
+	assert_int_equal(stored(&kit), 1 + 8 + 3 + WC_SUPERSEDED_MAX);
+	assert_row(&kit, "r", 1, 8);
+	kit_flush(&kit);
+	assert_int_equal(stored(&kit), 1);
+	assert_row(&kit, "r", 1, 8);
+	kit_close(&kit);
+}
+
 static void
 put_bytes(Kit *kit, const char *qualifier, int64_t ts, const char *value)
 {
@@ -385,6 +410,7 @@ main(void)
 		cmocka_unit_test(a_row_stays_as_it_is_between_the_limits),
 		cmocka_unit_test(a_row_that_is_deleted_leaves_nothing),
 		cmocka_unit_test(versions_count),
+		cmocka_unit_test(what_is_written_again_and_again_is_apart),
 		cmocka_unit_test(a_row_without_a_head),
 		cmocka_unit_test(what_is_left_from_before_is_not_seen),
 		cmocka_unit_test(a_row_of_which_all_is_gone),

@@ -27,6 +27,7 @@ typedef struct Sifter
 	bool		from_start;		/* it was entered by its first key */
 	bool		together;		/* its cells are in its head; what is behind is left from before, and gone */
 	bool		apart;			/* its head says that they are not */
+	uint32_t	versions;		/* of the family */
 	bool		collecting;		/* what has been kept of its cells so far is few enough, namely: */
 	WcArena		arena;
 	WcCell	   *kept;
@@ -216,7 +217,7 @@ leave_row(Sifter *s)
 		if (s->apart)
 			delete_key(s, head);
 	}
-	else if (wc_storedrow_append(&s->value, s->kept, s->nkept, together_max(s)) && !s->value.failed)
+	else if (wc_storedrow_append(&s->value, s->kept, s->nkept, s->versions, together_max(s)) && !s->value.failed)
 	{
 		for (size_t i = 0; i < s->nkept; i++)
 			delete_key(s, s->kept_keys[i]);
@@ -505,7 +506,8 @@ sift_once(const WcSift *sift, WcSifted *out, uint64_t *wide_row, WcError *err)
 		.versions = WC_VERSIONS_MAX,.ts_min = 0,.ts_max = WC_TS_LATEST,
 		.dated_until_ts = step->dated_until_ts,.earliest_put_ts = step->earliest_put_ts
 	};
-	Sifter		s = {.sift = sift,.step = step,.store = sift->store,.out = out,.gone = wc_store_gone(sift->store)};
+	Sifter		s = {.sift = sift,.step = step,.store = sift->store,.out = out,.gone = wc_store_gone(sift->store),
+		.versions = options.attrs.versions};
 	WcStatus	status = check_cancel(sift->cancel, err);
 
 	start_over(out);

@@ -86,14 +86,22 @@ wc_storedrow_seek(WcStoredRow *r, WcSlice row, WcSlice qualifier, bool after, Wc
 }
 
 bool
-wc_storedrow_append(WcBuf *value, const WcCell *cells, size_t n, size_t max)
+wc_storedrow_append(WcBuf *value, const WcCell *cells, size_t n, uint32_t versions, size_t max)
 {
 	size_t		start = value->len;
 	size_t		bytes = 0;
+	uint32_t	puts = 0;		/* of the column, so far */
+	uint32_t	superseded = 0;
 
-	for (size_t i = 0; i < n && bytes <= max; i++)
+	for (size_t i = 0; i < n && bytes <= max && superseded <= WC_SUPERSEDED_MAX; i++)
+	{
 		bytes += cells[i].qualifier.len + cells[i].value.len;
-	if (bytes > max)
+		if (i > 0 && !wc_slice_eq(cells[i].qualifier, cells[i - 1].qualifier))
+			puts = 0;
+		puts += cells[i].type == WC_PUT;
+		superseded += cells[i].type == WC_PUT && puts > versions;
+	}
+	if (bytes > max || superseded > WC_SUPERSEDED_MAX)
 		return false;
 	wc_packedrow_append(value, cells, n);
 	if (value->len - start <= max)

@@ -31,10 +31,15 @@ extern void wc_storedrow_close(WcStoredRow *stored);
 extern WcStatus wc_storedrow_next(WcStoredRow *stored, WcSlice row, WcCell *cell, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_storedrow_seek(WcStoredRow *stored, WcSlice row, WcSlice qualifier, bool after, WcError *err) WC_WARN_UNUSED;
 
+/* Of the puts of a row that is together, so many may be beyond the family's VERSIONS. */
+#define WC_SUPERSEDED_MAX 32
+
 /*
  * Appends the value of a row of so many cells (at least one, in cell order), if it has max
- * bytes at most; else false, and nothing is appended.  Depends on the cells alone.
+ * bytes at most, and not too many of the puts are superseded: so a column that is
+ * written again and again does not have the row written with all it was each time.  Else false, and
+ * nothing is appended.  Depends on the cells, and on VERSIONS, alone.
  */
-extern bool wc_storedrow_append(WcBuf *value, const WcCell *cells, size_t n, size_t max);
+extern bool wc_storedrow_append(WcBuf *value, const WcCell *cells, size_t n, uint32_t versions, size_t max);
 
 #endif

@@ -208,7 +208,8 @@ put_head(WcFamilyWriter *w, const WcCell *cells, size_t n, bool *apart, WcError 
 	wc_buf_reset(&w->key, SIZE_MAX);
 	wc_buf_reset(&w->value, WC_BLOCK_MAX);
 	wc_cellkey_append_row(&w->key, w->row);
-	*apart = *apart || !wc_storedrow_append(&w->value, cells, n, w->options.store->engine->row_together_max);
+	*apart = *apart || !wc_storedrow_append(&w->value, cells, n, w->options.family->attrs.versions,
+											  w->options.store->engine->row_together_max);
 	if (*apart)
 		wc_buf_append_u8(&w->value, WC_ROWHEAD_APART);
 	if (w->key.failed || w->value.failed)
