@@ -16,7 +16,7 @@
 /* Between two looks at the families. */
 #define ROUND_MS 1000
 
-/* Steps of upkeep are smaller than others: nobody waits for them, but others behind them. */
+/* Steps of upkeep are smaller than others: no session waits for them, but commits may wait behind them. */
 #define STEP_KEYS 4096
 
 /* An expire step comes when so large a part of the time by which it lags has passed. */
@@ -260,7 +260,7 @@ compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *e
 		state->compacted_ts = gone.expired_ts;	/* not at each start */
 	if (gone.expired_ts - state->compacted_ts < every)
 		return WC_OK;
-	status = wc_engine_sync(u->engine, err);	/* what is not on disk is not dropped */
+	status = wc_engine_sync(u->engine, err);	/* cells whose step is not on disk are not dropped */
 	if (status != WC_OK)
 		return status;
 	state->compacted_ts = gone.expired_ts;

@@ -1,5 +1,5 @@
 /*
- * engine/upkeep.h: forgetting by itself.
+ * engine/upkeep.h: forgetting in the background.
  *
  * A thread looks at all families from time to time, and makes steps (model/step.h) for those
  * in which much could go: cells that others supersede, deleted cells, delete markers that
@@ -16,7 +16,7 @@ typedef struct WcUpkeeper WcUpkeeper;
 /* Without a thread.  NULL: out of memory. */
 extern WcUpkeeper *wc_upkeeper_create(WcEngine *engine);
 
-/* Ends the thread, in the midst of what it does. */
+/* Ends the thread, also in the middle of a step's work. */
 extern void wc_upkeeper_free(WcUpkeeper *upkeeper);
 
 /* From now on. */

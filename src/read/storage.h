@@ -1,10 +1,9 @@
 /*
- * read/storage.h: what keeps the cells, as far as reads need to know it.
+ * read/storage.h: the interface of a storage of cells, as reads need it.
  *
- * A storage is a table of functions: the embedded engine has one (engine/storage.c),
- * another store of cells would have its own.  Nothing in read/ knows more of a storage
- * than this file says.  Functions may be called from any thread and at once with others;
- * a WcReadPoint belongs to one thread at a time.
+ * A storage is a table of functions: the embedded engine has one (engine/storage.c), another store of cells
+ * would have its own.  Nothing in read/ depends on more of a storage than this file declares.  Functions may
+ * be called from any thread and at once with others; a WcReadPoint belongs to one thread at a time.
  */
 #ifndef WC_READ_STORAGE_H
 #define WC_READ_STORAGE_H
@@ -81,7 +80,7 @@ typedef struct WcReadMeter
 	uint64_t	blocks_read;	/* not in memory */
 } WcReadMeter;
 
-/* What a reader has read of one family since it last told the storage. */
+/* A reader's counts of one family since it last reported them to the storage. */
 typedef struct WcReadCounts
 {
 	uint64_t	reads;			/* Scans and Gets that have begun */
@@ -130,7 +129,7 @@ typedef struct WcStorageOps
 								  int64_t as_of, WcError *err);
 	WcStatus	(*recheck_history) (const WcTable *table, uint32_t family, int64_t as_of, WcError *err);
 
-	/* What the thread has read so far; costs next to nothing. */
+	/* The thread's counts so far; costs next to nothing. */
 	WcReadMeter (*meter) (void);
 
 	/* Counts what was read of a family (its place in the table); costs next to nothing. */

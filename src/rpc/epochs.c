@@ -1,5 +1,5 @@
 /*
- * rpc/epochs.c: a snapshot for each epoch that is over and still read in.
+ * rpc/epochs.c: a snapshot for each epoch that has ended and still has readers.
  */
 #include "rpc/epochs.h"
 
@@ -62,7 +62,7 @@ release_unread(WcEpochs *e) WC_REQUIRES(e->mutex)
 	}
 }
 
-/* Where memory is out nothing is kept: who comes for it is told. */
+/* Without memory no snapshot is kept: a later request for the epoch fails. */
 static void
 keep(WcEpochs *e, uint64_t epoch) WC_REQUIRES(e->mutex)
 {
@@ -78,7 +78,7 @@ keep(WcEpochs *e, uint64_t epoch) WC_REQUIRES(e->mutex)
 	e->kept = k;
 }
 
-/* --- told by the engine -------------------------------------------------------*/
+/* --- called by the engine ------------------------------------------------------- */
 
 static void
 on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts)

@@ -28,8 +28,8 @@ extern const WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
  * it is not there (any more). */
 extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
 
-/* Releases those that nobody is in any more, as each commit does; they would hinder
- * compactions.  True: there are others. */
+/* Releases snapshots of epochs without readers, as each commit does; they would hinder compactions.  True:
+ * others remain. */
 extern bool wc_epochs_tidy(WcEpochs *epochs);
 
 /* When the oldest of the snapshots was taken that are kept for a process, which reads in their

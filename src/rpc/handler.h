@@ -34,7 +34,7 @@ typedef struct WcHandler
 	WcDispatch	dispatch;
 } WcHandler;
 
-/* The transaction of a session that has ended; its locks stay until it is over. */
+/* The transaction of a session that has ended; its locks are kept until the transaction ends. */
 typedef struct WcOrphan
 {
 	struct WcOrphan *next;		/* in the server's list, guarded by its mutex */

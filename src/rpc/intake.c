@@ -87,8 +87,8 @@ wc_intake_begin(WcIntake *f, WcApplier *applier)
 	f->applier = applier;
 }
 
-/* The transaction has ended: nobody needs to wait for it, or for its rows, any more.  place: as the
- * log says; on a standby it has another one. */
+/* The transaction has ended: its place and its row locks are freed. place: as the log says; on a standby it
+ * has another one. */
 static void
 ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
@@ -127,7 +127,7 @@ wc_intake_applied(WcIntake *f)
 	return (WcApplied) {on_applied, f};
 }
 
-/* --- what the log says ---------------------------------------------------------*/
+/* --- records of the log -------------------------------------------------------- */
 
 static WcStatus
 load_piece(void *arg, const WcPendingBytes *piece, WcError *err)
@@ -141,7 +141,7 @@ wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
 }
 
-/* What is in memory beyond the bound goes into the store, with a mark. */
+/* Bytes in memory beyond the limit are written to the store, with a mark. */
 WcStatus
 wc_intake_batch(WcIntake *f, const WcLogRecord *batch, uint64_t position, WcError *err)
 {

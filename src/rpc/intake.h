@@ -1,9 +1,9 @@
 /*
  * rpc/intake.h: from the log to the store.
  *
- * The follower (the engine's main thread) hands in what the log says, record by record.  A
- * transaction's BATCHes are gathered (pending.h); at its commit they go to the applier, which
- * does not make the follower wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
+ * The follower (the engine's main thread) hands in the records of the log, one by one.  A transaction's
+ * BATCHes are gathered (pending.h); at its commit they go to the applier, which does not make the follower
+ * wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
  * wrote has been applied: so who gets them next sees it.
  *
  * All functions are the follower's, unless they say otherwise.
@@ -35,9 +35,10 @@ extern WcApplied wc_intake_applied(WcIntake *intake);
  * up. */
 extern void wc_intake_aborted(WcIntake *intake, uint64_t xid);
 
-/* --- what the log says -------------------------------------------------------- */
+/* --- records of the log -------------------------------------------------------- */
 
-/* Loads what the store's last mark carries; *read_from: where reading begins (0: there is none). */
+/* Loads the transactions in the store's last mark; *read_from: the position where reading begins (0: there is
+ * no mark). */
 extern WcStatus wc_intake_load(WcIntake *intake, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
 
 /* position: the end of the record. */
@@ -46,7 +47,7 @@ extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t positi
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 
-/* It has been prepared: what it wrote waits for its commit or abort, perhaps for long. */
+/* The transaction has been prepared: its changes are kept until its commit or abort, perhaps for long. */
 extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);
 
 /* Of the transactions before `next` these n run, which ascend, and no others, nor ever will;
@@ -58,8 +59,8 @@ extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *x
 /* How many there are. */
 extern uint64_t wc_intake_nprepared(const WcIntake *intake);
 
-/* Transactions that are prepared (all: that are under way, as on a standby that starts) get their
- * places in flight, unless they have them: who sees their heap rows finds what to wait for. */
+/* Transactions that are prepared (all: that are under way, as on a standby that starts) get their places in
+ * flight, unless they have them: a reader that sees their heap rows finds the place to wait for. */
 extern void wc_intake_take_places(WcIntake *intake, bool all);
 
 /* Locks what prepared transactions had locked; before a session may lock rows, when all commits and

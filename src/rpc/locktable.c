@@ -45,7 +45,7 @@ struct Lock
 	uint8_t		row[];
 };
 
-/* What one owner has in one table: locks of rows, or the whole. */
+/* One owner's locks in one table: of rows, or of the whole table. */
 struct WcLockShare
 {
 	WcLockShare *next;			/* the owner's thread's */
@@ -60,13 +60,13 @@ struct WcLockShare
 	uint32_t	subid;
 };
 
-/* A table in which somebody has, or wants, locks. */
+/* A table in which some owner has, or wants, locks. */
 struct TableLocks
 {
 	TableLocks *next;			/* in its chain */
 	uint32_t	id;
 	WcLockShare *shares;
-	const WcLockOwner *wanting; /* is waiting for the whole table; NULL: nobody */
+	const WcLockOwner *wanting; /* the owner that waits for the whole table; NULL: none */
 	uint64_t	wanting_xid;
 	uint32_t	wanting_subid;
 };
@@ -89,7 +89,7 @@ typedef struct OwnerPart
 
 struct WcLockTable
 {
-	uint64_t	seed;			/* so that nobody can choose keys that fall together */
+	uint64_t	seed;			/* random, so that keys cannot be chosen to collide */
 	Part		parts[PARTS];
 	OwnerPart	owner_parts[PARTS];
 };
@@ -223,7 +223,7 @@ typedef struct Work
 	const WcLockRequest *request;
 	uint64_t	table_hash;
 	Part	   *part;
-	TableLocks *here;			/* NULL: nobody has anything there */
+	TableLocks *here;			/* NULL: no owner has locks there */
 	WcLockShare *share;			/* the owner's; NULL: none yet */
 } Work;
 
@@ -303,7 +303,7 @@ drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t) WC_REQUIRES(
 	free(t);
 }
 
-/* Has, or wants, nobody else anything in the table? */
+/* Has no other owner locks in the table, or waits for them? */
 static bool
 is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
 {
@@ -489,7 +489,7 @@ is_needed(const WcLockOwner *owner)
 	return owner->shares != NULL || owner->wanting;
 }
 
-/* Who goes looks at the owner, or has seen that another is in it, and that will. */
+/* The last thread that leaves an owner checks whether it is still needed. */
 static void
 unuse_owner(OwnerPart *part, WcLockOwner *owner)
 {
@@ -550,7 +550,7 @@ wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait) 
 	return true;
 }
 
-/* A share's locks are changed by who is in its owner only: no mutex is needed. */
+/* Only the thread that has entered the owner changes a share's locks: no mutex is needed. */
 static WcStatus
 visit_share(const WcLockShare *share, WcLockVisitor fn, void *arg, WcError *err)
 {
@@ -636,7 +636,7 @@ holder_of_table(const Work *w)
 	return 0;
 }
 
-/* True: the owner has the lock, or somebody is in the way. */
+/* True: the owner has the lock, or another one is in the way. */
 static bool
 look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {

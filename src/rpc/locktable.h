@@ -1,11 +1,10 @@
 /*
  * rpc/locktable.h: which transaction has locked which rows, and how.
  *
- * Nobody waits here: who asks for a row that another transaction has is told that
- * transaction's id, and waits for it where PostgreSQL's deadlock detector looks.  A lock
- * is held to the end of its transaction, or of the subtransaction that took it if that
- * is rolled back.  Transactions are known by their ids, not by sessions: whoever knows
- * that one is over gives its locks up.
+ * No function here waits: the answer for a row that another transaction has is that transaction's id, and the
+ * backend waits for it in PostgreSQL's lock manager, where the deadlock detector sees it.  A lock is held to
+ * the end of its transaction, or of the subtransaction that took it if that is rolled back.  Transactions are
+ * known by their ids, not by sessions: whoever knows that one is over gives its locks up.
  *
  * Memory is bounded.  From WC_ROW_LOCKS_TABLE locks in one table on (looked at again
  * when there are as many more), an owner's locks there become one lock of the whole
@@ -37,7 +36,7 @@ typedef struct WcLockOwner
 
 	/* the lock table's */
 	struct WcLockOwner *next;
-	uint32_t	users;			/* who is in it, or waits for that */
+	uint32_t	users;			/* threads that have entered it, or wait to */
 	WcMutex		mutex;
 } WcLockOwner;
 
@@ -73,8 +72,8 @@ extern WcLockOwner *wc_lock_enter(WcLockTable *table, uint64_t xid);
 extern uint64_t wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
 
 /*
- * Locks a row.  When another owner is in the way nothing is changed, and *holder tells
- * who.  WC_NO_MEMORY.  Any thread.
+ * Locks a row.  When another owner is in the way nothing is changed, and *holder is that owner.  WC_NO_MEMORY.
+ * Any thread.
  */
 extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 								WcSlice row, WcLockHolder *holder, WcError *err) WC_WARN_UNUSED;

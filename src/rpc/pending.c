@@ -1,5 +1,5 @@
 /*
- * rpc/pending.c: what transactions have logged that have not ended yet.
+ * rpc/pending.c: logged changes of transactions that have not ended yet.
  */
 #include "rpc/pending.h"
 
@@ -119,7 +119,7 @@ add_stream(WcPending *p, const WcLogRecord *b, Stream **stream, WcError *err)
 	return status;
 }
 
-/* Who cuts a stream cuts it between operations.  What makes no sense the commit tells of. */
+/* Streams are cut between operations. Malformed operations are reported at the commit. */
 static void
 tell_tables(WcPending *p, Stream *s)
 {

@@ -1,5 +1,5 @@
 /*
- * rpc/pending.h: what transactions have logged that have not ended yet.
+ * rpc/pending.h: logged changes of transactions that have not ended yet.
  *
  * The follower appends the BATCHes of the log, each to the stream of its transaction,
  * and takes a stream out when the transaction commits, or drops it.  A mark (wc_engine_mark)
@@ -16,8 +16,8 @@
 
 typedef struct WcPending WcPending;
 
-/* Who is told of each table that a transaction makes, when its CREATE_TABLE has come whole; perhaps
- * more than once, and whatever becomes of the transaction. */
+/* Called for each table that a transaction makes, when its CREATE_TABLE has arrived completely; perhaps more
+ * than once, and whether or not the transaction commits. */
 typedef struct WcPendingTables
 {
 	void		(*made) (void *arg, uint32_t table_id);

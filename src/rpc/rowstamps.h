@@ -1,5 +1,5 @@
 /*
- * rpc/rowstamps.h: when rows were written last, as far as a small table can tell.
+ * rpc/rowstamps.h: when rows were written last, approximately, in a small table.
  *
  * For each hash of a table and a row the greatest timestamp of a commit that wrote such
  * a row; a commit that writes very many rows, or changes a table, counts for all of the

@@ -19,8 +19,7 @@
 
 typedef struct WcServer WcServer;
 
-/* How a thread tells the PostgreSQL side to look: called on any thread of the
- * server, must not block. */
+/* Wakes the PostgreSQL side: called on any thread of the server, must not block. */
 typedef struct WcWake
 {
 	void		(*fn) (void *arg);
@@ -68,20 +67,20 @@ extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **serve
 extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcPeer peer, WcWake wake,
 								 void *owner, WcError *err) WC_WARN_UNUSED;
 
-/* The owner of a session that has ended and whose memory nobody uses any more,
- * or NULL when there is none just now. */
+/* The owner of a session that has ended and whose memory is not used any more, or NULL if there is none at
+ * present. */
 extern void *wc_server_reap(WcServer *server);
 
 /*
- * Row locks are transactions', and outlive their sessions.  Of transactions whose sessions have
- * ended, gives up the locks of those that PostgreSQL calls over (by their full ids).  Returns how
- * many are left: look again soon.
+ * Row locks are transactions', and outlive their sessions.  Of transactions whose sessions have ended, gives
+ * up the locks of those that have ended by PostgreSQL's account (by their full ids).  Returns how many are
+ * left: to be called again soon.
  */
 extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t xid));
 
 /*
- * What the log says, in its order; of a server that follows it.  After WC_NO_MEMORY and other
- * errors the server must be stopped, and a new one goes on from the last mark.
+ * Records of the log, in its order; for a server that follows it.  After WC_NO_MEMORY and other errors the
+ * server must be stopped, and a new one goes on from the last mark.
  */
 extern WcStatus wc_server_log_load(WcServer *server, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, uint64_t position, WcError *err) WC_WARN_UNUSED;

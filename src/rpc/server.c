@@ -32,7 +32,7 @@ struct WcServer
 	WcOrphan   *orphans WC_GUARDED_BY(&mutex);
 	int			nrunning WC_GUARDED_BY(&mutex);
 	WcActivitySum past WC_GUARDED_BY(&mutex); /* of sessions that have ended */
-	WcSlowLimit slow;			/* what sessions log */
+	WcSlowLimit slow;			/* the limit from which sessions log requests */
 	int			nsessions;		/* both lists; main thread only */
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
 };
@@ -170,7 +170,7 @@ start_thread(WcHandler *h, WcError *err)
  * Called by session threads.
  */
 
-/* What a session holds, and when the oldest snapshot of it was taken, kept epochs included. */
+/* A session's resources, and the time of its oldest snapshot, kept epochs included. */
 static WcSessionStatistics
 session_of(WcServer *s, const WcHandler *h)
 {
@@ -202,7 +202,7 @@ session_rows(WcServer *s, WcBuf *out, WcError *err)
 	return wc_buf_status(out, "statistics", err);
 }
 
-/* What sessions that have ended, the log and the cache of Gets have counted. */
+/* Counts of ended sessions, of the log and of the cache of Gets. */
 static WcUseCounts
 use_of(WcServer *s) WC_REQUIRES(s->mutex)
 {
@@ -214,7 +214,7 @@ use_of(WcServer *s) WC_REQUIRES(s->mutex)
 	return use;
 }
 
-/* The engine keeps what was counted; no session runs. */
+/* Hands the counts to the engine; no session runs. */
 static void
 hand_over_counts(WcServer *s)
 {
@@ -376,7 +376,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcPeer peer, WcWake wak
 	WcStatus	status = wc_segment_check(memory, size, err);
 
 	if (status == WC_CORRUPT)
-		return status;			/* not a segment: nobody waits at it */
+		return status;			/* not a segment: no backend waits at it */
 	if (status == WC_OK)
 	{
 		/* Before the thread is there: it may end at once. */

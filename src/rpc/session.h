@@ -1,6 +1,6 @@
 /*
- * rpc/session.h: what one session holds in the engine: scanners by number,
- * snapshots by number, the open transaction's batch and its row locks.
+ * rpc/session.h: one session's state in the engine: scanners by number, snapshots by number, the open
+ * transaction's batch and its row locks.
  *
  * Belongs to the session's thread.
  */
@@ -52,7 +52,7 @@ typedef struct WcSession
 	WcSlowLog	slow;
 } WcSession;
 
-/* Behind each request: what the session holds now, for others to see. */
+/* After each request: publishes the session's resources for the statistics. */
 extern void wc_session_show(WcSession *s);
 
 extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *locktable,
@@ -62,8 +62,8 @@ extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, Wc
  * this session. */
 extern void wc_session_free(WcSession *s);
 
-/* Closes scanners, releases snapshots, empties the batch, then gives up the row
- * locks: who gets them next sees what was applied. */
+/* Closes scanners, releases snapshots, empties the batch, then gives up the row locks: the next owner of a
+ * lock sees the applied changes. */
 extern void wc_session_end_transaction(WcSession *s);
 
 /* Enters the transaction with this id as an owner of locks; WC_CORRUPT when the session's is
@@ -71,7 +71,7 @@ extern void wc_session_end_transaction(WcSession *s);
 extern WcStatus wc_session_enter(WcSession *s, uint64_t xid, WcLockOwner **owner, WcError *err) WC_WARN_UNUSED;
 extern void wc_session_leave(WcSession *s, WcLockOwner *owner);
 
-/* Gives up what its transaction has locked in this subtransaction and later ones. */
+/* Gives up the locks that its transaction has taken in this subtransaction and later ones. */
 extern void wc_session_unlock(WcSession *s, uint32_t subid);
 
 /* Does it hold anything that the backend may give up without waking the thread? */

@@ -15,7 +15,7 @@
 /* Of a server: shortest time that is logged, 0: all, below: nothing is. */
 typedef _Atomic int64_t WcSlowLimit;
 
-/* What a session tells; limit NULL: nothing. */
+/* A session's settings for logging; limit NULL: nothing is logged. */
 typedef struct WcSlowLog
 {
 	WcEngine   *engine;			/* knows the names of tables */

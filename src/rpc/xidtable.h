@@ -1,8 +1,7 @@
 /*
- * rpc/xidtable.h: things by transaction id.
+ * rpc/xidtable.h: a hash table by transaction id.
  *
- * A hash table of nodes that the caller embeds in what he keeps, and owns.  One thread at a
- * time.
+ * Its nodes are embedded in structs of the caller, who owns them.  One thread at a time.
  */
 #ifndef WC_RPC_XIDTABLE_H
 #define WC_RPC_XIDTABLE_H

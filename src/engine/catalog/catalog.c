@@ -255,8 +255,8 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Format 1 has no more of a family's marks than since when it remembers.  What was to be
- * flushed counted as flushed when the store was opened.
+ * Of a family's marks format 1 has only the start of its history.  Its cells counted as flushed when the store
+ * was opened.
  */
 WcStatus
 wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
@@ -511,8 +511,7 @@ wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t posi
 	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 }
 
-/* What the committed picture has and the new one has not is dropped; the rest
- * takes the new attributes. */
+/* Stores that the committed picture has and the new one lacks are dropped; the others take the new attributes. */
 static void
 picture_publish(const WcPicture *picture, uint64_t position)
 {

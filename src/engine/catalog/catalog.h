@@ -85,7 +85,7 @@ typedef struct WcOverlay
 {
 	struct WcEngine *engine;
 	uint32_t	database;		/* whose tables may be touched */
-	bool		strict;			/* a commit: what does not fit is an error; else it is passed over */
+	bool		strict;			/* a commit: an operation that does not fit is an error; else it is skipped */
 	WcArena		arena;
 	WcTableState *tables;		/* those that were looked at, newest first */
 	uint32_t	next_table_id;	/* greater than any that a CREATE had; 0: there was none */
@@ -102,8 +102,8 @@ extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offse
 /* The transaction's catalog operations with a smaller cid, as it sees them itself. */
 extern WcStatus wc_overlay_txn(WcOverlay *overlay, const WcTxn *txn, uint64_t cid_end, WcError *err) WC_WARN_UNUSED;
 
-/* The table as it is now; WC_NO_TABLE when it is not (or another database's).  *state is set
- * also then, if it is one that an operation before has dropped. */
+/* The table as it is now; WC_NO_TABLE when it is not (or another database's). *state is set in that case too,
+ * if an earlier operation has dropped the table. */
 extern WcStatus wc_overlay_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError *err) WC_WARN_UNUSED;
 
 /* No database has this oid. */

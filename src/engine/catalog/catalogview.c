@@ -132,7 +132,7 @@ state_cmp(const void *a, const void *b)
 	return c != 0 ? c : wc_slice_cmp(x->name, y->name);
 }
 
-/* The descriptor, with what its stores have forgotten by now.  NULL: out of memory. */
+/* The descriptor, with the present start of history of its stores. NULL: out of memory. */
 static const WcTableDesc *
 desc_with_history(WcOverlay *overlay, const WcTableState *t)
 {

@@ -328,8 +328,8 @@ forgets_more(const WcFamilyAttrs *old, const WcFamilyAttrs *new)
 }
 
 /*
- * What ALTER may not say itself: generations (a TRUNCATE may have come between),
- * and packing, which is in the bytes.
+ * Fields that ALTER may not set: generations (a TRUNCATE may have come between), and packing, which determines
+ * the bytes.
  */
 static WcStatus
 alter_families(const WcTableDesc *old, WcTableDesc *new, int64_t ts, WcError *err)
@@ -448,7 +448,7 @@ truncate_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcE
 	return WC_OK;
 }
 
-/* Whatever the database has: it is for PostgreSQL to say whether it may go. */
+/* All of the database's tables: PostgreSQL has checked that the database may be dropped. */
 static WcStatus
 drop_database_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 {
@@ -495,7 +495,7 @@ wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, W
 			return wc_error(err, WC_INTERNAL, "operation %u is none of the catalog's", op->kind);
 	}
 
-	/* A view shows what it can; the commit will say what is wrong. */
+	/* A view skips operations that do not fit; the commit raises the error. */
 	if (!overlay->strict && (status == WC_NO_TABLE || status == WC_STALE || status == WC_INVALID))
 		return WC_OK;
 	return status;

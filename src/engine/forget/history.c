@@ -1,5 +1,5 @@
 /*
- * engine/forget/history.c: since when a family remembers what it held.
+ * engine/forget/history.c: the start of a family's history.
  */
 #include "engine/forget/history.h"
 
@@ -54,7 +54,7 @@ refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, int6
 	return WC_INVALID;
 }
 
-/* What an expire step has taken out, nobody sees, whatever his snapshot is. */
+/* Cells that an expire step has removed are visible to no snapshot. */
 WcStatus
 wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, WcError *err)
 {
@@ -80,7 +80,7 @@ wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *f
 	if (status != WC_OK)
 		return status;
 
-	/* what was forgotten by writes that the snapshot does not see is there */
+	/* cells that later writes (not visible to the snapshot) have made the family forget are still there */
 	status = wc_marks_read(store, snapshot, &then, err);
 	if (status == WC_OK && as_of < then.history_from)
 		return refuse(table, family, as_of, from, err);

@@ -1,5 +1,5 @@
 /*
- * engine/forget/history.h: since when a family remembers what it held.
+ * engine/forget/history.h: the start of a family's history.
  *
  * A read as of time t sees cells up to t.  It is right only if nothing that was
  * there at t has been forgotten since: superseded versions that storage dropped,
@@ -35,8 +35,8 @@ extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *ma
 extern WcStatus wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
 								 const WcSnapshot *snapshot, int64_t as_of, WcError *err) WC_WARN_UNUSED;
 
-/* Has what was there then been taken out for all, snapshots too? To be asked when cells have
- * been read. */
+/* Have cells of that time been removed for all readers, snapshots too?  To be asked after cells have been
+ * read. */
 extern WcStatus wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
 								   int64_t as_of, WcError *err) WC_WARN_UNUSED;
 

@@ -243,7 +243,7 @@ does_something(const WcPass *p)
 		(p->step.last && p->step.kind == WC_STEP_FLUSH);
 }
 
-/* To the next step, whatever it does; WC_END: there is none. */
+/* Goes to the next step; WC_END: there is none. */
 static WcStatus
 go_on(WcPass *p, WcError *err)
 {
@@ -253,7 +253,7 @@ go_on(WcPass *p, WcError *err)
 	if (status == WC_OK && (p->over || wc_store_is_dropped(p->store)))
 		return WC_END;
 
-	/* what began by other rules does not go on */
+	/* a pass that began under other rules is not continued */
 	if (status == WC_OK && wc_store_attrs(p->store).keep_deleted != p->keep_deleted)
 		status = begin(p, err);
 	if (status == WC_OK)

@@ -26,10 +26,10 @@ typedef struct WcPassOptions
 	bool		look_for_earliest_put;	/* major, with KEEP_DELETED_CELLS: reads all of the store before */
 	size_t		keys_max;		/* key-values that a step looks at, about; 0: WC_STEP_KEYS_MAX */
 	const atomic_bool *cancel;	/* may be NULL */
-	WcRunning  *running;		/* is told how many key-values were looked at; may be NULL */
+	WcRunning  *running;		/* gets the number of key-values examined; may be NULL */
 } WcPassOptions;
 
-/* What a step is going to do, as long as the watch says that it does. */
+/* The result of a step worked out in advance; valid while the watch reports no write to its range. */
 typedef struct WcStepWork
 {
 	WcSifted	sifted;

@@ -1,5 +1,5 @@
 /*
- * engine/forget/sift.h: what a step takes out of its range.
+ * engine/forget/sift.h: the key-values that a step deletes in its range.
  *
  * Goes through a range of a store and works out which key-values are to be deleted
  * (packing row: written anew), since the matcher, as a flush or a compaction, does not
@@ -35,8 +35,8 @@ typedef struct WcSifted
 {
 	rocksdb_writebatch_t *batch;	/* to be destroyed with wc_sifted_free */
 	uint64_t	looked;			/* at so many key-values */
-	uint64_t	changed;		/* so many are to be deleted or written anew */
-	int64_t		forgotten;		/* the time before which reads need what goes; 0: none does */
+	uint64_t	changed;		/* so many are to be deleted or rewritten */
+	int64_t		forgotten;		/* reads of times before it need cells that go; 0: none does */
 
 	/* Planning. */
 	bool		cut;			/* it ended before the range did, in front of stop ... */
@@ -48,7 +48,7 @@ typedef struct WcSifted
 
 #define WC_SIFTED_INIT {.stop = WC_BUF_INIT, .state = WC_BUF_INIT}
 
-/* Anew, whatever sifted was.  WC_CANCELLED, WC_CORRUPT, or what reading gives. */
+/* Overwrites sifted. WC_CANCELLED, WC_CORRUPT, or an error of reading. */
 extern WcStatus wc_sift(const WcSift *sift, WcSifted *sifted, WcError *err) WC_WARN_UNUSED;
 extern void wc_sifted_free(WcSifted *sifted);
 

@@ -248,7 +248,7 @@ lost(WcIdentity *identity, const Found *found, const char *what, WcError *err)
 	return WC_CORRUPT;
 }
 
-/* What is there does not fit, but could be opened. */
+/* The store does not fit the cluster, but could be opened. */
 static WcStatus
 unfit(WcIdentity *identity, uint32_t store, const char *accept, const char *advice, WcError *err)
 {
@@ -324,7 +324,7 @@ judge_owner(WcIdentity *identity, const WcEngineOptions *options, const Found *f
 	}
 	if (o->inode != found->owner_inode)
 	{
-		/* A copy: good if nobody was at work when it was made. */
+		/* A copy: complete if the engine was not running when it was made. */
 		if (o->state == WC_OWNER_CLOSED)
 			return WC_OK;
 		identity->restorable = true;
@@ -401,7 +401,7 @@ wc_identity_check(WcIdentity *identity, const WcEngineOptions *options, WcError 
 		return status;
 	identity->store = found.store != 0 ? found.store : found.known;
 
-	/* What else is wrong may be accepted by the same word. */
+	/* Other mismatches may be accepted by the same setting. */
 	if (identity->opening == WC_OPEN_AS_IS && parse_id(options->accept_store) == identity->store)
 		identity->opening = WC_OPEN_ACCEPT;
 	identity->owner.inode = found.owner_inode;
@@ -409,7 +409,7 @@ wc_identity_check(WcIdentity *identity, const WcEngineOptions *options, WcError 
 	return WC_OK;
 }
 
-/* Names of the log's files that are there, for who has to find the damaged one. */
+/* Names of the log files that are there, to help find the damaged one. */
 static void
 list_logs(const WcIdentity *identity, char *text, size_t size)
 {

@@ -1,9 +1,9 @@
 /*
  * engine/rocks/identity.h: whose store a directory holds, and whether it is all there.
  *
- * Three small files say so (engine/README, "Identity"): ID and OWNER in the store's
- * directory, and the record, a file of the cluster's outside of it.  What does not fit
- * is refused before anything is changed.
+ * Three small files say so (engine/README, "Identity"):  ID and OWNER in the store's directory, and the
+ * record, a file of the cluster's outside of it.  A store that does not fit is refused before anything is
+ * changed.
  */
 #ifndef WC_ENGINE_ROCKS_IDENTITY_H
 #define WC_ENGINE_ROCKS_IDENTITY_H
@@ -61,7 +61,7 @@ extern WcStatus wc_identity_check(WcIdentity *identity, const WcEngineOptions *o
 /* Is the store's log all there, if commit `applied` is the last that was found? */
 extern WcStatus wc_identity_check_log(const WcIdentity *identity, uint64_t applied, WcError *err) WC_WARN_UNUSED;
 
-/* Adds to an error of RocksDB's what can be done. */
+/* Adds a hint to an error of RocksDB. */
 extern void wc_identity_hint(const WcIdentity *identity, WcError *err);
 
 /* Before the database is opened for writing: makes the directory of a new store, says

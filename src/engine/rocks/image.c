@@ -27,7 +27,7 @@
 
 #define NAME_SIZE		32		/* "image-" and 16 digits */
 #define FILE_NAME_SIZE	256
-#define DIRECTORY_MODE	0750	/* less what the server's umask takes away */
+#define DIRECTORY_MODE	0750	/* the server's umask is subtracted */
 
 /* What FILES begins with. */
 #define FILES_HEAD "widecol image 1\n"
@@ -250,7 +250,7 @@ remove_image(const Image *image, WcError *err)
 	char		files[WC_PATH_MAX];
 	WcStatus	status = wc_file_join(files, image->path, FILES, err);
 
-	/* Without FILES it is none, whatever else is still there. */
+	/* Without FILES it is no image, even if other files are still there. */
 	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
 		status = wc_file_error(err, "remove file", files);
 	return status == WC_OK ? wc_file_remove_directory(image->path, err) : status;
@@ -265,8 +265,8 @@ typedef struct Making
 	WcBuf		files;			/* what FILES will say */
 } Making;
 
-/* Another file of this number than the live database has: somebody has put back one that was
- * damaged.  In one database a number means one file, so that older images have it too. */
+/* Another file of this number than the live database has: a damaged file has been replaced from a copy.  In
+ * one database a number means one file, so that older images have it too. */
 static WcStatus
 replace_in_pool(const char *from, const char *to, WcError *err)
 {

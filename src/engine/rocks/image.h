@@ -24,15 +24,15 @@
 #include "engine/engine.h"
 
 /*
- * The newest image that is complete: all files that it names are there and have their
- * sizes.  Those that are not are told of in the log.  WC_END: there is none.
+ * The newest image that is complete: all files that it names are there and have their sizes.  Incomplete ones
+ * are logged.  WC_END: there is none.
  */
 extern WcStatus wc_image_newest(const char *path, uint64_t *position, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Builds an image of the database, without a name yet: an unfinished one that is there goes.
- * Nothing is flushed: what table files do not have yet comes from the database's log, a
- * copy of which is in the image.  The store's file ID comes along.  Durable but for its name.
+ * Builds an image of the database, without a name yet: an unfinished one is removed first.  Nothing is
+ * flushed: changes that are not in table files yet are in the database's log, a copy of which is in the image.
+ * The store's file ID is copied too.  Durable but for its name.
  */
 extern WcStatus wc_image_build(const char *path, rocksdb_t *db, WcError *err) WC_WARN_UNUSED;
 

@@ -222,7 +222,7 @@ memtable_bytes(const WcRocksShared *shared)
 	return (size_t) bytes;
 }
 
-/* What one family may take of a part of the budget. */
+/* One family's share of a part of the budget. */
 static uint64_t
 family_share(WcRocksShared *shared, uint64_t least, uint64_t most)
 {
@@ -257,8 +257,8 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_block_based_table_factory(options, table);
 	rocksdb_block_based_options_destroy(table);
 
-	/* What was written last before a crash may be there in part: the log ends in front
-	 * of it.  Whether that was synced is for the caller to find out. */
+	/* The last write before a crash may be incomplete: the log ends before it.  The caller finds out whether
+	 * it had been synced. */
 	rocksdb_options_set_wal_recovery_mode(options, rocksdb_point_in_time_recovery);
 	rocksdb_options_set_write_buffer_size(options, MEMTABLE_BYTES_MIN);
 
@@ -350,7 +350,7 @@ rocks_compression(uint8_t compression)
 	}
 }
 
-/* lz4 means: where it is written often; what has sunk to the bottom is ZSTD. */
+/* lz4 means: for levels that are written often; the bottommost level uses ZSTD. */
 static int
 rocks_bottommost_compression(uint8_t compression)
 {
@@ -422,8 +422,8 @@ wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8
 	rocksdb_options_set_max_write_buffer_number(options, 4);
 	rocksdb_options_set_arena_block_size(options, family_share(shared, ARENA_BLOCK_MIN, ARENA_BLOCK_MAX));
 
-	/* A compaction forgets versions, so it should not come behind a user's back
-	 * after a few flushes: HBase waits for more files too. */
+	/* A compaction forgets versions, so it should not run unasked after a few flushes:  HBase waits for more
+	 * files too. */
 	rocksdb_options_set_level0_file_num_compaction_trigger(options, LEVEL0_FILES);
 	rocksdb_options_set_level0_slowdown_writes_trigger(options, 3 * LEVEL0_FILES);
 	rocksdb_options_set_level0_stop_writes_trigger(options, 5 * LEVEL0_FILES);

@@ -18,7 +18,7 @@
 /* RocksDB's kMemtableTier, which its C API has no name for. */
 #define WC_READ_TIER_MEMTABLE 3
 
-/* What all families of one open database share. */
+/* Objects that all families of one open database share. */
 typedef struct WcRocksShared
 {
 	rocksdb_cache_t *cache;
@@ -32,12 +32,12 @@ extern void wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, ui
 extern void wc_rocks_shared_free(WcRocksShared *shared);
 
 /*
- * The status an error text of RocksDB stands for; frees the text.  what says
- * what was being done ("write"); NULL text is WC_OK.
+ * The status of an error text of RocksDB; frees the text. what: the action that failed ("write"); NULL text is
+ * WC_OK.
  */
 extern WcStatus wc_rocks_status(char *text, const char *what, WcError *err) WC_WARN_UNUSED;
 
-/* The same for a text that is there, and remains the caller's.  The hint says what to do. */
+/* The same for a text that is not NULL and remains the caller's; adds a hint. */
 extern WcStatus wc_rocks_text_status(const char *text, const char *what, WcError *err);
 
 /* Of the database, and of the column family that holds the catalog.  The caller
@@ -55,7 +55,7 @@ typedef enum WcRecover
  * gets. */
 extern rocksdb_options_t *wc_rocks_salvage_options(const rocksdb_options_t *options, WcRecover recover);
 
-/* With all its families, for writing: what is in the log gets into files. */
+/* With all its families, for writing: the log is written to files. */
 extern WcStatus wc_rocks_open_and_close(const rocksdb_options_t *options, const char *path, WcError *err) WC_WARN_UNUSED;
 
 /* Of one family; factory (may be NULL) now belongs to the options.  One thread

@@ -22,7 +22,7 @@ namespace
 /* A file that has become so large is followed by another one. */
 const uint64_t file_bytes_max = UINT64_C(256) << 20;
 
-/* What a file being written keeps in memory of what it has not written yet. */
+/* Write buffer of a file. */
 const size_t file_buffer = 256 << 10;
 
 struct FamilyFiles
@@ -83,7 +83,7 @@ struct WcRocksFiles
 		std::string path = directory + "/" + std::to_string(++file_number) + ".sst";
 		rocksdb::Status status;
 
-		/* as what is written often: what sinks to the bottom is compressed again */
+		/* compressed like levels that are written often: compactions to the bottommost level compress it again */
 		options.bottommost_compression = rocksdb::kDisableCompressionOption;
 		options.writable_file_max_buffer_size = file_buffer;
 		f.writer = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(options), options, f.family, false);

@@ -124,8 +124,8 @@ wc_rocks_multi_get(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_
 }
 
 /*
- * RocksDB's assertions end the process when memory runs out while it appends to a batch.  So
- * what the batch will allocate when it grows is asked for before.
+ * RocksDB's assertions end the process when memory runs out while it appends to a batch.  So the memory that
+ * the batch will allocate when it grows is allocated and freed before.
  */
 static void
 ask_for_growth(const rocksdb_writebatch_t *batch, size_t more)
@@ -141,7 +141,7 @@ ask_for_growth(const rocksdb_writebatch_t *batch, size_t more)
 	}
 }
 
-/* RocksDB refuses what would make a batch larger than a byte. */
+/* Makes RocksDB refuse all further changes of the batch: they would exceed one byte. */
 static void
 spoil_batch(rocksdb_writebatch_t *batch)
 {

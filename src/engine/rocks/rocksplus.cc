@@ -1,5 +1,5 @@
 /*
- * engine/rocks/rocksplus.cc: what RocksDB can do and its C API has no words for.
+ * engine/rocks/rocksplus.cc: functions of RocksDB that its C API lacks.
  *
  * Compiled as librocksdb is, without run-time type information: its classes have none.
  */
@@ -58,7 +58,7 @@ wc_rocksplus_fits(rocksdb_options_t *options)
 
 static std::atomic<bool> quiet;
 
-/* What RocksDB is told when it wants to write one. */
+/* The error that RocksDB gets when it tries to write one. */
 static const char *const no_options_file = "widecol keeps no file OPTIONS";
 
 /*
@@ -216,7 +216,7 @@ public:
 			tell(WC_ROCKS_LOST, work, *status);
 	}
 
-	/* Resuming is ours, whatever the error was. */
+	/* The engine resumes RocksDB itself (store/health.c), after every error. */
 	void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool *automatic) override
 	{
 		*automatic = false;

@@ -1,5 +1,5 @@
 /*
- * engine/rocks/rocksplus.h: what RocksDB can do and its C API has no words for.
+ * engine/rocks/rocksplus.h: functions of RocksDB that its C API lacks.
  *
  * rocksplus.cc, rocksfiles.cc and rocksguard.cc are the only C++ files.  They take the C++ object out of a
  * handle of the C API, whose first member it is; wc_rocksplus_fits says whether that holds.  No
@@ -23,7 +23,7 @@ extern "C"
 /* Bytes of a column family's name, at most, with its end. */
 #define WC_CF_NAME_MAX 64
 
-/* What RocksDB was at when an error stopped its writing. */
+/* The work of RocksDB during which an error stopped its writing. */
 typedef enum WcRocksWork
 {
 	WC_ROCKS_LOG,				/* a write to its log, or a sync of it */
@@ -62,15 +62,13 @@ extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
  */
 extern void wc_rocksplus_no_options_file(rocksdb_options_t *options);
 
-/* While quiet, RocksDB's messages are dropped: what is tried again and again fails with
- * the same messages. */
+/* While quiet, RocksDB's messages are dropped: repeated attempts fail with the same messages. */
 extern void wc_rocksplus_set_quiet(bool quiet);
 
 /*
- * Trouble is told from now on.  What the operating system refuses is never the end:
- * RocksDB writes to a file no more in which a write failed, so that it can be resumed
- * when the cause is gone (RocksDB itself gives up on all errors but a full disk).
- * Compactions that the system refuses are tried again by RocksDB and are no trouble.
+ * Reports trouble from now on.  Errors of the operating system never end writing for good:  RocksDB stops
+ * writing to a file in which a write failed, and can be resumed when the cause is gone (by itself RocksDB
+ * resumes only after a full disk).  Compactions that fail are tried again by RocksDB and are not reported.
  */
 extern void wc_rocksplus_watch(rocksdb_options_t *options, WcRocksTrouble trouble, void *arg);
 

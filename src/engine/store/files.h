@@ -1,5 +1,5 @@
 /*
- * engine/store/files.h: having RocksDB write a store to files, and compact them.
+ * engine/store/files.h: flushing a store, and compacting its files.
  *
  * Nothing of it can be seen: what storage forgets, steps say (model/step.h).  Any thread; of
  * a store that a commit drops meanwhile there is nothing to do, which is no error.

@@ -41,9 +41,9 @@ wc_health_free(WcHealth *h)
 	pthread_mutex_destroy(&h->mutex);
 }
 
-/* --- what RocksDB tells, on any thread ------------------------------------ */
+/* --- reports of RocksDB, on any thread ------------------------------------ */
 
-/* Without what a sentence would have twice. */
+/* Keeps the text without its trailing full stop. */
 static void
 keep_text(WcHealth *h, WcRocksWork work, const char *family, const char *text) WC_REQUIRES(h->mutex)
 {
@@ -66,7 +66,7 @@ trouble(void *arg, WcRocksHarm harm, WcRocksWork work, const char *family, const
 		snprintf(h->damaged, sizeof(h->damaged), "%s", family);
 	else
 	{
-		/* what comes while it is stopped already comes of that */
+		/* later errors follow from the one that has stopped writing */
 		if (!h->stopped || (harm == WC_ROCKS_LOST && !h->lost))
 			keep_text(h, work, family, text);
 		h->stopped = true;
@@ -303,8 +303,8 @@ begin_log(WcHealth *h, uint64_t count)
 }
 
 /*
- * A write of nothing tells whether RocksDB takes writes.  It tells of errors before it
- * remembers them, so that resuming may find nothing to do and be too early.  count as above.
+ * An empty write shows whether RocksDB takes writes.  RocksDB reports errors before it records them, so that
+ * resuming may come too early and find nothing to do. count as above.
  */
 static bool
 try_resume(WcHealth *h, uint64_t count)

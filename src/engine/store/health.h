@@ -1,5 +1,5 @@
 /*
- * engine/store/health.h: whether the store takes writes, and getting it to take them again.
+ * engine/store/health.h: whether the store takes writes, and resuming it after errors.
  *
  * An error while RocksDB writes its log, flushes a memtable or writes its manifest stops
  * all its writing: what it would go on with might not be on disk.  Reading goes on.  A
@@ -43,14 +43,13 @@ extern WcStatus wc_health_start(WcHealth *health, WcError *err) WC_WARN_UNUSED;
 extern void wc_health_end(WcHealth *health);
 
 /*
- * Can the store be written to?  If not, says why it cannot; what says what was to be
- * done ("write a commit").  With the engine's write mutex held, that is the answer until
- * the next write.
+ * Can the store be written to?  If not, err has the reason; what: the intended action ("write a commit").
+ * With the engine's write mutex held, that is the answer until the next write.
  */
 extern WcStatus wc_health_check(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
 
-/* Writes a batch, which must not be empty: it is so when memory ran out for it.  The
- * engine's write mutex is held.  what as above. */
+/* Writes a batch, which must not be empty: an empty batch means that memory ran out for it.  The engine's
+ * write mutex is held. what as above. */
 extern WcStatus wc_health_write(WcHealth *health, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch,
 								const char *what, WcError *err) WC_WARN_UNUSED;
 

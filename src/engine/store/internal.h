@@ -1,5 +1,5 @@
 /*
- * engine/store/internal.h: what the folders of engine/ share and nobody else sees.
+ * engine/store/internal.h: declarations for the folders of engine/ alone.
  */
 #ifndef WC_ENGINE_STORE_INTERNAL_H
 #define WC_ENGINE_STORE_INTERNAL_H

@@ -1,5 +1,5 @@
 /*
- * engine/store/marks.c: what is stored of a family besides its cells.
+ * engine/store/marks.c: a family's marks: what the catalog stores about its cells.
  */
 #include "engine/store/marks.h"
 

@@ -1,5 +1,5 @@
 /*
- * engine/store/marks.h: what is stored of a family besides its cells.
+ * engine/store/marks.h: a family's marks: what the catalog stores about its cells.
  *
  * A key-value a family, with the catalog's ("Y", engine/README).  Only commits and steps
  * change it, each in the same write as its other effects.  In memory a store has a copy.

@@ -1,9 +1,8 @@
 /*
  * engine/store/memkeys.h: how the keys in a store's memtables are spread.
  *
- * RocksDB tells how many bytes of its files lie between two keys, but nothing
- * about what is not in files yet.  So every so many keys one is noted: that is
- * one walk over the memtables, whose size is bounded (write_buffer_bytes).
+ * RocksDB estimates the bytes of its files between two keys, but not those of memtables.  So one walk over the
+ * memtables, whose size is bounded (write_buffer_bytes), notes every n-th key.
  */
 #ifndef WC_ENGINE_STORE_MEMKEYS_H
 #define WC_ENGINE_STORE_MEMKEYS_H

@@ -1,9 +1,9 @@
 /*
  * engine/store/rangewatch.h: has a range of a store been written to since it was read?
  *
- * Whoever works out a change of a range without the engine's write mutex (steps do, which
- * takes long) puts a watch on it, reads, and then, with the mutex held, asks whether what
- * was worked out holds still.  All functions with the write mutex held.
+ * Steps work out a change of a range without the engine's write mutex, since that takes long: they put a watch
+ * on the range, read, and then, with the mutex held, ask whether the range has been written to meanwhile.  All
+ * functions with the write mutex held.
  */
 #ifndef WC_ENGINE_STORE_RANGEWATCH_H
 #define WC_ENGINE_STORE_RANGEWATCH_H
@@ -17,7 +17,7 @@ typedef struct WcRangeWatch
 	WcStore    *store;			/* NULL: it is not on watch */
 	WcSlice		start;			/* a row; its owner's */
 	bool		written;
-	bool		everything;		/* whatever the range, it was written to */
+	bool		everything;		/* it was written to, whatever the range */
 	WcBuf		lowest;			/* when written: the least row from start on that was */
 } WcRangeWatch;
 
@@ -30,7 +30,7 @@ extern void wc_rangewatch_end(WcRangeWatch *watch);
 /* Has a row up to stop (empty: any) been written? */
 extern bool wc_rangewatch_was_written(const WcRangeWatch *watch, WcSlice stop);
 
-/* Told by who writes: a row, or anything of the store. */
+/* Called by writers: for a row, or for anything of the store. */
 extern void wc_rangewatch_row(WcStore *store, WcSlice row);
 extern void wc_rangewatch_store(WcStore *store);
 

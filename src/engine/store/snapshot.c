@@ -1,6 +1,5 @@
 /*
- * engine/store/snapshot.c: what readers see, one for all of them as long as nothing is
- * written.
+ * engine/store/snapshot.c: snapshots of the store; all readers share one as long as nothing is written.
  *
  * Taking one of RocksDB's costs its mutex, twice, and the memory's: a tenth of
  * what a point read takes.  So one that is released while it is still the newest
@@ -17,7 +16,7 @@ written(WcEngine *engine)
 	return rocksdb_get_latest_sequence_number(engine->db);
 }
 
-/* Does it see all that is there?  last_ts: what was said before that was asked. */
+/* Does it show the newest state? last_ts: the last timestamp, read before this question. */
 static bool
 is_up_to_date(WcEngine *engine, const WcSnapshot *snapshot, int64_t last_ts)
 {
@@ -44,7 +43,7 @@ unlink_it(WcEngine *engine, WcSnapshot *snapshot) WC_REQUIRES(engine->snapshots_
 		engine->newest = snapshot->prev;
 }
 
-/* Only the newest can be idle: whoever makes another takes it out first. */
+/* Only the newest can be idle: it is removed before another one is made. */
 static WcSnapshot *
 unlink_idle(WcEngine *engine) WC_REQUIRES(engine->snapshots_mutex)
 {
@@ -111,7 +110,7 @@ void
 wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot)
 {
 	pthread_mutex_lock(&engine->snapshots_mutex);
-	assert(snapshot->readers > 0);	/* who shares it has it */
+	assert(snapshot->readers > 0);	/* a caller that shares it holds it */
 	snapshot->readers++;
 	pthread_mutex_unlock(&engine->snapshots_mutex);
 }

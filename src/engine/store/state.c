@@ -1,5 +1,5 @@
 /*
- * engine/store/state.c: what every folder asks of the open engine.
+ * engine/store/state.c: functions on the open engine that every folder uses.
  */
 #include "engine/store/state.h"
 
@@ -24,7 +24,7 @@ wc_engine_provisional_ts(WcEngine *engine)
 	return now > next ? now : next;
 }
 
-/* What expire steps have said is on disk: RocksDB may drop it. */
+/* Expire steps are on disk: RocksDB may drop the cells that they have removed. */
 static void
 settle_gone(WcEngine *engine)
 {

@@ -27,13 +27,13 @@
 typedef struct WcSwept
 {
 	bool		any;
-	bool		whole;			/* the flush or compaction that did it is over */
+	bool		whole;			/* the flush or compaction that did it has ended */
 	bool		to_the_end;		/* stop is not heeded */
 	WcBuf		start;
 	WcBuf		stop;
 } WcSwept;
 
-/* What was counted at a moment, of what could go. */
+/* The count, at a moment, of key-values that could go. */
 typedef struct WcCounted
 {
 	uint64_t	count;			/* 0: there was no such moment */
@@ -41,12 +41,12 @@ typedef struct WcCounted
 	int64_t		at_us;			/* when that was */
 } WcCounted;
 
-/* What the engine's upkeep remembers of a store; its thread's alone (upkeep.c). */
+/* State of upkeep for a store; used by upkeep's thread only (upkeep.c). */
 typedef struct WcStoreUpkeep
 {
 	WcCounted	superseded;
 	WcCounted	dated;
-	int64_t		compacted_ts;	/* what was gone at this mark has left the files */
+	int64_t		compacted_ts;	/* cells that were gone at this mark have left the files */
 	bool		failed;			/* the last time something was done, which was said */
 } WcStoreUpkeep;
 
@@ -74,7 +74,7 @@ struct WcStore
 	WcStoreMarks marks;			/* has a mutex of its own */
 	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
 				expired_ts;
-	WcGoneFilter *filter;		/* what its compactions drop */
+	WcGoneFilter *filter;		/* decides which key-values its compactions drop */
 	struct WcRangeWatch *watches;	/* these two are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;
@@ -99,13 +99,13 @@ extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* Its table has it no more, by the commit at this position (0: it never had it): its column
- * family is dropped when that is on disk (families.h), and its files go with the last
- * reference.  With the engine's write mutex held. */
+/* The commit at this position has removed it from its table (0: it never belonged to one): its column family
+ * is dropped when that commit is on disk (families.h), and its files with the last reference.  With the
+ * engine's write mutex held. */
 extern void wc_store_drop(WcStore *store, uint64_t position);
 
-/* Was it dropped?  Readers go on with it; who wants to write holds the engine's write
- * mutex from the question to the write. */
+/* Was it dropped?  Readers may go on with it; a writer holds the engine's write mutex from this question to
+ * the write. */
 extern bool wc_store_is_dropped(const WcStore *store);
 
 /* The options its column family is opened with; the caller destroys them.  One thread at a
@@ -129,8 +129,8 @@ extern WcStatus wc_store_status(const WcStore *store, char *text, const char *ac
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
 
-/* What is gone of its cells; any thread.  Set with its marks (marks.h).  RocksDB may drop it
- * when that is on disk: settle is called then (wc_engine_sync). */
+/* Which of its cells are gone; any thread.  Set with its marks (marks.h).  RocksDB may drop these cells when
+ * that is on disk: settle is called then (wc_engine_sync). */
 extern WcGone wc_store_gone(const WcStore *store);
 extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
 extern void wc_store_settle_gone(WcStore *store);

@@ -1,8 +1,8 @@
 /*
  * engine/store/tables.h: the committed tables and namespaces, in memory.
  *
- * What is there, and nothing of how it comes to be there: catalog.c loads it and
- * changes it with a commit.  Stores are found here by the names of their column families.
+ * Only the present state: catalog.c loads it and changes it with a commit.  Stores are found here by the names
+ * of their column families.
  */
 #ifndef WC_ENGINE_STORE_TABLES_H
 #define WC_ENGINE_STORE_TABLES_H

@@ -1,5 +1,5 @@
 /*
- * engine/store/watch.c: who is told of writes; nobody, until wc_engine_watch.
+ * engine/store/watch.c: notifications of writes; none before wc_engine_watch.
  */
 #include "engine/store/watch.h"
 

@@ -18,7 +18,7 @@
  * by one. */
 #define WATCHED_ROWS_MAX	1000
 
-/* What is to be noted of a store besides its rows. */
+/* Facts to be noted about a store besides its rows. */
 typedef struct Noted
 {
 	struct Noted *next;
@@ -54,10 +54,9 @@ typedef struct Apply
 } Apply;
 
 /*
- * What a check has found right may be wrong all the same when the commit's turn comes: by
- * the order of commits, a table is gone, say.  Then the operation is void, on every
- * store that gets the same commits, and the rest of the commit is applied.  What the
- * machine does wrong remains an error.
+ * An operation that passed the check may fail when the commit is applied: an earlier commit may have dropped
+ * its table, for example.  Then the operation is void, on every store that applies the same commits, and the
+ * rest of the commit is applied.  Failures of the machine remain errors.
  */
 static WcStatus
 pass_over(Apply *a, WcStatus status, const WcError *err)
@@ -182,7 +181,7 @@ finish_row(Apply *a, WcError *err)
 	return pass_over(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
 }
 
-/* What the transaction did before it dropped or truncated the table is no more. */
+/* Changes that the transaction made before it dropped or truncated the table are void. */
 static WcStatus
 apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 {

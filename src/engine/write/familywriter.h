@@ -1,10 +1,9 @@
 /*
- * engine/write/familywriter.h: what a commit does to one family of one table.
+ * engine/write/familywriter.h: writes a commit's changes of one family of one table.
  *
- * Takes the items of the commit's operations row by row, in ascending order of
- * rows, resolves them against what is stored and puts key-values into the
- * commit's sink.  Nobody else writes to the store meanwhile (the engine's
- * write mutex is held).  One thread.
+ * Takes the items of the commit's operations row by row, in ascending order of rows, resolves them against
+ * what is stored and puts key-values into the commit's sink.  There is no other writer of the store meanwhile
+ * (the engine's write mutex is held).  One thread.
  */
 #ifndef WC_ENGINE_WRITE_FAMILYWRITER_H
 #define WC_ENGINE_WRITE_FAMILYWRITER_H

@@ -145,7 +145,7 @@ wc_engine_pending_piece(WcEngine *engine, uint64_t xid, uint64_t at, WcBuf *byte
 	WcSlice		value = wc_slice(NULL, 0);
 	WcStatus	status;
 
-	/* it would push what is read often out of the block cache */
+	/* it would push blocks that are read often out of the block cache */
 	rocksdb_readoptions_set_fill_cache(once, 0);
 	pending_key(key, xid, at);
 	found = wc_rocks_get_pinned(engine->db, once, engine->meta, (const char *) key, sizeof(key), &error);

@@ -1,5 +1,5 @@
 /*
- * engine/write/sink.c: where a commit puts what it writes.
+ * engine/write/sink.c: where a commit's key-values go.
  */
 #include "engine/write/sink.h"
 
@@ -91,8 +91,8 @@ wc_sink_leave(WcSink *sink, WcError *err)
 }
 
 /*
- * Files that RocksDB takes in are on disk at once; what was written before is in its log, which may
- * not be.  After a crash there must be no commit without those before it: so the log comes first.
+ * Files that RocksDB takes in are on disk at once; earlier writes are in its log, which may not be on disk.
+ * After a crash no commit may be there without those before it: so the log is synced first.
  */
 WcStatus
 wc_sink_write(WcSink *sink, WcError *err) WC_REQUIRES(sink->engine->write_mutex)

@@ -1,5 +1,5 @@
 /*
- * engine/write/sink.h: where a commit puts what it writes.
+ * engine/write/sink.h: where a commit's key-values go.
  *
  * A small commit gathers a batch of RocksDB's.  A large one writes table files beside the store, which
  * RocksDB then takes in all at once: so it needs no memory for its rows, and nothing of it can be seen or
@@ -26,12 +26,12 @@ typedef struct WcSink
 extern WcStatus wc_sink_init(WcSink *sink, struct WcEngine *engine, uint64_t bytes, WcError *err) WC_WARN_UNUSED;
 extern void wc_sink_free(WcSink *sink);
 
-/* What goes wrong is told by wc_sink_status. */
+/* wc_sink_status returns their errors. */
 extern void wc_sink_put(WcSink *sink, rocksdb_column_family_handle_t *cf, WcSlice key, WcSlice value);
 extern void wc_sink_delete(WcSink *sink, rocksdb_column_family_handle_t *cf, WcSlice key);
 extern WcStatus wc_sink_status(const WcSink *sink, WcError *err) WC_WARN_UNUSED;
 
-/* Nothing more is put into those families that have been put into so far; gives memory back. */
+/* The families that have been put into so far get no further keys; gives memory back. */
 extern WcStatus wc_sink_leave(WcSink *sink, WcError *err) WC_WARN_UNUSED;
 
 /* With the write mutex held: all of it, or nothing. */

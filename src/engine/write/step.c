@@ -40,7 +40,7 @@ raise_to(int64_t *value, int64_t ts)
 		*value = ts;
 }
 
-/* What the family's marks are when the step has been applied. */
+/* The family's marks after the step has been applied. */
 static WcMarks
 marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 {
@@ -144,7 +144,7 @@ note_swept(WcStore *store, const WcStep *step, const WcSifted *sifted)
 	s->whole |= s->any && step->last;
 }
 
-/* With the write mutex held: does what was worked out hold still? */
+/* With the write mutex held: is the worked-out result still valid? */
 static bool
 holds(const WcStepWork *work, const WcStore *store)
 {
@@ -264,10 +264,10 @@ apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work,
 }
 
 /* --- steps that are made here ---------------------------------------------------
- *
- * They go through the log, and come back as bytes, to another thread.  What was worked out
- * for them waits for it meanwhile.
- */
+ * 
+ * They go through the log, and come back as bytes, to another thread.  The worked-out result is kept for them
+ * meanwhile.
+ *  */
 typedef struct WcStepOffer
 {
 	struct WcStepOffer *next;

@@ -1,5 +1,5 @@
 /*
- * engine/write/tablewriter.c: what a commit does to the rows of one table.
+ * engine/write/tablewriter.c: writes a commit's changes of the rows of one table.
  */
 #include "engine/write/tablewriter.h"
 

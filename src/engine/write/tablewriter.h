@@ -1,5 +1,5 @@
 /*
- * engine/write/tablewriter.h: what a commit does to the rows of one table.
+ * engine/write/tablewriter.h: writes a commit's changes of the rows of one table.
  *
  * Takes a transaction's row operations on the table, by row and place (wc_txnwalk_next), and
  * hands them to a writer for each family that they concern.  One thread.

@@ -1,5 +1,5 @@
 /*
- * engine/write/tally.c: what a commit changes of a family's marks.
+ * engine/write/tally.c: a commit's changes of a family's marks.
  */
 #include "engine/write/tally.h"
 

@@ -1,8 +1,7 @@
 /*
- * engine/write/tally.h: what a commit changes of a family's marks.
+ * engine/write/tally.h: a commit's changes of a family's marks.
  *
- * Since when the family remembers what it held, and about how many key-values could go
- * some day (store/marks.h).  One thread.
+ * The start of the family's history, and about how many key-values could go (store/marks.h).  One thread.
  */
 #ifndef WC_ENGINE_WRITE_TALLY_H
 #define WC_ENGINE_WRITE_TALLY_H

@@ -61,20 +61,6 @@ bytes_of(Filter *f, Oid type, Datum value)
 	return keep(f, s);
 }
 
-static int64
-integer_of(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static void
 array_elements(Datum array, Datum **elems, bool **nulls, int *n)
 {
@@ -243,7 +229,7 @@ filter_ts(Filter *f, WcKeyOp op, Oid type, const Datum *values, int nvalues)
 
 	for (int i = 0; i < nvalues; i++)
 	{
-		int64		ts = integer_of(type, values[i]);
+		int64		ts = wc_integer_of(type, values[i]);
 
 		least = Min(least, ts);
 		greatest = Max(greatest, ts);

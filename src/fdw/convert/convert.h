@@ -184,6 +184,9 @@ extern void wc_codec_compose_error(const char *table, const char *column, const 
 /* Raises the error that wc_rowkey_split reported: 22P03, as wc_codec_decode does. */
 extern void wc_codec_split_error(const WcCodecWhere *where, const WcError *err) pg_attribute_noreturn();
 
+/* A value of type int2, int4 or int8 as a number. */
+extern int64 wc_integer_of(Oid type, Datum value);
+
 /* Text in the database's encoding as UTF-8 bytes (s itself when nothing has to be done), and back (always
  * palloc'd); for qualifiers, delimiters, map keys. from_utf8 raises 22021 for bytes that are not UTF-8 or have
  * a zero byte. */

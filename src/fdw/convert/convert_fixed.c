@@ -508,8 +508,8 @@ bound_of_timestamp_at(WcCodec *codec, DateADT date, WcBuf *out)
 	return bound_of_timestamp(codec, (Timestamp) date * USECS_PER_DAY, out);
 }
 
-static int64
-integer_of(Oid type, Datum value)
+int64
+wc_integer_of(Oid type, Datum value)
 {
 	if (type == INT2OID)
 		return DatumGetInt16(value);
@@ -524,7 +524,7 @@ wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 	Oid			type = codec->spec.type;
 
 	if (is_integer(type) && is_integer(value_type))
-		return bound_of_integer(codec, integer_of(value_type, value), out);
+		return bound_of_integer(codec, wc_integer_of(value_type, value), out);
 	if (is_float(type) && is_float(value_type))
 		return bound_of_float(codec, value_type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value), out);
 	if (type == DATEOID && value_type == DATEOID)

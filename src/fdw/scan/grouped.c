@@ -186,20 +186,6 @@ sum_state(WcStateKind kind, int64 count, Sum sum)
 
 /* --- rows that are in no group ------------------------------------------------------ */
 
-static int64
-integer_of(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 /* A tuple of one row: its states. */
 static void
 set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
@@ -219,7 +205,7 @@ set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 			values[at] = values[aggregate->att];
 		else
 			values[at] = sum_state(aggregate->state, 1,
-								   integer_of(wc_filter_codec(grouped->wrel, aggregate->att)->spec.type,
+								   wc_integer_of(wc_filter_codec(grouped->wrel, aggregate->att)->spec.type,
 											  values[aggregate->att]));
 	}
 }

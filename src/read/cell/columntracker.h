@@ -1,9 +1,8 @@
 /*
- * read/cell/columntracker.h: which columns of a family a Scan wants.
+ * read/cell/columntracker.h: the columns of a family that a Scan wants.
  *
- * Any mix of exact qualifiers, prefixes, ranges and the whole family; what
- * overlaps is wanted once, and of an exact column its number is told.  Asked with
- * qualifiers in ascending order within a row.  One thread.
+ * Any mix of exact qualifiers, prefixes, ranges and the whole family; overlapping parts count once, and an
+ * exact column's number is returned.  Asked with qualifiers in ascending order within a row.  One thread.
  */
 #ifndef WC_READ_CELL_COLUMNTRACKER_H
 #define WC_READ_CELL_COLUMNTRACKER_H

@@ -123,7 +123,7 @@ read_marker(WcMatcher *m, const WcCell *cell)
 	return WC_MATCH_SKIP;
 }
 
-/* A cell of a column nobody asked for. */
+/* A cell of a column that is not wanted. */
 static WcMatch
 read_unwanted(WcMatcher *m, const WcCell *cell)
 {
@@ -348,7 +348,7 @@ needed_until(const WcMatcher *m, const WcCell *cell)
 	bool		old = cell->ts < m->oldest_ts;
 	int64_t		until;
 
-	/* whatever else: from then on it is over */
+	/* in any case the cell has expired from then on */
 	if (cell_ttl_is_over(m, cell))
 		return cell->ts + cell->ttl_us + 1;
 	if (old && m->o.attrs.min_versions == 0)

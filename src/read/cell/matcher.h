@@ -19,7 +19,7 @@
 
 typedef enum WcMatchMode
 {
-	WC_MATCH_READ,				/* what a user sees */
+	WC_MATCH_READ,				/* the visible cells */
 	WC_MATCH_RAW,				/* puts and markers, nothing masked */
 	WC_MATCH_MINOR,				/* flush, minor compaction: INCLUDE = is kept */
 	WC_MATCH_MAJOR				/* major compaction: INCLUDE = is kept */
@@ -83,7 +83,7 @@ extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t
  */
 extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
 
-/* Does a major compaction drop this marker, whatever stands before it? */
+/* Does a major compaction drop this marker, whatever cells come before it? */
 extern bool wc_matcher_purges(const WcMatcher *matcher, const WcCell *marker);
 
 /*
@@ -98,7 +98,7 @@ extern WcStatus wc_matcher_restore(WcMatcher *matcher, WcSlice state, WcError *e
  * outlived their TTL, will have; INT64_MAX: none ever will. */
 extern int64_t wc_matcher_holds_until(const WcMatcher *matcher);
 
-/* When a cell has outlived a TTL (of more than 0): the first time at which it is over. */
+/* The first moment at which a cell has expired by a TTL (more than 0). */
 static inline int64_t
 wc_ttl_end(int64_t ts, int64_t ttl_us)
 {

@@ -1,5 +1,5 @@
 /*
- * read/cell/matcherimpl.h: what is in a matcher, for matcher.c and matchersave.c.
+ * read/cell/matcherimpl.h: the struct of a matcher, for matcher.c and matchersave.c.
  */
 #ifndef WC_READ_CELL_MATCHERIMPL_H
 #define WC_READ_CELL_MATCHERIMPL_H

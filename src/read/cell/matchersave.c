@@ -1,6 +1,6 @@
 /*
- * read/cell/matchersave.c: what a compaction's matcher knows in the midst of a row, as
- * bytes (read/README), so that a row of any width can be gone through in pieces.
+ * read/cell/matchersave.c: the state of a compaction's matcher in the middle of a row, as bytes (read/README),
+ * so that a row of any width can be processed in pieces.
  */
 #include "read/cell/matcherimpl.h"
 

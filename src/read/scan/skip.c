@@ -1,18 +1,18 @@
 /*
  * read/scan/skip.c: rows that a filter is sure to reject, without looking at them.
  *
- * Only what must hold, and is about one part, counts: the arms of the AND at the
- * top of the filter.
+ * Only conditions that every row must satisfy, and that are about one part, count: the arms of the AND at
+ * the top of the filter.
  */
 #include "read/scan/skip.h"
 
 #include "base/limits.h"
 
-/* So many rows passed over say that a seek, which costs about as much, is worth it. */
+/* A seek costs about as much as passing over so many rows. */
 #define SEEK_ROWS 16
 
-/* A place that covered fewer rows was not worth being found: the next ones are not
- * looked for, for more and more rows. */
+/* A skip over fewer rows was useless: after a useless skip, twice as many rows as before pass until the
+ * next one is tried. */
 #define WORTH_ROWS 4
 #define PAUSE_MAX 1023
 

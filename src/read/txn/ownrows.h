@@ -15,13 +15,13 @@
 typedef struct WcOwnRow WcOwnRow;
 typedef struct WcOwnRows WcOwnRows;	/* NULL: none */
 
-/* A row with fewer operations is resolved anew. */
+/* A row with fewer operations is resolved again each time. */
 #define WC_OWNROW_OPS_MIN 8
 
 /* Rows that are kept at most; those that come together in one place replace each other. */
 #define WC_OWNROWS_MAX 64
 
-/* As whom a row is read: what it came to depends on it. */
+/* The parameters of a read that the resolved row depends on. */
 typedef struct WcOwnRowReader
 {
 	uint32_t	table_id;

@@ -71,8 +71,7 @@ extern WcStatus wc_resolver_finish(WcResolver *resolver, WcResolved *resolved, W
 /* now_us and arg as in the options. */
 extern void wc_resolver_go_on(WcResolver *resolver, int64_t now_us, void *arg);
 
-/* Did what is stored of the row decide anything?  Are there markers that later puts must
- * not fall under? */
+/* Did stored cells of the row decide anything?  Are there markers that later puts must not fall under? */
 extern bool wc_resolver_is_based(const WcResolver *resolver);
 extern bool wc_resolver_has_marks(const WcResolver *resolver);
 

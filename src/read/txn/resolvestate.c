@@ -1,6 +1,6 @@
 /*
- * read/txn/resolvestate.c: what a row holds before an operation, and what clears and
- * deletes of versions come to then.
+ * read/txn/resolvestate.c: the cells of a row before an operation, and the markers that its clears and deletes
+ * of versions become.
  */
 #include <assert.h>
 
