@@ -262,6 +262,15 @@ typedef struct WcRowLockRequest
  */
 extern void wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows);
 
+/*
+ * Under READ COMMITTED, for a statement that has read nothing of stored tables yet: a row that the transaction
+ * has locked so that nobody else changes it looks at the newest state as it does at the statement's
+ * snapshot, which need not be taken for it, nor commits be waited for.  wc_client_snapshot_of_held: that state, or NULL
+ * when the row is not known to be such a one; only the last few are.  wc_client_holds_rows: are there any?
+ */
+extern bool wc_client_holds_rows(void);
+extern WcClientSnapshot *wc_client_snapshot_of_held(const WcTableDesc *table, WcSlice row);
+
 /* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 

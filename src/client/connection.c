@@ -609,6 +609,7 @@ wc_connection_open(void)
 		wc_frame_reader_init(&conn.reader);
 	} while (!wait_for_service(shmem, slot));
 	say_hello();
-	conn.generation = wc_flight_generation(wc_places());	/* another engine's, if this one is gone by now: then it grants nothing any more */
+	/* another engine's, if this one is gone by now: but then it grants no lock any more */
+	conn.generation = wc_flight_generation(wc_places());
 	conn.ready = true;
 }

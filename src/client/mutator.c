@@ -365,6 +365,8 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
 	}
 	wc_row_wait_over(&wait);
+	if (*rows > 0)
+		wc_rows_note_held(table->id, row);
 	if (result.outcome != WC_MODIFY_UNREADABLE)
 		return true;
 	wc_batch_cut(before);

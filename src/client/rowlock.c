@@ -106,6 +106,24 @@ note_held(uint32 table_id, WcSlice row, bool absent)
 	h->absent = absent;
 }
 
+void
+wc_rows_note_held(uint32 table_id, WcSlice row)
+{
+	note_held(table_id, row, false);
+}
+
+bool
+wc_client_holds_rows(void)
+{
+	return nheld > 0;
+}
+
+WcClientSnapshot *
+wc_client_snapshot_of_held(const WcTableDesc *table, WcSlice row)
+{
+	return find_held(table->id, row) != NULL ? wc_snapshot_newest() : NULL;
+}
+
 bool
 wc_rows_hold(const WcOp *op)
 {

@@ -54,6 +54,12 @@ wc_snapshot_number(const WcClientSnapshot *snapshot)
 	return snapshot->number;
 }
 
+WcClientSnapshot *
+wc_snapshot_newest(void)
+{
+	return &newest;
+}
+
 bool
 wc_snapshots_any(void)
 {

@@ -16,6 +16,9 @@ extern void wc_xact_join(void);
 /* snapshot.c: the driver's number for it, 0 for the newest state. */
 extern uint64 wc_snapshot_number(const WcClientSnapshot *snapshot);
 
+/* The newest state, as it is: who reads by it has seen to it that nothing is missing. */
+extern WcClientSnapshot *wc_snapshot_newest(void);
+
 /* A query that read by this PostgreSQL snapshot (NULL: a utility statement) has ended;
  * its descriptor still has it registered.  top: and so has the client's statement. */
 extern bool wc_snapshots_any(void);
@@ -78,6 +81,9 @@ extern void wc_rows_forget(void);	/* end of the transaction; never fails */
  */
 extern bool wc_rows_hold(const WcOp *op);
 extern void wc_rows_forget_held(void);
+
+/* The row has been locked in mode NO KEY UPDATE or EXCLUSIVE. */
+extern void wc_rows_note_held(uint32 table_id, WcSlice row);
 
 /* The current (sub)transaction, which gets an id if it has none, as the one that locks. */
 extern WcDriverLocker wc_row_locker(WcRowLockMode mode);

@@ -677,8 +677,8 @@ do_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *
 	return WC_OK;
 }
 
-/* As PRECOMMIT, for a backend that knows that all rows are locked, and that nothing is to be looked
- * at.  Locks are the intake's to give up also when the log has said already how it ended. */
+/* As PRECOMMIT, of a transaction that has locked all its rows, and of which nothing is to be looked
+ * at.  The intake may have given up its locks already: the log may be ahead of this message. */
 static void
 hand_over(WcDispatch *d, uint64_t xid)
 {

@@ -362,7 +362,8 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark->locker.skips_rewritten = true;
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
-	mark->takes = mark->alone && mark->locker.mode >= WC_LOCK_SHARE && mark->locker.wait_policy == LockWaitBlock && node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
+	mark->takes = mark->alone && mark->locker.mode >= WC_LOCK_SHARE && mark->locker.wait_policy == LockWaitBlock &&
+		node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
 	wc_buf_init(&mark->id, 0);
 	wc_buf_init(&mark->taken, 0);
 	mark->callback.func = free_id;

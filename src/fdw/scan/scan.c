@@ -257,9 +257,9 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	}
 	if (opens_late(node->ss.ps.state))
 		wc_client_snapshot_take(snapshot_of(state, node));
-	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode)))
+	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode) && !wc_client_holds_rows()))
 		(void) snapshot_of(state, node);
-	/* else a row that is locked as it is read needs none, mostly */
+	/* else a row that is locked as it is read, or was before, needs none */
 }
 
 static void
@@ -427,10 +427,16 @@ static void
 open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_hint)
 {
 	EState	   *estate = node->ss.ps.state;
+	WcClientSnapshot *snapshot = NULL;
+
+	if (wc_scan_state_needs_no_snapshot(node, scan))
+		snapshot = wc_client_snapshot_of_held(state->resources.wrel->desc, scan->ranges[0].start);
+	if (snapshot == NULL)
+		snapshot = snapshot_of(state, node);
 
 	scan->measured = node->ss.ps.instrument != NULL;
 	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
-	state->scan = wc_client_scan_open(scan, snapshot_of(state, node), estate->es_snapshot->curcid, rows_hint,
+	state->scan = wc_client_scan_open(scan, snapshot, estate->es_snapshot->curcid, rows_hint,
 									  estate->es_query_cxt);
 }
 
