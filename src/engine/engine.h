@@ -267,7 +267,7 @@ extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn
 /* Those of all databases; database: txn's. */
 extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* Names only; "default" is always among them. */
+/* Of each its name, then its properties; "default" is always among them. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* A new table id; never given twice, also not after a restart once used. */

@@ -52,7 +52,7 @@ extern void widecolForeignAsyncNotify(AsyncRequest *areq);
 /* scan/explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
-/* relation/import.c */
+/* ddl/import.c */
 extern List *widecolImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverid);
 
 /* scan/analyze.c */

@@ -107,6 +107,14 @@ typedef struct WcScan
 	const WcFilter *filter;
 
 	/*
+	 * A filter in HBase's language (filterlang/filterlang.h), as text; empty: none.  It sees what is
+	 * visible, of versions as many as the family keeps; versions, row_limit and the limits of columns count
+	 * what it lets through.  Only with HBase's rule of which rows are returned, without row_offset, and not
+	 * merged.  Several ranges have to be single rows: each is then filtered as if it were alone.
+	 */
+	WcSlice		filter_text;
+
+	/*
 	 * Rows come back in groups, with states of aggregates (aggregation.h), and undecided rows
 	 * as they are.  Only with rows_by_existence, one version, and without limits and offsets.
 	 * NULL: rows come back.
