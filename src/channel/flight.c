@@ -39,8 +39,8 @@
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* A process that waits for a place to be freed yields so often before it sleeps, and wakes the follower again
- * after so many checks. */
+/* Who waits for a place to be freed yields so often before it sleeps, and wakes the follower
+ * once more in so many looks. */
 #define SPIN_LOOKS 200
 #define WAKE_LOOKS 500
 
@@ -166,9 +166,10 @@ require_postmaster(void)
 }
 
 /*
- * A thread frees places, and a thread cannot set PostgreSQL's latches.  Most places are freed within tens of
- * microseconds: so a waiting process polls, and after a while sleeps briefly between polls.  An engine that is
- * ending still answers, but has stopped following the log: the next engine frees the place before it is READY.
+ * Places are freed by a thread, which can wake nobody by PostgreSQL's means.  It takes some
+ * ten microseconds, mostly: so who waits looks again and again, and sleeps briefly after a
+ * while.  An engine that ends still answers, but follows the log no more: then the next one
+ * frees the place, before it is READY.
  */
 static void
 await_place(uint16_t place, uint64 xid)
@@ -191,7 +192,7 @@ await_place(uint16_t place, uint64 xid)
 		}
 		CHECK_FOR_INTERRUPTS();
 		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
-			return;				/* the next request to the engine fails with the reason */
+			return;				/* whoever asks the engine will be told */
 	}
 }
 

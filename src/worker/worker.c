@@ -330,10 +330,10 @@ take_sessions(void)
 }
 
 /*
- * How long to sleep.  Commits do not wake the main thread: their log is read a few milliseconds later, several
- * together, or at once if a process waits for it.  After a pause without commits the first one wakes it
- * (wc_following_note_commit).  COMMIT PREPARED never does: it is read at the next interval, or when a process
- * waits for it.
+ * How long to sleep.  Commits wake nobody: what they have written is read a few milliseconds
+ * later, together, or at once if somebody waits for it.  When there are none for a while, the
+ * first one does (wc_following_note_commit).  COMMIT PREPARED does not: it is read at the next
+ * look, or for who waits.
  */
 static long
 nap(bool more)
