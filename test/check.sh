@@ -308,7 +308,9 @@ tap()
 	[ $all = yes ] && [ $pass = plain ] || return 0
 	WC_KILLS=200
 	export WC_KILLS
-	tap_file 011_onelog "tap 011_onelog (200 kills)" 3600
+	for name in 011_onelog 015_killpoints 017_powercut; do
+		tap_file $name "tap $name (long)" 3600
+	done
 	unset WC_KILLS
 }
 

@@ -13,9 +13,9 @@ PG_CONFIG=${PG_CONFIG:-pg_config}
 verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
-read_folders="read read/cell read/txn read/scan"
+read_folders="read read/cell read/txn read/filter read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
-core="base model rowkey wire $read_folders $engine_folders rpc"
+core="base model rowkey filterlang wire $read_folders $engine_folders rpc"
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
@@ -32,11 +32,13 @@ allowed()
 	case $1 in
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
+	filterlang) echo "base/" ;;
 	wire) echo "base/ model/" ;;
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
-	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/" ;;
+	read/filter) echo "base/ filterlang/" ;;
+	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/ read/filter/" ;;
 	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
 	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;
 	engine/forget) echo "$(allowed engine/store) engine/store/" ;;
@@ -49,7 +51,7 @@ allowed()
 	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
-	shell) echo "$(allowed fdw) fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
+	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
 	fdw/convert) echo "base/ rowkey/ compat.h" ;;
 	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
@@ -132,6 +134,7 @@ for folder in $core $postgres_side .; do
 		esac
 		case $name in
 		rocksdb/*) is_in "$folder" "$engine_folders" || echo "$file:$line: RocksDB is for engine/ alone" ;;
+		pcre2*) [ "$folder" = filterlang ] || echo "$file:$line: PCRE2 is for filterlang/ alone" ;;
 		esac
 	done >>"$scratch/found"
 	check "includes of src/$folder"
@@ -193,11 +196,12 @@ for folder in $core; do
 			BEGIN { while ((getline name < libc) > 0) known[name] = 1 }
 			$2 ~ /^wc_/ { next }
 			$2 ~ /^rocksdb_/ && folder ~ /^engine(\/|$)/ { next }
+			$2 ~ /^pcre2_/ && folder == "filterlang" { next }
 			cxx && $2 ~ /^(_Z|__cxa_|__gxx_personality_v0$|_Unwind_|__dso_handle$|__tls_get_addr$|_GLOBAL_)/ { next }
 			!($2 in known) { print object ": needs " $2 }'
 	done
 done >"$scratch/found"
-check "core needs only libc, pthread, wc_ and (in engine) RocksDB"
+check "core needs only libc, pthread, wc_, (in engine) RocksDB and (in filterlang) PCRE2"
 
 # A header in which several folders' functions are declared (engine/engine.h) would let one
 # call what comes after it.

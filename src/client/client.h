@@ -322,6 +322,21 @@ extern List *wc_client_check_store(const WcTableDesc *table);
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							   uint64 *bytes, uint64 *rows);
 
+/*
+ * May parallel workers read now what this session reads?  They see what is committed, and read
+ * parts of a range at one snapshot.  A hint, for planning: a query that begins when they may not
+ * runs without them.
+ */
+extern bool wc_client_workers_may_read(void);
+
+/*
+ * Row keys that part a range of the table into at most nparts parts (1 .. WC_PARTS_MAX) of about
+ * equal bytes in these families (nfamilies 0: in all), ascending, each the first of its part.  The
+ * bytes live in CurrentMemoryContext, as the array.  A round trip.
+ */
+extern WcSlice *wc_client_split(const WcTableDesc *table, const WcRange *range, const uint32 *families,
+								uint32 nfamilies, int nparts, int *npoints);
+
 typedef struct WcSampleRange
 {
 	WcRange		range;

@@ -636,6 +636,35 @@ wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 
 	wc_driver()->estimate(table->id, range, families, nfamilies, bytes, rows);
 }
 
+bool
+wc_client_workers_may_read(void)
+{
+	return (wc_driver()->features & WC_FEATURE_SPLIT) != 0 && wc_batch_empty();
+}
+
+WcSlice *
+wc_client_split(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies, int nparts,
+				int *npoints)
+{
+	WcSlice    *points;
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	wc_xact_join();
+	wc_driver()->split(table->id, range, families, nfamilies, (uint32) nparts, &list);
+	copy = palloc(list.len + 1);
+	wc_slice_copy(copy, list);
+	d = wc_decoder(wc_slice(copy, list.len));
+	*npoints = (int) wc_decode_count(&d, WC_PARTS_MAX, 1);
+	points = palloc(sizeof(WcSlice) * (*npoints + 1));
+	for (int i = 0; i < *npoints; i++)
+		points[i] = wc_decode_bytes(&d);
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of parts of a range is malformed")));
+	return points;
+}
+
 WcSampleRange *
 wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, uint64 range_rows, uint64 seed,
 				 int *nfound)

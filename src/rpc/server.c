@@ -541,9 +541,9 @@ wc_server_take_places(WcServer *s, bool all)
 }
 
 WcStatus
-wc_server_restore_locks(WcServer *s, WcError *err)
+wc_server_restore_locks(WcServer *s, bool (*go_on) (void), WcError *err)
 {
-	return wc_intake_restore_locks(s->intake, err);
+	return wc_intake_restore_locks(s->intake, go_on, err);
 }
 
 WcStatus

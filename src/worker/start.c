@@ -160,14 +160,25 @@ await_old_places(void)
 	read_to_end();				/* one may just have been prepared */
 }
 
-/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in. */
-static void
+/* False: the process is to end. */
+static bool
+serve_meanwhile(void)
+{
+	wc_worker_serve_interrupts();
+	return !ShutdownRequestPending;
+}
+
+/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in.
+ * False: the process is to end. */
+static bool
 restore_locks(void)
 {
 	WcError		err;
+	WcStatus	status = wc_server_restore_locks(server, serve_meanwhile, &err);
 
-	if (wc_server_restore_locks(server, &err) != WC_OK)
+	if (status != WC_OK && status != WC_SHUTDOWN)
 		ereport(ERROR, (errmsg("%s", err.message)));
+	return status == WC_OK;
 }
 
 /* False: the process is to end. */
@@ -249,7 +260,7 @@ follow(void)
 	{
 		await_old_places();
 		if (await_backlog())
-			restore_locks();
+			(void) restore_locks();
 	}
 }
 
@@ -296,7 +307,8 @@ wc_start_take_over(void)
 		promoted = log_running();
 	if (wc_feed_position() < promoted || !wc_feed_is_applied())
 		return;
-	restore_locks();
+	if (!restore_locks())
+		return;
 	replaying = false;
 	atomic_store(&wc_following()->replays, 0);
 	wc_following_moved();
