@@ -41,7 +41,7 @@ READ_DIRS   = read $(addprefix read/,cell txn filter scan)
 ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) engine
 CORE_DIRS   = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 SHARED_DIRS = channel
-FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
+FDW_DIRS = fdw $(addprefix fdw/,convert relation ddl condition plan scan write dump)
 SHELL_DIRS = shell $(addprefix shell/,table data value)
 BACKEND_DIRS = client $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
@@ -55,7 +55,7 @@ files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
 objects = $(patsubst src/%.c,$(BUILD)/%.o,$(patsubst src/%.cc,$(BUILD)/%.o,$(1)))
 
 CORE_SRCS    := $(call files,$(CORE_DIRS))
-CXX_SRCS     := src/engine/rocks/rocksplus.cc
+CXX_SRCS     := $(sort $(wildcard src/engine/rocks/*.cc))
 PG_SRCS      := $(call files,$(SHARED_DIRS) $(BACKEND_DIRS) $(WORKER_DIRS)) $(wildcard src/widecol.c)
 BACKEND_OBJS := $(call objects,$(call files,$(BACKEND_CORE_DIRS) $(SHARED_DIRS) $(BACKEND_DIRS)) $(wildcard src/widecol.c))
 WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))

@@ -89,17 +89,25 @@ COMMENT ON COLUMN version.value IS 'the value as it is stored';
 -- Stored tables and namespaces
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION create_namespace(namespace text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C STRICT;
-COMMENT ON FUNCTION create_namespace(text) IS 'makes a namespace for stored tables';
+CREATE FUNCTION create_namespace(namespace text, properties jsonb DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C;
+COMMENT ON FUNCTION create_namespace(text, jsonb) IS 'makes a namespace for stored tables';
+
+CREATE FUNCTION alter_namespace(namespace text, properties jsonb) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_namespace' LANGUAGE C;
+COMMENT ON FUNCTION alter_namespace(text, jsonb) IS 'sets properties of a namespace; null takes one away';
 
 CREATE FUNCTION drop_namespace(namespace text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
 COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
 
-CREATE FUNCTION describe_namespace(namespace text) RETURNS text[]
+CREATE FUNCTION describe_namespace(namespace text) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'widecol_describe_namespace' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION describe_namespace(text) IS 'the names of the stored tables of a namespace';
+COMMENT ON FUNCTION describe_namespace(text) IS 'the properties of a namespace';
+
+CREATE FUNCTION list_namespace_tables(namespace text) RETURNS text[]
+AS 'MODULE_PATHNAME', 'widecol_list_namespace_tables' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_namespace_tables(text) IS 'the names of the stored tables of a namespace';
 
 CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
@@ -525,7 +533,7 @@ COMMENT ON FOREIGN TABLE dump IS 'for pg_dump: namespaces, stored tables, and th
 COMMENT ON COLUMN dump.kind IS 'namespace, table, cell, or newest (a cell that replaces what a foreign table brings)';
 COMMENT ON COLUMN dump.name IS 'of the namespace or the stored table';
 COMMENT ON COLUMN dump.owner IS 'of a table: its owner';
-COMMENT ON COLUMN dump.families IS 'of a table: its families with all attributes';
+COMMENT ON COLUMN dump.families IS 'of a table: its families with all attributes; of a namespace: its properties';
 COMMENT ON COLUMN dump.splits IS 'of a table: its split points';
 COMMENT ON COLUMN dump."row" IS 'of a cell: the row key as it is stored';
 COMMENT ON COLUMN dump.family IS 'of a cell: name of the family';
@@ -582,7 +590,7 @@ AS 'MODULE_PATHNAME', 'widecol_drop_orphans' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION drop_orphans() IS 'drop the stored tables of databases that are no more; how many there were';
 REVOKE ALL ON FUNCTION drop_orphans() FROM PUBLIC;
 
-CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
+CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int, OUT properties jsonb)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_namespaces() IS 'what the view widecol.namespaces shows';
@@ -610,6 +618,7 @@ CREATE VIEW namespaces AS SELECT * FROM widecol.list_namespaces();
 COMMENT ON VIEW namespaces IS 'the namespaces of this database';
 COMMENT ON COLUMN namespaces.namespace IS 'its name; default is always there';
 COMMENT ON COLUMN namespaces.tables IS 'number of stored tables in it';
+COMMENT ON COLUMN namespaces.properties IS 'what create_namespace and alter_namespace have set';
 GRANT SELECT ON namespaces TO PUBLIC;
 
 CREATE VIEW families AS SELECT * FROM widecol.list_families();

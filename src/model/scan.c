@@ -102,6 +102,24 @@ wc_range_is_empty(const WcRange *range)
 		stop.data[start.len] == 0 && wc_slice_starts_with(stop, start);
 }
 
+WcRange
+wc_range_part(const WcRange *range, WcSlice from, WcSlice to)
+{
+	WcRange		part = *range;
+
+	if (from.len > 0 && (range->start.len == 0 || wc_slice_cmp(range->start, from) < 0))
+	{
+		part.start = from;
+		part.start_inclusive = true;
+	}
+	if (to.len > 0 && (range->stop.len == 0 || wc_slice_cmp(range->stop, to) >= 0))
+	{
+		part.stop = to;
+		part.stop_inclusive = false;
+	}
+	return part;
+}
+
 bool
 wc_range_of_prefix(WcArena *arena, WcSlice prefix, WcRange *range)
 {

@@ -138,6 +138,10 @@ extern bool wc_range_contains(const WcRange *range, WcSlice row);
 extern bool wc_range_before_start(const WcRange *range, WcSlice row);
 extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
 
+/* The part of a range that begins with the row `from` and ends before the row `to` (empty:
+ * unbounded); points to the bytes of all three. */
+extern WcRange wc_range_part(const WcRange *range, WcSlice from, WcSlice to);
+
 /* True when no key can be in it. */
 extern bool wc_range_is_empty(const WcRange *range);
 
