@@ -3,7 +3,9 @@
  */
 #include "filterlang/regex.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -95,28 +97,74 @@ is_hex(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Names that Java and PCRE2 give different characters. */
-static bool
-is_other_property(const Translation *t)
+/* A backslash, a letter, and what is in braces behind them. */
+static void
+copy_braced(Translation *t)
+{
+	size_t		n = 2;
+
+	if (t->in.len - t->at > 2 && t->in.data[t->at + 2] == '{')
+	{
+		while (t->at + n < t->in.len && t->in.data[t->at + n] != '}')
+			n++;
+		n++;
+	}
+	copy(t, n);
+}
+
+/*
+ * \p{Alpha} and its like, which in Java are ASCII's, as PCRE2 names them; what is not of these is taken
+ * as it is.
+ */
+static void
+property(Translation *t, bool in_class)
 {
 	static const char *const names[] = {
 		"{Lower}", "{Upper}", "{ASCII}", "{Alpha}", "{Digit}", "{Alnum}", "{Punct}", "{Graph}", "{Print}", "{Blank}",
 		"{Cntrl}", "{XDigit}", "{Space}"
 	};
+	WcSlice		rest = wc_slice(t->in.data + t->at + 2, t->in.len - t->at - 2);
+	bool		negated = t->in.data[t->at + 1] == 'P';
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 	{
-		WcSlice		rest = wc_slice(t->in.data + t->at + 2, t->in.len - t->at - 2);
+		size_t		n = strlen(names[i]);
 
-		if (wc_slice_starts_with(rest, wc_slice_cstr(names[i])))
-			return true;
+		if (!wc_slice_starts_with(rest, wc_slice_cstr(names[i])))
+			continue;
+		wc_buf_append(t->out, &"[[:"[in_class], 3 - (size_t) in_class);
+		wc_buf_append(t->out, "^", negated);
+		for (size_t k = 1; k < n - 1; k++)
+			wc_buf_append_u8(t->out, (uint8_t) (names[i][k] | 0x20));
+		wc_buf_append(t->out, ":]]", 3 - (size_t) in_class);
+		t->at += 2 + n;
+		return;
 	}
-	return false;
+	copy_braced(t);
+}
+
+/* \0 and up to three octal digits, of which the first of three is at most 3. */
+static WcStatus
+octal(Translation *t)
+{
+	const uint8_t *s = t->in.data + t->at + 2;
+	size_t		left = t->in.len - t->at - 2;
+	size_t		n = 0;
+	unsigned int value = 0;
+	char		hex[16];
+
+	while (n < 3 && n < left && s[n] >= '0' && s[n] <= '7' && value * 8 + (s[n] - '0') < 256)
+		value = value * 8 + (s[n++] - '0');
+	if (n == 0)
+		return wc_error(t->err, WC_INVALID, "\\0 wants octal digits");
+	wc_buf_append(t->out, hex, (size_t) snprintf(hex, sizeof(hex), "\\x{%x}", value));
+	t->at += 2 + n;
+	return WC_OK;
 }
 
 /* A backslash and what belongs to it. */
 static WcStatus
-escape(Translation *t)
+escape(Translation *t, bool in_class)
 {
 	uint8_t		c = t->in.len - t->at > 1 ? t->in.data[t->at + 1] : 0;
 
@@ -144,11 +192,16 @@ escape(Translation *t)
 		t->at += 6;
 		return WC_OK;
 	}
-	if (c == 'K' || c == 'C' || c == 'g' || c == 'N' || c == 'o')
+	if (c == '0')
+		return octal(t);
+	if (c == 'K' || c == 'C' || c == 'g' || c == 'N' || c == 'o' || c == 'E')
 		return wc_error(t->err, WC_INVALID, "\\%c is not supported in a regular expression", c);
-	if ((c == 'p' || c == 'P') && is_other_property(t))
-		return wc_error(t->err, WC_INVALID, "this class is not supported in a regular expression: write its characters");
-	copy(t, 2);
+	if (c == 'p' || c == 'P')
+		property(t, in_class);
+	else if (c == 'x')
+		copy_braced(t);
+	else
+		copy(t, 2);
 	return WC_OK;
 }
 
@@ -159,8 +212,7 @@ class(Translation *t)
 	WcStatus	status = WC_OK;
 
 	copy(t, comes(t, "[^") ? 2 : 1);
-	if (comes(t, "]"))
-		return wc_error(t->err, WC_INVALID, "class of characters is empty: write \\] for a bracket");
+	copy(t, comes(t, "]"));
 	while (status == WC_OK && t->at < t->in.len && !comes(t, "]"))
 	{
 		if (comes(t, "["))
@@ -168,12 +220,30 @@ class(Translation *t)
 		if (comes(t, "&&"))
 			return wc_error(t->err, WC_INVALID, "intersection of classes of characters is not supported");
 		if (comes(t, "\\"))
-			status = escape(t);
+			status = escape(t, true);
 		else
 			copy(t, 1);
 	}
 	copy(t, 1);
 	return status;
+}
+
+/* {n}, {n,} or {n,m}: PCRE2 takes others as characters. */
+static bool
+is_repetition(const Translation *t)
+{
+	const uint8_t *s = t->in.data + t->at;
+	size_t		left = t->in.len - t->at;
+	size_t		n = 1;
+
+	while (n < left && s[n] >= '0' && s[n] <= '9')
+		n++;
+	if (n == 1)
+		return false;
+	n += n < left && s[n] == ',';
+	while (n < left && s[n] >= '0' && s[n] <= '9')
+		n++;
+	return n < left && s[n] == '}';
 }
 
 static WcStatus
@@ -184,7 +254,9 @@ translate(Translation *t)
 	while (t->at < t->in.len && status == WC_OK)
 	{
 		if (comes(t, "\\"))
-			status = escape(t);
+			status = escape(t, false);
+		else if (comes(t, "{") && !is_repetition(t))
+			return wc_error(t->err, WC_INVALID, "repetition is not {n}, {n,} or {n,m}: write \\{ for a brace");
 		else if (comes(t, "["))
 			status = class(t);
 		else if (comes(t, "(*"))

@@ -131,6 +131,8 @@ test_refusals(void **state)
 		{"RowFilter(<, 'substring:a')", "filter is not valid at position 11: a regexstring or substring comparator takes = or != only"},
 		{"RowFilter(=, 'regexstring:(')", "filter is not valid at position 14: regular expression: missing closing parenthesis behind its 1. byte"},
 		{"RowFilter(=, 'regexstring:[a&&b]')", "filter is not valid at position 14: intersection of classes of characters is not supported"},
+		{"RowFilter(=, 'regexstring:a{x')", "filter is not valid at position 14: repetition is not {n}, {n,} or {n,m}: write \\{ for a brace"},
+		{"RowFilter(=, 'regexstring:(*UTF)')", "filter is not valid at position 14: nothing is in front of * in a regular expression"},
 		{"RowFilter(=, 'long:1.5')", "filter is not valid at position 14: expected a number between -9223372036854775808 and 9223372036854775807 behind \"long:\""},
 		{"KeyOnlyFilter(yes)", "filter is not valid at position 15: expected true or false"},
 		{"FuzzyRowFilter('ab', '0')", "filter is not valid at position 22: the mask is not as long as the key before it"},
@@ -217,6 +219,10 @@ test_regex(void **state)
 	assert_true(finds("^.$", WC_REGEX_JAVA, wc_slice_cstr("\xC3\xA9")));
 	assert_true(finds("^\\u00e9$", WC_REGEX_JAVA, wc_slice_cstr("\xC3\xA9")));
 	assert_true(finds("a(?=b)(?<!c)\\Q[\\E?", WC_REGEX_JAVA, wc_slice_cstr("ab")));
+	assert_true(finds("^\\p{Alpha}\\P{Alpha}[\\p{Digit}x]$", WC_REGEX_JAVA, wc_slice_cstr("a-1")));
+	assert_false(finds("\\p{Alpha}", WC_REGEX_JAVA, wc_slice_cstr("\xC3\xA9")));
+	assert_true(finds("\\p{L}\\x{62}{2}\\0101", WC_REGEX_JAVA, wc_slice_cstr("\xC3\xA9" "bbA")));
+	assert_true(finds("^[]a]+$", WC_REGEX_JAVA, wc_slice_cstr("a]")));
 	assert_true(finds("[\\[a]", WC_REGEX_JAVA, wc_slice_cstr("[")));
 	assert_false(finds("B", WC_REGEX_JAVA, wc_slice_cstr("abc")));
 	assert_true(finds("B", WC_REGEX_JAVA_NOCASE, wc_slice_cstr("abc")));

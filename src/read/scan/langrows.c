@@ -475,42 +475,46 @@ is_over(const WcScanner *s)
 	return true;
 }
 
-WcStatus
-wc_langrows_next_row(WcScanner *s, WcError *err)
+/* To the next row of those that are stored, with its key shown; *found: it is not rejected by that. */
+static WcStatus
+next_stored_row(WcScanner *s, bool *found, WcError *err)
 {
-	for (;;)
+	bool		rejects;
+	WcStatus	status = WC_END;
+
+	*found = false;
+	if (s->lane->points)
+		restart(s);
+	wc_langfilter_reset(s->lang->filter);
+	if (!is_over(s))
+		status = wc_scanlanes_next(s, err);
+	if (status != WC_OK || !start_row(s))
+		return status;
+	status = name_place(s, NULL, wc_langfilter_row_key(s->lang->filter, s->lane->row, &rejects, err), err);
+	*found = status == WC_OK && !rejects;
+	if (status != WC_OK || *found)
+		return status;
+	if (wc_langfilter_all_remaining(s->lang->filter))
+		return s->lane->points ? WC_OK : WC_END;
+	return !s->scan.reversed && wc_langfilter_watches_cells(s->lang->filter) ? show_rejected(s, err) : WC_OK;
+}
+
+WcStatus
+wc_langrows_next_row(WcScanner *s, bool may_pause, bool *paused, WcError *err)
+{
+	*paused = false;
+	for (uint32_t rejected = 0;; rejected++)
 	{
 		bool		exists;
-		bool		rejects;
-		WcStatus	status = WC_END;
+		WcStatus	status;
 
-		if (s->lane->points)
-			restart(s);
-		wc_langfilter_reset(s->lang->filter);
-		if (!is_over(s))
-			status = wc_scanlanes_next(s, err);
+		*paused = may_pause && rejected == WC_REJECTED_MAX;
+		if (*paused)
+			return WC_OK;
+		status = next_stored_row(s, &exists, err);
 		if (status == WC_END)
 			s->done = true;
-		if (status != WC_OK)
-			return status;
-		if (!start_row(s))
-			continue;
-		status = name_place(s, NULL, wc_langfilter_row_key(s->lang->filter, s->lane->row, &rejects, err), err);
-		if (status == WC_OK && rejects)
-		{
-			if (!s->scan.reversed && !wc_langfilter_all_remaining(s->lang->filter) &&
-				wc_langfilter_watches_cells(s->lang->filter))
-				status = show_rejected(s, err);
-			else if (wc_langfilter_all_remaining(s->lang->filter) && !s->lane->points)
-			{
-				s->done = true;
-				return WC_END;
-			}
-			if (status != WC_OK)
-				return status;
-			continue;
-		}
-		if (status == WC_OK)
+		if (status == WC_OK && exists)
 			status = s->lang->gathers ? gather_row(s, &exists, err) : find_cell(s, &exists, err);
 		if (status != WC_OK || exists)
 			return status;

@@ -18,8 +18,9 @@ extern WcStatus wc_langrows_create(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_langrows_family(WcScanner *s, WcFamilyScan *f, WcError *err) WC_WARN_UNUSED;
 extern void wc_langrows_free(WcScanner *s);
 
-/* To the next row that the filter lets through; WC_END: none. */
-extern WcStatus wc_langrows_next_row(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+/* To the next row that the filter lets through; WC_END: none.  *paused, if may_pause: it has rejected many rows, and
+ * goes on when it is called again. */
+extern WcStatus wc_langrows_next_row(WcScanner *s, bool may_pause, bool *paused, WcError *err) WC_WARN_UNUSED;
 
 /* The family's next cell that the filter lets through, in f->cell and f->colno, as it is returned; WC_END:
  * no more. */

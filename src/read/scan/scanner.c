@@ -153,9 +153,6 @@ next_row(WcScanner *s, WcError *err)
  * decided, but read twice. */
 #define GATHERED_MAX WC_BLOCK_MAX
 
-/* So many rows may be rejected one after another before what was found is sent. */
-#define REJECTED_MAX 4096
-
 /* Is the column there for the filter only? */
 static inline bool
 is_hidden(const WcScanner *s, uint32_t colno)
@@ -324,7 +321,7 @@ next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
 		bool		kept;
 		WcStatus	status;
 
-		*paused = w->nrows > 0 && rejected == REJECTED_MAX;
+		*paused = w->nrows > 0 && rejected == WC_REJECTED_MAX;
 		if (*paused)
 			return WC_OK;
 		s->undecided = false;
@@ -515,8 +512,8 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 				status = next_passing_row(s, w, &paused, err);
 			else
 			{
-				status = s->lang != NULL ? wc_langrows_next_row(s, err) : next_row(s, err);
-				if (status == WC_OK)
+				status = s->lang != NULL ? wc_langrows_next_row(s, w->nrows > 0, &paused, err) : next_row(s, err);
+				if (status == WC_OK && !paused)
 					wc_block_row(w, s->lane->row, false);
 			}
 			if (status != WC_OK || paused)

@@ -13,6 +13,9 @@
 #include "read/scan/skip.h"
 #include "read/scan/storescan.h"
 
+/* So many rows may be rejected one after another before what was found is sent. */
+#define WC_REJECTED_MAX 4096
+
 /* One of the families that are read. */
 typedef struct WcFamilyScan
 {
