@@ -39,7 +39,7 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 # --- what is built from what ------------------------------------------------
 READ_DIRS   = read $(addprefix read/,cell txn scan)
 ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) engine
-CORE_DIRS   = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
+CORE_DIRS   = base model rowkey wire thrift $(READ_DIRS) $(ENGINE_DIRS) rpc
 SHARED_DIRS = channel
 FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
 SHELL_DIRS = shell $(addprefix shell/,table data value)
@@ -227,7 +227,7 @@ unit: unit-asan unit-tsan
 FUZZ_CC ?= clang-14
 FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
-FUZZ_CORE_SRCS := $(call files,base model rowkey wire $(READ_DIRS)) src/engine/rocks/cellkey.c
+FUZZ_CORE_SRCS := $(call files,base model rowkey wire thrift $(READ_DIRS)) src/engine/rocks/cellkey.c
 FUZZ_CORE := $(patsubst src/%.c,$(BUILD)/fuzz/%.o,$(FUZZ_CORE_SRCS))
 FUZZ_TARGETS := $(patsubst test/%.c,$(BUILD)/fuzz/test/%,$(FUZZ_SRCS))
 

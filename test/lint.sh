@@ -15,7 +15,7 @@ pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
-core="base model rowkey wire $read_folders $engine_folders rpc"
+core="base model rowkey wire thrift $read_folders $engine_folders rpc"
 fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
@@ -33,6 +33,7 @@ allowed()
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	wire) echo "base/ model/" ;;
+	thrift) echo "base/" ;;
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;

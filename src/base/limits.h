@@ -97,6 +97,9 @@
 #define WC_CANCEL_CELLS			1024
 #define WC_CANCEL_LOOK_US		50000
 
+/* Values in values that a Thrift message may have. */
+#define WC_THRIFT_DEPTH_MAX		24
+
 #define WC_USEC_PER_SEC			INT64_C(1000000)
 
 #endif

@@ -1,0 +1,33 @@
+/*
+ * thrift/hbasefilter.h: HBase's filters as bytes, the field filterBytes of a TScan.
+ *
+ * They are HBase's own messages in Google's Protocol Buffers (Filter.proto): a name of a
+ * class, and what that class reads.  Each function appends one filter to a buffer of the
+ * caller, which fails when memory is out (base/buf.h).
+ */
+#ifndef WC_THRIFT_HBASEFILTER_H
+#define WC_THRIFT_HBASEFILTER_H
+
+#include "base/buf.h"
+
+typedef struct WcHBaseRange
+{
+	WcSlice		start;			/* empty: none */
+	WcSlice		stop;			/* empty: none */
+	bool		start_inclusive;
+	bool		stop_inclusive;
+} WcHBaseRange;
+
+/* Rows in any of these ranges, ascending and disjoint. */
+extern void wc_hbasefilter_ranges(WcBuf *out, const WcHBaseRange *ranges, uint32_t n);
+
+/* The first cell of each row. */
+extern void wc_hbasefilter_first_key(WcBuf *out);
+
+/* Cells of one column, of whichever family. */
+extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier);
+
+/* Cells that all of these filters let through, or one of them. */
+extern void wc_hbasefilter_list(WcBuf *out, bool one, const WcSlice *filters, uint32_t n);
+
+#endif
