@@ -151,6 +151,36 @@ test_rollback_under_a_scan(void **state)
 	kit_close(&kit);
 }
 
+/* Whatever a ROLLBACK TO takes away, in memory or in the file, is not counted any more. */
+static void
+test_counters_after_a_rollback(void **state)
+{
+	Kit			kit;
+	const WcTxnTable *tables;
+	uint64_t	savepoint;
+	size_t		n;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_commit(&kit);
+	kit_put(&kit, "a", 1, "x", KIT_LATEST, "1");
+	assert_ok(&kit, kit_send(&kit));
+	savepoint = wc_txn_length(kit.txn);
+	for (int i = 0; i < 20; i++)
+	{
+		kit_put(&kit, "b", 1, "x", KIT_LATEST, "gone");
+		assert_ok(&kit, kit_send(&kit));
+	}
+	assert_int_equal(wc_txn_nrows(kit.txn), 21);
+	assert_ok(&kit, wc_txn_cut(kit.txn, savepoint, &kit.err));
+	assert_int_equal(wc_txn_nrows(kit.txn), 1);
+	tables = wc_txn_tables(kit.txn, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(tables[0].nops, 1);
+	assert_int_equal(tables[0].bytes, savepoint);
+	kit_close(&kit);
+}
+
 /* --- what is rolled back takes no memory ---------------------------------- */
 
 #define LOOP_BYTES		600000
@@ -762,6 +792,7 @@ main(void)
 		cmocka_unit_test(test_append_is_all_or_nothing),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_rollback_under_a_scan),
+		cmocka_unit_test(test_counters_after_a_rollback),
 		cmocka_unit_test(test_memory_of_what_is_rolled_back),
 		cmocka_unit_test_setup(test_pieces, seed),
 		cmocka_unit_test(test_pieces_that_make_no_sense),
@@ -771,6 +802,7 @@ main(void)
 		cmocka_unit_test_setup(test_append_is_all_or_nothing, small),
 		cmocka_unit_test_setup(test_commands, small),
 		cmocka_unit_test_setup(test_rollback_under_a_scan, small),
+		cmocka_unit_test_setup(test_counters_after_a_rollback, small),
 		cmocka_unit_test_setup(test_pieces, small),
 		cmocka_unit_test_setup(test_random_transactions, small),
 	};

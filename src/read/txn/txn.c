@@ -375,8 +375,8 @@ op_before(const WcTxn *txn, uint64_t offset, uint64_t *begins)
 	return entry ? wc_slice(entry->bytes, entry->len) : wc_slice(NULL, 0);
 }
 
-static void
-drop_entries(WcTxn *txn, uint64_t offset)
+void
+wc_txn_drop_entries(WcTxn *txn, uint64_t offset)
 {
 	while (txn->nentries > 0 && txn->entries[txn->nentries - 1].offset >= offset)
 	{
@@ -409,7 +409,7 @@ cut_ops(WcTxn *txn, uint64_t offset, WcError *err)
 		offset = begins;
 	}
 	wc_ownrows_cut(txn, offset);
-	drop_entries(txn, offset);
+	wc_txn_drop_entries(txn, offset);
 	wc_txnbytes_cut(&txn->bytes, offset);
 	txn->whole = offset;
 	return status;

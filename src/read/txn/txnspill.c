@@ -422,6 +422,7 @@ wc_txn_cut_spilled(WcTxn *txn, uint64_t offset, WcError *err)
 	WcBuf		amid = WC_BUF_INIT;
 	WcStatus	status = WC_OK;
 
+	wc_txn_drop_entries(txn, wc_txn_spilled_upto(txn));
 	if (offset == 0)
 	{
 		wc_txn_drop_spilled(txn);
@@ -461,7 +462,6 @@ wc_txn_cut_spilled(WcTxn *txn, uint64_t offset, WcError *err)
 	wc_txnbytes_reset(&txn->bytes, false);
 	wc_txn_drop_runs(txn, 0);
 	txn->nindexed = 0;
-	txn->nentries = 0;
 	txn->cuts++;
 	txn->whole = begins;
 	wc_buf_reset(&txn->part, WC_BATCH_CHUNK);

@@ -129,6 +129,9 @@ extern WcTxnEntry wc_txnentry_of(const WcOp *op, uint64_t offset);
 /* The counters of a table; NULL: out of memory. */
 extern WcTxnTable *wc_txn_table(WcTxn *txn, uint32_t table_id);
 
+/* Takes operations in memory that begin at the offset or behind it out of the lists and the counters. */
+extern void wc_txn_drop_entries(WcTxn *txn, uint64_t offset);
+
 /* --- txnspill.c ------------------------------------------------------------*/
 
 /* The part of the stream that is in memory begins there. */
