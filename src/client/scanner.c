@@ -11,6 +11,7 @@
 
 struct WcClientScan
 {
+	const WcDriver *at;			/* whose table it is */
 	WcDriverScan driver;
 	WcBlockReader reader;
 	bool		in_row;			/* cells to come belong to the row given last */
@@ -39,7 +40,7 @@ close_scan(void *arg)
 	if (scan->closed)
 		return;
 	scan->closed = true;
-	wc_driver()->scan_close(&scan->driver);
+	scan->at->scan_close(&scan->driver);
 	wc_buf_free(&scan->kept_row);
 }
 
@@ -56,6 +57,7 @@ WcClientScan *
 wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 					uint64 rows_hint, MemoryContext context)
 {
+	const WcDriver *driver = wc_driver_of(scan->table_id);
 	MemoryContext own;
 	WcClientScan *s;
 	WcScan		as_of = *scan;
@@ -65,19 +67,23 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	};
 
 	as_of.as_of_ts = wc_client_read_timestamp();
-	wc_xact_join();
-	wc_batch_send();
-	open.own_writes = !wc_batch_empty();
+	if (driver->features & WC_FEATURE_OWN_WRITES)
+	{
+		wc_xact_join();
+		wc_batch_send();
+		open.own_writes = !wc_batch_empty();
+	}
 
 	/* A nested loop opens a scan a row: each gives its memory back when closed.
 	 * Whatever ends the context ends the scan, errors included. */
 	own = AllocSetContextCreate(context, "widecol scan", ALLOCSET_SMALL_SIZES);
 	s = MemoryContextAllocZero(own, sizeof(WcClientScan));
+	s->at = driver;
 	s->context = own;
 	s->cleanup.func = close_scan;
 	s->cleanup.arg = s;
 	MemoryContextRegisterResetCallback(own, &s->cleanup);
-	wc_driver()->scan_open(&s->driver, &open);
+	driver->scan_open(&s->driver, &open);
 	return s;					/* its reader is at the end of no block */
 }
 
@@ -100,7 +106,7 @@ static bool
 next_block(WcClientScan *scan)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (scan->reader.end || !wc_driver()->scan_next(&scan->driver))
+	if (scan->reader.end || !scan->at->scan_next(&scan->driver))
 		return false;
 	open_block(scan);
 	return true;
@@ -234,9 +240,15 @@ wc_client_rows_owed(const WcClientScan *scan)
 }
 
 bool
-wc_client_skips_rows(void)
+wc_client_skips_rows(const WcTableDesc *table)
 {
-	return (wc_driver()->features & WC_FEATURE_OFFSET) != 0;
+	return (wc_driver_of(table->id)->features & WC_FEATURE_OFFSET) != 0;
+}
+
+bool
+wc_client_groups(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_GROUPS) != 0;
 }
 
 void
@@ -248,6 +260,6 @@ wc_client_scan_close(WcClientScan *scan)
 void
 wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
 {
-	wc_driver()->scan_stats(&scan->driver);
+	scan->at->scan_stats(&scan->driver);
 	*stats = scan->driver.stats;
 }

@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "common/hashfn.h"
+#include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -37,10 +38,10 @@ typedef struct CacheEntry
 	WcTableDesc *desc;
 } CacheEntry;
 
-static HTAB *cache;
-static MemoryContext cache_context;
-static uint64 cache_generation;
 static uint64 own_changes;
+
+/* Of the embedded engine. */
+static WcClientStore embedded = {.driver = &wc_local_driver};
 
 void
 wc_catalog_changed(void)
@@ -53,7 +54,27 @@ wc_client_catalog_generation(void)
 {
 	/* both only grow, so the sum tells when either has */
 	wc_following_await_catalog(MyDatabaseId);
-	return wc_driver()->catalog_generation() + own_changes;
+	return wc_driver()->catalog_generation(InvalidOid) + own_changes;
+}
+
+uint64
+wc_client_store_generation(WcClientStore *store)
+{
+	if (store == &embedded)
+		return wc_client_catalog_generation();
+	return store->driver->catalog_generation(store->server);
+}
+
+WcClientStore *
+wc_store_embedded(void)
+{
+	return &embedded;
+}
+
+bool
+wc_client_store_is_embedded(const WcClientStore *store)
+{
+	return store == &embedded;
 }
 
 uint64
@@ -169,25 +190,36 @@ decode_desc(WcSlice bytes)
 
 /* An empty cache for the current generation, unless it is for that already. */
 static void
-refresh_cache(void)
+refresh_cache(WcClientStore *store)
 {
-	uint64		generation = wc_client_catalog_generation();
+	uint64		generation = wc_client_store_generation(store);
 	HASHCTL		ctl = {.keysize = sizeof(CacheKey),.entrysize = sizeof(CacheEntry)};
 
-	if (cache != NULL && cache_generation == generation)
+	if (store->tables != NULL && store->generation == generation)
 		return;
-	if (cache_context == NULL)
-		cache_context = AllocSetContextCreate(CacheMemoryContext, "widecol stored tables", ALLOCSET_SMALL_SIZES);
-	cache = NULL;
-	MemoryContextReset(cache_context);
-	ctl.hcxt = cache_context;
-	cache = hash_create("widecol stored tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	cache_generation = generation;
+	if (store->context == NULL)
+		store->context = AllocSetContextCreate(CacheMemoryContext, "widecol stored tables", ALLOCSET_SMALL_SIZES);
+	store->tables = NULL;
+	MemoryContextReset(store->context);
+	ctl.hcxt = store->context;
+	store->tables = hash_create("widecol stored tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	store->generation = generation;
+}
+
+/* What the driver has must be what the transaction has made so far. */
+static void
+join(const WcClientStore *store)
+{
+	if (store == &embedded)
+	{
+		wc_xact_join();
+		wc_batch_send();
+	}
 }
 
 /* NULL: there is none.  Belongs to the cache. */
 static const WcTableDesc *
-look_up(WcSlice ns, WcSlice name)
+look_up(WcClientStore *store, WcSlice ns, WcSlice name)
 {
 	CacheEntry *entry;
 	CacheKey	key;
@@ -196,21 +228,22 @@ look_up(WcSlice ns, WcSlice name)
 	WcSlice		bytes;
 	bool		found;
 
-	wc_xact_join();
-	refresh_cache();
+	if (store == &embedded)
+		wc_xact_join();
+	refresh_cache(store);
 	make_key(&key, ns, name);
-	entry = hash_search(cache, &key, HASH_FIND, NULL);
+	entry = hash_search(store->tables, &key, HASH_FIND, NULL);
 	if (entry)
 		return entry->desc;
 
 	/* what is described is at least as new as the generation that was noted */
-	wc_batch_send();
-	if (!wc_driver()->describe(ns, name, &bytes))
+	join(store);
+	if (!store->driver->describe(store->server, ns, name, &bytes))
 		return NULL;
-	old = MemoryContextSwitchTo(cache_context);
+	old = MemoryContextSwitchTo(store->context);
 	desc = decode_desc(bytes);
 	MemoryContextSwitchTo(old);
-	entry = hash_search(cache, &key, HASH_ENTER, &found);
+	entry = hash_search(store->tables, &key, HASH_ENTER, &found);
 	entry->desc = desc;
 	return desc;
 }
@@ -218,22 +251,27 @@ look_up(WcSlice ns, WcSlice name)
 const WcTableDesc *
 wc_table_now(const WcTableDesc *table)
 {
-	const WcTableDesc *now = look_up(table->ns, table->name);
+	const WcTableDesc *now = look_up(&embedded, table->ns, table->name);
 
 	return now != NULL && now->id == table->id ? now : NULL;
 }
 
 WcTableDesc *
-wc_client_table(const char *name, bool missing_ok)
+wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 {
 	WcSlice		ns;
 	WcSlice		table;
 	const WcTableDesc *desc;
 
 	split_name(name, &ns, &table);
-	desc = look_up(ns, table);
+	desc = look_up(store, ns, table);
 	if (desc)
 		return copy_desc(desc);
+	if (!missing_ok && store != &embedded)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" does not exist in the cluster of server \"%s\"", name,
+						GetForeignServer(store->server)->servername)));
 	if (!missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -242,17 +280,22 @@ wc_client_table(const char *name, bool missing_ok)
 	return NULL;
 }
 
+WcTableDesc *
+wc_client_table(const char *name, bool missing_ok)
+{
+	return wc_client_store_table(&embedded, name, missing_ok);
+}
+
 static List *
-list_tables(bool all_databases)
+list_tables(WcClientStore *store, bool all_databases)
 {
 	List	   *tables = NIL;
 	WcSlice		list;
 	WcDecoder	d;
 	uint8	   *copy;
 
-	wc_xact_join();
-	wc_batch_send();
-	wc_driver()->list_tables(all_databases, &list);
+	join(store);
+	store->driver->list_tables(store->server, all_databases, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));
@@ -271,25 +314,36 @@ list_tables(bool all_databases)
 List *
 wc_client_list_tables(void)
 {
-	return list_tables(false);
+	return list_tables(&embedded, false);
+}
+
+List *
+wc_client_store_tables(WcClientStore *store)
+{
+	return list_tables(store, false);
 }
 
 List *
 wc_client_list_all_tables(void)
 {
-	return list_tables(true);
+	return list_tables(&embedded, true);
 }
 
 List *
 wc_client_list_namespaces(void)
 {
+	return wc_client_store_namespaces(&embedded);
+}
+
+List *
+wc_client_store_namespaces(WcClientStore *store)
+{
 	List	   *names = NIL;
 	WcSlice		list;
 	WcDecoder	d;
 
-	wc_xact_join();
-	wc_batch_send();
-	wc_driver()->list_namespaces(&list);
+	join(store);
+	store->driver->list_namespaces(store->server, &list);
 	d = wc_decoder(list);
 	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
 	{
@@ -341,7 +395,7 @@ require_free_name(const WcTableDesc *desc)
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("namespace \"%.*s\" does not exist", (int) desc->ns.len, (const char *) desc->ns.data),
 				 errhint("Make it with widecol.create_namespace.")));
-	if (look_up(desc->ns, desc->name))
+	if (look_up(&embedded, desc->ns, desc->name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
@@ -555,10 +609,19 @@ wc_client_check_store(const WcTableDesc *table)
 	return problems;
 }
 
+bool
+wc_client_estimates(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_ESTIMATE) != 0;
+}
+
 void
 wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
 				   uint64 *bytes, uint64 *rows)
 {
+	*bytes = *rows = 0;
+	if (!wc_client_estimates(table))
+		return;
 	wc_xact_join();
 	wc_driver()->estimate(table->id, range, families, nfamilies, bytes, rows);
 }
@@ -572,8 +635,7 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 	WcDecoder	d;
 	uint8	   *copy;
 
-	wc_xact_join();
-	if ((wc_driver()->features & WC_FEATURE_SAMPLE) == 0)
+	if ((wc_driver_of(table->id)->features & WC_FEATURE_SAMPLE) == 0)
 	{
 		ranges = palloc0(sizeof(WcSampleRange));
 		ranges->range = *range;
@@ -581,6 +643,7 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 		*nfound = 1;
 		return ranges;
 	}
+	wc_xact_join();
 	wc_driver()->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);

@@ -7,6 +7,9 @@
 
 #define PACKAGE "org.apache.hadoop.hbase.filter."
 
+/* enum CompareType */
+#define EQUAL 2
+
 /* Protocol Buffers: a field's number and how it is written. */
 #define VARINT(number) ((number) << 3 | 0)
 #define BYTES(number) ((number) << 3 | 2)
@@ -65,11 +68,54 @@ wc_hbasefilter_first_key(WcBuf *out)
 	put_filter(out, PACKAGE "FirstKeyOnlyFilter", &content);
 }
 
+/* A message in another; frees it. */
+static void
+put_message(WcBuf *out, uint8_t field, WcBuf *message)
+{
+	out->failed |= message->failed;
+	put_bytes(out, field, wc_buf_slice(message));
+	wc_buf_free(message);
+}
+
+/* message Comparator { string name = 1; bytes serialized_comparator = 2; }, that of bytes */
+static void
+put_comparator(WcBuf *out, uint8_t field, WcSlice value)
+{
+	WcBuf		bytes = WC_BUF_INIT;
+	WcBuf		binary = WC_BUF_INIT;
+	WcBuf		comparator = WC_BUF_INIT;
+
+	put_bytes(&bytes, BYTES(1), value);
+	put_message(&binary, BYTES(1), &bytes);
+	put_bytes(&comparator, BYTES(1), wc_slice_cstr(PACKAGE "BinaryComparator"));
+	put_message(&comparator, BYTES(2), &binary);
+	put_message(out, field, &comparator);
+}
+
+/* message QualifierFilter { CompareFilter compare_filter = 1; } */
+static void
+put_qualifier_filter(WcBuf *out, WcSlice qualifier)
+{
+	WcBuf		compare = WC_BUF_INIT;
+	WcBuf		content = WC_BUF_INIT;
+
+	wc_buf_append_u8(&compare, VARINT(1));
+	wc_buf_append_u8(&compare, EQUAL);
+	put_comparator(&compare, BYTES(2), qualifier);
+	put_message(&content, BYTES(1), &compare);
+	put_filter(out, PACKAGE "QualifierFilter", &content);
+}
+
 void
-wc_hbasefilter_column(WcBuf *out, WcSlice qualifier)
+wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks)
 {
 	WcBuf		content = WC_BUF_INIT;
 
+	if (!seeks)
+	{
+		put_qualifier_filter(out, qualifier);
+		return;
+	}
 	put_bytes(&content, BYTES(1), qualifier);
 	put_bool(&content, VARINT(2), true);
 	put_bytes(&content, BYTES(3), qualifier);

@@ -24,8 +24,9 @@ extern void wc_hbasefilter_ranges(WcBuf *out, const WcHBaseRange *ranges, uint32
 /* The first cell of each row. */
 extern void wc_hbasefilter_first_key(WcBuf *out);
 
-/* Cells of one column, of whichever family. */
-extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier);
+/* Cells of one column, of whichever family.  seeks: HBase passes over others by seeking, which is
+ * cheaper, but in a reversed scan loses cells of the families behind. */
+extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks);
 
 /* Cells that all of these filters let through, or one of them. */
 extern void wc_hbasefilter_list(WcBuf *out, bool one, const WcSlice *filters, uint32_t n);

@@ -390,9 +390,15 @@ filters_have_hbases_bytes(void **state)
 	assert_bytes(&buf, "0a32" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e4d756c7469526f7752616e676546696c746572"
 				 "120c" "0a0a" "0a0161" "1001" "1a0163" "2000");
 	wc_buf_reset(&buf, 0);
-	wc_hbasefilter_column(&buf, text("q"));
+	wc_hbasefilter_column(&buf, text("q"), true);
 	assert_bytes(&buf, "0a30" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e436f6c756d6e52616e676546696c746572"
 				 "120a" "0a0171" "1001" "1a0171" "2001");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column(&buf, text("q"), false);
+	assert_bytes(&buf, "0a2e" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e5175616c696669657246696c746572"
+				 "123e" "0a3c" "0802" "1238" "0a2f"
+				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279436f6d70617261746f72"
+				 "1205" "0a03" "0a0171");
 	wc_buf_reset(&buf, 0);
 	wc_hbasefilter_first_key(&buf);
 	one = wc_buf_slice(&buf);

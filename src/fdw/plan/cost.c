@@ -153,7 +153,7 @@ has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 	if (wrel->constant_parts > 0 && analyzed_rows >= 1)
 		return false;
 	wc_cost_table_size(wrel, size);
-	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL)
+	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL || !wc_client_estimates(wrel->desc))
 		return analyzed_rows < 1;
 	if (size->guessed)
 		return analyzed_rows > WC_CHANGED_FACTOR * size->rows;
@@ -223,7 +223,8 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 	WcBounds	bounds;
 	double		step = 1;
 
-	if (quals->conds == NIL || size->guessed || !known_values(root, exprs, values, nulls))
+	if (quals->conds == NIL || size->guessed || !wc_client_estimates(wrel->desc) ||
+		!known_values(root, exprs, values, nulls))
 		return;
 	PG_TRY();
 	{

@@ -450,6 +450,29 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	MemoryContextDelete(scratch);
 }
 
+/* The same of a table of an HBase cluster, which has to be there.  A dump may be restored where the
+ * cluster cannot be reached. */
+static void
+settle_remote(Oid relid)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Relation	rel = relation_open(relid, AccessShareLock);
+	WcTableOptions options;
+	WcRelation *wrel = wc_mapping_build(rel, &options);
+
+	if (options.families != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("foreign table \"%s\" cannot have option \"families\"", wrel->relname),
+				 errdetail("It maps a table of an HBase cluster: families are made and changed with HBase's own tools.")));
+	if (!wc_foreign_restoring())
+		wc_mapping_resolve(wrel, wc_client_store_table(wrel->store, wrel->table_name, false));
+	relation_close(rel, AccessShareLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
 /* What a definition can be found guilty of, as opposed to what goes wrong. */
 static bool
 is_verdict(int sqlstate)
@@ -627,12 +650,12 @@ before_rename(const RenameStmt *stmt)
 		return;
 	if (!column)
 	{
-		if (wc_foreign_is_widecol(relid))
+		if (wc_relation_is_widecol(relid))
 			pin_table(relid);
 		return;
 	}
 	foreach(lc, stmt->relation->inh ? find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid))
-		if (wc_foreign_is_widecol(lfirst_oid(lc)))
+		if (wc_relation_is_widecol(lfirst_oid(lc)))
 			pin_qualifier(lfirst_oid(lc), stmt->subname);
 }
 
@@ -651,7 +674,7 @@ after_rename(const RenameStmt *stmt, List *relids)
 		WcTableOptions table;
 		char	   *salt_by;
 
-		if (!wc_foreign_is_widecol(relid))
+		if (!wc_relation_is_widecol(relid))
 			continue;
 		wc_options_parse_table(GetForeignTable(relid)->options, &table);
 		salt_by = wc_salt_by_renamed(&table.salt_by, stmt->subname, stmt->newname);
@@ -732,7 +755,7 @@ place_new_columns(const AlterTableStmt *stmt, List *relids)
 			const char *column = castNode(ColumnDef, cmd->def)->colname;
 			char	   *qualifier = NULL;
 
-			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
+			if (wc_relation_is_widecol(lfirst_oid(lc2)))
 				qualifier = free_qualifier(lfirst_oid(lc2), column);
 			if (qualifier != NULL)
 				alter_option(lfirst_oid(lc2), column, "qualifier", qualifier, DEFELEM_ADD);
@@ -809,7 +832,9 @@ settle_all(const WcDdlFrame *frame, bool created)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (wc_foreign_is_widecol(relid))
+		if (wc_foreign_is_remote(relid))
+			settle_remote(relid);
+		else if (wc_foreign_is_widecol(relid))
 			(wc_foreign_restoring() ? settle_if_possible : settle) (relid, created, wc_guard_find(frame->before, relid),
 																	definition_before(frame->definitions, relid));
 	}

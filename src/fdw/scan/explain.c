@@ -10,6 +10,7 @@
 
 #include "catalog/pg_type.h"
 #include "commands/explain.h"
+#include "foreign/foreign.h"
 #include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/array.h"
@@ -661,13 +662,14 @@ explain_cells(const Shown *shown, ExplainState *es)
 static void
 explain_filter(const Shown *shown, ForeignScanState *node, ExplainState *es)
 {
+	bool		embedded = wc_client_store_is_embedded(shown->wrel->store);
 	WcClientScanStats stats;
 
 	if (shown->plan->filters == NIL)
 		return;
-	ExplainPropertyText("Engine Filter", deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
+	ExplainPropertyText(embedded ? "Engine Filter" : "Session Filter", deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
 	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
-		ExplainPropertyFloat("Rows Removed by Engine Filter", NULL,
+		ExplainPropertyFloat(embedded ? "Rows Removed by Engine Filter" : "Rows Removed by Session Filter", NULL,
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
 }
 
@@ -816,6 +818,8 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	show_buckets(&shown);
 	show_known(&shown);
 
+	if (!wc_client_store_is_embedded(wrel->store))
+		ExplainPropertyText("Widecol Server", GetForeignServer(GetForeignTable(wrel->relid)->serverid)->servername, es);
 	ExplainPropertyText("Widecol Table", wc_client_table_fullname(wrel->desc), es);
 	ExplainPropertyText("Scan", scan_text(&shown), es);
 	if (plan.ordered && !shown.empty)
