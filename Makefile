@@ -99,7 +99,7 @@ MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_L
 ROCKSDB_LIBS = -lrocksdb -lstdc++
 
 # --- modules ----------------------------------------------------------------
-.PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan fuzz lint format clean
+.PHONY: all install uninstall installcheck check check-all check-hbase unit unit-asan unit-tsan fuzz lint format clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -287,6 +287,10 @@ check:
 
 check-all:
 	PG_CONFIG='$(PG_CONFIG)' CC='$(CC)' sh test/check.sh --all
+
+# Foreign tables over a real HBase, which it fetches and starts (test/hbase/README); status 77: it cannot.
+check-hbase: all
+	PG_CONFIG='$(PG_CONFIG)' CC='$(CC)' sh test/hbase/check.sh
 
 lint: all
 	CC='$(CC)' PG_CONFIG='$(PG_CONFIG)' sh test/lint.sh

@@ -8,17 +8,12 @@
 #include "client/driver.h"
 
 #include "datatype/timestamp.h"
-#include "utils/hsearch.h"
 #include "storage/lock.h"
 
-/* Descriptors are kept as long as the catalog does not change. */
 struct WcClientStore
 {
 	Oid			server;			/* the embedded engine's: InvalidOid */
 	const WcDriver *driver;
-	HTAB	   *tables;			/* table.c */
-	MemoryContext context;
-	uint64		generation;
 };
 
 extern WcClientStore *wc_store_embedded(void);	/* table.c */

@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "client/state.h"

@@ -38,9 +38,13 @@ typedef struct CacheEntry
 	WcTableDesc *desc;
 } CacheEntry;
 
+/* Of the embedded engine.  Descriptors of other stores are kept by those who hold them
+ * (fdw/relation/relation.c). */
+static HTAB *cache;
+static MemoryContext cache_context;
+static uint64 cache_generation;
 static uint64 own_changes;
 
-/* Of the embedded engine. */
 static WcClientStore embedded = {.driver = &wc_local_driver};
 
 void
@@ -190,20 +194,20 @@ decode_desc(WcSlice bytes)
 
 /* An empty cache for the current generation, unless it is for that already. */
 static void
-refresh_cache(WcClientStore *store)
+refresh_cache(void)
 {
-	uint64		generation = wc_client_store_generation(store);
+	uint64		generation = wc_client_catalog_generation();
 	HASHCTL		ctl = {.keysize = sizeof(CacheKey),.entrysize = sizeof(CacheEntry)};
 
-	if (store->tables != NULL && store->generation == generation)
+	if (cache != NULL && cache_generation == generation)
 		return;
-	if (store->context == NULL)
-		store->context = AllocSetContextCreate(CacheMemoryContext, "widecol stored tables", ALLOCSET_SMALL_SIZES);
-	store->tables = NULL;
-	MemoryContextReset(store->context);
-	ctl.hcxt = store->context;
-	store->tables = hash_create("widecol stored tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	store->generation = generation;
+	if (cache_context == NULL)
+		cache_context = AllocSetContextCreate(CacheMemoryContext, "widecol stored tables", ALLOCSET_SMALL_SIZES);
+	cache = NULL;
+	MemoryContextReset(cache_context);
+	ctl.hcxt = cache_context;
+	cache = hash_create("widecol stored tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	cache_generation = generation;
 }
 
 /* What the driver has must be what the transaction has made so far. */
@@ -219,7 +223,7 @@ join(const WcClientStore *store)
 
 /* NULL: there is none.  Belongs to the cache. */
 static const WcTableDesc *
-look_up(WcClientStore *store, WcSlice ns, WcSlice name)
+look_up(WcSlice ns, WcSlice name)
 {
 	CacheEntry *entry;
 	CacheKey	key;
@@ -228,22 +232,21 @@ look_up(WcClientStore *store, WcSlice ns, WcSlice name)
 	WcSlice		bytes;
 	bool		found;
 
-	if (store == &embedded)
-		wc_xact_join();
-	refresh_cache(store);
+	wc_xact_join();
+	refresh_cache();
 	make_key(&key, ns, name);
-	entry = hash_search(store->tables, &key, HASH_FIND, NULL);
+	entry = hash_search(cache, &key, HASH_FIND, NULL);
 	if (entry)
 		return entry->desc;
 
 	/* what is described is at least as new as the generation that was noted */
-	join(store);
-	if (!store->driver->describe(store->server, ns, name, &bytes))
+	wc_batch_send();
+	if (!wc_driver()->describe(InvalidOid, ns, name, &bytes))
 		return NULL;
-	old = MemoryContextSwitchTo(store->context);
+	old = MemoryContextSwitchTo(cache_context);
 	desc = decode_desc(bytes);
 	MemoryContextSwitchTo(old);
-	entry = hash_search(store->tables, &key, HASH_ENTER, &found);
+	entry = hash_search(cache, &key, HASH_ENTER, &found);
 	entry->desc = desc;
 	return desc;
 }
@@ -251,7 +254,7 @@ look_up(WcClientStore *store, WcSlice ns, WcSlice name)
 const WcTableDesc *
 wc_table_now(const WcTableDesc *table)
 {
-	const WcTableDesc *now = look_up(&embedded, table->ns, table->name);
+	const WcTableDesc *now = look_up(table->ns, table->name);
 
 	return now != NULL && now->id == table->id ? now : NULL;
 }
@@ -261,12 +264,18 @@ wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 {
 	WcSlice		ns;
 	WcSlice		table;
+	WcSlice		bytes;
 	const WcTableDesc *desc;
 
 	split_name(name, &ns, &table);
-	desc = look_up(store, ns, table);
-	if (desc)
-		return copy_desc(desc);
+	if (store == &embedded)
+	{
+		desc = look_up(ns, table);
+		if (desc)
+			return copy_desc(desc);
+	}
+	else if (store->driver->describe(store->server, ns, table, &bytes))
+		return decode_desc(bytes);
 	if (!missing_ok && store != &embedded)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -395,7 +404,7 @@ require_free_name(const WcTableDesc *desc)
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("namespace \"%.*s\" does not exist", (int) desc->ns.len, (const char *) desc->ns.data),
 				 errhint("Make it with widecol.create_namespace.")));
-	if (look_up(&embedded, desc->ns, desc->name))
+	if (look_up(desc->ns, desc->name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));

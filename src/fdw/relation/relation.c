@@ -174,7 +174,7 @@ no_stored_table(const WcRelation *wrel)
 			 errmsg("stored table \"%s\" of foreign table \"%s\" does not exist", wrel->table_name, wrel->relname),
 			 embedded ? errhint("widecol.create_table('%s', ...) makes it, as does creating the foreign table anew.",
 								wrel->table_name) :
-			 errhint("It is made with HBase's own tools.")));
+			 errhint("Tables of HBase are made with its own tools.")));
 }
 
 static WcTableDesc *
