@@ -16,8 +16,9 @@
 /* An answer has at most so many times the rows of the one before. */
 #define GROWTH 4
 
-/* So many ranges are asked for at once. */
+/* So many ranges are asked for at once, with so many bytes: the gateway refuses a request of 2 MB. */
 #define RANGES_MAX 1000
+#define RANGES_BYTES_MAX (512 * 1024)
 
 /* With more wanted columns than these, whole families are read rather than filtered. */
 #define FILTERED_COLUMNS_MAX 16
@@ -538,6 +539,23 @@ rows_to_ask(const WcHBaseRows *rows, uint32 n)
 		(is_reversed(rows) && rows->begun && !rows->inclusive);
 }
 
+/* How many of the ranges to come one call asks for. */
+static uint32
+ranges_to_ask(const WcHBaseRows *rows)
+{
+	uint32		most = Min(rows->nranges - rows->range, RANGES_MAX);
+	size_t		bytes = 0;
+	uint32		n = 0;
+
+	while (n < most && (n == 0 || bytes < RANGES_BYTES_MAX))
+	{
+		const WcRange *range = range_at(rows, rows->range + n++);
+
+		bytes += range->start.len + range->stop.len;
+	}
+	return n;
+}
+
 /* By the size of the rows that have come. */
 static void
 adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
@@ -567,7 +585,7 @@ fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 	if (page == NULL)
 		return no_memory(err);
 	page->refs = 1;
-	n = Min(rows->nranges - rows->range, RANGES_MAX);
+	n = ranges_to_ask(rows);
 	asked = rows_to_ask(rows, n);
 	status = ask(rows, n, asked, page, &answer, err);
 	if (status == WC_OK)
