@@ -104,8 +104,9 @@ await_until(pgsocket socket, int events, int64 deadline, WcError *err)
 }
 
 static WcStatus
-timed_out(const WcHBaseServer *server, const char *option, int seconds, WcError *err)
+timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
 {
+	server->connection.timed_out = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "HBase gateway at %s:%d did not answer within %d s",
 				   server->options.host, server->options.port, seconds);
 	wc_error_hint(err, "Option \"%s\" of the server is this limit.", option);
@@ -262,6 +263,7 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 	WcStatus	status;
 
 	wc_buf_reset(&c->in, KEPT);
+	c->timed_out = false;
 	c->busy = true;
 	status = send_all(server, bytes, deadline, err);
 	if (status == WC_OK)

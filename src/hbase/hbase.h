@@ -22,6 +22,7 @@ typedef struct WcHBaseConnection
 {
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
 	bool		busy;			/* a call has begun and not ended: what comes is of no use */
+	bool		timed_out;		/* the last call's answer did not come in time */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
 	WcBuf		in;				/* the answer, as far as it has come */

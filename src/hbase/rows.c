@@ -334,20 +334,26 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 {
 	WcBuf		of_cells = WC_BUF_INIT;
 	WcBuf		of_rows = WC_BUF_INIT;
+	WcSlice		filters[3];
+	uint32		n = 0;
+	bool		of_first_cell = first_cell_decides(rows->reader->scan);
 
-	if (first_cell_decides(rows->reader->scan))
-		cells_filter(rows->reader->scan, &of_cells);
-	if (nranges > 1)
+	/* HBase refuses a reversed scan of several families with nothing but comparisons of values */
+	if (nranges > 1 || (is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
 		ranges_filter(rows, nranges, &of_rows);
+	if (of_first_cell)
+		cells_filter(rows->reader->scan, &of_cells);
 	out->failed |= of_cells.failed || of_rows.failed;
-	if (of_cells.len > 0 && of_rows.len > 0)
-	{
-		WcSlice		both[2] = {wc_buf_slice(&of_rows), wc_buf_slice(&of_cells)};
-
-		wc_hbasefilter_list(out, false, both, 2);
-	}
-	else
-		wc_buf_append_slice(out, wc_buf_slice(of_cells.len > 0 ? &of_cells : &of_rows));
+	if (of_rows.len > 0)
+		filters[n++] = wc_buf_slice(&of_rows);
+	if (rows->reader->filter.len > 0)
+		filters[n++] = wc_buf_slice(&rows->reader->filter);
+	if (of_cells.len > 0)
+		filters[n++] = wc_buf_slice(&of_cells);
+	if (n > 1)
+		wc_hbasefilter_list(out, false, filters, n);
+	else if (n == 1)
+		wc_buf_append_slice(out, filters[0]);
 	wc_buf_free(&of_cells);
 	wc_buf_free(&of_rows);
 }
@@ -588,6 +594,12 @@ fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 	n = ranges_to_ask(rows);
 	asked = rows_to_ask(rows, n);
 	status = ask(rows, n, asked, page, &answer, err);
+	if (status == WC_IO && rows->reader->filter.len > 0 && rows->reader->table->server->connection.timed_out)
+	{
+		/* where few rows pass, HBase may be long in finding as many as are asked for */
+		rows->reader->filter.len = 0;
+		status = ask(rows, n, asked, page, &answer, err);
+	}
 	if (status == WC_OK)
 	{
 		uint32		range = rows->range;
@@ -842,4 +854,5 @@ wc_hbase_rows_free(WcHBaseReader *reader)
 		wc_buf_free(&rows->position);
 		free(rows);
 	}
+	wc_buf_free(&reader->filter);
 }

@@ -25,6 +25,7 @@ typedef struct WcHBaseReader
 	uint64		rows_hint;		/* so many are likely to be wanted; 0: unknown */
 	struct WcHBaseRows *lanes;	/* what was opened: one for each lane */
 	uint64		calls;
+	WcBuf		filter;			/* HBase's, of the Scan's filter; empty: it gets none */
 } WcHBaseReader;
 
 /* A source of the family's cells (its place in the table). */

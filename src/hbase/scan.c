@@ -5,6 +5,7 @@
  * decided before which cells are visible.  What it was not asked to decide, the Scan's
  * filter say, is decided here.
  */
+#include "hbase/filter.h"
 #include "hbase/rows.h"
 
 #include <stdlib.h>
@@ -222,6 +223,11 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	h->reader.desc = &h->table.desc;
 	h->reader.scan = &h->scan;
 	h->reader.rows_hint = rows_wanted(&h->scan, open->rows_hint);
+	if (status == WC_OK)
+	{
+		wc_hbase_filter(&h->reader, &h->reader.filter);
+		status = wc_buf_status(&h->reader.filter, "filter", &err);
+	}
 	if (status == WC_OK)
 		status = wc_scanner_open(&h->storage, &h->scan, &at, &h->scanner, &err);
 	if (status != WC_OK)

@@ -7,9 +7,6 @@
 
 #define PACKAGE "org.apache.hadoop.hbase.filter."
 
-/* enum CompareType */
-#define EQUAL 2
-
 /* Protocol Buffers: a field's number and how it is written. */
 #define VARINT(number) ((number) << 3 | 0)
 #define BYTES(number) ((number) << 3 | 2)
@@ -77,9 +74,9 @@ put_message(WcBuf *out, uint8_t field, WcBuf *message)
 	wc_buf_free(message);
 }
 
-/* message Comparator { string name = 1; bytes serialized_comparator = 2; }, that of bytes */
+/* message Comparator { string name = 1; bytes serialized_comparator = 2; }, of bytes */
 static void
-put_comparator(WcBuf *out, uint8_t field, WcSlice value)
+put_comparator(WcBuf *out, uint8_t field, WcSlice value, bool prefix)
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcBuf		binary = WC_BUF_INIT;
@@ -87,7 +84,7 @@ put_comparator(WcBuf *out, uint8_t field, WcSlice value)
 
 	put_bytes(&bytes, BYTES(1), value);
 	put_message(&binary, BYTES(1), &bytes);
-	put_bytes(&comparator, BYTES(1), wc_slice_cstr(PACKAGE "BinaryComparator"));
+	put_bytes(&comparator, BYTES(1), wc_slice_cstr(prefix ? PACKAGE "BinaryPrefixComparator" : PACKAGE "BinaryComparator"));
 	put_message(&comparator, BYTES(2), &binary);
 	put_message(out, field, &comparator);
 }
@@ -100,8 +97,8 @@ put_qualifier_filter(WcBuf *out, WcSlice qualifier)
 	WcBuf		content = WC_BUF_INIT;
 
 	wc_buf_append_u8(&compare, VARINT(1));
-	wc_buf_append_u8(&compare, EQUAL);
-	put_comparator(&compare, BYTES(2), qualifier);
+	wc_buf_append_u8(&compare, WC_HBASE_EQ);
+	put_comparator(&compare, BYTES(2), qualifier, false);
 	put_message(&content, BYTES(1), &compare);
 	put_filter(out, PACKAGE "QualifierFilter", &content);
 }
@@ -121,6 +118,26 @@ wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks)
 	put_bytes(&content, BYTES(3), qualifier);
 	put_bool(&content, VARINT(4), true);
 	put_filter(out, PACKAGE "ColumnRangeFilter", &content);
+}
+
+/*
+ * message SingleColumnValueFilter { bytes column_family = 1; bytes column_qualifier = 2; CompareType
+ * compare_op = 3; Comparator comparator = 4; bool filter_if_missing = 5; bool latest_version_only = 6; }
+ */
+void
+wc_hbasefilter_value(WcBuf *out, WcSlice family, WcSlice qualifier, WcHBaseCompare op, WcSlice value, bool prefix,
+					 bool required)
+{
+	WcBuf		content = WC_BUF_INIT;
+
+	put_bytes(&content, BYTES(1), family);
+	put_bytes(&content, BYTES(2), qualifier);
+	wc_buf_append_u8(&content, VARINT(3));
+	wc_buf_append_u8(&content, (uint8_t) op);
+	put_comparator(&content, BYTES(4), value, prefix);
+	put_bool(&content, VARINT(5), required);
+	put_bool(&content, VARINT(6), true);
+	put_filter(out, PACKAGE "SingleColumnValueFilter", &content);
 }
 
 void

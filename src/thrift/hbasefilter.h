@@ -28,6 +28,24 @@ extern void wc_hbasefilter_first_key(WcBuf *out);
  * cheaper, but in a reversed scan loses cells of the families behind. */
 extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks);
 
+/* How HBase compares bytes (enum CompareType). */
+typedef enum WcHBaseCompare
+{
+	WC_HBASE_LT = 0,
+	WC_HBASE_LE = 1,
+	WC_HBASE_EQ = 2,
+	WC_HBASE_NE = 3,
+	WC_HBASE_GE = 4,
+	WC_HBASE_GT = 5
+} WcHBaseCompare;
+
+/*
+ * Rows whose newest version of a column compares so with the value; prefix: as much of it as the value
+ * has bytes.  Those without the column unless they are `required` to have it.
+ */
+extern void wc_hbasefilter_value(WcBuf *out, WcSlice family, WcSlice qualifier, WcHBaseCompare op, WcSlice value,
+								 bool prefix, bool required);
+
 /* Cells that all of these filters let through, or one of them. */
 extern void wc_hbasefilter_list(WcBuf *out, bool one, const WcSlice *filters, uint32_t n);
 

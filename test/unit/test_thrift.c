@@ -400,6 +400,12 @@ filters_have_hbases_bytes(void **state)
 				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279436f6d70617261746f72"
 				 "1205" "0a03" "0a0171");
 	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_value(&buf, text("f"), text("q"), WC_HBASE_GE, text("v"), true, true);
+	assert_bytes(&buf, "0a36" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e53696e676c65436f6c756d6e56616c756546696c746572"
+				 "124c" "0a0166" "120171" "1804" "223e" "0a35"
+				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279507265666978436f6d70617261746f72"
+				 "1205" "0a03" "0a0176" "2801" "3001");
+	wc_buf_reset(&buf, 0);
 	wc_hbasefilter_first_key(&buf);
 	one = wc_buf_slice(&buf);
 	wc_hbasefilter_list(&list, true, &one, 1);

@@ -58,6 +58,36 @@ SELECT id FROM events WHERE n = 4242;
 SELECT id FROM events WHERE n > 9000 ORDER BY id OFFSET 10 LIMIT 2;
 SELECT id FROM people WHERE name LIKE 'A%' AND born < 1900;
 
+-- text is compared by HBase: only what passes travels
+CREATE FOREIGN TABLE texts (id text OPTIONS (rowkey '1') COLLATE "C", n text OPTIONS (family 'f') COLLATE "C", other text OPTIONS (family 'f'))
+  SERVER hbase OPTIONS ("table" 'wc_reads:events');
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT id FROM texts WHERE n = '4242';
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT id FROM texts WHERE n LIKE '424%' AND upper(n) <> '4244' ORDER BY id DESC;
+CREATE FUNCTION compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  query text := format('SELECT count(*)::text || coalesce('' '' || md5(string_agg(id, '','' ORDER BY id)), '''') FROM texts WHERE %s', condition);
+  pushed text;
+  plain text;
+BEGIN
+  EXECUTE query INTO pushed;
+  SET LOCAL widecol.enable_pushdown = off;
+  EXECUTE query INTO plain;
+  SET LOCAL widecol.enable_pushdown = on;
+  RETURN split_part(pushed, ' ', 1) || CASE WHEN pushed = plain THEN '' ELSE ' but ' || plain END;
+END $$;
+SELECT condition, compare(condition) FROM unnest(ARRAY[
+  $$n = '4242'$$, $$n <> '4242'$$, $$n < '2'$$, $$n <= '2'$$, $$n > '97'$$, $$n >= '97' AND n < '98'$$, $$NOT (n >= '97' AND n < '98')$$,
+  $$n LIKE '424%'$$, $$n NOT LIKE '424%'$$, $$n LIKE '4%2'$$, $$n IN ('1', '22', 'none', '333')$$, $$n NOT IN ('1', '22', 'none', '333')$$,
+  $$n = ANY (SELECT g::text FROM generate_series(1, 900, 3) AS g)$$, $$n = ANY (ARRAY(SELECT g::text FROM generate_series(1, 900, 3) AS g))$$,
+  $$n IS NULL$$, $$n IS NOT NULL AND id > 'row09990'$$, $$other IS NULL AND n < '11'$$, $$other = 'x'$$, $$other <> 'x' OR n = '7'$$,
+  $$NOT (other = 'x' OR n > '10')$$, $$(n = '1') IS TRUE$$, $$(n = '1') IS NOT TRUE$$, $$(other = 'x') IS NOT TRUE AND n < '11'$$,
+  $$n = '17' OR id > 'row09990'$$, $$n = '17' OR length(n) = 1$$, $$n < '5' AND (n LIKE '1%' OR n > '4999')$$, $$n = NULL$$,
+  $$n IS DISTINCT FROM '5'$$, $$n BETWEEN '30' AND '31' AND id < 'row00400'$$]) AS condition;
+SELECT id, name FROM people WHERE name > 'B' ORDER BY id DESC;
+SELECT id, name, first, notes FROM people WHERE name > 'B' ORDER BY id DESC;
+SELECT id FROM people WHERE first IS NULL ORDER BY id DESC;
+SELECT id FROM people WHERE first = '\x000102' OR name = 'Alan Turing';
+
 -- lookups of many keys: one call has up to 1000 of them
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
