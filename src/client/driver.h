@@ -32,8 +32,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
 	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
 	WC_FEATURE_MODIFY = 1 << 8, /* one change to all rows of a scan */
-	WC_FEATURE_WRITE = 1 << 9,	/* rows can be written, and locked */
-	WC_FEATURE_GROUPS = 1 << 10 /* rows of a scan that come in groups travel less far */
+	WC_FEATURE_WRITE = 1 << 10,	/* rows can be written, and locked */
+	WC_FEATURE_GROUPS = 1 << 11 /* rows of a scan that come in groups travel less far */
 } WcDriverFeature;
 
 /* Ids of tables from here on are those of drivers other than the embedded engine's, which

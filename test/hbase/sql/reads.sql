@@ -102,6 +102,17 @@ INSERT INTO local_copy SELECT id, name, born FROM people;
 CREATE TABLE heap_copy AS SELECT id, name, born, first FROM people;
 SELECT l.id, h.born, e.n FROM local_copy l JOIN heap_copy h USING (id) JOIN people p USING (id) LEFT JOIN events e ON e.id = 'row0' || p.born;
 
+-- partitions of all kinds
+CREATE TABLE parts (id text COLLATE "C", n int) PARTITION BY RANGE (id);
+ALTER TABLE parts ATTACH PARTITION events FOR VALUES FROM ('row') TO ('rox');
+CREATE TABLE parts_heap PARTITION OF parts FOR VALUES FROM ('a') TO ('b');
+INSERT INTO parts VALUES ('apple', -1);
+INSERT INTO parts VALUES ('row3', -1);
+SELECT * FROM parts WHERE id < 'row00003' ORDER BY id;
+SELECT count(*), sum(n) FROM parts;
+ALTER TABLE parts DETACH PARTITION events;
+DROP TABLE parts;
+
 -- ANALYZE counts the rows, and the planner believes that
 ANALYZE events;
 SELECT reltuples FROM pg_class WHERE relname = 'events';
