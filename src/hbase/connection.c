@@ -349,6 +349,7 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 
 	if (status != WC_OK)
 		return status;
+	server->connection.lost = false;
 	for (int try = 0; try < TRIES; try++)
 	{
 		/* the first time it may be a connection that the gateway has closed while it was idle */
@@ -362,6 +363,7 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		if (status != WC_END)
 			return status;
 	}
+	server->connection.lost = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "connection to the HBase gateway at %s:%d was lost",
 				   server->options.host, server->options.port);
 	wc_error_detail(err, "It was lost %d times while \"%s\" was called.", TRIES, method);

@@ -23,6 +23,7 @@ typedef struct WcHBaseConnection
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
 	bool		busy;			/* a call has begun and not ended: what comes is of no use */
 	bool		timed_out;		/* the last call's answer did not come in time */
+	bool		lost;			/* the last call has failed since connections were lost */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
 	WcBuf		in;				/* the answer, as far as it has come */
@@ -53,6 +54,7 @@ typedef struct WcHBaseTable
 	uint32		id;
 	WcHBaseServer *server;
 	char	   *name;			/* "namespace:name" */
+	size_t		row_bytes;		/* of the rows that came last, on average; 0: unknown */
 	int			nfamilies;		/* that were met: the i-th has id i + 1 */
 	WcHBaseFamily *families;
 } WcHBaseTable;

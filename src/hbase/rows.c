@@ -10,11 +10,16 @@
 #include "thrift/request.h"
 
 /* Rows of the first answer when nothing is known, and the bytes that later ones should have. */
-#define ROWS_FIRST 50
+#define ROWS_FIRST 5
 #define PAGE_BYTES (256 * 1024)
 
-/* An answer has at most so many times the rows of the one before. */
+/* When it is known how many rows are wanted, the first answer has at most so many, of about so many bytes. */
+#define ROWS_HINTED_MAX 100
+#define HINTED_BYTES (4 * 1024 * 1024)
+
+/* An answer has at most so many times the rows of the one before; and when one was too large, its part of them. */
 #define GROWTH 4
+#define SHRINKAGE 8
 
 /* So many ranges are asked for at once, with so many bytes: the gateway refuses a request of 2 MB. */
 #define RANGES_MAX 1000
@@ -526,6 +531,13 @@ set_position(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 	return WC_OK;
 }
 
+/* Rows that come again with the next answer: HBase begins a reversed scan with the row that it is given. */
+static int32
+rows_again(const WcHBaseRows *rows)
+{
+	return is_reversed(rows) && rows->begun && !rows->inclusive;
+}
+
 /* How many rows the next answer is to have, of n ranges. */
 static int32
 rows_to_ask(const WcHBaseRows *rows, uint32 n)
@@ -540,9 +552,7 @@ rows_to_ask(const WcHBaseRows *rows, uint32 n)
 			wanted = n;
 	}
 
-	/* HBase gives a reversed scan's first row again */
-	return (int32) Min(wanted, (uint32) rows->reader->table->server->options.fetch_size) +
-		(is_reversed(rows) && rows->begun && !rows->inclusive);
+	return (int32) Min(wanted, (uint32) rows->reader->table->server->options.fetch_size) + rows_again(rows);
 }
 
 /* How many of the ranges to come one call asks for. */
@@ -566,9 +576,49 @@ ranges_to_ask(const WcHBaseRows *rows)
 static void
 adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
 {
-	uint32		fitting = (uint32) (PAGE_BYTES / Max(bytes / Max(got, 1), 1));
+	size_t		row_bytes = Max(bytes / Max(got, 1), 1);
 
-	rows->rows = Max(1, Min(fitting, rows->rows * GROWTH));
+	if (got > 0)
+		rows->reader->table->row_bytes = row_bytes;
+	rows->rows = (uint32) Max(1, Min(PAGE_BYTES / row_bytes, rows->rows * GROWTH));
+}
+
+/* How many rows the first answer is to have. */
+static uint32
+rows_first(const WcHBaseReader *reader)
+{
+	size_t		row_bytes = reader->table->row_bytes;
+	uint64		n = reader->rows_hint;
+
+	if (n == 0)
+		n = row_bytes == 0 ? ROWS_FIRST : PAGE_BYTES / row_bytes;
+	else if (row_bytes > 0)
+		n = Min(n, HINTED_BYTES / row_bytes);
+	return (uint32) Min(Max(n, 1), ROWS_HINTED_MAX);
+}
+
+/*
+ * Asks for up to *nrows rows of the next n ranges.  HBase may be long in finding so many, where few
+ * pass its filter: then it is asked without.  And so many may be too large, for us or for the gateway, which
+ * closes the connection: then for fewer.
+ */
+static WcStatus
+ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, Page *page, WcAnswer *answer, WcError *err)
+{
+	WcHBaseReader *reader = rows->reader;
+
+	for (;;)
+	{
+		WcStatus	status = ask(rows, n, *nrows, page, answer, err);
+
+		if (status == WC_IO && reader->filter.len > 0 && reader->table->server->connection.timed_out)
+			reader->filter.len = 0;
+		else if ((status == WC_TOO_LARGE || (status == WC_IO && reader->table->server->connection.lost)) &&
+				 *nrows > 1 + rows_again(rows))
+			*nrows = Max(*nrows / SHRINKAGE, 1 + rows_again(rows));
+		else
+			return status;
+	}
 }
 
 /* A page more, or the end; from the row on, if there is one. */
@@ -593,13 +643,7 @@ fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 	page->refs = 1;
 	n = ranges_to_ask(rows);
 	asked = rows_to_ask(rows, n);
-	status = ask(rows, n, asked, page, &answer, err);
-	if (status == WC_IO && rows->reader->filter.len > 0 && rows->reader->table->server->connection.timed_out)
-	{
-		/* where few rows pass, HBase may be long in finding as many as are asked for */
-		rows->reader->filter.len = 0;
-		status = ask(rows, n, asked, page, &answer, err);
-	}
+	status = ask_with_patience(rows, n, &asked, page, &answer, err);
 	if (status == WC_OK)
 	{
 		uint32		range = rows->range;
@@ -809,7 +853,7 @@ lane_of(WcHBaseReader *reader, const WcRange *bounds)
 	rows->last->refs = 1;
 	rows->reader = reader;
 	rows->bounds = *bounds;
-	rows->rows = (uint32) (reader->rows_hint > 0 ? Min(reader->rows_hint, 2 * ROWS_FIRST) : ROWS_FIRST);
+	rows->rows = rows_first(reader);
 	find_ranges(rows);
 	rows->next = reader->lanes;
 	reader->lanes = rows;
