@@ -289,6 +289,7 @@ wc_hbase_list_namespaces(Oid oid, WcSlice *out)
 		if (is_system(names[i]))
 			continue;
 		wc_buf_append_bytes(&things, names[i]);
+		wc_buf_append_bytes(&things, wc_slice(NULL, 0));	/* properties */
 		count++;
 	}
 	wc_arena_free(&arena);
