@@ -5,7 +5,9 @@ RESET client_min_messages;
 
 -- unknown ones: the valid ones are listed
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (host 'localhost');
-CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (address 'localhost');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', port '0');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'http');
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'leveldb');
 CREATE USER MAPPING FOR CURRENT_USER SERVER widecol OPTIONS (password 'x');
 ALTER FOREIGN DATA WRAPPER widecol OPTIONS (ADD anything 'x');

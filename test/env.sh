@@ -105,7 +105,7 @@ install_extension()
 	libdir=$("$PG_CONFIG" --pkglibdir)
 	extdir=$("$PG_CONFIG" --sharedir)/extension
 	same=yes
-	for file in widecol.so widecol_engine.so; do
+	for file in widecol.so widecol_engine.so widecol_hbase.so; do
 		cmp -s "$top/$build_dir/$file" "$libdir/$file" || same=no
 	done
 	for file in widecol.control widecol--1.0.sql; do
@@ -140,7 +140,7 @@ private_server()
 	done
 	link_all "$libdir" "$1$libdir" && link_all "$sharedir" "$1$sharedir" &&
 		link_all "$sharedir/extension" "$1$sharedir/extension" &&
-		cp "$top/build/widecol.so" "$top/build/widecol_engine.so" "$1$libdir/" &&
+		cp "$top/build/widecol.so" "$top/build/widecol_engine.so" "$top/build/widecol_hbase.so" "$1$libdir/" &&
 		cp "$top/widecol.control" "$top/widecol--1.0.sql" "$1$sharedir/extension/" || return 1
 	bindir=$1$bindir
 }
@@ -150,7 +150,7 @@ link_all()						# FROM, TO
 {
 	for file in "$1"/*; do
 		case $(basename "$file") in
-		widecol | widecol.* | widecol_engine.* | widecol--*) continue ;;
+		widecol | widecol.* | widecol_engine.* | widecol_hbase.* | widecol--*) continue ;;
 		esac
 		[ -e "$2/$(basename "$file")" ] || ln -s "$file" "$2/" || return 1
 	done

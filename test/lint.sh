@@ -15,12 +15,12 @@ pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/filter read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
-core="base model rowkey filterlang wire $read_folders $engine_folders rpc"
+core="base model rowkey filterlang wire thrift $read_folders $engine_folders rpc"
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
-postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
+postgres_side="channel worker client hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
-client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h client/statistics.h"
+client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/serveroption.h client/settings.h client/statistics.h"
 
 file_lines_max=1000
 function_lines=70
@@ -34,6 +34,7 @@ allowed()
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	filterlang) echo "base/" ;;
 	wire) echo "base/ model/" ;;
+	thrift) echo "base/" ;;
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
@@ -50,6 +51,7 @@ allowed()
 	channel) echo "base/ model/ wire/ compat.h" ;;
 	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
+	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
@@ -218,14 +220,14 @@ for folder in $core; do
 done >"$scratch/found"
 check "no folder of core calls one that comes after it"
 
-for module in widecol widecol_engine; do
+for module in widecol widecol_engine widecol_hbase; do
 	if [ ! -e build/$module.so ]; then
 		echo "build/$module.so: not there, run make first"
 		continue
 	fi
 	nm -D -u build/$module.so | awk -v module=$module '
 		$2 ~ /^wc_/ { print module ".so: " $2 " is defined nowhere in it" }
-		$2 ~ /^rocksdb_/ && module == "widecol" { print module ".so: needs " $2 }'
+		$2 ~ /^rocksdb_/ && module != "widecol_engine" { print module ".so: needs " $2 }'
 done >"$scratch/found"
 if readelf -d build/widecol.so 2>/dev/null | grep -q 'NEEDED.*rocksdb'; then
 	echo "widecol.so: is linked with RocksDB" >>"$scratch/found"
@@ -241,7 +243,8 @@ sql_symbols=$(sed -n "s/.*'MODULE_PATHNAME', *'\([a-z_0-9]*\)'.*/\1/p" widecol--
 	done
 } | sort >"$scratch/may.widecol"
 printf '%s\n' Pg_magic_func wc_worker_main | sort >"$scratch/may.widecol_engine"
-for module in widecol widecol_engine; do
+printf '%s\n' Pg_magic_func wc_hbase_driver | sort >"$scratch/may.widecol_hbase"
+for module in widecol widecol_engine widecol_hbase; do
 	[ -e build/$module.so ] || continue
 	nm -D --defined-only build/$module.so | awk '{ print $3 }' | sort >"$scratch/exports"
 	comm -23 "$scratch/exports" "$scratch/may.$module" | sed "s/^/$module.so exports what SQL does not use: /"
@@ -289,11 +292,14 @@ documented()
 }
 
 option_c=src/fdw/relation/option.c
-for pair in "server_option_names:Server" "table_option_names:Foreign table" "column_option_names:Column" 'import_option_names:`IMPORT FOREIGN SCHEMA`'; do
+for pair in "table_option_names:Foreign table" "column_option_names:Column" 'import_option_names:`IMPORT FOREIGN SCHEMA`'; do
 	names $option_c "${pair%%:*}" >"$scratch/known"
 	headings options.md '###' "${pair#*:}" >"$scratch/said"
 	documented "$reference/options.md, ${pair#*:},"
 done >"$scratch/found"
+names src/client/serveroption.c server_option_names >"$scratch/known"
+headings options.md '###' Server >"$scratch/said"
+documented "$reference/options.md, Server," >>"$scratch/found"
 check "the reference has each option"
 
 {

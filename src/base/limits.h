@@ -108,6 +108,13 @@
 #define WC_CANCEL_CELLS			1024
 #define WC_CANCEL_LOOK_US		50000
 
+/* Of an answer of HBase's gateway: rows that may be asked for, and bytes. */
+#define WC_HBASE_ROWS_MAX		100000
+#define WC_HBASE_ANSWER_MAX		(256 * 1024 * 1024)
+
+/* Values in values that a Thrift message may have. */
+#define WC_THRIFT_DEPTH_MAX		24
+
 #define WC_USEC_PER_SEC			INT64_C(1000000)
 
 #endif

@@ -47,6 +47,26 @@ extern void wc_client_require_preload(void);
 extern void wc_client_follow_transactions(void);
 extern void wc_client_follow_statements(void);
 
+/* --- stores -----------------------------------------------------------------
+ *
+ * Where tables are: in the embedded engine, or in a cluster that a foreign server names.  Functions that
+ * take a table's name alone mean the embedded engine; those that take a descriptor, or a WcScan, know
+ * by the table's id whose it is.
+ */
+typedef struct WcClientStore WcClientStore;
+
+/* The store of a foreign server of the wrapper widecol; as long as the session lives.  Nothing is
+ * connected. */
+extern WcClientStore *wc_client_store(Oid server);
+extern bool wc_client_store_is_embedded(const WcClientStore *store);
+
+/* As wc_client_table, wc_client_catalog_generation, wc_client_list_tables and
+ * wc_client_list_namespaces. */
+extern WcTableDesc *wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok);
+extern uint64 wc_client_store_generation(WcClientStore *store);
+extern List *wc_client_store_tables(WcClientStore *store);
+extern List *wc_client_store_namespaces(WcClientStore *store);
+
 /* --- tables ---------------------------------------------------------------*/
 
 /*
@@ -190,8 +210,11 @@ extern int	wc_client_rows_ahead(const WcClientScan *scan, WcSlice *rows, int max
  */
 extern uint64 wc_client_rows_owed(const WcClientScan *scan);
 
-/* May a scan have a row_offset? */
-extern bool wc_client_skips_rows(void);
+/* May a scan of the table have a row_offset? */
+extern bool wc_client_skips_rows(const WcTableDesc *table);
+
+/* Is it worth while to have a scan of the table give groups of rows? */
+extern bool wc_client_groups(const WcTableDesc *table);
 
 extern void wc_client_scan_close(WcClientScan *scan);
 
@@ -225,6 +248,9 @@ extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 
 /* Raises what wc_client_write would, for statements that may come to write nothing. */
 extern void wc_client_require_writable(void);
+
+/* 0A000 when the table's store is one that is only read. */
+extern void wc_client_require_writable_table(const WcTableDesc *table);
 
 typedef struct WcRowLock
 {
@@ -296,7 +322,7 @@ typedef struct WcClientModify
 } WcClientModify;
 
 /* Can it be had? */
-extern bool wc_client_modifies(void);
+extern bool wc_client_modifies(const WcTableDesc *table);
 
 /* False, and nothing has been changed, when there is a key that the caller perhaps
  * could not read.  stats are set either way. */
@@ -342,7 +368,9 @@ typedef struct WcProblem
 /* Reads all that is stored of a table, NULL: the catalog, committed; a List of WcProblem *, what is wrong. */
 extern List *wc_client_check_store(const WcTableDesc *table);
 
-/* About how many bytes and rows a range has, in these families (nfamilies 0: in all). */
+/* About how many bytes and rows a range has, in these families (nfamilies 0: in all); 0 rows when the
+ * table's store does not tell, which wc_client_estimates says. */
+extern bool wc_client_estimates(const WcTableDesc *table);
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							   uint64 *bytes, uint64 *rows);
 

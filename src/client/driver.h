@@ -18,6 +18,7 @@
 #include "lib/ilist.h"
 
 #include "client/client.h"
+#include "client/serveroption.h"
 #include "wire/message.h"
 
 typedef enum WcDriverFeature
@@ -30,9 +31,15 @@ typedef enum WcDriverFeature
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
 	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
-	WC_FEATURE_MODIFY = 1 << 8,	/* one change to all rows of a scan */
-	WC_FEATURE_SPLIT = 1 << 9	/* ranges in parts, for several processes at one snapshot */
+	WC_FEATURE_MODIFY = 1 << 8, /* one change to all rows of a scan */
+	WC_FEATURE_SPLIT = 1 << 9,	/* ranges in parts, for several processes at one snapshot */
+	WC_FEATURE_WRITE = 1 << 10, /* rows can be written, and locked */
+	WC_FEATURE_GROUPS = 1 << 11 /* rows of a scan that come in groups travel less far */
 } WcDriverFeature;
+
+/* Ids of tables from here on are those of drivers other than the embedded engine's, which
+ * gives them out for the session. */
+#define WC_REMOTE_TABLE 0x80000000u
 
 /* One open scan, the driver's part; embedded in the client's. */
 typedef struct WcDriverScan
@@ -54,6 +61,7 @@ typedef struct WcDriverScan
 
 	bool		complete;		/* the last block has been received; stats are final */
 	WcClientScanStats stats;
+	void	   *own;			/* a driver's that is a module of its own */
 } WcDriverScan;
 
 typedef struct WcDriverOpen
@@ -88,6 +96,11 @@ typedef struct WcTakeResult
 /* The next bytes of the transaction's stream, which begin at an offset of it. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
+/*
+ * The embedded engine's driver fills all of it.  One without WC_FEATURE_WRITE is a store that is only
+ * read: it has a name, the functions of the catalog and those of scans (not new_table_id and
+ * scans_open), and takes no part in transactions.  What goes with a feature is there when that is.
+ */
 typedef struct WcDriver
 {
 	const char *name;
@@ -103,8 +116,9 @@ typedef struct WcDriver
 	/* Has the transaction anything on the other side? never fails */
 	bool		(*in_use) (void);
 
-	/* Grows whenever a committed catalog change may have been made; no round trip, never fails */
-	uint64		(*catalog_generation) (void);
+	/* Grows whenever a committed catalog change may have been made; no round trip.  server: the
+	 * foreign server, here and below; the embedded engine has but one store, and ignores it. */
+	uint64		(*catalog_generation) (Oid server);
 
 	/* Grows by the rows that are written; no round trip, never fails */
 	uint64		(*writes) (void);
@@ -112,9 +126,9 @@ typedef struct WcDriver
 	/* Catalog, with the transaction's own changes: append to out (WcBuf of the
 	 * driver, valid until the next call) what engine.h says. describe: false when
 	 * there is no such table. */
-	bool		(*describe) (WcSlice ns, WcSlice name, WcSlice *desc);
-	void		(*list_tables) (bool all_databases, WcSlice *list);
-	void		(*list_namespaces) (WcSlice *list);
+	bool		(*describe) (Oid server, WcSlice ns, WcSlice name, WcSlice *desc);
+	void		(*list_tables) (Oid server, bool all_databases, WcSlice *list);
+	void		(*list_namespaces) (Oid server, WcSlice *list);
 	uint32		(*new_table_id) (void);
 
 	/*
@@ -244,11 +258,32 @@ typedef struct WcDriver
 /* The embedded engine (client/local.c). */
 extern const WcDriver wc_local_driver;
 
-/* The driver of this session. */
+/* The driver of this session's transactions. */
 static inline const WcDriver *
 wc_driver(void)
 {
 	return &wc_local_driver;
 }
+
+/* That of tables outside the embedded engine; NULL until one has been met (client/store.c). */
+extern const WcDriver *wc_remote_driver;
+
+static inline const WcDriver *
+wc_driver_of(uint32 table_id)
+{
+	return likely(table_id < WC_REMOTE_TABLE) ? &wc_local_driver : wc_remote_driver;
+}
+
+/* What the client does for a driver that is a module of its own. */
+typedef struct WcDriverHost
+{
+	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
+	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
+} WcDriverHost;
+
+/* The one function that such a module has for others. */
+typedef const WcDriver *(*WcDriverLoad) (const WcDriverHost *host);
+#define WC_HBASE_MODULE "$libdir/widecol_hbase"
+#define WC_HBASE_LOAD "wc_hbase_driver"
 
 #endif

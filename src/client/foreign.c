@@ -30,16 +30,31 @@
 
 #include "client/client.h"
 #include "client/foreign.h"
+#include "client/serveroption.h"
 #include "compat.h"
 
 /* What is not locked may be gone at each look: then it is none of ours. */
 static bool
-server_is_widecol(Oid serverid)
+server_is_ours(Oid serverid, bool *remote)
 {
 	ForeignServer *server = GetForeignServerExtended(serverid, FSV_MISSING_OK);
 	ForeignDataWrapper *fdw = server != NULL ? GetForeignDataWrapperExtended(server->fdwid, FDW_MISSING_OK) : NULL;
+	WcServerOptions options;
 
-	return fdw != NULL && strcmp(fdw->fdwname, "widecol") == 0;
+	if (fdw == NULL || strcmp(fdw->fdwname, "widecol") != 0)
+		return false;
+	wc_server_options_parse(server->options, &options);
+	*remote = options.engine != WC_ENGINE_ROCKSDB;
+	return true;
+}
+
+/* Of the embedded engine's. */
+static bool
+server_is_widecol(Oid serverid)
+{
+	bool		remote;
+
+	return server_is_ours(serverid, &remote) && !remote;
 }
 
 /* The foreign table's server and options; false: there is none, also while CREATE FOREIGN
@@ -81,6 +96,17 @@ wc_foreign_is_widecol(Oid relid)
 }
 
 bool
+wc_foreign_is_remote(Oid relid)
+{
+	Oid			serverid;
+	List	   *options;
+	bool		remote;
+
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && look_up(relid, &serverid, &options) &&
+		server_is_ours(serverid, &remote) && remote;
+}
+
+bool
 wc_foreign_is_dump(Oid relid)
 {
 	/* the extension's schema; asked for each foreign table that is planned */
@@ -92,8 +118,9 @@ ForeignServer *
 wc_foreign_server(const char *name)
 {
 	ForeignServer *server = GetForeignServerByName(name, true);
+	bool		remote;
 
-	return server != NULL && server_is_widecol(server->serverid) ? server : NULL;
+	return server != NULL && server_is_ours(server->serverid, &remote) ? server : NULL;
 }
 
 void
@@ -127,13 +154,14 @@ option_of(List *options, const char *name)
 
 /* NULL: it is not a foreign table of ours, or is gone. */
 static char *
-table_name_of(Oid relid)
+table_name_of(Oid relid, bool *remote)
 {
 	Oid			serverid;
 	List	   *options;
 	char	   *name;
 
-	if (!look_up(relid, &serverid, &options) || !server_is_widecol(serverid) || is_dump(options))
+	*remote = false;
+	if (!look_up(relid, &serverid, &options) || !server_is_ours(serverid, remote) || is_dump(options))
 		return NULL;
 	name = option_of(options, "table");
 	return name != NULL ? name : get_rel_name(relid);
@@ -142,12 +170,19 @@ table_name_of(Oid relid)
 char *
 wc_foreign_table_name(Oid relid)
 {
-	char	   *name = table_name_of(relid);
+	bool		remote;
+	char	   *name = table_name_of(relid, &remote);
 	char	   *relname;
 
-	if (name != NULL)
+	if (name != NULL && !remote)
 		return name;
 	relname = get_rel_name(relid);
+	if (relname != NULL && remote)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is a table of an HBase cluster", relname),
+				 errdetail("Functions and administration are for tables of the embedded engine."),
+				 errhint("SELECT from the foreign table reads it.")));
 	if (relname == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -167,9 +202,10 @@ without_default(const char *name)
 static bool
 maps_table(Oid relid, const char *fullname)
 {
-	const char *name = table_name_of(relid);
+	bool		remote;
+	const char *name = table_name_of(relid, &remote);
 
-	return name != NULL && strcmp(without_default(name), without_default(fullname)) == 0;
+	return name != NULL && !remote && strcmp(without_default(name), without_default(fullname)) == 0;
 }
 
 static int
@@ -192,7 +228,8 @@ wc_foreign_all(void)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-		char	   *name = table_name_of(relid);
+		bool		remote;
+		char	   *name = table_name_of(relid, &remote);
 		WcForeignTable *table;
 
 		/* it may have been dropped since this scan's snapshot was taken */
@@ -200,6 +237,7 @@ wc_foreign_all(void)
 			continue;
 		table = palloc(sizeof(WcForeignTable));
 		table->relid = relid;
+		table->remote = remote;
 		table->name = pstrdup(without_default(name));
 		tables = lappend(tables, table);
 	}
@@ -212,7 +250,7 @@ wc_foreign_all(void)
 bool
 wc_foreign_maps(const WcForeignTable *table, const char *fullname)
 {
-	return strcmp(without_default(table->name), without_default(fullname)) == 0;
+	return !table->remote && strcmp(without_default(table->name), without_default(fullname)) == 0;
 }
 
 List *

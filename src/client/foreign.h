@@ -14,9 +14,12 @@
 /* The family of columns that name none, when the foreign table does not either. */
 #define WC_FAMILY_DEFAULT "cf"
 
-/* Is it a foreign table that maps a stored table, on a server that belongs to the wrapper
- * "widecol"? False for anything else, also for an oid that is no relation. */
+/* Is it a foreign table that maps a stored table of the embedded engine, on a server that belongs to
+ * the wrapper "widecol"? False for anything else, also for an oid that is no relation. */
 extern bool wc_foreign_is_widecol(Oid relid);
+
+/* Is it one that maps a table of another store, an HBase cluster? */
+extern bool wc_foreign_is_remote(Oid relid);
 
 /* Is it widecol.dump, the extension's foreign table of what no foreign table shows? */
 extern bool wc_foreign_is_dump(Oid relid);
@@ -24,16 +27,17 @@ extern bool wc_foreign_is_dump(Oid relid);
 /* Raises 42501, with a hint, unless the user owns the server or may use it. */
 extern void wc_foreign_require_usage(const ForeignServer *server);
 
-/* The server by this name when it belongs to the wrapper "widecol", else NULL. */
+/* The server by this name when it belongs to the wrapper "widecol", whatever its engine, else NULL. */
 extern ForeignServer *wc_foreign_server(const char *name);
 
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
- * Raises 42809 when it is not a widecol foreign table. */
+ * Raises 42809 when it is not a widecol foreign table, 0A000 when it is remote. */
 extern char *wc_foreign_table_name(Oid relid);
 
 typedef struct WcForeignTable
 {
 	Oid			relid;
+	bool		remote;			/* of an HBase cluster */
 	char	   *name;			/* of the stored table, without "default:" */
 } WcForeignTable;
 

@@ -911,7 +911,7 @@ local_finish(void)
 }
 
 static uint64
-local_catalog_generation(void)
+local_catalog_generation(Oid server)
 {
 	WcShmem    *shmem = wc_shmem();
 
@@ -930,7 +930,7 @@ const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
 	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE |
-	WC_FEATURE_MODIFY | WC_FEATURE_SPLIT,
+	WC_FEATURE_MODIFY | WC_FEATURE_SPLIT | WC_FEATURE_WRITE | WC_FEATURE_GROUPS,
 	.connect = local_connect,
 	.ready = local_ready,
 	.in_use = local_in_use,

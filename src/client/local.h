@@ -32,9 +32,9 @@ extern WcSlice wc_local_payload(WcFrameReader *frame);
 extern WcSlice wc_local_ask(uint8 type, WcSend how);
 
 /* Functions of the driver (client/driver.h). */
-extern bool wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc);
-extern void wc_local_list_tables(bool all_databases, WcSlice *list);
-extern void wc_local_list_namespaces(WcSlice *list);
+extern bool wc_local_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *desc);
+extern void wc_local_list_tables(Oid server, bool all_databases, WcSlice *list);
+extern void wc_local_list_namespaces(Oid server, WcSlice *list);
 extern uint32 wc_local_new_table_id(void);
 extern void wc_local_work(WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid,
 						  int64 clock_offset_us);

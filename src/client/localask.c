@@ -47,7 +47,7 @@ wc_local_ask(uint8 type, WcSend how)
 /* --- the catalog, administration, estimates ---------------------------------*/
 
 bool
-wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
+wc_local_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *desc)
 {
 	WcFrameReader *frame;
 	WcError		err;
@@ -66,7 +66,7 @@ wc_local_describe(WcSlice ns, WcSlice name, WcSlice *desc)
 }
 
 void
-wc_local_list_tables(bool all_databases, WcSlice *list)
+wc_local_list_tables(Oid server, bool all_databases, WcSlice *list)
 {
 	wc_following_await_all(all_databases ? InvalidOid : MyDatabaseId);
 	(void) wc_local_begin();
@@ -75,7 +75,7 @@ wc_local_list_tables(bool all_databases, WcSlice *list)
 }
 
 void
-wc_local_list_namespaces(WcSlice *list)
+wc_local_list_namespaces(Oid server, WcSlice *list)
 {
 	wc_following_await_all(MyDatabaseId);
 	(void) wc_local_begin();

@@ -53,6 +53,17 @@ wc_client_require_writable(void)
 				 errmsg("cannot write to stored tables during a parallel operation")));
 }
 
+void
+wc_client_require_writable_table(const WcTableDesc *table)
+{
+	if ((wc_driver_of(table->id)->features & WC_FEATURE_WRITE) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot write to table \"%s\", or lock its rows", wc_client_table_fullname(table)),
+				 errdetail("It is a table of an HBase cluster: these are only read."),
+				 errhint("Write to it with HBase's own clients.")));
+}
+
 WcBatchBuilder *
 wc_batch_builder(void)
 {
@@ -84,6 +95,7 @@ wc_lock_for_writing(const WcTableDesc *table)
 		if (locked[i] == table->id)
 			return;
 	}
+	wc_client_require_writable_table(table);
 	wc_following_await_promotion();
 	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);
@@ -240,9 +252,9 @@ wc_batch_send(void)
 }
 
 bool
-wc_client_modifies(void)
+wc_client_modifies(const WcTableDesc *table)
 {
-	return (wc_driver()->features & WC_FEATURE_MODIFY) != 0;
+	return (wc_driver_of(table->id)->features & WC_FEATURE_MODIFY) != 0;
 }
 
 /* Nothing of the scan but what is at or behind a row. */

@@ -11,6 +11,7 @@
 
 struct WcClientScan
 {
+	const WcDriver *at;			/* whose table it is */
 	WcDriverScan driver;
 	WcBlockReader reader;
 	bool		in_row;			/* cells to come belong to the row given last */
@@ -39,7 +40,7 @@ close_scan(void *arg)
 	if (scan->closed)
 		return;
 	scan->closed = true;
-	wc_driver()->scan_close(&scan->driver);
+	scan->at->scan_close(&scan->driver);
 	wc_buf_free(&scan->kept_row);
 }
 
@@ -55,11 +56,12 @@ open_block(WcClientScan *scan)
 /* A nested loop opens a scan a row: each gives its memory back when closed.  Whatever ends the
  * context ends the scan, errors included. */
 static WcClientScan *
-make_scan(MemoryContext context)
+make_scan(const WcDriver *driver, MemoryContext context)
 {
 	MemoryContext own = AllocSetContextCreate(context, "widecol scan", ALLOCSET_SMALL_SIZES);
 	WcClientScan *s = MemoryContextAllocZero(own, sizeof(WcClientScan));
 
+	s->at = driver;
 	s->context = own;
 	s->cleanup.func = close_scan;
 	s->cleanup.arg = s;
@@ -70,11 +72,10 @@ make_scan(MemoryContext context)
 WcClientScan *
 wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context, WcTakeResult *result)
 {
-	WcClientScan *s;
+	WcClientScan *s = make_scan(wc_driver(), context);
 	WcDriverOpen open = {.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = 1};
 
-	s = make_scan(context);
-	if (wc_driver()->scan_take(&s->driver, &open, locker, result))
+	if (s->at->scan_take(&s->driver, &open, locker, result))
 		return s;
 	wc_client_scan_close(s);
 	return NULL;
@@ -84,6 +85,7 @@ WcClientScan *
 wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 					uint64 rows_hint, MemoryContext context)
 {
+	const WcDriver *driver = wc_driver_of(scan->table_id);
 	WcClientScan *s;
 	WcScan		as_of = *scan;
 	WcDriverOpen open = {
@@ -92,12 +94,15 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	};
 
 	as_of.as_of_ts = wc_client_read_timestamp();
-	wc_xact_join();
-	wc_batch_send();
-	open.own_writes = !wc_batch_empty();
+	if (driver->features & WC_FEATURE_OWN_WRITES)
+	{
+		wc_xact_join();
+		wc_batch_send();
+		open.own_writes = !wc_batch_empty();
+	}
 
-	s = make_scan(context);
-	wc_driver()->scan_open(&s->driver, &open);
+	s = make_scan(driver, context);
+	driver->scan_open(&s->driver, &open);
 	return s;
 }
 
@@ -120,7 +125,7 @@ static bool
 next_block(WcClientScan *scan)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (scan->reader.end || !wc_driver()->scan_next(&scan->driver))
+	if (scan->reader.end || !scan->at->scan_next(&scan->driver))
 		return false;
 	open_block(scan);
 	return true;
@@ -254,9 +259,15 @@ wc_client_rows_owed(const WcClientScan *scan)
 }
 
 bool
-wc_client_skips_rows(void)
+wc_client_skips_rows(const WcTableDesc *table)
 {
-	return (wc_driver()->features & WC_FEATURE_OFFSET) != 0;
+	return (wc_driver_of(table->id)->features & WC_FEATURE_OFFSET) != 0;
+}
+
+bool
+wc_client_groups(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_GROUPS) != 0;
 }
 
 void
@@ -268,6 +279,6 @@ wc_client_scan_close(WcClientScan *scan)
 void
 wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
 {
-	wc_driver()->scan_stats(&scan->driver);
+	scan->at->scan_stats(&scan->driver);
 	*stats = scan->driver.stats;
 }

@@ -10,6 +10,14 @@
 #include "datatype/timestamp.h"
 #include "storage/lock.h"
 
+struct WcClientStore
+{
+	Oid			server;			/* the embedded engine's: InvalidOid */
+	const WcDriver *driver;
+};
+
+extern WcClientStore *wc_store_embedded(void);	/* table.c */
+
 /* xact.c: connects. */
 extern void wc_xact_join(void);
 

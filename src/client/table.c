@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "common/hashfn.h"
+#include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -39,10 +40,14 @@ typedef struct CacheEntry
 	WcTableDesc *desc;
 } CacheEntry;
 
+/* Of the embedded engine.  Descriptors of other stores are kept by those who hold them
+ * (fdw/relation/relation.c). */
 static HTAB *cache;
 static MemoryContext cache_context;
 static uint64 cache_generation;
 static uint64 own_changes;
+
+static WcClientStore embedded = {.driver = &wc_local_driver};
 
 void
 wc_catalog_changed(void)
@@ -55,7 +60,27 @@ wc_client_catalog_generation(void)
 {
 	/* both only grow, so the sum tells when either has */
 	wc_following_await_catalog(MyDatabaseId);
-	return wc_driver()->catalog_generation() + own_changes;
+	return wc_driver()->catalog_generation(InvalidOid) + own_changes;
+}
+
+uint64
+wc_client_store_generation(WcClientStore *store)
+{
+	if (store == &embedded)
+		return wc_client_catalog_generation();
+	return store->driver->catalog_generation(store->server);
+}
+
+WcClientStore *
+wc_store_embedded(void)
+{
+	return &embedded;
+}
+
+bool
+wc_client_store_is_embedded(const WcClientStore *store)
+{
+	return store == &embedded;
 }
 
 uint64
@@ -187,6 +212,17 @@ refresh_cache(void)
 	cache_generation = generation;
 }
 
+/* What the driver has must be what the transaction has made so far. */
+static void
+join(const WcClientStore *store)
+{
+	if (store == &embedded)
+	{
+		wc_xact_join();
+		wc_batch_send();
+	}
+}
+
 /* NULL: there is none.  Belongs to the cache. */
 static const WcTableDesc *
 look_up(WcSlice ns, WcSlice name)
@@ -207,7 +243,7 @@ look_up(WcSlice ns, WcSlice name)
 
 	/* what is described is at least as new as the generation that was noted */
 	wc_batch_send();
-	if (!wc_driver()->describe(ns, name, &bytes))
+	if (!wc_driver()->describe(InvalidOid, ns, name, &bytes))
 		return NULL;
 	old = MemoryContextSwitchTo(cache_context);
 	desc = decode_desc(bytes);
@@ -226,16 +262,27 @@ wc_table_now(const WcTableDesc *table)
 }
 
 WcTableDesc *
-wc_client_table(const char *name, bool missing_ok)
+wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 {
 	WcSlice		ns;
 	WcSlice		table;
+	WcSlice		bytes;
 	const WcTableDesc *desc;
 
 	split_name(name, &ns, &table);
-	desc = look_up(ns, table);
-	if (desc)
-		return copy_desc(desc);
+	if (store == &embedded)
+	{
+		desc = look_up(ns, table);
+		if (desc)
+			return copy_desc(desc);
+	}
+	else if (store->driver->describe(store->server, ns, table, &bytes))
+		return decode_desc(bytes);
+	if (!missing_ok && store != &embedded)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" does not exist in the cluster of server \"%s\"", name,
+						GetForeignServer(store->server)->servername)));
 	if (!missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -244,17 +291,22 @@ wc_client_table(const char *name, bool missing_ok)
 	return NULL;
 }
 
+WcTableDesc *
+wc_client_table(const char *name, bool missing_ok)
+{
+	return wc_client_store_table(&embedded, name, missing_ok);
+}
+
 static List *
-list_tables(bool all_databases)
+list_tables(WcClientStore *store, bool all_databases)
 {
 	List	   *tables = NIL;
 	WcSlice		list;
 	WcDecoder	d;
 	uint8	   *copy;
 
-	wc_xact_join();
-	wc_batch_send();
-	wc_driver()->list_tables(all_databases, &list);
+	join(store);
+	store->driver->list_tables(store->server, all_databases, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));
@@ -273,13 +325,19 @@ list_tables(bool all_databases)
 List *
 wc_client_list_tables(void)
 {
-	return list_tables(false);
+	return list_tables(&embedded, false);
+}
+
+List *
+wc_client_store_tables(WcClientStore *store)
+{
+	return list_tables(store, false);
 }
 
 List *
 wc_client_list_all_tables(void)
 {
-	return list_tables(true);
+	return list_tables(&embedded, true);
 }
 
 /* What is stored in UTF-8, in the database's encoding; palloc'd. */
@@ -292,13 +350,18 @@ text_in_server(WcSlice s)
 List *
 wc_client_list_namespaces(void)
 {
+	return wc_client_store_namespaces(&embedded);
+}
+
+List *
+wc_client_store_namespaces(WcClientStore *store)
+{
 	List	   *namespaces = NIL;
 	WcSlice		list;
 	WcDecoder	d;
 
-	wc_xact_join();
-	wc_batch_send();
-	wc_driver()->list_namespaces(&list);
+	join(store);
+	store->driver->list_namespaces(store->server, &list);
 	d = wc_decoder(list);
 	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
 	{
@@ -628,10 +691,19 @@ wc_client_check_store(const WcTableDesc *table)
 	return problems;
 }
 
+bool
+wc_client_estimates(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_ESTIMATE) != 0;
+}
+
 void
 wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
 				   uint64 *bytes, uint64 *rows)
 {
+	*bytes = *rows = 0;
+	if (!wc_client_estimates(table))
+		return;
 	wc_xact_join();
 	wc_driver()->estimate(table->id, range, families, nfamilies, bytes, rows);
 }
@@ -674,8 +746,7 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 	WcDecoder	d;
 	uint8	   *copy;
 
-	wc_xact_join();
-	if ((wc_driver()->features & WC_FEATURE_SAMPLE) == 0)
+	if ((wc_driver_of(table->id)->features & WC_FEATURE_SAMPLE) == 0)
 	{
 		ranges = palloc0(sizeof(WcSampleRange));
 		ranges->range = *range;
@@ -683,6 +754,7 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 		*nfound = 1;
 		return ranges;
 	}
+	wc_xact_join();
 	wc_driver()->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);

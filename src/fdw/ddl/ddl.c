@@ -150,6 +150,29 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	MemoryContextDelete(scratch);
 }
 
+/* The same of a table of an HBase cluster, which has to be there.  A dump may be restored where the
+ * cluster cannot be reached. */
+static void
+settle_remote(Oid relid)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Relation	rel = relation_open(relid, AccessShareLock);
+	WcTableOptions options;
+	WcRelation *wrel = wc_mapping_build(rel, &options);
+
+	if (options.families != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("foreign table \"%s\" cannot have option \"families\"", wrel->relname),
+				 errdetail("It maps a table of an HBase cluster: families are made and changed with HBase's own tools.")));
+	if (!wc_foreign_restoring())
+		wc_mapping_resolve(wrel, wc_client_store_table(wrel->store, wrel->table_name, false));
+	relation_close(rel, AccessShareLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
 /* Errors of a definition, as opposed to failures of the statement. */
 static bool
 is_verdict(int sqlstate)
@@ -272,7 +295,9 @@ settle_all(const WcDdlFrame *frame, bool created)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (wc_foreign_is_widecol(relid))
+		if (wc_foreign_is_remote(relid))
+			settle_remote(relid);
+		else if (wc_foreign_is_widecol(relid))
 			(wc_foreign_restoring() ? settle_if_possible : settle) (relid, created, wc_guard_find(frame->before, relid),
 																	definition_before(frame->definitions, relid));
 	}

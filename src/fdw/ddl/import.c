@@ -43,13 +43,20 @@ list_of_names(const List *namespaces)
 }
 
 static void
-require_namespace(const char *name)
+require_namespace(WcClientStore *store, const char *name)
 {
-	if (wc_client_namespace(name) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%s\" does not exist", name),
-				 errhint("Namespaces are: %s.", list_of_names(wc_client_list_namespaces()))));
+	List	   *namespaces = wc_client_store_namespaces(store);
+	ListCell   *lc;
+
+	foreach(lc, namespaces)
+	{
+		if (strcmp(((WcClientNamespace *) lfirst(lc))->name, name) == 0)
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_SCHEMA),
+			 errmsg("namespace \"%s\" does not exist", name),
+			 errhint("Namespaces are: %s.", list_of_names(namespaces))));
 }
 
 static bool
@@ -232,7 +239,7 @@ make_command(const WcTableDesc *desc, const char *relname, const char *fullname,
 
 /* The command for one stored table; NULL: it is not to be imported, or is gone. */
 static char *
-import_table(const WcTableDesc *found, ImportForeignSchemaStmt *stmt, const char *server,
+import_table(WcClientStore *store, const WcTableDesc *found, ImportForeignSchemaStmt *stmt, const char *server,
 			 const WcImportOptions *options)
 {
 	char	   *relname = wc_text_from_utf8(found->name);
@@ -245,8 +252,9 @@ import_table(const WcTableDesc *found, ImportForeignSchemaStmt *stmt, const char
 	if (!IsImportableForeignTable(relname, stmt))
 		return NULL;
 	fullname = wc_text_from_utf8(wc_slice_cstr(wc_table_desc_fullname(found, name, sizeof(name))));
-	wc_client_lock_table(fullname, AccessShareLock);
-	desc = wc_client_table(fullname, true);
+	if (wc_client_store_is_embedded(store))
+		wc_client_lock_table(fullname, AccessShareLock);
+	desc = wc_client_store_table(store, fullname, true);
 	return desc != NULL ? make_command(desc, relname, fullname, server, options) : NULL;
 }
 
@@ -255,21 +263,22 @@ widecolImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverid)
 {
 	WcSlice		ns = wc_text_to_utf8(stmt->remote_schema, strlen(stmt->remote_schema));
 	const char *server = GetForeignServer(serverid)->servername;
+	WcClientStore *store = wc_client_store(serverid);
 	List	   *commands = NIL;
 	WcImportOptions options;
 	ListCell   *lc;
 
 	wc_client_require_preload();
 	wc_options_parse_import(stmt->options, &options);
-	require_namespace(stmt->remote_schema);
-	foreach(lc, wc_client_list_tables())
+	require_namespace(store, stmt->remote_schema);
+	foreach(lc, wc_client_store_tables(store))
 	{
 		const WcTableDesc *desc = lfirst(lc);
 		char	   *command;
 
 		if (!wc_slice_eq(desc->ns, ns))
 			continue;
-		command = import_table(desc, stmt, server, &options);
+		command = import_table(store, desc, stmt, server, &options);
 		if (command != NULL)
 			commands = lappend(commands, command);
 	}

@@ -77,12 +77,12 @@ wc_rename_before(const RenameStmt *stmt)
 		return;
 	if (!column)
 	{
-		if (wc_foreign_is_widecol(relid))
+		if (wc_relation_is_widecol(relid))
 			pin_table(relid);
 		return;
 	}
 	foreach(lc, stmt->relation->inh ? find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid))
-		if (wc_foreign_is_widecol(lfirst_oid(lc)))
+		if (wc_relation_is_widecol(lfirst_oid(lc)))
 			pin_qualifier(lfirst_oid(lc), stmt->subname);
 }
 
@@ -100,7 +100,7 @@ wc_rename_after(const RenameStmt *stmt, List *relids)
 		WcTableOptions table;
 		char	   *salt_by;
 
-		if (!wc_foreign_is_widecol(relid))
+		if (!wc_relation_is_widecol(relid))
 			continue;
 		wc_options_parse_table(GetForeignTable(relid)->options, &table);
 		salt_by = wc_salt_by_renamed(&table.salt_by, stmt->subname, stmt->newname);
@@ -180,7 +180,7 @@ wc_rename_place_new(const AlterTableStmt *stmt, List *relids)
 			const char *column = castNode(ColumnDef, cmd->def)->colname;
 			char	   *qualifier = NULL;
 
-			if (wc_foreign_is_widecol(lfirst_oid(lc2)))
+			if (wc_relation_is_widecol(lfirst_oid(lc2)))
 				qualifier = free_qualifier(lfirst_oid(lc2), column);
 			if (qualifier != NULL)
 				wc_alter_option(lfirst_oid(lc2), column, "qualifier", qualifier, DEFELEM_ADD);

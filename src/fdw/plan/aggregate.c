@@ -351,7 +351,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (stage != UPPERREL_GROUP_AGG && !partial)
 		return;
 	wrel = wc_plan_member(input_rel);
-	if (wrel == NULL || !may_group(root, input_rel, wrel))
+	if (wrel == NULL || !wc_client_groups(wrel->desc) || !may_group(root, input_rel, wrel))
 		return;
 	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
 	if (!match_target(root, wrel, input_rel->relid, target, &groups))

@@ -42,6 +42,11 @@
 /* Of a table that nothing is known about, perhaps because it was filled by the
  * transaction that now reads it. */
 #define WC_ROWS_UNKNOWN 1000
+
+/* Of one in a cluster that nobody has analyzed: a small table is taken for a large one rather than the
+ * other way round, since reading a large one as a whole costs so much more. */
+#define WC_ROWS_UNKNOWN_REMOTE 1000000
+
 #define WC_ROW_BYTES_UNKNOWN 100
 
 /* Of a cell, when nothing is known but how large rows are. */
@@ -119,8 +124,8 @@ ask_size(const WcRelation *wrel)
 	known->writes = writes;
 	known->generation = generation;
 	known->guessed = rows == 0;
-	known->rows = rows > 0 ? (double) rows : WC_ROWS_UNKNOWN;
-	known->bytes = rows > 0 ? (double) bytes : WC_ROWS_UNKNOWN * WC_ROW_BYTES_UNKNOWN;
+	known->rows = rows > 0 ? (double) rows : wc_client_estimates(wrel->desc) ? WC_ROWS_UNKNOWN : WC_ROWS_UNKNOWN_REMOTE;
+	known->bytes = rows > 0 ? (double) bytes : known->rows * WC_ROW_BYTES_UNKNOWN;
 	return known;
 }
 
@@ -157,7 +162,7 @@ has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 	if (wrel->constant_parts > 0 && analyzed_rows >= 1)
 		return false;
 	wc_cost_table_size(wrel, size);
-	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL)
+	if (analyzed_rows < 1 || wrel->layout == WC_LAYOUT_CELL || !wc_client_estimates(wrel->desc))
 		return analyzed_rows < 1;
 	if (size->guessed)
 		return analyzed_rows > WC_CHANGED_FACTOR * size->rows;
@@ -195,6 +200,13 @@ wc_cost_rel_size(const RelOptInfo *rel, const WcRelation *wrel, bool point, WcTa
 		wc_cost_table_size(wrel, size);
 	size->rows = clamp_row_est(size->rows);
 	size->bytes = Max(size->bytes, size->rows);
+	size->remote = !wc_client_store_is_embedded(wrel->store);
+}
+
+double
+wc_cost_distance(const WcRelation *wrel)
+{
+	return wc_client_store_is_embedded(wrel->store) ? 1 : WC_COST_DISTANCE;
 }
 
 /* The conditions' values as far as planning knows them; false: not all. */
@@ -227,7 +239,8 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 	WcBounds	bounds;
 	double		step = 1;
 
-	if (quals->conds == NIL || size->guessed || !known_values(root, exprs, values, nulls))
+	if (quals->conds == NIL || size->guessed || !wc_client_estimates(wrel->desc) ||
+		!known_values(root, exprs, values, nulls))
 		return;
 	PG_TRY();
 	{
@@ -284,22 +297,24 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 	double		examined = Max(count_examined(root, rel, quals, size), rows);
 	double		cells = list_length(rel->reltarget->exprs);
 	double		travelling;
+	double		distance = size->remote ? WC_COST_DISTANCE : 1;
+	double		row_distance = size->remote ? WC_COST_ROW_DISTANCE : 1;
 	Cost		run;
 	QualCost	local;
 
 	travelling = examined;
-	if (quals->filtered != NIL)
+	if (quals->filtered != NIL && !size->remote)
 		travelling *= clauselist_selectivity(root, quals->filtered, rel->relid, JOIN_INNER, NULL);
 	travelling = Max(clamp_row_est(travelling), rows);
 
 	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);
-	run = (quals->nranges - 1) * WC_COST_SEEK +
+	run = (quals->nranges - 1) * WC_COST_SEEK * distance +
 		(quals->point ? 0 : examined * cpu_tuple_cost * WC_COST_EXAMINED) +
 		examined * list_length(quals->filtered) * cpu_operator_cost +
-		travelling * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
+		travelling * (cpu_tuple_cost * row_distance + cells * cpu_operator_cost + local.per_tuple) +
 		examined * size->bytes / size->rows / BLCKSZ * seq_page_cost * WC_COST_PAGE +
 		rows * rel->reltarget->cost.per_tuple;
-	*startup = WC_COST_ROUND_TRIP + local.startup + rel->reltarget->cost.startup;
+	*startup = WC_COST_ROUND_TRIP * distance + local.startup + rel->reltarget->cost.startup;
 	*total = *startup + run;
 }
 

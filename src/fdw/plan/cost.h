@@ -18,6 +18,10 @@
 #define WC_COST_ROUND_TRIP 3.0
 #define WC_COST_LOOKUP 0.25
 
+/* So many times as much in a cluster, over the network; and a row that comes from there. */
+#define WC_COST_DISTANCE 10.0
+#define WC_COST_ROW_DISTANCE 4.0
+
 /* What groups that the engine makes cost besides their rows: some two hundred rows are as
  * well sent. */
 #define WC_COST_GROUPS 1.0
@@ -31,7 +35,11 @@ typedef struct WcTableSize
 	bool		analyzed;		/* ANALYZE has told, so that there are statistics of columns, too */
 	double		cells;			/* layout cell: rows a stored row, as far as bytes tell; else 1 */
 	double		stored_rows;	/* with those of other record types (recordtype.h) */
+	bool		remote;			/* it is in a cluster */
 } WcTableSize;
+
+/* 1, or WC_COST_DISTANCE. */
+extern double wc_cost_distance(const WcRelation *wrel);
 
 /* What the engine says, of the families that are mapped, of
  * one record type only the range of that (recordtype.h):

@@ -58,7 +58,7 @@ may_take(PlannerInfo *root, const FinalPathExtraData *extra)
 	Query	   *query = root->parse;
 	List	   *limits = list_make2(query->limitCount, query->limitOffset);
 
-	return wc_enable_pushdown && wc_client_skips_rows() && extra->limit_needed && wants_scan(query) &&
+	return wc_enable_pushdown && extra->limit_needed && wants_scan(query) &&
 		query->commandType == CMD_SELECT && query->limitOption == LIMIT_OPTION_COUNT &&
 		query->rowMarks == NIL && !query->hasTargetSRFs && !root->hasPseudoConstantQuals &&
 		!contain_volatile_functions((Node *) limits) && !contain_subplans((Node *) limits) &&
@@ -77,7 +77,8 @@ only_relation(PlannerInfo *root)
 	if (!bms_get_singleton_member(root->all_baserels, &relid))
 		return NULL;
 	rel = root->simple_rel_array[relid];
-	return wc_plan_relation(rel) != NULL && wc_plan_decides_rows(rel) ? rel : NULL;
+	return wc_plan_relation(rel) != NULL && wc_client_skips_rows(wc_plan_relation(rel)->desc) && wc_plan_decides_rows(rel) ?
+		rel : NULL;
 }
 
 /* The same scan with the target of the path that it is below, and with the limits. */

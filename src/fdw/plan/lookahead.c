@@ -103,10 +103,10 @@ count_batches(double rows)
  * one, and far less when there are thousands, has to win where the two are equal.
  */
 static Cost
-cost_batches(PlannerInfo *root, const Path *outer)
+cost_batches(PlannerInfo *root, const Path *outer, double distance)
 {
 	RelOptInfo *rel = outer->parent;
-	Cost		batch = WC_COST_ROUND_TRIP;
+	Cost		batch = WC_COST_ROUND_TRIP * distance;
 
 	if (!IS_SIMPLE_REL(rel) || !relation_has_unique_index_for(root, rel, NIL, NIL, NIL))
 		batch *= 0.9;
@@ -115,7 +115,7 @@ cost_batches(PlannerInfo *root, const Path *outer)
 
 /* The outer path, with the reading ahead. */
 static Path *
-make_outer(PlannerInfo *root, Path *outer, Link *link)
+make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -128,7 +128,7 @@ make_outer(PlannerInfo *root, Path *outer, Link *link)
 	path->path.parallel_workers = outer->parallel_workers;
 	path->path.rows = outer->rows;
 	path->path.startup_cost = outer->startup_cost;
-	path->path.total_cost = outer->total_cost + cost_batches(root, outer);
+	path->path.total_cost = outer->total_cost + cost_batches(root, outer, distance);
 	path->path.pathkeys = outer->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(outer);
@@ -139,15 +139,15 @@ make_outer(PlannerInfo *root, Path *outer, Link *link)
 
 /* The inner path, whose rows have been fetched with others. */
 static Path *
-make_inner(const ForeignPath *inner, Link *link)
+make_inner(const ForeignPath *inner, Link *link, double distance)
 {
 	ForeignPath *path = makeNode(ForeignPath);
 	Cost		kept = inner->path.rows * cpu_tuple_cost;
 
 	memcpy(path, inner, sizeof(ForeignPath));
-	path->path.startup_cost = Max(inner->path.startup_cost - WC_COST_ROUND_TRIP, 0);
+	path->path.startup_cost = Max(inner->path.startup_cost - WC_COST_ROUND_TRIP * distance, 0);
 	path->path.total_cost = path->path.startup_cost + (inner->path.total_cost - inner->path.startup_cost) +
-		WC_COST_LOOKUP + kept;
+		WC_COST_LOOKUP * distance + kept;
 	path->fdw_private = list_make1(link);
 	return &path->path;
 }
@@ -169,8 +169,9 @@ add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 														inner->path.parent->relids, PATH_REQ_OUTER(&inner->path));
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	Link	   *link = make_link(may_fail);
-	Path	   *outer_path = make_outer(root, outer, link);
-	Path	   *inner_path = make_inner(inner, link);
+	double		distance = wc_cost_distance(wc_plan_relation(inner->path.parent));
+	Path	   *outer_path = make_outer(root, outer, link, distance);
+	Path	   *inner_path = make_inner(inner, link, distance);
 	JoinCostWorkspace workspace;
 
 	/* as PostgreSQL's try_nestloop_path: few joins may leave parameters open */
@@ -191,8 +192,9 @@ add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, Join
 {
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	Link	   *link = make_link(false);
-	Path	   *outer_path = make_outer(root, outer, link);
-	Path	   *inner_path = make_inner(inner, link);
+	double		distance = wc_cost_distance(wc_plan_relation(inner->path.parent));
+	Path	   *outer_path = make_outer(root, outer, link, distance);
+	Path	   *inner_path = make_inner(inner, link, distance);
 	JoinCostWorkspace workspace;
 
 	/* as PostgreSQL's try_partial_nestloop_path */

@@ -379,13 +379,15 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 	TupleDesc	tupdesc = RelationGetDescr(rel);
 	WcRelation *wrel = palloc0(sizeof(WcRelation));
 	WcColumnOptions *column_options = palloc0(sizeof(WcColumnOptions) * Max(tupdesc->natts, 1));
+	ForeignTable *foreign = GetForeignTable(RelationGetRelid(rel));
 	const char *default_family;
 
-	wc_options_parse_table(GetForeignTable(RelationGetRelid(rel))->options, options);
+	wc_options_parse_table(foreign->options, options);
 	default_family = options->family ? options->family : WC_FAMILY_DEFAULT;
 	wrel->relid = RelationGetRelid(rel);
 	wrel->relname = pstrdup(RelationGetRelationName(rel));
-	wrel->table_name = wc_foreign_table_name(wrel->relid);
+	wrel->table_name = options->table ? options->table : pstrdup(wrel->relname);
+	wrel->store = wc_client_store(foreign->serverid);
 	wrel->layout = options->layout;
 	wrel->duplicates_fail = options->duplicates_fail;
 	wrel->cell_versions = options->versions;
@@ -480,7 +482,8 @@ family_id(const WcRelation *wrel, const WcTableDesc *desc, const char *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("family \"%s\" does not exist in stored table \"%s\"", name, wrel->table_name),
 				 errdetail("Its families are: %s.", wc_mapping_list_families(desc)),
-				 errhint("ALTER FOREIGN TABLE or widecol.alter_table adds a family.")));
+				 wc_client_store_is_embedded(wrel->store) ? errhint("ALTER FOREIGN TABLE or widecol.alter_table adds a family.") :
+				 errhint("It is added with HBase's own tools.")));
 	return family->id;
 }
 

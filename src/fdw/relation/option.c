@@ -18,6 +18,7 @@
 
 #include "client/client.h"
 #include "client/families.h"
+#include "client/serveroption.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 
@@ -64,8 +65,6 @@ static const char *const column_option_names[WC_COLUMN_OPTION_COUNT] = {
 	"rowkey", "sort", "encoding", "length", "family", "qualifier",
 	"qualifier_prefix", "attribute", "versions", "labels"
 };
-
-static const char *const server_option_names[] = {"engine"};
 
 typedef enum WcImportOption
 {
@@ -413,31 +412,6 @@ wc_options_parse_import(List *options, WcImportOptions *out)
 	out->text_key = (seen & (1u << WC_IMPORT_OPTION_KEY_TYPE)) ? text_given : out->layout == WC_LAYOUT_ROW;
 }
 
-static void
-check_server_options(List *options)
-{
-	uint32		seen = 0;
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-		char	   *value;
-
-		once_only(def->defname,
-				  find_option(def->defname, server_option_names, lengthof(server_option_names), "server"),
-				  &seen);
-		value = defGetString(def);
-		if (strcmp(value, "hbase") == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("engine \"hbase\" is not supported yet"),
-					 errhint("Valid values are: rocksdb.")));
-		if (strcmp(value, "rocksdb") != 0)
-			bad_value(def->defname, value, "rocksdb");
-	}
-}
-
 Datum
 widecol_validator(PG_FUNCTION_ARGS)
 {
@@ -445,11 +419,12 @@ widecol_validator(PG_FUNCTION_ARGS)
 	Oid			catalog = PG_GETARG_OID(1);
 	WcTableOptions table;
 	WcColumnOptions column;
+	WcServerOptions server;
 
 	switch (catalog)
 	{
 		case ForeignServerRelationId:
-			check_server_options(options);
+			wc_server_options_parse(options, &server);
 			break;
 		case ForeignTableRelationId:
 			wc_options_parse_table(options, &table);

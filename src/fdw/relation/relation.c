@@ -15,6 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "client/client.h"
 #include "client/foreign.h"
@@ -120,6 +121,13 @@ at_transaction_end(XactEvent event, void *arg)
 	free_stale(true);
 }
 
+/* A server's options say in which store its tables are. */
+static void
+on_server_change(Datum arg, int cacheid, uint32 hashvalue)
+{
+	on_relcache_invalidation(arg, InvalidOid);
+}
+
 static void
 make_cache(void)
 {
@@ -127,6 +135,7 @@ make_cache(void)
 
 	cache = hash_create("widecol foreign tables", 64, &ctl, HASH_ELEM | HASH_BLOBS);
 	CacheRegisterRelcacheCallback(on_relcache_invalidation, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, on_server_change, (Datum) 0);
 	RegisterXactCallback(at_transaction_end, NULL);
 }
 
@@ -156,26 +165,30 @@ encode_desc(const WcTableDesc *desc)
 }
 
 static void pg_attribute_noreturn()
-no_stored_table(const char *relname, const char *name)
+no_stored_table(const WcRelation *wrel)
 {
+	bool		embedded = wc_client_store_is_embedded(wrel->store);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("stored table \"%s\" of foreign table \"%s\" does not exist", name, relname),
-			 errhint("widecol.create_table('%s', ...) makes it, as does creating the foreign table anew.", name)));
+			 errmsg("stored table \"%s\" of foreign table \"%s\" does not exist", wrel->table_name, wrel->relname),
+			 embedded ? errhint("widecol.create_table('%s', ...) makes it, as does creating the foreign table anew.",
+								wrel->table_name) :
+			 errhint("Tables of HBase are made with its own tools.")));
 }
 
 static WcTableDesc *
-stored_table(const char *relname, const char *name)
+stored_table(const WcRelation *wrel)
 {
-	WcTableDesc *desc = wc_client_table(name, true);
+	WcTableDesc *desc = wc_client_store_table(wrel->store, wrel->table_name, true);
 
 	if (desc == NULL)
-		no_stored_table(relname, name);
+		no_stored_table(wrel);
 	return desc;
 }
 
 static CachedRelation *
-build_entry(Relation rel, uint64 generation)
+build_entry(Relation rel)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "widecol foreign table",
 												  ALLOCSET_SMALL_SIZES);
@@ -185,10 +198,10 @@ build_entry(Relation rel, uint64 generation)
 	WcTableDesc *desc;
 
 	memcpy(&entry->wrel, wc_mapping_build(rel, &options), sizeof(WcRelation));
-	desc = stored_table(entry->wrel.relname, entry->wrel.table_name);
+	entry->generation = wc_client_store_generation(entry->wrel.store);
+	desc = stored_table(&entry->wrel);
 	wc_mapping_resolve(&entry->wrel, desc);
 	entry->desc_bytes = encode_desc(desc);
-	entry->generation = generation;
 	entry->context = context;
 	MemoryContextSwitchTo(old);
 	MemoryContextSetParent(context, CacheMemoryContext);
@@ -198,8 +211,9 @@ build_entry(Relation rel, uint64 generation)
 
 /* The catalog changed somewhere: is the stored table still the same? */
 static bool
-still_current(CachedRelation *entry, uint64 generation)
+still_current(CachedRelation *entry)
 {
+	uint64		generation = wc_client_store_generation(entry->wrel.store);
 	MemoryContext scratch;
 	MemoryContext old;
 	bool		same;
@@ -208,7 +222,7 @@ still_current(CachedRelation *entry, uint64 generation)
 		return true;
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol descriptor", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	same = wc_slice_eq(encode_desc(stored_table(entry->wrel.relname, entry->wrel.table_name)), entry->desc_bytes);
+	same = wc_slice_eq(encode_desc(stored_table(&entry->wrel)), entry->desc_bytes);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	if (same)
@@ -220,7 +234,6 @@ WcRelation *
 wc_relation_open(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
-	uint64		generation;
 	CacheSlot  *slot;
 	CachedRelation *entry;
 	bool		found;
@@ -230,15 +243,14 @@ wc_relation_open(Relation rel)
 		make_cache();
 	free_stale(false);
 
-	generation = wc_client_catalog_generation();
 	slot = hash_search(cache, &relid, HASH_FIND, NULL);
-	if (slot && !slot->invalid && still_current(slot->entry, generation))
+	if (slot && !slot->invalid && still_current(slot->entry))
 	{
 		slot->entry->references++;
 		return &slot->entry->wrel;
 	}
 
-	entry = build_entry(rel, generation);
+	entry = build_entry(rel);
 	slot = hash_search(cache, &relid, HASH_ENTER, &found);
 	if (found)
 		retire(slot->entry);
@@ -321,5 +333,5 @@ wc_relation_shows_whole_cells(const WcRelation *wrel)
 bool
 wc_relation_is_widecol(Oid relid)
 {
-	return wc_foreign_is_widecol(relid);
+	return wc_foreign_is_widecol(relid) || wc_foreign_is_remote(relid);
 }

@@ -15,6 +15,7 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
+#include "client/client.h"
 #include "fdw/convert/convert.h"
 #include "model/descriptor.h"
 #include "rowkey/rowkey.h"
@@ -78,6 +79,7 @@ typedef struct WcRelation
 	Oid			relid;
 	char	   *relname;
 	char	   *table_name;		/* "[namespace:]name" as in the options */
+	WcClientStore *store;		/* where that is */
 	WcTableDesc *desc;
 	WcLayout	layout;
 	int			natts;

@@ -299,6 +299,9 @@ widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, Block
 	/* what was learnt before must not make plans doubt what is found now */
 	wc_cost_forget_size(wrel);
 	wc_cost_table_size(wrel, &size);
+	/* a cluster does not tell, and a guess is not to be kept: what its rows cost is their way */
+	if (!wc_client_estimates(wrel->desc))
+		size.bytes = 0;
 	wc_relation_close(wrel);
 	*totalpages = (BlockNumber) Max(Min(ceil(size.bytes / BLCKSZ), MaxBlockNumber), 1);
 	*func = acquire_sample_rows;

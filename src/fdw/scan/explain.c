@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "commands/explain.h"
+#include "foreign/foreign.h"
 #include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/guc.h"
@@ -122,13 +123,15 @@ explain_cells(const WcExplained *shown, ExplainState *es)
 static void
 explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *es)
 {
+	bool		embedded = wc_client_store_is_embedded(shown->wrel->store);
 	WcClientScanStats stats;
 
 	if (shown->plan->filters == NIL)
 		return;
-	ExplainPropertyText("Engine Filter", wc_explained_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
+	ExplainPropertyText(embedded ? "Engine Filter" : "Session Filter",
+						wc_explained_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
 	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
-		ExplainPropertyFloat("Rows Removed by Engine Filter", NULL,
+		ExplainPropertyFloat(embedded ? "Rows Removed by Engine Filter" : "Rows Removed by Session Filter", NULL,
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
 }
 
@@ -274,6 +277,8 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	shown.useprefix = list_length(es->rtable) > 1 || es->verbose;
 	wc_explained_find(&shown);
 
+	if (!wc_client_store_is_embedded(wrel->store))
+		ExplainPropertyText("Widecol Server", GetForeignServer(GetForeignTable(wrel->relid)->serverid)->servername, es);
 	ExplainPropertyText("Widecol Table", wc_client_table_fullname(wrel->desc), es);
 	ExplainPropertyText("Scan", wc_explained_scan(&shown), es);
 	if (plan.ordered && !shown.empty)

@@ -19,6 +19,7 @@
 #include "utils/wait_event.h"
 
 #include "base/limits.h"
+#include "client/foreign.h"
 #include "fdw/fdw.h"
 #include "fdw/scan/parallel.h"
 #include "fdw/scan/scan.h"
@@ -244,7 +245,7 @@ wc_shared_scan_count(WcSharedScan *shared, const WcClientScanStats *stats)
 bool
 widecolIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	return wc_client_workers_may_read();
+	return !wc_foreign_is_remote(rte->relid) && wc_client_workers_may_read();
 }
 
 Size

@@ -297,7 +297,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	if (!wc_scan_state_describe(node, &scan, &recheck))
 		return true;
 	if (recheck || wc_nested_wrote_any(m->nested) || wc_nested_is_watched(m->estate, m->wrel->desc->id) ||
-		!wc_client_modifies() || !wc_keycontent_encode(m->wrel, &d->keys))
+		!wc_client_modifies(m->wrel->desc) || !wc_keycontent_encode(m->wrel, &d->keys))
 		return false;
 
 	/* whether the row is there is enough, but for what make_update wants to know */

@@ -170,6 +170,8 @@ widecolIsForeignRelUpdatable(Relation rel)
 	int			events = 0;
 	ListCell   *lc;
 
+	if (wc_foreign_is_remote(RelationGetRelid(rel)))
+		return 0;
 	foreach(lc, GetForeignTable(RelationGetRelid(rel))->options)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
@@ -543,6 +545,7 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
 
+		wc_client_require_writable_table(wrel->desc);
 		if (wrel->constant_parts > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

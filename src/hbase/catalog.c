@@ -1,0 +1,297 @@
+/*
+ * hbase/catalog.c: tables and namespaces of a cluster.
+ *
+ * HBase tells nobody that a table has changed.  So what is known of tables is believed for a
+ * while (option catalog_age), and until HBase raises an exception.
+ */
+#include "hbase/hbase.h"
+
+#include "base/coding.h"
+#include "thrift/idl.h"
+#include "thrift/request.h"
+
+/* Valid until the next call of a function of the catalog. */
+static WcBuf list = WC_BUF_INIT;
+
+#define HBASE_FOREVER INT32_MAX
+
+uint64
+wc_hbase_catalog_generation(Oid oid)
+{
+	WcHBaseServer *server = wc_hbase_server(oid);
+
+	if (TimestampDifferenceExceeds(server->looked_at, GetCurrentTimestamp(), server->options.catalog_age * 1000))
+		wc_hbase_doubt(server);
+	return server->generation;
+}
+
+/* --- descriptors ------------------------------------------------------------*/
+
+static uint8
+compression_of(int32 hbase)
+{
+	switch (hbase)
+	{
+		case WC_TCompressionAlgorithm_SNAPPY:
+			return WC_COMPRESSION_SNAPPY;
+		case WC_TCompressionAlgorithm_LZ4:
+			return WC_COMPRESSION_LZ4;
+		case WC_TCompressionAlgorithm_ZSTD:
+			return WC_COMPRESSION_ZSTD;
+		default:
+			return WC_COMPRESSION_NONE; /* widecol has no name for the others */
+	}
+}
+
+static int64
+between(int64 value, int64 min, int64 max)
+{
+	return Min(Max(value, min), max);
+}
+
+static void
+set_family(WcHBaseTable *table, const WcThriftFamily *from, WcFamilyDesc *family)
+{
+	WcFamilyAttrs *a = &family->attrs;
+
+	memset(family, 0, sizeof(*family));
+	family->id = wc_hbase_family_id(table, from->name);
+	family->generation = 1;
+	family->name = from->name;
+	*a = wc_family_attrs_default;
+	a->versions = (uint32) between(from->versions, 1, WC_VERSIONS_MAX);
+	a->min_versions = (uint32) between(from->min_versions, 0, a->versions);
+	a->ttl_us = from->ttl <= 0 || from->ttl == HBASE_FOREVER ? 0 : (int64) from->ttl * WC_USEC_PER_SEC;
+	a->keep_deleted = from->keep_deleted == WC_TKeepDeletedCells_TRUE ? WC_KEEP_DELETED_TRUE :
+		from->keep_deleted == WC_TKeepDeletedCells_TTL ? WC_KEEP_DELETED_TTL : WC_KEEP_DELETED_FALSE;
+	a->bloomfilter = from->bloomfilter == WC_TBloomFilterType_NONE ? WC_BLOOM_NONE :
+		from->bloomfilter == WC_TBloomFilterType_ROWCOL ? WC_BLOOM_ROWCOL : WC_BLOOM_ROW;
+	a->compression = compression_of(from->compression);
+	a->packing = WC_PACKING_CELL;
+	a->blocksize = (uint32) between(from->blocksize, WC_BLOCKSIZE_MIN, WC_BLOCKSIZE_MAX);
+	a->blockcache = from->blockcache;
+	a->in_memory = from->in_memory;
+}
+
+static int
+compare_families(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
+}
+
+/* Appends it to out as model/descriptor.h encodes it. */
+static WcStatus
+encode_table(WcHBaseServer *server, const WcThriftTable *from, WcBuf *out, WcError *err)
+{
+	WcHBaseTable *table;
+	WcTableDesc desc = {.ns = from->ns,.name = from->name,.nfamilies = from->nfamilies};
+	WcStatus	status = wc_table_name_check(from->ns, from->name, err);
+
+	for (uint32 i = 0; i < from->nfamilies && status == WC_OK; i++)
+		status = wc_family_name_check(from->families[i].name, err);
+	if (status != WC_OK)
+		return status;
+	table = wc_hbase_table(server, from->ns, from->name);
+	desc.id = table->id;
+	desc.families = palloc(sizeof(WcFamilyDesc) * Max(desc.nfamilies, 1));
+	for (int i = 0; i < table->nfamilies; i++)
+		table->families[i].present = false;
+	for (uint32 i = 0; i < desc.nfamilies; i++)
+		set_family(table, &from->families[i], &desc.families[i]);
+	qsort(desc.families, desc.nfamilies, sizeof(WcFamilyDesc), compare_families);
+	desc.next_family_id = (uint32) table->nfamilies + 1;
+	wc_table_desc_encode(out, &desc);
+	pfree(desc.families);
+	return WC_OK;
+}
+
+/* Calls what was begun; *answer has a result. */
+static WcStatus
+ask(WcHBaseServer *server, const char *method, int32 number, const char *name, WcAnswer *answer, WcError *err)
+{
+	WcStatus	status = wc_hbase_call(server, method, number, answer, err);
+
+	return status == WC_OK ? wc_hbase_check(server, name, answer, err) : status;
+}
+
+static char *
+text_of(WcSlice s)
+{
+	return pnstrdup((const char *) s.data, s.len);
+}
+
+bool
+wc_hbase_describe(Oid oid, WcSlice ns, WcSlice name, WcSlice *desc)
+{
+	WcHBaseServer *server = wc_hbase_server(oid);
+	WcArena		arena = WC_ARENA_INIT;
+	WcThriftTable table;
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	WcError		err;
+	int32		number;
+
+	wc_hbase_begin(server, &w, &number);
+	wc_request_table(&w, number, ns, name);
+	wc_buf_reset(&list, 0);
+	status = ask(server, WC_METHOD_TABLE, number, psprintf("%s:%s", text_of(ns), text_of(name)), &answer, &err);
+	if (status == WC_OK)
+		status = wc_answer_table(&answer, &arena, &table, &err);
+	if (status == WC_OK)
+		status = encode_table(server, &table, &list, &err);
+	if (status == WC_OK)
+		status = wc_buf_status(&list, "table descriptor", &err);
+	wc_arena_free(&arena);
+	if (status == WC_NO_TABLE)
+		return false;
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+	*desc = wc_buf_slice(&list);
+	return true;
+}
+
+/* --- lists ------------------------------------------------------------------*/
+
+static WcStatus
+get_namespaces(WcHBaseServer *server, WcArena *arena, WcSlice **names, uint32 *n, WcError *err)
+{
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	int32		number;
+
+	wc_hbase_begin(server, &w, &number);
+	wc_request_namespaces(&w, number);
+	status = ask(server, WC_METHOD_NAMESPACES, number, "", &answer, err);
+	if (status == WC_OK)
+		status = wc_answer_names(&answer, arena, names, n, err);
+	for (uint32 i = 0; i < *n && status == WC_OK; i++)
+	{
+		(*names)[i] = wc_arena_copy(arena, (*names)[i]);	/* the answer's memory is used again */
+		if ((*names)[i].data == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for an answer of HBase");
+	}
+	return status;
+}
+
+/* HBase's own tables are in this one. */
+static bool
+is_system(WcSlice ns)
+{
+	return wc_slice_eq(ns, wc_slice_cstr("hbase"));
+}
+
+/* One table of a list; what has a name that widecol does not allow is left out, with a warning. */
+static void
+add_table(WcHBaseServer *server, const WcThriftTable *table, WcBuf *out, uint64 *count)
+{
+	WcBuf		bytes = WC_BUF_INIT;
+	WcError		err;
+	WcStatus	status = encode_table(server, table, &bytes, &err);
+
+	if (status == WC_OK)
+	{
+		wc_buf_append_bytes(out, wc_buf_slice(&bytes));
+		out->failed |= bytes.failed;
+		++*count;
+	}
+	wc_buf_free(&bytes);
+	if (status != WC_OK)
+		ereport(WARNING,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s:%s\" of HBase is left out", text_of(table->ns), text_of(table->name)),
+				 errdetail("%s.", err.message)));
+}
+
+static WcStatus
+add_tables(WcHBaseServer *server, WcSlice ns, WcBuf *out, uint64 *count, WcError *err)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcThriftTable *tables;
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	int32		number;
+	uint32		n;
+
+	wc_hbase_begin(server, &w, &number);
+	wc_request_tables(&w, number, ns);
+	status = ask(server, WC_METHOD_TABLES, number, text_of(ns), &answer, err);
+	if (status == WC_OK)
+		status = wc_answer_tables(&answer, &arena, &tables, &n, err);
+	for (uint32 i = 0; status == WC_OK && i < n; i++)
+		add_table(server, &tables[i], out, count);
+	wc_arena_free(&arena);
+	return status;
+}
+
+/* What list_tables and list_namespaces give: a number, and so many things. */
+static void
+finish_list(WcStatus status, const WcError *err, uint64 count, WcBuf *things, WcSlice *out)
+{
+	WcError		failure;
+
+	if (status == WC_OK)
+	{
+		wc_buf_append_varint(&list, count);
+		wc_buf_append_slice(&list, wc_buf_slice(things));
+		list.failed |= things->failed;
+		failure.status = status = wc_buf_status(&list, "list of HBase's tables", &failure);
+	}
+	else
+		failure = *err;
+	wc_buf_free(things);
+	if (status != WC_OK)
+		wc_hbase_raise(&failure);
+	*out = wc_buf_slice(&list);
+}
+
+void
+wc_hbase_list_tables(Oid oid, bool all_databases, WcSlice *out)
+{
+	WcHBaseServer *server = wc_hbase_server(oid);
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		tables = WC_BUF_INIT;
+	WcSlice    *names;
+	uint32		n = 0;
+	uint64		count = 0;
+	WcStatus	status;
+	WcError		err;
+
+	wc_buf_reset(&list, 0);
+	status = get_namespaces(server, &arena, &names, &n, &err);
+	for (uint32 i = 0; i < n && status == WC_OK; i++)
+	{
+		if (!is_system(names[i]))
+			status = add_tables(server, names[i], &tables, &count, &err);
+	}
+	wc_arena_free(&arena);
+	finish_list(status, &err, count, &tables, out);
+}
+
+void
+wc_hbase_list_namespaces(Oid oid, WcSlice *out)
+{
+	WcHBaseServer *server = wc_hbase_server(oid);
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		things = WC_BUF_INIT;
+	WcSlice    *names;
+	uint32		n = 0;
+	uint64		count = 0;
+	WcStatus	status;
+	WcError		err;
+
+	wc_buf_reset(&list, 0);
+	status = get_namespaces(server, &arena, &names, &n, &err);
+	for (uint32 i = 0; i < n && status == WC_OK; i++)
+	{
+		if (is_system(names[i]))
+			continue;
+		wc_buf_append_bytes(&things, names[i]);
+		wc_buf_append_bytes(&things, wc_slice(NULL, 0));	/* properties */
+		count++;
+	}
+	wc_arena_free(&arena);
+	finish_list(status, &err, count, &things, out);
+}

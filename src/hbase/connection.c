@@ -1,0 +1,371 @@
+/*
+ * hbase/connection.c: calls of a gateway, over a socket that does not block.
+ *
+ * A connection has one call at a time.  Whoever waits for an answer waits for interrupts as
+ * well: they end the call, and the connection with it, since its answer would still come.
+ */
+#include "hbase/hbase.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "base/clock.h"
+#include "thrift/idl.h"
+#include "thrift/request.h"
+
+/* Read at once. */
+#define PIECE (64 * 1024)
+
+/* Of the answer's memory so much is kept for the next. */
+#define KEPT (256 * 1024)
+
+/* A connection that is lost is made anew so often for one call; before the second time, and longer
+ * before each that follows, the session waits. */
+#define TRIES 4
+#define PAUSE_MS 100
+
+#define MS_PER_SEC INT64CONST(1000)
+
+static int64
+now_ms(void)
+{
+	return wc_clock_monotonic_us() / 1000;
+}
+
+void
+wc_hbase_disconnect(WcHBaseServer *server)
+{
+	WcHBaseConnection *c = &server->connection;
+
+	if (c->socket != PGINVALID_SOCKET)
+	{
+		close(c->socket);
+		ReleaseExternalFD();
+		c->socket = PGINVALID_SOCKET;
+	}
+	c->busy = false;
+	wc_buf_reset(&c->in, KEPT);
+}
+
+/* --- waiting ----------------------------------------------------------------*/
+
+static WcStatus
+take_interrupts(WcError *err)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool raised = false;
+
+	PG_TRY();
+	{
+		CHECK_FOR_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		wc_hbase_keep_error(context);
+		raised = true;
+	}
+	PG_END_TRY();
+	return raised ? wc_error(err, WC_CANCELLED, "call of HBase was interrupted") : WC_OK;
+}
+
+/*
+ * Until the socket (-1: none) is ready, or the deadline; WC_END: that has passed.
+ */
+static WcStatus
+await_until(pgsocket socket, int events, int64 deadline, WcError *err)
+{
+	for (;;)
+	{
+		WcStatus	status = take_interrupts(err);
+		int64		left = deadline - now_ms();
+		int			what;
+
+		if (status != WC_OK)
+			return status;
+		if (left <= 0)
+			return WC_END;
+		what = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT | events, socket,
+								 (long) Min(left, 3600 * MS_PER_SEC), PG_WAIT_EXTENSION);
+		if (what & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		if (what & events & ~WL_LATCH_SET)
+			return WC_OK;
+	}
+}
+
+static WcStatus
+timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
+{
+	server->connection.timed_out = true;
+	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "HBase gateway at %s:%d did not answer within %d s",
+				   server->options.host, server->options.port, seconds);
+	wc_error_hint(err, "Option \"%s\" of the server is this limit.", option);
+	return WC_IO;
+}
+
+/* --- connecting --------------------------------------------------------------*/
+
+static WcStatus
+cannot_connect(const WcHBaseServer *server, const char *why, WcError *err)
+{
+	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
+				   "could not connect to the HBase gateway at %s:%d", server->options.host, server->options.port);
+	wc_error_detail(err, "%s.", why);
+	wc_error_hint(err, "Options \"host\" and \"port\" of the server name a Thrift2 gateway.");
+	return WC_IO;
+}
+
+/* One address; WC_END: try the next, errno says why. */
+static WcStatus
+connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 deadline, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	WcStatus	status = WC_OK;
+	int			failure = 0;
+	socklen_t	len = sizeof(failure);
+	int			one = 1;
+
+	c->socket = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->socket < 0)
+	{
+		c->socket = PGINVALID_SOCKET;
+		return WC_END;
+	}
+	ReserveExternalFD();
+	(void) setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void) setsockopt(c->socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	if (connect(c->socket, address->ai_addr, address->ai_addrlen) == 0)
+		return WC_OK;
+	failure = errno;
+	if (failure == EINPROGRESS || failure == EINTR)
+	{
+		status = await_until(c->socket, WL_SOCKET_WRITEABLE, deadline, err);
+		failure = ETIMEDOUT;
+		if (status == WC_OK && getsockopt(c->socket, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 && failure == 0)
+			return WC_OK;
+	}
+	wc_hbase_disconnect(server);
+	errno = failure;
+	return status == WC_CANCELLED ? status : WC_END;
+}
+
+static WcStatus
+connect_gateway(WcHBaseServer *server, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *addresses = NULL;
+	int64		deadline = now_ms() + server->options.connect_timeout * MS_PER_SEC;
+	WcStatus	status = WC_END;
+	char		port[16];
+	int			failure;
+
+	snprintf(port, sizeof(port), "%d", server->options.port);
+	failure = getaddrinfo(server->options.host, port, &hints, &addresses);
+	if (failure != 0)
+		return cannot_connect(server, gai_strerror(failure), err);
+	for (struct addrinfo *a = addresses; a != NULL && status == WC_END; a = a->ai_next)
+		status = connect_address(server, a, deadline, err);
+	failure = errno;
+	freeaddrinfo(addresses);
+	if (status == WC_END)
+		return cannot_connect(server, strerror(failure), err);
+	wc_thrift_incoming(&c->incoming, server->options.compact ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY,
+					   server->options.framed ? WC_THRIFT_FRAMED : WC_THRIFT_BUFFERED, WC_HBASE_ANSWER_MAX);
+	return status;
+}
+
+/* --- a call -----------------------------------------------------------------*/
+
+/* WC_END: the connection is lost. */
+static WcStatus
+send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	size_t		done = 0;
+
+	while (done < bytes.len)
+	{
+		ssize_t		n = send(c->socket, bytes.data + done, bytes.len - done, MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += (size_t) n;
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		{
+			WcStatus	status = await_until(c->socket, WL_SOCKET_WRITEABLE, deadline, err);
+
+			if (status != WC_OK)
+				return status == WC_END ? timed_out(server, "timeout", server->options.timeout, err) : status;
+		}
+		else if (errno != EINTR)
+			return WC_END;
+	}
+	return WC_OK;
+}
+
+/* The next message; WC_END: the connection is lost. */
+static WcStatus
+receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+
+	for (;;)
+	{
+		size_t		used;
+		WcStatus	status = wc_thrift_arrived(&c->incoming, wc_buf_slice(&c->in), message, &used, err);
+		uint8_t    *room;
+		ssize_t		n;
+
+		if (status == WC_TOO_LARGE)
+			wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
+		if (status != WC_END)
+			return status;
+		room = wc_buf_reserve(&c->in, PIECE);
+		if (room == NULL)
+			return wc_buf_status(&c->in, "answer of HBase", err);
+		n = recv(c->socket, room, PIECE, 0);
+		if (n > 0)
+			c->in.len += (size_t) n;
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		{
+			status = await_until(c->socket, WL_SOCKET_READABLE, deadline, err);
+			if (status != WC_OK)
+				return status == WC_END ? timed_out(server, "timeout", server->options.timeout, err) : status;
+		}
+		else if (n == 0 || errno != EINTR)
+			return WC_END;
+	}
+}
+
+static WcThriftProtocol
+protocol_of(const WcHBaseServer *server)
+{
+	return server->options.compact ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY;
+}
+
+/* Sends bytes and opens the answer; WC_END: the connection is lost. */
+static WcStatus
+exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number, WcAnswer *answer, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	int64		deadline = now_ms() + server->options.timeout * MS_PER_SEC;
+	WcSlice		message;
+	WcStatus	status;
+
+	wc_buf_reset(&c->in, KEPT);
+	c->timed_out = false;
+	c->busy = true;
+	status = send_all(server, bytes, deadline, err);
+	if (status == WC_OK)
+		status = receive(server, deadline, &message, err);
+	if (status == WC_OK)
+		status = wc_answer_open(answer, protocol_of(server), message, method, number, err);
+	if (status == WC_OK)
+		c->busy = false;
+	else
+		wc_hbase_disconnect(server);
+	return status;
+}
+
+/* Thrift1's gateway has other calls under the same names. */
+static WcStatus
+check_gateway(WcHBaseServer *server, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	WcBuf		request = WC_BUF_INIT;
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	int32		type = 0;
+	int32		number = ++c->number;
+
+	wc_thrift_writer(&w, &request, protocol_of(server), c->incoming.transport);
+	wc_request_server_type(&w, number);
+	status = wc_buf_status(&request, "request", err);
+	if (status == WC_OK)
+		status = exchange(server, wc_buf_slice(&request), WC_METHOD_SERVER_TYPE, number, &answer, err);
+	wc_buf_free(&request);
+	if (status == WC_OK && answer.kind == WC_ANSWER_RESULT)
+		status = wc_answer_number(&answer, &type, err);
+	if (status == WC_OK && type == WC_TThriftServerType_TWO)
+		return WC_OK;
+	if (status == WC_CANCELLED || status == WC_NO_MEMORY)
+		return status;
+	wc_hbase_disconnect(server);
+	if (status == WC_IO)
+		return status;
+	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
+				   "what answers at %s:%d is not a Thrift2 gateway of HBase with transport \"%s\" and protocol \"%s\"",
+				   server->options.host, server->options.port, server->options.framed ? "framed" : "buffered",
+				   server->options.compact ? "compact" : "binary");
+	wc_error_hint(err, "Options \"transport\" and \"protocol\" of the server must be those that the gateway was started with; \"hbase thrift2\" starts one.");
+	return WC_IO;
+}
+
+void
+wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *number)
+{
+	WcHBaseConnection *c = &server->connection;
+
+	wc_buf_reset(&c->out, KEPT);
+	wc_thrift_writer(w, &c->out, protocol_of(server), server->options.framed ? WC_THRIFT_FRAMED : WC_THRIFT_BUFFERED);
+	*number = ++c->number;
+}
+
+static WcStatus
+try_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	WcStatus	status = WC_OK;
+
+	/* an error that was raised amid a call has left its answer to come */
+	if (c->busy)
+		wc_hbase_disconnect(server);
+	if (c->socket == PGINVALID_SOCKET)
+	{
+		status = connect_gateway(server, err);
+		if (status == WC_OK)
+			status = check_gateway(server, err);
+	}
+	if (status == WC_OK)
+		status = exchange(server, wc_buf_slice(&c->out), method, number, answer, err);
+	return status;
+}
+
+WcStatus
+wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, WcError *err)
+{
+	WcStatus	status = wc_buf_status(&server->connection.out, "request", err);
+
+	if (status != WC_OK)
+		return status;
+	server->connection.lost = false;
+	for (int try = 0; try < TRIES; try++)
+	{
+		/* the first time it may be a connection that the gateway has closed while it was idle */
+		if (try > 1)
+		{
+			status = await_until(PGINVALID_SOCKET, 0, now_ms() + (PAUSE_MS << try), err);
+			if (status != WC_END)
+				return status;
+		}
+		status = try_call(server, method, number, answer, err);
+		if (status != WC_END)
+			return status;
+	}
+	server->connection.lost = true;
+	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "connection to the HBase gateway at %s:%d was lost",
+				   server->options.host, server->options.port);
+	wc_error_detail(err, "It was lost %d times while \"%s\" was called.", TRIES, method);
+	return WC_IO;
+}

@@ -1,0 +1,87 @@
+/*
+ * hbase/error.c: what the gateway's exceptions mean.
+ *
+ * An exception of HBase comes as text: the name of its class, perhaps, and its message.  Of a table that
+ * is not there the text is its name alone.
+ */
+#include "hbase/hbase.h"
+
+#include "base/printable.h"
+
+/* Of a text so much is passed on: the first line has what matters. */
+#define SHOWN_MAX 300
+
+typedef struct Known
+{
+	const char *class;
+	WcStatus	status;
+	int			sqlstate;
+	const char *text;			/* with the name */
+} Known;
+
+static const Known known[] = {
+	{"TableNotFoundException", WC_NO_TABLE, ERRCODE_UNDEFINED_TABLE, "HBase has no table \"%s\""},
+	{"NoSuchColumnFamilyException", WC_NO_FAMILY, ERRCODE_UNDEFINED_OBJECT, "a family of table \"%s\" of HBase is not there any more"},
+	{"NamespaceNotFoundException", WC_NO_NAMESPACE, ERRCODE_UNDEFINED_SCHEMA, "HBase has no namespace \"%s\""},
+	{"TableNotEnabledException", WC_STALE, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "table \"%s\" of HBase is disabled"},
+	{"AccessDeniedException", WC_INVALID, ERRCODE_INSUFFICIENT_PRIVILEGE, "HBase denies access to table \"%s\""}
+};
+
+static bool
+contains(WcSlice text, const char *part)
+{
+	return text.len > 0 && memmem(text.data, text.len, part, strlen(part)) != NULL;
+}
+
+/* The text's first line. */
+static void
+add_text(const WcAnswer *answer, WcError *err)
+{
+	char		shown[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+	WcSlice		text = answer->message;
+	const uint8_t *end = text.len > 0 ? memchr(text.data, '\n', text.len) : NULL;
+
+	if (end != NULL)
+		text.len = (size_t) (end - text.data);
+	if (text.len > SHOWN_MAX)
+		text.len = SHOWN_MAX;
+	if (text.len > 0)
+		wc_error_detail(err, "HBase says: %s", wc_printable(shown, sizeof(shown), text));
+}
+
+/* "default:t" is "t" there. */
+static bool
+is_name(WcSlice text, const char *name)
+{
+	return wc_slice_eq(text, wc_slice_cstr(name)) ||
+		(strncmp(name, "default:", 8) == 0 && wc_slice_eq(text, wc_slice_cstr(name + 8)));
+}
+
+WcStatus
+wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, WcError *err)
+{
+	const Known *what = NULL;
+
+	if (answer->kind == WC_ANSWER_RESULT)
+		return WC_OK;
+	if (answer->kind == WC_ANSWER_NOTHING)
+		return wc_error(err, WC_CORRUPT, "HBase gateway at %s:%d has answered without a result", server->options.host,
+						server->options.port);
+
+	/* what is known of its tables may be what is wrong */
+	wc_hbase_doubt(server);
+	for (int i = 0; i < lengthof(known) && what == NULL; i++)
+	{
+		if (contains(answer->message, known[i].class))
+			what = &known[i];
+	}
+	if (what == NULL && is_name(answer->message, name))
+		what = &known[0];
+	if (what != NULL)
+		wc_hbase_error(err, what->status, what->sqlstate, what->text, name);
+	else
+		wc_hbase_error(err, WC_IO, ERRCODE_FDW_ERROR, "HBase could not do what table \"%s\" was asked for", name);
+	if (what != &known[0])
+		add_text(answer, err);
+	return err->status;
+}

@@ -1,0 +1,225 @@
+/*
+ * hbase/filter.c: a Scan's filter as one of HBase's.
+ *
+ * HBase compares bytes.  So it gets comparisons of columns whose bytes are what they mean (text and
+ * bytea): of other columns there are bytes that the Scan's filter cannot decide, and the rows with those
+ * must come.  What HBase cannot decide is left out of an AND; an OR with it is left out whole.
+ */
+#include "hbase/filter.h"
+
+#include <stdlib.h>
+
+#include "thrift/hbasefilter.h"
+
+/* An IN with more values becomes the range from the least to the greatest. */
+#define VALUES_MAX 100
+
+/* A filter has at most so many bytes of values; else HBase gets none. */
+#define BYTES_MAX (256 * 1024)
+
+typedef struct Maker
+{
+	const WcHBaseReader *reader;
+	const WcFilter *filter;
+	uint32		at;				/* the next node */
+} Maker;
+
+static bool make(Maker *m, bool negated, WcBuf *out);
+
+static uint32
+nchildren(const WcFilterNode *node)
+{
+	switch (node->kind)
+	{
+		case WC_FILTER_AND:
+		case WC_FILTER_OR:
+			return node->n;
+		case WC_FILTER_NOT:
+		case WC_FILTER_IS_TRUE:
+			return 1;
+		default:
+			return 0;
+	}
+}
+
+/* Appends a list of the filters, which are freed. */
+static void
+put_list(WcBuf *out, bool one, WcBuf *filters, uint32 n)
+{
+	WcSlice    *slices = calloc(Max(n, 1), sizeof(WcSlice));
+
+	out->failed |= slices == NULL;
+	for (uint32 i = 0; i < n; i++)
+	{
+		out->failed |= filters[i].failed;
+		if (slices != NULL)
+			slices[i] = wc_buf_slice(&filters[i]);
+	}
+	if (slices != NULL)
+		wc_hbasefilter_list(out, one, slices, n);
+	for (uint32 i = 0; i < n; i++)
+		wc_buf_free(&filters[i]);
+	free(slices);
+}
+
+/* Children, all of which must hold, or one. */
+static bool
+make_list(Maker *m, uint32 n, bool one, bool negated, WcBuf *out)
+{
+	WcBuf	   *filters = calloc(Max(n, 1), sizeof(WcBuf));
+	uint32		made = 0;
+
+	if (filters == NULL)
+	{
+		out->failed = true;
+		return false;
+	}
+	for (uint32 i = 0; i < n; i++)
+		made += make(m, negated, &filters[made]);
+	if (made > 0 && (made == n || !one))
+		put_list(out, one, filters, made);
+	else
+	{
+		for (uint32 i = 0; i < made; i++)
+			wc_buf_free(&filters[i]);
+		made = 0;
+	}
+	free(filters);
+	return made > 0;
+}
+
+/* The column's name; false: HBase cannot compare it. */
+static bool
+find_column(const Maker *m, const WcFilterNode *node, WcSlice *family, WcSlice *qualifier)
+{
+	const WcFilterColumn *column = &m->filter->columns[node->column];
+	const WcColumn *named;
+	const WcFamilyDesc *desc;
+
+	if (column->in_key || column->form != WC_FORM_BYTES || column->width > 0 || column->most > 0)
+		return false;
+	named = &m->reader->scan->columns[column->column];
+	desc = wc_table_desc_family_by_id(m->reader->desc, named->family);
+	if (desc == NULL)
+		return false;
+	*family = desc->name;
+	*qualifier = named->qualifier;
+	return true;
+}
+
+static WcHBaseCompare
+comparison(uint8 kind, bool negated)
+{
+	switch (kind)
+	{
+		case WC_FILTER_LT:
+			return negated ? WC_HBASE_GE : WC_HBASE_LT;
+		case WC_FILTER_LE:
+			return negated ? WC_HBASE_GT : WC_HBASE_LE;
+		case WC_FILTER_GT:
+			return negated ? WC_HBASE_LE : WC_HBASE_GT;
+		case WC_FILTER_GE:
+			return negated ? WC_HBASE_LT : WC_HBASE_GE;
+		default:
+			return negated ? WC_HBASE_NE : WC_HBASE_EQ;
+	}
+}
+
+/* Of one of the values, or none of them; they ascend. */
+static bool
+make_in(const WcFilterNode *node, bool negated, WcSlice family, WcSlice qualifier, WcBuf *out)
+{
+	WcBuf		filters[VALUES_MAX];
+	bool		exact = node->n <= VALUES_MAX;
+	uint32		n = exact ? node->n : 2;
+
+	if (n == 0 || (negated && !exact))
+		return false;
+	for (uint32 i = 0; i < n; i++)
+	{
+		WcSlice		value = node->values[exact || i == 0 ? i : node->n - 1];
+		WcHBaseCompare op = exact ? comparison(WC_FILTER_EQ, negated) : i == 0 ? WC_HBASE_GE : WC_HBASE_LE;
+
+		wc_buf_init(&filters[i], 0);
+		wc_hbasefilter_value(&filters[i], family, qualifier, op, value, false, true);
+	}
+	put_list(out, exact && !negated, filters, n);
+	return true;
+}
+
+/* A comparison; a row without the column satisfies none, nor its opposite. */
+static bool
+make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
+{
+	WcSlice		family;
+	WcSlice		qualifier;
+
+	if (!find_column(m, node, &family, &qualifier))
+		return false;
+	switch (node->kind)
+	{
+		case WC_FILTER_IS_NULL:
+			/* nothing is less than no bytes */
+			wc_hbasefilter_value(out, family, qualifier, negated ? WC_HBASE_GE : WC_HBASE_LT, wc_slice(NULL, 0), false, negated);
+			return true;
+		case WC_FILTER_PREFIX:
+			if (negated)
+				return false;
+			wc_hbasefilter_value(out, family, qualifier, WC_HBASE_EQ, node->values[0], true, true);
+			return true;
+		case WC_FILTER_IN:
+			return make_in(node, negated, family, qualifier, out);
+		default:
+			wc_hbasefilter_value(out, family, qualifier, comparison(node->kind, negated), node->values[0], false, true);
+			return true;
+	}
+}
+
+/* The next node's rows, or (negated) those for which it is false.  False: HBase cannot tell them. */
+static bool
+make(Maker *m, bool negated, WcBuf *out)
+{
+	const WcFilterNode *node = &m->filter->nodes[m->at++];
+	uint32		n = nchildren(node);
+
+	switch (node->kind)
+	{
+		case WC_FILTER_AND:
+			return make_list(m, n, negated, negated, out);
+		case WC_FILTER_OR:
+			return make_list(m, n, !negated, negated, out);
+		case WC_FILTER_NOT:
+			return make(m, !negated, out);
+		case WC_FILTER_IS_TRUE:
+			{
+				/* its opposite holds for unknown, too */
+				WcBuf		unused = WC_BUF_INIT;
+				bool		made = make(m, false, negated ? &unused : out);
+
+				wc_buf_free(&unused);
+				return made && !negated;
+			}
+		case WC_FILTER_UNKNOWN:
+			return false;
+		default:
+			return make_leaf(m, node, negated, out);
+	}
+}
+
+void
+wc_hbase_filter(const WcHBaseReader *reader, WcBuf *out)
+{
+	const WcFilter *filter = reader->scan->filter;
+	Maker		m = {.reader = reader,.filter = filter};
+	size_t		bytes = 0;
+
+	if (filter == NULL || filter->nnodes == 0)
+		return;
+	for (uint32 i = 0; i < filter->nnodes; i++)
+	{
+		for (uint32 k = 0; k < wc_filter_nvalues(&filter->nodes[i]); k++)
+			bytes += filter->nodes[i].values[k].len;
+	}
+	if (bytes <= BYTES_MAX)
+		(void) make(&m, false, out);
+}

@@ -1,0 +1,234 @@
+/*
+ * hbase/hbase.c: the driver's table of functions; servers and tables that were met.
+ */
+#include "hbase/hbase.h"
+
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+PG_MODULE_MAGIC;
+
+typedef struct TableKey
+{
+	Oid			server;
+	char		name[2 * WC_NAME_MAX + 2];
+} TableKey;
+
+typedef struct TableSlot
+{
+	TableKey	key;
+	WcHBaseTable *table;
+} TableSlot;
+
+static const WcDriverHost *host;
+static HTAB *servers;
+static HTAB *tables;
+static WcHBaseTable **tables_by_id;
+static uint32 ntables;
+static uint32 tables_cap;
+
+/* What is to be raised. */
+static int	error_sqlstate;		/* of the error that was set last in this module; 0: none */
+static ErrorData *kept_error;
+
+/* --- errors -----------------------------------------------------------------*/
+
+WcStatus
+wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...)
+{
+	char		text[WC_ERROR_TEXT_MAX];
+	va_list		args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	error_sqlstate = sqlstate;
+	return wc_error(err, status, "%s", text);
+}
+
+void
+wc_hbase_keep_error(MemoryContext context)
+{
+	MemoryContextSwitchTo(context);
+	kept_error = CopyErrorData();
+	FlushErrorState();
+}
+
+void
+wc_hbase_raise(const WcError *err)
+{
+	int			sqlstate = error_sqlstate;
+	ErrorData  *kept = kept_error;
+
+	error_sqlstate = 0;
+	kept_error = NULL;
+	if (kept != NULL)
+		ReThrowError(kept);
+	if (sqlstate == 0)
+		host->raise(err);
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("%s", err->message),
+			 err->detail[0] ? errdetail("%s", err->detail) : 0,
+			 err->hint[0] ? errhint("%s", err->hint) : 0));
+}
+
+/* --- servers ----------------------------------------------------------------*/
+
+static void
+on_server_change(Datum arg, int cacheid, uint32 hashvalue)
+{
+	HASH_SEQ_STATUS status;
+	WcHBaseServer *server;
+
+	hash_seq_init(&status, servers);
+	while ((server = hash_seq_search(&status)) != NULL)
+		server->current = false;
+}
+
+static void
+make_registries(void)
+{
+	HASHCTL		of_servers = {.keysize = sizeof(Oid),.entrysize = sizeof(WcHBaseServer)};
+	HASHCTL		of_tables = {.keysize = sizeof(TableKey),.entrysize = sizeof(TableSlot)};
+
+	servers = hash_create("widecol HBase servers", 8, &of_servers, HASH_ELEM | HASH_BLOBS);
+	tables = hash_create("widecol HBase tables", 64, &of_tables, HASH_ELEM | HASH_BLOBS);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, on_server_change, (Datum) 0);
+}
+
+/* Reads the options anew: what was connected may be another gateway now. */
+static void
+refresh(WcHBaseServer *server)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	WcServerOptions options;
+
+	host->server_options(server->oid, &options);
+	options.host = pstrdup(options.host);
+	MemoryContextSwitchTo(old);
+	wc_hbase_disconnect(server);
+	if (server->context != NULL)
+		MemoryContextDelete(server->context);
+	server->context = context;
+	server->options = options;
+	server->current = true;
+	wc_hbase_doubt(server);
+}
+
+WcHBaseServer *
+wc_hbase_server(Oid oid)
+{
+	WcHBaseServer *server;
+	bool		found;
+
+	server = hash_search(servers, &oid, HASH_ENTER, &found);
+	if (!found)
+	{
+		memset((char *) server + sizeof(Oid), 0, sizeof(WcHBaseServer) - sizeof(Oid));
+		server->connection.socket = PGINVALID_SOCKET;
+	}
+	if (!server->current)
+		refresh(server);
+	return server;
+}
+
+void
+wc_hbase_doubt(WcHBaseServer *server)
+{
+	server->generation++;
+	server->looked_at = GetCurrentTimestamp();
+}
+
+/* --- tables -----------------------------------------------------------------*/
+
+WcHBaseTable *
+wc_hbase_table(WcHBaseServer *server, WcSlice ns, WcSlice name)
+{
+	TableKey	key;
+	TableSlot  *slot;
+	WcHBaseTable *table;
+
+	memset(&key, 0, sizeof(key));
+	key.server = server->oid;
+	snprintf(key.name, sizeof(key.name), "%.*s:%.*s", (int) ns.len, (const char *) ns.data, (int) name.len,
+			 (const char *) name.data);
+	slot = hash_search(tables, &key, HASH_FIND, NULL);
+	if (slot != NULL)
+		return slot->table;
+	if (ntables == tables_cap)
+	{
+		uint32		cap = Max(16, 2 * tables_cap);
+
+		tables_by_id = tables_by_id ? repalloc(tables_by_id, cap * sizeof(WcHBaseTable *)) :
+			MemoryContextAlloc(TopMemoryContext, cap * sizeof(WcHBaseTable *));
+		tables_cap = cap;
+	}
+	table = MemoryContextAllocZero(TopMemoryContext, sizeof(WcHBaseTable));
+	table->id = WC_REMOTE_TABLE + ntables;
+	table->server = server;
+	table->name = MemoryContextStrdup(TopMemoryContext, key.name);
+	slot = hash_search(tables, &key, HASH_ENTER, NULL);
+	slot->table = table;
+	tables_by_id[ntables++] = table;
+	return table;
+}
+
+WcHBaseTable *
+wc_hbase_table_by_id(uint32 id)
+{
+	Assert(id >= WC_REMOTE_TABLE && id - WC_REMOTE_TABLE < ntables);
+	return tables_by_id[id - WC_REMOTE_TABLE];
+}
+
+uint32
+wc_hbase_family_id(WcHBaseTable *table, WcSlice name)
+{
+	char	   *copy;
+
+	for (int i = 0; i < table->nfamilies; i++)
+	{
+		if (wc_slice_eq(wc_slice_cstr(table->families[i].name), name))
+		{
+			table->families[i].present = true;
+			return (uint32) i + 1;
+		}
+	}
+	copy = MemoryContextAllocZero(TopMemoryContext, name.len + 1);
+	wc_slice_copy(copy, name);
+	table->families = table->families ? repalloc(table->families, (table->nfamilies + 1) * sizeof(WcHBaseFamily)) :
+		MemoryContextAlloc(TopMemoryContext, sizeof(WcHBaseFamily));
+	table->families[table->nfamilies] = (WcHBaseFamily) {.name = copy,.present = true};
+	return (uint32) ++table->nfamilies;
+}
+
+/* --- the driver -------------------------------------------------------------*/
+
+static const WcDriver driver = {
+	.name = "hbase",
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW,
+	.catalog_generation = wc_hbase_catalog_generation,
+	.describe = wc_hbase_describe,
+	.list_tables = wc_hbase_list_tables,
+	.list_namespaces = wc_hbase_list_namespaces,
+	.scan_open = wc_hbase_scan_open,
+	.scan_next = wc_hbase_scan_next,
+	.scan_stats = wc_hbase_scan_stats,
+	.scan_close = wc_hbase_scan_close
+};
+
+extern PGDLLEXPORT const WcDriver *wc_hbase_driver(const WcDriverHost *of_host);
+
+const WcDriver *
+wc_hbase_driver(const WcDriverHost *of_host)
+{
+	host = of_host;
+	if (servers == NULL)
+		make_registries();
+	return &driver;
+}

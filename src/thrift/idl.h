@@ -1,0 +1,150 @@
+/*
+ * thrift/idl.h: HBase's Thrift2 interface, as far as it is used: field numbers and
+ * enumerations of hbase.thrift (HBase 2.6).
+ *
+ * Constants are named WC_<struct>_<field> as they are there: test/hbase compares them with
+ * the interface of the HBase that it runs.
+ */
+#ifndef WC_THRIFT_IDL_H
+#define WC_THRIFT_IDL_H
+
+/* Every result: 0 is what was asked for, the others are exceptions. */
+enum
+{
+	WC_RESULT_SUCCESS = 0,
+	WC_RESULT_IO = 1,			/* TIOError */
+	WC_RESULT_IA = 2			/* TIllegalArgument */
+};
+
+enum
+{
+	WC_TIOError_message = 1,
+	WC_TIOError_canRetry = 2
+};
+
+/* Thrift's own exception, of a call that the server could not even try. */
+enum
+{
+	WC_TApplicationException_message = 1,
+	WC_TApplicationException_type = 2
+};
+
+enum
+{
+	WC_TTimeRange_minStamp = 1,
+	WC_TTimeRange_maxStamp = 2
+};
+
+enum
+{
+	WC_TColumn_family = 1,
+	WC_TColumn_qualifier = 2,
+	WC_TColumn_timestamp = 3
+};
+
+enum
+{
+	WC_TColumnValue_family = 1,
+	WC_TColumnValue_qualifier = 2,
+	WC_TColumnValue_value = 3,
+	WC_TColumnValue_timestamp = 4,
+	WC_TColumnValue_type = 6
+};
+
+enum
+{
+	WC_TResult_row = 1,
+	WC_TResult_columnValues = 2,
+	WC_TResult_partial = 4
+};
+
+enum
+{
+	WC_TScan_startRow = 1,
+	WC_TScan_stopRow = 2,
+	WC_TScan_columns = 3,
+	WC_TScan_caching = 4,
+	WC_TScan_maxVersions = 5,
+	WC_TScan_timeRange = 6,
+	WC_TScan_attributes = 9,
+	WC_TScan_reversed = 11,
+	WC_TScan_limit = 15,
+	WC_TScan_filterBytes = 18
+};
+
+/* Arguments. */
+enum
+{
+	WC_getScannerResults_table = 1,
+	WC_getScannerResults_tscan = 2,
+	WC_getScannerResults_numRows = 3
+};
+
+enum
+{
+	WC_getTableDescriptor_table = 1
+};
+
+enum
+{
+	WC_getTableDescriptorsByNamespace_name = 1
+};
+
+enum
+{
+	WC_TTableName_ns = 1,
+	WC_TTableName_qualifier = 2
+};
+
+enum
+{
+	WC_TTableDescriptor_tableName = 1,
+	WC_TTableDescriptor_columns = 2
+};
+
+enum
+{
+	WC_TColumnFamilyDescriptor_name = 1,
+	WC_TColumnFamilyDescriptor_blockSize = 4,
+	WC_TColumnFamilyDescriptor_bloomnFilterType = 5,
+	WC_TColumnFamilyDescriptor_compressionType = 6,
+	WC_TColumnFamilyDescriptor_keepDeletedCells = 9,
+	WC_TColumnFamilyDescriptor_maxVersions = 10,
+	WC_TColumnFamilyDescriptor_minVersions = 11,
+	WC_TColumnFamilyDescriptor_timeToLive = 13,
+	WC_TColumnFamilyDescriptor_blockCacheEnabled = 14,
+	WC_TColumnFamilyDescriptor_inMemory = 20
+};
+
+enum
+{
+	WC_TBloomFilterType_NONE = 0,
+	WC_TBloomFilterType_ROW = 1,
+	WC_TBloomFilterType_ROWCOL = 2
+};
+
+enum
+{
+	WC_TCompressionAlgorithm_LZO = 0,
+	WC_TCompressionAlgorithm_GZ = 1,
+	WC_TCompressionAlgorithm_NONE = 2,
+	WC_TCompressionAlgorithm_SNAPPY = 3,
+	WC_TCompressionAlgorithm_LZ4 = 4,
+	WC_TCompressionAlgorithm_BZIP2 = 5,
+	WC_TCompressionAlgorithm_ZSTD = 6
+};
+
+enum
+{
+	WC_TKeepDeletedCells_FALSE = 0,
+	WC_TKeepDeletedCells_TRUE = 1,
+	WC_TKeepDeletedCells_TTL = 2
+};
+
+enum
+{
+	WC_TThriftServerType_ONE = 1,
+	WC_TThriftServerType_TWO = 2
+};
+
+#endif

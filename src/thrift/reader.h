@@ -1,0 +1,71 @@
+/*
+ * thrift/reader.h: Thrift values in a message that is there as a whole.
+ *
+ * The bytes are not trusted.  Once something does not fit, the reader stays failed and gives
+ * zeros and empty lists, so that a user may read many things and look once
+ * (wc_thrift_failed).  Slices point into the message.  Nothing is allocated.
+ */
+#ifndef WC_THRIFT_READER_H
+#define WC_THRIFT_READER_H
+
+#include "base/coding.h"
+#include "thrift/thrift.h"
+
+typedef struct WcThriftReader
+{
+	WcDecoder	d;
+	WcThriftProtocol protocol;
+	bool		field_is_true;	/* compact: the value of a field of type bool */
+	uint32_t	depth;			/* structs that are open */
+	int16_t		last[WC_THRIFT_DEPTH_MAX];
+} WcThriftReader;
+
+typedef struct WcThriftHead
+{
+	WcThriftMessageType type;
+	WcSlice		method;
+	int32_t		number;
+} WcThriftHead;
+
+typedef struct WcThriftField
+{
+	WcThriftType type;
+	int16_t		id;
+} WcThriftField;
+
+/* A message, without the length in front of it that a frame has.  Its head is read, and the
+ * struct behind it opened. */
+extern void wc_thrift_reader(WcThriftReader *r, WcThriftProtocol protocol, WcSlice message, WcThriftHead *head);
+
+static inline bool
+wc_thrift_failed(const WcThriftReader *r)
+{
+	return r->d.failed;
+}
+
+/* The next field of the struct that was opened last; false: there is none, and the struct is
+ * closed, or the reader has failed.  The value is to be read, or skipped. */
+extern bool wc_thrift_next_field(WcThriftReader *r, WcThriftField *f);
+
+/* The field's value; another type than this is a failure. */
+extern bool wc_thrift_read_bool(WcThriftReader *r, WcThriftField f);
+extern int8_t wc_thrift_read_byte(WcThriftReader *r, WcThriftField f);
+extern int32_t wc_thrift_read_i32(WcThriftReader *r, WcThriftField f);
+extern int64_t wc_thrift_read_i64(WcThriftReader *r, WcThriftField f);
+extern WcSlice wc_thrift_read_bytes(WcThriftReader *r, WcThriftField f);
+
+/* Opens a struct: its fields follow. */
+extern void wc_thrift_read_struct(WcThriftReader *r, WcThriftField f);
+
+/* The number of a list's elements, which are of this type.  It is no greater than what the
+ * rest of the message can hold. */
+extern uint32_t wc_thrift_read_list(WcThriftReader *r, WcThriftField f, WcThriftType type);
+
+/* An element of a list. */
+extern WcSlice wc_thrift_element_bytes(WcThriftReader *r);
+extern void wc_thrift_element_struct(WcThriftReader *r);
+
+/* Passes over the field's value. */
+extern void wc_thrift_skip(WcThriftReader *r, WcThriftField f);
+
+#endif

@@ -1,0 +1,96 @@
+#!/bin/sh
+# test/hbase/check.sh: foreign tables over a real HBase, on temporary servers of both kinds.
+#
+# Status 77, and a TAP line that says why, when HBase cannot be had (no JDK, no Maven, no jars).
+# An HBase that runs already, of HBASE_FIXTURE_DIR, is used and left running.
+#
+#   WIDECOL_ONLY="reads"      only these of test/hbase/sql
+#   WIDECOL_KEEP=1            keep the temporary directory, and name it
+set -u
+. "$(dirname -- "$0")/../env.sh"
+
+cd "$top" || exit 1
+find_pg_config || die "no PostgreSQL with header files found"
+pick_user
+pgxs=$(dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")")
+here=$top/test/hbase
+
+tmp=$(mktemp -d "/tmp/whXXXXXX") || exit 1
+silent=
+started=no
+[ -n "${HBASE_FIXTURE_DIR:-}" ] || { HBASE_FIXTURE_DIR=$tmp/hbase; export HBASE_FIXTURE_DIR; }
+
+finish()
+{
+	status=$?
+	trap - EXIT
+	[ -z "$silent" ] || kill "$silent" 2>/dev/null
+	stop_cluster "$tmp" immediate >/dev/null 2>&1
+	[ $started = no ] || bash "$here/hbase.sh" stop
+	if [ -n "${WIDECOL_KEEP:-}" ]; then
+		say "kept: $tmp"
+	else
+		rm -rf "$tmp"
+	fi
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+if ! bash "$here/hbase.sh" status >/dev/null 2>&1; then
+	started=yes
+	HBASE_FIXTURE_SERVERS=${HBASE_FIXTURE_SERVERS:-2} bash "$here/hbase.sh" start >"$tmp/start.log" 2>&1
+	status=$?
+	if [ $status = 77 ]; then
+		echo "1..0 # SKIP $(tail -n 1 "$tmp/start.log")"
+		exit 77
+	fi
+	[ $status = 0 ] || { cat "$tmp/start.log"; exit 1; }
+fi
+. "$HBASE_FIXTURE_DIR/env"
+
+say "the interface"
+python3 "$here/idl.py" "$top/src/thrift/idl.h" "${HBASE_FIXTURE_JARS:-${XDG_CACHE_HOME:-$HOME/.cache}/hbase-fixture-2.6.1}" || exit 1
+
+# The tests run as the server's user, who may not be able to read this tree.
+mkdir -p "$tmp/work/out"
+cp -R "$here/sql" "$here/expected" "$here/gateway.py" "$tmp/work/"
+python3 "$here/silent.py" >"$tmp/silent" &
+silent=$!
+tries=0
+until [ -s "$tmp/silent" ] || [ $tries -ge 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+chmod 755 "$tmp"
+private_server "$tmp/pg" || die "cannot make a private server"
+start_cluster "$tmp" 5434 <<CONF || exit 1
+fsync = off
+log_line_prefix = '%m [%p] %q%a '
+CONF
+[ -z "$run_user" ] || chown -R "$run_user" "$tmp/work"
+
+# regress PORT TRANSPORT PROTOCOL TEST...
+regress()
+{
+	port=$1
+	transport=$2
+	protocol=$3
+	shift 3
+	say "$transport, $protocol: $*"
+	if ! in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres \
+		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
+		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" \
+		"$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=out \
+		--dbname=hbase_regression --load-extension=widecol --encoding=UTF8 --no-locale "$@"; then
+		head -n 200 "$tmp/work/out/regression.diffs"
+		failed=1
+	fi
+}
+
+failed=0
+# shellcheck disable=SC2086 # a list of words
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals failures}
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog
+exit $failed

@@ -1,0 +1,434 @@
+/*
+ * test/unit/test_thrift.c: Thrift's protocols, messages that come in pieces, and HBase's answers.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mangle.h"
+#include "thrift/answer.h"
+#include "thrift/hbasefilter.h"
+#include "thrift/idl.h"
+#include "thrift/incoming.h"
+#include "thrift/request.h"
+
+#define MAX (1024 * 1024)
+
+static const WcThriftProtocol protocols[] = {WC_THRIFT_BINARY, WC_THRIFT_COMPACT};
+static const WcThriftTransport transports[] = {WC_THRIFT_BUFFERED, WC_THRIFT_FRAMED};
+
+static WcSlice
+text(const char *s)
+{
+	return wc_slice_cstr(s);
+}
+
+static void
+assert_bytes(const WcBuf *buf, const char *hex)
+{
+	char		have[2048] = "";
+
+	for (size_t i = 0; i < buf->len; i++)
+		snprintf(have + 2 * i, 3, "%02x", buf->data[i]);
+	assert_string_equal(have, hex);
+}
+
+/* The bytes that Apache Thrift's own libraries write for this call. */
+static void
+a_call_has_the_protocols_bytes(void **state)
+{
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_tables(&w, 7, text("ns"));
+	assert_bytes(&buf, "80010001" "0000001e" "6765745461626c6544657363726970746f727342794e616d657370616365" "00000007"
+				 "0b0001" "00000002" "6e73" "00");
+	wc_buf_reset(&buf, 0);
+	wc_thrift_writer(&w, &buf, WC_THRIFT_COMPACT, WC_THRIFT_FRAMED);
+	wc_request_tables(&w, 300, text("ns"));
+	assert_bytes(&buf, "00000028" "8221" "ac02" "1e" "6765745461626c6544657363726970746f727342794e616d657370616365"
+				 "18" "02" "6e73" "00");
+	wc_buf_free(&buf);
+}
+
+static void
+put_cell(WcThriftWriter *w, const char *family, const char *qualifier, const char *value, int64_t ts, int type)
+{
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TColumnValue_family, text(family));
+	wc_thrift_field_bytes(w, WC_TColumnValue_qualifier, text(qualifier));
+	wc_thrift_field_bytes(w, WC_TColumnValue_value, text(value));
+	wc_thrift_field_i64(w, WC_TColumnValue_timestamp, ts);
+	wc_thrift_field_map(w, 40, WC_THRIFT_STRING, WC_THRIFT_I32, 1);	/* a later version's field */
+	wc_thrift_bytes(w, text("k"));
+	wc_thrift_i32(w, -5);
+	wc_thrift_field_byte(w, WC_TColumnValue_type + 50, (int8_t) type);
+	wc_thrift_end_struct(w);
+}
+
+/* An answer of two rows, the second without cells and with more to come. */
+static void
+put_rows(WcThriftWriter *w)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_REPLY, WC_METHOD_SCAN, 9);
+	wc_thrift_field_list(w, WC_RESULT_SUCCESS, WC_THRIFT_STRUCT, 2);
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TResult_row, text("r1"));
+	wc_thrift_field_list(w, WC_TResult_columnValues, WC_THRIFT_STRUCT, 2);
+	put_cell(w, "f", "q", "value", INT64_MAX, 4);
+	put_cell(w, "g", "", "", -1, 4);
+	wc_thrift_field_bool(w, 3, false);
+	wc_thrift_field_bool(w, WC_TResult_partial, false);
+	wc_thrift_end_struct(w);
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TResult_row, text("r2"));
+	wc_thrift_field_list(w, WC_TResult_columnValues, WC_THRIFT_STRUCT, 0);
+	wc_thrift_field_bool(w, WC_TResult_partial, true);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+static void
+check_rows(WcThriftProtocol protocol, WcSlice message)
+{
+	WcAnswer	a;
+	WcThriftCell cell;
+	WcSlice		row;
+	WcError		err;
+	uint32_t	ncells;
+	bool		partial;
+
+	assert_int_equal(wc_answer_open(&a, protocol, message, WC_METHOD_SCAN, 9, &err), WC_OK);
+	assert_int_equal(a.kind, WC_ANSWER_RESULT);
+	assert_int_equal(wc_answer_rows(&a), 2);
+	wc_answer_row(&a, &row, &ncells);
+	assert_true(wc_slice_eq(row, text("r1")));
+	assert_int_equal(ncells, 2);
+	wc_answer_cell(&a, &cell);
+	assert_true(wc_slice_eq(cell.family, text("f")));
+	assert_true(wc_slice_eq(cell.qualifier, text("q")));
+	assert_true(wc_slice_eq(cell.value, text("value")));
+	assert_int_equal(cell.ts, INT64_MAX);
+	assert_int_equal(cell.type, 4);
+	wc_answer_cell(&a, &cell);
+	assert_int_equal(cell.ts, -1);
+	assert_int_equal(cell.qualifier.len, 0);
+	wc_answer_row_end(&a, &partial);
+	assert_false(partial);
+	wc_answer_row(&a, &row, &ncells);
+	assert_true(wc_slice_eq(row, text("r2")));
+	assert_int_equal(ncells, 0);
+	wc_answer_row_end(&a, &partial);
+	assert_true(partial);
+	assert_int_equal(wc_answer_status(&a, &err), WC_OK);
+}
+
+/* However a message is cut into pieces, its end is found, and nothing behind it is taken. */
+static void
+a_message_may_come_in_pieces(void **state)
+{
+	for (int i = 0; i < 4; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftWriter w;
+		WcThriftIncoming in;
+		WcSlice		message;
+		size_t		first;
+		size_t		used;
+		WcError		err;
+
+		wc_thrift_writer(&w, &buf, protocols[i % 2], transports[i / 2]);
+		put_rows(&w);
+		first = buf.len;
+		put_rows(&w);
+		assert_false(buf.failed);
+		for (size_t piece = 1; piece < first; piece++)
+		{
+			wc_thrift_incoming(&in, w.protocol, w.transport, MAX);
+			for (size_t have = 0; have < first; have += piece)
+				assert_int_equal(wc_thrift_arrived(&in, wc_slice(buf.data, have), &message, &used, &err), WC_END);
+			assert_int_equal(wc_thrift_arrived(&in, wc_buf_slice(&buf), &message, &used, &err), WC_OK);
+			assert_int_equal(used, first);
+			check_rows(w.protocol, message);
+			assert_int_equal(wc_thrift_arrived(&in, wc_slice(buf.data + used, buf.len - used), &message, &used, &err), WC_OK);
+			assert_int_equal(used, first);
+			check_rows(w.protocol, message);
+		}
+		wc_buf_free(&buf);
+	}
+}
+
+/* Before as much memory is needed as a length claims. */
+static void
+too_large_a_message_is_refused(void **state)
+{
+	static const uint8_t frame[4] = {0x7f, 0xff, 0xff, 0xff};
+	static const uint8_t name[8] = {0x80, 1, 0, 2, 0x7f, 0xff, 0xff, 0xff};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+	WcThriftIncoming in;
+	WcSlice		message;
+	size_t		used;
+	WcError		err;
+
+	wc_thrift_incoming(&in, WC_THRIFT_BINARY, WC_THRIFT_FRAMED, MAX);
+	assert_int_equal(wc_thrift_arrived(&in, wc_slice(frame, 4), &message, &used, &err), WC_TOO_LARGE);
+	assert_string_equal(err.detail, "It has 2147483647 bytes or more, the limit is 1048576.");
+	wc_thrift_incoming(&in, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED, 4);
+	assert_int_equal(wc_thrift_arrived(&in, wc_slice(name, 8), &message, &used, &err), WC_TOO_LARGE);
+
+	/* a string of a gigabyte */
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_SCAN, 1);
+	wc_thrift_field_bytes(&w, 1, text(""));
+	memcpy(buf.data + buf.len - 4, "\x40\0\0\0", 4);
+	wc_thrift_incoming(&in, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED, MAX);
+	assert_int_equal(wc_thrift_arrived(&in, wc_buf_slice(&buf), &message, &used, &err), WC_TOO_LARGE);
+	wc_buf_free(&buf);
+}
+
+static void
+nesting_has_a_limit(void **state)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftWriter w;
+		WcThriftIncoming in;
+		WcSlice		message;
+		size_t		used;
+		WcError		err;
+
+		wc_thrift_writer(&w, &buf, protocols[i], WC_THRIFT_BUFFERED);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, "x", 1);
+		for (int depth = 0; depth < WC_THRIFT_DEPTH_MAX; depth++)
+		{
+			w.depth = 1;		/* the writer has the same limit */
+			w.last[0] = 0;
+			wc_thrift_field_struct(&w, 1);
+		}
+		wc_thrift_incoming(&in, protocols[i], WC_THRIFT_BUFFERED, MAX);
+		assert_int_equal(wc_thrift_arrived(&in, wc_buf_slice(&buf), &message, &used, &err), WC_CORRUPT);
+		wc_buf_free(&buf);
+	}
+}
+
+static void
+exceptions_have_their_texts(void **state)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftWriter w;
+		WcAnswer	a;
+		WcError		err;
+
+		wc_thrift_writer(&w, &buf, protocols[i], WC_THRIFT_BUFFERED);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_SCAN, 1);
+		wc_thrift_field_struct(&w, WC_RESULT_IO);
+		wc_thrift_field_bytes(&w, WC_TIOError_message, text("no"));
+		wc_thrift_field_bool(&w, WC_TIOError_canRetry, true);
+		wc_thrift_end_struct(&w);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_SCAN, 1, &err), WC_OK);
+		assert_int_equal(a.kind, WC_ANSWER_IO_ERROR);
+		assert_true(a.can_retry);
+		assert_true(wc_slice_eq(a.message, text("no")));
+
+		/* another call's answer */
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_SCAN, 2, &err), WC_CORRUPT);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_TABLE, 1, &err), WC_CORRUPT);
+
+		wc_buf_reset(&buf, 0);
+		wc_thrift_begin_message(&w, WC_THRIFT_EXCEPTION, WC_METHOD_SCAN, 1);
+		wc_thrift_field_bytes(&w, WC_TApplicationException_message, text("Internal error"));
+		wc_thrift_field_i32(&w, WC_TApplicationException_type, 6);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_SCAN, 1, &err), WC_OK);
+		assert_int_equal(a.kind, WC_ANSWER_FAILED);
+		assert_true(wc_slice_eq(a.message, text("Internal error")));
+		wc_buf_free(&buf);
+	}
+}
+
+static void
+put_table(WcThriftWriter *w)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_REPLY, WC_METHOD_TABLE, 1);
+	wc_thrift_field_struct(w, WC_RESULT_SUCCESS);
+	wc_thrift_field_struct(w, WC_TTableDescriptor_tableName);
+	wc_thrift_field_bytes(w, WC_TTableName_ns, text("ns"));
+	wc_thrift_field_bytes(w, WC_TTableName_qualifier, text("t"));
+	wc_thrift_end_struct(w);
+	wc_thrift_field_list(w, WC_TTableDescriptor_columns, WC_THRIFT_STRUCT, 1);
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TColumnFamilyDescriptor_name, text("cf"));
+	wc_thrift_field_i16(w, 7, 3);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_maxVersions, 5);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_timeToLive, INT32_MAX);
+	wc_thrift_field_bool(w, WC_TColumnFamilyDescriptor_inMemory, true);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+static void
+tables_have_their_families(void **state)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcArena		arena = WC_ARENA_INIT;
+		WcThriftTable table;
+		WcThriftWriter w;
+		WcAnswer	a;
+		WcError		err;
+
+		wc_thrift_writer(&w, &buf, protocols[i], WC_THRIFT_BUFFERED);
+		put_table(&w);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_TABLE, 1, &err), WC_OK);
+		assert_int_equal(wc_answer_table(&a, &arena, &table, &err), WC_OK);
+		assert_true(wc_slice_eq(table.ns, text("ns")));
+		assert_true(wc_slice_eq(table.name, text("t")));
+		assert_int_equal(table.nfamilies, 1);
+		assert_true(wc_slice_eq(table.families[0].name, text("cf")));
+		assert_int_equal(table.families[0].versions, 5);
+		assert_int_equal(table.families[0].ttl, INT32_MAX);
+		assert_int_equal(table.families[0].blocksize, 65536);
+		assert_true(table.families[0].in_memory);
+		assert_true(table.families[0].blockcache);
+		wc_arena_free(&arena);
+		wc_buf_free(&buf);
+	}
+}
+
+typedef struct Reading
+{
+	WcThriftProtocol protocol;
+	WcThriftTransport transport;
+} Reading;
+
+/* Reads all that could be in these bytes. */
+static void
+read_anything(WcSlice bytes, void *arg)
+{
+	Reading    *reading = arg;
+	WcThriftIncoming in;
+	WcArena		arena = WC_ARENA_INIT;
+	WcThriftTable table;
+	WcThriftCell cell;
+	WcAnswer	a;
+	WcSlice		message;
+	WcSlice		row;
+	size_t		used;
+	uint32_t	ncells;
+	bool		partial;
+	WcError		err;
+
+	wc_thrift_incoming(&in, reading->protocol, reading->transport, MAX);
+	if (wc_thrift_arrived(&in, bytes, &message, &used, &err) != WC_OK)
+		return;
+	assert_true(used <= bytes.len);
+	if (wc_answer_open(&a, reading->protocol, message, WC_METHOD_TABLE, 1, &err) == WC_OK && a.kind == WC_ANSWER_RESULT)
+	{
+		if (wc_answer_table(&a, &arena, &table, &err) == WC_OK)
+			(void) wc_mangle_touch(table.name);
+	}
+	if (wc_answer_open(&a, reading->protocol, message, WC_METHOD_SCAN, 9, &err) == WC_OK && a.kind == WC_ANSWER_RESULT)
+	{
+		for (uint32_t n = wc_answer_rows(&a); n > 0 && wc_answer_status(&a, &err) == WC_OK; n--)
+		{
+			wc_answer_row(&a, &row, &ncells);
+			(void) wc_mangle_touch(row);
+			for (uint32_t i = 0; i < ncells && wc_answer_status(&a, &err) == WC_OK; i++)
+			{
+				wc_answer_cell(&a, &cell);
+				(void) wc_mangle_touch(cell.value);
+			}
+			wc_answer_row_end(&a, &partial);
+		}
+	}
+	wc_arena_free(&arena);
+}
+
+static void
+readers_survive_any_bytes(void **state)
+{
+	for (int i = 0; i < 4; i++)
+	{
+		Reading		reading = {protocols[i % 2], transports[i / 2]};
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftWriter w;
+
+		for (int k = 0; k < 2; k++)
+		{
+			wc_buf_reset(&buf, 0);
+			wc_thrift_writer(&w, &buf, reading.protocol, reading.transport);
+			(k == 0 ? put_rows : put_table) (&w);
+			wc_mangle_prefixes(wc_buf_slice(&buf), read_anything, &reading);
+			wc_mangle_randomly(wc_buf_slice(&buf), 2000, read_anything, &reading);
+		}
+		wc_buf_free(&buf);
+	}
+}
+
+static void
+filters_have_hbases_bytes(void **state)
+{
+	WcHBaseRange range = {.start = text("a"),.stop = text("c"),.start_inclusive = true};
+	WcBuf		buf = WC_BUF_INIT;
+	WcBuf		list = WC_BUF_INIT;
+	WcSlice		one;
+
+	wc_hbasefilter_ranges(&buf, &range, 1);
+	assert_bytes(&buf, "0a32" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e4d756c7469526f7752616e676546696c746572"
+				 "120c" "0a0a" "0a0161" "1001" "1a0163" "2000");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column(&buf, text("q"), true);
+	assert_bytes(&buf, "0a30" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e436f6c756d6e52616e676546696c746572"
+				 "120a" "0a0171" "1001" "1a0171" "2001");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column(&buf, text("q"), false);
+	assert_bytes(&buf, "0a2e" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e5175616c696669657246696c746572"
+				 "123e" "0a3c" "0802" "1238" "0a2f"
+				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279436f6d70617261746f72"
+				 "1205" "0a03" "0a0171");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_value(&buf, text("f"), text("q"), WC_HBASE_GE, text("v"), true, true);
+	assert_bytes(&buf, "0a36" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e53696e676c65436f6c756d6e56616c756546696c746572"
+				 "124c" "0a0166" "120171" "1804" "223e" "0a35"
+				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279507265666978436f6d70617261746f72"
+				 "1205" "0a03" "0a0176" "2801" "3001");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_first_key(&buf);
+	one = wc_buf_slice(&buf);
+	wc_hbasefilter_list(&list, true, &one, 1);
+	assert_int_equal(list.data[list.len - one.len - 4], 0x08);
+	assert_int_equal(list.data[list.len - one.len - 3], 2);
+	assert_int_equal(list.data[list.len - one.len - 1], one.len);
+	wc_buf_free(&buf);
+	wc_buf_free(&list);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_has_the_protocols_bytes),
+		cmocka_unit_test(a_message_may_come_in_pieces),
+		cmocka_unit_test(too_large_a_message_is_refused),
+		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(exceptions_have_their_texts),
+		cmocka_unit_test(tables_have_their_families),
+		cmocka_unit_test(readers_survive_any_bytes),
+		cmocka_unit_test(filters_have_hbases_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
