@@ -146,10 +146,10 @@ bucket_of(const Part *part, uint64_t hash) WC_REQUIRES(part->mutex)
 	return &part->buckets[hash & (part->nbuckets - 1)];
 }
 
-/* Held for some hundred nanoseconds, by two at once where two change many rows of a table: who finds
- * it taken looks again a few times before it sleeps. */
+/* A thread holds it for some hundred nanoseconds.  A thread that finds it locked spins briefly before it
+ * sleeps: two sessions that change many rows of a table meet here often. */
 static void
-init_part_mutex(pthread_mutex_t *mutex)
+init_part_mutex(WcMutex *mutex)
 {
 	pthread_mutexattr_t attr;
 
