@@ -37,25 +37,25 @@ say = $(if $(V),,@echo '  $(1)  $@')
 EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
-READ_DIRS   = read $(addprefix read/,cell txn scan)
+READ_DIRS   = read $(addprefix read/,cell txn filter scan)
 ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) engine
-CORE_DIRS   = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
+CORE_DIRS   = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 SHARED_DIRS = channel
-FDW_DIRS = fdw $(addprefix fdw/,convert relation condition plan scan write dump)
+FDW_DIRS = fdw $(addprefix fdw/,convert relation ddl condition plan scan write dump)
 SHELL_DIRS = shell $(addprefix shell/,table data value)
 BACKEND_DIRS = client $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
 
 # Of core, a backend gets what holds no engine.
-BACKEND_CORE_DIRS = base model rowkey wire
+BACKEND_CORE_DIRS = base model rowkey filterlang wire
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model rowkey wire $(READ_DIRS) $(ENGINE_DIRS) rpc
+ENGINE_CORE_DIRS  = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) rpc
 
 files   = $(sort $(foreach dir,$(1),$(wildcard src/$(dir)/*.c)))
 objects = $(patsubst src/%.c,$(BUILD)/%.o,$(patsubst src/%.cc,$(BUILD)/%.o,$(1)))
 
 CORE_SRCS    := $(call files,$(CORE_DIRS))
-CXX_SRCS     := src/engine/rocks/rocksplus.cc
+CXX_SRCS     := $(sort $(wildcard src/engine/rocks/*.cc))
 PG_SRCS      := $(call files,$(SHARED_DIRS) $(BACKEND_DIRS) $(WORKER_DIRS)) $(wildcard src/widecol.c)
 BACKEND_OBJS := $(call objects,$(call files,$(BACKEND_CORE_DIRS) $(SHARED_DIRS) $(BACKEND_DIRS)) $(wildcard src/widecol.c))
 WORKER_OBJS  := $(call objects,$(call files,$(SHARED_DIRS) $(WORKER_DIRS)))
@@ -92,6 +92,8 @@ PG_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fno-semantic
 
 MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_LDFLAGS)
 ROCKSDB_LIBS = -lrocksdb -lstdc++
+# Regular expressions of filters.
+PCRE2_LIBS = -lpcre2-8
 
 # --- modules ----------------------------------------------------------------
 .PHONY: all install uninstall installcheck check check-all unit unit-asan unit-tsan fuzz lint format clean
@@ -130,11 +132,11 @@ $(BUILD)/widecol_engine.exports: Makefile
 
 $(BUILD)/widecol.so: $(BACKEND_OBJS) $(BUILD)/widecol.exports $(BUILD)/backend.list
 	$(call say,LD)
-	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol.exports -o $@ $(filter %.o,$^)
+	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol.exports -o $@ $(filter %.o,$^) $(PCRE2_LIBS)
 
 $(BUILD)/widecol_engine.so: $(WORKER_OBJS) $(CORE_LIB) $(BUILD)/widecol_engine.exports $(BUILD)/worker.list
 	$(call say,LD)
-	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_engine.exports -o $@ $(filter %.o,$^) $(CORE_LIB) $(ROCKSDB_LIBS)
+	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_engine.exports -o $@ $(filter %.o,$^) $(CORE_LIB) $(ROCKSDB_LIBS) $(PCRE2_LIBS)
 
 # --- objects: build/ mirrors src/ ---------------------------------------------
 $(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core
@@ -208,7 +210,7 @@ $(BUILD)/$(1)/test/%.o: test/%.c $(BUILD)/flags.$(1)
 
 $$(UNIT_TESTS_$(1)): %: %.o $$(UNIT_SHARED_$(1)) $(BUILD)/$(1)/libwidecol_core.a
 	$$(call say,LD)
-	$$(QUIET)$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(ROCKSDB_LIBS) -lm
+	$$(QUIET)$$(CC) $$(SANITIZE_$(1)) -pthread $$(WC_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(ROCKSDB_LIBS) $$(PCRE2_LIBS) -lm
 
 .PHONY: unit-$(1)-build
 .PRECIOUS: $(BUILD)/$(1)/test/%.o
@@ -227,7 +229,7 @@ unit: unit-asan unit-tsan
 FUZZ_CC ?= clang-14
 FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
-FUZZ_CORE_SRCS := $(call files,base model rowkey wire $(READ_DIRS)) src/engine/rocks/cellkey.c
+FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang wire $(READ_DIRS)) src/engine/rocks/cellkey.c
 FUZZ_CORE := $(patsubst src/%.c,$(BUILD)/fuzz/%.o,$(FUZZ_CORE_SRCS))
 FUZZ_TARGETS := $(patsubst test/%.c,$(BUILD)/fuzz/test/%,$(FUZZ_SRCS))
 
@@ -243,7 +245,7 @@ $(BUILD)/fuzz/test/%.o: test/%.c $(BUILD)/flags.fuzz
 
 $(FUZZ_TARGETS): %: %.o $(BUILD)/fuzz/test/fuzz/fuzz.o $(FUZZ_CORE)
 	$(call say,LD)
-	$(QUIET)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -pthread $(WC_LDFLAGS) -o $@ $^ -lm
+	$(QUIET)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -pthread $(WC_LDFLAGS) -o $@ $^ $(PCRE2_LIBS) -lm
 
 .PRECIOUS: $(BUILD)/fuzz/test/%.o
 fuzz: $(FUZZ_TARGETS)

@@ -89,17 +89,25 @@ COMMENT ON COLUMN version.value IS 'the value as it is stored';
 -- Stored tables and namespaces
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION create_namespace(namespace text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C STRICT;
-COMMENT ON FUNCTION create_namespace(text) IS 'makes a namespace for stored tables';
+CREATE FUNCTION create_namespace(namespace text, properties jsonb DEFAULT NULL) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C;
+COMMENT ON FUNCTION create_namespace(text, jsonb) IS 'makes a namespace for stored tables';
+
+CREATE FUNCTION alter_namespace(namespace text, properties jsonb) RETURNS void
+AS 'MODULE_PATHNAME', 'widecol_alter_namespace' LANGUAGE C;
+COMMENT ON FUNCTION alter_namespace(text, jsonb) IS 'sets properties of a namespace; null takes one away';
 
 CREATE FUNCTION drop_namespace(namespace text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
 COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
 
-CREATE FUNCTION describe_namespace(namespace text) RETURNS text[]
+CREATE FUNCTION describe_namespace(namespace text) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'widecol_describe_namespace' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION describe_namespace(text) IS 'the names of the stored tables of a namespace';
+COMMENT ON FUNCTION describe_namespace(text) IS 'the properties of a namespace';
+
+CREATE FUNCTION list_namespace_tables(namespace text) RETURNS text[]
+AS 'MODULE_PATHNAME', 'widecol_list_namespace_tables' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION list_namespace_tables(text) IS 'the names of the stored tables of a namespace';
 
 CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
@@ -193,73 +201,73 @@ COMMENT ON FUNCTION put(regclass, bytes, text, bytes, bigint, interval) IS 'writ
 COMMENT ON FUNCTION put(text, bytes, text, bytes, bigint, interval) IS 'writes one cell';
 
 CREATE FUNCTION get(tab regclass, "row" bytes, columns text[] DEFAULT NULL, versions int DEFAULT 1,
-    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
 CREATE FUNCTION get(tab text, "row" bytes, columns text[] DEFAULT NULL, versions int DEFAULT 1,
-    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_get' LANGUAGE C ROWS 10;
-COMMENT ON FUNCTION get(regclass, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
-COMMENT ON FUNCTION get(text, bytes, text[], int, int8range, int, int) IS 'the cells of one row';
+COMMENT ON FUNCTION get(regclass, bytes, text[], int, int8range, int, int, text) IS 'the cells of one row';
+COMMENT ON FUNCTION get(text, bytes, text[], int, int8range, int, int, text) IS 'the cells of one row';
 
 CREATE FUNCTION get(tab regclass, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
-    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
 CREATE FUNCTION get(tab text, rows bytes[], columns text[] DEFAULT NULL, versions int DEFAULT 1,
-    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    time_range int8range DEFAULT NULL, column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
-COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
-COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int) IS 'the cells of some rows, in the order of their keys';
+COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int, text) IS 'the cells of some rows, in the order of their keys';
+COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int, text) IS 'the cells of some rows, in the order of their keys';
 
 -- A function in FROM gives all of its rows before the first is seen; one in the list of what is selected
 -- does not.  So scan is one in SQL, which the planner writes into the query, and a LIMIT ends it early.
 CREATE FUNCTION scan_cells(tab regclass, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
-    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int, filter text)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
 CREATE FUNCTION scan_cells(tab text, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
-    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int)
+    reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int, filter text)
 RETURNS SETOF cell
 AS 'MODULE_PATHNAME', 'widecol_scan_cells' LANGUAGE C STABLE ROWS 1000;
-COMMENT ON FUNCTION scan_cells(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+COMMENT ON FUNCTION scan_cells(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text)
 IS 'what widecol.scan calls: its cells one by one';
-COMMENT ON FUNCTION scan_cells(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+COMMENT ON FUNCTION scan_cells(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text)
 IS 'what widecol.scan calls: its cells one by one';
 
 CREATE FUNCTION scan(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
-    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 LANGUAGE sql STABLE ROWS 1000
 AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
-FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS "cell") c$$;
 CREATE FUNCTION scan(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
     columns text[] DEFAULT NULL, versions int DEFAULT 1, time_range int8range DEFAULT NULL, reversed boolean DEFAULT false,
     row_limit bigint DEFAULT NULL, raw boolean DEFAULT false, include_start boolean DEFAULT true, include_stop boolean DEFAULT false,
-    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL)
+    column_limit int DEFAULT NULL, column_offset int DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS SETOF cell
 LANGUAGE sql STABLE ROWS 1000
 AS $$SELECT (c."cell")."row", (c."cell").family, (c."cell").qualifier, (c."cell").ts, (c."cell").type, (c."cell").value
-FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS "cell") c$$;
-COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+FROM (SELECT widecol.scan_cells($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS "cell") c$$;
+COMMENT ON FUNCTION scan(regclass, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text)
 IS 'the cells of a range of rows, in HBase''s order';
-COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int)
+COMMENT ON FUNCTION scan(text, bytes, bytes, bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text)
 IS 'the cells of a range of rows, in HBase''s order';
 
 CREATE FUNCTION count(tab regclass, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
-    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
 CREATE FUNCTION count(tab text, start_row bytes DEFAULT NULL, stop_row bytes DEFAULT NULL, row_prefix bytes DEFAULT NULL,
-    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL)
+    columns text[] DEFAULT NULL, time_range int8range DEFAULT NULL, filter text DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'widecol_count' LANGUAGE C;
-COMMENT ON FUNCTION count(regclass, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
-COMMENT ON FUNCTION count(text, bytes, bytes, bytes, text[], int8range) IS 'number of rows of a range';
+COMMENT ON FUNCTION count(regclass, bytes, bytes, bytes, text[], int8range, text) IS 'number of rows of a range';
+COMMENT ON FUNCTION count(text, bytes, bytes, bytes, text[], int8range, text) IS 'number of rows of a range';
 
 CREATE FUNCTION get_counter(tab regclass, "row" bytes, col text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'widecol_get_counter' LANGUAGE C;
@@ -525,7 +533,7 @@ COMMENT ON FOREIGN TABLE dump IS 'for pg_dump: namespaces, stored tables, and th
 COMMENT ON COLUMN dump.kind IS 'namespace, table, cell, or newest (a cell that replaces what a foreign table brings)';
 COMMENT ON COLUMN dump.name IS 'of the namespace or the stored table';
 COMMENT ON COLUMN dump.owner IS 'of a table: its owner';
-COMMENT ON COLUMN dump.families IS 'of a table: its families with all attributes';
+COMMENT ON COLUMN dump.families IS 'of a table: its families with all attributes; of a namespace: its properties';
 COMMENT ON COLUMN dump.splits IS 'of a table: its split points';
 COMMENT ON COLUMN dump."row" IS 'of a cell: the row key as it is stored';
 COMMENT ON COLUMN dump.family IS 'of a cell: name of the family';
@@ -582,7 +590,7 @@ AS 'MODULE_PATHNAME', 'widecol_drop_orphans' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION drop_orphans() IS 'drop the stored tables of databases that are no more; how many there were';
 REVOKE ALL ON FUNCTION drop_orphans() FROM PUBLIC;
 
-CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int)
+CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int, OUT properties jsonb)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_namespaces() IS 'what the view widecol.namespaces shows';
@@ -610,6 +618,7 @@ CREATE VIEW namespaces AS SELECT * FROM widecol.list_namespaces();
 COMMENT ON VIEW namespaces IS 'the namespaces of this database';
 COMMENT ON COLUMN namespaces.namespace IS 'its name; default is always there';
 COMMENT ON COLUMN namespaces.tables IS 'number of stored tables in it';
+COMMENT ON COLUMN namespaces.properties IS 'what create_namespace and alter_namespace have set';
 GRANT SELECT ON namespaces TO PUBLIC;
 
 CREATE VIEW families AS SELECT * FROM widecol.list_families();

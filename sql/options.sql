@@ -29,6 +29,7 @@ CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (fami
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (delimiter '');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (on_duplicate 'ignore');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (fetch_size '0');
+CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (parallel_workers '-1');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (layout 'cell', versions 'all');
 CREATE FOREIGN TABLE o ("row" bytea) SERVER widecol OPTIONS (layout 'cell', raw 'perhaps');
 

@@ -24,7 +24,7 @@ CREATE FUNCTION p_volatile(int) RETURNS int VOLATILE PARALLEL SAFE LANGUAGE plpg
 BEGIN
 	RETURN (SELECT v FROM ps WHERE k = $1);
 END $$;
-ALTER FUNCTION widecol.scan(regclass, widecol.bytes, widecol.bytes, widecol.bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int) PARALLEL SAFE;
+ALTER FUNCTION widecol.scan(regclass, widecol.bytes, widecol.bytes, widecol.bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text) PARALLEL SAFE;
 
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -143,7 +143,7 @@ DROP VIEW p_ruled;
 DROP TABLE p_made;
 DROP FUNCTION p_nested;
 
-ALTER FUNCTION widecol.scan(regclass, widecol.bytes, widecol.bytes, widecol.bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int) PARALLEL UNSAFE;
+ALTER FUNCTION widecol.scan(regclass, widecol.bytes, widecol.bytes, widecol.bytes, text[], int, int8range, boolean, bigint, boolean, boolean, boolean, int, int, text) PARALLEL UNSAFE;
 DROP FUNCTION p_point, p_sum, p_cells, p_volatile, p_query, p_fails, p_writes, p_puts;
 DROP TABLE ph;
 SET client_min_messages = warning;

@@ -30,6 +30,17 @@ RESET plan_cache_mode;
 -- once a query
 SELECT count(*) FROM (VALUES (1), (2)) x(i), LATERAL (SELECT a FROM large WHERE v = 'v' || i::text OFFSET 0) l;
 SELECT count(*) FROM (VALUES (1), (2)) x(i), LATERAL (SELECT i FROM large WHERE v = 'v7' OFFSET 0) l;
+-- ... that workers run
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT a FROM large WHERE v = 'v77';
+SET parallel_leader_participation = off;
+SELECT a FROM large WHERE v = 'v77';
+RESET parallel_leader_participation;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 
 -- not: all is wanted, or much; the key is limited; the table is small; nothing runs
 SELECT count(*) FROM large;

@@ -19,7 +19,7 @@
 #include "client/settings.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/unique.h"
-#include "fdw/relation/ddl.h"
+#include "fdw/ddl/ddl.h"
 
 PG_MODULE_MAGIC;
 

@@ -3,7 +3,7 @@
 # temporary server that it makes and removes.
 #
 # Installs what is missing (test/install.sh), builds, checks the tree
-# (test/lint.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
+# (test/lint.sh, test/threads.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
 # the conformance cases, and random statements and histories beside a heap copy.  As root
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
@@ -146,6 +146,7 @@ build all "the modules" && built=yes
 
 if wanted lint && [ $built = yes ]; then
 	run 300 lint sh test/lint.sh
+	run 300 threads sh test/threads.sh
 fi
 
 for sanitizer in asan tsan; do
@@ -264,7 +265,22 @@ isolation()
 	watch_server isolation
 }
 
-pg# tap_file NAME LABEL SECONDS: one of test/t
+pgtap()
+{
+	for file in test/*.sql; do
+		name=$(basename "$file" .sql)
+		cp "$file" "$work/"
+		if ! in_work createdb -T template0 "tap_$name" >"$logs/createdb.log" 2>&1; then
+			cat "$logs/createdb.log"
+			fail "pgtap $name: createdb"
+			continue
+		fi
+		run 300 "pgtap $name" bounded pg_prove -v -d "tap_$name" "$name.sql"
+		watch_server "pgtap $name"
+	done
+}
+
+# tap_file NAME LABEL SECONDS: one of test/t
 tap_file()
 {
 	mkdir -p "$work/tap/$1"
@@ -291,7 +307,9 @@ tap()
 	[ $all = yes ] && [ $pass = plain ] || return 0
 	WC_KILLS=200
 	export WC_KILLS
-	tap_file 011_onelog "tap 011_onelog (200 kills)" 3600
+	for name in 011_onelog 015_killpoints 017_powercut; do
+		tap_file $name "tap $name (long)" 3600
+	done
 	unset WC_KILLS
 }
 
@@ -322,9 +340,12 @@ differential()
 	watch_server "histories (long)"
 }
 
-has()							# is there a file of this pattern
+# A step in which no test has run, whatever the reason is, has failed.
+tests()							# function, its arguments
 {
-	[ -e "$1" ]
+	counted=$((passed + failed))
+	"$@"
+	[ $((passed + failed)) -gt $counted ] || fail "$1: no test has run"
 }
 
 begin_server()					# on standard input: further settings
@@ -358,13 +379,13 @@ due()
 all_server_steps()
 {
 	begin_server </dev/null || return
-	if due regress && has sql/*.sql; then regress schedule 600; fi
-	if due isolation && has test/isolation/specs/*.spec; then isolation; fi
-	if due pgtap && has test/*.sql; then pgtap; fi
-	if due conformance && has test/conformance/run.py; then conformance; fi
-	if due differential && has test/differential/run.py; then differential; fi
+	if due regress; then tests regress schedule 600; fi
+	if due isolation; then tests isolation; fi
+	if due pgtap; then tests pgtap; fi
+	if due conformance; then tests conformance; fi
+	if due differential; then tests differential; fi
 	end_server
-	if due tap && has test/t/*.pl; then tap; fi
+	if due tap; then tests tap; fi
 }
 
 if [ $built = yes ] && needs_server; then

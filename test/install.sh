@@ -18,7 +18,7 @@ need()							# package, then a command that succeeds when it is there
 
 has_header()					# header: does the compiler find it
 {
-	printf '#include <stddef.h>\n#include <stdarg.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" |
+	printf '#define PCRE2_CODE_UNIT_WIDTH 8\n#include <stddef.h>\n#include <stdarg.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" |
 		"${CC:-gcc}" -E -x c - -o /dev/null
 }
 
@@ -70,6 +70,7 @@ look()
 	need g++ compiles_cxx
 	need libc6-dev has_header stdio.h
 	need librocksdb-dev has_header rocksdb/c.h
+	need libpcre2-dev has_header pcre2.h
 	need libicu-dev has_header unicode/ucol.h	# utils/pg_locale.h wants it
 	if ! find_pg_config; then
 		# Both, so that their versions match.

@@ -13,13 +13,13 @@ PG_CONFIG=${PG_CONFIG:-pg_config}
 verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
-read_folders="read read/cell read/txn read/scan"
+read_folders="read read/cell read/txn read/filter read/scan"
 engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
-core="base model rowkey wire $read_folders $engine_folders rpc"
-fdw_folders="fdw/convert fdw/relation fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
+core="base model rowkey filterlang wire $read_folders $engine_folders rpc"
+fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 postgres_side="channel worker client fdw $fdw_folders shell $shell_folders"
-cxx_file=src/engine/rocks/rocksplus.cc	# the only one of C++
+cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/settings.h client/statistics.h"
 
 file_lines_max=1000
@@ -32,11 +32,13 @@ allowed()
 	case $1 in
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
+	filterlang) echo "base/" ;;
 	wire) echo "base/ model/" ;;
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;
 	read/txn) echo "base/ model/ read/storage.h read/cell/" ;;
-	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/" ;;
+	read/filter) echo "base/ filterlang/" ;;
+	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/ read/filter/" ;;
 	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
 	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;
 	engine/forget) echo "$(allowed engine/store) engine/store/" ;;
@@ -49,11 +51,12 @@ allowed()
 	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
 	client) echo "base/ model/ wire/ channel/ compat.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
-	shell) echo "$(allowed fdw) fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
+	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
 	fdw/convert) echo "base/ rowkey/ compat.h" ;;
 	fdw/relation) echo "$(allowed fdw) fdw/fdw.h fdw/convert/convert.h" ;;
-	fdw/condition) echo "$(allowed fdw/relation) fdw/relation/" ;;
+	fdw/ddl) echo "$(allowed fdw/relation) fdw/relation/" ;;
+	fdw/condition) echo "$(allowed fdw/ddl)" ;;
 	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/" ;;
 	fdw/scan) echo "$(allowed fdw/plan) fdw/plan/" ;;
 	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;
@@ -85,7 +88,7 @@ check()
 sources()						# folder...
 {
 	for folder in "$@"; do
-		[ ! -d "src/$folder" ] || find "src/$folder" -maxdepth 1 \( -name '*.[ch]' -o -name '*.cc' \) | sort
+		[ ! -d "src/$folder" ] || find "src/$folder" -maxdepth 1 \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) | sort
 	done
 }
 
@@ -131,6 +134,7 @@ for folder in $core $postgres_side .; do
 		esac
 		case $name in
 		rocksdb/*) is_in "$folder" "$engine_folders" || echo "$file:$line: RocksDB is for engine/ alone" ;;
+		pcre2*) [ "$folder" = filterlang ] || echo "$file:$line: PCRE2 is for filterlang/ alone" ;;
 		esac
 	done >>"$scratch/found"
 	check "includes of src/$folder"
@@ -143,8 +147,15 @@ for folder in $core; do
 done >"$scratch/found"
 check "no PostgreSQL header behind the wall"
 
-find src test -name '*.cc' -o -name '*.cpp' -o -name '*.hpp' | grep -vx "$cxx_file" >"$scratch/found"
-check "no C++ but $cxx_file"
+for folder in $core; do
+	list=$(sources "$folder")
+	# shellcheck disable=SC2086 # a list of files
+	[ -z "$list" ] || grep -nE 'pthread_(mutex|rwlock)_t\b' $list | grep -v '^src/base/threads.h:'
+done >"$scratch/found"
+check "core's mutexes are those that clang can check (base/threads.h)"
+
+find src test -name '*.cc' -o -name '*.hh' -o -name '*.cpp' -o -name '*.hpp' | grep -v "^$cxx_folder/[a-z]*\.[ch][ch]\$" >"$scratch/found"
+check "no C++ but in $cxx_folder"
 
 # --- headers alone ----------------------------------------------------------------
 for folder in $core $postgres_side .; do
@@ -181,15 +192,16 @@ for folder in $core; do
 			echo "$object: not there, run make first"
 			continue
 		fi
-		nm -u "$object" | awk -v object="$object" -v folder="$folder" -v libc="$scratch/libc" -v cxx="$([ "$source" != "$cxx_file" ] || echo 1)" '
+		nm -u "$object" | awk -v object="$object" -v folder="$folder" -v libc="$scratch/libc" -v cxx="$(case $source in *.cc) echo 1 ;; esac)" '
 			BEGIN { while ((getline name < libc) > 0) known[name] = 1 }
 			$2 ~ /^wc_/ { next }
 			$2 ~ /^rocksdb_/ && folder ~ /^engine(\/|$)/ { next }
+			$2 ~ /^pcre2_/ && folder == "filterlang" { next }
 			cxx && $2 ~ /^(_Z|__cxa_|__gxx_personality_v0$|_Unwind_|__dso_handle$|__tls_get_addr$|_GLOBAL_)/ { next }
 			!($2 in known) { print object ": needs " $2 }'
 	done
 done >"$scratch/found"
-check "core needs only libc, pthread, wc_ and (in engine) RocksDB"
+check "core needs only libc, pthread, wc_, (in engine) RocksDB and (in filterlang) PCRE2"
 
 # A header in which several folders' functions are declared (engine/engine.h) would let one
 # call what comes after it.
@@ -238,7 +250,7 @@ done >"$scratch/found"
 check "modules export what SQL names, and nothing else"
 
 # --- sizes ---------------------------------------------------------------------------
-find src test -name '*.[ch]' -o -name '*.cc' | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, " max " at most" }' >"$scratch/found"
+find src test -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, " max " at most" }' >"$scratch/found"
 check "no file over $file_lines_max lines"
 
 if [ "$verbose" = -v ]; then

@@ -12,6 +12,7 @@
 #define WC_VALUE_MAX			(256 * 1024 * 1024)	/* value of one cell */
 #define WC_PACKED_ROW_MAX		(768 * 1024 * 1024)	/* one row of one family, packing "row" */
 #define WC_NAME_MAX				200					/* a namespace, table or family name */
+#define WC_NAMESPACE_PROPERTIES_MAX (64 * 1024)		/* properties of one namespace, as JSON */
 #define WC_FAMILIES_MAX			256					/* families of one table */
 #define WC_SPLITS_MAX			10000				/* split points of one table */
 #define WC_SALT_BUCKETS_MAX		256					/* buckets of a salted key: the salt is a byte */
@@ -23,7 +24,10 @@
 #define WC_FILTER_NODES_MAX		1000				/* conditions, ANDs, ORs ... of a scan's filter; beyond, backends filter */
 #define WC_FILTER_DEPTH_MAX		32					/* how deep they are nested */
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
-#define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these */
+#define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these; of a filter in HBase's language: of its text */
+#define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* what a filter that decides on whole rows has let through of one */
+#define WC_REGEX_STEPS_MAX		10000000			/* of one search for a regular expression */
+#define WC_REGEX_MEMORY_MAX		(20 * 1024)			/* and its memory, in KiB */
 #define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
 #define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */
 #define WC_GROUPS_BYTES_MAX		(1024 * 1024)		/* groups that a scan has at once; then it sends them and begins anew */
@@ -65,6 +69,11 @@
 
 /* All that one statement does to one row: it travels in one message. */
 #define WC_OPERATION_MAX		(WC_VALUE_MAX + 2 * 1024 * 1024)
+
+/* Parts of one range that the processes of a parallel scan share; the row keys between the parts of a
+ * scan have so many bytes: of longer ones there are fewer. */
+#define WC_PARTS_MAX			1024
+#define WC_PART_POINTS_BYTES	(64 * 1024)
 
 /* Cell blocks: the first answer of a scan, and what later ones grow to. */
 #define WC_BLOCK_FIRST			(4 * 1024)

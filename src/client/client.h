@@ -15,6 +15,7 @@
 #include "nodes/lockoptions.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
+#include "utils/jsonb.h"
 #include "utils/snapshot.h"
 
 #include "base/lockmode.h"
@@ -67,11 +68,20 @@ extern uint64 wc_client_writes(void);
  * for messages, and for functions here that take a name. */
 extern char *wc_client_table_fullname(const WcTableDesc *desc);
 
-/* All tables, all namespaces of this database: List of WcTableDesc *, List of char *; the tables of
- * all databases. */
+/* All tables of this database, of all databases: List of WcTableDesc *. */
 extern List *wc_client_list_tables(void);
 extern List *wc_client_list_all_tables(void);
+
+typedef struct WcClientNamespace
+{
+	char	   *name;
+	char	   *properties;		/* text of a JSON object; NULL: it has none */
+} WcClientNamespace;
+
+/* All namespaces of this database, in the order of their bytes in UTF-8: List of WcClientNamespace *.
+ * One by its name: NULL if it is not there. */
 extern List *wc_client_list_namespaces(void);
+extern const WcClientNamespace *wc_client_namespace(const char *name);
 
 /*
  * Catalog changes: part of the transaction.  Each takes a heavyweight lock on
@@ -91,6 +101,13 @@ extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
+
+/*
+ * Lays properties, a JSON object of strings, numbers and booleans, over those that the namespace has; a null
+ * takes one away.  3F000 if there is no such namespace, 22023 for anything else than that, 54000 if they are
+ * more than WC_NAMESPACE_PROPERTIES_MAX bytes then.
+ */
+extern void wc_client_change_properties(const char *name, Jsonb *properties);
 
 /* The stored tables of a database, another than this, go with the transaction's commit.
  * For DROP DATABASE, before it, since this may fail; and for one that is gone. */
@@ -328,6 +345,21 @@ extern List *wc_client_check_store(const WcTableDesc *table);
 /* About how many bytes and rows a range has, in these families (nfamilies 0: in all). */
 extern void wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							   uint64 *bytes, uint64 *rows);
+
+/*
+ * May parallel workers read now what this session reads?  They see what is committed, and read
+ * parts of a range at one snapshot.  A hint, for planning: a query that begins when they may not
+ * runs without them.
+ */
+extern bool wc_client_workers_may_read(void);
+
+/*
+ * Row keys that part a range of the table into at most nparts parts (1 .. WC_PARTS_MAX) of about
+ * equal bytes in these families (nfamilies 0: in all), ascending, each the first of its part.  The
+ * bytes live in CurrentMemoryContext, as the array.  A round trip.
+ */
+extern WcSlice *wc_client_split(const WcTableDesc *table, const WcRange *range, const uint32 *families,
+								uint32 nfamilies, int nparts, int *npoints);
 
 typedef struct WcSampleRange
 {

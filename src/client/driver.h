@@ -30,7 +30,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
 	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
-	WC_FEATURE_MODIFY = 1 << 8	/* one change to all rows of a scan */
+	WC_FEATURE_MODIFY = 1 << 8,	/* one change to all rows of a scan */
+	WC_FEATURE_SPLIT = 1 << 9	/* ranges in parts, for several processes at one snapshot */
 } WcDriverFeature;
 
 /* One open scan, the driver's part; embedded in the client's. */
@@ -227,6 +228,10 @@ typedef struct WcDriver
 	void		(*check_store) (uint32 table_id, WcSlice *problems);
 	void		(*estimate) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							 uint64 *bytes, uint64 *rows);
+
+	/* Row keys between parts of a range, as engine.h encodes them; valid until the next call. */
+	void		(*split) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies, uint32 nparts,
+						  WcSlice *points);
 
 	/* The ranges as engine.h encodes them; valid until the next call. */
 	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);

@@ -930,7 +930,7 @@ const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
 	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE |
-	WC_FEATURE_MODIFY,
+	WC_FEATURE_MODIFY | WC_FEATURE_SPLIT,
 	.connect = local_connect,
 	.ready = local_ready,
 	.in_use = local_in_use,
@@ -964,6 +964,7 @@ const WcDriver wc_local_driver = {
 	.compacting = wc_local_compacting,
 	.check_store = wc_local_check_store,
 	.estimate = wc_local_estimate,
+	.split = wc_local_split,
 	.sample = wc_local_sample,
 	.statistics = wc_local_statistics,
 };

@@ -42,6 +42,8 @@ extern void wc_local_check_store(uint32 table_id, WcSlice *problems);
 extern void wc_local_compacting(uint32 table_id, bool *minor, bool *major);
 extern void wc_local_estimate(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
 							  uint64 *bytes, uint64 *rows);
+extern void wc_local_split(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
+						   uint32 nparts, WcSlice *points);
 extern void wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed,
 							WcSlice *ranges);
 extern void wc_local_statistics(uint8 view, WcSlice *rows);

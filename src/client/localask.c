@@ -146,6 +146,16 @@ wc_local_estimate(uint32 table_id, const WcRange *range, const uint32 *families,
 }
 
 void
+wc_local_split(uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies, uint32 nparts,
+			   WcSlice *points)
+{
+	WcSplitMessage m = {{table_id, *range, nfamilies, families}, nparts};
+
+	wc_message_split_encode(wc_local_begin(), &m);
+	*points = wc_local_ask(WC_MSG_SPLIT, WC_SEND_NOW);
+}
+
+void
 wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges)
 {
 	WcSampleMessage m = {table_id, *range, nranges, range_rows, seed};

@@ -68,14 +68,16 @@ take_transactions(const QueryDesc *query)
 
 /*
  * Workers read by the leader's snapshot.  When that cannot be shared, or the transaction
- * has written, which they cannot see, the query runs without them.
+ * has written, which they cannot see, the query runs without them.  An engine that is not ready is
+ * no matter for a query of heap tables; one of stored tables waits for it, and goes on alone.
  */
 static void
 prepare_parallel(QueryDesc *query)
 {
 	PlannedStmt *stmt;
 
-	if (wc_batch_empty() && (wc_snapshot_share(query->snapshot, false) || !wc_driver()->ready()))
+	if (wc_batch_empty() &&
+		(wc_snapshot_share(query->snapshot, false) || (!wc_driver()->ready() && !names_stored_table(query->plannedstmt))))
 		return;
 	stmt = palloc(sizeof(PlannedStmt));
 	*stmt = *query->plannedstmt;

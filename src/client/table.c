@@ -13,7 +13,9 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
+#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 #include "channel/flight.h"
@@ -280,10 +282,17 @@ wc_client_list_all_tables(void)
 	return list_tables(true);
 }
 
+/* What is stored in UTF-8, in the database's encoding; palloc'd. */
+static char *
+text_in_server(WcSlice s)
+{
+	return pg_any_to_server(pnstrdup((const char *) s.data, s.len), (int) s.len, PG_UTF8);
+}
+
 List *
 wc_client_list_namespaces(void)
 {
-	List	   *names = NIL;
+	List	   *namespaces = NIL;
 	WcSlice		list;
 	WcDecoder	d;
 
@@ -293,14 +302,33 @@ wc_client_list_namespaces(void)
 	d = wc_decoder(list);
 	for (uint64 n = wc_decode_varint(&d); n > 0 && !d.failed; n--)
 	{
-		WcSlice		name = wc_decode_bytes(&d);
+		WcClientNamespace *ns = palloc0(sizeof(WcClientNamespace));
+		WcSlice		properties;
 
-		names = lappend(names, pg_any_to_server(pnstrdup((const char *) name.data, name.len),
-												(int) name.len, PG_UTF8));
+		ns->name = text_in_server(wc_decode_bytes(&d));
+		properties = wc_decode_bytes(&d);
+		if (properties.len > 0)
+			ns->properties = text_in_server(properties);
+		namespaces = lappend(namespaces, ns);
 	}
 	if (!wc_decoder_done(&d))
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of namespaces is malformed")));
-	return names;
+	return namespaces;
+}
+
+const WcClientNamespace *
+wc_client_namespace(const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_client_list_namespaces())
+	{
+		const WcClientNamespace *ns = lfirst(lc);
+
+		if (strcmp(ns->name, name) == 0)
+			return ns;
+	}
+	return NULL;
 }
 
 /* --- changes ------------------------------------------------------------------- */
@@ -315,28 +343,13 @@ check(WcStatus status, const WcError *err)
 	wc_catalog_changed();
 }
 
-static bool
-namespace_exists(WcSlice ns)
-{
-	ListCell   *lc;
-
-	foreach(lc, wc_client_list_namespaces())
-	{
-		char	   *name = lfirst(lc);
-
-		if (wc_slice_eq(ns, wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8))))
-			return true;
-	}
-	return false;
-}
-
 /* Locks a name, of which nobody's table may be there. */
 static void
 require_free_name(const WcTableDesc *desc)
 {
 	lock_name(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
-	if (!namespace_exists(desc->ns))
+	if (wc_client_namespace(text_in_server(desc->ns)) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("namespace \"%.*s\" does not exist", (int) desc->ns.len, (const char *) desc->ns.data),
@@ -438,6 +451,18 @@ namespace_name(const char *name)
 	return ns;
 }
 
+static const WcClientNamespace *
+require_namespace(const char *name)
+{
+	const WcClientNamespace *ns = wc_client_namespace(name);
+
+	if (ns == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%s\" does not exist", name)));
+	return ns;
+}
+
 void
 wc_client_create_namespace(const char *name)
 {
@@ -446,7 +471,7 @@ wc_client_create_namespace(const char *name)
 
 	wc_client_require_writable();
 	lock_name(ns, wc_slice(NULL, 0), AccessExclusiveLock);
-	if (namespace_exists(ns))
+	if (wc_client_namespace(name) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_SCHEMA),
 				 errmsg("namespace \"%s\" already exists", name)));
@@ -467,10 +492,7 @@ wc_client_drop_namespace(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("namespace \"%s\" cannot be dropped", name)));
-	if (!namespace_exists(ns))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%s\" does not exist", name)));
+	(void) require_namespace(name);
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
@@ -483,6 +505,57 @@ wc_client_drop_namespace(const char *name)
 	}
 	check(wc_batch_namespace(wc_batch_builder(), WC_OP_DROP_NAMESPACE, GetCurrentCommandId(true),
 							 MyDatabaseId, ns, &err), &err);
+}
+
+/* Raises unless it is an object of strings, numbers, booleans and nulls. */
+static void
+check_properties(const char *name, Jsonb *properties)
+{
+	JsonbIterator *it = JsonbIteratorInit(&properties->root);
+	JsonbValue	v;
+
+	if (!JB_ROOT_IS_OBJECT(properties))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("properties of namespace \"%s\" must be a JSON object", name),
+				 errhint("For example: {\"owner\": \"sales\", \"old\": null}.")));
+	(void) JsonbIteratorNext(&it, &v, true);	/* the object itself */
+	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
+	{
+		char	   *key = pnstrdup(v.val.string.val, v.val.string.len);
+
+		(void) JsonbIteratorNext(&it, &v, true);
+		if (!IsAJsonbScalar(&v))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("property \"%s\" of namespace \"%s\" must be a string, a number, a boolean or null", key, name)));
+	}
+}
+
+void
+wc_client_change_properties(const char *name, Jsonb *properties)
+{
+	WcSlice		ns = namespace_name(name);
+	const WcClientNamespace *old;
+	Datum		new;
+	char	   *text;
+	WcSlice		bytes = wc_slice(NULL, 0);
+	WcError		err;
+
+	check_properties(name, properties);
+	wc_client_require_writable();
+	/* tables may be made in it at the same time */
+	lock_name(ns, wc_slice(NULL, 0), ShareUpdateExclusiveLock);
+	old = require_namespace(name);
+	new = DirectFunctionCall1(jsonb_in, CStringGetDatum(old->properties ? old->properties : "{}"));
+	new = DirectFunctionCall2(jsonb_concat, new, JsonbPGetDatum(properties));
+	new = DirectFunctionCall1(jsonb_strip_nulls, new);
+	if (JB_ROOT_COUNT(DatumGetJsonbP(new)) > 0)
+	{
+		text = DatumGetCString(DirectFunctionCall1(jsonb_out, new));
+		bytes = wc_slice_cstr(pg_server_to_any(text, (int) strlen(text), PG_UTF8));
+	}
+	check(wc_batch_alter_namespace(wc_batch_builder(), GetCurrentCommandId(true), MyDatabaseId, ns, bytes, &err), &err);
 }
 
 void
@@ -561,6 +634,35 @@ wc_client_estimate(const WcTableDesc *table, const WcRange *range, const uint32 
 {
 	wc_xact_join();
 	wc_driver()->estimate(table->id, range, families, nfamilies, bytes, rows);
+}
+
+bool
+wc_client_workers_may_read(void)
+{
+	return (wc_driver()->features & WC_FEATURE_SPLIT) != 0 && wc_batch_empty();
+}
+
+WcSlice *
+wc_client_split(const WcTableDesc *table, const WcRange *range, const uint32 *families, uint32 nfamilies, int nparts,
+				int *npoints)
+{
+	WcSlice    *points;
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	wc_xact_join();
+	wc_driver()->split(table->id, range, families, nfamilies, (uint32) nparts, &list);
+	copy = palloc(list.len + 1);
+	wc_slice_copy(copy, list);
+	d = wc_decoder(wc_slice(copy, list.len));
+	*npoints = (int) wc_decode_count(&d, WC_PARTS_MAX, 1);
+	points = palloc(sizeof(WcSlice) * (*npoints + 1));
+	for (int i = 0; i < *npoints; i++)
+		points[i] = wc_decode_bytes(&d);
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of parts of a range is malformed")));
+	return points;
 }
 
 WcSampleRange *

@@ -101,7 +101,7 @@ name_listed(char **list, size_t n, const char *name)
 }
 
 static WcStatus
-opening_stores(WcEngine *engine, Opening *o, char **list, size_t nlist, WcError *err)
+opening_stores(WcEngine *engine, Opening *o, char **list, size_t nlist, WcError *err) WC_UNCHECKED
 {
 	WcCatalog  *catalog = &engine->catalog;
 	char		name[WC_CF_NAME_MAX];

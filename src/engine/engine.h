@@ -275,7 +275,7 @@ extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn
 /* Those of all databases; database: txn's. */
 extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* Names only; "default" is always among them. */
+/* Of each its name, then its properties; "default" is always among them. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* A new table id; never given twice, also not after a restart once used. */
@@ -351,6 +351,24 @@ extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings,
 extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 								   const uint32_t *families, uint32_t nfamilies,
 								   uint64_t *bytes, uint64_t *rows, WcError *err) WC_WARN_UNUSED;
+
+/* A range that several readers share. */
+typedef struct WcSplitRequest
+{
+	uint32_t	table_id;
+	WcRange		range;			/* start taken as inclusive, stop as exclusive */
+	uint32_t	nfamilies;		/* only the bytes of these families count; 0: of all */
+	const uint32_t *families;
+	uint32_t	nparts;			/* wanted, 1 .. WC_PARTS_MAX */
+} WcSplitRequest;
+
+/*
+ * Appends varint n, then n times bytes: row keys inside the range, ascending, which part it into
+ * at most nparts parts of about equal bytes.  None when little is stored there, or nothing is
+ * committed.  A key begins a part; it need not be that of a row.  Takes a few seeks a part.
+ */
+extern WcStatus wc_engine_split(WcEngine *engine, const WcSplitRequest *request, const atomic_bool *cancel,
+								WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* Ranges of a table's rows, drawn by chance, that a sample is to be read from. */
 typedef struct WcSampleRequest

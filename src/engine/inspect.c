@@ -310,6 +310,7 @@ inspect_catalog(Inspection *n)
 	rocksdb_readoptions_t *options = careful_options();
 	rocksdb_iterator_t *it;
 	size_t		ntables = 0;
+	bool		differs;
 	char	   *error = NULL;
 
 	pthread_mutex_lock(&n->engine->write_mutex);
@@ -324,7 +325,10 @@ inspect_catalog(Inspection *n)
 		inspect_entry(n, wc_slice(key, klen), wc_slice(value, vlen), &ntables);
 	}
 	rocksdb_iter_get_error(it, &error);
-	if (error == NULL && ntables != n->engine->catalog.ntables)
+	pthread_rwlock_rdlock(&n->engine->catalog.lock);
+	differs = ntables != n->engine->catalog.ntables;
+	pthread_rwlock_unlock(&n->engine->catalog.lock);
+	if (error == NULL && differs)
 		tell(n, "the catalog and the engine have different numbers of stored tables");
 	pthread_mutex_unlock(&n->engine->write_mutex);
 	rocksdb_iter_destroy(it);

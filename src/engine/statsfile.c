@@ -63,7 +63,7 @@ append_family(WcBuf *buf, const WcStore *store)
 }
 
 void
-wc_statsfile_leave(WcEngine *engine, const char *path)
+wc_statsfile_leave(WcEngine *engine, const char *path) WC_UNCHECKED
 {
 	const WcCatalog *catalog = &engine->catalog;
 	WcEngineStatistics s = {0};

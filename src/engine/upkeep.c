@@ -25,9 +25,9 @@
 struct WcUpkeeper
 {
 	WcEngine   *engine;
-	pthread_mutex_t mutex;		/* guards settings; nothing else is locked while it is held */
+	WcMutex		mutex;			/* guards settings; nothing else is locked while it is held */
 	pthread_cond_t ends;		/* stop */
-	WcUpkeep	settings;
+	WcUpkeep	settings WC_GUARDED_BY(&mutex);
 	atomic_bool stop;
 	bool		running;		/* there is a thread: known to who makes and ends it */
 	pthread_t	thread;

@@ -25,11 +25,11 @@ typedef struct Task
 struct WcWorkers
 {
 	WcEngine   *engine;
-	pthread_mutex_t mutex;		/* guards the rest; nothing else is locked while it is held */
+	WcMutex		mutex;			/* guards the rest; nothing else is locked while it is held */
 	pthread_cond_t more;		/* a task waits, or stop */
-	Task	   *tasks;			/* those under way, and those that wait, oldest first */
-	size_t		nwaiting;
-	bool		thread_made;
+	Task	   *tasks WC_GUARDED_BY(&mutex); /* those under way, and those that wait, oldest first */
+	size_t		nwaiting WC_GUARDED_BY(&mutex);
+	bool		thread_made WC_GUARDED_BY(&mutex);
 	pthread_t	thread;
 	atomic_bool stop;
 };
@@ -153,7 +153,7 @@ same_work(const WcWork *a, const WcWork *b)
 }
 
 static void
-append(WcWorkers *w, Task *task)
+append(WcWorkers *w, Task *task) WC_REQUIRES(w->mutex)
 {
 	Task	  **end = &w->tasks;
 
@@ -164,7 +164,7 @@ append(WcWorkers *w, Task *task)
 }
 
 static void
-take_out(WcWorkers *w, Task *task)
+take_out(WcWorkers *w, Task *task) WC_REQUIRES(w->mutex)
 {
 	Task	  **t = &w->tasks;
 
@@ -281,7 +281,7 @@ worker_main(void *arg)
 
 /* With the mutex held. */
 static WcStatus
-make_thread(WcWorkers *w, WcError *err)
+make_thread(WcWorkers *w, WcError *err) WC_REQUIRES(w->mutex)
 {
 	int			rc;
 
@@ -296,7 +296,7 @@ make_thread(WcWorkers *w, WcError *err)
 
 /* With the mutex held. */
 static bool
-waits_already(const WcWorkers *w, const WcWork *work)
+waits_already(const WcWorkers *w, const WcWork *work) WC_REQUIRES(w->mutex)
 {
 	const Task *t = w->tasks;
 
@@ -353,18 +353,22 @@ wc_workers_create(WcEngine *engine)
 void
 wc_workers_free(WcWorkers *w)
 {
+	bool		made;
+
 	if (w == NULL)
 		return;
 	pthread_mutex_lock(&w->mutex);
 	atomic_store(&w->stop, true);
+	made = w->thread_made;
 	pthread_cond_signal(&w->more);
 	pthread_mutex_unlock(&w->mutex);
-	if (w->thread_made)
+	if (made)
 	{
 		/* it may be waiting for RocksDB to compact */
 		rocksdb_disable_manual_compaction(w->engine->db);
 		pthread_join(w->thread, NULL);
 	}
+	pthread_mutex_lock(&w->mutex);
 	while (w->tasks != NULL)
 	{
 		Task	   *task = w->tasks;
@@ -372,6 +376,7 @@ wc_workers_free(WcWorkers *w)
 		w->tasks = task->next;
 		free(task);
 	}
+	pthread_mutex_unlock(&w->mutex);
 	pthread_cond_destroy(&w->more);
 	pthread_mutex_destroy(&w->mutex);
 	free(w);

@@ -115,6 +115,12 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = widecolIterateForeignScan;
 	routine->ReScanForeignScan = widecolReScanForeignScan;
 	routine->EndForeignScan = widecolEndForeignScan;
+	routine->IsForeignScanParallelSafe = widecolIsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = widecolEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = widecolInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = widecolReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = widecolInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = widecolShutdownForeignScan;
 	routine->GetForeignRowMarkType = widecolGetForeignRowMarkType;
 	routine->RefetchForeignRow = widecolRefetchForeignRow;
 	routine->IsForeignPathAsyncCapable = widecolIsForeignPathAsyncCapable;

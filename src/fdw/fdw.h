@@ -8,6 +8,7 @@
 
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "commands/explain.h"
 #include "foreign/fdwapi.h"
 
@@ -30,6 +31,14 @@ extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
 
+/* scan/parallel.c */
+extern bool widecolIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+extern Size widecolEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
+extern void widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void widecolReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void widecolInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate);
+extern void widecolShutdownForeignScan(ForeignScanState *node);
+
 /* scan/rowlock.c */
 extern RowMarkType widecolGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength);
 extern void widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTableSlot *slot, bool *updated);
@@ -43,7 +52,7 @@ extern void widecolForeignAsyncNotify(AsyncRequest *areq);
 /* scan/explain.c */
 extern void widecolExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
-/* relation/import.c */
+/* ddl/import.c */
 extern List *widecolImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverid);
 
 /* scan/analyze.c */

@@ -405,6 +405,24 @@ wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t data
 }
 
 WcStatus
+wc_batch_alter_namespace(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcSlice name, WcSlice properties, WcError *err)
+{
+	WcStatus	status = wc_namespace_name_check(name, err);
+
+	if (status == WC_OK && properties.len > WC_NAMESPACE_PROPERTIES_MAX)
+		status = wc_error(err, WC_TOO_LARGE, "properties of namespace \"%.*s\" are too large: %zu bytes, the limit is %d",
+						  (int) name.len, (const char *) name.data, properties.len, WC_NAMESPACE_PROPERTIES_MAX);
+	if (status == WC_OK)
+		status = begin_op(b, WC_OP_ALTER_NAMESPACE, cid, err);
+	if (status != WC_OK)
+		return status;
+	wc_buf_append_varint(b->buf, database);
+	wc_buf_append_bytes(b->buf, name);
+	wc_buf_append_bytes(b->buf, properties);
+	return end_op(b, err);
+}
+
+WcStatus
 wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcError *err)
 {
 	return id_op(b, WC_OP_DROP_DATABASE, cid, database, err);

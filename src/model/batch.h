@@ -36,7 +36,8 @@ typedef enum WcOpKind
 	WC_OP_CREATE_NAMESPACE = 6,
 	WC_OP_DROP_NAMESPACE = 7,
 	WC_OP_DROP_DATABASE = 8,	/* every table and namespace of a database */
-	WC_OP_LOCK = 9				/* what a prepared transaction has locked; applying does nothing */
+	WC_OP_LOCK = 9,				/* what a prepared transaction has locked; applying does nothing */
+	WC_OP_ALTER_NAMESPACE = 10	/* all properties, as they are from now on */
 } WcOpKind;
 
 /* Flags of a ROW operation. */
@@ -79,6 +80,7 @@ typedef struct WcOp
 	WcSlice		desc;			/* CREATE_TABLE, ALTER_TABLE: an encoded descriptor */
 	uint32_t	database;		/* namespaces, DROP_DATABASE */
 	WcSlice		name;			/* namespaces */
+	WcSlice		properties;		/* ALTER_NAMESPACE */
 	WcSlice		bytes;			/* the whole operation */
 } WcOp;
 
@@ -128,6 +130,10 @@ extern WcStatus wc_batch_drop_table(WcBatchBuilder *b, uint32_t cid, uint32_t ta
 extern WcStatus wc_batch_truncate_table(WcBatchBuilder *b, uint32_t cid, uint32_t table_id, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_namespace(WcBatchBuilder *b, WcOpKind kind, uint32_t cid, uint32_t database,
 								   WcSlice name, WcError *err) WC_WARN_UNUSED;
+
+/* properties: bytes that mean nothing here, WC_NAMESPACE_PROPERTIES_MAX at most. */
+extern WcStatus wc_batch_alter_namespace(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcSlice name,
+										 WcSlice properties, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_drop_database(WcBatchBuilder *b, uint32_t cid, uint32_t database, WcError *err) WC_WARN_UNUSED;
 
 /* A row of a table, or (row empty) the whole table. */

@@ -45,7 +45,9 @@ namespace_decode(WcDecoder *d, WcDecoder *payload, WcOp *op, WcError *err)
 {
 	op->database = (uint32_t) wc_decode_varint_max(payload, UINT32_MAX);
 	op->name = wc_decode_bytes(payload);
-	if (!wc_decoder_done(payload))
+	if (op->kind == WC_OP_ALTER_NAMESPACE)
+		op->properties = wc_decode_bytes(payload);
+	if (!wc_decoder_done(payload) || op->properties.len > WC_NAMESPACE_PROPERTIES_MAX)
 		return corrupt(d, err, "bad namespace operation");
 	if (wc_namespace_name_check(op->name, NULL) != WC_OK)
 		return corrupt(d, err, "bad name of a namespace");
@@ -119,6 +121,7 @@ wc_batch_next_op(WcDecoder *d, WcOp *op, WcError *err)
 			return WC_OK;
 		case WC_OP_CREATE_NAMESPACE:
 		case WC_OP_DROP_NAMESPACE:
+		case WC_OP_ALTER_NAMESPACE:
 			return namespace_decode(d, &payload, op, err);
 		case WC_OP_DROP_DATABASE:
 			op->database = (uint32_t) wc_decode_varint_max(&payload, UINT32_MAX);

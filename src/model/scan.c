@@ -18,7 +18,8 @@
 #define SCAN_MEASURED		0x400
 #define SCAN_COUNT_CELLS	0x800
 #define SCAN_AGGREGATION	0x1000	/* an aggregation follows, behind the filter */
-#define SCAN_FLAGS			0x1FFF
+#define SCAN_FILTER_TEXT	0x2000	/* a filter in HBase's language follows, behind the aggregation */
+#define SCAN_FLAGS			0x3FFF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -99,6 +100,24 @@ wc_range_is_empty(const WcRange *range)
 	/* The smallest key behind start is start and a 00: is stop just that? */
 	return !range->stop_inclusive && stop.len == start.len + 1 &&
 		stop.data[start.len] == 0 && wc_slice_starts_with(stop, start);
+}
+
+WcRange
+wc_range_part(const WcRange *range, WcSlice from, WcSlice to)
+{
+	WcRange		part = *range;
+
+	if (from.len > 0 && (range->start.len == 0 || wc_slice_cmp(range->start, from) < 0))
+	{
+		part.start = from;
+		part.start_inclusive = true;
+	}
+	if (to.len > 0 && (range->stop.len == 0 || wc_slice_cmp(range->stop, to) >= 0))
+	{
+		part.stop = to;
+		part.stop_inclusive = false;
+	}
+	return part;
 }
 
 bool
@@ -219,6 +238,24 @@ filter_check(const WcScan *scan, WcError *err)
 	return status;
 }
 
+static WcStatus
+filter_text_check(const WcScan *scan, WcError *err)
+{
+	bool		points = true;
+
+	if (scan->filter_text.len == 0)
+		return WC_OK;
+	if (scan->filter_text.len > WC_FILTER_BYTES_MAX)
+		return wc_error(err, WC_TOO_LARGE, "filter is too long: %zu bytes, the limit is %d", scan->filter_text.len,
+						WC_FILTER_BYTES_MAX);
+	for (uint32_t i = 0; i < scan->nranges; i++)
+		points &= wc_range_is_point(&scan->ranges[i]);
+	if (scan->rows_by_existence || scan->row_offset != 0 || scan->count_cells || scan->merged ||
+		filters_ts(scan) || (scan->nranges > 1 && !points))
+		return wc_error(err, WC_INVALID, "this scan cannot have a filter in HBase's language");
+	return WC_OK;
+}
+
 /* Is the column at this position a single one? */
 static WcStatus
 aggregated_check(const WcScan *scan, bool in_key, uint32_t column, WcError *err)
@@ -266,6 +303,8 @@ wc_scan_check(const WcScan *scan, WcError *err)
 		status = times_check("filter on timestamps", scan->filter_ts_min, scan->filter_ts_max, err);
 	if (status == WC_OK)
 		status = filter_check(scan, err);
+	if (status == WC_OK)
+		status = filter_text_check(scan, err);
 	if (status == WC_OK)
 		status = aggregation_check(scan, err);
 	if (status != WC_OK)
@@ -348,7 +387,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (scan->filter != NULL ? SCAN_FILTER : 0) |
 						 (scan->measured ? SCAN_MEASURED : 0) |
 						 (scan->count_cells ? SCAN_COUNT_CELLS : 0) |
-						 (scan->aggregation != NULL ? SCAN_AGGREGATION : 0));
+						 (scan->aggregation != NULL ? SCAN_AGGREGATION : 0) |
+						 (scan->filter_text.len > 0 ? SCAN_FILTER_TEXT : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -381,6 +421,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 		wc_filter_encode(out, scan->filter);
 	if (scan->aggregation != NULL)
 		wc_aggregation_encode(out, scan->aggregation);
+	if (scan->filter_text.len > 0)
+		wc_buf_append_bytes(out, scan->filter_text);
 }
 
 /*
@@ -525,6 +567,12 @@ wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err)
 		((flags & SCAN_FILTER) != 0 && !filter_decode(&d, arena, scan)) ||
 		((flags & SCAN_AGGREGATION) != 0 && !aggregation_decode(&d, arena, scan)))
 		return wc_error(err, WC_NO_MEMORY, "out of memory: scan of %zu bytes", bytes.len);
+	if ((flags & SCAN_FILTER_TEXT) != 0)
+	{
+		scan->filter_text = wc_decode_bytes(&d);
+		if (scan->filter_text.len == 0)
+			wc_decoder_fail(&d);
+	}
 	if (!wc_decoder_done(&d))
 		return wc_error(err, WC_CORRUPT, "scan of %zu bytes cannot be decoded", bytes.len);
 	return wc_scan_check(scan, err);

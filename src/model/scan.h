@@ -107,6 +107,14 @@ typedef struct WcScan
 	const WcFilter *filter;
 
 	/*
+	 * A filter in HBase's language (filterlang/filterlang.h), as text; empty: none.  It sees what is
+	 * visible, of versions as many as the family keeps; versions, row_limit and the limits of columns count
+	 * what it lets through.  Only with HBase's rule of which rows are returned, without row_offset, and not
+	 * merged.  Several ranges have to be single rows: each is then filtered as if it were alone.
+	 */
+	WcSlice		filter_text;
+
+	/*
 	 * Rows come back in groups, with states of aggregates (aggregation.h), and undecided rows
 	 * as they are.  Only with rows_by_existence, one version, and without limits and offsets.
 	 * NULL: rows come back.
@@ -129,6 +137,10 @@ extern WcStatus wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcEr
 extern bool wc_range_contains(const WcRange *range, WcSlice row);
 extern bool wc_range_before_start(const WcRange *range, WcSlice row);
 extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
+
+/* The part of a range that begins with the row `from` and ends before the row `to` (empty:
+ * unbounded); points to the bytes of all three. */
+extern WcRange wc_range_part(const WcRange *range, WcSlice from, WcSlice to);
 
 /* True when no key can be in it. */
 extern bool wc_range_is_empty(const WcRange *range);

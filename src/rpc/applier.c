@@ -5,13 +5,13 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "model/step.h"
 #include "read/txn/txn.h"
 
@@ -57,18 +57,18 @@ struct WcApplier
 	_Atomic uint64_t *writes;
 	uint64_t	generation_seen;	/* the engine's, when last looked at */
 	pthread_t	thread;
-	pthread_mutex_t mutex;
+	WcMutex		mutex;
 	pthread_cond_t work;		/* head is not NULL, or stop */
-	Commit	   *head;
-	Commit	  **tail;
-	uint64_t	ncommits;		/* the backlog */
-	uint64_t	nbytes;
-	int64_t		applying_us;	/* commit time of the first that was taken from the queue; 0: none was */
-	bool		stalled;		/* nothing can be applied: why */
-	WcError		why;
+	Commit	   *head WC_GUARDED_BY(&mutex);
+	Commit	  **tail WC_GUARDED_BY(&mutex);
+	uint64_t	ncommits WC_GUARDED_BY(&mutex); /* the backlog */
+	uint64_t	nbytes WC_GUARDED_BY(&mutex);
+	int64_t		applying_us WC_GUARDED_BY(&mutex); /* commit time of the first that was taken from the queue; 0: none was */
+	bool		stalled WC_GUARDED_BY(&mutex); /* nothing can be applied: why */
+	WcError		why WC_GUARDED_BY(&mutex);
 	pthread_cond_t step_done;	/* stepped has changed, or stop */
-	uint64_t	stepped;		/* position of the last step that was applied */
-	bool		stop;
+	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
+	bool		stop WC_GUARDED_BY(&mutex);
 	WcApplied	applied;
 	_Atomic uint64_t marked;
 	bool		gave_up;		/* these three: applier's thread only; it has been stopped with posted commits left */
@@ -261,7 +261,7 @@ apply_group(WcApplier *a, Commit *group)
 /* With the mutex held: waits for work, or until what is unsynced, or untidy, should not
  * be any longer.  False when it was the time that passed. */
 static bool
-wait_for_work(WcApplier *a)
+wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
 {
 	struct timespec until;
 
@@ -319,7 +319,7 @@ applier_main(void *arg)
 
 WcStatus
 wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
-				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err)
+				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err) WC_UNCHECKED
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
 	int			rc;
@@ -367,7 +367,7 @@ wc_applier_stop(WcApplier *a)
 
 /* With the mutex held. */
 static void
-append(WcApplier *a, Commit *c)
+append(WcApplier *a, Commit *c) WC_REQUIRES(a->mutex)
 {
 	*a->tail = c;
 	a->tail = &c->next;

@@ -424,6 +424,24 @@ do_estimate(WcDispatch *d, WcSlice body, WcError *err)
 }
 
 static WcStatus
+do_split(WcDispatch *d, WcSlice body, WcError *err)
+{
+	WcSplitMessage m;
+	WcSplitRequest request;
+	WcStatus	status = wc_message_split_decode(body, &d->arena, &m, err);
+
+	if (status != WC_OK)
+		return status;
+	wc_activity_table(&d->session.activity, m.range.table_id);
+	request.table_id = m.range.table_id;
+	request.range = m.range.range;
+	request.nfamilies = m.range.nfamilies;
+	request.families = m.range.families;
+	request.nparts = m.nparts;
+	return wc_engine_split(d->session.engine, &request, d->session.cancel, &d->out, err);
+}
+
+static WcStatus
 do_sample(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcSampleMessage m;
@@ -774,6 +792,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, Answ
 			return do_estimate(d, body, err);
 		case WC_MSG_SAMPLE:
 			return do_sample(d, body, err);
+		case WC_MSG_SPLIT:
+			return do_split(d, body, err);
 		case WC_MSG_LOCK:
 			return do_lock(d, body, answer, err);
 		case WC_MSG_MODIFY:

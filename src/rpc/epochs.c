@@ -4,8 +4,9 @@
 #include "rpc/epochs.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
+
+#include "base/threads.h"
 
 typedef struct Kept
 {
@@ -22,9 +23,9 @@ struct WcEpochs
 
 	/* Held while a commit begins, so that an epoch is either now or has been kept.
 	 * Behind the engine's write_mutex, in front of its snapshots_mutex. */
-	pthread_mutex_t mutex;
-	Kept	   *kept;
-	uint64_t   *read;			/* room for the epochs of all readers' places */
+	WcMutex		mutex;
+	Kept	   *kept WC_GUARDED_BY(&mutex);
+	uint64_t   *read WC_GUARDED_BY(&mutex); /* room for the epochs of all readers' places */
 };
 
 static int
@@ -37,7 +38,7 @@ compare(const void *a, const void *b)
 }
 
 static void
-release_unread(WcEpochs *e)
+release_unread(WcEpochs *e) WC_REQUIRES(e->mutex)
 {
 	Kept	  **link = &e->kept;
 	uint32_t	nread;
@@ -63,7 +64,7 @@ release_unread(WcEpochs *e)
 
 /* Where memory is out nothing is kept: who comes for it is told. */
 static void
-keep(WcEpochs *e, uint64_t epoch)
+keep(WcEpochs *e, uint64_t epoch) WC_REQUIRES(e->mutex)
 {
 	Kept	   *k = malloc(sizeof(*k));
 	WcSnapshot *snapshot = k ? wc_snapshot_take(e->engine) : NULL;
@@ -121,7 +122,7 @@ on_end(void *arg)
 /* --- for the sessions ---------------------------------------------------------*/
 
 WcStatus
-wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err)
+wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err) WC_UNCHECKED
 {
 	WcEpochs   *e = calloc(1, sizeof(*e));
 	WcWriteWatch watch = {.arg = e,.row = on_row,.table = on_table,.begin = on_begin,.end = on_end};
@@ -152,7 +153,7 @@ wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError
 }
 
 void
-wc_epochs_free(WcEpochs *e)
+wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 {
 	if (e == NULL)
 		return;

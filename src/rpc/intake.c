@@ -4,13 +4,13 @@
 #include "rpc/intake.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "model/batch.h"
 #include "rpc/pending.h"
 #include "rpc/rowlock.h"
@@ -32,10 +32,10 @@ struct WcIntake
 	WcLogOptions log;
 	WcApplier  *applier;
 	WcPending  *pending;		/* follower only */
-	pthread_mutex_t mutex;		/* guards the rest but for counts and `applied` */
+	WcMutex		mutex;			/* guards the rest but for counts and `applied` */
 	pthread_cond_t written;		/* a step is done, or stop */
-	StepRequest *steps;			/* the first to be written first */
-	bool		stop;
+	StepRequest *steps WC_GUARDED_BY(&mutex); /* the first to be written first */
+	bool		stop WC_GUARDED_BY(&mutex);
 	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
 	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
@@ -285,6 +285,7 @@ wc_intake_take_places(WcIntake *f, bool all)
 typedef struct Restorer
 {
 	WcLockTable *locktable;
+	bool		(*go_on) (void);
 	uint64_t	xid;
 	WcBuf		part;			/* of an operation that has not come whole, and what has come behind it */
 	size_t		size;			/* of that operation; 0: that cannot be told yet */
@@ -317,6 +318,8 @@ restore_part(void *arg, uint64_t at, WcSlice bytes, WcError *err)
 	size_t		whole;
 
 	(void) at;
+	if (!r->go_on())
+		return wc_error(err, WC_SHUTDOWN, "the engine is stopping");
 	wc_buf_append_slice(&r->part, bytes);
 	if (r->part.failed)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for locking rows");
@@ -333,9 +336,9 @@ restore_part(void *arg, uint64_t at, WcSlice bytes, WcError *err)
 }
 
 static WcStatus
-restore_locks_of(WcIntake *f, const WcPendingBatch *batch, WcError *err)
+restore_locks_of(WcIntake *f, const WcPendingBatch *batch, bool (*go_on) (void), WcError *err)
 {
-	Restorer	r = {.locktable = f->locktable,.xid = batch->xid,.part = WC_BUF_INIT};
+	Restorer	r = {.locktable = f->locktable,.go_on = go_on,.xid = batch->xid,.part = WC_BUF_INIT};
 	WcStatus	status = wc_pendingbatch_read(batch, f->engine, restore_part, &r, err);
 
 	if (status == WC_OK && r.part.len > 0)
@@ -345,7 +348,7 @@ restore_locks_of(WcIntake *f, const WcPendingBatch *batch, WcError *err)
 }
 
 WcStatus
-wc_intake_restore_locks(WcIntake *f, WcError *err)
+wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 {
 	const void *node = NULL;
 	const WcPendingBatch *b;
@@ -356,7 +359,7 @@ wc_intake_restore_locks(WcIntake *f, WcError *err)
 	{
 		if ((b->flags & WC_PENDING_PREPARED) == 0)
 			continue;
-		status = restore_locks_of(f, b, err);
+		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
 	if (n > 0)
@@ -396,7 +399,7 @@ is_cancelled(const atomic_bool *cancel)
 
 /* With the mutex held: until the step has been written, or need not be any more. */
 static void
-await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel)
+await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel) WC_REQUIRES(f->mutex)
 {
 	struct timespec until;
 

@@ -63,8 +63,9 @@ extern uint64_t wc_intake_nprepared(const WcIntake *intake);
 extern void wc_intake_take_places(WcIntake *intake, bool all);
 
 /* Locks what prepared transactions had locked; before a session may lock rows, when all commits and
- * marks that were handed in have been applied (wc_applier_backlog has no bytes). */
-extern WcStatus wc_intake_restore_locks(WcIntake *intake, WcError *err) WC_WARN_UNUSED;
+ * marks that were handed in have been applied (wc_applier_backlog has no bytes).  go_on is called at least once each
+ * WC_BATCH_CHUNK bytes of their streams; when it says false, the rest is left (WC_SHUTDOWN). */
+extern WcStatus wc_intake_restore_locks(WcIntake *intake, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
 
 /* --- steps ------------------------------------------------------------------------ */
 

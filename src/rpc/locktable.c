@@ -15,7 +15,6 @@
 #include "rpc/locktable.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,18 +73,18 @@ struct TableLocks
 
 typedef struct Part
 {
-	pthread_mutex_t mutex;
-	TableLocks *tables[CHAINS];
-	Lock	  **buckets;		/* a power of two of them */
-	size_t		nbuckets;
-	size_t		nlocks;
+	WcMutex		mutex;
+	TableLocks *tables[CHAINS] WC_GUARDED_BY(&mutex);
+	Lock	  **buckets WC_GUARDED_BY(&mutex); /* a power of two of them */
+	size_t		nbuckets WC_GUARDED_BY(&mutex);
+	size_t		nlocks WC_GUARDED_BY(&mutex);
 } Part;
 
 /* Owners by their ids. */
 typedef struct OwnerPart
 {
-	pthread_mutex_t mutex;
-	WcLockOwner *owners[CHAINS];
+	WcMutex		mutex;
+	WcLockOwner *owners[CHAINS] WC_GUARDED_BY(&mutex);
 } OwnerPart;
 
 struct WcLockTable
@@ -136,13 +135,13 @@ part_of(WcLockTable *table, uint64_t table_hash)
 }
 
 static TableLocks **
-chain_of(Part *part, uint64_t table_hash)
+chain_of(Part *part, uint64_t table_hash) WC_REQUIRES(part->mutex)
 {
 	return &part->tables[table_hash / PARTS % CHAINS];
 }
 
 static Lock **
-bucket_of(const Part *part, uint64_t hash)
+bucket_of(const Part *part, uint64_t hash) WC_REQUIRES(part->mutex)
 {
 	return &part->buckets[hash & (part->nbuckets - 1)];
 }
@@ -161,7 +160,7 @@ init_part_mutex(pthread_mutex_t *mutex)
 }
 
 WcLockTable *
-wc_locktable_create(void)
+wc_locktable_create(void) WC_UNCHECKED
 {
 	WcLockTable *table = calloc(1, sizeof(*table));
 	bool		failed = false;
@@ -189,7 +188,7 @@ wc_locktable_create(void)
 
 /* Twice the buckets.  Without memory for them chains get longer, no more. */
 static void
-grow(Part *part)
+grow(Part *part) WC_REQUIRES(part->mutex)
 {
 	Part		old = *part;
 	Lock	  **buckets = calloc(2 * old.nbuckets, sizeof(Lock *));
@@ -229,7 +228,7 @@ typedef struct Work
 } Work;
 
 static TableLocks *
-find_table(Part *part, uint64_t table_hash, uint32_t id)
+find_table(Part *part, uint64_t table_hash, uint32_t id) WC_REQUIRES(part->mutex)
 {
 	TableLocks *t = *chain_of(part, table_hash);
 
@@ -239,22 +238,21 @@ find_table(Part *part, uint64_t table_hash, uint32_t id)
 }
 
 /* Enters the part: from here on the mutex is held. */
-static Work
-enter(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request)
+static void
+enter(Work *w, WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request) WC_ACQUIRES(w->part->mutex)
 {
 	uint64_t	hash = hash_table(table, request->table_id);
-	Work		w = {.table = table,.owner = owner,.request = request,.table_hash = hash,.part = part_of(table, hash)};
 
-	pthread_mutex_lock(&w.part->mutex);
-	w.here = find_table(w.part, hash, request->table_id);
-	w.share = w.here ? w.here->shares : NULL;
-	while (w.share != NULL && w.share->owner != owner)
-		w.share = w.share->next_here;
-	return w;
+	*w = (Work) {.table = table,.owner = owner,.request = request,.table_hash = hash,.part = part_of(table, hash)};
+	pthread_mutex_lock(&w->part->mutex);
+	w->here = find_table(w->part, hash, request->table_id);
+	w->share = w->here ? w->here->shares : NULL;
+	while (w->share != NULL && w->share->owner != owner)
+		w->share = w->share->next_here;
 }
 
 static bool
-make_table(Work *w)
+make_table(Work *w) WC_REQUIRES(w->part->mutex)
 {
 	TableLocks **chain = chain_of(w->part, w->table_hash);
 
@@ -270,7 +268,7 @@ make_table(Work *w)
 }
 
 static bool
-make_share(Work *w)
+make_share(Work *w) WC_REQUIRES(w->part->mutex)
 {
 	if (w->share != NULL)
 		return true;
@@ -293,7 +291,7 @@ make_share(Work *w)
 
 /* Nothing is left to remember of the table. */
 static void
-drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t)
+drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t) WC_REQUIRES(part->mutex)
 {
 	TableLocks **link = chain_of(part, table_hash);
 
@@ -307,7 +305,7 @@ drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t)
 
 /* Has, or wants, nobody else anything in the table? */
 static bool
-is_alone(const Work *w)
+is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
 {
 	const WcLockShare *first = w->here ? w->here->shares : NULL;
 
@@ -318,7 +316,7 @@ is_alone(const Work *w)
 
 /* One of the others in the table: its youngest lock's transaction; 0: there is none. */
 static uint64_t
-another(const Work *w)
+another(const Work *w) WC_REQUIRES(w->part->mutex)
 {
 	const WcLockShare *other = w->here ? w->here->shares : NULL;
 
@@ -331,7 +329,7 @@ another(const Work *w)
 
 /* The row locks are still to be dropped, without the mutex (drop_locks). */
 static void
-take_whole(Work *w)
+take_whole(Work *w) WC_REQUIRES(w->part->mutex)
 {
 	w->share->whole = true;
 	if (w->here->wanting == w->owner)
@@ -344,7 +342,7 @@ take_whole(Work *w)
 /* --- releasing -------------------------------------------------------------------- */
 
 static void
-drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner)
+drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
 {
 	Lock	   *lock = share->locks;
 	Lock	  **link = bucket_of(part, lock->hash);
@@ -363,7 +361,7 @@ drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner)
 /* Drops the share's locks of this subtransaction, and all behind it.  Takes the mutex,
  * gives it up now and then, and returns with it held. */
 static void
-drop_locks(Part *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid)
+drop_locks(Part *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
 {
 	pthread_mutex_lock(&part->mutex);
 	for (uint64_t n = 1; share->locks != NULL && share->locks->subid >= subid; n++)
@@ -411,7 +409,7 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 /* The owner has nothing any more in the table of the share that *link points to.  With the
  * part's mutex held. */
 static void
-remove_share(Part *part, uint64_t table_hash, WcLockShare **link)
+remove_share(Part *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
 {
 	WcLockShare *share = *link;
 	WcLockShare **here = &share->table->shares;
@@ -456,7 +454,7 @@ owner_part(WcLockTable *table, uint64_t xid)
 }
 
 static WcLockOwner **
-owner_chain(OwnerPart *part, uint64_t xid)
+owner_chain(OwnerPart *part, uint64_t xid) WC_REQUIRES(part->mutex)
 {
 	return &part->owners[mix(xid) / PARTS % CHAINS];
 }
@@ -465,10 +463,11 @@ owner_chain(OwnerPart *part, uint64_t xid)
 static WcLockOwner *
 find_owner(OwnerPart *part, uint64_t xid, bool make)
 {
-	WcLockOwner **chain = owner_chain(part, xid);
+	WcLockOwner **chain;
 	WcLockOwner *owner;
 
 	pthread_mutex_lock(&part->mutex);
+	chain = owner_chain(part, xid);
 	for (owner = *chain; owner != NULL && owner->xid != xid;)
 		owner = owner->next;
 	if (owner == NULL && make && (owner = calloc(1, sizeof(*owner))) != NULL)
@@ -494,10 +493,11 @@ is_needed(const WcLockOwner *owner)
 static void
 unuse_owner(OwnerPart *part, WcLockOwner *owner)
 {
-	WcLockOwner **link = owner_chain(part, owner->xid);
+	WcLockOwner **link;
 	bool		over;
 
 	pthread_mutex_lock(&part->mutex);
+	link = owner_chain(part, owner->xid);
 	over = --owner->users == 0 && !is_needed(owner);
 	while (over && *link != owner)
 		link = &(*link)->next;
@@ -511,7 +511,7 @@ unuse_owner(OwnerPart *part, WcLockOwner *owner)
 }
 
 WcLockOwner *
-wc_lock_enter(WcLockTable *table, uint64_t xid)
+wc_lock_enter(WcLockTable *table, uint64_t xid) WC_UNCHECKED
 {
 	WcLockOwner *owner = find_owner(owner_part(table, xid), xid, true);
 
@@ -521,7 +521,7 @@ wc_lock_enter(WcLockTable *table, uint64_t xid)
 }
 
 uint64_t
-wc_lock_leave(WcLockTable *table, WcLockOwner *owner)
+wc_lock_leave(WcLockTable *table, WcLockOwner *owner) WC_UNCHECKED
 {
 	uint64_t	xid = is_needed(owner) ? owner->xid : 0;
 
@@ -531,7 +531,7 @@ wc_lock_leave(WcLockTable *table, WcLockOwner *owner)
 }
 
 bool
-wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait)
+wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait) WC_UNCHECKED
 {
 	OwnerPart  *part = owner_part(table, xid);
 	WcLockOwner *owner = find_owner(part, xid, false);
@@ -574,7 +574,7 @@ wc_lock_visit(const WcLockOwner *owner, WcLockVisitor fn, void *arg, WcError *er
 }
 
 void
-wc_locktable_free(WcLockTable *table)
+wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 {
 	if (table == NULL)
 		return;
@@ -605,7 +605,7 @@ wc_locktable_free(WcLockTable *table)
 
 /* Looks at the locks of the row; true: the owner has what it needs. */
 static bool
-look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
+look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
 	for (const Lock *lock = *bucket_of(w->part, hash); lock != NULL; lock = lock->next)
 	{
@@ -638,7 +638,7 @@ holder_of_table(const Work *w)
 
 /* True: the owner has the lock, or somebody is in the way. */
 static bool
-look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder)
+look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
 	if (w->here == NULL)
 		return false;
@@ -662,7 +662,7 @@ no_memory(WcError *err)
 }
 
 static WcStatus
-add(Work *w, uint64_t hash, WcSlice row, WcError *err)
+add(Work *w, uint64_t hash, WcSlice row, WcError *err) WC_REQUIRES(w->part->mutex)
 {
 	Lock	   *lock = malloc(sizeof(*lock) + row.len);
 	Lock	  **bucket;
@@ -700,7 +700,7 @@ is_full(const WcLockOwner *owner, WcSlice row)
 
 /* Should it look whether it can have the whole table? */
 static bool
-is_time_to_look(Work *w, WcSlice row)
+is_time_to_look(Work *w, WcSlice row) WC_REQUIRES(w->part->mutex)
 {
 	if (w->share == NULL || w->share->nlocks < w->share->look_at)
 		return is_full(w->owner, row);
@@ -709,7 +709,7 @@ is_time_to_look(Work *w, WcSlice row)
 }
 
 static WcStatus
-try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *full, WcError *err)
+try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *full, WcError *err) WC_REQUIRES(w->part->mutex)
 {
 	WcStatus	status;
 
@@ -746,9 +746,11 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 	for (WcLockShare *share = owner->shares; share != NULL; share = share->next)
 	{
 		WcLockRequest request = {.table_id = share->table->id};
-		Work		w = enter(table, owner, &request);
-		bool		whole = share->nlocks > 0 && is_alone(&w);
+		Work		w;
+		bool		whole;
 
+		enter(&w, table, owner, &request);
+		whole = share->nlocks > 0 && is_alone(&w);
 		if (whole)
 			take_whole(&w);
 		pthread_mutex_unlock(&w.part->mutex);
@@ -760,7 +762,7 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 
 /* The owner has all the locks it may have: it waits for the whole table. */
 static WcStatus
-want(Work *w, WcLockHolder *holder, WcError *err)
+want(Work *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mutex)
 {
 	holder->xid = another(w);
 	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL)
@@ -787,11 +789,12 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 
 	for (;;)
 	{
-		Work		w = enter(table, owner, request);
+		Work		w;
 		bool		full = false;
 		bool		whole;
 		WcStatus	status;
 
+		enter(&w, table, owner, request);
 		*holder = (WcLockHolder) {0};
 		status = try_acquire(&w, hash, row, holder, &full, err);
 		if (full && relieved)
@@ -818,9 +821,10 @@ void
 wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row)
 {
 	WcLockRequest request = {.table_id = table_id};
-	Work		w = enter(table, owner, &request);
+	Work		w;
 	WcLockShare **link = &owner->shares;
 
+	enter(&w, table, owner, &request);
 	assert(w.share != NULL && w.share->locks != NULL &&
 		   wc_slice_eq(wc_slice(w.share->locks->row, w.share->locks->row_len), row));
 	(void) row;
@@ -837,8 +841,9 @@ wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcS
 void
 wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row, WcLockHolder *holder)
 {
-	Work		w = enter(table, owner, request);
+	Work		w;
 
+	enter(&w, table, owner, request);
 	*holder = (WcLockHolder) {0};
 	(void) look(&w, hash_row(w.table_hash, row), row, holder);
 	pthread_mutex_unlock(&w.part->mutex);
@@ -847,10 +852,11 @@ wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *reques
 WcStatus
 wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, bool *got, WcError *err)
 {
-	Work		w = enter(table, owner, request);
+	Work		w;
 	WcStatus	status = WC_OK;
 	bool		whole;
 
+	enter(&w, table, owner, request);
 	*got = w.share != NULL && w.share->whole;
 	if (!*got && is_alone(&w))
 	{

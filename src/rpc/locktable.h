@@ -16,11 +16,10 @@
 #ifndef WC_RPC_LOCKTABLE_H
 #define WC_RPC_LOCKTABLE_H
 
-#include <pthread.h>
-
 #include "base/lockmode.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 typedef struct WcLockTable WcLockTable;
 typedef struct WcLockShare WcLockShare;
@@ -39,7 +38,7 @@ typedef struct WcLockOwner
 	/* the lock table's */
 	struct WcLockOwner *next;
 	uint32_t	users;			/* who is in it, or waits for that */
-	pthread_mutex_t mutex;
+	WcMutex		mutex;
 } WcLockOwner;
 
 typedef struct WcLockRequest

@@ -97,7 +97,7 @@ extern void wc_server_log_running(WcServer *server, uint64_t next, const uint64_
  * are under way, too), and their row locks (intake.h). */
 extern uint64_t wc_server_nprepared(const WcServer *server);
 extern void wc_server_take_places(WcServer *server, bool all);
-extern WcStatus wc_server_restore_locks(WcServer *server, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_server_restore_locks(WcServer *server, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
 
 extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/threads.h"
 #include "rpc/intake.h"
 #include "rpc/handler.h"
 
@@ -24,13 +25,13 @@ struct WcServer
 	WcEpochs   *epochs;
 	WcLockTable *locktable;
 	WcIntake *intake;		/* NULL: no log is followed */
-	pthread_mutex_t mutex;
+	WcMutex		mutex;
 	pthread_cond_t none_running;
-	WcHandler  *running;
-	WcHandler  *ended;
-	WcOrphan   *orphans;
-	int			nrunning;
-	WcActivitySum past;			/* of sessions that have ended */
+	WcHandler  *running WC_GUARDED_BY(&mutex);
+	WcHandler  *ended WC_GUARDED_BY(&mutex);
+	WcOrphan   *orphans WC_GUARDED_BY(&mutex);
+	int			nrunning WC_GUARDED_BY(&mutex);
+	WcActivitySum past WC_GUARDED_BY(&mutex); /* of sessions that have ended */
 	WcSlowLimit slow;			/* what sessions log */
 	int			nsessions;		/* both lists; main thread only */
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
@@ -203,7 +204,7 @@ session_rows(WcServer *s, WcBuf *out, WcError *err)
 
 /* What sessions that have ended, the log and the cache of Gets have counted. */
 static WcUseCounts
-use_of(WcServer *s)
+use_of(WcServer *s) WC_REQUIRES(s->mutex)
 {
 	WcUseCounts use = {.requests = s->past.requests,.blocks_hit = s->past.blocks_hit,.blocks_read = s->past.blocks_read};
 
@@ -218,10 +219,13 @@ static void
 hand_over_counts(WcServer *s)
 {
 	const WcActivitySum none = {0};
-	WcUseCounts use = use_of(s);
+	WcUseCounts use;
 
-	wc_engine_add_use(s->options.engine, &use);
+	pthread_mutex_lock(&s->mutex);
+	use = use_of(s);
 	s->past = none;
+	pthread_mutex_unlock(&s->mutex);
+	wc_engine_add_use(s->options.engine, &use);
 	if (s->intake != NULL)
 		wc_intake_reset_counts(s->intake);
 	wc_getcache_reset_counts(s->options.getcache);
@@ -469,7 +473,7 @@ wc_server_stop(WcServer *s, const char *why)
 }
 
 void
-wc_server_free(WcServer *s)
+wc_server_free(WcServer *s) WC_UNCHECKED
 {
 	WcOrphan   *next;
 
@@ -537,9 +541,9 @@ wc_server_take_places(WcServer *s, bool all)
 }
 
 WcStatus
-wc_server_restore_locks(WcServer *s, WcError *err)
+wc_server_restore_locks(WcServer *s, bool (*go_on) (void), WcError *err)
 {
-	return wc_intake_restore_locks(s->intake, err);
+	return wc_intake_restore_locks(s->intake, go_on, err);
 }
 
 WcStatus

@@ -158,29 +158,57 @@ wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m)
 		wc_buf_append_varint(out, m->families[i]);
 }
 
+/* A range of some families' rows: of ESTIMATE and SPLIT. */
+static WcStatus
+decode_estimated(WcDecoder *d, WcArena *arena, WcEstimateMessage *m, WcError *err)
+{
+	uint32_t   *families;
+	uint8_t		flags;
+
+	m->table_id = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	flags = wc_decode_u8(d);
+	if ((flags & ~3) != 0)
+		wc_decoder_fail(d);
+	m->range.start_inclusive = (flags & 1) != 0;
+	m->range.stop_inclusive = (flags & 2) != 0;
+	m->range.start = wc_decode_bytes(d);
+	m->range.stop = wc_decode_bytes(d);
+	m->nfamilies = (uint32_t) wc_decode_count(d, WC_FAMILIES_MAX, 1);
+	families = wc_arena_alloc_zero(arena, sizeof(uint32_t) * (m->nfamilies + 1));
+	if (families == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a request");
+	for (uint32_t i = 0; i < m->nfamilies; i++)
+		families[i] = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
+	m->families = families;
+	return WC_OK;
+}
+
 WcStatus
 wc_message_estimate_decode(WcSlice in, WcArena *arena, WcEstimateMessage *m, WcError *err)
 {
 	WcDecoder	d = wc_decoder(in);
-	uint32_t   *families;
-	uint8_t		flags;
+	WcStatus	status = decode_estimated(&d, arena, m, err);
 
-	m->table_id = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	flags = wc_decode_u8(&d);
-	if ((flags & ~3) != 0)
-		wc_decoder_fail(&d);
-	m->range.start_inclusive = (flags & 1) != 0;
-	m->range.stop_inclusive = (flags & 2) != 0;
-	m->range.start = wc_decode_bytes(&d);
-	m->range.stop = wc_decode_bytes(&d);
-	m->nfamilies = (uint32_t) wc_decode_count(&d, WC_FAMILIES_MAX, 1);
-	families = wc_arena_alloc_zero(arena, sizeof(uint32_t) * (m->nfamilies + 1));
-	if (families == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for an estimate");
-	for (uint32_t i = 0; i < m->nfamilies; i++)
-		families[i] = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
-	m->families = families;
-	return message_done(&d, "ESTIMATE", err);
+	return status == WC_OK ? message_done(&d, "ESTIMATE", err) : status;
+}
+
+void
+wc_message_split_encode(WcBuf *out, const WcSplitMessage *m)
+{
+	wc_message_estimate_encode(out, &m->range);
+	wc_buf_append_varint(out, m->nparts);
+}
+
+WcStatus
+wc_message_split_decode(WcSlice in, WcArena *arena, WcSplitMessage *m, WcError *err)
+{
+	WcDecoder	d = wc_decoder(in);
+	WcStatus	status = decode_estimated(&d, arena, &m->range, err);
+
+	if (status != WC_OK)
+		return status;
+	m->nparts = (uint32_t) wc_decode_varint_max(&d, UINT32_MAX);
+	return message_done(&d, "SPLIT", err);
 }
 
 void
@@ -548,9 +576,9 @@ wc_message_request_name(uint8_t type)
 		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_COMMIT] = "commit",
 		[WC_MSG_FLUSH] = "flush",[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
 		[WC_MSG_SNAPSHOT] = "snapshot",[WC_MSG_LOCK] = "lock rows",[WC_MSG_SAMPLE] = "sample",
-		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_HANDED] = "hand over",[WC_MSG_TAKE] = "take",
-		[WC_MSG_STATISTICS] = "statistics",
-		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store"
+		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_STATISTICS] = "statistics",
+		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split",
+		[WC_MSG_TAKE] = "take",[WC_MSG_HANDED] = "hand over"
 	};
 
 	return type < sizeof(names) / sizeof(names[0]) && names[type] != NULL ? names[type] : "unknown";

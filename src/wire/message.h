@@ -43,8 +43,9 @@ typedef enum WcMessageType
 	WC_MSG_CHECK_STORE = 27,
 	WC_MSG_STATISTICS = 28,
 	WC_MSG_PREPARE = 29,
-	WC_MSG_HANDED = 30,			/* no answer */
+	WC_MSG_SPLIT = 30,
 	WC_MSG_TAKE = 31,
+	WC_MSG_HANDED = 32,			/* no answer */
 
 	/* answers */
 	WC_MSG_OK = 64,
@@ -185,6 +186,15 @@ typedef struct WcEstimateMessage
 
 extern void wc_message_estimate_encode(WcBuf *out, const WcEstimateMessage *m);
 extern WcStatus wc_message_estimate_decode(WcSlice in, WcArena *arena, WcEstimateMessage *m, WcError *err) WC_WARN_UNUSED;
+
+typedef struct WcSplitMessage
+{
+	WcEstimateMessage range;
+	uint32_t	nparts;
+} WcSplitMessage;
+
+extern void wc_message_split_encode(WcBuf *out, const WcSplitMessage *m);
+extern WcStatus wc_message_split_decode(WcSlice in, WcArena *arena, WcSplitMessage *m, WcError *err) WC_WARN_UNUSED;
 
 typedef struct WcSampleMessage
 {

@@ -134,6 +134,16 @@ wc_feed_position(void)
 	return wc_follower_position(follower);
 }
 
+bool
+wc_feed_is_applied(void)
+{
+	uint64_t	commits,
+				bytes;
+
+	wc_server_backlog(server, &commits, &bytes);
+	return commits == 0 && bytes == 0;
+}
+
 XLogRecPtr
 wc_feed_nothing_ends_before(void)
 {

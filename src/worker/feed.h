@@ -25,6 +25,9 @@ extern bool wc_feed_run_to_end(void);
 /* All before it has been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);
 
+/* Has all that was handed to the server been applied? */
+extern bool wc_feed_is_applied(void);
+
 /* On a standby: before it no transaction ends that has not been handed to the server
  * (wc_follower_nothing_ends_before). */
 extern XLogRecPtr wc_feed_nothing_ends_before(void);

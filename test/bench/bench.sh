@@ -3,12 +3,14 @@
 # table, on a private server that it makes and removes.  bench.sh joins [--rounds N]
 # [--scale F]: joins of many tables; bench.sh changes [--rows N] [--rounds N] [--seconds N]:
 # UPDATE, DELETE, row locks, TPC-B; bench.sh groups [--rows N] [--rounds N]: counts, sums, groups,
-# conditions on members of maps.  README.md says how to read what they print.
+# conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads.
+# README.md says how to read what they print.
 set -u
 script=bench.py
 [ "${1-}" = joins ] && script=joins.py && shift
 [ "${1-}" = changes ] && script=changes.py && shift
 [ "${1-}" = groups ] && script=groups.py && shift
+[ "${1-}" = ycsb ] && script=ycsb.py && shift
 top=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 . "$top/test/env.sh"
 
@@ -41,7 +43,6 @@ widecol.get_cache_size = 1GB
 autovacuum = off
 jit = off
 CONF
-cp "$top/test/bench/bench.py" "$top/test/bench/joins.py" "$top/test/bench/changes.py" "$top/test/bench/groups.py" \
-	"$tmp/"
+cp "$top"/test/bench/*.py "$tmp/"
 in_dir "$tmp" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5433 PGUSER=postgres PGDATABASE=postgres TMPDIR="$tmp" \
 	sh -c 'psql -X -q -c "CREATE EXTENSION widecol" && exec python3 "$0" "$@"' "$script" "$@" </dev/null

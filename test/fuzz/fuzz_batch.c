@@ -100,6 +100,8 @@ recode_op(WcBatchBuilder *b, const WcOp *op)
 			return wc_batch_lock(b, op->table_id, (WcRowLockMode) op->mode, op->row, NULL) == WC_OK;
 		case WC_OP_DROP_DATABASE:
 			return wc_batch_drop_database(b, op->cid, op->database, NULL) == WC_OK;
+		case WC_OP_ALTER_NAMESPACE:
+			return wc_batch_alter_namespace(b, op->cid, op->database, op->name, op->properties, NULL) == WC_OK;
 		default:
 			return wc_batch_namespace(b, (WcOpKind) op->kind, op->cid, op->database, op->name, NULL) == WC_OK;
 	}

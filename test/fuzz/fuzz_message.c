@@ -59,6 +59,7 @@ static bool
 recode_large(uint8_t type, WcSlice in, WcArena *arena, WcBuf *out)
 {
 	WcEstimateMessage estimate;
+	WcSplitMessage split;
 	WcLockMessage lock;
 
 	switch (type)
@@ -73,6 +74,11 @@ recode_large(uint8_t type, WcSlice in, WcArena *arena, WcBuf *out)
 			if (wc_message_estimate_decode(in, arena, &estimate, NULL) != WC_OK)
 				return false;
 			wc_message_estimate_encode(out, &estimate);
+			return true;
+		case WC_MSG_SPLIT:
+			if (wc_message_split_decode(in, arena, &split, NULL) != WC_OK)
+				return false;
+			wc_message_split_encode(out, &split);
 			return true;
 		case WC_MSG_LOCK:
 			if (wc_message_lock_decode(in, arena, &lock, NULL) != WC_OK)

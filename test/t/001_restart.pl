@@ -157,7 +157,7 @@ foreach my $writer (@writers)
 {
 	$writer->{run}->pump until ($writer->{out} =~ tr/\n//) >= 100;
 }
-kill 'KILL', engine_pid($node);
+kill_engine($node, 'KILL');
 foreach my $writer (@writers)
 {
 	$writer->{run}->finish;

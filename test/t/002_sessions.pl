@@ -96,6 +96,36 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM w WHERE k = 4'), '0', 'wit
 $node->safe_psql('postgres', q{SET lock_timeout = '60s'; SELECT widecol.truncate_table('w')});
 is($node->safe_psql('postgres', 'SELECT count(*) FROM w'), '0', 'and without its locks');
 
+# --- workers that share a scan: one that is stopped ends the query, and the session stops them ----
+$session = $node->background_psql('postgres', on_error_stop => 0);
+$pid = $session->query_safe('SELECT pg_backend_pid()');
+$session->query_safe(q{SET parallel_setup_cost = 0; SET parallel_leader_participation = off;
+SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2});
+my $workers = "SELECT a.pid FROM pg_stat_activity a JOIN widecol.pg_stat_widecol_sessions USING (pid) WHERE leader_pid = $pid";
+foreach my $stop (
+	[ 'a worker is cancelled', "SELECT pg_cancel_backend(pid) FROM ($workers LIMIT 1) w", qr/canceling statement due to user request/ ],
+	[ 'a worker is terminated', "SELECT pg_terminate_backend(pid) FROM ($workers LIMIT 1) w",
+		qr/terminating connection due to administrator command|terminating background worker|lost connection to parallel worker/ ],
+	[ 'the leader is cancelled', "SELECT pg_cancel_backend($pid)", qr/canceling statement due to user request/ ])
+{
+	my ($name, $how, $error) = @$stop;
+
+	$session->query_until(qr/started/, "\\echo started\nSELECT count(pg_sleep(0.01)) FROM t WHERE n = 0;\n\\echo over\n");
+	ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM ($workers) w"), 'workers read a table');
+	is($node->safe_psql('postgres', $how), 't', $name);
+	$session->query_until(qr/over/, '');
+	like($session->{stderr}, $error, 'the query ends');
+	$session->{stderr} = '';
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($workers) w"), 'and its workers with it');
+	is($session->query_safe('SELECT count(*), sum(n) FROM t'), '200000|0', 'the session goes on');
+}
+$session->query_until(qr/started/, "\\echo started\nSELECT count(pg_sleep(0.01)) FROM t WHERE n = 0;\n");
+ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM ($workers) w"), 'workers read once more');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok(wait_gone($pid), 'their leader is terminated');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($workers) w"), 'and they end');
+eval { $session->quit };
+
 # --- an engine that does not answer ------------------------------------------------
 my $engine = engine_pid($node);
 $session = $node->background_psql('postgres', on_error_stop => 0);

@@ -36,7 +36,8 @@ INSERT INTO plays SELECT 'day ' || i % 3, i, 'tag ' || i, jsonb_build_object('ga
 UPDATE plays SET score = NULL WHERE player = 7;
 
 -- namespaces
-SELECT widecol.create_namespace('full'), widecol.create_namespace('empty');
+SELECT widecol.create_namespace('full', '{"owner": "sales", "quota": 5}'), widecol.create_namespace('empty'),
+	widecol.alter_namespace('default', '{"note": "kept"}');
 CREATE FOREIGN TABLE other.inside (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'full:t');
 INSERT INTO other.inside VALUES (1, 'one');
 

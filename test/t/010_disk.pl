@@ -14,12 +14,7 @@ use Test::More;
 use WidecolEngine;
 
 # System calls fail as the file says; see fault.c.
-my $library = "$PostgreSQL::Test::Utils::tmp_check/fault.so";
-my $fault = "$PostgreSQL::Test::Utils::tmp_check/fault";
-my ($out, $err);
-IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$FindBin::RealBin/fault.c", '-ldl' ],
-	'>', \$out, '2>', \$err)
-	or die "could not compile fault.c: $err";
+my ($library, $fault) = fault_library();
 
 # Stores follow PostgreSQL's log: a commit is one before the store has it, and is applied as soon
 # as the disk lets it.

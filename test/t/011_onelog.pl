@@ -87,7 +87,8 @@ foreach my $i (1 .. $kills)
 	}
 	else
 	{
-		kill 'KILL', $what eq 'the engine' ? engine_pid($node) : any_backend();
+		my $backend = $what eq 'the engine' ? undef : any_backend();
+		$backend ? kill 'KILL', $backend : kill_engine($node, 'KILL');
 	}
 	load_finish(@writers);
 	$checkpoint->finish if $checkpoint;
@@ -130,7 +131,7 @@ COMMIT;
 	}
 	else
 	{
-		kill 'KILL', engine_pid($node);
+		kill_engine($node, 'KILL');
 	}
 	ok(comes_back($node, 'SELECT count(*) >= 0 FROM large_stored'), "after a large commit $killed is killed, and comes back");
 	is($node->safe_psql('postgres', 'SELECT count(*), sum(n), count(DISTINCT v) FROM large_stored'),

@@ -106,6 +106,34 @@ my ($status, $out, $err) = $standby->psql('postgres', q{INSERT INTO made VALUES 
 isnt($status, 0, 'a standby takes no writes');
 like($err, qr/read-only transaction|recovery/, 'and says why');
 
+# --- a commit that waits for the standby ------------------------------------------------------
+$primary->safe_psql('postgres', q{
+CREATE TABLE waited_heap (k int);
+CREATE FOREIGN TABLE waited (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+});
+$primary->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = '*'});
+$primary->reload;
+ok($primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'}),
+	'the standby is synchronous');
+my @seen;
+foreach my $how (qw(remote_apply remote_write on remote_apply local))
+{
+	$primary->safe_psql('postgres', qq{
+SET synchronous_commit = $how;
+BEGIN;
+INSERT INTO waited_heap SELECT 1;
+INSERT INTO waited SELECT 1 + count(*), '$how' FROM waited;
+COMMIT;
+});
+	push @seen, $standby->safe_psql('postgres', 'SELECT (SELECT count(*) FROM waited_heap), (SELECT count(*) FROM waited)')
+		if $how eq 'remote_apply';
+}
+is("@seen", '1|1 4|4', 'remote_apply: the standby shows heap rows and stored rows as soon as COMMIT returns');
+is($primary->safe_psql('postgres', q{SELECT string_agg(v, ' ' ORDER BY k) FROM waited}),
+	'remote_apply remote_write on remote_apply local', 'synchronous_commit in other values');
+$primary->safe_psql('postgres', 'ALTER SYSTEM RESET synchronous_standby_names');
+$primary->reload;
+
 # --- replay runs ahead ---------------------------------------------------------------------
 # So far that there is no place any more for transactions that the store does not have yet.
 $primary->safe_psql('postgres', q{
@@ -143,10 +171,10 @@ is($standby->safe_psql('postgres', 'SELECT state, stalled_since IS NULL, commits
 $standby->restart;
 ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'the standby serves after a restart');
 load_awaited(@writers);
-kill 'KILL', engine_pid($standby);
+kill_engine($standby, 'KILL');
 load_awaited(@writers);
 ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'and after kill -9 of its engine');
-kill 'TERM', engine_pid($standby);
+kill_engine($standby, 'TERM');
 load_awaited(@writers);
 ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'and when its engine was ended');
 $primary->safe_psql('postgres', 'CHECKPOINT');
@@ -177,7 +205,7 @@ is_same_everywhere($standby, 'heap and stored tables hold the same there');
 my @others = start_writers($standby, 30001);
 load_awaited(@writers);
 load_stop(@writers);
-kill 'KILL', engine_pid($standby);
+kill_engine($standby, 'KILL');
 load_finish(@others);
 ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'it comes back after kill -9 of its engine');
 is_same_everywhere($standby, 'and heap and stored tables hold the same');

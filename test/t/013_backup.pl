@@ -153,7 +153,7 @@ recovery_target_action = 'promote'
 is_same_everywhere($copy, 'at a point in time heap and stored tables hold the same');
 cmp_ok($copy->safe_psql('postgres', $journal), '<', $rows, 'which is not all that came later');
 $copy->safe_psql('postgres', join '', map { "INSERT INTO $_ VALUES (-1, 'written to the copy', 1);" } qw(heap stored_row stored_cell));
-kill 'KILL', engine_pid($copy);
+kill_engine($copy, 'KILL');
 ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -1'), 'the copy takes writes, and keeps them');
 is_same_everywhere($copy, 'after kill -9 of its engine heap and stored tables hold the same');
 $copy->stop('fast');
@@ -198,7 +198,7 @@ $copy->stop('fast');
 
 # --- without an engine ----------------------------------------------------------------------------------
 rename $store, "$store.aside" or die $!;
-kill 'TERM', engine_pid($node);
+kill_engine($node, 'TERM');
 ok(wait_until(sub { -e $node->data_dir . '/widecol.no_backup' }), 'without an engine no backup is allowed');
 command_fails_like([ 'pg_basebackup', '-D', $node->backup_dir . '/none', '-d', $node->connstr('postgres'), '--checkpoint=fast' ],
 	qr/widecol\.no_backup/, 'pg_basebackup is refused, and names the reason');

@@ -120,7 +120,7 @@ kill 'TERM', $before;
 ok(wait_until(sub { my $now = engine_pid($primary); $now != 0 && $now != $before }), 'another engine');
 ok(serves($primary), 'which serves');
 is_open($primary, 'another engine');
-kill 'KILL', engine_pid($primary);
+kill_engine($primary, 'KILL');
 $committer->{run}->finish;
 ok(serves($primary), 'back after kill -9 of the engine');
 is_open($primary, 'after kill -9 of the engine');
@@ -226,7 +226,7 @@ foreach my $i (0 .. 1)
 	load_awaited(@writers);
 	$primary->safe_psql('postgres', 'CHECKPOINT') if $i == 1;
 	usleep(int(rand(200_000)));
-	$what eq 'the engine' ? kill 'KILL', engine_pid($primary) : $primary->kill9;
+	$what eq 'the engine' ? kill_engine($primary, 'KILL') : $primary->kill9;
 	load_finish(@writers);
 	start_again($primary) if $what eq 'the postmaster';
 	ok(serves($primary), "kill $i, of $what: the cluster comes back");

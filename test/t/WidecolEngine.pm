@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads);
+our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine fault_library preload_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -28,12 +28,44 @@ sub engine_pid
 	return 0;
 }
 
+# Sends it a signal, as soon as it is there; returns its process id.
+sub kill_engine
+{
+	my ($node, $signal) = @_;
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $pid = engine_pid($node);
+		return $pid if $pid && kill $signal, $pid;
+		usleep(100_000);
+	}
+	die 'there is no engine';
+}
+
 # How many threads it has.
 sub engine_threads
 {
 	my ($node) = @_;
 	my @threads = glob('/proc/' . engine_pid($node) . '/task/*');
 	return scalar @threads;
+}
+
+# A library made of a C file of this directory, to be preloaded.
+sub preload_library
+{
+	my ($name) = @_;
+	my ($out, $err);
+	my $library = "$PostgreSQL::Test::Utils::tmp_check/$name.so";
+	(my $directory = __FILE__) =~ s/[^\/]*$//;
+
+	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$directory$name.c", '-ldl' ], '>', \$out, '2>', \$err)
+		or die "could not compile $name.c: $err";
+	return $library;
+}
+
+# That of fault.c, and the file for its WIDECOL_FAULT.
+sub fault_library
+{
+	return (preload_library('fault'), "$PostgreSQL::Test::Utils::tmp_check/fault");
 }
 
 # After a crash: waits until a query gives t, false when it does not in time.

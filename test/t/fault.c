@@ -1,5 +1,5 @@
 /*
- * test/t/fault.c: lets the system calls of a server fail, for tests; preloaded.
+ * test/t/fault.c: lets the system calls of a server fail, or kills the engine at one; for tests, preloaded.
  *
  * What is to fail stands in the file that WIDECOL_FAULT names, while it is there:
  *
@@ -7,18 +7,29 @@
  *
  * as in "28 .log write": each write to a file with ".log" in its name, below the directory
  * WIDECOL_FAULT_DIR, fails with ENOSPC.  "*": any file.  Calls: write,
- * sync, create, allocate.  A first word "once" removes the file with the first failure.
+ * sync, create, allocate, name (rename, link, unlink, mkdir, rmdir).  A first word "once" removes the file with
+ * the first failure.
+ *
+ *     kill number part call...
+ *     trace part call...
+ *
+ * kill: the engine's process dies at the call of that number, counted from 1 by each process, before the call does
+ * anything; the file is removed.  trace: a line for each call, and the name of its file, is appended to the file
+ * WIDECOL_FAULT.trace.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,43 +43,86 @@ file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Reads up to len - 1 bytes of a file; false: there is none. */
+static bool
+read_file(const char *path, char *into, size_t len)
+{
+	int			fd = REAL(int, open, const char *, int,...) (path, O_RDONLY | O_CLOEXEC);
+	ssize_t		n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, into, len - 1);
+	close(fd);
+	into[n > 0 ? n : 0] = '\0';
+	return true;
+}
+
+static bool
+is_engine(void)
+{
+	char		title[256];
+
+	return read_file("/proc/self/cmdline", title, sizeof(title)) && strstr(title, "widecol engine") != NULL;
+}
+
+static void
+trace(const char *control, const char *call, const char *path)
+{
+	char		name[PATH_MAX];
+	char		line[PATH_MAX];
+	int			fd;
+
+	snprintf(name, sizeof(name), "%s.trace", control);
+	fd = REAL(int, open, const char *, int,...) (name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	snprintf(line, sizeof(line), "%s %s\n", call, file_name(path));
+	(void) REAL(ssize_t, write, int, const void *, size_t) (fd, line, strlen(line));
+	close(fd);
+}
+
 /* Is this call on this file to fail?  Sets errno then. */
 static bool
 fails(const char *call, const char *path)
 {
+	static atomic_long ncalls;
 	const char *dir = getenv("WIDECOL_FAULT_DIR");
 	const char *control = getenv("WIDECOL_FAULT");
 	char		line[256];
-	char	   *rest;
+	char	   *verb;
 	char	   *word;
 	char	   *save;
-	ssize_t		n;
-	int			fd;
-	int			code;
-	bool		once;
+	long		number;
 
-	if (dir == NULL || control == NULL || strncmp(path, dir, strlen(dir)) != 0)
+	if (dir == NULL || control == NULL || strncmp(path, dir, strlen(dir)) != 0 || !read_file(control, line, sizeof(line)))
 		return false;
-	fd = REAL(int, open, const char *, int,...) (control, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	line[n > 0 ? n : 0] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	once = strncmp(line, "once ", 5) == 0;
-	rest = once ? line + 5 : line;
-	word = strtok_r(rest, " ", &save);
-	code = word ? atoi(word) : 0;
-	word = code ? strtok_r(NULL, " ", &save) : NULL;
+	verb = strtok_r(line, " ", &save);
+	if (verb == NULL)
+		return false;
+	word = strcmp(verb, "once") == 0 || strcmp(verb, "kill") == 0 ? strtok_r(NULL, " ", &save) : verb;
+	number = word ? atol(word) : 0;
+	word = word ? strtok_r(NULL, " ", &save) : NULL;
 	if (word == NULL || (strcmp(word, "*") != 0 && strstr(file_name(path), word) == NULL))
 		return false;
 	while ((word = strtok_r(NULL, " ", &save)) != NULL && strcmp(word, call) != 0)
 		;
-	if (word == NULL || (once && unlink(control) != 0))
+	if (word == NULL)
 		return false;
-	errno = code;
-	return true;
+	if (strcmp(verb, "trace") == 0)
+		trace(control, call, path);
+	else if (strcmp(verb, "kill") == 0)
+	{
+		if (atomic_fetch_add(&ncalls, 1) + 1 == number && is_engine() && REAL(int, unlink, const char *) (control) == 0)
+			kill(getpid(), SIGKILL);
+	}
+	else if (number != 0 && (strcmp(verb, "once") != 0 || REAL(int, unlink, const char *) (control) == 0))
+	{
+		errno = (int) number;
+		return true;
+	}
+	return false;
 }
 
 static bool
@@ -162,4 +216,34 @@ open64(const char *path, int flags,...)
 	if ((flags & O_CREAT) && fails("create", path))
 		return -1;
 	return REAL(int, open64, const char *, int,...) (path, flags, mode);
+}
+
+int
+rename(const char *from, const char *to)
+{
+	return fails("name", to) ? -1 : REAL(int, rename, const char *, const char *) (from, to);
+}
+
+int
+link(const char *from, const char *to)
+{
+	return fails("name", to) ? -1 : REAL(int, link, const char *, const char *) (from, to);
+}
+
+int
+unlink(const char *path)
+{
+	return fails("name", path) ? -1 : REAL(int, unlink, const char *) (path);
+}
+
+int
+mkdir(const char *path, mode_t mode)
+{
+	return fails("name", path) ? -1 : REAL(int, mkdir, const char *, mode_t) (path, mode);
+}
+
+int
+rmdir(const char *path)
+{
+	return fails("name", path) ? -1 : REAL(int, rmdir, const char *) (path);
 }

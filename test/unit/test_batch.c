@@ -66,7 +66,9 @@ write_sample(WcBuf *buf, WcBatchBuilder *b)
 	OK(wc_batch_drop_database(b, 207, UINT32_MAX, NULL));
 	OK(wc_batch_lock(b, 7, WC_LOCK_SHARE, S("row"), NULL));
 	OK(wc_batch_lock(b, UINT32_MAX, WC_LOCK_EXCLUSIVE, S(""), NULL));
-	assert_int_equal(b->nops, 12);
+	OK(wc_batch_alter_namespace(b, 208, 5, S("ns"), S("{\"a\": 1}"), NULL));
+	OK(wc_batch_alter_namespace(b, 209, 5, S("ns"), S(""), NULL));
+	assert_int_equal(b->nops, 14);
 }
 
 static void
@@ -119,6 +121,19 @@ expect_table(WcDecoder *d, WcOpKind kind, uint32_t cid, uint32_t table_id)
 	assert_int_equal(op.kind, kind);
 	assert_int_equal(op.cid, cid);
 	assert_int_equal(op.table_id, table_id);
+}
+
+static void
+expect_properties(WcDecoder *d, uint32_t cid, WcSlice properties)
+{
+	WcOp		op;
+
+	OK(wc_batch_next_op(d, &op, NULL));
+	assert_int_equal(op.kind, WC_OP_ALTER_NAMESPACE);
+	assert_int_equal(op.cid, cid);
+	assert_int_equal(op.database, 5);
+	assert_true(wc_slice_eq(op.name, S("ns")));
+	assert_true(wc_slice_eq(op.properties, properties));
 }
 
 static void
@@ -220,6 +235,8 @@ every_operation_reads_back(void **state)
 	assert_int_equal(op.database, UINT32_MAX);
 	expect_lock(&d, 7, WC_LOCK_SHARE, S("row"));
 	expect_lock(&d, UINT32_MAX, WC_LOCK_EXCLUSIVE, S(""));
+	expect_properties(&d, 208, S("{\"a\": 1}"));
+	expect_properties(&d, 209, S(""));
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	assert_int_equal(wc_batch_next_op(&d, &op, NULL), WC_END);
 	wc_buf_free(&buf);
@@ -257,7 +274,7 @@ abandoned_row_leaves_nothing(void **state)
 	assert_true(buf.len > len);
 	wc_batch_row_abandon(&b);
 	assert_int_equal(buf.len, len);
-	assert_int_equal(b.nops, 12);
+	assert_int_equal(b.nops, 14);
 	wc_batch_row_abandon(&b);	/* none is open: nothing happens */
 	assert_int_equal(buf.len, len);
 	wc_buf_free(&buf);
@@ -329,6 +346,8 @@ limits_are_refused_and_change_nothing(void **state)
 
 	REFUSED(wc_batch_namespace(&b, WC_OP_CREATE_NAMESPACE, 0, 1, S("a:b"), &err), WC_INVALID,
 			"invalid namespace name \"a:b\"");
+	REFUSED(wc_batch_alter_namespace(&b, 0, 1, S("a"), wc_slice(large, WC_NAMESPACE_PROPERTIES_MAX + 1), &err), WC_TOO_LARGE,
+			"properties of namespace \"a\" are too large: 65537 bytes, the limit is 65536");
 	table_desc.nfamilies = 0;
 	REFUSED(wc_batch_create_table(&b, 0, &table_desc, &err), WC_INVALID, "a table needs at least one family");
 	table_desc.nfamilies = 1;
@@ -479,10 +498,10 @@ batches_survive_any_bytes(void **state)
 	(void) state;
 	write_sample(&buf, &b);
 
-	/* Cut behind one of the 12 operations, or before all, it is a batch. */
+	/* Cut behind one of the 14 operations, or before all, it is a batch. */
 	wc_mangle_prefixes(wc_buf_slice(&buf), read_batch, &tally);
-	assert_int_equal(tally.whole, 13);
-	assert_int_equal(tally.corrupt, buf.len + 1 - 13);
+	assert_int_equal(tally.whole, 15);
+	assert_int_equal(tally.corrupt, buf.len + 1 - 15);
 	wc_mangle_randomly(wc_buf_slice(&buf), 30000, read_batch, &tally);
 	wc_buf_free(&buf);
 }
@@ -565,7 +584,7 @@ impossible_operations_are_corrupt(void **state)
 	}			ops[] = {
 #define OP(why, literal) {why, {(const uint8_t *) (literal), sizeof(literal) - 1}}
 		OP("kind 0", "\x00\0\0\0\x01\x00"),
-		OP("kind 10", "\x0A\0\0\0\x01\x00"),
+		OP("kind 11", "\x0B\0\0\0\x01\x00"),
 		OP("no command id", "\x04\0\0\0\x00"),
 		OP("too large", "\x02\x7F\xFF\xFF\xFF\x00"),
 		OP("row without a key", "\x01\0\0\0\x04\x00\x07\x00\x00"),
@@ -576,6 +595,7 @@ impossible_operations_are_corrupt(void **state)
 		OP("lock in no mode", "\x09\0\0\0\x05\x00\x07\x00\x01r"),
 		OP("lock in an unknown mode", "\x09\0\0\0\x05\x00\x07\x05\x01r"),
 		OP("lock with a byte too many", "\x09\0\0\0\x06\x00\x07\x04\x01r!"),
+		OP("namespace without properties", "\x0A\0\0\0\x04\x00\x05\x01" "a"),
 		OP("bad namespace", "\x06\0\0\0\x06\x00\x05\x03" "a:b"),
 #undef OP
 	};

@@ -376,8 +376,10 @@ namespaces_text(Kit *kit, WcTxn *txn, char *text)
 	for (uint64_t i = 0; i < n; i++)
 	{
 		WcSlice		name = wc_decode_bytes(&d);
+		WcSlice		properties = wc_decode_bytes(&d);
 
-		sprintf(text + strlen(text), "%s%.*s", i ? " " : "", (int) name.len, (const char *) name.data);
+		sprintf(text + strlen(text), "%s%.*s%s%.*s", i ? " " : "", (int) name.len, (const char *) name.data,
+				properties.len > 0 ? "=" : "", (int) properties.len, (const char *) properties.data);
 	}
 	assert_true(wc_decoder_done(&d));
 	wc_buf_free(&out);
@@ -427,6 +429,30 @@ test_namespaces(void **state)
 	}
 	namespaces_text(&kit, NULL, text);
 	assert_string_equal(text, "default");
+
+	/* properties: of "default" too; those of a namespace that is made anew are none */
+	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_CREATE_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
+	assert_ok(&kit, wc_batch_alter_namespace(&kit.builder, 1, KIT_DATABASE, kit_s("n"), kit_s("{1}"), &kit.err));
+	assert_ok(&kit, wc_batch_alter_namespace(&kit.builder, 1, KIT_DATABASE, kit_s("default"), kit_s("{2}"), &kit.err));
+	kit_commit(&kit);
+	assert_ok(&kit, wc_batch_alter_namespace(&kit.builder, 1, KIT_DATABASE, kit_s("n"), kit_s("{3}"), &kit.err));
+	assert_ok(&kit, kit_send(&kit));
+	namespaces_text(&kit, kit.txn, text);
+	assert_string_equal(text, "default={2} n={3}");
+	namespaces_text(&kit, NULL, text);
+	assert_string_equal(text, "default={2} n={1}");
+	kit_commit(&kit);
+	kit_reopen(&kit);
+	namespaces_text(&kit, NULL, text);
+	assert_string_equal(text, "default={2} n={3}");
+	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_DROP_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
+	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_CREATE_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
+	assert_ok(&kit, wc_batch_alter_namespace(&kit.builder, 1, KIT_DATABASE, kit_s("default"), kit_s(""), &kit.err));
+	kit_commit(&kit);
+	namespaces_text(&kit, NULL, text);
+	assert_string_equal(text, "default n");
+	assert_ok(&kit, wc_batch_alter_namespace(&kit.builder, 1, KIT_DATABASE, kit_s("m"), kit_s("{4}"), &kit.err));
+	assert_int_equal(kit_try_commit(&kit), WC_NO_NAMESPACE);
 	kit_close(&kit);
 }
 

@@ -307,6 +307,27 @@ test_old_images_go_and_what_only_they_name(void **state)
 	assert_int_equal(count(f, "sst/*"), 1);
 }
 
+/* The engine was killed while it removed an image. */
+static void
+test_the_rest_of_an_image_goes(void **state)
+{
+	Fixture    *f = *state;
+	char		files[1024];
+
+	for (unsigned i = 1; i <= 2; i++)
+	{
+		put(f, "a", "x");
+		flush(f);
+		image(f, i * 16);
+	}
+	(void) snprintf(files, sizeof(files), "%s/image-0000000000000020/FILES", f->path);
+	assert_int_equal(unlink(files), 0);
+	assert_int_equal(wc_image_prune(f->path, 1, 3600, &f->err), WC_OK);
+	assert_int_equal(count(f, "image-*"), 1);
+	assert_int_equal(count(f, "sst/*"), 1);
+	assert_newest(f, 0x10);
+}
+
 int
 main(void)
 {
@@ -318,6 +339,7 @@ main(void)
 		cmocka_unit_test(test_an_image_that_is_not_complete_is_passed_over),
 		cmocka_unit_test_setup_teardown(test_a_number_given_twice_is_two_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_old_images_go_and_what_only_they_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_rest_of_an_image_goes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include "enginekit.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,6 +338,15 @@ lock_op(Log *log, WcRowLockMode mode, const char *row)
 	assert_ok(&log->kit, wc_batch_lock(&b, log->kit.table, mode, kit_s(row), &log->kit.err));
 }
 
+/* How often wc_intake_restore_locks may still go on. */
+static int	goes_on = INT_MAX;
+
+static bool
+go_on(void)
+{
+	return goes_on-- > 0;
+}
+
 /* As PREPARE TRANSACTION: a row that is put, and one that is only locked. */
 static void
 prepare(Log *log, uint64_t xid, uint16_t place, const char *row, const char *locked)
@@ -370,7 +380,7 @@ prepared_transactions_survive_the_engine(void **state)
 	prepare(log, 62, WC_RECORD_NO_PLACE, "d", "b");	/* behind the mark, so it is read once more */
 	wc_intake_running(log->intake, 63, running, 2);
 	wc_intake_take_places(log->intake, false);
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(wc_flight_count(log->flight), 2);
 	assert_int_equal(wc_flight_state(log->flight, wc_flight_find(log->flight, 60), 60), WC_FLIGHT_PREPARED);
 	assert_int_equal(has_row(log, 70, "a"), 60);
@@ -383,7 +393,7 @@ prepared_transactions_survive_the_engine(void **state)
 	start_again(log);
 	assert_int_equal(load(log), 710);
 	wc_intake_take_places(log->intake, false);
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(wc_flight_count(log->flight), 2);
 	assert_string_equal(kit_scan(&log->kit, false), "");
 
@@ -433,7 +443,7 @@ a_transaction_that_has_only_locked_may_be_prepared(void **state)
 	(void) batch_of(log, 90, WC_RECORD_NO_PLACE, 0);
 	wc_intake_prepare(log->intake, 90);
 	wc_intake_take_places(log->intake, false);
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(has_row(log, 91, "any"), 90);
 	commit(log, 90, 900);
 	assert_int_equal(has_row(log, 91, "any"), 0);
@@ -831,7 +841,10 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 		assert_int_equal(load(log), 1020);
 		assert_int_equal(wc_intake_nprepared(log->intake), 1);
 		wc_intake_take_places(log->intake, false);
-		assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+		goes_on = 3;			/* the engine is to stop meanwhile */
+		assert_int_equal(wc_intake_restore_locks(log->intake, go_on, &log->kit.err), WC_SHUTDOWN);
+		goes_on = INT_MAX;
+		assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 		assert_large_locks(log, 200);
 	}
 	assert_string_equal(kit_scan(&log->kit, false), "");
@@ -864,7 +877,7 @@ a_marked_transaction_that_has_only_locked_may_be_prepared(void **state)
 	start_again(log);
 	assert_int_equal(load(log), 1100);
 	wc_intake_take_places(log->intake, false);
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, &log->kit.err));
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(has_row(log, 1000, "a"), 210);
 	commit(log, 210, 1110);
 	wait_applied(log, 1110);

@@ -581,6 +581,35 @@ empty_ranges_are_those_without_a_key(void **state)
 	}
 }
 
+/* A range of letters, cut at every letter, has each of its keys in one part. */
+static void
+parts_of_a_range_are_all_of_it(void **state)
+{
+	static const char *const bounds[] = {"", "b", "c", "d"};
+	static const char *const keys[] = {"a", "b", "b1", "c", "c1", "d", "d1"};
+	const WcSlice points[] = {wc_slice_cstr(""), wc_slice_cstr("b"), wc_slice_cstr("c"), wc_slice_cstr("d"), wc_slice_cstr("")};
+
+	(void) state;
+	for (int i = 0; i < 4 * 4 * 4; i++)
+	{
+		WcRange		r = range(bounds[i / 4 % 4], (i & 1) != 0, bounds[i / 16], (i & 2) != 0);
+
+		for (int k = 0; k < 7; k++)
+		{
+			WcSlice		key = wc_slice_cstr(keys[k]);
+			int			found = 0;
+
+			for (int p = 0; p < 4; p++)
+			{
+				WcRange		part = wc_range_part(&r, points[p], points[p + 1]);
+
+				found += !wc_range_is_empty(&part) && wc_range_contains(&part, key);
+			}
+			assert_int_equal(found, !wc_range_is_empty(&r) && wc_range_contains(&r, key));
+		}
+	}
+}
+
 static void
 prefixes_become_ranges(void **state)
 {
@@ -878,6 +907,7 @@ main(void)
 		cmocka_unit_test(descriptors_survive_any_bytes),
 		cmocka_unit_test(ranges_know_what_is_inside),
 		cmocka_unit_test(empty_ranges_are_those_without_a_key),
+		cmocka_unit_test(parts_of_a_range_are_all_of_it),
 		cmocka_unit_test(prefixes_become_ranges),
 		cmocka_unit_test(new_scan_is_hbase_default),
 		cmocka_unit_test(scans_are_checked),

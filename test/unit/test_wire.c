@@ -261,6 +261,23 @@ decode_estimate(WcSlice in)
 }
 
 static WcStatus
+decode_split(WcSlice in)
+{
+	WcSplitMessage m;
+	WcArena		arena = WC_ARENA_INIT;
+	WcError		err;
+	WcStatus	status = wc_message_split_decode(in, &arena, &m, &err);
+
+	if (status == WC_OK)
+	{
+		(void) wc_mangle_touch(m.range.range.start);
+		(void) wc_mangle_touch(m.range.range.stop);
+	}
+	wc_arena_free(&arena);
+	return status;
+}
+
+static WcStatus
 decode_sample(WcSlice in)
 {
 	WcSampleMessage m;
@@ -497,6 +514,28 @@ estimate_goes_and_comes(void **state)
 	buf.data[1] ^= 4;
 	wc_arena_free(&arena);
 	check_decoder(decode_estimate, &buf);
+}
+
+static void
+split_goes_and_comes(void **state)
+{
+	const uint32_t families[] = {3, 70000};
+	WcSplitMessage m = {{9, {wc_slice_cstr("aa"), wc_slice_cstr("bbb"), false, true}, 2, families}, 48},
+				got;
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		buf = WC_BUF_INIT;
+	WcError		err;
+
+	wc_message_split_encode(&buf, &m);
+	assert_int_equal(wc_message_split_decode(wc_buf_slice(&buf), &arena, &got, &err), WC_OK);
+	assert_int_equal(got.range.table_id, 9);
+	assert_true(wc_slice_eq(got.range.range.start, m.range.range.start));
+	assert_true(wc_slice_eq(got.range.range.stop, m.range.range.stop));
+	assert_int_equal(got.range.nfamilies, 2);
+	assert_memory_equal(got.range.families, families, sizeof(families));
+	assert_int_equal(got.nparts, 48);
+	wc_arena_free(&arena);
+	check_decoder(decode_split, &buf);
 }
 
 static void
@@ -874,6 +913,7 @@ main(void)
 		cmocka_unit_test(scan_numbers_are_bounded),
 		cmocka_unit_test(table_work_goes_and_comes),
 		cmocka_unit_test(estimate_goes_and_comes),
+		cmocka_unit_test(split_goes_and_comes),
 		cmocka_unit_test(sample_goes_and_comes),
 		cmocka_unit_test(locks_go_and_come),
 		cmocka_unit_test(an_answer_about_locks_tells_of_all_rows),

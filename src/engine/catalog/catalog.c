@@ -22,19 +22,33 @@
 #define LARGE_KEY_SIZE	9
 
 static WcSlice
-copy_name(WcSlice name)
+copy_bytes(WcSlice s)
 {
-	uint8_t    *data = malloc(name.len + 1);
+	uint8_t    *data = malloc(s.len + 1);
 
-	if (data != NULL && name.len > 0)
-		memcpy(data, name.data, name.len);
-	return wc_slice(data, name.len);
+	if (data != NULL && s.len > 0)
+		memcpy(data, s.data, s.len);
+	return wc_slice(data, s.len);
+}
+
+/* False: out of memory; ns has nothing to free then. */
+static bool
+copy_namespace(WcNamespace *ns, WcSlice name, WcSlice properties)
+{
+	ns->name = copy_bytes(name);
+	ns->properties = copy_bytes(properties);
+	if (ns->name.data != NULL && ns->properties.data != NULL)
+		return true;
+	free((void *) ns->name.data);
+	free((void *) ns->properties.data);
+	ns->name = ns->properties = wc_slice(NULL, 0);
+	return false;
 }
 
 /* --- loading --------------------------------------------------------------*/
 
 static WcStatus
-load_table(struct WcEngine *engine, WcSlice value, WcError *err)
+load_table(struct WcEngine *engine, WcSlice value, WcError *err) WC_UNCHECKED
 {
 	WcArena		arena = WC_ARENA_INIT;
 	WcTableDesc desc;
@@ -67,21 +81,21 @@ load_table(struct WcEngine *engine, WcSlice value, WcError *err)
 }
 
 static WcStatus
-load_namespace(struct WcEngine *engine, WcDecoder *key, WcError *err)
+load_namespace(struct WcEngine *engine, WcDecoder *key, WcSlice properties, WcError *err) WC_UNCHECKED
 {
-	uint32_t	database = wc_decode_u32(key);
-	WcSlice		name;
+	WcNamespace ns = {.database = wc_decode_u32(key)};
 	WcStatus	status;
 
 	if (key->failed)
 		return wc_error(err, WC_CORRUPT, "a namespace's key in the catalog is damaged");
+	if (properties.len > WC_NAMESPACE_PROPERTIES_MAX)
+		return wc_error(err, WC_CORRUPT, "a namespace's properties in the catalog are damaged");
 	status = wc_catalog_reserve(&engine->catalog, 1, err);
 	if (status != WC_OK)
 		return status;
-	name = copy_name(wc_slice(key->p, (size_t) (key->end - key->p)));
-	if (name.data == NULL)
+	if (!copy_namespace(&ns, wc_slice(key->p, (size_t) (key->end - key->p)), properties))
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-	wc_catalog_set_namespace(&engine->catalog, database, name, true);
+	wc_catalog_set_namespace(&engine->catalog, &ns, true);
 	return WC_OK;
 }
 
@@ -160,7 +174,7 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 				return wc_error(err, WC_CORRUPT, "the catalog's last timestamp is damaged");
 			break;
 		case KEY_NAMESPACE:
-			return load_namespace(engine, &k, err);
+			return load_namespace(engine, &k, value, err);
 		case WC_METAKEY_TABLE:
 			return load_table(engine, value, err);
 		case WC_METAKEY_READ:	/* wc_engine_marked reads them */
@@ -245,7 +259,7 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
  * flushed counted as flushed when the store was opened.
  */
 WcStatus
-wc_catalog_convert(struct WcEngine *engine, WcError *err)
+wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 {
 	rocksdb_writebatch_t *batch;
 	WcStatus	status;
@@ -354,8 +368,8 @@ wc_catalog_prepare(WcCatalogChange *change, WcOverlay *overlay, WcError *err)
 	}
 	for (WcNamespaceState *n = overlay->namespaces; status == WC_OK && n; n = n->next)
 	{
-		n->owned = copy_name(n->name);
-		if (n->owned.data == NULL)
+		n->owned.database = n->database;
+		if (!copy_namespace(&n->owned, n->name, n->properties))
 			status = wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
 	}
 	for (WcTableState *t = overlay->tables; status == WC_OK && t; t = t->next)
@@ -379,8 +393,9 @@ wc_catalog_undo(WcCatalogChange *change, uint64_t position)
 	change->npictures = 0;
 	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
 	{
-		free((void *) n->owned.data);
-		n->owned = wc_slice(NULL, 0);
+		free((void *) n->owned.name.data);
+		free((void *) n->owned.properties.data);
+		n->owned = (WcNamespace) {0};
 	}
 }
 
@@ -412,7 +427,8 @@ put_namespace(const WcNamespaceState *ns, rocksdb_column_family_handle_t *meta, 
 	if (buf->failed)
 		return;
 	if (ns->present)
-		wc_rocks_batch_put(batch, meta, (const char *) buf->data, buf->len, "", 0);
+		wc_rocks_batch_put(batch, meta, (const char *) buf->data, buf->len,
+						   ns->properties.len > 0 ? (const char *) ns->properties.data : "", ns->properties.len);
 	else
 		wc_rocks_batch_delete(batch, meta, (const char *) buf->data, buf->len);
 }
@@ -541,8 +557,8 @@ wc_catalog_publish(WcCatalogChange *change, uint64_t position)
 						  change->pictures[i].table ? wc_table_ref(change->pictures[i].table) : NULL);
 	for (WcNamespaceState *n = change->overlay->namespaces; n; n = n->next)
 	{
-		wc_catalog_set_namespace(catalog, n->database, n->owned, n->present);
-		n->owned = wc_slice(NULL, 0);
+		wc_catalog_set_namespace(catalog, &n->owned, n->present);
+		n->owned = (WcNamespace) {0};
 	}
 	pthread_rwlock_unlock(&catalog->lock);
 	catalog->generation++;

@@ -77,7 +77,8 @@ typedef struct WcNamespaceState
 	uint32_t	database;
 	WcSlice		name;
 	bool		present;
-	WcSlice		owned;			/* malloc'ed copy of name, for the catalog (while committing) */
+	WcSlice		properties;
+	WcNamespace owned;			/* malloc'ed copies, for the catalog (while committing) */
 } WcNamespaceState;
 
 typedef struct WcOverlay

@@ -229,25 +229,27 @@ wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf
 }
 
 static int
-name_cmp(const void *a, const void *b)
+namespace_cmp(const void *a, const void *b)
 {
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+	return wc_slice_cmp(((const WcNamespace *) a)->name, ((const WcNamespace *) b)->name);
 }
 
-/* The names that are there, in the arena. */
+/* Those that are there, in the arena. */
 static WcStatus
-collect_namespaces(WcOverlay *overlay, WcSlice **names, size_t *n, WcError *err)
+collect_namespaces(WcOverlay *overlay, WcNamespace **list, size_t *n, WcError *err)
 {
 	WcCatalog  *catalog = &overlay->engine->catalog;
+	WcSlice		default_name = wc_slice_cstr(WC_NAMESPACE_DEFAULT);
 	size_t		max = 1;
+	bool		has_default = false;
 	bool		good = true;
 
 	for (WcNamespaceState *s = overlay->namespaces; s; s = s->next)
 		max++;
 	pthread_rwlock_rdlock(&catalog->lock);
-	*names = wc_arena_alloc(&overlay->arena, (max + catalog->nnamespaces) * sizeof(WcSlice));
+	*list = wc_arena_alloc_zero(&overlay->arena, (max + catalog->nnamespaces) * sizeof(WcNamespace));
 	*n = 0;
-	for (size_t i = 0; *names && good && i < catalog->nnamespaces; i++)
+	for (size_t i = 0; *list && good && i < catalog->nnamespaces; i++)
 	{
 		const WcNamespace *ns = &catalog->namespaces[i];
 		bool		own = ns->database != overlay->database;
@@ -256,18 +258,25 @@ collect_namespaces(WcOverlay *overlay, WcSlice **names, size_t *n, WcError *err)
 			own = s->database == overlay->database && wc_slice_eq(s->name, ns->name);
 		if (own)
 			continue;			/* another database's, or the transaction knows better */
-		(*names)[*n] = wc_arena_copy(&overlay->arena, ns->name);
-		good = (*names)[(*n)++].data != NULL;
+		(*list)[*n].name = wc_arena_copy(&overlay->arena, ns->name);
+		(*list)[*n].properties = wc_arena_copy(&overlay->arena, ns->properties);
+		good = (*list)[*n].name.data != NULL && (ns->properties.len == 0 || (*list)[*n].properties.data != NULL);
+		(*n)++;
 	}
 	pthread_rwlock_unlock(&catalog->lock);
-	if (*names == NULL || !good)
+	if (*list == NULL || !good)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the catalog");
-	(*names)[(*n)++] = wc_slice_cstr(WC_NAMESPACE_DEFAULT);
 	for (WcNamespaceState *s = overlay->namespaces; s; s = s->next)
 	{
-		if (s->present && s->database == overlay->database)
-			(*names)[(*n)++] = s->name;
+		if (!s->present || s->database != overlay->database)
+			continue;
+		(*list)[*n].name = s->name;
+		(*list)[(*n)++].properties = s->properties;
 	}
+	for (size_t i = 0; i < *n; i++)
+		has_default |= wc_slice_eq((*list)[i].name, default_name);
+	if (!has_default)
+		(*list)[(*n)++].name = default_name;
 	return WC_OK;
 }
 
@@ -275,20 +284,23 @@ WcStatus
 wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err)
 {
 	WcOverlay	overlay;
-	WcSlice    *names = NULL;
+	WcNamespace *list = NULL;
 	size_t		n = 0;
 	WcStatus	status;
 
 	wc_overlay_init(&overlay, engine, database, false);
 	status = wc_overlay_txn(&overlay, txn, EVERY_CID, err);
 	if (status == WC_OK)
-		status = collect_namespaces(&overlay, &names, &n, err);
+		status = collect_namespaces(&overlay, &list, &n, err);
 	if (status == WC_OK)
 	{
-		qsort(names, n, sizeof(WcSlice), name_cmp);
+		qsort(list, n, sizeof(WcNamespace), namespace_cmp);
 		wc_buf_append_varint(out, n);
 		for (size_t i = 0; i < n; i++)
-			wc_buf_append_bytes(out, names[i]);
+		{
+			wc_buf_append_bytes(out, list[i].name);
+			wc_buf_append_bytes(out, list[i].properties);
+		}
 		status = wc_buf_status(out, "list of namespaces", err);
 	}
 	wc_overlay_free(&overlay);

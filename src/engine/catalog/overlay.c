@@ -103,9 +103,9 @@ table_present(WcOverlay *overlay, uint32_t database, WcSlice ns, WcSlice name, u
 	return found;
 }
 
-/* False: out of memory. */
+/* properties: of one that is present, all.  False: out of memory. */
 static bool
-set_namespace(WcOverlay *overlay, uint32_t database, WcSlice name, bool present)
+set_namespace(WcOverlay *overlay, uint32_t database, WcSlice name, bool present, WcSlice properties)
 {
 	WcNamespaceState *state = namespace_state(overlay, database, name);
 
@@ -122,13 +122,15 @@ set_namespace(WcOverlay *overlay, uint32_t database, WcSlice name, bool present)
 		overlay->namespaces = state;
 	}
 	state->present = present;
-	return true;
+	state->properties = wc_arena_copy(&overlay->arena, properties);
+	return properties.len == 0 || state->properties.data != NULL;
 }
 
 static WcStatus
 namespace_op(WcOverlay *overlay, const WcOp *op, WcError *err)
 {
 	bool		create = op->kind == WC_OP_CREATE_NAMESPACE;
+	bool		drop = op->kind == WC_OP_DROP_NAMESPACE;
 	bool		present = namespace_present(overlay, op->database, op->name);
 	char		text[WC_QUOTE_MAX];
 
@@ -139,12 +141,12 @@ namespace_op(WcOverlay *overlay, const WcOp *op, WcError *err)
 		return wc_error(err, WC_EXISTS, "namespace %s already exists", text);
 	if (overlay->strict && !create && !present)
 		return wc_error(err, WC_NO_NAMESPACE, "namespace %s does not exist", text);
-	if (overlay->strict && !create && wc_slice_eq(op->name, wc_slice_cstr(WC_NAMESPACE_DEFAULT)))
+	if (overlay->strict && drop && wc_slice_eq(op->name, wc_slice_cstr(WC_NAMESPACE_DEFAULT)))
 		return wc_error(err, WC_INVALID, "namespace %s cannot be dropped", text);
-	if (overlay->strict && !create && table_present(overlay, op->database, op->name, wc_slice(NULL, 0), 0))
+	if (overlay->strict && drop && table_present(overlay, op->database, op->name, wc_slice(NULL, 0), 0))
 		return wc_error(err, WC_IN_USE, "namespace %s is not empty", text);
 
-	return set_namespace(overlay, op->database, op->name, create) ? WC_OK : overlay_memory(err);
+	return set_namespace(overlay, op->database, op->name, !drop, op->properties) ? WC_OK : overlay_memory(err);
 }
 
 /* None of a database is there any more. */
@@ -158,7 +160,7 @@ drop_namespaces(WcOverlay *overlay, uint32_t database, WcError *err)
 	for (size_t i = 0; i < catalog->nnamespaces && good; i++)
 	{
 		if (catalog->namespaces[i].database == database)
-			good = set_namespace(overlay, database, catalog->namespaces[i].name, false);
+			good = set_namespace(overlay, database, catalog->namespaces[i].name, false, wc_slice(NULL, 0));
 	}
 	pthread_rwlock_unlock(&catalog->lock);
 	for (WcNamespaceState *n = overlay->namespaces; n; n = n->next)
@@ -483,6 +485,7 @@ wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, W
 			break;
 		case WC_OP_CREATE_NAMESPACE:
 		case WC_OP_DROP_NAMESPACE:
+		case WC_OP_ALTER_NAMESPACE:
 			status = namespace_op(overlay, op, err);
 			break;
 		case WC_OP_DROP_DATABASE:

@@ -5,9 +5,11 @@
  * files is in the range; what is in memtables is known by where keys were when
  * that was last looked at.
  */
+#include "engine/estimate/estimate.h"
+
+#include "engine/estimate/parts.h"
 #include "engine/rocks/cellkey.h"
 #include "engine/store/memkeys.h"
-#include "engine/store/state.h"
 
 /* What an estimate counts exactly at most. */
 #define ESTIMATE_KEYS 256
@@ -110,10 +112,9 @@ file_share(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *byte
 	return status;
 }
 
-/* How many keys of the memtables lie between the keys, and how many there are. */
-static WcStatus
-count_memory(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *between, uint64_t *all, uint64_t *bytes,
-			 WcError *err)
+WcStatus
+wc_estimate_memory(WcStore *store, WcSlice start, WcSlice stop, uint64_t *between, uint64_t *all, uint64_t *bytes,
+				   WcError *err)
 {
 	rocksdb_t  *db = store->engine->db;
 	uint64_t	entries = wc_rocks_property(db, store->cf, "rocksdb.num-entries-active-mem-table") +
@@ -137,7 +138,7 @@ count_memory(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *be
 	if (status == WC_OK)
 	{
 		*all = keys->total;
-		*between = wc_memkeys_between(keys, wc_buf_slice(start), wc_buf_slice(stop));
+		*between = wc_memkeys_between(keys, start, stop);
 		*bytes = keys->total > 0 ? (uint64_t) ((double) keys->bytes * (double) *between / (double) keys->total) : 0;
 	}
 	pthread_mutex_unlock(&store->memkeys_mutex);
@@ -157,7 +158,8 @@ extrapolate(WcStore *store, const WcBuf *start, const WcBuf *stop, const Sample 
 	WcStatus	status = file_share(store, start, stop, bytes, &share, err);
 
 	if (status == WC_OK)
-		status = count_memory(store, start, stop, &memory_between, &memory_keys, &memory_bytes, err);
+		status = wc_estimate_memory(store, wc_buf_slice(start), wc_buf_slice(stop), &memory_between, &memory_keys,
+									&memory_bytes, err);
 	if (status != WC_OK)
 		return status;
 	keys = keys > memory_keys ? keys - memory_keys : 0;
@@ -196,17 +198,6 @@ estimate_store(WcStore *store, const WcRange *range, uint64_t *bytes, uint64_t *
 	return status;
 }
 
-static bool
-is_among(uint32_t family, const uint32_t *families, uint32_t nfamilies)
-{
-	for (uint32_t i = 0; i < nfamilies; i++)
-	{
-		if (families[i] == family)
-			return true;
-	}
-	return false;
-}
-
 WcStatus
 wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 				   const uint32_t *families, uint32_t nfamilies,
@@ -223,7 +214,7 @@ wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 		uint64_t	store_bytes;
 		uint64_t	store_rows;
 
-		if (nfamilies > 0 && !is_among(table->stores[i]->family_id, families, nfamilies))
+		if (!wc_parts_has_family(table->stores[i]->family_id, families, nfamilies))
 			continue;
 		status = estimate_store(table->stores[i], range, &store_bytes, &store_rows, err);
 		*bytes += store_bytes;

@@ -13,35 +13,15 @@
  * weight, its inverse): with that nothing that is counted over the ranges is
  * biased, however wrong the sizes were.
  */
-#include <stdlib.h>
+#include "engine/estimate/parts.h"
 
-#include "engine/rocks/cellkey.h"
-#include "engine/store/memkeys.h"
-#include "engine/store/state.h"
-
-/* Parts are not cut more often than this one in another: keys that share so
- * much of what tells them apart stay together. */
-#define DEPTH_MAX 200
-
-/* Of such a part so many keys are looked at. */
+/* Of a part that cannot be cut so many keys are looked at. */
 #define PART_KEYS_MAX 16384
-
-/* Memtables that have less than one part in this many of the files' bytes do
- * not change how the table is cut. */
-#define MEMORY_MATTERS 8
 
 /* Rows of a part that is not cut any more are told apart in so many groups. */
 #define GROUPS_MAX 256
 
 #define WEIGHT_ONE 65536.0
-
-/* One family. */
-typedef struct Source
-{
-	WcStore    *store;
-	rocksdb_iterator_t *it;
-	WcMemKeys	memory;			/* none noted: not looked at */
-} Source;
 
 /* A part that is not cut any more, into which ranges were dealt. */
 typedef struct Leaf
@@ -64,31 +44,13 @@ typedef struct Sampler
 	Leaf	  **tail;
 	WcSlice		groups[GROUPS_MAX];
 	double		rows;			/* that the leaves' rows stand for: the table's */
-	Source	   *sources;
-	uint32_t	nsources;
-	rocksdb_readoptions_t *options;
-	const atomic_bool *cancel;
+	WcParts		parts;
 	double		part_bytes;		/* a part that has no more is not cut */
 	double		doubt;			/* bytes that sizes may be wrong by */
 	uint64_t	random;
-	WcBuf		key;			/* scratch */
-	WcBuf		stop_key;
-	WcBuf		row;
 	WcBuf		ranges;			/* what was drawn */
 	uint64_t	nranges;
-	WcError    *err;
 } Sampler;
-
-/* Rows from start (inclusive) to stop (exclusive). */
-typedef struct Part
-{
-	WcSlice		start;
-	WcSlice		stop;
-	WcSlice		first;			/* rows that are there */
-	WcSlice		last;
-	double		bytes;
-	int			depth;
-} Part;
 
 /* 0 <= x < 1; splitmix64. */
 static double
@@ -100,98 +62,6 @@ chance(Sampler *s)
 	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
 	z ^= z >> 31;
 	return (double) (z >> 11) / (double) (UINT64_C(1) << 53);
-}
-
-static WcStatus
-out_of_memory(Sampler *s)
-{
-	return wc_error(s->err, WC_NO_MEMORY, "out of memory for a sample");
-}
-
-static bool
-copy_row(WcBuf *to, WcSlice row)
-{
-	wc_buf_reset(to, SIZE_MAX);
-	wc_buf_append_slice(to, row);
-	return !to->failed;
-}
-
-/* The store's first possible key of a row; an empty row: none. */
-static WcStatus
-key_of_row(Sampler *s, const Source *source, WcSlice row, WcBuf *key)
-{
-	wc_buf_reset(key, SIZE_MAX);
-	if (row.len == 0 || source->store->packing == WC_PACKING_ROW)
-		wc_buf_append_slice(key, row);
-	else
-		wc_cellkey_append_row(key, row);
-	return key->failed ? out_of_memory(s) : WC_OK;
-}
-
-/* The row the source's iterator stands in; valid until the next call. */
-static WcStatus
-current_row(Sampler *s, const Source *source, WcSlice *row)
-{
-	WcStatus	status;
-
-	row->data = (const uint8_t *) rocksdb_iter_key(source->it, &row->len);
-	if (source->store->packing == WC_PACKING_ROW)
-		return WC_OK;
-	row->len = wc_cellkey_row_prefix(*row);
-	wc_buf_reset(&s->row, SIZE_MAX);
-	status = wc_cellkey_unescape(*row, &s->row, s->err);
-	*row = wc_buf_slice(&s->row);
-	if (status == WC_OK && s->row.failed)
-		return out_of_memory(s);
-	return status;
-}
-
-/* The end of a source is an end, or an error. */
-static WcStatus
-iterator_status(Sampler *s, const Source *source)
-{
-	char	   *error = NULL;
-
-	rocksdb_iter_get_error(source->it, &error);
-	return wc_store_status(source->store, error, "read", s->err);
-}
-
-/* --- sizes ------------------------------------------------------------------*/
-
-static WcStatus
-source_bytes(Sampler *s, const Source *source, WcSlice start, WcSlice stop, double *bytes)
-{
-	uint64_t	size = 0;
-	WcStatus	status = key_of_row(s, source, start, &s->key);
-
-	if (status == WC_OK)
-		status = key_of_row(s, source, stop, &s->stop_key);
-	if (status == WC_OK)
-		status = wc_rocks_bytes_between(source->store->engine->db, source->store->cf, wc_buf_slice(&s->key),
-										wc_buf_slice(&s->stop_key), &size, s->err);
-	if (status != WC_OK)
-		return status;
-	*bytes = (double) size;
-	if (source->memory.total > 0)
-		*bytes += (double) wc_memkeys_between(&source->memory, wc_buf_slice(&s->key), wc_buf_slice(&s->stop_key)) *
-			(double) source->memory.bytes / (double) source->memory.total;
-	return WC_OK;
-}
-
-static WcStatus
-rows_bytes(Sampler *s, WcSlice start, WcSlice stop, double *bytes)
-{
-	WcStatus	status = WC_OK;
-
-	*bytes = 0;
-	for (uint32_t i = 0; status == WC_OK && i < s->nsources; i++)
-	{
-		double		more = 0;
-
-		status = source_bytes(s, &s->sources[i], start, stop, &more);
-		*bytes += more;
-	}
-	return status;
 }
 
 /* --- parts that are small enough ---------------------------------------------*/
@@ -211,78 +81,78 @@ note_group(Sampler *s, Leaf *leaf, WcSlice row)
 	if (leaf->rows++ % leaf->group_rows != 0)
 		return WC_OK;
 	leaf->groups[leaf->ngroups] = wc_arena_copy(&s->arena, row);
-	return leaf->groups[leaf->ngroups++].data == NULL ? out_of_memory(s) : WC_OK;
+	return leaf->groups[leaf->ngroups++].data == NULL ? wc_parts_out_of_memory(&s->parts) : WC_OK;
 }
 
 static WcStatus
-count_rows(Sampler *s, Leaf *leaf, const Source *source)
+count_rows(Sampler *s, Leaf *leaf, const WcPartSource *source)
 {
 	WcBuf		row = WC_BUF_INIT;
-	WcStatus	status = key_of_row(s, source, leaf->start, &s->key);
+	WcStatus	status = wc_parts_seek(&s->parts, source, leaf->start);
 
-	if (status == WC_OK)
-		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
 	for (int n = 0; status == WC_OK && n < PART_KEYS_MAX && rocksdb_iter_valid(source->it); n++)
 	{
 		WcSlice		next;
 
-		status = current_row(s, source, &next);
+		status = wc_parts_row(&s->parts, source, &next);
 		if (status != WC_OK || wc_slice_cmp(next, leaf->stop) >= 0)
 			break;
 		if (!wc_slice_eq(next, wc_buf_slice(&row)))
 		{
 			status = note_group(s, leaf, next);
-			if (status == WC_OK && !copy_row(&row, next))
-				status = out_of_memory(s);
+			wc_buf_reset(&row, SIZE_MAX);
+			wc_buf_append_slice(&row, next);
+			if (status == WC_OK && row.failed)
+				status = wc_parts_out_of_memory(&s->parts);
 		}
 		wc_rocks_iter_next(source->it);
 	}
 	if (status == WC_OK)
-		status = iterator_status(s, source);
+		status = wc_parts_source_status(&s->parts, source);
 	wc_buf_free(&row);
 	return status;
 }
 
 /* The source that has most of a part. */
 static WcStatus
-main_source(Sampler *s, const Part *part, const Source **source)
+main_source(Sampler *s, const WcPart *part, const WcPartSource **source)
 {
 	double		most = -1;
 	WcStatus	status = WC_OK;
 
-	for (uint32_t i = 0; status == WC_OK && i < s->nsources; i++)
+	for (uint32_t i = 0; status == WC_OK && i < s->parts.nsources; i++)
 	{
 		double		bytes;
 
-		status = source_bytes(s, &s->sources[i], part->start, part->stop, &bytes);
+		status = wc_parts_source_bytes(&s->parts, &s->parts.sources[i], part->start, part->stop, &bytes);
 		if (status == WC_OK && bytes > most)
 		{
 			most = bytes;
-			*source = &s->sources[i];
+			*source = &s->parts.sources[i];
 		}
 	}
 	return status;
 }
 
 static WcStatus
-add_leaf(Sampler *s, const Part *part, uint64_t n, double expected)
+add_leaf(Sampler *s, const WcPart *part, uint64_t n, double expected)
 {
-	const Source *source = &s->sources[0];
+	const WcPartSource *source = &s->parts.sources[0];
 	Leaf	   *leaf = wc_arena_alloc_zero(&s->arena, sizeof(Leaf));
 	WcSlice	   *groups;
 	WcStatus	status = WC_OK;
 
 	if (leaf == NULL)
-		return out_of_memory(s);
+		return wc_parts_out_of_memory(&s->parts);
 	leaf->start = wc_arena_copy(&s->arena, part->start);
 	leaf->stop = wc_arena_copy(&s->arena, part->stop);
 	if (leaf->start.data == NULL || leaf->stop.data == NULL)
-		return out_of_memory(s);
+		return wc_parts_out_of_memory(&s->parts);
 	leaf->draws = n;
 	leaf->expected = expected;
 	leaf->group_rows = 1;
 	leaf->groups = s->groups;
-	if (s->nsources > 1)
+	if (s->parts.nsources > 1)
 		status = main_source(s, part, &source);
 	if (status == WC_OK)
 		status = count_rows(s, leaf, source);
@@ -290,7 +160,7 @@ add_leaf(Sampler *s, const Part *part, uint64_t n, double expected)
 		return status;
 	groups = wc_arena_alloc(&s->arena, (leaf->ngroups + 1) * sizeof(WcSlice));
 	if (groups == NULL)
-		return out_of_memory(s);
+		return wc_parts_out_of_memory(&s->parts);
 	memcpy(groups, s->groups, leaf->ngroups * sizeof(WcSlice));
 	leaf->groups = groups;
 	s->rows += (double) n / expected * (double) leaf->rows;
@@ -340,298 +210,84 @@ draw_chunks(Sampler *s, const Leaf *leaf, double wanted_rows)
 
 /* --- cutting ----------------------------------------------------------------*/
 
-/* width bytes of a row from an offset on as a number; zeros where it has ended. */
-static uint64_t
-row_number(WcSlice row, size_t from, size_t width)
-{
-	uint64_t	number = 0;
-
-	for (size_t i = from; i < from + width; i++)
-		number = number << 8 | (i < row.len ? row.data[i] : 0);
-	return number;
-}
-
-/* A key behind `first` and not behind `last` (first < last), in the middle of what
- * is between as far as the bytes tell that follow what they share. */
-static void
-middle(WcSlice first, WcSlice last, WcBuf *mid)
-{
-	size_t		same = 0;
-	size_t		width;
-	uint64_t	low;
-	uint64_t	high;
-
-	while (same < first.len && first.data[same] == last.data[same])
-		same++;
-	width = WC_ROW_MAX - same < 8 ? WC_ROW_MAX - same : 8;
-	low = row_number(first, same, width);
-	high = row_number(last, same, width);
-	wc_buf_reset(mid, SIZE_MAX);
-	if (low == high)
-	{
-		wc_buf_append_slice(mid, last);
-		return;
-	}
-	wc_buf_append(mid, last.data, same);
-	low += (high - low) / 2 + (high - low) % 2;
-	for (size_t i = width; i > 0 && low << (8 * (8 - i)) != 0; i--)
-	{
-		/* zeros at the end would put it behind a shorter `last` */
-		wc_buf_append_u8(mid, (uint8_t) (low >> (8 * (i - 1))));
-	}
-}
-
-/* The last row before mid, and the first that is not. */
-static WcStatus
-find_neighbours(Sampler *s, WcSlice mid, WcBuf *before, WcBuf *behind)
-{
-	bool		found_before = false;
-	bool		found_behind = false;
-	WcStatus	status = WC_OK;
-
-	for (uint32_t i = 0; status == WC_OK && i < s->nsources; i++)
-	{
-		const Source *source = &s->sources[i];
-		WcSlice		row;
-		bool		valid;
-
-		status = key_of_row(s, source, mid, &s->key);
-		if (status != WC_OK)
-			break;
-		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
-		valid = rocksdb_iter_valid(source->it);
-		if (valid)
-		{
-			status = current_row(s, source, &row);
-			if (status == WC_OK && (!found_behind || wc_slice_cmp(row, wc_buf_slice(behind)) < 0))
-				found_behind = copy_row(behind, row);
-			wc_rocks_iter_prev(source->it);
-		}
-		else if ((status = iterator_status(s, source)) == WC_OK)
-			wc_rocks_iter_seek_to_last(source->it);
-		if (status == WC_OK && rocksdb_iter_valid(source->it))
-		{
-			status = current_row(s, source, &row);
-			if (status == WC_OK && (!found_before || wc_slice_cmp(row, wc_buf_slice(before)) > 0))
-				found_before = copy_row(before, row);
-		}
-		else if (status == WC_OK)
-			status = iterator_status(s, source);
-	}
-	if (status == WC_OK && !(found_before && found_behind))
-		return out_of_memory(s);
-	return status;
-}
-
-static WcStatus deal(Sampler *s, const Part *part, uint64_t n, double expected);
-
-static WcStatus
-deal_halves(Sampler *s, const Part *part, uint64_t n, double expected, const WcBuf *mid, const WcBuf *before,
-			const WcBuf *behind)
-{
-	Part		low = {part->start, wc_buf_slice(mid), part->first, wc_buf_slice(before), 0, part->depth + 1};
-	Part		high = {wc_buf_slice(mid), part->stop, wc_buf_slice(behind), part->last, 0, part->depth + 1};
-	WcStatus	status = rows_bytes(s, low.start, low.stop, &low.bytes);
-	double		share;
-	uint64_t	nlow;
-
-	if (status == WC_OK)
-		status = rows_bytes(s, high.start, high.stop, &high.bytes);
-	if (status != WC_OK)
-		return status;
-	share = (low.bytes + s->doubt) / (low.bytes + high.bytes + 2 * s->doubt);
-	nlow = (uint64_t) ((double) n * share + chance(s));
-	if (nlow > n)
-		nlow = n;
-	status = deal(s, &low, nlow, expected * share);
-	if (status == WC_OK)
-		status = deal(s, &high, n - nlow, expected * (1 - share));
-	return status;
-}
-
 /* Deals n ranges to the part, of which `expected` could be expected before
  * anything was dealt. */
 static WcStatus
-deal(Sampler *s, const Part *part, uint64_t n, double expected)
+deal(Sampler *s, const WcPart *part, uint64_t n, double expected)
 {
-	WcBuf		mid = WC_BUF_INIT;
-	WcBuf		before = WC_BUF_INIT;
-	WcBuf		behind = WC_BUF_INIT;
+	WcHalves	halves;
+	double		share;
+	uint64_t	nlow;
 	WcStatus	status;
 
 	if (n == 0)
 		return WC_OK;
-	if (s->cancel != NULL && atomic_load(s->cancel))
-		return wc_error(s->err, WC_CANCELLED, "sampling was cancelled");
-	if (part->bytes <= s->part_bytes || part->depth >= DEPTH_MAX || wc_slice_eq(part->first, part->last))
+	status = wc_parts_check_cancel(&s->parts);
+	if (status != WC_OK)
+		return status;
+	if (part->bytes <= s->part_bytes || wc_part_is_one(part))
 		return add_leaf(s, part, n, expected);
 
-	middle(part->first, part->last, &mid);
-	status = mid.failed ? out_of_memory(s) : find_neighbours(s, wc_buf_slice(&mid), &before, &behind);
+	status = wc_parts_halve(&s->parts, part, &halves);
 	if (status == WC_OK)
-		status = deal_halves(s, part, n, expected, &mid, &before, &behind);
-	wc_buf_free(&mid);
-	wc_buf_free(&before);
-	wc_buf_free(&behind);
+	{
+		share = (halves.low.bytes + s->doubt) / (halves.low.bytes + halves.high.bytes + 2 * s->doubt);
+		nlow = (uint64_t) ((double) n * share + chance(s));
+		if (nlow > n)
+			nlow = n;
+		status = deal(s, &halves.low, nlow, expected * share);
+		if (status == WC_OK)
+			status = deal(s, &halves.high, n - nlow, expected * (1 - share));
+	}
+	wc_halves_free(&halves);
 	return status;
 }
 
 /* --- the table --------------------------------------------------------------*/
-
-/* To the source's last key before stop (empty: of all).  There is one. */
-static WcStatus
-seek_last(Sampler *s, const Source *source, WcSlice stop)
-{
-	WcStatus	status = key_of_row(s, source, stop, &s->key);
-
-	if (status != WC_OK)
-		return status;
-	if (s->key.len > 0)
-		wc_rocks_iter_seek(source->it, (const char *) s->key.data, s->key.len);
-	if (s->key.len > 0 && rocksdb_iter_valid(source->it))
-		wc_rocks_iter_prev(source->it);
-	else
-	{
-		status = iterator_status(s, source);
-		wc_rocks_iter_seek_to_last(source->it);
-	}
-	if (status == WC_OK && !rocksdb_iter_valid(source->it))
-	{
-		status = iterator_status(s, source);
-		if (status == WC_OK)
-			status = wc_error(s->err, WC_INTERNAL, "a family has no row where it had one");
-	}
-	return status;
-}
-
-/* The first and the last row of the range; not found: there is none. */
-static WcStatus
-find_ends(Sampler *s, const WcRange *range, WcBuf *first, WcBuf *last, bool *found)
-{
-	WcStatus	status = WC_OK;
-
-	*found = false;
-	for (uint32_t i = 0; status == WC_OK && i < s->nsources; i++)
-	{
-		const Source *source = &s->sources[i];
-		WcSlice		row;
-
-		status = key_of_row(s, source, range->start, &s->key);
-		if (status != WC_OK)
-			break;
-		wc_rocks_iter_seek(source->it, s->key.len > 0 ? (const char *) s->key.data : "", s->key.len);
-		if (!rocksdb_iter_valid(source->it))
-		{
-			status = iterator_status(s, source);
-			continue;
-		}
-		status = current_row(s, source, &row);
-		if (status == WC_OK && range->stop.len > 0 && wc_slice_cmp(row, range->stop) >= 0)
-			continue;
-		if (status == WC_OK && (!*found || wc_slice_cmp(row, wc_buf_slice(first)) < 0) && !copy_row(first, row))
-			status = out_of_memory(s);
-		if (status == WC_OK)
-			status = seek_last(s, source, range->stop);
-		if (status == WC_OK)
-			status = current_row(s, source, &row);
-		if (status == WC_OK && (!*found || wc_slice_cmp(row, wc_buf_slice(last)) > 0) && !copy_row(last, row))
-			status = out_of_memory(s);
-		*found = true;
-	}
-	return status;
-}
-
-static WcStatus
-open_source(Sampler *s, WcStore *store)
-{
-	Source	   *source = &s->sources[s->nsources];
-	rocksdb_t  *db = store->engine->db;
-	uint64_t	memory = wc_rocks_property(db, store->cf, "rocksdb.cur-size-all-mem-tables");
-	uint64_t	files = wc_rocks_property(db, store->cf, "rocksdb.live-sst-files-size");
-	double		block = wc_store_attrs(store).blocksize;
-
-	source->store = store;
-	source->it = wc_rocks_create_iterator(db, s->options, store->cf);
-	s->nsources++;
-	if (s->part_bytes < block)
-		s->part_bytes = block;
-	if (memory * MEMORY_MATTERS < files)
-		return WC_OK;
-	return wc_memkeys_read(store, s->cancel, &source->memory, s->err);
-}
 
 /* What is before the first row or behind the last, of those that are committed, is
  * read in any case: that is where a transaction's own are, if there are many. */
 static WcStatus
 draw_table(Sampler *s, const WcSampleRequest *request)
 {
-	WcBuf		first = WC_BUF_INIT;
-	WcBuf		last = WC_BUF_INIT;
-	WcBuf		behind = WC_BUF_INIT;
-	Part		whole = {0};
-	bool		found;
-	WcStatus	status = find_ends(s, &request->range, &first, &last, &found);
+	WcWholePart whole;
+	WcStatus	status = wc_parts_whole(&s->parts, &request->range, &whole);
 
-	if (status == WC_OK && found)
-	{
-		wc_buf_append_slice(&behind, wc_buf_slice(&last));
-		wc_buf_append_u8(&behind, 0);
-		whole.start = whole.first = wc_buf_slice(&first);
-		whole.last = wc_buf_slice(&last);
-		whole.stop = wc_buf_slice(&behind);
-		status = behind.failed ? out_of_memory(s) : rows_bytes(s, whole.start, whole.stop, &whole.bytes);
-		if (status == WC_OK)
-			status = deal(s, &whole, request->nranges, request->nranges);
-	}
+	if (status == WC_OK && whole.found)
+		status = deal(s, &whole.part, request->nranges, request->nranges);
 	if (status == WC_OK)
-		add_range(s, request->range.start, found ? whole.start : request->range.stop, 1);
-	if (status == WC_OK && found)
+		add_range(s, request->range.start, whole.found ? whole.part.start : request->range.stop, 1);
+	if (status == WC_OK && whole.found)
 	{
 		for (const Leaf *leaf = s->leaves; leaf != NULL; leaf = leaf->next)
 			draw_chunks(s, leaf, (double) request->nranges * (double) request->range_rows);
-		add_range(s, whole.stop, request->range.stop, 1);
+		add_range(s, whole.part.stop, request->range.stop, 1);
 	}
-	wc_buf_free(&first);
-	wc_buf_free(&last);
-	wc_buf_free(&behind);
+	wc_whole_part_free(&whole);
 	return status;
 }
 
 /* Everything for a table that has stores. */
 static WcStatus
-sample_table(Sampler *s, const WcTable *table, const WcSampleRequest *request)
+sample_table(Sampler *s, const WcTable *table, const WcSampleRequest *request, const atomic_bool *cancel, WcError *err)
 {
-	WcStatus	status = WC_OK;
+	WcStatus	status = wc_parts_open(&s->parts, table, NULL, 0, WC_PART_MEMORY_NOW, cancel, err);
 
-	s->sources = calloc(table->desc.nfamilies, sizeof(Source));
-	if (s->sources == NULL)
-		return out_of_memory(s);
-	s->options = rocksdb_readoptions_create();
-	rocksdb_readoptions_set_total_order_seek(s->options, 1);
-	for (uint32_t i = 0; status == WC_OK && i < table->desc.nfamilies; i++)
-		status = open_source(s, table->stores[i]);
+	if (s->part_bytes < s->parts.block)
+		s->part_bytes = s->parts.block;
 	s->doubt = s->part_bytes / 8;
 	s->tail = &s->leaves;
 	if (status == WC_OK)
 		status = draw_table(s, request);
-	for (uint32_t i = 0; i < s->nsources; i++)
-	{
-		rocksdb_iter_destroy(s->sources[i].it);
-		wc_memkeys_free(&s->sources[i].memory);
-	}
-	rocksdb_readoptions_destroy(s->options);
-	free(s->sources);
+	wc_parts_close(&s->parts);
 	wc_arena_free(&s->arena);
-	wc_buf_free(&s->key);
-	wc_buf_free(&s->stop_key);
-	wc_buf_free(&s->row);
 	return status;
 }
 
 WcStatus
 wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_bool *cancel, WcBuf *out, WcError *err)
 {
-	Sampler		s = {.cancel = cancel,.random = request->seed,.err = err};
+	Sampler		s = {.random = request->seed};
 	WcTable    *table;
 	uint64_t	bytes;
 	uint64_t	rows;
@@ -646,13 +302,13 @@ wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_
 		s.part_bytes = (double) request->range_rows * (double) bytes / (double) rows;
 	table = wc_catalog_table(engine, request->table_id);
 	if (table != NULL && table->desc.nfamilies > 0)
-		status = sample_table(&s, table, request);
+		status = sample_table(&s, table, request, cancel, err);
 	else
 		add_range(&s, request->range.start, request->range.stop, 1); /* of a transaction that is still open */
 	if (table != NULL)
 		wc_table_unref(table);
 	if (status == WC_OK && s.ranges.failed)
-		status = out_of_memory(&s);
+		status = wc_error(err, WC_NO_MEMORY, "out of memory for a sample");
 	if (status == WC_OK)
 	{
 		wc_buf_append_varint(out, s.nranges);

@@ -154,7 +154,7 @@ set_step(WcPass *p)
 static WcStatus
 work_out(WcPass *p, WcError *err)
 {
-	pthread_mutex_t *mutex = &p->store->engine->write_mutex;
+	WcMutex    *mutex = &p->store->engine->write_mutex;
 	WcSift		sift = {.store = p->store,.step = &p->step,.keys_max = p->keys_max,.cancel = p->options.cancel};
 	WcStatus	status = wc_sift_row(p->store, wc_buf_slice(&p->at), &p->work.first_row, err);
 

@@ -521,6 +521,16 @@ is_younger(const Image *image, int64_t seconds)
 	return stat(image->path, &st) == 0 && (int64_t) st.st_mtime > (int64_t) time(NULL) - seconds;
 }
 
+/* Its removal has begun: a crash came in between. */
+static bool
+is_half_removed(const Image *image)
+{
+	char		files[WC_PATH_MAX];
+	WcError		err;
+
+	return wc_file_join(files, image->path, FILES, &err) == WC_OK && access(files, F_OK) != 0 && errno == ENOENT;
+}
+
 WcStatus
 wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err)
 {
@@ -535,7 +545,7 @@ wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err)
 		status = image_at(&image, path, list.at[i], err);
 		if (status != WC_OK)
 			break;
-		if (i < keep || is_younger(&image, min_age))
+		if (!is_half_removed(&image) && (kept < keep || is_younger(&image, min_age)))
 			list.at[kept++] = list.at[i];
 		else
 			status = remove_image(&image, err);

@@ -1,9 +1,9 @@
 /*
  * engine/rocks/rocksplus.h: what RocksDB can do and its C API has no words for.
  *
- * rocksplus.cc is the only C++ file.  It takes the C++ object out of a handle of the C
- * API, whose first member it is; wc_rocksplus_fits says whether that holds.  No
- * exception leaves it.  As with the C API, an error is a text that the caller frees with
+ * rocksplus.cc, rocksfiles.cc and rocksguard.cc are the only C++ files.  They take the C++ object out of a
+ * handle of the C API, whose first member it is; wc_rocksplus_fits says whether that holds.  No
+ * exception leaves them.  As with the C API, an error is a text that the caller frees with
  * rocksdb_free (wc_rocks_status does); NULL: none.
  */
 #ifndef WC_ENGINE_ROCKS_ROCKSPLUS_H
@@ -116,7 +116,7 @@ extern char *wc_rocksplus_delete_leftovers(rocksdb_t *db);
 extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
 										const char *start, size_t start_len, const char *stop, size_t stop_len);
 
-/* --- files that RocksDB takes in ---------------------------------------------
+/* --- rocksfiles.cc: files that RocksDB takes in ---------------------------------------------
  *
  * Key-values in table files, made with the options of their families, that become part of the database
  * all at once.  One thread.
@@ -145,7 +145,7 @@ extern char *wc_rocksfiles_finish(WcRocksFiles *files);
  */
 extern char *wc_rocksfiles_take_in(WcRocksFiles *files, rocksdb_writebatch_t *batch);
 
-/* --- guards -----------------------------------------------------------------
+/* --- rocksguard.cc: guards -----------------------------------------------------------------
  *
  * Functions of the C API from which std::bad_alloc may come, which C cannot catch and
  * which would end the process.  As those, but that it becomes an error.

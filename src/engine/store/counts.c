@@ -216,7 +216,7 @@ wc_counts_step(WcEngineCounts *counts)
 
 /* With the mutex held: the entry of a thread, or a free one (NULL: there is none). */
 static WcRocksRunning *
-entry_of(WcEngineCounts *counts, uint64_t thread)
+entry_of(WcEngineCounts *counts, uint64_t thread) WC_REQUIRES(counts->mutex)
 {
 	WcRocksRunning *free_one = NULL;
 

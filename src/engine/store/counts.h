@@ -8,11 +8,11 @@
 #ifndef WC_ENGINE_STORE_COUNTS_H
 #define WC_ENGINE_STORE_COUNTS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/threads.h"
 #include "engine/engine.h"
 #include "engine/rocks/rocksplus.h"
 #include "model/statistics.h"
@@ -107,10 +107,10 @@ typedef struct WcEngineCounts
 	_Atomic uint64_t get_hits;
 	_Atomic uint64_t get_misses;
 
-	pthread_mutex_t mutex;		/* guards the rest */
-	bool		open;			/* the catalog is there: stores can be found by name */
-	WcRocksRunning running[WC_ROCKS_RUNNING_MAX];
-	WcRunning	   *works;
+	WcMutex		mutex;			/* guards the rest */
+	bool		open WC_GUARDED_BY(&mutex); /* the catalog is there: stores can be found by name */
+	WcRocksRunning running[WC_ROCKS_RUNNING_MAX] WC_GUARDED_BY(&mutex);
+	WcRunning	   *works WC_GUARDED_BY(&mutex);
 } WcEngineCounts;
 
 extern void wc_counts_init(WcEngineCounts *counts);

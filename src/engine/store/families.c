@@ -47,7 +47,7 @@ forget_list(WcStore *list)
 
 /* The next of those that were altered, with its reference; NULL: there is none. */
 static WcStore *
-next_altered(WcFamilies *f)
+next_altered(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcStore    *store = f->altered;
 
@@ -59,7 +59,7 @@ next_altered(WcFamilies *f)
 }
 
 void
-wc_families_free(WcFamilies *f)
+wc_families_free(WcFamilies *f) WC_UNCHECKED
 {
 	forget_list(f->made);
 	forget_list(f->dropped);
@@ -102,7 +102,7 @@ find(WcStore *list, const WcStore *like)
 
 /* Those that are to be dropped next. */
 static size_t
-choose(const WcFamilies *f, WcStore **chosen, size_t most)
+choose(const WcFamilies *f, WcStore **chosen, size_t most) WC_REQUIRES(f->mutex)
 {
 	size_t		n = 0;
 
@@ -115,7 +115,7 @@ choose(const WcFamilies *f, WcStore **chosen, size_t most)
 }
 
 static bool
-can_drop(const WcFamilies *f)
+can_drop(const WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcStore    *store;
 
@@ -209,7 +209,7 @@ wc_families_create(WcFamilies *f, const WcNewFamily *wanted, size_t n, WcError *
  * waits for an attempt.  With the mutex held, which it gives up meanwhile.
  */
 static void
-wait_for_name(WcFamilies *f, const WcStore *store)
+wait_for_name(WcFamilies *f, const WcStore *store) WC_REQUIRES(f->mutex)
 {
 	uint64_t	under_way = f->attempts + 1;
 
@@ -224,7 +224,7 @@ wait_for_name(WcFamilies *f, const WcStore *store)
 /* One of the same name that cannot go yet was made for a commit that could not be written, and
  * is taken again.  With the mutex held. */
 static bool
-reuse(WcFamilies *f, const WcStore *like, uint64_t xid)
+reuse(WcFamilies *f, const WcStore *like, uint64_t xid) WC_REQUIRES(f->mutex)
 {
 	WcStore    *store = find(f->dropped, like);
 
@@ -375,7 +375,7 @@ drop_chosen(WcFamilies *f, WcStore *const *chosen, size_t n, bool *gone, WcError
 
 /* With the mutex held, which it gives up meanwhile. */
 static void
-drop_some(WcFamilies *f)
+drop_some(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcStore    *chosen[DROPPED_AT_ONCE];
 	bool		gone[DROPPED_AT_ONCE];
@@ -411,7 +411,7 @@ drop_some(WcFamilies *f)
 /* With the mutex held, which it gives up meanwhile: until the time is over, or something else
  * is to be done. */
 static bool
-waited(WcFamilies *f)
+waited(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	struct timespec until;
 	bool		over = false;
@@ -428,7 +428,7 @@ waited(WcFamilies *f)
 /* Compactions of what was dropped end soon, and leave what they wrote.  With the mutex held,
  * which it gives up meanwhile. */
 static void
-delete_leftovers(WcFamilies *f)
+delete_leftovers(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcError		err;
 
@@ -441,7 +441,7 @@ delete_leftovers(WcFamilies *f)
 
 /* Nobody else may do that for long.  With the mutex held, which it gives up meanwhile. */
 static void
-sync_log(WcFamilies *f)
+sync_log(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcError		err;
 	bool		failed;
@@ -473,7 +473,7 @@ wc_families_alter(WcFamilies *f, WcStore *store)
 /* With the mutex held, which it gives up meanwhile.  What fails comes when the store is
  * opened the next time. */
 static void
-alter_one(WcFamilies *f)
+alter_one(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcStore    *store = next_altered(f);
 	WcFamilyAttrs attrs = wc_store_attrs(store);

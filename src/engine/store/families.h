@@ -10,28 +10,27 @@
 #ifndef WC_ENGINE_STORE_FAMILIES_H
 #define WC_ENGINE_STORE_FAMILIES_H
 
-#include <pthread.h>
-
+#include "base/threads.h"
 #include "engine/store/internal.h"
 
 typedef struct WcFamilies
 {
 	WcEngine   *engine;
-	pthread_mutex_t making;		/* held by whoever makes some; the next one is behind it */
-	pthread_mutex_t mutex;		/* guards the rest; a store's attrs_mutex is behind it */
+	WcMutex		making;			/* held by whoever makes some; the next one is behind it */
+	WcMutex		mutex;			/* guards the rest; a store's attrs_mutex is behind it */
 	pthread_cond_t changed;
-	WcStore    *made;			/* wait for the commit that gives them to a table; a reference each */
+	WcStore    *made WC_GUARDED_BY(&mutex); /* wait for the commit that gives them to a table; a reference each */
 	atomic_uint nmade;			/* so many; set with the mutex held */
-	WcStore    *dropped;		/* no table has them any more; a reference each */
-	uint64_t	synced;			/* commits up to this position are on disk */
-	WcStore    *altered;		/* their attributes are newer than RocksDB's options; a reference each */
+	WcStore    *dropped WC_GUARDED_BY(&mutex); /* no table has them any more; a reference each */
+	uint64_t	synced WC_GUARDED_BY(&mutex); /* commits up to this position are on disk */
+	WcStore    *altered WC_GUARDED_BY(&mutex); /* their attributes are newer than RocksDB's options; a reference each */
 	pthread_t	thread;
-	bool		running;		/* the thread is there */
-	bool		stop;			/* it is to end */
-	bool		failing;		/* the last attempt to drop failed */
-	bool		hurry;			/* somebody waits for the next one */
-	bool		leftovers;		/* what was dropped may have left files behind */
-	uint64_t	attempts;		/* to drop, that are over */
+	bool		running;		/* the thread is there: known to whoever makes and ends it */
+	bool		stop WC_GUARDED_BY(&mutex); /* it is to end */
+	bool		failing;		/* the last attempt to drop failed; the thread's alone */
+	bool		hurry WC_GUARDED_BY(&mutex); /* somebody waits for the next one */
+	bool		leftovers WC_GUARDED_BY(&mutex); /* what was dropped may have left files behind */
+	uint64_t	attempts WC_GUARDED_BY(&mutex); /* to drop, that are over */
 } WcFamilies;
 
 extern void wc_families_init(WcFamilies *families, WcEngine *engine);

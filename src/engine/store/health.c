@@ -45,7 +45,7 @@ wc_health_free(WcHealth *h)
 
 /* Without what a sentence would have twice. */
 static void
-keep_text(WcHealth *h, WcRocksWork work, const char *family, const char *text)
+keep_text(WcHealth *h, WcRocksWork work, const char *family, const char *text) WC_REQUIRES(h->mutex)
 {
 	size_t		len;
 
@@ -247,7 +247,7 @@ wc_health_was_resumed(WcHealth *h)
 
 /* With the mutex held. */
 static void
-pause_ms(WcHealth *h, int ms)
+pause_ms(WcHealth *h, int ms) WC_REQUIRES(h->mutex)
 {
 	struct timespec until;
 
@@ -329,7 +329,7 @@ try_resume(WcHealth *h, uint64_t count)
 
 /* With the mutex held, which it gives up meanwhile. */
 static void
-resume(WcHealth *h)
+resume(WcHealth *h) WC_REQUIRES(h->mutex)
 {
 	char		buf[WC_STORE_TEXT_MAX + 16];
 	char		family[WC_CF_NAME_MAX];
@@ -370,7 +370,7 @@ resume(WcHealth *h)
  * no such limit.  With the mutex held, which it gives up meanwhile.
  */
 static void
-spare_damaged(WcHealth *h)
+spare_damaged(WcHealth *h) WC_REQUIRES(h->mutex)
 {
 	static const char *const key = "disable_auto_compactions";
 	static const char *const value = "true";

@@ -10,27 +10,26 @@
 #ifndef WC_ENGINE_STORE_HEALTH_H
 #define WC_ENGINE_STORE_HEALTH_H
 
-#include <pthread.h>
-
+#include "base/threads.h"
 #include "engine/rocks/rocksplus.h"
 #include "engine/store/internal.h"
 
 typedef struct WcHealth
 {
 	WcEngine   *engine;
-	pthread_mutex_t mutex;		/* guards the rest; nothing else is locked while it is held */
+	WcMutex		mutex;			/* guards the rest; nothing else is locked while it is held */
 	pthread_cond_t changed;
 	pthread_t	mender;
 	bool		mending;		/* the thread is there */
-	bool		stop;			/* it is to end */
-	bool		resumed;		/* RocksDB was resumed since it was opened */
-	uint64_t	count;			/* of errors that stopped writing */
-	bool		stopped;		/* nothing can be written */
-	bool		lost;			/* until the store is opened again */
-	WcRocksWork work;			/* when the first of them came ... */
-	char		family[WC_CF_NAME_MAX]; /* ... at work on this column family; empty: not known */
-	char		text[WC_ERROR_TEXT_MAX];	/* what RocksDB said of it */
-	char		damaged[WC_CF_NAME_MAX];	/* a column family that must not be compacted any more; empty: none */
+	bool		stop WC_GUARDED_BY(&mutex); /* it is to end */
+	bool		resumed WC_GUARDED_BY(&mutex); /* RocksDB was resumed since it was opened */
+	uint64_t	count WC_GUARDED_BY(&mutex); /* of errors that stopped writing */
+	bool		stopped WC_GUARDED_BY(&mutex); /* nothing can be written */
+	bool		lost WC_GUARDED_BY(&mutex); /* until the store is opened again */
+	WcRocksWork work WC_GUARDED_BY(&mutex); /* when the first of them came ... */
+	char		family[WC_CF_NAME_MAX] WC_GUARDED_BY(&mutex); /* ... at work on this column family; empty: not known */
+	char		text[WC_ERROR_TEXT_MAX] WC_GUARDED_BY(&mutex); /* what RocksDB said of it */
+	char		damaged[WC_CF_NAME_MAX] WC_GUARDED_BY(&mutex); /* a column family that must not be compacted any more; empty: none */
 } WcHealth;
 
 extern void wc_health_init(WcHealth *health, WcEngine *engine);

@@ -7,13 +7,13 @@
 #ifndef WC_ENGINE_STORE_MARKS_H
 #define WC_ENGINE_STORE_MARKS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <rocksdb/c.h>
 
 #include "base/status.h"
+#include "base/threads.h"
 #include "engine/store/gone.h"
 #include "read/storage.h"
 
@@ -36,9 +36,9 @@ typedef struct WcMarks
 /* A store's copy. */
 typedef struct WcStoreMarks
 {
-	pthread_mutex_t mutex;		/* guards the rest */
-	WcMarks		marks;			/* as stored */
-	int64_t		history_from;	/* what readers are told: at least that of marks, and that of a write under way */
+	WcMutex		mutex;			/* guards the rest */
+	WcMarks		marks WC_GUARDED_BY(&mutex); /* as stored */
+	int64_t		history_from WC_GUARDED_BY(&mutex); /* what readers are told: at least that of marks, and that of a write under way */
 } WcStoreMarks;
 
 extern void wc_marks_init(WcStoreMarks *m);

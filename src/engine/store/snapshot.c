@@ -25,7 +25,7 @@ is_up_to_date(WcEngine *engine, const WcSnapshot *snapshot, int64_t last_ts)
 }
 
 static void
-link_newest(WcEngine *engine, WcSnapshot *snapshot)
+link_newest(WcEngine *engine, WcSnapshot *snapshot) WC_REQUIRES(engine->snapshots_mutex)
 {
 	snapshot->prev = engine->newest;
 	if (engine->newest)
@@ -34,7 +34,7 @@ link_newest(WcEngine *engine, WcSnapshot *snapshot)
 }
 
 static void
-unlink_it(WcEngine *engine, WcSnapshot *snapshot)
+unlink_it(WcEngine *engine, WcSnapshot *snapshot) WC_REQUIRES(engine->snapshots_mutex)
 {
 	if (snapshot->prev)
 		snapshot->prev->next = snapshot->next;
@@ -46,7 +46,7 @@ unlink_it(WcEngine *engine, WcSnapshot *snapshot)
 
 /* Only the newest can be idle: whoever makes another takes it out first. */
 static WcSnapshot *
-unlink_idle(WcEngine *engine)
+unlink_idle(WcEngine *engine) WC_REQUIRES(engine->snapshots_mutex)
 {
 	WcSnapshot *snapshot = engine->newest;
 

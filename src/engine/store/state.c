@@ -40,7 +40,7 @@ settle_gone(WcEngine *engine)
 }
 
 WcStatus
-wc_engine_sync_locked(WcEngine *engine, WcError *err)
+wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	uint64_t	upto = engine->applied;
 	char	   *error = NULL;

@@ -9,8 +9,7 @@
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
 
-#include <pthread.h>
-
+#include "base/threads.h"
 #include "engine/rocks/identity.h"
 #include "engine/rocks/rocks.h"
 #include "engine/store/counts.h"
@@ -35,22 +34,22 @@ struct WcEngine
 	int64_t		(*clock_us) (void);
 	uint32_t	format;			/* version of the store that was found */
 
-	pthread_mutex_t write_mutex;	/* held by whoever writes to the store */
+	WcMutex		write_mutex;	/* held by whoever writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp given; set after what carries it is written */
 	_Atomic uint64_t applied;		/* position of the last commit or step */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
 	size_t		packed_row_max;
-	pthread_rwlock_t step_lock; /* before all others; held to read while step_log is called, to write while it changes */
-	WcStepLog	step_log;		/* NULL: steps are applied where they are made, unless ... */
-	void	   *step_log_arg;
-	bool		steps_end;		/* ... no more are made */
-	pthread_mutex_t offers_mutex;	/* guards offers; behind step_lock, before write_mutex */
-	struct WcStepOffer *offers; /* steps on their way through the log, and what is known of them (write/step.c) */
+	WcRwLock	step_lock;		/* before all others; held to read while step_log is called, to write while it changes */
+	WcStepLog	step_log WC_GUARDED_BY(&step_lock); /* NULL: steps are applied where they are made, unless ... */
+	void	   *step_log_arg WC_GUARDED_BY(&step_lock);
+	bool		steps_end WC_GUARDED_BY(&step_lock); /* ... no more are made */
+	WcMutex		offers_mutex;	/* guards offers; behind step_lock, before write_mutex */
+	struct WcStepOffer *offers WC_GUARDED_BY(&offers_mutex); /* steps on their way through the log, and what is known of them (write/step.c) */
 	atomic_bool gone_changed;	/* since the log was synced, what is gone of some store has been (wc_engine_sync) */
 	WcWriteWatch watch;			/* its functions are all NULL, or none */
 
-	pthread_mutex_t snapshots_mutex;
-	WcSnapshot *newest;			/* of the live ones; the only one that may have no reader */
+	WcMutex		snapshots_mutex;
+	WcSnapshot *newest WC_GUARDED_BY(&snapshots_mutex); /* of the live ones; the only one that may have no reader */
 
 	WcHealth	health;			/* with a mutex of its own, behind all others */
 	WcFamilies	families;		/* with mutexes of its own */
@@ -69,7 +68,7 @@ struct WcEngine
 #define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
 
 /* As wc_engine_sync, with the write mutex held. */
-extern WcStatus wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_REQUIRES(engine->write_mutex) WC_WARN_UNUSED;
 
 /* Snapshots that anybody reads by, and when the oldest was taken (0: there is none). */
 extern void wc_snapshots_count(WcEngine *engine, uint64_t *n, uint64_t *oldest_us);

@@ -11,7 +11,7 @@
 /* --- stores ---------------------------------------------------------------*/
 
 WcStore *
-wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family)
+wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family) WC_UNCHECKED
 {
 	WcStore    *store = calloc(1, sizeof(WcStore));
 

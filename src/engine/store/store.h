@@ -7,7 +7,6 @@
 #ifndef WC_ENGINE_STORE_STORE_H
 #define WC_ENGINE_STORE_STORE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <rocksdb/c.h>
@@ -16,6 +15,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "engine/store/counts.h"
 #include "engine/store/gone.h"
 #include "engine/store/marks.h"
@@ -69,8 +69,8 @@ struct WcStore
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
 	bool		counted;		/* among the open families, for their shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
-	pthread_mutex_t attrs_mutex;	/* guards attrs, which ALTER changes and others read */
-	WcFamilyAttrs attrs;
+	WcMutex		attrs_mutex;	/* guards attrs, which ALTER changes and others read */
+	WcFamilyAttrs attrs WC_GUARDED_BY(&attrs_mutex);
 	WcStoreMarks marks;			/* has a mutex of its own */
 	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
 				expired_ts;
@@ -79,9 +79,9 @@ struct WcStore
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;
 	WcStoreCounts counts;
-	pthread_mutex_t memkeys_mutex;	/* guards the following, which estimates keep */
-	WcMemKeys	memkeys;		/* the memtables when they had ... */
-	uint64_t	memkeys_entries;	/* ... so many entries; 0: not looked at */
+	WcMutex		memkeys_mutex;	/* guards the following, which estimates keep */
+	WcMemKeys	memkeys WC_GUARDED_BY(&memkeys_mutex); /* the memtables when they had ... */
+	uint64_t	memkeys_entries WC_GUARDED_BY(&memkeys_mutex); /* ... so many entries; 0: not looked at */
 };
 
 extern WcTable *wc_table_ref(WcTable *table);

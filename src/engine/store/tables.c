@@ -14,13 +14,20 @@ wc_catalog_init(WcCatalog *catalog)
 	atomic_init(&catalog->generation, 1);
 }
 
+static void
+free_namespace(const WcNamespace *ns)
+{
+	free((void *) ns->name.data);
+	free((void *) ns->properties.data);
+}
+
 void
-wc_catalog_free(WcCatalog *catalog)
+wc_catalog_free(WcCatalog *catalog) WC_UNCHECKED
 {
 	for (size_t i = 0; i < catalog->ntables; i++)
 		wc_table_unref(catalog->tables[i]);
 	for (size_t i = 0; i < catalog->nnamespaces; i++)
-		free((void *) catalog->namespaces[i].name.data);
+		free_namespace(&catalog->namespaces[i]);
 	free(catalog->tables);
 	free(catalog->namespaces);
 	pthread_rwlock_destroy(&catalog->lock);
@@ -39,7 +46,7 @@ wc_catalog_note_id(WcCatalog *catalog, uint32_t table_id)
 /* --- the arrays -----------------------------------------------------------*/
 
 static size_t
-table_position(const WcCatalog *catalog, uint32_t id)
+table_position(const WcCatalog *catalog, uint32_t id) WC_REQUIRES_SHARED(catalog->lock)
 {
 	size_t		lo = 0,
 				hi = catalog->ntables;
@@ -57,7 +64,7 @@ table_position(const WcCatalog *catalog, uint32_t id)
 }
 
 WcStatus
-wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
+wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err) WC_REQUIRES(catalog->lock)
 {
 	if (catalog->ntables + n > catalog->tables_cap)
 	{
@@ -83,7 +90,7 @@ wc_catalog_reserve(WcCatalog *catalog, size_t n, WcError *err)
 }
 
 void
-wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
+wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table) WC_REQUIRES(catalog->lock)
 {
 	size_t		at = table_position(catalog, id);
 	bool		found = at < catalog->ntables && catalog->tables[at]->desc.id == id;
@@ -107,30 +114,22 @@ wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table)
 }
 
 void
-wc_catalog_set_namespace(WcCatalog *catalog, uint32_t database, WcSlice name, bool present)
+wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present) WC_REQUIRES(catalog->lock)
 {
-	for (size_t i = 0; i < catalog->nnamespaces; i++)
-	{
-		WcNamespace *ns = &catalog->namespaces[i];
+	size_t		i = 0;
 
-		if (ns->database == database && wc_slice_eq(ns->name, name))
-		{
-			free((void *) (present ? name.data : ns->name.data));
-			if (!present)
-			{
-				free((void *) name.data);
-				*ns = catalog->namespaces[--catalog->nnamespaces];
-			}
-			return;
-		}
-	}
-	if (!present)
+	while (i < catalog->nnamespaces && (catalog->namespaces[i].database != ns->database ||
+										!wc_slice_eq(catalog->namespaces[i].name, ns->name)))
+		i++;
+	if (i < catalog->nnamespaces)
 	{
-		free((void *) name.data);
-		return;
+		free_namespace(&catalog->namespaces[i]);
+		catalog->namespaces[i] = catalog->namespaces[--catalog->nnamespaces];
 	}
-	catalog->namespaces[catalog->nnamespaces].database = database;
-	catalog->namespaces[catalog->nnamespaces++].name = name;
+	if (present)
+		catalog->namespaces[catalog->nnamespaces++] = *ns;
+	else
+		free_namespace(ns);
 }
 
 WcTable *

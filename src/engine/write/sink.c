@@ -95,7 +95,7 @@ wc_sink_leave(WcSink *sink, WcError *err)
  * not be.  After a crash there must be no commit without those before it: so the log comes first.
  */
 WcStatus
-wc_sink_write(WcSink *sink, WcError *err)
+wc_sink_write(WcSink *sink, WcError *err) WC_REQUIRES(sink->engine->write_mutex)
 {
 	WcEngine   *engine = sink->engine;
 	WcStatus	status = wc_sink_leave(sink, err);
@@ -104,6 +104,6 @@ wc_sink_write(WcSink *sink, WcError *err)
 		return status;
 	if (sink->files == NULL)
 		return wc_health_write(&engine->health, engine->write_options, sink->batch, "write a commit", err);
-	status = wc_engine_sync_locked(engine, err);
+	status = wc_engine_sync_locked(sink->engine, err);
 	return status == WC_OK ? wc_health_take_in(&engine->health, sink->files, sink->batch, "write a commit", err) : status;
 }

@@ -66,7 +66,7 @@ marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 /* Writes batch and all that goes with it.  store is NULL when the step is void. */
 static WcStatus
 write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *marks, bool shows,
-		   rocksdb_writebatch_t *batch, WcError *err)
+		   rocksdb_writebatch_t *batch, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	char		name[WC_STORE_TEXT_MAX];
 	char		what[WC_STORE_TEXT_MAX + 32] = "write to the catalog";
@@ -103,7 +103,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 
 /* An expire step changes what is there without writing cells. */
 static WcStatus
-apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcError *err)
+apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	WcMarks		marks = marks_after(store, step, NULL);
@@ -153,7 +153,7 @@ holds(const WcStepWork *work, const WcStore *store)
 }
 
 static WcStatus
-apply_range(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcStepWork *work, WcError *err)
+apply_range(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcStepWork *work, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	WcSift		sift = {.store = store,.step = step};
 	WcSifted	now = WC_SIFTED_INIT;
@@ -176,7 +176,7 @@ apply_range(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *s
 /* --- steps --------------------------------------------------------------------*/
 
 static WcStatus
-apply_void(WcEngine *engine, uint64_t position, WcError *err)
+apply_void(WcEngine *engine, uint64_t position, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	WcStatus	status = write_step(engine, position, NULL, NULL, false, batch, err);
@@ -187,7 +187,7 @@ apply_void(WcEngine *engine, uint64_t position, WcError *err)
 
 /* With the write mutex held.  position 0: the next. */
 static WcStatus
-apply_locked(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
+apply_locked(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	WcStore    *store = find_store(engine, step);
 	WcStatus	status;
@@ -294,7 +294,7 @@ withdraw(WcEngine *engine, WcStepOffer *offer)
 
 /* With step_lock held. */
 static WcStatus
-log_step(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel, WcError *err)
+log_step(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel, WcError *err) WC_REQUIRES_SHARED(engine->step_lock)
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcStepOffer offer = {.work = work};

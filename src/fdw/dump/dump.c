@@ -79,7 +79,7 @@ typedef struct DumpScan
 	WcClientSnapshot *snapshot;
 	int64		now_us;
 
-	List	   *namespaces;		/* char *, but "default" */
+	List	   *namespaces;		/* WcClientNamespace *; "default" if it has properties */
 	List	   *tables;			/* WcTableDesc * */
 	int			namespace_no;
 	int			described;		/* of tables, those that rows of kind table have been given of */
@@ -109,8 +109,12 @@ start(DumpScan *scan)
 	ListCell   *lc;
 
 	foreach(lc, wc_client_list_namespaces())
-		if (strcmp(lfirst(lc), WC_NAMESPACE_DEFAULT) != 0)
-			scan->namespaces = lappend(scan->namespaces, lfirst(lc));
+	{
+		WcClientNamespace *ns = lfirst(lc);
+
+		if (ns->properties != NULL || strcmp(ns->name, WC_NAMESPACE_DEFAULT) != 0)
+			scan->namespaces = lappend(scan->namespaces, ns);
+	}
 	scan->tables = wc_client_list_tables();
 	MemoryContextSwitchTo(old);
 }
@@ -337,8 +341,12 @@ iterate_scan(ForeignScanState *node)
 				 errmsg("widecol.dump is not the foreign table that the extension made")));
 	if (scan->namespace_no < list_length(scan->namespaces))
 	{
+		const WcClientNamespace *ns = list_nth(scan->namespaces, scan->namespace_no++);
+
 		set(slot, WC_DUMP_KIND, CStringGetTextDatum("namespace"));
-		set(slot, WC_DUMP_NAME, CStringGetTextDatum(list_nth(scan->namespaces, scan->namespace_no++)));
+		set(slot, WC_DUMP_NAME, CStringGetTextDatum(ns->name));
+		if (ns->properties != NULL)
+			set(slot, WC_DUMP_FAMILIES, DirectFunctionCall1(jsonb_in, CStringGetDatum(ns->properties)));
 		return ExecStoreVirtualTuple(slot);
 	}
 	if (scan->described < list_length(scan->tables))

@@ -21,7 +21,8 @@ enum
 	WC_DUMP_KIND,				/* text: namespace, table, cell, newest (a cell that no newer version hides) */
 	WC_DUMP_NAME,				/* text: of the namespace; of the stored table, "[namespace:]name" */
 	WC_DUMP_OWNER,				/* name, of a table; null: the superusers */
-	WC_DUMP_FAMILIES,			/* jsonb, of a table: all attributes of all families */
+	WC_DUMP_FAMILIES,			/* jsonb, of a table: all attributes of all families; of a namespace: its
+								 * properties, if it has any */
 	WC_DUMP_SPLITS,				/* bytea[], of a table that has any */
 	WC_DUMP_ROW,				/* bytea; this and the rest of a cell */
 	WC_DUMP_FAMILY,				/* text */

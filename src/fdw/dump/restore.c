@@ -88,12 +88,19 @@ bytes_of(const TupleTableSlot *slot, int column)
 static void
 make_namespace(const char *name)
 {
-	ListCell   *lc;
+	if (wc_client_namespace(name) == NULL)
+		wc_client_create_namespace(name);
+}
 
-	foreach(lc, wc_client_list_namespaces())
-		if (strcmp(lfirst(lc), name) == 0)
-			return;
-	wc_client_create_namespace(name);
+/* Properties that it has already stay, unless the dump has others by these names. */
+static void
+restore_namespace(const TupleTableSlot *slot)
+{
+	char	   *name = text_of(slot, WC_DUMP_NAME);
+
+	make_namespace(name);
+	if (is_given(slot, WC_DUMP_FAMILIES))
+		wc_client_change_properties(name, DatumGetJsonbP(slot->tts_values[WC_DUMP_FAMILIES]));
 }
 
 static int
@@ -414,7 +421,7 @@ wc_restore_row(WcRestore *restore, TupleTableSlot *slot)
 	old = MemoryContextSwitchTo(restore->row_context);
 	kind = text_of(slot, WC_DUMP_KIND);
 	if (strcmp(kind, "namespace") == 0)
-		make_namespace(text_of(slot, WC_DUMP_NAME));
+		restore_namespace(slot);
 	else if (strcmp(kind, "table") == 0)
 		restore_table(slot);
 	else if (strcmp(kind, "cell") == 0 || strcmp(kind, "newest") == 0)

@@ -237,7 +237,7 @@ own_path(Path *path, const RelOptInfo *rel)
 {
 	while (IsA(path, ProjectionPath))
 		path = ((ProjectionPath *) path)->subpath;
-	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL || path->parallel_aware)
+	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL)
 		return NULL;
 	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
 }
@@ -247,13 +247,42 @@ static ForeignPath *
 make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, ForeignPath *rows, double ngroups,
 				  bool ordered)
 {
+	ForeignPath *path;
 	Cost		startup;
 	Cost		total;
 
 	wc_cost_aggregate(&rows->path, list_length(target->exprs), ngroups, ordered, &startup, &total);
-	return wc_make_foreign_upper_path(root, output_rel, target, ngroups, startup, total,
+	path = wc_make_foreign_upper_path(root, output_rel, target, ngroups, startup, total,
 									  ordered ? root->group_pathkeys : NIL,
 									  list_make2(rows, list_make1_int(ordered)));
+	path->path.parallel_aware = rows->path.parallel_aware;
+	path->path.parallel_workers = rows->path.parallel_workers;
+	return path;
+}
+
+/* Is the path in the order of the groups? */
+static bool
+is_ordered(PlannerInfo *root, const Path *path)
+{
+	return root->group_pathkeys != NIL && pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
+}
+
+/* Groups that each process makes of the parts of a shared scan that it reads: of an unordered one
+ * of each part by itself. */
+static void
+add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PathTarget *target, double ngroups)
+{
+	ListCell   *lc;
+
+	foreach(lc, input_rel->partial_pathlist)
+	{
+		ForeignPath *rows = own_path(lfirst(lc), input_rel);
+
+		if (rows != NULL)
+			add_partial_path(output_rel, (Path *) make_grouped_path(root, output_rel, target, rows,
+																	Min(ngroups, rows->path.rows),
+																	is_ordered(root, &rows->path)));
+	}
 }
 
 /* What combines and finishes the groups. */
@@ -331,18 +360,18 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	foreach(lc, input_rel->pathlist)
 	{
 		ForeignPath *rows = own_path(lfirst(lc), input_rel);
-		bool		ordered = rows != NULL && root->group_pathkeys != NIL &&
-		pathkeys_contained_in(root->group_pathkeys, rows->path.pathkeys);
 		Path	   *grouped;
 
 		if (rows == NULL)
 			continue;
-		grouped = (Path *) make_grouped_path(root, output_rel, target, rows, ngroups, ordered);
+		grouped = (Path *) make_grouped_path(root, output_rel, target, rows, ngroups, is_ordered(root, &rows->path));
 		if (partial)
 			add_path(output_rel, grouped);
 		else
 			add_finished_path(root, output_rel, grouped, group, ngroups);
 	}
+	if (partial && output_rel->consider_parallel)
+		add_shared_paths(root, input_rel, output_rel, target, ngroups);
 }
 
 /* --- the plan ------------------------------------------------------------------------ */

@@ -9,8 +9,11 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
@@ -21,6 +24,7 @@
 #include "fdw/relation/recordtype.h"
 
 #define WC_COST_SEEK 1.0
+#define WC_COST_EXAMINED 0.5	/* of cpu_tuple_cost: a row that the engine looks at, besides what travels */
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 
 /*
@@ -261,24 +265,28 @@ wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, double rows)
 	return clamp_row_est(rows);
 }
 
+/* How many rows the engine looks at. */
+static double
+count_examined(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size)
+{
+	if (quals->point)
+		return quals->nranges;
+	if (quals->rows >= 0)
+		return clamp_row_est(quals->rows);
+	return clamp_row_est((quals->mixed_types ? Max(size->stored_rows, size->rows) : size->rows) *
+						 clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL));
+}
+
 void
 wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
 			 double rows, Cost *startup, Cost *total)
 {
-	double		examined;
+	double		examined = Max(count_examined(root, rel, quals, size), rows);
 	double		cells = list_length(rel->reltarget->exprs);
 	double		travelling;
 	Cost		run;
 	QualCost	local;
 
-	if (quals->point)
-		examined = quals->nranges;
-	else if (quals->rows >= 0)
-		examined = quals->rows;
-	else
-		examined = (quals->mixed_types ? Max(size->stored_rows, size->rows) : size->rows) *
-			clauselist_selectivity(root, quals->pushed, rel->relid, JOIN_INNER, NULL);
-	examined = Max(clamp_row_est(examined), rows);
 	travelling = examined;
 	if (quals->filtered != NIL)
 		travelling *= clauselist_selectivity(root, quals->filtered, rel->relid, JOIN_INNER, NULL);
@@ -286,12 +294,37 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 
 	cost_qual_eval(&local, extract_actual_clauses(quals->local, false), root);
 	run = (quals->nranges - 1) * WC_COST_SEEK +
+		(quals->point ? 0 : examined * cpu_tuple_cost * WC_COST_EXAMINED) +
 		examined * list_length(quals->filtered) * cpu_operator_cost +
 		travelling * (cpu_tuple_cost + cells * cpu_operator_cost + local.per_tuple) +
 		examined * size->bytes / size->rows / BLCKSZ * seq_page_cost * WC_COST_PAGE +
 		rows * rel->reltarget->cost.per_tuple;
 	*startup = WC_COST_ROUND_TRIP + local.startup + rel->reltarget->cost.startup;
 	*total = *startup + run;
+}
+
+/*
+ * What a scan takes is up to its rows more than to their bytes, which are compressed.  So they count
+ * as they would in a heap table.
+ */
+int
+wc_cost_workers(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const WcQuals *quals,
+				const WcTableSize *size)
+{
+	double		row_bytes = get_relation_data_width(wrel->relid, NULL) + MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+	double		bytes = Max(row_bytes, size->bytes / size->rows) * count_examined(root, rel, quals, size);
+
+	return compute_parallel_worker(rel, ceil(bytes / BLCKSZ), -1, max_parallel_workers_per_gather);
+}
+
+double
+wc_cost_share(int workers, double rows, Cost startup, Cost *total)
+{
+	double		leader = parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0;
+	double		processes = workers + leader;
+
+	*total = startup + (*total - startup) / processes;
+	return clamp_row_est(rows / processes);
 }
 
 /* Rows do not travel, which is about half of what one costs, and what is done with each is cheaper

@@ -63,6 +63,15 @@ extern double wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, d
 extern void wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size,
 						 double rows, Cost *startup, Cost *total);
 
+/* How many workers may share such a scan: by the rows that are read, as PostgreSQL would decide of a
+ * heap table of these.  0: none. */
+extern int	wc_cost_workers(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const WcQuals *quals,
+							const WcTableSize *size);
+
+/* Of a scan that is shared by so many workers, and the leader if that takes part: the rows that a
+ * process gives; *total is that of the scan before, and then a process's. */
+extern double wc_cost_share(int workers, double rows, Cost startup, Cost *total);
+
 /* Costs of a scan of groups in the place of the rows of this path.  ordered: the first group comes
  * before all rows have been read. */
 extern void wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, Cost *startup, Cost *total);

@@ -122,6 +122,8 @@ make_outer(PlannerInfo *root, Path *outer, Link *link)
 	path->path.parent = outer->parent;
 	path->path.pathtarget = outer->pathtarget;
 	path->path.param_info = outer->param_info;
+	path->path.parallel_safe = outer->parallel_safe;
+	path->path.parallel_workers = outer->parallel_workers;
 	path->path.rows = outer->rows;
 	path->path.startup_cost = outer->startup_cost;
 	path->path.total_cost = outer->total_cost + cost_batches(root, outer);
@@ -169,6 +171,42 @@ add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 	add_path(joinrel, (Path *) create_nestloop_path(root, joinrel, jointype, &workspace, extra,
 													outer_path, inner_path, extra->restrictlist,
 													pathkeys, required));
+}
+
+/* The same in each worker, with the rows of the outer side that it gets. */
+static void
+add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
+				 Path *outer, const ForeignPath *inner)
+{
+	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
+	Link	   *link = palloc0(sizeof(Link));
+	Path	   *outer_path = make_outer(root, outer, link);
+	Path	   *inner_path = make_inner(inner, link);
+	JoinCostWorkspace workspace;
+
+	/* as PostgreSQL's try_partial_nestloop_path */
+	initial_cost_nestloop(root, &workspace, jointype, outer_path, inner_path, extra);
+	if (!add_partial_path_precheck(joinrel, workspace.total_cost, pathkeys))
+		return;
+	add_partial_path(joinrel, (Path *) create_nestloop_path(root, joinrel, jointype, &workspace, extra,
+															outer_path, inner_path, extra->restrictlist,
+															pathkeys, NULL));
+}
+
+/* Adds joins to this lookup whose outer side is shared by workers. */
+static void
+add_partial_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, JoinType jointype,
+				  JoinPathExtraData *extra, const ForeignPath *inner)
+{
+	ListCell   *lo;
+
+	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) || !inner->path.parallel_safe)
+		return;
+	foreach(lo, outerrel->partial_pathlist)
+	{
+		if (wc_ahead_path(root, lfirst(lo)))
+			add_partial_join(root, joinrel, jointype, extra, lfirst(lo), inner);
+	}
 }
 
 /* Is this a path whose keys the outer relation alone supplies? */
@@ -237,6 +275,8 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 			if (wc_ahead_path(root, outer))
 				add_join(root, joinrel, jointype, extra, outer, lfirst(li));
 		}
+		if (!unique)
+			add_partial_joins(root, joinrel, outerrel, jointype, extra, lfirst(li));
 	}
 }
 

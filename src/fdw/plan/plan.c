@@ -43,6 +43,10 @@
  * the rows cost more has been measured to be what opening together saves. */
 #define WC_ASYNC_ROWS_MAX 300
 
+/* What a scan of a partition costs more for the planner that suits an asynchronous Append and
+ * is not to be part of one: enough that it keeps both. */
+#define WC_NOT_ASYNC_FACTOR 1.02
+
 /* Kept in RelOptInfo.fdw_private. */
 typedef struct WcRelPlan
 {
@@ -117,6 +121,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 		type_whole_row(root, baserel, rel->rd_rel->reltype);
 	table_close(rel, NoLock);
 	baserel->fdw_private = plan;
+	baserel->rel_parallel_workers = plan->wrel->parallel_workers;
 
 	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
 	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
@@ -184,6 +189,55 @@ suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
 		!bms_is_member(rel->relid, root->all_result_relids) && !needs_one_match(root, rel);
 }
 
+static ForeignPath *
+make_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order, double rows, Cost startup,
+		  Cost total, Relids required_outer, bool async)
+{
+	return wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
+								list_make4_int(order->reversed, order->merged, !bms_is_empty(quals->outer_relids), async));
+}
+
+/*
+ * PostgreSQL makes an Append asynchronous if it may not run in a worker.  So a scan of a partition
+ * that suits the one is not for workers; and there is a second one that is, a little dearer, or a
+ * small partition would keep all of them from being read by workers.
+ */
+static void
+add_async_paths(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order, double rows,
+				Cost startup, Cost total, Relids required_outer)
+{
+	ForeignPath *path = make_path(root, rel, quals, order, rows, startup, total, required_outer, true);
+
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL && path->path.parallel_safe)
+	{
+		path->path.parallel_safe = false;
+		add_path(rel, (Path *) make_path(root, rel, quals, order, rows, startup, total * WC_NOT_ASYNC_FACTOR,
+										 required_outer, false));
+	}
+	add_path(rel, (Path *) path);
+}
+
+/* A scan that workers share, if it is worth it.  Ranges are parted by row keys: what is merged is not. */
+static void
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order, double rows,
+				Cost startup, Cost total)
+{
+	WcRelPlan  *plan = rel->fdw_private;
+	ForeignPath *path;
+	int			workers;
+
+	if (!rel->consider_parallel || !bms_is_empty(rel->lateral_relids) || order->merged || quals->point || quals->never)
+		return;
+	workers = wc_cost_workers(root, rel, plan->wrel, quals, &plan->size);
+	if (workers <= 0)
+		return;
+	rows = wc_cost_share(workers, rows, startup, &total);
+	path = make_path(root, rel, quals, order, rows, startup, total, NULL, false);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(rel, (Path *) path);
+}
+
 static void
 add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order,
 			   double rows, Relids required_outer)
@@ -201,10 +255,12 @@ add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const W
 		wc_cost_merge(plan->wrel, quals, rows, &startup, &total);
 	if (order->reversed)
 		total = startup + (total - startup) * WC_REVERSED_FACTOR;
-	add_path(rel, (Path *) wc_make_foreign_path(root, rel, rows, startup, total, order->pathkeys, required_outer,
-												list_make4_int(order->reversed, order->merged,
-															   !bms_is_empty(quals->outer_relids),
-															   suits_async(root, rel, rows))));
+	if (suits_async(root, rel, rows))
+		add_async_paths(root, rel, quals, order, rows, startup, total, required_outer);
+	else
+		add_path(rel, (Path *) make_path(root, rel, quals, order, rows, startup, total, required_outer, false));
+	if (bms_is_empty(required_outer))
+		add_shared_path(root, rel, quals, order, rows, startup, total);
 }
 
 /* Distinct sets of outer relations. */

@@ -25,7 +25,7 @@
 #include "compat.h"
 #include "client/families.h"
 #include "client/foreign.h"
-#include "fdw/relation/ddl.h"
+#include "fdw/relation/alter.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 
@@ -320,11 +320,11 @@ settle_table(Oid relid, Oid type, const AlterEnumStmt *stmt)
 			continue;
 		if (value != NULL && column.labels != NULL && strcmp(value, column.labels) == 0)
 			continue;
-		cmds = lappend(cmds, wc_ddl_option_cmd(get_attname(relid, attnum, false), "labels", value,
-											   value == NULL ? DEFELEM_DROP : column.labels ? DEFELEM_SET : DEFELEM_ADD));
+		cmds = lappend(cmds, wc_alter_option_cmd(get_attname(relid, attnum, false), "labels", value,
+												 value == NULL ? DEFELEM_DROP : column.labels ? DEFELEM_SET : DEFELEM_ADD));
 	}
 	if (cmds != NIL)
-		wc_ddl_alter_as_owner(relid, cmds);
+		wc_alter_as_owner(relid, cmds);
 }
 
 void

@@ -391,6 +391,7 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 	wrel->cell_versions = options->versions;
 	wrel->raw = options->raw;
 	wrel->fetch_size = options->fetch_size;
+	wrel->parallel_workers = options->parallel_workers;
 	wrel->raw_key = -1;
 	wrel->natts = tupdesc->natts;
 	wrel->columns = palloc0(sizeof(WcRelColumn) * Max(tupdesc->natts, 1));

@@ -13,6 +13,7 @@
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "postmaster/bgworker_internals.h"
 #include "utils/builtins.h"
 
 #include "client/client.h"
@@ -35,12 +36,13 @@ typedef enum WcTableOption
 	WC_TABLE_OPTION_VERSIONS,
 	WC_TABLE_OPTION_RAW,
 	WC_TABLE_OPTION_FETCH_SIZE,
+	WC_TABLE_OPTION_PARALLEL_WORKERS,
 	WC_TABLE_OPTION_COUNT
 } WcTableOption;
 
 static const char *const table_option_names[WC_TABLE_OPTION_COUNT] = {
 	"table", "layout", "family", "families", "delimiter", "salt_buckets", "salt_by", "on_duplicate",
-	"versions", "raw", "fetch_size"
+	"versions", "raw", "fetch_size", "parallel_workers"
 };
 
 typedef enum WcColumnOption
@@ -138,7 +140,7 @@ choice(DefElem *def, const char *first, const char *second)
 }
 
 static int
-whole_number(DefElem *def, int max)
+whole_number(DefElem *def, int min, int max)
 {
 	char	   *value = defGetString(def);
 	char	   *end;
@@ -146,8 +148,8 @@ whole_number(DefElem *def, int max)
 
 	errno = 0;
 	n = strtol(value, &end, 10);
-	if (errno != 0 || end == value || *end != '\0' || n < 1 || n > max)
-		bad_value(def->defname, value, psprintf("whole numbers from 1 to %d", max));
+	if (errno != 0 || end == value || *end != '\0' || n < min || n > max)
+		bad_value(def->defname, value, psprintf("whole numbers from %d to %d", min, max));
 	return (int) n;
 }
 
@@ -202,7 +204,7 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 				bad_value(def->defname, "", "any text that is not empty");
 			break;
 		case WC_TABLE_OPTION_SALT_BUCKETS:
-			out->salt_buckets = whole_number(def, WC_SALT_BUCKETS_MAX);
+			out->salt_buckets = whole_number(def, 1, WC_SALT_BUCKETS_MAX);
 			break;
 		case WC_TABLE_OPTION_SALT_BY:
 			wc_salt_by_parse(defGetString(def), &out->salt_by);
@@ -211,14 +213,17 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 			out->duplicates_fail = choice(def, "replace", "error");
 			break;
 		case WC_TABLE_OPTION_VERSIONS:
-			out->versions = whole_number(def, WC_VERSIONS_MAX);
+			out->versions = whole_number(def, 1, WC_VERSIONS_MAX);
 			break;
 		case WC_TABLE_OPTION_RAW:
 			if (!parse_bool(defGetString(def), &out->raw))
 				bad_value(def->defname, defGetString(def), "true, false");
 			break;
 		case WC_TABLE_OPTION_FETCH_SIZE:
-			out->fetch_size = whole_number(def, INT_MAX);
+			out->fetch_size = whole_number(def, 1, INT_MAX);
+			break;
+		case WC_TABLE_OPTION_PARALLEL_WORKERS:
+			out->parallel_workers = whole_number(def, 0, MAX_PARALLEL_WORKER_LIMIT);
 			break;
 		case WC_TABLE_OPTION_COUNT:
 			pg_unreachable();
@@ -232,6 +237,7 @@ wc_options_parse_table(List *options, WcTableOptions *out)
 	ListCell   *lc;
 
 	memset(out, 0, sizeof(*out));
+	out->parallel_workers = -1;
 	foreach(lc, options)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
@@ -287,7 +293,7 @@ set_column_option(WcColumnOptions *out, WcColumnOption option, DefElem *def)
 				bad_value(def->defname, value, wc_encoding_list(true));
 			break;
 		case WC_COLUMN_OPTION_LENGTH:
-			out->length = whole_number(def, WC_ROW_MAX);
+			out->length = whole_number(def, 1, WC_ROW_MAX);
 			break;
 		case WC_COLUMN_OPTION_FAMILY:
 			out->family = family_name(def);
@@ -307,7 +313,7 @@ set_column_option(WcColumnOptions *out, WcColumnOption option, DefElem *def)
 			out->timestamp = choice(def, "value", "timestamp");
 			break;
 		case WC_COLUMN_OPTION_VERSIONS:
-			out->versions = whole_number(def, WC_VERSIONS_MAX);
+			out->versions = whole_number(def, 1, WC_VERSIONS_MAX);
 			break;
 		case WC_COLUMN_OPTION_LABELS:
 			out->labels = value;

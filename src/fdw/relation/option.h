@@ -30,6 +30,7 @@ typedef struct WcTableOptions
 	int			versions;		/* 0: not given */
 	bool		raw;
 	int			fetch_size;		/* 0: not given */
+	int			parallel_workers;	/* -1: not given */
 } WcTableOptions;
 
 #define WC_ROWKEY_NONE	0

@@ -17,9 +17,13 @@
  * that the executor was told not to evaluate are evaluated here: PostgreSQL has
  * compiled them for its own rechecks.  Then rows are also skipped and counted
  * here, for an OFFSET and a LIMIT that the scan took over (limit.h).
+ *
+ * In a query with workers the scan may be one that they share with the leader: then it
+ * reads one part of the ranges after the other, each with a Scan of its own (parallel.h).
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "access/xact.h"
 #include "executor/executor.h"
@@ -107,8 +111,10 @@ typedef struct WcScanState
 	WcScanLock *lock;			/* rows are locked as they are given; NULL: they are not */
 	WcScanMark *mark;			/* a LockRows node above locks them; NULL: there is none */
 
+	WcSharedScan *shared;		/* with other processes; NULL: with none */
+
 	bool		started;
-	WcClientScanStats stats;	/* of scans already closed */
+	WcClientScanStats stats;	/* of scans already closed, and of workers that have ended */
 } WcScanState;
 
 static void
@@ -292,7 +298,8 @@ compute_bounds(WcScanState *state, ForeignScanState *node)
 static void
 find_bounds(WcScanState *state, ForeignScanState *node)
 {
-	if (!state->started)
+	/* of a shared scan the leader has said it */
+	if (!state->started && !(state->shared != NULL && IsParallelWorker()))
 		wc_warning_raise(state->plan.warning);
 	state->started = true;
 	if (!state->bounds_known)
@@ -458,8 +465,8 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	return true;
 }
 
-static void
-add_stats(WcClientScanStats *sum, const WcClientScanStats *more)
+void
+wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more)
 {
 	sum->rows += more->rows;
 	sum->rows_filtered += more->rows_filtered;
@@ -481,7 +488,7 @@ close_scan(WcScanState *state, ForeignScanState *node)
 		WcClientScanStats stats;
 
 		wc_client_scan_stats(state->scan, &stats);
-		add_stats(&state->stats, &stats);
+		wc_scan_stats_add(&state->stats, &stats);
 	}
 	wc_client_scan_close(state->scan);
 	state->scan = NULL;
@@ -597,9 +604,27 @@ start(WcScanState *state, ForeignScanState *node)
 		state->done = true;
 		return;
 	}
+	if (state->shared != NULL && !wc_shared_scan_take(state->shared, &state->bounds, state->plan.reversed, &scan))
+	{
+		state->done = true;
+		return;
+	}
 	rows_hint = set_limits(state, &scan);
 	if (!take_row(state, node, &scan))
 		open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
+}
+
+/* The open Scan has come to its end: opens that of the next part, if there is one. */
+static void
+start_next_part(WcScanState *state, ForeignScanState *node)
+{
+	if (state->shared == NULL)
+	{
+		state->done = true;
+		return;
+	}
+	close_scan(state, node);
+	start(state, node);
 }
 
 /* Does the row in the slot satisfy the clauses that ranges should have decided, and
@@ -709,8 +734,9 @@ widecolIterateForeignScan(ForeignScanState *node)
 	{
 		if (!next_row(state, slot))
 		{
-			state->done = true;
-			break;
+			start_next_part(state, node);
+			CHECK_FOR_INTERRUPTS();
+			continue;
 		}
 		if (!TTS_EMPTY(slot) && passes_recheck(state, node, slot) && lock_row(state, node, slot) &&
 			(state->limit == NULL || is_given(state)))
@@ -799,10 +825,60 @@ widecolEndForeignScan(ForeignScanState *node)
 	release_resources(&state->resources);
 }
 
+/* --- shared scans -------------------------------------------------------------- */
+
+const WcBounds *
+wc_scan_state_bounds(ForeignScanState *node, const WcRelation **wrel)
+{
+	WcScanState *state = node->fdw_state;
+
+	*wrel = state->resources.wrel;
+	if (state->plan.never)
+		return NULL;
+	state->bounds_known = false;
+	state->filter_known = false;
+	find_bounds(state, node);
+	return &state->bounds;
+}
+
+void
+wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared)
+{
+	WcScanState *state = node->fdw_state;
+
+	state->shared = shared;
+	state->keeps_none = true;	/* other processes give the others */
+}
+
+WcSharedScan *
+wc_scan_state_unshare(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+	WcSharedScan *shared = state->shared;
+
+	state->shared = NULL;
+	return shared;
+}
+
+void
+wc_scan_state_publish(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state == NULL || state->shared == NULL)
+		return;
+	close_scan(state, node);
+	state->done = true;
+	wc_shared_scan_count(state->shared, &state->stats);
+	memset(&state->stats, 0, sizeof(state->stats));
+}
+
+/* --- counters ------------------------------------------------------------------- */
+
 void
 wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats)
 {
-	add_stats(&((WcScanState *) node->fdw_state)->stats, stats);
+	wc_scan_stats_add(&((WcScanState *) node->fdw_state)->stats, stats);
 }
 
 bool
@@ -818,7 +894,7 @@ wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats)
 		WcClientScanStats current;
 
 		wc_client_scan_stats(state->scan, &current);
-		add_stats(stats, &current);
+		wc_scan_stats_add(stats, &current);
 	}
 	return true;
 }

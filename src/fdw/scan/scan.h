@@ -10,6 +10,8 @@
 #include "nodes/plannodes.h"
 
 #include "client/client.h"
+#include "fdw/condition/bound.h"
+#include "fdw/scan/parallel.h"
 
 /* What the table's columns are called in the plan's expressions: its relation, or, where groups
  * of rows are given, the scan's tuple, in which they have the same places. */
@@ -34,6 +36,22 @@ extern bool wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan
 
 /* Adds what such a modification has read. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
+
+/* --- for parallel.c ------------------------------------------------------------ */
+
+/* The ranges by the values that conditions have now, which live as long as the scan's own; NULL: there
+ * is nothing to read. */
+extern const WcBounds *wc_scan_state_bounds(ForeignScanState *node, const WcRelation **wrel);
+
+/* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns what
+ * was shared (NULL: nothing). */
+extern void wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared);
+extern WcSharedScan *wc_scan_state_unshare(ForeignScanState *node);
+
+/* In a worker that reads no more of it: ends it, and counts what it has read. */
+extern void wc_scan_state_publish(ForeignScanState *node);
+
+extern void wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more);
 
 /*
  * Opens the Scan before its first row is wanted, unless so many are open already

@@ -1,13 +1,12 @@
 /*
  * read/scan/scanner.c: rows of several families, merged, into cell blocks.
  */
-#include "read/scan/scannerstate.h"
+#include "read/scan/langrows.h"
 
 /* --- cells of a row -------------------------------------------------------*/
 
-/* The next cell of the family to return, or it is drained. */
-static WcStatus
-advance(WcScanner *s, WcFamilyScan *f, WcError *err)
+WcStatus
+wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err)
 {
 	while (!f->has_cell && !f->drained)
 	{
@@ -18,7 +17,8 @@ advance(WcScanner *s, WcFamilyScan *f, WcError *err)
 			f->drained = true;
 			break;
 		}
-		status = wc_storescan_next(f->scan, &f->cell, &f->colno, err);
+		status = s->lang != NULL ? wc_langrows_next_cell(s, f, err) :
+			wc_storescan_next(f->scan, &f->cell, &f->colno, err);
 		if (status == WC_END)
 			f->drained = true;
 		else if (status != WC_OK)
@@ -46,7 +46,7 @@ has_cells(WcScanner *s, bool *exists, WcError *err)
 	{
 		WcFamilyScan *f = &s->lane->families[s->family];
 
-		status = advance(s, f, err);
+		status = wc_scanner_advance(s, f, err);
 		*exists = f->has_cell;
 		if (*exists || status != WC_OK)
 			break;
@@ -104,7 +104,7 @@ is_there(WcScanner *s, bool *exists, WcError *err)
 
 		if (!f->here || !f->existence || !f->wanted)
 			continue;
-		status = advance(s, f, err);
+		status = wc_scanner_advance(s, f, err);
 		*exists = f->seen;
 	}
 	for (int wanted = 0; wanted <= 1; wanted++)
@@ -282,7 +282,7 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 
 		for (;;)
 		{
-			WcStatus	status = advance(s, f, err);
+			WcStatus	status = wc_scanner_advance(s, f, err);
 			bool		enough;
 
 			if (status != WC_OK)
@@ -396,6 +396,28 @@ is_enough(const WcScanner *s)
 	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
 }
 
+/* Writes what is left of a row whose cells are at hand; *full as write_row. */
+static WcStatus
+write_gathered(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full)
+{
+	WcFamilyScan *f;
+	WcCell		cell;
+	uint32_t	colno;
+
+	*full = false;
+	while (wc_langrows_peek(s, &cell, &colno, &f))
+	{
+		*full = wc_block_size(w) >= bytes_target;
+		if (*full)
+			break;
+		wc_block_cell(w, colno, &cell, s->scan.want_ts, s->scan.key_only);
+		f->returned++;
+		s->stats.cells_returned++;
+		wc_langrows_take(s);
+	}
+	return WC_OK;
+}
+
 /* Writes what is left of the row; *full: the block is, and there is more. */
 static WcStatus
 write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
@@ -403,6 +425,8 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 	uint32_t	shown = s->filter != NULL && !s->undecided ? s->shown : UINT32_MAX;
 
 	*full = false;
+	if (wc_langrows_gathers(s))
+		return write_gathered(s, w, bytes_target, full);
 	for (; s->family < s->nfamilies; s->family++)
 	{
 		WcFamilyScan *f = &s->lane->families[s->family];
@@ -424,7 +448,7 @@ write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcErr
 
 			if (s->scan.count_cells && is_enough(s))
 				return WC_OK;
-			status = advance(s, f, err);
+			status = wc_scanner_advance(s, f, err);
 			if (status != WC_OK)
 				return status;
 			if (!f->has_cell)
@@ -470,7 +494,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 				status = next_passing_row(s, w, &paused, err);
 			else
 			{
-				status = next_row(s, err);
+				status = s->lang != NULL ? wc_langrows_next_row(s, err) : next_row(s, err);
 				if (status == WC_OK)
 					wc_block_row(w, s->lane->row, false);
 			}

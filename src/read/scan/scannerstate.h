@@ -36,6 +36,8 @@ typedef struct WcFamilyScan
 	uint32_t	gathered;		/* cells in the block, which may be taken back */
 
 	uint64_t	returned;		/* cells, of all rows */
+
+	struct WcLangFamily *lang;	/* with a filter in HBase's language (langrows.c) */
 } WcFamilyScan;
 
 /*
@@ -53,6 +55,9 @@ typedef struct WcScanLane
 	WcSlice		row;			/* the current row */
 	WcSkip	   *skip;			/* rows that the filter is sure to reject; NULL: it cannot tell of such */
 } WcScanLane;
+
+/* A filter in HBase's language, and what of a row it has let through (langrows.c). */
+typedef struct WcLangRows WcLangRows;
 
 struct WcScanner
 {
@@ -75,6 +80,7 @@ struct WcScanner
 	uint32_t	family;			/* in a row: whose cells are next */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
+	WcLangRows *lang;			/* the other kind of filter; or NULL */
 	WcGroups   *groups;			/* of the rows, which are not returned; or NULL */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
@@ -88,6 +94,9 @@ struct WcScanner
 /* To the next row that is stored, in any of the ranges: s->lane is on it.
  * WC_END: there is none. */
 extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+/* The next cell of the family to return is f->cell (f->has_cell), or it is drained. */
+extern WcStatus wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err) WC_WARN_UNUSED;
 
 /* Back to the first cell of that row. */
 extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;

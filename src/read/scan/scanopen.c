@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "read/scan/scannerstate.h"
+#include "read/scan/langrows.h"
 #include "read/txn/txn.h"
 
 /* --- a copy of the scan ----------------------------------------------------*/
@@ -43,7 +43,7 @@ copy_scan(WcArena *arena, WcScan *scan)
 		ok = copy_slice(arena, &scan->ranges[i].start) && copy_slice(arena, &scan->ranges[i].stop);
 	for (uint32_t i = 0; ok && i < scan->ncolumns; i++)
 		ok = copy_slice(arena, &scan->columns[i].qualifier) && copy_slice(arena, &scan->columns[i].stop);
-	return ok;
+	return ok && copy_slice(arena, &scan->filter_text);
 }
 
 /* --- ranges ---------------------------------------------------------------*/
@@ -308,7 +308,8 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 		.mode = scan->raw ? WC_MATCH_RAW : WC_MATCH_READ,
 		.attrs = family->attrs,
 		.now_us = c->scanner->now_us,
-		.versions = scan->versions,
+		/* the Scan's count what the filter lets through */
+		.versions = s->lang != NULL ? WC_VERSIONS_MAX : scan->versions,
 		.ts_min = scan->ts_min,
 		.ts_max = scan->ts_max
 	};
@@ -321,6 +322,8 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 		return status;
 	if (scan->as_of_ts != WC_TS_LATEST)
 		status = s->storage->ops->check_history(s->table, i, s->at.snapshot, scan->as_of_ts, err);
+	if (status == WC_OK)
+		status = wc_langrows_family(s, &f, err);
 	if (status == WC_OK)
 		s->nfamilies++;
 	for (uint32_t k = 0; k < s->nlanes && status == WC_OK; k++)
@@ -408,11 +411,13 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 	s->scan = *scan;
 	s->at = *at;
 	s->values_only = !scan->want_ts && !scan->key_only && scan->column_limit == 0 &&
-		scan->column_offset == 0 && !scan->count_cells;
+		scan->column_offset == 0 && !scan->count_cells && scan->filter_text.len == 0;
 	if (!copy_scan(&s->arena, &s->scan) || !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
 		status = set_filter(s, err);
+	if (status == WC_OK)
+		status = wc_langrows_create(s, err);
 	if (status == WC_OK && s->scan.aggregation != NULL)
 		status = wc_groups_create(&s->scan, &s->groups, err);
 	s->scan.aggregation = NULL; /* the caller's */
@@ -496,6 +501,7 @@ wc_scanner_close(WcScanner *s)
 	if (s->own_snapshot)
 		s->storage->ops->release_snapshot(s->storage, s->own_snapshot);
 	wc_rowfilter_free(s->filter);
+	wc_langrows_free(s);
 	wc_groups_free(s->groups);
 	wc_arena_free(&s->arena);
 	wc_buf_free(&s->again);

@@ -459,6 +459,14 @@ wc_storescan_next(WcStoreScan *ss, WcCell *cell, uint32_t *colno, WcError *err)
 	return status;
 }
 
+WcStatus
+wc_storescan_pass_to(WcStoreScan *ss, WcSlice qualifier, bool after, WcError *err)
+{
+	if (ss->over || ss->simple)
+		return WC_OK;
+	return ss->src->ops->seek_column(ss->src, qualifier, after, err);
+}
+
 /* --- existence ------------------------------------------------------------*/
 
 /* Starts the row once more, with a matcher that wants every column. */

@@ -44,6 +44,10 @@ extern WcSlice wc_storescan_row(const WcStoreScan *scan);
  * next call; colno as in wc_matcher_match. */
 extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *colno, WcError *err) WC_WARN_UNUSED;
 
+/* Of the current row nothing before this qualifier (behind it, when after is set) is wanted any more: what comes
+ * next may be before it all the same.  Not while the column of the last cell has an empty qualifier. */
+extern WcStatus wc_storescan_pass_to(WcStoreScan *scan, WcSlice qualifier, bool after, WcError *err) WC_WARN_UNUSED;
+
 /*
  * Does the current row hold any visible cell, whichever columns the scan wants?
  * Ends the row: wc_storescan_next gives WC_END after it.  To be asked before the

@@ -16,6 +16,8 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "fdw/convert/convert.h"
+#include "filterlang/filterlang.h"
 #include "shell/access.h"
 
 PG_FUNCTION_INFO_V1(widecol_get);
@@ -96,6 +98,30 @@ set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 		scan->column_limit = (uint32) count_argument(fcinfo, argno, "column_limit", PG_GETARG_INT32(argno), 1);
 	if (!PG_ARGISNULL(argno + 1))
 		scan->column_offset = (uint32) count_argument(fcinfo, argno + 1, "column_offset", PG_GETARG_INT32(argno + 1), 0);
+}
+
+/*
+ * A filter in HBase's language.  What it sees may not be what the caller is shown, so that all that
+ * the scan reads has to be the caller's to read.
+ */
+static void
+set_filter(FunctionCallInfo fcinfo, int argno, const WcAccess *access, WcScan *scan)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcLangNode *filter;
+	char	   *words;
+	WcError		err;
+	WcStatus	status;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	wc_access_require_all(access, "a filter");
+	words = text_to_cstring(PG_GETARG_TEXT_PP(argno));
+	scan->filter_text = wc_text_to_utf8(words, strlen(words));
+	status = wc_filterlang_parse(scan->filter_text, &arena, &filter, &err);
+	wc_arena_free(&arena);
+	if (status != WC_OK)
+		wc_raise(&err);
 }
 
 /* The name of a family, as text; families are few, so looked up by id. */
@@ -282,6 +308,7 @@ get(FunctionCallInfo fcinfo, bool many)
 	set_versions(fcinfo, 3, &r.scan);
 	wc_arg_time_range(fcinfo, 4, &r.scan);
 	set_column_paging(fcinfo, 5, &r.scan);
+	set_filter(fcinfo, 7, &r.access, &r.scan);
 
 	/* without a range it would be a scan of the whole table */
 	if (r.scan.nranges > 0)
@@ -290,14 +317,14 @@ get(FunctionCallInfo fcinfo, bool many)
 	return (Datum) 0;
 }
 
-/* get(tab, row, columns, versions, time_range, column_limit, column_offset) */
+/* get(tab, row, columns, versions, time_range, column_limit, column_offset, filter) */
 Datum
 widecol_get(PG_FUNCTION_ARGS)
 {
 	return get(fcinfo, false);
 }
 
-/* get(tab, rows, columns, versions, time_range, column_limit, column_offset) */
+/* get(tab, rows, columns, versions, time_range, column_limit, column_offset, filter) */
 Datum
 widecol_get_rows(PG_FUNCTION_ARGS)
 {
@@ -375,6 +402,7 @@ begin_scan(FunctionCallInfo fcinfo)
 	if (!PG_ARGISNULL(8))
 		scan->row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
 	set_column_paging(fcinfo, 12, scan);
+	set_filter(fcinfo, 14, &r->access, scan);
 	any = set_range(fcinfo, scan, PG_ARGISNULL(10) || PG_GETARG_BOOL(10), !PG_ARGISNULL(11) && PG_GETARG_BOOL(11));
 	if (any)
 		start_reading(r);
@@ -384,7 +412,7 @@ begin_scan(FunctionCallInfo fcinfo)
 /*
  * scan_cells(tab, start_row, stop_row, row_prefix, columns, versions, time_range,
  * reversed, row_limit, raw, include_start, include_stop, column_limit,
- * column_offset): a cell each time it is called.
+ * column_offset, filter): a cell each time it is called.
  *
  * scan is this as a function in SQL, which the planner writes into the query: below a LIMIT no
  * more is read than is wanted.  (Of a function in FROM PostgreSQL takes all rows before it gives
@@ -433,8 +461,8 @@ count_rows(WcAccess *access, WcScan *scan)
 
 	/* a cell of each family tells enough, where none needs to be looked at */
 	scan->key_only = true;
-	scan->rows_by_existence = scan->ncolumns == 0;
-	if (!scan->rows_by_existence && access->wrel == NULL)
+	scan->rows_by_existence = scan->ncolumns == 0 && scan->filter_text.len == 0;
+	if (!scan->rows_by_existence && access->wrel == NULL && scan->filter_text.len == 0)
 		scan->column_limit = 1;
 	if (wc_scan_check(scan, &err) != WC_OK)
 		wc_raise(&err);
@@ -459,7 +487,7 @@ count_rows(WcAccess *access, WcScan *scan)
 	return n;
 }
 
-/* count(tab, start_row, stop_row, row_prefix, columns, time_range) */
+/* count(tab, start_row, stop_row, row_prefix, columns, time_range, filter) */
 Datum
 widecol_count(PG_FUNCTION_ARGS)
 {
@@ -471,6 +499,7 @@ widecol_count(PG_FUNCTION_ARGS)
 	wc_scan_init(&scan, access.table->id);
 	set_columns(fcinfo, 4, &access, &scan);
 	wc_arg_time_range(fcinfo, 5, &scan);
+	set_filter(fcinfo, 6, &access, &scan);
 	if (set_range(fcinfo, &scan, true, false))
 		n = count_rows(&access, &scan);
 	wc_access_close(&access);

@@ -1,7 +1,7 @@
 /*
- * shell/table/namespace.c: namespaces made, dropped, listed.
+ * shell/table/namespace.c: namespaces made, changed, dropped, listed.
  *
- * A namespace has no owner: making one, and dropping an empty one, takes USAGE on the
+ * A namespace has no owner: making one, changing one, and dropping an empty one, takes USAGE on the
  * server widecol.  All of it belongs to the transaction.
  */
 #include "postgres.h"
@@ -11,20 +11,42 @@
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 
 #include "client/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_namespace);
+PG_FUNCTION_INFO_V1(widecol_alter_namespace);
 PG_FUNCTION_INFO_V1(widecol_drop_namespace);
 PG_FUNCTION_INFO_V1(widecol_namespaces);
+PG_FUNCTION_INFO_V1(widecol_list_namespace_tables);
 PG_FUNCTION_INFO_V1(widecol_describe_namespace);
 
+/* create_namespace(namespace, properties) */
 Datum
 widecol_create_namespace(PG_FUNCTION_ARGS)
 {
+	char	   *name;
+
+	wc_arg_not_null(fcinfo, 0, "namespace");
 	wc_owner_require_usage();
-	wc_client_create_namespace(wc_arg_cstring(fcinfo, 0));
+	name = wc_arg_cstring(fcinfo, 0);
+	wc_client_create_namespace(name);
+	if (!PG_ARGISNULL(1))
+		wc_client_change_properties(name, PG_GETARG_JSONB_P(1));
+	PG_RETURN_VOID();
+}
+
+/* alter_namespace(namespace, properties): those named are set, or taken away where they are null */
+Datum
+widecol_alter_namespace(PG_FUNCTION_ARGS)
+{
+	wc_arg_not_null(fcinfo, 0, "namespace");
+	wc_arg_not_null(fcinfo, 1, "properties");
+	wc_owner_require_usage();
+	wc_client_change_properties(wc_arg_cstring(fcinfo, 0), PG_GETARG_JSONB_P(1));
 	PG_RETURN_VOID();
 }
 
@@ -40,6 +62,12 @@ static int
 compare_names(const ListCell *a, const ListCell *b)
 {
 	return strcmp(lfirst(a), lfirst(b));
+}
+
+static int
+compare_namespaces(const ListCell *a, const ListCell *b)
+{
+	return strcmp(((const WcClientNamespace *) lfirst(a))->name, ((const WcClientNamespace *) lfirst(b))->name);
 }
 
 /* Names of the tables of a namespace, without it, in the order of the list. */
@@ -60,53 +88,75 @@ tables_of(const char *ns, List *tables)
 	return names;
 }
 
-/* namespace, tables */
+static Datum
+properties_of(const WcClientNamespace *ns)
+{
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(ns->properties ? ns->properties : "{}"));
+}
+
+/* namespace, tables, properties */
 Datum
 widecol_namespaces(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	List	   *names;
+	List	   *namespaces;
 	List	   *tables;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	names = wc_client_list_namespaces();
+	namespaces = wc_client_list_namespaces();
 	tables = wc_client_list_tables();
-	list_sort(names, compare_names);
-	foreach(lc, names)
+	list_sort(namespaces, compare_namespaces);
+	foreach(lc, namespaces)
 	{
-		Datum		values[2];
-		bool		nulls[2] = {false};
+		const WcClientNamespace *ns = lfirst(lc);
+		Datum		values[3];
+		bool		nulls[3] = {false};
 
-		values[0] = CStringGetTextDatum(lfirst(lc));
-		values[1] = Int32GetDatum(list_length(tables_of(lfirst(lc), tables)));
+		values[0] = CStringGetTextDatum(ns->name);
+		values[1] = Int32GetDatum(list_length(tables_of(ns->name, tables)));
+		values[2] = properties_of(ns);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-/* describe_namespace(namespace): the names of its tables */
+static const WcClientNamespace *
+require_namespace(const char *name)
+{
+	const WcClientNamespace *ns = wc_client_namespace(name);
+
+	if (ns == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%s\" does not exist", name)));
+	return ns;
+}
+
+/* list_namespace_tables(namespace): the names of its tables */
 Datum
-widecol_describe_namespace(PG_FUNCTION_ARGS)
+widecol_list_namespace_tables(PG_FUNCTION_ARGS)
 {
 	char	   *name = wc_arg_cstring(fcinfo, 0);
 	ListCell   *lc;
 	List	   *tables;
 	Datum	   *elements;
-	bool		found = false;
 	int			n = 0;
 
 	wc_owner_require_usage();
-	foreach(lc, wc_client_list_namespaces())
-		found |= strcmp(lfirst(lc), name) == 0;
-	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%s\" does not exist", name)));
+	(void) require_namespace(name);
 	tables = tables_of(name, wc_client_list_tables());
 	list_sort(tables, compare_names);
 	elements = palloc(sizeof(Datum) * Max(list_length(tables), 1));
 	foreach(lc, tables)
 		elements[n++] = CStringGetTextDatum(lfirst(lc));
 	PG_RETURN_ARRAYTYPE_P(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* describe_namespace(namespace): its properties */
+Datum
+widecol_describe_namespace(PG_FUNCTION_ARGS)
+{
+	wc_owner_require_usage();
+	PG_RETURN_DATUM(properties_of(require_namespace(wc_arg_cstring(fcinfo, 0))));
 }

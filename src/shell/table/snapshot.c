@@ -165,14 +165,8 @@ make_copy(const WcTableDesc *from, WcTableDesc *desc)
 static void
 make_namespace(void)
 {
-	ListCell   *lc;
-
-	foreach(lc, wc_client_list_namespaces())
-	{
-		if (strcmp(lfirst(lc), SNAPSHOT_NAMESPACE) == 0)
-			return;
-	}
-	wc_client_create_namespace(SNAPSHOT_NAMESPACE);
+	if (wc_client_namespace(SNAPSHOT_NAMESPACE) == NULL)
+		wc_client_create_namespace(SNAPSHOT_NAMESPACE);
 }
 
 /* snapshot(name, snapshot): of the table's owner, who owns it then */

@@ -1,5 +1,5 @@
 /*
- * fdw/relation/guard.c: what making and changing foreign tables takes from the owner of the
+ * fdw/ddl/guard.c: what making and changing foreign tables takes from the owner of the
  * stored table.
  */
 #include "postgres.h"
@@ -20,7 +20,7 @@
 #include "client/families.h"
 #include "client/foreign.h"
 #include "client/owner.h"
-#include "fdw/relation/guard.h"
+#include "fdw/ddl/guard.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/reach.h"
 

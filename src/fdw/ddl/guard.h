@@ -1,12 +1,12 @@
 /*
- * fdw/relation/guard.h: what making and changing foreign tables takes from the owner of the
+ * fdw/ddl/guard.h: what making and changing foreign tables takes from the owner of the
  * stored table, and what is said about stored tables that are there already.
  *
  * Mapping a stored table takes its owner.  Who owns a foreign table that somebody
  * else made may change it as long as it shows no more than before (reach.h).
  */
-#ifndef WC_FDW_RELATION_GUARD_H
-#define WC_FDW_RELATION_GUARD_H
+#ifndef WC_FDW_DDL_GUARD_H
+#define WC_FDW_DDL_GUARD_H
 
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * fdw/relation/import.c: IMPORT FOREIGN SCHEMA: foreign tables over the stored tables of a
+ * fdw/ddl/import.c: IMPORT FOREIGN SCHEMA: foreign tables over the stored tables of a
  * namespace.
  *
  * PostgreSQL runs the commands that are made here, with the privileges of
@@ -32,32 +32,25 @@ static const char *const system_columns[] = {"ctid", "xmin", "cmin", "xmax", "cm
 
 /* "default, other": those there are. */
 static char *
-list_of_names(List *names)
+list_of_names(const List *namespaces)
 {
 	StringInfoData list;
 	ListCell   *lc;
 
 	initStringInfo(&list);
-	foreach(lc, names)
-		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", (char *) lfirst(lc));
+	foreach(lc, namespaces)
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", ((WcClientNamespace *) lfirst(lc))->name);
 	return list.data;
 }
 
 static void
 require_namespace(const char *name)
 {
-	List	   *names = wc_client_list_namespaces();
-	ListCell   *lc;
-
-	foreach(lc, names)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_SCHEMA),
-			 errmsg("namespace \"%s\" does not exist", name),
-			 errhint("Namespaces are: %s.", list_of_names(names))));
+	if (wc_client_namespace(name) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%s\" does not exist", name),
+				 errhint("Namespaces are: %s.", list_of_names(wc_client_list_namespaces()))));
 }
 
 static bool

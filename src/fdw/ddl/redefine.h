@@ -1,8 +1,8 @@
 /*
- * fdw/relation/redefine.h: a foreign table whose definition changes over stored rows.
+ * fdw/ddl/redefine.h: a foreign table whose definition changes over stored rows.
  */
-#ifndef WC_FDW_RELATION_REDEFINE_H
-#define WC_FDW_RELATION_REDEFINE_H
+#ifndef WC_FDW_DDL_REDEFINE_H
+#define WC_FDW_DDL_REDEFINE_H
 
 #include "postgres.h"
 

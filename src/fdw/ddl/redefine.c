@@ -1,5 +1,5 @@
 /*
- * fdw/relation/redefine.c: a foreign table whose definition changes over stored rows.
+ * fdw/ddl/redefine.c: a foreign table whose definition changes over stored rows.
  *
  * A definition says what stored bytes mean.  ALTER changes the definition and never
  * the bytes, so a change that gives the row keys or the cells that are there another
@@ -29,7 +29,7 @@
 #include "client/foreign.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/recordtype.h"
-#include "fdw/relation/redefine.h"
+#include "fdw/ddl/redefine.h"
 
 /* --- before the statement ------------------------------------------------------- */
 

@@ -1,0 +1,318 @@
+/*
+ * filterlang/regex.c: what the comparators regexstring, regexstringnocase and substring find.
+ */
+#include "filterlang/regex.h"
+
+#include <stdlib.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+
+struct WcRegex
+{
+	pcre2_code *code;
+	pcre2_match_data *match;
+	pcre2_match_context *context;
+	WcBuf		repaired;		/* bytes that were no UTF-8 */
+};
+
+/* --- UTF-8 ----------------------------------------------------------------------------- */
+
+/*
+ * How many bytes at s, of which there are n > 0, are one character (*good), or, of what is none,
+ * stand for one U+FFFD: as many as begin a character, at least one.
+ */
+static size_t
+character(const uint8_t *s, size_t n, bool *good)
+{
+	uint8_t		lead = s[0];
+	size_t		len = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+	uint8_t		low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+	uint8_t		high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+
+	*good = false;
+	if (len == 0)
+		return 1;
+	for (size_t i = 1; i < len; i++)
+	{
+		if (i == n || s[i] < low || s[i] > high)
+			return i;
+		low = 0x80;
+		high = 0xBF;
+	}
+	*good = true;
+	return len;
+}
+
+/* The bytes as UTF-8; they are appended to out. */
+static void
+repair(WcSlice bytes, WcBuf *out)
+{
+	for (size_t i = 0; i < bytes.len;)
+	{
+		bool		good;
+		size_t		n = character(bytes.data + i, bytes.len - i, &good);
+
+		if (good)
+			wc_buf_append(out, bytes.data + i, n);
+		else
+			wc_buf_append(out, "\xEF\xBF\xBD", 3);
+		i += n;
+	}
+}
+
+/* --- from Java's syntax to PCRE2's ----------------------------------------------------------- */
+
+typedef struct Translation
+{
+	WcSlice		in;
+	size_t		at;
+	WcBuf	   *out;
+	WcError    *err;
+} Translation;
+
+static bool
+comes(const Translation *t, const char *what)
+{
+	return wc_slice_starts_with(wc_slice(t->in.data + t->at, t->in.len - t->at), wc_slice_cstr(what));
+}
+
+static void
+copy(Translation *t, size_t n)
+{
+	if (n > t->in.len - t->at)
+		n = t->in.len - t->at;
+	wc_buf_append(t->out, t->in.data + t->at, n);
+	t->at += n;
+}
+
+static bool
+is_hex(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Names that Java and PCRE2 give different characters. */
+static bool
+is_other_property(const Translation *t)
+{
+	static const char *const names[] = {
+		"{Lower}", "{Upper}", "{ASCII}", "{Alpha}", "{Digit}", "{Alnum}", "{Punct}", "{Graph}", "{Print}", "{Blank}",
+		"{Cntrl}", "{XDigit}", "{Space}"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	{
+		WcSlice		rest = wc_slice(t->in.data + t->at + 2, t->in.len - t->at - 2);
+
+		if (wc_slice_starts_with(rest, wc_slice_cstr(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/* A backslash and what belongs to it. */
+static WcStatus
+escape(Translation *t)
+{
+	uint8_t		c = t->in.len - t->at > 1 ? t->in.data[t->at + 1] : 0;
+
+	if (c == 'Q')
+	{
+		size_t		begin = t->at;
+
+		while (t->at < t->in.len && !comes(t, "\\E"))
+			t->at++;
+		wc_buf_append(t->out, t->in.data + begin, t->at - begin);
+		copy(t, 2);
+		return WC_OK;
+	}
+	if (c == 'u')
+	{
+		size_t		n = 0;
+
+		while (n < 4 && t->at + 2 + n < t->in.len && is_hex(t->in.data[t->at + 2 + n]))
+			n++;
+		if (n < 4)
+			return wc_error(t->err, WC_INVALID, "\\u wants four hexadecimal digits");
+		wc_buf_append(t->out, "\\x{", 3);
+		wc_buf_append(t->out, t->in.data + t->at + 2, 4);
+		wc_buf_append(t->out, "}", 1);
+		t->at += 6;
+		return WC_OK;
+	}
+	if (c == 'K' || c == 'C' || c == 'g' || c == 'N' || c == 'o')
+		return wc_error(t->err, WC_INVALID, "\\%c is not supported in a regular expression", c);
+	if ((c == 'p' || c == 'P') && is_other_property(t))
+		return wc_error(t->err, WC_INVALID, "this class is not supported in a regular expression: write its characters");
+	copy(t, 2);
+	return WC_OK;
+}
+
+/* A class, from [ to ]: Java's can be made of classes. */
+static WcStatus
+class(Translation *t)
+{
+	WcStatus	status = WC_OK;
+
+	copy(t, comes(t, "[^") ? 2 : 1);
+	if (comes(t, "]"))
+		return wc_error(t->err, WC_INVALID, "class of characters is empty: write \\] for a bracket");
+	while (status == WC_OK && t->at < t->in.len && !comes(t, "]"))
+	{
+		if (comes(t, "["))
+			return wc_error(t->err, WC_INVALID, "class of characters within a class is not supported: write \\[ for a bracket");
+		if (comes(t, "&&"))
+			return wc_error(t->err, WC_INVALID, "intersection of classes of characters is not supported");
+		if (comes(t, "\\"))
+			status = escape(t);
+		else
+			copy(t, 1);
+	}
+	copy(t, 1);
+	return status;
+}
+
+static WcStatus
+translate(Translation *t)
+{
+	WcStatus	status = WC_OK;
+
+	while (t->at < t->in.len && status == WC_OK)
+	{
+		if (comes(t, "\\"))
+			status = escape(t);
+		else if (comes(t, "["))
+			status = class(t);
+		else if (comes(t, "(*"))
+			return wc_error(t->err, WC_INVALID, "nothing is in front of * in a regular expression");
+		else if (comes(t, "(?R") || comes(t, "(?P") || comes(t, "(?&") || comes(t, "(?C") || comes(t, "(?|") ||
+				 comes(t, "(?(") || comes(t, "(?+") || comes(t, "(?'") || comes(t, "(?#"))
+			return wc_error(t->err, WC_INVALID, "this kind of group is not supported in a regular expression");
+		else
+			copy(t, 1);
+	}
+	if (status == WC_OK && t->out->failed)
+		status = wc_buf_status(t->out, "regular expression", t->err);
+	return status;
+}
+
+/* --- the regular expression -------------------------------------------------------------- */
+
+static WcStatus
+compile(WcRegex *r, WcSlice pattern, WcRegexKind kind, WcError *err)
+{
+	uint32_t	options = PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+	pcre2_compile_context *context;
+	PCRE2_SIZE	offset;
+	int			code;
+	PCRE2_UCHAR message[128];
+
+	if (kind != WC_REGEX_JAVA)
+		options |= PCRE2_CASELESS;
+	options |= kind == WC_REGEX_TEXT_NOCASE ? PCRE2_LITERAL : PCRE2_DOTALL;
+	if (kind == WC_REGEX_TEXT_NOCASE)
+		options &= ~(uint32_t) (PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C);
+	context = pcre2_compile_context_create(NULL);
+	if (context == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
+	pcre2_set_newline(context, PCRE2_NEWLINE_ANY);
+	pcre2_set_parens_nest_limit(context, 100);
+	r->code = pcre2_compile(pattern.data == NULL ? (PCRE2_SPTR) "" : pattern.data, pattern.len, options, &code, &offset, context);
+	pcre2_compile_context_free(context);
+	if (r->code != NULL)
+		return WC_OK;
+	pcre2_get_error_message(code, message, sizeof(message));
+	return wc_error(err, WC_INVALID, "regular expression: %s behind its %zu. byte", (const char *) message, (size_t) offset);
+}
+
+WcStatus
+wc_regex_create(WcSlice pattern, WcRegexKind kind, WcRegex **regex, WcError *err)
+{
+	WcRegex    *r = calloc(1, sizeof(*r));
+	WcBuf		good = WC_BUF_INIT;
+	WcBuf		java = WC_BUF_INIT;
+	Translation t = {.out = &java,.err = err};
+	WcStatus	status = WC_OK;
+
+	*regex = NULL;
+	if (r == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
+	repair(pattern, &good);
+	t.in = wc_buf_slice(&good);
+	if (good.failed)
+		status = wc_buf_status(&good, "regular expression", err);
+	else if (kind == WC_REGEX_TEXT_NOCASE)
+		status = compile(r, t.in, kind, err);
+	else
+	{
+		status = translate(&t);
+		if (status == WC_OK)
+			status = compile(r, wc_buf_slice(&java), kind, err);
+	}
+	wc_buf_free(&good);
+	wc_buf_free(&java);
+	if (status == WC_OK)
+	{
+		r->match = pcre2_match_data_create(1, NULL);
+		r->context = pcre2_match_context_create(NULL);
+		if (r->match == NULL || r->context == NULL)
+			status = wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
+	}
+	if (status != WC_OK)
+	{
+		wc_regex_free(r);
+		return status;
+	}
+	pcre2_set_match_limit(r->context, WC_REGEX_STEPS_MAX);
+	pcre2_set_heap_limit(r->context, WC_REGEX_MEMORY_MAX);
+	*regex = r;
+	return WC_OK;
+}
+
+void
+wc_regex_free(WcRegex *r)
+{
+	if (r == NULL)
+		return;
+	pcre2_code_free(r->code);
+	pcre2_match_data_free(r->match);
+	pcre2_match_context_free(r->context);
+	wc_buf_free(&r->repaired);
+	free(r);
+}
+
+static int
+find(WcRegex *r, WcSlice bytes)
+{
+	return pcre2_match(r->code, bytes.data == NULL ? (PCRE2_SPTR) "" : bytes.data, bytes.len, 0, 0, r->match, r->context);
+}
+
+WcStatus
+wc_regex_find(WcRegex *r, WcSlice bytes, bool *found, WcError *err)
+{
+	int			n = find(r, bytes);
+
+	if (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21)
+	{
+		wc_buf_reset(&r->repaired, 64 * 1024);
+		repair(bytes, &r->repaired);
+		if (r->repaired.failed)
+			return wc_buf_status(&r->repaired, "value", err);
+		n = find(r, wc_buf_slice(&r->repaired));
+	}
+	*found = n >= 0;
+	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
+		return WC_OK;
+	if (n == PCRE2_ERROR_NOMEMORY)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
+	if (n != PCRE2_ERROR_MATCHLIMIT && n != PCRE2_ERROR_HEAPLIMIT && n != PCRE2_ERROR_DEPTHLIMIT)
+		return wc_error(err, WC_INTERNAL, "regular expression cannot be searched: error %d of PCRE2", n);
+	wc_error(err, WC_TOO_LARGE, "regular expression takes too many steps");
+	wc_error_detail(err, "It was searched in %zu %s; the limits are %d steps and %d kB of memory.", bytes.len,
+					wc_bytes_word(bytes.len), WC_REGEX_STEPS_MAX, WC_REGEX_MEMORY_MAX);
+	return WC_TOO_LARGE;
+}

@@ -1,0 +1,84 @@
+/*
+ * read/filter/langstate.h: a filter in HBase's language and its state, for the files it is made
+ * of (langfilter.c: rows, langcell.c: cells, langlist.c: AND and OR).
+ */
+#ifndef WC_READ_FILTER_LANGSTATE_H
+#define WC_READ_FILTER_LANGSTATE_H
+
+#include "base/buf.h"
+#include "filterlang/filterlang.h"
+#include "filterlang/regex.h"
+#include "read/filter/langfilter.h"
+
+/* Where a scan may go on: before the first cell of a column. */
+typedef struct WcLangHint
+{
+	uint32_t	place;
+	WcSlice		qualifier;
+} WcLangHint;
+
+/* One of the filters that a filter is made of.  What a field means depends on its kind. */
+typedef struct WcLangState
+{
+	const WcLangNode *node;
+	uint32_t	n;
+	struct WcLangState *children;
+	WcRegex    *regex;			/* of the comparator; or NULL */
+	bool		reversed;		/* as the scan; HBase does not tell what SKIP and WHILE wrap */
+
+	/* in a row */
+	bool		filter_row;		/* the row is not to be returned */
+	bool		found;			/* a cell, the column */
+	bool		matched;		/* the column's value */
+	uint64_t	count;			/* columns; PAGE: rows, of the whole scan */
+	const WcSlice *hint;		/* COLUMN_PREFIXES: the next prefix; or NULL */
+	WcBuf		stamps;			/* DEPENDENT: timestamps, int64_t, descending */
+
+	/* in the whole scan */
+	bool		done;			/* nothing more is returned */
+
+	/* what the list that it is in knows of it */
+	bool		hinted;			/* AND: it has said SEEK of the last cell */
+	bool		included;		/* OR: it has included the last cell */
+	bool		remembers;		/* OR: what it said of the cell prev decides of the next ones */
+	WcLangCode	code;
+	uint32_t	place;
+	WcBuf		qualifier;
+} WcLangState;
+
+struct WcLangFilter
+{
+	WcLangState root;
+	bool		reversed;
+	bool		decides_rows;
+	bool		watches_cells;
+	WcStatus	status;			/* why a comparison failed */
+	WcError    *err;			/* the caller's */
+};
+
+/* Of lists, langlist.c */
+extern WcLangCode wc_langlist_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
+extern WcLangCode wc_langlist_or(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
+extern bool wc_langlist_and_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
+extern bool wc_langlist_or_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
+
+/* Is it one that HBase asks for hints even when the row is rejected (HintingFilter)? */
+extern bool wc_langlist_is_hinting(const WcLangState *s);
+
+/* Of any filter, langcell.c */
+extern WcLangCode wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
+extern bool wc_langstate_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
+
+/* Does its comparison reject these bytes? */
+extern bool wc_langstate_rejects(WcLangFilter *f, WcLangState *s, WcSlice bytes);
+
+/* Of any filter, langfilter.c */
+extern bool wc_langstate_all_remaining(const WcLangState *s);
+
+static inline bool
+wc_lang_includes(WcLangCode code)
+{
+	return code <= WC_LANG_INCLUDE_NEXT_ROW;
+}
+
+#endif

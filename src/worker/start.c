@@ -1,0 +1,314 @@
+/*
+ * worker/start.c: the engine begins to follow the log, and takes over when its node becomes a primary.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "miscadmin.h"
+#include "postmaster/interrupt.h"
+#include "storage/latch.h"
+#include "storage/procarray.h"
+#include "storage/standby.h"
+#include "utils/memutils.h"
+
+#include "channel/channel.h"
+#include "channel/flight.h"
+#include "channel/keeplog.h"
+#include "channel/rmgr.h"
+#include "worker/checkpoint.h"
+#include "worker/feed.h"
+#include "worker/slot.h"
+#include "worker/start.h"
+#include "worker/worker.h"
+
+/* The record that a standby replays is waited for at most so many looks at its start. */
+#define OLD_PLACES_LOOKS 50
+
+static WcEngine *engine;
+static WcServer *server;
+static bool begun_anew;			/* at the log's end: what it says before does not concern the store */
+static bool replaying;			/* a standby's engine */
+
+/*
+ * Where to read from.  A store that is new, or had a log of its own, begins here and now: only
+ * a primary may say so.
+ */
+static XLogRecPtr
+find_place(void)
+{
+	uint64_t	from;
+	WcError		err;
+
+	if (wc_server_log_load(server, &from, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	if (from != 0)
+		return from;
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the stored tables here do not follow the server's log yet"),
+				 errdetail("Only a primary can begin with that."),
+				 errhint("Make this standby again from a backup of its primary.")));
+	return InvalidXLogRecPtr;
+}
+
+static XLogRecPtr
+begin_log(void)
+{
+	WcLogRecord genesis = {.kind = WC_RECORD_GENESIS,.store = wc_engine_store_id(engine)};
+	XLogRecPtr	from = wc_record_write(&genesis);
+	WcError		err;
+
+	XLogFlush(from);
+	begun_anew = true;
+	if (wc_engine_begin_log(engine, from, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	return from;
+}
+
+/* The log must be there from where reading begins: without any of it the store would miss
+ * commits. */
+static void
+take_slot(XLogRecPtr from)
+{
+	XLogRecPtr	at = wc_slot_acquire(from);
+
+	if (at != InvalidXLogRecPtr && at <= from)
+		return;
+	if (!wc_slot_log_is_there(from))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the server's log that the stored tables need has been removed"),
+				 errdetail("They have followed it up to %X/%X.", LSN_FORMAT_ARGS(from)),
+				 errhint("Restore a backup. Do not drop replication slot \"%s\", and mind max_slot_wal_keep_size.",
+						 WC_SLOT_NAME)));
+}
+
+/* A start at which nothing can be applied has failed; otherwise all would wait for it. */
+static void
+raise_stall(void)
+{
+	WcError		why;
+
+	if (wc_server_stalled(server, &why))
+		ereport(ERROR,
+				(errmsg("%s", why.message),
+				 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
+				 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+}
+
+/* Nobody will read the ends of transactions from before the place where reading has begun. */
+static bool
+place_is_free(const WcFlightEntry *entry)
+{
+	WcFlightState state = wc_flight_state(wc_places(), entry->place, entry->xid);
+
+	if (state == WC_FLIGHT_ENDED && begun_anew)
+		(void) wc_flight_free(wc_places(), entry->place, entry->xid);
+	return state == WC_FLIGHT_FREE;
+}
+
+static void
+read_to_end(void)
+{
+	(void) wc_feed_run_to_end();
+	raise_stall();
+}
+
+/*
+ * Transactions that a crash or a promotion has cut off have no end in the log: that they do not run
+ * is what tells of it.  PostgreSQL says every 15 seconds who runs; readers should not wait so long.
+ */
+static XLogRecPtr
+log_running(void)
+{
+	XLogRecPtr	position = LogStandbySnapshot();
+
+	XLogFlush(position);
+	return position;
+}
+
+/* False: the process is to end. */
+static bool
+nap_of_start(void)
+{
+	wc_worker_serve_interrupts();
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, WC_FOLLOW_EVERY_MS,
+					 wc_shmem_wait_event(WC_WAIT_ENGINE_OPEN));
+	ResetLatch(MyLatch);
+	return !ShutdownRequestPending;
+}
+
+/* Row locks of an engine before are lost: none is given before all who had them have ended, or
+ * are prepared and have got them again (restore_locks). */
+static void
+await_old_places(void)
+{
+	WcFlightEntry entry;
+
+	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
+	{
+		while (!place_is_free(&entry) && wc_flight_state(wc_places(), entry.place, entry.xid) != WC_FLIGHT_PREPARED)
+		{
+			read_to_end();
+			if (!nap_of_start())
+				return;
+		}
+	}
+	read_to_end();				/* one may just have been prepared */
+}
+
+/* False: the process is to end. */
+static bool
+serve_meanwhile(void)
+{
+	wc_worker_serve_interrupts();
+	return !ShutdownRequestPending;
+}
+
+/* On a primary, before sessions lock rows, and with all commits and marks applied that have been handed in.
+ * False: the process is to end. */
+static bool
+restore_locks(void)
+{
+	WcError		err;
+	WcStatus	status = wc_server_restore_locks(server, serve_meanwhile, &err);
+
+	if (status != WC_OK && status != WC_SHUTDOWN)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	return status == WC_OK;
+}
+
+/* False: the process is to end. */
+static bool
+await_backlog(void)
+{
+	while (!wc_feed_is_applied())
+	{
+		raise_stall();
+		if (!nap_of_start())
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A standby that starts replays what the store has had from the start, and the follower does not
+ * read that again: places that are taken meanwhile would never be freed.  So the store gets all
+ * that these transactions have written, and then their places go.  `from`: where reading began.
+ */
+static void
+forget_old_places(XLogRecPtr from)
+{
+	uint32		n = 0;
+	WcFlightEntry *ended = palloc(wc_flight_nplaces(wc_places()) * sizeof(WcFlightEntry));
+	WcFlightEntry entry;
+	XLogRecPtr	end;
+
+	/* a store that is ahead of its node would show what the node has not */
+	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < Max(from, wc_engine_applied_position(engine)))
+	{
+		if (!nap_of_start())
+			return;
+	}
+	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
+	{
+		if (!TransactionIdIsInProgress((TransactionId) entry.xid))
+			ended[n++] = entry;
+	}
+	/* the last of them may be in the record that is being replayed; another record may take long */
+	end = GetCurrentReplayRecPtr(NULL);
+	for (int i = 0; i < OLD_PLACES_LOOKS && RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < end; i++)
+	{
+		if (!nap_of_start())
+			return;
+	}
+	if (!replaying)
+		log_running();
+	read_to_end();
+	if (!await_backlog())
+		return;
+	for (uint32 i = 0; i < n; i++)
+		(void) wc_flight_free(wc_places(), ended[i].place, ended[i].xid);
+	pfree(ended);
+}
+
+static void
+follow(void)
+{
+	XLogRecPtr	from = find_place();
+
+	if (from == InvalidXLogRecPtr)
+	{
+		(void) wc_slot_acquire(InvalidXLogRecPtr);	/* may fail: before anything is written */
+		from = begin_log();
+	}
+	else
+		take_slot(from);
+	wc_feed_start(server, wc_engine_store_id(engine), from);
+	wc_checkpoint_start(engine, server, from);
+	(void) wc_flight_new_generation(wc_places());
+	replaying = RecoveryInProgress();
+	atomic_store(&wc_following()->replays, replaying);
+	read_to_end();
+	/* before all is read once more: who has committed meanwhile is applied, or has a place */
+	wc_server_take_places(server, replaying);
+	forget_old_places(from);
+	if (!replaying)
+	{
+		await_old_places();
+		if (await_backlog())
+			(void) restore_locks();
+	}
+}
+
+bool
+wc_start_following(WcEngine *of_engine, WcServer *of_server, WcError *err)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = false;
+
+	engine = of_engine;
+	server = of_server;
+	PG_TRY();
+	{
+		follow();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		(void) wc_error(err, WC_INVALID, "%s", error->message);
+		if (error->detail != NULL)
+			wc_error_detail(err, "%s", error->detail);
+		if (error->hint != NULL)
+			wc_error_hint(err, "%s", error->hint);
+	}
+	PG_END_TRY();
+	return done;
+}
+
+/* --- promotion ---------------------------------------------------------------- */
+
+void
+wc_start_take_over(void)
+{
+	static XLogRecPtr promoted = InvalidXLogRecPtr;
+
+	if (!replaying || RecoveryInProgress())
+		return;
+	if (promoted == InvalidXLogRecPtr)
+		promoted = log_running();
+	if (wc_feed_position() < promoted || !wc_feed_is_applied())
+		return;
+	if (!restore_locks())
+		return;
+	replaying = false;
+	atomic_store(&wc_following()->replays, 0);
+	wc_following_moved();
+}
