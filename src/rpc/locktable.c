@@ -149,7 +149,7 @@ bucket_of(const Part *part, uint64_t hash) WC_REQUIRES(part->mutex)
 /* Held for some hundred nanoseconds, by two at once where two change many rows of a table: who finds
  * it taken looks again a few times before it sleeps. */
 static void
-init_part_mutex(pthread_mutex_t *mutex)
+init_part_mutex(WcMutex *mutex)
 {
 	pthread_mutexattr_t attr;
 
