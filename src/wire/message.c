@@ -576,9 +576,9 @@ wc_message_request_name(uint8_t type)
 		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_COMMIT] = "commit",
 		[WC_MSG_FLUSH] = "flush",[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
 		[WC_MSG_SNAPSHOT] = "snapshot",[WC_MSG_LOCK] = "lock rows",[WC_MSG_SAMPLE] = "sample",
-		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_HANDED] = "hand over",
-		[WC_MSG_TAKE] = "take",[WC_MSG_STATISTICS] = "statistics",[WC_MSG_COMPACTING] = "compaction state",
-		[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split"
+		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_STATISTICS] = "statistics",
+		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split",
+		[WC_MSG_TAKE] = "take",[WC_MSG_HANDED] = "hand over"
 	};
 
 	return type < sizeof(names) / sizeof(names[0]) && names[type] != NULL ? names[type] : "unknown";

@@ -44,8 +44,8 @@ typedef enum WcMessageType
 	WC_MSG_STATISTICS = 28,
 	WC_MSG_PREPARE = 29,
 	WC_MSG_SPLIT = 30,
-	WC_MSG_HANDED = 31,			/* no answer */
-	WC_MSG_TAKE = 32,
+	WC_MSG_TAKE = 31,
+	WC_MSG_HANDED = 32,			/* no answer */
 
 	/* answers */
 	WC_MSG_OK = 64,
