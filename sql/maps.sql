@@ -138,8 +138,21 @@ CREATE FUNCTION mp_t.hstore(text[], text[], int DEFAULT 0) RETURNS int LANGUAGE 
 SELECT * FROM mp_h ORDER BY k;
 
 SET client_min_messages = warning;
-DROP FOREIGN TABLE mp, mp_p, mp_h, mp_fake;
+-- keys of all lengths, few members and many: the jsonb that PostgreSQL makes, also of a row that is large
+CREATE FOREIGN TABLE mp_j (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (family 'm')) SERVER widecol;
+CREATE TABLE mp_made AS
+SELECT n AS k, (SELECT jsonb_object_agg(repeat(chr(97 + i % 7), i * 7 % most) || i, repeat('v', i % 50)) FROM generate_series(1, n) i) AS m
+  FROM (VALUES (1, 3), (2, 3), (31, 20), (33, 40), (64, 250), (65, 301), (500, 301)) x (n, most);
+INSERT INTO mp_j SELECT * FROM mp_made;
+SELECT k, j.m = h.m AS equal, j.m::text = h.m::text AS same_text, length(j.m::text) AS length,
+       (SELECT count(*) FROM jsonb_each(h.m) e WHERE j.m -> e.key = e.value) AS found
+  FROM mp_j j JOIN mp_made h USING (k) ORDER BY k;
+UPDATE mp_j SET m = m || '{"b": "1", "zz": "2"}' WHERE k > 60;
+SELECT k, m - 'b' - 'zz' = (SELECT h.m - 'b' - 'zz' FROM mp_made h WHERE h.k = j.k) AS rest, m -> 'zz' AS zz FROM mp_j j WHERE k > 60 ORDER BY k;
+DROP TABLE mp_made;
+
+DROP FOREIGN TABLE mp, mp_p, mp_h, mp_fake, mp_j;
 DROP SCHEMA mp_s CASCADE;
 DROP EXTENSION hstore;
 DROP SCHEMA mp_t CASCADE;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['mp', 'mp_p', 'mp_h', 'mp_fake']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['mp', 'mp_p', 'mp_h', 'mp_fake', 'mp_j']) t;
