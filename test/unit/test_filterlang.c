@@ -416,6 +416,51 @@ test_gets(void **state)
 	kit_close(&kit);
 }
 
+/* What was found is sent before thousands of rows more are rejected. */
+static void
+test_pauses(void **state)
+{
+	Kit			kit;
+	WcScan		s;
+	WcScanner  *scanner;
+	WcReadPoint at;
+	WcBuf		block = WC_BUF_INIT;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_put(&kit, "a", 1, "q", 10, "1");
+	for (int i = 0; i < 5000; i++)
+	{
+		char		row[16];
+
+		snprintf(row, sizeof(row), "b%04d", i);
+		kit_put(&kit, row, 1, "q", 10, "2");
+	}
+	kit_commit(&kit);
+	wc_scan_init(&s, kit.table);
+	s.filter_text = wc_slice_cstr("ValueFilter(=, 'binary:1')");
+	at = kit_point(&kit, false);
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
+	assert_int_equal(wc_scanner_next(scanner, &block, WC_BLOCK_MAX, 0, &kit.err), WC_OK);
+	assert_int_equal(wc_scanner_rows(scanner).rows_returned, 1);
+	assert_true(wc_scanner_rows(scanner).rows_examined < 5000);
+	assert_int_equal(wc_scanner_next(scanner, &block, WC_BLOCK_MAX, 0, &kit.err), WC_END);
+	assert_int_equal(wc_scanner_rows(scanner).rows_returned, 1);
+	assert_int_equal(wc_scanner_rows(scanner).rows_examined, 5001);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+
+	/* a range that the filter makes smaller */
+	s.filter_text = wc_slice_cstr("PrefixFilter('b001') AND KeyOnlyFilter()");
+	assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &s, &at, &scanner, &kit.err));
+	assert_int_equal(wc_scanner_next(scanner, &block, WC_BLOCK_MAX, 0, &kit.err), WC_END);
+	assert_int_equal(wc_scanner_rows(scanner).rows_returned, 10);
+	assert_int_equal(wc_scanner_rows(scanner).rows_examined, 10);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	kit_close(&kit);
+}
+
 static void
 test_failures(void **state)
 {
@@ -452,6 +497,7 @@ main(void)
 		cmocka_unit_test(test_each_filter),
 		cmocka_unit_test(test_limits_of_scans),
 		cmocka_unit_test(test_gets),
+		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_failures)
 	};
 
