@@ -99,7 +99,7 @@ class Maps:
         name = self.table("wide")
         psql(f"SELECT widecol.flush('{name}'), widecol.major_compact('{name}')")
         psql(f"ANALYZE {name}")
-        self.note("bytes", "wide", float(psql(f"SELECT coalesce(sum(bytes), 0) FROM widecol.regions('{name}')")))
+        self.note("bytes", "wide", float(psql(f"SELECT sum(file_bytes) FROM widecol.pg_stat_widecol_tables WHERE \"table\" = '{name}'")))
 
     def compare(self):
         checks = [(what, queries) for what, queries in CLIENT.items() if not what.startswith("set")] + list(SCAN.items())
