@@ -504,7 +504,7 @@ what_is_gone_does_not_come_back(void **state)
 	}
 }
 
-/* --- format 1 ------------------------------------------------------------------------*/
+/* --- older formats ------------------------------------------------------------------------*/
 
 static void
 put_catalog(Kit *kit, const char *key, size_t key_len, const char *value, size_t value_len)
@@ -544,16 +544,46 @@ format_1_is_converted(void **state)
 	kit_compact(&kit, true);
 	assert_string_equal(raw(&kit), "r{f:a@20=2}");
 
-	put_catalog(&kit, "F", 1, "\0\0\0\3", 4);
+	put_catalog(&kit, "F", 1, "\0\0\0\4", 4);
 	{
 		WcEngineOptions options = kit_options(&kit);
 		WcEngine   *engine = NULL;
 
 		wc_engine_close(kit.engine);
 		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
-		assert_string_equal(kit.err.message, "store has format version 3, this engine reads versions up to 2");
+		assert_string_equal(kit.err.message, "store has format version 4, this engine reads versions up to 3");
 	}
 	kit.engine = NULL;
+	kit_close(&kit);
+}
+
+/* The number alone changes: an engine that knows format 2 only must not read the store any more. */
+static void
+format_2_is_converted(void **state)
+{
+	Kit			kit;
+	int64_t		flushed_ts;
+	char	   *error = NULL;
+	char	   *value;
+	size_t		len;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_commit(&kit);
+	kit_flush(&kit);
+	flushed_ts = wc_marks(store_of(&kit)).flushed_ts;
+	kit_put(&kit, "r", 1, "a", 20, "2");
+	kit_commit(&kit);
+	put_catalog(&kit, "F", 1, "\0\0\0\2", 4);
+	kit_reopen(&kit);
+	assert_int_equal(wc_marks(store_of(&kit)).flushed_ts, flushed_ts);
+	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
+	value = rocksdb_get_cf(kit.engine->db, kit.engine->read_options, kit.engine->meta, "F", 1, &len, &error);
+	assert_null(error);
+	assert_int_equal(len, 4);
+	assert_memory_equal(value, "\0\0\0\3", 4);
+	rocksdb_free(value);
 	kit_close(&kit);
 }
 
@@ -572,7 +602,8 @@ main(void)
 		cmocka_unit_test(the_memstore_is_what_no_flush_has_seen),
 		cmocka_unit_test(what_is_gone_is_gone_for_all),
 		cmocka_unit_test(what_is_gone_does_not_come_back),
-		cmocka_unit_test(format_1_is_converted)
+		cmocka_unit_test(format_1_is_converted),
+		cmocka_unit_test(format_2_is_converted)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

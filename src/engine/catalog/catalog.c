@@ -9,8 +9,9 @@
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 
-#define FORMAT_VERSION 2
+#define FORMAT_VERSION 3
 #define FORMAT_VERSION_MIN 1		/* that is converted */
+#define FORMAT_WITH_MARKS 2		/* the first that has all of a family's marks */
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -255,8 +256,8 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Of a family's marks format 1 has only the start of its history.  Its cells counted as flushed when the store
- * was opened.
+ * Format 2 has no heads of rows in packing cell; what is there is read as it is.  Format 1 has, of a family's marks,
+ * only the start of its history: its cells counted as flushed when the store was opened.
  */
 WcStatus
 wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
@@ -268,7 +269,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 		return WC_OK;
 	batch = rocksdb_writebatch_create();
 	put_format(engine, batch);
-	for (size_t t = 0; t < engine->catalog.ntables; t++)
+	for (size_t t = 0; engine->format < FORMAT_WITH_MARKS && t < engine->catalog.ntables; t++)
 	{
 		const WcTable *table = engine->catalog.tables[t];
 
