@@ -298,7 +298,7 @@ compile(WcRegex *r, WcSlice pattern, WcRegexKind kind, WcError *err)
 	if (r->code != NULL)
 		return WC_OK;
 	pcre2_get_error_message(code, message, sizeof(message));
-	return wc_error(err, WC_INVALID, "regular expression: %s behind its %zu. byte", (const char *) message, (size_t) offset);
+	return wc_error(err, WC_INVALID, "regular expression: %s after byte %zu", (const char *) message, (size_t) offset);
 }
 
 WcStatus

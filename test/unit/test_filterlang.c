@@ -129,7 +129,7 @@ test_refusals(void **state)
 		{"RowFilter(<>, 'binary:a')", "filter is not valid at position 11: expected one of < <= = != >= >"},
 		{"RowFilter(=, 'a')", "filter is not valid at position 14: expected a comparator: binary:, binaryprefix:, regexstring:, regexstringnocase:, substring: or long:"},
 		{"RowFilter(<, 'substring:a')", "filter is not valid at position 11: a regexstring or substring comparator takes = or != only"},
-		{"RowFilter(=, 'regexstring:(')", "filter is not valid at position 14: regular expression: missing closing parenthesis behind its 1. byte"},
+		{"RowFilter(=, 'regexstring:(')", "filter is not valid at position 14: regular expression: missing closing parenthesis after byte 1"},
 		{"RowFilter(=, 'regexstring:[a&&b]')", "filter is not valid at position 14: intersection of classes of characters is not supported"},
 		{"RowFilter(=, 'regexstring:a{x')", "filter is not valid at position 14: repetition is not {n}, {n,} or {n,m}: write \\{ for a brace"},
 		{"RowFilter(=, 'regexstring:(*UTF)')", "filter is not valid at position 14: nothing is in front of * in a regular expression"},
