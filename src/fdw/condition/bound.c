@@ -1,10 +1,9 @@
 /*
- * fdw/condition/bound.c: conditions and the values they have now, to row ranges.
+ * fdw/condition/bound.c: row ranges from conditions and their current values.
  *
- * Conditions on one part become a set of contents: points (from = and IN) or
- * intervals.  The leading parts' points are combined; behind each combination
- * the next part's intervals give the ranges.  What cannot be told here, or would
- * make too many ranges, is left out, and then the result is not `exact`.
+ * Conditions on one part become a set of contents: points (from = and IN) or intervals.  The points of the leading
+ * parts are combined; for each combination, the intervals of the next part give the ranges.  A condition that cannot be
+ * converted, or that would make too many ranges, is left out, and the result is not `exact`.
  */
 #include "postgres.h"
 
@@ -40,10 +39,10 @@ typedef struct RowBound
 	WcSlice    *contents;
 } RowBound;
 
-/* What the conditions say about one part. */
+/* The bounds that the conditions put on one part. */
 typedef struct PartBounds
 {
-	bool		pinned;			/* only these contents */
+	bool		pinned;			/* the content is one of points */
 	uint32		npoints;
 	WcSlice    *points;			/* ascending, distinct */
 	List	   *intervals;		/* Intervals *, all must hold */
@@ -56,11 +55,11 @@ typedef struct Bounds
 	WcArena    *arena;
 	WcBuf	   *scratch;
 	bool		exact;
-	bool		nothing;		/* some condition is never true; this and what follows: of one list of conditions */
-	int			nparts;			/* parts to look at */
+	bool		nothing;		/* a condition is never true; add_all() sets this and the next fields anew */
+	int			nparts;			/* leading parts that ranges are made from */
 	PartBounds *parts;
-	WcSlice    *equal;			/* the combination at hand */
-	WcMinutes	minutes;		/* of the part that the salt is the minute of */
+	WcSlice    *equal;			/* contents of the current combination */
+	WcMinutes	minutes;		/* bounds of the timestamp whose minute is the salt */
 } Bounds;
 
 /* --- helpers ------------------------------------------------------------------- */
@@ -72,7 +71,7 @@ check(WcStatus status, const WcError *err)
 		wc_raise(err);
 }
 
-/* The buckets of rows with the first nequal parts of the combination at hand. */
+/* The buckets of rows with the first nequal parts of the current combination. */
 static void
 find_buckets(Bounds *b, int nequal, WcBucketSet *buckets)
 {
@@ -91,8 +90,8 @@ find_buckets(Bounds *b, int nequal, WcBucketSet *buckets)
 	pfree(choices);
 }
 
-/* Adds the rows with the first nequal parts of the combination at hand and the
- * next part in the interval (NULL: any). */
+/* Adds the rows that have the first nequal parts of the current combination and the next part in the interval
+ * (NULL: any). */
 static void
 add_rows(Bounds *b, WcRangeSet *set, int nequal, const WcInterval *next)
 {
@@ -160,7 +159,7 @@ compare_slices(const void *a, const void *b)
 
 /* --- conditions ---------------------------------------------------------------- */
 
-/* The part must be one of these contents, besides what is known already. */
+/* Limits the part to those of these contents that earlier conditions allow. */
 static void
 pin_part(PartBounds *part, WcSlice *points, uint32 npoints)
 {
@@ -295,13 +294,13 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 
 /* --- ranges -------------------------------------------------------------------- */
 
-/* The rows that satisfy a row comparison that begins at this part. */
+/* Adds the rows that satisfy a row comparison that begins at this part. */
 static void
 add_row_comparison(Bounds *b, WcRangeSet *set, int part, const RowBound *row)
 {
 	WcKeyOp		strict = row->op == WC_KEY_LE ? WC_KEY_LT : row->op == WC_KEY_GE ? WC_KEY_GT : row->op;
 
-	/* (x > a) or (x = a and y > b) or ...; what a NULL stands in is not true */
+	/* (x > a) or (x = a and y > b) or ...; an arm with a NULL is not true */
 	for (int i = 0; i < row->nusable; i++)
 	{
 		WcPartOrder order = b->wrel->columns[b->wrel->keys[part + i]].codec.order;
@@ -323,7 +322,7 @@ add_row_comparison(Bounds *b, WcRangeSet *set, int part, const RowBound *row)
 	}
 }
 
-/* Adds the rows of the combination at hand, which is of the parts before `part`. */
+/* Adds the rows of the current combination, which has contents for the parts before `part`. */
 static void
 add_combination(Bounds *b, WcRangeSet *set, int part)
 {
@@ -375,7 +374,7 @@ add_combination(Bounds *b, WcRangeSet *set, int part)
 		wc_rangeset_add(set, &own.ranges[i]);
 }
 
-/* The part's points that are inside its intervals stay; false: none does. */
+/* Keeps the part's points that are inside its intervals; false: the part is pinned and has no point left. */
 static bool
 settle_points(PartBounds *bounds)
 {
@@ -402,8 +401,8 @@ settle_points(PartBounds *bounds)
 	return !bounds->pinned || kept > 0;
 }
 
-/* How many ranges does one range behind the salt become?  (None more when the
- * pinned parts tell the bucket of each.) */
+/* Returns how many ranges one range of the parts after the salt becomes: one for each bucket, or 1 if the
+ * pinned parts determine the bucket of each range. */
 static uint32
 count_buckets(Bounds *b)
 {
@@ -423,7 +422,7 @@ count_buckets(Bounds *b)
 	return wc_bucketset_count(&buckets);
 }
 
-/* A free part of two values is both of them, when there is a condition behind it. */
+/* Pins a free part of two values to both of them if the next part has a condition. */
 static void
 fill_gap(Bounds *b, int part)
 {
@@ -445,8 +444,8 @@ fill_gap(Bounds *b, int part)
 	pin_part(bounds, points, 2);
 }
 
-/* How many parts can be used?  Behind the first that is not pinned there are
- * conditions for the sake of the salt only. */
+/* Sets nparts, the number of leading parts that ranges are made from.  Conditions on parts after the first one
+ * that is not pinned are there only to find the buckets. */
 static void
 settle_parts(Bounds *b)
 {
@@ -478,7 +477,7 @@ settle_parts(Bounds *b)
 
 /* --- all together -------------------------------------------------------------- */
 
-/* The commonest case, a whole key of = on every part, without the sets. */
+/* The most common case, = on every part of the key, without the sets. */
 static bool
 compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 			  WcArena *arena, WcBuf *scratch, WcBounds *out)
@@ -522,7 +521,7 @@ compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bo
 	out->exact = true;
 	if (status != WC_OK)
 	{
-		out->empty = true;		/* a key that cannot be stored */
+		out->empty = true;		/* such a key cannot be stored */
 		return true;
 	}
 	row = wc_arena_copy(arena, wc_slice(scratch->data + content_len, scratch->len - content_len));
@@ -535,7 +534,7 @@ compute_point(WcRelation *wrel, const List *conds, const Datum *values, const bo
 	return true;
 }
 
-/* A condition and where its values are. */
+/* A condition and its values. */
 typedef struct Given
 {
 	const WcKeyCond *cond;
@@ -543,7 +542,7 @@ typedef struct Given
 	const bool *nulls;
 } Given;
 
-/* Adds Givens for conditions other than ORs; *next goes on to the values behind. */
+/* Adds Givens for the conditions other than ORs; advances *next past their values. */
 static int
 give_conds(Given *given, int n, const List *conds, const Datum *values, const bool *nulls, int *next)
 {
@@ -554,14 +553,14 @@ give_conds(Given *given, int n, const List *conds, const Datum *values, const bo
 		const WcKeyCond *cond = lfirst(lc);
 
 		if (cond->kind == WC_COND_OR)
-			break;				/* they are last */
+			break;				/* ORs are last */
 		given[n++] = (Given) {cond, &values[*next], &nulls[*next]};
 		*next += list_length(cond->values);
 	}
 	return n;
 }
 
-/* The rows that satisfy all of these conditions. */
+/* Adds the rows that satisfy all of these conditions. */
 static void
 add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 {
@@ -590,8 +589,8 @@ add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 		wc_rangeset_add(set, &own.ranges[i]);
 }
 
-/* set becomes the rows that satisfy one of the arms as well.  given: the ncommon
- * conditions that hold for every arm, and room for those of one arm. */
+/* Removes from set the rows that satisfy none of the arms. given: the ncommon conditions that hold for every
+ * arm, and room for those of one arm. */
 static void
 intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
 			 const Datum *values, const bool *nulls, int *next)
@@ -629,7 +628,7 @@ finish(Bounds *b, WcRangeSet *set, WcBounds *out)
 	out->point = set->n == 1 && wc_range_is_point(&set->ranges[0]);
 }
 
-/* Most conditions that hold at once: the common ones and those of one arm. */
+/* Returns how many conditions hold at once at most: the common ones and those of one arm. */
 static int
 count_given(const List *conds)
 {

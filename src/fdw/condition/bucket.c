@@ -1,6 +1,5 @@
 /*
- * fdw/condition/bucket.c: in which buckets of a salted key the rows are that conditions let
- * through.
+ * fdw/condition/bucket.c: the buckets of a salted key that rows can be in, given conditions on the key.
  */
 #include "postgres.h"
 
@@ -31,7 +30,7 @@ wc_minutes_limit(WcMinutes *minutes, const WcSalt *salt, int part, WcKeyOp op, W
 
 /* --- buckets --------------------------------------------------------------------- */
 
-/* Tries all contents of the parts from this one on. */
+/* Adds the buckets of all combinations of contents of the parts from this one on. */
 static void
 add_combinations(const WcSalt *salt, const WcPartChoice *choices, uint32 nparts, uint32 part,
 				 WcSlice *contents, WcBucketSet *buckets)
@@ -42,7 +41,7 @@ add_combinations(const WcSalt *salt, const WcPartChoice *choices, uint32 nparts,
 		part++;
 	if (part == nparts)
 	{
-		/* infinity has no minute, and no row */
+		/* infinity has no minute, so no row has such a key */
 		if (wc_salt_bucket(salt, contents, nparts, &bucket))
 			wc_bucketset_add(buckets, bucket);
 		return;
@@ -83,7 +82,7 @@ wc_buckets_find(const WcSalt *salt, const WcPartChoice *choices, uint32 nparts,
 
 /* --- ranges ---------------------------------------------------------------------- */
 
-/* The row that the bucket begins with. */
+/* The first row of the bucket. */
 static WcSlice
 first_row(uint32 bucket)
 {
@@ -104,7 +103,7 @@ wc_buckets_part(const WcSalt *salt, const WcRange *ranges, uint32 nranges, WcRan
 		WcRange		rest = nranges > 0 ? ranges[i] : everything;
 		uint32		bucket = rest.start.len > 0 ? rest.start.data[0] + 1 : 1;
 
-		/* behind the last bucket there is no key, and nothing to be parted */
+		/* after the last bucket there is no key, so nothing to split */
 		for (; bucket <= salt->buckets && bucket < WC_SALT_BUCKETS_MAX; bucket++)
 		{
 			WcRange		piece = rest;

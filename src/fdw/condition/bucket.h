@@ -1,6 +1,5 @@
 /*
- * fdw/condition/bucket.h: in which buckets of a salted key the rows are that conditions let
- * through.
+ * fdw/condition/bucket.h: the buckets of a salted key that rows can be in, given conditions on the key.
  */
 #ifndef WC_FDW_CONDITION_BUCKET_H
 #define WC_FDW_CONDITION_BUCKET_H
@@ -10,19 +9,18 @@
 #include "fdw/condition/rangeset.h"
 #include "rowkey/rowkey.h"
 
-/* More combinations of contents than these are not tried: any bucket may be it. */
+/* If there are more combinations of contents than this, wc_buckets_find tries none of them. */
 #define WC_BUCKET_COMBINATIONS_MAX 1000
 
-/* What one part of the key can be. */
+/* The contents that one part of the key can have. */
 typedef struct WcPartChoice
 {
-	bool		known;			/* one of these contents, else anything */
+	bool		known;			/* the part has one of these contents; false: any */
 	uint32		n;
 	const WcSlice *contents;
 } WcPartChoice;
 
-/* What a timestamp whose minute is the salt can be: minutes, as wc_salt_minute
- * counts them. */
+/* Bounds of the timestamp whose minute is the salt, in minutes as wc_salt_minute counts them. */
 typedef struct WcMinutes
 {
 	int64		first;			/* PG_INT64_MIN: no bound */
@@ -31,16 +29,16 @@ typedef struct WcMinutes
 
 extern void wc_minutes_init(WcMinutes *minutes);
 
-/* Takes "part op value" into account, when it is on that timestamp; fit and content
- * are the value's.  Any other part, or no salt: nothing happens. */
+/* Narrows the bounds by "part op value" if part is that timestamp; does nothing for any other part, or without
+ * a salt. fit and content are the value's. */
 extern void wc_minutes_limit(WcMinutes *minutes, const WcSalt *salt, int part, WcKeyOp op, WcFit fit, WcSlice content);
 
-/* Adds the buckets that keys can be in whose parts are among these choices. */
+/* Adds the buckets that keys whose parts are among these choices can be in. */
 extern void wc_buckets_find(const WcSalt *salt, const WcPartChoice *choices, uint32 nparts,
 							const WcMinutes *minutes, WcBucketSet *buckets);
 
-/* Adds the ranges to set, cut where buckets begin.  No range at all is the whole
- * table.  Bounds that are new are constants. */
+/* Adds the ranges to set, split at the buckets' first rows. nranges 0 is the whole table.  The bytes of new
+ * bounds are static. */
 extern void wc_buckets_part(const WcSalt *salt, const WcRange *ranges, uint32 nranges, WcRangeSet *set);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * fdw/condition/cellfilter.c: conditions on cells (layout 'cell') and the values they have
- * now, to columns and timestamps of a Scan.
+ * fdw/condition/cellfilter.c: columns and timestamps of a Scan from conditions on cells (layout 'cell') and their
+ * current values.
  *
- * Families are few: each is held against each condition.  Qualifiers are an
- * interval, or some of it when there are = or IN.  Timestamps are an interval.
+ * Families are few: each family is compared with each condition.  Qualifiers are an interval or, if there are = or IN,
+ * single qualifiers of it.  Timestamps are an interval.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@ typedef struct Filter
 	WcArena    *arena;
 	bool	   *families;		/* [i]: descriptor's family i is wanted */
 
-	bool		points;			/* only these qualifiers: */
+	bool		points;			/* only the qualifiers in point */
 	uint32		npoints;
 	WcSlice    *point;			/* ascending, distinct */
 	WcSlice		start;			/* inclusive */
@@ -33,7 +33,7 @@ typedef struct Filter
 
 /* --- values -------------------------------------------------------------------- */
 
-/* A copy with room for one more byte. */
+/* A copy, followed by a zero byte that its length does not count. */
 static WcSlice
 keep(Filter *f, WcSlice s)
 {
@@ -98,7 +98,7 @@ satisfies(WcSlice name, WcKeyOp op, WcSlice value)
 	return true;
 }
 
-/* One of the values must be related so to the family. */
+/* Keeps the families for which "family op value" is true with one of the values. */
 static void
 filter_families(Filter *f, WcKeyOp op, const WcSlice *values, int nvalues)
 {
@@ -121,7 +121,7 @@ raise_start(Filter *f, WcSlice start)
 {
 	if (start.len > WC_QUALIFIER_MAX)
 	{
-		/* none is that long: all behind it are behind what it is cut to */
+		/* no qualifier is that long, so those after start are also after start cut to the limit */
 		f->out->exact = false;
 		start.len = WC_QUALIFIER_MAX;
 	}
@@ -173,7 +173,7 @@ static void
 filter_qualifier(Filter *f, WcKeyOp op, WcSlice *values, int nvalues)
 {
 	WcSlice		value = nvalues > 0 ? values[0] : wc_slice(NULL, 0);
-	WcSlice		behind = wc_slice(value.data, value.len + 1);	/* keep has put a 00 there */
+	WcSlice		behind = wc_slice(value.data, value.len + 1);	/* keep() has written a 00 there */
 	WcRange		range;
 
 	switch (op)
@@ -211,11 +211,11 @@ raise_ts(WcCellFilter *out, int64 ts)
 	out->ts_min = Max(out->ts_min, ts);
 }
 
-/* Up to and with ts. */
+/* Excludes timestamps greater than ts. */
 static void
 lower_ts(WcCellFilter *out, int64 ts)
 {
-	/* no cell has a greater one than WC_TS_LATEST - 1 */
+	/* no cell has a timestamp greater than WC_TS_LATEST - 1 */
 	if (ts < WC_TS_LATEST - 1)
 		out->ts_max = Min(out->ts_max, Max(ts + 1, 0));
 }
@@ -310,7 +310,7 @@ add_column(Filter *f, uint32 max, WcColumnKind kind, uint32 family, WcSlice qual
 	out->columns[out->ncolumns++] = (WcColumn) {.family = family,.kind = kind,.qualifier = qualifier,.stop = stop};
 }
 
-/* The columns of the families, unless that is all there are. */
+/* Makes the columns of the wanted families; none if all columns are wanted. */
 static void
 make_columns(Filter *f)
 {
@@ -355,7 +355,7 @@ make_columns(Filter *f)
 	}
 }
 
-/* Points outside the interval are not wanted. */
+/* Drops points outside the interval. */
 static void
 clip_points(Filter *f)
 {

@@ -1,9 +1,9 @@
 /*
- * fdw/condition/filter.c: which conditions the engine can decide.
+ * fdw/condition/filter.c: the conditions that the engine can decide.
  *
- * As in match.c, only the btree operators of the column's own type are understood.
- * A part of a clause that is not takes the rest with it, unless it stands in an AND
- * that only has to let through enough.
+ * As in match.c, only the btree operators of the column's own type are understood.  A part of a clause that is not
+ * understood is left out if it is an arm of an AND that may let through too many rows.  Otherwise the clause around it
+ * is not understood either.
  */
 #include "postgres.h"
 
@@ -48,7 +48,7 @@ typedef struct Side
 	WcForm		form;
 } Side;
 
-/* A cast that the engine does not know to succeed is not passed over. */
+/* False also for a cast that may fail without the engine knowing. */
 static bool
 find_member(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 {
@@ -60,7 +60,7 @@ find_member(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 	return side->form.equality;
 }
 
-/* Of a column that shows timestamps: for its type. */
+/* The codec of a column that shows timestamps: that of its type. */
 static WcCodec *
 timestamp_codec(const WcRelColumn *column)
 {
@@ -107,7 +107,7 @@ set_column(WcLeaf *leaf, const Side *side)
 	leaf->codec = side->codec;
 }
 
-/* Does the expression need a row of relid, or more than an expression can? */
+/* Does the expression need a row of relid, or a subquery? */
 static bool
 needs_row(Node *node, Index *relid)
 {
@@ -120,7 +120,7 @@ needs_row(Node *node, Index *relid)
 	return expression_tree_walker(node, needs_row, relid);
 }
 
-/* The comparison that an operator is for the column's type. */
+/* Finds the comparison that an operator does on the column's type; false: none that the column's bytes decide. */
 static bool
 find_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op)
 {
@@ -142,7 +142,7 @@ find_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op)
 	return side->form.order && wc_match_bytes_ordered(side->codec->spec.type, collation);
 }
 
-/* The same for operators that are "not": <> and NOT LIKE. */
+/* The same, but takes <> as well: *op is then =, and *negated true. */
 static bool
 find_negated_op(const Side *side, Oid opno, Oid collation, WcKeyOp *op, bool *negated)
 {
@@ -210,7 +210,7 @@ match_op(const WcRelation *wrel, Index relid, OpExpr *clause, WcLeaf *leaf)
 		(leaf->kind == WC_LEAF_OP || (leaf->op == WC_KEY_EQ && !leaf->negated));
 }
 
-/* column = ANY (array), which IN is as well, and column <> ALL (array), NOT IN. */
+/* column = ANY (array), also written IN, and column <> ALL (array), also written NOT IN. */
 static bool
 match_any(const WcRelation *wrel, Index relid, ScalarArrayOpExpr *clause, WcLeaf *leaf)
 {
@@ -271,10 +271,10 @@ wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf)
 		return false;
 	set_column(leaf, &side);
 	if (wc_filter_in_key(wrel, side.att) && !side.form.equality)
-		return false;			/* whether the key can be read is not known */
+		return false;			/* the engine does not know whether the key can be read */
 	if (leaf->kind == WC_LEAF_BOOL)
 		return side.codec->spec.type == BOOLOID && side.form.equality;
-	/* a row value is also NULL when all of it is */
+	/* a row value also IS NULL when all its fields are NULL */
 	return !((NullTest *) clause)->argisrow;
 }
 
@@ -289,7 +289,7 @@ typedef struct Pusher
 
 static Node *push(Pusher *p, Node *clause, bool whole);
 
-/* column LIKE 'x%y': let through what starts with x. */
+/* column LIKE 'x%y': lets through values that start with x. */
 static Node *
 push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
 {
@@ -299,7 +299,7 @@ push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
 	size_t		len;
 	Expr	   *op;
 
-	/* what is known only when the scan runs is looked at then */
+	/* filtermake.c examines a pattern that is known only when the scan runs */
 	if (!IsA(pattern, Const) || pattern->constisnull)
 		return clause;
 	s = TextDatumGetCString(pattern->constvalue);
@@ -341,7 +341,7 @@ push_bool(Pusher *p, BoolExpr *clause, bool whole)
 	return (Node *) makeBoolExpr(clause->boolop, args, -1);
 }
 
-/* whole: the rest of the clause needs exactly what this one says. */
+/* whole: the clause around this one needs its exact value, so a weaker condition is useless. */
 static Node *
 push(Pusher *p, Node *clause, bool whole)
 {

@@ -1,12 +1,11 @@
 /*
  * fdw/condition/filter.h: conditions on columns that the engine decides row by row.
  *
- * Those on value columns, and those on key columns that are not decided by the ranges
- * that are read.
+ * These are conditions on value columns, and conditions on key columns that the ranges do not decide.
  *
- * The planner asks wc_filter_push of each clause; what that gives travels in the
- * plan as an expression.  A scan makes a WcFilterMaker of these, and of that, with
- * the values that the expressions have now, the filter of a Scan (model/filter.h).
+ * The planner calls wc_filter_push for each clause; the plan carries the expressions that it returns.  A scan makes a
+ * WcFilterMaker from these expressions.  From that and the current values in the expressions, wc_filter_make makes the
+ * filter of a Scan (model/filter.h).
  */
 #ifndef WC_FDW_CONDITION_FILTER_H
 #define WC_FDW_CONDITION_FILTER_H
@@ -20,16 +19,17 @@
 #include "fdw/relation/relation.h"
 #include "model/filter.h"
 
-/* What bytes of a column's cells can decide. */
+/* The comparisons that the bytes of a column's cells can decide. */
 typedef struct WcForm
 {
-	WcFilterColumn column;		/* but for its position */
+	WcFilterColumn column;		/* without its position */
 	bool		equality;
 	bool		order;			/* text: under "C" */
 	bool		prefix;			/* LIKE 'x%' */
 } WcForm;
 
-/* Of the column's cells, or of the part of the row key that it is; of cells that this codec reads. */
+/* The form of the column's cells or, if the column is read from the row key, of its part; the form of cells
+ * that this codec reads. */
 extern WcForm wc_form_of_column(const WcRelation *wrel, int att);
 extern WcForm wc_form_of_cell(const WcCodec *codec);
 
@@ -49,51 +49,51 @@ typedef struct WcLeaf
 	WcLeafKind	kind;
 	bool		negated;
 	int			att;			/* attnum - 1 */
-	WcMember	member;			/* the column is this member of att, a map; qualifier.len 0: it is att */
+	WcMember	member;			/* if qualifier.len > 0: the column is this member of att, a map */
 	WcCodec    *codec;			/* of the values that are compared */
-	WcKeyOp		op;				/* OP */
+	WcKeyOp		op;				/* WC_LEAF_OP: the comparison */
 	Node	   *value;
-	Oid			type;			/* of value, ANY: of its elements */
+	Oid			type;			/* of value; ANY: of its elements */
 	Node	   *column;			/* the column as it stands in the clause */
-	Oid			collation;		/* LIKE: the clause's */
+	Oid			collation;		/* LIKE: the clause's collation */
 } WcLeaf;
 
-/* Is the expression a comparison of a column of relid that its bytes decide?  With whatever
- * is not from relid. */
+/* Is the clause a comparison of a column of relid that the column's bytes decide?  The value that the column is
+ * compared with must not need a row of relid. */
 extern bool wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf);
 
-/* The codec of the cells, or of the part of the row key, that hold this column's values;
- * NULL: neither does. */
+/* The codec of the cells, or of the part of the row key, that hold this column's values; NULL: the column has
+ * neither. */
 extern WcCodec *wc_filter_codec(WcRelation *wrel, int att);
 
-/* Is the column looked at as a part of the row key, and not as a cell? */
+/* Do filters read the column from the row key, and not from a cell? */
 extern bool wc_filter_in_key(const WcRelation *wrel, int att);
 
 /*
- * What of a clause the engine can decide, as an expression that is true wherever the clause
- * is; NULL: nothing.  *exact: it is the clause, which then need not be looked at
- * any more, unless wc_filter_make says otherwise.
+ * Returns the part of a clause that the engine can decide: an expression that is true wherever the clause is true;
+ * NULL: nothing.  *exact: the expression is equivalent to the clause, which then need not be evaluated unless
+ * wc_filter_make returns `exact` false.
  */
 extern Expr *wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact);
 
 typedef struct WcFilterMaker WcFilterMaker;
 
-/* exprs: what wc_filter_push gave, as in the plan (they must all hold).  In CurrentMemoryContext. */
+/* exprs: expressions that wc_filter_push returned, as in the plan; all must hold.  Allocates in
+ * CurrentMemoryContext. */
 extern WcFilterMaker *wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *parent);
 
-/* The members of maps that the filter looks at: List of WcMember *. */
+/* The members of maps that the filter reads: List of WcMember *. */
 extern const List *wc_filter_members(const WcFilterMaker *maker);
 
 typedef struct WcMadeFilter
 {
-	bool		empty;			/* no row can satisfy it */
-	bool		exact;			/* false: clauses that were said to be decided must be evaluated */
+	bool		empty;			/* no row can satisfy the filter */
+	bool		exact;			/* false: clauses that wc_filter_push called exact must be evaluated */
 	WcFilter   *filter;			/* NULL: nothing to filter; columns of cells have attnum - 1 for a position, the
 								 * n-th member natts + n */
 } WcMadeFilter;
 
-/* Evaluates the values (in the current memory context) and makes the filter, in the arena;
- * scratch is emptied. */
+/* Evaluates the values in the current memory context and makes the filter in the arena. scratch is overwritten. */
 extern void wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBuf *scratch,
 						   WcMadeFilter *out);
 

@@ -1,15 +1,13 @@
 /*
- * fdw/condition/filterform.c: what the bytes of cells, and of parts of the row key, decide in the
+ * fdw/condition/filterform.c: the comparisons that the bytes of cells, and of parts of the row key, decide in the
  * engine.
  *
- * In cells bytes that nobody here has written are to be expected: several
- * forms of one value (the text 1.50 for 1.5), or what is rounded when it is read.  A
- * form is one in which the engine knows what our own decoding would make of
- * bytes, or knows that it does not know (model/filter.h).
+ * Other programs may have written the cells.  So a cell may hold any of several forms of one value (the text 1.50 for
+ * 1.5), or a value that is rounded when it is read.  From a form, the engine knows the value that our own decoding
+ * would make of the bytes, or knows that it does not know it (model/filter.h).
  *
- * A part of the key has one form only, and its codec says what it decides.  What
- * remains is whether there is a value at all, which a key check says (keycontent.h);
- * where it cannot, nothing is decided.
+ * A part of the key has only one form, and its codec determines the comparisons that it decides.  A key check
+ * (keycontent.h) determines whether there is a value at all; where it cannot, no comparison is decided.
  */
 #include "postgres.h"
 
@@ -20,7 +18,7 @@
 #include "fdw/condition/filter.h"
 #include "fdw/relation/keycontent.h"
 
-/* Digits of integers that surely fit. */
+/* Numbers of decimal digits that fit the integer types in any case. */
 #define INT2_DIGITS 4
 #define INT4_DIGITS 9
 #define INT8_DIGITS 18
@@ -35,7 +33,7 @@ decided(WcFilterForm form, int width, bool order)
 	return f;
 }
 
-/* Text whose bytes are the database's own. */
+/* Text whose bytes are in the database's encoding. */
 static WcForm
 form_of_text(const WcCodec *codec, bool plain)
 {
@@ -45,11 +43,11 @@ form_of_text(const WcCodec *codec, bool plain)
 	if (codec->spec.type == VARCHAROID && codec->spec.typmod >= (int32) VARHDRSZ)
 		f.column.most = (uint32) codec->spec.typmod - VARHDRSZ;
 	if (codec->spec.type == BPCHAROID && !plain)
-		f.equality = false;		/* blanks are at the other end */
+		f.equality = false;		/* reversed text has the blanks at its start */
 	return f;
 }
 
-/* Decimal text, of integers and of numeric. */
+/* Decimal text of integers and of numeric. */
 static WcForm
 form_of_decimal(const WcCodec *codec, const WcForm *unknown)
 {
@@ -76,7 +74,7 @@ form_of_decimal(const WcCodec *codec, const WcForm *unknown)
 	if (typmod < 0)
 		return f;
 
-	/* other values are rounded to this, or refused, when they are read */
+	/* when they are read, other values are rounded to this typmod, or refused */
 	precision = (typmod >> 16) & 0xFFFF;
 	scale = ((typmod & 0x7FF) ^ 1024) - 1024;
 	if (scale < 0 || precision <= scale)
@@ -115,7 +113,7 @@ form_of_binary(const WcCodec *codec, const WcForm *unknown)
 static WcForm
 form_of_ordered(const WcCodec *codec, const WcForm *unknown)
 {
-	/* a typmod rounds */
+	/* reading rounds to the typmod */
 	if (codec->spec.type == NUMERICOID && codec->spec.typmod >= (int32) VARHDRSZ)
 		return *unknown;
 	return decided(WC_FORM_BYTES, codec->width, true);
@@ -138,7 +136,7 @@ form_of_form(const WcCodec *codec, const WcForm *unknown)
 		case TIMESTAMPTZOID:
 			return decided(WC_FORM_TIMESTAMPTZ, 0, true);
 		default:
-			/* a label has one form */
+			/* a label of an enum has one form */
 			return get_typtype(codec->spec.type) == TYPTYPE_ENUM ? decided(WC_FORM_BYTES, 0, false) : *unknown;
 	}
 }

@@ -1,9 +1,9 @@
 /*
- * fdw/condition/filtermake.c: filters of a Scan, from expressions and the values they have now.
+ * fdw/condition/filtermake.c: filters of a Scan, from expressions and their current values.
  *
- * What turns out not to be sayable (a value that the column's bytes cannot be
- * compared with, a pattern that is no prefix, too much of it) is let through, and the
- * clauses evaluated here.
+ * Some comparisons turn out not to be expressible: a value that the column's bytes cannot be compared with, a pattern
+ * that is not a prefix, a filter that is too large.  The filter then lets through all rows that such a comparison
+ * could, and the scan evaluates the clauses.
  */
 #include "postgres.h"
 
@@ -22,14 +22,14 @@
 #include "fdw/condition/like.h"
 #include "fdw/relation/keycontent.h"
 
-/* Nodes, and levels of them, that a comparison becomes at most; and those that an IS UNKNOWN
- * adds, which has its argument twice. */
+/* The most nodes, and levels of nodes, that a comparison becomes; and the most that an IS UNKNOWN adds, which
+ * contains its argument twice. */
 #define LEAF_NODES 5
 #define LEAF_DEPTH 4
 #define TEST_NODES 7
 #define TEST_DEPTH 5
 
-/* A node of an expression: the tree that is made again for each scan. */
+/* A node of an expression: the tree from which each scan makes its filter. */
 typedef struct Term
 {
 	NodeTag		tag;			/* T_BoolExpr, T_BooleanTest; T_Invalid: a comparison */
@@ -38,7 +38,7 @@ typedef struct Term
 	List	   *args;			/* Term * */
 	WcLeaf		leaf;
 	uint32		column;			/* position in the maker's columns */
-	ExprState  *value;			/* NULL: it is constant */
+	ExprState  *value;			/* NULL: the value is constant */
 } Term;
 
 struct WcFilterMaker
@@ -48,19 +48,19 @@ struct WcFilterMaker
 	PlanState  *parent;
 	List	   *terms;			/* Term *, all must hold */
 	List	   *exprs;
-	ExprState  *qual;			/* of exprs, made when needed */
-	uint32		room;			/* nodes that they become at most */
+	ExprState  *qual;			/* of exprs, made at its first use */
+	uint32		room;			/* the most nodes that the terms become */
 	uint32		ncolumns;
 	WcFilterColumn *columns;
 	uint32		max_columns;
-	int		   *atts;			/* [ncolumns]; of members natts + their places */
+	int		   *atts;			/* [ncolumns]: attnum - 1; of members natts + their index */
 	List	   *members;		/* WcMember * */
-	Bitmapset  *parts;			/* of the row key, that are among the columns */
+	Bitmapset  *parts;			/* parts of the row key that are among the columns */
 };
 
 /* --- expressions to terms -------------------------------------------------------- */
 
-/* The member's place among the columns' numbers. */
+/* The member's number as a column: natts and its index in members, to which it is added if it is new. */
 static int
 number_member(WcFilterMaker *maker, const WcMember *member)
 {
@@ -110,7 +110,7 @@ add_column(WcFilterMaker *maker, const WcLeaf *leaf)
 	return i;
 }
 
-/* Adds to *room the nodes that the term becomes at most. */
+/* Makes a term; adds to *room the most nodes that it becomes. */
 static Term *
 make_term(WcFilterMaker *maker, Node *expr, uint32 *room)
 {
@@ -176,8 +176,8 @@ wc_filter_members(const WcFilterMaker *maker)
 
 typedef enum Made
 {
-	FAILED,						/* not sayable: nothing was added */
-	WEAKER,						/* true where the term is, and elsewhere */
+	FAILED,						/* not expressible: no node was added */
+	WEAKER,						/* true where the term is true, and elsewhere */
 	EXACT
 } Made;
 
@@ -200,7 +200,7 @@ out_of_memory(void)
 	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 }
 
-/* NULL: too many. */
+/* NULL: too many nodes or levels. */
 static WcFilterNode *
 add_node(Making *m, WcFilterKind kind, uint32 n)
 {
@@ -220,7 +220,7 @@ add_plain(Making *m, WcFilterKind kind, uint32 n)
 	return add_node(m, kind, n) != NULL ? EXACT : FAILED;
 }
 
-/* A comparison with n keys. */
+/* Adds a comparison with n keys. */
 static Made
 add_comparison(Making *m, const Term *term, WcFilterKind kind, const WcSlice *keys, uint32 n)
 {
@@ -243,7 +243,7 @@ add_comparison(Making *m, const Term *term, WcFilterKind kind, const WcSlice *ke
 	return EXACT;
 }
 
-/* What is true of every value, or of none. */
+/* Adds a condition that is true of every value, or of none. */
 static Made
 add_constant(Making *m, const Term *term, bool value)
 {
@@ -252,8 +252,8 @@ add_constant(Making *m, const Term *term, bool value)
 	return add_comparison(m, term, WC_FILTER_IN, NULL, 0);
 }
 
-/* A value that timestamps of cells are compared with, in microseconds since 1970, as bytes; beyond all
- * that there are it is the greatest. */
+/* Appends a value that timestamps of cells are compared with, as the bytes of microseconds since 1970; a value
+ * beyond the last timestamp becomes the greatest.  False: timestamps are not compared with this type. */
 static bool
 append_written(Making *m, const WcLeaf *leaf, Datum value)
 {
@@ -282,7 +282,7 @@ append_written(Making *m, const WcLeaf *leaf, Datum value)
 	return true;
 }
 
-/* The key of a value: false when there is none. */
+/* Makes the key that a value is compared as; false: the comparison is not expressible. */
 static bool
 make_key(Making *m, const Term *term, Datum value, WcFit *fit, WcSlice *key)
 {
@@ -335,7 +335,7 @@ make_op(Making *m, const Term *term, WcKeyOp op, Datum value)
 	switch (fit)
 	{
 		case WC_FIT_ABOVE:
-			/* the value lies between the key's and the next one */
+			/* the value lies between the key and the next possible one */
 			return add_comparison(m, term, greater ? WC_FILTER_GT : WC_FILTER_LE, &key, 1);
 		case WC_FIT_BEFORE_ALL:
 			return add_constant(m, term, greater);
@@ -407,7 +407,7 @@ make_like(Making *m, const Term *term, Datum value)
 	return result == EXACT && !exact ? WEAKER : result;
 }
 
-/* Of the row key no part is ever missing. */
+/* IS NULL, which is never true of a part of the row key. */
 static Made
 make_null(Making *m, const Term *term)
 {
@@ -485,7 +485,7 @@ make_bool(Making *m, const Term *term)
 	{
 		Made		arg = make(m, lfirst(lc));
 
-		/* without one of its arms an AND is weaker */
+		/* an AND without one of its arms is weaker */
 		if (arg == FAILED && term->boolop != AND_EXPR)
 			return FAILED;
 		n += arg != FAILED;
@@ -509,7 +509,7 @@ make_test(Making *m, const Term *term)
 		return FAILED;
 	if (term->test == IS_UNKNOWN || term->test == IS_NOT_UNKNOWN)
 	{
-		/* neither true nor false */
+		/* IS UNKNOWN: neither true nor false */
 		for (int i = 0; i < 2; i++)
 		{
 			if ((i == 0 && add_node(m, WC_FILTER_AND, 2) == NULL) ||
@@ -553,7 +553,7 @@ make(Making *m, const Term *term)
 
 /* --- all together -------------------------------------------------------------------- */
 
-/* Can this node be true at all? */
+/* Is this node never true? */
 static bool
 is_hopeless(const WcFilterNode *node)
 {
@@ -561,7 +561,7 @@ is_hopeless(const WcFilterNode *node)
 		((node->kind == WC_FILTER_OR || node->kind == WC_FILTER_IN) && node->n == 0);
 }
 
-/* How the engine finds the parts of the row key that the filter looks at. */
+/* The encoded key check with which the engine finds the parts of the row key that the filter reads. */
 static WcSlice
 key_check(const WcFilterMaker *maker, WcArena *arena, WcBuf *scratch)
 {

@@ -1,5 +1,5 @@
 /*
- * fdw/condition/keycond.c: what is in conditions.
+ * fdw/condition/keycond.c: the expressions of conditions.
  */
 #include "postgres.h"
 

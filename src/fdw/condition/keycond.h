@@ -1,8 +1,8 @@
 /*
  * fdw/condition/keycond.h: a condition on the key, or on cells.
  *
- * Made of clauses when a query is planned; the values are expressions still, and
- * become start and stop rows, or columns and times, when the scan runs.
+ * The planner makes conditions from clauses.  Their values are still expressions; when the scan runs, they become start
+ * and stop rows, or columns and timestamps.
  */
 #ifndef WC_FDW_CONDITION_KEYCOND_H
 #define WC_FDW_CONDITION_KEYCOND_H
@@ -19,34 +19,34 @@ typedef enum WcCondKind
 	WC_COND_ANY,				/* part = ANY (array) */
 	WC_COND_LIKE,				/* part LIKE pattern */
 	WC_COND_ROW,				/* (part, part + 1, ...) op (value, value, ...) */
-	WC_COND_OR					/* one of the arms, each of them conditions that must all hold */
+	WC_COND_OR					/* one arm holds; an arm is a list of conditions that must all hold */
 } WcCondKind;
 
 /* In place of a part: the condition is on the whole key, as bytes. */
 #define WC_COND_RAW_KEY (-1)
 
-/* The same of an OR, whose arms may be on several. */
+/* In place of a part: the condition is an OR, whose arms may be on several parts. */
 #define WC_COND_NO_PART (-2)
 
-/* The same of conditions on cells, not on the key (layout 'cell'). */
+/* In place of a part: the condition is on cells, not on the key (layout 'cell'). */
 #define WC_COND_FAMILY (-3)
 #define WC_COND_QUALIFIER (-4)
 #define WC_COND_TS (-5)
 
-/* One condition that start and stop rows are made from. */
+/* One condition from which start and stop rows, or columns, are made. */
 typedef struct WcKeyCond
 {
 	WcCondKind	kind;
-	int			part;			/* 0-based key part, ROW: the first; or one of the above */
+	int			part;			/* 0-based key part; ROW: the first; or one of the constants above */
 	WcKeyOp		op;				/* OP, ROW */
 	bool		exact;			/* its clause is not rechecked unless a range had to be widened */
-	List	   *values;			/* expressions: one, ROW: one a part */
-	List	   *types;			/* Oids: the values' base types, ANY: the elements' */
-	List	   *arms;			/* OR: Lists of WcKeyCond *, none of them an OR; no values of its own */
+	List	   *values;			/* expressions: one; ROW: one for each part */
+	List	   *types;			/* Oids: the values' base types; ANY: the elements' base types */
+	List	   *arms;			/* OR: Lists of WcKeyCond *, none of them an OR; the OR itself has no values */
 } WcKeyCond;
 
-/* The expressions of all conditions, in order, those of arms included.  The list is
- * new, what is in it is the conditions' own. */
+/* The expressions of all conditions, in order, including those of arms.  The list is new; the expressions
+ * belong to the conditions. */
 extern List *wc_key_conds_exprs(const List *conds);
 
 #endif

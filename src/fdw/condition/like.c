@@ -1,5 +1,5 @@
 /*
- * fdw/condition/like.c: what a LIKE pattern starts with.
+ * fdw/condition/like.c: the prefix that a LIKE pattern starts with.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len
 		{
 			if (++i == len)
 			{
-				/* LIKE itself will complain */
+				/* LIKE itself will raise the error */
 				*prefix_len = n;
 				return WC_LIKE_OTHER;
 			}

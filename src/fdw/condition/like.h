@@ -1,5 +1,5 @@
 /*
- * fdw/condition/like.h: what a LIKE pattern starts with.
+ * fdw/condition/like.h: the prefix that a LIKE pattern starts with.
  */
 #ifndef WC_FDW_CONDITION_LIKE_H
 #define WC_FDW_CONDITION_LIKE_H
@@ -12,15 +12,15 @@ typedef enum WcLike
 {
 	WC_LIKE_EQUAL,				/* no wildcard: LIKE is = */
 	WC_LIKE_PREFIX,				/* 'prefix%' */
-	WC_LIKE_OTHER				/* starts with the prefix, and more has to be looked at */
+	WC_LIKE_OTHER				/* starts with the prefix; the rest must be evaluated */
 } WcLike;
 
-/* The literal bytes a LIKE pattern starts with; prefix has room for len bytes. */
+/* The literal bytes that a LIKE pattern starts with; prefix has room for len bytes. */
 extern WcLike wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len);
 
 /*
- * What LIKE means for this pattern (text): the value, palloc'd text, and *op, = or
- * a prefix.  *exact becomes false when there is more to the pattern.
+ * Converts LIKE with this pattern (text) to a comparison.  Returns its value, palloc'd text, and sets *op to = or
+ * prefix.  Sets *exact to false if the pattern demands more than the comparison.
  */
 extern Datum wc_like_value(Datum pattern, WcKeyOp *op, bool *exact);
 

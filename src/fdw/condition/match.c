@@ -1,9 +1,8 @@
 /*
  * fdw/condition/match.c: one clause of a query as a condition on the key, or on cells.
  *
- * Only the btree operators of the part's own type are understood: they are
- * strict, so a NULL value means that no row qualifies, and their order is the
- * one that codecs know about.
+ * Only the btree operators of the part's own type are understood.  They are strict, so no row satisfies a comparison
+ * with NULL, and their order is the one that codecs describe.
  */
 #include "postgres.h"
 
@@ -33,20 +32,20 @@ typedef struct Matcher
 	WcRelation *wrel;
 } Matcher;
 
-/* What is known about a key part, or the raw key, as one side of an operator. */
+/* The properties of a key part, the raw key or a cell's column as one side of an operator. */
 typedef struct Key
 {
 	int			part;
 	Oid			type;			/* base type */
 	bool		equality;		/* = may be pushed */
-	bool		equality_exact; /* and need not be rechecked */
+	bool		equality_exact; /* = need not be rechecked */
 	bool		order;			/* < may be pushed (the clause's collation allowing) */
 	bool		order_exact;
 	bool		prefix;			/* LIKE 'x%' may be pushed */
 	bool		prefix_exact;
 } Key;
 
-/* The column of the table that this expression is, or NULL. */
+/* The table's column that this expression is; NULL: none. */
 static const WcRelColumn *
 column_of(RelOptInfo *rel, WcRelation *wrel, Node *expr)
 {
@@ -103,14 +102,14 @@ wc_match_cell(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part)
 	}
 }
 
-/* The raw key, or what is bytes of a cell. */
+/* The raw key, or a cell's family, qualifier or timestamp. */
 static Key
 raw_key(int part, const WcRelColumn *column)
 {
 	Oid			type = getBaseType(column->type);
 	Key			key = {part, type, true, true, true, true, false, false};
 
-	/* In another encoding than UTF-8 text's bytes may sort otherwise than those stored. */
+	/* in encodings other than UTF-8, text may sort differently from the stored bytes */
 	if (type == TEXTOID)
 	{
 		key.order = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
@@ -131,7 +130,7 @@ find_key(const Matcher *m, Node *expr, Key *key)
 	if (part < 0)
 	{
 		*key = raw_key(part, column_of(m->rel, m->wrel, expr));
-		/* a raw scan selects families only */
+		/* a raw scan selects by family only */
 		return part != WC_COND_QUALIFIER || !m->wrel->raw;
 	}
 	codec = &m->wrel->columns[m->wrel->keys[part]].codec;
@@ -147,7 +146,7 @@ find_key(const Matcher *m, Node *expr, Key *key)
 	return true;
 }
 
-/* Can the value be had before the scan starts? */
+/* Can the value be computed before the scan starts? */
 static bool
 is_value(const Matcher *m, Node *expr)
 {
@@ -168,7 +167,7 @@ wc_match_comparable(Oid key, Oid value)
 
 	if (key == value)
 		return true;
-	if (value == NAMEOID)		/* not the other way round: a name is short */
+	if (value == NAMEOID)		/* the reverse is not comparable: a name is short */
 		return key == TEXTOID || key == VARCHAROID;
 	for (int i = 0; i < lengthof(groups); i++)
 	{
@@ -198,14 +197,15 @@ wc_match_bytes_ordered(Oid column, Oid collation)
 	return OidIsValid(collation) ? lc_collate_is_c(collation) : !type_is_collatable(column);
 }
 
-/* The whole key, and what is bytes of a cell, take values as they are: no names. */
+/* Can values of this type be compared with the key?  The raw key, and the columns of a cell, take values
+ * unchanged, so no names. */
 static bool
 is_comparable(const Key *key, Oid value)
 {
 	return wc_match_comparable(key->type, value) && !(key->part < 0 && value == NAMEOID);
 }
 
-/* The comparison that an operator makes on this key. */
+/* Finds the comparison that an operator does on this key; false: none that can be pushed. */
 static bool
 find_op(const Key *key, Oid opno, Oid collation, WcKeyOp *op)
 {
@@ -332,7 +332,7 @@ match_func(const Matcher *m, FuncExpr *clause)
 	return make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, prefix, TEXTOID);
 }
 
-/* key = ANY (array), which IN is as well */
+/* key = ANY (array), also written IN */
 static WcKeyCond *
 match_any(const Matcher *m, ScalarArrayOpExpr *clause)
 {
@@ -353,9 +353,8 @@ match_any(const Matcher *m, ScalarArrayOpExpr *clause)
 }
 
 /*
- * (key, key, ...) > (x, y, ...): as many leading columns as are parts that
- * follow each other.  When that is not all of them, equality of these is let
- * through.
+ * (key, key, ...) > (x, y, ...): takes the leading columns that are consecutive parts.  If these are not all columns,
+ * the comparison lets through rows in which they are equal, and is not exact.
  */
 static WcKeyCond *
 match_row(const Matcher *m, RowCompareExpr *clause)
@@ -400,7 +399,7 @@ match_row(const Matcher *m, RowCompareExpr *clause)
 	return cond;
 }
 
-/* A boolean part stands alone: flag, NOT flag. */
+/* A boolean part as a condition: flag, NOT flag. */
 static WcKeyCond *
 match_bool(const Matcher *m, Node *expr, bool value)
 {
@@ -433,7 +432,7 @@ match_expr(const Matcher *m, Node *clause)
 	return NULL;
 }
 
-/* Each arm of these with each of those. */
+/* Combines each of arms with each of others. */
 static List *
 combine_arms(List *arms, List *others)
 {
@@ -448,8 +447,8 @@ combine_arms(List *arms, List *others)
 }
 
 /*
- * Conditions that an arm of an OR makes: of an AND with ORs in it, as keyset
- * paging has them, (x AND (y OR z)), several: (x AND y) OR (x AND z).
+ * Returns the arms that one arm of an OR becomes.  An AND with ORs in it, as in keyset paging, (x AND (y OR z)),
+ * becomes several: (x AND y) OR (x AND z).
  */
 static List *
 match_arm(const Matcher *m, Node *clause, bool *exact)
@@ -477,8 +476,8 @@ match_arm(const Matcher *m, Node *clause, bool *exact)
 }
 
 /*
- * An arm that has a condition of none of its clauses makes the whole OR useless.
- * One that has not of all of them has to be rechecked.
+ * If no clause of an arm gives a condition, the whole OR is useless.  If only some of its clauses do, the OR must be
+ * rechecked.
  */
 static WcKeyCond *
 match_or(const Matcher *m, BoolExpr *clause)

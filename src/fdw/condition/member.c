@@ -1,5 +1,5 @@
 /*
- * fdw/condition/member.c: members of maps, as columns that a filter looks at.
+ * fdw/condition/member.c: members of maps as columns of a filter.
  */
 #include "postgres.h"
 
@@ -20,14 +20,14 @@
 /* jsonb ->> text has no symbol in PostgreSQL's headers. */
 #define JSONB_MEMBER_OPERATOR 3477
 
-/* Names in one ?|, ?& or @>; one with more is evaluated in the session. */
+/* The most names in one ?|, ?& or @>; a clause with more is evaluated in the session. */
 #define NAMES_MAX 64
 
 /* --- functions ------------------------------------------------------------------- */
 
 typedef enum MapFunction
 {
-	MAP_MEMBER,					/* ->>, of hstore -> */
+	MAP_MEMBER,					/* ->>; of hstore: -> */
 	MAP_EXISTS,					/* ? */
 	MAP_EXISTS_ANY,				/* ?| */
 	MAP_EXISTS_ALL,				/* ?& */
@@ -41,7 +41,7 @@ static const char *const hstore_functions[] = {
 	"hstore_fetchval", "hstore_exists", "hstore_exists_any", "hstore_exists_all", "hstore_contains"
 };
 
-/* The map that an expression is; NULL: none of relid. */
+/* The map that an expression is; NULL: no map of relid. */
 static const WcRelColumn *
 find_map(const WcRelation *wrel, Index relid, Node *expr)
 {
@@ -59,7 +59,7 @@ find_map(const WcRelation *wrel, Index relid, Node *expr)
 	return column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP ? column : NULL;
 }
 
-/* Is it this function of a map and a constant that is not NULL? */
+/* Is the expression this function of a map and a constant that is not NULL? */
 static bool
 match_function(const WcRelation *wrel, Index relid, Node *expr, MapFunction function, const WcRelColumn **map, Const **arg)
 {
@@ -79,20 +79,20 @@ match_function(const WcRelation *wrel, Index relid, Node *expr, MapFunction func
 
 /* --- one member -------------------------------------------------------------------- */
 
-/* Is there a cell that is the map's member of this name, whenever the map has it? */
+/* Finds the qualifier of the member's cell; false: a cell with it is not always the map's member of this name. */
 static bool
 name_qualifier(const WcRelation *wrel, const WcRelColumn *map, Datum name, WcSlice *qualifier)
 {
 	char	   *s = TextDatumGetCString(name);
 
 	*qualifier = wc_text_to_utf8(s, strlen(s));
-	/* what the cell without a name is, depends */
+	/* the cell with the empty qualifier may be a marker, which is no member */
 	return qualifier->len > 0 && qualifier->len <= WC_QUALIFIER_MAX &&
 		(map->role == WC_ROLE_MAP || wc_slice_starts_with(*qualifier, map->qualifier)) &&
 		!wc_relation_declares(wrel, map->family, *qualifier);
 }
 
-/* Types of which the engine knows what a text says, as far as it is sure. */
+/* Types for which the engine can read a text, or knows that it cannot. */
 static bool
 is_cast(Oid type)
 {
@@ -135,7 +135,7 @@ wc_member_codec(const WcRelation *wrel, const WcMember *member)
 
 /* --- several ------------------------------------------------------------------------ */
 
-/* map ->> 'name', with the operator of the map's type; NULL: there is none. */
+/* map ->> 'name', with the operator of the map's type; NULL: a filter cannot read this member. */
 static Expr *
 make_member(const WcRelation *wrel, const WcRelColumn *map, Node *expr, Datum name)
 {
@@ -201,7 +201,7 @@ expand_names(const WcRelation *wrel, const WcRelColumn *map, Node *expr, const C
 		Expr	   *member;
 
 		if (nulls[i])
-			continue;			/* as if it were not there */
+			continue;			/* PostgreSQL ignores a NULL name */
 		member = make_member(wrel, map, expr, elems[i]);
 		if (member == NULL)
 			return NULL;
@@ -216,7 +216,7 @@ text_of(const JsonbValue *v)
 	return PointerGetDatum(cstring_to_text_with_len(v->val.string.val, v->val.string.len));
 }
 
-/* Of an object whose values are all strings; a map has no others. */
+/* map @> an object whose values are all strings; a map has no other values. */
 static Node *
 expand_contained(const WcRelation *wrel, const WcRelColumn *map, Node *expr, Const *contained)
 {

@@ -1,8 +1,8 @@
 /*
- * fdw/condition/qual.c: which clauses of a query become start and stop rows.
+ * fdw/condition/qual.c: the clauses of a query that become start and stop rows.
  *
- * match.c says what each clause alone would bound; taken are those that lie on
- * leading parts of the key.
+ * match.c finds the condition that each clause puts on the key by itself.  This file takes those on leading parts of
+ * the key.
  */
 #include "postgres.h"
 
@@ -33,8 +33,8 @@ pinned_values(PlannerInfo *root, const WcKeyCond *cond)
 }
 
 /*
- * The conditions of an arm that lie on leading parts, given those that hold in
- * every row; NIL: none, so that the arm is no smaller than the rest.
+ * The conditions of an arm on leading parts, given the common conditions, which hold in every row; NIL: none, so that
+ * the arm does not limit the rows.
  */
 static List *
 leading_conds(PlannerInfo *root, const WcRelation *wrel, const List *common, List *arm, double *nranges, bool *point)
@@ -79,7 +79,7 @@ leading_conds(PlannerInfo *root, const WcRelation *wrel, const List *common, Lis
 	return taken;
 }
 
-/* Takes an OR over, when all of its arms lie on leading parts. */
+/* Takes an OR if each of its arms has conditions on leading parts. */
 static void
 take_or(PlannerInfo *root, const WcRelation *wrel, WcQuals *out, const List *common, WcKeyCond *or, void *clause)
 {
@@ -113,7 +113,7 @@ take_or(PlannerInfo *root, const WcRelation *wrel, WcQuals *out, const List *com
 	out->point |= point;
 }
 
-/* Takes the conditions on one part over; does one of them pin it to single values? */
+/* Takes the conditions on one part.  Returns whether one of them pins it to single values. */
 static bool
 take_part(PlannerInfo *root, WcQuals *out, WcKeyCond **found, List *clauses, int part)
 {
@@ -157,8 +157,7 @@ has_cond(WcKeyCond **found, int nfound, int part)
 	return false;
 }
 
-/* Steps over a part that no condition is on, when it has few values and there is
- * something behind it. */
+/* Steps over a part without a condition if it has few values and the next part has a condition. */
 static bool
 take_gap(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, int part)
 {
@@ -171,7 +170,7 @@ take_gap(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, in
 
 /* --- salts ---------------------------------------------------------------------- */
 
-/* Does one of the conditions pin this part, and to one value? */
+/* Does one of the conditions pin this part?  *single: to one value. */
 static bool
 is_pinned(const List *conds, int part, bool *single)
 {
@@ -191,7 +190,7 @@ is_pinned(const List *conds, int part, bool *single)
 	return pinned;
 }
 
-/* Could it tell the bucket?  Ranges do of timestamps alone. */
+/* Can the condition determine the bucket?  A range can only if the salt is a timestamp's minute. */
 static bool
 tells_bucket(const WcSalt *salt, const WcKeyCond *cond)
 {
@@ -201,9 +200,8 @@ tells_bucket(const WcSalt *salt, const WcKeyCond *cond)
 }
 
 /*
- * Takes conditions over that lie behind the first part that is not pinned
- * (nleading), when they tell the bucket.  They are evaluated on each row as well.
- * Returns how many buckets rows can be in that have the same pinned parts.
+ * Takes conditions on parts after the first one that is not pinned (nleading) if they determine the bucket.  They are
+ * evaluated on each row as well.  Returns how many buckets rows with the same pinned parts can be in.
  */
 static uint32
 take_salt(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, int nleading)
@@ -229,14 +227,14 @@ take_salt(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, i
 		pinned &= is_pinned(conds, part, &single);
 		out->one_bucket &= single;
 	}
-	/* a hash needs all of its parts */
+	/* a hash needs the contents of all its parts */
 	if (pinned || salt->kind == WC_SALT_MINUTE)
 		out->conds = conds;
 	out->one_bucket |= salt->buckets == 1;
 	return pinned ? 1 : salt->buckets;
 }
 
-/* Takes the conditions on cells over. */
+/* Takes the conditions on cells. */
 static void
 take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
 {
@@ -274,7 +272,7 @@ is_made_once(PlannerInfo *root, int param)
 	return false;
 }
 
-/* Does it change with each row of a query around this one? */
+/* Does the expression change with each row of an outer query? */
 static bool
 is_correlated(Node *node, PlannerInfo *root)
 {
@@ -285,7 +283,7 @@ is_correlated(Node *node, PlannerInfo *root)
 	return expression_tree_walker(node, is_correlated, root);
 }
 
-/* Does the expression look at cells of rel, not at row keys alone? */
+/* Does the expression read cells of rel, and not only row keys? */
 static bool
 looks_at_cells(const RelOptInfo *rel, const WcRelation *wrel, Node *expr)
 {
@@ -304,9 +302,9 @@ looks_at_cells(const RelOptInfo *rel, const WcRelation *wrel, Node *expr)
 }
 
 /*
- * Of clauses that the ranges do not decide: what the engine can.  Rows of a range
- * that is the same for each row of a query around this one are better kept
- * (keptrows.h) and filtered here than asked for again and again.
+ * Takes as filters the parts that the engine can decide of clauses that the ranges do not decide.  If the ranges are
+ * the same for each row of an outer query, a filter that changes with that row is not taken: the scan keeps the rows
+ * (keptrows.h) and filters them, instead of asking for them again.
  */
 static void
 take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel, List *clauses)
@@ -326,7 +324,7 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 		filter = wc_filter_push(wrel, rel->relid, (Node *) rinfo->clause, &exact);
 		if (filter == NULL || (!ranges_change && is_correlated((Node *) filter, root)))
 			continue;
-		/* what little could be said of the key, the ranges that come of the clause say as well */
+		/* the ranges made from this clause decide as much about the key as this filter */
 		if (!exact && list_member_ptr(out->pushed, rinfo) && !looks_at_cells(rel, wrel, (Node *) filter))
 			continue;
 		out->filters = lappend(out->filters, filter);
@@ -339,7 +337,7 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 	}
 }
 
-/* IS [NOT] NULL of a key: it never is. */
+/* IS [NOT] NULL of a key or of a cell's column, which is never NULL. */
 static bool
 tests_key(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo, NullTestType type)
 {
@@ -390,7 +388,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		if (cond != NULL && cond->kind == WC_COND_OR)
 			take_or(root, wrel, out, common, cond, lfirst(lc));
 	}
-	/* single rows are in one bucket each, and ranges of raw keys are not parted */
+	/* a single row is in one bucket, and ranges of raw keys are not split */
 	if (!out->point && out->conds != NIL && ((WcKeyCond *) linitial(out->conds))->part != WC_COND_RAW_KEY)
 		out->nranges *= nbuckets;
 
@@ -403,7 +401,8 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		if (!list_member_ptr(out->exact, lfirst(lc)))
 			out->local = lappend(out->local, lfirst(lc));
 	}
-	/* how many rows are of the table's type is known with the table's size, if at all */
+	/* without constants: how many rows are of the table's record type is known only with the table's size, if
+	 * at all */
 	out->unranged = list_concat(out->unranged, list_difference_ptr(out->local, constants));
 	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
 								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));

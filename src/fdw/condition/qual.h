@@ -1,5 +1,5 @@
 /*
- * fdw/condition/qual.h: which clauses of a query become start and stop rows.
+ * fdw/condition/qual.h: the clauses of a query that become start and stop rows.
  */
 #ifndef WC_FDW_CONDITION_QUAL_H
 #define WC_FDW_CONDITION_QUAL_H
@@ -12,30 +12,30 @@
 #include "fdw/condition/keycond.h"
 #include "fdw/relation/relation.h"
 
-/* What was found in a list of clauses (RestrictInfos). */
+/* The conditions found in a list of clauses (RestrictInfos). */
 typedef struct WcQuals
 {
 	List	   *conds;			/* WcKeyCond *, by part, those on the raw key last */
 	List	   *cell_conds;		/* WcKeyCond *, on family, qualifier, ts of layout 'cell' */
 	List	   *filters;		/* expressions that the engine decides row by row (filter.h) */
-	List	   *filtered;		/* RestrictInfos behind filters */
-	List	   *pushed;			/* RestrictInfos behind conds */
-	List	   *exact;			/* RestrictInfos that need not be looked at any more */
+	List	   *filtered;		/* RestrictInfos that filters were made from */
+	List	   *pushed;			/* RestrictInfos that conds were made from */
+	List	   *exact;			/* RestrictInfos that need not be evaluated on each row */
 	List	   *local;			/* RestrictInfos to be evaluated on each row */
 	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, filtered, on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
-	bool		never;			/* a key part is said to be NULL: no row can satisfy that */
+	bool		never;			/* a clause says that a key part is NULL: no row can satisfy it */
 	bool		mixed_types;	/* rows of other record types may be in the ranges (recordtype.h) */
-	bool		one_bucket;		/* of a salted key: all rows are in one */
+	bool		one_bucket;		/* salted key: all rows are in one bucket */
 	double		nranges;		/* estimated number of ranges */
-	double		rows;			/* in the ranges, as the engine says (wc_cost_key_rows); -1: not asked */
+	double		rows;			/* rows in the ranges, as estimated by the engine (wc_cost_key_rows); -1: not asked */
 	Relids		outer_relids;	/* relations whose values the conditions need */
 } WcQuals;
 
 /*
- * Has this key part two values only?  Then a condition on the part behind it is
- * one range for each, though there is none on this one.
+ * Does this key part have only two values?  Then a condition on the next part is one range for each of them, even
+ * without a condition on this part.
  */
 static inline bool
 wc_part_is_small(const WcRelation *wrel, int part)
@@ -46,14 +46,13 @@ wc_part_is_small(const WcRelation *wrel, int part)
 }
 
 /*
- * Finds conditions on leading key parts (= on parts, then a range on the next),
- * on further ones that tell the bucket of a salted key, and on the raw key.  Comparison values are whatever is neither volatile nor
- * from rel itself; they are evaluated when the scan starts.
+ * Finds conditions on leading key parts (= on parts, then a range on the next), conditions on further parts that
+ * determine the bucket of a salted key, and conditions on the raw key.  A comparison value is any expression that is
+ * neither volatile nor from rel itself; it is evaluated when the scan starts.
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
 
-/* Of what the engine would decide row by row, lets that be evaluated here which needs
- * values of other relations. */
+/* Moves clauses whose filters need values of other relations to local. */
 extern void wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals);
 
 #endif

@@ -1,8 +1,7 @@
 /*
  * fdw/condition/rangeset.h: a growing set of row ranges.
  *
- * The array is palloc'd in CurrentMemoryContext; the bytes of the bounds belong
- * to whoever adds them.
+ * The array is palloc'd in CurrentMemoryContext; the caller owns the bytes of the bounds that it adds.
  */
 #ifndef WC_FDW_CONDITION_RANGESET_H
 #define WC_FDW_CONDITION_RANGESET_H
@@ -23,7 +22,7 @@ extern WcSlice wc_rangeset_keep(WcArena *arena, WcSlice key);
 
 extern void wc_rangeset_add(WcRangeSet *set, const WcRange *range);
 
-/* set becomes what is in both; both are made normal (rowkey/range.h). */
+/* set becomes the intersection of both; both are normalised (rowkey/range.h). */
 extern void wc_rangeset_intersect(WcArena *arena, WcRangeSet *set, WcRangeSet *other);
 
 #endif

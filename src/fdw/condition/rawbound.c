@@ -32,7 +32,7 @@ add_raw_point(WcRangeSet *set, WcSlice row)
 		wc_rangeset_add(set, &range);
 }
 
-/* Adds the rows for which "row op content". */
+/* Adds the rows that satisfy "row op content". */
 static void
 add_raw_op(WcArena *arena, WcRangeSet *set, WcKeyOp op, WcSlice content)
 {
@@ -53,7 +53,7 @@ add_raw_op(WcArena *arena, WcRangeSet *set, WcKeyOp op, WcSlice content)
 		wc_rangeset_add(set, &range);
 		return;
 	}
-	/* a row cannot be longer, so what is longer lies right behind the row it is cut to */
+	/* no row key is longer than WC_ROW_MAX, so longer content lies directly after the row that it is cut to */
 	if (cut)
 		content.len = WC_ROW_MAX;
 	if (op == WC_KEY_GT || op == WC_KEY_GE)
@@ -63,7 +63,7 @@ add_raw_op(WcArena *arena, WcRangeSet *set, WcKeyOp op, WcSlice content)
 	}
 	else
 	{
-		/* no row is empty */
+		/* no row key is empty */
 		if (content.len == 0)
 			return;
 		range.stop = content;

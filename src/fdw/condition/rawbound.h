@@ -10,8 +10,8 @@
 #include "fdw/condition/rangeset.h"
 #include "fdw/relation/relation.h"
 
-/* set becomes the rows that satisfy the condition as well; false: it may hold
- * more than these.  New bytes are in the arena. */
+/* Removes from set the rows that do not satisfy the condition; false: some of these may remain.  New bytes are
+ * in the arena. */
 extern bool wc_rawbound_apply(const WcKeyCond *cond, Datum value, bool isnull, WcArena *arena, WcRangeSet *set);
 
 #endif
