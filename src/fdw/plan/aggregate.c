@@ -1,10 +1,10 @@
 /*
  * fdw/plan/aggregate.c: scans whose rows are groups of rows, aggregated in the engine.
  *
- * Such a scan gives what a partial Aggregate node gives: groups, and of each aggregate the
- * transition state, which PostgreSQL's own node above combines and finishes.  So a group may come
- * in several parts, and a row that the engine cannot decide on is a part of its own: the scan
- * makes its state from the row's values.  Groups of partitions are combined in the same way.
+ * Such a scan returns what a partial Aggregate node returns: groups and, for each aggregate, its transition state.
+ * PostgreSQL's own node above combines and finishes them.  So a group may come in several parts, and a row that the
+ * engine cannot decide is a part by itself: the scan makes its state from the row's values.  Groups of partitions are
+ * combined in the same way.
  *
  * The rows are those of the relation's own path; the engine must decide all of its conditions.
  */
@@ -46,7 +46,7 @@
 
 /* --- aggregates ---------------------------------------------------------------- */
 
-/* The column of relid that an expression is; -1: none whose bytes the engine finds. */
+/* The column of relid that an expression is; -1: none, or one whose bytes the engine cannot find. */
 static int
 find_att(const WcRelation *wrel, Index relid, Node *expr)
 {
@@ -98,12 +98,12 @@ is_extreme(const WcRelation *wrel, int att, const Aggref *aggref, WcAggregateKin
 		return false;
 	strategy = get_op_opfamily_strategy(sortop, type->btree_opf);
 	*kind = strategy == BTLessStrategyNumber ? WC_AGGREGATE_MIN : WC_AGGREGATE_MAX;
-	/* of values that are equal without their blanks, max(character) is the first */
+	/* max(character) is the first of the values that differ only in their blanks */
 	return (strategy == BTLessStrategyNumber || strategy == BTGreaterStrategyNumber) && form.order &&
 		form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(codec->spec.type, aggref->inputcollid);
 }
 
-/* The type that a sum adds up, and what its state is; InvalidOid: the aggregate is none. */
+/* The type whose sum an aggregate needs, and its transition state; InvalidOid: the aggregate needs no sum. */
 static Oid
 summed_type(Oid aggregate, WcStateKind *state)
 {
@@ -126,7 +126,7 @@ summed_type(Oid aggregate, WcStateKind *state)
 	}
 }
 
-/* Can the engine do the aggregate?  With whatever is selected for it, and each row once. */
+/* Can the engine compute the aggregate?  Not with DISTINCT, ORDER BY or FILTER. */
 static bool
 match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAggregatePlan *plan)
 {
@@ -162,7 +162,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	return true;
 }
 
-/* Are these groups and aggregates that the engine can make?  *groups: attnum - 1 of their columns. */
+/* Can the engine make these groups and aggregates?  *groups: attnum - 1 of the groups' columns. */
 static bool
 match_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
 {
@@ -194,8 +194,8 @@ match_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathT
 
 /* --- paths ------------------------------------------------------------------------ */
 
-/* As make_partial_grouping_target: the groups' columns, and partial aggregates for all that the
- * target and HAVING have. */
+/* As PostgreSQL's make_partial_grouping_target: the groups' columns, and partial aggregates for all aggregates
+ * in the target and in HAVING. */
 static PathTarget *
 make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 {
@@ -231,7 +231,7 @@ make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 	return set_pathtarget_cost_width(root, partial);
 }
 
-/* The relation's own paths, without what projects above them. */
+/* The relation's own path below projections; NULL: the path is no such path. */
 static ForeignPath *
 own_path(Path *path, const RelOptInfo *rel)
 {
@@ -242,7 +242,7 @@ own_path(Path *path, const RelOptInfo *rel)
 	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
 }
 
-/* The scan of rows as a scan of groups. */
+/* The path of a scan of groups, made from the path of a scan of rows. */
 static ForeignPath *
 make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, ForeignPath *rows, double ngroups,
 				  bool ordered)
@@ -260,15 +260,15 @@ make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target,
 	return path;
 }
 
-/* Is the path in the order of the groups? */
+/* Does the path return rows in the order of the groups? */
 static bool
 is_ordered(PlannerInfo *root, const Path *path)
 {
 	return root->group_pathkeys != NIL && pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
 }
 
-/* Groups that each process makes of the parts of a shared scan that it reads: of an unordered one
- * of each part by itself. */
+/* Adds paths in which each process makes groups of the parts of a shared scan that it reads; if the scan is not
+ * ordered, of each part by itself. */
 static void
 add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PathTarget *target, double ngroups)
 {
@@ -285,7 +285,7 @@ add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	}
 }
 
-/* What combines and finishes the groups. */
+/* Adds the path that combines and finishes the groups. */
 static void
 add_finished_path(PlannerInfo *root, RelOptInfo *output_rel, Path *grouped, const GroupPathExtraData *extra,
 				  double ngroups)
@@ -310,7 +310,7 @@ add_finished_path(PlannerInfo *root, RelOptInfo *output_rel, Path *grouped, cons
 												  &costs, ngroups));
 }
 
-/* May groups be made of the relation's rows at all? */
+/* May the engine make groups of the relation's rows at all? */
 static bool
 may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {

@@ -1,7 +1,7 @@
 /*
- * fdw/plan/ahead.c: what may be evaluated before its row is asked for.
+ * fdw/plan/ahead.c: the expressions and paths that may be evaluated before their row is asked for.
  *
- * Both walks know what is harmless, and take all else for what it is not.
+ * Both walks list the nodes that they know; any other node counts as harmful.
  */
 #include "postgres.h"
 
@@ -26,17 +26,17 @@ typedef struct ExprWalk
 {
 	const PlannerInfo *root;
 	/*
-	 * The expressions are evaluated for each row that is given, the first one included:
-	 * what does not depend on the row has failed before the first row, or never does.
+	 * The expressions are evaluated for each row that is returned, including the first.  So an expression that does not
+	 * depend on the row has failed before the first row, or never fails.
 	 */
 	bool		from_first_row;
-	bool		conditional;	/* the node in hand may be passed over for some rows */
+	bool		conditional;	/* the current node may be skipped for some rows */
 	WcAhead		found;
 } ExprWalk;
 
 static bool walk_expr(Node *node, void *arg);
 
-/* Which of PostgreSQL's functions that are not leakproof raise no error, but for lack of memory? */
+/* Is this one of PostgreSQL's functions that are not leakproof, but raise no error except for lack of memory? */
 static bool
 never_fails(Oid function, const List *args)
 {
@@ -71,7 +71,7 @@ never_fails(Oid function, const List *args)
 		case F_JSONB_OBJECT_FIELD_TEXT:
 		case F_JSONB_EXISTS:
 			return true;
-			/* by a constant that is neither 0 nor -1 */
+			/* by a positive constant */
 		case F_INT2DIV:
 		case F_INT2MOD:
 			return constant != NULL && DatumGetInt16(constant->constvalue) > 0;
@@ -83,7 +83,7 @@ never_fails(Oid function, const List *args)
 		case F_INT8DIV:
 		case F_INT8MOD:
 			return constant != NULL && DatumGetInt64(constant->constvalue) > 0;
-			/* a pattern whose escapes are none */
+			/* a pattern without escapes */
 		case F_TEXTLIKE:
 		case F_TEXTNLIKE:
 			return constant != NULL && constant->consttype == TEXTOID &&
@@ -93,7 +93,7 @@ never_fails(Oid function, const List *args)
 	}
 }
 
-/* What the text forms of these types are is known, and any text will do. */
+/* Types whose text forms are known, cast to types that take any text. */
 static bool
 io_never_fails(const CoerceViaIO *coercion)
 {
@@ -113,8 +113,8 @@ io_never_fails(const CoerceViaIO *coercion)
 	}
 }
 
-/* Are there columns, or nodes whose meaning their parents give?  (Parameters are of outer
- * queries: those of loops are columns still.) */
+/* Does the expression have columns, or nodes whose meaning their parents determine?  (Parameters are those of
+ * outer queries: those of loops are columns still.) */
 static bool
 depends_on_row(Node *node, void *arg)
 {
@@ -173,14 +173,14 @@ judge_function(Oid function, void *arg)
 	return false;
 }
 
-/* Of a node that calls functions. */
+/* Judges a node that calls functions. */
 static void
 judge_call(Node *node, ExprWalk *walk)
 {
 	List	   *args = NIL;
 	Oid			function = InvalidOid;
 
-	/* fills in opfuncid, too, where it is missing */
+	/* also sets opfuncid where it is missing */
 	if (IsA(node, OpExpr))
 	{
 		set_opfuncid((OpExpr *) node);
@@ -199,7 +199,7 @@ judge_call(Node *node, ExprWalk *walk)
 	(void) check_functions_in_node(node, judge_function, walk);
 }
 
-/* An aggregate's result, above or in the node that has it. */
+/* Judges an aggregate's result, above the node that computes it or in that node. */
 static void
 judge_aggregate(const Aggref *aggref, ExprWalk *walk)
 {
@@ -212,7 +212,7 @@ judge_aggregate(const Aggref *aggref, ExprWalk *walk)
 	ReleaseSysCache(tuple);
 }
 
-/* Does the parameter get its value from an InitPlan, which runs when that is first needed? */
+/* Does the parameter get its value from an InitPlan, which runs when the value is first needed? */
 static bool
 is_from_init_plan(const PlannerInfo *root, int param)
 {
@@ -261,7 +261,7 @@ walk_expr(Node *node, void *arg)
 				judge_call(node, walk);
 			break;
 		case T_Aggref:
-			/* its arguments belong to what is done before the first row */
+			/* its arguments are evaluated before the first row */
 			judge_aggregate((Aggref *) node, walk);
 			return walk->found == WC_AHEAD_NEVER;
 		case T_Param:
@@ -314,10 +314,10 @@ wc_ahead_exprs(const PlannerInfo *root, const List *exprs)
 typedef struct PathWalk
 {
 	PlannerInfo *root;
-	bool		inner;			/* on the inner side of a loop: runs anew for later rows */
-	bool		from_first_row; /* no row is given before one of this path */
-	bool		decodes;		/* there is a table of ours whose rows are read ahead */
-	bool		stores;			/* there is a node that keeps rows for when it runs anew */
+	bool		inner;			/* on the inner side of a loop: runs again for later rows */
+	bool		from_first_row; /* no row is returned before one of this path */
+	bool		decodes;		/* rows of a foreign table of ours are read ahead */
+	bool		stores;			/* a node keeps rows for its next run */
 } PathWalk;
 
 static bool walk_path(Path *path, PathWalk walk, PathWalk *result);
@@ -331,7 +331,7 @@ are_safe(const List *exprs, const PathWalk *walk)
 	return expr_walk.found == WC_AHEAD_SAFE;
 }
 
-/* Of RestrictInfos. */
+/* The same for RestrictInfos. */
 static bool
 clauses_are_safe(const List *clauses, const PathWalk *walk)
 {
@@ -345,7 +345,7 @@ clauses_are_safe(const List *clauses, const PathWalk *walk)
 	return true;
 }
 
-/* The conditions that are evaluated in a scan, and what it gives. */
+/* Are the conditions and the target list of a scan safe? */
 static bool
 scan_is_safe(const Path *path, const PathWalk *walk)
 {
@@ -359,8 +359,8 @@ walk_below(Path *path, const PathWalk *walk, PathWalk *result)
 	return walk_path(path, *walk, result);
 }
 
-/* A table of ours.  What keeps rows would, after an error that was put off, go on
- * behind the row that it belongs to. */
+/* A foreign table of ours.  After a deferred error, a node that keeps rows would go on after the row that the
+ * error belongs to; wc_ahead_path refuses the two together. */
 static bool
 walk_foreign(const Path *path, const PathWalk *walk, PathWalk *result)
 {
@@ -379,7 +379,7 @@ walk_loop(const JoinPath *join, PathWalk walk, PathWalk *result)
 	return walk_below(join->innerjoinpath, &walk, result);
 }
 
-/* The hash table is made before the first row. */
+/* The hash table is complete before the first row. */
 static bool
 walk_hash(const JoinPath *join, PathWalk walk, PathWalk *result)
 {
@@ -400,8 +400,8 @@ walk_merge(const MergePath *merge, PathWalk walk, PathWalk *result)
 		(merge->innersortkeys != NIL || walk_below(join->innerjoinpath, &walk, result));
 }
 
-/* Partitions have the same conditions, so that what does not depend on the row
- * fails before the first row of any. */
+/* Partitions have the same conditions, so one that does not depend on the row fails before the first row of any
+ * partition. */
 static bool
 walk_append(const Path *path, const List *subpaths, PathWalk walk, PathWalk *result)
 {
@@ -426,7 +426,7 @@ walk_subquery(const SubqueryScanPath *path, PathWalk walk, PathWalk *result)
 	return walk_below(path->subpath, &walk, result);
 }
 
-/* Groups by hashing are made before the first row; one group alone is the only row. */
+/* Groups made by hashing are complete before the first row; a single group is the only row. */
 static bool
 walk_aggregate(const AggPath *agg, const PathWalk *walk)
 {
@@ -473,8 +473,8 @@ walk_scan(const Path *path, const PathWalk *walk)
 	}
 }
 
-/* Nodes that give what is below them, some of it or in another order; and those whose
- * input is read before the first row. */
+/* Handles nodes that return the rows of their input, some of them or in another order; and nodes that read
+ * their input before the first row. */
 static bool
 walk_path(Path *path, PathWalk walk, PathWalk *result)
 {
@@ -491,7 +491,7 @@ walk_path(Path *path, PathWalk walk, PathWalk *result)
 		case T_ForeignPath:
 			return IS_SIMPLE_REL(path->parent) && walk_foreign(path, &walk, result);
 		case T_CustomPath:
-			/* one of ours, around a path that has been looked at */
+			/* our own node, around a path that has been examined */
 			return wc_lookahead_is_path(path) && walk_below(linitial(((CustomPath *) path)->custom_paths), &walk, result);
 		case T_NestPath:
 			return walk_loop((JoinPath *) path, walk, result);

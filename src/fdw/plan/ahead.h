@@ -1,10 +1,9 @@
 /*
- * fdw/plan/ahead.h: what may be evaluated before its row is asked for.
+ * fdw/plan/ahead.h: the expressions and paths that may be evaluated before their row is asked for.
  *
- * A nested loop that looks keys up in batches reads outer rows that perhaps nobody will
- * ask for: of a LIMIT, an EXISTS, a cursor that is not read to its end.  Nobody may see a
- * difference.  So nothing is evaluated ahead that has an effect (volatile functions, row
- * locks, writes) or that can raise an error.
+ * A nested loop that looks keys up in batches reads outer rows that may never be asked for: because of a LIMIT, an
+ * EXISTS, a cursor that is not read to its end.  Users must not notice this.  So no expression is evaluated ahead that
+ * has an effect (volatile functions, row locks, writes) or that can raise an error.
  */
 #ifndef WC_FDW_PLAN_AHEAD_H
 #define WC_FDW_PLAN_AHEAD_H
@@ -21,22 +20,22 @@ typedef enum WcAhead
 } WcAhead;
 
 /*
- * Of the expressions, evaluated anew for each row.  MAY_FAIL is said of PostgreSQL's own
- * functions only: others may do anything before they fail.
+ * Judges expressions that are evaluated again for each row.  MAY_FAIL is returned for PostgreSQL's own functions only:
+ * other functions may do anything before they fail.
  */
 extern WcAhead wc_ahead_exprs(const PlannerInfo *root, const List *exprs);
 
 /*
- * May rows of this path be read before they are asked for?  What PostgreSQL evaluates
- * before the first row (the input of a Sort, say) does not count.  The only errors that
- * may come are those of stored rows that cannot be decoded (wc_ahead_defers).
+ * May rows of this path be read before they are asked for?  Expressions that PostgreSQL evaluates before the first row
+ * (for the input of a Sort, say) do not count.  The only possible errors are those of stored rows that cannot be
+ * decoded (wc_ahead_defers).
  */
 extern bool wc_ahead_path(PlannerInfo *root, Path *path);
 
 /*
- * Is the error that is being raised one of a stored row that cannot be decoded?  It may
- * be caught without a subtransaction: decoding holds nothing that PostgreSQL would have to
- * release.  Whoever catches it sees that it is raised again when the row is reached.
+ * Is the error that is being raised one of a stored row that cannot be decoded?  It may be caught without a
+ * subtransaction: decoding holds nothing that PostgreSQL would have to release.  A caller that catches the error must
+ * raise it again when the row is reached.
  */
 extern bool wc_ahead_defers(void);
 

@@ -1,9 +1,8 @@
 /*
- * fdw/plan/cost.c: how much there is to read and what that costs.
+ * fdw/plan/cost.c: the sizes of tables and the costs of scans.
  *
- * The unit is PostgreSQL's: 1 is a page read in sequence.  What is particular
- * here: a scan costs a round trip to the engine, each range a seek; bytes are
- * compressed and cached, so that reading them is cheaper than pages.
+ * The unit is PostgreSQL's: 1 is a page read in sequence.  Particular to widecol: a scan costs a round trip to the
+ * engine, and each range a seek; bytes are compressed and cached, so that reading them is cheaper than reading pages.
  */
 #include "postgres.h"
 
@@ -24,38 +23,38 @@
 #include "fdw/relation/recordtype.h"
 
 #define WC_COST_SEEK 1.0
-#define WC_COST_EXAMINED 0.5	/* of cpu_tuple_cost: a row that the engine looks at, besides what travels */
+#define WC_COST_EXAMINED 0.5	/* of cpu_tuple_cost: a row that the engine examines, besides its transfer */
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 
 /*
- * Planning asks again and again: what was learnt is kept for a moment; and for longer while
- * the cluster has written so little since that the table has not grown by more than one
- * part in so many.  Then the table may still have shrunk, by expired cells.
+ * The planner asks for sizes often, so the engine's answers are kept for a short time.  They are kept longer while the
+ * cluster has written so little since that the table has not grown by more than one part in WC_SIZE_GROWTH.  In that
+ * time, the table may still have shrunk by expired cells.
  */
 #define WC_SIZE_KEPT_MS 1000
 #define WC_SIZE_KEPT_UNWRITTEN_MS 60000
 #define WC_SIZE_GROWTH 8
 
-/* Of so many tables; then all are forgotten, since some have been dropped. */
+/* The most tables whose sizes are kept.  Then all sizes are forgotten, since some of these tables have been
+ * dropped. */
 #define WC_SIZES_MAX 16384
 
-/* Of a table that nothing is known about, perhaps because it was filled by the
- * transaction that now reads it. */
+/* Rows of a table of unknown size.  The transaction that reads it may have filled it. */
 #define WC_ROWS_UNKNOWN 1000
 
-/* Of one in a cluster that nobody has analyzed: a small table is taken for a large one rather than the
- * other way round, since reading a large one as a whole costs so much more. */
+/* Rows of a table in a cluster that has not been analyzed.  It is better to take a small table for a large one
+ * than the other way round, since reading all of a large table costs so much more. */
 #define WC_ROWS_UNKNOWN_REMOTE 1000000
 
 #define WC_ROW_BYTES_UNKNOWN 100
 
-/* Of a cell, when nothing is known but how large rows are. */
+/* Bytes of a cell if only the size of rows is known. */
 #define WC_CELL_BYTES 64
 
-/* More ranges than these are not asked about. */
+/* The most ranges of a scan that the engine is asked about. */
 #define WC_ESTIMATED_RANGES_MAX 8
 
-/* ANALYZE is believed as long as the table is not so many times as large, or as small. */
+/* ANALYZE's numbers are used unless the table is more than so many times as large, or as small. */
 #define WC_CHANGED_FACTOR 2
 
 typedef struct KnownSize
@@ -63,8 +62,8 @@ typedef struct KnownSize
 	Oid			relid;			/* hash key */
 	uint32		table_id;
 	TimestampTz asked_at;
-	uint64		writes;			/* of the cluster, before it was asked */
-	uint64		generation;		/* of the client's catalog, likewise */
+	uint64		writes;			/* wc_client_writes() before the engine was asked */
+	uint64		generation;		/* wc_client_catalog_generation() before the engine was asked */
 	double		rows;
 	double		bytes;
 	bool		guessed;
@@ -151,9 +150,9 @@ wc_cost_table_size(const WcRelation *wrel, WcTableSize *size)
 }
 
 /*
- * Nobody analyzes foreign tables by himself: what ANALYZE found when the table
- * was empty, or much smaller or larger, would be taken for true for ever.  (Of rows
- * that are updated or deleted often the engine counts the old ones, too, until a flush.)
+ * Has the table's size changed much since ANALYZE?  Autovacuum does not analyze foreign tables: without this check,
+ * ANALYZE's numbers from when the table was empty, or much smaller or larger, would be used for ever.  (Of rows that
+ * are updated or deleted often, the engine counts the old ones, too, until a flush.)
  */
 static bool
 has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
@@ -169,8 +168,8 @@ has_changed(const WcRelation *wrel, double analyzed_rows, WcTableSize *size)
 	return size->rows > WC_CHANGED_FACTOR * analyzed_rows || analyzed_rows > WC_CHANGED_FACTOR * size->rows;
 }
 
-/* Of a table with a record type, whose rows ANALYZE has counted: pages and what a scan
- * passes over are those of all types. */
+/* For a table with a record type whose rows ANALYZE has counted: pages, and rows that a scan passes over, are
+ * those of all types. */
 static void
 share_stored_table(const WcRelation *wrel, WcTableSize *size)
 {
@@ -209,7 +208,7 @@ wc_cost_distance(const WcRelation *wrel)
 	return wc_client_store_is_embedded(wrel->store) ? 1 : WC_COST_DISTANCE;
 }
 
-/* The conditions' values as far as planning knows them; false: not all. */
+/* Sets the conditions' values if all are known when planning; false: they are not. */
 static bool
 known_values(PlannerInfo *root, const List *exprs, Datum *values, bool *nulls)
 {
@@ -245,7 +244,7 @@ wc_cost_key_rows(PlannerInfo *root, WcRelation *wrel, const WcTableSize *size, W
 	PG_TRY();
 	{
 		wc_bounds_compute(wrel, quals->conds, values, nulls, &arena, &scratch, &bounds);
-		/* one bucket of a salted key is like another */
+		/* the buckets of a salted key are alike, so asking about some is enough */
 		if (wrel->key_layout.salt.buckets > 0 && bounds.nranges > WC_ESTIMATED_RANGES_MAX &&
 			bounds.nranges <= wrel->key_layout.salt.buckets)
 			step = (double) bounds.nranges / WC_ESTIMATED_RANGES_MAX;
@@ -278,7 +277,7 @@ wc_cost_clamp_rows(const WcRelation *wrel, const WcQuals *quals, double rows)
 	return clamp_row_est(rows);
 }
 
-/* How many rows the engine looks at. */
+/* Returns how many rows the engine examines. */
 static double
 count_examined(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcTableSize *size)
 {
@@ -319,8 +318,8 @@ wc_cost_scan(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcT
 }
 
 /*
- * What a scan takes is up to its rows more than to their bytes, which are compressed.  So they count
- * as they would in a heap table.
+ * The time of a scan depends on its rows more than on their bytes, which are compressed.  So the rows count as they
+ * would in a heap table.
  */
 int
 wc_cost_workers(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const WcQuals *quals,
@@ -342,8 +341,8 @@ wc_cost_share(int workers, double rows, Cost startup, Cost *total)
 	return clamp_row_est(rows / processes);
 }
 
-/* Rows do not travel, which is about half of what one costs, and what is done with each is cheaper
- * than in PostgreSQL's executor. */
+/* Rows are not transferred, which is about half of a row's cost, and the engine spends less on each row than
+ * PostgreSQL's executor does. */
 void
 wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, Cost *startup, Cost *total)
 {
@@ -357,8 +356,8 @@ wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, 
 }
 
 /*
- * Every bucket is sought before the first row comes, also of a scan of the whole
- * table, which is one range else; each row is compared with those of some others.
+ * Every bucket is sought before the first row comes, even if the scan is of the whole table, which is one range
+ * otherwise; each row is compared with those of some other buckets.
  */
 void
 wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total)

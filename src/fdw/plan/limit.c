@@ -1,10 +1,9 @@
 /*
- * fdw/plan/limit.c: scans that take the query's LIMIT and OFFSET over.
+ * fdw/plan/limit.c: scans that apply the query's LIMIT and OFFSET.
  *
- * A LIMIT that is a constant reaches the scan below PostgreSQL's Limit node as a
- * number of rows (plan.c).  With an OFFSET, or a LIMIT that is known only when the
- * query runs, the scan does the node's work, and there is no node: the engine
- * passes over the rows, which do not travel.
+ * A constant LIMIT reaches the scan below PostgreSQL's Limit node as a number of rows (plan.c).  With an OFFSET, or a
+ * LIMIT that is known only when the query runs, the scan does the node's work, and there is no node: the engine skips
+ * rows, so that they are not transferred.
  */
 #include "postgres.h"
 
@@ -41,7 +40,7 @@ hides_volatile(Node *node, void *glob)
 	return expression_tree_walker(node, hides_volatile, glob);
 }
 
-/* A constant LIMIT alone is as well above the scan. */
+/* A constant LIMIT alone is as good above the scan. */
 static bool
 wants_scan(const Query *query)
 {
@@ -49,8 +48,8 @@ wants_scan(const Query *query)
 }
 
 /*
- * May the scan do it?  PostgreSQL evaluates what is selected for rows that are
- * skipped, too, which can be seen when that is volatile.
+ * May the scan apply them?  PostgreSQL evaluates the target list for skipped rows, too, which is visible if the target
+ * list is volatile.
  */
 static bool
 may_take(PlannerInfo *root, const FinalPathExtraData *extra)
@@ -66,8 +65,8 @@ may_take(PlannerInfo *root, const FinalPathExtraData *extra)
 		!hides_volatile((Node *) root->processed_tlist, root->glob);
 }
 
-/* The only relation of the query, when it is ours and the engine decides which of its
- * rows are wanted; NULL: it is not. */
+/* The only relation of the query, if it is ours and the engine decides all of its conditions; NULL: there is
+ * none. */
 static const RelOptInfo *
 only_relation(PlannerInfo *root)
 {
@@ -81,7 +80,7 @@ only_relation(PlannerInfo *root)
 		rel : NULL;
 }
 
-/* The same scan with the target of the path that it is below, and with the limits. */
+/* The same scan with the target of the path above it, and with the limits. */
 static ForeignPath *
 make_limited(const ForeignPath *scan, const Path *top, const RelOptInfo *output_rel, const FinalPathExtraData *extra)
 {
@@ -99,7 +98,7 @@ make_limited(const ForeignPath *scan, const Path *top, const RelOptInfo *output_
 	adjust_limit_rows_costs(&path->path.rows, &path->path.startup_cost, &path->path.total_cost,
 							extra->offset_est, extra->count_est);
 
-	/* rows that are skipped do not travel, and others do not pass a node more */
+	/* skipped rows are not transferred, and the others do not pass a Limit node */
 	saved = Min(skipped, top->rows) * cpu_tuple_cost;
 	path->path.startup_cost -= Min(saved, path->path.startup_cost - top->startup_cost);
 	path->path.total_cost -= Min(saved + path->path.rows * cpu_operator_cost, path->path.total_cost - path->path.startup_cost);
@@ -120,7 +119,7 @@ widecolGetForeignLimitPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (rel == NULL)
 		return;
 
-	/* nothing but a projection, which a scan can do, may be between */
+	/* only projections, which a scan can do, may be above the scan */
 	foreach(lc, input_rel->pathlist)
 	{
 		Path	   *top = lfirst(lc);
@@ -165,7 +164,7 @@ wc_limit_prepare(const WcScanPlan *plan, PlanState *ps)
 	return limit;
 }
 
-/* False: there is none. */
+/* False: there is no value. */
 static bool
 evaluate(ExprState *state, ExprContext *econtext, int64 *value)
 {

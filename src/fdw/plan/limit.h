@@ -1,5 +1,5 @@
 /*
- * fdw/plan/limit.h: scans that take the query's LIMIT and OFFSET over.
+ * fdw/plan/limit.h: scans that apply the query's LIMIT and OFFSET.
  */
 #ifndef WC_FDW_PLAN_LIMIT_H
 #define WC_FDW_PLAN_LIMIT_H
@@ -11,10 +11,10 @@
 
 #include "fdw/plan/private.h"
 
-/* Of a path's fdw_private, behind what plan.c puts there. */
+/* The place of the mark in a path's fdw_private, after plan.c's numbers. */
 #define WC_PATH_LIMITED 4
 
-/* Does the path take them over?  Then the plan gets the query's expressions. */
+/* Sets the query's expressions in the plan if the path applies LIMIT and OFFSET. */
 extern void wc_limit_plan(PlannerInfo *root, const ForeignPath *path, WcScanPlan *plan);
 
 /* A LIMIT and an OFFSET while the query runs. */
@@ -29,8 +29,8 @@ typedef struct WcLimit
 /* In CurrentMemoryContext; NULL: the plan has neither. */
 extern WcLimit *wc_limit_prepare(const WcScanPlan *plan, PlanState *ps);
 
-/* What they are now: rows to skip, and to give behind them (WC_NO_LIMIT: all).
- * 2201W and 2201X for negative ones, as PostgreSQL says it. */
+/* Evaluates them: the rows to skip, and the rows to return after these (WC_NO_LIMIT: all).  Raises 2201X for a
+ * negative OFFSET and 2201W for a negative LIMIT, as PostgreSQL does. */
 extern void wc_limit_evaluate(const WcLimit *limit, ExprContext *econtext, uint64 *to_skip, uint64 *to_give);
 
 #endif

@@ -1,11 +1,10 @@
 /*
  * fdw/plan/lookahead.c: nested loops that look up many keys at once.
  *
- * Planning: a second nested loop path for a parameterised path of ours, with a
- * CustomPath around the outer path.  The custom node and the inner scan find each
- * other by a parameter's number, as PostgreSQL's recursive unions and their
- * worktables do; the node gets the inner scan's value expressions when that one
- * is planned, which is just behind it.
+ * The planner gets a second nested loop path for a parameterised path of ours, with a CustomPath around the outer path.
+ * The custom node and the inner scan find each other by a parameter's number, as PostgreSQL's recursive unions and
+ * their worktables do.  The node gets the inner scan's value expressions when that scan is planned, which is directly
+ * after the node.
  */
 #include "postgres.h"
 
@@ -34,15 +33,15 @@
 
 #define WC_LOOKAHEAD_NAME "Widecol Lookahead"
 
-/* Outer rows to have at once: the first alone, so that who wants one waits for one;
- * then so many times as many, up to WC_LOOKUP_KEYS_MAX. */
+/* Outer rows to read at once: first one, so that a query that wants one row waits for one; then so many times
+ * as many each time, up to WC_LOOKUP_KEYS_MAX. */
 #define WC_LOOKAHEAD_GROWTH 8
 
-/* The part of work_mem that the rows read ahead may take. */
+/* The rows read ahead may take work_mem divided by this. */
 #define WC_LOOKAHEAD_MEMORY 4
 
-/* What the two paths of one join share; ForeignPath and CustomPath keep it as
- * the only member of their private lists. */
+/* State that the two paths of one join share: the only member of the private lists of ForeignPath and
+ * CustomPath. */
 typedef struct Link
 {
 	int			number;
@@ -52,21 +51,21 @@ typedef struct Link
 
 struct WcLookahead
 {
-	CustomScanState css;		/* first */
+	CustomScanState css;		/* must be first */
 	int			nvalues;
 	ExprState **exprs;			/* [nvalues] */
-	bool		may_fail;		/* one of these can raise an error */
+	bool		may_fail;		/* one of exprs can raise an error */
 	ExprContext *value_context;
 	TupleTableSlot *value_slot;
 
-	MemoryContext batch;		/* of tuples */
+	MemoryContext batch;		/* memory of the tuples */
 	MinimalTuple *tuples;
 	int			ntuples;
-	int			next;			/* of them, the one to hand on */
+	int			next;			/* index of the next tuple to return */
 	int			size;			/* tuples to read next time */
 	int			max;
 	bool		exhausted;
-	ErrorData  *error;			/* of the row behind the tuples; NULL: none was raised */
+	ErrorData  *error;			/* of the row after the tuples; NULL: none was raised */
 	uint64		position;
 	uint64		started_at;		/* position when the scan began */
 
@@ -82,7 +81,7 @@ static const CustomExecMethods exec_methods;
 
 /* --- paths --------------------------------------------------------------------- */
 
-/* How often keys are sent for so many outer rows. */
+/* How many times keys are sent for so many outer rows. */
 static double
 count_batches(double rows)
 {
@@ -98,9 +97,9 @@ count_batches(double rows)
 }
 
 /*
- * What asking for the keys costs.  An estimate of few rows is a guess, often far too low,
- * unless a key says so: then a batch, which costs hardly more than a lookup when there is
- * one, and far less when there are thousands, has to win where the two are equal.
+ * The cost of asking for the keys.  An estimate of few rows is a guess, often far too low, unless a unique index proves
+ * it.  With a guess, a batch must win where the two costs are equal: it costs hardly more than a lookup when there is
+ * one row, and far less when there are thousands.
  */
 static Cost
 cost_batches(PlannerInfo *root, const Path *outer, double distance)
@@ -113,7 +112,7 @@ cost_batches(PlannerInfo *root, const Path *outer, double distance)
 	return count_batches(outer->rows) * batch + outer->rows * cpu_tuple_cost;
 }
 
-/* The outer path, with the reading ahead. */
+/* The outer path below a node that reads ahead. */
 static Path *
 make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
 {
@@ -123,7 +122,7 @@ make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
 	path->path.parent = outer->parent;
 	path->path.pathtarget = outer->pathtarget;
 	path->path.param_info = outer->param_info;
-	/* errors of keys ahead are taken back with subtransactions, which workers cannot have */
+	/* try_evaluate() needs subtransactions, which workers cannot have */
 	path->path.parallel_safe = outer->parallel_safe && !link->may_fail;
 	path->path.parallel_workers = outer->parallel_workers;
 	path->path.rows = outer->rows;
@@ -137,7 +136,7 @@ make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
 	return &path->path;
 }
 
-/* The inner path, whose rows have been fetched with others. */
+/* The inner path, whose rows are fetched in batches. */
 static Path *
 make_inner(const ForeignPath *inner, Link *link, double distance)
 {
@@ -185,7 +184,7 @@ add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 													pathkeys, required));
 }
 
-/* The same in each worker, with the rows of the outer side that it gets. */
+/* The same join in each worker, with the outer rows that the worker gets. */
 static void
 add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
 				 Path *outer, const ForeignPath *inner)
@@ -206,7 +205,7 @@ add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, Join
 															pathkeys, NULL));
 }
 
-/* Adds joins to this lookup whose outer side is shared by workers. */
+/* Adds joins of this lookup with outer paths that workers share. */
 static void
 add_partial_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, JoinType jointype,
 				  JoinPathExtraData *extra, const ForeignPath *inner)
@@ -222,7 +221,7 @@ add_partial_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, 
 	}
 }
 
-/* Is this a path whose keys the outer relation alone supplies? */
+/* Is this a path whose keys come from the outer relation alone? */
 static bool
 is_lookup(const Path *path, const RelOptInfo *outerrel)
 {
@@ -263,7 +262,7 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (!wc_enable_batched_lookup || wrel == NULL || wrel->layout != WC_LAYOUT_ROW ||
 		joinrel->reloptkind != RELOPT_JOINREL)
 		return;
-	/* rows that are locked, or changed, are looked at again one by one */
+	/* rows that are locked or changed are rechecked one by one */
 	if (root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
@@ -319,9 +318,9 @@ plan_lookahead(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 }
 
 /*
- * The keys' Vars are those of the inner side's clauses, which may not name all outer
- * joins below that could have made them NULL, as PostgreSQL 16 and later want to see.
- * They are what the outer side gives, so are named as there.
+ * The keys' Vars come from clauses of the inner side.  They may not name all outer joins below that could have made
+ * them NULL, but PostgreSQL 16 and later require these names.  The outer side supplies the values, so this takes the
+ * names of the outer side's Vars.
  */
 static Node *
 name_as_below(Node *node, void *context)
@@ -404,7 +403,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	estate->es_param_exec_vals[number_of(css)].value = PointerGetDatum(lookahead);
 }
 
-/* Reads one tuple more; false: there is none. */
+/* Reads one more tuple; false: there is none. */
 static bool
 read_tuple(WcLookahead *lookahead)
 {
@@ -422,7 +421,7 @@ read_tuple(WcLookahead *lookahead)
 	return true;
 }
 
-/* An error has left nodes without the end of their measurement. */
+/* Ends the measurements that an error has left open in nodes. */
 static bool
 stop_measuring(PlanState *node, void *context)
 {
@@ -432,9 +431,8 @@ stop_measuring(PlanState *node, void *context)
 }
 
 /*
- * Reads the tuples behind the one that was asked for.  Of a stored row that cannot be
- * decoded the error is kept, and raised when that row is asked for; the child is not
- * called again before it starts anew.
+ * Reads the tuples after the one that was asked for.  The error of a stored row that cannot be decoded is kept, and
+ * raised when that row is asked for; the child is not called again before it is rescanned.
  */
 static void
 read_ahead(WcLookahead *lookahead)
@@ -511,9 +509,9 @@ rescan(CustomScanState *css)
 	PlanState  *child = linitial(css->custom_ps);
 	uint64		seen = lookahead->position - lookahead->started_at;
 
-	/* it is likely to be read as far as last time */
+	/* this scan is likely to be read as far as the last one */
 	lookahead->size = (int) Max(Min(seen, (uint64) lookahead->max), 1);
-	/* the inner side has perhaps asked about the keys of tuples that were not handed on */
+	/* the inner side may have asked for the keys of tuples that were not returned */
 	lookahead->position += lookahead->ntuples - lookahead->next;
 	lookahead->started_at = lookahead->position;
 	lookahead->next = lookahead->ntuples = 0;
@@ -552,8 +550,8 @@ evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
 		values[i] = ExecEvalExprSwitchContext(lookahead->exprs[i], lookahead->value_context, &nulls[i]);
 }
 
-/* The same in a subtransaction, which takes an error back; false: there was one.  (When the
- * row is reached, the scan evaluates its key itself, and raises the error.) */
+/* The same in a subtransaction, which is rolled back on an error; false: there was one.  (When the row is
+ * reached, the scan evaluates its key itself, and raises the error.) */
 static bool
 try_evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
 {
@@ -562,7 +560,7 @@ try_evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
 	volatile bool known = false;
 
 	if (IsInParallelMode())
-		return false;			/* no subtransactions there */
+		return false;			/* parallel mode has no subtransactions */
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();

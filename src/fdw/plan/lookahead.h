@@ -1,13 +1,11 @@
 /*
  * fdw/plan/lookahead.h: nested loops that look up many keys at once.
  *
- * A nested loop over a foreign table whose key comes from the outer side costs a
- * round trip for each outer row.  So a node that reads ahead is put between the
- * loop and its outer side: it hands its input on, row by row, but has the next
- * ones, too.  The scan on the inner side asks it for their keys and reads all of
- * these rows with one Scan (fdw/scan/prefetch.h); when the loop comes to them they are
- * there.  What joins, and what becomes of rows that match nothing, stays the
- * business of PostgreSQL's nested loop.
+ * A nested loop over a foreign table whose key comes from the outer side costs a round trip for each outer row.  So a
+ * node that reads ahead is put between the loop and its outer side: it returns its input row by row, but has read the
+ * next rows, too.  The scan on the inner side asks this node for their keys and reads all of these rows with one Scan
+ * (fdw/scan/prefetch.h); they are there when the loop reaches them.  PostgreSQL's nested loop still joins the rows, and
+ * handles those without a match.
  */
 #ifndef WC_FDW_PLAN_LOOKAHEAD_H
 #define WC_FDW_PLAN_LOOKAHEAD_H
@@ -27,13 +25,12 @@ extern bool wc_enable_batched_lookup;
 extern void wc_lookahead_install(void);
 
 /*
- * The number by which a scan finds its node when it runs, or -1 when this path is
- * not the inner side of such a join.  values: the expressions that the scan
- * makes ranges from, before PostgreSQL replaces what the outer side supplies.
+ * The number by which a scan finds its node when it runs; -1: this path is not the inner side of such a join. values:
+ * the expressions from which the scan makes ranges, before PostgreSQL replaces those that the outer side supplies.
  */
 extern int	wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *values);
 
-/* Does the path only read ahead what is below it? */
+/* Is the path that of a lookahead node, which only reads its input ahead? */
 extern bool wc_lookahead_is_path(const Path *path);
 
 /* --- running ------------------------------------------------------------------- */
@@ -43,13 +40,13 @@ typedef struct WcLookahead WcLookahead;
 /* The node with that number; the join starts it before its inner side. */
 extern WcLookahead *wc_lookahead_find(EState *estate, int number);
 
-/* Of the outer row last handed on.  A number is given once, over rescans, too. */
+/* The position of the outer row that was returned last.  A position is used once, also over rescans. */
 extern uint64 wc_lookahead_position(const WcLookahead *lookahead);
 
 /*
- * The values for the outer row so many places behind the last that was handed on
- * (0: that one); false: they are not known yet, or cannot be evaluated.  values and nulls have room for all;
- * what they point to is valid until the next call.
+ * The values for the outer row so many places after the one that was returned last (0: that one); false: they are not
+ * known yet, or cannot be evaluated. values and nulls have room for all values; the data they point to is valid until
+ * the next call.
  */
 extern bool wc_lookahead_values(WcLookahead *lookahead, int ahead, Datum *values, bool *nulls);
 

@@ -1,10 +1,9 @@
 /*
- * fdw/plan/mapkeys.c: which members of its maps a query needs.
+ * fdw/plan/mapkeys.c: the members of its maps that a query needs.
  *
- * Only an expression of the whole query can say so: what the relation has to give
- * (reltarget) are Vars, whatever is done with them above.  So all of the query is
- * looked through, with its subqueries; one use of the map as a whole, or one that
- * is not understood, and it is read whole.
+ * Only the whole query shows this: the target of the relation (reltarget) has Vars, but not the expressions above that
+ * use them.  So the whole query is searched, including its subqueries.  If the map is used as a whole, or in an
+ * expression that is not understood, it is read whole.
  */
 #include "postgres.h"
 
@@ -19,8 +18,8 @@
 typedef struct Search
 {
 	Index		varno;
-	Index		levels;			/* queries that we are inside of, below the one looked through */
-	Bitmapset  *whole;			/* attnums; 0: the whole row */
+	Index		levels;			/* levels of subqueries below the query that is searched */
+	Bitmapset  *whole;			/* attnums of columns used as a whole; 0: the whole row */
 	List	  **keys;			/* [attnum - 1] */
 } Search;
 
@@ -40,7 +39,7 @@ is_key(const Node *node)
 	return IsA(node, Const) || (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN);
 }
 
-/* Is it one member of a map of ours? */
+/* Is the expression one member of a map of ours? */
 static bool
 is_member(const Search *s, Node *node, Var **map, Node **key)
 {
@@ -113,8 +112,8 @@ is_map(const WcRelColumn *column)
 	return (column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP) && !column->hstore;
 }
 
-/* Rows that are written or locked are needed whole; what becomes of a member of an
- * inheritance tree is said in terms of its parent. */
+/* May a map of rel be read in part?  Rows that are written or locked are needed whole; a member of an
+ * inheritance tree is used through its parent's columns. */
 static bool
 may_search(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
 {

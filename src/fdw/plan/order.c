@@ -1,10 +1,9 @@
 /*
- * fdw/plan/order.c: the orders in which a scan can give rows.
+ * fdw/plan/order.c: the orders in which a scan can return rows.
  *
- * Rows come by row key, ascending or descending.  In SQL that is an order by the
- * key parts, as far as their bytes sort as their values do; parts pinned to one
- * value do not count.  It also is the order of the raw key, and in layout 'cell'
- * the order of cells in their row.
+ * Rows come by row key, ascending or descending.  In SQL this is an order by the key parts, as far as their bytes sort
+ * as their values do; parts pinned to one value do not count.  It is also the order of the raw key and, in layout
+ * 'cell', the order of cells in their row.
  */
 #include "postgres.h"
 
@@ -22,8 +21,8 @@
 #include "fdw/plan/order.h"
 
 /*
- * The query's own pathkey for this order, if there is one: they differ in where
- * NULLs go, which does not matter as there are none.
+ * The query's own pathkey for this order, if there is one.  The two can differ in the place of NULLs, which does not
+ * matter as there are none.
  */
 static PathKey *
 prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
@@ -42,7 +41,7 @@ prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
 	return pathkey;
 }
 
-/* Adds the order by one column; false when nothing in the query asks for it. */
+/* Adds the order by one column; false: the query does not ask for it. */
 static bool
 add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
 {
@@ -55,7 +54,7 @@ add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool d
 
 	if (!OidIsValid(opno))
 		return false;
-	/* of text bytes are the order under "C": k COLLATE "C", if that is not the column's own */
+	/* bytes of text are in the order under "C": k COLLATE "C", if that is not the column's own */
 	if (OidIsValid(column->collation) && !lc_collate_is_c(column->collation))
 		expr = (Expr *) makeRelabelType(expr, column->type, column->typmod, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
 	found = wc_expression_pathkey(root, expr, opno, rel);
@@ -73,8 +72,8 @@ add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool d
 	return true;
 }
 
-/* Parts with a constant (recordtype.h) are one value too, but the planner does not
- * know: a query may name them in its ORDER BY or leave them out. */
+/* Parts with a constant (recordtype.h) have one value too, but the planner does not know this: a query may name
+ * them in its ORDER BY (constants) or leave them out. */
 static List *
 order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool constants,
 			   bool reversed)
@@ -95,7 +94,7 @@ order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQua
 	return pathkeys;
 }
 
-/* Adds the order by the column with this role, where it is the order of its bytes. */
+/* Adds the order by the column with this role, if the column sorts as its bytes do. */
 static bool
 add_bytes(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcRole role, bool descending, List **pathkeys)
 {
@@ -122,9 +121,9 @@ order_of_raw_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reve
 }
 
 /*
- * Layout cell: by row, and in a row by family, qualifier, and newest first.  A scan that
- * walks rows backwards gives the cells of each as ever, but that is hardly asked for.
- * (That there is one family only does not help: a plan may live longer than that.)
+ * Layout cell: by row, and within a row by family, qualifier, and descending timestamp.  A scan that walks rows
+ * backwards still returns the cells of each row in this order, but queries hardly ask for that.  (A table with only one
+ * family is no special case: a plan may outlive that state.)
  */
 static List *
 order_of_cells(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool reversed)
@@ -135,7 +134,7 @@ order_of_cells(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, bool revers
 		return pathkeys;
 	if (!add_bytes(root, rel, wrel, WC_ROLE_CELL_FAMILY, false, &pathkeys))
 		return pathkeys;
-	/* markers have places of their own among a column's cells */
+	/* delete markers have places of their own among a column's cells */
 	if (add_bytes(root, rel, wrel, WC_ROLE_CELL_QUALIFIER, false, &pathkeys) && !wrel->raw)
 		(void) add_bytes(root, rel, wrel, WC_ROLE_CELL_TS, true, &pathkeys);
 	return pathkeys;

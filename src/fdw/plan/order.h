@@ -1,5 +1,5 @@
 /*
- * fdw/plan/order.h: the orders in which a scan can give rows.
+ * fdw/plan/order.h: the orders in which a scan can return rows.
  */
 #ifndef WC_FDW_PLAN_ORDER_H
 #define WC_FDW_PLAN_ORDER_H
@@ -15,7 +15,7 @@ typedef struct WcOrder
 {
 	List	   *pathkeys;		/* useful to the query, never NIL */
 	bool		reversed;		/* rows come in descending order of row keys */
-	bool		merged;			/* ... of what is behind their salts */
+	bool		merged;			/* rows are merged into the order of the key after the salt */
 } WcOrder;
 
 /* The useful orders of a scan with these conditions: List of WcOrder *. */

@@ -36,15 +36,15 @@
 #include "fdw/plan/untouched.h"
 #include "fdw/plan/warn.h"
 
-/* A walk backwards costs a little more: of two equal plans take the other. */
+/* A backward walk costs a little more: of two equal plans, take the forward one. */
 #define WC_REVERSED_FACTOR 1.05
 
-/* Below an Append, scans of so many rows at most are asynchronous: of a thousand, what
- * the rows cost more has been measured to be what opening together saves. */
+/* Below an Append, scans of so many rows at most are asynchronous.  For a thousand rows, the extra cost of the
+ * rows has been measured to equal the time saved by opening scans together. */
 #define WC_ASYNC_ROWS_MAX 300
 
-/* What a scan of a partition costs more for the planner that suits an asynchronous Append and
- * is not to be part of one: enough that it keeps both. */
+/* The extra cost of a partition's scan that suits an asynchronous Append but is not to be part of one: enough
+ * that the planner keeps both paths. */
 #define WC_NOT_ASYNC_FACTOR 1.02
 
 /* Kept in RelOptInfo.fdw_private. */
@@ -85,9 +85,8 @@ wc_plan_decides_rows(const RelOptInfo *rel)
 }
 
 /*
- * PostgreSQL lets UPDATE fetch the old row as a record without a type.  Where the
- * query names the whole row too, a join would find that one in its place and
- * refuse it: so it gets the table's type.
+ * PostgreSQL lets UPDATE fetch the old row as a record without a type.  If the query also names the whole row, a join
+ * would find this record in its place and refuse it: so the record gets the table's type.
  */
 static void
 type_whole_row(PlannerInfo *root, RelOptInfo *rel, Oid reltype)
@@ -115,7 +114,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	Relation	rel = table_open(foreigntableid, NoLock);
 	double		selectivity;
 
-	/* planning has no end that we are told of: its memory's end it is */
+	/* PostgreSQL does not report the end of planning: hold the relation until its memory is freed */
 	plan->wrel = wc_relation_hold(rel);
 	if (root->parse->resultRelation == baserel->relid)
 		type_whole_row(root, baserel, rel->rd_rel->reltype);
@@ -126,7 +125,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
 	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
 	{
-		/* a Get: no need to ask how large the table is */
+		/* a Get: the size of the table is not needed */
 		plan->size.rows = plan->quals.nranges;
 		plan->size.bytes = plan->quals.nranges * baserel->reltarget->width;
 		baserel->tuples = plan->size.rows;
@@ -148,9 +147,8 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 }
 
 /* --- paths --------------------------------------------------------------------
- * A path's fdw_private: (walks backwards, merges buckets, takes keys from
- * other relations, gives few rows all of which are wanted, and WC_PATH_LIMITED when
- * limit.c put it there), or what lookahead.c put there.
+ * A path's fdw_private: (walks backwards, merges buckets, takes keys from other relations, returns few rows all of
+ * which are wanted, and limit.c's mark at WC_PATH_LIMITED if there is one), or lookahead.c's Link.
  */
 
 bool
@@ -159,7 +157,7 @@ wc_plan_path_is_small(const ForeignPath *path)
 	return IsA(path->fdw_private, IntList) && lfourth_int(path->fdw_private) != 0;
 }
 
-/* Is it the side of a semijoin or antijoin of which the first match is enough? */
+/* Is the relation on the side of a semijoin or antijoin of which the first match is enough? */
 static bool
 needs_one_match(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -177,10 +175,9 @@ needs_one_match(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Is it as well to open the scan before its rows are wanted, and to pay a little more
- * for each of them?  Not when perhaps they are never wanted (a LIMIT, a cursor, a match
- * in another partition).  Rows that are changed come partition by partition, as they
- * always have.
+ * Is it worth opening the scan before its rows are wanted, and paying a little more for each row?  Not if the rows may
+ * never be wanted (a LIMIT, a cursor, a match in another partition).  Rows that are changed still come partition by
+ * partition.
  */
 static bool
 suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
@@ -198,9 +195,9 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrde
 }
 
 /*
- * PostgreSQL makes an Append asynchronous if it may not run in a worker.  So a scan of a partition
- * that suits the one is not for workers; and there is a second one that is, a little dearer, or a
- * small partition would keep all of them from being read by workers.
+ * PostgreSQL makes an Append asynchronous if it may not run in a worker.  So a partition's scan that suits an
+ * asynchronous Append is not parallel safe.  A second, slightly dearer scan is parallel safe; without it, a small
+ * partition would keep workers from reading all partitions.
  */
 static void
 add_async_paths(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order, double rows,
@@ -217,7 +214,8 @@ add_async_paths(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const 
 	add_path(rel, (Path *) path);
 }
 
-/* A scan that workers share, if it is worth it.  Ranges are parted by row keys: what is merged is not. */
+/* Adds a scan that workers share, if that is worth it.  Ranges are split by row keys, so a merged scan is not
+ * shared. */
 static void
 add_shared_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const WcOrder *order, double rows,
 				Cost startup, Cost total)
@@ -388,15 +386,15 @@ add_columns(Bitmapset *columns, List *exprs, Index relid, int natts)
 }
 
 /*
- * How many rows will be read?  A LIMIT is known only here, not to whoever runs
- * the scan; it reaches the scan when no other relation and no Sort is between.
+ * Estimates how many rows will be read.  A LIMIT is known only here, not when the scan runs; it is passed to the scan
+ * if no other relation and no Sort is between.
  */
 static void
 set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *quals, WcScanPlan *plan)
 {
 	Query	   *query = root->parse;
 
-	/* nothing says that less than all will be read */
+	/* the query will read all rows, as far as is known */
 	if (root->tuple_fraction <= 0)
 		plan->rows_hint = (int) Min(path->rows, INT_MAX);
 
@@ -406,7 +404,7 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 		return;
 	plan->rows_hint = (int) root->limit_tuples;
 
-	/* as a limit it must be exact, and not estimated, and every row must count */
+	/* as a limit, the number must be exact, not estimated, and every row must count */
 	if (plan->limit == NULL && plan->offset == NULL && rel->reloptkind == RELOPT_BASEREL && query->commandType == CMD_SELECT &&
 		query->limitOption == LIMIT_OPTION_COUNT &&
 		query->limitCount != NULL && IsA(query->limitCount, Const) &&
@@ -415,7 +413,7 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 		plan->row_limit = plan->rows_hint;
 }
 
-/* Has the table triggers that are shown the old row of such a statement? */
+/* Has the table triggers that see the old row of such a statement? */
 static bool
 has_row_triggers(PlannerInfo *root, const RelOptInfo *rel, CmdType command)
 {
@@ -429,7 +427,7 @@ has_row_triggers(PlannerInfo *root, const RelOptInfo *rel, CmdType command)
 	return found;
 }
 
-/* Does the UPDATE assign to a part of the key?  In layout cell it cannot. */
+/* Does the UPDATE assign to a part of the key?  In layout cell no UPDATE can. */
 static bool
 sets_key(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {
@@ -448,11 +446,10 @@ sets_key(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 }
 
 /*
- * Does the scan lock the rows that it gives?  Those that an UPDATE or DELETE changes, if no
- * other table decides which they are: then what the scan gives is changed.  With other
- * tables rows are locked when they are changed (write/modify.c), too late for triggers
- * that see the old row: a table with such triggers has all its rows locked that satisfy
- * its own conditions.
+ * The mode in which the scan locks the rows that it returns; 0: it locks none.  An UPDATE or DELETE locks them if no
+ * other table determines which rows it changes: then every returned row is changed.  With other tables, rows are locked
+ * when they are changed (write/relock.c).  That is too late for triggers that see the old row: in a table with such
+ * triggers, the scan locks all rows that satisfy the table's own conditions.
  */
 static int
 lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
@@ -465,7 +462,7 @@ lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 	return command == CMD_DELETE || sets_key(root, rel, wrel) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE;
 }
 
-/* Is this the query of a view, or in one, that is a security barrier? */
+/* Is this the query of a security barrier view, or a query inside one? */
 static bool
 is_in_barrier_view(const PlannerInfo *root)
 {
@@ -485,9 +482,9 @@ is_in_barrier_view(const PlannerInfo *root)
 }
 
 /*
- * Puts the clauses that hide rows from the user in front, and says how many they are: those of
- * security policies.  In a view that is a security barrier a condition that PostgreSQL has
- * moved there from the query cannot be told from the view's: all hide rows.
+ * Puts the clauses that hide rows from the user first, and counts them.  These are the clauses of security policies.
+ * In a security barrier view, a condition that PostgreSQL has moved there from the query cannot be told from the view's
+ * own: all clauses count.
  */
 static List *
 barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
@@ -501,7 +498,7 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		/* those without columns of the relation are evaluated above the scan */
+		/* clauses without columns of the relation are evaluated above the scan */
 		if (!rinfo->pseudoconstant && (all || rinfo->security_level < root->qual_security_level))
 			barriers = lappend(barriers, rinfo);
 		else
@@ -511,7 +508,7 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	return list_concat(barriers, others);
 }
 
-/* What the plan has to know of its rows: which columns, how many of them, in which order. */
+/* Sets the plan's fields about its rows: their columns, their number, their locks. */
 static void
 plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *quals, WcScanPlan *plan)
 {
@@ -534,7 +531,7 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	plan->warning = wc_warning_plan(root, rel, rel_plan->wrel, quals, &rel_plan->size, rows);
 }
 
-/* Groups of the rows of a relation's path. */
+/* Sets the plan's fields about groups of the rows of a relation's path; returns fdw_scan_tlist. */
 static List *
 plan_groups(PlannerInfo *root, RelOptInfo *rel, const ForeignPath *rows, const ForeignPath *path, const WcQuals *quals,
 			List *tlist, WcScanPlan *plan)
@@ -565,7 +562,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	wc_quals_find(root, rel, rel_plan->wrel, scan_clauses, &quals);
 	plan.lookahead = wc_lookahead_bind(root, path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
-		wc_quals_unfilter_joins(root, rel, &quals);	/* rows are fetched for several outer ones */
+		wc_quals_unfilter_joins(root, rel, &quals);	/* rows are fetched for several outer rows */
 	quals.local = barriers_first(root, quals.local, &plan.nbarriers);
 	quals.exact = barriers_first(root, quals.exact, &plan.ndecided_barriers);
 	recheck = extract_actual_clauses(quals.exact, false);

@@ -1,5 +1,5 @@
 /*
- * fdw/plan/private.c: a scan's plan as Lists of numbers, and back.
+ * fdw/plan/private.c: encodes a scan's plan as Lists of numbers, and decodes it.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ enum
 	NUMBER_MERGED,
 	NUMBER_LOOKAHEAD,
 	NUMBER_FILTERS,
-	NUMBER_LIMIT,				/* is there one? */
+	NUMBER_LIMIT,				/* 1: there is a LIMIT */
 	NUMBER_OFFSET,
 	NUMBER_LOCK_MODE,
 	NUMBER_BARRIERS,
@@ -187,7 +187,7 @@ decode_map_keys(List *list, List *exprs, int next)
 	return maps;
 }
 
-/* *next: the first of exprs that is not taken yet. */
+/* *next: index of the first of exprs that no condition has taken yet. */
 static List *
 decode_conds(List *list, List *exprs, int *next)
 {

@@ -1,10 +1,9 @@
 /*
- * fdw/plan/private.h: what a plan carries to its scan.
+ * fdw/plan/private.h: the data that a plan carries to its scan.
  *
- * Plans are copied, cached and printed by PostgreSQL, so what plan.c found is
- * laid into Lists of numbers (fdw_private); the values of the conditions are
- * expressions and travel in fdw_exprs, where PostgreSQL replaces what a
- * nested-loop join supplies.
+ * PostgreSQL copies, caches and prints plans, so plan.c's results are encoded as Lists of numbers (fdw_private).  The
+ * values of the conditions are expressions in fdw_exprs, where PostgreSQL replaces those that a nested-loop join
+ * supplies.
  */
 #ifndef WC_FDW_PLAN_PRIVATE_H
 #define WC_FDW_PLAN_PRIVATE_H
@@ -16,15 +15,15 @@
 
 #include "model/aggregation.h"
 
-/* What a scan gives of an aggregate: the transition state that PostgreSQL's partial aggregate
+/* The state that a scan returns for an aggregate: the transition state that PostgreSQL's partial aggregate
  * would have. */
 typedef enum WcStateKind
 {
 	WC_STATE_COUNT,				/* bigint */
-	WC_STATE_VALUE,				/* the column's own */
-	WC_STATE_SUM,				/* bigint, of small and plain integers */
-	WC_STATE_COUNT_AND_SUM,		/* bigint[2], for their averages */
-	WC_STATE_NUMERIC			/* bytea: what int8_avg_serialize makes, of bigint */
+	WC_STATE_VALUE,				/* the column's own type */
+	WC_STATE_SUM,				/* bigint, of smallint and integer */
+	WC_STATE_COUNT_AND_SUM,		/* bigint[2], for averages of these */
+	WC_STATE_NUMERIC			/* bytea as int8_avg_serialize makes it, of bigint */
 } WcStateKind;
 
 typedef struct WcAggregatePlan
@@ -39,42 +38,42 @@ typedef struct WcScanPlan
 	List	   *conds;			/* WcKeyCond * (keycond.h), by part; ORs last */
 	List	   *cell_conds;		/* WcKeyCond *, on cells; none is a ROW or an OR */
 	List	   *map_keys;		/* WcMapKeys * (mapkeys.h): of maps that need not be read whole */
-	int			map_values;		/* decoded: where in exprs the first of their keys is */
-	int			nvalues;		/* decoded: exprs that are values: those behind them are filters */
-	List	   *filters;		/* expressions that wc_filter_push (filter.h) gave: all must hold */
+	int			map_values;		/* decoded: index in exprs of the first of their keys */
+	int			nvalues;		/* decoded: number of exprs that are values; those after them are filters */
+	List	   *filters;		/* expressions that wc_filter_push (filter.h) returned; all must hold */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
-	Bitmapset  *recheck_attrs;	/* the same, when fdw_recheck_quals have to be evaluated */
-	Bitmapset  *untouched;		/* of attrs, maps of which no value is looked at (untouched.h) */
-	bool		mixed_types;	/* rows of other record types may come and are passed over */
+	Bitmapset  *recheck_attrs;	/* columns that fdw_recheck_quals need, bit attnum - 1 */
+	Bitmapset  *untouched;		/* maps among attrs whose values are not used (untouched.h) */
+	bool		mixed_types;	/* the scan may meet rows of other record types, and passes over them */
 	bool		reversed;		/* walk the key order backwards */
-	bool		ordered;		/* what is above relies on the order */
+	bool		ordered;		/* nodes above rely on the order */
 	bool		never;			/* no row can satisfy the conditions */
-	bool		merged;			/* of a salted key: by what is behind the salt */
+	bool		merged;			/* salted key: ordered by the key after the salt */
 	int			rows_hint;		/* rows likely to be read, 0: unknown */
-	int			row_limit;		/* rows that are enough, 0: no limit; there is a Limit node above */
-	Expr	   *limit;			/* the query's LIMIT and OFFSET, when there is none (limit.h); NULL: not given */
+	int			row_limit;		/* rows that are enough for the Limit node above; 0: no limit */
+	Expr	   *limit;			/* the query's LIMIT and OFFSET if there is no Limit node (limit.h); NULL: not given */
 	Expr	   *offset;
 	List	   *warning;		/* for wc_warning_raise, when the scan starts */
-	int			lock_mode;		/* WcRowLockMode with which rows are locked as they are given, 0: they are not */
-	int			nbarriers;		/* the first so many of the plan's qual hide rows from the user */
-	int			ndecided_barriers;	/* of fdw_recheck_quals likewise */
+	int			lock_mode;		/* WcRowLockMode in which the scan locks rows that it returns; 0: it locks none */
+	int			nbarriers;		/* so many first clauses of the plan's qual hide rows from the user */
+	int			ndecided_barriers;	/* the same of fdw_recheck_quals */
 	bool		grouped;		/* rows are groups of rows (aggregate.h) */
-	bool		groups_ordered; /* in the order of the groups' columns */
-	List	   *groups;			/* integers: the columns that make groups, attnum - 1 */
-	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple behind the table's columns */
-	int			lookahead;		/* number of the node that knows the next keys (lookahead.h), -1: none */
+	bool		groups_ordered; /* groups come in the order of their columns */
+	List	   *groups;			/* integers: attnum - 1 of the columns that make groups */
+	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple after the columns */
+	int			lookahead;		/* number of the node that knows the next keys (lookahead.h); -1: none */
 } WcScanPlan;
 
-/* All but expressions. */
+/* Encodes all but expressions, for fdw_private. */
 extern List *wc_scan_plan_encode(const WcScanPlan *plan);
 
-/* One of plan->aggregates. */
+/* Decodes one of plan->aggregates. */
 extern WcAggregatePlan wc_scan_plan_aggregate(const List *encoded);
 
 /* All expressions of the plan, in the order of its fdw_exprs. */
 extern List *wc_scan_plan_exprs(const WcScanPlan *plan);
 
-/* The reverse; exprs is the plan's fdw_exprs (the conditions point into it). */
+/* Decodes a plan; exprs is the plan's fdw_exprs (the conditions point into it). */
 extern void wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan);
 
 #endif

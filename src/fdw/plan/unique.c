@@ -1,14 +1,12 @@
 /*
- * fdw/plan/unique.c: the planner learns that a row key is there once.
+ * fdw/plan/unique.c: tells the planner that a row key is unique.
  *
- * Of a heap table a unique index says so: outer joins to it that nothing is
- * wanted of are left out, semijoins become joins, a join stops at the first
- * match, and estimates know that all values differ.  Foreign tables have no
- * indexes, but the planner lets a hook name hypothetical ones: ours has the key
- * parts, is unique, and nobody can scan it.
+ * A heap table has a unique index for this.  From it the planner removes outer joins to the table if no column of the
+ * table is used, makes joins of semijoins, stops a join at the first match, and estimates that all values differ.
+ * Foreign tables have no indexes, but a hook may tell the planner of hypothetical ones: ours has the key parts, is
+ * unique, and cannot be scanned.
  *
- * That two rows never have equal key parts is the same promise by which = on all
- * of them is a Get.
+ * It relies on the same promise as a Get by = on all key parts: two rows never have equal key parts.
  */
 #include "postgres.h"
 
@@ -24,7 +22,7 @@
 
 static get_relation_info_hook_type prev_get_relation_info;
 
-/* Is each part, and with it the key, the same bytes for equal values? */
+/* Do equal values of each part have the same bytes, so that equal keys do, too? */
 static bool
 key_is_unique(const WcRelation *wrel)
 {
@@ -70,7 +68,7 @@ add_index(RelOptInfo *rel, const WcRelation *wrel, const int *columns, int ncolu
 	rel->indexlist = lappend(rel->indexlist, index);
 }
 
-/* Adds the key parts; one that has the same value in all rows tells none apart. */
+/* Adds the key parts without those that have the same value in all rows. */
 static void
 add_key(RelOptInfo *rel, const WcRelation *wrel)
 {
@@ -86,14 +84,14 @@ add_key(RelOptInfo *rel, const WcRelation *wrel)
 		add_index(rel, wrel, columns, n);
 }
 
-/* The raw key, too, tells rows apart. */
+/* Is there a raw key, which is unique, too? */
 static bool
 raw_key_is_unique(const WcRelation *wrel)
 {
 	return wrel->layout == WC_LAYOUT_ROW && wrel->raw_key >= 0;
 }
 
-/* What the planner is told about a foreign table, before anything else. */
+/* Changes PostgreSQL's information about a foreign table before the planner uses it. */
 static void
 on_get_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
@@ -104,7 +102,7 @@ on_get_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *r
 		wc_foreign_is_dump(relid))
 		rel->fdwroutine = wc_dump_routine();
 
-	/* of a parent with children, equal keys may be in several of them */
+	/* several children of a parent may have rows with equal keys */
 	if (!inhparent && rel->fdwroutine != NULL && rel->fdwroutine->GetForeignRelSize == widecolGetForeignRelSize)
 	{
 		Relation	relation = table_open(relid, NoLock);

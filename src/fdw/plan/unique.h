@@ -1,5 +1,5 @@
 /*
- * fdw/plan/unique.h: the planner learns that a row key is there once.
+ * fdw/plan/unique.h: tells the planner that a row key is unique.
  */
 #ifndef WC_FDW_PLAN_UNIQUE_H
 #define WC_FDW_PLAN_UNIQUE_H

@@ -20,7 +20,7 @@ add_constraint(Bitmapset *used, const char *expr)
 	return used;
 }
 
-/* Columns that constraints and generated columns look at; false: triggers may look at all. */
+/* Adds the columns that constraints and generated columns use; false: triggers may use any column. */
 static bool
 add_used_by_table(Oid relid, Bitmapset **used)
 {
@@ -51,7 +51,7 @@ wc_untouched_maps(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		/* the others are what PostgreSQL adds, the whole row among them */
+		/* PostgreSQL adds the others, the whole row among them */
 		if (!entry->resjunk)
 			pull_varattnos((Node *) entry->expr, rel->relid, &used);
 	}

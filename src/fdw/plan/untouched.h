@@ -11,8 +11,8 @@
 #include "fdw/relation/relation.h"
 
 /*
- * Map columns, bit attnum - 1, of which nobody looks at the value: PostgreSQL reads the whole old
- * row for an UPDATE, whatever it assigns.  Cells that no map can show need not stop it.
+ * Map columns, bit attnum - 1, whose values are not used: for an UPDATE, PostgreSQL reads the whole old row, whatever
+ * the statement assigns.  Cells that no map can show need not stop such an UPDATE.
  */
 extern Bitmapset *wc_untouched_maps(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel);
 

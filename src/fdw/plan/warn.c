@@ -1,8 +1,7 @@
 /*
- * fdw/plan/warn.c: widecol.warn_full_scan: a word about queries that ask for little
- * and read all.
+ * fdw/plan/warn.c: widecol.warn_full_scan: warns of queries that want few rows and read all.
  *
- * What a query asks for is known when it is planned, so the words are made then.
+ * The planner knows how many rows a query wants, so the text is made when the query is planned.
  */
 #include "postgres.h"
 
@@ -17,7 +16,7 @@
 #include "client/settings.h"
 #include "fdw/plan/warn.h"
 
-/* A warning: these, as String nodes. */
+/* A warning is a List of these String nodes. */
 enum
 {
 	WARNING_MESSAGE,
@@ -26,8 +25,8 @@ enum
 };
 
 /*
- * What comes from elsewhere in the plan (a subquery, the outer side of a join) can
- * be named only by the plan, which is not made yet: it is shown as a parameter.
+ * A value from elsewhere in the plan (a subquery, the outer side of a join) can be named only by the finished plan: it
+ * is shown as a parameter.
  */
 static Node *
 hide_plan(Node *node, void *context)
@@ -51,7 +50,7 @@ hide_plan(Node *node, void *context)
 	return expression_tree_mutator(node, hide_plan, context);
 }
 
-/* The conditions as in SQL. */
+/* The conditions as SQL. */
 static char *
 conditions_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
 {
@@ -70,7 +69,7 @@ conditions_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
 	return s.data;
 }
 
-/* The column by which rows are sorted first; NULL: the foreign table has none. */
+/* The column by which rows are sorted first; NULL: the foreign table has no such column. */
 static const WcRelColumn *
 first_key_column(const WcRelation *wrel)
 {

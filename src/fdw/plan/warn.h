@@ -13,13 +13,13 @@
 #include "fdw/relation/relation.h"
 
 /*
- * What to say when a scan with these conditions that gives `rows` runs; NIL:
- * nothing.  A List that can be in a plan.  Made only while the setting is on.
+ * The warning for a scan with these conditions that returns `rows`; NIL: none.  The List can be part of a plan.  Made
+ * only while the setting is on.
  */
 extern List *wc_warning_plan(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
 							 const WcTableSize *size, double rows);
 
-/* Says it, if the setting is on. */
+/* Raises the warning, if the setting is on. */
 extern void wc_warning_raise(List *warning);
 
 #endif
