@@ -1,9 +1,9 @@
 /*
  * fdw/write/cellmodify.c: INSERT, UPDATE and DELETE in layout 'cell'.
  *
- * A row of the foreign table is one version of a cell.  INSERT writes one (or,
- * with a type other than Put, a delete marker), DELETE deletes exactly that
- * version, UPDATE of value or ttl puts it anew at its own timestamp.
+ * A row of the foreign table is one version of a cell.  INSERT writes a version (or, with a type other than Put, a
+ * delete marker).  DELETE deletes exactly that version.  UPDATE of value or ttl puts the version again at its own
+ * timestamp.
  */
 #include "postgres.h"
 
@@ -26,7 +26,7 @@ find_column(const WcRelation *wrel, WcRole role)
 	return -1;
 }
 
-/* The position of a column that is there and not NULL, or -1. */
+/* The index of the column with this role if it exists and is not NULL, else -1. */
 static int
 given(const WcRelation *wrel, WcRole role, const bool *isnull)
 {
@@ -58,7 +58,7 @@ encode_row(WcModify *m, const Datum *values, const bool *isnull)
 	wc_codec_encode(&wrel->columns[row].codec, values[row], &m->write.key);
 }
 
-/* The bytes of a column, in the memory of the row; empty when it is not given. */
+/* The bytes of a column, in the row's memory; empty if the column is not given. */
 static WcSlice
 bytes_of(WcModify *m, WcRole role, const Datum *values, const bool *isnull)
 {

@@ -1,14 +1,13 @@
 /*
- * fdw/write/direct.c: DELETE and UPDATE that change rows where they are.
+ * fdw/write/direct.c: DELETE and UPDATE that the engine does by itself.
  *
- * The engine gets the Scan and what every row of it gets: one request.  A row
- * that has no value left needs the mark of such rows, one that had none loses it;
- * so there are two forms of an UPDATE, for rows with other values and without.
+ * The engine gets the Scan and the operations for each of its rows in one request.  A row that loses its last value
+ * needs a marker cell, and a row that had none loses its marker; so an UPDATE has two forms, for rows with other values
+ * and for rows without.
  *
- * Where it turns out only now that rows have to be looked at (ranges that are not
- * exact, a key that this foreign table cannot read, values that the engine
- * cannot tell of, triggers that have changed
- * rows, or want to know of changes) they are fetched and written one by one.
+ * Sometimes it turns out only now that the rows must be read: ranges that are not exact, a key that this foreign table
+ * cannot read, values that the engine cannot decide, a trigger that has changed rows or must be told of changes.  Then
+ * the rows are fetched and written one by one.
  */
 #include "postgres.h"
 
@@ -30,9 +29,9 @@ typedef struct WcDirect
 	MemoryContextCallback callback;
 	WcDirectPlan plan;
 	bool		evaluated;
-	Datum	   *values;			/* [natts], of the columns that are set */
+	Datum	   *values;			/* [natts], of the columns in SET */
 	bool	   *isnull;
-	WcBuf		keys;			/* these three come from malloc */
+	WcBuf		keys;			/* the memory of these three comes from malloc */
 	WcBuf		items;
 	WcBuf		items_bare;
 	bool		done;
@@ -88,7 +87,7 @@ widecolEndDirectModify(ForeignScanState *node)
 
 /* --- what is set ------------------------------------------------------------------ */
 
-/* Types whose values can be stored, all of them. */
+/* Types whose values can all be stored. */
 static bool
 always_stored(const WcCodec *codec)
 {
@@ -112,7 +111,7 @@ always_stored(const WcCodec *codec)
 	}
 }
 
-/* May it fail to say what is set?  Where there is no row, it must not. */
+/* Can evaluating or encoding the values of SET fail?  It must not if there is no row. */
 static bool
 may_fail(const WcModify *m)
 {
@@ -167,8 +166,7 @@ add_column(WcScan *scan, const WcPutColumn *put)
 	scan->columns[scan->ncolumns++].qualifier = put->qualifier;
 }
 
-/* Columns of which one is enough for a row to have a value, before it is changed
- * or, if what is set is nothing, after. */
+/* Sets the scan.s columns: those of which one is enough for a row to have a value: after the change or, with_set, before it. */
 static void
 choose_columns(WcModify *m, WcScan *scan, bool with_set)
 {
@@ -180,7 +178,7 @@ choose_columns(WcModify *m, WcScan *scan, bool with_set)
 		add_column(scan, &m->shown[i]);
 }
 
-/* As update_in_place (rowmodify.c) does with each row. */
+/* Makes the operations that update_in_place (rowmodify.c) makes for each row. */
 static void
 make_update(WcModify *m, WcScan *scan)
 {
@@ -221,7 +219,7 @@ make_delete(WcModify *m)
 	wc_rowwrite_items(&m->write, &m->direct->items_bare);
 }
 
-/* Where the column is in the scan, which has room for it; it is added when it is not there. */
+/* The column's index in the scan, which has room for it; adds the column if it is missing. */
 static uint32_t
 place_column(WcScan *scan, const WcColumn *column)
 {
@@ -235,7 +233,7 @@ place_column(WcScan *scan, const WcColumn *column)
 	return at;
 }
 
-/* The filter's columns, of those that the scan had, behind what it has now. */
+/* Adds the filter's columns, out of the scan's former columns, after its present ones. */
 static void
 add_filter(WcScan *scan, const WcColumn *columns)
 {
@@ -261,7 +259,7 @@ add_filter(WcScan *scan, const WcColumn *columns)
 	scan->filter = filter;
 }
 
-/* Is there a row?  *undecided: the engine has found one that it cannot tell of. */
+/* Is there a row?  *undecided: the engine has found one that it cannot decide. */
 static bool
 any_row(WcModify *m, const WcScan *scan, const WcColumn *columns, WcClientSnapshot *snapshot, bool *undecided)
 {
@@ -279,7 +277,7 @@ any_row(WcModify *m, const WcScan *scan, const WcColumn *columns, WcClientSnapsh
 	return found;
 }
 
-/* False: rows have to be looked at, and nothing has been done. */
+/* False: the rows must be read, and nothing has been changed. */
 static bool
 change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 {
@@ -300,7 +298,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 		!wc_client_modifies(m->wrel->desc) || !wc_keycontent_encode(m->wrel, &d->keys))
 		return false;
 
-	/* whether the row is there is enough, but for what make_update wants to know */
+	/* the scan needs no columns to find rows; make_update adds those that it needs */
 	columns = scan.columns;
 	scan.ncolumns = 0;
 	scan.columns = NULL;
@@ -373,7 +371,7 @@ change_rows(ForeignScanState *node, WcModify *m)
 	TupleTableSlot *old;
 	uint64		rows = 0;
 
-	/* the current memory goes with each row */
+	/* the current memory context is reset with each row */
 	if (castNode(ForeignScan, node->ss.ps.plan)->operation == CMD_UPDATE)
 	{
 		MemoryContext context = MemoryContextSwitchTo(m->context);
@@ -398,7 +396,7 @@ change_rows(ForeignScanState *node, WcModify *m)
 
 /* --- the callback ----------------------------------------------------------------- */
 
-/* Changes all rows at once; there is none to give. */
+/* Changes all rows at once; returns no row. */
 TupleTableSlot *
 widecolIterateDirectModify(ForeignScanState *node)
 {

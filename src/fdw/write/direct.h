@@ -1,6 +1,5 @@
 /*
- * fdw/write/direct.h: DELETE and UPDATE that change rows where they are: planning's part
- * for direct.c.
+ * fdw/write/direct.h: DELETE and UPDATE that the engine does by itself: the planner's part for direct.c.
  */
 #ifndef WC_FDW_WRITE_DIRECT_H
 #define WC_FDW_WRITE_DIRECT_H
@@ -11,12 +10,12 @@
 
 #include "fdw/relation/relation.h"
 
-/* What a plan carries, last in its fdw_private. */
+/* The data that a plan carries, last in its fdw_private. */
 typedef struct WcDirectPlan
 {
 	bool		set_processed;	/* its rows count for the command tag */
-	List	   *columns;		/* UPDATE: attnum - 1 of what is set, ascending or not */
-	List	   *exprs;			/* to what; last in fdw_exprs */
+	List	   *columns;		/* UPDATE: attnum - 1 of the columns in SET, in any order */
+	List	   *exprs;			/* their values; last in fdw_exprs */
 } WcDirectPlan;
 
 extern void wc_direct_plan_decode(const ForeignScan *scan, WcDirectPlan *plan);

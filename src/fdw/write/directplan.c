@@ -1,10 +1,9 @@
 /*
- * fdw/write/directplan.c: which DELETE and UPDATE may change rows where they are.
+ * fdw/write/directplan.c: which DELETE and UPDATE the engine may do by itself.
  *
- * Row by row PostgreSQL would fetch each row, and this wrapper would write what
- * the statement makes of it.  Here every row gets the same operations (but for
- * the mark of a row without values), so all that could make them differ, or that
- * has to see rows, is left to the other way.
+ * Row by row, PostgreSQL would fetch each row, and this wrapper would write the statement's changes of it.  Here every
+ * row gets the same operations (except for the marker of a row without values).  So a statement that could change rows
+ * differently, or that needs to read them, is done row by row.
  */
 #include "postgres.h"
 
@@ -45,8 +44,8 @@ wc_direct_plan_decode(const ForeignScan *scan, WcDirectPlan *plan)
 
 /* --- the statement ---------------------------------------------------------------- */
 
-/* May parts of the statement meet rows that another part changes?  Then they have
- * to be counted one by one (touched.h). */
+/* May parts of the statement meet rows that another part changes?  Then the rows have to be noted one by one
+ * (touched.h). */
 static bool
 has_other_changes(PlannerInfo *root)
 {
@@ -58,7 +57,7 @@ has_other_changes(PlannerInfo *root)
 	return false;
 }
 
-/* The scan that gives nothing but the rows to change. */
+/* The scan that returns the rows to change and does no more; NULL: there is none. */
 static ForeignScan *
 find_scan(ModifyTable *plan, Index target, int subplan_index)
 {
@@ -81,7 +80,7 @@ find_scan(ModifyTable *plan, Index target, int subplan_index)
 	return scan->scan.scanrelid == target && scan->scan.plan.qual == NIL ? scan : NULL;
 }
 
-/* A parent's statement triggers may want to see the rows. */
+/* Does a statement trigger, perhaps of a parent, need the rows? */
 static bool
 wants_transition_tables(PlannerInfo *root, const ModifyTable *plan)
 {
@@ -112,7 +111,7 @@ is_multiexpr(Node *node, void *context)
 	return expression_tree_walker(node, is_multiexpr, context);
 }
 
-/* Has it one value, whatever the row is? */
+/* Has the expression one value for all rows? */
 static bool
 is_constant(Node *expr)
 {
@@ -137,7 +136,7 @@ uses_any(Node *expr, const Bitmapset *columns)
 	return false;
 }
 
-/* Are there conditions that rows have to satisfy, on columns that are set? */
+/* Does a CHECK constraint or a partition's bound use columns in SET? */
 static bool
 has_constraints(Relation rel, const Bitmapset *columns)
 {
@@ -157,7 +156,7 @@ is_value(Node *expr)
 	return IsA(expr, Const) && !((Const *) expr)->constisnull;
 }
 
-/* What is set, and to what; false: rows have to be seen. */
+/* Collects the columns in SET and their values; false: the rows must be read. */
 static bool
 collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wrel, WcDirectPlan *plan)
 {
@@ -183,7 +182,7 @@ collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wr
 		plan->exprs = lappend(plan->exprs, expr);
 	}
 
-	/* a map shows whatever is there; a row without values may need a mark that has no place */
+	/* a map shows any cell; a row without values may need a marker whose place is taken */
 	return !wrel->has_map && (any_value || wrel->marker_column < 0) && !has_constraints(rel, columns);
 }
 

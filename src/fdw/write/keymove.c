@@ -1,15 +1,13 @@
 /*
  * fdw/write/keymove.c: UPDATE of a key column.
  *
- * The row goes to its new key with all cells of the mapped families, those that
- * no column maps included, and takes the place of a row that is there already.
- * Cells get new timestamps: under their old ones a deletion of the new key's
- * earlier row would hide them.
+ * The row is moved to its new key with all cells of the mapped families, including those that no column maps, and
+ * replaces a row that exists there.  The cells get new timestamps: with their old ones, a delete marker of the new
+ * key's earlier row would hide them.
  *
- * One statement may move row 1 to 2 and row 2 to 3, in any order.  What a row
- * has is read at the statement's snapshot, so it is what was there before; and
- * when row 2 is moved after row 1 took its place, its old key must not be
- * deleted: the statement remembers the keys that it has moved rows to.
+ * One statement may move row 1 to 2 and row 2 to 3, in any order.  The cells of a row are read at the statement's
+ * snapshot, so they are those from before the statement.  If row 2 is moved after row 1 has replaced it, its old key
+ * must not be deleted: the statement remembers the keys that it has moved rows to.
  */
 #include "postgres.h"
 
@@ -62,7 +60,7 @@ remember_moved(WcModify *m, WcSlice key)
 	}
 }
 
-/* Will this UPDATE write the cell by itself (or is it the marker)? */
+/* Does this UPDATE write the cell by itself, or is the cell the marker? */
 static bool
 is_rewritten(const WcModify *m, const WcCell *cell, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -90,7 +88,7 @@ is_rewritten(const WcModify *m, const WcCell *cell, TupleTableSlot *old, TupleTa
 	return false;
 }
 
-/* What is left of a cell's time to live; 0: it has none. */
+/* The rest of a cell's time to live; 0: it has none. */
 static int64
 remaining_ttl(const WcCell *cell)
 {
@@ -102,11 +100,11 @@ remaining_ttl(const WcCell *cell)
 	return Max(cell->ts + cell->ttl_us - now, 1);
 }
 
-/* Puts all that the new row has; false when that is nothing. */
+/* Puts all cells of the new row; false: it has none. */
 static bool
 put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
-	/* the row is locked, and old its newest state */
+	/* the row is locked, and old is its newest state */
 	int			ncells;
 	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->old.key), NULL, 0, wc_client_snapshot(NULL),
 										 m->pg_snapshot->curcid, &ncells);
@@ -155,12 +153,12 @@ wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
 
-	/* who planned did not know that a trigger would move it */
+	/* the planner did not know that a trigger would move the row */
 	if (m->triggers)
 		wc_client_lock_row(wrel->desc, wc_buf_slice(&m->old.key));
 	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull, true);
 
-	/* looking needs the buffers of the old row's writer, but not its key */
+	/* wc_rowmodify_look uses the buffers of m->old, but not its key */
 	for (int i = 0; i < wrel->nfamilies; i++)
 		wc_rowwrite_clear(&m->write, WC_ITEM_CLEAR_FAMILY, wrel->families[i], wc_slice(NULL, 0));
 	if (!put_new_row(m, old, new))

@@ -31,16 +31,15 @@ typedef struct WcMapEntry
 extern void wc_mapwrite_init(WcMapWriter *m, const WcRelColumn *column);
 
 /*
- * The entries in order of their qualifiers, distinct; palloc'd.  NULL is the
- * empty map.  22023 for what cannot be stored: no object, a qualifier that
- * another column maps or that lacks the prefix.
+ * The entries in order of their qualifiers, distinct; palloc'd.  NULL is the empty map. 22023 for a value that cannot
+ * be stored: one that is no object, or with a qualifier that another column maps or that lacks the prefix.
  */
 extern int	wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries);
 
 /* Puts all entries. */
 extern void wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *entries, int n);
 
-/* Puts and deletes what differs between two maps. */
+/* Puts and deletes the entries that differ between two maps. */
 extern void wc_mapwrite_diff(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *old, int nold,
 							 const WcMapEntry *new, int nnew);
 

@@ -32,10 +32,10 @@
 
 /* --- planning ---------------------------------------------------------------*/
 
-#define WHOLEROW "wholerow"		/* as PostgreSQL calls it too */
+#define WHOLEROW "wholerow"		/* PostgreSQL uses this name, too */
 
-/* Children of one parent may have different key columns: the name says all that
- * a Var does, so that equal names mean equal Vars. */
+/* Children of one parent may have different key columns.  So the name contains all properties of the Var: equal
+ * names mean equal Vars. */
 static const char *
 junk_name(char *buf, size_t size, const WcRelColumn *col)
 {
@@ -61,7 +61,7 @@ wc_modify_identifies(const WcRelation *wrel, int i)
 	}
 }
 
-/* Of the DELETE that is being planned: has some foreign table of its tree triggers? */
+/* For the DELETE that is being planned: has a foreign table of its tree triggers? */
 static struct
 {
 	PlannerInfo *root;			/* NULL: not known yet */
@@ -105,8 +105,8 @@ tree_has_triggers(PlannerInfo *root)
 }
 
 /*
- * Does the DELETE need the old row?  For triggers PostgreSQL sees to it, but only
- * in the very table that has them, and then expects it of all of the tree.
+ * Does the DELETE need the old row?  PostgreSQL adds it for triggers, but only for the very table that has them; then
+ * it expects it for all tables of the tree.
  */
 static bool
 needs_whole_row(PlannerInfo *root, Index rtindex)
@@ -147,7 +147,7 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 List *
 widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
-	/* all that has to be known is in the plan node itself */
+	/* the plan node itself has all that the executor needs */
 	return NIL;
 }
 
@@ -160,7 +160,7 @@ has_cell_columns(Relation rel, const char *const *names, int n)
 	return true;
 }
 
-/* Called for each statement: looks at no more options than it must. */
+/* Called for each statement, so it reads only the options that it needs. */
 int
 widecolIsForeignRelUpdatable(Relation rel)
 {
@@ -203,7 +203,7 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 
 	wc_client_require_writable();
 
-	/* what is written first is also read first: COPY, and rows that are routed here */
+	/* a table that is written first is also read first: by COPY, and by rows that are routed here */
 	if (IsolationUsesXactSnapshot())
 		wc_client_snapshot_take(wc_client_snapshot(GetTransactionSnapshot()));
 	m->restoring = wc_foreign_restoring();
@@ -326,9 +326,8 @@ wc_modify_snapshot(WcModify *m)
 
 /* --- rows -------------------------------------------------------------------*/
 
-/* PostgreSQL leaves the constraints of foreign tables to the wrapper, and the row
- * security policies of a partition's parent (which are for UPDATE when that
- * moves a row here). */
+/* PostgreSQL leaves to the wrapper the constraints of foreign tables, and the row security policies of a
+ * partition's parent (those for UPDATE if an UPDATE moves a row here). */
 static void
 check_constraints(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, bool insert)
 {
@@ -423,7 +422,8 @@ sets_key(const WcModify *m)
 	return false;
 }
 
-/* The new row, made anew when the old one has changed; NULL: it is not to be updated. */
+/* Locks the row.  Returns the new row, made again if the old one has changed; NULL: the row is not to be
+ * updated. */
 static TupleTableSlot *
 lock_for_update(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -474,7 +474,7 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 	return slot;
 }
 
-/* The old row, for RETURNING. */
+/* Stores the old row in slot, for RETURNING. */
 static void
 store_old_row(const WcModify *m, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {

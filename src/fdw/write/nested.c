@@ -1,5 +1,5 @@
 /*
- * fdw/write/nested.c: rows changed behind a statement's back.
+ * fdw/write/nested.c: rows that a statement inside of another one changes.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 typedef struct NestedRow
 {
 	WcSlice		key;
-	SubTransactionId subid;		/* the first that wrote it, or invalid: all have aborted */
+	SubTransactionId subid;		/* the first subtransaction that wrote the row; invalid: all have aborted */
 	char		status;
 } NestedRow;
 
@@ -32,12 +32,12 @@ struct WcNested
 	MemoryContextCallback callback;
 	const EState *estate;
 	uint32		table;
-	MemoryContext context;		/* of rows; NULL: there are none */
+	MemoryContext context;		/* memory of the rows; NULL: there are none */
 	nestedrows_hash *rows;
 	WcNested   *outer;
 };
 
-/* The statements under way, the innermost first. */
+/* The running statements, the innermost first. */
 static WcNested *innermost;
 
 static void
@@ -51,7 +51,7 @@ forget(void *arg)
 		*link = (*link)->outer;
 }
 
-/* What a subtransaction wrote, and those inside of it, which have higher ids, has not happened. */
+/* Undoes the notes of an aborted subtransaction and of those inside of it, which have higher ids. */
 static void
 on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
 {

@@ -1,10 +1,9 @@
 /*
- * fdw/write/nested.h: rows changed behind a statement's back.
+ * fdw/write/nested.h: rows that a statement inside of another one changes.
  *
- * A BEFORE trigger, or a function in the query, may change rows that the
- * statement is yet to change: by another statement, inside of it.  PostgreSQL
- * refuses to go on then (27000), which heap tables see on the row itself.  Here
- * the outer statement remembers what inner ones wrote.  Layout row only.
+ * A BEFORE trigger, or a function in the query, may run another statement, which changes rows that the outer statement
+ * has not changed yet.  PostgreSQL then raises an error (27000); for a heap table it sees the change on the row itself.
+ * Here the outer statement remembers the rows that inner ones wrote.  Layout row only.
  */
 #ifndef WC_FDW_WRITE_NESTED_H
 #define WC_FDW_WRITE_NESTED_H
@@ -18,21 +17,20 @@
 typedef struct WcNested WcNested;
 
 /*
- * An UPDATE or DELETE of the stored table starts.  Lives as long as the
- * executor's state.
+ * Called when an UPDATE or DELETE of the stored table starts.  The result lives as long as the executor's state.
  */
 extern WcNested *wc_nested_open(EState *estate, uint32 table);
 
-/* A statement writes the row with this key: those around it take note. */
+/* Called when a statement writes the row with this key: the statements around it note the row. */
 extern void wc_nested_note(const EState *estate, uint32 table, WcSlice key);
 
 /* Has a statement inside of this one written the row? */
 extern bool wc_nested_wrote(const WcNested *nested, WcSlice key);
 
-/* Has one written any row? */
+/* Has a statement inside of this one written any row? */
 extern bool wc_nested_wrote_any(const WcNested *nested);
 
-/* Is there a statement around this one that wants to know which rows are written? */
+/* Must a statement around this one be told which rows are written? */
 extern bool wc_nested_is_watched(const EState *estate, uint32 table);
 
 #endif

@@ -1,10 +1,9 @@
 /*
  * fdw/write/relock.c: rows that are locked when they are changed.
  *
- * Where the changed table is joined with others, only the rows of the join are changed, so
- * the scan below has locked none (scan/rowlock.h).  A row that has changed since the
- * statement's snapshot takes its newest state through the whole plan once more, as on heap
- * tables (EvalPlanQual): with the rows of the other tables as they were.
+ * If the changed table is joined with others, only the rows of the join are changed, so the scan has locked none
+ * (scan/rowlock.h).  If a row has changed since the statement's snapshot, the whole plan is evaluated again with the
+ * row's newest state and the same rows of the other tables, as with heap tables (EvalPlanQual).
  */
 #include "postgres.h"
 
@@ -30,7 +29,7 @@ find_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *id)
 	id->row = wc_buf_slice(&m->old.key);
 }
 
-/* What the plan gives for the row as it is now; NULL: it does not give it any more. */
+/* The plan's row for the present state of the changed row; NULL: the plan does not return it any more. */
 static TupleTableSlot *
 evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull)
 {
@@ -39,7 +38,7 @@ evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull)
 	TupleTableSlot *row;
 	TupleTableSlot *again;
 
-	/* keeps its executor state, made in the current context, for the next row */
+	/* epq keeps its executor state, made in the current context, for the next row */
 	EvalPlanQualBegin(epq);
 	row = EvalPlanQualSlot(epq, rinfo->ri_RelationDesc, rinfo->ri_RangeTableIndex);
 	ExecForceStoreHeapTuple(heap_form_tuple(RelationGetDescr(rinfo->ri_RelationDesc), values, isnull), row, true);

@@ -1,11 +1,11 @@
 /*
  * fdw/write/restoring.c: INSERT and COPY while a dump is restored.
  *
- * A dump has the rows of each foreign table.  Where several map one stored table, a cell comes
- * several times: with its timestamp from one, without from another, in the order of their
- * names or in sessions side by side.  It shall be there once, with its timestamp if some foreign
- * table dumped that.  So what is there with the same value is not written again; and who
- * brings a timestamp takes away what others have written without.
+ * A dump has the rows of each foreign table.  If several foreign tables map one stored table, a cell comes several
+ * times: with its timestamp from one, without from another, in the order of their names or in parallel sessions.  The
+ * restored cell must exist once, with its timestamp if some foreign table dumped that.  So a cell that exists with the
+ * same value is not written again, and a session that restores a timestamp deletes the versions that others have
+ * written without one.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@
 typedef struct Filled
 {
 	uint32		table_id;
-	bool		cells_came;		/* a foreign table has brought every cell with its timestamp */
+	bool		cells_came;		/* a foreign table has restored every cell with its timestamp */
 } Filled;
 
 static List *filled;			/* Filled *, of tables that had no cell at the session's first COPY */
@@ -73,8 +73,8 @@ note_filled(const WcTableDesc *desc)
 }
 
 /*
- * Every cell is about to come.  When this session's COPYs have filled the empty stored table, with
- * rows that have no timestamps, these go without a trace: deleting them would leave markers.
+ * Called before a foreign table restores every cell.  If this session's COPYs have filled the empty stored table with
+ * rows without timestamps, this truncates the table: deleting the rows would leave delete markers.
  */
 static void
 make_room(const WcTableDesc *desc)
@@ -147,8 +147,8 @@ is_known(const WcRowWrite *w, const WcRowItem *item, const WcCell *cells, int nc
 	return false;
 }
 
-/* What an operation clears is what it does not put: a cell that stays must be put or not be
- * cleared.  Clears become clears of the columns that are there and not given. */
+/* An operation clears the cells that it does not put, so a cell that is to stay must be put, or must not be
+ * cleared.  This replaces a clear by clears of the columns that exist and are not put. */
 static void
 clear_others(WcRowWrite *w, const WcRowItem *clear, const WcRowItem *items, int nitems, const WcCell *cells, int ncells)
 {
@@ -161,7 +161,7 @@ clear_others(WcRowWrite *w, const WcRowItem *clear, const WcRowItem *items, int 
 		for (int p = 0; p < nitems && !given; p++)
 			given = items[p].kind == WC_ITEM_PUT && items[p].family == cells[i].family &&
 				wc_slice_eq(items[p].qualifier, cells[i].qualifier);
-		/* a marker is no value of a map */
+		/* a marker is not a value of a map */
 		given = given || (cells[i].qualifier.len == 0 && cells[i].value.len == 0);
 		if (!given)
 			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, cells[i].family, cells[i].qualifier);
@@ -193,7 +193,7 @@ wc_restoring_drop_known(WcModify *m)
 /* --- layout cell ----------------------------------------------------------------------- */
 
 
-/* The column of the session's last put: a dump made of INSERTs has a statement for each cell. */
+/* The column of the session's last put.  A dump made of INSERTs has one statement for each cell. */
 static struct
 {
 	uint32		table_id;
@@ -213,7 +213,7 @@ remember(WcBuf *buf, WcSlice s)
 		wc_raise(&err);
 }
 
-/* Is it another column than the last put's?  Versions come newest first. */
+/* Is the column another than that of the last put?  Versions come newest first. */
 static bool
 is_newest(WcModify *m, uint32 family, WcSlice qualifier)
 {
@@ -229,7 +229,7 @@ is_newest(WcModify *m, uint32 family, WcSlice qualifier)
 	return true;
 }
 
-/* False when the version itself is there, with a time to live that it does not get here. */
+/* Returns false if the version itself exists and its time to live would be lost. */
 static bool
 replace(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, bool newest)
 {

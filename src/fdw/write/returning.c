@@ -1,9 +1,9 @@
 /*
- * fdw/write/returning.c: what RETURNING and AFTER triggers see of a row that was written.
+ * fdw/write/returning.c: the row as RETURNING and AFTER triggers see it after a write.
  *
- * Bytes do not hold all that was given: timestamps in milliseconds, keys without a numeric's
- * scale, maps whose members are text.  So what was written is decoded again.  The
- * timestamp of a cell is the commit's, which nobody knows yet: it shows as NULL.
+ * Stored bytes do not hold all of a given value: timestamps in milliseconds, keys without a numeric's scale, maps whose
+ * members are text.  So the written bytes are decoded again.  The timestamp of a cell is that of the commit, which is
+ * not known yet: it shows as NULL.
  */
 #include "postgres.h"
 
@@ -70,7 +70,7 @@ show_maps(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *shown)
 	}
 }
 
-/* Has the UPDATE written the cell that the column shows the timestamp, or versions, of? */
+/* Has the UPDATE written the cell whose timestamp or versions the column shows? */
 static bool
 is_rewritten(WcModify *m, const WcRelColumn *col, TupleTableSlot *old, TupleTableSlot *new)
 {

@@ -1,5 +1,5 @@
 /*
- * fdw/write/returning.h: what RETURNING and AFTER triggers see of a row that was written.
+ * fdw/write/returning.h: the row as RETURNING and AFTER triggers see it after a write.
  */
 #ifndef WC_FDW_WRITE_RETURNING_H
 #define WC_FDW_WRITE_RETURNING_H
@@ -9,9 +9,9 @@
 #include "fdw/write/modify.h"
 
 /*
- * Layout row: makes the slot's row what a reader will see of it, when somebody looks.  old: the
- * row before an UPDATE, NULL for an INSERT.  The row's key is in m->write.key.  Called in m's row
- * context, with all attributes of the slots deformed.
+ * Layout row: replaces the slot's row by the row that a reader will see, if RETURNING or a trigger uses it. old: the
+ * row before an UPDATE; NULL for an INSERT.  The row's key is in m->write.key.  Called in m's row context, with all
+ * attributes of the slots deformed.
  */
 extern void wc_returning_show(WcModify *m, const ResultRelInfo *rinfo, TupleTableSlot *old, TupleTableSlot *slot);
 

@@ -1,9 +1,9 @@
 /*
  * fdw/write/rowmodify.c: INSERT, UPDATE and DELETE in layout 'row'.
  *
- * INSERT leaves the row, as the foreign table sees it, exactly as given: what is
- * NULL is cleared.  UPDATE writes what changed.  DELETE takes the mapped
- * families.  A row without any value keeps a marker cell, so that it is there.
+ * INSERT makes the row, as the foreign table shows it, exactly the given one: columns that are NULL are cleared.
+ * UPDATE writes the changed columns.  DELETE deletes the mapped families.  A row without any value keeps a marker cell,
+ * so that it exists.
  */
 #include "postgres.h"
 
@@ -103,14 +103,15 @@ wc_rowmodify_init(WcModify *m)
 
 /* --- looking before writing -------------------------------------------------*/
 
-/* What else a dump has of a row may be there before the row. */
+/* Do duplicates raise an error?  Not while a dump is restored that may have written other cells of the row
+ * before. */
 static bool
 duplicates_fail(const WcModify *m)
 {
 	return m->wrel->duplicates_fail && !m->shared;
 }
 
-/* Short hashes may meet: the row there has to have the same originals. */
+/* Short hashes may be equal for different originals: a row at this key must have the same originals. */
 static void
 check_originals(WcModify *m, const Datum *values, const bool *isnull)
 {
@@ -154,7 +155,7 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 	}
 }
 
-/* Locks the row that m->write.key names; if only_absent: unless it is there, which lock tells. */
+/* Locks the row at m->write.key; if only_absent, only if it does not exist, which *lock tells. */
 static void
 lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 {
@@ -175,9 +176,8 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 }
 
 /*
- * Looks at the row that m->write.key names, as far as the options ask for it, and locks it
- * then, if it is not there; locks it in any case, if that is wanted.  False: it is there, and
- * ON CONFLICT DO NOTHING.
+ * Reads the row at m->write.key if an option requires it, and then locks the row if it does not exist; with locks,
+ * locks it in any case.  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
  */
 bool
 wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
@@ -206,8 +206,8 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
 }
 
 /*
- * The old row, with this key, is changed.  Not if a trigger has run a statement
- * that changed it: what the trigger saw, and was given, is the row before that.
+ * Checks the old row, with this key, before it is changed.  It is an error if a trigger has run a statement that
+ * changed it: the trigger saw, and was given, the row before that change.
  */
 static void
 check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
@@ -239,7 +239,7 @@ wc_rowmodify_put_marker(WcModify *m)
 	wc_rowwrite_put_bytes(&m->write, wrel->default_family, wc_slice(NULL, 0), wc_slice(NULL, 0));
 }
 
-/* A whole new row: what must not be there is found again when it is applied. */
+/* Sends a whole new row: applying the batch checks again that the row does not exist. */
 void
 wc_rowmodify_send(WcModify *m)
 {
@@ -258,7 +258,7 @@ read_only(const WcModify *m, const WcRelColumn *col)
 			 errdetail("It shows the row key that the other key columns make.")));
 }
 
-/* The raw key beside parts may be given, but must say the same. */
+/* The raw key beside parts may be given, but must be the key that the parts make. */
 static bool
 raw_key_agrees(const WcModify *m, Datum value, const WcBuf *key)
 {
@@ -289,7 +289,7 @@ check_insert(const WcModify *m, TupleTableSlot *slot)
 	}
 }
 
-/* Items that make the row exactly this; false when it has no cell. */
+/* Adds the items that make the row exactly this one; false: the row has no cell. */
 static bool
 gather_row(WcModify *m, const Datum *values, const bool *isnull)
 {
@@ -415,7 +415,7 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	wc_rowwrite_send(w, m->cid, NULL, 0);
 }
 
-/* Columns that only show something may be assigned what they show. */
+/* Columns that cannot be written may be assigned the value that they show. */
 static void
 check_update(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {

@@ -1,5 +1,5 @@
 /*
- * fdw/write/rowread.c: what a write has to know about rows.
+ * fdw/write/rowread.c: reads of rows that writes need.
  */
 #include "postgres.h"
 
@@ -7,7 +7,7 @@
 
 #include "fdw/write/rowread.h"
 
-/* The command after the current one sees all that was written so far. */
+/* The command after the current one, which sees all own writes so far. */
 static CommandId
 all_own_writes(void)
 {
@@ -33,7 +33,7 @@ point_scan(WcScan *scan, WcRange *range, const WcRelation *wrel, WcSlice row)
 bool
 wc_rowread_exists(const WcRelation *wrel, WcSlice row)
 {
-	/* a scan names at least one column; whether it is there does not matter */
+	/* a scan names at least one column; the row need not have it */
 	WcColumn	column = {.family = wrel->default_family, .kind = WC_COLUMN_EXACT};
 	WcClientScan *client_scan;
 	WcScan		scan;

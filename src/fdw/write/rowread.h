@@ -1,5 +1,5 @@
 /*
- * fdw/write/rowread.h: what a write has to know about rows.
+ * fdw/write/rowread.h: reads of rows that writes need.
  */
 #ifndef WC_FDW_WRITE_ROWREAD_H
 #define WC_FDW_WRITE_ROWREAD_H
@@ -9,15 +9,14 @@
 #include "client/client.h"
 #include "fdw/relation/relation.h"
 
-/* Is there such a row for this foreign table now: in the newest state, with all
- * that this transaction has written? */
+/* Does such a row exist for this foreign table now: in the newest state, including all writes of this
+ * transaction? */
 extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
 
 /*
- * The newest visible cells of these columns of one row (ncolumns 0: all of the
- * mapped families), with timestamps; at a snapshot with own writes below cid, or
- * (snapshot NULL) as for wc_rowread_exists.  An array of *ncells, everything in
- * CurrentMemoryContext; family and qualifier are always set.
+ * The newest visible cells of these columns of one row (ncolumns 0: all columns of the mapped families), with
+ * timestamps; at a snapshot with own writes below cid, or (snapshot NULL) as for wc_rowread_exists.  Returns an array
+ * of *ncells; all of it is in CurrentMemoryContext. family and qualifier are always set.
  */
 extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, int ncolumns,
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "fdw/write/rowwrite.h"
 
-/* Memory that is kept for the next row. */
+/* A buffer of at most this size is kept for the next row. */
 #define KEEP_BYTES (1024 * 1024)
 
 static void
@@ -148,8 +148,8 @@ add_item(WcBatchBuilder *b, const WcRowWrite *w, const WcRowItem *item, WcError 
 typedef struct Failure
 {
 	const WcRowWrite *w;
-	const WcRowItem *item;		/* NULL: it is not about one column */
-	bool		many_rows;		/* nor about one row */
+	const WcRowItem *item;		/* NULL: the error is not about one column */
+	bool		many_rows;		/* the error is not about one row */
 } Failure;
 
 static void
@@ -200,7 +200,7 @@ wc_rowwrite_items(const WcRowWrite *w, WcBuf *out)
 	WcStatus	status;
 	WcOp		op;
 
-	/* an operation has a row; which is no matter */
+	/* an operation needs a row; its key is not used */
 	wc_batch_init(&b, &buf);
 	status = wc_batch_row_begin(&b, w->desc->id, 0, wc_slice("r", 1), 0, NULL, 0, &err);
 	for (int i = 0; i < w->nitems && status == WC_OK; i++)

@@ -1,9 +1,8 @@
 /*
- * fdw/write/rowwrite.h: one statement's writes to one row, gathered and sent.
+ * fdw/write/rowwrite.h: one statement's writes to one row, collected and sent.
  *
- * Values are encoded into a buffer of the writer before the transaction's batch
- * is touched, so that an error in a conversion leaves no half operation.  The
- * buffers are reused from row to row.
+ * Values are encoded into a buffer of the writer before the transaction's batch is changed, so that an error in a
+ * conversion leaves no incomplete operation.  The buffers are reused from row to row.
  */
 #ifndef WC_FDW_WRITE_ROWWRITE_H
 #define WC_FDW_WRITE_ROWWRITE_H
@@ -41,7 +40,7 @@ extern void wc_rowwrite_init(WcRowWrite *w, const WcTableDesc *desc);
 /* Forgets the row before. */
 extern void wc_rowwrite_start(WcRowWrite *w);
 
-/* Qualifiers are not copied: they have to stay until wc_rowwrite_send. */
+/* Qualifiers are not copied: they must stay valid until wc_rowwrite_send. */
 extern void wc_rowwrite_put(WcRowWrite *w, uint32 family, WcSlice qualifier, WcCodec *codec, Datum value);
 extern void wc_rowwrite_put_bytes(WcRowWrite *w, uint32 family, WcSlice qualifier, WcSlice value);
 
@@ -50,19 +49,18 @@ extern void wc_rowwrite_set_ts(WcRowWrite *w, int64 ts);
 extern void wc_rowwrite_put_cell(WcRowWrite *w, uint32 family, WcSlice qualifier, int64 ts, int64 ttl_us,
 								 WcSlice value);
 
-/* An item that was taken from w->items, its value in w->bytes. */
+/* Adds an item that was taken from w->items; its value is in w->bytes. */
 extern void wc_rowwrite_item(WcRowWrite *w, const WcRowItem *item);
 
-/* kind: one that is no put. */
+/* kind: any but a put. */
 extern void wc_rowwrite_delete(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier, int64 ts);
 extern void wc_rowwrite_clear(WcRowWrite *w, WcItemKind kind, uint32 family, WcSlice qualifier);
 
-/* Appends only the items, as they are in a batch (WcOp.items), to out. */
+/* Appends only the items, in the form of a batch (WcOp.items), to out. */
 extern void wc_rowwrite_items(const WcRowWrite *w, WcBuf *out);
 
-/* Appends the operation to the transaction's batch; nothing when there is no
- * item.  must_be_absent: the families in which a visible cell is an error when
- * the batch is applied (nfamilies 0: none is). */
+/* Appends the operation to the transaction's batch; nothing if there is no item. must_be_absent: if one of
+ * these families has a visible cell when the batch is applied, that is an error (nfamilies 0: no check). */
 extern void wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int nfamilies);
 
 #endif

@@ -37,11 +37,11 @@ struct WcTouched
 	const EState *estate;
 	MemoryContext context;
 	touchedrows_hash *rows;
-	StringInfoData id;			/* of the row being looked at */
+	StringInfoData id;			/* of the row that is being noted */
 	WcTouched  *next;
 };
 
-/* Of the statements under way: one may run another, by a trigger or a function. */
+/* The running statements: one may run another, by a trigger or a function. */
 static WcTouched *statements;
 
 static void
@@ -55,7 +55,7 @@ forget(void *arg)
 		*link = (*link)->next;
 }
 
-/* Does the plan give a row of each table that it reads once at most? */
+/* Does the plan return a row of each table that it reads at most once? */
 static bool
 meets_rows_once(const Plan *plan)
 {
@@ -123,7 +123,7 @@ append_value(StringInfo id, Form_pg_attribute att, Datum value)
 
 	if (att->attbyval)
 	{
-		/* what is beyond its length differs: of an oid from a tuple it may be all ones */
+		/* bytes beyond its length differ: those of an oid from a tuple may be all ones */
 		store_att_byval(&stored, value, att->attlen);
 		appendBinaryStringInfo(id, (const char *) &stored, att->attlen);
 	}

@@ -1,10 +1,10 @@
 /*
  * fdw/write/versionwrite.c: writes through columns that show a cell's timestamp or its versions.
  *
- * A place is a family and a qualifier that a TIMESTAMP or VERSIONS column shows; a VALUE
- * column, or the original of a hashed key part, may show its newest value.  A cell that is
- * written without a timestamp is newer than all that is there.  One that is written with its
- * own is not, so that newer versions have to be looked for and deleted one by one.
+ * A place is a family and a qualifier that a TIMESTAMP or VERSIONS column shows; a VALUE column, or the original of a
+ * hashed key part, may show its newest value.  A cell that is written without a timestamp is newer than all versions
+ * that exist.  A cell that is written with a timestamp need not be, so newer versions must be found and deleted one by
+ * one.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ typedef struct WcVersion
 {
 	int64		ts;
 	WcSlice		value;
-	bool		there;			/* a version with this timestamp is */
+	bool		there;			/* a version with this timestamp exists */
 } WcVersion;
 
 /* --- set-up ----------------------------------------------------------------- */
@@ -132,7 +132,7 @@ timestamp_of(const WcModify *m, int i, Datum value)
 	return ts;
 }
 
-/* WC_TS_LATEST when no column gives one. */
+/* WC_TS_LATEST if no column gives a timestamp. */
 static int64
 given_timestamp(const WcModify *m, const WcPlace *place, const Datum *values, const bool *isnull)
 {
@@ -190,7 +190,7 @@ newest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* What the arrays give together, newest first, each once. */
+/* The versions that the arrays give together, newest first, each once. */
 static int
 given_versions(const WcModify *m, const WcPlace *place, const Datum *values, const bool *isnull, WcVersion **versions)
 {
@@ -240,7 +240,7 @@ find_version(WcVersion *versions, int n, int64 ts)
 	return NULL;
 }
 
-/* Deletes the versions that are there and not given: all, or those above oldest. */
+/* Deletes existing versions that are not given and are newer than oldest (-1: all of them). */
 static void
 delete_others(WcModify *m, const WcPlace *place, WcVersion *versions, int n, int64 oldest)
 {
@@ -259,7 +259,7 @@ delete_others(WcModify *m, const WcPlace *place, WcVersion *versions, int n, int
 	}
 }
 
-/* What widecol.dump has restored has its time to live. */
+/* A version that widecol.dump has restored keeps its time to live, so it is not put again. */
 static bool
 keeps(const WcModify *m, const WcVersion *version)
 {
@@ -289,7 +289,8 @@ put_versions(WcModify *m, const WcPlace *place, WcVersion *versions, int n,
 			wc_rowwrite_put_cell(&m->write, place->family, place->qualifier, versions[i].ts, 0, versions[i].value);
 }
 
-/* Nothing is left of the cell: cleared says that a map's column does it already. */
+/* Makes the cell from its columns.  Returns false if it does not exist then; cleared: a map's column has
+ * cleared it already. */
 static bool
 write_place(WcModify *m, const WcPlace *place, const Datum *values, const bool *isnull, bool cleared)
 {
@@ -316,7 +317,7 @@ write_place(WcModify *m, const WcPlace *place, const Datum *values, const bool *
 		wc_rowwrite_set_ts(&m->write, ts);
 		return true;
 	}
-	/* a dump has the cell elsewhere */
+	/* the dump has the value of the cell elsewhere */
 	if (ts != WC_TS_LATEST && m->restoring)
 		return true;
 	if (ts != WC_TS_LATEST)
