@@ -166,7 +166,8 @@ add_column(WcScan *scan, const WcPutColumn *put)
 	scan->columns[scan->ncolumns++].qualifier = put->qualifier;
 }
 
-/* Sets the scan.s columns: those of which one is enough for a row to have a value: after the change or, with_set, before it. */
+/* Sets the scan's columns: those of which one is enough for a row to have a value after the change or, with_set,
+ * before it. */
 static void
 choose_columns(WcModify *m, WcScan *scan, bool with_set)
 {
