@@ -401,8 +401,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		if (!list_member_ptr(out->exact, lfirst(lc)))
 			out->local = lappend(out->local, lfirst(lc));
 	}
-	/* without constants: how many rows are of the table's record type is known only with the table's size, if
-	 * at all */
+	/* no constants: the rows of the table's record type are known only with the table's size, if at all */
 	out->unranged = list_concat(out->unranged, list_difference_ptr(out->local, constants));
 	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
 								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));

@@ -27,7 +27,7 @@ typedef struct WcPutColumn
 	uint32		family;
 	WcSlice		qualifier;
 	WcCodec    *codec;
-	bool		in_map;			/* a map column clears the cell with its own */
+	bool		in_map;			/* a map column clears this cell, too */
 	bool		versioned;		/* other columns show its timestamp or versions: see WcPlace */
 } WcPutColumn;
 
@@ -38,7 +38,7 @@ typedef struct WcPlace
 	WcSlice		qualifier;
 	const WcPutColumn *put;		/* the column of its value; NULL: there is none */
 	List	   *timestamps;		/* indexes in wrel->columns */
-	List	   *versions;		/* the same */
+	List	   *versions;		/* indexes in wrel->columns */
 	bool		in_map;			/* as in WcPutColumn */
 } WcPlace;
 
@@ -52,8 +52,8 @@ typedef struct WcModify
 	MemoryContext context;		/* of the statement; this struct is in it */
 	MemoryContext row_context;	/* of one row */
 	CmdType		operation;		/* the statement's; direct modifications: not set */
-	CommandId	cid;			/* the same */
-	const EState *estate;		/* the same */
+	CommandId	cid;			/* the statement's */
+	const EState *estate;		/* the statement's */
 	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
 	WcClientSnapshot *snapshot; /* of pg_snapshot; set at its first use */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
