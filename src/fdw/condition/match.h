@@ -31,7 +31,7 @@ extern bool wc_match_comparable(Oid column, Oid value);
 extern bool wc_match_bytes_equal(Oid column, Oid collation);
 extern bool wc_match_bytes_ordered(Oid column, Oid collation);
 
-/* The key part (or WC_COND_RAW_KEY) that this expression is; false: the expression is none. */
+/* The key part (or WC_COND_RAW_KEY) that this expression is; false: none. */
 extern bool wc_match_key(RelOptInfo *rel, WcRelation *wrel, Node *expr, int *part);
 
 /* The same for the other columns of a cell: WC_COND_FAMILY, WC_COND_QUALIFIER or WC_COND_TS. */

@@ -231,7 +231,7 @@ make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 	return set_pathtarget_cost_width(root, partial);
 }
 
-/* The relation's own path below projections; NULL: the path is no such path. */
+/* The relation's own path below projections; NULL: it is another path. */
 static ForeignPath *
 own_path(Path *path, const RelOptInfo *rel)
 {

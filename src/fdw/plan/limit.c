@@ -48,7 +48,7 @@ wants_scan(const Query *query)
 }
 
 /*
- * May the scan apply them?  PostgreSQL evaluates the target list for skipped rows, too, which is visible if the target
+ * May the scan apply both?  PostgreSQL evaluates the target list for skipped rows, too, which is visible if the target
  * list is volatile.
  */
 static bool

@@ -29,7 +29,7 @@ typedef struct WcLimit
 /* In CurrentMemoryContext; NULL: the plan has neither. */
 extern WcLimit *wc_limit_prepare(const WcScanPlan *plan, PlanState *ps);
 
-/* Evaluates them: the rows to skip, and the rows to return after these (WC_NO_LIMIT: all).  Raises 2201X for a
+/* Evaluates both: the rows to skip, and the rows to return after these (WC_NO_LIMIT: all).  Raises 2201X for a
  * negative OFFSET and 2201W for a negative LIMIT, as PostgreSQL does. */
 extern void wc_limit_evaluate(const WcLimit *limit, ExprContext *econtext, uint64 *to_skip, uint64 *to_give);
 

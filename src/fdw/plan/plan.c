@@ -448,8 +448,8 @@ sets_key(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 /*
  * The mode in which the scan locks the rows that it returns; 0: it locks none.  The scan of an UPDATE or DELETE locks
  * them if no other table determines which rows are changed: then every returned row is changed.  With other tables,
- * rows are locked when they are changed (write/relock.c).  That is too late for triggers that see the old row: in a table with such
- * triggers, the scan locks all rows that satisfy the table's own conditions.
+ * rows are locked when they are changed (write/relock.c).  That is too late for triggers that see the old row: in a
+ * table with such triggers, the scan locks all rows that satisfy the table's own conditions.
  */
 static int
 lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)

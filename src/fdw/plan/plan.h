@@ -10,8 +10,7 @@
 
 #include "fdw/relation/relation.h"
 
-/* The foreign table of a base relation that is ours and whose paths have been made; NULL: the relation is no
- * such relation. */
+/* The foreign table of a base relation that is ours and whose paths have been made; NULL: any other relation. */
 extern WcRelation *wc_plan_relation(const RelOptInfo *rel);
 
 /* The same, also for a partition or another member of an inheritance tree. */
