@@ -3,7 +3,7 @@
  *
  * A hash table in parts.  All about one table is in one part, with a mutex that is held
  * for a look-up or a change and never while anything else is waited for; long work
- * (releasing many locks) is done in slices.  Owners are in a hash table by their ids, in
+ * (releasing many locks) is done in slices.  Owners (lockowner.c) are in a hash table by their ids, in
  * parts too, whose mutexes are held for a look-up alone.  An owner's list of its shares is
  * for the thread that is in it, which has its mutex and may take a part's then.
  *
@@ -12,7 +12,7 @@
  * back.  In a share locks are listed youngest first, so those of a subtransaction that
  * is rolled back, and of all that were part of it, are at the head.
  */
-#include "rpc/locktable.h"
+#include "rpc/locktablestate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,21 +21,16 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-#define PARTS			16
-#define CHAINS			64		/* of tables, or of owners, in a part */
 #define BUCKETS_FIRST	64		/* of rows in a part */
 
 /* So many locks are released before others get the mutex. */
 #define SLICE			256
 
-typedef struct Lock Lock;
-typedef struct TableLocks TableLocks;
-
 /* One owner's lock of one row. */
-struct Lock
+struct WcLock
 {
-	Lock	   *next;			/* in its bucket */
-	Lock	   *older;			/* of the share */
+	WcLock	   *next;			/* in its bucket */
+	WcLock	   *older;			/* of the share */
 	WcLockShare *share;
 	uint64_t	xid;
 	uint64_t	hash;
@@ -51,8 +46,8 @@ struct WcLockShare
 	WcLockShare *next;			/* the owner's thread's */
 	WcLockShare *next_here;		/* in the table */
 	const WcLockOwner *owner;
-	TableLocks *table;
-	Lock	   *locks;			/* the youngest first; there may be some left with `whole` */
+	WcTableLocks *table;
+	WcLock	   *locks;			/* the youngest first; there may be some left with `whole` */
 	uint64_t	nlocks;
 	uint64_t	look_at;		/* with so many, see whether the whole table can be had */
 	bool		whole;
@@ -61,9 +56,9 @@ struct WcLockShare
 };
 
 /* A table in which some owner has, or wants, locks. */
-struct TableLocks
+struct WcTableLocks
 {
-	TableLocks *next;			/* in its chain */
+	WcTableLocks *next;			/* in its chain */
 	uint32_t	id;
 	WcLockShare *shares;
 	const WcLockOwner *wanting; /* the owner that waits for the whole table; NULL: none */
@@ -71,44 +66,11 @@ struct TableLocks
 	uint32_t	wanting_subid;
 };
 
-typedef struct Part
-{
-	WcMutex		mutex;
-	TableLocks *tables[CHAINS] WC_GUARDED_BY(&mutex);
-	Lock	  **buckets WC_GUARDED_BY(&mutex); /* a power of two of them */
-	size_t		nbuckets WC_GUARDED_BY(&mutex);
-	size_t		nlocks WC_GUARDED_BY(&mutex);
-} Part;
-
-/* Owners by their ids. */
-typedef struct OwnerPart
-{
-	WcMutex		mutex;
-	WcLockOwner *owners[CHAINS] WC_GUARDED_BY(&mutex);
-} OwnerPart;
-
-struct WcLockTable
-{
-	uint64_t	seed;			/* random, so that keys cannot be chosen to collide */
-	Part		parts[PARTS];
-	OwnerPart	owner_parts[PARTS];
-};
-
-static uint64_t
-mix(uint64_t h)
-{
-	h ^= h >> 33;
-	h *= UINT64_C(0xff51afd7ed558ccd);
-	h ^= h >> 33;
-	h *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return h ^ h >> 33;
-}
-
 /* The seed of a table's rows. */
 static uint64_t
 hash_table(const WcLockTable *table, uint32_t table_id)
 {
-	return mix(table->seed ^ table_id);
+	return wc_lock_mix(table->seed ^ table_id);
 }
 
 static uint64_t
@@ -121,27 +83,27 @@ hash_row(uint64_t h, WcSlice row)
 		uint64_t	word;
 
 		memcpy(&word, row.data + i, 8);
-		h = mix(h ^ word);
+		h = wc_lock_mix(h ^ word);
 	}
 	for (; i < row.len; i++)
 		h = (h ^ row.data[i]) * UINT64_C(0x100000001b3);
-	return mix(h ^ row.len);
+	return wc_lock_mix(h ^ row.len);
 }
 
-static Part *
+static WcLockPart *
 part_of(WcLockTable *table, uint64_t table_hash)
 {
-	return &table->parts[table_hash % PARTS];
+	return &table->parts[table_hash % WC_LOCK_PARTS];
 }
 
-static TableLocks **
-chain_of(Part *part, uint64_t table_hash) WC_REQUIRES(part->mutex)
+static WcTableLocks **
+chain_of(WcLockPart *part, uint64_t table_hash) WC_REQUIRES(part->mutex)
 {
-	return &part->tables[table_hash / PARTS % CHAINS];
+	return &part->tables[table_hash / WC_LOCK_PARTS % WC_LOCK_CHAINS];
 }
 
-static Lock **
-bucket_of(const Part *part, uint64_t hash) WC_REQUIRES(part->mutex)
+static WcLock **
+bucket_of(const WcLockPart *part, uint64_t hash) WC_REQUIRES(part->mutex)
 {
 	return &part->buckets[hash & (part->nbuckets - 1)];
 }
@@ -167,14 +129,14 @@ wc_locktable_create(void) WC_UNCHECKED
 
 	if (table == NULL)
 		return NULL;
-	table->seed = mix((uint64_t) wc_clock_wall_us() ^ (uint64_t) (uintptr_t) table);
-	for (int i = 0; i < PARTS; i++)
+	table->seed = wc_lock_mix((uint64_t) wc_clock_wall_us() ^ (uint64_t) (uintptr_t) table);
+	for (int i = 0; i < WC_LOCK_PARTS; i++)
 	{
-		Part	   *part = &table->parts[i];
+		WcLockPart *part = &table->parts[i];
 
 		init_part_mutex(&part->mutex);
 		part->nbuckets = BUCKETS_FIRST;
-		part->buckets = calloc(BUCKETS_FIRST, sizeof(Lock *));
+		part->buckets = calloc(BUCKETS_FIRST, sizeof(WcLock *));
 		failed |= part->buckets == NULL;
 		pthread_mutex_init(&table->owner_parts[i].mutex, NULL);
 	}
@@ -188,10 +150,10 @@ wc_locktable_create(void) WC_UNCHECKED
 
 /* Twice the buckets.  Without memory for them chains get longer, no more. */
 static void
-grow(Part *part) WC_REQUIRES(part->mutex)
+grow(WcLockPart *part) WC_REQUIRES(part->mutex)
 {
-	Part		old = *part;
-	Lock	  **buckets = calloc(2 * old.nbuckets, sizeof(Lock *));
+	WcLockPart	old = *part;
+	WcLock	  **buckets = calloc(2 * old.nbuckets, sizeof(WcLock *));
 
 	if (buckets == NULL)
 		return;
@@ -199,11 +161,11 @@ grow(Part *part) WC_REQUIRES(part->mutex)
 	part->nbuckets = 2 * old.nbuckets;
 	for (size_t i = 0; i < old.nbuckets; i++)
 	{
-		Lock	   *next;
+		WcLock	   *next;
 
-		for (Lock *lock = old.buckets[i]; lock != NULL; lock = next)
+		for (WcLock *lock = old.buckets[i]; lock != NULL; lock = next)
 		{
-			Lock	  **bucket = bucket_of(part, lock->hash);
+			WcLock	  **bucket = bucket_of(part, lock->hash);
 
 			next = lock->next;
 			lock->next = *bucket;
@@ -222,15 +184,15 @@ typedef struct Work
 	WcLockOwner *owner;
 	const WcLockRequest *request;
 	uint64_t	table_hash;
-	Part	   *part;
-	TableLocks *here;			/* NULL: no owner has locks there */
+	WcLockPart *part;
+	WcTableLocks *here;			/* NULL: no owner has locks there */
 	WcLockShare *share;			/* the owner's; NULL: none yet */
 } Work;
 
-static TableLocks *
-find_table(Part *part, uint64_t table_hash, uint32_t id) WC_REQUIRES(part->mutex)
+static WcTableLocks *
+find_table(WcLockPart *part, uint64_t table_hash, uint32_t id) WC_REQUIRES(part->mutex)
 {
-	TableLocks *t = *chain_of(part, table_hash);
+	WcTableLocks *t = *chain_of(part, table_hash);
 
 	while (t != NULL && t->id != id)
 		t = t->next;
@@ -254,11 +216,11 @@ enter(Work *w, WcLockTable *table, WcLockOwner *owner, const WcLockRequest *requ
 static bool
 make_table(Work *w) WC_REQUIRES(w->part->mutex)
 {
-	TableLocks **chain = chain_of(w->part, w->table_hash);
+	WcTableLocks **chain = chain_of(w->part, w->table_hash);
 
 	if (w->here != NULL)
 		return true;
-	w->here = calloc(1, sizeof(TableLocks));
+	w->here = calloc(1, sizeof(WcTableLocks));
 	if (w->here == NULL)
 		return false;
 	w->here->id = w->request->table_id;
@@ -291,9 +253,9 @@ make_share(Work *w) WC_REQUIRES(w->part->mutex)
 
 /* Nothing is left to remember of the table. */
 static void
-drop_table_if_empty(Part *part, uint64_t table_hash, TableLocks *t) WC_REQUIRES(part->mutex)
+drop_table_if_empty(WcLockPart *part, uint64_t table_hash, WcTableLocks *t) WC_REQUIRES(part->mutex)
 {
-	TableLocks **link = chain_of(part, table_hash);
+	WcTableLocks **link = chain_of(part, table_hash);
 
 	if (t == NULL || t->shares != NULL || t->wanting != NULL)
 		return;
@@ -342,10 +304,10 @@ take_whole(Work *w) WC_REQUIRES(w->part->mutex)
 /* --- releasing -------------------------------------------------------------------- */
 
 static void
-drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
+drop_lock(WcLockPart *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
 {
-	Lock	   *lock = share->locks;
-	Lock	  **link = bucket_of(part, lock->hash);
+	WcLock	   *lock = share->locks;
+	WcLock	  **link = bucket_of(part, lock->hash);
 
 	while (*link != lock)
 		link = &(*link)->next;
@@ -361,7 +323,7 @@ drop_lock(Part *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->
 /* Drops the share's locks of this subtransaction, and all behind it.  Takes the mutex,
  * gives it up now and then, and returns with it held. */
 static void
-drop_locks(Part *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
+drop_locks(WcLockPart *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
 {
 	pthread_mutex_lock(&part->mutex);
 	for (uint64_t n = 1; share->locks != NULL && share->locks->subid >= subid; n++)
@@ -377,7 +339,7 @@ drop_locks(Part *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) W
 
 /* It has taken the whole table: its locks of rows are of no use any more. */
 static void
-drop_rows(Part *part, WcLockShare *share, WcLockOwner *owner)
+drop_rows(WcLockPart *part, WcLockShare *share, WcLockOwner *owner)
 {
 	drop_locks(part, share, owner, 0);
 	pthread_mutex_unlock(&part->mutex);
@@ -388,8 +350,8 @@ static void
 stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 {
 	uint64_t	hash = hash_table(table, owner->wants);
-	Part	   *part = part_of(table, hash);
-	TableLocks *t;
+	WcLockPart *part = part_of(table, hash);
+	WcTableLocks *t;
 
 	if (!owner->wanting)
 		return;
@@ -409,7 +371,7 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 /* The owner has nothing any more in the table of the share that *link points to.  With the
  * part's mutex held. */
 static void
-remove_share(Part *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
+remove_share(WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
 {
 	WcLockShare *share = *link;
 	WcLockShare **here = &share->table->shares;
@@ -431,7 +393,7 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	{
 		WcLockShare *share = *link;
 		uint64_t	hash = hash_table(table, share->table->id);
-		Part	   *part = part_of(table, hash);
+		WcLockPart *part = part_of(table, hash);
 		bool		over;
 
 		drop_locks(part, share, owner, subid);
@@ -445,110 +407,7 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	stop_wanting(table, owner, subid);
 }
 
-/* --- owners ----------------------------------------------------------------------- */
-
-static OwnerPart *
-owner_part(WcLockTable *table, uint64_t xid)
-{
-	return &table->owner_parts[mix(xid) % PARTS];
-}
-
-static WcLockOwner **
-owner_chain(OwnerPart *part, uint64_t xid) WC_REQUIRES(part->mutex)
-{
-	return &part->owners[mix(xid) / PARTS % CHAINS];
-}
-
-/* With one more user, and its mutex still to be taken. */
-static WcLockOwner *
-find_owner(OwnerPart *part, uint64_t xid, bool make)
-{
-	WcLockOwner **chain;
-	WcLockOwner *owner;
-
-	pthread_mutex_lock(&part->mutex);
-	chain = owner_chain(part, xid);
-	for (owner = *chain; owner != NULL && owner->xid != xid;)
-		owner = owner->next;
-	if (owner == NULL && make && (owner = calloc(1, sizeof(*owner))) != NULL)
-	{
-		owner->xid = xid;
-		pthread_mutex_init(&owner->mutex, NULL);
-		owner->next = *chain;
-		*chain = owner;
-	}
-	if (owner != NULL)
-		owner->users++;
-	pthread_mutex_unlock(&part->mutex);
-	return owner;
-}
-
-static bool
-is_needed(const WcLockOwner *owner)
-{
-	return owner->shares != NULL || owner->wanting;
-}
-
-/* The last thread that leaves an owner checks whether it is still needed. */
-static void
-unuse_owner(OwnerPart *part, WcLockOwner *owner)
-{
-	WcLockOwner **link;
-	bool		over;
-
-	pthread_mutex_lock(&part->mutex);
-	link = owner_chain(part, owner->xid);
-	over = --owner->users == 0 && !is_needed(owner);
-	while (over && *link != owner)
-		link = &(*link)->next;
-	if (over)
-		*link = owner->next;
-	pthread_mutex_unlock(&part->mutex);
-	if (!over)
-		return;
-	pthread_mutex_destroy(&owner->mutex);
-	free(owner);
-}
-
-WcLockOwner *
-wc_lock_enter(WcLockTable *table, uint64_t xid) WC_UNCHECKED
-{
-	WcLockOwner *owner = find_owner(owner_part(table, xid), xid, true);
-
-	if (owner != NULL)
-		pthread_mutex_lock(&owner->mutex);
-	return owner;
-}
-
-uint64_t
-wc_lock_leave(WcLockTable *table, WcLockOwner *owner) WC_UNCHECKED
-{
-	uint64_t	xid = is_needed(owner) ? owner->xid : 0;
-
-	pthread_mutex_unlock(&owner->mutex);
-	unuse_owner(owner_part(table, owner->xid), owner);
-	return xid;
-}
-
-bool
-wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait) WC_UNCHECKED
-{
-	OwnerPart  *part = owner_part(table, xid);
-	WcLockOwner *owner = find_owner(part, xid, false);
-
-	if (owner == NULL)
-		return true;
-	if (wait)
-		pthread_mutex_lock(&owner->mutex);
-	else if (pthread_mutex_trylock(&owner->mutex) != 0)
-	{
-		unuse_owner(part, owner);
-		return false;
-	}
-	wc_lock_release(table, owner, subid);
-	(void) wc_lock_leave(table, owner);
-	return true;
-}
+/* --- visiting --------------------------------------------------------------------- */
 
 /* Only the thread that has entered the owner changes a share's locks: no mutex is needed. */
 static WcStatus
@@ -558,7 +417,7 @@ visit_share(const WcLockShare *share, WcLockVisitor fn, void *arg, WcError *err)
 
 	if (share->whole)
 		return fn(arg, share->table->id, WC_LOCK_EXCLUSIVE, wc_slice(NULL, 0), err);
-	for (const Lock *lock = share->locks; status == WC_OK && lock != NULL; lock = lock->older)
+	for (const WcLock *lock = share->locks; status == WC_OK && lock != NULL; lock = lock->older)
 		status = fn(arg, share->table->id, (WcRowLockMode) lock->mode, wc_slice(lock->row, lock->row_len), err);
 	return status;
 }
@@ -578,20 +437,20 @@ wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 {
 	if (table == NULL)
 		return;
-	for (int i = 0; i < PARTS * CHAINS; i++)
+	for (int i = 0; i < WC_LOCK_PARTS * WC_LOCK_CHAINS; i++)
 	{
 		WcLockOwner *owner;
 
-		while ((owner = table->owner_parts[i / CHAINS].owners[i % CHAINS]) != NULL)
+		while ((owner = table->owner_parts[i / WC_LOCK_CHAINS].owners[i % WC_LOCK_CHAINS]) != NULL)
 		{
 			assert(owner->users == 0);
 			(void) wc_lock_release_of(table, owner->xid, 0, true);
 		}
 	}
-	for (int i = 0; i < PARTS; i++)
+	for (int i = 0; i < WC_LOCK_PARTS; i++)
 	{
 		assert(table->parts[i].nlocks == 0);
-		for (int j = 0; j < CHAINS; j++)
+		for (int j = 0; j < WC_LOCK_CHAINS; j++)
 			assert(table->parts[i].tables[j] == NULL);
 		pthread_mutex_destroy(&table->parts[i].mutex);
 		pthread_mutex_destroy(&table->owner_parts[i].mutex);
@@ -600,14 +459,13 @@ wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 	free(table);
 }
 
-
 /* --- locking a row: with the part's mutex held ------------------------------------ */
 
 /* Looks at the locks of the row; true: the owner has what it needs. */
 static bool
 look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
-	for (const Lock *lock = *bucket_of(w->part, hash); lock != NULL; lock = lock->next)
+	for (const WcLock *lock = *bucket_of(w->part, hash); lock != NULL; lock = lock->next)
 	{
 		if (lock->hash != hash || lock->share->table != w->here || !wc_slice_eq(wc_slice(lock->row, lock->row_len), row))
 			continue;
@@ -664,8 +522,8 @@ no_memory(WcError *err)
 static WcStatus
 add(Work *w, uint64_t hash, WcSlice row, WcError *err) WC_REQUIRES(w->part->mutex)
 {
-	Lock	   *lock = malloc(sizeof(*lock) + row.len);
-	Lock	  **bucket;
+	WcLock	   *lock = malloc(sizeof(*lock) + row.len);
+	WcLock	  **bucket;
 
 	if (lock == NULL)
 		return no_memory(err);
