@@ -1,9 +1,9 @@
 /*
- * filterlang/filterlang.h: HBase's filter language, from text to a tree.
+ * filterlang/filterlang.h: parses HBase's filter language into a tree.
  *
  * The language is that of HBase 2.6 (org.apache.hadoop.hbase.filter.ParseFilter) with
- * additions (filterlang/README).  A text is bytes; what is not in quotes is ASCII.  Here
- * nothing is decided about rows or cells: that is read/filter.
+ * additions (filterlang/README).  A text is bytes; outside quotes it is ASCII.  read/filter evaluates the
+ * tree on rows and cells.
  */
 #ifndef WC_FILTERLANG_FILTERLANG_H
 #define WC_FILTERLANG_FILTERLANG_H
@@ -19,7 +19,7 @@ typedef enum WcLangKind
 	WC_LANG_SKIP,				/* of one */
 	WC_LANG_WHILE,				/* of one */
 
-	WC_LANG_KEY_ONLY,			/* first flag: the value's length is shown */
+	WC_LANG_KEY_ONLY,			/* first flag: the value is replaced by its length */
 	WC_LANG_FIRST_KEY_ONLY,
 	WC_LANG_PREFIX,				/* one text */
 	WC_LANG_COLUMN_PREFIX,		/* one text */
@@ -34,7 +34,7 @@ typedef enum WcLangKind
 	WC_LANG_QUALIFIER,			/* a comparison */
 	WC_LANG_VALUE,				/* a comparison */
 	WC_LANG_COLUMN_RANGE,		/* two texts, empty: open; flags: each is part of the range */
-	WC_LANG_SINGLE_VALUE,		/* column, comparison; flags: drops rows without it, newest version only */
+	WC_LANG_SINGLE_VALUE,		/* column, comparison; flags: drops rows without the column, newest version only */
 	WC_LANG_SINGLE_VALUE_EXCLUDE,	/* the same */
 	WC_LANG_DEPENDENT,			/* column, perhaps a comparison; first flag: the column is dropped */
 	WC_LANG_COLUMN_VALUE,		/* column, comparison */
@@ -44,7 +44,7 @@ typedef enum WcLangKind
 
 typedef enum WcLangOp
 {
-	WC_LANG_NO_OP,				/* nothing is compared */
+	WC_LANG_NO_OP,				/* no comparison */
 	WC_LANG_LESS,
 	WC_LANG_LESS_OR_EQUAL,
 	WC_LANG_EQUAL,
@@ -76,24 +76,24 @@ typedef struct WcLangNode
 	bool		flags[2];
 	int64_t		limit;
 	int64_t		offset;
-	bool		by_qualifier;	/* COLUMN_PAGE: there is a text in the place of the offset */
+	bool		by_qualifier;	/* COLUMN_PAGE: a text is given instead of the offset */
 	WcLangOp	op;
 	WcLangComparator comparator;
-	WcSlice		value;			/* what is compared with */
-	int64_t		number;			/* LONG: the same */
+	WcSlice		value;			/* the value to compare with */
+	int64_t		number;			/* LONG: the number to compare with */
 } WcLangNode;
 
 /*
- * Parses a text.  The tree and all its bytes are in the arena.  WC_INVALID: the text is not
- * of the language; the message names the position, counted in characters from 1.
+ * Parses a text.  The tree and all its bytes are in the arena.  WC_INVALID: the text is not valid;
+ * the message names the position, counted in characters from 1.
  * WC_TOO_LARGE: a limit (base/limits.h, WC_FILTER_...).
  */
 extern WcStatus wc_filterlang_parse(WcSlice text, WcArena *arena, WcLangNode **filter, WcError *err) WC_WARN_UNUSED;
 
-/* The text with limits on its length only, before it is taken along. */
+/* Checks the length of a text against WC_FILTER_BYTES_MAX, without parsing the text. */
 extern WcStatus wc_filterlang_check_length(size_t len, WcError *err) WC_WARN_UNUSED;
 
-/* The name of a filter in the language; of AND and the like the word. */
+/* The name of a filter in the language; for AND, OR, SKIP and WHILE the keyword. */
 extern const char *wc_filterlang_name(WcLangKind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * filterlang/parse.c: HBase's filter language, from text to a tree.
+ * filterlang/parse.c: parses HBase's filter language into a tree.
  *
  *     filter      any { OR any }
  *     any         one { AND one }
@@ -38,14 +38,14 @@ typedef struct Arguments
 	size_t		at;				/* of the filter's name */
 } Arguments;
 
-/* A filter's name, and how many arguments it takes. */
+/* A filter's name, and the number of its arguments. */
 typedef struct Spec
 {
 	const char *name;
 	WcLangKind	kind;
 	const char *wants;			/* for messages */
-	uint32_t	counts[3];		/* one of these; 0: no more */
-	uint32_t	step;			/* not 0: any multiple of it */
+	uint32_t	counts[3];		/* the allowed numbers; 0 ends the list */
+	uint32_t	step;			/* not 0: any multiple of step */
 	bool		may_be_none;
 } Spec;
 
@@ -92,7 +92,7 @@ wc_filterlang_name(WcLangKind kind)
 
 /* --- errors ------------------------------------------------------------------------- */
 
-/* Which character of the text that is, from 1. */
+/* The position of the byte in characters, from 1. */
 static size_t
 position(const Parser *p, size_t at)
 {
@@ -144,7 +144,7 @@ peek(Parser *p)
 	return p->at < p->text.len ? p->text.data[p->at] : -1;
 }
 
-/* The name that comes next, perhaps none. */
+/* The name at the current position; empty: no name. */
 static WcSlice
 next_name(const Parser *p)
 {
@@ -161,7 +161,7 @@ is_word(WcSlice s, const char *word)
 	return wc_slice_eq(s, wc_slice_cstr(word));
 }
 
-/* The same in any case. */
+/* Is it the word, in upper or lower case? */
 static bool
 is_word_nocase(WcSlice s, const char *word)
 {
@@ -177,7 +177,7 @@ is_word_nocase(WcSlice s, const char *word)
 	return true;
 }
 
-/* Takes the word, if it comes next. */
+/* Takes the word, if the word comes next. */
 static bool
 take_word(Parser *p, const char *word)
 {
@@ -200,7 +200,7 @@ hex_digit(uint8_t c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Does a piece of a text come next?  And: in hexadecimal digits? */
+/* Does a piece of a text come next?  *hex: in hexadecimal digits. */
 static bool
 at_piece(const Parser *p, bool *hex)
 {
@@ -211,7 +211,7 @@ at_piece(const Parser *p, bool *hex)
 	return *hex || (left > 0 && s[0] == '\'');
 }
 
-/* A piece of a text, as bytes: '' is ' , or two digits are a byte.  p->at is on its opening quote. */
+/* Decodes a piece of a text to bytes: '' is ' , or two digits are a byte.  p->at is on the opening quote. */
 static WcStatus
 piece(Parser *p, bool hex, WcBuf *out)
 {
@@ -235,7 +235,7 @@ piece(Parser *p, bool hex, WcBuf *out)
 	return WC_OK;
 }
 
-/* A text: one piece or more behind one another. */
+/* A text: one piece or several adjacent pieces. */
 static WcStatus
 quoted(Parser *p, Argument *a)
 {
@@ -277,7 +277,7 @@ one_argument(Parser *p, Argument *a)
 	return WC_OK;
 }
 
-/* Room for one more. */
+/* Makes room for one more argument. */
 static WcStatus
 grow(Parser *p, Arguments *args)
 {
@@ -296,7 +296,7 @@ grow(Parser *p, Arguments *args)
 	return WC_OK;
 }
 
-/* From behind the opening parenthesis to behind the closing one. */
+/* Parses from behind the opening parenthesis to behind the closing parenthesis. */
 static WcStatus
 all_arguments(Parser *p, Arguments *args)
 {
@@ -346,7 +346,7 @@ get_flag(Parser *p, const Argument *a, bool *flag)
 	return WC_OK;
 }
 
-/* A number in digits, with a sign if that may be; false: it is none, or beyond max. */
+/* Parses a number in digits, with a sign if `sign`; false: no number, or greater than max. */
 static bool
 read_number(WcSlice text, bool sign, int64_t max, int64_t *number)
 {
@@ -401,7 +401,7 @@ get_op(Parser *p, const Argument *a, WcLangOp *op)
 	return fail(p, a->at, "expected one of < <= = != >= >");
 }
 
-/* Is it a regular expression that can be used?  It is made again by whoever uses it. */
+/* Is the argument a valid regular expression?  read/filter compiles the expression again. */
 static WcStatus
 check_regex(Parser *p, const Argument *a, const WcLangNode *node)
 {
@@ -451,7 +451,7 @@ get_comparator(Parser *p, const Argument *a, WcLangNode *node)
 	return WC_OK;
 }
 
-/* An operator and a comparator, which begin at this argument. */
+/* Parses an operator and a comparator, the arguments a[0] and a[1]. */
 static WcStatus
 get_comparison(Parser *p, const Argument *a, WcLangNode *node)
 {
@@ -789,7 +789,7 @@ one(Parser *p, uint32_t depth, WcLangNode **node)
 	return one(p, depth + 1, &(*node)->children[0]);
 }
 
-/* Another child. */
+/* Appends a child to the list. */
 static WcStatus
 adopt(Parser *p, WcLangNode *list, WcLangNode *child)
 {
@@ -807,7 +807,7 @@ adopt(Parser *p, WcLangNode *list, WcLangNode *child)
 	return WC_OK;
 }
 
-/* One or more, with AND or OR between them; those of OR are of AND. */
+/* Parses filters with AND or OR (kind) between them; AND binds more tightly. */
 static WcStatus
 any_of(Parser *p, WcLangKind kind, uint32_t depth, WcLangNode **node)
 {

@@ -1,5 +1,5 @@
 /*
- * filterlang/regex.c: what the comparators regexstring, regexstringnocase and substring find.
+ * filterlang/regex.c: searches of the comparators regexstring, regexstringnocase and substring.
  */
 #include "filterlang/regex.h"
 
@@ -18,14 +18,14 @@ struct WcRegex
 	pcre2_code *code;
 	pcre2_match_data *match;
 	pcre2_match_context *context;
-	WcBuf		repaired;		/* bytes that were no UTF-8 */
+	WcBuf		repaired;		/* the searched bytes, if they were not UTF-8, as UTF-8 */
 };
 
 /* --- UTF-8 ----------------------------------------------------------------------------- */
 
 /*
- * How many bytes at s, of which there are n > 0, are one character (*good), or, of what is none,
- * stand for one U+FFFD: as many as begin a character, at least one.
+ * The number of bytes of the first character at s (n > 0 bytes; *good), or, of invalid UTF-8, the number of
+ * bytes that one U+FFFD replaces: the valid beginning of a character, at least one byte.
  */
 static size_t
 character(const uint8_t *s, size_t n, bool *good)
@@ -49,7 +49,7 @@ character(const uint8_t *s, size_t n, bool *good)
 	return len;
 }
 
-/* The bytes as UTF-8; they are appended to out. */
+/* Appends the bytes to out, with U+FFFD for invalid UTF-8. */
 static void
 repair(WcSlice bytes, WcBuf *out)
 {
@@ -97,7 +97,7 @@ is_hex(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* A backslash, a letter, and what is in braces behind them. */
+/* Copies a backslash, a letter, and the braces behind them with their content. */
 static void
 copy_braced(Translation *t)
 {
@@ -113,8 +113,8 @@ copy_braced(Translation *t)
 }
 
 /*
- * \p{Alpha} and its like, which in Java are ASCII's, as PCRE2 names them; what is not of these is taken
- * as it is.
+ * Writes \p{Alpha} and its like, which in Java are classes of ASCII characters, with PCRE2's names; other
+ * properties are copied unchanged.
  */
 static void
 property(Translation *t, bool in_class)
@@ -143,7 +143,7 @@ property(Translation *t, bool in_class)
 	copy_braced(t);
 }
 
-/* \0 and up to three octal digits, of which the first of three is at most 3. */
+/* \0 and up to three octal digits; the first of three digits is at most 3. */
 static WcStatus
 octal(Translation *t)
 {
@@ -162,7 +162,7 @@ octal(Translation *t)
 	return WC_OK;
 }
 
-/* A backslash and what belongs to it. */
+/* Translates an escape sequence. */
 static WcStatus
 escape(Translation *t, bool in_class)
 {
@@ -205,7 +205,7 @@ escape(Translation *t, bool in_class)
 	return WC_OK;
 }
 
-/* A class, from [ to ]: Java's can be made of classes. */
+/* Translates a class, from [ to ]; refuses Java's classes within classes. */
 static WcStatus
 class(Translation *t)
 {
@@ -228,7 +228,7 @@ class(Translation *t)
 	return status;
 }
 
-/* {n}, {n,} or {n,m}: PCRE2 takes others as characters. */
+/* Is it {n}, {n,} or {n,m}?  PCRE2 takes other braces as characters. */
 static bool
 is_repetition(const Translation *t)
 {

@@ -1,9 +1,9 @@
 /*
- * filterlang/regex.h: what the comparators regexstring, regexstringnocase and substring find.
+ * filterlang/regex.h: searches of the comparators regexstring, regexstringnocase and substring.
  *
- * Java's regular expressions, by PCRE2, whose syntax is near to Java's; what the two
- * understand differently is translated or refused (filterlang/README).  Bytes are read as UTF-8
- * with U+FFFD for what is not, as Java does.  A WcRegex belongs to one thread at a time.
+ * Java's regular expressions, run by PCRE2.  Syntax that Java and PCRE2 define differently is translated or
+ * refused (filterlang/README).  Bytes are decoded as UTF-8, with U+FFFD for invalid bytes, as Java does.  A
+ * WcRegex belongs to one thread at a time.
  */
 #ifndef WC_FILTERLANG_REGEX_H
 #define WC_FILTERLANG_REGEX_H
@@ -15,16 +15,16 @@ typedef struct WcRegex WcRegex;
 
 typedef enum WcRegexKind
 {
-	WC_REGEX_JAVA,				/* a regular expression; a dot is any character */
+	WC_REGEX_JAVA,				/* a regular expression; a dot matches any character */
 	WC_REGEX_JAVA_NOCASE,		/* the same, upper and lower case alike */
 	WC_REGEX_TEXT_NOCASE		/* the characters themselves, upper and lower case alike */
 } WcRegexKind;
 
-/* WC_INVALID: it is no regular expression, or none that is supported. */
+/* WC_INVALID: the pattern is not a regular expression, or uses unsupported syntax. */
 extern WcStatus wc_regex_create(WcSlice pattern, WcRegexKind kind, WcRegex **regex, WcError *err) WC_WARN_UNUSED;
-extern void wc_regex_free(WcRegex *regex);	/* NULL is none */
+extern void wc_regex_free(WcRegex *regex);	/* NULL is allowed */
 
-/* Is it anywhere in the bytes?  WC_TOO_LARGE: that takes more than WC_REGEX_STEPS_MAX steps. */
+/* Does the pattern match anywhere in the bytes?  WC_TOO_LARGE: the search exceeds WC_REGEX_STEPS_MAX. */
 extern WcStatus wc_regex_find(WcRegex *regex, WcSlice bytes, bool *found, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * thrift/answer.c: what HBase's gateway (Thrift2) answers.
+ * thrift/answer.c: answers of HBase's gateway (Thrift2).
  */
 #include "thrift/answer.h"
 
 #include "thrift/idl.h"
 
-/* What a cell is of which no type is said; HBase's code. */
+/* The type of a cell whose type field is absent; HBase's code. */
 #define PUT 4
 
 static WcStatus
@@ -28,7 +28,7 @@ no_memory(WcError *err)
 
 /* --- opening ----------------------------------------------------------------*/
 
-/* An exception's text; field 1 is that in all of them. */
+/* Reads an exception's text, which is field 1 of all exceptions. */
 static void
 read_exception(WcAnswer *a)
 {
@@ -58,7 +58,7 @@ read_outcome(WcAnswer *a)
 			case WC_RESULT_SUCCESS:
 				a->kind = WC_ANSWER_RESULT;
 				a->result = f;
-				return;			/* its value is for others */
+				return;			/* the functions below read its value */
 			case WC_RESULT_IO:
 			case WC_RESULT_IA:
 				a->kind = f.id == WC_RESULT_IO ? WC_ANSWER_IO_ERROR : WC_ANSWER_ILLEGAL;
@@ -117,14 +117,14 @@ wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 		{
 			*ncells = wc_thrift_read_list(&a->r, f, WC_THRIFT_STRUCT);
 			if (row->len == 0 && *ncells > 0)
-				break;			/* cells of no row */
+				break;			/* cells without a row key */
 			return;
 		}
 		else
 			wc_thrift_skip(&a->r, f);
 	}
 
-	/* a TResult has a list of cells, be it an empty one, behind its row */
+	/* behind the row, a TResult always has a list of cells, perhaps an empty one */
 	*ncells = 0;
 	wc_decoder_fail(&a->r.d);
 }
@@ -187,7 +187,7 @@ read_family(WcThriftReader *r, WcThriftFamily *family)
 {
 	WcThriftField f;
 
-	/* what HBase has when it is not said */
+	/* HBase's defaults for fields that are absent */
 	*family = (WcThriftFamily) {
 		.blocksize = 65536,.bloomfilter = WC_TBloomFilterType_ROW,.compression = WC_TCompressionAlgorithm_NONE,
 		.keep_deleted = WC_TKeepDeletedCells_FALSE,.versions = 1,.ttl = INT32_MAX,.blockcache = true
@@ -254,7 +254,7 @@ read_table_name(WcThriftReader *r, WcThriftTable *table)
 		table->ns = wc_slice_cstr("default");
 }
 
-/* The fields of a table's descriptor; false: memory is out. */
+/* Reads the fields of a table's descriptor; false: out of memory. */
 static bool
 read_table(WcThriftReader *r, WcArena *arena, WcThriftTable *table)
 {
@@ -272,7 +272,7 @@ read_table(WcThriftReader *r, WcArena *arena, WcThriftTable *table)
 		{
 			uint32_t	n = wc_thrift_read_list(r, f, WC_THRIFT_STRUCT);
 
-			/* a family has a name: what claims more of them than could follow asks for no memory */
+			/* each family has a name: a number larger than the rest of the message can hold allocates nothing */
 			if (n > wc_decoder_left(&r->d) / 4)
 				wc_decoder_fail(&r->d);
 			if (r->d.failed)

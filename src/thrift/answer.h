@@ -1,8 +1,8 @@
 /*
- * thrift/answer.h: what HBase's gateway (Thrift2) answers.
+ * thrift/answer.h: answers of HBase's gateway (Thrift2).
  *
- * The message is there as a whole (thrift/incoming.h) and is not trusted: what is not as
- * thrift/idl.h says is WC_CORRUPT.  Slices point into it.
+ * The message is complete (thrift/incoming.h) and is not trusted: bytes that do not match thrift/idl.h
+ * are WC_CORRUPT.  Slices point into the message.
  */
 #ifndef WC_THRIFT_ANSWER_H
 #define WC_THRIFT_ANSWER_H
@@ -12,27 +12,27 @@
 
 typedef enum WcAnswerKind
 {
-	WC_ANSWER_RESULT,			/* what was asked for follows */
-	WC_ANSWER_NOTHING,			/* it was done; there is no result */
+	WC_ANSWER_RESULT,			/* the result follows */
+	WC_ANSWER_NOTHING,			/* success, without a result */
 	WC_ANSWER_IO_ERROR,			/* TIOError */
 	WC_ANSWER_ILLEGAL,			/* TIllegalArgument */
-	WC_ANSWER_FAILED			/* the gateway could not try, or met an exception that it does not declare */
+	WC_ANSWER_FAILED			/* the gateway could not run the call, or an undeclared exception was raised */
 } WcAnswerKind;
 
 typedef struct WcAnswer
 {
 	WcThriftReader r;
 	WcAnswerKind kind;
-	WcThriftField result;		/* RESULT: its field, whose value is next */
+	WcThriftField result;		/* RESULT: the result's field, whose value is read next */
 	WcSlice		message;		/* of an error; may be empty */
-	bool		can_retry;		/* IO_ERROR: the gateway thinks so; that is a hint */
+	bool		can_retry;		/* IO_ERROR: a retry may succeed; a hint of the gateway */
 } WcAnswer;
 
-/* Opens the answer to this call. */
+/* Opens the answer to the call of this method and number. */
 extern WcStatus wc_answer_open(WcAnswer *a, WcThriftProtocol protocol, WcSlice message, const char *method,
 							   int32_t number, WcError *err) WC_WARN_UNUSED;
 
-/* What was read so far was as it should be. */
+/* WC_OK: all that was read so far is valid; else the error. */
 extern WcStatus wc_answer_status(const WcAnswer *a, WcError *err) WC_WARN_UNUSED;
 
 /* --- rows -------------------------------------------------------------------*/
@@ -42,17 +42,17 @@ typedef struct WcThriftCell
 	WcSlice		qualifier;
 	WcSlice		value;
 	int64_t		ts;				/* HBase's */
-	uint8_t		type;			/* HBase's code, Put when it is not said */
+	uint8_t		type;			/* HBase's code; Put if the field is absent */
 } WcThriftCell;
 
-/* The number of rows; each is opened, its cells are read, and it is closed. */
+/* The number of rows.  For each row: wc_answer_row, wc_answer_cell for each cell, wc_answer_row_end. */
 extern uint32_t wc_answer_rows(WcAnswer *a);
 
-/* *ncells cells follow.  A row that is not there has neither key nor cells. */
+/* *ncells cells follow.  A row that does not exist has neither key nor cells. */
 extern void wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells);
 extern void wc_answer_cell(WcAnswer *a, WcThriftCell *cell);
 
-/* *partial: more cells of the row are to come, in another answer. */
+/* *partial: the next answer has more cells of the row. */
 extern void wc_answer_row_end(WcAnswer *a, bool *partial);
 
 /* --- tables -----------------------------------------------------------------*/
@@ -72,13 +72,13 @@ typedef struct WcThriftFamily
 
 typedef struct WcThriftTable
 {
-	WcSlice		ns;				/* "default" when it is not said */
+	WcSlice		ns;				/* "default" if the field is absent */
 	WcSlice		name;
 	uint32_t	nfamilies;
 	WcThriftFamily *families;	/* in the arena */
 } WcThriftTable;
 
-/* One table, or a list of tables (*n of them in the arena). */
+/* Reads one table, or a list of tables (*n of them, in the arena). */
 extern WcStatus wc_answer_table(WcAnswer *a, WcArena *arena, WcThriftTable *table, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_answer_tables(WcAnswer *a, WcArena *arena, WcThriftTable **tables, uint32_t *n,
 								 WcError *err) WC_WARN_UNUSED;

@@ -65,7 +65,7 @@ wc_hbasefilter_first_key(WcBuf *out)
 	put_filter(out, PACKAGE "FirstKeyOnlyFilter", &content);
 }
 
-/* A message in another; frees it. */
+/* Writes a message as a field of another message; frees it. */
 static void
 put_message(WcBuf *out, uint8_t field, WcBuf *message)
 {

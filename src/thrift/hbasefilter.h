@@ -1,9 +1,9 @@
 /*
  * thrift/hbasefilter.h: HBase's filters as bytes, the field filterBytes of a TScan.
  *
- * They are HBase's own messages in Google's Protocol Buffers (Filter.proto): a name of a
- * class, and what that class reads.  Each function appends one filter to a buffer of the
- * caller, which fails when memory is out (base/buf.h).
+ * The filters are HBase's messages in Google's Protocol Buffers (Filter.proto): the name of a class, and
+ * the bytes that this class parses.  Each function appends one filter to a buffer of the caller; the buffer
+ * fails when it is out of memory (base/buf.h).
  */
 #ifndef WC_THRIFT_HBASEFILTER_H
 #define WC_THRIFT_HBASEFILTER_H
@@ -24,8 +24,8 @@ extern void wc_hbasefilter_ranges(WcBuf *out, const WcHBaseRange *ranges, uint32
 /* The first cell of each row. */
 extern void wc_hbasefilter_first_key(WcBuf *out);
 
-/* Cells of one column, of whichever family.  seeks: HBase passes over others by seeking, which is
- * cheaper, but in a reversed scan loses cells of the families behind. */
+/* Cells of one column, of any family.  seeks: HBase skips other columns by seeking, which is cheaper, but in
+ * a reversed scan loses cells of the following families. */
 extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks);
 
 /* How HBase compares bytes (enum CompareType). */
@@ -40,13 +40,13 @@ typedef enum WcHBaseCompare
 } WcHBaseCompare;
 
 /*
- * Rows whose newest version of a column compares so with the value; prefix: as much of it as the value
- * has bytes.  Those without the column unless they are `required` to have it.
+ * Rows whose newest version of a column satisfies the comparison with the value; prefix: only as many of its
+ * first bytes as the value has are compared.  Rows without the column pass unless `required`.
  */
 extern void wc_hbasefilter_value(WcBuf *out, WcSlice family, WcSlice qualifier, WcHBaseCompare op, WcSlice value,
 								 bool prefix, bool required);
 
-/* Cells that all of these filters let through, or one of them. */
+/* Cells that pass all of these filters, or (one) at least one of them. */
 extern void wc_hbasefilter_list(WcBuf *out, bool one, const WcSlice *filters, uint32_t n);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * thrift/idl.h: HBase's Thrift2 interface, as far as it is used: field numbers and
+ * thrift/idl.h: the part of HBase's Thrift2 interface that widecol uses: field numbers and
  * enumerations of hbase.thrift (HBase 2.6).
  *
- * Constants are named WC_<struct>_<field> as they are there: test/hbase compares them with
- * the interface of the HBase that it runs.
+ * Constants are named WC_<struct>_<field> after hbase.thrift: test/hbase compares them with the
+ * interface of the HBase that it runs.
  */
 #ifndef WC_THRIFT_IDL_H
 #define WC_THRIFT_IDL_H
 
-/* Every result: 0 is what was asked for, the others are exceptions. */
+/* Fields of every result: 0 is the returned value, the others are exceptions. */
 enum
 {
 	WC_RESULT_SUCCESS = 0,
@@ -22,7 +22,7 @@ enum
 	WC_TIOError_canRetry = 2
 };
 
-/* Thrift's own exception, of a call that the server could not even try. */
+/* Thrift's own exception, for a call that the server could not run. */
 enum
 {
 	WC_TApplicationException_message = 1,

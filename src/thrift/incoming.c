@@ -1,5 +1,5 @@
 /*
- * thrift/incoming.c: where a message ends that arrives in pieces.
+ * thrift/incoming.c: finds the end of a message that arrives in pieces.
  */
 #include "thrift/incoming.h"
 
@@ -49,8 +49,7 @@ framed(WcThriftIncoming *in, WcSlice have, WcSlice *message, size_t *used, WcErr
 }
 
 /* --- tokens ---------------------------------------------------------------
- * What lies at `at`.  Each function gives WC_END, and leaves `at` alone, when the token is
- * not there as a whole.
+ * The token at `at`.  Each function returns false while the token is incomplete; `at` is not moved then.
  */
 typedef struct Cursor
 {
@@ -112,7 +111,7 @@ get_size(const WcThriftIncoming *in, Cursor *c, uint64_t *v)
 	return true;
 }
 
-/* A run of n bytes, which need not have come yet. */
+/* Passes over n bytes, some of which may not have arrived yet. */
 static void
 pass(Cursor *c, uint64_t n, uint64_t *beyond)
 {
@@ -205,7 +204,7 @@ get_bytes(const WcThriftIncoming *in, Cursor *c, uint64_t *beyond)
 	return true;
 }
 
-/* A number of this many bytes, a varint in the compact protocol. */
+/* A number of `width` bytes; in the compact protocol a varint. */
 static bool
 get_number(const WcThriftIncoming *in, Cursor *c, uint64_t width, uint64_t *beyond)
 {
@@ -217,7 +216,7 @@ get_number(const WcThriftIncoming *in, Cursor *c, uint64_t width, uint64_t *beyo
 	return true;
 }
 
-/* A value's own bytes; of one that holds others, its head: they are a new level. */
+/* A value's bytes; of a struct, list or map only the head: its values are a new level. */
 static bool
 get_value(WcThriftIncoming *in, Cursor *c, uint8_t type, bool is_field, uint64_t *beyond)
 {
@@ -307,7 +306,7 @@ get_head(WcThriftIncoming *in, Cursor *c)
 	return true;
 }
 
-/* One step forward in the innermost level; false: its bytes are not there. */
+/* One step forward in the innermost level; false: its bytes have not arrived. */
 static bool
 step(WcThriftIncoming *in, Cursor *c, uint64_t *beyond)
 {

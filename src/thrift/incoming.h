@@ -1,10 +1,9 @@
 /*
- * thrift/incoming.h: where a message ends that arrives in pieces.
+ * thrift/incoming.h: finds the end of a message that arrives in pieces.
  *
- * Framed, a message says so itself.  Else its values have to be walked through: that is
- * done as they come, each byte looked at once, however small the pieces are.  So whatever
- * reads the message (thrift/reader.h) has the whole of it.  Nothing is allocated: the
- * state is as large as values may be nested.
+ * A framed message begins with its length.  The values of a buffered message have to be parsed: as they
+ * arrive, each byte once, however small the pieces are.  So thrift/reader.h always has the whole message.
+ * Nothing is allocated: the size of the state is fixed by the greatest depth of nested values.
  */
 #ifndef WC_THRIFT_INCOMING_H
 #define WC_THRIFT_INCOMING_H
@@ -14,7 +13,7 @@
 typedef enum WcIncomingKind
 {
 	WC_INCOMING_STRUCT,			/* fields, up to the stop */
-	WC_INCOMING_VALUES,			/* so many values of one type */
+	WC_INCOMING_VALUES,			/* `left` values of one type */
 	WC_INCOMING_PAIRS			/* values of two types in turn */
 } WcIncomingKind;
 
@@ -30,9 +29,9 @@ typedef struct WcThriftIncoming
 {
 	WcThriftProtocol protocol;
 	WcThriftTransport transport;
-	uint64_t	max;			/* bytes that a message may have */
-	uint64_t	at;				/* so many are walked through; more than have come, amid a string */
-	uint32_t	depth;			/* levels; 0: the head is not read yet */
+	uint64_t	max;			/* greatest size of a message in bytes */
+	uint64_t	at;				/* bytes that are parsed; inside a string more than have arrived */
+	uint32_t	depth;			/* levels; 0: the message's head is not parsed yet */
 	WcIncomingLevel levels[WC_THRIFT_DEPTH_MAX];
 } WcThriftIncoming;
 
@@ -40,10 +39,10 @@ extern void wc_thrift_incoming(WcThriftIncoming *in, WcThriftProtocol protocol, 
 							   uint64_t max);
 
 /*
- * have: what has come of the message, from its first byte on; more than the last time, and
- * the same bytes in front.  WC_OK: *message is all of it, without the frame's length, and
- * the next one begins behind the first *used bytes; `in` is ready for that.  WC_END: more must
- * come.  WC_TOO_LARGE, WC_CORRUPT: the stream is of no use any more.
+ * have: the bytes of the message that have arrived, from its first byte on: the bytes of the last call,
+ * and more.  WC_OK: *message is the whole message, without the frame's length; the next message begins
+ * behind the first *used bytes, and `in` is ready for it.  WC_END: the message is incomplete.
+ * WC_TOO_LARGE, WC_CORRUPT: the stream cannot be read any further.
  */
 extern WcStatus wc_thrift_arrived(WcThriftIncoming *in, WcSlice have, WcSlice *message, size_t *used,
 								  WcError *err) WC_WARN_UNUSED;

@@ -1,5 +1,5 @@
 /*
- * thrift/reader.c: Thrift values in a message that is there as a whole.
+ * thrift/reader.c: reads Thrift values from a complete message.
  */
 #include "thrift/reader.h"
 
@@ -53,7 +53,7 @@ bare_i64(WcThriftReader *r)
 	return is_compact(r) ? unzigzag(wc_decode_varint(&r->d)) : (int64_t) wc_decode_u64(&r->d);
 }
 
-/* A length, or a number of elements that take at least a byte each: no more than is left. */
+/* A length, or a number of elements that take at least a byte each: at most the number of bytes left. */
 static uint32_t
 size(WcThriftReader *r)
 {
@@ -249,7 +249,7 @@ wc_thrift_read_list(WcThriftReader *r, WcThriftField f, WcThriftType type)
 	return r->d.failed ? 0 : n;
 }
 
-/* --- values that nobody wants ----------------------------------------------*/
+/* --- skipping values --------------------------------------------------------*/
 
 static void skip_value(WcThriftReader *r, uint8_t type, bool in_list, uint32_t depth);
 
@@ -284,7 +284,7 @@ skip_map(WcThriftReader *r, uint32_t depth)
 	}
 }
 
-/* depth: values that this one is in. */
+/* depth: the number of values around this one. */
 static void
 skip_value(WcThriftReader *r, uint8_t type, bool in_list, uint32_t depth)
 {

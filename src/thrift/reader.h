@@ -1,9 +1,9 @@
 /*
- * thrift/reader.h: Thrift values in a message that is there as a whole.
+ * thrift/reader.h: reads Thrift values from a complete message.
  *
- * The bytes are not trusted.  Once something does not fit, the reader stays failed and gives
- * zeros and empty lists, so that a user may read many things and look once
- * (wc_thrift_failed).  Slices point into the message.  Nothing is allocated.
+ * The bytes are not trusted.  After the first invalid value the reader is failed and returns zeros and
+ * empty lists: a caller may read many values and check once (wc_thrift_failed).  Slices point into the
+ * message.  Nothing is allocated.
  */
 #ifndef WC_THRIFT_READER_H
 #define WC_THRIFT_READER_H
@@ -33,8 +33,8 @@ typedef struct WcThriftField
 	int16_t		id;
 } WcThriftField;
 
-/* A message, without the length in front of it that a frame has.  Its head is read, and the
- * struct behind it opened. */
+/* Starts on a message, without the length of a frame.  Reads the message's head, and opens the struct
+ * behind it. */
 extern void wc_thrift_reader(WcThriftReader *r, WcThriftProtocol protocol, WcSlice message, WcThriftHead *head);
 
 static inline bool
@@ -44,10 +44,10 @@ wc_thrift_failed(const WcThriftReader *r)
 }
 
 /* The next field of the struct that was opened last; false: there is none, and the struct is
- * closed, or the reader has failed.  The value is to be read, or skipped. */
+ * closed, or the reader has failed.  The caller reads the value, or skips it. */
 extern bool wc_thrift_next_field(WcThriftReader *r, WcThriftField *f);
 
-/* The field's value; another type than this is a failure. */
+/* The field's value; a field of another type fails the reader. */
 extern bool wc_thrift_read_bool(WcThriftReader *r, WcThriftField f);
 extern int8_t wc_thrift_read_byte(WcThriftReader *r, WcThriftField f);
 extern int32_t wc_thrift_read_i32(WcThriftReader *r, WcThriftField f);
@@ -57,8 +57,8 @@ extern WcSlice wc_thrift_read_bytes(WcThriftReader *r, WcThriftField f);
 /* Opens a struct: its fields follow. */
 extern void wc_thrift_read_struct(WcThriftReader *r, WcThriftField f);
 
-/* The number of a list's elements, which are of this type.  It is no greater than what the
- * rest of the message can hold. */
+/* The number of elements of a list of this type: at most as many as the rest of the message can
+ * hold. */
 extern uint32_t wc_thrift_read_list(WcThriftReader *r, WcThriftField f, WcThriftType type);
 
 /* An element of a list. */

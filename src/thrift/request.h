@@ -1,7 +1,7 @@
 /*
  * thrift/request.h: calls of HBase's gateway (Thrift2), as messages.
  *
- * Each appends one whole message to the writer's buffer; number comes back in its answer.
+ * Each function appends one message to the writer's buffer; its answer has the same number.
  */
 #ifndef WC_THRIFT_REQUEST_H
 #define WC_THRIFT_REQUEST_H
@@ -23,20 +23,20 @@ typedef struct WcThriftColumn
 	WcSlice		qualifier;
 } WcThriftColumn;
 
-/* A TScan, of which the first rows are asked for.  Timestamps are HBase's: milliseconds, as a rule. */
+/* A TScan whose first rows are requested.  Timestamps are HBase's: milliseconds, as a rule. */
 typedef struct WcThriftScan
 {
 	WcSlice		table;			/* "[namespace:]name" */
 	WcSlice		start;			/* inclusive, empty: none; of a reversed scan the greatest row */
 	WcSlice		stop;			/* exclusive, empty: none */
-	const WcThriftColumn *columns;	/* none: everything */
+	const WcThriftColumn *columns;	/* none: all columns */
 	uint32_t	ncolumns;
 	int32_t		versions;
 	bool		timed;			/* only cells in [ts_min, ts_max) */
 	int64_t		ts_min;
 	int64_t		ts_max;
 	bool		reversed;
-	bool		raw;			/* markers, and what they mask */
+	bool		raw;			/* delete markers and masked cells, too */
 	WcSlice		filter;			/* thrift/hbasefilter.h; empty: none */
 } WcThriftScan;
 

@@ -1,8 +1,8 @@
 /*
- * thrift/thrift.h: words of Apache Thrift's protocols.
+ * thrift/thrift.h: constants and types of Apache Thrift's protocols.
  *
- * Types are named by their numbers in the binary protocol, also where the compact
- * protocol writes others.
+ * A WcThriftType has the type's number in the binary protocol.  The compact protocol has
+ * other numbers.
  */
 #ifndef WC_THRIFT_THRIFT_H
 #define WC_THRIFT_THRIFT_H
@@ -19,7 +19,7 @@ typedef enum WcThriftProtocol
 typedef enum WcThriftTransport
 {
 	WC_THRIFT_BUFFERED,			/* one message behind the other */
-	WC_THRIFT_FRAMED			/* each behind its length, 4 bytes */
+	WC_THRIFT_FRAMED			/* each message behind its length, 4 bytes */
 } WcThriftTransport;
 
 typedef enum WcThriftType
@@ -56,11 +56,11 @@ typedef enum WcThriftMessageType
 #define WC_THRIFT_COMPACT_FALSE 2
 #define WC_THRIFT_COMPACT_TYPES 13
 
-/* The compact protocol's number of a type, and the type of such a number; 0: there is none. */
+/* The compact protocol's number of a type, and the type of such a number; 0: unknown. */
 extern uint8_t wc_thrift_compact_type(WcThriftType type);
 extern WcThriftType wc_thrift_type_of_compact(uint8_t number);
 
-/* Is this the number of a type that values may have? */
+/* Is this the number of a type that a value may have? */
 extern bool wc_thrift_type_is_known(uint8_t type);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * thrift/writer.h: Thrift values as bytes, in either protocol.
  *
- * A writer appends one message after the other to a buffer that its user owns.  What does
- * not fit makes the buffer fail (base/buf.h), so a user looks once, at the end.  Fields are
- * written in ascending order of their ids.
+ * A writer appends messages to a buffer that the caller owns.  A value that does not fit fails the
+ * buffer (base/buf.h), so the caller checks once, at the end.  The caller writes fields in ascending
+ * order of their ids.
  */
 #ifndef WC_THRIFT_WRITER_H
 #define WC_THRIFT_WRITER_H
@@ -15,14 +15,14 @@ typedef struct WcThriftWriter
 	WcBuf	   *out;
 	WcThriftProtocol protocol;
 	WcThriftTransport transport;
-	size_t		frame;			/* where the message's length stands */
+	size_t		frame;			/* position of the message's length */
 	uint32_t	depth;			/* structs that are open */
-	int16_t		last[WC_THRIFT_DEPTH_MAX];	/* compact: the last field of each */
+	int16_t		last[WC_THRIFT_DEPTH_MAX];	/* compact: the id of each open struct's last field */
 } WcThriftWriter;
 
 extern void wc_thrift_writer(WcThriftWriter *w, WcBuf *out, WcThriftProtocol protocol, WcThriftTransport transport);
 
-/* A message of this type, and the struct in it (arguments, or a result): fields follow. */
+/* Begins a message of this type, and its struct (arguments, or a result): fields follow. */
 extern void wc_thrift_begin_message(WcThriftWriter *w, WcThriftMessageType type, const char *method, int32_t number);
 extern void wc_thrift_end_message(WcThriftWriter *w);
 
