@@ -1,8 +1,8 @@
 /*
  * hbase/catalog.c: tables and namespaces of a cluster.
  *
- * HBase tells nobody that a table has changed.  So what is known of tables is believed for a
- * while (option catalog_age), and until HBase raises an exception.
+ * HBase does not report changes of tables.  So the description of a table is used for the time of the option
+ * catalog_age, or until HBase raises an exception.
  */
 #include "hbase/hbase.h"
 
@@ -10,7 +10,7 @@
 #include "thrift/idl.h"
 #include "thrift/request.h"
 
-/* Valid until the next call of a function of the catalog. */
+/* The result of a catalog function; valid until the next call of a catalog function. */
 static WcBuf list = WC_BUF_INIT;
 
 #define HBASE_FOREVER INT32_MAX
@@ -39,7 +39,7 @@ compression_of(int32 hbase)
 		case WC_TCompressionAlgorithm_ZSTD:
 			return WC_COMPRESSION_ZSTD;
 		default:
-			return WC_COMPRESSION_NONE; /* widecol has no name for the others */
+			return WC_COMPRESSION_NONE; /* widecol has no names for HBase's other compressions */
 	}
 }
 
@@ -79,7 +79,7 @@ compare_families(const void *a, const void *b)
 	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
 }
 
-/* Appends it to out as model/descriptor.h encodes it. */
+/* Appends the table to out as model/descriptor.h encodes it. */
 static WcStatus
 encode_table(WcHBaseServer *server, const WcThriftTable *from, WcBuf *out, WcError *err)
 {
@@ -105,7 +105,7 @@ encode_table(WcHBaseServer *server, const WcThriftTable *from, WcBuf *out, WcErr
 	return WC_OK;
 }
 
-/* Calls what was begun; *answer has a result. */
+/* Sends the request that was begun.  WC_OK: *answer has a result. */
 static WcStatus
 ask(WcHBaseServer *server, const char *method, int32 number, const char *name, WcAnswer *answer, WcError *err)
 {
@@ -168,21 +168,21 @@ get_namespaces(WcHBaseServer *server, WcArena *arena, WcSlice **names, uint32 *n
 		status = wc_answer_names(&answer, arena, names, n, err);
 	for (uint32 i = 0; i < *n && status == WC_OK; i++)
 	{
-		(*names)[i] = wc_arena_copy(arena, (*names)[i]);	/* the answer's memory is used again */
+		(*names)[i] = wc_arena_copy(arena, (*names)[i]);	/* the next call reuses the answer's memory */
 		if ((*names)[i].data == NULL)
 			status = wc_error(err, WC_NO_MEMORY, "out of memory for an answer of HBase");
 	}
 	return status;
 }
 
-/* HBase's own tables are in this one. */
+/* HBase's own tables are in the namespace "hbase". */
 static bool
 is_system(WcSlice ns)
 {
 	return wc_slice_eq(ns, wc_slice_cstr("hbase"));
 }
 
-/* One table of a list; what has a name that widecol does not allow is left out, with a warning. */
+/* Adds a table to a list; a table that widecol does not allow (a name, say) is left out, with a warning. */
 static void
 add_table(WcHBaseServer *server, const WcThriftTable *table, WcBuf *out, uint64 *count)
 {
@@ -226,7 +226,7 @@ add_tables(WcHBaseServer *server, WcSlice ns, WcBuf *out, uint64 *count, WcError
 	return status;
 }
 
-/* What list_tables and list_namespaces give: a number, and so many things. */
+/* Finishes the result of list_tables and list_namespaces: a count, then the entries. */
 static void
 finish_list(WcStatus status, const WcError *err, uint64 count, WcBuf *things, WcSlice *out)
 {

@@ -1,8 +1,8 @@
 /*
  * hbase/connection.c: calls of a gateway, over a socket that does not block.
  *
- * A connection has one call at a time.  Whoever waits for an answer waits for interrupts as
- * well: they end the call, and the connection with it, since its answer would still come.
+ * A connection has one call at a time.  A wait for an answer also handles interrupts.  An interrupt ends the
+ * call and closes the connection, because the answer would still arrive on it.
  */
 #include "hbase/hbase.h"
 
@@ -23,14 +23,14 @@
 #include "thrift/idl.h"
 #include "thrift/request.h"
 
-/* Read at once. */
+/* Bytes of one read. */
 #define PIECE (64 * 1024)
 
-/* Of the answer's memory so much is kept for the next. */
+/* The buffer of an answer is kept for the next answer up to this size, in bytes. */
 #define KEPT (256 * 1024)
 
-/* A connection that is lost is made anew so often for one call; before the second time, and longer
- * before each that follows, the session waits. */
+/* A call is tried on at most so many connections, each opened after the one before was lost; the session
+ * waits before the third try, and longer before each later try. */
 #define TRIES 4
 #define PAUSE_MS 100
 
@@ -79,7 +79,7 @@ take_interrupts(WcError *err)
 }
 
 /*
- * Until the socket (-1: none) is ready, or the deadline; WC_END: that has passed.
+ * Waits until the socket (-1: none) is ready.  WC_END: the deadline has passed.
  */
 static WcStatus
 await_until(pgsocket socket, int events, int64 deadline, WcError *err)
@@ -125,7 +125,7 @@ cannot_connect(const WcHBaseServer *server, const char *why, WcError *err)
 	return WC_IO;
 }
 
-/* One address; WC_END: try the next, errno says why. */
+/* Connects to one address.  WC_END: no connection, errno has the reason; try the next address. */
 static WcStatus
 connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 deadline, WcError *err)
 {
@@ -213,7 +213,7 @@ send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
 	return WC_OK;
 }
 
-/* The next message; WC_END: the connection is lost. */
+/* Receives the next message; WC_END: the connection is lost. */
 static WcStatus
 receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
 {
@@ -277,7 +277,7 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 	return status;
 }
 
-/* Thrift1's gateway has other calls under the same names. */
+/* Refuses a gateway of Thrift1, which has other calls under the same names. */
 static WcStatus
 check_gateway(WcHBaseServer *server, WcError *err)
 {
@@ -328,7 +328,7 @@ try_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answ
 	WcHBaseConnection *c = &server->connection;
 	WcStatus	status = WC_OK;
 
-	/* an error that was raised amid a call has left its answer to come */
+	/* an error was raised during the last call: its answer would still arrive */
 	if (c->busy)
 		wc_hbase_disconnect(server);
 	if (c->socket == PGINVALID_SOCKET)
@@ -352,7 +352,7 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	server->connection.lost = false;
 	for (int try = 0; try < TRIES; try++)
 	{
-		/* the first time it may be a connection that the gateway has closed while it was idle */
+		/* the first failure may be a connection that the gateway closed while it was idle */
 		if (try > 1)
 		{
 			status = await_until(PGINVALID_SOCKET, 0, now_ms() + (PAUSE_MS << try), err);

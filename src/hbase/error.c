@@ -1,14 +1,14 @@
 /*
- * hbase/error.c: what the gateway's exceptions mean.
+ * hbase/error.c: the gateway's exceptions as errors.
  *
- * An exception of HBase comes as text: the name of its class, perhaps, and its message.  Of a table that
- * is not there the text is its name alone.
+ * An exception of HBase is a text: the name of its class, or nothing, then its message.  For a missing table
+ * the text is only the table's name.
  */
 #include "hbase/hbase.h"
 
 #include "base/printable.h"
 
-/* Of a text so much is passed on: the first line has what matters. */
+/* At most so many bytes of the first line of an exception's text are shown. */
 #define SHOWN_MAX 300
 
 typedef struct Known
@@ -16,7 +16,7 @@ typedef struct Known
 	const char *class;
 	WcStatus	status;
 	int			sqlstate;
-	const char *text;			/* with the name */
+	const char *text;			/* with the table's name */
 } Known;
 
 static const Known known[] = {
@@ -33,7 +33,7 @@ contains(WcSlice text, const char *part)
 	return text.len > 0 && memmem(text.data, text.len, part, strlen(part)) != NULL;
 }
 
-/* The text's first line. */
+/* Appends the first line of the exception's text. */
 static void
 add_text(const WcAnswer *answer, WcError *err)
 {
@@ -49,7 +49,7 @@ add_text(const WcAnswer *answer, WcError *err)
 		wc_error_detail(err, "HBase says: %s", wc_printable(shown, sizeof(shown), text));
 }
 
-/* "default:t" is "t" there. */
+/* Is the text this table's name?  The gateway writes "t" for "default:t". */
 static bool
 is_name(WcSlice text, const char *name)
 {
@@ -68,7 +68,7 @@ wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, 
 		return wc_error(err, WC_CORRUPT, "HBase gateway at %s:%d has answered without a result", server->options.host,
 						server->options.port);
 
-	/* what is known of its tables may be what is wrong */
+	/* an outdated description of the table may be the cause */
 	wc_hbase_doubt(server);
 	for (int i = 0; i < lengthof(known) && what == NULL; i++)
 	{

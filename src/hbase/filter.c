@@ -1,9 +1,9 @@
 /*
  * hbase/filter.c: a Scan's filter as one of HBase's.
  *
- * HBase compares bytes.  So it gets comparisons of columns whose bytes are what they mean (text and
- * bytea): of other columns there are bytes that the Scan's filter cannot decide, and the rows with those
- * must come.  What HBase cannot decide is left out of an AND; an OR with it is left out whole.
+ * HBase compares bytes.  So HBase gets comparisons of columns whose bytes are the value (text and bytea).  Other
+ * columns can have bytes that the Scan's filter cannot decide, and rows with such bytes must be returned.  A
+ * condition that HBase cannot decide is left out of an AND; an OR with such a condition is left out completely.
  */
 #include "hbase/filter.h"
 
@@ -14,7 +14,7 @@
 /* An IN with more values becomes the range from the least to the greatest. */
 #define VALUES_MAX 100
 
-/* A filter has at most so many bytes of values; else HBase gets none. */
+/* A filter has at most so many bytes of values; else HBase gets no filter. */
 #define BYTES_MAX (256 * 1024)
 
 typedef struct Maker
@@ -62,7 +62,7 @@ put_list(WcBuf *out, bool one, WcBuf *filters, uint32 n)
 	free(slices);
 }
 
-/* Children, all of which must hold, or one. */
+/* Makes a list of n children, of which all must hold, or (one) at least one. */
 static bool
 make_list(Maker *m, uint32 n, bool one, bool negated, WcBuf *out)
 {
@@ -125,7 +125,7 @@ comparison(uint8 kind, bool negated)
 	}
 }
 
-/* Of one of the values, or none of them; they ascend. */
+/* Equal to one of the values, or (negated) to none of them; the values ascend. */
 static bool
 make_in(const WcFilterNode *node, bool negated, WcSlice family, WcSlice qualifier, WcBuf *out)
 {
@@ -147,7 +147,7 @@ make_in(const WcFilterNode *node, bool negated, WcSlice family, WcSlice qualifie
 	return true;
 }
 
-/* A comparison; a row without the column satisfies none, nor its opposite. */
+/* A comparison; a row without the column satisfies neither the comparison nor its negation. */
 static bool
 make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
 {
@@ -159,7 +159,7 @@ make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
 	switch (node->kind)
 	{
 		case WC_FILTER_IS_NULL:
-			/* nothing is less than no bytes */
+			/* no value is less than an empty one */
 			wc_hbasefilter_value(out, family, qualifier, negated ? WC_HBASE_GE : WC_HBASE_LT, wc_slice(NULL, 0), false, negated);
 			return true;
 		case WC_FILTER_PREFIX:
@@ -175,7 +175,8 @@ make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
 	}
 }
 
-/* The next node's rows, or (negated) those for which it is false.  False: HBase cannot tell them. */
+/* Makes the filter of the rows that satisfy the next node, or (negated) of those for which the node is false. False:
+ * HBase cannot decide the node. */
 static bool
 make(Maker *m, bool negated, WcBuf *out)
 {
@@ -192,7 +193,7 @@ make(Maker *m, bool negated, WcBuf *out)
 			return make(m, !negated, out);
 		case WC_FILTER_IS_TRUE:
 			{
-				/* its opposite holds for unknown, too */
+				/* the negation holds for unknown, too */
 				WcBuf		unused = WC_BUF_INIT;
 				bool		made = make(m, false, negated ? &unused : out);
 

@@ -1,15 +1,15 @@
 /*
  * hbase/filter.h: a Scan's filter as one of HBase's.
  *
- * HBase's lets through all rows that the Scan's lets through, those that it cannot decide included, and
- * perhaps more: the Scan's is decided here afterwards, in any case.
+ * HBase's filter passes all rows that the Scan's filter passes, rows that the Scan's filter cannot decide
+ * included, and perhaps more: the Scan's filter is always evaluated again on the rows that arrive.
  */
 #ifndef WC_HBASE_FILTER_H
 #define WC_HBASE_FILTER_H
 
 #include "hbase/rows.h"
 
-/* Appends it; nothing, when HBase cannot decide anything of it. */
+/* Appends the filter; appends nothing when HBase can decide no part of it. */
 extern void wc_hbase_filter(const WcHBaseReader *reader, WcBuf *out);
 
 #endif

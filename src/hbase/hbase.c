@@ -1,5 +1,5 @@
 /*
- * hbase/hbase.c: the driver's table of functions; servers and tables that were met.
+ * hbase/hbase.c: the driver's table of functions; known servers and tables.
  */
 #include "hbase/hbase.h"
 
@@ -31,8 +31,8 @@ static WcHBaseTable **tables_by_id;
 static uint32 ntables;
 static uint32 tables_cap;
 
-/* What is to be raised. */
-static int	error_sqlstate;		/* of the error that was set last in this module; 0: none */
+/* The error for wc_hbase_raise. */
+static int	error_sqlstate;		/* of the last error set by this module; 0: none */
 static ErrorData *kept_error;
 
 /* --- errors -----------------------------------------------------------------*/
@@ -101,7 +101,7 @@ make_registries(void)
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, on_server_change, (Datum) 0);
 }
 
-/* Reads the options anew: what was connected may be another gateway now. */
+/* Reads the options again, and disconnects: they may name another gateway now. */
 static void
 refresh(WcHBaseServer *server)
 {

@@ -1,9 +1,9 @@
 /*
- * hbase/hbase.h: what the files of hbase/ tell each other.  Nobody else includes it.
+ * hbase/hbase.h: declarations for the files of hbase/; no other folder includes this header.
  *
  * The driver of tables in HBase clusters, reached by their Thrift2 gateways.  PostgreSQL side,
- * main thread.  What core calls back (cells of a scan) must not raise an error: such functions
- * return a WcStatus, and what is to be raised waits in this module (wc_hbase_raise).
+ * main thread.  Functions that core calls back (for cells of a scan) must not raise an error: they
+ * return a WcStatus, and this module keeps the error for wc_hbase_raise.
  */
 #ifndef WC_HBASE_HBASE_H
 #define WC_HBASE_HBASE_H
@@ -21,12 +21,12 @@
 typedef struct WcHBaseConnection
 {
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
-	bool		busy;			/* a call has begun and not ended: what comes is of no use */
+	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
 	bool		timed_out;		/* the last call's answer did not come in time */
-	bool		lost;			/* the last call has failed since connections were lost */
+	bool		lost;			/* the last call has failed because its connections were lost */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
-	WcBuf		in;				/* the answer, as far as it has come */
+	WcBuf		in;				/* the received part of the answer */
 	WcThriftIncoming incoming;
 } WcHBaseConnection;
 
@@ -34,18 +34,18 @@ typedef struct WcHBaseConnection
 typedef struct WcHBaseServer
 {
 	Oid			oid;			/* hash key */
-	bool		current;		/* options are those of the catalog */
+	bool		current;		/* options are those of PostgreSQL's catalog */
 	WcServerOptions options;
 	MemoryContext context;		/* of their strings */
 	WcHBaseConnection connection;
-	uint64		generation;		/* of the cluster's catalog, as far as it is known here */
-	TimestampTz looked_at;		/* when that last grew */
+	uint64		generation;		/* of the session's knowledge of the cluster's tables */
+	TimestampTz looked_at;		/* time of the last growth of generation */
 } WcHBaseServer;
 
 typedef struct WcHBaseFamily
 {
 	char	   *name;
-	bool		present;		/* the table had it when it was described last */
+	bool		present;		/* the table had the family at its last description */
 } WcHBaseFamily;
 
 /* A table, for as long as the session lives. */
@@ -54,38 +54,38 @@ typedef struct WcHBaseTable
 	uint32		id;
 	WcHBaseServer *server;
 	char	   *name;			/* "namespace:name" */
-	size_t		row_bytes;		/* of the rows that came last, on average; 0: unknown */
-	int			nfamilies;		/* that were met: the i-th has id i + 1 */
+	size_t		row_bytes;		/* average size of the rows received last; 0: unknown */
+	int			nfamilies;		/* used so far: the i-th has id i + 1 */
 	WcHBaseFamily *families;
 } WcHBaseTable;
 
 /* --- hbase.c ------------------------------------------------------------------*/
 extern WcHBaseServer *wc_hbase_server(Oid server);
-extern WcHBaseTable *wc_hbase_table(WcHBaseServer *server, WcSlice ns, WcSlice name);	/* made, if it is new */
+extern WcHBaseTable *wc_hbase_table(WcHBaseServer *server, WcSlice ns, WcSlice name);	/* adds a new one */
 extern WcHBaseTable *wc_hbase_table_by_id(uint32 id);
-extern uint32 wc_hbase_family_id(WcHBaseTable *table, WcSlice name);	/* likewise, and it is present */
+extern uint32 wc_hbase_family_id(WcHBaseTable *table, WcSlice name);	/* adds a new one; sets present */
 
-/* Descriptions of its tables are not believed any more. */
+/* Descriptions of the server's tables are outdated: they are read again. */
 extern void wc_hbase_doubt(WcHBaseServer *server);
 
-/* Sets err, and the SQLSTATE that it will be raised with. */
+/* Sets err, and the SQLSTATE with which wc_hbase_raise will raise it. */
 extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) pg_attribute_printf(4, 5);
 
-/* An error of PostgreSQL, caught where core was below, is to be raised by wc_hbase_raise. */
+/* Keeps an error of PostgreSQL that was caught below a function of core, for wc_hbase_raise. */
 extern void wc_hbase_keep_error(MemoryContext context);
 
-/* Raises what err, set in this module or in core, stands for. */
+/* Raises the error err, which this module or core has set. */
 extern void wc_hbase_raise(const WcError *err) pg_attribute_noreturn();
 
 /* --- connection.c -------------------------------------------------------------*/
 
-/* Begins a request; the connection's writer for it, and the number that it is to have. */
+/* Begins a request: sets *w to the connection's writer, and *number to the request's number. */
 extern void wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *number);
 
 /*
- * Sends the request that was written, and waits for its answer, interruptibly; asks again when a
- * connection is lost.  So the call must be one that only reads.  answer's slices point into the
- * server's connection.in, which the caller may take away.
+ * Sends the written request, and waits for its answer, interruptibly; sends the request again after a lost
+ * connection.  So the call must be one that only reads.  answer's slices point into the server's
+ * connection.in, which the caller may take over.
  */
 extern WcStatus wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer,
 							  WcError *err) WC_WARN_UNUSED;
@@ -93,7 +93,7 @@ extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 
 /* --- error.c ------------------------------------------------------------------*/
 
-/* What an answer that is no result says, of a table or namespace of this name. */
+/* Sets err from an answer that is not a result; name: the table or namespace of the call. */
 extern WcStatus wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 
 /* --- catalog.c ----------------------------------------------------------------*/

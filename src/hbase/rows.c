@@ -9,23 +9,24 @@
 #include "thrift/hbasefilter.h"
 #include "thrift/request.h"
 
-/* Rows of the first answer when nothing is known, and the bytes that later ones should have. */
+/* Rows of the first answer when their sizes are unknown, and the target size of later answers in bytes. */
 #define ROWS_FIRST 5
 #define PAGE_BYTES (256 * 1024)
 
-/* When it is known how many rows are wanted, the first answer has at most so many, of about so many bytes. */
+/* When the number of wanted rows is known, the first answer has at most so many rows and about so many bytes. */
 #define ROWS_HINTED_MAX 100
 #define HINTED_BYTES (4 * 1024 * 1024)
 
-/* An answer has at most so many times the rows of the one before; and when one was too large, its part of them. */
+/* An answer has at most GROWTH times the rows of the answer before; after an answer that was too large, the rows
+ * are divided by SHRINKAGE. */
 #define GROWTH 4
 #define SHRINKAGE 8
 
-/* So many ranges are asked for at once, with so many bytes: the gateway refuses a request of 2 MB. */
+/* One request has at most so many ranges, with so many bytes: the gateway refuses a request of 2 MB. */
 #define RANGES_MAX 1000
 #define RANGES_BYTES_MAX (512 * 1024)
 
-/* With more wanted columns than these, whole families are read rather than filtered. */
+/* With more wanted columns than this, whole families are read without a filter. */
 #define FILTERED_COLUMNS_MAX 16
 
 #define US_PER_MS 1000
@@ -33,16 +34,16 @@
 typedef struct Row
 {
 	WcSlice		key;
-	uint32		first;			/* of its cells in the page */
+	uint32		first;			/* index of its first cell in the page */
 	uint32		ncells;
 } Row;
 
-/* An answer's rows; the last one of the chain is the newest. */
+/* The rows of an answer; the last page of the chain is the newest. */
 typedef struct Page
 {
-	uint32		refs;			/* of sources, of the page before, of the chain's end */
+	uint32		refs;			/* references: of sources, of the page before, of WcHBaseRows.last */
 	struct Page *next;
-	WcBuf		bytes;			/* the answer: keys and cells lie there */
+	WcBuf		bytes;			/* the answer, which keys and cells point into */
 	Row		   *rows;
 	uint32		nrows;
 	WcCell	   *cells;
@@ -52,18 +53,18 @@ typedef struct WcHBaseRows
 {
 	struct WcHBaseRows *next;
 	WcHBaseReader *reader;
-	WcRange		bounds;			/* tells this lane's sources from others' */
+	WcRange		bounds;			/* identify the lane */
 	const WcRange *ranges;		/* of the scan, ascending; NULL: the bounds alone */
 	uint32		nranges;
-	uint32		range;			/* the first, in scan order, that has rows to come */
+	uint32		range;			/* the first, in scan order, that is not read to its end */
 	bool		wanted[WC_FAMILIES_MAX];	/* by place in the table: a source has been opened */
-	const WcColumn *columns[WC_FAMILIES_MAX];	/* nothing else of it; NULL: all of it */
+	const WcColumn *columns[WC_FAMILIES_MAX];	/* the only wanted ones; NULL: all */
 	uint32		ncolumns[WC_FAMILIES_MAX];
 
-	Page	   *last;			/* at first an empty one, on which sources begin */
+	Page	   *last;			/* at first an empty page, on which sources begin */
 	bool		begun;
-	bool		end;			/* no more rows are to come */
-	WcBuf		position;		/* rows from here on are to come, in scan order; before begun: none */
+	bool		end;			/* all rows have been read */
+	WcBuf		position;		/* the next answer begins here; unset before begun */
 	bool		inclusive;
 	uint32		rows;			/* of the next answer */
 } WcHBaseRows;
@@ -73,9 +74,9 @@ typedef struct Source
 	WcCellSource base;
 	WcHBaseRows *rows;
 	Page	   *page;
-	uint32		row;			/* place in the page; nrows: behind its last */
-	uint32		cell;			/* the next one of the row */
-	uint32		end;			/* behind the family's last */
+	uint32		row;			/* index in the page; nrows: behind the last row */
+	uint32		cell;			/* index of the row's next cell */
+	uint32		end;			/* behind the family's last cell of the row */
 	bool		on_row;
 	bool		point;
 } Source;
@@ -92,7 +93,7 @@ is_reversed(const WcHBaseRows *rows)
 	return rows->reader->scan->reversed;
 }
 
-/* In scan order. */
+/* Compares two row keys in scan order. */
 static inline int
 order(bool reversed, WcSlice a, WcSlice b)
 {
@@ -121,7 +122,7 @@ unref(Page *page)
 static void
 append(WcHBaseRows *rows, Page *page)
 {
-	page->refs = 2;				/* of the page before, and of the end */
+	page->refs = 2;				/* of the page before, and of rows->last */
 	rows->last->next = page;
 	unref(rows->last);
 	rows->last = page;
@@ -136,7 +137,7 @@ range_at(const WcHBaseRows *rows, uint32 i)
 	return &rows->ranges[is_reversed(rows) ? rows->nranges - 1 - i : i];
 }
 
-/* Is the row one that has not come yet, and in a range? */
+/* Is the row new, and in a range? */
 static bool
 is_wanted(WcHBaseRows *rows, WcSlice row)
 {
@@ -169,7 +170,7 @@ read_cell(const WcHBaseRows *rows, const WcThriftCell *from, WcCell *cell, bool 
 	const WcFamilyDesc *family = wc_table_desc_family(reader->desc, from->family);
 	int64		ts = from->ts;
 
-	*known = family != NULL;	/* one that was made since is not */
+	*known = family != NULL;	/* a family that was added later is unknown */
 	if (family == NULL)
 		return WC_OK;
 	if (!wc_cell_type_valid(from->type) || ts < 0)
@@ -192,7 +193,7 @@ read_cell(const WcHBaseRows *rows, const WcThriftCell *from, WcCell *cell, bool 
 	return WC_OK;
 }
 
-/* Arrays grow by doubling; false: memory is out. */
+/* Makes room for one more element, by doubling the array; false: out of memory. */
 static bool
 make_room(void **array, uint32 n, uint32 *cap, size_t size)
 {
@@ -216,7 +217,7 @@ typedef struct PageRoom
 	uint32		ncells;			/* used */
 } PageRoom;
 
-/* A row, unless it is not wanted. */
+/* Reads a row into the page, or skips a row that is not wanted. */
 static WcStatus
 read_row(WcHBaseRows *rows, WcAnswer *answer, Page *page, PageRoom *room, WcSlice *key, WcError *err)
 {
@@ -256,7 +257,7 @@ read_row(WcHBaseRows *rows, WcAnswer *answer, Page *page, PageRoom *room, WcSlic
 	return wc_answer_status(answer, err);
 }
 
-/* *got: rows that have come, wanted or not; *last: the last one's key. */
+/* *got: the number of rows in the answer, wanted or not; *last: the last row's key. */
 static WcStatus
 read_rows(WcHBaseRows *rows, WcAnswer *answer, Page *page, uint32 *got, WcSlice *last, WcError *err)
 {
@@ -269,9 +270,9 @@ read_rows(WcHBaseRows *rows, WcAnswer *answer, Page *page, uint32 *got, WcSlice 
 	return status == WC_OK ? wc_answer_status(answer, err) : status;
 }
 
-/* --- asking -----------------------------------------------------------------*/
+/* --- requests ---------------------------------------------------------------*/
 
-/* May the first cell of a row say that it is there, so that of others only the wanted columns need come? */
+/* Does a row's first cell prove that the row exists?  Then HBase need send only that cell and the wanted columns. */
 static bool
 first_cell_decides(const WcScan *scan)
 {
@@ -310,7 +311,7 @@ cells_filter(const WcScan *scan, WcBuf *out)
 		wc_buf_free(&bytes[i]);
 }
 
-/* Of the next n ranges in scan order; a filter has them ascending. */
+/* Appends the filter of the next n ranges in scan order; in the filter they ascend. */
 static void
 ranges_filter(const WcHBaseRows *rows, uint32 n, WcBuf *out)
 {
@@ -363,7 +364,7 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 	wc_buf_free(&of_rows);
 }
 
-/* What HBase is asked for of the families; in malloc's memory, NULL: that is out. */
+/* The families and columns of a request; malloc'd; NULL: out of memory. */
 static WcThriftColumn *
 make_columns(const WcHBaseRows *rows, uint32 *n)
 {
@@ -390,7 +391,7 @@ make_columns(const WcHBaseRows *rows, uint32 *n)
 	return columns;
 }
 
-/* Appends a row, or the one right behind it. */
+/* Appends a row key, or (behind) the next possible row key. */
 static void
 put_row(WcBuf *out, WcSlice row, bool behind)
 {
@@ -400,8 +401,8 @@ put_row(WcBuf *out, WcSlice row, bool behind)
 }
 
 /*
- * Appends a row that is before this one, with nothing, or next to nothing, in between: HBase's stop is
- * exclusive, also of a reversed scan.
+ * Appends a row key before this one, with no row, or nearly none, in between: HBase's stop row is exclusive, in
+ * a reversed scan too.
  */
 static void
 put_row_before(WcBuf *out, WcSlice row)
@@ -410,13 +411,13 @@ put_row_before(WcBuf *out, WcSlice row)
 
 	wc_buf_append(out, row.data, row.len - 1);
 	if (last == 0)
-		return;					/* that is the one right before it */
+		return;					/* the key without a last zero byte is exactly the one before */
 	wc_buf_append_u8(out, last - 1);
 	for (int i = 0; i < 9; i++)
 		wc_buf_append_u8(out, 0xff);
 }
 
-/* The bounds of the next n ranges, from the position on. */
+/* Sets start and stop to the bounds of the next n ranges, from the position on. */
 static void
 make_bounds(const WcHBaseRows *rows, uint32 n, WcBuf *start, WcBuf *stop)
 {
@@ -437,7 +438,7 @@ make_bounds(const WcHBaseRows *rows, uint32 n, WcBuf *start, WcBuf *stop)
 		put_row(stop, last->start, false);
 }
 
-/* HBase's times are whole milliseconds; of those in [min, max) none is lost. */
+/* HBase's times are whole milliseconds: the request has all whole milliseconds in [ts_min, ts_max). */
 static void
 set_times(const WcHBaseRows *rows, WcThriftScan *request)
 {
@@ -453,7 +454,7 @@ set_times(const WcHBaseRows *rows, WcThriftScan *request)
 	request->ts_max = Max(request->ts_min, request->ts_max);
 }
 
-/* Asks for so many rows of the next n ranges; the answer's bytes are the page's. */
+/* Requests nrows rows of the next n ranges; the page takes the answer's bytes. */
 static WcStatus
 ask(WcHBaseRows *rows, uint32 n, int32 nrows, Page *page, WcAnswer *answer, WcError *err)
 {
@@ -503,11 +504,11 @@ ask(WcHBaseRows *rows, uint32 n, int32 nrows, Page *page, WcAnswer *answer, WcEr
 
 /* --- moving on --------------------------------------------------------------*/
 
-/* Rows before this one are not wanted any more. */
+/* Sets the position: rows before this row are not wanted any more. */
 static WcStatus
 set_position(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 {
-	/* the row may lie in the position itself */
+	/* row may point into rows->position */
 	WcBuf		position = WC_BUF_INIT;
 
 	wc_buf_append_slice(&position, row);
@@ -531,14 +532,14 @@ set_position(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 	return WC_OK;
 }
 
-/* Rows that come again with the next answer: HBase begins a reversed scan with the row that it is given. */
+/* The number of rows that the next answer repeats: a reversed scan of HBase includes its start row. */
 static int32
 rows_again(const WcHBaseRows *rows)
 {
 	return is_reversed(rows) && rows->begun && !rows->inclusive;
 }
 
-/* How many rows the next answer is to have, of n ranges. */
+/* The number of rows to request of n ranges. */
 static int32
 rows_to_ask(const WcHBaseRows *rows, uint32 n)
 {
@@ -555,7 +556,7 @@ rows_to_ask(const WcHBaseRows *rows, uint32 n)
 	return (int32) Min(wanted, (uint32) rows->reader->table->server->options.fetch_size) + rows_again(rows);
 }
 
-/* How many of the ranges to come one call asks for. */
+/* The number of ranges of the next request. */
 static uint32
 ranges_to_ask(const WcHBaseRows *rows)
 {
@@ -572,7 +573,7 @@ ranges_to_ask(const WcHBaseRows *rows)
 	return n;
 }
 
-/* By the size of the rows that have come. */
+/* Sets rows->rows from the size of the received rows. */
 static void
 adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
 {
@@ -583,7 +584,7 @@ adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
 	rows->rows = (uint32) Max(1, Min(PAGE_BYTES / row_bytes, rows->rows * GROWTH));
 }
 
-/* How many rows the first answer is to have. */
+/* The number of rows of the first request. */
 static uint32
 rows_first(const WcHBaseReader *reader)
 {
@@ -598,9 +599,9 @@ rows_first(const WcHBaseReader *reader)
 }
 
 /*
- * Asks for up to *nrows rows of the next n ranges.  HBase may be long in finding so many, where few
- * pass its filter: then it is asked without.  And so many may be too large, for us or for the gateway, which
- * closes the connection: then for fewer.
+ * Requests up to *nrows rows of the next n ranges.  When few rows pass HBase's filter, an answer may time out:
+ * then the request is repeated without the filter.  The rows may be too large for WC_HBASE_ANSWER_MAX, or for the
+ * gateway, which closes the connection: then fewer rows are requested.
  */
 static WcStatus
 ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, Page *page, WcAnswer *answer, WcError *err)
@@ -621,7 +622,7 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, Page *page, WcAnswe
 	}
 }
 
-/* A page more, or the end; from the row on, if there is one. */
+/* Adds a page, or sets rows->end.  row not empty: the page begins at the row. */
 static WcStatus
 fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 {
@@ -669,7 +670,7 @@ fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err)
 
 /* --- the source -------------------------------------------------------------*/
 
-/* Has the row cells of the family?  Then it stands before the first of them. */
+/* Does the row have cells of the family?  If so, the source is set before the first of them. */
 static bool
 enter_row(Source *s)
 {
@@ -694,7 +695,7 @@ next_page(Source *s)
 	unref(left);
 }
 
-/* The first row at or behind this one, from where the source stands; an empty one: any. */
+/* Moves the source to the first row at or behind `row` (empty: any row) from its current position on. */
 static WcStatus
 find_row(Source *s, WcSlice row, bool inclusive, WcError *err)
 {
@@ -803,7 +804,7 @@ same_bound(WcSlice a, bool a_inclusive, WcSlice b, bool b_inclusive)
 	return wc_slice_eq(a, b) && a_inclusive == b_inclusive;
 }
 
-/* The scan's ranges within the lane's bounds, which are the first one's start and the last one's stop. */
+/* Finds the scan's ranges within the lane's bounds: the start of the first range and the stop of the last one. */
 static void
 find_ranges(WcHBaseRows *rows)
 {
@@ -829,7 +830,7 @@ find_ranges(WcHBaseRows *rows)
 	}
 }
 
-/* The lane with these bounds; NULL: memory is out. */
+/* The lane with these bounds; NULL: out of memory. */
 static WcHBaseRows *
 lane_of(WcHBaseReader *reader, const WcRange *bounds)
 {

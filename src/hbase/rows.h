@@ -1,13 +1,12 @@
 /*
  * hbase/rows.h: rows of an HBase table as cell sources (read/cell/cellsource.h).
  *
- * HBase sends a row with the cells of all families, while read/ has a source for each family.  So the
- * sources of a scan (of a lane of it) share what comes: pages of rows, each one answer, in a chain.
- * A source stands on a row of a page; a page goes when all sources have left it.
+ * HBase sends a row with the cells of all families, but read/ has a source for each family.  So the
+ * sources of a scan (of one of its lanes) share a chain of pages.  A page has the rows of one answer.  A source is
+ * on a row of a page; a page is freed when all sources have left it.
  *
- * Each page is asked for by a call of its own, from behind the last row on: nothing is open in
- * the gateway between them, so a lost connection, a moved region or a restarted gateway cost a
- * call and nothing else.
+ * Each page is requested by a separate call, from behind the last row on.  The gateway keeps no scanner open
+ * between calls, so a lost connection, a moved region or a restarted gateway only costs a repeated call.
  */
 #ifndef WC_HBASE_ROWS_H
 #define WC_HBASE_ROWS_H
@@ -16,23 +15,23 @@
 #include "model/scan.h"
 #include "read/storage.h"
 
-/* What the rows of a scan are read by. */
+/* The reader of a scan's rows. */
 typedef struct WcHBaseReader
 {
 	WcHBaseTable *table;
 	const WcTableDesc *desc;
 	const WcScan *scan;			/* ranges ascending */
-	uint64		rows_hint;		/* so many are likely to be wanted; 0: unknown */
-	struct WcHBaseRows *lanes;	/* what was opened: one for each lane */
+	uint64		rows_hint;		/* the number of rows that is probably wanted; 0: unknown */
+	struct WcHBaseRows *lanes;	/* the opened lanes */
 	uint64		calls;
-	WcBuf		filter;			/* HBase's, of the Scan's filter; empty: it gets none */
+	WcBuf		filter;			/* HBase's filter, made from the Scan's filter; empty: none */
 } WcHBaseReader;
 
-/* A source of the family's cells (its place in the table). */
+/* Opens a source of the cells of a family, which is given by its place in the table. */
 extern WcStatus wc_hbase_rows_source(WcHBaseReader *reader, uint32 family, const WcSourceOptions *options,
 									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
-/* Forgets what was opened; all sources are closed. */
+/* Frees the lanes; all sources must be closed. */
 extern void wc_hbase_rows_free(WcHBaseReader *reader);
 
 #endif

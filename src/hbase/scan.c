@@ -1,9 +1,9 @@
 /*
  * hbase/scan.c: scans of HBase tables.
  *
- * What a scan gives is made by read/, as in the engine, of cells that come from HBase.  HBase has
- * decided before which cells are visible.  What it was not asked to decide, the Scan's
- * filter say, is decided here.
+ * read/ makes the result of a scan, as in the engine, from cells that HBase sends.  HBase has decided
+ * which cells are visible.  Conditions that HBase does not get, such as most filters, are evaluated in this
+ * process.
  */
 #include "hbase/filter.h"
 #include "hbase/rows.h"
@@ -15,14 +15,14 @@
 #include "base/clock.h"
 #include "read/scan/scanner.h"
 
-/* A family, as read/ knows it. */
+/* A family, for read/. */
 struct WcStore
 {
 	WcHBaseReader *reader;
 	uint32		place;			/* in the table */
 };
 
-/* HBase has none: each answer is as of when it is made. */
+/* HBase has no snapshots: each answer shows the state at its time. */
 struct WcSnapshot
 {
 	int			nothing;
@@ -34,12 +34,12 @@ static WcSnapshot now_only;
 typedef struct HBaseScan
 {
 	WcStorage	storage;		/* first */
-	WcArena		arena;			/* of what follows, but the scanner */
+	WcArena		arena;			/* of the fields below, except the scanner */
 	WcScan		scan;
 	WcTable		table;
 	WcHBaseReader reader;
 	WcScanner  *scanner;
-	size_t		target;			/* bytes that the next block should have */
+	size_t		target;			/* target size of the next block in bytes */
 } HBaseScan;
 
 /* --- the storage ------------------------------------------------------------*/
@@ -103,7 +103,7 @@ count(const WcTable *table, uint32_t family, const WcReadCounts *counts)
 {
 }
 
-/* No time but now is read (check_scan), so histories are not asked for. */
+/* check_scan refuses scans as of a past time, so read/ does not call the functions of histories. */
 static const WcStorageOps storage_ops = {
 	.open_table = open_table,
 	.close_table = close_table,
@@ -137,7 +137,7 @@ check_scan(const WcDriverOpen *open, const WcHBaseTable *table)
 				 errhint("Use READ COMMITTED, or set option \"isolation\" of the server to 'none'.")));
 }
 
-/* The scan is the caller's, and what it points to. */
+/* Copies the scan and all that it points to, which belong to the caller. */
 static WcStatus
 copy_scan(HBaseScan *h, const WcScan *scan, WcError *err)
 {
@@ -156,7 +156,7 @@ copy_scan(HBaseScan *h, const WcScan *scan, WcError *err)
 	return wc_scan_decode(copy, &h->arena, &h->scan, err);
 }
 
-/* The table as HBase gives it: which of its cells are visible is decided already. */
+/* Makes the table description for read/: HBase has decided which cells are visible. */
 static WcStatus
 make_table(HBaseScan *h, WcHBaseTable *table, WcError *err)
 {
@@ -189,7 +189,7 @@ make_table(HBaseScan *h, WcHBaseTable *table, WcError *err)
 	return WC_OK;
 }
 
-/* How many rows will be wanted, if the scan says so. */
+/* The number of rows that will be wanted; 0: unknown. */
 static uint64
 rows_wanted(const WcScan *scan, uint64 hint)
 {
@@ -208,7 +208,7 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	WcError		err;
 
 	memset(scan, 0, sizeof(*scan));
-	(void) wc_hbase_server(table->server->oid); /* options may have changed */
+	(void) wc_hbase_server(table->server->oid); /* reads changed options */
 	check_scan(open, table);
 	h = calloc(1, sizeof(HBaseScan));
 	if (h == NULL)
