@@ -1,13 +1,12 @@
 /*
  * fdw/scan/analyze.c: samples for ANALYZE.
  *
- * A table that is not much larger than the sample is read from end to end.  Of
- * others the engine draws ranges (wc_client_sample), and a row of a range stands
- * for as many of the table as the range's weight says.
+ * A table that is not much larger than the sample is read completely.  For larger tables the engine draws
+ * ranges (wc_client_sample), and a row of a range represents as many rows of the table as the range's weight.
  *
- * Each row gets a lot, smaller on average the greater its weight, and those with
- * the smallest lots are the sample (Efraimidis and Spirakis): as likely to be in
- * it as they weigh.  Rows whose lot is too large are stepped over undecoded.
+ * Each row draws a lot; the greater the row's weight, the smaller the lot on average.  The rows with the smallest
+ * lots are the sample (Efraimidis and Spirakis): the probability of a row is proportional to its weight.  Rows with
+ * a lot that is too large are skipped without decoding.
  */
 #include "postgres.h"
 
@@ -29,30 +28,30 @@
 #include "fdw/relation/recordtype.h"
 #include "fdw/scan/reader.h"
 
-/* Tables that have at most so many times the sample's rows, or so many bytes a row
- * of the sample, are read whole: seeking costs as much. */
+/* A table with at most so many times the sample's rows, or so many bytes for each row of the sample, is read
+ * completely: seeks would cost as much. */
 #define WC_SAMPLE_ALL_FACTOR 3
 #define WC_SAMPLE_ALL_BYTES 1024
 
-/* Rows of the sample a range: neighbours are alike.  Ranges have this many times
- * the sample's rows together: some turn out to be empty, and weights differ. */
+/* Rows of the sample for each range: neighbouring rows are similar.  All ranges together have this many times
+ * the sample's rows: some ranges are empty, and weights differ. */
 #define WC_SAMPLE_RANGE_ROWS 3
 #define WC_SAMPLE_READ_FACTOR 2
 #define WC_SAMPLE_RANGES_MIN 100
 
-/* Fewer when rows, and so perhaps keys, are large: the ranges travel at once. */
+/* The ranges are fewer when rows, and so perhaps keys, are large: one message has all ranges. */
 #define WC_SAMPLE_RANGES_BYTES (64.0 * 1024 * 1024)
 
-/* pg_stat_progress_analyze is told each time so many rows have been read: its blocks are rows here. */
+/* pg_stat_progress_analyze is updated after so many rows; its blocks count rows here. */
 #define WC_SAMPLE_TELL_ROWS 1000
 
-/* Ranges a scan. */
+/* Ranges of one Scan. */
 #define WC_SAMPLE_RANGES_AT_ONCE 1000
 
 typedef struct Kept
 {
 	double		lot;
-	double		place;			/* rows seen before it */
+	double		place;			/* rows read before it */
 	HeapTuple	tuple;
 } Kept;
 
@@ -74,9 +73,9 @@ typedef struct Sample
 	Kept	   *kept;
 	int			nkept;
 	int			targrows;
-	binaryheap *largest;		/* of kept, once that is full: the largest lot first */
+	binaryheap *largest;		/* the elements of kept, once kept is full; the largest lot first */
 	double		seen;			/* rows read */
-	double		total;			/* rows they stand for */
+	double		total;			/* rows of the table that the read rows represent */
 } Sample;
 
 static int
@@ -97,7 +96,7 @@ compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Where a row with this lot goes; NULL: it is not part of the sample. */
+/* The place for a row with this lot; NULL: the row is not part of the sample. */
 static Kept *
 find_place(Sample *sample, double lot)
 {
@@ -129,7 +128,7 @@ keep_row(Sample *sample, Kept *kept, double lot)
 	}
 }
 
-/* Of the range that a row is in; rows come in the ranges' order. */
+/* The weight of the range that has the row; rows arrive in the order of the ranges. */
 static double
 weight_of(Sample *sample, WcSlice row)
 {
@@ -140,9 +139,8 @@ weight_of(Sample *sample, WcSlice row)
 }
 
 /*
- * Reads the next row; false: there is none.  What makes its lot is drawn before, so
- * that it is only decoded when that could be small enough (stepping over a row is
- * cheap in layout row).
+ * Reads the next row; false: no more rows.  The random number of the lot is drawn first, so that the row is
+ * decoded only if its lot may be small enough (skipping a row is cheap in layout row).
  */
 static bool
 next_row(Sample *sample)
@@ -202,7 +200,7 @@ read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
 	pfree(ranges);
 }
 
-/* Which ranges to read. */
+/* Chooses the ranges to read. */
 static void
 choose_ranges(Sample *sample, const WcTableSize *size)
 {
@@ -228,7 +226,7 @@ choose_ranges(Sample *sample, const WcTableSize *size)
 	sample->nranges = 1;
 }
 
-/* About how many rows that is. */
+/* The estimated number of rows in these ranges. */
 static double
 rows_to_read(const Sample *sample, const WcTableSize *size)
 {
@@ -279,7 +277,7 @@ acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows
 	wc_relation_close(sample.wrel);
 	MemoryContextDelete(sample.row_context);
 
-	/* in the table's order: that of the key */
+	/* in the table's order: by row key */
 	qsort(sample.kept, sample.nkept, sizeof(Kept), compare_places);
 	for (int i = 0; i < sample.nkept; i++)
 		rows[i] = sample.kept[i].tuple;
@@ -296,10 +294,10 @@ widecolAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, Block
 	WcRelation *wrel = wc_relation_open(relation);
 	WcTableSize size;
 
-	/* what was learnt before must not make plans doubt what is found now */
+	/* an older cached size must not contradict the new statistics */
 	wc_cost_forget_size(wrel);
 	wc_cost_table_size(wrel, &size);
-	/* a cluster does not tell, and a guess is not to be kept: what its rows cost is their way */
+	/* a cluster reports no size, and a guessed size must not be stored: its rows cost their transfer */
 	if (!wc_client_estimates(wrel->desc))
 		size.bytes = 0;
 	wc_relation_close(wrel);

@@ -1,16 +1,14 @@
 /*
  * fdw/scan/async.c: scans below an asynchronous Append.
  *
- * What is gained is that the scans of all partitions are opened before the first
- * of them is waited for.  A session has one thread in the engine, which answers in
- * the order in which it was asked: so there is nothing to be gained by taking rows
- * from whichever partition has some, and rows come in the order of the partitions,
- * those of partitions that are not asynchronous first.  A row costs PostgreSQL more
- * this way, so plan.c lets it be for scans of few rows, all of which are wanted.
+ * The gain: the scans of all partitions are opened before the first wait.  A session has one thread in the engine,
+ * which answers requests in their order.  So taking rows from any partition that has some would gain nothing: rows
+ * arrive in the order of the partitions, those of partitions that are not asynchronous first.  A row of an
+ * asynchronous scan costs PostgreSQL more, so plan.c makes only scans asynchronous that have few rows, all of
+ * which are wanted.
  *
- * There is no socket that PostgreSQL could wait for, and making it try costs as
- * much as an opening.  So a scan that has come to its end has the next one's
- * request fulfilled, and so has the opening of the last one that of the first.
+ * PostgreSQL has no socket to wait for, and a pretended wait costs as much as opening a scan.  So a scan that
+ * ends fulfils the request of the next scan, and the opening of the last scan fulfils the request of the first.
  */
 #include "postgres.h"
 
@@ -42,10 +40,9 @@ is_ours(const AsyncRequest *areq)
 }
 
 /*
- * If PostgreSQL has no row to give, and none to get from scans that are not
- * asynchronous: gets it one, from the next scan behind number `after` that is
- * waited for.  asked: the request that PostgreSQL is making, and will take the
- * answer to by itself.
+ * If the Append has no row to return, and its synchronous scans have ended: gets a row from the next scan behind
+ * number `after` that has a pending request.  asked: the request that PostgreSQL is making now; PostgreSQL itself
+ * takes the answer to it.
  */
 static void
 fulfil_next(AppendState *append, int after, const AsyncRequest *asked)
@@ -64,7 +61,7 @@ fulfil_next(AppendState *append, int after, const AsyncRequest *asked)
 		if (areq == asked)
 		{
 			give_row(areq);
-			return;				/* the last one */
+			return;				/* PostgreSQL takes this answer */
 		}
 		if (instrument != NULL)
 			InstrStartNode(instrument);
@@ -92,7 +89,7 @@ widecolForeignAsyncRequest(AsyncRequest *areq)
 		fulfil_next(append, areq->request_index, areq);
 }
 
-/* Called for every scan that is waited for, in their order. */
+/* Called for each scan with a pending request, in the order of the scans. */
 void
 widecolForeignAsyncConfigureWait(AsyncRequest *areq)
 {
@@ -108,7 +105,7 @@ widecolForeignAsyncConfigureWait(AsyncRequest *areq)
 		InstrUpdateTupleCount(areq->requestee->instrument, TupIsNull(areq->result) ? 0.0 : 1.0);
 }
 
-/* Nothing of ours was added to what PostgreSQL waits for. */
+/* Never called: widecol adds nothing to PostgreSQL's wait event set. */
 void
 widecolForeignAsyncNotify(AsyncRequest *areq)
 {

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/decode.c: a stored table's rows as rows of a foreign table: the cells that come, as column values.
+ * fdw/scan/decode.c: decodes the cells of a scan into column values (see reader.h).
  */
 #include "postgres.h"
 
@@ -13,12 +13,12 @@
 #include "fdw/relation/recordtype.h"
 #include "fdw/scan/readerstate.h"
 
-/* Which columns of a row are decoded. */
+/* The columns of a row that are decoded. */
 typedef enum Stage
 {
 	STAGE_ALL,
-	STAGE_GATE,					/* those of a step of the gate */
-	STAGE_REST					/* those of no step, when the row has passed */
+	STAGE_GATE,					/* columns of one step of the gate */
+	STAGE_REST					/* columns of no step, after the row has passed */
 } Stage;
 
 typedef struct FoundCell
@@ -154,7 +154,7 @@ take_cell(WcReader *reader, Stage stage, const WcCell *cell, uint32 colno, Datum
 	}
 }
 
-/* After the last cell. */
+/* Called after the row's last cell. */
 static inline void
 finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
 {
@@ -170,7 +170,7 @@ finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
 	}
 }
 
-/* All cells of the row at hand. */
+/* Collects all cells of the current row. */
 static FoundCell *
 find_cells(WcClientScan *scan, int *ncells)
 {
@@ -212,7 +212,7 @@ decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, const FoundCe
 	reader->where.hidden = false;
 }
 
-/* Decodes a row step by step. */
+/* Decodes a row step by step, until a step of the gate hides the row. */
 static void
 decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, Datum *values, bool *isnull)
 {
@@ -235,7 +235,7 @@ decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, 
 	decode_stage(reader, STAGE_REST, keys, cells, ncells, values, isnull);
 }
 
-/* The next stored row that is of the table's record type. */
+/* Moves to the next stored row of the table's record type; false: no more rows. */
 static inline bool
 next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 {
@@ -387,7 +387,7 @@ next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 	}
 	if (colno < (uint32) reader->ncolumns)
 	{
-		/* of a column that was named, the cell does not say it again */
+		/* a cell of a requested column arrives without its family and qualifier */
 		cell.family = reader->columns[colno].family;
 		cell.qualifier = reader->columns[colno].qualifier;
 	}

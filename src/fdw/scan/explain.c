@@ -1,5 +1,5 @@
 /*
- * fdw/scan/explain.c: a scan in words that people know.
+ * fdw/scan/explain.c: EXPLAIN of a scan.
  */
 #include "postgres.h"
 
@@ -135,7 +135,7 @@ explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *e
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);
 }
 
-/* The aggregate as in the query: not as a part of one. */
+/* The aggregate as in the query, not as a partial aggregate. */
 static char *
 aggregate_text(const WcExplained *shown, const Aggref *partial)
 {
@@ -194,7 +194,7 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Blocks Read", NULL, stats.blocks_read, es);
 }
 
-/* As PostgreSQL shows its own blocks: in text, those that are not 0. */
+/* Like PostgreSQL's blocks: in format text, counts of 0 are left out. */
 static void
 explain_buffers(ForeignScanState *node, ExplainState *es)
 {
@@ -220,7 +220,7 @@ explain_buffers(ForeignScanState *node, ExplainState *es)
 	}
 }
 
-/* Members of maps that only the run of the query names are shown as its expressions. */
+/* Members of maps whose names are known only at run time are shown as the query's expressions. */
 static List *
 columns_read(const WcExplained *shown)
 {
@@ -239,7 +239,7 @@ columns_read(const WcExplained *shown)
 
 		n = 0;
 		if (!bms_is_member(map->att, shown->plan->attrs))
-			continue;			/* only rechecks read it */
+			continue;			/* only rechecks read the column */
 		foreach(lk, map->keys)
 		{
 			Node	   *key = lfirst(lk);
@@ -289,7 +289,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_filter(&shown, node, es);
 	explain_groups(&shown, fscan, es);
 
-	/* rows of a direct modification are not read, but where that turns out to be needed */
+	/* a direct modification reads rows only if that turns out to be necessary */
 	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;
 	if (columns != NIL)
 		ExplainPropertyList("Columns", columns, es);

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/explainrange.c: the rows that a scan reads, in words.
+ * fdw/scan/explainrange.c: the ranges of a scan, for EXPLAIN.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ wc_explained_deparse(const WcExplained *shown, Node *expr)
 	return deparse_expression(expr, shown->context, shown->useprefix, false);
 }
 
-/* How many values an array has; WC_UNKNOWN_COUNT before it is evaluated. */
+/* The number of values in an array; WC_UNKNOWN_COUNT if the number is known only at run time. */
 static double
 count_array(Node *expr)
 {
@@ -39,7 +39,7 @@ count_array(Node *expr)
 	return WC_UNKNOWN_COUNT;
 }
 
-/* The prefix that a LIKE pattern means, as a literal. */
+/* The prefix of a LIKE pattern, as a literal. */
 static char *
 like_prefix_text(const WcExplained *shown, Node *pattern)
 {
@@ -65,7 +65,7 @@ op_name(WcKeyOp op)
 	return names[op];
 }
 
-/* Of more arms of an OR than these some are left out. */
+/* Of an OR with more arms, some arms are left out. */
 #define ARMS_SHOWN 6
 
 /* "((a = 1 AND b > 2) OR (a = 3))" */
@@ -98,7 +98,7 @@ or_text(const WcExplained *shown, const WcKeyCond *or)
 	return s.data;
 }
 
-/* The name of the column that a condition is on. */
+/* The name of a condition's column. */
 static const char *
 cond_column(const WcExplained *shown, int part)
 {
@@ -159,7 +159,7 @@ add_end(WcExplainedEnd *end, char *value, bool exclusive)
 	end->values = lappend(end->values, value);
 }
 
-/* A range on the part behind the pinned ones, or on the raw key. */
+/* Shows a range on the part behind the pinned parts, or on the raw key. */
 static void
 show_range(WcExplained *shown, const WcKeyCond *cond, bool desc)
 {
@@ -185,7 +185,7 @@ show_range(WcExplained *shown, const WcKeyCond *cond, bool desc)
 		add_end(greater != desc ? &shown->start : &shown->stop, text, exclusive);
 }
 
-/* A row comparison whose parts all sort one way is one end of a range. */
+/* Shows a row comparison as one end of the ranges, if all its parts have the same sort order. */
 static void
 show_row(WcExplained *shown, const WcKeyCond *cond)
 {
@@ -207,7 +207,7 @@ show_row(WcExplained *shown, const WcKeyCond *cond)
 			cond->op == WC_KEY_GT || cond->op == WC_KEY_LT);
 }
 
-/* Is this a part without conditions that the ranges go on behind? */
+/* Has the part no conditions, and do the ranges use parts behind it? */
 static bool
 is_gap(const WcExplained *shown, int part)
 {
@@ -227,7 +227,7 @@ is_gap(const WcExplained *shown, int part)
 	return behind;
 }
 
-/* Is this part pinned, and to what? */
+/* Shows the value of a pinned part; false: the part is not pinned. */
 static bool
 show_pinned(WcExplained *shown, int part)
 {
@@ -270,8 +270,8 @@ show_pinned(WcExplained *shown, int part)
 	return true;
 }
 
-/* How many ranges an OR makes, and whether they are all single rows; `part` is
- * the first that is not pinned besides. */
+/* Counts the ranges of an OR, and finds out whether all of them are single rows; `part` is the first part that
+ * is not pinned outside the OR. */
 static void
 show_or(WcExplained *shown, const WcKeyCond *or, int part)
 {
@@ -308,7 +308,7 @@ show_or(WcExplained *shown, const WcKeyCond *or, int part)
 		shown->nranges * nranges;
 }
 
-/* Are these one condition on the raw key, or comparisons that bound it? */
+/* Are these conditions one condition on the raw key, or comparisons that bound the raw key? */
 static bool
 only_raw_ranges(const List *conds)
 {
@@ -437,7 +437,7 @@ wc_explained_scan(const WcExplained *shown)
 
 /* --- buckets ------------------------------------------------------------------ */
 
-/* What the conditions tell of a part that the salt follows from. */
+/* The buckets that the conditions on one part of the salt leave. */
 static WcSpread
 part_spread(const WcExplained *shown, int part)
 {
@@ -451,7 +451,7 @@ part_spread(const WcExplained *shown, int part)
 
 		if (cond->part == part && cond->kind == WC_COND_OP && cond->op == WC_KEY_EQ)
 			return WC_ONE_BUCKET;
-		/* of ORs and raw keys who knows */
+		/* the buckets of ORs and raw keys are unknown */
 		if (cond->part == WC_COND_NO_PART || cond->part == WC_COND_RAW_KEY ||
 			(cond->part == part && (minute || cond->kind == WC_COND_ANY)))
 			spread = WC_SOME_BUCKETS;
@@ -475,7 +475,7 @@ show_buckets(WcExplained *shown)
 		shown->spread = Max(shown->spread, part_spread(shown, part));
 		known &= part < list_length(shown->prefix);
 	}
-	/* with the parts that make the salt each range has its bucket */
+	/* if all parts of the salt are pinned, each range is in one bucket */
 	if (known || shown->pinned || shown->plan->conds == NIL || shown->nranges == WC_UNKNOWN_COUNT)
 		return;
 	if (shown->spread == WC_ALL_BUCKETS)
@@ -484,7 +484,7 @@ show_buckets(WcExplained *shown)
 		shown->nranges = WC_UNKNOWN_COUNT;
 }
 
-/* Finds that nothing will be read, and the ranges that start and stop do not tell. */
+/* Finds out whether nothing will be read, and the ranges that start and stop do not describe. */
 static void
 show_known(WcExplained *shown)
 {

@@ -1,10 +1,9 @@
 /*
- * fdw/scan/explainrange.h: the rows that a scan reads, in words.
+ * fdw/scan/explainrange.h: the ranges of a scan, for EXPLAIN.
  *
- * Start and stop row are shown as the conditions' values: most are known only
- * when the scan runs, and encoded keys are not for people.  Where the ranges are
- * not that simple (row comparisons over parts of mixed order, conditions on
- * parts and on the raw key at once), the conditions themselves are shown.
+ * Start and stop row are shown as the values of the conditions: most values are known only when the scan runs, and
+ * encoded keys are hard to read.  For ranges that are not so simple (row comparisons over parts of mixed sort order,
+ * conditions on parts and on the raw key together), the conditions are shown.
  */
 #ifndef WC_FDW_SCAN_EXPLAINRANGE_H
 #define WC_FDW_SCAN_EXPLAINRANGE_H
@@ -20,16 +19,16 @@
 /* One end of the ranges. */
 typedef struct WcExplainedEnd
 {
-	List	   *values;			/* char *, on the first part that is not pinned */
+	List	   *values;			/* char *, values for the first part that is not pinned */
 	bool		exclusive;
 } WcExplainedEnd;
 
-/* Over which buckets of a salted key one range behind the salt goes. */
+/* The buckets of a salted key that a range behind the salt is read in. */
 typedef enum WcSpread
 {
 	WC_UNSALTED,
 	WC_ONE_BUCKET,
-	WC_SOME_BUCKETS,			/* known when it runs */
+	WC_SOME_BUCKETS,			/* known when the scan runs */
 	WC_ALL_BUCKETS
 } WcSpread;
 
@@ -44,22 +43,22 @@ typedef struct WcExplained
 	bool		raw;			/* the ends are raw keys */
 	WcExplainedEnd start;
 	WcExplainedEnd stop;
-	bool		simple;			/* start and stop say it all */
-	bool		pinned;			/* the whole key is */
+	bool		simple;			/* start and stop describe the ranges completely */
+	bool		pinned;			/* all parts of the key are pinned */
 	double		nranges;		/* or WC_UNKNOWN_COUNT */
 	WcSpread	spread;
 	bool		empty;			/* no row can satisfy the conditions */
-	List	   *ranges;			/* char *, when simple is not and the values are known */
+	List	   *ranges;			/* char *; set if not simple and all values are known */
 } WcExplained;
 
-/* Finds what is to be shown.  The caller has set wrel, plan, context and useprefix; all else is 0.
- * In CurrentMemoryContext, as all texts here. */
+/* Fills in the struct.  The caller has set wrel, plan, context and useprefix; all other fields are 0.  Allocates
+ * in CurrentMemoryContext, as do the functions below. */
 extern void wc_explained_find(WcExplained *shown);
 
-/* An expression of the plan as in SQL. */
+/* An expression of the plan as SQL text. */
 extern char *wc_explained_deparse(const WcExplained *shown, Node *expr);
 
-/* A condition as in SQL. */
+/* A condition as SQL text. */
 extern char *wc_explained_cond(const WcExplained *shown, const WcKeyCond *cond);
 
 /* "(1, 'a') inclusive"; combine: the function ("greatest") that joins several values. */

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/grouped.c: scans that give groups of rows.
+ * fdw/scan/grouped.c: scans that return groups of rows.
  */
 #include "postgres.h"
 
@@ -23,16 +23,16 @@ struct WcGrouped
 	WcAggregatePlan *aggregates;
 	int			ngroups;
 	int		   *groups;			/* attnum - 1 */
-	Bitmapset  *group_keys;		/* those of them that are parts of the row key */
+	Bitmapset  *group_keys;		/* the groups' columns that are parts of the row key */
 	WcSlice		keys;			/* the key check that the engine needs */
 	WcCodecWhere where;
-	Datum	   *key_values;		/* [natts]: of a row key that is not the tuple's */
+	Datum	   *key_values;		/* [natts]: of another row's key than the tuple's */
 	bool	   *key_nulls;
 };
 
 /* --- making ---------------------------------------------------------------------- */
 
-/* How the engine finds the parts of the row key that are looked at. */
+/* The key check by which the engine finds the used parts of the row key. */
 static WcSlice
 key_check(const WcGrouped *grouped, WcBuf *scratch)
 {
@@ -89,7 +89,7 @@ wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, WcBuf *scratch)
 	return grouped;
 }
 
-/* What the engine makes of the column's bytes. */
+/* Describes how the engine reads the column's bytes. */
 static WcFilterColumn
 describe_column(const WcGrouped *grouped, const WcReader *reader, const WcAggregatePlan *aggregate)
 {
@@ -163,7 +163,7 @@ append_numeric(StringInfo out, Sum sum)
 		pq_sendint16(out, digits[i]);
 }
 
-/* The state of a sum of so many values. */
+/* The transition state of a sum of `count` values. */
 static Datum
 sum_state(WcStateKind kind, int64 count, Sum sum)
 {
@@ -186,7 +186,7 @@ sum_state(WcStateKind kind, int64 count, Sum sum)
 
 /* --- rows that are in no group ------------------------------------------------------ */
 
-/* A tuple of one row: its states. */
+/* Sets the transition states of a tuple of one row. */
 static void
 set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 {
@@ -221,7 +221,7 @@ bad_state(const WcGrouped *grouped)
 					grouped->wrel->relname)));
 }
 
-/* A value of a key part, out of the row key of the row that has it. */
+/* The value of a key part, decoded from the key of the row that has the value. */
 static Datum
 value_in_key(WcGrouped *grouped, int att, WcSlice row)
 {
@@ -273,7 +273,7 @@ set_group(WcGrouped *grouped, WcClientScan *scan, WcSlice row, Datum *values, bo
 		wc_relation_decode_key(grouped->wrel, &grouped->where, grouped->group_keys, values, isnull);
 	for (int i = 0; i < grouped->naggregates; i++)
 	{
-		/* what counts has a state when there is nothing to count */
+		/* count() has a state even without rows */
 		isnull[natts + i] = grouped->aggregates[i].state != WC_STATE_COUNT;
 		values[natts + i] = Int64GetDatum(0);
 	}

@@ -1,9 +1,8 @@
 /*
- * fdw/scan/grouped.h: scans that give groups of rows (fdw/plan/aggregate.h).
+ * fdw/scan/grouped.h: scans that return groups of rows (fdw/plan/aggregate.h).
  *
- * What the engine says of a group, and a single row that it could not put into one, become a
- * tuple: the table's columns, of which only those of the groups are set, and behind them the
- * aggregates' transition states.
+ * Each group that the engine returns, and each row that the engine could not put into a group, becomes a tuple:
+ * the table's columns, of which only the grouping columns are set, then the aggregates' transition states.
  */
 #ifndef WC_FDW_SCAN_GROUPED_H
 #define WC_FDW_SCAN_GROUPED_H
@@ -20,12 +19,12 @@ typedef struct WcGrouped WcGrouped;
  * is emptied. */
 extern WcGrouped *wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, WcBuf *scratch);
 
-/* What the engine is to do with the rows of this reader's Scan; palloc'd. */
+/* The aggregation that the engine runs on the rows of this reader's Scan; palloc'd. */
 extern const WcAggregation *wc_grouped_describe(const WcGrouped *grouped, const WcReader *reader);
 
 /*
- * The next tuple of a scan that was described so: false at the end.  Values are palloc'd in
- * CurrentMemoryContext.  aggregated: the engine was told to make groups; else every row is one.
+ * Reads the next tuple of such a scan; false at the end.  Values are palloc'd in
+ * CurrentMemoryContext.  aggregated: the engine makes the groups; else each row is a group.
  * A row that the reader's gate hides has no states.
  */
 extern bool wc_grouped_next(WcGrouped *grouped, WcReader *reader, WcClientScan *scan, bool aggregated,

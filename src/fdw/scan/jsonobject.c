@@ -1,8 +1,8 @@
 /*
  * fdw/scan/jsonobject.c: a jsonb object whose values are all text, made member by member.
  *
- * In a jsonb (utils/jsonb.h) stand a count, an entry for each key, one for each value, the bytes
- * of the keys and those of the values.  Keys are ordered by length, those of one length as bytes.
+ * A jsonb (utils/jsonb.h) has a count, an entry for each key, an entry for each value, the bytes of the keys and
+ * the bytes of the values.  Keys are sorted by length; keys of equal length are sorted as bytes.
  */
 #include "postgres.h"
 
@@ -11,15 +11,15 @@
 
 #include "fdw/scan/jsonobject.h"
 
-/* More memory than this is not kept from one object to the next. */
+/* Buffers up to this size, in bytes, are kept for the next object. */
 #define KEPT_MAX (1024 * 1024)
 
-/* Keys of fewer bytes are sorted by counting. */
+/* Keys with fewer bytes are sorted by a counting sort. */
 #define SHORT_KEY 256
 
 typedef struct Member
 {
-	uint32		at;				/* of the key in bytes; the value follows */
+	uint32		at;				/* offset of the key in `bytes`; the value follows the key */
 	uint32		key_len;
 	uint32		value_len;
 } Member;
@@ -27,16 +27,16 @@ typedef struct Member
 struct WcJsonObject
 {
 	MemoryContext context;
-	char	   *bytes;			/* keys and values as they came */
+	char	   *bytes;			/* keys and values in the order of wc_jsonobject_add */
 	uint32		nbytes;
 	Size		max_bytes;
 	Member	   *members;
-	Member	   *sorted;			/* room for as many */
+	Member	   *sorted;			/* as many elements as members has room for */
 	int			nmembers;
 	int			max_members;
-	uint32		longest;		/* key */
-	bool		ascending;		/* keys so far, as bytes */
-	bool		in_order;		/* as jsonb orders them */
+	uint32		longest;		/* longest key, in bytes */
+	bool		ascending;		/* the keys so far ascend as bytes */
+	bool		in_order;		/* the keys so far are in jsonb's order */
 };
 
 WcJsonObject *
@@ -85,7 +85,7 @@ enlarged(WcJsonObject *o, void *p, Size size)
 	return p == NULL ? MemoryContextAlloc(o->context, size) : repalloc(p, size);
 }
 
-/* For one member more, of so many bytes. */
+/* Makes room for one more member, with so many bytes. */
 static void
 make_room(WcJsonObject *o, Size bytes)
 {
@@ -157,11 +157,11 @@ compare_members(const void *a, const void *b, void *arg)
 	return memcmp(bytes + x->at, bytes + y->at, x->key_len);
 }
 
-/* Members whose keys are short, and ascend as bytes: by length alone. */
+/* Sorts members with short keys, which ascend as bytes: by length only. */
 static const Member *
 sort_by_length(WcJsonObject *o)
 {
-	uint32		behind[SHORT_KEY] = {0};	/* of each length, where its next member goes */
+	uint32		behind[SHORT_KEY] = {0};	/* [length]: index of the next member with a key of this length */
 	uint32		before = 0;
 
 	for (int i = 0; i < o->nmembers; i++)
@@ -190,7 +190,7 @@ sort_members(WcJsonObject *o)
 	return o->members;
 }
 
-/* Text of len bytes that ends at `end`; now and then an entry has the latter, in place of the length. */
+/* The entry of a text of len bytes that ends at `end`; every JB_OFFSET_STRIDE-th entry has the end, not the length. */
 static inline JEntry
 entry(int i, uint32 len, uint32 end)
 {

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/keptrows.c: the rows of a scan that starts over and over.
+ * fdw/scan/keptrows.c: rows kept for the rescans of a scan.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@ struct WcKeptRows
 	int		   *kept;			/* attnum - 1 */
 	uint64		nrows;
 	uint64		capacity;
-	Datum	  **rows;			/* each: values, and behind them the nulls */
+	Datum	  **rows;			/* each row: values, then nulls */
 };
 
 WcKeptRows *

@@ -9,7 +9,7 @@
 #include "fdw/condition/bound.h"
 #include "fdw/scan/knownranges.h"
 
-/* Of more ranges than these some are left out. */
+/* Of more ranges than this, some are left out. */
 #define RANGES_SHOWN 6
 
 /* '\x80000001' */

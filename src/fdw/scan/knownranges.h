@@ -13,7 +13,7 @@ typedef struct WcKnownRanges
 {
 	bool		empty;			/* no row can satisfy the conditions */
 	uint32		nranges;
-	List	   *texts;			/* char *: row keys as functions take them; of many some are left out */
+	List	   *texts;			/* char *, with row keys as functions take them; some of many are left out */
 } WcKnownRanges;
 
 /* False: some value is known only when the scan runs. */

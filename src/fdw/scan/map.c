@@ -20,14 +20,14 @@ struct WcMap
 	const WcRelColumn *column;
 	FmgrInfo	to_hstore;		/* hstore(text[], text[]) */
 
-	bool		leaves_out;		/* cells that are not text */
+	bool		leaves_out;		/* cells that are not text are left out without an error */
 	bool		converts;		/* text is not stored in the server's encoding */
-	bool		declares;		/* columns of its family have cells of their own */
+	bool		declares;		/* other columns declare cells of the family */
 
-	/* the row at hand */
-	bool		left_out;		/* some have been */
+	/* the current row */
+	bool		left_out;		/* cells have been left out */
 	int			nentries;
-	StringInfoData last;		/* qualifier of the last entry, if json does not have it */
+	StringInfoData last;		/* qualifier of the last entry, unless json has the entry */
 	WcJsonObject *json;			/* jsonb */
 	int			max_entries;	/* hstore: room in keys and values */
 	Datum	   *keys;
@@ -57,7 +57,7 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 	return map;
 }
 
-/* 22P03, or a WARNING. */
+/* Raises error 22P03, or a WARNING if where->lenient. */
 static void
 not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes)
 {
@@ -83,7 +83,7 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 			 errhint("Give the qualifier a column of its own, of type bytea, or use layout \"cell\".")));
 }
 
-/* Is it ASCII without zero bytes? */
+/* Are the bytes ASCII without zero bytes? */
 static inline bool
 is_plain_text(WcSlice bytes)
 {
@@ -95,7 +95,7 @@ is_plain_text(WcSlice bytes)
 		uint64		eight;
 
 		memcpy(&eight, p, 8);
-		/* a byte of 0 becomes one with its high bit set; so may others beside it: those take a closer look */
+		/* a zero byte gets its high bit set; so may bytes beside it: the slow path checks them */
 		if (((eight | (eight - UINT64CONST(0x0101010101010101))) & UINT64CONST(0x8080808080808080)) != 0)
 			return false;
 	}
@@ -113,7 +113,7 @@ is_text(WcSlice bytes)
 	return bytes.len == 0 || is_plain_text(bytes) || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
 }
 
-/* In the server's encoding: the bytes themselves, or a copy.  False: it is not text, which has been told. */
+/* Returns the text in the server's encoding: the bytes themselves, or a copy.  False: not text; not_text was called. */
 static bool
 to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const char *what, WcSlice bytes, WcSlice *text)
 {
@@ -139,7 +139,7 @@ is_empty_member(const WcCell *cell)
 	return cell->qualifier.len == 0 && wc_slice_eq(cell->value, wc_slice(WC_MAP_EMPTY_MEMBER, 1));
 }
 
-/* Has the last entry come of this column? */
+/* Is the last entry of this column? */
 static bool
 is_last(const WcMap *map, WcSlice qualifier)
 {

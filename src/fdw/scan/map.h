@@ -10,26 +10,25 @@
 
 typedef struct WcMap WcMap;
 
-/* For a MAP or PREFIX_MAP column; column has to live as long. */
+/* Creates the map of a MAP or PREFIX_MAP column; column must live as long. */
 extern WcMap *wc_map_create(const WcRelation *wrel, const WcRelColumn *column);
 
-/* Cells that are not text are left out, and are no error: what the map shows is not looked at.  A
- * map of which all are left out is empty, and not NULL. */
+/* Cells that are not text are left out without an error: the query does not use the map's content.  A map whose
+ * cells are all left out is empty, not NULL. */
 extern void wc_map_leave_out(WcMap *map);
 
 /*
- * Adds a cell of the map's family when it belongs to the map: not when it is the
- * marker, has a column of its own, has not the prefix, or is an older version of
- * the cell before.  Allocates in CurrentMemoryContext, which must live until
- * wc_map_finish.  A qualifier or value that is not UTF-8 text is 22P03, with where->lenient a
- * WARNING, and left out.
+ * Adds a cell of the map's family, if the cell belongs to the map.  The map does not have the row marker, cells that
+ * another column declares, cells without the map's prefix, and older versions of the cell before.  Allocates in
+ * CurrentMemoryContext, which must live until wc_map_finish.  A qualifier or value that is not UTF-8 text is error
+ * 22P03; with where->lenient a WARNING, and the cell is left out.
  */
 extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where);
 
-/* Forgets the cells added since the last time. */
+/* Removes the cells added since the last wc_map_finish. */
 extern void wc_map_reset(WcMap *map);
 
-/* The map of the cells added since the last time; false: none, NULL in SQL. */
+/* Sets *value to the map of the cells added since the last wc_map_finish; false: no cells, NULL in SQL. */
 extern bool wc_map_finish(WcMap *map, Datum *value);
 
 #endif

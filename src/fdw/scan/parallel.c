@@ -1,13 +1,13 @@
 /*
  * fdw/scan/parallel.c: a scan that the leader and the workers of a query share.
  *
- * A part is what lies between two row keys, of whatever ranges the scan has.  The process that begins
- * first, the leader or a worker, asks the engine for such keys, since it knows where rows are; others
- * wait for it.  The keys lie in shared memory, and with them the number of the part to take next.
- * Every process computes the ranges by itself, from the same values.
+ * A part is the section of the scan's ranges between two row keys.  The process that begins first, the leader or a
+ * worker, asks the engine for these keys, because the engine knows where the rows are; the other processes wait for
+ * that process.  Shared memory has the keys and the number of the next part.  Each process computes the ranges
+ * itself, from the same values.
  *
- * What workers have read they add up there as well, for EXPLAIN; the leader takes that over when
- * PostgreSQL gives the shared memory back, which is after the last worker has ended.
+ * Workers also add their counters to shared memory, for EXPLAIN; the leader takes them over when PostgreSQL
+ * releases the shared memory, after the last worker has ended.
  */
 #include "postgres.h"
 
@@ -24,37 +24,37 @@
 #include "fdw/scan/parallel.h"
 #include "fdw/scan/scan.h"
 
-/* Parts for each process: with the last ones the processes end at about the same time. */
+/* Parts for each process: so many that the processes end at about the same time. */
 #define PARTS_EACH 16
 
-/* Of more ranges than these only the starts part them: each other costs a round trip. */
+/* With more ranges, parts begin only at starts of ranges: each point within a range costs a round trip. */
 #define RANGES_SPLIT_MAX 8
 
 typedef enum Parting
 {
 	NOT_PARTED,
-	BEING_PARTED,				/* by some process */
+	BEING_PARTED,				/* by one process */
 	PARTED
 } Parting;
 
 struct WcSharedScan
 {
-	int			processes;		/* at most */
-	pg_atomic_uint32 next;		/* part that nobody has taken yet */
-	ConditionVariable parted;	/* for PARTED */
+	int			processes;		/* greatest number of processes */
+	pg_atomic_uint32 next;		/* the next part to take */
+	ConditionVariable parted;	/* signalled when the state becomes PARTED */
 
-	slock_t		mutex;			/* guards the following three */
+	slock_t		mutex;			/* guards the next three fields */
 	Parting		parting;
 	bool		begun;
 	WcClientScanStats stats;	/* of workers */
 
-	/* with PARTED they do not change */
-	uint32		npoints;		/* one less than parts */
-	uint32		ends[WC_PARTS_MAX]; /* of the points, in bytes */
+	/* do not change after PARTED */
+	uint32		npoints;		/* the number of parts - 1 */
+	uint32		ends[WC_PARTS_MAX]; /* ends of the points' keys, in bytes */
 	uint8		bytes[WC_PART_POINTS_BYTES];
 };
 
-/* --- parting --------------------------------------------------------------------- */
+/* --- division into parts ----------------------------------------------------------- */
 
 typedef struct Points
 {
@@ -77,7 +77,7 @@ add_point(Points *points, WcSlice row)
 	points->rows[points->n++] = row;
 }
 
-/* Adds points within a range for so many parts. */
+/* Adds points within a range, for nparts parts. */
 static void
 split_range(const WcRelation *wrel, const WcRange *range, int nparts, Points *points)
 {
@@ -88,7 +88,7 @@ split_range(const WcRelation *wrel, const WcRange *range, int nparts, Points *po
 		add_point(points, rows[i]);
 }
 
-/* Where about so many parts of the ranges begin, but the first. */
+/* Finds the points where about nparts parts of the ranges begin, except the first part. */
 static void
 find_points(const WcRelation *wrel, const WcBounds *bounds, int nparts, Points *points)
 {
@@ -109,7 +109,7 @@ find_points(const WcRelation *wrel, const WcBounds *bounds, int nparts, Points *
 	}
 }
 
-/* Puts every so many of the points into shared memory, as there is room. */
+/* Copies points to shared memory; if they do not fit, an even selection. */
 static void
 set_points(WcSharedScan *shared, const Points *points)
 {
@@ -134,7 +134,7 @@ set_points(WcSharedScan *shared, const Points *points)
 	} while ((int) shared->npoints < points->n / every);
 }
 
-/* Is it for this process to part the ranges?  False: that has been done. */
+/* Must this process divide the ranges?  False: another process has done so. */
 static bool
 begin_parting(WcSharedScan *shared)
 {
@@ -149,7 +149,7 @@ begin_parting(WcSharedScan *shared)
 		SpinLockRelease(&shared->mutex);
 		if (parting != BEING_PARTED)
 			break;
-		/* should that process fail, the query ends, and this wait is interrupted */
+		/* if that process fails, the query ends, and the end interrupts this wait */
 		ConditionVariableSleep(&shared->parted, PG_WAIT_EXTENSION);
 	}
 	ConditionVariableCancelSleep();
@@ -181,7 +181,7 @@ point(const WcSharedScan *shared, uint32 i)
 	return wc_slice(shared->bytes + start, shared->ends[i] - start);
 }
 
-/* What of the ranges lies in a part; false: nothing. */
+/* Sets the Scan's ranges to the section of the ranges in the part [from, to); false: the section is empty. */
 static bool
 set_ranges(const WcBounds *bounds, WcSlice from, WcSlice to, WcScan *scan)
 {
@@ -254,7 +254,7 @@ widecolEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 	return sizeof(WcSharedScan);
 }
 
-/* Of the leader, as the shared memory goes. */
+/* Called in the leader when the shared memory is released. */
 static void
 take_back(dsm_segment *seg, Datum arg)
 {
@@ -270,7 +270,7 @@ widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, v
 {
 	WcSharedScan *shared = coordinate;
 
-	/* without shared memory there are no workers, and the leader reads all */
+	/* without shared memory there are no workers, and the leader reads all rows */
 	if (pcxt->seg == NULL)
 		return;
 	memset(shared, 0, offsetof(WcSharedScan, ends));

@@ -1,8 +1,8 @@
 /*
  * fdw/scan/parallel.h: a scan that the leader and the workers of a query share.
  *
- * The process that comes first parts the ranges.  Each takes the next part, in the scan's order, when it
- * has read its last one: so parts need not be equal, and each process gives rows in the scan's order.
+ * The process that begins first divides the ranges into parts.  Each process takes the next part, in the scan's
+ * order, after it has read a part.  So parts need not be equal, and each process returns rows in the scan's order.
  */
 #ifndef WC_FDW_SCAN_PARALLEL_H
 #define WC_FDW_SCAN_PARALLEL_H
@@ -15,15 +15,15 @@
 /* In shared memory. */
 typedef struct WcSharedScan WcSharedScan;
 
-/* The next part of these ranges, which are the same in all processes, into the Scan; in
- * CurrentMemoryContext and in shared memory.  False: there is none. */
+/* Sets the Scan's ranges to the next part of these ranges, which are the same in all processes.  The Scan points
+ * into CurrentMemoryContext and shared memory.  False: no more parts. */
 extern bool wc_shared_scan_take(WcSharedScan *shared, const WcRelation *wrel, const WcBounds *bounds, bool reversed,
 								WcScan *scan);
 
-/* Has no process been told this before? */
+/* Is this the first call in all processes? */
 extern bool wc_shared_scan_first(WcSharedScan *shared);
 
-/* A worker adds what it has read. */
+/* A worker adds its counters. */
 extern void wc_shared_scan_count(WcSharedScan *shared, const WcClientScanStats *stats);
 
 #endif

@@ -12,7 +12,7 @@
 #include "fdw/scan/prefetch.h"
 #include "rowkey/range.h"
 
-/* The part of work_mem that the rows may take. */
+/* The rows may take work_mem divided by this. */
 #define WC_PREFETCH_MEMORY 2
 
 typedef struct KeptRow
@@ -29,23 +29,23 @@ struct WcPrefetch
 	Datum	   *values;
 	bool	   *isnull;
 
-	MemoryContext context;		/* of what is below */
-	MemoryContext work;			/* of one row, or one key */
+	MemoryContext context;		/* of the fields below */
+	MemoryContext work;			/* reset for each row, or key */
 	WcArena		arena;			/* bytes of the ranges */
 	WcBuf		scratch;
-	WcRangeSet	ranges;			/* normal when read */
+	WcRangeSet	ranges;			/* normalised before they are read */
 	int			nkeys;
-	bool		points;			/* each of them is a row */
+	bool		points;			/* each range is one row */
 	bool		inexact;
 
-	bool		complete;		/* all rows of the ranges are here */
-	bool		rechecks;		/* with what rechecks need */
-	KeptRow    *rows;			/* ascending */
+	bool		complete;		/* all rows of the ranges are kept */
+	bool		rechecks;		/* the rows have the columns for rechecks */
+	KeptRow    *rows;			/* ascending by key */
 	uint32		nrows;
 	uint32		max_rows;
 
-	uint32		range;			/* wc_prefetch_next: of the bounds */
-	uint32		at;				/* the next row */
+	uint32		range;			/* for wc_prefetch_next: index of the range in the bounds */
+	uint32		at;				/* for wc_prefetch_next: index of the next row */
 };
 
 static void
@@ -162,8 +162,8 @@ compare_rows(const void *a, const void *b)
 	return wc_slice_cmp(((const KeptRow *) a)->key, ((const KeptRow *) b)->key);
 }
 
-/* Reads a row into work; false: it cannot be decoded.  Its error is raised when it is
- * read by itself. */
+/* Reads a row into `work`; false: the row cannot be decoded.  Its error is raised when a Scan for its key alone
+ * reads the row. */
 static bool
 read_row(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool *more)
 {
@@ -233,7 +233,7 @@ wc_prefetch_read(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, boo
 	return true;
 }
 
-/* --- giving -------------------------------------------------------------------- */
+/* --- returning rows ------------------------------------------------------------ */
 
 /* Is the range within another? */
 static bool
@@ -267,7 +267,7 @@ covers(const WcPrefetch *prefetch, const WcRange *range)
 		else
 			hi = mid;
 	}
-	/* of two that start with the same row, one without it comes behind */
+	/* of two ranges with the same start row, the one that excludes the row is second */
 	return (lo > 0 && contains(&prefetch->ranges.ranges[lo - 1], range)) ||
 		(lo > 1 && contains(&prefetch->ranges.ranges[lo - 2], range));
 }

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/reader.c: a stored table's rows as rows of a foreign table: what a Scan has to bring.
+ * fdw/scan/reader.c: the columns that a Scan must return for a foreign table (decode.c decodes them).
  */
 #include "postgres.h"
 
@@ -59,7 +59,7 @@ add_members(WcReader *reader, const WcRelColumn *column, const WcWantedMembers *
 	{
 		WcSlice		qualifier = members->qualifiers[i];
 
-		/* it has a column of its own, so none of the map's cells has this name */
+		/* another column declares the cell, so the map has no member of this name */
 		if (wc_relation_declares(reader->wrel, column->family, qualifier))
 			continue;
 		reader->member[find_column(reader, WC_COLUMN_EXACT, column->family, qualifier)] = true;
@@ -134,7 +134,7 @@ add_filter_member(WcReader *reader, const WcMember *member)
 	reader->member[find_column(reader, WC_COLUMN_EXACT, map->family, member->qualifier)] = true;
 }
 
-/* Is more of the family shown than single columns? */
+/* Are the whole family or prefixes of it read, not only single columns? */
 static bool
 shows_family(const WcReader *reader, uint32 family)
 {
@@ -146,7 +146,7 @@ shows_family(const WcReader *reader, uint32 family)
 	return false;
 }
 
-/* Members that the filter looks at are members of maps that are shown, too. */
+/* Members used by the filter are members of shown maps, too. */
 static void
 add_shown_members(WcReader *reader, const List *filter_members)
 {
@@ -178,7 +178,7 @@ add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered, 
 		{
 			WcWantedMembers none = {.att = att};
 
-			/* of a map no more than these members */
+			/* of this map only the filter's members are read */
 			add_target(reader, &reader->wrel->columns[att], list_make1(&none));
 		}
 	}
@@ -254,7 +254,7 @@ wc_reader_leave_untouched(WcReader *reader, const Bitmapset *attrs)
 	}
 }
 
-/* Where the column's cell is in the Scan. */
+/* The index of the column in the Scan's columns. */
 static uint32
 find_position(const WcReader *reader, uint32 family, WcSlice qualifier)
 {
@@ -342,7 +342,7 @@ column_name(const WcReader *reader, const WcColumn *column)
 	size_t		size = WC_PRINTABLE_SIZE(column->qualifier.len) + 8;
 	char	   *qualifier = palloc(size);
 
-	/* as the functions take it: a qualifier may have \xHH, a family is a name */
+	/* in the format of widecol's functions: a qualifier may have \xHH, a family is a name */
 	wc_printable(qualifier, size, column->qualifier);
 	return psprintf("%s:%s%s", family != NULL ? wc_text_from_utf8(family->name) : "?",
 					qualifier, column->kind == WC_COLUMN_EXACT ? "" : "*");

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/readerstate.h: an open reader, for the two files it is made of (reader.c, decode.c).
+ * fdw/scan/readerstate.h: the struct of a reader, for reader.c and decode.c.
  */
 #ifndef WC_FDW_SCAN_READERSTATE_H
 #define WC_FDW_SCAN_READERSTATE_H
@@ -11,7 +11,7 @@
 #include "fdw/scan/map.h"
 #include "fdw/scan/reader.h"
 
-/* The versions of one cell, as they come. */
+/* The versions of one cell, collected in their order. */
 typedef struct WcReaderVersions
 {
 	Oid			element;		/* widecol.version */
@@ -21,7 +21,7 @@ typedef struct WcReaderVersions
 	Datum	   *elems;
 } WcReaderVersions;
 
-/* One column of the foreign table that a cell, or family, goes to. */
+/* A column of the foreign table that gets the values of a cell, or of a family. */
 typedef struct WcReaderTarget
 {
 	const WcRelColumn *column;
@@ -29,7 +29,7 @@ typedef struct WcReaderTarget
 	WcCodec    *codec;			/* VALUE, original of a hashed KEY */
 	WcMap	   *map;			/* MAP, PREFIX_MAP */
 	WcReaderVersions *versions;	/* VERSIONS */
-	uint64		undecodable;	/* number of the last row of which the newest version did not decode */
+	uint64		undecodable;	/* number of the last row whose newest version did not decode */
 	struct WcReaderTarget *next; /* of the same cell */
 } WcReaderTarget;
 
@@ -37,32 +37,32 @@ struct WcReader
 {
 	WcRelation *wrel;
 	Bitmapset  *keys;			/* wanted columns that come from the row key */
-	Bitmapset  *filter_keys;	/* these and those that the filter looks at */
+	Bitmapset  *filter_keys;	/* these, and columns that the filter uses */
 	WcCodecWhere where;
-	uint64		rows;			/* number of the row at hand */
+	uint64		rows;			/* number of the current row */
 
 	int			ncolumns;
-	int			nshown;			/* those behind are for the filter only */
+	int			nshown;			/* later columns are only for the filter */
 	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
-	WcReaderTarget **targets;	/* [colno]: who wants this cell; NULL where kind is not EXACT */
-	bool	   *member;			/* [colno]: one that maps may want */
-	WcReaderTarget *maps;		/* who takes the cells that no column names, and members */
+	WcReaderTarget **targets;	/* [colno]: targets of this cell; NULL where kind is not EXACT */
+	bool	   *member;			/* [colno]: the cell may be a member of maps */
+	WcReaderTarget *maps;		/* targets of members, and of cells that no column names */
 	int			nversioned;
 	WcReaderTarget **versioned;	/* the VERSIONS targets */
 	uint32		max_versions;
 	bool		want_ts;
 	bool		want_value;
-	bool		check_types;	/* the table has a record type, and others may come */
+	bool		check_types;	/* rows of other record types must be skipped */
 
 	const WcGate *gate;			/* NULL: rows are decoded at once */
-	const Bitmapset *gated;		/* columns of the gate's step, or of all steps */
+	const Bitmapset *gated;		/* columns of the current step of the gate, or of all steps */
 	bool		passed;
 
 	/* layout cell */
 	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */
 	bool		in_row;
 	WcSlice		row;
-	WcCell		cell;			/* the one given last */
+	WcCell		cell;			/* the last cell */
 };
 
 #endif

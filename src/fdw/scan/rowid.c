@@ -1,5 +1,5 @@
 /*
- * fdw/scan/rowid.c: which row of a foreign table is meant, and reading just that one.
+ * fdw/scan/rowid.c: ids of rows of a foreign table; reads a row by its id.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/rowlock.c: rows of a foreign table, locked for the statement that reads them.
+ * fdw/scan/rowlock.c: locks rows of a foreign table for the statement that reads them.
  */
 #include "postgres.h"
 
@@ -77,7 +77,7 @@ wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 	newest = wc_client_snapshot(NULL);
 	if (locker->mode == WC_LOCK_KEY_SHARE && !lock->waited)
 	{
-		/* a change that nobody had to wait for leaves the key as it was: only its end is in the way */
+		/* the lock did not wait, so the changes keep the key: only a deletion of the row matters */
 		if (wc_rowid_read(locker->wrel, reader_of(locker), id, newest, locker->cid, values, isnull))
 			return WC_ROW_SAME;
 	}
@@ -95,7 +95,7 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 	WcRowLockRequest request = request_of(locker, snapshot);
 	WcRowLock	lock = {.row = id->row};
 
-	/* the row may be a cursor's, and the transaction have gone on */
+	/* the row may come from a cursor, and later commands of the transaction may have run */
 	request.tell_rewritten = locker->skips_rewritten && locker->cid < GetCurrentCommandId(false);
 	request.cid = locker->cid;
 	wc_client_lock_rows(&request, &lock, 1);
@@ -106,15 +106,15 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 	return wc_rowlocker_look(locker, &lock, id, values, isnull);
 }
 
-/* --- what scans of the statements under way lock ----------------------------------- */
+/* --- the scans of running statements that lock rows --------------------------------- */
 
-/* One for each scan that locks, or whose rows a LockRows node locks. */
+/* A scan that locks rows, or whose rows a LockRows node locks. */
 typedef struct Entry
 {
 	MemoryContextCallback callback;
 	const EState *estate;
 	Index		rti;
-	WcScanMark *mark;			/* NULL: the scan locks by itself */
+	WcScanMark *mark;			/* NULL: the scan locks the rows itself */
 	struct Entry *next;
 } Entry;
 
@@ -171,9 +171,9 @@ scan_rti(const ForeignScanState *node)
 	return castNode(ForeignScan, node->ss.ps.plan)->scan.scanrelid;
 }
 
-/* --- a scan that locks what it gives ----------------------------------------------- */
+/* --- a scan that locks the rows it returns ------------------------------------------ */
 
-/* Rows that are locked by one request at most. */
+/* The greatest number of rows that one request locks. */
 #define AHEAD_MAX 1024
 
 struct WcScanLock
@@ -181,7 +181,7 @@ struct WcScanLock
 	WcRowLocker locker;
 	bool		ahead;
 	bool		tests_first;	/* the node's own conditions are tested before a row is locked */
-	WcRowLock	locks[AHEAD_MAX];	/* of rows to come, in their order */
+	WcRowLock	locks[AHEAD_MAX];	/* locks of the next rows, in their order */
 	int			nlocks;
 	int			next;
 };
@@ -197,7 +197,7 @@ wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode
 	lock = MemoryContextAllocZero(estate->es_query_cxt, sizeof(WcScanLock));
 	wc_rowlocker_init(&lock->locker, wrel, mode, LockWaitBlock, estate->es_snapshot->curcid, estate->es_query_cxt);
 
-	/* The executor evaluates the node's conditions once more behind us. */
+	/* The executor evaluates the node's conditions again after the scan. */
 	lock->tests_first = node->ss.ps.qual != NULL &&
 		!contain_volatile_functions((Node *) node->ss.ps.plan->qual);
 	lock->ahead = node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
@@ -225,7 +225,7 @@ wc_scan_lock_taken(WcScanLock *lock)
 	lock->next = 0;
 }
 
-/* The lock of the row that the scan gave last. */
+/* The lock of the scan's last row. */
 static const WcRowLock *
 next_lock(WcScanLock *lock, bool sure, const WcReader *reader, WcClientScan *scan, WcClientSnapshot *snapshot)
 {
@@ -295,11 +295,11 @@ struct WcScanMark
 {
 	WcRowLocker locker;
 	WcClientSnapshot *snapshot; /* the scan's */
-	bool		alone;			/* no other table's rows are locked with this one's */
+	bool		alone;			/* the statement locks rows of no other table */
 	WcTidLog   *tids;
 	bool		takes;			/* a Get may lock its row itself */
-	WcBuf		id;				/* of the row being marked */
-	WcBuf		taken;			/* the row that the scan has locked itself; empty: none */
+	WcBuf		id;				/* the id of the row being marked */
+	WcBuf		taken;			/* the key of the row that the scan has locked itself; empty: none */
 	MemoryContextCallback callback;
 };
 
@@ -326,7 +326,7 @@ mode_of(RowMarkType type)
 	}
 }
 
-/* Are the rows of one table only, with its children, locked? */
+/* Does the statement lock rows of one table only (with its children)? */
 static bool
 is_alone(const EState *estate)
 {
@@ -374,7 +374,7 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	return mark;
 }
 
-/* Not in mode KEY SHARE, which an update that is in flight does not keep out. */
+/* Not in mode KEY SHARE, which does not wait for an update in flight. */
 bool
 wc_scan_mark_may_take(const WcScanMark *mark, WcRowLockMode *mode)
 {
@@ -386,7 +386,7 @@ void
 wc_scan_mark_taken(WcScanMark *mark, WcSlice row)
 {
 	wc_buf_reset(&mark->taken, WC_ROW_MAX);
-	wc_buf_append_slice(&mark->taken, row);	/* without memory for it: it is locked again */
+	wc_buf_append_slice(&mark->taken, row);	/* out of memory: the row is locked again */
 }
 
 void
@@ -426,7 +426,7 @@ widecolGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength)
 	elog(ERROR, "unknown strength of a row lock: %d", (int) strength);
 }
 
-/* The mark of the scan that gave the row. */
+/* The mark of the scan that returned the row. */
 static WcScanMark *
 find_mark(const EState *estate, const ExecRowMark *erm)
 {
@@ -450,7 +450,7 @@ store_row(TupleTableSlot *slot, Relation rel, Datum *values, bool *isnull)
 	ExecMaterializeSlot(slot);
 }
 
-/* A row of a table that is not locked, for a plan that is rechecked. */
+/* Reads a row of a table that is not locked, for EvalPlanQual. */
 static void
 read_again(WcScanMark *mark, const ExecRowMark *erm, const WcRowId *id, TupleTableSlot *slot, Datum *values, bool *isnull)
 {
@@ -459,10 +459,9 @@ read_again(WcScanMark *mark, const ExecRowMark *erm, const WcRowId *id, TupleTab
 }
 
 /*
- * Called by LockRows for each row that it is about to give, and when a plan is rechecked
- * for rows of tables that are not locked.  An empty slot makes LockRows pass over the row.
- * LockRows looks at the slot only when a row of this or another table that it locks has
- * changed.
+ * LockRows calls this for each row before returning it, and EvalPlanQual for rows of tables that are not locked.  An
+ * empty slot makes LockRows skip the row.  LockRows uses the slot only when a row of this table, or of another
+ * table that it locks, has changed.
  */
 void
 widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTableSlot *slot, bool *updated)

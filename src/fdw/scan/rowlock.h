@@ -1,12 +1,12 @@
 /*
- * fdw/scan/rowlock.h: rows of a foreign table, locked for the statement that reads them.
+ * fdw/scan/rowlock.h: locks rows of a foreign table for the statement that reads them.
  *
  * Three callers lock: a scan, for the UPDATE or DELETE of this one table above it
  * (wc_scan_lock_*); PostgreSQL's LockRows node, for SELECT FOR UPDATE and its like
  * (widecolRefetchForeignRow); and a modification whose table is joined with others
- * (write/modify.c).  All of them lock the row, and when it has changed since the
- * statement's snapshot go on with its newest state, or with none.  Under REPEATABLE READ
- * and above that is the error 40001.
+ * (write/modify.c).  Each caller locks the row; if the row has changed since the
+ * statement's snapshot, the caller continues with the newest state, or without the row if it is gone.  Under
+ * REPEATABLE READ and above such a change is error 40001.
  */
 #ifndef WC_FDW_SCAN_ROWLOCK_H
 #define WC_FDW_SCAN_ROWLOCK_H
@@ -20,20 +20,20 @@
 
 typedef enum WcLockOutcome
 {
-	WC_ROW_SAME,				/* locked, as the snapshot shows it */
+	WC_ROW_SAME,				/* locked; unchanged since the snapshot */
 	WC_ROW_CHANGED,				/* locked; its newest state has been read */
-	WC_ROW_GONE,				/* locked; it is not there any more */
-	WC_ROW_SKIPPED				/* another transaction has it: not locked; or a later command has changed it */
+	WC_ROW_GONE,				/* locked; the row does not exist any more */
+	WC_ROW_SKIPPED				/* not locked, because of another transaction; or changed by a later command */
 } WcLockOutcome;
 
-/* What rows of one table are locked with, in one statement. */
+/* The parameters of the row locks on one table in one statement. */
 typedef struct WcRowLocker
 {
 	WcRelation *wrel;
 	WcRowLockMode mode;
 	LockWaitPolicy wait_policy;
-	CommandId	cid;			/* own writes of commands before it are seen */
-	bool		skips_rewritten;	/* rows that other own commands have written are passed over */
+	CommandId	cid;			/* own writes of earlier commands are visible */
+	bool		skips_rewritten;	/* rows that later own commands have written are skipped */
 	WcReader   *reader;			/* NULL: not made yet */
 	MemoryContext context;		/* of the statement */
 } WcRowLocker;
@@ -42,8 +42,8 @@ typedef struct WcRowLocker
 extern void wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMode mode, LockWaitPolicy wait_policy,
 							  CommandId cid, MemoryContext context);
 
-/* Locks the row; if it has changed since the snapshot, reads it into values and isnull,
- * palloc'd in CurrentMemoryContext. */
+/* Locks the row; if the row has changed since the snapshot, reads its newest state into values and isnull, palloc'd
+ * in CurrentMemoryContext. */
 extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId *id,
 									   Datum *values, bool *isnull);
 
@@ -51,30 +51,30 @@ extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *sn
 extern WcLockOutcome wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 									   Datum *values, bool *isnull);
 
-/* --- a scan that locks what it gives ------------------------------------------- */
+/* --- a scan that locks the rows it returns -------------------------------------- */
 
 typedef struct WcScanLock WcScanLock;
 
-/* NULL while a plan is rechecked (EvalPlanQual), which locks nothing. */
+/* NULL in EvalPlanQual, which locks nothing. */
 extern WcScanLock *wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode);
 
 /* Does a scan of this statement lock the rows of this range table entry? */
 extern bool wc_scan_locks(const EState *estate, Index rti);
 
 /*
- * Locks the row in the slot, which reader and scan gave last and which satisfies all
- * conditions that the scan decides.  False: it is not there any more, or does not satisfy
- * them in its newest state, which else is stored in the slot.  sure: this holds for each
- * row that the scan brings, so those that have come already may be locked with it.
+ * Locks the row in the slot: the last row of reader and scan, which satisfies all conditions that the scan decides.
+ * True: the slot has the newest state of the row.  False: the row does not exist any more, or its newest state does
+ * not satisfy the conditions.  sure: each row of the scan satisfies the conditions, so rows that have already
+ * arrived may be locked together with this row.
  */
 extern bool wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcReader *reader,
 							 WcClientScan *scan, WcClientSnapshot *snapshot, TupleTableSlot *slot);
 
-/* The scan has been closed: what was locked ahead of it is not met again. */
+/* Must be called when the scan has been closed: forgets the locks of rows that the scan had not yet returned. */
 extern void wc_scan_lock_restart(WcScanLock *lock);
 
-/* Are all rows that the scan gives locked, whatever they hold?  Then a Get may be opened by
- * wc_client_scan_take; wc_scan_lock_taken: it was, so that its row needs no lock any more. */
+/* Are all rows of the scan locked, whatever their content?  Then wc_client_scan_take may open a Get.
+ * wc_scan_lock_taken: it has, so the row needs no further lock. */
 extern bool wc_scan_lock_may_take(const WcScanLock *lock);
 extern void wc_scan_lock_taken(WcScanLock *lock);
 
@@ -85,9 +85,9 @@ typedef struct WcScanMark WcScanMark;
 /* NULL when the statement does not lock the rows of this scan's table. */
 extern WcScanMark *wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel);
 
-/* Gives the row in the slot a ctid by which LockRows finds it again. */
-/* May the scan lock the row of a Get itself, in this mode (wc_client_scan_take)?  It has: then it is not locked
- * again. */
+/* Sets the ctid of the row in the slot, by which LockRows finds the row. */
+/* May the scan lock the row of a Get itself, in this mode (wc_client_scan_take)?  wc_scan_mark_taken: it has, so
+ * LockRows does not lock the row again. */
 extern bool wc_scan_mark_may_take(const WcScanMark *mark, WcRowLockMode *mode);
 extern void wc_scan_mark_taken(WcScanMark *mark, WcSlice row);
 extern void wc_scan_mark_row(WcScanMark *mark, const WcReader *reader, WcClientSnapshot *snapshot,

@@ -1,25 +1,21 @@
 /*
- * fdw/scan/scan.c: running a scan.
+ * fdw/scan/scan.c: runs a scan.
  *
- * The snapshot is the statement's, taken when the executor starts.  Nothing is asked of
- * the engine before the first row is: then the conditions' values are evaluated, ranges computed, and the
- * Scan opened.  A rescan keeps the snapshot, and the ranges too unless a
- * parameter of theirs changed.  If it did not, the same rows come again: from the
- * second time on they are kept while there is room, and given from there; when
- * fewer were read (a LIMIT, an EXISTS), the Scan stays open behind them.
+ * The snapshot is the statement's, taken when the executor starts.  The scan sends no request before PostgreSQL asks
+ * for the first row: then the values of the conditions are evaluated, ranges computed, and the Scan opened.  A
+ * rescan keeps the snapshot, and also the ranges unless one of their parameters has changed.  With the same ranges
+ * the same rows arrive: from the second time on they are kept while there is room, and returned from the kept rows.
+ * If not all rows were read (a LIMIT, an EXISTS), the Scan stays open behind the kept rows.
  *
- * On the inner side of a nested loop with a lookahead node, the rows of the keys
- * to come are fetched along with those of the first (prefetch.h); a key whose
- * rows are not there is scanned for as ever.
+ * On the inner side of a nested loop with a lookahead node, one Scan fetches the rows of the current key and of the
+ * next keys (prefetch.h); a key whose rows are not fetched gets a separate Scan.
  *
- * Conditions are expected to be decided by the ranges alone.  Where they turn
- * out not to be (a bound that had to be widened, too many ranges), the clauses
- * that the executor was told not to evaluate are evaluated here: PostgreSQL has
- * compiled them for its own rechecks.  Then rows are also skipped and counted
- * here, for an OFFSET and a LIMIT that the scan took over (limit.h).
+ * Normally the ranges alone decide the conditions on the key.  If they do not (a bound was widened, too many ranges),
+ * the scan evaluates the clauses that the executor does not evaluate: PostgreSQL has compiled them for its rechecks.
+ * Then the scan also skips and counts rows itself, for an OFFSET and a LIMIT that the scan took over (limit.h).
  *
- * In a query with workers the scan may be one that they share with the leader: then it
- * reads one part of the ranges after the other, each with a Scan of its own (parallel.h).
+ * In a parallel query the workers and the leader may share the scan: then each process reads one part of the ranges
+ * after the other, each part with a separate Scan (parallel.h).
  */
 #include "postgres.h"
 
@@ -50,8 +46,8 @@
 #include "fdw/scan/scan.h"
 #include "fdw/scan/scangate.h"
 
-/* Memory that comes from malloc: let go when the scan ends, or with the query's memory
- * when it fails. */
+/* Resources outside memory contexts, such as malloc'd memory: released when the scan ends, or with the query's memory
+ * after an error. */
 typedef struct Resources
 {
 	MemoryContextCallback callback;
@@ -69,51 +65,51 @@ typedef struct WcScanState
 	ExprState **exprs;			/* [nvalues]; NULL: the value is constant */
 	Datum	   *values;
 	bool	   *nulls;
-	Bitmapset  *params;			/* what executor nodes above supply to the conditions */
+	Bitmapset  *params;			/* parameters of the conditions, set by executor nodes above */
 
 	bool		bounds_known;
 	WcBounds	bounds;
-	int			nkeyvalues;		/* of the values, those of conditions on the key come first */
+	int			nkeyvalues;		/* the values of conditions on the key come first */
 	WcCellFilter cells;
-	WcFilterMaker *maker;		/* NULL: there is nothing to filter */
-	Bitmapset  *filter_attrs;	/* columns that it looks at */
-	Bitmapset  *filter_params;	/* what executor nodes above supply to it */
+	WcFilterMaker *maker;		/* NULL: no filter */
+	Bitmapset  *filter_attrs;	/* columns that the filter uses */
+	Bitmapset  *filter_params;	/* parameters of the filter, set by executor nodes above */
 	bool		filter_known;
 	WcMadeFilter filter;
-	bool		recheck;		/* fdw_recheck_quals have to be evaluated */
+	bool		recheck;		/* the scan must evaluate fdw_recheck_quals */
 
-	WcGrouped  *grouped;		/* groups of rows are given; NULL: rows are */
+	WcGrouped  *grouped;		/* the scan returns groups of rows; NULL: it returns rows */
 	bool		aggregated;		/* the open scan's rows are groups */
 
-	WcLimit    *limit;			/* NULL: all rows are given */
-	uint64		to_skip;		/* of the open scan's rows, before one is given */
-	uint64		to_give;		/* rows, or WC_NO_LIMIT */
+	WcLimit    *limit;			/* NULL: all rows are returned */
+	uint64		to_skip;		/* rows of the open scan to skip before the first returned row */
+	uint64		to_give;		/* rows to return, or WC_NO_LIMIT */
 
-	WcScanGate *gate;			/* what hides rows; NULL: nothing does */
-	WcReader   *reader;			/* made at the first row */
-	bool		reader_rechecks;	/* it reads what the rechecks need, too */
+	WcScanGate *gate;			/* conditions that hide rows; NULL: none */
+	WcReader   *reader;			/* created at the first row */
+	bool		reader_rechecks;	/* the reader also reads the columns for rechecks */
 	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
 	WcClientSnapshot *snapshot; /* the statement's; NULL: not taken yet */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
-	bool		asked;			/* below an asynchronous Append: to be opened */
+	bool		asked;			/* below an asynchronous Append: opening was requested */
 
-	WcKeptRows *kept;			/* rows read since the start, NULL: not kept */
-	uint64		next;			/* of them, the one to give next */
-	bool		keeps_none;		/* they were too many */
+	WcKeptRows *kept;			/* rows read since the start; NULL: rows are not kept */
+	uint64		next;			/* index of the next kept row */
+	bool		keeps_none;		/* the rows were too many to keep */
 
-	WcLookahead *lookahead;		/* knows the next keys; NULL: there are none to know */
+	WcLookahead *lookahead;		/* has the next keys; NULL: no lookahead node */
 	WcPrefetch *prefetch;
-	uint64		fetched_to;		/* of the lookahead's positions: those before have been asked about */
-	bool		prefetched;		/* the rows come from there */
+	uint64		fetched_to;		/* keys of the lookahead before this position have been fetched */
+	bool		prefetched;		/* rows are returned from the prefetched rows */
 
-	WcScanLock *lock;			/* rows are locked as they are given; NULL: they are not */
-	WcScanMark *mark;			/* a LockRows node above locks them; NULL: there is none */
+	WcScanLock *lock;			/* locks rows as they are returned; NULL: no locks */
+	WcScanMark *mark;			/* for a LockRows node above that locks the rows; NULL: none */
 
-	WcSharedScan *shared;		/* with other processes; NULL: with none */
+	WcSharedScan *shared;		/* state shared with other processes; NULL: not shared */
 
 	bool		started;
-	WcClientScanStats stats;	/* of scans already closed, and of workers that have ended */
+	WcClientScanStats stats;	/* of closed Scans, and of workers that have ended */
 } WcScanState;
 
 static void
@@ -178,8 +174,8 @@ add_params(Node *node, Bitmapset **params)
 	return expression_tree_walker(node, add_params, params);
 }
 
-/* May other things be read before the scan is opened, at the same snapshot?  A query that has
- * a name may be read later. */
+/* May other reads at the same snapshot happen before the scan is opened?  A query with a name (a cursor) may be read
+ * later. */
 static bool
 opens_late(const EState *estate)
 {
@@ -200,7 +196,7 @@ snapshot_of(WcScanState *state, ForeignScanState *node)
 	return state->snapshot;
 }
 
-/* Are rows locked, whatever they hold, so that the row of a Get may be locked before it is read? */
+/* Are all rows locked, whatever their content, so that the row of a Get may be locked before it is read? */
 static bool
 may_take(const WcScanState *state, WcRowLockMode *mode)
 {
@@ -228,13 +224,13 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
-	/* filters are behind these, limits, and what a direct modification has more */
+	/* behind these are the values of filters, limits and direct modifications */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, wc_scan_varno(plan));
 	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, &state->resources.scratch);
 	state->keeps_none = state->grouped != NULL;
 
-	/* of rows that are changed all is needed: a row that moves to another key would lose the cell */
+	/* changed rows need all cells: a row that moves to another key would lose a cell that does not decode */
 	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
 		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
@@ -259,7 +255,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		wc_client_snapshot_take(snapshot_of(state, node));
 	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode) && !wc_client_holds_rows()))
 		(void) snapshot_of(state, node);
-	/* else a row that is locked as it is read, or was before, needs none */
+	/* else: a row that was locked before or during the read needs no snapshot */
 }
 
 static void
@@ -304,7 +300,7 @@ find_bounds(WcScanState *state, ForeignScanState *node)
 		compute_bounds(state, node);
 }
 
-/* Makes what lives as long as the query, unless it is there from an earlier scan. */
+/* Creates the reader, which lives as long as the query, unless an earlier scan has created it. */
 static void
 prepare_reading(WcScanState *state, EState *estate, bool recheck)
 {
@@ -330,7 +326,7 @@ prepare_reading(WcScanState *state, EState *estate, bool recheck)
 	MemoryContextSwitchTo(old);
 }
 
-/* What lies in the arena stays as it is, for rescans. */
+/* A copy of the filter with positions in the Scan; the filter in the arena stays unchanged, for rescans. */
 static WcFilter *
 placed_filter(WcScanState *state)
 {
@@ -346,22 +342,21 @@ placed_filter(WcScanState *state)
 	return filter;
 }
 
-/* May rows of other record types come? */
+/* May the Scan return rows of other record types? */
 static bool
 may_mix_types(const WcScanState *state)
 {
 	return state->plan.mixed_types || !state->bounds.exact;
 }
 
-/* May rows come that are not wanted (but for those that the filter says it left
- * undecided)? */
+/* May the Scan return rows that are not wanted (except rows that the filter left undecided)? */
 static bool
 gives_others(const WcScanState *state)
 {
 	return state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
 }
 
-/* What is asked of the engine; false: there is nothing to read. */
+/* Describes the Scan; false: there is nothing to read. */
 static bool
 describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
@@ -377,7 +372,7 @@ describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
 	wc_reader_describe(state->reader, scan);
 	scan->filter = placed_filter(state);
-	/* the session shows as NULL what does not decode */
+	/* with `lenient`, this session must decode the cells */
 	state->aggregated = state->grouped != NULL && !gives_others(state) && !state->lenient;
 	if (state->aggregated)
 		scan->aggregation = wc_grouped_describe(state->grouped, state->reader);
@@ -422,7 +417,7 @@ wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan)
 	return state->snapshot == NULL && state->bounds.point && scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]);
 }
 
-/* Opens a Scan of what the reader describes. */
+/* Opens the Scan. */
 static void
 open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_hint)
 {
@@ -440,8 +435,8 @@ open_scan(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_
 									  estate->es_query_cxt);
 }
 
-/* A Get whose row is locked: with one question, and at the newest state.  False: it is to be read at
- * the snapshot, and locked then. */
+/* Locks and reads the row of a Get with one request, in the newest state.  False: the row must be read at the snapshot,
+ * and then locked. */
 static bool
 take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 {
@@ -494,7 +489,7 @@ close_scan(WcScanState *state, ForeignScanState *node)
 		wc_scan_lock_restart(state->lock);
 }
 
-/* Does a row satisfy the filter that the engine could not decide on? */
+/* Does a row that the engine could not decide satisfy the filter? */
 static bool
 filter_holds(void *arg, const Datum *values, const bool *isnull)
 {
@@ -511,8 +506,7 @@ filter_holds(void *arg, const Datum *values, const bool *isnull)
 	return wc_filter_holds(state->maker, node->ss.ps.ps_ExprContext);
 }
 
-/* Fetches the rows of this key and of the next ones; false: it is as well to scan
- * for this one alone. */
+/* Fetches the rows of this key and of the next keys; false: a Scan for this key alone is as good. */
 static bool
 fetch(WcScanState *state, ForeignScanState *node)
 {
@@ -546,7 +540,7 @@ fetch(WcScanState *state, ForeignScanState *node)
 	return kept;
 }
 
-/* Are the rows there already, or after fetching them with others? */
+/* Are the rows prefetched, or can they be fetched with those of other keys? */
 static bool
 find_prefetched(WcScanState *state, ForeignScanState *node)
 {
@@ -561,8 +555,7 @@ find_prefetched(WcScanState *state, ForeignScanState *node)
 		fetch(state, node) && wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck);
 }
 
-/* Has the engine skip and count the rows, if it can; returns how many rows are likely
- * to be read. */
+/* Makes the engine skip and count the rows, if it can; returns the probable number of rows that are read. */
 static uint64
 set_limits(WcScanState *state, WcScan *scan)
 {
@@ -613,7 +606,7 @@ start(WcScanState *state, ForeignScanState *node)
 		open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
 }
 
-/* The open Scan has come to its end: opens that of the next part, if there is one. */
+/* Called at the end of the open Scan: opens the Scan of the next part, if there is one. */
 static void
 start_next_part(WcScanState *state, ForeignScanState *node)
 {
@@ -626,8 +619,7 @@ start_next_part(WcScanState *state, ForeignScanState *node)
 	start(state, node);
 }
 
-/* Does the row in the slot satisfy the clauses that ranges should have decided, and
- * those that the engine should? */
+/* Does the row in the slot satisfy the clauses that the ranges or the engine should have decided? */
 static bool
 passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 {
@@ -640,7 +632,7 @@ passes_recheck(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 		wc_filter_holds(state->maker, econtext);
 }
 
-/* Is a row that is wanted among those that OFFSET and LIMIT leave?  Counts it. */
+/* Counts a wanted row; true: OFFSET and LIMIT leave the row in the result. */
 static bool
 is_given(WcScanState *state)
 {
@@ -675,7 +667,7 @@ keep_row(WcScanState *state, TupleTableSlot *slot)
 	}
 }
 
-/* Stores the next row in the slot, which stays empty when the row is hidden; false: there is none. */
+/* Stores the next row in the slot, which stays empty if the row is hidden; false: no more rows. */
 static bool
 next_row(WcScanState *state, TupleTableSlot *slot)
 {
@@ -695,7 +687,7 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 	}
 	else if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
 		return false;
-	/* rows that the engine has left to skip because this one is undecided */
+	/* rows that the engine has not skipped because this row is undecided */
 	if (state->limit != NULL)
 		state->to_skip += wc_client_rows_owed(state->scan);
 	if (wc_reader_passed(state->reader))
@@ -703,8 +695,8 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 	return true;
 }
 
-/* Locks the row, or has it found again by who will; false: it has changed, and is not
- * to be given. */
+/* Locks the row, or sets its ctid for the LockRows node; false: the row has changed, and must not be
+ * returned. */
 static bool
 lock_row(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 {
@@ -742,7 +734,7 @@ widecolIterateForeignScan(ForeignScanState *node)
 		{
 			if (state->kept != NULL)
 				keep_row(state, slot);
-			/* a Get has no second row (a cell of it is one, in layout cell) */
+			/* a Get has no second row (in layout cell, each cell is a row) */
 			if (state->bounds.point && state->resources.wrel->layout == WC_LAYOUT_ROW)
 				state->done = true;
 			break;
@@ -832,7 +824,7 @@ wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared)
 	WcScanState *state = node->fdw_state;
 
 	state->shared = shared;
-	state->keeps_none = true;	/* other processes give the others */
+	state->keeps_none = true;	/* other processes return the other rows */
 }
 
 WcSharedScan *

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/scan.h: what EXPLAIN, direct modifications and async.c want of a scan.
+ * fdw/scan/scan.h: the functions of a scan for EXPLAIN, direct modifications, async.c and parallel.c.
  */
 #ifndef WC_FDW_SCAN_SCAN_H
 #define WC_FDW_SCAN_SCAN_H
@@ -12,45 +12,45 @@
 #include "client/client.h"
 #include "fdw/scan/parallel.h"
 
-/* What the table's columns are called in the plan's expressions: its relation, or, where groups
- * of rows are given, the scan's tuple, in which they have the same places. */
+/* The varno of the table's columns in the plan's expressions: the table's relation, or, in a scan that returns
+ * groups of rows, the scan's tuple (INDEX_VAR), in which the columns have the same numbers. */
 extern Index wc_scan_varno(const ForeignScan *plan);
 
-/* Sums over all (re)scans so far; false when the scan has never been started.
- * May cost a round trip.  Kept only under EXPLAIN ANALYZE. */
+/* Sets *stats to the sums over all (re)scans so far; false when the scan has never started.  May cost a round trip.
+ * Counted only under EXPLAIN ANALYZE. */
 extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats);
 
 /*
- * For a direct modification, whose node has a scan's state and no scan: what would
- * be asked of the engine (but for limits; it lives as long as the node).
- * False: nothing.  recheck: the answer has more rows than are meant.
+ * For a direct modification, whose node has the state of a scan but opens no Scan: describes the Scan (except limits;
+ * it lives as long as the node).  False: there is nothing to read.  *recheck: the Scan's rows include unwanted
+ * ones.
  */
 extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck);
 
-/* Its snapshot, which is taken now, if it has not been. */
+/* The snapshot of the node; taken now, unless it has been taken before. */
 extern WcClientSnapshot *wc_scan_state_snapshot(ForeignScanState *node);
 
-/* Has it none, and is the scan a Get: so that it may read the newest state of a row that it locks? */
+/* Has the node no snapshot yet, and is the scan a Get?  Then it may read the newest state of a row that it locks. */
 extern bool wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan);
 
-/* Adds what such a modification, or a worker, has read. */
+/* Adds the counters of a direct modification, or of a worker. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
 
 /* --- for parallel.c ------------------------------------------------------------ */
 
-/* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns what
- * was shared (NULL: nothing). */
+/* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns the shared state (NULL:
+ * none). */
 extern void wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared);
 extern WcSharedScan *wc_scan_state_unshare(ForeignScanState *node);
 
-/* In a worker that reads no more of it: ends it, and counts what it has read. */
+/* Called in a worker that has read its last row: closes the Scan, and adds the worker's counters. */
 extern void wc_scan_state_publish(ForeignScanState *node);
 
 extern void wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more);
 
 /*
- * Opens the Scan before its first row is wanted, unless so many are open already
- * that this has to wait.  True: nobody has asked for that since the last rescan.
+ * Opens the Scan before its first row is wanted, unless too many Scans are open.  True: the first call since the last
+ * rescan.
  */
 extern bool wc_scan_state_open_ahead(ForeignScanState *node);
 

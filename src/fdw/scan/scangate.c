@@ -1,9 +1,9 @@
 /*
  * fdw/scan/scangate.c: conditions that hide rows, evaluated before other columns are decoded.
  *
- * PostgreSQL evaluates a security policy before what the query says, but on rows that
- * have all their columns.  A cell that does not decode would be an error, with its bytes,
- * of a row that the user must not see.
+ * PostgreSQL evaluates a security policy before the query's conditions, but on rows with all columns decoded.  So
+ * without a gate, a cell that does not decode would raise an error, and show bytes of a row that the user must not
+ * see.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@ struct WcScanGate
 	WcGate		gate;
 	ForeignScanState *node;
 	ExprState **conditions;		/* [gate.nsteps] */
-	int			nlocal;			/* the first so many; the engine decides the others, when it can */
+	int			nlocal;			/* the first ones are local; the engine decides the others, if it can */
 };
 
 static Bitmapset *
@@ -87,9 +87,9 @@ add_step(WcScanGate *gate, Expr *condition)
 }
 
 /*
- * Has every row that the node gives been through the gate?  Not one that EvalPlanQual
- * supplies, nor one that is read again because it is locked or changed: there the whole qual
- * is evaluated, behind the gate once more.
+ * Does each row that the node returns pass the gate?  A row that EvalPlanQual supplies does not, nor a row that is
+ * read again because it is locked or changed: for such rows the executor evaluates the whole qual, also
+ * after the gate.
  */
 static bool
 comes_through(const EState *estate)

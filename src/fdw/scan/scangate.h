@@ -14,15 +14,14 @@
 typedef struct WcScanGate WcScanGate;
 
 /*
- * Of the scan's clauses those that hide rows (WcScanPlan.nbarriers); NULL: none does.  The gate
- * evaluates those that are local, and takes them out of the node's qual where nothing is locked
- * or changed.  Call when the node is
- * initialised; lives in CurrentMemoryContext.
+ * Creates the gate of the scan's clauses that hide rows (WcScanPlan.nbarriers); NULL: no such clauses.  The gate
+ * evaluates the local ones, and removes them from the node's qual if the statement neither locks nor changes the
+ * rows.  Call when the node is initialised; lives in CurrentMemoryContext.
  */
 extern WcScanGate *wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan);
 
-/* The same for a reader; recheck: clauses that the engine should have decided must be evaluated
- * on every row.  gate may be NULL. */
+/* The gate for a reader; recheck: clauses that the engine should have decided must be evaluated on each row.  gate
+ * may be NULL. */
 extern const WcGate *wc_scangate_for(WcScanGate *gate, bool recheck);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/tidlog.c: names of six bytes for rows.
+ * fdw/scan/tidlog.c: row ids as ctids of six bytes.
  */
 #include "postgres.h"
 
@@ -16,14 +16,14 @@
 
 #define MEMORY_FIRST 1024
 
-/* Entries: the length, 4 bytes in the machine's order, and the bytes. */
+/* An entry of the log: the length, 4 bytes in the machine's byte order, then the bytes. */
 struct WcTidLog
 {
 	MemoryContext context;
-	int64		size;			/* of the log */
-	char	   *memory;			/* all of it, until there is a file */
+	int64		size;			/* of the log, in bytes */
+	char	   *memory;			/* the whole log, until there is a file */
 	size_t		capacity;
-	BufFile    *file;			/* all of it, or NULL */
+	BufFile    *file;			/* the whole log, or NULL */
 };
 
 WcTidLog *
@@ -49,7 +49,7 @@ move_to_file(WcTidLog *log)
 	MemoryContextSwitchTo(old);
 }
 
-/* Makes room for n bytes behind the others, unless they are too many for memory. */
+/* Makes room for n more bytes in memory, or moves the log to a file. */
 static void
 reserve(WcTidLog *log, size_t n)
 {
