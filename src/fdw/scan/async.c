@@ -105,7 +105,7 @@ widecolForeignAsyncConfigureWait(AsyncRequest *areq)
 		InstrUpdateTupleCount(areq->requestee->instrument, TupIsNull(areq->result) ? 0.0 : 1.0);
 }
 
-/* Never called: widecol adds nothing to PostgreSQL's wait event set. */
+/* widecol adds nothing to PostgreSQL's wait event set, so no event leads to a call. */
 void
 widecolForeignAsyncNotify(AsyncRequest *areq)
 {
