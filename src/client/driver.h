@@ -1,14 +1,14 @@
 /*
- * client/driver.h: what stands behind client.h.
+ * client/driver.h: the interface of a driver, which does the work of client.h.
  *
  * A driver reaches one kind of storage.  client/ keeps what all kinds need (the
  * transaction's bookkeeping, snapshots, the descriptors' cache, blocks on their
- * way to rows) and calls the driver through this table; nothing above client/
- * may know which driver it is.  What a driver cannot do is missing in its
- * feature bits, and the planner keeps that part local.
+ * way to rows) and calls the driver through this table; no folder above client/
+ * may know which driver it is.  A feature bit that a driver does not set is work that
+ * the driver cannot do, and the planner does this work in the backend.
  *
  * PostgreSQL side.  Functions may ereport(ERROR) and are interruptible, except
- * those marked "never fails".
+ * functions marked "never fails".
  */
 #ifndef WC_CLIENT_DRIVER_H
 #define WC_CLIENT_DRIVER_H
@@ -25,219 +25,219 @@ typedef enum WcDriverFeature
 {
 	WC_FEATURE_REVERSED = 1 << 0,	/* reversed scans */
 	WC_FEATURE_OFFSET = 1 << 1,	/* row_offset of a scan */
-	WC_FEATURE_SNAPSHOT = 1 << 2,	/* several scans may share what they see */
+	WC_FEATURE_SNAPSHOT = 1 << 2,	/* several scans may read at one snapshot */
 	WC_FEATURE_TRANSACTION = 1 << 3,	/* a batch is applied whole or not at all */
-	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans see the batch so far */
+	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans read the batch so far */
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
 	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
 	WC_FEATURE_MODIFY = 1 << 8, /* one change to all rows of a scan */
 	WC_FEATURE_SPLIT = 1 << 9,	/* ranges in parts, for several processes at one snapshot */
 	WC_FEATURE_WRITE = 1 << 10, /* rows can be written, and locked */
-	WC_FEATURE_GROUPS = 1 << 11 /* rows of a scan that come in groups travel less far */
+	WC_FEATURE_GROUPS = 1 << 11 /* a scan may return groups instead of rows, to transfer less */
 } WcDriverFeature;
 
-/* Ids of tables from here on are those of drivers other than the embedded engine's, which
- * gives them out for the session. */
+/* Table ids from this number on belong to other drivers than the embedded engine's, which give them
+ * out for the session. */
 #define WC_REMOTE_TABLE 0x80000000u
 
-/* One open scan, the driver's part; embedded in the client's. */
+/* The driver's part of an open scan; embedded in WcClientScan. */
 typedef struct WcDriverScan
 {
 	dlist_node	node;			/* in the driver's list while open */
-	uint32		number;			/* the driver's name for it */
-	bool		open;			/* in the list; the other side may hold something for it */
-	uint64		pending;		/* request whose answer is under way; 0: none */
-	size_t		target;			/* bytes the next block should have */
+	uint32		number;			/* the driver's number of the scan */
+	bool		open;			/* in the list; the store may keep state for the scan */
+	uint64		pending;		/* the request whose answer has not come yet; 0: none */
+	size_t		target;			/* wanted size of the next block, in bytes */
 	uint64		batches;		/* blocks received */
 
 	WcBuf		block;			/* being consumed: block_len bytes of it */
 	size_t		block_len;
 
-	WcBuf		stash;			/* the next one, when it came early */
+	WcBuf		stash;			/* the next block, when it came early */
 	size_t		stash_len;
 	bool		stashed;
-	bool		stash_failed;	/* it is an error, not a block */
+	bool		stash_failed;	/* the stash has an error, not a block */
 
 	bool		complete;		/* the last block has been received; stats are final */
 	WcClientScanStats stats;
-	void	   *own;			/* a driver's that is a module of its own */
+	void	   *own;			/* state of a driver that is a module of its own */
 } WcDriverScan;
 
 typedef struct WcDriverOpen
 {
 	const WcScan *scan;
-	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take one now */
+	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take a snapshot now */
 	CommandId	cid;
-	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is looked at */
-	bool		own_writes;		/* the transaction has written: the scan may see that */
+	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
+	bool		own_writes;		/* the transaction has written: the scan may see its writes */
 	int64		clock_offset_us;
 	uint64		rows_hint;
 } WcDriverOpen;
 
-/* Who locks rows, and how. */
+/* The transaction that locks rows, and the mode. */
 typedef struct WcDriverLocker
 {
 	uint64		owner;			/* the transaction's full id */
-	uint64		xid;			/* the subtransaction's, if it is one */
+	uint64		xid;			/* the full id of the current (sub)transaction */
 	SubTransactionId subid;
 	WcRowLockMode mode;
 } WcDriverLocker;
 
 typedef struct WcTakeResult
 {
-	uint64		holder;			/* who is in the way ... */
+	uint64		holder;			/* the transaction that has locked the row ... */
 	bool		has_weaker;		/* as in WcLockResult */
-	bool		there;			/* ... of a row that the scan gives, as far as is committed */
+	bool		there;			/* ... and the scan returns the row's committed version */
 	bool		taken;
 	bool		check;			/* as in WcLockResult */
 } WcTakeResult;
 
-/* The next bytes of the transaction's stream, which begin at an offset of it. */
+/* Receives the next bytes of the transaction's stream; at: their offset in the stream. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
 /*
- * The embedded engine's driver fills all of it.  One without WC_FEATURE_WRITE is a store that is only
- * read: it has a name, the functions of the catalog and those of scans (not new_table_id and
- * scans_open), and takes no part in transactions.  What goes with a feature is there when that is.
+ * The embedded engine's driver sets all members.  A driver without WC_FEATURE_WRITE has a store that can only
+ * be read: it sets the name, the functions of the catalog and those of scans (not new_table_id and
+ * scans_open), and takes no part in transactions.  A feature's function is set when the feature bit is.
  */
 typedef struct WcDriver
 {
 	const char *name;
 	uint32		features;		/* WcDriverFeature */
 
-	/* Connects unless connected; a connection that was lost in the midst of a
-	 * transaction that needs it is an error until that has ended. */
+	/* Connects unless connected.  When the connection was lost during a transaction that
+	 * needs it, connect fails until the transaction has ended. */
 	void		(*connect) (void);
 
-	/* Is the other side there, so that connect need not wait? never fails */
+	/* Does the engine serve sessions, so that connect need not wait? never fails */
 	bool		(*ready) (void);
 
-	/* Has the transaction anything on the other side? never fails */
+	/* Does the engine keep state of the transaction? never fails */
 	bool		(*in_use) (void);
 
 	/* Grows whenever a committed catalog change may have been made; no round trip.  server: the
-	 * foreign server, here and below; the embedded engine has but one store, and ignores it. */
+	 * foreign server, here and below; the embedded engine has only one store, and ignores server. */
 	uint64		(*catalog_generation) (Oid server);
 
-	/* Grows by the rows that are written; no round trip, never fails */
+	/* Grows by the number of rows that commits write; no round trip, never fails */
 	uint64		(*writes) (void);
 
-	/* Catalog, with the transaction's own changes: append to out (WcBuf of the
-	 * driver, valid until the next call) what engine.h says. describe: false when
-	 * there is no such table. */
+	/* The catalog, with the transaction's own changes.  The slice (the driver's, valid
+	 * until the next call) is encoded as engine.h says.  describe: false when there is no
+	 * such table. */
 	bool		(*describe) (Oid server, WcSlice ns, WcSlice name, WcSlice *desc);
 	void		(*list_tables) (Oid server, bool all_databases, WcSlice *list);
 	void		(*list_namespaces) (Oid server, WcSlice *list);
 	uint32		(*new_table_id) (void);
 
 	/*
-	 * scan_open asks for the first block and does not wait for it: many scans may be
-	 * opened before any of them is read.  scan_next brings the next block, the first
-	 * one first, into scan->block; false when there is none.  What is wrong with the
-	 * opening it raises.  scan_close never fails.
+	 * scan_open requests the first block and does not wait for it: many scans may be
+	 * opened before any of them is read.  scan_next puts the next block, beginning with the
+	 * first, into scan->block; false when there is none.  scan_next also raises the errors of
+	 * scan_open's request.  scan_close never fails.
 	 */
 	void		(*scan_open) (WcDriverScan *scan, const WcDriverOpen *open);
 	bool		(*scan_next) (WcDriverScan *scan);
 	/*
-	 * As scan_open of a Get at the newest state, waiting for the first block, of a row that is
-	 * locked before it is looked at; result->taken: it is there, and locked.  False: another
-	 * transaction is in the way (result->holder), and nothing was opened or locked.
+	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and
+	 * waits for the first block.  result->taken: the row exists and is locked.  False: another
+	 * transaction (result->holder) has locked the row, and no scan was opened, no row locked.
 	 */
 	bool		(*scan_take) (WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker, WcTakeResult *result);
 
 	void		(*scan_stats) (WcDriverScan *scan);
 	void		(*scan_close) (WcDriverScan *scan);
 
-	/* How many scans the other side holds something for; never fails. */
+	/* How many open scans the engine may keep state for; never fails. */
 	uint32		(*scans_open) (void);
 
 	/*
-	 * Makes a new number stand for the state that is now, if that can be had without
-	 * asking the other side, or it does already; needs no connection.  wait: not only
-	 * if that can be had at once (interruptible; else it never fails).  False: it is
-	 * taken by snapshot_take, or when the first scan at it is opened.
+	 * Makes a new snapshot number stand for the newest state, if this is possible without
+	 * a message to the engine.  True also if the number stands for a state already.  Needs no
+	 * connection.  wait: waits while a commit is being written (interruptible; without wait it
+	 * never fails).  False: snapshot_take, or the first scan at the snapshot, takes it.
 	 */
 	bool		(*snapshot_enter) (uint64 snapshot, bool wait);
 
 	/*
-	 * Other processes' snapshots may stand for the same state as one that was entered,
-	 * by a mark (not 0), as long as it is held: snapshot_enter_marked makes a new number
-	 * one of the snapshot that the process has marked so last.  Never fail; false: it was
-	 * not entered; there is none of that mark.
+	 * A mark (not 0) lets snapshots of other processes stand for the same state as an entered
+	 * snapshot, as long as this one is held.  snapshot_enter_marked makes a new number stand for
+	 * the state of the snapshot that `process` has marked so last.  Never fail.  False: the snapshot
+	 * was not entered (snapshot_mark), the process has no such mark (snapshot_enter_marked).
 	 */
 	bool		(*snapshot_mark) (uint64 snapshot, uint64 mark);
 	bool		(*snapshot_enter_marked) (uint64 snapshot, uint32 process, uint64 mark);
 
-	/* Takes the snapshot of a number now, unless it is there; perhaps a round trip. */
+	/* Takes the snapshot of a number now, unless it has been taken; perhaps a round trip. */
 	void		(*snapshot_take) (uint64 snapshot);
 
 	/* Forgets a snapshot number; never fails. */
 	void		(*snapshot_release) (uint64 snapshot);
 
 	/* A piece of the transaction's batch (model/batch.h), which may hold bytes_max bytes:
-	 * what the driver has of it is cut to at bytes, and these are appended.  A piece may
-	 * end amid an operation.  more: another call follows at once. */
+	 * the driver cuts its copy of the batch to `at` bytes, and appends these.  A piece may
+	 * end within an operation.  more: another call follows at once. */
 	void		(*write) (uint64 at, WcSlice bytes, uint64 bytes_max, bool more);
 
 	/*
-	 * Locks the rows of a scan and makes an operation for each, which it appends to the
-	 * batch as the driver has it; that may hold bytes_max bytes.  All of these bytes are
-	 * given to take, as they are made, so that the caller has them as well; they are in
-	 * its hands for that call only.  serializable: no row may have changed since the
-	 * snapshot.  After an error, and all outcomes but DONE and BLOCKED, the batch is to be
-	 * cut back: a piece must follow.  result->row is valid until the next call.
+	 * Locks the rows of a scan and makes an operation for each row.  It appends the operations to
+	 * the driver's copy of the batch, which may hold bytes_max bytes, and passes all their
+	 * bytes to take, as they are made, so that the caller has them as well; the bytes are
+	 * valid during that call only.  serializable: no row may have changed since the
+	 * snapshot.  After an error, and all outcomes but DONE and BLOCKED, the caller must cut the
+	 * batch back: a call of write must follow.  result->row is valid until the next call.
 	 */
 	void		(*modify) (const WcClientModify *modify, const WcDriverOpen *open, const WcDriverLocker *locker,
 						   bool serializable, uint64 bytes_max, WcDriverTake take, WcModifyResult *result,
 						   WcClientScanStats *stats);
 
-	/* Locks rows for this transaction until it has been applied, is over, or unlock.  Does not
-	 * wait (see WcLockResult); the message's epoch is filled in here.  result->rows is
+	/* Locks rows for this transaction until it has been applied or rolled back, or unlock.  Does not
+	 * wait (see WcLockResult); lock_rows sets the message's epoch.  result->rows is
 	 * valid until the next call. */
 	void		(*lock_rows) (WcLockMessage *m, WcLockResult *result);
 
-	/* Gives up what was locked in this subtransaction, and in later ones; never fails. */
+	/* Releases the rows that this subtransaction and later ones have locked; never fails. */
 	void		(*unlock) (SubTransactionId subid);
 
 	/*
-	 * Locks and looks at the rows that were written: all that can fail about a commit fails
-	 * here.  xid: of the transaction; length: bytes of the batch.  Returns 0 when it is done: then the driver has nothing of
-	 * the transaction any more, and its row locks are given up when the server's log has said
-	 * how it ended.  Else somebody has a row that was written: his full transaction id, or
-	 * WC_LOCK_HOLDER_COMMITTING; call again when that has ended.  snapshot: if it stands for a
-	 * state, no row that was written may have changed since (40001); 0: rows may have.
+	 * Locks and checks the written rows: every error that a commit can meet is raised
+	 * here.  xid: of the transaction; length: bytes of the batch.  Returns 0 when it is done: then the driver
+	 * has no state of the transaction any more, and the engine releases the row locks when the server's log
+	 * tells how the transaction ended.  Else another transaction has locked a written row, and the result is
+	 * its full transaction id, or WC_LOCK_HOLDER_COMMITTING; call again when that transaction has ended.
+	 * snapshot: if it stands for a state, no written row may have changed since (40001); 0: rows may have.
 	 */
 	uint64		(*precommit) (uint64 xid, uint64 length, uint64 snapshot);
 
 	/*
 	 * The same without a round trip, for a transaction that has locked all rows that it has
-	 * written, and of which nothing is to be looked at (wc_batch_is_settled).  It must have a place
-	 * in flight; 40001 if the other side has lost its locks before it took that.  False: precommit has
-	 * to do it.
+	 * written, and that needs no checks (wc_batch_is_settled).  The transaction must have a place
+	 * in flight; 40001 if the engine had lost the transaction's locks before the place was taken.  False: the
+	 * caller has to call precommit.
 	 */
 	bool		(*hand_over) (uint64 xid);
 
 	/*
 	 * As precommit, for PREPARE TRANSACTION, and also for a transaction that has only locked
-	 * rows.  When it is done, take has been given operations that say what is locked: the
-	 * stream's next bytes, behind the batch's `length`.  Its row locks stay until the server's
-	 * log has said how it ended, also in another engine, which locks by these operations.
+	 * rows.  When it is done, take has received operations that list the row locks: the
+	 * stream's next bytes, after the batch's `length`.  The row locks are kept until the server's
+	 * log tells how the transaction ended, also by another engine, which locks by these operations.
 	 */
 	uint64		(*prepare) (uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take);
 
 	/* Forgets batch, scans, snapshots and row locks; never fails. */
 	void		(*abort) (void);
 
-	/* The end of a transaction that wrote nothing (or committed); never fails. */
+	/* Ends a transaction that wrote nothing or has committed; never fails. */
 	void		(*finish) (void);
 
-	/* family 0: every family.  Unless wait it returns at once; what goes wrong then is in the server's log. */
+	/* family 0: every family.  Without wait it returns at once; errors are then written to the server's log. */
 	void		(*work) (WcClientWork work, uint32 table_id, uint32 family, bool wait, CommandId cid, int64 clock_offset_us);
 
 	/* Are compactions of the table under way, or waiting? */
 	void		(*compacting) (uint32 table_id, bool *minor, bool *major);
-	/* What is wrong with what is stored of a table, 0: with the catalog, as engine.h encodes it; valid
+	/* The problems of a table's stored data (table_id 0: of the catalog), as engine.h encodes them; valid
 	 * until the next call. */
 	void		(*check_store) (uint32 table_id, WcSlice *problems);
 	void		(*estimate) (uint32 table_id, const WcRange *range, const uint32 *families, uint32 nfamilies,
@@ -250,7 +250,7 @@ typedef struct WcDriver
 	/* The ranges as engine.h encodes them; valid until the next call. */
 	void		(*sample) (uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed, WcSlice *ranges);
 
-	/* Rows of a view of statistics (model/statistics.h), as they are at this moment; valid until the
+	/* The current rows of a view of statistics (model/statistics.h); valid until the
 	 * next call. */
 	void		(*statistics) (uint8 view, WcSlice *rows);
 } WcDriver;
@@ -265,7 +265,7 @@ wc_driver(void)
 	return &wc_local_driver;
 }
 
-/* That of tables outside the embedded engine; NULL until one has been met (client/store.c). */
+/* The driver of tables outside the embedded engine; NULL until the session uses such a store (client/store.c). */
 extern const WcDriver *wc_remote_driver;
 
 static inline const WcDriver *
@@ -274,14 +274,14 @@ wc_driver_of(uint32 table_id)
 	return likely(table_id < WC_REMOTE_TABLE) ? &wc_local_driver : wc_remote_driver;
 }
 
-/* What the client does for a driver that is a module of its own. */
+/* Functions of client/ for a driver that is a module of its own. */
 typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
 } WcDriverHost;
 
-/* The one function that such a module has for others. */
+/* The one function that such a module exports. */
 typedef const WcDriver *(*WcDriverLoad) (const WcDriverHost *host);
 #define WC_HBASE_MODULE "$libdir/widecol_hbase"
 #define WC_HBASE_LOAD "wc_hbase_driver"

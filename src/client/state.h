@@ -1,6 +1,6 @@
 /*
- * client/state.h: what the files of client/ tell each other about the
- * transaction.  Nobody else includes it.
+ * client/state.h: functions about the transaction that the files of client/ share.
+ * No other folder includes it.
  */
 #ifndef WC_CLIENT_STATE_H
 #define WC_CLIENT_STATE_H
@@ -12,7 +12,7 @@
 
 struct WcClientStore
 {
-	Oid			server;			/* the embedded engine's: InvalidOid */
+	Oid			server;			/* InvalidOid: the embedded engine */
 	const WcDriver *driver;
 };
 
@@ -21,14 +21,15 @@ extern WcClientStore *wc_store_embedded(void);	/* table.c */
 /* xact.c: connects. */
 extern void wc_xact_join(void);
 
-/* snapshot.c: the driver's number for it, 0 for the newest state. */
+/* snapshot.c: the driver's number of the snapshot, 0 for the newest state. */
 extern uint64 wc_snapshot_number(const WcClientSnapshot *snapshot);
 
-/* The newest state, as it is: who reads by it has seen to it that nothing is missing. */
+/* The newest state, without a wait: the caller makes sure that no needed commit is missing. */
 extern WcClientSnapshot *wc_snapshot_newest(void);
 
-/* A query that read by this PostgreSQL snapshot (NULL: a utility statement) has ended;
- * its descriptor still has it registered.  top: and so has the client's statement. */
+/* wc_snapshots_query_end: a query that read by this PostgreSQL snapshot (NULL: a utility statement)
+ * has ended; the query's descriptor still has the snapshot registered.  top: the client's statement has ended,
+ * too.  wc_snapshots_any: are there snapshots? */
 extern bool wc_snapshots_any(void);
 extern void wc_snapshots_query_end(Snapshot snapshot, bool top);
 extern void wc_snapshots_subxact_start(void);
@@ -38,43 +39,43 @@ extern void wc_snapshots_forget(void);	/* end of the transaction */
 /* Has the transaction (REPEATABLE READ or above) its snapshot? */
 extern bool wc_snapshot_of_transaction_taken(void);
 
-/* The driver's number for it; 0: there is none, or the transaction is READ COMMITTED. */
+/* The driver's number of this snapshot; 0: there is none, or the transaction is READ COMMITTED. */
 extern uint64 wc_snapshot_of_transaction(void);
 
 /* Takes the engine's snapshot for PostgreSQL's without connecting, if the engine is ready. */
 extern void wc_snapshot_enter(Snapshot snapshot);
 
-/* And lets others find it: workers of the query, or (to the end of the transaction) who
- * imports what is exported.  False: the engine is not ready, or the session shares, and
- * reads by, too many. */
+/* Takes it, too, and lets other processes find it: workers of the query, or, if exported (to the end of the
+ * transaction), sessions that import the snapshot.  False: the engine is not ready, or the session uses
+ * too many snapshots. */
 extern bool wc_snapshot_share(Snapshot snapshot, bool exported);
 
-/* The transaction's is what a process has exported, if that has shared it. */
+/* Makes the snapshot that a process has exported, if it has shared it, the transaction's snapshot. */
 extern void wc_snapshot_import(Snapshot snapshot, uint32 process);
 
-/* In a parallel worker: the query's snapshot, by which its leader reads. */
+/* In a parallel worker: notes the query's snapshot, by which the leader reads. */
 extern void wc_snapshot_of_leader(Snapshot snapshot);
 
-/* mutator.c: the batch.  A mark is a place in it that it can be cut back to: the bytes
- * before it. */
+/* mutator.c: the batch.  A mark is an offset to which the batch can be cut back: the number of
+ * bytes before it. */
 typedef uint64 WcBatchMark;
 
 extern WcBatchMark wc_batch_mark(void);
 extern void wc_batch_cut(WcBatchMark mark); /* never fails */
-extern void wc_batch_send(void);	/* the driver gets all of it, and no more */
+extern void wc_batch_send(void);	/* the driver's copy becomes the same as the batch */
 extern bool wc_batch_empty(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
-extern void wc_batch_forget_locks(void);	/* locks may have been released */
+extern void wc_batch_forget_locks(void);	/* locks on tables may have been released */
 
 /*
- * Is nothing of the batch to be locked or looked at when it is committed?  All rows were locked before
- * they were written, and none can have become too large, or have been there against the
- * operation's will.  wc_batch_must_be_checked: an answer said that one may.
+ * Can the batch be committed without locking or checking rows?  All rows were locked before
+ * they were written, no row can have become too large, and no row that an operation wants to be absent can
+ * have existed.  wc_batch_must_be_checked: an answer said that a row needs a check.
  */
 extern bool wc_batch_is_settled(void);
 extern void wc_batch_must_be_checked(void);
 
-/* The log gets the rest of the batch, which the driver does not need any more. */
+/* Writes the rest of the batch into the log, but not to the driver, which does not need it any more. */
 extern void wc_batch_log(void);
 
 /* rowlock.c: has the transaction locked rows? */
@@ -83,9 +84,9 @@ extern void wc_rows_note_locked(void);
 extern void wc_rows_forget(void);	/* end of the transaction; never fails */
 
 /*
- * Is the operation on a row that the transaction is known to have locked (as a change to the row
- * has to), and that was not there, if the operation wants that?  It is remembered of the last
- * rows, until a subtransaction is rolled back: wc_rows_forget_held, which never fails.
+ * Is the operation on a row that is remembered as locked (in a mode for changes), and as absent, if the
+ * operation wants the row to be absent?  The last locked rows are remembered, until a
+ * subtransaction is rolled back: wc_rows_forget_held, which never fails.
  */
 extern bool wc_rows_hold(const WcOp *op);
 extern void wc_rows_forget_held(void);
@@ -93,23 +94,23 @@ extern void wc_rows_forget_held(void);
 /* The row has been locked in mode NO KEY UPDATE or EXCLUSIVE. */
 extern void wc_rows_note_held(uint32 table_id, WcSlice row);
 
-/* The current (sub)transaction, which gets an id if it has none, as the one that locks. */
+/* The current (sub)transaction as the locker; it gets an id if it has none. */
 extern WcDriverLocker wc_row_locker(WcRowLockMode mode);
 
-/* A wait for one holder after another, zeroed at first. */
+/* A wait for one lock holder after another, zeroed at first. */
 typedef struct WcHolderWait
 {
-	int			looks;			/* in turn at one that was about to end */
-	TimestampTz since;			/* the first of them */
+	int			looks;			/* waits in turn for a holder that was about to end */
+	TimestampTz since;			/* time of the first of these waits */
 } WcHolderWait;
 
-/* Waits, interruptibly, until it is worth asking the engine again. */
+/* Waits, interruptibly, until the caller should ask the engine again. */
 extern void wc_holder_wait(WcHolderWait *wait, uint64 holder);
 
-/* Has that transaction, which has a row, not ended yet? */
+/* Is the transaction, which has locked a row, still running? */
 extern bool wc_row_holder_runs(uint64 holder);
 
-/* The same in the queue for a row. */
+/* A wait for the holders of one row, with a place in the queue for the row. */
 typedef struct WcRowWait
 {
 	WcHolderWait holder;
@@ -118,34 +119,34 @@ typedef struct WcRowWait
 	LOCKMODE	mode;
 } WcRowWait;
 
-/* True: ask again.  False: the row is locked, and the policy is LockWaitSkip; with
- * LockWaitError that is raised. */
+/* True: ask again.  False: another transaction keeps the row locked, and the policy is LockWaitSkip or
+ * LockWaitError. */
 extern bool wc_row_wait(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode,
 						LockWaitPolicy policy, uint64 holder, bool has_weaker);
 
-/* The row has been locked, or is not wanted any more: zeroes it.  (An error ends the wait
- * as well.) */
+/* Ends the wait when the row has been locked, or is not wanted any more: leaves the queue and zeroes *wait.
+ * (An error ends the wait as well.) */
 extern void wc_row_wait_over(WcRowWait *wait);
 
-/* scanner.c: opens a Get at the newest state of a row that is locked first, as the driver's scan_take
- * does; NULL: another transaction is in the way. */
+/* scanner.c: opens a Get at the newest state that locks its row first, as the driver's scan_take
+ * does; NULL: another transaction has locked the row. */
 extern WcClientScan *wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context,
 								  WcTakeResult *result);
 
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);
 
-/* The builder, for operations that concern no rows. */
+/* The batch's builder, for operations that concern no rows. */
 extern WcBatchBuilder *wc_batch_builder(void);
 
-/* The same for a statement of which PostgreSQL itself says whether it may write. */
+/* The same for a statement that PostgreSQL itself refuses where it may not write. */
 extern WcBatchBuilder *wc_batch_open(void);
 
-/* table.c: own catalog changes were made or undone. */
+/* table.c: notes that own catalog changes were made or undone. */
 extern void wc_catalog_changed(void);
 
-/* The table as it is now; NULL when its name is not its any more.  Perhaps a round trip.  Belongs to
- * a cache: valid until the next call of wc_client. */
+/* The table's current descriptor; NULL when the name belongs to no table, or to another, by now.  Perhaps a round
+ * trip.  The descriptor belongs to a cache: valid until the next call of a wc_client function. */
 extern const WcTableDesc *wc_table_now(const WcTableDesc *table);
 
 #endif
