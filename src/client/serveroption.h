@@ -10,8 +10,8 @@
 
 typedef enum WcEngineKind
 {
-	WC_ENGINE_ROCKSDB,			/* the embedded one */
-	WC_ENGINE_HBASE				/* an HBase cluster, by its Thrift2 gateway */
+	WC_ENGINE_ROCKSDB,			/* the embedded engine */
+	WC_ENGINE_HBASE				/* an HBase cluster, through its Thrift2 gateway */
 } WcEngineKind;
 
 typedef struct WcServerOptions
@@ -24,17 +24,17 @@ typedef struct WcServerOptions
 	bool		framed;			/* transport 'framed', else 'buffered' */
 	bool		compact;		/* protocol 'compact', else 'binary' */
 	int			connect_timeout;	/* seconds */
-	int			timeout;		/* seconds, of an answer */
-	int			fetch_size;		/* most rows an answer */
-	bool		raw_timestamps; /* timestamps 'raw': numbers pass as they are, else they are milliseconds */
+	int			timeout;		/* longest wait for an answer, in seconds */
+	int			fetch_size;		/* most rows of an answer */
+	bool		raw_timestamps; /* timestamps 'raw': timestamps are passed unchanged; else they are milliseconds */
 	bool		any_isolation;	/* isolation 'none': REPEATABLE READ and above are not refused */
-	int			catalog_age;	/* seconds for which descriptions of tables are believed */
+	int			catalog_age;	/* seconds for which descriptions of tables are cached */
 } WcServerOptions;
 
-/* Raises what is wrong with them.  Strings point into the options. */
+/* Parses the options; raises an error for a wrong one.  Strings in *out point into the options. */
 extern void wc_server_options_parse(List *options, WcServerOptions *out);
 
-/* Those of a server. */
+/* The options of a server. */
 extern void wc_server_options(Oid server, WcServerOptions *out);
 
 #endif

@@ -14,32 +14,32 @@
 #include "base/slice.h"
 #include "model/statistics.h"
 
-/* What is known without asking the engine: also while it is not there. */
+/* The state that shared memory tells without asking the engine: available also while no engine runs. */
 typedef struct WcClientEngine
 {
 	const char *state;			/* absent, starting, ready, stopped, failed */
 	bool		ready;
-	int			pid;			/* of its process; 0: not ready */
-	char	   *failure;		/* failed: why; else NULL */
-	TimestampTz stalled_since;	/* since when nothing is applied; 0: it is */
-	char	   *stall;			/* why, or NULL */
-	XLogRecPtr	end;			/* of the log, here; on a standby: replayed up to here */
-	XLogRecPtr	read_upto;		/* records up to here have been read by the engine */
-	XLogRecPtr	applied;		/* end of the last commit that was applied; invalid: not known */
+	int			pid;			/* of the engine's process; 0: not ready */
+	char	   *failure;		/* the reason in state failed; else NULL */
+	TimestampTz stalled_since;	/* time since which no commit can be applied; 0: not stalled */
+	char	   *stall;			/* the reason of the stall, or NULL */
+	XLogRecPtr	end;			/* the end of the log; on a standby: the end of its replayed part */
+	XLogRecPtr	read_upto;		/* the engine has read the records up to here */
+	XLogRecPtr	applied;		/* end of the record of the last applied commit; invalid: unknown */
 	uint64		get_bytes;		/* memory of the cache of Gets */
 } WcClientEngine;
 
-/* Positions are read in an order in which what is asked of the engine later is not older. */
+/* Fills *engine.  Statistics that the caller asks for afterwards are not older than these positions. */
 extern void wc_client_engine(WcClientEngine *engine);
 
-/* Rows of a view (model/statistics.h), until the next call of client/.  Needs the engine. */
+/* Rows of a view (model/statistics.h), valid until the next call of a function of client/.  Needs the engine. */
 extern WcSlice wc_client_statistics(WcStatisticsView view);
 
-/* What a session's request is called. */
+/* The name of a type of request. */
 extern const char *wc_client_request_name(uint64 type);
 
-/* May the current user see what a process does?  That of a role whose privileges it has; with
- * pg_read_all_stats any. */
+/* May the current user see a process's activity?  True when the user has the privileges of the process's role,
+ * or of pg_read_all_stats. */
 extern bool wc_client_may_see_process(int pid);
 extern bool wc_client_may_see_all(void);
 
