@@ -9,9 +9,9 @@
 
 typedef struct Place
 {
-	uint64		snapshot;		/* its number; 0: the place is free */
+	uint64		snapshot;		/* the snapshot's number; 0: the place is free */
 	uint64		epoch;
-	uint64		mark;			/* by which others find it; 0: none */
+	uint64		mark;			/* by which other processes find the epoch; 0: none */
 } Place;
 
 static Place places[WC_GETCACHE_PLACES];
@@ -28,7 +28,7 @@ wc_gets_may_share(const WcDriverOpen *open)
 		!scan->raw && !scan->measured;
 }
 
-/* The snapshot's place; of 0: a free one.  -1: there is none. */
+/* The snapshot's place; for snapshot 0: a free place.  -1: there is none. */
 static int
 find(uint64 snapshot)
 {

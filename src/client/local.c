@@ -1,9 +1,8 @@
 /*
  * client/local.c: the driver of the embedded engine.
  *
- * Messages that need no answer and nobody waits for (CLOSE, SNAPSHOT_RELEASE,
- * UNLOCK) are noted where they arise, which may be in the midst of an
- * abort, and sent in front of the next message.
+ * Messages without an answer (CLOSE, SNAPSHOT_RELEASE, UNLOCK) are deferred: they are noted
+ * when they become necessary, which may be during an abort, and sent before the next message.
  */
 #include "postgres.h"
 
@@ -15,21 +14,21 @@
 #include "client/gets.h"
 #include "client/local.h"
 
-/* Between two looks whether a commit has been written. */
+/* Time between two checks whether a commit has been written. */
 #define COMMIT_WAIT_US 50
 
 typedef struct Deferred
 {
-	uint32	   *closes;			/* room for every scan number given so far */
+	uint32	   *closes;			/* has room for every scan number given out so far */
 	int			ncloses;
 	int			closes_cap;
-	uint64	   *releases;		/* room for every snapshot in use */
+	uint64	   *releases;		/* has room for every snapshot in use */
 	int			nreleases;
 	int			releases_cap;
-	SubTransactionId unlock;	/* 0: nothing */
+	SubTransactionId unlock;	/* 0: no deferred UNLOCK */
 } Deferred;
 
-static uint64 *known_snapshots; /* numbers the engine may hold */
+static uint64 *known_snapshots; /* numbers of snapshots that the engine may hold */
 static int	nsnapshots;
 static int	snapshots_cap;
 
@@ -39,7 +38,7 @@ static uint64 handed_over;
 
 WcLocalTransaction wc_local_txn;
 
-/* --- what is sent later ----------------------------------------------------*/
+/* --- deferred messages ------------------------------------------------------*/
 
 static bool
 send_number(uint8 type, uint64 number, bool lazily)
@@ -53,7 +52,6 @@ send_number(uint8 type, uint64 number, bool lazily)
 	return true;
 }
 
-/* lazily: as much as there is room for, never failing. */
 void
 wc_local_send_deferred(bool lazily)
 {
@@ -175,7 +173,7 @@ local_snapshot_take(uint64 number)
 	uint64_t	n = number;
 
 	if (wc_local_snapshot_enter(number, false))
-		return;					/* being in its epoch keeps it */
+		return;					/* the entered epoch keeps the snapshot */
 	if (engine_knows(number))
 		return;
 	wc_local_note_snapshot(number);
@@ -213,9 +211,9 @@ wc_local_note_ids(void)
 static void forget_requests(void);
 
 /*
- * Does the transaction need something that only the engine had which it was connected
- * to?  Under READ COMMITTED, one that has read, or has not sent yet what it has
- * written, does not, and goes on with another engine.
+ * Does the transaction need state that only the engine had to which it was connected?
+ * Under READ COMMITTED, a transaction that has only read, or has not sent its operations
+ * yet, needs none, and continues with another engine.
  */
 static bool
 needs_same_engine(void)
@@ -224,7 +222,7 @@ needs_same_engine(void)
 		wc_local_txn.has_ids;
 }
 
-/* Epochs that were entered before stay: the engine says if one is not there any more. */
+/* Entered epochs are kept: the engine answers with an error if an epoch does not exist any more. */
 static void
 local_connect(void)
 {
@@ -270,7 +268,7 @@ take_changes(WcFrameReader *frame, WcDriverTake take)
 	wc_raise(&err);
 }
 
-/* Waits for the answer, and takes what comes before it. */
+/* Waits for the answer, and passes the CHANGES before it to take. */
 static WcFrameReader *
 await_changes(uint64 id, WcDriverTake take)
 {
@@ -338,7 +336,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	wc_local_txn.has_batch = had_batch || result->length > 0;
 }
 
-/* The engine has nothing of the transaction any more. */
+/* Forgets the transaction's state in the engine, which has none any more. */
 static void
 forget_requests(void)
 {
@@ -374,7 +372,7 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
 }
 
-/* Others may be waiting for these rows: the engine is woken. */
+/* Wakes the engine, because other transactions may wait for these rows. */
 static void
 local_unlock(SubTransactionId subid)
 {
@@ -390,7 +388,7 @@ local_unlock(SubTransactionId subid)
 		deferred.unlock = InvalidSubTransactionId;
 }
 
-/* take: of what is sent before the answer; NULL: there is nothing. */
+/* take: receives the CHANGES that are sent before the answer; NULL: there are none. */
 static uint64
 ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
@@ -399,7 +397,7 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	WcSlice		answer;
 	WcError		err;
 
-	/* One of which nobody knows yet what it shows has shown nothing. */
+	/* A snapshot that was never taken has shown nothing to the transaction. */
 	if (m.epoch != 0 || engine_knows(snapshot))
 	{
 		m.snapshot = snapshot;
@@ -407,7 +405,7 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	}
 	wc_message_commit_encode(wc_local_begin(), &m);
 	wc_local_txn.in_use = wc_local_txn.has_locks = true;
-	handed_over = xid;			/* perhaps, if this is interrupted */
+	handed_over = xid;			/* the engine may have it even if the wait is interrupted */
 	if (take != NULL)
 		answer = wc_local_payload(await_changes(wc_connection_send(type, 0, WC_SEND_STAY), take));
 	else
@@ -431,8 +429,8 @@ local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 	return ask_to_take(WC_MSG_PREPARE, xid, length, snapshot, take);
 }
 
-/* The message may wait for the next one: who reads the log gives up the locks, whatever the session
- * thread knows. */
+/* The message may wait for the next one: the intake, which reads the log, releases the locks without the
+ * session's thread. */
 static bool
 local_hand_over(uint64 xid)
 {
@@ -446,7 +444,7 @@ local_hand_over(uint64 xid)
 	return true;
 }
 
-/* If this cannot be sent now, the engine learns it from the log. */
+/* If the message cannot be sent now, the engine learns of the abort from the log. */
 static void
 give_up_handed_over(void)
 {
@@ -478,7 +476,7 @@ local_finish(void)
 	if (!wc_local_txn.in_use)
 		return;
 
-	/* Normally all is closed and released, and most of that has been sent. */
+	/* Normally all scans are closed, all snapshots released, and most of these messages sent. */
 	if (wc_local_scans_open() > 0 || nsnapshots > 0 || wc_local_txn.has_locks || wc_local_txn.has_batch)
 	{
 		local_abort();

@@ -1,6 +1,6 @@
 /*
- * client/local.h: what local.c, localscan.c and localask.c, which are the driver of the
- * embedded engine, tell each other.  Nobody else includes it.
+ * client/local.h: functions that local.c, localscan.c and localask.c, the driver of the embedded
+ * engine, share.  No other file includes it.
  */
 #ifndef WC_CLIENT_LOCAL_H
 #define WC_CLIENT_LOCAL_H
@@ -10,61 +10,61 @@
 
 /* --- local.c ---------------------------------------------------------------*/
 
-/* Sends what was noted to be sent later.  Returns the connection's buffer for the next
- * message's payload, emptied. */
+/* Sends the deferred messages.  Returns the connection's buffer, emptied, for the next
+ * message's payload. */
 extern WcBuf *wc_local_begin(void);
 
-/* The transaction has asked for ids of tables that it makes. */
+/* Notes that the transaction has requested ids of tables that it makes. */
 extern void wc_local_note_ids(void);
 
-/* What the transaction has in the engine. */
+/* The transaction's state in the engine. */
 typedef struct WcLocalTransaction
 {
-	bool		in_use;			/* anything */
-	bool		has_locks;		/* row locks among it */
+	bool		in_use;			/* the transaction has any state in the engine */
+	bool		has_locks;		/* row locks */
 	bool		has_batch;		/* operations */
 	bool		has_ids;		/* ids of tables that are not made yet */
 } WcLocalTransaction;
 
 extern WcLocalTransaction wc_local_txn;
 
-/* Sends what was noted to be sent later; lazily: as much as there is room for, never failing. */
+/* Sends the deferred messages; lazily: only as many as the request ring has room for, and never fails. */
 extern void wc_local_send_deferred(bool lazily);
 
-/* Room to note that a scan's number is to be closed, and the note, which never fails. */
+/* wc_local_defer_close defers the CLOSE message of a scan, and never fails: wc_local_reserve_close has
+ * reserved the memory for the scan's number before. */
 extern void wc_local_reserve_close(uint32 number);
 extern void wc_local_defer_close(uint32 number);
 
-/* The engine may hold this snapshot: it is released later. */
+/* Notes that the engine may hold this snapshot, so that it is released later. */
 extern void wc_local_note_snapshot(uint64 number);
 
-/* An array in TopMemoryContext with room for `need` elements; *cap: how many it has room for. */
+/* Enlarges an array in TopMemoryContext to at least `need` elements; *cap: its capacity. */
 extern void *wc_local_grow(void *array, int *cap, int need, size_t size);
 
 /* --- localask.c ------------------------------------------------------------*/
 
-/* The frame that answers request id, whatever it is; valid until the next message. */
+/* Waits for the frame that answers request id, of whatever type; valid until the next message. */
 extern WcFrameReader *wc_local_await(uint64 id);
 
-/* The payload of an answer, valid as long; an answer that is an error is raised. */
+/* The payload of an answer, valid until the next message; raises an answer that is an error. */
 extern WcSlice wc_local_payload(WcFrameReader *frame);
 
-/* Sends what is in the connection's message buffer, and waits for the answer's payload. */
+/* Sends the message in the connection's buffer, and waits for the answer's payload. */
 extern WcSlice wc_local_ask(uint8 type, WcSend how);
 
 /* --- localscan.c -----------------------------------------------------------*/
 
-/* Takes in an answer that was not waited for just now: it is some scan's, or nobody's. */
+/* Receives an answer that the caller did not wait for: it belongs to a scan, or to a closed scan and is dropped. */
 extern void wc_local_stray(WcFrameReader *frame);
 
-/* When nobody wants any of the answers that the engine still owes, it need not work
- * for them. */
+/* Cancels the requests of closed scans, if no open scan waits for an answer. */
 extern void wc_local_cancel_unwanted(void);
 
-/* The engine has none of the open scans any more. */
+/* Forgets all open scans: the engine has no state of them any more. */
 extern void wc_local_forget_scans(void);
 
-/* A few rows by their keys, or a few that it need not look for? */
+/* Does the scan read a few rows by their keys, or a few rows that it need not search for? */
 extern bool wc_local_is_brief(const WcDriverOpen *open);
 
 extern void wc_local_set_stats(WcClientScanStats *stats, const WcScanReport *report);

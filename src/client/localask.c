@@ -1,6 +1,6 @@
 /*
- * client/localask.c: how the embedded engine is asked for one answer; and the requests
- * that are no more than that.
+ * client/localask.c: sends one request to the embedded engine and waits for its answer; and the
+ * requests that need no more.
  */
 #include "postgres.h"
 
@@ -165,7 +165,7 @@ wc_local_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 ra
 	*ranges = wc_local_ask(WC_MSG_SAMPLE, WC_SEND_NOW);
 }
 
-/* Nothing is waited for: statistics are wanted most when it goes on too slowly. */
+/* Does not wait for commits in flight: statistics are needed most when the engine applies too slowly. */
 void
 wc_local_statistics(uint8 view, WcSlice *rows)
 {

@@ -6,20 +6,20 @@
 #include "client/gets.h"
 #include "client/local.h"
 
-/* Buffers kept for the scans to come. */
+/* Buffers kept for later scans. */
 #define SPARE_BUFFERS 4
 
-/* A scan of no more rows than this, by their keys or by its limit, is brief. */
+/* A brief scan reads at most so many rows, by their keys (LOOKUPS) or by its limit (ROWS). */
 #define BRIEF_LOOKUPS 8
 #define BRIEF_ROWS 100
 
 static dlist_head scans = DLIST_STATIC_INIT(scans);
-static uint32 nscans;			/* in the list */
-static uint32 *free_numbers;	/* as many as have been given at most */
+static uint32 nscans;			/* in the list `scans` */
+static uint32 *free_numbers;	/* has room for every number given out so far */
 static int	nfree_numbers;
 static uint32 next_number;
 
-static uint64 unwanted;			/* newest request of scans closed before its answer came; 0: none */
+static uint64 unwanted;			/* newest request of a scan that was closed before the answer came; 0: none */
 static WcBuf spare[SPARE_BUFFERS];
 static int	nspare;
 
@@ -49,7 +49,7 @@ give_buffer(WcBuf *buf)
 	buf->len = buf->cap = 0;
 }
 
-/* Gives the frame's body away for the memory of to, which is reused. */
+/* Swaps the frame's body with the buffer `to`, whose memory is reused. */
 static void
 swap_body(WcFrameReader *frame, WcBuf *to)
 {
@@ -61,7 +61,7 @@ swap_body(WcFrameReader *frame, WcBuf *to)
 
 /* --- scans -----------------------------------------------------------------*/
 
-/* A number, with room to note later that it is free and to be closed. */
+/* A scan number, with memory reserved to note later that the number is free, and to defer its CLOSE. */
 static uint32
 take_number(void)
 {
@@ -90,7 +90,7 @@ wc_local_set_stats(WcClientScanStats *stats, const WcScanReport *report)
 	stats->rows_filtered = report->rows_filtered;
 }
 
-/* The engine holds nothing for the scan any more. */
+/* Forgets the open scan: the engine has no state of it any more. */
 static void
 forget_scan(WcDriverScan *scan)
 {
@@ -103,7 +103,7 @@ forget_scan(WcDriverScan *scan)
 	free_numbers[nfree_numbers++] = scan->number;
 }
 
-/* An answer for the scan has come: keep it until it is wanted. */
+/* Keeps an answer for the scan until the scan's next block is read. */
 static void
 stash(WcDriverScan *scan, WcFrameReader *frame)
 {
@@ -128,7 +128,7 @@ stash(WcDriverScan *scan, WcFrameReader *frame)
 		{
 			wc_local_set_stats(&scan->stats, &report);
 			scan->complete = true;
-			forget_scan(scan);	/* the engine has closed it by itself */
+			forget_scan(scan);	/* the engine has closed the scan by itself */
 		}
 	}
 	if (status != WC_OK)
@@ -155,11 +155,11 @@ wc_local_stray(WcFrameReader *frame)
 			return;
 		}
 	}
-	/* else nobody wants it any more */
+	/* else the scan has been closed: drop the answer */
 }
 
-/* When nobody wants any of the answers that the engine still owes, it need not work
- * for them.  It answers in order: what a scan waits for may have been done. */
+/* The engine answers in order.  A request of an open scan that the engine has finished is not
+ * affected by the cancel. */
 void
 wc_local_cancel_unwanted(void)
 {
@@ -208,7 +208,7 @@ await_block(WcDriverScan *scan)
 	}
 }
 
-/* Makes the stashed block the one to be consumed; raises if it is an error. */
+/* Makes the stashed block the current one; raises a stashed error. */
 static void
 accept_block(WcDriverScan *scan)
 {
@@ -247,7 +247,7 @@ first_target(uint64 rows_hint)
 	return rows_hint >= 1000 ? WC_BLOCK_MAX : WC_BLOCK_MAX / 4;
 }
 
-/* A few rows by their keys? */
+/* Does the scan read a few rows by their keys? */
 static bool
 is_lookup(const WcScan *scan)
 {
@@ -261,7 +261,6 @@ is_lookup(const WcScan *scan)
 	return true;
 }
 
-/* That, or a few that it need not look for? */
 bool
 wc_local_is_brief(const WcDriverOpen *open)
 {
@@ -269,7 +268,7 @@ wc_local_is_brief(const WcDriverOpen *open)
 		(open->rows_hint > 0 && open->rows_hint <= BRIEF_ROWS && open->scan->filter == NULL && open->scan->row_offset == 0);
 }
 
-/* If the answer is in shared memory, it is as if it had come from the engine. */
+/* Looks for the answer in shared memory; an answer that is found goes to the stash, as one from the engine. */
 static WcGetFound
 find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 {
@@ -293,7 +292,7 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	return found;
 }
 
-/* The engine is about to be asked for the scan's first block. */
+/* Prepares the request for the scan's first block. */
 static WcOpenMessage
 begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 {
@@ -371,7 +370,7 @@ wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverL
 	}
 	result->taken = (frame->header.flags & WC_FLAG_TAKEN) != 0;
 	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
-	stash(scan, frame);			/* an error, too: scan_next raises it */
+	stash(scan, frame);			/* also an error: scan_next raises it */
 	if (!scan->stash_failed)
 		wc_local_txn.has_locks = had_locks || result->taken;
 	return true;
@@ -392,8 +391,8 @@ wc_local_scan_next(WcDriverScan *scan)
 	}
 	accept_block(scan);
 
-	/* While this one is consumed the engine prepares the next.  Behind the first
-	 * it waits: often no more is wanted. */
+	/* While this block is consumed, the engine prepares the next.  After the first block it
+	 * does not: often the first block is enough. */
 	if (scan->open && scan->pending == 0 && scan->batches > 1)
 		ask_next(scan);
 	return true;
@@ -419,8 +418,8 @@ wc_local_scan_stats(WcDriverScan *scan)
 	wc_message_numbers_encode(wc_local_begin(), &number, 1);
 	frame = wc_local_await(wc_connection_send(WC_MSG_STATS, 0, WC_SEND_NOW));
 
-	/* Its last block was on the way: that has brought them.  Or an error, of which
-	 * nobody will hear: it has none. */
+	/* The scan's last block was on the way, and has brought the statistics.  Or an error was, which
+	 * nothing raises: then there are none. */
 	if (scan->complete || (scan->stashed && scan->stash_failed))
 		return;
 	payload = wc_local_payload(frame);

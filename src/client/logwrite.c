@@ -1,8 +1,8 @@
 /*
- * client/logwrite.c: what the transaction writes to stored tables, written into PostgreSQL's log.
+ * client/logwrite.c: writes the transaction's operations on stored tables into PostgreSQL's log.
  *
- * Nothing is written when a savepoint is rolled back, in an abort callback, where nothing may
- * fail: the next BATCH says at which place it begins.
+ * The rollback of a savepoint writes no record, because it runs in an abort callback, which must not
+ * fail: the next BATCH says at which offset of the stream it begins.
  */
 #include "postgres.h"
 
@@ -15,12 +15,12 @@
 #include "channel/rmgr.h"
 #include "client/logwrite.h"
 
-static bool written;			/* a record of this transaction */
-static uint64 length;			/* of the stream, as who reads the log has it */
-static uint8 flags;				/* of a BATCH */
-static uint64 place_xid;		/* the transaction's id, once it has a place */
+static bool written;			/* a record of this transaction has been written */
+static uint64 length;			/* of the stream, as a reader of the log knows it */
+static uint8 flags;				/* of the next BATCH */
+static uint64 place_xid;		/* the transaction's id, once the transaction has a place */
 static uint16_t place = WC_RECORD_NO_PLACE;
-static bool place_written;		/* a record has named it */
+static bool place_written;		/* a record has named the place */
 
 static void
 write_record(uint64 xid, uint64 at, WcSlice bytes)

@@ -1,5 +1,5 @@
 /*
- * client/moment.c: moments that are given once in the cluster.
+ * client/moment.c: moments that are unique in the cluster.
  */
 #include "postgres.h"
 
@@ -25,8 +25,8 @@ wc_client_unique_moment(void)
 		uint64		second = us / WC_USEC_PER_SEC;
 		uint64		next = Max(last + 1, second << WC_MOMENT_BITS);
 
-		/* This second's are used up: wait for the next.  When it is further ahead the
-		 * clock has gone back: go on from there. */
+		/* The numbers of this second are used up: wait for the next second.  If `next` is further
+		 * ahead, the clock has gone back: continue from `next`. */
 		if ((next >> WC_MOMENT_BITS) == second + 1)
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

@@ -1,5 +1,5 @@
 /*
- * client/owner.c: whose a stored table is, and what takes its owner.
+ * client/owner.c: the owner of a stored table, and changes that only the owner may make.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 bool
 wc_owner_is_mine(const WcTableDesc *desc)
 {
-	/* of a role that has been dropped nobody is a member */
+	/* a dropped role has no members */
 	if (!OidIsValid(desc->owner))
 		return superuser();
 	return has_privs_of_role(GetUserId(), desc->owner);
@@ -60,7 +60,7 @@ wc_owner_open(const char *name, const char *action, List *checked, List **relids
 	WcTableDesc *desc;
 	List	   *locked;
 
-	/* who may not must not lock, either */
+	/* a user without the privilege must not lock the table, either */
 	wc_client_require_writable();
 	desc = wc_client_table(name, false);
 	wc_owner_require(desc, NULL);
@@ -68,8 +68,8 @@ wc_owner_open(const char *name, const char *action, List *checked, List **relids
 	wc_client_lock_table(name, AccessExclusiveLock);
 
 	/*
-	 * Whoever makes a foreign table that maps the name holds a lock on the name until
-	 * it can be seen: now there are no more of them.
+	 * A session that makes a foreign table that maps the name holds a lock on the name until
+	 * the foreign table is visible: so no such session is running now.
 	 */
 	AcceptInvalidationMessages();
 	if (list_difference_oid(wc_foreign_tables_of(name), locked) != NIL)
@@ -77,7 +77,7 @@ wc_owner_open(const char *name, const char *action, List *checked, List **relids
 	if (relids != NULL)
 		*relids = locked;
 
-	/* and what was true before the locks may not be any more */
+	/* the table or its owner may have changed before the locks were taken */
 	desc = wc_client_table(name, false);
 	wc_owner_require(desc, NULL);
 	return desc;
@@ -115,7 +115,7 @@ wc_owner_check_foreign_tables(const WcTableDesc *desc)
 	char	   *name = wc_client_table_fullname(desc);
 	ListCell   *lc;
 
-	/* the name is locked: who has mapped it meanwhile is done */
+	/* the name is locked: sessions that have made foreign tables of it meanwhile have committed */
 	AcceptInvalidationMessages();
 	foreach(lc, wc_foreign_tables_of(name))
 	{

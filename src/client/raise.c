@@ -1,5 +1,5 @@
 /*
- * client/raise.c: core's errors become PostgreSQL's.
+ * client/raise.c: raises core's errors as PostgreSQL's.
  */
 #include "postgres.h"
 
@@ -7,10 +7,10 @@
 #include "channel/shmem.h"
 #include "client/client.h"
 
-/* Of a row key in a message. */
+/* Size of the buffer for a row key in a message. */
 #define SHOWN_MAX 128
 
-/* One row a status, in the order of WcStatus. */
+/* One entry for each status, in the order of WcStatus. */
 static const int sqlstates[WC_STATUS_COUNT] = {
 	[WC_OK] = ERRCODE_INTERNAL_ERROR,
 	[WC_END] = ERRCODE_INTERNAL_ERROR,
@@ -64,7 +64,7 @@ wc_client_raise_changed_row(const WcTableDesc *table, WcSlice row)
 {
 	char		shown[SHOWN_MAX];
 
-	/* it may be part of an answer, and the raiser may ask the engine */
+	/* the key may be part of an answer, and the raiser may send a request, whose answer replaces that */
 	row = wc_slice(memcpy(palloc(row.len), row.data, row.len), row.len);
 	if (row_raiser != NULL)
 		row_raiser(WC_CONFLICT, table->id, row);

@@ -1,8 +1,8 @@
 /*
  * client/readtime.c: the setting widecol.read_timestamp.
  *
- * Its value is kept as it is understood: a time with zone UTC, whatever the
- * session's time zone was when it was set.
+ * The setting's text is stored as an unambiguous time, with zone UTC, whichever
+ * time zone the session had when it was set.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@ wc_client_read_timestamp(void)
 	return read_timestamp_us;
 }
 
-/* A number is microseconds since 1970; false: it is none. */
+/* A number, in microseconds since 1970; false: the text is no number. */
 static bool
 parse_number(const char *s, int64 *us, bool *fits)
 {
@@ -43,7 +43,7 @@ parse_number(const char *s, int64 *us, bool *fits)
 	return true;
 }
 
-/* As timestamptz reads it, but for infinity and the like. */
+/* A time as timestamptz reads it, but no special values such as infinity. */
 static bool
 parse_time(const char *s, int64 *us)
 {
@@ -73,13 +73,13 @@ canonical(int64 us, const char *given)
 	char		text[MAXDATELEN + 8];
 
 	if (timestamp2tm(us - EPOCH_SHIFT, NULL, &tm, &fsec, NULL, NULL) != 0)
-		return wc_guc_strdup(given);	/* a number beyond what timestamptz can say */
+		return wc_guc_strdup(given);	/* a number outside the range of timestamptz */
 	EncodeDateTime(&tm, fsec, false, 0, NULL, USE_ISO_DATES, text);
 	strlcat(text, "+00", sizeof(text));
 	return wc_guc_strdup(text);
 }
 
-/* What the setting means; false: nothing, and a detail says why. */
+/* Parses the setting; false: it is invalid, and the error's detail has been set. */
 static bool
 parse(const char *value, int64 *us)
 {

@@ -31,7 +31,7 @@ typedef enum ServerOption
 	OPTION_CATALOG_AGE
 } ServerOption;
 
-/* A day. */
+/* One day. */
 #define SECONDS_MAX 86400
 
 static void pg_attribute_noreturn()
@@ -68,7 +68,7 @@ bad_value(DefElem *def, const char *valid)
 			 errhint("Valid values are: %s.", valid)));
 }
 
-/* One of two words; true for the second. */
+/* The option's value is one of two words; true for the second. */
 static bool
 choice(DefElem *def, const char *first, const char *second)
 {

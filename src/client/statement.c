@@ -1,12 +1,11 @@
 /*
- * client/statement.c: PostgreSQL's statements, followed: when the engine's snapshot is
- * taken and given up, and who shares it.
+ * client/statement.c: hooks of PostgreSQL's statements, which take, release and share the
+ * engine's snapshots.
  *
- * A scan takes its statement's snapshot when the executor starts it.  Here is what does
- * not go by scans: snapshots of transactions, which are taken with their first statement;
- * those that are exported and imported; and those of parallel queries, whose workers may
- * come to read stored tables in functions.  A statement that has none of this costs a few
- * comparisons.
+ * A scan takes its statement's snapshot when the executor starts the scan.  This file has the
+ * other cases: snapshots of transactions, which are taken with the first statement;
+ * exported and imported snapshots; and snapshots of parallel queries, whose workers may
+ * read stored tables in functions.  Other statements cost a few comparisons.
  */
 #include "postgres.h"
 
@@ -50,8 +49,9 @@ names_stored_table(const PlannedStmt *stmt)
 }
 
 /*
- * Above READ COMMITTED; as early as PostgreSQL's, or nearly.  What begins with heap tables only
- * may come to stored tables later, but is not held up, or refused, by an engine that is stalled.
+ * Above READ COMMITTED: takes the transaction's snapshot, at nearly the same time as PostgreSQL takes its
+ * own.  A transaction that begins with heap tables only may read stored tables later.  A stalled engine
+ * neither delays such a transaction nor makes it fail, unless it is READ ONLY.
  */
 static void
 take_transactions(const QueryDesc *query)
@@ -67,9 +67,9 @@ take_transactions(const QueryDesc *query)
 }
 
 /*
- * Workers read by the leader's snapshot.  When that cannot be shared, or the transaction
- * has written, which they cannot see, the query runs without them.  An engine that is not ready is
- * no matter for a query of heap tables; one of stored tables waits for it, and goes on alone.
+ * Workers read by the leader's snapshot.  When the snapshot cannot be shared, or the transaction
+ * has written, which workers cannot see, the query runs without workers.  While the engine is not ready, a
+ * query of heap tables keeps its workers; a query of stored tables waits for the engine, and runs without them.
  */
 static void
 prepare_parallel(QueryDesc *query)
@@ -103,8 +103,8 @@ on_executor_start(QueryDesc *query, int eflags)
 		standard_ExecutorStart(query, eflags);
 }
 
-/* Is it the last query of a statement that the client has sent?  Those that functions
- * run belong to no portal's list. */
+/* Is this the last query of a statement that the client has sent?  Queries that functions
+ * run are in no portal's list. */
 static bool
 ends_statement(const PlannedStmt *stmt)
 {
@@ -122,7 +122,7 @@ on_executor_end(QueryDesc *query)
 		wc_snapshots_query_end(query->snapshot, ends_statement(query->plannedstmt));
 }
 
-/* SET TRANSACTION SNAPSHOT 'id': the id names the process that has exported it. */
+/* SET TRANSACTION SNAPSHOT 'id': the id names the process that has exported the snapshot. */
 static void
 import(const VariableSetStmt *stmt)
 {
@@ -141,7 +141,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
 				   DestReceiver *dest, QueryCompletion *qc)
 {
-	/* what ends the transaction may take the statement with it */
+	/* a utility that ends the transaction may free pstmt */
 	Node	   *stmt = pstmt->utilityStmt;
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
@@ -156,7 +156,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		wc_snapshots_query_end(NULL, true);
 }
 
-/* pg_export_snapshot is about to be called: exports what is active. */
+/* Before pg_export_snapshot is called: shares the active snapshot. */
 static void
 on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
 {

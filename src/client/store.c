@@ -1,5 +1,5 @@
 /*
- * client/store.c: the stores of foreign servers, and the drivers of those that are not embedded.
+ * client/store.c: the stores of foreign servers, and the drivers of stores that are not embedded.
  */
 #include "postgres.h"
 

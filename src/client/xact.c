@@ -1,11 +1,11 @@
 /*
- * client/xact.c: PostgreSQL's transactions, followed.
+ * client/xact.c: callbacks of PostgreSQL's transactions.
  *
- * At PRE_COMMIT the rows that were written are locked and looked at, and the batch goes
- * into PostgreSQL's log: it is committed when PostgreSQL commits.  At PRE_PREPARE the same
- * happens, and the log gets the row locks too: COMMIT PREPARED and ROLLBACK PREPARED do
- * nothing here, but are records in the log that the engine reads.  An abort forgets the batch;
- * a subtransaction's abort cuts it back to where it began.
+ * At PRE_COMMIT the engine locks and checks the written rows, and the batch is written
+ * into PostgreSQL's log: the batch is committed when PostgreSQL commits.  PRE_PREPARE does the
+ * same, and writes the row locks into the log too.  COMMIT PREPARED and ROLLBACK PREPARED do
+ * nothing in this file: the engine reads their records in the log.  An abort forgets the batch;
+ * a subtransaction's abort cuts the batch back to the subtransaction's begin.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "client/logwrite.h"
 #include "client/state.h"
 
-/* Where an open subtransaction began. */
+/* The begin of an open subtransaction. */
 typedef struct Savepoint
 {
 	int			level;			/* nesting level of the subtransaction */
@@ -39,7 +39,7 @@ end_of_transaction(void)
 	nsavepoints = 0;
 }
 
-/* Of the stream that the log gets: the batch, and behind it what is locked (PREPARE). */
+/* Length of the stream in the log: the batch, and after it (PREPARE) the LOCK operations. */
 static uint64 stream_length;
 
 static void
@@ -61,9 +61,9 @@ hand_over(bool prepare, uint64 xid)
 }
 
 /*
- * All that can fail about the writes to stored tables fails here.  From then on they are in
- * PostgreSQL's log, and its commit record is theirs.  prepare: PREPARE TRANSACTION; then row
- * locks are in the log as well, since they outlive the session and the engine.
+ * Every error that the writes to stored tables can meet at commit is raised here.  Afterwards the writes
+ * are in PostgreSQL's log, and PostgreSQL's commit record commits them.  prepare: PREPARE TRANSACTION; then the
+ * row locks are in the log as well, because they outlive the session and the engine.
  */
 static void
 commit_batch(bool prepare)
@@ -75,13 +75,13 @@ commit_batch(bool prepare)
 	if (wc_batch_empty() && !(prepare && wc_rows_locked()))
 	{
 		if (wc_stream_is_written())
-			wc_stream_finish(0);	/* all of it was rolled back */
+			wc_stream_finish(0);	/* all operations were rolled back */
 		return;
 	}
 	xid = U64FromFullTransactionId(GetTopFullTransactionId());
 	wc_driver()->connect();
 	wc_following_await_room();
-	wc_stream_take_place();		/* which the last record names */
+	wc_stream_take_place();		/* the last record names the place */
 	wc_following_await_catalog(MyDatabaseId);
 	if (!prepare && wc_batch_is_settled() && wc_driver()->hand_over(xid))
 	{
@@ -94,7 +94,7 @@ commit_batch(bool prepare)
 	wc_batch_send();
 	while ((holder = hand_over(prepare, xid)) != 0)
 	{
-		/* perhaps for long, and should the engine end meanwhile, the next one is not to wait for this */
+		/* the wait may be long; an engine that starts meanwhile must not wait for this transaction */
 		wc_stream_leave_place();
 		wc_holder_wait(&wait, holder);
 		wc_stream_take_place();
@@ -121,7 +121,7 @@ on_xact(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_PREPARE:
 			if (wc_stream_is_written())
-				wc_catalog_changed();	/* what it changed is not there for this session either */
+				wc_catalog_changed();	/* the catalog changes are not visible to this session any more */
 			wc_stream_prepared();
 			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
@@ -200,9 +200,9 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 }
 
 /*
- * PostgreSQL calls what was registered last first.  Registered while the postmaster
- * loads its libraries, PRE_COMMIT is called behind those of all that register in a
- * session (postgres_fdw, say): when one of them fails, nothing has been applied yet.
+ * PostgreSQL calls the callback that was registered last first.  These callbacks are registered while
+ * the postmaster loads its libraries.  So at PRE_COMMIT they are called after all callbacks that a session
+ * has registered (postgres_fdw's, for example): when one of these fails, nothing has been applied yet.
  */
 void
 wc_client_follow_transactions(void)
