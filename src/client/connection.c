@@ -15,12 +15,12 @@
 #include "client/connection.h"
 #include "wire/spin.h"
 
-/* How long to wait for an engine that is not there: the postmaster starts it
- * again a second after the old one has closed its store, unless the server is going down
- * or cannot load it. */
+/* Longest wait for an engine that is not running: the postmaster starts the engine
+ * again a second after the old one has closed its store, unless the server is stopping
+ * or cannot load the engine. */
 #define START_WAIT_MS 15000
 
-/* A sleep that nobody ends: the engine's threads wake us, so this is long. */
+/* Longest sleep without a wake-up: long, because the engine's threads wake the backend. */
 #define SLEEP_MS 10000
 
 typedef struct Connection
@@ -32,10 +32,10 @@ typedef struct Connection
 	WcFrameReader reader;
 	WcBuf		message;
 	uint64		last_id;
-	uint64		received_id;	/* of the last answer that has come as a whole */
-	uint64		generation;		/* of the engine; see wire/flight.h */
+	uint64		received_id;	/* id of the last answer that has been received completely */
+	uint64		generation;		/* the engine's generation; see wire/flight.h */
 	bool		ready;			/* HELLO has been answered */
-	bool		sending;		/* in the midst of a frame */
+	bool		sending;		/* a frame has been sent in part */
 } Connection;
 
 static Connection conn;
@@ -94,7 +94,7 @@ segment_gone(void)
 	return atomic_load(&conn.segment->state) == WC_SEGMENT_GONE;
 }
 
-/* Is anybody at the other end? */
+/* Is there a segment whose engine has not stopped? */
 static bool
 attached(void)
 {
@@ -127,7 +127,7 @@ wc_connection_raise_lost(void)
 
 /* --- waiting ---------------------------------------------------------------*/
 
-/* Is there room for so many bytes, or anything to read? */
+/* Has the request ring room for so many bytes (room > 0), or the response ring bytes to read? */
 static bool
 ready(uint32 room)
 {
@@ -153,9 +153,9 @@ spin(uint32 room)
 	return true;
 }
 
-/* Sleeps once, unless there is what is waited for.  In this order: flag, look,
- * sleep; the engine: bytes, flag.  briefly: on the futex, which wakes soonest;
- * else on the latch. */
+/* Sleeps once, unless ready(room).  The backend sets backend_sleeping, checks, and sleeps, in this
+ * order; the engine writes bytes and then reads the flag.  briefly: on the futex, which wakes
+ * soonest; else on the latch. */
 static void
 sleep_once(uint32 room, bool briefly)
 {
@@ -180,7 +180,7 @@ sleep_once(uint32 room, bool briefly)
 	ResetLatch(MyLatch);
 }
 
-/* Serves interrupts; the request that was waited for is then not wanted any more. */
+/* Serves interrupts.  When one raises an error, cancels request id, which is not wanted any more. */
 static void
 serve_interrupts(uint64 id)
 {
@@ -199,7 +199,7 @@ serve_interrupts(uint64 id)
 	PG_END_TRY();
 }
 
-/* Until ready(room), or the engine is gone: false.  id 0: interrupts wait. */
+/* Waits until ready(room); false: the engine has stopped.  id 0: interrupts are not served. */
 static bool
 wait_for(uint32 room, uint64 id)
 {
@@ -208,7 +208,7 @@ wait_for(uint32 room, uint64 id)
 		if (ready(room) || spin(room))
 			return true;
 		if (segment_gone())
-			return ready(room);	/* what it said before it went */
+			return ready(room);	/* the engine may have answered before it stopped */
 		sleep_once(room, briefly);
 		if (id != 0)
 			serve_interrupts(id);
@@ -217,7 +217,7 @@ wait_for(uint32 room, uint64 id)
 
 /* --- receiving -------------------------------------------------------------*/
 
-/* One frame if it is all there: 1, 0: not yet, -1: the connection is closed. */
+/* Reads one frame: 1: it is complete, 0: not yet, -1: the connection is closed. */
 static int
 take_frame(void)
 {
@@ -258,7 +258,7 @@ wc_connection_receive(uint64 id, WcReceive how)
 	}
 }
 
-/* Takes in what the engine has begun to send, up to the answer to request id: it
+/* Receives the frames that the engine has begun to send, up to the answer to request id: the engine
  * may be waiting for room. */
 static void
 drain(uint64 id)
@@ -288,8 +288,8 @@ wc_connection_message(void)
 	return &conn.message;
 }
 
-/* Writes all of it, publishing only when the ring is full.  False when the engine
- * is gone. */
+/* Writes all bytes, and publishes only when the ring is full.  False when the engine
+ * has stopped. */
 static bool
 send_bytes(const uint8 *p, size_t left)
 {
@@ -302,8 +302,8 @@ send_bytes(const uint8 *p, size_t left)
 		if (left == 0)
 			return true;
 
-		/* Somebody has to read: the engine our bytes, we its answers.  If we are
-		 * interrupted it shall not finish what it is at before it reads on. */
+		/* The engine has to read these bytes, the backend the engine's answers.  When the backend
+		 * is interrupted, the engine must not finish earlier requests before it reads on. */
 		wc_ring_publish(&conn.out);
 		wc_segment_wake_engine(conn.segment);
 		if (INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED() &&
@@ -326,8 +326,8 @@ send_bytes(const uint8 *p, size_t left)
 	}
 }
 
-/* Sends the frame that is built, and tail behind it.  False: the engine is gone,
- * the connection closed. */
+/* Sends the frame in conn.message, followed by tail.  False: the engine has stopped, and
+ * the connection is closed. */
 static bool
 send_frame(WcSlice tail, WcSend how)
 {
@@ -445,7 +445,7 @@ wc_connection_give_up(uint64 id)
 	if (!wc_connection_live())
 		return;
 
-	/* In this order: either the engine sees that it is cancelled, or its answer is seen. */
+	/* In this order: either the engine sees the cancel, or the backend sees that the engine is answering. */
 	wc_segment_cancel_one(conn.segment, id);
 	if (atomic_load(&conn.segment->answering) == id)
 		drain(id);
@@ -460,7 +460,7 @@ wc_connection_abandon(void)
 	if (!wc_connection_live())
 		return;
 
-	/* In this order: what is answered later is seen as cancelled there. */
+	/* In this order: the engine sees the cancel before it answers any later request. */
 	wc_segment_cancel_upto(conn.segment, conn.last_id);
 	answering = atomic_load(&conn.segment->answering);
 	wc_frame_begin(&conn.message);
@@ -514,8 +514,8 @@ wait_for_engine(WcShmem *shmem)
 	ConditionVariableCancelSleep();
 }
 
-/* The engine has looked at what was offered: true when it serves it.  False: it
- * went away before; try again. */
+/* Waits for the engine's reaction to the offered segment: true when the engine serves it.  False: the
+ * engine stopped before; try again. */
 static bool
 wait_for_service(WcShmem *shmem, WcSlot *slot)
 {
@@ -585,7 +585,7 @@ wc_connection_open(void)
 	if (wc_connection_live())
 		return;
 	wc_client_require_preload();
-	wc_connection_close();		/* what is left of one whose engine is gone */
+	wc_connection_close();		/* the rest of a connection whose engine has stopped */
 
 	shmem = wc_shmem();
 	slot = wc_shmem_my_slot(shmem);
@@ -595,8 +595,8 @@ wc_connection_open(void)
 				 errmsg("stored tables cannot be used in this kind of process")));
 	cores = wc_cpu_count();
 
-	/* An error on the way leaves a connection that is not ready: it is closed at
-	 * the next try, or at exit. */
+	/* An error before the end leaves a connection that is not ready: the next try closes it, or
+	 * the exit of the backend. */
 	do
 	{
 		wait_for_engine(shmem);
@@ -609,7 +609,7 @@ wc_connection_open(void)
 		wc_frame_reader_init(&conn.reader);
 	} while (!wait_for_service(shmem, slot));
 	say_hello();
-	/* another engine's, if this one is gone by now: but then it grants no lock any more */
+	/* the next engine's generation, if this one has stopped by now: but then it grants no lock any more */
 	conn.generation = wc_flight_generation(wc_places());
 	conn.ready = true;
 }

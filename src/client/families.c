@@ -74,7 +74,7 @@ bad_attribute(const char *family, WcAttribute attr, const char *expected)
 			 errdetail("Expected %s.", expected)));
 }
 
-/* A whole number between min and max. */
+/* The member's value, a whole number from min to max. */
 static int64
 number_value(const JsonbValue *v, const char *family, WcAttribute attr,
 			 int64 min, int64 max)
@@ -102,7 +102,7 @@ string_value(const JsonbValue *v)
 	return pnstrdup(v->val.string.val, v->val.string.len);
 }
 
-/* One of names; booleans stand for "true" and "false". */
+/* The index of the value in names; booleans stand for "true" and "false". */
 static uint8
 enum_value(const JsonbValue *v, const char *family, WcAttribute attr,
 		   const char *const *names)
@@ -145,8 +145,8 @@ tell_ttl_of(void *family)
 }
 
 /*
- * Seconds as a number (fractions allowed), an interval's text, or "forever";
- * in microseconds, 0 for ever.  A month is 30 days, as for extract(epoch).
+ * A time span: seconds as a number (fractions allowed), an interval's text, or "forever".
+ * The result is in microseconds; 0: for ever.  A month is 30 days, as for extract(epoch).
  */
 static int64
 ttl_value(const JsonbValue *v, const char *family)
@@ -163,7 +163,7 @@ ttl_value(const JsonbValue *v, const char *family)
 		if (!(seconds > 0 && seconds < 9.0e12))
 			bad_attribute(family, WC_ATTR_TTL, expected);
 		us = (int64) (seconds * 1e6);
-		/* HBase's FOREVER is the greatest int */
+		/* HBase's FOREVER is the greatest 32-bit integer */
 		if (seconds == 2147483647.0)
 			return 0;
 	}
@@ -452,7 +452,7 @@ append_attribute(StringInfo out, WcAttribute attr, const WcFamilyAttrs *a)
 	}
 }
 
-/* The attributes in which a and b differ, a bit each. */
+/* The attributes in which a and b differ, one bit for each. */
 static uint32
 differences(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
 {
@@ -530,7 +530,7 @@ find_spec(List *specs, WcSlice name)
 	return NULL;
 }
 
-/* Does the option, with the columns, make the family as it is? */
+/* Does the option `families`, together with the columns, make the family as it is now? */
 static bool
 says_the_truth(const WcFamilyDesc *family, const WcFamilyTold *told, const WcFamilySpec *spec)
 {

@@ -1,5 +1,5 @@
 /*
- * client/foreign.c: which stored table a foreign table maps.
+ * client/foreign.c: the stored table that a foreign table maps.
  */
 #include "postgres.h"
 
@@ -33,7 +33,8 @@
 #include "client/serveroption.h"
 #include "compat.h"
 
-/* What is not locked may be gone at each look: then it is none of ours. */
+/* Does the server belong to the wrapper widecol?  A server or wrapper that is not locked may have been
+ * dropped: then it does not. */
 static bool
 server_is_ours(Oid serverid, bool *remote)
 {
@@ -48,7 +49,7 @@ server_is_ours(Oid serverid, bool *remote)
 	return true;
 }
 
-/* Of the embedded engine's. */
+/* Is it a server of the embedded engine? */
 static bool
 server_is_widecol(Oid serverid)
 {
@@ -57,8 +58,8 @@ server_is_widecol(Oid serverid)
 	return server_is_ours(serverid, &remote) && !remote;
 }
 
-/* The foreign table's server and options; false: there is none, also while CREATE FOREIGN
- * TABLE is half way. */
+/* The foreign table's server and options; false: there is no such foreign table, or CREATE FOREIGN TABLE has
+ * not written its row of pg_foreign_table yet. */
 static bool
 look_up(Oid relid, Oid *serverid, List **options)
 {
@@ -109,7 +110,7 @@ wc_foreign_is_remote(Oid relid)
 bool
 wc_foreign_is_dump(Oid relid)
 {
-	/* the extension's schema; asked for each foreign table that is planned */
+	/* the extension's schema first: this function is called for each foreign table that is planned */
 	return get_rel_namespace(relid) == get_namespace_oid("widecol", true) &&
 		get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && is_dump(GetForeignTable(relid)->options);
 }
@@ -136,7 +137,7 @@ wc_foreign_require_usage(const ForeignServer *server)
 					 quote_identifier(server->servername), quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
-/* NULL: it is not among them. */
+/* The option's value; NULL: the option is not set. */
 static char *
 option_of(List *options, const char *name)
 {
@@ -152,7 +153,7 @@ option_of(List *options, const char *name)
 	return NULL;
 }
 
-/* NULL: it is not a foreign table of ours, or is gone. */
+/* NULL: relid is not a foreign table of widecol's, or has been dropped. */
 static char *
 table_name_of(Oid relid, bool *remote)
 {
@@ -232,7 +233,7 @@ wc_foreign_all(void)
 		char	   *name = table_name_of(relid, &remote);
 		WcForeignTable *table;
 
-		/* it may have been dropped since this scan's snapshot was taken */
+		/* the foreign table may have been dropped since this scan's snapshot was taken */
 		if (name == NULL)
 			continue;
 		table = palloc(sizeof(WcForeignTable));
@@ -280,7 +281,7 @@ wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checke
 		Oid			relid = lfirst_oid(lc);
 		Relation	rel;
 
-		/* while this waited, the foreign table may have been dropped or changed */
+		/* during the wait for the lock, the foreign table may have been dropped or changed */
 		LockRelationOid(relid, AccessExclusiveLock);
 		if (!maps_table(relid, fullname))
 		{
@@ -344,7 +345,7 @@ wc_foreign_uses_family(Oid relid, const char *family)
 			continue;
 		options = GetForeignColumnOptions(relid, att->attnum);
 		name = option_of(options, "family");
-		/* a part of the key lives in a family only when it says so (a hash) */
+		/* a key column lives in a family only when its option `family` names one (a hash) */
 		if (name == NULL && option_of(options, "rowkey") == NULL)
 			name = default_family;
 		if (name != NULL)
@@ -360,9 +361,9 @@ wc_foreign_restoring(void)
 	return !check_function_bodies && namespace_search_path != NULL && namespace_search_path[0] == '\0';
 }
 
-/* --- what options tell --------------------------------------------------------- */
+/* --- writing options ------------------------------------------------------------ */
 
-/* Writes the catalog and not ALTER FOREIGN TABLE: the foreign table may be another's. */
+/* Writes the catalog directly, without ALTER FOREIGN TABLE: the foreign table may belong to another role. */
 static void
 set_option(Oid relid, char *name, const char *old, char *value)
 {
@@ -426,7 +427,7 @@ wc_foreign_tell_all(const WcTableDesc *desc)
 																				  desc->families[i].name.len));
 			any |= told[i].maps;
 		}
-		/* layout cell, and key columns alone, show all families */
+		/* a foreign table with layout cell, or with key columns alone, shows all families */
 		for (uint32 i = 0; i < desc->nfamilies && !any; i++)
 			told[i].maps = true;
 		wc_foreign_tell_families(relid, desc, told);

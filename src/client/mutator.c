@@ -1,10 +1,10 @@
 /*
- * client/mutator.c: the transaction's batch, as far as it is still here.
+ * client/mutator.c: the part of the transaction's batch that is not sent yet.
  *
- * The batch is one stream of bytes, operation behind operation.  They gather in a buffer
- * and go to the driver in pieces, when there is enough of them, or when the transaction
- * reads or commits.  A piece says where in the stream it begins, so a savepoint is an
- * offset, and what is rolled back needs no message: the next piece begins before it.
+ * The batch is one stream of bytes, one operation after the other.  Operations gather in a
+ * buffer and go to the driver in pieces: when the buffer is full, or when the transaction
+ * reads or commits.  Each piece says at which offset of the stream it begins.  So a savepoint is an
+ * offset, and a rollback to it needs no message: the next piece begins at the savepoint.
  */
 #include "postgres.h"
 
@@ -22,10 +22,10 @@
 
 static WcBuf buffer = WC_BUF_INIT;
 static WcBatchBuilder builder;
-static uint64 start;			/* where in the stream the buffer begins; the driver has what is before ... */
-static bool stale;				/* ... and may have more */
-static uint64 settled;			/* all operations before this place are on rows that were locked when they were written */
-static uint64 writing;			/* where what wc_client_write has been called for begins */
+static uint64 start;			/* the buffer's offset in the stream; the driver has the bytes before it ... */
+static bool stale;				/* ... and may have bytes after it, which must be cut */
+static uint64 settled;			/* all operations before this offset are on rows that were locked before the operation was written */
+static uint64 writing;			/* the offset of the operations that the last wc_client_write began */
 static bool must_be_checked;
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
@@ -77,13 +77,13 @@ wc_batch_open(void)
 	wc_xact_join();
 	if (builder.buf == NULL)
 		wc_batch_init(&builder, &buffer);
-	/* one that an error interrupted */
+	/* an operation that an error interrupted */
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
 	return &builder;
 }
 
-/* Who waited for the lock may find that the table it meant is gone, or disabled. */
+/* During the wait for the lock, another transaction may have dropped, renamed or disabled the table. */
 void
 wc_lock_for_writing(const WcTableDesc *table)
 {
@@ -159,7 +159,7 @@ too_large(uint64 bytes)
 			 errhint("Commit more often, or raise widecol.max_transaction_size.")));
 }
 
-/* With the transaction's id, which may be refused. */
+/* Prepares the buffer for the log, and gives the transaction an id, which may fail. */
 static void
 close_piece(void)
 {
@@ -193,7 +193,7 @@ send(bool more)
 		return;
 	if (start + buffer.len > bytes_max())
 		too_large(start + buffer.len);
-	(void) GetTopFullTransactionId();	/* may fail, and later the driver has it already */
+	(void) GetTopFullTransactionId();	/* may fail, so it comes before the driver gets the piece */
 	stale = true;
 	do
 	{
@@ -211,7 +211,7 @@ send(bool more)
 	wc_batch_init(&builder, &buffer);
 }
 
-/* Goes on over operations that have just been written. */
+/* Advances `settled` over the operations that have just been written, as far as their rows are locked. */
 static void
 settle(void)
 {
@@ -257,7 +257,7 @@ wc_client_modifies(const WcTableDesc *table)
 	return (wc_driver_of(table->id)->features & WC_FEATURE_MODIFY) != 0;
 }
 
-/* Nothing of the scan but what is at or behind a row. */
+/* Cuts the scan's ranges to the rows from `row` on. */
 static void
 cut_ranges(WcScan *scan, WcSlice row)
 {
@@ -293,8 +293,8 @@ add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
 	sum->blocks_read += part->blocks_read;
 }
 
-/* Operations that the driver has made are the stream's next bytes; it has them already, the log
- * has not. */
+/* Operations that the driver has made are the stream's next bytes.  The driver has these bytes already; the
+ * log gets them here. */
 static void
 take_made(uint64 at, WcSlice bytes)
 {
@@ -304,13 +304,13 @@ take_made(uint64 at, WcSlice bytes)
 				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
 						at, start)));
 	wc_stream_write(at, bytes);
-	/* each row was locked before */
+	/* the driver has locked each row before */
 	if (settled == start)
 		settled += bytes.len;
 	start += bytes.len;
 }
 
-/* Up to a row that another transaction has; counts what was done. */
+/* Changes rows up to one that another transaction has locked; counts the changed rows. */
 static void
 modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
 			WcModifyResult *result, WcClientScanStats *stats)
@@ -329,7 +329,7 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 						 result, &part);
 	add_stats(stats, &part);
 	if (!had_locks && part.rows == 0)
-		wc_rows_forget();		/* it has met none */
+		wc_rows_forget();		/* the scan has met no row */
 	must_be_checked |= result->check;
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
 		too_large(result->length);
@@ -353,9 +353,10 @@ begin_modify(const WcTableDesc *table, uint64 *rows, WcClientScanStats *stats)
 }
 
 /*
- * Who has ended, and is not applied, has the row still: so nothing that the statement's snapshot
- * shows can be missed.  While a transaction that runs has the row, what is committed of it is what
- * the snapshot shows: if the scan does not give that, there is nothing to change, nor to wait for.
+ * A transaction that has ended, and is not applied yet, still has its row locks: so the scan cannot miss a
+ * version of the row that the statement's snapshot shows.  While a running transaction has locked the row,
+ * the row's committed version is the one that the snapshot shows: if the scan does not return this version,
+ * the statement has nothing to change, and need not wait.
  */
 bool
 wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
@@ -404,7 +405,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 		if (result.outcome != WC_MODIFY_BLOCKED)
 			break;
 
-		/* the answer's memory is used for the next */
+		/* the next answer reuses this answer's memory */
 		row = wc_slice(memcpy(palloc(result.row.len), result.row.data, result.row.len), result.row.len);
 		if (rest.nranges == 0 || !wc_slice_eq(rest.ranges[0].start, row))
 			wc_row_wait_over(&wait);
@@ -415,7 +416,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	if (result.outcome == WC_MODIFY_DONE)
 		return true;
 
-	/* whatever was made, the driver hears of the cut with the next piece */
+	/* the next piece tells the driver to drop the operations that it has made */
 	wc_batch_cut(before);
 	return false;
 }

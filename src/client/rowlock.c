@@ -1,10 +1,10 @@
 /*
  * client/rowlock.c: rows locked to the end of the (sub)transaction.
  *
- * The engine knows who has which row, and never waits; waiting is done here, for
- * the transaction that has it, in PostgreSQL's lock manager.  Those who wait for one row
- * queue up as they do for a row of a heap table: the first waits for the holder, and
- * holds a lock that stands for the row, which the others wait for.
+ * The engine knows which transaction has locked which row, and never waits.  The functions here
+ * wait for that transaction, in PostgreSQL's lock manager.  Backends that wait for the same row
+ * queue as they do for a row of a heap table: the first waits for the holder of the row lock, and
+ * holds an advisory lock that stands for the row; the others wait for the advisory lock.
  */
 #include "postgres.h"
 
@@ -23,26 +23,26 @@
 #include "channel/flight.h"
 #include "client/state.h"
 
-/* Of advisory locks: in the queue for a row. */
+/* Class of the advisory locks that are the queue for a row. */
 #define LOCK_CLASS		0x5744
 
-/* Between two looks at a lock whose holder is about to end: at first, and later. */
+/* Time between two requests for a lock whose holder is about to end: for the first ENDING_SHORT waits, and later. */
 #define ENDING_WAIT_MS	1
 #define ENDING_LONG_MS	10
 #define ENDING_SHORT	20
 
-/* Who does not want to wait still does, so often, for a holder that is about to end. */
+/* How often NOWAIT and SKIP LOCKED wait for a holder that is about to end. */
 #define ENDING_MAX		100
 
-/* So many rows that were locked last are remembered, with keys of at most so many bytes. */
+/* The last HELD_MAX locked rows with keys of at most HELD_KEY_MAX bytes are remembered. */
 #define HELD_MAX		16
 #define HELD_KEY_MAX	256
 
-/* A row that the transaction has locked in such a mode that nobody else changes it. */
+/* A row that the transaction has locked in a mode that excludes other writers. */
 typedef struct Held
 {
 	uint32		table_id;
-	bool		absent;			/* it was not there when it was locked, nor has an operation been written since */
+	bool		absent;			/* the row did not exist when it was locked, and no operation on it has been written since */
 	size_t		len;
 	uint8		key[HELD_KEY_MAX];
 } Held;
@@ -50,7 +50,7 @@ typedef struct Held
 static bool locked;				/* this transaction has, or may have, row locks */
 static Held held[HELD_MAX];
 static int	nheld;
-static int	next_held;			/* the oldest, once all are in use */
+static int	next_held;			/* the oldest entry, once all are in use */
 
 bool
 wc_rows_locked(void)
@@ -88,7 +88,7 @@ find_held(uint32 table_id, WcSlice row)
 	return NULL;
 }
 
-/* A subtransaction that locked it and is rolled back takes what is written later with it. */
+/* Remembers the row.  If the subtransaction that locked it is rolled back, later operations on the row are, too. */
 static void
 note_held(uint32 table_id, WcSlice row, bool absent)
 {
@@ -137,8 +137,8 @@ wc_rows_hold(const WcOp *op)
 
 /* --- waiting ------------------------------------------------------------------------ */
 
-/* Is it a transaction that can be waited for?  Else it has ended, or will at once: the
- * engine is about to hear of that. */
+/* Is the holder a running transaction, other than this one?  Else the holder has ended, and the
+ * engine will learn of this soon. */
 static bool
 is_running(uint64 holder)
 {
@@ -147,8 +147,8 @@ is_running(uint64 holder)
 	return !TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
 }
 
-/* The transaction of which it is a part, if that can be told: PostgreSQL knows it of those that
- * a snapshot of ours may still show as running. */
+/* The holder's top-level transaction, if it is known: PostgreSQL keeps it for transactions that
+ * a snapshot of this backend may still show as running. */
 static uint64
 top_of(uint64 holder)
 {
@@ -159,7 +159,8 @@ top_of(uint64 holder)
 	return holder - (uint32) (xid - SubTransGetTopmostTransaction(xid));
 }
 
-/* A wait that the lock manager does not see has lock_timeout all the same. */
+/* Waits for a holder that has ended in PostgreSQL.  lock_timeout limits this wait too, though the lock manager
+ * does not know of it. */
 static void
 wait_for_end(WcHolderWait *wait, uint64 holder)
 {
@@ -171,7 +172,7 @@ wait_for_end(WcHolderWait *wait, uint64 holder)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("canceling statement due to lock timeout")));
-	/* committed, and not applied yet; else it was rolled back, most likely */
+	/* true: the holder has a place in flight, as it has committed and is not applied yet; else it was most likely rolled back */
 	if (!wc_following_await_briefly(top_of(holder), wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS))
 	{
 		wc_following_wake();
@@ -200,11 +201,11 @@ wc_holder_wait(WcHolderWait *wait, uint64 holder)
 	}
 	wait->looks = 0;
 	XactLockTableWait(XidFromFullTransactionId(FullTransactionIdFromU64(holder)), NULL, NULL, XLTW_None);
-	/* it has the row until it is applied */
+	/* the holder keeps the row locked until it is applied */
 	(void) wc_following_await_briefly(top_of(holder), ENDING_LONG_MS);
 }
 
-/* As heap tables' tuples are locked: these conflict as the modes do. */
+/* The lock mode in the queue, as for tuples of heap tables: these modes conflict as the row locks' modes do. */
 static LOCKMODE
 queue_mode(WcRowLockMode mode)
 {
@@ -222,8 +223,8 @@ queue_mode(WcRowLockMode mode)
 	return AccessExclusiveLock;
 }
 
-/* One that has the row in a weaker mode does not queue: others before it may wait for
- * this very transaction. */
+/* A transaction that has the row in a weaker mode must not queue: others before it in the queue may wait
+ * for this transaction. */
 static void
 queue_up(WcRowWait *wait, const WcTableDesc *table, WcSlice row, WcRowLockMode mode)
 {
@@ -266,7 +267,7 @@ wc_row_locker(WcRowLockMode mode)
 	return locker;
 }
 
-/* One request for some of the rows: how many of them were locked. */
+/* Sends one request for some of the rows; returns how many of them were locked. */
 static uint32
 ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, WcLockResult *result)
 {
@@ -318,7 +319,7 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	if (request->snapshot == NULL)
 		wc_following_await_catalog(MyDatabaseId);
 	if (request->only_absent || request->snapshot != NULL)
-		wc_batch_send();		/* own writes may make a row be there */
+		wc_batch_send();		/* a row may exist by own writes only */
 	locker = wc_row_locker(request->mode);
 	locked = true;
 	while (done < nrows)
@@ -326,7 +327,7 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 		WcLockResult result;
 		uint32		n = ask(request, &locker, rows + done, Min(nrows - done, batch), &result);
 
-		/* behind a row that somebody has there may be others */
+		/* after a row that another transaction has locked, there may be more such rows */
 		batch = result.holder != 0 ? 1 : Min(2 * batch, WC_LOCK_BATCH);
 
 		done += n;
@@ -346,7 +347,7 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	wc_row_wait_over(&wait);
 }
 
-/* As wc_client_modify_row. */
+/* Waits as wc_client_modify_row does. */
 WcClientScan *
 wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid, MemoryContext context)
 {

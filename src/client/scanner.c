@@ -11,17 +11,17 @@
 
 struct WcClientScan
 {
-	const WcDriver *at;			/* whose table it is */
+	const WcDriver *at;			/* the driver of the table's store */
 	WcDriverScan driver;
 	WcBlockReader reader;
-	bool		in_row;			/* cells to come belong to the row given last */
-	bool		row_read;		/* the next row's start has been read already */
-	WcSlice		row;			/* that row */
-	WcSlice		given;			/* the row given last */
-	bool		undecided;		/* the row given last */
-	uint64		owed;			/* with it */
-	WcBuf		kept_row;		/* copy of the current row when its block may go before it ends */
-	MemoryContext context;		/* holds this, nothing else */
+	bool		in_row;			/* the next cells belong to the row returned last */
+	bool		row_read;		/* the start of the next row, `row`, has been read already */
+	WcSlice		row;			/* the next row's key */
+	WcSlice		given;			/* the key of the row returned last */
+	bool		undecided;		/* the filter could not decide on this row */
+	uint64		owed;			/* wc_client_rows_owed for this row */
+	WcBuf		kept_row;		/* copy of the current row's key, when the row may continue in the next block */
+	MemoryContext context;		/* of this scan alone */
 	bool		closed;
 	MemoryContextCallback cleanup;
 };
@@ -53,8 +53,8 @@ open_block(WcClientScan *scan)
 		wc_raise(&err);
 }
 
-/* A nested loop opens a scan a row: each gives its memory back when closed.  Whatever ends the
- * context ends the scan, errors included. */
+/* A nested loop opens a scan for each row, so closing a scan frees its memory.  The end of the memory
+ * context closes the scan, also after an error. */
 static WcClientScan *
 make_scan(const WcDriver *driver, MemoryContext context)
 {
@@ -66,7 +66,7 @@ make_scan(const WcDriver *driver, MemoryContext context)
 	s->cleanup.func = close_scan;
 	s->cleanup.arg = s;
 	MemoryContextRegisterResetCallback(own, &s->cleanup);
-	return s;					/* its reader is at the end of no block */
+	return s;					/* the zeroed reader has no block yet */
 }
 
 WcClientScan *
@@ -131,7 +131,7 @@ next_block(WcClientScan *scan)
 	return true;
 }
 
-/* A row in a block that ends amid a row must outlive the block. */
+/* If the block ends within the row, the row's key must outlive the block. */
 static void
 give_row(WcClientScan *scan, WcSlice *row)
 {
@@ -169,7 +169,7 @@ wc_client_next_row(WcClientScan *scan, WcSlice *row)
 				give_row(scan, row);
 				return true;
 			case WC_BLOCK_CELL:
-				break;			/* of the row before, not wanted */
+				break;			/* a cell of the row before, skipped */
 			case WC_BLOCK_DONE:
 				if (!next_block(scan))
 					return false;
@@ -209,7 +209,7 @@ wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 bool
 wc_client_cells_stay(const WcClientScan *scan)
 {
-	/* another block is opened amid a row only when this one ends with an open row */
+	/* the next block continues the current row only when this block ends within a row */
 	return !scan->reader.open;
 }
 
@@ -246,7 +246,7 @@ wc_client_rows_ahead(const WcClientScan *scan, WcSlice *rows, int max)
 				break;
 			case WC_BLOCK_DONE:
 			case WC_BLOCK_CORRUPT:
-				return n;		/* wc_client_next_row comes upon it */
+				return n;		/* wc_client_next_row meets it again and reports it */
 		}
 	}
 	return n;

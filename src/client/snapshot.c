@@ -1,20 +1,19 @@
 /*
- * client/snapshot.c: which of the engine's snapshots stands for a PostgreSQL
- * snapshot.
+ * client/snapshot.c: the engine's snapshot that stands for a PostgreSQL snapshot.
  *
  * Under READ COMMITTED an engine's snapshot, by its number, belongs to one PostgreSQL
- * snapshot, told by its address: that of a statement, which its functions read by as
- * well unless they are volatile, or of a cursor.  Who may come again with it is
- * PostgreSQL's to know: everybody who has it registered or active.  It is registered
- * here as well, so that no other gets the address.  Above, one number serves the
- * whole transaction.
+ * snapshot, identified by its address: the snapshot of a statement, which functions that are not
+ * volatile read by as well, or of a cursor.  A PostgreSQL snapshot may be used again as long
+ * as it is registered or active.  The functions here register it as well, so that no other
+ * snapshot gets the address.  Above READ COMMITTED, one number serves the whole
+ * transaction.
  *
- * When the last query that has a PostgreSQL snapshot registered ends (statement.c tells),
- * so does the registration here: PostgreSQL may change the snapshot's command id next.
- * If it is active still (a rule's queries, the statements of an SQL function and the
- * calls in an expression of PL/pgSQL follow each other with one snapshot), the engine's
- * lingers: it is found again by a tag in PostgreSQL's.  Only the last one does, so that
- * they do not add up, and only while a statement runs.
+ * When the last query that has a PostgreSQL snapshot registered ends (statement.c reports
+ * this), the registration made here ends too: PostgreSQL may change the snapshot's command id next.
+ * If the snapshot is still active (a rule's queries, the statements of an SQL function and the
+ * calls in an expression of PL/pgSQL follow each other with one snapshot), the engine's snapshot
+ * lingers: it is found again by a tag in PostgreSQL's snapshot.  Only the last one lingers, so
+ * that they do not accumulate, and only while a statement runs.
  */
 #include "postgres.h"
 
@@ -35,18 +34,18 @@ struct WcClientSnapshot
 {
 	WcClientSnapshot *next;
 	uint64		number;
-	Snapshot	key;			/* NULL: whole, or exported and its query has ended */
-	bool		whole;			/* it is the transaction's */
-	bool		exported;		/* kept to the end of the transaction, for others */
+	Snapshot	key;			/* NULL: the transaction's, or exported and its query has ended */
+	bool		whole;			/* the snapshot of the whole transaction */
+	bool		exported;		/* kept to the end of the transaction, for other sessions */
 	bool		taken;			/* known to stand for a state */
 };
 
 static WcClientSnapshot newest; /* number 0; shared, never freed */
 static WcClientSnapshot *snapshots; /* in TopTransactionContext */
-static WcClientSnapshot *lingering; /* not among them; its key is not registered */
+static WcClientSnapshot *lingering; /* not in the list `snapshots`; its key is not registered */
 static uint64 last_number;
-static bool import_failed;		/* the transaction's is one that nobody can give us */
-static uint64 leaders_mark;		/* in a parallel worker: of the query's snapshot */
+static bool import_failed;		/* the transaction's snapshot was imported, and the exporting session does not share it */
+static uint64 leaders_mark;		/* in a parallel worker: the mark of the query's snapshot */
 
 uint64
 wc_snapshot_number(const WcClientSnapshot *snapshot)
@@ -66,7 +65,7 @@ wc_snapshots_any(void)
 	return snapshots != NULL || lingering != NULL;
 }
 
-/* --- giving up ---------------------------------------------------------------*/
+/* --- releasing ---------------------------------------------------------------*/
 
 static void
 drop_lingering(void)
@@ -80,8 +79,8 @@ drop_lingering(void)
 	pfree(s);
 }
 
-/* From now on it is found by the tag that CopySnapshot copies, and that PostgreSQL
- * uses for dirty snapshots only. */
+/* From now on the snapshot is found by the field speculativeToken, which CopySnapshot copies, and which
+ * PostgreSQL uses for dirty snapshots only. */
 static void
 linger(WcClientSnapshot *s)
 {
@@ -90,8 +89,8 @@ linger(WcClientSnapshot *s)
 	lingering = s;
 }
 
-/* Nobody has the snapshot registered any more.  The entry goes off the list; it lingers
- * if the snapshot is active and that is wanted. */
+/* No other code has the snapshot registered any more.  Removes the entry from the list, except an
+ * exported one; the entry lingers if the snapshot is active and may_linger. */
 static void
 give_up(WcClientSnapshot **link, bool may_linger)
 {
@@ -120,7 +119,7 @@ is_unused(const WcClientSnapshot *s)
 	return s->key != NULL && s->key->regd_count == 1 && s->key->active_count == 0;
 }
 
-/* Gives up what nobody can come with any more. */
+/* Releases snapshots whose PostgreSQL snapshot can no longer be used. */
 static void
 give_up_dead(void)
 {
@@ -172,7 +171,7 @@ wc_snapshots_subxact_abort(void)
 void
 wc_snapshots_forget(void)
 {
-	/* The driver forgets them with the transaction, and so does their memory. */
+	/* The driver forgets the snapshots at the end of the transaction, which also frees their memory. */
 	for (WcClientSnapshot *s = snapshots; s; s = s->next)
 	{
 		if (s->key != NULL)
@@ -210,10 +209,10 @@ find(Snapshot snapshot, bool whole)
 }
 
 /*
- * Two snapshots that show the same have the same mark, in whichever process: what is in
- * progress, and up to where.  A process does not find itself in its own snapshot, but is
- * in the one that it exports.  What is exported has marks of its own: it stays, while
- * queries with workers, whose snapshots may show the same, come and go.
+ * A hash of the bounds and of the transactions in progress: two snapshots that show the same state have
+ * the same mark, in every process.  A process's own transaction is not in its own snapshot, but is in the
+ * snapshot that it exports.  Exported snapshots have different marks from those of queries with workers,
+ * because exported snapshots are kept, while such queries, whose snapshots may show the same state, end.
  */
 static uint64
 mark_of(Snapshot snapshot, bool exported)
@@ -239,8 +238,8 @@ mark_of(Snapshot snapshot, bool exported)
 	return mark != 0 ? mark : 1;
 }
 
-/* A parallel worker reads by what its leader reads by; false: the snapshot is the worker's
- * own, that of a volatile function. */
+/* A parallel worker reads by its leader's snapshot.  False: the snapshot is the worker's own, that of a
+ * volatile function. */
 static bool
 enter_leaders(uint64 number, Snapshot snapshot)
 {
@@ -263,7 +262,7 @@ make(Snapshot snapshot, bool whole)
 	WcClientSnapshot *s;
 
 	if ((uint32) ++last_number == 0)
-		last_number++;			/* which is no tag */
+		last_number++;			/* 0 is no tag */
 	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 	s->number = last_number;
 	s->whole = whole;
@@ -317,7 +316,7 @@ wc_client_snapshot_take(WcClientSnapshot *snapshot)
 
 /* --- for statement.c -----------------------------------------------------------*/
 
-/* Enters without a connection; waits for a commit that is being written. */
+/* Enters an epoch without a connection; waits while a commit is being written. */
 static WcClientSnapshot *
 enter(Snapshot snapshot)
 {

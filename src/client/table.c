@@ -1,9 +1,9 @@
 /*
  * client/table.c: stored tables by name, and catalog changes.
  *
- * Descriptors are cached for the session, all together for one generation of
- * the catalog: a word in shared memory grows with every committed change, a
- * counter of our own with the transaction's changes and their undoing.
+ * The session caches descriptors, all for the same generation of the catalog.  The
+ * generation is the sum of a number in shared memory, which grows with every committed change,
+ * and own_changes, which grows with the transaction's own changes and their rollback.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 #include "client/owner.h"
 #include "client/state.h"
 
-/* Tells our locks from pg_advisory_lock's, which have 1 and 2 there. */
+/* Class of the advisory locks on names; pg_advisory_lock uses the classes 1 and 2. */
 #define LOCK_CLASS 0x5743
 
 /* "namespace:name", both in UTF-8 */
@@ -40,8 +40,7 @@ typedef struct CacheEntry
 	WcTableDesc *desc;
 } CacheEntry;
 
-/* Of the embedded engine.  Descriptors of other stores are kept by those who hold them
- * (fdw/relation/relation.c). */
+/* Descriptors of the embedded engine.  fdw/relation/relation.c keeps those of other stores. */
 static HTAB *cache;
 static MemoryContext cache_context;
 static uint64 cache_generation;
@@ -58,7 +57,7 @@ wc_catalog_changed(void)
 uint64
 wc_client_catalog_generation(void)
 {
-	/* both only grow, so the sum tells when either has */
+	/* both only grow, so the sum changes when either does */
 	wc_following_await_catalog(MyDatabaseId);
 	return wc_driver()->catalog_generation(InvalidOid) + own_changes;
 }
@@ -119,7 +118,7 @@ make_key(CacheKey *key, WcSlice ns, WcSlice name)
 	wc_slice_copy(key->name + ns.len + 1, name);
 }
 
-/* A namespace is locked under its name alone, which no table has. */
+/* The lock on a namespace has the namespace's name alone as its key, which is no table's key. */
 static void
 lock_name(WcSlice ns, WcSlice name, LOCKMODE mode)
 {
@@ -155,7 +154,7 @@ copy_slice(WcSlice s)
 	return wc_slice(data, s.len);
 }
 
-/* All of it in the current memory context. */
+/* Decodes a descriptor; all memory is in the current memory context. */
 static WcTableDesc *
 copy_desc(const WcTableDesc *from)
 {
@@ -194,7 +193,7 @@ decode_desc(WcSlice bytes)
 	return copy;
 }
 
-/* An empty cache for the current generation, unless it is for that already. */
+/* Empties the cache unless it is for the current generation. */
 static void
 refresh_cache(void)
 {
@@ -212,7 +211,7 @@ refresh_cache(void)
 	cache_generation = generation;
 }
 
-/* What the driver has must be what the transaction has made so far. */
+/* Sends the batch, so that the driver's catalog has the transaction's own changes. */
 static void
 join(const WcClientStore *store)
 {
@@ -223,7 +222,7 @@ join(const WcClientStore *store)
 	}
 }
 
-/* NULL: there is none.  Belongs to the cache. */
+/* The table's descriptor, which belongs to the cache; NULL: there is no such table. */
 static const WcTableDesc *
 look_up(WcSlice ns, WcSlice name)
 {
@@ -241,7 +240,7 @@ look_up(WcSlice ns, WcSlice name)
 	if (entry)
 		return entry->desc;
 
-	/* what is described is at least as new as the generation that was noted */
+	/* the answer is at least as new as the cache's generation */
 	wc_batch_send();
 	if (!wc_driver()->describe(InvalidOid, ns, name, &bytes))
 		return NULL;
@@ -340,7 +339,7 @@ wc_client_list_all_tables(void)
 	return list_tables(&embedded, true);
 }
 
-/* What is stored in UTF-8, in the database's encoding; palloc'd. */
+/* Converts stored text, which is UTF-8, to the database's encoding; palloc'd. */
 static char *
 text_in_server(WcSlice s)
 {
@@ -406,7 +405,7 @@ check(WcStatus status, const WcError *err)
 	wc_catalog_changed();
 }
 
-/* Locks a name, of which nobody's table may be there. */
+/* Locks a name; raises an error when a table has it. */
 static void
 require_free_name(const WcTableDesc *desc)
 {
@@ -466,7 +465,7 @@ wc_client_alter_table(const WcTableDesc *from)
 	b = wc_batch_builder();
 	check(wc_batch_alter_table(b, GetCurrentCommandId(true), desc, &err), &err);
 
-	/* whether this transaction may write to it is to be looked at again */
+	/* the next write of this transaction checks again whether the table is disabled */
 	wc_batch_forget_locks();
 }
 
@@ -570,7 +569,7 @@ wc_client_drop_namespace(const char *name)
 							 MyDatabaseId, ns, &err), &err);
 }
 
-/* Raises unless it is an object of strings, numbers, booleans and nulls. */
+/* Raises 22023 unless properties is an object of strings, numbers, booleans and nulls. */
 static void
 check_properties(const char *name, Jsonb *properties)
 {
@@ -607,7 +606,7 @@ wc_client_change_properties(const char *name, Jsonb *properties)
 
 	check_properties(name, properties);
 	wc_client_require_writable();
-	/* tables may be made in it at the same time */
+	/* this mode lets other transactions make tables in the namespace at the same time */
 	lock_name(ns, wc_slice(NULL, 0), ShareUpdateExclusiveLock);
 	old = require_namespace(name);
 	new = DirectFunctionCall1(jsonb_in, CStringGetDatum(old->properties ? old->properties : "{}"));
@@ -627,7 +626,7 @@ wc_client_drop_database(Oid database)
 	WcError		err;
 
 	if (wc_shmem() == NULL)
-		return;					/* no engine, no tables */
+		return;					/* without an engine there are no tables */
 	if (XactReadOnly || RecoveryInProgress())
 		return;					/* PostgreSQL refuses */
 	check(wc_batch_drop_database(wc_batch_open(), GetCurrentCommandId(true), database, &err), &err);
