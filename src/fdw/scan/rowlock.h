@@ -16,7 +16,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/lockoptions.h"
 
-#include "fdw/scan/rowid.h"
+#include "fdw/row/rowid.h"
 
 typedef enum WcLockOutcome
 {
