@@ -262,6 +262,20 @@ for module in widecol widecol_engine widecol_hbase; do
 done >"$scratch/found"
 check "modules export what SQL names, and nothing else"
 
+# A function that only its own file calls is static; one that nothing calls goes.
+objects=$(for folder in $core $postgres_side .; do sources "$folder"; done | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p')
+# shellcheck disable=SC2086 # a list of files
+nm --defined-only $objects 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBR]/ && $3 ~ /^wc_/ { print $3 }' | sort -u >"$scratch/known"
+{
+	# shellcheck disable=SC2086
+	nm -u $objects 2>/dev/null | awk 'NF == 2 { print $2 }'
+	grep -rhowE 'wc_[a-z0-9_]+' test --include='*.[ch]'
+	printf '%s\n' "$sql_symbols"
+	cat "$scratch"/may.*
+} | sort -u >"$scratch/said"
+comm -23 "$scratch/known" "$scratch/said" | sed 's/$/ is called by no other file/' >"$scratch/found"
+check "each function that a file exports is called by another one, or by a test"
+
 # --- sizes ---------------------------------------------------------------------------
 find src test -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, " max " at most" }' >"$scratch/found"
 check "no file over $file_lines_max lines"

@@ -428,8 +428,8 @@ any_of(WcParser *p, WcLangKind kind, uint32_t depth, WcLangNode **node)
 	}
 }
 
-WcStatus
-wc_filterlang_check_length(size_t len, WcError *err)
+static WcStatus
+check_length(size_t len, WcError *err)
 {
 	if (len > WC_FILTER_BYTES_MAX)
 		return wc_error(err, WC_TOO_LARGE, "filter is too long: %zu bytes, the limit is %d", len, WC_FILTER_BYTES_MAX);
@@ -440,7 +440,7 @@ WcStatus
 wc_filterlang_parse(WcSlice text, WcArena *arena, WcLangNode **filter, WcError *err)
 {
 	WcParser	p = {.text = text,.arena = arena,.err = err};
-	WcStatus	status = wc_filterlang_check_length(text.len, err);
+	WcStatus	status = check_length(text.len, err);
 
 	*filter = NULL;
 	if (status == WC_OK)

@@ -50,12 +50,6 @@ wc_connection_set_stray(WcStrayFrame stray)
 	stray_frame = stray;
 }
 
-const char *
-wc_connection_gone_text(void)
-{
-	return gone_text;
-}
-
 void
 wc_connection_raise_gone(void)
 {
@@ -66,8 +60,9 @@ wc_connection_raise_gone(void)
 	wc_raise(&err);
 }
 
-void
-wc_connection_close(void)
+/* Closes the connection without a message to the engine. */
+static void
+close_connection(void)
 {
 	dsm_segment *dsm = conn.dsm;
 
@@ -85,7 +80,7 @@ note_gone(WcStatus status, const char *text)
 {
 	gone_status = status;
 	strlcpy(gone_text, text, sizeof(gone_text));
-	wc_connection_close();
+	close_connection();
 }
 
 static bool
@@ -532,7 +527,7 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 		}
 		if (wc_channel_refused(slot, conn.dsm))
 		{
-			wc_connection_close();
+			close_connection();
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("the widecol engine could not attach a session's shared memory"),
@@ -540,7 +535,7 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 		}
 		if (atomic_load(&shmem->state) != WC_ENGINE_READY)
 		{
-			wc_connection_close();
+			close_connection();
 			return false;
 		}
 		atomic_store(&conn.segment->backend_sleeping, WC_BACKEND_ON_LATCH);
@@ -572,7 +567,7 @@ say_hello(void)
 	if (frame->header.type == WC_MSG_OK)
 		return;
 	wc_message_error_decode(wc_buf_slice(&frame->body), &err);
-	wc_connection_close();
+	close_connection();
 	wc_raise(&err);
 }
 
@@ -585,7 +580,7 @@ wc_connection_open(void)
 	if (wc_connection_live())
 		return;
 	wc_client_require_preload();
-	wc_connection_close();		/* the rest of a connection whose engine has stopped */
+	close_connection();		/* the rest of a connection whose engine has stopped */
 
 	shmem = wc_shmem();
 	slot = wc_shmem_my_slot(shmem);

@@ -93,13 +93,9 @@ extern void wc_connection_raise_gone(void) pg_attribute_noreturn();
 
 /* Raises 40001: the transaction needs state that was lost with the engine. */
 extern void wc_connection_raise_lost(void) pg_attribute_noreturn();
-extern const char *wc_connection_gone_text(void);
 
 /* The function that receives whole frames that come while a message is being sent. */
 typedef void (*WcStrayFrame) (WcFrameReader *frame);
 extern void wc_connection_set_stray(WcStrayFrame stray);
-
-/* Closes the connection without a message to the engine. */
-extern void wc_connection_close(void);
 
 #endif

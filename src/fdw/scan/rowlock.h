@@ -47,10 +47,6 @@ extern void wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMo
 extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId *id,
 									   Datum *values, bool *isnull);
 
-/* The same for a row that wc_client_lock_rows has locked already. */
-extern WcLockOutcome wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
-									   Datum *values, bool *isnull);
-
 /* --- a scan that locks the rows it returns -------------------------------------- */
 
 typedef struct WcScanLock WcScanLock;
