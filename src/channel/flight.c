@@ -138,8 +138,13 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
 
 /* --- reading ------------------------------------------------------------------- */
 
-uint32
-wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
+/*
+ * The places of transactions of the database that the snapshot shows as ended: a reader by this snapshot waits for
+ * them.  Returns their number; *list is palloc'd, or NULL when there are none.  The caller also checks whether a
+ * transaction found no place (wc_flight_overflowed).
+ */
+static uint32
+places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 {
 	WcFlightEntry entry;
 	uint32		next = 0;
@@ -284,7 +289,7 @@ wc_following_await(Snapshot snapshot, Oid database)
 	await_overflow();
 	if (wc_flight_idle(places))
 		return;
-	n = wc_places_to_await(snapshot, database, &list);
+	n = places_to_await(snapshot, database, &list);
 	if (n > 0)
 		await_list(list, n);
 	if (list != NULL)
@@ -321,19 +326,6 @@ void
 wc_following_await_catalog(Oid database)
 {
 	await_ended(database, WC_FLIGHT_CATALOG);
-}
-
-bool
-wc_following_await_xid(uint64 xid)
-{
-	WcFlightEntry entry = {.xid = xid};
-
-	await_overflow();
-	entry.place = wc_flight_find(places, xid);
-	if (entry.place == WC_FLIGHT_NONE)
-		return false;
-	await_list(&entry, 1);
-	return true;
 }
 
 bool

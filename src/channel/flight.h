@@ -81,14 +81,6 @@ extern void wc_following_note_commit(void);
 /* --- for readers --------------------------------------------------------------- */
 
 /*
- * Whom to wait for before reading the store by this snapshot: the places of transactions of
- * the database that the snapshot shows as ended.  Returns how many; *list is palloc'd, or
- * NULL when there are none.  That a transaction found no place (wc_flight_overflowed) the
- * caller has to ask besides.
- */
-extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list);
-
-/*
  * Waits, interruptibly, until the store has all of the database's transactions that this snapshot shows.
  * Costs one load of memory if there is none to wait for.
  */
@@ -99,10 +91,8 @@ extern void wc_following_await(Snapshot snapshot, Oid database);
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 
-/* The same for one transaction, which has ended.  False: it has no place (any more). */
-extern bool wc_following_await_xid(uint64 xid);
-
-/* Waits for it, but not for longer than about so many milliseconds.  False: it has no place. */
+/* The same for one transaction, which has ended, but not for longer than about so many milliseconds.  False: it has
+ * no place (any more). */
 extern bool wc_following_await_briefly(uint64 xid, int ms);
 
 /* --- the follower ---------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 #include "lib/ilist.h"
 
 #include "client/client.h"
-#include "client/serveroption.h"
+#include "client/foreign/serveroption.h"
 #include "wire/message.h"
 
 typedef enum WcDriverFeature
@@ -255,7 +255,7 @@ typedef struct WcDriver
 	void		(*statistics) (uint8 view, WcSlice *rows);
 } WcDriver;
 
-/* The embedded engine (client/local.c). */
+/* The embedded engine (client/local/local.c). */
 extern const WcDriver wc_local_driver;
 
 /* The driver of this session's transactions. */

@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 
 #include "channel/flight.h"
-#include "client/logwrite.h"
+#include "client/local/logwrite.h"
 #include "client/settings.h"
 #include "client/state.h"
 

@@ -16,7 +16,7 @@
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
-#include "client/logwrite.h"
+#include "client/local/logwrite.h"
 #include "client/state.h"
 
 /* The begin of an open subtransaction. */

@@ -380,8 +380,9 @@ wc_upkeeper_set(WcUpkeeper *u, const WcUpkeep *settings)
 	pthread_mutex_unlock(&u->mutex);
 }
 
-WcStatus
-wc_upkeeper_start(WcUpkeeper *u, WcError *err)
+/* Starts the thread, unless it runs. */
+static WcStatus
+start_thread(WcUpkeeper *u, WcError *err)
 {
 	int			rc;
 
@@ -398,5 +399,5 @@ WcStatus
 wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err)
 {
 	wc_upkeeper_set(engine->upkeeper, settings);
-	return settings->busy_percent > 0 ? wc_upkeeper_start(engine->upkeeper, err) : WC_OK;
+	return settings->busy_percent > 0 ? start_thread(engine->upkeeper, err) : WC_OK;
 }

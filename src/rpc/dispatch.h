@@ -5,9 +5,9 @@
 #define WC_RPC_DISPATCH_H
 
 #include "base/arena.h"
-#include "rpc/applier.h"
-#include "rpc/intake.h"
-#include "rpc/session.h"
+#include "rpc/log/applier.h"
+#include "rpc/log/intake.h"
+#include "rpc/session/session.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 

@@ -9,7 +9,7 @@
 #include "rpc/rangewrite.h"
 
 #include "rowkey/keycheck.h"
-#include "rpc/rowlock.h"
+#include "rpc/session/rowlock.h"
 
 typedef struct RangeWrite
 {

@@ -6,7 +6,7 @@
 #define WC_RPC_RANGEWRITE_H
 
 #include "base/arena.h"
-#include "rpc/session.h"
+#include "rpc/session/session.h"
 #include "wire/message.h"
 
 /* Where operations go. */

@@ -118,7 +118,7 @@ extern uint64_t wc_server_marked(const WcServer *server);
 extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
 extern bool wc_server_stalled(const WcServer *server, WcError *why);
 
-/* From now on requests that take at least so long, in microseconds, are logged (rpc/slow.h); 0:
+/* From now on requests that take at least so long, in microseconds, are logged (rpc/session/slow.h); 0:
  * all, below: none, as at first. */
 extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 

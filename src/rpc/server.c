@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "rpc/intake.h"
+#include "rpc/log/intake.h"
 #include "rpc/handler.h"
 
 /* A request's work needs a few dozen KiB. */

@@ -1,6 +1,6 @@
 /*
  * test/unit/test_epochs.c: readers of shared answers and the engine see the same
- * (rpc/epochs.h), and answers go with what the engine writes.
+ * (rpc/lock/epochs.h), and answers go with what the engine writes.
  */
 #include "enginekit.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/store/state.h"
-#include "rpc/session.h"
+#include "rpc/session/session.h"
 
 #define READERS 4
 

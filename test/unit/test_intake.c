@@ -1,5 +1,5 @@
 /*
- * test/unit/test_intake.c: from the log to the store (rpc/intake.h): commits that nobody waits
+ * test/unit/test_intake.c: from the log to the store (rpc/log/intake.h): commits that nobody waits
  * for, marks (engine/write/mark.c), and an apply that fails for a while.
  */
 #include "enginekit.h"
@@ -14,7 +14,7 @@
 
 #include "base/limits.h"
 #include "mangle.h"
-#include "rpc/intake.h"
+#include "rpc/log/intake.h"
 
 #define STORE 77
 #define PLACES 8

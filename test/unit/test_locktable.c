@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "rpc/locktable.h"
+#include "rpc/lock/locktable.h"
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 

@@ -9,7 +9,7 @@
 #include "engine/rocks/cellkey.h"
 #include "engine/rocks/rocks.h"
 #include "engine/store/state.h"
-#include "engine/store/storedrow.h"
+#include "engine/source/storedrow.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 

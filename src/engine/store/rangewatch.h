@@ -21,8 +21,6 @@ typedef struct WcRangeWatch
 	WcBuf		lowest;			/* when written: the least row from start on that was */
 } WcRangeWatch;
 
-#define WC_RANGEWATCH_INIT {.lowest = WC_BUF_INIT}
-
 /* Of rows from start on, which must live until the end. */
 extern void wc_rangewatch_begin(WcRangeWatch *watch, WcStore *store, WcSlice start);
 extern void wc_rangewatch_end(WcRangeWatch *watch);

@@ -2,7 +2,7 @@
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
  * Locks, in the order they are taken: families.making, step_lock, offers_mutex, write_mutex,
- * counts.mutex, catalog.lock, what the watch takes (rpc/epochs.c), snapshots_mutex, families.mutex, a
+ * counts.mutex, catalog.lock, what the watch takes (rpc/lock/epochs.c), snapshots_mutex, families.mutex, a
  * store's attrs_mutex, its marks'.  (The mutex of counts is taken by RocksDB's threads, by those that
  * flush or compact, and by who asks for statistics: they hold none of the others.)
  */

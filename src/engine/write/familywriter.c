@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "engine/rocks/cellkey.h"
-#include "engine/store/cellsource_store.h"
+#include "engine/source/cellsource_store.h"
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
-#include "engine/store/storedrow.h"
+#include "engine/source/storedrow.h"
 #include "engine/write/familywriter.h"
 #include "engine/write/rowfinder.h"
 #include "engine/write/tally.h"

@@ -76,9 +76,6 @@ wc_txnentry_row(const WcTxnEntry *entry)
 /* By table, row, offset. */
 extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
 
-/* Compares table and row only. */
-extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
-
 static inline bool
 wc_txnentry_same_row(const WcTxnEntry *a, const WcTxnEntry *b)
 {
