@@ -97,6 +97,9 @@ extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool 
  */
 extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 
+/* The same of all tables together; a table that was dropped counts until the engine is closed.  One load. */
+extern bool wc_engine_has_any_large_rows(const WcEngine *engine);
+
 /* --- applying -------------------------------------------------------------
  * The one entry for writes.  Called by one thread, in commit order.  Applies
  * the whole batch in one atomic write.  What it does depends on nothing but its arguments

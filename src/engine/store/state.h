@@ -39,6 +39,7 @@ struct WcEngine
 	_Atomic uint64_t applied;		/* position of the last commit or step */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
 	size_t		packed_row_max;
+	atomic_bool large_rows;		/* some store has, or had, rows beyond WC_PACKED_ROW_LARGE */
 	size_t		row_together_max;
 	WcRwLock	step_lock;		/* before all others; held to read while step_log is called, to write while it changes */
 	WcStepLog	step_log WC_GUARDED_BY(&step_lock); /* NULL: steps are applied where they are made, unless ... */
