@@ -1,10 +1,8 @@
 /*
  * engine/store/state.h: the open engine, as all folders of engine/ but rocks/ see it.
  *
- * Locks, in the order they are taken: families.making, step_lock, offers_mutex, write_mutex,
- * counts.mutex, catalog.lock, what the watch takes (rpc/lock/epochs.c), snapshots_mutex, families.mutex, a
- * store's attrs_mutex, its marks'.  (The mutex of counts is taken by RocksDB's threads, by those that
- * flush or compact, and by who asks for statistics: they hold none of the others.)
+ * rpc/README, "Mutexes", has the order in which its mutexes are locked.  The mutex of counts is locked by
+ * RocksDB's threads, and by threads that flush, compact or ask for statistics: these have no other one locked.
  */
 #ifndef WC_ENGINE_STORE_STATE_H
 #define WC_ENGINE_STORE_STATE_H
