@@ -51,6 +51,7 @@
 
 static WcFollowing *following;
 static WcFlight *places;
+static WcClaims *claims;
 
 static uint32
 nplaces(void)
@@ -64,10 +65,22 @@ places_bytes(void)
 	return add_size(wc_flight_size(nplaces()), PLACES_ALIGNMENT);
 }
 
+static Size
+claims_bytes(void)
+{
+	return add_size(wc_claims_size(), PLACES_ALIGNMENT);
+}
+
 Size
 wc_following_bytes(void)
 {
-	return add_size(sizeof(WcFollowing), places_bytes());
+	return add_size(sizeof(WcFollowing), add_size(places_bytes(), claims_bytes()));
+}
+
+static void *
+find_aligned(const char *name, Size bytes, bool *found)
+{
+	return (void *) TYPEALIGN(PLACES_ALIGNMENT, ShmemInitStruct(name, bytes, found));
 }
 
 void
@@ -82,9 +95,13 @@ wc_following_find(void)
 		SpinLockInit(&following->stall_mutex);
 		ConditionVariableInit(&following->moved);
 	}
-	places = (WcFlight *) TYPEALIGN(PLACES_ALIGNMENT, ShmemInitStruct("widecol places", places_bytes(), &found));
+	/* the system has zeroed them */
+	places = find_aligned("widecol places", places_bytes(), &found);
 	if (!found)
-		(void) wc_flight_init(places, nplaces());	/* the system has zeroed it */
+		(void) wc_flight_init(places, nplaces());
+	claims = find_aligned("widecol claims", claims_bytes(), &found);
+	if (!found)
+		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
 }
 
 WcFollowing *
@@ -97,6 +114,12 @@ WcFlight *
 wc_places(void)
 {
 	return places;
+}
+
+WcClaims *
+wc_claims(void)
+{
+	return claims;
 }
 
 /* Raises why nothing has been applied for a while.  reading: to whom it is said. */

@@ -1,8 +1,8 @@
 /*
  * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
- * Two more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
- * and the state that the follower (the engine's main thread) shares with other processes. channel/README names
+ * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
+ * the rows that these have claimed (wire/claims.h), and the state that the follower (the engine's main thread) shares with other processes. channel/README names
  * for each field the processes that may read and write it, and when.  PostgreSQL side; any process, unless it
  * says otherwise.
  */
@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "model/logrecord.h"
+#include "wire/claims.h"
 #include "wire/flight.h"
 
 /* Positions are ends of records (XLogRecPtr); 0: none. */
@@ -51,6 +52,7 @@ extern void wc_following_find(void);
 /* NULL when widecol is not in shared_preload_libraries. */
 extern WcFollowing *wc_following(void);
 extern WcFlight *wc_places(void);
+extern WcClaims *wc_claims(void);
 
 /* --- for commits --------------------------------------------------------------- */
 

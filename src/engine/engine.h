@@ -94,6 +94,9 @@ extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool 
  */
 extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 
+/* The same of all tables together; a table that was dropped counts until the engine is closed.  One load. */
+extern bool wc_engine_has_any_large_rows(const WcEngine *engine);
+
 /* --- applying -------------------------------------------------------------
  * The one function that applies commits.  One thread calls it, in commit order.  Applies the whole batch in
  * one atomic write.  The effect depends only on the arguments and on the store's content: the same batches at

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "model/logrecord.h"
 #include "wire/busy.h"
+#include "wire/claims.h"
 #include "wire/flight.h"
 #include "wire/getcache.h"
 
@@ -39,6 +40,7 @@ typedef struct WcLogOptions
 	uint64_t	pending_max;	/* all transactions that have not ended may have so many bytes together ... */
 	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
+	WcClaims   *claims;			/* rows that commits have locked themselves, likewise */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
 	WcWake		moved;			/* a place in flight was freed */
 } WcLogOptions;

@@ -60,7 +60,13 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	atomic_init(&s->slow, -1);
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
-	s->locktable = wc_locktable_create();
+	if (options->log != NULL)
+	{
+		wc_claims_reset(options->log->claims);
+		s->locktable = wc_locktable_create(options->log->claims, options->log->flight);
+	}
+	else
+		s->locktable = wc_locktable_create(NULL, NULL);
 	if (s->locktable == NULL)
 	{
 		wc_server_free(s);

@@ -235,7 +235,7 @@ a_session_keeps_to_its_epoch(void **state)
 {
 	Site	   *s = *state;
 	atomic_bool cancel = false;
-	WcLockTable *locktable = wc_locktable_create();
+	WcLockTable *locktable = wc_locktable_create(NULL, NULL);
 	uint64_t	epoch = wc_getcache_enter(s->cache, 0, 0);
 	WcSnapshot *snapshot;
 	WcSnapshot *again;

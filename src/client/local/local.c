@@ -11,6 +11,7 @@
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
+#include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
@@ -432,7 +433,7 @@ local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 /* The message may wait for the next one: the intake, which reads the log, releases the locks without the
  * session's thread. */
 static bool
-local_hand_over(uint64 xid)
+hand_over_locks(uint64 xid)
 {
 	if (wc_connection_generation() != wc_flight_generation(wc_places()))
 		wc_connection_raise_lost();
@@ -442,6 +443,18 @@ local_hand_over(uint64 xid)
 	handed_over = xid;
 	forget_transaction();
 	return true;
+}
+
+/* If hand_over_locks raises an error, the abort frees the place, and with it the claims. */
+static bool
+local_hand_over(uint64 xid, uint16 place, WcSlice rest)
+{
+	if (rest.len > 0 && !wc_claim_rows(xid, place, rest))
+		return false;
+	if ((!wc_local_txn.has_locks && !wc_local_txn.has_batch) || hand_over_locks(xid))
+		return true;
+	wc_claim_give_back(xid, place, rest);
+	return false;
 }
 
 /* If the message cannot be sent now, the engine learns of the abort from the log. */

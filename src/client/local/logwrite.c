@@ -77,6 +77,12 @@ wc_stream_take_place(void)
 	place = wc_place_take(place_xid, MyDatabaseId, flags & WC_RECORD_CATALOG ? WC_FLIGHT_CATALOG : 0);
 }
 
+uint16
+wc_stream_place(void)
+{
+	return place;
+}
+
 void
 wc_stream_leave_place(void)
 {

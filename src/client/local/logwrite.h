@@ -33,6 +33,9 @@ extern bool wc_stream_is_written(void);
  */
 extern void wc_stream_take_place(void);
 
+/* The place; WC_FLIGHT_NONE: it has none. */
+extern uint16 wc_stream_place(void);
+
 /* Frees the place until the next wc_stream_take_place: an engine that starts waits for transactions that have
  * a place.  Must not be called after the end of the stream has been written. */
 extern void wc_stream_leave_place(void);

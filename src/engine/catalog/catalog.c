@@ -135,7 +135,7 @@ load_large(struct WcEngine *engine, WcDecoder *key, WcError *err)
 	WcStore    *store = table ? wc_table_store(table, family_id) : NULL;
 
 	if (store)
-		atomic_store(&store->large_rows, true);
+		wc_store_note_large(store);
 	wc_table_unref(table);
 	if (!wc_decoder_done(key))
 		return wc_error(err, WC_CORRUPT, "the key of a family's large rows in the catalog is damaged");

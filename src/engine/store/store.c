@@ -47,6 +47,13 @@ wc_store_ref(WcStore *store)
 }
 
 void
+wc_store_note_large(WcStore *store)
+{
+	atomic_store(&store->large_rows, true);
+	atomic_store(&store->engine->large_rows, true);
+}
+
+void
 wc_store_unref(WcStore *store)
 {
 	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)

@@ -87,6 +87,9 @@ struct WcStore
 extern WcTable *wc_table_ref(WcTable *table);
 extern void wc_table_unref(WcTable *table);
 extern WcStore *wc_store_ref(WcStore *store);
+
+/* It has a row beyond WC_PACKED_ROW_LARGE. */
+extern void wc_store_note_large(WcStore *store);
 extern void wc_store_unref(WcStore *store);
 
 /* A table with a copy of desc, and room for its stores (all NULL); one reference.  NULL: out of memory. */

@@ -303,7 +303,7 @@ write_batch(Apply *a, WcError *err)
 		if (n->marked)
 			wc_marks_done(n->store, status == WC_OK ? &n->marks : &n->before);
 		if (n->large_rows && status == WC_OK)
-			atomic_store(&n->store->large_rows, true);
+			wc_store_note_large(n->store);
 		if (status == WC_OK)
 			wc_storecounts_written(&n->store->counts, &n->written);
 	}

@@ -62,6 +62,13 @@ wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id)
 	return large;
 }
 
+bool
+wc_engine_has_any_large_rows(const WcEngine *engine)
+{
+	return atomic_load_explicit(&engine->large_rows, memory_order_relaxed) ||
+		WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+}
+
 /* May any row that was written there be wrong? */
 static bool
 is_doubtful(const Check *c, const WcTxnTable *written, const WcTableState *state)

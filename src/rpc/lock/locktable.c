@@ -66,30 +66,6 @@ struct WcTableLocks
 	uint32_t	wanting_subid;
 };
 
-/* The seed of a table's rows. */
-static uint64_t
-hash_table(const WcLockTable *table, uint32_t table_id)
-{
-	return wc_lock_mix(table->seed ^ table_id);
-}
-
-static uint64_t
-hash_row(uint64_t h, WcSlice row)
-{
-	size_t		i = 0;
-
-	for (; row.len - i >= 8; i += 8)
-	{
-		uint64_t	word;
-
-		memcpy(&word, row.data + i, 8);
-		h = wc_lock_mix(h ^ word);
-	}
-	for (; i < row.len; i++)
-		h = (h ^ row.data[i]) * UINT64_C(0x100000001b3);
-	return wc_lock_mix(h ^ row.len);
-}
-
 static WcLockPart *
 part_of(WcLockTable *table, uint64_t table_hash)
 {
@@ -121,15 +97,26 @@ init_part_mutex(WcMutex *mutex)
 	pthread_mutexattr_destroy(&attr);
 }
 
+/* A lock table that no backend shares has memory for claims of its own, in which there are none. */
+static WcClaims *
+own_claims(void)
+{
+	void	   *memory = calloc(1, wc_claims_size());
+
+	return memory ? wc_claims_init(memory, (uint64_t) wc_clock_wall_us() ^ (uint64_t) (uintptr_t) memory) : NULL;
+}
+
 WcLockTable *
-wc_locktable_create(void) WC_UNCHECKED
+wc_locktable_create(WcClaims *claims, const WcFlight *flight) WC_UNCHECKED
 {
 	WcLockTable *table = calloc(1, sizeof(*table));
 	bool		failed = false;
 
 	if (table == NULL)
 		return NULL;
-	table->seed = wc_lock_mix((uint64_t) wc_clock_wall_us() ^ (uint64_t) (uintptr_t) table);
+	table->claims = claims != NULL ? claims : own_claims();
+	table->flight = flight;
+	failed = table->claims == NULL;
 	for (int i = 0; i < WC_LOCK_PARTS; i++)
 	{
 		WcLockPart *part = &table->parts[i];
@@ -203,7 +190,7 @@ find_table(WcLockPart *part, uint64_t table_hash, uint32_t id) WC_REQUIRES(part-
 static void
 enter(Work *w, WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request) WC_ACQUIRES(w->part->mutex)
 {
-	uint64_t	hash = hash_table(table, request->table_id);
+	uint64_t	hash = wc_claims_hash_table(table->claims, request->table_id);
 
 	*w = (Work) {.table = table,.owner = owner,.request = request,.table_hash = hash,.part = part_of(table, hash)};
 	pthread_mutex_lock(&w->part->mutex);
@@ -265,6 +252,15 @@ drop_table_if_empty(WcLockPart *part, uint64_t table_hash, WcTableLocks *t) WC_R
 	free(t);
 }
 
+/* A transaction that has claimed a row of the table; 0: there is none. */
+static uint64_t
+claimant(const Work *w)
+{
+	if (w->table->flight == NULL)
+		return 0;
+	return wc_claims_holder_in(w->table->claims, w->table->flight, w->request->table_id, w->owner->xid);
+}
+
 /* Has no other owner locks in the table, or waits for them? */
 static bool
 is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
@@ -274,6 +270,18 @@ is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
 	if (w->here != NULL && w->here->wanting != NULL && w->here->wanting != w->owner)
 		return false;
 	return first == NULL || (first == w->share && first->next_here == NULL);
+}
+
+/* Closes the table to claims, for the share that is to become the whole table's.  False: it is open again, because
+ * there are claims. */
+static bool
+shut_out_claims(const Work *w)
+{
+	wc_claims_close_table(w->table->claims, w->request->table_id);
+	if (claimant(w) == 0)
+		return true;
+	wc_claims_open_table(w->table->claims, w->request->table_id);
+	return false;
 }
 
 /* One of the others in the table: its youngest lock's transaction; 0: there is none. */
@@ -298,13 +306,37 @@ take_whole(Work *w) WC_REQUIRES(w->part->mutex)
 	{
 		w->here->wanting = NULL;
 		w->owner->wanting = false;
+		wc_claims_open_table(w->table->claims, w->here->id);
 	}
+}
+
+static WcStatus
+no_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for locking a row");
+}
+
+/* Takes the whole table if no other transaction has, or waits for, any lock there: *got. */
+static WcStatus
+try_whole(Work *w, bool *got, WcError *err) WC_REQUIRES(w->part->mutex)
+{
+	*got = is_alone(w) && shut_out_claims(w);
+	if (!*got)
+		return WC_OK;
+	if (make_share(w))
+	{
+		take_whole(w);
+		return WC_OK;
+	}
+	wc_claims_open_table(w->table->claims, w->request->table_id);
+	*got = false;
+	return no_memory(err);
 }
 
 /* --- releasing -------------------------------------------------------------------- */
 
 static void
-drop_lock(WcLockPart *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
+drop_lock(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
 {
 	WcLock	   *lock = share->locks;
 	WcLock	  **link = bucket_of(part, lock->hash);
@@ -317,18 +349,19 @@ drop_lock(WcLockPart *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(
 	share->nlocks--;
 	owner->nlocks--;
 	owner->bytes -= lock->row_len;
+	wc_claims_uncount(table->claims, lock->hash);
 	free(lock);
 }
 
 /* Drops the share's locks of this subtransaction, and all behind it.  Takes the mutex,
  * gives it up now and then, and returns with it held. */
 static void
-drop_locks(WcLockPart *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
+drop_locks(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
 {
 	pthread_mutex_lock(&part->mutex);
 	for (uint64_t n = 1; share->locks != NULL && share->locks->subid >= subid; n++)
 	{
-		drop_lock(part, share, owner);
+		drop_lock(table, part, share, owner);
 		if (n % SLICE == 0)
 		{
 			pthread_mutex_unlock(&part->mutex);
@@ -339,9 +372,9 @@ drop_locks(WcLockPart *part, WcLockShare *share, WcLockOwner *owner, uint32_t su
 
 /* It has taken the whole table: its locks of rows are of no use any more. */
 static void
-drop_rows(WcLockPart *part, WcLockShare *share, WcLockOwner *owner)
+drop_rows(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner)
 {
-	drop_locks(part, share, owner, 0);
+	drop_locks(table, part, share, owner, 0);
 	pthread_mutex_unlock(&part->mutex);
 }
 
@@ -349,7 +382,7 @@ drop_rows(WcLockPart *part, WcLockShare *share, WcLockOwner *owner)
 static void
 stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 {
-	uint64_t	hash = hash_table(table, owner->wants);
+	uint64_t	hash = wc_claims_hash_table(table->claims, owner->wants);
 	WcLockPart *part = part_of(table, hash);
 	WcTableLocks *t;
 
@@ -363,6 +396,7 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	{
 		t->wanting = NULL;
 		owner->wanting = false;
+		wc_claims_open_table(table->claims, t->id);
 		drop_table_if_empty(part, hash, t);
 	}
 	pthread_mutex_unlock(&part->mutex);
@@ -371,7 +405,7 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 /* The owner has nothing any more in the table of the share that *link points to.  With the
  * part's mutex held. */
 static void
-remove_share(WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
+remove_share(WcLockTable *table, WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
 {
 	WcLockShare *share = *link;
 	WcLockShare **here = &share->table->shares;
@@ -379,6 +413,8 @@ remove_share(WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUI
 	while (*here != share)
 		here = &(*here)->next_here;
 	*here = share->next_here;
+	if (share->whole)
+		wc_claims_open_table(table->claims, share->table->id);
 	drop_table_if_empty(part, table_hash, share->table);
 	*link = share->next;
 	free(share);
@@ -392,14 +428,14 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	while (*link != NULL)
 	{
 		WcLockShare *share = *link;
-		uint64_t	hash = hash_table(table, share->table->id);
+		uint64_t	hash = wc_claims_hash_table(table->claims, share->table->id);
 		WcLockPart *part = part_of(table, hash);
 		bool		over;
 
-		drop_locks(part, share, owner, subid);
+		drop_locks(table, part, share, owner, subid);
 		over = share->whole ? share->subid >= subid : share->locks == NULL;
 		if (over)
-			remove_share(part, hash, link);
+			remove_share(table, part, hash, link);
 		else
 			link = &share->next;
 		pthread_mutex_unlock(&part->mutex);
@@ -456,6 +492,8 @@ wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 		pthread_mutex_destroy(&table->owner_parts[i].mutex);
 		free(table->parts[i].buckets);
 	}
+	if (table->flight == NULL)
+		free(table->claims);
 	free(table);
 }
 
@@ -494,29 +532,29 @@ holder_of_table(const Work *w)
 	return 0;
 }
 
+static uint64_t
+claimant_of_row(const Work *w, uint64_t hash)
+{
+	return w->table->flight != NULL ? wc_claims_holder(w->table->claims, w->table->flight, hash, w->owner->xid) : 0;
+}
+
 /* True: the owner has the lock, or another one is in the way. */
 static bool
 look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
-	if (w->here == NULL)
-		return false;
 	if (w->share != NULL && w->share->whole)
 		return true;
-	if (look_at_row(w, hash, row, holder))
+	if (w->here != NULL && look_at_row(w, hash, row, holder))
 	{
 		holder->xid = 0;
 		holder->held = true;
 		return true;
 	}
-	if (holder->xid == 0)
+	if (w->here != NULL && holder->xid == 0)
 		holder->xid = holder_of_table(w);
+	if (holder->xid == 0)
+		holder->xid = claimant_of_row(w, hash);
 	return holder->xid != 0;
-}
-
-static WcStatus
-no_memory(WcError *err)
-{
-	return wc_error(err, WC_NO_MEMORY, "out of memory for locking a row");
 }
 
 static WcStatus
@@ -569,26 +607,34 @@ is_time_to_look(Work *w, WcSlice row) WC_REQUIRES(w->part->mutex)
 static WcStatus
 try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *full, WcError *err) WC_REQUIRES(w->part->mutex)
 {
-	WcStatus	status;
+	WcStatus	status = WC_OK;
 
 	if (look(w, hash, row, holder))
 		return WC_OK;
-	if (is_time_to_look(w, row) && is_alone(w))
+	if (is_time_to_look(w, row))
 	{
-		if (!make_share(w))
-			return no_memory(err);
-		take_whole(w);
-		return WC_OK;
+		bool		got;
+
+		status = try_whole(w, &got, err);
+		if (got || status != WC_OK)
+			return status;
 	}
 	if (is_full(w->owner, row))
 	{
 		*full = true;
 		return WC_OK;
 	}
-	if (!make_share(w))
-		return no_memory(err);
-	status = add(w, hash, row, err);
-	holder->added = status == WC_OK;
+
+	/* counted first: a backend that claims the row at this moment sees the lock, or is seen */
+	wc_claims_count(w->table->claims, hash);
+	holder->xid = claimant_of_row(w, hash);
+	if (holder->xid == 0)
+	{
+		status = make_share(w) ? add(w, hash, row, err) : no_memory(err);
+		holder->added = status == WC_OK;
+	}
+	if (!holder->added)
+		wc_claims_uncount(w->table->claims, hash);
 	return status;
 }
 
@@ -605,15 +651,15 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 	{
 		WcLockRequest request = {.table_id = share->table->id};
 		Work		w;
-		bool		whole;
+		bool		whole = false;
+		WcError		err;
 
 		enter(&w, table, owner, &request);
-		whole = share->nlocks > 0 && is_alone(&w);
-		if (whole)
-			take_whole(&w);
+		if (share->nlocks > 0 && try_whole(&w, &whole, &err) != WC_OK)
+			whole = false;
 		pthread_mutex_unlock(&w.part->mutex);
 		if (whole)
-			drop_rows(w.part, share, owner);
+			drop_rows(table, w.part, share, owner);
 	}
 	return owner->nlocks < before;
 }
@@ -622,11 +668,16 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 static WcStatus
 want(Work *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mutex)
 {
+	WcStatus	status = WC_OK;
+	bool		got = false;
+
 	holder->xid = another(w);
 	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL)
 		holder->xid = w->here->wanting_xid;
 	if (!make_table(w))
 		return no_memory(err);
+	if (w->here->wanting == NULL)
+		wc_claims_close_table(w->table->claims, w->request->table_id);
 	if (w->here->wanting == NULL || w->here->wanting == w->owner)
 	{
 		w->here->wanting = w->owner;
@@ -635,14 +686,22 @@ want(Work *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mutex)
 		w->owner->wanting = true;
 		w->owner->wants = w->request->table_id;
 	}
-	return WC_OK;
+
+	/* only claims are in the way, or those that were have just ended */
+	while (status == WC_OK && !got && holder->xid == 0)
+	{
+		status = try_whole(w, &got, err);
+		if (!got)
+			holder->xid = claimant(w);
+	}
+	return status;
 }
 
 WcStatus
 wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row,
 				WcLockHolder *holder, WcError *err)
 {
-	uint64_t	hash = hash_row(hash_table(table, request->table_id), row);
+	uint64_t	hash = wc_claims_hash_row(wc_claims_hash_table(table->claims, request->table_id), row);
 	bool		relieved = false;
 
 	for (;;)
@@ -662,7 +721,7 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 			drop_table_if_empty(w.part, w.table_hash, w.here);
 		pthread_mutex_unlock(&w.part->mutex);
 		if (whole)
-			drop_rows(w.part, w.share, owner);
+			drop_rows(table, w.part, w.share, owner);
 		if (full && !relieved)
 		{
 			relieved = true;
@@ -686,12 +745,12 @@ wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcS
 	assert(w.share != NULL && w.share->locks != NULL &&
 		   wc_slice_eq(wc_slice(w.share->locks->row, w.share->locks->row_len), row));
 	(void) row;
-	drop_lock(w.part, w.share, owner);
+	drop_lock(table, w.part, w.share, owner);
 	if (w.share->locks == NULL && !w.share->whole)
 	{
 		while (*link != w.share)
 			link = &(*link)->next;
-		remove_share(w.part, w.table_hash, link);
+		remove_share(table, w.part, w.table_hash, link);
 	}
 	pthread_mutex_unlock(&w.part->mutex);
 }
@@ -703,7 +762,7 @@ wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *reques
 
 	enter(&w, table, owner, request);
 	*holder = (WcLockHolder) {0};
-	(void) look(&w, hash_row(w.table_hash, row), row, holder);
+	(void) look(&w, wc_claims_hash_row(w.table_hash, row), row, holder);
 	pthread_mutex_unlock(&w.part->mutex);
 }
 
@@ -716,21 +775,13 @@ wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockReques
 
 	enter(&w, table, owner, request);
 	*got = w.share != NULL && w.share->whole;
-	if (!*got && is_alone(&w))
-	{
-		if (make_share(&w))
-		{
-			take_whole(&w);
-			*got = true;
-		}
-		else
-			status = no_memory(err);
-	}
+	if (!*got)
+		status = try_whole(&w, got, err);
 	whole = *got && w.share->locks != NULL;
 	if (status != WC_OK)
 		drop_table_if_empty(w.part, w.table_hash, w.here);
 	pthread_mutex_unlock(&w.part->mutex);
 	if (whole)
-		drop_rows(w.part, w.share, owner);
+		drop_rows(table, w.part, w.share, owner);
 	return status;
 }

@@ -18,6 +18,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "wire/claims.h"
 
 typedef struct WcLockTable WcLockTable;
 typedef struct WcLockShare WcLockShare;
@@ -57,8 +58,11 @@ typedef struct WcLockHolder
 	bool		added;			/* the owner has got a lock of this row that it had not before */
 } WcLockHolder;
 
-/* NULL: out of memory. */
-extern WcLockTable *wc_locktable_create(void);
+/*
+ * Rows that backends have claimed are locked too: the holder of such a lock is the claim's transaction.  claims,
+ * flight: valid as long as the lock table; both NULL: there are no claims.  NULL: out of memory.
+ */
+extern WcLockTable *wc_locktable_create(WcClaims *claims, const WcFlight *flight);
 
 /* Frees the table, when no thread uses it any more. */
 extern void wc_locktable_free(WcLockTable *table);

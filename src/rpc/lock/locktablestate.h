@@ -5,6 +5,7 @@
 #define WC_RPC_LOCK_LOCKTABLESTATE_H
 
 #include "rpc/lock/locktable.h"
+#include "wire/claims.h"
 
 #define WC_LOCK_PARTS	16
 #define WC_LOCK_CHAINS	64		/* of tables, or of owners, in a part */
@@ -30,7 +31,8 @@ typedef struct WcLockOwnerPart
 
 struct WcLockTable
 {
-	uint64_t	seed;			/* random, so that keys cannot be chosen to collide */
+	WcClaims   *claims;			/* rows that commits have locked themselves */
+	const WcFlight *flight;		/* NULL: claims is the table's own, and nobody claims anything */
 	WcLockPart	parts[WC_LOCK_PARTS];
 	WcLockOwnerPart owner_parts[WC_LOCK_PARTS];
 };

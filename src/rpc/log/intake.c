@@ -118,6 +118,8 @@ on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 	WcIntake *f = arg;
 
 	atomic_store(f->log.applied, position);
+	if (wc_engine_has_any_large_rows(f->engine))
+		wc_claims_shut(f->log.claims);	/* who claims rows does not let the engine check them */
 	ended(f, xid, place);
 }
 
@@ -362,6 +364,8 @@ wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
+	if (status == WC_OK)
+		wc_claims_open(f->log.claims, wc_flight_generation(f->log.flight));
 	if (n > 0)
 		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
 	return status;
@@ -477,6 +481,7 @@ wc_intake_step_written(WcIntake *f, uint64_t position)
 void
 wc_intake_stop(WcIntake *f)
 {
+	wc_claims_shut(f->log.claims);
 	pthread_mutex_lock(&f->mutex);
 	f->stop = true;
 	pthread_cond_broadcast(&f->written);
