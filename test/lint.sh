@@ -166,6 +166,15 @@ for folder in $core; do
 done >"$scratch/found"
 check "core's mutexes are those that clang can check (base/threads.h)"
 
+# rpc/README, "Mutexes": file, and the lock's name in it.
+grep -rnoE '^[[:space:]]+Wc(Mutex|RwLock)[[:space:]]+[a-z_]+;' src | sed -E 's/^src\/([^:]*):[0-9]*:[[:space:]]*Wc[A-Za-z]*[[:space:]]*([a-z_]*);/\1 \2/' | sort -u >"$scratch/known"
+awk '/^Mutexes/ { on = 1 } on && $1 ~ /\.[ch]$/ { print $1, $2 }' src/rpc/README | sort -u >"$scratch/said"
+{
+	comm -23 "$scratch/known" "$scratch/said" | sed 's|^|src/rpc/README does not say when to lock |'
+	comm -13 "$scratch/known" "$scratch/said" | sed 's|^|src/rpc/README has a lock that is not there: |'
+} >"$scratch/found"
+check "the order of locks names each of them"
+
 find src test -name '*.cc' -o -name '*.hh' -o -name '*.cpp' -o -name '*.hpp' | grep -v "^$cxx_folder/[a-z]*\.[ch][ch]\$" >"$scratch/found"
 check "no C++ but in $cxx_folder"
 

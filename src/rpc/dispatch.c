@@ -180,7 +180,7 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 	}
 }
 
-/* A scan is told of as a whole, at its end (session.c). */
+/* A scan is noted as a whole, at its end (session.c). */
 static void
 note_slow(WcDispatch *d, uint8_t type, int64_t spent_us, uint64_t examined_before, uint64_t returned_before)
 {

@@ -66,7 +66,7 @@ count_read(WcDispatch *d, const WcScanner *scanner, const WcScanStats *before)
 	wc_activity_table(&d->session.activity, wc_scanner_table_id(scanner));
 }
 
-/* The next block of a scanner, which is closed if that fails.  *last: there is no more. */
+/* Reads the next block of a scanner, and closes the scanner after an error.  *last: this is the last block. */
 static WcStatus
 read_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, bool *last, WcError *err)
 {
@@ -82,7 +82,7 @@ read_block(WcDispatch *d, uint32_t number, WcScanner *scanner, uint32_t target, 
 	return status;
 }
 
-/* Makes the block the answer; the last one closes its scanner. */
+/* Makes the block the answer; after the last block closes the scanner. */
 static void
 answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAnswer *answer)
 {
@@ -95,8 +95,8 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAn
 }
 
 /*
- * All of a Get's answer has been read: it is kept for whoever asks the same.  That it is
- * a Get, and which Gets may be shared, is the backend's to know (client/local/gets.c).
+ * Keeps a Get's complete answer in shared memory, for sessions that send the same Get.  The backend decides that this is
+ * a Get whose answer may be shared (client/local/gets.c).
  */
 static void
 keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcScanner *scanner)
@@ -141,7 +141,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	return WC_OK;
 }
 
-/* Has the block a row?  It is one that was made here. */
+/* Has the block, which was made in this process, a row? */
 static bool
 has_row(WcSlice block)
 {
@@ -153,7 +153,7 @@ has_row(WcSlice block)
 	return wc_block_open(&reader, block, NULL) == WC_OK && wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
 }
 
-/* The row is the owner's: reads it.  One that is not there, or is not wanted, was locked for nothing. */
+/* Reads the row, which the owner has locked.  If the scan does not return the row, the new lock is released. */
 static WcStatus
 read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwner *owner, bool added, WcAnswer *answer, WcError *err)
 {
@@ -176,7 +176,7 @@ read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwne
 	return WC_OK;
 }
 
-/* Another transaction has the row. */
+/* Another transaction has locked the row: returns its id. */
 static WcStatus
 tell_holder(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, const WcLockHolder *holder, WcAnswer *answer, WcError *err)
 {

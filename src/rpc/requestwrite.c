@@ -64,7 +64,7 @@ wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 	return status;
 }
 
-/* Who waits for a row waits in its backend, and asks again. */
+/* A session that must wait for a row waits in its backend, and sends the request again. */
 WcStatus
 wc_request_lock(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -75,7 +75,7 @@ wc_request_lock(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err)
 	uint8_t    *said;
 	WcStatus	status = wc_message_lock_decode(body, &d->arena, &m, err);
 
-	/* the snapshot first: what others commit while the rows are waited for is not in it */
+	/* first the snapshot: it must not show commits of transactions for which this one waits */
 	if (status == WC_OK)
 		status = wc_session_snapshot(&d->session, m.snapshot, m.epoch, &snapshot, err);
 	if (status != WC_OK)
@@ -94,7 +94,7 @@ wc_request_lock(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err)
 	return status;
 }
 
-/* Is all there that the backend has written, and no more? */
+/* Has the engine exactly the bytes that the backend has written? */
 static WcStatus
 check_whole(const WcSession *s, uint64_t length, WcError *err)
 {
@@ -107,8 +107,8 @@ check_whole(const WcSession *s, uint64_t length, WcError *err)
 }
 
 /*
- * All that can fail about a commit: its rows are locked and looked at.  *holder: 0, or who has
- * one of them: then nothing more has been done.
+ * Everything of a commit that can fail: locks its rows and checks them.  *holder: 0, or the transaction that has locked
+ * one of them: then nothing else has been done.
  */
 static WcStatus
 prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_t *holder, WcError *err)
@@ -134,7 +134,7 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_
 	return status;
 }
 
-/* Without a log. */
+/* COMMIT, in a server that follows no log. */
 WcStatus
 wc_request_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -162,7 +162,7 @@ wc_request_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 	return status;
 }
 
-/* What the transaction has locked, for the log: who reads it after a restart locks it again. */
+/* Sends the locks of the transaction, for the log: an engine that reads the log after a restart locks the rows again. */
 static WcStatus
 send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
 {
@@ -174,8 +174,8 @@ send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
 }
 
 /*
- * With one: from then on the log says what becomes of the transaction, and of its locks; the
- * session has nothing of it any more.
+ * PRECOMMIT and PREPARE, in a server that follows the log: from now on the log decides how the transaction ends, and when
+ * its locks are released; the session forgets the transaction.
  */
 WcStatus
 wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
@@ -195,7 +195,7 @@ wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, W
 	wc_message_numbers_encode(&d->out, &holder, 1);
 	if (holder == 0)
 	{
-		d->session.xid = 0;		/* its locks are the intake's to give up */
+		d->session.xid = 0;		/* the intake releases its locks */
 		wc_session_end_transaction(&d->session);
 	}
 	return WC_OK;

@@ -103,7 +103,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	return WC_OK;
 }
 
-/* The end of a session: its backend is told, then the main thread. */
+/* The end of a session: marks its segment for the backend, then wakes the main thread. */
 static void
 retire(WcHandler *h, const WcError *why)
 {
@@ -134,8 +134,7 @@ retire(WcHandler *h, const WcError *why)
 		h->orphan = NULL;
 	}
 
-	/* Before the lock is given up: once the main thread sees none running it may
-	 * take the server away. */
+	/* before the mutex is unlocked: when the main thread sees no running session, it may free the server */
 	s->options.finished.fn(s->options.finished.arg);
 	if (--s->nrunning == 0)
 		pthread_cond_signal(&s->none_running);
@@ -385,7 +384,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcPeer peer, WcWake wak
 		return status;			/* not a segment: no backend waits at it */
 	if (status == WC_OK)
 	{
-		/* Before the thread is there: it may end at once. */
+		/* before the thread starts: it may end at once */
 		atomic_store(&segment->state, WC_SEGMENT_SERVED);
 		status = make_handler(s, memory, peer, wake, owner, err);
 	}

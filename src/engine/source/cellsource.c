@@ -1,12 +1,12 @@
 /*
- * engine/source/cellsource.c: the cell source of a store, whichever its packing.
+ * engine/source/cellsource.c: chooses the cell source for a read of a store.
  */
 #include "engine/source/cellsource_store.h"
 
 WcStatus
 wc_cellsource_store(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
 {
-	/* A family that only an open transaction knows of has nothing stored. */
+	/* A family that an open transaction has made has nothing stored. */
 	if (store->cf == NULL)
 		return wc_cellsource_memory(store->family_id, wc_slice(NULL, 0), NULL, 0, options->reversed, src, err);
 	if (options->point)

@@ -1,8 +1,8 @@
 /*
  * engine/source/cellsource_cell.c: the cells of a store of packing "cell".
  *
- * The first key of a row is its head, if it has one.  While it holds the row's cells (the row
- * is together), the iterator stays on it; whatever is behind it is left from before, and gone.
+ * The first key of a row is its head, if it has one.  If the head has the row's cells (the row is together), the
+ * iterator stays on it; keys of cells after such a head are left over, and gone.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "engine/source/cellsource_store.h"
 #include "engine/source/storedrow.h"
 
-/* So many steps of the iterator cost about what a seek does. */
+/* So many steps of the iterator cost about as much as a seek. */
 #define PATIENCE_MAX 16
 
 typedef enum Position
@@ -42,7 +42,7 @@ typedef struct CellSource
 	WcBuf		target;			/* of a seek */
 } CellSource;
 
-/* Looks where the iterator got to: on a cell of the current row, or beyond. */
+/* Finds out whether the iterator is on a cell of the current row, or beyond the row. */
 static WcStatus
 settle(CellSource *s, WcError *err)
 {
@@ -100,7 +100,7 @@ enter_row(CellSource *s, WcError *err)
 	return wc_storedrow_open(&s->stored, wc_slice(value, len), s->base.row, err);
 }
 
-/* The row of the key the iterator stands on becomes the current one. */
+/* Makes the row of the iterator's key the current row. */
 static WcStatus
 take_row(CellSource *s, WcError *err)
 {
@@ -166,7 +166,7 @@ take_row_backward(CellSource *s, WcError *err)
 	return status == WC_OK ? enter_row(s, err) : status;
 }
 
-/* Backward to the last key before the target, which may be that of a head. */
+/* Moves backward to the last key before the target; it may be a head's. */
 static WcStatus
 seek_before_target(CellSource *s, WcError *err)
 {
@@ -214,8 +214,8 @@ cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 	return status;
 }
 
-/* Forward: a few steps lead out of a narrow row, a seek out of a wide one; the
- * rows before tell which is likely. */
+/* Moves forward out of the row: a few steps are cheaper for a narrow row, a seek for a wide one.  The width of the
+ * rows before decides. */
 static WcStatus
 leave_row(CellSource *s, WcError *err)
 {

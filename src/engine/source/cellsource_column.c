@@ -2,9 +2,8 @@
  * engine/source/cellsource_column.c: a few named columns of single rows, in a family of
  * packing "cell" whose bloom filters are made of row and column.
  *
- * Each column is sought on its own, in the prefix that the filters know, so that
- * files and memtables without the column are not looked into.  The column without
- * a name is always one of them: there are the family's markers.
+ * Each column is sought separately, in the prefix of which the bloom filters are made, so that files and memtables
+ * without the column are not read.  The column without a name is always sought, too: it has the family's markers.
  */
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ typedef struct ColumnSource
 	size_t		column;			/* the current one; ncolumns: no more cells */
 	bool		given;			/* the iterator is on the cell given last, not on the next */
 	WcBuf		row;			/* the current row */
-	size_t		row_prefix;		/* bytes of it in prefix */
+	size_t		row_prefix;		/* length of the row's part of prefix */
 	WcBuf		prefix;			/* of the current column's keys */
 	WcBuf		qualifier;		/* the last cell's, when it needs unescaping */
 } ColumnSource;
@@ -37,7 +36,7 @@ in_column(const ColumnSource *s)
 	return rocksdb_iter_valid(s->it) && wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix));
 }
 
-/* To the first cell of the current column, or of the next that has one. */
+/* Moves to the first cell of the current column, or of the next column that has a cell. */
 static WcStatus
 find_column(ColumnSource *s, WcError *err)
 {
@@ -180,7 +179,7 @@ compare_columns(const void *a, const void *b)
 	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
 }
 
-/* Sorts the columns and takes out what is there twice. */
+/* Sorts the columns and removes duplicates. */
 static void
 set_columns(ColumnSource *s, const WcSourceOptions *options)
 {

@@ -1,17 +1,17 @@
 /*
  * engine/source/cellsource_get.c: the cells of single rows.
  *
- * They are got by their keys, a few at once when the source knows which come next, because
- * RocksDB then does once what it does for each row otherwise.  In packing "cell" what is got
- * is the row's head; the cells of a row that is apart come from a source of their own.
+ * Rows are read by their keys with RocksDB's Get.  If the source knows the next rows, it gets a few at once, since
+ * RocksDB then does some of the work once instead of for each row.  In packing "cell" the Get reads the row's head; the
+ * cells of a row that is apart come from another source.
  */
 #include <stdlib.h>
 
 #include "engine/source/cellsource_store.h"
 #include "engine/source/storedrow.h"
 
-/* Most rows that are got at once, and how large one of them may be: as long as none
- * is larger, they become more. */
+/* At most so many rows are got at once; and the size up to which a row counts as small: while all rows are small, the
+ * number of rows grows. */
 #define GETS_MAX 8
 #define GETS_VALUE_MAX (64 * 1024)
 
@@ -21,9 +21,9 @@ typedef struct Gets
 	const WcRange *points;		/* all that are likely to be asked for */
 	uint32_t	npoints;
 	uint32_t	at;				/* of points: the first that may still be asked for */
-	uint32_t	first;			/* of points: the first of those that are here */
-	uint32_t	n;				/* so many are */
-	uint32_t	size;			/* so many next time */
+	uint32_t	first;			/* index, in points, of the first row that has been got */
+	uint32_t	n;				/* number of rows that have been got */
+	uint32_t	size;			/* number of rows to get the next time */
 	rocksdb_pinnableslice_t *values[GETS_MAX];	/* NULL: there is no such row, or it is taken */
 	char	   *errors[GETS_MAX];
 } Gets;
@@ -34,13 +34,13 @@ typedef struct GetSource
 	WcStore    *store;
 	rocksdb_t  *db;
 	rocksdb_readoptions_t *ro;
-	WcBuf		key;			/* packing cell: of what is got */
+	WcBuf		key;			/* packing cell: the key to get */
 	Gets		gets;
 
 	/* the current row */
 	WcRowForm	form;			/* WC_FORM_NONE: there is no current row */
 	WcBuf		row;
-	rocksdb_pinnableslice_t *pin;	/* what was got */
+	rocksdb_pinnableslice_t *pin;	/* the value that Get has returned */
 	WcStoredRow stored;
 
 	/* packing cell: cells of rows that are apart */
@@ -49,7 +49,7 @@ typedef struct GetSource
 	bool		in_apart;		/* it stands in the current row */
 } GetSource;
 
-/* --- what is got -------------------------------------------------------------*/
+/* --- Gets -------------------------------------------------------------*/
 
 static void
 append_key(const GetSource *s, WcBuf *key, WcSlice row)
@@ -72,7 +72,7 @@ forget_gets(Gets *g)
 	g->n = 0;
 }
 
-/* Is the row one of those that were expected?  *behind: how many from there on. */
+/* Is the row one of the expected ones?  *behind: the number of expected rows from it on. */
 static bool
 is_expected(Gets *g, WcSlice row, uint32_t *behind)
 {
@@ -82,7 +82,7 @@ is_expected(Gets *g, WcSlice row, uint32_t *behind)
 	return *behind > 0;
 }
 
-/* As long as rows are small, more of them are got next time. */
+/* While rows are small, more of them are got the next time. */
 static void
 note_small(Gets *g, bool small)
 {
@@ -171,7 +171,7 @@ get_one(GetSource *s, WcSlice row, char **text, WcError *err)
 	return WC_OK;
 }
 
-/* What is stored under the row's key, if there is anything: s->pin. */
+/* Gets the value of the row's key, if there is one, into s->pin. */
 static WcStatus
 get_value(GetSource *s, WcSlice row, WcError *err)
 {

@@ -1,5 +1,5 @@
 /*
- * engine/source/cellsource_store.h: what the cell sources over RocksDB share.
+ * engine/source/cellsource_store.h: functions that the cell sources over RocksDB share.
  */
 #ifndef WC_ENGINE_SOURCE_CELLSOURCE_STORE_H
 #define WC_ENGINE_SOURCE_CELLSOURCE_STORE_H
@@ -32,8 +32,8 @@ extern WcRowForm wc_cellsource_get_form(const WcCellSource *src);
 extern WcStatus wc_cellsource_apart(WcStore *store, const WcSourceOptions *options,
 									WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
-/* Single rows of a family with rowcol filters, of which only a few exact columns
- * are wanted: then its cells are those of these columns, and the family's markers. */
+/* For single rows of a family with rowcol filters, if only a few exact columns are wanted: the source returns the
+ * cells of these columns, and the family's markers. */
 #define WC_COLUMN_SEEKS_MAX 16
 extern bool wc_cellsource_column_fits(const WcStore *store, const WcSourceOptions *options);
 extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *options,
@@ -42,8 +42,8 @@ extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *opti
 /* Snapshot and caching as asked for; the caller destroys it. */
 extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);
 
-/* Cells that are gone (gone.h) are passed over: *npassed counts them, and from time to time
- * it is looked whether the scan was cancelled. */
+/* Called for each cell that is skipped because it is gone (gone.h): counts it in *npassed, and from time to time checks
+ * whether the scan was cancelled. */
 extern WcStatus wc_source_pass_over(uint32_t *npassed, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
 /* Why is an iterator not valid: WC_OK when it is simply at an end. */
@@ -59,8 +59,8 @@ wc_source_key(const rocksdb_iterator_t *it)
 	return wc_slice(key, len);
 }
 
-/* Packing cell: the cell an iterator stands on, of src's row, whose prefix has so
- * many bytes.  It points into the iterator's memory and into scratch. */
+/* Packing cell: decodes the cell at the iterator, which is of src's row; the row's prefix has this length.  The cell
+ * points into the iterator's memory and into scratch. */
 static inline WcStatus
 wc_source_take_cell(WcCellSource *src, const rocksdb_iterator_t *it, size_t prefix, WcBuf *scratch,
 					WcCell *cell, WcError *err)

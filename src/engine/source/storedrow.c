@@ -33,7 +33,7 @@ damaged(WcStoredRow *r, WcSlice row, WcError *err)
 	return wc_packedrow_status(&r->reader, row, err);
 }
 
-/* The head of the value has been read: may a cell of it be gone? */
+/* Can a cell of the row be gone?  Called when the value's head has been read. */
 static inline bool
 may_be_gone(const WcStoredRow *r)
 {

@@ -13,7 +13,7 @@ typedef struct WcStoredRow
 {
 	WcPackedRow reader;			/* of the cells that are left */
 	WcGone		gone;
-	WcCell	   *left;			/* of a row of which some cells are gone: the others */
+	WcCell	   *left;			/* if some cells of the row are gone: the others */
 	size_t		left_cap;
 	WcBuf		left_value;		/* ... and they as a value */
 } WcStoredRow;
@@ -27,18 +27,17 @@ extern WcStatus wc_storedrow_open(WcStoredRow *stored, WcSlice value, WcSlice ro
 /* There is no such row now: the reader has no cells, and no flags. */
 extern void wc_storedrow_close(WcStoredRow *stored);
 
-/* As the functions of a cell source; of the cell, row and family are the caller's to set. */
+/* As the functions of a cell source; the caller sets the cell's row and family. */
 extern WcStatus wc_storedrow_next(WcStoredRow *stored, WcSlice row, WcCell *cell, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_storedrow_seek(WcStoredRow *stored, WcSlice row, WcSlice qualifier, bool after, WcError *err) WC_WARN_UNUSED;
 
-/* Of the puts of a row that is together, so many may be beyond the family's VERSIONS. */
+/* A row that is together may have so many puts beyond the family's VERSIONS. */
 #define WC_SUPERSEDED_MAX 32
 
 /*
- * Appends the value of a row of so many cells (at least one, in cell order), if it has max
- * bytes at most, and not too many of the puts are superseded: so a column that is
- * written again and again does not have the row written with all it was each time.  Else false, and
- * nothing is appended.  Depends on the cells, and on VERSIONS, alone.
+ * Appends the value of a row of n cells (at least one, in cell order), if it has at most max bytes and not too many
+ * superseded puts (else each write of a column that is written often would write all its old versions again).
+ * Otherwise returns false, and appends nothing.  The result depends only on the cells and on VERSIONS.
  */
 extern bool wc_storedrow_append(WcBuf *value, const WcCell *cells, size_t n, uint32_t versions, size_t max);
 

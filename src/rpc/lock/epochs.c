@@ -21,8 +21,7 @@ struct WcEpochs
 	WcGetCache *cache;
 	WcRowStamps *stamps;
 
-	/* Held while a commit begins, so that an epoch is either now or has been kept.
-	 * Behind the engine's write_mutex, in front of its snapshots_mutex. */
+	/* locked while a commit begins, so that each epoch either is the present one or has a kept snapshot */
 	WcMutex		mutex;
 	Kept	   *kept WC_GUARDED_BY(&mutex);
 	uint64_t   *read WC_GUARDED_BY(&mutex); /* room for the epochs of all readers' places */

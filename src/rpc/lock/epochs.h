@@ -1,10 +1,9 @@
 /*
  * rpc/lock/epochs.h: snapshots of the epochs that readers are in (wire/getcache.h).
  *
- * A backend that has found answers in shared memory has read in an epoch of which
- * the engine knows nothing.  When it comes to ask the engine after all, it has to see
- * the same: so whenever a commit is about to end an epoch that somebody reads in, a
- * snapshot of it is kept.  Any thread.
+ * A backend that has found answers in shared memory reads in an epoch without the engine's knowledge.  If it then sends
+ * a request, the engine must read the same state: so when a commit is about to end an epoch that has readers, the
+ * engine keeps a snapshot of this epoch.  Any thread.
  */
 #ifndef WC_RPC_LOCK_EPOCHS_H
 #define WC_RPC_LOCK_EPOCHS_H

@@ -1,16 +1,15 @@
 /*
  * rpc/lock/locktable.h: which transaction has locked which rows, and how.
  *
- * No function here waits: the answer for a row that another transaction has is that transaction's id, and the
- * backend waits for it in PostgreSQL's lock manager, where the deadlock detector sees it.  A lock is held to
- * the end of its transaction, or of the subtransaction that took it if that is rolled back.  Transactions are
- * known by their ids, not by sessions: whoever knows that one is over gives its locks up.
+ * No function here waits.  If another transaction has locked the row, the functions return that transaction's id, and
+ * the backend waits for the transaction in PostgreSQL's lock manager, where the deadlock detector sees the wait.  A lock
+ * is held to the end of its transaction, or of the subtransaction that took it if that is rolled back.  Transactions
+ * are identified by their ids, not by sessions: any thread that learns that a transaction has ended releases its locks.
  *
- * Memory is bounded.  From WC_ROW_LOCKS_TABLE locks in one table on (looked at again
- * when there are as many more), an owner's locks there become one lock of the whole
- * table, if no other owner has any lock in it.  With WC_ROW_LOCKS_MAX locks, or
- * WC_ROW_LOCK_BYTES_MAX bytes of keys, an owner has to wait for the others in the
- * table; until it has got it, who has no lock in that table yet waits for this owner.
+ * Memory is bounded.  When an owner has WC_ROW_LOCKS_TABLE locks in one table (and each time as many more), they become
+ * one lock of the whole table, if no other owner has a lock in it.  An owner with WC_ROW_LOCKS_MAX locks, or
+ * WC_ROW_LOCK_BYTES_MAX bytes of keys, must wait for the other owners in the table; until it has locked the table, an
+ * owner that has no lock in this table yet waits for it.
  */
 #ifndef WC_RPC_LOCK_LOCKTABLE_H
 #define WC_RPC_LOCK_LOCKTABLE_H
@@ -28,11 +27,11 @@ typedef struct WcLockShare WcLockShare;
  * may use it. */
 typedef struct WcLockOwner
 {
-	uint64_t	xid;			/* the full id of the transaction, not of a part of it */
+	uint64_t	xid;			/* the full id of the transaction, not of a subtransaction */
 	WcLockShare *shares;		/* one for each table, the youngest first */
 	uint64_t	nlocks;			/* of rows, at most WC_ROW_LOCKS_MAX */
 	uint64_t	bytes;			/* of their row keys, at most WC_ROW_LOCK_BYTES_MAX */
-	bool		wanting;		/* it has been told to wait for a whole table: */
+	bool		wanting;		/* it waits for a lock of this whole table: */
 	uint32_t	wants;
 
 	/* the lock table's */
@@ -50,10 +49,10 @@ typedef struct WcLockRequest
 	uint32_t	subid;			/* the subtransaction; they grow */
 } WcLockRequest;
 
-/* Who is in the way. */
+/* The owner of a conflicting lock. */
 typedef struct WcLockHolder
 {
-	uint64_t	xid;			/* 0: nobody, the owner has the lock */
+	uint64_t	xid;			/* 0: there is no conflict, and the owner has the lock */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
 	bool		held;			/* the owner had locked this row before, and needs no more */
 	bool		added;			/* the owner has got a lock of this row that it had not before */
@@ -65,7 +64,7 @@ typedef struct WcLockHolder
  */
 extern WcLockTable *wc_locktable_create(WcClaims *claims, const WcFlight *flight);
 
-/* Nobody is in it any more, or will be. */
+/* Frees the table, when no thread uses it any more. */
 extern void wc_locktable_free(WcLockTable *table);
 
 /* The owner that transaction has, or gets; NULL: out of memory.  Waits while another thread is
@@ -85,7 +84,7 @@ extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const Wc
 /* Releases the lock that wc_lock_acquire has just added for this owner, table and row. */
 extern void wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row);
 
-/* Who is in the way of a lock like this; nothing is changed.  Any thread. */
+/* Looks for the holder of a lock that conflicts with this request; changes nothing.  Any thread. */
 extern void wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row,
 						 WcLockHolder *holder);
 
@@ -95,15 +94,15 @@ extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, co
 									  bool *got, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Calls fn for each lock that the owner has, which it has been entered for: row empty means the
- * whole table, and then none of its rows comes.  A row may come in several modes.  fn may take
- * its time; what it returns ends the calls, unless it is WC_OK.
+ * Calls fn for each lock of the owner, which the caller has entered (wc_lock_enter).  An empty row means the whole table;
+ * then fn is not called for rows of this table.  fn may be called for a row in several modes, and may take long.  If fn
+ * does not return WC_OK, its result ends the calls.
  */
 typedef WcStatus (*WcLockVisitor) (void *arg, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err);
 extern WcStatus wc_lock_visit(const WcLockOwner *owner, WcLockVisitor fn, void *arg, WcError *err) WC_WARN_UNUSED;
 
 /* Releases owner's locks that were taken with this subid or a greater one.  (A lock of a
- * whole table counts as the oldest of those it replaced.)  0: all. */
+ * whole table has the subid of the oldest lock that it replaced.)  0: all. */
 extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);
 
 /* The same, of the owner that transaction has, if it has one.  Not wait: false, and nothing is

@@ -6,8 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* 512 KiB: with so many rows written between a snapshot and a lock, every second lock
- * has to look at its row. */
+/* 512 KiB.  If about so many rows are written between a snapshot and a lock, every second lock must read its row. */
 #define ROWS	65536
 #define TABLES	1024
 
@@ -63,8 +62,8 @@ wc_rowstamps_free(WcRowStamps *stamps)
 	free(stamps);
 }
 
-/* Whoever has to know of it has taken a lock, behind the commit, that the commit held
- * before: so no order is needed here. */
+/* A thread that needs the stamp has locked, after the commit, a lock that the commit's transaction held: so no memory
+ * order is needed here. */
 static void
 raise_to(_Atomic int64_t *stamp, int64_t ts)
 {

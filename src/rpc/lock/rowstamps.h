@@ -23,9 +23,8 @@ extern void wc_rowstamps_row(WcRowStamps *stamps, uint32_t table_id, WcSlice row
 extern void wc_rowstamps_table(WcRowStamps *stamps, uint32_t table_id, int64_t ts);
 
 /*
- * False: the row was not written by a commit with a greater timestamp than ts.  Any
- * thread; it knows of all commits of which the caller can know, by a lock that was
- * released behind them.
+ * False: no commit with a greater timestamp than ts has written the row.  Any thread.  The function knows all commits
+ * that the caller can know by a lock that was released after them.
  */
 extern bool wc_rowstamps_perhaps_since(const WcRowStamps *stamps, uint32_t table_id, WcSlice row, int64_t ts);
 

@@ -1,15 +1,14 @@
 /*
  * rpc/log/applier.h: commits, one after another.
  *
- * One thread calls wc_engine_apply, in the order in which commits were handed in.
+ * One thread calls wc_engine_apply, in the order in which commits were posted.
  *
- * A server that follows no log is given commits by session threads, which wait for theirs:
- * the applier takes all that wait, applies each, makes them durable with one sync, and tells
- * each its outcome.  A server that follows the log is given them by one thread, which does
- * not wait; they are durable in the log, so an apply that fails (on a full disk, say) is
- * tried again until it succeeds.
+ * In a server that follows no log, the sessions' threads post their commits and wait: the applier takes all waiting
+ * commits, applies each, makes them durable with one sync, and returns each result.  In a server that follows the log,
+ * one thread posts the commits and does not wait.  These commits are durable in the log, so the applier tries again if
+ * applying fails (on a full disk, for example), until it succeeds.
  *
- * It also sees to it that snapshots of epochs go soon after the last reader has left.
+ * The applier also releases kept snapshots of epochs soon after their last reader has left.
  */
 #ifndef WC_RPC_LOG_APPLIER_H
 #define WC_RPC_LOG_APPLIER_H
@@ -20,8 +19,8 @@
 
 typedef struct WcApplier WcApplier;
 
-/* Called by the applier's thread when a commit that was posted has been applied: its row locks and its place
- * in flight can be given up. */
+/* Called by the applier's thread when a posted commit has been applied: its row locks can be released, and its place in
+ * flight freed. */
 typedef struct WcApplied
 {
 	void		(*fn) (void *arg, uint64_t xid, uint16_t place, uint64_t position);
@@ -34,7 +33,7 @@ extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uin
 								 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier,
 								 WcError *err) WC_WARN_UNUSED;
 
-/* Commits handed in before are finished first; none may come after. */
+/* Ends the thread, after all posted commits; no more may be posted. */
 extern void wc_applier_stop(WcApplier *applier);
 
 /*
@@ -47,16 +46,15 @@ extern WcStatus wc_applier_commit(WcApplier *applier, uint64_t xid, WcTxn *txn, 
 
 /* --- following the log: one thread, the follower's -------------------------- */
 
-/* Commits that are handed in and not applied yet, and the bytes of their batches. */
+/* The number of commits that are posted and not applied yet, and the bytes of their batches. */
 extern void wc_applier_backlog(WcApplier *applier, uint64_t *commits, uint64_t *bytes);
 
 /* The commit time of the oldest of them; 0: there is none. */
 extern int64_t wc_applier_waiting_us(WcApplier *applier);
 
 /*
- * Hands in a commit, with its transaction, which is the applier's from now on, and the
- * position behind its record.  place: where it is in flight, for applied.  WC_NO_MEMORY:
- * nothing was handed in, and txn is still the caller's.
+ * Posts a commit with its transaction, which the applier owns from now on.  place: the commit's place in flight, for
+ * `applied`.  WC_NO_MEMORY: nothing was posted, and the caller still owns txn.
  */
 extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
 								WcError *err) WC_WARN_UNUSED;
@@ -65,7 +63,7 @@ extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTx
  * batch is the applier's from then on, and what the caller has is empty. */
 extern WcStatus wc_applier_post_batch(WcApplier *applier, const WcCommit *commit, WcPendingBatch *batch, WcError *err) WC_WARN_UNUSED;
 
-/* Hands in a mark (wc_engine_mark); copies what is pending.  */
+/* Posts a mark (wc_engine_mark); copies `pending`. */
 extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingMark *pending, WcError *err) WC_WARN_UNUSED;
 
 /* Hands in a step (model/step.h), which it copies, and the position behind its record. */

@@ -36,7 +36,7 @@ struct WcIntake
 	pthread_cond_t written;		/* a step is done, or stop */
 	StepRequest *steps WC_GUARDED_BY(&mutex); /* the first to be written first */
 	bool		stop WC_GUARDED_BY(&mutex);
-	_Atomic uint64_t batches;	/* these two: counts of what was handed on, and its bytes */
+	_Atomic uint64_t batches;	/* this and the next one: number of posted batches, and their bytes */
 	_Atomic uint64_t bytes;
 	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
 };
@@ -150,7 +150,7 @@ wc_intake_batch(WcIntake *f, const WcLogRecord *batch, uint64_t position, WcErro
 	WcStatus	status;
 
 	if (batch->store != f->log.store)
-		return WC_OK;			/* a store of before: it was given up */
+		return WC_OK;			/* a record of an earlier store of the cluster */
 	status = wc_pending_append(f->pending, batch, err);
 	if (status == WC_OK && wc_pending_memory(f->pending) > f->log.pending_memory)
 		status = wc_intake_mark(f, position, err);
@@ -289,12 +289,12 @@ typedef struct Restorer
 	WcLockTable *locktable;
 	bool		(*go_on) (void);
 	uint64_t	xid;
-	WcBuf		part;			/* of an operation that has not come whole, and what has come behind it */
-	size_t		size;			/* of that operation; 0: that cannot be told yet */
+	WcBuf		part;			/* the begin of an operation that is not complete yet, and the bytes read after it */
+	size_t		size;			/* length of that operation; 0: not known yet */
 } Restorer;
 
-/* Whole operations at the beginning of the bytes: *size of them together; *next: of the one behind them, 0: that
- * cannot be told. */
+/* *size: the length of the complete operations at the beginning of the bytes; *next: the length of the operation after
+ * them, 0 if it is not known. */
 static WcStatus
 whole_operations(WcSlice bytes, size_t *size, size_t *next, WcError *err)
 {

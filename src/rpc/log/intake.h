@@ -1,12 +1,12 @@
 /*
  * rpc/log/intake.h: from the log to the store.
  *
- * The follower (the engine's main thread) hands in the records of the log, one by one.  A transaction's
- * BATCHes are gathered (pending.h); at its commit they go to the applier, which does not make the follower
- * wait.  Row locks of a transaction that commits are given up when the log has said how it ended, and what it
- * wrote has been applied: so who gets them next sees it.
+ * The follower (the engine's main thread) passes in the records of the log, one by one.  The intake gathers a
+ * transaction's BATCHes (pending.h) and posts them to the applier at the transaction's commit; the follower does not
+ * wait for the applier.  The row locks of a transaction are released when its end was in the log and its writes have
+ * been applied: so the next owner of such a lock sees the writes.
  *
- * All functions are the follower's, unless they say otherwise.
+ * Only the follower calls these functions, unless a comment says otherwise.
  */
 #ifndef WC_RPC_LOG_INTAKE_H
 #define WC_RPC_LOG_INTAKE_H
@@ -59,13 +59,13 @@ extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *x
 /* How many there are. */
 extern uint64_t wc_intake_nprepared(const WcIntake *intake);
 
-/* Transactions that are prepared (all: that are under way, as on a standby that starts) get their places in
- * flight, unless they have them: a reader that sees their heap rows finds the place to wait for. */
+/* Gives prepared transactions (all: all transactions that have not ended, as on a standby that starts) a place in
+ * flight, unless they have one: a reader that sees their heap rows finds the place to wait for. */
 extern void wc_intake_take_places(WcIntake *intake, bool all);
 
-/* Locks what prepared transactions had locked; before a session may lock rows, when all commits and
- * marks that were handed in have been applied (wc_applier_backlog has no bytes).  go_on is called at least once each
- * WC_BATCH_CHUNK bytes of their streams; when it says false, the rest is left (WC_SHUTDOWN). */
+/* Locks the rows that prepared transactions had locked.  Called before a session may lock rows, when all posted commits
+ * and marks have been applied (wc_applier_backlog returns no bytes).  go_on is called at least once for each
+ * WC_BATCH_CHUNK bytes of their streams; if it returns false, the function ends (WC_SHUTDOWN). */
 extern WcStatus wc_intake_restore_locks(WcIntake *intake, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
 
 /* --- steps ------------------------------------------------------------------------ */

@@ -15,8 +15,8 @@ typedef struct Stream
 {
 	WcXidNode	node;			/* first, so that a node is its stream */
 	WcPendingBatch batch;
-	uint64_t	looked;			/* the next operation to be looked at for tables begins there, perhaps behind the
-								 * end; UINT64_MAX: that cannot be told */
+	uint64_t	looked;			/* offset of the next operation to check for tables, perhaps beyond the end;
+								 * UINT64_MAX: not known */
 	size_t		pieces_cap;
 	bool		changed;		/* since the last mark; also when its flags have */
 } Stream;
@@ -37,7 +37,7 @@ struct WcPending
 	size_t		npieces;		/* of all streams */
 	WcPendingBytes *put;		/* of the mark that is being made */
 	size_t		nput;
-	size_t		nremoved;		/* it removes so many */
+	size_t		nremoved;		/* number of removed pieces */
 };
 
 static Stream *
@@ -136,7 +136,7 @@ tell_tables(WcPending *p, Stream *s)
 		if (wc_batch_op_size(rest, &size, NULL) != WC_OK)
 			s->looked = UINT64_MAX;
 		else if (size == 0 || (size > rest.len && rest.data[0] == WC_OP_CREATE_TABLE))
-			return;				/* the rest of it has not come yet */
+			return;				/* the operation is not complete yet */
 		else
 		{
 			if (rest.data[0] == WC_OP_CREATE_TABLE && wc_batch_next_op(&d, &op, NULL) == WC_OK &&
@@ -295,7 +295,7 @@ wc_pending_drop_others(WcPending *p, uint64_t next, const uint64_t *xids, size_t
 
 /* --- marks ----------------------------------------------------------------------*/
 
-/* As many pieces as a mark makes of so many bytes: one of none, which says that the stream ends there. */
+/* The number of pieces that a mark makes of n bytes.  No bytes make one piece, which tells that the stream ends there. */
 static size_t
 pieces_of(size_t bytes)
 {
@@ -367,8 +367,7 @@ wc_pending_mark(WcPending *p, WcPendingMark *mark, WcError *err)
 	return WC_OK;
 }
 
-/* What is in the store now is not needed here, but for an operation that makes a table and has not come
- * whole. */
+/* Frees the bytes that are in the store now, except those of an incomplete operation that makes a table. */
 static void
 give_memory_back(WcPending *p, Stream *s)
 {
@@ -488,7 +487,7 @@ wc_pendingbatch_read(const WcPendingBatch *batch, WcEngine *engine, WcPendingRea
 		uint64_t	end = i + 1 < batch->npieces && batch->pieces[i + 1] < batch->at ? batch->pieces[i + 1] : batch->at;
 
 		if (at >= batch->at)
-			break;				/* bytes has all of it */
+			break;				/* `bytes` has the whole stream */
 		status = wc_engine_pending_piece(engine, batch->xid, at, &piece, err);
 		if (status == WC_OK)
 			status = take_parts(take, arg, at, wc_slice(piece.data, piece.len < end - at ? piece.len : (size_t) (end - at)), err);

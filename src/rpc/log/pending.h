@@ -1,10 +1,9 @@
 /*
  * rpc/log/pending.h: logged changes of transactions that have not ended yet.
  *
- * The follower appends the BATCHes of the log, each to the stream of its transaction,
- * and takes a stream out when the transaction commits, or drops it.  A mark (wc_engine_mark)
- * puts into the store what is here in memory, which gives the memory back: when there is much of
- * it, a mark is due.  One thread at a time.
+ * The follower appends each BATCH of the log to the stream of its transaction.  It takes the stream out when the
+ * transaction commits, and drops the stream when the transaction aborts.  A mark (wc_engine_mark) writes the streams'
+ * bytes into the store and frees their memory: a mark is due when they use much memory.  One thread at a time.
  */
 #ifndef WC_RPC_LOG_PENDING_H
 #define WC_RPC_LOG_PENDING_H
@@ -36,8 +35,8 @@ extern void wc_pending_free(WcPending *pending);
  */
 extern WcStatus wc_pending_append(WcPending *pending, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
 
-/* A transaction's whole stream: pieces that marks have put into the store, and what follows them.  Each
- * piece ends where the next one, or bytes, begins, whatever more there is of it. */
+/* A transaction's whole stream: pieces that marks have written into the store, and the bytes after them.  Each piece ends
+ * where the next piece (or `bytes`) begins, even if the piece is longer. */
 typedef struct WcPendingBatch
 {
 	uint64_t	xid;
@@ -77,8 +76,7 @@ extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const uint64_t *xids, size_t n,
 									   void (*dropped) (void *arg, uint64_t xid), void *arg);
 
-/* The transaction has been prepared: it may stay for long.  *place: that its last BATCH named.
- * False: there is no stream of it. */
+/* The transaction has been prepared.  *place: its last BATCH's place in flight.  False: the transaction has no stream. */
 extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place);
 
 /* The streams, one after another in no order: *node NULL at first; NULL: no more.  None may be
@@ -86,10 +84,10 @@ extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place
 extern const WcPendingBatch *wc_pending_next(const WcPending *pending, const void **node);
 
 /*
- * What a mark has to put into the store, and to remove there.  It points into the streams until
- * anything else is called.  A stream that has been prepared since the last mark, and has no bytes more, is
- * put as a piece of none, which has its flags.  wc_pending_marked: the mark will be written, before anything
- * that is taken out from now on is looked at.
+ * The pieces that a mark must write into the store, and delete there.  *mark points into the streams until the next call
+ * of any function.  For a stream that has been prepared since the last mark, and has no new bytes, the mark writes an
+ * empty piece with the stream's flags.  wc_pending_marked: the mark will be written before any stream that is taken out
+ * from now on is read.
  */
 extern WcStatus wc_pending_mark(WcPending *pending, WcPendingMark *mark, WcError *err) WC_WARN_UNUSED;
 extern void wc_pending_marked(WcPending *pending);

@@ -34,8 +34,8 @@ extern WcXidNode *wc_xidtable_find(const WcXidTable *table, uint64_t xid);
 /* node->xid is set, and not in the table.  WC_NO_MEMORY: nothing has happened. */
 extern WcStatus wc_xidtable_add(WcXidTable *table, WcXidNode *node, WcError *err) WC_WARN_UNUSED;
 
-/* The first node, or the one behind another, in no order; NULL: no more.  Nothing may be added
- * meanwhile; one may be taken out when the one behind it is known. */
+/* The first node (node NULL), or the node after another, in no order; NULL: no more.  Between calls no node may be added;
+ * a node may be removed when the next one is known. */
 extern WcXidNode *wc_xidtable_next(const WcXidTable *table, const WcXidNode *node);
 
 /* Takes one out; NULL: there was none. */

@@ -1,8 +1,8 @@
 /*
  * rpc/session/activity.h: what a session is doing, and how much it has done.
  *
- * Its thread writes, anybody reads, at any time and without a lock: each number is right for
- * itself.  Wall times are taken from the monotonic clock, so that they do not jump.
+ * The session's thread writes; any thread reads at any time, without a mutex: each number is right by itself, but two
+ * numbers may be of different moments.  Durations are of the monotonic clock.
  */
 #ifndef WC_RPC_SESSION_ACTIVITY_H
 #define WC_RPC_SESSION_ACTIVITY_H
@@ -24,14 +24,14 @@ typedef struct WcActivity
 	_Atomic int64_t snapshot_us;	/* when the oldest of them was taken; 0: there is none */
 	_Atomic uint64_t transaction_bytes;
 	_Atomic uint64_t xid;
-	_Atomic uint64_t requests;	/* these five only grow, until somebody sets them to 0 */
+	_Atomic uint64_t requests;	/* these five only grow, until a reset sets them to 0 */
 	_Atomic uint64_t rows_examined;
 	_Atomic uint64_t rows_returned;
 	_Atomic uint64_t blocks_hit;
 	_Atomic uint64_t blocks_read;
 } WcActivity;
 
-/* What sessions have done together. */
+/* Sums over sessions. */
 typedef struct WcActivitySum
 {
 	uint64_t	requests;

@@ -1,8 +1,8 @@
 /*
- * rpc/session/rowlock.h: a session locks rows, and learns what became of them.
+ * rpc/session/rowlock.h: locks rows for a session, and tells whether they have changed.
  *
- * A row is locked first and looked at then: whoever wrote it before held its lock until
- * the commit was applied, so that all it wrote is seen.
+ * A row is locked first and read then: a transaction that wrote the row before kept it locked until the commit was
+ * applied, so the read sees everything that it wrote.
  */
 #ifndef WC_RPC_SESSION_ROWLOCK_H
 #define WC_RPC_SESSION_ROWLOCK_H
@@ -35,22 +35,21 @@ extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_
 extern WcStatus wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPoint *then, bool *gives, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Locks what the session's transaction, whose id is xid, has written and not locked yet.
- * *holder: 0, or who has a row (as in WcLockResult): then it is to be called again; what is
- * locked so far stays locked.
+ * Locks the rows that the session's transaction, whose id is xid, has written and not locked yet.  *holder: 0, or the
+ * transaction that has locked a row (as in WcLockResult): then the caller waits and calls again; rows that are locked
+ * already stay locked.
  *
- * then: NULL, or a read point with a snapshot.  Then WC_CONFLICT, with the row, if a row
- * that is locked here has, in the families that are written, other cells than the snapshot
- * shows.  Rows that were locked before were looked at then.
+ * then: NULL, or a read point with a snapshot.  With a snapshot, WC_CONFLICT, with the row, if a row that is locked here
+ * has other cells than the snapshot shows, in the written families.  (Rows that were locked before were checked then.)
  *
- * cancel: looked at once in WC_CANCEL_CELLS rows (WC_CANCELLED), or NULL.
+ * cancel (or NULL): checked once in WC_CANCEL_CELLS rows (WC_CANCELLED).
  */
 extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then,
 								  const atomic_bool *cancel, uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
 /*
- * All that the transaction has locked, as LOCK operations (model/batch.h), in pieces of whole
- * ones.  Each is given to take, which may wait and whose error ends it; they begin at `at`.
+ * The locks of the transaction, as LOCK operations (model/batch.h), in pieces of complete operations.  Calls take for
+ * each piece, with its offset; the first piece begins at `at`.  take may wait; its error ends the function.
  */
 typedef WcStatus (*WcRowLockTaker) (void *arg, uint64_t at, WcSlice ops, WcError *err);
 extern WcStatus wc_rowlock_list(WcSession *s, uint64_t xid, uint64_t at, WcRowLockTaker take, void *arg, WcError *err) WC_WARN_UNUSED;

@@ -272,7 +272,7 @@ wc_session_write(WcSession *s, uint64_t at, WcSlice bytes, uint64_t bytes_max)
 {
 	WcStatus	status;
 
-	/* What is missing stays missing, but for a piece that begins before it. */
+	/* bytes are missing, and this piece does not begin before them */
 	if (s->txn_failed && at > wc_session_length(s))
 		return;
 	s->txn_failed = false;

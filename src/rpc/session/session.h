@@ -42,7 +42,7 @@ typedef struct WcSession
 	uint32_t	nsnapshots;
 
 	WcTxn	   *txn;			/* kept, empty, from one transaction to the next */
-	bool		txn_failed;		/* what follows its end is missing: txn_error says why */
+	bool		txn_failed;		/* bytes after its end are missing; txn_error has the reason */
 	WcError		txn_error;
 
 	WcLockTable *locktable;		/* of all sessions */
@@ -62,8 +62,8 @@ extern void wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, Wc
  * this session. */
 extern void wc_session_free(WcSession *s);
 
-/* Closes scanners, releases snapshots, empties the batch, then gives up the row locks: the next owner of a
- * lock sees the applied changes. */
+/* Closes scanners, releases snapshots, empties the batch, then releases the row locks: the next owner of a lock sees the
+ * applied changes. */
 extern void wc_session_end_transaction(WcSession *s);
 
 /* Enters the transaction with this id as an owner of locks; WC_CORRUPT when the session's is
@@ -71,10 +71,10 @@ extern void wc_session_end_transaction(WcSession *s);
 extern WcStatus wc_session_enter(WcSession *s, uint64_t xid, WcLockOwner **owner, WcError *err) WC_WARN_UNUSED;
 extern void wc_session_leave(WcSession *s, WcLockOwner *owner);
 
-/* Gives up the locks that its transaction has taken in this subtransaction and later ones. */
+/* Releases the locks that its transaction has taken in this subtransaction and later ones. */
 extern void wc_session_unlock(WcSession *s, uint32_t subid);
 
-/* Does it hold anything that the backend may give up without waking the thread? */
+/* Does the session hold a resource that the backend may release without waking the thread? */
 extern bool wc_session_holds(const WcSession *s);
 
 /* Releases those with this number or a smaller one, if no scanner is open that may
@@ -98,11 +98,11 @@ extern void wc_session_scanner_close(WcSession *s, uint32_t number);
 /* An open scanner was worked on for so long, once more. */
 extern void wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us);
 
-/* Cuts the batch to at bytes and appends these; it may hold bytes_max.  What goes wrong is
- * remembered in txn_error, until a piece begins before what is missing. */
+/* Cuts the batch to `at` bytes and appends these; the batch may have bytes_max bytes.  An error is kept in txn_error, until
+ * a piece begins before the missing bytes. */
 extern void wc_session_write(WcSession *s, uint64_t at, WcSlice bytes, uint64_t bytes_max);
 
-/* The batch to append to, made if need be.  Fails with what is missing from it. */
+/* Makes the batch, unless it exists.  Fails with txn_error if bytes are missing in it. */
 extern WcStatus wc_session_begin_write(WcSession *s, uint64_t bytes_max, WcError *err) WC_WARN_UNUSED;
 
 /* Bytes of the batch. */

@@ -1,9 +1,9 @@
 /*
  * rpc/session/slow.h: requests that took long, for the server's log.
  *
- * A line says what was asked for, of which stored table and by which process, how long the
- * engine worked for it, and how many rows it looked at: no key, no value.  A scan counts as one,
- * from its opening to its end, without the time in between in which nobody asked for rows.
+ * A line has the request, the stored table, the process that sent the request, the time that the engine worked for it,
+ * and the number of rows examined; it has no key and no value.  A scan counts as one request, from its opening to its
+ * end, without the time between its requests.
  */
 #ifndef WC_RPC_SESSION_SLOW_H
 #define WC_RPC_SESSION_SLOW_H
