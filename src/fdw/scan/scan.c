@@ -239,6 +239,8 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
+	/* rows that the gate hides are not kept for rescans */
+	(void) add_params((Node *) list_copy_head(plan->scan.plan.qual, state->plan.nbarriers), &state->params);
 	node->fdw_state = state;
 	if (plan->operation == CMD_SELECT)
 	{
