@@ -500,7 +500,7 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 
 void
 wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-				int64_t holds_from, int64_t holds_until)
+				int64_t valid_from_us, int64_t valid_until_us)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
@@ -534,8 +534,8 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	tag = make_room(page, words, at, n, get_hash);
 	put_word(words + at, get_hash);
 	put_word(words + at + 1, epoch);
-	put_word(words + at + 2, (uint64_t) holds_from);
-	put_word(words + at + 3, (uint64_t) holds_until);
+	put_word(words + at + 2, (uint64_t) valid_from_us);
+	put_word(words + at + 3, (uint64_t) valid_until_us);
 	put_word(words + at + 4, (uint64_t) get.len << 32 | answer.len);
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);

@@ -91,9 +91,9 @@ extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epoch
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
 /* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time
- * holds_from on (a clock may be set back) and before holds_until (INT64_MAX: for ever).  Any thread. */
+ * valid_from_us on (a clock may be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
 extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
-							WcSlice get, WcSlice answer, int64_t holds_from, int64_t holds_until);
+							WcSlice get, WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 /*
  * Called for each commit, one commit at a time: first touch for everything that the commit may change; then begin, before
