@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+from ratios import keep
+
 COLUMNS = 10
 KINDS = ("heap", "row", "cell")  # a heap table, and widecol's two packings
 
@@ -260,6 +262,11 @@ class Bench:
             ratios = [statistics.median(got[k]) / heap if heap else float("nan") for k in KINDS[1:]]
             asked = f"{target[0]:6.2f} {target[1]:5.2f}" if target else ""
             print(f"{what:30s} {heap:14,.0f} {ratios[0]:7.2f} {ratios[1]:7.2f} {asked}".rstrip())
+            must = target[0] if target else None
+            if what.startswith("bytes"):  # the less, the better
+                keep("reads, scans, loads", what, 1 / ratios[0], 1 / must)
+            else:
+                keep("reads, scans, loads", what, ratios[0], must)
         self.report_pages()
 
     def report_pages(self):

@@ -6,6 +6,7 @@
 # conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads;
 # bench.sh maps [--rows N] [--rounds N] [--seconds N] [--packing P]: maps beside jsonb and an
 # entity-attribute-value table.  README.md says how to read what they print.
+# RATIOS=FILE in the environment: the ratios are appended to FILE, for plot.sh.
 set -u
 script=bench.py
 [ "${1-}" = joins ] && script=joins.py && shift
@@ -27,6 +28,7 @@ finish()
 {
 	status=$?
 	trap - EXIT
+	[ -z "${RATIOS:-}" ] || [ ! -s "$tmp/ratios.tsv" ] || cat "$tmp/ratios.tsv" >>"$RATIOS"
 	stop_cluster "$tmp" fast >/dev/null 2>&1
 	rm -rf "$tmp"
 	exit $status

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from bench import COLUMNS, KINDS, create, pgbench, psql
+from ratios import keep
 
 RANGE = 100000
 
@@ -169,6 +170,7 @@ class Changes:
             ratios = [statistics.median(got[kind]) / heap for kind in KINDS[1:]]
             must = f"{TARGETS[what]:6.2f}" if TARGETS[what] else ""
             print(f"{what:32s} {clients:7d} {heap:14,.0f} {ratios[0]:7.2f} {ratios[1]:7.2f} {must}".rstrip())
+            keep("changes", f"{what}, {clients_of(clients)}", ratios[0], TARGETS[what])
 
 
 def main():

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 from bench import psql
+from ratios import keep
 
 # name: key, other columns, row i
 TABLES = {
@@ -97,6 +98,7 @@ def main():
                 sys.exit(f"{name}: the answers differ\n" + "\n".join(answers))
         # the first round warms caches up
         heap, engine, session, workers, shared = (statistics.median(times[side][1:]) for side in SIDES)
+        keep("counts, sums and groups, with two workers", name, workers / shared)
         print(f"| {name} | {heap:.0f} | {engine:.0f} | {session:.0f} | {heap / engine:.2f} | {workers:.0f} | {shared:.0f} | "
               f"{workers / shared:.2f} |", flush=True)
 

@@ -14,6 +14,7 @@ import sys
 import re
 
 from bench import psql
+from ratios import keep
 
 # name: key, other columns, rows, what row i is
 TABLES = {
@@ -122,6 +123,7 @@ def main():
             for kind, time in (("heap", heap), ("wide", wide), ("workers", workers), ("shared", shared)):
                 times[kind].append(time)
         heap, wide, workers, shared = (statistics.median(times[k]) for k in ("heap", "wide", "workers", "shared"))
+        keep("joins, with two workers", name, workers / shared)
         print(f"| {name} | {heap:.0f} | {wide:.0f} | {wide / heap:.2f} | {workers:.0f} | {shared:.0f} | {shared / workers:.2f} |",
               flush=True)
 

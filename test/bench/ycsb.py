@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from bench import KINDS, psql
+from ratios import keep
 
 FIELDS = 10
 
@@ -100,6 +101,7 @@ class Ycsb:
         print(f"{'workload':32s} {'heap':>9s} {'row':>6s} {'cell':>6s} {'must':>5s}   {'heap, ms':>9s} {'row':>6s} {'cell':>6s} {'must':>5s}")
         for workload in WORKLOADS:
             tps, p99 = ([statistics.median(r[i] for r in self.results[workload, kind]) for kind in KINDS] for i in (0, 1))
+            keep("YCSB, 2 clients", workload, tps[1] / tps[0], MUST)
             print(f"{workload:32s} {tps[0]:9,.0f} {tps[1] / tps[0]:6.2f} {tps[2] / tps[0]:6.2f} {MUST:5.1f}   "
                   f"{p99[0]:9.3f} {p99[1] / p99[0]:6.2f} {p99[2] / p99[0]:6.2f} {MUST_P99:5.1f}")
 

@@ -239,12 +239,13 @@ ask_next(WcDriverScan *scan)
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 }
 
+/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are. */
 static size_t
-first_target(uint64 rows_hint)
+first_target(const WcDriverOpen *open)
 {
-	if (rows_hint <= 100)
-		return WC_BLOCK_FIRST;
-	return rows_hint >= 1000 ? WC_BLOCK_MAX : WC_BLOCK_MAX / 4;
+	if (open->scan->row_limit > 0 || open->rows_hint >= 1000)
+		return WC_BLOCK_MAX;
+	return open->rows_hint > 100 ? WC_BLOCK_MAX / 4 : WC_BLOCK_FIRST;
 }
 
 /* Does the scan read a few rows by their keys? */
@@ -305,7 +306,7 @@ begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 	scan->open = true;
 	scan->block = take_buffer();
 	scan->stash = take_buffer();
-	scan->target = first_target(open->rows_hint);
+	scan->target = first_target(open);
 	wc_local_txn.in_use = true;
 
 	m.snapshot = open->snapshot;

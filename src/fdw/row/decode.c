@@ -187,6 +187,9 @@ find_cells(WcClientScan *scan, int *ncells)
 			room *= 2;
 			cells = repalloc_huge(cells, sizeof(FoundCell) * room);
 		}
+		/* the scan does not set the family and the qualifier of a cell of a column */
+		if (found.colno != WC_NO_COLUMN)
+			found.cell.qualifier = wc_slice(NULL, 0);
 		if (!stay)
 		{
 			found.cell.qualifier = copy_slice(found.cell.qualifier);
