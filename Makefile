@@ -245,7 +245,8 @@ unit: unit-asan unit-tsan
 FUZZ_CC ?= clang-14
 FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
-FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang wire thrift $(READ_DIRS)) src/engine/rocks/cellkey.c
+FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang wire thrift $(READ_DIRS)) src/engine/rocks/cellkey.c \
+  src/engine/store/gone.c src/engine/source/storedrow.c
 FUZZ_CORE := $(patsubst src/%.c,$(BUILD)/fuzz/%.o,$(FUZZ_CORE_SRCS))
 FUZZ_TARGETS := $(patsubst test/%.c,$(BUILD)/fuzz/test/%,$(FUZZ_SRCS))
 
@@ -261,7 +262,7 @@ $(BUILD)/fuzz/test/%.o: test/%.c $(BUILD)/flags.fuzz
 
 $(FUZZ_TARGETS): %: %.o $(BUILD)/fuzz/test/fuzz/fuzz.o $(FUZZ_CORE)
 	$(call say,LD)
-	$(QUIET)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -pthread $(WC_LDFLAGS) -o $@ $^ $(PCRE2_LIBS) -lm
+	$(QUIET)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -pthread $(WC_LDFLAGS) -o $@ $^ $(ROCKSDB_LIBS) $(PCRE2_LIBS) -lm
 
 .PRECIOUS: $(BUILD)/fuzz/test/%.o
 fuzz: $(FUZZ_TARGETS)

@@ -554,7 +554,7 @@ wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err)
 }
 
 WcStatus
-wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err)
+wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age_s, WcError *err)
 {
-	return wc_image_prune(engine->images, keep, min_age, err);
+	return wc_image_prune(engine->images, keep, min_age_s, err);
 }

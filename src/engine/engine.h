@@ -193,11 +193,11 @@ extern void wc_engine_log_steps(WcEngine *engine, WcStepLog log, void *arg);
 /*
  * Images (engine/README): an image is built while commits are applied, and installed with the position of a mark that
  * was synced before the building began.  One thread at a time.  Prune keeps the newest `keep` images, and those
- * younger than min_age seconds.
+ * younger than min_age_s seconds.
  */
 extern WcStatus wc_engine_image_build(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age_s, WcError *err) WC_WARN_UNUSED;
 
 /*
  * Applies a step (model/step.h), in order with commits, in one atomic write.  After an error nothing has been

@@ -56,7 +56,7 @@ moment(const WcSnapshot *snapshot)
 static int64_t
 now(WcStorage *storage)
 {
-	return wc_engine_now(engine_of(storage));
+	return wc_engine_now_us(engine_of(storage));
 }
 
 static int64_t
@@ -66,15 +66,15 @@ provisional_ts(WcStorage *storage)
 }
 
 static WcStatus
-check_history(const WcTable *table, uint32_t family, const WcSnapshot *snapshot, int64_t as_of, WcError *err)
+check_history(const WcTable *table, uint32_t family, const WcSnapshot *snapshot, int64_t as_of_ts, WcError *err)
 {
-	return wc_history_check(table->stores[family], &table->desc, &table->desc.families[family], snapshot, as_of, err);
+	return wc_history_check(table->stores[family], &table->desc, &table->desc.families[family], snapshot, as_of_ts, err);
 }
 
 static WcStatus
-recheck_history(const WcTable *table, uint32_t family, int64_t as_of, WcError *err)
+recheck_history(const WcTable *table, uint32_t family, int64_t as_of_ts, WcError *err)
 {
-	return wc_history_recheck(table->stores[family], &table->desc, &table->desc.families[family], as_of, err);
+	return wc_history_recheck(table->stores[family], &table->desc, &table->desc.families[family], as_of_ts, err);
 }
 
 static WcReadMeter

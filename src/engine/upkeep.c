@@ -75,7 +75,7 @@ rest(WcUpkeeper *u, int64_t worked_us)
 static int64_t
 safe_now(WcEngine *engine)
 {
-	int64_t		now = wc_engine_now(engine);
+	int64_t		now = wc_engine_now_us(engine);
 	int64_t		last_ts = engine->last_ts;
 
 	return last_ts < now ? last_ts : now;

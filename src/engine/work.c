@@ -47,7 +47,7 @@ check_cancel(const WcReadPoint *at, WcError *err)
 static int64_t
 clock_of(const WcStore *store, const WcReadPoint *at)
 {
-	return wc_engine_now(store->engine) + at->clock_offset_us;
+	return wc_engine_now_us(store->engine) + at->clock_offset_us;
 }
 
 /* The steps of a flush or a compaction. */

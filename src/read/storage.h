@@ -121,13 +121,13 @@ typedef struct WcStorageOps
 	WcStatus	(*open_source) (WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err);
 
 	/*
-	 * Does the table's family, as the snapshot sees it, remember the time as_of?
+	 * Does the table's family, as the snapshot sees it, remember the time as_of_ts?
 	 * (family: its place in the table.)  WC_INVALID if not.  recheck is asked when
 	 * cells have been read: has the storage forgotten that time meanwhile?
 	 */
 	WcStatus	(*check_history) (const WcTable *table, uint32_t family, const WcSnapshot *snapshot,
-								  int64_t as_of, WcError *err);
-	WcStatus	(*recheck_history) (const WcTable *table, uint32_t family, int64_t as_of, WcError *err);
+								  int64_t as_of_ts, WcError *err);
+	WcStatus	(*recheck_history) (const WcTable *table, uint32_t family, int64_t as_of_ts, WcError *err);
 
 	/* The thread's counts so far; costs next to nothing. */
 	WcReadMeter (*meter) (void);

@@ -102,11 +102,11 @@ static void
 keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcScanner *scanner)
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
-	int64_t		until = wc_scanner_holds_until(scanner);
+	int64_t		until = wc_scanner_valid_until_us(scanner);
 
 	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)
 		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
-					   wc_scanner_holds_from(scanner), until);
+					   wc_scanner_valid_from_us(scanner), until);
 }
 
 WcStatus

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "rpc/rangewrite.h"
+#include "rpc/modify.h"
 #include "rpc/session/rowlock.h"
 
 /* A request whose answer has several frames. */
@@ -35,7 +35,7 @@ WcStatus
 wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
 	Parts		parts = {.d = d,.id = header->id,.frame = WC_BUF_INIT};
-	WcRangeSink sink = {.take = send_changes,.arg = &parts};
+	WcModifySink sink = {.take = send_changes,.arg = &parts};
 	WcModifyMessage m;
 	WcModifyResult result;
 	WcScanStats stats;
@@ -51,7 +51,7 @@ wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 	if (status != WC_OK)
 		return status;
 	at = wc_request_read_point(d, snapshot, m.cid, m.clock_offset_us);
-	status = wc_rangewrite(&d->session, &m, &at, &sink, &d->arena, &result, &stats, err);
+	status = wc_modify_rows(&d->session, &m, &at, &sink, &d->arena, &result, &stats, err);
 	if (status == WC_OK)
 	{
 		wc_activity_read(&d->session.activity, &stats);

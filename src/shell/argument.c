@@ -88,7 +88,7 @@ wc_arg_ts(FunctionCallInfo fcinfo, int argno)
 }
 
 int64
-wc_arg_ttl(FunctionCallInfo fcinfo, int argno)
+wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno)
 {
 	Interval   *ttl;
 	int64		us;

@@ -31,7 +31,7 @@ extern WcSlice wc_row_check(WcSlice row);
 extern int64 wc_arg_ts(FunctionCallInfo fcinfo, int argno);
 
 /* A cell TTL in microseconds: NULL is 0 (none); not above zero is 22023. */
-extern int64 wc_arg_ttl(FunctionCallInfo fcinfo, int argno);
+extern int64 wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno);
 
 /* An int8range becomes the scan's time range: NULL leaves it; empty and negative
  * ones are 22023. */

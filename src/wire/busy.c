@@ -1,5 +1,5 @@
 /*
- * wire/busy.c: sessions at work, by windows of time.
+ * wire/busy.c: counts busy sessions, by windows of time.
  */
 #include "wire/busy.h"
 
@@ -31,7 +31,7 @@ window_at(int64_t now_us)
 	return (uint32_t) (now_us / WC_BUSY_WINDOW_US) | UINT32_C(0x80000000);
 }
 
-/* So many windows behind the newest; negative: before it. */
+/* The number of windows from the newest one; negative: before it. */
 static int32_t
 behind(uint32_t window, Windows w)
 {

@@ -1,5 +1,5 @@
 /*
- * wire/busy.h: how many sessions have been at work lately.
+ * wire/busy.h: the number of sessions that were busy lately.
  *
  * Busy-waiting is the cheapest wait, but only while processors are free.  Both sides of a session ask here
  * before they busy-wait.  Time is cut into windows; a session counts in those in which the engine worked on

@@ -1,9 +1,9 @@
 /*
  * wire/flight.c: places of transactions in flight.
  *
- * A place is one word, the transaction's id and its state, so that both change as one.
- * All accesses are sequentially consistent: what is proved in wire/README by "before" is so
- * in every process.  They are few, a handful a commit.
+ * A place is one word with the transaction's id and its state, so that both change together.  All accesses are
+ * sequentially consistent: the order that wire/README relies on is the same in every process.  A commit needs only a
+ * few of them.
  */
 #include "wire/flight.h"
 
@@ -22,7 +22,7 @@
 typedef struct Place
 {
 	_Atomic uint64_t word;		/* 0: free */
-	_Atomic uint64_t about;		/* database << 32 | flags; of the last who had the place, for a moment */
+	_Atomic uint64_t about;		/* database << 32 | flags; for a moment those of the place's last transaction */
 } Place;
 
 struct WcFlight
@@ -33,7 +33,7 @@ struct WcFlight
 	_Atomic uint64_t overflow;	/* greatest id that found no place; 0: none */
 	_Atomic uint64_t generation;
 	_Atomic uint32_t sleepers;	/* in wc_flight_sleep */
-	_Atomic uint32_t freed;		/* a futex: counts places that were freed while somebody slept */
+	_Atomic uint32_t freed;		/* a futex: counts places that were freed while a process slept */
 	Place		places[];
 };
 
@@ -100,7 +100,7 @@ try_place(WcFlight *f, uint32_t i, uint64_t word)
 	if (atomic_load_explicit(&f->places[i].word, memory_order_relaxed) != 0)
 		return false;
 
-	/* first, so that who finds the word looks as far as here */
+	/* first, so that a reader that needs the word searches up to here */
 	raise_u32(&f->high, i + 1);
 	return atomic_compare_exchange_strong(&f->places[i].word, &none, word);
 }
@@ -135,7 +135,7 @@ wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags)
 	if (place == WC_FLIGHT_NONE && wc_flight_take(f, xid, database, flags, WC_FLIGHT_NONE) == WC_FLIGHT_NONE)
 		return WC_FLIGHT_NONE;
 
-	/* of two that were taken at once, who comes later sees both: the first of them stays */
+	/* if two places were taken at the same time, the later process sees both: the first one stays */
 	place = wc_flight_find(f, xid);
 	for (uint32_t next = (uint32_t) place + 1; place != WC_FLIGHT_NONE && wc_flight_next(f, &next, &entry);)
 	{
@@ -184,15 +184,15 @@ wc_flight_overflow(WcFlight *f, uint64_t xid)
 
 /* --- freeing ----------------------------------------------------------------- */
 
-/* Those who sleep for one place, mostly. */
+/* The futex bit of a place; a wake-up of this bit reaches its sleepers and few others. */
 static uint32_t
 futex_bits(uint16_t place)
 {
 	return UINT32_C(1) << place % 32;
 }
 
-/* A sleeper counts itself, then looks at the place; here the place is freed, then sleepers are
- * looked for: one of the two sees the other. */
+/* A sleeper counts itself and then reads the place; the caller of this function frees the place and then checks for
+ * sleepers: so one of the two sees the other. */
 static void
 wake_sleepers(WcFlight *f, uint16_t place)
 {

@@ -1,14 +1,14 @@
 /*
  * wire/flight.h: transactions whose log may be ahead of the store.
  *
- * A commit is made by PostgreSQL's log; what it wrote is in the store a moment later, when
- * the follower (the engine's main thread) has read the log that far.  Before the commit
- * record is written the transaction takes a place in this table, in memory that all
- * processes share, and the follower frees it when the commit has been applied.  So who sees
- * a transaction's heap rows finds its place, or finds it freed, and knows what to wait for.
+ * PostgreSQL's commit record commits a transaction; its writes are in the store a moment later, when the follower (the
+ * engine's main thread) has read the log up to the record.  Before the commit record is written, the transaction takes a
+ * place in this table, in memory that all processes share; the follower frees the place when the commit has been
+ * applied.  So a reader that sees the transaction's heap rows either finds its place and waits for it, or the place has
+ * been freed.
  *
- * Everything is atomic and nobody waits here.  Any thread, any process; who may call what is
- * said below, and wire/README tells why it works.
+ * All accesses are atomic, and no function here waits.  Any thread, any process; the sections below name the callers, and
+ * wire/README has the protocol.
  */
 #ifndef WC_WIRE_FLIGHT_H
 #define WC_WIRE_FLIGHT_H
@@ -24,7 +24,7 @@ typedef enum WcFlightState
 {
 	WC_FLIGHT_FREE = 0,
 	WC_FLIGHT_COMMITTING = 1,	/* its commit record may be written, or be about to be */
-	WC_FLIGHT_ENDED = 2,		/* PostgreSQL has committed it, for everybody to see */
+	WC_FLIGHT_ENDED = 2,		/* PostgreSQL has committed the transaction, visibly */
 	WC_FLIGHT_PREPARED = 3		/* it waits for COMMIT PREPARED, or has just got it */
 } WcFlightState;
 
@@ -43,14 +43,14 @@ typedef struct WcFlightEntry
 	uint64_t	xid;			/* full id of the top-level transaction, below 2^62 */
 } WcFlightEntry;
 
-/* Bytes of memory for so many places, at most WC_FLIGHT_MAX. */
+/* Bytes of memory for nplaces places, at most WC_FLIGHT_MAX. */
 extern size_t wc_flight_size(uint32_t nplaces);
 
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
 extern WcFlight *wc_flight_init(void *memory, uint32_t nplaces);
 extern uint32_t wc_flight_nplaces(const WcFlight *flight);
 
-/* --- who writes: the transaction's backend; on a standby, the startup process ---- */
+/* --- for the transaction's backend; on a standby, for the startup process ---- */
 
 /*
  * Takes a place, COMMITTING.  hint: the place to try first, the one that the caller had
@@ -73,12 +73,11 @@ extern void wc_flight_ended(WcFlight *flight, uint16_t place, uint64_t xid);
 extern void wc_flight_prepared(WcFlight *flight, uint16_t place, uint64_t xid);
 
 /*
- * A transaction found no place: until the follower knows that it is over, nobody can tell
- * by the places what to wait for.
+ * A transaction found no free place: until the follower knows that it has ended, readers cannot rely on the places.
  */
 extern void wc_flight_overflow(WcFlight *flight, uint64_t xid);
 
-/* --- who frees: the follower; a backend whose transaction has failed -------------- */
+/* --- for the follower, and for a backend whose transaction has failed ------------- */
 
 /* The transaction has the place, which may be any number, no more; true: it had it until now. */
 extern bool wc_flight_free(WcFlight *flight, uint16_t place, uint64_t xid);
@@ -87,10 +86,9 @@ extern bool wc_flight_free(WcFlight *flight, uint16_t place, uint64_t xid);
  * none; returns how many. */
 extern uint32_t wc_flight_free_before(WcFlight *flight, uint64_t xid);
 
-/* --- who reads --------------------------------------------------------------------- */
+/* --- for readers --------------------------------------------------------------------- */
 
-/* Is there nothing to look for?  One load; true for whom this is so of all transactions
- * that have ended before. */
+/* Is no place taken?  One load.  True: all transactions that had ended before the call are applied. */
 extern bool wc_flight_idle(const WcFlight *flight);
 extern bool wc_flight_overflowed(const WcFlight *flight);
 
@@ -103,7 +101,7 @@ extern WcFlightState wc_flight_state(const WcFlight *flight, uint16_t place, uin
 /* The transaction that has this place, or 0. */
 extern uint64_t wc_flight_holder(const WcFlight *flight, uint16_t place);
 
-/* The next taken place at or behind *place, which moves behind it; false: no more. */
+/* The first taken place at or after *place; sets *place to the one after it.  False: no more. */
 extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntry *entry);
 
 /*

@@ -34,8 +34,7 @@ extern void wc_frame_begin(WcBuf *buf);
 extern WcStatus wc_frame_finish(WcBuf *buf, uint8_t type, uint8_t flags, uint64_t id, WcError *err) WC_WARN_UNUSED;
 
 /* --- receiving ------------------------------------------------------------
- * The state survives whatever happens between calls, so a frame that was read
- * in part is finished later.
+ * The reader keeps its state between calls, so a frame that was read in part is finished later.
  */
 typedef struct WcFrameReader
 {
@@ -49,9 +48,8 @@ extern void wc_frame_reader_init(WcFrameReader *r);
 extern void wc_frame_reader_free(WcFrameReader *r);
 
 /*
- * Takes what is there.  WC_OK: a whole frame is in header and body (after a
- * frame was given, the next call starts another).  WC_END: more must come.
- * Errors are final: WC_CORRUPT.  The room is released in either case.
+ * Reads the bytes in the ring.  WC_OK: header and body have a whole frame (the next call begins another).  WC_END: the
+ * frame is not complete yet.  WC_CORRUPT is final.  Releases the read bytes' room in each case.
  */
 extern WcStatus wc_frame_read(WcFrameReader *r, WcRingEnd *in, WcError *err) WC_WARN_UNUSED;
 

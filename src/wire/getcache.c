@@ -1,13 +1,11 @@
 /*
- * wire/getcache.c: pages of answers, and the epochs in which they hold.
+ * wire/getcache.c: pages of answers, and the epochs in which the answers are valid.
  *
- * A row's hash names its page and one of the page's stamps: the last epoch in which
- * a row with that stamp may have changed.  A page is a ring: a new answer overwrites
- * the oldest.  Whoever writes makes the page's `turn` odd meanwhile; who reads copies,
- * and looks whether it is still the same.  In a page that is full a Get is kept when it
- * is asked for again, so that what nobody wants twice does not drive others out.  Heads
- * are apart from the words of their pages, so that what is not there is found out in
- * little memory.
+ * A row's hash gives its page and one of the page's stamps: the last epoch in which a row with that stamp may have
+ * changed.  A page is a ring: a new answer overwrites the oldest.  A writer makes the page's `turn` odd while it
+ * writes; a reader copies the answer, and then checks that `turn` is unchanged.  In a page that has been full, only a
+ * repeated Get is kept, so that Gets that come once do not push out others.  Heads are separate from the words of their
+ * pages, so that a lookup without success reads little memory.
  */
 #include "wire/getcache.h"
 
@@ -21,7 +19,7 @@
 /* The ring has been all round. */
 #define PAGE_FULL		0x80000000
 
-/* So many of a page's 64 bits of Gets asked for are set at most. */
+/* At most so many of the 64 bits of a page's `asked` are set. */
 #define ASKED_MAX		32
 
 /* Tables share these stamps, by their ids. */
@@ -40,7 +38,7 @@
 
 typedef struct Page
 {
-	_Alignas(64) _Atomic uint32_t turn; /* odd: somebody writes */
+	_Alignas(64) _Atomic uint32_t turn; /* odd: the page is being written */
 	_Atomic uint32_t next;		/* word at which the next answer goes, and PAGE_FULL */
 	_Atomic uint64_t asked;		/* full: bits of Gets that were asked for and not here */
 	_Atomic uint64_t stamps[PAGE_STAMPS];
@@ -54,7 +52,7 @@ typedef _Atomic uint64_t Word;
 typedef struct Reader
 {
 	_Alignas(64) _Atomic uint64_t epochs[WC_GETCACHE_PLACES];	/* 0: the place is free */
-	_Atomic uint64_t marks[WC_GETCACHE_PLACES]; /* 0: nobody else enters this epoch */
+	_Atomic uint64_t marks[WC_GETCACHE_PLACES]; /* 0: no other process may enter this epoch */
 	_Alignas(64) _Atomic uint64_t hits;	/* apart: commits look at the epochs */
 	_Atomic uint64_t misses;
 } Reader;
@@ -281,7 +279,7 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 		if (epoch == 0)
 			continue;
 
-		/* Said before looking again: as long as the other is there, the epoch is kept. */
+		/* written before the check: while the other reader is in the epoch, the epoch is kept */
 		atomic_store(&cache->readers[reader].epochs[place], epoch);
 		if (atomic_load(&r->marks[i]) == mark && atomic_load(&r->epochs[i]) == epoch)
 			return epoch;
@@ -300,7 +298,7 @@ copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int
 	size_t		len;
 	uint8_t    *to;
 
-	/* what is overwritten meanwhile may be anything */
+	/* words that are being overwritten may have any value */
 	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS || get_word(at) != get_hash)
 		return false;
 	*epoch = get_word(at + 1);
@@ -474,7 +472,7 @@ static int
 make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 {
 	int			room = -1;
-	int			next = 0;		/* the tag of what will be overwritten next */
+	int			next = 0;		/* the tag of the answer that is overwritten next */
 	size_t		distance = SIZE_MAX;
 
 	for (int i = 0; i < PAGE_TAGS; i++)
@@ -502,7 +500,7 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 
 void
 wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-				int64_t holds_from, int64_t holds_until)
+				int64_t valid_from_us, int64_t valid_until_us)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
@@ -536,8 +534,8 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	tag = make_room(page, words, at, n, get_hash);
 	put_word(words + at, get_hash);
 	put_word(words + at + 1, epoch);
-	put_word(words + at + 2, (uint64_t) holds_from);
-	put_word(words + at + 3, (uint64_t) holds_until);
+	put_word(words + at + 2, (uint64_t) valid_from_us);
+	put_word(words + at + 3, (uint64_t) valid_until_us);
 	put_word(words + at + 4, (uint64_t) get.len << 32 | answer.len);
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);

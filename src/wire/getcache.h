@@ -21,8 +21,7 @@ typedef struct WcGetCache WcGetCache;
 /* Bytes of a Get and its answer together beyond which they are not kept. */
 #define WC_GETCACHE_ENTRY_MAX	1992
 
-/* Bytes of memory for so many readers and about `bytes` of answers (0: for none,
- * all else works). */
+/* Bytes of memory for nreaders readers and about `bytes` bytes of answers (0: no answers; everything else works). */
 extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
 
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
@@ -30,7 +29,7 @@ extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nread
 
 /* --- readers, each with a number of its own, from 0, and some places ------------- */
 
-/* A reader can be in so many epochs at a time. */
+/* A reader can be in at most so many epochs at a time. */
 #define WC_GETCACHE_PLACES	4
 
 /*
@@ -44,10 +43,10 @@ extern uint64_t wc_getcache_enter(WcGetCache *cache, uint32_t reader, uint32_t p
 extern void wc_getcache_leave(WcGetCache *cache, uint32_t reader, uint32_t place);
 
 /*
- * Others may enter the epoch of a place by its mark (not 0), while the reader is in it:
- * the same state of the tables, seen by several.  wc_getcache_enter_marked gives 0 when
- * reader `other` has no place with the mark.  When the other leaves at the same moment,
- * the epoch may not be kept: the engine tells whoever comes to read in it.
+ * Other processes may enter the epoch of a place by its mark (not 0), while the reader is in it: then several processes
+ * read the same state of the tables.  wc_getcache_enter_marked returns 0 if reader `other` has no place with the mark.
+ * If the other reader leaves at the same moment, the engine may not have kept the epoch: a request that reads in it
+ * fails.
  */
 extern void wc_getcache_mark(WcGetCache *cache, uint32_t reader, uint32_t place, uint64_t mark);
 extern uint64_t wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uint32_t other,
@@ -92,13 +91,13 @@ extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epoch
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
 /* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time
- * holds_from on (a clock may be set back) and before holds_until (INT64_MAX: for ever).  Any thread. */
+ * valid_from_us on (a clock may be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
 extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
-							WcSlice get, WcSlice answer, int64_t holds_from, int64_t holds_until);
+							WcSlice get, WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 /*
- * A commit is on its way, one at a time: first everything that it may change, then
- * begin, before anybody can see it, and end, when everybody does (or nobody will).
+ * Called for each commit, one commit at a time: first touch for everything that the commit may change; then begin, before
+ * any reader can see the commit; then end, when all new readers see it (or it has failed).
  */
 extern void wc_getcache_touch_row(WcGetCache *cache, uint32_t table_id, WcSlice row);
 extern void wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id);

@@ -238,7 +238,7 @@ wc_message_sample_decode(WcSlice in, WcSampleMessage *m, WcError *err)
 	return message_done(&d, "SAMPLE", err);
 }
 
-/* For whom rows are locked, and how: of LOCK and MODIFY. */
+/* The locker of LOCK, TAKE and MODIFY. */
 static void
 append_locker(WcBuf *out, uint64_t owner, uint64_t xid, uint32_t subid, uint8_t mode)
 {
@@ -349,7 +349,7 @@ wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r
 	rows = wc_decode_raw(&d, r->nlocked);
 	r->rows = rows.data;
 
-	/* who has the next one is said, if there is one, and it has been wanted */
+	/* the holder of the next row is in the answer, if there is a next row and the engine has tried to lock it */
 	ended = asked->serializable && rows.len > 0 && (rows.data[rows.len - 1] & WC_LOCKED_CHANGED) != 0;
 	if ((r->holder != 0) != (r->nlocked < asked->nrows && !ended))
 		wc_decoder_fail(&d);

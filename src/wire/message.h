@@ -1,8 +1,8 @@
 /*
- * wire/message.h: what a backend and the engine say to each other.
+ * wire/message.h: messages between backends and the engine.
  *
- * wire/README is the table of messages; here are their numbers and, for those
- * whose payload has several parts, a struct with its encoder and decoder.
+ * wire/README has the table of messages; this header has their numbers and, for payloads of several parts, a struct
+ * with its encoder and decoder.
  * Decoders read untrusted bytes and point into them.
  */
 #ifndef WC_WIRE_MESSAGE_H
@@ -26,7 +26,7 @@ typedef enum WcMessageType
 	WC_MSG_CLOSE = 8,			/* no answer */
 	WC_MSG_STATS = 9,
 	WC_MSG_SNAPSHOT_RELEASE = 10,	/* no answer */
-	WC_MSG_BATCH = 11,			/* no answer: what goes wrong is the next answer */
+	WC_MSG_BATCH = 11,			/* no answer: an error is the answer to the next request */
 	WC_MSG_COMMIT = 13,
 	WC_MSG_ABORT = 14,			/* no answer */
 	WC_MSG_FLUSH = 15,
@@ -106,7 +106,7 @@ typedef struct WcOpenMessage
 	WcSlice		scan;			/* an encoded WcScan */
 } WcOpenMessage;
 
-/* m->scan is not looked at: scan is encoded in its place. */
+/* Encodes `scan` instead of m->scan. */
 extern void wc_message_open_encode(WcBuf *out, const WcOpenMessage *m, const WcScan *scan);
 extern WcStatus wc_message_open_decode(WcSlice in, WcOpenMessage *m, WcError *err) WC_WARN_UNUSED;
 
@@ -132,8 +132,8 @@ typedef struct WcNextMessage
 extern void wc_message_next_encode(WcBuf *out, const WcNextMessage *m);
 extern WcStatus wc_message_next_decode(WcSlice in, WcNextMessage *m, WcError *err) WC_WARN_UNUSED;
 
-/* What EXPLAIN ANALYZE shows (engine.h's WcScanStats); a fixed size, so that it can
- * end a BLOCK.  Nothing but uint64_t, sent in this order. */
+/* Counters for EXPLAIN ANALYZE (engine.h's WcScanStats); of fixed size, so that the last BLOCK can end with it.  Has only
+ * uint64_t members, which are sent in this order. */
 typedef struct WcScanReport
 {
 	uint64_t	rows_returned;
@@ -155,11 +155,11 @@ extern WcStatus wc_scan_report_take(WcSlice *in, WcScanReport *report, WcError *
 typedef struct WcBatchMessage
 {
 	uint64_t	bytes_max;		/* most bytes that the transaction's stream may have */
-	uint64_t	at;				/* cut it to so many, and append */
+	uint64_t	at;				/* cut the batch to this length, then append */
 	WcSlice		bytes;
 } WcBatchMessage;
 
-/* m->bytes are to be sent behind it. */
+/* The caller sends m->bytes after it. */
 extern void wc_message_batch_encode(WcBuf *out, const WcBatchMessage *m);
 extern WcStatus wc_message_batch_decode(WcSlice in, WcBatchMessage *m, WcError *err) WC_WARN_UNUSED;
 
@@ -212,17 +212,17 @@ typedef struct WcLockMessage
 {
 	uint32_t	table_id;
 	uint8_t		mode;			/* WcRowLockMode */
-	bool		only_absent;	/* rows that are there are not locked: it is said that they are */
+	bool		only_absent;	/* rows that exist are not locked, and are reported */
 	bool		serializable;	/* the first row that has changed since the snapshot ends it */
-	bool		tell_rewritten; /* say which rows own commands from cid on have written */
+	bool		tell_rewritten; /* report rows that own commands from cid on have written */
 	uint64_t	owner;			/* PostgreSQL's full id of the transaction, not 0 */
 	uint64_t	xid;			/* and of the subtransaction, if it is one: others wait for that */
 	uint32_t	subid;			/* its SubTransactionId */
-	uint64_t	snapshot;		/* say which rows have changed since; 0: none of it */
+	uint64_t	snapshot;		/* report rows that have changed since; 0: do not check */
 	uint64_t	epoch;			/* as in OPEN */
 	uint32_t	cid;			/* own writes that make a row be there, or not, as in OPEN */
 	int64_t		clock_offset_us;
-	uint32_t	nfamilies;		/* in which rows change, and are there; 0: all */
+	uint32_t	nfamilies;		/* only cells of these families count; 0: of all */
 	const uint32_t *families;	/* decoded: in the arena */
 	uint32_t	nrows;			/* 1 .. WC_LOCK_BATCH */
 	const WcSlice *rows;		/* each 1 .. WC_ROW_MAX bytes; decoded: in the arena */
@@ -231,7 +231,7 @@ typedef struct WcLockMessage
 extern void wc_message_lock_encode(WcBuf *out, const WcLockMessage *m);
 extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage *m, WcError *err) WC_WARN_UNUSED;
 
-/* What is said of each row, a byte. */
+/* A byte for each row. */
 #define WC_LOCKED_CHANGED		0x01	/* serializable: it may not be locked */
 #define WC_LOCKED_EXISTS		0x02	/* if only_absent: it is not locked */
 #define WC_LOCKED_GONE			0x04	/* changed, and not there any more: not locked */
@@ -240,7 +240,7 @@ extern WcStatus wc_message_lock_decode(WcSlice in, WcArena *arena, WcLockMessage
 /* The answer. */
 typedef struct WcLockResult
 {
-	uint32_t	nlocked;		/* of the rows, from the first on: what is said of them */
+	uint32_t	nlocked;		/* number of rows, from the first on, that have a byte in the answer */
 	uint64_t	holder;			/* that has the next one; 0: that was all, or the last one has changed */
 	bool		has_weaker;		/* this transaction has the next one in a weaker mode */
 	const uint8_t *rows;		/* nlocked bytes */
@@ -248,7 +248,7 @@ typedef struct WcLockResult
 } WcLockResult;
 
 extern void wc_message_locked_encode(WcBuf *out, const WcLockResult *r);
-/* asked: what it answers. */
+/* asked: the request that is answered. */
 extern WcStatus wc_message_locked_decode(WcSlice in, const WcLockMessage *asked, WcLockResult *r, WcError *err) WC_WARN_UNUSED;
 
 /* MODIFY: the same items for each row of a scan, appended to the batch. */
@@ -268,11 +268,11 @@ typedef struct WcModifyMessage
 	bool		first;			/* the request has WC_FLAG_FIRST; encoded there only */
 	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h) */
 	WcSlice		items;			/* of rows that the scan returns with a cell */
-	WcSlice		items_bare;		/* of those that it returns without any */
+	WcSlice		items_bare;		/* for rows that the scan returns without a cell */
 	WcSlice		scan;			/* an encoded WcScan */
 } WcModifyMessage;
 
-/* m->scan is not looked at: scan is encoded in its place. */
+/* Encodes `scan` instead of m->scan. */
 extern void wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *scan);
 extern WcStatus wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err) WC_WARN_UNUSED;
 
@@ -334,7 +334,7 @@ extern WcStatus wc_message_numbers_decode(WcSlice in, uint64_t *numbers, int n, 
 extern void wc_message_name_encode(WcBuf *out, WcSlice ns, WcSlice name);
 extern WcStatus wc_message_name_decode(WcSlice in, WcSlice *ns, WcSlice *name, WcError *err) WC_WARN_UNUSED;
 
-/* ERROR.  decode fills *err with what was sent, or says that it made no sense. */
+/* ERROR.  decode sets *err to the error that was sent, or to an error about damaged bytes. */
 extern void wc_message_error_encode(WcBuf *out, const WcError *e);
 extern void wc_message_error_decode(WcSlice in, WcError *err);
 

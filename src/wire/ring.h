@@ -4,7 +4,7 @@
  * The ring (two positions) and its data are in memory that both sides map; a WcRingEnd is one side's private
  * view.  Positions only grow; position modulo size is the place.  Written bytes are visible to the reader once
  * published; read bytes are free for the writer once released.  Publishing and releasing are sequentially
- * consistent stores: the other side's "I am going to sleep" flag is looked at after them (wire/segment.h).
+ * consistent stores: the other side's flag that it is about to sleep is read after them (wire/segment.h).
  * One thread an end.
  *
  * The other side's position is checked: one that no honest peer could have set
@@ -30,7 +30,7 @@ typedef struct WcRingEnd
 	uint32_t	size;			/* a power of two */
 	bool		broken;
 	uint64_t	pos;			/* own position, not published yet */
-	uint64_t	seen;			/* the other side's, as last looked at */
+	uint64_t	seen;			/* the other side's position, when it was read last */
 } WcRingEnd;
 
 static inline void

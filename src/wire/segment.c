@@ -119,9 +119,8 @@ wc_segment_sleep(WcSegment *segment, int64_t timeout_us)
 	ts.tv_sec = (time_t) (timeout_us / 1000000);
 	ts.tv_nsec = (long) (timeout_us % 1000000) * 1000;
 
-	/* A wake-up before the call has cleared the word: it returns at once.  All
-	 * other reasons to return (a signal, the time) are looked into by the caller,
-	 * whose condition may hold or not. */
+	/* after a wake-up before the call the word is 0, and the call returns at once; the caller checks its
+	 * condition again, whatever the reason of the return */
 	syscall(SYS_futex, &segment->engine_sleeping, FUTEX_WAIT, 1, timeout_us >= 0 ? &ts : NULL, NULL, 0);
 	atomic_store(&segment->engine_sleeping, 0);
 }
@@ -138,8 +137,8 @@ wc_segment_cancel_one(WcSegment *segment, uint64_t id)
 {
 	atomic_store(&segment->cancel_one, id);
 
-	/* The flag stops whatever is worked on: raise it only if that is the one.
-	 * When it is not yet, the session thread sees cancel_one as it begins. */
+	/* The flag cancels the present request: set it only if that is the one.  If this request has not begun yet,
+	 * the session's thread finds cancel_one when it begins. */
 	if (atomic_load(&segment->working_on) == id)
 		atomic_store(&segment->cancel, true);
 }

@@ -1,9 +1,8 @@
 /*
- * wire/segment.h: the memory that one session shares: header and two rings.
+ * wire/segment.h: the shared memory of one session: header and two rings.
  *
- * A backend makes it, the engine's session thread serves it.  channel/README is
- * the map: for each field, who may touch it and when.  Nothing in it is a
- * pointer; sizes are checked when the engine attaches.
+ * A backend makes the segment, the engine's thread of the session serves it.  channel/README has the map: for each field,
+ * which side may read or write it, and when.  The segment contains no pointers; the engine checks sizes when it attaches.
  */
 #ifndef WC_WIRE_SEGMENT_H
 #define WC_WIRE_SEGMENT_H
@@ -27,7 +26,7 @@ typedef enum WcSegmentState
 {
 	WC_SEGMENT_NEW = 0,			/* the engine has not attached it yet */
 	WC_SEGMENT_SERVED = 1,
-	WC_SEGMENT_GONE = 2			/* nobody serves it any more: gone_status and gone_text say why */
+	WC_SEGMENT_GONE = 2			/* the engine does not serve it any more; gone_status and gone_text have the reason */
 } WcSegmentState;
 
 /* How a backend sleeps: briefly on the futex, which costs least, then on its latch,
@@ -55,15 +54,15 @@ typedef struct WcSegment
 	_Atomic uint64_t cancel_one;	/* nor does this one */
 	_Atomic uint64_t released_upto; /* it needs no snapshot with this number or a smaller one any more */
 	_Atomic uint32_t closing;	/* the backend is going away */
-	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by whoever wakes it; a futex */
+	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by the thread that wakes it; a futex */
 	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */
 	_Atomic uint32_t backend_cpu;	/* where it waits for something brief: the processor, from 1; 0: anything else */
 
 	/* set by the engine */
-	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* futex; set by the session thread, cleared by whoever wakes it */
+	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* a futex; set by the session's thread, cleared by the process that wakes it */
 	_Atomic uint32_t engine_wants;	/* room in the response ring it sleeps for; 0: for a request */
 	_Atomic uint64_t working_on;	/* the request that the session thread works on */
-	_Atomic uint64_t answering; /* the request whose answer it has begun to send, or is about to */
+	_Atomic uint64_t answering; /* the request whose answer the session's thread is about to send, or has begun to send */
 	_Atomic uint32_t state;		/* WcSegmentState */
 	uint32_t	gone_status;	/* WcStatus; written before state */
 	char		gone_text[WC_GONE_TEXT_MAX];
@@ -98,18 +97,17 @@ extern void wc_segment_wake_engine(WcSegment *segment);
 extern bool wc_segment_wake_backend(WcSegment *segment) WC_WARN_UNUSED;
 
 /* Backend: sleeps until woken, for WC_BRIEF_SLEEP_US at most; also returns when a
- * signal was handled.  backend_sleeping must have been set to WC_BACKEND_ON_FUTEX
- * before what is waited for was looked at for the last time. */
+ * signal was handled.  The caller sets backend_sleeping to WC_BACKEND_ON_FUTEX, then checks its condition once more,
+ * then calls. */
 extern void wc_segment_backend_sleep(WcSegment *segment);
 
-/* Backend, after it has read from the responses: wakes the session thread if it
- * sleeps for room and there is enough of it. */
+/* Backend, after it has read from the responses: wakes the session's thread if that sleeps for room and there is
+ * enough room. */
 extern void wc_segment_gave_room(WcSegment *segment, uint32_t room);
 
 /*
- * Session thread: sleeps until woken or timeout_us has passed (negative: no
- * limit).  engine_sleeping must have been set before what is waited for was
- * looked at for the last time; it is cleared on return.
+ * Session's thread: sleeps until woken, or for timeout_us (negative: no limit).  The caller sets engine_sleeping, then
+ * checks its condition once more, then calls; the function clears engine_sleeping.
  */
 extern void wc_segment_sleep(WcSegment *segment, int64_t timeout_us);
 
@@ -126,14 +124,13 @@ extern void wc_segment_cancel_one(WcSegment *segment, uint64_t id);
 extern bool wc_segment_begin(WcSegment *segment, uint64_t id);
 
 /*
- * Session thread: says that it begins to send the answer to `id`; false when that
- * is cancelled: then what is sent shall be small.  A backend that cancels and then
- * looks at `answering` knows whether a large answer may be on its way, for which
- * the session thread would wait until somebody reads it.
+ * Session's thread: notes that it begins to send the answer to `id`.  False: this request is cancelled, and the answer
+ * must be small.  A backend that cancels and then reads `answering` knows whether a large answer may be on its way,
+ * which it must read: else the session's thread would wait for room.
  */
 extern bool wc_segment_answer(WcSegment *segment, uint64_t id);
 
-/* Engine: nobody serves the segment any more. The backend is still to be woken. */
+/* Engine: it does not serve the segment any more.  The caller then wakes the backend. */
 extern void wc_segment_gone(WcSegment *segment, WcStatus status, const char *text);
 
 #endif

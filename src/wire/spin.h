@@ -1,9 +1,8 @@
 /*
- * wire/spin.h: looking again and again before sleeping.
+ * wire/spin.h: busy-waiting: a thread yields the processor for a while before it sleeps.
  *
- * Waking a thread costs more than most requests take, and the system may put the
- * woken one elsewhere, so each side of a session yields the processor for a while
- * first.  Any thread.
+ * To wake a thread costs more than most requests, and the system may move the woken thread to another processor.  So each
+ * side of a session first yields the processor repeatedly, and checks its condition each time.  Any thread.
  */
 #ifndef WC_WIRE_SPIN_H
 #define WC_WIRE_SPIN_H
@@ -11,20 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For how long, of what counts: for an answer, or where all processors are at work; and
- * with processors to spare for the next request, which a client that goes on at once
- * sends within this time. */
+/* The time of a spin, as counted below: for an answer, or if all processors are busy; and, if there are idle processors,
+ * for the next request, which a client that continues at once sends within this time. */
 #define WC_SPIN_US			20
 #define WC_SPIN_NEXT_US		60
 
-/* A yield that takes so long has let another thread have the processor, so it cost
- * nothing: it counts no more than this. */
+/* A yield counts at most so long: in a longer one another thread has used the processor. */
 #define WC_SPIN_YIELD_US	2
 
 /*
- * One that takes so long has let a thread have the processor that goes on and on, which this one
- * does not wait for: a build, say, or a long scan.  Sleeping is better then, since whoever is
- * woken goes first; so this thread does not yield for a while.
+ * A yield that takes so long has given the processor to a thread that runs for long and for which this one does not wait:
+ * a compiler, for example, or a long scan.  Then it is better to sleep, since the system runs a woken thread first; so
+ * this thread does not yield for a while.
  */
 #define WC_SPIN_LONG_US		500
 #define WC_SPIN_PAUSE_US	50000
@@ -32,20 +29,19 @@
 typedef struct WcSpin
 {
 	int64_t		last_us;		/* monotonic */
-	int64_t		left_us;		/* of what counts */
+	int64_t		left_us;		/* the rest of the time, as counted */
 	bool		crowded;
 } WcSpin;
 
 /*
- * Begins at monotonic time now_us, for so long.  crowded: all processors are at work, so
- * the other side can only go on where this one lets it.  The system's scheduler may for
- * some time not take up what it is offered, and the less so the oftener it is: then two
- * such yields are enough.
+ * Begins a spin at monotonic time now_us, for the time for_us.  crowded: all processors are busy, so the other side can
+ * run only when this thread yields.  The system's scheduler may ignore yields for some time, and more so if there are
+ * many: then two ignored yields end the spin.
  */
 extern WcSpin wc_spin_from(int64_t now_us, int64_t for_us, bool crowded);
 
-/* Yields the processor.  False: it is time to sleep, once one has looked again; it may have been
- * before. */
+/* Yields the processor.  False: the caller checks its condition once more and then sleeps.  (The time may have ended
+ * before the call.) */
 extern bool wc_spin_yield(WcSpin *spin);
 
 #endif

@@ -24,7 +24,7 @@ as_of(Kit *kit, int64_t time)
 
 /* Since when family "f" remembers, as everybody is told. */
 static int64_t
-history_from(Kit *kit)
+history_from_us(Kit *kit)
 {
 	WcBuf		list = WC_BUF_INIT;
 	WcArena		arena = WC_ARENA_INIT;
@@ -109,14 +109,14 @@ static unsigned nseen;			/* moments that were not refused */
 static void
 check_moments(Kit *kit, const Moment *moments, int n)
 {
-	int64_t		from = history_from(kit);
+	int64_t		from = history_from_us(kit);
 
 	for (int i = 0; i < n; i++)
 	{
 		const char *seen = as_of(kit, moments[i].ts);
 
 		/* a compaction may forget meanwhile */
-		if (strcmp(seen, REFUSED) == 0 && (moments[i].ts < from || moments[i].ts < history_from(kit)))
+		if (strcmp(seen, REFUSED) == 0 && (moments[i].ts < from || moments[i].ts < history_from_us(kit)))
 			continue;
 		assert_string_equal(seen, moments[i].seen);
 		nseen++;

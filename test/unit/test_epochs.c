@@ -356,13 +356,13 @@ get_close(Site *s, Get *get)
 }
 
 static int64_t
-holds_until(Site *s, const char *row)
+valid_until_us(Site *s, const char *row)
 {
 	int64_t		until;
 	Get			get;
 
 	(void) get_row(s, wc_getcache_epoch(s->cache), row, &get);
-	until = wc_scanner_holds_until(get.scanner);
+	until = wc_scanner_valid_until_us(get.scanner);
 	get_close(s, &get);
 	return until;
 }
@@ -398,14 +398,14 @@ what_ends_by_itself_is_told(void **state)
 	create(s, "plain", WC_PACKING_ROW, 0, 0);
 	put_with_ttl(s, "r", 0);
 	put_with_ttl(s, "short", 1000000000);
-	assert_true(holds_until(s, "r") == INT64_MAX);
-	assert_true(holds_until(s, "short") == s->kit.commit_ts + 1000000000 + 1);
+	assert_true(valid_until_us(s, "r") == INT64_MAX);
+	assert_true(valid_until_us(s, "short") == s->kit.commit_ts + 1000000000 + 1);
 
 	create(s, "short", WC_PACKING_ROW, 2000000000, 0);
 	put_with_ttl(s, "r", 0);
-	assert_true(holds_until(s, "r") == s->kit.commit_ts + 2000000000 + 1);
+	assert_true(valid_until_us(s, "r") == s->kit.commit_ts + 2000000000 + 1);
 	put_with_ttl(s, "s", 1000000000);
-	assert_true(holds_until(s, "s") == s->kit.commit_ts + 1000000000 + 1);
+	assert_true(valid_until_us(s, "s") == s->kit.commit_ts + 1000000000 + 1);
 
 	/* until then it is the same, and then not */
 	kit_now = s->kit.commit_ts + 1000000000;
@@ -418,7 +418,7 @@ what_ends_by_itself_is_told(void **state)
 	put_with_ttl(s, "r", 0);
 	kit_now += 3000000000;
 	assert_string_equal(kit_scan(&s->kit, false), "r{f:a=1}");
-	assert_true(holds_until(s, "r") > kit_now);
+	assert_true(valid_until_us(s, "r") > kit_now);
 }
 
 /* Nor does packing cell change without a write, whatever RocksDB compacts. */
@@ -429,10 +429,10 @@ packing_cell_promises_as_much(void **state)
 
 	create(s, "cells", WC_PACKING_CELL, 2000000000, 0);
 	put_with_ttl(s, "r", 0);
-	assert_true(holds_until(s, "r") == s->kit.commit_ts + 2000000000 + 1);
+	assert_true(valid_until_us(s, "r") == s->kit.commit_ts + 2000000000 + 1);
 	create(s, "for_ever", WC_PACKING_CELL, 0, 0);
 	put_with_ttl(s, "r", 0);
-	assert_true(holds_until(s, "r") == INT64_MAX);
+	assert_true(valid_until_us(s, "r") == INT64_MAX);
 }
 
 /* --- at once -------------------------------------------------------------------*/
@@ -473,8 +473,8 @@ read_engine(Site *s, uint64_t epoch, const char *row)
 	WcCell		cell = get_row(s, epoch, row, &get);
 	int			number = number_of(cell.value);
 
-	assert_true(wc_scanner_holds_until(get.scanner) == INT64_MAX);
-	wc_epochs_keep(s->epochs, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value, wc_scanner_holds_from(get.scanner), INT64_MAX);
+	assert_true(wc_scanner_valid_until_us(get.scanner) == INT64_MAX);
+	wc_epochs_keep(s->epochs, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value, wc_scanner_valid_from_us(get.scanner), INT64_MAX);
 	get_close(s, &get);
 	return number;
 }

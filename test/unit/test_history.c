@@ -68,7 +68,7 @@ as_of(Kit *kit, int64_t time)
 
 /* Since when family "f" remembers, as everybody is told. */
 static int64_t
-history_from(Kit *kit)
+history_from_us(Kit *kit)
 {
 	WcBuf		list = WC_BUF_INIT;
 	WcArena		arena = WC_ARENA_INIT;
@@ -124,7 +124,7 @@ test_versions(void **state)
 		assert_string_equal(as_of(&kit, 3000000), "r{f:a=two}");
 		assert_string_equal(as_of(&kit, 3700000), "r{f:a=two} s{f:a=other}");
 		assert_string_equal(as_of(&kit, INT64_MAX - 1), "r{f:a=three} s{f:a=other}");
-		assert_int_equal(history_from(&kit), 0);
+		assert_int_equal(history_from_us(&kit), 0);
 		kit_close(&kit);
 	}
 }
@@ -145,12 +145,12 @@ test_superseded(void **state)
 		put_at(&kit, 4000000, "s", "new rows make nobody forget");
 		if (*p == WC_PACKING_CELL)
 		{
-			assert_int_equal(history_from(&kit), 0);
+			assert_int_equal(history_from_us(&kit), 0);
 			assert_string_equal(as_of(&kit, 2500000), "r{f:a=one}");
 			kit_now = 5000000;
 			assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
 		}
-		assert_int_equal(history_from(&kit), 3000000);
+		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2999999), REFUSED);
 		assert_string_equal(kit.err.message, "stored table \"t\" cannot be seen as of 1970-01-01 00:00:02.999999+00");
 		assert_string_equal(kit.err.detail, "Family \"f\" remembers what it held from 1970-01-01 00:00:03.000000+00 on.");
@@ -158,10 +158,10 @@ test_superseded(void **state)
 
 		/* so it is after a restart, and a crash */
 		kit_reopen(&kit);
-		assert_int_equal(history_from(&kit), 3000000);
+		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2999999), REFUSED);
 		kit_crash(&kit);
-		assert_int_equal(history_from(&kit), 3000000);
+		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2999999), REFUSED);
 		kit_close(&kit);
 	}
@@ -178,7 +178,7 @@ test_deleted(void **state)
 		put_at(&kit, 2000000, "r", "one");
 		put_at(&kit, 2500000, "s", "stays");
 		delete_at(&kit, WC_DELETE_COLUMN, 3000000, "r", KIT_LATEST);
-		assert_int_equal(history_from(&kit), 3000000);
+		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2700000), REFUSED);
 		assert_string_equal(as_of(&kit, 3000000), "s{f:a=stays}");
 		kit_close(&kit);
@@ -201,7 +201,7 @@ test_deleted_and_kept(void **state)
 			delete_at(&kit, WC_DELETE_FAMILY, 3000000, "r", KIT_LATEST);
 			put_at(&kit, 4000000, "r", "again");
 			delete_at(&kit, WC_DELETE_COLUMN, 5000000, "r", KIT_LATEST);
-			assert_int_equal(history_from(&kit), 0);
+			assert_int_equal(history_from_us(&kit), 0);
 			assert_string_equal(as_of(&kit, 2999999), "r{f:a=one}");
 			assert_string_equal(as_of(&kit, 3000000), "");
 			assert_string_equal(as_of(&kit, 4500000), "r{f:a=again}");
@@ -234,11 +234,11 @@ test_expired(void **state)
 		assert_string_equal(as_of(&kit, 3000000), "r{f:a=mayfly}");
 		assert_string_equal(as_of(&kit, 3000001), "");
 		assert_string_equal(as_of(&kit, 10000000), "");
-		assert_int_equal(history_from(&kit), 0);
+		assert_int_equal(history_from_us(&kit), 0);
 		assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
 		assert_ok(&kit, wc_engine_compact(kit.engine, kit.table, true, &at, &kit.err));
 		/* it was there until it was over */
-		assert_int_equal(history_from(&kit), 3000001);
+		assert_int_equal(history_from_us(&kit), 3000001);
 		assert_string_equal(as_of(&kit, 2500000), REFUSED);
 		assert_string_equal(as_of(&kit, 3000001), "");
 		kit_close(&kit);
@@ -263,21 +263,21 @@ test_compaction(void **state)
 			kit_now = 5000000;
 			assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
 			assert_ok(&kit, wc_engine_compact(kit.engine, kit.table, major == 1, &at, &kit.err));
-			assert_int_equal(history_from(&kit), 0);
+			assert_int_equal(history_from_us(&kit), 0);
 			assert_string_equal(as_of(&kit, 2500000), "r{f:a=one}");
 			kit_reopen(&kit);
 			at = kit_point(&kit, false);
-			assert_int_equal(history_from(&kit), 0);
+			assert_int_equal(history_from_us(&kit), 0);
 
 			put_at(&kit, 6000000, "r", "three");
 			kit_now = 7000000;
 			assert_ok(&kit, wc_engine_flush(kit.engine, kit.table, &at, &kit.err));
 			assert_ok(&kit, wc_engine_compact(kit.engine, kit.table, major == 1, &at, &kit.err));
-			assert_int_equal(history_from(&kit), 6000000);
+			assert_int_equal(history_from_us(&kit), 6000000);
 			assert_string_equal(as_of(&kit, 2500000), REFUSED);
 			assert_string_equal(as_of(&kit, 6000000), "r{f:a=three}");
 			kit_crash(&kit);
-			assert_int_equal(history_from(&kit), 6000000);
+			assert_int_equal(history_from_us(&kit), 6000000);
 			kit_close(&kit);
 		}
 	}
@@ -306,7 +306,7 @@ test_background_compaction(void **state)
 		snprintf(value, sizeof(value), "=%d}", i - 1);
 		assert_string_equal(strchr(kit.text, '='), value);
 	}
-	assert_int_equal(history_from(&kit), 0);
+	assert_int_equal(history_from_us(&kit), 0);
 	kit_close(&kit);
 }
 
@@ -332,7 +332,7 @@ test_given_timestamps(void **state)
 		else
 		{
 			/* the third version has pushed out the first: not before it */
-			assert_int_equal(history_from(&kit), 5000000);
+			assert_int_equal(history_from_us(&kit), 5000000);
 			assert_string_equal(as_of(&kit, 15), REFUSED);
 		}
 		assert_string_equal(as_of(&kit, 5000000), "r{f:a=future}");
@@ -467,22 +467,22 @@ test_attributes(void **state)
 	attrs.blocksize = 4096;
 	alter(&kit, &attrs);
 	commit_at(&kit, 3000000);
-	assert_int_equal(history_from(&kit), 0);
+	assert_int_equal(history_from_us(&kit), 0);
 	attrs.ttl_us = 100000;
 	alter(&kit, &attrs);
 	commit_at(&kit, 4000000);
-	assert_int_equal(history_from(&kit), 4000000);
+	assert_int_equal(history_from_us(&kit), 4000000);
 	attrs.ttl_us = 0;
 	attrs.versions = 4;
 	alter(&kit, &attrs);
 	commit_at(&kit, 5000000);
-	assert_int_equal(history_from(&kit), 5000000);
+	assert_int_equal(history_from_us(&kit), 5000000);
 	attrs.keep_deleted = WC_KEEP_DELETED_FALSE;
 	alter(&kit, &attrs);
 	commit_at(&kit, 6000000);
-	assert_int_equal(history_from(&kit), 6000000);
+	assert_int_equal(history_from_us(&kit), 6000000);
 	kit_reopen(&kit);
-	assert_int_equal(history_from(&kit), 6000000);
+	assert_int_equal(history_from_us(&kit), 6000000);
 	kit_close(&kit);
 }
 
@@ -496,16 +496,16 @@ test_dropped(void **state)
 	open_with(&kit, WC_PACKING_ROW, 1, WC_KEEP_DELETED_FALSE, 0);
 	put_at(&kit, 2000000, "r", "one");
 	put_at(&kit, 3000000, "r", "two");
-	assert_int_equal(history_from(&kit), 3000000);
+	assert_int_equal(history_from_us(&kit), 3000000);
 	first = kit.table;
 	assert_ok(&kit, wc_batch_drop_table(&kit.builder, kit.cid, first, &kit.err));
 	kit_create(&kit, "t", WC_PACKING_ROW, 1);
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "new");
 	commit_at(&kit, 4000000);
 	assert_int_not_equal(first, kit.table);
-	assert_int_equal(history_from(&kit), 0);
+	assert_int_equal(history_from_us(&kit), 0);
 	kit_reopen(&kit);
-	assert_int_equal(history_from(&kit), 0);
+	assert_int_equal(history_from_us(&kit), 0);
 	assert_string_equal(as_of(&kit, 3500000), "");
 	kit_close(&kit);
 }
@@ -527,7 +527,7 @@ test_marker_without_its_put(void **state)
 		assert_string_equal(as_of(&kit, 400000000), "");
 		flush_at(&kit, 600000000);
 		assert_string_equal(as_of(&kit, 400000000), REFUSED);
-		assert_string_equal(as_of(&kit, history_from(&kit)), "");
+		assert_string_equal(as_of(&kit, history_from_us(&kit)), "");
 		kit_close(&kit);
 	}
 }
@@ -549,15 +549,15 @@ test_single_deletes(void **state)
 		/* a restart alone forgets nothing */
 		kit_now = 9000000;
 		kit_reopen(&kit);
-		assert_int_equal(history_from(&kit), 4000000);
+		assert_int_equal(history_from_us(&kit), 4000000);
 		assert_string_equal(as_of(&kit, 5000000), "r{f:a=one}");
 
 		put_at(&kit, 10000000, "r", "three");
 		flush_at(&kit, 12000000);
 		if (*p == WC_PACKING_CELL)
-			assert_int_equal(history_from(&kit), 12000001);
+			assert_int_equal(history_from_us(&kit), 12000001);
 		else
-			assert_int_equal(history_from(&kit), 10000000);
+			assert_int_equal(history_from_us(&kit), 10000000);
 		assert_string_equal(as_of(&kit, 9000000), REFUSED);
 		kit_reopen(&kit);
 		assert_string_equal(as_of(&kit, 9000000), REFUSED);

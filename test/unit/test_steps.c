@@ -483,7 +483,7 @@ what_is_gone_does_not_come_back(void **state)
 		kit_put(&kit, "r", 1, "a", 2000, "there");
 		kit_commit(&kit);
 		expire(&kit, 1900, 1800);
-		assert_int_equal(wc_marks_history_from(store_of(&kit)), 1900);
+		assert_int_equal(wc_marks_history_from_us(store_of(&kit)), 1900);
 		attrs.ttl_us = 0;
 		alter_ttl(&kit, &attrs);
 		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
@@ -536,7 +536,7 @@ format_1_is_converted(void **state)
 	{
 		kit_reopen(&kit);
 		marks = wc_marks(store_of(&kit));
-		assert_int_equal(marks.history_from, 77);
+		assert_int_equal(marks.history_from_us, 77);
 		assert_true(marks.single);
 		assert_int_equal(marks.flushed_ts, kit.commit_ts);
 		assert_int_equal(marks.gone.oldest_ts, 0);

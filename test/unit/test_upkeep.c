@@ -267,14 +267,14 @@ expired_cells_go(void **state)
 			put_rows(&kit, 100 + s, 101 + s);
 		}
 		assert_in_range(wc_rocks_property(kit.engine->db, store_of(&kit)->cf, "rocksdb.estimate-num-keys"), 1, 20);
-		assert_in_range(wc_marks_history_from(store_of(&kit)), start + 60 * WC_USEC_PER_SEC, start + 120 * WC_USEC_PER_SEC);
+		assert_in_range(wc_marks_history_from_us(store_of(&kit)), start + 60 * WC_USEC_PER_SEC, start + 120 * WC_USEC_PER_SEC);
 
 		/* a clock that was ahead for a moment takes nothing with it */
 		round_at(&kit, kit_now);
 		kit_now += 1000 * HISTORY;
 		put_rows(&kit, 900, 901);
 		round_at(&kit, start + 180 * WC_USEC_PER_SEC);
-		assert_in_range(wc_marks_history_from(store_of(&kit)), start, start + 180 * WC_USEC_PER_SEC);
+		assert_in_range(wc_marks_history_from_us(store_of(&kit)), start, start + 180 * WC_USEC_PER_SEC);
 		kit_close(&kit);
 	}
 }

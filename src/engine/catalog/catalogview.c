@@ -150,7 +150,7 @@ desc_with_history(WcOverlay *overlay, const WcTableState *t)
 
 		families[i] = t->desc->families[i];
 		if (store != NULL && store->generation == families[i].generation)
-			from = wc_marks_history_from(store);
+			from = wc_marks_history_from_us(store);
 		if (from > families[i].history_from_us)
 			families[i].history_from_us = from;
 	}

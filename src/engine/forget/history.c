@@ -39,14 +39,14 @@ time_text(char *buf, size_t size, int64_t us)
 }
 
 static WcStatus
-refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, int64_t from, WcError *err)
+refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of_ts, int64_t from, WcError *err)
 {
 	char		name[2 * WC_NAME_MAX + 2];
 	char		then[64];
 	char		since[64];
 
 	wc_error(err, WC_INVALID, "stored table \"%s\" cannot be seen as of %s",
-			 wc_table_desc_fullname(table, name, sizeof(name)), time_text(then, sizeof(then), as_of));
+			 wc_table_desc_fullname(table, name, sizeof(name)), time_text(then, sizeof(then), as_of_ts));
 	wc_error_detail(err, "Family \"%.*s\" remembers what it held from %s on.",
 					(int) family->name.len, (const char *) family->name.data, time_text(since, sizeof(since), from));
 	wc_error_hint(err, "Set widecol.read_timestamp to that time or a later one.  A family remembers longer with packing "
@@ -56,33 +56,33 @@ refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, int6
 
 /* Cells that an expire step has removed are visible to no snapshot. */
 WcStatus
-wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of, WcError *err)
+wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of_ts, WcError *err)
 {
-	if (as_of >= wc_store_gone(store).expired_ts)
+	if (as_of_ts >= wc_store_gone(store).expired_ts)
 		return WC_OK;
-	return refuse(table, family, as_of, wc_marks_history_from(store), err);
+	return refuse(table, family, as_of_ts, wc_marks_history_from_us(store), err);
 }
 
 WcStatus
 wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
-				 const WcSnapshot *snapshot, int64_t as_of, WcError *err)
+				 const WcSnapshot *snapshot, int64_t as_of_ts, WcError *err)
 {
 	int64_t		from;
 	WcMarks		then;
 	WcStatus	status;
 
-	if (as_of < family->history_from_us)
-		return refuse(table, family, as_of, family->history_from_us, err);
-	from = wc_marks_history_from(store);
-	if (as_of >= from)
+	if (as_of_ts < family->history_from_us)
+		return refuse(table, family, as_of_ts, family->history_from_us, err);
+	from = wc_marks_history_from_us(store);
+	if (as_of_ts >= from)
 		return WC_OK;
-	status = wc_history_recheck(store, table, family, as_of, err);
+	status = wc_history_recheck(store, table, family, as_of_ts, err);
 	if (status != WC_OK)
 		return status;
 
 	/* cells that later writes (not visible to the snapshot) have made the family forget are still there */
 	status = wc_marks_read(store, snapshot, &then, err);
-	if (status == WC_OK && as_of < then.history_from)
-		return refuse(table, family, as_of, from, err);
+	if (status == WC_OK && as_of_ts < then.history_from_us)
+		return refuse(table, family, as_of_ts, from, err);
 	return status;
 }

@@ -28,14 +28,14 @@ wc_history_needed(bool single, int64_t ts, int64_t now)
  * deletes a single version. */
 extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *marker, int64_t commit_ts, bool *single);
 
-/* Does the store, as the snapshot sees it, remember the time as_of?  WC_INVALID
+/* Does the store, as the snapshot sees it, remember the time as_of_ts?  WC_INVALID
  * if not. */
 extern WcStatus wc_history_check(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
-								 const WcSnapshot *snapshot, int64_t as_of, WcError *err) WC_WARN_UNUSED;
+								 const WcSnapshot *snapshot, int64_t as_of_ts, WcError *err) WC_WARN_UNUSED;
 
 /* Have cells of that time been removed for all readers, snapshots too?  To be asked after cells have been
  * read. */
 extern WcStatus wc_history_recheck(WcStore *store, const WcTableDesc *table, const WcFamilyDesc *family,
-								   int64_t as_of, WcError *err) WC_WARN_UNUSED;
+								   int64_t as_of_ts, WcError *err) WC_WARN_UNUSED;
 
 #endif

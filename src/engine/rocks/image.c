@@ -532,7 +532,7 @@ is_half_removed(const Image *image)
 }
 
 WcStatus
-wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err)
+wc_image_prune(const char *path, unsigned keep, int64_t min_age_s, WcError *err)
 {
 	Positions	list;
 	WcStatus	status = list_images(path, &list, err);
@@ -545,7 +545,7 @@ wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err)
 		status = image_at(&image, path, list.at[i], err);
 		if (status != WC_OK)
 			break;
-		if (!is_half_removed(&image) && (kept < keep || is_younger(&image, min_age)))
+		if (!is_half_removed(&image) && (kept < keep || is_younger(&image, min_age_s)))
 			list.at[kept++] = list.at[i];
 		else
 			status = remove_image(&image, err);

@@ -49,7 +49,7 @@ extern WcStatus wc_image_restore(const char *path, uint64_t position, WcError *e
 extern WcStatus wc_image_adopt_live(const char *path, WcError *err) WC_WARN_UNUSED;
 
 /* Removes images older than the `keep` newest, and table files that no image names.  An
- * image younger than min_age seconds is kept.  Also removes the rest of an image whose removal a crash interrupted. */
-extern WcStatus wc_image_prune(const char *path, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
+ * image younger than min_age_s seconds is kept.  Also removes the rest of an image whose removal a crash interrupted. */
+extern WcStatus wc_image_prune(const char *path, unsigned keep, int64_t min_age_s, WcError *err) WC_WARN_UNUSED;
 
 #endif

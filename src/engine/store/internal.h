@@ -26,7 +26,7 @@ struct WcSnapshot
 
 /* state.c */
 extern rocksdb_t *wc_engine_rocks(WcEngine *engine);
-extern int64_t wc_engine_now(WcEngine *engine);	/* the clock, by which TTLs go: timestamps may be later */
+extern int64_t wc_engine_now_us(WcEngine *engine);	/* the clock, by which TTLs go: timestamps may be later */
 
 /* The commit timestamp a transaction would get now: greater than that of every
  * cell in the store which came without one. */

@@ -27,7 +27,7 @@ make_key(uint8_t *key, const WcStore *store)
 static void
 encode(uint8_t *value, const WcMarks *marks)
 {
-	wc_store_u64(value, (uint64_t) marks->history_from);
+	wc_store_u64(value, (uint64_t) marks->history_from_us);
 	value[8] = (uint8_t) ((marks->single ? FLAG_SINGLE : 0) | (marks->cell_ttl ? FLAG_CELL_TTL : 0));
 	wc_store_u64(value + 9, (uint64_t) marks->flushed_ts);
 	wc_store_u64(value + 17, (uint64_t) marks->gone.expired_ts);
@@ -43,7 +43,7 @@ wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err)
 	uint8_t		flags;
 
 	memset(marks, 0, sizeof(*marks));
-	marks->history_from = (int64_t) wc_decode_u64(&d);
+	marks->history_from_us = (int64_t) wc_decode_u64(&d);
 	flags = wc_decode_u8(&d);
 	marks->single = (flags & FLAG_SINGLE) != 0;
 	marks->cell_ttl = (flags & FLAG_CELL_TTL) != 0;
@@ -55,7 +55,7 @@ wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err)
 		marks->superseded = wc_decode_u64(&d);
 		marks->dated = wc_decode_u64(&d);
 	}
-	if (!wc_decoder_done(&d) || marks->history_from < 0 || marks->flushed_ts < 0 ||
+	if (!wc_decoder_done(&d) || marks->history_from_us < 0 || marks->flushed_ts < 0 ||
 		marks->gone.expired_ts < 0 || marks->gone.oldest_ts < 0 || (flags & ~(FLAG_SINGLE | FLAG_CELL_TTL)) != 0)
 		return wc_error(err, WC_CORRUPT, "what the catalog says of a family's history is damaged");
 	return WC_OK;
@@ -130,12 +130,12 @@ wc_marks(WcStore *store)
 }
 
 int64_t
-wc_marks_history_from(WcStore *store)
+wc_marks_history_from_us(WcStore *store)
 {
 	int64_t		from;
 
 	pthread_mutex_lock(&store->marks.mutex);
-	from = store->marks.history_from;
+	from = store->marks.history_from_us;
 	pthread_mutex_unlock(&store->marks.mutex);
 	return from;
 }
@@ -159,8 +159,8 @@ wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch)
 
 	pthread_mutex_lock(&m->mutex);
 	changed = !equal(&m->marks, marks);
-	if (m->history_from < marks->history_from)
-		m->history_from = marks->history_from;
+	if (m->history_from_us < marks->history_from_us)
+		m->history_from_us = marks->history_from_us;
 	pthread_mutex_unlock(&m->mutex);
 	if (changed)
 		put(store, marks, batch);
@@ -175,7 +175,7 @@ wc_marks_done(WcStore *store, const WcMarks *marks)
 	pthread_mutex_lock(&m->mutex);
 	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
 	m->marks = *marks;
-	m->history_from = marks->history_from;
+	m->history_from_us = marks->history_from_us;
 	pthread_mutex_unlock(&m->mutex);
 	if (!gone_changed)
 		return;

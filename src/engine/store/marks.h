@@ -22,7 +22,7 @@
 
 typedef struct WcMarks
 {
-	int64_t		history_from;	/* before it something may be forgotten; 0: nothing is */
+	int64_t		history_from_us;	/* before it something may be forgotten; 0: nothing is */
 	bool		single;			/* single versions have been deleted: dropping versions may show */
 	bool		cell_ttl;		/* cells with a TTL of their own have been written */
 	int64_t		flushed_ts;		/* packing cell: cells written up to then have been in a flush */
@@ -38,14 +38,14 @@ typedef struct WcStoreMarks
 {
 	WcMutex		mutex;			/* guards the rest */
 	WcMarks		marks WC_GUARDED_BY(&mutex); /* as stored */
-	int64_t		history_from WC_GUARDED_BY(&mutex); /* what readers get: at least the marks' value, and the value of a write that has begun */
+	int64_t		history_from_us WC_GUARDED_BY(&mutex); /* what readers get: at least the marks' value, and the value of a write that has begun */
 } WcStoreMarks;
 
 extern void wc_marks_init(WcStoreMarks *m);
 extern void wc_marks_free(WcStoreMarks *m);
 
 extern WcMarks wc_marks(WcStore *store);
-extern int64_t wc_marks_history_from(WcStore *store);
+extern int64_t wc_marks_history_from_us(WcStore *store);
 
 /*
  * A write with the engine's write mutex held: put puts the new marks into the batch if they
@@ -58,7 +58,7 @@ extern void wc_marks_done(WcStore *store, const WcMarks *marks);
 /* The store's storage goes. */
 extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);
 
-/* The value, taken apart.  Of format 1 there is only history_from and single. */
+/* The value, taken apart.  Of format 1 there is only history_from_us and single. */
 extern WcStatus wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err) WC_WARN_UNUSED;
 
 /* As a snapshot sees them; all 0 when they were not set. */

@@ -10,7 +10,7 @@ wc_engine_rocks(WcEngine *engine)
 }
 
 int64_t
-wc_engine_now(WcEngine *engine)
+wc_engine_now_us(WcEngine *engine)
 {
 	return engine->clock_us();
 }

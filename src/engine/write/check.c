@@ -115,7 +115,7 @@ written_table(const Check *c, uint32_t table_id)
 static WcStatus
 enter_table(Check *c, uint32_t table_id, WcError *err)
 {
-	WcTableWriterOptions options = {.ts = c->ts,.now_us = wc_engine_now(c->engine)};
+	WcTableWriterOptions options = {.ts = c->ts,.now_us = wc_engine_now_us(c->engine)};
 	WcTableState *state;
 	WcStatus	status = wc_overlay_table(&c->overlay, table_id, &state, err);
 

@@ -51,11 +51,11 @@ marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 	{
 		raise_to(&marks.gone.expired_ts, step->expired_ts);
 		raise_to(&marks.gone.oldest_ts, step->oldest_ts);
-		raise_to(&marks.history_from, step->expired_ts);
+		raise_to(&marks.history_from_us, step->expired_ts);
 		return marks;
 	}
 	raise_to(&seen_until, step->now_us);
-	raise_to(&marks.history_from, wc_history_needed(marks.single, sifted->forgotten, seen_until + 1));
+	raise_to(&marks.history_from_us, wc_history_needed(marks.single, sifted->forgotten, seen_until + 1));
 	if (step->last && step->kind == WC_STEP_FLUSH)
 		raise_to(&marks.flushed_ts, step->until_ts);
 	marks.superseded = less(marks.superseded, step->superseded);

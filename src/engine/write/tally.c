@@ -24,9 +24,9 @@ void
 wc_tally_history(WcTally *t, int64_t needed, bool seen_until_now)
 {
 	needed = wc_history_needed(t->marks.single || seen_until_now, needed, t->ts);
-	if (needed <= t->marks.history_from)
+	if (needed <= t->marks.history_from_us)
 		return;
-	t->marks.history_from = needed;
+	t->marks.history_from_us = needed;
 	t->changed = true;
 }
 
@@ -44,8 +44,8 @@ note_marker(WcTally *t, const WcCell *marker)
 	bool		single = t->marks.single;
 	int64_t		needed = wc_history_of_marker(t->attrs, marker, t->ts, &single);
 
-	if (needed > t->marks.history_from)
-		t->marks.history_from = needed;
+	if (needed > t->marks.history_from_us)
+		t->marks.history_from_us = needed;
 	t->marks.single = single;
 	t->changed = true;
 	if (t->attrs->keep_deleted == WC_KEEP_DELETED_FALSE)

@@ -231,7 +231,7 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	if (find_column(wrel, WC_ROLE_CELL_TTL) >= 0)
 		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
 	else
-		ttl_us = wc_rowread_ttl(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
+		ttl_us = wc_rowread_ttl_us(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
 								wc_client_snapshot(NULL), m->pg_snapshot->curcid);
 	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_us,
 						 bytes_of(m, WC_ROLE_CELL_VALUE, new->tts_values, new->tts_isnull));

@@ -96,7 +96,7 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 }
 
 int64
-wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
 			   WcClientSnapshot *snapshot, CommandId cid)
 {
 	WcColumn	column = {.family = family, .kind = WC_COLUMN_EXACT, .qualifier = qualifier};

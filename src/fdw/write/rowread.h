@@ -18,7 +18,7 @@ extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcCol
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);
 
 /* The time to live of one version of a cell, in microseconds; 0: none. */
-extern int64 wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+extern int64 wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
 							WcClientSnapshot *snapshot, CommandId cid);
 
 /* The timestamps of a column's visible versions as of now, own writes included; newest first. */

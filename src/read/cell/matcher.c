@@ -17,7 +17,7 @@ wc_matcher_create(const WcMatcherOptions *options, WcMatcher **matcher, WcError 
 	if (m == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	m->o = *options;
-	m->holds_until = INT64_MAX;
+	m->valid_until_us = INT64_MAX;
 	m->oldest_ts = options->attrs.ttl_us > 0 ? options->now_us - options->attrs.ttl_us : INT64_MIN;
 	m->versions = options->attrs.versions;
 	if (options->mode == WC_MATCH_RAW ||
@@ -176,8 +176,8 @@ read_put(WcMatcher *m, const WcCell *cell)
 static inline void
 note_end(WcMatcher *m, int64_t ts, int64_t ttl_us)
 {
-	if (ttl_us > 0 && wc_ttl_end(ts, ttl_us) < m->holds_until)
-		m->holds_until = wc_ttl_end(ts, ttl_us);
+	if (ttl_us > 0 && wc_ttl_end(ts, ttl_us) < m->valid_until_us)
+		m->valid_until_us = wc_ttl_end(ts, ttl_us);
 }
 
 static WcMatch
@@ -407,9 +407,9 @@ wc_matcher_match(WcMatcher *m, const WcCell *cell, uint32_t *colno)
 }
 
 int64_t
-wc_matcher_holds_until(const WcMatcher *m)
+wc_matcher_valid_until_us(const WcMatcher *m)
 {
-	return m->holds_until;
+	return m->valid_until_us;
 }
 
 WcSlice

@@ -93,7 +93,7 @@ extern WcStatus wc_matcher_restore(WcMatcher *matcher, WcSlice state, WcError *e
 
 /* Reads: the time at which the first of the cells that it was shown, and that have not
  * outlived their TTL, will have; INT64_MAX: none ever will. */
-extern int64_t wc_matcher_holds_until(const WcMatcher *matcher);
+extern int64_t wc_matcher_valid_until_us(const WcMatcher *matcher);
 
 /* The first moment at which a cell has expired by a TTL (more than 0). */
 static inline int64_t

@@ -45,12 +45,12 @@ extern uint32_t wc_scanner_table_id(const WcScanner *scanner);
 
 /* The time (the engine's clock, with the read point's offset) by which TTLs went: before it
  * (the clock was set back) its answer may be otherwise. */
-extern int64_t wc_scanner_holds_from(const WcScanner *scanner);
+extern int64_t wc_scanner_valid_from_us(const WcScanner *scanner);
 
 /* The time (likewise) from which on what it has
  * given so far may be otherwise though nothing is written, because a cell will have
  * outlived its TTL.  INT64_MAX: it never will. */
-extern int64_t wc_scanner_holds_until(const WcScanner *scanner);
+extern int64_t wc_scanner_valid_until_us(const WcScanner *scanner);
 extern void wc_scanner_close(WcScanner *scanner);
 
 #endif

@@ -465,13 +465,13 @@ wc_scanner_table_id(const WcScanner *s)
 }
 
 int64_t
-wc_scanner_holds_from(const WcScanner *s)
+wc_scanner_valid_from_us(const WcScanner *s)
 {
 	return s->now_us;
 }
 
 int64_t
-wc_scanner_holds_until(const WcScanner *s)
+wc_scanner_valid_until_us(const WcScanner *s)
 {
 	int64_t		until = INT64_MAX;
 
@@ -479,7 +479,7 @@ wc_scanner_holds_until(const WcScanner *s)
 	{
 		for (uint32_t i = 0; i < s->nfamilies; i++)
 		{
-			int64_t		of_family = wc_storescan_holds_until(s->lanes[k].families[i].scan);
+			int64_t		of_family = wc_storescan_valid_until_us(s->lanes[k].families[i].scan);
 
 			if (of_family < until)
 				until = of_family;

@@ -39,7 +39,7 @@ struct WcStoreScan
 	bool		ends;			/* the family has a TTL: every put of a simple row expires */
 	bool		any_time;		/* none is too old or too new, nor will be */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
-	int64_t		holds_until;	/* the time at which the first of the returned cells expires */
+	int64_t		valid_until_us;	/* the time at which the first of the returned cells expires */
 	uint64_t	simple_cells;
 	WcRowFilter *filter;		/* or NULL */
 	WcWantedColumn *filtered;	/* columns that it looks at, ascending */
@@ -64,7 +64,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 	ss->o = *options;
 	ss->cancel = cancel;
 	ss->filter_max = WC_TS_LATEST;
-	ss->holds_until = INT64_MAX;
+	ss->valid_until_us = INT64_MAX;
 	ss->over = true;
 	if (options->mode == WC_MATCH_READ || options->mode == WC_MATCH_RAW)
 		ss->packed = src->ops->packed_row ? src->ops->packed_row(src) : NULL;
@@ -134,14 +134,14 @@ sooner(int64_t a, int64_t b)
 }
 
 int64_t
-wc_storescan_holds_until(const WcStoreScan *ss)
+wc_storescan_valid_until_us(const WcStoreScan *ss)
 {
-	int64_t		until = ss->holds_until;
+	int64_t		until = ss->valid_until_us;
 
 	if (ss->matcher)
-		until = sooner(until, wc_matcher_holds_until(ss->matcher));
+		until = sooner(until, wc_matcher_valid_until_us(ss->matcher));
 	if (ss->any_column)
-		until = sooner(until, wc_matcher_holds_until(ss->any_column));
+		until = sooner(until, wc_matcher_valid_until_us(ss->any_column));
 	return until;
 }
 
@@ -181,7 +181,7 @@ in_time(WcStoreScan *ss, int64_t ts)
 	if (ts < ss->oldest_ts || (ts >= ss->o.ts_max && ss->o.ts_max != WC_TS_LATEST))
 		return false;
 	if (ss->ends)
-		ss->holds_until = sooner(ss->holds_until, wc_ttl_end(ts, ss->o.attrs.ttl_us));
+		ss->valid_until_us = sooner(ss->valid_until_us, wc_ttl_end(ts, ss->o.attrs.ttl_us));
 	return true;
 }
 

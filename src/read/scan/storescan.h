@@ -90,7 +90,7 @@ extern WcStatus wc_storescan_group(WcStoreScan *scan, WcGroups *groups, uint32_t
 
 /* The time from which on what was given so far may be otherwise, because a cell will
  * have outlived its TTL; INT64_MAX: it never will. */
-extern int64_t wc_storescan_holds_until(const WcStoreScan *scan);
+extern int64_t wc_storescan_valid_until_us(const WcStoreScan *scan);
 
 /* Counters so far: cells read, and seeks in the storage. */
 extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);

@@ -235,7 +235,7 @@ wc_epochs_held_us(WcEpochs *e, uint32_t process)
 
 void
 wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-			   int64_t holds_from, int64_t holds_until)
+			   int64_t valid_from_us, int64_t valid_until_us)
 {
-	wc_getcache_add(e->cache, epoch, table_id, row, get, answer, holds_from, holds_until);
+	wc_getcache_add(e->cache, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
 }

@@ -37,6 +37,6 @@ extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
 
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
 extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
-						   WcSlice answer, int64_t holds_from, int64_t holds_until);
+						   WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 #endif

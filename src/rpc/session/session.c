@@ -242,9 +242,9 @@ wc_session_scanner_close(WcSession *s, uint32_t number)
 }
 
 void
-wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us)
+wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t spent_us)
 {
-	s->spent_us[number] += us;
+	s->spent_us[number] += spent_us;
 }
 
 WcStatus

@@ -96,7 +96,7 @@ extern WcScanner *wc_session_scanner(WcSession *s, uint32_t number);
 extern void wc_session_scanner_close(WcSession *s, uint32_t number);
 
 /* An open scanner was worked on for so long, once more. */
-extern void wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t us);
+extern void wc_session_scanner_spent(WcSession *s, uint32_t number, int64_t spent_us);
 
 /* Cuts the batch to `at` bytes and appends these; the batch may have bytes_max bytes.  An error is kept in txn_error, until
  * a piece begins before the missing bytes. */

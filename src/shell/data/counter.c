@@ -48,7 +48,7 @@ begin_change(FunctionCallInfo fcinfo, Change *c)
 	c->column = wc_access_column_argument(fcinfo, 2, "col", &c->access, ACL_INSERT);
 	wc_access_require_column(&c->access, &c->column, ACL_SELECT);
 	c->ts = wc_arg_ts(fcinfo, 4);
-	c->ttl_us = wc_arg_ttl(fcinfo, 5);
+	c->ttl_us = wc_arg_ttl_us(fcinfo, 5);
 	wc_scan_init(&scan, c->table->id);
 	wc_current_cell(c->table, c->row, &c->column, &scan, &c->current);
 }

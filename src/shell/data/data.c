@@ -78,7 +78,7 @@ widecol_put(PG_FUNCTION_ARGS)
 	row = wc_access_row_argument(fcinfo, 1, &access);
 	column = wc_access_column_argument(fcinfo, 2, "col", &access, ACL_INSERT);
 	wc_arg_not_null(fcinfo, 3, "value");
-	wc_put_one(access.table, row, &column, wc_arg_ts(fcinfo, 4), wc_arg_ttl(fcinfo, 5), wc_arg_bytes(fcinfo, 3));
+	wc_put_one(access.table, row, &column, wc_arg_ts(fcinfo, 4), wc_arg_ttl_us(fcinfo, 5), wc_arg_bytes(fcinfo, 3));
 	wc_access_close(&access);
 	PG_RETURN_VOID();
 }

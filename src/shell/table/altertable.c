@@ -64,7 +64,7 @@ widecol_rename_table(PG_FUNCTION_ARGS)
 Datum
 widecol_alter_table_ttl(PG_FUNCTION_ARGS)
 {
-	int64		ttl_us = wc_arg_ttl(fcinfo, 1);
+	int64		ttl_us = wc_arg_ttl_us(fcinfo, 1);
 	WcTableDesc *desc;
 
 	wc_arg_not_null(fcinfo, 0, "name");

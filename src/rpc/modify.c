@@ -1,22 +1,22 @@
 /*
- * rpc/rangewrite.c: one change to all rows of a scan.
+ * rpc/modify.c: one change to all rows of a scan.
  *
  * The function appends plain ROW operations, as a backend would send them for each row: so savepoints, the
  * transaction's own reads and the commit need nothing special.  The operations are also sent to the backend, which owns
  * the batch and writes it into the log; the log can be replayed without the scan.
  */
-#include "rpc/rangewrite.h"
+#include "rpc/modify.h"
 
 #include "rowkey/keycheck.h"
 #include "rpc/session/rowlock.h"
 
-typedef struct RangeWrite
+typedef struct Modify
 {
 	WcSession  *session;
 	WcLockOwner *owner;
 	const WcModifyMessage *message;
 	WcModifyResult *result;
-	WcRangeSink *sink;
+	WcModifySink *sink;
 	WcArena    *arena;
 	WcReadPoint at;				/* with a snapshot */
 	WcScan		scan;
@@ -29,7 +29,7 @@ typedef struct RangeWrite
 	WcBatchBuilder builder;		/* in the sink's buffer */
 	bool		in_row;
 	bool		has_cell;
-} RangeWrite;
+} Modify;
 
 /* Items come from outside: once is enough, all rows get the same. */
 static WcStatus
@@ -46,7 +46,7 @@ check_items(WcSlice items, WcError *err)
 
 /* Appends to the batch the operations that the sink's buffer has.  *offset: where. */
 static WcStatus
-append(RangeWrite *w, uint64_t *offset, WcError *err)
+append(Modify *w, uint64_t *offset, WcError *err)
 {
 	WcTxn	   *txn = w->session->txn;
 	WcBuf	   *ops = &w->sink->ops;
@@ -62,7 +62,7 @@ append(RangeWrite *w, uint64_t *offset, WcError *err)
 }
 
 static WcStatus
-append_chunk(RangeWrite *w, WcError *err)
+append_chunk(Modify *w, WcError *err)
 {
 	WcBuf	   *ops = &w->sink->ops;
 	uint64_t	offset;
@@ -85,7 +85,7 @@ typedef enum Verdict
 
 /* Reads a block that has one row. */
 static WcStatus
-read_verdict(RangeWrite *w, Verdict *verdict, WcError *err)
+read_verdict(Modify *w, Verdict *verdict, WcError *err)
 {
 	WcBlockReader reader;
 	WcSlice		row;
@@ -116,7 +116,7 @@ read_verdict(RangeWrite *w, Verdict *verdict, WcError *err)
 
 /* Another transaction has changed the row: reads it again, in the newest state, with the same scan of this row alone. */
 static WcStatus
-look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
+look_again(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
 {
 	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
 	WcReadPoint at = w->at;
@@ -149,7 +149,7 @@ look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 }
 
 static WcStatus
-stop_at(RangeWrite *w, WcModifyOutcome outcome, WcSlice row, WcError *err)
+stop_at(Modify *w, WcModifyOutcome outcome, WcSlice row, WcError *err)
 {
 	w->result->outcome = outcome;
 	w->result->row = wc_arena_copy(w->arena, row);
@@ -160,7 +160,7 @@ stop_at(RangeWrite *w, WcModifyOutcome outcome, WcSlice row, WcError *err)
 
 /* Of a row that is not there any more there is nothing to keep others from. */
 static WcStatus
-give_back_if_gone(RangeWrite *w, WcSlice row, WcError *err)
+give_back_if_gone(Modify *w, WcSlice row, WcError *err)
 {
 	bool		exists;
 	WcStatus	status = wc_rowlock_exists(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
@@ -173,7 +173,7 @@ give_back_if_gone(RangeWrite *w, WcSlice row, WcError *err)
 
 /* Locks the row, which may have changed since the scan has read it. */
 static WcStatus
-lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
+lock_row(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
 {
 	const WcModifyMessage *m = w->message;
 	WcLockRequest request = {
@@ -205,7 +205,7 @@ lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 
 /* All cells of the row have been seen. */
 static WcStatus
-finish_row(RangeWrite *w, WcSlice row, WcError *err)
+finish_row(Modify *w, WcSlice row, WcError *err)
 {
 	Verdict		verdict = w->has_cell ? CHANGE : CHANGE_BARE;
 	WcSlice		items;
@@ -235,7 +235,7 @@ finish_row(RangeWrite *w, WcSlice row, WcError *err)
 }
 
 static WcStatus
-take_block(RangeWrite *w, WcError *err)
+take_block(Modify *w, WcError *err)
 {
 	WcSlice		row = wc_buf_slice(&w->row);
 	WcBlockReader reader;
@@ -286,7 +286,7 @@ is_kept(const WcModifyResult *result)
 }
 
 static WcStatus
-take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
+take_rows(Modify *w, WcScanner *scanner, WcError *err)
 {
 	WcStatus	status = WC_OK;
 	uint64_t	offset;
@@ -310,7 +310,7 @@ take_rows(RangeWrite *w, WcScanner *scanner, WcError *err)
 }
 
 static WcStatus
-begin(RangeWrite *w, WcError *err)
+begin(Modify *w, WcError *err)
 {
 	WcStatus	status = wc_scan_decode(w->message->scan, w->arena, &w->scan, err);
 
@@ -336,7 +336,7 @@ begin(RangeWrite *w, WcError *err)
 /* The one row that the scan may give is locked before the scan looks, there or not.  *added: it
  * was not locked before. */
 static WcStatus
-lock_first(RangeWrite *w, bool *added, WcError *err)
+lock_first(Modify *w, bool *added, WcError *err)
 {
 	const WcModifyMessage *m = w->message;
 	WcLockRequest request = {
@@ -360,7 +360,7 @@ lock_first(RangeWrite *w, bool *added, WcError *err)
 }
 
 static WcStatus
-scan_and_take(RangeWrite *w, WcScanStats *stats, WcError *err)
+scan_and_take(Modify *w, WcScanStats *stats, WcError *err)
 {
 	WcSnapshot *own = NULL;
 	WcScanner  *scanner = NULL;
@@ -381,10 +381,10 @@ scan_and_take(RangeWrite *w, WcScanStats *stats, WcError *err)
 }
 
 WcStatus
-wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcRangeSink *sink, WcArena *arena,
+wc_modify_rows(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcModifySink *sink, WcArena *arena,
 			  WcModifyResult *result, WcScanStats *stats, WcError *err)
 {
-	RangeWrite	w = {.session = s,.message = m,.result = result,.sink = sink,.arena = arena,.at = *at};
+	Modify	w = {.session = s,.message = m,.result = result,.sink = sink,.arena = arena,.at = *at};
 	bool		added = false;
 	WcStatus	status;
 

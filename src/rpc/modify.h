@@ -1,23 +1,23 @@
 /*
- * rpc/rangewrite.h: one change to all rows of a scan, without their leaving the
+ * rpc/modify.h: one change to all rows of a scan, without their leaving the
  * engine.
  */
-#ifndef WC_RPC_RANGEWRITE_H
-#define WC_RPC_RANGEWRITE_H
+#ifndef WC_RPC_MODIFY_H
+#define WC_RPC_MODIFY_H
 
 #include "base/arena.h"
 #include "rpc/session/session.h"
 #include "wire/message.h"
 
 /* Where operations go. */
-typedef struct WcRangeSink
+typedef struct WcModifySink
 {
 	/* They have been appended to the session's batch, at an offset.  An error ends the
 	 * change. */
 	WcStatus	(*take) (void *arg, uint64_t at, WcSlice bytes, WcError *err);
 	void	   *arg;
 	WcBuf		ops;			/* in the end, those that take has not been given; the caller's to free */
-} WcRangeSink;
+} WcModifySink;
 
 /*
  * Scans at the read point, locks each row, and appends an operation with the message's items to the session's batch; the
@@ -27,7 +27,7 @@ typedef struct WcRangeSink
  * batch back; rows may have been locked.  The result's changes are the sink's ops; its report is not set, but stats are.
  * The arena gets decoded values, and the result's row.
  */
-extern WcStatus wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcRangeSink *sink,
+extern WcStatus wc_modify_rows(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcModifySink *sink,
 							  WcArena *arena, WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_rangewrite.c: one change to all rows of a scan, in a session.
+ * test/unit/test_modify.c: one change to all rows of a scan, in a session.
  */
 #include "enginekit.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "rowkey/keycheck.h"
-#include "rpc/rangewrite.h"
+#include "rpc/modify.h"
 
 /* Several blocks, several chunks. */
 #define ROWS 20000
@@ -208,7 +208,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 				items = WC_BUF_INIT,
 				items_bare = WC_BUF_INIT,
 				scan = WC_BUF_INIT;
-	WcRangeSink sink = {.take = take,.arg = site};
+	WcModifySink sink = {.take = take,.arg = site};
 	uint64_t	before = site->stream.len;
 	WcArena		arena = WC_ARENA_INIT;
 	WcReadPoint at;
@@ -230,7 +230,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	assert_ok(&site->kit, wc_session_begin_write(&site->session, site->bytes_max, &site->kit.err));
 	at = read_point(site, cid);
 	at.snapshot = change.snapshot;
-	status = wc_rangewrite(&site->session, &m, &at, &sink, &arena, result, &site->stats, &site->kit.err);
+	status = wc_modify_rows(&site->session, &m, &at, &sink, &arena, result, &site->stats, &site->kit.err);
 	agree(site, before, status, result);
 	wc_buf_free(&sink.ops);
 	wc_buf_free(&keys);
