@@ -17,6 +17,8 @@
 #include "thrift/incoming.h"
 #include "thrift/writer.h"
 
+#define WC_HBASE_US_PER_MS 1000
+
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
