@@ -14,9 +14,11 @@
 
 /* Does a row's first cell prove that the row exists?  Then HBase need send only that cell and the wanted columns. */
 static bool
-first_cell_decides(const WcScan *scan)
+first_cell_decides(const WcHBaseReader *reader)
 {
-	if (!scan->rows_by_existence || scan->raw || scan->ncolumns > FILTERED_COLUMNS_MAX)
+	const WcScan *scan = reader->scan;
+
+	if (reader->merged || !scan->rows_by_existence || scan->raw || scan->ncolumns > FILTERED_COLUMNS_MAX)
 		return false;
 	for (uint32 i = 0; i < scan->ncolumns; i++)
 	{
@@ -82,7 +84,7 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 	WcBuf		of_rows = WC_BUF_INIT;
 	WcSlice		filters[3];
 	uint32		n = 0;
-	bool		of_first_cell = first_cell_decides(rows->reader->scan);
+	bool		of_first_cell = first_cell_decides(rows->reader);
 
 	/* HBase refuses a reversed scan of several families with nothing but comparisons of values */
 	if (nranges > 1 || (wc_hbase_is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
@@ -109,7 +111,7 @@ static WcThriftColumn *
 make_columns(const WcHBaseRows *rows, uint32 *n)
 {
 	const WcTableDesc *desc = rows->reader->desc;
-	bool		whole = first_cell_decides(rows->reader->scan);
+	bool		whole = first_cell_decides(rows->reader);
 	WcThriftColumn *columns;
 	uint32		most = 1;
 
@@ -203,7 +205,7 @@ wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, W
 	WcBuf		stop = WC_BUF_INIT;
 	WcBuf		filter = WC_BUF_INIT;
 	WcThriftScan request = {
-		.table = wc_slice_cstr(reader->table->name),.versions = (int32) Min(reader->scan->versions, INT32_MAX),
+		.table = wc_slice_cstr(reader->table->name),.versions = reader->merged ? INT32_MAX : (int32) Min(reader->scan->versions, INT32_MAX),
 		.reversed = reader->scan->reversed,.raw = reader->scan->raw
 	};
 	WcThriftColumn *columns = make_columns(rows, &request.ncolumns);
