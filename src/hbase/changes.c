@@ -22,45 +22,58 @@ static const WcTxnSpill spill = {.directory = "base/" PG_TEMP_FILES_DIR,.memory 
 static WcTxn *txn;				/* NULL until the session's first change */
 static uint64 length;			/* of the stream; what txn has behind it has been rolled back */
 static uint64 nsent;			/* rows that HBase has acknowledged */
+static int64 provisional_from;	/* provisional timestamps that were shown are from this on ... */
+static int64 provisional_to;	/* ... to about this; 0: none was shown */
 static WcBuf operation = WC_BUF_INIT;	/* the one that was begun last */
 static WcBatchBuilder builder;
 
 /* --- limits -------------------------------------------------------------------*/
 
-static void pg_attribute_noreturn()
-refuse(int sqlstate, const WcHBaseTable *table, const WcOp *op, const WcItem *item, const char *what, const char *detail,
-	   const char *hint)
+/* The cell (item) or the row that an error is about. */
+static char *
+place_of(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 {
 	char		row[WC_PRINTABLE_SIZE(SHOWN_MAX)];
-	char		column[WC_PRINTABLE_SIZE(SHOWN_MAX)] = "";
-	WcSlice		key = wc_slice(op->row.data, Min(op->row.len, SHOWN_MAX));
+	char		column[WC_PRINTABLE_SIZE(SHOWN_MAX)];
 
-	if (item != NULL)
-		wc_printable(column, sizeof(column), wc_slice(item->qualifier.data, Min(item->qualifier.len, SHOWN_MAX)));
-	wc_printable(row, sizeof(row), key);
+	wc_printable(row, sizeof(row), wc_slice(op->row.data, Min(op->row.len, SHOWN_MAX)));
+	if (item == NULL)
+		return psprintf("row \"%s\" of table \"%s\" of HBase", row, table->name);
+	wc_printable(column, sizeof(column), wc_slice(item->qualifier.data, Min(item->qualifier.len, SHOWN_MAX)));
+	return psprintf("column \"%s:%s\" in row \"%s\" of table \"%s\" of HBase",
+					table->families[item->family - 1].name, column, row, table->name);
+}
+
+static void pg_attribute_noreturn()
+refuse(int sqlstate, const char *place, const char *what, const char *detail, const char *hint)
+{
 	ereport(ERROR,
 			(errcode(sqlstate),
 			 errmsg("%s", what),
 			 detail != NULL ? errdetail("%s", detail) : 0,
 			 hint != NULL ? errhint("%s", hint) : 0,
-			 item != NULL ? errcontext("column \"%s:%s\" in row \"%s\" of table \"%s\" of HBase",
-									   table->families[item->family - 1].name, column, row, table->name) :
-			 errcontext("row \"%s\" of table \"%s\" of HBase", row, table->name)));
+			 errcontext("%s", place)));
 }
 
 static void
 check_item(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 {
 	bool		timed = item->kind < WC_ITEM_CLEAR_COLUMN && item->ts != WC_TS_LATEST;
+	bool		raw = table->server->options.raw_timestamps;
 
 	if (item->ttl_us != 0)
-		refuse(ERRCODE_FEATURE_NOT_SUPPORTED, table, op, item, "a cell's time to live cannot be sent to HBase",
+		refuse(ERRCODE_FEATURE_NOT_SUPPORTED, place_of(table, op, item), "a cell's time to live cannot be sent to HBase",
 			   NULL, "A family of the table can have one.");
 	if (item->value.len > WC_HBASE_VALUE_MAX)
-		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, table, op, item, "value is too large for HBase",
+		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, op, item), "value is too large for HBase",
 			   psprintf("It has %zu bytes; the limit is %d.", item->value.len, WC_HBASE_VALUE_MAX), NULL);
-	if (timed && !table->server->options.raw_timestamps && item->ts % WC_HBASE_US_PER_MS != 0)
-		refuse(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, table, op, item,
+	if (timed && raw && provisional_to != 0 && item->ts >= provisional_from && item->ts <= provisional_to)
+		refuse(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, place_of(table, op, item),
+			   psprintf("timestamp %lld cannot be written in this transaction", (long long) item->ts),
+			   "The transaction has shown it as that of a cell that it has written, which gets another one at the commit.",
+			   NULL);
+	if (timed && !raw && item->ts % WC_HBASE_US_PER_MS != 0)
+		refuse(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, place_of(table, op, item),
 			   psprintf("timestamp %lld is no whole number of milliseconds", (long long) item->ts),
 			   "HBase's timestamps are milliseconds.  A cell that this transaction has written has none before the commit.",
 			   "Round it: ts / 1000 * 1000.");
@@ -80,7 +93,7 @@ check_operation(void)
 		wc_hbase_raise(&err);
 	table = wc_hbase_table_by_id(op.table_id);
 	if (op.row.len > WC_HBASE_ROW_MAX)
-		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, table, &op, NULL, "row key is too long for HBase",
+		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, &op, NULL), "row key is too long for HBase",
 			   psprintf("It has %zu bytes; the limit is %d.", op.row.len, WC_HBASE_ROW_MAX), NULL);
 	d = wc_decoder(op.items);
 	while ((status = wc_op_next_item(&d, &item, &err)) == WC_OK)
@@ -180,6 +193,7 @@ wc_hbase_changes_finish(bool committed)
 	wc_hbase_scans_forget();
 	wc_txn_reset(txn);
 	length = nsent = 0;
+	provisional_to = 0;
 	if (!committed && sent > 0)
 		ereport(WARNING,
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
@@ -193,4 +207,16 @@ wc_hbase_latest(const WcHBaseServer *server)
 	int64		ms = wc_clock_wall_us() / WC_HBASE_US_PER_MS + WC_HBASE_CLOCKS_MS;
 
 	return server->options.raw_timestamps ? ms : ms * WC_HBASE_US_PER_MS;
+}
+
+int64
+wc_hbase_provisional_ts(const WcHBaseServer *server)
+{
+	/* not a whole millisecond */
+	int64		ts = wc_hbase_latest(server) + (server->options.raw_timestamps ? 0 : 1);
+
+	if (provisional_to == 0)
+		provisional_from = ts;
+	provisional_to = ts + WC_HBASE_CLOCKS_MS;
+	return ts;
 }

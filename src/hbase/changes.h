@@ -36,4 +36,10 @@ extern uint64 wc_hbase_changes_sent(void);
  */
 extern int64 wc_hbase_latest(const WcHBaseServer *server);
 
+/*
+ * The timestamp that own cells without one have in own reads: at least wc_hbase_latest.  Reads of later commands may
+ * add some microseconds.  No cell that is sent may name it: see check_item.
+ */
+extern int64 wc_hbase_provisional_ts(const WcHBaseServer *server);
+
 #endif

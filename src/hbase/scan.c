@@ -102,11 +102,10 @@ open_source(WcStore *store, const WcSourceOptions *options, WcCellSource **src, 
 	return wc_hbase_rows_source(&h->reader, store->place, options, src, err);
 }
 
-/* A timestamp later than those of all cells that HBase has given one itself. */
 static int64_t
 provisional_ts(WcStorage *storage)
 {
-	return wc_hbase_latest(((HBaseScan *) storage)->reader.table->server);
+	return wc_hbase_provisional_ts(((HBaseScan *) storage)->reader.table->server);
 }
 
 static WcReadMeter

@@ -91,6 +91,6 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals failures}
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals writes writecells writefail failures}
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog writes writecells
 exit $failed
