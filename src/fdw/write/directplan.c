@@ -15,6 +15,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
@@ -27,7 +28,7 @@
 static List *
 encode_plan(const WcDirectPlan *plan)
 {
-	return list_make2(list_make1_int(plan->set_processed), plan->columns);
+	return list_make2(list_make2_int(plan->set_processed, plan->members), plan->columns);
 }
 
 void
@@ -37,6 +38,7 @@ wc_direct_plan_decode(const ForeignScan *scan, WcDirectPlan *plan)
 	int			nexprs;
 
 	plan->set_processed = linitial_int(linitial(encoded)) != 0;
+	plan->members = lsecond_int(linitial(encoded)) != 0;
 	plan->columns = lsecond(encoded);
 	nexprs = list_length(plan->columns);
 	plan->exprs = list_copy_tail(scan->fdw_exprs, list_length(scan->fdw_exprs) - nexprs);
@@ -156,6 +158,47 @@ is_value(Node *expr)
 	return IsA(expr, Const) && !((Const *) expr)->constisnull;
 }
 
+/* Is the column a jsonb map that has all cells of its family?  (The marker is no member.) */
+static bool
+is_whole_family(const WcRelation *wrel, int i)
+{
+	const WcRelColumn *map = &wrel->columns[i];
+
+	if (map->role != WC_ROLE_MAP || map->hstore)
+		return false;
+	for (int k = 0; k < wrel->natts; k++)
+	{
+		if (wc_relation_has_qualifier(&wrel->columns[k]) && wrel->columns[k].family == map->family)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * SET map = map || value: the members of the value are cells that the row gets, unless its map is NULL.  Finds the
+ * column and the value; false: the statement has another form.  (tlist has more than attnums: junk.)
+ */
+static bool
+collect_members(Index target, Relation rel, const WcRelation *wrel, List *tlist, List *attnums, WcDirectPlan *plan)
+{
+	int			i = linitial_int(attnums) - 1;
+	OpExpr	   *expr = (OpExpr *) linitial_node(TargetEntry, tlist)->expr;
+	Var		   *map;
+
+	if (list_length(attnums) != 1 || i < 0 || !is_whole_family(wrel, i) ||
+		TupleDescAttr(RelationGetDescr(rel), i)->attnotnull || !IsA(expr, OpExpr))
+		return false;
+	set_opfuncid(expr);
+	map = linitial(expr->args);
+	if (expr->opfuncid != F_JSONB_CONCAT || !IsA(map, Var) || map->varno != (int) target || map->varlevelsup != 0 ||
+		map->varattno != i + 1 || !is_constant(lsecond(expr->args)))
+		return false;
+	plan->members = true;
+	plan->columns = list_make1_int(i);
+	plan->exprs = list_make1(lsecond(expr->args));
+	return !has_constraints(rel, bms_make_singleton(i));
+}
+
 /* Collects the columns in SET and their values; false: the rows must be read. */
 static bool
 collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wrel, WcDirectPlan *plan)
@@ -168,6 +211,9 @@ collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wr
 	ListCell   *la;
 
 	get_translated_update_targetlist(root, target, &tlist, &attnums);
+	/* a map shows any cell; a row without values may need a marker whose place is taken */
+	if (wrel->has_map)
+		return collect_members(target, rel, wrel, tlist, attnums, plan);
 	forboth(lc, tlist, la, attnums)
 	{
 		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
@@ -182,8 +228,7 @@ collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wr
 		plan->exprs = lappend(plan->exprs, expr);
 	}
 
-	/* a map shows any cell; a row without values may need a marker whose place is taken */
-	return !wrel->has_map && (any_value || wrel->marker_column < 0) && !has_constraints(rel, columns);
+	return (any_value || wrel->marker_column < 0) && !has_constraints(rel, columns);
 }
 
 /* --- the callback ----------------------------------------------------------------- */
