@@ -3,7 +3,8 @@
  *
  * Rows that are one key-value, and simple (packedrow.h), are read without the
  * matcher: no cell of theirs decides about another, so what is left of its rules
- * is to look at each cell's timestamp.
+ * is to look at each cell's timestamp.  So are rows of nothing but puts, some of them
+ * superseded, when one version is wanted, whatever its time: it is the first one.
  */
 #include "read/scan/storescan.h"
 
@@ -39,6 +40,7 @@ struct WcStoreScan
 	bool		exact;			/* nothing but exact columns is wanted */
 	bool		ends;			/* every put of a simple row is over some day */
 	bool		any_time;		/* none is too old or too new, nor will be */
+	bool		newest;			/* one version is wanted, whatever its time */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
 	int64_t		holds_until;	/* when the first of those that it has shown is over */
 	uint64_t	simple_cells;
@@ -78,6 +80,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 		if (ss->ends && options->now_us - options->attrs.ttl_us > ss->oldest_ts)
 			ss->oldest_ts = options->now_us - options->attrs.ttl_us;
 		ss->any_time = !ss->ends && ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST;
+		ss->newest = ss->any_time && options->mode == WC_MATCH_READ && options->versions == 1;
 	}
 	if (status != WC_OK)
 	{
@@ -186,6 +189,32 @@ in_time(WcStoreScan *ss, int64_t ts)
 	return true;
 }
 
+/* Does the filter let all timestamps pass? */
+static inline bool
+passes_all(const WcStoreScan *ss)
+{
+	return ss->filter_min <= 0 && ss->filter_max == WC_TS_LATEST;
+}
+
+/* Is the current row read without the matcher? */
+static inline bool
+is_simple(const WcStoreScan *ss)
+{
+	if (ss->packed == NULL)
+		return false;
+	return (ss->packed->flags & WC_PACKED_SIMPLE) ||
+		(ss->newest && passes_all(ss) && ss->packed->flags != 0 && wc_packedrow_puts_only(ss->packed));
+}
+
+/* Of a simple row: are all cells visible, or none? */
+static inline bool
+are_alike(WcStoreScan *ss)
+{
+	if (ss->packed->flags & WC_PACKED_PLAIN)
+		return in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts);
+	return ss->any_time && passes_all(ss);
+}
+
 /* The source has moved to a row (or says why not). */
 static WcStatus
 start_row(WcStoreScan *ss, WcStatus status, WcError *err)
@@ -195,13 +224,12 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 	ss->plain = ss->whole = false;
 	if (status != WC_OK)
 		return status;
-	ss->simple = ss->packed != NULL && (ss->packed->flags & WC_PACKED_SIMPLE);
+	ss->simple = is_simple(ss);
 	if (!ss->simple)
 		return start_matcher(ss, err);
 	ss->column = 0;
 	wc_columntracker_start_row(&ss->columns);
-	if ((ss->exact || ss->columns.everything) && (ss->packed->flags & WC_PACKED_PLAIN) && ss->packed->left > 0 &&
-		in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts))
+	if ((ss->exact || ss->columns.everything) && ss->packed->left > 0 && are_alike(ss))
 	{
 		ss->plain = ss->exact;
 		ss->whole = ss->columns.everything;
@@ -249,7 +277,7 @@ next_wanted(WcStoreScan *ss, WcCell *cell, uint32_t *colno)
 		}
 		return false;
 	}
-	while (wc_packedrow_next(ss->packed, cell))
+	while (wc_packedrow_next_column(ss->packed, cell))
 	{
 		if (wc_columntracker_wants(&ss->columns, cell->qualifier, colno))
 			return true;
@@ -361,7 +389,9 @@ wc_storescan_whole(const WcStoreScan *ss)
 WcStatus
 wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
 {
+	WcCell		cell = {.family = ss->src->family};
 	WcSlice		bytes;
+	bool		plain = (ss->packed->flags & WC_PACKED_PLAIN) != 0;
 
 	*full = false;
 	while (ss->packed->left > 0)
@@ -369,10 +399,13 @@ wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, 
 		*full = wc_block_size(w) >= bytes_target;
 		if (*full)
 			return WC_OK;
-		if (!wc_packedrow_next_bytes(ss->packed, &bytes))
+		if (!(plain ? wc_packedrow_next_bytes(ss->packed, &bytes) : wc_packedrow_next_column(ss->packed, &cell)))
 			break;
 		ss->simple_cells++;
-		wc_block_named(w, ss->src->family, bytes);
+		if (plain)
+			wc_block_named(w, ss->src->family, bytes);
+		else
+			wc_block_cell(w, WC_NO_COLUMN, &cell, false, false);
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
