@@ -122,13 +122,26 @@ is_simple(const Node *expr)
 	return IsA(expr, Const) || (IsA(expr, Param) && ((const Param *) expr)->paramkind == PARAM_EXTERN);
 }
 
-/* Is this jsonb, or the object of texts that jsonb_build_object makes? */
+/* Is this jsonb, or that of a text? */
+static bool
+is_simple_jsonb(const Node *expr)
+{
+	const FuncExpr *call = (const FuncExpr *) expr;
+
+	return is_simple(expr) || (IsA(expr, FuncExpr) && call->funcid == F_TO_JSONB && is_simple(linitial(call->args)) &&
+							   exprType(linitial(call->args)) == TEXTOID);
+}
+
+/* Is this jsonb, or the object of texts that jsonb_build_object makes, or jsonb_set (of which directplan.c has seen to
+ * the rest)? */
 static bool
 is_simple_object(const Node *expr)
 {
 	const FuncExpr *call = (const FuncExpr *) expr;
 	ListCell   *lc;
 
+	if (IsA(expr, FuncExpr) && call->funcid == F_JSONB_SET)
+		return is_simple(linitial(call->args)) && is_simple_jsonb(lthird(call->args));
 	if (!IsA(expr, FuncExpr) || call->funcid != F_JSONB_BUILD_OBJECT_ANY || call->funcvariadic)
 		return is_simple(expr);
 	foreach(lc, call->args)

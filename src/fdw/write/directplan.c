@@ -9,13 +9,18 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
@@ -174,28 +179,71 @@ is_whole_family(const WcRelation *wrel, int i)
 	return true;
 }
 
+static bool
+is_column(const Node *expr, Index target, int attnum)
+{
+	const Var  *var = (const Var *) expr;
+
+	return IsA(expr, Var) && var->varno == (int) target && var->varlevelsup == 0 && var->varattno == attnum;
+}
+
+/* Is this the path of a member, as jsonb_set has it: an array of one name? */
+static bool
+is_member_path(const Node *expr)
+{
+	const Const *path = (const Const *) expr;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (!IsA(expr, Const) || path->constisnull)
+		return false;
+	deconstruct_array(DatumGetArrayTypeP(path->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &n);
+	return n == 1 && !nulls[0];
+}
+
+/* The value of which `map || value` gives what jsonb_set(map, '{name}', ...) does, NULL included; NULL: there is none. */
+static Node *
+value_of_set(const FuncExpr *set)
+{
+	FuncExpr   *on_empty;
+	const Const *create = (const Const *) lfourth(set->args);
+
+	if (!is_member_path(lsecond(set->args)) || !IsA(create, Const) || create->constisnull || !DatumGetBool(create->constvalue))
+		return NULL;
+	on_empty = (FuncExpr *) copyObjectImpl(set);
+	linitial(on_empty->args) = makeConst(JSONBOID, -1, InvalidOid, -1, DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")),
+										 false, false);
+	return eval_const_expressions(NULL, (Node *) on_empty);
+}
+
 /*
- * SET map = map || value: the members of the value are cells that the row gets, unless its map is NULL.  Finds the
- * column and the value; false: the statement has another form.  (tlist has more than attnums: junk.)
+ * SET map = map || value, or with jsonb_set: the members of the value are cells that the row gets, unless its map is
+ * NULL.  Finds the column and the value; false: the statement has another form.  (tlist has more than attnums: junk.)
  */
 static bool
 collect_members(Index target, Relation rel, const WcRelation *wrel, List *tlist, List *attnums, WcDirectPlan *plan)
 {
 	int			i = linitial_int(attnums) - 1;
-	OpExpr	   *expr = (OpExpr *) linitial_node(TargetEntry, tlist)->expr;
-	Var		   *map;
+	Node	   *expr = (Node *) linitial_node(TargetEntry, tlist)->expr;
+	Node	   *value = NULL;
 
 	if (list_length(attnums) != 1 || i < 0 || !is_whole_family(wrel, i) ||
-		TupleDescAttr(RelationGetDescr(rel), i)->attnotnull || !IsA(expr, OpExpr))
+		TupleDescAttr(RelationGetDescr(rel), i)->attnotnull)
 		return false;
-	set_opfuncid(expr);
-	map = linitial(expr->args);
-	if (expr->opfuncid != F_JSONB_CONCAT || !IsA(map, Var) || map->varno != (int) target || map->varlevelsup != 0 ||
-		map->varattno != i + 1 || !is_constant(lsecond(expr->args)))
+	if (IsA(expr, OpExpr))
+		set_opfuncid((OpExpr *) expr);
+	if (IsA(expr, OpExpr) && ((OpExpr *) expr)->opfuncid == F_JSONB_CONCAT &&
+		is_column(linitial(((OpExpr *) expr)->args), target, i + 1))
+		value = lsecond(((OpExpr *) expr)->args);
+	else if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcid == F_JSONB_SET &&
+			 is_column(linitial(((FuncExpr *) expr)->args), target, i + 1))
+		value = value_of_set((FuncExpr *) expr);
+	if (value == NULL || !is_constant(value))
 		return false;
 	plan->members = true;
 	plan->columns = list_make1_int(i);
-	plan->exprs = list_make1(lsecond(expr->args));
+	plan->exprs = list_make1(value);
 	return !has_constraints(rel, bms_make_singleton(i));
 }
 
