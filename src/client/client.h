@@ -316,6 +316,7 @@ typedef struct WcClientModify
 	WcClientSnapshot *snapshot;
 	CommandId	cid;
 	CommandId	write_cid;		/* of the operations */
+	WcModifyKind kind;			/* of items */
 	WcSlice		keys;			/* keys that the caller could read: an encoded WcKeyCheck */
 	WcSlice		items;			/* for rows that the scan returns with a cell */
 	WcSlice		items_bare;		/* for rows that the scan returns without a cell */

@@ -316,6 +316,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	m.subid = locker->subid;
 	m.mode = (uint8) locker->mode;
 	m.serializable = serializable;
+	m.kind = (uint8) modify->kind;
 	m.keys = modify->keys;
 	m.items = modify->items;
 	m.items_bare = modify->items_bare;

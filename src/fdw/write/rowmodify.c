@@ -365,24 +365,11 @@ is_empty(WcModify *m, TupleTableSlot *slot)
 	for (int i = 0; i < m->nmaps; i++)
 	{
 		int			index = m->maps[i].column->attnum - 1;
-		WcMapEntry *entries;
 
-		if (wc_mapwrite_entries(&m->maps[i], m->wrel, slot->tts_values[index], slot->tts_isnull[index], &entries) > 0)
+		if (!wc_mapwrite_is_empty(&m->maps[i], slot->tts_values[index], slot->tts_isnull[index]))
 			return false;
 	}
 	return true;
-}
-
-static void
-update_map(WcModify *m, WcMapWriter *map, TupleTableSlot *old, TupleTableSlot *new)
-{
-	int			index = map->column->attnum - 1;
-	WcMapEntry *before;
-	WcMapEntry *after;
-	int			nbefore = wc_mapwrite_entries(map, m->wrel, old->tts_values[index], old->tts_isnull[index], &before);
-	int			nafter = wc_mapwrite_entries(map, m->wrel, new->tts_values[index], new->tts_isnull[index], &after);
-
-	wc_mapwrite_diff(map, &m->write, before, nbefore, after, nafter);
 }
 
 static void
@@ -403,8 +390,13 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
 	}
 	for (int i = 0; i < m->nmaps; i++)
-		if (wc_modify_changes(m, m->maps[i].column->attnum - 1, old, new))
-			update_map(m, &m->maps[i], old, new);
+	{
+		int			index = m->maps[i].column->attnum - 1;
+
+		if (wc_modify_changes(m, index, old, new))
+			wc_mapwrite_diff(&m->maps[i], m->wrel, w, old->tts_values[index], old->tts_isnull[index],
+							 new->tts_values[index], new->tts_isnull[index]);
+	}
 	for (int i = 0; i < m->nplaces; i++)
 		if (wc_versionwrite_changes(m, &m->places[i], old, new))
 			(void) wc_versionwrite_update(m, &m->places[i], old, new);
