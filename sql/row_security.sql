@@ -39,6 +39,11 @@ SELECT id FROM notes WHERE id < 18 ORDER BY id DESC LIMIT 3;
 INSERT INTO notes VALUES (8, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'ann', 'too many', 100);
+-- no row is replaced: it might be a hidden one
+INSERT INTO notes VALUES (11, 'ann', 'as ann', 1);
+INSERT INTO notes VALUES (11, 'ann', 'as ann', 1), (12, 'ann', 'as ann', 1) ON CONFLICT DO NOTHING RETURNING *;
+UPDATE notes SET id = 11 WHERE id = 18;
+DELETE FROM notes WHERE id IN (8, 18);
 INSERT INTO notes VALUES (8, 'ann', 'as ann', 1), (18, 'ann', 'as ann', 1) RETURNING *;
 UPDATE notes SET owner = 'bob' WHERE id = 8;
 UPDATE notes SET owner = 'bob' WHERE id = 18;
@@ -47,6 +52,8 @@ UPDATE notes SET n = 100 WHERE id IN (8, 18) RETURNING id, n;
 UPDATE notes SET body = 'changed' WHERE id BETWEEN 5 AND 15;
 
 -- of a row that moves to another partition it is UPDATE's
+UPDATE notes SET id = id - 20, n = 200 WHERE id = 24;
+DELETE FROM notes WHERE id = 4;
 UPDATE notes SET id = id - 20, n = 200 WHERE id = 24;
 UPDATE notes SET id = id - 10, owner = 'bob' WHERE id = 22;
 DELETE FROM notes WHERE id BETWEEN 12 AND 13 AND seen(body);
