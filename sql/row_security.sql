@@ -147,6 +147,18 @@ CREATE VIEW odd_docs WITH (security_barrier) AS SELECT * FROM long_docs WHERE n 
 SELECT id, n, length(body) AS body, (SELECT count(*) FROM jsonb_object_keys(m)) AS members, length(z) AS z FROM odd_docs;
 -- conditions with values of the query's other rows, which PostgreSQL moves into the view
 SELECT q.n, (SELECT count(*) FROM odd_docs d WHERE d.n <= q.n) FROM (VALUES (0), (2), (3), (9)) q (n);
+-- a join in a view: its condition hides rows, and is another one for each row of the other side
+CREATE TABLE asked (id int, least int);
+INSERT INTO asked VALUES (1, 0), (2, 1), (3, 2), (4, 0), (5, 0);
+ANALYZE asked;
+ANALYZE long_docs;
+CREATE VIEW asked_docs WITH (security_barrier) AS SELECT d.id, a.least, d.n FROM asked a JOIN long_docs d ON d.id = a.id AND d.n % 4 > a.least;
+BEGIN;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL enable_material = off;
+SELECT * FROM asked_docs ORDER BY id;
+ROLLBACK;
 DROP FOREIGN TABLE long_docs CASCADE;
 -- cells as rows
 SET client_min_messages = warning;
