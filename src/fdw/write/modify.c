@@ -325,6 +325,20 @@ wc_modify_snapshot(WcModify *m)
 
 /* --- rows -------------------------------------------------------------------*/
 
+/* Is a condition of the rows to write a row security policy's, and not a view's? */
+static bool
+policies_hold(const ResultRelInfo *rinfo)
+{
+	ListCell   *lc;
+
+	foreach(lc, rinfo->ri_WithCheckOptions)
+	{
+		if (lfirst_node(WithCheckOption, lc)->kind != WCO_VIEW_CHECK)
+			return true;
+	}
+	return false;
+}
+
 /* PostgreSQL leaves to the wrapper the constraints of foreign tables, and the row security policies of a
  * partition's parent (those for UPDATE if an UPDATE moves a row here). */
 static void
@@ -334,8 +348,11 @@ check_constraints(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, bo
 	Relation	rel = rinfo->ri_RelationDesc;
 
 	if (rinfo->ri_WithCheckOptions != NIL)
+	{
 		ExecWithCheckOptions(m->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK,
 							 rinfo, slot, estate);
+		m->policies = policies_hold(rinfo);
+	}
 	if (RelationGetDescr(rel)->constr)
 		ExecConstraints(rinfo, slot, estate);
 

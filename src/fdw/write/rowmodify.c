@@ -108,7 +108,7 @@ wc_rowmodify_init(WcModify *m)
 static bool
 duplicates_fail(const WcModify *m)
 {
-	return m->wrel->duplicates_fail && !m->shared;
+	return (m->wrel->duplicates_fail || m->policies) && !m->shared;
 }
 
 /* Short hashes may be equal for different originals: a row at this key must have the same originals. */
