@@ -7,6 +7,7 @@
 
 #include "access/xact.h"
 #include "common/file_perm.h"
+#include "common/hashfn.h"
 #include "storage/fd.h"
 
 #include "base/clock.h"
@@ -184,6 +185,12 @@ wc_hbase_changes_sent(void)
 }
 
 void
+wc_hbase_changes_tell_sent(void)
+{
+	nsent = 0;
+}
+
+void
 wc_hbase_changes_finish(bool committed)
 {
 	uint64		sent = nsent;
@@ -198,7 +205,20 @@ wc_hbase_changes_finish(bool committed)
 		ereport(WARNING,
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
 				 errmsg("changes of " UINT64_FORMAT " rows are in HBase, although the transaction was rolled back", sent),
-				 errdetail("HBase had acknowledged them when the commit failed.")));
+				 errdetail("HBase had acknowledged them before PostgreSQL's commit failed.")));
+}
+
+/* Sessions of any database that use the same gateway exclude each other. */
+uint32
+wc_hbase_lock_id(uint32 table_id)
+{
+	const WcHBaseTable *table = wc_hbase_table_by_id(table_id);
+	const WcServerOptions *options = &wc_hbase_server(table->server->oid)->options;
+	char	   *name = psprintf("%s:%d/%s", options->host, options->port, table->name);
+	uint32		hash = hash_bytes((const unsigned char *) name, (int) strlen(name));
+
+	pfree(name);
+	return WC_REMOTE_TABLE | hash;
 }
 
 int64

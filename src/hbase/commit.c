@@ -265,6 +265,19 @@ send_kind(const Chunk *chunk, RowKind kind, WcError *err)
 
 typedef WcStatus (*ChunkFunction) (Chunk *chunk, WcError *err);
 
+/* Other sessions' transactions may have locked rows: it waits for them. */
+static WcStatus
+lock_chunk(Chunk *chunk, WcError *err)
+{
+	WcSlice    *rows = wc_arena_alloc(&chunk->arena, chunk->nrows * sizeof(WcSlice));
+
+	if (rows == NULL)
+		return no_memory(err);
+	for (uint32 i = 0; i < chunk->nrows; i++)
+		rows[i] = chunk->rows[i].row;
+	return wc_hbase_lock_rows(wc_hbase_lock_id(chunk->table->id), rows, (int) chunk->nrows, err);
+}
+
 static WcStatus
 send_chunk(Chunk *chunk, WcError *err)
 {
@@ -313,15 +326,22 @@ void
 wc_hbase_changes_send(void)
 {
 	WcTxn	   *txn = wc_hbase_changes();
-	WcStatus	status = WC_OK;
+	WcStatus	status;
 	WcError		err;
 
 	if (txn == NULL)
 		return;
-	if (checks_first(txn))
+	status = for_chunks(txn, lock_chunk, &err);
+	if (status == WC_OK && checks_first(txn))
 		status = for_chunks(txn, resolve, &err);
 	if (status == WC_OK)
+	{
+		wc_hbase_note_sending();
 		status = for_chunks(txn, send_chunk, &err);
-	if (status != WC_OK)
-		wc_hbase_raise(&err);
+		wc_hbase_note_sending();
+	}
+	if (status == WC_OK)
+		return;
+	wc_hbase_changes_tell_sent();
+	wc_hbase_raise(&err);
 }
