@@ -39,19 +39,21 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
 READ_DIRS   = read $(addprefix read/,cell txn filter scan)
-ENGINE_DIRS = $(addprefix engine/,rocks store forget catalog write estimate) engine
-CORE_DIRS   = base model rowkey filterlang wire thrift $(READ_DIRS) $(ENGINE_DIRS) rpc
+ENGINE_DIRS = $(addprefix engine/,rocks store source forget catalog write estimate) engine
+RPC_DIRS    = rpc $(addprefix rpc/,lock session log)
+CORE_DIRS   = base model rowkey filterlang wire thrift $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
 SHARED_DIRS = channel
-FDW_DIRS = fdw $(addprefix fdw/,convert relation ddl condition plan scan write dump)
+FDW_DIRS = fdw $(addprefix fdw/,convert relation ddl condition plan row scan write dump)
 SHELL_DIRS = shell $(addprefix shell/,table data value)
-BACKEND_DIRS = client $(FDW_DIRS) $(SHELL_DIRS)
+CLIENT_DIRS = client $(addprefix client/,foreign local)
+BACKEND_DIRS = $(CLIENT_DIRS) $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
 HBASE_DIRS = hbase
 
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey filterlang wire
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) rpc
+ENGINE_CORE_DIRS  = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
 # And the module of HBase's driver.
 HBASE_CORE_DIRS   = base model rowkey filterlang $(READ_DIRS) thrift
 

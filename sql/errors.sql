@@ -110,6 +110,7 @@ SELECT widecol.put('e', 'r', 'cf:a\b', 'x');
 SELECT widecol.put('e', 'r', 'cf:v', 'x', -1);
 SELECT widecol.put('e', 'r', 'cf:v', 'x', ttl => '0');
 SELECT widecol.put('e', 'r', 'cf:v', 'x', ttl => '-1 day');
+SELECT widecol.put('e', 'r', 'cf:v', 'x', ttl => '300000 years');
 SELECT widecol.put(NULL, 'r', 'cf:v', 'x');
 SELECT widecol.put('e', NULL, 'cf:v', 'x');
 SELECT widecol.put('e', 'r', NULL, 'x');

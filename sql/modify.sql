@@ -191,7 +191,13 @@ UPDATE m_both SET k = k + 256 RETURNING *;
 UPDATE m_both SET v = 'b' WHERE k = 257 RETURNING raw, v;
 SELECT * FROM m_both;
 
+-- the rest of a cell's time to live moves with its row; this one has no end
+CREATE FOREIGN TABLE m_late (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+SELECT widecol.put('m_late', '\x80000001', 'cf:v', 'lives', 9223372036854775806, '1 day');
+UPDATE m_late SET k = 2;
+SELECT v FROM m_late WHERE k = 2;
+
 SET client_min_messages = warning;
 DROP TABLE m_part;
-DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both']) t;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both, m_late;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late']) t;

@@ -132,6 +132,13 @@ SET ROLE regress_widecol_bob;
 SELECT id, n, body FROM anns_docs ORDER BY id;
 SELECT id FROM anns_docs WHERE n >= 2;
 RESET ROLE;
+-- rows that come in several blocks
+CREATE FOREIGN TABLE long_docs (id int OPTIONS (rowkey '1'), n int, body text, m jsonb OPTIONS (family 'm'), z text OPTIONS (family 'z')) SERVER widecol;
+INSERT INTO long_docs SELECT i, i, repeat('b', 3000), (SELECT jsonb_object_agg('q' || j, repeat('v', 100)) FROM generate_series(1, 40) j),
+	repeat('z', 9000) FROM generate_series(1, 5) i;
+CREATE VIEW odd_docs WITH (security_barrier) AS SELECT * FROM long_docs WHERE n % 2 = 1;
+SELECT id, n, length(body) AS body, (SELECT count(*) FROM jsonb_object_keys(m)) AS members, length(z) AS z FROM odd_docs;
+DROP FOREIGN TABLE long_docs CASCADE;
 -- cells as rows
 SET client_min_messages = warning;
 CREATE FOREIGN TABLE doc_cells ("row" bytea, qualifier text, value text) SERVER widecol OPTIONS (table 'docs_1', layout 'cell');
@@ -168,4 +175,4 @@ DROP OWNED BY regress_widecol_ann, regress_widecol_bob;
 DROP ROLE regress_widecol_ann, regress_widecol_bob;
 SET client_min_messages = error;
 DROP SCHEMA rows CASCADE;
-SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1');
+SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs');

@@ -14,19 +14,22 @@ verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/filter read/scan"
-engine_folders="engine/rocks engine/store engine/forget engine/catalog engine/write engine/estimate engine"
-core="base model rowkey filterlang wire thrift $read_folders $engine_folders rpc"
-fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/scan fdw/write fdw/dump"
+engine_folders="engine/rocks engine/store engine/source engine/forget engine/catalog engine/write engine/estimate engine"
+rpc_folders="rpc/lock rpc/session rpc/log rpc"
+core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rpc_folders"
+fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
-postgres_side="channel worker client hbase fdw $fdw_folders shell $shell_folders"
+client_folders="client/foreign client/local client"
+postgres_side="channel worker $client_folders hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
-client_headers="client/client.h client/families.h client/foreign.h client/owner.h client/serveroption.h client/settings.h client/statistics.h"
+client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
 
 file_lines_max=1000
 function_lines=70
+folder_files_max=15
 
 # What a folder's files may include of the project, its own folder aside.  Each of the
-# folders in fdw/, read/ and engine/: those before it (the README there).
+# folders in fdw/, read/, engine/, rpc/ and client/: those before it (the README there).
 allowed()
 {
 	case $1 in
@@ -42,15 +45,21 @@ allowed()
 	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/ read/filter/" ;;
 	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
 	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;
-	engine/forget) echo "$(allowed engine/store) engine/store/" ;;
+	engine/source) echo "$(allowed engine/store) engine/store/" ;;
+	engine/forget) echo "$(allowed engine/source) engine/source/" ;;
 	engine/catalog) echo "$(allowed engine/forget) engine/forget/" ;;
 	engine/write) echo "$(allowed engine/catalog) engine/catalog/" ;;
 	engine/estimate) echo "$(allowed engine/write) engine/write/" ;;
 	engine) echo "$(allowed engine/estimate) engine/estimate/" ;;
-	rpc) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
+	rpc/lock) echo "base/ model/ rowkey/ wire/ read/ engine/engine.h" ;;
+	rpc/session) echo "$(allowed rpc/lock) rpc/lock/" ;;
+	rpc/log) echo "$(allowed rpc/session) rpc/session/ rpc/rpc.h" ;;
+	rpc) echo "$(allowed rpc/log) rpc/log/" ;;
 	channel) echo "base/ model/ wire/ compat.h" ;;
 	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
-	client) echo "base/ model/ wire/ channel/ compat.h" ;;
+	client/foreign) echo "base/ model/ wire/ channel/ compat.h client/client.h" ;;
+	client/local) echo "$(allowed client/foreign) client/driver.h" ;;
+	client) echo "$(allowed client/local) client/foreign/ client/local/" ;;
 	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
@@ -60,7 +69,8 @@ allowed()
 	fdw/ddl) echo "$(allowed fdw/relation) fdw/relation/" ;;
 	fdw/condition) echo "$(allowed fdw/ddl)" ;;
 	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/" ;;
-	fdw/scan) echo "$(allowed fdw/plan) fdw/plan/" ;;
+	fdw/row) echo "$(allowed fdw/plan) fdw/plan/" ;;
+	fdw/scan) echo "$(allowed fdw/row) fdw/row/" ;;
 	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;
 	fdw/dump) echo "$(allowed fdw/write) fdw/write/" ;;
 	.) echo "base/ channel/ client/ fdw/ shell/" ;;
@@ -155,6 +165,15 @@ for folder in $core; do
 	[ -z "$list" ] || grep -nE 'pthread_(mutex|rwlock)_t\b' $list | grep -v '^src/base/threads.h:'
 done >"$scratch/found"
 check "core's mutexes are those that clang can check (base/threads.h)"
+
+# rpc/README, "Mutexes": file, and the lock's name in it.
+grep -rnoE '^[[:space:]]+Wc(Mutex|RwLock)[[:space:]]+[a-z_]+;' src | sed -E 's/^src\/([^:]*):[0-9]*:[[:space:]]*Wc[A-Za-z]*[[:space:]]*([a-z_]*);/\1 \2/' | sort -u >"$scratch/known"
+awk '/^Mutexes/ { on = 1 } on && $1 ~ /\.[ch]$/ { print $1, $2 }' src/rpc/README | sort -u >"$scratch/said"
+{
+	comm -23 "$scratch/known" "$scratch/said" | sed 's|^|src/rpc/README does not say when to lock |'
+	comm -13 "$scratch/known" "$scratch/said" | sed 's|^|src/rpc/README has a lock that is not there: |'
+} >"$scratch/found"
+check "the order of locks names each of them"
 
 find src test -name '*.cc' -o -name '*.hh' -o -name '*.cpp' -o -name '*.hpp' | grep -v "^$cxx_folder/[a-z]*\.[ch][ch]\$" >"$scratch/found"
 check "no C++ but in $cxx_folder"
@@ -252,9 +271,29 @@ for module in widecol widecol_engine widecol_hbase; do
 done >"$scratch/found"
 check "modules export what SQL names, and nothing else"
 
+# A function that only its own file calls is static; one that nothing calls goes.
+objects=$(for folder in $core $postgres_side .; do sources "$folder"; done | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p')
+# shellcheck disable=SC2086 # a list of files
+nm --defined-only $objects 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBR]/ && $3 ~ /^wc_/ { print $3 }' | sort -u >"$scratch/known"
+{
+	# shellcheck disable=SC2086
+	nm -u $objects 2>/dev/null | awk 'NF == 2 { print $2 }'
+	grep -rhowE 'wc_[a-z0-9_]+' test --include='*.[ch]'
+	printf '%s\n' "$sql_symbols"
+	cat "$scratch"/may.*
+} | sort -u >"$scratch/said"
+comm -23 "$scratch/known" "$scratch/said" | sed 's/$/ is called by no other file/' >"$scratch/found"
+check "each function that a file exports is called by another one, or by a test"
+
 # --- sizes ---------------------------------------------------------------------------
 find src test -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, " max " at most" }' >"$scratch/found"
 check "no file over $file_lines_max lines"
+
+for folder in $core $postgres_side .; do
+	n=$(sources "$folder" | grep -c '\.cc*$')
+	[ "$n" -le $folder_files_max ] || echo "src/$folder: $n source files, $folder_files_max at most: some belong into a folder of their own"
+done >"$scratch/found"
+check "no folder over $folder_files_max source files"
 
 if [ "$verbose" = -v ]; then
 	for file in $(find src -name '*.c' | sort); do
@@ -297,13 +336,13 @@ for pair in "table_option_names:Foreign table" "column_option_names:Column" 'imp
 	headings options.md '###' "${pair#*:}" >"$scratch/said"
 	documented "$reference/options.md, ${pair#*:},"
 done >"$scratch/found"
-names src/client/serveroption.c server_option_names >"$scratch/known"
+names src/client/foreign/serveroption.c server_option_names >"$scratch/known"
 headings options.md '###' Server >"$scratch/said"
 documented "$reference/options.md, Server," >>"$scratch/found"
 check "the reference has each option"
 
 {
-	names src/client/families.c attribute_names >"$scratch/known"
+	names src/client/foreign/families.c attribute_names >"$scratch/known"
 	headings families.md '###' >"$scratch/said"
 	documented $reference/families.md
 	sed -n 's/^\t{"\([a-z0-9_]*\)", WC_ENCODING_.*/\1/p' src/fdw/convert/convert.c | sort >"$scratch/known"

@@ -27,7 +27,7 @@ if printf '#include <pthread.h>\ntypedef pthread_mutex_t M __attribute__((capabi
 	fields=yes
 fi
 
-files=$(grep -lE 'pthread_(mutex|rwlock|cond)_|base/threads\.h|engine/store/|rpc/locktable\.h' $(find src/base src/read src/engine src/rpc -name '*.c') | sort)
+files=$(grep -lE 'pthread_(mutex|rwlock|cond)_|base/threads\.h|engine/store/|rpc/lock/locktable\.h' $(find src/base src/read src/engine src/rpc -name '*.c') | sort)
 # shellcheck disable=SC2086 # lists of words
 errors=$(printf '%s\n' $files | xargs -P "$(nproc)" -n 8 $clang $flags 2>&1)
 status=$?

@@ -51,6 +51,7 @@
 
 static WcFollowing *following;
 static WcFlight *places;
+static WcClaims *claims;
 
 static uint32
 nplaces(void)
@@ -64,10 +65,22 @@ places_bytes(void)
 	return add_size(wc_flight_size(nplaces()), PLACES_ALIGNMENT);
 }
 
+static Size
+claims_bytes(void)
+{
+	return add_size(wc_claims_size(), PLACES_ALIGNMENT);
+}
+
 Size
 wc_following_bytes(void)
 {
-	return add_size(sizeof(WcFollowing), places_bytes());
+	return add_size(sizeof(WcFollowing), add_size(places_bytes(), claims_bytes()));
+}
+
+static void *
+find_aligned(const char *name, Size bytes, bool *found)
+{
+	return (void *) TYPEALIGN(PLACES_ALIGNMENT, ShmemInitStruct(name, bytes, found));
 }
 
 void
@@ -82,9 +95,13 @@ wc_following_find(void)
 		SpinLockInit(&following->stall_mutex);
 		ConditionVariableInit(&following->moved);
 	}
-	places = (WcFlight *) TYPEALIGN(PLACES_ALIGNMENT, ShmemInitStruct("widecol places", places_bytes(), &found));
+	/* the system has zeroed them */
+	places = find_aligned("widecol places", places_bytes(), &found);
 	if (!found)
-		(void) wc_flight_init(places, nplaces());	/* the system has zeroed it */
+		(void) wc_flight_init(places, nplaces());
+	claims = find_aligned("widecol claims", claims_bytes(), &found);
+	if (!found)
+		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
 }
 
 WcFollowing *
@@ -97,6 +114,12 @@ WcFlight *
 wc_places(void)
 {
 	return places;
+}
+
+WcClaims *
+wc_claims(void)
+{
+	return claims;
 }
 
 /* Raises why nothing has been applied for a while.  reading: to whom it is said. */
@@ -138,8 +161,13 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
 
 /* --- reading ------------------------------------------------------------------- */
 
-uint32
-wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
+/*
+ * The places of transactions of the database that the snapshot shows as ended: a reader by this snapshot waits for
+ * them.  Returns their number; *list is palloc'd, or NULL when there are none.  The caller also checks whether a
+ * transaction found no place (wc_flight_overflowed).
+ */
+static uint32
+places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 {
 	WcFlightEntry entry;
 	uint32		next = 0;
@@ -284,7 +312,7 @@ wc_following_await(Snapshot snapshot, Oid database)
 	await_overflow();
 	if (wc_flight_idle(places))
 		return;
-	n = wc_places_to_await(snapshot, database, &list);
+	n = places_to_await(snapshot, database, &list);
 	if (n > 0)
 		await_list(list, n);
 	if (list != NULL)
@@ -321,19 +349,6 @@ void
 wc_following_await_catalog(Oid database)
 {
 	await_ended(database, WC_FLIGHT_CATALOG);
-}
-
-bool
-wc_following_await_xid(uint64 xid)
-{
-	WcFlightEntry entry = {.xid = xid};
-
-	await_overflow();
-	entry.place = wc_flight_find(places, xid);
-	if (entry.place == WC_FLIGHT_NONE)
-		return false;
-	await_list(&entry, 1);
-	return true;
 }
 
 bool

@@ -1,8 +1,8 @@
 /*
  * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
- * Two more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
- * and the state that the follower (the engine's main thread) shares with other processes. channel/README names
+ * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
+ * the rows that these have claimed (wire/claims.h), and the state that the follower (the engine's main thread) shares with other processes. channel/README names
  * for each field the processes that may read and write it, and when.  PostgreSQL side; any process, unless it
  * says otherwise.
  */
@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "model/logrecord.h"
+#include "wire/claims.h"
 #include "wire/flight.h"
 
 /* Positions are ends of records (XLogRecPtr); 0: none. */
@@ -51,6 +52,7 @@ extern void wc_following_find(void);
 /* NULL when widecol is not in shared_preload_libraries. */
 extern WcFollowing *wc_following(void);
 extern WcFlight *wc_places(void);
+extern WcClaims *wc_claims(void);
 
 /* --- for commits --------------------------------------------------------------- */
 
@@ -81,14 +83,6 @@ extern void wc_following_note_commit(void);
 /* --- for readers --------------------------------------------------------------- */
 
 /*
- * Whom to wait for before reading the store by this snapshot: the places of transactions of
- * the database that the snapshot shows as ended.  Returns how many; *list is palloc'd, or
- * NULL when there are none.  That a transaction found no place (wc_flight_overflowed) the
- * caller has to ask besides.
- */
-extern uint32 wc_places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list);
-
-/*
  * Waits, interruptibly, until the store has all of the database's transactions that this snapshot shows.
  * Costs one load of memory if there is none to wait for.
  */
@@ -99,10 +93,8 @@ extern void wc_following_await(Snapshot snapshot, Oid database);
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 
-/* The same for one transaction, which has ended.  False: it has no place (any more). */
-extern bool wc_following_await_xid(uint64 xid);
-
-/* Waits for it, but not for longer than about so many milliseconds.  False: it has no place. */
+/* The same for one transaction, which has ended, but not for longer than about so many milliseconds.  False: it has
+ * no place (any more). */
 extern bool wc_following_await_briefly(uint64 xid, int ms);
 
 /* --- the follower ---------------------------------------------------------------- */

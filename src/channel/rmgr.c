@@ -10,7 +10,6 @@
 #include "access/xloginsert.h"
 #include "access/xlogutils.h"
 
-#include "base/clock.h"
 #include "base/limits.h"
 #include "channel/flight.h"
 #include "channel/keeplog.h"
@@ -150,14 +149,4 @@ wc_record_write(WcLogRecord *r)
 	if (r->kind == WC_RECORD_TICK || r->kind == WC_RECORD_BARRIER)
 		XLogSetRecordFlags(XLOG_MARK_UNIMPORTANT);
 	return XLogInsert(WC_RMGR_ID, r->kind);
-}
-
-XLogRecPtr
-wc_record_flush_all(void)
-{
-	WcLogRecord tick = {.kind = WC_RECORD_TICK,.time_us = wc_clock_wall_us()};
-	XLogRecPtr	position = wc_record_write(&tick);
-
-	XLogFlush(position);
-	return position;
 }

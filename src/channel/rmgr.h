@@ -28,7 +28,4 @@ extern void wc_rmgr_register(void);
  */
 extern XLogRecPtr wc_record_write(WcLogRecord *r);
 
-/* A TICK of now, flushed, and with it all that others have written before. */
-extern XLogRecPtr wc_record_flush_all(void);
-
 #endif

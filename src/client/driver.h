@@ -18,7 +18,7 @@
 #include "lib/ilist.h"
 
 #include "client/client.h"
-#include "client/serveroption.h"
+#include "client/foreign/serveroption.h"
 #include "wire/message.h"
 
 typedef enum WcDriverFeature
@@ -243,12 +243,12 @@ typedef struct WcDriver
 	uint64		(*precommit) (uint64 xid, uint64 length, uint64 snapshot);
 
 	/*
-	 * The same without a round trip, for a transaction that has locked all rows that it has
-	 * written, and that needs no checks (wc_batch_is_settled).  The transaction must have a place
-	 * in flight; 40001 if the engine had lost the transaction's locks before the place was taken.  False: the
-	 * caller has to call precommit.
+	 * The same without a round trip, for a transaction that needs no checks, and has locked all rows that it
+	 * has written before it wrote them, except those of the operations `rest` (wc_batch_unsettled), which are locked
+	 * here.  place: the transaction's in flight; 40001 if the engine had lost the transaction's locks before the
+	 * place was taken.  False: the caller has to call precommit.
 	 */
-	bool		(*hand_over) (uint64 xid);
+	bool		(*hand_over) (uint64 xid, uint16 place, WcSlice rest);
 
 	/*
 	 * As precommit, for PREPARE TRANSACTION, and also for a transaction that has only locked
@@ -287,7 +287,7 @@ typedef struct WcDriver
 	void		(*statistics) (uint8 view, WcSlice *rows);
 } WcDriver;
 
-/* The embedded engine (client/local.c). */
+/* The embedded engine (client/local/local.c). */
 extern const WcDriver wc_local_driver;
 
 /* The driver of this session's transactions. */

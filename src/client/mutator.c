@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 
 #include "channel/flight.h"
-#include "client/logwrite.h"
+#include "client/local/logwrite.h"
 #include "client/settings.h"
 #include "client/state.h"
 
@@ -218,9 +218,20 @@ settle(void)
 }
 
 bool
-wc_batch_is_settled(void)
+wc_batch_unsettled(WcSlice *rest)
 {
-	return settled == wc_batch_mark() && settled <= WC_UNCHECKED_BYTES_MAX && !must_be_checked;
+	uint64		length = wc_batch_mark();
+
+	*rest = wc_slice(NULL, 0);
+	if (length > WC_UNCHECKED_BYTES_MAX || must_be_checked)
+		return false;
+	if (settled == length)
+		return true;
+	/* under REPEATABLE READ they must not have changed, which the engine knows */
+	if (settled < start || IsolationUsesXactSnapshot())
+		return false;
+	*rest = wc_slice(buffer.data + (settled - start), length - settled);
+	return true;
 }
 
 void

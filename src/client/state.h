@@ -68,11 +68,12 @@ extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 extern void wc_batch_forget_locks(void);	/* locks on tables may have been released */
 
 /*
- * Can the batch be committed without locking or checking rows?  All rows were locked before
- * they were written, no row can have become too large, and no row that an operation wants to be absent can
- * have existed.  wc_batch_must_be_checked: an answer said that a row needs a check.
+ * Can the batch be committed without a check of its rows?  No row can have become too large.  *rest: the operations on
+ * rows that may not have been locked before they were written, valid until the next write; the other rows were, and no row
+ * that another operation wants to be absent can have existed.  wc_batch_must_be_checked: an answer said that
+ * a row needs a check.
  */
-extern bool wc_batch_is_settled(void);
+extern bool wc_batch_unsettled(WcSlice *rest);
 extern void wc_batch_must_be_checked(void);
 
 /* Writes the rest of the batch into the log, but not to the driver, which does not need it any more. */

@@ -23,7 +23,7 @@
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "channel/flight.h"
 #include "client/state.h"
 #include "compat.h"

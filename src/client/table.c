@@ -20,9 +20,9 @@
 #include "utils/memutils.h"
 
 #include "channel/flight.h"
-#include "client/logwrite.h"
+#include "client/local/logwrite.h"
 #include "channel/shmem.h"
-#include "client/owner.h"
+#include "client/foreign/owner.h"
 #include "client/state.h"
 
 /* Class of the advisory locks on names; pg_advisory_lock uses the classes 1 and 2. */

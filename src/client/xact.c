@@ -16,7 +16,7 @@
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
-#include "client/logwrite.h"
+#include "client/local/logwrite.h"
 #include "client/state.h"
 
 /* The begin of an open subtransaction. */
@@ -72,6 +72,7 @@ static void
 commit_batch(bool prepare)
 {
 	WcHolderWait wait = {0};
+	WcSlice		rest;
 	uint64		holder;
 	uint64		xid;
 
@@ -86,7 +87,7 @@ commit_batch(bool prepare)
 	wc_following_await_room();
 	wc_stream_take_place();		/* the last record names the place */
 	wc_following_await_catalog(MyDatabaseId);
-	if (!prepare && wc_batch_is_settled() && wc_driver()->hand_over(xid))
+	if (!prepare && wc_batch_unsettled(&rest) && wc_driver()->hand_over(xid, wc_stream_place(), rest))
 	{
 		stream_length = wc_batch_mark();
 		wc_batch_log();

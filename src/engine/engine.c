@@ -49,8 +49,8 @@ read_catalog(WcEngine *engine, const char *path, const rocksdb_options_t *option
 	return status;
 }
 
-/* What is opened: the catalog's column family, one for each store, and the
- * orphans: those which a crash left between the two steps of a change. */
+/* The column families to open: the catalog's, one for each store, and orphans, which a crash between the steps of a
+ * change of the catalog has left. */
 typedef struct Opening
 {
 	size_t		n;
@@ -162,7 +162,7 @@ opening_init(WcEngine *engine, Opening *o, const rocksdb_options_t *options,
 	return status;
 }
 
-/* What could not be dropped is an orphan the next time again. */
+/* An orphan that cannot be dropped is one the next time again. */
 static void
 drop_orphans(WcEngine *engine, const Opening *o)
 {
@@ -212,9 +212,9 @@ open_database(WcEngine *engine, const char *path, const rocksdb_options_t *optio
 }
 
 /*
- * Of a store whose log has gaps RocksDB opens nothing as long as it is to verify the
- * log.  So first, with all families and without that: it writes to files what is left of the
- * log, up to the damage, or (when files already have what came later) all that can be read.
+ * RocksDB does not open a store whose log has gaps, if it verifies the log.  So the store is first opened with all
+ * families and without the check: RocksDB then writes the readable part of the log to table files, up to the damage, or
+ * (if table files have later writes already) all of it.
  */
 static WcStatus
 salvage(const char *path, const rocksdb_options_t *options, WcError *err)
@@ -232,8 +232,7 @@ salvage(const char *path, const rocksdb_options_t *options, WcError *err)
 	return status;
 }
 
-/* Reads the catalog of a store that is there; nothing is changed unless it is to be
- * accepted as it is. */
+/* Reads the catalog of an existing store; changes nothing, unless the store is being accepted (accept_store). */
 static WcStatus
 look_at_store(WcEngine *engine, const char *path, const rocksdb_options_t *options,
 			  char ***list, size_t *nlist, bool *fresh, WcError *err)
@@ -301,8 +300,8 @@ find_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	return status == WC_OK ? wc_identity_check(&engine->identity, options, err) : status;
 }
 
-/* A store that is accepted may come from anywhere, and be of any time: what it says of a log means
- * nothing here, and images of it would be taken for the cluster's. */
+/* An accepted store may come from another cluster, or another time: its positions mean nothing in this cluster's log,
+ * and its images would be taken for the cluster's. */
 static WcStatus
 forget_log(WcEngine *engine, WcError *err)
 {
@@ -311,7 +310,7 @@ forget_log(WcEngine *engine, WcError *err)
 	return status == WC_OK && engine->images != NULL ? wc_image_prune(engine->images, 0, 0, err) : status;
 }
 
-/* What is in it is of a process that has ended. */
+/* Empties the directory: its files belong to a process that has ended. */
 static WcStatus
 make_spill_directory(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -385,7 +384,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	return status;
 }
 
-/* Gives back whatever is there. */
+/* Frees everything that has been made. */
 static void
 engine_free(WcEngine *engine, bool closed)
 {

@@ -1,9 +1,9 @@
 /*
- * engine/engine.h: the storage engine, as everybody outside engine/ sees it.
+ * engine/engine.h: the storage engine; the only header of engine/ that other folders include.
  *
- * One WcEngine is open in one process at a time.  Every function may be called
- * from any thread and at once with others, except where it says otherwise; a
- * WcTxn and a WcReadPoint belong to one thread at a time.  Functions that can take long poll the cancel flag they are given.
+ * One process at a time has a store open, as a WcEngine.  Any thread may call any function, also while other
+ * threads call others, unless the function's comment says otherwise.  A WcTxn and a WcReadPoint belong to one
+ * thread at a time.  Functions that can take long check the cancel flag that they get.
  */
 #ifndef WC_ENGINE_ENGINE_H
 #define WC_ENGINE_ENGINE_H
@@ -23,104 +23,102 @@ typedef struct WcEngine WcEngine;
 
 typedef struct WcEngineOptions
 {
-	const char *path;			/* directory; made when the cluster has never had a store */
+	const char *path;			/* directory; made if the cluster has never had a store */
 	const char *images;			/* directory of images, path is WC_LIVE_DIRECTORY in it; NULL: there are none */
-	const char *record;			/* file of the cluster's, not in path, that says which store is its own */
+	const char *record;			/* file of the cluster, outside of path, that names the cluster's store */
 	uint64_t	cluster;		/* the cluster's system identifier */
 	const char *new_store;		/* id of a lost store in whose place a new one is made; NULL, "": none */
-	const char *accept_store;	/* id of a store that is taken though it does not fit; NULL, "": none */
+	const char *accept_store;	/* id of a store that is opened although checks refuse it; NULL, "": none */
 	bool		may_create;		/* may a new store be made at all? */
 	unsigned	directory_mode; /* of path, if it is made */
-	uint64_t	block_cache_bytes;	/* shared by every family */
-	uint64_t	write_buffer_bytes; /* memtables of all families together flush at this */
+	uint64_t	block_cache_bytes;	/* shared by all families */
+	uint64_t	write_buffer_bytes; /* memtables are flushed when all together have so many */
 	int			max_open_files;	/* -1: no limit */
 	int			max_background_jobs;
 	int64_t		(*clock_us) (void);	/* NULL: wc_clock_wall_us; tests set their own */
 	size_t		packed_row_max; /* 0: WC_PACKED_ROW_MAX; tests set a smaller one */
-	size_t		row_together_max;	/* 0: WC_ROW_TOGETHER_MAX; likewise */
-	uint64_t	txn_memory;		/* of one transaction's operations; 0: WC_TXN_MEMORY; likewise */
-	const char *statistics;		/* file that keeps counters while no engine is open; NULL: they are not kept */
+	size_t		row_together_max;	/* 0: WC_ROW_TOGETHER_MAX; tests set a smaller one */
+	uint64_t	txn_memory;		/* bytes of one transaction's operations; 0: WC_TXN_MEMORY; tests set less */
+	const char *statistics;		/* file that has the counters while no engine is open; NULL: counters are lost */
 } WcEngineOptions;
 
 /*
- * Block every signal in the calling thread first: threads are made here.  Refuses a
- * directory that is not the cluster's store, or in which something is missing, and has
- * then changed nothing in it (engine/README, "Identity").
+ * Opens the store, or makes a new one.  The caller's thread must have all signals blocked: this function starts
+ * threads.  Refuses a directory that has another cluster's store, or an incomplete store, and changes nothing in
+ * it then (engine/README, "Identity").
  */
 extern WcStatus wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err) WC_WARN_UNUSED;
 
-/* Every snapshot, scanner and transaction must be gone; what was applied is synced. */
+/* Syncs what was applied, and closes the store.  The caller has freed all snapshots, scanners and transactions. */
 extern void wc_engine_close(WcEngine *engine);
 
-/* What reads know of it (read/storage.h); it lives as long as the engine. */
+/* The store's interface for read/ (read/storage.h); it lives as long as the engine. */
 extern WcStorage *wc_engine_storage(WcEngine *engine);
 
 /* The store's id, which is not 0 and stays the same while it is open. */
 extern uint32_t wc_engine_store_id(const WcEngine *engine);
 
-/* Where large transactions keep what they do not keep in memory (wc_txn_spill_into): a directory beside the
- * store's, emptied when the store is opened.  Valid while it is open. */
+/* The files in which large transactions keep what they do not keep in memory (wc_txn_spill_into): in a directory
+ * beside the store's, which is emptied when the store is opened.  Valid while the engine is open. */
 extern const struct WcTxnSpill *wc_engine_spill(const WcEngine *engine);
 
-/* Has writing ended for good, until the engine is closed and opened again?  (What the
- * operating system refuses, on a full disk say, does not end it.) */
+/* Can nothing be written until the engine is closed and opened again?  (Not after errors of the operating
+ * system, such as a full disk: then writing resumes by itself.) */
 extern bool wc_engine_must_restart(WcEngine *engine);
 
 /* --- snapshots ------------------------------------------------------------
- * What had been applied when it was taken, all tables alike.  While it lives,
- * nothing that it can see is dropped.
- * What there is now; the same one for all who take it before something is written.
- * Any thread.  NULL: out of memory. */
+ * A snapshot shows all tables as they were when it was taken.  While it exists, nothing that it shows is dropped.
+ * wc_snapshot_take: a snapshot of the present state; callers share one until something is written.  NULL: out of
+ * memory. */
 extern WcSnapshot *wc_snapshot_take(WcEngine *engine);
 extern void wc_snapshot_release(WcEngine *engine, WcSnapshot *snapshot);
 
-/* Another reference to one that is held: it is to be released once more. */
+/* One more reference to a snapshot that the caller has: it must be released once more. */
 extern void wc_snapshot_share(WcEngine *engine, WcSnapshot *snapshot);
 
-/* It sees every commit with this timestamp or a smaller one; of the others, none or some. */
+/* The snapshot shows all commits with this timestamp or a smaller one, and perhaps later ones. */
 extern int64_t wc_snapshot_last_ts(const WcSnapshot *snapshot);
 
 /* --- checking -------------------------------------------------------------
- * Before a commit that cannot be taken back: what is wrong with the transaction?  Names
- * that are taken (WC_EXISTS), tables that have changed (WC_STALE), rows that must be absent
- * and are not (WC_DUPLICATE_ROW), rows that become too large (WC_TOO_LARGE), and the like.
- * Looks at those tables and rows only where such is possible.  The rows that it has written
- * must be locked, and stay so until it is applied.  Changes nothing; any thread.  cancel: looked at
- * once in WC_CANCEL_CELLS rows (WC_CANCELLED), or NULL.
+ * Checks a transaction for errors before its commit: names that exist already (WC_EXISTS), tables that have
+ * changed (WC_STALE), rows that exist and must not (WC_DUPLICATE_ROW), rows that become too large
+ * (WC_TOO_LARGE), and others.  Reads only tables and rows for which an error is possible.  The caller has locked
+ * the rows that the transaction has written, and keeps them locked until the commit is applied.  Changes
+ * nothing.  cancel (or NULL) is checked once in WC_CANCEL_CELLS rows (WC_CANCELLED).
  */
 extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
 /*
- * May rows of the table that small changes (WC_UNCHECKED_BYTES_MAX) are made to become too large?
- * Then they have to be checked.  For a row that the caller has locked the answer holds as long as
- * it is locked.  Any thread.
+ * Can rows of the table become too large by small changes (WC_UNCHECKED_BYTES_MAX)?  Then such changes must be
+ * checked, too.  For a row that the caller has locked, the answer is right as long as the row is locked.
  */
 extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 
+/* The same of all tables together; a table that was dropped counts until the engine is closed.  One load. */
+extern bool wc_engine_has_any_large_rows(const WcEngine *engine);
+
 /* --- applying -------------------------------------------------------------
- * The one entry for writes.  Called by one thread, in commit order.  Applies
- * the whole batch in one atomic write.  What it does depends on nothing but its arguments
- * and what the store holds: the same batches at the same positions and times give the same
- * store.  An operation that a check would refuse (since another commit came first) is void,
- * and counted.  An error (memory, disk, damaged bytes) means that nothing was applied: the
- * caller may try again.  Not synced: wc_engine_sync makes all that was applied so far durable.
+ * The one function that applies commits.  One thread calls it, in commit order.  Applies the whole batch in
+ * one atomic write.  The effect depends only on the arguments and on the store's content: the same batches at
+ * the same positions and times make the same store.  An operation that the check would refuse (because another
+ * commit came first) is void, and counted.  After an error (memory, disk, damaged bytes) nothing has been
+ * applied, and the caller may try again.  Not synced: wc_engine_sync makes everything that was applied durable.
  */
 typedef struct WcCommit
 {
 	uint64_t	xid;			/* PostgreSQL's full transaction id, 0: none */
 	uint64_t	position;		/* of the commit in the log, greater than any before (WC_INVALID) */
-	int64_t		time_us;		/* commit time, by which TTLs go; the commit timestamp is max(last given + 1, time_us) */
+	int64_t		time_us;		/* commit time, the clock for TTLs; the commit timestamp is max(last one + 1, time_us) */
 } WcCommit;
 
 /* A later commit time counts as this: timestamps never run out. */
 #define WC_COMMIT_TIME_MAX (WC_TS_LATEST - (INT64_C(1) << 60))
 
 /*
- * Makes what the commit of a transaction will need and takes long to make (storage of new
- * families), by the tables there are now.  Any thread, before the commit's turn, so that
- * other commits need not wait for it; wc_engine_apply makes what is still missing.  On failure
- * nothing was made.  wc_engine_forget: the transaction has ended; what was made for it, and
- * it did not need, goes.
+ * Makes the storage of new families that the commit of a transaction will need, according to the present tables.
+ * This takes long; called before the commit's turn, other commits do not wait for it.  wc_engine_apply makes what
+ * is still missing.  After an error nothing has been made.  wc_engine_forget: the transaction has ended; drops
+ * the storage that was made for it and not used.
  */
 extern WcStatus wc_engine_prepare(WcEngine *engine, uint64_t xid, const WcTxn *txn, WcError *err) WC_WARN_UNUSED;
 extern void wc_engine_forget(WcEngine *engine, uint64_t xid);
@@ -130,15 +128,15 @@ extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn 
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* --- following the server's log ---------------------------------------------
- * The server's log holds all commits; RocksDB's own is synced at marks only.  After a crash
- * the engine reads the log again, from the last mark that is on disk, and passes over what
- * wc_engine_applied_position says is applied.
+ * The server's log has all commits; RocksDB's own log is synced at marks only.  After a crash the engine reads
+ * the server's log again, from the last mark that is on disk, and skips what is applied already
+ * (wc_engine_applied_position).
  */
 
-/* Beside the flags of BATCHes (model/logrecord.h): the transaction has been prepared. */
+/* In addition to the flags of BATCHes (model/logrecord.h): the transaction has been prepared. */
 #define WC_PENDING_PREPARED		0x80
 
-/* What the log has said so far of a transaction that is under way. */
+/* What a transaction that has not ended has logged so far, or a piece of that. */
 typedef struct WcPendingBytes
 {
 	uint64_t	xid;
@@ -149,72 +147,71 @@ typedef struct WcPendingBytes
 	WcSlice		bytes;
 } WcPendingBytes;
 
-/* A piece of a transaction's stream that a mark has put into the store, by where it begins. */
+/* A piece of a transaction's stream that a mark has written into the store; at: the piece's offset. */
 typedef struct WcPendingKey
 {
 	uint64_t	xid;
 	uint64_t	at;
 } WcPendingKey;
 
-/* What a mark changes of the pieces in the store. */
+/* The pieces that a mark writes and deletes. */
 typedef struct WcPendingMark
 {
-	const WcPendingBytes *put;	/* those of more than WC_PENDING_PIECE bytes as several */
+	const WcPendingBytes *put;	/* one of more than WC_PENDING_PIECE bytes is written as several pieces */
 	size_t		nput;
-	const WcPendingKey *gone;	/* before that */
+	const WcPendingKey *gone;	/* deleted first */
 	size_t		ngone;
 } WcPendingMark;
 
-/* The store is new, or had a log of its own: from now on it follows the server's, from this
- * position on.  Durable when it returns.  0: it follows none until this is called again. */
+/* From now on the store follows the server's log, from this position on; before, it was new, or had a log of its
+ * own.  Durable when the function returns.  0: it follows no log until the next call. */
 extern WcStatus wc_engine_begin_log(WcEngine *engine, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 
-/* Called in order with wc_engine_apply, when all commits before read_from are applied; pending:
- * what has to be done so that the store has the streams of the transactions under way there.  Not synced. */
+/* Makes a mark.  Called in order with wc_engine_apply, when all commits before read_from are applied; pending: the
+ * changes by which the store has the streams of the transactions that have not ended at read_from.  Not synced. */
 extern WcStatus wc_engine_mark(WcEngine *engine, uint64_t read_from, const WcPendingMark *pending, WcError *err) WC_WARN_UNUSED;
 
-/* The bytes of a piece, in place of what bytes holds.  WC_CORRUPT: it is not there. */
+/* Replaces the content of `bytes` by a piece.  WC_CORRUPT: there is no such piece. */
 extern WcStatus wc_engine_pending_piece(WcEngine *engine, uint64_t xid, uint64_t at, WcBuf *bytes, WcError *err) WC_WARN_UNUSED;
 
-/* Where the last mark says that reading has to begin (0: there was none), and the pieces in the store:
- * take is called for each transaction, with one piece after the other.  A piece may begin before the
- * end of the one before, which ends there then. */
+/* Sets *read_from to the position of the last mark, from which the log must be read (0: there is no mark).  Calls
+ * take with the pieces in the store, transaction by transaction, in order.  A piece may begin before the end of the
+ * previous one, which is cut there. */
 typedef WcStatus (*WcPendingTaker) (void *arg, const WcPendingBytes *piece, WcError *err);
 extern WcStatus wc_engine_marked(WcEngine *engine, uint64_t *read_from, WcPendingTaker take, void *arg,
 								 WcError *err) WC_WARN_UNUSED;
 
 /*
- * From now on steps that are made here (by flush, compactions and upkeep) are not applied as
- * they are made: log has each written into the log and returns when wc_engine_step has applied it,
- * or fails.  Any thread calls it.  When cancel (may be NULL) is raised it returns WC_CANCELLED soon.  NULL: no more steps are made; returns when log is called no more.
+ * From now on the steps that this engine makes (in flush, compactions and upkeep) are written into the log before
+ * they are applied: `log` has a step written, and returns after wc_engine_step has applied it, or with an error.
+ * Any thread calls it.  When cancel (or NULL) becomes true, `log` returns WC_CANCELLED soon.  log NULL: no more
+ * steps are made; the function returns when no thread is in the old `log` any more.
  */
 typedef WcStatus (*WcStepLog) (void *arg, WcSlice step, const atomic_bool *cancel, WcError *err);
 extern void wc_engine_log_steps(WcEngine *engine, WcStepLog log, void *arg);
 
 /*
- * Images (engine/README): built beside commits, installed with the position of a mark that
- * was synced before it was built.  One thread at a time.  `keep` images stay, and those younger
- * than min_age seconds.
+ * Images (engine/README): an image is built while commits are applied, and installed with the position of a mark that
+ * was synced before the building began.  One thread at a time.  Prune keeps the newest `keep` images, and those
+ * younger than min_age seconds.
  */
 extern WcStatus wc_engine_image_build(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_image_install(WcEngine *engine, uint64_t position, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_images_prune(WcEngine *engine, unsigned keep, int64_t min_age, WcError *err) WC_WARN_UNUSED;
 
 /*
- * The other entry: a step (model/step.h), in order with commits, in one atomic write or (on
- * any error) nothing.  Like them it depends on nothing but its arguments and the store.
- * position as in WcCommit.  A step of a table, family or generation that is not there is
- * void: it takes its position and does nothing else.
+ * Applies a step (model/step.h), in order with commits, in one atomic write.  After an error nothing has been
+ * applied.  As with commits, the effect depends only on the arguments and the store.  position as in WcCommit.  A
+ * step of a table, family or generation that does not exist is void: only the applied position changes.
  */
 extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep *step, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Whoever keeps what was read is told of each write that may change what is visible, by
- * the thread that makes it and one write at a time: of its rows, or of whole tables
- * (when their rows are many, their families change, or a step is applied);
- * then begin, when no reader sees any of it yet, and end, when those that come see all of
- * it, or when it has failed.  They may take and release snapshots.  ts: the commit's
- * timestamp; 0: it is no commit, but a step.
+ * Functions for a keeper of answers: the engine calls them for each write that may change visible cells, in the
+ * writing thread, for one write at a time.  First `row` for each row, or `table` (if the write has many rows,
+ * changes the table's families, or is a step); then `begin`, when no reader sees the write yet; then `end`, when new
+ * readers see all of it, or it has failed.  The functions may take and release snapshots.  ts: the commit's
+ * timestamp; 0: a step.
  */
 typedef struct WcWriteWatch
 {
@@ -225,23 +222,24 @@ typedef struct WcWriteWatch
 	void		(*end) (void *arg);
 } WcWriteWatch;
 
-/* Before the first commit, or when none can come any more (NULL: no longer). */
+/* Sets the watch; NULL: no watch.  Called before the first commit, or after the last. */
 extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
-/* Operations of commits that were void, as a whole or in part, since the engine was opened. */
+/* The number of operations that were void, or partly void, since the engine was opened. */
 extern uint64_t wc_engine_void_operations(WcEngine *engine);
 
 /* --- statistics -----------------------------------------------------------
- * What is known here (model/statistics.h); nobody is held up by asking.  wc_engine_statistics
- * fills in what is the engine's, and leaves the rest; why: why nothing can be written to the
- * store, empty if it can.  Of tables: those of a database, as committed; of work: that of all
- * databases.  Any thread.
+ * The engine's part of the statistics (model/statistics.h).  Reading them delays no other thread.
+ * wc_engine_statistics sets the engine's fields, and leaves the others; why: the reason why the store takes no
+ * writes, empty if it does.  wc_engine_table_statistics: committed tables of one database; wc_engine_progress: work
+ * of all databases.
  */
 extern WcStatus wc_engine_statistics(WcEngine *engine, WcEngineStatistics *to, WcError *why, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_table_statistics(WcEngine *engine, uint32_t database, WcBuf *out, WcError *err) WC_WARN_UNUSED;
-/* What those who use an engine count themselves: the engine keeps it with its own counters when they
- * are at their end. */
+
+/* What a user of the engine, for example a session, has counted: it adds its counters to the engine's before it
+ * ends. */
 typedef struct WcUseCounts
 {
 	uint64_t	requests;
@@ -257,33 +255,31 @@ extern void wc_engine_add_use(WcEngine *engine, const WcUseCounts *use);
 extern WcStatus wc_engine_progress(WcEngine *engine, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_reset_statistics(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
-/* Namespace and name of a committed table, which point into the buffer; empty: there is none. */
+/* Namespace and name of a committed table, which point into the buffer; empty: there is no such table. */
 extern void wc_engine_table_name(WcEngine *engine, uint32_t table_id, WcBuf *buf, WcSlice names[2]);
 
 /* When a snapshot was taken. */
 extern int64_t wc_snapshot_taken_us(const WcSnapshot *snapshot);
 
 /* --- catalog --------------------------------------------------------------
- * As the transaction txn (NULL: none) would see it.  Descriptors are appended
- * to out encoded (wc_table_desc_encode), lists as varint count, then each with
- * wc_buf_append_bytes.  Only the list of tables says since when families remember
- * what they held as it is now: writes change that, and no generation tells.
+ * The catalog as the transaction txn (NULL: none) sees it.  Descriptors are appended to out, encoded
+ * (wc_table_desc_encode); lists as a varint count, then each element with wc_buf_append_bytes.  Only the list of
+ * tables has the present "history from" of families: writes change it without a new generation of the catalog.
  */
 extern WcStatus wc_engine_describe(WcEngine *engine, uint32_t database, WcTxn *txn, WcSlice ns, WcSlice name,
 								   WcBuf *out, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_engine_list_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* Those of all databases; database: txn's. */
+/* The tables of all databases; database: the transaction's. */
 extern WcStatus wc_engine_list_all_tables(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* Of each its name, then its properties; "default" is always among them. */
+/* For each namespace its name, then its properties; "default" is always in the list. */
 extern WcStatus wc_engine_list_namespaces(WcEngine *engine, uint32_t database, WcTxn *txn, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* A new table id; never given twice, also not after a restart once used. */
+/* A new table id.  No id is returned twice while the engine is open, and a used id also not after a restart. */
 extern uint32_t wc_engine_new_table_id(WcEngine *engine);
 
-/* A CREATE_TABLE with this id is in the log, whatever becomes of its transaction (which may be
- * prepared): no other table gets the id.  Any thread. */
+/* A CREATE_TABLE with this id is in the log: no other table gets the id, however the transaction ends. */
 extern void wc_engine_note_table_id(WcEngine *engine, uint32_t table_id);
 
 /* Grows with every applied catalog change. */
@@ -304,18 +300,18 @@ typedef struct WcWork
 	uint32_t	family_id;		/* 0: every family */
 } WcWork;
 
-/* In the calling thread; returns when it is done. */
+/* Does the work in the calling thread. */
 extern WcStatus wc_engine_work(WcEngine *engine, const WcWork *work, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
 /*
- * By a thread of the engine's, one behind the other, with what is committed then; returns at
- * once.  Of `at` the database and the clock are heeded.  What goes wrong is said in the
- * server's log.  What waits already is not put there again; beyond WC_WORKS_MAX, WC_TOO_LARGE.
- * Every signal is blocked in the calling thread: another may be made here.
+ * Puts the work into a queue and returns.  A thread of the engine does the works one after another, on the state
+ * that is committed then.  Of `at`, the database and the clock count.  Errors are written to the server's log.  Work
+ * that is in the queue already is not added again; WC_TOO_LARGE: there are WC_WORKS_MAX.  The caller's thread must
+ * have all signals blocked: this function may start the thread.
  */
 extern WcStatus wc_engine_work_later(WcEngine *engine, const WcWork *work, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
-/* Are compactions of a table under way, or waiting, that were asked for so? */
+/* Are compactions of the table from this queue running or waiting? */
 extern void wc_engine_compacting(WcEngine *engine, uint32_t table_id, bool *minor, bool *major);
 
 /* wc_engine_work for every family. */
@@ -323,37 +319,36 @@ extern WcStatus wc_engine_flush(WcEngine *engine, uint32_t table_id, const WcRea
 extern WcStatus wc_engine_compact(WcEngine *engine, uint32_t table_id, bool major, const WcReadPoint *at, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Reads all that is stored of a table, or (table_id 0) the catalog: every block, by its checksum,
- * every key and cell, their order, the sizes of files.  Appends varint n, n times varint family id
- * (0: it is of none), bytes of a sentence that says what is wrong.  Of a family at most
- * WC_PROBLEMS_MAX and the number of the others; behind a block that cannot be read nothing of
- * it.  A table that is not there, or not this database's, has nothing wrong.  Changes nothing.
+ * Reads everything that is stored of a table, or (table_id 0) of the catalog, and checks each block's checksum, every
+ * key and cell, their order, and the sizes of files.  Appends varint n, then n times varint family id (0: no
+ * family), bytes: a sentence about the problem.  For a family at most WC_PROBLEMS_MAX problems, then the number of
+ * the others; nothing after a block that cannot be read.  A table that does not exist, or is another database's,
+ * has no problems.  Changes nothing.
  */
 extern WcStatus wc_engine_inspect(WcEngine *engine, uint32_t database, uint32_t table_id, const atomic_bool *cancel,
 								  WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* What the engine does by itself about what could be forgotten (engine/README, "Upkeep"). */
+/* How the engine forgets by itself (engine/README, "Upkeep"). */
 typedef struct WcUpkeep
 {
-	bool		makes_steps;	/* else it only has RocksDB compact what steps have left: on a standby */
-	uint32_t	busy_percent;	/* of one processor's time; 0: it does nothing */
-	uint32_t	dead_percent;	/* of a family's key-values, about, that make it worth it */
-	int64_t		delay_us;		/* what was written since stays for so long, > 0 ... */
-	int64_t		history_us;		/* ... and markers with given timestamps; what has outlived its TTL, at most */
+	bool		makes_steps;	/* false, on a standby: upkeep only lets RocksDB compact files */
+	uint32_t	busy_percent;	/* of one processor's time; 0: no upkeep */
+	uint32_t	dead_percent;	/* a family is swept when about so many of its key-values could be forgotten */
+	int64_t		delay_us;		/* > 0; cells are kept for so long after they could be forgotten */
+	int64_t		history_us;		/* > 0; likewise markers with given timestamps, and expired cells at most */
 } WcUpkeep;
 
-/* From now on; until it is called, nothing is done.  Always by the same thread, in which every
- * signal is blocked: another may be made here. */
+/* Sets the settings of upkeep; before the first call there is no upkeep.  Always called by the same thread, which
+ * must have all signals blocked: this function may start a thread. */
 extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err) WC_WARN_UNUSED;
 
-/* Approximate bytes and rows of a range; exact when it has few.  Cheap, but for one
- * walk over memtables that have grown much since the last.  Of these families only;
- * nfamilies 0: of all. */
+/* Approximate bytes and rows of a range; exact if it has few.  Cheap, except that memtables are walked over when they
+ * have grown much since the last walk.  Only of these families; nfamilies 0: of all. */
 extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,
 								   const uint32_t *families, uint32_t nfamilies,
 								   uint64_t *bytes, uint64_t *rows, WcError *err) WC_WARN_UNUSED;
 
-/* A range that several readers share. */
+/* A range to divide among several readers. */
 typedef struct WcSplitRequest
 {
 	uint32_t	table_id;
@@ -364,30 +359,29 @@ typedef struct WcSplitRequest
 } WcSplitRequest;
 
 /*
- * Appends varint n, then n times bytes: row keys inside the range, ascending, which part it into
- * at most nparts parts of about equal bytes.  None when little is stored there, or nothing is
- * committed.  A key begins a part; it need not be that of a row.  Takes a few seeks a part.
+ * Appends varint n, then n times bytes: keys inside the range, ascending, that divide it into at most nparts parts of
+ * about the same size.  No keys if little is stored there, or nothing is committed.  Each key is the first of a
+ * part; there need not be a row with it.  Takes a few seeks for each part.
  */
 extern WcStatus wc_engine_split(WcEngine *engine, const WcSplitRequest *request, const atomic_bool *cancel,
 								WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
-/* Ranges of a table's rows, drawn by chance, that a sample is to be read from. */
+/* A random sample of a table's rows, as ranges to read. */
 typedef struct WcSampleRequest
 {
 	uint32_t	table_id;
-	WcRange		range;			/* only of this; start inclusive, stop exclusive */
+	WcRange		range;			/* only rows of this range; start inclusive, stop exclusive */
 	uint32_t	nranges;		/* wanted, 1 .. WC_RANGES_MAX - 2; a small table has fewer */
-	uint64_t	range_rows;		/* rows a range should have on average, > 0 */
-	uint64_t	seed;			/* the same gives the same, as long as nothing is written */
+	uint64_t	range_rows;		/* rows that a range should have on average, > 0 */
+	uint64_t	seed;			/* the same seed gives the same ranges, as long as nothing is written */
 } WcSampleRequest;
 
 /*
  * Appends varint n, then n times bytes start (inclusive), bytes stop (exclusive;
- * empty: unbounded), varint weight in 1/65536: ascending, disjoint.  A row
- * stands for as many rows of the table as its range's weight says: sums over the
- * ranges with it are not biased.  Two ranges, of weight 1, are before and behind all
- * rows that are there: for those that are not committed.  Takes time for the ranges, and for what is in memtables, not
- * for the table.
+ * empty: unbounded), varint weight in 1/65536: ascending, disjoint.  Each row of a range stands for "weight"
+ * rows of the table: sums that use the weights are not biased.  Two ranges, of weight 1, are before and after all
+ * stored rows: for rows that are not committed.  The time depends on the number of ranges and on the size of the
+ * memtables, not on the size of the table.
  */
 extern WcStatus wc_engine_sample(WcEngine *engine, const WcSampleRequest *request, const atomic_bool *cancel,
 								 WcBuf *out, WcError *err) WC_WARN_UNUSED;

@@ -1,8 +1,8 @@
 /*
- * engine/inspect.c: is all that is stored readable, in order, and what the catalog says?
+ * engine/inspect.c: checks that everything stored can be read, is in order, and fits the catalog.
  *
- * Nothing is changed.  What is found is told and passed over, as far as that is possible: of a
- * family of which a block cannot be read, nothing behind that block is looked at.
+ * Changes nothing.  A problem is reported, and the check continues if possible: when a block of a family cannot be read,
+ * the rest of the family is not checked.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,18 +24,18 @@ typedef struct Inspection
 {
 	WcEngine   *engine;
 	const atomic_bool *cancel;	/* NULL: never */
-	uint64_t	keys;			/* looked at */
+	uint64_t	keys;			/* checked so far */
 	WcBuf		found;			/* varint family id, bytes text, for each problem */
 	uint64_t	nfound;			/* in all */
-	uint64_t	nfamily;		/* of the family that is looked at */
+	uint64_t	nfamily;		/* problems of the family that is being checked */
 
-	/* The family that is looked at. */
+	/* the family that is being checked */
 	WcStore    *store;
 	WcBuf		before;			/* the last key */
 	WcBuf		scratch;
 } Inspection;
 
-/* Of a family only the first problems are told. */
+/* Reports a problem; only the first ones of a family. */
 static void
 tell(Inspection *n, const char *text)
 {
@@ -154,7 +154,7 @@ inspect_key(Inspection *n, WcSlice key, WcSlice value)
 	wc_buf_append_slice(&n->before, key);
 }
 
-/* Every block of its files, and what is in memory. */
+/* Reads every block of its files, and its memtables. */
 static WcStatus
 inspect_keys(Inspection *n, WcError *err)
 {
@@ -202,7 +202,7 @@ is_live(Inspection *n, const char *wanted)
 	return live;
 }
 
-/* Its files are there, as long as RocksDB made them.  (Reading does not tell of one that is gone but open.) */
+/* Do its files exist, with the sizes that RocksDB has noted?  (A removed file that is open can still be read.) */
 static void
 inspect_files(Inspection *n)
 {
@@ -319,7 +319,7 @@ inspect_entry(Inspection *n, WcSlice key, WcSlice value, size_t *ntables)
 	wc_arena_free(&arena);
 }
 
-/* Behind the write mutex, so that memory and what is stored are of one moment. */
+/* With the write mutex locked, so that the catalog in memory and the stored one are of the same moment. */
 static void
 inspect_catalog(Inspection *n)
 {

@@ -1,8 +1,8 @@
 /*
- * engine/statistics.c: what the views of statistics show of the engine and of tables.
+ * engine/statistics.c: rows of the views of statistics about the engine and about tables.
  *
- * Counters are read as they are; RocksDB is asked for the rest, and for its files once for
- * all tables.  Nothing here holds a lock of the engine while RocksDB is asked.
+ * Counters are read without a mutex.  RocksDB answers the rest; its files are listed once for all tables.  No mutex of
+ * the engine is locked while RocksDB answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -266,7 +266,7 @@ wc_engine_add_use(WcEngine *engine, const WcUseCounts *use)
 
 /* --- progress -------------------------------------------------------------------*/
 
-/* Work on stores, and what it is about: told apart, so that no lock is held while names are looked for. */
+/* Works on stores.  First copied, then given names: so no mutex is locked while names are looked up. */
 typedef struct Works
 {
 	WcProgress	rows[WC_PROGRESS_MAX];

@@ -123,7 +123,7 @@ take_word(char **at, const char *word)
 	return true;
 }
 
-/* A family that is gone since is passed over. */
+/* A family that does not exist any more is skipped. */
 static bool
 take_family(WcEngine *engine, char **at)
 {
@@ -142,7 +142,7 @@ take_family(WcEngine *engine, char **at)
 	return take_word(at, "\n");
 }
 
-/* False: it is no such text; what stands before the first wrong line has been taken. */
+/* False: the text has a wrong line; the lines before it have been taken. */
 static bool
 take_text(WcEngine *engine, char *at)
 {

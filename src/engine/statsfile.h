@@ -1,17 +1,16 @@
 /*
  * engine/statsfile.h: counters over a restart.
  *
- * When the engine is closed in order its counters go to a file, and the next engine takes them over
- * and removes the file.  So after a crash they begin anew, as PostgreSQL's statistics do.  A file that
- * cannot be read, or is of another store or another build, is logged and given up: counters are not
- * worth a start that fails.
+ * A regular shutdown writes the counters to a file; the next engine reads the file and removes it.  After a crash all
+ * counters begin at 0, as PostgreSQL's statistics do.  A file that cannot be read, or belongs to another store or
+ * another build, is logged and ignored: the start does not fail because of counters.
  */
 #ifndef WC_ENGINE_STATSFILE_H
 #define WC_ENGINE_STATSFILE_H
 
 #include "engine/engine.h"
 
-/* The engine is open, or is about to be closed, and nobody counts. */
+/* Called when the engine is open, or is about to be closed, and no other thread counts. */
 extern void wc_statsfile_take(WcEngine *engine, const char *path);
 extern void wc_statsfile_leave(WcEngine *engine, const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * engine/upkeep.c: forgetting by itself.
+ * engine/upkeep.c: a thread that forgets what families need not keep, and compacts files.
  */
 #include "engine/upkeep.h"
 
@@ -13,13 +13,13 @@
 #include "engine/store/state.h"
 #include "engine/write/step.h"
 
-/* Between two looks at the families. */
+/* The pause between two rounds. */
 #define ROUND_MS 1000
 
 /* Steps of upkeep are smaller than others: no session waits for them, but commits may wait behind them. */
 #define STEP_KEYS 4096
 
-/* An expire step comes when so large a part of the time by which it lags has passed. */
+/* An expire step is due when this part of the time by which "expired" stays behind has passed: a quarter. */
 #define EXPIRE_PART 4
 
 struct WcUpkeeper
@@ -29,7 +29,7 @@ struct WcUpkeeper
 	pthread_cond_t ends;		/* stop */
 	WcUpkeep	settings WC_GUARDED_BY(&mutex);
 	atomic_bool stop;
-	bool		running;		/* there is a thread: known to who makes and ends it */
+	bool		running;		/* the thread runs; for the functions that start and end it */
 	pthread_t	thread;
 };
 
@@ -71,7 +71,7 @@ rest(WcUpkeeper *u, int64_t worked_us)
 
 /* --- going through a family -----------------------------------------------------*/
 
-/* The clock; but nothing goes by one that is ahead of all commits. */
+/* The clock; or the last commit's timestamp, if the clock is ahead of that. */
 static int64_t
 safe_now(WcEngine *engine)
 {
@@ -81,7 +81,8 @@ safe_now(WcEngine *engine)
 	return last_ts < now ? last_ts : now;
 }
 
-/* A major compaction of what was written up to then, among about so many keys. */
+/* The steps of a major compaction of the cells that were written up to the counts' times; keys: about so many
+ * keys are in the store. */
 static WcStatus
 sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, uint64_t keys, WcError *err)
 {
@@ -116,8 +117,8 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 }
 
 /*
- * What was counted is looked at when it is old enough.  *ripe is then what it was; later
- * it is counted anew.
+ * Notes a count that is enough for a compaction, with the time.  True when the noted count is delay_us old: *ripe is
+ * that count, and counting begins again.
  */
 static bool
 ripen(WcCounted *counted, uint64_t count, bool enough, int64_t last_ts, int64_t now, int64_t delay_us, WcCounted *ripe)
@@ -161,7 +162,7 @@ sweep_when_worth(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcErro
 	return worth ? sweep(u, store, &superseded, &dated, keys, err) : WC_OK;
 }
 
-/* --- what has outlived its TTL ----------------------------------------------------*/
+/* --- expired cells ----------------------------------------------------*/
 
 /* By how much the mark "expired" stays behind the last timestamp; 0: the family has no TTLs. */
 static int64_t
@@ -196,11 +197,11 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
 
 /* --- files --------------------------------------------------------------------------
  *
- * On every node: what steps have deleted, or expire steps have taken out, leaves files that
- * RocksDB would not compact by itself.
+ * On every node: RocksDB would not compact by itself the files in which steps have deleted cells, or in which cells
+ * are gone.
  */
 
-/* Takes over what steps have swept, when they are through.  False: nothing. */
+/* Takes the range in which steps have deleted, when the steps of the whole range are done.  False: no range. */
 static bool
 take_swept(WcStore *store, WcSwept *swept)
 {
@@ -246,7 +247,7 @@ compact_swept(WcUpkeeper *u, WcStore *store, WcError *err)
 	return status;
 }
 
-/* Half of what has a TTL is gone, say. */
+/* Compacts the files when about half of the cells with a TTL are gone. */
 static WcStatus
 compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
 {
@@ -257,7 +258,7 @@ compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *e
 	WcStatus	status;
 
 	if (state->compacted_ts == 0)
-		state->compacted_ts = gone.expired_ts;	/* not at each start */
+		state->compacted_ts = gone.expired_ts;	/* no compaction at each start */
 	if (gone.expired_ts - state->compacted_ts < every)
 		return WC_OK;
 	status = wc_engine_sync(u->engine, err);	/* cells whose step is not on disk are not dropped */
@@ -380,8 +381,9 @@ wc_upkeeper_set(WcUpkeeper *u, const WcUpkeep *settings)
 	pthread_mutex_unlock(&u->mutex);
 }
 
-WcStatus
-wc_upkeeper_start(WcUpkeeper *u, WcError *err)
+/* Starts the thread, unless it runs. */
+static WcStatus
+start_thread(WcUpkeeper *u, WcError *err)
 {
 	int			rc;
 
@@ -398,5 +400,5 @@ WcStatus
 wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err)
 {
 	wc_upkeeper_set(engine->upkeeper, settings);
-	return settings->busy_percent > 0 ? wc_upkeeper_start(engine->upkeeper, err) : WC_OK;
+	return settings->busy_percent > 0 ? start_thread(engine->upkeeper, err) : WC_OK;
 }

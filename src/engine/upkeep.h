@@ -19,13 +19,10 @@ extern WcUpkeeper *wc_upkeeper_create(WcEngine *engine);
 /* Ends the thread, also in the middle of a step's work. */
 extern void wc_upkeeper_free(WcUpkeeper *upkeeper);
 
-/* From now on. */
+/* Sets the settings; the thread follows them from its next round on. */
 extern void wc_upkeeper_set(WcUpkeeper *upkeeper, const WcUpkeep *settings);
 
-/* Makes the thread, unless it is there. */
-extern WcStatus wc_upkeeper_start(WcUpkeeper *upkeeper, WcError *err) WC_WARN_UNUSED;
-
-/* What the thread does each time; without a thread, tests do. */
+/* One round of the thread.  Tests, which have no thread, call it themselves. */
 extern void wc_upkeeper_round(WcUpkeeper *upkeeper);
 
 #endif

@@ -27,7 +27,7 @@ struct WcWorkers
 	WcEngine   *engine;
 	WcMutex		mutex;			/* guards the rest; nothing else is locked while it is held */
 	pthread_cond_t more;		/* a task waits, or stop */
-	Task	   *tasks WC_GUARDED_BY(&mutex); /* those under way, and those that wait, oldest first */
+	Task	   *tasks WC_GUARDED_BY(&mutex); /* the running ones and the waiting ones, oldest first */
 	size_t		nwaiting WC_GUARDED_BY(&mutex);
 	bool		thread_made WC_GUARDED_BY(&mutex);
 	pthread_t	thread;
@@ -66,8 +66,8 @@ run_pass(WcStore *store, WcRunning *running, WcPassOptions *options, WcError *er
 	return status;
 }
 
-/* As HBase's flush: what the memstore alone shows to be superseded is not
- * written.  A store of packing row did that when it was written to. */
+/* As HBase's flush: cells that other cells of the memstore supersede are not written.  In packing row, writes drop such
+ * cells already. */
 static WcStatus
 flush_store(WcStore *store, const WcReadPoint *at, WcError *err)
 {
@@ -88,7 +88,7 @@ flush_store(WcStore *store, const WcReadPoint *at, WcError *err)
 	return status;
 }
 
-/* HBase's compactions see files, not the memstore: what has been in a flush. */
+/* HBase's compactions read files, not the memstore: only cells that have been flushed. */
 static WcStatus
 compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 {
@@ -225,7 +225,7 @@ wc_engine_compacting(WcEngine *engine, uint32_t table_id, bool *minor, bool *maj
 
 /* --- the thread ---------------------------------------------------------------------*/
 
-/* The oldest task that waits, which is then under way; NULL: the thread is to end. */
+/* Takes the oldest waiting task; NULL: the thread must end. */
 static Task *
 next_task(WcWorkers *w)
 {

@@ -10,7 +10,7 @@
 #include "parser/parsetree.h"
 #include "utils/rel.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/fdw.h"
 
 PG_FUNCTION_INFO_V1(widecol_handler);

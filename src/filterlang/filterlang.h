@@ -90,9 +90,6 @@ typedef struct WcLangNode
  */
 extern WcStatus wc_filterlang_parse(WcSlice text, WcArena *arena, WcLangNode **filter, WcError *err) WC_WARN_UNUSED;
 
-/* Checks the length of a text against WC_FILTER_BYTES_MAX, without parsing the text. */
-extern WcStatus wc_filterlang_check_length(size_t len, WcError *err) WC_WARN_UNUSED;
-
 /* The name of a filter in the language; for AND, OR, SKIP and WHILE the keyword. */
 extern const char *wc_filterlang_name(WcLangKind kind);
 

@@ -7,36 +7,9 @@
  *     argument    piece { piece } | a word: number, true, false, < <= = != >= >
  *     piece       'text', with '' for a quote | X'hexadecimal digits'
  */
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "base/limits.h"
-#include "filterlang/filterlang.h"
-#include "filterlang/regex.h"
-
-typedef struct Parser
-{
-	WcSlice		text;
-	size_t		at;				/* the next byte */
-	uint32_t	nodes;
-	uint32_t	arguments;		/* of all filters */
-	WcArena    *arena;
-	WcError    *err;
-} Parser;
-
-typedef struct Argument
-{
-	bool		quoted;
-	WcSlice		text;
-	size_t		at;
-} Argument;
-
-typedef struct Arguments
-{
-	uint32_t	n;
-	Argument   *items;
-	size_t		at;				/* of the filter's name */
-} Arguments;
+#include "filterlang/parser.h"
 
 /* A filter's name, and the number of its arguments. */
 typedef struct Spec
@@ -94,7 +67,7 @@ wc_filterlang_name(WcLangKind kind)
 
 /* The position of the byte in characters, from 1. */
 static size_t
-position(const Parser *p, size_t at)
+position(const WcParser *p, size_t at)
 {
 	size_t		n = 1;
 
@@ -103,14 +76,14 @@ position(const Parser *p, size_t at)
 	return n;
 }
 
-static WcStatus
-fail(Parser *p, size_t at, const char *what)
+WcStatus
+wc_parse_fail(WcParser *p, size_t at, const char *what)
 {
 	return wc_error(p->err, WC_INVALID, "filter is not valid at position %zu: %s", position(p, at), what);
 }
 
-static WcStatus
-no_memory(Parser *p)
+WcStatus
+wc_parse_no_memory(WcParser *p)
 {
 	return wc_error(p->err, WC_NO_MEMORY, "out of memory for a filter");
 }
@@ -130,7 +103,7 @@ is_name(uint8_t c)
 }
 
 static void
-pass_blanks(Parser *p)
+pass_blanks(WcParser *p)
 {
 	while (p->at < p->text.len && is_blank(p->text.data[p->at]))
 		p->at++;
@@ -138,7 +111,7 @@ pass_blanks(Parser *p)
 
 /* The next byte that is not blank; -1: there is none. */
 static int
-peek(Parser *p)
+peek(WcParser *p)
 {
 	pass_blanks(p);
 	return p->at < p->text.len ? p->text.data[p->at] : -1;
@@ -146,7 +119,7 @@ peek(Parser *p)
 
 /* The name at the current position; empty: no name. */
 static WcSlice
-next_name(const Parser *p)
+next_name(const WcParser *p)
 {
 	size_t		end = p->at;
 
@@ -155,34 +128,12 @@ next_name(const Parser *p)
 	return wc_slice(p->text.data + p->at, end - p->at);
 }
 
-static bool
-is_word(WcSlice s, const char *word)
-{
-	return wc_slice_eq(s, wc_slice_cstr(word));
-}
-
-/* Is it the word, in upper or lower case? */
-static bool
-is_word_nocase(WcSlice s, const char *word)
-{
-	if (s.len != strlen(word))
-		return false;
-	for (size_t i = 0; i < s.len; i++)
-	{
-		uint8_t		c = s.data[i];
-
-		if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != word[i])
-			return false;
-	}
-	return true;
-}
-
 /* Takes the word, if the word comes next. */
 static bool
-take_word(Parser *p, const char *word)
+take_word(WcParser *p, const char *word)
 {
 	pass_blanks(p);
-	if (!is_word(next_name(p), word))
+	if (!wc_slice_eq(next_name(p), wc_slice_cstr(word)))
 		return false;
 	p->at += strlen(word);
 	return true;
@@ -202,7 +153,7 @@ hex_digit(uint8_t c)
 
 /* Does a piece of a text come next?  *hex: in hexadecimal digits. */
 static bool
-at_piece(const Parser *p, bool *hex)
+at_piece(const WcParser *p, bool *hex)
 {
 	const uint8_t *s = p->text.data + p->at;
 	size_t		left = p->text.len - p->at;
@@ -213,7 +164,7 @@ at_piece(const Parser *p, bool *hex)
 
 /* Decodes a piece of a text to bytes: '' is ' , or two digits are a byte.  p->at is on the opening quote. */
 static WcStatus
-piece(Parser *p, bool hex, WcBuf *out)
+piece(WcParser *p, bool hex, WcBuf *out)
 {
 	size_t		begin = p->at;
 	const uint8_t *s = p->text.data;
@@ -222,7 +173,7 @@ piece(Parser *p, bool hex, WcBuf *out)
 	while (i < p->text.len && (s[i] != '\'' || (!hex && i + 1 < p->text.len && s[i + 1] == '\'')))
 	{
 		if (hex && (i + 1 == p->text.len || hex_digit(s[i]) < 0 || hex_digit(s[i + 1]) < 0))
-			return fail(p, i, "expected two hexadecimal digits");
+			return wc_parse_fail(p, i, "expected two hexadecimal digits");
 		if (hex)
 			wc_buf_append_u8(out, (uint8_t) (hex_digit(s[i]) * 16 + hex_digit(s[i + 1])));
 		else
@@ -230,14 +181,14 @@ piece(Parser *p, bool hex, WcBuf *out)
 		i += hex || s[i] == '\'' ? 2 : 1;
 	}
 	if (i >= p->text.len)
-		return fail(p, begin, "text in quotes has no end");
+		return wc_parse_fail(p, begin, "text in quotes has no end");
 	p->at = i + 1;
 	return WC_OK;
 }
 
 /* A text: one piece or several adjacent pieces. */
 static WcStatus
-quoted(Parser *p, Argument *a)
+quoted(WcParser *p, WcArgument *a)
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcStatus	status = WC_OK;
@@ -251,16 +202,16 @@ quoted(Parser *p, Argument *a)
 		pass_blanks(p);
 	}
 	if (status == WC_OK && bytes.failed)
-		status = no_memory(p);
+		status = wc_parse_no_memory(p);
 	a->text = wc_arena_copy(p->arena, wc_buf_slice(&bytes));
 	if (status == WC_OK && bytes.len > 0 && a->text.data == NULL)
-		status = no_memory(p);
+		status = wc_parse_no_memory(p);
 	wc_buf_free(&bytes);
 	return status;
 }
 
 static WcStatus
-one_argument(Parser *p, Argument *a)
+one_argument(WcParser *p, WcArgument *a)
 {
 	size_t		end = p->at;
 	bool		hex;
@@ -271,7 +222,7 @@ one_argument(Parser *p, Argument *a)
 	while (end < p->text.len && !is_blank(p->text.data[end]) && strchr(",()'", p->text.data[end]) == NULL)
 		end++;
 	if (end == p->at)
-		return fail(p, p->at, "expected an argument");
+		return wc_parse_fail(p, p->at, "expected an argument");
 	a->text = wc_slice(p->text.data + p->at, end - p->at);
 	p->at = end;
 	return WC_OK;
@@ -279,26 +230,26 @@ one_argument(Parser *p, Argument *a)
 
 /* Makes room for one more argument. */
 static WcStatus
-grow(Parser *p, Arguments *args)
+grow(WcParser *p, WcArguments *args)
 {
-	Argument   *items;
+	WcArgument *items;
 
 	if (++p->arguments > WC_FILTER_VALUES_MAX)
 		return wc_error(p->err, WC_TOO_LARGE, "filter has too many arguments: the limit is %d", WC_FILTER_VALUES_MAX);
 	if ((args->n & (args->n - 1)) != 0)
 		return WC_OK;
-	items = wc_arena_alloc_zero(p->arena, sizeof(Argument) * (args->n == 0 ? 1 : 2 * args->n));
+	items = wc_arena_alloc_zero(p->arena, sizeof(WcArgument) * (args->n == 0 ? 1 : 2 * args->n));
 	if (items == NULL)
-		return no_memory(p);
+		return wc_parse_no_memory(p);
 	if (args->n > 0)
-		memcpy(items, args->items, sizeof(Argument) * args->n);
+		memcpy(items, args->items, sizeof(WcArgument) * args->n);
 	args->items = items;
 	return WC_OK;
 }
 
 /* Parses from behind the opening parenthesis to behind the closing parenthesis. */
 static WcStatus
-all_arguments(Parser *p, Arguments *args)
+all_arguments(WcParser *p, WcArguments *args)
 {
 	WcStatus	status;
 
@@ -312,7 +263,7 @@ all_arguments(Parser *p, Arguments *args)
 		int			c = peek(p);
 
 		if (c < 0)
-			return fail(p, p->at, "expected an argument");
+			return wc_parse_fail(p, p->at, "expected an argument");
 		status = grow(p, args);
 		if (status == WC_OK)
 			status = one_argument(p, &args->items[args->n]);
@@ -321,373 +272,9 @@ all_arguments(Parser *p, Arguments *args)
 		args->n++;
 		c = peek(p);
 		if (c != ',' && c != ')')
-			return fail(p, p->at, "expected \",\" or \")\"");
+			return wc_parse_fail(p, p->at, "expected \",\" or \")\"");
 		p->at++;
 		if (c == ')')
-			return WC_OK;
-	}
-}
-
-static WcStatus
-get_text(Parser *p, const Argument *a, WcSlice *text)
-{
-	if (!a->quoted)
-		return fail(p, a->at, "expected a text in single quotes");
-	*text = a->text;
-	return WC_OK;
-}
-
-static WcStatus
-get_flag(Parser *p, const Argument *a, bool *flag)
-{
-	*flag = is_word_nocase(a->text, "true");
-	if (a->quoted || !(*flag || is_word_nocase(a->text, "false")))
-		return fail(p, a->at, "expected true or false");
-	return WC_OK;
-}
-
-/* Parses a number in digits, with a sign if `sign`; false: no number, or greater than max. */
-static bool
-read_number(WcSlice text, bool sign, int64_t max, int64_t *number)
-{
-	bool		negative = sign && text.len > 0 && text.data[0] == '-';
-	uint64_t	n = 0;
-
-	if (text.len == negative)
-		return false;
-	for (size_t i = negative; i < text.len; i++)
-	{
-		uint8_t		c = text.data[i];
-
-		if (c < '0' || c > '9' || n > (uint64_t) INT64_MAX / 10)
-			return false;
-		n = n * 10 + (uint64_t) (c - '0');
-		if (n > (uint64_t) max + negative)
-			return false;
-	}
-	*number = (int64_t) (negative ? 0 - n : n);
-	return true;
-}
-
-static WcStatus
-get_number(Parser *p, const Argument *a, int64_t max, int64_t *number)
-{
-	if (!a->quoted && read_number(a->text, false, max, number))
-		return WC_OK;
-	return fail(p, a->at, max == INT32_MAX ? "expected a number between 0 and 2147483647" :
-				"expected a number between 0 and 9223372036854775807");
-}
-
-static WcStatus
-get_op(Parser *p, const Argument *a, WcLangOp *op)
-{
-	static const struct
-	{
-		const char *word;
-		WcLangOp	op;
-	}			ops[] = {
-		{"<", WC_LANG_LESS}, {"<=", WC_LANG_LESS_OR_EQUAL}, {"=", WC_LANG_EQUAL},
-		{"!=", WC_LANG_NOT_EQUAL}, {">=", WC_LANG_GREATER_OR_EQUAL}, {">", WC_LANG_GREATER}
-	};
-
-	for (size_t i = 0; !a->quoted && i < sizeof(ops) / sizeof(ops[0]); i++)
-	{
-		if (is_word(a->text, ops[i].word))
-		{
-			*op = ops[i].op;
-			return WC_OK;
-		}
-	}
-	return fail(p, a->at, "expected one of < <= = != >= >");
-}
-
-/* Is the argument a valid regular expression?  read/filter compiles the expression again. */
-static WcStatus
-check_regex(Parser *p, const Argument *a, const WcLangNode *node)
-{
-	WcRegexKind kind = node->comparator == WC_LANG_REGEX ? WC_REGEX_JAVA : WC_REGEX_JAVA_NOCASE;
-	WcError		why;
-	WcRegex    *regex;
-	WcStatus	status = wc_regex_create(node->value, kind, &regex, &why);
-
-	wc_regex_free(regex);
-	if (status != WC_INVALID)
-	{
-		if (status != WC_OK && p->err != NULL)
-			*p->err = why;
-		return status;
-	}
-	return fail(p, a->at, why.message);
-}
-
-static WcStatus
-get_comparator(Parser *p, const Argument *a, WcLangNode *node)
-{
-	static const struct
-	{
-		const char *word;
-		WcLangComparator comparator;
-	}			comparators[] = {
-		{"binary:", WC_LANG_BINARY}, {"binaryprefix:", WC_LANG_BINARY_PREFIX}, {"regexstring:", WC_LANG_REGEX},
-		{"regexstringnocase:", WC_LANG_REGEX_NOCASE}, {"substring:", WC_LANG_SUBSTRING}, {"long:", WC_LANG_LONG}
-	};
-	size_t		n = sizeof(comparators) / sizeof(comparators[0]);
-	size_t		i = 0;
-	size_t		skip;
-
-	if (!a->quoted)
-		return fail(p, a->at, "expected a comparator in single quotes");
-	while (i < n && !wc_slice_starts_with(a->text, wc_slice_cstr(comparators[i].word)))
-		i++;
-	if (i == n)
-		return fail(p, a->at, "expected a comparator: binary:, binaryprefix:, regexstring:, regexstringnocase:, substring: or long:");
-	skip = strlen(comparators[i].word);
-	node->comparator = comparators[i].comparator;
-	node->value = wc_slice(a->text.data + skip, a->text.len - skip);
-	if (node->comparator == WC_LANG_REGEX || node->comparator == WC_LANG_REGEX_NOCASE)
-		return check_regex(p, a, node);
-	if (node->comparator == WC_LANG_LONG && !read_number(node->value, true, INT64_MAX, &node->number))
-		return fail(p, a->at, "expected a number between -9223372036854775808 and 9223372036854775807 behind \"long:\"");
-	return WC_OK;
-}
-
-/* Parses an operator and a comparator, the arguments a[0] and a[1]. */
-static WcStatus
-get_comparison(Parser *p, const Argument *a, WcLangNode *node)
-{
-	WcStatus	status = get_op(p, a, &node->op);
-
-	if (status == WC_OK)
-		status = get_comparator(p, a + 1, node);
-	if (status != WC_OK || node->kind == WC_LANG_DEPENDENT || node->op == WC_LANG_EQUAL || node->op == WC_LANG_NOT_EQUAL ||
-		!(node->comparator == WC_LANG_REGEX || node->comparator == WC_LANG_REGEX_NOCASE ||
-		  node->comparator == WC_LANG_SUBSTRING))
-		return status;
-	return fail(p, a->at, "a regexstring or substring comparator takes = or != only");
-}
-
-static WcStatus
-get_column(Parser *p, const Argument *a, WcLangNode *node)
-{
-	WcStatus	status = get_text(p, a, &node->family);
-
-	return status == WC_OK ? get_text(p, a + 1, &node->qualifier) : status;
-}
-
-/* --- filters with many arguments ------------------------------------------------------------ */
-
-static int
-compare_texts(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
-static WcStatus
-get_prefixes(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	node->texts = wc_arena_alloc_zero(p->arena, sizeof(WcSlice) * (args->n + 1));
-	if (node->texts == NULL)
-		return no_memory(p);
-	for (uint32_t i = 0; i < args->n; i++)
-	{
-		WcStatus	status = get_text(p, &args->items[i], &node->texts[i]);
-
-		if (status != WC_OK)
-			return status;
-	}
-	if (args->n > 0)
-		qsort(node->texts, args->n, sizeof(WcSlice), compare_texts);
-	for (uint32_t i = 0; i < args->n; i++)
-	{
-		if (node->n == 0 || !wc_slice_eq(node->texts[node->n - 1], node->texts[i]))
-			node->texts[node->n++] = node->texts[i];
-	}
-	return WC_OK;
-}
-
-static int
-compare_times(const void *a, const void *b)
-{
-	int64_t		x = *(const int64_t *) a;
-	int64_t		y = *(const int64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
-static WcStatus
-get_times(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	node->times = wc_arena_alloc_zero(p->arena, sizeof(int64_t) * (args->n + 1));
-	if (node->times == NULL)
-		return no_memory(p);
-	for (; node->n < args->n; node->n++)
-	{
-		WcStatus	status = get_number(p, &args->items[node->n], INT64_MAX, &node->times[node->n]);
-
-		if (status != WC_OK)
-			return status;
-	}
-	if (args->n > 0)
-		qsort(node->times, args->n, sizeof(int64_t), compare_times);
-	return WC_OK;
-}
-
-static WcStatus
-get_fuzzy(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	node->texts = wc_arena_alloc_zero(p->arena, sizeof(WcSlice) * args->n);
-	if (node->texts == NULL)
-		return no_memory(p);
-	for (; node->n < args->n; node->n++)
-	{
-		const Argument *a = &args->items[node->n];
-		WcSlice    *text = &node->texts[node->n];
-		WcStatus	status = get_text(p, a, text);
-
-		if (status != WC_OK)
-			return status;
-		if (node->n % 2 == 0)
-			continue;
-		if (text->len != text[-1].len)
-			return fail(p, a->at, "the mask is not as long as the key before it");
-		for (size_t i = 0; i < text->len; i++)
-		{
-			if (text->data[i] != '0' && text->data[i] != '1')
-				return fail(p, a->at, "a mask is made of 0, the byte is as in the key, and 1, any byte");
-		}
-	}
-	return WC_OK;
-}
-
-static WcStatus
-get_ranges(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	node->texts = wc_arena_alloc_zero(p->arena, sizeof(WcSlice) * args->n);
-	node->inclusive = wc_arena_alloc_zero(p->arena, sizeof(bool) * args->n);
-	if (node->texts == NULL || node->inclusive == NULL)
-		return no_memory(p);
-	for (uint32_t i = 0; i < args->n; i += 2, node->n++)
-	{
-		WcStatus	status = get_text(p, &args->items[i], &node->texts[node->n]);
-
-		if (status == WC_OK)
-			status = get_flag(p, &args->items[i + 1], &node->inclusive[node->n]);
-		if (status != WC_OK)
-			return status;
-	}
-	for (uint32_t i = 0; i < node->n; i += 2)
-	{
-		int			c = wc_slice_cmp(node->texts[i], node->texts[i + 1]);
-
-		if (node->texts[i].len > 0 && node->texts[i + 1].len > 0 && (c > 0 || (c == 0 && !node->inclusive[i + 1])))
-			return fail(p, args->items[2 * i].at, "no row is in this range");
-	}
-	return WC_OK;
-}
-
-static WcStatus
-get_column_page(Parser *p, const Argument *a, WcLangNode *node)
-{
-	WcStatus	status = get_number(p, a, INT32_MAX, &node->limit);
-
-	node->by_qualifier = a[1].quoted;
-	if (status == WC_OK && !node->by_qualifier)
-		return get_number(p, a + 1, INT32_MAX, &node->offset);
-	node->qualifier = a[1].text;
-	return status;
-}
-
-/* --- one filter -------------------------------------------------------------------------- */
-
-/* Texts and flags in turn. */
-static WcStatus
-get_range(Parser *p, const Argument *a, WcLangNode *node)
-{
-	WcStatus	status = WC_OK;
-
-	node->texts = wc_arena_alloc_zero(p->arena, sizeof(WcSlice) * 2);
-	if (node->texts == NULL)
-		return no_memory(p);
-	for (node->n = 0; node->n < 2 && status == WC_OK; node->n++)
-	{
-		status = get_text(p, &a[2 * node->n], &node->texts[node->n]);
-		if (status == WC_OK)
-			status = get_flag(p, &a[2 * node->n + 1], &node->flags[node->n]);
-	}
-	return status;
-}
-
-static WcStatus
-get_single_value(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	const Argument *a = args->items;
-	WcStatus	status = get_column(p, a, node);
-
-	node->flags[1] = true;
-	if (status == WC_OK)
-		status = get_comparison(p, a + 2, node);
-	for (uint32_t i = 4; i < args->n && status == WC_OK; i++)
-		status = get_flag(p, &a[i], &node->flags[i - 4]);
-	return status;
-}
-
-static WcStatus
-get_dependent(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	const Argument *a = args->items;
-	WcStatus	status = get_column(p, a, node);
-
-	if (status == WC_OK && args->n > 2)
-		status = get_flag(p, a + 2, &node->flags[0]);
-	if (status == WC_OK && args->n > 3)
-		status = get_comparison(p, a + 3, node);
-	return status;
-}
-
-static WcStatus
-understand(Parser *p, const Arguments *args, WcLangNode *node)
-{
-	const Argument *a = args->items;
-	WcStatus	status;
-
-	switch (node->kind)
-	{
-		case WC_LANG_KEY_ONLY:
-			return args->n == 0 ? WC_OK : get_flag(p, a, &node->flags[0]);
-		case WC_LANG_PREFIX:
-		case WC_LANG_COLUMN_PREFIX:
-		case WC_LANG_INCLUSIVE_STOP:
-			return get_text(p, a, &node->value);
-		case WC_LANG_COLUMN_PREFIXES:
-			return get_prefixes(p, args, node);
-		case WC_LANG_COLUMN_COUNT:
-			return get_number(p, a, INT32_MAX, &node->limit);
-		case WC_LANG_PAGE:
-			return get_number(p, a, INT64_MAX, &node->limit);
-		case WC_LANG_COLUMN_PAGE:
-			return get_column_page(p, a, node);
-		case WC_LANG_TIMESTAMPS:
-			return get_times(p, args, node);
-		case WC_LANG_ROW:
-		case WC_LANG_FAMILY:
-		case WC_LANG_QUALIFIER:
-		case WC_LANG_VALUE:
-			return get_comparison(p, a, node);
-		case WC_LANG_COLUMN_RANGE:
-			return get_range(p, a, node);
-		case WC_LANG_SINGLE_VALUE:
-		case WC_LANG_SINGLE_VALUE_EXCLUDE:
-			return get_single_value(p, args, node);
-		case WC_LANG_DEPENDENT:
-			return get_dependent(p, args, node);
-		case WC_LANG_COLUMN_VALUE:
-			status = get_column(p, a, node);
-			return status == WC_OK ? get_comparison(p, a + 2, node) : status;
-		case WC_LANG_FUZZY_ROW:
-			return get_fuzzy(p, args, node);
-		case WC_LANG_ROW_RANGES:
-			return get_ranges(p, args, node);
-		default:
 			return WC_OK;
 	}
 }
@@ -703,31 +290,31 @@ takes(const Spec *spec, uint32_t n)
 }
 
 static WcStatus
-new_node(Parser *p, WcLangKind kind, WcLangNode **node)
+new_node(WcParser *p, WcLangKind kind, WcLangNode **node)
 {
 	if (++p->nodes > WC_FILTER_NODES_MAX)
 		return wc_error(p->err, WC_TOO_LARGE, "filter is made of too many filters: the limit is %d", WC_FILTER_NODES_MAX);
 	*node = wc_arena_alloc_zero(p->arena, sizeof(WcLangNode));
 	if (*node == NULL)
-		return no_memory(p);
+		return wc_parse_no_memory(p);
 	(*node)->kind = kind;
 	return WC_OK;
 }
 
 /* NAME ( arguments ) */
 static WcStatus
-simple(Parser *p, WcLangNode **node)
+simple(WcParser *p, WcLangNode **node)
 {
-	Arguments	args = {.at = p->at};
+	WcArguments args = {.at = p->at};
 	WcSlice		name = next_name(p);
 	const Spec *spec = NULL;
 	WcStatus	status;
 
 	if (name.len == 0)
-		return fail(p, p->at, "expected a filter");
+		return wc_parse_fail(p, p->at, "expected a filter");
 	for (size_t i = 0; i < NSPECS && spec == NULL; i++)
 	{
-		if (is_word(name, specs[i].name))
+		if (wc_slice_eq(name, wc_slice_cstr(specs[i].name)))
 			spec = &specs[i];
 	}
 	if (spec == NULL)
@@ -739,7 +326,7 @@ simple(Parser *p, WcLangNode **node)
 	}
 	p->at += name.len;
 	if (peek(p) != '(')
-		return fail(p, p->at, "expected \"(\"");
+		return wc_parse_fail(p, p->at, "expected \"(\"");
 	p->at++;
 	status = all_arguments(p, &args);
 	if (status != WC_OK)
@@ -748,15 +335,15 @@ simple(Parser *p, WcLangNode **node)
 		return wc_error(p->err, WC_INVALID, "filter is not valid at position %zu: %s takes %s, not %u",
 						position(p, args.at), spec->name, spec->wants, args.n);
 	status = new_node(p, spec->kind, node);
-	return status == WC_OK ? understand(p, &args, *node) : status;
+	return status == WC_OK ? wc_parse_understand(p, &args, *node) : status;
 }
 
 /* --- filters of filters --------------------------------------------------------------------- */
 
-static WcStatus any_of(Parser *p, WcLangKind kind, uint32_t depth, WcLangNode **node);
+static WcStatus any_of(WcParser *p, WcLangKind kind, uint32_t depth, WcLangNode **node);
 
 static WcStatus
-one(Parser *p, uint32_t depth, WcLangNode **node)
+one(WcParser *p, uint32_t depth, WcLangNode **node)
 {
 	size_t		at;
 	bool		skip;
@@ -771,8 +358,8 @@ one(Parser *p, uint32_t depth, WcLangNode **node)
 		if (status != WC_OK)
 			return status;
 		if (peek(p) != ')')
-			return p->at < p->text.len ? fail(p, p->at, "expected AND, OR or \")\"") :
-				fail(p, at, "parenthesis is not closed");
+			return p->at < p->text.len ? wc_parse_fail(p, p->at, "expected AND, OR or \")\"") :
+				wc_parse_fail(p, at, "parenthesis is not closed");
 		p->at++;
 		return WC_OK;
 	}
@@ -785,20 +372,20 @@ one(Parser *p, uint32_t depth, WcLangNode **node)
 	(*node)->n = 1;
 	(*node)->children = wc_arena_alloc_zero(p->arena, sizeof(WcLangNode *));
 	if ((*node)->children == NULL)
-		return no_memory(p);
+		return wc_parse_no_memory(p);
 	return one(p, depth + 1, &(*node)->children[0]);
 }
 
 /* Appends a child to the list. */
 static WcStatus
-adopt(Parser *p, WcLangNode *list, WcLangNode *child)
+adopt(WcParser *p, WcLangNode *list, WcLangNode *child)
 {
 	if ((list->n & (list->n - 1)) == 0)
 	{
 		WcLangNode **children = wc_arena_alloc_zero(p->arena, sizeof(WcLangNode *) * (list->n == 0 ? 1 : 2 * list->n));
 
 		if (children == NULL)
-			return no_memory(p);
+			return wc_parse_no_memory(p);
 		if (list->n > 0)
 			memcpy(children, list->children, sizeof(WcLangNode *) * list->n);
 		list->children = children;
@@ -809,7 +396,7 @@ adopt(Parser *p, WcLangNode *list, WcLangNode *child)
 
 /* Parses filters with AND or OR (kind) between them; AND binds more tightly. */
 static WcStatus
-any_of(Parser *p, WcLangKind kind, uint32_t depth, WcLangNode **node)
+any_of(WcParser *p, WcLangKind kind, uint32_t depth, WcLangNode **node)
 {
 	WcLangNode *list = NULL;
 
@@ -841,8 +428,8 @@ any_of(Parser *p, WcLangKind kind, uint32_t depth, WcLangNode **node)
 	}
 }
 
-WcStatus
-wc_filterlang_check_length(size_t len, WcError *err)
+static WcStatus
+check_length(size_t len, WcError *err)
 {
 	if (len > WC_FILTER_BYTES_MAX)
 		return wc_error(err, WC_TOO_LARGE, "filter is too long: %zu bytes, the limit is %d", len, WC_FILTER_BYTES_MAX);
@@ -852,13 +439,13 @@ wc_filterlang_check_length(size_t len, WcError *err)
 WcStatus
 wc_filterlang_parse(WcSlice text, WcArena *arena, WcLangNode **filter, WcError *err)
 {
-	Parser		p = {.text = text,.arena = arena,.err = err};
-	WcStatus	status = wc_filterlang_check_length(text.len, err);
+	WcParser	p = {.text = text,.arena = arena,.err = err};
+	WcStatus	status = check_length(text.len, err);
 
 	*filter = NULL;
 	if (status == WC_OK)
 		status = any_of(&p, WC_LANG_OR, 1, filter);
 	if (status == WC_OK && peek(&p) >= 0)
-		status = fail(&p, p.at, "expected AND, OR or the end");
+		status = wc_parse_fail(&p, p.at, "expected AND, OR or the end");
 	return status;
 }

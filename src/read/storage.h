@@ -70,7 +70,7 @@ typedef struct WcSourceOptions
 	uint32_t	npoints;
 	const WcColumn *columns;	/* nothing else need be there; none: everything (they outlive the source) */
 	uint32_t	ncolumns;
-	const atomic_bool *cancel;	/* looked at where many cells in a row are passed over; NULL: never */
+	const atomic_bool *cancel;	/* checked from time to time while cells are skipped; NULL: cannot be cancelled */
 } WcSourceOptions;
 
 /* Blocks that this thread has read so far. */
@@ -102,7 +102,7 @@ typedef struct WcStorageOps
 							   WcTable **table, bool *base_hidden, WcError *err);
 	void		(*close_table) (WcTable *table);	/* NULL is allowed */
 
-	/* Is there such a table in the newest committed state? */
+	/* Does the table exist in the newest committed state? */
 	bool		(*is_committed) (WcStorage *storage, uint32_t table_id);
 
 	/* The newest state; NULL: out of memory. */

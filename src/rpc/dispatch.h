@@ -1,13 +1,13 @@
 /*
- * rpc/dispatch.h: one request becomes calls of the engine.
+ * rpc/dispatch.h: does one request of a session after the other.
  */
 #ifndef WC_RPC_DISPATCH_H
 #define WC_RPC_DISPATCH_H
 
 #include "base/arena.h"
-#include "rpc/applier.h"
-#include "rpc/intake.h"
-#include "rpc/session.h"
+#include "rpc/log/applier.h"
+#include "rpc/log/intake.h"
+#include "rpc/session/session.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 
@@ -28,7 +28,7 @@ typedef struct WcStatisticsSource
 typedef struct WcDispatch
 {
 	WcSession	session;
-	WcPartSender parts;			/* these two are set before the first request */
+	WcPartSender parts;			/* this and the next one are set before the first request */
 	WcStatisticsSource statistics;
 	WcApplier  *applier;
 	WcIntake *intake;		/* NULL: commits go to the applier */
@@ -42,14 +42,13 @@ extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *app
 extern void wc_dispatch_free(WcDispatch *d);
 
 /*
- * Does what the request says.  True when it has an answer, which is then a whole
- * frame in d->out (empty when there is no memory even for an error).  cancelled:
- * nobody wants the answer any more; requests that change nothing are then refused
- * at once.
+ * Does the request.  True: the request has an answer, which is a whole frame in d->out (empty if there is no memory even
+ * for an error).  cancelled: the backend does not want the answer any more; a request that changes nothing is then
+ * refused at once.
  */
 extern bool wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled);
 
-/* Puts, in the place of the answer, that the request was cancelled. */
+/* Makes an error the answer: the request was cancelled. */
 extern void wc_dispatch_cancelled(WcDispatch *d, uint64_t id);
 
 #endif

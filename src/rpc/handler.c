@@ -1,8 +1,8 @@
 /*
  * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
  *
- * Waiting is the same in both directions: look again and again for a while
- * (wire/spin.h), then say so in the segment, look once more, and sleep.
+ * Waiting is the same in both directions: the thread checks the ring repeatedly for a while (wire/spin.h), then sets a
+ * flag in the segment, checks once more, and sleeps.
  */
 #include "rpc/handler.h"
 
@@ -24,8 +24,8 @@ wake_backend(WcHandler *h)
 		h->wake.fn(h->wake.arg);
 }
 
-/* Is there what is waited for: room for so many bytes, or (0) bytes to read? A
- * ring whose positions make no sense is for the caller to find out. */
+/* Does the wait end: has the ring room for n bytes or, if n is 0, bytes to read?  True also for a ring whose positions
+ * are wrong: the caller finds that out. */
 static bool
 ready(WcHandler *h, uint32_t room)
 {
@@ -34,7 +34,7 @@ ready(WcHandler *h, uint32_t room)
 	return wc_ring_room(&h->out) >= room || h->out.broken;
 }
 
-/* Are all processors at work, for as many sessions or more? */
+/* Are there at least as many busy sessions as processors? */
 static bool
 is_crowded(WcHandler *h, int64_t now_us)
 {
@@ -83,8 +83,7 @@ wait_for(WcHandler *h, uint32_t room)
 	return !ended(h);
 }
 
-/* Sends a whole frame, waiting for room as often as need be; false when the
- * session ended before that. */
+/* Sends a whole frame, and waits for room if necessary; false: the session has ended. */
 static bool
 send_frame(WcHandler *h, const WcBuf *frame)
 {
@@ -121,9 +120,9 @@ gave_room(WcHandler *h)
 }
 
 /*
- * When all processors are at work, the thread does something brief where its backend
- * waits for it: the two never run at once, and the system would move one of them to and
- * fro, each time at the price of several such requests.
+ * When all processors are busy, the thread does a brief request on the processor of its backend, which waits for it: the
+ * two never run at the same time, and otherwise the system would move one of them between processors again and again,
+ * each time at the cost of several such requests.
  */
 static void
 place(WcHandler *h)
@@ -167,7 +166,7 @@ serve_request(WcHandler *h, WcError *why)
 	wc_buf_reset(&h->reader.body, WC_FRAME_KEEP);
 	if (!answered)
 		return true;
-	/* it may have been given up half way: the backend is told that the engine stops */
+	/* the work may have ended halfway: the backend gets the error that the engine stops */
 	if (atomic_load(&h->stop) && h->reader.header.type != WC_MSG_COMMIT)
 		return false;
 	if (h->dispatch.out.len == 0)

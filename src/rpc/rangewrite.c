@@ -1,15 +1,14 @@
 /*
  * rpc/rangewrite.c: one change to all rows of a scan.
  *
- * What is appended are plain ROW operations, as a backend would send them for
- * each row: so a savepoint, the transaction's own reads and the commit know
- * nothing of this.  They go to the backend as well, for the batch is its stream of bytes,
- * and a log of that can be replayed without the scan.
+ * The function appends plain ROW operations, as a backend would send them for each row: so savepoints, the
+ * transaction's own reads and the commit need nothing special.  The operations are also sent to the backend, which owns
+ * the batch and writes it into the log; the log can be replayed without the scan.
  */
 #include "rpc/rangewrite.h"
 
 #include "rowkey/keycheck.h"
-#include "rpc/rowlock.h"
+#include "rpc/session/rowlock.h"
 
 typedef struct RangeWrite
 {
@@ -24,7 +23,7 @@ typedef struct RangeWrite
 	WcKeyCheck	keys;
 	WcSlice    *parts;
 	WcBuf		scratch;
-	WcBuf		block;			/* what the scanner gave last */
+	WcBuf		block;			/* the scanner's last block */
 	WcBuf		row;			/* begun in a block before this one */
 	WcBuf		again;			/* a row that is read once more */
 	WcBatchBuilder builder;		/* in the sink's buffer */
@@ -84,7 +83,7 @@ typedef enum Verdict
 	CHANGE_BARE					/* it has none of the scan's cells */
 } Verdict;
 
-/* What a block says of the one row that the scanner gives. */
+/* Reads a block that has one row. */
 static WcStatus
 read_verdict(RangeWrite *w, Verdict *verdict, WcError *err)
 {
@@ -115,7 +114,7 @@ read_verdict(RangeWrite *w, Verdict *verdict, WcError *err)
 	return status;
 }
 
-/* The row has been changed by others: the same scan of it alone, as it is now. */
+/* Another transaction has changed the row: reads it again, in the newest state, with the same scan of this row alone. */
 static WcStatus
 look_again(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 {
@@ -172,7 +171,7 @@ give_back_if_gone(RangeWrite *w, WcSlice row, WcError *err)
 	return status;
 }
 
-/* Locks the row; what it then is may not be what the scan has seen. */
+/* Locks the row, which may have changed since the scan has read it. */
 static WcStatus
 lock_row(RangeWrite *w, WcSlice row, Verdict *verdict, WcError *err)
 {

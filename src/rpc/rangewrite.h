@@ -6,7 +6,7 @@
 #define WC_RPC_RANGEWRITE_H
 
 #include "base/arena.h"
-#include "rpc/session.h"
+#include "rpc/session/session.h"
 #include "wire/message.h"
 
 /* Where operations go. */
@@ -20,14 +20,12 @@ typedef struct WcRangeSink
 } WcRangeSink;
 
 /*
- * Scans at the read point, locks each row, and appends an operation with the message's
- * items to the session's batch; rows see the batch as it was before.  A row that has
- * changed since the read point's snapshot is read again as it is now, unless the message
- * says that this is the end.  A row that another transaction has ends it as well, with
- * outcome BLOCKED.  After an error, and all outcomes but DONE and BLOCKED, the batch is to be
- * cut back to what it was; rows may have been locked.  result's changes are the sink's ops;
- * its report is not filled in: stats are.  The arena is for what is decoded, and the
- * result's row.
+ * Scans at the read point, locks each row, and appends an operation with the message's items to the session's batch; the
+ * scan does not see these operations.  A row that has changed since the read point's snapshot is read again in the
+ * newest state, unless the message forbids it; then the function ends.  If another transaction has locked a row, the
+ * function ends with outcome BLOCKED.  After an error, and all outcomes but DONE and BLOCKED, the caller must cut the
+ * batch back; rows may have been locked.  The result's changes are the sink's ops; its report is not set, but stats are.
+ * The arena gets decoded values, and the result's row.
  */
 extern WcStatus wc_rangewrite(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcRangeSink *sink,
 							  WcArena *arena, WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;

@@ -1,9 +1,8 @@
 /*
  * rpc/rpc.h: serving sessions; what the background worker uses.
  *
- * A server has one applier thread, which applies commits one after another, and
- * one thread a session; all signals are blocked in them.  Its functions are called
- * by one thread (the worker's main thread).
+ * A server has one applier thread, which applies commits one after another, and one thread for each session; all
+ * signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
  */
 #ifndef WC_RPC_RPC_H
 #define WC_RPC_RPC_H
@@ -14,6 +13,7 @@
 #include "engine/engine.h"
 #include "model/logrecord.h"
 #include "wire/busy.h"
+#include "wire/claims.h"
 #include "wire/flight.h"
 #include "wire/getcache.h"
 
@@ -36,10 +36,11 @@ typedef struct WcPeer
 /* Of a server that follows the log of PostgreSQL. */
 typedef struct WcLogOptions
 {
-	uint32_t	store;			/* id; BATCHes of others are passed over */
-	uint64_t	pending_max;	/* bytes that transactions under way may have written together ... */
+	uint32_t	store;			/* id of the store; BATCHes for other stores are skipped */
+	uint64_t	pending_max;	/* all transactions that have not ended may have so many bytes together ... */
 	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
+	WcClaims   *claims;			/* rows that commits have locked themselves, likewise */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
 	WcWake		moved;			/* a place in flight was freed */
 } WcLogOptions;
@@ -49,7 +50,7 @@ typedef struct WcServerOptions
 	WcEngine   *engine;			/* open until wc_server_free has returned */
 	int			sessions_max;
 	int			cores;			/* processors there are to run on */
-	WcBusy	   *busy;			/* sessions at work, shared with the backends */
+	WcBusy	   *busy;			/* number of busy sessions, shared with the backends */
 	WcGetCache *getcache;		/* answers to Gets, likewise */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
@@ -60,9 +61,9 @@ typedef struct WcServerOptions
 extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Serves the session whose segment (wire/segment.h) is at memory.  The memory
- * stays valid until wc_server_reap hands back `owner`.  On failure the caller
- * keeps it; the segment is marked as gone with the reason if it is one at all.
+ * Begins to serve the session whose segment (wire/segment.h) is at `memory`.  The memory must stay valid until
+ * wc_server_reap returns `owner`.  After an error the caller keeps both, and the segment (if it is one) is marked as
+ * gone, with the reason.
  */
 extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, WcPeer peer, WcWake wake,
 								 void *owner, WcError *err) WC_WARN_UNUSED;
@@ -72,9 +73,9 @@ extern WcStatus wc_server_attach(WcServer *server, void *memory, size_t size, Wc
 extern void *wc_server_reap(WcServer *server);
 
 /*
- * Row locks are transactions', and outlive their sessions.  Of transactions whose sessions have ended, gives
- * up the locks of those that have ended by PostgreSQL's account (by their full ids).  Returns how many are
- * left: to be called again soon.
+ * Row locks belong to transactions and stay after their sessions.  Releases the locks of transactions whose sessions have
+ * ended, if PostgreSQL says that the transaction (by its full id) has ended.  Returns the number of such transactions
+ * that have not ended: if there are any, the caller calls again soon.
  */
 extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t xid));
 
@@ -92,8 +93,8 @@ extern void wc_server_log_prepare(WcServer *server, uint64_t xid);
 /* Of the transactions before `next` these n run or are prepared, which ascend, and no others. */
 extern void wc_server_log_running(WcServer *server, uint64_t next, const uint64_t *xids, size_t n);
 
-/* Prepared transactions of an engine before: how many, their places in flight (all: of others that
- * are under way, too), and their row locks (intake.h). */
+/* Prepared transactions of an earlier engine: their number, their places in flight (all: also those of other
+ * transactions that have not ended), and their row locks (intake.h). */
 extern uint64_t wc_server_nprepared(const WcServer *server);
 extern void wc_server_take_places(WcServer *server, bool all);
 extern WcStatus wc_server_restore_locks(WcServer *server, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
@@ -101,24 +102,24 @@ extern WcStatus wc_server_restore_locks(WcServer *server, bool (*go_on) (void), 
 extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
 /*
- * A step (model/step.h) that a thread has made and waits to be in the log; false: there is none.
- * The bytes are valid until wc_server_step_written, which says where it is (0: it cannot be
- * written, since this is a standby).  log->moved is called when there is one.
+ * The next step (model/step.h) that a thread has made and that must be written into the log; false: there is none.  The
+ * bytes are valid until wc_server_step_written, which gets the step's position in the log (0: it cannot be written, since
+ * this is a standby).  log->moved is called when there is a step.
  */
 extern bool wc_server_next_step(WcServer *server, WcSlice *bytes);
 extern void wc_server_step_written(WcServer *server, uint64_t position);
 
-/* Has a mark written at this position, up to which all has been handed in; wc_server_marked
- * says when that has been done. */
+/* Posts a mark at this position; all records before it have been passed in.  wc_server_marked tells when the mark has been
+ * written. */
 extern WcStatus wc_server_log_mark(WcServer *server, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 extern uint64_t wc_server_marked(const WcServer *server);
 
-/* Commits handed in and not applied yet, and the bytes of their batches; and why they are not
- * (false: nothing is wrong). */
+/* The number of commits that are posted and not applied yet, and the bytes of their batches; and the error because of
+ * which nothing is applied (false: there is none). */
 extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
 extern bool wc_server_stalled(const WcServer *server, WcError *why);
 
-/* From now on requests that take at least so long, in microseconds, are logged (rpc/slow.h); 0:
+/* From now on requests that take at least so long, in microseconds, are logged (rpc/session/slow.h); 0:
  * all, below: none, as at first. */
 extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 
@@ -126,9 +127,9 @@ extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 extern int	wc_server_sessions(const WcServer *server);
 
 /*
- * Ends all sessions (what they work on is cancelled, commits under way are
- * finished), marks their segments as gone with `why`, wakes their backends, and
- * ends the applier.  Then wc_server_reap gives back all owners; free comes last.
+ * Ends all sessions (cancels their requests, finishes commits that have begun), marks their segments as gone with `why`,
+ * wakes their backends, and ends the applier.  After it, wc_server_reap returns all owners, and wc_server_free may be
+ * called.
  */
 extern void wc_server_stop(WcServer *server, const char *why);
 extern void wc_server_free(WcServer *server);

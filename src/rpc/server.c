@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "rpc/intake.h"
+#include "rpc/log/intake.h"
 #include "rpc/handler.h"
 
 /* A request's work needs a few dozen KiB. */
@@ -60,7 +60,13 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	atomic_init(&s->slow, -1);
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
-	s->locktable = wc_locktable_create();
+	if (options->log != NULL)
+	{
+		wc_claims_reset(options->log->claims);
+		s->locktable = wc_locktable_create(options->log->claims, options->log->flight);
+	}
+	else
+		s->locktable = wc_locktable_create(NULL, NULL);
 	if (s->locktable == NULL)
 	{
 		wc_server_free(s);
@@ -97,7 +103,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	return WC_OK;
 }
 
-/* The end of a session: its backend is told, then the main thread. */
+/* The end of a session: marks its segment for the backend, then wakes the main thread. */
 static void
 retire(WcHandler *h, const WcError *why)
 {
@@ -128,8 +134,7 @@ retire(WcHandler *h, const WcError *why)
 		h->orphan = NULL;
 	}
 
-	/* Before the lock is given up: once the main thread sees none running it may
-	 * take the server away. */
+	/* before the mutex is unlocked: when the main thread sees no running session, it may free the server */
 	s->options.finished.fn(s->options.finished.arg);
 	if (--s->nrunning == 0)
 		pthread_cond_signal(&s->none_running);
@@ -379,7 +384,7 @@ wc_server_attach(WcServer *s, void *memory, size_t size, WcPeer peer, WcWake wak
 		return status;			/* not a segment: no backend waits at it */
 	if (status == WC_OK)
 	{
-		/* Before the thread is there: it may end at once. */
+		/* before the thread starts: it may end at once */
 		atomic_store(&segment->state, WC_SEGMENT_SERVED);
 		status = make_handler(s, memory, peer, wake, owner, err);
 	}

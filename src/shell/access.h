@@ -15,7 +15,7 @@
  *
  * Through a foreign table nobody may for whom row security policies hold, which are those of
  * the tables that it is a partition or a child of.  "Owner's" means: of whoever has the
- * privileges of the owning role (client/owner.h).
+ * privileges of the owning role (client/foreign/owner.h).
  *
  * The privileges are those that a statement would need: SELECT on key and columns for what is
  * read, INSERT on them for put, incr and append (with on_duplicate 'error' also UPDATE on the

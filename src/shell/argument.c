@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/rangetypes.h"
@@ -90,18 +91,23 @@ int64
 wc_arg_ttl(FunctionCallInfo fcinfo, int argno)
 {
 	Interval   *ttl;
-	double		us;
+	int64		us;
 
 	if (PG_ARGISNULL(argno))
 		return 0;
 	ttl = PG_GETARG_INTERVAL_P(argno);
-	us = ((double) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + (double) ttl->time;
-	if (us < 1 || us > 9.0e18)
+	if (pg_mul_s64_overflow((int64) ttl->month * DAYS_PER_MONTH + ttl->day, USECS_PER_DAY, &us) ||
+		pg_add_s64_overflow(us, ttl->time, &us))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("ttl is out of range"),
+				 errhint("Leave it out for a cell that stays.")));
+	if (us <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ttl must be greater than zero"),
 				 errhint("Leave it out for a cell that stays.")));
-	return ttl->time + (ttl->day + (int64) ttl->month * DAYS_PER_MONTH) * USECS_PER_DAY;
+	return us;
 }
 
 /* PostgreSQL keeps an int8range as [min, max). */

@@ -56,8 +56,7 @@ typedef enum WcThriftMessageType
 #define WC_THRIFT_COMPACT_FALSE 2
 #define WC_THRIFT_COMPACT_TYPES 13
 
-/* The compact protocol's number of a type, and the type of such a number; 0: unknown. */
-extern uint8_t wc_thrift_compact_type(WcThriftType type);
+/* The type that has this number in the compact protocol; 0: unknown. */
 extern WcThriftType wc_thrift_type_of_compact(uint8_t number);
 
 /* Is this the number of a type that a value may have? */

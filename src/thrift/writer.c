@@ -19,12 +19,6 @@ static const uint8_t compact_types[WC_THRIFT_TYPES] = {
 	[WC_THRIFT_STRUCT] = 12
 };
 
-uint8_t
-wc_thrift_compact_type(WcThriftType type)
-{
-	return (unsigned) type < WC_THRIFT_TYPES ? compact_types[type] : 0;
-}
-
 WcThriftType
 wc_thrift_type_of_compact(uint8_t number)
 {

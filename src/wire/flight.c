@@ -302,6 +302,12 @@ wc_flight_state(const WcFlight *f, uint16_t place, uint64_t xid)
 	return xid_of(word) == xid ? state_of(word) : WC_FLIGHT_FREE;
 }
 
+uint64_t
+wc_flight_holder(const WcFlight *f, uint16_t place)
+{
+	return place < f->nplaces ? xid_of(atomic_load(&f->places[place].word)) : 0;
+}
+
 bool
 wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
 {

@@ -100,6 +100,9 @@ extern uint16_t wc_flight_find(const WcFlight *flight, uint64_t xid);
 /* FREE also when another transaction has the place, or there is none of that number. */
 extern WcFlightState wc_flight_state(const WcFlight *flight, uint16_t place, uint64_t xid);
 
+/* The transaction that has this place, or 0. */
+extern uint64_t wc_flight_holder(const WcFlight *flight, uint16_t place);
+
 /* The next taken place at or behind *place, which moves behind it; false: no more. */
 extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntry *entry);
 

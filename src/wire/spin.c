@@ -31,6 +31,7 @@ wc_spin_yield(WcSpin *spin)
 	if (took >= WC_SPIN_LONG_US)
 	{
 		paused_until_us = now + WC_SPIN_PAUSE_US;
+		spin->left_us = 0;
 		return false;
 	}
 	if (took >= WC_SPIN_YIELD_US)

@@ -180,6 +180,7 @@ start_server(WcError *err)
 		.pending_max = (uint64_t) PENDING_MAX,
 		.pending_memory = WC_PENDING_MEMORY,
 		.flight = wc_places(),
+		.claims = wc_claims(),
 		.applied = &wc_following()->applied,
 		.moved = {wake_latch, MyLatch},
 	};

@@ -123,7 +123,7 @@ site_set_up(void **state)
 	assert_non_null(site);
 	kit_open(&site->kit);
 	site->getcache = kit_getcache(1 << 16, SESSIONS);
-	site->locktable = wc_locktable_create();
+	site->locktable = wc_locktable_create(NULL, NULL);
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
 	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes, (WcApplied) {0}, &site->applier,
 										   &site->kit.err));

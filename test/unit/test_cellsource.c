@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/rocks/cellkey.h"
-#include "engine/store/cellsource_store.h"
+#include "engine/source/cellsource_store.h"
 #include "engine/store/state.h"
 #include "enginekit.h"
 

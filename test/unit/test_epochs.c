@@ -1,6 +1,6 @@
 /*
  * test/unit/test_epochs.c: readers of shared answers and the engine see the same
- * (rpc/epochs.h), and answers go with what the engine writes.
+ * (rpc/lock/epochs.h), and answers go with what the engine writes.
  */
 #include "enginekit.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/store/state.h"
-#include "rpc/session.h"
+#include "rpc/session/session.h"
 
 #define READERS 4
 
@@ -235,7 +235,7 @@ a_session_keeps_to_its_epoch(void **state)
 {
 	Site	   *s = *state;
 	atomic_bool cancel = false;
-	WcLockTable *locktable = wc_locktable_create();
+	WcLockTable *locktable = wc_locktable_create(NULL, NULL);
 	uint64_t	epoch = wc_getcache_enter(s->cache, 0, 0);
 	WcSnapshot *snapshot;
 	WcSnapshot *again;

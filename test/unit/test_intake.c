@@ -1,5 +1,5 @@
 /*
- * test/unit/test_intake.c: from the log to the store (rpc/intake.h): commits that nobody waits
+ * test/unit/test_intake.c: from the log to the store (rpc/log/intake.h): commits that nobody waits
  * for, marks (engine/write/mark.c), and an apply that fails for a while.
  */
 #include "enginekit.h"
@@ -14,7 +14,7 @@
 
 #include "base/limits.h"
 #include "mangle.h"
-#include "rpc/intake.h"
+#include "rpc/log/intake.h"
 
 #define STORE 77
 #define PLACES 8
@@ -29,6 +29,7 @@ typedef struct Log
 	WcApplier  *applier;
 	WcIntake   *intake;
 	WcFlight   *flight;
+	WcClaims   *claims;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t writes;
 	_Atomic uint64_t applied;	/* as the intake tells other processes */
@@ -47,12 +48,12 @@ static void
 begin(Log *log)
 {
 	WcLogOptions options = {
-		.store = STORE,.pending_max = 64 << 20,.pending_memory = log->pending_memory,.flight = log->flight,.applied = &log->applied,
+		.store = STORE,.pending_max = 64 << 20,.pending_memory = log->pending_memory,.flight = log->flight,.claims = log->claims,.applied = &log->applied,
 		.moved = {count_move, &log->moved}
 	};
 	WcError    *err = &log->kit.err;
 
-	log->locktable = wc_locktable_create();
+	log->locktable = wc_locktable_create(log->claims, log->flight);
 	assert_ok(&log->kit, wc_epochs_create(log->kit.engine, log->getcache, &log->epochs, err));
 	assert_ok(&log->kit, wc_intake_create(log->kit.engine, log->locktable, &options, &log->intake, err));
 	assert_ok(&log->kit, wc_applier_start(log->kit.engine, log->epochs, &log->generation, &log->writes,
@@ -80,6 +81,8 @@ set_up(void **state)
 	assert_non_null(memory);
 	memset(memory, 0, size);
 	log->flight = wc_flight_init(memory, PLACES);
+	log->claims = calloc(1, wc_claims_size());
+	assert_non_null(log->claims);
 	log->getcache = kit_getcache(1 << 16, 1);
 	log->pending_memory = 64 << 20;
 	kit_txn_memory = TXN_MEMORY;
@@ -101,6 +104,7 @@ tear_down(void **state)
 	end(log);
 	kit_close(&log->kit);
 	free(log->getcache);
+	free(log->claims);
 	free(log->flight);
 	free(log);
 	return 0;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "rpc/locktable.h"
+#include "rpc/lock/locktable.h"
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 
@@ -80,7 +80,7 @@ acquire_number(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t ta
 static void
 one_holder_a_row(void **state)
 {
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -127,7 +127,7 @@ modes_conflict_as_heaps_do(void **state)
 		{0, false, true, true, true},	/* NO KEY UPDATE */
 		{0, true, true, true, true} /* UPDATE */
 	};
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -153,7 +153,7 @@ static void
 holders_share_a_row(void **state)
 {
 	WcLockRequest update = request_of(1, WC_LOCK_NO_KEY_UPDATE, 4, 1);
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3),
@@ -206,7 +206,7 @@ static void
 less_may_be_enough(void **state)
 {
 	WcLockRequest write = request_of(1, WC_LOCK_EXCLUSIVE, 1, 0);
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -237,7 +237,7 @@ a_subtransaction_gives_back_its_locks(void **state)
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
 	WcLockRequest subsub = request_of(2, WC_LOCK_EXCLUSIVE, 13, 3);
 	WcLockRequest later = request_of(1, WC_LOCK_EXCLUSIVE, 14, 4);
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -286,7 +286,7 @@ static void
 locks_are_the_transactions(void **state)
 {
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *owner = wc_lock_enter(table, 10);
 
 	(void) state;
@@ -320,7 +320,7 @@ static void
 many_rows(void **state)
 {
 	enum {N = 20000};
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 	uint8_t    *row = malloc(WC_ROW_MAX);
@@ -360,7 +360,7 @@ static void
 many_locks_become_one(void **state)
 {
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -400,7 +400,7 @@ many_locks_become_one(void **state)
 static void
 a_table_is_locked_if_nobody_else_is_there(void **state)
 {
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -432,7 +432,7 @@ a_table_is_locked_if_nobody_else_is_there(void **state)
 static void
 limits_are_kept(void **state)
 {
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3);
@@ -472,7 +472,7 @@ limits_are_kept(void **state)
 static void
 who_does_not_want_the_table_any_more_lets_others_in(void **state)
 {
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3);
@@ -512,7 +512,7 @@ who_does_not_want_the_table_any_more_lets_others_in(void **state)
 static void
 keys_are_counted_in_bytes(void **state)
 {
-	WcLockTable *table = wc_locktable_create();
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 	uint8_t    *row = calloc(1, WC_ROW_MAX);
@@ -662,7 +662,7 @@ sharer_main(void *arg)
 static void
 run_threads(void *(*run) (void *))
 {
-	Shared		shared = {.table = wc_locktable_create()};
+	Shared		shared = {.table = wc_locktable_create(NULL, NULL)};
 	Worker		workers[NTHREADS] = {0};
 	pthread_t	threads[NTHREADS];
 

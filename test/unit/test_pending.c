@@ -1,5 +1,5 @@
 /*
- * test/unit/test_pending.c: streams of transactions that have not ended (rpc/pending.h), and
+ * test/unit/test_pending.c: streams of transactions that have not ended (rpc/log/pending.h), and
  * the table by which they are found.
  */
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "base/limits.h"
 #include "mangle.h"
 #include "model/batch.h"
-#include "rpc/pending.h"
-#include "rpc/xidtable.h"
+#include "rpc/log/pending.h"
+#include "rpc/log/xidtable.h"
 
 #define DATABASE 5
 

@@ -75,7 +75,7 @@ static void
 site_open(Site *site, uint8_t packing, int rows)
 {
 	kit_open(&site->kit);
-	site->locktable = wc_locktable_create();
+	site->locktable = wc_locktable_create(NULL, NULL);
 	atomic_init(&site->cancel, false);
 	site->getcache = kit_getcache(0, 1);
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));

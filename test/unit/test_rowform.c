@@ -12,7 +12,7 @@
 
 #include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
-#include "engine/store/storedrow.h"
+#include "engine/source/storedrow.h"
 #include "engine/write/step.h"
 
 /* Bytes of a row that is together at most. */

@@ -11,9 +11,9 @@
 
 #include "mangle.h"
 #include "mangle.h"
-#include "rpc/intake.h"
-#include "rpc/rowlock.h"
-#include "rpc/rowstamps.h"
+#include "rpc/log/intake.h"
+#include "rpc/session/rowlock.h"
+#include "rpc/lock/rowstamps.h"
 
 /* --- LOCK and UNLOCK ----------------------------------------------------------------- */
 

@@ -100,7 +100,7 @@ load_namespace(struct WcEngine *engine, WcDecoder *key, WcSlice properties, WcEr
 	return WC_OK;
 }
 
-/* Of a store that is there no longer, it means nothing. */
+/* Ignored, if the store does not exist any more. */
 static WcStatus
 load_marks(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
 {
@@ -135,7 +135,7 @@ load_large(struct WcEngine *engine, WcDecoder *key, WcError *err)
 	WcStore    *store = table ? wc_table_store(table, family_id) : NULL;
 
 	if (store)
-		atomic_store(&store->large_rows, true);
+		wc_store_note_large(store);
 	wc_table_unref(table);
 	if (!wc_decoder_done(key))
 		return wc_error(err, WC_CORRUPT, "the key of a family's large rows in the catalog is damaged");
@@ -256,8 +256,8 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Format 2 has no heads of rows in packing cell; what is there is read as it is.  Format 1 has, of a family's marks,
- * only the start of its history: its cells counted as flushed when the store was opened.
+ * Converts stores of older formats.  Format 2 has no heads of rows in packing cell; its rows are read as they are.
+ * Format 1 also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
  */
 WcStatus
 wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED

@@ -1,10 +1,9 @@
 /*
- * engine/catalog/catalog.h: which tables and namespaces there are.
+ * engine/catalog/catalog.h: the catalog: tables and namespaces.
  *
- * The catalog lives in RocksDB's default column family (keys: engine/README)
- * and, whole, in memory (tables.h).  Only the applying thread changes it.  What an open
- * transaction has done to it, and what a commit is about to do, is an overlay:
- * the same code gives a transaction its own view and checks a commit.
+ * The catalog is in RocksDB's default column family (keys: engine/README), and completely in memory (tables.h).  Only
+ * the applying thread changes it.  The catalog with the changes of an open transaction, or of a commit that is being
+ * applied, is an overlay: the same code serves a transaction's reads and checks a commit.
  */
 #ifndef WC_ENGINE_CATALOG_CATALOG_H
 #define WC_ENGINE_CATALOG_CATALOG_H
@@ -84,10 +83,10 @@ typedef struct WcNamespaceState
 typedef struct WcOverlay
 {
 	struct WcEngine *engine;
-	uint32_t	database;		/* whose tables may be touched */
+	uint32_t	database;		/* only its tables may be changed */
 	bool		strict;			/* a commit: an operation that does not fit is an error; else it is skipped */
 	WcArena		arena;
-	WcTableState *tables;		/* those that were looked at, newest first */
+	WcTableState *tables;		/* the tables that were looked up, newest first */
 	uint32_t	next_table_id;	/* greater than any that a CREATE had; 0: there was none */
 	WcNamespaceState *namespaces;
 } WcOverlay;
@@ -95,8 +94,8 @@ typedef struct WcOverlay
 extern void wc_overlay_init(WcOverlay *overlay, struct WcEngine *engine, uint32_t database, bool strict);
 extern void wc_overlay_free(WcOverlay *overlay);
 
-/* One catalog operation, at this offset of the transaction.  ts: what becomes the start
- * of history where history is lost. */
+/* Adds one catalog operation, at this offset of the transaction.  ts: the new "history from", if the operation loses
+ * history. */
 extern WcStatus wc_overlay_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, int64_t ts, WcError *err) WC_WARN_UNUSED;
 
 /* The transaction's catalog operations with a smaller cid, as it sees them itself. */
@@ -121,11 +120,10 @@ extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state
 
 /* --- committing an overlay (apply.c) --------------------------------------
  *
- * prepare makes the pictures, with the new column families that were made before
- * (families.h); put writes the catalog's key-values; then, after the batch has been written, publish changes
- * the catalog in memory and drops what is no longer needed, or, when it could
- * not be written, undo drops what prepare made.  Both are told the commit's position; undo
- * 0 when nobody tried to write.
+ * prepare makes the new WcTables, with the column families that were made before (families.h); put adds the catalog's
+ * key-values to the batch.  If the batch was written, publish changes the catalog in memory and drops what is not
+ * needed any more; if not, undo drops what prepare has made.  Both get the commit's position; undo gets 0 if no
+ * write was tried.
  */
 typedef struct WcPicture
 {

@@ -199,7 +199,7 @@ list_states(WcOverlay *overlay, uint32_t database, WcBuf *out, WcError *err)
 	return wc_buf_status(out, "list of tables", err);
 }
 
-/* database: txn's; of: whose tables. */
+/* database: the transaction's; of: the database whose tables are listed. */
 static WcStatus
 list_tables(WcEngine *engine, uint32_t database, uint32_t of, WcTxn *txn, WcBuf *out, WcError *err)
 {
@@ -234,7 +234,7 @@ namespace_cmp(const void *a, const void *b)
 	return wc_slice_cmp(((const WcNamespace *) a)->name, ((const WcNamespace *) b)->name);
 }
 
-/* Those that are there, in the arena. */
+/* Lists the existing namespaces, in the arena. */
 static WcStatus
 collect_namespaces(WcOverlay *overlay, WcNamespace **list, size_t *n, WcError *err)
 {

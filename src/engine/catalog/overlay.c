@@ -149,7 +149,7 @@ namespace_op(WcOverlay *overlay, const WcOp *op, WcError *err)
 	return set_namespace(overlay, op->database, op->name, !drop, op->properties) ? WC_OK : overlay_memory(err);
 }
 
-/* None of a database is there any more. */
+/* Drops all namespaces of a database. */
 static WcStatus
 drop_namespaces(WcOverlay *overlay, uint32_t database, WcError *err)
 {

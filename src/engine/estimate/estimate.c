@@ -1,9 +1,8 @@
 /*
- * engine/estimate/estimate.c: how many rows and bytes a range has, about.
+ * engine/estimate/estimate.c: the approximate number of rows and bytes of a range.
  *
- * A few keys are counted.  Where there are more, RocksDB tells what share of its
- * files is in the range; what is in memtables is known by where keys were when
- * that was last looked at.
+ * Up to ESTIMATE_KEYS keys are counted.  If there are more, RocksDB estimates the range's share of the files, and the
+ * sample of keys in memtables (memkeys.h) gives its share of the memtables.
  */
 #include "engine/estimate/estimate.h"
 
@@ -11,10 +10,10 @@
 #include "engine/rocks/cellkey.h"
 #include "engine/store/memkeys.h"
 
-/* What an estimate counts exactly at most. */
+/* An estimate counts at most so many keys. */
 #define ESTIMATE_KEYS 256
 
-/* Memtables are walked over again when they have grown by one part in so many. */
+/* Memtables are walked over again when they have grown by this part: a quarter. */
 #define MEMORY_GROWTH 4
 
 /* The range's bounds as keys of a store; an empty stop is unbounded. */
@@ -46,7 +45,7 @@ range_keys(const WcStore *store, const WcRange *range, WcBuf *start, WcBuf *stop
 	return !start->failed && !stop->failed;
 }
 
-/* What the first keys of a range are. */
+/* The first keys of a range, counted. */
 typedef struct Sample
 {
 	uint64_t	keys;

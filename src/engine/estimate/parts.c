@@ -155,8 +155,8 @@ row_number(WcSlice row, size_t from, size_t width)
 	return number;
 }
 
-/* A key behind `first` and not behind `last` (first < last), in the middle of what
- * is between as far as the bytes tell that follow what they share. */
+/* A key greater than `first` and not greater than `last` (first < last): about the middle, by the bytes that follow
+ * their common prefix. */
 static void
 middle(WcSlice first, WcSlice last, WcBuf *mid)
 {

@@ -1,9 +1,9 @@
 /*
- * engine/estimate/parts.h: a table's rows as parts, which are cut in two.
+ * engine/estimate/parts.h: ranges of a table's rows, which are cut into halves.
  *
- * A part is cut in the middle of the bytes between its first and its last row key.  Where
- * that is depends on what is stored, not on chance.  Sizes are approximate: those of files
- * are told by RocksDB to a block, those of memtables by where keys are in them.
+ * A part is cut in the middle of the bytes between its first and its last row key.  So the cuts depend on the stored
+ * data, not on chance.  Sizes are approximate: RocksDB estimates those of files to a block; those of memtables come from
+ * a sample of their keys.
  */
 #ifndef WC_ENGINE_ESTIMATE_PARTS_H
 #define WC_ENGINE_ESTIMATE_PARTS_H
@@ -11,14 +11,13 @@
 #include "engine/store/memkeys.h"
 #include "engine/store/state.h"
 
-/* Parts are not cut more often than this one in another: keys that share so
- * much of what tells them apart stay together. */
+/* A part is not cut more than so many times: keys with so long common prefixes stay together. */
 #define WC_PART_DEPTH_MAX 200
 
 /* Where the keys of memtables are, for sizes. */
 typedef enum WcPartMemory
 {
-	WC_PART_MEMORY_NOW,			/* looked at for this: a walk over the memtables */
+	WC_PART_MEMORY_NOW,			/* by a walk over the memtables, for this request */
 	WC_PART_MEMORY_KEPT			/* as estimates know it, which may have grown by a part since */
 } WcPartMemory;
 
@@ -28,7 +27,7 @@ typedef struct WcPartSource
 	WcStore    *store;
 	rocksdb_iterator_t *it;
 	bool		kept_memory;	/* WC_PART_MEMORY_KEPT, and it matters */
-	WcMemKeys	memory;			/* else; none noted: not looked at */
+	WcMemKeys	memory;			/* otherwise; empty: not read yet */
 } WcPartSource;
 
 typedef struct WcParts
@@ -36,7 +35,7 @@ typedef struct WcParts
 	WcPartSource *sources;
 	uint32_t	nsources;
 	rocksdb_readoptions_t *options;
-	const atomic_bool *cancel;	/* NULL: nobody cancels */
+	const atomic_bool *cancel;	/* NULL: the work cannot be cancelled */
 	double		block;			/* bytes of the largest block of these families */
 	WcBuf		key;			/* scratch */
 	WcBuf		stop_key;
@@ -49,13 +48,13 @@ typedef struct WcPart
 {
 	WcSlice		start;
 	WcSlice		stop;
-	WcSlice		first;			/* rows that are there */
+	WcSlice		first;			/* stored rows */
 	WcSlice		last;
 	double		bytes;
 	int			depth;
 } WcPart;
 
-/* The rows of a range that are there. */
+/* The stored rows of a range. */
 typedef struct WcWholePart
 {
 	bool		found;			/* there is one */
@@ -65,7 +64,7 @@ typedef struct WcWholePart
 	WcBuf		behind;
 } WcWholePart;
 
-/* What a cut makes of a part. */
+/* The two halves of a part. */
 typedef struct WcHalves
 {
 	WcPart		low;			/* their bytes are below, and where the part's are */
@@ -83,11 +82,11 @@ extern WcStatus wc_parts_open(WcParts *p, const WcTable *table, const uint32_t *
 							  WcPartMemory memory, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 extern void wc_parts_close(WcParts *p);
 
-/* WC_NO_MEMORY, or WC_CANCELLED when somebody has cancelled. */
+/* WC_NO_MEMORY, or WC_CANCELLED if the work was cancelled. */
 extern WcStatus wc_parts_out_of_memory(WcParts *p);
 extern WcStatus wc_parts_check_cancel(WcParts *p) WC_WARN_UNUSED;
 
-/* The rows of a range, whose start is taken as inclusive and whose stop as exclusive.  Free it in any case. */
+/* Finds the rows of a range; start counts as inclusive, stop as exclusive.  The caller frees *whole, also after an error. */
 extern WcStatus wc_parts_whole(WcParts *p, const WcRange *range, WcWholePart *whole) WC_WARN_UNUSED;
 extern void wc_whole_part_free(WcWholePart *whole);
 

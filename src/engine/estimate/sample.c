@@ -1,24 +1,20 @@
 /*
- * engine/estimate/sample.c: ranges that a sample of a table's rows is read from.
+ * engine/estimate/sample.c: draws the ranges of a random sample of a table's rows.
  *
- * The table is cut in two between its first and its last row, in the middle of
- * the bytes between, and so on, until a part is no larger than a block.  Where the
- * cuts are depends on what is stored, not on chance.  Chance decides which parts
- * are entered: as many ranges as are wanted are dealt out among the two halves of
- * a part, by what sizes say about them.  Of a part that is not cut any more the
- * rows are counted, and ranges drawn that have so many of them that each row of the
- * table is as likely to be read.
+ * The table is cut in the middle of the bytes between its first and its last row, and each half again, until a part is
+ * not larger than a block.  The cuts depend on the stored data, not on chance.  Chance decides which parts are read: the
+ * wanted ranges are distributed to the halves of a part by the halves' sizes.  In a part that is not cut further, the rows
+ * are counted and ranges drawn, with so many rows that each row of the table has the same probability.
  *
- * Sizes are approximate, so the chance that a range had is told with it (as the
- * weight, its inverse): with that nothing that is counted over the ranges is
- * biased, however wrong the sizes were.
+ * Sizes are approximate, so each range is returned with its weight, the inverse of its probability: sums over the
+ * ranges that use the weights are not biased, however wrong the sizes are.
  */
 #include "engine/estimate/parts.h"
 
-/* Of a part that cannot be cut so many keys are looked at. */
+/* In a part that cannot be cut, at most so many keys are read. */
 #define PART_KEYS_MAX 16384
 
-/* Rows of a part that is not cut any more are told apart in so many groups. */
+/* The rows of a part that is not cut further are remembered as at most so many groups. */
 #define GROUPS_MAX 256
 
 #define WEIGHT_ONE 65536.0
@@ -32,7 +28,7 @@ typedef struct Leaf
 	uint64_t	draws;			/* ranges dealt to it */
 	double		expected;		/* how many could be expected */
 	uint64_t	rows;
-	uint64_t	group_rows;		/* its rows in groups of so many: */
+	uint64_t	group_rows;		/* rows of each group: */
 	uint32_t	ngroups;
 	WcSlice    *groups;			/* their first rows */
 } Leaf;
@@ -48,7 +44,7 @@ typedef struct Sampler
 	double		part_bytes;		/* a part that has no more is not cut */
 	double		doubt;			/* bytes that sizes may be wrong by */
 	uint64_t	random;
-	WcBuf		ranges;			/* what was drawn */
+	WcBuf		ranges;			/* the ranges drawn so far */
 	uint64_t	nranges;
 } Sampler;
 
@@ -66,8 +62,7 @@ chance(Sampler *s)
 
 /* --- parts that are small enough ---------------------------------------------*/
 
-/* Keeps the first row of every so many; when there are too many of them, of every
- * other group of rows. */
+/* Keeps the first row of each group; when there are too many groups, of every second one. */
 static WcStatus
 note_group(Sampler *s, Leaf *leaf, WcSlice row)
 {
@@ -184,8 +179,8 @@ add_range(Sampler *s, WcSlice start, WcSlice stop, double weight)
 	s->nranges++;
 }
 
-/* Draws as many chunks as were dealt to the leaf, or as there are, each as likely.
- * One has so many of the leaf's rows that a row of any leaf is as likely to be drawn. */
+/* Draws the leaf's number of chunks, or all, each with the same probability.  A chunk has so many of the leaf's rows that
+ * the rows of all leaves have the same probability. */
 static void
 draw_chunks(Sampler *s, const Leaf *leaf, double wanted_rows)
 {
@@ -245,8 +240,8 @@ deal(Sampler *s, const WcPart *part, uint64_t n, double expected)
 
 /* --- the table --------------------------------------------------------------*/
 
-/* What is before the first row or behind the last, of those that are committed, is
- * read in any case: that is where a transaction's own are, if there are many. */
+/* The ranges before the first committed row and after the last are always read: if the transaction has written many
+ * rows, they may be there. */
 static WcStatus
 draw_table(Sampler *s, const WcSampleRequest *request)
 {

@@ -1,11 +1,10 @@
 /*
  * engine/forget/history.h: the start of a family's history.
  *
- * A read as of time t sees cells up to t.  It is right only if nothing that was
- * there at t has been forgotten since: superseded versions that storage dropped,
- * deleted cells that a later marker hides.  So each store knows the time up to
- * which it may have forgotten (marks.h); earlier reads are refused (engine/README,
- * "Reading as of a time").  Any thread.
+ * A read as of time t returns cells up to t.  Its result is right only if no cell that was visible at t has been
+ * forgotten since: for example a superseded version that was dropped, or a deleted cell that a later marker hides.  So
+ * each store has the time before which cells may be missing (marks.h); reads as of earlier times are refused
+ * (engine/README, "Reading as of a time").  Any thread.
  */
 #ifndef WC_ENGINE_FORGET_HISTORY_H
 #define WC_ENGINE_FORGET_HISTORY_H
@@ -14,10 +13,9 @@
 #include "model/cell.h"
 
 /*
- * The time before which dropping a cell is to be noted, when it is needed to see times
- * before ts (0: it is not).  A delete of a single version shows an older one, which storage
- * may have dropped or may drop later: so where there were such deletes (single), what is
- * dropped may have been seen until now.
+ * "History from" after a cell is dropped that reads as of times before ts need (0: no read needs it).  A delete of a
+ * single version makes an older version visible, which storage may have dropped or may drop later: so if there were
+ * such deletes (single), the dropped cell may have been visible until now.
  */
 static inline int64_t
 wc_history_needed(bool single, int64_t ts, int64_t now)

@@ -31,7 +31,7 @@ struct WcPass
 	bool		stands;			/* step has been worked out, and at and state are still its start */
 	size_t		keys_max;		/* of the next step */
 	WcBuf		at;				/* where the next step begins */
-	WcBuf		state;			/* what is known of the row there */
+	WcBuf		state;			/* the matcher's state for the row there */
 	WcBuf		wide_row;		/* the wide row: the prefix of its keys, */
 	WcBuf		wide_end;		/* and what is behind them */
 	WcBuf		stop;			/* of the step that was given */
@@ -235,7 +235,7 @@ advance(WcPass *p, WcError *err)
 	return p->at.failed || p->state.failed ? pass_memory(err) : WC_OK;
 }
 
-/* Is there anything that the step does? */
+/* Does the step change anything? */
 static bool
 does_something(const WcPass *p)
 {

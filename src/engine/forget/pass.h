@@ -1,12 +1,11 @@
 /*
  * engine/forget/pass.h: a flush or a compaction of a store, as steps.
  *
- * A pass goes through a store once and gives the steps (model/step.h) that do what a
- * flush, a compaction or a major compaction does: as many as it takes for each to be small,
- * also within one very wide row.  Ranges in which there is nothing to do get none.  It
- * writes nothing: each step is to be applied (wc_step_apply, wc_engine_step) before the
- * next is asked for.  What a step is to do is worked out with nothing locked, and kept as
- * long as the range is not written to.  One thread.
+ * A pass goes through a store once and returns the steps (model/step.h) that have the effect of a flush, a compaction
+ * or a major compaction: enough steps that each is small, also within one very wide row.  A range in which nothing
+ * changes gets no step.  The pass writes nothing: the caller applies each step (wc_step_apply, wc_engine_step) before it
+ * asks for the next.  The changes of a step are computed with no mutex locked, and kept as long as the range is not
+ * written to.  One thread.
  */
 #ifndef WC_ENGINE_FORGET_PASS_H
 #define WC_ENGINE_FORGET_PASS_H

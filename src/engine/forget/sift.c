@@ -1,5 +1,5 @@
 /*
- * engine/forget/sift.c: what a step takes out of its range.
+ * engine/forget/sift.c: finds the key-values that a step deletes in its range.
  */
 #include "engine/forget/sift.h"
 
@@ -9,7 +9,7 @@
 #include "engine/rocks/cellkey.h"
 #include "engine/rocks/rocks.h"
 #include "engine/store/state.h"
-#include "engine/store/storedrow.h"
+#include "engine/source/storedrow.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
 
@@ -25,10 +25,10 @@ typedef struct Sifter
 	WcGone		gone;
 	WcBuf		row;			/* packing cell: prefix of the current row */
 	bool		from_start;		/* it was entered by its first key */
-	bool		together;		/* its cells are in its head; what is behind is left from before, and gone */
-	bool		apart;			/* its head says that they are not */
+	bool		together;		/* its cells are in its head; keys of cells after the head are left over, and gone */
+	bool		apart;			/* its head says that its cells are key-values of their own */
 	uint32_t	versions;		/* of the family */
-	bool		collecting;		/* what has been kept of its cells so far is few enough, namely: */
+	bool		collecting;		/* the cells that stay are few enough so far to be put together; they are: */
 	WcArena		arena;
 	WcCell	   *kept;
 	WcSlice    *kept_keys;
@@ -138,7 +138,7 @@ decide(Sifter *s, const WcCell *cell, bool *goes, WcError *err)
 			return sift_memory(err);
 		*goes = match != WC_MATCH_INCLUDE;
 	}
-	/* of a marker, too: what it masks may be where this step does not look */
+	/* also for a marker: the cells that it masks may be outside of the step */
 	if (*goes)
 		note_needed(s, wc_matcher_drop(s->matcher, cell));
 	return WC_OK;
@@ -385,7 +385,7 @@ is_enough(const Sifter *s)
 		(s->out->looked >= s->sift->keys_max || s->out->changed >= WC_STEP_CHANGES_MAX || s->bytes >= WC_STEP_BYTES_MAX);
 }
 
-/* Planning: it ends in front of this key. */
+/* Planning: the step ends before this key. */
 static WcStatus
 cut(Sifter *s, WcSlice key, bool new_row, WcError *err)
 {
@@ -494,8 +494,8 @@ read_options(void)
 	return options;
 }
 
-/* *wide_row: planning a major step, it met a row that is too wide for one, as the row of
- * that number; it was cut in front of that, or, if that was the first, at once.  0: none. */
+/* *wide_row, when a major step is planned: the number of a row that is too wide for a step.  The step ends before this
+ * row; it is empty if the row is its first.  0: no such row. */
 static WcStatus
 sift_once(const WcSift *sift, WcSifted *out, uint64_t *wide_row, WcError *err)
 {

@@ -1,10 +1,9 @@
 /*
  * engine/forget/sift.h: the key-values that a step deletes in its range.
  *
- * Goes through a range of a store and works out which key-values are to be deleted
- * (packing row: written anew), since the matcher, as a flush or a compaction, does not
- * keep them.  Nothing is written here.  The same range with the same contents gives the same.
- * Any thread; with nothing locked, or with the engine's write mutex held.
+ * Goes through a range of a store and finds the key-values to delete (packing row: to rewrite), because the matcher of a
+ * flush or a compaction does not keep their cells.  Writes nothing.  The same range with the same content gives the same
+ * result.  Any thread, with no mutex locked or with the engine's write mutex locked.
  */
 #ifndef WC_ENGINE_FORGET_SIFT_H
 #define WC_ENGINE_FORGET_SIFT_H
@@ -14,8 +13,8 @@
 #include "engine/store/internal.h"
 #include "model/step.h"
 
-/* Key-values that a step looks at, in planning; more only in packing cell, to end a row that
- * has no more than so many. */
+/* When a step is planned, it reads so many key-values; in packing cell more, up to the end of a row that has at most so
+ * many. */
 #define WC_STEP_KEYS_MAX	16384
 #define WC_STEP_KEYS_MIN	256
 
@@ -27,19 +26,19 @@ typedef struct WcSift
 {
 	WcStore    *store;
 	const WcStep *step;			/* the range, and what decides */
-	size_t		keys_max;		/* planning: ends when it has looked at so many; 0: when the range ends */
+	size_t		keys_max;		/* planning: number of key-values to read; 0: to the end of the range */
 	const atomic_bool *cancel;	/* may be NULL */
 } WcSift;
 
 typedef struct WcSifted
 {
 	rocksdb_writebatch_t *batch;	/* to be destroyed with wc_sifted_free */
-	uint64_t	looked;			/* at so many key-values */
-	uint64_t	changed;		/* so many are to be deleted or rewritten */
+	uint64_t	looked;			/* number of key-values that were read */
+	uint64_t	changed;		/* number of key-values to delete or rewrite */
 	int64_t		forgotten;		/* reads of times before it need cells that go; 0: none does */
 
 	/* Planning. */
-	bool		cut;			/* it ended before the range did, in front of stop ... */
+	bool		cut;			/* the step ends before the range does, before stop ... */
 	WcBuf		stop;
 	WcBuf		state;			/* ... in the midst of a row, of which the matcher knows this (flush, compact) */
 	bool		wide;			/* major: the first row, which stop is the prefix of, is too wide for a step;

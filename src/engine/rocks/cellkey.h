@@ -47,7 +47,7 @@ extern void wc_cellkey_append_row(WcBuf *out, WcSlice row);
 /* Greater than every key of the row, smaller than any of a greater row. */
 extern void wc_cellkey_append_row_end(WcBuf *out, WcSlice row);
 
-/* Turns the prefix of a row's keys into what is behind them. */
+/* Changes the prefix of a row's keys into the least key after all of them. */
 extern void wc_cellkey_end_of_prefix(WcBuf *prefix);
 
 /* Row and qualifier with their terminators: the prefix of the column's keys. */
@@ -61,13 +61,12 @@ extern void wc_cellvalue_append(WcBuf *out, const WcCell *cell);
 
 /* --- reading --------------------------------------------------------------*/
 
-/* Length of the row with its terminator, and of row and qualifier with theirs (of a
- * row's head: all of it); 0 when key does not hold so much.  These are the prefixes a
- * bloom filter (row, rowcol) is made of. */
+/* Length of the row with its terminator; and of row and qualifier with their terminators (for a row's head: the
+ * length of the key).  0: the key has no such prefix.  Bloom filters (row, rowcol) are made of these prefixes. */
 extern size_t wc_cellkey_row_prefix(WcSlice key);
 extern size_t wc_cellkey_column_prefix(WcSlice key);
 
-/* Is it the key of a row's head?  Does the value of a head say that the row is apart? */
+/* Is this the key of a row's head?  Does the value of a head mean that the row is apart? */
 extern bool wc_cellkey_is_head(WcSlice key);
 
 static inline bool
@@ -87,7 +86,7 @@ extern WcStatus wc_cellkey_decode(WcSlice key, WcBuf *scratch, WcCell *cell, WcE
  * stays in one row knows the row.  Does not set cell->row. */
 extern WcStatus wc_cellkey_decode_rest(WcSlice rest, WcBuf *scratch, WcCell *cell, WcError *err) WC_WARN_UNUSED;
 
-/* The row of a key, or of what wc_cellkey_end_of_prefix makes, appended to out. */
+/* Appends the row of a key, or of a result of wc_cellkey_end_of_prefix, to out. */
 extern WcStatus wc_cellkey_row(WcSlice key, WcBuf *out, WcError *err) WC_WARN_UNUSED;
 
 /* Unescapes prefix (a row or qualifier with its terminator), appending to out. */

@@ -18,7 +18,7 @@
 
 /* Files of the store's directory. */
 #define FILE_OWNER		"OWNER"
-#define FILE_CURRENT	"CURRENT"	/* RocksDB's: a database is there */
+#define FILE_CURRENT	"CURRENT"	/* RocksDB's file: the directory has a database */
 
 #define TEXT_SIZE 256
 
@@ -31,7 +31,7 @@ static const char *const owner_states[] = {
 	[WC_OWNER_CLOSED] = "closed",
 };
 
-/* What was found. */
+/* What the directory and the cluster have. */
 typedef struct Found
 {
 	bool		directory;
@@ -283,7 +283,7 @@ judge_without_id(WcIdentity *identity, const WcEngineOptions *options, const Fou
 	return unfit(identity, found->known, options->accept_store, "Put the file back.", err);
 }
 
-/* Whose store is it? */
+/* Does the store belong to the cluster? */
 static WcStatus
 judge_id(WcIdentity *identity, const WcEngineOptions *options, const Found *found, WcError *err)
 {
@@ -310,7 +310,7 @@ judge_id(WcIdentity *identity, const WcEngineOptions *options, const Found *foun
 				 "Put the right directory back, or set widecol.data_directory.", err);
 }
 
-/* Is it the store itself, or a copy, of it or of the cluster? */
+/* Is the directory the store itself, or a copy?  Is the cluster a copy? */
 static WcStatus
 judge_owner(WcIdentity *identity, const WcEngineOptions *options, const Found *found, WcError *err)
 {
@@ -409,7 +409,7 @@ wc_identity_check(WcIdentity *identity, const WcEngineOptions *options, WcError 
 	return WC_OK;
 }
 
-/* Names of the log files that are there, to help find the damaged one. */
+/* The names of the existing log files, so that the damaged one can be found. */
 static void
 list_logs(const WcIdentity *identity, char *text, size_t size)
 {
@@ -432,7 +432,7 @@ list_logs(const WcIdentity *identity, char *text, size_t size)
 		snprintf(text, size, "none");
 }
 
-/* From an image, and the server's log behind it, comes the same store again. */
+/* Hint: an image, and the server's log after it, make the same store again. */
 static void
 hint_at_repair(const WcIdentity *identity, WcError *err)
 {
@@ -570,7 +570,7 @@ write_names(WcIdentity *identity, WcError *err)
 WcStatus
 wc_identity_settle(WcIdentity *identity, uint64_t applied, WcError *err)
 {
-	static const char *const told[] = {
+	static const char *const verbs[] = {
 		[WC_OPEN_NEW] = "made",
 		[WC_OPEN_ADOPT] = "took over, from before stores had ids,",
 		[WC_OPEN_ACCEPT] = "accepted, as it was,"
@@ -590,7 +590,7 @@ wc_identity_settle(WcIdentity *identity, uint64_t applied, WcError *err)
 	identity->owner.synced = applied;
 	status = make_owner(identity, WC_OWNER_OPEN, err);
 	if (status == WC_OK)
-		wc_log(WC_LOG_INFO, "%s the stored tables in \"%s\": store %08" PRIx32, told[identity->opening], identity->path, identity->store);
+		wc_log(WC_LOG_INFO, "%s the stored tables in \"%s\": store %08" PRIx32, verbs[identity->opening], identity->path, identity->store);
 	identity->opening = WC_OPEN_AS_IS;
 	return status;
 }

@@ -1,9 +1,8 @@
 /*
- * engine/rocks/identity.h: whose store a directory holds, and whether it is all there.
+ * engine/rocks/identity.h: the cluster to which a store belongs, and whether the store is complete.
  *
- * Three small files say so (engine/README, "Identity"):  ID and OWNER in the store's directory, and the
- * record, a file of the cluster's outside of it.  A store that does not fit is refused before anything is
- * changed.
+ * Three small files tell this (engine/README, "Identity"): ID and OWNER in the store's directory, and the record, a
+ * file of the cluster outside of this directory.  A wrong store is refused before anything is changed.
  */
 #ifndef WC_ENGINE_ROCKS_IDENTITY_H
 #define WC_ENGINE_ROCKS_IDENTITY_H
@@ -21,7 +20,7 @@ typedef enum WcOwnerState
 	WC_OWNER_CLOSED
 } WcOwnerState;
 
-/* What OWNER says. */
+/* The content of OWNER. */
 typedef struct WcOwner
 {
 	WcOwnerState state;
@@ -53,8 +52,8 @@ typedef struct WcIdentity
 } WcIdentity;
 
 /*
- * Reads only.  WC_OK: identity->opening says how to go on; else nothing may be opened,
- * and err says which file is missing or wrong.
+ * Only reads.  WC_OK: identity->opening tells how to open the store.  Otherwise the store must not be opened; err names
+ * the file that is missing or wrong.
  */
 extern WcStatus wc_identity_check(WcIdentity *identity, const WcEngineOptions *options, WcError *err) WC_WARN_UNUSED;
 
@@ -64,8 +63,8 @@ extern WcStatus wc_identity_check_log(const WcIdentity *identity, uint64_t appli
 /* Adds a hint to an error of RocksDB. */
 extern void wc_identity_hint(const WcIdentity *identity, WcError *err);
 
-/* Before the database is opened for writing: makes the directory of a new store, says
- * of one that is there as it is that it is in use. */
+/* Called before the database is opened for writing: makes the directory of a new store, or notes in OWNER that an
+ * existing store is in use. */
 extern WcStatus wc_identity_begin(WcIdentity *identity, const WcEngineOptions *options, WcError *err) WC_WARN_UNUSED;
 
 /* When it is open: a store that is new, or was adopted or accepted, gets an id. */

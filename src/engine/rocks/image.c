@@ -29,7 +29,7 @@
 #define FILE_NAME_SIZE	256
 #define DIRECTORY_MODE	0750	/* the server's umask is subtracted */
 
-/* What FILES begins with. */
+/* First line of FILES. */
 #define FILES_HEAD "widecol image 1\n"
 #define FILES_END "end\n"
 
@@ -262,7 +262,7 @@ typedef struct Making
 {
 	const char *building;
 	const char *pool;
-	WcBuf		files;			/* what FILES will say */
+	WcBuf		files;			/* content of FILES */
 } Making;
 
 /* Another file of this number than the live database has: a damaged file has been replaced from a copy.  In
@@ -365,7 +365,7 @@ make_directory(const char *path, WcError *err)
 	return wc_file_error(err, "make directory", path);
 }
 
-/* Whose store it is comes along, if the live database knows. */
+/* Copies ID, if the live database has one. */
 static WcStatus
 take_id(const char *path, const char *building, WcError *err)
 {
@@ -644,7 +644,7 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 	return status == WC_OK ? wc_file_sync(path, err) : status;
 }
 
-/* --- stores of before --------------------------------------------------------*/
+/* --- stores from before there were images --------------------------------------------------------*/
 
 typedef struct Moving
 {
@@ -668,7 +668,7 @@ move_file(void *arg, const char *name, WcError *err)
 	return rename(from, to) == 0 ? WC_OK : wc_file_error(err, "rename file", from);
 }
 
-/* CURRENT is the last to go: as long as it is there, so may others be. */
+/* CURRENT is moved last: while it exists, other files may be left, too. */
 WcStatus
 wc_image_adopt_live(const char *path, WcError *err)
 {

@@ -16,11 +16,10 @@
 #define LEVEL0_FILES 10			/* that start a compaction */
 
 /*
- * What a memtable takes as soon as something is written to it, a bloom filter and
- * a block of its arena, counts against the budget of all: with many families it
- * would be spent before they hold anything, and each write would flush one.  So the
- * more there are, the less each takes, and a sixteenth of the budget for each of
- * the two lasts for long.
+ * A memtable allocates a bloom filter and a block of its arena with its first write, and both count against the budget
+ * of all memtables.  With many families the budget would be spent on nearly empty memtables, and each write would flush
+ * one.  So the more families there are, the less each memtable allocates: all filters together, and all first blocks
+ * together, take about a sixteenth of the budget each.
  */
 #define MEMTABLE_BLOOM_MAX (UINT64_C(128) << 10)
 #define MEMTABLE_BLOOM_MIN (UINT64_C(1) << 10)
@@ -30,7 +29,7 @@
 
 #define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
 
-/* So many files there never are. */
+/* More files than there can be. */
 #define NO_TRIGGER (1 << 30)
 #define MEMTABLE_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -250,7 +249,7 @@ table_options(rocksdb_cache_t *cache, uint32_t blocksize)
 rocksdb_options_t *
 wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs)
 {
-	/* The manifest says which files of the log there must be, and how long they are. */
+	/* the manifest has the names and lengths of the log files that must exist */
 	rocksdb_options_t *options = with_option(rocksdb_options_create(), "track_and_verify_wals_in_manifest=true");
 	rocksdb_block_based_table_options_t *table = table_options(shared->cache, 4096);
 
@@ -262,8 +261,8 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_wal_recovery_mode(options, rocksdb_point_in_time_recovery);
 	rocksdb_options_set_write_buffer_size(options, MEMTABLE_BYTES_MIN);
 
-	/* What large transactions log passes through the catalog's family, and is deleted there soon.  Reads
-	 * there are few: so no commit has to wait until compactions have caught up with that. */
+	/* The pieces of large transactions are written into the catalog's column family, and deleted there soon.  It has
+	 * few reads: so commits do not wait for its compactions. */
 	rocksdb_options_set_max_write_buffer_number(options, 4);
 	rocksdb_options_set_level0_slowdown_writes_trigger(options, NO_TRIGGER);
 	rocksdb_options_set_level0_stop_writes_trigger(options, NO_TRIGGER);
@@ -392,7 +391,7 @@ set_bloom(WcRocksShared *shared, rocksdb_options_t *options, rocksdb_block_based
 		return;
 	}
 
-	/* Nobody asks for a whole key: its timestamp is not known before. */
+	/* no read asks for a whole key: the timestamp is not known before */
 	rocksdb_block_based_options_set_whole_key_filtering(table, 0);
 	if (attrs->bloomfilter == WC_BLOOM_ROW)
 		rocksdb_options_set_prefix_extractor(options,

@@ -47,8 +47,8 @@ extern rocksdb_options_t *wc_rocks_db_options(const WcRocksShared *shared, int m
 /* How much of a damaged log is taken. */
 typedef enum WcRecover
 {
-	WC_RECOVER_TO_DAMAGE,		/* what lies before the damage */
-	WC_RECOVER_READABLE			/* whatever can be read */
+	WC_RECOVER_TO_DAMAGE,		/* the log up to the damage */
+	WC_RECOVER_READABLE			/* everything that can be read */
 } WcRecover;
 
 /* Like options, for a log in which something is missing.  The caller destroys what it
@@ -63,8 +63,8 @@ extern WcStatus wc_rocks_open_and_close(const rocksdb_options_t *options, const 
 extern rocksdb_options_t *wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8_t packing,
 												  rocksdb_compactionfilterfactory_t *factory);
 
-/* After ALTER: what an open column family can take over at once (compression,
- * block size).  The rest comes when the engine is opened the next time. */
+/* After ALTER: changes the options that an open column family can change (compression, block size).  The others take
+ * effect when the engine is opened the next time. */
 extern WcStatus wc_rocks_family_alter(rocksdb_t *db, rocksdb_column_family_handle_t *cf,
 									  const WcFamilyAttrs *attrs, WcError *err) WC_WARN_UNUSED;
 

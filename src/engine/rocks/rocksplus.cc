@@ -325,9 +325,8 @@ enable_deletions(rocksdb::DB *db)
 }
 
 /*
- * An error of the manifest that came from making or dropping a column family is not told
- * as one that stops RocksDB, and file deletions stay enabled; but resuming behind another
- * error expects that they are disabled then.
+ * After an error of the manifest while a column family is made or dropped, RocksDB does not report that it stops
+ * writing, and file deletions stay enabled; but resuming after another error expects that they are disabled.
  */
 char *
 wc_rocksplus_resume(rocksdb_t *db)

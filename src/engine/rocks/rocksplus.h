@@ -2,9 +2,8 @@
  * engine/rocks/rocksplus.h: functions of RocksDB that its C API lacks.
  *
  * rocksplus.cc, rocksfiles.cc and rocksguard.cc are the only C++ files.  They take the C++ object out of a
- * handle of the C API, whose first member it is; wc_rocksplus_fits says whether that holds.  No
- * exception leaves them.  As with the C API, an error is a text that the caller frees with
- * rocksdb_free (wc_rocks_status does); NULL: none.
+ * handle of the C API, whose first member it is; wc_rocksplus_fits checks this.  No exception leaves them.  As in the C
+ * API, an error is a text that the caller frees with rocksdb_free (wc_rocks_status does); NULL: no error.
  */
 #ifndef WC_ENGINE_ROCKS_ROCKSPLUS_H
 #define WC_ENGINE_ROCKS_ROCKSPLUS_H
@@ -56,9 +55,9 @@ extern bool wc_rocksplus_fits(rocksdb_options_t *options);
 extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
 
 /*
- * RocksDB writes its options, of all column families, to a file OPTIONS, and reads it again, while
- * all writers wait: whenever a column family is made, dropped or altered.  Nobody needs the
- * file (options come from the catalog), so it is not written any more.
+ * Whenever a column family is made, dropped or altered, RocksDB writes the options of all column families to a file
+ * OPTIONS and reads the file again, while all writers wait.  Options come from the catalog, and nothing reads the file;
+ * so this prevents RocksDB from writing it.
  */
 extern void wc_rocksplus_no_options_file(rocksdb_options_t *options);
 
@@ -87,7 +86,7 @@ typedef struct WcRocksJob
 typedef void (*WcRocksCount) (void *arg, const WcRocksJob *job);
 typedef void (*WcRocksStall) (void *arg, bool was, bool is);
 
-/* Flushes, compactions and stalls are told from now on.  A flush that fails has no end. */
+/* From now on calls these functions for flushes, compactions and stalls.  A flush that fails has no end. */
 extern void wc_rocksplus_count(rocksdb_options_t *options, WcRocksCount count, WcRocksStall stall, void *arg);
 
 /* Blocks that this thread has read so far: from the cache, and from files.  RocksDB counts
@@ -98,8 +97,8 @@ extern void wc_rocksplus_blocks(uint64_t *hits, uint64_t *reads);
  * with a new log.  Takes as long as that. */
 extern char *wc_rocksplus_resume(rocksdb_t *db);
 
-/* Makes column families in one call.  *nmade: so many, the first ones, were made, also if it
- * fails. */
+/* Makes column families in one call.  *nmade: the number of families that were made, from the first on, also after an
+ * error. */
 extern char *wc_rocksplus_make_families(rocksdb_t *db, size_t n, const char *const *names, rocksdb_options_t *const *options,
 										rocksdb_column_family_handle_t **handles, size_t *nmade);
 
@@ -110,7 +109,7 @@ extern char *wc_rocksplus_drop_families(rocksdb_t *db, size_t n, rocksdb_column_
  * compactions that ended because their column family was dropped. */
 extern char *wc_rocksplus_delete_leftovers(rocksdb_t *db);
 
-/* As rocksdb_compact_range_cf_opt, which does not tell of errors. */
+/* As rocksdb_compact_range_cf_opt, but returns errors. */
 extern char *wc_rocksplus_compact_range(rocksdb_t *db, rocksdb_column_family_handle_t *cf, rocksdb_compactoptions_t *options,
 										const char *start, size_t start_len, const char *stop, size_t stop_len);
 
@@ -125,7 +124,7 @@ typedef struct WcRocksFiles WcRocksFiles;
  * NULL: out of memory. */
 extern WcRocksFiles *wc_rocksfiles_begin(rocksdb_t *db, const char *directory);
 
-/* Removes the files that were not taken in; NULL is passed over. */
+/* Removes the files that were not taken in; NULL is allowed. */
 extern void wc_rocksfiles_free(WcRocksFiles *files);
 
 /* Keys of a family must ascend. */
@@ -137,9 +136,9 @@ extern char *wc_rocksfiles_delete(WcRocksFiles *files, rocksdb_column_family_han
 extern char *wc_rocksfiles_finish(WcRocksFiles *files);
 
 /*
- * Makes the files part of the database, with what the batch puts into the default family, in any order,
- * and deletes there: all of it or, on an error, nothing.  On disk when it returns, also if RocksDB's log
- * is not.  Of what was written before, memtables that have keys in the same range are flushed.
+ * Makes the files part of the database, together with the batch's puts and deletes in the default family, in any
+ * order; after an error, none of it.  On disk when it returns, also if RocksDB's log is not.  Memtables with keys in the
+ * same range are flushed before.
  */
 extern char *wc_rocksfiles_take_in(WcRocksFiles *files, rocksdb_writebatch_t *batch);
 

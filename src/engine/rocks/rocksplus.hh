@@ -1,5 +1,5 @@
 /*
- * engine/rocks/rocksplus.hh: what the C++ files share: handles of the C API, and errors.
+ * engine/rocks/rocksplus.hh: shared by the C++ files: handles of the C API, and errors.
  */
 #ifndef WC_ENGINE_ROCKS_ROCKSPLUS_HH
 #define WC_ENGINE_ROCKS_ROCKSPLUS_HH

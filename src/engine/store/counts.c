@@ -1,5 +1,5 @@
 /*
- * engine/store/counts.c: what is counted of the engine, and of each store.
+ * engine/store/counts.c: counters of the engine, and of each store.
  */
 #include "engine/store/counts.h"
 
@@ -212,7 +212,7 @@ wc_counts_step(WcEngineCounts *counts)
 	add(&counts->steps, 1);
 }
 
-/* --- RocksDB's work, told on its threads -----------------------------------------*/
+/* --- RocksDB's work, counted on its threads -----------------------------------------*/
 
 /* With the mutex held: the entry of a thread, or a free one (NULL: there is none). */
 static WcRocksRunning *

@@ -1,9 +1,8 @@
 /*
- * engine/store/counts.h: what is counted of the engine, and of each store.
+ * engine/store/counts.h: counters of the engine, and of each store.
  *
- * Counting takes no lock and waits for nobody: numbers are added with relaxed atomics, and
- * those that many threads add to are kept several times, for few threads each, and summed
- * when somebody asks.  Any thread.
+ * Counting needs no mutex and never waits: numbers are added with relaxed atomics.  A counter that many threads
+ * change is kept in several copies, each for some of the threads; reading it sums them.  Any thread.
  */
 #ifndef WC_ENGINE_STORE_COUNTS_H
 #define WC_ENGINE_STORE_COUNTS_H
@@ -21,13 +20,13 @@
 struct WcEngine;
 struct WcStore;
 
-/* What is read is counted in so many places, a thread in one of them. */
+/* Copies of each counter of reads; a thread uses one of them. */
 #define WC_COUNT_SHARDS 4
 
 /* The numbers of WcReadCounts, in its order. */
 #define WC_READ_NUMBERS (sizeof(WcReadCounts) / sizeof(uint64_t))
 
-/* Of one store. */
+/* The counters of one store. */
 typedef struct WcStoreCounts
 {
 	_Atomic uint64_t read[WC_COUNT_SHARDS][WC_READ_NUMBERS];
@@ -40,7 +39,7 @@ typedef struct WcStoreCounts
 	_Atomic uint64_t compaction_us;
 } WcStoreCounts;
 
-/* What a commit has written to a store. */
+/* What one commit has written to a store. */
 typedef struct WcWriteCounts
 {
 	uint64_t	cells;
@@ -51,17 +50,17 @@ typedef struct WcWriteCounts
 extern void wc_storecounts_read(WcStoreCounts *counts, const WcReadCounts *news);
 extern void wc_storecounts_written(WcStoreCounts *counts, const WcWriteCounts *news);
 
-/* Fills in what is counted; the rest stays as it is. */
+/* Sets the fields that are counted here, and leaves the others. */
 extern void wc_storecounts_get(const WcStoreCounts *counts, WcFamilyStatistics *to);
 extern void wc_storecounts_reset(WcStoreCounts *counts);
 
-/* Goes on from what get has given. */
+/* Sets the counters to values that wc_storecounts_get has returned. */
 extern void wc_storecounts_set(WcStoreCounts *counts, const WcFamilyStatistics *from);
 
-/* A flush or a compaction that one of RocksDB's threads is at. */
+/* A flush or a compaction that one of RocksDB's threads is doing. */
 typedef struct WcRocksRunning
 {
-	uint64_t	thread;			/* RocksDB's number of it; 0: none */
+	uint64_t	thread;			/* RocksDB's number of the thread; 0: this entry is free */
 	bool		flush;
 	char		family[WC_CF_NAME_MAX];
 	uint64_t	since_us;
@@ -71,12 +70,12 @@ typedef struct WcRocksRunning
 /* More of RocksDB's threads than this are not shown. */
 #define WC_ROCKS_RUNNING_MAX 128
 
-/* A flush, a compaction or upkeep of a store, told as it goes on.  Lives where it is done. */
+/* A flush, a compaction or upkeep of a store, with its progress.  The thread that does the work owns the struct. */
 typedef struct WcRunning
 {
 	struct WcStore *store;
 	WcProgressKind	kind;
-	uint32_t	pid;			/* of the backend that has asked for it; 0: none has */
+	uint32_t	pid;			/* of the backend that has requested the work; 0: no backend has */
 	uint64_t	since_us;
 	_Atomic uint64_t phase;		/* WcProgressPhase */
 	_Atomic uint64_t done;
@@ -85,7 +84,7 @@ typedef struct WcRunning
 	struct WcRunning **link;
 } WcRunning;
 
-/* Of the engine. */
+/* The counters of the engine. */
 typedef struct WcEngineCounts
 {
 	uint64_t	started_us;		/* written when the engine is opened */
@@ -99,7 +98,7 @@ typedef struct WcEngineCounts
 	_Atomic uint64_t compactions;
 	_Atomic uint64_t compacted_bytes;
 	_Atomic uint64_t stalls;
-	_Atomic uint64_t requests;	/* these seven: of those who have used the engine (wc_engine_add_use) */
+	_Atomic uint64_t requests;	/* these seven: from wc_engine_add_use */
 	_Atomic uint64_t blocks_hit;
 	_Atomic uint64_t blocks_read;
 	_Atomic uint64_t batches;
@@ -108,7 +107,7 @@ typedef struct WcEngineCounts
 	_Atomic uint64_t get_misses;
 
 	WcMutex		mutex;			/* guards the rest */
-	bool		open WC_GUARDED_BY(&mutex); /* the catalog is there: stores can be found by name */
+	bool		open WC_GUARDED_BY(&mutex); /* the catalog is loaded: stores can be found by name */
 	WcRocksRunning running[WC_ROCKS_RUNNING_MAX] WC_GUARDED_BY(&mutex);
 	WcRunning	   *works WC_GUARDED_BY(&mutex);
 } WcEngineCounts;
@@ -118,23 +117,24 @@ extern void wc_counts_free(WcEngineCounts *counts);
 extern void wc_counts_reset(WcEngineCounts *counts, int64_t now_us);
 extern void wc_counts_add_use(WcEngineCounts *counts, const WcUseCounts *use);
 
-/* Fills in what is counted here; and goes on from that.  When the engine was opened is not changed. */
+/* get: sets the fields that are counted here.  set: sets the counters to such values, except the time at which the
+ * engine was opened. */
 extern void wc_counts_get(const WcEngineCounts *counts, WcEngineStatistics *to);
 extern void wc_counts_set(WcEngineCounts *counts, const WcEngineStatistics *from);
 
-/* A commit of so many operations, of this commit time, or a step, has been applied. */
+/* A commit with this number of operations and this commit time has been applied; a step has been applied. */
 extern void wc_counts_commit(WcEngineCounts *counts, uint64_t operations, int64_t time_us);
 extern void wc_counts_step(WcEngineCounts *counts);
 
-/* Of the database that is going to be opened with these options: its work is counted. */
+/* Adds a listener to the options with which the database is going to be opened: it counts RocksDB's work. */
 extern void wc_counts_watch(struct WcEngine *engine, rocksdb_options_t *options);
 
-/* Between these two stores are told of their flushes and compactions. */
+/* Between these two calls, flushes and compactions are also counted for their stores. */
 extern void wc_counts_open(WcEngineCounts *counts);
 extern void wc_counts_close(WcEngineCounts *counts);
 
-/* From begin to end others see the work; the store stays meanwhile.  A phase begins with nothing
- * done.  The thread that does it; work may be NULL for all but begin. */
+/* From begin to end other threads see the work; the caller keeps its reference to the store.  A phase begins with
+ * done = 0.  Called by the thread that does the work; work may be NULL, except for begin. */
 extern void wc_running_begin(WcRunning *work, struct WcStore *store, WcProgressKind kind, uint32_t pid);
 extern void wc_running_end(WcRunning *work);
 extern void wc_running_phase(WcRunning *work, WcProgressPhase phase, uint64_t total);
@@ -143,7 +143,7 @@ extern void wc_running_done(WcRunning *work, uint64_t n);
 /* Calls fn for each work; fn must not call back. */
 extern void wc_running_each(WcEngineCounts *counts, void (*fn) (void *arg, const WcRunning *work), void *arg);
 
-/* What RocksDB's threads are at, at most WC_ROCKS_RUNNING_MAX; how many. */
+/* Copies what RocksDB's threads are doing, at most WC_ROCKS_RUNNING_MAX entries; returns their number. */
 extern size_t wc_counts_running(WcEngineCounts *counts, WcRocksRunning *to);
 
 #endif

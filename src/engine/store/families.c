@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "engine/store/state.h"
 
-/* One call of RocksDB drops so many at most, since who wants to make one of the same name
- * waits for its end. */
+/* One call of RocksDB drops at most so many column families: a thread that wants to make one of the same name waits
+ * for the end of the call. */
 #define DROPPED_AT_ONCE 64
 
 /* After a failure it is tried again so much later. */
@@ -45,7 +45,7 @@ forget_list(WcStore *list)
 	}
 }
 
-/* The next of those that were altered, with its reference; NULL: there is none. */
+/* Takes the next altered store, with its reference; NULL: there is none. */
 static WcStore *
 next_altered(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
@@ -100,7 +100,7 @@ find(WcStore *list, const WcStore *like)
 	return NULL;
 }
 
-/* Those that are to be dropped next. */
+/* The stores to drop next. */
 static size_t
 choose(const WcFamilies *f, WcStore **chosen, size_t most) WC_REQUIRES(f->mutex)
 {
@@ -124,7 +124,7 @@ can_drop(const WcFamilies *f) WC_REQUIRES(f->mutex)
 
 /* --- making -----------------------------------------------------------------*/
 
-/* What RocksDB is asked for. */
+/* A request to make column families in RocksDB. */
 typedef struct Request
 {
 	char		(*names)[WC_CF_NAME_MAX];
@@ -205,8 +205,8 @@ wc_families_create(WcFamilies *f, const WcNewFamily *wanted, size_t n, WcError *
 /* --- for a transaction ------------------------------------------------------*/
 
 /*
- * One of the same name may still have to go, which was made for a transaction that failed:
- * waits for an attempt.  With the mutex held, which it gives up meanwhile.
+ * A column family of the same name, which was made for a transaction that failed, may not be dropped yet: waits for an
+ * attempt to drop it.  Called with the mutex locked; unlocks it while it waits.
  */
 static void
 wait_for_name(WcFamilies *f, const WcStore *store) WC_REQUIRES(f->mutex)
@@ -221,8 +221,8 @@ wait_for_name(WcFamilies *f, const WcStore *store) WC_REQUIRES(f->mutex)
 	}
 }
 
-/* One of the same name that cannot go yet was made for a commit that could not be written, and
- * is taken again.  With the mutex held. */
+/* Takes again a column family of the same name that cannot be dropped yet: it was made for a commit that could not be
+ * written.  With the mutex locked. */
 static bool
 reuse(WcFamilies *f, const WcStore *like, uint64_t xid) WC_REQUIRES(f->mutex)
 {
@@ -373,7 +373,7 @@ drop_chosen(WcFamilies *f, WcStore *const *chosen, size_t n, bool *gone, WcError
 	return wc_rocks_status(wc_rocksplus_drop_families(f->engine->db, n, handles, gone), "drop the storage of a family", err);
 }
 
-/* With the mutex held, which it gives up meanwhile. */
+/* Called with the mutex locked; unlocks it meanwhile. */
 static void
 drop_some(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
@@ -408,8 +408,8 @@ drop_some(WcFamilies *f) WC_REQUIRES(f->mutex)
 	pthread_mutex_lock(&f->mutex);
 }
 
-/* With the mutex held, which it gives up meanwhile: until the time is over, or something else
- * is to be done. */
+/* Waits until the time is over, or there is something else to do.  Called with the mutex locked; unlocks it while it
+ * waits. */
 static bool
 waited(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
@@ -425,8 +425,8 @@ waited(WcFamilies *f) WC_REQUIRES(f->mutex)
 	return over && !f->stop;
 }
 
-/* Compactions of what was dropped end soon, and leave what they wrote.  With the mutex held,
- * which it gives up meanwhile. */
+/* Compactions of dropped column families end soon, and leave files: deletes these.  Called with the mutex locked;
+ * unlocks it meanwhile. */
 static void
 delete_leftovers(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
@@ -439,7 +439,8 @@ delete_leftovers(WcFamilies *f) WC_REQUIRES(f->mutex)
 	pthread_mutex_lock(&f->mutex);
 }
 
-/* Nobody else may do that for long.  With the mutex held, which it gives up meanwhile. */
+/* Syncs RocksDB's log, if no other thread has done so for long.  Called with the mutex locked; unlocks it
+ * meanwhile. */
 static void
 sync_log(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
@@ -470,8 +471,8 @@ wc_families_alter(WcFamilies *f, WcStore *store)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* With the mutex held, which it gives up meanwhile.  What fails comes when the store is
- * opened the next time. */
+/* Passes changed attributes to RocksDB.  Called with the mutex locked; unlocks it meanwhile.  Attributes that RocksDB
+ * does not take now take effect when the store is opened the next time. */
 static void
 alter_one(WcFamilies *f) WC_REQUIRES(f->mutex)
 {

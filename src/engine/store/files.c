@@ -32,8 +32,8 @@ wc_files_check(WcStore *store, const char *action, WcError *err)
 	return wc_health_check(&store->engine->health, what, err);
 }
 
-/* The status of an error.  What a commit has dropped need be neither flushed nor compacted,
- * and RocksDB refuses it. */
+/* The status of RocksDB's error; WC_OK for a store that a commit has dropped: RocksDB refuses to flush or compact
+ * it, and there is no need to. */
 static WcStatus
 unless_gone(WcStore *store, char *error, const char *action, WcError *err)
 {

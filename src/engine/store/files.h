@@ -1,8 +1,8 @@
 /*
  * engine/store/files.h: flushing a store, and compacting its files.
  *
- * Nothing of it can be seen: what storage forgets, steps say (model/step.h).  Any thread; of
- * a store that a commit drops meanwhile there is nothing to do, which is no error.
+ * No read can tell the difference: only steps (model/step.h) forget cells.  Any thread.  If a commit drops the store
+ * meanwhile, the functions return WC_OK.
  */
 #ifndef WC_ENGINE_STORE_FILES_H
 #define WC_ENGINE_STORE_FILES_H
@@ -15,9 +15,9 @@ extern WcStatus wc_files_check(WcStore *store, const char *action, WcError *err)
 /* Memtables to files.  cancel may be NULL. */
 extern WcStatus wc_files_flush(WcStore *store, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
-/* The files that have keys of a range, all levels, down to the lowest: some at a time, and
- * cancel is looked at in between.  An empty start, stop: unbounded.  running (may be NULL) is told
- * how many of the parts are done. */
+/* Compacts the files of all levels that have keys of a range, down to the lowest level: some at a time; cancel is
+ * checked in between.  An empty start or stop: unbounded.  running (may be NULL) gets the number of parts that are
+ * done. */
 extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel,
 								 WcError *err) WC_WARN_UNUSED;
 

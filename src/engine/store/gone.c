@@ -41,8 +41,8 @@ wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, s
 
 /* --- the filter -----------------------------------------------------------
  *
- * One for each compaction (and thread).  What it cannot read, or has no memory for, it
- * keeps: readers will complain.
+ * RocksDB makes one for each compaction (and thread).  The filter keeps a value that it cannot read, or has no memory
+ * for: readers report the error.
  */
 struct WcGoneFilter
 {

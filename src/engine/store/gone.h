@@ -1,10 +1,9 @@
 /*
- * engine/store/gone.h: cells that are not there any more, for anybody.
+ * engine/store/gone.h: cells that are gone: no read and no commit finds them.
  *
- * What had outlived its TTL by the time that a family's last expire step set
- * (model/step.h) is gone: every source of stored cells leaves it out, for raw reads and
- * for commits too.  So it cannot be seen whether RocksDB has it still, and RocksDB's
- * compactions drop it when they like.  They drop nothing else.
+ * A cell is gone if its TTL had ended by the time that the family's last expire step set (model/step.h).  No source of
+ * stored cells returns it, also for raw reads and for commits.  So no reader can tell whether RocksDB still has the
+ * cell, and RocksDB's compactions may drop it at any time.  They drop no other cells.
  */
 #ifndef WC_ENGINE_STORE_GONE_H
 #define WC_ENGINE_STORE_GONE_H
@@ -19,10 +18,10 @@
 typedef struct WcGone
 {
 	int64_t		oldest_ts;		/* cells with smaller timestamps are gone */
-	int64_t		expired_ts;		/* so are those whose own TTL had ended by then */
+	int64_t		expired_ts;		/* cells whose own TTL had ended at this time are gone, too */
 } WcGone;
 
-/* May any cell be? */
+/* Can any cell be gone? */
 static inline bool
 wc_gone_any(const WcGone *gone)
 {
@@ -36,15 +35,15 @@ wc_gone_is(const WcGone *gone, const WcCell *cell)
 }
 
 /*
- * Takes the value of a row whose cells are one key-value apart into *cells, which grows as need be, without
- * those that are gone; the cells point into the value and have no row.  False: damaged,
- * or out of memory.
+ * Decodes the value of a row whose cells are one key-value into *cells (an array of *cap elements, which the function
+ * enlarges), without the cells that are gone.  The cells point into the value and have no row.  False: the value is
+ * damaged, or out of memory.
  */
 extern bool wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, size_t *n) __attribute__((warn_unused_result));
 
 /*
- * What the filters of RocksDB's compactions look at: what is gone for certain, even after
- * a crash.  RocksDB holds on to it beyond its store.  Any thread.
+ * The filter for RocksDB's compactions.  It knows only cells that are gone for certain, also after a crash.  RocksDB
+ * may keep the filter longer than its store exists.  Any thread.
  */
 typedef struct WcGoneFilter WcGoneFilter;
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "engine/store/state.h"
 
-/* In front of the first attempt to resume; then twice as long each time. */
+/* The pause before the first attempt to resume; each next one is twice as long. */
 #define PAUSE_FIRST_MS 50
 #define PAUSE_MAX_MS 3000
 
@@ -87,7 +87,7 @@ wc_health_watch(WcHealth *h, rocksdb_options_t *options)
 
 /* --- telling --------------------------------------------------------------*/
 
-/* buf may be what is returned. */
+/* The text returned may be in buf. */
 static const char *
 work_text(WcHealth *h, WcRocksWork work, const char *family, char *buf, size_t size)
 {
@@ -164,8 +164,7 @@ note_refusal(WcHealth *h, WcStatus status, const char *text)
 
 /*
  * A write that runs out of memory in the middle ends all writing until the store is opened
- * again.  So it is not begun when there is no memory for the copy of a large batch that the
- * memtables take.
+ * again.  So a large write does not begin if there is no memory for the copy of its batch in the memtables.
  */
 static bool
 has_memory_for(const rocksdb_writebatch_t *batch)
@@ -271,14 +270,14 @@ is_troubled(WcHealth *h, uint64_t count)
 }
 
 /*
- * RocksDB aborts when it writes to a log again that it could not write to.  Resuming begins
- * a new log only where it finds a memtable to flush.  So one gets something, which is not
- * logged, and is flushed.  Where the log is still the old one, that fails, and resuming once
- * more finds the memtable.  On success RocksDB's message is NULL.
+ * RocksDB aborts if it writes to a log again after a write to it has failed.  Resuming begins a new log only if there
+ * is a memtable to flush.  So this function writes something into a memtable, without logging it, and flushes the
+ * memtable.  If the log is still the old one, the flush fails, and resuming once more finds the memtable.  On success
+ * RocksDB's message is NULL.
  *
  * A flush returns before its end once RocksDB 7.8 has been resumed.  If an error comes before
  * RocksDB's thread has begun the flush, the next attempt to resume waits for the flush for
- * ever; so this function waits for its end.  count: of the errors so far.
+ * ever; so this function waits for the flush's end.  count: the number of errors so far.
  */
 static char *
 begin_log(WcHealth *h, uint64_t count)
@@ -327,7 +326,7 @@ try_resume(WcHealth *h, uint64_t count)
 	return error == NULL;
 }
 
-/* With the mutex held, which it gives up meanwhile. */
+/* Called with the mutex locked; unlocks it meanwhile. */
 static void
 resume(WcHealth *h) WC_REQUIRES(h->mutex)
 {
@@ -365,9 +364,9 @@ resume(WcHealth *h) WC_REQUIRES(h->mutex)
 }
 
 /*
- * RocksDB would compact it again each second, fail each time, and in the end let no
- * family be written to, since this one has too many files.  Without compactions it has
- * no such limit.  With the mutex held, which it gives up meanwhile.
+ * Turns compactions of the family off.  Else RocksDB would try again each second, fail each time, and at last refuse
+ * writes to all families, since this one has too many files; without compactions there is no such limit.  Called with
+ * the mutex locked; unlocks it meanwhile.
  */
 static void
 spare_damaged(WcHealth *h) WC_REQUIRES(h->mutex)

@@ -1,11 +1,10 @@
 /*
  * engine/store/health.h: whether the store takes writes, and resuming it after errors.
  *
- * An error while RocksDB writes its log, flushes a memtable or writes its manifest stops
- * all its writing: what it would go on with might not be on disk.  Reading goes on.  A
- * thread of the engine then resumes RocksDB, again and again until the cause is gone
- * (space on the disk, say).  Until then each write fails, with the first error: which
- * file, of which table, and what to do.
+ * After an error while RocksDB writes its log, flushes a memtable or writes its manifest, RocksDB stops all writing,
+ * since earlier writes might not be on disk.  Reading continues.  A thread of the engine tries to resume RocksDB until
+ * the cause has ended (a full disk, for example).  Until then each write fails with the first error, which names the
+ * file, the table, and what to do.
  */
 #ifndef WC_ENGINE_STORE_HEALTH_H
 #define WC_ENGINE_STORE_HEALTH_H
@@ -20,7 +19,7 @@ typedef struct WcHealth
 	WcMutex		mutex;			/* guards the rest; nothing else is locked while it is held */
 	pthread_cond_t changed;
 	pthread_t	mender;
-	bool		mending;		/* the thread is there */
+	bool		mending;		/* the thread runs */
 	bool		stop WC_GUARDED_BY(&mutex); /* it is to end */
 	bool		resumed WC_GUARDED_BY(&mutex); /* RocksDB was resumed since it was opened */
 	uint64_t	count WC_GUARDED_BY(&mutex); /* of errors that stopped writing */
@@ -28,14 +27,14 @@ typedef struct WcHealth
 	bool		lost WC_GUARDED_BY(&mutex); /* until the store is opened again */
 	WcRocksWork work WC_GUARDED_BY(&mutex); /* when the first of them came ... */
 	char		family[WC_CF_NAME_MAX] WC_GUARDED_BY(&mutex); /* ... at work on this column family; empty: not known */
-	char		text[WC_ERROR_TEXT_MAX] WC_GUARDED_BY(&mutex); /* what RocksDB said of it */
+	char		text[WC_ERROR_TEXT_MAX] WC_GUARDED_BY(&mutex); /* RocksDB's message */
 	char		damaged[WC_CF_NAME_MAX] WC_GUARDED_BY(&mutex); /* a column family that must not be compacted any more; empty: none */
 } WcHealth;
 
 extern void wc_health_init(WcHealth *health, WcEngine *engine);
 extern void wc_health_free(WcHealth *health);
 
-/* Of the database that is going to be opened with these options: its troubles come here. */
+/* Adds a listener to the options with which the database is going to be opened: it reports RocksDB's errors here. */
 extern void wc_health_watch(WcHealth *health, rocksdb_options_t *options);
 
 /* When the database is open: makes the thread; and ends it before the database is closed. */

@@ -32,7 +32,7 @@ extern int64_t wc_engine_now(WcEngine *engine);	/* the clock, by which TTLs go: 
  * cell in the store which came without one. */
 extern int64_t wc_engine_provisional_ts(WcEngine *engine);
 
-/* The cells of a store, read as asked for. */
+/* Makes a source of a store's cells. */
 extern WcStatus wc_cellsource_store(WcStore *store, const WcSourceOptions *options,
 									WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 

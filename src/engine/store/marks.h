@@ -1,8 +1,8 @@
 /*
  * engine/store/marks.h: a family's marks: what the catalog stores about its cells.
  *
- * A key-value a family, with the catalog's ("Y", engine/README).  Only commits and steps
- * change it, each in the same write as its other effects.  In memory a store has a copy.
+ * One key-value for each family, in the catalog's column family ("Y", engine/README).  Only commits and steps
+ * change it, in the same write as their other effects.  A store has a copy in memory.
  */
 #ifndef WC_ENGINE_STORE_MARKS_H
 #define WC_ENGINE_STORE_MARKS_H
@@ -38,7 +38,7 @@ typedef struct WcStoreMarks
 {
 	WcMutex		mutex;			/* guards the rest */
 	WcMarks		marks WC_GUARDED_BY(&mutex); /* as stored */
-	int64_t		history_from WC_GUARDED_BY(&mutex); /* what readers are told: at least that of marks, and that of a write under way */
+	int64_t		history_from WC_GUARDED_BY(&mutex); /* what readers get: at least the marks' value, and the value of a write that has begun */
 } WcStoreMarks;
 
 extern void wc_marks_init(WcStoreMarks *m);

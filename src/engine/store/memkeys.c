@@ -7,7 +7,7 @@
 
 #include "engine/store/state.h"
 
-/* Keys noted at most: when there are so many, every other is forgotten. */
+/* At most so many keys are noted: beyond that, every second one is forgotten. */
 #define NOTED_MAX 2048
 
 static WcStatus

@@ -1,5 +1,5 @@
 /*
- * engine/store/memkeys.h: how the keys in a store's memtables are spread.
+ * engine/store/memkeys.h: a sample of the keys in a store's memtables.
  *
  * RocksDB estimates the bytes of its files between two keys, but not those of memtables.  So one walk over the
  * memtables, whose size is bounded (write_buffer_bytes), notes every n-th key.

@@ -17,24 +17,22 @@ typedef struct WcRangeWatch
 	WcStore    *store;			/* NULL: it is not on watch */
 	WcSlice		start;			/* a row; its owner's */
 	bool		written;
-	bool		everything;		/* it was written to, whatever the range */
+	bool		everything;		/* any row may have been written */
 	WcBuf		lowest;			/* when written: the least row from start on that was */
 } WcRangeWatch;
 
-#define WC_RANGEWATCH_INIT {.lowest = WC_BUF_INIT}
-
-/* Of rows from start on, which must live until the end. */
+/* Watches rows from start on; the bytes of start must stay until the end. */
 extern void wc_rangewatch_begin(WcRangeWatch *watch, WcStore *store, WcSlice start);
 extern void wc_rangewatch_end(WcRangeWatch *watch);
 
 /* Has a row up to stop (empty: any) been written? */
 extern bool wc_rangewatch_was_written(const WcRangeWatch *watch, WcSlice stop);
 
-/* Called by writers: for a row, or for anything of the store. */
+/* Called by writers: this row, or any row of the store, is being written. */
 extern void wc_rangewatch_row(WcStore *store, WcSlice row);
 extern void wc_rangewatch_store(WcStore *store);
 
-/* The memory that a watch has kept. */
+/* Frees the watch's memory. */
 extern void wc_rangewatch_free(WcRangeWatch *watch);
 
 #endif

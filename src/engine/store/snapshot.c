@@ -1,9 +1,9 @@
 /*
  * engine/store/snapshot.c: snapshots of the store; all readers share one as long as nothing is written.
  *
- * Taking one of RocksDB's costs its mutex, twice, and the memory's: a tenth of
- * what a point read takes.  So one that is released while it is still the newest
- * stays, idle, for the next reader, until something is written.
+ * Taking a snapshot of RocksDB locks its mutex twice and allocates memory, which takes a tenth of the time of a point
+ * read.  So a snapshot that is released while it is still the newest stays, idle, for the next reader, until something
+ * is written.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * engine/store/store.c: the storage of one family, and tables as pictures of stores.
+ * engine/store/store.c: the storage of one family, and a table as a list of stores.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,6 +47,13 @@ wc_store_ref(WcStore *store)
 }
 
 void
+wc_store_note_large(WcStore *store)
+{
+	atomic_store(&store->large_rows, true);
+	atomic_store(&store->engine->large_rows, true);
+}
+
+void
 wc_store_unref(WcStore *store)
 {
 	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)
@@ -87,7 +94,7 @@ wc_store_options(WcStore *store)
 
 /* --- in messages ------------------------------------------------------------ */
 
-/* table: NULL when nothing is known of it. */
+/* table: NULL if it is not known. */
 static char *
 family_text(const WcTableDesc *table, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
 {
@@ -195,7 +202,7 @@ wc_store_is_dropped(const WcStore *store)
 	return atomic_load(&store->dropped);
 }
 
-/* --- what is gone ------------------------------------------------------------ */
+/* --- cells that are gone ------------------------------------------------------------ */
 
 WcGone
 wc_store_gone(const WcStore *store)

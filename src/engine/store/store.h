@@ -1,8 +1,8 @@
 /*
  * engine/store/store.h: the storage of one family, and a table as its readers hold it.
  *
- * Readers keep their picture of a table (WcTable, counted references) as long as they
- * need it, and with it the RocksDB column families, even dropped ones.
+ * A WcTable never changes; a change of the catalog makes a new one.  Readers keep a reference to the WcTable as long
+ * as they need it, and with it RocksDB's column families, also dropped ones.
  */
 #ifndef WC_ENGINE_STORE_STORE_H
 #define WC_ENGINE_STORE_STORE_H
@@ -27,18 +27,18 @@
 typedef struct WcSwept
 {
 	bool		any;
-	bool		whole;			/* the flush or compaction that did it has ended */
-	bool		to_the_end;		/* stop is not heeded */
+	bool		whole;			/* the pass of steps has ended */
+	bool		to_the_end;		/* the range has no stop */
 	WcBuf		start;
 	WcBuf		stop;
 } WcSwept;
 
-/* The count, at a moment, of key-values that could go. */
+/* A count of key-values that could be forgotten, taken at one time. */
 typedef struct WcCounted
 {
-	uint64_t	count;			/* 0: there was no such moment */
-	int64_t		until_ts;		/* all of it was written up to then */
-	int64_t		at_us;			/* when that was */
+	uint64_t	count;			/* 0: no count has been noted */
+	int64_t		until_ts;		/* the counted ones were written up to this timestamp */
+	int64_t		at_us;			/* time of the count */
 } WcCounted;
 
 /* State of upkeep for a store; used by upkeep's thread only (upkeep.c). */
@@ -46,8 +46,8 @@ typedef struct WcStoreUpkeep
 {
 	WcCounted	superseded;
 	WcCounted	dated;
-	int64_t		compacted_ts;	/* cells that were gone at this mark have left the files */
-	bool		failed;			/* the last time something was done, which was said */
+	int64_t		compacted_ts;	/* cells that were gone at this "expired" are not in the files any more */
+	bool		failed;			/* the last attempt failed, and the failure was logged */
 } WcStoreUpkeep;
 
 struct WcStore
@@ -59,61 +59,63 @@ struct WcStore
 	uint32_t	generation;
 	uint8_t		packing;		/* WC_PACKING_ROW or WC_PACKING_CELL; never changes */
 	rocksdb_column_family_handle_t *cf;		/* NULL: not made yet (table of an open transaction): empty */
-	struct WcStore *next;		/* in a list of the engine's families; guarded by their mutex */
-	struct WcStore *next_altered;	/* likewise */
-	bool		altered;		/* it is in that list */
-	uint64_t	made_for;		/* waits for the commit of this transaction; likewise */
-	uint64_t	dropped_at;		/* position of the commit that did; likewise */
-	atomic_bool dropped;		/* by a commit; set with the engine's write mutex held: nothing may be written
-								 * to it, or about it, any more */
+	struct WcStore *next;		/* in a list of the engine's WcFamilies, whose mutex guards it */
+	struct WcStore *next_altered;	/* in the list of altered stores; same mutex */
+	bool		altered;		/* the store is in that list */
+	uint64_t	made_for;		/* the store waits for the commit of this transaction; same mutex */
+	uint64_t	dropped_at;		/* position of the commit that dropped it; same mutex */
+	atomic_bool dropped;		/* set by a commit, with the engine's write mutex locked: nothing may be written
+								 * to the store, or about it, any more */
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
-	bool		counted;		/* among the open families, for their shares of memory */
-	uint8_t		built_filter;	/* WcBloomFilter that cf was opened with; ALTER's comes at the next opening */
+	bool		counted;		/* counts as an open family, for shares of memory */
+	uint8_t		built_filter;	/* WcBloomFilter with which cf was opened; ALTER's takes effect at the next opening */
 	WcMutex		attrs_mutex;	/* guards attrs, which ALTER changes and others read */
 	WcFamilyAttrs attrs WC_GUARDED_BY(&attrs_mutex);
 	WcStoreMarks marks;			/* has a mutex of its own */
 	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
 				expired_ts;
 	WcGoneFilter *filter;		/* decides which key-values its compactions drop */
-	struct WcRangeWatch *watches;	/* these two are guarded by the engine's write mutex */
+	struct WcRangeWatch *watches;	/* this and the next one are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;
 	WcStoreCounts counts;
-	WcMutex		memkeys_mutex;	/* guards the following, which estimates keep */
-	WcMemKeys	memkeys WC_GUARDED_BY(&memkeys_mutex); /* the memtables when they had ... */
-	uint64_t	memkeys_entries WC_GUARDED_BY(&memkeys_mutex); /* ... so many entries; 0: not looked at */
+	WcMutex		memkeys_mutex;	/* guards the next two, which estimates use */
+	WcMemKeys	memkeys WC_GUARDED_BY(&memkeys_mutex); /* sample of the memtables, when they had ... */
+	uint64_t	memkeys_entries WC_GUARDED_BY(&memkeys_mutex); /* ... this number of entries; 0: there is no sample */
 };
 
 extern WcTable *wc_table_ref(WcTable *table);
 extern void wc_table_unref(WcTable *table);
 extern WcStore *wc_store_ref(WcStore *store);
+
+/* It has a row beyond WC_PACKED_ROW_LARGE. */
+extern void wc_store_note_large(WcStore *store);
 extern void wc_store_unref(WcStore *store);
 
-/* A copy of desc, and room for its stores (all NULL); one reference.  NULL:
- * out of memory. */
+/* A table with a copy of desc, and room for its stores (all NULL); one reference.  NULL: out of memory. */
 extern WcTable *wc_table_create(const WcTableDesc *desc);
 
-/* The table's store of a family, NULL when there is none; not counted. */
+/* The table's store of a family, without a reference; NULL: there is none. */
 extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* The commit at this position has removed it from its table (0: it never belonged to one): its column family
- * is dropped when that commit is on disk (families.h), and its files with the last reference.  With the
- * engine's write mutex held. */
+/* The commit at this position has removed the store from its table (0: the store never belonged to one).  Its column
+ * family is dropped when that commit is on disk (families.h), its files are deleted with the last reference.  With the
+ * engine's write mutex locked. */
 extern void wc_store_drop(WcStore *store, uint64_t position);
 
-/* Was it dropped?  Readers may go on with it; a writer holds the engine's write mutex from this question to
- * the write. */
+/* Was the store dropped?  Readers may continue to read it; a writer keeps the engine's write mutex locked from this
+ * check to the write. */
 extern bool wc_store_is_dropped(const WcStore *store);
 
-/* The options its column family is opened with; the caller destroys them.  One thread at a
- * time: with the families' mutex held, or while the store is being opened. */
+/* The options for opening its column family; the caller destroys them.  One thread at a time: with the mutex of
+ * WcFamilies locked, or while the engine is being opened. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);
 
-/* 'family "f" of stored table "t"', for messages; returns buf.  The second by the table's
- * descriptor (which may be NULL), not by the catalog; the third of a column family's name. */
+/* 'family "f" of stored table "t"', for messages; returns buf.  wc_store_text_in takes the names from the table's
+ * descriptor (which may be NULL), not from the catalog; wc_store_cf_text takes a column family's name. */
 #define WC_STORE_TEXT_MAX (3 * WC_NAME_MAX + 64)
 
 extern char *wc_store_text(const WcStore *store, char *buf, size_t size);
@@ -123,19 +125,19 @@ extern char *wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char
 /* A reference to the committed store that has this column family, NULL when there is none. */
 extern WcStore *wc_store_of_cf(struct WcEngine *engine, const char *cf_name);
 
-/* As wc_rocks_status (rocks.h): the store could not be read, say (action: "read"). */
+/* As wc_rocks_status (rocks.h); action: what failed on the store, for example "read". */
 extern WcStatus wc_store_status(const WcStore *store, char *text, const char *action, WcError *err) WC_WARN_UNUSED;
 
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
 
-/* Which of its cells are gone; any thread.  Set with its marks (marks.h).  RocksDB may drop these cells when
- * that is on disk: settle is called then (wc_engine_sync). */
+/* The marks that tell which cells are gone; any thread.  set: called when the marks change (marks.h).  settle: called
+ * when they are on disk (wc_engine_sync); from then on RocksDB may drop the cells. */
 extern WcGone wc_store_gone(const WcStore *store);
 extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
 extern void wc_store_settle_gone(WcStore *store);
 
-/* A copy of its attributes as they are now; any thread. */
+/* A copy of the present attributes; any thread. */
 extern WcFamilyAttrs wc_store_attrs(WcStore *store);
 extern void wc_store_set_attrs(WcStore *store, const WcFamilyAttrs *attrs);
 

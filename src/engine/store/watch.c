@@ -6,11 +6,11 @@
 void
 wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch)
 {
-	const WcWriteWatch nobody = {0};
+	const WcWriteWatch none = {0};
 
 	/* steps may be applied already, or still */
 	pthread_mutex_lock(&engine->write_mutex);
-	engine->watch = watch ? *watch : nobody;
+	engine->watch = watch ? *watch : none;
 	pthread_mutex_unlock(&engine->write_mutex);
 }
 

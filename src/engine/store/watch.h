@@ -6,7 +6,7 @@
 
 #include "engine/store/state.h"
 
-/* Before a write: of a row, or of anything in a table. ts: of the commit; 0: none. */
+/* Before a write of this row, or of any row of the table.  ts: the commit's timestamp; 0: a step. */
 extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts);
 extern void wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts);
 

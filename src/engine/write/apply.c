@@ -14,8 +14,7 @@
 #include "engine/store/watch.h"
 #include "engine/write/tablewriter.h"
 
-/* Of the rows of a commit with more operations than this, the watch is not told one
- * by one. */
+/* For a commit with more operations than this, the write watch gets tables instead of rows. */
 #define WATCHED_ROWS_MAX	1000
 
 /* Facts to be noted about a store besides its rows. */
@@ -43,12 +42,12 @@ typedef struct Apply
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
-	bool		many_rows;		/* the watch is told of tables, not of rows */
-	bool		begun;			/* it has been told that the commit begins */
+	bool		many_rows;		/* the write watch gets tables, not rows */
+	bool		begun;			/* the watch's begin has been called */
 	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
 	char		why[WC_ERROR_TEXT_MAX]; /* the first of them was */
 
-	/* The table whose rows are being applied. */
+	/* the table whose rows are being applied */
 	WcTableState *state;
 	WcTableWriter *writer;		/* NULL: the table has been dropped */
 } Apply;
@@ -304,7 +303,7 @@ write_batch(Apply *a, WcError *err)
 		if (n->marked)
 			wc_marks_done(n->store, status == WC_OK ? &n->marks : &n->before);
 		if (n->large_rows && status == WC_OK)
-			atomic_store(&n->store->large_rows, true);
+			wc_store_note_large(n->store);
 		if (status == WC_OK)
 			wc_storecounts_written(&n->store->counts, &n->written);
 	}

@@ -1,8 +1,8 @@
 /*
- * engine/write/check.c: what is wrong with a transaction, found before its commit.
+ * engine/write/check.c: checks a transaction for errors before its commit.
  *
- * Does to the tables and rows what the commit would do, as far as something may be wrong
- * with them, and puts nothing.
+ * Goes through the operations as the commit would, for the tables and rows for which an error is possible, and
+ * writes nothing.
  */
 #include "engine/store/state.h"
 #include "engine/write/tablewriter.h"
@@ -16,7 +16,7 @@ typedef struct Check
 	WcOverlay	overlay;
 	int64_t		ts;				/* that the commit would have now */
 
-	/* The table whose rows are looked at. */
+	/* the table whose rows are being checked */
 	const WcTableState *state;
 	WcTableWriter *writer;		/* NULL: nothing can be wrong with any of them */
 	bool		large;			/* any row may become too large */
@@ -62,6 +62,13 @@ wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id)
 	return large;
 }
 
+bool
+wc_engine_has_any_large_rows(const WcEngine *engine)
+{
+	return atomic_load_explicit(&engine->large_rows, memory_order_relaxed) ||
+		WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+}
+
 /* May any row that was written there be wrong? */
 static bool
 is_doubtful(const Check *c, const WcTxnTable *written, const WcTableState *state)
@@ -69,7 +76,7 @@ is_doubtful(const Check *c, const WcTxnTable *written, const WcTableState *state
 	return written->absent || written->bytes > WC_PACKED_ROW_LARGE(c->engine) || has_large_rows(state->base);
 }
 
-/* Those that were written to are there, unless the transaction has dropped them. */
+/* The tables that the transaction has written to exist, unless it has dropped them. */
 static WcStatus
 check_tables(Check *c, bool *doubtful, WcError *err)
 {

@@ -1,13 +1,13 @@
 /*
- * engine/write/familywriter.c: what a commit does to one family of one table.
+ * engine/write/familywriter.c: writes a commit's changes of one family of one table.
  */
 #include <stdlib.h>
 
 #include "engine/rocks/cellkey.h"
-#include "engine/store/cellsource_store.h"
+#include "engine/source/cellsource_store.h"
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
-#include "engine/store/storedrow.h"
+#include "engine/source/storedrow.h"
 #include "engine/write/familywriter.h"
 #include "engine/write/rowfinder.h"
 #include "engine/write/tally.h"
@@ -23,7 +23,7 @@ struct WcFamilyWriter
 {
 	WcFamilyWriterOptions options;
 	WcResolver *resolver;
-	WcMatcher  *matcher;		/* packing row: what a row keeps */
+	WcMatcher  *matcher;		/* packing row: decides which cells a row keeps */
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
@@ -35,7 +35,7 @@ struct WcFamilyWriter
 	WcGone		gone;
 	WcCellSource *source;		/* packing cell: the store; packing row: this row's old cells */
 
-	/* What is stored of the row, and what is to be. */
+	/* The row's stored cells, and its new ones. */
 	bool		looked_up;
 	WcRowForm	form;			/* packing cell */
 	WcPackedRow old;			/* packing row */
@@ -155,7 +155,7 @@ read_old(WcFamilyWriter *w, WcError *err)
 	return status == WC_END ? WC_OK : status;
 }
 
-/* All cells, old and new, in order.  What is written again replaces what was there. */
+/* All cells, old and new, in order.  A new cell replaces an old one of the same coordinates. */
 static size_t
 merge_all(WcFamilyWriter *w, const WcResolved *resolved)
 {
@@ -289,7 +289,7 @@ decode_old(WcFamilyWriter *w, WcSlice value, WcError *err)
 	return wc_packedrow_status(&w->old, w->row, err);
 }
 
-/* Reads what is stored of the row, once. */
+/* Reads the row's stored cells, once. */
 static WcStatus
 look_up(WcFamilyWriter *w, WcError *err)
 {
@@ -369,7 +369,7 @@ row_matcher(WcFamilyWriter *w, WcError *err)
 	return wc_matcher_create(&options, &w->matcher, err);
 }
 
-/* All cells, old and new, in order; what a flush would keep of them stays. */
+/* All cells, old and new, in order, without those that a flush would drop. */
 static WcStatus
 merge_matched(WcFamilyWriter *w, const WcResolved *resolved, size_t *n, WcError *err)
 {
@@ -443,9 +443,9 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 	return WC_OK;
 }
 
-/* Some of the row's cells, old or new, are dropped: n stay, among them whatever
- * superseded or deleted the others.  Reads before the newest of all need them; if
- * some may have been seen until now, those before now. */
+/* Notes in the history that some of the row's cells, old or new, are dropped; n stay, among them those that superseded
+ * or deleted the others.  Reads as of times before the newest cell need the dropped ones; if some of these may have been
+ * visible until now, reads as of times before now do. */
 static void
 note_dropped(WcFamilyWriter *w, size_t n)
 {
@@ -466,7 +466,7 @@ note_dropped(WcFamilyWriter *w, size_t n)
 	wc_tally_history(&w->tally, newest, expires);
 }
 
-/* What the row can take at most, whatever is kept of it. */
+/* The most bytes that the row can have, if no cell is dropped. */
 static size_t
 most_bytes(const WcFamilyWriter *w, const WcResolved *resolved)
 {

@@ -1,9 +1,9 @@
 /*
  * engine/write/familywriter.h: writes a commit's changes of one family of one table.
  *
- * Takes the items of the commit's operations row by row, in ascending order of rows, resolves them against
- * what is stored and puts key-values into the commit's sink.  There is no other writer of the store meanwhile
- * (the engine's write mutex is held).  One thread.
+ * Takes the items of the commit's operations row by row, in ascending order of rows, resolves them against the stored
+ * cells, and puts key-values into the commit's sink.  The engine's write mutex is locked, so no other thread writes to
+ * the store.  One thread.
  */
 #ifndef WC_ENGINE_WRITE_FAMILYWRITER_H
 #define WC_ENGINE_WRITE_FAMILYWRITER_H
@@ -33,7 +33,7 @@ extern void wc_familywriter_free(WcFamilyWriter *writer);
 extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
 extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
 
-/* What is to be noted of the family, by what was put into the batch so far. */
+/* Facts about what was put into the batch so far, which the catalog notes for the family. */
 typedef struct WcFamilyNotes
 {
 	const WcMarks *marks;		/* its marks behind that; the writer's; NULL: as before */

@@ -1,8 +1,8 @@
 /*
- * engine/write/mark.c: from where of the log a store has to go on.
+ * engine/write/mark.c: marks: the position from which the server's log must be read again.
  *
- * A mark is written like a commit, in order with commits: all that the log says before it is
- * applied, or is among the bytes of transactions under way which the mark carries.
+ * A mark is written as a commit is, in order with commits.  Everything in the log before the mark's position is
+ * applied, or is among the pieces of open transactions that the mark writes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,8 +31,8 @@ pending_key(uint8_t *key, uint64_t xid, uint64_t at)
 }
 
 /*
- * What marks of before carried.  Key by key: RocksDB 7.8 aborts when it cannot begin a new log
- * (on a full disk) while a range that was deleted is in memory, and is asked again.
+ * Deletes pieces that earlier marks have written, key by key: RocksDB 7.8 ends the process if it cannot begin a new log
+ * (on a full disk) while a deleted range is in memory, and is asked for the range.
  */
 static WcStatus
 delete_pending(WcEngine *engine, rocksdb_writebatch_t *batch, WcError *err)

@@ -1,20 +1,20 @@
 /*
- * engine/write/rowfinder.c: finds what is stored of the rows of a commit, one after the other.
+ * engine/write/rowfinder.c: finds the stored cells of the rows of a commit, one row after the other.
  */
 #include "engine/write/rowfinder.h"
 
 #include "engine/rocks/cellkey.h"
 #include "engine/store/state.h"
 
-/* After so many rows in turn that were not there, one seek is worth knowing how
- * far the next stored row is; when that did not help, wait twice as long. */
+/* After so many rows in turn that are not stored, one seek finds the next stored row.  After a useless seek, wait for
+ * twice as many rows before the next. */
 #define MISSES_MIN 2
 #define MISSES_MAX 1024
 #define GAP_WORTH 8
 
-/* After so many rows that a Get has found, the iterator goes along; it may pass over so many
- * rows to the next one, at a tenth of a Get's price each.  When it has not found as many as
- * WALK_WORTH, it waits twice as long. */
+/* After so many rows that a Get has found, an iterator walks from row to row; it may skip so many stored rows to the
+ * next wanted one, each at a tenth of the cost of a Get.  If a walk has found fewer than WALK_WORTH rows, wait for twice
+ * as many rows before the next. */
 #define HITS_MIN 8
 #define HITS_MAX 4096
 #define WALK_STEPS 4
@@ -174,7 +174,7 @@ stop_walking(WcRowFinder *finder)
 	finder->hits = 0;
 }
 
-/* Goes on to the row; it is nearly there, or this gives up walking. */
+/* Walks to the row; ends the walk if the row is not near. */
 static WcStatus
 walk(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
 {

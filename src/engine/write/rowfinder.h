@@ -1,10 +1,10 @@
 /*
- * engine/write/rowfinder.h: finds what is stored of the rows of a commit, one after the other.
+ * engine/write/rowfinder.h: finds the stored cells of the rows of a commit, one row after the other.
  *
- * Rows are asked for in ascending order, while nobody writes to the store.  A Get each is
- * what few rows cost.  Where a commit inserts many rows that are not stored, the finder
- * looks now and then how far the next stored row is (a gap); where it changes many rows that
- * lie beside each other, it walks an iterator along.  One thread.
+ * The caller asks for rows in ascending order, while no other thread writes to the store.  For few rows the finder
+ * does one Get for each.  If a commit inserts many rows that are not stored, the finder seeks the next stored row from
+ * time to time: rows before it need no Get.  If a commit changes many neighbouring rows, the finder walks with an
+ * iterator.  One thread.
  */
 #ifndef WC_ENGINE_WRITE_ROWFINDER_H
 #define WC_ENGINE_WRITE_ROWFINDER_H
@@ -29,10 +29,10 @@ typedef struct WcRowFinder
 	WcBuf		key;			/* packing cell: of a row, or the row of a key */
 
 	/* Packing row. */
-	rocksdb_pinnableslice_t *pinned;	/* what a Get found */
-	bool		walking;		/* the iterator is at the last row asked for, or behind it */
+	rocksdb_pinnableslice_t *pinned;	/* the value that a Get found */
+	bool		walking;		/* the iterator is at the last wanted row, or after it */
 	uint32_t	hits;			/* rows found by Gets, and by walking */
-	uint32_t	hits_budget;	/* so many of the former before it walks */
+	uint32_t	hits_budget;	/* number of such rows before a walk begins */
 } WcRowFinder;
 
 extern void wc_rowfinder_init(WcRowFinder *finder, WcStore *store, bool empty);

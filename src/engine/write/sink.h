@@ -1,9 +1,9 @@
 /*
- * engine/write/sink.h: where a commit's key-values go.
+ * engine/write/sink.h: collects a commit's key-values and writes them.
  *
- * A small commit gathers a batch of RocksDB's.  A large one writes table files beside the store, which
- * RocksDB then takes in all at once: so it needs no memory for its rows, and nothing of it can be seen or
- * survives a crash before.  Keys of a family must come in ascending order then.  One thread.
+ * For a small commit it is a batch of RocksDB.  For a large one it writes table files beside the store, which RocksDB
+ * then takes in all at once: the commit's rows need no memory, and before that moment no reader sees any of them and
+ * none survives a crash.  With files, the keys of a family must come in ascending order.  One thread.
  */
 #ifndef WC_ENGINE_WRITE_SINK_H
 #define WC_ENGINE_WRITE_SINK_H
@@ -21,8 +21,8 @@ typedef struct WcSink
 	WcError		error;			/* the first one of the files; its status is WC_OK: none */
 } WcSink;
 
-/* For a commit of so many bytes.  WC_NO_SPACE: they are too many for the disk; that is found before, since
- * a commit is tried again and again, and each time everything else on the disk would fail. */
+/* For a commit of this number of bytes.  WC_NO_SPACE: the disk has less space.  This is checked before, since a failed
+ * commit is tried again and again, and each attempt would make other writes to the disk fail. */
 extern WcStatus wc_sink_init(WcSink *sink, struct WcEngine *engine, uint64_t bytes, WcError *err) WC_WARN_UNUSED;
 extern void wc_sink_free(WcSink *sink);
 
@@ -34,7 +34,7 @@ extern WcStatus wc_sink_status(const WcSink *sink, WcError *err) WC_WARN_UNUSED;
 /* The families that have been put into so far get no further keys; gives memory back. */
 extern WcStatus wc_sink_leave(WcSink *sink, WcError *err) WC_WARN_UNUSED;
 
-/* With the write mutex held: all of it, or nothing. */
+/* Writes everything; after an error, nothing is written.  With the write mutex locked. */
 extern WcStatus wc_sink_write(WcSink *sink, WcError *err) WC_WARN_UNUSED;
 
 #endif

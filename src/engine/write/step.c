@@ -101,7 +101,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 	return status;
 }
 
-/* An expire step changes what is there without writing cells. */
+/* Applies an expire step, which sets marks and writes no cells. */
 static WcStatus
 apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *step, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
@@ -115,7 +115,7 @@ apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *
 
 /* --- ranges -------------------------------------------------------------------*/
 
-/* Where a step has changed this part of what it looked at, the files are worth compacting. */
+/* If a step has changed this part (an eighth) of the key-values that it read, the files are worth compacting. */
 #define WORTH_COMPACTING 8
 
 static void
@@ -231,7 +231,7 @@ work_out(WcEngine *engine, const WcStep *step, WcStepWork *work, WcError *err)
 	return status;
 }
 
-/* work: what a pass has worked out; NULL: nothing. */
+/* work: the changes that a pass has computed; NULL: none. */
 static WcStatus
 apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
 {

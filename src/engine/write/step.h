@@ -1,5 +1,5 @@
 /*
- * engine/write/step.h: applying a step whose work has been done before.
+ * engine/write/step.h: applies a step whose changes have been computed before.
  */
 #ifndef WC_ENGINE_WRITE_STEP_H
 #define WC_ENGINE_WRITE_STEP_H

@@ -53,8 +53,7 @@ wc_tablewriter_table(const WcTableWriter *w)
 
 /* --- families -------------------------------------------------------------*/
 
-/* The place of a family in the table; *skip: it is gone, and was there when the operation
- * was made. */
+/* The index of a family in the table; *skip: the family was dropped after the operation was made. */
 static WcStatus
 find_family(const WcTableWriter *w, uint32_t id, uint64_t offset, uint32_t *at, bool *skip, WcError *err)
 {

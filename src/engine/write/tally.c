@@ -5,8 +5,8 @@
 
 #include "engine/forget/history.h"
 
-/* Of one row in so many it is looked whether its puts supersede others, which then count so
- * many times; for VERSIONS of so many at most, and of so many columns. */
+/* For one row in ROWS_LOOKED_AT the puts that new ones supersede are counted, and count that many times; if VERSIONS
+ * is not greater, and the row has not more columns, than the next two. */
 #define ROWS_LOOKED_AT 64
 #define VERSIONS_LOOKED_AT 128
 #define COLUMNS_LOOKED_AT 16
@@ -80,7 +80,7 @@ wc_tally_looks_at(const WcTally *t, WcSlice row)
 	return (hash ^ hash >> 32) % ROWS_LOOKED_AT == 0;
 }
 
-/* Are there so many puts of the column? */
+/* Has the column at least n puts? */
 static WcStatus
 has_puts(WcCellSource *src, WcSlice qualifier, uint32_t n, bool *has, WcError *err)
 {

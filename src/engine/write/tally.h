@@ -19,17 +19,17 @@ typedef struct WcTally
 
 extern void wc_tally_init(WcTally *tally, WcStore *store, const WcFamilyAttrs *attrs, int64_t ts);
 
-/* Reads as of times before needed miss something from now on; those before the commit do, if
- * what is dropped has been seen until now. */
+/* From now on reads as of times before `needed` lack a dropped cell.  If the cell has been visible until now, reads as
+ * of any time before the commit do. */
 extern void wc_tally_history(WcTally *tally, int64_t needed, bool seen_until_now);
 
 /* A row's cells: their markers and TTLs. */
 extern void wc_tally_cells(WcTally *tally, const WcResolved *resolved);
 
 /*
- * Packing cell is written to without a look at what is there, so what new puts supersede is
- * only known of some rows: is this one of them?  It depends on the row and the commit alone.
- * For those, with what is stored of the row:
+ * In packing cell, a write does not read the stored cells; so the puts that new ones supersede are counted for some
+ * rows only.  wc_tally_looks_at: is the row one of them?  (Depends on the row and the commit alone.)  For these rows the
+ * caller reads the stored cells and calls:
  */
 extern bool wc_tally_looks_at(const WcTally *tally, WcSlice row);
 extern WcStatus wc_tally_superseded(WcTally *tally, WcCellSource *stored, const WcResolved *resolved, WcError *err) WC_WARN_UNUSED;

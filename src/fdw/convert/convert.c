@@ -72,8 +72,9 @@ wc_encoding_list(bool as_key)
 		"binary, ordered, reversed, reversed_domain, text";
 }
 
-WcEncoding
-wc_encoding_default(Oid type, bool as_key)
+/* The encoding that DEFAULT means for this type. */
+static WcEncoding
+default_encoding(Oid type, bool as_key)
 {
 	if (as_key)
 		return WC_ENCODING_ORDERED;
@@ -120,7 +121,7 @@ resolve(const WcCodecSpec *spec)
 
 	r.type = getBaseTypeAndTypmod(spec->type, &r.typmod);
 	if (r.encoding == WC_ENCODING_DEFAULT)
-		r.encoding = wc_encoding_default(r.type, r.as_key);
+		r.encoding = default_encoding(r.type, r.as_key);
 	return r;
 }
 
@@ -213,15 +214,6 @@ problem_of(const WcCodecSpec *resolved)
 	if (problem == NULL && !resolved->as_key && wc_encoding_is_hash(resolved->encoding))
 		problem = psprintf("encoding \"%s\" is for key columns", wc_encoding_name(resolved->encoding));
 	return problem;
-}
-
-bool
-wc_codec_supported(const WcCodecSpec *spec, const char **why)
-{
-	WcCodecSpec resolved = resolve(spec);
-
-	*why = problem_of(&resolved);
-	return *why == NULL;
 }
 
 /* How content is laid into the key. */

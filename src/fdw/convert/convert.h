@@ -22,7 +22,7 @@
 
 typedef enum WcEncoding
 {
-	WC_ENCODING_DEFAULT,		/* by type: see wc_encoding_default */
+	WC_ENCODING_DEFAULT,		/* by type: default_encoding in convert.c */
 	WC_ENCODING_ORDERED,
 	WC_ENCODING_BINARY,
 	WC_ENCODING_TEXT,
@@ -40,9 +40,6 @@ extern const char *wc_encoding_name(WcEncoding encoding);
 
 /* The valid names, "binary, md5, ...", for hints: those of keys, or of values. */
 extern const char *wc_encoding_list(bool as_key);
-
-/* The encoding that DEFAULT means for this type. */
-extern WcEncoding wc_encoding_default(Oid type, bool as_key);
 
 /* md5, sha1, murmur3: only encoding, the original is in a cell. */
 extern bool wc_encoding_is_hash(WcEncoding encoding);
@@ -73,13 +70,6 @@ typedef struct WcCodecSpec
 	bool		delimited;		/* the table has a delimiter */
 	int			length;			/* option length; 0: none */
 } WcCodecSpec;
-
-/*
- * Is this combination supported? (type, encoding, desc, length, key or value; collation when as_key.) If not,
- * *why is a translated half sentence that fits after "column ... cannot be stored so: ", palloc'd or constant.
- * For option validation; wc_codec_init raises the same as an error.
- */
-extern bool wc_codec_supported(const WcCodecSpec *spec, const char **why);
 
 typedef struct WcCodec WcCodec;
 

@@ -30,9 +30,9 @@
 #include "utils/resowner.h"
 
 #include "client/client.h"
-#include "client/families.h"
-#include "client/foreign.h"
-#include "client/owner.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
+#include "client/foreign/owner.h"
 #include "fdw/ddl/ddl.h"
 #include "fdw/ddl/guard.h"
 #include "fdw/ddl/redefine.h"

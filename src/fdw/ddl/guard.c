@@ -16,9 +16,9 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "client/families.h"
-#include "client/foreign.h"
-#include "client/owner.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
+#include "client/foreign/owner.h"
 #include "fdw/ddl/guard.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/reach.h"
@@ -229,7 +229,7 @@ wc_guard_require_owner(Oid relid)
 	if (!is_stored_name(name))
 		return;
 
-	/* a session that makes a stored table of this name must see the foreign table (client/owner.c) */
+	/* a session that makes a stored table of this name must see the foreign table (client/foreign/owner.c) */
 	wc_client_lock_table(name, AccessShareLock);
 	desc = stored_table(name);
 	if (desc != NULL)

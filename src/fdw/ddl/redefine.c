@@ -25,7 +25,7 @@
 #include "utils/syscache.h"
 
 #include "client/client.h"
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/recordtype.h"
 #include "fdw/ddl/redefine.h"

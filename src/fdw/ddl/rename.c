@@ -13,8 +13,8 @@
 #include "utils/rel.h"
 
 #include "client/client.h"
-#include "client/families.h"
-#include "client/foreign.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
 #include "fdw/ddl/rename.h"
 #include "fdw/relation/alter.h"
 #include "fdw/relation/option.h"

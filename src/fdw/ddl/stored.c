@@ -8,8 +8,8 @@
 #include "miscadmin.h"
 
 #include "client/client.h"
-#include "client/families.h"
-#include "client/foreign.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
 #include "fdw/ddl/stored.h"
 #include "fdw/relation/option.h"
 

@@ -24,8 +24,8 @@
 
 #include "base/clock.h"
 #include "client/client.h"
-#include "client/families.h"
-#include "client/owner.h"
+#include "client/foreign/families.h"
+#include "client/foreign/owner.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/fdw.h"

@@ -18,8 +18,8 @@
 
 #include "base/clock.h"
 #include "client/client.h"
-#include "client/families.h"
-#include "client/foreign.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/write/rowwrite.h"

@@ -7,7 +7,7 @@
 #include "access/table.h"
 
 #include "client/client.h"
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/dump/dump.h"
 #include "fdw/relation/recordtype.h"
 

@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/unique.h"
 #include "fdw/relation/relation.h"

@@ -23,8 +23,8 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
-#include "client/families.h"
-#include "client/foreign.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
 #include "fdw/relation/alter.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"

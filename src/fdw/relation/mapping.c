@@ -12,7 +12,7 @@
 #include "utils/syscache.h"
 
 #include "client/client.h"
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/hstore.h"
 #include "fdw/relation/key.h"

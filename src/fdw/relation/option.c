@@ -17,8 +17,8 @@
 #include "utils/builtins.h"
 
 #include "client/client.h"
-#include "client/families.h"
-#include "client/serveroption.h"
+#include "client/foreign/families.h"
+#include "client/foreign/serveroption.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 

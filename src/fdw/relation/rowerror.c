@@ -11,7 +11,7 @@
 #include "utils/rel.h"
 
 #include "client/client.h"
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/relation/keycontent.h"
 #include "fdw/relation/rowerror.h"
 #include "rowkey/keycheck.h"

@@ -26,7 +26,7 @@
 #include "fdw/fdw.h"
 #include "fdw/plan/cost.h"
 #include "fdw/relation/recordtype.h"
-#include "fdw/scan/reader.h"
+#include "fdw/row/reader.h"
 
 /* A table with at most so many times the sample's rows, or so many bytes for each row of the sample, is read
  * completely: seeks would cost as much. */

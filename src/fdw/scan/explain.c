@@ -15,7 +15,7 @@
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/private.h"
 #include "fdw/scan/explainrange.h"
-#include "fdw/scan/reader.h"
+#include "fdw/row/reader.h"
 #include "fdw/scan/scan.h"
 
 /* Adds the plan nodes above target to *ancestors, nearest first; false: not below plan. */

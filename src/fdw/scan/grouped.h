@@ -11,7 +11,7 @@
 
 #include "client/client.h"
 #include "fdw/plan/private.h"
-#include "fdw/scan/reader.h"
+#include "fdw/row/reader.h"
 
 typedef struct WcGrouped WcGrouped;
 

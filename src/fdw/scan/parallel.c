@@ -19,7 +19,7 @@
 #include "utils/wait_event.h"
 
 #include "base/limits.h"
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/fdw.h"
 #include "fdw/scan/parallel.h"
 #include "fdw/scan/scan.h"

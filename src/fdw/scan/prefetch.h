@@ -13,7 +13,7 @@
 #include "access/tupdesc.h"
 
 #include "fdw/condition/bound.h"
-#include "fdw/scan/reader.h"
+#include "fdw/row/reader.h"
 
 typedef struct WcPrefetch WcPrefetch;
 

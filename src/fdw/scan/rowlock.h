@@ -16,7 +16,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/lockoptions.h"
 
-#include "fdw/scan/rowid.h"
+#include "fdw/row/rowid.h"
 
 typedef enum WcLockOutcome
 {
@@ -45,10 +45,6 @@ extern void wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMo
 /* Locks the row; if the row has changed since the snapshot, reads its newest state into values and isnull, palloc'd
  * in CurrentMemoryContext. */
 extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId *id,
-									   Datum *values, bool *isnull);
-
-/* The same for a row that wc_client_lock_rows has locked already. */
-extern WcLockOutcome wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id,
 									   Datum *values, bool *isnull);
 
 /* --- a scan that locks the rows it returns -------------------------------------- */

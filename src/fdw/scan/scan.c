@@ -19,159 +19,25 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/plannodes.h"
-#include "optimizer/optimizer.h"
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
 #include "client/settings.h"
-#include "fdw/condition/bound.h"
-#include "fdw/condition/cellfilter.h"
-#include "fdw/condition/filter.h"
 #include "fdw/fdw.h"
-#include "fdw/plan/limit.h"
-#include "fdw/plan/lookahead.h"
-#include "fdw/plan/mapkeys.h"
-#include "fdw/plan/warn.h"
-#include "fdw/scan/grouped.h"
-#include "fdw/scan/keptrows.h"
-#include "fdw/scan/prefetch.h"
-#include "fdw/scan/reader.h"
-#include "fdw/scan/rowlock.h"
 #include "fdw/scan/scan.h"
-#include "fdw/scan/scangate.h"
-
-/* Resources outside memory contexts, such as malloc'd memory: released when the scan ends, or with the query's memory
- * after an error. */
-typedef struct Resources
-{
-	MemoryContextCallback callback;
-	WcRelation *wrel;
-	WcArena		arena;			/* ranges */
-	WcArena		filter_arena;
-	WcBuf		scratch;
-} Resources;
-
-typedef struct WcScanState
-{
-	WcScanPlan	plan;
-	Resources	resources;
-	int			nvalues;
-	ExprState **exprs;			/* [nvalues]; NULL: the value is constant */
-	Datum	   *values;
-	bool	   *nulls;
-	Bitmapset  *params;			/* parameters of the conditions, set by executor nodes above */
-
-	bool		bounds_known;
-	WcBounds	bounds;
-	int			nkeyvalues;		/* the values of conditions on the key come first */
-	WcCellFilter cells;
-	WcFilterMaker *maker;		/* NULL: no filter */
-	Bitmapset  *filter_attrs;	/* columns that the filter uses */
-	Bitmapset  *filter_params;	/* parameters of the filter, set by executor nodes above */
-	bool		filter_known;
-	WcMadeFilter filter;
-	bool		recheck;		/* the scan must evaluate fdw_recheck_quals */
-
-	WcGrouped  *grouped;		/* the scan returns groups of rows; NULL: it returns rows */
-	bool		aggregated;		/* the open scan's rows are groups */
-
-	WcLimit    *limit;			/* NULL: all rows are returned */
-	uint64		to_skip;		/* rows of the open scan to skip before the first returned row */
-	uint64		to_give;		/* rows to return, or WC_NO_LIMIT */
-
-	WcScanGate *gate;			/* conditions that hide rows; NULL: none */
-	WcReader   *reader;			/* created at the first row */
-	bool		reader_rechecks;	/* the reader also reads the columns for rechecks */
-	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
-	WcClientSnapshot *snapshot; /* the statement's; NULL: not taken yet */
-	WcClientScan *scan;
-	bool		done;			/* no more rows */
-	bool		asked;			/* below an asynchronous Append: opening was requested */
-
-	WcKeptRows *kept;			/* rows read since the start; NULL: rows are not kept */
-	uint64		next;			/* index of the next kept row */
-	bool		keeps_none;		/* the rows were too many to keep */
-
-	WcLookahead *lookahead;		/* has the next keys; NULL: no lookahead node */
-	WcPrefetch *prefetch;
-	uint64		fetched_to;		/* keys of the lookahead before this position have been fetched */
-	bool		prefetched;		/* rows are returned from the prefetched rows */
-
-	WcScanLock *lock;			/* locks rows as they are returned; NULL: no locks */
-	WcScanMark *mark;			/* for a LockRows node above that locks the rows; NULL: none */
-
-	WcSharedScan *shared;		/* state shared with other processes; NULL: not shared */
-
-	bool		started;
-	WcClientScanStats stats;	/* of closed Scans, and of workers that have ended */
-} WcScanState;
+#include "fdw/scan/scanstate.h"
 
 static void
 release_resources(void *arg)
 {
-	Resources  *resources = arg;
+	WcScanResources *resources = arg;
 
 	wc_arena_free(&resources->arena);
 	wc_arena_free(&resources->filter_arena);
 	wc_buf_free(&resources->scratch);
-}
-
-static void
-prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
-{
-	int			i = 0;
-	ListCell   *lc;
-
-	state->nvalues = list_length(exprs);
-	if (state->nvalues == 0)
-		return;
-	state->exprs = palloc0(state->nvalues * (sizeof(ExprState *) + sizeof(Datum) + sizeof(bool)));
-	state->values = (Datum *) (state->exprs + state->nvalues);
-	state->nulls = (bool *) (state->values + state->nvalues);
-	foreach(lc, exprs)
-	{
-		Expr	   *expr = lfirst(lc);
-
-		if (IsA(expr, Const))
-		{
-			state->values[i] = ((Const *) expr)->constvalue;
-			state->nulls[i] = ((Const *) expr)->constisnull;
-		}
-		else
-			state->exprs[i] = ExecInitExpr(expr, &node->ss.ps);
-		i++;
-	}
-}
-
-static void
-prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
-{
-	Bitmapset  *attrs = NULL;
-	int			x = -1;
-
-	state->filter.exact = true;
-	if (state->plan.filters == NIL)
-		return;
-	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, &node->ss.ps);
-	pull_varattnos((Node *) state->plan.filters, relid, &attrs);
-	while ((x = bms_next_member(attrs, x)) >= 0)
-		state->filter_attrs = bms_add_member(state->filter_attrs, x + FirstLowInvalidHeapAttributeNumber - 1);
-}
-
-static bool
-add_params(Node *node, Bitmapset **params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, add_params, params);
 }
 
 /* May other reads at the same snapshot happen before the scan is opened?  A query with a name (a cursor) may be read
@@ -224,9 +90,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
-	/* behind these are the values of filters, limits and direct modifications */
-	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
-	prepare_filter(state, node, wc_scan_varno(plan));
+	wc_scan_prepare_conditions(state, node);
 	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, &state->resources.scratch);
 	state->keeps_none = state->grouped != NULL;
 
@@ -235,10 +99,6 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
 	state->gate = wc_scangate_create(node, &state->plan);
-	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
-	(void) add_params((Node *) state->plan.filters, &state->filter_params);
-	(void) add_params((Node *) plan->fdw_exprs, &state->params);
-	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	node->fdw_state = state;
 	if (plan->operation == CMD_SELECT)
 	{
@@ -256,151 +116,6 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode) && !wc_client_holds_rows()))
 		(void) snapshot_of(state, node);
 	/* else: a row that was locked before or during the read needs no snapshot */
-}
-
-static void
-make_filter(WcScanState *state, ExprContext *econtext)
-{
-	if (state->maker == NULL || state->filter_known)
-		return;
-	wc_arena_reset(&state->resources.filter_arena);
-	wc_filter_make(state->maker, econtext, &state->resources.filter_arena, &state->resources.scratch, &state->filter);
-	state->filter_known = true;
-}
-
-static void
-compute_bounds(WcScanState *state, ForeignScanState *node)
-{
-	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-
-	for (int i = 0; i < state->nvalues; i++)
-	{
-		if (state->exprs[i] != NULL)
-			state->values[i] = ExecEvalExpr(state->exprs[i], econtext, &state->nulls[i]);
-	}
-	wc_arena_reset(&state->resources.arena);
-	wc_bounds_compute(state->resources.wrel, state->plan.conds, state->values, state->nulls,
-					  &state->resources.arena, &state->resources.scratch, &state->bounds);
-	if (state->plan.merged)
-		wc_bounds_by_bucket(state->resources.wrel, &state->resources.arena, &state->bounds);
-	wc_cellfilter_compute(state->resources.wrel, state->plan.cell_conds, state->values + state->nkeyvalues,
-						  state->nulls + state->nkeyvalues, &state->resources.arena, &state->cells);
-	make_filter(state, econtext);
-	state->bounds_known = true;
-	state->recheck = !(state->bounds.exact && state->cells.exact && state->filter.exact) && node->fdw_recheck_quals != NULL;
-}
-
-static void
-find_bounds(WcScanState *state, ForeignScanState *node)
-{
-	if (!state->started && (state->shared == NULL || wc_shared_scan_first(state->shared)))
-		wc_warning_raise(state->plan.warning);
-	state->started = true;
-	if (!state->bounds_known)
-		compute_bounds(state, node);
-}
-
-/* Creates the reader, which lives as long as the query, unless an earlier scan has created it. */
-static void
-prepare_reading(WcScanState *state, EState *estate, bool recheck)
-{
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-
-	if (state->reader == NULL || (recheck && !state->reader_rechecks))
-	{
-		Bitmapset  *attrs = state->plan.attrs;
-
-		if (recheck)
-			attrs = bms_union(attrs, state->plan.recheck_attrs);
-		state->reader = wc_reader_create(state->resources.wrel, attrs, state->filter_attrs,
-										 wc_map_keys_members(state->plan.map_keys,
-															 state->values + state->plan.map_values,
-															 state->nulls + state->plan.map_values),
-										 state->maker != NULL ? wc_filter_members(state->maker) : NIL);
-		wc_reader_leave_untouched(state->reader, state->plan.untouched);
-		if (state->lenient)
-			wc_reader_be_lenient(state->reader);
-		state->reader_rechecks = recheck;
-	}
-	wc_reader_set_gate(state->reader, wc_scangate_for(state->gate, recheck));
-	MemoryContextSwitchTo(old);
-}
-
-/* A copy of the filter with positions in the Scan; the filter in the arena stays unchanged, for rescans. */
-static WcFilter *
-placed_filter(WcScanState *state)
-{
-	WcFilter   *filter;
-
-	if (state->filter.filter == NULL)
-		return NULL;
-	filter = palloc(sizeof(WcFilter));
-	*filter = *state->filter.filter;
-	filter->columns = palloc(sizeof(WcFilterColumn) * filter->ncolumns);
-	memcpy(filter->columns, state->filter.filter->columns, sizeof(WcFilterColumn) * filter->ncolumns);
-	wc_reader_place_filter(state->reader, filter, wc_filter_members(state->maker));
-	return filter;
-}
-
-/* May the Scan return rows of other record types? */
-static bool
-may_mix_types(const WcScanState *state)
-{
-	return state->plan.mixed_types || !state->bounds.exact;
-}
-
-/* May the Scan return rows that are not wanted (except rows that the filter left undecided)? */
-static bool
-gives_others(const WcScanState *state)
-{
-	return state->recheck || (state->resources.wrel->constant_parts > 0 && may_mix_types(state));
-}
-
-/* Describes the Scan; false: there is nothing to read. */
-static bool
-describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
-{
-	if (state->plan.never)
-		return false;
-	find_bounds(state, node);
-	if (state->bounds.empty || state->cells.empty || state->filter.empty)
-		return false;
-	prepare_reading(state, node->ss.ps.state, state->recheck);
-	wc_reader_restart(state->reader);
-	wc_reader_check_types(state->reader, may_mix_types(state));
-	if (state->resources.wrel->layout == WC_LAYOUT_CELL)
-		wc_reader_select(state->reader, state->cells.columns, state->cells.ncolumns);
-	wc_reader_describe(state->reader, scan);
-	scan->filter = placed_filter(state);
-	/* with `lenient`, this session must decode the cells */
-	state->aggregated = state->grouped != NULL && !gives_others(state) && !state->lenient;
-	if (state->aggregated)
-		scan->aggregation = wc_grouped_describe(state->grouped, state->reader);
-	scan->filter_ts_min = state->cells.ts_min;
-	scan->filter_ts_max = state->cells.ts_max;
-	scan->nranges = state->bounds.nranges;
-	scan->ranges = state->bounds.ranges;
-	scan->reversed = state->plan.reversed;
-	scan->merged = state->plan.merged;
-	scan->measured = node->ss.ps.instrument != NULL;
-	return true;
-}
-
-Index
-wc_scan_varno(const ForeignScan *plan)
-{
-	return plan->fdw_scan_tlist != NIL ? INDEX_VAR : plan->scan.scanrelid;
-}
-
-bool
-wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck)
-{
-	WcScanState *state = node->fdw_state;
-
-	if (!describe(state, node, scan))
-		return false;
-	*recheck = gives_others(state);
-	return true;
 }
 
 WcClientSnapshot *
@@ -443,7 +158,7 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	EState	   *estate = node->ss.ps.state;
 	WcRowLockMode mode;
 
-	if (!may_take(state, &mode) || state->limit != NULL || gives_others(state) ||
+	if (!may_take(state, &mode) || state->limit != NULL || wc_scan_gives_others(state) ||
 		scan->filter != NULL || !wc_scan_state_needs_no_snapshot(node, scan))
 		return false;
 	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
@@ -526,11 +241,11 @@ fetch(WcScanState *state, ForeignScanState *node)
 		return false;
 
 	inexact = wc_prefetch_inexact(state->prefetch);
-	prepare_reading(state, node->ss.ps.state, (inexact || !state->filter.exact) && node->fdw_recheck_quals != NULL);
+	wc_scan_prepare_reading(state, node->ss.ps.state, (inexact || !state->filter.exact) && node->fdw_recheck_quals != NULL);
 	wc_reader_restart(state->reader);
 	wc_reader_check_types(state->reader, state->plan.mixed_types || inexact);
 	wc_reader_describe(state->reader, &scan);
-	scan.filter = placed_filter(state);
+	scan.filter = wc_scan_placed_filter(state);
 	open_scan(state, node, &scan, wc_prefetch_describe(state->prefetch, &scan));
 	kept = wc_prefetch_read(state->prefetch, state->reader, state->scan, state->reader_rechecks, filter_holds, node);
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
@@ -546,7 +261,7 @@ find_prefetched(WcScanState *state, ForeignScanState *node)
 {
 	if (state->plan.never)
 		return false;
-	find_bounds(state, node);
+	wc_scan_find_bounds(state, node);
 	if (state->bounds.empty || state->filter.empty)
 		return false;
 	if (wc_prefetch_seek(state->prefetch, &state->bounds, state->recheck))
@@ -566,7 +281,7 @@ set_limits(WcScanState *state, WcScan *scan)
 		scan->row_limit = state->recheck ? 0 : (uint64) state->plan.row_limit;
 		return (uint64) state->plan.rows_hint;
 	}
-	if (gives_others(state))
+	if (wc_scan_gives_others(state))
 		return (uint64) state->plan.rows_hint;
 	scan->row_offset = state->to_skip;
 	state->to_skip = 0;
@@ -590,7 +305,7 @@ start(WcScanState *state, ForeignScanState *node)
 		state->prefetched = true;
 		return;
 	}
-	if ((state->limit != NULL && state->to_give == 0) || !describe(state, node, &scan))
+	if ((state->limit != NULL && state->to_give == 0) || !wc_scan_describe(state, node, &scan))
 	{
 		state->done = true;
 		return;
@@ -703,7 +418,7 @@ lock_row(WcScanState *state, ForeignScanState *node, TupleTableSlot *slot)
 	if (state->mark != NULL)
 		wc_scan_mark_row(state->mark, state->reader, state->snapshot, slot);
 	return state->lock == NULL ||
-		wc_scan_lock_row(state->lock, node, !gives_others(state), state->reader, state->scan, state->snapshot, slot);
+		wc_scan_lock_row(state->lock, node, !wc_scan_gives_others(state), state->reader, state->scan, state->snapshot, slot);
 }
 
 /* Called in the per-tuple memory context. */

@@ -9,7 +9,7 @@
 #include "nodes/execnodes.h"
 
 #include "fdw/plan/private.h"
-#include "fdw/scan/reader.h"
+#include "fdw/row/reader.h"
 
 typedef struct WcScanGate WcScanGate;
 

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "common/int.h"
 #include "utils/memutils.h"
 
 #include "base/clock.h"
@@ -92,12 +93,13 @@ is_rewritten(const WcModify *m, const WcCell *cell, TupleTableSlot *old, TupleTa
 static int64
 remaining_ttl(const WcCell *cell)
 {
-	int64		now;
+	int64		end;
 
 	if (cell->ttl_us == 0)
 		return 0;
-	now = wc_clock_wall_us() + wc_client_clock_offset_us();
-	return Max(cell->ts + cell->ttl_us - now, 1);
+	if (pg_add_s64_overflow(cell->ts, cell->ttl_us, &end))
+		end = PG_INT64_MAX;
+	return Max(end - (wc_clock_wall_us() + wc_client_clock_offset_us()), 1);
 }
 
 /* Puts all cells of the new row; false: it has none. */

@@ -22,8 +22,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "client/foreign.h"
-#include "client/owner.h"
+#include "client/foreign/foreign.h"
+#include "client/foreign/owner.h"
 #include "fdw/fdw.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/write/modify.h"

@@ -13,7 +13,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
 

@@ -9,7 +9,7 @@
 
 #include "utils/datum.h"
 
-#include "fdw/scan/map.h"
+#include "fdw/row/map.h"
 #include "fdw/write/returning.h"
 
 typedef struct Shown

@@ -9,14 +9,10 @@
 #include "client/client.h"
 #include "fdw/relation/relation.h"
 
-/* Does such a row exist for this foreign table now: in the newest state, including all writes of this
- * transaction? */
-extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
-
 /*
  * The newest visible cells of these columns of one row (ncolumns 0: all columns of the mapped families), with
- * timestamps; at a snapshot with own writes below cid, or (snapshot NULL) as for wc_rowread_exists.  Returns an array
- * of *ncells; all of it is in CurrentMemoryContext. family and qualifier are always set.
+ * timestamps; at a snapshot with own writes below cid, or (snapshot NULL) in the newest state with all writes of this
+ * transaction.  Returns an array of *ncells; all of it is in CurrentMemoryContext. family and qualifier are always set.
  */
 extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, int ncolumns,
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);

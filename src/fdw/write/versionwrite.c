@@ -3,8 +3,8 @@
  *
  * A place is a family and a qualifier that a TIMESTAMP or VERSIONS column shows; a VALUE column, or the original of a
  * hashed key part, may show its newest value.  A cell that is written without a timestamp is newer than all versions
- * that exist.  A cell that is written with a timestamp need not be, so newer versions must be found and deleted one by
- * one.
+ * that exist, unless one has a timestamp in the future: this one stays the newest (doc/reference/statements.md).  A cell
+ * that is written with a timestamp need not be newer, so newer versions must be found and deleted one by one.
  */
 #include "postgres.h"
 

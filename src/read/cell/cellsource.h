@@ -1,11 +1,9 @@
 /*
- * read/cell/cellsource.h: where cells come from.
+ * read/cell/cellsource.h: cell sources, the interface from which the matcher reads cells.
  *
- * A cell source walks the rows of one family (of one store, one open
- * transaction, or a merge of such) in scan order, and in a row its cells in
- * HBase's order (model/cell.h), also when rows are walked in reverse.  It knows
- * nothing of visibility: that is the matcher's.  Both packings, the session's
- * own writes and tests fill this table of functions.
+ * A cell source walks the rows of one family (of one store, one open transaction, or a merge of these) in scan order,
+ * and the cells of a row in HBase's order (model/cell.h), also when rows are walked in reverse.  It returns all cells,
+ * visible or not: the matcher decides.  Both packings, the session's own writes, and tests have a cell source.
  *
  * One thread.  row, and every slice of a cell, stays valid until the source is
  * moved to another row or closed; a cell's slices until the next call that
@@ -22,14 +20,14 @@ typedef struct WcCellSource WcCellSource;
 typedef struct WcCellSourceOps
 {
 	/*
-	 * Moves to the first row at or behind `row` in scan order (behind it when
-	 * not inclusive; forward: the smallest such row, reversed: the greatest).
+	 * Moves to the first row at or after `row` in scan order (after it when
+	 * not inclusive; forward: the least such row, reversed: the greatest).
 	 * An empty row is the very first one in scan order.  WC_OK: src->row is
 	 * set; WC_END: there is none.
 	 */
 	WcStatus	(*seek_row) (WcCellSource *src, WcSlice row, bool inclusive, WcError *err);
 
-	/* To the next row in scan order, leaving what is left of this one. */
+	/* Moves to the next row in scan order, and skips the rest of this row. */
 	WcStatus	(*next_row) (WcCellSource *src, WcError *err);
 
 	/* The next cell of the current row; WC_END behind its last. */

@@ -34,7 +34,7 @@ typedef struct WcColumnTracker
 	size_t		nranges;
 	WcWantedRange *ranges;		/* ascending, neither touching nor overlapping */
 	size_t		column;			/* the first that is >= the qualifier asked last */
-	size_t		range;			/* the first that ends behind it */
+	size_t		range;			/* the first range that ends after it */
 	WcArena		arena;
 } WcColumnTracker;
 

@@ -52,7 +52,7 @@ wc_deletetracker_start_row(WcDeleteTracker *t)
 	t->nstamps = 0;
 }
 
-/* What happens to a put of the current column at ts? */
+/* Which marker masks a put of the current column at ts? */
 static inline WcMasked
 wc_deletetracker_masks(const WcDeleteTracker *t, int64_t ts)
 {

@@ -319,13 +319,12 @@ match_compaction(WcMatcher *m, const WcCell *cell)
 	return wc_cell_is_marker(cell) ? compact_marker(m, cell) : compact_put(m, cell);
 }
 
-/* --- what a dropped cell was needed for -----------------------------------------
+/* --- reads that need a dropped cell ----------------------------------------------
  *
- * Whichever rule has dropped it, the answer must hold; so it is the latest of those
- * that may have.
+ * Several rules may have dropped the cell; the result is the latest of their times.
  */
 
-/* The time from which on n newer puts of the column are there; 0: there are fewer. */
+/* The time from which on the column has n newer puts; 0: it has fewer. */
 static int64_t
 superseded_from(const WcMatcher *m, uint32_t n)
 {

@@ -1,12 +1,10 @@
 /*
- * read/cell/matcher.h: visibility, decided in one place.
+ * read/cell/matcher.h: the matcher, which alone decides which cells are visible.
  *
- * The matcher is fed the cells of one row of one family in HBase's order and
- * says of each what is to become of it.  It is the same code for reads, raw
- * scans, compaction and flush, and for a transaction's own writes; the rules are
- * those of the semantics in read/README.  It allocates only when created
- * (delete tracker apart) and keeps no pointers into cells beyond the column
- * they belong to.  One thread.
+ * The caller passes in the cells of one row of one family in HBase's order, and gets for each what to do with it.  The
+ * same code serves reads, raw scans, compaction and flush, and a transaction's own writes; read/README has the rules.
+ * It allocates memory only when it is created (except for the delete tracker), and keeps pointers into a cell only until
+ * the end of the cell's column.  One thread.
  */
 #ifndef WC_READ_CELL_MATCHER_H
 #define WC_READ_CELL_MATCHER_H
@@ -54,10 +52,10 @@ typedef struct WcMatcherOptions
 	const uint32_t *colnos;
 
 	/*
-	 * Major compaction: a marker whose timestamp was given stays if it was written behind
-	 * dated_until_ts (INT64_MAX: none stays for that).  earliest_put_ts is the smallest
-	 * timestamp of a put in all that is compacted (KEEP_DELETED_CELLS; INT64_MIN: not
-	 * known, INT64_MAX: there is none).
+	 * Major compaction: a marker whose timestamp was given is kept if it was written after
+	 * dated_until_ts (INT64_MAX: none is kept for this reason).  earliest_put_ts is the least
+	 * timestamp of a put in the compacted range (KEEP_DELETED_CELLS; INT64_MIN: not known,
+	 * INT64_MAX: there is no put).
 	 */
 	int64_t		dated_until_ts;
 	int64_t		earliest_put_ts;
@@ -77,19 +75,18 @@ extern void wc_matcher_start_row(WcMatcher *matcher);
 extern WcMatch wc_matcher_match(WcMatcher *matcher, const WcCell *cell, uint32_t *colno);
 
 /*
- * Compaction: the cell is going to be dropped: the one that was matched last, or
- * one behind it in a column of which nothing more is kept.  To be told of each, in
- * order.  Gives the time before which reads as of a time need it (0: none does).
+ * Compaction: the caller drops this cell: the last matched one, or a later one of a column of which no more cells are
+ * kept.  Must be called for each dropped cell, in order.  Returns the time before which reads as of a time need the cell
+ * (0: no read needs it).
  */
 extern int64_t wc_matcher_drop(WcMatcher *matcher, const WcCell *cell);
 
-/* Does a major compaction drop this marker, whatever cells come before it? */
+/* Does a major compaction drop this marker, regardless of the cells before it? */
 extern bool wc_matcher_purges(const WcMatcher *matcher, const WcCell *marker);
 
 /*
- * Compaction: what it knows behind the cells it was shown of a row, appended to out
- * (read/README); and a matcher made with the same options that is told so goes on behind
- * them.  Of bytes that say nothing of the kind: WC_CORRUPT.
+ * Compaction: save appends the matcher's state after the cells of a row so far to out (read/README).  A matcher with the
+ * same options that loads this state continues after these cells.  WC_CORRUPT: the bytes are no such state.
  */
 extern void wc_matcher_save(const WcMatcher *matcher, WcBuf *out);
 extern WcStatus wc_matcher_restore(WcMatcher *matcher, WcSlice state, WcError *err) WC_WARN_UNUSED;

@@ -15,7 +15,7 @@
 struct WcMatcher
 {
 	WcMatcherOptions o;
-	int64_t		oldest_ts;		/* what is older has outlived the family's TTL */
+	int64_t		oldest_ts;		/* older cells have expired by the family's TTL */
 	uint32_t	versions;		/* the limit for puts of a column */
 	int64_t		holds_until;	/* reads: when the first cell that is not over will be */
 	WcColumnTracker columns;

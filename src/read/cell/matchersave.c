@@ -11,7 +11,7 @@
 #define FLAG_COLUMN		0x01	/* a column has begun */
 #define FLAG_OVER		0x02
 #define FLAG_LAST		0x04
-#define FLAG_FAMILY		0x08	/* what masks: these four */
+#define FLAG_FAMILY		0x08	/* markers that mask: these four */
 #define FLAG_COLUMN_TS	0x10
 #define FLAG_VERSION	0x20
 #define FLAG_STAMPS		0x40

@@ -9,7 +9,7 @@
 
 /* --- writing --------------------------------------------------------------*/
 
-/* What all the cells of a row have in common. */
+/* Facts that are the same for all cells of a row. */
 typedef struct Common
 {
 	uint8_t		flags;			/* of the row */
@@ -185,7 +185,7 @@ wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err)
 	return WC_OK;
 }
 
-/* A length and so many bytes, fast for what is short. */
+/* Reads a length and the bytes; fast for short ones. */
 static inline WcSlice
 take_bytes(WcDecoder *d)
 {
@@ -204,7 +204,7 @@ take_bytes(WcDecoder *d)
 	return wc_decode_bytes(d);
 }
 
-/* What may stand between the qualifier and the value of a cell with a head. */
+/* Reads the parts between the qualifier and the value of a cell with a head. */
 static void
 take_numbers(WcPackedRow *r, uint8_t head, WcCell *cell)
 {
@@ -218,7 +218,7 @@ take_numbers(WcPackedRow *r, uint8_t head, WcCell *cell)
 		wc_decoder_fail(&r->d);
 }
 
-/* What all cells without heads have in common. */
+/* Sets the fields that are the same for all cells without heads. */
 static inline void
 set_plain(const WcPackedRow *r, WcCell *cell)
 {
@@ -260,7 +260,7 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 	return true;
 }
 
-/* Over a length below 128 and so many bytes; NULL: it is longer, or damaged. */
+/* Skips a length below 128 and the bytes; NULL: the length is greater, or the bytes are damaged. */
 static inline const uint8_t *
 skip_short(const uint8_t *p, const uint8_t *end)
 {
@@ -310,7 +310,7 @@ wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
 	}
 }
 
-/* Cells without heads: nothing but lengths and qualifiers is looked at. */
+/* For cells without heads: reads only lengths and qualifiers. */
 static bool
 find_plain(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 {
@@ -333,8 +333,8 @@ find_plain(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 }
 
 /*
- * Is the column, or the gap where it would be, behind so many cells?  *found tells
- * which.  False: neither, or it takes a closer look; the reader has not moved.
+ * Is the column, or the gap where it would be, after `before` cells?  *found: it is the column.  False: neither, or not
+ * known; the reader has not moved.
  */
 static inline bool
 find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, bool *found)

@@ -41,8 +41,8 @@
 #define WC_PACKED_CELL_WRITTEN_AT	0x80
 
 /*
- * Appends the value of a row of ncells cells (at least one), in cell order,
- * none twice; their row and family are not looked at.  Only the buffer can fail.
+ * Appends the value of a row of ncells cells (at least one), in cell order, without duplicates; their row and family are
+ * ignored.  Only the buffer can fail.
  */
 extern void wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells);
 
@@ -71,18 +71,16 @@ extern bool wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes);
 
 /*
  * Skips cells whose qualifier is < qualifier (<= when after); the next call of
- * wc_packedrow_next gives the first behind them.
+ * wc_packedrow_next returns the first cell after them.
  */
 extern void wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after);
 
 /*
- * Skips cells whose qualifier is < qualifier; true when the next is of that
- * column: it is read into cell.  False: stands before the first greater one, or
- * at the end, or corrupt.  Never moves backward.
+ * Skips cells whose qualifier is < qualifier.  True: the next cell is of that column, and is read into *cell.  False:
+ * the reader is before the first greater one, or at the end, or the value is corrupt.  Never moves backward.
  *
- * *before: how many cells that skips, if this row looks like the one before; it is
- * tried first, may be any number, and is set to what it was.  (Rows of a table mostly
- * have the same columns: then none but the found one need be compared.)
+ * *before: a guess of the number of cells to skip, which is tried first, and may be any number; set to the right number.
+ * (Rows of a table mostly have the same columns: then only the found cell is compared.)
  */
 extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell);
 

@@ -1,5 +1,5 @@
 /*
- * read/filter/langcell.c: what filters in HBase's language say of a cell.
+ * read/filter/langcell.c: the decisions of filters in HBase's language about cells.
  */
 #include "base/coding.h"
 #include "base/limits.h"
@@ -101,8 +101,8 @@ column_prefix(const WcLangState *s, const WcLangCell *cell)
 }
 
 /*
- * As HBase: only the greatest prefix that is not behind the qualifier is looked at, even if a shorter
- * one is a prefix, too.
+ * As in HBase: only the greatest prefix that is not greater than the qualifier counts, even if a shorter one is a prefix,
+ * too.
  */
 static WcLangCode
 column_prefixes(WcLangState *s, const WcLangCell *cell)

@@ -1,5 +1,5 @@
 /*
- * read/filter/langfilter.c: what filters in HBase's language say of rows; how they begin and end.
+ * read/filter/langfilter.c: filters in HBase's language: made and freed; their decisions about rows.
  */
 #include "read/filter/langfilter.h"
 
@@ -433,7 +433,7 @@ wc_langfilter_hint(WcLangFilter *f, const WcLangCell *cell, WcSlice *qualifier)
 {
 	WcLangHint	hint;
 
-	/* backwards a hint would have to be in front of the cell, and is not */
+	/* in a reversed scan a hint would have to be before the cell, and is not */
 	if (f->reversed || !wc_langstate_hint(f, &f->root, cell, &hint) || hint.place != cell->place)
 		return false;
 	*qualifier = hint.qualifier;

@@ -1,18 +1,18 @@
 /*
- * read/filter/langfilter.h: what a filter in HBase's language decides about rows and cells.
+ * read/filter/langfilter.h: a filter in HBase's language, evaluated on rows and cells.
  *
- * A filter has state: it is shown the rows of a scan in order, and the cells of each.  Of a
- * row it is asked, in this order,
+ * A filter has state: the caller passes in the rows of a scan in order, and the cells of each row.  For a row the caller
+ * calls, in this order,
  *
  *     wc_langfilter_reset            before each row, the first one too
  *     wc_langfilter_all_remaining    is the scan over?
  *     wc_langfilter_row_key          is the row rejected by its key?
- *     wc_langfilter_cell             what becomes of a visible cell; behind it
- *                                    wc_langfilter_transform, of one that is returned
+ *     wc_langfilter_cell             is a visible cell returned?  Then
+ *                                    wc_langfilter_transform changes the cell
  *     wc_langfilter_keeps            is a returned cell kept, when all are known?
- *     wc_langfilter_row              is the row, of which a cell is left, rejected?
+ *     wc_langfilter_row              is the row, if it has a cell left, rejected?
  *
- * as HBase 2.6's RegionScanner and StoreScanner ask theirs (read/README).  One thread.
+ * as HBase 2.6's RegionScanner and StoreScanner do (read/README).  One thread.
  */
 #ifndef WC_READ_FILTER_LANGFILTER_H
 #define WC_READ_FILTER_LANGFILTER_H
@@ -27,7 +27,7 @@ typedef struct WcLangFilter WcLangFilter;
 typedef enum WcLangCode
 {
 	WC_LANG_INCLUDE,			/* the cell is returned */
-	WC_LANG_INCLUDE_NEXT_COLUMN,	/* and nothing more of its column is looked at */
+	WC_LANG_INCLUDE_NEXT_COLUMN,	/* and the rest of its column is skipped */
 	WC_LANG_INCLUDE_NEXT_ROW,	/* and nothing more of its family in this row */
 	WC_LANG_SKIPPED,			/* it is not returned */
 	WC_LANG_NEXT_COLUMN,

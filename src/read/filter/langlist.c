@@ -93,7 +93,7 @@ wc_langlist_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 		hinted |= child->hinted;
 	}
 
-	/* those that know where to go on are asked all the same */
+	/* children that give hints are called nevertheless */
 	for (; i < s->n; i++)
 	{
 		WcLangState *child = &s->children[i];
@@ -154,7 +154,7 @@ remembered(WcLangFilter *f, WcLangState *child, const WcLangCell *cell, WcLangCo
 			*code = WC_LANG_SEEK;
 			if (!wc_langstate_hint(f, child, &prev, &hint))
 				return false;
-			/* a hint is in front of its column's cells */
+			/* a hint is before its column's cells */
 			c = compare_places(child, cell->place, cell->qualifier, hint.place, hint.qualifier);
 			return c < 0 || (c == 0 && child->reversed);
 		case WC_LANG_NEXT_COLUMN:

@@ -17,7 +17,7 @@ typedef struct WcLangHint
 	WcSlice		qualifier;
 } WcLangHint;
 
-/* One of the filters that a filter is made of.  What a field means depends on its kind. */
+/* One filter of the tree.  The meaning of a field depends on the filter's kind. */
 typedef struct WcLangState
 {
 	const WcLangNode *node;
@@ -37,10 +37,10 @@ typedef struct WcLangState
 	/* in the whole scan */
 	bool		done;			/* nothing more is returned */
 
-	/* what the list that it is in knows of it */
-	bool		hinted;			/* AND: it has said SEEK of the last cell */
+	/* state that the list to which it belongs keeps for it */
+	bool		hinted;			/* AND: its result for the last cell was SEEK */
 	bool		included;		/* OR: it has included the last cell */
-	bool		remembers;		/* OR: what it said of the cell prev decides of the next ones */
+	bool		remembers;		/* OR: its result for the cell prev also decides the next ones */
 	WcLangCode	code;
 	uint32_t	place;
 	WcBuf		qualifier;

@@ -1,9 +1,9 @@
 /*
- * read/scan/groups.c: rows in groups, and what a Scan's aggregates know of each.
+ * read/scan/groups.c: groups of rows, with the states of a Scan's aggregates.
  *
- * A group's key is its columns' bytes, with a length before each; a hash table finds it.  Most
- * rows are of the group of the row before, which is looked at first.  Rows that come in groups
- * (ordered) need no table: there is one group at a time.
+ * A group's key is the bytes of its columns, each after its length; a hash table finds the group.  Most rows belong to
+ * the group of the row before, so this group is tried first.  If rows are ordered by groups, there is no hash table:
+ * there is one group at a time.
  */
 #include "read/scan/groups.h"
 
@@ -17,14 +17,14 @@
 /* 2^64 rows of 64-bit numbers do not overflow it.  Arenas align to 8 bytes. */
 __extension__ typedef __int128 Sum __attribute__((aligned(8)));
 
-/* What an aggregate knows of a group. */
+/* The state of one aggregate for one group. */
 typedef struct State
 {
 	uint64_t	count;			/* rows, or values */
 	Sum			sum;
-	uint8_t    *best;			/* MIN, MAX: the key of the value, and behind it what is returned */
+	uint8_t    *best;			/* MIN, MAX: the key of the value, then the bytes to return */
 	uint32_t	key_len;
-	uint32_t	len;			/* of what is returned */
+	uint32_t	len;			/* length of the bytes to return */
 	uint32_t	room;
 } State;
 
@@ -37,7 +37,7 @@ typedef struct Group
 	State	   *states;
 } Group;
 
-/* What the row at hand has for an aggregate. */
+/* The value of the present row for an aggregate. */
 typedef struct Input
 {
 	bool		present;
@@ -49,9 +49,9 @@ typedef struct Input
 
 struct WcGroups
 {
-	WcArena		arena;			/* what lives as long as this */
+	WcArena		arena;			/* memory that lives as long as the struct */
 	WcAggregation aggregation;
-	WcKeyCheck	keys;			/* without parts: none is looked at */
+	WcKeyCheck	keys;			/* without parts: keys are not checked */
 	uint32_t	ncolumns;		/* of the scan */
 
 	/* the row at hand */
@@ -61,7 +61,7 @@ struct WcGroups
 	WcBuf		scratch;		/* of the parts */
 	Input	   *inputs;			/* [naggregates] */
 	WcBuf		key;			/* of its group */
-	WcBuf		copy;			/* of a row that is to be added once more */
+	WcBuf		copy;			/* a copy of a row that must be added once more */
 
 	/* the groups */
 	WcArena		groups_arena;
@@ -219,7 +219,7 @@ wc_groups_cell(WcGroups *g, uint32_t colno, WcSlice value)
 		g->cells[colno] = value.data != NULL ? value : wc_slice("", 0);
 }
 
-/* What is read has just been written by this process. */
+/* The bytes to read have just been written by this process. */
 static WcStatus
 read_entries(WcGroups *g, WcSlice entries, WcError *err)
 {
@@ -315,7 +315,7 @@ read_inputs(WcGroups *g)
 	return true;
 }
 
-/* The group columns' bytes; a length that is one too high says that there are some. */
+/* Appends the bytes of the group's columns; a length is one too great, so that 0 means NULL. */
 static WcStatus
 make_key(WcGroups *g, WcError *err)
 {
@@ -396,7 +396,7 @@ begin_group(WcGroups *g, WcSlice key, WcSlice row, Group **begun, WcError *err)
 	return WC_OK;
 }
 
-/* Keeps the input's value as the best; of a key part what is returned is the row key. */
+/* Keeps the input's value as the best one; for a part of the key the row key is returned. */
 static WcStatus
 keep_best(WcGroups *g, State *state, const Input *input, WcSlice value, WcError *err)
 {
@@ -514,7 +514,7 @@ wc_groups_count_row(WcGroups *g, WcSlice row, WcError *err)
 	return add_inputs(g, g->current, err);
 }
 
-/* --- what comes of it ---------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------- */
 
 static void
 write_state(WcBlockWriter *w, uint32_t position, const WcAggregate *a, const State *state)

@@ -29,16 +29,14 @@ extern bool wc_groups_only_count(const WcGroups *groups);
 extern WcStatus wc_groups_count_row(WcGroups *groups, WcSlice row, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Another row, its cells one by one, and then into its group with them.  Key and values have to
- * stay until it is there.  When it is not, for WC_GROUPS_FULL, it may be added once more behind
- * wc_groups_write.
+ * Begins a row; adds its cells one by one; adds the row to its group.  Key and values must stay valid until the last
+ * call.  After WC_GROUPS_FULL the row is not in a group: the caller calls wc_groups_write and adds the row once more.
  */
 extern void wc_groups_start_row(WcGroups *groups, WcSlice row);
 extern void wc_groups_cell(WcGroups *groups, uint32_t colno, WcSlice value);
 extern WcStatus wc_groups_add(WcGroups *groups, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
 
-/* The same with a row as it stands in a cell block, in entries of its own.  For
- * WC_GROUPS_FULL what is to be added once more is a copy. */
+/* The same for a row as entries of a cell block.  After WC_GROUPS_FULL the row that must be added once more is a copy. */
 extern WcStatus wc_groups_add_entries(WcGroups *groups, WcSlice entries, WcGroupsAdded *added, WcError *err) WC_WARN_UNUSED;
 
 /* Writes all groups, in the order of their first rows, and forgets them; how many there were. */

@@ -12,15 +12,15 @@
 /* Of a row key in a message. */
 #define SHOWN_MAX 128
 
-/* What is known of a family besides. */
+/* Additional state of a family. */
 struct WcLangFamily
 {
-	bool		closed;			/* nothing of it is read any more */
+	bool		closed;			/* the family is not read any more */
 	bool		needed;			/* the filter needs it to decide on a row */
 	bool		whole;			/* all its columns are wanted */
 
 	/* in the row */
-	bool		leaves;			/* nothing more is wanted of it */
+	bool		leaves;			/* no more cells of the family are wanted in this row */
 	bool		in_column;		/* column is the one of the last visible cell */
 	bool		skips;			/* nothing more is wanted of that */
 	bool		seeks;			/* nothing is wanted before target */
@@ -36,7 +36,7 @@ typedef struct Gathered
 	uint32_t	family;			/* place in the lane's families */
 	uint32_t	colno;
 	WcCell		cell;
-	size_t		at;				/* of the qualifier, and behind it the value */
+	size_t		at;				/* offset of the qualifier, after which is the value */
 } Gathered;
 
 struct WcLangRows
@@ -133,8 +133,8 @@ versions(const WcScanner *s, const WcFamilyScan *f)
 }
 
 /*
- * May what is left of the column be left out?  Where its name is empty the family's markers stand among its
- * cells, and HBase's filters see the rest of it all the same, unless the column was asked for by its name.
+ * May the rest of the column be skipped?  The column with an empty name also has the family's markers: HBase's filters
+ * get its remaining cells nevertheless, unless the Scan names the column.
  */
 static inline bool
 may_skip(const struct WcLangFamily *l)
@@ -183,7 +183,7 @@ note_column(WcFamilyScan *f, bool *wanted, WcError *err)
 	return WC_OK;
 }
 
-/* A comparison has failed: says where, f NULL at the row's key. */
+/* A comparison has failed: sets the error's place; f NULL: the row's key. */
 static WcStatus
 name_place(const WcScanner *s, const WcFamilyScan *f, WcStatus status, WcError *err)
 {
@@ -205,7 +205,7 @@ name_place(const WcScanner *s, const WcFamilyScan *f, WcStatus status, WcError *
 	return status;
 }
 
-/* What the filter says of the cell; *given: it is returned. */
+/* Passes the cell to the filter; *given: the cell is returned. */
 static WcStatus
 ask(WcScanner *s, WcFamilyScan *f, bool *given, WcError *err)
 {
@@ -393,7 +393,7 @@ gather_row(WcScanner *s, bool *exists, WcError *err)
 	return WC_OK;
 }
 
-/* Is there a cell to return?  The first of them then is at hand. */
+/* Is there a cell to return?  Then the first one is the current one. */
 static WcStatus
 find_cell(WcScanner *s, bool *exists, WcError *err)
 {
@@ -475,7 +475,7 @@ is_over(const WcScanner *s)
 	return true;
 }
 
-/* To the next row of those that are stored, with its key shown; *found: it is not rejected by that. */
+/* Moves to the next stored row and passes its key to the filter; *found: the filter does not reject the key. */
 static WcStatus
 next_stored_row(WcScanner *s, bool *found, WcError *err)
 {

@@ -1,9 +1,8 @@
 /*
  * read/scan/langrows.h: the rows of a scan that has a filter in HBase's language.
  *
- * What such a scan returns depends on the order in which its filter is asked; that is here,
- * after HBase's RegionScanner and StoreScanner (read/README).  Without the filter the
- * functions are not called.  One thread.
+ * The result of such a scan depends on the order of calls of its filter.  These functions have the order of HBase's
+ * RegionScanner and StoreScanner (read/README).  They are called for scans with such a filter only.  One thread.
  */
 #ifndef WC_READ_SCAN_LANGROWS_H
 #define WC_READ_SCAN_LANGROWS_H

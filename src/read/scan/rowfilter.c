@@ -1,9 +1,9 @@
 /*
  * read/scan/rowfilter.c: does a row satisfy a Scan's filter?
  *
- * A comparison is decided when its column's cell is shown, those of parts of the row
- * key when the row begins.  The tree is looked at once, when nothing is missing any
- * more; but of what must hold, that which is about the key alone is looked at first.
+ * A comparison is decided when its column's cell is passed in; comparisons of parts of the row key are decided when the
+ * row begins.  The tree is evaluated once, when all comparisons are decided; but conditions that must hold and depend on
+ * the key alone are evaluated first.
  */
 #include "read/scan/rowfilter.h"
 
@@ -46,10 +46,10 @@ struct WcRowFilter
 	Column	   *columns;
 	uint32_t	nnodes;
 	Node	   *nodes;
-	uint32_t	nkeynodes;		/* of what must hold, that which looks at the row key alone */
+	uint32_t	nkeynodes;		/* conditions that must hold and depend on the row key alone */
 	uint32_t   *keynodes;
 
-	WcKeyCheck	keys;			/* without parts: none is looked at */
+	WcKeyCheck	keys;			/* without parts: keys are not checked */
 	WcSlice    *parts;			/* of the row's key; may point into scratch */
 	WcBuf		scratch;
 
@@ -169,7 +169,7 @@ set_keys(WcRowFilter *f, WcArena *arena, WcError *err)
 	return f->parts != NULL ? WC_OK : wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
 }
 
-/* Does what is said here depend on the row key alone? */
+/* Does the node depend on the row key alone? */
 static bool
 is_of_key(const WcRowFilter *f, uint32_t at)
 {
@@ -416,7 +416,7 @@ decide(const WcRowFilter *f, uint32_t at)
 	}
 }
 
-/* What columns without a cell decide. */
+/* Decides the comparisons of columns without a cell. */
 static void
 show_missing(WcRowFilter *f)
 {

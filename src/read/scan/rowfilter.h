@@ -24,7 +24,7 @@ typedef enum WcFilterVerdict
  * memory. */
 extern WcStatus wc_rowfilter_create(WcArena *arena, const WcScan *scan, WcRowFilter **filter, WcError *err) WC_WARN_UNUSED;
 
-/* Lets go what is not in the arena; NULL is none. */
+/* Frees the memory that is not in the arena; NULL is allowed. */
 extern void wc_rowfilter_free(WcRowFilter *filter);
 
 /* Does it look at cells of this column? */
@@ -38,7 +38,7 @@ extern const WcKeyLayout *wc_rowfilter_layout(const WcRowFilter *filter);
  * long as the key, to the next row. */
 extern const WcSlice *wc_rowfilter_parts(const WcRowFilter *filter);
 
-/* Another row; its key need not stay.  True: no cell of it can change the verdict. */
+/* Begins a row; the key is not needed after the call.  True: no cell of the row can change the result. */
 extern bool wc_rowfilter_start_row(WcRowFilter *filter, WcSlice row);
 
 /*

@@ -1,9 +1,8 @@
 /*
- * read/scan/scanlane.c: the rows that a scanner meets.
+ * read/scan/scanlane.c: walks the rows of a scanner.
  *
- * A lane walks the rows of all families through its ranges.  Several lanes are
- * merged by what is behind the first byte of their rows: each stands on its next
- * row, and a heap tells whose is first.
+ * A lane walks the rows of all families through its ranges.  Several lanes are merged by the bytes of their rows after
+ * the first byte: each lane is at its next row, and a heap gives the lane with the first row.
  */
 #include "read/scan/scannerstate.h"
 
@@ -15,7 +14,7 @@ settle(WcFamilyScan *f, WcStatus status)
 	return status == WC_END ? WC_OK : status;
 }
 
-/* Is row before the lane's range, in scan order?  And: behind it? */
+/* Is row before the lane's range, in scan order?  And: after it? */
 static inline bool
 before_range(const WcScanner *s, const WcScanLane *lane, WcSlice row)
 {
@@ -73,7 +72,7 @@ leave_row(WcScanner *s, WcScanLane *lane, WcError *err)
 	return status;
 }
 
-/* Families that are before a row go to it, or behind it, since no row before is wanted. */
+/* Moves the families that are before a row to the row, or after it: no row before is wanted. */
 static WcStatus
 skip_rows(WcScanner *s, WcScanLane *lane, WcSlice row, bool inclusive, WcError *err)
 {
@@ -265,7 +264,7 @@ wc_scanlanes_again(WcScanner *s, WcError *err)
 	WcScanLane *lane = s->lane;
 	WcStatus	status = WC_OK;
 
-	/* what the row's key lies in moves with its family */
+	/* the memory of the row's key becomes invalid with its family's move */
 	s->again.len = 0;
 	wc_buf_append_slice(&s->again, lane->row);
 	if (s->again.failed)

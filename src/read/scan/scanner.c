@@ -35,7 +35,7 @@ wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err)
 	return WC_OK;
 }
 
-/* HBase's rule: a row is there when at least one of its cells is returned. */
+/* HBase's rule: a row exists if at least one of its cells is returned. */
 static WcStatus
 has_cells(WcScanner *s, bool *exists, WcError *err)
 {
@@ -54,7 +54,7 @@ has_cells(WcScanner *s, bool *exists, WcError *err)
 	return status;
 }
 
-/* Are there rows, or cells, left to skip? */
+/* Must more rows, or cells, be skipped? */
 static inline bool
 is_skipping(const WcScanner *s)
 {
@@ -80,10 +80,9 @@ has_cells_left(WcScanner *s, bool *exists, WcError *err)
 }
 
 /*
- * rows_by_existence: when one of some families has a visible cell.  Those that tell
- * without reading a cell are asked first, then those whose cells are returned
- * anyway, then those that are there for this only, then, if need be, other columns
- * of the former.
+ * rows_by_existence: a row exists if one of some families has a visible cell.  Asks first the families that know without
+ * reading a cell, then those whose cells are returned anyway, then those that are read for this question only, and at
+ * last, if necessary, other columns of families whose cells are returned.
  */
 static WcStatus
 is_there(WcScanner *s, bool *exists, WcError *err)
@@ -212,8 +211,8 @@ look_at_key(WcScanner *s, bool *settled, bool *rejects, WcError *err)
 }
 
 /*
- * Counts a row that the filter rejects: a deleted one is none.  To see that may take reading
- * what the filter does not need, so it is done only when somebody looks at the count.
+ * Counts a row that the filter rejects; a deleted row does not count.  To find out may need cells that the filter does
+ * not need, so it is done only if the count is wanted (EXPLAIN ANALYZE).
  */
 static WcStatus
 count_rejected(WcScanner *s, WcError *err)
@@ -304,9 +303,8 @@ gather_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool *kept, 
 }
 
 /*
- * To the next row that the filter lets through, and into the block with it: all of it, or,
- * where it is large or undecided, its key only.  *paused: many rows were rejected, and
- * there is something to send.
+ * Moves to the next row that the filter accepts, and writes it into the block: the whole row, or only its key if the row
+ * is large or undecided.  *paused: many rows were rejected, and the block is not empty.
  */
 static WcStatus
 next_passing_row(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err)
@@ -393,7 +391,7 @@ is_enough(const WcScanner *s)
 	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
 }
 
-/* Writes what is left of a row whose cells are at hand; *full as write_row. */
+/* Writes the rest of a row whose cells are in memory; *full as write_row. */
 static WcStatus
 write_gathered(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full)
 {
@@ -415,7 +413,7 @@ write_gathered(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full)
 	return WC_OK;
 }
 
-/* What is left of a family's cells of the row, all of which are wanted. */
+/* Writes the rest of a family's cells of the row, all of which are wanted. */
 static WcStatus
 copy_whole(WcScanner *s, WcFamilyScan *f, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
 {
@@ -429,7 +427,7 @@ copy_whole(WcScanner *s, WcFamilyScan *f, WcBlockWriter *w, size_t bytes_target,
 	return status;
 }
 
-/* Writes what is left of the row; *full: the block is, and there is more. */
+/* Writes the rest of the row; *full: the block is full, and the row has more cells. */
 static WcStatus
 write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
 {
@@ -536,7 +534,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 	return status == WC_END ? WC_OK : status;
 }
 
-/* What was read since it was last told. */
+/* Reports to the storage what was read since the last report. */
 static void
 tell_storage(WcScanner *s)
 {
@@ -624,8 +622,7 @@ add_plain(WcScanner *s, WcGroupsAdded *added, WcError *err)
 	return status == WC_OK ? wc_groups_add(s->groups, added, err) : status;
 }
 
-/* Another row, or what is left of one of which the filter has left the beginning in the block,
- * behind mark. */
+/* Writes another row, or the rest of a row whose beginning the filter has left in the block, after mark. */
 static WcStatus
 add_written(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcGroupsAdded *added, WcError *err)
 {

@@ -16,7 +16,7 @@ typedef struct WcScanner WcScanner;
 typedef struct WcScanStats
 {
 	uint64_t	rows_returned;
-	uint64_t	rows_examined;	/* that are stored, whether or not they are there */
+	uint64_t	rows_examined;	/* stored rows, also deleted ones */
 	uint64_t	rows_filtered;	/* of a measured scan: there, but the scan's filter does not let them through */
 	uint64_t	cells_returned;
 	uint64_t	cells_examined;
@@ -31,9 +31,9 @@ extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const Wc
 								WcScanner **scanner, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes,
- * more when one cell is larger; at most rows_max rows (0: any).  WC_OK: there
- * may be more; WC_END: this block is the last (it says so itself as well).
+ * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes, more if one cell is larger; at most
+ * rows_max rows (0: no limit).  WC_OK: there may be more blocks; WC_END: this block is the last (the block has a mark,
+ * too).
  */
 extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;

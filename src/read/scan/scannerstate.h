@@ -13,7 +13,7 @@
 #include "read/scan/skip.h"
 #include "read/scan/storescan.h"
 
-/* So many rows may be rejected one after another before what was found is sent. */
+/* After so many rejected rows in turn, the rows found before are sent. */
 #define WC_REJECTED_MAX 4096
 
 /* One of the families that are read. */
@@ -56,7 +56,7 @@ typedef struct WcScanLane
 	bool		positioned;		/* families are on rows at or behind its start */
 	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
 	WcSlice		row;			/* the current row */
-	WcSkip	   *skip;			/* rows that the filter is sure to reject; NULL: it cannot tell of such */
+	WcSkip	   *skip;			/* ranges of rows that the filter certainly rejects; NULL: none are known */
 } WcScanLane;
 
 /* A filter in HBase's language, and what of a row it has let through (langrows.c). */
@@ -80,7 +80,7 @@ struct WcScanner
 
 	bool		done;
 	bool		in_row;			/* a row is begun in the block and not finished */
-	uint32_t	family;			/* in a row: whose cells are next */
+	uint32_t	family;			/* within a row: the family of the next cells */
 	WcRowFilter *filter;		/* or NULL */
 	uint32_t	shown;			/* columns from this position on are the filter's */
 	WcLangRows *lang;			/* the other kind of filter; or NULL */
@@ -91,7 +91,7 @@ struct WcScanner
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
 	uint64_t	rows_counted;	/* for row_limit, likewise */
 	WcScanStats stats;
-	WcReadCounts *told;			/* what the storage was told of each family so far; NULL: nothing */
+	WcReadCounts *told;			/* what was reported to the storage for each family so far; NULL: nothing */
 };
 
 /* To the next row that is stored, in any of the ranges: s->lane is on it.

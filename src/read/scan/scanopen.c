@@ -225,7 +225,7 @@ family_columns(WcScanner *s, const WcFamilyDesc *family, WcMatcherOptions *o, bo
 
 /* --- sources --------------------------------------------------------------*/
 
-/* What all families of the scan are read with. */
+/* Options that are the same for all families of the scan. */
 typedef struct OpenContext
 {
 	WcScanner  *scanner;
@@ -249,7 +249,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		.fill_cache = true,
 		.points = lane->ranges,
 		.npoints = lane->points ? lane->nranges : 0,
-		/* any cell of the family says that a row is there */
+		/* the row exists if the family has any cell */
 		.columns = o->columns,
 		.ncolumns = f->existence ? 0 : o->ncolumns,
 		.cancel = s->at.cancel

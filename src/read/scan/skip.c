@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 
-/* A seek costs about as much as passing over so many rows. */
+/* A seek costs about as much as skipping so many rows. */
 #define SEEK_ROWS 16
 
 /* A skip over fewer rows was useless: after a useless skip, twice as many rows as before pass until the
@@ -16,7 +16,7 @@
 #define WORTH_ROWS 4
 #define PAUSE_MAX 1023
 
-/* What must hold of one part. */
+/* The conditions on one part. */
 typedef struct Limits
 {
 	bool		limited;
@@ -162,8 +162,8 @@ wc_skip_free(WcSkip *s)
 
 /* --- where the next rows are ----------------------------------------------------- */
 
-/* Of the list the value next to the content, in the order of the contents or the reverse of it;
- * nvalues: there is none.  *here: the content is in it. */
+/* The index of the value in the list that is next to the content, in the order of contents or in reverse; nvalues: there
+ * is none.  *here: the list has the content. */
 static uint32_t
 find_value(const Limits *limits, WcSlice content, bool up, bool *here)
 {
@@ -219,7 +219,7 @@ set_place(WcSkip *s, WcSlice row, WcSlice place, bool inclusive)
 {
 	s->place = place;
 	s->inclusive = inclusive;
-	/* without an end, or behind the row that it is to be found from, it is none */
+	/* no place, if it has no end, or is not after the row */
 	s->found = place.len > 0 && wc_skip_before(s, row);
 }
 

@@ -1,11 +1,10 @@
 /*
- * read/scan/skip.h: rows that a filter is sure to reject, without looking at them.
+ * read/scan/skip.h: ranges of rows that a filter certainly rejects, which are skipped without being read.
  *
- * Conditions on parts of the row key behind a part that may be anything: of rows
- * with the same parts before, those that can satisfy them lie together.  So a row that
- * is rejected tells of a place ahead, before which there is nothing to be found; rows
- * before it are passed over unseen, and when they are many, the scan seeks.  Whether
- * their keys can be read does not matter, as with rows outside a range.  One thread.
+ * For conditions on parts of the row key after a part without a condition: among rows with the same leading parts, the
+ * rows that can satisfy the conditions are neighbours.  So a rejected row gives a place ahead, before which no row
+ * satisfies them.  Rows before this place are skipped, and the scan seeks if they are many.  Keys of skipped rows need
+ * not be readable, as with rows outside of a range.  One thread.
  */
 #ifndef WC_READ_SCAN_SKIP_H
 #define WC_READ_SCAN_SKIP_H
@@ -16,11 +15,11 @@
 typedef struct WcSkip WcSkip;
 
 /* For one lane of a scan.  It lives in the arena and points to the filter's values and the
- * layout; *skip NULL and WC_OK: these conditions tell of no such places. */
+ * layout; *skip NULL and WC_OK: these conditions give no such places. */
 extern WcStatus wc_skip_create(WcArena *arena, const WcFilter *filter, const WcKeyLayout *layout, bool reversed,
 							   WcSkip **skip, WcError *err) WC_WARN_UNUSED;
 
-/* Lets go what is not in the arena; NULL is none. */
+/* Frees the memory that is not in the arena; NULL is allowed. */
 extern void wc_skip_free(WcSkip *skip);
 
 /* Is the row, the next one in scan order, before the place? */
@@ -29,8 +28,8 @@ extern bool wc_skip_covers(WcSkip *skip, WcSlice row);
 /* This row, with these contents of its parts, was rejected.  WC_NO_MEMORY is the only failure. */
 extern WcStatus wc_skip_rejected(WcSkip *skip, WcSlice row, const WcSlice *parts, WcError *err) WC_WARN_UNUSED;
 
-/* Is it time to seek?  Then to this row, or behind it (before, in a reversed scan); it is valid
- * until the next row is rejected. */
+/* Is it time to seek?  Then *row is the target: the scan seeks it, or (not inclusive) the row after it in scan order.
+ * Valid until the next row is rejected. */
 extern bool wc_skip_due(const WcSkip *skip, WcSlice *row, bool *inclusive);
 
 /* Does the row lie before what wc_skip_due said? */

@@ -1,9 +1,8 @@
 /*
  * read/scan/storescan.c: the visible cells of one family.
  *
- * Rows that are one key-value, and simple (packedrow.h), are read without the
- * matcher: no cell of theirs decides about another, so what is left of its rules
- * is to look at each cell's timestamp.
+ * Rows that are one key-value, and simple (packedrow.h), are read without the matcher: no cell of such a row affects
+ * another, so only each cell's timestamp must be checked.
  */
 #include "read/scan/storescan.h"
 
@@ -21,7 +20,7 @@ struct WcStoreScan
 	WcMatcher  *matcher;		/* made when a row needs it */
 	WcMatcher  *any_column;		/* the same for wc_storescan_exists */
 	const atomic_bool *cancel;
-	uint32_t	ticks;			/* cells and rows since cancel was looked at */
+	uint32_t	ticks;			/* cells and rows since the last check of cancel */
 	int64_t		filter_min;		/* of timestamps, behind the matcher */
 	int64_t		filter_max;
 
@@ -37,10 +36,10 @@ struct WcStoreScan
 	WcPackedRow *packed;		/* NULL: the source has none */
 	WcColumnTracker columns;
 	bool		exact;			/* nothing but exact columns is wanted */
-	bool		ends;			/* every put of a simple row is over some day */
+	bool		ends;			/* the family has a TTL: every put of a simple row expires */
 	bool		any_time;		/* none is too old or too new, nor will be */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
-	int64_t		holds_until;	/* when the first of those that it has shown is over */
+	int64_t		holds_until;	/* the time at which the first of the returned cells expires */
 	uint64_t	simple_cells;
 	WcRowFilter *filter;		/* or NULL */
 	WcWantedColumn *filtered;	/* columns that it looks at, ascending */
@@ -231,7 +230,7 @@ wc_storescan_next_row(WcStoreScan *ss, WcError *err)
 
 /* --- cells of simple rows -------------------------------------------------*/
 
-/* The next wanted cell, whatever its time; false: no more, or corrupt. */
+/* The next wanted cell, of any timestamp; false: no more, or corrupt. */
 static bool
 next_wanted(WcStoreScan *ss, WcCell *cell, uint32_t *colno)
 {
@@ -446,9 +445,8 @@ match_one(WcStoreScan *ss, const WcCell *cell, uint32_t *colno, bool *included, 
 }
 
 /*
- * A visible cell that the filter takes out.  What follows in its column is older:
- * none of it can pass either when this one was too old.  In the column without a
- * name there are the family's markers, though.
+ * Skips a visible cell that the filter of timestamps rejects.  The next cells of its column are older: if this one is too
+ * old, so are they.  But the column without a name has the family's markers, too.
  */
 static WcStatus
 pass_over(WcStoreScan *ss, const WcCell *cell, WcError *err)

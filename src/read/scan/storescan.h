@@ -19,16 +19,14 @@
 typedef struct WcStoreScan WcStoreScan;
 
 /*
- * Takes over the source (closing it also when this fails).  The matcher's
- * columns must outlive the scan.  cancel may be NULL; it is looked at once in
- * WC_CANCEL_CELLS cells or rows.
+ * Takes over the source, and closes it also after an error.  The matcher's columns must outlive the scan.  cancel (or
+ * NULL) is checked once in WC_CANCEL_CELLS cells or rows.
  */
 extern WcStatus wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options,
 								  const atomic_bool *cancel, WcStoreScan **scan, WcError *err) WC_WARN_UNUSED;
 
-/* Of what is visible only cells with timestamps in [ts_min, ts_max) are given
- * (ts_max WC_TS_LATEST: no end).  Before the first row; wc_storescan_exists then
- * is not to be asked. */
+/* From now on returns only visible cells with timestamps in [ts_min, ts_max) (ts_max WC_TS_LATEST: no end).  Called before
+ * the first row; then wc_storescan_exists must not be called. */
 extern void wc_storescan_filter(WcStoreScan *scan, int64_t ts_min, int64_t ts_max);
 extern void wc_storescan_close(WcStoreScan *scan);	/* NULL is allowed */
 
@@ -44,8 +42,8 @@ extern WcSlice wc_storescan_row(const WcStoreScan *scan);
  * next call; colno as in wc_matcher_match. */
 extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *colno, WcError *err) WC_WARN_UNUSED;
 
-/* Of the current row nothing before this qualifier (behind it, when after is set) is wanted any more: what comes
- * next may be before it all the same.  Not while the column of the last cell has an empty qualifier. */
+/* No more cells of the current row before this qualifier (after: up to it) are wanted; the next cell may be such a one
+ * nevertheless.  Must not be called while the column of the last cell has an empty qualifier. */
 extern WcStatus wc_storescan_pass_to(WcStoreScan *scan, WcSlice qualifier, bool after, WcError *err) WC_WARN_UNUSED;
 
 /*
@@ -76,9 +74,8 @@ extern WcStatus wc_storescan_set_filter(WcStoreScan *scan, WcRowFilter *filter, 
 extern WcStatus wc_storescan_show(WcStoreScan *scan, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Writes what is left of a plain row into the block: those of the wanted columns whose
- * number is below shown, with nothing but their values.  *full: the block has reached
- * its size before a cell, which the next call writes.
+ * Writes the rest of a plain row into the block: the wanted columns with numbers below `shown`, only with their values.
+ * *full: the block has reached its size before a cell, which the next call writes.
  */
 extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t shown, size_t bytes_target,
 								  bool *full, WcError *err) WC_WARN_UNUSED;
@@ -88,15 +85,14 @@ extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t 
 extern bool wc_storescan_whole(const WcStoreScan *scan);
 extern WcStatus wc_storescan_copy_whole(WcStoreScan *scan, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err) WC_WARN_UNUSED;
 
-/* Has what is left of a plain row, of those columns, in a group: values that stay until the scan is
- * moved. */
+/* Adds the rest of a plain row, with the same columns, to a group; the values stay valid until the scan moves. */
 extern WcStatus wc_storescan_group(WcStoreScan *scan, WcGroups *groups, uint32_t shown, WcError *err) WC_WARN_UNUSED;
 
 /* The time from which on what was given so far may be otherwise, because a cell will
  * have outlived its TTL; INT64_MAX: it never will. */
 extern int64_t wc_storescan_holds_until(const WcStoreScan *scan);
 
-/* What was done so far: cells looked at, seeks in the storage below. */
+/* Counters so far: cells read, and seeks in the storage. */
 extern void wc_storescan_counters(const WcStoreScan *scan, uint64_t *cells, uint64_t *seeks);
 
 #endif

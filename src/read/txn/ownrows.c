@@ -7,8 +7,7 @@
 
 #include "read/txn/txnstate.h"
 
-/* So many puts can be taken back, which a rollback to a savepoint does, at least; behind
- * more, the row is resolved anew. */
+/* At least so many puts can be undone, after a rollback to a savepoint; if there are more, the row is resolved again. */
 #define UNDO_MIN 512
 
 /* A put that can be taken back. */
@@ -31,22 +30,22 @@ struct WcOwnRow
 
 	/* The operations that it holds. */
 	uint64_t	next;			/* all that are seen and begin before this offset */
-	uint64_t	upto;			/* what the views that found them look at */
+	uint64_t	upto;			/* the views that found them read up to this offset */
 	uint32_t	cid;			/* their greatest command */
 	uint32_t	passed_cid;		/* the least command of others before that offset; UINT32_MAX: none */
 	uint64_t	void_before;
 	bool		hidden;
 
-	/* What it came to depends on these. */
-	bool		dated;			/* there were items with a timestamp of their own */
+	/* The result depends on these. */
+	bool		dated;			/* items gave their timestamps */
 	bool		undated;		/* and others */
-	int64_t		ts;				/* what the first of these got */
-	uint64_t	moment;			/* what is stored, if that has decided */
+	int64_t		ts;				/* the timestamp of the first item without one */
+	uint64_t	moment;			/* the state of the store, if stored cells have decided */
 
 	Undo	   *undo;			/* oldest first */
 	size_t		nundo;
 	size_t		undo_cap;
-	uint64_t	floor;			/* what begins before this offset cannot be taken back */
+	uint64_t	floor;			/* puts that begin before this offset cannot be undone */
 };
 
 struct WcOwnRows
@@ -107,10 +106,10 @@ same_attrs(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
 }
 
 /*
- * Does the reader see, of what was there then, just what the row holds; and would that
- * come to the same now?  It points into bytes that the reader's view has to keep.  Where something stored has decided, nothing may have been written
- * since.  The timestamp of what has none grows with the clock: it must not pass one that
- * was given.
+ * Does the reader's view have exactly the operations that the kept row has resolved, and would the result be the same now?
+ * The kept row points into bytes that the reader's view must keep.  If stored cells have decided, nothing may have been
+ * written since.  The timestamp of items without one grows with the clock: it must not pass a timestamp that an item
+ * gave.
  */
 static bool
 can_go_on(const WcOwnRow *own, const WcOwnRowReader *reader)
@@ -245,8 +244,7 @@ has_timestamp(const WcItem *item)
 	return item->kind < WC_ITEM_CLEAR_COLUMN && item->ts != WC_TS_LATEST;
 }
 
-/* Goes through the items that an operation has of this family: are there any, and are they
- * puts without a timestamp? */
+/* Goes through the items of an operation for this family: are there any, and are all of them puts without a timestamp? */
 static WcStatus
 look_at_op(WcOwnRow *own, const WcTxnEntry *entry, WcSlice *items, bool *any, bool *plain, WcError *err)
 {
@@ -310,7 +308,7 @@ resolve_op(WcOwnRow *own, const WcTxnEntry *entry, WcError *err)
 	own->floor = entry->offset + 1;
 	status = wc_resolver_end_op(own->resolver, err);
 
-	/* a put behind it finds the cells in order */
+	/* a later put needs the cells in order */
 	return status == WC_OK ? wc_resolver_finish(own->resolver, &unused, err) : status;
 }
 

@@ -1,10 +1,9 @@
 /*
  * read/txn/ownrows.h: rows that an open transaction has written often, resolved so far.
  *
- * A transaction that writes a row again and again, and reads it in between, would resolve
- * all its operations on the row each time: n updates would cost n * n.  So what a family of
- * such a row came to is kept, and the next reader goes on with the operations that came
- * since.  Kept rows are the transaction's: one thread.
+ * A transaction that writes a row repeatedly, and reads it in between, would resolve all its operations on the row each
+ * time: n updates would cost n * n.  So the result for a family of such a row is kept, and the next reader continues with
+ * the operations that came since.  Kept rows belong to the transaction: one thread.
  */
 #ifndef WC_READ_TXN_OWNROWS_H
 #define WC_READ_TXN_OWNROWS_H
@@ -28,7 +27,7 @@ typedef struct WcOwnRowReader
 	uint32_t	family;
 	const WcFamilyAttrs *attrs; /* of the family */
 	uint64_t	moment;			/* the snapshot's (read/storage.h) */
-	bool		hidden;			/* what is stored does not count */
+	bool		hidden;			/* stored cells do not count */
 	uint32_t	cid;			/* operations of smaller commands are seen ... */
 	uint64_t	void_before;	/* ... from this offset on ... */
 	uint64_t	upto;			/* ... by a view that looks at so much (wc_txnview_upto) */
@@ -47,7 +46,7 @@ extern WcOwnRow *wc_ownrows_take(WcTxn *txn, const WcOwnRowReader *reader, WcSli
 extern WcStatus wc_ownrow_create(WcTxn *txn, const WcOwnRowReader *reader, const WcResolverOptions *options, WcSlice row,
 								 WcOwnRow **own, WcError *err) WC_WARN_UNUSED;
 
-/* Keeps it, or frees it when it is of no use any more; NULL is passed over. */
+/* Keeps the row, or frees it if it is of no use any more; NULL is allowed. */
 extern void wc_ownrows_give(WcTxn *txn, WcOwnRow *own);
 extern void wc_ownrow_free(WcOwnRow *own);
 

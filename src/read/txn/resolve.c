@@ -6,11 +6,10 @@
 #include "base/coding.h"
 #include "read/txn/resolver.h"
 
-/* Beyond so many comparisons a put takes a new timestamp without looking
- * whether a marker really covers it. */
+/* After so many comparisons a put takes a new timestamp without a check whether a marker masks it. */
 #define COVER_CHECKS_MAX 4096
 
-/* So many that came behind sorted ones are put among them one by one. */
+/* Up to so many cells after the sorted ones are inserted one by one. */
 #define FEW_CELLS 8
 
 WcStatus
@@ -241,7 +240,7 @@ wc_resolver_add_marker(WcResolver *r, uint8_t type, WcSlice qualifier, int64_t t
 	return WC_OK;
 }
 
-/* What of the operation is sure at once becomes markers; the rest targets. */
+/* Parts of the operation that do not depend on the state become markers at once; the others become targets. */
 static WcStatus
 take_deletes(WcResolver *r, bool *state_needed, WcError *err)
 {

@@ -22,9 +22,8 @@
 typedef struct WcResolver WcResolver;
 
 /*
- * Gives what is stored of a row: a source that stands at the start of it and
- * remains the giver's, or NULL when nothing is stored.  May be called several
- * times a row.
+ * Returns the stored cells of a row: a source that is at the row's start, and that the function keeps; NULL: nothing is
+ * stored.  May be called several times for a row.
  */
 typedef WcStatus (*WcResolverBase) (void *arg, WcSlice row, WcCellSource **src, WcError *err);
 
@@ -40,8 +39,8 @@ typedef struct WcResolverOptions
 extern WcStatus wc_resolver_create(const WcResolverOptions *options, WcResolver **resolver, WcError *err) WC_WARN_UNUSED;
 extern void wc_resolver_free(WcResolver *resolver);
 
-/* A new row; ts is its first timestamp.  What is pointed to, here and by the
- * items, must live until the next start. */
+/* Begins a row; ts is its first timestamp.  All bytes to which the arguments and the items point must stay until the next
+ * start. */
 extern void wc_resolver_start(WcResolver *resolver, WcSlice row, int64_t ts);
 
 /* Between operations: does the row hold a visible cell? */
@@ -71,18 +70,17 @@ extern WcStatus wc_resolver_finish(WcResolver *resolver, WcResolved *resolved, W
 /* now_us and arg as in the options. */
 extern void wc_resolver_go_on(WcResolver *resolver, int64_t now_us, void *arg);
 
-/* Did stored cells of the row decide anything?  Are there markers that later puts must not fall under? */
+/* Does the result depend on stored cells of the row?  Are there markers that must not mask later puts? */
 extern bool wc_resolver_is_based(const WcResolver *resolver);
 extern bool wc_resolver_has_marks(const WcResolver *resolver);
 
-/* As if the row had been started with the timestamp `to`, not `from`.  Of the items all had a
- * timestamp (dated), or none.  False: what is stored is dated in between, or may be. */
+/* Changes the result to that of a row that was started with the timestamp `to` instead of `from`.  Either all items gave a
+ * timestamp (dated), or none did.  False: stored cells have, or may have, timestamps in between. */
 extern bool wc_resolver_retime(WcResolver *resolver, int64_t from, int64_t to, bool dated) WC_WARN_UNUSED;
 
 /*
- * A put without a timestamp, when there are no marks, in place of item and end_op.  It can
- * be taken back (the last first): before is the cell whose place it has taken (existed), or
- * has its coordinates.
+ * Adds a put without a timestamp, when there are no markers; replaces the calls of item and end_op.  The put can be undone
+ * (the last one first): *before is the cell that it has replaced (existed), or has the put's coordinates.
  */
 extern WcStatus wc_resolver_put(WcResolver *resolver, const WcItem *item, WcCell *before, bool *existed,
 								WcError *err) WC_WARN_UNUSED;

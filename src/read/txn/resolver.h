@@ -18,7 +18,7 @@ typedef struct WcMark
 	int64_t		ts;
 } WcMark;
 
-/* A column whose state an operation asks for. */
+/* A column on whose state an operation depends. */
 typedef struct WcTarget
 {
 	WcSlice		qualifier;
@@ -37,8 +37,8 @@ struct WcResolver
 	WcSlice		row;
 	int64_t		ts;				/* for cells without one */
 	bool		sorted;			/* the cells before op_start are in order, none twice */
-	size_t		nsorted;		/* the first so many are, at least */
-	bool		based;			/* what is stored of the row was asked for ... */
+	size_t		nsorted;		/* at least the first nsorted cells are sorted */
+	bool		based;			/* stored cells of the row were read ... */
 	int64_t		stored_ts;		/* ... and this is the newest timestamp met there */
 	size_t		op_start;		/* cells from here on are the current operation's puts */
 	WC_ARRAY(WcCell) cells;
@@ -46,8 +46,8 @@ struct WcResolver
 	WC_ARRAY(WcMark) marks;
 
 	/* Of the current operation. */
-	WC_ARRAY(WcItem) deletes;		/* what is not a put */
-	WC_ARRAY(WcCell) markers;		/* what they come to */
+	WC_ARRAY(WcItem) deletes;		/* items that are not puts */
+	WC_ARRAY(WcCell) markers;		/* their markers */
 	WC_ARRAY(WcTarget) targets;
 	WC_ARRAY(WcSlice) puts;		/* qualifiers put, sorted */
 	WC_ARRAY(WcSlice) excepts;		/* qualifiers a CLEAR_FAMILY leaves, sorted */
@@ -90,7 +90,7 @@ wc_array_room(void **data, size_t n, size_t *cap, size_t size)
 		(array).data[(array).n++] = (value); \
 	} while (0)
 
-/* By coordinates; what was written later is told by its place. */
+/* By coordinates; cells of equal ones by the order in which they were written. */
 static inline int
 wc_coordinates_cmp(const WcCell *a, const WcCell *b)
 {

@@ -8,8 +8,8 @@
 
 /* --- the state before the operation ---------------------------------------
  *
- * A walk merges what is stored of the row with the cells of the transaction's
- * earlier operations, which are in order then.
+ * A walk merges the stored cells of the row with the cells of the transaction's earlier operations, which are sorted
+ * before.
  */
 typedef struct Walk
 {
@@ -87,7 +87,7 @@ walk_step(Walk *w, const WcCell *cell, WcError *err)
 		return walk_base_next(w, err);
 	w->at++;
 
-	/* the transaction's cell replaces what is stored at the same place */
+	/* the transaction's cell replaces a stored one of the same coordinates */
 	if (w->base_valid && wc_coordinates_cmp(&w->base_cell, cell) == 0)
 		return walk_base_next(w, err);
 	return WC_OK;
@@ -206,7 +206,7 @@ target_cmp(const void *a, const void *b)
 	return c != 0 ? c : (int) y->prefix - (int) x->prefix;
 }
 
-/* Sorts what the walk looks up, and makes one target of those that are alike. */
+/* Sorts the targets, and removes duplicates. */
 static WcStatus
 sort_targets(WcResolver *r, WcError *err)
 {
@@ -341,7 +341,7 @@ decide_targets(Walk *w, WcBuf *scratch, WcError *err)
 	return status;
 }
 
-/* Makes markers of what depends on the state before the operation. */
+/* Makes the markers that depend on the state before the operation. */
 WcStatus
 wc_resolver_decide(WcResolver *r, WcError *err)
 {

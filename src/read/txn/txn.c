@@ -1,5 +1,5 @@
 /*
- * read/txn/txn.c: the batch of one open transaction: what was appended.
+ * read/txn/txn.c: the batch of one open transaction: appends and cuts.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -215,7 +215,7 @@ add_catalog(WcTxn *txn, const WcOp *op)
 	return true;
 }
 
-/* A LOCK is for whoever locks rows again after a restart: it changes nothing. */
+/* LOCK operations change nothing: an engine that locks rows again after a restart reads them. */
 static bool
 add_op(WcTxn *txn, const WcOp *op)
 {
@@ -270,7 +270,7 @@ add_part(WcTxn *txn, WcSlice bytes, WcError *err)
 	return txn_memory(err);
 }
 
-/* Takes from the bytes what is missing from the operation that has come in part. */
+/* Takes the missing bytes of an incomplete operation. */
 static WcStatus
 finish_part(WcTxn *txn, WcSlice *bytes, WcError *err)
 {

@@ -1,16 +1,13 @@
 /*
  * read/txn/txn.h: the batch of one open transaction.
  *
- * It is one stream of bytes (model/batch.h), which comes in pieces.  A place in it is a
- * number of bytes.  A piece says where it begins: what was behind that has been rolled
- * back.  Pieces may end amid an operation.
+ * The batch is one stream of bytes (model/batch.h), which comes in pieces.  Each piece has the offset at which it begins:
+ * earlier bytes from there on were rolled back.  A piece may end within an operation.
  *
- * Operations are kept as they came, in chunks that never move, with an entry
- * for each.  For the transaction's own reads the entries of row operations are
- * also kept in sorted runs, made when they are first needed and merged like a
- * binary counter, so that n writes with reads in between cost n log n.  A view
- * is what one scanner sees: it holds its runs, and is not disturbed by what is
- * appended later.  One thread.
+ * Operations are kept as they came, in chunks that never move, with an entry for each.  For the transaction's own reads
+ * the entries of row operations are also kept in sorted runs, which are made when they are first needed and merged like a
+ * binary counter, so that n writes with reads in between cost n log n.  A view is the batch as one scanner sees it: it
+ * keeps its runs, and does not see what is appended later.  One thread.
  */
 #ifndef WC_READ_TXN_TXN_H
 #define WC_READ_TXN_TXN_H
@@ -27,10 +24,9 @@ extern void wc_txn_destroy(WcTxn *txn);	/* open scanners must be closed before t
 extern void wc_txn_reset(WcTxn *txn);	/* empties it */
 
 /*
- * Where a transaction keeps what it does not keep in memory.  From wc_txn_spill_into on, when so
- * much of it is in memory and no view is open, its row operations go to a file without a name in
- * the directory, sorted.  wc_txnwalk goes through them there.  A view brings all of them back into
- * memory, to stay until the transaction is reset.
+ * Files for large transactions.  After wc_txn_spill_into, when a transaction has `memory` bytes in memory and no view is
+ * open, its row operations are written, sorted, to a file without a name in the directory.  wc_txnwalk reads them there.
+ * A view reads all of them back into memory, where they stay until the transaction is reset.
  */
 typedef struct WcTxnSpill
 {
@@ -41,9 +37,8 @@ typedef struct WcTxnSpill
 /* It must outlive the transaction. */
 extern void wc_txn_spill_into(WcTxn *txn, const WcTxnSpill *spill);
 
-/* Cuts the stream to at bytes and appends these, copying them.  If that fails, nothing is
- * appended; of what was there before, the first at bytes stay, if there is memory.  at is
- * at most the stream's length: WC_CORRUPT. */
+/* Cuts the stream to `at` bytes and appends a copy of these.  After an error nothing is appended; the first `at` bytes
+ * stay, if there is memory.  WC_CORRUPT: at is greater than the stream's length. */
 extern WcStatus wc_txn_append(WcTxn *txn, uint64_t at, WcSlice bytes, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_txn_cut(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
 
@@ -75,9 +70,6 @@ wc_txnentry_row(const WcTxnEntry *entry)
 
 /* By table, row, offset. */
 extern int	wc_txnentry_cmp(const WcTxnEntry *a, const WcTxnEntry *b);
-
-/* Compares table and row only. */
-extern int	wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row);
 
 static inline bool
 wc_txnentry_same_row(const WcTxnEntry *a, const WcTxnEntry *b)
@@ -122,7 +114,7 @@ extern uint64_t wc_txn_nrows(const WcTxn *txn);
 typedef struct WcTxnWalk WcTxnWalk;
 
 extern WcStatus wc_txnwalk_open(WcTxn *txn, WcTxnWalk **walk, WcError *err) WC_WARN_UNUSED;
-extern void wc_txnwalk_close(WcTxnWalk *walk);	/* NULL is passed over */
+extern void wc_txnwalk_close(WcTxnWalk *walk);	/* NULL is allowed */
 
 /* The next row's operations, n > 0 of them, valid until the next call.  WC_END: no more. */
 extern WcStatus wc_txnwalk_next(WcTxnWalk *walk, const WcTxnEntry *const **ops, size_t *n, WcError *err) WC_WARN_UNUSED;
@@ -155,17 +147,16 @@ extern WcStatus wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, con
 								WcTxnView **view, WcError *err) WC_WARN_UNUSED;
 extern void wc_txnview_close(WcTxnView *view);
 
-/* The next wanted row is the first at or behind row in scan order (behind it
- * when not inclusive); an empty row: the very first. */
+/* Moves to the first row at or after `row` in scan order (after it when not inclusive); an empty row: the very first. */
 extern void wc_txnview_seek(WcTxnView *view, WcSlice row, bool inclusive);
 
-/* The next row, whether or not there is an entry of it that the view sees; WC_END: no more. */
+/* The next row, also if the view sees no entry of it; WC_END: no more. */
 extern WcStatus wc_txnview_row(const WcTxnView *view, WcSlice *row) WC_WARN_UNUSED;
 
 /*
- * That row's entries from this offset on, in order, valid until the next call; then the row
- * behind it is the next one.  *passed_cid: the least command among those whose entries (from
- * the offset on) the view does not see, since they are not smaller than its own; UINT32_MAX: none.
+ * Returns that row's entries from this offset on, in order, valid until the next call, and moves to the next row.
+ * *passed_cid: the least command whose entries (from the offset on) the view does not see, since the command is not
+ * earlier than the view's; UINT32_MAX: none.
  */
 extern WcStatus wc_txnview_take(WcTxnView *view, WcSlice row, uint64_t offset, const WcTxnEntry *const **entries, size_t *n,
 								uint32_t *passed_cid, WcError *err) WC_WARN_UNUSED;

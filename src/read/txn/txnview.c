@@ -29,8 +29,9 @@ struct WcTxnView
 
 /* --- order ----------------------------------------------------------------*/
 
-int
-wc_txnentry_cmp_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row)
+/* Compares table and row only. */
+static int
+compare_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row)
 {
 	if (a->table_id != table_id)
 		return a->table_id < table_id ? -1 : 1;
@@ -328,7 +329,7 @@ run_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t table_id, WcSlice 
 	while (lo < hi)
 	{
 		size_t		mid = lo + (hi - lo) / 2;
-		int			c = wc_txnentry_cmp_row(&run->entries[mid], table_id, row);
+		int			c = compare_row(&run->entries[mid], table_id, row);
 
 		if (c < 0 || (c == 0 && after))
 			lo = mid + 1;

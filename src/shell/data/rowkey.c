@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "fdw/relation/relation.h"
 #include "shell/shell.h"
 

@@ -14,7 +14,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 
-#include "client/owner.h"
+#include "client/foreign/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_namespace);

@@ -2,7 +2,7 @@
  * shell/table/table.c: stored tables made, changed, described, dropped.
  *
  * All of it belongs to the transaction.  Making a stored table takes USAGE on the server
- * widecol; changing one takes its owner (client/owner.h).
+ * widecol; changing one takes its owner (client/foreign/owner.h).
  */
 #include "postgres.h"
 
@@ -19,9 +19,9 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "client/families.h"
-#include "client/foreign.h"
-#include "client/owner.h"
+#include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
+#include "client/foreign/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_table);

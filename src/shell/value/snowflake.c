@@ -30,7 +30,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "client/foreign.h"
+#include "client/foreign/foreign.h"
 #include "client/settings.h"
 #include "shell/shell.h"
 

@@ -1,0 +1,194 @@
+/*
+ * client/foreign/owner.c: the owner of a stored table, and changes that only the owner may make.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "client/client.h"
+#include "client/foreign/foreign.h"
+#include "client/foreign/owner.h"
+#include "compat.h"
+
+bool
+wc_owner_is_mine(const WcTableDesc *desc)
+{
+	/* a dropped role has no members */
+	if (!OidIsValid(desc->owner))
+		return superuser();
+	return has_privs_of_role(GetUserId(), desc->owner);
+}
+
+char *
+wc_owner_name(const WcTableDesc *desc)
+{
+	return OidIsValid(desc->owner) ? GetUserNameFromId(desc->owner, true) : NULL;
+}
+
+void
+wc_owner_require(const WcTableDesc *desc, const char *hint)
+{
+	char	   *owner;
+
+	if (wc_owner_is_mine(desc))
+		return;
+	owner = wc_owner_name(desc);
+	if (owner == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for stored table \"%s\", which has no owner and is the superusers'",
+						wc_client_table_fullname(desc)),
+				 errhint("A superuser can give it an owner with widecol.alter_table_owner.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for stored table \"%s\", whose owner is \"%s\"",
+					wc_client_table_fullname(desc), owner),
+			 hint ? errhint("%s", hint) :
+			 errhint("Role \"%s\", its members and superusers can do it.", owner)));
+}
+
+WcTableDesc *
+wc_owner_open(const char *name, const char *action, List *checked, List **relids)
+{
+	WcTableDesc *desc;
+	List	   *locked;
+
+	/* a user without the privilege must not lock the table, either */
+	wc_client_require_writable();
+	desc = wc_client_table(name, false);
+	wc_owner_require(desc, NULL);
+	locked = wc_foreign_lock_tables_of(name, action, checked);
+	wc_client_lock_table(name, AccessExclusiveLock);
+
+	/*
+	 * A session that makes a foreign table that maps the name holds a lock on the name until
+	 * the foreign table is visible: so no such session is running now.
+	 */
+	AcceptInvalidationMessages();
+	if (list_difference_oid(wc_foreign_tables_of(name), locked) != NIL)
+		locked = wc_foreign_lock_tables_of(name, action, checked);
+	if (relids != NULL)
+		*relids = locked;
+
+	/* the table or its owner may have changed before the locks were taken */
+	desc = wc_client_table(name, false);
+	wc_owner_require(desc, NULL);
+	return desc;
+}
+
+WcTableDesc *
+wc_owner_open_name(const char *name)
+{
+	WcTableDesc *desc;
+
+	wc_client_require_writable();
+	wc_owner_require(wc_client_table(name, false), NULL);
+	wc_client_lock_table(name, AccessExclusiveLock);
+	desc = wc_client_table(name, false);
+	wc_owner_require(desc, NULL);
+	return desc;
+}
+
+static Oid
+owner_of_relation(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+void
+wc_owner_check_foreign_tables(const WcTableDesc *desc)
+{
+	char	   *name = wc_client_table_fullname(desc);
+	ListCell   *lc;
+
+	/* the name is locked: sessions that have made foreign tables of it meanwhile have committed */
+	AcceptInvalidationMessages();
+	foreach(lc, wc_foreign_tables_of(name))
+	{
+		Oid			role = owner_of_relation(lfirst_oid(lc));
+
+		if (!OidIsValid(role) || has_privs_of_role(role, desc->owner))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot make stored table \"%s\" for role \"%s\": foreign table %s of role \"%s\" maps it already",
+						name, GetUserNameFromId(desc->owner, false),
+						wc_foreign_qualified_name(lfirst_oid(lc)), GetUserNameFromId(role, false)),
+				 errhint("Drop the foreign table first, or make the stored table as its owner.")));
+	}
+}
+
+void
+wc_owner_require_usage(void)
+{
+	wc_foreign_require_usage(GetForeignServerByName("widecol", false));
+}
+
+/* As for ALTER ... OWNER TO of PostgreSQL's own objects. */
+static void
+require_can_give_to(Oid role)
+{
+	ForeignServer *server;
+
+	if (superuser())
+		return;
+	wc_check_can_become(GetUserId(), role);
+	server = GetForeignServerByName("widecol", false);
+	if (!pg_foreign_server_ownercheck(server->serverid, role) &&
+		pg_foreign_server_aclcheck(server->serverid, role, ACL_USAGE) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" cannot own a stored table", GetUserNameFromId(role, false)),
+				 errdetail("It has no USAGE on the foreign server \"%s\".", server->servername)));
+}
+
+static void
+set_owner(WcTableDesc *desc, Oid role)
+{
+	if (desc->owner == role)
+		return;
+	desc->owner = role;
+	wc_client_alter_table(desc);
+}
+
+void
+wc_owner_change(const char *name, Oid role)
+{
+	WcTableDesc *desc = wc_owner_open_name(name);
+
+	require_can_give_to(role);
+	set_owner(desc, role);
+}
+
+void
+wc_owner_reassign(List *roles, Oid role)
+{
+	ListCell   *lc;
+
+	foreach(lc, wc_client_list_tables())
+	{
+		WcTableDesc *desc = lfirst(lc);
+		char	   *name = wc_client_table_fullname(desc);
+
+		if (!list_member_oid(roles, desc->owner))
+			continue;
+		wc_client_lock_table(name, AccessExclusiveLock);
+		desc = wc_client_table(name, true);
+		if (desc != NULL && list_member_oid(roles, desc->owner))
+			set_owner(desc, role);
+	}
+}

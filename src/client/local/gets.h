@@ -1,0 +1,40 @@
+/*
+ * client/local/gets.h: the epochs of the session's snapshots, and Gets that shared memory
+ * answers at these snapshots (wire/getcache.h); for the driver of the embedded engine.
+ *
+ * Up to WC_GETCACHE_PLACES snapshots of a session have an epoch at a time; scans at
+ * other snapshots always ask the engine.
+ */
+#ifndef WC_CLIENT_LOCAL_GETS_H
+#define WC_CLIENT_LOCAL_GETS_H
+
+#include "client/driver.h"
+#include "wire/getcache.h"
+
+/* May the scan's answer be read from shared memory, or be kept there? */
+extern bool wc_gets_may_share(const WcDriverOpen *open);
+
+/* The epoch of a snapshot; 0: it has none, so the engine has to take the snapshot. */
+extern uint64 wc_gets_epoch(uint64 snapshot);
+
+/* Makes a new snapshot one of the current epoch.  False: a commit is being written at this
+ * moment, or all places of the session are taken (wc_gets_full). */
+extern bool wc_gets_enter(uint64 snapshot);
+extern bool wc_gets_full(void);	/* are all places taken? */
+
+/* Lets other processes enter the snapshot's epoch by this mark; no other snapshot of the session keeps the
+ * mark.  False: the snapshot has no epoch. */
+extern bool wc_gets_mark(uint64 snapshot, uint64 mark);
+
+/* Makes the snapshot one of the epoch that another process has marked so.  False: the process has no such mark. */
+extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
+
+/* Looks for the answer to a Get, encoded as get, at a snapshot with an epoch; appends the
+ * answer to block. */
+extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block);
+
+/* Leaves the epoch of a snapshot, or of all snapshots; never fails. */
+extern void wc_gets_leave(uint64 snapshot);
+extern void wc_gets_leave_all(void);
+
+#endif

@@ -1,0 +1,445 @@
+/*
+ * client/local/localscan.c: scans in the embedded engine, for its driver (local.c).
+ */
+#include "postgres.h"
+
+#include "client/local/gets.h"
+#include "client/local/local.h"
+
+/* Buffers kept for later scans. */
+#define SPARE_BUFFERS 4
+
+/* A brief scan reads at most so many rows, by their keys (LOOKUPS) or by its limit (ROWS). */
+#define BRIEF_LOOKUPS 8
+#define BRIEF_ROWS 100
+
+static dlist_head scans = DLIST_STATIC_INIT(scans);
+static uint32 nscans;			/* in the list `scans` */
+static uint32 *free_numbers;	/* has room for every number given out so far */
+static int	nfree_numbers;
+static uint32 next_number;
+
+static uint64 unwanted;			/* newest request of a scan that was closed before the answer came; 0: none */
+static WcBuf spare[SPARE_BUFFERS];
+static int	nspare;
+
+/* --- buffers ---------------------------------------------------------------*/
+
+static WcBuf
+take_buffer(void)
+{
+	WcBuf		none = WC_BUF_INIT;
+
+	return nspare > 0 ? spare[--nspare] : none;
+}
+
+static void
+give_buffer(WcBuf *buf)
+{
+	if (buf->data == NULL)
+		return;
+	if (nspare < SPARE_BUFFERS && buf->cap <= WC_FRAME_KEEP)
+	{
+		wc_buf_reset(buf, WC_FRAME_KEEP);
+		spare[nspare++] = *buf;
+	}
+	else
+		wc_buf_free(buf);
+	buf->data = NULL;
+	buf->len = buf->cap = 0;
+}
+
+/* Swaps the frame's body with the buffer `to`, whose memory is reused. */
+static void
+swap_body(WcFrameReader *frame, WcBuf *to)
+{
+	WcBuf		body = frame->body;
+
+	frame->body = *to;
+	*to = body;
+}
+
+/* --- scans -----------------------------------------------------------------*/
+
+/* A scan number, with memory reserved to note later that the number is free, and to defer its CLOSE. */
+static uint32
+take_number(void)
+{
+	static int	free_cap;
+
+	if (nfree_numbers > 0)
+		return free_numbers[--nfree_numbers];
+	if (next_number >= WC_SCANNERS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many open scans of stored tables in one session (limit %d)", WC_SCANNERS_MAX)));
+	free_numbers = wc_local_grow(free_numbers, &free_cap, (int) next_number + 1, sizeof(uint32));
+	wc_local_reserve_close(next_number);
+	return next_number++;
+}
+
+void
+wc_local_set_stats(WcClientScanStats *stats, const WcScanReport *report)
+{
+	stats->rows = report->rows_returned;
+	stats->cells_examined = report->cells_examined;
+	stats->seeks = report->seeks;
+	stats->rows_examined = report->rows_examined;
+	stats->cache_hits = report->cache_hits;
+	stats->blocks_read = report->blocks_read;
+	stats->rows_filtered = report->rows_filtered;
+}
+
+/* Forgets the open scan: the engine has no state of it any more. */
+static void
+forget_scan(WcDriverScan *scan)
+{
+	if (!scan->open)
+		return;
+	scan->open = false;
+	scan->pending = 0;
+	dlist_delete(&scan->node);
+	nscans--;
+	free_numbers[nfree_numbers++] = scan->number;
+}
+
+/* Keeps an answer for the scan until the scan's next block is read. */
+static void
+stash(WcDriverScan *scan, WcFrameReader *frame)
+{
+	const WcFrameHeader header = frame->header;
+	WcSlice		payload;
+	WcScanReport report;
+	WcStatus	status = WC_OK;
+	WcError		err;
+
+	swap_body(frame, &scan->stash);
+	payload = wc_buf_slice(&scan->stash);
+	scan->pending = 0;
+	scan->stashed = true;
+	scan->stash_failed = header.type != WC_MSG_BLOCK;
+
+	if (frame->dropped)
+		status = wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", header.length);
+	else if (!scan->stash_failed && (header.flags & WC_FLAG_LAST) != 0)
+	{
+		status = wc_scan_report_take(&payload, &report, &err);
+		if (status == WC_OK)
+		{
+			wc_local_set_stats(&scan->stats, &report);
+			scan->complete = true;
+			forget_scan(scan);	/* the engine has closed the scan by itself */
+		}
+	}
+	if (status != WC_OK)
+	{
+		wc_buf_reset(&scan->stash, WC_FRAME_KEEP);
+		wc_message_error_encode(&scan->stash, &err);
+		scan->stash_failed = true;
+	}
+	scan->stash_len = payload.len;
+}
+
+void
+wc_local_stray(WcFrameReader *frame)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &scans)
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
+
+		if (scan->pending == frame->header.id)
+		{
+			stash(scan, frame);
+			return;
+		}
+	}
+	/* else the scan has been closed: drop the answer */
+}
+
+/* The engine answers in order.  A request of an open scan that the engine has finished is not
+ * affected by the cancel. */
+void
+wc_local_cancel_unwanted(void)
+{
+	dlist_iter	iter;
+
+	if (unwanted == 0)
+		return;
+	dlist_foreach(iter, &scans)
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
+
+		if (scan->pending != 0 && !wc_connection_answered(scan->pending))
+			return;
+	}
+	if (!wc_connection_answered(unwanted))
+		wc_connection_cancel();
+	unwanted = 0;
+}
+
+void
+wc_local_scan_close(WcDriverScan *scan)
+{
+	if (scan->open)
+	{
+		unwanted = Max(unwanted, scan->pending);
+		wc_local_defer_close(scan->number);
+		forget_scan(scan);
+		wc_local_send_deferred(true);
+	}
+	scan->stashed = false;
+	give_buffer(&scan->block);
+	give_buffer(&scan->stash);
+}
+
+/* Waits until an answer for the scan is in its stash. */
+static void
+await_block(WcDriverScan *scan)
+{
+	while (!scan->stashed)
+	{
+		WcFrameReader *frame = wc_connection_receive(scan->pending, WC_RECEIVE_INTERRUPTIBLE);
+
+		if (frame == NULL)
+			wc_connection_raise_gone();
+		wc_local_stray(frame);
+	}
+}
+
+/* Makes the stashed block the current one; raises a stashed error. */
+static void
+accept_block(WcDriverScan *scan)
+{
+	WcBuf		block = scan->block;
+	WcError		err;
+
+	scan->stashed = false;
+	if (scan->stash_failed)
+	{
+		wc_message_error_decode(wc_buf_slice(&scan->stash), &err);
+		wc_raise(&err);
+	}
+	scan->block = scan->stash;
+	scan->block_len = scan->stash_len;
+	scan->stash = block;
+	scan->batches++;
+	scan->stats.batches = scan->batches;
+}
+
+static void
+ask_next(WcDriverScan *scan)
+{
+	WcNextMessage next = {scan->number, (uint32) scan->target};
+
+	wc_local_send_deferred(false);
+	wc_message_next_encode(wc_connection_message(), &next);
+	scan->pending = wc_connection_send(WC_MSG_NEXT, 0, WC_SEND_NOW);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+}
+
+/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are. */
+static size_t
+first_target(const WcDriverOpen *open)
+{
+	if (open->scan->row_limit > 0 || open->rows_hint >= 1000)
+		return WC_BLOCK_MAX;
+	return open->rows_hint > 100 ? WC_BLOCK_MAX / 4 : WC_BLOCK_FIRST;
+}
+
+/* Does the scan read a few rows by their keys? */
+static bool
+is_lookup(const WcScan *scan)
+{
+	if (scan->nranges == 0 || scan->nranges > BRIEF_LOOKUPS)
+		return false;
+	for (uint32 i = 0; i < scan->nranges; i++)
+	{
+		if (!wc_range_is_point(&scan->ranges[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+wc_local_is_brief(const WcDriverOpen *open)
+{
+	return is_lookup(open->scan) ||
+		(open->rows_hint > 0 && open->rows_hint <= BRIEF_ROWS && open->scan->filter == NULL && open->scan->row_offset == 0);
+}
+
+/* Looks for the answer in shared memory; an answer that is found goes to the stash, as one from the engine. */
+static WcGetFound
+find_answer(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	static WcBuf get = WC_BUF_INIT;
+	WcGetFound	found = WC_GET_ABSENT;
+
+	if (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0)
+		return WC_GET_ABSENT;
+	wc_buf_reset(&get, WC_FRAME_KEEP);
+	wc_scan_encode(&get, open->scan);
+	scan->stash = take_buffer();
+	if (!get.failed)
+		found = wc_gets_find(open, wc_buf_slice(&get), &scan->stash);
+	if (found == WC_GET_FOUND)
+	{
+		scan->stash_len = scan->stash.len;
+		scan->stashed = scan->complete = true;
+	}
+	else
+		give_buffer(&scan->stash);
+	return found;
+}
+
+/* Prepares the request for the scan's first block. */
+static WcOpenMessage
+begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	WcOpenMessage m = {0};
+
+	wc_local_send_deferred(false);
+	m.scan_no = scan->number = take_number();
+	dlist_push_head(&scans, &scan->node);
+	nscans++;
+	scan->open = true;
+	scan->block = take_buffer();
+	scan->stash = take_buffer();
+	scan->target = first_target(open);
+	wc_local_txn.in_use = true;
+
+	m.snapshot = open->snapshot;
+	m.epoch = wc_gets_epoch(open->snapshot);
+	m.cid = open->cid;
+	m.clock_offset_us = open->clock_offset_us;
+	m.target = (uint32) scan->target;
+	return m;
+}
+
+void
+wc_local_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
+{
+	WcOpenMessage m;
+	WcGetFound	found;
+
+	memset(scan, 0, sizeof(*scan));
+	if (open->snapshot != 0)
+		(void) wc_local_snapshot_enter(open->snapshot, false);
+	found = find_answer(scan, open);
+	if (found == WC_GET_FOUND)
+		return;
+	if (open->snapshot != 0)
+		wc_local_note_snapshot(open->snapshot);
+	m = begin_scan(scan, open);
+	wc_message_open_encode(wc_connection_message(), &m, open->scan);
+	scan->pending = wc_connection_send(WC_MSG_OPEN, found == WC_GET_WANTED ? WC_FLAG_KEEP : 0,
+									   wc_local_is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+}
+
+bool
+wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker, WcTakeResult *result)
+{
+	WcTakeMessage m = {.owner = locker->owner,.xid = locker->xid,.subid = locker->subid,.mode = (uint8) locker->mode};
+	bool		had_locks = wc_local_txn.has_locks;
+	WcFrameReader *frame;
+
+	memset(scan, 0, sizeof(*scan));
+	memset(result, 0, sizeof(*result));
+	m.open = begin_scan(scan, open);
+	wc_local_txn.has_locks = true;
+	wc_message_take_encode(wc_connection_message(), &m, open->scan);
+	scan->pending = wc_connection_send(WC_MSG_TAKE, 0, WC_SEND_BRIEF);
+	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
+	frame = wc_local_await(scan->pending);
+	if (frame->header.type == WC_MSG_OK && !frame->dropped)
+	{
+		WcError		err;
+		uint64_t	numbers[2];
+
+		forget_scan(scan);
+		give_buffer(&scan->block);
+		give_buffer(&scan->stash);
+		wc_local_txn.has_locks = had_locks;
+		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), numbers, 2, &err) != WC_OK)
+			wc_raise(&err);
+		result->holder = numbers[0];
+		result->has_weaker = numbers[1] != 0;
+		result->there = (frame->header.flags & WC_FLAG_THERE) != 0;
+		return false;
+	}
+	result->taken = (frame->header.flags & WC_FLAG_TAKEN) != 0;
+	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
+	stash(scan, frame);			/* also an error: scan_next raises it */
+	if (!scan->stash_failed)
+		wc_local_txn.has_locks = had_locks || result->taken;
+	return true;
+}
+
+bool
+wc_local_scan_next(WcDriverScan *scan)
+{
+	if (!scan->stashed)
+	{
+		if (scan->complete)
+			return false;
+		if (!scan->open)
+			wc_connection_raise_gone();
+		if (scan->pending == 0)
+			ask_next(scan);
+		await_block(scan);
+	}
+	accept_block(scan);
+
+	/* While this block is consumed, the engine prepares the next.  After the first block it
+	 * does not: often the first block is enough. */
+	if (scan->open && scan->pending == 0 && scan->batches > 1)
+		ask_next(scan);
+	return true;
+}
+
+uint32
+wc_local_scans_open(void)
+{
+	return nscans;
+}
+
+void
+wc_local_scan_stats(WcDriverScan *scan)
+{
+	uint64_t	number = scan->number;
+	WcFrameReader *frame;
+	WcScanReport report;
+	WcSlice		payload;
+	WcError		err;
+
+	if (scan->complete || !scan->open)
+		return;
+	wc_message_numbers_encode(wc_local_begin(), &number, 1);
+	frame = wc_local_await(wc_connection_send(WC_MSG_STATS, 0, WC_SEND_NOW));
+
+	/* The scan's last block was on the way, and has brought the statistics.  Or an error was, which
+	 * nothing raises: then there are none. */
+	if (scan->complete || (scan->stashed && scan->stash_failed))
+		return;
+	payload = wc_local_payload(frame);
+	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
+		wc_raise(&err);
+	wc_local_set_stats(&scan->stats, &report);
+}
+
+void
+wc_local_forget_scans(void)
+{
+	while (!dlist_is_empty(&scans))
+	{
+		WcDriverScan *scan = dlist_container(WcDriverScan, node, dlist_head_node(&scans));
+
+		forget_scan(scan);
+		give_buffer(&scan->block);
+		give_buffer(&scan->stash);
+		scan->stashed = false;
+	}
+	unwanted = 0;
+}

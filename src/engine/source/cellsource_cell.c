@@ -1,0 +1,415 @@
+/*
+ * engine/source/cellsource_cell.c: the cells of a store of packing "cell".
+ *
+ * The first key of a row is its head, if it has one.  If the head has the row's cells (the row is together), the
+ * iterator stays on it; keys of cells after such a head are left over, and gone.
+ */
+#include <stdlib.h>
+
+#include "engine/rocks/cellkey.h"
+#include "engine/source/cellsource_store.h"
+#include "engine/source/storedrow.h"
+
+/* So many steps of the iterator cost about as much as a seek. */
+#define PATIENCE_MAX 16
+
+typedef enum Position
+{
+	BEYOND,						/* behind the current row, or at no key at all */
+	ON_NEXT,					/* on a cell that next_cell is to give, or on a head */
+	ON_GIVEN					/* on the one it gave last */
+} Position;
+
+typedef struct CellSource
+{
+	WcCellSource base;
+	WcStore    *store;
+	rocksdb_readoptions_t *ro;
+	rocksdb_iterator_t *it;
+	bool		point;
+	WcGone		gone;
+	WcStoredRow stored;			/* of the current row, if it is together */
+	bool		together;
+	const atomic_bool *cancel;
+	uint32_t	npassed;		/* cells that are gone */
+	Position	at;
+	int			patience;		/* steps to try before a seek, when leaving a row */
+	WcBuf		lower;			/* bounds of the iterator, which points to them */
+	WcBuf		upper;
+	WcBuf		prefix;			/* of the current row's keys */
+	WcBuf		row;			/* the current row, when its key needs unescaping */
+	WcBuf		qualifier;		/* the last cell's, when it needs that */
+	WcBuf		target;			/* of a seek */
+} CellSource;
+
+/* Finds out whether the iterator is on a cell of the current row, or beyond the row. */
+static WcStatus
+settle(CellSource *s, WcError *err)
+{
+	s->at = BEYOND;
+	if (!rocksdb_iter_valid(s->it))
+		return wc_source_iter_status(s->store, s->it, err);
+	if (wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix)))
+		s->at = ON_NEXT;
+	return WC_OK;
+}
+
+static WcStatus
+step(CellSource *s, WcError *err)
+{
+	wc_rocks_iter_next(s->it);
+	return settle(s, err);
+}
+
+static WcStatus
+seek_to_target(CellSource *s, bool backward, WcError *err)
+{
+	if (s->target.failed)
+		return wc_buf_status(&s->target, "row key", err);
+	s->base.seeks++;
+	if (backward)
+		wc_rocks_iter_seek_for_prev(s->it, (const char *) s->target.data, s->target.len);
+	else
+		wc_rocks_iter_seek(s->it, (const char *) s->target.data, s->target.len);
+	return WC_OK;
+}
+
+/* --- rows -----------------------------------------------------------------*/
+
+/* Is the iterator on the head of the current row? */
+static inline bool
+on_head(const CellSource *s)
+{
+	return rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->prefix));
+}
+
+/* The iterator is on the first key of the current row. */
+static WcStatus
+enter_row(CellSource *s, WcError *err)
+{
+	size_t		len;
+	const char *value;
+
+	s->at = ON_NEXT;
+	if (!on_head(s))
+		return WC_OK;
+	value = rocksdb_iter_value(s->it, &len);
+	if (wc_cellkey_is_apart(wc_slice(value, len)))
+		return step(s, err);
+	s->together = true;
+	return wc_storedrow_open(&s->stored, wc_slice(value, len), s->base.row, err);
+}
+
+/* Makes the row of the iterator's key the current row. */
+static WcStatus
+take_row(CellSource *s, WcError *err)
+{
+	WcSlice		key;
+	size_t		len;
+
+	s->at = BEYOND;
+	s->together = false;
+	wc_storedrow_close(&s->stored);
+	if (!rocksdb_iter_valid(s->it))
+	{
+		WcStatus	status = wc_source_iter_status(s->store, s->it, err);
+
+		return status == WC_OK ? WC_END : status;
+	}
+	key = wc_source_key(s->it);
+	len = wc_cellkey_row_prefix(key);
+	if (len == 0)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+	s->prefix.len = 0;
+	wc_buf_append(&s->prefix, key.data, len);
+	if (s->prefix.failed)
+		return wc_buf_status(&s->prefix, "row key", err);
+	s->base.row = wc_slice(s->prefix.data, len - 2);
+	if (len > 2 && memchr(s->prefix.data, 0, len - 2) != NULL)
+	{
+		WcStatus	status;
+
+		s->row.len = 0;
+		status = wc_cellkey_unescape(wc_buf_slice(&s->prefix), &s->row, err);
+		if (status != WC_OK)
+			return status;
+		s->base.row = wc_buf_slice(&s->row);
+	}
+	if (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+	return WC_OK;
+}
+
+static WcStatus
+take_row_forward(CellSource *s, WcError *err)
+{
+	WcStatus	status = take_row(s, err);
+
+	return status == WC_OK ? enter_row(s, err) : status;
+}
+
+/* Backward the iterator meets a row's last key first: go to the first. */
+static WcStatus
+take_row_backward(CellSource *s, WcError *err)
+{
+	WcStatus	status = take_row(s, err);
+
+	if (status != WC_OK || on_head(s))
+		return status == WC_OK ? enter_row(s, err) : status;
+	s->target.len = 0;
+	wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
+	status = seek_to_target(s, false, err);
+	if (status == WC_OK)
+		status = settle(s, err);
+	if (status == WC_OK && s->at == BEYOND)
+		status = wc_error(err, WC_CORRUPT, "a row that was just met is not found again");
+	return status == WC_OK ? enter_row(s, err) : status;
+}
+
+/* Moves backward to the last key before the target; it may be a head's. */
+static WcStatus
+seek_before_target(CellSource *s, WcError *err)
+{
+	WcStatus	status = seek_to_target(s, true, err);
+
+	if (status == WC_OK && rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->target)))
+		wc_rocks_iter_prev(s->it);
+	return status;
+}
+
+static WcStatus
+cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+	bool		backward = src->reversed && !s->point;
+	WcStatus	status = WC_OK;
+
+	s->target.len = 0;
+	if (row.len == 0)
+	{
+		src->seeks++;
+		if (backward)
+			wc_rocks_iter_seek_to_last(s->it);
+		else
+			wc_rocks_iter_seek_to_first(s->it);
+	}
+	else
+	{
+		if (inclusive == backward)
+			wc_cellkey_append_row_end(&s->target, row);
+		else
+			wc_cellkey_append_row(&s->target, row);
+		status = backward ? seek_before_target(s, err) : seek_to_target(s, false, err);
+	}
+	if (status != WC_OK)
+		return status;
+	if (backward)
+		return take_row_backward(s, err);
+	status = take_row_forward(s, err);
+	if (status == WC_OK && s->point && !wc_slice_eq(src->row, row))
+	{
+		s->at = BEYOND;
+		return WC_END;
+	}
+	return status;
+}
+
+/* Moves forward out of the row: a few steps are cheaper for a narrow row, a seek for a wide one.  The width of the
+ * rows before decides. */
+static WcStatus
+leave_row(CellSource *s, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	for (int i = 0; i < s->patience && s->at != BEYOND && status == WC_OK; i++)
+		status = step(s, err);
+	if (status != WC_OK)
+		return status;
+	if (s->at == BEYOND)
+	{
+		if (s->patience < PATIENCE_MAX)
+			s->patience++;
+		return WC_OK;
+	}
+	s->patience = s->patience > 1 ? s->patience / 2 : 1;
+	s->target.len = 0;
+	wc_cellkey_append_row_end(&s->target, s->base.row);
+	return seek_to_target(s, false, err);
+}
+
+static WcStatus
+cell_next_row(WcCellSource *src, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+	WcStatus	status = WC_OK;
+
+	if (s->point)
+	{
+		s->at = BEYOND;
+		return WC_END;
+	}
+	if (src->reversed)
+	{
+		s->target.len = 0;
+		wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
+		if (s->together)
+			wc_rocks_iter_prev(s->it);
+		else
+			status = seek_before_target(s, err);
+		return status == WC_OK ? take_row_backward(s, err) : status;
+	}
+	status = leave_row(s, err);
+	return status == WC_OK ? take_row_forward(s, err) : status;
+}
+
+/* --- cells ----------------------------------------------------------------*/
+
+static WcStatus
+cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+	WcStatus	status = WC_OK;
+	bool		gone = false;
+
+	if (s->together)
+	{
+		status = wc_storedrow_next(&s->stored, src->row, cell, err);
+		cell->row = src->row;
+		cell->family = src->family;
+		src->cells += status == WC_OK;
+		return status;
+	}
+	do
+	{
+		if (gone)
+			status = wc_source_pass_over(&s->npassed, s->cancel, err);
+		if (status == WC_OK && s->at == ON_GIVEN)
+			status = step(s, err);
+		if (status != WC_OK)
+			return status;
+		if (s->at == BEYOND)
+			return WC_END;
+		status = wc_source_take_cell(src, s->it, s->prefix.len, &s->qualifier, cell, err);
+		if (status == WC_OK)
+			s->at = ON_GIVEN;
+		gone = status == WC_OK && wc_gone_is(&s->gone, cell);
+	} while (gone);
+	return status;
+}
+
+static WcStatus
+cell_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+	WcStatus	status = WC_OK;
+
+	if (s->together)
+		return wc_storedrow_seek(&s->stored, src->row, qualifier, after, err);
+	if (s->at == BEYOND)
+		return WC_OK;
+	s->target.len = 0;
+	if (after)
+		wc_cellkey_append_column_end(&s->target, src->row, qualifier);
+	else
+		wc_cellkey_append_column(&s->target, src->row, qualifier);
+	if (s->target.failed)
+		return wc_buf_status(&s->target, "row key", err);
+
+	for (int i = 0; i < PATIENCE_MAX && status == WC_OK; i++)
+	{
+		if (s->at == BEYOND || (s->at == ON_NEXT && wc_slice_cmp(wc_source_key(s->it), wc_buf_slice(&s->target)) >= 0))
+			return WC_OK;
+		status = step(s, err);
+	}
+	if (status == WC_OK)
+		status = seek_to_target(s, false, err);
+	return status == WC_OK ? settle(s, err) : status;
+}
+
+static WcPackedRow *
+cell_packed_row(WcCellSource *src)
+{
+	return &((CellSource *) src)->stored.reader;
+}
+
+static void
+cell_close(WcCellSource *src)
+{
+	CellSource *s = (CellSource *) src;
+
+	if (s->it)
+		rocksdb_iter_destroy(s->it);
+	if (s->ro)
+		rocksdb_readoptions_destroy(s->ro);
+	wc_buf_free(&s->lower);
+	wc_buf_free(&s->upper);
+	wc_buf_free(&s->prefix);
+	wc_buf_free(&s->row);
+	wc_buf_free(&s->qualifier);
+	wc_buf_free(&s->target);
+	wc_storedrow_free(&s->stored);
+	wc_store_unref(s->store);
+	free(s);
+}
+
+static const WcCellSourceOps cell_ops = {
+	.seek_row = cell_seek_row,
+	.next_row = cell_next_row,
+	.next_cell = cell_next_cell,
+	.seek_column = cell_seek_column,
+	.packed_row = cell_packed_row,
+	.close = cell_close
+};
+
+static void
+append_bound(WcBuf *buf, WcSlice row, bool behind)
+{
+	if (behind)
+		wc_cellkey_append_row_end(buf, row);
+	else
+		wc_cellkey_append_row(buf, row);
+}
+
+WcStatus
+wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
+	CellSource *s = calloc(1, sizeof(*s));
+	const WcRange *bounds = options->bounds;
+
+	*src = NULL;
+	if (s == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	s->base.ops = &cell_ops;
+	s->base.family = store->family_id;
+	s->base.reversed = options->reversed;
+	s->point = options->point;
+	s->patience = PATIENCE_MAX;
+	s->gone = wc_store_gone(store);
+	wc_storedrow_init(&s->stored, s->gone);
+	s->cancel = options->cancel;
+	s->store = wc_store_ref(store);
+	s->ro = wc_source_read_options(options);
+	if (bounds && bounds->start.len > 0)
+		append_bound(&s->lower, bounds->start, !bounds->start_inclusive);
+	if (bounds && bounds->stop.len > 0)
+		append_bound(&s->upper, bounds->stop, bounds->stop_inclusive);
+	if (s->lower.failed || s->upper.failed)
+	{
+		cell_close(&s->base);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	}
+	if (s->lower.len > 0)
+		rocksdb_readoptions_set_iterate_lower_bound(s->ro, (const char *) s->lower.data, s->lower.len);
+	if (s->upper.len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(s->ro, (const char *) s->upper.data, s->upper.len);
+
+	/* The prefix that filters are made of is the row, with "row"; so only a
+	 * single row may be looked for with their help. */
+	if (options->point && store->built_filter == WC_BLOOM_ROW)
+		rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);
+	else
+		rocksdb_readoptions_set_total_order_seek(s->ro, 1);
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), s->ro, store->cf);
+	*src = &s->base;
+	return WC_OK;
+}

@@ -1,0 +1,191 @@
+/*
+ * engine/source/cellsource_packed.c: the cells of a store of packing "row", row by row.
+ */
+#include <stdlib.h>
+
+#include "engine/source/cellsource_store.h"
+#include "engine/source/storedrow.h"
+
+typedef struct PackedSource
+{
+	WcCellSource base;
+	WcStore    *store;
+	rocksdb_readoptions_t *ro;
+	rocksdb_iterator_t *it;
+	WcBuf		lower;			/* bounds of the iterator, which points to them */
+	WcBuf		upper;
+	bool		on_row;
+	WcSlice		value;			/* of the current row */
+	WcStoredRow stored;
+} PackedSource;
+
+static WcStatus
+packed_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+	WcStatus	status = wc_storedrow_next(&p->stored, src->row, cell, err);
+
+	if (status != WC_OK)
+		return status;
+	cell->row = src->row;
+	cell->family = src->family;
+	src->cells++;
+	return WC_OK;
+}
+
+static WcStatus
+packed_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
+{
+	return wc_storedrow_seek(&((PackedSource *) src)->stored, src->row, qualifier, after, err);
+}
+
+static WcPackedRow *
+packed_row(WcCellSource *src)
+{
+	return &((PackedSource *) src)->stored.reader;
+}
+
+static void
+packed_close(WcCellSource *src)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (p->it)
+		rocksdb_iter_destroy(p->it);
+	rocksdb_readoptions_destroy(p->ro);
+	wc_buf_free(&p->lower);
+	wc_buf_free(&p->upper);
+	wc_storedrow_free(&p->stored);
+	wc_store_unref(p->store);
+	free(p);
+}
+
+/* (Re)starts reading the current row. */
+static WcStatus
+open_value(PackedSource *p, WcError *err)
+{
+	p->on_row = true;
+	return wc_storedrow_open(&p->stored, p->value, p->base.row, err);
+}
+
+/* Makes the row the iterator stands on the current one. */
+static WcStatus
+load_row(PackedSource *p, WcError *err)
+{
+	const char *data;
+	size_t		len;
+	WcStatus	status;
+
+	if (!rocksdb_iter_valid(p->it))
+	{
+		p->on_row = false;
+		status = wc_source_iter_status(p->store, p->it, err);
+		return status == WC_OK ? WC_END : status;
+	}
+	data = rocksdb_iter_key(p->it, &len);
+	if (len == 0 || len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", len);
+	p->base.row = wc_slice(data, len);
+	data = rocksdb_iter_value(p->it, &len);
+	p->value = wc_slice(data, len);
+	return open_value(p, err);
+}
+
+static inline void
+step(PackedSource *p)
+{
+	if (p->base.reversed)
+		wc_rocks_iter_prev(p->it);
+	else
+		wc_rocks_iter_next(p->it);
+}
+
+static WcStatus
+packed_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (p->on_row && inclusive && wc_slice_eq(src->row, row))
+		return open_value(p, err);
+	src->seeks++;
+	if (row.len == 0 && src->reversed)
+		wc_rocks_iter_seek_to_last(p->it);
+	else if (row.len == 0)
+		wc_rocks_iter_seek_to_first(p->it);
+	else if (src->reversed)
+		wc_rocks_iter_seek_for_prev(p->it, (const char *) row.data, row.len);
+	else
+		wc_rocks_iter_seek(p->it, (const char *) row.data, row.len);
+	if (!inclusive && row.len > 0 && rocksdb_iter_valid(p->it))
+	{
+		size_t		len;
+		const char *key = rocksdb_iter_key(p->it, &len);
+
+		if (wc_slice_eq(wc_slice(key, len), row))
+			step(p);
+	}
+	return load_row(p, err);
+}
+
+static WcStatus
+packed_next_row(WcCellSource *src, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (!p->on_row)
+		return WC_END;
+	step(p);
+	return load_row(p, err);
+}
+
+static const WcCellSourceOps packed_ops = {
+	.seek_row = packed_seek_row,
+	.next_row = packed_next_row,
+	.next_cell = packed_next_cell,
+	.seek_column = packed_seek_column,
+	.packed_row = packed_row,
+	.close = packed_close
+};
+
+/* The first key of [start, ...), or the first behind [..., stop]: row itself,
+ * or its successor, which is the row and a zero byte. */
+static void
+append_bound(WcBuf *buf, WcSlice row, bool behind)
+{
+	wc_buf_append_slice(buf, row);
+	if (behind)
+		wc_buf_append_u8(buf, 0);
+}
+
+WcStatus
+wc_cellsource_packed(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
+	PackedSource *p = calloc(1, sizeof(*p));
+	const WcRange *bounds = options->bounds;
+
+	*src = NULL;
+	if (p == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	p->base.ops = &packed_ops;
+	p->base.family = store->family_id;
+	p->base.reversed = options->reversed;
+	p->store = wc_store_ref(store);
+	p->ro = wc_source_read_options(options);
+	wc_storedrow_init(&p->stored, wc_store_gone(store));
+	if (bounds && bounds->start.len > 0)
+		append_bound(&p->lower, bounds->start, !bounds->start_inclusive);
+	if (bounds && bounds->stop.len > 0)
+		append_bound(&p->upper, bounds->stop, bounds->stop_inclusive);
+	if (p->lower.failed || p->upper.failed)
+	{
+		packed_close(&p->base);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	}
+	if (p->lower.len > 0)
+		rocksdb_readoptions_set_iterate_lower_bound(p->ro, (const char *) p->lower.data, p->lower.len);
+	if (p->upper.len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(p->ro, (const char *) p->upper.data, p->upper.len);
+	p->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), p->ro, store->cf);
+	*src = &p->base;
+	return WC_OK;
+}

@@ -1,0 +1,462 @@
+/*
+ * fdw/row/decode.c: decodes the cells of a scan into column values (see reader.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "fdw/relation/recordtype.h"
+#include "fdw/row/readerstate.h"
+
+/* The columns of a row that are decoded. */
+typedef enum Stage
+{
+	STAGE_ALL,
+	STAGE_GATE,					/* columns of one step of the gate */
+	STAGE_REST					/* columns of no step, after the row has passed */
+} Stage;
+
+typedef struct FoundCell
+{
+	WcCell		cell;
+	uint32		colno;
+} FoundCell;
+
+static WcSlice
+copy_slice(WcSlice s)
+{
+	uint8	   *copy = MemoryContextAllocHuge(CurrentMemoryContext, s.len + 1);
+
+	if (s.len > 0)
+		memcpy(copy, s.data, s.len);
+	return wc_slice(copy, s.len);
+}
+
+/* --- layout row --------------------------------------------------------------- */
+
+static Datum
+timestamp_datum(const WcRelColumn *column, int64 ts)
+{
+	if (column->type == TIMESTAMPTZOID)
+		ts -= (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+	return Int64GetDatum(ts);
+}
+
+static void
+add_version(WcReaderTarget *target, const WcCell *cell)
+{
+	WcReaderVersions *versions = target->versions;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	if (versions->n >= target->column->versions)
+		return;
+	if (versions->n == versions->max)
+	{
+		bool		fresh = versions->max == 0;
+
+		versions->max = Max(versions->max * 2, 8);
+		versions->elems = fresh ? palloc(sizeof(Datum) * versions->max) :
+			repalloc(versions->elems, sizeof(Datum) * versions->max);
+	}
+	values[0] = Int64GetDatum(cell->ts);
+	values[1] = PointerGetDatum(cstring_to_text_with_len((const char *) cell->value.data, (int) cell->value.len));
+	versions->elems[versions->n++] = HeapTupleGetDatum(heap_form_tuple(versions->tupdesc, values, nulls));
+}
+
+static void
+reset_versions(WcReaderVersions *versions)
+{
+	versions->n = versions->max = 0;
+	versions->elems = NULL;
+}
+
+static void
+finish_versions(WcReaderTarget *target, Datum *values, bool *isnull)
+{
+	WcReaderVersions *versions = target->versions;
+
+	if (versions->n > 0)
+	{
+		values[target->att] = PointerGetDatum(construct_array(versions->elems, versions->n, versions->element,
+															  -1, false, TYPALIGN_DOUBLE));
+		isnull[target->att] = false;
+	}
+	reset_versions(versions);
+}
+
+static inline bool
+in_stage(const WcReader *reader, Stage stage, int att)
+{
+	return stage == STAGE_ALL || bms_is_member(att, reader->gated) == (stage == STAGE_GATE);
+}
+
+static inline void
+store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *cell, Datum *values, bool *isnull)
+{
+	for (; target != NULL; target = target->next)
+	{
+		if (!in_stage(reader, stage, target->att))
+			continue;
+		if (target->versions != NULL)
+		{
+			add_version(target, cell);
+			continue;
+		}
+		/* the newest version comes first */
+		if (!isnull[target->att] || target->undecodable == reader->rows)
+			continue;
+		if (target->codec != NULL)
+		{
+			if (!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
+			{
+				target->undecodable = reader->rows;
+				continue;
+			}
+		}
+		else
+			values[target->att] = timestamp_datum(target->column, cell->ts);
+		isnull[target->att] = false;
+	}
+}
+
+static void
+add_to_maps(WcReader *reader, Stage stage, const WcCell *cell)
+{
+	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
+	{
+		if (in_stage(reader, stage, target->att))
+			wc_map_add(target->map, cell, &reader->where);
+	}
+}
+
+static inline void
+take_cell(WcReader *reader, Stage stage, const WcCell *cell, uint32 colno, Datum *values, bool *isnull)
+{
+	if (colno >= (uint32) reader->ncolumns)
+	{
+		add_to_maps(reader, stage, cell);
+		return;
+	}
+	store_cell(reader, stage, reader->targets[colno], cell, values, isnull);
+	if (reader->member[colno])
+	{
+		WcCell		member = *cell;
+
+		member.family = reader->columns[colno].family;
+		member.qualifier = reader->columns[colno].qualifier;
+		add_to_maps(reader, stage, &member);
+	}
+}
+
+/* Called after the row's last cell. */
+static inline void
+finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
+{
+	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
+	{
+		if (in_stage(reader, stage, target->att))
+			isnull[target->att] = !wc_map_finish(target->map, &values[target->att]);
+	}
+	for (int i = 0; i < reader->nversioned; i++)
+	{
+		if (in_stage(reader, stage, reader->versioned[i]->att))
+			finish_versions(reader->versioned[i], values, isnull);
+	}
+}
+
+/* Collects all cells of the current row. */
+static FoundCell *
+find_cells(WcClientScan *scan, int *ncells)
+{
+	bool		stay = wc_client_cells_stay(scan);
+	int			room = 16;
+	FoundCell  *cells = palloc(sizeof(FoundCell) * room);
+	FoundCell	found;
+
+	*ncells = 0;
+	while (wc_client_next_cell(scan, &found.cell, &found.colno))
+	{
+		if (*ncells == room)
+		{
+			room *= 2;
+			cells = repalloc_huge(cells, sizeof(FoundCell) * room);
+		}
+		/* the scan does not set the family and the qualifier of a cell of a column */
+		if (found.colno != WC_NO_COLUMN)
+			found.cell.qualifier = wc_slice(NULL, 0);
+		if (!stay)
+		{
+			found.cell.qualifier = copy_slice(found.cell.qualifier);
+			found.cell.value = copy_slice(found.cell.value);
+		}
+		cells[(*ncells)++] = found;
+	}
+	return cells;
+}
+
+static void
+decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, const FoundCell *cells, int ncells,
+			 Datum *values, bool *isnull)
+{
+	Bitmapset  *wanted = stage == STAGE_GATE ? bms_intersect(keys, reader->gated) : bms_difference(keys, reader->gated);
+
+	reader->where.hidden = stage == STAGE_GATE;
+	if (wanted != NULL)
+		wc_relation_decode_key(reader->wrel, &reader->where, wanted, values, isnull);
+	for (int i = 0; i < ncells; i++)
+		take_cell(reader, stage, &cells[i].cell, cells[i].colno, values, isnull);
+	finish_row(reader, stage, values, isnull);
+	reader->where.hidden = false;
+}
+
+/* Decodes a row step by step, until a step of the gate hides the row. */
+static void
+decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, Datum *values, bool *isnull)
+{
+	const WcGate *gate = reader->gate;
+	int			nsteps = wc_client_row_undecided(scan) ? gate->nsteps : gate->nalways;
+	int			ncells;
+	FoundCell  *cells = find_cells(scan, &ncells);
+
+	reader->gated = NULL;
+	reader->passed = true;
+	for (int i = 0; i < nsteps; i++)
+	{
+		reader->gated = gate->steps[i].attrs;
+		decode_stage(reader, STAGE_GATE, keys, cells, ncells, values, isnull);
+		reader->passed = gate->passes(gate->arg, i, values, isnull);
+		if (!reader->passed)
+			return;
+		reader->gated = gate->steps[i].done;
+	}
+	decode_stage(reader, STAGE_REST, keys, cells, ncells, values, isnull);
+}
+
+/* Moves to the next stored row of the table's record type; false: no more rows. */
+static inline bool
+next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
+{
+	do
+	{
+		if (!wc_client_next_row(scan, row))
+			return false;
+	} while (reader->check_types && !wc_recordtype_matches(reader->wrel, *row));
+	return true;
+}
+
+void
+wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	WcRelation *wrel = reader->wrel;
+	Bitmapset  *keys;
+	WcCell		cell;
+	uint32_t	colno;
+
+	memset(isnull, true, wrel->natts * sizeof(bool));
+	reader->rows++;
+	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
+	if (reader->gate != NULL)
+	{
+		decode_behind_gate(reader, scan, keys, values, isnull);
+		return;
+	}
+	if (keys != NULL)
+		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
+	while (wc_client_next_cell(scan, &cell, &colno))
+		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);
+	finish_row(reader, STAGE_ALL, values, isnull);
+}
+
+static bool
+next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	if (!next_stored_row(reader, scan, &reader->where.row))
+		return false;
+	wc_reader_decode(reader, scan, values, isnull);
+	return true;
+}
+
+/* --- layout cell -------------------------------------------------------------- */
+
+static Datum
+type_datum(const WcReader *reader, const WcCell *cell)
+{
+	const char *name = wc_cell_type_name(cell->type);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("cell of stored table \"%s\" has unknown type %d", reader->wrel->table_name, cell->type)));
+	return CStringGetTextDatum(name);
+}
+
+static Datum
+ttl_datum(int64 ttl_us)
+{
+	Interval   *ttl = palloc0(sizeof(Interval));
+
+	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
+	ttl->time = ttl_us % USECS_PER_DAY;
+	return IntervalPGetDatum(ttl);
+}
+
+static Datum
+cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isnull)
+{
+	WcCodec    *codec = &reader->wrel->columns[att].codec;
+	const WcFamilyDesc *family;
+	Datum		value = (Datum) 0;
+
+	*isnull = false;
+	switch (role)
+	{
+		case WC_ROLE_CELL_ROW:
+			return wc_codec_decode(codec, reader->row, &reader->where);
+		case WC_ROLE_CELL_FAMILY:
+			family = wc_table_desc_family_by_id(reader->wrel->desc, cell->family);
+			if (family == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_DATA_CORRUPTED),
+						 errmsg("cell of stored table \"%s\" is of unknown family %u",
+								reader->wrel->table_name, cell->family)));
+			return wc_codec_decode(codec, family->name, &reader->where);
+		case WC_ROLE_CELL_QUALIFIER:
+			*isnull = !wc_codec_try_decode(codec, cell->qualifier, &reader->where, &value);
+			return value;
+		case WC_ROLE_CELL_TS:
+			return Int64GetDatum(cell->ts);
+		case WC_ROLE_CELL_TYPE:
+			return type_datum(reader, cell);
+		case WC_ROLE_CELL_VALUE:
+			*isnull = !wc_codec_try_decode(codec, cell->value, &reader->where, &value);
+			return value;
+		default:
+			*isnull = cell->ttl_us == 0;
+			return *isnull ? (Datum) 0 : ttl_datum(cell->ttl_us);
+	}
+}
+
+static void
+decode_cell(WcReader *reader, Stage stage, const WcCell *cell, Datum *values, bool *isnull)
+{
+	reader->where.hidden = stage == STAGE_GATE;
+	for (int role = WC_ROLE_CELL_ROW; role <= WC_ROLE_CELL_TTL; role++)
+	{
+		int			att = reader->cell_att[role];
+
+		if (att >= 0 && in_stage(reader, stage, att))
+			values[att] = cell_datum(reader, role, att, cell, &isnull[att]);
+	}
+	reader->where.hidden = false;
+}
+
+static void
+decode_cell_behind_gate(WcReader *reader, const WcCell *cell, Datum *values, bool *isnull)
+{
+	const WcGate *gate = reader->gate;
+
+	reader->gated = NULL;
+	reader->passed = true;
+	for (int i = 0; i < gate->nalways; i++)
+	{
+		reader->gated = gate->steps[i].attrs;
+		decode_cell(reader, STAGE_GATE, cell, values, isnull);
+		reader->passed = gate->passes(gate->arg, i, values, isnull);
+		if (!reader->passed)
+			return;
+		reader->gated = gate->steps[i].done;
+	}
+	decode_cell(reader, STAGE_REST, cell, values, isnull);
+}
+
+static bool
+next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	WcCell		cell;
+	uint32_t	colno;
+
+	while (!reader->in_row || !wc_client_next_cell(scan, &cell, &colno))
+	{
+		reader->in_row = wc_client_next_row(scan, &reader->row);
+		if (!reader->in_row)
+			return false;
+		reader->where.row = reader->row;
+	}
+	if (colno < (uint32) reader->ncolumns)
+	{
+		/* a cell of a requested column arrives without its family and qualifier */
+		cell.family = reader->columns[colno].family;
+		cell.qualifier = reader->columns[colno].qualifier;
+	}
+	reader->cell = cell;
+	memset(isnull, true, reader->wrel->natts * sizeof(bool));
+	if (reader->gate == NULL)
+	{
+		decode_cell(reader, STAGE_ALL, &cell, values, isnull);
+		return true;
+	}
+	decode_cell_behind_gate(reader, &cell, values, isnull);
+	return true;
+}
+
+bool
+wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	if (reader->wrel->layout == WC_LAYOUT_CELL)
+		return next_cell(reader, scan, values, isnull);
+	return next_row(reader, scan, values, isnull);
+}
+
+bool
+wc_reader_skip(WcReader *reader, WcClientScan *scan)
+{
+	return next_stored_row(reader, scan, &reader->where.row);
+}
+
+void
+wc_reader_set_gate(WcReader *reader, const WcGate *gate)
+{
+	reader->gate = gate;
+	reader->passed = true;
+}
+
+bool
+wc_reader_passed(const WcReader *reader)
+{
+	return reader->passed;
+}
+
+void
+wc_reader_check_types(WcReader *reader, bool check)
+{
+	reader->check_types = check && reader->wrel->constant_parts > 0;
+}
+
+WcSlice
+wc_reader_row(const WcReader *reader)
+{
+	return reader->where.row;
+}
+
+const WcCell *
+wc_reader_cell(const WcReader *reader)
+{
+	return reader->wrel->layout == WC_LAYOUT_CELL ? &reader->cell : NULL;
+}
+
+void
+wc_reader_restart(WcReader *reader)
+{
+	reader->in_row = false;
+	/* an error may have left a row half read */
+	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
+		wc_map_reset(target->map);
+	for (int i = 0; i < reader->nversioned; i++)
+		reset_versions(reader->versioned[i]->versions);
+}

@@ -1,0 +1,30 @@
+/*
+ * fdw/row/jsonobject.h: a jsonb object whose values are all text, made member by member.
+ *
+ * PostgreSQL's functions (pushJsonbValue) build a tree of values of any type, and then convert the tree.  An object
+ * of texts only can be written directly.
+ */
+#ifndef WC_FDW_ROW_JSONOBJECT_H
+#define WC_FDW_ROW_JSONOBJECT_H
+
+#include "postgres.h"
+
+typedef struct WcJsonObject WcJsonObject;
+
+/* Creates an object without members; the object and its later allocations are in CurrentMemoryContext. */
+extern WcJsonObject *wc_jsonobject_create(void);
+
+/* Adds a member.  Key and value, in the server's encoding, are copied; each key may be added once.  Fastest when
+ * keys ascend as bytes.  Error 54000: the object is larger than a jsonb may be. */
+extern void wc_jsonobject_add(WcJsonObject *object, const char *key, Size key_len, const char *value, Size value_len);
+
+/* Is it the key of the member added last? */
+extern bool wc_jsonobject_is_last(const WcJsonObject *object, const char *key, Size key_len);
+
+/* Removes all members. */
+extern void wc_jsonobject_reset(WcJsonObject *object);
+
+/* Returns the jsonb of the members, palloc'd, and removes them. */
+extern Datum wc_jsonobject_finish(WcJsonObject *object);
+
+#endif

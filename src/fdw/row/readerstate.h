@@ -1,0 +1,68 @@
+/*
+ * fdw/row/readerstate.h: the struct of a reader, for reader.c and decode.c.
+ */
+#ifndef WC_FDW_ROW_READERSTATE_H
+#define WC_FDW_ROW_READERSTATE_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+
+#include "fdw/row/map.h"
+#include "fdw/row/reader.h"
+
+/* The versions of one cell, collected in their order. */
+typedef struct WcReaderVersions
+{
+	Oid			element;		/* widecol.version */
+	TupleDesc	tupdesc;
+	int			n;
+	int			max;			/* room in elems */
+	Datum	   *elems;
+} WcReaderVersions;
+
+/* A column of the foreign table that gets the values of a cell, or of a family. */
+typedef struct WcReaderTarget
+{
+	const WcRelColumn *column;
+	int			att;			/* attnum - 1 */
+	WcCodec    *codec;			/* VALUE, original of a hashed KEY */
+	WcMap	   *map;			/* MAP, PREFIX_MAP */
+	WcReaderVersions *versions;	/* VERSIONS */
+	uint64		undecodable;	/* number of the last row whose newest version did not decode */
+	struct WcReaderTarget *next; /* of the same cell */
+} WcReaderTarget;
+
+struct WcReader
+{
+	WcRelation *wrel;
+	Bitmapset  *keys;			/* wanted columns that come from the row key */
+	Bitmapset  *filter_keys;	/* these, and columns that the filter uses */
+	WcCodecWhere where;
+	uint64		rows;			/* number of the current row */
+
+	int			ncolumns;
+	int			nshown;			/* later columns are only for the filter */
+	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
+	WcReaderTarget **targets;	/* [colno]: targets of this cell; NULL where kind is not EXACT */
+	bool	   *member;			/* [colno]: the cell may be a member of maps */
+	WcReaderTarget *maps;		/* targets of members, and of cells that no column names */
+	int			nversioned;
+	WcReaderTarget **versioned;	/* the VERSIONS targets */
+	uint32		max_versions;
+	bool		want_ts;
+	bool		want_value;
+	bool		check_types;	/* rows of other record types must be skipped */
+
+	const WcGate *gate;			/* NULL: rows are decoded at once */
+	const Bitmapset *gated;		/* columns of the current step of the gate, or of all steps */
+	bool		passed;
+
+	/* layout cell */
+	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */
+	bool		in_row;
+	WcSlice		row;
+	WcCell		cell;			/* the last cell */
+};
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * rpc/lock/epochs.h: snapshots of the epochs that readers are in (wire/getcache.h).
+ *
+ * A backend that has found answers in shared memory reads in an epoch without the engine's knowledge.  If it then sends
+ * a request, the engine must read the same state: so when a commit is about to end an epoch that has readers, the
+ * engine keeps a snapshot of this epoch.  Any thread.
+ */
+#ifndef WC_RPC_LOCK_EPOCHS_H
+#define WC_RPC_LOCK_EPOCHS_H
+
+#include "engine/engine.h"
+#include "rpc/lock/rowstamps.h"
+#include "wire/getcache.h"
+
+typedef struct WcEpochs WcEpochs;
+
+/* Forgets all answers, and watches the engine's commits from now on. */
+extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err) WC_WARN_UNUSED;
+
+/* When no commit can come any more.  NULL is allowed. */
+extern void wc_epochs_free(WcEpochs *epochs);
+
+/* When rows were written last; all commits from wc_epochs_create on are in it. */
+extern const WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
+
+/* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT:
+ * it is not there (any more). */
+extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
+
+/* Releases snapshots of epochs without readers, as each commit does; they would hinder compactions.  True:
+ * others remain. */
+extern bool wc_epochs_tidy(WcEpochs *epochs);
+
+/* When the oldest of the snapshots was taken that are kept for a process, which reads in their
+ * epochs; 0: there is none. */
+extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
+
+/* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
+extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+						   WcSlice answer, int64_t holds_from, int64_t holds_until);
+
+#endif

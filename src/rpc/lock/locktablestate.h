@@ -1,0 +1,50 @@
+/*
+ * rpc/lock/locktablestate.h: a lock table, for the two files it is made of (locktable.c, lockowner.c).
+ */
+#ifndef WC_RPC_LOCK_LOCKTABLESTATE_H
+#define WC_RPC_LOCK_LOCKTABLESTATE_H
+
+#include "rpc/lock/locktable.h"
+#include "wire/claims.h"
+
+#define WC_LOCK_PARTS	16
+#define WC_LOCK_CHAINS	64		/* of tables, or of owners, in a part */
+
+typedef struct WcLock WcLock;
+typedef struct WcTableLocks WcTableLocks;
+
+typedef struct WcLockPart
+{
+	WcMutex		mutex;
+	WcTableLocks *tables[WC_LOCK_CHAINS] WC_GUARDED_BY(&mutex);
+	WcLock	  **buckets WC_GUARDED_BY(&mutex); /* a power of two of them */
+	size_t		nbuckets WC_GUARDED_BY(&mutex);
+	size_t		nlocks WC_GUARDED_BY(&mutex);
+} WcLockPart;
+
+/* Owners by their ids. */
+typedef struct WcLockOwnerPart
+{
+	WcMutex		mutex;
+	WcLockOwner *owners[WC_LOCK_CHAINS] WC_GUARDED_BY(&mutex);
+} WcLockOwnerPart;
+
+struct WcLockTable
+{
+	WcClaims   *claims;			/* rows that commits have locked themselves */
+	const WcFlight *flight;		/* NULL: claims is the table's own, and nobody claims anything */
+	WcLockPart	parts[WC_LOCK_PARTS];
+	WcLockOwnerPart owner_parts[WC_LOCK_PARTS];
+};
+
+static inline uint64_t
+wc_lock_mix(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= UINT64_C(0xff51afd7ed558ccd);
+	h ^= h >> 33;
+	h *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return h ^ h >> 33;
+}
+
+#endif

@@ -1,0 +1,563 @@
+/*
+ * rpc/log/applier.c: the one thread that applies commits.
+ */
+#include "rpc/log/applier.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "model/step.h"
+#include "read/txn/txn.h"
+
+/* After a failure, the next attempt. */
+#define RETRY_MS 100
+
+/* What was applied without waiting for the disk is on it this much later; and epochs
+ * that are read in are looked at as often. */
+#define LAZY_MS 200
+
+typedef enum Kind
+{
+	COMMIT,
+	STEP,
+	MARK
+} Kind;
+
+typedef struct Commit
+{
+	Kind		kind;
+	bool		posted;			/* nobody waits for it: it is the applier's, and so is txn */
+	WcCommit	commit;			/* posted: all of it; else its xid */
+	uint16_t	place;
+	uint64_t	bytes;			/* of the batch, as counted in the backlog */
+	WcPendingMark mark;			/* at commit.position; all in one piece of memory, at put */
+	WcSlice		step;			/* its bytes, in memory of its own */
+	WcTxn	   *txn;			/* NULL: it is still to be made, of: */
+	WcPendingBatch batch;
+	bool		sync;
+	bool		done;			/* guarded by the applier's mutex */
+	bool		unknown;
+	WcStatus	status;
+	WcError    *err;
+	pthread_cond_t finished;
+	struct Commit *next;
+} Commit;
+
+struct WcApplier
+{
+	WcEngine   *engine;
+	WcEpochs   *epochs;
+	_Atomic uint64_t *catalog_generation;
+	_Atomic uint64_t *writes;
+	uint64_t	generation_seen;	/* the engine's, when last looked at */
+	pthread_t	thread;
+	WcMutex		mutex;
+	pthread_cond_t work;		/* head is not NULL, or stop */
+	Commit	   *head WC_GUARDED_BY(&mutex);
+	Commit	  **tail WC_GUARDED_BY(&mutex);
+	uint64_t	ncommits WC_GUARDED_BY(&mutex); /* the backlog */
+	uint64_t	nbytes WC_GUARDED_BY(&mutex);
+	int64_t		applying_us WC_GUARDED_BY(&mutex); /* commit time of the first that was taken from the queue; 0: none was */
+	bool		stalled WC_GUARDED_BY(&mutex); /* nothing can be applied: why */
+	WcError		why WC_GUARDED_BY(&mutex);
+	pthread_cond_t step_done;	/* stepped has changed, or stop */
+	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
+	bool		stop WC_GUARDED_BY(&mutex);
+	WcApplied	applied;
+	_Atomic uint64_t marked;
+	bool		gave_up;		/* these three: applier's thread only; it has been stopped with posted commits left */
+	bool		unsynced;
+	bool		untidy;			/* epochs may be kept that nobody is in any more */
+};
+
+static void
+publish_generation(WcApplier *a)
+{
+	uint64_t	now = wc_engine_catalog_generation(a->engine);
+
+	if (now != a->generation_seen)
+	{
+		a->generation_seen = now;
+		atomic_fetch_add(a->catalog_generation, 1);
+	}
+}
+
+/* Hands a commit back to whoever waits; it may be gone afterwards. */
+static void
+finish(WcApplier *a, Commit *c)
+{
+	pthread_mutex_lock(&a->mutex);
+	c->done = true;
+	pthread_cond_signal(&c->finished);
+	pthread_mutex_unlock(&a->mutex);
+}
+
+static WcStatus
+apply(WcApplier *a, Commit *c, const WcCommit *commit, WcError *err)
+{
+	int64_t		commit_ts;
+	WcStatus	status = WC_OK;
+
+	if (c->kind == STEP)
+	{
+		WcStep		step;
+
+		status = wc_step_decode(c->step, &step, err);
+		return status == WC_OK ? wc_engine_step(a->engine, commit->position, &step, err) : status;
+	}
+	if (c->kind == MARK)
+		return wc_engine_mark(a->engine, commit->position, &c->mark, err);
+	if (c->txn == NULL)
+		status = wc_pendingbatch_txn(&c->batch, a->engine, &c->txn, err);
+	if (status == WC_OK && c->posted && wc_txn_count(c->txn) == 0)
+		return WC_OK;			/* it has only locked rows */
+	if (status == WC_OK)
+		status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
+	publish_generation(a);
+	if (status == WC_OK)
+		atomic_fetch_add(a->writes, wc_txn_count(c->txn));
+	return status;
+}
+
+static void
+note_stall(WcApplier *a, const WcError *why)
+{
+	pthread_mutex_lock(&a->mutex);
+	if (why != NULL && !a->stalled)
+		wc_log(WC_LOG_ERROR, "stored tables cannot follow the log: %s", why->message);
+	if (why == NULL && a->stalled)
+		wc_log(WC_LOG_INFO, "stored tables follow the log again");
+	a->stalled = why != NULL;
+	if (why != NULL)
+		a->why = *why;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+/* False: the applier is to stop. */
+static bool
+pause_before_retry(WcApplier *a)
+{
+	struct timespec until;
+	bool		stop;
+
+	until = wc_clock_monotonic_after(RETRY_MS * INT64_C(1000));
+	pthread_mutex_lock(&a->mutex);
+	while (!a->stop && pthread_cond_timedwait(&a->work, &a->mutex, &until) != ETIMEDOUT)
+		;
+	stop = a->stop;
+	pthread_mutex_unlock(&a->mutex);
+	return !stop;
+}
+
+/* The commit time of the first commit in a list; 0: there is none in it. */
+static int64_t
+first_commit_us(const Commit *list)
+{
+	while (list != NULL && list->kind != COMMIT)
+		list = list->next;
+	return list != NULL ? list->commit.time_us : 0;
+}
+
+/* What is in the log is applied, sooner or later: nobody could be told that it was not.  next:
+ * what was taken from the queue behind it. */
+static void
+apply_posted(WcApplier *a, Commit *c, const Commit *next)
+{
+	WcError		err;
+	bool		failed = false;
+	bool		done = !a->gave_up;
+
+	while (done && apply(a, c, &c->commit, &err) != WC_OK)
+	{
+		note_stall(a, &err);
+		failed = true;
+		if (!pause_before_retry(a))
+		{
+			done = false;		/* it, and all that follow, are read from the log again */
+			a->gave_up = true;
+		}
+	}
+	if (failed && done)
+		note_stall(a, NULL);
+	if (done && c->kind == MARK)
+		atomic_store(&a->marked, c->commit.position);
+	if (done && c->kind == COMMIT && a->applied.fn != NULL)
+		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
+	pthread_mutex_lock(&a->mutex);
+	assert(a->nbytes >= c->bytes && (c->kind != COMMIT || a->ncommits > 0));
+	a->ncommits -= c->kind == COMMIT;
+	a->nbytes -= c->bytes;
+	a->applying_us = first_commit_us(next);
+	if (c->kind == STEP)
+	{
+		a->stepped = done ? c->commit.position : a->stepped;
+		pthread_cond_broadcast(&a->step_done);
+	}
+	pthread_mutex_unlock(&a->mutex);
+	wc_txn_destroy(c->txn);
+	wc_pendingbatch_free(&c->batch);
+	free((void *) c->mark.put);
+	free((void *) c->step.data);
+	free(c);
+}
+
+static void
+apply_group(WcApplier *a, Commit *group)
+{
+	Commit	   *waiting = NULL;
+	Commit	  **last = &waiting;
+	Commit	   *next;
+
+	for (Commit *c = group; c != NULL; c = next)
+	{
+		next = c->next;
+		c->next = NULL;
+		if (c->posted)
+		{
+			apply_posted(a, c, next);
+			continue;
+		}
+		c->commit.position = wc_engine_applied_position(a->engine) + 1;
+		c->commit.time_us = wc_clock_wall_us();
+		c->status = apply(a, c, &c->commit, c->err);
+		if (c->status == WC_OK && c->sync)
+		{
+			*last = c;
+			last = &c->next;
+			continue;
+		}
+		if (c->status == WC_OK)
+			a->unsynced = true;
+		finish(a, c);
+	}
+
+	if (waiting != NULL)
+	{
+		WcError		err;
+		WcStatus	status = wc_engine_sync(a->engine, &err);
+
+		if (status == WC_OK)
+			a->unsynced = false;
+		for (Commit *c = waiting; c != NULL; c = next)
+		{
+			next = c->next;
+			if (status != WC_OK)
+			{
+				c->status = status;
+				c->unknown = true;
+				*c->err = err;
+			}
+			finish(a, c);
+		}
+	}
+}
+
+/* With the mutex held: waits for work, or until what is unsynced, or untidy, should not
+ * be any longer.  False when it was the time that passed. */
+static bool
+wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
+{
+	struct timespec until;
+
+	until = wc_clock_monotonic_after(LAZY_MS * INT64_C(1000));
+
+	while (a->head == NULL && !a->stop)
+	{
+		if (!a->unsynced && !a->untidy)
+			pthread_cond_wait(&a->work, &a->mutex);
+		else if (pthread_cond_timedwait(&a->work, &a->mutex, &until) == ETIMEDOUT)
+			return a->head != NULL || a->stop;
+	}
+	return true;
+}
+
+static void
+lazy_sync(WcApplier *a)
+{
+	WcError		err;
+
+	if (wc_engine_sync(a->engine, &err) != WC_OK)
+		wc_log(WC_LOG_ERROR, "could not make commits durable: %s", err.message);
+	a->unsynced = false;
+}
+
+static void *
+applier_main(void *arg)
+{
+	WcApplier  *a = arg;
+
+	pthread_mutex_lock(&a->mutex);
+	for (;;)
+	{
+		bool		work = wait_for_work(a);
+		Commit	   *group = a->head;
+
+		if (work && group == NULL)
+			break;				/* stop, and nothing left to do */
+		a->head = NULL;
+		a->tail = &a->head;
+		a->applying_us = first_commit_us(group);
+		pthread_mutex_unlock(&a->mutex);
+		if (group != NULL)
+			apply_group(a, group);
+		else if (a->unsynced)
+			lazy_sync(a);
+		a->untidy = wc_epochs_tidy(a->epochs);
+		pthread_mutex_lock(&a->mutex);
+	}
+	pthread_mutex_unlock(&a->mutex);
+	if (a->unsynced)
+		lazy_sync(a);
+	return NULL;
+}
+
+WcStatus
+wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
+				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err) WC_UNCHECKED
+{
+	WcApplier  *a = calloc(1, sizeof(*a));
+	int			rc;
+
+	if (a == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory");
+	a->engine = engine;
+	a->epochs = epochs;
+	a->catalog_generation = catalog_generation;
+	a->writes = writes;
+	a->applied = applied;
+	a->generation_seen = wc_engine_catalog_generation(engine);
+	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */
+	a->tail = &a->head;
+	pthread_mutex_init(&a->mutex, NULL);
+	wc_clock_cond_init(&a->work);
+	wc_clock_cond_init(&a->step_done);
+
+	rc = pthread_create(&a->thread, NULL, applier_main, a);
+	if (rc != 0)
+	{
+		pthread_cond_destroy(&a->work);
+		pthread_mutex_destroy(&a->mutex);
+		free(a);
+		return wc_error(err, WC_IO, "could not make the applier's thread: %s", strerror(rc));
+	}
+	*applier = a;
+	return WC_OK;
+}
+
+void
+wc_applier_stop(WcApplier *a)
+{
+	pthread_mutex_lock(&a->mutex);
+	a->stop = true;
+	pthread_cond_signal(&a->work);
+	pthread_cond_broadcast(&a->step_done);
+	pthread_mutex_unlock(&a->mutex);
+	pthread_join(a->thread, NULL);
+	pthread_cond_destroy(&a->step_done);
+	pthread_cond_destroy(&a->work);
+	pthread_mutex_destroy(&a->mutex);
+	free(a);
+}
+
+/* With the mutex held. */
+static void
+append(WcApplier *a, Commit *c) WC_REQUIRES(a->mutex)
+{
+	*a->tail = c;
+	a->tail = &c->next;
+	pthread_cond_signal(&a->work);
+}
+
+WcStatus
+wc_applier_commit(WcApplier *a, uint64_t xid, WcTxn *txn, bool sync, bool *unknown, WcError *err)
+{
+	Commit		c = {.commit.xid = xid,.txn = txn,.sync = sync,.err = err};
+
+	pthread_cond_init(&c.finished, NULL);
+	pthread_mutex_lock(&a->mutex);
+	append(a, &c);
+	while (!c.done)
+		pthread_cond_wait(&c.finished, &a->mutex);
+	pthread_mutex_unlock(&a->mutex);
+	pthread_cond_destroy(&c.finished);
+	*unknown = c.unknown;
+	return c.status;
+}
+
+/* --- following the log -------------------------------------------------------*/
+
+void
+wc_applier_backlog(WcApplier *a, uint64_t *commits, uint64_t *bytes)
+{
+	pthread_mutex_lock(&a->mutex);
+	*commits = a->ncommits;
+	*bytes = a->nbytes;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+int64_t
+wc_applier_waiting_us(WcApplier *a)
+{
+	int64_t		oldest;
+
+	pthread_mutex_lock(&a->mutex);
+	oldest = a->applying_us != 0 ? a->applying_us : first_commit_us(a->head);
+	pthread_mutex_unlock(&a->mutex);
+	return oldest;
+}
+
+bool
+wc_applier_stalled(WcApplier *a, WcError *why)
+{
+	bool		stalled;
+
+	pthread_mutex_lock(&a->mutex);
+	stalled = a->stalled;
+	if (stalled)
+		*why = a->why;
+	pthread_mutex_unlock(&a->mutex);
+	return stalled;
+}
+
+static void
+post(WcApplier *a, Commit *c)
+{
+	pthread_mutex_lock(&a->mutex);
+	a->ncommits += c->kind == COMMIT;
+	a->nbytes += c->bytes;
+	append(a, c);
+	pthread_mutex_unlock(&a->mutex);
+}
+
+WcStatus
+wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	c->posted = true;
+	c->commit = *commit;
+	c->txn = txn;
+	c->place = place;
+	c->bytes = wc_txn_length(txn);
+	post(a, c);
+	return WC_OK;
+}
+
+WcStatus
+wc_applier_post_batch(WcApplier *a, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	c->posted = true;
+	c->commit = *commit;
+	c->place = batch->place;
+	c->bytes = batch->bytes.len;
+	c->batch = *batch;
+	*batch = (WcPendingBatch) {.bytes = WC_BUF_INIT};
+	post(a, c);
+	return WC_OK;
+}
+
+/* A copy that is one piece of memory, which begins with copy->put; *size of it.  False: out of memory. */
+static bool
+copy_mark(const WcPendingMark *mark, WcPendingMark *copy, size_t *size)
+{
+	WcPendingBytes *put;
+	WcPendingKey *gone;
+	uint8_t    *to;
+
+	*size = mark->nput * sizeof(*put) + mark->ngone * sizeof(*gone);
+	for (size_t i = 0; i < mark->nput; i++)
+		*size += mark->put[i].bytes.len;
+	put = malloc(*size > 0 ? *size : 1);
+	if (put == NULL)
+		return false;
+	gone = (WcPendingKey *) (put + mark->nput);
+	to = (uint8_t *) (gone + mark->ngone);
+	if (mark->ngone > 0)
+		memcpy(gone, mark->gone, mark->ngone * sizeof(*gone));
+	for (size_t i = 0; i < mark->nput; i++)
+	{
+		put[i] = mark->put[i];
+		put[i].bytes.data = to;
+		if (put[i].bytes.len > 0)
+			memcpy(to, mark->put[i].bytes.data, put[i].bytes.len);
+		to += put[i].bytes.len;
+	}
+	*copy = (WcPendingMark) {put, mark->nput, gone, mark->ngone};
+	return true;
+}
+
+WcStatus
+wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingMark *pending, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+	size_t		size;
+
+	if (c == NULL || !copy_mark(pending, &c->mark, &size))
+	{
+		free(c);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
+	}
+	c->kind = MARK;
+	c->posted = true;
+	c->commit.position = read_from;
+	c->bytes = size;
+	post(a, c);
+	return WC_OK;
+}
+
+WcStatus
+wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err)
+{
+	Commit	   *c = calloc(1, sizeof(*c));
+	uint8_t    *bytes = malloc(step.len > 0 ? step.len : 1);
+
+	if (c == NULL || bytes == NULL)
+	{
+		free(c);
+		free(bytes);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a step");
+	}
+	memcpy(bytes, step.data, step.len);
+	c->kind = STEP;
+	c->posted = true;
+	c->commit.position = position;
+	c->step = wc_slice(bytes, step.len);
+	c->bytes = step.len;
+	post(a, c);
+	return WC_OK;
+}
+
+bool
+wc_applier_await_step(WcApplier *a, uint64_t position, const atomic_bool *cancel)
+{
+	struct timespec until;
+	bool		applied;
+
+	pthread_mutex_lock(&a->mutex);
+	while (a->stepped < position && !a->stop && !(cancel && atomic_load_explicit(cancel, memory_order_relaxed)))
+	{
+		until = wc_clock_monotonic_after(WC_CANCEL_LOOK_US);
+		(void) pthread_cond_timedwait(&a->step_done, &a->mutex, &until);
+	}
+	applied = a->stepped >= position;
+	pthread_mutex_unlock(&a->mutex);
+	return applied;
+}
+
+uint64_t
+wc_applier_marked(const WcApplier *a)
+{
+	return atomic_load(&a->marked);
+}

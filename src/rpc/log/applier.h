@@ -1,0 +1,82 @@
+/*
+ * rpc/log/applier.h: commits, one after another.
+ *
+ * One thread calls wc_engine_apply, in the order in which commits were posted.
+ *
+ * In a server that follows no log, the sessions' threads post their commits and wait: the applier takes all waiting
+ * commits, applies each, makes them durable with one sync, and returns each result.  In a server that follows the log,
+ * one thread posts the commits and does not wait.  These commits are durable in the log, so the applier tries again if
+ * applying fails (on a full disk, for example), until it succeeds.
+ *
+ * The applier also releases kept snapshots of epochs soon after their last reader has left.
+ */
+#ifndef WC_RPC_LOG_APPLIER_H
+#define WC_RPC_LOG_APPLIER_H
+
+#include "engine/engine.h"
+#include "rpc/lock/epochs.h"
+#include "rpc/log/pending.h"
+
+typedef struct WcApplier WcApplier;
+
+/* Called by the applier's thread when a posted commit has been applied: its row locks can be released, and its place in
+ * flight freed. */
+typedef struct WcApplied
+{
+	void		(*fn) (void *arg, uint64_t xid, uint16_t place, uint64_t position);
+	void	   *arg;
+} WcApplied;
+
+/* applied.fn may be NULL.  catalog_generation is set to a greater number than before whenever the
+ * engine's grows; writes grows by the operations of each commit. */
+extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
+								 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier,
+								 WcError *err) WC_WARN_UNUSED;
+
+/* Ends the thread, after all posted commits; no more may be posted. */
+extern void wc_applier_stop(WcApplier *applier);
+
+/*
+ * Applies txn and, if sync, makes it durable.  Blocks; any session thread.  On
+ * failure nothing was applied, unless *unknown is set: then it was, but may not
+ * survive a crash.
+ */
+extern WcStatus wc_applier_commit(WcApplier *applier, uint64_t xid, WcTxn *txn, bool sync,
+								  bool *unknown, WcError *err) WC_WARN_UNUSED;
+
+/* --- following the log: one thread, the follower's -------------------------- */
+
+/* The number of commits that are posted and not applied yet, and the bytes of their batches. */
+extern void wc_applier_backlog(WcApplier *applier, uint64_t *commits, uint64_t *bytes);
+
+/* The commit time of the oldest of them; 0: there is none. */
+extern int64_t wc_applier_waiting_us(WcApplier *applier);
+
+/*
+ * Posts a commit with its transaction, which the applier owns from now on.  place: the commit's place in flight, for
+ * `applied`.  WC_NO_MEMORY: nothing was posted, and the caller still owns txn.
+ */
+extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
+								WcError *err) WC_WARN_UNUSED;
+
+/* As wc_applier_post, of a transaction that the applier's thread is to make when its turn comes.  The
+ * batch is the applier's from then on, and what the caller has is empty. */
+extern WcStatus wc_applier_post_batch(WcApplier *applier, const WcCommit *commit, WcPendingBatch *batch, WcError *err) WC_WARN_UNUSED;
+
+/* Posts a mark (wc_engine_mark); copies `pending`. */
+extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, const WcPendingMark *pending, WcError *err) WC_WARN_UNUSED;
+
+/* Hands in a step (model/step.h), which it copies, and the position behind its record. */
+extern WcStatus wc_applier_post_step(WcApplier *applier, WcSlice step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Any thread: waits until the step there has been applied.  False: not yet, and the applier
+ * stops, or cancel (may be NULL) was raised. */
+extern bool wc_applier_await_step(WcApplier *applier, uint64_t position, const atomic_bool *cancel);
+
+/* The place of the last mark that has been written. */
+extern uint64_t wc_applier_marked(const WcApplier *applier);
+
+/* Why nothing is applied any more although there are commits; false: nothing is wrong. */
+extern bool wc_applier_stalled(WcApplier *applier, WcError *why);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * rpc/log/intake.h: from the log to the store.
+ *
+ * The follower (the engine's main thread) passes in the records of the log, one by one.  The intake gathers a
+ * transaction's BATCHes (pending.h) and posts them to the applier at the transaction's commit; the follower does not
+ * wait for the applier.  The row locks of a transaction are released when its end was in the log and its writes have
+ * been applied: so the next owner of such a lock sees the writes.
+ *
+ * Only the follower calls these functions, unless a comment says otherwise.
+ */
+#ifndef WC_RPC_LOG_INTAKE_H
+#define WC_RPC_LOG_INTAKE_H
+
+#include "model/logrecord.h"
+#include "rpc/log/applier.h"
+#include "rpc/lock/locktable.h"
+#include "rpc/rpc.h"
+
+typedef struct WcIntake WcIntake;
+
+/* log: of a server that follows the log.  The applier is started with wc_intake_applied. */
+extern WcStatus wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log,
+									WcIntake **intake, WcError *err) WC_WARN_UNUSED;
+
+/* The applier must have been stopped. */
+extern void wc_intake_free(WcIntake *intake);
+
+/* Where commits go from now on. */
+extern void wc_intake_begin(WcIntake *intake, WcApplier *applier);
+
+/* For wc_applier_start. */
+extern WcApplied wc_intake_applied(WcIntake *intake);
+
+/* A session thread: the transaction was aborted before it could be committed.  Gives its locks
+ * up. */
+extern void wc_intake_aborted(WcIntake *intake, uint64_t xid);
+
+/* --- records of the log -------------------------------------------------------- */
+
+/* Loads the transactions in the store's last mark; *read_from: the position where reading begins (0: there is
+ * no mark). */
+extern WcStatus wc_intake_load(WcIntake *intake, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
+
+/* position: the end of the record. */
+extern WcStatus wc_intake_batch(WcIntake *intake, const WcLogRecord *batch, uint64_t position, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t position, int64_t time_us,
+									WcError *err) WC_WARN_UNUSED;
+extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
+
+/* The transaction has been prepared: its changes are kept until its commit or abort, perhaps for long. */
+extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);
+
+/* Of the transactions before `next` these n run, which ascend, and no others, nor ever will;
+ * prepared ones count as running. */
+extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *xids, size_t n);
+
+/* --- prepared transactions of an engine before ---------------------------------- */
+
+/* How many there are. */
+extern uint64_t wc_intake_nprepared(const WcIntake *intake);
+
+/* Gives prepared transactions (all: all transactions that have not ended, as on a standby that starts) a place in
+ * flight, unless they have one: a reader that sees their heap rows finds the place to wait for. */
+extern void wc_intake_take_places(WcIntake *intake, bool all);
+
+/* Locks the rows that prepared transactions had locked.  Called before a session may lock rows, when all posted commits
+ * and marks have been applied (wc_applier_backlog returns no bytes).  go_on is called at least once for each
+ * WC_BATCH_CHUNK bytes of their streams; if it returns false, the function ends (WC_SHUTDOWN). */
+extern WcStatus wc_intake_restore_locks(WcIntake *intake, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
+
+/* --- steps ------------------------------------------------------------------------ */
+
+extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64_t position, WcError *err) WC_WARN_UNUSED;
+
+/* Batches of committed transactions that went to the applier, and their bytes.  Any thread. */
+extern void wc_intake_counts(const WcIntake *intake, uint64_t *batches, uint64_t *bytes);
+extern void wc_intake_reset_counts(WcIntake *intake);
+
+/* --- steps that are made here -------------------------------------------------- */
+
+/* Any thread (a WcStepLog): has the step written into the log, and waits until it has been
+ * applied. */
+extern WcStatus wc_intake_log_step(void *intake, WcSlice step, const atomic_bool *cancel, WcError *err);
+
+/* As wc_server_next_step and wc_server_step_written. */
+extern bool wc_intake_next_step(WcIntake *intake, WcSlice *step);
+extern void wc_intake_step_written(WcIntake *intake, uint64_t position);
+
+/* Steps that wait to be written fail from now on, as do all that come. */
+extern void wc_intake_stop(WcIntake *intake);
+
+/* Hands in a mark at the position up to which the log has been read. */
+extern WcStatus wc_intake_mark(WcIntake *intake, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
+
+#endif

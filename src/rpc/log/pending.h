@@ -1,0 +1,104 @@
+/*
+ * rpc/log/pending.h: logged changes of transactions that have not ended yet.
+ *
+ * The follower appends each BATCH of the log to the stream of its transaction.  It takes the stream out when the
+ * transaction commits, and drops the stream when the transaction aborts.  A mark (wc_engine_mark) writes the streams'
+ * bytes into the store and frees their memory: a mark is due when they use much memory.  One thread at a time.
+ */
+#ifndef WC_RPC_LOG_PENDING_H
+#define WC_RPC_LOG_PENDING_H
+
+#include "base/buf.h"
+#include "engine/engine.h"
+#include "model/logrecord.h"
+#include "read/txn/txn.h"
+
+typedef struct WcPending WcPending;
+
+/* Called for each table that a transaction makes, when its CREATE_TABLE has arrived completely; perhaps more
+ * than once, and whether or not the transaction commits. */
+typedef struct WcPendingTables
+{
+	void		(*made) (void *arg, uint32_t table_id);
+	void	   *arg;
+} WcPendingTables;
+
+/* bytes_max: most bytes of all streams together, wherever they are. */
+extern WcStatus wc_pending_create(uint64_t bytes_max, const WcPendingTables *tables, WcPending **pending,
+								  WcError *err) WC_WARN_UNUSED;
+extern void wc_pending_free(WcPending *pending);
+
+/*
+ * Cuts the transaction's stream at batch->at and appends batch->bytes.  WC_CORRUPT: the
+ * stream ends before `at`, or is of another database; WC_TOO_LARGE, WC_NO_MEMORY: no room.
+ * After an error the stream is as before.
+ */
+extern WcStatus wc_pending_append(WcPending *pending, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
+
+/* A transaction's whole stream: pieces that marks have written into the store, and the bytes after them.  Each piece ends
+ * where the next piece (or `bytes`) begins, even if the piece is longer. */
+typedef struct WcPendingBatch
+{
+	uint64_t	xid;
+	uint32_t	database;
+	uint16_t	place;			/* that its last BATCH named; WC_RECORD_NO_PLACE: none did */
+	uint8_t		flags;			/* of all its BATCHes; WC_PENDING_PREPARED */
+	uint64_t   *pieces;			/* where they begin in the stream, ascending */
+	size_t		npieces;
+	uint64_t	at;				/* where bytes begin in the stream */
+	WcBuf		bytes;
+} WcPendingBatch;
+
+/* Takes the stream out; false: there is none.  Its pieces stay in the store until the next mark but one
+ * that is made here. */
+extern bool wc_pending_take(WcPending *pending, uint64_t xid, WcPendingBatch *batch);
+extern void wc_pendingbatch_free(WcPendingBatch *batch);
+
+/* Its bytes in all. */
+extern uint64_t wc_pendingbatch_length(const WcPendingBatch *batch);
+
+/* The stream from its beginning, in parts of WC_BATCH_CHUNK bytes at most, which may end amid an operation; at:
+ * where a part begins.  Any thread, when the marks that have made its pieces are written. */
+typedef WcStatus (*WcPendingReader) (void *arg, uint64_t at, WcSlice bytes, WcError *err);
+extern WcStatus wc_pendingbatch_read(const WcPendingBatch *batch, WcEngine *engine, WcPendingReader take, void *arg,
+									 WcError *err) WC_WARN_UNUSED;
+
+/* The transaction, likewise. */
+extern WcStatus wc_pendingbatch_txn(const WcPendingBatch *batch, WcEngine *engine, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
+
+/* Forgets the stream, of which there may be none. */
+extern void wc_pending_drop(WcPending *pending, uint64_t xid);
+
+/*
+ * Forgets the streams of all transactions before `next` that are not among these n, which
+ * ascend, and calls dropped (may be NULL) for each; returns how many.
+ */
+extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const uint64_t *xids, size_t n,
+									   void (*dropped) (void *arg, uint64_t xid), void *arg);
+
+/* The transaction has been prepared.  *place: its last BATCH's place in flight.  False: the transaction has no stream. */
+extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place);
+
+/* The streams, one after another in no order: *node NULL at first; NULL: no more.  None may be
+ * appended to, marked or taken out meanwhile. */
+extern const WcPendingBatch *wc_pending_next(const WcPending *pending, const void **node);
+
+/*
+ * The pieces that a mark must write into the store, and delete there.  *mark points into the streams until the next call
+ * of any function.  For a stream that has been prepared since the last mark, and has no new bytes, the mark writes an
+ * empty piece with the stream's flags.  wc_pending_marked: the mark will be written before any stream that is taken out
+ * from now on is read.
+ */
+extern WcStatus wc_pending_mark(WcPending *pending, WcPendingMark *mark, WcError *err) WC_WARN_UNUSED;
+extern void wc_pending_marked(WcPending *pending);
+
+/* A piece that a mark has put into the store; all of a stream, in their order, when the engine starts. */
+extern WcStatus wc_pending_load(WcPending *pending, const WcPendingBytes *piece, WcError *err) WC_WARN_UNUSED;
+
+/* Transactions, those of them that are prepared, bytes of their streams, and those of them in memory. */
+extern uint64_t wc_pending_count(const WcPending *pending);
+extern uint64_t wc_pending_nprepared(const WcPending *pending);
+extern uint64_t wc_pending_bytes(const WcPending *pending);
+extern uint64_t wc_pending_memory(const WcPending *pending);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * test/unit/test_claims.c: rows that commits claim, beside the engine's row locks; from many threads.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "rpc/lock/locktable.h"
+#include "wire/claims.h"
+
+#define S(literal)	wc_slice(literal, sizeof(literal) - 1)
+#define PLACES		8
+#define OPENING		3
+
+/* What processes share, and an engine's lock table over it. */
+typedef struct Site
+{
+	WcFlight   *flight;
+	WcClaims   *claims;
+	WcLockTable *table;
+} Site;
+
+static void *
+zeroed(size_t size)
+{
+	size_t		rounded = (size + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, rounded);
+
+	assert_non_null(memory);
+	return memset(memory, 0, rounded);
+}
+
+static int
+set_up(void **state)
+{
+	Site	   *site = calloc(1, sizeof(*site));
+
+	assert_non_null(site);
+	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES);
+	site->claims = wc_claims_init(zeroed(wc_claims_size()), 42);
+	wc_claims_reset(site->claims);
+	wc_claims_open(site->claims, OPENING);
+	site->table = wc_locktable_create(site->claims, site->flight);
+	*state = site;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	Site	   *site = *state;
+
+	wc_locktable_free(site->table);
+	free(site->claims);
+	free(site->flight);
+	free(site);
+	return 0;
+}
+
+static uint16_t
+take_place(Site *site, uint64_t xid)
+{
+	uint16_t	place = wc_flight_take(site->flight, xid, 1, 0, WC_FLIGHT_NONE);
+
+	assert_int_not_equal(place, WC_FLIGHT_NONE);
+	return place;
+}
+
+static bool
+claim_in(Site *site, uint32_t table_id, WcSlice row, uint16_t place, uint64_t xid)
+{
+	return wc_claims_take(site->claims, site->flight, OPENING, table_id, row, place, xid);
+}
+
+static bool
+claim(Site *site, WcSlice row, uint16_t place, uint64_t xid)
+{
+	return claim_in(site, 1, row, place, xid);
+}
+
+static bool
+is_free(Site *site, WcSlice row)
+{
+	return wc_claims_is_free(site->claims, site->flight, OPENING, 1, row);
+}
+
+/* Locks a row; returns the transaction that is in the way, or 0. */
+static uint64_t
+lock_as(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row)
+{
+	WcLockRequest request = {.table_id = 1,.mode = mode,.enough = mode,.xid = xid,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->table, xid);
+	WcLockHolder holder;
+	WcLockHolder seen;
+	WcError		err;
+
+	wc_lock_look(site->table, owner, &request, row, &seen);
+	assert_int_equal(wc_lock_acquire(site->table, owner, &request, row, &holder, &err), WC_OK);
+	assert_true(seen.xid == 0 || seen.xid == holder.xid);
+	(void) wc_lock_leave(site->table, owner);
+	return holder.xid;
+}
+
+static bool
+lock_table_as(Site *site, uint64_t xid, uint32_t table_id)
+{
+	WcLockRequest request = {.table_id = table_id,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.xid = xid,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->table, xid);
+	WcError		err;
+	bool		got;
+
+	assert_int_equal(wc_lock_acquire_table(site->table, owner, &request, &got, &err), WC_OK);
+	(void) wc_lock_leave(site->table, owner);
+	return got;
+}
+
+static void
+unlock_as(Site *site, uint64_t xid)
+{
+	assert_true(wc_lock_release_of(site->table, xid, 0, true));
+}
+
+static void
+a_claim_lasts_as_long_as_the_place(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	a = take_place(site, 100);
+	uint16_t	b = take_place(site, 101);
+
+	assert_true(is_free(site, S("row")));
+	assert_true(claim(site, S("row"), a, 100));
+	assert_true(claim(site, S("row"), a, 100));
+	assert_false(is_free(site, S("row")));
+	assert_false(claim(site, S("row"), b, 101));
+	assert_true(claim(site, S("other"), b, 101));
+
+	/* committed, and then applied */
+	wc_flight_ended(site->flight, a, 100);
+	assert_false(claim(site, S("row"), b, 101));
+	assert_true(wc_flight_free(site->flight, a, 100));
+	assert_true(is_free(site, S("row")));
+	assert_true(claim(site, S("row"), b, 101));
+
+	/* the next transaction with the place has nothing of the last one's */
+	assert_int_equal(take_place(site, 102), a);
+	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
+	assert_true(claim(site, S("row"), a, 102));
+	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
+	assert_false(claim(site, S("row"), b, 101));
+}
+
+static void
+claims_and_locks_exclude_each_other(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 100);
+
+	/* a lock of any mode; also the transaction's own, which it need not claim */
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
+	assert_false(is_free(site, S("row")));
+	assert_false(claim(site, S("row"), place, 100));
+	assert_int_equal(lock_as(site, 100, WC_LOCK_KEY_SHARE, S("row")), 0);
+	unlock_as(site, 7);
+	assert_false(claim(site, S("row"), place, 100));
+	unlock_as(site, 100);
+
+	/* the failed claim has left nothing */
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 7);
+
+	assert_true(claim(site, S("row"), place, 100));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 0);
+	assert_int_equal(lock_as(site, 100, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_true(wc_flight_free(site->flight, place, 100));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 7);
+}
+
+static void
+a_locked_table_has_no_claims(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 100);
+
+	assert_true(claim(site, S("row"), place, 100));
+	assert_false(lock_table_as(site, 7, 1));
+	assert_true(lock_table_as(site, 7, 2));
+	assert_false(claim_in(site, 2, S("row"), place, 100));
+	assert_true(claim(site, S("second"), place, 100));
+	unlock_as(site, 7);
+	assert_true(claim_in(site, 2, S("row"), place, 100));
+
+	/* its own claims are not in a transaction's way */
+	assert_true(lock_table_as(site, 100, 1));
+	unlock_as(site, 100);
+	assert_true(wc_flight_free(site->flight, place, 100));
+	assert_true(lock_table_as(site, 7, 1));
+	unlock_as(site, 7);
+	place = take_place(site, 101);
+	assert_true(claim(site, S("row"), place, 101));
+}
+
+/* A transaction that has all the locks it may have waits for claims like for locks, and keeps new ones out. */
+static void
+a_wanted_table_has_no_new_claims(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 100);
+	size_t		len = WC_ROW_LOCK_BYTES_MAX / 8;
+	char	   *row = calloc(1, len);
+
+	assert_non_null(row);
+	assert_true(claim(site, S("row"), place, 100));
+	for (char i = 0; i < 8; i++)
+	{
+		row[0] = i;
+		assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, wc_slice(row, len)), 0);
+	}
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("more")), 100);
+	assert_false(claim(site, S("new"), place, 100));
+	assert_true(wc_flight_free(site->flight, place, 100));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("more")), 0);
+
+	/* now it has the whole table */
+	assert_int_equal(lock_as(site, 8, WC_LOCK_KEY_SHARE, S("any")), 7);
+	place = take_place(site, 101);
+	assert_false(claim(site, S("new"), place, 101));
+	unlock_as(site, 7);
+	assert_true(claim(site, S("new"), place, 101));
+	free(row);
+}
+
+/* An engine that has lost its locks lets nobody claim what they may have been for. */
+static void
+another_engine_opens_claims_anew(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 100);
+
+	assert_int_equal(wc_claims_opening(site->claims), OPENING);
+	assert_true(claim(site, S("row"), place, 100));
+	wc_claims_shut(site->claims);
+	assert_int_equal(wc_claims_opening(site->claims), 0);
+	assert_false(is_free(site, S("other")));
+	assert_false(claim(site, S("other"), place, 100));
+	wc_claims_count(site->claims, 5);
+	wc_claims_close_table(site->claims, 1);
+	wc_claims_reset(site->claims);
+	wc_claims_open(site->claims, OPENING + 1);
+	assert_false(claim(site, S("other"), place, 100));
+	assert_true(wc_claims_take(site->claims, site->flight, OPENING + 1, 1, S("other"), place, 100));
+
+	/* claims of before are still valid: their commits are under way */
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 100);
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+#define ROWS		4
+#define ROUNDS		20000
+
+typedef struct Contest
+{
+	Site	   *site;
+	atomic_int	inside[ROWS];	/* transactions that have the row */
+	atomic_int	got;
+	atomic_ullong next_xid;
+} Contest;
+
+static void
+visit(Contest *c, int row)
+{
+	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
+	atomic_fetch_add(&c->got, 1);
+	sched_yield();
+	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
+}
+
+static void *
+claims_rows(void *arg)
+{
+	Contest    *c = arg;
+
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		uint8_t		row = (uint8_t) (i % ROWS);
+		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+		uint16_t	place = wc_flight_take(c->site->flight, xid, 1, 0, WC_FLIGHT_NONE);
+
+		if (claim(c->site, wc_slice(&row, 1), place, xid))
+			visit(c, row);
+		assert_true(wc_flight_free(c->site->flight, place, xid));
+	}
+	return NULL;
+}
+
+static void *
+locks_rows(void *arg)
+{
+	Contest    *c = arg;
+
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		WcLockRequest request = {.table_id = 1,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.subid = 1};
+		uint8_t		row = (uint8_t) (i % ROWS);
+		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+		WcLockOwner *owner = wc_lock_enter(c->site->table, xid);
+		WcLockHolder holder;
+		WcError		err;
+
+		request.xid = xid;
+		assert_int_equal(wc_lock_acquire(c->site->table, owner, &request, wc_slice(&row, 1), &holder, &err), WC_OK);
+		if (holder.xid == 0)
+			visit(c, row);
+		(void) wc_lock_leave(c->site->table, owner);
+		unlock_as(c->site, xid);
+	}
+	return NULL;
+}
+
+static void
+a_row_has_one_owner(void **state)
+{
+	Contest		c = {.site = *state};
+	pthread_t	threads[4];
+
+	atomic_init(&c.next_xid, 1000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, i % 2 ? claims_rows : locks_rows, &c), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_in_range(atomic_load(&c.got), 1, 4 * ROUNDS);
+
+	/* nothing is left behind */
+	assert_int_equal(lock_as(c.site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
+	unlock_as(c.site, 1);
+	assert_true(claim(c.site, wc_slice("", 1), take_place(c.site, 2), 2));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_claim_lasts_as_long_as_the_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(claims_and_locks_exclude_each_other, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_locked_table_has_no_claims, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_wanted_table_has_no_new_claims, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_engine_opens_claims_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_has_one_owner, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
