@@ -103,10 +103,8 @@ static WcStatus
 resolve(Chunk *chunk, WcError *err)
 {
 	WcHBaseRowChanges *changes;
-	WcStatus	status;
+	WcStatus	status = wc_hbase_rowchanges_open(chunk->table, chunk->rows, chunk->nrows, &changes, err);
 
-	(void) wc_hbase_server(chunk->table->server->oid);	/* reads changed options */
-	status = wc_hbase_rowchanges_open(chunk->table, chunk->rows, chunk->nrows, &changes, err);
 	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
 		status = wc_hbase_rowchanges_next(changes, &chunk->arena, &chunk->told[i], err);
 	wc_hbase_rowchanges_close(changes);
@@ -322,6 +320,17 @@ checks_first(WcTxn *txn)
 	return absent && (n > 1 || wc_txn_nrows(txn) > WC_HBASE_SEND_ROWS || wc_txn_length(txn) > WC_HBASE_SEND_BYTES);
 }
 
+/* Reads changed options of servers, which may raise an error: later, memory of core would not be freed. */
+static void
+refresh_servers(WcTxn *txn)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(txn, &n);
+
+	for (size_t i = 0; i < n; i++)
+		(void) wc_hbase_server(wc_hbase_table_by_id(tables[i].id)->server->oid);
+}
+
 void
 wc_hbase_changes_send(void)
 {
@@ -331,6 +340,7 @@ wc_hbase_changes_send(void)
 
 	if (txn == NULL)
 		return;
+	refresh_servers(txn);
 	status = for_chunks(txn, lock_chunk, &err);
 	if (status == WC_OK && checks_first(txn))
 		status = for_chunks(txn, resolve, &err);
