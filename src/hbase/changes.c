@@ -198,7 +198,14 @@ wc_hbase_changes_finish(bool committed)
 	if (txn == NULL)
 		return;
 	wc_hbase_scans_forget();
-	wc_txn_reset(txn);
+	if (wc_txn_length(txn) > WC_TXN_MEMORY)
+	{
+		/* its lists of operations are large, too */
+		wc_txn_destroy(txn);
+		txn = NULL;
+	}
+	else
+		wc_txn_reset(txn);
 	length = nsent = 0;
 	provisional_to = 0;
 	if (!committed && sent > 0)
