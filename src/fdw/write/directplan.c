@@ -286,7 +286,7 @@ fits(PlannerInfo *root, const ModifyTable *plan, Index target, WcDirectPlan *dir
 {
 	Relation	rel = table_open(planner_rt_fetch(target, root)->relid, NoLock);
 	WcRelation *wrel = wc_relation_open(rel);
-	bool		fit = wrel->layout == WC_LAYOUT_ROW;
+	bool		fit = wrel->layout == WC_LAYOUT_ROW && wc_client_modifies(wrel->desc);
 
 	for (int k = 0; k < wrel->nkeys; k++)
 		fit &= !wrel->columns[wrel->keys[k]].hashed;

@@ -274,8 +274,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
 	m->mtstate = mtstate;
-	m->locks = mtstate->operation != CMD_INSERT && wc_client_locks(m->wrel->desc) &&
-		!wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
+	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
 		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
 }
