@@ -513,8 +513,8 @@ namespace_name(const char *name)
 	return ns;
 }
 
-static const WcClientNamespace *
-require_namespace(const char *name)
+const WcClientNamespace *
+wc_client_require_namespace(const char *name)
 {
 	const WcClientNamespace *ns = wc_client_namespace(name);
 
@@ -554,7 +554,7 @@ wc_client_drop_namespace(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("namespace \"%s\" cannot be dropped", name)));
-	(void) require_namespace(name);
+	(void) wc_client_require_namespace(name);
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
@@ -608,7 +608,7 @@ wc_client_change_properties(const char *name, Jsonb *properties)
 	wc_client_require_writable();
 	/* this mode lets other transactions make tables in the namespace at the same time */
 	lock_name(ns, wc_slice(NULL, 0), ShareUpdateExclusiveLock);
-	old = require_namespace(name);
+	old = wc_client_require_namespace(name);
 	new = DirectFunctionCall1(jsonb_in, CStringGetDatum(old->properties ? old->properties : "{}"));
 	new = DirectFunctionCall2(jsonb_concat, new, JsonbPGetDatum(properties));
 	new = DirectFunctionCall1(jsonb_strip_nulls, new);
