@@ -138,6 +138,8 @@ INSERT INTO long_docs SELECT i, i, repeat('b', 3000), (SELECT jsonb_object_agg('
 	repeat('z', 9000) FROM generate_series(1, 5) i;
 CREATE VIEW odd_docs WITH (security_barrier) AS SELECT * FROM long_docs WHERE n % 2 = 1;
 SELECT id, n, length(body) AS body, (SELECT count(*) FROM jsonb_object_keys(m)) AS members, length(z) AS z FROM odd_docs;
+-- conditions with values of the query's other rows, which PostgreSQL moves into the view
+SELECT q.n, (SELECT count(*) FROM odd_docs d WHERE d.n <= q.n) FROM (VALUES (0), (2), (3), (9)) q (n);
 DROP FOREIGN TABLE long_docs CASCADE;
 -- cells as rows
 SET client_min_messages = warning;

@@ -9,12 +9,12 @@
 # PostgreSQL's part runs as another user (WIDECOL_USER, else postgres).  --all does that
 # part once more on a PostgreSQL with assertions, which it builds (test/cassert.sh), and some
 # of it on one that forgets its caches at every chance, and on PostgreSQL 17 in a chroot of Debian 13
-# where one can be made (test/pg17.sh).  Goes on after failures; the last
+# where one can be made (test/pg17.sh), and a real HBase where one can be had (test/hbase).  Goes on after failures; the last
 # line is "N passed, N failed", the status 1 when a test failed or none ran.
 #
 #   WIDECOL_ONLY="lint regress"   only these steps (lint asan tsan regress
 #                                 isolation pgtap tap conformance differential;
-#                                 with --all: model fuzz pg17 assertions caches)
+#                                 with --all: model fuzz pg17 hbase assertions caches)
 #   WIDECOL_KEEP=1                keep the temporary directory, and name it
 set -u
 . "$(dirname -- "$0")/env.sh"
@@ -413,6 +413,12 @@ fi
 if [ $all = yes ] && wanted pg17; then
 	run 7200 "PostgreSQL 17" sh test/pg17.sh
 	grep '# SKIP' "$logs/PostgreSQL_17.log"
+fi
+
+# Where HBase can be had: a JDK, Maven and its jars.
+if [ $all = yes ] && wanted hbase; then
+	run 1800 HBase sh -c 'sh test/hbase/check.sh; status=$?; [ $status = 77 ] || exit $status'
+	grep '# SKIP' "$logs/HBase.log"
 fi
 
 # --- and on a PostgreSQL with assertions ------------------------------------------

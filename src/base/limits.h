@@ -112,6 +112,16 @@
 #define WC_HBASE_ROWS_MAX		100000
 #define WC_HBASE_ANSWER_MAX		(256 * 1024 * 1024)
 
+/* Of a change of a row in HBase: bytes of its key (HBase locates a region by the key and the table's name
+ * together, in 32 kB), and of a value (HBase's hbase.client.keyvalue.maxsize). */
+#define WC_HBASE_ROW_MAX		32000
+#define WC_HBASE_VALUE_MAX		(10 * 1024 * 1024)
+
+/* Calls that change rows have at most so many rows, and about so many bytes unless one row has more: with
+ * transport framed the gateway refuses 2 MB. */
+#define WC_HBASE_SEND_ROWS		1000
+#define WC_HBASE_SEND_BYTES		(1024 * 1024)
+
 /* Values in values that a Thrift message may have. */
 #define WC_THRIFT_DEPTH_MAX		24
 

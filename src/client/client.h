@@ -237,7 +237,8 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * then call wc_client_write_done.  wc_client_write takes the writer's lock on the table
  * once a transaction.  Operations are sent as late as possible.  Fails in a read-only
  * transaction (25006), while widecol.read_timestamp is set, in parallel mode, and
- * when the table is disabled (55000).
+ * when the table is disabled (55000).  Operations on a table outside the embedded engine are kept by the
+ * driver of its store, and sent at PRE_COMMIT.
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
 extern void wc_client_write_done(void);
@@ -246,8 +247,10 @@ extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 /* Raises those errors of wc_client_write that do not depend on a table, for statements that may write nothing. */
 extern void wc_client_require_writable(void);
 
-/* 0A000 when the table's store can only be read. */
-extern void wc_client_require_writable_table(const WcTableDesc *table);
+/* Can rows of the table be locked?  wc_client_lock_rows and wc_client_scan_take need that;
+ * wc_client_require_lockable raises 0A000 otherwise. */
+extern bool wc_client_locks(const WcTableDesc *table);
+extern void wc_client_require_lockable(const WcTableDesc *table);
 
 typedef struct WcRowLock
 {

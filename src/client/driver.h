@@ -27,14 +27,15 @@ typedef enum WcDriverFeature
 	WC_FEATURE_OFFSET = 1 << 1,	/* row_offset of a scan */
 	WC_FEATURE_SNAPSHOT = 1 << 2,	/* several scans may read at one snapshot */
 	WC_FEATURE_TRANSACTION = 1 << 3,	/* a batch is applied whole or not at all */
-	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans read the batch so far */
+	WC_FEATURE_OWN_WRITES = 1 << 4, /* scans read the batch that client/ keeps */
 	WC_FEATURE_RAW = 1 << 5,	/* raw scans */
 	WC_FEATURE_ESTIMATE = 1 << 6,	/* sizes of ranges */
 	WC_FEATURE_SAMPLE = 1 << 7,	/* ranges to sample */
 	WC_FEATURE_MODIFY = 1 << 8, /* one change to all rows of a scan */
 	WC_FEATURE_SPLIT = 1 << 9,	/* ranges in parts, for several processes at one snapshot */
-	WC_FEATURE_WRITE = 1 << 10, /* rows can be written, and locked */
-	WC_FEATURE_GROUPS = 1 << 11 /* a scan may return groups instead of rows, to transfer less */
+	WC_FEATURE_WRITE = 1 << 10, /* rows can be written */
+	WC_FEATURE_GROUPS = 1 << 11,	/* a scan may return groups instead of rows, to transfer less */
+	WC_FEATURE_LOCK = 1 << 12	/* rows can be locked, and read and locked at once */
 } WcDriverFeature;
 
 /* Table ids from this number on belong to other drivers than the embedded engine's, which give them
@@ -97,14 +98,39 @@ typedef struct WcTakeResult
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
 /*
- * The embedded engine's driver sets all members.  A driver without WC_FEATURE_WRITE has a store that can only
- * be read: it sets the name, the functions of the catalog and those of scans (not new_table_id and
- * scans_open), and takes no part in transactions.  A feature's function is set when the feature bit is.
+ * The changes of rows in a store whose driver keeps them itself, in the session, until the commit.  Their stream
+ * is like the batch: a savepoint is an offset in it, and a rollback cuts it back.  Scans of the driver read it.
+ */
+typedef struct WcDriverKept
+{
+	/* Returns the builder for one whole operation on a row of the table.  Raises an error if the table cannot be
+	 * written now. */
+	WcBatchBuilder *(*begin) (const WcTableDesc *table);
+
+	/* Keeps the operation.  bytes_max: bytes that the stream may have.  Raises an error if the store could not
+	 * take the operation; then the stream is as before. */
+	void		(*done) (uint64 bytes_max);
+
+	uint64		(*mark) (void); /* bytes of the stream; never fails */
+	void		(*cut) (uint64 mark);	/* never fails */
+
+	/* Sends all changes to the store, interruptibly.  An error does not take back what the store has acknowledged. */
+	void		(*send) (void);
+
+	/* The end of the transaction: forgets the stream, and scans that read it.  Never fails. */
+	void		(*finish) (bool committed);
+} WcDriverKept;
+
+/*
+ * The embedded engine's driver sets all members but `kept`.  Another driver sets the name, the functions of the
+ * catalog and those of scans (not new_table_id and scans_open), and `kept` if rows can be written.  A feature's
+ * function is set when the feature bit is.
  */
 typedef struct WcDriver
 {
 	const char *name;
 	uint32		features;		/* WcDriverFeature */
+	const WcDriverKept *kept;	/* NULL: the driver keeps no changes */
 
 	/* Connects unless connected.  When the connection was lost during a transaction that
 	 * needs it, connect fails until the transaction has ended. */
@@ -279,6 +305,7 @@ typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
+	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */
 } WcDriverHost;
 
 /* The one function that such a module exports. */

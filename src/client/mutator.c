@@ -27,6 +27,7 @@ static bool stale;				/* ... and may have bytes after it, which must be cut */
 static uint64 settled;			/* all operations before this offset are on rows that were locked before the operation was written */
 static uint64 writing;			/* the offset of the operations that the last wc_client_write began */
 static bool must_be_checked;
+static bool elsewhere;			/* the last wc_client_write began an operation on a table outside the embedded engine */
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
@@ -53,15 +54,20 @@ wc_client_require_writable(void)
 				 errmsg("cannot write to stored tables during a parallel operation")));
 }
 
-void
-wc_client_require_writable_table(const WcTableDesc *table)
+bool
+wc_client_locks(const WcTableDesc *table)
 {
-	if ((wc_driver_of(table->id)->features & WC_FEATURE_WRITE) == 0)
+	return (wc_driver_of(table->id)->features & WC_FEATURE_LOCK) != 0;
+}
+
+void
+wc_client_require_lockable(const WcTableDesc *table)
+{
+	if (!wc_client_locks(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot write to table \"%s\", or lock its rows", wc_client_table_fullname(table)),
-				 errdetail("It is a table of an HBase cluster: these are only read."),
-				 errhint("Write to it with HBase's own clients.")));
+				 errmsg("cannot lock rows of table \"%s\"", wc_client_table_fullname(table)),
+				 errdetail("It is a table of an HBase cluster, and HBase has no row locks.")));
 }
 
 WcBatchBuilder *
@@ -95,7 +101,7 @@ wc_lock_for_writing(const WcTableDesc *table)
 		if (locked[i] == table->id)
 			return;
 	}
-	wc_client_require_writable_table(table);
+	wc_client_require_lockable(table);
 	wc_following_await_promotion();
 	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);
@@ -128,6 +134,9 @@ wc_client_write(const WcTableDesc *table)
 	WcBatchBuilder *b;
 
 	wc_client_require_writable();
+	elsewhere = table->id >= WC_REMOTE_TABLE;
+	if (unlikely(elsewhere))
+		return wc_kept()->begin(table);
 	wc_lock_for_writing(table);
 	b = wc_batch_builder();
 	writing = wc_batch_mark();
@@ -148,8 +157,8 @@ bytes_max(void)
 	return (uint64) wc_max_transaction_mb * 1024 * 1024;
 }
 
-static void pg_attribute_noreturn()
-too_large(uint64 bytes)
+void
+wc_batch_too_large(uint64 bytes)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -166,7 +175,7 @@ close_piece(void)
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
 	if (start + buffer.len > bytes_max())
-		too_large(start + buffer.len);
+		wc_batch_too_large(start + buffer.len);
 	if (buffer.len > 0)
 		(void) GetTopFullTransactionId();
 }
@@ -192,7 +201,7 @@ send(bool more)
 	if (buffer.len == 0 && !stale)
 		return;
 	if (start + buffer.len > bytes_max())
-		too_large(start + buffer.len);
+		wc_batch_too_large(start + buffer.len);
 	(void) GetTopFullTransactionId();	/* may fail, so it comes before the driver gets the piece */
 	stale = true;
 	do
@@ -251,6 +260,11 @@ wc_batch_must_be_checked(void)
 void
 wc_client_write_done(void)
 {
+	if (unlikely(elsewhere))
+	{
+		wc_kept()->done(bytes_max());
+		return;
+	}
 	settle();
 	if (buffer.len >= WC_BATCH_CHUNK)
 		send(false);
@@ -343,7 +357,7 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 		wc_rows_forget();		/* the scan has met no row */
 	must_be_checked |= result->check;
 	if (result->outcome == WC_MODIFY_TOO_LARGE)
-		too_large(result->length);
+		wc_batch_too_large(result->length);
 	if (result->outcome == WC_MODIFY_CHANGED)
 		wc_client_raise_changed_row(table, result->row);
 	if (result->outcome == WC_MODIFY_UNREADABLE)

@@ -134,6 +134,25 @@ extern void wc_row_wait_over(WcRowWait *wait);
 extern WcClientScan *wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context,
 								  WcTakeResult *result);
 
+/* mutator.c: 54000: the transaction has so many bytes of changes, too many. */
+extern void wc_batch_too_large(uint64 bytes) pg_attribute_noreturn();
+
+/*
+ * The changes that the driver of tables outside the embedded engine keeps; all do nothing until the session uses
+ * such a table.  See WcDriverKept.
+ */
+static inline const WcDriverKept *
+wc_kept(void)
+{
+	return wc_remote_driver != NULL ? wc_remote_driver->kept : NULL;
+}
+
+static inline uint64
+wc_kept_mark(void)
+{
+	return wc_kept() != NULL ? wc_kept()->mark() : 0;
+}
+
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);
 

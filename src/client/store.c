@@ -23,7 +23,9 @@ typedef struct StoreSlot
 static const WcDriver *
 load_driver(void)
 {
-	static const WcDriverHost host = {.raise = wc_raise,.server_options = wc_server_options};
+	static const WcDriverHost host = {
+		.raise = wc_raise,.server_options = wc_server_options,.too_large = wc_batch_too_large
+	};
 
 	if (wc_remote_driver == NULL)
 	{

@@ -24,6 +24,7 @@ typedef struct Savepoint
 {
 	int			level;			/* nesting level of the subtransaction */
 	WcBatchMark mark;
+	uint64		kept;			/* mark of the changes that another store's driver keeps */
 } Savepoint;
 
 static Savepoint *savepoints;	/* in TopMemoryContext */
@@ -31,8 +32,10 @@ static int	nsavepoints;
 static int	savepoints_cap;
 
 static void
-end_of_transaction(void)
+end_of_transaction(bool committed)
 {
+	if (wc_kept() != NULL)
+		wc_kept()->finish(committed);
 	wc_batch_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
@@ -104,6 +107,27 @@ commit_batch(bool prepare)
 	wc_batch_forget();
 }
 
+/*
+ * Sends changes of tables in other stores.  It is the last step that may fail here: what such a store has taken,
+ * it does not give back.
+ */
+static void
+send_kept(void)
+{
+	if (wc_kept_mark() > 0)
+		wc_kept()->send();
+}
+
+static void
+refuse_prepare(void)
+{
+	if (wc_kept_mark() > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has written to tables of HBase clusters"),
+				 errdetail("HBase could not be told to take the changes or to forget them.")));
+}
+
 static void
 on_xact(XactEvent event, void *arg)
 {
@@ -111,14 +135,16 @@ on_xact(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			commit_batch(false);
+			send_kept();
 			break;
 		case XACT_EVENT_PRE_PREPARE:
+			refuse_prepare();
 			commit_batch(true);
 			break;
 		case XACT_EVENT_COMMIT:
 			wc_stream_committed();
 			wc_driver()->finish();
-			end_of_transaction();
+			end_of_transaction(true);
 			break;
 		case XACT_EVENT_PREPARE:
 			if (wc_stream_is_written())
@@ -127,7 +153,7 @@ on_xact(XactEvent event, void *arg)
 			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
 			wc_driver()->finish();
-			end_of_transaction();
+			end_of_transaction(true);
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
@@ -135,7 +161,7 @@ on_xact(XactEvent event, void *arg)
 				wc_catalog_changed();
 			wc_stream_aborted();
 			wc_driver()->abort();
-			end_of_transaction();
+			end_of_transaction(false);
 			break;
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
 			break;				/* workers write nothing */
@@ -158,6 +184,7 @@ begin_savepoint(void)
 	sp = &savepoints[nsavepoints++];
 	sp->level = GetCurrentTransactionNestLevel();
 	sp->mark = wc_batch_mark();
+	sp->kept = wc_kept_mark();
 }
 
 static void
@@ -165,11 +192,17 @@ end_savepoint(bool commit)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	WcBatchMark mark = 0;
+	uint64		kept = 0;
 
 	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
+	{
 		mark = savepoints[--nsavepoints].mark;
+		kept = savepoints[nsavepoints].kept;
+	}
 	if (commit)
 		return;
+	if (wc_kept() != NULL)
+		wc_kept()->cut(kept);
 	if (!wc_batch_empty())
 		wc_catalog_changed();
 	wc_batch_cut(mark);

@@ -71,6 +71,7 @@ set_family(WcHBaseTable *table, const WcThriftFamily *from, WcFamilyDesc *family
 	a->blocksize = (uint32) between(from->blocksize, WC_BLOCKSIZE_MIN, WC_BLOCKSIZE_MAX);
 	a->blockcache = from->blockcache;
 	a->in_memory = from->in_memory;
+	table->families[family->id - 1].attrs = *a;
 }
 
 static int
@@ -294,4 +295,39 @@ wc_hbase_list_namespaces(Oid oid, WcSlice *out)
 	}
 	wc_arena_free(&arena);
 	finish_list(status, &err, count, &things, out);
+}
+
+/* --- for reads ----------------------------------------------------------------*/
+
+WcStatus
+wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcArena *arena, WcTableDesc *desc, WcError *err)
+{
+	memset(desc, 0, sizeof(*desc));
+	desc->id = table->id;
+	desc->name = wc_slice_cstr(table->name);
+	desc->ns = wc_slice_cstr(WC_NAMESPACE_DEFAULT);
+	desc->families = wc_arena_alloc_zero(arena, sizeof(WcFamilyDesc) * (table->nfamilies + 1));
+	if (desc->families == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a table's description");
+	for (int i = 0; i < table->nfamilies && desc->nfamilies < WC_FAMILIES_MAX; i++)
+	{
+		const WcHBaseFamily *from = &table->families[i];
+		WcFamilyDesc *family = &desc->families[desc->nfamilies];
+
+		if (!from->present)
+			continue;
+		family->id = (uint32) i + 1;
+		family->name = wc_slice_cstr(from->name);
+		family->attrs = wc_family_attrs_default;
+		family->attrs.versions = decides ? from->attrs.versions : WC_VERSIONS_MAX;
+		if (decides)
+			family->attrs.keep_deleted = from->attrs.keep_deleted;
+		if (decides && !table->server->options.raw_timestamps)
+		{
+			family->attrs.min_versions = from->attrs.min_versions;
+			family->attrs.ttl_us = from->attrs.ttl_us;
+		}
+		desc->nfamilies++;
+	}
+	return WC_OK;
 }

@@ -322,24 +322,43 @@ wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *number)
 	*number = ++c->number;
 }
 
+/* Connects unless connected.  WC_END: the new connection is lost already. */
 static WcStatus
-try_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, WcError *err)
+get_ready(WcHBaseServer *server, WcError *err)
 {
 	WcHBaseConnection *c = &server->connection;
-	WcStatus	status = WC_OK;
+	WcStatus	status;
 
 	/* an error was raised during the last call: its answer would still arrive */
 	if (c->busy)
 		wc_hbase_disconnect(server);
-	if (c->socket == PGINVALID_SOCKET)
-	{
-		status = connect_gateway(server, err);
-		if (status == WC_OK)
-			status = check_gateway(server, err);
-	}
+	if (c->socket != PGINVALID_SOCKET)
+		return WC_OK;
+	status = connect_gateway(server, err);
+	return status == WC_OK ? check_gateway(server, err) : status;
+}
+
+static WcStatus
+try_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, WcError *err)
+{
+	WcStatus	status = get_ready(server, err);
+
 	if (status == WC_OK)
-		status = exchange(server, wc_buf_slice(&c->out), method, number, answer, err);
+		status = exchange(server, wc_buf_slice(&server->connection.out), method, number, answer, err);
 	return status;
+}
+
+static WcStatus
+lost(WcHBaseServer *server, const char *method, int times, WcError *err)
+{
+	server->connection.lost = true;
+	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "connection to the HBase gateway at %s:%d was lost",
+				   server->options.host, server->options.port);
+	if (times > 1)
+		wc_error_detail(err, "It was lost %d times while \"%s\" was called.", times, method);
+	else
+		wc_error_detail(err, "It was lost while \"%s\" was called.", method);
+	return WC_IO;
 }
 
 WcStatus
@@ -363,9 +382,37 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		if (status != WC_END)
 			return status;
 	}
-	server->connection.lost = true;
-	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "connection to the HBase gateway at %s:%d was lost",
-				   server->options.host, server->options.port);
-	wc_error_detail(err, "It was lost %d times while \"%s\" was called.", TRIES, method);
-	return WC_IO;
+	return lost(server, method, TRIES, err);
+}
+
+/* Has the gateway closed the connection, which was idle?  (Or sent what nobody asked for.) */
+static bool
+is_closed(const WcHBaseConnection *c)
+{
+	uint8		byte;
+
+	return c->socket != PGINVALID_SOCKET &&
+		(recv(c->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+		 (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR));
+}
+
+WcStatus
+wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, bool *sent, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	WcStatus	status = wc_buf_status(&c->out, "request", err);
+
+	*sent = false;
+	if (status != WC_OK)
+		return status;
+	if (is_closed(c))
+		wc_hbase_disconnect(server);
+	c->lost = false;
+	status = get_ready(server, err);
+	if (status == WC_OK)
+	{
+		*sent = true;
+		status = exchange(server, wc_buf_slice(&c->out), method, number, answer, err);
+	}
+	return status == WC_END ? lost(server, method, 1, err) : status;
 }

@@ -1,8 +1,9 @@
 /*
  * hbase/hbase.c: the driver's table of functions; known servers and tables.
  */
-#include "hbase/hbase.h"
+#include "hbase/changes.h"
 
+#include "access/xact.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "utils/hsearch.h"
@@ -56,6 +57,44 @@ wc_hbase_keep_error(MemoryContext context)
 	MemoryContextSwitchTo(context);
 	kept_error = CopyErrorData();
 	FlushErrorState();
+}
+
+void
+wc_hbase_error_more(WcError *err, int sqlstate, const char *more)
+{
+	char		detail[WC_ERROR_TEXT_MAX];
+
+	if (kept_error != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(kept_error->assoc_context);
+
+		kept_error->detail = kept_error->detail != NULL ? psprintf("%s %s", more, kept_error->detail) : pstrdup(more);
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	snprintf(detail, sizeof(detail), "%s%s%s", more, err->detail[0] ? " " : "", err->detail);
+	wc_error_detail(err, "%s", detail);
+	if (sqlstate != 0)
+		error_sqlstate = sqlstate;
+}
+
+void
+wc_hbase_too_large(uint64 bytes)
+{
+	host->too_large(bytes);
+}
+
+void
+wc_hbase_require_isolation(const WcHBaseTable *table, const char *verb)
+{
+	if (!IsolationUsesXactSnapshot() || wc_hbase_server(table->server->oid)->options.any_isolation)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("table \"%s\" of HBase cannot be %s in a transaction with isolation level %s", table->name, verb,
+					IsolationIsSerializable() ? "SERIALIZABLE" : "REPEATABLE READ"),
+			 errdetail("HBase has no snapshots: two scans of a transaction may see different states."),
+			 errhint("Use READ COMMITTED, or set option \"isolation\" of the server to 'none'.")));
 }
 
 void
@@ -209,9 +248,19 @@ wc_hbase_family_id(WcHBaseTable *table, WcSlice name)
 
 /* --- the driver -------------------------------------------------------------*/
 
+static const WcDriverKept kept = {
+	.begin = wc_hbase_changes_begin,
+	.done = wc_hbase_changes_done,
+	.mark = wc_hbase_changes_mark,
+	.cut = wc_hbase_changes_cut,
+	.send = wc_hbase_changes_send,
+	.finish = wc_hbase_changes_finish
+};
+
 static const WcDriver driver = {
 	.name = "hbase",
-	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW,
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE,
+	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,
 	.describe = wc_hbase_describe,
 	.list_tables = wc_hbase_list_tables,

@@ -17,6 +17,8 @@
 #include "thrift/incoming.h"
 #include "thrift/writer.h"
 
+#define WC_HBASE_US_PER_MS 1000
+
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
@@ -45,7 +47,8 @@ typedef struct WcHBaseServer
 typedef struct WcHBaseFamily
 {
 	char	   *name;
-	bool		present;		/* the table had the family at its last description */
+	bool		present;		/* the table had the family at its last description ... */
+	WcFamilyAttrs attrs;		/* ... with these attributes */
 } WcHBaseFamily;
 
 /* A table, for as long as the session lives. */
@@ -68,8 +71,21 @@ extern uint32 wc_hbase_family_id(WcHBaseTable *table, WcSlice name);	/* adds a n
 /* Descriptions of the server's tables are outdated: they are read again. */
 extern void wc_hbase_doubt(WcHBaseServer *server);
 
+/* 0A000 in a transaction whose isolation level HBase lacks, unless the server's option allows it; verb: what
+ * the table cannot be. */
+extern void wc_hbase_require_isolation(const WcHBaseTable *table, const char *verb);
+
 /* Sets err, and the SQLSTATE with which wc_hbase_raise will raise it. */
 extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) pg_attribute_printf(4, 5);
+
+/*
+ * Adds what is known of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
+ * (0: none) replaces that of err.
+ */
+extern void wc_hbase_error_more(WcError *err, int sqlstate, const char *more);
+
+/* 54000: the transaction has too many bytes of changes. */
+extern void wc_hbase_too_large(uint64 bytes) pg_attribute_noreturn();
 
 /* Keeps an error of PostgreSQL that was caught below a function of core, for wc_hbase_raise. */
 extern void wc_hbase_keep_error(MemoryContext context);
@@ -89,6 +105,13 @@ extern void wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *numb
  */
 extern WcStatus wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer,
 							  WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Sends the written request once, and waits for its answer, interruptibly.  *sent: HBase may have done what an
+ * error says that it has not answered.
+ */
+extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, bool *sent,
+							  WcError *err) WC_WARN_UNUSED;
 extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 
 /* --- error.c ------------------------------------------------------------------*/
@@ -102,10 +125,21 @@ extern bool wc_hbase_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *des
 extern void wc_hbase_list_tables(Oid server, bool all_databases, WcSlice *list);
 extern void wc_hbase_list_namespaces(Oid server, WcSlice *list);
 
+/*
+ * The table for read/, in the arena: its present families.  HBase has decided which of the cells that it sends are
+ * visible, so the families have any number of versions and no time to live.  decides: they have HBase's, because
+ * own changes, or cells that HBase has deleted, are merged in.
+ */
+extern WcStatus wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcArena *arena, WcTableDesc *desc,
+								   WcError *err) WC_WARN_UNUSED;
+
 /* --- scan.c -------------------------------------------------------------------*/
 extern void wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
 extern bool wc_hbase_scan_next(WcDriverScan *scan);
 extern void wc_hbase_scan_stats(WcDriverScan *scan);
 extern void wc_hbase_scan_close(WcDriverScan *scan);
+
+/* Ends scans that read the transaction's changes; never fails. */
+extern void wc_hbase_scans_forget(void);
 
 #endif

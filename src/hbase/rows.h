@@ -22,6 +22,7 @@ typedef struct WcHBaseReader
 	const WcTableDesc *desc;
 	const WcScan *scan;			/* ranges ascending */
 	uint64		rows_hint;		/* the number of rows that is probably wanted; 0: unknown */
+	bool		merged;			/* the transaction's changes will be merged in: all versions are needed, and all cells */
 	struct WcHBaseRows *lanes;	/* the opened lanes */
 	uint64		calls;
 	WcBuf		filter;			/* HBase's filter, made from the Scan's filter; empty: none */
@@ -30,6 +31,13 @@ typedef struct WcHBaseReader
 /* Opens a source of the cells of a family, which is given by its place in the table. */
 extern WcStatus wc_hbase_rows_source(WcHBaseReader *reader, uint32 family, const WcSourceOptions *options,
 									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Opens a source of the family's cells in those rows that the transaction has changed and that the reader's scan may
+ * meet: all cells, all versions.  Rows may be sought in the order of the scan; going back costs calls.
+ */
+extern WcStatus wc_hbase_changed_source(const WcHBaseReader *reader, WcTxn *txn, uint32 family, WcCellSource **src,
+										WcError *err) WC_WARN_UNUSED;
 
 /* Frees the lanes; all sources must be closed. */
 extern void wc_hbase_rows_free(WcHBaseReader *reader);

@@ -5,20 +5,20 @@
  * which cells are visible.  Conditions that HBase does not get, such as most filters, are evaluated in this
  * process.
  */
+#include "hbase/changes.h"
 #include "hbase/filter.h"
 #include "hbase/rows.h"
 
 #include <stdlib.h>
 
-#include "access/xact.h"
-
 #include "base/clock.h"
 #include "read/scan/scanner.h"
+#include "read/txn/txn.h"
 
 /* A family, for read/. */
 struct WcStore
 {
-	WcHBaseReader *reader;
+	struct HBaseScan *scan;
 	uint32		place;			/* in the table */
 };
 
@@ -38,9 +38,14 @@ typedef struct HBaseScan
 	WcScan		scan;
 	WcTable		table;
 	WcHBaseReader reader;
-	WcScanner  *scanner;
+	WcScanner  *scanner;		/* NULL also when the transaction has ended */
 	size_t		target;			/* target size of the next block in bytes */
+	WcTxn	   *txn;			/* the transaction's changes, which are merged in; NULL: none */
+	dlist_node	node;			/* in `merging`, with txn */
 } HBaseScan;
+
+/* Open scans that read the transaction's changes. */
+static dlist_head merging = DLIST_STATIC_INIT(merging);
 
 /* --- the storage ------------------------------------------------------------*/
 
@@ -86,10 +91,21 @@ now(WcStorage *storage)
 	return wc_clock_wall_us();
 }
 
+/* Without bounds: for the rows that the transaction has changed. */
 static WcStatus
 open_source(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
 {
-	return wc_hbase_rows_source(store->reader, store->place, options, src, err);
+	HBaseScan  *h = store->scan;
+
+	if (options->bounds == NULL)
+		return wc_hbase_changed_source(&h->reader, h->txn, store->place, src, err);
+	return wc_hbase_rows_source(&h->reader, store->place, options, src, err);
+}
+
+static int64_t
+provisional_ts(WcStorage *storage)
+{
+	return wc_hbase_provisional_ts(((HBaseScan *) storage)->reader.table->server);
 }
 
 static WcReadMeter
@@ -112,7 +128,7 @@ static const WcStorageOps storage_ops = {
 	.release_snapshot = release_snapshot,
 	.moment = moment,
 	.now = now,
-	.provisional_ts = now,
+	.provisional_ts = provisional_ts,
 	.open_source = open_source,
 	.meter = meter,
 	.count = count
@@ -128,13 +144,7 @@ check_scan(const WcDriverOpen *open, const WcHBaseTable *table)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" of HBase cannot be read as of an earlier time", table->name),
 				 errhint("RESET widecol.read_timestamp reads it as it is.")));
-	if (IsolationUsesXactSnapshot() && !table->server->options.any_isolation)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" of HBase cannot be read in a transaction with isolation level %s", table->name,
-						IsolationIsSerializable() ? "SERIALIZABLE" : "REPEATABLE READ"),
-				 errdetail("HBase has no snapshots: two scans of a transaction may see different states."),
-				 errhint("Use READ COMMITTED, or set option \"isolation\" of the server to 'none'.")));
+	wc_hbase_require_isolation(table, "read");
 }
 
 /* Copies the scan and all that it points to, which belong to the caller. */
@@ -156,35 +166,24 @@ copy_scan(HBaseScan *h, const WcScan *scan, WcError *err)
 	return wc_scan_decode(copy, &h->arena, &h->scan, err);
 }
 
-/* Makes the table description for read/: HBase has decided which cells are visible. */
+/* Makes the picture of the table for read/. */
 static WcStatus
 make_table(HBaseScan *h, WcHBaseTable *table, WcError *err)
 {
 	WcTableDesc *desc = &h->table.desc;
+	WcStatus	status = wc_hbase_read_desc(table, h->reader.merged, &h->arena, desc, err);
 	WcStore    *stores;
 
-	desc->id = table->id;
-	desc->name = wc_slice_cstr(table->name);
-	desc->ns = wc_slice_cstr(WC_NAMESPACE_DEFAULT);
-	desc->families = wc_arena_alloc_zero(&h->arena, sizeof(WcFamilyDesc) * (table->nfamilies + 1));
-	h->table.stores = wc_arena_alloc_zero(&h->arena, sizeof(WcStore *) * (table->nfamilies + 1));
-	stores = wc_arena_alloc_zero(&h->arena, sizeof(WcStore) * (table->nfamilies + 1));
-	if (desc->families == NULL || h->table.stores == NULL || stores == NULL)
+	if (status != WC_OK)
+		return status;
+	h->table.stores = wc_arena_alloc_zero(&h->arena, sizeof(WcStore *) * (desc->nfamilies + 1));
+	stores = wc_arena_alloc_zero(&h->arena, sizeof(WcStore) * (desc->nfamilies + 1));
+	if (h->table.stores == NULL || stores == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
-	for (int i = 0; i < table->nfamilies && desc->nfamilies < WC_FAMILIES_MAX; i++)
+	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
-		uint32		place = desc->nfamilies;
-		WcFamilyDesc *family = &desc->families[place];
-
-		if (!table->families[i].present)
-			continue;
-		family->id = (uint32) i + 1;
-		family->name = wc_slice_cstr(table->families[i].name);
-		family->attrs = wc_family_attrs_default;
-		family->attrs.versions = WC_VERSIONS_MAX;
-		stores[place] = (WcStore) {.reader = &h->reader,.place = place};
-		h->table.stores[place] = &stores[place];
-		desc->nfamilies++;
+		stores[i] = (WcStore) {.scan = h,.place = i};
+		h->table.stores[i] = &stores[i];
 	}
 	return WC_OK;
 }
@@ -202,7 +201,7 @@ void
 wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcHBaseTable *table = wc_hbase_table_by_id(open->scan->table_id);
-	WcReadPoint at = {0};
+	WcReadPoint at = {.cid = open->cid};
 	WcStatus	status;
 	HBaseScan  *h;
 	WcError		err;
@@ -214,16 +213,23 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	if (h == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	scan->own = h;
+	at.txn = wc_hbase_changes();
+	if (at.txn != NULL && wc_txn_touches(at.txn, table->id, open->cid))
+	{
+		h->txn = at.txn;
+		dlist_push_tail(&merging, &h->node);
+	}
 	h->storage.ops = &storage_ops;
 	h->target = WC_BLOCK_FIRST;
+	h->reader.table = table;
+	h->reader.merged = h->txn != NULL;
 	status = copy_scan(h, open->scan, &err);
 	if (status == WC_OK)
 		status = make_table(h, table, &err);
-	h->reader.table = table;
 	h->reader.desc = &h->table.desc;
 	h->reader.scan = &h->scan;
 	h->reader.rows_hint = rows_wanted(&h->scan, open->rows_hint);
-	if (status == WC_OK)
+	if (status == WC_OK && !h->reader.merged)
 	{
 		wc_hbase_filter(&h->reader, &h->reader.filter);
 		status = wc_buf_status(&h->reader.filter, "filter", &err);
@@ -258,6 +264,10 @@ wc_hbase_scan_next(WcDriverScan *scan)
 
 	if (scan->complete)
 		return false;
+	if (h->scanner == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("the transaction whose changes a scan of HBase reads has ended")));
 	wc_buf_reset(&scan->block, 2 * WC_BLOCK_MAX);
 	status = wc_scanner_next(h->scanner, &scan->block, h->target, 0, &err);
 	if (status != WC_OK && status != WC_END)
@@ -273,8 +283,22 @@ wc_hbase_scan_next(WcDriverScan *scan)
 void
 wc_hbase_scan_stats(WcDriverScan *scan)
 {
-	if (scan->own != NULL)
+	HBaseScan  *h = scan->own;
+
+	if (h != NULL && h->scanner != NULL)
 		set_stats(scan);
+}
+
+/* Frees what reads rows, and the transaction's changes. */
+static void
+end_scanner(HBaseScan *h)
+{
+	wc_scanner_close(h->scanner);
+	h->scanner = NULL;
+	wc_hbase_rows_free(&h->reader);
+	if (h->txn != NULL)
+		dlist_delete(&h->node);
+	h->txn = NULL;
 }
 
 void
@@ -286,8 +310,16 @@ wc_hbase_scan_close(WcDriverScan *scan)
 	wc_buf_free(&scan->block);
 	if (h == NULL)
 		return;
-	wc_scanner_close(h->scanner);
-	wc_hbase_rows_free(&h->reader);
+	end_scanner(h);
 	wc_arena_free(&h->arena);
 	free(h);
+}
+
+void
+wc_hbase_scans_forget(void)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &merging)
+		end_scanner(dlist_container(HBaseScan, node, iter.cur));
 }

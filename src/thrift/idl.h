@@ -72,7 +72,58 @@ enum
 	WC_TScan_filterBytes = 18
 };
 
+enum
+{
+	WC_TPut_row = 1,
+	WC_TPut_columnValues = 2
+};
+
+enum
+{
+	WC_TDelete_row = 1,
+	WC_TDelete_columns = 2,
+	WC_TDelete_deleteType = 4
+};
+
+enum
+{
+	WC_TDeleteType_DELETE_COLUMN = 0,	/* one version */
+	WC_TDeleteType_DELETE_COLUMNS = 1,
+	WC_TDeleteType_DELETE_FAMILY = 2,
+	WC_TDeleteType_DELETE_FAMILY_VERSION = 3
+};
+
+enum
+{
+	WC_TMutation_put = 1,
+	WC_TMutation_deleteSingle = 2
+};
+
+enum
+{
+	WC_TRowMutations_row = 1,
+	WC_TRowMutations_mutations = 2
+};
+
 /* Arguments. */
+enum
+{
+	WC_putMultiple_table = 1,
+	WC_putMultiple_tputs = 2
+};
+
+enum
+{
+	WC_deleteMultiple_table = 1,
+	WC_deleteMultiple_tdeletes = 2
+};
+
+enum
+{
+	WC_mutateRow_table = 1,
+	WC_mutateRow_trowMutations = 2
+};
+
 enum
 {
 	WC_getScannerResults_table = 1,

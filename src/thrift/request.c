@@ -12,6 +12,8 @@ wc_request_server_type(WcThriftWriter *w, int32_t number)
 	wc_thrift_end_message(w);
 }
 
+/* --- scans ------------------------------------------------------------------*/
+
 static void
 put_columns(WcThriftWriter *w, const WcThriftScan *scan)
 {
@@ -71,6 +73,131 @@ wc_request_scan(WcThriftWriter *w, int32_t number, const WcThriftScan *scan, int
 	wc_thrift_field_i32(w, WC_getScannerResults_numRows, rows);
 	wc_thrift_end_message(w);
 }
+
+/* --- changes ----------------------------------------------------------------*/
+
+static void
+put_tput(WcThriftWriter *w, const WcThriftRow *row)
+{
+	wc_thrift_field_bytes(w, WC_TPut_row, row->row);
+	wc_thrift_field_list(w, WC_TPut_columnValues, WC_THRIFT_STRUCT, row->nputs);
+	for (uint32_t i = 0; i < row->nputs; i++)
+	{
+		const WcThriftChange *put = &row->puts[i];
+
+		wc_thrift_begin_struct(w);
+		wc_thrift_field_bytes(w, WC_TColumnValue_family, put->family);
+		wc_thrift_field_bytes(w, WC_TColumnValue_qualifier, put->qualifier);
+		wc_thrift_field_bytes(w, WC_TColumnValue_value, put->value);
+		if (put->ts != WC_THRIFT_NO_TS)
+			wc_thrift_field_i64(w, WC_TColumnValue_timestamp, put->ts);
+		wc_thrift_end_struct(w);
+	}
+}
+
+static void
+put_tdelete(WcThriftWriter *w, const WcThriftRow *row, WcThriftDelete kind)
+{
+	static const int32_t types[WC_THRIFT_DELETES] = {
+		[WC_THRIFT_DELETE_VERSION] = WC_TDeleteType_DELETE_COLUMN,
+		[WC_THRIFT_DELETE_COLUMN] = WC_TDeleteType_DELETE_COLUMNS,
+		[WC_THRIFT_DELETE_FAMILY] = WC_TDeleteType_DELETE_FAMILY,
+		[WC_THRIFT_DELETE_FAMILY_VERSION] = WC_TDeleteType_DELETE_FAMILY_VERSION
+	};
+	bool		of_column = kind == WC_THRIFT_DELETE_VERSION || kind == WC_THRIFT_DELETE_COLUMN;
+
+	wc_thrift_field_bytes(w, WC_TDelete_row, row->row);
+	wc_thrift_field_list(w, WC_TDelete_columns, WC_THRIFT_STRUCT, row->ndeletes[kind]);
+	for (uint32_t i = 0; i < row->ndeletes[kind]; i++)
+	{
+		const WcThriftChange *marker = &row->deletes[kind][i];
+
+		wc_thrift_begin_struct(w);
+		wc_thrift_field_bytes(w, WC_TColumn_family, marker->family);
+		if (of_column)
+			wc_thrift_field_bytes(w, WC_TColumn_qualifier, marker->qualifier);
+		wc_thrift_field_i64(w, WC_TColumn_timestamp, marker->ts);
+		wc_thrift_end_struct(w);
+	}
+	wc_thrift_field_i32(w, WC_TDelete_deleteType, types[kind]);
+}
+
+void
+wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_PUTS, number);
+	wc_thrift_field_bytes(w, WC_putMultiple_table, table);
+	wc_thrift_field_list(w, WC_putMultiple_tputs, WC_THRIFT_STRUCT, n);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		wc_thrift_begin_struct(w);
+		put_tput(w, rows[i]);
+		wc_thrift_end_struct(w);
+	}
+	wc_thrift_end_message(w);
+}
+
+/* The kind of a row's markers, which are all of one kind. */
+static WcThriftDelete
+kind_of(const WcThriftRow *row)
+{
+	WcThriftDelete kind = WC_THRIFT_DELETE_VERSION;
+
+	while (kind < WC_THRIFT_DELETE_FAMILY_VERSION && row->ndeletes[kind] == 0)
+		kind++;
+	return kind;
+}
+
+void
+wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_DELETES, number);
+	wc_thrift_field_bytes(w, WC_deleteMultiple_table, table);
+	wc_thrift_field_list(w, WC_deleteMultiple_tdeletes, WC_THRIFT_STRUCT, n);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		wc_thrift_begin_struct(w);
+		put_tdelete(w, rows[i], kind_of(rows[i]));
+		wc_thrift_end_struct(w);
+	}
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row)
+{
+	uint32_t	n = row->nputs > 0;
+
+	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+		n += row->ndeletes[kind] > 0;
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_MUTATE, number);
+	wc_thrift_field_bytes(w, WC_mutateRow_table, table);
+	wc_thrift_field_struct(w, WC_mutateRow_trowMutations);
+	wc_thrift_field_bytes(w, WC_TRowMutations_row, row->row);
+	wc_thrift_field_list(w, WC_TRowMutations_mutations, WC_THRIFT_STRUCT, n);
+	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	{
+		if (row->ndeletes[kind] == 0)
+			continue;
+		wc_thrift_begin_struct(w);
+		wc_thrift_field_struct(w, WC_TMutation_deleteSingle);
+		put_tdelete(w, row, (WcThriftDelete) kind);
+		wc_thrift_end_struct(w);
+		wc_thrift_end_struct(w);
+	}
+	if (row->nputs > 0)
+	{
+		wc_thrift_begin_struct(w);
+		wc_thrift_field_struct(w, WC_TMutation_put);
+		put_tput(w, row);
+		wc_thrift_end_struct(w);
+		wc_thrift_end_struct(w);
+	}
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+/* --- the catalog ------------------------------------------------------------*/
 
 void
 wc_request_table(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name)

@@ -11,6 +11,9 @@
 /* Methods, as messages name them. */
 #define WC_METHOD_SERVER_TYPE "getThriftServerType"
 #define WC_METHOD_SCAN "getScannerResults"
+#define WC_METHOD_PUTS "putMultiple"
+#define WC_METHOD_DELETES "deleteMultiple"
+#define WC_METHOD_MUTATE "mutateRow"
 #define WC_METHOD_TABLE "getTableDescriptor"
 #define WC_METHOD_TABLES "getTableDescriptorsByNamespace"
 #define WC_METHOD_NAMESPACES "listNamespaces"
@@ -39,6 +42,43 @@ typedef struct WcThriftScan
 	bool		raw;			/* delete markers and masked cells, too */
 	WcSlice		filter;			/* thrift/hbasefilter.h; empty: none */
 } WcThriftScan;
+
+/* How much of a column or family a TDelete deletes: thrift/idl.h's TDeleteType. */
+typedef enum WcThriftDelete
+{
+	WC_THRIFT_DELETE_VERSION,	/* a version of a column */
+	WC_THRIFT_DELETE_COLUMN,	/* a column's versions up to a timestamp */
+	WC_THRIFT_DELETE_FAMILY,	/* a family's cells up to a timestamp */
+	WC_THRIFT_DELETE_FAMILY_VERSION,	/* a family's cells with a timestamp */
+	WC_THRIFT_DELETES
+} WcThriftDelete;
+
+/* No timestamp: the region server's clock gives a put its timestamp. */
+#define WC_THRIFT_NO_TS INT64_MIN
+
+/* A cell to put, or (of a marker) what is deleted; a family's marker has no qualifier and no value. */
+typedef struct WcThriftChange
+{
+	WcSlice		family;
+	WcSlice		qualifier;
+	WcSlice		value;
+	int64_t		ts;				/* HBase's; WC_THRIFT_NO_TS only of puts */
+} WcThriftChange;
+
+/* The changes of a row: puts, and markers by their kind. */
+typedef struct WcThriftRow
+{
+	WcSlice		row;
+	const WcThriftChange *puts;
+	uint32_t	nputs;
+	const WcThriftChange *deletes[WC_THRIFT_DELETES];
+	uint32_t	ndeletes[WC_THRIFT_DELETES];
+} WcThriftRow;
+
+/* Rows with puts alone; rows with markers of the kind alone; one row with anything, at once. */
+extern void wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
+extern void wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
+extern void wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row);
 
 extern void wc_request_server_type(WcThriftWriter *w, int32_t number);
 extern void wc_request_scan(WcThriftWriter *w, int32_t number, const WcThriftScan *scan, int32_t rows);

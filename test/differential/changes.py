@@ -4,6 +4,7 @@ Statements are written so that their effect does not depend on the order in whic
 rows are met: values and moved keys are computed from the row alone.
 """
 
+from cluster import HBase
 from pools import quote
 from queries import Scope, atom, joinable, limit, order_by, query, where
 
@@ -230,7 +231,7 @@ def transaction(rng, tables):
         else:
             story += guarded(rng, change(rng, tables, table), i)
     if rng.random() < 0.1 and not table.fixed:
-        story.append(Statement(f"{'DELETE FROM' if table.shares else 'TRUNCATE'} {table.name}"))
+        story.append(Statement(f"{'DELETE FROM' if table.shares or HBase.port else 'TRUNCATE'} {table.name}"))
         story.append(everything(table))
     story.append(Statement(rng.choice(["COMMIT", "COMMIT", "ROLLBACK"])))
     return story + [everything(t) for t in tables]

@@ -1,5 +1,6 @@
 """Random conditions and SELECTs."""
 
+from cluster import HBase
 from pools import quote
 
 COMPARISONS = ["=", "<", "<=", ">", ">=", "<>"]
@@ -297,7 +298,7 @@ def plain(rng, tables):
     after = order_by(rng, scope, total)
     if total and rng.random() < 0.6:
         after += limit(rng)
-    if rng.random() < 0.03:
+    if rng.random() < 0.03 and HBase.port is None:
         after += " FOR UPDATE"
     return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", where(rng, scope, tables), after, total)
 

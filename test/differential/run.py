@@ -7,7 +7,7 @@ prepared statements and cursors on both; SELECTs also without widecol.enable_pus
 the order is total, else as multisets; errors by their SQLSTATE.  Prints TAP; a
 difference is cut down and printed as a script that shows it.
 
-usage: run.py [--seed N | --seed random] [--count ROUNDS] [--cases N] [--round N] [-v]
+usage: run.py [--seed N | --seed random] [--count ROUNDS] [--cases N] [--round N] [--hbase PORT] [-v]
 The server is named by PGHOST, PGPORT, PGUSER; the database by PGDATABASE.
 """
 
@@ -21,6 +21,7 @@ from collections import Counter
 
 import changes
 import queries
+from cluster import HBase
 from tables import make_table
 
 SHRINK_TRIES = 300
@@ -97,7 +98,7 @@ def mark(name):
 
 
 def session(statements):
-    return [s if s.endswith("\\gexec") else s + ";" for s in statements]
+    return [s if s.endswith("\\gexec") or s.startswith("\\!") else s + ";" for s in statements]
 
 
 def places(case):
@@ -253,6 +254,7 @@ def main():
     parser.add_argument("--count", type=int, default=25, help="rounds: new tables each")
     parser.add_argument("--cases", type=int, default=120, help="cases a round")
     parser.add_argument("--round", type=int, help="only this round")
+    parser.add_argument("--hbase", type=int, metavar="PORT", help="foreign tables are in the HBase cluster of this gateway")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is run")
     args = parser.parse_args()
     seed = random.randrange(1 << 30) if args.seed == "random" else int(args.seed)
@@ -260,7 +262,8 @@ def main():
 
     sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
     print(f"# seed {seed}")
-    run_script(session(SETUP))
+    HBase.port = args.hbase
+    run_script(session(SETUP + (HBase.servers() + [HBase.command(f"namespace {HBase.namespace}") + " 2>/dev/null"] if args.hbase else [])))
     rounds = [args.round] if args.round is not None else range(1, args.count + 1)
     failed = 0
     for test, number in enumerate(rounds, 1):

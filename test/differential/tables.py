@@ -2,6 +2,7 @@
 
 import pools
 import queries
+from cluster import HBase
 from pools import quote
 
 MAP_KEYS = ["", "a", "b", "é", "a b", "k\"q", "x1", "x2"]
@@ -176,25 +177,45 @@ class Table:
         heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
                 f", PRIMARY KEY ({key}){when})")
         checks = [f"ALTER TABLE h.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
-        return stored + [heap] + checks + [f"CREATE VIEW {s}.{self.view}{self.barrier} AS SELECT * FROM {s}.{self.name} WHERE {self.viewed}" for s in "hw"]
+        return self.make_stored() + stored + [heap] + checks + [f"CREATE VIEW {s}.{self.view}{self.barrier} AS SELECT * FROM {s}.{self.name} WHERE {self.viewed}" for s in "hw"]
+
+    def stored_tables(self):
+        if not self.partitions:
+            return [self.stored]
+        return [f"{self.stored}_{0 if self.lists else i}" for i in range(self.partitions)] + [f"{self.stored}_9"] * bool(self.lists)
+
+    def make_stored(self):
+        """Tables in a cluster are not made by CREATE FOREIGN TABLE."""
+        if HBase.port is None:
+            return []
+        names = [f"{HBase.namespace}:{name}" for name in sorted(set(self.stored_tables()))]
+        families = " ".join(f"{f}={1000 if self.cells else 1}" for f in dict.fromkeys(["cf", "other", "map"] + pools.FAMILY.stored))
+        return [HBase.command(*[line for name in names for line in (f"drop {name}", f"create {name} {families}")])]
+
+    def store(self, stored):
+        """The server, and the option that names the stored table."""
+        if HBase.port is None:
+            return "widecol", f"\"table\" {quote(stored)}"
+        return "hbase_raw" if self.cells else "hbase", f"\"table\" {quote(HBase.namespace + ':' + stored)}"
 
     def foreign(self, name, stored):
         """CREATE FOREIGN TABLE."""
+        server, table = self.store(stored)
         columns = []
         for c in self.columns:
             type_, _, collation = c.type.name.partition(" COLLATE ")
             options = f" OPTIONS ({c.options})" if c.options else ""
             columns.append(f"  {c.name} {type_}{options}" + (f" COLLATE {collation}" if collation else ""))
-        options = [f"\"table\" {quote(stored)}"]
+        options = [table]
         if self.delimiter:
             options.append("delimiter '|'")
         options += self.salt
         if self.duplicates_fail:
             options.append("on_duplicate 'error'")
-        if self.packing != "auto":
+        if self.packing != "auto" and HBase.port is None:
             families = {"cf"} | {"other" for c in self.values if "'other'" in c.options} | {"map" for c in self.values if c.map}
             options.append("families '{" + ", ".join(f'"{f}": {{"packing": "{self.packing}"}}' for f in sorted(families)) + "}'")
-        return f"CREATE FOREIGN TABLE w.{name} (\n" + ",\n".join(columns) + "\n) SERVER widecol OPTIONS (" + ", ".join(options) + ")"
+        return f"CREATE FOREIGN TABLE w.{name} (\n" + ",\n".join(columns) + f"\n) SERVER {server} OPTIONS (" + ", ".join(options) + ")"
 
     def row(self, rng):
         """Expressions in the order of the columns."""
@@ -261,8 +282,9 @@ class CellTable(Table):
     def foreign(self, name, stored):
         families = ", ".join(f'"{f}": {{"versions": 1000, "packing": "{self.packing}"}}' for f in pools.FAMILY.stored)
         columns = ", ".join(f"{c.name} {c.type.name}" for c in self.columns)
-        return (f"CREATE FOREIGN TABLE w.{name} ({columns}) SERVER widecol OPTIONS (\"table\" {quote(stored)}, layout 'cell', "
-                f"families '{{{families}}}')")
+        server, table = self.store(stored)
+        attributes = f", families '{{{families}}}'" if HBase.port is None else ""
+        return f"CREATE FOREIGN TABLE w.{name} ({columns}) SERVER {server} OPTIONS ({table}, layout 'cell'{attributes})"
 
 
 def make_table(rng, name):

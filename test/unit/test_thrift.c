@@ -57,6 +57,48 @@ a_call_has_the_protocols_bytes(void **state)
 	wc_buf_free(&buf);
 }
 
+/* A row with a put without a timestamp and a family's marker: two mutations, the marker first. */
+static void
+changes_of_a_row_are_mutations(void **state)
+{
+	WcThriftChange put = {.family = text("f"),.qualifier = text("q"),.value = text("v"),.ts = WC_THRIFT_NO_TS};
+	WcThriftChange marker = {.family = text("g"),.ts = 5};
+	WcThriftRow row = {.row = text("r"),.puts = &put,.nputs = 1};
+	const WcThriftRow *rows[] = {&row};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	row.deletes[WC_THRIFT_DELETE_FAMILY] = &marker;
+	row.ndeletes[WC_THRIFT_DELETE_FAMILY] = 1;
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_mutate(&w, 1, text("t"), &row);
+	assert_bytes(&buf, "80010001" "00000009" "6d7574617465526f77" "00000001" "0b0001" "00000001" "74"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000002"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "67" "0a0003" "0000000000000005" "00" "080004" "00000002" "00" "00"
+				 "0c0001" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "71" "0b0003" "00000001" "76" "00" "00" "00"
+				 "00" "00");
+
+	/* alone, a put has its timestamp, and a column's marker its qualifier */
+	wc_buf_reset(&buf, 0);
+	put.ts = 7;
+	wc_request_puts(&w, 2, text("t"), rows, 1);
+	assert_bytes(&buf, "80010001" "0000000b" "7075744d756c7469706c65" "00000002" "0b0001" "00000001" "74"
+				 "0f0002" "0c" "00000001" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "71" "0b0003" "00000001" "76" "0a0004" "0000000000000007" "00"
+				 "00" "00");
+	wc_buf_reset(&buf, 0);
+	row = (WcThriftRow) {.row = text("r")};
+	row.deletes[WC_THRIFT_DELETE_VERSION] = &put;
+	row.ndeletes[WC_THRIFT_DELETE_VERSION] = 1;
+	wc_request_deletes(&w, 3, text("t"), rows, 1);
+	assert_bytes(&buf, "80010001" "0000000e" "64656c6574654d756c7469706c65" "00000003" "0b0001" "00000001" "74"
+				 "0f0002" "0c" "00000001" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "71" "0a0003" "0000000000000007" "00" "080004" "00000000" "00" "00");
+	wc_buf_free(&buf);
+}
+
 static void
 put_cell(WcThriftWriter *w, const char *family, const char *qualifier, const char *value, int64_t ts, int type)
 {
@@ -421,6 +463,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_has_the_protocols_bytes),
+		cmocka_unit_test(changes_of_a_row_are_mutations),
 		cmocka_unit_test(a_message_may_come_in_pieces),
 		cmocka_unit_test(too_large_a_message_is_refused),
 		cmocka_unit_test(nesting_has_a_limit),

@@ -432,6 +432,8 @@ make_leaf(Making *m, const Term *term)
 	Datum		value = (Datum) 0;
 	bool		isnull = false;
 
+	if (term->column >= WC_FILTER_NODES_MAX)
+		return FAILED;
 	if (leaf->value != NULL && term->value == NULL)
 	{
 		value = ((Const *) leaf->value)->constvalue;
@@ -605,11 +607,11 @@ wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBu
 	out->filter = wc_arena_alloc_zero(arena, sizeof(WcFilter));
 	if (out->filter == NULL)
 		out_of_memory();
-	out->filter->ncolumns = maker->ncolumns;
-	out->filter->columns = wc_arena_alloc(arena, sizeof(WcFilterColumn) * maker->ncolumns);
+	out->filter->ncolumns = Min(maker->ncolumns, WC_FILTER_NODES_MAX);
+	out->filter->columns = wc_arena_alloc(arena, sizeof(WcFilterColumn) * out->filter->ncolumns);
 	if (out->filter->columns == NULL)
 		out_of_memory();
-	memcpy(out->filter->columns, maker->columns, sizeof(WcFilterColumn) * maker->ncolumns);
+	memcpy(out->filter->columns, maker->columns, sizeof(WcFilterColumn) * out->filter->ncolumns);
 	out->filter->nnodes = m.nnodes;
 	out->filter->nodes = m.nodes;
 	out->filter->keys = key_check(maker, arena, scratch);

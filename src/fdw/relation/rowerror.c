@@ -147,7 +147,7 @@ raise_at_commit(WcStatus status, uint32 table, WcSlice row)
 	Datum	   *values;
 	bool	   *isnull;
 
-	if (rel == NULL || !wc_foreign_is_widecol(relid))
+	if (rel == NULL || !wc_relation_is_widecol(relid))
 		return;
 	wrel = wc_relation_open(rel);
 	if (wrel->desc->id != table || !shows_keys(wrel))

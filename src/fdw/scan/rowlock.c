@@ -356,6 +356,8 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 
 	if (erm == NULL || erm->markType == ROW_MARK_COPY || estate->es_epq_active != NULL)
 		return NULL;
+	if (RowMarkRequiresRowShareLock(erm->markType))
+		wc_client_require_lockable(wrel->desc);
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	mark = palloc0(sizeof(WcScanMark));
 	wc_rowlocker_init(&mark->locker, wrel, mode_of(erm->markType), erm->waitPolicy, estate->es_snapshot->curcid,

@@ -79,6 +79,8 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
+	/* rows that the gate hides are not kept for rescans */
+	(void) add_params((Node *) list_copy_head(plan->scan.plan.qual, state->plan.nbarriers), &state->params);
 }
 
 static void

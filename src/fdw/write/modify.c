@@ -170,8 +170,6 @@ widecolIsForeignRelUpdatable(Relation rel)
 	int			events = 0;
 	ListCell   *lc;
 
-	if (wc_foreign_is_remote(RelationGetRelid(rel)))
-		return 0;
 	foreach(lc, GetForeignTable(RelationGetRelid(rel))->options)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
@@ -206,7 +204,7 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 	/* a table that is written first is also read first: by COPY, and by rows that are routed here */
 	if (IsolationUsesXactSnapshot())
 		wc_client_snapshot_take(wc_client_snapshot(GetTransactionSnapshot()));
-	m->restoring = wc_foreign_restoring();
+	m->restoring = wc_foreign_restoring() && !wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
 	wc_restoring_begin(rinfo->ri_RelationDesc, estate->es_plannedstmt == NULL, &m->shared, &m->cells_come);
 	m->context = context;
 	m->row_context = AllocSetContextCreate(context, "widecol row", ALLOCSET_DEFAULT_SIZES);
@@ -276,7 +274,8 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
 	m->mtstate = mtstate;
-	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
+	m->locks = mtstate->operation != CMD_INSERT && wc_client_locks(m->wrel->desc) &&
+		!wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
 		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
 }
@@ -545,7 +544,12 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
 
-		wc_client_require_writable_table(wrel->desc);
+		if (!wc_client_store_is_embedded(wrel->store))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\"", wrel->relname),
+					 errdetail("Table \"%s\" is in an HBase cluster.", wrel->table_name),
+					 errhint("DELETE removes its rows; HBase's shell can truncate it.")));
 		if (wrel->constant_parts > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -89,15 +89,16 @@ void
 wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 {
 	Oid			relid = RelationGetRelid(rel);
-	char	   *name = wc_foreign_table_name(relid);
 	List	   *relids;
 	WcTableDesc *desc;
+	char	   *name;
 	bool		whole;
 	ListCell   *lc;
 
 	*shared = *cells = false;
-	if (!wc_foreign_restoring())
+	if (!wc_foreign_restoring() || wc_foreign_is_remote(relid))
 		return;
+	name = wc_foreign_table_name(relid);
 	relids = wc_foreign_tables_of(name);
 	wc_client_lock_table(name, list_length(relids) > 1 ? ShareRowExclusiveLock : RowExclusiveLock);
 	desc = wc_client_table(name, true);

@@ -177,16 +177,19 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 
 /*
  * Reads the row at m->write.key if an option requires it, and then locks the row if it does not exist; with locks,
- * locks it in any case.  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
+ * locks it in any case.  (Rows of a table that cannot be locked are only read.)  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
  */
 bool
 wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
 {
-	WcRowLock	lock;
+	WcRowLock	lock = {0};
 
 	if (duplicates_fail(m) || m->do_nothing)
 	{
-		lock_new(m, true, &lock);
+		if (wc_client_locks(m->wrel->desc))
+			lock_new(m, true, &lock);
+		else
+			lock.exists = wc_rowread_exists(m->wrel, wc_buf_slice(&m->write.key));
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock.row);
 		if (lock.exists && m->do_nothing)
@@ -194,7 +197,7 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
 		if (lock.exists)
 			wc_rowerror_duplicate(m->wrel, values, isnull);
 	}
-	else if (locks)
+	else if (locks && wc_client_locks(m->wrel->desc))
 	{
 		lock_new(m, false, &lock);
 		if (lock.changed && IsolationUsesXactSnapshot())

@@ -1,0 +1,327 @@
+/*
+ * hbase/commit.c: sends the transaction's changes to HBase, at PRE_COMMIT.
+ *
+ * The changes go row by row, by table and key, in chunks.  A chunk's rows are first resolved (rowchange.c), so
+ * errors that can be found before are found before any row of the chunk is sent.  HBase takes a row whole or not at
+ * all.  It does not take a chunk, or a transaction, so: an error leaves there what was acknowledged before.
+ */
+#include "hbase/rowchange.h"
+
+#include <stdlib.h>
+
+#include "base/printable.h"
+#include "read/txn/txn.h"
+
+/* Bytes of a request for a cell and for a row, besides their names and values; about. */
+#define CELL_BYTES 40
+#define ROW_BYTES 40
+
+/* Bytes of a key that an error shows. */
+#define SHOWN_MAX 60
+
+/* Rows of one table. */
+typedef struct Chunk
+{
+	WcHBaseTable *table;
+	WcArena		arena;			/* of rows, operations, and what HBase is told */
+	WcHBaseRowOps *rows;
+	WcThriftRow *told;
+	uint32		nrows;
+	size_t		bytes;			/* of operations */
+} Chunk;
+
+static WcStatus
+no_memory(WcError *err)
+{
+	return wc_error(err, WC_NO_MEMORY, "out of memory for changes of HBase");
+}
+
+/* --- gathering ------------------------------------------------------------------*/
+
+/* Adds a row with copies of its operations, which are valid until the walk's next step. */
+static WcStatus
+add_row(Chunk *chunk, const WcTxnEntry *const *ops, size_t n, WcError *err)
+{
+	WcHBaseRowOps *row = &chunk->rows[chunk->nrows];
+
+	row->row = wc_arena_copy(&chunk->arena, wc_txnentry_row(ops[0]));
+	row->ops = wc_arena_alloc(&chunk->arena, n * sizeof(WcSlice));
+	row->nops = (uint32) n;
+	if (row->row.data == NULL || row->ops == NULL)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++)
+	{
+		row->ops[i] = wc_arena_copy(&chunk->arena, wc_slice(ops[i]->bytes, ops[i]->len));
+		if (row->ops[i].data == NULL)
+			return no_memory(err);
+		chunk->bytes += ops[i]->len;
+	}
+	chunk->nrows++;
+	return WC_OK;
+}
+
+/* A walk whose next row is known. */
+typedef struct Rows
+{
+	WcTxnWalk  *walk;
+	const WcTxnEntry *const *ops;
+	size_t		n;
+	WcStatus	status;			/* WC_END: no more rows */
+} Rows;
+
+static void
+next_row(Rows *rows, WcError *err)
+{
+	rows->status = wc_txnwalk_next(rows->walk, &rows->ops, &rows->n, err);
+}
+
+/* The next rows of one table; WC_END: there are none. */
+static WcStatus
+gather(Rows *rows, Chunk *chunk, WcError *err)
+{
+	memset(chunk, 0, sizeof(*chunk));
+	if (rows->status != WC_OK)
+		return rows->status;
+	chunk->table = wc_hbase_table_by_id(rows->ops[0]->table_id);
+	chunk->rows = wc_arena_alloc(&chunk->arena, WC_HBASE_SEND_ROWS * sizeof(WcHBaseRowOps));
+	chunk->told = wc_arena_alloc(&chunk->arena, WC_HBASE_SEND_ROWS * sizeof(WcThriftRow));
+	if (chunk->rows == NULL || chunk->told == NULL)
+		return no_memory(err);
+	while (rows->status == WC_OK && rows->ops[0]->table_id == chunk->table->id &&
+		   chunk->nrows < WC_HBASE_SEND_ROWS && chunk->bytes < WC_HBASE_SEND_BYTES)
+	{
+		WcStatus	status = add_row(chunk, rows->ops, rows->n, err);
+
+		if (status != WC_OK)
+			return status;
+		next_row(rows, err);
+	}
+	return rows->status == WC_END ? WC_OK : rows->status;
+}
+
+static WcStatus
+resolve(Chunk *chunk, WcError *err)
+{
+	WcHBaseRowChanges *changes;
+	WcStatus	status;
+
+	(void) wc_hbase_server(chunk->table->server->oid);	/* reads changed options */
+	status = wc_hbase_rowchanges_open(chunk->table, chunk->rows, chunk->nrows, &changes, err);
+	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
+		status = wc_hbase_rowchanges_next(changes, &chunk->arena, &chunk->told[i], err);
+	wc_hbase_rowchanges_close(changes);
+	return status;
+}
+
+/* --- calls ----------------------------------------------------------------------*/
+
+static const char *
+show(char *buf, WcSlice row)
+{
+	return wc_printable(buf, WC_PRINTABLE_SIZE(SHOWN_MAX), wc_slice(row.data, Min(row.len, SHOWN_MAX)));
+}
+
+/* Adds to the error which rows it is about, and what is in HBase already. */
+static void
+tell_where(const WcHBaseTable *table, const WcThriftRow *const *rows, uint32 n, bool unsure, WcError *err)
+{
+	char		first[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+	char		last[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+	char		where[2 * WC_PRINTABLE_SIZE(SHOWN_MAX) + 2 * WC_NAME_MAX + 400];
+	uint64		sent = wc_hbase_changes_sent();
+	int			len;
+
+	if (n == 1)
+		len = snprintf(where, sizeof(where), "It was about row \"%s\" of table \"%s\".", show(first, rows[0]->row), table->name);
+	else
+		len = snprintf(where, sizeof(where), "It was about %u rows of table \"%s\", from \"%s\" to \"%s\".", n, table->name,
+					   show(first, rows[0]->row), show(last, rows[n - 1]->row));
+	if (unsure)
+		len += snprintf(where + len, sizeof(where) - len, n == 1 ? " It may be in HBase." : " Some or all of them may be in HBase.");
+	if (sent > 0)
+		snprintf(where + len, sizeof(where) - len, " Changes of " UINT64_FORMAT " other rows are in HBase.", sent);
+	wc_hbase_error_more(err, unsure || sent > 0 ? ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN : 0, where);
+	if ((unsure || sent > 0) && err->hint[0] == '\0')
+		wc_error_hint(err, "A commit is not atomic in HBase: look at the rows before you repeat the transaction.");
+}
+
+/* Sends the request that was begun, which is about these rows. */
+static WcStatus
+call(WcHBaseTable *table, const char *method, int32 number, const WcThriftRow *const *rows, uint32 n, WcError *err)
+{
+	WcAnswer	answer;
+	bool		unsure;
+	WcStatus	status = wc_hbase_send(table->server, method, number, &answer, &unsure, err);
+
+	if (status == WC_OK)
+	{
+		/* without a result it is a success of a call that gives none */
+		if (answer.kind != WC_ANSWER_NOTHING)
+			status = wc_hbase_check(table->server, table->name, &answer, err);
+		/* HBase has refused; it refuses a row as a whole */
+		unsure = n > 1;
+	}
+	if (status == WC_OK)
+		wc_hbase_changes_note_sent(n);
+	else
+		tell_where(table, rows, n, unsure, err);
+	return status;
+}
+
+/* --- sending --------------------------------------------------------------------*/
+
+typedef enum RowKind
+{
+	ROW_NOTHING,
+	ROW_PUTS,					/* puts alone */
+	ROW_DELETES,				/* markers of one kind alone */
+	ROW_MIXED
+} RowKind;
+
+static RowKind
+kind_of(const WcThriftRow *row)
+{
+	int			kinds = 0;
+
+	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+		kinds += row->ndeletes[kind] > 0;
+	if (kinds == 0)
+		return row->nputs > 0 ? ROW_PUTS : ROW_NOTHING;
+	return kinds == 1 && row->nputs == 0 ? ROW_DELETES : ROW_MIXED;
+}
+
+static size_t
+bytes_of(const WcThriftRow *row)
+{
+	size_t		bytes = ROW_BYTES + row->row.len;
+
+	for (uint32 i = 0; i < row->nputs; i++)
+		bytes += CELL_BYTES + row->puts[i].family.len + row->puts[i].qualifier.len + row->puts[i].value.len;
+	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	{
+		for (uint32 i = 0; i < row->ndeletes[kind]; i++)
+			bytes += CELL_BYTES + row->deletes[kind][i].family.len + row->deletes[kind][i].qualifier.len;
+	}
+	return bytes;
+}
+
+static WcStatus
+send_rows(WcHBaseTable *table, RowKind kind, const WcThriftRow *const *rows, uint32 n, WcError *err)
+{
+	WcSlice		name = wc_slice_cstr(table->name);
+	const char *method;
+	WcThriftWriter w;
+	int32		number;
+
+	wc_hbase_begin(table->server, &w, &number);
+	if (kind == ROW_PUTS)
+	{
+		method = WC_METHOD_PUTS;
+		wc_request_puts(&w, number, name, rows, n);
+	}
+	else if (kind == ROW_DELETES)
+	{
+		method = WC_METHOD_DELETES;
+		wc_request_deletes(&w, number, name, rows, n);
+	}
+	else
+	{
+		method = WC_METHOD_MUTATE;
+		wc_request_mutate(&w, number, name, rows[0]);
+	}
+	return call(table, method, number, rows, n, err);
+}
+
+/* Sends the chunk's rows of a kind: mixed ones in a call each, the others together. */
+static WcStatus
+send_kind(const Chunk *chunk, RowKind kind, WcError *err)
+{
+	const WcThriftRow *rows[WC_HBASE_SEND_ROWS];
+	uint32		n = 0;
+	size_t		bytes = 0;
+	WcStatus	status = WC_OK;
+
+	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
+	{
+		const WcThriftRow *row = &chunk->told[i];
+		size_t		more;
+
+		if (kind_of(row) != kind)
+			continue;
+		more = bytes_of(row);
+		if (n > 0 && (kind == ROW_MIXED || bytes + more > WC_HBASE_SEND_BYTES))
+		{
+			status = send_rows(chunk->table, kind, rows, n, err);
+			n = 0;
+			bytes = 0;
+		}
+		rows[n++] = row;
+		bytes += more;
+	}
+	return status == WC_OK && n > 0 ? send_rows(chunk->table, kind, rows, n, err) : status;
+}
+
+/* --- the commit -------------------------------------------------------------------*/
+
+typedef WcStatus (*ChunkFunction) (Chunk *chunk, WcError *err);
+
+static WcStatus
+send_chunk(Chunk *chunk, WcError *err)
+{
+	WcStatus	status = resolve(chunk, err);
+
+	for (RowKind kind = ROW_PUTS; kind <= ROW_MIXED && status == WC_OK; kind++)
+		status = send_kind(chunk, kind, err);
+	return status;
+}
+
+/* Goes through all changes, chunk by chunk. */
+static WcStatus
+for_chunks(WcTxn *txn, ChunkFunction function, WcError *err)
+{
+	Rows		rows = {0};
+	Chunk		chunk;
+	WcStatus	status = wc_txnwalk_open(txn, &rows.walk, err);
+
+	if (status == WC_OK)
+		next_row(&rows, err);
+	while (status == WC_OK)
+	{
+		status = gather(&rows, &chunk, err);
+		if (status == WC_OK)
+			status = function(&chunk, err);
+		wc_arena_free(&chunk.arena);
+	}
+	wc_txnwalk_close(rows.walk);
+	return status == WC_END ? WC_OK : status;
+}
+
+/* Must a row be absent, and may the changes not be one chunk?  Then this is looked at before anything is sent. */
+static bool
+checks_first(WcTxn *txn)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(txn, &n);
+	bool		absent = false;
+
+	for (size_t i = 0; i < n; i++)
+		absent |= tables[i].absent;
+	return absent && (n > 1 || wc_txn_nrows(txn) > WC_HBASE_SEND_ROWS || wc_txn_length(txn) > WC_HBASE_SEND_BYTES);
+}
+
+void
+wc_hbase_changes_send(void)
+{
+	WcTxn	   *txn = wc_hbase_changes();
+	WcStatus	status = WC_OK;
+	WcError		err;
+
+	if (txn == NULL)
+		return;
+	if (checks_first(txn))
+		status = for_chunks(txn, resolve, &err);
+	if (status == WC_OK)
+		status = for_chunks(txn, send_chunk, &err);
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+}

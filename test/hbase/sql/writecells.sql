@@ -1,0 +1,71 @@
+-- cells, and all kinds of deletes, in layout cell
+\getenv port HBASE_GATEWAY
+\getenv transport HBASE_TRANSPORT
+\getenv protocol HBASE_PROTOCOL
+\! python3 gateway.py "$HBASE_BUFFERED" < sql/writecells.tables
+CREATE SERVER hbase FOREIGN DATA WRAPPER widecol
+  OPTIONS (engine 'hbase', host '127.0.0.1', port :'port', transport :'transport', protocol :'protocol');
+CREATE FOREIGN TABLE c (row text, family text, qualifier text, ts bigint, type text, value text) SERVER hbase
+  OPTIONS ("table" 'wc_writecells:t', layout 'cell', versions '5');
+CREATE FOREIGN TABLE stored (row text, family text, qualifier text, ts bigint, type text, value text) SERVER hbase
+  OPTIONS ("table" 'wc_writecells:t', layout 'cell', raw 'true');
+INSERT INTO c (row, family, qualifier, ts, value)
+  SELECT r, f, q, v * 1000, r || f || q || v FROM unnest('{a,b,c,d,e}'::text[]) r, unnest('{f,g}'::text[]) f,
+    unnest('{p,q}'::text[]) q, generate_series(1, 3) v;
+SELECT count(*) FROM c;
+
+-- markers of each kind, with timestamps
+INSERT INTO c (row, family, qualifier, ts, type) VALUES
+  ('a', 'f', 'p', 2000, 'Delete'), ('b', 'f', 'p', 2000, 'DeleteColumn'), ('c', 'f', '', 2000, 'DeleteFamily'),
+  ('d', 'f', '', 2000, 'DeleteFamilyVersion');
+-- a version; some of a row; a put and markers of two kinds in one row
+DELETE FROM c WHERE row = 'a' AND family = 'g' AND ts = 3000;
+BEGIN;
+INSERT INTO c (row, family, qualifier, ts, value) VALUES ('e', 'f', 'new', 5000, 'put');
+INSERT INTO c (row, family, qualifier, ts, type) VALUES ('e', 'f', 'p', 3000, 'Delete'), ('e', 'g', '', 9000, 'DeleteFamily');
+SELECT row, family, qualifier, ts, value FROM c WHERE row = 'e';
+COMMIT;
+SELECT row, family, qualifier, ts, value FROM c;
+SELECT row, family, qualifier, ts, type FROM stored WHERE type <> 'Put';
+
+-- without a timestamp: a marker deletes what is there, not what comes
+INSERT INTO c (row, family, qualifier, type) VALUES ('a', 'f', 'p', 'Delete'), ('b', 'f', 'q', 'DeleteColumn'), ('c', 'g', '', 'DeleteFamily');
+INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes'), ('c', 'g', 'p', 'comes');
+SELECT row, family, qualifier, value FROM c WHERE row IN ('a', 'b', 'c');
+BEGIN;
+INSERT INTO c (row, family, qualifier, type) VALUES ('b', 'f', 'q', 'DeleteColumn');
+INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes again');
+COMMIT;
+SELECT row, family, qualifier, value FROM c WHERE row = 'b' AND qualifier = 'q';
+
+-- a value is changed in its version
+UPDATE c SET value = 'changed' WHERE row = 'd' AND family = 'g' AND qualifier = 'p' AND ts = 2000;
+SELECT qualifier, ts, value FROM c WHERE row = 'd' AND family = 'g';
+BEGIN;
+INSERT INTO c (row, family, qualifier, value) VALUES ('d', 'f', 'x', 'no timestamp yet');
+DO $$ BEGIN
+  DELETE FROM c WHERE row = 'd' AND qualifier = 'x';
+EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', regexp_replace(sqlerrm, '\d+', '...');
+END $$;
+ROLLBACK;
+INSERT INTO c (row, family, qualifier, ts, value) VALUES ('d', 'f', 'x', 1500001, 'microseconds');
+CREATE FOREIGN TABLE lives (row text, family text, qualifier text, ts bigint, ttl interval, value text) SERVER hbase
+  OPTIONS ("table" 'wc_writecells:t', layout 'cell');
+INSERT INTO lives VALUES ('d', 'f', 'x', 1000, '1 day', 'short');
+INSERT INTO c (row, family, qualifier, value) VALUES ('d', 'none', 'x', 'y');
+
+-- timestamps that are no times
+ALTER SERVER hbase OPTIONS (ADD timestamps 'raw');
+INSERT INTO c (row, family, qualifier, ts, value) VALUES ('r', 'f', 'x', 7, 'seven'), ('r', 'f', 'x', 8, 'eight');
+DELETE FROM c WHERE row = 'r' AND ts = 8;
+SELECT ts, value FROM c WHERE row = 'r';
+BEGIN;
+INSERT INTO c (row, family, qualifier, value) VALUES ('r', 'f', 'y', 'no timestamp yet');
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+DO $$ BEGIN
+  DELETE FROM c WHERE row = 'r' AND qualifier = 'y';
+EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', regexp_replace(sqlerrm, '\d+', '...');
+END $$;
+ROLLBACK;
+DROP SERVER hbase CASCADE;
