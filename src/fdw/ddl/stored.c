@@ -176,25 +176,6 @@ wc_stored_tell_families(const WcRelation *wrel, const WcTableDesc *desc, List *n
  * A dump makes a foreign table without its columns' options and gives it these one by one.  So the stored table is first made from a
  * definition that is not whole, and made again while it is empty.
  */
-bool
-wc_stored_is_empty(const WcTableDesc *desc)
-{
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcSlice		row;
-	bool		empty;
-
-	wc_scan_init(&scan, desc->id);
-	scan.raw = true;
-	scan.key_only = true;
-	scan.row_limit = 1;
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
-									  CurrentMemoryContext);
-	empty = !wc_client_next_row(client_scan, &row);
-	wc_client_scan_close(client_scan);
-	return empty;
-}
-
 void
 wc_stored_require_namespace(const WcRelation *wrel)
 {
@@ -253,7 +234,7 @@ wc_stored_fit(const WcRelation *wrel, List *names, List *specs)
 
 	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
 	old = wc_client_table(wrel->table_name, false);
-	empty = wc_stored_is_empty(old);
+	empty = wc_client_table_is_empty(old);
 	foreach(lc, specs)
 		if (!list_has(names, ((WcFamilySpec *) lfirst(lc))->name))
 			names = lappend(names, ((WcFamilySpec *) lfirst(lc))->name);

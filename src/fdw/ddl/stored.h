@@ -34,9 +34,6 @@ extern WcTableDesc *wc_stored_hold(const char *name);
  * foreign table be made somewhere else. */
 extern void wc_stored_tell_families(const WcRelation *wrel, const WcTableDesc *desc, List *names, List *specs);
 
-/* Has the table no cell in the newest state, with all own writes?  (A deleted cell that is still stored counts as one.) */
-extern bool wc_stored_is_empty(const WcTableDesc *desc);
-
 /* While a dump is restored: makes the namespace that the table's name has, if it is not there. */
 extern void wc_stored_require_namespace(const WcRelation *wrel);
 

@@ -14,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "client/foreign/foreign.h"
-#include "fdw/ddl/stored.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
 
@@ -45,7 +44,7 @@ note_filled(const WcTableDesc *desc)
 	MemoryContext old;
 	Filled	   *entry;
 
-	if (find_filled(desc->id) != NULL || !wc_stored_is_empty(desc))
+	if (find_filled(desc->id) != NULL || !wc_client_table_is_empty(desc))
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	entry = palloc0(sizeof(Filled));
@@ -65,7 +64,7 @@ make_room(const WcTableDesc *desc)
 
 	if (entry == NULL || entry->cells_came)
 		return;
-	if (!wc_stored_is_empty(desc))
+	if (!wc_client_table_is_empty(desc))
 		wc_client_truncate_table(desc);
 	entry->cells_came = true;
 }
@@ -104,7 +103,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	desc = wc_client_table(name, true);
 	if (desc == NULL)
 		return;
-	*shared = list_length(relids) > 1 || !wc_stored_is_empty(desc);
+	*shared = list_length(relids) > 1 || !wc_client_table_is_empty(desc);
 	foreach(lc, relids)
 		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;
 	if (!copy || list_length(relids) < 2)
