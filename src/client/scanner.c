@@ -27,12 +27,6 @@ struct WcClientScan
 	MemoryContextCallback cleanup;
 };
 
-int64
-wc_client_clock_offset_us(void)
-{
-	return (int64) (wc_debug_clock_offset_ms * 1000.0);
-}
-
 static void
 close_scan(void *arg)
 {

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "client/client.h"
 #include "client/settings.h"
 
 /* A hundred years: no TTL test needs more, and microseconds of it fit easily. */
@@ -66,4 +67,10 @@ wc_settings_define(void)
 							   &wc_read_timestamp_text, "",
 							   PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							   wc_read_timestamp_check, wc_read_timestamp_assign, NULL);
+}
+
+int64
+wc_client_clock_offset_us(void)
+{
+	return (int64) (wc_debug_clock_offset_ms * 1000.0);
 }

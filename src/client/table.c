@@ -100,15 +100,6 @@ split_name(const char *full, WcSlice *ns, WcSlice *name)
 		wc_raise(&err);
 }
 
-char *
-wc_client_table_fullname(const WcTableDesc *desc)
-{
-	char		name[2 * WC_NAME_MAX + 2];
-
-	wc_table_desc_fullname(desc, name, sizeof(name));
-	return pstrdup(pg_any_to_server(name, (int) strlen(name), PG_UTF8));
-}
-
 static void
 make_key(CacheKey *key, WcSlice ns, WcSlice name)
 {
