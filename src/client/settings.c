@@ -9,7 +9,7 @@
 /* A hundred years: no TTL test needs more, and microseconds of it fit easily. */
 #define CLOCK_OFFSET_MAX_MS		(100.0 * 365.25 * 24 * 3600 * 1000)
 
-double		wc_debug_clock_offset_ms = 0;
+static double debug_clock_offset_ms = 0;
 int			wc_max_transaction_mb = 4096;
 int			wc_worker_id = 0;
 bool		wc_warn_full_scan = false;
@@ -49,7 +49,7 @@ wc_settings_define(void)
 	DefineCustomRealVariable("widecol.debug_clock_offset",
 							 "Sets how far ahead of the real clock this session's requests are.",
 							 "For testing what time to live does.",
-							 &wc_debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
+							 &debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
 							 PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("widecol.enable_pushdown",
 							 "Enables plans in which the engine filters and limits rows.",
@@ -72,5 +72,5 @@ wc_settings_define(void)
 int64
 wc_client_clock_offset_us(void)
 {
-	return (int64) (wc_debug_clock_offset_ms * 1000.0);
+	return (int64) (debug_clock_offset_ms * 1000.0);
 }

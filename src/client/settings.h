@@ -15,10 +15,6 @@
 /* Defines all of them; called once, when the library is loaded. */
 extern void wc_settings_define(void);
 
-/* widecol.debug_clock_offset in milliseconds: how far the clock is ahead in this
- * session's requests. */
-extern double wc_debug_clock_offset_ms;
-
 /* widecol.max_transaction_size in MiB: most bytes of one transaction's batch. */
 extern int	wc_max_transaction_mb;
 
