@@ -62,7 +62,7 @@ typedef struct WcShmem
 	 * the engine's applier, read by the planner. */
 	_Atomic uint64_t writes;
 
-	/* Sessions whose requests the engine has worked on lately. */
+	/* the number of sessions that were busy lately */
 	WcBusy		busy;
 
 	/* Bytes of answers that wc_shmem_getcache holds. */
@@ -89,8 +89,8 @@ extern void wc_worker_register(void);
 /* NULL when widecol is not in shared_preload_libraries. */
 extern WcShmem *wc_shmem(void);
 
-/* For the module that the postmaster did not load: finds all of it by name.  Raises
- * when it is of another layout. */
+/* For the module that the postmaster has not loaded: finds the shared memory by name.  Raises an error if its layout
+ * differs. */
 extern WcShmem *wc_shmem_attach(void);
 
 /* Answers to Gets; where wc_shmem is not NULL.  A process reads at its place among
@@ -124,7 +124,7 @@ typedef enum WcWaitEvent
 
 extern uint32 wc_shmem_wait_event(WcWaitEvent event);
 
-/* Engine's main thread: changes the state and wakes those who wait for it. */
+/* Engine's main thread: changes the state and wakes the processes that wait for it. */
 extern void wc_shmem_set_state(WcShmem *shmem, WcEngineState state, const WcError *why);
 
 #endif
