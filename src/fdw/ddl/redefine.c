@@ -369,8 +369,8 @@ open_scan(WcStored *stored, WcScan *scan)
 }
 
 /*
- * Looks at the keys of all rows.  Differing: is there a row that one of the
- * definitions shows and the other does not?  Else, is there one that either shows?
+ * Reads the keys of all rows.  differing: does a row exist that one of the definitions shows and the other does not?
+ * Otherwise: does a row exist that one of them shows?
  */
 static bool
 find_row(WcStored *stored, WcRelation *old, WcRelation *new, bool differing)

@@ -157,7 +157,7 @@ is_used(const WcTableDesc *desc, const WcFamilyDesc *family)
 	return false;
 }
 
-/* A family that is there gets the attributes that it had.  False: it had not been there. */
+/* Gives an existing family its old attributes.  False: the family did not exist. */
 static bool
 restore_family(WcFamilyDesc *family, const WcTableDesc *old, const WcFamilySpec *spec)
 {
