@@ -1,7 +1,6 @@
 /*
- * compat.h: what differs between the versions of PostgreSQL that we build for,
- * said in the words of the oldest (15).  PostgreSQL side only; no other file
- * looks at the version.
+ * compat.h: differences between the versions of PostgreSQL for which widecol is built, as the oldest (15) has them.
+ * PostgreSQL side only.  Other files test PG_VERSION_NUM only for a difference in the middle of a function.
  */
 #ifndef WC_COMPAT_H
 #define WC_COMPAT_H
@@ -114,7 +113,10 @@
 #define wc_group_clause(root) ((root)->parse->groupClause)
 #endif
 
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 180000
+#define wc_make_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, private_) \
+	create_foreign_upper_path(root, rel, target, rows, 0, startup, total, pathkeys, NULL, NIL, private_)
+#elif PG_VERSION_NUM >= 170000
 #define wc_make_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, private_) \
 	create_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, NULL, NIL, private_)
 #else
@@ -122,13 +124,20 @@
 	create_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, NULL, private_)
 #endif
 
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 180000
+#define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
+	create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, pathkeys, outer, NULL, NIL, private_)
+#elif PG_VERSION_NUM >= 170000
 #define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
 	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, NIL, private_)
-#define wc_estimate_array_length(root, node) estimate_array_length(root, node)
 #else
 #define wc_make_foreign_path(root, rel, rows, startup, total, pathkeys, outer, private_) \
 	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, private_)
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#define wc_estimate_array_length(root, node) estimate_array_length(root, node)
+#else
 #define wc_estimate_array_length(root, node) ((double) estimate_array_length(node))
 #endif
 

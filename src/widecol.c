@@ -1,6 +1,6 @@
 /*
- * widecol.c: what happens when the library is loaded: settings, shared memory,
- * the engine's registration, the hooks; nothing else.
+ * widecol.c: what happens when the library is loaded: the engine's settings, shared memory, the engine's registration,
+ * the hooks; nothing else.
  */
 #include "postgres.h"
 
@@ -25,17 +25,7 @@ PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 
-/* A hundred years: no TTL test needs more, and microseconds of it fit easily. */
-#define CLOCK_OFFSET_MAX_MS		(100.0 * 365.25 * 24 * 3600 * 1000)
-
-double		wc_debug_clock_offset_ms = 0;
-int			wc_max_transaction_mb = 4096;
-int			wc_worker_id = 0;
-bool		wc_warn_full_scan = false;
-bool		wc_enable_pushdown = true;
-int			wc_on_undecodable = WC_UNDECODABLE_ERROR;
-
-/* Read by the engine, by name: these only hold the values. */
+/* The engine reads these settings by name; the variables only hold the values. */
 static char *data_directory;
 static char *new_store;
 static char *accept_store;
@@ -53,7 +43,7 @@ static int	history_s;
 static shmem_request_hook_type prev_shmem_request_hook;
 static shmem_startup_hook_type prev_shmem_startup_hook;
 
-/* What the engine forgets by itself. */
+/* Settings of upkeep. */
 static void
 define_upkeep_settings(void)
 {
@@ -80,7 +70,7 @@ define_upkeep_settings(void)
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
-/* They are fixed once the engine runs, so they exist only where it can. */
+/* Settings of the engine: they exist only if the library is in shared_preload_libraries. */
 static void
 define_engine_settings(void)
 {
@@ -132,58 +122,6 @@ define_engine_settings(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
-static const struct config_enum_entry on_undecodable_options[] = {
-	{"error", WC_UNDECODABLE_ERROR, false},
-	{"null", WC_UNDECODABLE_NULL, false},
-	{NULL, 0, false}
-};
-
-static void
-define_session_settings(void)
-{
-	DefineCustomIntVariable("widecol.max_transaction_size",
-							"Sets how many bytes one transaction may write to stored tables.",
-							"The engine keeps them until the transaction ends, beyond 8 MB in files.",
-							&wc_max_transaction_mb, 4096, 1, 1024 * 1024,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("widecol.warn_full_scan",
-							 "Warns of queries that read a whole large table for few of its rows.",
-							 "Tables of 10000 rows and more, of which at most a tenth is expected to be wanted.",
-							 &wc_warn_full_scan, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("widecol.worker_id",
-							"Sets the worker in ids that widecol.snowflake_id makes.",
-							"Clusters that make ids for the same tables need different ones.",
-							&wc_worker_id, 0, 0, WC_WORKER_ID_MAX,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("widecol.enable_batched_lookup",
-							 "Enables nested loops that look up many row keys at once.",
-							 NULL,
-							 &wc_enable_batched_lookup, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomRealVariable("widecol.debug_clock_offset",
-							 "Sets how far ahead of the real clock this session's requests are.",
-							 "For testing what time to live does.",
-							 &wc_debug_clock_offset_ms, 0, 0, CLOCK_OFFSET_MAX_MS,
-							 PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("widecol.enable_pushdown",
-							 "Enables plans in which the engine filters and limits rows.",
-							 "Conditions on the row key become ranges also without.",
-							 &wc_enable_pushdown, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomEnumVariable("widecol.on_undecodable",
-							 "Sets what a query does with a cell that is no value of its column.",
-							 "error ends the query; null shows NULL, and warns.",
-							 &wc_on_undecodable, WC_UNDECODABLE_ERROR, on_undecodable_options,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("widecol.read_timestamp",
-							   "Shows stored tables as of a time, for reading only.",
-							   "A timestamp with time zone, or microseconds since 1970; empty for now.",
-							   &wc_read_timestamp_text, "",
-							   PGC_USERSET, GUC_NOT_IN_SAMPLE,
-							   wc_read_timestamp_check, wc_read_timestamp_assign, NULL);
-}
-
 static void
 request_shmem(void)
 {
@@ -201,14 +139,13 @@ startup_shmem(void)
 }
 
 /*
- * In a session that loads the library by itself there is no engine: its
- * settings do not exist there and every statement that needs it says what to
- * add to shared_preload_libraries.
+ * In a session that loads the library by itself there is no engine: the engine's settings do not exist, and every
+ * statement that needs the engine fails with a hint about shared_preload_libraries.
  */
 void
 _PG_init(void)
 {
-	define_session_settings();
+	wc_settings_define();
 	if (process_shared_preload_libraries_in_progress)
 	{
 		define_engine_settings();

@@ -96,7 +96,7 @@ look()
 look
 [ -n "$missing" ] || exit 0
 
-# The list for people: with the version, as far as it can be told by now.
+# The list to print: with versions, as far as they are known.
 named()
 {
 	printf '%s' "$missing" | sed "s/SERVER/$(server_version | sed 's/none/15/')/g"

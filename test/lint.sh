@@ -1,8 +1,8 @@
 #!/bin/sh
-# test/lint.sh [-v]: what holds for the whole tree and no compiler says: who
-# includes whom (src/README), headers that compile alone, what core and the
-# modules need and export, sizes.  Prints TAP; run after make.  With -v also
-# lists long functions.
+# test/lint.sh [-v]: checks rules of the whole tree that no compiler checks: the order of
+# includes and calls (src/README), headers that compile alone, symbols of core and of the
+# modules, sizes, the manual's completeness.  Prints TAP; run after make.  With -v also lists
+# long functions.
 set -u
 top=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$top" || exit 1
@@ -28,7 +28,7 @@ file_lines_max=1000
 function_lines=70
 folder_files_max=15
 
-# What a folder's files may include of the project, its own folder aside.  Each of the
+# The files of the project that a folder may include, besides its own.  Each of the
 # folders in fdw/, read/, engine/, rpc/ and client/: those before it (the README there).
 allowed()
 {
@@ -82,7 +82,7 @@ bad=0
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# check WORDS: ok when $scratch/found is empty; what is in it is what is wrong.
+# check WORDS: ok if $scratch/found is empty; else it has the problems.
 check()
 {
 	number=$((number + 1))
@@ -253,7 +253,7 @@ if readelf -d build/widecol.so 2>/dev/null | grep -q 'NEEDED.*rocksdb'; then
 fi
 check "modules are complete, and widecol.so knows no RocksDB"
 
-# What SQL names: widecol--*.sql is the list of what widecol.so may export.
+# widecol.so may export the functions that widecol--*.sql names, and no others.
 sql_symbols=$(sed -n "s/.*'MODULE_PATHNAME', *'\([a-z_0-9]*\)'.*/\1/p" widecol--*.sql | sort -u)
 {
 	printf '%s\n' Pg_magic_func _PG_init
@@ -305,7 +305,7 @@ if [ "$verbose" = -v ]; then
 fi
 
 # --- the manual ------------------------------------------------------------------------
-# What the sources know has a heading in doc/reference, and no heading is about what is gone.
+# Each name in the sources has a heading in doc/reference, and each heading a name in the sources.
 reference=doc/reference
 
 # names FILE ARRAY: the strings of an array in C
@@ -327,7 +327,7 @@ headings()
 documented()
 {
 	comm -23 "$scratch/known" "$scratch/said" | sed "s|^|$1 has nothing on |"
-	comm -13 "$scratch/known" "$scratch/said" | sed "s|^|$1 is about what is not there: |"
+	comm -13 "$scratch/known" "$scratch/said" | sed "s|^|$1 has a heading without a name in the sources: |"
 }
 
 option_c=src/fdw/relation/option.c

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test/threads.sh [CLANG]: has clang check what base/threads.h says of mutexes, in all of core's files
-# that lock any.  Prints TAP.  Each lock is given up on every way out of a function, and a function
+# that lock any.  Prints TAP.  Each lock is released on every path out of a function, and a function
 # that wants a mutex locked is called with it locked.  From clang 19 on also: a field that a mutex
 # guards is touched with that locked.
 set -u

@@ -53,8 +53,8 @@ wc_buf_slice(const WcBuf *buf)
 	return wc_slice(buf->data, buf->len);
 }
 
-/* WC_OK, or the error that a failed buffer stands for (WC_TOO_LARGE when a
- * limit was the reason, else WC_NO_MEMORY); what names the content. */
+/* WC_OK, or the error of a failed buffer: WC_TOO_LARGE if it has reached its limit, else WC_NO_MEMORY.  what: names the
+ * content in the message. */
 extern WcStatus wc_buf_status(const WcBuf *buf, const char *what, WcError *err);
 
 #endif

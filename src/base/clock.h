@@ -14,7 +14,7 @@
 extern int64_t wc_clock_wall_us(void);
 extern int64_t wc_clock_monotonic_us(void);
 
-/* A condition whose timed waits are until a moment of monotonic time, and such a moment. */
+/* Initialises a condition whose timed waits end at a monotonic time; wc_clock_monotonic_after returns such a time. */
 extern void wc_clock_cond_init(pthread_cond_t *cond);
 extern struct timespec wc_clock_monotonic_after(int64_t us);
 

@@ -26,14 +26,14 @@
 #define WC_FILTER_DEPTH_MAX		32					/* how deep they are nested */
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
 #define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these; of a filter in HBase's language: of its text */
-#define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* what a filter that decides on whole rows has let through of one */
+#define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* cells of one row that a filter, which decides on whole rows, keeps until it decides */
 #define WC_REGEX_STEPS_MAX		1000000			/* of one search for a regular expression */
 #define WC_REGEX_MEMORY_MAX		(20 * 1024)			/* and its memory, in KiB */
 #define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
 #define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */
 #define WC_GROUPS_BYTES_MAX		(1024 * 1024)		/* groups that a scan has at once; then it sends them and begins anew */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
-#define WC_SCANS_AHEAD_MAX		64					/* with so many open, a session opens none before its rows are wanted */
+#define WC_SCANS_AHEAD_MAX		64					/* a session opens at most so many scans before their rows are wanted */
 #define WC_VERSIONS_MAX			2147483647			/* HBase's Integer.MAX_VALUE: "all" */
 
 /* Locks of rows.  No number of rows is too large for a transaction: from
@@ -44,14 +44,14 @@
 #define WC_ROW_LOCK_BYTES_MAX	(256 * 1024 * 1024)	/* and the bytes of their row keys */
 #define WC_LOCK_BATCH			4096				/* rows locked with one request */
 
-/* Flushes and compactions that nobody waits for, and that wait for their turn. */
+/* Queued flushes and compactions, for which no session waits. */
 #define WC_WORKS_MAX			1000
 
-/* IMPORT with layout row looks at so many rows for columns that are no text, and makes so many. */
+/* IMPORT with layout row reads so many rows to find columns that are no text, and makes at most so many columns. */
 #define WC_IMPORT_ROWS			1000
 #define WC_IMPORT_COLUMNS		100
 
-/* What widecol.check_store tells of one family; it counts the others. */
+/* widecol.check_store returns at most so many problems of one family; it counts the others. */
 #define WC_PROBLEMS_MAX			100
 
 /* widecol.upkeep: families with fewer key-values that could go are let be. */
@@ -71,8 +71,7 @@
 /* All that one statement does to one row: it travels in one message. */
 #define WC_OPERATION_MAX		(WC_VALUE_MAX + 2 * 1024 * 1024)
 
-/* Parts of one range that the processes of a parallel scan share; the row keys between the parts of a
- * scan have so many bytes: of longer ones there are fewer. */
+/* Parts of a parallel scan; and the bytes of the row keys between the parts: with long keys there are fewer parts. */
 #define WC_PARTS_MAX			1024
 #define WC_PART_POINTS_BYTES	(64 * 1024)
 
@@ -84,11 +83,11 @@
 #define WC_UNCHECKED_BYTES_MAX	(16 * 1024 * 1024)	/* a transaction with more bytes of changes is always checked before it commits */
 #define WC_BATCH_CHUNK			(256 * 1024)
 
-/* Of one transaction's operations the engine keeps so many bytes in memory; what is more goes to files. */
+/* Bytes of one transaction's operations that the engine keeps in memory; further operations are in files. */
 #define WC_TXN_MEMORY			(8 * 1024 * 1024)
 
-/* What transactions under way have logged: with so much of it in memory it goes into the store, in
- * pieces of at most the other. */
+/* Bytes that open transactions have logged: with so many in memory they are written into the store, in pieces of at most
+ * the other limit. */
 #define WC_PENDING_MEMORY		(16 * 1024 * 1024)
 #define WC_PENDING_PIECE		(1024 * 1024)
 
@@ -97,14 +96,14 @@
 #define WC_STEP_MAX				(1024 * 1024)
 
 /* Places of transactions whose log may be ahead of the store: 32 for each process and
- * prepared transaction that the server may have, at most so many.  Who finds none waits. */
+ * prepared transaction that the server may have, at most so many.  A transaction that finds no free place waits. */
 #define WC_FLIGHT_MAX			65535
 
 /* Chunks in which the operations that the engine makes go to the backend: each has room in
  * a session's ring, so that the next is made while the backend takes it in. */
 #define WC_CHANGES_CHUNK		(112 * 1024)
 
-/* A cancel flag is looked at once in so many cells, and as often by who waits. */
+/* A cancel flag is checked once in so many cells. */
 #define WC_CANCEL_CELLS			1024
 #define WC_CANCEL_LOOK_US		50000
 

@@ -1,5 +1,5 @@
 /*
- * base/log.c: what core has to say to the server's log.
+ * base/log.c: core's messages for the server's log.
  */
 #include "base/log.h"
 
@@ -55,13 +55,13 @@ wc_log(WcLogLevel level, const char *fmt,...)
 	if (len > sizeof(line) - 1)
 		len = sizeof(line) - 1;
 
-	/* One line a call, whatever the text holds. */
+	/* one line for each call, also if the text has line breaks */
 	for (size_t i = start; i < len; i++)
 		if ((unsigned char) line[i] < ' ' || line[i] == 0x7F)
 			line[i] = ' ';
 	line[len++] = '\n';
 
-	/* There is nobody to tell when this fails. */
+	/* an error here cannot be reported */
 	while (write(STDERR_FILENO, line, len) < 0 && errno == EINTR)
 		;
 	errno = saved_errno;

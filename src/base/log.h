@@ -1,5 +1,5 @@
 /*
- * base/log.h: what core has to say to the server's log.
+ * base/log.h: core's messages for the server's log.
  *
  * One line a call, at most 1 KiB, written to standard error with one write(2):  PostgreSQL's logging collector
  * (or the reader of the server's standard error) takes it from there.  Any thread.  For events an

@@ -28,7 +28,7 @@ typedef enum WcStatus
 	WC_NO_TABLE,				/* no such stored table */
 	WC_NO_FAMILY,				/* no such family in the table */
 	WC_EXISTS,					/* table or namespace exists already */
-	WC_DUPLICATE_ROW,			/* a row that must be absent is there */
+	WC_DUPLICATE_ROW,			/* a row that must be absent exists */
 	WC_IN_USE,					/* a namespace with tables, say */
 	WC_BAD_DATA,				/* a value that is not what the operation needs (a counter of 3 bytes) */
 	WC_CANCELLED,				/* the caller's cancel flag was raised */

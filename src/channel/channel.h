@@ -18,16 +18,15 @@
 /* --- backend -------------------------------------------------------------- */
 
 /*
- * Makes a segment and offers it to the engine, which must be READY.  It lives to
- * the end of the process unless given up: either way the engine is told.  May
- * ereport(ERROR) (no shared memory left, say).
+ * Makes a segment and offers it to the engine, which must be READY.  The segment exists to the end of the process, unless
+ * it is detached; in both cases the engine gets to know.  May ereport(ERROR), for example without free shared memory.
  */
 extern dsm_segment *wc_channel_offer(WcShmem *shmem, WcSlot *slot);
 
 /* Has the engine failed to attach the segment that was offered last? */
 extern bool wc_channel_refused(WcSlot *slot, dsm_segment *dsm);
 
-/* Either side; and how many bytes of it there are. */
+/* The segment in the shared memory, for both sides; and its size. */
 extern WcSegment *wc_channel_segment(dsm_segment *dsm);
 extern size_t wc_channel_segment_size(dsm_segment *dsm);
 

@@ -122,7 +122,7 @@ wc_claims(void)
 	return claims;
 }
 
-/* Raises why nothing has been applied for a while.  reading: to whom it is said. */
+/* Raises the error because of which nothing has been applied for a while.  reading: the caller reads, rather than commits. */
 static void
 check_stall(bool reading)
 {
@@ -198,7 +198,7 @@ require_postmaster(void)
 				 errmsg("terminating connection due to unexpected postmaster exit")));
 }
 
-/* False: nothing is applied any more; whoever asks the engine will be told. */
+/* False: nothing is applied any more; a request to the engine will return the error. */
 static bool
 look_after_place(uint32 looks)
 {

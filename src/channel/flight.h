@@ -34,7 +34,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
-	_Atomic uint64_t awaited_upto;	/* commits up to this time (TimestampTz) are read at once: somebody has waited for one lately */
+	_Atomic uint64_t awaited_upto;	/* commits up to this time (TimestampTz) are read at once: a process has waited for one lately */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */

@@ -32,7 +32,7 @@ slot_is_free(void)
 	return false;
 }
 
-/* Nobody else is there yet: no lock is needed. */
+/* No other process exists yet: no lock is needed. */
 void
 wc_keeplog_at_recovery(void)
 {
@@ -52,7 +52,7 @@ wc_keeplog_at_recovery(void)
 	if (slot == NULL)
 		wc_slot_create(WC_SLOT_NAME);
 	else if (!SlotIsLogical(slot) && slot->data.restart_lsn > redo)
-		ReplicationSlotAcquire(WC_SLOT_NAME, true); /* of before pg_rewind, or of another copy */
+		ReplicationSlotAcquire(WC_SLOT_NAME, true); /* a slot from before pg_rewind, or from another copy */
 	else
 		return;
 	wc_keeplog_set(redo);

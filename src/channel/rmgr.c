@@ -39,7 +39,7 @@ redo_batch(const WcLogRecord *r)
 	static Size unseen;
 
 	if (!InHotStandby)
-		return;					/* nobody reads before recovery is over */
+		return;					/* no session reads before recovery ends */
 	wc_place_redo(r);
 	unseen += r->bytes.len;
 	if (unseen < WAKE_BYTES)

@@ -23,7 +23,7 @@
 /* After the engine has gone, the postmaster tries again in so many seconds. */
 #define RESTART_SECONDS 1
 
-/* What wc_getcache_init needs. */
+/* wc_getcache_init needs this alignment. */
 #define GETCACHE_ALIGNMENT 64
 
 static WcShmem *shmem;
@@ -57,10 +57,9 @@ find_getcache(uint64 bytes, bool *found)
 }
 
 /*
- * The server starts, or starts again after a crash.  Until the engine says otherwise, a copy of
- * the data directory would lack stored tables.  And a data directory that is a restored backup,
- * or was rewound, says so by its backup_label: the live database there, if there is one, is
- * of before.
+ * Called when the server starts, or restarts after a crash.  Until the engine notes otherwise, a copy of the data
+ * directory would lack stored tables.  A data directory that is a restored backup, or was rewound, has a backup_label:
+ * a live database in it is older than the backup.
  */
 static void
 distrust_copies(void)

@@ -65,7 +65,7 @@ typedef struct WcShmem
 	/* Grows before and after a session sends changes of tables that are not the engine's. */
 	_Atomic uint64_t sent_elsewhere;
 
-	/* Sessions whose requests the engine has worked on lately. */
+	/* the number of sessions that were busy lately */
 	WcBusy		busy;
 
 	/* Bytes of answers that wc_shmem_getcache holds. */
@@ -92,8 +92,8 @@ extern void wc_worker_register(void);
 /* NULL when widecol is not in shared_preload_libraries. */
 extern WcShmem *wc_shmem(void);
 
-/* For the module that the postmaster did not load: finds all of it by name.  Raises
- * when it is of another layout. */
+/* For the module that the postmaster has not loaded: finds the shared memory by name.  Raises an error if its layout
+ * differs. */
 extern WcShmem *wc_shmem_attach(void);
 
 /* Answers to Gets; where wc_shmem is not NULL.  A process reads at its place among
@@ -127,7 +127,7 @@ typedef enum WcWaitEvent
 
 extern uint32 wc_shmem_wait_event(WcWaitEvent event);
 
-/* Engine's main thread: changes the state and wakes those who wait for it. */
+/* Engine's main thread: changes the state and wakes the processes that wait for it. */
 extern void wc_shmem_set_state(WcShmem *shmem, WcEngineState state, const WcError *why);
 
 #endif

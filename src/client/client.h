@@ -99,9 +99,10 @@ typedef struct WcClientNamespace
 } WcClientNamespace;
 
 /* All namespaces of this database, in the order of their bytes in UTF-8: List of WcClientNamespace *.
- * wc_client_namespace: one namespace by its name, NULL if it does not exist. */
+ * wc_client_namespace: one namespace by its name, NULL if it does not exist; wc_client_require_namespace: 3F000 then. */
 extern List *wc_client_list_namespaces(void);
 extern const WcClientNamespace *wc_client_namespace(const char *name);
+extern const WcClientNamespace *wc_client_require_namespace(const char *name);
 
 /*
  * Catalog changes: part of the transaction.  Each takes a heavyweight lock on
@@ -213,6 +214,9 @@ extern bool wc_client_skips_rows(const WcTableDesc *table);
 extern bool wc_client_groups(const WcTableDesc *table);
 
 extern void wc_client_scan_close(WcClientScan *scan);
+
+/* Has the table no cells at all, in the newest state with all own writes?  Stored cells count also if they are deleted. */
+extern bool wc_client_table_is_empty(const WcTableDesc *table);
 
 /* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */
 typedef struct WcClientScanStats

@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
+
 #include "base/printable.h"
 #include "channel/shmem.h"
 #include "client/client.h"
@@ -83,4 +85,13 @@ wc_client_require_preload(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("widecol must be loaded through shared_preload_libraries"),
 				 errhint("Add widecol to shared_preload_libraries in postgresql.conf (behind a comma when others are there) and restart the server.")));
+}
+
+char *
+wc_client_table_fullname(const WcTableDesc *desc)
+{
+	char		name[2 * WC_NAME_MAX + 2];
+
+	wc_table_desc_fullname(desc, name, sizeof(name));
+	return pstrdup(pg_any_to_server(name, (int) strlen(name), PG_UTF8));
 }

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -25,12 +26,6 @@ struct WcClientScan
 	bool		closed;
 	MemoryContextCallback cleanup;
 };
-
-int64
-wc_client_clock_offset_us(void)
-{
-	return (int64) (wc_debug_clock_offset_ms * 1000.0);
-}
 
 static void
 close_scan(void *arg)
@@ -281,4 +276,23 @@ wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
 {
 	scan->at->scan_stats(&scan->driver);
 	*stats = scan->driver.stats;
+}
+
+bool
+wc_client_table_is_empty(const WcTableDesc *table)
+{
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcSlice		row;
+	bool		empty;
+
+	wc_scan_init(&scan, table->id);
+	scan.raw = true;
+	scan.key_only = true;
+	scan.row_limit = 1;
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
+									  CurrentMemoryContext);
+	empty = !wc_client_next_row(client_scan, &row);
+	wc_client_scan_close(client_scan);
+	return empty;
 }

@@ -1,5 +1,5 @@
 /*
- * client/settings.h: the settings that a session reads; src/widecol.c defines them.
+ * client/settings.h: the settings that a session reads.
  *
  * The engine's settings are not here: the worker reads them by name, because
  * the worker is in another module (GetConfigOption returns the number in the setting's
@@ -12,9 +12,8 @@
 
 #include "utils/guc.h"
 
-/* widecol.debug_clock_offset in milliseconds: how far the clock is ahead in this
- * session's requests. */
-extern double wc_debug_clock_offset_ms;
+/* Defines all of them; called once, when the library is loaded. */
+extern void wc_settings_define(void);
 
 /* widecol.max_transaction_size in MiB: most bytes of one transaction's batch. */
 extern int	wc_max_transaction_mb;
@@ -33,6 +32,9 @@ typedef enum WcOnUndecodable
 	WC_UNDECODABLE_NULL
 } WcOnUndecodable;
 extern int	wc_on_undecodable;
+
+/* widecol.enable_batched_lookup: may nested loops look up many row keys at once? */
+extern bool wc_enable_batched_lookup;
 
 /* widecol.enable_pushdown: may the engine filter and limit rows? */
 extern bool wc_enable_pushdown;

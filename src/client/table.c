@@ -100,15 +100,6 @@ split_name(const char *full, WcSlice *ns, WcSlice *name)
 		wc_raise(&err);
 }
 
-char *
-wc_client_table_fullname(const WcTableDesc *desc)
-{
-	char		name[2 * WC_NAME_MAX + 2];
-
-	wc_table_desc_fullname(desc, name, sizeof(name));
-	return pstrdup(pg_any_to_server(name, (int) strlen(name), PG_UTF8));
-}
-
 static void
 make_key(CacheKey *key, WcSlice ns, WcSlice name)
 {
@@ -513,8 +504,8 @@ namespace_name(const char *name)
 	return ns;
 }
 
-static const WcClientNamespace *
-require_namespace(const char *name)
+const WcClientNamespace *
+wc_client_require_namespace(const char *name)
 {
 	const WcClientNamespace *ns = wc_client_namespace(name);
 
@@ -554,7 +545,7 @@ wc_client_drop_namespace(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("namespace \"%s\" cannot be dropped", name)));
-	(void) require_namespace(name);
+	(void) wc_client_require_namespace(name);
 	foreach(lc, wc_client_list_tables())
 	{
 		WcTableDesc *desc = lfirst(lc);
@@ -608,7 +599,7 @@ wc_client_change_properties(const char *name, Jsonb *properties)
 	wc_client_require_writable();
 	/* this mode lets other transactions make tables in the namespace at the same time */
 	lock_name(ns, wc_slice(NULL, 0), ShareUpdateExclusiveLock);
-	old = require_namespace(name);
+	old = wc_client_require_namespace(name);
 	new = DirectFunctionCall1(jsonb_in, CStringGetDatum(old->properties ? old->properties : "{}"));
 	new = DirectFunctionCall2(jsonb_concat, new, JsonbPGetDatum(properties));
 	new = DirectFunctionCall1(jsonb_strip_nulls, new);

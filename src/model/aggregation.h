@@ -1,13 +1,12 @@
 /*
  * model/aggregation.h: aggregates that a Scan returns instead of rows.
  *
- * The rows that the Scan would return are put into groups: rows whose group columns have the
- * same bytes.  Of each group one row comes back, with the state of each aggregate.  A group may
- * come more than once, each time with another part of its rows: whoever reads the states combines
- * those that belong together.
+ * The rows that the Scan would return are put into groups: a group has the rows whose group columns have the same bytes.
+ * For each group one row is returned, with the state of each aggregate.  A group may be returned several times, each
+ * time for another part of its rows: the reader combines the states.
  *
- * A row whose bytes an aggregate does not understand (WcFilterColumn, model/filter.h) is in no
- * group: it comes back as it is, undecided, as one that a filter cannot decide.
+ * A row with bytes that an aggregate does not understand (WcFilterColumn, model/filter.h) is in no group: it is returned
+ * as it is, undecided, as a row that a filter cannot decide.
  */
 #ifndef WC_MODEL_AGGREGATION_H
 #define WC_MODEL_AGGREGATION_H
@@ -48,7 +47,7 @@ typedef struct WcAggregation
 	WcGroupColumn *groups;
 	uint32_t	naggregates;	/* at least 1, unless there are groups */
 	WcAggregate *aggregates;
-	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h); empty: no part is looked at */
+	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h); empty: keys are not checked */
 } WcAggregation;
 
 /* The state of a sum: how many values there were, and their sum in two's complement. */

@@ -7,9 +7,8 @@
  * operation carries the command id (PostgreSQL's cid) it belongs to: a reader
  * with command id c sees the operations whose cid is less than c.
  *
- * One ROW operation holds all that one statement does to one row.  Its items
- * are applied as if at once, markers and clears before puts.  Items whose
- * timestamp is WC_TS_LATEST get the commit timestamp.
+ * One ROW operation has all changes of one statement to one row.  Its items take effect together, markers and clears
+ * before puts.  Items whose timestamp is WC_TS_LATEST get the commit timestamp.
  *
  * CLEAR items are conditional deletes for SQL's "the row is now exactly this":
  * when the batch is applied (or read by its own transaction) they become
@@ -36,7 +35,7 @@ typedef enum WcOpKind
 	WC_OP_CREATE_NAMESPACE = 6,
 	WC_OP_DROP_NAMESPACE = 7,
 	WC_OP_DROP_DATABASE = 8,	/* every table and namespace of a database */
-	WC_OP_LOCK = 9,				/* what a prepared transaction has locked; applying does nothing */
+	WC_OP_LOCK = 9,				/* locks of a prepared transaction; applying does nothing */
 	WC_OP_ALTER_NAMESPACE = 10	/* all properties, as they are from now on */
 } WcOpKind;
 
@@ -102,12 +101,11 @@ typedef struct WcOp
  *
  * The builder appends to a buffer that the caller owns.  A ROW operation is
  * open between wc_batch_row_begin and wc_batch_row_end; wc_batch_row_abandon
- * takes an unfinished one back.  Limits (row, qualifier, value, timestamps >= 0,
+ * removes an unfinished one.  Limits (row, qualifier, value, timestamps >= 0,
  * empty row, the operation's size) are checked when an item is added: the error
  * is returned, nothing is appended, and the buffer can still be used.
  *
- * families are looked at with WC_ROW_MUST_BE_ABSENT only, which needs at least
- * one.  A CREATE or ALTER checks the descriptor (wc_table_desc_check).
+ * families count with WC_ROW_MUST_BE_ABSENT only, which needs at least one.  A CREATE or ALTER checks the descriptor (wc_table_desc_check).
  */
 typedef struct WcBatchBuilder
 {
@@ -133,7 +131,7 @@ extern WcStatus wc_batch_clear_family(WcBatchBuilder *b, uint32_t family, const 
 extern WcStatus wc_batch_clear_prefix(WcBatchBuilder *b, uint32_t family, WcSlice prefix,
 									  WcError *err) WC_WARN_UNUSED;
 
-/* Items as they are in another ROW operation (WcOp.items); not looked at. */
+/* Appends the items of another ROW operation (WcOp.items), unchecked. */
 extern WcStatus wc_batch_items(WcBatchBuilder *b, WcSlice items, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_row_end(WcBatchBuilder *b, WcError *err) WC_WARN_UNUSED;
 extern void wc_batch_row_abandon(WcBatchBuilder *b);

@@ -36,8 +36,8 @@ extern void wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues);
 /* undecided: the Scan's filter could not tell whether the row satisfies it. */
 extern void wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided);
 
-/* One that is undecided, and the scan stops skipping rows here though so many, of this
- * and those behind it that satisfy the filter, still were to be skipped. */
+/* An undecided row at which the scan stops skipping, although `owed` more rows that satisfy the filter, from this one on,
+ * must be skipped. */
 extern void wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed);
 
 /* colno: position in WcScan.columns, or WC_NO_COLUMN. */
@@ -46,7 +46,7 @@ extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, 
 /* Without number, timestamp and type; bytes: qualifier and value, each with its length in front. */
 extern void wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes);
 
-/* open: the last row goes on in the next block. end: the scan is over. */
+/* open: the last row continues in the next block.  end: the scan has no more blocks. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
 
 /* The end of a block so far; and back to that end: bytes written since are removed. */
@@ -89,7 +89,7 @@ typedef struct WcBlockReader
 	bool		end;
 	bool		in_row;			/* cells may come: a row has begun */
 	bool		undecided;		/* the row given last: the Scan's filter could not decide it */
-	uint64_t	owed;			/* ... from it on the reader has to skip so many, of those that satisfy it */
+	uint64_t	owed;			/* ... from this row on the reader must skip so many rows that satisfy the filter */
 } WcBlockReader;
 
 typedef enum WcBlockEntry

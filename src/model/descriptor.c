@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/coding.h"
 
@@ -252,6 +253,19 @@ splits_check(const WcTableDesc *desc, WcError *err)
 			return wc_error(err, WC_INVALID, "split point %u is not behind the one before it", i + 1);
 	}
 	return WC_OK;
+}
+
+static int
+compare_families(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
+}
+
+void
+wc_family_descs_sort(WcFamilyDesc *families, size_t n)
+{
+	if (n > 0)
+		qsort(families, n, sizeof(WcFamilyDesc), compare_families);
 }
 
 WcStatus

@@ -110,6 +110,9 @@ extern WcStatus wc_family_attrs_check(WcSlice name, const WcFamilyAttrs *attrs, 
  * family ids distinct and below next_family_id, splits. */
 extern WcStatus wc_table_desc_check(const WcTableDesc *desc, WcError *err) WC_WARN_UNUSED;
 
+/* Sorts families by name, which is their order in a descriptor. */
+extern void wc_family_descs_sort(WcFamilyDesc *families, size_t n);
+
 /* The families without a ttl of their own get the table's: call it when a ttl has been changed.
  * A descriptor that was decoded has it done. */
 extern void wc_table_desc_inherit(WcTableDesc *desc);

@@ -1,18 +1,16 @@
 /*
  * model/filter.h: conditions on values that a Scan's rows have to satisfy.
  *
- * A tree of AND, OR and NOT over comparisons of single columns with constants,
- * decided as SQL does: a column without a cell is NULL, what is compared with it
- * is unknown, and a row is returned when the whole is true.  What a column's bytes
- * mean is its form; bytes are brought to a key (wc_filter_key), and keys are compared by
- * memcmp.  Constants come as keys.
+ * A tree of AND, OR and NOT over comparisons of single columns with constants, decided as in SQL: a column without a cell
+ * is NULL, a comparison with NULL is unknown, and a row is returned if the whole condition is true.  A column's form
+ * gives the meaning of its bytes; the bytes are converted to a key (wc_filter_key), and keys are compared by memcmp.
+ * Constants are keys already.
  *
- * A column may also be a part of the row key: then the part's content (rowkey/README)
- * is in the place of a cell's bytes, and is never missing.
+ * A column may also be a part of the row key: then the part's content (rowkey/README) is used as a cell's bytes, and is
+ * never missing.
  *
- * Bytes that are not of their form (a number of the wrong width, say) decide
- * nothing: the row is returned as undecided, with everything that the filter has
- * looked at, and whoever reads it has to look himself.
+ * Bytes that are not of their form (a number of the wrong width, for example) cannot be compared: the row is returned as
+ * undecided, with all columns of the filter, and the reader of the row must decide.
  */
 #ifndef WC_MODEL_FILTER_H
 #define WC_MODEL_FILTER_H
@@ -31,7 +29,7 @@ typedef enum WcFilterForm
 	WC_FORM_DECIMAL = 5,		/* [-]digits[.digits] */
 	WC_FORM_DATE = 6,			/* yyyy-mm-dd, infinity, -infinity */
 	WC_FORM_TIMESTAMP = 7,		/* yyyy-mm-dd hh:mm:ss[.ffffff], infinity, -infinity */
-	WC_FORM_TIMESTAMPTZ = 8,	/* the same with +00 behind it */
+	WC_FORM_TIMESTAMPTZ = 8,	/* the same, followed by +00 */
 	WC_FORM_WRITTEN = 9			/* not the cell's value but its timestamp, as form SIGNED; not of a key part */
 } WcFilterForm;
 
@@ -81,7 +79,7 @@ typedef struct WcFilter
 	WcFilterColumn *columns;
 	uint32_t	nnodes;
 	WcFilterNode *nodes;		/* a node, then its children, each with all of its own */
-	WcSlice		keys;			/* the parts: an encoded WcKeyCheck (rowkey/keycheck.h); empty: none is looked at */
+	WcSlice		keys;			/* the parts: an encoded WcKeyCheck (rowkey/keycheck.h); empty: keys are not checked */
 } WcFilter;
 
 /* Has this kind a column?  Values? */

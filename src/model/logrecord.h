@@ -17,7 +17,7 @@ typedef enum WcRecordKind
 	WC_RECORD_BATCH = 0x00,		/* part of a transaction's stream of operations */
 	WC_RECORD_STEP = 0x10,			/* part of what flush, compaction or expiry forgets */
 	WC_RECORD_TICK = 0x20,			/* the log has passed a time */
-	WC_RECORD_BARRIER = 0x30,		/* a snapshot of the store, as new as a redo pointer, is there */
+	WC_RECORD_BARRIER = 0x30,		/* the store has an image that is as new as a redo pointer */
 	WC_RECORD_GENESIS = 0x40		/* the store begins */
 } WcRecordKind;
 
@@ -37,7 +37,7 @@ typedef struct WcLogRecord
 	uint16_t	place;			/* of the transaction among those in flight (wire/flight.h), on the node that wrote this */
 	uint32_t	database;		/* its oid; not 0 */
 	uint64_t	xid;			/* full id of the top-level transaction */
-	uint64_t	at;				/* place of the bytes in its stream, which ends behind them: what was there is gone */
+	uint64_t	at;				/* offset of the bytes in the stream, which ends after them: later bytes of before were rolled back */
 
 	int64_t		time_us;		/* TICK: microseconds since 1970 */
 	uint64_t	redo;			/* BARRIER: redo pointer; not 0 */

@@ -14,8 +14,8 @@
 #include "model/filter.h"
 
 /* Rows from start to stop; an empty start or stop is unbounded.  A Get has
- * start == stop, both inclusive. In a reversed scan start is still the smaller
- * bound here: "reversed" alone says which way it is walked. */
+ * start == stop, both inclusive.  In a reversed scan start is still the lesser
+ * bound: only "reversed" tells the direction. */
 typedef struct WcRange
 {
 	WcSlice		start;
@@ -46,7 +46,7 @@ typedef struct WcScan
 	uint32_t	nranges;		/* 0: the whole table */
 	WcRange    *ranges;			/* ascending, disjoint; an empty one stands alone */
 	uint32_t	ncolumns;		/* 0: every column of every family, or none with rows_by_existence */
-	WcColumn   *columns;		/* what is returned */
+	WcColumn   *columns;		/* columns to return */
 
 	/*
 	 * When rows_by_existence is set, a row is returned (possibly without any

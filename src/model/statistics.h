@@ -56,7 +56,7 @@ typedef struct WcEngineStatistics
 	uint64_t	get_hits;		/* of the cache of Gets */
 	uint64_t	get_misses;
 	uint64_t	transaction_bytes;	/* of open transactions */
-	uint64_t	snapshots;		/* that anybody reads by */
+	uint64_t	snapshots;		/* snapshots that have readers */
 	uint64_t	snapshot_us;	/* when the oldest of them was taken */
 	uint64_t	snapshot_pid;	/* the process that holds it; 0: none of the sessions */
 
@@ -128,7 +128,7 @@ typedef enum WcProgressKind
 	WC_PROGRESS_FLUSH = 1,			/* asked for */
 	WC_PROGRESS_COMPACTION = 2,
 	WC_PROGRESS_MAJOR_COMPACTION = 3,
-	WC_PROGRESS_UPKEEP = 4,			/* what the engine forgets by itself */
+	WC_PROGRESS_UPKEEP = 4,			/* forgetting by the engine itself */
 	WC_PROGRESS_ROCKS_FLUSH = 5,	/* RocksDB's own */
 	WC_PROGRESS_ROCKS_COMPACTION = 6
 } WcProgressKind;

@@ -1,13 +1,12 @@
 /*
  * model/step.h: a step: cells that a family forgets, so that every store forgets the same ones.
  *
- * What the engine forgets (superseded versions, deleted cells, delete markers) does not
- * depend on when RocksDB compacts: a flush, a compaction or a major compaction is a
- * sequence of steps, each applied between two commits, at a place in their order.  A step
- * names a range of a family's storage and all else that decides (windows of time, the
- * clock), so that the same step, at the same place, does the same to every store.
+ * Which cells the engine forgets (superseded versions, deleted cells, delete markers) does not depend on when RocksDB
+ * compacts: a flush, a compaction or a major compaction is a sequence of steps, each applied between two commits, at a
+ * position in their order.  A step has a range of a family's storage and everything else on which its effect depends
+ * (windows of time, the clock), so that the same step, at the same position, has the same effect on every store.
  *
- * A WcStep is plain data; everything it points to belongs to whoever made it.  Bytes as in
+ * A WcStep is plain data; the code that made it owns everything to which it points.  Bytes as in
  * model/README.
  */
 #ifndef WC_MODEL_STEP_H
@@ -19,11 +18,11 @@
 
 typedef enum WcStepKind
 {
-	WC_STEP_FLUSH = 1,			/* what a minor compaction keeps stays */
+	WC_STEP_FLUSH = 1,			/* keeps the cells that a minor compaction keeps */
 	WC_STEP_COMPACT = 2,		/* the same; only that its window is another */
-	WC_STEP_MAJOR = 3,			/* what a major compaction keeps stays; whole rows */
+	WC_STEP_MAJOR = 3,			/* keeps the cells that a major compaction keeps; whole rows */
 	WC_STEP_MARKERS = 4,		/* of a row that compact steps went through: its delete markers go */
-	WC_STEP_EXPIRE = 5			/* what had outlived its TTL by then is not there any more */
+	WC_STEP_EXPIRE = 5			/* cells that had expired by then are gone */
 } WcStepKind;
 
 typedef struct WcStep

@@ -1,11 +1,9 @@
 /*
  * rowkey/ordered.h: bytes whose order is the order of the values.
  *
- * Fixed-width values become big-endian bytes that compare (unsigned, as
- * wc_slice_cmp does) like the values; equal values give equal bytes.  The bytes
- * of every shape are specified in rowkey/README.  Writers fill exactly the width
- * named; readers return false for bytes no writer makes, and leave *v alone.
- * Any thread; nothing is allocated but by the WcBuf.
+ * Fixed-width values become big-endian bytes that compare (unsigned, as wc_slice_cmp does) like the values; equal values
+ * become equal bytes.  rowkey/README specifies the bytes of every shape.  Writers write exactly the named width; readers
+ * return false for bytes that no writer makes, and do not change *v.  Any thread; only the WcBuf allocates memory.
  */
 #ifndef WC_ROWKEY_ORDERED_H
 #define WC_ROWKEY_ORDERED_H

@@ -1,21 +1,20 @@
 /*
- * shell/access.h: what the functions on data may do to the stored table they are given: the
- * one place that decides.
+ * shell/access.h: decides which data of a stored table a call of a function may read and write.
  *
- *   given                  whose                         may
+ *   argument               caller                        may
  *   ---------------------  ----------------------------  ---------------------------------
- *   a stored table's name  its owner's                   everything
- *   a foreign table        the stored table's owner's    everything
- *   ... of layout cell     anybody's with the privilege  everything: all of the stored table
+ *   a stored table's name  its owner                     everything
+ *   a foreign table        the stored table's owner      everything
+ *   ... of layout cell     a role with the privilege     everything: all of the stored table
  *                          on the foreign table          is mapped
- *   ... of layout row      anybody's                     what SQL could do through it: cells
+ *   ... of layout row      any role                      what SQL could do through it: cells
  *                                                        that its columns show, rows of its
  *                                                        record type, with the privileges on
  *                                                        these columns and on those of the key
  *
- * Through a foreign table nobody may for whom row security policies hold, which are those of
- * the tables that it is a partition or a child of.  "Owner's" means: of whoever has the
- * privileges of the owning role (client/foreign/owner.h).
+ * A role to which row security policies apply may do nothing through a foreign table; the policies are those of the
+ * tables of which it is a partition or a child.  "Owner": a role with the privileges of the owning role
+ * (client/foreign/owner.h).
  *
  * The privileges are those that a statement would need: SELECT on key and columns for what is
  * read, INSERT on them for put, incr and append (with on_duplicate 'error' also UPDATE on the
@@ -44,11 +43,10 @@ typedef struct WcAccess
 
 /*
  * Argument 0, `tab`: a regclass, or a text that is the name of a foreign table or, when
- * there is none, of a stored table.  reads: the caller is shown something.
- * writes: one of these privileges must be there, ACL_INSERT, ACL_UPDATE, ACL_DELETE; 0:
- * nothing is written.  Takes PostgreSQL's lock on the foreign table, or the name's, to the
- * end of the transaction, so that nobody drops, empties or changes it meanwhile.  Close it
- * when all is done.
+ * there is none, of a stored table.  reads: the function returns data.
+ * writes: the caller must have one of these privileges, ACL_INSERT, ACL_UPDATE, ACL_DELETE; 0: nothing is written.
+ * Takes PostgreSQL's lock on the foreign table, or on the name, to the end of the transaction, so that no other session
+ * drops, empties or changes it.  The caller closes it at the end.
  */
 extern void wc_access_open(FunctionCallInfo fcinfo, WcAccess *access, bool reads, AclMode writes);
 extern void wc_access_close(WcAccess *access);

@@ -3,7 +3,7 @@
  */
 #include "wire/claims.h"
 
-#include <string.h>
+#include "base/hash.h"
 
 /* So many rows are claimed, or locked, at a time that two of them seldom share a slot. */
 #define SLOTS		16384
@@ -26,16 +26,6 @@ struct WcClaims
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "processes share them");
 
-static uint64_t
-mix(uint64_t h)
-{
-	h ^= h >> 33;
-	h *= UINT64_C(0xff51afd7ed558ccd);
-	h ^= h >> 33;
-	h *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return h ^ h >> 33;
-}
-
 size_t
 wc_claims_size(void)
 {
@@ -47,31 +37,20 @@ wc_claims_init(void *memory, uint64_t seed)
 {
 	WcClaims   *c = memory;
 
-	c->seed = mix(seed);
+	c->seed = wc_hash_mix(seed);
 	return c;
 }
 
 uint64_t
 wc_claims_hash_table(const WcClaims *c, uint32_t table_id)
 {
-	return mix(c->seed ^ table_id);
+	return wc_hash_mix(c->seed ^ table_id);
 }
 
 uint64_t
-wc_claims_hash_row(uint64_t h, WcSlice row)
+wc_claims_hash_row(uint64_t table_hash, WcSlice row)
 {
-	size_t		i = 0;
-
-	for (; row.len - i >= 8; i += 8)
-	{
-		uint64_t	word;
-
-		memcpy(&word, row.data + i, 8);
-		h = mix(h ^ word);
-	}
-	for (; i < row.len; i++)
-		h = (h ^ row.data[i]) * UINT64_C(0x100000001b3);
-	return mix(h ^ row.len);
+	return wc_hash_bytes(table_hash, row);
 }
 
 static uint32_t

@@ -5,11 +5,10 @@
  * of the store, made with it, is copied by backups.  PostgreSQL's checkpoint begins with a redo pointer, from
  * which a backup's log begins; it is not completed before there is an image as new as that.  The engine's
  * process has DELAY_CHKPT_START set under a number of a transaction of its own, for which the checkpointer
- * waits, and takes another number when the image is there.  On a standby the BARRIER that a primary writes
+ * waits, and takes another number when the image is complete.  On a standby the BARRIER that a primary writes
  * behind its image does the same: the startup process waits at it.
  *
- * Engine's main thread.  What takes long is done on a thread: none of these waits for it, but for
- * the last.
+ * Engine's main thread.  Long work is done on another thread; only wc_checkpoint_finish waits for it.
  */
 #ifndef WC_WORKER_CHECKPOINT_H
 #define WC_WORKER_CHECKPOINT_H
@@ -23,17 +22,17 @@
 /* From here on PostgreSQL's checkpoints wait for the engine; before the store is opened. */
 extern void wc_checkpoint_delay(void);
 
-/* They do not any more; at the end of the process, however that comes. */
+/* The checkpointer does not wait any more; called at each end of the process. */
 extern void wc_checkpoint_release(void);
 
 /* The engine has begun to follow the log.  read_from: place of its last mark. */
 extern void wc_checkpoint_start(WcEngine *engine, WcServer *server, XLogRecPtr read_from);
 
-/* Goes on with what is under way, or begins what is due; to be called again and again.  True:
- * the first checkpoint with an image is done. */
+/* Continues the running checkpoint, or begins one that is due; called repeatedly.  True: the first checkpoint with an
+ * image is done. */
 extern bool wc_checkpoint_work(void);
 
-/* Is one under way? */
+/* Is a checkpoint running? */
 extern bool wc_checkpoint_is_under_way(void);
 
 /* A checkpoint of all that has been read, at the end of the process.  Waits. */

@@ -45,9 +45,9 @@ typedef struct WcFollowerOps
 extern WcFollower *wc_follower_start(const WcFollowerOps *ops, void *arg, uint32 store, XLogRecPtr from);
 
 /*
- * Reads on, at most about so many bytes.  True: there is more now.  Raises when the log
- * cannot be read (a segment has been removed, say), a record of ours makes no sense, or is of
- * another store.  Serves interrupts.
+ * Reads the next records, about `bytes` bytes at most.  True: the log has more.  Raises an error if the log cannot be
+ * read (for example because a segment was removed), or if a record of widecol's is damaged or belongs to another store.
+ * Serves interrupts.
  */
 extern bool wc_follower_run(WcFollower *follower, Size bytes);
 

@@ -24,7 +24,7 @@ typedef struct WcTask
 	atomic_bool done;
 } WcTask;
 
-/* The task must not be under way.  If there can be no thread, fn is called here. */
+/* Starts fn on a thread; if no thread can be started, calls fn.  The task must not be running. */
 extern void wc_task_begin(WcTask *task, void (*fn) (void *arg), void *arg);
 
 /* Has it ended? Never waits. */

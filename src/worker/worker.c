@@ -63,7 +63,7 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* The log is read every WC_FOLLOW_EVERY_MS while anything is in flight, and so long after that. */
 #define BUSY_MS 1000
 
-/* The most that transactions under way may have written together, in bytes. */
+/* All transactions that have not ended may have written so many bytes together. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
 
 /* Where PostgreSQL keeps statistics while it does not run. */
@@ -142,7 +142,7 @@ run_task(void (*fn) (void *arg), WcWaitEvent event)
 	wc_task_begin(&task, fn, NULL);
 	while (!wc_task_is_done(&task))
 	{
-		/* Without a postmaster no interrupts are served; the task is finished all the same. */
+		/* Without a postmaster no interrupts are served; but the task is finished. */
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_POSTMASTER_DEATH, LOOK_EVERY_MS,
 					  wc_shmem_wait_event(event)) & WL_POSTMASTER_DEATH)
 			break;

@@ -1,5 +1,5 @@
 /*
- * test/model/modelscan.c: random scans, what they give, and what they should.
+ * test/model/modelscan.c: random scans, their results, and the expected results.
  */
 #include "modelscan.h"
 

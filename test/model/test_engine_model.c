@@ -1,10 +1,9 @@
 /*
  * test/model/test_engine_model.c: random transactions against a naive model.
  *
- * All writes take the commit timestamp and all deletes are of whole columns or
- * families.  Then what a read of the newest versions shows is one value a
- * column, and no flush, compaction, packing, restart or attribute may change it,
- * for the newest state, for a snapshot held, or for a transaction's own reads.
+ * All writes get the commit timestamp, and all deletes are of whole columns or families.  Then a read of the newest
+ * versions returns one value for each column, and no flush, compaction, packing, restart or attribute may change it:
+ * for the newest state, for a snapshot, and for a transaction's own reads.
  */
 #include <stdio.h>
 

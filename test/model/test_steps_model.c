@@ -1,11 +1,10 @@
 /*
- * test/model/test_steps_model.c: two stores that are given the same commits and steps hold
- * the same, whatever RocksDB does to each of them.
+ * test/model/test_steps_model.c: two stores that apply the same commits and steps have the same content, whatever RocksDB
+ * does in each of them.
  *
- * The first makes the steps, the second gets their bytes.  In between each is flushed,
- * compacted and opened again at moments of its own, under a clock of its own, and compactions
- * drop what is gone when they like.  Then both answer alike, raw and as of any time, and have
- * the same catalog, byte for byte.
+ * The first store makes the steps, the second gets their bytes.  In between each store is flushed, compacted and
+ * reopened at its own times, with its own clock, and compactions drop gone cells at any time.  Then both stores answer
+ * reads alike, raw ones and reads as of any time, and have the same catalog, byte for byte.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,13 @@
 /*
- * test/model/test_twins_model.c: two stores that apply the same batches hold the same.
+ * test/model/test_twins_model.c: two stores that apply the same batches have the same content.
  *
- * Random batches, with whatever a check would refuse, are applied to two stores at the same
- * positions and times.  In between each of them is flushed, compacted by RocksDB, closed and
- * opened, crashes, gives out ids, is read and held by snapshots when it likes, by a clock of
- * its own; and one of them takes transactions for large soon (wc_txn_spill_into), which it keeps in
- * files and writes as such.  Then the catalogs, the key-values of all families, raw scans, and reads as of
- * earlier times are equal, byte for byte.
+ * Random batches, also with operations that a check would refuse, are applied to two stores at the same positions and
+ * times.  In between each store is flushed, compacted by RocksDB, closed and reopened, crashes, gives out ids, is read,
+ * and has snapshots, at random and with its own clock.  One of the stores treats small transactions as large ones
+ * (wc_txn_spill_into): it keeps them in files and writes them as files.  Then the catalogs, the key-values of all
+ * families, raw scans, and reads as of earlier times are equal, byte for byte.
  *
- * Flushes and compactions of the engine are not asked for: test_steps_model has them.
+ * This test does not request flushes and compactions of the engine: test_steps_model.c does.
  */
 #include <inttypes.h>
 #include <stdio.h>

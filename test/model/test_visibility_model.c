@@ -1,12 +1,10 @@
 /*
- * test/model/test_visibility_model.c: random cells against the rules as they are
- * written down.
+ * test/model/test_visibility_model.c: random cells against the documented rules.
  *
- * Puts and markers of every kind with explicit timestamps in any order, all
- * attributes, time ranges, versions, raw.  The model keeps every cell and asks of
- * each, anew for every scan, whether anything takes it out.  Nothing is flushed,
- * since what storage forgets may show here.  Packing "cell": packing "row"
- * forgets at every write.
+ * Puts and markers of every kind with explicit timestamps in any order, all attributes, time ranges, versions, raw
+ * scans.  The model keeps every cell and decides for each one, anew for every scan, whether a rule hides it.  Nothing is
+ * flushed, since forgotten cells may be visible in this model.  Packing "cell": packing "row" forgets at every
+ * write.
  */
 #include <stdio.h>
 

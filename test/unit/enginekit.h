@@ -1,10 +1,9 @@
 /*
  * test/unit/enginekit.h: an engine in a directory of its own, for tests.
  *
- * The store has a table with the families "f" (id 1) and "g" (id 2).  Writes
- * are collected by kit_put and the like, one operation each, and applied by
- * kit_commit.  What is seen is text: "r1{f:a=1 g:b=2} r2{f:a=3}"; with "r2+5" the scan
- * said that five rows are owed.
+ * The store has a table with the families "f" (id 1) and "g" (id 2).  kit_put and similar functions collect writes, one
+ * operation each, and kit_commit applies them.  Results of reads are text: "r1{f:a=1 g:b=2} r2{f:a=3}"; in "r2+5"
+ * the scan has left five rows for its reader to skip.
  */
 #ifndef WC_TEST_ENGINEKIT_H
 #define WC_TEST_ENGINEKIT_H

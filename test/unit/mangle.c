@@ -1,5 +1,5 @@
 /*
- * test/unit/mangle.c: bytes for readers that must survive any bytes.
+ * test/unit/mangle.c: damaged bytes for readers, which must survive any bytes.
  */
 #include "mangle.h"
 

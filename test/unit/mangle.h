@@ -1,8 +1,8 @@
 /*
- * test/unit/mangle.h: bytes for readers that must survive any bytes.
+ * test/unit/mangle.h: damaged bytes for readers, which must survive any bytes.
  *
- * Each run of bytes a reader is given lies in memory of exactly its size, so
- * that the address sanitizer sees a read beyond it.
+ * The bytes of each call of a reader are in memory of exactly their size, so that the address sanitizer
+ * finds a read beyond them.
  */
 #ifndef WC_TEST_MANGLE_H
 #define WC_TEST_MANGLE_H

@@ -1,6 +1,6 @@
 /*
- * test/unit/rowsite.h: sessions that lock rows and commit, for tests: requests are dispatched
- * as they come from backends.
+ * test/unit/rowsite.h: sessions that lock rows and commit, for tests: their requests are dispatched as a backend's
+ * would be.
  */
 #ifndef ROWSITE_H
 #define ROWSITE_H

@@ -1,6 +1,6 @@
 /*
- * test/unit/rpckit.h: sessions served in this process, over memory from malloc: the test is
- * the backend, and says and sees what one would.
+ * test/unit/rpckit.h: sessions served in this process, over memory from malloc: the test sends and receives what a
+ * backend would.
  */
 #ifndef WC_TEST_RPCKIT_H
 #define WC_TEST_RPCKIT_H

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_bloom.c: bloom filters are asked, and only when they know: shown
- * by RocksDB's own counters of this thread.  What is read never depends on them.
+ * test/unit/test_bloom.c: reads use the bloom filters that can help them: RocksDB's counters of this thread show
+ * it.  The results of reads never depend on bloom filters.
  */
 #include "enginekit.h"
 

@@ -1,6 +1,5 @@
 /*
- * test/unit/test_busy.c: counting sessions at work (wire/busy.h), and giving way to
- * them (wire/spin.h).
+ * test/unit/test_busy.c: the number of busy sessions (wire/busy.h), and how waiting depends on it (wire/spin.h).
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_cellblock.c: cells on their way to a backend.
+ * test/unit/test_cellblock.c: cell blocks: rows and cells, written and read back.
  */
 #include <stdarg.h>
 #include <stddef.h>

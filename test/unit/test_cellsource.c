@@ -1,9 +1,8 @@
 /*
- * test/unit/test_cellsource.c: cell sources over RocksDB, in memory, merged.
+ * test/unit/test_cellsource.c: cell sources over RocksDB, in memory, and merged.
  *
- * Random rows are written in the bytes of each packing; then whatever a source
- * can be asked must give what a naive walk over the same rows gives, both ways,
- * with and without bounds.
+ * Random rows are written in the bytes of each packing.  Then every operation of a source must return what a
+ * naive walk over the same rows returns, in both directions, with and without bounds.
  */
 #include <stdio.h>
 #include <stdlib.h>

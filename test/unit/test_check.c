@@ -1,6 +1,6 @@
 /*
- * test/unit/test_check.c: what is wrong with a transaction is found before its commit, and
- * what the order of commits makes wrong is void.
+ * test/unit/test_check.c: the check before a commit finds a transaction's errors; operations that an earlier commit has
+ * made wrong are void.
  */
 #include "enginekit.h"
 

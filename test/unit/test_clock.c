@@ -1,5 +1,5 @@
 /*
- * test/unit/test_clock.c: TTLs go by the clock, also when it was wrong for a while.
+ * test/unit/test_clock.c: TTLs depend on the clock, also when the clock was wrong for a while.
  */
 #include "enginekit.h"
 

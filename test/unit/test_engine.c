@@ -1,6 +1,6 @@
 /*
- * test/unit/test_engine.c: the engine as its callers see it: commits, catalog,
- * restarts.  (What is in the store then is test_storage's.)
+ * test/unit/test_engine.c: the engine by its interface: commits, catalog, restarts.  (test_storage.c tests the content
+ * of the store.)
  */
 #include "enginekit.h"
 

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_epochs.c: readers of shared answers and the engine see the same
- * (rpc/lock/epochs.h), and answers go with what the engine writes.
+ * test/unit/test_epochs.c: sessions that use answers in shared memory and requests to the engine read the same state
+ * (rpc/lock/epochs.h), and a write makes the answers invalid.
  */
 #include "enginekit.h"
 

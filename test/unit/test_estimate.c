@@ -1,5 +1,5 @@
 /*
- * test/unit/test_estimate.c: how many rows a range has, wherever they are.
+ * test/unit/test_estimate.c: the estimated number of rows of a range, in memtables and in files.
  */
 #include "enginekit.h"
 

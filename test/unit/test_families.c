@@ -1,5 +1,5 @@
 /*
- * test/unit/test_families.c: column families are made and dropped beside the writers.
+ * test/unit/test_families.c: column families are made and dropped while other threads write.
  */
 #include "enginekit.h"
 

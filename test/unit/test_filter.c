@@ -1,6 +1,6 @@
 /*
- * test/unit/test_filter.c: filters: keys sort as values do, random trees decide as
- * SQL would, scans give the rows that pass.
+ * test/unit/test_filter.c: filters: keys sort as values do, random trees decide as SQL would, and scans return the rows
+ * that satisfy the filter.
  */
 #include "enginekit.h"
 #include "mangle.h"

@@ -1,8 +1,8 @@
 /*
- * test/unit/test_filterlang.c: HBase's filter language: which texts are of it, what they are
- * parsed to, and what a scan with such a filter gives.
+ * test/unit/test_filterlang.c: HBase's filter language: valid and invalid texts, their trees, and the results of scans
+ * with such filters.
  *
- * What the real HBase gives for hundreds of filters is replayed by test/conformance/filters.py.
+ * test/conformance/filters.py replays the results of the real HBase for hundreds of filters.
  */
 #include "enginekit.h"
 

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_getcache.c: answers to Gets in shared memory (wire/getcache.h): what
- * is found is what was kept, and holds in the epoch that it is asked for.
+ * test/unit/test_getcache.c: answers to Gets in shared memory (wire/getcache.h): a lookup returns the answer that was kept,
+ * and only in epochs in which it is valid.
  */
 #include "enginekit.h"
 

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_groups.c: scans whose rows are put into groups: the groups, put together again,
- * are those of the rows that the same scan returns.
+ * test/unit/test_groups.c: scans that return groups of rows: the groups, combined, are those of the rows that the same
+ * scan returns.
  */
 #include "enginekit.h"
 

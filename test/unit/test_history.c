@@ -1,6 +1,6 @@
 /*
- * test/unit/test_history.c: reading as of a time: what is seen, and that nobody
- * is told less than there was.
+ * test/unit/test_history.c: reads as of a time: their results, and that a read is refused if cells of that time are
+ * missing.
  */
 #include "enginekit.h"
 

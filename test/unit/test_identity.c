@@ -1,6 +1,6 @@
 /*
- * test/unit/test_identity.c: stores that are not the cluster's, or not all there, are
- * refused, and nothing in them is changed; and the ways back.
+ * test/unit/test_identity.c: stores of other clusters, and incomplete stores, are refused without a change; and the
+ * settings that accept or replace them.
  */
 #include "enginekit.h"
 

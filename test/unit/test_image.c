@@ -1,6 +1,6 @@
 /*
- * test/unit/test_image.c: images of a database hold what it held at their position, are
- * refused when they are not complete, share their table files, and go when they are old.
+ * test/unit/test_image.c: images of a database: they have its content at their position, share table files, are refused
+ * if they are incomplete, and are removed when they are old.
  */
 #include <stdarg.h>
 #include <stddef.h>

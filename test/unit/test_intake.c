@@ -1,6 +1,6 @@
 /*
- * test/unit/test_intake.c: from the log to the store (rpc/log/intake.h): commits that nobody waits
- * for, marks (engine/write/mark.c), and an apply that fails for a while.
+ * test/unit/test_intake.c: from the log to the store (rpc/log/intake.h): commits without a waiting session, marks
+ * (engine/write/mark.c), and an apply that fails for a while.
  */
 #include "enginekit.h"
 

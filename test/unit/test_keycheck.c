@@ -1,5 +1,5 @@
 /*
- * test/unit/test_keycheck.c: which row keys can be read, as the engine decides it.
+ * test/unit/test_keycheck.c: the engine decides which row keys a foreign table can read.
  */
 #include <stdarg.h>
 #include <stddef.h>

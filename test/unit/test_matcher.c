@@ -1,9 +1,8 @@
 /*
- * test/unit/test_matcher.c: which cells are visible, which are kept.
+ * test/unit/test_matcher.c: the matcher: visible cells, and cells that compactions keep.
  *
- * Every rule that read/README gives for the matcher, over cells in memory.
- * A family and a list of cells go in as text; what comes out is compared as
- * text: "qualifier@timestamp" for a put, with the marker's name behind it for a
+ * Every rule of read/README for the matcher, over cells in memory.  A test gives a family and a list of cells as
+ * text, and compares the result as text: "qualifier@timestamp" for a put, followed by the marker's name for a
  * marker.
  */
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /*
- * test/unit/test_memory.c: RocksDB runs out of memory: that costs what was asked for, and
- * nothing else.
+ * test/unit/test_memory.c: RocksDB runs out of memory: the present request fails, and nothing else does.
  */
 #include "enginekit.h"
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_modify.c: one change to all rows of a scan, in a session.
+ * test/unit/test_modify.c: MODIFY: one change to all rows of a scan, in a session.
  */
 #include "enginekit.h"
 

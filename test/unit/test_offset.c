@@ -1,6 +1,5 @@
 /*
- * test/unit/test_offset.c: pages of a scan: what row_offset and row_limit count, and
- * what skipping costs.
+ * test/unit/test_offset.c: pages of a scan: the rows that row_offset and row_limit count, and the cost of skipping.
  */
 #include "enginekit.h"
 

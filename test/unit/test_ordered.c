@@ -1,8 +1,8 @@
 /*
- * test/unit/test_ordered.c: order-preserving bytes against what rowkey/README says.
+ * test/unit/test_ordered.c: order-preserving bytes, as rowkey/README specifies them.
  *
- * Order of bytes is order of values, reading gives back what was written, and
- * nothing but what is written is read.
+ * The order of the bytes is the order of the values, reading returns the written value, and readers refuse
+ * bytes that no writer makes.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_ownrows.c: rows that a transaction writes and reads again and again: what
- * it sees is what it would see if it read them once, and costs no more each time.
+ * test/unit/test_ownrows.c: rows that a transaction writes and reads repeatedly: each read returns what a single read
+ * would, and does not cost more each time.
  */
 #include "enginekit.h"
 

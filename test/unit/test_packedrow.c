@@ -1,6 +1,6 @@
 /*
- * test/unit/test_packedrow.c: packing "row": exact bytes, every shape of row
- * there and back, finding columns, damage.
+ * test/unit/test_packedrow.c: packing "row": exact bytes, every shape of row written and read, searches for columns,
+ * damaged bytes.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,13 +1,11 @@
 /*
  * test/unit/test_powerloss.c: the machine loses power, at any moment.
  *
- * The system calls by which the store's files change are these, in all of the program.
- * They do what they do, and keep a model of what would be on the disk: each file up to
- * where it was synced last, each name as it was when the directory was synced last.  At each
- * call that changes the model a copy of it is taken; at each other call one in which some of
- * what is not synced has got to the disk all the same.  In the end all copies are opened:
- * each must show the store as it was behind some commit, and behind all those that were
- * acknowledged by then.
+ * This file defines the system calls by which the store's files change, for the whole program.  They call the real
+ * ones and keep a model of the disk: each file up to its last sync, each name as it was at the directory's last
+ * sync.  Each call that changes the model copies the model; each other call makes a copy in which some unsynced
+ * changes have reached the disk, too.  In the end all copies are opened: each must have the state after some commit,
+ * and after all commits that were acknowledged by then.
  */
 #include "enginekit.h"
 

@@ -1,6 +1,5 @@
 /*
- * test/unit/test_ring.c: bytes through a ring, and the sleeping and waking
- * around it.
+ * test/unit/test_ring.c: bytes through a ring; sleeping and waking on both sides.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_rowcommit.c: commits lock the rows that were written, and since a snapshot
- * replace none that has changed.
+ * test/unit/test_rowcommit.c: commits lock the rows that were written, and with a snapshot refuse to replace a row that
+ * has changed.
  */
 #include "rowsite.h"
 

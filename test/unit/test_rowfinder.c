@@ -1,6 +1,6 @@
 /*
- * test/unit/test_rowfinder.c: what is stored of rows in ascending order, close to each other
- * or far apart, there or not.
+ * test/unit/test_rowfinder.c: the stored cells of rows in ascending order: neighbours and distant rows, existing and missing
+ * ones.
  */
 #include "enginekit.h"
 

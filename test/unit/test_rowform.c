@@ -1,9 +1,7 @@
 /*
- * test/unit/test_rowform.c: rows of packing cell that are together while they are small, and apart
- * when they are large.
+ * test/unit/test_rowform.c: rows of packing cell: together while they are small, apart when they are large.
  *
- * What is seen of a row does not depend on how it is stored; how it is, is what key-values
- * RocksDB has.
+ * Reads do not depend on the form; RocksDB's key-values show it.
  */
 #include "enginekit.h"
 

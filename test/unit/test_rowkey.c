@@ -1,9 +1,8 @@
 /*
- * test/unit/test_rowkey.c: row keys against what their README promises.
+ * test/unit/test_rowkey.c: row keys, as rowkey/README specifies them.
  *
- * Mostly properties over random layouts and contents: keys sort as their parts,
- * splitting gives back what was composed, and start and stop rows against a
- * filter that looks at every key.
+ * Mostly properties of random layouts and contents: keys sort as their parts do, splitting returns the composed
+ * parts, and start and stop rows include exactly the keys that a filter of every key accepts.
  */
 #include <stdarg.h>
 #include <stddef.h>

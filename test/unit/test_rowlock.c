@@ -1,5 +1,5 @@
 /*
- * test/unit/test_rowlock.c: sessions that lock rows, and are told what became of them.
+ * test/unit/test_rowlock.c: sessions lock rows, and learn whether the rows have changed.
  */
 #include "rowsite.h"
 

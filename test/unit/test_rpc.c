@@ -1,5 +1,5 @@
 /*
- * test/unit/test_rpc.c: sessions: what they read, how they wait, how they end.
+ * test/unit/test_rpc.c: sessions: their reads, their waits, their ends.
  */
 #include "rpckit.h"
 

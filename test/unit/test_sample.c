@@ -1,6 +1,5 @@
 /*
- * test/unit/test_sample.c: ranges for a sample: disjoint, from all over the table,
- * and with weights that count right.
+ * test/unit/test_sample.c: ranges of a sample: disjoint, from the whole table, with weights that make sums right.
  */
 #include "enginekit.h"
 

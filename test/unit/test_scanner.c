@@ -1,6 +1,6 @@
 /*
- * test/unit/test_scanner.c: scanners as their callers see them: blocks, limits,
- * which rows are there, refusals.  (What a scan finds is test/model's.)
+ * test/unit/test_scanner.c: scanners by their interface: blocks, limits, existing rows, refusals.  (test/model tests the
+ * results of scans.)
  */
 #include "enginekit.h"
 

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_skip.c: rows that are passed over are none that satisfy the conditions,
- * for random keys and conditions; and scans that pass over them.
+ * test/unit/test_skip.c: skipped rows do not satisfy the conditions, for random keys and conditions; scans that skip
+ * rows.
  */
 #include "enginekit.h"
 #include "random.h"

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_split.c: row keys that part a range: inside it, ascending, and with about as
- * many rows between them.
+ * test/unit/test_split.c: row keys that divide a range: inside the range, ascending, with about the same number of rows
+ * between them.
  */
 #include "enginekit.h"
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_statistics.c: what is counted, and the rows in which it is told.
+ * test/unit/test_statistics.c: counters, and the rows of the views of statistics.
  */
 #include "enginekit.h"
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_steps.c: what steps do to a store: flush, compaction, expiry.
+ * test/unit/test_steps.c: the effects of steps on a store: flush, compaction, expiry.
  */
 #include "enginekit.h"
 

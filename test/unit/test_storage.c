@@ -1,6 +1,5 @@
 /*
- * test/unit/test_storage.c: what is in the store: snapshots, flushes, compactions,
- * files, estimates.
+ * test/unit/test_storage.c: the content of the store: snapshots, flushes, compactions, files, estimates.
  */
 #include "enginekit.h"
 

@@ -1,6 +1,5 @@
 /*
- * test/unit/test_stream.c: a transaction's batch on its way: pieces, savepoints, and what is
- * missing.
+ * test/unit/test_stream.c: a transaction's batch as a stream: pieces, savepoints, missing bytes.
  */
 #include "rpckit.h"
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_thrift.c: Thrift's protocols, messages that come in pieces, and HBase's answers.
+ * test/unit/test_thrift.c: Thrift's protocols, messages in pieces, and HBase's answers.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * test/unit/test_txn.c: open transactions: what they see of themselves, what
- * rolls back, and that a commit gives what they saw.
+ * test/unit/test_txn.c: open transactions: reads of own writes, rollbacks, and commits that store what the transaction
+ * has read.
  */
 #include "enginekit.h"
 

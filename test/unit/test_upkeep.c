@@ -1,7 +1,7 @@
 /*
- * test/unit/test_upkeep.c: what the engine forgets by itself, and what it does not.
+ * test/unit/test_upkeep.c: upkeep: what the engine forgets by itself, and what it keeps.
  *
- * Rounds of upkeep are made one by one, without its thread, at times that the test sets.
+ * The test makes rounds of upkeep one by one, without the thread, at times of its own.
  */
 #include "enginekit.h"
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_wire.c: frames in pieces, and every message there and back.
+ * test/unit/test_wire.c: frames in pieces; every message, encoded and decoded.
  */
 #include <stdarg.h>
 #include <stddef.h>

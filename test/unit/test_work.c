@@ -1,6 +1,5 @@
 /*
- * test/unit/test_work.c: flushes and compactions that were asked for, and what an inspection of
- * the store finds.
+ * test/unit/test_work.c: requested flushes and compactions, and the problems that an inspection of the store finds.
  */
 #include "enginekit.h"
 

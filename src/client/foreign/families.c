@@ -519,8 +519,8 @@ wc_families_text(const WcTableDesc *desc)
 	return out.data;
 }
 
-static const WcFamilySpec *
-find_spec(List *specs, WcSlice name)
+const WcFamilySpec *
+wc_family_spec_find(List *specs, WcSlice name)
 {
 	ListCell   *lc;
 
@@ -556,7 +556,7 @@ wc_families_tell(const char *json, const WcTableDesc *desc, const WcFamilyTold *
 	ListCell   *lc;
 
 	for (uint32 i = 0; i < desc->nfamilies; i++)
-		good = good && says_the_truth(&desc->families[i], &told[i], find_spec(specs, desc->families[i].name));
+		good = good && says_the_truth(&desc->families[i], &told[i], wc_family_spec_find(specs, desc->families[i].name));
 	foreach(lc, specs)
 		good = good && wc_table_desc_family(desc, wc_slice_cstr(((WcFamilySpec *) lfirst(lc))->name)) != NULL;
 	if (good)
@@ -569,7 +569,7 @@ wc_families_tell(const char *json, const WcTableDesc *desc, const WcFamilyTold *
 		const WcFamilyDesc *family = &desc->families[i];
 		uint32		attributes = differences(&family->attrs, &wc_family_attrs_default);
 
-		if (!told[i].maps && find_spec(specs, family->name) == NULL)
+		if (!told[i].maps && wc_family_spec_find(specs, family->name) == NULL)
 			continue;
 		if (told[i].packing == family->attrs.packing)
 			attributes &= ~(1u << WC_ATTR_PACKING);

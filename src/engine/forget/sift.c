@@ -225,6 +225,23 @@ leave_row(Sifter *s)
 	}
 }
 
+/* The row of this key keeps the first `kept` of s->cells. */
+static WcStatus
+rewrite_row(Sifter *s, WcSlice key, size_t kept, WcError *err)
+{
+	if (kept == 0)
+	{
+		delete_key(s, key);
+		return WC_OK;
+	}
+	wc_buf_reset(&s->value, WC_BLOCK_MAX);
+	wc_packedrow_append(&s->value, s->cells, kept);
+	if (s->value.failed)
+		return sift_memory(err);
+	put_row(s, key);
+	return WC_OK;
+}
+
 /* --- packing cell ------------------------------------------------------------- */
 
 static WcStatus
@@ -267,17 +284,7 @@ sift_head(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 	}
 	if (status != WC_OK || kept == n)
 		return status;
-	if (kept == 0)
-	{
-		delete_key(s, key);
-		return WC_OK;
-	}
-	wc_buf_reset(&s->value, WC_BLOCK_MAX);
-	wc_packedrow_append(&s->value, s->cells, kept);
-	if (s->value.failed)
-		return sift_memory(err);
-	put_row(s, key);
-	return WC_OK;
+	return rewrite_row(s, key, kept, err);
 }
 
 /* --- packing row -------------------------------------------------------------- */
@@ -337,17 +344,7 @@ sift_packed(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 		return sift_memory(err);
 	if (kept == n)
 		return WC_OK;
-	if (kept == 0)
-	{
-		delete_key(s, key);
-		return WC_OK;
-	}
-	wc_buf_reset(&s->value, WC_BLOCK_MAX);
-	wc_packedrow_append(&s->value, s->cells, kept);
-	if (s->value.failed)
-		return sift_memory(err);
-	put_row(s, key);
-	return WC_OK;
+	return rewrite_row(s, key, kept, err);
 }
 
 /* --- going through ----------------------------------------------------------*/

@@ -3,6 +3,7 @@
  */
 #include "engine/store/marks.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/coding.h"
@@ -173,6 +174,8 @@ wc_marks_done(WcStore *store, const WcMarks *marks)
 	bool		gone_changed;
 
 	pthread_mutex_lock(&m->mutex);
+	assert(marks->gone.oldest_ts >= m->marks.gone.oldest_ts && marks->gone.expired_ts >= m->marks.gone.expired_ts);
+	assert(marks->history_from_us >= m->marks.history_from_us);
 	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
 	m->marks = *marks;
 	m->history_from_us = marks->history_from_us;

@@ -1,6 +1,7 @@
 /*
  * engine/store/store.c: the storage of one family, and a table as a list of stores.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,9 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 WcStore *
 wc_store_ref(WcStore *store)
 {
-	atomic_fetch_add(&store->refs, 1);
+	unsigned	refs = atomic_fetch_add(&store->refs, 1);
+
+	assert(refs > 0);			/* the caller has a reference, or the catalog does */
 	return store;
 }
 
@@ -281,7 +284,9 @@ wc_table_create(const WcTableDesc *desc)
 WcTable *
 wc_table_ref(WcTable *table)
 {
-	atomic_fetch_add(&table->refs, 1);
+	unsigned	refs = atomic_fetch_add(&table->refs, 1);
+
+	assert(refs > 0);			/* the caller has a reference, or the catalog does */
 	return table;
 }
 

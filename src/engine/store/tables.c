@@ -1,6 +1,7 @@
 /*
  * engine/store/tables.c: the committed tables and namespaces, in memory.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "engine/store/state.h"
@@ -106,10 +107,13 @@ wc_catalog_set_table(WcCatalog *catalog, uint32_t id, WcTable *table) WC_REQUIRE
 	{
 		if (!found)
 		{
+			assert(catalog->ntables < catalog->tables_cap);	/* wc_catalog_reserve */
 			memmove(catalog->tables + at + 1, catalog->tables + at, (catalog->ntables - at) * sizeof(WcTable *));
 			catalog->ntables++;
 		}
 		catalog->tables[at] = table;
+		assert(at == 0 || catalog->tables[at - 1]->desc.id < id);
+		assert(at + 1 == catalog->ntables || catalog->tables[at + 1]->desc.id > id);
 	}
 }
 
@@ -126,6 +130,7 @@ wc_catalog_set_namespace(WcCatalog *catalog, const WcNamespace *ns, bool present
 		free_namespace(&catalog->namespaces[i]);
 		catalog->namespaces[i] = catalog->namespaces[--catalog->nnamespaces];
 	}
+	assert(!present || catalog->nnamespaces < catalog->namespaces_cap);
 	if (present)
 		catalog->namespaces[catalog->nnamespaces++] = *ns;
 	else

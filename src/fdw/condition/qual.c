@@ -256,8 +256,8 @@ take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
 	}
 }
 
-static bool
-is_made_once(PlannerInfo *root, int param)
+bool
+wc_param_is_from_init_plan(const PlannerInfo *root, int param)
 {
 	for (; root != NULL; root = root->parent_root)
 	{
@@ -279,7 +279,7 @@ is_correlated(Node *node, PlannerInfo *root)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		return !is_made_once(root, ((Param *) node)->paramid);
+		return !wc_param_is_from_init_plan(root, ((Param *) node)->paramid);
 	return expression_tree_walker(node, is_correlated, root);
 }
 

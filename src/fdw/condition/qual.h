@@ -52,6 +52,9 @@ wc_part_is_small(const WcRelation *wrel, int part)
  */
 extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clauses, WcQuals *out);
 
+/* Does the parameter get its value from an InitPlan, which runs once, when the value is first needed? */
+extern bool wc_param_is_from_init_plan(const PlannerInfo *root, int param);
+
 /* Moves clauses whose filters need values of other relations to local. */
 extern void wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals);
 

@@ -8,10 +8,7 @@
 
 #include "postgres.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
+#include "compat.h"
 #include "fdw/convert/convert.h"
 
 /*

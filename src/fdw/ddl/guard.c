@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
@@ -13,13 +11,12 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
 #include "client/foreign/owner.h"
 #include "fdw/ddl/guard.h"
+#include "fdw/ddl/redefine.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/relation/reach.h"
 
@@ -27,36 +24,13 @@
 
 /* --- before the statement --------------------------------------------------------- */
 
-/* The definition, or NULL if it is not valid. */
+/* The mapping, whether or not its stored table exists. */
 static WcRelation *
-build_if_right(Oid relid)
+read_mapping(Relation rel)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	WcRelation *volatile wrel = NULL;
+	WcTableOptions options;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		Relation	rel = relation_open(relid, AccessShareLock);
-		WcTableOptions options;
-
-		wrel = wc_mapping_build(rel, &options);
-		relation_close(rel, NoLock);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		RollbackAndReleaseCurrentSubTransaction();
-		FlushErrorState();
-		wrel = NULL;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return wrel;
+	return wc_mapping_build(rel, &options);
 }
 
 static bool
@@ -101,7 +75,7 @@ look_at(Oid relid)
 	guard->families = families_option(relid);
 	desc = stored_table(guard->table_name);
 	if (desc != NULL && !wc_owner_is_mine(desc))
-		guard->wrel = build_if_right(relid);
+		guard->wrel = wc_definition_read(relid, read_mapping);
 	return guard;
 }
 

@@ -75,9 +75,8 @@ with_inheritors(const RangeVar *name)
 	return OidIsValid(relid) ? find_all_inheritors(relid, NoLock, NULL) : NIL;
 }
 
-/* The mapping of the definition; NULL if it is not valid, which ALTER may be about to correct. */
-static WcRelation *
-definition_of(Oid relid)
+WcRelation *
+wc_definition_read(Oid relid, WcRelation *(*read) (Relation rel))
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -90,7 +89,7 @@ definition_of(Oid relid)
 
 		MemoryContextSwitchTo(context);
 		rel = relation_open(relid, AccessShareLock);
-		wrel = wc_relation_check(rel);
+		wrel = read(rel);
 		relation_close(rel, AccessShareLock);
 		ReleaseCurrentSubTransaction();
 	}
@@ -127,7 +126,7 @@ note(List *definitions, Oid relid)
 			return definitions;
 	definition = palloc0(sizeof(*definition));
 	definition->relid = relid;
-	definition->wrel = definition_of(relid);
+	definition->wrel = wc_definition_read(relid, wc_relation_check);
 	return lappend(definitions, definition);
 }
 
@@ -370,8 +369,8 @@ open_scan(WcStored *stored, WcScan *scan)
 }
 
 /*
- * Looks at the keys of all rows.  Differing: is there a row that one of the
- * definitions shows and the other does not?  Else, is there one that either shows?
+ * Reads the keys of all rows.  differing: does a row exist that one of the definitions shows and the other does not?
+ * Otherwise: does a row exist that one of them shows?
  */
 static bool
 find_row(WcStored *stored, WcRelation *old, WcRelation *new, bool differing)

@@ -8,6 +8,7 @@
 
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
+#include "utils/relcache.h"
 
 #include "fdw/relation/relation.h"
 
@@ -17,6 +18,10 @@ typedef struct WcDefinition
 	Oid			relid;
 	WcRelation *wrel;			/* without a stored table; NULL: the definition was not valid */
 } WcDefinition;
+
+/* The foreign table's mapping, as `read` makes it; NULL if the definition is not valid, which a statement may be about to
+ * correct.  (A cancelled statement, or one without memory, fails nevertheless.) */
+extern WcRelation *wc_definition_read(Oid relid, WcRelation *(*read) (Relation rel));
 
 /*
  * The foreign tables whose columns, options or constant parts this ALTER TABLE may

@@ -60,12 +60,6 @@ set_family(WcFamilyDesc *family, const WcRelation *wrel, const char *utf8_name, 
 		wc_raise(&err);
 }
 
-static int
-compare_families(const void *a, const void *b)
-{
-	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
-}
-
 static bool
 list_has(List *names, const char *name)
 {
@@ -97,7 +91,7 @@ wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs)
 	desc.families = palloc0(sizeof(WcFamilyDesc) * list_length(names));
 	foreach(lc, names)
 		set_family(&desc.families[desc.nfamilies++], wrel, lfirst(lc), specs);
-	qsort(desc.families, desc.nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(desc.families, desc.nfamilies);
 	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)),
 							&desc.ns, &desc.name, &err) != WC_OK)
 		wc_raise(&err);
@@ -136,7 +130,7 @@ wc_stored_add_families(const WcRelation *wrel, List *names, List *specs)
 	memcpy(desc->families, old->families, sizeof(WcFamilyDesc) * old->nfamilies);
 	foreach(lc, missing)
 		set_family(&desc->families[desc->nfamilies++], wrel, lfirst(lc), specs);
-	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(desc->families, desc->nfamilies);
 	wc_client_alter_table(desc);
 	return wc_client_table(wrel->table_name, false);
 }
@@ -182,25 +176,6 @@ wc_stored_tell_families(const WcRelation *wrel, const WcTableDesc *desc, List *n
  * A dump makes a foreign table without its columns' options and gives it these one by one.  So the stored table is first made from a
  * definition that is not whole, and made again while it is empty.
  */
-static bool
-is_empty(const WcTableDesc *desc)
-{
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcSlice		row;
-	bool		empty;
-
-	wc_scan_init(&scan, desc->id);
-	scan.raw = true;
-	scan.key_only = true;
-	scan.row_limit = 1;
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
-									  CurrentMemoryContext);
-	empty = !wc_client_next_row(client_scan, &row);
-	wc_client_scan_close(client_scan);
-	return empty;
-}
-
 void
 wc_stored_require_namespace(const WcRelation *wrel)
 {
@@ -259,7 +234,7 @@ wc_stored_fit(const WcRelation *wrel, List *names, List *specs)
 
 	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
 	old = wc_client_table(wrel->table_name, false);
-	empty = is_empty(old);
+	empty = wc_client_table_is_empty(old);
 	foreach(lc, specs)
 		if (!list_has(names, ((WcFamilySpec *) lfirst(lc))->name))
 			names = lappend(names, ((WcFamilySpec *) lfirst(lc))->name);
@@ -297,7 +272,7 @@ wc_stored_fit(const WcRelation *wrel, List *names, List *specs)
 	}
 	if (!changed)
 		return old;
-	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(desc->families, desc->nfamilies);
 	wc_client_alter_table(desc);
 	return wc_client_table(wrel->table_name, false);
 }

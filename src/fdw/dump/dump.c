@@ -26,6 +26,7 @@
 #include "client/client.h"
 #include "client/foreign/families.h"
 #include "client/foreign/owner.h"
+#include "compat.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/fdw.h"
@@ -41,15 +42,8 @@ get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 static void
 get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
-	add_path(baserel, (Path *) create_foreignscan_path(root, baserel, NULL, baserel->rows,
-#if PG_VERSION_NUM >= 180000
-													   0,
-#endif
-													   0, baserel->rows, NIL, baserel->lateral_relids, NULL,
-#if PG_VERSION_NUM >= 170000
-													   NIL,
-#endif
-													   NIL));
+	add_path(baserel, (Path *) wc_make_foreign_path(root, baserel, baserel->rows, 0, baserel->rows, NIL,
+													baserel->lateral_relids, NIL));
 }
 
 static ForeignScan *

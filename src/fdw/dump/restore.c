@@ -103,12 +103,6 @@ restore_namespace(const TupleTableSlot *slot)
 		wc_client_change_properties(name, DatumGetJsonbP(slot->tts_values[WC_DUMP_FAMILIES]));
 }
 
-static int
-compare_families(const void *a, const void *b)
-{
-	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
-}
-
 static void
 set_splits(WcTableDesc *desc, const TupleTableSlot *slot)
 {
@@ -163,18 +157,7 @@ is_used(const WcTableDesc *desc, const WcFamilyDesc *family)
 	return false;
 }
 
-static const WcFamilySpec *
-find_spec(List *specs, WcSlice name)
-{
-	ListCell   *lc;
-
-	foreach(lc, specs)
-		if (wc_slice_eq(wc_slice_cstr(((WcFamilySpec *) lfirst(lc))->name), name))
-			return lfirst(lc);
-	return NULL;
-}
-
-/* A family that is there gets the attributes that it had.  False: it had not been there. */
+/* Gives an existing family its old attributes.  False: the family did not exist. */
 static bool
 restore_family(WcFamilyDesc *family, const WcTableDesc *old, const WcFamilySpec *spec)
 {
@@ -218,7 +201,7 @@ set_families(WcTableDesc *desc, const WcTableDesc *old, List *specs)
 		WcFamilyDesc *family = &desc->families[desc->nfamilies];
 
 		*family = old->families[i];
-		if (restore_family(family, old, find_spec(specs, family->name)))
+		if (restore_family(family, old, wc_family_spec_find(specs, family->name)))
 			desc->nfamilies++;
 	}
 	foreach(lc, specs)
@@ -236,7 +219,7 @@ set_families(WcTableDesc *desc, const WcTableDesc *old, List *specs)
 			family->attrs.packing = WC_PACKING_CELL;
 		desc->nfamilies++;
 	}
-	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(desc->families, desc->nfamilies);
 }
 
 static bool

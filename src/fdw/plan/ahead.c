@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "fdw/condition/qual.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/ahead.h"
 #include "fdw/plan/lookahead.h"
@@ -212,23 +213,6 @@ judge_aggregate(const Aggref *aggref, ExprWalk *walk)
 	ReleaseSysCache(tuple);
 }
 
-/* Does the parameter get its value from an InitPlan, which runs when the value is first needed? */
-static bool
-is_from_init_plan(const PlannerInfo *root, int param)
-{
-	for (; root != NULL; root = root->parent_root)
-	{
-		ListCell   *lc;
-
-		foreach(lc, root->init_plans)
-		{
-			if (list_member_int(lfirst_node(SubPlan, lc)->setParam, param))
-				return true;
-		}
-	}
-	return false;
-}
-
 static bool
 walk_conditional(Node *node, ExprWalk *walk)
 {
@@ -266,7 +250,7 @@ walk_expr(Node *node, void *arg)
 			return walk->found == WC_AHEAD_NEVER;
 		case T_Param:
 			if (((Param *) node)->paramkind == PARAM_EXEC && (!walk->from_first_row || walk->conditional) &&
-				is_from_init_plan(walk->root, ((Param *) node)->paramid))
+				wc_param_is_from_init_plan(walk->root, ((Param *) node)->paramid))
 				note(walk, WC_AHEAD_NEVER);
 			break;
 		case T_SubscriptingRef:

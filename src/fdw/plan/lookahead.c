@@ -25,6 +25,7 @@
 #include "utils/resowner.h"
 
 #include "base/limits.h"
+#include "client/settings.h"
 #include "fdw/condition/keycond.h"
 #include "fdw/plan/ahead.h"
 #include "fdw/plan/cost.h"
@@ -71,8 +72,6 @@ struct WcLookahead
 
 	uint64		batches;		/* for EXPLAIN */
 };
-
-bool		wc_enable_batched_lookup = true;
 
 static set_join_pathlist_hook_type prev_set_join_pathlist;
 static const CustomPathMethods path_methods;

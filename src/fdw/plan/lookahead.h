@@ -18,9 +18,6 @@
 
 /* --- planning ------------------------------------------------------------------ */
 
-/* widecol.enable_batched_lookup */
-extern bool wc_enable_batched_lookup;
-
 /* Registers the node and installs the hook; once, from _PG_init. */
 extern void wc_lookahead_install(void);
 

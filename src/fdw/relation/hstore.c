@@ -1,11 +1,9 @@
 /*
  * fdw/relation/hstore.c: the type hstore of PostgreSQL's extension hstore.
  *
- * Its functions are called with what we make, and what they return is taken for an
- * hstore or a jsonb.  So a name is not enough: anybody may make a type hstore and a
- * function hstore(text[], text[]).  A member of the extension is not enough either: who
- * owns the extension may add things to it.  C functions, and base types, are made by
- * superusers alone.
+ * widecol calls the type's functions and takes their results for an hstore or a jsonb.  So the name alone is not enough:
+ * any role may make a type hstore and a function hstore(text[], text[]).  Membership in the extension is not enough
+ * either: its owner may add objects to it.  Only superusers can make C functions and base types.
  */
 #include "postgres.h"
 

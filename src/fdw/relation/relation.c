@@ -1,13 +1,11 @@
 /*
- * fdw/relation/relation.c: the backend's cache of understood foreign tables.
+ * fdw/relation/relation.c: the backend's cache of WcRelations.
  *
- * An entry is built by mapping.c in a memory context of its own.  It is made
- * anew when the foreign table's definition changed (relcache invalidation) or
- * the stored table's (the client's catalog generation).  An entry that is out
- * of date while somebody still holds it lives until he lets go, at the latest
- * until the end of the transaction: after an error nobody closes what was open,
- * and no executor state survives a transaction.  Memory does, the planner's too, and
- * is given back later: what is held by it knows of which transaction it is.
+ * mapping.c builds an entry in a memory context of its own.  An entry is built again when the foreign table's definition
+ * has changed (relcache invalidation) or the stored table's (the client's catalog generation).  An old entry that still
+ * has holders is freed when the last one closes it, and at the latest at the end of the transaction: after an error no
+ * holder closes its entry, and no executor state survives a transaction.  Memory contexts may survive it, the planner's
+ * for example, and release their entries later: so such a reference has the number of its transaction.
  */
 #include "postgres.h"
 
@@ -113,7 +111,7 @@ at_transaction_end(XactEvent event, void *arg)
 		slot->entry->references = 0;
 		if (slot->invalid)
 		{
-			/* perhaps dropped: do not keep what nobody may ask for again */
+			/* the foreign table may have been dropped: its entry may never be needed again */
 			retire(slot->entry);
 			hash_search(cache, &slot->relid, HASH_REMOVE, NULL);
 		}

@@ -12,7 +12,7 @@
 /* "(a, b)=(1, x)": the key columns and their values. */
 extern char *wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull);
 
-/* 23505: a row is there that must not be.  Table and constraint (the table's name and "_rowkey")
+/* 23505: a row exists that must not.  Table and constraint (the table's name and "_rowkey")
  * are fields of the error. */
 extern void wc_rowerror_duplicate(const WcRelation *wrel, const Datum *values, const bool *isnull) pg_attribute_noreturn();
 

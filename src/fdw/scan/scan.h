@@ -14,7 +14,11 @@
 
 /* The varno of the table's columns in the plan's expressions: the table's relation, or, in a scan that returns
  * groups of rows, the scan's tuple (INDEX_VAR), in which the columns have the same numbers. */
-extern Index wc_scan_varno(const ForeignScan *plan);
+static inline Index
+wc_scan_varno(const ForeignScan *plan)
+{
+	return plan->fdw_scan_tlist != NIL ? INDEX_VAR : plan->scan.scanrelid;
+}
 
 /* Sets *stats to the sums over all (re)scans so far; false when the scan has never started.  May cost a round trip.
  * Counted only under EXPLAIN ANALYZE. */

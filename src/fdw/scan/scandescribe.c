@@ -207,12 +207,6 @@ wc_scan_describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	return true;
 }
 
-Index
-wc_scan_varno(const ForeignScan *plan)
-{
-	return plan->fdw_scan_tlist != NIL ? INDEX_VAR : plan->scan.scanrelid;
-}
-
 bool
 wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck)
 {

@@ -38,32 +38,13 @@ find_filled(uint32 table_id)
 	return NULL;
 }
 
-static bool
-has_cells(const WcTableDesc *desc)
-{
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcSlice		row;
-	bool		found;
-
-	wc_scan_init(&scan, desc->id);
-	scan.raw = true;
-	scan.key_only = true;
-	scan.row_limit = 1;
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
-									  CurrentMemoryContext);
-	found = wc_client_next_row(client_scan, &row);
-	wc_client_scan_close(client_scan);
-	return found;
-}
-
 static void
 note_filled(const WcTableDesc *desc)
 {
 	MemoryContext old;
 	Filled	   *entry;
 
-	if (find_filled(desc->id) != NULL || has_cells(desc))
+	if (find_filled(desc->id) != NULL || !wc_client_table_is_empty(desc))
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	entry = palloc0(sizeof(Filled));
@@ -83,7 +64,7 @@ make_room(const WcTableDesc *desc)
 
 	if (entry == NULL || entry->cells_came)
 		return;
-	if (has_cells(desc))
+	if (!wc_client_table_is_empty(desc))
 		wc_client_truncate_table(desc);
 	entry->cells_came = true;
 }
@@ -122,7 +103,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	desc = wc_client_table(name, true);
 	if (desc == NULL)
 		return;
-	*shared = list_length(relids) > 1 || has_cells(desc);
+	*shared = list_length(relids) > 1 || !wc_client_table_is_empty(desc);
 	foreach(lc, relids)
 		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;
 	if (!copy || list_length(relids) < 2)

@@ -97,7 +97,7 @@ slot_of(uint32_t table_id, uint32_t family, WcSlice row)
 	return (hash ^ hash >> 16) % WC_OWNROWS_MAX;
 }
 
-/* Those that decide what of a row is there. */
+/* Are the attributes equal on which the visible cells of a row depend? */
 static bool
 same_attrs(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
 {

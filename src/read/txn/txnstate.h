@@ -77,8 +77,8 @@ struct WcTxn
 	size_t		spills_cap;
 	size_t		nspilled;		/* row operations in them */
 
-	uint64_t	whole;			/* so many bytes of the stream are whole operations, in bytes */
-	WcBuf		part;			/* what follows them: an operation whose end is missing */
+	uint64_t	whole;			/* length of the complete operations of the stream, which are in `bytes` */
+	WcBuf		part;			/* the bytes after them: an incomplete operation */
 	WcTxnBytes	bytes;
 	WcTxnEntry *entries;		/* row operations, in order */
 	size_t		nentries;
@@ -101,23 +101,23 @@ struct WcTxn
 
 	struct WcOwnRows *own_rows; /* NULL: none */
 	uint64_t	nresolved;		/* see wc_txn_resolved */
-	uint64_t	cuts;			/* how often operations were taken away */
+	uint64_t	cuts;			/* number of cuts that have removed operations */
 };
 
 /* --- txnbytes.c ------------------------------------------------------------*/
 
-/* Room for n bytes at the end of the stream, which is at offset; NULL: out of memory.
- * wc_txnbytes_add: so many of them are there now. */
+/* Room for n bytes at the end of the stream, which is at offset; NULL: out of memory.  wc_txnbytes_add: n bytes have been
+ * written there. */
 extern uint8_t *wc_txnbytes_place(WcTxnBytes *b, uint64_t offset, size_t n);
 extern void wc_txnbytes_add(WcTxnBytes *b, size_t n);
 
-/* Keeps what is before the offset. */
+/* Keeps the bytes before the offset. */
 extern void wc_txnbytes_cut(WcTxnBytes *b, uint64_t offset);
 
-/* Empties it; no view may be open.  memory: some is kept for later. */
+/* Removes all bytes; no view may be open.  memory: keeps some memory for later. */
 extern void wc_txnbytes_reset(WcTxnBytes *b, bool memory);
 
-/* From now on the view may look at what is there; and does no more. */
+/* From now on the view may read the present bytes; it does not read them any more. */
 extern void wc_txnbytes_view_opened(WcTxnBytes *b, WcTxnViewLink *view);
 extern void wc_txnbytes_view_closed(WcTxnBytes *b, WcTxnViewLink *view);
 
@@ -129,25 +129,25 @@ extern WcTxnEntry wc_txnentry_of(const WcOp *op, uint64_t offset);
 /* The counters of a table; NULL: out of memory. */
 extern WcTxnTable *wc_txn_table(WcTxn *txn, uint32_t table_id);
 
-/* Takes operations in memory that begin at the offset or behind it out of the lists and the counters. */
+/* Removes operations in memory that begin at the offset or after it from the lists and the counters. */
 extern void wc_txn_drop_entries(WcTxn *txn, uint64_t offset);
 
 /* --- txnspill.c ------------------------------------------------------------*/
 
-/* The part of the stream that is in memory begins there. */
+/* The offset at which the part of the stream in memory begins. */
 static inline uint64_t
 wc_txn_spilled_upto(const WcTxn *txn)
 {
 	return txn->nspills > 0 ? txn->spills[txn->nspills - 1].to : 0;
 }
 
-/* Moves what is in memory to the file, if there is much of it and nobody looks at it. */
+/* Moves the operations in memory to the file, if they are many and no view is open. */
 extern WcStatus wc_txn_spill_if_large(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
 
-/* Brings all back into memory. */
+/* Reads the whole file back into memory. */
 extern WcStatus wc_txn_load(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
 
-/* Keeps what is before the offset, which is before what is in memory. */
+/* Keeps the operations before the offset, which is in the file. */
 extern WcStatus wc_txn_cut_spilled(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
 
 /* Forgets all that was spilled. */

@@ -8,13 +8,13 @@
 static WcLockOwnerPart *
 owner_part(WcLockTable *table, uint64_t xid)
 {
-	return &table->owner_parts[wc_lock_mix(xid) % WC_LOCK_PARTS];
+	return &table->owner_parts[wc_hash_mix(xid) % WC_LOCK_PARTS];
 }
 
 static WcLockOwner **
 owner_chain(WcLockOwnerPart *part, uint64_t xid) WC_REQUIRES(part->mutex)
 {
-	return &part->owners[wc_lock_mix(xid) / WC_LOCK_PARTS % WC_LOCK_CHAINS];
+	return &part->owners[wc_hash_mix(xid) / WC_LOCK_PARTS % WC_LOCK_CHAINS];
 }
 
 /* With one more user, and its mutex still to be taken. */

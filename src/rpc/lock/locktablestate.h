@@ -4,6 +4,7 @@
 #ifndef WC_RPC_LOCK_LOCKTABLESTATE_H
 #define WC_RPC_LOCK_LOCKTABLESTATE_H
 
+#include "base/hash.h"
 #include "rpc/lock/locktable.h"
 #include "wire/claims.h"
 
@@ -36,15 +37,5 @@ struct WcLockTable
 	WcLockPart	parts[WC_LOCK_PARTS];
 	WcLockOwnerPart owner_parts[WC_LOCK_PARTS];
 };
-
-static inline uint64_t
-wc_lock_mix(uint64_t h)
-{
-	h ^= h >> 33;
-	h *= UINT64_C(0xff51afd7ed558ccd);
-	h ^= h >> 33;
-	h *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return h ^ h >> 33;
-}
 
 #endif

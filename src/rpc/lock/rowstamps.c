@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 /* 512 KiB.  If about so many rows are written between a snapshot and a lock, every second lock must read its row. */
 #define ROWS	65536
 #define TABLES	1024
@@ -17,31 +19,10 @@ struct WcRowStamps
 	_Atomic int64_t tables[TABLES];
 };
 
-static uint64_t
-mix(uint64_t h)
-{
-	h ^= h >> 33;
-	h *= UINT64_C(0xff51afd7ed558ccd);
-	h ^= h >> 33;
-	return h;
-}
-
 static uint32_t
 row_place(uint32_t table_id, WcSlice row)
 {
-	uint64_t	h = mix(table_id + UINT64_C(1));
-	size_t		i = 0;
-
-	for (; row.len - i >= 8; i += 8)
-	{
-		uint64_t	word;
-
-		memcpy(&word, row.data + i, 8);
-		h = mix(h ^ word);
-	}
-	for (; i < row.len; i++)
-		h = (h ^ row.data[i]) * UINT64_C(0x100000001b3);
-	return (uint32_t) (mix(h ^ row.len) >> 16) % ROWS;
+	return (uint32_t) (wc_hash_bytes(wc_hash_mix(table_id + UINT64_C(1)), row) >> 16) % ROWS;
 }
 
 static uint32_t

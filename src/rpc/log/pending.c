@@ -3,6 +3,7 @@
  */
 #include "rpc/log/pending.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,7 @@ drop_pieces(WcPending *p, Stream *s, uint64_t at)
 {
 	while (s->batch.npieces > 0 && s->batch.pieces[s->batch.npieces - 1] >= at)
 	{
+		assert(p->ngone < p->gone_cap && p->npieces > 0);
 		p->gone[p->ngone++] = (WcPendingKey) {s->node.xid, s->batch.pieces[--s->batch.npieces]};
 		p->npieces--;
 	}
@@ -219,6 +221,8 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 static void
 taken_out(WcPending *p, const Stream *s)
 {
+	assert(p->bytes >= length_of(s) && p->memory >= s->batch.bytes.len && p->npieces >= s->batch.npieces);
+	assert(p->ngone + s->batch.npieces <= p->gone_cap);
 	p->nprepared -= is_prepared(s);
 	p->bytes -= length_of(s);
 	p->memory -= s->batch.bytes.len;

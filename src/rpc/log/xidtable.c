@@ -66,6 +66,7 @@ wc_xidtable_add(WcXidTable *t, WcXidNode *node, WcError *err)
 {
 	WcXidNode **bucket;
 
+	assert(node->xid != 0 && wc_xidtable_find(t, node->xid) == NULL);
 	/* an existing table works without growing */
 	if (t->n >= t->nbuckets && !grow(t) && t->nbuckets == 0)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a transaction");

@@ -48,6 +48,7 @@ release(WcSession *s)
 {
 	for (uint32_t i = 0; s->nscanners > 0 && i < s->scanners_cap; i++)
 		wc_session_scanner_close(s, i);
+	assert(s->nscanners == 0);	/* scanners read by snapshots */
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
 		wc_snapshot_release(s->engine, s->snapshots[i].snapshot);
 	s->nsnapshots = 0;

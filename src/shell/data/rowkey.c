@@ -1,8 +1,8 @@
 /*
  * shell/data/rowkey.c: row keys of foreign tables, from the values of key columns and back.
  *
- * Neither reads rows.  How a foreign table makes its keys anybody can read in PostgreSQL's
- * catalogs, so no privilege is needed.
+ * These functions read no rows.  A foreign table's definition, which is in PostgreSQL's catalogs for every role, tells how
+ * its keys are made; so no privilege is needed.
  */
 #include "postgres.h"
 

@@ -121,18 +121,6 @@ widecol_namespaces(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static const WcClientNamespace *
-require_namespace(const char *name)
-{
-	const WcClientNamespace *ns = wc_client_namespace(name);
-
-	if (ns == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%s\" does not exist", name)));
-	return ns;
-}
-
 /* list_namespace_tables(namespace): the names of its tables */
 Datum
 widecol_list_namespace_tables(PG_FUNCTION_ARGS)
@@ -144,7 +132,7 @@ widecol_list_namespace_tables(PG_FUNCTION_ARGS)
 	int			n = 0;
 
 	wc_owner_require_usage();
-	(void) require_namespace(name);
+	(void) wc_client_require_namespace(name);
 	tables = tables_of(name, wc_client_list_tables());
 	list_sort(tables, compare_names);
 	elements = palloc(sizeof(Datum) * Max(list_length(tables), 1));
@@ -158,5 +146,5 @@ Datum
 widecol_describe_namespace(PG_FUNCTION_ARGS)
 {
 	wc_owner_require_usage();
-	PG_RETURN_DATUM(properties_of(require_namespace(wc_arg_cstring(fcinfo, 0))));
+	PG_RETURN_DATUM(properties_of(wc_client_require_namespace(wc_arg_cstring(fcinfo, 0))));
 }

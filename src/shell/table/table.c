@@ -37,12 +37,6 @@ PG_FUNCTION_INFO_V1(widecol_orphans);
 PG_FUNCTION_INFO_V1(widecol_drop_orphans);
 
 static int
-compare_families(const void *a, const void *b)
-{
-	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
-}
-
-static int
 compare_slices(const void *a, const void *b)
 {
 	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
@@ -137,7 +131,7 @@ widecol_create_table(PG_FUNCTION_ARGS)
 		wc_family_spec_apply(spec, &family->attrs);
 		finish_family(family);
 	}
-	qsort(desc->families, desc->nfamilies, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(desc->families, desc->nfamilies);
 	if (!PG_ARGISNULL(2))
 		set_splits(desc, PG_GETARG_ARRAYTYPE_P(2));
 
@@ -229,7 +223,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("stored table \"%s\" needs at least one family", name)));
-	qsort(families, n, sizeof(WcFamilyDesc), compare_families);
+	wc_family_descs_sort(families, n);
 	desc->families = families;
 	desc->nfamilies = n;
 	wc_table_desc_inherit(desc);
