@@ -30,6 +30,27 @@ point_scan(WcScan *scan, WcRange *range, const WcRelation *wrel, WcSlice row)
 	scan->row_limit = 1;
 }
 
+bool
+wc_rowread_exists(const WcRelation *wrel, WcSlice row)
+{
+	/* a scan names at least one column; the row need not have it */
+	WcColumn	column = {.family = wrel->default_family,.kind = WC_COLUMN_EXACT};
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcRange		range;
+	WcSlice		found;
+	bool		exists;
+
+	point_scan(&scan, &range, wrel, row);
+	scan.ncolumns = 1;
+	scan.columns = &column;
+	scan.key_only = true;
+	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
+	exists = wc_client_next_row(client_scan, &found);
+	wc_client_scan_close(client_scan);
+	return exists;
+}
+
 static WcSlice
 copy_slice(WcSlice s)
 {
@@ -96,7 +117,7 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 }
 
 int64
-wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
 			   WcClientSnapshot *snapshot, CommandId cid)
 {
 	WcColumn	column = {.family = family, .kind = WC_COLUMN_EXACT, .qualifier = qualifier};

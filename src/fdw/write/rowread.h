@@ -9,6 +9,9 @@
 #include "client/client.h"
 #include "fdw/relation/relation.h"
 
+/* Does the row exist for this foreign table in the newest state, including all writes of this transaction? */
+extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
+
 /*
  * The newest visible cells of these columns of one row (ncolumns 0: all columns of the mapped families), with
  * timestamps; at a snapshot with own writes below cid, or (snapshot NULL) in the newest state with all writes of this
@@ -18,7 +21,7 @@ extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcCol
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);
 
 /* The time to live of one version of a cell, in microseconds; 0: none. */
-extern int64 wc_rowread_ttl(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
+extern int64 wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
 							WcClientSnapshot *snapshot, CommandId cid);
 
 /* The timestamps of a column's visible versions as of now, own writes included; newest first. */
