@@ -39,6 +39,11 @@ SELECT id FROM notes WHERE id < 18 ORDER BY id DESC LIMIT 3;
 INSERT INTO notes VALUES (8, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'ann', 'too many', 100);
+-- no row is replaced: it might be a hidden one
+INSERT INTO notes VALUES (11, 'ann', 'as ann', 1);
+INSERT INTO notes VALUES (11, 'ann', 'as ann', 1), (12, 'ann', 'as ann', 1) ON CONFLICT DO NOTHING RETURNING *;
+UPDATE notes SET id = 11 WHERE id = 18;
+DELETE FROM notes WHERE id IN (8, 18);
 INSERT INTO notes VALUES (8, 'ann', 'as ann', 1), (18, 'ann', 'as ann', 1) RETURNING *;
 UPDATE notes SET owner = 'bob' WHERE id = 8;
 UPDATE notes SET owner = 'bob' WHERE id = 18;
@@ -47,6 +52,8 @@ UPDATE notes SET n = 100 WHERE id IN (8, 18) RETURNING id, n;
 UPDATE notes SET body = 'changed' WHERE id BETWEEN 5 AND 15;
 
 -- of a row that moves to another partition it is UPDATE's
+UPDATE notes SET id = id - 20, n = 200 WHERE id = 24;
+DELETE FROM notes WHERE id = 4;
 UPDATE notes SET id = id - 20, n = 200 WHERE id = 24;
 UPDATE notes SET id = id - 10, owner = 'bob' WHERE id = 22;
 DELETE FROM notes WHERE id BETWEEN 12 AND 13 AND seen(body);
@@ -140,6 +147,18 @@ CREATE VIEW odd_docs WITH (security_barrier) AS SELECT * FROM long_docs WHERE n 
 SELECT id, n, length(body) AS body, (SELECT count(*) FROM jsonb_object_keys(m)) AS members, length(z) AS z FROM odd_docs;
 -- conditions with values of the query's other rows, which PostgreSQL moves into the view
 SELECT q.n, (SELECT count(*) FROM odd_docs d WHERE d.n <= q.n) FROM (VALUES (0), (2), (3), (9)) q (n);
+-- a join in a view: its condition hides rows, and is another one for each row of the other side
+CREATE TABLE asked (id int, least int);
+INSERT INTO asked VALUES (1, 0), (2, 1), (3, 2), (4, 0), (5, 0);
+ANALYZE asked;
+ANALYZE long_docs;
+CREATE VIEW asked_docs WITH (security_barrier) AS SELECT d.id, a.least, d.n FROM asked a JOIN long_docs d ON d.id = a.id AND d.n % 4 > a.least;
+BEGIN;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL enable_material = off;
+SELECT * FROM asked_docs ORDER BY id;
+ROLLBACK;
 DROP FOREIGN TABLE long_docs CASCADE;
 -- cells as rows
 SET client_min_messages = warning;

@@ -45,7 +45,7 @@ typedef struct WcSlot
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
  * answers to Gets change. */
-#define WC_SHMEM_LAYOUT 0x57430007	/* "WC", 7 */
+#define WC_SHMEM_LAYOUT 0x57430008	/* "WC", 8 */
 
 typedef struct WcShmem
 {
@@ -61,6 +61,9 @@ typedef struct WcShmem
 	/* Operations that commits have applied, about as many as rows were written; written by
 	 * the engine's applier, read by the planner. */
 	_Atomic uint64_t writes;
+
+	/* grows before and after a session sends changes of tables that are not the engine's */
+	_Atomic uint64_t sent_elsewhere;
 
 	/* the number of sessions that were busy lately */
 	WcBusy		busy;

@@ -250,10 +250,8 @@ extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 /* Raises those errors of wc_client_write that do not depend on a table, for statements that may write nothing. */
 extern void wc_client_require_writable(void);
 
-/* Can rows of the table be locked?  wc_client_lock_rows and wc_client_scan_take need that;
- * wc_client_require_lockable raises 0A000 otherwise. */
-extern bool wc_client_locks(const WcTableDesc *table);
-extern void wc_client_require_lockable(const WcTableDesc *table);
+/* Can wc_client_scan_take be used on the table? */
+extern bool wc_client_takes(const WcTableDesc *table);
 
 typedef struct WcRowLock
 {
@@ -288,6 +286,10 @@ typedef struct WcRowLockRequest
  * without waiting, unless may_change.  A transaction that has locked a row in a mode that excludes
  * writers can read the row at wc_client_snapshot(NULL): no other transaction will change it.  Fails as
  * wc_client_write does.  One round trip for up to WC_LOCK_BATCH rows that no other transaction has locked.
+ *
+ * Rows of tables outside the embedded engine are locked there, too: the locks exclude this server's sessions only.
+ * Then `changed` is set if the row may have changed, `gone` is not set, `rewritten` is not determined, and rows
+ * that exist are locked with only_absent as well.
  */
 extern void wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows);
 
@@ -320,6 +322,7 @@ typedef struct WcClientModify
 	WcClientSnapshot *snapshot;
 	CommandId	cid;
 	CommandId	write_cid;		/* of the operations */
+	WcModifyKind kind;			/* of items */
 	WcSlice		keys;			/* keys that the caller could read: an encoded WcKeyCheck */
 	WcSlice		items;			/* for rows that the scan returns with a cell */
 	WcSlice		items_bare;		/* for rows that the scan returns without a cell */

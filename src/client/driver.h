@@ -35,7 +35,7 @@ typedef enum WcDriverFeature
 	WC_FEATURE_SPLIT = 1 << 9,	/* ranges in parts, for several processes at one snapshot */
 	WC_FEATURE_WRITE = 1 << 10, /* rows can be written */
 	WC_FEATURE_GROUPS = 1 << 11,	/* a scan may return groups instead of rows, to transfer less */
-	WC_FEATURE_LOCK = 1 << 12	/* rows can be locked, and read and locked at once */
+	WC_FEATURE_TAKE = 1 << 12	/* a row can be locked and read in one request */
 } WcDriverFeature;
 
 /* Table ids from this number on belong to other drivers than the embedded engine's, which give them
@@ -114,8 +114,14 @@ typedef struct WcDriverKept
 	uint64		(*mark) (void); /* bytes of the stream; never fails */
 	void		(*cut) (uint64 mark);	/* never fails */
 
-	/* Sends all changes to the store, interruptibly.  An error does not take back what the store has acknowledged. */
+	/*
+	 * Locks the rows of the changes with WcDriverHost.lock_rows, and sends all changes to the store, interruptibly.
+	 * An error does not take back what the store has acknowledged.
+	 */
 	void		(*send) (void);
+
+	/* An id of the table that is the same in all sessions, for locks on its rows. */
+	uint32		(*lock_id) (uint32 table_id);
 
 	/* The end of the transaction: forgets the stream, and scans that read it.  Never fails. */
 	void		(*finish) (bool committed);
@@ -306,6 +312,8 @@ typedef struct WcDriverHost
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
 	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */
+	void		(*lock_rows) (uint32 lock_id, const WcSlice *rows, int nrows);	/* wc_lock_changed_rows */
+	void		(*note_sending) (void); /* wc_note_sending */
 } WcDriverHost;
 
 /* The one function that such a module exports. */

@@ -54,22 +54,6 @@ wc_client_require_writable(void)
 				 errmsg("cannot write to stored tables during a parallel operation")));
 }
 
-bool
-wc_client_locks(const WcTableDesc *table)
-{
-	return (wc_driver_of(table->id)->features & WC_FEATURE_LOCK) != 0;
-}
-
-void
-wc_client_require_lockable(const WcTableDesc *table)
-{
-	if (!wc_client_locks(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot lock rows of table \"%s\"", wc_client_table_fullname(table)),
-				 errdetail("It is a table of an HBase cluster, and HBase has no row locks.")));
-}
-
 WcBatchBuilder *
 wc_batch_builder(void)
 {
@@ -101,7 +85,6 @@ wc_lock_for_writing(const WcTableDesc *table)
 		if (locked[i] == table->id)
 			return;
 	}
-	wc_client_require_lockable(table);
 	wc_following_await_promotion();
 	name = wc_client_table_fullname(table);
 	wc_client_lock_table(name, RowExclusiveLock);

@@ -305,22 +305,14 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 	return result->nlocked;
 }
 
-void
-wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
+static void
+lock_all(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 {
+	WcDriverLocker locker = wc_row_locker(request->mode);
 	WcRowWait	wait = {0};
-	WcDriverLocker locker;
 	int			batch = WC_LOCK_BATCH;
 	int			done = 0;
 
-	wc_client_require_writable();
-	wc_lock_for_writing(request->table);
-	wc_xact_join();
-	if (request->snapshot == NULL)
-		wc_following_await_catalog(MyDatabaseId);
-	if (request->only_absent || request->snapshot != NULL)
-		wc_batch_send();		/* a row may exist by own writes only */
-	locker = wc_row_locker(request->mode);
 	locked = true;
 	while (done < nrows)
 	{
@@ -345,6 +337,101 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 		}
 	}
 	wc_row_wait_over(&wait);
+}
+
+/* --- tables outside the embedded engine ---------------------------------------------- */
+
+/* Has the row a visible cell in the families, own writes included? */
+static bool
+exists_elsewhere(const WcRowLockRequest *request, WcSlice row)
+{
+	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	WcColumn	column = {.family = request->table->families[0].id,.kind = WC_COLUMN_EXACT};
+	WcClientScan *client_scan;
+	WcScan		scan;
+	WcSlice		found;
+	bool		exists;
+
+	wc_scan_init(&scan, request->table->id);
+	scan.nranges = 1;
+	scan.ranges = &range;
+	scan.rows_by_existence = true;
+	scan.nfamilies = request->nfamilies;
+	scan.families = (uint32_t *) request->families;
+	scan.row_limit = 1;
+	scan.key_only = true;
+	scan.ncolumns = 1;			/* a scan names a column; the row need not have it */
+	scan.columns = &column;
+	client_scan = wc_client_scan_open(&scan, wc_snapshot_newest(), GetCurrentCommandId(false) + 1, 1, CurrentMemoryContext);
+	exists = wc_client_next_row(client_scan, &found);
+	wc_client_scan_close(client_scan);
+	return exists;
+}
+
+/*
+ * The engine locks the rows, under the id that all sessions have for the table, and knows nothing of the rows.  A row
+ * may have changed since the snapshot if this session has waited for it, or if any session has sent
+ * changes since.
+ */
+static void
+lock_elsewhere(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
+{
+	WcTableDesc table = *request->table;
+	WcRowLockRequest plain = {.table = &table,.mode = request->mode,.wait_policy = request->wait_policy};
+	bool		compare = request->snapshot != NULL && !IsolationUsesXactSnapshot();
+
+	wc_xact_join();
+	table.id = wc_kept()->lock_id(request->table->id);
+	lock_all(&plain, rows, nrows);
+	for (int i = 0; i < nrows; i++)
+	{
+		if (!rows[i].locked)
+			continue;
+		rows[i].changed = compare &&
+			(rows[i].waited || wc_snapshot_sent_elsewhere(request->snapshot) != wc_sent_elsewhere());
+		if (request->only_absent)
+			rows[i].exists = exists_elsewhere(request, rows[i].row);
+	}
+}
+
+void
+wc_lock_changed_rows(uint32 lock_id, const WcSlice *keys, int nrows)
+{
+	WcTableDesc table = {.id = lock_id};
+	WcRowLockRequest request = {.table = &table,.mode = WC_LOCK_NO_KEY_UPDATE,.wait_policy = LockWaitBlock};
+	WcRowLock  *rows = palloc0(sizeof(WcRowLock) * nrows);
+
+	wc_xact_join();
+	for (int i = 0; i < nrows; i++)
+		rows[i].row = keys[i];
+	lock_all(&request, rows, nrows);
+	pfree(rows);
+}
+
+/* --- both --------------------------------------------------------------------------- */
+
+void
+wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
+{
+	wc_client_require_writable();
+	if (request->table->id >= WC_REMOTE_TABLE)
+	{
+		lock_elsewhere(request, rows, nrows);
+		return;
+	}
+	wc_lock_for_writing(request->table);
+	wc_xact_join();
+	if (request->snapshot == NULL)
+		wc_following_await_catalog(MyDatabaseId);
+	if (request->only_absent || request->snapshot != NULL)
+		wc_batch_send();		/* a row may exist by own writes only */
+	lock_all(request, rows, nrows);
+}
+
+bool
+wc_client_takes(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_TAKE) != 0;
 }
 
 /* Waits as wc_client_modify_row does. */

@@ -38,6 +38,7 @@ struct WcClientSnapshot
 	bool		whole;			/* the snapshot of the whole transaction */
 	bool		exported;		/* kept to the end of the transaction, for other sessions */
 	bool		taken;			/* known to stand for a state */
+	uint64		sent_elsewhere; /* wc_sent_elsewhere, when the snapshot was made */
 };
 
 static WcClientSnapshot newest; /* number 0; shared, never freed */
@@ -46,6 +47,12 @@ static WcClientSnapshot *lingering; /* not in the list `snapshots`; its key is n
 static uint64 last_number;
 static bool import_failed;		/* the transaction's snapshot was imported, and the exporting session does not share it */
 static uint64 leaders_mark;		/* in a parallel worker: the mark of the query's snapshot */
+
+uint64
+wc_snapshot_sent_elsewhere(const WcClientSnapshot *snapshot)
+{
+	return snapshot->sent_elsewhere;
+}
 
 uint64
 wc_snapshot_number(const WcClientSnapshot *snapshot)
@@ -266,6 +273,7 @@ make(Snapshot snapshot, bool whole)
 	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 	s->number = last_number;
 	s->whole = whole;
+	s->sent_elsewhere = wc_sent_elsewhere();
 	s->taken = IsParallelWorker() && enter_leaders(s->number, snapshot);
 	if (!s->taken)
 	{

@@ -153,6 +153,18 @@ wc_kept_mark(void)
 	return wc_kept() != NULL ? wc_kept()->mark() : 0;
 }
 
+/* rowlock.c: locks rows that changes are about to be sent of, waiting for other transactions. */
+extern void wc_lock_changed_rows(uint32 lock_id, const WcSlice *rows, int nrows);
+
+/* xact.c: changes of tables outside the embedded engine are about to be sent, or have been sent. */
+extern void wc_note_sending(void);
+
+/* snapshot.c: how often that was noted, in all sessions, when the snapshot was made. */
+extern uint64 wc_snapshot_sent_elsewhere(const WcClientSnapshot *snapshot);
+
+/* The same now; 0: this session uses no such table. */
+extern uint64 wc_sent_elsewhere(void);
+
 /* mutator.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);
 

@@ -107,6 +107,18 @@ commit_batch(bool prepare)
 	wc_batch_forget();
 }
 
+void
+wc_note_sending(void)
+{
+	atomic_fetch_add(&wc_shmem()->sent_elsewhere, 1);
+}
+
+uint64
+wc_sent_elsewhere(void)
+{
+	return wc_remote_driver != NULL ? atomic_load(&wc_shmem()->sent_elsewhere) + 1 : 0;
+}
+
 /*
  * Sends changes of tables in other stores.  It is the last step that may fail here: what such a store has taken,
  * it does not give back.

@@ -7,6 +7,7 @@
 
 #include "access/xact.h"
 #include "common/file_perm.h"
+#include "common/hashfn.h"
 #include "storage/fd.h"
 
 #include "base/clock.h"
@@ -184,6 +185,12 @@ wc_hbase_changes_sent(void)
 }
 
 void
+wc_hbase_changes_tell_sent(void)
+{
+	nsent = 0;
+}
+
+void
 wc_hbase_changes_finish(bool committed)
 {
 	uint64		sent = nsent;
@@ -191,14 +198,34 @@ wc_hbase_changes_finish(bool committed)
 	if (txn == NULL)
 		return;
 	wc_hbase_scans_forget();
-	wc_txn_reset(txn);
+	if (wc_txn_length(txn) > WC_TXN_MEMORY)
+	{
+		/* its lists of operations are large, too */
+		wc_txn_destroy(txn);
+		txn = NULL;
+	}
+	else
+		wc_txn_reset(txn);
 	length = nsent = 0;
 	provisional_to = 0;
 	if (!committed && sent > 0)
 		ereport(WARNING,
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
 				 errmsg("changes of " UINT64_FORMAT " rows are in HBase, although the transaction was rolled back", sent),
-				 errdetail("HBase had acknowledged them when the commit failed.")));
+				 errdetail("HBase had acknowledged them before PostgreSQL's commit failed.")));
+}
+
+/* Sessions of any database that use the same gateway exclude each other. */
+uint32
+wc_hbase_lock_id(uint32 table_id)
+{
+	const WcHBaseTable *table = wc_hbase_table_by_id(table_id);
+	const WcServerOptions *options = &wc_hbase_server(table->server->oid)->options;
+	char	   *name = psprintf("%s:%d/%s", options->host, options->port, table->name);
+	uint32		hash = hash_bytes((const unsigned char *) name, (int) strlen(name));
+
+	pfree(name);
+	return WC_REMOTE_TABLE | hash;
 }
 
 int64

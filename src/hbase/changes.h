@@ -22,6 +22,7 @@ extern uint64 wc_hbase_changes_mark(void);
 extern void wc_hbase_changes_cut(uint64 mark);
 extern void wc_hbase_changes_send(void);
 extern void wc_hbase_changes_finish(bool committed);
+extern uint32 wc_hbase_lock_id(uint32 table_id);
 
 /* All changes; NULL: there are none.  Raises an error when memory is out. */
 extern WcTxn *wc_hbase_changes(void);
@@ -29,6 +30,9 @@ extern WcTxn *wc_hbase_changes(void);
 /* HBase has acknowledged the changes of so many rows of this transaction. */
 extern void wc_hbase_changes_note_sent(uint64 rows);
 extern uint64 wc_hbase_changes_sent(void);
+
+/* An error tells so: a warning at the transaction's end need not. */
+extern void wc_hbase_changes_tell_sent(void);
 
 /*
  * The time in the unit of the server's timestamps as widecol has them, later by WC_HBASE_CLOCKS_MS: later than the

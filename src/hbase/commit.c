@@ -103,10 +103,8 @@ static WcStatus
 resolve(Chunk *chunk, WcError *err)
 {
 	WcHBaseRowChanges *changes;
-	WcStatus	status;
+	WcStatus	status = wc_hbase_rowchanges_open(chunk->table, chunk->rows, chunk->nrows, &changes, err);
 
-	(void) wc_hbase_server(chunk->table->server->oid);	/* reads changed options */
-	status = wc_hbase_rowchanges_open(chunk->table, chunk->rows, chunk->nrows, &changes, err);
 	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
 		status = wc_hbase_rowchanges_next(changes, &chunk->arena, &chunk->told[i], err);
 	wc_hbase_rowchanges_close(changes);
@@ -265,6 +263,19 @@ send_kind(const Chunk *chunk, RowKind kind, WcError *err)
 
 typedef WcStatus (*ChunkFunction) (Chunk *chunk, WcError *err);
 
+/* Other sessions' transactions may have locked rows: it waits for them. */
+static WcStatus
+lock_chunk(Chunk *chunk, WcError *err)
+{
+	WcSlice    *rows = wc_arena_alloc(&chunk->arena, chunk->nrows * sizeof(WcSlice));
+
+	if (rows == NULL)
+		return no_memory(err);
+	for (uint32 i = 0; i < chunk->nrows; i++)
+		rows[i] = chunk->rows[i].row;
+	return wc_hbase_lock_rows(wc_hbase_lock_id(chunk->table->id), rows, (int) chunk->nrows, err);
+}
+
 static WcStatus
 send_chunk(Chunk *chunk, WcError *err)
 {
@@ -309,19 +320,38 @@ checks_first(WcTxn *txn)
 	return absent && (n > 1 || wc_txn_nrows(txn) > WC_HBASE_SEND_ROWS || wc_txn_length(txn) > WC_HBASE_SEND_BYTES);
 }
 
+/* Reads changed options of servers, which may raise an error: later, memory of core would not be freed. */
+static void
+refresh_servers(WcTxn *txn)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(txn, &n);
+
+	for (size_t i = 0; i < n; i++)
+		(void) wc_hbase_server(wc_hbase_table_by_id(tables[i].id)->server->oid);
+}
+
 void
 wc_hbase_changes_send(void)
 {
 	WcTxn	   *txn = wc_hbase_changes();
-	WcStatus	status = WC_OK;
+	WcStatus	status;
 	WcError		err;
 
 	if (txn == NULL)
 		return;
-	if (checks_first(txn))
+	refresh_servers(txn);
+	status = for_chunks(txn, lock_chunk, &err);
+	if (status == WC_OK && checks_first(txn))
 		status = for_chunks(txn, resolve, &err);
 	if (status == WC_OK)
+	{
+		wc_hbase_note_sending();
 		status = for_chunks(txn, send_chunk, &err);
-	if (status != WC_OK)
-		wc_hbase_raise(&err);
+		wc_hbase_note_sending();
+	}
+	if (status == WC_OK)
+		return;
+	wc_hbase_changes_tell_sent();
+	wc_hbase_raise(&err);
 }

@@ -85,6 +85,31 @@ wc_hbase_too_large(uint64 bytes)
 }
 
 void
+wc_hbase_note_sending(void)
+{
+	host->note_sending();
+}
+
+WcStatus
+wc_hbase_lock_rows(uint32 lock_id, const WcSlice *rows, int nrows, WcError *err)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool raised = false;
+
+	PG_TRY();
+	{
+		host->lock_rows(lock_id, rows, nrows);
+	}
+	PG_CATCH();
+	{
+		wc_hbase_keep_error(context);
+		raised = true;
+	}
+	PG_END_TRY();
+	return raised ? wc_error(err, WC_CANCELLED, "rows could not be locked") : WC_OK;
+}
+
+void
 wc_hbase_require_isolation(const WcHBaseTable *table, const char *verb)
 {
 	if (!IsolationUsesXactSnapshot() || wc_hbase_server(table->server->oid)->options.any_isolation)
@@ -254,6 +279,7 @@ static const WcDriverKept kept = {
 	.mark = wc_hbase_changes_mark,
 	.cut = wc_hbase_changes_cut,
 	.send = wc_hbase_changes_send,
+	.lock_id = wc_hbase_lock_id,
 	.finish = wc_hbase_changes_finish
 };
 

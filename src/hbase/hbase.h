@@ -84,8 +84,12 @@ extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, cons
  */
 extern void wc_hbase_error_more(WcError *err, int sqlstate, const char *more);
 
-/* 54000: the transaction has too many bytes of changes. */
+/* Functions of client/ (WcDriverHost). */
 extern void wc_hbase_too_large(uint64 bytes) pg_attribute_noreturn();
+extern void wc_hbase_note_sending(void);
+
+/* Keeps an error that is raised, as core's functions may be on the stack. */
+extern WcStatus wc_hbase_lock_rows(uint32 lock_id, const WcSlice *rows, int nrows, WcError *err) WC_WARN_UNUSED;
 
 /* Keeps an error of PostgreSQL that was caught below a function of core, for wc_hbase_raise. */
 extern void wc_hbase_keep_error(MemoryContext context);

@@ -66,6 +66,20 @@ typedef struct WcItem
 	WcSlice		except;
 } WcItem;
 
+/* What the items are that all rows of a scan get. */
+typedef enum WcModifyKind
+{
+	WC_MODIFY_ITEMS = 0,		/* anything */
+
+	/*
+	 * Members of a map that is a whole family: puts in one family, the n-th of the scan's n-th column.  A put of
+	 * the value that the row has is left out.  A row without any of these columns gets the items if there is
+	 * another cell in the family, else nothing.
+	 */
+	WC_MODIFY_MEMBERS = 1,
+	WC_MODIFY_MEMBERS_MARKED = 2	/* the same; a cell without qualifier and value is no member, but marks the row */
+} WcModifyKind;
+
 typedef struct WcOp
 {
 	uint8_t		kind;			/* WcOpKind */

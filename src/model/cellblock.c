@@ -260,6 +260,33 @@ take_time(WcDecoder *d, uint8_t tag, WcCell *cell)
 	return n > 0 && n <= INT64_MAX;
 }
 
+/*
+ * Most cells of maps: named, without numbers, and with lengths below 128.  p is behind the tag.  False: the cell has
+ * another form, or is damaged; nothing has been read.
+ */
+static inline bool
+take_short_named(WcBlockReader *r, const uint8_t *p, WcCell *cell, uint32_t *colno)
+{
+	const uint8_t *end = r->d.end;
+	const uint8_t *value;
+
+	if (end - p < 3 || p[0] >= 0x80 || p[1] >= 0x80 || end - p - 2 <= p[1])
+		return false;
+	value = p + 2 + p[1];
+	if (*value >= 0x80 || end - value <= *value)
+		return false;
+	*colno = WC_NO_COLUMN;
+	cell->family = p[0];
+	cell->qualifier = wc_slice(p + 2, p[1]);
+	cell->type = WC_PUT;
+	cell->ts = 0;
+	cell->ttl_us = 0;
+	cell->seq = WC_SEQ_UNKNOWN;
+	cell->value = wc_slice(value + 1, *value);
+	r->d.p = value + 1 + *value;
+	return true;
+}
+
 static WcBlockEntry
 corrupt(WcBlockReader *r)
 {
@@ -278,6 +305,8 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 	tag = *d.p++;
 	if (tag < TAG_ROW)
 	{
+		if (tag == TAG_NAMED && r->in_row && take_short_named(r, d.p, cell, colno))
+			return WC_BLOCK_CELL;
 		if (!r->in_row || !take_column(&d, tag, cell, colno))
 			return corrupt(r);
 		cell->ts = 0;

@@ -65,6 +65,7 @@ typedef struct WcSourceOptions
 	bool		reversed;
 	bool		point;
 	bool		fill_cache;
+	bool		skip_dead;		/* rows without puts are of no interest: they may be left out */
 	const WcRange *points;		/* with point: the rows that are likely to be wanted, in this order, each as a
 								 * start (they outlive the source) */
 	uint32_t	npoints;

@@ -26,6 +26,9 @@ typedef struct Modify
 	WcBuf		block;			/* the scanner's last block */
 	WcBuf		row;			/* begun in a block before this one */
 	WcBuf		again;			/* a row that is read once more */
+	uint32_t	nputs;			/* of members: the first items, one by one */
+	WcItem	   *puts;
+	bool	   *same;			/* [nputs]: the row at hand has the put's value */
 	WcBatchBuilder builder;		/* in the sink's buffer */
 	bool		in_row;
 	bool		has_cell;
@@ -33,16 +36,88 @@ typedef struct Modify
 
 /* Items come from outside: once is enough, all rows get the same. */
 static WcStatus
-check_items(WcSlice items, WcError *err)
+check_items(WcSlice items, uint32_t *nitems, WcError *err)
 {
 	WcDecoder	d = wc_decoder(items);
 	WcItem		item;
 	WcStatus	status;
 
-	while ((status = wc_op_next_item(&d, &item, err)) == WC_OK)
+	for (*nitems = 0; (status = wc_op_next_item(&d, &item, err)) == WC_OK; ++*nitems)
 		;
 	return status == WC_END ? WC_OK : status;
 }
+
+/* --- members of a map ------------------------------------------------------------- */
+
+/* Takes the first items apart, which have been checked: puts of the scan's first columns. */
+static WcStatus
+begin_members(Modify *w, uint32_t nitems, WcError *err)
+{
+	WcDecoder	d = wc_decoder(w->message->items);
+
+	w->puts = wc_arena_alloc(w->arena, (nitems + 1) * sizeof(WcItem));
+	w->same = wc_arena_alloc_zero(w->arena, nitems + 1);
+	if (w->puts == NULL || w->same == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a change to many rows");
+	for (; w->nputs < nitems; w->nputs++)
+	{
+		WcItem	   *put = &w->puts[w->nputs];
+		const WcColumn *column = &w->scan.columns[w->nputs];
+		WcStatus	status = wc_op_next_item(&d, put, err);
+
+		if (status != WC_OK)
+			return status;
+		if (put->kind != WC_ITEM_PUT || put->family != w->puts[0].family || w->nputs >= w->scan.ncolumns ||
+			column->kind != WC_COLUMN_EXACT || column->family != put->family ||
+			!wc_slice_eq(column->qualifier, put->qualifier))
+			return wc_error(err, WC_INVALID, "members of a map are puts of the scan's columns");
+	}
+	if (nitems == 0 || w->scan.versions != 1 || w->scan.key_only)
+		return wc_error(err, WC_INVALID, "members of a map need a scan of their newest values");
+	return WC_OK;
+}
+
+/* A cell of the row at hand. */
+static inline void
+see_cell(Modify *w, uint32_t colno, const WcCell *cell)
+{
+	if (colno < w->nputs)
+		w->same[colno] = wc_slice_eq(cell->value, w->puts[colno].value);
+}
+
+static void
+forget_cells(Modify *w)
+{
+	if (w->nputs > 0)
+		memset(w->same, 0, w->nputs);
+}
+
+/* Appends the row's operation. */
+static WcStatus
+append_row(Modify *w, WcSlice row, WcSlice items, WcError *err)
+{
+	bool		all = w->nputs == 0;
+	uint32_t	n = 0;
+	WcStatus	status;
+
+	for (uint32_t i = 0; i < w->nputs; i++)
+		n += !w->same[i];
+	if (items.len == 0 || (!all && n == 0))
+		return WC_OK;
+	status = wc_batch_row_begin(&w->builder, w->scan.table_id, w->message->write_cid, row, 0, NULL, 0, err);
+	if (status == WC_OK && all)
+		status = wc_batch_items(&w->builder, items, err);
+	for (uint32_t i = 0; i < w->nputs && status == WC_OK; i++)
+	{
+		const WcItem *put = &w->puts[i];
+
+		if (!w->same[i])
+			status = wc_batch_put(&w->builder, put->family, put->qualifier, put->ts, put->ttl_us, put->value, err);
+	}
+	return status == WC_OK ? wc_batch_row_end(&w->builder, err) : status;
+}
+
+/* --- rows ------------------------------------------------------------------------- */
 
 /* Appends to the batch the operations that the sink's buffer has.  *offset: where. */
 static WcStatus
@@ -83,6 +158,15 @@ typedef enum Verdict
 	CHANGE_BARE					/* it has none of the scan's cells */
 } Verdict;
 
+/* Does the cell show that the row is not bare? */
+static bool
+counts(Modify *w, uint32_t colno, const WcCell *cell)
+{
+	see_cell(w, colno, cell);
+	return colno != WC_NO_COLUMN || w->message->kind != WC_MODIFY_MEMBERS_MARKED ||
+		cell->qualifier.len > 0 || cell->value.len > 0;
+}
+
 /* Reads a block that has one row. */
 static WcStatus
 read_verdict(Modify *w, Verdict *verdict, WcError *err)
@@ -103,7 +187,8 @@ read_verdict(Modify *w, Verdict *verdict, WcError *err)
 					w->result->outcome = WC_MODIFY_UNREADABLE;
 				break;
 			case WC_BLOCK_CELL:
-				*verdict = CHANGE;
+				if (counts(w, colno, &cell))
+					*verdict = CHANGE;
 				break;
 			case WC_BLOCK_DONE:
 				return WC_OK;
@@ -114,13 +199,12 @@ read_verdict(Modify *w, Verdict *verdict, WcError *err)
 	return status;
 }
 
-/* Another transaction has changed the row: reads it again, in the newest state, with the same scan of this row alone. */
+/* Reads the row alone, with this scan. */
 static WcStatus
-look_again(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
+scan_row(Modify *w, WcSlice row, WcScan scan, WcSnapshot *snapshot, Verdict *verdict, WcError *err)
 {
 	WcRange		range = {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
 	WcReadPoint at = w->at;
-	WcScan		scan = w->scan;
 	WcScanner  *scanner;
 	bool		more = true;
 	WcStatus	status;
@@ -130,7 +214,7 @@ look_again(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
 	scan.ranges = &range;
 	scan.merged = false;
 	scan.row_limit = scan.row_offset = 0;
-	at.snapshot = NULL;
+	at.snapshot = snapshot;
 	status = wc_scanner_open(wc_engine_storage(w->session->engine), &scan, &at, &scanner, err);
 	if (status != WC_OK)
 		return status;
@@ -146,6 +230,28 @@ look_again(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
 	}
 	wc_scanner_close(scanner);
 	return status;
+}
+
+/* Another transaction has changed the row: reads it again, in the newest state, with the same scan of this row alone. */
+static WcStatus
+look_again(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
+{
+	forget_cells(w);
+	return scan_row(w, row, w->scan, NULL, verdict, err);
+}
+
+/* The row has none of the members to be put.  Has it others?  Two cells tell, one of which may be the marker. */
+static WcStatus
+look_for_members(Modify *w, WcSlice row, bool changed, Verdict *verdict, WcError *err)
+{
+	WcColumn	family = {.family = w->puts[0].family,.kind = WC_COLUMN_FAMILY};
+	WcScan		scan = w->scan;
+
+	scan.ncolumns = 1;
+	scan.columns = &family;
+	scan.column_limit = 2;
+	scan.filter = NULL;
+	return scan_row(w, row, scan, changed ? NULL : w->at.snapshot, verdict, err);
 }
 
 static WcStatus
@@ -171,24 +277,24 @@ give_back_if_gone(Modify *w, WcSlice row, WcError *err)
 	return status;
 }
 
-/* Locks the row, which may have changed since the scan has read it. */
+/* Locks the row, which may have changed since the scan has read it (*changed). */
 static WcStatus
-lock_row(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
+lock_row(Modify *w, WcSlice row, Verdict *verdict, bool *changed, WcError *err)
 {
 	const WcModifyMessage *m = w->message;
 	WcLockRequest request = {
 		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
 	};
 	WcLockHolder holder;
-	bool		changed = false;
 	WcStatus	status = wc_lock_acquire(w->session->locktable, w->owner, &request, row, &holder, err);
 
+	*changed = false;
 	if (status == WC_OK && (holder.xid == 0 || m->serializable))
 		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
-									&changed, err);
+									changed, err);
 	if (status != WC_OK)
 		return status;
-	if (changed && m->serializable)
+	if (*changed && m->serializable)
 		return stop_at(w, WC_MODIFY_CHANGED, row, err);
 	if (holder.xid != 0)
 	{
@@ -196,9 +302,9 @@ lock_row(Modify *w, WcSlice row, Verdict *verdict, WcError *err)
 		w->result->has_weaker = holder.has_weaker;
 		return stop_at(w, WC_MODIFY_BLOCKED, row, err);
 	}
-	if (changed)
+	if (*changed)
 		status = look_again(w, row, verdict, err);
-	if (status == WC_OK && changed && *verdict == SKIP && holder.added)
+	if (status == WC_OK && *changed && *verdict == SKIP && holder.added)
 		status = give_back_if_gone(w, row, err);
 	return status;
 }
@@ -208,7 +314,7 @@ static WcStatus
 finish_row(Modify *w, WcSlice row, WcError *err)
 {
 	Verdict		verdict = w->has_cell ? CHANGE : CHANGE_BARE;
-	WcSlice		items;
+	bool		changed;
 	WcStatus	status;
 
 	w->in_row = w->has_cell = false;
@@ -217,18 +323,17 @@ finish_row(Modify *w, WcSlice row, WcError *err)
 		w->result->outcome = WC_MODIFY_UNREADABLE;
 		return WC_OK;
 	}
-	status = lock_row(w, row, &verdict, err);
+	status = lock_row(w, row, &verdict, &changed, err);
+	if (status == WC_OK && w->nputs > 0 && verdict == CHANGE_BARE && w->result->outcome == WC_MODIFY_DONE)
+		status = look_for_members(w, row, changed, &verdict, err);
 	if (status != WC_OK || w->result->outcome != WC_MODIFY_DONE || verdict == SKIP)
 		return status;
 	w->result->rows++;
-	items = verdict == CHANGE ? w->message->items : w->message->items_bare;
-	if (items.len == 0)
-		return WC_OK;
-	status = wc_batch_row_begin(&w->builder, w->scan.table_id, w->message->write_cid, row, 0, NULL, 0, err);
-	if (status == WC_OK)
-		status = wc_batch_items(&w->builder, items, err);
-	if (status == WC_OK)
-		status = wc_batch_row_end(&w->builder, err);
+	if (verdict == CHANGE)
+		status = append_row(w, row, w->message->items, err);
+	else if (w->nputs == 0)
+		status = append_row(w, row, w->message->items_bare, err);
+	forget_cells(w);
 	if (status == WC_OK && w->sink->ops.len >= WC_CHANGES_CHUNK)
 		status = append_chunk(w, err);
 	return status;
@@ -259,6 +364,7 @@ take_block(Modify *w, WcError *err)
 				break;
 			case WC_BLOCK_CELL:
 				w->has_cell = true;
+				see_cell(w, colno, &cell);
 				break;
 			case WC_BLOCK_DONE:
 				if (!w->in_row)
@@ -313,6 +419,8 @@ static WcStatus
 begin(Modify *w, WcError *err)
 {
 	WcStatus	status = wc_scan_decode(w->message->scan, w->arena, &w->scan, err);
+	uint32_t	nitems;
+	uint32_t	nbare;
 
 	if (status == WC_OK && w->scan.aggregation != NULL)
 		status = wc_error(err, WC_INVALID, "rows that are changed cannot be aggregated");
@@ -322,9 +430,11 @@ begin(Modify *w, WcError *err)
 		status = wc_keycheck_decode(w->message->keys, w->arena, &w->keys, err);
 	}
 	if (status == WC_OK)
-		status = check_items(w->message->items, err);
+		status = check_items(w->message->items, &nitems, err);
 	if (status == WC_OK)
-		status = check_items(w->message->items_bare, err);
+		status = check_items(w->message->items_bare, &nbare, err);
+	if (status == WC_OK && w->message->kind != WC_MODIFY_ITEMS)
+		status = begin_members(w, nitems, err);
 	if (status != WC_OK)
 		return status;
 	w->parts = wc_arena_alloc(w->arena, (w->keys.layout.nparts + 1) * sizeof(WcSlice));

@@ -367,6 +367,7 @@ wc_message_modify_encode(WcBuf *out, const WcModifyMessage *m, const WcScan *sca
 	wc_buf_append_varint(out, m->bytes_max);
 	append_locker(out, m->owner, m->xid, m->subid, m->mode);
 	wc_buf_append_u8(out, m->serializable ? 1 : 0);
+	wc_buf_append_u8(out, m->kind);
 	wc_buf_append_bytes(out, m->keys);
 	wc_buf_append_bytes(out, m->items);
 	wc_buf_append_bytes(out, m->items_bare);
@@ -404,6 +405,9 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	m->bytes_max = wc_decode_varint(&d);
 	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
 	m->serializable = wc_decode_bool(&d);
+	m->kind = wc_decode_u8(&d);
+	if (m->kind > WC_MODIFY_MEMBERS_MARKED)
+		wc_decoder_fail(&d);
 	m->keys = wc_decode_bytes(&d);
 	m->items = wc_decode_bytes(&d);
 	m->items_bare = wc_decode_bytes(&d);

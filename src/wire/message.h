@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/lockmode.h"
+#include "model/batch.h"
 #include "model/scan.h"
 
 typedef enum WcMessageType
@@ -266,6 +267,7 @@ typedef struct WcModifyMessage
 	uint8_t		mode;
 	bool		serializable;	/* no row may have changed since the snapshot */
 	bool		first;			/* the request has WC_FLAG_FIRST; encoded there only */
+	uint8_t		kind;			/* WcModifyKind, of items */
 	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h) */
 	WcSlice		items;			/* of rows that the scan returns with a cell */
 	WcSlice		items_bare;		/* for rows that the scan returns without a cell */

@@ -27,6 +27,7 @@ TARGETS = {
     "DELETE of 100 k rows": 0.8,
     "SELECT FOR UPDATE of one row": None,
     "read, modify, write": None,
+    "queue": 0.7,
     "TPC-B": None,
 }
 
@@ -46,6 +47,10 @@ BY_RANGE = {
     "UPDATE of 100 k rows, computed": "UPDATE {t} SET c3 = c3 + 1 WHERE id >= {first} AND id < {last}",
     "DELETE of 100 k rows": "DELETE FROM {t} WHERE id >= {first} AND id < {last}",
 }
+
+# A job is taken from the front, another one comes to the end.
+QUEUE = ("WITH job AS (SELECT id FROM {t} ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) DELETE FROM {t} t USING job WHERE t.id = job.id;\n"
+         "INSERT INTO {t} (id, c0) VALUES (nextval('jobs'), 1);\n")
 
 TPCB = {
     "pgbench_branches": "bid int OPTIONS (rowkey '1'), bbalance int, filler char(88)",
@@ -148,6 +153,16 @@ class Changes:
                  f"INSERT INTO pgbench_accounts SELECT i, (i - 1) / 100000 + 1, 0, '' FROM generate_series(1, {100000 * scale}) i;"
                  "ANALYZE pgbench_branches; ANALYZE pgbench_tellers; ANALYZE pgbench_accounts", f"tpcb_{kind}")
 
+    def queue(self):
+        """Steady: as many jobs as before, and what was deleted lies before them."""
+        psql("CREATE SEQUENCE IF NOT EXISTS jobs")
+        for clients in (1, 2):
+            for kind in KINDS:
+                psql("ALTER SEQUENCE jobs RESTART 10001")
+                create(kind, f"q_{kind}")
+                psql(f"INSERT INTO q_{kind} (id, c0) SELECT i, 1 FROM generate_series(1, 10000) i")
+                self.note("queue", clients, kind, pgbench(QUEUE.format(t=f"q_{kind}"), clients, 3 * self.args.seconds, {}))
+
     def tpcb(self):
         """pgbench's own script; the sums of all four tables stay the same."""
         for clients in (1, 4, 8):
@@ -187,6 +202,7 @@ def main():
     for _ in range(changes.args.rounds):
         changes.by_key()
         changes.by_range()
+        changes.queue()
         changes.tpcb()
     changes.report()
 

@@ -76,7 +76,8 @@ def assignment(rng, c):
     if rng.random() < 0.2:
         return "NULL"
     if c.map:
-        return rng.choice([c.literal(rng), f"coalesce({c.name}, '{{}}') || '{{\"new\": \"1\"}}'"])
+        return rng.choice([c.literal(rng), f"coalesce({c.name}, '{{}}') || '{{\"new\": \"1\"}}'",
+                           f"{c.name} || '{{\"new\": \"2\", \"x1\": \"12\"}}'", f"jsonb_set({c.name}, '{{new}}', '\"3\"')"])
     return c.literal(rng)
 
 

@@ -165,7 +165,7 @@ def row_condition(rng, scope):
 
 def subquery_condition(rng, scope, others):
     """Conditions with a table of their own."""
-    inner = Scope(rng.choice(others), "s")
+    inner = Scope(rng.choice(others), "s", rng.random() < 0.2)
     where = atom(rng, inner, []).sql()
     pairs = joinable(scope, inner)
     if not pairs or rng.random() < 0.2:
@@ -177,6 +177,7 @@ def subquery_condition(rng, scope, others):
              f"NOT EXISTS (SELECT FROM {inner.source} WHERE {a} = {b} AND {where})",
              f"{a} = ANY (ARRAY(SELECT {b} FROM {inner.source} WHERE {where}))",
              f"(SELECT count(*) FROM {inner.source} WHERE {b} = {a}) > 0",
+             f"(SELECT count(*) FROM {inner.source} WHERE {b} {rng.choice(['<', '>=', '<>'])} {a} AND {where}) > {rng.randint(1, 9)}",
              f"{a} IN (SELECT {b} FROM {inner.source} WHERE {where}{order_by(rng, inner, True)}{limit(rng)})"]
     if "min" in theirs.type.aggregates:
         forms += [f"{a} = (SELECT max({b}) FROM {inner.source} WHERE {where})", f"{a} >= (SELECT min({b}) FROM {inner.source})"]

@@ -9,6 +9,7 @@ One command a line, its words separated by blanks; %XX in a word is a byte:
     delete NS:TABLE ROW FAMILY:QUALIFIER KIND [TIMESTAMP]      KIND as in TDeleteType
     fill NS:TABLE N FAMILY:QUALIFIER        rows row00000 ... with values 0 ...
     drop NS:TABLE                           if it is there
+    dropfamily NS:TABLE FAMILY
     dropnamespace NS                        likewise
 
 Transport buffered, protocol binary.  It knows nothing of widecol.
@@ -153,6 +154,10 @@ def drop(gateway, name):
         pass
 
 
+def drop_family(gateway, name, family):
+    gateway.call('deleteColumnFamily', field(STRUCT, 1, table_name(name)), field(STRING, 2, string(family.encode())))
+
+
 def drop_namespace(gateway, name):
     try:
         gateway.call('deleteNamespace', field(STRING, 1, string(name.encode())))
@@ -169,7 +174,7 @@ def run(gateway, words):
         gateway.call('put', field(STRING, 1, string(name.encode())),
                      field(STRUCT, 2, put(unquote_to_bytes(row), where, unquote_to_bytes(value), *arguments[4:])))
     else:
-        {'create': create, 'delete': delete, 'fill': fill, 'drop': drop, 'dropnamespace': drop_namespace}[command](gateway, *arguments)
+        {'create': create, 'delete': delete, 'fill': fill, 'drop': drop, 'dropfamily': drop_family, 'dropnamespace': drop_namespace}[command](gateway, *arguments)
 
 
 def main():

@@ -151,6 +151,10 @@ test_prefixes_and_ends(void **state)
 	WcBuf		key = WC_BUF_INIT;
 	WcBuf		low = WC_BUF_INIT;
 	WcBuf		high = WC_BUF_INIT;
+	WcBuf		prefix = WC_BUF_INIT;
+	WcBuf		scratch = WC_BUF_INIT;
+	WcSlice		taken;
+	WcError		err;
 
 	srand(2);
 	for (int i = 0; i < 20000; i++)
@@ -181,6 +185,9 @@ test_prefixes_and_ends(void **state)
 		low.len = 0;
 		wc_cellkey_append_row(&low, row);
 		assert_int_equal(wc_cellkey_row_prefix(wc_buf_slice(&key)), low.len);
+		assert_int_equal(wc_cellkey_take_row(wc_buf_slice(&key), &prefix, &scratch, &taken, &err), WC_OK);
+		assert_true(wc_slice_eq(taken, row));
+		assert_true(wc_slice_eq(wc_buf_slice(&prefix), wc_buf_slice(&low)));
 		low.len = 0;
 		wc_cellkey_append_column(&low, row, qualifier);
 		assert_int_equal(wc_cellkey_column_prefix(wc_buf_slice(&key)), low.len);
@@ -188,12 +195,16 @@ test_prefixes_and_ends(void **state)
 	wc_buf_free(&key);
 	wc_buf_free(&low);
 	wc_buf_free(&high);
+	wc_buf_free(&prefix);
+	wc_buf_free(&scratch);
 }
 
 static void
 assert_key_damaged(WcSlice key)
 {
+	WcBuf		prefix = WC_BUF_INIT;
 	WcBuf		scratch = WC_BUF_INIT;
+	WcSlice		row;
 	WcError		err;
 	WcCell		c;
 	uint8_t    *copy = malloc(key.len > 0 ? key.len : 1);	/* so that reading on is seen */
@@ -201,7 +212,11 @@ assert_key_damaged(WcSlice key)
 	if (key.len > 0)
 		memcpy(copy, key.data, key.len);
 	assert_int_equal(wc_cellkey_decode(wc_slice(copy, key.len), &scratch, &c, &err), WC_CORRUPT);
+	/* its row may be there */
+	assert_int_equal(wc_cellkey_take_row(wc_slice(copy, key.len), &prefix, &scratch, &row, &err),
+					 wc_cellkey_row_prefix(wc_slice(copy, key.len)) > 0 ? WC_OK : WC_CORRUPT);
 	free(copy);
+	wc_buf_free(&prefix);
 	wc_buf_free(&scratch);
 }
 

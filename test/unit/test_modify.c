@@ -38,6 +38,8 @@ typedef struct Change
 	uint32_t	table;			/* 0: the kit's */
 	bool		serializable;
 	bool		locked_first;	/* the one row */
+	WcModifyKind kind;			/* of the items; rows with f:q are those that have members */
+	bool		key_only;		/* with a kind: a scan that does not tell values */
 	WcSnapshot *snapshot;		/* NULL: the newest */
 } Change;
 
@@ -148,7 +150,7 @@ encode_scan(WcBuf *out, uint32_t table, const Change *change)
 	scan.rows_by_existence = true;
 	scan.ncolumns = 1;
 	scan.columns = &column;
-	scan.key_only = true;
+	scan.key_only = change->kind == WC_MODIFY_ITEMS || change->key_only;
 	wc_scan_encode(out, &scan);
 }
 
@@ -217,6 +219,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	wc_keycheck_encode(&keys, &check);
 	m.serializable = change.serializable;
 	m.first = change.locked_first;
+	m.kind = (uint8_t) change.kind;
 	m.keys = wc_buf_slice(&keys);
 	make_items(&items, "q", &m.items);
 	make_items(&items_bare, "bare", &m.items_bare);
@@ -360,6 +363,73 @@ rows_without_the_column_are_told_apart(void **state)
 	site_close(&site);
 }
 
+/* Rows that the session's transaction has locked. */
+static uint64_t
+nlocks(Site *site)
+{
+	WcLockOwner *owner = wc_lock_enter(site->locktable, 7);
+	uint64_t	n = owner->nlocks;
+
+	wc_lock_leave(site->locktable, owner);
+	return n;
+}
+
+/* Members of a map: of values that differ, for rows that have members. */
+static void
+members_that_differ_are_put(void **state)
+{
+	static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+	for (int p = 0; p < 2; p++)
+	{
+		Site		site = {0};
+		WcSnapshot *then;
+		WcModifyResult result;
+
+		site_open(&site, packings[p], 2);
+		then = wc_snapshot_take(site.kit.engine);
+		kit_put(&site.kit, "r0000001", 1, "q", KIT_LATEST, "new");
+		kit_put(&site.kit, "r0000002", 1, "other", KIT_LATEST, "v");
+		kit_put(&site.kit, "r0000003", 1, "", KIT_LATEST, "");
+		kit_put(&site.kit, "r0000004", 1, "", KIT_LATEST, "v");
+		kit_put(&site.kit, "r0000005", 2, "q", KIT_LATEST, "v");
+		kit_commit(&site.kit);
+		result = change(&site, 5, (Change) {.first = 0,.last = 100,.kind = WC_MODIFY_MEMBERS_MARKED});
+		assert_int_equal(result.outcome, WC_MODIFY_DONE);
+		assert_int_equal(result.rows, 6);
+		assert_int_equal(wc_txn_count(site.session.txn), 3);
+		assert_int_equal(nlocks(&site), 6);
+
+		/* of the row that the batch has changed nothing differs any more */
+		result = change(&site, 6, (Change) {.first = 0,.last = 1,.locked_first = true,.kind = WC_MODIFY_MEMBERS_MARKED});
+		assert_int_equal(result.rows, 1);
+		assert_int_equal(wc_txn_count(site.session.txn), 3);
+
+		/* without a mark, any cell of the family is a member */
+		change(&site, 6, (Change) {.first = 3,.last = 4,.kind = WC_MODIFY_MEMBERS});
+		assert_int_equal(wc_txn_count(site.session.txn), 4);
+		commit(&site);
+		assert_string_equal(kit_scan(&site.kit, false),
+							"r0000000{f:q=new} r0000001{f:q=new} r0000002{f:other=v f:q=new} r0000003{f:= f:q=new} "
+							"r0000004{f:=v f:q=new} r0000005{g:q=v}");
+
+		/* what others have changed since the snapshot is compared as it is now */
+		kit_put(&site.kit, "r0000001", 1, "q", KIT_LATEST, "newer");
+		kit_commit(&site.kit);
+		result = change(&site, 7, (Change) {.first = 0,.last = 2,.snapshot = then,.kind = WC_MODIFY_MEMBERS});
+		assert_int_equal(result.rows, 2);
+		assert_int_equal(wc_txn_count(site.session.txn), 1);
+		wc_snapshot_release(site.kit.engine, then);
+		end_transaction(&site);
+
+		assert_int_equal(change_rows(&site, 8, (Change) {.first = 0,.last = 2,.kind = WC_MODIFY_MEMBERS,.key_only = true}, &result),
+						 WC_INVALID);
+		assert_int_equal(change_rows(&site, 8, (Change) {.first = 0,.last = 2,.kind = WC_MODIFY_MEMBERS,.no_items = true}, &result),
+						 WC_INVALID);
+		site_close(&site);
+	}
+}
+
 static void
 a_change_is_whole_or_not_at_all(void **state)
 {
@@ -437,17 +507,6 @@ a_row_of_several_blocks_is_one(void **state)
 	assert_int_equal(change(&site, 5, (Change) {.first = 0,.last = 100}).rows, 2);
 	assert_rows(&site, 60000, 2);
 	site_close(&site);
-}
-
-/* Rows that the session's transaction has locked. */
-static uint64_t
-nlocks(Site *site)
-{
-	WcLockOwner *owner = wc_lock_enter(site->locktable, 7);
-	uint64_t	n = owner->nlocks;
-
-	wc_lock_leave(site->locktable, owner);
-	return n;
 }
 
 /* Another transaction locks a row. */
@@ -615,6 +674,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_range_is_changed_where_it_is),
 		cmocka_unit_test(rows_without_the_column_are_told_apart),
+		cmocka_unit_test(members_that_differ_are_put),
 		cmocka_unit_test(a_change_is_whole_or_not_at_all),
 		cmocka_unit_test(a_change_sees_the_batch_before_it),
 		cmocka_unit_test(a_row_of_several_blocks_is_one),

@@ -207,6 +207,42 @@ test_seek_and_find(void **state)
 	wc_buf_free(&buf);
 }
 
+/* The first cell of each column, and whether no other can decide about it. */
+static void
+test_columns(void **state)
+{
+	WcBuf		buf = WC_BUF_INIT;
+	WcCell		cells[32];
+	char		names[8][8];
+	WcError		err;
+
+	srand(6);
+	for (int i = 0; i < 5000; i++)
+	{
+		size_t		n = random_row(cells, names, i % 2 == 0);
+		bool		puts_only = true;
+		WcPackedRow r;
+		WcCell		c;
+
+		buf.len = 0;
+		wc_packedrow_append(&buf, cells, n);
+		for (size_t at = 0; at < n; at++)
+			puts_only &= cells[at].type == WC_PUT && cells[at].ttl_us == 0;
+		assert_int_equal(wc_packedrow_open(&r, wc_buf_slice(&buf), &err), WC_OK);
+		assert_int_equal(wc_packedrow_puts_only(&r), puts_only);
+		for (size_t at = 0; at < n; at++)
+		{
+			if (at > 0 && wc_slice_eq(cells[at].qualifier, cells[at - 1].qualifier))
+				continue;
+			assert_true(wc_packedrow_next_column(&r, &c));
+			assert_cell(&c, &cells[at]);
+		}
+		assert_false(wc_packedrow_next_column(&r, &c));
+		assert_int_equal(wc_packedrow_status(&r, S("row"), &err), WC_OK);
+	}
+	wc_buf_free(&buf);
+}
+
 /* Reads a value to its end in every way; true when nothing was wrong with it. */
 static bool
 read_all(const uint8_t *data, size_t len)
@@ -234,6 +270,11 @@ read_all(const uint8_t *data, size_t len)
 
 			s = r;
 			(void) wc_packedrow_find(&s, S("q4"), &before, &c);
+		}
+		s = r;
+		(void) wc_packedrow_puts_only(&s);
+		while (wc_packedrow_next_column(&s, &c))
+		{
 		}
 		s = r;
 		wc_packedrow_seek(&s, S("zz"), true);
@@ -326,6 +367,7 @@ main(void)
 		cmocka_unit_test(test_headed_bytes),
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_seek_and_find),
+		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_bytes_of_cells),
 		cmocka_unit_test(test_damage)
 	};

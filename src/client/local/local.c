@@ -316,6 +316,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	m.subid = locker->subid;
 	m.mode = (uint8) locker->mode;
 	m.serializable = serializable;
+	m.kind = (uint8) modify->kind;
 	m.keys = modify->keys;
 	m.items = modify->items;
 	m.items_bare = modify->items_bare;
@@ -520,7 +521,7 @@ const WcDriver wc_local_driver = {
 	.name = "rocksdb",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_SNAPSHOT | WC_FEATURE_TRANSACTION |
 	WC_FEATURE_OWN_WRITES | WC_FEATURE_RAW | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE |
-	WC_FEATURE_MODIFY | WC_FEATURE_SPLIT | WC_FEATURE_WRITE | WC_FEATURE_GROUPS | WC_FEATURE_LOCK,
+	WC_FEATURE_MODIFY | WC_FEATURE_SPLIT | WC_FEATURE_WRITE | WC_FEATURE_GROUPS | WC_FEATURE_TAKE,
 	.connect = local_connect,
 	.ready = local_ready,
 	.in_use = local_in_use,

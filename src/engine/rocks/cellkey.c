@@ -213,6 +213,39 @@ wc_cellkey_row(WcSlice key, WcBuf *out, WcError *err)
 }
 
 WcStatus
+wc_cellkey_take_row(WcSlice key, WcBuf *prefix, WcBuf *scratch, WcSlice *row, WcError *err)
+{
+	const uint8_t *zero = key.len > 0 ? memchr(key.data, ESCAPE, key.len - 1) : NULL;
+	size_t		i = zero != NULL ? (size_t) (zero - key.data) : key.len;
+	uint8_t    *out;
+	uint8_t    *p;
+
+	scratch->len = prefix->len = 0;
+	out = p = wc_buf_reserve(scratch, key.len);
+	if (out == NULL)
+		return wc_buf_status(scratch, "row key", err);
+	if (i + 1 < key.len && key.data[i + 1] != TERMINATOR)
+	{
+		memcpy(p, key.data, i);
+		p += i;
+
+		/* integers have many zero bytes in turn */
+		while (i + 1 < key.len && (key.data[i] != ESCAPE || key.data[i + 1] == ESCAPED_ZERO))
+		{
+			*p++ = key.data[i];
+			i += key.data[i] == ESCAPE ? 2 : 1;
+		}
+	}
+	if (i + 1 >= key.len || key.data[i + 1] != TERMINATOR)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+	wc_buf_append(prefix, key.data, i + 2);
+	if (prefix->failed)
+		return wc_buf_status(prefix, "row key", err);
+	*row = p > out ? wc_slice(out, (size_t) (p - out)) : wc_slice(prefix->data, i);
+	return WC_OK;
+}
+
+WcStatus
 wc_cellkey_unescape(WcSlice prefix, WcBuf *out, WcError *err)
 {
 	bool		escaped;

@@ -66,6 +66,12 @@ extern void wc_cellvalue_append(WcBuf *out, const WcCell *cell);
 extern size_t wc_cellkey_row_prefix(WcSlice key);
 extern size_t wc_cellkey_column_prefix(WcSlice key);
 
+/*
+ * The row of a key, which may hold more: *prefix becomes its row with the terminator, *row is that without, in prefix
+ * or, unescaped, in *scratch.
+ */
+extern WcStatus wc_cellkey_take_row(WcSlice key, WcBuf *prefix, WcBuf *scratch, WcSlice *row, WcError *err) WC_WARN_UNUSED;
+
 /* Is this the key of a row's head?  Does the value of a head mean that the row is apart? */
 extern bool wc_cellkey_is_head(WcSlice key);
 

@@ -83,15 +83,15 @@ on_head(const CellSource *s)
 	return rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->prefix));
 }
 
-/* The iterator is on the first key of the current row. */
+/* The iterator is on the first key of the current row; head: which is its head. */
 static WcStatus
-enter_row(CellSource *s, WcError *err)
+enter_row(CellSource *s, bool head, WcError *err)
 {
 	size_t		len;
 	const char *value;
 
 	s->at = ON_NEXT;
-	if (!on_head(s))
+	if (!head)
 		return WC_OK;
 	value = rocksdb_iter_value(s->it, &len);
 	if (wc_cellkey_is_apart(wc_slice(value, len)))
@@ -100,62 +100,61 @@ enter_row(CellSource *s, WcError *err)
 	return wc_storedrow_open(&s->stored, wc_slice(value, len), s->base.row, err);
 }
 
-/* Makes the row of the iterator's key the current row. */
-static WcStatus
-take_row(CellSource *s, WcError *err)
+static void
+forget_row(CellSource *s)
 {
-	WcSlice		key;
-	size_t		len;
-
 	s->at = BEYOND;
 	s->together = false;
 	wc_storedrow_close(&s->stored);
-	if (!rocksdb_iter_valid(s->it))
-	{
-		WcStatus	status = wc_source_iter_status(s->store, s->it, err);
+}
 
-		return status == WC_OK ? WC_END : status;
-	}
-	key = wc_source_key(s->it);
-	len = wc_cellkey_row_prefix(key);
-	if (len == 0)
-		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
-	s->prefix.len = 0;
-	wc_buf_append(&s->prefix, key.data, len);
-	if (s->prefix.failed)
-		return wc_buf_status(&s->prefix, "row key", err);
-	s->base.row = wc_slice(s->prefix.data, len - 2);
-	if (len > 2 && memchr(s->prefix.data, 0, len - 2) != NULL)
-	{
-		WcStatus	status;
+/* The iterator has no key: WC_END, or why not. */
+static WcStatus
+at_end(CellSource *s, WcError *err)
+{
+	WcStatus	status = wc_source_iter_status(s->store, s->it, err);
 
-		s->row.len = 0;
-		status = wc_cellkey_unescape(wc_buf_slice(&s->prefix), &s->row, err);
-		if (status != WC_OK)
-			return status;
-		s->base.row = wc_buf_slice(&s->row);
-	}
-	if (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX)
-		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
-	return WC_OK;
+	return status == WC_OK ? WC_END : status;
+}
+
+/* Makes the row of the iterator's key the current row. */
+static WcStatus
+take_row(CellSource *s, WcSlice key, WcError *err)
+{
+	WcStatus	status = wc_cellkey_take_row(key, &s->prefix, &s->row, &s->base.row, err);
+
+	if (status == WC_OK && (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX))
+		status = wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+	return status;
+}
+
+static WcStatus
+take_key_forward(CellSource *s, WcSlice key, WcError *err)
+{
+	WcStatus	status = take_row(s, key, err);
+
+	return status == WC_OK ? enter_row(s, key.len == s->prefix.len, err) : status;
 }
 
 static WcStatus
 take_row_forward(CellSource *s, WcError *err)
 {
-	WcStatus	status = take_row(s, err);
-
-	return status == WC_OK ? enter_row(s, err) : status;
+	forget_row(s);
+	return rocksdb_iter_valid(s->it) ? take_key_forward(s, wc_source_key(s->it), err) : at_end(s, err);
 }
 
 /* Backward the iterator meets a row's last key first: go to the first. */
 static WcStatus
 take_row_backward(CellSource *s, WcError *err)
 {
-	WcStatus	status = take_row(s, err);
+	WcStatus	status;
 
+	forget_row(s);
+	if (!rocksdb_iter_valid(s->it))
+		return at_end(s, err);
+	status = take_row(s, wc_source_key(s->it), err);
 	if (status != WC_OK || on_head(s))
-		return status == WC_OK ? enter_row(s, err) : status;
+		return status == WC_OK ? enter_row(s, true, err) : status;
 	s->target.len = 0;
 	wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
 	status = seek_to_target(s, false, err);
@@ -163,7 +162,7 @@ take_row_backward(CellSource *s, WcError *err)
 		status = settle(s, err);
 	if (status == WC_OK && s->at == BEYOND)
 		status = wc_error(err, WC_CORRUPT, "a row that was just met is not found again");
-	return status == WC_OK ? enter_row(s, err) : status;
+	return status == WC_OK ? enter_row(s, on_head(s), err) : status;
 }
 
 /* Moves backward to the last key before the target; it may be a head's. */
@@ -237,6 +236,29 @@ leave_row(CellSource *s, WcError *err)
 	return seek_to_target(s, false, err);
 }
 
+/* Forward from the head of a row that is together: what follows is another row, unless cells are left from before. */
+static WcStatus
+leave_head(CellSource *s, WcError *err)
+{
+	const char *data;
+	size_t		len;
+	WcStatus	status;
+
+	if (!wc_rocks_iter_next_key(s->it, &data, &len))
+	{
+		forget_row(s);
+		return at_end(s, err);
+	}
+	if (!wc_slice_starts_with(wc_slice(data, len), wc_buf_slice(&s->prefix)))
+	{
+		forget_row(s);
+		return take_key_forward(s, wc_slice(data, len), err);
+	}
+	s->at = ON_NEXT;
+	status = leave_row(s, err);
+	return status == WC_OK ? take_row_forward(s, err) : status;
+}
+
 static WcStatus
 cell_next_row(WcCellSource *src, WcError *err)
 {
@@ -258,6 +280,8 @@ cell_next_row(WcCellSource *src, WcError *err)
 			status = seek_before_target(s, err);
 		return status == WC_OK ? take_row_backward(s, err) : status;
 	}
+	if (s->together)
+		return leave_head(s, err);
 	status = leave_row(s, err);
 	return status == WC_OK ? take_row_forward(s, err) : status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/source/cellsource_store.h"
+#include "engine/source/deadskip.h"
 #include "engine/source/storedrow.h"
 
 typedef struct PackedSource
@@ -17,6 +18,7 @@ typedef struct PackedSource
 	bool		on_row;
 	WcSlice		value;			/* of the current row */
 	WcStoredRow stored;
+	WcDeadSkip	dead;
 } PackedSource;
 
 static WcStatus
@@ -56,6 +58,7 @@ packed_close(WcCellSource *src)
 	wc_buf_free(&p->lower);
 	wc_buf_free(&p->upper);
 	wc_storedrow_free(&p->stored);
+	wc_deadskip_free(&p->dead);
 	wc_store_unref(p->store);
 	free(p);
 }
@@ -101,12 +104,10 @@ step(PackedSource *p)
 }
 
 static WcStatus
-packed_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+seek(PackedSource *p, WcSlice row, bool inclusive, WcError *err)
 {
-	PackedSource *p = (PackedSource *) src;
+	WcCellSource *src = &p->base;
 
-	if (p->on_row && inclusive && wc_slice_eq(src->row, row))
-		return open_value(p, err);
 	src->seeks++;
 	if (row.len == 0 && src->reversed)
 		wc_rocks_iter_seek_to_last(p->it);
@@ -127,6 +128,34 @@ packed_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 	return load_row(p, err);
 }
 
+/* The source has moved: leaves dead rows behind. */
+static inline WcStatus
+pass_dead(PackedSource *p, WcStatus status, WcError *err)
+{
+	if (p->dead.runs == NULL)
+		return status;
+	while (status == WC_OK && wc_deadskip_is_dead(&p->stored.reader))
+	{
+		if (!wc_deadskip_row(&p->dead, p->base.row))
+			return WC_OK;
+		status = seek(p, wc_buf_slice(&p->dead.to), !p->base.reversed, err);
+	}
+	if (p->dead.n > 0)
+		wc_deadskip_end(&p->dead);
+	return status;
+}
+
+static WcStatus
+packed_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	PackedSource *p = (PackedSource *) src;
+
+	if (p->on_row && inclusive && wc_slice_eq(src->row, row))
+		return open_value(p, err);
+	wc_deadskip_end(&p->dead);
+	return pass_dead(p, seek(p, row, inclusive, err), err);
+}
+
 static WcStatus
 packed_next_row(WcCellSource *src, WcError *err)
 {
@@ -135,7 +164,7 @@ packed_next_row(WcCellSource *src, WcError *err)
 	if (!p->on_row)
 		return WC_END;
 	step(p);
-	return load_row(p, err);
+	return pass_dead(p, load_row(p, err), err);
 }
 
 static const WcCellSourceOps packed_ops = {
@@ -172,6 +201,7 @@ wc_cellsource_packed(WcStore *store, const WcSourceOptions *options, WcCellSourc
 	p->store = wc_store_ref(store);
 	p->ro = wc_source_read_options(options);
 	wc_storedrow_init(&p->stored, wc_store_gone(store));
+	wc_deadskip_init(&p->dead, &store->dead, options);
 	if (bounds && bounds->start.len > 0)
 		append_bound(&p->lower, bounds->start, !bounds->start_inclusive);
 	if (bounds && bounds->stop.len > 0)

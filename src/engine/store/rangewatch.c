@@ -3,6 +3,8 @@
  */
 #include "engine/store/rangewatch.h"
 
+#include "engine/store/state.h"
+
 void
 wc_rangewatch_begin(WcRangeWatch *w, WcStore *store, WcSlice start)
 {
@@ -52,6 +54,7 @@ wc_rangewatch_store(WcStore *store)
 {
 	for (WcRangeWatch *w = store->watches; w != NULL; w = w->next)
 		w->everything = true;
+	wc_deadruns_forget(&store->dead, store->engine->last_ts);
 }
 
 void

@@ -28,10 +28,12 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 	pthread_mutex_init(&store->attrs_mutex, NULL);
 	pthread_mutex_init(&store->memkeys_mutex, NULL);
 	wc_marks_init(&store->marks);
+	wc_deadruns_init(&store->dead);
 	store->filter = wc_gonefilter_create(store->packing);
 	if (store->filter == NULL)
 	{
 		wc_marks_free(&store->marks);
+		wc_deadruns_destroy(&store->dead);
 		pthread_mutex_destroy(&store->memkeys_mutex);
 		pthread_mutex_destroy(&store->attrs_mutex);
 		free(store);
@@ -68,6 +70,7 @@ wc_store_unref(WcStore *store)
 		atomic_fetch_sub(&store->engine->shared.families, 1);
 	wc_memkeys_free(&store->memkeys);
 	wc_marks_free(&store->marks);
+	wc_deadruns_destroy(&store->dead);
 	wc_buf_free(&store->swept.start);
 	wc_buf_free(&store->swept.stop);
 	pthread_mutex_destroy(&store->memkeys_mutex);

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "engine/store/counts.h"
+#include "engine/store/deadruns.h"
 #include "engine/store/gone.h"
 #include "engine/store/marks.h"
 #include "engine/store/memkeys.h"
@@ -75,6 +76,7 @@ struct WcStore
 	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
 				expired_ts;
 	WcGoneFilter *filter;		/* decides which key-values its compactions drop */
+	WcDeadRuns	dead;			/* has a mutex of its own */
 	struct WcRangeWatch *watches;	/* this and the next one are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;

@@ -600,7 +600,10 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
 	if (status == WC_OK && w->options.sink && resolved.n > 0)
+	{
 		wc_rangewatch_row(w->options.store, w->row);
+		wc_deadruns_note(&w->options.store->dead, w->row, w->options.ts);
+	}
 	if (status == WC_OK && !simple)
 		wc_tally_cells(&w->tally, &resolved);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)

@@ -246,6 +246,27 @@ wc_lookahead_is_path(const Path *path)
 	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods;
 }
 
+/*
+ * May this be a query in a security barrier view?  There all conditions hide rows, those of the join too: they are
+ * evaluated when a row is read, with the values of the current outer row, so rows of other outer rows cannot be read.
+ * The parent's relation does not know its subquery's planner yet: so any barrier view of a parent counts.
+ */
+static bool
+may_be_in_barrier_view(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	while ((root = root->parent_root) != NULL)
+	{
+		foreach(lc, root->parse->rtable)
+		{
+			if (lfirst_node(RangeTblEntry, lc)->security_barrier)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void
 on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType jointype, JoinPathExtraData *extra)
@@ -264,6 +285,8 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	/* rows that are locked or changed are rechecked one by one */
 	if (root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
+		return;
+	if (may_be_in_barrier_view(root))
 		return;
 	if (unique)
 		jointype = JOIN_INNER;

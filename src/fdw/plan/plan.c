@@ -457,7 +457,6 @@ lock_mode(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 	CmdType		command = root->parse->commandType;
 
 	if ((command != CMD_UPDATE && command != CMD_DELETE) || !bms_is_member(rel->relid, root->all_result_relids) ||
-		!wc_client_locks(wrel->desc) ||
 		(bms_membership(root->all_baserels) != BMS_SINGLETON && !has_row_triggers(root, rel, command)))
 		return 0;
 	return command == CMD_DELETE || sets_key(root, rel, wrel) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE;

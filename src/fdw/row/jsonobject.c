@@ -118,7 +118,10 @@ wc_jsonobject_is_last(const WcJsonObject *o, const char *key, Size key_len)
 	if (o->nmembers == 0)
 		return false;
 	last = &o->members[o->nmembers - 1];
-	return last->key_len == key_len && memcmp(o->bytes + last->at, key, key_len) == 0;
+	/* sorted names mostly differ in their last bytes */
+	return last->key_len == key_len &&
+		(key_len == 0 || (o->bytes[last->at + key_len - 1] == key[key_len - 1] &&
+						  memcmp(o->bytes + last->at, key, key_len - 1) == 0));
 }
 
 void
@@ -161,9 +164,10 @@ compare_members(const void *a, const void *b, void *arg)
 static const Member *
 sort_by_length(WcJsonObject *o)
 {
-	uint32		behind[SHORT_KEY] = {0};	/* [length]: index of the next member with a key of this length */
+	uint32		behind[SHORT_KEY];	/* [length]: index of the next member with a key of this length */
 	uint32		before = 0;
 
+	memset(behind, 0, (o->longest + 1) * sizeof(uint32));
 	for (int i = 0; i < o->nmembers; i++)
 		behind[o->members[i].key_len]++;
 	for (uint32 len = 0; len <= o->longest; len++)

@@ -215,7 +215,7 @@ wc_scan_lock_restart(WcScanLock *lock)
 bool
 wc_scan_lock_may_take(const WcScanLock *lock)
 {
-	return lock->ahead;
+	return lock->ahead && wc_client_takes(lock->locker.wrel->desc);
 }
 
 void
@@ -356,8 +356,6 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 
 	if (erm == NULL || erm->markType == ROW_MARK_COPY || estate->es_epq_active != NULL)
 		return NULL;
-	if (RowMarkRequiresRowShareLock(erm->markType))
-		wc_client_require_lockable(wrel->desc);
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	mark = palloc0(sizeof(WcScanMark));
 	wc_rowlocker_init(&mark->locker, wrel, mode_of(erm->markType), erm->waitPolicy, estate->es_snapshot->curcid,
@@ -366,7 +364,7 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
 	mark->takes = mark->alone && mark->locker.mode >= WC_LOCK_SHARE && mark->locker.wait_policy == LockWaitBlock &&
-		node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
+		node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW && wc_client_takes(wrel->desc);
 	wc_buf_init(&mark->id, 0);
 	wc_buf_init(&mark->taken, 0);
 	mark->callback.func = free_id;

@@ -15,10 +15,15 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 #include "fdw/fdw.h"
+#include "fdw/plan/mapkeys.h"
 #include "fdw/relation/keycontent.h"
 #include "fdw/scan/scan.h"
 #include "fdw/write/direct.h"
@@ -111,7 +116,48 @@ always_stored(const WcCodec *codec)
 	}
 }
 
-/* Can evaluating or encoding the values of SET fail?  It must not if there is no row. */
+static bool
+is_simple(const Node *expr)
+{
+	return IsA(expr, Const) || (IsA(expr, Param) && ((const Param *) expr)->paramkind == PARAM_EXTERN);
+}
+
+/* Is this jsonb, or that of a text? */
+static bool
+is_simple_jsonb(const Node *expr)
+{
+	const FuncExpr *call = (const FuncExpr *) expr;
+
+	return is_simple(expr) || (IsA(expr, FuncExpr) && call->funcid == F_TO_JSONB && is_simple(linitial(call->args)) &&
+							   exprType(linitial(call->args)) == TEXTOID);
+}
+
+/* Is this jsonb, or the object of texts that jsonb_build_object makes, or jsonb_set (of which directplan.c has seen to
+ * the rest)? */
+static bool
+is_simple_object(const Node *expr)
+{
+	const FuncExpr *call = (const FuncExpr *) expr;
+	ListCell   *lc;
+
+	if (IsA(expr, FuncExpr) && call->funcid == F_JSONB_SET)
+		return is_simple(linitial(call->args)) && is_simple_jsonb(lthird(call->args));
+	if (!IsA(expr, FuncExpr) || call->funcid != F_JSONB_BUILD_OBJECT_ANY || call->funcvariadic)
+		return is_simple(expr);
+	foreach(lc, call->args)
+	{
+		const Node *arg = lfirst(lc);
+		bool		key = foreach_current_index(lc) % 2 == 0;
+
+		if (!is_simple(arg) || (exprType(arg) != TEXTOID && exprType(arg) != UNKNOWNOID) ||
+			(key && (!IsA(arg, Const) || ((const Const *) arg)->constisnull)))
+			return false;
+	}
+	return list_length(call->args) % 2 == 0;
+}
+
+/* Can evaluating or encoding the values of SET fail?  It must not if there is no row.  (Members are encoded only if
+ * that does not fail.) */
 static bool
 may_fail(const WcModify *m)
 {
@@ -119,13 +165,11 @@ may_fail(const WcModify *m)
 	ListCell   *lc;
 	ListCell   *le;
 
+	if (plan->members)
+		return GetDatabaseEncoding() != PG_UTF8 || !is_simple_object(linitial(plan->exprs));
 	forboth(lc, plan->columns, le, plan->exprs)
 	{
-		Node	   *expr = lfirst(le);
-		bool		simple = IsA(expr, Const) ||
-		(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN);
-
-		if (!simple || !always_stored(&m->wrel->columns[lfirst_int(lc)].codec))
+		if (!is_simple(lfirst(le)) || !always_stored(&m->wrel->columns[lfirst_int(lc)].codec))
 			return true;
 	}
 	return false;
@@ -208,6 +252,51 @@ make_update(WcModify *m, WcScan *scan)
 	wc_rowwrite_items(w, &d->items_bare);
 	if (!any_value || m->wrel->marker_column < 0)
 		choose_columns(m, scan, any_value);
+}
+
+/* The members' bytes, and what is told of each. */
+#define MEMBERS_BYTES_MAX	(1024 * 1024)
+
+/*
+ * Makes the operations that put the members of the value beside those of the map, and has the scan look for them.
+ * False: the rows must be read, since the value is no object, has null members (which delete others), or a member that
+ * is large or has no name.
+ */
+static bool
+make_members(WcModify *m, WcScan *scan)
+{
+	WcDirect   *d = m->direct;
+	WcRowWrite *w = &m->write;
+	int			i = linitial_int(d->plan.columns);
+	const WcRelColumn *map = &m->wrel->columns[i];
+	WcMapWriter writer;
+	WcMapEntry *entries;
+	Jsonb	   *value;
+	int			n;
+
+	if (d->isnull[i])
+		return false;
+	value = DatumGetJsonbP(d->values[i]);
+	if (!JB_ROOT_IS_OBJECT(value) || JB_ROOT_COUNT(value) == 0 || JB_ROOT_COUNT(value) > WC_MAP_KEYS_MAX ||
+		VARSIZE_ANY(value) > MEMBERS_BYTES_MAX)
+		return false;
+	wc_mapwrite_init(&writer, map);
+	n = wc_mapwrite_entries(&writer, m->wrel, d->values[i], false, &entries);
+	if (n < (int) JB_ROOT_COUNT(value) || entries[0].qualifier.len == 0)
+		return false;
+	wc_rowwrite_start(w);
+	scan->columns = palloc0(sizeof(WcColumn) * n);
+	for (int k = 0; k < n; k++)
+	{
+		if (entries[k].qualifier.len > WC_QUALIFIER_MAX)
+			return false;
+		scan->columns[k] = (WcColumn) {.kind = WC_COLUMN_EXACT,.family = map->family,.qualifier = entries[k].qualifier};
+	}
+	wc_mapwrite_put(&writer, w, entries, n);
+	wc_rowwrite_items(w, &d->items);
+	scan->ncolumns = (uint32) n;
+	scan->key_only = false;
+	return true;
 }
 
 static void
@@ -318,7 +407,14 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 				return false;
 		}
 		evaluate(node, m);
-		make_update(m, &scan);
+		if (d->plan.members)
+		{
+			if (!make_members(m, &scan))
+				return false;
+			modify.kind = scan.columns[0].family == m->wrel->default_family ? WC_MODIFY_MEMBERS_MARKED : WC_MODIFY_MEMBERS;
+		}
+		else
+			make_update(m, &scan);
 	}
 	else
 		make_delete(m);
@@ -339,6 +435,17 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 
 /* --- row by row ------------------------------------------------------------------- */
 
+/* SET map = map || value. */
+static void
+set_members(const WcModify *m, TupleTableSlot *new)
+{
+	int			i = linitial_int(m->direct->plan.columns);
+
+	new->tts_isnull[i] |= m->direct->isnull[i];
+	if (!new->tts_isnull[i])
+		new->tts_values[i] = DirectFunctionCall2(jsonb_concat, new->tts_values[i], m->direct->values[i]);
+}
+
 static void
 change_row(ForeignScanState *node, WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -356,7 +463,9 @@ change_row(ForeignScanState *node, WcModify *m, TupleTableSlot *old, TupleTableS
 	ExecClearTuple(new);
 	memcpy(new->tts_values, old->tts_values, sizeof(Datum) * m->wrel->natts);
 	memcpy(new->tts_isnull, old->tts_isnull, sizeof(bool) * m->wrel->natts);
-	while ((x = bms_next_member(m->assigned, x)) >= 0)
+	if (m->direct->plan.members)
+		set_members(m, new);
+	while (!m->direct->plan.members && (x = bms_next_member(m->assigned, x)) >= 0)
 	{
 		new->tts_values[x] = m->direct->values[x];
 		new->tts_isnull[x] = m->direct->isnull[x];

@@ -14,6 +14,7 @@
 typedef struct WcDirectPlan
 {
 	bool		set_processed;	/* its rows count for the command tag */
+	bool		members;		/* UPDATE: the one column in SET is a map, and gets the members of expr as well */
 	List	   *columns;		/* UPDATE: attnum - 1 of the columns in SET, in any order */
 	List	   *exprs;			/* their values; last in fdw_exprs */
 } WcDirectPlan;

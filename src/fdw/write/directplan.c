@@ -9,12 +9,18 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
@@ -27,7 +33,7 @@
 static List *
 encode_plan(const WcDirectPlan *plan)
 {
-	return list_make2(list_make1_int(plan->set_processed), plan->columns);
+	return list_make2(list_make2_int(plan->set_processed, plan->members), plan->columns);
 }
 
 void
@@ -37,6 +43,7 @@ wc_direct_plan_decode(const ForeignScan *scan, WcDirectPlan *plan)
 	int			nexprs;
 
 	plan->set_processed = linitial_int(linitial(encoded)) != 0;
+	plan->members = lsecond_int(linitial(encoded)) != 0;
 	plan->columns = lsecond(encoded);
 	nexprs = list_length(plan->columns);
 	plan->exprs = list_copy_tail(scan->fdw_exprs, list_length(scan->fdw_exprs) - nexprs);
@@ -156,6 +163,90 @@ is_value(Node *expr)
 	return IsA(expr, Const) && !((Const *) expr)->constisnull;
 }
 
+/* Is the column a jsonb map that has all cells of its family?  (The marker is no member.) */
+static bool
+is_whole_family(const WcRelation *wrel, int i)
+{
+	const WcRelColumn *map = &wrel->columns[i];
+
+	if (map->role != WC_ROLE_MAP || map->hstore)
+		return false;
+	for (int k = 0; k < wrel->natts; k++)
+	{
+		if (wc_relation_has_qualifier(&wrel->columns[k]) && wrel->columns[k].family == map->family)
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_column(const Node *expr, Index target, int attnum)
+{
+	const Var  *var = (const Var *) expr;
+
+	return IsA(expr, Var) && var->varno == (int) target && var->varlevelsup == 0 && var->varattno == attnum;
+}
+
+/* Is this the path of a member, as jsonb_set has it: an array of one name? */
+static bool
+is_member_path(const Node *expr)
+{
+	const Const *path = (const Const *) expr;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (!IsA(expr, Const) || path->constisnull)
+		return false;
+	deconstruct_array(DatumGetArrayTypeP(path->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &n);
+	return n == 1 && !nulls[0];
+}
+
+/* The value of which `map || value` gives what jsonb_set(map, '{name}', ...) does, NULL included; NULL: there is none. */
+static Node *
+value_of_set(const FuncExpr *set)
+{
+	FuncExpr   *on_empty;
+	const Const *create = (const Const *) lfourth(set->args);
+
+	if (!is_member_path(lsecond(set->args)) || !IsA(create, Const) || create->constisnull || !DatumGetBool(create->constvalue))
+		return NULL;
+	on_empty = (FuncExpr *) copyObjectImpl(set);
+	linitial(on_empty->args) = makeConst(JSONBOID, -1, InvalidOid, -1, DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")),
+										 false, false);
+	return eval_const_expressions(NULL, (Node *) on_empty);
+}
+
+/*
+ * SET map = map || value, or with jsonb_set: the members of the value are cells that the row gets, unless its map is
+ * NULL.  Finds the column and the value; false: the statement has another form.  (tlist has more than attnums: junk.)
+ */
+static bool
+collect_members(Index target, Relation rel, const WcRelation *wrel, List *tlist, List *attnums, WcDirectPlan *plan)
+{
+	int			i = linitial_int(attnums) - 1;
+	Node	   *expr = (Node *) linitial_node(TargetEntry, tlist)->expr;
+	Node	   *value = NULL;
+
+	if (list_length(attnums) != 1 || i < 0 || !is_whole_family(wrel, i) ||
+		TupleDescAttr(RelationGetDescr(rel), i)->attnotnull)
+		return false;
+	if (IsA(expr, OpExpr))
+		set_opfuncid((OpExpr *) expr);
+	if (IsA(expr, OpExpr) && ((OpExpr *) expr)->opfuncid == F_JSONB_CONCAT &&
+		is_column(linitial(((OpExpr *) expr)->args), target, i + 1))
+		value = lsecond(((OpExpr *) expr)->args);
+	else if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcid == F_JSONB_SET &&
+			 is_column(linitial(((FuncExpr *) expr)->args), target, i + 1))
+		value = value_of_set((FuncExpr *) expr);
+	if (value == NULL || !is_constant(value))
+		return false;
+	plan->members = true;
+	plan->columns = list_make1_int(i);
+	plan->exprs = list_make1(value);
+	return !has_constraints(rel, bms_make_singleton(i));
+}
+
 /* Collects the columns in SET and their values; false: the rows must be read. */
 static bool
 collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wrel, WcDirectPlan *plan)
@@ -168,6 +259,9 @@ collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wr
 	ListCell   *la;
 
 	get_translated_update_targetlist(root, target, &tlist, &attnums);
+	/* a map shows any cell; a row without values may need a marker whose place is taken */
+	if (wrel->has_map)
+		return collect_members(target, rel, wrel, tlist, attnums, plan);
 	forboth(lc, tlist, la, attnums)
 	{
 		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
@@ -182,8 +276,7 @@ collect_sets(PlannerInfo *root, Index target, Relation rel, const WcRelation *wr
 		plan->exprs = lappend(plan->exprs, expr);
 	}
 
-	/* a map shows any cell; a row without values may need a marker whose place is taken */
-	return !wrel->has_map && (any_value || wrel->marker_column < 0) && !has_constraints(rel, columns);
+	return (any_value || wrel->marker_column < 0) && !has_constraints(rel, columns);
 }
 
 /* --- the callback ----------------------------------------------------------------- */
@@ -193,7 +286,7 @@ fits(PlannerInfo *root, const ModifyTable *plan, Index target, WcDirectPlan *dir
 {
 	Relation	rel = table_open(planner_rt_fetch(target, root)->relid, NoLock);
 	WcRelation *wrel = wc_relation_open(rel);
-	bool		fit = wrel->layout == WC_LAYOUT_ROW;
+	bool		fit = wrel->layout == WC_LAYOUT_ROW && wc_client_modifies(wrel->desc);
 
 	for (int k = 0; k < wrel->nkeys; k++)
 		fit &= !wrel->columns[wrel->keys[k]].hashed;

@@ -156,7 +156,7 @@ wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	const WcRelation *wrel = m->wrel;
 
 	/* the planner did not know that a trigger would move the row */
-	if (m->triggers && wc_client_locks(wrel->desc))
+	if (m->triggers)
 		wc_client_lock_row(wrel->desc, wc_buf_slice(&m->old.key));
 	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull, true);
 

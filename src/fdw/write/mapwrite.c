@@ -71,19 +71,11 @@ compare_entries(const void *a, const void *b)
 	return wc_slice_cmp(((const WcMapEntry *) a)->qualifier, ((const WcMapEntry *) b)->qualifier);
 }
 
-int
-wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries)
+static Jsonb *
+to_object(WcMapWriter *m, Datum map)
 {
 	Jsonb	   *jsonb;
-	JsonbIterator *it;
-	JsonbIteratorToken token;
-	JsonbValue	key;
-	JsonbValue	value;
-	int			n = 0;
 
-	*entries = NULL;
-	if (isnull)
-		return 0;
 	if (m->column->hstore)
 		map = FunctionCall1(&m->to_jsonb, map);
 	jsonb = DatumGetJsonbP(map);
@@ -92,23 +84,45 @@ wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnu
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("map column \"%s\" needs a JSON object", NameStr(m->column->name)),
 				 errdetail("Its members are qualifiers and their values.")));
+	return jsonb;
+}
 
+/* The entry of a member. */
+static WcMapEntry
+make_entry(const JsonbValue *key, const JsonbValue *value)
+{
+	WcMapEntry	entry;
+
+	entry.qualifier = wc_text_to_utf8(key->val.string.val, key->val.string.len);
+	entry.value = value_bytes(value);
+	if (entry.qualifier.len == 0 && entry.value.len == 0)
+		entry.value = wc_slice(WC_MAP_EMPTY_MEMBER, 1);
+	return entry;
+}
+
+int
+wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries)
+{
+	Jsonb	   *jsonb;
+	JsonbIterator *it;
+	JsonbValue	key;
+	JsonbValue	value;
+	int			n = 0;
+
+	*entries = NULL;
+	if (isnull)
+		return 0;
+	jsonb = to_object(m, map);
 	*entries = palloc(sizeof(WcMapEntry) * Max(JB_ROOT_COUNT(jsonb), 1));
 	it = JsonbIteratorInit(&jsonb->root);
 	(void) JsonbIteratorNext(&it, &value, false);	/* the object itself */
-	while ((token = JsonbIteratorNext(&it, &key, true)) == WJB_KEY)
+	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
 	{
-		WcSlice		qualifier;
-
 		(void) JsonbIteratorNext(&it, &value, true);
 		if (value.type == jbvNull)
 			continue;
-		qualifier = wc_text_to_utf8(key.val.string.val, key.val.string.len);
-		check_qualifier(m, wrel, qualifier, &key);
-		(*entries)[n].qualifier = qualifier;
-		(*entries)[n].value = value_bytes(&value);
-		if (qualifier.len == 0 && (*entries)[n].value.len == 0)
-			(*entries)[n].value = wc_slice(WC_MAP_EMPTY_MEMBER, 1);
+		(*entries)[n] = make_entry(&key, &value);
+		check_qualifier(m, wrel, (*entries)[n].qualifier, &key);
 		n++;
 	}
 	qsort(*entries, n, sizeof(WcMapEntry), compare_entries);
@@ -122,22 +136,91 @@ wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *entries, 
 		wc_rowwrite_put_bytes(w, m->column->family, entries[i].qualifier, entries[i].value);
 }
 
-void
-wc_mapwrite_diff(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *old, int nold,
-				 const WcMapEntry *new, int nnew)
+bool
+wc_mapwrite_is_empty(WcMapWriter *m, Datum map, bool isnull)
 {
-	int			o = 0;
-	int			n = 0;
+	Jsonb	   *jsonb = isnull ? NULL : to_object(m, map);
 
-	while (o < nold || n < nnew)
+	for (uint32 i = 0; !isnull && i < JB_ROOT_COUNT(jsonb); i++)
 	{
-		int			c = o == nold ? 1 : n == nnew ? -1 : compare_entries(&old[o], &new[n]);
+		if (!JBE_ISNULL(jsonb->root.children[JB_ROOT_COUNT(jsonb) + i]))
+			return false;
+	}
+	return true;
+}
+
+/* Walks the members of a map, in jsonb's order: shorter names first. */
+typedef struct Walk
+{
+	JsonbIterator *it;
+	bool		over;
+	JsonbValue	key;
+	JsonbValue	value;
+} Walk;
+
+static void
+step(Walk *walk)
+{
+	do
+	{
+		walk->over = walk->over || JsonbIteratorNext(&walk->it, &walk->key, true) != WJB_KEY;
+		if (!walk->over)
+			(void) JsonbIteratorNext(&walk->it, &walk->value, true);
+	} while (!walk->over && walk->value.type == jbvNull);
+}
+
+static Walk
+start(WcMapWriter *m, Datum map, bool isnull)
+{
+	Walk		walk = {.over = isnull};
+
+	if (isnull)
+		return walk;
+	walk.it = JsonbIteratorInit(&to_object(m, map)->root);
+	(void) JsonbIteratorNext(&walk.it, &walk.value, false);	/* the object itself */
+	step(&walk);
+	return walk;
+}
+
+static int
+compare_strings(const JsonbValue *a, const JsonbValue *b)
+{
+	if (a->val.string.len != b->val.string.len)
+		return a->val.string.len < b->val.string.len ? -1 : 1;
+	return memcmp(a->val.string.val, b->val.string.val, a->val.string.len);
+}
+
+/* Is the same stored of both values? */
+static bool
+same_value(const JsonbValue *a, const JsonbValue *b)
+{
+	if (a->type == jbvString && b->type == jbvString)
+		return compare_strings(a, b) == 0;
+	return wc_slice_eq(value_bytes(a), value_bytes(b));
+}
+
+void
+wc_mapwrite_diff(WcMapWriter *m, const WcRelation *wrel, WcRowWrite *w, Datum old, bool oldisnull, Datum new, bool newisnull)
+{
+	Walk		before = start(m, old, oldisnull);
+	Walk		after = start(m, new, newisnull);
+
+	while (!before.over || !after.over)
+	{
+		int			c = before.over ? 1 : after.over ? -1 : compare_strings(&before.key, &after.key);
 
 		if (c < 0)
-			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->column->family, old[o].qualifier);
-		else if (c > 0 || !wc_slice_eq(old[o].value, new[n].value))
-			wc_rowwrite_put_bytes(w, m->column->family, new[n].qualifier, new[n].value);
-		o += c <= 0;
-		n += c >= 0;
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->column->family, make_entry(&before.key, &before.value).qualifier);
+		else if (c > 0 || !same_value(&before.value, &after.value))
+		{
+			WcMapEntry	entry = make_entry(&after.key, &after.value);
+
+			check_qualifier(m, wrel, entry.qualifier, &after.key);
+			wc_rowwrite_put_bytes(w, m->column->family, entry.qualifier, entry.value);
+		}
+		if (c <= 0)
+			step(&before);
+		if (c >= 0)
+			step(&after);
 	}
 }

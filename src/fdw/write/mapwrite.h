@@ -39,8 +39,11 @@ extern int	wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map
 /* Puts all entries. */
 extern void wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *entries, int n);
 
-/* Puts and deletes the entries that differ between two maps. */
-extern void wc_mapwrite_diff(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *old, int nold,
-							 const WcMapEntry *new, int nnew);
+/* Has the map no member that is stored?  Errors as above, but for qualifiers. */
+extern bool wc_mapwrite_is_empty(WcMapWriter *m, Datum map, bool isnull);
+
+/* Puts and deletes the members that differ between the row's map and another value.  Errors as above. */
+extern void wc_mapwrite_diff(WcMapWriter *m, const WcRelation *wrel, WcRowWrite *w, Datum old, bool oldisnull,
+							 Datum new, bool newisnull);
 
 #endif

@@ -274,8 +274,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
 	m->mtstate = mtstate;
-	m->locks = mtstate->operation != CMD_INSERT && wc_client_locks(m->wrel->desc) &&
-		!wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
+	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
 		m->nested = wc_nested_open(mtstate->ps.state, m->wrel->desc->id);
 }
@@ -325,6 +324,20 @@ wc_modify_snapshot(WcModify *m)
 
 /* --- rows -------------------------------------------------------------------*/
 
+/* Is a condition of the rows to write a row security policy's, and not a view's? */
+static bool
+policies_hold(const ResultRelInfo *rinfo)
+{
+	ListCell   *lc;
+
+	foreach(lc, rinfo->ri_WithCheckOptions)
+	{
+		if (lfirst_node(WithCheckOption, lc)->kind != WCO_VIEW_CHECK)
+			return true;
+	}
+	return false;
+}
+
 /* PostgreSQL leaves to the wrapper the constraints of foreign tables, and the row security policies of a
  * partition's parent (those for UPDATE if an UPDATE moves a row here). */
 static void
@@ -334,8 +347,11 @@ check_constraints(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, bo
 	Relation	rel = rinfo->ri_RelationDesc;
 
 	if (rinfo->ri_WithCheckOptions != NIL)
+	{
 		ExecWithCheckOptions(m->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK,
 							 rinfo, slot, estate);
+		m->policies = policies_hold(rinfo);
+	}
 	if (RelationGetDescr(rel)->constr)
 		ExecConstraints(rinfo, slot, estate);
 

@@ -57,6 +57,7 @@ typedef struct WcModify
 	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
 	WcClientSnapshot *snapshot; /* of pg_snapshot; set at its first use */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
+	bool		policies;		/* row security policies hold: the statement may not see a row that it would replace */
 
 	bool		restoring;		/* a dump is being restored (write/restoring.h) ... */
 	bool		shared;			/* ... and cells of the rows may exist already */

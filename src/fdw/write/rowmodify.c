@@ -108,7 +108,7 @@ wc_rowmodify_init(WcModify *m)
 static bool
 duplicates_fail(const WcModify *m)
 {
-	return m->wrel->duplicates_fail && !m->shared;
+	return (m->wrel->duplicates_fail || m->policies) && !m->shared;
 }
 
 /* Short hashes may be equal for different originals: a row at this key must have the same originals. */
@@ -177,19 +177,16 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 
 /*
  * Reads the row at m->write.key if an option requires it, and then locks the row if it does not exist; with locks,
- * locks it in any case.  (Rows of a table that cannot be locked are only read.)  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
+ * locks it in any case.  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
  */
 bool
 wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
 {
-	WcRowLock	lock = {0};
+	WcRowLock	lock;
 
 	if (duplicates_fail(m) || m->do_nothing)
 	{
-		if (wc_client_locks(m->wrel->desc))
-			lock_new(m, true, &lock);
-		else
-			lock.exists = wc_rowread_exists(m->wrel, wc_buf_slice(&m->write.key));
+		lock_new(m, true, &lock);
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock.row);
 		if (lock.exists && m->do_nothing)
@@ -197,7 +194,7 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
 		if (lock.exists)
 			wc_rowerror_duplicate(m->wrel, values, isnull);
 	}
-	else if (locks && wc_client_locks(m->wrel->desc))
+	else if (locks)
 	{
 		lock_new(m, false, &lock);
 		if (lock.changed && IsolationUsesXactSnapshot())
@@ -365,24 +362,11 @@ is_empty(WcModify *m, TupleTableSlot *slot)
 	for (int i = 0; i < m->nmaps; i++)
 	{
 		int			index = m->maps[i].column->attnum - 1;
-		WcMapEntry *entries;
 
-		if (wc_mapwrite_entries(&m->maps[i], m->wrel, slot->tts_values[index], slot->tts_isnull[index], &entries) > 0)
+		if (!wc_mapwrite_is_empty(&m->maps[i], slot->tts_values[index], slot->tts_isnull[index]))
 			return false;
 	}
 	return true;
-}
-
-static void
-update_map(WcModify *m, WcMapWriter *map, TupleTableSlot *old, TupleTableSlot *new)
-{
-	int			index = map->column->attnum - 1;
-	WcMapEntry *before;
-	WcMapEntry *after;
-	int			nbefore = wc_mapwrite_entries(map, m->wrel, old->tts_values[index], old->tts_isnull[index], &before);
-	int			nafter = wc_mapwrite_entries(map, m->wrel, new->tts_values[index], new->tts_isnull[index], &after);
-
-	wc_mapwrite_diff(map, &m->write, before, nbefore, after, nafter);
 }
 
 static void
@@ -403,8 +387,13 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
 	}
 	for (int i = 0; i < m->nmaps; i++)
-		if (wc_modify_changes(m, m->maps[i].column->attnum - 1, old, new))
-			update_map(m, &m->maps[i], old, new);
+	{
+		int			index = m->maps[i].column->attnum - 1;
+
+		if (wc_modify_changes(m, index, old, new))
+			wc_mapwrite_diff(&m->maps[i], m->wrel, w, old->tts_values[index], old->tts_isnull[index],
+							 new->tts_values[index], new->tts_isnull[index]);
+	}
 	for (int i = 0; i < m->nplaces; i++)
 		if (wc_versionwrite_changes(m, &m->places[i], old, new))
 			(void) wc_versionwrite_update(m, &m->places[i], old, new);

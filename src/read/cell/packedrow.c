@@ -260,6 +260,70 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 	return true;
 }
 
+bool
+wc_packedrow_next_column(WcPackedRow *r, WcCell *cell)
+{
+	const uint8_t *last = r->qualifier.data;
+
+	do
+	{
+		if (!wc_packedrow_next(r, cell))
+			return false;
+	} while (last != NULL && r->qualifier.data == last);
+	return true;
+}
+
+static inline uint8_t
+take_head(WcDecoder *d)
+{
+	if (d->p < d->end)
+		return *d->p++;
+	wc_decoder_fail(d);
+	return 0;
+}
+
+static inline void
+skip_number(WcDecoder *d)
+{
+	if (wc_decoder_left(d) >= 8)
+		d->p += 8;
+	else
+		wc_decoder_fail(d);
+}
+
+/* Skips the rest of a cell with a head, after its qualifier. */
+static inline void
+skip_rest(WcDecoder *d, uint8_t head)
+{
+	if (head & WC_PACKED_CELL_TS)
+		skip_number(d);
+	if (head & WC_PACKED_CELL_TTL)
+		(void) wc_decode_varint(d);
+	if (head & WC_PACKED_CELL_WRITTEN_AT)
+		skip_number(d);
+	(void) take_bytes(d);
+}
+
+bool
+wc_packedrow_puts_only(const WcPackedRow *r)
+{
+	WcDecoder	d = r->d;
+
+	for (uint32_t i = 0; i < r->left && !(r->flags & WC_PACKED_SIMPLE); i++)
+	{
+		uint8_t		head = take_head(&d);
+
+		if ((head & (WC_PACKED_CELL_TYPE | WC_PACKED_CELL_TTL)) != WC_PUT)
+			return false;
+		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
+			(void) take_bytes(&d);
+		skip_rest(&d, head);
+		if (d.failed)
+			return false;
+	}
+	return true;
+}
+
 /* Skips a length below 128 and the bytes; NULL: the length is greater, or the bytes are damaged. */
 static inline const uint8_t *
 skip_short(const uint8_t *p, const uint8_t *end)
@@ -377,29 +441,48 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	return true;
 }
 
+/* Cells with heads: those before the column are not taken apart. */
+static bool
+find_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+{
+	WcDecoder	d = r->d;
+	int			c = r->qualifier.data == NULL ? 1 : wc_slice_cmp(r->qualifier, qualifier);
+
+	while (r->left > 0)
+	{
+		uint8_t		head = take_head(&d);
+
+		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
+		{
+			WcSlice		q = take_bytes(&d);
+
+			c = wc_slice_cmp(q, qualifier);
+			if (c > 0 && !d.failed)
+				return false;
+			if (c < 0)
+				r->qualifier = q;
+		}
+		if (c == 0 && !d.failed)
+			return wc_packedrow_next(r, cell);
+		skip_rest(&d, head);
+		if (!wc_cell_type_valid(head & WC_PACKED_CELL_TYPE))
+			wc_decoder_fail(&d);
+		r->d = d;
+		r->left = d.failed ? 0 : r->left - 1;
+	}
+	return false;
+}
+
 bool
 wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 {
-	WcPackedRow here;
 	bool		found;
-	int			c;
 
-	if (r->flags & WC_PACKED_PLAIN)
-	{
-		if (find_expected(r, qualifier, *before, cell, &found))
-			return found;
-		return find_plain(r, qualifier, before, cell);
-	}
-	do
-	{
-		here = *r;
-		if (!wc_packedrow_next(r, cell))
-			return false;
-		c = wc_slice_cmp(cell->qualifier, qualifier);
-	} while (c < 0);
-	if (c > 0)
-		*r = here;
-	return c == 0;
+	if (!(r->flags & WC_PACKED_PLAIN))
+		return find_headed(r, qualifier, cell);
+	if (find_expected(r, qualifier, *before, cell, &found))
+		return found;
+	return find_plain(r, qualifier, before, cell);
 }
 
 WcStatus

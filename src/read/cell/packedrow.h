@@ -70,6 +70,15 @@ extern bool wc_packedrow_next(WcPackedRow *r, WcCell *cell);
 extern bool wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes);
 
 /*
+ * Are all cells that have not been read puts without cell TTL?  Then the first one of a column is its newest, and
+ * nothing else is visible of it to who wants one version.  Also false when the row is corrupt.
+ */
+extern bool wc_packedrow_puts_only(const WcPackedRow *r);
+
+/* As wc_packedrow_next, without cells of the column of the last one read. */
+extern bool wc_packedrow_next_column(WcPackedRow *r, WcCell *cell);
+
+/*
  * Skips cells whose qualifier is < qualifier (<= when after); the next call of
  * wc_packedrow_next returns the first cell after them.
  */

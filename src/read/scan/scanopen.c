@@ -247,6 +247,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		.reversed = scan->reversed,
 		.point = lane->points,
 		.fill_cache = true,
+		.skip_dead = !scan->raw && !c->own_writes,	/* a marker may hide an own put */
 		.points = lane->ranges,
 		.npoints = lane->points ? lane->nranges : 0,
 		/* the row exists if the family has any cell */

@@ -2,7 +2,8 @@
  * read/scan/storescan.c: the visible cells of one family.
  *
  * Rows that are one key-value, and simple (packedrow.h), are read without the matcher: no cell of such a row affects
- * another, so only each cell's timestamp must be checked.
+ * another, so only each cell's timestamp must be checked.  If one version is wanted, of any time, rows that contain only
+ * puts are read in the same way: the first cell of each column is the newest version.
  */
 #include "read/scan/storescan.h"
 
@@ -38,6 +39,7 @@ struct WcStoreScan
 	bool		exact;			/* nothing but exact columns is wanted */
 	bool		ends;			/* the family has a TTL: every put of a simple row expires */
 	bool		any_time;		/* none is too old or too new, nor will be */
+	bool		newest;			/* one version is wanted, whatever its time */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
 	int64_t		valid_until_us;	/* the time at which the first of the returned cells expires */
 	uint64_t	simple_cells;
@@ -77,6 +79,7 @@ wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options, const atom
 		if (ss->ends && options->now_us - options->attrs.ttl_us > ss->oldest_ts)
 			ss->oldest_ts = options->now_us - options->attrs.ttl_us;
 		ss->any_time = !ss->ends && ss->oldest_ts <= 0 && options->ts_max == WC_TS_LATEST;
+		ss->newest = ss->any_time && options->mode == WC_MATCH_READ && options->versions == 1;
 	}
 	if (status != WC_OK)
 	{
@@ -185,6 +188,32 @@ in_time(WcStoreScan *ss, int64_t ts)
 	return true;
 }
 
+/* Does the filter let all timestamps pass? */
+static inline bool
+passes_all(const WcStoreScan *ss)
+{
+	return ss->filter_min <= 0 && ss->filter_max == WC_TS_LATEST;
+}
+
+/* Is the current row read without the matcher? */
+static inline bool
+is_simple(const WcStoreScan *ss)
+{
+	if (ss->packed == NULL)
+		return false;
+	return (ss->packed->flags & WC_PACKED_SIMPLE) ||
+		(ss->newest && passes_all(ss) && ss->packed->flags != 0 && wc_packedrow_puts_only(ss->packed));
+}
+
+/* Of a simple row: are all cells visible, or none? */
+static inline bool
+are_alike(WcStoreScan *ss)
+{
+	if (ss->packed->flags & WC_PACKED_PLAIN)
+		return in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts);
+	return ss->any_time && passes_all(ss);
+}
+
 /* The source has moved to a row (or says why not). */
 static WcStatus
 start_row(WcStoreScan *ss, WcStatus status, WcError *err)
@@ -194,13 +223,12 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 	ss->plain = ss->whole = false;
 	if (status != WC_OK)
 		return status;
-	ss->simple = ss->packed != NULL && (ss->packed->flags & WC_PACKED_SIMPLE);
+	ss->simple = is_simple(ss);
 	if (!ss->simple)
 		return start_matcher(ss, err);
 	ss->column = 0;
 	wc_columntracker_start_row(&ss->columns);
-	if ((ss->exact || ss->columns.everything) && (ss->packed->flags & WC_PACKED_PLAIN) && ss->packed->left > 0 &&
-		in_time(ss, ss->packed->ts) && passes_filter(ss, ss->packed->ts))
+	if ((ss->exact || ss->columns.everything) && ss->packed->left > 0 && are_alike(ss))
 	{
 		ss->plain = ss->exact;
 		ss->whole = ss->columns.everything;
@@ -248,7 +276,7 @@ next_wanted(WcStoreScan *ss, WcCell *cell, uint32_t *colno)
 		}
 		return false;
 	}
-	while (wc_packedrow_next(ss->packed, cell))
+	while (wc_packedrow_next_column(ss->packed, cell))
 	{
 		if (wc_columntracker_wants(&ss->columns, cell->qualifier, colno))
 			return true;
@@ -360,7 +388,9 @@ wc_storescan_whole(const WcStoreScan *ss)
 WcStatus
 wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
 {
+	WcCell		cell = {.family = ss->src->family};
 	WcSlice		bytes;
+	bool		plain = (ss->packed->flags & WC_PACKED_PLAIN) != 0;
 
 	*full = false;
 	while (ss->packed->left > 0)
@@ -368,10 +398,13 @@ wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, 
 		*full = wc_block_size(w) >= bytes_target;
 		if (*full)
 			return WC_OK;
-		if (!wc_packedrow_next_bytes(ss->packed, &bytes))
+		if (!(plain ? wc_packedrow_next_bytes(ss->packed, &bytes) : wc_packedrow_next_column(ss->packed, &cell)))
 			break;
 		ss->simple_cells++;
-		wc_block_named(w, ss->src->family, bytes);
+		if (plain)
+			wc_block_named(w, ss->src->family, bytes);
+		else
+			wc_block_cell(w, WC_NO_COLUMN, &cell, false, false);
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);

@@ -59,9 +59,8 @@ extern bool wc_storescan_tells(WcStoreScan *scan, bool *exists);
 
 /* --- plain rows ---------------------------------------------------------------
  *
- * A row that is one key-value, was written at once and is shown as it is, of which
- * nothing but exact columns is wanted, is plain: its cells need not be given one by
- * one. */
+ * A row that is one key-value, of which each column's newest cell is visible, and nothing
+ * but exact columns is wanted, is plain: its cells need not be given one by one. */
 
 /* Is the current row plain?  (It exists then.) */
 extern bool wc_storescan_plain(const WcStoreScan *scan);

@@ -5,7 +5,6 @@ CREATE SERVER hbase FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', host '
 CREATE FOREIGN TABLE t (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'cf')) SERVER hbase OPTIONS ("table" 'wc_refusals:t');
 
 TRUNCATE t;
-SELECT * FROM t FOR UPDATE;
 SELECT is_insertable_into FROM information_schema.tables WHERE table_name = 't';
 
 -- isolation that HBase does not have

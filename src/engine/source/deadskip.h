@@ -1,0 +1,51 @@
+/*
+ * engine/source/deadskip.h: a cell source jumps over runs of dead rows, and finds them (engine/store/deadruns.h).
+ *
+ * One thread.
+ */
+#ifndef WC_ENGINE_SOURCE_DEADSKIP_H
+#define WC_ENGINE_SOURCE_DEADSKIP_H
+
+#include "engine/store/deadruns.h"
+#include "read/cell/packedrow.h"
+
+typedef struct WcDeadSkip
+{
+	WcDeadRuns *runs;			/* NULL: the source returns dead rows like others */
+	const WcSnapshot *snapshot;
+	bool		backward;
+	uint32_t	n;				/* dead rows in a row so far */
+	WcBuf		first;			/* the first of them */
+	WcBuf		last;			/* and the last */
+	WcBuf		to;				/* where to go on: at this row; backward, before it */
+} WcDeadSkip;
+
+/* options: of the source; the snapshot must outlive it. */
+extern void wc_deadskip_init(WcDeadSkip *skip, WcDeadRuns *runs, const WcSourceOptions *options);
+extern void wc_deadskip_free(WcDeadSkip *skip);
+
+/* Is the row dead?  The reader is at its first cell. */
+static inline bool
+wc_deadskip_is_dead(const WcPackedRow *reader)
+{
+	WcPackedRow r;
+	WcCell		cell;
+
+	if (reader->flags & WC_PACKED_SIMPLE)
+		return reader->ncells == 0;
+	r = *reader;
+	while (wc_packedrow_next(&r, &cell))
+	{
+		if (!wc_cell_is_marker(&cell))
+			return false;
+	}
+	return !r.d.failed;
+}
+
+/* The dead rows end here: the source has come to a living row, or to its end, or leaves for any other row. */
+extern void wc_deadskip_end(WcDeadSkip *skip);
+
+/* The source has come to a dead row.  True: it goes on at `to`. */
+extern bool wc_deadskip_row(WcDeadSkip *skip, WcSlice row);
+
+#endif

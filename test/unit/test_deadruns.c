@@ -1,0 +1,461 @@
+/*
+ * test/unit/test_deadruns.c: scans that jump over runs of dead rows return what they would without.
+ */
+#include "enginekit.h"
+#include "random.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/store/deadruns.h"
+#include "engine/store/internal.h"
+
+#define ROWS		400
+#define SNAPSHOTS	6
+
+/* --- runs alone ------------------------------------------------------------------------- */
+
+static WcSnapshot
+seen_at(int64_t last_ts, uint64_t seq)
+{
+	return (WcSnapshot) {.last_ts = last_ts,.seq = seq};
+}
+
+/* Where a scan goes on from the row; "": there is no run for it. */
+static const char *
+find(WcDeadRuns *d, const char *row, int64_t last_ts, uint64_t seq)
+{
+	static char text[32];
+	WcSnapshot	s = seen_at(last_ts, seq);
+	WcBuf		to = WC_BUF_INIT;
+
+	text[0] = '\0';
+	if (wc_deadruns_find(d, kit_s(row), &s, false, &to))
+		snprintf(text, sizeof(text), "%.*s", (int) to.len, (const char *) to.data);
+	wc_buf_free(&to);
+	return text;
+}
+
+static void
+add(WcDeadRuns *d, const char *start, const char *end, int64_t last_ts, uint64_t seq)
+{
+	WcSnapshot	s = seen_at(last_ts, seq);
+
+	wc_deadruns_add(d, kit_s(start), kit_s(end), &s);
+}
+
+static void
+runs_hold_for_newer_snapshots(void **state)
+{
+	WcDeadRuns	d;
+	WcSnapshot	s = seen_at(11, 5);
+	WcBuf		to = WC_BUF_INIT;
+
+	(void) state;
+	wc_deadruns_init(&d);
+	add(&d, "b", "d", 10, 5);
+	assert_string_equal(find(&d, "b", 10, 5), "");	/* nobody noted writes before */
+	wc_deadruns_watch(&d);
+	add(&d, "b", "d", 10, 5);
+	assert_string_equal(find(&d, "b", 10, 5), "d");
+	assert_string_equal(find(&d, "c", 11, WC_SNAPSHOT_SEQ_UNKNOWN), "d");
+	assert_string_equal(find(&d, "c", 10, WC_SNAPSHOT_SEQ_UNKNOWN), "");
+	assert_string_equal(find(&d, "c", 10, 4), "");
+	assert_string_equal(find(&d, "c", 9, 9), "");
+	assert_string_equal(find(&d, "a", 11, 5), "");
+	assert_string_equal(find(&d, "d", 11, 5), "");
+	assert_true(wc_deadruns_find(&d, kit_s("c"), &s, true, &to));
+	assert_true(wc_slice_eq(wc_buf_slice(&to), kit_s("b")));
+
+	/* runs that touch become one, which holds for snapshots that both hold for */
+	add(&d, "d", "f", 12, 7);
+	assert_string_equal(find(&d, "b", 11, 5), "");
+	assert_string_equal(find(&d, "b", 12, 7), "f");
+	add(&d, "a", "c", 12, WC_SNAPSHOT_SEQ_UNKNOWN);
+	assert_string_equal(find(&d, "a", 12, 7), "");
+	assert_string_equal(find(&d, "a", 13, 8), "f");
+	wc_deadruns_forget(&d, 13);
+	assert_string_equal(find(&d, "b", 14, 9), "");
+	add(&d, "a", "c", 12, 7);
+	assert_string_equal(find(&d, "b", 14, 9), "");
+	wc_buf_free(&to);
+	wc_deadruns_destroy(&d);
+}
+
+static void
+a_write_cuts_runs(void **state)
+{
+	char		long_key[100];
+	WcDeadRuns	d;
+
+	(void) state;
+	memset(long_key, 'x', sizeof(long_key) - 1);
+	long_key[sizeof(long_key) - 1] = '\0';
+	wc_deadruns_init(&d);
+	wc_deadruns_note(&d, kit_s("q"), 10);
+	wc_deadruns_watch(&d);
+	add(&d, "b", "f", 9, 1);
+	assert_string_equal(find(&d, "b", 20, 9), "");	/* some row was written at 10 */
+	add(&d, "b", "f", 10, 1);
+	wc_deadruns_note(&d, kit_s("d"), 11);
+	assert_string_equal(find(&d, "b", 20, 9), "d");
+	assert_string_equal(find(&d, "d", 20, 9), "");
+	assert_string_equal(find(&d, "e", 20, 9), "");
+	wc_deadruns_note(&d, kit_s("b"), 12);
+	assert_string_equal(find(&d, "b", 20, 9), "");
+
+	/* an older snapshot does not know what was written since */
+	add(&d, "c", "f", 10, 1);
+	assert_string_equal(find(&d, "c", 20, 9), "");
+	add(&d, "bb", "d", 10, 1);
+	assert_string_equal(find(&d, "c", 20, 9), "d");
+	add(&d, "b", "f", 12, 1);
+	assert_string_equal(find(&d, "b", 20, 9), "f");
+
+	/* one of a row with a long key; more than are kept */
+	wc_deadruns_note(&d, kit_s(long_key), 13);
+	add(&d, "g", "h", 12, 1);
+	assert_string_equal(find(&d, "g", 20, 9), "");
+	add(&d, "g", "h", 13, 1);
+	assert_string_equal(find(&d, "g", 20, 9), "h");
+	for (int i = 0; i < 300; i++)
+		wc_deadruns_note(&d, kit_s("z"), 14 + i);
+	add(&d, "k", "l", 20, 1);
+	assert_string_equal(find(&d, "k", 1000, 9), "");
+	add(&d, "k", "l", 313, 1);
+	assert_string_equal(find(&d, "k", 1000, 9), "l");
+
+	/* without scans writes are not noted for ever */
+	for (int i = 0; i < 10000; i++)
+		wc_deadruns_note(&d, kit_s("z"), 314 + i);
+	assert_false(atomic_load(&d.active));
+	assert_string_equal(find(&d, "k", 20000, 9), "");
+	wc_deadruns_watch(&d);
+	add(&d, "k", "l", 10312, 1);
+	assert_string_equal(find(&d, "k", 20000, 9), "");
+	add(&d, "k", "l", 10313, 1);
+	assert_string_equal(find(&d, "k", 20000, 9), "l");
+	wc_deadruns_destroy(&d);
+}
+
+/* --- scans -------------------------------------------------------------------------------- */
+
+static const char *
+key_of(int i)
+{
+	static char keys[2][8];
+	static int	turn;
+
+	turn = !turn;
+	snprintf(keys[turn], sizeof(keys[turn]), "r%03d", i);
+	return keys[turn];
+}
+
+static WcScan
+table_scan(const Kit *kit)
+{
+	WcScan		scan;
+
+	wc_scan_init(&scan, kit->table);
+	return scan;
+}
+
+static void
+change(Kit *kit, int row, bool live)
+{
+	if (live)
+		kit_put(kit, key_of(row), 1, "a", KIT_LATEST, "1");
+	else
+		kit_delete(kit, WC_DELETE_FAMILY, key_of(row), 1, "", KIT_LATEST);
+}
+
+/* Rows that a scan for the first living row looks at. */
+static uint64_t
+examined(Kit *kit, bool reversed, bool own)
+{
+	WcStorage  *storage = wc_engine_storage(kit->engine);
+	WcReadPoint at = kit_point(kit, own);
+	WcScan		scan = table_scan(kit);
+	WcScanner  *scanner;
+	WcBuf		block = WC_BUF_INIT;
+	WcSnapshot *snapshot = wc_snapshot_take(kit->engine);
+	uint64_t	n;
+
+	at.snapshot = snapshot;
+	scan.row_limit = 1;
+	scan.reversed = reversed;
+	assert_ok(kit, wc_scanner_open(storage, &scan, &at, &scanner, &kit->err));
+	assert_int_not_equal(wc_scanner_next(scanner, &block, 1 << 16, 0, &kit->err), WC_CORRUPT);
+	n = wc_scanner_rows(scanner).rows_examined;
+	wc_scanner_close(scanner);
+	wc_snapshot_release(kit->engine, snapshot);
+	wc_buf_free(&block);
+	return n;
+}
+
+static void
+scans_jump_over_dead_rows(void **state)
+{
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		change(&kit, i, true);
+	kit_commit(&kit);
+	for (int i = 0; i < ROWS; i++)
+	{
+		if (i < 100 || i >= ROWS - 100)
+			change(&kit, i, false);
+	}
+	kit_commit(&kit);
+	assert_int_equal(examined(&kit, false, false), 101);
+	assert_in_range(examined(&kit, false, false), 1, 2);
+	assert_int_equal(examined(&kit, true, false), 101);
+	assert_in_range(examined(&kit, true, false), 1, 2);
+
+	/* the run grows with what is deleted behind it */
+	for (int i = 100; i < 130; i++)
+		change(&kit, i, false);
+	kit_commit(&kit);
+	assert_in_range(examined(&kit, false, false), 30, 32);
+	assert_in_range(examined(&kit, false, false), 1, 2);
+
+	/* an own write in the run, then committed; scans see it, and jump over what is before it */
+	change(&kit, 70, true);
+	assert_ok(&kit, kit_send(&kit));
+	kit.cid++;
+	assert_int_equal(examined(&kit, false, true), 71);
+	kit_commit(&kit);
+	assert_in_range(examined(&kit, false, false), 1, 3);
+	kit_close(&kit);
+}
+
+/* --- random histories ------------------------------------------------------------------------ */
+
+typedef struct View
+{
+	WcSnapshot *snapshot;
+	bool		live[ROWS];
+} View;
+
+/* Rows that are alive, from first to last, as the kit's text. */
+static const char *
+expected(const bool live[ROWS], int first, int last, const WcScan *scan)
+{
+	static char text[ROWS * 16];
+	size_t		len = 0;
+
+	text[0] = '\0';
+	for (int i = first; i <= last; i++)
+	{
+		int			row = scan->reversed ? first + last - i : i;
+
+		if (live[row])
+			len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s{%s}", len > 0 ? " " : "", key_of(row),
+									 scan->rows_by_existence ? "" : "f:a=1");
+	}
+	return text;
+}
+
+static void
+check_view(Kit *kit, const View *view)
+{
+	int			a = (int) below(ROWS);
+	int			b = (int) below(ROWS);
+	int			first = below(3) == 0 ? 0 : a < b ? a : b;
+	int			last = below(3) == 0 ? ROWS - 1 : a < b ? b : a;
+	WcReadPoint at = kit_point(kit, false);
+	WcScan		scan = table_scan(kit);
+	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
+	char		start[8];
+	char		stop[8];
+
+	snprintf(start, sizeof(start), "%s", key_of(first));
+	snprintf(stop, sizeof(stop), "%s", key_of(last));
+	range.start = kit_s(start);
+	range.stop = kit_s(stop);
+	at.snapshot = view->snapshot;
+	scan.nranges = 1;
+	scan.ranges = &range;
+	scan.reversed = below(2) == 0;
+	scan.rows_by_existence = below(3) == 0;
+	assert_string_equal(kit_scan_with(kit, &scan, &at), expected(view->live, first, last, &scan));
+}
+
+static void
+change_rows(Kit *kit, bool live[ROWS])
+{
+	int			first = (int) below(ROWS);
+	int			n = below(3) == 0 ? (int) below(250) : 1;
+	bool		to = n == 1 && below(2) == 0;
+
+	for (int i = first; i < first + n && i < ROWS; i++)
+	{
+		change(kit, i, to);
+		live[i] = to;
+	}
+	kit_commit(kit);
+}
+
+static void
+walk(uint8_t packing, int steps)
+{
+	static View views[SNAPSHOTS];
+	static bool live[ROWS];
+	Kit			kit;
+
+	memset(views, 0, sizeof(views));
+	memset(live, 0, sizeof(live));
+	kit_open(&kit);
+	kit_create(&kit, "t", packing, 1);
+	kit_commit(&kit);
+	for (int i = 0; i < steps; i++)
+	{
+		View	   *view = &views[below(SNAPSHOTS)];
+		uint32_t	what = below(20);
+
+		if (what == 0)
+			kit_flush(&kit);
+		else if (what < 8)
+			change_rows(&kit, live);
+		else if (what < 11 || view->snapshot == NULL)
+		{
+			wc_snapshot_release(kit.engine, view->snapshot);
+			view->snapshot = wc_snapshot_take(kit.engine);
+			memcpy(view->live, live, sizeof(live));
+		}
+		else
+			check_view(&kit, view);
+	}
+	for (int i = 0; i < SNAPSHOTS; i++)
+		wc_snapshot_release(kit.engine, views[i].snapshot);
+	kit_close(&kit);
+}
+
+static void
+random_histories(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 4; i++)
+		walk(i % 2 ? WC_PACKING_ROW : WC_PACKING_CELL, 1500);
+}
+
+/* --- beside a writer ---------------------------------------------------------------------------- */
+
+typedef struct Beside
+{
+	Kit			kit;
+	atomic_int	low;			/* the first living row is at least this one */
+	atomic_int	high;			/* and at most this one */
+	atomic_int	next;			/* rows before it were deleted */
+	atomic_bool stop;
+} Beside;
+
+static int
+least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* Readers of a queue find its first row, as it was at their snapshot. */
+static void *
+read_front(void *arg)
+{
+	Beside	   *b = arg;
+	WcStorage  *storage = wc_engine_storage(b->kit.engine);
+
+	while (!atomic_load(&b->stop))
+	{
+		int			low = atomic_load(&b->low);
+		int			high = atomic_load(&b->high);
+		WcSnapshot *snapshot = wc_snapshot_take(b->kit.engine);
+		WcReadPoint at = {.database = KIT_DATABASE,.snapshot = snapshot,.cid = UINT32_MAX};
+		WcScan		scan = table_scan(&b->kit);
+		WcBuf		block = WC_BUF_INIT;
+		WcBlockReader reader;
+		WcScanner  *scanner;
+		WcSlice		row;
+		WcCell		cell;
+		uint32_t	colno;
+		WcError		err;
+		char		text[8] = "";
+
+		scan.row_limit = 1;
+		assert_int_equal(wc_scanner_open(storage, &scan, &at, &scanner, &err), WC_OK);
+		assert_int_not_equal(wc_scanner_next(scanner, &block, 1 << 16, 0, &err), WC_CORRUPT);
+		assert_int_equal(wc_block_open(&reader, wc_buf_slice(&block), &err), WC_OK);
+		assert_int_equal(wc_block_next(&reader, &row, &cell, &colno), WC_BLOCK_ROW);
+		snprintf(text, sizeof(text), "%.*s", (int) row.len, (const char *) row.data);
+		low = least(low, atomic_load(&b->low));
+		high = -least(-high, -atomic_load(&b->high));
+		assert_in_range(atoi(text + 1), low, high);
+		wc_scanner_close(scanner);
+		wc_snapshot_release(b->kit.engine, snapshot);
+		wc_buf_free(&block);
+	}
+	return NULL;
+}
+
+/* Deletes the first living row; the next one is behind all that were deleted. */
+static void
+take_row(Beside *b, int row)
+{
+	int			next = -least(-(row + 1), -atomic_load(&b->next));
+
+	change(&b->kit, row, false);
+	atomic_store(&b->high, next);
+	kit_commit(&b->kit);
+	atomic_store(&b->low, next);
+	atomic_store(&b->next, next);
+}
+
+static void
+a_queue_is_read_beside_its_writer(void **state)
+{
+	static Beside b;
+	pthread_t	threads[2];
+
+	(void) state;
+	kit_open(&b.kit);
+	kit_create(&b.kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < 999; i++)
+		change(&b.kit, i, true);
+	kit_commit(&b.kit);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_front, &b), 0);
+	for (int i = 0; i < 900; i++)
+	{
+		take_row(&b, i);
+		if (i % 100 != 99)
+			continue;
+		/* a row comes back, far behind the front, and goes again */
+		change(&b.kit, i - 50, true);
+		atomic_store(&b.low, i - 50);
+		kit_commit(&b.kit);
+		atomic_store(&b.high, i - 50);
+		take_row(&b, i - 50);
+	}
+	atomic_store(&b.stop, true);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	kit_close(&b.kit);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_hold_for_newer_snapshots),
+		cmocka_unit_test(a_write_cuts_runs),
+		cmocka_unit_test(scans_jump_over_dead_rows),
+		cmocka_unit_test(random_histories),
+		cmocka_unit_test(a_queue_is_read_beside_its_writer),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}
