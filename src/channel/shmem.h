@@ -62,7 +62,7 @@ typedef struct WcShmem
 	 * the engine's applier, read by the planner. */
 	_Atomic uint64_t writes;
 
-	/* Grows before and after a session sends changes of tables that are not the engine's. */
+	/* grows before and after a session sends changes of tables that are not the engine's */
 	_Atomic uint64_t sent_elsewhere;
 
 	/* the number of sessions that were busy lately */

@@ -30,27 +30,6 @@ point_scan(WcScan *scan, WcRange *range, const WcRelation *wrel, WcSlice row)
 	scan->row_limit = 1;
 }
 
-bool
-wc_rowread_exists(const WcRelation *wrel, WcSlice row)
-{
-	/* a scan names at least one column; the row need not have it */
-	WcColumn	column = {.family = wrel->default_family,.kind = WC_COLUMN_EXACT};
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcRange		range;
-	WcSlice		found;
-	bool		exists;
-
-	point_scan(&scan, &range, wrel, row);
-	scan.ncolumns = 1;
-	scan.columns = &column;
-	scan.key_only = true;
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
-	exists = wc_client_next_row(client_scan, &found);
-	wc_client_scan_close(client_scan);
-	return exists;
-}
-
 static WcSlice
 copy_slice(WcSlice s)
 {

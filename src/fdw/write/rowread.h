@@ -9,9 +9,6 @@
 #include "client/client.h"
 #include "fdw/relation/relation.h"
 
-/* Does the row exist for this foreign table in the newest state, including all writes of this transaction? */
-extern bool wc_rowread_exists(const WcRelation *wrel, WcSlice row);
-
 /*
  * The newest visible cells of these columns of one row (ncolumns 0: all columns of the mapped families), with
  * timestamps; at a snapshot with own writes below cid, or (snapshot NULL) in the newest state with all writes of this
