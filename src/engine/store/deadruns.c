@@ -103,7 +103,8 @@ wc_deadruns_note(WcDeadRuns *d, WcSlice row, int64_t ts)
 	if (!atomic_load(&d->active))
 	{
 		/* whoever sets active later sees this timestamp, or is seen */
-		atomic_store(&d->unnoted_ts, ts);
+		if (atomic_load_explicit(&d->unnoted_ts, memory_order_relaxed) != ts)
+			atomic_store(&d->unnoted_ts, ts);
 		if (!atomic_load(&d->active))
 			return;
 	}
