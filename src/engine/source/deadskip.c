@@ -13,7 +13,8 @@ wc_deadskip_init(WcDeadSkip *s, WcDeadRuns *runs, const WcSourceOptions *options
 	if (!options->skip_dead || options->snapshot == NULL || options->point)
 		return;
 	s->runs = runs;
-	s->snapshot = options->snapshot;
+	s->shown.last_ts = options->snapshot->last_ts;
+	s->shown.seq = options->snapshot->seq;
 	s->backward = options->reversed;
 }
 
@@ -45,7 +46,7 @@ wc_deadskip_end(WcDeadSkip *s)
 		return;
 	wc_buf_append_u8(end, 0);	/* behind the last dead row */
 	if (!start->failed && !end->failed)
-		wc_deadruns_add(s->runs, wc_buf_slice(start), wc_buf_slice(end), s->snapshot);
+		wc_deadruns_add(s->runs, wc_buf_slice(start), wc_buf_slice(end), &s->shown);
 }
 
 bool
@@ -57,7 +58,7 @@ wc_deadskip_row(WcDeadSkip *s, WcSlice row)
 	if (is_first)
 		set(&s->last, row);
 	s->n++;
-	if (is_first && wc_deadruns_find(s->runs, row, s->snapshot, s->backward, &s->to))
+	if (is_first && wc_deadruns_find(s->runs, row, &s->shown, s->backward, &s->to))
 	{
 		s->n = WC_DEAD_ROWS_MIN - LONGER;
 		return true;

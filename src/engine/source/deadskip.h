@@ -7,12 +7,13 @@
 #define WC_ENGINE_SOURCE_DEADSKIP_H
 
 #include "engine/store/deadruns.h"
+#include "engine/store/internal.h"
 #include "read/cell/packedrow.h"
 
 typedef struct WcDeadSkip
 {
 	WcDeadRuns *runs;			/* NULL: the source returns dead rows like others */
-	const WcSnapshot *snapshot;
+	WcSnapshot	shown;			/* last_ts and seq of the scan's snapshot, which may be released earlier */
 	bool		backward;
 	uint32_t	n;				/* dead rows in a row so far */
 	WcBuf		first;			/* the first of them */
@@ -20,7 +21,7 @@ typedef struct WcDeadSkip
 	WcBuf		to;				/* where to go on: at this row; backward, before it */
 } WcDeadSkip;
 
-/* options: of the source; the snapshot must outlive it. */
+/* options: of the source. */
 extern void wc_deadskip_init(WcDeadSkip *skip, WcDeadRuns *runs, const WcSourceOptions *options);
 extern void wc_deadskip_free(WcDeadSkip *skip);
 
