@@ -185,6 +185,12 @@ UPDATE stamps SET v = 'older', at = '2019-01-01' WHERE id = 1;
 UPDATE stamps SET h = ARRAY[(3000000, '5')::widecol.version] WHERE id = 1;
 SELECT id, v, at, h FROM stamps WHERE id = 1;
 
+-- from behind, ranges of which one has no end
+CREATE FOREIGN TABLE pairs (a bytea OPTIONS (rowkey '1', length '2'), b text OPTIONS (rowkey '2') COLLATE "C", x text OPTIONS (family 'f'))
+  SERVER hbase OPTIONS ("table" 'wc_writes:pairs');
+INSERT INTO pairs SELECT a, b, 'x' FROM unnest('{"\\x0000","\\x1234","\\xffff"}'::bytea[]) a, unnest('{b,c}'::text[]) b;
+SELECT * FROM pairs WHERE a IN ('\x0000', '\xffff') ORDER BY a DESC, b DESC;
+
 -- what is refused
 BEGIN;
 INSERT INTO t VALUES ('never', 'x', 1, NULL);
