@@ -446,7 +446,8 @@ static bool
 find_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
 {
 	WcDecoder	d = r->d;
-	int			c = r->qualifier.data == NULL ? 1 : wc_slice_cmp(r->qualifier, qualifier);
+	/* before the first cell the qualifier is empty: a first cell may be of the column without a name, and say so */
+	int			c = wc_slice_cmp(r->qualifier, qualifier);
 
 	while (r->left > 0)
 	{
