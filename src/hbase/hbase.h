@@ -76,7 +76,7 @@ extern void wc_hbase_doubt(WcHBaseServer *server);
 extern void wc_hbase_require_isolation(const WcHBaseTable *table, const char *verb);
 
 /* Sets err, and the SQLSTATE with which wc_hbase_raise will raise it. */
-extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) pg_attribute_printf(4, 5);
+extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) WC_PRINTF(4, 5);
 
 /*
  * Adds what is known of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
