@@ -46,8 +46,8 @@
 #define PLACE_SLEEP_US 2000
 #define WAKE_LOOKS 50
 
-/* After a process has waited for a commit to be applied, each commit wakes the follower, for so long. */
-#define AWAITED_MS 50
+/* After a process has waited for a commit to be applied, so many commits wake the follower. */
+#define EAGER_COMMITS 16
 
 static WcFollowing *following;
 static WcFlight *places;
@@ -152,7 +152,8 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
 	{
 		check_stall(false);
 		wc_following_wake();
-		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_PLACE));
+		/* places are freed by a thread, which cannot signal the condition variable */
+		(void) ConditionVariableTimedSleep(&following->moved, LAG_LOOK_MS, wc_shmem_wait_event(WC_WAIT_PLACE));
 	}
 	ConditionVariableCancelSleep();
 	last = place;
@@ -229,7 +230,7 @@ spin_for_place(uint16_t place, uint64 xid)
 static void
 note_awaited(void)
 {
-	atomic_store(&following->awaited_upto, (uint64) TimestampTzPlusMilliseconds(GetCurrentTimestamp(), AWAITED_MS));
+	atomic_store(&following->eager, EAGER_COMMITS);
 	wc_following_wake();
 }
 
@@ -408,8 +409,9 @@ wc_following_await_room(void)
 void
 wc_following_note_commit(void)
 {
-	if (atomic_load(&following->asleep) != 0 ||
-		(atomic_load(&following->awaited_upto) != 0 && (uint64) GetCurrentTimestamp() < atomic_load(&following->awaited_upto)))
+	bool		eager = atomic_load(&following->eager) > 0 && atomic_fetch_sub(&following->eager, 1) > 0;
+
+	if (eager || atomic_load(&following->asleep) != 0)
 		wc_following_wake();
 }
 

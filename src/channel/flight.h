@@ -34,14 +34,14 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
-	_Atomic uint64_t awaited_upto;	/* commits up to this time (TimestampTz) are read at once: a process has waited for one lately */
+	_Atomic int32_t eager;		/* so many of the next commits wake the follower, since a process has waited for one; may be negative */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
 	_Atomic uint64_t stalled;	/* since when nothing is applied (TimestampTz); stall says why; 0: it is applied */
 	slock_t		stall_mutex;
 	WcError		stall;			/* meaningful while stalled; guarded by stall_mutex */
-	ConditionVariable moved;	/* a place was freed, a barrier served, a stall began or ended, or the lag got less */
+	ConditionVariable moved;	/* a barrier was served, or a stall began or ended */
 } WcFollowing;
 
 /* Hooks of the postmaster's start, and finding it (with AddinShmemInitLock held); for

@@ -42,7 +42,7 @@ typedef struct WcLogOptions
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
 	WcClaims   *claims;			/* rows that commits have locked themselves, likewise */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
-	WcWake		moved;			/* a place in flight was freed */
+	WcWake		step;			/* there is a step to be written: wc_server_next_step */
 } WcLogOptions;
 
 typedef struct WcServerOptions
@@ -104,7 +104,7 @@ extern WcStatus wc_server_log_step(WcServer *server, const WcLogRecord *step, ui
 /*
  * The next step (model/step.h) that a thread has made and that must be written into the log; false: there is none.  The
  * bytes are valid until wc_server_step_written, which gets the step's position in the log (0: it cannot be written, since
- * this is a standby).  log->moved is called when there is a step.
+ * this is a standby).  log->step is called when there is one.
  */
 extern bool wc_server_next_step(WcServer *server, WcSlice *bytes);
 extern void wc_server_step_written(WcServer *server, uint64_t position);

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 
 /* So many rows are claimed, or locked, at a time that two of them seldom share a slot. */
-#define SLOTS		16384
+#define SLOTS		131072
 #define TABLES		1024
 
 /* A claim is a word: the place, the lower bits of the table's id, and the lower bits of the transaction's id.

@@ -268,12 +268,23 @@ take(WcFollower *f)
 	}
 }
 
-/* False: there is no more. */
+static XLogRecPtr
+end_of_log(void)
+{
+	return RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL);
+}
+
+/*
+ * False: there is no more.  Behind the end of the log the reader would forget the page that it has, and open the
+ * segment again for the next record.
+ */
 static bool
-read_record(WcFollower *f)
+read_record(WcFollower *f, XLogRecPtr *end)
 {
 	char	   *problem = NULL;
 
+	if (f->position >= *end && f->position >= (*end = end_of_log()))
+		return false;
 	f->pages.local.end_of_wal = false;
 	if (XLogReadRecord(f->reader, &problem) != NULL)
 		return true;
@@ -290,10 +301,11 @@ wc_follower_run(WcFollower *f, Size bytes)
 {
 	MemoryContext before = MemoryContextSwitchTo(f->context);
 	XLogRecPtr	upto = f->position + bytes;
+	XLogRecPtr	end = InvalidXLogRecPtr;
 	uint32		n = 0;
 	bool		more;
 
-	while ((more = read_record(f)))
+	while ((more = read_record(f, &end)))
 	{
 		take(f);
 		f->position = f->reader->EndRecPtr;

@@ -60,8 +60,10 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 /* Seconds between two attempts to start: 1, 2, 4 ... */
 #define RETRY_SECONDS_MAX 60
 
-/* The log is read every WC_FOLLOW_EVERY_MS while anything is in flight, and so long after that. */
+/* The log is read every WC_FOLLOW_EVERY_MS while anything is in flight, and so long after that; more often while processes
+ * wait for commits, which may not be on disk yet. */
 #define BUSY_MS 1000
+#define READERS_EVERY_MS 1
 
 /* All transactions that have not ended may have written so many bytes together. */
 #define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
@@ -182,7 +184,7 @@ start_server(WcError *err)
 		.flight = wc_places(),
 		.claims = wc_claims(),
 		.applied = &wc_following()->applied,
-		.moved = {wake_latch, MyLatch},
+		.step = {wake_latch, MyLatch},
 	};
 	WcServerOptions serve = {
 		.engine = engine,
@@ -332,8 +334,8 @@ take_sessions(void)
 
 /*
  * How long to sleep.  Commits do not wake the main thread: their log is read a few milliseconds later, several
- * together, or at once if a process waits for it.  After a pause without commits the first one wakes it, and while
- * processes wait for commits to be applied each commit does (wc_following_note_commit).  COMMIT PREPARED never does:
+ * together, or at once if a process waits for it.  After a pause without commits the first one wakes it, and so do
+ * the commits after one for which a process has waited (wc_following_note_commit).  COMMIT PREPARED never does:
  * it is read at the next interval, or when a process waits for it.
  */
 static long
@@ -348,7 +350,7 @@ nap(bool more)
 	if (in_flight || wc_checkpoint_is_under_way() || RecoveryInProgress())
 		busy_until = TimestampTzPlusMilliseconds(now, BUSY_MS);
 	if (now < busy_until)
-		return WC_FOLLOW_EVERY_MS;
+		return atomic_load(&wc_following()->readers) > 0 ? READERS_EVERY_MS : WC_FOLLOW_EVERY_MS;
 	atomic_store(&wc_following()->asleep, 1);
 	/* once more: a transaction that has taken a place since then does not wake this thread */
 	in_flight = wc_flight_count(wc_places()) > wc_server_nprepared(server);

@@ -92,18 +92,15 @@ wc_intake_begin(WcIntake *f, WcApplier *applier)
 static void
 ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
-	bool		had = false;
-
 	(void) wc_lock_release_of(f->locktable, xid, 0, true);
 	wc_engine_forget(f->engine, xid);
 	if (wc_flight_idle(f->log.flight))
 		return;
-	if (place != WC_RECORD_NO_PLACE)
-		had = wc_flight_free(f->log.flight, place, xid);
-	if (!had && (place = wc_flight_find(f->log.flight, xid)) != WC_FLIGHT_NONE)
-		had = wc_flight_free(f->log.flight, place, xid);
-	if (had)
-		f->log.moved.fn(f->log.moved.arg);
+	if (place != WC_RECORD_NO_PLACE && wc_flight_free(f->log.flight, place, xid))
+		return;
+	place = wc_flight_find(f->log.flight, xid);
+	if (place != WC_FLIGHT_NONE)
+		(void) wc_flight_free(f->log.flight, place, xid);
 }
 
 void
@@ -425,7 +422,7 @@ wc_intake_log_step(void *arg, WcSlice step, const atomic_bool *cancel, WcError *
 	while (*link != NULL)
 		link = &(*link)->next;
 	*link = &request;
-	f->log.moved.fn(f->log.moved.arg);
+	f->log.step.fn(f->log.step.arg);
 	await_writing(f, &request, cancel);
 	for (link = &f->steps; *link != NULL; link = &(*link)->next)
 	{
