@@ -98,7 +98,7 @@ extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 extern bool wc_engine_has_any_large_rows(const WcEngine *engine);
 
 /* --- applying -------------------------------------------------------------
- * The one function that applies commits.  One thread calls it, in commit order.  Applies the whole batch in
+ * wc_engine_apply applies a commit.  One thread calls it, in commit order.  Applies the whole batch in
  * one atomic write.  The effect depends only on the arguments and on the store's content: the same batches at
  * the same positions and times make the same store.  An operation that the check would refuse (because another
  * commit came first) is void, and counted.  After an error (memory, disk, damaged bytes) nothing has been
@@ -125,6 +125,22 @@ extern void wc_engine_forget(WcEngine *engine, uint64_t xid);
 
 extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn,
 								int64_t *commit_ts, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Applies the first of these commits, n > 0, and as many of the following ones as fit into the same atomic write: small
+ * ones of different rows.  *applied is their number; after an error it is 0, and none has been applied.
+ */
+#define WC_GROUP_MAX 32
+
+typedef struct WcApplying
+{
+	WcCommit	commit;
+	WcTxn	   *txn;
+	int64_t		ts;				/* out: the commit timestamp */
+} WcApplying;
+
+extern WcStatus wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, size_t *applied, WcError *err) WC_WARN_UNUSED;
+
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* --- following the server's log ---------------------------------------------

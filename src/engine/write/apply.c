@@ -1,6 +1,6 @@
 /*
- * engine/write/apply.c: the one entry for writes: a transaction's batch becomes one
- * atomic write.
+ * engine/write/apply.c: the one entry for writes: a transaction's batch, or those of several small transactions,
+ * become one atomic write.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/store/state.h"
@@ -16,6 +17,12 @@
 
 /* For a commit with more operations than this, the write watch gets tables instead of rows. */
 #define WATCHED_ROWS_MAX	1000
+
+/* A transaction with more bytes is written alone. */
+#define GROUPED_BYTES_MAX	8192
+
+/* Bits for the rows of a group, by their hashes: two rows seldom share a bit. */
+#define ROW_BITS	4096
 
 /* Facts to be noted about a store besides its rows. */
 typedef struct Noted
@@ -38,12 +45,13 @@ typedef struct Apply
 	int64_t		ts;
 	int64_t		now_us;			/* for TTLs */
 	int64_t		last_ts;
-	WcSink		sink;
+	WcSink	   *sink;			/* of the group */
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
 	bool		many_rows;		/* the write watch gets tables, not rows */
-	bool		begun;			/* the watch's begin has been called */
+	bool		put;			/* all of it is in the group's write */
+	bool		begun;			/* the watch's begin has been called since */
 	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
 	char		why[WC_ERROR_TEXT_MAX]; /* the first of them was */
 
@@ -114,7 +122,7 @@ leave_table(Apply *a, WcStatus status, WcError *err)
 	for (uint32_t i = 0; status == WC_OK && i < n; i++)
 		status = note_family(a, i, err);
 	if (status == WC_OK && n > 0)
-		status = wc_sink_leave(&a->sink, err);
+		status = wc_sink_leave(a->sink, err);
 	wc_tablewriter_free(a->writer);
 	a->writer = NULL;
 	a->state = NULL;
@@ -136,7 +144,7 @@ static WcStatus
 make_writer(Apply *a, WcError *err)
 {
 	WcTable    *table = find_picture(&a->change, a->state);
-	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.sink = &a->sink};
+	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.sink = a->sink};
 	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
 
 	wc_table_unref(table);
@@ -202,7 +210,7 @@ apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 		status = apply_op(a, ops[i], err);
 	if (status == WC_OK)
 		status = finish_row(a, err);
-	return status == WC_OK ? wc_sink_status(&a->sink, err) : status;
+	return status == WC_OK ? wc_sink_status(a->sink, err) : status;
 }
 
 static WcStatus
@@ -278,36 +286,27 @@ name_table(const Apply *a, WcError *err)
 		snprintf(err->message + len, sizeof(err->message) - len, " and %zu others", others);
 }
 
+/* What goes with the rows.  The next commit of the group begins with these marks. */
 static WcStatus
-write_batch(Apply *a, WcError *err)
+put_facts(Apply *a, WcError *err)
 {
-	WcStatus	status = wc_catalog_put(&a->change, a->sink.batch, err);
+	WcStatus	status = wc_catalog_put(&a->change, a->sink->batch, err);
 
 	if (status != WC_OK)
 		return status;
 	for (const Noted *n = a->noted; n; n = n->next)
 	{
 		if (n->marked)
-			wc_marks_put(n->store, &n->marks, a->sink.batch);
+		{
+			wc_marks_put(n->store, &n->marks, a->sink->batch);
+			wc_marks_done(n->store, &n->marks);
+		}
 		if (n->large_rows)
-			wc_catalog_put_large(n->store, a->sink.batch);
+			wc_catalog_put_large(n->store, a->sink->batch);
 	}
-	wc_engine_put_state(a->engine, a->sink.batch, a->position, a->last_ts);
-	a->begun = true;
-	wc_watch_begin(a->engine);
-	status = wc_sink_write(&a->sink, err);
-	if (status != WC_OK)
-		name_table(a, err);
-	for (const Noted *n = a->noted; n; n = n->next)
-	{
-		if (n->marked)
-			wc_marks_done(n->store, status == WC_OK ? &n->marks : &n->before);
-		if (n->large_rows && status == WC_OK)
-			wc_store_note_large(n->store);
-		if (status == WC_OK)
-			wc_storecounts_written(&n->store->counts, &n->written);
-	}
-	return status;
+	wc_engine_put_state(a->engine, a->sink->batch, a->position, a->last_ts);
+	a->put = true;
+	return WC_OK;
 }
 
 static void
@@ -320,21 +319,41 @@ tell_void(Apply *a)
 		   a->position, a->nvoid, a->why);
 }
 
+/* Puts the commit into the group's write. */
 static WcStatus
-apply_locked(Apply *a, WcError *err)
+stage(Apply *a, WcError *err)
 {
 	WcStatus	status;
 
 	wc_overlay_init(&a->overlay, a->engine, wc_txn_database(a->txn), true);
 	a->change.overlay = &a->overlay;
-	status = wc_sink_init(&a->sink, a->engine, wc_txn_length(a->txn), err);
-	if (status == WC_OK)
-		status = apply_catalog(a, err);
+	status = apply_catalog(a, err);
 	if (status == WC_OK)
 		status = apply_rows(a, err);
-	if (status == WC_OK)
-		status = write_batch(a, err);
-	if (status == WC_OK)
+	return status == WC_OK ? put_facts(a, err) : status;
+}
+
+static void
+settle_facts(const Apply *a, bool written)
+{
+	for (const Noted *n = a->noted; n; n = n->next)
+	{
+		if (!written && a->put && n->marked)
+			wc_marks_done(n->store, &n->before);
+		if (written && n->large_rows)
+			wc_store_note_large(n->store);
+		if (written)
+			wc_storecounts_written(&n->store->counts, &n->written);
+		wc_store_unref(n->store);
+	}
+}
+
+/* The group has been written, or has not been; frees what stage has made. */
+static void
+settle(Apply *a, bool written)
+{
+	settle_facts(a, written);
+	if (written)
 	{
 		/* the log's order is that of positions and of timestamps */
 		assert(a->position > a->engine->applied && a->ts > a->engine->last_ts && a->last_ts >= a->ts);
@@ -346,53 +365,186 @@ apply_locked(Apply *a, WcError *err)
 	}
 	else
 		wc_catalog_undo(&a->change, a->begun ? a->position : 0);
-	if (!a->begun)
-		wc_watch_begin(a->engine);
-	wc_watch_end(a->engine);
-	wc_sink_free(&a->sink);
-	for (const Noted *n = a->noted; n; n = n->next)
-		wc_store_unref(n->store);
 	wc_overlay_free(&a->overlay);
+}
+
+static WcStatus
+write_group(WcEngine *engine, WcSink *sink, Apply *group, size_t n, WcError *err) WC_REQUIRES(engine->write_mutex)
+{
+	WcStatus	status;
+
+	for (size_t i = 0; i < n; i++)
+		group[i].begun = true;
+	wc_watch_begin(engine);
+	status = wc_sink_write(sink, err);
+	if (status != WC_OK)
+		name_table(&group[0], err);
+	return status;
+}
+
+static uint64_t
+bytes_of(const Apply *group, size_t n)
+{
+	uint64_t	bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += wc_txn_length(group[i].txn);
+	return bytes;
+}
+
+static WcStatus
+check_group(const WcEngine *engine, const Apply *group, size_t n, WcError *err) WC_REQUIRES(engine->write_mutex)
+{
+	uint64_t	applied = engine->applied;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		if (group[i].position <= applied)
+			return wc_error(err, WC_INVALID, "commit at position %" PRIu64 " comes after position %" PRIu64 " was applied",
+							group[i].position, applied);
+		if (!wc_txn_is_whole(group[i].txn))
+			return wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
+		applied = group[i].position;
+	}
+	return WC_OK;
+}
+
+static WcStatus
+apply_locked(WcEngine *engine, Apply *group, size_t n, WcError *err) WC_REQUIRES(engine->write_mutex)
+{
+	int64_t		last_ts = engine->last_ts;
+	WcStatus	status = check_group(engine, group, n, err);
+	size_t		staged = 0;
+	WcSink		sink;
+
+	if (status != WC_OK)
+		return status;
+	status = wc_sink_init(&sink, engine, bytes_of(group, n), err);
+	for (; status == WC_OK && staged < n; staged++)
+	{
+		Apply	   *a = &group[staged];
+
+		a->sink = &sink;
+		if (a->ts <= last_ts)
+			a->ts = last_ts + 1;
+		a->last_ts = a->ts;
+		status = stage(a, err);
+		last_ts = a->last_ts;
+	}
+	if (status == WC_OK)
+		status = write_group(engine, &sink, group, n, err);
+	else
+		wc_watch_begin(engine);
+
+	/* marks: each commit's are those of the one before until it has changed them */
+	for (size_t i = 0; i < staged; i++)
+		settle(&group[status == WC_OK ? i : staged - 1 - i], status == WC_OK);
+	wc_watch_end(engine);
+	wc_sink_free(&sink);
+	return status;
+}
+
+/* --- groups ---------------------------------------------------------------*/
+
+static uint32_t
+row_bit(const WcTxnEntry *entry)
+{
+	return (uint32_t) (wc_hash_bytes(wc_hash_mix(entry->table_id), wc_txnentry_row(entry)) % ROW_BITS);
+}
+
+static bool
+has_bit(const uint64_t *rows, uint32_t bit)
+{
+	return (rows[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+static bool
+is_small(const WcTxn *txn)
+{
+	return wc_txn_ncatalog(txn) == 0 && wc_txn_length(txn) <= GROUPED_BYTES_MAX;
+}
+
+/* A commit reads the rows that it changes as they are before the group: so each row is changed by one commit.  False:
+ * the commit changes a row of those before it. */
+static bool
+add_rows(uint64_t *rows, const WcTxn *txn)
+{
+	size_t		n;
+	const WcTxnEntry *entries = wc_txn_entries(txn, &n);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		if (has_bit(rows, row_bit(&entries[i])))
+			return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		rows[row_bit(&entries[i]) / 64] |= UINT64_C(1) << row_bit(&entries[i]) % 64;
+	return true;
+}
+
+static size_t
+group_size(const WcApplying *commits, size_t n)
+{
+	uint64_t	rows[ROW_BITS / 64] = {0};
+	size_t		i = 0;
+
+	if (n == 1 || !is_small(commits[0].txn))
+		return 1;
+	while (i < n && i < WC_GROUP_MAX && is_small(commits[i].txn) && add_rows(rows, commits[i].txn))
+		i++;
+	return i;
+}
+
+static void
+begin(Apply *a, WcEngine *engine, const WcApplying *c)
+{
+	a->engine = engine;
+	a->txn = c->txn;
+	a->position = c->commit.position;
+	a->ts = c->commit.time_us < WC_COMMIT_TIME_MAX ? c->commit.time_us : WC_COMMIT_TIME_MAX;
+	a->now_us = a->ts;
+}
+
+WcStatus
+wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, size_t *applied, WcError *err)
+{
+	size_t		size = group_size(commits, n);
+	Apply	   *group = calloc(size, sizeof(Apply));
+	WcStatus	status = WC_OK;
+
+	*applied = 0;
+	if (group == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
+	for (size_t i = 0; i < size && status == WC_OK; i++)
+	{
+		begin(&group[i], engine, &commits[i]);
+		status = wc_engine_prepare(engine, commits[i].commit.xid, commits[i].txn, err);
+	}
+	if (status == WC_OK)
+	{
+		pthread_mutex_lock(&engine->write_mutex);
+		status = apply_locked(engine, group, size, err);
+		pthread_mutex_unlock(&engine->write_mutex);
+		wc_snapshot_drop_idle(engine);
+	}
+	for (size_t i = 0; i < size && status == WC_OK; i++)
+	{
+		commits[i].ts = group[i].ts;
+		wc_engine_forget(engine, commits[i].commit.xid);
+		++*applied;
+	}
+	free(group);
 	return status;
 }
 
 WcStatus
 wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *commit_ts, WcError *err)
 {
-	Apply	   *a = calloc(1, sizeof(Apply));
-	WcStatus	status = WC_OK;
+	WcApplying	applying = {.commit = *commit,.txn = txn};
+	size_t		applied;
+	WcStatus	status = wc_engine_apply_group(engine, &applying, 1, &applied, err);
 
-	if (a == NULL)
-		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	status = wc_engine_prepare(engine, commit->xid, txn, err);
-	if (status != WC_OK)
-	{
-		free(a);
-		return status;
-	}
-	pthread_mutex_lock(&engine->write_mutex);
-	a->engine = engine;
-	a->txn = txn;
-	a->position = commit->position;
-	a->ts = commit->time_us < WC_COMMIT_TIME_MAX ? commit->time_us : WC_COMMIT_TIME_MAX;
-	a->now_us = a->ts;
-	if (a->ts <= engine->last_ts)
-		a->ts = engine->last_ts + 1;
-	a->last_ts = a->ts;
-	if (a->position <= engine->applied)
-		status = wc_error(err, WC_INVALID, "commit at position %" PRIu64 " comes after position %" PRIu64 " was applied",
-						  a->position, (uint64_t) engine->applied);
-	else if (!wc_txn_is_whole(txn))
-		status = wc_error(err, WC_CORRUPT, "a transaction's changes end amid an operation");
 	if (status == WC_OK)
-		status = apply_locked(a, err);
-	pthread_mutex_unlock(&engine->write_mutex);
-	wc_snapshot_drop_idle(engine);
-	if (status == WC_OK)
-	{
-		*commit_ts = a->ts;
-		wc_engine_forget(engine, commit->xid);
-	}
-	free(a);
+		*commit_ts = applying.ts;
 	return status;
 }

@@ -164,27 +164,34 @@ first_commit_us(const Commit *list)
 	return list != NULL ? list->commit.time_us : 0;
 }
 
-/* What is in the log is applied, sooner or later: nobody could be told that it was not.  next:
- * what was taken from the queue behind it. */
-static void
-apply_posted(WcApplier *a, Commit *c, const Commit *next)
+/* Applies the posted commit, and those behind it that fit into the same write, unless it is to be alone. */
+static WcStatus
+apply_next(WcApplier *a, Commit *c, bool alone, size_t *applied, WcError *err)
 {
-	WcError		err;
-	bool		failed = false;
-	bool		done = !a->gave_up;
+	WcApplying	group[WC_GROUP_MAX];
+	size_t		n = 0;
+	WcStatus	status;
 
-	while (done && apply(a, c, &c->commit, &err) != WC_OK)
+	for (Commit *next = c; next != NULL && n < (alone ? 1 : WC_GROUP_MAX); next = next->next)
 	{
-		note_stall(a, &err);
-		failed = true;
-		if (!pause_before_retry(a))
-		{
-			done = false;		/* it, and all that follow, are read from the log again */
-			a->gave_up = true;
-		}
+		if (!next->posted || next->kind != COMMIT || next->txn == NULL || wc_txn_count(next->txn) == 0)
+			break;
+		group[n++] = (WcApplying) {.commit = next->commit,.txn = next->txn};
 	}
-	if (failed && done)
-		note_stall(a, NULL);
+	*applied = 1;
+	if (n < 2)
+		return apply(a, c, &c->commit, err);
+	status = wc_engine_apply_group(a->engine, group, n, applied, err);
+	publish_generation(a);
+	for (size_t i = 0; status == WC_OK && i < *applied; i++)
+		atomic_fetch_add(a->writes, wc_txn_count(group[i].txn));
+	return status;
+}
+
+/* It has been applied, or is to be read from the log again; frees it.  next: what was taken from the queue behind it. */
+static void
+finish_posted(WcApplier *a, Commit *c, bool done, const Commit *next)
+{
 	if (done && c->kind == MARK)
 		atomic_store(&a->marked, c->commit.position);
 	if (done && c->kind == COMMIT && a->applied.fn != NULL)
@@ -207,6 +214,39 @@ apply_posted(WcApplier *a, Commit *c, const Commit *next)
 	free(c);
 }
 
+/* What is in the log is applied, sooner or later: nobody could be told that it was not.  Returns the first that is left
+ * of what was taken from the queue. */
+static Commit *
+apply_posted(WcApplier *a, Commit *c)
+{
+	WcError		err;
+	bool		failed = false;
+	bool		done = !a->gave_up;
+	size_t		n = 1;
+
+	/* after a failure each alone, so that those before the one that fails are applied */
+	while (done && apply_next(a, c, failed, &n, &err) != WC_OK)
+	{
+		note_stall(a, &err);
+		failed = true;
+		if (!pause_before_retry(a))
+		{
+			done = false;		/* it, and all that follow, are read from the log again */
+			a->gave_up = true;
+		}
+	}
+	if (failed && done)
+		note_stall(a, NULL);
+	for (n = done ? n : 1; n > 0; n--)
+	{
+		Commit	   *next = c->next;
+
+		finish_posted(a, c, done, next);
+		c = next;
+	}
+	return c;
+}
+
 static void
 apply_group(WcApplier *a, Commit *group)
 {
@@ -216,13 +256,13 @@ apply_group(WcApplier *a, Commit *group)
 
 	for (Commit *c = group; c != NULL; c = next)
 	{
-		next = c->next;
-		c->next = NULL;
 		if (c->posted)
 		{
-			apply_posted(a, c, next);
+			next = apply_posted(a, c);
 			continue;
 		}
+		next = c->next;
+		c->next = NULL;
 		c->commit.position = wc_engine_applied_position(a->engine) + 1;
 		c->commit.time_us = wc_clock_wall_us();
 		c->status = apply(a, c, &c->commit, c->err);

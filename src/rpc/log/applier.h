@@ -1,7 +1,8 @@
 /*
  * rpc/log/applier.h: commits, one after another.
  *
- * One thread calls wc_engine_apply, in the order in which commits were posted.
+ * One thread applies commits, in the order in which they were posted; of those that are waiting, small ones of different
+ * rows with one write (wc_engine_apply_group).
  *
  * In a server that follows no log, the sessions' threads post their commits and wait: the applier takes all waiting
  * commits, applies each, makes them durable with one sync, and returns each result.  In a server that follows the log,
