@@ -364,7 +364,7 @@ wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
-	if (status == WC_OK)
+	if (status == WC_OK && !wc_engine_has_any_large_rows(f->engine))
 		wc_claims_open(f->log.claims, wc_flight_generation(f->log.flight));
 	if (n > 0)
 		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
