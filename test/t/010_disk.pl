@@ -92,8 +92,8 @@ sub cannot_go_on
 	my ($state, $cause, $name) = @_;
 	my (undef, undef, $stderr) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
 	like($stderr, qr/canceling statement due to statement timeout|$cause/, "$name: a reader can be cancelled");
-	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show what was committed last: $cause", "$name: reading");
-	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show what was committed last): $cause", "$name: writing");
+	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show the last commits: $cause", "$name: reading");
+	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show the last commits): $cause", "$name: writing");
 	return $text;
 }
 

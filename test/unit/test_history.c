@@ -153,7 +153,7 @@ test_superseded(void **state)
 		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2999999), REFUSED);
 		assert_string_equal(kit.err.message, "stored table \"t\" cannot be seen as of 1970-01-01 00:00:02.999999+00");
-		assert_string_equal(kit.err.detail, "Family \"f\" remembers what it held from 1970-01-01 00:00:03.000000+00 on.");
+		assert_string_equal(kit.err.detail, "The history of family \"f\" begins at 1970-01-01 00:00:03.000000+00.");
 		assert_string_equal(as_of(&kit, 3000000), "r{f:a=two}");
 
 		/* so it is after a restart, and a crash */
