@@ -6,9 +6,10 @@
  *     c inode           made, or emptied
  *     w inode end       bytes have been written, up to this offset
  *     b inode process   a sync begins
- *     s inode process   ... and has been done: what had been written when it began is on the disk
+ *     s inode process   ... and has ended: bytes that had been written when it began are on the disk
  *
- * A write is told of when it has been done: who is told late takes for lost what is not.
+ * The line of a write comes after the write.  So a reader of the file may take bytes for lost that are on the disk, but
+ * never the other way round.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
  * test/t/fault.c: lets the system calls of a server fail, or kills the engine at one; for tests, preloaded.
  *
- * What is to fail stands in the file that WIDECOL_FAULT names, while it is there:
+ * While the file exists that WIDECOL_FAULT names, it says which calls fail:
  *
  *     errno part call...
  *

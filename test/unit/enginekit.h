@@ -63,7 +63,7 @@ extern void kit_create_attrs(Kit *kit, const char *name, const WcFamilyAttrs *at
 extern void kit_put(Kit *kit, const char *row, uint32_t family, const char *qualifier, int64_t ts, const char *value);
 extern void kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t family, const char *qualifier, int64_t ts);
 
-/* Hands what was collected to the transaction (and says so). */
+/* Appends the collected operations to the transaction; returns the result. */
 extern WcStatus kit_send(Kit *kit);
 extern WcStatus kit_try_commit(Kit *kit);	/* checks and applies */
 extern WcStatus kit_apply(Kit *kit);	/* without a check, as if other commits had come since */

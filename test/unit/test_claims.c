@@ -241,7 +241,7 @@ a_wanted_table_has_no_new_claims(void **state)
 	free(row);
 }
 
-/* An engine that has lost its locks lets nobody claim what they may have been for. */
+/* An engine that has lost its locks closes claims until it has them again. */
 static void
 another_engine_opens_claims_anew(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_deadruns.c: scans that jump over runs of dead rows return what they would without.
+ * test/unit/test_deadruns.c: scans that jump over runs of dead rows return the same rows as without jumping.
  */
 #include "enginekit.h"
 #include "random.h"
@@ -107,7 +107,7 @@ a_write_cuts_runs(void **state)
 	wc_deadruns_note(&d, kit_s("b"), 12);
 	assert_string_equal(find(&d, "b", 20, 9), "");
 
-	/* an older snapshot does not know what was written since */
+	/* an older snapshot does not show the writes since */
 	add(&d, "c", "f", 10, 1);
 	assert_string_equal(find(&d, "c", 20, 9), "");
 	add(&d, "bb", "d", 10, 1);
@@ -218,14 +218,14 @@ scans_jump_over_dead_rows(void **state)
 	assert_int_equal(examined(&kit, true, false), 101);
 	assert_in_range(examined(&kit, true, false), 1, 2);
 
-	/* the run grows with what is deleted behind it */
+	/* the run grows by the rows that are deleted after it */
 	for (int i = 100; i < 130; i++)
 		change(&kit, i, false);
 	kit_commit(&kit);
 	assert_in_range(examined(&kit, false, false), 30, 32);
 	assert_in_range(examined(&kit, false, false), 1, 2);
 
-	/* an own write in the run, then committed; scans see it, and jump over what is before it */
+	/* an own write in the run, then committed; scans see it, and jump over the rows before it */
 	change(&kit, 70, true);
 	assert_ok(&kit, kit_send(&kit));
 	kit.cid++;

@@ -110,7 +110,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Another engine's process: it has what is in the store, and shared memory. */
+/* Another engine's process: it has the store, and shared memory. */
 static void
 start_again(Log *log)
 {
@@ -119,7 +119,7 @@ start_again(Log *log)
 	begin(log);
 }
 
-/* --- what is in the log ------------------------------------------------------------- */
+/* --- records of the log ------------------------------------------------------------- */
 
 static uint64_t
 batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
@@ -460,7 +460,7 @@ a_transaction_that_has_only_locked_may_be_prepared(void **state)
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
 }
 
-/* What is in the log is applied, whatever the disk says meanwhile, and in order. */
+/* Commits in the log are applied in order, although the disk refuses writes for a while. */
 static void
 an_apply_that_fails_is_tried_again(void **state)
 {
@@ -496,7 +496,7 @@ an_apply_that_fails_is_tried_again(void **state)
 	assert_int_equal(commits, 0);
 }
 
-/* What was not applied is in the log still, and is read again from the last mark. */
+/* Commits that were not applied are still in the log, and are read again from the last mark. */
 static void
 a_stop_does_not_wait_for_the_disk(void **state)
 {
@@ -823,7 +823,7 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	while (wc_applier_marked(log->applier) != 1000)
 		usleep(1000);			/* beyond the bound a mark was made */
 
-	/* the engine starts again before the transaction is prepared; what is behind that mark is read again */
+	/* the engine starts again before the transaction is prepared; the log after that mark is read again */
 	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
 	start_again(log);
 	assert_int_equal(load(log), 1000);

@@ -159,7 +159,7 @@ a_row_grows_and_shrinks(void **state)
 	put_columns(&kit, "r", 21, 21);
 	assert_int_equal(stored(&kit), 1 + 21);
 
-	/* a marker is a cell, too; what shrinks the row is the flush that forgets what they mask */
+	/* a marker is a cell, too; the row shrinks when a flush drops the masked cells */
 	delete_columns(&kit, "r", 4, 21);
 	assert_int_equal(stored(&kit), 1 + 21 + 18);
 	assert_row(&kit, "r", 1, 3);
@@ -213,7 +213,7 @@ a_row_that_is_deleted_leaves_nothing(void **state)
 	kit_close(&kit);
 }
 
-/* What is superseded makes a row grow until a flush forgets it. */
+/* Superseded cells make a row grow until a flush drops them. */
 static void
 versions_count(void **state)
 {

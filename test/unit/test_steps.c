@@ -123,7 +123,7 @@ a_step_of_what_is_not_there_is_void(void **state)
 	kit_close(&kit);
 }
 
-/* A step that goes on in a row says what is known of it; other bytes are refused. */
+/* A step that continues in a row has the matcher's state; other bytes are refused. */
 static void
 a_damaged_state_is_refused(void **state)
 {
@@ -288,7 +288,7 @@ steps_change_a_bounded_number(void **state)
 	}
 }
 
-/* What was worked out for a range holds only as long as nobody writes there. */
+/* A computed step is valid only as long as no commit writes in its range. */
 static void
 a_commit_in_between_counts(void **state)
 {
@@ -378,7 +378,7 @@ the_memstore_is_what_no_flush_has_seen(void **state)
 	kit_close(&kit);
 }
 
-/* --- what is gone ----------------------------------------------------------------*/
+/* --- cells that are gone ----------------------------------------------------------*/
 
 static void
 expire(Kit *kit, int64_t expired_ts, int64_t oldest_ts)
@@ -515,7 +515,7 @@ put_catalog(Kit *kit, const char *key, size_t key_len, const char *value, size_t
 	assert_null(error);
 }
 
-/* It had the first two of a family's marks, or none; what it held was taken for flushed. */
+/* Format 1 had the first two of a family's marks, or none; all its cells count as flushed. */
 static void
 format_1_is_converted(void **state)
 {

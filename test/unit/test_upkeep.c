@@ -1,5 +1,5 @@
 /*
- * test/unit/test_upkeep.c: upkeep: what the engine forgets by itself, and what it keeps.
+ * test/unit/test_upkeep.c: upkeep: cells that the engine drops by itself, and cells that it keeps.
  *
  * The test makes rounds of upkeep one by one, without the thread, at times of its own.
  */
@@ -153,7 +153,7 @@ a_queue_is_short_again(void **state)
 	}
 }
 
-/* What was done a moment ago stays, and what came meanwhile. */
+/* Recent writes and deletes stay, and those that come meanwhile. */
 static void
 what_is_young_stays(void **state)
 {
@@ -244,7 +244,7 @@ superseded_versions_go(void **state)
 	kit_close(&kit);
 }
 
-/* What has outlived its TTL leaves the files, some time behind its end. */
+/* Expired cells are removed from the files, some time after their TTL's end. */
 static void
 expired_cells_go(void **state)
 {

@@ -129,7 +129,7 @@ what_waits_is_bounded(void **state)
 	open_with_rows(&kit, WC_PACKING_CELL);
 	at = kit_point(&kit, false);
 
-	/* the thread cannot go on with what it does, since its table cannot be looked up */
+	/* the thread cannot continue its work, since its table cannot be looked up */
 	pthread_rwlock_wrlock(&kit.engine->catalog.lock);
 	work.table_id = kit.table;
 	for (int i = 0; i < 5; i++)
