@@ -83,6 +83,12 @@ extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcRead
 extern void kit_flush(Kit *kit);
 extern void kit_compact(Kit *kit, bool major);
 
+/* The store of a family of the table made last; valid until the table or the family is dropped. */
+extern struct WcStore *kit_store(Kit *kit, uint32_t family);
+
+/* The number of key-values that RocksDB has of this family. */
+extern unsigned kit_nstored(Kit *kit, uint32_t family);
+
 /* For so many bytes of answers and so many readers; to be freed. */
 extern WcGetCache *kit_getcache(uint64_t bytes, int readers);
 
