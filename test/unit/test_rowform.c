@@ -376,6 +376,36 @@ small_steps(void **state)
 	kit_close(&kit);
 }
 
+/* Of two writes of a cell with the same timestamp the later one stays, in either form of the row. */
+static void
+a_cell_that_is_written_again_is_replaced(void **state)
+{
+	Kit			kit;
+
+	(void) state;
+	for (int apart = 0; apart < 2; apart++)
+	{
+		begin(&kit, 5);
+		if (apart)
+			put_columns(&kit, "r", 0, 30);
+		for (int i = 0; i < 50; i++)
+		{
+			kit_put(&kit, "r", 1, "a", 5, "one");
+			kit_commit(&kit);
+		}
+		assert_int_equal(kit_nstored(&kit, 1), apart ? 1 + 31 + 1 : 1);
+		kit_put(&kit, "r", 1, "a", 5, "two");
+		kit_put(&kit, "r", 1, "a", 6, "newer");
+		kit_commit(&kit);
+		if (apart)
+			delete_columns(&kit, "r", 0, 30);
+		assert_memory_equal(scan(&kit, true, false), "r{f:a=newer f:a=two", 19);
+		assert_null(strstr(kit.text, "one"));
+		assert_sound(&kit);
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
@@ -388,6 +418,7 @@ main(void)
 		cmocka_unit_test(a_row_without_a_head),
 		cmocka_unit_test(what_is_left_from_before_is_not_seen),
 		cmocka_unit_test(a_row_of_which_all_is_gone),
+		cmocka_unit_test(a_cell_that_is_written_again_is_replaced),
 		cmocka_unit_test(small_steps)
 	};
 

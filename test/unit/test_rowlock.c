@@ -76,8 +76,14 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	site_write(site, 1);
 	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 1, "abcde"), "a! b!- c d! e");
+
+	/* the row that is gone is not locked; one that was locked before stays locked */
+	assert_string_equal(site_lock(site, 1, "b"), "b");
+	site_end(site, 1);
 	assert_string_equal(site_lock_with(site, 0, &of_g, "abcde"), "a b c d e");
 	assert_string_equal(site_lock(site, 0, "abcde"), "a b c d e");
+	assert_string_equal(site_lock_since(site, 0, 1, "b"), "b!");
+	assert_string_equal(site_lock(site, 1, "b"), " | 1");
 	assert_string_equal(site_lock_since(site, 0, 2, "abcde"), "a b c d e");
 
 	/* own writes are no change, also in a table that other transactions cannot see */
