@@ -3,8 +3,8 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION widecol" to load this file. \quit
 
--- Anyone may name what is in the schema; each function looks at who owns the stored
--- table, and at the caller's privileges on the server or on the foreign table.
+-- All roles may use names in the schema.  Each function checks the owner of the stored
+-- table, and the caller's privileges on the server or on the foreign table.
 GRANT USAGE ON SCHEMA widecol TO PUBLIC;
 COMMENT ON SCHEMA widecol IS 'functions and views of HBase-style wide-column tables';
 
@@ -148,7 +148,7 @@ COMMENT ON FUNCTION clone_snapshot(text, text) IS 'makes a new stored table of a
 
 CREATE FUNCTION restore_snapshot(snapshot text, name text DEFAULT NULL) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_restore_snapshot' LANGUAGE C;
-COMMENT ON FUNCTION restore_snapshot(text, text) IS 'makes a stored table what it was in a snapshot; null: the one of which it was taken';
+COMMENT ON FUNCTION restore_snapshot(text, text) IS 'restores a stored table from a snapshot; null: the table of which it was taken';
 
 CREATE FUNCTION delete_snapshot(snapshot text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C STRICT;
@@ -188,7 +188,7 @@ COMMENT ON FUNCTION describe(text) IS 'a row a family of a stored table; ttl nul
 
 -- ---------------------------------------------------------------------------
 -- Data: tab is a foreign table, or by its name a stored table, which is for its owner.
--- src/shell/access.h says who may do what.
+-- src/shell/access.h says which privileges each function needs.
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION put(tab regclass, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
@@ -222,8 +222,8 @@ AS 'MODULE_PATHNAME', 'widecol_get_rows' LANGUAGE C ROWS 100;
 COMMENT ON FUNCTION get(regclass, bytes[], text[], int, int8range, int, int, text) IS 'the cells of some rows, in the order of their keys';
 COMMENT ON FUNCTION get(text, bytes[], text[], int, int8range, int, int, text) IS 'the cells of some rows, in the order of their keys';
 
--- A function in FROM gives all of its rows before the first is seen; one in the list of what is selected
--- does not.  So scan is one in SQL, which the planner writes into the query, and a LIMIT ends it early.
+-- PostgreSQL computes all rows of a function in FROM before it uses the first; of a function in the select list it
+-- takes one row after the other.  So scan is a function in SQL, which the planner inlines: a LIMIT ends it early.
 CREATE FUNCTION scan_cells(tab regclass, start_row bytes, stop_row bytes, row_prefix bytes, columns text[], versions int, time_range int8range,
     reversed boolean, row_limit bigint, raw boolean, include_start boolean, include_stop boolean, column_limit int, column_offset int, filter text)
 RETURNS SETOF cell
@@ -333,8 +333,8 @@ AS 'MODULE_PATHNAME', 'widecol_incr' LANGUAGE C;
 CREATE FUNCTION incr(tab text, "row" bytes, col text, by bigint DEFAULT 1, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'widecol_incr' LANGUAGE C;
-COMMENT ON FUNCTION incr(regclass, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
-COMMENT ON FUNCTION incr(text, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; what it is then';
+COMMENT ON FUNCTION incr(regclass, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; returns the new value';
+COMMENT ON FUNCTION incr(text, bytes, text, bigint, bigint, interval) IS 'adds to a counter of 8 bytes, big-endian; returns the new value';
 
 CREATE FUNCTION append(tab regclass, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS bytea
@@ -342,8 +342,8 @@ AS 'MODULE_PATHNAME', 'widecol_append' LANGUAGE C;
 CREATE FUNCTION append(tab text, "row" bytes, col text, value bytes, ts bigint DEFAULT NULL, ttl interval DEFAULT NULL)
 RETURNS bytea
 AS 'MODULE_PATHNAME', 'widecol_append' LANGUAGE C;
-COMMENT ON FUNCTION append(regclass, bytes, text, bytes, bigint, interval) IS 'appends to a cell; what it is then';
-COMMENT ON FUNCTION append(text, bytes, text, bytes, bigint, interval) IS 'appends to a cell; what it is then';
+COMMENT ON FUNCTION append(regclass, bytes, text, bytes, bigint, interval) IS 'appends to a cell; returns the new value';
+COMMENT ON FUNCTION append(text, bytes, text, bytes, bigint, interval) IS 'appends to a cell; returns the new value';
 
 CREATE FUNCTION "check"(tab regclass, "row" bytes, check_col text, expected bytes, op text DEFAULT '=',
     time_range int8range DEFAULT NULL)
@@ -468,7 +468,7 @@ COMMENT ON FUNCTION compaction_state(text) IS 'compactions under way or waiting:
 CREATE FUNCTION check_store(name text DEFAULT NULL, OUT stored_table text, OUT family text, OUT problem text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_check_store' LANGUAGE C VOLATILE ROWS 1;
-COMMENT ON FUNCTION check_store(text) IS 'reads all that is stored; a row for what is damaged; null: the catalog and all stored tables';
+COMMENT ON FUNCTION check_store(text) IS 'reads a whole stored table; a row for each damage; null: the catalog and all stored tables';
 
 CREATE FUNCTION regions(name text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
 RETURNS SETOF record
@@ -510,9 +510,9 @@ AS 'MODULE_PATHNAME', 'widecol_bytes_split' LANGUAGE C STRICT IMMUTABLE PARALLEL
 COMMENT ON FUNCTION bytes_split(bytea, bytea, int) IS 'a, num keys evenly between, b';
 
 -- ---------------------------------------------------------------------------
--- Dumps: what the foreign tables of a database do not show.  pg_dump dumps it as
--- configuration of the extension, with --include-foreign-data=widecol.  What is
--- inserted is made again, whoever owns it: grant nobody anything on it.
+-- Dumps: the parts of stored tables that the foreign tables of a database do not show.  pg_dump
+-- dumps this foreign table as configuration of the extension, with --include-foreign-data=widecol.
+-- An INSERT makes stored tables of any owner: grant no privileges on it.
 -- ---------------------------------------------------------------------------
 
 CREATE FOREIGN TABLE dump (
@@ -668,7 +668,7 @@ COMMENT ON COLUMN pg_stat_widecol.stalled_since IS 'since when commits cannot be
 COMMENT ON COLUMN pg_stat_widecol.stall IS 'why they cannot; null also without pg_read_all_stats';
 COMMENT ON COLUMN pg_stat_widecol.read_lsn IS 'up to where the engine has read the server''s log';
 COMMENT ON COLUMN pg_stat_widecol.applied_lsn IS 'up to where stored tables have all that the log says';
-COMMENT ON COLUMN pg_stat_widecol.replay_lag_bytes IS 'bytes of the log, on a standby of what has been replayed, that stored tables do not have yet';
+COMMENT ON COLUMN pg_stat_widecol.replay_lag_bytes IS 'bytes of the log, on a standby of the replayed log, that stored tables do not have yet';
 COMMENT ON COLUMN pg_stat_widecol.replay_lag IS 'how long ago the oldest commit was made that the engine has read and not applied yet; 0: there is none';
 COMMENT ON COLUMN pg_stat_widecol.last_commit_at IS 'time of the last commit that was applied since started_at';
 COMMENT ON COLUMN pg_stat_widecol.backlog_commits IS 'commits that were read and not applied yet';
@@ -688,7 +688,7 @@ COMMENT ON COLUMN pg_stat_widecol.get_cache_misses IS 'reads of one row that the
 COMMENT ON COLUMN pg_stat_widecol.snapshots IS 'snapshots that are held';
 COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_at IS 'when the oldest of them was taken';
 COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_pid IS 'session that holds it; null: none, or the engine itself';
-COMMENT ON COLUMN pg_stat_widecol.memtable_bytes IS 'memory of what has not been written to files yet';
+COMMENT ON COLUMN pg_stat_widecol.memtable_bytes IS 'memory of changes that have not been written to files yet';
 COMMENT ON COLUMN pg_stat_widecol.index_bytes IS 'memory of indexes and filters of open files';
 COMMENT ON COLUMN pg_stat_widecol.block_cache_bytes IS 'memory of blocks in the cache';
 COMMENT ON COLUMN pg_stat_widecol.transaction_bytes IS 'memory of changes of open transactions and of the backlog';
@@ -731,8 +731,8 @@ COMMENT ON COLUMN pg_stat_widecol_tables.cells_written IS 'cells that commits ha
 COMMENT ON COLUMN pg_stat_widecol_tables.deletes IS 'delete markers that commits have written';
 COMMENT ON COLUMN pg_stat_widecol_tables.bytes_written IS 'bytes of keys and values that commits have given to RocksDB';
 COMMENT ON COLUMN pg_stat_widecol_tables.keys IS 'keys that are stored, estimated: rows, or cells of large rows with packing cell';
-COMMENT ON COLUMN pg_stat_widecol_tables.dead_keys IS 'of what is stored, about how much could be forgotten: superseded cells and delete markers';
-COMMENT ON COLUMN pg_stat_widecol_tables.memtable_bytes IS 'memory of what has not been written to files yet';
+COMMENT ON COLUMN pg_stat_widecol_tables.dead_keys IS 'about how many of the stored keys could be dropped: superseded cells and delete markers';
+COMMENT ON COLUMN pg_stat_widecol_tables.memtable_bytes IS 'memory of changes that have not been written to files yet';
 COMMENT ON COLUMN pg_stat_widecol_tables.files IS 'files with the family''s data';
 COMMENT ON COLUMN pg_stat_widecol_tables.file_bytes IS 'bytes of these files';
 COMMENT ON COLUMN pg_stat_widecol_tables.flushes IS 'files that were written from memory';
@@ -814,9 +814,9 @@ COMMENT ON COLUMN progress.operation IS 'load (COPY), analyze, flush, compaction
 COMMENT ON COLUMN progress.namespace IS 'of the stored table; null: the operation is one of PostgreSQL, on a foreign table';
 COMMENT ON COLUMN progress."table" IS 'name of the stored table without the namespace, or of the foreign table with its schema';
 COMMENT ON COLUMN progress.family IS 'name of the family; null: all';
-COMMENT ON COLUMN progress.phase IS 'what is being done';
+COMMENT ON COLUMN progress.phase IS 'the present part of the work';
 COMMENT ON COLUMN progress.done IS 'how much of it is done; null: not known';
-COMMENT ON COLUMN progress.total IS 'how much there is, perhaps an estimate; null: not known';
+COMMENT ON COLUMN progress.total IS 'how much work there is in all, perhaps estimated; null: not known';
 COMMENT ON COLUMN progress.unit IS 'of both: rows, keys, bytes, or parts of the family';
 COMMENT ON COLUMN progress.started_at IS 'when the operation began, for PostgreSQL''s the statement';
 GRANT SELECT ON progress TO PUBLIC;

@@ -1,5 +1,5 @@
--- Who may do what with the functions on data: the stored table's owner everything, by its name
--- or by a foreign table; others what SQL could do through the foreign table.
+-- Privileges of the functions on data: the stored table's owner may use all of them, by its name
+-- or by a foreign table; other roles may do what SQL allows them through the foreign table.
 SET client_min_messages = error;
 DROP ROLE IF EXISTS regress_widecol_ann, regress_widecol_bob;
 CREATE EXTENSION IF NOT EXISTS widecol;
@@ -42,7 +42,7 @@ SELECT widecol.delete('acc_t', 'r2', 'cf:q'), widecol.delete_version('acc_t', 'b
        widecol.delete_family('acc_t', 'r2', 'other'), widecol.delete_family_version('acc_t', 'text', 'cf', 1),
        widecol.deleteall('acc_t', 'f');
 SELECT "row" FROM widecol.scan('acc_t') ORDER BY 1;
--- what is no name
+-- bad names
 SELECT widecol.put('acc_none', 'r', 'cf:q', 'v');
 SELECT widecol.put('acc none', 'r', 'cf:q', 'v');
 SELECT widecol.put('no_schema.t', 'r', 'cf:q', 'v');
@@ -83,7 +83,7 @@ SELECT widecol.check_and_put('acc_t', 'r', 'cf:q', 'v', 'cf:q', 'w');
 SELECT widecol.check_and_delete('acc_t', 'r', 'cf:q', 'v', 'cf:q');
 RESET ROLE;
 
--- --- layout row: what is mapped and granted ---------------------------------------------
+-- --- layout row: mapped columns and granted privileges -----------------------------------
 
 SET ROLE regress_widecol_ann;
 SELECT widecol.truncate_table('acc_t');
@@ -107,7 +107,7 @@ SELECT widecol.delete('narrow', 'r1', 'cf:a');
 SELECT widecol.check('narrow', 'r1', 'cf:a', 'x');
 RESET ROLE;
 
--- SELECT on the table: what is mapped, and no more
+-- SELECT on the table: only mapped cells
 GRANT SELECT ON narrow TO regress_widecol_bob;
 SET ROLE regress_widecol_bob;
 SELECT family, qualifier, value FROM widecol.get('narrow', 'r1');
@@ -231,7 +231,7 @@ SELECT family, qualifier FROM widecol.get('narrow', 'r3');
 SELECT widecol.put('narrow', 'r3', 'cf:hidden', 'x');
 SELECT widecol.get('acc_t', 'r3');
 RESET ROLE;
--- a function that runs as another does what that one may
+-- a SECURITY DEFINER function has the privileges of its owner
 SET ROLE regress_widecol_ann;
 CREATE FUNCTION hidden(r text) RETURNS SETOF widecol.cell LANGUAGE sql SECURITY DEFINER AS $$SELECT * FROM widecol.get('acc_t', r, '{cf:hidden}')$$;
 SELECT widecol.put('acc_t', 'r4', 'cf:hidden', 'told', 1);
@@ -326,7 +326,7 @@ SELECT widecol.check('numbers', '\x80000001', 'cf:v', 'one');
 SELECT widecol.check_and_put('numbers', '\x80000001', 'cf:v', 'one', 'cf:v', 'x');
 SELECT widecol.check_and_delete('numbers', '\x80000001', 'cf:v', 'one', 'cf:v');
 RESET ROLE;
--- for the stored table's owner too, who has its name
+-- the stored table's owner may use the stored table's name
 SELECT widecol.alter_table_owner('acc_n', 'regress_widecol_ann');
 SET ROLE regress_widecol_ann;
 SELECT widecol.get('numbers', '\x80000001');

@@ -27,7 +27,7 @@ INSERT INTO t
 CREATE TABLE t_heap AS SELECT * FROM t;
 ANALYZE t, t_heap;
 
--- What is done in the engine, and whether the results are the same: of _ as the foreign table, of the same
+-- Shows which aggregates the engine computes, and compares the results: _ as the foreign table, the same
 -- without pushdown, and as the heap copy.
 CREATE FUNCTION aggregated(tab text, query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; pushed text[]; local text[]; heaps text[];
@@ -98,7 +98,7 @@ ANALYZE wide, wide_heap;
 SELECT aggregated('wide', 'SELECT v, count(*), sum(w), max(w) FROM _ GROUP BY v HAVING count(*) > 4 AND max(w) % 100 = 0');
 SELECT aggregated('wide', 'SELECT count(*), sum(n), max(length(v)) FROM (SELECT v, count(*) AS n FROM _ GROUP BY v) x');
 
--- what stays with PostgreSQL
+-- aggregates that PostgreSQL computes
 SELECT aggregated('t', 'SELECT count(DISTINCT i) FROM _');
 SELECT aggregated('t', 'SELECT count(*) FILTER (WHERE i > 3) FROM _');
 SELECT aggregated('t', 'SELECT array_agg(i ORDER BY a, b, c) FROM _ WHERE c < 10');
@@ -250,7 +250,7 @@ SELECT aggregated('p', 'SELECT b % 2, count(*), sum(v) FROM _ GROUP BY b % 2');
 SELECT aggregated('p', 'SELECT count(*), sum(v), avg(b), max(v) FROM _ WHERE a BETWEEN 5 AND 12 AND v > 0');
 RESET enable_partitionwise_aggregate;
 
--- what the engine did
+-- counters of the engine
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT a, count(*) FROM t WHERE i > 3 GROUP BY a;
 SET widecol.enable_pushdown = off;
 EXPLAIN (COSTS OFF) SELECT b, count(*) FROM t WHERE i > 3 GROUP BY b;

@@ -54,7 +54,7 @@ ALTER FOREIGN TABLE al_map VALIDATE CONSTRAINT unknown_yet;
 ALTER FOREIGN TABLE al_map DROP CONSTRAINT unknown_yet;
 DELETE FROM al_map WHERE k = 2;
 ALTER FOREIGN TABLE al DROP CONSTRAINT one;
--- what a transaction has written counts, what it has deleted does not
+-- rows that the transaction has written count, rows that it has deleted do not
 BEGIN;
 DELETE FROM al;
 DELETE FROM al_map;
@@ -136,7 +136,7 @@ ALTER FOREIGN TABLE al_hash ALTER k OPTIONS (SET length '9');
 ALTER FOREIGN TABLE al_hash ALTER k TYPE int;
 SELECT * FROM al_hash WHERE k = 'x';
 
--- what a parent hands down, and what CASCADE would take away
+-- columns and constraints of a parent, and those that CASCADE would drop
 CREATE TABLE al_parent (k int, v int);
 CREATE FOREIGN TABLE al_child (k int OPTIONS (rowkey '1'), v int) INHERITS (al_parent) SERVER widecol;
 INSERT INTO al_child VALUES (1, 2);

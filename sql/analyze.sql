@@ -1,5 +1,5 @@
 -- ANALYZE: tables that are small are read whole, of others a sample is drawn all
--- over the table.  What is random is compared with what is true, with room.
+-- over the table.  Estimates of samples are compared with the true values, with a tolerance.
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
@@ -92,7 +92,7 @@ ANALYZE few;
 SELECT reltuples, relpages < 20 AS small FROM pg_class WHERE oid = 'few'::regclass;
 DROP FOREIGN TABLE few;
 
--- many rows that nobody else sees yet
+-- many uncommitted rows
 BEGIN;
 DELETE FROM large WHERE site < 300;
 INSERT INTO large SELECT -g / 100, g % 100, NULL, 'own', 'own' FROM generate_series(100, 30099) g;

@@ -76,7 +76,7 @@ ALTER FOREIGN TABLE tree RENAME label TO second;
 ALTER FOREIGN TABLE tree ADD label text;
 SELECT * FROM tree;
 SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'tree'::regclass AND attnum > 0 ORDER BY attnum;
--- but what is told apart by options is not moved aside
+-- columns with different options need no other name
 ALTER FOREIGN TABLE tree ADD other text OPTIONS (qualifier 'name'), ADD third text OPTIONS (qualifier 'children');
 
 -- an inheritance tree, of which one table has triggers

@@ -1,10 +1,10 @@
--- Attributes of families: each as it is given, described, changed, and what it does.
+-- Attributes of families: each is set, described and changed, and has its effect.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
 SET bytea_output = 'escape';
 
--- what a family has that says nothing
+-- a family without attributes
 SELECT widecol.create_table('at', '{"cf": {}}');
 CREATE FOREIGN TABLE at (k bytea OPTIONS (rowkey 'raw')) SERVER widecol;
 SELECT family, versions, min_versions, ttl, keep_deleted_cells, bloomfilter, compression, blocksize, blockcache, in_memory, packing
@@ -75,7 +75,7 @@ SELECT widecol.alter_table('at', '{"none": null}');
 SELECT family, versions, min_versions, ttl, keep_deleted_cells, bloomfilter, compression, blocksize, blockcache, in_memory, packing
   FROM widecol.describe('at');
 
--- cells: what is no column, no time, no family
+-- cells: bad columns, times and families
 SELECT widecol.put('at', 'r', 'cf', 'x');
 \echo :SQLSTATE
 SELECT widecol.put('at', 'r', 'no:q', 'x');
@@ -99,7 +99,7 @@ SELECT count(*) FROM widecol.scan('at', raw => true);
 DROP FOREIGN TABLE at;
 SELECT widecol.drop_table('at');
 
--- What an attribute does.  Two families, one of each packing; vs shows a column's
+-- Effects of attributes.  Two families, one of each packing; vs shows a column's
 -- versions in both: those that are there, and (raw) those that are stored.
 SELECT widecol.create_table('at', '{"c": {"versions": 5, "packing": "cell"}, "r": {"versions": 5, "packing": "row"}}');
 CREATE FOREIGN TABLE at (k bytea OPTIONS (rowkey 'raw')) SERVER widecol;
@@ -117,7 +117,7 @@ CREATE FUNCTION fill(q text, VARIADIC ts bigint[]) RETURNS void LANGUAGE sql AS 
   SELECT widecol.put('at', 'row', f || ':' || q, 'v', t) FROM unnest(ARRAY['c', 'r']) f, unnest(ts) t
 $$;
 
--- versions: fewer hold for reads at once, in storage after a compaction; more bring back what is still stored
+-- versions: a smaller number limits reads at once, and storage after a compaction; a greater one shows again the versions that are still stored
 SELECT fill('v', 1, 2, 3, 4, 5, 6);
 SELECT * FROM vs('v');
 SELECT alter_both('{"versions": 2}');
@@ -149,7 +149,7 @@ SET widecol.debug_clock_offset = '2d';
 SELECT * FROM ages();
 SELECT alter_both('{"min_versions": 1}');
 SELECT * FROM ages();
--- a raw scan still shows what has expired, until a compaction
+-- a raw scan still shows expired cells, until a compaction
 SELECT * FROM ages(true);
 SELECT widecol.flush('at'), widecol.major_compact('at');
 SELECT * FROM ages(true);
@@ -159,7 +159,7 @@ SELECT alter_both('{"min_versions": 0, "ttl": "forever"}');
 SELECT widecol.deleteall('at', 'row');
 SELECT widecol.flush('at'), widecol.major_compact('at');
 
--- keep_deleted_cells false: what is deleted is gone from the past too
+-- keep_deleted_cells false: reads as of a past time do not show deleted cells
 SELECT fill('false', 10, 20);
 SELECT widecol.delete('at', 'row', f || ':false', 15) FROM unnest(ARRAY['c', 'r']) f;
 SELECT * FROM vs('false');
@@ -198,7 +198,7 @@ SELECT * FROM vs('ttl', raw => true);
 RESET widecol.debug_clock_offset;
 SELECT alter_both('{"keep_deleted_cells": false, "ttl": "forever", "min_versions": 0}');
 
--- what has expired leaves the disk, when a compaction comes by
+-- a compaction removes expired cells from the disk
 SELECT widecol.create_table('at_gone_' || p, format('{"cf": {"ttl": "1 h", "packing": "%s"}}', p)::jsonb) FROM unnest(ARRAY['cell', 'row']) p;
 CREATE FOREIGN TABLE at_gone_cell (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 CREATE FOREIGN TABLE at_gone_row (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
@@ -216,7 +216,7 @@ SELECT p, (SELECT ARRAY[bytes, rows] FROM widecol.regions('at_gone_' || p)) AS l
 DROP FOREIGN TABLE at_gone_cell, at_gone_row;
 SELECT widecol.drop_table('at_gone_cell'), widecol.drop_table('at_gone_row');
 
--- bloomfilter, compression, blocksize, blockcache, in_memory: what is read never depends on them, written before or after
+-- bloomfilter, compression, blocksize, blockcache, in_memory: reads never depend on them, of cells written before or after
 SELECT widecol.put('at', ('k' || i)::bytea, f || ':' || q, (q || i)::bytea, 1)
   FROM generate_series(1, 500) i, unnest(ARRAY['c', 'r']) f, unnest(ARRAY['x', 'y']) q \g /dev/null
 SELECT widecol.flush('at');

@@ -33,7 +33,7 @@ SELECT count(*), min(value), max(value) FROM only_value;
 SELECT ts FROM only_ts WHERE ts BETWEEN 12 AND 14;
 SELECT count(*) FROM cells;
 
--- conditions on ts filter what is visible: versions are counted before
+-- conditions on ts select among the visible versions: these are counted before
 EXPLAIN (COSTS OFF) SELECT * FROM texts WHERE ts = 20;
 SELECT "row", family, qualifier, ts, value FROM texts WHERE ts = 20;
 SELECT "row", family, qualifier, ts FROM texts WHERE ts < 12;
@@ -120,7 +120,7 @@ EXPLAIN (COSTS OFF) SELECT "row", qualifier FROM newest WHERE qualifier = 'x' AN
 SELECT "row", family, qualifier, ts FROM texts WHERE qualifier = 'y' OR ts = 5;
 EXPLAIN (COSTS OFF) SELECT "row" FROM texts WHERE qualifier = 'y' OR ts = 5;
 
--- all together, and with what the engine does not know
+-- all together, and with a condition that the engine cannot decide
 SELECT * FROM texts WHERE "row" = 'r1' AND family IN ('a', 'c') AND qualifier = 'x' AND ts <= 20 AND value LIKE '%t%';
 EXPLAIN (COSTS OFF) SELECT * FROM texts WHERE "row" = 'r1' AND family IN ('a', 'c') AND qualifier = 'x' AND ts <= 20 AND value LIKE '%t%';
 
@@ -159,7 +159,7 @@ SELECT v.*, (SELECT count(*) FROM texts c WHERE c."row" = v.r AND c.qualifier = 
 SELECT v.q, c.family, c.ts FROM (VALUES ('r1', 'x', 15), ('r1', 'y', 0), ('r2', 'x:1', 0)) v(r, q, t)
   JOIN texts c ON c."row" = v.r AND c.qualifier = v.q AND c.ts > v.t ORDER BY 1, 2, 3;
 
--- raw: markers, and what they hide; families are selected by the engine, qualifiers here
+-- raw: markers, and the cells that they hide; the engine selects families, the session qualifiers
 SELECT widecol.delete('texts', 'r1', 'a:x', 20), widecol.delete_version('texts', 'r2', 'a:x:2', 12),
        widecol.delete_family('texts', 'r3', 'b', 6), widecol.delete_family_version('texts', 'r2', 'a', 13);
 SELECT "row", family, qualifier, ts, value FROM texts WHERE family = 'a';
@@ -168,7 +168,7 @@ SELECT * FROM raw WHERE qualifier = 'x' AND family = 'a' AND ts <= 20;
 EXPLAIN (COSTS OFF) SELECT * FROM raw WHERE qualifier = 'x' AND family = 'a' AND ts <= 20;
 SELECT "row", type, ts FROM raw WHERE type <> 'Put';
 
--- types of columns; what the layout does not know
+-- types of columns; columns and options that the layout refuses
 CREATE FOREIGN TABLE bad ("row" int) SERVER widecol OPTIONS (table 'cl', layout 'cell');
 CREATE FOREIGN TABLE bad (ts timestamptz) SERVER widecol OPTIONS (table 'cl', layout 'cell');
 CREATE FOREIGN TABLE bad (family bytea) SERVER widecol OPTIONS (table 'cl', layout 'cell');
@@ -254,7 +254,7 @@ UPDATE only_value SET value = 'x';
 DELETE FROM only_ts;
 SELECT count(*) FROM cells WHERE "row" = 'o';
 
--- a transaction sees what it wrote, with the conditions, and takes it back
+-- a transaction sees its own writes under the conditions, and rolls them back
 BEGIN;
 INSERT INTO texts VALUES ('tx', 'a', 'x', 7, 'seven'), ('tx', 'a', 'z', 8, 'eight');
 UPDATE texts SET value = 'SEVEN' WHERE "row" = 'tx' AND ts = 7;

@@ -1,6 +1,6 @@
 -- Key codecs: for every type, encoding and direction, alone and beside others, over
--- edge and random values: what was written comes back, the bytes of keys sort as
--- SQL sorts, and conditions find what they find in a heap table.  Another seed:
+-- edge and random values: reads return the written values, the bytes of keys sort as
+-- SQL sorts, and conditions find the same rows as in a heap table.  Another seed:
 -- psql -v seed=0.7.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;

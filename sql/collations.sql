@@ -20,7 +20,7 @@ ALTER FOREIGN TABLE changed ALTER v TYPE text COLLATE caseless;
 INSERT INTO changed VALUES ('a', 'A'), ('A', 'a');
 SELECT * FROM changed WHERE k = 'a' AND v = 'a';
 
--- what the engine decides, and what it cannot
+-- conditions that the engine decides, and conditions that it cannot
 EXPLAIN (COSTS OFF) SELECT * FROM changed WHERE k = 'a';
 EXPLAIN (COSTS OFF) SELECT * FROM changed WHERE k = 'a' COLLATE caseless;
 EXPLAIN (COSTS OFF) SELECT * FROM changed WHERE k > 'a';

@@ -1,7 +1,7 @@
--- Everything that the extension makes has a comment, so that \df+, \dT+, \d+ and \dx+ tell what it is.
+-- Every object of the extension has a comment, which \df+, \dT+, \d+ and \dx+ show.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
--- no rows: nothing is without a comment; "made": what was looked at; not types that come with another object
+-- no rows: no object is without a comment; "made": all objects, except types that come with another object
 WITH made AS (
   SELECT classid, objid, 0 AS objsubid
   FROM pg_depend
@@ -20,7 +20,7 @@ WHERE (CASE WHEN objsubid > 0 THEN col_description(objid, objsubid) ELSE obj_des
                   WHERE classid = 'pg_type'::regclass AND t.oid = objid AND (typcategory = 'A' OR relkind <> 'c'))
 ORDER BY 1;
 SELECT count(*) > 50 AS functions FROM pg_proc WHERE pronamespace = 'widecol'::regnamespace AND obj_description(oid, 'pg_proc') <> '';
--- a comment is about what it stands on: two functions of one name may share one, others do not
+-- only functions of the same name may have the same comment
 SELECT obj_description(oid, 'pg_proc') AS comment, array_agg(DISTINCT proname) AS functions
 FROM pg_proc WHERE pronamespace = 'widecol'::regnamespace
 GROUP BY 1 HAVING count(DISTINCT proname) > 1;

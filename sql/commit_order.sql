@@ -19,7 +19,7 @@ CREATE FOREIGN TABLE far (k int) SERVER remote OPTIONS (table_name 'held');
 CREATE TABLE near (k int);
 CREATE FOREIGN TABLE cells (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 
--- all or nothing, whoever is used first in the session
+-- all or nothing, whichever store the session uses first
 \c -
 BEGIN;
 INSERT INTO far VALUES (1), (1);

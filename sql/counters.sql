@@ -8,14 +8,14 @@ SET bytea_output = 'escape';
 SELECT widecol.create_table('c', '{"f": {"versions": 4}, "g": {"packing": "row", "versions": 4}}');
 CREATE FOREIGN TABLE c ("row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea, ttl interval)
   SERVER widecol OPTIONS (table 'c', layout 'cell');
--- what a counter holds, in both packings
+-- the counters of a row, in both packings
 CREATE FUNCTION counters("row" bytea) RETURNS TABLE (col text, n bigint)
 BEGIN ATOMIC
   SELECT family || ':' || convert_from(qualifier, 'UTF8'), ('x' || encode(value, 'hex'))::bit(64)::bigint
     FROM widecol.get('c', $1);
 END;
 
--- incr: no cell counts as 0; adds 1, or what is given; returns what it is then
+-- incr: a missing cell counts as 0; adds 1, or the given number; returns the new value
 SELECT widecol.incr('c', 'r', 'f:n'), widecol.incr('c', 'r', 'g:n');
 SELECT widecol.incr('c', 'r', 'f:n', 41), widecol.incr('c', 'r', 'g:n', 41);
 SELECT widecol.incr('c', 'r', 'f:n', -2), widecol.incr('c', 'r', 'g:n', by => -2);
@@ -138,7 +138,7 @@ SELECT widecol.check('c', 'k', 'f:x', 'bbbb');
 SELECT widecol.check('c', 'no such row', 'f:x', NULL);
 -- in a time range: as in a get
 SELECT r, widecol.check('c', 'k', 'f:x', 'bbbb', time_range => r) FROM unnest('{"[50,51)","[0,50)","[51,)","(,)"}'::int8range[]) r;
--- what this transaction wrote counts
+-- the transaction's own writes count
 BEGIN;
 SELECT widecol.put('c', 'k', 'f:y', 'mine');
 SELECT widecol.check('c', 'k', 'f:y', 'mine'), widecol.delete('c', 'k', 'f:y'), widecol.check('c', 'k', 'f:y', NULL);

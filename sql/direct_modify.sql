@@ -25,7 +25,7 @@ CREATE PROCEDURE fill() LANGUAGE sql AS $$
 $$;
 CALL fill();
 
--- What is shown.
+-- EXPLAIN.
 EXPLAIN (COSTS OFF, VERBOSE) DELETE FROM d WHERE a BETWEEN 2 AND 3;
 EXPLAIN (COSTS OFF) UPDATE d SET x = 0, y = NULL WHERE a = 2 AND b IN (1, 3);
 EXPLAIN (COSTS OFF) DELETE FROM d;
@@ -90,7 +90,7 @@ SELECT widecol.put('d', '\x8000000480000001', 'cf:', '');
 UPDATE d SET y = 'new' WHERE a = 4;
 SELECT family, qualifier, value FROM widecol.scan('d', start_row => '\x8000000480000001', row_limit => 1);
 
--- It sees what the transaction did before, and what it does is seen, kept and undone as ever.
+-- The statement sees the transaction's earlier writes; its own writes are visible, committed and rolled back as others.
 CALL fill();
 BEGIN;
 INSERT INTO d VALUES (7, 1, 71);
@@ -181,7 +181,7 @@ DELETE FROM c WHERE a = 5 AND b = 1;
 SELECT a, count(*) FROM d GROUP BY a ORDER BY a;
 DROP TRIGGER meddle ON d;
 
--- Views: what they leave out is no row; WITH CHECK OPTION looks at each.
+-- Views: rows that the view does not show are not changed; WITH CHECK OPTION checks each row.
 CREATE VIEW seen AS SELECT * FROM d WHERE a = 2;
 CREATE VIEW checked AS SELECT * FROM d WHERE a = 2 WITH CHECK OPTION;
 SELECT way('UPDATE seen SET x = 5');
@@ -301,7 +301,7 @@ UPDATE m SET other = NULL;
 SELECT "row", qualifier FROM widecol.scan('m');
 DROP FOREIGN TABLE m;
 
--- Salted keys, and record types: rows of others are none of ours.
+-- Salted keys, and record types: rows of other types are not changed.
 CREATE FOREIGN TABLE s (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), x int)
   SERVER widecol OPTIONS (salt_buckets '4', salt_by 'a');
 CREATE FOREIGN TABLE minutes (at timestamp OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), x int)
@@ -437,7 +437,7 @@ SELECT a, b, x, length(y), length(z) FROM d WHERE a = 1 ORDER BY b;
 DELETE FROM d WHERE a = 1;
 SELECT count(*) FROM d WHERE a = 1;
 
--- Cancelled on the way: what went before is still there, and only that.
+-- Cancelled on the way: only the writes before the statement are there.
 INSERT INTO d (a, b, x) SELECT 100, g, 0 FROM generate_series(1, 30000) g;
 BEGIN;
 UPDATE d SET x = 1 WHERE a = 100 AND b <= 10;

@@ -1,4 +1,4 @@
--- A database in another encoding: what is stored is UTF-8, whoever writes it.
+-- A database in another encoding: stored text is UTF-8 nevertheless.
 SET client_min_messages = warning;
 SELECT current_database() AS here \gset
 CREATE DATABASE widecol_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
@@ -40,7 +40,7 @@ SELECT count(*) FROM café;
 ROLLBACK;
 SELECT count(*) FROM café;
 
--- what is stored, and this database cannot say
+-- stored text that this database's encoding lacks
 SELECT widecol.put('café', 'q', 'crème:thé', '\xe697a5');
 SELECT k FROM café;
 SELECT "thé" FROM café WHERE k = 'q';

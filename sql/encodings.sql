@@ -7,7 +7,7 @@ CREATE DATABASE wc_euc_jp TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC
 CREATE DATABASE wc_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
 \set db :DBNAME
 
--- What is run in each: words that the encoding has, as keys of every kind.
+-- The test for each encoding: words in it, as keys of every kind.
 SELECT $script$
 SET client_min_messages = warning;
 CREATE EXTENSION widecol;

@@ -1,4 +1,4 @@
--- What is refused says why, and changes nothing.
+-- Errors give the reason, and change nothing.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
@@ -224,7 +224,7 @@ SELECT widecol.deleteall('e', '\x8000000773');
 RESET ROLE;
 SELECT * FROM e ORDER BY a;
 
--- USAGE lets a role make stored tables, not change those that others map
+-- USAGE lets a role make stored tables, but not change those that other roles map
 GRANT USAGE ON FOREIGN SERVER widecol TO regress_widecol_user;
 GRANT CREATE ON SCHEMA public TO regress_widecol_user;
 SET ROLE regress_widecol_user;

@@ -27,7 +27,7 @@ BEGIN
   RETURN split_part(split_part(line, 'rows=', 2), ' ', 1);
 END $$;
 
--- what is known of a table is up to a second old
+-- the session's knowledge of a table is up to a second old
 CREATE FUNCTION later() RETURNS void LANGUAGE sql AS 'SELECT pg_sleep(1.1)';
 
 CREATE FOREIGN TABLE e (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), v int, t text) SERVER widecol
@@ -89,7 +89,7 @@ SELECT expected('SELECT * FROM both_of'), expected('SELECT * FROM one_of'), expe
 ANALYZE one_of;
 SELECT expected('SELECT * FROM one_of'), expected('SELECT * FROM one_of WHERE k < 1000');
 
--- what ANALYZE has told is old
+-- the results of ANALYZE are outdated
 TRUNCATE e;
 ANALYZE e, s;
 INSERT INTO e SELECT g / 100, g % 100, g % 10, 'x' FROM generate_series(0, 19999) g;

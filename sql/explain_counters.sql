@@ -8,7 +8,7 @@ CREATE FOREIGN TABLE t (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), 
 INSERT INTO t SELECT i / 100, i % 100, 'value ' || i FROM generate_series(0, 9999) i;
 SELECT widecol.flush('counted');
 
--- blocks depend on how they were filled, and on what is cached
+-- the numbers of blocks depend on how the blocks were filled, and on the cache
 CREATE FUNCTION counters(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -46,7 +46,7 @@ INSERT INTO t VALUES (200, 1, 'own');
 SELECT counters('SELECT * FROM t WHERE a = 200');
 ROLLBACK;
 
--- blocks as PostgreSQL shows its own: what is in the cache already is not read
+-- blocks as PostgreSQL shows its own: blocks in the cache are not read
 CREATE FUNCTION buffers(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN

@@ -1,5 +1,5 @@
 -- HBase's filter language: widecol.scan, get and count with a filter.
--- What the filters decide: test/unit/test_filterlang.c, test/conformance/filters.py.
+-- The results of each filter are tested by test/unit/test_filterlang.c and test/conformance/filters.py.
 \set VERBOSITY default
 \pset format unaligned
 \pset tuples_only on
@@ -40,7 +40,7 @@ SELECT widecol.put('flt', 'wide', 'f:' || i, repeat('x', 100), 10) FROM generate
 SELECT count(*), sum(length(value)) FROM widecol.scan('flt', filter => $$SKIP ValueFilter(=, 'substring:XX') AND PrefixFilter('wide')$$);
 SELECT count(*), sum(length(value)) FROM widecol.scan('flt', filter => $$ColumnRangeFilter('1', true, '2', false) AND PrefixFilter('wide')$$);
 
--- who may: what a filter decides on may not show
+-- privileges: a filter may read cells that the caller must not see
 CREATE ROLE flt_role;
 CREATE FOREIGN TABLE flt_rows (k text OPTIONS (rowkey '1') COLLATE "C", a text OPTIONS (family 'f'))
   SERVER widecol OPTIONS ("table" 'flt');
@@ -52,14 +52,14 @@ SELECT count(*) FROM widecol.scan('flt_rows'::regclass, filter => $$ColumnPrefix
 SELECT count(*) FROM widecol.scan('default:flt', filter => $$ColumnPrefixFilter('a')$$);
 RESET ROLE;
 
--- what is not of the language
+-- texts that are not of the language
 SELECT widecol.count('flt', filter => '');
 SELECT widecol.count('flt', filter => $$PrefixFilter('é') AND$$);
 SELECT widecol.count('flt', filter => $$NoFilter()$$);
 SELECT widecol.count('flt', filter => $$RowFilter(=, 'regexstring:[a[b]]')$$);
 SELECT widecol.count('flt', filter => repeat('SKIP ', 40) || 'KeyOnlyFilter()');
 SELECT widecol.count('flt', filter => format('PrefixFilter(%L)', repeat('x', 1024 * 1024)));
--- what its comparators cannot do
+-- limits of comparators
 SELECT widecol.count('flt', filter => $$ValueFilter(=, 'long:5')$$);
 SELECT widecol.put('flt', 'x', 'f:a', repeat('a', 100)) \g /dev/null
 SELECT widecol.count('flt', start_row => 'x', filter => $$ValueFilter(=, 'regexstring:(a+)+[bd]')$$);

@@ -34,7 +34,7 @@ INSERT INTO t
   FROM (SELECT g, CASE WHEN g % 7 <> 0 THEN g % 40 - 20 END AS v FROM generate_series(1, 120) g) x;
 CREATE TABLE t_heap AS SELECT * FROM t;
 
--- What is left to filter, and how many rows are found.
+-- Shows the conditions that the session still evaluates, and the number of rows found.
 CREATE FUNCTION filtered(condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; pushed int[]; local int[]; heaps int[];
 BEGIN
@@ -88,7 +88,7 @@ SELECT filtered(c) FROM unnest(ARRAY[
   'i IN (SELECT i FROM t_heap WHERE k = 23)', 'k = 23 AND i = 3', 'k > 100 AND i > 0', 'k IN (20, 21, 22, 23) AND i > 0', $$s LIKE 'n1%' AND s LIKE 'n12%' AND i < 13$$,
   'i = random() + 100', 'i > 5 AND random() >= 0']) c;
 
--- what only the filter looks at does not travel; a limit counts what passes
+-- columns that only the filter reads are not sent; a limit counts rows that pass
 EXPLAIN (VERBOSE, COSTS OFF) SELECT k FROM t WHERE i > 3 AND other IS NOT NULL LIMIT 2;
 SELECT k FROM t WHERE i > 3 AND other IS NOT NULL LIMIT 2;
 SELECT k, i FROM t WHERE i > 3 AND other IS NOT NULL ORDER BY k DESC LIMIT 2 OFFSET 1;
@@ -180,7 +180,7 @@ UPDATE t SET b = true, i = NULL WHERE s IS NULL AND i IS NOT NULL;
 UPDATE t_heap SET b = true, i = NULL WHERE s IS NULL AND i IS NOT NULL;
 SELECT count(*) FROM differences();
 SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t_heap) AS more;
--- where nothing is found, what is set is not looked at
+-- if no row is found, the SET expression is not evaluated
 UPDATE t SET n2 = 1 / (extract(year FROM now())::int * 0) WHERE i = 1000;
 ROLLBACK;
 CREATE FOREIGN TABLE bare (k int OPTIONS (rowkey '1'), a int, b int) SERVER widecol OPTIONS (table 'filters_bare');
@@ -202,8 +202,8 @@ EXPLAIN (COSTS OFF) SELECT k FROM few WHERE i = 3 AND upper(s) = 'N3';
 SELECT count(*) FROM few WHERE i = 3 AND upper(s) = 'N3';
 RESET ROLE;
 
--- Bytes that others have written: what is no value is an error, also where the
--- column is only looked at; another spelling of a value is that value.
+-- Bytes written by other programs: bytes that are no value are an error, also where the
+-- column is only used in a condition; another spelling of a value counts as the value.
 CREATE FOREIGN TABLE odd (k text OPTIONS (rowkey '1') COLLATE "C", i int, n numeric, n2 numeric(8, 2), d date, ts timestamp, it int OPTIONS (encoding 'text'),
   b bool, vc varchar(4), x text)
   SERVER widecol OPTIONS (table 'filters_odd');

@@ -7,7 +7,7 @@ SET bytea_output = 'escape';
 SELECT widecol.create_table('f', '{"a": {"versions": 3}, "b": {}}');
 CREATE FOREIGN TABLE f (k bytea OPTIONS (rowkey 'raw')) SERVER widecol;
 
--- put, and get of what there is
+-- put and get
 SELECT widecol.put('f', 'r1', 'a:x', 'ten', 10);
 SELECT widecol.put('f', 'r1', 'a:x', 'thirty', 30);
 SELECT widecol.put('f', 'r1', 'a:x', 'twenty', ts => 20);
@@ -136,7 +136,7 @@ SELECT widecol.put('f', 'd', 'a:x', ts::text::bytea, ts), widecol.put('f', 'd', 
 SELECT widecol.delete('f', 'd', 'a:x', 20);
 SELECT family, qualifier, ts FROM widecol.get('f', 'd', versions => 3);
 SELECT family, qualifier, ts, type, value FROM widecol.scan('f', 'd', 'd', include_stop => true, raw => true, versions => 10);
--- what is written later but is older stays hidden
+-- a later write with an older timestamp stays hidden
 SELECT widecol.put('f', 'd', 'a:x', 'late', 15);
 SELECT qualifier, ts FROM widecol.get('f', 'd', '{a:x}', versions => 3);
 -- and until now
@@ -178,7 +178,7 @@ SELECT family, qualifier, ts FROM widecol.get('f', 'g', versions => 3);
 SELECT widecol.deleteall('f', 'g');
 SELECT count(*) FROM widecol.get('f', 'g');
 SELECT family, type, count(*) FROM widecol.scan('f', 'g', 'g', include_stop => true, raw => true, versions => 10) GROUP BY 1, 2 ORDER BY 1, 2;
--- of what is not there: a marker all the same
+-- a missing cell: its marker is written nevertheless
 SELECT widecol.delete('f', 'nobody', 'a:x', 50);
 SELECT * FROM widecol.get('f', 'nobody');
 SELECT * FROM widecol.scan('f', row_prefix => 'nobody', raw => true);

@@ -1,7 +1,7 @@
 --
 -- Rows read again by their whole key are answered from shared memory
--- (widecol.get_cache_size): each answer must be what the engine would say.
--- Every query is asked twice and more, so that the later ones find the first's.
+-- (widecol.get_cache_size): each answer must be the engine's.
+-- Every query runs at least twice, so that later runs find the answer of the first.
 --
 \set VERBOSITY terse
 SET widecol.debug_clock_offset = 0;
@@ -32,7 +32,7 @@ SELECT widecol.deleteall('gc', '\x80000001');
 SELECT b FROM gc WHERE k = 1;
 SELECT convert_from(value, 'UTF8') FROM widecol.get('gc', '\x80000001');
 
--- own writes, taken back
+-- own writes, rolled back
 SELECT b FROM gc WHERE k = 3;
 BEGIN;
 SELECT b FROM gc WHERE k = 3;
@@ -46,14 +46,14 @@ SELECT b FROM gc WHERE k = 3;
 ROLLBACK;
 SELECT b FROM gc WHERE k = 3;
 
--- a function that sees what the statement saw, and one that sees what it did
+-- a function that sees the statement's snapshot, and one that sees its changes
 CREATE FUNCTION gc_stable(int) RETURNS text STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT b FROM gc WHERE k = $1); END $$;
 CREATE FUNCTION gc_volatile(int) RETURNS text VOLATILE LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT b FROM gc WHERE k = $1); END $$;
 SELECT gc_stable(3), gc_volatile(3);
 UPDATE gc SET b = 'new' WHERE k = 3 RETURNING b, gc_stable(3), gc_volatile(3);
 SELECT gc_stable(3), gc_volatile(3);
 
--- a statement that is prepared, with other keys; a nested loop; what is filtered
+-- a prepared statement with other keys; a nested loop; a filter
 PREPARE p(int) AS SELECT b FROM gc WHERE k = $1 AND a > 2;
 EXECUTE p(3);
 EXECUTE p(3);
@@ -137,7 +137,7 @@ DELETE FROM gc_cells WHERE "row" = 'r' AND qualifier = 'q' AND ts = 2;
 SELECT ts, value FROM gc_cells WHERE "row" = 'r' AND qualifier = 'q';
 SELECT ts, length(value) FROM gc_cells WHERE "row" = 'r';
 
--- as in HBase, a compaction that purges a marker shows what only that has masked
+-- as in HBase, cells that only a purged marker has masked are visible after the compaction
 SELECT widecol.deleteall('gc_cells', 'm', 'cf:q', 1000);
 SELECT widecol.flush('gc_cells');
 INSERT INTO gc_cells VALUES ('m', 'cf', 'q', 500, 'below');

@@ -1,4 +1,4 @@
--- IMPORT FOREIGN SCHEMA: foreign tables over what is stored
+-- IMPORT FOREIGN SCHEMA: foreign tables over stored tables
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE SCHEMA imported;
@@ -74,7 +74,7 @@ IMPORT FOREIGN SCHEMA "default" LIMIT TO (imp_default) FROM SERVER widecol INTO 
 SELECT relname, ftoptions FROM shown GROUP BY 1, 2;
 DROP FOREIGN TABLE imported.imp_default;
 
--- what a transaction has made itself, and takes back
+-- stored tables that the transaction has made itself, and rolls back
 BEGIN;
 SELECT widecol.create_table('imp.empty:fresh', '{"a": {}}');
 IMPORT FOREIGN SCHEMA "imp.empty" FROM SERVER widecol INTO imported OPTIONS (layout 'row');

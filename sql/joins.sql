@@ -32,7 +32,7 @@ EXPLAIN (COSTS OFF)
 SELECT sum(amount) FROM orders WHERE customer IN (SELECT id FROM customers WHERE region = 3);
 SELECT sum(amount) FROM orders WHERE customer IN (SELECT id FROM customers WHERE region = 3);
 
--- a raw key is unique, too; what is a cell version a row is not
+-- a raw key is unique, too; in layout cell the row key is not
 CREATE FOREIGN TABLE raws (key bytea OPTIONS (rowkey 'raw'), name text) SERVER widecol OPTIONS (table 'joins_customers');
 CREATE FOREIGN TABLE cells ("row" bytea, qualifier text, value text) SERVER widecol OPTIONS (table 'joins_customers', layout 'cell');
 EXPLAIN (COSTS OFF) SELECT a.name FROM raws a LEFT JOIN raws b USING (key);
@@ -48,7 +48,7 @@ SELECT count(*) FROM orders o LEFT JOIN parent p ON p.id = o.customer;
 ALTER FOREIGN TABLE customers NO INHERIT parent;
 DROP TABLE parent;
 
--- what is not compared by its bytes does not count: a day is 24 hours, in two rows
+-- a key that is not compared by its bytes is not unique: 1 day equals 24 hours, in two rows
 CREATE FOREIGN TABLE spans (span interval OPTIONS (rowkey '1', encoding 'text'), name text) SERVER widecol OPTIONS (table 'joins_spans');
 INSERT INTO spans VALUES ('1 day', 'a'), ('24:00:00', 'b');
 EXPLAIN (COSTS OFF) SELECT a.name FROM spans a LEFT JOIN spans b USING (span);
@@ -147,7 +147,7 @@ SELECT same('SELECT w.id, h.* FROM wanted w LEFT JOIN hashed h ON h.a = w.name')
 SELECT same('SELECT w.id, k.* FROM wanted w JOIN keys k ON k.a = w.id % 60');
 SELECT same('SELECT w.id FROM wanted w WHERE NOT EXISTS (SELECT FROM keys k WHERE k.a = w.id % 60 AND k.b = w.id)');
 
--- what the transaction wrote is seen, from before the statement only
+-- the statement sees the transaction's writes before it
 BEGIN;
 UPDATE customers SET name = 'changed' WHERE id % 13 = 0;
 DELETE FROM customers WHERE id % 26 = 0;
@@ -174,10 +174,10 @@ EXECUTE find(5, 3000);
 EXECUTE find(NULL, 10);
 RESET plan_cache_mode;
 
--- who wants a few rows does not make many be read
+-- a query for few rows reads few rows
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer LIMIT 1;
--- who wants all has them soon: 1, 8, 64, 512 outer rows at once
+-- a query for all rows reads ever larger batches: 1, 8, 64, 512 outer rows at once
 CREATE FUNCTION batches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -202,7 +202,7 @@ SET widecol.enable_batched_lookup = off;
 EXPLAIN (COSTS OFF) SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer;
 RESET widecol.enable_batched_lookup;
 
--- an error in what is ahead ends the statement, and nothing else
+-- an error in rows that are read ahead ends the statement, but not the session
 SELECT c.name FROM wanted w JOIN customers c ON c.id = 100 / (w.id - 60) WHERE w.id < 100;
 SELECT count(*) FROM wanted w JOIN customers c ON c.id = w.customer;
 RESET enable_hashjoin;

@@ -107,16 +107,16 @@ SELECT lookups('SELECT t.name FROM wanted w JOIN things t ON t.id = w.i WHERE to
 SELECT lookups('SELECT t.name FROM wanted w JOIN things t ON t.id = w.i WHERE w.x = (SELECT told(w.i))');
 SELECT lookups('SELECT t.name FROM wanted w JOIN things t ON t.id = w.i WHERE w.x = 1 OR w.x = (SELECT told(5))');
 
--- --- and what is harmless is batched --------------------------------------------------
+-- --- expressions without side effects are batched --------------------------------------
 
 SELECT lookups('SELECT * FROM wanted w JOIN things t ON t.id = w.i WHERE w.x = 1 AND w.i % 7 < 3');
 SELECT lookups('SELECT * FROM things w JOIN things t ON t.id = w.next WHERE w.name LIKE ''thing 1%'' AND w.id > 20');
 SELECT lookups('SELECT * FROM things w JOIN things t ON t.id = w.next JOIN things u ON u.id = t.next WHERE w.id < 50');
--- what does not depend on the row fails before the first one
+-- an expression that does not depend on the row fails before the first row
 SELECT lookups('SELECT * FROM wanted w JOIN things t ON t.id = w.i WHERE w.x < extract(epoch FROM now() - interval ''1 day'')::int');
 SELECT lookups('SELECT * FROM wanted w JOIN things t ON t.id = w.i WHERE w.x = (SELECT told(1))');
 SELECT lookups('SELECT * FROM wanted w JOIN things t ON t.id = w.i WHERE w.i > 7 OR w.x < extract(epoch FROM now() - interval ''1 day'')::int');
--- so does what comes before: sorted, grouped, hashed
+-- so do nodes that read all rows first: sort, group, hash
 SELECT lookups('SELECT * FROM (SELECT i, nextval(''numbers'') n FROM wanted ORDER BY 2) w JOIN things t ON t.id = w.i');
 SELECT lookups('SELECT * FROM (SELECT i, count(*), min(100 / x) FROM wanted GROUP BY i) w JOIN things t ON t.id = w.i');
 SELECT lookups('SELECT * FROM generate_series(1, (SELECT nextval(''numbers''))::int) w(i) JOIN things t ON t.id = w.i');

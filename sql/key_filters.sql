@@ -9,7 +9,7 @@ SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO';
 SET timezone = 'UTC';
 
--- What is left to filter where, and how many rows are found.
+-- Shows which conditions the engine and the session evaluate, and the number of rows found.
 CREATE FUNCTION filtered(tab text, condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; pushed text[]; local text[]; heaps text[]; query text = format('SELECT array_agg(t::text ORDER BY t::text) FROM %s t WHERE %s', tab, condition);
 BEGIN
@@ -67,7 +67,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM z WHERE b LIKE 'b1%' ORDER BY a, b LIMIT 3;
 SELECT * FROM z WHERE b LIKE 'b1%' ORDER BY a, b LIMIT 3;
 SELECT * FROM z WHERE b LIKE 'b1%' ORDER BY a DESC, b DESC LIMIT 3 OFFSET 1;
 
--- encodings: what is decided where
+-- encodings: conditions that the engine or the session decides
 CREATE FOREIGN TABLE e (k int OPTIONS (rowkey '1'), i2 int2 OPTIONS (rowkey '2', encoding 'binary'), i8 int8 OPTIONS (rowkey '3', encoding 'binary', sort 'desc'), f4 float4 OPTIONS (rowkey '4'),
     f8 float8 OPTIONS (rowkey '5', sort 'desc'), u uuid OPTIONS (rowkey '6'), ts timestamp OPTIONS (rowkey '7'), n numeric OPTIONS (rowkey '8'), tb timestamp OPTIONS (rowkey '9', encoding 'binary'), tz timestamptz OPTIONS (rowkey '10', encoding 'binary', sort 'desc'), np numeric(5, 2) OPTIONS (rowkey '11'),
     it int OPTIONS (rowkey '12', encoding 'text'), rd text OPTIONS (rowkey '13', encoding 'reversed_domain'), h text OPTIONS (rowkey '14', encoding 'md5', qualifier 'h') COLLATE "C", v int)
@@ -112,7 +112,7 @@ SELECT a, b, c, v, w FROM g WHERE b LIKE 'b33%' ORDER BY a, b DESC;
 SELECT a, b, c FROM g WHERE c = 7 AND b < 'b11' ORDER BY a DESC, b;
 ROLLBACK;
 
--- only what the query wants travels; a limit counts what passes
+-- only columns of the query are sent; a limit counts rows that pass
 EXPLAIN (VERBOSE, COSTS OFF) SELECT s FROM t WHERE b = 3 AND v > 100 ORDER BY a LIMIT 2;
 SELECT s FROM t WHERE b = 3 AND v > 100 ORDER BY a LIMIT 2;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM t WHERE c = 3 AND a < 0;
@@ -194,7 +194,7 @@ EXPLAIN (COSTS OFF) SELECT a FROM few WHERE b = 3 AND upper(s) = 'XX';
 SELECT count(*) FROM few WHERE b = 3 AND upper(s) = 'XX';
 RESET ROLE;
 
--- Keys that others have written: what is no key is an error wherever it is looked at
+-- Keys written by other programs: bytes that are no key are an error wherever they are read
 CREATE FOREIGN TABLE odd (a int OPTIONS (rowkey '1'), d date OPTIONS (rowkey '2'), s text OPTIONS (rowkey '3') COLLATE "C", v int) SERVER widecol OPTIONS (table 'key_filters_odd');
 INSERT INTO odd VALUES (1, '2024-02-29', 'x', 1), (3, '2024-02-29', 'x', 3);
 -- not in UTF-8

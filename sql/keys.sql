@@ -19,7 +19,7 @@ BEGIN
   RETURN format('DIFFERS: %s missing, %s too many', missing, extra);
 END $$;
 
--- What kind of scan a condition makes.
+-- The kind of scan that a condition makes.
 CREATE FUNCTION scan_kind(stored text, condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; kind text = 'no scan'; filtered text = '';
 BEGIN

@@ -47,7 +47,7 @@ BEGIN
   RETURN total || ' rows' || CASE WHEN bad = '{}' THEN '' ELSE ', DIFFERS: ' || array_to_string(bad, ' and ') END;
 END $$;
 
--- What of a plan says who skips rows.
+-- The lines of a plan that tell which node skips rows.
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; words text[] = '{}';
 BEGIN
@@ -117,7 +117,7 @@ EXECUTE first_rows(0);
 SELECT v FROM t_cell ORDER BY a, b LIMIT 9223372036854775807 OFFSET 128;
 SELECT v FROM t_cell ORDER BY a, b OFFSET 9223372036854775807;
 
--- --- what is refused, as by PostgreSQL ------------------------------------------------
+-- --- errors, as of PostgreSQL ----------------------------------------------------------
 \set VERBOSITY sqlstate
 EXECUTE first_rows(-1);
 EXECUTE page(-1, 0);
@@ -152,7 +152,7 @@ SET widecol.enable_pushdown = off;
 SELECT plan_of('SELECT v FROM t_row ORDER BY a LIMIT 3 OFFSET 2');
 RESET widecol.enable_pushdown;
 SELECT v, nextval('s') FROM t_row ORDER BY a, b DESC LIMIT 2 OFFSET 3;
--- what is selected for rows that are skipped is not evaluated
+-- the select list of skipped rows is not evaluated
 SELECT plan_of('SELECT v, (SELECT count(*) FROM h WHERE h.a = t.a) FROM t_cell t ORDER BY a, b LIMIT 2 OFFSET 25');
 SELECT v, (SELECT count(*) FROM h WHERE h.a = t.a) FROM t_cell t ORDER BY a, b LIMIT 2 OFFSET 25;
 

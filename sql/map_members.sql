@@ -16,7 +16,7 @@ INSERT INTO members VALUES
   ('b', 2, '{"y": "3"}', '{"p:2": "two", "p:3": "three"}', NULL),
   ('c', NULL, NULL, NULL, '{"é": "accent", "a b": "space"}');
 
--- what is read
+-- columns and members that are read
 EXPLAIN (COSTS OFF) SELECT m->'x' FROM members;
 EXPLAIN (COSTS OFF) SELECT k, m->>'x', m['y'], other->>'z' FROM members WHERE other->>'x' = 'gx' ORDER BY m->>'q';
 EXPLAIN (COSTS OFF) SELECT p->'p:2', m->'fixed' FROM members;

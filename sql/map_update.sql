@@ -74,7 +74,7 @@ SELECT d FROM mu WHERE k = 1;
 -- the rows without members have their marks, and no other cell
 SELECT "row", qualifier, value FROM widecol.scan('mu', start_row => '\x80000003', stop_row => '\x80000005');
 
--- What is the same is not written again.
+-- Unchanged members are not written again.
 CALL fill();
 CREATE FUNCTION written_later() RETURNS SETOF text LANGUAGE sql AS $$
   SELECT convert_from(qualifier, 'UTF8') || '=' || convert_from(value, 'UTF8')
@@ -150,7 +150,7 @@ SELECT k, d FROM mu WHERE k = 9;
 SELECT k, d FROM mu_more WHERE k = 9;
 UPDATE mu_more SET d = d || '{"a": "x"}' WHERE k = 9;
 SELECT k, d FROM mu_more WHERE k = 9;
--- Cells that are not text are in nobody's way.
+-- Cells that are not text do no harm.
 SELECT widecol.put('mu', '\x80000009', 'd:odd', '\xff');
 UPDATE mu SET d = d || '{"a": "y"}' WHERE k = 9;
 SELECT d ->> 'a' FROM mu WHERE k = 9;

@@ -19,11 +19,11 @@ SELECT encode("row", 'escape') AS "row", family, encode(qualifier, 'escape') AS 
        CASE WHEN qualifier <> 'total' THEN encode(value, 'escape') END AS value
   FROM widecol.scan('mp', columns => '{degree}');
 
--- INSERT replaces the map, but not what another column maps unless it is NULL
+-- INSERT replaces the map; it clears the cell of another column in the family only if that column is NULL
 INSERT INTO mp VALUES ('a', '{"Frus3D": "2"}', 2, NULL);
 SELECT * FROM mp WHERE k = 'a';
 
--- UPDATE writes what differs
+-- UPDATE writes only changed members
 SELECT ts AS before FROM widecol.get('mp', 'a', '{degree:Frus3D}') \gset
 UPDATE mp SET degree = degree || '{"DTLegend": "3"}' WHERE k = 'a';
 SELECT ts = :before AS untouched FROM widecol.get('mp', 'a', '{degree:Frus3D}');
@@ -37,14 +37,14 @@ UPDATE mp SET total = NULL WHERE k = 'a' RETURNING *;
 SELECT * FROM mp ORDER BY k;
 SELECT degree ? 'x' AS has, count(*) FROM mp GROUP BY 1 ORDER BY 1;
 
--- what a map cannot hold
+-- values that a map cannot have
 INSERT INTO mp (k, degree) VALUES ('x', '[1]');
 INSERT INTO mp (k, degree) VALUES ('x', '"text"');
 INSERT INTO mp (k, degree) VALUES ('x', '{"total": 1}');
 SELECT widecol.put('mp', 'x', 'degree:bin', '\xff00');
 SELECT * FROM mp WHERE k = 'x';
 SELECT k, note FROM mp WHERE k = 'x';
--- does not stop what does not look at it
+-- statements that do not read the cell do not fail
 INSERT INTO mp (k, total, note) VALUES ('y', 1, 'n');
 UPDATE mp SET note = k || 'ote', total = 3 WHERE k = 'x' RETURNING k, note, total;
 UPDATE mp SET k = 'y' || k, note = note || '!' WHERE k = 'x' RETURNING k, note;

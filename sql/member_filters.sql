@@ -9,7 +9,7 @@ SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO';
 SET timezone = 'UTC';
 
--- d: the family m but for "own", x and y: what begins so in the family p
+-- d: the family m without "own"; x and y: qualifiers in family p that begin with these letters
 CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v int, own text OPTIONS (family 'm', qualifier 'own'), d jsonb OPTIONS (family 'm'),
   x jsonb OPTIONS (family 'p', qualifier_prefix 'x'), y jsonb OPTIONS (family 'p', qualifier_prefix 'y'),
   h hstore OPTIONS (family 'h'))
@@ -61,7 +61,7 @@ SELECT filtered('NOT (d ->> ''q'' = ''v3'' OR v = 2)');
 SELECT filtered('(d ->> ''q'' = ''v3'') IS NOT TRUE');
 SELECT filtered('''v3'' = d ->> ''q'' AND own LIKE ''own1%''');
 
--- what it is cast to
+-- casts of a member
 SELECT filtered('(d ->> ''n'')::int > 20');
 SELECT filtered('(d ->> ''n'')::int > 20', 'k::text');
 SELECT filtered('(d ->> ''n'')::int8 IN (7, 8, -20, 31)');
@@ -154,7 +154,7 @@ BEGIN
 END $$;
 SELECT n, many_members(n) FROM (VALUES (1), (998), (999), (1000), (1200)) a (n);
 
--- hidden rows come first: a cast may fail, and say what it has found
+-- hidden rows come first: a failing cast would show a hidden value
 CREATE ROLE member_filters_ann;
 GRANT USAGE ON SCHEMA member_filters TO member_filters_ann;
 CREATE VIEW few WITH (security_barrier) AS SELECT * FROM t WHERE d ->> 'xa' LIKE 'a1%';

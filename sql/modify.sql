@@ -35,7 +35,7 @@ SELECT a, v, w FROM m WHERE b = 'k' ORDER BY a;
 UPDATE m SET b = b;
 SELECT count(*) FROM m;
 
--- in one transaction, and taken back
+-- in one transaction, and rolled back
 BEGIN;
 UPDATE m SET a = a + 100 WHERE b = 'k';
 UPDATE m SET a = a - 100 WHERE b = 'k';
@@ -183,7 +183,7 @@ SELECT count(*) > 0 AS there FROM m;
 TRUNCATE m, m_part1;
 SELECT (SELECT count(*) FROM m), (SELECT count(*) FROM m_part1);
 
--- the raw key beside parts is what the parts make
+-- the raw key beside parts is composed of the parts
 CREATE FOREIGN TABLE m_both (k int OPTIONS (rowkey '1'), v text, gone int, raw bytea OPTIONS (rowkey 'raw'), w int) SERVER widecol;
 ALTER FOREIGN TABLE m_both DROP COLUMN gone;
 INSERT INTO m_both (k, v) VALUES (1, 'a'), (2, NULL) RETURNING *;

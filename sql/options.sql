@@ -1,4 +1,4 @@
--- Options: each is checked, alone and together.  What fails makes nothing.
+-- Options: each is checked, alone and together.  A statement that fails makes nothing.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;

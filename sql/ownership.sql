@@ -1,5 +1,5 @@
--- Whose a stored table is: who may map, change, empty and drop it; what the owner of a foreign
--- table that somebody else made may do to that; who is told what.
+-- Owners of stored tables: which roles may map, change, empty and drop them; privileges of the owner of a foreign
+-- table over another role's stored table; details of errors that only privileged roles see.
 SET client_min_messages = error;
 DROP ROLE IF EXISTS regress_widecol_ann, regress_widecol_bob, regress_widecol_eve, regress_widecol_staff, regress_widecol_gone;
 CREATE EXTENSION IF NOT EXISTS widecol;
@@ -25,13 +25,13 @@ INSERT INTO pay VALUES (1, 'ann', 1000), (2, 'bob', 2000);
 SELECT widecol.create_table('own_made', '{"cf": {}}');
 RESET ROLE;
 SELECT * FROM whose;
--- one who may not make a stored table
+-- a role without the privilege to make stored tables
 SET ROLE regress_widecol_eve;
 CREATE FOREIGN TABLE mine (id int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (table 'own_eve');
 SELECT widecol.create_table('own_eve', '{"cf": {}}');
 RESET ROLE;
 
--- --- what takes the owner -----------------------------------------------------------
+-- --- operations for the owner only ----------------------------------------------------
 
 SET ROLE regress_widecol_bob;
 CREATE FOREIGN TABLE stolen (id int OPTIONS (rowkey '1'), who text) SERVER widecol OPTIONS (table 'own_pay');
@@ -59,7 +59,7 @@ ALTER FOREIGN TABLE mine RENAME TO own_pay;
 SELECT * FROM own_pay;
 ALTER FOREIGN TABLE own_pay OPTIONS (DROP table);
 ALTER FOREIGN TABLE own_pay RENAME TO mine;
--- nor while a dump is restored, when what is not right yet passes
+-- nor while a dump is restored, when incomplete definitions are accepted
 SET check_function_bodies = off;
 SELECT set_config('search_path', '', false);
 CREATE FOREIGN TABLE own.stolen (id int, who text) SERVER widecol OPTIONS (table 'own_pay');
@@ -106,7 +106,7 @@ RESET client_min_messages;
 RESET ROLE;
 ALTER FOREIGN TABLE given OWNER TO regress_widecol_bob;
 SET ROLE regress_widecol_bob;
--- keeps what it maps
+-- keeps its mapped columns
 SELECT * FROM given ORDER BY id;
 UPDATE given SET who = who || '!';
 -- and no more: columns, families, qualifiers
@@ -137,7 +137,7 @@ ALTER FOREIGN TABLE away.given ADD COLUMN salary int OPTIONS (family 'secret');
 ALTER FOREIGN TABLE away.given ALTER id OPTIONS (DROP rowkey);
 SET search_path = away, own;
 RESET check_function_bodies;
--- what shows no more than before is the foreign table's owner's business
+-- the foreign table's owner may make changes that show no more than before
 ALTER FOREIGN TABLE given RENAME COLUMN who TO name;
 ALTER FOREIGN TABLE given RENAME TO got;
 ALTER FOREIGN TABLE got ALTER name SET NOT NULL, ADD CONSTRAINT long CHECK (length(name) > 1), OPTIONS (ADD fetch_size '10');
@@ -166,7 +166,7 @@ ALTER FOREIGN TABLE maps ALTER p OPTIONS (SET qualifier_prefix 'p_');
 ALTER FOREIGN TABLE maps ALTER p OPTIONS (SET qualifier_prefix 'p');
 RESET ROLE;
 
--- cells: what is hidden stays so
+-- cells: hidden cells stay hidden
 CREATE FOREIGN TABLE cells ("row" bytea, family text, qualifier bytea, ts bigint, value bytea)
   SERVER widecol OPTIONS (table 'own_pay', layout 'cell', versions '1');
 ALTER FOREIGN TABLE cells OWNER TO regress_widecol_bob;
@@ -204,7 +204,7 @@ ALTER FOREIGN TABLE kinds DROP CONSTRAINT one, ADD CONSTRAINT two CHECK (kind = 
 SELECT * FROM kinds UNION ALL SELECT kind, id, v FROM made UNION ALL SELECT * FROM whole;
 RESET ROLE;
 
--- --- what is said ----------------------------------------------------------------------
+-- --- errors and their details -----------------------------------------------------------
 
 CREATE FOREIGN TABLE told (id int OPTIONS (rowkey '1'), who text) SERVER widecol OPTIONS (table 'own_pay');
 CREATE FOREIGN TABLE told2 (id int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'own_new');
@@ -263,7 +263,7 @@ REASSIGN OWNED BY regress_widecol_staff TO regress_widecol_ann;
 
 -- --- emptied and dropped with the foreign tables ---------------------------------------------
 
--- a privilege on one foreign table does not empty what others map
+-- a privilege on one foreign table does not suffice to empty the families of other foreign tables
 GRANT TRUNCATE ON told TO regress_widecol_bob;
 SET ROLE regress_widecol_bob;
 TRUNCATE told;

@@ -6,7 +6,7 @@ CREATE SCHEMA paging;
 SET search_path = paging, public;
 SET datestyle = 'ISO';
 
--- What order a table has; a page and its end; then all pages one behind another.
+-- A table with an order; a page and its end; then all pages one after the other.
 CREATE FOREIGN TABLE page (
   grp   text   OPTIONS (rowkey '1') COLLATE "C",
   stamp bigint OPTIONS (rowkey '2', sort 'desc'),
@@ -19,7 +19,7 @@ INSERT INTO page (grp, stamp, n, v) SELECT g, s, n, row_number() OVER (ORDER BY 
 CREATE TABLE page_heap AS SELECT * FROM page;
 SELECT count(*), count(DISTINCT raw), (SELECT count(*) FROM (SELECT v, row_number() OVER (ORDER BY raw) i FROM page_heap) x WHERE v <> i) AS elsewhere FROM page_heap;
 
--- Goes through the table by a query of $1 to $n, the last row's columns; gives what it saw,
+-- Goes through the table by a query of $1 to $n, the last row's columns; returns the rows,
 -- which rows were read more than once a page, and whether a plan sorts or filters.
 CREATE FUNCTION walk(first text, next text, size int, generic bool) RETURNS TABLE (pages int, rows int, in_order bool, plan text) LANGUAGE plpgsql AS $$
 DECLARE last page; seen int[] = '{}'; got int; line text; sql text; filled text;
@@ -183,7 +183,7 @@ DECLARE d SCROLL CURSOR FOR SELECT b, v FROM plain WHERE a = 2 AND b > 7 ORDER B
 FETCH LAST FROM d;
 ROLLBACK;
 
--- WITH HOLD outlives the transaction, and what happens behind it
+-- WITH HOLD outlives the transaction, and does not show later changes
 BEGIN;
 DECLARE held SCROLL CURSOR WITH HOLD FOR SELECT b, v FROM plain WHERE a = 3 ORDER BY b DESC;
 FETCH 2 FROM held;
@@ -233,7 +233,7 @@ FETCH BACKWARD 1 FROM c;
 FETCH LAST FROM c;
 COMMIT;
 
--- what a positioned update says
+-- errors of a positioned update
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM plain WHERE a = 1 FOR UPDATE;
 FETCH 1 FROM c;

@@ -1,5 +1,5 @@
--- Functions that are safe in parallel workers and read stored tables: workers see what
--- their leader sees.
+-- Functions that are safe in parallel workers and read stored tables: workers see the
+-- same as their leader.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
@@ -55,7 +55,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY;
 SELECT count(p_volatile(k)), sum(p_volatile(k)) FROM ph;
 COMMIT;
 
--- what the transaction has written no worker sees: there are none
+-- no workers, since these would not see the transaction's writes
 BEGIN;
 UPDATE ps SET v = v + 1000 WHERE k <= 10;
 SELECT count(p_point(k)), sum(p_point(k)) FROM ph;

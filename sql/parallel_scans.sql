@@ -1,5 +1,5 @@
--- Scans that a query's workers share: each row once, whoever reads it, in order where that is
--- asked for.
+-- Scans that a query's workers share: one of the processes reads each row, in order if the query
+-- has one.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
@@ -12,7 +12,7 @@ CREATE FOREIGN TABLE pt (k int OPTIONS (rowkey '1'), g int, v bigint, x text) SE
 INSERT INTO pt SELECT i, i % 7, i * 10, CASE WHEN i % 3 > 0 THEN 'x' || i END FROM generate_series(1, 6000) i;
 ANALYZE pt;
 
--- What a query gives without workers and with one; all: also with two alone, and when none can be started.
+-- The results of a query without workers and with one; all: also with two alone, and when none can be started.
 CREATE FUNCTION pt_run(query text, workers int, leader bool, available int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
@@ -37,7 +37,7 @@ BEGIN
 	RETURN NEXT;
 END $$;
 
--- Plans: rows, in order, groups, what the engine does not decide.
+-- Plans: rows, in order, groups, conditions that the engine does not decide.
 EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM pt;
 EXPLAIN (COSTS OFF) SELECT g, count(*), max(v) FROM pt WHERE k > 100 GROUP BY g ORDER BY g;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM pt WHERE v % 3 = 0;
@@ -161,7 +161,7 @@ EXECUTE pt_count;
 COMMIT;
 DEALLOCATE pt_count;
 
--- What is read elsewhere: a cursor, a new table, rows for another stored table.
+-- Reads without workers: a cursor, a new table, rows for another stored table.
 BEGIN;
 DECLARE c CURSOR FOR SELECT k FROM pt WHERE v % 3 = 0 ORDER BY k;
 FETCH 3 FROM c;
@@ -187,7 +187,7 @@ SELECT pt_examined('SELECT k FROM pt WHERE v % 3 = 0 ORDER BY k');
 RESET parallel_leader_participation;
 SELECT pt_examined('SELECT k FROM pt WHERE v % 3 = 0 LIMIT 1')::int < 6000 AS "ends early";
 
--- What cannot be decoded is an error in a worker as well.
+-- A cell that cannot be decoded is an error in a worker as well.
 SELECT widecol.put('pt', widecol.to_bytes(3000), 'cf:v', '\x01'::bytea);
 \set SHOW_CONTEXT never
 SELECT sum(v) FROM pt WHERE v % 3 = 0;

@@ -257,7 +257,7 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
 
--- own writes, savepoints; rows larger than what a session has room for
+-- own writes, savepoints; rows larger than a session's buffers
 BEGIN;
 UPDATE hours SET v = 'changed' WHERE id = 1;
 INSERT INTO hours SELECT h, 100, repeat('x', 20000) FROM generate_series(0, 69) h;
@@ -280,7 +280,7 @@ ROLLBACK;
 CREATE FUNCTION counted(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM hours WHERE id = i); END $$;
 SELECT id, counted(id), count(*) FROM hours WHERE h < 6 AND counted(id) > 20 GROUP BY 1, 2 ORDER BY 1;
 
--- what a query that goes on has asked for is not given up with scans that end early
+-- scans that end early do not cancel requests of a query that continues
 CREATE FOREIGN TABLE minutes (m int OPTIONS (rowkey '1') NOT NULL, v text) SERVER widecol;
 INSERT INTO minutes SELECT m, repeat('m', 500) FROM generate_series(1, 2000) m;
 DO $$

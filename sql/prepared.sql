@@ -12,7 +12,7 @@ CREATE TABLE p_heap (k int);
 CREATE FOREIGN TABLE p (k int OPTIONS (rowkey '1'), v text, n int) SERVER widecol;
 INSERT INTO p SELECT i, 'v' || i, i FROM generate_series(1, 5) i;
 
--- all of it, or nothing, with the heap's rows; until then nobody sees it
+-- all of it, or nothing, with the heap's rows; until then no session sees it
 BEGIN;
 INSERT INTO p VALUES (6, 'new', 6);
 INSERT INTO p_heap VALUES (6);
@@ -109,7 +109,7 @@ COMMIT PREPARED 'p1';
 INSERT INTO p_once VALUES (2, 'too late');
 SELECT * FROM p_once ORDER BY k;
 
--- what PostgreSQL refuses leaves no lock
+-- a PREPARE TRANSACTION that PostgreSQL refuses leaves no lock
 BEGIN;
 UPDATE p SET v = 'first' WHERE k = 1;
 PREPARE TRANSACTION 'p1';
@@ -148,8 +148,8 @@ COMMIT PREPARED 'p2';
 COMMIT PREPARED 'p1';
 SELECT k, n FROM p WHERE k IN (1, 3) ORDER BY k;
 
--- stored tables that are made, changed, emptied and dropped: this session too goes on with what
--- there was before
+-- stored tables that are made, changed, emptied and dropped: this session, too, continues with the
+-- state before
 BEGIN;
 CREATE FOREIGN TABLE p_made (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO p_made VALUES (1, 'made');

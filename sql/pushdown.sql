@@ -1,6 +1,6 @@
--- What is pushed down, kind by kind: the plan's nodes, the kind of scan, what is
--- left to filter and to limit; and the rows are those of a heap copy, in its order
--- where the query gives one.
+-- Each kind of condition that is pushed down: the plan's nodes, the kind of scan, the rest
+-- that the session filters and limits; and the rows are those of a heap copy, in its order
+-- if the query has one.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE SCHEMA pushed;

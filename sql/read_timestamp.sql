@@ -110,7 +110,7 @@ SELECT widecol.flush('h');
 RESET widecol.read_timestamp;
 SELECT count(*) FROM h;
 
--- with one version what was before is forgotten by the flush, in this family only
+-- with one version the flush ends the history before it, in this family only
 SELECT family, history_from FROM widecol.describe('h');
 SET widecol.read_timestamp = 15;
 SELECT * FROM h_one;
@@ -125,7 +125,7 @@ SELECT * FROM h_one;
 RESET widecol.read_timestamp;
 SELECT count(*) FROM widecol.get('h', 'a', '{one}', time_range => '[0,16)');
 
--- packing row forgets at once what a third version pushes out
+-- packing row drops at once the version that a third one replaces
 SELECT widecol.put('h', 'a', 'packed:x', 'thirty', 30);
 SELECT family, history_from FROM widecol.families WHERE "table" = 'h' AND history_from IS NOT NULL;
 SET widecol.read_timestamp = 29;
@@ -134,7 +134,7 @@ SET widecol.read_timestamp = 30;
 SELECT * FROM h_packed;
 RESET widecol.read_timestamp;
 
--- kept deletes: what was there before is seen
+-- kept deletes: reads as of an earlier time show the deleted cell
 SELECT widecol.delete('h', 'a', 'kept:x', 25);
 SELECT count(*) FROM h_kept;
 SELECT widecol.flush('h'), widecol.major_compact('h');
@@ -143,7 +143,7 @@ SELECT * FROM h_kept;
 SET widecol.read_timestamp = 25;
 SELECT * FROM h_kept;
 RESET widecol.read_timestamp;
--- other deletes forget what was before, at their commit
+-- other deletes end the history at their commit
 SELECT clock_timestamp() AS before_delete \gset
 SELECT widecol.delete('h', 'a', 'f:x', 20);
 SELECT history_from > :'before_delete' AS at_the_delete FROM widecol.describe('h') WHERE family = 'f';
@@ -181,7 +181,7 @@ SELECT * FROM log;
 SET widecol.read_timestamp = '2100-01-01';
 SELECT * FROM log;
 RESET widecol.read_timestamp;
--- what a transaction has written is not the past
+-- reads as of a past time do not show the transaction's own writes
 BEGIN;
 UPDATE log SET v = 'own';
 DELETE FROM log WHERE k = 4;
@@ -190,13 +190,13 @@ SELECT * FROM log;
 SET LOCAL widecol.read_timestamp = '';
 SELECT * FROM log;
 ROLLBACK;
--- a snapshot keeps what it sees
+-- a snapshot keeps the cells that it sees
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT count(*) FROM log;
 SET LOCAL widecol.read_timestamp = :'t2';
 SELECT * FROM log;
 COMMIT;
--- a time to live counts as of then, while what is over is stored
+-- a read as of a past time counts times to live as of that time, while expired cells are stored
 CREATE FOREIGN TABLE fly (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"cf": {"ttl": "1 hour", "packing": "cell"}}');
 INSERT INTO fly VALUES (1, 'may');
 SELECT clock_timestamp() AS t5 \gset

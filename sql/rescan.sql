@@ -110,7 +110,7 @@ SELECT * FROM generate_series(1, 6) g, LATERAL (SELECT a, b FROM item WHERE b + 
 -- ranges that change in between, or are the same for a while
 SELECT p.id, g, (SELECT string_agg(v, ' ') FROM item i WHERE i.a = p.a AND length(v) < g)
   FROM probe p, generate_series(3, 5) g WHERE id < 4 ORDER BY 1, 2;
--- what the statement itself writes is not seen, whether read or kept
+-- the statement does not see its own writes, in rows that it reads and in rows that it keeps
 WITH u AS (UPDATE item SET v = 'later' WHERE a = 20 RETURNING b)
 SELECT u.b, (SELECT count(*) FROM item WHERE v || '' = 'later' AND b + 0 * u.b > 0) FROM u ORDER BY 1;
 -- too many for work_mem: read each time

@@ -1,4 +1,4 @@
--- RETURNING, and AFTER triggers, see what is stored and not what was given.
+-- RETURNING, and AFTER triggers, see the stored values, not the given ones.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
@@ -18,7 +18,7 @@ CREATE FOREIGN TABLE re (
 ) SERVER widecol OPTIONS (families '{"cf": {"versions": 3}}');
 CREATE FUNCTION re_see() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE NOTICE '% % % %', TG_OP, NEW.k, NEW.b, NEW.m; RETURN NULL; END$$;
 
--- the same twice: what RETURNING shows, and what is read
+-- RETURNING shows the same as a read
 INSERT INTO re (k, f, b, n, m, v) VALUES (1.50, '-0', '2024-03-01 12:00:00.123456', 2.50,
   '{"num": 6, "null": null, "obj": {"a": 1}, "bool": true, "text": "t"}', 'a') RETURNING k, f, b, n, m, v, ts, vs, raw;
 SELECT k, f, b, n, m, v, raw FROM re;

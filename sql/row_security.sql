@@ -1,5 +1,5 @@
--- Who may see and write which rows: policies of a partitioned table whose partitions
--- are foreign, views over a foreign table, privileges of columns.  What is pushed down
+-- Row security: policies of a partitioned table whose partitions
+-- are foreign, views over a foreign table, privileges of columns.  Pushed-down conditions
 -- must show a function of the user no row that the policy or the view hides.
 SET client_min_messages = error;
 DROP ROLE IF EXISTS regress_widecol_ann, regress_widecol_bob;
@@ -35,7 +35,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE id < 10 AND owner LIKE 'bo%' AND 
 SELECT id FROM notes ORDER BY id DESC LIMIT 3;
 SELECT id FROM notes WHERE id < 18 ORDER BY id DESC LIMIT 3;
 
--- what is written has to satisfy the policies
+-- written rows must satisfy the policies
 INSERT INTO notes VALUES (8, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'bob', 'as bob', 1);
 INSERT INTO notes VALUES (18, 'ann', 'too many', 100);
@@ -119,7 +119,7 @@ SET ROLE regress_widecol_ann;
 EXPLAIN (COSTS OFF) SELECT id, n FROM docs WHERE length(body) > 0;
 SELECT id, n FROM docs WHERE length(body) > 0 ORDER BY id;
 RESET ROLE;
--- what the policy looks at does not decode
+-- the policy's column cannot be decoded
 ALTER POLICY own ON docs USING (length(body) > 0 AND m || '{}' ? 'a' AND n > 0);
 SET ROLE regress_widecol_ann;
 SELECT id FROM docs;

@@ -23,7 +23,7 @@ INSERT INTO n (k) VALUES (4);
 SELECT * FROM n ORDER BY k;
 SELECT * FROM n_cells WHERE "row" = '80000004';
 
--- INSERT replaces: what is left out is cleared
+-- INSERT replaces: columns that are left out are cleared
 INSERT INTO n (k, b) VALUES (1, 11);
 SELECT * FROM n WHERE k = 1;
 INSERT INTO n (k) VALUES (2);
@@ -31,12 +31,12 @@ SELECT * FROM n WHERE k = 2;
 INSERT INTO n VALUES (4, 'four');
 SELECT * FROM n WHERE k = 4;
 
--- what the foreign table does not map stays
+-- cells that the foreign table does not map stay
 SELECT widecol.put('n', '\x80000001', 'cf:extra', 'x');
 INSERT INTO n VALUES (1, 'uno');
 SELECT * FROM n_cells WHERE "row" = '80000001';
 
--- UPDATE writes what it assigns
+-- UPDATE writes the assigned columns
 UPDATE n SET b = 5 WHERE k = 1;
 SELECT * FROM n WHERE k = 1;
 UPDATE n SET a = NULL WHERE k = 1;
@@ -47,7 +47,7 @@ SELECT * FROM n_cells WHERE "row" = '80000003';
 UPDATE n SET b = 3 WHERE k = 3;
 SELECT * FROM n_cells WHERE "row" = '80000003';
 
--- DELETE takes the row, with what is not mapped in the mapped families
+-- DELETE deletes the row, with the unmapped cells in mapped families
 DELETE FROM n WHERE k = 1;
 SELECT * FROM n_cells WHERE "row" = '80000001';
 SELECT k FROM n ORDER BY k;

@@ -22,7 +22,7 @@ BEGIN
   RETURN format('DIFFERS: %s and %s', stored, heap);
 END $$;
 
--- What a query's scan is, whether it is sorted, and what it cost.
+-- A query's scan, whether there is a sort, and the cost.
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; words text[] = '{}';
 BEGIN
@@ -70,14 +70,14 @@ SELECT id, v FROM foo WHERE raw > '\x01' ORDER BY raw LIMIT 2;
 SELECT plan_of($$SELECT id FROM foo WHERE raw > '\x01' ORDER BY raw LIMIT 2$$);
 SELECT id FROM foo WHERE raw > '\x01' ORDER BY id LIMIT 2;
 
--- Functions take rows as they are; what lies in the wrong bucket is no row of this table.
+-- Functions take stored row keys; a row in the wrong bucket is no row of this table.
 SELECT widecol.put('foo', '\x01666f6f30303033', 'cf:v', '\x00000063');
 SELECT v FROM foo WHERE id = 'foo0003';
 SELECT widecol.put('foo', '\x02666f6f30303033', 'cf:v', '\x00000063');
 SELECT id FROM foo;
 SELECT id FROM foo ORDER BY id;
 SELECT widecol.deleteall('foo', '\x02666f6f30303033');
--- What rows were written with stays.
+-- Options on which stored row keys depend cannot be changed.
 ALTER FOREIGN TABLE foo OPTIONS (SET salt_buckets '5');
 ALTER FOREIGN TABLE foo OPTIONS (DROP salt_buckets);
 ALTER FOREIGN TABLE foo OPTIONS (SET salt_buckets '4', ADD salt_by 'id');

@@ -1,4 +1,4 @@
--- Reading: which rows there are, which columns, what they show.
+-- Reading: rows, columns and their values.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE SCHEMA scan;
@@ -77,7 +77,7 @@ SELECT first FROM m;
 SELECT k FROM m WHERE rest ? 'other';
 SELECT k, key, value FROM m, jsonb_each_text(rest);
 
--- Cells that are not what the column says.
+-- Cells whose bytes are no value of the column.
 SELECT widecol.put('v', 'bad', 'cf:x', '\x0001', 5);
 SELECT widecol.put('v', 'bad', 'm:bin', '\xff00', 5);
 SELECT k FROM v;

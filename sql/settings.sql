@@ -1,5 +1,5 @@
 -- Values are stored in forms that do not depend on the session: rows that sessions with other
--- settings wrote are what a heap table would show, as values and in the key, for types that
+-- settings wrote look as in a heap table, as values and in the key, for types that
 -- are stored in binary and for those stored as text.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
@@ -142,7 +142,7 @@ SELECT settings.compare(2);
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
--- what is equal, and written otherwise
+-- equal values that are spelled differently
 SELECT (SELECT count(*) FROM interval_key WHERE v = '1 mon'), (SELECT count(*) FROM timetz_key WHERE v = '12:00+00'),
   (SELECT count(*) FROM bpchar_key WHERE v = 'a'), (SELECT count(*) FROM jsonb_key WHERE v = '1'),
   (SELECT count(*) FROM numeric_text_key WHERE v = 100.00), (SELECT count(*) FROM numeric_text_value WHERE v = 100.00);

@@ -107,7 +107,7 @@ SELECT k.* FROM widecol.scan('words_key', columns => '{cf:v}') s, widecol.row_ke
 SELECT row_to_json(widecol.row_key_parts('words_salted', widecol.row_key('words_salted', 12)));
 SELECT widecol.row_key_parts('words_hashed', widecol.row_key('words_hashed', 'www', 1));
 SELECT widecol.row_key_parts('words_raw', '\x0102');
--- what is no key
+-- values that are no key
 SELECT widecol.row_key('words_key', 1);
 SELECT widecol.row_key('words_key');
 SELECT widecol.row_key('words_key', 1, 2, 3, 4);
@@ -143,7 +143,7 @@ SELECT widecol.to_bytes_binary('\\');
 SELECT widecol.to_bytes_binary('\x1');
 SELECT bool_and(widecol.to_bytes_binary(widecol.to_string_binary(b)) = b) FROM (SELECT decode(lpad(to_hex(i), 2, '0'), 'hex') || 'x' AS b FROM generate_series(0, 255) i) t;
 
--- what another role may: what SQL lets it
+-- other roles: as in SQL
 CREATE ROLE regress_words;
 GRANT USAGE ON FOREIGN SERVER widecol TO regress_words;
 CREATE FOREIGN TABLE words_part (k text OPTIONS (rowkey '1') COLLATE "C", q text OPTIONS (qualifier 'q'), d text OPTIONS (family 'd', qualifier 'q'))

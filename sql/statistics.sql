@@ -1,4 +1,4 @@
--- Statistics: a known load gives known numbers; who may see what
+-- Statistics: a known load gives known numbers; privileges
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE SCHEMA counts;
@@ -7,7 +7,7 @@ CREATE FOREIGN TABLE t (id int OPTIONS (rowkey '1'), v text, w text OPTIONS (fam
 CREATE FOREIGN TABLE c ("row" text COLLATE "C", family text COLLATE "C", qualifier text COLLATE "C", ts bigint, value text)
   SERVER widecol OPTIONS ("table" 'counts_cells', layout 'cell', families '{"cf": {"versions": 3}}');
 
--- the counters of these two tables, so many statements later; a count waits for what was committed
+-- the counters of these two tables after some statements; a count waits until all commits are applied
 CREATE VIEW numbers AS
 SELECT "table", family, reads, rows_examined, rows_returned, cells_returned, cells_written, deletes
 FROM widecol.pg_stat_widecol_tables WHERE "table" LIKE 'counts%' ORDER BY 1, 2;
@@ -29,7 +29,7 @@ UPDATE t SET v = 'new' WHERE id = 5;
 DELETE FROM c WHERE row = 'r1' AND qualifier IN ('q1', 'q2');
 SELECT count(*) FROM t;
 SELECT "table", family, cells_written, deletes FROM numbers;
--- what is rolled back is not counted as written
+-- rolled-back writes are not counted
 BEGIN;
 INSERT INTO t SELECT i, 'gone' FROM generate_series(2001, 3000) i;
 ROLLBACK;
@@ -77,7 +77,7 @@ FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 ROLLBACK;
 SELECT scanners, transaction_bytes FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 
--- what takes long: a COPY, as the default of a column sees it from within; PostgreSQL counts rows when they have been written
+-- progress of a COPY, as a column's default expression sees it; PostgreSQL counts rows after they have been written
 CREATE FUNCTION seen() RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT concat_ws(' ', operation, "table", phase, done, total, unit, started_at <= now()) FROM widecol.progress WHERE pid = pg_backend_pid()
 $$;
@@ -90,7 +90,7 @@ COPY t (id, v) FROM stdin;
 \.
 SELECT id, w FROM t WHERE id > 6000;
 
--- privileges: counts are everybody's; what others do, and errors with names of files, are not
+-- privileges: all roles see counts; only privileged ones see other sessions, and errors with names of files
 CREATE ROLE counts_bob;
 GRANT USAGE ON SCHEMA counts TO counts_bob;
 GRANT SELECT ON numbers TO counts_bob;

@@ -6,7 +6,7 @@ SET bytea_output = 'escape';
 SELECT widecol.create_table('work', '{"a": {}, "b": {}, "r": {"packing": "row"}}');
 SELECT widecol.put('work', 'r', f || ':q', ts::text, ts) FROM unnest(ARRAY['a', 'b', 'r']) f, generate_series(1, 3) ts \g /dev/null
 SELECT widecol.delete('work', 'r', 'a:gone', 10), widecol.delete('work', 'r', 'b:gone', 10);
--- a flush drops what is superseded, of the family that is named
+-- a flush drops superseded cells of the named family
 SELECT widecol.flush('work', 'a');
 SELECT family, qualifier, ts, type FROM widecol.scan('work', raw => true, versions => 9) WHERE family <> 'r';
 SELECT widecol.flush('work');
@@ -29,14 +29,14 @@ SELECT family, qualifier, ts, type FROM widecol.scan('work', raw => true, versio
 SELECT widecol.compact('work', 'r', false), widecol.flush('work', wait => false);
 CALL work_await();
 SELECT family, qualifier, ts, type FROM widecol.scan('work', raw => true, versions => 9);
--- what a transaction has made has no files yet; what is dropped meanwhile needs none
+-- a table that the transaction has made has no files yet; work on a table that is dropped meanwhile ends without an error
 BEGIN;
 SELECT widecol.create_table('work_new', '{"a": {}}');
 SELECT widecol.flush('work_new'), widecol.flush('work_new', wait => false), widecol.compact('work_new', wait => false);
 SELECT * FROM widecol.check_store('work_new');
 COMMIT;
 SELECT widecol.compact('work_new', wait => false), widecol.drop_table('work_new');
--- what cannot be
+-- errors
 SELECT widecol.flush('work', 'nobody');
 SELECT widecol.compact('nobody');
 SELECT widecol.major_compact(NULL);

@@ -64,7 +64,7 @@ SELECT * FROM tables_two;
 SELECT ftrelid::regclass, ftoptions FROM pg_foreign_table WHERE ftrelid IN ('tables_one'::regclass, 'tables_two'::regclass) ORDER BY 1;
 SELECT widecol.count('tables_ns:renamed');
 SELECT widecol.count('default:tables_one');
--- rolled back, with what was written under the new name
+-- rolled back, with the rows written under the new name
 BEGIN;
 SELECT widecol.rename_table('tables_ns:renamed', 'tables_again');
 INSERT INTO tables_one VALUES (4, 'four');
@@ -84,7 +84,7 @@ SELECT widecol.rename_table('tables_ns:renamed', 'nobody:a');
 SELECT widecol.rename_table('tables_ns:renamed', 'a b');
 SELECT widecol.rename_table('tables_ns:renamed', 'tables_ns:renamed');
 SELECT widecol.rename_table('nobody', 'tables_x');
--- its owner's to rename, whoever's the foreign tables are
+-- the stored table's owner may rename it, whichever roles own the foreign tables
 GRANT CREATE ON SCHEMA public TO regress_tables_ann;
 SET ROLE regress_tables_ann;
 CREATE FOREIGN TABLE tables_ann (k int OPTIONS (rowkey '1'), v text) SERVER widecol;

@@ -18,7 +18,7 @@ SELECT * FROM x ORDER BY k;
 ROLLBACK;
 SELECT * FROM x ORDER BY k;
 
--- an error takes everything back, what came before it too
+-- an error rolls back everything, earlier statements included
 BEGIN;
 INSERT INTO x VALUES (6, 'new', 6);
 SELECT 1 / 0;
@@ -84,7 +84,7 @@ COMMIT;
 SELECT k, v FROM x WHERE k > 20 ORDER BY k;
 DELETE FROM x WHERE k > 20;
 
--- more than fits into one message, taken back and kept
+-- more than fits into one message, rolled back and committed
 BEGIN;
 INSERT INTO x SELECT i, repeat('o', 1000), i FROM generate_series(1001, 2000) i;
 SAVEPOINT s;
@@ -100,7 +100,7 @@ SELECT count(*) FROM x WHERE k > 1000;
 ROLLBACK;
 SELECT count(*) FROM x WHERE k > 1000;
 DELETE FROM x WHERE k > 1000;
--- what is taken back does not count for the limit
+-- rolled-back writes do not count for the limit
 SET widecol.max_transaction_size = '1MB';
 DO $$
 BEGIN
@@ -241,13 +241,13 @@ ROLLBACK TO s;
 FETCH 1 FROM c;
 FETCH 1 FROM d;
 COMMIT;
--- WHERE CURRENT OF is what PostgreSQL says of every foreign table
+-- WHERE CURRENT OF fails as for every foreign table
 BEGIN;
 DECLARE c CURSOR FOR SELECT k FROM x;
 FETCH 1 FROM c;
 DELETE FROM x WHERE CURRENT OF c;
 ROLLBACK;
--- a loop over what it changes
+-- a loop over the rows that it changes
 DO $$
 DECLARE r record;
 BEGIN

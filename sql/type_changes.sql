@@ -1,4 +1,4 @@
--- What is stored stays readable when its type is changed.
+-- Stored values stay readable when their type is changed.
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
@@ -49,7 +49,7 @@ ALTER TYPE tc_e ADD VALUE IF NOT EXISTS 'lo';
 INSERT INTO tc VALUES (4, 'lo', 'lo', '{lo}');
 SELECT k, ke, e, a FROM tc WHERE e IN ('lo', 'low "est"') ORDER BY k;
 SELECT attfdwoptions FROM pg_attribute WHERE attrelid = 'tc'::regclass AND attname = 'e';
--- back to what it was
+-- back to the old label
 DELETE FROM tc WHERE k = 4;
 ALTER TYPE tc_e RENAME VALUE 'lo' TO 'lo_2';
 ALTER TYPE tc_e RENAME VALUE 'low "est"' TO 'lo';
@@ -101,7 +101,7 @@ ALTER TYPE tc_r ADD ATTRIBUTE d timestamptz;
 ALTER TYPE tc_in ADD ATTRIBUTE z numeric;
 SELECT * FROM tc_rows ORDER BY (k).a;
 SELECT (r).d IS NULL AS d, ((r).i).z IS NULL AS z FROM tc_rows;
--- what is written now, whatever the session's settings; the key is what it was
+-- new values do not depend on the session's settings; the key's bytes are as before
 SET TimeZone = 'Asia/Tokyo';
 SET DateStyle = 'German';
 UPDATE tc_rows SET r = ROW(5, 'new', ROW(1, NULL, 2.5), '2024-03-01 12:00+00') WHERE (k).a = 1;

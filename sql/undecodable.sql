@@ -20,7 +20,7 @@ SELECT k, m FROM odd;
 SELECT * FROM odd_cells;
 -- of an older version nothing shows in its place, though it is decodable
 SELECT k, n, array_length(old, 1) FROM odd WHERE k = 'b';
--- conditions see NULL, whoever decides on them
+-- conditions get NULL, in the engine and in the session
 SELECT k FROM odd WHERE n > 0;
 SELECT k FROM odd WHERE n IS NULL;
 SELECT count(*), sum(n) FROM odd;
@@ -41,7 +41,7 @@ SELECT k, n FROM odd;
 -- keys are no cells
 CREATE FOREIGN TABLE odd_key (k int OPTIONS (rowkey '1'), n int) SERVER widecol OPTIONS ("table" 'odd');
 SELECT * FROM odd_key;
--- which rows a policy shows is not decided by what cannot be read
+-- a cell that cannot be decoded is an error in a policy: it must not decide which rows are visible
 CREATE ROLE regress_odd;
 CREATE TABLE odd_parent (k text COLLATE "C", n int) PARTITION BY LIST (k);
 SET client_min_messages = warning;
@@ -58,7 +58,7 @@ RESET ROLE;
 SET widecol.on_undecodable = 'nothing';
 RESET widecol.on_undecodable;
 
--- IMPORT by rows: a column for what is no text
+-- IMPORT by rows: a column of bytes that are no text
 CREATE SCHEMA odd_import;
 SET client_min_messages = warning;
 SELECT widecol.create_namespace('odd_ns');

@@ -81,7 +81,7 @@ UNION ALL SELECT 'vr', x, array_length(x_all, 1), x_all[2] FROM vr WHERE k = 'd'
 ROLLBACK;
 SELECT 'vc' AS tab, x, x_all, x_us FROM vc WHERE k = 'd' UNION ALL SELECT 'vr', x, x_all, x_us FROM vr WHERE k = 'd';
 
--- flushed and compacted: what was beyond VERSIONS is gone, the rest is the same
+-- flushed and compacted: versions beyond VERSIONS are gone, the rest is the same
 SELECT tab, widecol.flush(tab), widecol.major_compact(tab) FROM unnest('{vc,vr}'::text[]) tab \g /dev/null
 SELECT 'vc' AS tab, k, x_all FROM vc UNION ALL SELECT 'vr', k, x_all FROM vr;
 -- more VERSIONS count at once, fewer too
@@ -104,7 +104,7 @@ INSERT INTO vr SELECT * FROM vc WHERE k = 'w4';
 SELECT k, x, CASE WHEN x_us < now_us THEN x_us END AS x_us, x_all, y FROM (SELECT *, 1767312000000001 AS now_us FROM vc) v WHERE k IN ('w', 'w3', 'w4');
 SELECT count(*) AS same FROM vc JOIN vr USING (k) WHERE k IN ('w', 'w3', 'w4') AND vc = vr;
 SELECT k, x_at > now() - interval '1 hour' AS now FROM vc WHERE k = 'w2';
--- the row is what was given: newer versions are gone, and others where all are given
+-- INSERT replaces the row: newer versions are gone, and if all versions are given, the older ones, too
 INSERT INTO vc (k, x, x_us) VALUES ('w', 'four', 4);
 INSERT INTO vr (k, x, x_us) VALUES ('w', 'four', 4);
 INSERT INTO vc (k, x_all) VALUES ('w3', '{"(7,seven)"}');
@@ -115,7 +115,7 @@ SELECT k, x, x_us, x_all, y FROM vr WHERE k IN ('w', 'w3') ORDER BY k;
 INSERT INTO vc (k, x, x_us) VALUES ('w3', 'nine', 9);
 INSERT INTO vc (k, x_all) VALUES ('w', '{}');
 SELECT k, x, x_us, x_all FROM vc WHERE k IN ('w', 'w3') ORDER BY k;
--- UPDATE: what is not assigned says nothing
+-- UPDATE: columns that are not assigned have no effect
 UPDATE vc SET x_us = x_us + 1 WHERE k = 'w3';
 UPDATE vr SET x = 'ten', x_at = timestamptz '1970-01-01 00:00:00.00001+00' WHERE k = 'w3';
 SELECT 'vc' AS tab, x, x_us, x_all FROM vc WHERE k = 'w3' UNION ALL SELECT 'vr', x, x_us, x_all FROM vr WHERE k = 'w3';
@@ -144,7 +144,7 @@ SELECT k, x, x_us, x_all FROM vr WHERE k > 'w5' ORDER BY k;
 ALTER FOREIGN TABLE vr OPTIONS (ADD on_duplicate 'error');
 INSERT INTO vr (k, x, x_us) VALUES ('w6', 'five', 5);
 ROLLBACK;
--- what cannot be
+-- errors
 INSERT INTO vc (k, x_us) VALUES ('v', 1);
 UPDATE vc SET x_us = 1 WHERE k = 'w3';
 INSERT INTO vc (k, x, x_us) VALUES ('v', 'x', -1);

@@ -51,7 +51,7 @@ SELECT filtered('NOT (us > 20 OR at > ''2024-02-01'')');
 SET cpu_tuple_cost = 100;
 SELECT filtered('us > 50 AND at < ''2024-03-20''', 'count(*) || '' '' || sum(n) || '' '' || max(v)');
 SET cpu_tuple_cost = 0.01;
--- own writes, and changes of what was written so
+-- own writes, and changes of rows found by them
 BEGIN;
 UPDATE t SET v = 'own' WHERE us = 5;
 SELECT k, v FROM t WHERE us > 2000;

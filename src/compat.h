@@ -106,7 +106,7 @@
 	build_expression_pathkey(root, expr, NULL, opno, (rel)->relids, false)
 #endif
 
-/* GROUP BY, without what is grouped by twice. */
+/* The GROUP BY clause without repeated expressions. */
 #if PG_VERSION_NUM >= 160000
 #define wc_group_clause(root) ((root)->processed_groupClause)
 #else

@@ -58,13 +58,13 @@ define_upkeep_settings(void)
 							&upkeep_threshold, 20, 1, 100,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.upkeep_delay",
-							"Sets how long what was written or deleted stays as it is before upkeep may come.",
+							"Sets the time after a write or a delete in which upkeep leaves the cell alone.",
 							NULL,
 							&upkeep_delay_ms, 10 * 1000, 1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.history",
 							"Sets how long upkeep keeps delete markers whose timestamps were given, "
-							"and, at most, what has outlived its time to live.",
+							"and at most keeps cells that have outlived their time to live.",
 							NULL,
 							&history_s, 24 * 3600, 1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
@@ -111,8 +111,8 @@ define_engine_settings(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.log_min_duration",
 							"Sets the time from which on the engine logs a request of a session.",
-							"The log says what was asked for, of which stored table, how long it took and how many rows were "
-							"looked at. 0 logs all; -1 logs none.",
+							"A line has the request, the stored table, the time that it took and the number of rows examined. "
+							"0 logs all; -1 logs none.",
 							&log_min_duration, -1, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.max_background_jobs",

@@ -63,11 +63,11 @@ SELECT is(city, NULL, 'and NULL in SQL') FROM emp WHERE id = '1';
 SELECT widecol.delete('emp', '1', 'professional:salary', 1417521903862);
 SELECT is(salary, NULL, 'every version up to a time') FROM emp WHERE id = '1';
 
--- deleteall, and what is left.
+-- deleteall, and the remaining cells.
 SELECT widecol.deleteall('emp', '1');
 SELECT is_empty($$SELECT * FROM widecol.get('emp', '1')$$, 'deleteall deletes the row');
 SELECT results_eq($$SELECT DISTINCT encode("row", 'escape') FROM widecol.scan('emp') ORDER BY 1$$, ARRAY['2', '3'],
-  'a scan shows what is left');
+  'a scan shows the remaining cells');
 SELECT results_eq($$SELECT family, type FROM widecol.scan('emp', row_prefix => '1', raw => true) WHERE type = 'DeleteFamily'$$,
   $$VALUES ('personal', 'DeleteFamily'), ('professional', 'DeleteFamily')$$, 'a raw scan shows a marker in each family');
 SELECT widecol.put('emp', '1', 'personal:name', 'before', 1417521785386);
@@ -103,7 +103,7 @@ SELECT widecol.delete(tab, 'r1', 'e:c1', 11) FROM unnest(ARRAY['forgets', 'keeps
 SELECT is(cells('forgets'), '14 Put, 12 Put, 11 DeleteColumn, 10 Put', 'false: in memory everything is there');
 SELECT is(cells('forgets', false), '14 Put, 12 Put', 'false: a read sees two');
 SELECT is(cells('forgets', false, '[0,11)'), 'nothing', 'false: nothing of the past that was deleted');
-SELECT is(cells('forgets', false, '[0,13)'), '12 Put', 'false: what was not deleted');
+SELECT is(cells('forgets', false, '[0,13)'), '12 Put', 'false: only the cell that was not deleted');
 SELECT widecol.flush('forgets');
 SELECT is(cells('forgets'), '14 Put, 12 Put, 11 DeleteColumn', 'false: a flush drops what a marker hides');
 SELECT widecol.major_compact('forgets');
@@ -116,7 +116,7 @@ SELECT is(cells('keeps'), '14 Put, 12 Put, 11 DeleteColumn, 10 Put', 'true: afte
 SELECT widecol.major_compact('keeps');
 SELECT is(cells('keeps'), '14 Put, 12 Put, 11 DeleteColumn, 10 Put', 'true: after a major compaction too');
 SELECT is(cells('keeps', false), '14 Put, 12 Put', 'true: a read sees two');
-SELECT is(cells('keeps', false, '[0,11)'), '10 Put', 'true: a read of the past sees what was deleted later');
+SELECT is(cells('keeps', false, '[0,11)'), '10 Put', 'true: a read of the past sees a cell that was deleted later');
 SELECT is(cells('keeps', false, '[0,12)'), 'nothing', 'true: a range with the marker does not');
 
 -- Kept cells count as versions; a marker goes when no put is older, which is one
@@ -124,7 +124,7 @@ SELECT is(cells('keeps', false, '[0,12)'), 'nothing', 'true: a range with the ma
 SELECT widecol.alter_table('keeps', '{"e": {"versions": 2}}');
 SELECT is(cells('keeps', false, '[0,11)'), '10 Put', 'fewer versions: still there until the next compaction');
 SELECT widecol.major_compact('keeps');
-SELECT is(cells('keeps'), '14 Put, 12 Put, 11 DeleteColumn', 'fewer versions: a compaction drops what is behind them');
+SELECT is(cells('keeps'), '14 Put, 12 Put, 11 DeleteColumn', 'fewer versions: a compaction drops the older ones');
 SELECT is(cells('keeps', false, '[0,11)'), 'nothing', 'fewer versions: and with it the past');
 SELECT widecol.major_compact('keeps');
 SELECT is(cells('keeps'), '14 Put, 12 Put', 'fewer versions: the next one drops the marker');

@@ -52,7 +52,7 @@ CREATE FOREIGN TABLE by_bucket (
 INSERT INTO by_bucket (ts, host, event, message) SELECT * FROM events;
 
 SELECT results_eq($$SELECT bucket, count(*) FROM by_bucket GROUP BY 1 ORDER BY 1$$,
-  $$VALUES (1, 1440::bigint), (2, 1440), (3, 1440), (4, 1440)$$, 'what is written at one time goes to several places');
+  $$VALUES (1, 1440::bigint), (2, 1440), (3, 1440), (4, 1440)$$, 'rows of one time are spread over the key range');
 PREPARE buckets AS SELECT message FROM by_bucket WHERE bucket IN (0, 1, 2, 3, 4, 5) AND ts >= 1483232400 AND ts < 1483232700;
 SELECT bag_eq('buckets', $$SELECT message FROM events WHERE ts >= 1483232400 AND ts < 1483232700$$, 'a time of all buckets');
 SELECT ok(plan_has('EXECUTE buckets', 'SKIP SCAN ON 6 RANGES'), 'is six ranges');
@@ -106,7 +106,7 @@ SELECT results_eq(
     WHERE host IN ('host1', 'host4') AND event IN ('error', 'login') ORDER BY host, event, ts DESC$$, 'the last of some, by reading one row each');
 INSERT INTO newest_first VALUES ('host1', 'error', 1483315201, 'now');
 SELECT results_eq($$SELECT message FROM newest_first WHERE host = 'host1' AND event = 'error' ORDER BY ts DESC LIMIT 1$$,
-  ARRAY['now'], 'what is new is first');
+  ARRAY['now'], 'the newest row is first');
 
 -- --- [md5(host)][md5(event)][ts], the originals in columns -----------------------
 CREATE FOREIGN TABLE hashed (

@@ -97,7 +97,7 @@ SELECT results_eq('EXECUTE page(4611686018427387904)', $$SELECT id FROM written 
 -- Ids that are made here.
 INSERT INTO message SELECT widecol.snowflake_id(), 'now', 'now ' || i FROM generate_series(1, 100) i;
 SELECT is(count(DISTINCT id), 100::bigint, 'a hundred ids of one statement') FROM message WHERE widecol.snowflake_within(id, now() - interval '1 minute', now() + interval '1 minute');
-SELECT is(author, 'now', 'what is said last has the last time') FROM message ORDER BY widecol.snowflake_time(id) DESC LIMIT 1;
+SELECT is(author, 'now', 'the last message has the last time') FROM message ORDER BY widecol.snowflake_time(id) DESC LIMIT 1;
 SELECT results_eq($$SELECT original FROM message WHERE author = 'now' AND widecol.snowflake_within(id, now() - interval '1 minute', now() + interval '1 minute') ORDER BY widecol.snowflake_time(id), id & 65535 LIMIT 3$$,
   ARRAY['now 1', 'now 2', 'now 3'], 'in the order in which they were made');
 

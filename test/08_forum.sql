@@ -159,7 +159,7 @@ ROLLBACK TO s;
 COMMIT;
 SELECT results_eq('SELECT last_reply, threadid FROM thread WHERE threadid = 3', $$VALUES (1231100000::bigint, 3::bigint)$$, 'the thread moved once');
 SELECT is(replies, 101::bigint, 'and was counted once') FROM thread_counts WHERE threadid = 3;
-SELECT is_empty('SELECT FROM post WHERE id > 2000', 'of what was undone there is no post');
+SELECT is_empty('SELECT FROM post WHERE id > 2000', 'there is no post of the transaction that was rolled back');
 SELECT is((SELECT count(*) FROM thread), 12::bigint, 'threads are as many as before');
 SELECT is_empty('SELECT threadid FROM thread EXCEPT SELECT threadid FROM thread_place', 'each has a place');
 SELECT bag_eq('SELECT forumid, last_reply, threadid FROM thread', 'SELECT forumid, last_reply, threadid FROM thread_place', 'which is where it is');

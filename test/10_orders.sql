@@ -134,7 +134,7 @@ FROM (VALUES
   (2, 'SELECT customer, name, sum(pieces * price) FROM %I GROUP BY 1, 2', 'what a customer paid'),
   (3, $$SELECT DISTINCT customer, ordno FROM %I WHERE town = 'Hamburg' AND city <> 'Hamburg'$$, 'what went to Hamburg from elsewhere'),
   (4, 'SELECT article, pieces FROM %I WHERE customer = 7 AND ordno = 2', 'the items of an order'),
-  (5, $$SELECT article, sum(pieces) FROM %I WHERE day BETWEEN '2026-01-10' AND '2026-02-05' GROUP BY 1 HAVING sum(pieces) > 10$$, 'what was sold much in a time')
+  (5, $$SELECT article, sum(pieces) FROM %I WHERE day BETWEEN '2026-01-10' AND '2026-02-05' GROUP BY 1 HAVING sum(pieces) > 10$$, 'articles that were sold often in a time')
 ) questions (n, q, what), unnest(ARRAY['by_types', 'by_tables', 'by_items', 'by_documents']) WITH ORDINALITY designs (design, m)
 ORDER BY n, m;
 SELECT ok(NOT plan_has('SELECT article, pieces FROM by_types WHERE customer = 7 AND ordno = 2', 'FULL SCAN'), 'an order is never looked for in the whole table, by types');

@@ -133,20 +133,20 @@ CREATE FUNCTION wrong() RETURNS bigint LANGUAGE sql AS $$
 $$;
 SELECT is(wrong(), 0::bigint, 'the indexes are right');
 UPDATE person SET birthplace = 'Suzhou' WHERE id BETWEEN 100 AND 120;
-SELECT is((SELECT count(*) FROM by_birthplace WHERE birthplace = 'Suzhou'), 21::bigint, 'who moves is found at the new place');
+SELECT is((SELECT count(*) FROM by_birthplace WHERE birthplace = 'Suzhou'), 21::bigint, 'a row with a new place is found at this place');
 SELECT is_empty('SELECT FROM by_birthplace WHERE birthplace <> ''Suzhou'' AND id BETWEEN 100 AND 120', 'and not at the old one');
 SELECT is(wrong(), 0::bigint, 'right after an update');
 UPDATE person SET age = age + 1 WHERE birthplace = 'Suzhou';
-SELECT is(wrong(), 0::bigint, 'after another, of what is part of two keys');
+SELECT is(wrong(), 0::bigint, 'after an UPDATE of a column that is part of two keys');
 UPDATE person SET name = upper(name) WHERE id = 100;
 SELECT is(wrong(), 0::bigint, 'after one that changes no key');
 UPDATE person SET id = id + 1000000 WHERE id = 110;
-SELECT results_eq('SELECT id FROM by_age WHERE id > 12000', ARRAY[1000110]::bigint[], 'who gets another id is found by it');
+SELECT results_eq('SELECT id FROM by_age WHERE id > 12000', ARRAY[1000110]::bigint[], 'a row with a new id is found by it');
 SELECT is(wrong(), 0::bigint, 'right, too');
 UPDATE person SET age = NULL WHERE id = 111;
 SELECT is_empty('SELECT FROM by_age WHERE id = 111 UNION ALL SELECT FROM by_both WHERE id = 111', 'no age, no index row');
 DELETE FROM person WHERE id BETWEEN 115 AND 130;
-SELECT is_empty('SELECT FROM by_age WHERE id BETWEEN 115 AND 130', 'who goes, goes from the index');
+SELECT is_empty('SELECT FROM by_age WHERE id BETWEEN 115 AND 130', 'a deleted row has no index row');
 SELECT is(wrong(), 0::bigint, 'right after all this');
 
 BEGIN;
@@ -162,7 +162,7 @@ ROLLBACK TO s;
 SELECT isnt_empty($$SELECT FROM by_both WHERE birthplace = 'Hangzhou' AND id < 5000$$, 'and back');
 SELECT is(wrong(), 0::bigint, 'in all');
 ROLLBACK;
-SELECT is_empty('SELECT FROM by_age WHERE id IN (0, 50000)', 'what is rolled back leaves no index row');
+SELECT is_empty('SELECT FROM by_age WHERE id IN (0, 50000)', 'a row that is rolled back leaves no index row');
 SELECT is(wrong(), 0::bigint, 'and the indexes are right');
 
 SELECT * FROM finish();

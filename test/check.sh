@@ -2,7 +2,7 @@
 # test/check.sh [--all]: runs the quick tests (--all: the long ones too) on a
 # temporary server that it makes and removes.
 #
-# Installs what is missing (test/install.sh), builds, checks the tree
+# Installs missing packages (test/install.sh), builds, checks the tree
 # (test/lint.sh, test/threads.sh), runs core's unit tests under ASan+UBSan and under TSan, installs
 # the extension, and runs pg_regress, isolation specs, pgTAP stories, TAP tests,
 # the conformance cases, and random statements and histories beside a heap copy.  As root
@@ -49,7 +49,7 @@ mkdir "$logs"
 # Which server: plain, assertions, or caches (assertions, and no cache lives long).
 pass=plain
 server=$tmp/s
-work=$server/work				# a copy of the tests, for the user who runs them
+work=$server/work				# a copy of the tests, for the server's user
 mkdir -p "$work"
 
 finish()

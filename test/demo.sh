@@ -6,7 +6,7 @@
 # What is missing for that is installed as packages of the system, which it
 # says; nothing else is changed outside of the demo's directory.  The extension
 # goes into a copy of the server there, so that a widecol that is installed
-# already stays what it is.
+# already is not changed.
 #
 #   WIDECOL_DEMO_DIR    where the cluster lives (as root: /var/lib/widecol-demo,
 #                       else demo/ in the checkout)

@@ -80,7 +80,7 @@ as_user()
 }
 
 # --- building and installing ----------------------------------------------------
-# Where make puts what it builds: another server wants another folder.
+# The folder of make's output: each server version has its own.
 build_dir=build
 
 # Both print the end of make's output only when it fails.
@@ -120,7 +120,7 @@ install_extension()
 	ask=
 	[ -t 0 ] || ask=-n
 	if ! command -v sudo >/dev/null 2>&1 || ! sudo $ask true; then
-		say "no permission to write $libdir and $extdir: run this as root, or have make install run by who may"
+		say "no permission to write $libdir and $extdir: run this, or make install, as root"
 		return 1
 	fi
 	sudo make -C "$top" BUILD="$build_dir" PG_CONFIG="$PG_CONFIG" CC="${CC:-gcc}" install >/dev/null </dev/null
@@ -158,7 +158,7 @@ link_all()						# FROM, TO
 
 # --- a private cluster: data in DIR/data, socket in DIR, log in DIR/server.log ------
 
-# Runs as the server's user, who may not be able to enter our directory.
+# Runs as the server's user, which may not be able to enter our directory.
 in_dir()
 {
 	( cd "$1" && shift && as_user "$@" )

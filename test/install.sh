@@ -139,7 +139,7 @@ case $missing in
 	;;
 esac
 
-# The package has a file of this name of its own, and keeps what it finds.
+# The package has a file of this name, and keeps an existing one.
 forget_settings()
 {
 	[ $settings_are_ours = yes ] || return 0

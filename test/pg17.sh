@@ -4,7 +4,7 @@
 # root, debootstrap, and a mirror of Debian (DEBIAN_MIRROR, else deb.debian.org).
 #
 # The chroot is made once, which takes some minutes, and stays below build/pg17 (WIDECOL_CHROOT names another
-# place).  What is mounted and started in it goes with this script.
+# place).  Mounts and processes in it end with this script.
 set -u
 . "$(dirname -- "$0")/env.sh"
 

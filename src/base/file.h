@@ -25,8 +25,8 @@ extern WcStatus wc_file_join(char *buf, const char *path, const char *name, WcEr
 /* The first size - 1 bytes of the file, and a zero byte.  WC_END: there is no such file. */
 extern WcStatus wc_file_read_text(const char *path, char *text, size_t size, WcError *err) WC_WARN_UNUSED;
 
-/* The file holds all of text or what it held before, also after a crash of the machine.  Uses
- * the name path + ".tmp". */
+/* Replaces the file's contents by text.  Also after a crash of the machine the file has either all of text, or its old
+ * contents.  Uses the name path + ".tmp". */
 extern WcStatus wc_file_replace_text(const char *path, const char *text, WcError *err) WC_WARN_UNUSED;
 
 /* Makes the contents of a file, or the names in a directory, durable. */

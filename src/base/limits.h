@@ -1,8 +1,8 @@
 /*
  * base/limits.h: every number a user can meet, in one place.
  *
- * README.md lists them; an error that a limit causes says both numbers, the
- * limit and what was asked for.  Units are bytes unless the name says otherwise.
+ * doc/reference/limits.md lists them.  An error that a limit causes names both numbers, the limit and the larger one.  Units
+ * are bytes unless the name says otherwise.
  */
 #ifndef WC_BASE_LIMITS_H
 #define WC_BASE_LIMITS_H

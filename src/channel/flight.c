@@ -134,7 +134,7 @@ check_stall(bool reading)
 		return;
 	ereport(ERROR,
 			(errcode(why.status == WC_NO_SPACE ? ERRCODE_DISK_FULL : ERRCODE_IO_ERROR),
-			 reading ? errmsg("stored tables cannot show what was committed last: %s", why.message) :
+			 reading ? errmsg("stored tables cannot show the last commits: %s", why.message) :
 			 errmsg("stored tables cannot be written to now: %s", why.message),
 			 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
 			 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));

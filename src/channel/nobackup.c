@@ -41,7 +41,7 @@ on_postmaster_exit(int code, Datum arg)
 		wc_nobackup_remove();
 }
 
-/* Its children forget what it has registered. */
+/* The postmaster calls it.  Its children forget the callbacks that it has registered. */
 void
 wc_nobackup_follow_postmaster(void)
 {

@@ -215,8 +215,9 @@ extern bool wc_client_groups(const WcTableDesc *table);
 
 extern void wc_client_scan_close(WcClientScan *scan);
 
-/* Has the table no cells at all, in the newest state with all own writes?  Stored cells count also if they are deleted. */
-extern bool wc_client_table_is_empty(const WcTableDesc *table);
+/* Has the table, or only this family (NULL: all of them), no cells at all, in the newest state with all own writes?  Stored
+ * cells count also if they are deleted. */
+extern bool wc_client_is_empty(const WcTableDesc *table, const WcFamilyDesc *family);
 
 /* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */
 typedef struct WcClientScanStats

@@ -279,8 +279,9 @@ wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
 }
 
 bool
-wc_client_table_is_empty(const WcTableDesc *table)
+wc_client_is_empty(const WcTableDesc *table, const WcFamilyDesc *family)
 {
+	WcColumn	column = {.kind = WC_COLUMN_FAMILY};
 	WcClientScan *client_scan;
 	WcScan		scan;
 	WcSlice		row;
@@ -290,6 +291,12 @@ wc_client_table_is_empty(const WcTableDesc *table)
 	scan.raw = true;
 	scan.key_only = true;
 	scan.row_limit = 1;
+	if (family != NULL)
+	{
+		column.family = family->id;
+		scan.ncolumns = 1;
+		scan.columns = &column;
+	}
 	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
 									  CurrentMemoryContext);
 	empty = !wc_client_next_row(client_scan, &row);

@@ -49,7 +49,7 @@ typedef struct WcEngineOptions
  */
 extern WcStatus wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err) WC_WARN_UNUSED;
 
-/* Syncs what was applied, and closes the store.  The caller has freed all snapshots, scanners and transactions. */
+/* Syncs all applied commits, and closes the store.  The caller has freed all snapshots, scanners and transactions. */
 extern void wc_engine_close(WcEngine *engine);
 
 /* The store's interface for read/ (read/storage.h); it lives as long as the engine. */
@@ -58,8 +58,8 @@ extern WcStorage *wc_engine_storage(WcEngine *engine);
 /* The store's id, which is not 0 and stays the same while it is open. */
 extern uint32_t wc_engine_store_id(const WcEngine *engine);
 
-/* The files in which large transactions keep what they do not keep in memory (wc_txn_spill_into): in a directory
- * beside the store's, which is emptied when the store is opened.  Valid while the engine is open. */
+/* The files to which large transactions write the operations that do not stay in memory (wc_txn_spill_into).  They are in
+ * a directory beside the store's, which is emptied when the store is opened.  Valid while the engine is open. */
 extern const struct WcTxnSpill *wc_engine_spill(const WcEngine *engine);
 
 /* Can nothing be written until the engine is closed and opened again?  (Not after errors of the operating
@@ -145,7 +145,7 @@ extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 
 /* --- following the server's log ---------------------------------------------
  * The server's log has all commits; RocksDB's own log is synced at marks only.  After a crash the engine reads
- * the server's log again, from the last mark that is on disk, and skips what is applied already
+ * the server's log again, from the last mark that is on disk, and skips commits that are applied already
  * (wc_engine_applied_position).
  */
 

@@ -1,10 +1,10 @@
 /*
  * engine/upkeep.h: forgetting in the background.
  *
- * A thread looks at all families from time to time, and makes steps (model/step.h) for those
- * in which much could go: cells that others supersede, deleted cells, delete markers that
- * have done their work; and expire steps for what has outlived its TTL.  Then it has RocksDB
- * compact what has become smaller.  engine/README, "Upkeep".
+ * A thread looks at all families from time to time.  It makes steps (model/step.h) for families in which much could be
+ * dropped: cells that others supersede, deleted cells, delete markers that mask nothing any more; and expire steps for
+ * cells that have outlived their TTL.  Then it lets RocksDB compact the ranges that have become smaller.  engine/README,
+ * "Upkeep".
  */
 #ifndef WC_ENGINE_UPKEEP_H
 #define WC_ENGINE_UPKEEP_H

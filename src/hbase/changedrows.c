@@ -1,5 +1,5 @@
 /*
- * hbase/changedrows.c: what HBase has of the rows that the transaction has changed.
+ * hbase/changedrows.c: HBase's cells of the rows that the transaction has changed.
  *
  * Some changes depend on the row as it is in HBase: a column is cleared if it has a value.  For the transaction's own
  * reads, read/ resolves such changes over a source of this file, row by row, in the order of the scan.  The source

@@ -3,7 +3,7 @@
  *
  * The changes go row by row, by table and key, in chunks.  A chunk's rows are first resolved (rowchange.c), so
  * errors that can be found before are found before any row of the chunk is sent.  HBase takes a row whole or not at
- * all.  It does not take a chunk, or a transaction, so: an error leaves there what was acknowledged before.
+ * all; a chunk, or a transaction, it may take in part: after an error the rows stay that it has acknowledged before.
  */
 #include "hbase/rowchange.h"
 
@@ -119,7 +119,7 @@ show(char *buf, WcSlice row)
 	return wc_printable(buf, WC_PRINTABLE_SIZE(SHOWN_MAX), wc_slice(row.data, Min(row.len, SHOWN_MAX)));
 }
 
-/* Adds to the error which rows it is about, and what is in HBase already. */
+/* Adds to the error the rows of the failed call, and the rows that HBase has taken already. */
 static void
 tell_where(const WcHBaseTable *table, const WcThriftRow *const *rows, uint32 n, bool unsure, WcError *err)
 {

@@ -385,7 +385,7 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	return lost(server, method, TRIES, err);
 }
 
-/* Has the gateway closed the connection, which was idle?  (Or sent what nobody asked for.) */
+/* Has the gateway closed the idle connection, or sent bytes without a request? */
 static bool
 is_closed(const WcHBaseConnection *c)
 {

@@ -79,7 +79,7 @@ extern void wc_hbase_require_isolation(const WcHBaseTable *table, const char *ve
 extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) WC_PRINTF(4, 5);
 
 /*
- * Adds what is known of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
+ * Adds details of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
  * (0: none) replaces that of err.
  */
 extern void wc_hbase_error_more(WcError *err, int sqlstate, const char *more);

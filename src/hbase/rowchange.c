@@ -1,5 +1,5 @@
 /*
- * hbase/rowchange.c: from a transaction's operations on rows to what HBase is told.
+ * hbase/rowchange.c: makes HBase's puts and deletes of a transaction's operations on rows.
  *
  * read/ resolves the operations (read/txn/resolve.h), over the cells that HBase has of the row.
  *
@@ -57,7 +57,7 @@ no_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for changes of HBase");
 }
 
-/* --- what must be read ----------------------------------------------------------*/
+/* --- rows that must be read -----------------------------------------------------*/
 
 static Family *
 family_of(const WcHBaseRowChanges *c, uint32 id)
@@ -371,7 +371,7 @@ resolve_op(WcHBaseRowChanges *c, WcSlice bytes, WcError *err)
 	return status;
 }
 
-/* --- what HBase is told -----------------------------------------------------------*/
+/* --- puts and deletes -------------------------------------------------------------*/
 
 /* Did the cell get its timestamp while resolving? */
 static bool
@@ -400,7 +400,7 @@ delete_of(const Family *family, const WcCell *marker)
 	}
 }
 
-/* A walk over a family's resolved cells, which are in cell order: in a column, markers come before what they delete. */
+/* A walk over a family's resolved cells, in cell order: in a column, markers come before the cells that they delete. */
 typedef struct CellWalk
 {
 	const Family *family;

@@ -1,5 +1,5 @@
 /*
- * hbase/rowchange.h: from a transaction's operations on rows to what HBase is told.
+ * hbase/rowchange.h: makes HBase's puts and deletes of a transaction's operations on rows.
  */
 #ifndef WC_HBASE_ROWCHANGE_H
 #define WC_HBASE_ROWCHANGE_H
@@ -19,16 +19,16 @@ typedef struct WcHBaseRowOps
 typedef struct WcHBaseRowChanges WcHBaseRowChanges;
 
 /*
- * Begins with rows of one table (ascending, none twice), which must outlive it.  Rows whose changes depend on what
- * HBase has of them are read with one call or few, when the first of them is resolved.
+ * Begins with rows of one table (ascending, none twice), which must outlive it.  Rows whose changes depend on their cells
+ * in HBase are read with one call or few, when the first of them is resolved.
  */
 extern WcStatus wc_hbase_rowchanges_open(WcHBaseTable *table, const WcHBaseRowOps *rows, uint32 nrows,
 										 WcHBaseRowChanges **changes, WcError *err) WC_WARN_UNUSED;
 extern void wc_hbase_rowchanges_close(WcHBaseRowChanges *changes);	/* NULL is passed over */
 
 /*
- * What HBase is told about the next row: *out lives in the arena, or points into the operations.  It is without
- * puts and deletes if nothing is to be done.  WC_DUPLICATE_ROW: the row exists, and must not.
+ * The next row's puts and deletes: *out lives in the arena, or points into the operations.  It has none of either if
+ * nothing is to be done.  WC_DUPLICATE_ROW: the row exists, and must not.
  */
 extern WcStatus wc_hbase_rowchanges_next(WcHBaseRowChanges *changes, WcArena *arena, WcThriftRow *out,
 										 WcError *err) WC_WARN_UNUSED;

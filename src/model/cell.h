@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/slice.h"
 
-/* HBase's codes; they are what is on disk and on the wire. */
+/* HBase's codes, on disk and in messages too. */
 typedef enum WcCellType
 {
 	WC_PUT = 4,

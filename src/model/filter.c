@@ -305,7 +305,7 @@ tree_check(const WcFilter *filter, uint32_t *at, int depth, WcError *err)
 	if (wc_filter_kind_has_column(node->kind) && node->column >= filter->ncolumns)
 		return wc_error(err, WC_INVALID, "a filter has no column %u", node->column + 1);
 	if (node->kind == WC_FILTER_PREFIX && filter->columns[node->column].form != WC_FORM_BYTES)
-		return wc_error(err, WC_INVALID, "a filter looks for a prefix of what is no text");
+		return wc_error(err, WC_INVALID, "a filter compares the prefix of a column that is no text");
 	for (uint32_t i = 1; node->kind == WC_FILTER_IN && i < node->n; i++)
 	{
 		if (wc_slice_cmp(node->values[i - 1], node->values[i]) >= 0)

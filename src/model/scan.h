@@ -96,19 +96,18 @@ typedef struct WcScan
 	uint32_t	column_offset;	/* cells of a family skipped in each row */
 
 	/*
-	 * Only rows that satisfy it are returned, and those that it cannot decide
-	 * (WcBlockReader.undecided), which the row limit does not count.  The first of
-	 * these that is met before row_offset is reached ends the skipping
-	 * (WcBlockReader.owed), and the limit grows by what was left of it.  NULL: all.
-	 * Only with rows_by_existence, and without column_limit and column_offset.
+	 * Rows are returned that satisfy the filter, and rows that it cannot decide (WcBlockReader.undecided), which the row
+	 * limit does not count.  The first undecided row before row_offset is reached ends the skipping: the reader has to
+	 * skip the other rows (WcBlockReader.owed), and the limit grows by their number.  NULL: all rows are returned.  Only
+	 * with rows_by_existence, and without column_limit and column_offset.
 	 */
 	const WcFilter *filter;
 
 	/*
-	 * A filter in HBase's language (filterlang/filterlang.h), as text; empty: none.  It sees what is
-	 * visible, of versions as many as the family keeps; versions, row_limit and the limits of columns count
-	 * what it lets through.  Only with HBase's rule of which rows are returned, without row_offset, and not
-	 * merged.  Several ranges have to be single rows: each is then filtered as if it were alone.
+	 * A filter in HBase's language (filterlang/filterlang.h), as text; empty: none.  It sees the visible cells, with as
+	 * many versions as the family keeps.  `versions`, row_limit and the limits of columns count the cells and rows that
+	 * pass it.  Only with HBase's rule of which rows are returned, without row_offset, and not merged.  Several ranges
+	 * have to be single rows: each is then filtered as if it were alone.
 	 */
 	WcSlice		filter_text;
 

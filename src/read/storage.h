@@ -133,7 +133,7 @@ typedef struct WcStorageOps
 	/* The thread's counts so far; costs next to nothing. */
 	WcReadMeter (*meter) (void);
 
-	/* Counts what was read of a family (its place in the table); costs next to nothing. */
+	/* Adds to the counts of a family (its place in the table); costs next to nothing. */
 	void		(*count) (const WcTable *table, uint32_t family, const WcReadCounts *counts);
 } WcStorageOps;
 

@@ -313,7 +313,7 @@ wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBu
 	bool		salted = layout->salt.buckets > 0;
 	WcStatus	status = salted ? take_salt(&rest, err) : WC_OK;
 
-	/* one reservation, since parts point into scratch: what is copied is never longer than row */
+	/* reserve once, since parts point into scratch: the copied bytes are never more than those of row */
 	if (status != WC_OK)
 		return status;
 	wc_buf_reset(scratch, WC_ROW_MAX);

@@ -99,7 +99,7 @@ wc_bucketset_add_all(WcBucketSet *set, const WcSalt *salt)
 void
 wc_bucketset_add_minutes(WcBucketSet *set, const WcSalt *salt, int64_t first, int64_t last)
 {
-	/* minutes are far from the ends of int64: what they are counted from is not */
+	/* no overflow: minutes are far from the ends of int64, though the microseconds of which they are made are not */
 	if (first > last)
 		return;
 	if (last - first >= WC_MINUTES_OF_HOUR)
@@ -132,7 +132,7 @@ wc_salt_range(const WcRange *behind, uint32_t bucket, WcArena *arena, WcRange *o
 	bool		cut;
 
 	out->start = prefixed(bucket, behind->start, arena, &cut);
-	/* what is longer than a row lies right behind the row it is cut to */
+	/* a key that is too long for a row is cut, and its range begins right after the row with the cut key */
 	out->start_inclusive = (behind->start_inclusive || behind->start.len == 0) && !cut;
 	if (out->start.len == 0)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a row range");

@@ -384,7 +384,7 @@ take_block(Modify *w, WcError *err)
 	return status;
 }
 
-/* Does what was done so far stay? */
+/* Do the operations that were made so far stay in the batch? */
 static bool
 is_kept(const WcModifyResult *result)
 {

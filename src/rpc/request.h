@@ -2,7 +2,7 @@
  * rpc/request.h: the functions that carry out requests, called by dispatch.c.
  *
  * Each decodes the request's body, does the work, and appends the payload of the answer to d->out.  After an error
- * dispatch.c replaces what was appended.  In the session's thread.
+ * dispatch.c replaces this payload.  In the session's thread.
  */
 #ifndef WC_RPC_REQUEST_H
 #define WC_RPC_REQUEST_H

@@ -16,7 +16,7 @@
  * tables of which it is a partition or a child.  "Owner": a role with the privileges of the owning role
  * (client/foreign/owner.h).
  *
- * The privileges are those that a statement would need: SELECT on key and columns for what is
+ * The privileges are those that a statement would need: SELECT on the key and on the columns that are
  * read, INSERT on them for put, incr and append (with on_duplicate 'error' also UPDATE on the
  * columns), DELETE for deletes, SELECT and any of the three for check.  Columns that SQL cannot
  * write (timestamps, generated ones, the original of a hash) are not written.  A row that is deleted

@@ -40,7 +40,7 @@ extern void wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan);
 /* Bytes as a palloc'd bytea. */
 extern Datum wc_bytea_datum(WcSlice s);
 
-/* --- what they act on -------------------------------------------------------- */
+/* --- columns, rows and tables in arguments ----------------------------------- */
 
 /*
  * "family:qualifier", the qualifier being everything behind the first colon, with

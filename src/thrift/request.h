@@ -56,7 +56,7 @@ typedef enum WcThriftDelete
 /* No timestamp: the region server's clock gives a put its timestamp. */
 #define WC_THRIFT_NO_TS INT64_MIN
 
-/* A cell to put, or (of a marker) what is deleted; a family's marker has no qualifier and no value. */
+/* A cell to put, or a delete marker; a family's marker has no qualifier and no value. */
 typedef struct WcThriftChange
 {
 	WcSlice		family;

@@ -5,12 +5,13 @@
 
 #include "base/hash.h"
 
-/* So many rows are claimed, or locked, at a time that two of them seldom share a slot. */
+/* Many more than the rows that are claimed or locked at a time, so that two of these seldom share a slot. */
 #define SLOTS		131072
 #define TABLES		1024
 
-/* A claim is a word: the place, the lower bits of the table's id, and the lower bits of the transaction's id.
- * The place has the whole id: the lower bits tell it from others that had the place lately. */
+/* A claim is a word: the place, the lower bits of the table's id, and the lower bits of the transaction's id.  The place
+ * has the transaction's full id.  If its lower bits differ from the claim's, another transaction has the place by now,
+ * and the claim is not valid. */
 #define TABLE_BITS	8
 #define XID_BITS	40
 #define XID_MASK	((UINT64_C(1) << XID_BITS) - 1)
@@ -20,7 +21,7 @@ struct WcClaims
 	uint64_t	seed;
 	_Atomic uint64_t opening;	/* 0: shut */
 	_Atomic uint32_t closed[TABLES];	/* how often the tables of a counter have been closed */
-	_Atomic uint32_t locks[SLOTS];	/* the engine's */
+	_Atomic uint32_t locks[SLOTS];	/* how many locks the engine has in this slot */
 	_Atomic uint64_t slots[SLOTS];	/* claims; 0: none has been made */
 };
 
@@ -71,7 +72,7 @@ claim_of(uint32_t table_id, uint16_t place, uint64_t xid)
 	return (uint64_t) place << (XID_BITS + TABLE_BITS) | table_bits(table_id) | (xid & XID_MASK);
 }
 
-/* The transaction whose claim it is, if it has its place; 0: the claim is not valid. */
+/* The full id of the transaction that made the claim; 0: the claim is not valid. */
 static uint64_t
 claimant(const WcFlight *flight, uint64_t claim)
 {

@@ -1,17 +1,17 @@
 /*
  * wire/claims.h: rows that a commit locks itself, in memory that all processes share.
  *
- * Row locks are in the engine's lock table (rpc/locktable.h).  A transaction that has written few rows, and
- * has not locked them before, need not ask for these locks when it commits: its backend claims the rows here.
- * A claim is an exclusive lock that its transaction has from shortly before the commit record is written until the
- * commit has been applied, as long as it has its place in flight (flight.h).  So nobody releases a claim: without
- * the place it is not valid.
+ * Row locks are in the engine's lock table (rpc/lock/locktable.h).  A transaction that has written few rows, and
+ * has not locked them before, need not ask the engine for these locks when it commits: its backend claims the rows here.
+ * A claim is an exclusive lock.  It is valid as long as its transaction has its place in flight (flight.h): from shortly
+ * before the commit record is written until the commit has been applied.  So a claim needs no release: without the
+ * place it is not valid.
  *
  * Rows share slots, by a hash.  The engine counts its locks of each slot, and looks at the slot's claim
  * when it adds a lock; a backend claims a slot, and looks at the count.  Both accesses are sequentially consistent,
  * so that one of the two sees the other.  A conflict of two rows that share a slot only costs time.
  *
- * Everything is atomic and nobody waits here.  wire/README has the bytes.
+ * All accesses are atomic, and no function waits.  wire/README has the bytes.
  */
 #ifndef WC_WIRE_CLAIMS_H
 #define WC_WIRE_CLAIMS_H
@@ -26,7 +26,7 @@
 
 typedef struct WcClaims WcClaims;
 
-/* A transaction claims no more rows than these. */
+/* A transaction claims at most so many rows. */
 #define WC_CLAIMS_MAX	64
 
 extern size_t wc_claims_size(void);
@@ -41,21 +41,21 @@ extern uint64_t wc_claims_hash_row(uint64_t table_hash, WcSlice row);
 
 /* --- backends, at a commit ---------------------------------------------------------- */
 
-/* Rows can be claimed under this number, as long as it stays the same; 0: not now. */
+/* Rows can be claimed as long as this number stays the same; 0: no row can be claimed now. */
 extern uint64_t wc_claims_opening(const WcClaims *claims);
 
 /* Could the row be claimed at this moment? */
 extern bool wc_claims_is_free(const WcClaims *claims, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row);
 
 /*
- * Claims a row of a table for the transaction that has this place.  False, and nothing is changed: the row, or one that
- * shares its slot, is locked or claimed, or the table is closed, or claims are not open under this number any more.
+ * Claims a row of a table for the transaction that has this place.  False, and nothing is changed: the row, or a row that
+ * shares its slot, is locked or claimed; or the table is closed; or the opening has changed.
  */
 extern bool wc_claims_take(WcClaims *claims, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row,
 						   uint16_t place, uint64_t xid);
 
-/* The transaction has claimed the row, and is going to ask the engine instead.  Also when somebody else has the
- * slot by now. */
+/* Takes back the transaction's claim of the row, before it asks the engine instead.  If another transaction has the slot
+ * by now, nothing is changed. */
 extern void wc_claims_give_back(WcClaims *claims, uint32_t table_id, WcSlice row, uint16_t place, uint64_t xid);
 
 /* --- the engine; any thread ----------------------------------------------------------- */
@@ -69,11 +69,11 @@ extern void wc_claims_open(WcClaims *claims, uint64_t opening);
 /* No row can be claimed any more; before the engine loses its locks. */
 extern void wc_claims_shut(WcClaims *claims);
 
-/* A lock of a row with this hash is added, or has gone. */
+/* A lock of a row with this hash is added, or released. */
 extern void wc_claims_count(WcClaims *claims, uint64_t hash);
 extern void wc_claims_uncount(WcClaims *claims, uint64_t hash);
 
-/* The transaction that has claimed a row with this hash, by its full id; 0: none, or `except`. */
+/* The full id of the transaction that has claimed this hash's slot; 0: none, or the transaction `except`. */
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint64_t except);
 
 /* Rows of the table (and of those that share its counter) cannot be claimed, until it has been opened as often as it
@@ -81,8 +81,8 @@ extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight,
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
 extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
 
-/* A transaction that has claimed a row of the table, or perhaps of another one; 0: none, or only `except`.  Looks
- * at all slots. */
+/* A transaction other than `except` that has claimed a row of the table, or of a table whose id has the same lower 8
+ * bits; 0: none.  Looks at all slots. */
 extern uint64_t wc_claims_holder_in(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, uint64_t except);
 
 #endif

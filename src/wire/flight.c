@@ -100,7 +100,7 @@ try_place(WcFlight *f, uint32_t i, uint64_t word)
 	if (atomic_load_explicit(&f->places[i].word, memory_order_relaxed) != 0)
 		return false;
 
-	/* first, so that a reader that needs the word searches up to here */
+	/* raised before the word is written: a reader that needs the word searches up to here */
 	raise_u32(&f->high, i + 1);
 	return atomic_compare_exchange_strong(&f->places[i].word, &none, word);
 }

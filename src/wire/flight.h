@@ -23,9 +23,9 @@ typedef struct WcFlight WcFlight;
 typedef enum WcFlightState
 {
 	WC_FLIGHT_FREE = 0,
-	WC_FLIGHT_COMMITTING = 1,	/* its commit record may be written, or be about to be */
+	WC_FLIGHT_COMMITTING = 1,	/* the backend has written the commit record, or is about to */
 	WC_FLIGHT_ENDED = 2,		/* PostgreSQL has committed the transaction, visibly */
-	WC_FLIGHT_PREPARED = 3		/* it waits for COMMIT PREPARED, or has just got it */
+	WC_FLIGHT_PREPARED = 3		/* prepared; perhaps COMMIT PREPARED is in the log, but not applied yet */
 } WcFlightState;
 
 /* The transaction changes the catalog. */
@@ -39,7 +39,7 @@ typedef struct WcFlightEntry
 	uint16_t	place;
 	uint8_t		state;			/* WcFlightState */
 	uint8_t		flags;
-	uint32_t	database;		/* its oid; 0: not known, or about to be */
+	uint32_t	database;		/* its oid; 0: unknown, or not written yet */
 	uint64_t	xid;			/* full id of the top-level transaction, below 2^62 */
 } WcFlightEntry;
 
@@ -53,22 +53,22 @@ extern uint32_t wc_flight_nplaces(const WcFlight *flight);
 /* --- for the transaction's backend; on a standby, for the startup process ---- */
 
 /*
- * Takes a place, COMMITTING.  hint: the place to try first, the one that the caller had
- * last.  WC_FLIGHT_NONE: all are taken.
+ * Takes a place, in state COMMITTING.  hint: the place to try first, best the one that the caller had last.
+ * WC_FLIGHT_NONE: all places are taken.
  */
 extern uint16_t wc_flight_take(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags, uint16_t hint);
 
 /*
- * Takes a place unless the transaction has one already; two processes may do so at once.  Which
- * one it has then, or WC_FLIGHT_NONE.
+ * Takes a place unless the transaction has one already; two processes may do so at once.  Returns the transaction's
+ * place, or WC_FLIGHT_NONE if it has none.
  */
 extern uint16_t wc_flight_take_once(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags);
 
-/* Further flags of a transaction that has the place. */
+/* Adds flags to those of the transaction that has the place. */
 extern void wc_flight_add_flags(WcFlight *flight, uint16_t place, uint8_t flags);
 
-/* COMMITTING becomes ENDED, or PREPARED.  Nothing happens if the follower has freed the
- * place already, and another transaction has it perhaps. */
+/* Changes COMMITTING to ENDED, or to PREPARED.  Does nothing if the follower has freed the place already, also if
+ * another transaction has it now. */
 extern void wc_flight_ended(WcFlight *flight, uint16_t place, uint64_t xid);
 extern void wc_flight_prepared(WcFlight *flight, uint16_t place, uint64_t xid);
 
@@ -79,11 +79,11 @@ extern void wc_flight_overflow(WcFlight *flight, uint64_t xid);
 
 /* --- for the follower, and for a backend whose transaction has failed ------------- */
 
-/* The transaction has the place, which may be any number, no more; true: it had it until now. */
+/* Frees the place if the transaction has it: then true.  place may be any number. */
 extern bool wc_flight_free(WcFlight *flight, uint16_t place, uint64_t xid);
 
-/* Frees all places of transactions before this one, and forgets that one of them found
- * none; returns how many. */
+/* Frees all places of transactions with smaller ids, and forgets that one of these found no place; returns the number
+ * of freed places. */
 extern uint32_t wc_flight_free_before(WcFlight *flight, uint64_t xid);
 
 /* --- for readers --------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ extern bool wc_flight_overflowed(const WcFlight *flight);
 /* The place of a transaction, or WC_FLIGHT_NONE. */
 extern uint16_t wc_flight_find(const WcFlight *flight, uint64_t xid);
 
-/* FREE also when another transaction has the place, or there is none of that number. */
+/* The state of the transaction's place; FREE also if another transaction has the place, or no place has this number. */
 extern WcFlightState wc_flight_state(const WcFlight *flight, uint16_t place, uint64_t xid);
 
 /* The transaction that has this place, or 0. */
@@ -105,21 +105,21 @@ extern uint64_t wc_flight_holder(const WcFlight *flight, uint16_t place);
 extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntry *entry);
 
 /*
- * Sleeps until the transaction has the place no more, timeout_us have passed, or a signal was
- * handled; returns at once if it has not got it.  It may also return for nothing.
+ * Sleeps until the transaction's place is freed, timeout_us have passed, or a signal was handled; returns at once if the
+ * transaction does not have the place.  It may also return without any of these reasons.
  */
 extern void wc_flight_sleep(WcFlight *flight, uint16_t place, uint64_t xid, int64_t timeout_us);
 
-/* How many places are taken, or just being taken or freed. */
+/* The number of places that are taken, being taken or being freed. */
 extern uint32_t wc_flight_count(const WcFlight *flight);
 
 /* --- row locks of an engine that is gone ------------------------------------------- */
 
 /*
- * The engine, at its start: a new generation, returned.  Row locks of earlier ones are
- * lost; so it grants none before every place that was taken then (wc_flight_next) is free.
- * A committer takes its place and then looks whether the generation is still that under which
- * it locked its rows: either it sees the new one, or the engine sees its place.
+ * wc_flight_new_generation: the engine calls it at its start, and gets the new generation.  Row locks of earlier
+ * generations are lost; so the engine grants none before every place that was taken at that moment (wc_flight_next) is
+ * free.  A committing backend takes its place, and then compares the generation with the one under which it has locked
+ * its rows: so either the backend sees the new generation, or the engine sees its place.
  */
 extern uint64_t wc_flight_new_generation(WcFlight *flight);
 extern uint64_t wc_flight_generation(const WcFlight *flight);

@@ -16,13 +16,13 @@
 #define PAGE_TAGS		32
 #define PAGE_WORDS		512
 
-/* The ring has been all round. */
+/* The page has been full: new answers overwrite old ones. */
 #define PAGE_FULL		0x80000000
 
 /* At most so many of the 64 bits of a page's `asked` are set. */
 #define ASKED_MAX		32
 
-/* Tables share these stamps, by their ids. */
+/* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
 /* A tag: where an answer is, in words, and 12 bits of its Get's hash.  0: nothing. */
@@ -40,7 +40,7 @@ typedef struct Page
 {
 	_Alignas(64) _Atomic uint32_t turn; /* odd: the page is being written */
 	_Atomic uint32_t next;		/* word at which the next answer goes, and PAGE_FULL */
-	_Atomic uint64_t asked;		/* full: bits of Gets that were asked for and not here */
+	_Atomic uint64_t asked;		/* with PAGE_FULL: bits of Gets that were looked up and not found */
 	_Atomic uint64_t stamps[PAGE_STAMPS];
 	_Atomic uint32_t tags[PAGE_TAGS];
 } Page;
@@ -53,7 +53,7 @@ typedef struct Reader
 {
 	_Alignas(64) _Atomic uint64_t epochs[WC_GETCACHE_PLACES];	/* 0: the place is free */
 	_Atomic uint64_t marks[WC_GETCACHE_PLACES]; /* 0: no other process may enter this epoch */
-	_Alignas(64) _Atomic uint64_t hits;	/* apart: commits look at the epochs */
+	_Alignas(64) _Atomic uint64_t hits;	/* in a cache line of their own: commits read the epochs */
 	_Atomic uint64_t misses;
 } Reader;
 
@@ -185,7 +185,7 @@ put_word(Word *word, uint64_t value)
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-/* The next word of a run of bytes, which is shortened by it; the last is filled up. */
+/* Takes the next word from the bytes; zeros fill up the last one. */
 static inline uint64_t
 take_word(WcSlice *s)
 {
@@ -240,7 +240,7 @@ wc_getcache_enter(WcGetCache *cache, uint32_t reader, uint32_t place)
 	if (atomic_load(&cache->begun) != epoch)
 		return 0;
 
-	/* Said before looking again: a commit that begins now sees it, or is seen. */
+	/* Written before `begun` is read again: a commit that begins at this moment sees the place, or is seen here. */
 	atomic_store(&cache->readers[reader].epochs[place], epoch);
 	if (atomic_load(&cache->begun) == epoch)
 		return epoch;
@@ -288,7 +288,8 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 	return 0;
 }
 
-/* Copies the answer of a tag, if it is the Get's and is valid at that time. *epoch: in which it was read. */
+/* Copies the answer to which the tag points, if it is the answer to this Get and is valid at now_us.  *epoch: the epoch
+ * in which it was read. */
 static bool
 copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
 			WcBuf *out, uint64_t *epoch)
@@ -316,8 +317,8 @@ copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int
 	return true;
 }
 
-/* Is there room for the Get, or has it been asked for before?  False positives are rare: the bitmap is cleared
- * when half full. */
+/* Shall the answer be kept?  Yes if the page has never been full, or the Get was asked for before.  False positives are
+ * rare: the bitmap is cleared when half full. */
 static bool
 is_wanted(Page *page, uint64_t get_hash)
 {
@@ -466,8 +467,8 @@ wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
 	return n;
 }
 
-/* Makes room for so many words: answers in their place are removed, as is an older answer to the same Get.
- * Returns the number of a free tag. */
+/* Makes room for n words from `at` on: removes the answers that they overwrite, and an older answer to the same Get.
+ * Returns the number of a tag that may be overwritten. */
 static int
 make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 {

@@ -2,12 +2,12 @@
  * wire/getcache.h: answers to Gets, in memory that all processes share.
  *
  * A Get that was answered lately is answered again without asking the engine, as long as nothing has been
- * written to its row. wire/README specifies the protocol; each function here names its callers.  All accesses
+ * written to its row.  wire/README specifies the protocol; the sections below name the callers.  All accesses
  * are atomic and no function waits: a Get that cannot be looked up at once is sent to the engine, an answer
  * that cannot be stored at once is not kept.
  *
- * Time is counted in epochs: one more with each commit, from 1.  An epoch is
- * what a reader sees that has seen so many commits and none behind them.
+ * Epochs are numbered from 1.  Each commit begins a new epoch.  A reader in an epoch sees all commits up to this
+ * epoch, and none after it.
  */
 #ifndef WC_WIRE_GETCACHE_H
 #define WC_WIRE_GETCACHE_H
@@ -33,13 +33,12 @@ extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nread
 #define WC_GETCACHE_PLACES	4
 
 /*
- * The epoch that is now, which the engine will keep readable from here on until
- * wc_getcache_leave.  0: a commit is being written just now; then there is nothing to
- * leave.  The place is free.
+ * Enters the current epoch with this place, which must be free; returns the epoch.  The engine keeps it readable until
+ * wc_getcache_leave.  0: the reader has not entered, because a commit is being applied at this moment.
  */
 extern uint64_t wc_getcache_enter(WcGetCache *cache, uint32_t reader, uint32_t place);
 
-/* Also when it has not entered. */
+/* Leaves the epoch of this place; does nothing if the place is free. */
 extern void wc_getcache_leave(WcGetCache *cache, uint32_t reader, uint32_t place);
 
 /*
@@ -55,22 +54,21 @@ extern uint64_t wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uin
 typedef enum WcGetFound
 {
 	WC_GET_FOUND,
-	WC_GET_ABSENT,				/* and so rarely asked for that it need not be kept */
-	WC_GET_WANTED				/* absent, but it should be here: it was asked for before */
+	WC_GET_ABSENT,				/* not found; the answer need not be kept */
+	WC_GET_WANTED				/* not found; the answer should be kept: there is room, or the Get was asked for before */
 } WcGetFound;
 
 /*
- * Appends to out the answer that the Get `get` (its bytes, which name table and row
- * as well) of a row has in an epoch, at wall time now_us; out is as before unless it
- * is found.
+ * Looks for the answer to a Get of this row, as it is in this epoch at wall time now_us, and appends it to out.  get: the
+ * Get's bytes, which name table and row as well.  If the answer is not found, out is as before.
  */
 extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
 								   WcSlice get, int64_t now_us, WcBuf *out);
 
-/* Counts a Get that the reader has found, or has not. */
+/* Counts a Get whose answer the reader has found, or has not found. */
 extern void wc_getcache_count(WcGetCache *cache, uint32_t reader, bool found);
 
-/* All that readers have counted since they were set to 0.  Any process. */
+/* The sums of all readers' counters since wc_getcache_reset_counts.  Any process. */
 extern void wc_getcache_counts(const WcGetCache *cache, uint64_t *hits, uint64_t *misses);
 extern void wc_getcache_reset_counts(WcGetCache *cache);
 
@@ -79,12 +77,12 @@ extern void wc_getcache_reset_counts(WcGetCache *cache);
 /* Forgets all answers; before any other call of a newly started engine. */
 extern void wc_getcache_reset(WcGetCache *cache);
 
-/* The epoch; and has no commit begun since? */
+/* The current epoch; and: is this one the current epoch, and has no commit begun since? */
 extern uint64_t wc_getcache_epoch(const WcGetCache *cache);
 extern bool wc_getcache_is_now(const WcGetCache *cache, uint64_t epoch);
 
-/* Is any reader in that epoch?  And the epochs that they are in, in no order, perhaps one
- * several times: epochs has room for the places of all readers. */
+/* Is any reader in this epoch?  Is this reader?  wc_getcache_epochs_read returns the number of places that are in use,
+ * and their epochs in no order, some perhaps several times; `epochs` has room for wc_getcache_places elements. */
 extern bool wc_getcache_is_read(const WcGetCache *cache, uint64_t epoch);
 extern bool wc_getcache_reads(const WcGetCache *cache, uint32_t reader, uint64_t epoch);
 extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);

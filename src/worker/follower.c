@@ -111,7 +111,7 @@ wc_follower_position(const WcFollower *f)
 	return f->position;
 }
 
-/* --- what is read -------------------------------------------------------------- */
+/* --- records ------------------------------------------------------------------- */
 
 /*
  * The log has the lower half of transaction ids.  PostgreSQL guarantees that ids that are near each other in

@@ -18,10 +18,9 @@
 typedef struct WcFollower WcFollower;
 
 /*
- * What is read, in the order of the log; NULL: it is passed over.  Transactions are full ids
- * of top-level transactions, whether or not they have to do with stored tables.  position:
- * the record's end, where another follower may begin.  A function may ereport(ERROR), which
- * ends following.
+ * Functions that get the records, in the order of the log; NULL: records of this kind are skipped.  Transactions are full
+ * ids of top-level transactions, whether or not they use stored tables.  position: the record's end, where another
+ * follower may begin.  A function may ereport(ERROR), which ends following.
  */
 typedef struct WcFollowerOps
 {

@@ -22,7 +22,7 @@ from ratios import keep
 COLUMNS = 10
 KINDS = ("heap", "row", "cell")  # a heap table, and widecol's two packings
 
-# What is reported, and what the design asks for: (must, aim), ratio to heap.
+# The reported ratios to heap, and the design's limits: (must, aim).
 TARGETS = {
     "point read, 1 client": (0.90, 1.0),
     "point read, 2 clients": (0.75, 1.0),

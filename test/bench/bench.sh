@@ -5,7 +5,7 @@
 # UPDATE, DELETE, row locks, TPC-B; bench.sh groups [--rows N] [--rounds N]: counts, sums, groups,
 # conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads;
 # bench.sh maps [--rows N] [--rounds N] [--seconds N] [--packing P]: maps beside jsonb and an
-# entity-attribute-value table.  README.md says how to read what they print.
+# entity-attribute-value table.  README.md explains the output.
 # RATIOS=FILE in the environment: the ratios are appended to FILE, for plot.sh.
 set -u
 script=bench.py

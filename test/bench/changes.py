@@ -17,7 +17,7 @@ from ratios import keep
 
 RANGE = 100000
 
-# What is reported, and the least ratio to heap that packing row has to have.
+# The reported benchmarks, and the least ratio to heap that packing row must have.
 TARGETS = {
     "UPDATE of one row": 0.8,
     "UPDATE of one row, computed": 0.8,
@@ -154,7 +154,7 @@ class Changes:
                  "ANALYZE pgbench_branches; ANALYZE pgbench_tellers; ANALYZE pgbench_accounts", f"tpcb_{kind}")
 
     def queue(self):
-        """Steady: as many jobs as before, and what was deleted lies before them."""
+        """Steady: as many jobs as before, with the deleted rows before them."""
         psql("CREATE SEQUENCE IF NOT EXISTS jobs")
         for clients in (1, 2):
             for kind in KINDS:

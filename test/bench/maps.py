@@ -45,7 +45,7 @@ CLIENT = {
         "UPDATE {t} SET v = :v::text WHERE k = :k AND m = 'm3'", ""),
 }
 
-# What is read warm on all sides.  (ENGINE's sessions read what nothing is kept of.)
+# Reads that are warm on all sides.  (ENGINE's sessions read rows of which shared memory keeps no answers.)
 WARM = ["row by key, 2 clients", "one member by key"]
 
 # What goes through all rows.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Replays scans with filters in HBase's language (filters.jsonl, README.md) through
-widecol.scan and widecol.get, and compares what they give with what a real HBase has
+widecol.scan and widecol.get, and compares the results with those that a real HBase has
 given; prints TAP, a test a table.
 
 usage: filters.py [-v]     (-v: every scan that differs, else the first three of a table)

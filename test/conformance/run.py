@@ -3,7 +3,7 @@
 
 Each case gets a stored table and a foreign table of layout `cell` on it; its
 steps become calls of widecol's functions in one psql session.  A case passes
-when every step gives what is expected.  Steps that are marked impl_dependent are
+when every step has the expected result.  Steps that are marked impl_dependent are
 reported, not judged.  A case that needs what SQL does not offer (yet) is named as
 not run and counts as nothing.
 
@@ -68,7 +68,7 @@ class Case:
     # -- values ----------------------------------------------------------------
 
     def ts(self, value):
-        """Microseconds; what is relative to the clock is given in milliseconds."""
+        """Microseconds; times relative to the clock are given in milliseconds."""
         if isinstance(value, dict):
             return (self.base_ms + value["rel"]) * 1000
         return value
@@ -132,10 +132,10 @@ class Case:
 
     # An increment or append names one column, or several. All are computed from
     # the state before the step: so of a column that is named twice the last
-    # amount is what stays, and is what is sent.
+    # amount stays, and is sent.
 
     def operands(self, step):
-        """[(family, qualifier), operand]: what is added or appended, in order."""
+        """[(family, qualifier), operand] of increments or appends, in order."""
         operand = "amount" if step["op"] == "increment" else "value"
         columns = step.get("columns") or [[step["family"], step.get("qualifier"), step.get(operand)]]
         return [((f, to_bytes(q)), to_bytes(v) if step["op"] == "append" else v) for f, q, v in columns]
@@ -401,7 +401,7 @@ class Case:
         return "\n".join(lines) + "\n"
 
     def run(self):
-        """The failures, and what is reported only."""
+        """The failures, and the differences that are only reported."""
         script = self.script()
         done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-f", "-"], input=script, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
@@ -443,7 +443,7 @@ class Case:
         return None if same else f"got {values}, expected {step['expect_values']}"
 
     def judge(self, step, lines):
-        """None, or what is wrong."""
+        """The error as text, or None."""
         errors = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
         if step["op"] == "aggregate" and self.refuses_aggregate(step):
             return None if step.get("expect_error") else "should not have been refused"

@@ -24,7 +24,7 @@ CREATE FOREIGN TABLE prod_focus_v2 (
   plays  jsonb OPTIONS (family 'cf')
 ) SERVER widecol OPTIONS (table 'prodFocusV2', delimiter '$');
 
--- Hashed: the key is md5(game$player) cut to 8 bytes; what was hashed, the game
+-- Hashed: the key is md5(game$player) cut to 8 bytes; the original, the game
 -- and the player are kept in columns.
 CREATE FOREIGN TABLE prod_focus_v3 (
   game_player text OPTIONS (rowkey '1', encoding 'md5', length '8', family 'cf', qualifier 'key') COLLATE "C",

@@ -27,7 +27,7 @@ TOO_MANY_PREPARED = "53200"
 
 
 class Failed(Exception):
-    """A statement ended with one of the expected errors, or what was begun cannot be done."""
+    """A statement ended with one of the expected errors, or the transaction cannot be finished."""
 
 
 class Tables:
@@ -218,7 +218,7 @@ class Worker(threading.Thread):
         self.note_reads(answer, when)
 
     def rewrite(self):
-        """Reads, and writes what it has made of that."""
+        """Reads values, and writes values computed from them."""
         key, text = self.tables.columns
         where = self.tables.where(*[self.rng.randrange(LISTS)] * 2)
         lock = "" if self.t.repeatable else self.rng.choice([" FOR UPDATE", " FOR NO KEY UPDATE"])
@@ -323,7 +323,7 @@ class Beside:
         self.failed = 0
 
     def run(self, root):
-        """What is wrong, in lines; nothing: []."""
+        """A list of lines with the errors found; [] if there are none."""
         for sql in self.tables.drop() + self.tables.ddl():
             root.must(sql)
         workers = [Worker(self.seed, i, self.tables, self.ntransactions) for i in range(self.nsessions)]

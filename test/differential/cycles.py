@@ -1,7 +1,7 @@
 """What a history of lists says of isolation: Adya's phenomena, as Elle looks for them.
 
 Transactions append numbers that are never used twice to lists, and read lists.  So each
-list that is read tells who wrote before, in which order, and with what was read:
+list that is read tells which transactions wrote before, in which order, and after which reads:
 
     ww   one appended right behind the other        wr   one read what the other appended last
     rw   one read the list, the other appended what came next behind it
@@ -11,7 +11,7 @@ list that is read tells who wrote before, in which order, and with what was read
     intermediate read (G1b)  of one transaction something was read, but not all
     lost append              a committed append is not in the list in the end, or twice
     other order              a read list is no beginning of the last one
-    stale read               what had been committed before the statement began is not there
+    stale read               a number that had been committed before the statement began is missing
     write cycle (G0)         a circle of ww
     circle (G1c)             a circle of ww, wr and rt
     read skew (G-single)     the same with rw edges that begin at transactions under
@@ -26,8 +26,8 @@ class Transaction:
         self.repeatable = repeatable
         self.committed = False
         self.began = self.ended = 0.0   # before BEGIN was sent; when the answer to COMMIT was there
-        self.appends = []               # (list, number), what was rolled back left out
-        self.undone = set()             # numbers of what was rolled back
+        self.appends = []               # (list, number), without those that were rolled back
+        self.undone = set()             # numbers that were rolled back
         self.reads = []                 # (list, [numbers], when the statement was sent)
 
     def __repr__(self):
@@ -56,7 +56,7 @@ class Checker:
         self.behind = {t: set() for t in transactions}      # rw
 
     def check(self):
-        """What is wrong, in lines."""
+        """A list of lines with the errors found."""
         self.check_appends()
         for t in self.transactions:
             for list_, numbers, when in t.reads:

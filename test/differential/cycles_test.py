@@ -2,7 +2,7 @@
 
 from cycles import Checker, Transaction
 
-# A history: the lists in the end, and transactions: name, what it is, what it did.
+# A history: the lists in the end, and transactions: name, kind, operations.
 #   C committed, A aborted, R committed under REPEATABLE READ; a+1 appends 1 to a, a=12 reads [1, 2],
 #   a~1 appends and rolls back to a savepoint.  They all overlap, unless the name has a time behind it.
 HISTORIES = [
@@ -47,7 +47,7 @@ def transaction(text):
 
 
 def test():
-    """What is wrong, in lines."""
+    """A list of lines with the errors found."""
     wrong = []
     for expected, last, text in HISTORIES:
         transactions = [transaction(part) for part in text.split(";")]

@@ -2,9 +2,9 @@
 """Random histories of several sessions over foreign tables: are they isolated as over heap tables?
 
 Two kinds take turns.  Of the first (steps.py) one session takes a step at a time, the same
-over foreign tables and over a heap copy: answers, errors and who waits must be the same.  A
+over foreign tables and over a heap copy: answers, errors and waits must be the same.  A
 seed plays the same again, and a difference is cut down and printed.  Of the second (beside.py)
-the sessions really run beside each other, and what they have read and written must be what the
+the sessions really run beside each other, and their reads and writes must be those that the
 isolation levels allow (cycles.py); some run over heap tables, which must pass as well.
 
 Prints TAP.
@@ -53,7 +53,7 @@ def main():
     sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
     print(f"# seed {seed}")
     tap = Tap()
-    tap.test("the checker sees what it looks for", cycles_test.test())
+    tap.test("the checker finds the errors that it looks for", cycles_test.test())
     totals = {"doubtful": 0, "committed": 0, "failed": 0}
     root = Session("root")
     for sql in SETUP:

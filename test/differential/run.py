@@ -222,7 +222,7 @@ def report(round_, number, found):
     i, h, w, whose = found
     again = round_.alone(case)
     if not again:
-        # What was done before matters, the ends of transactions that psql was given included.
+        # Earlier statements matter, including the ends of transactions.
         before = [s for c in round_.cases[:number] if c.query is None for s in c.statements + [changes.Statement("ROLLBACK")]]
         case = Case(before + case.statements, case.settings)
         again = round_.alone(case)
@@ -255,7 +255,7 @@ def main():
     parser.add_argument("--cases", type=int, default=120, help="cases a round")
     parser.add_argument("--round", type=int, help="only this round")
     parser.add_argument("--hbase", type=int, metavar="PORT", help="foreign tables are in the HBase cluster of this gateway")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print what is run")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print each statement")
     args = parser.parse_args()
     seed = random.randrange(1 << 30) if args.seed == "random" else int(args.seed)
     os.environ["PGCLIENTENCODING"] = "UTF8"

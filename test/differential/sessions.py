@@ -59,7 +59,7 @@ class Session:
         self.psql.stdin.flush()
 
     def poll(self, seconds):
-        """What was started, if it ends within these seconds, else None."""
+        """The answer of the started statement, if it ends within these seconds, else None."""
         end = f"{MARK}{self.sent}\n".encode()
         until = time.monotonic() + seconds
         while not self.buffer.endswith(end):
@@ -132,7 +132,7 @@ class Group:
                 raise ServerGone("neither answers nor waits: " + ", ".join(s.name for s in busy.values()))
 
     def collect(self, busy, seconds):
-        """What has been answered, perhaps after waiting for the first of the answers."""
+        """The answers so far, perhaps after waiting for the first of them."""
         select.select([s.psql.stdout for s in busy.values()], [], [], seconds if busy else 0)
         return {i: answer for i, answer in ((i, s.poll(0)) for i, s in busy.items()) if answer is not None}
 

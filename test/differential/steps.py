@@ -1,15 +1,15 @@
 """Histories step by step: the same interleaving over foreign tables and over a heap copy.
 
 One session starts a statement at a time, on both sides; then everybody answers or waits.
-Who waits, what is answered, and the SQLSTATE of errors must be the same.
+The sessions that wait, the answers, and the SQLSTATEs of errors must be the same.
 
-What is known to differ is not played:
+Known differences are not played:
   * A row is its key.  On heap tables a key that is inserted again is another row, and
-    whoever waits for a row whose key is changed follows it.  So a key is used again only
+    a session that waits for a row whose key is changed follows the row.  So a key is used again only
     while nobody can be looking at the row that was there, and rows move to keys that no
     range has.
-  * INSERT of a key that is there waits on a heap table for whoever changes that row; here
-    for whoever has it FOR UPDATE, too.  So it comes only where nobody has the row.
+  * INSERT of an existing key waits on a heap table for a transaction that changes the row; here
+    for one that has locked it FOR UPDATE, too.  So it is played only if no session has locked the row.
   * An UPDATE from NULL to NULL, or of a cell to its value, leaves the row as it was: for
     others under REPEATABLE READ it has not changed.
   * FOR KEY SHARE NOWAIT and SKIP LOCKED wait on a heap table, if the row's transaction has
@@ -93,7 +93,7 @@ class Tables:
 
 
 class Actor:
-    """What is known of one session."""
+    """The known state of one session."""
 
     def __init__(self):
         self.waits = False
@@ -120,7 +120,7 @@ class Step:
 
 
 class Author:
-    """Makes the next step from what has happened so far."""
+    """Makes the next step from the steps so far."""
 
     def __init__(self, rng, tables, n):
         self.rng = rng
@@ -408,7 +408,7 @@ class Difference(Exception):
 
 
 class Play:
-    """The two sides, and what was played so far."""
+    """The two sides, and the steps so far."""
 
     def __init__(self, n, tables):
         self.sides = {"heap": Group("heap", n, SETTINGS + ("search_path = h, public",)),
@@ -448,7 +448,7 @@ class Play:
                                  self.have_raced(j))
 
     def have_raced(self, j):
-        """Did another wait for the same rows?  On a heap table any of them may be the next who gets a row."""
+        """Did another wait for the same rows?  On a heap table any of them may get the row next."""
         return any(m != j and self.waiting[m].keys & self.waiting[j].keys for m in self.waiting)
 
     def comparable(self, j, answer):
@@ -515,7 +515,7 @@ class Stepped:
         self.doubtful = False
 
     def run(self, root):
-        """What is wrong, in lines; nothing: []."""
+        """A list of lines with the errors found; [] if there are none."""
         self.load(root)
         found = play_random(self.rng, self.tables, self.n, self.nsteps)
         self.doubtful = found is not None and found[1].doubtful

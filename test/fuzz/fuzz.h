@@ -39,7 +39,7 @@ extern void wc_fuzz_fail(const char *file, int line, const char *condition) __at
 #define HOLDS(condition) \
 	((condition) ? (void) 0 : wc_fuzz_fail(__FILE__, __LINE__, #condition))
 
-/* Reads every byte, as whoever uses the slice would. */
+/* Reads every byte, as a user of the slice would. */
 extern void wc_fuzz_touch(WcSlice s);
 
 /* A copy in memory of exactly its size, to be freed with wc_fuzz_free. */

@@ -17,7 +17,7 @@
 #define READ			2
 #define SET_TAIL		3		/* the writer's position, to the 8 bytes that follow */
 
-/* A frame is what has been written: the bytes at its place in the stream. */
+/* A frame's payload is the bytes that were written at its place in the stream. */
 static void
 check_frame(const WcFrameReader *r, const WcBuf *sent, size_t *at)
 {

@@ -239,6 +239,6 @@ recode(WcSlice in, WcBuf *out)
 
 FUZZ_TARGET(message)
 {
-	/* what is no ERROR becomes one that says so */
+	/* another message becomes an ERROR that tells so */
 	wc_fuzz_recode(in, recode, in.len > 0 && in.data[0] != WC_MSG_ERROR);
 }

@@ -1,7 +1,7 @@
 /*
  * test/fuzz/fuzz_ordered.c: bytes whose order is that of the values (rowkey/ordered.h).
  *
- * The first byte says what, a second one whether descending; what is left are the bytes.
+ * The first byte is the kind, the second tells whether descending; the rest are the bytes.
  */
 #include "fuzz.h"
 #include "rowkey/ordered.h"

@@ -20,7 +20,7 @@ recode_check(WcSlice in, WcBuf *out)
 	return good;
 }
 
-/* The row is in the range, which is of what is behind the salt. */
+/* The row without its salt is in the range. */
 static void
 check_inside(const WcKeyLayout *layout, WcSlice row, const WcKeyRange *range)
 {

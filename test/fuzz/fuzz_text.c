@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* "[namespace:]table" is split into what it is put together from. */
+/* "[namespace:]table" is split into the parts that it was made of. */
 static void
 check_name(WcSlice full)
 {
@@ -25,7 +25,7 @@ check_name(WcSlice full)
 	HOLDS(wc_slice_eq(desc.ns, ns) && wc_slice_eq(desc.name, name));
 }
 
-/* What is printed can be read again: there is a byte for each character and each \xHH. */
+/* Printed text can be read again: there is a byte for each character and each \xHH. */
 static void
 check_printable(WcSlice s)
 {

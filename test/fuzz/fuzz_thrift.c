@@ -45,7 +45,7 @@ FUZZ_TARGET(thrift)
 		return;
 	HOLDS(used == used_again && wc_slice_eq(message, again) && used <= rest.len && message.len <= MAX);
 
-	/* who reads it ends where it ends, unless it is refused */
+	/* a reader ends at its last byte, unless it is refused */
 	wc_thrift_reader(&r, protocol, message, &head);
 	wc_fuzz_touch(head.method);
 	while (wc_thrift_next_field(&r, &f))

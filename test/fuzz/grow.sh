@@ -17,7 +17,7 @@ for target in "$@"; do
 	mkdir -p "$corpus" "$out/$target" "$out/$target.kept"
 	"$program" -max_total_time="$seconds" -max_len=256 -reduce_inputs=1 "$out/$target" "$corpus" >"$out/log" 2>&1 ||
 		{ tail -n 40 "$out/log"; exit 1; }
-	# by what is reached, not by how often: fewer files
+	# by the reached code, not by how often: fewer files
 	"$program" -merge=1 -use_counters=0 "$out/$target.kept" "$corpus" "$out/$target" >"$out/log" 2>&1
 	rm -rf "$corpus"
 	mv "$out/$target.kept" "$corpus"

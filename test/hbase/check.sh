@@ -53,7 +53,7 @@ fi
 say "the interface"
 python3 "$here/idl.py" "$top/src/thrift/idl.h" "${HBASE_FIXTURE_JARS:-${XDG_CACHE_HOME:-$HOME/.cache}/hbase-fixture-2.6.1}" || exit 1
 
-# The tests run as the server's user, who may not be able to read this tree.
+# The tests run as the server's user, which may not be able to read this tree.
 mkdir -p "$tmp/work/out" "$tmp/work/hbase"
 cp -R "$here/sql" "$here/expected" "$here/gateway.py" "$here/proxy.py" "$top/test/differential" "$tmp/work/"
 cp "$here/gateway.py" "$tmp/work/hbase/"

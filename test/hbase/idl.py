@@ -9,7 +9,7 @@ import re
 import sys
 import zipfile
 
-# What is not in HBase's interface: Thrift's own, and results' fields.
+# Structures that are not in HBase's interface: Thrift's own, and results' fields.
 OWN = re.compile(r'WC_(RESULT|TApplicationException)_')
 
 

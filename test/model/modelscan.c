@@ -302,7 +302,7 @@ expect_row(Text *t, const WcScan *scan, int row, ModelCells cells, void *arg, ui
 	return scan->rows_by_existence ? exists : returned > 0;
 }
 
-/* By what is behind the first byte, then by that. */
+/* Orders by the bytes after the first one, then by the first. */
 static int
 cmp_behind_first_byte(const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
 /*
- * test/model/modelscan.h: random scans, what they give, and what they should.
+ * test/model/modelscan.h: random scans, their results, and the expected results.
  *
  * Models keep cells of a few fixed rows, families and columns, by number.  A
  * scan's result, the engine's and the model's, is text: row number, then each cell

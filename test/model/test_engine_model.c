@@ -20,7 +20,7 @@ typedef struct State
 	unsigned	value[MODEL_ROWS][MODEL_FAMILIES][MODEL_COLUMNS];
 } State;
 
-/* An operation: what it clears, then what it puts. */
+/* An operation: the columns that it clears, then its puts. */
 typedef struct Op
 {
 	int			row;

@@ -105,7 +105,7 @@ random_upkeep(Kit *kit, bool flushing)
 
 static unsigned nseen;			/* moments that were not refused */
 
-/* As of each moment: what was seen then, or the refusal that was announced. */
+/* A read as of each moment: the state of then, or the refusal that was announced. */
 static void
 check_moments(Kit *kit, const Moment *moments, int n)
 {

@@ -33,7 +33,7 @@ static uint64_t seen_in_all;		/* reads as of a time that were not refused */
 
 /* --- the same to both --------------------------------------------------------*/
 
-/* Commits what was collected for the first to both. */
+/* Commits the operations that were collected for the first store to both. */
 static void
 commit(void)
 {
@@ -134,7 +134,7 @@ log_step(void *arg, WcSlice bytes, const atomic_bool *cancel, WcError *err)
 
 	assert_ok(&pair.b, wc_step_decode(bytes, &step, &pair.b.err));
 	if (below(3) == 0)
-		random_commit();		/* so that what was worked out may not hold any more */
+		random_commit();		/* so that computed steps may be outdated */
 	position = wc_engine_applied_position(pair.a.engine) + 1 + below(3);
 	assert_ok(&pair.a, wc_engine_step(pair.a.engine, position, &step, &pair.a.err));
 	if (below(8) == 0)
@@ -206,14 +206,14 @@ expire(void)
 	wc_table_unref(table);
 }
 
-/* --- what is each store's own affair ------------------------------------------*/
+/* --- parts in which the stores may differ ---------------------------------------*/
 
 static void
 compact_files(Kit *kit, WcStore *store)
 {
 	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
 
-	/* what is on disk may be dropped */
+	/* cells on disk may be dropped */
 	assert_ok(kit, wc_engine_sync(kit->engine, &kit->err));
 	wc_store_settle_gone(store);
 	rocksdb_compactoptions_set_bottommost_level_compaction(options, 2);

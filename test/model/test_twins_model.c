@@ -344,7 +344,7 @@ random_operation(Kit *kit)
 
 /* --- commits --------------------------------------------------------------*/
 
-/* What was spilled comes back into memory. */
+/* Spilled operations come back into memory. */
 static void
 look_at_own_rows(Kit *kit)
 {

@@ -293,7 +293,7 @@ test_random_cells(void **state)
 			random_write();
 			if (below(3) == 0)
 			{
-				/* an own read first: what is not committed yet counts as well */
+				/* an own read first: uncommitted operations count as well */
 				kit.cid++;
 				assert_ok(&kit, kit_send(&kit));
 				random_read(true);

@@ -58,7 +58,7 @@ $node->stop('fast');
 $node->start;
 is($node->safe_psql('postgres', $sum), $all, 'and after a fast restart');
 
-# --- an immediate stop keeps what was committed, and only that ----------------
+# --- an immediate stop keeps commits, and only these ---------------------------
 # A session that has written and read its own writes, so that the engine has them.
 sub open_transaction
 {
@@ -93,7 +93,7 @@ $node->start;
 is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2000'), 'committed just before',
 	'the last commit survives an immediate stop');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
-	'what had not committed is gone');
+	'uncommitted rows are gone');
 
 # --- kill -9 of everything: the postmaster first ------------------------------
 ($session, $seen) = open_transaction(10000);
@@ -111,7 +111,7 @@ until ($node->start(fail_ok => 1) || --$tries <= 0)
 is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2001'), 'before the kill',
 	'the last commit survives kill -9 of the postmaster');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
-	'what had not committed is gone');
+	'uncommitted rows are gone');
 
 # --- kill -9 of a backend: the cluster restarts by itself ---------------------
 ($session, $seen) = open_transaction(10000);
@@ -135,8 +135,8 @@ is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2002'), 'before the e
 	'which has the last commit');
 is($node->safe_psql('postgres', $sum), '1003|506503|before the engine died|value 999', 'and everything else');
 
-# --- what was acknowledged is there, whenever the engine dies -------------------
-# Each writer says what it has committed; the engine dies amid them.
+# --- acknowledged rows are there, whenever the engine dies ----------------------
+# Each writer reports its commits; the engine dies meanwhile.
 $node->safe_psql('postgres', "CREATE FOREIGN TABLE acked (k int OPTIONS (rowkey '1'), v text) SERVER widecol");
 my @writers;
 foreach my $w (0 .. 3)

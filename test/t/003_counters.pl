@@ -108,9 +108,9 @@ is($node->safe_psql('postgres', 'SELECT count(*) = count(DISTINCT item) AND coun
 	'no item was claimed twice');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM claims
 	JOIN LATERAL widecol.get('c', ('item' || item)::bytea, '{f:owner}') g ON convert_from(g.value, 'UTF8') = client::text}),
-	$node->safe_psql('postgres', 'SELECT count(*) FROM claims'), 'and its owner is who claimed it');
+	$node->safe_psql('postgres', 'SELECT count(*) FROM claims'), 'and its owner is the client that claimed it');
 
-# --- who holds a lock goes away; who waits for it gives up ----------------------------------
+# --- the holder of a lock disconnects; a waiting session is cancelled ------------------------
 my $holder = $node->background_psql('postgres', on_error_stop => 0);
 my $waiter = $node->background_psql('postgres', on_error_stop => 0);
 my $holder_pid = $holder->query_safe('SELECT pg_backend_pid()');

@@ -244,7 +244,7 @@ $node->command_fails_like([ 'pg_dump', '-d', $node->connstr('bare'), '-U', 'read
 	qr/permission denied for foreign table dump/, 'a dump that may not have all fails');
 
 my ($ret, $out, $err) = $node->psql('bare', q{INSERT INTO widecol.dump (kind, name) VALUES ('thing', 'x')});
-like($err, qr/invalid kind of row/, 'widecol.dump takes what it shows');
+like($err, qr/invalid kind of row/, 'widecol.dump accepts only rows as it shows them');
 ($ret, $out, $err) = $node->psql('bare', q{UPDATE widecol.dump SET name = 'x'});
 like($err, qr/does not allow updates/, 'and is not updated');
 ($ret, $out, $err) = $node->psql('bare', 'TRUNCATE widecol.dump');

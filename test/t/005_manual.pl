@@ -1,8 +1,7 @@
-# README.md and the pages of doc/ say what a reader would see.  Each page has a database of its
+# The examples in README.md and the pages of doc/ show the real output.  Each page has a database of its
 # own and is one session of psql: every block ```sql is run, in order, and the block without a
-# language behind it is what it prints.  A second one behind an EXPLAIN is what the explained
-# statement prints.  Blocks ```sh are run by sh, ```text is not run.  Left out of what is printed, on both sides,
-# are empty lines, numbers of rows, the heading of EXPLAIN, and results of functions that return void.
+# language after it has its output.  A second one after an EXPLAIN has the output of the explained
+# statement.  Blocks ```sh are run by sh, ```text is not run.  Left out on both sides are empty lines, numbers of rows, the heading of EXPLAIN, and results of functions that return void.
 # An ellipsis (one character) in a page stands for any text in a line.
 
 use strict;
@@ -46,7 +45,7 @@ sub printed
 	return join("\n", map { s/\s+$//r } grep { /\S/ } split(/\n/, $out));
 }
 
-# Of a page: [line, code, language, outputs ...], the blocks with code and what is shown behind them.
+# Of a page: [line, code, language, outputs ...], the blocks with code and the outputs after them.
 sub examples
 {
 	my ($page, $text) = @_;

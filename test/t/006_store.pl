@@ -1,5 +1,5 @@
-# A store that is not all there, or is not the cluster's, is refused, and nothing on
-# disk is changed; what was put back is as before; and the other ways on.
+# A store that is incomplete, or is not the cluster's, is refused, and nothing on disk is changed.  Restored files
+# make it as before; and the settings that accept it.
 
 use strict;
 use warnings;
@@ -94,11 +94,11 @@ sub refused
 	return unless $repair;
 	$repair->();
 	$node->start;
-	is($node->safe_psql('postgres', $count), $all, "$name: what was put back is as before");
+	is($node->safe_psql('postgres', $count), $all, "$name: after the files are restored all rows are there");
 	return;
 }
 
-# --- what is missing or damaged ------------------------------------------------
+# --- missing or damaged files --------------------------------------------------
 # A copy with the inodes is what a repair puts back.
 my $aside = $node->basedir . '/aside';
 mkdir $aside;
@@ -149,7 +149,7 @@ foreach my $how (
 		sub { put_back($log) });
 }
 
-# After a crash RocksDB's log may end early: the server's log has what it lost.
+# After a crash RocksDB's log may end early: the server's log has the lost commits.
 $node->safe_psql('postgres', $more);
 $node->stop('immediate');
 $log = newest_log();
@@ -190,7 +190,7 @@ truncate $log, -s($log) - 40;
 $node->start;
 like(refusal(), qr/has lost commits/, 'last log cut once more: refused');
 
-# --- going on without what is lost ------------------------------------------------
+# --- continuing without the lost data ---------------------------------------------
 my $id = store_id();
 $node->append_conf('postgresql.conf', "widecol.accept_store = '$id'");
 $node->reload;
@@ -202,7 +202,7 @@ is($node->safe_psql('postgres', $count), $all, 'and can be written to');
 refused('CURRENT missing, and an old word', sub { rename "$live/CURRENT", "$aside/CURRENT" or die $! }, 'file "CURRENT" is missing',
 	sub { rename "$aside/CURRENT", "$live/CURRENT" or die $! });
 
-# --- a damaged file takes down what is in it -----------------------------------------
+# --- only reads of a damaged file fail -----------------------------------------------
 $node->safe_psql('postgres', "SELECT widecol.flush('t'), widecol.flush('safe')");
 $node->stop('fast');
 my ($largest) = sort { -s $b <=> -s $a } glob "$live/*.sst";
@@ -217,8 +217,8 @@ my ($out, $err) = ('', '');
 $node->psql('postgres', $count, stdout => \$out, stderr => \$err);
 like($err, qr/ERROR: .*\Q$name\E/s, 'a damaged file: a read of its table names it');
 is($node->safe_psql('postgres', 'SELECT v FROM safe'), 'safe', 'other tables can be read');
-like($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), qr/\At\|cf\|.*\Q$name\E[^\n]*\z/, 'check_store says what is damaged');
-is($node->safe_psql('postgres', "SELECT * FROM widecol.check_store('safe')"), '', 'and what is not');
+like($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), qr/\At\|cf\|.*\Q$name\E[^\n]*\z/, 'check_store names the damaged file');
+is($node->safe_psql('postgres', "SELECT * FROM widecol.check_store('safe')"), '', 'and reports nothing for an undamaged table');
 $node->safe_psql('postgres', "INSERT INTO safe VALUES (2, 'written')");
 is($node->safe_psql('postgres', 'SELECT count(*) FROM safe'), '2', 'and written');
 $node->stop('fast');

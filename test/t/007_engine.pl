@@ -1,5 +1,5 @@
-# The engine as a process of the server: it shows in pg_stat_activity, and when it is
-# told to go, a new one comes while everything else stays; what was acknowledged is there.
+# The engine as a process of the server: pg_stat_activity shows it; when it is terminated, a new one starts, and the
+# rest of the server keeps running.  Acknowledged commits are there.
 
 use strict;
 use warnings;
@@ -90,13 +90,13 @@ ok($node->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_act
 	'a statement is under way');
 restart_engine();
 
-is($reader->query_safe('SELECT count(*) FROM t WHERE k < 100; COMMIT'), '99', 'READ COMMITTED: who has only read goes on');
+is($reader->query_safe('SELECT count(*) FROM t WHERE k < 100; COMMIT'), '99', 'READ COMMITTED: a transaction that has only read continues');
 fails_with($repeatable, '40001', 'SELECT count(*) FROM t WHERE k < 100', 'REPEATABLE READ: the snapshot is gone');
 $repeatable->query_safe('ROLLBACK');
 is($repeatable->query_safe('SELECT count(*) FROM t WHERE k < 100'), '99', 'the next transaction has another');
 $unsent->query_safe('COMMIT');
-is($node->safe_psql('postgres', 'SELECT v FROM w WHERE k = 1'), 'not sent before', 'what had not been sent is committed');
-fails_with($sent, '40001', 'SELECT count(*) FROM w', 'what had been sent is gone: the next statement fails');
+is($node->safe_psql('postgres', 'SELECT v FROM w WHERE k = 1'), 'not sent before', 'writes that had not been sent are committed');
+fails_with($sent, '40001', 'SELECT count(*) FROM w', 'writes that had been sent are gone: the next statement fails');
 $sent->query_safe('ROLLBACK');
 fails_with($silent, '40001', 'COMMIT', 'or COMMIT does');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM w WHERE k IN (2, 3)'), '0', 'and nothing of it is there');
@@ -122,7 +122,7 @@ like($busy->{stderr}, qr/ERROR:  (?:57P01|40001)/, 'the statement under way has 
 $_->quit foreach ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy, $set, $computed);
 
 # --- several times, while sessions write --------------------------------------------
-# Each writer says what it has committed, and how what it has not failed.
+# Each writer reports its commits, and the errors of its other transactions.
 my @writers;
 foreach my $w (0 .. 3)
 {
@@ -166,8 +166,8 @@ $kinds{$_}++ foreach values %state;
 note(join ', ', map { "$_: $kinds{$_}" } sort keys %kinds);
 cmp_ok($kinds{acked}, '>=', 2000, 'sessions go on writing over four restarts of the engine');
 is(join(' ', grep { !/^(?:acked|57P01|40001)$/ } sort keys %kinds), '', 'what fails, fails with a SQLSTATE that says so');
-is(scalar(grep { $state{$_} eq 'acked' && !($there{$_} && $there{ 1000000 + $_ }) } keys %state), 0, 'what was acknowledged is there');
-is(scalar(grep { $state{$_} =~ /57P01|40001/ && $there{$_} } keys %state), 0, 'what has failed is not');
+is(scalar(grep { $state{$_} eq 'acked' && !($there{$_} && $there{ 1000000 + $_ }) } keys %state), 0, 'acknowledged commits are there');
+is(scalar(grep { $state{$_} =~ /57P01|40001/ && $there{$_} } keys %state), 0, 'failed ones are not');
 is(scalar(grep { !$there{ ($_ + 1000000) % 2000000 } } keys %there), 0, 'and there is no half of anything');
 is((split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0], $postmaster, 'the server is the same');
 unlike(slurp_file($node->logfile), qr/terminating any other active server processes/, 'which did not restart');

@@ -50,11 +50,11 @@ import_snapshot($importer, $id, ', READ ONLY');
 advance_stored();
 import_snapshot($late, $id, '');
 advance();
-is($exporter->query_safe($both), '0|0|0', 'who exports a snapshot keeps to it');
-is($importer->query_safe($both), '0|0|0', 'who imports it sees the same');
-is($late->query_safe($both), '0|0|0', 'so does who imports it later');
+is($exporter->query_safe($both), '0|0|0', 'the session that exports a snapshot keeps it');
+is($importer->query_safe($both), '0|0|0', 'a session that imports it sees the same');
+is($late->query_safe($both), '0|0|0', 'so does a session that imports it later');
 
-# --- what is imported outlives the exporter ---------------------------------------------
+# --- an imported snapshot outlives the exporter -----------------------------------------
 $exporter->query_safe('COMMIT');
 advance();
 is($importer->query_safe($both), '0|0|0', 'the exporter has ended, the importer goes on');
@@ -62,7 +62,7 @@ $late->query_safe('INSERT INTO w VALUES (3, 100)');
 is($late->query_safe($both), '0|0|100', 'and may write');
 $importer->query_safe('COMMIT');
 $late->query_safe('ROLLBACK');
-is($importer->query_safe($both), '3|4|4', 'behind its transaction it sees what is there');
+is($importer->query_safe($both), '3|4|4', 'after its transaction it sees the newest rows');
 
 # --- an exporter that has read and written before ----------------------------------------
 $exporter->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE h SET v = v WHERE false; CREATE TEMP TABLE t ()');
@@ -71,7 +71,7 @@ advance_stored();
 $id = $exporter->query_safe('SELECT pg_export_snapshot()');
 advance_stored();
 import_snapshot($importer, $id, '');
-is($exporter->query_safe($both), '3|4|4', 'a transaction exports what it has read by');
+is($exporter->query_safe($both), '3|4|4', 'a transaction exports the snapshot by which it has read');
 is($importer->query_safe($both), '3|4|4', 'and others read by it');
 $importer->query_safe('COMMIT');
 $exporter->query_safe('COMMIT');
@@ -79,7 +79,7 @@ $exporter->query_safe('COMMIT');
 # --- READ COMMITTED: the statement's snapshot is exported, more than one ------------------
 $exporter->query_safe('BEGIN');
 my @exported = split /\|/, $exporter->query_safe('SELECT pg_export_snapshot(), ' . substr($stored, 7));
-is("$exported[1]|$exported[2]", '6|6', 'a statement reads what it exports');
+is("$exported[1]|$exported[2]", '6|6', 'a statement reads by the snapshot that it exports');
 advance();
 my $second = $exporter->query_safe('SELECT pg_export_snapshot()');
 advance();
@@ -99,11 +99,11 @@ advance_stored();
 is($exporter->query_safe('SELECT min(wide(k)), max(wide(k)), (SELECT v FROM w WHERE k = 1) FROM many'), '9|9|9',
 	'workers see what their query sees');
 import_snapshot($importer, $first, '');
-is($importer->query_safe($stored), '8|8', 'who imports sees what was exported');
+is($importer->query_safe($stored), '8|8', 'the importing session sees the exported snapshot');
 $importer->query_safe('COMMIT');
 $exporter->query_safe('COMMIT');
 
-# --- nobody keeps an epoch: what was kept for them goes ------------------------------------
+# --- no session is in an old epoch: kept snapshots are released ----------------------------
 advance();
 is($node->safe_psql('postgres', $both), '6|10|10', 'and nothing is left of it');
 

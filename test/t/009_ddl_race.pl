@@ -41,10 +41,10 @@ append_to_file("$dir/$_.sql", $script{$_}) foreach keys %script;
 
 $node->command_ok([
 	'pgbench', '-n', '-c', '4', '-j', '2', '-t', '150', '-f', "$dir/ddl.sql\@3", '-f', "$dir/look.sql\@2", 'postgres' ],
-	'nobody fails for what others drop');
+	'no session fails because another one drops a table');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname LIKE 'coming%'}), '0', 'and all is dropped');
 
-# what it is for: a family that columns live in stays
+# the purpose: a family with columns of a foreign table stays
 my ($ret, $out, $err) = $node->psql('postgres', q{SELECT widecol.alter_table('kept', '{"d": null}')});
 like($err, qr/cannot drop family "d" of stored table "kept" because foreign table public.kept has columns in it/,
 	'a family with columns is not dropped');

@@ -1,5 +1,5 @@
-# A disk that is full, or that refuses what it should write: it costs statements, which
-# are told why; reading goes on, and writing too as soon as the disk takes it again.
+# A disk that is full, or refuses writes: statements that need it fail with the reason; reading continues, and writing
+# too as soon as the disk takes writes again.
 
 use strict;
 use warnings;
@@ -73,7 +73,7 @@ sub heals
 	my $k = $next++;
 	ok(comes_back($node, "INSERT INTO t VALUES ($k, 'healed') RETURNING true"), "$name: then writing goes on");
 	$rows++;
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, "$name: what was acknowledged is there, nothing else");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, "$name: acknowledged rows are there, and no others");
 	is(engine_pid($node), $engine, "$name: the engine is the same process");
 }
 
@@ -86,14 +86,14 @@ sub commits
 	$rows++;
 }
 
-# Who waits for what cannot be applied: it can be cancelled, and is told why after a while.
+# A statement that waits for a commit that cannot be applied can be cancelled, and fails with the reason after a while.
 sub cannot_go_on
 {
 	my ($state, $cause, $name) = @_;
 	my (undef, undef, $stderr) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
 	like($stderr, qr/canceling statement due to statement timeout|$cause/, "$name: a reader can be cancelled");
-	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show what was committed last: $cause", "$name: reading");
-	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show what was committed last): $cause", "$name: writing");
+	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show the last commits: $cause", "$name: reading");
+	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show the last commits): $cause", "$name: writing");
 	return $text;
 }
 
@@ -114,7 +114,7 @@ heals('space is back');
 ok(comes_back($node, 'SELECT stalled_since IS NULL AND stall IS NULL AND backlog_commits = 0 FROM widecol.pg_stat_widecol'),
 	'and that it is over');
 
-# The server stops, and what was committed is there when it starts again.
+# The server stops, and committed rows are there when it starts again.
 break_disk('28 * write create allocate');
 commits('before a stop on a full disk');
 $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
@@ -186,7 +186,7 @@ unlink($fault);
 heals('after a compaction on a full disk');
 $node->safe_psql('postgres', q{SELECT widecol.major_compact('t')});
 
-# --- RocksDB says to the server's log what it has to say ------------------------------
+# --- RocksDB's messages are in the server's log ---------------------------------------
 my $log = slurp_file($node->logfile);
 like($log, qr/RocksDB: .*No space left on device/, 'RocksDB\'s messages are in the server\'s log');
 like($log, qr/storage engine takes no writes since .*No space left on device/, 'and so is the beginning');
@@ -194,7 +194,7 @@ like($log, qr/storage engine takes writes again/, 'and the end');
 unlike($log, qr/was terminated by signal/, 'no process crashed');
 ok(!-e "$store/LOG", 'there is no log of RocksDB\'s own');
 
-# --- what was acknowledged is on disk --------------------------------------------------
+# --- acknowledged commits are on disk --------------------------------------------------
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'all acknowledged rows are there after a crash');

@@ -99,7 +99,7 @@ foreach my $i (1 .. $kills)
 		BAIL_OUT('seed ' . $seed) if $kills > 20;
 	}
 	%acked = (%acked, map { $_ => 1 } load_acked(@writers)) unless $lazy;
-	is(missing(), 0, 'nothing is missing of what was acknowledged');
+	is(missing(), 0, 'no acknowledged row is missing');
 }
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 
@@ -154,7 +154,7 @@ ok(comes_back($node, q{SELECT count(*) = 0 FROM pg_stat_activity
 	WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}), 'the writers are gone');
 is_same_everywhere($node, 'after SIGTERM of the engine both hold the same');
 %acked = (%acked, map { $_ => 1 } load_acked(@writers));
-is(missing(), 0, 'nothing is missing of what was acknowledged');
+is(missing(), 0, 'no acknowledged row is missing');
 
 # --- an error at COMMIT, behind what stored tables do there ----------------------------
 # NOTIFY takes a lock, which a transaction holds that waits for a standby.
@@ -162,7 +162,7 @@ $node->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
 $node->reload;
 my $waiting;
 ok(wait_until(sub {
-	# the checkpointer is who makes commits wait, a little later
+	# the checkpointer makes commits wait, a little later
 	return 1 if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'}) > 0;
 	return 0 if $waiting && $waiting->pumpable;
 	$waiting->finish if $waiting;

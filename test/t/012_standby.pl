@@ -167,7 +167,7 @@ my $position = $primary->safe_psql('postgres', 'SELECT pg_current_wal_flush_lsn(
 ok(comes_back($standby, "SELECT applied_lsn >= '$position' AND backlog_commits = 0 AND replay_lag = '0' FROM widecol.pg_stat_widecol"),
 	'the view of statistics says that the standby has all');
 is($standby->safe_psql('postgres', 'SELECT state, stalled_since IS NULL, commits >= 2000, last_commit_at > started_at FROM widecol.pg_stat_widecol'),
-	'ready|t|t|t', 'and what it has applied');
+	'ready|t|t|t', 'and the applied commits');
 
 # --- restarts and kills of the standby, under load ----------------------------------------
 @writers = start_writers($primary, 10001);
@@ -213,7 +213,7 @@ load_finish(@others);
 ok(comes_back($standby, 'SELECT count(*) >= 0 FROM stored_row'), 'it comes back after kill -9 of its engine');
 is_same_everywhere($standby, 'and heap and stored tables hold the same');
 my %there = map { $_ => 1 } split /\n/, $standby->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
-is(scalar(grep { !$there{$_} } load_acked(@others)), 0, 'nothing is missing of what was acknowledged');
+is(scalar(grep { !$there{$_} } load_acked(@others)), 0, 'no acknowledged row is missing');
 is_equal($standby, $cascade, 'the cascaded standby follows the promoted one');
 
 # --- pg_rewind of the old primary -----------------------------------------------------------------

@@ -191,7 +191,7 @@ $copy->init_from_backup($node, 'bare', has_restoring => 1);
 $copy->start;
 ($status, $out, $err) = $copy->psql('postgres', 'SELECT count(*) FROM stored_row');
 isnt($status, 0, 'a copy without images shows no stored tables');
-like($err, qr/engine could not start.*(does not exist|is missing)/s, 'and says what it lacks');
+like($err, qr/engine could not start.*(does not exist|is missing)/s, 'and names the missing file or log');
 is($copy->safe_psql('postgres', 'SELECT count(*) FROM heap'), $node->safe_psql('postgres', 'SELECT count(*) FROM heap'),
 	'its heap tables are there');
 $copy->stop('fast');

@@ -46,7 +46,7 @@ sub finish_prepared
 	return $node->safe_psql('postgres', "$verb PREPARED '$gid'");
 }
 
-# Nothing of what is prepared can be seen, and the rows of it, and no others, are locked.
+# Changes of prepared transactions are not visible, and their rows, and no others, are locked.
 sub is_open
 {
 	my ($node, $name) = @_;
@@ -63,7 +63,7 @@ UPDATE wide SET v = 'lost' WHERE k = 1;
 INSERT INTO wide VALUES (20000, 'lost');
 INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
 	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n10001", "$name: these rows are locked, and no others");
-	is(() = $err =~ /lock timeout/g, 4, "$name: who wants one, or the table that is emptied, waits");
+	is(() = $err =~ /lock timeout/g, 4, "$name: a session that wants such a row, or the truncated table, waits");
 	return;
 }
 
@@ -130,7 +130,7 @@ $victim->{run}->finish;
 ok(serves($primary), 'back after kill -9 of a backend');
 is_open($primary, 'after kill -9 of a backend');
 
-# the log before may go: checkpoints keep what is needed
+# the server may remove the log before: checkpoints keep the changes
 $primary->safe_psql('postgres', 'SELECT pg_switch_wal(); CHECKPOINT');
 ok($primary->poll_query_until('postgres', "SELECT restart_lsn > '$prepared_at' FROM pg_replication_slots WHERE slot_name = 'widecol'"),
 	'the engine needs no log from before any more');
@@ -163,7 +163,7 @@ $standby->restart;
 ok(serves($standby), 'the standby starts behind its log');
 finish_prepared($primary, 'COMMIT', 'on the primary');
 ok(comes_back($standby, 'SELECT count(*) = 1 FROM heap WHERE k = -1'), 'it is committed there');
-is_same_everywhere($standby, 'and who sees its heap row sees its stored rows');
+is_same_everywhere($standby, 'and a session that sees its heap row sees its stored rows');
 foreach my $table (qw(heap stored_row stored_cell))
 {
 	$primary->safe_psql('postgres', "DELETE FROM $table WHERE k = -1");
@@ -237,7 +237,7 @@ foreach my $i (0 .. 1)
 	%acked = (%acked, map { $_ => 1 } load_acked(@writers));
 }
 my %there = map { $_ => 1 } split /\n/, $primary->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
-is(scalar(grep { !$there{$_} } keys %acked), 0, 'nothing is missing of what was acknowledged');
+is(scalar(grep { !$there{$_} } keys %acked), 0, 'no acknowledged row is missing');
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 
 $_->stop('fast') foreach $primary, $standby;

@@ -1,5 +1,5 @@
 # The engine is killed at a system call that changes its files: each such call of a checkpoint, of DDL, of
-# commits, and of a start, in turn.  What was acknowledged is there afterwards, in heap tables and stored tables alike.
+# commits, and of a start, in turn.  Acknowledged rows are there afterwards, in heap tables and in stored tables.
 # WC_KILLS: how many kills (20).
 
 use strict;
@@ -41,8 +41,8 @@ my $seed = time;
 srand($seed);
 note "random seed $seed";
 
-# All kills so far are over: the server has noticed them.  Whoever removes the file has decided whether there is
-# another one.
+# Waits until the server has noticed all kills so far.  The process that removes the file has decided whether there is
+# another kill.
 my $killed = 0;
 
 sub after_kills
@@ -131,7 +131,7 @@ foreach my $i (1 .. $kills)
 	%acked = (%acked, map { $_ => 1 } load_acked(@writers));
 	is_same_everywhere($node, 'heap and stored tables hold the same') or last;
 	my %there = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
-	is(scalar(grep { !$there{$_} } keys %acked), 0, 'nothing is missing of what was acknowledged');
+	is(scalar(grep { !$there{$_} } keys %acked), 0, 'no acknowledged row is missing');
 	$node->psql('postgres', 'DROP FOREIGN TABLE IF EXISTS made');
 }
 cmp_ok($killed, '>=', $kills, 'the engine was killed as often');

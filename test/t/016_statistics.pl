@@ -48,7 +48,7 @@ like($log, qr/slow flush of stored table "t" by process/, 'a flush');
 unlike($log, qr/secret/, 'no keys and no values');
 $node->append_conf('postgresql.conf', 'widecol.log_min_duration = 1h');
 $node->reload;
-ok(wait_until(sub { logged('SELECT 1') eq '' }), 'what is shorter is not logged');
+ok(wait_until(sub { logged('SELECT 1') eq '' }), 'shorter requests are not logged');
 
 # --- restarts ----------------------------------------------------------------------
 my $counters = q{SELECT count(*) FROM t; SELECT commits, operations, batches, flushes, get_cache_misses, stats_reset FROM widecol.pg_stat_widecol;

@@ -1,5 +1,5 @@
-# The machine loses power under load: of the store's files and of PostgreSQL's log all that was not synced is lost,
-# or a part of it.  What was acknowledged is there afterwards, in heap tables and stored tables alike.
+# The machine loses power under load: the store's files and PostgreSQL's log lose all bytes that were not synced,
+# or a part of them.  Acknowledged rows are there afterwards, in heap tables and in stored tables.
 # WC_KILLS: four times as many as there are power cuts (20).
 
 use strict;
@@ -67,7 +67,7 @@ sub read_history
 	return (\%end, \%synced);
 }
 
-# Takes from files of a directory what is not on the disk; returns of how many.
+# Cuts from the files of a directory the bytes that are not on the disk; returns the number of these files.
 sub lose
 {
 	my ($directory, $end, $synced, $take) = @_;
@@ -134,7 +134,7 @@ foreach my $i (1 .. $cuts)
 	is_same_everywhere($node, 'heap and stored tables hold the same') or last;
 	%acked = (%acked, map { $_ => 1 } load_acked(@writers[ 0, 1 ]));
 	my %there = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{SELECT k FROM heap WHERE v = 'journal'});
-	is(scalar(grep { !$there{$_} } keys %acked), 0, 'nothing is missing of what was acknowledged');
+	is(scalar(grep { !$there{$_} } keys %acked), 0, 'no acknowledged row is missing');
 }
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 cmp_ok($lost, '>', 0, "files of the store lost bytes: $lost");

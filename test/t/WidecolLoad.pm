@@ -3,7 +3,7 @@
 #
 # Tables: heap (h, PostgreSQL's), stored_row and stored_cell (widecol's, one of each packing).
 # Every transaction does the same to each.  A writer is a psql that reads a script; its output
-# file, outside the cluster, is the journal of what was acknowledged.
+# file, outside the cluster, is the journal of acknowledged transactions.
 package WidecolLoad;
 
 use strict;
@@ -100,7 +100,7 @@ sub load_awaited
 	return;
 }
 
-# Ends writers wherever they are; what was not written to their journals is not known.
+# Ends writers at any point; transactions that are not in their journals may or may not have committed.
 sub load_stop
 {
 	my (@writers) = @_;

@@ -6,22 +6,20 @@
  *     c inode           made, or emptied
  *     w inode end       bytes have been written, up to this offset
  *     b inode process   a sync begins
- *     s inode process   ... and has been done: what had been written when it began is on the disk
+ *     s inode process   ... and has ended: bytes that had been written when it began are on the disk
  *
- * A write is told of when it has been done: who is told late takes for lost what is not.
+ * The line of a write comes after the write.  So a reader of the file may take bytes for lost that are on the disk, but
+ * never the other way round.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define REAL(type, name, ...) ((type (*) (__VA_ARGS__)) dlsym(RTLD_NEXT, #name))
+#include "preload.h"
 
 static void
 tell(const char *what, int fd, long number)
@@ -67,14 +65,6 @@ sync_with(int (*sync) (int fd), int fd)
 	return rc;
 }
 
-static int
-opened(int fd, int flags)
-{
-	if (fd >= 0 && ((flags & O_TRUNC) || ((flags & O_CREAT) && (flags & O_EXCL))))
-		tell("c", fd, 0);
-	return fd;
-}
-
 ssize_t
 write(int fd, const void *data, size_t len)
 {
@@ -117,32 +107,15 @@ fdatasync(int fd)
 	return sync_with(REAL(int, fdatasync, int), fd);
 }
 
-static mode_t
-create_mode(int flags, va_list args)
+static int
+open_with(OpenFunction open_file, const char *path, int flags, mode_t mode)
 {
-	return flags & O_CREAT ? va_arg(args, mode_t) : 0;
+	int			fd = open_file(path, flags, mode);
+
+	if (fd >= 0 && ((flags & O_TRUNC) || ((flags & O_CREAT) && (flags & O_EXCL))))
+		tell("c", fd, 0);
+	return fd;
 }
 
-int
-open(const char *path, int flags,...)
-{
-	va_list		args;
-	mode_t		mode;
-
-	va_start(args, flags);
-	mode = create_mode(flags, args);
-	va_end(args);
-	return opened(REAL(int, open, const char *, int,...) (path, flags, mode), flags);
-}
-
-int
-open64(const char *path, int flags,...)
-{
-	va_list		args;
-	mode_t		mode;
-
-	va_start(args, flags);
-	mode = create_mode(flags, args);
-	va_end(args);
-	return opened(REAL(int, open64, const char *, int,...) (path, flags, mode), flags);
-}
+DEFINE_OPEN(open, open_with)
+DEFINE_OPEN(open64, open_with)

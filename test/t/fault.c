@@ -1,7 +1,7 @@
 /*
  * test/t/fault.c: lets the system calls of a server fail, or kills the engine at one; for tests, preloaded.
  *
- * What is to fail stands in the file that WIDECOL_FAULT names, while it is there:
+ * While the file exists that WIDECOL_FAULT names, it says which calls fail:
  *
  *     errno part call...
  *
@@ -18,12 +18,9 @@
  * WIDECOL_FAULT.trace.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +30,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define REAL(type, name, ...) ((type (*) (__VA_ARGS__)) dlsym(RTLD_NEXT, #name))
+#include "preload.h"
 
 static const char *
 file_name(const char *path)
@@ -184,39 +181,14 @@ fallocate64(int fd, int mode, off64_t at, off64_t len)
 	return fd_fails("allocate", fd) ? -1 : REAL(int, fallocate64, int, int, off64_t, off64_t) (fd, mode, at, len);
 }
 
-static mode_t
-create_mode(int flags, va_list args)
+static int
+open_with(OpenFunction open_file, const char *path, int flags, mode_t mode)
 {
-	return flags & O_CREAT ? va_arg(args, mode_t) : 0;
+	return (flags & O_CREAT) && fails("create", path) ? -1 : open_file(path, flags, mode);
 }
 
-int
-open(const char *path, int flags,...)
-{
-	va_list		args;
-	mode_t		mode;
-
-	va_start(args, flags);
-	mode = create_mode(flags, args);
-	va_end(args);
-	if ((flags & O_CREAT) && fails("create", path))
-		return -1;
-	return REAL(int, open, const char *, int,...) (path, flags, mode);
-}
-
-int
-open64(const char *path, int flags,...)
-{
-	va_list		args;
-	mode_t		mode;
-
-	va_start(args, flags);
-	mode = create_mode(flags, args);
-	va_end(args);
-	if ((flags & O_CREAT) && fails("create", path))
-		return -1;
-	return REAL(int, open64, const char *, int,...) (path, flags, mode);
-}
+DEFINE_OPEN(open, open_with)
+DEFINE_OPEN(open64, open_with)
 
 int
 rename(const char *from, const char *to)

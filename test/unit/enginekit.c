@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/store/state.h"
+
 _Atomic int64_t kit_now = 1000000;
 
 /*
@@ -379,4 +381,29 @@ kit_compact(Kit *kit, bool major)
 	WcReadPoint at = kit_point(kit, false);
 
 	assert_ok(kit, wc_engine_compact(kit->engine, kit->table, major, &at, &kit->err));
+}
+
+/* --- the store --------------------------------------------------------------------- */
+
+WcStore *
+kit_store(Kit *kit, uint32_t family)
+{
+	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
+	WcStore    *store = wc_table_store(table, family);
+
+	wc_table_unref(table);
+	return store;
+}
+
+unsigned
+kit_nstored(Kit *kit, uint32_t family)
+{
+	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kit->engine->db, kit->engine->read_options,
+														kit_store(kit, family)->cf);
+	unsigned	n = 0;
+
+	for (rocksdb_iter_seek_to_first(it); rocksdb_iter_valid(it); rocksdb_iter_next(it))
+		n++;
+	rocksdb_iter_destroy(it);
+	return n;
 }

@@ -63,7 +63,7 @@ extern void kit_create_attrs(Kit *kit, const char *name, const WcFamilyAttrs *at
 extern void kit_put(Kit *kit, const char *row, uint32_t family, const char *qualifier, int64_t ts, const char *value);
 extern void kit_delete(Kit *kit, WcCellType type, const char *row, uint32_t family, const char *qualifier, int64_t ts);
 
-/* Hands what was collected to the transaction (and says so). */
+/* Appends the collected operations to the transaction; returns the result. */
 extern WcStatus kit_send(Kit *kit);
 extern WcStatus kit_try_commit(Kit *kit);	/* checks and applies */
 extern WcStatus kit_apply(Kit *kit);	/* without a check, as if other commits had come since */
@@ -82,6 +82,12 @@ extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcRead
 /* Of the table made last; they must succeed. */
 extern void kit_flush(Kit *kit);
 extern void kit_compact(Kit *kit, bool major);
+
+/* The store of a family of the table made last; valid until the table or the family is dropped. */
+extern struct WcStore *kit_store(Kit *kit, uint32_t family);
+
+/* The number of key-values that RocksDB has of this family. */
+extern unsigned kit_nstored(Kit *kit, uint32_t family);
 
 /* For so many bytes of answers and so many readers; to be freed. */
 extern WcGetCache *kit_getcache(uint64_t bytes, int readers);

@@ -18,7 +18,7 @@ extern void wc_mangle_prefixes(WcSlice bytes, WcMangleReader reader, void *arg);
  * same rounds every time. */
 extern void wc_mangle_randomly(WcSlice bytes, int rounds, WcMangleReader reader, void *arg);
 
-/* Looks at every byte, as whoever uses the slice would; returns their sum. */
+/* Looks at every byte, as a user of the slice would; returns their sum. */
 extern uint8_t wc_mangle_touch(WcSlice s);
 
 /* A repeatable random number below n. */

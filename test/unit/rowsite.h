@@ -41,14 +41,13 @@ extern WcSlice site_ask(Site *site, int session, uint8_t type);
 /* A request of one number, and its answer's; 0: it has none. */
 extern uint64_t site_ask_number(Site *site, int session, uint8_t type, uint64_t number);
 
-/* An operation for whoever calls site_write next: that puts what the kit has collected into
- * the session's batch. */
+/* Collects a put; the next call of site_write appends it to a session's batch. */
 extern void site_put(Site *site, const char *row, const char *value);
 extern void site_write(Site *site, int session);
 extern void site_write_ops(Site *site, int session, WcSlice ops);	/* these, on any thread */
 
-/* COMMIT, of transaction session + 1: who is in the way.  Since a snapshot of that number;
- * 0: none. */
+/* COMMIT of transaction session + 1; returns the holder of a conflicting lock.  snapshot: the number of the snapshot since
+ * which the rows must be unchanged; 0: none. */
 extern uint64_t site_commit_since(Site *site, int session, uint64_t snapshot);
 extern uint64_t site_commit(Site *site, int session);
 

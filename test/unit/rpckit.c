@@ -242,7 +242,7 @@ send_batch(Site *site, Backend *b, uint64_t bytes_max)
 	wc_buf_reset(&site->kit.ops, SIZE_MAX);
 }
 
-/* What is behind the offset is rolled back; nobody is woken for that. */
+/* Rolls back the bytes from the offset on, without waking the engine. */
 void
 send_cut(Backend *b, uint64_t offset)
 {
@@ -303,7 +303,7 @@ send_open(Backend *b, uint32_t table, uint32_t number, uint64_t snapshot, uint32
 	send_frame(b, WC_MSG_OPEN, 0);
 }
 
-/* Counts what is in the block that has come. */
+/* Counts the rows and cells of the received block. */
 void
 count_block(Backend *b, Count *count)
 {

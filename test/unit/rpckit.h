@@ -83,19 +83,19 @@ extern bool receive(Backend *b);
 extern uint8_t answer(Backend *b);
 extern WcStatus answered_error(Backend *b, WcError *err);
 
-/* --- what it writes ---------------------------------------------------------*/
+/* --- its requests -----------------------------------------------------------*/
 extern void put_rows(Site *site, int from, int n);	/* collected by the kit */
 
 /* A piece of the batch; wake false: it lies there until something else wakes the session's
  * thread. */
 extern void send_piece(Backend *b, uint64_t at, WcSlice bytes, uint64_t bytes_max, bool wake);
 extern void send_batch(Site *site, Backend *b, uint64_t bytes_max); /* what the kit has collected */
-extern void send_cut(Backend *b, uint64_t offset);	/* what is behind it is rolled back; wakes nobody */
+extern void send_cut(Backend *b, uint64_t offset);	/* rolls back the bytes from there on; does not wake the engine */
 extern void send_commit(Backend *b, bool sync);
 extern void commit(Site *site, Backend *b); /* what the kit has collected; must succeed */
 extern void abort_transaction(Backend *b);
 
-/* --- what it reads ----------------------------------------------------------*/
+/* --- its answers ------------------------------------------------------------*/
 extern void send_open(Backend *b, uint32_t table, uint32_t number, uint64_t snapshot, uint32_t target);
 extern void count_block(Backend *b, Count *count);	/* that has come */
 extern Count scan_all(Backend *b, uint32_t table, uint64_t snapshot, uint32_t target);

@@ -75,7 +75,7 @@ test_quiet(void **state)
 	assert_int_equal(wc_busy_sessions(&busy, moment(20)), 2);
 }
 
-/* Who looked at the clock before others went on to the next window does no harm. */
+/* A session that read the clock before others began the next window does no harm. */
 static void
 test_late(void **state)
 {

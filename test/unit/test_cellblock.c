@@ -67,7 +67,7 @@ expect_done(WcBlockReader *r)
 	assert_int_equal(wc_block_next(r, &row, &cell, &colno), WC_BLOCK_DONE);
 }
 
-/* Every column, with and without time and value: what was written is read. */
+/* Every column, with and without time and value: the reader returns the written cells. */
 static void
 cells_read_back(void **state)
 {

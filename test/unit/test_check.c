@@ -173,7 +173,7 @@ catalog_changes_that_come_too_late(void **state)
 	table = desc.id = kit.table;
 	family.attrs.packing = WC_PACKING_ROW;
 
-	/* another table has the name: what was written to the second one is void too */
+	/* another table has the name: writes to the second one are void too */
 	kit_create(&kit, "t", WC_PACKING_ROW, 1);
 	kit_put(&kit, "s", 1, "a", KIT_LATEST, "2");
 	assert_int_equal(check(&kit), WC_EXISTS);
@@ -181,7 +181,7 @@ catalog_changes_that_come_too_late(void **state)
 	kit.table = table;
 	assert_string_equal(kit_scan(&kit, false), "r{f:a=1}");
 
-	/* a descriptor from before the second family came, and what is not there */
+	/* a descriptor from before the second family was added, and a missing table */
 	assert_ok(&kit, wc_batch_alter_table(&kit.builder, 1, &desc, &kit.err));
 	assert_ok(&kit, wc_batch_namespace(&kit.builder, WC_OP_DROP_NAMESPACE, 1, KIT_DATABASE, kit_s("n"), &kit.err));
 	assert_ok(&kit, wc_batch_truncate_table(&kit.builder, 1, 77, &kit.err));
@@ -288,7 +288,7 @@ rows_that_become_too_large(void **state)
 	kit_close(&kit);
 }
 
-/* Rows to look at, and somebody who does not want to wait for that. */
+/* Rows to check, and a session that cancels the check. */
 static void
 a_check_is_cancelled(void **state)
 {

@@ -147,10 +147,14 @@ a_claim_lasts_as_long_as_the_place(void **state)
 	assert_false(claim(site, S("row"), b, 101));
 	assert_true(wc_flight_free(site->flight, a, 100));
 	assert_true(is_free(site, S("row")));
-	assert_true(claim(site, S("row"), b, 101));
 
-	/* the next transaction with the place has nothing of the last one's */
+	/* the next transaction with the place has no claim of the last one's */
 	assert_int_equal(take_place(site, 102), a);
+	assert_true(is_free(site, S("row")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 7);
+	assert_true(claim(site, S("row"), b, 101));
+	assert_false(claim(site, S("row"), a, 102));
 	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
 	assert_true(claim(site, S("row"), a, 102));
 	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
@@ -241,7 +245,7 @@ a_wanted_table_has_no_new_claims(void **state)
 	free(row);
 }
 
-/* An engine that has lost its locks lets nobody claim what they may have been for. */
+/* An engine that has lost its locks closes claims until it has them again. */
 static void
 another_engine_opens_claims_anew(void **state)
 {

@@ -51,7 +51,7 @@ test_one_commit_ahead(void **state)
 		assert_true(kit.commit_ts > START + 365 * DAY);
 		assert_string_equal(kit_scan(&kit, false), "new{f:a=3} old{f:a=1} wrong{f:a=2}");
 
-		/* a commit keeps what is not over in the rows it writes */
+		/* a commit keeps unexpired cells in the rows that it writes */
 		put(&kit, "old", "b", "4");
 		assert_string_equal(kit_scan(&kit, false), "new{f:a=3} old{f:a=1 f:b=4} wrong{f:a=2}");
 

@@ -532,7 +532,7 @@ test_alter(void **state)
 		scan.versions = 5;
 		assert_string_equal(kit_scan_with(&kit, &scan, &at), "r{f:a=new f:a=old g:c=h}");
 	}
-	/* packing stays what it is; an older picture of the table is refused */
+	/* packing cannot change; an older picture of the table is refused */
 	families[0].attrs.packing = WC_PACKING_ROW;
 	assert_ok(&kit, wc_batch_alter_table(&kit.builder, kit.cid, &desc, &kit.err));
 	assert_int_equal(kit_try_commit(&kit), WC_INVALID);
@@ -697,7 +697,7 @@ create_with_id(Kit *kit, uint32_t id)
 	assert_ok(kit, wc_batch_create_table(&kit->builder, kit->cid, &desc, &kit->err));
 }
 
-/* An id that a commit has is given to no other table, whoever gave it. */
+/* The id of a table in a commit is given to no other table, also if another engine gave it. */
 static void
 test_ids_of_commits(void **state)
 {
@@ -733,7 +733,7 @@ test_positions(void **state)
 	wc_txn_reset(kit.txn);
 	assert_int_equal(wc_engine_applied_position(kit.engine), 100);
 
-	/* what was applied is not applied again */
+	/* applied commits are not applied again */
 	kit_put(&kit, "r", 1, "a", KIT_LATEST, "1");
 	assert_ok(&kit, kit_send(&kit));
 	assert_int_equal(wc_engine_apply(kit.engine, &commit, kit.txn, &ts, &kit.err), WC_INVALID);

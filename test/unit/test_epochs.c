@@ -62,7 +62,7 @@ put_now(Site *s, const char *row, const char *value)
 	kit_commit(&s->kit);
 }
 
-/* What the engine says to somebody who reads in an epoch. */
+/* The engine's answer to a reader in this epoch. */
 static const char *
 scan_in(Site *s, uint64_t epoch)
 {
@@ -117,7 +117,7 @@ an_epoch_stays_as_it_was(void **state)
 	assert_string_equal(scan_in(s, wc_getcache_epoch(s->cache)), "r{f:a=3}");
 }
 
-/* A reader who asks the engine for the first time long after he has begun. */
+/* A reader that asks the engine for the first time long after it has entered its epoch. */
 static void
 an_epoch_is_kept_before_anybody_asks(void **state)
 {
@@ -136,7 +136,7 @@ an_epoch_is_kept_before_anybody_asks(void **state)
 	assert_string_equal(scan_in(s, epoch), "r{f:a=1}");
 }
 
-/* A reader who comes by another's mark, when the epoch has been over for long. */
+/* A reader that enters an epoch by another reader's mark, long after the epoch has ended. */
 static void
 an_epoch_is_shared(void **state)
 {
@@ -169,7 +169,7 @@ an_epoch_that_nobody_reads_in_goes(void **state)
 	put_now(s, "r", "2");
 	wc_getcache_leave(s->cache, 0, 0);
 
-	/* who has it still has it; who comes later does not get it */
+	/* a reference to the snapshot stays valid; later requests for the epoch fail */
 	wc_epochs_tidy(s->epochs);
 	assert_int_equal(wc_epochs_snapshot(s->epochs, epoch, &snapshot, &s->kit.err), WC_CONFLICT);
 	assert_null(snapshot);
@@ -207,8 +207,8 @@ an_epoch_keeps_a_snapshot_while_it_is_read_in(void **state)
 }
 
 /*
- * A major compaction purges the marker in a file, and shows what only that has masked in
- * memory: not to those who have begun to read before.
+ * A major compaction purges the marker in a file; cells in memory that only this marker masked become visible, but not
+ * in epochs that readers entered before.
  */
 static void
 an_epoch_does_not_see_a_later_compaction(void **state)
@@ -438,8 +438,8 @@ packing_cell_promises_as_much(void **state)
 /* --- at once -------------------------------------------------------------------*/
 
 /*
- * A writer that gives two rows the same number in one commit, and readers who look at
- * one in shared memory and at all in the engine.
+ * A writer that gives two rows the same number in one commit, and readers that read
+ * one row in shared memory and all rows in the engine.
  */
 typedef struct Race
 {

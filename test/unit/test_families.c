@@ -76,7 +76,7 @@ test_beside_writers(void **state)
 	kit_close(&kit);
 }
 
-/* What was made for a transaction that was aborted is dropped, and can be made again at once. */
+/* Column families of an aborted transaction are dropped, and can be made again at once. */
 static void
 test_aborted(void **state)
 {

@@ -133,7 +133,7 @@ times_sort_as_values(void **state)
 	assert_ordered(&plain, wc_slice_cstr("2024-02-29 12:00:00.50"), wc_slice_cstr("2024-02-29 12:00:00.500000"), 0);
 }
 
-/* What is not in a form has no key. */
+/* A value that is not in the form has no key. */
 static void
 other_bytes_decide_nothing(void **state)
 {
@@ -304,7 +304,7 @@ naive_passes(const Tree *tree, const char *row)
 	return passes;
 }
 
-/* ' ': no cell, '?': what is no value. */
+/* ' ': no cell, '?': bytes that are no value. */
 static void
 random_row(char *row, bool wrong)
 {
@@ -773,7 +773,7 @@ large_rows_are_read_twice(void **state)
 	}
 }
 
-/* What was found is sent before thousands of rows are looked at for more. */
+/* A block with the rows found is sent before thousands of rows are examined for more. */
 static void
 few_matches_do_not_wait(void **state)
 {

@@ -416,7 +416,7 @@ test_gets(void **state)
 	kit_close(&kit);
 }
 
-/* What was found is sent before thousands of rows more are rejected. */
+/* A block with the rows found is sent before thousands of rows more are rejected. */
 static void
 test_pauses(void **state)
 {

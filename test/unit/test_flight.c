@@ -97,7 +97,7 @@ a_change_that_comes_late_does_nothing(void **state)
 	assert_false(wc_flight_free(f, place, 100));
 	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_COMMITTING);
 
-	/* what has become PREPARED does not become ENDED: COMMIT PREPARED tells nobody */
+	/* a place that is PREPARED does not become ENDED: COMMIT PREPARED has no callback */
 	wc_flight_prepared(f, place, 101);
 	wc_flight_ended(f, place, 101);
 	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_PREPARED);
@@ -185,7 +185,7 @@ generations_grow(void **state)
 #define WRITERS		3
 #define COMMITS		20000
 
-/* The log, of which the follower reads what has been written; and what snapshots see. */
+/* The log, as far as it has been written; and the transactions that snapshots see. */
 typedef struct Race
 {
 	WcFlight   *flight;
@@ -246,7 +246,7 @@ follow(void *arg)
 	return NULL;
 }
 
-/* What is visible has a place, with its database, or has been applied. */
+/* A visible transaction has a place, with its database, or has been applied. */
 static void
 look(Race *race, uint64_t xid)
 {

@@ -83,7 +83,7 @@ commit_to(const char *row)
 	wc_getcache_end(cache);
 }
 
-/* --- what is found ------------------------------------------------------------*/
+/* --- finding answers ----------------------------------------------------------*/
 
 static void
 what_was_kept_is_found(void **state)
@@ -263,7 +263,7 @@ others_enter_by_the_mark(void **state)
 	assert_true(wc_getcache_is_read(cache, epoch));
 	assert_int_equal(wc_getcache_enter_marked(cache, other, 1, READER, 77), 0);
 
-	/* nor is the mark there for who comes to the place next */
+	/* nor has the place's next epoch the mark */
 	(void) wc_getcache_enter(cache, READER, 2);
 	assert_int_equal(wc_getcache_enter_marked(cache, other, 1, READER, 77), 0);
 	wc_getcache_leave(cache, other, 0);
@@ -300,7 +300,7 @@ without_memory_nothing_is_kept(void **state)
 	assert_int_equal(wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s("get"), NOW, &found), WC_GET_ABSENT);
 }
 
-/* As a session does: what is absent is kept when that is wanted.  Was it there? */
+/* As a session does: adds a missing answer if it is wanted.  Returns whether it was found. */
 static bool
 ask(int i)
 {
@@ -437,7 +437,7 @@ says(const WcBuf *answer, uint64_t number)
 	return answer->len == TIMES * sizeof(is);
 }
 
-/* Reads a row: what is not here, the engine says. */
+/* Reads a row: from the cache, or else from the engine. */
 static bool
 read_row(uint64_t epoch, const char *row, WcBuf *answer)
 {
@@ -562,7 +562,7 @@ answers_come_whole(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-/* Whoever begins a commit sees each reader that is in the epoch which it ends. */
+/* The thread that begins a commit sees each reader in the epoch that the commit ends. */
 typedef struct Watcher
 {
 	_Atomic uint64_t watched;	/* the last epoch that was ended */

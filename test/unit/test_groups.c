@@ -18,7 +18,7 @@ static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
 #define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
 
-/* What is known of a group: of column "n" how many values, their sum, the least and the greatest. */
+/* A group: the number of values in column "n", their sum, the least and the greatest. */
 typedef struct Total
 {
 	char		group[16];

@@ -104,7 +104,7 @@ open_with(Kit *kit, uint8_t packing, uint32_t versions, uint8_t keep_deleted, in
 	kit_commit(kit);
 }
 
-/* --- what is seen -------------------------------------------------------------*/
+/* --- reads as of a time -------------------------------------------------------*/
 
 static void
 test_versions(void **state)
@@ -153,7 +153,7 @@ test_superseded(void **state)
 		assert_int_equal(history_from_us(&kit), 3000000);
 		assert_string_equal(as_of(&kit, 2999999), REFUSED);
 		assert_string_equal(kit.err.message, "stored table \"t\" cannot be seen as of 1970-01-01 00:00:02.999999+00");
-		assert_string_equal(kit.err.detail, "Family \"f\" remembers what it held from 1970-01-01 00:00:03.000000+00 on.");
+		assert_string_equal(kit.err.detail, "The history of family \"f\" begins at 1970-01-01 00:00:03.000000+00.");
 		assert_string_equal(as_of(&kit, 3000000), "r{f:a=two}");
 
 		/* so it is after a restart, and a crash */
@@ -216,7 +216,7 @@ test_deleted_and_kept(void **state)
 	}
 }
 
-/* Times to live are reckoned as of then, while what is over is stored. */
+/* Reads as of a time count times to live as of that time, while expired cells are stored. */
 static void
 test_expired(void **state)
 {
@@ -340,7 +340,7 @@ test_given_timestamps(void **state)
 	}
 }
 
-/* --- who sees it ---------------------------------------------------------------*/
+/* --- readers at the same time --------------------------------------------------*/
 
 /* What a snapshot sees is not forgotten for it. */
 static void
@@ -510,7 +510,7 @@ test_dropped(void **state)
 	kit_close(&kit);
 }
 
-/* A flush that lets an expired marker go does not look at what it masks, in files. */
+/* A flush that drops an expired marker does not look for the cells in files that it masks. */
 static void
 test_marker_without_its_put(void **state)
 {
@@ -532,7 +532,7 @@ test_marker_without_its_put(void **state)
 	}
 }
 
-/* Where single versions were deleted, what is dropped may have been seen until then. */
+/* If single versions were deleted, dropped cells may have been visible until then. */
 static void
 test_single_deletes(void **state)
 {

@@ -176,7 +176,7 @@ test_missing(void **state)
 	wc_buf_free(&kit.ops);
 }
 
-/* --- a log that has lost what was synced ---------------------------------------*/
+/* --- a log that has lost synced records ----------------------------------------*/
 
 static void
 test_log(void **state)
@@ -224,7 +224,7 @@ test_log(void **state)
 		assert_ok(&kit, wc_txn_create(KIT_DATABASE, 1 << 30, &kit.txn, &kit.err));
 		assert_in_range(count_rows(&kit), cases[i].least, 300);
 
-		/* the word was for once: what is lost next is not accepted by it */
+		/* the setting is valid once: it does not accept the next loss */
 		if (cases[i].says != NULL)
 		{
 			kit_put(&kit, "new", 1, "a", KIT_LATEST, "v");

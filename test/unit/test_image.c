@@ -194,7 +194,7 @@ test_an_image_holds_what_was_flushed(void **state)
 	restore(f, 0x10);
 	assert_value(f, "a", "1");
 	assert_value(f, "b", NULL);
-	assert_newest(f, 0x10);		/* what was newer than the restored one has gone */
+	assert_newest(f, 0x10);		/* images newer than the restored one are gone */
 }
 
 static void

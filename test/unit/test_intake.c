@@ -102,7 +102,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Another engine's process: it has what is in the store, and shared memory. */
+/* Another engine's process: it has the store, and shared memory. */
 static void
 start_again(Log *log)
 {
@@ -111,7 +111,7 @@ start_again(Log *log)
 	begin(log);
 }
 
-/* --- what is in the log ------------------------------------------------------------- */
+/* --- records of the log ------------------------------------------------------------- */
 
 static uint64_t
 batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
@@ -144,6 +144,14 @@ static void
 wait_applied(Log *log, uint64_t position)
 {
 	while (atomic_load(&log->applied) != position)
+		usleep(1000);
+}
+
+/* Until all places in flight are free. */
+static void
+wait_idle(Log *log)
+{
+	while (!wc_flight_idle(log->flight))
 		usleep(1000);
 }
 
@@ -253,8 +261,7 @@ places_and_row_locks_go_with_the_commit(void **state)
 	commit(log, 21, 310);
 	wait_applied(log, 310);
 	wc_intake_abort(log->intake, 22);
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
+	wait_idle(log);
 	for (uint64_t xid = 20; xid < 23; xid++)
 	{
 		WcLockOwner *owner = wc_lock_enter(log->locktable, xid);
@@ -395,8 +402,7 @@ prepared_transactions_survive_the_engine(void **state)
 	commit(log, 60, 720);
 	wait_applied(log, 720);
 	wc_intake_abort(log->intake, 62);
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
+	wait_idle(log);
 	for (const char *row = "abcd"; *row != '\0'; row++)
 	{
 		char		name[2] = {*row, '\0'};
@@ -423,8 +429,7 @@ a_standby_gets_places_for_all_that_is_under_way(void **state)
 	wc_intake_take_places(log->intake, true);
 	assert_int_equal(wc_flight_count(log->flight), 1);
 	commit(log, 80, 810);
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
+	wait_idle(log);
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=80}");
 }
 
@@ -446,7 +451,7 @@ a_transaction_that_has_only_locked_may_be_prepared(void **state)
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
 }
 
-/* What is in the log is applied, whatever the disk says meanwhile, and in order. */
+/* Commits in the log are applied in order, although the disk refuses writes for a while. */
 static void
 an_apply_that_fails_is_tried_again(void **state)
 {
@@ -482,7 +487,7 @@ an_apply_that_fails_is_tried_again(void **state)
 	assert_int_equal(commits, 0);
 }
 
-/* What was not applied is in the log still, and is read again from the last mark. */
+/* Commits that were not applied are still in the log, and are read again from the last mark. */
 static void
 a_stop_does_not_wait_for_the_disk(void **state)
 {
@@ -809,7 +814,7 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	while (wc_applier_marked(log->applier) != 1000)
 		usleep(1000);			/* beyond the bound a mark was made */
 
-	/* the engine starts again before the transaction is prepared; what is behind that mark is read again */
+	/* the engine starts again before the transaction is prepared; the log after that mark is read again */
 	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
 	start_again(log);
 	assert_int_equal(load(log), 1000);
@@ -846,8 +851,7 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	commit(log, 200, 1030);
 	wait_applied(log, 1030);
 	assert_large_rows(log);
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
+	wait_idle(log);
 	assert_int_equal(has_row(log, 1000, "r000"), 0);
 	assert_int_equal(wc_intake_nprepared(log->intake), 0);
 
@@ -876,10 +880,44 @@ a_marked_transaction_that_has_only_locked_may_be_prepared(void **state)
 	assert_int_equal(has_row(log, 1000, "a"), 210);
 	commit(log, 210, 1110);
 	wait_applied(log, 1110);
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
+	wait_idle(log);
 	assert_int_equal(has_row(log, 1000, "a"), 0);
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
+}
+
+/* --- claims ------------------------------------------------------------------------------ */
+
+/* A commit whose rows a backend has claimed is not checked: so none are claimed while a row may become too large. */
+static void
+no_row_can_be_claimed_while_one_is_large(void **state)
+{
+	static char value[9 << 20];
+	Log		   *log = *state;
+
+	kit_create(&log->kit, "rows", WC_PACKING_ROW, 1);
+	assert_int_equal(kit_apply(&log->kit), WC_OK);
+	goes_on = INT_MAX;
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
+	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, 0, WC_FLIGHT_NONE), "r", "small");
+	commit(log, 300, 1000);
+	wait_idle(log);
+	assert_int_not_equal(wc_claims_opening(log->claims), 0);
+
+	memset(value, 'x', sizeof(value) - 1);
+	kit_put(&log->kit, "r", 1, "a", WC_TS_LATEST, value);
+	kit_put(&log->kit, "r", 1, "b", WC_TS_LATEST, value);
+	kit_put(&log->kit, "r", 1, "c", WC_TS_LATEST, value);
+	(void) batch_of(log, 301, wc_flight_take(log->flight, 301, KIT_DATABASE, 0, WC_FLIGHT_NONE), 0);
+	commit(log, 301, 1010);
+	wait_idle(log);
+	assert_int_equal(wc_claims_opening(log->claims), 0);
+
+	/* the next engine knows of the row, too */
+	mark(log, 1020);
+	start_again(log);
+	assert_int_equal(load(log), 1020);
+	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
+	assert_int_equal(wc_claims_opening(log->claims), 0);
 }
 
 int
@@ -897,6 +935,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(large_transactions_are_as_small_ones, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_large_prepared_transaction_survives_the_engine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_marked_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_row_can_be_claimed_while_one_is_large, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

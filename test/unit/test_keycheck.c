@@ -153,7 +153,7 @@ times_have_no_infinities(void **state)
 	}
 }
 
-/* What is said to be plain is read, and what is read is plain, but for its exponent. */
+/* The decoder accepts all bytes that the check calls plain, and only such, except for exponents. */
 static void
 numerics_are_those_that_are_read(void **state)
 {

@@ -148,7 +148,7 @@ modes_conflict_as_heaps_do(void **state)
 	wc_locktable_free(table);
 }
 
-/* Several have it; who wants more is told of one that is in the way. */
+/* Several owners share a row; one that needs a stronger mode gets one of the others as the holder. */
 static void
 holders_share_a_row(void **state)
 {
@@ -173,7 +173,7 @@ holders_share_a_row(void **state)
 	wc_lock_release(table, a, 0);
 	assert_int_equal(try_lock(table, d, &update, S("row")).xid, 3);
 
-	/* strengthening, which the others who share it hinder, and then do not */
+	/* a stronger mode, which the other holders prevent until they release the row */
 	update.xid = 3;
 	assert_int_equal(lock_in(table, d, 4, WC_LOCK_SHARE, S("row")), 0);
 	holder = try_lock(table, c, &update, S("row"));
@@ -228,8 +228,7 @@ less_may_be_enough(void **state)
 	wc_locktable_free(table);
 }
 
-/* A subtransaction's locks go with it, and with them what it strengthened; those that
- * were committed into it, too. */
+/* A subtransaction's rollback releases its locks, its stronger modes, and the locks of its committed subtransactions. */
 static void
 a_subtransaction_gives_back_its_locks(void **state)
 {
@@ -247,7 +246,7 @@ a_subtransaction_gives_back_its_locks(void **state)
 	assert_int_equal(try_lock(table, a, &sub, S("other")).xid, 0);
 	assert_int_equal(try_lock(table, a, &subsub, S("inner")).xid, 0);
 
-	/* who is in the way is the subtransaction, or the whole */
+	/* the holder is the subtransaction, or the whole transaction */
 	assert_int_equal(lock_in(table, b, 2, WC_LOCK_KEY_SHARE, S("row")), 12);
 	assert_int_equal(acquire(table, b, 2, 2, S("inner")), 13);
 	wc_lock_release(table, a, 2);
@@ -281,7 +280,7 @@ nlocks_of(WcLockTable *table, uint64_t xid)
 	return n;
 }
 
-/* Whoever knows its id can give up what a transaction has locked, but not amid something. */
+/* Any thread that knows a transaction's id can release its locks, but not while another thread is in the owner. */
 static void
 locks_are_the_transactions(void **state)
 {
@@ -311,7 +310,7 @@ locks_are_the_transactions(void **state)
 	assert_int_equal(nlocks_of(table, UINT64_MAX), 0);
 	wc_lock_leave(table, owner);
 
-	/* what is left goes with the table */
+	/* the remaining locks are freed with the table */
 	wc_locktable_free(table);
 }
 
@@ -385,7 +384,7 @@ many_locks_become_one(void **state)
 	assert_int_equal(acquire(table, b, 2, 2, S("any")), 0);
 	assert_int_equal(a->nlocks, 0);
 
-	/* it counts as the oldest of what it replaced */
+	/* it has the subid of the oldest lock that it replaced */
 	wc_lock_release(table, a, 2);
 	assert_int_equal(acquire_number(table, b, 2, 1, 5), 1);
 	wc_lock_release(table, a, 1);
@@ -427,8 +426,8 @@ a_table_is_locked_if_nobody_else_is_there(void **state)
 	wc_locktable_free(table);
 }
 
-/* With all the locks it may have, an owner waits for the others in the table, and those
- * who come for it; so it gets the table. */
+/* An owner with as many locks as it may have waits for the other owners in the table, and new owners wait for it: so it
+ * gets the table. */
 static void
 limits_are_kept(void **state)
 {
@@ -448,7 +447,7 @@ limits_are_kept(void **state)
 	assert_int_equal(a->nlocks, WC_ROW_LOCKS_MAX);
 	assert_int_equal(acquire_number(table, a, 1, 1, 17), 0);
 
-	/* who has nothing there waits; who has something goes on, so that it ends */
+	/* an owner without locks there waits; an owner with locks continues, so that it can end */
 	assert_int_equal(acquire_number(table, a, 1, 1, WC_ROW_LOCKS_MAX), 2);
 	assert_int_equal(acquire(table, c, 3, 1, S("c's")), 1);
 	assert_false(acquire_table(table, c, 3, 1));

@@ -117,7 +117,7 @@ what_is_written_is_read(void **state)
 		assert_comes_back(&r);
 	}
 
-	/* what is greatest and least */
+	/* the greatest and the least values */
 	r = (WcLogRecord) {
 		.kind = WC_RECORD_BATCH,.store = UINT32_MAX,.flags = WC_RECORD_CATALOG,.place = WC_RECORD_NO_PLACE,
 			.database = UINT32_MAX,.xid = (UINT64_C(1) << 62) - 1,.at = INT64_MAX - WC_BATCH_CHUNK,

@@ -150,8 +150,8 @@ take_over(const WcMatcherOptions *o, WcMatcher *m)
 }
 
 /*
- * A compaction in pieces: what is kept when each cell is shown to another matcher, which was
- * told what the one before knew, and what is said of those that are not.
+ * A compaction in pieces: each cell is shown to another matcher, which gets the state of the one before.  Prints the kept
+ * cells, and the results for the dropped ones.
  */
 static void
 run_in_pieces(const WcMatcherOptions *o, const char *cells_text, char *out, size_t size)
@@ -361,7 +361,7 @@ test_cell_ttl(void **state)
 
 	assert_match(&o, "q@990+10", "q@990");
 	assert_match(&o, "q@990+9", "");
-	/* what has expired neither counts nor hides */
+	/* expired cells neither count nor mask */
 	assert_match(&o, "q@990+9 q@980 q@970", "q@980");
 	/* it can only shorten */
 	o.attrs.ttl_us = 50;
@@ -390,7 +390,7 @@ test_keep_deleted(void **state)
 	assert_match(&o, "c@10 @11DF d@11 d@12", "d@12");
 	o.ts_max = 11;
 	assert_match(&o, "c@10 @11DF d@10", "c@10 d@10");
-	/* VERSIONS holds for what is kept as well */
+	/* VERSIONS limits kept deleted cells, too */
 	o.attrs.versions = 1;
 	assert_match(&o, "c@8 c@10 c@11DC", "c@10");
 }

@@ -413,7 +413,7 @@ members_that_differ_are_put(void **state)
 							"r0000000{f:q=new} r0000001{f:q=new} r0000002{f:other=v f:q=new} r0000003{f:= f:q=new} "
 							"r0000004{f:=v f:q=new} r0000005{g:q=v}");
 
-		/* what others have changed since the snapshot is compared as it is now */
+		/* a row that another transaction has changed since the snapshot is compared in its newest state */
 		kit_put(&site.kit, "r0000001", 1, "q", KIT_LATEST, "newer");
 		kit_commit(&site.kit);
 		result = change(&site, 7, (Change) {.first = 0,.last = 2,.snapshot = then,.kind = WC_MODIFY_MEMBERS});
@@ -554,7 +554,7 @@ a_change_stops_at_a_row_that_is_not_free(void **state)
 	site_close(&site);
 }
 
-/* What others have changed since the snapshot is looked at as it is now. */
+/* A row that another transaction has changed since the snapshot is read in its newest state. */
 static void
 a_row_that_has_changed_is_read_again(void **state)
 {
@@ -579,14 +579,14 @@ a_row_that_has_changed_is_read_again(void **state)
 						"r0000000{f:q=new} r0000002{f:bare=new g:other=v} r0000003{f:q=new} r0000004{f:q=new} "
 						"r0000005{f:q=new} r0000006{f:q=old}");
 
-	/* or that is an error, if what it reads must be what it has seen */
+	/* serializable: such a row ends the request */
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
 	assert_string_equal(site.stopped_at, "r0000004");
 	assert_int_equal(wc_txn_count(site.session.txn), 0);
 	end_transaction(&site);
 
-	/* whoever has it now */
+	/* whichever transaction has locked it */
 	lock_elsewhere(&site, WC_LOCK_EXCLUSIVE, 4);
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});
 	assert_int_equal(result.outcome, WC_MODIFY_CHANGED);
@@ -643,13 +643,13 @@ a_row_is_locked_first(void **state)
 	assert_int_equal(nlocks(&site), 1);
 	assert_int_equal(wc_txn_count(site.session.txn), 1);
 
-	/* a key that cannot be read: nothing is done, and what was locked before stays locked */
+	/* a key that cannot be read: nothing is done, and rows that were locked before stay locked */
 	result = change(&site, 7, (Change) {.first = 2,.last = 3,.locked_first = true,.key_length = 3});
 	assert_int_equal(result.outcome, WC_MODIFY_UNREADABLE);
 	assert_int_equal(nlocks(&site), 1);
 	commit(&site);
 
-	/* whoever has the row, there or not, is in the way: nothing was looked at */
+	/* another transaction has locked the row, which may exist or not: nothing is read */
 	lock_elsewhere(&site, WC_LOCK_NO_KEY_UPDATE, 1);
 	lock_elsewhere(&site, WC_LOCK_EXCLUSIVE, 50);
 	result = change(&site, 8, at_1);

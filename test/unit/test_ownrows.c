@@ -146,7 +146,7 @@ test_updates_and_savepoints(void **state)
 	}
 }
 
-/* --- what is seen ---------------------------------------------------------------- */
+/* --- own rows in reads ----------------------------------------------------------- */
 
 /* The operations of the transaction, to make another one of. */
 typedef struct Shadow

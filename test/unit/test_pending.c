@@ -191,7 +191,7 @@ the_limit_is_for_all_together(void **state)
 	assert_int_equal(append(p, 11, 0, "abcd"), WC_OK);
 	assert_int_equal(append(p, 10, 6, "6"), WC_TOO_LARGE);
 
-	/* what is cut makes room at once */
+	/* bytes that are cut off make room at once */
 	assert_int_equal(append(p, 10, 5, "x"), WC_OK);
 	assert_int_equal(append(p, 10, 1, "xyz"), WC_OK);
 	assert_int_equal(append(p, 11, 4, "ef"), WC_OK);
@@ -334,7 +334,7 @@ load_stored(uint64_t bytes_max)
 		piece.bytes.data = (const uint8_t *) stored[i].bytes;
 		assert_int_equal(wc_pending_load(p, &piece, &err), WC_OK);
 	}
-	assert_true(wc_pending_memory(p) < 5 * wc_pending_count(p)); /* too few bytes to tell what they begin */
+	assert_true(wc_pending_memory(p) < 5 * wc_pending_count(p)); /* too few bytes to tell the operation's length */
 	return p;
 }
 
@@ -376,12 +376,12 @@ a_mark_gives_memory_back(void **state)
 	assert_int_equal(wc_pending_bytes(p), 16);
 	assert_int_equal(nstored, 2);
 
-	/* what has not changed is not put again */
+	/* an unchanged stream is not put again */
 	assert_int_equal(append(p, 10, 8, "ijklmn"), WC_OK);
 	write_mark(p);
 	assert_int_equal(nstored, 3);
 
-	/* cut within what is stored, to nothing behind it */
+	/* cut within the stored pieces, without new bytes */
 	assert_int_equal(append(p, 10, 1, ""), WC_OK);
 	write_mark(p);
 	assert_int_equal(nstored, 3);

@@ -182,7 +182,7 @@ size_with_luck(const File *f)
 	return rand_r(&seed) % 2 ? st.st_size : f->synced + rand_r(&seed) % (st.st_size - f->synced + 1);
 }
 
-/* lucky: some of what was not synced is there, too. */
+/* lucky: some bytes that were not synced are there, too. */
 static void
 cut_power(const char *call, const char *file, bool lucky)
 {
@@ -272,7 +272,7 @@ called_fd(const char *call, int fd)
 		called(call, path);
 }
 
-/* Of a file or of the directory: what is there before is on the disk afterwards. */
+/* A sync of a file or of the directory: all that was written before is on the disk afterwards. */
 static void
 begin_sync(int fd, Syncing *s)
 {
@@ -392,7 +392,7 @@ unlink(const char *path)
 	return rc;
 }
 
-/* --- what is done -----------------------------------------------------------*/
+/* --- operations -------------------------------------------------------------*/
 
 static char *states[POSITIONS_MAX];	/* what the store shows behind each commit */
 
@@ -526,7 +526,7 @@ work(Kit *kit)
 	put(kit, 1, "r", "1");
 	commit_synced(kit);
 
-	/* not synced, and what is behind it is gone when RocksDB's drop is on disk */
+	/* not synced: when RocksDB's drop of the family is on disk, later writes to it are gone */
 	truncate_table(kit, 0);
 	put(kit, 0, "s", "2");
 	commit(kit);

@@ -228,7 +228,7 @@ cancelling_reaches_what_it_names(void **state)
 	assert_false(wc_segment_begin(s, 1));
 	assert_false(atomic_load(&s->cancel));
 
-	/* the newest, which is not worked on yet: what is goes on */
+	/* the newest request, on which no thread works yet: the current one continues */
 	wc_segment_cancel_one(s, 2);
 	assert_false(atomic_load(&s->cancel));
 	assert_true(wc_segment_begin(s, 2));

@@ -22,7 +22,7 @@ a_commit_waits_for_who_has_its_rows(void **state)
 	assert_int_equal(site_commit(site, 1), 1);
 	assert_string_equal(kit_scan(&site->kit, false), "a{f:q=1} b{f:q=1} c{f:q=1}");
 
-	/* in the order of keys: what it has got it keeps */
+	/* in the order of keys: rows that are locked stay locked */
 	assert_string_equal(site_lock(site, 2, "c"), "c");
 	assert_int_equal(site_commit(site, 1), 1);
 	assert_string_equal(site_lock(site, 2, "a"), " | 2");
@@ -34,7 +34,7 @@ a_commit_waits_for_who_has_its_rows(void **state)
 	assert_string_equal(site_lock(site, 2, "abc"), "a b c");
 }
 
-/* What was locked for it before is not in its way, in whichever mode. */
+/* The transaction's own earlier locks do not conflict, in any mode. */
 static void
 a_commit_needs_no_second_lock(void **state)
 {
@@ -221,7 +221,7 @@ rows_that_were_locked_before_are_not_looked_at_again(void **state)
 	WcLockMessage key = {.mode = WC_LOCK_KEY_SHARE,.snapshot = 2};
 	Site	   *site = *state;
 
-	/* locked, and told then: whoever goes on knows what he does */
+	/* LOCK has reported the change: the COMMIT does not check the row again */
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 1);
 	put_and_commit(site, 1, "a", "2");
 	assert_string_equal(site_lock_since(site, 0, 1, "ab"), "a! b");

@@ -16,17 +16,6 @@
 /* Bytes of a row that is together at most. */
 #define TOGETHER_MAX 200
 
-/* The store of family "f". */
-static WcStore *
-store_of(Kit *kit)
-{
-	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
-	WcStore    *store = wc_table_store(table, 1);
-
-	wc_table_unref(table);
-	return store;
-}
-
 static void
 begin(Kit *kit, uint32_t versions)
 {
@@ -39,19 +28,6 @@ begin(Kit *kit, uint32_t versions)
 	attrs.versions = versions;
 	kit_create_attrs(kit, "t", &attrs);
 	kit_commit(kit);
-}
-
-/* Key-values that RocksDB has. */
-static unsigned
-stored(Kit *kit)
-{
-	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kit->engine->db, kit->engine->read_options, store_of(kit)->cf);
-	unsigned	n = 0;
-
-	for (rocksdb_iter_seek_to_first(it); rocksdb_iter_valid(it); rocksdb_iter_next(it))
-		n++;
-	rocksdb_iter_destroy(it);
-	return n;
 }
 
 static const char *
@@ -145,35 +121,35 @@ a_row_grows_and_shrinks(void **state)
 
 	begin(&kit, 1);
 	put_columns(&kit, "r", 1, 3);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	put_columns(&kit, "r", 4, 8);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_row(&kit, "r", 1, 8);
 
 	/* over the limit: its head, and its cells */
 	put_columns(&kit, "r", 9, 20);
-	assert_int_equal(stored(&kit), 1 + 20);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 20);
 	assert_row(&kit, "r", 1, 20);
 	kit_crash(&kit);
 	assert_row(&kit, "r", 1, 20);
 	put_columns(&kit, "r", 21, 21);
-	assert_int_equal(stored(&kit), 1 + 21);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 21);
 
-	/* a marker is a cell, too; what shrinks the row is the flush that forgets what they mask */
+	/* a marker is a cell, too; the row shrinks when a flush drops the masked cells */
 	delete_columns(&kit, "r", 4, 21);
-	assert_int_equal(stored(&kit), 1 + 21 + 18);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 21 + 18);
 	assert_row(&kit, "r", 1, 3);
 	kit_flush(&kit);
 	assert_row(&kit, "r", 1, 3);
 	kit_compact(&kit, true);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_row(&kit, "r", 1, 3);
 	kit_crash(&kit);
 	assert_row(&kit, "r", 1, 3);
 
 	/* and over it again */
 	put_columns(&kit, "r", 4, 30);
-	assert_int_equal(stored(&kit), 1 + 30);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 30);
 	assert_row(&kit, "r", 1, 30);
 	kit_close(&kit);
 }
@@ -186,11 +162,11 @@ a_row_stays_as_it_is_between_the_limits(void **state)
 
 	begin(&kit, 1);
 	put_columns(&kit, "r", 1, 13);
-	assert_int_equal(stored(&kit), 1 + 13);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 13);
 	delete_columns(&kit, "r", 9, 13);
 	kit_flush(&kit);
 	kit_compact(&kit, true);
-	assert_int_equal(stored(&kit), 1 + 8);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 8);
 	assert_row(&kit, "r", 1, 8);
 	kit_close(&kit);
 }
@@ -209,11 +185,11 @@ a_row_that_is_deleted_leaves_nothing(void **state)
 	assert_string_equal(scan(&kit, false, false), "");
 	kit_flush(&kit);
 	kit_compact(&kit, true);
-	assert_int_equal(stored(&kit), 0);
+	assert_int_equal(kit_nstored(&kit, 1), 0);
 	kit_close(&kit);
 }
 
-/* What is superseded makes a row grow until a flush forgets it. */
+/* Superseded cells make a row grow until a flush drops them. */
 static void
 versions_count(void **state)
 {
@@ -222,10 +198,10 @@ versions_count(void **state)
 	begin(&kit, 1);
 	for (int i = 0; i < 30; i++)
 		put_columns(&kit, "r", 1, 1);
-	assert_int_equal(stored(&kit), 1 + 30);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 30);
 	assert_row(&kit, "r", 1, 1);
 	kit_flush(&kit);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_row(&kit, "r", 1, 1);
 	kit_close(&kit);
 }
@@ -244,12 +220,12 @@ what_is_written_again_and_again_is_apart(void **state)
 	put_columns(&kit, "r", 1, 8);
 	for (int i = 0; i < 2 + WC_SUPERSEDED_MAX; i++)
 		put_columns(&kit, "r", 5, 5);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	put_columns(&kit, "r", 5, 5);
-	assert_int_equal(stored(&kit), 1 + 8 + 3 + WC_SUPERSEDED_MAX);
+	assert_int_equal(kit_nstored(&kit, 1), 1 + 8 + 3 + WC_SUPERSEDED_MAX);
 	assert_row(&kit, "r", 1, 8);
 	kit_flush(&kit);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_row(&kit, "r", 1, 8);
 	kit_close(&kit);
 }
@@ -264,7 +240,7 @@ put_bytes(Kit *kit, const char *qualifier, int64_t ts, const char *value)
 
 	wc_cellkey_append_cell(&key, &cell);
 	wc_cellvalue_append(&bytes, &cell);
-	rocksdb_put_cf(kit->engine->db, kit->engine->write_options, store_of(kit)->cf, (const char *) key.data, key.len,
+	rocksdb_put_cf(kit->engine->db, kit->engine->write_options, kit_store(kit, 1)->cf, (const char *) key.data, key.len,
 				   (const char *) bytes.data, bytes.len, &error);
 	assert_null(error);
 	wc_buf_free(&key);
@@ -286,18 +262,18 @@ a_row_without_a_head(void **state)
 		put_bytes(&kit, "b", 1, "2");
 		assert_string_equal(get(&kit, "r"), "r{f:a=1 f:b=2}");
 		assert_string_equal(scan(&kit, false, true), "z{f:q01=0123456789} r{f:a=1 f:b=2} a{f:q01=0123456789}");
-		assert_int_equal(stored(&kit), 4);
+		assert_int_equal(kit_nstored(&kit, 1), 4);
 		assert_sound(&kit);
 		if (written)
 		{
 			kit_put(&kit, "r", 1, "b", KIT_LATEST, "3");
 			kit_commit(&kit);
 			assert_string_equal(get(&kit, "r"), "r{f:a=1 f:b=3}");
-			assert_int_equal(stored(&kit), 6);
+			assert_int_equal(kit_nstored(&kit, 1), 6);
 		}
 		kit_flush(&kit);
 		kit_compact(&kit, false);
-		assert_int_equal(stored(&kit), 3);
+		assert_int_equal(kit_nstored(&kit, 1), 3);
 		assert_string_equal(get(&kit, "r"), written ? "r{f:a=1 f:b=3}" : "r{f:a=1 f:b=2}");
 		kit_close(&kit);
 	}
@@ -307,7 +283,7 @@ static void
 expire(Kit *kit, int64_t oldest_ts)
 {
 	WcStep		step = {
-		.kind = WC_STEP_EXPIRE,.table_id = kit->table,.family_id = 1,.generation = store_of(kit)->generation,
+		.kind = WC_STEP_EXPIRE,.table_id = kit->table,.family_id = 1,.generation = kit_store(kit, 1)->generation,
 		.expired_ts = oldest_ts,.oldest_ts = oldest_ts
 	};
 
@@ -328,7 +304,7 @@ what_is_left_from_before_is_not_seen(void **state)
 	kit_put(&kit, "r", 1, "c", KIT_LATEST, "new");
 	kit_put(&kit, "s", 1, "c", KIT_LATEST, "new");
 	kit_commit(&kit);
-	assert_int_equal(stored(&kit), 4);
+	assert_int_equal(kit_nstored(&kit, 1), 4);
 	assert_string_equal(get(&kit, "r"), "r{f:c=new}");
 	assert_string_equal(scan(&kit, true, false), "r{f:c=new} s{f:c=new}");
 	assert_string_equal(scan(&kit, true, true), "s{f:c=new} r{f:c=new}");
@@ -336,7 +312,7 @@ what_is_left_from_before_is_not_seen(void **state)
 	/* when the row is apart, they are among its cells */
 	kit_delete(&kit, WC_DELETE_COLUMN, "r", 1, "c", KIT_LATEST);
 	put_columns(&kit, "r", 1, 30);
-	assert_int_equal(stored(&kit), 2 + 1 + 1 + 32);
+	assert_int_equal(kit_nstored(&kit, 1), 2 + 1 + 1 + 32);
 	assert_string_equal(get(&kit, "r"), columns("r", 1, 30));
 	assert_sound(&kit);
 	kit_close(&kit);
@@ -356,7 +332,7 @@ a_row_of_which_all_is_gone(void **state)
 	assert_string_equal(get(&kit, "r"), "");
 	kit_put(&kit, "r", 1, "b", 50, "new");
 	kit_commit(&kit);
-	assert_int_equal(stored(&kit), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_string_equal(scan(&kit, true, false), "r{f:b=new}");
 	kit_close(&kit);
 }
@@ -382,7 +358,7 @@ small_steps(void **state)
 			delete_columns(&kit, row, 2, 40);
 	}
 	options.now_us = kit_now;
-	assert_ok(&kit, wc_pass_create(store_of(&kit), &options, &pass, &kit.err));
+	assert_ok(&kit, wc_pass_create(kit_store(&kit, 1), &options, &pass, &kit.err));
 	while ((status = wc_pass_next(pass, &step, &kit.err)) == WC_OK)
 	{
 		assert_ok(&kit, wc_step_apply(kit.engine, step, wc_pass_work(pass), NULL, &kit.err));
@@ -395,9 +371,39 @@ small_steps(void **state)
 	/* the wide row was never seen whole by one step: the next compaction puts it together */
 	kit_flush(&kit);
 	kit_compact(&kit, false);
-	assert_int_equal(stored(&kit), 3);
+	assert_int_equal(kit_nstored(&kit, 1), 3);
 	assert_sound(&kit);
 	kit_close(&kit);
+}
+
+/* Of two writes of a cell with the same timestamp the later one stays, in either form of the row. */
+static void
+a_cell_that_is_written_again_is_replaced(void **state)
+{
+	Kit			kit;
+
+	(void) state;
+	for (int apart = 0; apart < 2; apart++)
+	{
+		begin(&kit, 5);
+		if (apart)
+			put_columns(&kit, "r", 0, 30);
+		for (int i = 0; i < 50; i++)
+		{
+			kit_put(&kit, "r", 1, "a", 5, "one");
+			kit_commit(&kit);
+		}
+		assert_int_equal(kit_nstored(&kit, 1), apart ? 1 + 31 + 1 : 1);
+		kit_put(&kit, "r", 1, "a", 5, "two");
+		kit_put(&kit, "r", 1, "a", 6, "newer");
+		kit_commit(&kit);
+		if (apart)
+			delete_columns(&kit, "r", 0, 30);
+		assert_memory_equal(scan(&kit, true, false), "r{f:a=newer f:a=two", 19);
+		assert_null(strstr(kit.text, "one"));
+		assert_sound(&kit);
+		kit_close(&kit);
+	}
 }
 
 int
@@ -412,6 +418,7 @@ main(void)
 		cmocka_unit_test(a_row_without_a_head),
 		cmocka_unit_test(what_is_left_from_before_is_not_seen),
 		cmocka_unit_test(a_row_of_which_all_is_gone),
+		cmocka_unit_test(a_cell_that_is_written_again_is_replaced),
 		cmocka_unit_test(small_steps)
 	};
 

@@ -179,7 +179,7 @@ test_split_of_anything(void **test_state)
 	wc_buf_free(&scratch);
 }
 
-/* The first parts of a key alone: what is behind them counts only when they are all. */
+/* The first parts of a key alone: the bytes after them are checked only if they are all parts. */
 static void
 test_split_leading(void **test_state)
 {

@@ -76,11 +76,17 @@ what_has_changed_since_the_snapshot_is_said(void **state)
 	site_write(site, 1);
 	assert_int_equal(site_commit(site, 1), 0);
 	assert_string_equal(site_lock_since(site, 0, 1, "abcde"), "a! b!- c d! e");
+
+	/* the row that is gone is not locked; one that was locked before stays locked */
+	assert_string_equal(site_lock(site, 1, "b"), "b");
+	site_end(site, 1);
 	assert_string_equal(site_lock_with(site, 0, &of_g, "abcde"), "a b c d e");
 	assert_string_equal(site_lock(site, 0, "abcde"), "a b c d e");
+	assert_string_equal(site_lock_since(site, 0, 1, "b"), "b!");
+	assert_string_equal(site_lock(site, 1, "b"), " | 1");
 	assert_string_equal(site_lock_since(site, 0, 2, "abcde"), "a b c d e");
 
-	/* what it writes itself is no change, also when others cannot see the table */
+	/* own writes are no change, also in a table that other transactions cannot see */
 	site_put(site, "e", "1");
 	kit_create(&site->kit, "new", WC_PACKING_CELL, 1);
 	site_put(site, "a", "1");
@@ -112,7 +118,7 @@ own_later_writes_are_said(void **state)
 	assert_string_equal(site_lock_with(site, 0, &m, "abcd"), "a b c d");
 }
 
-/* Who must not meet a change does not wait for those who have the row. */
+/* A serializable LOCK ends at a changed row, without waiting for the transaction that has locked it. */
 static void
 a_change_ends_it_for_who_is_serializable(void **state)
 {
@@ -130,7 +136,7 @@ a_change_ends_it_for_who_is_serializable(void **state)
 	assert_string_equal(site_lock_with(site, 0, &m, "abc"), "a b!");
 }
 
-/* Who comes to the same cells as before has changed them: the timestamps tell. */
+/* Writing the same values again is a change: the timestamps differ. */
 static void
 the_same_value_again_is_a_change(void **state)
 {
@@ -322,7 +328,7 @@ try_put(Worker *w, const char *row)
 	return good;
 }
 
-/* Some lock what they write, some do not; all commit. */
+/* Some transactions lock the rows that they write, some do not; all commit. */
 static void *
 worker_main(void *arg)
 {
@@ -457,7 +463,7 @@ stamps_never_forget_a_write(void **state)
 	}
 	assert_true(unsure < 100);
 
-	/* an older one does not take it back; what is no commit changes nothing */
+	/* an older timestamp does not replace a newer one; a write that is no commit changes nothing */
 	wc_rowstamps_row(stamps, 3, kit_s("row"), 5000);
 	wc_rowstamps_row(stamps, 3, kit_s("row"), 50);
 	wc_rowstamps_row(stamps, 3, kit_s("row"), 0);
@@ -541,7 +547,7 @@ locks_are_listed_and_taken_again(void **state)
 	wc_buf_free(&l.ops);
 }
 
-/* They travel in pieces; who gives up is listened to. */
+/* The list comes in pieces; an error of the taker ends it. */
 static void
 many_locks_are_listed_in_pieces(void **state)
 {
@@ -656,7 +662,7 @@ a_row_is_taken(void **state)
 	assert_string_equal(take(site, 0, "y"), "");
 	assert_string_equal(take(site, 1, "y"), "| 1");
 
-	/* own writes are there, those of others who have not committed are not */
+	/* own writes are visible, uncommitted writes of other transactions are not */
 	site_put(site, "a", "2");
 	site_put(site, "x", "3");
 	site_write(site, 0);
@@ -673,7 +679,7 @@ a_row_is_taken(void **state)
 	assert_string_equal(take(site, 1, "c"), "| 1 weaker there");
 	site_end(site, 0);
 
-	/* a subtransaction gives back what it has taken */
+	/* a subtransaction's rollback releases its locks */
 	assert_string_equal(take_with(site, 1, WC_LOCK_EXCLUSIVE, 5, "b"), "1");
 	assert_string_equal(take(site, 2, "b"), "| 2 there");
 	(void) site_ask_number(site, 1, WC_MSG_UNLOCK, 5);

@@ -210,7 +210,7 @@ snapshots_are_released_without_a_message(void **state)
 	site_close(&site);
 }
 
-/* Who has the row: 0 when we have it now. */
+/* Locks the row; returns the holder, or 0: it is locked now. */
 static uint64_t
 lock_row(Backend *b, const char *row)
 {
@@ -305,7 +305,7 @@ locks_outlive_their_session(void **state)
 	assert_int_equal(wc_server_look_at_locks(site.server, is_over), 0);
 	assert_int_equal(lock_row(a, "b's"), 0);
 
-	/* what is left at the server's end goes with it */
+	/* the remaining locks end with the server */
 	leave(a);
 	await_sessions(&site, 0);
 	site_close(&site);
@@ -397,7 +397,7 @@ a_backend_that_leaves_leaves_nothing(void **state)
 	leave(b);
 	await_sessions(&site, 0);
 
-	/* what it had not committed is not there */
+	/* its uncommitted writes are gone */
 	b = connect_backend(&site);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_MAX).rows, 20001);
 	free(value);

@@ -55,7 +55,7 @@ random_key(Key *key)
 		key->room[2][i] = (uint8_t) below(256);
 }
 
-/* What is stored must be found by later versions, too. */
+/* Later versions must find stored rows: the hash must not change. */
 static void
 test_stored_buckets(void **test_state)
 {
@@ -262,7 +262,7 @@ test_bad_keys(void **test_state)
 	wc_buf_free(&scratch);
 }
 
-/* A salted row is in the bucket's range when what is behind is in the range. */
+/* A salted row is in the bucket's range if the row without its salt is in the range. */
 static void
 test_ranges(void **test_state)
 {

@@ -22,7 +22,7 @@ typedef struct Rows
 	char		rows[ROWS_MAX][ROW_SIZE];	/* in order */
 } Rows;
 
-/* What was drawn. */
+/* The drawn ranges. */
 typedef struct Drawn
 {
 	uint64_t	nranges;
@@ -308,7 +308,7 @@ test_refused(void **state)
 	assert_int_equal(wc_engine_sample(r->kit.engine, &request, NULL, &out, &r->kit.err), WC_INVALID);
 	request.nranges = 1;
 	assert_int_equal(wc_engine_sample(r->kit.engine, &request, &cancel, &out, &r->kit.err), WC_CANCELLED);
-	request.table_id += 1000;	/* made by somebody who has not committed yet */
+	request.table_id += 1000;	/* of a transaction that has not committed yet */
 	assert_ok(&r->kit, wc_engine_sample(r->kit.engine, &request, NULL, &out, &r->kit.err));
 	wc_buf_free(&out);
 	kit_close(&r->kit);

@@ -662,8 +662,7 @@ test_page_over_lanes(void **state)
 	}
 }
 
-/* A scanner sees what was there when it was opened, and not its own
- * transaction's later commands. */
+/* A scanner sees the rows as they were when it was opened, without later commands of its own transaction. */
 static void
 test_reads_a_moment(void **state)
 {
@@ -716,7 +715,7 @@ test_reads_a_moment(void **state)
 /* --- the filter on timestamps ------------------------------------------------*/
 
 /* Versions 10 .. 40 of two columns (one has no name), three kept; a marker
- * of the family hides what is older in all columns. */
+ * of the family hides the older cells of all columns. */
 static void
 fill_versions(Kit *kit, uint8_t packing, uint32_t versions)
 {

@@ -224,7 +224,7 @@ test_refused(void **state)
 	assert_int_equal(wc_engine_split(r->kit.engine, &request, NULL, &out, &r->kit.err), WC_INVALID);
 	request.nparts = 2;
 	assert_int_equal(wc_engine_split(r->kit.engine, &request, &cancel, &out, &r->kit.err), WC_CANCELLED);
-	request.table_id += 1000;	/* made by somebody who has not committed yet */
+	request.table_id += 1000;	/* of a transaction that has not committed yet */
 	assert_ok(&r->kit, wc_engine_split(r->kit.engine, &request, NULL, &out, &r->kit.err));
 	assert_int_equal(out.len, 1);
 	wc_buf_free(&out);

@@ -16,17 +16,6 @@ static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
 #define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
 
-/* The store of family "f"; valid as long as the table is not dropped. */
-static WcStore *
-store_of(Kit *kit)
-{
-	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
-	WcStore    *store = wc_table_store(table, 1);
-
-	wc_table_unref(table);
-	return store;
-}
-
 static const char *
 raw(Kit *kit)
 {
@@ -39,24 +28,11 @@ raw(Kit *kit)
 	return kit_scan_as(kit, false, &scan);
 }
 
-/* Key-values that RocksDB has in family "f", whatever is in them. */
-static unsigned
-stored(Kit *kit)
-{
-	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kit->engine->db, kit->engine->read_options, store_of(kit)->cf);
-	unsigned	n = 0;
-
-	for (rocksdb_iter_seek_to_first(it); rocksdb_iter_valid(it); rocksdb_iter_next(it))
-		n++;
-	rocksdb_iter_destroy(it);
-	return n;
-}
-
 static void
 compact_files(Kit *kit)
 {
-	assert_ok(kit, wc_files_flush(store_of(kit), NULL, &kit->err));
-	assert_ok(kit, wc_files_compact(store_of(kit), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit->err));
+	assert_ok(kit, wc_files_flush(kit_store(kit, 1), NULL, &kit->err));
+	assert_ok(kit, wc_files_compact(kit_store(kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit->err));
 }
 
 /* --- positions ------------------------------------------------------------------*/
@@ -64,7 +40,7 @@ compact_files(Kit *kit)
 static WcStep
 step_of(Kit *kit, uint8_t kind)
 {
-	WcStore    *store = store_of(kit);
+	WcStore    *store = kit_store(kit, 1);
 
 	return (WcStep) {
 		.kind = kind,.last = true,.table_id = kit->table,.family_id = 1,.generation = store->generation,
@@ -123,7 +99,7 @@ a_step_of_what_is_not_there_is_void(void **state)
 	kit_close(&kit);
 }
 
-/* A step that goes on in a row says what is known of it; other bytes are refused. */
+/* A step that continues in a row has the matcher's state; other bytes are refused. */
 static void
 a_damaged_state_is_refused(void **state)
 {
@@ -174,7 +150,7 @@ begin_pass(Kit *kit, uint8_t kind, size_t keys_max, const atomic_bool *cancel)
 	};
 	WcPass	   *pass;
 
-	assert_ok(kit, wc_pass_create(store_of(kit), &options, &pass, &kit->err));
+	assert_ok(kit, wc_pass_create(kit_store(kit, 1), &options, &pass, &kit->err));
 	return pass;
 }
 
@@ -282,13 +258,13 @@ steps_change_a_bounded_number(void **state)
 			changed += wc_pass_work(pass)->sifted.changed;
 		}
 		assert_int_equal(changed, 3 * WC_STEP_CHANGES_MAX);
-		assert_int_equal(stored(&kit), 0);
+		assert_int_equal(kit_nstored(&kit, 1), 0);
 		wc_pass_free(pass);
 		kit_close(&kit);
 	}
 }
 
-/* What was worked out for a range holds only as long as nobody writes there. */
+/* A computed step is valid only as long as no commit writes in its range. */
 static void
 a_commit_in_between_counts(void **state)
 {
@@ -378,7 +354,7 @@ the_memstore_is_what_no_flush_has_seen(void **state)
 	kit_close(&kit);
 }
 
-/* --- what is gone ----------------------------------------------------------------*/
+/* --- cells that are gone ----------------------------------------------------------*/
 
 static void
 expire(Kit *kit, int64_t expired_ts, int64_t oldest_ts)
@@ -437,11 +413,11 @@ what_is_gone_is_gone_for_all(void **state)
 
 		/* it is dropped from files when that is certain, and not before */
 		compact_files(&kit);
-		assert_int_equal(stored(&kit), apart ? 7 + 2 : 2);
+		assert_int_equal(kit_nstored(&kit, 1), apart ? 7 + 2 : 2);
 		assert_ok(&kit, wc_engine_sync(kit.engine, &kit.err));
-		wc_store_settle_gone(store_of(&kit));
+		wc_store_settle_gone(kit_store(&kit, 1));
 		compact_files(&kit);
-		assert_int_equal(stored(&kit), apart ? 3 + 2 : 1);
+		assert_int_equal(kit_nstored(&kit, 1), apart ? 3 + 2 : 1);
 		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@90=1 f:c@100=1}");
 		kit_close(&kit);
 	}
@@ -483,7 +459,7 @@ what_is_gone_does_not_come_back(void **state)
 		kit_put(&kit, "r", 1, "a", 2000, "there");
 		kit_commit(&kit);
 		expire(&kit, 1900, 1800);
-		assert_int_equal(wc_marks_history_from_us(store_of(&kit)), 1900);
+		assert_int_equal(wc_marks_history_from_us(kit_store(&kit, 1)), 1900);
 		attrs.ttl_us = 0;
 		alter_ttl(&kit, &attrs);
 		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
@@ -515,7 +491,7 @@ put_catalog(Kit *kit, const char *key, size_t key_len, const char *value, size_t
 	assert_null(error);
 }
 
-/* It had the first two of a family's marks, or none; what it held was taken for flushed. */
+/* Format 1 had the first two of a family's marks, or none; all its cells count as flushed. */
 static void
 format_1_is_converted(void **state)
 {
@@ -535,7 +511,7 @@ format_1_is_converted(void **state)
 	for (int i = 0; i < 2; i++)
 	{
 		kit_reopen(&kit);
-		marks = wc_marks(store_of(&kit));
+		marks = wc_marks(kit_store(&kit, 1));
 		assert_int_equal(marks.history_from_us, 77);
 		assert_true(marks.single);
 		assert_int_equal(marks.flushed_ts, kit.commit_ts);
@@ -572,12 +548,12 @@ format_2_is_converted(void **state)
 	kit_put(&kit, "r", 1, "a", 10, "1");
 	kit_commit(&kit);
 	kit_flush(&kit);
-	flushed_ts = wc_marks(store_of(&kit)).flushed_ts;
+	flushed_ts = wc_marks(kit_store(&kit, 1)).flushed_ts;
 	kit_put(&kit, "r", 1, "a", 20, "2");
 	kit_commit(&kit);
 	put_catalog(&kit, "F", 1, "\0\0\0\2", 4);
 	kit_reopen(&kit);
-	assert_int_equal(wc_marks(store_of(&kit)).flushed_ts, flushed_ts);
+	assert_int_equal(wc_marks(kit_store(&kit, 1)).flushed_ts, flushed_ts);
 	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
 	value = rocksdb_get_cf(kit.engine->db, kit.engine->read_options, kit.engine->meta, "F", 1, &len, &error);
 	assert_null(error);

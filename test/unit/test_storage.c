@@ -64,7 +64,7 @@ test_snapshot_survives_compaction(void **state)
 	}
 }
 
-/* Readers that come while nothing is written share what they see; each keeps it. */
+/* Readers that begin while nothing is written share a snapshot; each keeps it. */
 static void
 test_readers_of_one_moment(void **state)
 {
@@ -383,8 +383,8 @@ put_superseded(Kit *kit)
 	}
 }
 
-/* A flush and a compaction go step by step, and a commit comes in between.  What they
- * would write to storage that is gone ends all writing in RocksDB. */
+/* A flush and a compaction go step by step, and a commit comes in between.  A
+ * write to a dropped column family would end all writing in RocksDB. */
 static void
 test_pass_over_dropped_storage(void **state)
 {

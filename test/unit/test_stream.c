@@ -96,7 +96,7 @@ a_commit_is_of_the_whole_batch(void **state)
 	site_close(&site);
 }
 
-/* BATCH has no answer: what was wrong with it is every answer until it is undone. */
+/* BATCH has no answer: its error is the answer to every later request, until it is undone. */
 static void
 a_failed_batch_is_remembered(void **state)
 {
@@ -119,7 +119,7 @@ a_failed_batch_is_remembered(void **state)
 	send_commit(b, true);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_TOO_LARGE);
 
-	/* a savepoint behind what is missing does not bring it back */
+	/* a savepoint after the missing bytes does not bring them back */
 	send_cut(b, savepoint + 1);
 	send_commit(b, true);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_TOO_LARGE);
@@ -220,8 +220,7 @@ open_with_rows(Site *site, Backend **b)
 	commit(site, *b);
 }
 
-/* Who has taken in what came has the whole batch: another session comes to the same by it,
- * and by nothing else. */
+/* The CHANGES that a backend receives are the whole batch: another session that gets only these has the same state. */
 static void
 changes_come_to_the_backend(void **state)
 {
@@ -288,13 +287,13 @@ changes_can_be_given_up(void **state)
 	assert_int_equal(site.kit.err.status, WC_CANCELLED);
 	assert_in_range(nframes, 1, 2);
 
-	/* what has come counts for nothing: the next piece begins in front of it */
+	/* the received bytes are void: the next piece begins before them */
 	put_rows(&site, MANY, 1);
 	commit(&site, b);
 	assert_int_equal(new_values(&site), 0);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_MAX).rows, MANY + 1);
 
-	/* and who leaves then leaves no thread behind */
+	/* and a backend that ends then leaves no thread behind */
 	send_modify(&site, b);
 	while (wc_ring_available(&b->in) < WC_RESPONSE_RING)
 		sched_yield();

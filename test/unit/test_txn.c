@@ -28,7 +28,7 @@ test_limit_says_both_numbers(void **state)
 	assert_non_null(strstr(kit.err.message, "1000"));
 	assert_int_equal(wc_txn_count(txn), 1);
 
-	/* what is rolled back makes room */
+	/* rolled-back operations make room */
 	assert_ok(&kit, wc_txn_append(txn, 0, wc_buf_slice(&kit.ops), &kit.err));
 	assert_int_equal(wc_txn_count(txn), 1);
 	wc_txn_limit(txn, 999999);
@@ -61,7 +61,7 @@ test_append_is_all_or_nothing(void **state)
 	kit_close(&kit);
 }
 
-/* A command does not see what it writes itself; an open scan not what follows. */
+/* A command does not see its own writes; an open scan does not see later ones. */
 static void
 test_commands(void **state)
 {
@@ -181,7 +181,7 @@ test_counters_after_a_rollback(void **state)
 	kit_close(&kit);
 }
 
-/* --- what is rolled back takes no memory ---------------------------------- */
+/* --- rolled-back operations take no memory -------------------------------- */
 
 #define LOOP_BYTES		600000
 #define LOOP_LIMIT		1000000
@@ -228,7 +228,7 @@ open_scan(Kit *kit, WcTxn *txn)
 	return scanner;
 }
 
-/* A scan holds what it may look at, and no more; and that is counted. */
+/* An open scan keeps the chunks that it can read, and no others; they are counted. */
 static void
 test_memory_of_what_is_rolled_back(void **state)
 {
@@ -280,8 +280,8 @@ test_memory_of_what_is_rolled_back(void **state)
 /* --- pieces ---------------------------------------------------------------
  *
  * The stream is cut into pieces anywhere, and rolled back to anywhere, while scans are
- * open: these go on with what was there when they were opened, and a new one sees what
- * one sees that gets the stream in one piece.
+ * open: open scans see the operations as of their opening, and a new scan sees the same as a scan of a stream that came
+ * in one piece.
  */
 #define STREAM_STEPS 400
 #define STREAM_OPS	2000
@@ -304,7 +304,7 @@ typedef struct Stream
 	Reading		readings[STREAM_SCANS];
 } Stream;
 
-/* Adds the next block to what was seen; false: that was the last one. */
+/* Adds the next block's rows to those seen; false: it was the last one. */
 static bool
 read_on(Kit *kit, WcScanner *scanner, char *seen, size_t size)
 {

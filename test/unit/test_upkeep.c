@@ -1,5 +1,5 @@
 /*
- * test/unit/test_upkeep.c: upkeep: what the engine forgets by itself, and what it keeps.
+ * test/unit/test_upkeep.c: upkeep: cells that the engine drops by itself, and cells that it keeps.
  *
  * The test makes rounds of upkeep one by one, without the thread, at times of its own.
  */
@@ -44,16 +44,6 @@ upkeep(Kit *kit, int64_t delay)
 {
 	upkeep_too_early(kit, delay);
 	round_at(kit, kit_now + 1);
-}
-
-static WcStore *
-store_of(Kit *kit)
-{
-	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
-	WcStore    *store = wc_table_store(table, 1);
-
-	wc_table_unref(table);
-	return store;
 }
 
 static void
@@ -148,12 +138,12 @@ a_queue_is_short_again(void **state)
 		put_rows(&kit, 2 * ROWS, 2 * ROWS + 1);
 		upkeep(&kit, DELAY);
 		assert_in_range(looked_at_for_first_row(&kit), 1, 4);
-		assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
 		kit_close(&kit);
 	}
 }
 
-/* What was done a moment ago stays, and what came meanwhile. */
+/* Recent writes and deletes stay, and those that come meanwhile. */
 static void
 what_is_young_stays(void **state)
 {
@@ -170,7 +160,7 @@ what_is_young_stays(void **state)
 		delete_rows(&kit, ROWS, ROWS + 50, KIT_LATEST);
 		round_at(&kit, kit_now + 1);
 		assert_in_range(looked_at_for_first_row(&kit), 50, 300);
-		assert_int_equal(wc_marks(store_of(&kit)).superseded, 50);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 50);
 		kit_close(&kit);
 	}
 }
@@ -233,18 +223,18 @@ superseded_versions_go(void **state)
 	open_with(&kit, WC_PACKING_CELL);
 	for (int i = 0; i < 10; i++)
 		put_rows(&kit, 0, 2000);
-	assert_in_range(wc_marks(store_of(&kit)).superseded, 9000, 36000);
+	assert_in_range(wc_marks(kit_store(&kit, 1)).superseded, 9000, 36000);
 	upkeep(&kit, DELAY);
-	assert_int_equal(wc_rocks_property(kit.engine->db, store_of(&kit)->cf, "rocksdb.estimate-num-keys"), 2000);
-	assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+	assert_int_equal(wc_rocks_property(kit.engine->db, kit_store(&kit, 1)->cf, "rocksdb.estimate-num-keys"), 2000);
+	assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
 
 	/* new rows supersede nothing */
 	put_rows(&kit, 2000, 20000);
-	assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+	assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
 	kit_close(&kit);
 }
 
-/* What has outlived its TTL leaves the files, some time behind its end. */
+/* Expired cells are removed from the files, some time after their TTL's end. */
 static void
 expired_cells_go(void **state)
 {
@@ -266,15 +256,15 @@ expired_cells_go(void **state)
 			round_at(&kit, start + s * WC_USEC_PER_SEC);
 			put_rows(&kit, 100 + s, 101 + s);
 		}
-		assert_in_range(wc_rocks_property(kit.engine->db, store_of(&kit)->cf, "rocksdb.estimate-num-keys"), 1, 20);
-		assert_in_range(wc_marks_history_from_us(store_of(&kit)), start + 60 * WC_USEC_PER_SEC, start + 120 * WC_USEC_PER_SEC);
+		assert_in_range(wc_rocks_property(kit.engine->db, kit_store(&kit, 1)->cf, "rocksdb.estimate-num-keys"), 1, 20);
+		assert_in_range(wc_marks_history_from_us(kit_store(&kit, 1)), start + 60 * WC_USEC_PER_SEC, start + 120 * WC_USEC_PER_SEC);
 
 		/* a clock that was ahead for a moment takes nothing with it */
 		round_at(&kit, kit_now);
 		kit_now += 1000 * HISTORY;
 		put_rows(&kit, 900, 901);
 		round_at(&kit, start + 180 * WC_USEC_PER_SEC);
-		assert_in_range(wc_marks_history_from_us(store_of(&kit)), start, start + 180 * WC_USEC_PER_SEC);
+		assert_in_range(wc_marks_history_from_us(kit_store(&kit, 1)), start, start + 180 * WC_USEC_PER_SEC);
 		kit_close(&kit);
 	}
 }
@@ -330,7 +320,7 @@ a_standby_tidies_its_files(void **state)
 		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
 
 		step.table_id = kit.table;
-		step.generation = store_of(&kit)->generation;
+		step.generation = kit_store(&kit, 1)->generation;
 		step.now_us = kit_now;
 		assert_ok(&kit, wc_engine_step(kit.engine, applied + 1, &step, &kit.err));
 		assert_in_range(looked_at_for_first_row(&kit), ROWS, 10 * ROWS);
@@ -354,12 +344,12 @@ the_thread_works(void **state)
 	{
 		put_rows(&kit, 0, ROWS);
 		delete_rows(&kit, 0, ROWS, KIT_LATEST);
-		for (int tries = 0; tries < 600 && wc_marks(store_of(&kit)).superseded > 0; tries++)
+		for (int tries = 0; tries < 600 && wc_marks(kit_store(&kit, 1)).superseded > 0; tries++)
 		{
 			kit_now += 2;
 			usleep(50000);
 		}
-		assert_int_equal(wc_marks(store_of(&kit)).superseded, 0);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
 		assert_string_equal(kit_scan(&kit, false), "");
 	}
 	put_rows(&kit, 0, ROWS);

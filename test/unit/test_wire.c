@@ -196,7 +196,7 @@ too_long_a_message_says_both_numbers(void **state)
 
 /* --- messages ---------------------------------------------------------------
  * Each reader below is given whole messages, every prefix of them and changed
- * ones; it must refuse or accept, and what it accepts must lie inside the bytes.
+ * ones; it must refuse or accept, and accepted slices must lie inside the bytes.
  */
 typedef WcStatus (*Decode) (WcSlice in);
 
@@ -450,7 +450,7 @@ open_carries_a_scan(void **state)
 	assert_true(wc_slice_eq(decoded.ranges[0].stop, range.stop));
 	wc_arena_free(&arena);
 
-	/* the scan's own decoder is tested with the model: here only what is in front */
+	/* the scan's own decoder is tested with the model: here only the fields before it */
 	wc_mangle_randomly(wc_buf_slice(&buf), 2000, any_bytes, &(Prefixes) {decode_open, 0});
 	wc_buf_free(&buf);
 }
@@ -624,8 +624,8 @@ locks_go_and_come(void **state)
 	check_decoder(decode_locked, &buf);
 }
 
-/* Of each row that was asked for something is said, but for those behind one that somebody has,
- * or behind one that has changed, for who is serializable. */
+/* The answer has a byte for each requested row, up to a row that another transaction has locked, or, if serializable, up
+ * to a changed row. */
 static void
 an_answer_about_locks_tells_of_all_rows(void **state)
 {

@@ -10,16 +10,6 @@
 #include "engine/catalog/catalog.h"
 #include "engine/store/state.h"
 
-static WcStore *
-store_of(Kit *kit, uint32_t family)
-{
-	WcTable    *table = wc_catalog_table(kit->engine, kit->table);
-	WcStore    *store = wc_table_store(table, family);
-
-	wc_table_unref(table);
-	return store;
-}
-
 static void
 open_with_rows(Kit *kit, uint8_t packing)
 {
@@ -40,18 +30,6 @@ bytes_of_files(WcStore *store)
 	return wc_rocks_property(store->engine->db, store->cf, "rocksdb.total-sst-files-size");
 }
 
-static int
-count_keys(WcStore *store)
-{
-	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(store->engine->db, store->engine->read_options, store->cf);
-	int			n = 0;
-
-	for (rocksdb_iter_seek_to_first(it); rocksdb_iter_valid(it); rocksdb_iter_next(it))
-		n++;
-	rocksdb_iter_destroy(it);
-	return n;
-}
-
 static void
 one_family_is_flushed(void **state)
 {
@@ -65,11 +43,11 @@ one_family_is_flushed(void **state)
 	work.table_id = kit.table;
 	work.family_id = 2;
 	assert_ok(&kit, wc_engine_work(kit.engine, &work, &at, &kit.err));
-	assert_true(bytes_of_files(store_of(&kit, 1)) == 0);
-	assert_true(bytes_of_files(store_of(&kit, 2)) > 0);
+	assert_true(bytes_of_files(kit_store(&kit, 1)) == 0);
+	assert_true(bytes_of_files(kit_store(&kit, 2)) > 0);
 	work.family_id = 0;
 	assert_ok(&kit, wc_engine_work(kit.engine, &work, &at, &kit.err));
-	assert_true(bytes_of_files(store_of(&kit, 1)) > 0);
+	assert_true(bytes_of_files(kit_store(&kit, 1)) > 0);
 	kit_close(&kit);
 }
 
@@ -102,10 +80,10 @@ work_is_done_later(void **state)
 	kit_flush(&kit);
 	at = kit_point(&kit, false);
 	work.table_id = kit.table;
-	assert_int_equal(count_keys(store_of(&kit, 1)), 2);	/* the marker, and r2's cell */
+	assert_int_equal(kit_nstored(&kit, 1), 2);	/* the marker, and r2's cell */
 	assert_ok(&kit, wc_engine_work_later(kit.engine, &work, &at, &kit.err));
 	await_all(&kit);
-	assert_int_equal(count_keys(store_of(&kit, 1)), 1);
+	assert_int_equal(kit_nstored(&kit, 1), 1);
 	assert_string_equal(kit_scan(&kit, false), "r1{g:q=w} r2{f:q=v}");
 
 	/* a table that is not there needs nothing */
@@ -129,7 +107,7 @@ what_waits_is_bounded(void **state)
 	open_with_rows(&kit, WC_PACKING_CELL);
 	at = kit_point(&kit, false);
 
-	/* the thread cannot go on with what it does, since its table cannot be looked up */
+	/* the thread cannot continue its work, since its table cannot be looked up */
 	pthread_rwlock_wrlock(&kit.engine->catalog.lock);
 	work.table_id = kit.table;
 	for (int i = 0; i < 5; i++)
@@ -217,15 +195,15 @@ damage_is_told_by_family(void **state)
 
 	(void) state;
 	open_with_rows(&kit, WC_PACKING_CELL);
-	put_raw(&kit, store_of(&kit, 2)->cf, "no key", 6, "", 1);
+	put_raw(&kit, kit_store(&kit, 2)->cf, "no key", 6, "", 1);
 	assert_non_null(strstr(inspect(&kit, kit.table), "2: key \"no key\": "));
 	assert_null(strstr(kit.text, "1: "));
 	kit_close(&kit);
 
 	memset(&kit, 0, sizeof(kit));
 	open_with_rows(&kit, WC_PACKING_ROW);
-	put_raw(&kit, store_of(&kit, 1)->cf, "r3", 2, "\x09", 1);
-	put_raw(&kit, store_of(&kit, 1)->cf, "", 0, "\x01", 1);
+	put_raw(&kit, kit_store(&kit, 1)->cf, "r3", 2, "\x09", 1);
+	put_raw(&kit, kit_store(&kit, 1)->cf, "", 0, "\x01", 1);
 	assert_non_null(strstr(inspect(&kit, kit.table), "1: key \"r3\": "));
 	assert_non_null(strstr(kit.text, "1: key \"\": no row key is so long"));
 	kit_close(&kit);
@@ -239,7 +217,7 @@ so_many_problems_are_counted(void **state)
 	(void) state;
 	open_with_rows(&kit, WC_PACKING_CELL);
 	for (int i = 0; i < WC_PROBLEMS_MAX + 7; i++)
-		put_raw(&kit, store_of(&kit, 1)->cf, (const char *) &i, sizeof(i), "", 0);
+		put_raw(&kit, kit_store(&kit, 1)->cf, (const char *) &i, sizeof(i), "", 0);
 	assert_non_null(strstr(inspect(&kit, kit.table), "1: 7 problems more; "));
 	kit_close(&kit);
 }

@@ -7,8 +7,8 @@
 #include "client/local/claim.h"
 #include "model/batch.h"
 
-/* Can all rows be claimed, as it looks?  A claim that is given back has disturbed others: it is made only if it
- * is likely to stay. */
+/* True if all rows are free at this moment.  It only reads: a claim that is taken and given back would send other
+ * transactions to the engine. */
 static bool
 are_free(uint64 opening, WcSlice operations)
 {

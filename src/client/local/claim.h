@@ -9,13 +9,13 @@
 #include "base/slice.h"
 
 /*
- * Locks the rows of these operations exclusively, until the transaction has been applied, or has no place any more.
- * False: nothing is locked, as another transaction has one of the rows (or perhaps so), or the operations are too many, or
- * of other kinds; the engine has to be asked.  Waits for nothing.
+ * Locks the rows of these operations exclusively, as long as the transaction has its place in flight: until it has been
+ * applied, or was rolled back.  False: nothing is locked, and the caller has to ask the engine, because another
+ * transaction has (or may have) locked one of the rows, or the operations are too many, or of other kinds.  Never waits.
  */
 extern bool wc_claim_rows(uint64 xid, uint16 place, WcSlice operations);
 
-/* The same operations; the engine will be asked after all.  Never fails. */
+/* Takes back the locks of the same operations, before the caller asks the engine instead.  Never fails. */
 extern void wc_claim_give_back(uint64 xid, uint16 place, WcSlice operations);
 
 #endif

@@ -175,7 +175,7 @@ sleep_once(uint32 room, bool briefly)
 	ResetLatch(MyLatch);
 }
 
-/* Serves interrupts.  When one raises an error, cancels request id, which is not wanted any more. */
+/* Serves interrupts.  If one raises an error, cancels request id, whose answer nobody reads any more. */
 static void
 serve_interrupts(uint64 id)
 {

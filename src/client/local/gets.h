@@ -17,8 +17,8 @@ extern bool wc_gets_may_share(const WcDriverOpen *open);
 /* The epoch of a snapshot; 0: it has none, so the engine has to take the snapshot. */
 extern uint64 wc_gets_epoch(uint64 snapshot);
 
-/* Makes a new snapshot one of the current epoch.  False: a commit is being written at this
- * moment, or all places of the session are taken (wc_gets_full). */
+/* Gives a new snapshot the current epoch.  False: a commit is being applied at this moment, or all places of the
+ * session are taken (wc_gets_full). */
 extern bool wc_gets_enter(uint64 snapshot);
 extern bool wc_gets_full(void);	/* are all places taken? */
 
@@ -26,7 +26,7 @@ extern bool wc_gets_full(void);	/* are all places taken? */
  * mark.  False: the snapshot has no epoch. */
 extern bool wc_gets_mark(uint64 snapshot, uint64 mark);
 
-/* Makes the snapshot one of the epoch that another process has marked so.  False: the process has no such mark. */
+/* Gives the snapshot the epoch that another process has marked with this mark.  False: the process has no such mark. */
 extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
 
 /* Looks for the answer to a Get, encoded as get, at a snapshot with an epoch; appends the

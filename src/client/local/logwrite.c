@@ -16,7 +16,7 @@
 #include "client/local/logwrite.h"
 
 static bool written;			/* a record of this transaction has been written */
-static uint64 length;			/* of the stream, as a reader of the log knows it */
+static uint64 length;			/* of the stream, as far as the log has it */
 static uint8 flags;				/* of the next BATCH */
 static uint64 place_xid;		/* the transaction's id, once the transaction has a place */
 static uint16_t place = WC_RECORD_NO_PLACE;

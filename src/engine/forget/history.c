@@ -47,9 +47,9 @@ refuse(const WcTableDesc *table, const WcFamilyDesc *family, int64_t as_of_ts, i
 
 	wc_error(err, WC_INVALID, "stored table \"%s\" cannot be seen as of %s",
 			 wc_table_desc_fullname(table, name, sizeof(name)), time_text(then, sizeof(then), as_of_ts));
-	wc_error_detail(err, "Family \"%.*s\" remembers what it held from %s on.",
+	wc_error_detail(err, "The history of family \"%.*s\" begins at %s.",
 					(int) family->name.len, (const char *) family->name.data, time_text(since, sizeof(since), from));
-	wc_error_hint(err, "Set widecol.read_timestamp to that time or a later one.  A family remembers longer with packing "
+	wc_error_hint(err, "Set widecol.read_timestamp to that time or a later one.  A family's history is longer with packing "
 				  "\"cell\", more versions and keep_deleted_cells \"true\".");
 	return WC_INVALID;
 }

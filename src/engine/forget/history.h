@@ -23,9 +23,8 @@ wc_history_needed(bool single, int64_t ts, int64_t now)
 	return ts > 0 && single && now > ts ? now : ts;
 }
 
-/* The time to which writing this delete marker makes a family forget: 0 when
- * reads of earlier times still see what it deletes.  *single is set if it
- * deletes a single version. */
+/* Writing this delete marker makes reads as of earlier times than the result wrong: 0 if they still see the deleted cells.
+ * *single is set if the marker deletes a single version. */
 extern int64_t wc_history_of_marker(const WcFamilyAttrs *attrs, const WcCell *marker, int64_t commit_ts, bool *single);
 
 /* Does the store, as the snapshot sees it, remember the time as_of_ts?  WC_INVALID

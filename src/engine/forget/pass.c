@@ -28,12 +28,12 @@ struct WcPass
 	int64_t		earliest_put_ts;
 	Phase		phase;
 	bool		over;
-	bool		stands;			/* step has been worked out, and at and state are still its start */
+	bool		stands;			/* step has been computed, and `at` and `state` are still its start */
 	size_t		keys_max;		/* of the next step */
 	WcBuf		at;				/* where the next step begins */
 	WcBuf		state;			/* the matcher's state for the row there */
 	WcBuf		wide_row;		/* the wide row: the prefix of its keys, */
-	WcBuf		wide_end;		/* and what is behind them */
+	WcBuf		wide_end;		/* and the first possible key after them */
 	WcBuf		stop;			/* of the step that was given */
 	WcStep		step;
 	WcStepWork	work;

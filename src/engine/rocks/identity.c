@@ -242,7 +242,7 @@ lost(WcIdentity *identity, const Found *found, const char *what, WcError *err)
 	identity->restorable = true;
 	wc_error(err, WC_CORRUPT, "directory \"%s\" of the stored tables %s", identity->path, what);
 	wc_error_detail(err, "File \"%s\" says that the cluster has store %08" PRIx32 ".", identity->record, found->known);
-	wc_error_hint(err, "Mount or restore what is missing, or set widecol.data_directory to where it is. "
+	wc_error_hint(err, "Mount or restore the stored tables, or set widecol.data_directory to their directory. "
 				  "Only to give up all stored tables and begin with an empty store: widecol.new_store = '%08" PRIx32 "'.",
 				  found->known);
 	return WC_CORRUPT;
@@ -257,7 +257,7 @@ unfit(WcIdentity *identity, uint32_t store, const char *accept, const char *advi
 		identity->opening = WC_OPEN_ACCEPT;
 		return WC_OK;
 	}
-	wc_error_hint(err, "%s To take what is there for the cluster's store all the same: widecol.accept_store = '%08" PRIx32 "'.",
+	wc_error_hint(err, "%s To use this store for the cluster nevertheless: widecol.accept_store = '%08" PRIx32 "'.",
 				  advice, store);
 	return err->status;
 }
@@ -329,7 +329,7 @@ judge_owner(WcIdentity *identity, const WcEngineOptions *options, const Found *f
 			return WC_OK;
 		identity->restorable = true;
 		wc_error(err, WC_CORRUPT, "directory \"%s\" is a copy of stored tables that were in use", identity->path);
-		wc_error_detail(err, "What was copied at different moments does not fit together, and commits may be missing.");
+		wc_error_detail(err, "Files that were copied at different moments do not fit together, and commits may be missing.");
 		return unfit(identity, found->store, options->accept_store,
 					 "Copy stored tables while the server is stopped, or with pg_dump.", err);
 	}
@@ -436,7 +436,7 @@ list_logs(const WcIdentity *identity, char *text, size_t size)
 static void
 hint_at_repair(const WcIdentity *identity, WcError *err)
 {
-	wc_error_hint(err, "Restore the file that is missing or damaged%s. To go on without what is lost: "
+	wc_error_hint(err, "Restore the file that is missing or damaged%s. To continue without the lost data: "
 				  "widecol.accept_store = '%08" PRIx32 "'.",
 				  identity->images ? ", or move the directory away: the newest image beside it, and the server's log, "
 				  "make it again" : "", identity->store);

@@ -40,8 +40,7 @@ extern WcStatus wc_rocks_status(char *text, const char *what, WcError *err) WC_W
 /* The same for a text that is not NULL and remains the caller's; adds a hint. */
 extern WcStatus wc_rocks_text_status(const char *text, const char *what, WcError *err);
 
-/* Of the database, and of the column family that holds the catalog.  The caller
- * destroys what it gets. */
+/* Options of the database, and of the column family that has the catalog.  The caller destroys them. */
 extern rocksdb_options_t *wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_background_jobs);
 
 /* How much of a damaged log is taken. */
@@ -51,8 +50,7 @@ typedef enum WcRecover
 	WC_RECOVER_READABLE			/* everything that can be read */
 } WcRecover;
 
-/* Like options, for a log in which something is missing.  The caller destroys what it
- * gets. */
+/* A copy of `options` for a log in which records are missing or damaged.  The caller destroys it. */
 extern rocksdb_options_t *wc_rocks_salvage_options(const rocksdb_options_t *options, WcRecover recover);
 
 /* With all its families, for writing: the log is written to files. */

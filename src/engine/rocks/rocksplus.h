@@ -93,8 +93,8 @@ extern void wc_rocksplus_count(rocksdb_options_t *options, WcRocksCount count, W
  * them from the thread's first call on. */
 extern void wc_rocksplus_blocks(uint64_t *hits, uint64_t *reads);
 
-/* Tries to make a stopped database take writes again: flushes what it holds and goes on
- * with a new log.  Takes as long as that. */
+/* Tries to make a stopped database take writes again: flushes its memtables and begins a new log.  Takes as long as the
+ * flush. */
 extern char *wc_rocksplus_resume(rocksdb_t *db);
 
 /* Makes column families in one call.  *nmade: the number of families that were made, from the first on, also after an

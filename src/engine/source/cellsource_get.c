@@ -240,7 +240,7 @@ open_row(GetSource *s, WcError *err)
 	return wc_storedrow_open(&s->stored, wc_slice(data, len), s->base.row, err);
 }
 
-/* By what was got. */
+/* The form of the row, by the value that RocksDB's Get has returned. */
 static WcRowForm
 form_of(const GetSource *s)
 {

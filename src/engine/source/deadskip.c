@@ -3,7 +3,7 @@
  */
 #include "engine/source/deadskip.h"
 
-/* A scan that has jumped over a run makes it longer if it meets so many dead rows behind it. */
+/* A scan that has jumped over a run makes the run longer if it meets about so many dead rows behind the run. */
 #define LONGER		16
 
 void

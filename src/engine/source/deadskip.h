@@ -12,13 +12,13 @@
 
 typedef struct WcDeadSkip
 {
-	WcDeadRuns *runs;			/* NULL: the source returns dead rows like others */
+	WcDeadRuns *runs;			/* NULL: the source does not jump over dead rows */
 	WcSnapshot	shown;			/* last_ts and seq of the scan's snapshot, which may be released earlier */
 	bool		backward;
-	uint32_t	n;				/* dead rows in a row so far */
-	WcBuf		first;			/* the first of them */
-	WcBuf		last;			/* and the last */
-	WcBuf		to;				/* where to go on: at this row; backward, before it */
+	uint32_t	n;				/* dead rows so far, one after another */
+	WcBuf		first;			/* the first of them, in scan order */
+	WcBuf		last;			/* the last of them */
+	WcBuf		to;				/* the source goes on at this row; backward, before it */
 } WcDeadSkip;
 
 /* options: of the source. */
@@ -43,10 +43,10 @@ wc_deadskip_is_dead(const WcPackedRow *reader)
 	return !r.d.failed;
 }
 
-/* The dead rows end here: the source has come to a living row, or to its end, or leaves for any other row. */
+/* The dead rows end here: the source has come to a living row or to its end, or is going to seek another row. */
 extern void wc_deadskip_end(WcDeadSkip *skip);
 
-/* The source has come to a dead row.  True: it goes on at `to`. */
+/* The source has come to a dead row.  True: it has to go on at skip->to. */
 extern bool wc_deadskip_row(WcDeadSkip *skip, WcSlice row);
 
 #endif

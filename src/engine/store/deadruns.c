@@ -8,11 +8,11 @@
 
 #include "engine/store/internal.h"
 
-/* The last writes.  A longer key is not kept: its note counts as lost. */
+/* So many of the last writes are noted.  A longer key is not kept: its note counts as lost. */
 #define NOTES			256
 #define NOTE_KEY_MAX	48
 
-/* After so many notes without a scan that comes, writes are not noted any more. */
+/* After so many notes without a scan that finds or adds a run, writes are not noted any more. */
 #define NOTES_IDLE		8192
 
 typedef struct WcDeadNote
@@ -68,7 +68,7 @@ has_row(const WcDeadRun *run, WcSlice row)
 
 /* --- writers --------------------------------------------------------------------- */
 
-/* The run ends before the row. */
+/* Makes the run end before the row. */
 static void
 cut(WcDeadRuns *d, uint32_t i, WcSlice row) WC_REQUIRES(d->mutex)
 {
@@ -102,7 +102,7 @@ wc_deadruns_note(WcDeadRuns *d, WcSlice row, int64_t ts)
 {
 	if (!atomic_load(&d->active))
 	{
-		/* whoever sets active later sees this timestamp, or is seen */
+		/* written before `active` is read again: a scan that sets `active` sees this timestamp, or is seen here */
 		if (atomic_load_explicit(&d->unnoted_ts, memory_order_relaxed) != ts)
 			atomic_store(&d->unnoted_ts, ts);
 		if (!atomic_load(&d->active))
@@ -191,7 +191,7 @@ wc_deadruns_find(WcDeadRuns *d, WcSlice row, const WcSnapshot *snapshot, bool ba
 	return found && !to->failed;
 }
 
-/* Was no row of the range written by a commit that the snapshot may not show? */
+/* True if no row of the range was written by a commit that the snapshot may not show. */
 static bool
 is_unwritten(const WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *snapshot) WC_REQUIRES(d->mutex)
 {
@@ -210,7 +210,7 @@ is_unwritten(const WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *
 	return true;
 }
 
-/* Runs that overlap the new one, or touch it, become part of it. */
+/* Joins the run with all runs that overlap or touch it, and drops those. */
 static void
 absorb(WcDeadRuns *d, WcDeadRun *run) WC_REQUIRES(d->mutex)
 {
@@ -234,14 +234,14 @@ absorb(WcDeadRuns *d, WcDeadRun *run) WC_REQUIRES(d->mutex)
 			run->end = other->end;
 			other->end = swap;
 		}
-		/* it holds for snapshots that both hold for */
+		/* the joined run is valid for the snapshots for which both are */
 		if (other->last_ts > run->last_ts)
 		{
 			run->last_ts = other->last_ts;
 			run->seq = other->seq;
 		}
 		else if (other->last_ts == run->last_ts && other->seq > run->seq)
-			run->seq = other->seq;	/* the greatest number of all is the unknown one */
+			run->seq = other->seq;	/* WC_SNAPSHOT_SEQ_UNKNOWN is the greatest number */
 		drop_run(d, i - 1);
 	}
 }

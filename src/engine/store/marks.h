@@ -28,7 +28,8 @@ typedef struct WcMarks
 	int64_t		flushed_ts;		/* packing cell: cells written up to then have been in a flush */
 	WcGone		gone;			/* raised by expire steps */
 
-	/* About how many key-values could go; commits count them, steps take off what they were for. */
+	/* About how many key-values could be dropped.  Commits add to the counters, and steps subtract the key-values that they
+	 * have dealt with. */
 	uint64_t	superseded;		/* cells that others supersede, and delete markers */
 	uint64_t	dated;			/* delete markers whose timestamps were given */
 } WcMarks;
@@ -48,9 +49,9 @@ extern WcMarks wc_marks(WcStore *store);
 extern int64_t wc_marks_history_from_us(WcStore *store);
 
 /*
- * A write with the engine's write mutex held: put puts the new marks into the batch if they
- * differ, and has readers refused at once for what it forgets.  Then, when the batch has been
- * written or could not be, done with the marks that are stored now.
+ * For a write, with the engine's write mutex locked.  wc_marks_put puts the new marks into the batch if they differ; from
+ * then on reads as of times that the write forgets are refused.  When the batch has been written, or could not be,
+ * wc_marks_done gets the marks that are stored now.
  */
 extern void wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch);
 extern void wc_marks_done(WcStore *store, const WcMarks *marks);

@@ -33,10 +33,10 @@ extern void wc_familywriter_free(WcFamilyWriter *writer);
 extern void wc_familywriter_start(WcFamilyWriter *writer, WcSlice row);
 extern WcResolver *wc_familywriter_resolver(WcFamilyWriter *writer);
 
-/* Facts about what was put into the batch so far, which the catalog notes for the family. */
+/* Facts about the writes in the batch so far, which the catalog notes for the family. */
 typedef struct WcFamilyNotes
 {
-	const WcMarks *marks;		/* its marks behind that; the writer's; NULL: as before */
+	const WcMarks *marks;		/* the family's marks after these writes, in the writer's memory; NULL: unchanged */
 	bool		large_rows;		/* it has rows beyond WC_PACKED_ROW_LARGE */
 	WcWriteCounts written;
 } WcFamilyNotes;

@@ -125,8 +125,8 @@ set(WcBuf *buf, WcSlice bytes)
 	wc_buf_append_slice(buf, bytes);
 }
 
-/* RocksDB keeps what was deleted, and readers step over it, until the files are compacted: that
- * is for each store's upkeep. */
+/* Notes the deleted keys for the store's upkeep: RocksDB keeps them, and readers step over them, until upkeep compacts the
+ * files. */
 static void
 note_swept(WcStore *store, const WcStep *step, const WcSifted *sifted)
 {

@@ -13,8 +13,8 @@ typedef struct WcTally
 {
 	const WcFamilyAttrs *attrs;
 	int64_t		ts;				/* of the commit */
-	WcMarks		marks;			/* of the family, behind what was put into the batch */
-	bool		changed;		/* they are others than before */
+	WcMarks		marks;			/* of the family, after the writes in the batch */
+	bool		changed;		/* they differ from the stored marks */
 } WcTally;
 
 extern void wc_tally_init(WcTally *tally, WcStore *store, const WcFamilyAttrs *attrs, int64_t ts);

@@ -436,7 +436,7 @@ hidden_error(WcCodec *codec, size_t len, const WcCodecWhere *where)
 					codec->spec.column, format_type_be(codec->spec.type)),
 			 errdetail("A row of foreign table \"%s\": found %zu %s (encoding %s), %s.", where->table,
 					   len, wc_bytes_word(len), wc_encoding_name(codec->spec.encoding), expectation(codec, len)),
-			 errhint("A security policy or view decides on this column who may see the row.")));
+			 errhint("A security policy or a view uses this column to hide rows.")));
 }
 
 static void

@@ -122,7 +122,7 @@ struct WcCodec
 	FmgrInfo	in_fn;
 	struct WcNested *nested;	/* makes and reads the text form instead of these; NULL: they do */
 	const char *expected;		/* what decode expects, for messages */
-	char	   *problem;		/* what it said of the last bytes, or NULL */
+	char	   *problem;		/* why it could not decode the last bytes; NULL: it has given no reason */
 };
 
 extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);

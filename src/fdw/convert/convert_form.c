@@ -2,8 +2,8 @@
  * fdw/convert/convert_form.c: text forms that do not depend on the session.
  *
  * Stored text must not depend on DateStyle and similar settings.  The common types have their own functions
- * here.  All others go through their output and input functions, around which the settings that they depend on
- * are set, if they are not what is wanted anyway.
+ * here.  All others go through their output and input functions.  Around these calls, the settings that the functions
+ * depend on are set to fixed values, unless they have these values already.
  */
 #include "postgres.h"
 

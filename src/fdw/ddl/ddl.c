@@ -46,8 +46,8 @@ typedef struct WcDdlFrame
 {
 	MemoryContext context;
 	List	   *relids;
-	List	   *before;			/* WcGuard *: what it may change, as that was */
-	List	   *definitions;	/* WcDefinition *, of those that it may redefine */
+	List	   *before;			/* WcGuard *: the foreign tables that it may change, as they were before */
+	List	   *definitions;	/* WcDefinition *, of the objects that it may redefine */
 	bool		drops;			/* it drops objects, and with CASCADE columns and constraints */
 	struct WcDdlFrame *outer;
 } WcDdlFrame;

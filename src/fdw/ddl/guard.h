@@ -21,8 +21,8 @@ typedef struct WcGuard
 	Oid			relid;
 	char	   *table_name;		/* the stored table's */
 	char	   *families;		/* option `families`, or NULL */
-	WcRelation *wrel;			/* what it showed; NULL: nothing that matters (the stored table is the
-								 * user's or is not there), or nothing right */
+	WcRelation *wrel;			/* what it showed; NULL: need not be checked (the stored table is the user's, or does
+								 * not exist), or its definition was wrong already */
 } WcGuard;
 
 /*

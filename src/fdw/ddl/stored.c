@@ -234,7 +234,7 @@ wc_stored_fit(const WcRelation *wrel, List *names, List *specs)
 
 	wc_client_lock_table(wrel->table_name, AccessExclusiveLock);
 	old = wc_client_table(wrel->table_name, false);
-	empty = wc_client_table_is_empty(old);
+	empty = wc_client_is_empty(old, NULL);
 	foreach(lc, specs)
 		if (!list_has(names, ((WcFamilySpec *) lfirst(lc))->name))
 			names = lappend(names, ((WcFamilySpec *) lfirst(lc))->name);

@@ -124,28 +124,6 @@ set_splits(WcTableDesc *desc, const TupleTableSlot *slot)
 }
 
 static bool
-family_is_empty(const WcTableDesc *desc, const WcFamilyDesc *family)
-{
-	WcColumn	column = {.family = family->id,.kind = WC_COLUMN_FAMILY};
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcSlice		row;
-	bool		empty;
-
-	wc_scan_init(&scan, desc->id);
-	scan.ncolumns = 1;
-	scan.columns = &column;
-	scan.raw = true;
-	scan.key_only = true;
-	scan.row_limit = 1;
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
-									  CurrentMemoryContext);
-	empty = !wc_client_next_row(client_scan, &row);
-	wc_client_scan_close(client_scan);
-	return empty;
-}
-
-static bool
 is_used(const WcTableDesc *desc, const WcFamilyDesc *family)
 {
 	char	   *name = pnstrdup((const char *) family->name.data, family->name.len);
@@ -164,14 +142,14 @@ restore_family(WcFamilyDesc *family, const WcTableDesc *old, const WcFamilySpec 
 	const WcFamilyDesc was = *family;
 
 	if (spec == NULL)
-		return is_used(old, &was) || !family_is_empty(old, &was);
+		return is_used(old, &was) || !wc_client_is_empty(old, &was);
 	wc_family_spec_apply(spec, &family->attrs);
 	if (family->attrs.packing == was.attrs.packing || family->attrs.packing == WC_PACKING_AUTO)
 	{
 		family->attrs.packing = was.attrs.packing;
 		return true;
 	}
-	if (family_is_empty(old, &was))
+	if (wc_client_is_empty(old, &was))
 	{
 		family->id = 0;
 		family->generation = 0;

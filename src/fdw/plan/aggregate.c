@@ -422,7 +422,7 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 			int			att = find_att(wrel, relid, (Node *) expr);
 
 			if (att < 0)
-				elog(ERROR, "foreign table \"%s\" is grouped by what is not a column", wrel->relname);
+				elog(ERROR, "foreign table \"%s\" is grouped by an expression that is not a column", wrel->relname);
 			plan->groups = list_append_unique_int(plan->groups, att);
 			plan->attrs = bms_add_member(plan->attrs, att);
 			continue;

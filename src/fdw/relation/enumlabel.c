@@ -42,7 +42,7 @@ bad_labels(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"labels\" must be a JSON object of enum labels and what they are stored as"),
+			 errmsg("option \"labels\" must be a JSON object of enum labels and their stored labels"),
 			 errhint("For example: {\"low\": \"lo\"}.")));
 }
 
@@ -232,7 +232,7 @@ wc_enum_labels_before(const AlterEnumStmt *stmt)
 
 	if (!OidIsValid(type) || get_typtype(type) != TYPTYPE_ENUM || !pg_type_ownercheck(type, GetUserId()))
 		return;					/* PostgreSQL says so */
-	/* who writes with the new label must know what it is stored as */
+	/* no session may write the new label before the option tells as what it is stored */
 	foreach(lc, wc_foreign_all())
 	{
 		Oid			relid = ((WcForeignTable *) lfirst(lc))->relid;

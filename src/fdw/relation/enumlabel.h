@@ -1,8 +1,8 @@
 /*
  * fdw/relation/enumlabel.h: enum values that were renamed keep the bytes they are stored as.
  *
- * A cell, or a part of the key, holds an enum's label.  When ALTER TYPE renames one, each column that
- * has the type gets, in its option `labels`, what the label is stored as: what it was.
+ * A cell, or a part of the key, has an enum's label.  When ALTER TYPE renames a label, each column that has the type gets an
+ * entry in its option `labels`: the new label is stored as the old one.
  */
 #ifndef WC_FDW_RELATION_ENUMLABEL_H
 #define WC_FDW_RELATION_ENUMLABEL_H
@@ -13,7 +13,7 @@
 
 #include "fdw/relation/relation.h"
 
-/* The option's value, a JSON object of labels and what they are stored as: List of WcLabel *. */
+/* Parses the option's value, a JSON object of labels and their stored labels: List of WcLabel *. */
 extern List *wc_enum_labels_parse(const char *json);
 
 /* Raises 22023 unless they are labels of enums in the column's type and no two are stored alike. */

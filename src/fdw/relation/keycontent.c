@@ -15,7 +15,7 @@
 /* Bytes of a number whose digits PostgreSQL is sure to take. */
 #define WC_PLAIN_NUMERIC_MAX 1000
 
-/* Text as it is: its decoder takes what is valid and not too long. */
+/* Text without another form: its decoder accepts all bytes that are valid and not too long. */
 static bool
 check_text(const WcCodec *codec, WcContentCheck *check)
 {

@@ -1,10 +1,9 @@
 /*
  * fdw/relation/reach.h: how much of a stored table a foreign table shows.
  *
- * Whoever does not have the privileges of the stored table's owner sees and writes
- * what foreign tables map, by SQL and by the functions of shell/ alike; and the owner of a
- * foreign table cannot make it map more.  What "more" is, and what a place in the
- * stored table needs, is said here and nowhere else.
+ * A role without the privileges of the stored table's owner reads and writes only cells that foreign tables map, by SQL and
+ * by the functions of shell/ alike; and the owner of a foreign table cannot make it map more.  This file alone defines
+ * "more", and which privileges a cell of the stored table needs.
  */
 #ifndef WC_FDW_RELATION_REACH_H
 #define WC_FDW_RELATION_REACH_H

@@ -137,8 +137,8 @@ extern bool wc_relation_is_widecol(Oid relid);
 /* Has the column one cell's place for its own: a qualifier, or that of a hash's original? */
 extern bool wc_relation_has_qualifier(const WcRelColumn *col);
 
-/* Layout cell, with all columns that it takes to write what is shown again: with a timestamp
- * of its own; as it was, but for its time to live; with that, too. */
+/* Layout cell, with all columns that are needed to write a shown cell again: with a new timestamp; as it was, except for its
+ * time to live; with its time to live, too. */
 extern bool wc_relation_names_cells(const WcRelation *wrel);
 extern bool wc_relation_shows_cells(const WcRelation *wrel);
 extern bool wc_relation_shows_whole_cells(const WcRelation *wrel);

@@ -74,7 +74,7 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 				 errmsg("cannot show a cell in column \"%s\" of foreign table \"%s\"",
 						NameStr(map->column->name), where->table),
 				 errdetail("Its %s is not text in UTF-8.", what),
-				 errhint("A security policy or view decides on this column who may see the row.")));
+				 errhint("A security policy or a view uses this column to hide rows.")));
 	ereport(wc_undecodable_level(where),
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("cannot show cell \"%s:%s\" in column \"%s\" of foreign table \"%s\"",

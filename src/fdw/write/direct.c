@@ -90,7 +90,7 @@ widecolEndDirectModify(ForeignScanState *node)
 	wc_modify_close(node->resultRelInfo);
 }
 
-/* --- what is set ------------------------------------------------------------------ */
+/* --- the SET clause ----------------------------------------------------------------- */
 
 /* Types whose values can all be stored. */
 static bool
@@ -254,7 +254,7 @@ make_update(WcModify *m, WcScan *scan)
 		choose_columns(m, scan, any_value);
 }
 
-/* The members' bytes, and what is told of each. */
+/* The members of a larger value (as jsonb) are not put without reading the rows. */
 #define MEMBERS_BYTES_MAX	(1024 * 1024)
 
 /*

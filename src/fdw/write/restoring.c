@@ -44,7 +44,7 @@ note_filled(const WcTableDesc *desc)
 	MemoryContext old;
 	Filled	   *entry;
 
-	if (find_filled(desc->id) != NULL || !wc_client_table_is_empty(desc))
+	if (find_filled(desc->id) != NULL || !wc_client_is_empty(desc, NULL))
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	entry = palloc0(sizeof(Filled));
@@ -64,7 +64,7 @@ make_room(const WcTableDesc *desc)
 
 	if (entry == NULL || entry->cells_came)
 		return;
-	if (!wc_client_table_is_empty(desc))
+	if (!wc_client_is_empty(desc, NULL))
 		wc_client_truncate_table(desc);
 	entry->cells_came = true;
 }
@@ -103,7 +103,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	desc = wc_client_table(name, true);
 	if (desc == NULL)
 		return;
-	*shared = list_length(relids) > 1 || !wc_client_table_is_empty(desc);
+	*shared = list_length(relids) > 1 || !wc_client_is_empty(desc, NULL);
 	foreach(lc, relids)
 		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;
 	if (!copy || list_length(relids) < 2)

@@ -85,7 +85,7 @@ wc_versionwrite_init(WcModify *m)
 		m->places[i].in_map = wc_rowmodify_in_map(m, m->places[i].family, m->places[i].qualifier);
 }
 
-/* --- what is given ---------------------------------------------------------- */
+/* --- the given values ------------------------------------------------------- */
 
 static const char *
 column_name(const WcModify *m, int i)

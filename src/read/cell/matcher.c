@@ -216,7 +216,7 @@ match_raw(WcMatcher *m, const WcCell *cell)
 
 /* --- compaction -----------------------------------------------------------*/
 
-/* Does a marker keep what it masks (KEEP_DELETED_CELLS), so that it stays too? */
+/* Are the cells that the marker masks kept (KEEP_DELETED_CELLS)?  Then the marker is kept, too. */
 static inline bool
 keeps_deleted(const WcMatcher *m, const WcCell *marker)
 {
@@ -244,8 +244,8 @@ note_put(WcMatcher *m, int64_t ts)
 }
 
 /*
- * A major compaction drops the markers that drop what they mask, unless their timestamps
- * were given lately; and those that do not when there is no put that old any more.
+ * Does a major compaction drop the marker?  It does if the cells that the marker masks are dropped, unless the marker's
+ * timestamp was given, and lately.  If the masked cells are kept, it drops the marker when no put is that old any more.
  */
 static inline bool
 purges(const WcMatcher *m, const WcCell *marker, bool keeps)
@@ -369,7 +369,7 @@ wc_matcher_drop(WcMatcher *m, const WcCell *cell)
 {
 	int64_t		until;
 
-	/* a marker must not go without what it masks, so is needed as long */
+	/* a marker must not be dropped before the cells that it masks */
 	if (wc_cell_is_marker(cell))
 		return later_of(m->nputs > 0 ? m->newest_put : 0, needed_until(m, cell));
 	until = needed_until(m, cell);

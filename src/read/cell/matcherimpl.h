@@ -37,7 +37,7 @@ struct WcMatcher
 	int64_t		newest_put;
 	int64_t		puts[WC_PUTS_REMEMBERED];	/* ring of their timestamps */
 
-	/* KEEP_DELETED_CELLS ttl: expired markers, which drop what they mask */
+	/* KEEP_DELETED_CELLS ttl: expired markers, whose masked cells are dropped */
 	int64_t		family_marker;	/* the newest of the row; 0: none */
 	int64_t		column_marker;	/* the last one of the column; 0: none */
 };

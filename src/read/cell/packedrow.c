@@ -431,7 +431,7 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	if (*found)
 	{
 		set_plain(r, cell);
-		/* not one from the other: a copy of what has just been stored by halves waits for it */
+		/* assign both from `here`: a copy of the field that was just written in two halves would wait for these stores */
 		cell->qualifier = here;
 		r->qualifier = here;
 		cell->value = wc_slice(value + 1, *value);

@@ -70,8 +70,8 @@ extern bool wc_packedrow_next(WcPackedRow *r, WcCell *cell);
 extern bool wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes);
 
 /*
- * Are all cells that have not been read puts without cell TTL?  Then the first one of a column is its newest, and
- * nothing else is visible of it to who wants one version.  Also false when the row is corrupt.
+ * Are all cells that have not been read puts without cell TTL?  Then the first cell of each column is its newest, and the
+ * only visible one for a reader of one version.  Also false when the row is corrupt.
  */
 extern bool wc_packedrow_puts_only(const WcPackedRow *r);
 

@@ -116,7 +116,7 @@ stop_row_key(WcLangState *s, WcSlice row)
 	return s->done;
 }
 
-/* SKIP does not ask what it wraps. */
+/* Does the filter reject the row by its key?  SKIP does not ask the filter that it wraps. */
 static bool
 row_key(WcLangFilter *f, WcLangState *s, WcSlice row)
 {
@@ -199,7 +199,7 @@ has_stamp(const WcLangState *s, int64_t ts)
 	return low < n && stamps[low] == ts;
 }
 
-/* SKIP and WHILE do not ask what they wrap. */
+/* Does the filter leave the cell in a row that passes?  SKIP and WHILE do not ask the filters that they wrap. */
 static bool
 keeps(const WcLangState *s, const WcLangCell *cell)
 {

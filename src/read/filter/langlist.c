@@ -136,7 +136,8 @@ merge_or(WcLangCode a, WcLangCode b)
 	return code_of(wc_lang_includes(a) || wc_lang_includes(b), step(a) < step(b) ? step(a) : step(b));
 }
 
-/* Does what it said of an earlier cell decide of this one?  Then it is not asked, since it counts. */
+/* Does the child's answer to an earlier cell decide this cell, too?  Then the child is not asked again, because it would
+ * count the cell. */
 static bool
 remembered(WcLangFilter *f, WcLangState *child, const WcLangCell *cell, WcLangCode *code)
 {

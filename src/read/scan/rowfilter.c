@@ -334,7 +334,7 @@ settle(WcRowFilter *f, WcFilterVerdict verdict)
 	f->verdict = verdict;
 }
 
-/* Shows the parts of the key, and looks at what they decide. */
+/* Shows the filter the parts of the key, and checks whether they decide the row. */
 static void
 show_key(WcRowFilter *f, WcSlice row)
 {

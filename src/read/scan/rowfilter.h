@@ -1,8 +1,8 @@
 /*
  * read/scan/rowfilter.h: does a row satisfy a Scan's filter?
  *
- * The cells of a row are shown to it one by one; it keeps what they decide, not the
- * cells.  One thread.
+ * The scanner shows it the cells of a row one by one; it keeps the results of the conditions, not the cells.  One
+ * thread.
  */
 #ifndef WC_READ_SCAN_ROWFILTER_H
 #define WC_READ_SCAN_ROWFILTER_H

@@ -159,7 +159,7 @@ is_hidden(const WcScanner *s, uint32_t colno)
 	return s->filter != NULL && !s->undecided && colno != WC_NO_COLUMN && colno >= s->shown;
 }
 
-/* Can the filter see what it wants without the cells being given one by one? */
+/* Can the filter read its columns from the packed rows, instead of getting the cells one by one? */
 static inline bool
 is_plain(const WcScanner *s)
 {
@@ -534,7 +534,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 	return status == WC_END ? WC_OK : status;
 }
 
-/* Reports to the storage what was read since the last report. */
+/* Reports to the storage the reads since the last report. */
 static void
 tell_storage(WcScanner *s)
 {

@@ -43,13 +43,12 @@ extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
 extern WcScanStats wc_scanner_rows(const WcScanner *scanner);
 extern uint32_t wc_scanner_table_id(const WcScanner *scanner);
 
-/* The time (the engine's clock, with the read point's offset) by which TTLs went: before it
- * (the clock was set back) its answer may be otherwise. */
+/* The time (the engine's clock, with the read point's offset) for which the scanner has computed TTLs: at an earlier time
+ * (the clock was set back) its answer may be different. */
 extern int64_t wc_scanner_valid_from_us(const WcScanner *scanner);
 
-/* The time (likewise) from which on what it has
- * given so far may be otherwise though nothing is written, because a cell will have
- * outlived its TTL.  INT64_MAX: it never will. */
+/* The time (likewise) from which on the rows that it has returned so far may be different although nothing is written,
+ * because a cell will have outlived its TTL.  INT64_MAX: none will. */
 extern int64_t wc_scanner_valid_until_us(const WcScanner *scanner);
 extern void wc_scanner_close(WcScanner *scanner);
 

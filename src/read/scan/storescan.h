@@ -87,8 +87,8 @@ extern WcStatus wc_storescan_copy_whole(WcStoreScan *scan, WcBlockWriter *w, siz
 /* Adds the rest of a plain row, with the same columns, to a group; the values stay valid until the scan moves. */
 extern WcStatus wc_storescan_group(WcStoreScan *scan, WcGroups *groups, uint32_t shown, WcError *err) WC_WARN_UNUSED;
 
-/* The time from which on what was given so far may be otherwise, because a cell will
- * have outlived its TTL; INT64_MAX: it never will. */
+/* The time from which on the cells that were returned so far may be different, because one will have outlived its TTL;
+ * INT64_MAX: none will. */
 extern int64_t wc_storescan_valid_until_us(const WcStoreScan *scan);
 
 /* Counters so far: cells read, and seeks in the storage. */

@@ -439,7 +439,7 @@ wc_resolver_go_on(WcResolver *r, int64_t now_us, void *arg)
 	r->options.arg = arg;
 	if (r->matcher != NULL && r->options.now_us != now_us)
 	{
-		/* it knows what was over then */
+		/* it has computed TTLs for the old time */
 		wc_matcher_free(r->matcher);
 		r->matcher = NULL;
 	}

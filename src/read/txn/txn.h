@@ -7,7 +7,7 @@
  * Operations are kept as they came, in chunks that never move, with an entry for each.  For the transaction's own reads
  * the entries of row operations are also kept in sorted runs, which are made when they are first needed and merged like a
  * binary counter, so that n writes with reads in between cost n log n.  A view is the batch as one scanner sees it: it
- * keeps its runs, and does not see what is appended later.  One thread.
+ * keeps its runs, and does not see operations that are appended later.  One thread.
  */
 #ifndef WC_READ_TXN_TXN_H
 #define WC_READ_TXN_TXN_H
@@ -16,8 +16,8 @@
 #include "model/batch.h"
 #include "read/storage.h"
 
-/* bytes_max: most bytes that it may hold (WC_TOO_LARGE beyond), with what open views still
- * look at although it was rolled back. */
+/* bytes_max: the most bytes that it may have (WC_TOO_LARGE beyond), rolled-back bytes included that open views still
+ * read. */
 extern WcStatus wc_txn_create(uint32_t database, uint64_t bytes_max, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
 extern void wc_txn_limit(WcTxn *txn, uint64_t bytes_max);	/* from now on */
 extern void wc_txn_destroy(WcTxn *txn);	/* open scanners must be closed before this and reset */

@@ -69,7 +69,7 @@ drop_last(WcTxnBytes *b)
 	free(chunk);
 }
 
-/* What was cut off the last chunk is room for what comes, if no view may look at it. */
+/* The bytes that were cut off the last chunk are room for new operations, if no view can read them. */
 static void
 use_room(WcTxnBytes *b)
 {
@@ -122,8 +122,8 @@ wc_txnbytes_view_opened(WcTxnBytes *b, WcTxnViewLink *view)
 	b->views = view;
 }
 
-/* Frees what no view may look at any more.  In a chunk that others follow, what was kept is
- * room that is lost. */
+/* Frees the cut-off chunks that no view can read any more.  Cut-off bytes in a chunk that others follow stay: their room
+ * is lost. */
 static void
 free_cut(WcTxnBytes *b)
 {

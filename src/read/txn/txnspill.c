@@ -198,7 +198,7 @@ spill_part(WcTxn *txn, WcError *err)
 	txn->nindexed = 0;
 	wc_txnbytes_reset(&txn->bytes, false);
 	txn->nentries = 0;
-	txn->cuts++;				/* what was sorted is not there any more */
+	txn->cuts++;				/* the sorted operations are not in memory any more */
 	return WC_OK;
 }
 

@@ -26,7 +26,7 @@ typedef struct WcTxnViewLink
 	uint64_t	upto;
 } WcTxnViewLink;
 
-/* The bytes of whole operations.  What is cut off is kept as long as a view may look at it. */
+/* The bytes of whole operations.  Bytes that are cut off are kept as long as a view can read them. */
 typedef struct WcTxnBytes
 {
 	WcTxnChunk *last;			/* NULL: none */
@@ -70,7 +70,7 @@ struct WcTxn
 	uint64_t	bytes_max;
 
 	const WcTxnSpill *spill;	/* NULL: nothing is spilled */
-	bool		loaded;			/* what was spilled has been wanted: until the reset all stays in memory */
+	bool		loaded;			/* the spilled operations were read back: until the reset all operations stay in memory */
 	int			spill_fd;		/* of a file without a name; valid if there is one in spills */
 	WcTxnSpilled *spills;		/* parts that follow each other, from the stream's beginning */
 	size_t		nspills;

@@ -225,7 +225,8 @@ run_merge(const WcTxnRun *a, const WcTxnRun *b)
 	return run;
 }
 
-/* Puts what was appended since into a run, then keeps the runs geometric. */
+/* Makes a run of the operations that were appended since the last run, and merges runs so that their sizes stay
+ * geometric. */
 static WcStatus
 index_tail(WcTxn *txn, WcError *err)
 {
@@ -378,8 +379,8 @@ find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint64_t *void_befo
 	return WC_OK;
 }
 
-/* Leaves out what is outside: a statement that looks up row after row must not
- * step over all that it has written itself and may not see. */
+/* Narrows the view's part of the run to the bounds: a statement that looks up row after row must not step over all
+ * operations that it has written itself and may not see. */
 static void
 narrow(WcTxnView *v, size_t i, const WcRange *bounds)
 {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "read/txn/txnstate.h"
 
-/* Operations that are in order: a part of the file, or (no spill) what is in memory. */
+/* Operations in order: a part of the file, or (spill NULL) those in memory. */
 typedef struct Source
 {
 	WcSpillReader reader;
@@ -167,7 +167,7 @@ next_in_memory(WcTxnWalk *w, WcError *err)
 	return w->nops > 0 ? WC_OK : WC_END;
 }
 
-/* What is read next takes the place of the bytes in the reader's buffer. */
+/* Copies the entry and its bytes, because the next read overwrites them in the reader's buffer. */
 static WcStatus
 copy_entry(WcTxnWalk *w, const WcTxnEntry *entry, WcError *err)
 {

@@ -21,10 +21,10 @@ struct WcEpochs
 	WcGetCache *cache;
 	WcRowStamps *stamps;
 
-	/* locked while a commit begins, so that each epoch either is the present one or has a kept snapshot */
+	/* locked while a commit begins, so that each epoch with readers either is the present one or has a kept snapshot */
 	WcMutex		mutex;
 	Kept	   *kept WC_GUARDED_BY(&mutex);
-	uint64_t   *read WC_GUARDED_BY(&mutex); /* room for the epochs of all readers' places */
+	uint64_t   *read WC_GUARDED_BY(&mutex); /* scratch: the epochs in all readers' places */
 };
 
 static int
@@ -61,7 +61,7 @@ release_unread(WcEpochs *e) WC_REQUIRES(e->mutex)
 	}
 }
 
-/* Without memory no snapshot is kept: a later request for the epoch fails. */
+/* If there is no memory, no snapshot is kept: a later request for the epoch fails. */
 static void
 keep(WcEpochs *e, uint64_t epoch) WC_REQUIRES(e->mutex)
 {

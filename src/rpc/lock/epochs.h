@@ -20,19 +20,18 @@ extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs *
 /* When no commit can come any more.  NULL is allowed. */
 extern void wc_epochs_free(WcEpochs *epochs);
 
-/* When rows were written last; all commits from wc_epochs_create on are in it. */
+/* When rows were written last; it knows all commits since wc_epochs_create. */
 extern const WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
 
-/* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT:
- * it is not there (any more). */
+/* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT: the epoch has ended,
+ * and no snapshot of it is kept. */
 extern WcStatus wc_epochs_snapshot(WcEpochs *epochs, uint64_t epoch, WcSnapshot **snapshot, WcError *err) WC_WARN_UNUSED;
 
 /* Releases snapshots of epochs without readers, as each commit does; they would hinder compactions.  True:
  * others remain. */
 extern bool wc_epochs_tidy(WcEpochs *epochs);
 
-/* When the oldest of the snapshots was taken that are kept for a process, which reads in their
- * epochs; 0: there is none. */
+/* When the oldest snapshot was taken that is kept because this process reads in its epoch; 0: there is none. */
 extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
 
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */

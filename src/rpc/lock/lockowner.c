@@ -17,7 +17,7 @@ owner_chain(WcLockOwnerPart *part, uint64_t xid) WC_REQUIRES(part->mutex)
 	return &part->owners[wc_hash_mix(xid) / WC_LOCK_PARTS % WC_LOCK_CHAINS];
 }
 
-/* With one more user, and its mutex still to be taken. */
+/* Finds the owner, or makes it, and counts the caller as its user; the caller then locks its mutex. */
 static WcLockOwner *
 find_owner(WcLockOwnerPart *part, uint64_t xid, bool make)
 {

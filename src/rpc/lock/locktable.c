@@ -1,16 +1,15 @@
 /*
  * rpc/lock/locktable.c: which transaction has locked which rows, and how.
  *
- * A hash table in parts.  All about one table is in one part, with a mutex that is held
- * for a look-up or a change and never while anything else is waited for; long work
- * (releasing many locks) is done in slices.  Owners (lockowner.c) are in a hash table by their ids, in
- * parts too, whose mutexes are held for a look-up alone.  An owner's list of its shares is
- * for the thread that is in it, which has its mutex and may take a part's then.
+ * The lock table is a hash table in parts.  All locks of one stored table are in one part.  A thread locks the part's
+ * mutex for a look-up or a change, and never waits while it has the mutex; long work (releasing many locks) is done in
+ * slices.  Owners (lockowner.c) are in a second hash table, by their ids, in parts too: the mutexes of these parts are
+ * locked only for a look-up.  Only the thread that is in an owner uses the owner's list of shares: it has locked the
+ * owner's mutex, and may then lock a part's.
  *
- * A row is in the table once for each owner and mode: an owner that comes to need a
- * stronger mode adds a lock, so that the subtransaction which added it can be rolled
- * back.  In a share locks are listed youngest first, so those of a subtransaction that
- * is rolled back, and of all that were part of it, are at the head.
+ * A row is in the lock table once for each owner and mode: an owner that needs a stronger mode later adds a lock, so
+ * that the subtransaction which added it can be rolled back.  A share lists its locks youngest first: those of a
+ * subtransaction that is rolled back, and of its own subtransactions, are at the head.
  */
 #include "rpc/lock/locktablestate.h"
 
@@ -23,14 +22,14 @@
 
 #define BUCKETS_FIRST	64		/* of rows in a part */
 
-/* So many locks are released before others get the mutex. */
+/* After so many released locks the thread unlocks the mutex for a moment, so that other threads get it. */
 #define SLICE			256
 
 /* One owner's lock of one row. */
 struct WcLock
 {
 	WcLock	   *next;			/* in its bucket */
-	WcLock	   *older;			/* of the share */
+	WcLock	   *older;			/* the next one in its share */
 	WcLockShare *share;
 	uint64_t	xid;
 	uint64_t	hash;
@@ -43,19 +42,19 @@ struct WcLock
 /* One owner's locks in one table: of rows, or of the whole table. */
 struct WcLockShare
 {
-	WcLockShare *next;			/* the owner's thread's */
+	WcLockShare *next;			/* of the owner; only the thread that is in the owner uses it */
 	WcLockShare *next_here;		/* in the table */
 	const WcLockOwner *owner;
 	WcTableLocks *table;
-	WcLock	   *locks;			/* the youngest first; there may be some left with `whole` */
+	WcLock	   *locks;			/* the youngest first; with `whole` some may be left, to be released */
 	uint64_t	nlocks;
-	uint64_t	look_at;		/* with so many, see whether the whole table can be had */
+	uint64_t	look_at;		/* at so many locks, try to lock the whole table instead */
 	bool		whole;
-	uint64_t	xid;			/* of the whole, or of the oldest lock */
+	uint64_t	xid;			/* of the lock of the whole table, or of the oldest lock */
 	uint32_t	subid;
 };
 
-/* A table in which some owner has, or wants, locks. */
+/* A table in which some owner has locks, or which some owner waits to lock as a whole. */
 struct WcTableLocks
 {
 	WcTableLocks *next;			/* in its chain */
@@ -84,8 +83,8 @@ bucket_of(const WcLockPart *part, uint64_t hash) WC_REQUIRES(part->mutex)
 	return &part->buckets[hash & (part->nbuckets - 1)];
 }
 
-/* A thread holds it for some hundred nanoseconds.  A thread that finds it locked spins briefly before it
- * sleeps: two sessions that change many rows of a table meet here often. */
+/* A thread has the mutex locked for some hundred nanoseconds.  A thread that finds it locked spins briefly before it
+ * sleeps: two sessions that change many rows of one table meet here often. */
 static void
 init_part_mutex(WcMutex *mutex)
 {
@@ -97,7 +96,7 @@ init_part_mutex(WcMutex *mutex)
 	pthread_mutexattr_destroy(&attr);
 }
 
-/* A lock table that no backend shares has memory for claims of its own, in which there are none. */
+/* A lock table without shared memory has claims of its own, which stay empty. */
 static WcClaims *
 own_claims(void)
 {
@@ -135,7 +134,7 @@ wc_locktable_create(WcClaims *claims, const WcFlight *flight) WC_UNCHECKED
 	return table;
 }
 
-/* Twice the buckets.  Without memory for them chains get longer, no more. */
+/* Doubles the buckets.  If there is no memory for them, the chains just get longer. */
 static void
 grow(WcLockPart *part) WC_REQUIRES(part->mutex)
 {
@@ -162,9 +161,9 @@ grow(WcLockPart *part) WC_REQUIRES(part->mutex)
 	free(old.buckets);
 }
 
-/* --- tables and shares: with the part's mutex held ------------------------------- */
+/* --- tables and shares: with the part's mutex locked ------------------------------- */
 
-/* One request at work. */
+/* One request, and what it applies to. */
 typedef struct Work
 {
 	WcLockTable *table;
@@ -186,7 +185,7 @@ find_table(WcLockPart *part, uint64_t table_hash, uint32_t id) WC_REQUIRES(part-
 	return t;
 }
 
-/* Enters the part: from here on the mutex is held. */
+/* Locks the part's mutex, and finds the table and the owner's share. */
 static void
 enter(Work *w, WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request) WC_ACQUIRES(w->part->mutex)
 {
@@ -238,7 +237,7 @@ make_share(Work *w) WC_REQUIRES(w->part->mutex)
 	return true;
 }
 
-/* Nothing is left to remember of the table. */
+/* Frees the table's struct, if no owner has locks in the table or waits for it. */
 static void
 drop_table_if_empty(WcLockPart *part, uint64_t table_hash, WcTableLocks *t) WC_REQUIRES(part->mutex)
 {
@@ -252,7 +251,7 @@ drop_table_if_empty(WcLockPart *part, uint64_t table_hash, WcTableLocks *t) WC_R
 	free(t);
 }
 
-/* A transaction that has claimed a row of the table; 0: there is none. */
+/* Another transaction that has claimed a row of the table; 0: there is none. */
 static uint64_t
 claimant(const Work *w)
 {
@@ -261,7 +260,7 @@ claimant(const Work *w)
 	return wc_claims_holder_in(w->table->claims, w->table->flight, w->request->table_id, w->owner->xid);
 }
 
-/* Has no other owner locks in the table, or waits for them? */
+/* True if no other owner has locks in the table or waits for the whole table. */
 static bool
 is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
 {
@@ -272,8 +271,7 @@ is_alone(const Work *w) WC_REQUIRES(w->part->mutex)
 	return first == NULL || (first == w->share && first->next_here == NULL);
 }
 
-/* Closes the table to claims, for the share that is to become the whole table's.  False: it is open again, because
- * there are claims. */
+/* Closes the table to claims, before its whole is locked.  False: a row is claimed, and the table is open again. */
 static bool
 shut_out_claims(const Work *w)
 {
@@ -284,7 +282,7 @@ shut_out_claims(const Work *w)
 	return false;
 }
 
-/* One of the others in the table: its youngest lock's transaction; 0: there is none. */
+/* The transaction of the youngest lock of another owner in the table; 0: there is none. */
 static uint64_t
 another(const Work *w) WC_REQUIRES(w->part->mutex)
 {
@@ -297,7 +295,8 @@ another(const Work *w) WC_REQUIRES(w->part->mutex)
 	return other->whole || other->locks == NULL ? other->xid : other->locks->xid;
 }
 
-/* The row locks are still to be dropped, without the mutex (drop_locks). */
+/* Makes the share a lock of the whole table.  The caller drops its row locks afterwards (drop_rows), when it has unlocked
+ * the mutex. */
 static void
 take_whole(Work *w) WC_REQUIRES(w->part->mutex)
 {
@@ -316,7 +315,7 @@ no_memory(WcError *err)
 	return wc_error(err, WC_NO_MEMORY, "out of memory for locking a row");
 }
 
-/* Takes the whole table if no other transaction has, or waits for, any lock there: *got. */
+/* Locks the whole table if no other transaction has a lock in it or waits for it: *got. */
 static WcStatus
 try_whole(Work *w, bool *got, WcError *err) WC_REQUIRES(w->part->mutex)
 {
@@ -353,8 +352,8 @@ drop_lock(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner 
 	free(lock);
 }
 
-/* Drops the share's locks of this subtransaction, and all behind it.  Takes the mutex,
- * gives it up now and then, and returns with it held. */
+/* Drops the share's locks with this subid or a greater one.  Locks the mutex, unlocks it now and then for a moment, and
+ * returns with it locked. */
 static void
 drop_locks(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner, uint32_t subid) WC_ACQUIRES(part->mutex)
 {
@@ -370,7 +369,7 @@ drop_locks(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner
 	}
 }
 
-/* It has taken the whole table: its locks of rows are of no use any more. */
+/* Drops the row locks of a share that is a lock of the whole table. */
 static void
 drop_rows(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner)
 {
@@ -378,7 +377,7 @@ drop_rows(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner 
 	pthread_mutex_unlock(&part->mutex);
 }
 
-/* The owner waits for no table any more. */
+/* The owner stops waiting for a whole table, if it began to wait with this subid or a greater one. */
 static void
 stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 {
@@ -402,8 +401,8 @@ stop_wanting(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	pthread_mutex_unlock(&part->mutex);
 }
 
-/* The owner has nothing any more in the table of the share that *link points to.  With the
- * part's mutex held. */
+/* Removes the share that *link points to: the owner has no lock in its table any more.  With the part's mutex
+ * locked. */
 static void
 remove_share(WcLockTable *table, WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
 {
@@ -497,9 +496,9 @@ wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 	free(table);
 }
 
-/* --- locking a row: with the part's mutex held ------------------------------------ */
+/* --- locking a row: with the part's mutex locked ------------------------------------ */
 
-/* Looks at the locks of the row; true: the owner has what it needs. */
+/* Looks for locks of the row; true: the owner has one whose mode is enough. */
 static bool
 look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
@@ -519,7 +518,8 @@ look_at_row(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_
 	return false;
 }
 
-/* Who has the whole table, or will have it before those who have nothing there yet. */
+/* The transaction that has locked the whole table; or, for an owner without a lock in the table, the one that waits to
+ * lock it; 0: there is none. */
 static uint64_t
 holder_of_table(const Work *w)
 {
@@ -538,7 +538,7 @@ claimant_of_row(const Work *w, uint64_t hash)
 	return w->table->flight != NULL ? wc_claims_holder(w->table->claims, w->table->flight, hash, w->owner->xid) : 0;
 }
 
-/* True: the owner has the lock, or another one is in the way. */
+/* True: the owner has a lock that is enough, or another transaction has one that conflicts. */
 static bool
 look(const Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_REQUIRES(w->part->mutex)
 {
@@ -594,7 +594,7 @@ is_full(const WcLockOwner *owner, WcSlice row)
 	return owner->nlocks >= WC_ROW_LOCKS_MAX || owner->bytes + row.len > WC_ROW_LOCK_BYTES_MAX;
 }
 
-/* Should it look whether it can have the whole table? */
+/* Shall the owner try to lock the whole table? */
 static bool
 is_time_to_look(Work *w, WcSlice row) WC_REQUIRES(w->part->mutex)
 {
@@ -625,7 +625,8 @@ try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *ful
 		return WC_OK;
 	}
 
-	/* counted first: a backend that claims the row at this moment sees the lock, or is seen */
+	/* Count first, then read the claim: a backend that claims the row at this moment sees the count, or its claim is
+	 * seen here. */
 	wc_claims_count(w->table->claims, hash);
 	holder->xid = claimant_of_row(w, hash);
 	if (holder->xid == 0)
@@ -638,10 +639,9 @@ try_acquire(Work *w, uint64_t hash, WcSlice row, WcLockHolder *holder, bool *ful
 	return status;
 }
 
-/* --- from outside ----------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------- */
 
-/* Exchanges row locks in other tables for whole tables, wherever the owner is alone.
- * False: that gave nothing. */
+/* Replaces row locks by locks of whole tables, where no other owner is in the table.  False: that released no lock. */
 static bool
 relieve(WcLockTable *table, WcLockOwner *owner)
 {
@@ -664,7 +664,7 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 	return owner->nlocks < before;
 }
 
-/* The owner has all the locks it may have: it waits for the whole table. */
+/* The owner has as many locks as it may have: it waits for the whole table. */
 static WcStatus
 want(Work *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mutex)
 {
@@ -687,7 +687,7 @@ want(Work *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mutex)
 		w->owner->wants = w->request->table_id;
 	}
 
-	/* only claims are in the way, or those that were have just ended */
+	/* no other owner has locks in the table: only claims can conflict, or nothing does any more */
 	while (status == WC_OK && !got && holder->xid == 0)
 	{
 		status = try_whole(w, &got, err);

@@ -23,16 +23,16 @@
 typedef struct WcLockTable WcLockTable;
 typedef struct WcLockShare WcLockShare;
 
-/* All that one transaction has locked.  One thread at a time is in it (wc_lock_enter) and
- * may use it. */
+/* All that one transaction has locked.  Only the thread that has entered it (wc_lock_enter) may use it: one at a
+ * time. */
 typedef struct WcLockOwner
 {
 	uint64_t	xid;			/* the full id of the transaction, not of a subtransaction */
 	WcLockShare *shares;		/* one for each table, the youngest first */
 	uint64_t	nlocks;			/* of rows, at most WC_ROW_LOCKS_MAX */
 	uint64_t	bytes;			/* of their row keys, at most WC_ROW_LOCK_BYTES_MAX */
-	bool		wanting;		/* it waits for a lock of this whole table: */
-	uint32_t	wants;
+	bool		wanting;		/* it waits for a lock of a whole table: */
+	uint32_t	wants;			/* the id of this table */
 
 	/* the lock table's */
 	struct WcLockOwner *next;
@@ -44,9 +44,9 @@ typedef struct WcLockRequest
 {
 	uint32_t	table_id;
 	WcRowLockMode mode;			/* to lock in */
-	WcRowLockMode enough;		/* a lock of this or a stronger mode that the owner has already will do; <= mode */
-	uint64_t	xid;			/* the (sub)transaction's full id, for others to wait for */
-	uint32_t	subid;			/* the subtransaction; they grow */
+	WcRowLockMode enough;		/* if the owner has a lock of this or a stronger mode, it needs no other; <= mode */
+	uint64_t	xid;			/* the full id of the (sub)transaction, for which other transactions wait */
+	uint32_t	subid;			/* the subtransaction; a later one has a greater id */
 } WcLockRequest;
 
 /* The owner of a conflicting lock. */
@@ -54,8 +54,8 @@ typedef struct WcLockHolder
 {
 	uint64_t	xid;			/* 0: there is no conflict, and the owner has the lock */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
-	bool		held;			/* the owner had locked this row before, and needs no more */
-	bool		added;			/* the owner has got a lock of this row that it had not before */
+	bool		held;			/* the owner had locked this row before, in a mode that is enough */
+	bool		added;			/* the call has added a lock of this row */
 } WcLockHolder;
 
 /*
@@ -64,19 +64,19 @@ typedef struct WcLockHolder
  */
 extern WcLockTable *wc_locktable_create(WcClaims *claims, const WcFlight *flight);
 
-/* Frees the table, when no thread uses it any more. */
+/* Frees the table, which no thread uses any more. */
 extern void wc_locktable_free(WcLockTable *table);
 
-/* The owner that transaction has, or gets; NULL: out of memory.  Waits while another thread is
- * in it. */
+/* Enters the owner of this transaction; makes one if there is none.  NULL: out of memory.  Waits while another
+ * thread is in it. */
 extern WcLockOwner *wc_lock_enter(WcLockTable *table, uint64_t xid);
 
-/* Returns its xid, or 0 if it has, and wants, no locks: then it is forgotten. */
+/* Leaves the owner.  Returns its xid; or 0 if it neither has locks nor waits for one: then it is freed. */
 extern uint64_t wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
 
 /*
- * Locks a row.  When another owner is in the way nothing is changed, and *holder is that owner.  WC_NO_MEMORY.
- * Any thread.
+ * Locks a row.  If another owner has a conflicting lock, nothing is changed, and *holder names that owner.
+ * WC_NO_MEMORY.  Any thread.
  */
 extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 								WcSlice row, WcLockHolder *holder, WcError *err) WC_WARN_UNUSED;
@@ -88,8 +88,8 @@ extern void wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t t
 extern void wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row,
 						 WcLockHolder *holder);
 
-/* Locks a whole table (request->table_id), exclusively, if no other owner has or wants
- * any lock in it: *got.  WC_NO_MEMORY. */
+/* Locks a whole table (request->table_id) exclusively, if no other owner has a lock in it or waits for the whole
+ * table.  *got: it is locked.  WC_NO_MEMORY. */
 extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 									  bool *got, WcError *err) WC_WARN_UNUSED;
 
@@ -101,12 +101,12 @@ extern WcStatus wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, co
 typedef WcStatus (*WcLockVisitor) (void *arg, uint32_t table_id, WcRowLockMode mode, WcSlice row, WcError *err);
 extern WcStatus wc_lock_visit(const WcLockOwner *owner, WcLockVisitor fn, void *arg, WcError *err) WC_WARN_UNUSED;
 
-/* Releases owner's locks that were taken with this subid or a greater one.  (A lock of a
- * whole table has the subid of the oldest lock that it replaced.)  0: all. */
+/* Releases the owner's locks with this subid or a greater one.  (A lock of a whole table has the subid of the oldest
+ * lock that it replaced.)  0: all. */
 extern void wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid);
 
-/* The same, of the owner that transaction has, if it has one.  Not wait: false, and nothing is
- * released, when a thread is in it. */
+/* The same for the owner of this transaction, if there is one.  If another thread is in it: with `wait`, waits for the
+ * thread; else releases nothing and returns false. */
 extern bool wc_lock_release_of(WcLockTable *table, uint64_t xid, uint32_t subid, bool wait);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * rpc/lock/locktablestate.h: a lock table, for the two files it is made of (locktable.c, lockowner.c).
+ * rpc/lock/locktablestate.h: the struct of a lock table, for locktable.c and lockowner.c.
  */
 #ifndef WC_RPC_LOCK_LOCKTABLESTATE_H
 #define WC_RPC_LOCK_LOCKTABLESTATE_H
@@ -32,8 +32,8 @@ typedef struct WcLockOwnerPart
 
 struct WcLockTable
 {
-	WcClaims   *claims;			/* rows that commits have locked themselves */
-	const WcFlight *flight;		/* NULL: claims is the table's own, and nobody claims anything */
+	WcClaims   *claims;			/* rows that backends have claimed */
+	const WcFlight *flight;		/* NULL: claims is the table's own, and no backend claims rows in it */
 	WcLockPart	parts[WC_LOCK_PARTS];
 	WcLockOwnerPart owner_parts[WC_LOCK_PARTS];
 };

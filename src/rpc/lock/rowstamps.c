@@ -14,7 +14,7 @@
 
 struct WcRowStamps
 {
-	_Atomic int64_t newest;		/* the greatest of all: mostly nothing has been written since a snapshot */
+	_Atomic int64_t newest;		/* the greatest of all: often nothing has been written since a snapshot */
 	_Atomic int64_t rows[ROWS];
 	_Atomic int64_t tables[TABLES];
 };
@@ -43,8 +43,8 @@ wc_rowstamps_free(WcRowStamps *stamps)
 	free(stamps);
 }
 
-/* A thread that needs the stamp has locked, after the commit, a lock that the commit's transaction held: so no memory
- * order is needed here. */
+/* A thread reads a row's stamp after it has locked the row.  If another transaction had locked the row before, its lock
+ * was released after its commit had raised the stamp: the lock's mutex orders the two, so relaxed accesses are enough. */
 static void
 raise_to(_Atomic int64_t *stamp, int64_t ts)
 {

@@ -1,10 +1,9 @@
 /*
  * rpc/lock/rowstamps.h: when rows were written last, approximately, in a small table.
  *
- * For each hash of a table and a row the greatest timestamp of a commit that wrote such
- * a row; a commit that writes very many rows, or changes a table, counts for all of the
- * table.  Rows that share a hash are taken for written when one of them was: never the
- * other way about.
+ * For each hash of a table and a row it has the greatest timestamp of a commit that wrote a row with this hash.  A commit
+ * that writes very many rows, or changes a table, counts for all rows of the table.  Errors are on the safe side: a row
+ * may seem to be written because another row with its hash was, but a row that was written never seems not to be.
  */
 #ifndef WC_RPC_LOCK_ROWSTAMPS_H
 #define WC_RPC_LOCK_ROWSTAMPS_H
@@ -17,14 +16,14 @@ typedef struct WcRowStamps WcRowStamps;
 extern WcRowStamps *wc_rowstamps_create(void);
 extern void wc_rowstamps_free(WcRowStamps *stamps); /* NULL is allowed */
 
-/* A commit is about to write a row, or anything of a table; ts 0: it is no commit.  One
+/* A commit with this timestamp is about to write a row, or any rows of a table; ts 0: the write is no commit.  One
  * thread at a time. */
 extern void wc_rowstamps_row(WcRowStamps *stamps, uint32_t table_id, WcSlice row, int64_t ts);
 extern void wc_rowstamps_table(WcRowStamps *stamps, uint32_t table_id, int64_t ts);
 
 /*
- * False: no commit with a greater timestamp than ts has written the row.  Any thread.  The function knows all commits
- * that the caller can know by a lock that was released after them.
+ * False: no commit with a greater timestamp than ts has written the row.  Any thread.  The caller has locked the row, so
+ * the function knows the commits of all transactions that had locked it before.
  */
 extern bool wc_rowstamps_perhaps_since(const WcRowStamps *stamps, uint32_t table_id, WcSlice row, int64_t ts);
 

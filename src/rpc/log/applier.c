@@ -15,11 +15,11 @@
 #include "model/step.h"
 #include "read/txn/txn.h"
 
-/* After a failure, the next attempt. */
+/* The time from a failure to the next attempt. */
 #define RETRY_MS 100
 
-/* What was applied without waiting for the disk is on it this much later; and epochs
- * that are read in are looked at as often. */
+/* Commits that were applied without a sync are synced after this time at the latest; and the kept snapshots of epochs
+ * are checked for readers as often. */
 #define LAZY_MS 200
 
 typedef enum Kind
@@ -32,13 +32,13 @@ typedef enum Kind
 typedef struct Commit
 {
 	Kind		kind;
-	bool		posted;			/* nobody waits for it: it is the applier's, and so is txn */
-	WcCommit	commit;			/* posted: all of it; else its xid */
+	bool		posted;			/* no thread waits for it: the applier frees it, and txn */
+	WcCommit	commit;			/* posted: all fields are set; else only xid */
 	uint16_t	place;
 	uint64_t	bytes;			/* of the batch, as counted in the backlog */
-	WcPendingMark mark;			/* at commit.position; all in one piece of memory, at put */
+	WcPendingMark mark;			/* at commit.position; all in one piece of memory, at mark.put */
 	WcSlice		step;			/* its bytes, in memory of its own */
-	WcTxn	   *txn;			/* NULL: it is still to be made, of: */
+	WcTxn	   *txn;			/* NULL: the applier makes it of the batch: */
 	WcPendingBatch batch;
 	bool		sync;
 	bool		done;			/* guarded by the applier's mutex */
@@ -55,7 +55,7 @@ struct WcApplier
 	WcEpochs   *epochs;
 	_Atomic uint64_t *catalog_generation;
 	_Atomic uint64_t *writes;
-	uint64_t	generation_seen;	/* the engine's, when last looked at */
+	uint64_t	generation_seen;	/* the engine's catalog generation, when last read */
 	pthread_t	thread;
 	WcMutex		mutex;
 	pthread_cond_t work;		/* head is not NULL, or stop */
@@ -63,17 +63,17 @@ struct WcApplier
 	Commit	  **tail WC_GUARDED_BY(&mutex);
 	uint64_t	ncommits WC_GUARDED_BY(&mutex); /* the backlog */
 	uint64_t	nbytes WC_GUARDED_BY(&mutex);
-	int64_t		applying_us WC_GUARDED_BY(&mutex); /* commit time of the first that was taken from the queue; 0: none was */
-	bool		stalled WC_GUARDED_BY(&mutex); /* nothing can be applied: why */
+	int64_t		applying_us WC_GUARDED_BY(&mutex); /* commit time of the oldest commit that the thread has taken; 0: none */
+	bool		stalled WC_GUARDED_BY(&mutex); /* applying fails, for the reason in `why` */
 	WcError		why WC_GUARDED_BY(&mutex);
 	pthread_cond_t step_done;	/* stepped has changed, or stop */
 	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
 	bool		stop WC_GUARDED_BY(&mutex);
 	WcApplied	applied;
 	_Atomic uint64_t marked;
-	bool		gave_up;		/* these three: applier's thread only; it has been stopped with posted commits left */
+	bool		gave_up;		/* only the applier's thread uses these three; it was stopped with posted commits left */
 	bool		unsynced;
-	bool		untidy;			/* epochs may be kept that nobody is in any more */
+	bool		untidy;			/* snapshots of epochs are kept */
 };
 
 static void
@@ -88,7 +88,7 @@ publish_generation(WcApplier *a)
 	}
 }
 
-/* Hands a commit back to whoever waits; it may be gone afterwards. */
+/* Hands a commit back to the thread that waits for it; it may be freed at once. */
 static void
 finish(WcApplier *a, Commit *c)
 {
@@ -188,7 +188,8 @@ apply_next(WcApplier *a, Commit *c, bool alone, size_t *applied, WcError *err)
 	return status;
 }
 
-/* It has been applied, or is to be read from the log again; frees it.  next: what was taken from the queue behind it. */
+/* The commit, step or mark has been applied (done), or is to be read from the log again; frees it.  next: the rest of the
+ * list that was taken from the queue. */
 static void
 finish_posted(WcApplier *a, Commit *c, bool done, const Commit *next)
 {
@@ -214,8 +215,8 @@ finish_posted(WcApplier *a, Commit *c, bool done, const Commit *next)
 	free(c);
 }
 
-/* What is in the log is applied, sooner or later: nobody could be told that it was not.  Returns the first that is left
- * of what was taken from the queue. */
+/* Applies a posted commit, step or mark, and tries again until that succeeds: it is in the log, so it cannot fail any
+ * more.  Returns the rest of the list that was taken from the queue. */
 static Commit *
 apply_posted(WcApplier *a, Commit *c)
 {
@@ -298,8 +299,8 @@ apply_group(WcApplier *a, Commit *group)
 	}
 }
 
-/* With the mutex held: waits for work, or until what is unsynced, or untidy, should not
- * be any longer.  False when it was the time that passed. */
+/* With the mutex locked: waits for work; or, if commits are to be synced or epochs to be checked, at most LAZY_MS.  False:
+ * this time has passed without work. */
 static bool
 wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
 {
@@ -372,7 +373,7 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	a->writes = writes;
 	a->applied = applied;
 	a->generation_seen = wc_engine_catalog_generation(engine);
-	atomic_fetch_add(catalog_generation, 1);	/* what backends cached before is old */
+	atomic_fetch_add(catalog_generation, 1);	/* descriptors that backends cached before are outdated */
 	a->tail = &a->head;
 	pthread_mutex_init(&a->mutex, NULL);
 	wc_clock_cond_init(&a->work);
@@ -405,7 +406,7 @@ wc_applier_stop(WcApplier *a)
 	free(a);
 }
 
-/* With the mutex held. */
+/* With the mutex locked. */
 static void
 append(WcApplier *a, Commit *c) WC_REQUIRES(a->mutex)
 {

@@ -38,9 +38,8 @@ extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uin
 extern void wc_applier_stop(WcApplier *applier);
 
 /*
- * Applies txn and, if sync, makes it durable.  Blocks; any session thread.  On
- * failure nothing was applied, unless *unknown is set: then it was, but may not
- * survive a crash.
+ * Applies txn and, if sync, makes it durable.  Blocks; any session thread.  After an error nothing was applied, unless
+ * *unknown is set: then it was applied, but may not survive a crash.
  */
 extern WcStatus wc_applier_commit(WcApplier *applier, uint64_t xid, WcTxn *txn, bool sync,
 								  bool *unknown, WcError *err) WC_WARN_UNUSED;
@@ -60,8 +59,8 @@ extern int64_t wc_applier_waiting_us(WcApplier *applier);
 extern WcStatus wc_applier_post(WcApplier *applier, const WcCommit *commit, WcTxn *txn, uint16_t place,
 								WcError *err) WC_WARN_UNUSED;
 
-/* As wc_applier_post, of a transaction that the applier's thread is to make when its turn comes.  The
- * batch is the applier's from then on, and what the caller has is empty. */
+/* As wc_applier_post, but the applier's thread makes the transaction of the batch when its turn comes.  The applier takes
+ * the batch's memory over: the caller's batch is empty afterwards. */
 extern WcStatus wc_applier_post_batch(WcApplier *applier, const WcCommit *commit, WcPendingBatch *batch, WcError *err) WC_WARN_UNUSED;
 
 /* Posts a mark (wc_engine_mark); copies `pending`. */
@@ -70,14 +69,14 @@ extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, con
 /* Hands in a step (model/step.h), which it copies, and the position behind its record. */
 extern WcStatus wc_applier_post_step(WcApplier *applier, WcSlice step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
-/* Any thread: waits until the step there has been applied.  False: not yet, and the applier
- * stops, or cancel (may be NULL) was raised. */
+/* Any thread: waits until the step at this position has been applied.  False: it has not been, because the applier stops,
+ * or cancel (may be NULL) was set. */
 extern bool wc_applier_await_step(WcApplier *applier, uint64_t position, const atomic_bool *cancel);
 
-/* The place of the last mark that has been written. */
+/* The position of the last mark that has been written. */
 extern uint64_t wc_applier_marked(const WcApplier *applier);
 
-/* Why nothing is applied any more although there are commits; false: nothing is wrong. */
+/* True: applying fails at the moment, and *why has the reason. */
 extern bool wc_applier_stalled(WcApplier *applier, WcError *why);
 
 #endif

@@ -20,8 +20,8 @@ typedef struct StepRequest
 {
 	struct StepRequest *next;
 	WcSlice		step;
-	uint64_t	position;		/* once done */
-	bool		taken;			/* the bytes are being written */
+	uint64_t	position;		/* of its record; set with `done` */
+	bool		taken;			/* the follower is writing the bytes */
 	bool		done;
 } StepRequest;
 
@@ -31,14 +31,14 @@ struct WcIntake
 	WcLockTable *locktable;
 	WcLogOptions log;
 	WcApplier  *applier;
-	WcPending  *pending;		/* follower only */
-	WcMutex		mutex;			/* guards the rest but for counts and `applied` */
+	WcPending  *pending;		/* only the follower uses it */
+	WcMutex		mutex;			/* guards steps and stop */
 	pthread_cond_t written;		/* a step is done, or stop */
-	StepRequest *steps WC_GUARDED_BY(&mutex); /* the first to be written first */
+	StepRequest *steps WC_GUARDED_BY(&mutex); /* in the order in which they are to be written */
 	bool		stop WC_GUARDED_BY(&mutex);
 	_Atomic uint64_t batches;	/* this and the next one: number of posted batches, and their bytes */
 	_Atomic uint64_t bytes;
-	uint64_t	applied;		/* the store has all commits up to this position since it was opened; follower only */
+	uint64_t	applied;		/* when it was opened, the store had all commits up to here; only the follower uses this */
 };
 
 static void
@@ -87,8 +87,8 @@ wc_intake_begin(WcIntake *f, WcApplier *applier)
 	f->applier = applier;
 }
 
-/* The transaction has ended: its place and its row locks are freed. place: as the log says; on a standby it
- * has another one. */
+/* The transaction has ended: releases its row locks and frees its place.  place: the one that the log names; on a
+ * standby the transaction has another one. */
 static void
 ended(WcIntake *f, uint64_t xid, uint16_t place)
 {
@@ -116,7 +116,7 @@ on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 
 	atomic_store(f->log.applied, position);
 	if (wc_engine_has_any_large_rows(f->engine))
-		wc_claims_shut(f->log.claims);	/* who claims rows does not let the engine check them */
+		wc_claims_shut(f->log.claims);	/* a backend that claims rows does not let the engine check its commit */
 	ended(f, xid, place);
 }
 
@@ -140,7 +140,7 @@ wc_intake_load(WcIntake *f, uint64_t *read_from, WcError *err)
 	return wc_engine_marked(f->engine, read_from, load_piece, f, err);
 }
 
-/* Bytes in memory beyond the limit are written to the store, with a mark. */
+/* When the streams in memory are larger than the limit, a mark writes them to the store. */
 WcStatus
 wc_intake_batch(WcIntake *f, const WcLogRecord *batch, uint64_t position, WcError *err)
 {
@@ -161,8 +161,8 @@ note_posted(WcIntake *f, uint64_t bytes)
 	atomic_fetch_add_explicit(&f->bytes, bytes, memory_order_relaxed);
 }
 
-/* A small transaction is made here, a large one by the applier.  One that has only locked rows has
- * nothing to apply. */
+/* Posts the commit.  The WcTxn of a small transaction is made here, that of a large one by the applier.  A transaction
+ * that has only locked rows has nothing to apply. */
 static WcStatus
 post_commit(WcIntake *f, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
 {
@@ -221,7 +221,7 @@ wc_intake_abort(WcIntake *f, uint64_t xid)
 	ended(f, xid, WC_RECORD_NO_PLACE);
 }
 
-/* On a standby that was promoted, it has a place still. */
+/* On a promoted standby the transaction still has a place. */
 static void
 on_dropped(void *arg, uint64_t xid)
 {
@@ -250,7 +250,7 @@ wc_intake_running(WcIntake *f, uint64_t next, const uint64_t *xids, size_t n)
 		wc_log(WC_LOG_INFO, "forgot %" PRIu64 " transactions that a crash or a promotion had ended", ndropped);
 }
 
-/* --- prepared transactions of an engine before ---------------------------------- */
+/* --- prepared transactions of the engine before ---------------------------------- */
 
 uint64_t
 wc_intake_nprepared(const WcIntake *f)
@@ -280,7 +280,7 @@ wc_intake_take_places(WcIntake *f, bool all)
 	}
 }
 
-/* Operations of a stream that comes in parts. */
+/* Restores row locks from a stream that comes in parts. */
 typedef struct Restorer
 {
 	WcLockTable *locktable;
@@ -361,7 +361,7 @@ wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
-	if (status == WC_OK)
+	if (status == WC_OK && !wc_engine_has_any_large_rows(f->engine))
 		wc_claims_open(f->log.claims, wc_flight_generation(f->log.flight));
 	if (n > 0)
 		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
@@ -390,7 +390,7 @@ wc_intake_reset_counts(WcIntake *f)
 	atomic_store_explicit(&f->bytes, 0, memory_order_relaxed);
 }
 
-/* --- steps that are made here --------------------------------------------------*/
+/* --- steps of this engine ------------------------------------------------------*/
 
 static bool
 is_cancelled(const atomic_bool *cancel)
@@ -398,7 +398,7 @@ is_cancelled(const atomic_bool *cancel)
 	return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
 }
 
-/* With the mutex held: until the step has been written, or need not be any more. */
+/* With the mutex locked: waits until the step has been written, or need not be written any more. */
 static void
 await_writing(WcIntake *f, const StepRequest *request, const atomic_bool *cancel) WC_REQUIRES(f->mutex)
 {

@@ -18,21 +18,20 @@
 
 typedef struct WcIntake WcIntake;
 
-/* log: of a server that follows the log.  The applier is started with wc_intake_applied. */
+/* log: of a server that follows the log.  Start the applier with wc_intake_applied. */
 extern WcStatus wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log,
 									WcIntake **intake, WcError *err) WC_WARN_UNUSED;
 
 /* The applier must have been stopped. */
 extern void wc_intake_free(WcIntake *intake);
 
-/* Where commits go from now on. */
+/* From now on commits are posted to this applier. */
 extern void wc_intake_begin(WcIntake *intake, WcApplier *applier);
 
-/* For wc_applier_start. */
+/* The function to call when a commit has been applied, for wc_applier_start. */
 extern WcApplied wc_intake_applied(WcIntake *intake);
 
-/* A session thread: the transaction was aborted before it could be committed.  Gives its locks
- * up. */
+/* A session's thread calls it: the transaction was aborted before its commit.  Releases its locks and frees its place. */
 extern void wc_intake_aborted(WcIntake *intake, uint64_t xid);
 
 /* --- records of the log -------------------------------------------------------- */
@@ -47,16 +46,16 @@ extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t positi
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
 
-/* The transaction has been prepared: its changes are kept until its commit or abort, perhaps for long. */
+/* The transaction has been prepared: its stream is kept until its commit or abort, perhaps for long. */
 extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);
 
-/* Of the transactions before `next` these n run, which ascend, and no others, nor ever will;
- * prepared ones count as running. */
+/* Of the transactions before `next` only these n (ascending; prepared ones among them) have not ended: forgets the
+ * streams of the others. */
 extern void wc_intake_running(WcIntake *intake, uint64_t next, const uint64_t *xids, size_t n);
 
-/* --- prepared transactions of an engine before ---------------------------------- */
+/* --- prepared transactions of the engine before ---------------------------------- */
 
-/* How many there are. */
+/* Their number. */
 extern uint64_t wc_intake_nprepared(const WcIntake *intake);
 
 /* Gives prepared transactions (all: all transactions that have not ended, as on a standby that starts) a place in
@@ -65,7 +64,8 @@ extern void wc_intake_take_places(WcIntake *intake, bool all);
 
 /* Locks the rows that prepared transactions had locked.  Called before a session may lock rows, when all posted commits
  * and marks have been applied (wc_applier_backlog returns no bytes).  go_on is called at least once for each
- * WC_BATCH_CHUNK bytes of their streams; if it returns false, the function ends (WC_SHUTDOWN). */
+ * WC_BATCH_CHUNK bytes of their streams; if it returns false, the function ends (WC_SHUTDOWN).  Afterwards rows can be
+ * claimed (wire/claims.h), unless a table has large rows. */
 extern WcStatus wc_intake_restore_locks(WcIntake *intake, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
 
 /* --- steps ------------------------------------------------------------------------ */
@@ -76,20 +76,20 @@ extern WcStatus wc_intake_step(WcIntake *intake, const WcLogRecord *step, uint64
 extern void wc_intake_counts(const WcIntake *intake, uint64_t *batches, uint64_t *bytes);
 extern void wc_intake_reset_counts(WcIntake *intake);
 
-/* --- steps that are made here -------------------------------------------------- */
+/* --- steps of this engine ------------------------------------------------------ */
 
-/* Any thread (a WcStepLog): has the step written into the log, and waits until it has been
- * applied. */
+/* Any thread (a WcStepLog): passes the step to the follower, which writes it into the log, and waits until the step has
+ * been applied. */
 extern WcStatus wc_intake_log_step(void *intake, WcSlice step, const atomic_bool *cancel, WcError *err);
 
 /* As wc_server_next_step and wc_server_step_written. */
 extern bool wc_intake_next_step(WcIntake *intake, WcSlice *step);
 extern void wc_intake_step_written(WcIntake *intake, uint64_t position);
 
-/* Steps that wait to be written fail from now on, as do all that come. */
+/* From now on no row can be claimed, and all steps fail that wait to be written or come later. */
 extern void wc_intake_stop(WcIntake *intake);
 
-/* Hands in a mark at the position up to which the log has been read. */
+/* Posts a mark at the position up to which the log has been read. */
 extern WcStatus wc_intake_mark(WcIntake *intake, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -31,12 +31,12 @@ struct WcPending
 	uint64_t	bytes_max;
 	WcPendingTables tables;
 
-	/* Pieces in the store that no stream has any more.  There is room for those of all streams. */
+	/* Pieces in the store that no stream has any more.  There is room for the pieces of all streams. */
 	WcPendingKey *gone;
 	size_t		ngone;
 	size_t		gone_cap;
 	size_t		npieces;		/* of all streams */
-	WcPendingBytes *put;		/* of the mark that is being made */
+	WcPendingBytes *put;		/* pieces that the mark writes which is being made */
 	size_t		nput;
 	size_t		nremoved;		/* number of removed pieces */
 };
@@ -120,7 +120,8 @@ add_stream(WcPending *p, const WcLogRecord *b, Stream **stream, WcError *err)
 	return status;
 }
 
-/* Streams are cut between operations. Malformed operations are reported at the commit. */
+/* Reports each table that the new bytes of the stream make.  Streams are cut only between operations.  Malformed
+ * operations are reported at the commit. */
 static void
 tell_tables(WcPending *p, Stream *s)
 {
@@ -148,7 +149,7 @@ tell_tables(WcPending *p, Stream *s)
 	}
 }
 
-/* Pieces from this place on are not the stream's any more; there is room for them. */
+/* Moves the pieces from this offset on from the stream to p->gone, which has room for them. */
 static void
 drop_pieces(WcPending *p, Stream *s, uint64_t at)
 {

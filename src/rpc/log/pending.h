@@ -41,37 +41,37 @@ typedef struct WcPendingBatch
 {
 	uint64_t	xid;
 	uint32_t	database;
-	uint16_t	place;			/* that its last BATCH named; WC_RECORD_NO_PLACE: none did */
+	uint16_t	place;			/* in flight, as its last BATCH names it; WC_RECORD_NO_PLACE: none does */
 	uint8_t		flags;			/* of all its BATCHes; WC_PENDING_PREPARED */
-	uint64_t   *pieces;			/* where they begin in the stream, ascending */
+	uint64_t   *pieces;			/* offsets in the stream at which they begin, ascending */
 	size_t		npieces;
-	uint64_t	at;				/* where bytes begin in the stream */
+	uint64_t	at;				/* offset in the stream at which `bytes` begin */
 	WcBuf		bytes;
 } WcPendingBatch;
 
-/* Takes the stream out; false: there is none.  Its pieces stay in the store until the next mark but one
- * that is made here. */
+/* Takes the stream out; false: there is none.  Its pieces stay in the store until the next mark (wc_pending_mark), which
+ * deletes them. */
 extern bool wc_pending_take(WcPending *pending, uint64_t xid, WcPendingBatch *batch);
 extern void wc_pendingbatch_free(WcPendingBatch *batch);
 
-/* Its bytes in all. */
+/* The number of its bytes. */
 extern uint64_t wc_pendingbatch_length(const WcPendingBatch *batch);
 
-/* The stream from its beginning, in parts of WC_BATCH_CHUNK bytes at most, which may end amid an operation; at:
- * where a part begins.  Any thread, when the marks that have made its pieces are written. */
+/* Reads the stream from its beginning, in parts of at most WC_BATCH_CHUNK bytes, which may end amid an operation; at: the
+ * part's offset.  Any thread, when the marks that have made its pieces are written. */
 typedef WcStatus (*WcPendingReader) (void *arg, uint64_t at, WcSlice bytes, WcError *err);
 extern WcStatus wc_pendingbatch_read(const WcPendingBatch *batch, WcEngine *engine, WcPendingReader take, void *arg,
 									 WcError *err) WC_WARN_UNUSED;
 
-/* The transaction, likewise. */
+/* Makes the transaction of the stream.  Any thread, likewise. */
 extern WcStatus wc_pendingbatch_txn(const WcPendingBatch *batch, WcEngine *engine, WcTxn **txn, WcError *err) WC_WARN_UNUSED;
 
-/* Forgets the stream, of which there may be none. */
+/* Forgets the transaction's stream, if it has one. */
 extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 
 /*
- * Forgets the streams of all transactions before `next` that are not among these n, which
- * ascend, and calls dropped (may be NULL) for each; returns how many.
+ * Forgets the streams of all transactions before `next` that are not among these n (ascending), and calls dropped (may be
+ * NULL) for each; returns their number.
  */
 extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const uint64_t *xids, size_t n,
 									   void (*dropped) (void *arg, uint64_t xid), void *arg);
@@ -79,8 +79,8 @@ extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const 
 /* The transaction has been prepared.  *place: its last BATCH's place in flight.  False: the transaction has no stream. */
 extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place);
 
-/* The streams, one after another in no order: *node NULL at first; NULL: no more.  None may be
- * appended to, marked or taken out meanwhile. */
+/* Returns the streams one after another, in no order; NULL: no more.  *node is NULL before the first call.  Between the
+ * calls no stream may be appended to, marked or taken out. */
 extern const WcPendingBatch *wc_pending_next(const WcPending *pending, const void **node);
 
 /*
@@ -92,10 +92,11 @@ extern const WcPendingBatch *wc_pending_next(const WcPending *pending, const voi
 extern WcStatus wc_pending_mark(WcPending *pending, WcPendingMark *mark, WcError *err) WC_WARN_UNUSED;
 extern void wc_pending_marked(WcPending *pending);
 
-/* A piece that a mark has put into the store; all of a stream, in their order, when the engine starts. */
+/* Loads a piece that a mark has put into the store.  When the engine starts, it is called for all pieces, those of a stream
+ * in their order. */
 extern WcStatus wc_pending_load(WcPending *pending, const WcPendingBytes *piece, WcError *err) WC_WARN_UNUSED;
 
-/* Transactions, those of them that are prepared, bytes of their streams, and those of them in memory. */
+/* The number of streams, the number of those that are prepared, the bytes of all streams, and the bytes in memory. */
 extern uint64_t wc_pending_count(const WcPending *pending);
 extern uint64_t wc_pending_nprepared(const WcPending *pending);
 extern uint64_t wc_pending_bytes(const WcPending *pending);

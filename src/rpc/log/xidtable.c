@@ -1,5 +1,5 @@
 /*
- * rpc/log/xidtable.c: things by transaction id.
+ * rpc/log/xidtable.c: a hash table by transaction id.
  */
 #include "rpc/log/xidtable.h"
 
@@ -8,7 +8,7 @@
 
 #define BUCKETS_FIRST 64
 
-/* Ids are given one after another: their lowest bits spread best. */
+/* PostgreSQL gives ids one after another: their lowest bits are spread best. */
 static WcXidNode **
 bucket_of(const WcXidTable *t, uint64_t xid)
 {

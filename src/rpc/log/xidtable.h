@@ -1,7 +1,7 @@
 /*
  * rpc/log/xidtable.h: a hash table by transaction id.
  *
- * Its nodes are embedded in structs of the caller, who owns them.  One thread at a time.
+ * Its nodes are embedded in structs that the caller owns.  One thread at a time.
  */
 #ifndef WC_RPC_LOG_XIDTABLE_H
 #define WC_RPC_LOG_XIDTABLE_H
@@ -25,20 +25,20 @@ typedef struct WcXidTable
 
 #define WC_XIDTABLE_INIT {NULL, 0, 0}
 
-/* The nodes are the caller's: it has taken them out. */
+/* Frees the table; the caller has taken the nodes out, or frees them itself. */
 extern void wc_xidtable_free(WcXidTable *table);
 
-/* NULL: there is none. */
+/* The node with this id; NULL: there is none. */
 extern WcXidNode *wc_xidtable_find(const WcXidTable *table, uint64_t xid);
 
-/* node->xid is set, and not in the table.  WC_NO_MEMORY: nothing has happened. */
+/* Adds a node; the caller has set node->xid, which is not in the table yet.  WC_NO_MEMORY: nothing was added. */
 extern WcStatus wc_xidtable_add(WcXidTable *table, WcXidNode *node, WcError *err) WC_WARN_UNUSED;
 
 /* The first node (node NULL), or the node after another, in no order; NULL: no more.  Between calls no node may be added;
  * a node may be removed when the next one is known. */
 extern WcXidNode *wc_xidtable_next(const WcXidTable *table, const WcXidNode *node);
 
-/* Takes one out; NULL: there was none. */
+/* Takes out the node with this id; NULL: there is none. */
 extern WcXidNode *wc_xidtable_remove(WcXidTable *table, uint64_t xid);
 
 #endif

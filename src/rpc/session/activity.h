@@ -15,13 +15,13 @@
 typedef struct WcActivity
 {
 	_Atomic uint32_t database;
-	_Atomic uint32_t table_id;	/* of the request; 0: it is about none */
+	_Atomic uint32_t table_id;	/* of the request; 0: it names no table */
 	_Atomic uint32_t request;	/* its type (wire/message.h) */
 	_Atomic bool working;
 	_Atomic int64_t since_us;	/* monotonic: when it began, or ended */
 	_Atomic uint32_t scanners;
 	_Atomic uint32_t snapshots;
-	_Atomic int64_t snapshot_us;	/* when the oldest of them was taken; 0: there is none */
+	_Atomic int64_t snapshot_us;	/* when the oldest snapshot was taken; 0: there is none */
 	_Atomic uint64_t transaction_bytes;
 	_Atomic uint64_t xid;
 	_Atomic uint64_t requests;	/* these five only grow, until a reset sets them to 0 */
@@ -40,11 +40,11 @@ typedef struct WcActivitySum
 	uint64_t	transaction_bytes;
 } WcActivitySum;
 
-/* The session's thread: a request begins, and ends.  Both return monotonic time. */
+/* The session's thread calls them when a request begins, and when it ends.  Both return monotonic time. */
 extern int64_t wc_activity_begin(WcActivity *a, uint32_t request);
 extern int64_t wc_activity_end(WcActivity *a);
 
-/* The session's thread: a request has read so much. */
+/* The session's thread adds what a request has read. */
 extern void wc_activity_read(WcActivity *a, const WcScanStats *news);
 
 /* Any thread. */

@@ -1,5 +1,5 @@
 /*
- * rpc/session/rowlock.c: a session locks rows, and learns what became of them.
+ * rpc/session/rowlock.c: a session locks rows, and learns whether they have changed.
  */
 #include "rpc/session/rowlock.h"
 
@@ -7,7 +7,7 @@
 
 #include "read/cell/quote.h"
 
-/* --- what became of a row ---------------------------------------------------------- */
+/* --- has a row changed? ------------------------------------------------------------ */
 
 /* A Get of one row. */
 typedef struct RowScan
@@ -26,8 +26,8 @@ init_scan(RowScan *r, uint32_t table_id, WcSlice row)
 	r->scan.ranges = &r->range;
 }
 
-/* The next blocks of both, which are the same as long as the rows are: *same.  *end: that
- * was all. */
+/* Reads the next block of both scanners.  *same: the blocks are equal, so the rows are equal so far.  *end: these were the
+ * last blocks. */
 static WcStatus
 compare_blocks(WcScanner *a, WcScanner *b, WcBuf *buf, bool *same, bool *end, WcError *err)
 {
@@ -77,7 +77,7 @@ compare(WcSession *s, const RowScan *r, const WcReadPoint *then, bool *changed, 
 	return status;
 }
 
-/* False: nobody has written to the row since the snapshot. */
+/* False: no transaction has written to the row since the snapshot. */
 static bool
 perhaps_changed(const WcSession *s, uint32_t table_id, WcSlice row, const WcReadPoint *then)
 {
@@ -95,12 +95,12 @@ wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, ui
 	if (!perhaps_changed(s, table_id, row, then))
 		return WC_OK;
 	if (!storage->ops->is_committed(storage, table_id))
-		return WC_OK;			/* nobody else knows the table */
+		return WC_OK;			/* no other transaction knows the table */
 
 	init_scan(&r, table_id, row);
 	r.scan.versions = WC_VERSIONS_MAX;
 	r.scan.want_ts = true;
-	/* families that only this transaction has are not there for others */
+	/* a transaction that has changed the catalog may have families that the snapshot lacks: compare all families */
 	if (s->txn == NULL || wc_txn_ncatalog(s->txn) == 0)
 	{
 		for (uint32_t i = 0; i < nfamilies; i++)
@@ -153,8 +153,7 @@ wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPoint *then, bool 
 	return status;
 }
 
-/* Has the row, which is locked, changed?  One that is gone is given back: there is nothing to
- * keep others from. */
+/* Has the row, which is locked, changed?  If it is gone, its lock is released: there is nothing to protect. */
 static WcStatus
 look_at_change(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, bool added,
 			   uint8_t *said, WcError *err)
@@ -175,7 +174,7 @@ look_at_change(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice
 	return status;
 }
 
-/* Has a command of the session's own, from this one on, written the row? */
+/* Has the transaction written the row in this command or a later one? */
 static WcStatus
 is_rewritten(WcSession *s, uint32_t table_id, WcSlice row, uint32_t cid, bool *rewritten, WcError *err)
 {
@@ -199,9 +198,8 @@ is_rewritten(WcSession *s, uint32_t table_id, WcSlice row, uint32_t cid, bool *r
 }
 
 /*
- * Locks the row unless it is there.  It is there or not, whatever becomes of those
- * transactions that have it in a mode in which no row is made or deleted: they are in the way
- * only when it is not there.
+ * Locks the row unless it exists.  Another transaction that has locked it in a mode weaker than EXCLUSIVE neither makes nor
+ * deletes it: so if the row exists, the caller need not wait for that transaction.
  */
 static WcStatus
 lock_absent(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, const WcLockRequest *request, WcSlice row, const WcReadPoint *then,
@@ -230,7 +228,7 @@ lock_absent(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, const WcLo
 	return WC_OK;
 }
 
-/* Locks one row, or says who has it, or what there is to say. */
+/* Locks one row.  *holder: a transaction that has locked it in a conflicting mode; *said: the row's byte of the answer. */
 static WcStatus
 lock_row(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, WcLockHolder *holder,
 		 uint8_t *said, WcError *err)
@@ -292,7 +290,8 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 
 /* --- at commit -------------------------------------------------------------------- */
 
-/* What was locked for UPDATE need not be locked again; else others are kept out entirely. */
+/* A row that the transaction has locked in mode NO KEY UPDATE, as UPDATE does, need not be locked again; others are locked
+ * in mode EXCLUSIVE. */
 static WcLockRequest
 commit_request(uint32_t table_id, uint64_t xid)
 {
@@ -303,8 +302,8 @@ commit_request(uint32_t table_id, uint64_t xid)
 	return request;
 }
 
-/* Whole tables in which very much was written, if nobody else has locks there.  *rest:
- * there is something left. */
+/* Locks each table as a whole in which the transaction has written very much, if no other transaction has locks there.
+ * *rest: other tables have writes, too. */
 static WcStatus
 lock_tables(WcSession *s, WcLockOwner *owner, const WcTxn *txn, bool *rest, WcError *err)
 {
@@ -327,7 +326,7 @@ lock_tables(WcSession *s, WcLockOwner *owner, const WcTxn *txn, bool *rest, WcEr
 	return WC_OK;
 }
 
-/* What is written to one row. */
+/* The transaction's operations on one row. */
 typedef struct RowWrites
 {
 	const WcTxnEntry *const *ops;	/* in their order */
@@ -373,7 +372,7 @@ families_of(const RowWrites *writes, uint32_t families[WC_FAMILIES_MAX], uint32_
 	return WC_OK;
 }
 
-/* Does the transaction empty the table, or drop it?  Then it replaces none of its rows. */
+/* Does the transaction empty or drop the table?  Then changes of its rows since the snapshot do not matter. */
 static WcStatus
 empties_table(const WcTxn *txn, uint32_t table_id, bool *empties, WcError *err)
 {
@@ -416,7 +415,7 @@ error_changed(WcSession *s, uint32_t table_id, WcSlice row, const WcReadPoint *t
 	return WC_CONFLICT;
 }
 
-/* Of a row that has just been locked. */
+/* WC_CONFLICT if the row, which has just been locked, has changed since the snapshot. */
 static WcStatus
 require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const WcReadPoint *then, WcError *err)
 {
@@ -441,8 +440,7 @@ require_unchanged(WcSession *s, const WcTxn *txn, const RowWrites *writes, const
 	return status;
 }
 
-/* In the order of their keys, so that commits which have to wait for each other do not wait in a
- * circle; all that is written to a row at once. */
+/* Locks the rows in the order of their keys, so that commits which have to wait for each other do not wait in a circle. */
 static WcStatus
 lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then, const atomic_bool *cancel,
 		  uint64_t *holder, WcError *err)

@@ -11,27 +11,25 @@
 #include "wire/message.h"
 
 /*
- * Locks the message's rows in their order, up to the first that another transaction has, or,
- * if it is serializable, the first that has changed.
- * then: the read point of the message's snapshot (NULL: none is named), with the
- * session's writes.  said has room for a byte a row.  After an error some rows may be
- * locked.
+ * Locks the message's rows in their order, up to the first row that another transaction has locked in a conflicting mode;
+ * if the message is serializable, up to the first row that has changed.  then: a read point with the session's writes and
+ * the message's snapshot (snapshot NULL: the message names none).  said has room for a byte a row.  After an error some
+ * rows may be locked.
  */
 extern WcStatus wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, uint8_t *said,
 								WcLockResult *result, WcError *err) WC_WARN_UNUSED;
 
-/* Has a row that is locked other cells in these families (none: in all) than the read
- * point's snapshot shows?  Own writes do not count. */
+/* Has a row, which the session has locked, other cells in these families (none: in all) than the read point's snapshot
+ * shows?  Own writes do not count. */
 extern WcStatus wc_rowlock_changed(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 								   WcSlice row, const WcReadPoint *then, bool *changed, WcError *err) WC_WARN_UNUSED;
 
-/* Does the row hold a visible cell in these families (none: in all) in the newest state, with
- * the read point's own writes? */
+/* Has the row a visible cell in these families (none: in all) in the newest state, with the read point's own writes? */
 extern WcStatus wc_rowlock_exists(WcSession *s, uint32_t table_id, const uint32_t *families, uint32_t nfamilies,
 								  WcSlice row, const WcReadPoint *then, bool *exists, WcError *err) WC_WARN_UNUSED;
 
-/* Does a Get give its row at the newest state, with the read point's own writes?  (Also one that it
- * leaves undecided.) */
+/* Does a Get return its row in the newest state, with the read point's own writes?  (Also a row that its filter cannot
+ * decide.) */
 extern WcStatus wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPoint *then, bool *gives, WcError *err) WC_WARN_UNUSED;
 
 /*
@@ -55,8 +53,8 @@ typedef WcStatus (*WcRowLockTaker) (void *arg, uint64_t at, WcSlice ops, WcError
 extern WcStatus wc_rowlock_list(WcSession *s, uint64_t xid, uint64_t at, WcRowLockTaker take, void *arg, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Locks again what the LOCK operations among the batch's say, for a prepared transaction that had
- * them from an engine before.  WC_CORRUPT: another transaction has one of these rows.
+ * Locks the rows that the LOCK operations in the batch name, for a prepared transaction that had locked them in the engine
+ * before.  WC_CORRUPT: another transaction has locked one of these rows.
  */
 extern WcStatus wc_rowlock_restore(WcLockTable *locktable, uint64_t xid, WcSlice batch, WcError *err) WC_WARN_UNUSED;
 

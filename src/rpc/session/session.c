@@ -18,7 +18,7 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->cancel = cancel;
 }
 
-/* The snapshots have changed. */
+/* Publishes the number of snapshots, and the time of the oldest. */
 static void
 show_snapshots(WcSession *s)
 {
@@ -273,7 +273,7 @@ wc_session_write(WcSession *s, uint64_t at, WcSlice bytes, uint64_t bytes_max)
 {
 	WcStatus	status;
 
-	/* bytes are missing, and this piece does not begin before them */
+	/* bytes are missing, and this piece begins after the first of them */
 	if (s->txn_failed && at > wc_session_length(s))
 		return;
 	s->txn_failed = false;

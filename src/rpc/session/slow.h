@@ -12,7 +12,7 @@
 
 #include "engine/engine.h"
 
-/* Of a server: shortest time that is logged, 0: all, below: nothing is. */
+/* Of a server: the shortest time that is logged; 0: all requests are logged; negative: none. */
 typedef _Atomic int64_t WcSlowLimit;
 
 /* A session's settings for logging; limit NULL: nothing is logged. */
@@ -23,7 +23,7 @@ typedef struct WcSlowLog
 	uint32_t	pid;			/* of the backend */
 } WcSlowLog;
 
-/* table_id 0: the request was about none.  Any thread. */
+/* table_id 0: the request named no table.  Any thread. */
 extern void wc_slow_note(const WcSlowLog *log, const char *request, uint32_t table_id, int64_t spent_us,
 						 uint64_t rows_examined, uint64_t rows_returned);
 

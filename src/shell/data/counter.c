@@ -1,6 +1,6 @@
 /*
- * shell/data/counter.c: incr and append, which compute a cell from what it holds, and
- * get_counter, which only reads it.
+ * shell/data/counter.c: incr and append, which compute a cell from its old value, and get_counter, which only reads
+ * a cell.
  *
  * incr and append lock the row, so that no change is lost between reading and committing, and read the newest
  * state: under READ COMMITTED they never fail because of another transaction.  They write an ordinary put.

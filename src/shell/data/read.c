@@ -101,8 +101,8 @@ set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 }
 
 /*
- * A filter in HBase's language.  What it sees may not be what the caller is shown, so that all that
- * the scan reads has to be the caller's to read.
+ * Sets a filter in HBase's language.  The filter may see other cells than the caller gets, so the caller must have the
+ * privileges to read all cells that the scan reads.
  */
 static void
 set_filter(FunctionCallInfo fcinfo, int argno, const WcAccess *access, WcScan *scan)
@@ -286,7 +286,7 @@ set_rows(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 				 errdetail("There are %u; the limit is %d.", scan->nranges, WC_RANGES_MAX)));
 }
 
-/* Of get, one row or an array of rows: what is behind the rows. */
+/* get, of one row or of an array of rows. */
 static Datum
 get(FunctionCallInfo fcinfo, bool many)
 {

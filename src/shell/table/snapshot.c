@@ -169,7 +169,7 @@ make_namespace(void)
 		wc_client_create_namespace(SNAPSHOT_NAMESPACE);
 }
 
-/* snapshot(name, snapshot): of the table's owner, who owns it then */
+/* snapshot(name, snapshot): the table's owner calls it, and owns the snapshot */
 Datum
 widecol_snapshot(PG_FUNCTION_ARGS)
 {

@@ -140,7 +140,7 @@ widecol_create_table(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The owner's, locked against everybody, with the foreign tables that map it. */
+/* Opens a stored table for its owner, and locks it exclusively, with the foreign tables that map it. */
 static WcTableDesc *
 open_owned(FunctionCallInfo fcinfo, const char *action, char **name, List **relids)
 {
