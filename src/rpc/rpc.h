@@ -123,6 +123,9 @@ extern bool wc_server_stalled(const WcServer *server, WcError *why);
  * all, below: none, as at first. */
 extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 
+/* At most so many threads that help sessions' threads with long scans, all together; 0: none, as at first. */
+extern void wc_server_scan_helpers(WcServer *server, int n);
+
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);
 
