@@ -113,7 +113,7 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
  * costs little. */
 #define ROWS_ALONE 4096
 
-/* A shared scan returns at most one row of so many, or groups. */
+/* A shared scan returns at most one row, or group of rows, for so many stored rows. */
 #define RETURNED_PART 8
 
 /* A part of a shared scan has at least so many bytes in files: to read them takes about a millisecond. */

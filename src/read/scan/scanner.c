@@ -758,6 +758,7 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	tell_storage(s);
 	if (status == WC_OK && s->parts != NULL)
 	{
+		s->done = false;		/* unless the parts are */
 		status = wc_scanparts_fill(s, &w, bytes_target, err);
 		full = s->in_row;
 	}

@@ -37,7 +37,7 @@ typedef struct WcScanHelpers
 	void		(*run) (void *arg, bool (*work) (void *work_arg), void *work_arg);
 	void	   *arg;
 	uint64_t	rows_alone;		/* stored rows that the scanner reads alone, > 0: only longer scans are shared */
-	uint64_t	returned_part;	/* only scans that return at most one of so many of these rows, or groups; 0: all scans */
+	uint64_t	returned_part;	/* only scans that return at most one row, or group, for so many of these; 0: all scans */
 } WcScanHelpers;
 
 /* Copies the scan and the read point. WC_NO_TABLE, WC_NO_FAMILY (or WC_STALE)

@@ -75,11 +75,14 @@ rest_of(const WcScanner *s)
 	return rest;
 }
 
-/* Does the scan read much more than it returns?  Otherwise the receiver is busy too, and needs a processor. */
+/* Does the scan read many more rows than it returns rows, or groups?  Otherwise the receiver is busy too, and needs a
+ * processor; and each part has groups of its own, so that their number would grow. */
 static bool
 returns_little(const WcScanner *s)
 {
-	return s->groups != NULL || s->stats.rows_returned * s->helpers.returned_part <= s->stats.rows_examined;
+	uint64_t	returned = s->stats.rows_returned + (s->groups != NULL ? wc_groups_number(s->groups) : 0);
+
+	return returned * s->helpers.returned_part <= s->stats.rows_examined;
 }
 
 /* Makes the parts of a range that begin at these keys, and one before. */
@@ -329,7 +332,8 @@ wc_scanparts_fill(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *
 	size_t		enough = s->groups != NULL ? bytes_target : 2;
 	WcStatus	status = WC_OK;
 
-	do
+	/* rows that were found before are sent at once */
+	while (status == WC_OK && !s->done && wc_block_size(w) < enough)
 	{
 		pthread_mutex_lock(&p->mutex);
 		p->target = bytes_target;
@@ -345,7 +349,7 @@ wc_scanparts_fill(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *
 		else
 			join(p, s, w, bytes_target);
 		pthread_mutex_unlock(&p->mutex);
-	} while (status == WC_OK && !s->done && wc_block_size(w) < enough);
+	}
 	return status;
 }
 
