@@ -275,6 +275,9 @@ read_block(void *arg)
 	block = calloc(1, sizeof(*block));
 	if (block == NULL)
 		status = wc_error(&err, WC_NO_MEMORY, "out of memory for a scan");
+	/* a scanner of a small part may end before it looks */
+	if (status == WC_OK && p->at.cancel != NULL && atomic_load_explicit(p->at.cancel, memory_order_relaxed))
+		status = wc_error(&err, WC_CANCELLED, "scan was cancelled");
 	if (status == WC_OK && part->scanner == NULL)
 	{
 		WcScan		scan = p->scan;
