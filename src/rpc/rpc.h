@@ -1,8 +1,8 @@
 /*
  * rpc/rpc.h: serving sessions; what the background worker uses.
  *
- * A server has one applier thread, which applies commits one after another, and one thread for each session; all
- * signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
+ * A server has one applier thread, which applies commits one after another, one thread for each session, and threads
+ * that help sessions' threads; all signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
  */
 #ifndef WC_RPC_RPC_H
 #define WC_RPC_RPC_H
