@@ -826,69 +826,6 @@ few_matches_do_not_wait(void **state)
 	kit_close(&kit);
 }
 
-/* Two threads find what one finds, count it once, and can be cancelled. */
-static void
-two_threads_find_the_same(void **state)
-{
-	WcColumn	column = {.family = 1,.qualifier = wc_slice_cstr("a")};
-	WcFilterColumn filtered = {.column = 0,.width = 1};
-	WcSlice		value = wc_slice_cstr("1");
-	WcFilterNode node = {.kind = WC_FILTER_EQ,.values = &value};
-	WcFilter	filter = {.ncolumns = 1,.columns = &filtered,.nnodes = 1,.nodes = &node};
-	WcScan		scan;
-	Kit			kit;
-
-	kit_open(&kit);
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < 20000; i++)
-	{
-		char		row[16];
-
-		snprintf(row, sizeof(row), "r%05d", i);
-		kit_put(&kit, row, 1, "a", KIT_LATEST, i % 100 == 3 ? "1" : "0");
-	}
-	kit_commit(&kit);
-	wc_scan_init(&scan, kit.table);
-	scan.ncolumns = 1;
-	scan.columns = &column;
-	scan.rows_by_existence = true;
-	scan.filter = &filter;
-	scan.measured = true;
-	for (int i = 0; i < 4; i++)
-	{
-		atomic_bool cancel = false;
-		WcReadPoint at = kit_point(&kit, false);
-		WcScanner  *scanner;
-		WcScanStats stats;
-		WcBuf		block = WC_BUF_INIT;
-		WcStatus	status;
-
-		at.cancel = &cancel;
-		scan.reversed = (i & 1) != 0;
-		assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
-		kit_share(&kit, scanner, &scan, 1000);
-		do
-		{
-			block.len = 0;
-			status = wc_scanner_next(scanner, &block, 100, 0, &kit.err);
-			wc_scanner_stats(scanner, &stats);
-			if (stats.rows_examined > 1000)
-				atomic_store(&cancel, i >= 2);
-		} while (status == WC_OK);
-		assert_int_equal(status, i >= 2 ? WC_CANCELLED : WC_END);
-		if (i < 2)
-		{
-			assert_int_equal(stats.rows_returned, 200);
-			assert_int_equal(stats.rows_examined, 20000);
-			assert_int_equal(stats.rows_filtered, 19800);
-			assert_int_equal(kit.nshared, i + 1);
-		}
-		wc_scanner_close(scanner);
-		wc_buf_free(&block);
-	}
-	kit_close(&kit);
-}
-
 /* Rows that are deleted are not among those that a filter removes, whether or not a cell is
  * left to look at, and in either packing. */
 static void
@@ -1049,7 +986,6 @@ main(void)
 		cmocka_unit_test(scans_give_what_passes),
 		cmocka_unit_test(large_rows_are_read_twice),
 		cmocka_unit_test(few_matches_do_not_wait),
-		cmocka_unit_test(two_threads_find_the_same),
 		cmocka_unit_test(deleted_rows_are_not_removed),
 		cmocka_unit_test(timestamps_decide),
 		cmocka_unit_test(bad_filters_are_refused),
