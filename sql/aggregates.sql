@@ -250,6 +250,20 @@ SELECT aggregated('p', 'SELECT b % 2, count(*), sum(v) FROM _ GROUP BY b % 2');
 SELECT aggregated('p', 'SELECT count(*), sum(v), avg(b), max(v) FROM _ WHERE a BETWEEN 5 AND 12 AND v > 0');
 RESET enable_partitionwise_aggregate;
 
+-- more rows than a session's thread reads alone: other threads may help, and the result is the same
+CREATE FOREIGN TABLE long (k int OPTIONS (rowkey '1'), g int, v int8, w text, d jsonb OPTIONS (family 'd')) SERVER widecol;
+INSERT INTO long SELECT n, n % 8, n * 7919 % 100003, md5(n::text), jsonb_build_object('m', (n % 1000)::text, 'o', md5(n::text))
+  FROM generate_series(1, 20000) n;
+DELETE FROM long WHERE k % 1000 = 7;
+CREATE TABLE long_heap AS SELECT * FROM long;
+ANALYZE long;
+SELECT aggregated('long', 'SELECT count(*), sum(k), sum(v), min(v), max(v), avg(v), min(k), max(w COLLATE "C") FROM _');
+SELECT aggregated('long', 'SELECT count(*), sum(k) FROM _ WHERE d ->> ''m'' = ''17''');
+SELECT aggregated('long', 'SELECT g, count(*), sum(v) FROM _ WHERE k > 500 GROUP BY g');
+SELECT aggregated('long', 'SELECT k, count(*), sum(v) FROM _ WHERE v < 5000 GROUP BY k');
+SELECT k, v FROM long WHERE v < 60 ORDER BY k DESC;
+SELECT k, v FROM long_heap WHERE v < 60 ORDER BY k DESC;
+
 -- counters of the engine
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT a, count(*) FROM t WHERE i > 3 GROUP BY a;
 SET widecol.enable_pushdown = off;

@@ -35,6 +35,7 @@ static int	write_buffer_kb;
 static int	max_open_files;
 static int	max_background_jobs;
 static int	log_min_duration;
+static int	scan_helpers;
 static int	upkeep;
 static int	upkeep_threshold;
 static int	upkeep_delay_ms;
@@ -115,6 +116,11 @@ define_engine_settings(void)
 							"0 logs all; -1 logs none.",
 							&log_min_duration, -1, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.scan_helpers",
+							"Sets how many threads of the engine help sessions with long scans.",
+							"They work only while there are processors that no session needs. 0 means none.",
+							&scan_helpers, 2, 0, 64,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.max_background_jobs",
 							"Sets how many flushes and compactions may run at once.",
 							NULL,

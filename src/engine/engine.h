@@ -372,6 +372,7 @@ typedef struct WcSplitRequest
 	uint32_t	nfamilies;		/* only the bytes of these families count; 0: of all */
 	const uint32_t *families;
 	uint32_t	nparts;			/* wanted, 1 .. WC_PARTS_MAX */
+	uint64_t	bytes_min;		/* a range that has fewer than twice so many is one part */
 } WcSplitRequest;
 
 /*

@@ -148,6 +148,14 @@ wc_block_finish(WcBlockWriter *w, bool open, bool end)
 	w->buf->data[w->start] |= (uint8_t) ((open ? BLOCK_OPEN : 0) | (end ? BLOCK_END : 0));
 }
 
+bool
+wc_block_join(WcBlockWriter *w, WcSlice block)
+{
+	assert(block.len > 0);
+	wc_buf_append_slice(w->buf, wc_slice(block.data + 1, block.len - 1));
+	return (block.data[0] & BLOCK_OPEN) != 0;
+}
+
 /* --- reading ---------------------------------------------------------------- */
 
 WcStatus

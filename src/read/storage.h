@@ -48,6 +48,7 @@ typedef struct WcReadPoint
 	uint32_t	cid;			/* own operations with a smaller cid are seen */
 	uint32_t	database;
 	int64_t		clock_offset_us;	/* added to the clock for TTLs */
+	int64_t		now_us;			/* of a part of a scan that has begun: the time by which its TTLs go; 0: the clock */
 	uint32_t	pid;			/* of the process that it is done for, to tell others; 0: of none */
 	const atomic_bool *cancel;	/* raised by others; NULL: never */
 } WcReadPoint;

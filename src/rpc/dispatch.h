@@ -5,6 +5,7 @@
 #define WC_RPC_DISPATCH_H
 
 #include "base/arena.h"
+#include "rpc/crew.h"
 #include "rpc/log/applier.h"
 #include "rpc/log/intake.h"
 #include "rpc/session/session.h"
@@ -30,6 +31,8 @@ typedef struct WcDispatch
 	WcSession	session;
 	WcPartSender parts;			/* this and the next one are set before the first request */
 	WcStatisticsSource statistics;
+	WcCrew	   *crew;			/* helps with long scans; NULL: there is none.  window: of this session (wire/busy.h) */
+	uint32_t   *window;
 	WcApplier  *applier;
 	WcIntake *intake;		/* NULL: commits go to the applier */
 	int64_t		began_us;		/* when the request began, monotonic */

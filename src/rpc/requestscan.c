@@ -109,6 +109,38 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
 					   wc_scanner_valid_from_us(scanner), until);
 }
 
+/* Stored rows that a session's thread reads before others help: about a millisecond, beside which the division of the rest
+ * costs little. */
+#define ROWS_ALONE 4096
+
+/* A shared scan returns at most one row, or group of rows, for so many stored rows. */
+#define RETURNED_PART 8
+
+/* A part of a shared scan has at least so many bytes in files: to read them takes about a millisecond. */
+#define PART_BYTES_MIN (64 * 1024)
+
+/* A WcScanHelpers; arg: the WcDispatch. */
+static WcStatus
+split_for_helpers(void *arg, uint32_t table_id, const WcRange *range, const uint32_t *families, uint32_t nfamilies,
+				  uint32_t nparts, WcBuf *out, WcError *err)
+{
+	WcDispatch *d = arg;
+	WcSplitRequest request = {
+		.table_id = table_id,.range = *range,.nfamilies = nfamilies,.families = families,.nparts = nparts,
+		.bytes_min = PART_BYTES_MIN
+	};
+
+	return wc_engine_split(d->session.engine, &request, d->session.cancel, out, err);
+}
+
+static void
+run_with_helpers(void *arg, bool (*work) (void *work_arg), void *work_arg)
+{
+	WcDispatch *d = arg;
+
+	wc_crew_run(d->crew, d->window, work, work_arg);
+}
+
 WcStatus
 wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -132,6 +164,17 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	status = wc_session_scanner_open(&d->session, m.scan_no, &scan, &at, &scanner, err);
 	if (status != WC_OK)
 		return status;
+	if (d->crew != NULL && wc_crew_helps(d->crew))
+	{
+		WcScanHelpers helpers = {split_for_helpers, run_with_helpers, d, ROWS_ALONE, RETURNED_PART};
+
+		status = wc_scanner_share(scanner, m.scan, &helpers, err);
+		if (status != WC_OK)
+		{
+			wc_session_scanner_close(&d->session, m.scan_no);
+			return status;
+		}
+	}
 	status = read_block(d, m.scan_no, scanner, m.target, &last, err);
 	if (status != WC_OK)
 		return status;

@@ -96,7 +96,7 @@ WcStatus
 wc_request_split(WcDispatch *d, WcSlice body, WcError *err)
 {
 	WcSplitMessage m;
-	WcSplitRequest request;
+	WcSplitRequest request = {0};
 	WcStatus	status = wc_message_split_decode(body, &d->arena, &m, err);
 
 	if (status != WC_OK)

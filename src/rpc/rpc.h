@@ -1,8 +1,8 @@
 /*
  * rpc/rpc.h: serving sessions; what the background worker uses.
  *
- * A server has one applier thread, which applies commits one after another, and one thread for each session; all
- * signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
+ * A server has one applier thread, which applies commits one after another, one thread for each session, and threads
+ * that help sessions' threads; all signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
  */
 #ifndef WC_RPC_RPC_H
 #define WC_RPC_RPC_H
@@ -122,6 +122,9 @@ extern bool wc_server_stalled(const WcServer *server, WcError *why);
 /* From now on requests that take at least so long, in microseconds, are logged (rpc/session/slow.h); 0:
  * all, below: none, as at first. */
 extern void wc_server_log_slow(WcServer *server, int64_t min_us);
+
+/* At most so many threads that help sessions' threads with long scans, all together; 0: none, as at first. */
+extern void wc_server_scan_helpers(WcServer *server, int n);
 
 /* Sessions being served, those that wait for wc_server_reap included. */
 extern int	wc_server_sessions(const WcServer *server);

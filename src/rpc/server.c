@@ -23,6 +23,7 @@ struct WcServer
 	WcServerOptions options;
 	WcApplier  *applier;
 	WcEpochs   *epochs;
+	WcCrew	   *crew;
 	WcLockTable *locktable;
 	WcIntake *intake;		/* NULL: no log is followed */
 	WcMutex		mutex;
@@ -72,7 +73,9 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 		wc_server_free(s);
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	}
-	status = wc_epochs_create(options->engine, options->getcache, &s->epochs, err);
+	status = wc_crew_create(options->cores, options->busy, &s->crew, err);
+	if (status == WC_OK)
+		status = wc_epochs_create(options->engine, options->getcache, &s->epochs, err);
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
@@ -350,6 +353,8 @@ make_handler(WcServer *s, void *memory, WcPeer peer, WcWake wake, void *owner, W
 	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->intake, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 	h->dispatch.statistics = (WcStatisticsSource) {statistics_rows, s};
+	h->dispatch.crew = s->crew;
+	h->dispatch.window = &h->window;
 	h->dispatch.session.slow.limit = &s->slow;
 	h->dispatch.session.slow.pid = peer.pid;
 
@@ -451,6 +456,12 @@ wc_server_log_slow(WcServer *s, int64_t min_us)
 	atomic_store_explicit(&s->slow, min_us, memory_order_relaxed);
 }
 
+void
+wc_server_scan_helpers(WcServer *s, int n)
+{
+	wc_crew_limit(s->crew, n);
+}
+
 int
 wc_server_sessions(const WcServer *s)
 {
@@ -489,6 +500,7 @@ wc_server_free(WcServer *s) WC_UNCHECKED
 	}
 	pthread_cond_destroy(&s->none_running);
 	pthread_mutex_destroy(&s->mutex);
+	wc_crew_free(s->crew);
 	wc_intake_free(s->intake);
 	wc_locktable_free(s->locktable);
 	wc_epochs_free(s->epochs);

@@ -413,6 +413,7 @@ keep_up(void)
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
+	wc_server_scan_helpers(server, int_setting("widecol.scan_helpers"));
 	log_ms = int_setting("widecol.log_min_duration");
 	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));
 	begun = true;

@@ -411,14 +411,17 @@ run_scan(Kit *kit, Text *t, const WcScan *scan, const WcReadPoint *at)
 	WcScanner  *scanner;
 	WcBuf		block = WC_BUF_INIT;
 	bool		open = false;
+	bool		shared = below(4) == 0;
 	WcStatus	status;
 
 	t->len = 0;
 	add(t, "%s", "");
 	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), scan, at, &scanner, &kit->err));
+	if (shared)
+		kit_share(kit, scanner, scan, 1 + below(3));
 	do
 	{
-		uint64_t	rows_max = below(3) == 0 ? 1 + below(3) : 0;
+		uint64_t	rows_max = !shared && below(3) == 0 ? 1 + below(3) : 0;
 
 		wc_buf_reset(&block, SIZE_MAX);
 		status = wc_scanner_next(scanner, &block, below(4) == 0 ? 4096 : below(60), rows_max, &kit->err);

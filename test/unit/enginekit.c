@@ -4,6 +4,7 @@
 #include "enginekit.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -314,8 +315,66 @@ append_block(Kit *kit, const WcScan *scan, WcSlice block, bool *in_row)
 	}
 }
 
-const char *
-kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes)
+/* --- scans that several threads read ---------------------------------------*/
+
+typedef struct HelperWork
+{
+	bool		(*work) (void *arg);
+	void	   *arg;
+} HelperWork;
+
+static void *
+helper_main(void *arg)
+{
+	const HelperWork *w = arg;
+
+	while (w->work(w->arg))
+		;
+	return NULL;
+}
+
+static void
+helpers_run(void *arg, bool (*work) (void *work_arg), void *work_arg)
+{
+	HelperWork	w = {work, work_arg};
+	pthread_t	helper;
+
+	(void) arg;
+	assert_int_equal(pthread_create(&helper, NULL, helper_main, &w), 0);
+	helper_main(&w);
+	pthread_join(helper, NULL);
+}
+
+static WcStatus
+helpers_split(void *arg, uint32_t table_id, const WcRange *range, const uint32_t *families, uint32_t nfamilies,
+			  uint32_t nparts, WcBuf *out, WcError *err)
+{
+	Kit		   *kit = arg;
+	WcSplitRequest request = {
+		.table_id = table_id,.range = *range,.nfamilies = nfamilies,.families = families,.nparts = nparts
+	};
+	size_t		start = out->len;
+	WcStatus	status = wc_engine_split(kit->engine, &request, NULL, out, err);
+
+	kit->nshared += status == WC_OK && out->data[start] > 0;
+	return status;
+}
+
+void
+kit_share(Kit *kit, WcScanner *scanner, const WcScan *scan, uint64_t rows_alone)
+{
+	WcScanHelpers helpers = {helpers_split, helpers_run, kit, rows_alone, 0};
+	WcBuf		encoded = WC_BUF_INIT;
+
+	wc_scan_encode(&encoded, scan);
+	assert_ok(kit, wc_scanner_share(scanner, wc_buf_slice(&encoded), &helpers, &kit->err));
+	wc_buf_free(&encoded);
+}
+
+/* --- scans as text -----------------------------------------------------------*/
+
+static const char *
+scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes, bool shared)
 {
 	WcScanner  *scanner = NULL;
 	WcBuf		block = WC_BUF_INIT;
@@ -324,6 +383,8 @@ kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t b
 
 	kit->text[0] = '\0';
 	status = wc_scanner_open(wc_engine_storage(kit->engine), scan, at, &scanner, &kit->err);
+	if (status == WC_OK && shared)
+		kit_share(kit, scanner, scan, 1);
 	while (status == WC_OK)
 	{
 		wc_buf_reset(&block, SIZE_MAX);
@@ -341,6 +402,19 @@ kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t b
 	}
 	wc_scanner_close(scanner);
 	wc_buf_free(&block);
+	return kit->text;
+}
+
+const char *
+kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes)
+{
+	char	   *alone = strdup(scan_in_blocks(kit, scan, at, bytes, false));
+
+	/* read by two threads, it is the same */
+	assert_non_null(alone);
+	if (scan->aggregation == NULL && !kit->scans_once)
+		assert_string_equal(scan_in_blocks(kit, scan, at, bytes, true), alone);
+	free(alone);
 	return kit->text;
 }
 

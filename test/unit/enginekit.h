@@ -36,6 +36,8 @@ typedef struct Kit
 	uint32_t	cid;			/* of the operations to come */
 	uint32_t	table;			/* id of the table that kit_create made last */
 	int64_t		commit_ts;		/* of the last commit */
+	bool		scans_once;		/* else kit_scan and its like read everything once more, with two threads */
+	atomic_uint nshared;		/* scans that two threads have read */
 	char		text[1 << 16];	/* what kit_scan gave last */
 	WcError		err;
 } Kit;
@@ -78,6 +80,9 @@ extern WcReadPoint kit_point(Kit *kit, bool own);
 
 /* The same in blocks of so many bytes (a cell more at most). */
 extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes);
+
+/* After so many rows two threads read the scan (wc_scanner_share). */
+extern void kit_share(Kit *kit, WcScanner *scanner, const WcScan *scan, uint64_t rows_alone);
 
 /* Of the table made last; they must succeed. */
 extern void kit_flush(Kit *kit);

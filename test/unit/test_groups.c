@@ -252,7 +252,7 @@ take_line(const Case *c, const Line *line, Totals *t)
 }
 
 static void
-read_all(Kit *kit, const Case *c, bool own, size_t bytes, Totals *t)
+read_all(Kit *kit, const Case *c, bool own, bool shared, size_t bytes, Totals *t)
 {
 	WcReadPoint at = kit_point(kit, own);
 	WcScanner  *scanner;
@@ -263,6 +263,8 @@ read_all(Kit *kit, const Case *c, bool own, size_t bytes, Totals *t)
 
 	memset(t, 0, sizeof(*t));
 	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), &c->scan, &at, &scanner, &kit->err));
+	if (shared)
+		kit_share(kit, scanner, &c->scan, 1 + below(20));
 	while (status == WC_OK)
 	{
 		WcBlockReader r;
@@ -363,14 +365,18 @@ test_groups_are_those_of_the_rows(void **state)
 				c.filter_column.form = WC_FORM_BYTES;
 				c.node.values = &c.value;
 			}
-			read_all(&kit, &c, (i & 32) != 0, WC_BLOCK_MAX, &rows);
+			read_all(&kit, &c, (i & 32) != 0, false, WC_BLOCK_MAX, &rows);
 			c.scan.aggregation = &c.aggregation;
-			read_all(&kit, &c, (i & 32) != 0, (i & 3) == 0 ? 40 : WC_BLOCK_MAX, &groups);
+			read_all(&kit, &c, (i & 32) != 0, false, (i & 3) == 0 ? 40 : WC_BLOCK_MAX, &groups);
 			assert_same(&rows, &groups);
 			/* without undecided rows in between each group comes once */
 			assert_true(groups.parts >= groups.n && groups.parts <= groups.n + groups.undecided);
+			/* two threads make other groups, with the same totals */
+			read_all(&kit, &c, (i & 32) != 0, true, (i & 3) == 0 ? 40 : WC_BLOCK_MAX, &groups);
+			assert_same(&rows, &groups);
 			wc_buf_free(&c.keys);
 		}
+		assert_true(kit.nshared > 0);
 		kit_close(&kit);
 	}
 }

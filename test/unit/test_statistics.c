@@ -97,6 +97,7 @@ families_are_counted_apart(void **state)
 	WcFamilyStatistics g;
 
 	kit_open(&kit);
+	kit.scans_once = true;
 	kit_create(&kit, "t", WC_PACKING_CELL, 3);
 	kit_put(&kit, "r1", 1, "a", KIT_LATEST, "1");
 	kit_put(&kit, "r1", 1, "b", KIT_LATEST, "2");

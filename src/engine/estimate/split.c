@@ -11,6 +11,7 @@
 typedef struct Splitter
 {
 	WcParts		parts;
+	double		bytes_min;		/* of a part */
 	WcBuf		points;
 	uint64_t	npoints;
 } Splitter;
@@ -24,7 +25,7 @@ split(Splitter *s, const WcPart *part, uint32_t n)
 	uint32_t	nlow;
 	WcStatus	status = wc_parts_check_cancel(&s->parts);
 
-	if (status != WC_OK || n < 2 || wc_part_is_one(part))
+	if (status != WC_OK || n < 2 || wc_part_is_one(part) || part->bytes < 2 * s->bytes_min)
 		return status;
 	status = wc_parts_halve(&s->parts, part, &halves);
 	if (status == WC_OK)
@@ -52,6 +53,7 @@ split_table(Splitter *s, const WcTable *table, const WcSplitRequest *request, co
 	WcStatus	status = wc_parts_open(&s->parts, table, request->families, request->nfamilies, WC_PART_MEMORY_KEPT,
 									   cancel, err);
 
+	s->bytes_min = (double) request->bytes_min;
 	if (status == WC_OK)
 		status = wc_parts_whole(&s->parts, &request->range, &whole);
 	if (status == WC_OK && whole.found)

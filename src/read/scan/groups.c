@@ -191,6 +191,16 @@ wc_groups_ordered(const WcGroups *g)
 	return g->aggregation.ordered;
 }
 
+uint64_t
+wc_groups_number(const WcGroups *g)
+{
+	uint64_t	n = 0;
+
+	for (const Group *group = g->first; group != NULL; group = group->later)
+		n++;
+	return n;
+}
+
 bool
 wc_groups_only_count(const WcGroups *g)
 {

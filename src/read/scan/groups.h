@@ -24,6 +24,9 @@ typedef enum WcGroupsAdded
 extern WcStatus wc_groups_create(const WcScan *scan, WcGroups **groups, WcError *err) WC_WARN_UNUSED;
 extern void wc_groups_free(WcGroups *groups);	/* NULL is none */
 
+/* The number of groups that have begun and are not written. */
+extern uint64_t wc_groups_number(const WcGroups *groups);
+
 /* Are rows only counted, all together?  Then wc_groups_count_row is enough. */
 extern bool wc_groups_only_count(const WcGroups *groups);
 extern WcStatus wc_groups_count_row(WcGroups *groups, WcSlice row, WcError *err) WC_WARN_UNUSED;

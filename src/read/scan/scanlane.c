@@ -4,7 +4,7 @@
  * A lane walks the rows of all families through its ranges.  Several lanes are merged by the bytes of their rows after
  * the first byte: each lane is at its next row, and a heap gives the lane with the first row.
  */
-#include "read/scan/scannerstate.h"
+#include "read/scan/scanparts.h"
 
 /* Takes what moving a family's scan said. */
 static inline WcStatus
@@ -253,6 +253,12 @@ wc_scanlanes_next(WcScanner *s, WcError *err)
 	WcStatus	status;
 
 	s->family = 0;
+	if (s->share_after > 0 && s->stats.rows_examined == s->share_after)
+	{
+		status = wc_scanparts_begin(s, err);
+		if (status != WC_OK || s->parts != NULL)
+			return status == WC_OK ? WC_END : status;
+	}
 	status = s->nlanes > 1 ? next_merged(s, err) : advance_lane(s, s->lane, err);
 	s->stats.rows_examined += status == WC_OK;
 	return status;

@@ -2,6 +2,7 @@
  * read/scan/scanner.c: rows of several families, merged, into cell blocks.
  */
 #include "read/scan/langrows.h"
+#include "read/scan/scanparts.h"
 
 /* --- cells of a row -------------------------------------------------------*/
 
@@ -542,7 +543,7 @@ tell_storage(WcScanner *s)
 		s->told = wc_arena_alloc_zero(&s->arena, s->nfamilies * sizeof(*s->told));
 	for (uint32_t i = 0; i < s->nfamilies && s->told != NULL; i++)
 	{
-		WcReadCounts now = {.reads = 1,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
+		WcReadCounts now = {.reads = s->at.now_us == 0,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
 		WcReadCounts *told = &s->told[i];
 		WcReadCounts news;
 
@@ -745,7 +746,9 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 		bytes_target = 2;
 	if (rows_max == 0)
 		rows_max = s->scan.batch_rows;
-	if (s->groups != NULL)
+	if (s->parts != NULL)
+		status = WC_OK;
+	else if (s->groups != NULL)
 		status = fill_block_of_groups(s, &w, bytes_target, &full, err);
 	else
 		status = fill_block(s, &w, bytes_target, rows_max, &full, err);
@@ -753,6 +756,12 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	s->stats.cache_hits += after.cache_hits - before.cache_hits;
 	s->stats.blocks_read += after.blocks_read - before.blocks_read;
 	tell_storage(s);
+	if (status == WC_OK && s->parts != NULL)
+	{
+		s->done = false;		/* unless the parts are */
+		status = wc_scanparts_fill(s, &w, bytes_target, err);
+		full = s->in_row;
+	}
 	if (status == WC_OK && out->failed)
 		status = wc_buf_status(out, "cell block", err);
 	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)

@@ -25,10 +25,32 @@ typedef struct WcScanStats
 	uint64_t	blocks_read;	/* and those that were not */
 } WcScanStats;
 
+/*
+ * Threads that help to read long scans.  split appends row keys that divide a range into at most nparts parts of about
+ * the same size, none of which is small: varint n, then n times bytes, ascending.  run calls work(work_arg) in this thread, and in other threads
+ * at the same time if there are any to spare, in each until it returns false; it returns when all have ended.
+ */
+typedef struct WcScanHelpers
+{
+	WcStatus	(*split) (void *arg, uint32_t table_id, const WcRange *range, const uint32_t *families, uint32_t nfamilies,
+						  uint32_t nparts, WcBuf *out, WcError *err);
+	void		(*run) (void *arg, bool (*work) (void *work_arg), void *work_arg);
+	void	   *arg;
+	uint64_t	rows_alone;		/* stored rows that the scanner reads alone, > 0: only longer scans are shared */
+	uint64_t	returned_part;	/* only scans that return at most one row, or group, for so many of these; 0: all scans */
+} WcScanHelpers;
+
 /* Copies the scan and the read point. WC_NO_TABLE, WC_NO_FAMILY (or WC_STALE)
  * when the table is not there (any more). */
 extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at,
 								WcScanner **scanner, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Lets other threads help (scanparts.c) if the scan turns out to be long; they read only within wc_scanner_next, whose
+ * rows_max must be 0 then.  scan: the encoded WcScan, which is copied.  Scans with limits or offsets, of several ranges, with a filter in HBase's
+ * language, or in a transaction that has written are not shared.  The helpers must outlive the scanner.
+ */
+extern WcStatus wc_scanner_share(WcScanner *scanner, WcSlice scan, const WcScanHelpers *helpers, WcError *err) WC_WARN_UNUSED;
 
 /*
  * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes, more if one cell is larger; at most
@@ -37,6 +59,8 @@ extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const Wc
  */
 extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
+/* Adds more to sum. */
+extern void wc_scan_stats_sum(WcScanStats *sum, const WcScanStats *more);
 extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
 
 /* The same without cells examined and seeks, which take some adding up. */

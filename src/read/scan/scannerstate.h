@@ -62,6 +62,9 @@ typedef struct WcScanLane
 /* A filter in HBase's language, and what of a row it has let through (langrows.c). */
 typedef struct WcLangRows WcLangRows;
 
+/* The parts into which a long scan is divided (scanparts.c). */
+typedef struct WcScanParts WcScanParts;
+
 struct WcScanner
 {
 	WcStorage  *storage;
@@ -90,7 +93,11 @@ struct WcScanner
 	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
 	uint64_t	rows_counted;	/* for row_limit, likewise */
-	WcScanStats stats;
+	WcScanHelpers helpers;		/* that share the scan after stop_after rows */
+	WcSlice		shared_scan;	/* the encoded WcScan, for them */
+	uint64_t	share_after;	/* stored rows, after which the rest of the scan may be shared; 0: it is not */
+	WcScanParts *parts;			/* which read the rest; NULL: none */
+	WcScanStats stats;			/* without those of parts */
 	WcReadCounts *told;			/* the counts of each family that were reported to the storage so far; NULL: none */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "read/scan/langrows.h"
+#include "read/scan/scanparts.h"
 #include "read/txn/txn.h"
 
 /* --- a copy of the scan ----------------------------------------------------*/
@@ -378,7 +379,7 @@ open_families(WcScanner *s, WcError *err)
 	if (status != WC_OK)
 		return status;
 	c.own_writes = s->at.txn != NULL && wc_txn_touches(s->at.txn, s->scan.table_id, s->at.cid);
-	s->now_us = s->storage->ops->now(s->storage) + s->at.clock_offset_us;
+	s->now_us = s->at.now_us != 0 ? s->at.now_us : s->storage->ops->now(s->storage) + s->at.clock_offset_us;
 	if (s->scan.as_of_ts != WC_TS_LATEST)
 	{
 		status = go_back(s, &c, err);
@@ -435,10 +436,37 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 	return WC_OK;
 }
 
+WcStatus
+wc_scanner_share(WcScanner *s, WcSlice scan, const WcScanHelpers *helpers, WcError *err)
+{
+	if (s->done || s->nlanes > 1 || s->lane->nranges > 1 || s->lane->points || s->lang != NULL || s->at.txn != NULL ||
+		s->scan.row_limit > 0 || s->scan.row_offset > 0 || s->scan.count_cells || s->scan.batch_rows > 0)
+		return WC_OK;
+	s->shared_scan = wc_arena_copy(&s->arena, scan);
+	if (s->shared_scan.data == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	s->helpers = *helpers;
+	s->share_after = helpers->rows_alone;
+	return WC_OK;
+}
+
+void
+wc_scan_stats_sum(WcScanStats *sum, const WcScanStats *more)
+{
+	sum->rows_returned += more->rows_returned;
+	sum->rows_examined += more->rows_examined;
+	sum->rows_filtered += more->rows_filtered;
+	sum->cells_returned += more->cells_returned;
+	sum->cells_examined += more->cells_examined;
+	sum->seeks += more->seeks;
+	sum->cache_hits += more->cache_hits;
+	sum->blocks_read += more->blocks_read;
+}
+
 void
 wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 {
-	*stats = s->stats;
+	*stats = wc_scanner_rows(s);
 	for (uint32_t k = 0; k < s->nlanes; k++)
 	{
 		for (uint32_t i = 0; i < s->nfamilies; i++)
@@ -456,7 +484,11 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 WcScanStats
 wc_scanner_rows(const WcScanner *s)
 {
-	return s->stats;
+	WcScanStats stats = s->stats;
+
+	if (s->parts != NULL)
+		wc_scanparts_add_stats(s->parts, &stats);
+	return stats;
 }
 
 uint32_t
@@ -494,6 +526,7 @@ wc_scanner_close(WcScanner *s)
 {
 	if (s == NULL)
 		return;
+	wc_scanparts_free(s->parts);	/* they read by its snapshot */
 	for (uint32_t k = 0; k < s->nlanes; k++)
 	{
 		for (uint32_t i = 0; i < s->nfamilies; i++)
