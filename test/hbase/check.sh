@@ -92,11 +92,11 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals writes writecells writelocks writefail failures}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals functions writes writecells writelocks writefail failures}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "random statements, beside heap tables"
 	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog writes writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
 exit $failed

@@ -107,6 +107,12 @@ wc_foreign_is_remote(Oid relid)
 		server_is_ours(serverid, &remote) && remote;
 }
 
+ForeignServer *
+wc_foreign_server_of(Oid relid)
+{
+	return GetForeignServer(GetForeignTable(relid)->serverid);
+}
+
 bool
 wc_foreign_is_dump(Oid relid)
 {
@@ -124,11 +130,17 @@ wc_foreign_server(const char *name)
 	return server != NULL && server_is_ours(server->serverid, &remote) ? server : NULL;
 }
 
+bool
+wc_foreign_has_usage(const ForeignServer *server)
+{
+	return pg_foreign_server_ownercheck(server->serverid, GetUserId()) ||
+		pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+}
+
 void
 wc_foreign_require_usage(const ForeignServer *server)
 {
-	if (pg_foreign_server_ownercheck(server->serverid, GetUserId()) ||
-		pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+	if (wc_foreign_has_usage(server))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -175,15 +187,9 @@ wc_foreign_table_name(Oid relid)
 	char	   *name = table_name_of(relid, &remote);
 	char	   *relname;
 
-	if (name != NULL && !remote)
+	if (name != NULL)
 		return name;
 	relname = get_rel_name(relid);
-	if (relname != NULL && remote)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a table of an HBase cluster", relname),
-				 errdetail("Functions and administration are for tables of the embedded engine."),
-				 errhint("SELECT from the foreign table reads it.")));
 	if (relname == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),

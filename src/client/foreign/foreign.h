@@ -24,14 +24,18 @@ extern bool wc_foreign_is_remote(Oid relid);
 /* Is it widecol.dump, the extension's foreign table of all data that no other foreign table shows? */
 extern bool wc_foreign_is_dump(Oid relid);
 
-/* Raises 42501, with a hint, unless the user owns the server or has USAGE on it. */
+/* The server of a foreign table. */
+extern ForeignServer *wc_foreign_server_of(Oid relid);
+
+/* Does the current user own the server, or have USAGE on it?  require: else 42501, with a hint. */
+extern bool wc_foreign_has_usage(const ForeignServer *server);
 extern void wc_foreign_require_usage(const ForeignServer *server);
 
 /* The server of this name if it belongs to the wrapper "widecol", with any engine; else NULL. */
 extern ForeignServer *wc_foreign_server(const char *name);
 
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
- * Raises 42809 when relid is not a widecol foreign table, 0A000 when the table is remote. */
+ * Raises 42809 when relid is not a widecol foreign table. */
 extern char *wc_foreign_table_name(Oid relid);
 
 typedef struct WcForeignTable

@@ -22,8 +22,7 @@ SET widecol.read_timestamp = '2020-01-01';
 SELECT * FROM t;
 RESET widecol.read_timestamp;
 
--- functions are for the embedded engine
-SELECT * FROM widecol.get('t', 'a');
+-- administration is for the embedded engine
 SELECT widecol.truncate_table('t'::regclass::text);
 SELECT count(*) FROM widecol.tables WHERE name = 't';
 
