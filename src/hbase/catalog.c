@@ -134,7 +134,7 @@ wc_hbase_describe(Oid oid, WcSlice ns, WcSlice name, WcSlice *desc)
 	int32		number;
 
 	wc_hbase_begin(server, &w, &number);
-	wc_request_table(&w, number, ns, name);
+	wc_request_of_table(&w, number, WC_METHOD_TABLE, ns, name);
 	wc_buf_reset(&list, 0);
 	status = ask(server, WC_METHOD_TABLE, number, psprintf("%s:%s", text_of(ns), text_of(name)), &answer, &err);
 	if (status == WC_OK)
