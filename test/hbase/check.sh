@@ -82,7 +82,7 @@ regress()
 	say "$transport, $protocol: $*"
 	if ! in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres \
 		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
-		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" \
+		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" \
 		"$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=out \
 		--dbname=hbase_regression --load-extension=widecol --encoding=UTF8 --no-locale "$@"; then
 		head -n 200 "$tmp/work/out/regression.diffs"
@@ -92,7 +92,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals functions writes writecells writelocks writefail failures}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals functions tables writes writecells writelocks writefail failures}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "random statements, beside heap tables"
 	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \

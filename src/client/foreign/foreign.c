@@ -165,17 +165,20 @@ option_of(List *options, const char *name)
 	return NULL;
 }
 
-/* NULL: relid is not a foreign table of widecol's, or has been dropped. */
+/* NULL: relid is not a foreign table of widecol's, or has been dropped.  *server: of an HBase cluster. */
 static char *
-table_name_of(Oid relid, bool *remote)
+table_name_of(Oid relid, Oid *server)
 {
 	Oid			serverid;
 	List	   *options;
 	char	   *name;
+	bool		remote;
 
-	*remote = false;
-	if (!look_up(relid, &serverid, &options) || !server_is_ours(serverid, remote) || is_dump(options))
+	*server = InvalidOid;
+	if (!look_up(relid, &serverid, &options) || !server_is_ours(serverid, &remote) || is_dump(options))
 		return NULL;
+	if (remote)
+		*server = serverid;
 	name = option_of(options, "table");
 	return name != NULL ? name : get_rel_name(relid);
 }
@@ -183,8 +186,8 @@ table_name_of(Oid relid, bool *remote)
 char *
 wc_foreign_table_name(Oid relid)
 {
-	bool		remote;
-	char	   *name = table_name_of(relid, &remote);
+	Oid			server;
+	char	   *name = table_name_of(relid, &server);
 	char	   *relname;
 
 	if (name != NULL)
@@ -207,12 +210,12 @@ without_default(const char *name)
 }
 
 static bool
-maps_table(Oid relid, const char *fullname)
+maps_table(Oid relid, Oid server, const char *fullname)
 {
-	bool		remote;
-	const char *name = table_name_of(relid, &remote);
+	Oid			found;
+	const char *name = table_name_of(relid, &found);
 
-	return name != NULL && !remote && strcmp(without_default(name), without_default(fullname)) == 0;
+	return name != NULL && found == server && strcmp(without_default(name), without_default(fullname)) == 0;
 }
 
 static int
@@ -235,8 +238,8 @@ wc_foreign_all(void)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-		bool		remote;
-		char	   *name = table_name_of(relid, &remote);
+		Oid			server;
+		char	   *name = table_name_of(relid, &server);
 		WcForeignTable *table;
 
 		/* the foreign table may have been dropped since this scan's snapshot was taken */
@@ -244,7 +247,7 @@ wc_foreign_all(void)
 			continue;
 		table = palloc(sizeof(WcForeignTable));
 		table->relid = relid;
-		table->remote = remote;
+		table->server = server;
 		table->name = pstrdup(without_default(name));
 		tables = lappend(tables, table);
 	}
@@ -255,13 +258,13 @@ wc_foreign_all(void)
 }
 
 bool
-wc_foreign_maps(const WcForeignTable *table, const char *fullname)
+wc_foreign_maps(const WcForeignTable *table, Oid server, const char *fullname)
 {
-	return !table->remote && strcmp(without_default(table->name), without_default(fullname)) == 0;
+	return table->server == server && strcmp(without_default(table->name), without_default(fullname)) == 0;
 }
 
 List *
-wc_foreign_tables_of(const char *fullname)
+wc_foreign_tables_of(Oid server, const char *fullname)
 {
 	List	   *relids = NIL;
 	ListCell   *lc;
@@ -270,26 +273,26 @@ wc_foreign_tables_of(const char *fullname)
 	{
 		const WcForeignTable *table = lfirst(lc);
 
-		if (wc_foreign_maps(table, fullname))
+		if (wc_foreign_maps(table, server, fullname))
 			relids = lappend_oid(relids, table->relid);
 	}
 	return relids;
 }
 
 List *
-wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked)
+wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, List *checked)
 {
 	List	   *locked = NIL;
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(fullname))
+	foreach(lc, wc_foreign_tables_of(server, fullname))
 	{
 		Oid			relid = lfirst_oid(lc);
 		Relation	rel;
 
 		/* during the wait for the lock, the foreign table may have been dropped or changed */
 		LockRelationOid(relid, AccessExclusiveLock);
-		if (!maps_table(relid, fullname))
+		if (!maps_table(relid, server, fullname))
 		{
 			UnlockRelationOid(relid, AccessExclusiveLock);
 			continue;
@@ -421,7 +424,7 @@ wc_foreign_tell_all(const WcTableDesc *desc)
 {
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(wc_client_table_fullname(desc)))
+	foreach(lc, wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc)))
 	{
 		Oid			relid = lfirst_oid(lc);
 		WcFamilyTold *told = palloc0(sizeof(WcFamilyTold) * (desc->nfamilies + 1));

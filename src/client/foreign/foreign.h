@@ -41,7 +41,7 @@ extern char *wc_foreign_table_name(Oid relid);
 typedef struct WcForeignTable
 {
 	Oid			relid;
-	bool		remote;			/* of an HBase cluster */
+	Oid			server;			/* of an HBase cluster; InvalidOid: the embedded engine, here and below */
 	char	   *name;			/* of the stored table, without "default:" */
 } WcForeignTable;
 
@@ -49,11 +49,11 @@ typedef struct WcForeignTable
 extern List *wc_foreign_all(void);
 
 /* Does the foreign table map the stored table `fullname` ("default:t" and "t" are the same)? */
-extern bool wc_foreign_maps(const WcForeignTable *table, const char *fullname);
+extern bool wc_foreign_maps(const WcForeignTable *table, Oid server, const char *fullname);
 
 /* Oids of this database's foreign tables that map the stored table `fullname`
  * ("default:t" and "t" are the same), ascending. */
-extern List *wc_foreign_tables_of(const char *fullname);
+extern List *wc_foreign_tables_of(Oid server, const char *fullname);
 
 /*
  * Locks all of these foreign tables in mode AccessExclusiveLock, to the end of the transaction, in the order
@@ -61,7 +61,7 @@ extern List *wc_foreign_tables_of(const char *fullname);
  * message the refused change.  Returns the locked foreign tables.  May miss a foreign table that another session
  * makes meanwhile: see wc_owner_open.
  */
-extern List *wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked);
+extern List *wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, List *checked);
 
 /* Has the foreign table layout 'cell'? */
 extern bool wc_foreign_shows_cells(Oid relid);
