@@ -311,6 +311,7 @@ typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
+	void		(*user_options) (Oid server, Oid user, WcUserOptions *options); /* wc_user_options */
 	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */
 	void		(*lock_rows) (uint32 lock_id, const WcSlice *rows, int nrows);	/* wc_lock_changed_rows */
 	void		(*note_sending) (void); /* wc_note_sending */

@@ -19,11 +19,16 @@
 
 #define WC_HBASE_US_PER_MS 1000
 
+typedef struct WcHBaseHttp WcHBaseHttp;
+
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
+	WcHBaseHttp *http;			/* of transport http, instead of a socket; NULL: there is none */
+	bool		checked;		/* a gateway of Thrift2 has answered on it */
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
+	bool		sent;			/* the gateway may have done what the last call asked for */
 	bool		timed_out;		/* the last call's answer did not come in time */
 	bool		lost;			/* the last call has failed because its connections were lost */
 	int32		number;			/* of the last call */
@@ -38,6 +43,8 @@ typedef struct WcHBaseServer
 	Oid			oid;			/* hash key */
 	bool		current;		/* options are those of PostgreSQL's catalog */
 	WcServerOptions options;
+	Oid			session_user;	/* whose user mapping was looked up */
+	WcUserOptions user;			/* of this mapping */
 	MemoryContext context;		/* of their strings */
 	WcHBaseConnection connection;
 	uint64		generation;		/* of the session's knowledge of the cluster's tables */
@@ -117,6 +124,10 @@ extern WcStatus wc_hbase_call(WcHBaseServer *server, const char *method, int32 n
 extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, bool *sent,
 							  WcError *err) WC_WARN_UNUSED;
 extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
+
+/* Set err: WC_IO.  hint NULL: the one that names "host" and "port". */
+extern WcStatus wc_hbase_cannot_connect(const WcHBaseServer *server, const char *why, const char *hint, WcError *err);
+extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
 
 /* --- error.c ------------------------------------------------------------------*/
 

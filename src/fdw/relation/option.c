@@ -434,11 +434,12 @@ widecol_validator(PG_FUNCTION_ARGS)
 		case AttributeRelationId:
 			wc_options_parse_column(options, &column);
 			break;
-		case ForeignDataWrapperRelationId:
 		case UserMappingRelationId:
+			wc_user_options_check(options);
+			break;
+		case ForeignDataWrapperRelationId:
 			if (options != NIL)
-				(void) find_option(linitial_node(DefElem, options)->defname, NULL, 0,
-								   catalog == UserMappingRelationId ? "user mapping" : "foreign-data wrapper");
+				(void) find_option(linitial_node(DefElem, options)->defname, NULL, 0, "foreign-data wrapper");
 			break;
 		default:
 			break;
