@@ -39,6 +39,8 @@ CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (deli
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (on_duplicate 'ignore');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (fetch_size '0');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (parallel_workers '-1');
+CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (write_mode 'at once');
+CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (write_mode 'stream');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (layout 'cell', versions 'all');
 CREATE FOREIGN TABLE o ("row" bytea) SERVER widecol OPTIONS (layout 'cell', raw 'perhaps');
 

@@ -1,5 +1,5 @@
 /*
- * hbase/commit.c: sends the transaction's changes to HBase, at PRE_COMMIT.
+ * hbase/commit.c: sends the transaction's changes to HBase, at PRE_COMMIT; those of write_mode 'stream' before.
  *
  * The changes go row by row, by table and key, in chunks.  A chunk's rows are first resolved (rowchange.c), so
  * errors that can be found before are found before any row of the chunk is sent.  HBase takes a row whole or not at
@@ -18,6 +18,8 @@
 
 /* Bytes of a key that an error shows. */
 #define SHOWN_MAX 60
+
+static bool streaming;			/* what is sent now is not kept for the commit */
 
 /* Rows of one table. */
 typedef struct Chunk
@@ -138,9 +140,11 @@ tell_where(const WcHBaseTable *table, const WcThriftRow *const *rows, uint32 n, 
 		len += snprintf(where + len, sizeof(where) - len, n == 1 ? " It may be in HBase." : " Some or all of them may be in HBase.");
 	if (sent > 0)
 		snprintf(where + len, sizeof(where) - len, " Changes of " UINT64_FORMAT " other rows are in HBase.", sent);
+	wc_hbase_changes_tell_sent();
 	wc_hbase_error_more(err, unsure || sent > 0 ? ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN : 0, where);
 	if ((unsure || sent > 0) && err->hint[0] == '\0')
-		wc_error_hint(err, "A commit is not atomic in HBase: look at the rows before you repeat the transaction.");
+		wc_error_hint(err, "%s: look at the rows before you repeat the transaction.",
+					  streaming ? "With write_mode 'stream', what HBase has taken stays there" : "A commit is not atomic in HBase");
 }
 
 /* Sends the request that was begun, which is about these rows. */
@@ -331,27 +335,54 @@ refresh_servers(WcTxn *txn)
 		(void) wc_hbase_server(wc_hbase_table_by_id(tables[i].id)->server->oid);
 }
 
-void
-wc_hbase_changes_send(void)
+static WcStatus
+send_txn(WcTxn *txn, WcError *err)
 {
-	WcTxn	   *txn = wc_hbase_changes();
+	WcStatus	status = WC_OK;
+
+	if (checks_first(txn))
+		status = for_chunks(txn, resolve, err);
+	if (status != WC_OK)
+		return status;
+	wc_hbase_note_sending();
+	status = for_chunks(txn, send_chunk, err);
+	wc_hbase_note_sending();
+	return status;
+}
+
+/* Rows are not locked: a load of any size would have to hold that many locks, and others see the rows already. */
+void
+wc_hbase_stream_send(void)
+{
+	WcTxn	   *txn = wc_hbase_changes_streamed();
 	WcStatus	status;
 	WcError		err;
 
 	if (txn == NULL)
 		return;
 	refresh_servers(txn);
-	status = for_chunks(txn, lock_chunk, &err);
-	if (status == WC_OK && checks_first(txn))
-		status = for_chunks(txn, resolve, &err);
-	if (status == WC_OK)
-	{
-		wc_hbase_note_sending();
-		status = for_chunks(txn, send_chunk, &err);
-		wc_hbase_note_sending();
-	}
-	if (status == WC_OK)
+	streaming = true;
+	status = send_txn(txn, &err);
+	streaming = false;
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+}
+
+void
+wc_hbase_changes_send(void)
+{
+	WcTxn	   *txn;
+	WcStatus	status;
+	WcError		err;
+
+	wc_hbase_stream_send();
+	txn = wc_hbase_changes_kept();
+	if (txn == NULL)
 		return;
-	wc_hbase_changes_tell_sent();
-	wc_hbase_raise(&err);
+	refresh_servers(txn);
+	status = for_chunks(txn, lock_chunk, &err);
+	if (status == WC_OK)
+		status = send_txn(txn, &err);
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
 }

@@ -13,6 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "client/driver.h"
+#include "read/storage.h"
 #include "thrift/answer.h"
 #include "thrift/incoming.h"
 #include "thrift/writer.h"
@@ -64,6 +65,7 @@ typedef struct WcHBaseTable
 	uint32		id;
 	WcHBaseServer *server;
 	char	   *name;			/* "namespace:name" */
+	bool		told_stream;	/* a notice has said that changes are sent before the commit */
 	size_t		row_bytes;		/* average size of the rows received last; 0: unknown */
 	int			nfamilies;		/* used so far: the i-th has id i + 1 */
 	WcHBaseFamily *families;
@@ -156,5 +158,8 @@ extern void wc_hbase_scan_close(WcDriverScan *scan);
 
 /* Ends scans that read the transaction's changes; never fails. */
 extern void wc_hbase_scans_forget(void);
+
+/* Does an open scan read these changes, or read rows of tables with such changes? */
+extern bool wc_hbase_scans_need(WcTxn *txn);
 
 #endif

@@ -17,7 +17,7 @@
 /* In the order of option_index. */
 static const char *const server_option_names[] = {
 	"engine", "host", "port", "transport", "protocol", "connect_timeout", "timeout", "fetch_size", "timestamps",
-	"isolation", "catalog_age", "path", "tls", "tls_ca"
+	"isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode"
 };
 
 typedef enum ServerOption
@@ -35,7 +35,8 @@ typedef enum ServerOption
 	OPTION_CATALOG_AGE,
 	OPTION_PATH,
 	OPTION_TLS,
-	OPTION_TLS_CA
+	OPTION_TLS_CA,
+	OPTION_WRITE_MODE
 } ServerOption;
 
 /* In the order of UserOption. */
@@ -199,6 +200,9 @@ set_option(ServerOption option, DefElem *def, WcServerOptions *out)
 			break;
 		case OPTION_TLS_CA:
 			out->tls_ca = file_name(def);
+			break;
+		case OPTION_WRITE_MODE:
+			out->stream = choice(def, "commit", "stream");
 			break;
 	}
 }

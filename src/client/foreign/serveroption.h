@@ -32,6 +32,7 @@ typedef struct WcServerOptions
 	int			fetch_size;		/* most rows of an answer */
 	bool		raw_timestamps; /* timestamps 'raw': timestamps are passed unchanged; else they are milliseconds */
 	bool		any_isolation;	/* isolation 'none': REPEATABLE READ and above are not refused */
+	bool		stream;			/* write_mode 'stream': changes are sent before the commit */
 	int			catalog_age;	/* seconds for which descriptions of tables are cached */
 } WcServerOptions;
 
