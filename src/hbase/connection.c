@@ -30,9 +30,9 @@
 #define KEPT (256 * 1024)
 
 /* A call is tried on at most so many connections, each opened after the one before was lost; the session
- * waits before the third try, and longer before each later try. */
-#define TRIES 4
-#define PAUSE_MS 100
+ * waits before the third try, and longer before each later try: three seconds in all. */
+#define TRIES 6
+#define PAUSE_MS 50
 
 #define MS_PER_SEC INT64CONST(1000)
 
@@ -130,8 +130,9 @@ transport_of(const WcHBaseServer *server)
 /* --- connecting --------------------------------------------------------------*/
 
 WcStatus
-wc_hbase_cannot_connect(const WcHBaseServer *server, const char *why, const char *hint, WcError *err)
+wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err)
 {
+	server->connection.refused = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
 				   "could not connect to the HBase gateway at %s:%d", server->options.host, server->options.port);
 	wc_error_detail(err, "%s.", why);
@@ -385,19 +386,24 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	if (status != WC_OK)
 		return status;
 	server->connection.lost = false;
+	server->connection.refused = false;
 	for (int try = 0; try < TRIES; try++)
 	{
 		/* the first failure may be a connection that the gateway closed while it was idle */
-		if (try > 1)
+		if (try > 1 || server->connection.refused)
 		{
 			status = await_until(PGINVALID_SOCKET, 0, now_ms() + (PAUSE_MS << try), err);
 			if (status != WC_END)
 				return status;
 		}
+		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
-		if (status != WC_END)
+		/* a gateway that was lost during the call may be restarting */
+		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}
+	if (server->connection.refused)
+		return status;
 	return lost(server, method, TRIES, err);
 }
 

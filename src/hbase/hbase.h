@@ -31,6 +31,7 @@ typedef struct WcHBaseConnection
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
 	bool		sent;			/* the gateway may have done what the last call asked for */
 	bool		timed_out;		/* the last call's answer did not come in time */
+	bool		refused;		/* the last attempt to connect has failed */
 	bool		lost;			/* the last call has failed because its connections were lost */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
@@ -128,7 +129,7 @@ extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 n
 extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 
 /* Set err: WC_IO.  hint NULL: the one that names "host" and "port". */
-extern WcStatus wc_hbase_cannot_connect(const WcHBaseServer *server, const char *why, const char *hint, WcError *err);
+extern WcStatus wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err);
 extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
 
 /* --- error.c ------------------------------------------------------------------*/

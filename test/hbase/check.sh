@@ -95,7 +95,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals writes writecells writelocks writefail stream failures http}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals writes writecells writelocks writefail stream failures failwrites http}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "random statements, beside heap tables"
 	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
