@@ -265,6 +265,16 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * driver of its store, and sent at PRE_COMMIT.
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
+
+/* When changes of a table outside the embedded engine are sent. */
+typedef enum WcWriteMode
+{
+	WC_WRITE_AS_SERVER,			/* as the option of the server says */
+	WC_WRITE_AT_COMMIT,
+	WC_WRITE_STREAM				/* in chunks, before the commit: a rollback does not take them back */
+} WcWriteMode;
+
+extern WcBatchBuilder *wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode);
 extern void wc_client_write_done(void);
 extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 

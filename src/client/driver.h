@@ -111,22 +111,32 @@ typedef struct WcTakeResult
 /* Receives the next bytes of the transaction's stream; at: their offset in the stream. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
+/* A savepoint, for a driver that keeps changes. */
+typedef struct WcKeptMark
+{
+	uint64		kept;			/* bytes of the stream of changes that are sent at the commit */
+	uint64		streamed;		/* bytes of the stream of changes that are sent before it, those that were sent included */
+	uint64		sent;			/* rows whose changes the store has acknowledged */
+	int			tables;			/* changes of tables and namespaces */
+} WcKeptMark;
+
 /*
- * The changes of rows in a store whose driver keeps them itself, in the session, until the commit.  Their stream
- * is like the batch: a savepoint is an offset in it, and a rollback cuts it back.  Scans of the driver read it.
+ * The changes of rows in a store whose driver keeps them itself, in the session, until the commit, or (WC_WRITE_STREAM)
+ * until there are enough for a request.  Their streams are like the batch: a savepoint is an offset in them, and a rollback
+ * cuts them back.  Scans of the driver read them.
  */
 typedef struct WcDriverKept
 {
 	/* Returns the builder for one whole operation on a row of the table.  Raises an error if the table cannot be
 	 * written now. */
-	WcBatchBuilder *(*begin) (const WcTableDesc *table);
+	WcBatchBuilder *(*begin) (const WcTableDesc *table, WcWriteMode mode);
 
 	/* Keeps the operation.  bytes_max: bytes that the stream may have.  Raises an error if the store could not
-	 * take the operation; then the stream is as before. */
+	 * take the operation; then the stream is as before.  May send changes that are not kept for the commit. */
 	void		(*done) (uint64 bytes_max);
 
-	uint64		(*mark) (void); /* bytes of the stream; never fails */
-	void		(*cut) (uint64 mark);	/* never fails */
+	WcKeptMark	(*mark) (void); /* never fails; all is 0: the transaction has changed nothing */
+	void		(*cut) (WcKeptMark mark);	/* never fails */
 
 	/*
 	 * Locks the rows of the changes with WcDriverHost.lock_rows, and sends all changes to the store, interruptibly.
@@ -178,10 +188,9 @@ typedef struct WcDriver
 	uint32		(*new_table_id) (void);
 
 	/*
-	 * With WC_FEATURE_CATALOG: keeps a change for the commit, as part of WcDriverKept's stream: a mark tells whether it
-	 * was made before.  Raises what the store would refuse, as far as that can be known.  desc: CREATE and ALTER, the
-	 * whole new table; of the others its names alone, of a namespace `ns`.  The catalog functions show the table as
-	 * changed.
+	 * With WC_FEATURE_CATALOG: keeps a change for the commit (WcKeptMark.tables).  Raises what the store would refuse,
+	 * as far as that can be known.  desc: CREATE and ALTER, the whole new table; of the others its names alone, of a
+	 * namespace `ns`.  The catalog functions show the table as changed.
 	 */
 	void		(*change_catalog) (Oid server, WcCatalogChange change, const WcTableDesc *desc);
 	bool		(*is_enabled) (Oid server, const WcTableDesc *desc);
@@ -335,6 +344,7 @@ typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
+	void		(*user_options) (Oid server, Oid user, WcUserOptions *options); /* wc_user_options */
 	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */
 	void		(*lock_rows) (uint32 lock_id, const WcSlice *rows, int nrows);	/* wc_lock_changed_rows */
 	void		(*note_sending) (void); /* wc_note_sending */

@@ -114,12 +114,18 @@ wc_batch_forget_locks(void)
 WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
+	return wc_client_write_in_mode(table, WC_WRITE_AS_SERVER);
+}
+
+WcBatchBuilder *
+wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode)
+{
 	WcBatchBuilder *b;
 
 	wc_client_require_writable();
 	elsewhere = table->id >= WC_REMOTE_TABLE;
 	if (unlikely(elsewhere))
-		return wc_kept()->begin(table);
+		return wc_kept()->begin(table, mode);
 	wc_lock_for_writing(table);
 	b = wc_batch_builder();
 	writing = wc_batch_mark();

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -164,24 +165,33 @@ make_registries(void)
 	servers = hash_create("widecol HBase servers", 8, &of_servers, HASH_ELEM | HASH_BLOBS);
 	tables = hash_create("widecol HBase tables", 64, &of_tables, HASH_ELEM | HASH_BLOBS);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, on_server_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, on_server_change, (Datum) 0);
 }
 
-/* Reads the options again, and disconnects: they may name another gateway now. */
+/* Reads the options again, and disconnects: they may name another gateway, or user, now. */
 static void
 refresh(WcHBaseServer *server)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	WcServerOptions options;
+	WcUserOptions user;
 
 	host->server_options(server->oid, &options);
-	options.host = pstrdup(options.host);
+	host->user_options(server->oid, GetSessionUserId(), &user);
+	if (!options.http && (user.user != NULL || user.kerberos || user.tls_cert != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("options of a user mapping need a server with transport 'http'"),
+				 errdetail("The other transports have neither encryption nor Kerberos.")));
 	MemoryContextSwitchTo(old);
 	wc_hbase_disconnect(server);
 	if (server->context != NULL)
 		MemoryContextDelete(server->context);
 	server->context = context;
 	server->options = options;
+	server->session_user = GetSessionUserId();
+	server->user = user;
 	server->current = true;
 	wc_hbase_doubt(server);
 }
@@ -198,7 +208,7 @@ wc_hbase_server(Oid oid)
 		memset((char *) server + sizeof(Oid), 0, sizeof(WcHBaseServer) - sizeof(Oid));
 		server->connection.socket = PGINVALID_SOCKET;
 	}
-	if (!server->current)
+	if (!server->current || server->session_user != GetSessionUserId())
 		refresh(server);
 	return server;
 }
