@@ -334,6 +334,22 @@ extern void wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows
 extern bool wc_client_holds_rows(void);
 extern WcClientSnapshot *wc_client_snapshot_of_held(const WcTableDesc *table, WcSlice row);
 
+/*
+ * A change of a cell by the store itself, at once: atomic for all its clients, and not undone by ROLLBACK.  Only where
+ * wc_client_acts_at_once: of tables outside the embedded engine, when the driver allows it in this transaction.  Locks
+ * the row before.  append returns the new value, palloc'd.
+ */
+extern bool wc_client_acts_at_once(const WcTableDesc *table);
+extern int64 wc_client_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);
+extern WcSlice wc_client_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
+
+/*
+ * Under the row's lock, the transaction has read this cell; what it writes in the row depends on the value (empty: no
+ * cell, or an empty one).  Does nothing for tables of the embedded engine, whose writers all respect the lock.  Others:
+ * the commit fails with 40001 if the cell has changed.
+ */
+extern void wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value);
+
 /* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 

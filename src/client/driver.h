@@ -36,7 +36,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_WRITE = 1 << 10, /* rows can be written */
 	WC_FEATURE_GROUPS = 1 << 11,	/* a scan may return groups instead of rows, to transfer less */
 	WC_FEATURE_TAKE = 1 << 12,	/* a row can be locked and read in one request */
-	WC_FEATURE_CATALOG = 1 << 13	/* tables and namespaces can be made and changed, by change_catalog */
+	WC_FEATURE_CATALOG = 1 << 13,	/* tables and namespaces can be made and changed, by change_catalog */
+	WC_FEATURE_ATOMIC = 1 << 14 /* the store itself can add to a cell, at once */
 } WcDriverFeature;
 
 /* A change of a store's catalog: of a table, or of a namespace. */
@@ -118,6 +119,7 @@ typedef struct WcKeptMark
 	uint64		streamed;		/* bytes of the stream of changes that are sent before it, those that were sent included */
 	uint64		sent;			/* rows whose changes the store has acknowledged */
 	int			tables;			/* changes of tables and namespaces */
+	int			conditions;		/* rows whose changes depend on a cell */
 } WcKeptMark;
 
 /*
@@ -146,6 +148,14 @@ typedef struct WcDriverKept
 
 	/* An id of the table that is the same in all sessions, for locks on its rows. */
 	uint32		(*lock_id) (uint32 table_id);
+
+	/*
+	 * The transaction has read a cell, and its value (empty: no cell, or an empty one) decides what it writes in the
+	 * row: send fails with 40001 if the store then has another value.  Only the first such cell of a row counts.
+	 * bytes_max: of all such rows and values.
+	 */
+	void		(*expect) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value,
+						   uint64 bytes_max);
 
 	/* The end of the transaction: forgets the stream, and scans that read it.  Never fails. */
 	void		(*finish) (bool committed);
@@ -195,6 +205,15 @@ typedef struct WcDriver
 	void		(*change_catalog) (Oid server, WcCatalogChange change, const WcTableDesc *desc);
 	bool		(*is_enabled) (Oid server, const WcTableDesc *desc);
 	const WcFamilyAttrs *family_defaults;	/* of a new family */
+
+	/*
+	 * With WC_FEATURE_ATOMIC: changes a cell in the store at once, atomically for all its clients; an abort does not undo
+	 * it.  Return the new value; that of append is valid until the next call of the driver.  acts_at_once: false if
+	 * the transaction has to write the cell itself, to be able to undo it, or because it has changed the table.
+	 */
+	bool		(*acts_at_once) (const WcTableDesc *table);
+	int64		(*increment) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);
+	WcSlice		(*append) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
 
 	/*
 	 * scan_open requests the first block and does not wait for it: many scans may be

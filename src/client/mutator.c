@@ -259,6 +259,41 @@ wc_client_write_done(void)
 		send(false);
 }
 
+bool
+wc_client_acts_at_once(const WcTableDesc *table)
+{
+	const WcDriver *driver = wc_driver_of(table->id);
+
+	return (driver->features & WC_FEATURE_ATOMIC) != 0 && driver->acts_at_once(table);
+}
+
+int64
+wc_client_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount)
+{
+	wc_client_lock_row(table, row);
+	return wc_driver_of(table->id)->increment(table, row, family, qualifier, amount);
+}
+
+WcSlice
+wc_client_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more)
+{
+	WcSlice		value;
+	uint8	   *copy;
+
+	wc_client_lock_row(table, row);
+	value = wc_driver_of(table->id)->append(table, row, family, qualifier, more);
+	copy = palloc(value.len + 1);
+	wc_slice_copy(copy, value);
+	return wc_slice(copy, value.len);
+}
+
+void
+wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value)
+{
+	if (table->id >= WC_REMOTE_TABLE)
+		wc_kept()->expect(table, row, family, qualifier, value, bytes_max());
+}
+
 void
 wc_batch_send(void)
 {

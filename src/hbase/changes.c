@@ -191,6 +191,40 @@ wc_hbase_changes_of(uint32 table_id, CommandId cid)
 	return touches(&kept, table_id, cid) ? kept.txn : touches(&streamed, table_id, cid) ? streamed.txn : NULL;
 }
 
+static bool
+has_row(Changes *changes, uint32 table_id, WcSlice row)
+{
+	WcTxn	   *txn = unsent(changes);
+	WcTxnSorted sorted;
+	WcError		err;
+	size_t		lo = 0;
+	size_t		hi;
+
+	if (txn == NULL || !wc_txn_touches(txn, table_id, InvalidCommandId))
+		return false;
+	if (wc_txn_sorted(txn, &sorted, &err) != WC_OK)
+		wc_hbase_raise(&err);
+	hi = sorted.n;
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, mid);
+
+		if (entry->table_id < table_id || (entry->table_id == table_id && wc_slice_cmp(wc_txnentry_row(entry), row) < 0))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < sorted.n && wc_txnsorted_at(&sorted, lo)->table_id == table_id &&
+		wc_slice_eq(wc_txnentry_row(wc_txnsorted_at(&sorted, lo)), row);
+}
+
+bool
+wc_hbase_changes_row(uint32 table_id, WcSlice row)
+{
+	return has_row(&kept, table_id, row) || has_row(&streamed, table_id, row);
+}
+
 /* --- sending before the commit ---------------------------------------------------*/
 
 /* Of each table, once a session. */
@@ -269,7 +303,8 @@ WcKeptMark
 wc_hbase_changes_mark(void)
 {
 	return (WcKeptMark) {
-		.kept = kept.length,.streamed = streamed.length,.sent = nsent,.tables = wc_hbase_ddl_count()
+		.kept = kept.length,.streamed = streamed.length,.sent = nsent,.tables = wc_hbase_ddl_count(),
+		.conditions = wc_hbase_conditions()
 	};
 }
 
@@ -278,6 +313,7 @@ void
 wc_hbase_changes_cut(WcKeptMark mark)
 {
 	wc_hbase_ddl_forget(mark.tables);
+	wc_hbase_conditions_forget(mark.conditions);
 	kept.length = Min(kept.length, mark.kept);
 	if (mark.streamed < streamed.sent && nsent > mark.sent)
 		ereport(WARNING,
@@ -327,6 +363,7 @@ wc_hbase_changes_finish(bool committed)
 	bool		early = sent_early;
 
 	wc_hbase_ddl_finish(committed);
+	wc_hbase_conditions_forget(0);
 	if (kept.txn == NULL && streamed.txn == NULL)
 		return;
 	wc_hbase_scans_forget();

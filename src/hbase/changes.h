@@ -33,6 +33,32 @@ extern WcTxn *wc_hbase_changes_streamed(void);
 /* The changes that have some of the table by earlier commands; NULL: there are none. */
 extern WcTxn *wc_hbase_changes_of(uint32 table_id, CommandId cid);
 
+/* Has the row changes that have not been sent? */
+extern bool wc_hbase_changes_row(uint32 table_id, WcSlice row);
+
+/* --- condition.c: the changes of a row are made only if a cell has this value at the commit -------*/
+typedef struct WcHBaseCondition
+{
+	const char *family;
+	WcSlice		qualifier;
+	WcSlice		value;			/* empty: there is no cell, or an empty one */
+} WcHBaseCondition;
+
+/* That of WcDriverKept. */
+extern void wc_hbase_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value,
+							uint64 bytes_max);
+
+extern int	wc_hbase_conditions(void);	/* their number */
+extern const WcHBaseCondition *wc_hbase_condition_of(uint32 table_id, WcSlice row); /* NULL: none */
+
+/* Forgets those behind the first n; never fails. */
+extern void wc_hbase_conditions_forget(int n);
+
+/* --- counter.c: those of WcDriver -----------------------------------------------*/
+extern bool wc_hbase_acts_at_once(const WcTableDesc *table);
+extern int64 wc_hbase_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);
+extern WcSlice wc_hbase_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
+
 /* commit.c: sends the changes that are not kept for the commit. */
 extern void wc_hbase_stream_send(void);
 

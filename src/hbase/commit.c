@@ -22,6 +22,16 @@
 
 static bool streaming;			/* what is sent now is not kept for the commit */
 
+/* Rows whose changes depend on a cell are sent in a pass of their own. */
+typedef enum Pass
+{
+	PASS_ALL,
+	PASS_CONDITIONAL,
+	PASS_UNCONDITIONAL
+} Pass;
+
+static Pass pass;
+
 /* Rows of one table. */
 typedef struct Chunk
 {
@@ -46,7 +56,10 @@ static WcStatus
 add_row(Chunk *chunk, const WcTxnEntry *const *ops, size_t n, WcError *err)
 {
 	WcHBaseRowOps *row = &chunk->rows[chunk->nrows];
+	bool		conditional = wc_hbase_condition_of(chunk->table->id, wc_txnentry_row(ops[0])) != NULL;
 
+	if (pass != PASS_ALL && conditional != (pass == PASS_CONDITIONAL))
+		return WC_OK;
 	row->row = wc_arena_copy(&chunk->arena, wc_txnentry_row(ops[0]));
 	row->ops = wc_arena_alloc(&chunk->arena, n * sizeof(WcSlice));
 	row->nops = (uint32) n;
@@ -291,6 +304,57 @@ send_chunk(Chunk *chunk, WcError *err)
 	return status;
 }
 
+/* HBase changes the row only if the cell that the transaction has read is still the same. */
+static WcStatus
+send_conditional(WcHBaseTable *table, const WcThriftRow *row, WcError *err)
+{
+	const WcHBaseCondition *on = wc_hbase_condition_of(table->id, row->row);
+	WcThriftCondition condition = {
+		.family = wc_slice_cstr(on->family),.qualifier = on->qualifier,.value = on->value
+	};
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	int32		number;
+	bool		unsure;
+	bool		same = true;
+
+	wc_hbase_begin(table->server, &w, &number);
+	wc_request_check_and_mutate(&w, number, wc_slice_cstr(table->name), row, &condition);
+	status = wc_hbase_send(table->server, WC_METHOD_CHECK_AND_MUTATE, number, &answer, &unsure, err);
+	if (status == WC_OK)
+	{
+		unsure = false;
+		status = wc_hbase_check(table->server, table->name, &answer, err);
+	}
+	if (status == WC_OK)
+		status = wc_answer_bool(&answer, &same, err);
+	if (!same)
+	{
+		status = wc_hbase_error(err, WC_CONFLICT, ERRCODE_T_R_SERIALIZATION_FAILURE,
+								"another client of HBase has changed a cell that the transaction has read");
+		wc_error_hint(err, "Repeat the transaction.");
+	}
+	if (status == WC_OK)
+		wc_hbase_changes_note_sent(1);
+	else
+		tell_where(table, &row, 1, unsure, err);
+	return status;
+}
+
+static WcStatus
+send_conditional_chunk(Chunk *chunk, WcError *err)
+{
+	WcStatus	status = resolve(chunk, err);
+
+	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
+	{
+		if (kind_of(&chunk->told[i]) != ROW_NOTHING)
+			status = send_conditional(chunk->table, &chunk->told[i], err);
+	}
+	return status;
+}
+
 /* Goes through all changes, chunk by chunk. */
 static WcStatus
 for_chunks(WcTxn *txn, ChunkFunction function, WcError *err)
@@ -304,7 +368,7 @@ for_chunks(WcTxn *txn, ChunkFunction function, WcError *err)
 	while (status == WC_OK)
 	{
 		status = gather(&rows, &chunk, err);
-		if (status == WC_OK)
+		if (status == WC_OK && chunk.nrows > 0)
 			status = function(&chunk, err);
 		wc_arena_free(&chunk.arena);
 	}
@@ -347,7 +411,15 @@ send_txn(WcTxn *txn, WcError *err)
 	if (status != WC_OK)
 		return status;
 	wc_hbase_note_sending();
-	status = for_chunks(txn, send_chunk, err);
+	if (wc_hbase_conditions() > 0)
+	{
+		pass = PASS_CONDITIONAL;
+		status = for_chunks(txn, send_conditional_chunk, err);
+		pass = PASS_UNCONDITIONAL;
+	}
+	if (status == WC_OK)
+		status = for_chunks(txn, send_chunk, err);
+	pass = PASS_ALL;
 	wc_hbase_note_sending();
 	return status;
 }

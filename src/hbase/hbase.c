@@ -291,6 +291,7 @@ static const WcDriverKept kept = {
 	.cut = wc_hbase_changes_cut,
 	.send = wc_hbase_changes_send,
 	.lock_id = wc_hbase_lock_id,
+	.expect = wc_hbase_expect,
 	.finish = wc_hbase_changes_finish
 };
 
@@ -302,7 +303,8 @@ static const WcFamilyAttrs family_defaults = {
 
 static const WcDriver driver = {
 	.name = "hbase",
-	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG,
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG |
+	WC_FEATURE_ATOMIC,
 	.family_defaults = &family_defaults,
 	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,
@@ -311,6 +313,9 @@ static const WcDriver driver = {
 	.list_namespaces = wc_hbase_list_namespaces,
 	.change_catalog = wc_hbase_change_catalog,
 	.is_enabled = wc_hbase_is_enabled,
+	.acts_at_once = wc_hbase_acts_at_once,
+	.increment = wc_hbase_increment,
+	.append = wc_hbase_append,
 	.scan_open = wc_hbase_scan_open,
 	.scan_next = wc_hbase_scan_next,
 	.scan_stats = wc_hbase_scan_stats,

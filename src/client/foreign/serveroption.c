@@ -17,7 +17,8 @@
 /* In the order of option_index. */
 static const char *const server_option_names[] = {
 	"engine", "host", "port", "transport", "protocol", "connect_timeout", "timeout", "fetch_size", "timestamps",
-	"isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode"
+	"isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode",
+	"atomic_in_transaction"
 };
 
 typedef enum ServerOption
@@ -36,7 +37,8 @@ typedef enum ServerOption
 	OPTION_PATH,
 	OPTION_TLS,
 	OPTION_TLS_CA,
-	OPTION_WRITE_MODE
+	OPTION_WRITE_MODE,
+	OPTION_ATOMIC_IN_TRANSACTION
 } ServerOption;
 
 /* In the order of UserOption. */
@@ -203,6 +205,9 @@ set_option(ServerOption option, DefElem *def, WcServerOptions *out)
 			break;
 		case OPTION_WRITE_MODE:
 			out->stream = choice(def, "commit", "stream");
+			break;
+		case OPTION_ATOMIC_IN_TRANSACTION:
+			out->atomic_in_transaction = choice(def, "off", "on");
 			break;
 	}
 }
