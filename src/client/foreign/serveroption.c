@@ -18,7 +18,7 @@
 static const char *const server_option_names[] = {
 	"engine", "host", "port", "transport", "protocol", "connect_timeout", "timeout", "fetch_size", "timestamps",
 	"isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode",
-	"atomic_in_transaction"
+	"atomic_in_transaction", "create"
 };
 
 typedef enum ServerOption
@@ -38,7 +38,8 @@ typedef enum ServerOption
 	OPTION_TLS,
 	OPTION_TLS_CA,
 	OPTION_WRITE_MODE,
-	OPTION_ATOMIC_IN_TRANSACTION
+	OPTION_ATOMIC_IN_TRANSACTION,
+	OPTION_CREATE
 } ServerOption;
 
 /* In the order of UserOption. */
@@ -209,6 +210,9 @@ set_option(ServerOption option, DefElem *def, WcServerOptions *out)
 		case OPTION_ATOMIC_IN_TRANSACTION:
 			out->atomic_in_transaction = choice(def, "off", "on");
 			break;
+		case OPTION_CREATE:
+			out->create = choice(def, "off", "on");
+			break;
 	}
 }
 
@@ -230,7 +234,8 @@ wc_server_options_parse(List *options, WcServerOptions *out)
 	ListCell   *lc;
 
 	*out = (WcServerOptions) {
-		.host = "localhost",.port = 9090,.path = "/",.connect_timeout = 10,.timeout = 60,.fetch_size = 1000,.catalog_age = 60
+		.host = "localhost",.port = 9090,.path = "/",.connect_timeout = 10,.timeout = 60,.fetch_size = 1000,.catalog_age = 60,
+		.create = true
 	};
 	foreach(lc, options)
 	{

@@ -33,6 +33,7 @@ typedef struct WcServerOptions
 	bool		raw_timestamps; /* timestamps 'raw': timestamps are passed unchanged; else they are milliseconds */
 	bool		any_isolation;	/* isolation 'none': REPEATABLE READ and above are not refused */
 	bool		stream;			/* write_mode 'stream': changes are sent before the commit */
+	bool		create;			/* CREATE FOREIGN TABLE makes the table if it does not exist */
 	bool		atomic_in_transaction;	/* counters are changed at once in transaction blocks, too */
 	int			catalog_age;	/* seconds for which descriptions of tables are cached */
 } WcServerOptions;

@@ -495,7 +495,7 @@ family_id(const WcRelation *wrel, const WcTableDesc *desc, const char *name)
 				 errmsg("family \"%s\" does not exist in stored table \"%s\"", name, wrel->table_name),
 				 errdetail("Its families are: %s.", wc_mapping_list_families(desc)),
 				 wc_client_store_is_embedded(wrel->store) ? errhint("ALTER FOREIGN TABLE or widecol.alter_table adds a family.") :
-				 errhint("It is added with HBase's own tools.")));
+				 errhint("widecol.alter_table adds a family.")));
 	return family->id;
 }
 

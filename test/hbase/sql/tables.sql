@@ -9,9 +9,9 @@ CREATE SERVER hbase FOREIGN DATA WRAPPER widecol
 -- with the transaction: HBase has it at COMMIT, and nothing after ROLLBACK
 BEGIN;
 SELECT widecol.create_namespace('wc_tables', server => 'hbase');
-SELECT widecol.create_table('wc_tables:one', '{"cf": {"versions": 3, "ttl": "1 day", "bloomfilter": "rowcol"}, "d": {}}', server => 'hbase');
+CREATE FOREIGN TABLE one (id text OPTIONS (rowkey '1'), x text, m jsonb OPTIONS (family 'm')) SERVER hbase
+  OPTIONS ("table" 'wc_tables:one', families '{"m": {"versions": 3, "ttl": "1 day"}, "more": {}}');
 SELECT * FROM widecol.describe('wc_tables:one', 'hbase');
-CREATE FOREIGN TABLE one (id text OPTIONS (rowkey '1'), x text) SERVER hbase OPTIONS ("table" 'wc_tables:one');
 INSERT INTO one VALUES ('a', '1'), ('b', '2');
 SELECT * FROM one;
 SELECT count(*) FROM widecol.list_namespaces('hbase') WHERE namespace = 'wc_tables';
