@@ -84,6 +84,8 @@ extern void wc_client_store_alter_table(WcClientStore *store, const WcTableDesc 
 extern void wc_client_store_drop_table(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_truncate_table(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_enable_table(WcClientStore *store, const WcTableDesc *desc, bool enable);
+/* Sets the table's split points: in the embedded engine it has them already, HBase is asked. */
+extern void wc_client_store_read_splits(WcClientStore *store, WcTableDesc *desc);
 extern bool wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_create_namespace(WcClientStore *store, const char *name);
 extern void wc_client_store_drop_namespace(WcClientStore *store, const char *name);

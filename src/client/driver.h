@@ -204,6 +204,9 @@ typedef struct WcDriver
 	 */
 	void		(*change_catalog) (Oid server, WcCatalogChange change, const WcTableDesc *desc);
 	bool		(*is_enabled) (Oid server, const WcTableDesc *desc);
+
+	/* The keys between the table's regions, ascending, encoded as those of `split`; valid until the next call. */
+	void		(*regions) (Oid server, const WcTableDesc *desc, WcSlice *points);
 	const WcFamilyAttrs *family_defaults;	/* of a new family */
 
 	/*

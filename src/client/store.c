@@ -144,6 +144,27 @@ wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc)
 }
 
 void
+wc_client_store_read_splits(WcClientStore *store, WcTableDesc *desc)
+{
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	if (wc_client_store_is_embedded(store))
+		return;
+	store->driver->regions(store->server, desc, &list);
+	copy = palloc(list.len + 1);
+	wc_slice_copy(copy, list);
+	d = wc_decoder(wc_slice(copy, list.len));
+	desc->nsplits = (uint32) wc_decode_count(&d, UINT32_MAX, 1);
+	desc->splits = palloc(sizeof(WcSlice) * Max(desc->nsplits, 1));
+	for (uint32 i = 0; i < desc->nsplits; i++)
+		desc->splits[i] = wc_decode_bytes(&d);
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of regions is malformed")));
+}
+
+void
 wc_client_store_create_namespace(WcClientStore *store, const char *name)
 {
 	WcTableDesc desc = {.ns = wc_client_namespace_name(name)};

@@ -313,6 +313,7 @@ static const WcDriver driver = {
 	.list_namespaces = wc_hbase_list_namespaces,
 	.change_catalog = wc_hbase_change_catalog,
 	.is_enabled = wc_hbase_is_enabled,
+	.regions = wc_hbase_regions,
 	.acts_at_once = wc_hbase_acts_at_once,
 	.increment = wc_hbase_increment,
 	.append = wc_hbase_append,

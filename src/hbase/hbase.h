@@ -146,6 +146,8 @@ extern bool wc_hbase_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *des
 extern void wc_hbase_list_tables(Oid server, bool all_databases, WcSlice *list);
 extern void wc_hbase_list_namespaces(Oid server, WcSlice *list);
 
+extern void wc_hbase_regions(Oid server, const WcTableDesc *desc, WcSlice *points);
+
 /* As the transaction sees it: is there the namespace; a table in it (palloc'd), or NULL if it is empty. */
 extern bool wc_hbase_has_namespace(WcHBaseServer *server, WcSlice ns);
 extern char *wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns);

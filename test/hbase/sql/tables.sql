@@ -38,6 +38,13 @@ SELECT widecol.exists('wc_tables:one'), widecol.exists('wc_tables:one', 'hbase')
 
 -- split points, over a transport that the gateway reads rightly
 SELECT widecol.create_table('wc_tables:split', '{"cf": {}}', widecol.hexstring_splits(4), 'hbase');
+SELECT * FROM widecol.regions('wc_tables:split', 'hbase');
+SELECT region FROM widecol.list_regions('wc_tables:split', 'hbase');
+SELECT widecol.get_splits('wc_tables:split', 'hbase') = widecol.hexstring_splits(4);
+BEGIN;
+SELECT widecol.clone_table_schema('wc_tables:split', 'wc_tables:clone', server => 'hbase');
+SELECT count(*) FROM widecol.regions('wc_tables:clone', 'hbase');
+ROLLBACK;
 \getenv framed HBASE_FRAMED
 CREATE SERVER framed FOREIGN DATA WRAPPER widecol
   OPTIONS (engine 'hbase', host '127.0.0.1', port :'framed', transport 'framed', protocol 'compact');
