@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "varatt.h"
 
+#define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, (relation), (role))
 #define pg_type_ownercheck(type, role) object_ownercheck(TypeRelationId, (type), (role))
 #define pg_foreign_server_ownercheck(server, role) object_ownercheck(ForeignServerRelationId, (server), (role))
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))
@@ -57,6 +58,13 @@
 #define wc_wait_event_new(name) WaitEventExtensionNew(name)
 #else
 #define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
+#endif
+
+/* A set of at most n events to wait for, until it is freed. */
+#if PG_VERSION_NUM >= 170000
+#define wc_wait_event_set(n) CreateWaitEventSet(NULL, (n))
+#else
+#define wc_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, (n))
 #endif
 
 /* A physical replication slot that stays. */

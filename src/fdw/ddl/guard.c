@@ -235,8 +235,8 @@ has_family_of_spec(const WcTableDesc *desc, const WcFamilySpec *spec)
 	return same_attributes(&attrs, &family->attrs);
 }
 
-static void
-warn_about_families(const WcTableDesc *desc, List *specs)
+void
+wc_guard_warn_about_families(const WcTableDesc *desc, List *specs)
 {
 	ListCell   *lc;
 
@@ -262,7 +262,7 @@ wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *f
 				  const WcGuard *before)
 {
 	WcForeignTable earlier = {.name = before != NULL ? before->table_name : NULL};
-	bool		adopted = before == NULL || !wc_foreign_maps(&earlier, wrel->table_name);
+	bool		adopted = before == NULL || !wc_foreign_maps(&earlier, InvalidOid, wrel->table_name);
 
 	if (adopted)
 	{
@@ -278,7 +278,7 @@ wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *f
 	}
 	if (families != NULL &&
 		(adopted || before->families == NULL || strcmp(before->families, families) != 0))
-		warn_about_families(desc, specs);
+		wc_guard_warn_about_families(desc, specs);
 }
 
 /* --- TRUNCATE ---------------------------------------------------------------------- */
@@ -290,7 +290,7 @@ emptied_with(Oid relid)
 	char	   *name = wc_foreign_table_name(relid);
 	WcTableDesc *desc = stored_table(name);
 
-	return desc != NULL && wc_owner_is_mine(desc) ? wc_foreign_tables_of(name) : NIL;
+	return desc != NULL && wc_owner_is_mine(desc) ? wc_foreign_tables_of(InvalidOid, name) : NIL;
 }
 
 void

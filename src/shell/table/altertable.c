@@ -49,9 +49,9 @@ widecol_rename_table(PG_FUNCTION_ARGS)
 	char	   *new_name = wc_arg_cstring(fcinfo, 1);
 	List	   *relids;
 	ListCell   *lc;
-	WcTableDesc *desc = wc_owner_open(name, "rename", NIL, &relids);
+	WcTableDesc *desc = wc_owner_open(wc_client_embedded(), name, "rename", NIL, &relids);
 
-	wc_owner_require_usage();
+	wc_owner_require_usage(wc_client_embedded());
 	wc_require_no_snapshot(desc);
 	split_name(new_name, desc);
 	wc_client_rename_table(name, desc);
@@ -68,7 +68,7 @@ widecol_alter_table_ttl(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	wc_arg_not_null(fcinfo, 0, "name");
-	desc = wc_owner_open(wc_arg_cstring(fcinfo, 0), "alter", NIL, NULL);
+	desc = wc_owner_open(wc_client_embedded(), wc_arg_cstring(fcinfo, 0), "alter", NIL, NULL);
 	desc->ttl_us = ttl_us;
 	wc_table_desc_inherit(desc);
 	wc_client_alter_table(desc);
@@ -76,16 +76,19 @@ widecol_alter_table_ttl(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* clone_table_schema(name, new_name, preserve_splits): an empty table like another; it takes USAGE
+/* clone_table_schema(name, new_name, preserve_splits, server): an empty table like another; it takes USAGE
  * on the server, as making one and describing one do */
 Datum
 widecol_clone_table_schema(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 3);
 	WcTableDesc *desc;
 	char	   *new_name = wc_arg_cstring(fcinfo, 1);
 
-	wc_owner_require_usage();
-	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	wc_owner_require_usage(store);
+	desc = wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false);
+	if (PG_GETARG_BOOL(2))
+		wc_client_store_read_splits(store, desc);
 	split_name(new_name, desc);
 	desc->owner = InvalidOid;
 	desc->disabled = false;
@@ -94,8 +97,9 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 		desc->nsplits = 0;
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 		desc->families[i].history_from_us = 0;
-	wc_client_lock_table(new_name, AccessExclusiveLock);
-	wc_client_create_table(desc);
+	if (wc_client_store_is_embedded(store))
+		wc_client_lock_table(new_name, AccessExclusiveLock);
+	wc_client_store_create_table(store, desc);
 	PG_RETURN_VOID();
 }
 
@@ -103,16 +107,16 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 static void
 set_disabled(FunctionCallInfo fcinfo, bool disabled)
 {
-	WcTableDesc *desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
+	WcTableDesc *desc = wc_owner_open_name(store, wc_arg_cstring(fcinfo, 0));
 
-	if (desc->disabled == disabled)
+	if (wc_client_store_table_enabled(store, desc) == !disabled)
 		return;
 	wc_require_no_snapshot(desc);
-	desc->disabled = disabled;
-	wc_client_alter_table(desc);
+	wc_client_store_enable_table(store, desc, !disabled);
 }
 
-/* enable(name) */
+/* enable(name, server) */
 Datum
 widecol_enable(PG_FUNCTION_ARGS)
 {
@@ -120,7 +124,7 @@ widecol_enable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* disable(name): writes to it fail from then on */
+/* disable(name, server): writes to it fail from then on; in HBase, reads, too */
 Datum
 widecol_disable(PG_FUNCTION_ARGS)
 {
@@ -128,9 +132,13 @@ widecol_disable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* is_enabled(name): all roles may call it */
+/* is_enabled(name, server): all roles may call it; for a table in HBase, roles with USAGE on the server */
 Datum
 widecol_is_enabled(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!wc_client_table(wc_arg_cstring(fcinfo, 0), false)->disabled);
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
+
+	if (!wc_client_store_is_embedded(store))
+		wc_owner_require_usage(store);
+	PG_RETURN_BOOL(wc_client_store_table_enabled(store, wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false)));
 }
