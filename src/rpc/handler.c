@@ -10,6 +10,10 @@
 #include "base/cpu.h"
 #include "wire/spin.h"
 
+/* The thread spins for the next request if these come after so short gaps.  A longer gap counts as GAP_MAX_US. */
+#define SPIN_GAP_US 300
+#define GAP_MAX_US 1000
+
 static bool
 ended(WcHandler *h)
 {
@@ -41,12 +45,27 @@ is_crowded(WcHandler *h, int64_t now_us)
 	return wc_busy_sessions(h->options->busy, now_us) >= (uint32_t) h->options->cores;
 }
 
-static bool
-spin(WcHandler *h, uint32_t room)
+/* How long to spin for the next request while a processor is idle: it will probably come as soon as those before it.  A
+ * client that lets the session wait for longer does not notice the time that it takes to wake this thread. */
+static int64_t
+patience(const WcHandler *h)
 {
-	int64_t		now = wc_clock_monotonic_us();
+	return h->gap_us <= SPIN_GAP_US ? h->gap_us + h->gap_us / 2 + WC_SPIN_US : WC_SPIN_US;
+}
+
+static void
+note_gap(WcHandler *h, int64_t since_us)
+{
+	int64_t		gap = wc_clock_monotonic_us() - since_us;
+
+	h->gap_us += ((gap < GAP_MAX_US ? gap : GAP_MAX_US) - h->gap_us) / 4;
+}
+
+static bool
+spin(WcHandler *h, uint32_t room, int64_t now)
+{
 	bool		crowded = is_crowded(h, now);
-	WcSpin		s = wc_spin_from(now, room == 0 && !crowded ? WC_SPIN_NEXT_US : WC_SPIN_US, crowded);
+	WcSpin		s = wc_spin_from(now, room == 0 && !crowded ? patience(h) : WC_SPIN_US, crowded);
 	bool		again;
 
 	do
@@ -58,16 +77,10 @@ spin(WcHandler *h, uint32_t room)
 	return false;
 }
 
-/* False when the session has ended. */
-static bool
-wait_for(WcHandler *h, uint32_t room)
+static void
+sleep_until_ready(WcHandler *h, uint32_t room)
 {
 	WcSegment  *s = h->segment;
-
-	if (ended(h))
-		return false;
-	if (ready(h, room) || spin(h, room))
-		return true;
 
 	atomic_store(&s->engine_wants, room);
 	for (;;)
@@ -80,6 +93,23 @@ wait_for(WcHandler *h, uint32_t room)
 	}
 	atomic_store(&s->engine_sleeping, 0);
 	atomic_store(&s->engine_wants, 0);
+}
+
+/* False when the session has ended. */
+static bool
+wait_for(WcHandler *h, uint32_t room)
+{
+	int64_t		since;
+
+	if (ended(h))
+		return false;
+	if (ready(h, room))
+		return true;
+	since = wc_clock_monotonic_us();
+	if (!spin(h, room, since))
+		sleep_until_ready(h, room);
+	if (room == 0)
+		note_gap(h, since);
 	return !ended(h);
 }
 

@@ -10,10 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The time of a spin, as counted below: for an answer, or if all processors are busy; and, if there are idle processors,
- * for the next request, which a client that continues at once sends within this time. */
+/* The time of a spin, as counted below. */
 #define WC_SPIN_US			20
-#define WC_SPIN_NEXT_US		60
 
 /* A yield counts at most so long: in a longer one another thread has used the processor. */
 #define WC_SPIN_YIELD_US	2
