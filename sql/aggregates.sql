@@ -250,7 +250,7 @@ SELECT aggregated('p', 'SELECT b % 2, count(*), sum(v) FROM _ GROUP BY b % 2');
 SELECT aggregated('p', 'SELECT count(*), sum(v), avg(b), max(v) FROM _ WHERE a BETWEEN 5 AND 12 AND v > 0');
 RESET enable_partitionwise_aggregate;
 
--- counters of the engine
+-- what the engine did
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT a, count(*) FROM t WHERE i > 3 GROUP BY a;
 SET widecol.enable_pushdown = off;
 EXPLAIN (COSTS OFF) SELECT b, count(*) FROM t WHERE i > 3 GROUP BY b;

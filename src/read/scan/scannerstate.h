@@ -91,7 +91,7 @@ struct WcScanner
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */
 	uint64_t	rows_counted;	/* for row_limit, likewise */
 	WcScanStats stats;
-	WcReadCounts *told;			/* the counts of each family that were reported to the storage so far; NULL: none */
+	WcReadCounts *told;			/* what was reported to the storage for each family so far; NULL: nothing */
 };
 
 /* To the next row that is stored, in any of the ranges: s->lane is on it.

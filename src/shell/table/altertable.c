@@ -128,7 +128,7 @@ widecol_disable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* is_enabled(name): all roles may call it */
+/* is_enabled(name): for everybody */
 Datum
 widecol_is_enabled(PG_FUNCTION_ARGS)
 {

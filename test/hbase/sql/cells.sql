@@ -21,7 +21,7 @@ ALTER FOREIGN TABLE cells OPTIONS (ADD versions '2');
 SELECT "row", family, qualifier, ts, value FROM cells WHERE "row" = 'a';
 ALTER FOREIGN TABLE cells OPTIONS (DROP versions);
 
--- markers, and the cells that they hide
+-- markers, and what they hide
 CREATE FOREIGN TABLE raw (
   "row" text COLLATE "C", family text COLLATE "C", qualifier bytea, ts bigint, type text, value text
 ) SERVER hbase OPTIONS ("table" 'wc_cells:t', layout 'cell', raw 'true');
