@@ -76,7 +76,7 @@ wanted()
 }
 
 # count NAME LOG STATUS: adds up what a log in TAP (or pg_regress's words before
-# PostgreSQL 16) says.  What was planned but did not run, and a bad status
+# PostgreSQL 16) says.  Planned tests that did not run, and a bad status
 # without a failed test, are failures.
 count()
 {

@@ -3,8 +3,8 @@
 # tables in it, from nothing: builds, makes the cluster, loads, asks the four
 # questions.  Each run starts from clean.
 #
-# What is missing for that is installed as packages of the system, which it
-# says; nothing else is changed outside of the demo's directory.  The extension
+# Missing packages of the system are installed, which it reports; nothing else is
+# changed outside of the demo's directory.  The extension
 # goes into a copy of the server there, so that a widecol that is installed
 # already is not changed.
 #

@@ -98,8 +98,8 @@ build_target()					# target of the Makefile
 	return 1
 }
 
-# Into PostgreSQL's directories; with sudo when we may not write there (sudo -n
-# when nobody can type a password).  Nothing is done when what is there is the same.
+# Into PostgreSQL's directories; with sudo if they are not writable (sudo -n if there is
+# no terminal for a password).  Nothing is done if the installed files are the same.
 install_extension()
 {
 	libdir=$("$PG_CONFIG" --pkglibdir)
@@ -128,8 +128,8 @@ install_extension()
 
 # --- a private server -----------------------------------------------------------
 # private_server DIR: PostgreSQL once more, below DIR, with the extension that is built here
-# in it.  Programs find their files relative to themselves, so they are copies; what
-# they find is links to what is installed.  Sets bindir.  Nothing outside DIR is changed.
+# in it.  Programs find their files relative to themselves, so they are copies; the
+# files are links to the installed ones.  Sets bindir.  Nothing outside DIR is changed.
 private_server()
 {
 	libdir=$("$PG_CONFIG" --pkglibdir)
@@ -145,7 +145,7 @@ private_server()
 	bindir=$1$bindir
 }
 
-# What is in FROM, but for another widecol's files, and what is in TO already.
+# Links all files in FROM, except those of another widecol, and those that are in TO already.
 link_all()						# FROM, TO
 {
 	for file in "$1"/*; do

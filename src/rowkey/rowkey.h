@@ -72,7 +72,7 @@ extern WcStatus wc_rowkey_compose(const WcKeyLayout *layout, const WcSlice *part
  * The reverse.  parts[] (nparts of them) point into row or into scratch, which
  * is emptied first; they stay valid as long as both do.  WC_BAD_DATA when row
  * is not a key of this layout, or in another bucket than its parts belong in:
- * the message says what was found and expected.
+ * the message names the bytes found and those expected.
  */
 extern WcStatus wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *scratch,
 								WcSlice *parts, WcError *err) WC_WARN_UNUSED;

@@ -40,7 +40,7 @@ typedef struct WcLogOptions
 	uint64_t	pending_max;	/* all transactions that have not ended may have so many bytes together ... */
 	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
-	WcClaims   *claims;			/* rows that commits have locked themselves, likewise */
+	WcClaims   *claims;			/* rows that backends have claimed, likewise */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
 	WcWake		step;			/* there is a step to be written: wc_server_next_step */
 } WcLogOptions;
@@ -81,7 +81,7 @@ extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t x
 
 /*
  * Records of the log, in its order; for a server that follows it.  After WC_NO_MEMORY and other errors the
- * server must be stopped, and a new one goes on from the last mark.
+ * server must be stopped, and a new one continues from the last mark.
  */
 extern WcStatus wc_server_log_load(WcServer *server, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, uint64_t position, WcError *err) WC_WARN_UNUSED;
@@ -90,7 +90,7 @@ extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t po
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);
 extern void wc_server_log_prepare(WcServer *server, uint64_t xid);
 
-/* Of the transactions before `next` these n run or are prepared, which ascend, and no others. */
+/* Of the transactions before `next` only these n (ascending) run or are prepared. */
 extern void wc_server_log_running(WcServer *server, uint64_t next, const uint64_t *xids, size_t n);
 
 /* Prepared transactions of an earlier engine: their number, their places in flight (all: also those of other
@@ -114,13 +114,13 @@ extern void wc_server_step_written(WcServer *server, uint64_t position);
 extern WcStatus wc_server_log_mark(WcServer *server, uint64_t read_from, WcError *err) WC_WARN_UNUSED;
 extern uint64_t wc_server_marked(const WcServer *server);
 
-/* The number of commits that are posted and not applied yet, and the bytes of their batches; and the error because of
- * which nothing is applied (false: there is none). */
+/* wc_server_backlog: the number of commits that are posted and not applied yet, and the bytes of their batches.
+ * wc_server_stalled: true if applying fails at the moment; *why has the reason. */
 extern void wc_server_backlog(const WcServer *server, uint64_t *commits, uint64_t *bytes);
 extern bool wc_server_stalled(const WcServer *server, WcError *why);
 
-/* From now on requests that take at least so long, in microseconds, are logged (rpc/session/slow.h); 0:
- * all, below: none, as at first. */
+/* From now on requests that take at least so many microseconds are logged (rpc/session/slow.h); 0: all; negative: none,
+ * as at first. */
 extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 
 /* At most so many threads that help sessions' threads with long scans, all together; 0: none, as at first. */

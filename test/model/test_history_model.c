@@ -1,6 +1,6 @@
 /*
- * test/model/test_history_model.c: random commits and compactions; reads as of each earlier time either return what was
- * visible then, or are refused, as announced.
+ * test/model/test_history_model.c: random commits and compactions; reads as of each earlier time either return the
+ * rows that were visible then, or are refused, as announced.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -121,9 +121,9 @@ extern WcStatus wc_overlay_picture(WcOverlay *overlay, const WcTableState *state
 /* --- committing an overlay (apply.c) --------------------------------------
  *
  * prepare makes the new WcTables, with the column families that were made before (families.h); put adds the catalog's
- * key-values to the batch.  If the batch was written, publish changes the catalog in memory and drops what is not
- * needed any more; if not, undo drops what prepare has made.  Both get the commit's position; undo gets 0 if no
- * write was tried.
+ * key-values to the batch.  If the batch was written, publish changes the catalog in memory and drops stores that are
+ * not needed any more; if not, undo drops the WcTables that prepare has made.  Both get the commit's position; undo gets
+ * 0 if no write was tried.
  */
 typedef struct WcPicture
 {

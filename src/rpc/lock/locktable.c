@@ -163,7 +163,7 @@ grow(WcLockPart *part) WC_REQUIRES(part->mutex)
 
 /* --- tables and shares: with the part's mutex locked ------------------------------- */
 
-/* One request, and what it applies to. */
+/* One request, and the table, the part and the share to which it applies. */
 typedef struct Work
 {
 	WcLockTable *table;

@@ -28,7 +28,7 @@ COMMIT;
 SELECT row, family, qualifier, ts, value FROM c;
 SELECT row, family, qualifier, ts, type FROM stored WHERE type <> 'Put';
 
--- without a timestamp: a marker deletes what is there, not what comes
+-- without a timestamp: a marker deletes the cells before it, not later ones
 INSERT INTO c (row, family, qualifier, type) VALUES ('a', 'f', 'p', 'Delete'), ('b', 'f', 'q', 'DeleteColumn'), ('c', 'g', '', 'DeleteFamily');
 INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes'), ('c', 'g', 'p', 'comes');
 SELECT row, family, qualifier, value FROM c WHERE row IN ('a', 'b', 'c');

@@ -191,7 +191,7 @@ CREATE FOREIGN TABLE pairs (a bytea OPTIONS (rowkey '1', length '2'), b text OPT
 INSERT INTO pairs SELECT a, b, 'x' FROM unnest('{"\\x0000","\\x1234","\\xffff"}'::bytea[]) a, unnest('{b,c}'::text[]) b;
 SELECT * FROM pairs WHERE a IN ('\x0000', '\xffff') ORDER BY a DESC, b DESC;
 
--- what is refused
+-- errors
 BEGIN;
 INSERT INTO t VALUES ('never', 'x', 1, NULL);
 PREPARE TRANSACTION 'never';
