@@ -58,7 +58,7 @@ SELECT x, count(*) FROM there WHERE id > key(10000) GROUP BY x;
 DELETE FROM t WHERE id > key(2500);
 INSERT INTO t SELECT id || '+', 'copy' FROM t;
 SELECT x, count(*) FROM there GROUP BY x ORDER BY x;
-UPDATE t SET id = id || '-', y = 'moved' WHERE x = 'x' AND id < key(550);
+UPDATE t SET id = id || '-', y = 'moved' WHERE x = 'x' AND id < key(50);
 SELECT x, y, count(*), min(id), max(id) FROM there GROUP BY x, y ORDER BY x, y;
 \copy t (id, x) FROM PROGRAM 'seq -f "r%05.0f,by COPY" 20001 22000' (FORMAT csv)
 SELECT count(*) FROM there WHERE x = 'by COPY';
@@ -88,11 +88,11 @@ PREPARE TRANSACTION 'streamed';
 SELECT count(*) FROM there WHERE id > key(50000);
 ALTER SERVER hbase OPTIONS (SET write_mode 'stream');
 
--- a duplicate is found before its chunk is sent
+-- a duplicate is found before its chunk, of 1 MB here, is sent
 CREATE FOREIGN TABLE strict (id text OPTIONS (rowkey '1') COLLATE "C", x text OPTIONS (family 'f'), y text OPTIONS (family 'g'))
   SERVER hbase OPTIONS ("table" 'wc_stream:u', on_duplicate 'error');
 \set VERBOSITY terse
-INSERT INTO strict SELECT key(i % 1100), 'x' FROM generate_series(1, 1500) i;
+INSERT INTO strict SELECT key(i % 30), repeat('x', 60000) FROM generate_series(1, 40) i;
 \set VERBOSITY default
 RESET client_min_messages;
 SELECT count(*) FROM strict;
