@@ -399,6 +399,8 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
 		/* a gateway that was lost during the call may be restarting */
+		if (status == WC_OK)
+			wc_hbase_error_forget();
 		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}

@@ -270,7 +270,9 @@ set_options(WcHBaseServer *server, WcHBaseHttp *http, const char *url)
 	code |= curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
 	code |= curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long) (server->options.connect_timeout * MS_PER_SEC));
 	code |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
 	code |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);	/* do not wait for a resolver's thread */
+#endif
 	code |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	if (server->user.kerberos)
 		code |= set_kerberos(http);
