@@ -238,6 +238,8 @@ receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
 		uint8_t    *room;
 		ssize_t		n;
 
+		if (status == WC_TOO_LARGE)
+			wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 		if (status != WC_END)
 			return status;
 		room = wc_buf_reserve(&c->in, PIECE);
@@ -278,8 +280,6 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 		if (status == WC_OK)
 			status = receive(server, deadline, &message, err);
 	}
-	if (status == WC_TOO_LARGE)
-		wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 	if (status == WC_OK)
 		status = wc_answer_open(answer, protocol_of(server), message, method, number, err);
 	if (status == WC_OK)
@@ -399,6 +399,8 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
 		/* a gateway that was lost during the call may be restarting */
+		if (status == WC_OK)
+			wc_hbase_error_forget();
 		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}
