@@ -185,4 +185,5 @@ def main():
             run(gateway, words)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Replays the conformance cases (test/conformance) over tables of HBase; prints TAP.
+
+Each case gets an HBase table, made through the gateway, and foreign tables of layout `cell` on it.  Writes are
+INSERTs of cells and markers, reads are SELECTs.  What the store does by itself (flushes, compactions, the servers'
+clock) the fixture is asked to do.  Reads that such a SELECT cannot say are left out, and their number is printed; a
+case of which no read is left, or that writes what an INSERT cannot write, is named as not run.
+
+usage: conformance.py [-v] [pattern ...]   (case ids to run; PG*, HBASE_* as for the tests in sql/)
+"""
+
+import collections
+import concurrent.futures
+import os
+import struct
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "conformance")]
+
+import gateway                                                      # noqa: E402
+from run import ALL_VERSIONS, Case, NotRun, bytea, read_cases, replay, text, to_bytes       # noqa: E402
+
+NAMESPACE = "wc_conformance"
+COLUMNS = '"row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea'
+MARKERS = {"delete_version": "Delete", "delete_column": "DeleteColumn", "delete_family": "DeleteFamily",
+           "delete_family_version": "DeleteFamilyVersion"}
+KEEP_DELETED = {"FALSE": 0, "TRUE": 1, "TTL": 2}
+TIME_MAX_MS = 9223372036854775      # greater timestamps are no times in microseconds
+AT_ONCE = 4                         # tables that are made at once
+
+
+def following(prefix):
+    """The first row that is behind all rows with the prefix; None: there is none."""
+    prefix = to_bytes(prefix).rstrip(b"\xff")
+    return {"hex": (prefix[:-1] + bytes([prefix[-1] + 1])).hex()} if prefix else None
+
+
+class HBaseCase(Case):
+    """A case over a table of HBase."""
+
+    def __init__(self, number, case):
+        super().__init__(number, case, None)
+        steps = case["steps"]
+        self.families = [f["name"] for f in case["table"].get("families", [])]
+        if not self.families:
+            raise NotRun("needs no table")
+        if any(f.get("new_version_behavior") for f in case["table"]["families"]):
+            raise NotRun("NEW_VERSION_BEHAVIOR has no word in Thrift2")
+        for step in steps + [m for s in steps for m in s.get("mutations", [])]:
+            if step["op"] in ("increment", "append") or step["op"].startswith("check_and_"):
+                raise NotRun(step["op"] + " is a function")
+            if step.get("cell_ttl_ms") is not None:
+                raise NotRun("a cell's time to live does not travel")
+        if not any(self.is_read(s) and self.missing(s) is None for s in steps):
+            raise NotRun(next((self.missing(s) for s in steps if self.is_read(s)), "reads nothing"))
+        # What is no time in milliseconds passes as a number.
+        self.raw_timestamps = any(isinstance(s.get(k), int) and s[k] > TIME_MAX_MS for s in steps for k in ("ts", "timestamp"))
+        self.relations = {}
+
+    @staticmethod
+    def is_read(step):
+        return step["op"] in ("get", "scan", "aggregate")
+
+    def missing(self, step):
+        """What a read needs and a foreign table does not offer; None: nothing."""
+        if step.get("filter"):
+            return "a filter of HBase's language is an argument of functions"
+        if step.get("store_limit") is not None or step.get("store_offset") is not None:
+            return "limits of cells are arguments of functions"
+        if (step.get("time_range") or step.get("timestamp") is not None) and not self.shows_all():
+            return "a condition on ts sees no version that is hidden without it"
+        if step.get("expect_error") and self.is_read(step):
+            return "a condition on family is true or false, not an error"
+        return None
+
+    def shows_all(self):
+        """Are all cells of the case visible?"""
+        puts = collections.Counter((to_bytes(s["row"]), s["family"], to_bytes(s.get("qualifier")))
+                                   for s in self.case["steps"] if s["op"] == "put")
+        kept = {f["name"]: f["versions"] for f in self.case["table"]["families"] if f["ttl_ms"] is None}
+        return all(s["op"] in ("put", "flush", "major_compact") or self.is_read(s) for s in self.case["steps"]) and \
+            all(n <= kept.get(family, 0) for (_, family, _), n in puts.items())
+
+    def ts(self, value):
+        if isinstance(value, dict):
+            value = self.base_ms + value["rel"]
+        return value if self.raw_timestamps or value is None else value * 1000
+
+    # -- the table -------------------------------------------------------------------
+
+    def make(self, at):
+        """Makes the table through a gateway."""
+        families = []
+        for f in self.case["table"]["families"]:
+            fields = [gateway.field(gateway.STRING, 1, gateway.string(f["name"].encode()))]
+            numbers = [(9, KEEP_DELETED[f["keep_deleted"]]), (10, f["versions"]), (11, f["min_versions"])]
+            if f["ttl_ms"] is not None:
+                numbers.append((13, f["ttl_ms"] // 1000))
+            fields += [gateway.field(gateway.I32, n, struct.pack(">i", v)) for n, v in numbers]
+            families.append(gateway.structure(*fields))
+        arguments = [gateway.field(gateway.STRUCT, 1, gateway.structure(
+            gateway.field(gateway.STRUCT, 1, gateway.table_name(f"{NAMESPACE}:{self.table}")),
+            gateway.field(gateway.LIST, 2, gateway.items(gateway.STRUCT, families))))]
+        splits = [gateway.string(to_bytes(s)) for s in self.case["table"].get("splits") or []]
+        if splits:
+            arguments.append(gateway.field(gateway.LIST, 2, gateway.items(gateway.STRING, splits)))
+        at.call("createTable", *arguments)
+
+    def relation(self, versions=ALL_VERSIONS, raw=False):
+        """A foreign table that shows so many versions."""
+        name = f"{self.table}_{'raw' if raw else 'seen'}_{versions}"
+        options = f"\"table\" '{NAMESPACE}:{self.table}', layout 'cell', raw '{'true' if raw else 'false'}'"
+        if versions != ALL_VERSIONS:
+            options += f", versions '{versions}'"
+        server = "conformance_raw" if self.raw_timestamps else "conformance"
+        self.relations[name] = f"CREATE FOREIGN TABLE {name} ({COLUMNS}) SERVER {server} OPTIONS ({options})"
+        return name
+
+    def create(self):
+        for step in self.case["steps"]:
+            if self.is_read(step) and self.missing(step) is None:
+                self.cells(step)
+        self.relation()
+        return list(self.relations.values())
+
+    def drop(self):
+        return [f"DROP FOREIGN TABLE {name}" for name in self.relations]
+
+    # -- steps -----------------------------------------------------------------------
+
+    def mutation(self, step, row=None):
+        row = bytea(step.get("row", row))
+        ts = self.ts_sql(step.get("ts"))
+        op = step["op"]
+        qualifier = bytea(step.get("qualifier"))
+        if op == "put":
+            cells = [f"({row}, {text(step['family'])}, {qualifier}, {ts}, 'Put', {bytea(step.get('value'))})"]
+        elif op == "delete_row":
+            cells = [f"({row}, {text(f)}, '', {ts}, 'DeleteFamily', NULL)" for f in self.families]
+        else:
+            cells = [f"({row}, {text(step['family'])}, {qualifier}, {ts}, '{MARKERS[op]}', NULL)"] * step.get("count", 1)
+        return [f"INSERT INTO {self.relation()} VALUES {', '.join(cells)}"]
+
+    @staticmethod
+    def rows_condition(step):
+        if step["op"] == "get":
+            return [f"\"row\" = {bytea(step['row'])}"]
+        reverse = step.get("reversed")
+        start = (step.get("start"), ("<" if reverse else ">") + ("=" if step.get("start_inclusive", True) else ""))
+        stop = (step.get("stop"), (">" if reverse else "<") + ("=" if step.get("stop_inclusive", False) else ""))
+        bounds = [start, stop]
+        if step.get("prefix") is not None:
+            bounds += [(step["prefix"], ">="), (following(step["prefix"]), "<")]
+        return [f"\"row\" {op} {bytea(row)}" for row, op in bounds if row is not None and to_bytes(row)]
+
+    def times_condition(self, step):
+        if step.get("timestamp") is not None:
+            return [f"ts = {self.ts(step['timestamp'])}"]
+        low, high = step.get("time_range") or (None, None)
+        return [f"ts {op} {self.ts(t)}" for op, t in ((">=", low), ("<", high)) if t is not None]
+
+    def cells(self, step):
+        versions = step.get("versions", 1)
+        versions = ALL_VERSIONS if versions == "all" else versions
+        wanted = [f"family = {text(f)}" for f in step.get("families", [])]
+        wanted += [f"family = {text(f)} AND qualifier = {bytea(q)}" for f, q in step.get("columns", [])]
+        conditions = self.rows_condition(step)
+        times = self.times_condition(step)
+        if wanted:
+            conditions.append(wanted[0] if len(wanted) == 1 else "(" + " OR ".join(f"({w})" for w in wanted) + ")")
+        conditions += times
+        # A LIMIT counts cells, and versions are counted before a condition on ts: both are said with windows.
+        relation = self.relation(ALL_VERSIONS if times else versions, bool(step.get("raw")))
+        source = relation + (" WHERE " + " AND ".join(conditions) if conditions else "")
+        if times and versions != ALL_VERSIONS:
+            source = (f"(SELECT *, row_number() OVER (PARTITION BY \"row\", family, qualifier ORDER BY ts DESC) AS version FROM {source}) v "
+                      f"WHERE version <= {versions}")
+        direction = "DESC" if step.get("reversed") else "ASC"
+        if step.get("limit") is not None:
+            source = (f"(SELECT *, dense_rank() OVER (ORDER BY \"row\" {direction}) AS nth FROM {source}) r "
+                      f"WHERE nth <= {step['limit']}")
+        elif step.get("reversed"):
+            source += " ORDER BY \"row\" DESC"
+        return f"(SELECT * FROM {source}) c"
+
+    def sql(self, step):
+        return super().sql(step) if self.missing(step) is None else []
+
+    def judge(self, step, lines):
+        return super().judge(step, lines) if self.missing(step) is None else None
+
+    def keep_house(self, op):
+        return [self.control(f"{'flush' if op == 'flush' else 'major'}?t={NAMESPACE}:{self.table}")]
+
+    def set_clock(self):
+        return [self.control(f"clock?ms={self.clock_ms}")]
+
+    @staticmethod
+    def control(path):
+        return f"\\! curl -sSf \"$HBASE_CONTROL/{path}\" >/dev/null || echo ERROR: {path.split('?')[0]}"
+
+    def run(self):
+        self.base_ms = int(time.time() * 1000)
+        try:
+            return super().run()
+        finally:
+            if self.clock_ms:
+                subprocess.run(["curl", "-sSf", "-o", os.devnull, os.environ["HBASE_CONTROL"] + "/clock?ms=0"], check=True)
+
+
+def make_tables(cases):
+    """Makes the cases' tables, some at once: HBase mostly waits."""
+    def make_some(first):
+        at = gateway.Gateway(int(os.environ["HBASE_BUFFERED"]))
+        for case in cases[first::AT_ONCE]:
+            gateway.drop(at, f"{NAMESPACE}:{case.table}")
+            case.make(at)
+
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(make_some, range(AT_ONCE)))
+
+
+def servers():
+    options = (f"engine 'hbase', host '127.0.0.1', port '{os.environ['HBASE_GATEWAY']}', "
+               f"transport '{os.environ['HBASE_TRANSPORT']}', protocol '{os.environ['HBASE_PROTOCOL']}'")
+    return (f"SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol; "
+            f"DROP SERVER IF EXISTS conformance, conformance_raw CASCADE; "
+            f"CREATE SERVER conformance FOREIGN DATA WRAPPER widecol OPTIONS ({options}); "
+            f"CREATE SERVER conformance_raw FOREIGN DATA WRAPPER widecol OPTIONS ({options}, timestamps 'raw')")
+
+
+def main():
+    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", servers()], check=True)
+    made = {}
+
+    def offered(number, case):
+        """The case, with its table; NotRun as from replay."""
+        if number not in made:
+            made[number] = HBaseCase(number, case)
+        return made[number]
+
+    cases = read_cases([a for a in sys.argv[1:] if not a.startswith("-")])
+    for number, case in enumerate(cases):
+        try:
+            offered(number, case)
+        except NotRun:
+            pass
+    at = gateway.Gateway(int(os.environ["HBASE_BUFFERED"]))
+    try:
+        gateway.run(at, ["namespace", NAMESPACE])
+    except gateway.Refused:
+        pass                    # it is there
+    make_tables(list(made.values()))
+    status = replay(cases, offered)
+    left_out = collections.Counter(case.missing(s) for case in made.values() for s in case.case["steps"])
+    for why, n in left_out.items():
+        if why:
+            print(f"#   left out: {n} reads: {why}")
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
