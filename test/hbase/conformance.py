@@ -6,6 +6,9 @@ INSERTs of cells and markers, reads are SELECTs.  What the store does by itself 
 clock) the fixture is asked to do.  Reads that such a SELECT cannot say are left out, and their number is printed; a
 case of which no read is left, or that writes what an INSERT cannot write, is named as not run.
 
+Before that, each case that has nothing but reads and writes is replayed in one transaction, which is rolled back: its
+reads find what the session keeps.
+
 usage: conformance.py [-v] [pattern ...]   (case ids to run; PG*, HBASE_* as for the tests in sql/)
 """
 
@@ -21,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "conformance")]
 
 import gateway                                                      # noqa: E402
-from run import ALL_VERSIONS, Case, NotRun, bytea, read_cases, replay, text, to_bytes       # noqa: E402
+from run import ALL_VERSIONS, MARK, Case, NotRun, bytea, read_cases, replay, text, to_bytes       # noqa: E402
 
 NAMESPACE = "wc_conformance"
 COLUMNS = '"row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea'
@@ -29,6 +32,8 @@ MARKERS = {"delete_version": "Delete", "delete_column": "DeleteColumn", "delete_
            "delete_family_version": "DeleteFamilyVersion"}
 KEEP_DELETED = {"FALSE": 0, "TRUE": 1, "TTL": 2}
 TIME_MAX_MS = 9223372036854775      # greater timestamps are no times in microseconds
+STORE = ("flush", "major_compact", "advance_clock")
+OWN = "%s, in one transaction"
 AT_ONCE = 4                         # tables that are made at once
 
 
@@ -41,9 +46,12 @@ def following(prefix):
 class HBaseCase(Case):
     """A case over a table of HBase."""
 
-    def __init__(self, number, case):
+    def __init__(self, number, case, own=False):
         super().__init__(number, case, None)
+        self.own = own
         steps = case["steps"]
+        if own and any(s["op"] in STORE or s.get("expect_error") for s in steps):
+            raise NotRun("is more than one transaction")
         self.families = [f["name"] for f in case["table"].get("families", [])]
         if not self.families:
             raise NotRun("needs no table")
@@ -202,6 +210,15 @@ class HBaseCase(Case):
     def control(path):
         return f"\\! curl -sSf \"$HBASE_CONTROL/{path}\" >/dev/null || echo ERROR: {path.split('?')[0]}"
 
+    def script(self):
+        lines = super().script().splitlines()
+        if not self.own:
+            return "\n".join(lines)
+        first = lines.index(f"\\echo {MARK} 0")
+        end = lines.index(f"\\echo {MARK} end")
+        steps = [line for line in lines[first:end] if line not in ("BEGIN;", "COMMIT;")]
+        return "\n".join(lines[:first] + ["BEGIN;"] + steps + ["ROLLBACK;"] + lines[end:])
+
     def run(self):
         self.base_ms = int(time.time() * 1000)
         try:
@@ -234,31 +251,27 @@ def servers():
 
 def main():
     subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", servers()], check=True)
-    made = {}
-
-    def offered(number, case):
-        """The case, with its table; NotRun as from replay."""
-        if number not in made:
-            made[number] = HBaseCase(number, case)
-        return made[number]
-
     cases = read_cases([a for a in sys.argv[1:] if not a.startswith("-")])
+    offered = {}                # of each case's id
     for number, case in enumerate(cases):
-        try:
-            offered(number, case)
-        except NotRun:
-            pass
+        for name, own in ((case["id"], False), (OWN % case["id"], True)):
+            try:
+                offered[name] = HBaseCase(number, case, own)
+            except NotRun:
+                pass
     at = gateway.Gateway(int(os.environ["HBASE_BUFFERED"]))
     try:
         gateway.run(at, ["namespace", NAMESPACE])
     except gateway.Refused:
         pass                    # it is there
-    make_tables(list(made.values()))
-    status = replay(cases, offered)
-    left_out = collections.Counter(case.missing(s) for case in made.values() for s in case.case["steps"])
+    made = [c for c in offered.values() if not c.own]
+    make_tables(made)
+    # In one transaction first: that leaves the tables empty.
+    own = [dict(case, id=OWN % case["id"]) for case in cases if OWN % case["id"] in offered]
+    status = replay(own + cases, lambda number, case: offered.get(case["id"]) or HBaseCase(number, case))
+    left_out = collections.Counter(filter(None, (c.missing(s) for c in made for s in c.case["steps"])))
     for why, n in left_out.items():
-        if why:
-            print(f"#   left out: {n} reads: {why}")
+        print(f"#   left out: {n} reads: {why}")
     sys.exit(status)
 
 
