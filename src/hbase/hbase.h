@@ -19,6 +19,21 @@
 
 #define WC_HBASE_US_PER_MS 1000
 
+/* A request that was sent ahead: its answer is taken later.  All zeros: no request has been sent. */
+typedef struct WcHBaseAhead
+{
+	struct WcHBaseServer *server;	/* NULL: no request has been sent */
+	const char *method;
+	int32		number;
+	int64		deadline;		/* of the answer, in ms of wc_clock_monotonic_us */
+	bool		arrived;		/* the fields below are set; else the answer is awaited on the server's connection */
+	WcStatus	status;			/* WC_END: the connection was lost */
+	bool		timed_out;
+	WcBuf		in;				/* the answer's bytes, with the message in them */
+	WcSlice		message;
+	WcError		err;
+} WcHBaseAhead;
+
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
@@ -26,6 +41,7 @@ typedef struct WcHBaseConnection
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
 	bool		timed_out;		/* the last call's answer did not come in time */
 	bool		lost;			/* the last call has failed because its connections were lost */
+	WcHBaseAhead *ahead;		/* the request whose answer will arrive next; NULL: none was sent ahead */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
 	WcBuf		in;				/* the received part of the answer */
@@ -118,6 +134,23 @@ extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 n
 							  WcError *err) WC_WARN_UNUSED;
 extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 
+/*
+ * wc_hbase_ahead_send sends the written request and does not wait for its answer, if no other answer is awaited on
+ * the connection (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
+ * keeps it in *a, which must not move.  The request must be one that only reads.
+ *
+ * wc_hbase_ahead_arrived reads what has arrived, without waiting: false if wc_hbase_ahead_take would wait.  True
+ * although nothing has arrived: the time for the answer is over.
+ * wc_hbase_ahead_take waits, interruptibly, opens the answer, and moves its bytes to *bytes; WC_END: the connection
+ * is lost.  Then, and after wc_hbase_ahead_drop, *a is zero again.  wc_hbase_ahead_drop never fails; it closes the
+ * connection if the answer is still to come.
+ */
+extern WcStatus wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcHBaseAhead *a,
+									WcError *err) WC_WARN_UNUSED;
+extern bool wc_hbase_ahead_arrived(WcHBaseAhead *a);
+extern WcStatus wc_hbase_ahead_take(WcHBaseAhead *a, WcAnswer *answer, WcBuf *bytes, WcError *err) WC_WARN_UNUSED;
+extern void wc_hbase_ahead_drop(WcHBaseAhead *a);
+
 /* --- error.c ------------------------------------------------------------------*/
 
 /* Sets err from an answer that is not a result; name: the table or namespace of the call. */
@@ -140,6 +173,7 @@ extern WcStatus wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcAr
 /* --- scan.c -------------------------------------------------------------------*/
 extern void wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
 extern bool wc_hbase_scan_next(WcDriverScan *scan);
+extern bool wc_hbase_scan_ready(WcDriverScan *scan, WcClientWait *wait);
 extern void wc_hbase_scan_stats(WcDriverScan *scan);
 extern void wc_hbase_scan_close(WcDriverScan *scan);
 
