@@ -110,5 +110,5 @@ if [ -z "${WIDECOL_ONLY:-}" ]; then
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads joins async cells catalog writes writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog writes writecells
 exit $failed
