@@ -89,33 +89,34 @@ COMMENT ON COLUMN version.value IS 'the value as it is stored';
 -- Stored tables and namespaces
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION create_namespace(namespace text, properties jsonb DEFAULT NULL) RETURNS void
+CREATE FUNCTION create_namespace(namespace text, properties jsonb DEFAULT NULL, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_namespace' LANGUAGE C;
-COMMENT ON FUNCTION create_namespace(text, jsonb) IS 'makes a namespace for stored tables';
+COMMENT ON FUNCTION create_namespace(text, jsonb, name) IS 'makes a namespace for stored tables';
 
 CREATE FUNCTION alter_namespace(namespace text, properties jsonb) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_namespace' LANGUAGE C;
 COMMENT ON FUNCTION alter_namespace(text, jsonb) IS 'sets properties of a namespace; null takes one away';
 
-CREATE FUNCTION drop_namespace(namespace text) RETURNS void
+CREATE FUNCTION drop_namespace(namespace text, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
-COMMENT ON FUNCTION drop_namespace(text) IS 'drops an empty namespace';
+COMMENT ON FUNCTION drop_namespace(text, name) IS 'drops an empty namespace';
 
 CREATE FUNCTION describe_namespace(namespace text) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'widecol_describe_namespace' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION describe_namespace(text) IS 'the properties of a namespace';
 
-CREATE FUNCTION list_namespace_tables(namespace text) RETURNS text[]
+CREATE FUNCTION list_namespace_tables(namespace text, server name DEFAULT 'widecol') RETURNS text[]
 AS 'MODULE_PATHNAME', 'widecol_list_namespace_tables' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION list_namespace_tables(text) IS 'the names of the stored tables of a namespace';
+COMMENT ON FUNCTION list_namespace_tables(text, name) IS 'the names of the stored tables of a namespace';
 
-CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL) RETURNS void
+CREATE FUNCTION create_table(name text, families jsonb, splits bytea[] DEFAULT NULL,
+    server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_create_table' LANGUAGE C;
-COMMENT ON FUNCTION create_table(text, jsonb, bytea[]) IS 'makes a stored table with its families';
+COMMENT ON FUNCTION create_table(text, jsonb, bytea[], name) IS 'makes a stored table with its families';
 
-CREATE FUNCTION alter_table(name text, families jsonb) RETURNS void
+CREATE FUNCTION alter_table(name text, families jsonb, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_table' LANGUAGE C;
-COMMENT ON FUNCTION alter_table(text, jsonb) IS 'adds families, changes attributes; null drops a family and its data';
+COMMENT ON FUNCTION alter_table(text, jsonb, name) IS 'adds families, changes attributes; null drops a family and its data';
 
 CREATE FUNCTION alter_table_owner(name text, owner name) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C STRICT;
@@ -154,37 +155,37 @@ CREATE FUNCTION delete_snapshot(snapshot text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C STRICT;
 COMMENT ON FUNCTION delete_snapshot(text) IS 'deletes a snapshot';
 
-CREATE FUNCTION disable(name text) RETURNS void
+CREATE FUNCTION disable(name text, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C STRICT;
-COMMENT ON FUNCTION disable(text) IS 'from now on a stored table is only read';
+COMMENT ON FUNCTION disable(text, name) IS 'from now on a stored table is only read';
 
-CREATE FUNCTION enable(name text) RETURNS void
+CREATE FUNCTION enable(name text, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_enable' LANGUAGE C STRICT;
-COMMENT ON FUNCTION enable(text) IS 'a stored table can be written to again';
+COMMENT ON FUNCTION enable(text, name) IS 'a stored table can be written to again';
 
-CREATE FUNCTION is_enabled(name text) RETURNS boolean
+CREATE FUNCTION is_enabled(name text, server name DEFAULT 'widecol') RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_is_enabled' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION is_enabled(text) IS 'can the stored table be written to?';
+COMMENT ON FUNCTION is_enabled(text, name) IS 'can the stored table be written to?';
 
-CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false) RETURNS void
+CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
-COMMENT ON FUNCTION drop_table(text, boolean) IS 'drops a stored table and its data; cascade: the foreign tables that map it, too';
+COMMENT ON FUNCTION drop_table(text, boolean, name) IS 'drops a stored table and its data; cascade: the foreign tables that map it, too';
 
-CREATE FUNCTION truncate_table(name text) RETURNS void
+CREATE FUNCTION truncate_table(name text, server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
-COMMENT ON FUNCTION truncate_table(text) IS 'empties a stored table';
+COMMENT ON FUNCTION truncate_table(text, name) IS 'empties a stored table';
 
-CREATE FUNCTION "exists"(name text) RETURNS boolean
+CREATE FUNCTION "exists"(name text, server name DEFAULT 'widecol') RETURNS boolean
 AS 'MODULE_PATHNAME', 'widecol_exists' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION "exists"(text) IS 'is there such a stored table?';
+COMMENT ON FUNCTION "exists"(text, name) IS 'is there such a stored table?';
 
-CREATE FUNCTION describe(name text,
+CREATE FUNCTION describe(name text, server name DEFAULT 'widecol',
     OUT family text, OUT versions int, OUT min_versions int, OUT ttl interval,
     OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
     OUT blockcache boolean, OUT in_memory boolean, OUT packing text, OUT history_from timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_describe' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION describe(text) IS 'a row a family of a stored table; ttl null: for ever';
+COMMENT ON FUNCTION describe(text, name) IS 'a row a family of a stored table; ttl null: for ever';
 
 -- ---------------------------------------------------------------------------
 -- Data: tab is a foreign table, or by its name a stored table, which is for its owner.
@@ -573,11 +574,11 @@ COMMENT ON FUNCTION snowflake_within(bigint, timestamptz, timestamptz) IS 'was t
 -- Views: this database's stored tables
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION list_tables(OUT namespace text, OUT name text, OUT families text[], OUT splits int, OUT owner name,
+CREATE FUNCTION list_tables(server name DEFAULT 'widecol', OUT namespace text, OUT name text, OUT families text[], OUT splits int, OUT owner name,
     OUT foreign_tables regclass[], OUT ttl interval, OUT enabled boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_tables' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION list_tables() IS 'what the view widecol.tables shows';
+COMMENT ON FUNCTION list_tables(name) IS 'what the view widecol.tables shows';
 
 CREATE FUNCTION orphans(OUT database oid, OUT namespace text, OUT name text, OUT families text[])
 RETURNS SETOF record
@@ -590,17 +591,17 @@ AS 'MODULE_PATHNAME', 'widecol_drop_orphans' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION drop_orphans() IS 'drop the stored tables of databases that are no more; how many there were';
 REVOKE ALL ON FUNCTION drop_orphans() FROM PUBLIC;
 
-CREATE FUNCTION list_namespaces(OUT namespace text, OUT tables int, OUT properties jsonb)
+CREATE FUNCTION list_namespaces(server name DEFAULT 'widecol', OUT namespace text, OUT tables int, OUT properties jsonb)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_namespaces' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION list_namespaces() IS 'what the view widecol.namespaces shows';
+COMMENT ON FUNCTION list_namespaces(name) IS 'what the view widecol.namespaces shows';
 
-CREATE FUNCTION list_families(OUT namespace text, OUT "table" text, OUT family text, OUT versions int, OUT min_versions int,
+CREATE FUNCTION list_families(server name DEFAULT 'widecol', OUT namespace text, OUT "table" text, OUT family text, OUT versions int, OUT min_versions int,
     OUT ttl interval, OUT keep_deleted_cells text, OUT bloomfilter text, OUT compression text, OUT blocksize int,
     OUT blockcache boolean, OUT in_memory boolean, OUT packing text, OUT history_from timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_families' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION list_families() IS 'what the view widecol.families shows';
+COMMENT ON FUNCTION list_families(name) IS 'what the view widecol.families shows';
 
 CREATE VIEW tables AS SELECT * FROM widecol.list_tables();
 COMMENT ON VIEW tables IS 'the stored tables of this database';

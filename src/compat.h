@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "varatt.h"
 
+#define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, (relation), (role))
 #define pg_type_ownercheck(type, role) object_ownercheck(TypeRelationId, (type), (role))
 #define pg_foreign_server_ownercheck(server, role) object_ownercheck(ForeignServerRelationId, (server), (role))
 #define pg_foreign_server_aclcheck(server, role, mode) object_aclcheck(ForeignServerRelationId, (server), (role), (mode))

@@ -20,7 +20,7 @@ core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rp
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/foreign client/local client"
-postgres_side="channel worker $client_folders hbase fdw $fdw_folders shell $shell_folders"
+postgres_side="channel worker $client_folders hbase/ddl hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
 
@@ -60,7 +60,8 @@ allowed()
 	client/foreign) echo "base/ model/ wire/ channel/ compat.h client/client.h" ;;
 	client/local) echo "$(allowed client/foreign) client/driver.h" ;;
 	client) echo "$(allowed client/local) client/foreign/ client/local/" ;;
-	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h" ;;
+	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
+	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h hbase/ddl/" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;

@@ -59,6 +59,10 @@ typedef struct WcClientStore WcClientStore;
  * nothing. */
 extern WcClientStore *wc_client_store(Oid server);
 extern bool wc_client_store_is_embedded(const WcClientStore *store);
+extern WcClientStore *wc_client_embedded(void);
+
+/* The foreign server; InvalidOid for the embedded engine, which may have several. */
+extern Oid	wc_client_store_server(const WcClientStore *store);
 
 /* As wc_client_table, wc_client_catalog_generation, wc_client_list_tables and
  * wc_client_list_namespaces. */
@@ -66,6 +70,23 @@ extern WcTableDesc *wc_client_store_table(WcClientStore *store, const char *name
 extern uint64 wc_client_store_generation(WcClientStore *store);
 extern List *wc_client_store_tables(WcClientStore *store);
 extern List *wc_client_store_namespaces(WcClientStore *store);
+
+/* The attributes of a new family for which no others are given. */
+extern const WcFamilyAttrs *wc_client_store_family_defaults(const WcClientStore *store);
+
+/*
+ * As wc_client_create_table and so on, in any store.  A store outside the embedded engine gets the change at
+ * PRE_COMMIT, before changes of rows; it can not be undone then.  Raises what the store would refuse, as far as that
+ * can be known, and 0A000 if the store's tables cannot be changed.
+ */
+extern void wc_client_store_create_table(WcClientStore *store, WcTableDesc *desc);
+extern void wc_client_store_alter_table(WcClientStore *store, const WcTableDesc *desc);
+extern void wc_client_store_drop_table(WcClientStore *store, const WcTableDesc *desc);
+extern void wc_client_store_truncate_table(WcClientStore *store, const WcTableDesc *desc);
+extern void wc_client_store_enable_table(WcClientStore *store, const WcTableDesc *desc, bool enable);
+extern bool wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc);
+extern void wc_client_store_create_namespace(WcClientStore *store, const char *name);
+extern void wc_client_store_drop_namespace(WcClientStore *store, const char *name);
 
 /* --- tables ---------------------------------------------------------------*/
 

@@ -35,8 +35,22 @@ typedef enum WcDriverFeature
 	WC_FEATURE_SPLIT = 1 << 9,	/* ranges in parts, for several processes at one snapshot */
 	WC_FEATURE_WRITE = 1 << 10, /* rows can be written */
 	WC_FEATURE_GROUPS = 1 << 11,	/* a scan may return groups instead of rows, to transfer less */
-	WC_FEATURE_TAKE = 1 << 12	/* a row can be locked and read in one request */
+	WC_FEATURE_TAKE = 1 << 12,	/* a row can be locked and read in one request */
+	WC_FEATURE_CATALOG = 1 << 13	/* tables and namespaces can be made and changed, by change_catalog */
 } WcDriverFeature;
+
+/* A change of a store's catalog: of a table, or of a namespace. */
+typedef enum WcCatalogChange
+{
+	WC_CATALOG_CREATE_TABLE,
+	WC_CATALOG_ALTER_TABLE,
+	WC_CATALOG_DROP_TABLE,
+	WC_CATALOG_TRUNCATE_TABLE,
+	WC_CATALOG_ENABLE_TABLE,
+	WC_CATALOG_DISABLE_TABLE,
+	WC_CATALOG_CREATE_NAMESPACE,
+	WC_CATALOG_DROP_NAMESPACE
+} WcCatalogChange;
 
 /* Table ids from this number on belong to other drivers than the embedded engine's, which give them
  * out for the session. */
@@ -162,6 +176,16 @@ typedef struct WcDriver
 	void		(*list_tables) (Oid server, bool all_databases, WcSlice *list);
 	void		(*list_namespaces) (Oid server, WcSlice *list);
 	uint32		(*new_table_id) (void);
+
+	/*
+	 * With WC_FEATURE_CATALOG: keeps a change for the commit, as part of WcDriverKept's stream: a mark tells whether it
+	 * was made before.  Raises what the store would refuse, as far as that can be known.  desc: CREATE and ALTER, the
+	 * whole new table; of the others its names alone, of a namespace `ns`.  The catalog functions show the table as
+	 * changed.
+	 */
+	void		(*change_catalog) (Oid server, WcCatalogChange change, const WcTableDesc *desc);
+	bool		(*is_enabled) (Oid server, const WcTableDesc *desc);
+	const WcFamilyAttrs *family_defaults;	/* of a new family */
 
 	/*
 	 * scan_open requests the first block and does not wait for it: many scans may be

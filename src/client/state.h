@@ -16,7 +16,8 @@ struct WcClientStore
 	const WcDriver *driver;
 };
 
-extern WcClientStore *wc_store_embedded(void);	/* table.c */
+/* table.c: the name in UTF-8, checked. */
+extern WcSlice wc_client_namespace_name(const char *name);
 
 /* xact.c: connects. */
 extern void wc_xact_join(void);

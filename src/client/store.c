@@ -3,7 +3,9 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "fmgr.h"
+#include "foreign/foreign.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -47,7 +49,7 @@ wc_client_store(Oid server)
 
 	wc_server_options(server, &options);
 	if (options.engine == WC_ENGINE_ROCKSDB)
-		return wc_store_embedded();
+		return wc_client_embedded();
 	if (stores == NULL)
 		stores = hash_create("widecol stores", 8, &ctl, HASH_ELEM | HASH_BLOBS);
 	slot = hash_search(stores, &server, HASH_FIND, NULL);
@@ -59,4 +61,106 @@ wc_client_store(Oid server)
 	slot = hash_search(stores, &server, HASH_ENTER, NULL);
 	slot->store = store;
 	return store;
+}
+
+Oid
+wc_client_store_server(const WcClientStore *store)
+{
+	return store->server;
+}
+
+const WcFamilyAttrs *
+wc_client_store_family_defaults(const WcClientStore *store)
+{
+	return store->driver->family_defaults != NULL ? store->driver->family_defaults : &wc_family_attrs_default;
+}
+
+/* --- changes of the catalog ------------------------------------------------------ */
+
+static void
+change(WcClientStore *store, WcCatalogChange what, const WcTableDesc *desc)
+{
+	wc_client_require_writable();
+	if ((store->driver->features & WC_FEATURE_CATALOG) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("tables of server \"%s\" cannot be changed", GetForeignServer(store->server)->servername)));
+	(void) GetCurrentCommandId(true);	/* the transaction writes */
+	store->driver->change_catalog(store->server, what, desc);
+}
+
+void
+wc_client_store_create_table(WcClientStore *store, WcTableDesc *desc)
+{
+	if (wc_client_store_is_embedded(store))
+		wc_client_create_table(desc);
+	else
+		change(store, WC_CATALOG_CREATE_TABLE, desc);
+}
+
+void
+wc_client_store_alter_table(WcClientStore *store, const WcTableDesc *desc)
+{
+	if (wc_client_store_is_embedded(store))
+		wc_client_alter_table(desc);
+	else
+		change(store, WC_CATALOG_ALTER_TABLE, desc);
+}
+
+void
+wc_client_store_drop_table(WcClientStore *store, const WcTableDesc *desc)
+{
+	if (wc_client_store_is_embedded(store))
+		wc_client_drop_table(desc);
+	else
+		change(store, WC_CATALOG_DROP_TABLE, desc);
+}
+
+void
+wc_client_store_truncate_table(WcClientStore *store, const WcTableDesc *desc)
+{
+	if (wc_client_store_is_embedded(store))
+		wc_client_truncate_table(desc);
+	else
+		change(store, WC_CATALOG_TRUNCATE_TABLE, desc);
+}
+
+void
+wc_client_store_enable_table(WcClientStore *store, const WcTableDesc *desc, bool enable)
+{
+	WcTableDesc new = *desc;
+
+	new.disabled = !enable;
+	if (wc_client_store_is_embedded(store))
+		wc_client_alter_table(&new);
+	else
+		change(store, enable ? WC_CATALOG_ENABLE_TABLE : WC_CATALOG_DISABLE_TABLE, desc);
+}
+
+bool
+wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc)
+{
+	return wc_client_store_is_embedded(store) ? !desc->disabled : store->driver->is_enabled(store->server, desc);
+}
+
+void
+wc_client_store_create_namespace(WcClientStore *store, const char *name)
+{
+	WcTableDesc desc = {.ns = wc_client_namespace_name(name)};
+
+	if (wc_client_store_is_embedded(store))
+		wc_client_create_namespace(name);
+	else
+		change(store, WC_CATALOG_CREATE_NAMESPACE, &desc);
+}
+
+void
+wc_client_store_drop_namespace(WcClientStore *store, const char *name)
+{
+	WcTableDesc desc = {.ns = wc_client_namespace_name(name)};
+
+	if (wc_client_store_is_embedded(store))
+		wc_client_drop_namespace(name);
+	else
+		change(store, WC_CATALOG_DROP_NAMESPACE, &desc);
 }

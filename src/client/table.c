@@ -71,7 +71,7 @@ wc_client_store_generation(WcClientStore *store)
 }
 
 WcClientStore *
-wc_store_embedded(void)
+wc_client_embedded(void)
 {
 	return &embedded;
 }
@@ -493,8 +493,8 @@ wc_client_truncate_table(const WcTableDesc *desc)
 	check(wc_batch_truncate_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
 }
 
-static WcSlice
-namespace_name(const char *name)
+WcSlice
+wc_client_namespace_name(const char *name)
 {
 	WcSlice		ns = wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8));
 	WcError		err;
@@ -519,7 +519,7 @@ wc_client_require_namespace(const char *name)
 void
 wc_client_create_namespace(const char *name)
 {
-	WcSlice		ns = namespace_name(name);
+	WcSlice		ns = wc_client_namespace_name(name);
 	WcError		err;
 
 	wc_client_require_writable();
@@ -535,7 +535,7 @@ wc_client_create_namespace(const char *name)
 void
 wc_client_drop_namespace(const char *name)
 {
-	WcSlice		ns = namespace_name(name);
+	WcSlice		ns = wc_client_namespace_name(name);
 	ListCell   *lc;
 	WcError		err;
 
@@ -588,7 +588,7 @@ check_properties(const char *name, Jsonb *properties)
 void
 wc_client_change_properties(const char *name, Jsonb *properties)
 {
-	WcSlice		ns = namespace_name(name);
+	WcSlice		ns = wc_client_namespace_name(name);
 	const WcClientNamespace *old;
 	Datum		new;
 	char	   *text;

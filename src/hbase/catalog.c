@@ -4,7 +4,7 @@
  * HBase does not report changes of tables.  So the description of a table is used for the time of the option
  * catalog_age, or until HBase raises an exception.
  */
-#include "hbase/hbase.h"
+#include "hbase/ddl/ddl.h"
 
 #include "base/coding.h"
 #include "thrift/idl.h"
@@ -50,13 +50,11 @@ between(int64 value, int64 min, int64 max)
 }
 
 static void
-set_family(WcHBaseTable *table, const WcThriftFamily *from, WcFamilyDesc *family)
+set_family(const WcThriftFamily *from, WcFamilyDesc *family)
 {
 	WcFamilyAttrs *a = &family->attrs;
 
 	memset(family, 0, sizeof(*family));
-	family->id = wc_hbase_family_id(table, from->name);
-	family->generation = 1;
 	family->name = from->name;
 	*a = wc_family_attrs_default;
 	a->versions = (uint32) between(from->versions, 1, WC_VERSIONS_MAX);
@@ -71,20 +69,34 @@ set_family(WcHBaseTable *table, const WcThriftFamily *from, WcFamilyDesc *family
 	a->blocksize = (uint32) between(from->blocksize, WC_BLOCKSIZE_MIN, WC_BLOCKSIZE_MAX);
 	a->blockcache = from->blockcache;
 	a->in_memory = from->in_memory;
-	table->families[family->id - 1].attrs = *a;
 }
 
-static int
-compare_families(const void *a, const void *b)
+/* Appends the table to out as model/descriptor.h encodes it, with the session's ids; sorts its families. */
+static void
+encode_desc(WcHBaseServer *server, WcTableDesc *desc, WcBuf *out)
 {
-	return wc_slice_cmp(((const WcFamilyDesc *) a)->name, ((const WcFamilyDesc *) b)->name);
+	WcHBaseTable *table = wc_hbase_table(server, desc->ns, desc->name);
+
+	desc->id = table->id;
+	for (int i = 0; i < table->nfamilies; i++)
+		table->families[i].present = false;
+	for (uint32 i = 0; i < desc->nfamilies; i++)
+	{
+		WcFamilyDesc *family = &desc->families[i];
+
+		family->id = wc_hbase_family_id(table, family->name);
+		family->generation = 1;
+		table->families[family->id - 1].attrs = family->attrs;
+	}
+	wc_family_descs_sort(desc->families, desc->nfamilies);
+	desc->next_family_id = (uint32) table->nfamilies + 1;
+	wc_table_desc_encode(out, desc);
 }
 
-/* Appends the table to out as model/descriptor.h encodes it. */
+/* The same of a table as HBase describes it. */
 static WcStatus
 encode_table(WcHBaseServer *server, const WcThriftTable *from, WcBuf *out, WcError *err)
 {
-	WcHBaseTable *table;
 	WcTableDesc desc = {.ns = from->ns,.name = from->name,.nfamilies = from->nfamilies};
 	WcStatus	status = wc_table_name_check(from->ns, from->name, err);
 
@@ -92,18 +104,25 @@ encode_table(WcHBaseServer *server, const WcThriftTable *from, WcBuf *out, WcErr
 		status = wc_family_name_check(from->families[i].name, err);
 	if (status != WC_OK)
 		return status;
-	table = wc_hbase_table(server, from->ns, from->name);
-	desc.id = table->id;
 	desc.families = palloc(sizeof(WcFamilyDesc) * Max(desc.nfamilies, 1));
-	for (int i = 0; i < table->nfamilies; i++)
-		table->families[i].present = false;
 	for (uint32 i = 0; i < desc.nfamilies; i++)
-		set_family(table, &from->families[i], &desc.families[i]);
-	qsort(desc.families, desc.nfamilies, sizeof(WcFamilyDesc), compare_families);
-	desc.next_family_id = (uint32) table->nfamilies + 1;
-	wc_table_desc_encode(out, &desc);
+		set_family(&from->families[i], &desc.families[i]);
+	encode_desc(server, &desc, out);
 	pfree(desc.families);
 	return WC_OK;
+}
+
+/* The same of a table that the transaction has made or altered. */
+static void
+encode_changed(const WcHBaseTableChange *change, WcBuf *out)
+{
+	WcTableDesc desc = change->desc;
+
+	desc.families = palloc(sizeof(WcFamilyDesc) * Max(desc.nfamilies, 1));
+	memcpy(desc.families, change->desc.families, sizeof(WcFamilyDesc) * desc.nfamilies);
+	desc.nsplits = 0;
+	encode_desc(change->server, &desc, out);
+	pfree(desc.families);
 }
 
 /* Sends the request that was begun.  WC_OK: *answer has a result. */
@@ -125,6 +144,7 @@ bool
 wc_hbase_describe(Oid oid, WcSlice ns, WcSlice name, WcSlice *desc)
 {
 	WcHBaseServer *server = wc_hbase_server(oid);
+	const WcHBaseTableChange *change = wc_hbase_ddl_of_table(server, ns, name);
 	WcArena		arena = WC_ARENA_INIT;
 	WcThriftTable table;
 	WcThriftWriter w;
@@ -133,9 +153,19 @@ wc_hbase_describe(Oid oid, WcSlice ns, WcSlice name, WcSlice *desc)
 	WcError		err;
 	int32		number;
 
-	wc_hbase_begin(server, &w, &number);
-	wc_request_table(&w, number, ns, name);
 	wc_buf_reset(&list, 0);
+	if (change != NULL)
+	{
+		if (change->what == WC_CATALOG_DROP_TABLE)
+			return false;
+		encode_changed(change, &list);
+		if (wc_buf_status(&list, "table descriptor", &err) != WC_OK)
+			wc_hbase_raise(&err);
+		*desc = wc_buf_slice(&list);
+		return true;
+	}
+	wc_hbase_begin(server, &w, &number);
+	wc_request_of_table(&w, number, WC_METHOD_TABLE, ns, name);
 	status = ask(server, WC_METHOD_TABLE, number, psprintf("%s:%s", text_of(ns), text_of(name)), &answer, &err);
 	if (status == WC_OK)
 		status = wc_answer_table(&answer, &arena, &table, &err);
@@ -176,11 +206,10 @@ get_namespaces(WcHBaseServer *server, WcArena *arena, WcSlice **names, uint32 *n
 	return status;
 }
 
-/* HBase's own tables are in the namespace "hbase". */
 static bool
 is_system(WcSlice ns)
 {
-	return wc_slice_eq(ns, wc_slice_cstr("hbase"));
+	return wc_slice_eq(ns, wc_slice_cstr(WC_HBASE_SYSTEM));
 }
 
 /* Adds a table to a list; a table that widecol does not allow (a name, say) is left out, with a warning. */
@@ -189,8 +218,11 @@ add_table(WcHBaseServer *server, const WcThriftTable *table, WcBuf *out, uint64 
 {
 	WcBuf		bytes = WC_BUF_INIT;
 	WcError		err;
-	WcStatus	status = encode_table(server, table, &bytes, &err);
+	WcStatus	status;
 
+	if (wc_hbase_ddl_of_table(server, table->ns, table->name) != NULL)
+		return;					/* add_changed adds it, unless it was dropped */
+	status = encode_table(server, table, &bytes, &err);
 	if (status == WC_OK)
 	{
 		wc_buf_append_bytes(out, wc_buf_slice(&bytes));
@@ -203,6 +235,35 @@ add_table(WcHBaseServer *server, const WcThriftTable *table, WcBuf *out, uint64 
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s:%s\" of HBase is left out", text_of(table->ns), text_of(table->name)),
 				 errdetail("%s.", err.message)));
+}
+
+/* Adds the tables that the transaction has made or altered; ns empty: in any namespace. */
+static void
+add_changed(WcHBaseServer *server, WcSlice ns, WcBuf *out, uint64 *count)
+{
+	for (int i = 0; i < wc_hbase_ddl_count(); i++)
+	{
+		const WcHBaseTableChange *c = wc_hbase_ddl_at(i);
+		WcBuf		bytes = WC_BUF_INIT;
+
+		if (c->server != server || c->what == WC_CATALOG_DROP_TABLE || (ns.len > 0 && !wc_slice_eq(c->desc.ns, ns)) ||
+			wc_hbase_ddl_of_table(server, c->desc.ns, c->desc.name) != c)
+			continue;
+		encode_changed(c, &bytes);
+		wc_buf_append_bytes(out, wc_buf_slice(&bytes));
+		out->failed |= bytes.failed;
+		++*count;
+		wc_buf_free(&bytes);
+	}
+}
+
+/* Has the transaction made the namespace?  Then HBase does not know it. */
+static bool
+is_new_namespace(WcHBaseServer *server, WcSlice ns)
+{
+	const WcHBaseTableChange *change = wc_hbase_ddl_of_namespace(server, ns);
+
+	return change != NULL && change->what == WC_CATALOG_CREATE_NAMESPACE;
 }
 
 static WcStatus
@@ -268,7 +329,17 @@ wc_hbase_list_tables(Oid oid, bool all_databases, WcSlice *out)
 			status = add_tables(server, names[i], &tables, &count, &err);
 	}
 	wc_arena_free(&arena);
+	if (status == WC_OK)
+		add_changed(server, wc_slice(NULL, 0), &tables, &count);
 	finish_list(status, &err, count, &tables, out);
+}
+
+static void
+add_namespace(WcSlice ns, WcBuf *out, uint64 *count)
+{
+	wc_buf_append_bytes(out, ns);
+	wc_buf_append_bytes(out, wc_slice(NULL, 0));	/* properties */
+	++*count;
 }
 
 void
@@ -287,14 +358,69 @@ wc_hbase_list_namespaces(Oid oid, WcSlice *out)
 	status = get_namespaces(server, &arena, &names, &n, &err);
 	for (uint32 i = 0; i < n && status == WC_OK; i++)
 	{
-		if (is_system(names[i]))
+		if (is_system(names[i]) || wc_hbase_ddl_of_namespace(server, names[i]) != NULL)
 			continue;
-		wc_buf_append_bytes(&things, names[i]);
-		wc_buf_append_bytes(&things, wc_slice(NULL, 0));	/* properties */
-		count++;
+		add_namespace(names[i], &things, &count);
+	}
+	for (int i = 0; i < wc_hbase_ddl_count(); i++)
+	{
+		const WcHBaseTableChange *c = wc_hbase_ddl_at(i);
+
+		if (c->what == WC_CATALOG_CREATE_NAMESPACE && wc_hbase_ddl_of_namespace(server, c->desc.ns) == c)
+			add_namespace(c->desc.ns, &things, &count);
 	}
 	wc_arena_free(&arena);
 	finish_list(status, &err, count, &things, out);
+}
+
+bool
+wc_hbase_has_namespace(WcHBaseServer *server, WcSlice ns)
+{
+	const WcHBaseTableChange *change = wc_hbase_ddl_of_namespace(server, ns);
+	WcArena		arena = WC_ARENA_INIT;
+	WcSlice    *names;
+	uint32		n = 0;
+	bool		found = false;
+	WcStatus	status;
+	WcError		err;
+
+	if (change != NULL)
+		return change->what == WC_CATALOG_CREATE_NAMESPACE;
+	status = get_namespaces(server, &arena, &names, &n, &err);
+	for (uint32 i = 0; i < n && status == WC_OK; i++)
+		found |= wc_slice_eq(names[i], ns);
+	wc_arena_free(&arena);
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+	return found;
+}
+
+char *
+wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns)
+{
+	WcArena		arena = WC_ARENA_INIT;
+	WcBuf		tables = WC_BUF_INIT;
+	WcTableDesc desc;
+	WcDecoder	d;
+	uint64		count = 0;
+	WcStatus	status = WC_OK;
+	WcError		err;
+	char	   *name = NULL;
+
+	if (!is_new_namespace(server, ns))
+		status = add_tables(server, ns, &tables, &count, &err);
+	if (status == WC_OK)
+		add_changed(server, ns, &tables, &count);
+	d = wc_decoder(wc_buf_slice(&tables));
+	if (status == WC_OK && count > 0)
+		status = wc_table_desc_decode(wc_decode_bytes(&d), &arena, &desc, &err);
+	if (status == WC_OK && count > 0)
+		name = psprintf("%s:%s", text_of(desc.ns), text_of(desc.name));
+	wc_arena_free(&arena);
+	wc_buf_free(&tables);
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+	return name;
 }
 
 /* --- for reads ----------------------------------------------------------------*/

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "hbase/ddl/ddl.h"
 #include "read/txn/txn.h"
 
 /* Bytes of a key or a qualifier that an error shows. */
@@ -150,14 +151,15 @@ wc_hbase_changes_done(uint64 bytes_max)
 uint64
 wc_hbase_changes_mark(void)
 {
-	return length;
+	return length + wc_hbase_ddl_count();
 }
 
 /* txn is cut by what comes next: a subtransaction's abort must not fail. */
 void
 wc_hbase_changes_cut(uint64 mark)
 {
-	length = Min(length, mark);
+	wc_hbase_ddl_cut(mark);
+	length = Min(length, mark - wc_hbase_ddl_count());
 }
 
 WcTxn *
@@ -195,6 +197,7 @@ wc_hbase_changes_finish(bool committed)
 {
 	uint64		sent = nsent;
 
+	wc_hbase_ddl_finish(committed);
 	if (txn == NULL)
 		return;
 	wc_hbase_scans_forget();

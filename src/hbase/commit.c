@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/printable.h"
+#include "hbase/ddl/ddl.h"
 #include "read/txn/txn.h"
 
 /* Bytes of a request for a cell and for a row, besides their names and values; about. */
@@ -324,11 +325,33 @@ checks_first(WcTxn *txn)
 static void
 refresh_servers(WcTxn *txn)
 {
-	size_t		n;
-	const WcTxnTable *tables = wc_txn_tables(txn, &n);
+	size_t		n = 0;
+	const WcTxnTable *tables = txn != NULL ? wc_txn_tables(txn, &n) : NULL;
 
+	wc_hbase_ddl_refresh_servers();
 	for (size_t i = 0; i < n; i++)
 		(void) wc_hbase_server(wc_hbase_table_by_id(tables[i].id)->server->oid);
+}
+
+/* Changes of tables come first: rows may be of new tables, or families. */
+static WcStatus
+send_all(WcTxn *txn, WcError *err)
+{
+	bool		changes_tables = wc_hbase_ddl_count() > 0;
+	WcStatus	status = txn != NULL ? for_chunks(txn, lock_chunk, err) : WC_OK;
+
+	if (status == WC_OK && txn != NULL && !changes_tables && checks_first(txn))
+		status = for_chunks(txn, resolve, err);
+	if (status != WC_OK)
+		return status;
+	wc_hbase_note_sending();
+	status = wc_hbase_ddl_send(err);
+	if (status == WC_OK && txn != NULL && changes_tables && checks_first(txn))
+		status = for_chunks(txn, resolve, err);
+	if (status == WC_OK && txn != NULL)
+		status = for_chunks(txn, send_chunk, err);
+	wc_hbase_note_sending();
+	return status;
 }
 
 void
@@ -337,21 +360,17 @@ wc_hbase_changes_send(void)
 	WcTxn	   *txn = wc_hbase_changes();
 	WcStatus	status;
 	WcError		err;
+	int			ndone;
 
-	if (txn == NULL)
-		return;
 	refresh_servers(txn);
-	status = for_chunks(txn, lock_chunk, &err);
-	if (status == WC_OK && checks_first(txn))
-		status = for_chunks(txn, resolve, &err);
-	if (status == WC_OK)
-	{
-		wc_hbase_note_sending();
-		status = for_chunks(txn, send_chunk, &err);
-		wc_hbase_note_sending();
-	}
+	status = send_all(txn, &err);
 	if (status == WC_OK)
 		return;
+	ndone = wc_hbase_ddl_done(true);
+	if (ndone > 0)
+		wc_hbase_error_more(&err, ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN,
+							psprintf(ndone == 1 ? "HBase has made %d other change of a table or namespace." :
+									 "HBase has made %d other changes of tables and namespaces.", ndone));
 	wc_hbase_changes_tell_sent();
 	wc_hbase_raise(&err);
 }

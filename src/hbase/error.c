@@ -2,7 +2,7 @@
  * hbase/error.c: the gateway's exceptions as errors.
  *
  * An exception of HBase is a text: the name of its class, or nothing, then its message.  For a missing table
- * the text is only the table's name.
+ * the text may be only the table's name, for a disabled one its name and "is disabled.".
  */
 #include "hbase/hbase.h"
 
@@ -19,11 +19,19 @@ typedef struct Known
 	const char *text;			/* with the table's name */
 } Known;
 
+enum
+{
+	NO_TABLE,
+	DISABLED
+};
+
 static const Known known[] = {
-	{"TableNotFoundException", WC_NO_TABLE, ERRCODE_UNDEFINED_TABLE, "HBase has no table \"%s\""},
+	[NO_TABLE] = {"TableNotFoundException", WC_NO_TABLE, ERRCODE_UNDEFINED_TABLE, "HBase has no table \"%s\""},
+	[DISABLED] = {"TableNotEnabledException", WC_STALE, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "table \"%s\" of HBase is disabled"},
 	{"NoSuchColumnFamilyException", WC_NO_FAMILY, ERRCODE_UNDEFINED_OBJECT, "a family of table \"%s\" of HBase is not there any more"},
 	{"NamespaceNotFoundException", WC_NO_NAMESPACE, ERRCODE_UNDEFINED_SCHEMA, "HBase has no namespace \"%s\""},
-	{"TableNotEnabledException", WC_STALE, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "table \"%s\" of HBase is disabled"},
+	{"TableExistsException", WC_EXISTS, ERRCODE_DUPLICATE_TABLE, "HBase has a table \"%s\" already"},
+	{"NamespaceExistException", WC_EXISTS, ERRCODE_DUPLICATE_SCHEMA, "HBase has a namespace \"%s\" already"},
 	{"AccessDeniedException", WC_INVALID, ERRCODE_INSUFFICIENT_PRIVILEGE, "HBase denies access to table \"%s\""}
 };
 
@@ -49,12 +57,17 @@ add_text(const WcAnswer *answer, WcError *err)
 		wc_error_detail(err, "HBase says: %s", wc_printable(shown, sizeof(shown), text));
 }
 
-/* Is the text this table's name?  The gateway writes "t" for "default:t". */
+/* Is the text this table's name, and `rest`?  The gateway writes "t" for "default:t". */
 static bool
-is_name(WcSlice text, const char *name)
+is_name(WcSlice text, const char *name, const char *rest)
 {
-	return wc_slice_eq(text, wc_slice_cstr(name)) ||
-		(strncmp(name, "default:", 8) == 0 && wc_slice_eq(text, wc_slice_cstr(name + 8)));
+	size_t		len;
+
+	if (strncmp(name, "default:", 8) == 0 && text.len > 0 && memchr(text.data, ':', text.len) == NULL)
+		name += 8;
+	len = strlen(name);
+	return text.len == len + strlen(rest) && memcmp(text.data, name, len) == 0 &&
+		memcmp(text.data + len, rest, strlen(rest)) == 0;
 }
 
 WcStatus
@@ -75,13 +88,17 @@ wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, 
 		if (contains(answer->message, known[i].class))
 			what = &known[i];
 	}
-	if (what == NULL && is_name(answer->message, name))
-		what = &known[0];
+	if (what == NULL && is_name(answer->message, name, ""))
+		what = &known[NO_TABLE];
+	if (what == NULL && is_name(answer->message, name, " is disabled."))
+		what = &known[DISABLED];
 	if (what != NULL)
 		wc_hbase_error(err, what->status, what->sqlstate, what->text, name);
 	else
 		wc_hbase_error(err, WC_IO, ERRCODE_FDW_ERROR, "HBase could not do what table \"%s\" was asked for", name);
-	if (what != &known[0])
+	if (what == &known[DISABLED])
+		wc_error_hint(err, "widecol.enable enables it.");
+	else if (what != &known[NO_TABLE])
 		add_text(answer, err);
 	return err->status;
 }

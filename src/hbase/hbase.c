@@ -2,6 +2,7 @@
  * hbase/hbase.c: the driver's table of functions; known servers and tables.
  */
 #include "hbase/changes.h"
+#include "hbase/ddl/ddl.h"
 
 #include "access/xact.h"
 #include "fmgr.h"
@@ -283,14 +284,23 @@ static const WcDriverKept kept = {
 	.finish = wc_hbase_changes_finish
 };
 
+/* HBase's own; a compression needs a codec on its servers. */
+static const WcFamilyAttrs family_defaults = {
+	.versions = 1,.bloomfilter = WC_BLOOM_ROW,.compression = WC_COMPRESSION_NONE,.packing = WC_PACKING_CELL,
+	.blocksize = 65536,.blockcache = true
+};
+
 static const WcDriver driver = {
 	.name = "hbase",
-	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE,
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG,
+	.family_defaults = &family_defaults,
 	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,
 	.describe = wc_hbase_describe,
 	.list_tables = wc_hbase_list_tables,
 	.list_namespaces = wc_hbase_list_namespaces,
+	.change_catalog = wc_hbase_change_catalog,
+	.is_enabled = wc_hbase_is_enabled,
 	.scan_open = wc_hbase_scan_open,
 	.scan_next = wc_hbase_scan_next,
 	.scan_ready = wc_hbase_scan_ready,

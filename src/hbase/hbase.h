@@ -19,6 +19,9 @@
 
 #define WC_HBASE_US_PER_MS 1000
 
+/* The namespace of HBase's own tables. */
+#define WC_HBASE_SYSTEM "hbase"
+
 /* A request that was sent ahead: its answer is taken later.  All zeros: no request has been sent. */
 typedef struct WcHBaseAhead
 {
@@ -161,6 +164,10 @@ extern uint64 wc_hbase_catalog_generation(Oid server);
 extern bool wc_hbase_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *desc);
 extern void wc_hbase_list_tables(Oid server, bool all_databases, WcSlice *list);
 extern void wc_hbase_list_namespaces(Oid server, WcSlice *list);
+
+/* As the transaction sees it: is there the namespace; a table in it (palloc'd), or NULL if it is empty. */
+extern bool wc_hbase_has_namespace(WcHBaseServer *server, WcSlice ns);
+extern char *wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns);
 
 /*
  * The table for read/, in the arena: its present families.  HBase has decided which of the cells that it sends are

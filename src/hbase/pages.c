@@ -1,6 +1,7 @@
 /*
  * hbase/pages.c: pages of an HBase table's rows.
  */
+#include "hbase/ddl/ddl.h"
 #include "hbase/pages.h"
 
 #include <stdlib.h>
@@ -363,6 +364,8 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 	/* a row that is behind the page that was asked for is found in a later page */
 	if (row.len > 0 && !asked_ahead && (!rows->begun || wc_hbase_row_order(wc_hbase_is_reversed(rows), row, wc_buf_slice(&rows->position)) > 0))
 		status = set_position(rows, row, inclusive, err);
+	if (status == WC_OK && wc_hbase_table_state(rows->reader->table) == WC_HBASE_EMPTIED)
+		rows->end = true;
 	if (status != WC_OK || rows->end)
 		return status;
 	page = calloc(1, sizeof(WcHBasePage));

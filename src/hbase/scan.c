@@ -6,6 +6,7 @@
  * process.
  */
 #include "hbase/changes.h"
+#include "hbase/ddl/ddl.h"
 #include "hbase/filter.h"
 #include "hbase/rows.h"
 
@@ -144,6 +145,11 @@ check_scan(const WcDriverOpen *open, const WcHBaseTable *table)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" of HBase cannot be read as of an earlier time", table->name),
 				 errhint("RESET widecol.read_timestamp reads it as it is.")));
+	if (wc_hbase_table_state(table) == WC_HBASE_ALTERED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" of HBase cannot be read by the transaction that alters it", table->name),
+				 errdetail("HBase gets changes of tables at COMMIT.")));
 	wc_hbase_require_isolation(table, "read");
 }
 

@@ -130,7 +130,7 @@ require_no_policies(Oid relid, const WcTableDesc *table)
 			 errmsg("row security policies for foreign table \"%s\" hold for role \"%s\"",
 					get_rel_name(relid), GetUserNameFromId(GetUserId(), false)),
 			 errdetail("This function reads and writes cells, to which policies cannot be applied."),
-			 wc_owner_is_mine(table) ?
+			 !wc_foreign_is_remote(relid) && wc_owner_is_mine(table) ?
 			 errhint("Use SQL, or pass the stored table's name, '%s'.", colon_name(table)) :
 			 errhint("Use SQL.")));
 }
@@ -173,16 +173,46 @@ require_row_privileges(const WcAccess *access, bool reads, AclMode writes)
 		require_privilege(relid, writes);
 }
 
+static WcRelation *
+open_relation(Oid relid)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	WcRelation *wrel = wc_relation_open(rel);
+
+	relation_close(rel, NoLock);
+	return wrel;
+}
+
+/*
+ * The table that the foreign table maps.  Is everything in it the caller's?  A table of an HBase cluster has no
+ * owner: a role with USAGE on the server may make foreign tables of all tables there.
+ */
+static bool
+open_mapped(Oid relid, WcAccess *access)
+{
+	char	   *name = wc_foreign_table_name(relid);
+
+	if (!wc_foreign_is_remote(relid))
+	{
+		access->table = wc_client_table(name, false);
+		return wc_owner_is_mine(access->table);
+	}
+
+	/* the foreign table's cached mapping has it, without a call of the gateway */
+	access->held = open_relation(relid);
+	access->table = access->held->desc;
+	return wc_foreign_has_usage(wc_foreign_server_of(relid));
+}
+
 static void
 open_foreign(Oid relid, bool reads, AclMode writes, WcAccess *access)
 {
-	char	   *name;
+	bool		mine;
 
 	LockRelationOid(relid, writes ? RowExclusiveLock : AccessShareLock);
-	name = wc_foreign_table_name(relid);
-	access->table = wc_client_table(name, false);
+	mine = open_mapped(relid, access);
 	require_no_policies(relid, access->table);
-	if (wc_owner_is_mine(access->table))
+	if (mine)
 		return;
 	if (wc_foreign_shows_cells(relid))
 	{
@@ -193,10 +223,7 @@ open_foreign(Oid relid, bool reads, AclMode writes, WcAccess *access)
 	}
 	else
 	{
-		Relation	rel = relation_open(relid, NoLock);
-
-		access->wrel = wc_relation_open(rel);
-		relation_close(rel, NoLock);
+		access->wrel = open_relation(relid);
 		require_row_privileges(access, reads, writes);
 	}
 }
@@ -230,7 +257,7 @@ wc_access_open(FunctionCallInfo fcinfo, WcAccess *access, bool reads, AclMode wr
 		Oid			relid = find_relation(name);
 
 		/* another relation does not stand in the way of a stored table */
-		if (OidIsValid(relid) && !wc_foreign_is_widecol(relid) &&
+		if (OidIsValid(relid) && !wc_relation_is_widecol(relid) &&
 			is_stored_name(name) && wc_client_table(name, true) != NULL)
 			relid = InvalidOid;
 		if (OidIsValid(relid))
@@ -247,7 +274,9 @@ wc_access_close(WcAccess *access)
 {
 	if (access->wrel != NULL)
 		wc_relation_close(access->wrel);
-	access->wrel = NULL;
+	if (access->held != NULL)
+		wc_relation_close(access->held);
+	access->wrel = access->held = NULL;
 }
 
 /* --- rows ------------------------------------------------------------------------------ */
@@ -296,6 +325,13 @@ not_mapped(const WcAccess *access, AclMode mode, const char *what)
 	char	   *owner = wc_owner_name(access->table);
 	const char *lacking = mode == ACL_SELECT ? "show" : mode == ACL_DELETE ? "map" : "write";
 
+	if (access->held != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for %s of table \"%s\" of HBase", what, wc_client_table_fullname(access->table)),
+				 errdetail("Foreign table \"%s\" does not %s it.", access->wrel->relname, lacking),
+				 errhint("It takes USAGE on foreign server \"%s\".",
+						 wc_foreign_server_of(access->wrel->relid)->servername)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for %s of stored table \"%s\", whose owner is \"%s\"", what,

@@ -12,6 +12,9 @@
  *                                                        record type, with the privileges on
  *                                                        these columns and on those of the key
  *
+ * The owner's rights in a table of an HBase cluster, which has no owner, are those of the roles with USAGE on the
+ * server.
+ *
  * A role to which row security policies apply may do nothing through a foreign table; the policies are those of the
  * tables of which it is a partition or a child.  "Owner": a role with the privileges of the owning role
  * (client/foreign/owner.h).
@@ -39,6 +42,7 @@ typedef struct WcAccess
 {
 	WcTableDesc *table;
 	WcRelation *wrel;			/* NULL: everything; else only the cells that this foreign table shows */
+	WcRelation *held;			/* has `table`, of an HBase cluster; else NULL */
 } WcAccess;
 
 /*

@@ -13,6 +13,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
+#include "client/foreign/foreign.h"
 #include "shell/shell.h"
 
 void
@@ -135,6 +136,24 @@ wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 				 errmsg("time_range must not be negative")));
 	scan->ts_min = lower.infinite ? 0 : DatumGetInt64(lower.val);
 	scan->ts_max = upper.infinite ? WC_TS_LATEST : DatumGetInt64(upper.val);
+}
+
+WcClientStore *
+wc_arg_store(FunctionCallInfo fcinfo, int argno)
+{
+	ForeignServer *server;
+	const char *name;
+
+	wc_arg_not_null(fcinfo, argno, "server");
+	name = NameStr(*PG_GETARG_NAME(argno));
+	if (strcmp(name, "widecol") == 0)
+		return wc_client_embedded();
+	server = wc_foreign_server(name);
+	if (server == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no foreign server \"%s\" of the wrapper widecol", name)));
+	return wc_client_store(server->serverid);
 }
 
 WcSlice

@@ -54,6 +54,12 @@ typedef struct WcColumnName
 	WcSlice		qualifier;
 } WcColumnName;
 
+/*
+ * Argument `server`, the name of a foreign server of the wrapper widecol: the store of its tables.  "widecol" is
+ * always the embedded engine.  42704 if there is no such server.
+ */
+extern WcClientStore *wc_arg_store(FunctionCallInfo fcinfo, int argno);
+
 extern WcColumnName wc_column_parse(const WcTableDesc *table, const char *column, bool family_allowed);
 extern const WcFamilyDesc *wc_family_lookup(const WcTableDesc *table, const char *family);
 
@@ -72,7 +78,7 @@ extern char *wc_name_from_utf8(WcSlice name);
 extern void wc_require_no_snapshot(const WcTableDesc *desc);
 
 /* 2BP01 when columns of a foreign table live in the family (UTF-8), which is to go (table/table.c). */
-extern void wc_family_require_unused(const char *fullname, const char *family);
+extern void wc_family_require_unused(const WcClientStore *store, const char *fullname, const char *family);
 
 /* --- single cells (data/data.c): one operation of the transaction's batch ----------- */
 

@@ -101,14 +101,14 @@ wc_answer_rows(WcAnswer *a)
 	return wc_thrift_read_list(&a->r, a->result, WC_THRIFT_STRUCT);
 }
 
-void
-wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
+/* The struct is open. */
+static void
+read_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 {
 	WcThriftField f;
 
 	*row = wc_slice(NULL, 0);
 	*ncells = 0;
-	wc_thrift_element_struct(&a->r);
 	while (wc_thrift_next_field(&a->r, &f))
 	{
 		if (f.id == WC_TResult_row)
@@ -127,6 +127,13 @@ wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 	/* behind the row, a TResult always has a list of cells, perhaps an empty one */
 	*ncells = 0;
 	wc_decoder_fail(&a->r.d);
+}
+
+void
+wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
+{
+	wc_thrift_element_struct(&a->r);
+	read_row(a, row, ncells);
 }
 
 void
@@ -185,6 +192,7 @@ wc_answer_row_end(WcAnswer *a, bool *partial)
 static void
 read_family(WcThriftReader *r, WcThriftFamily *family)
 {
+	const uint8_t *begin;
 	WcThriftField f;
 
 	/* HBase's defaults for fields that are absent */
@@ -192,6 +200,7 @@ read_family(WcThriftReader *r, WcThriftFamily *family)
 		.blocksize = 65536,.bloomfilter = WC_TBloomFilterType_ROW,.compression = WC_TCompressionAlgorithm_NONE,
 		.keep_deleted = WC_TKeepDeletedCells_FALSE,.versions = 1,.ttl = INT32_MAX,.blockcache = true
 	};
+	begin = r->d.p;
 	wc_thrift_element_struct(r);
 	while (wc_thrift_next_field(r, &f))
 	{
@@ -234,6 +243,8 @@ read_family(WcThriftReader *r, WcThriftFamily *family)
 	}
 	if (family->name.len == 0)
 		wc_decoder_fail(&r->d);
+	if (!r->d.failed)
+		family->all = wc_slice(begin, (size_t) (r->d.p - begin));
 }
 
 static void
@@ -341,5 +352,28 @@ WcStatus
 wc_answer_number(WcAnswer *a, int32_t *number, WcError *err)
 {
 	*number = wc_thrift_read_i32(&a->r, a->result);
+	return wc_answer_status(a, err);
+}
+
+WcStatus
+wc_answer_bool(WcAnswer *a, bool *value, WcError *err)
+{
+	*value = wc_thrift_read_bool(&a->r, a->result);
+	return wc_answer_status(a, err);
+}
+
+WcStatus
+wc_answer_changed_cell(WcAnswer *a, WcThriftCell *cell, WcError *err)
+{
+	WcSlice		row;
+	uint32_t	ncells;
+	bool		partial;
+
+	wc_thrift_read_struct(&a->r, a->result);
+	read_row(a, &row, &ncells);
+	if (ncells != 1)
+		wc_decoder_fail(&a->r.d);
+	wc_answer_cell(a, cell);
+	wc_answer_row_end(a, &partial);
 	return wc_answer_status(a, err);
 }

@@ -68,6 +68,7 @@ typedef struct WcThriftFamily
 	int32_t		ttl;			/* seconds; INT32_MAX: for ever */
 	bool		blockcache;
 	bool		in_memory;
+	WcSlice		all;			/* all fields as the gateway wrote them, in the answer's protocol */
 } WcThriftFamily;
 
 typedef struct WcThriftTable
@@ -86,5 +87,9 @@ extern WcStatus wc_answer_tables(WcAnswer *a, WcArena *arena, WcThriftTable **ta
 /* --- others -----------------------------------------------------------------*/
 extern WcStatus wc_answer_names(WcAnswer *a, WcArena *arena, WcSlice **names, uint32_t *n, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_answer_number(WcAnswer *a, int32_t *number, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_answer_bool(WcAnswer *a, bool *value, WcError *err) WC_WARN_UNUSED;
+
+/* Of increment and append: the newest version of the changed column. */
+extern WcStatus wc_answer_changed_cell(WcAnswer *a, WcThriftCell *cell, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -95,6 +95,25 @@ enum
 
 enum
 {
+	WC_TColumnIncrement_family = 1,
+	WC_TColumnIncrement_qualifier = 2,
+	WC_TColumnIncrement_amount = 3
+};
+
+enum
+{
+	WC_TIncrement_row = 1,
+	WC_TIncrement_columns = 2
+};
+
+enum
+{
+	WC_TAppend_row = 1,
+	WC_TAppend_columns = 2
+};
+
+enum
+{
 	WC_TMutation_put = 1,
 	WC_TMutation_deleteSingle = 2
 };
@@ -126,6 +145,34 @@ enum
 
 enum
 {
+	WC_increment_table = 1,
+	WC_increment_tincrement = 2
+};
+
+enum
+{
+	WC_append_table = 1,
+	WC_append_tappend = 2
+};
+
+enum
+{
+	WC_checkAndMutate_table = 1,
+	WC_checkAndMutate_row = 2,
+	WC_checkAndMutate_family = 3,
+	WC_checkAndMutate_qualifier = 4,
+	WC_checkAndMutate_compareOp = 5,
+	WC_checkAndMutate_value = 6,
+	WC_checkAndMutate_rowMutations = 7
+};
+
+enum
+{
+	WC_TCompareOp_EQUAL = 2
+};
+
+enum
+{
 	WC_getScannerResults_table = 1,
 	WC_getScannerResults_tscan = 2,
 	WC_getScannerResults_numRows = 3
@@ -133,7 +180,44 @@ enum
 
 enum
 {
-	WC_getTableDescriptor_table = 1
+	WC_getTableDescriptor_table = 1,
+	WC_deleteTable_tableName = 1,
+	WC_enableTable_tableName = 1,
+	WC_disableTable_tableName = 1,
+	WC_isTableEnabled_tableName = 1
+};
+
+enum
+{
+	WC_createTable_desc = 1,
+	WC_createTable_splitKeys = 2
+};
+
+enum
+{
+	WC_truncateTable_tableName = 1,
+	WC_truncateTable_preserveSplits = 2
+};
+
+enum
+{
+	WC_addColumnFamily_tableName = 1,
+	WC_addColumnFamily_column = 2,
+	WC_modifyColumnFamily_tableName = 1,
+	WC_modifyColumnFamily_column = 2,
+	WC_deleteColumnFamily_tableName = 1,
+	WC_deleteColumnFamily_column = 2
+};
+
+enum
+{
+	WC_createNamespace_namespaceDesc = 1,
+	WC_deleteNamespace_name = 1
+};
+
+enum
+{
+	WC_TNamespaceDescriptor_name = 1
 };
 
 enum

@@ -346,3 +346,21 @@ wc_thrift_skip(WcThriftReader *r, WcThriftField f)
 {
 	skip_value(r, (uint8_t) f.type, false, 0);
 }
+
+WcSlice
+wc_thrift_read_raw(WcThriftReader *r, WcThriftField f)
+{
+	const uint8_t *begin = r->d.p;
+
+	wc_thrift_skip(r, f);
+	return r->d.failed ? wc_slice(NULL, 0) : wc_slice(begin, (size_t) (r->d.p - begin));
+}
+
+void
+wc_thrift_reader_of_struct(WcThriftReader *r, WcThriftProtocol protocol, WcSlice fields)
+{
+	memset(r, 0, sizeof(*r));
+	r->d = wc_decoder(fields);
+	r->protocol = protocol;
+	wc_thrift_element_struct(r);
+}

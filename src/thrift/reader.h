@@ -68,4 +68,10 @@ extern void wc_thrift_element_struct(WcThriftReader *r);
 /* Passes over the field's value. */
 extern void wc_thrift_skip(WcThriftReader *r, WcThriftField f);
 
+/* The bytes of the field's value, for wc_thrift_field_raw; a bool of a compact field, which is in its head, has none. */
+extern WcSlice wc_thrift_read_raw(WcThriftReader *r, WcThriftField f);
+
+/* Starts on a struct's fields, up to the end of the struct: the bytes that another reader has read. */
+extern void wc_thrift_reader_of_struct(WcThriftReader *r, WcThriftProtocol protocol, WcSlice fields);
+
 #endif

@@ -163,16 +163,14 @@ wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThr
 	wc_thrift_end_message(w);
 }
 
-void
-wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row)
+/* The fields of a TRowMutations. */
+static void
+put_mutations(WcThriftWriter *w, const WcThriftRow *row)
 {
 	uint32_t	n = row->nputs > 0;
 
 	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
 		n += row->ndeletes[kind] > 0;
-	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_MUTATE, number);
-	wc_thrift_field_bytes(w, WC_mutateRow_table, table);
-	wc_thrift_field_struct(w, WC_mutateRow_trowMutations);
 	wc_thrift_field_bytes(w, WC_TRowMutations_row, row->row);
 	wc_thrift_field_list(w, WC_TRowMutations_mutations, WC_THRIFT_STRUCT, n);
 	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
@@ -193,20 +191,89 @@ wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThri
 		wc_thrift_end_struct(w);
 		wc_thrift_end_struct(w);
 	}
+}
+
+void
+wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_MUTATE, number);
+	wc_thrift_field_bytes(w, WC_mutateRow_table, table);
+	wc_thrift_field_struct(w, WC_mutateRow_trowMutations);
+	put_mutations(w, row);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_check_and_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row,
+							const WcThriftCondition *condition)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_CHECK_AND_MUTATE, number);
+	wc_thrift_field_bytes(w, WC_checkAndMutate_table, table);
+	wc_thrift_field_bytes(w, WC_checkAndMutate_row, row->row);
+	wc_thrift_field_bytes(w, WC_checkAndMutate_family, condition->family);
+	wc_thrift_field_bytes(w, WC_checkAndMutate_qualifier, condition->qualifier);
+	wc_thrift_field_i32(w, WC_checkAndMutate_compareOp, WC_TCompareOp_EQUAL);
+	wc_thrift_field_bytes(w, WC_checkAndMutate_value, condition->value);
+	wc_thrift_field_struct(w, WC_checkAndMutate_rowMutations);
+	put_mutations(w, row);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_increment(WcThriftWriter *w, int32_t number, WcSlice table, WcSlice row, WcSlice family, WcSlice qualifier,
+					 int64_t amount)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_INCREMENT, number);
+	wc_thrift_field_bytes(w, WC_increment_table, table);
+	wc_thrift_field_struct(w, WC_increment_tincrement);
+	wc_thrift_field_bytes(w, WC_TIncrement_row, row);
+	wc_thrift_field_list(w, WC_TIncrement_columns, WC_THRIFT_STRUCT, 1);
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TColumnIncrement_family, family);
+	wc_thrift_field_bytes(w, WC_TColumnIncrement_qualifier, qualifier);
+	wc_thrift_field_i64(w, WC_TColumnIncrement_amount, amount);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_append(WcThriftWriter *w, int32_t number, WcSlice table, WcSlice row, WcSlice family, WcSlice qualifier,
+				  WcSlice value)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_APPEND, number);
+	wc_thrift_field_bytes(w, WC_append_table, table);
+	wc_thrift_field_struct(w, WC_append_tappend);
+	wc_thrift_field_bytes(w, WC_TAppend_row, row);
+	wc_thrift_field_list(w, WC_TAppend_columns, WC_THRIFT_STRUCT, 1);
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_bytes(w, WC_TColumnValue_family, family);
+	wc_thrift_field_bytes(w, WC_TColumnValue_qualifier, qualifier);
+	wc_thrift_field_bytes(w, WC_TColumnValue_value, value);
+	wc_thrift_end_struct(w);
 	wc_thrift_end_struct(w);
 	wc_thrift_end_message(w);
 }
 
 /* --- the catalog ------------------------------------------------------------*/
 
-void
-wc_request_table(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name)
+/* Every method that takes a table's name has it as the first argument. */
+static void
+put_table_name(WcThriftWriter *w, int16_t id, WcSlice ns, WcSlice name)
 {
-	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_TABLE, number);
-	wc_thrift_field_struct(w, WC_getTableDescriptor_table);
+	wc_thrift_field_struct(w, id);
 	wc_thrift_field_bytes(w, WC_TTableName_ns, ns);
 	wc_thrift_field_bytes(w, WC_TTableName_qualifier, name);
 	wc_thrift_end_struct(w);
+}
+
+void
+wc_request_of_table(WcThriftWriter *w, int32_t number, const char *method, WcSlice ns, WcSlice name)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, method, number);
+	put_table_name(w, WC_getTableDescriptor_table, ns, name);
 	wc_thrift_end_message(w);
 }
 
@@ -222,5 +289,130 @@ void
 wc_request_namespaces(WcThriftWriter *w, int32_t number)
 {
 	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_NAMESPACES, number);
+	wc_thrift_end_message(w);
+}
+
+/* Copies the fields of a family's description that WcThriftFamily has no members for. */
+static void
+put_other_attributes(WcThriftWriter *w, WcSlice all)
+{
+	WcThriftReader r;
+	WcThriftField f;
+
+	wc_thrift_reader_of_struct(&r, w->protocol, all);
+	while (wc_thrift_next_field(&r, &f))
+	{
+		switch (f.id)
+		{
+			case WC_TColumnFamilyDescriptor_name:
+			case WC_TColumnFamilyDescriptor_blockSize:
+			case WC_TColumnFamilyDescriptor_bloomnFilterType:
+			case WC_TColumnFamilyDescriptor_compressionType:
+			case WC_TColumnFamilyDescriptor_keepDeletedCells:
+			case WC_TColumnFamilyDescriptor_maxVersions:
+			case WC_TColumnFamilyDescriptor_minVersions:
+			case WC_TColumnFamilyDescriptor_timeToLive:
+			case WC_TColumnFamilyDescriptor_blockCacheEnabled:
+			case WC_TColumnFamilyDescriptor_inMemory:
+				wc_thrift_skip(&r, f);
+				break;
+			default:
+				if (f.type == WC_THRIFT_BOOL && w->protocol == WC_THRIFT_COMPACT)
+					wc_thrift_field_bool(w, f.id, wc_thrift_read_bool(&r, f));
+				else
+					wc_thrift_field_raw(w, f.id, f.type, wc_thrift_read_raw(&r, f));
+				break;
+		}
+	}
+	w->out->failed |= wc_thrift_failed(&r);
+}
+
+/* The fields of a TColumnFamilyDescriptor; those that are copied come last, so they are not in ascending order. */
+static void
+put_family(WcThriftWriter *w, const WcThriftFamily *family)
+{
+	wc_thrift_field_bytes(w, WC_TColumnFamilyDescriptor_name, family->name);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_blockSize, family->blocksize);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_bloomnFilterType, family->bloomfilter);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_compressionType, family->compression);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_keepDeletedCells, family->keep_deleted);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_maxVersions, family->versions);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_minVersions, family->min_versions);
+	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_timeToLive, family->ttl);
+	wc_thrift_field_bool(w, WC_TColumnFamilyDescriptor_blockCacheEnabled, family->blockcache);
+	wc_thrift_field_bool(w, WC_TColumnFamilyDescriptor_inMemory, family->in_memory);
+	if (family->all.len > 0)
+		put_other_attributes(w, family->all);
+}
+
+void
+wc_request_create_table(WcThriftWriter *w, int32_t number, const WcThriftTable *table, const WcSlice *splits,
+						uint32_t nsplits)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_CREATE_TABLE, number);
+	wc_thrift_field_struct(w, WC_createTable_desc);
+	put_table_name(w, WC_TTableDescriptor_tableName, table->ns, table->name);
+	wc_thrift_field_list(w, WC_TTableDescriptor_columns, WC_THRIFT_STRUCT, table->nfamilies);
+	for (uint32_t i = 0; i < table->nfamilies; i++)
+	{
+		wc_thrift_begin_struct(w);
+		put_family(w, &table->families[i]);
+		wc_thrift_end_struct(w);
+	}
+	wc_thrift_end_struct(w);
+	if (nsplits > 0)
+	{
+		wc_thrift_field_list(w, WC_createTable_splitKeys, WC_THRIFT_STRING, nsplits);
+		for (uint32_t i = 0; i < nsplits; i++)
+			wc_thrift_bytes(w, splits[i]);
+	}
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_truncate_table(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name, bool keep_splits)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_TRUNCATE_TABLE, number);
+	put_table_name(w, WC_truncateTable_tableName, ns, name);
+	wc_thrift_field_bool(w, WC_truncateTable_preserveSplits, keep_splits);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_family(WcThriftWriter *w, int32_t number, const char *method, WcSlice ns, WcSlice name,
+				  const WcThriftFamily *family)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, method, number);
+	put_table_name(w, WC_addColumnFamily_tableName, ns, name);
+	wc_thrift_field_struct(w, WC_addColumnFamily_column);
+	put_family(w, family);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_delete_family(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name, WcSlice family)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_DELETE_FAMILY, number);
+	put_table_name(w, WC_deleteColumnFamily_tableName, ns, name);
+	wc_thrift_field_bytes(w, WC_deleteColumnFamily_column, family);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_create_namespace(WcThriftWriter *w, int32_t number, WcSlice ns)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_CREATE_NAMESPACE, number);
+	wc_thrift_field_struct(w, WC_createNamespace_namespaceDesc);
+	wc_thrift_field_bytes(w, WC_TNamespaceDescriptor_name, ns);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_delete_namespace(WcThriftWriter *w, int32_t number, WcSlice ns)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_DELETE_NAMESPACE, number);
+	wc_thrift_field_bytes(w, WC_deleteNamespace_name, ns);
 	wc_thrift_end_message(w);
 }

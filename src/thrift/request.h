@@ -6,6 +6,7 @@
 #ifndef WC_THRIFT_REQUEST_H
 #define WC_THRIFT_REQUEST_H
 
+#include "thrift/answer.h"
 #include "thrift/writer.h"
 
 /* Methods, as messages name them. */
@@ -14,9 +15,23 @@
 #define WC_METHOD_PUTS "putMultiple"
 #define WC_METHOD_DELETES "deleteMultiple"
 #define WC_METHOD_MUTATE "mutateRow"
+#define WC_METHOD_INCREMENT "increment"
+#define WC_METHOD_APPEND "append"
+#define WC_METHOD_CHECK_AND_MUTATE "checkAndMutate"
 #define WC_METHOD_TABLE "getTableDescriptor"
 #define WC_METHOD_TABLES "getTableDescriptorsByNamespace"
 #define WC_METHOD_NAMESPACES "listNamespaces"
+#define WC_METHOD_CREATE_TABLE "createTable"
+#define WC_METHOD_DELETE_TABLE "deleteTable"
+#define WC_METHOD_TRUNCATE_TABLE "truncateTable"
+#define WC_METHOD_ENABLE_TABLE "enableTable"
+#define WC_METHOD_DISABLE_TABLE "disableTable"
+#define WC_METHOD_IS_TABLE_ENABLED "isTableEnabled"
+#define WC_METHOD_ADD_FAMILY "addColumnFamily"
+#define WC_METHOD_MODIFY_FAMILY "modifyColumnFamily"
+#define WC_METHOD_DELETE_FAMILY "deleteColumnFamily"
+#define WC_METHOD_CREATE_NAMESPACE "createNamespace"
+#define WC_METHOD_DELETE_NAMESPACE "deleteNamespace"
 
 /* A column, or (whole) all of a family. */
 typedef struct WcThriftColumn
@@ -80,10 +95,51 @@ extern void wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, co
 extern void wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
 extern void wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row);
 
+/*
+ * One row, if the newest version of a column is `value`; an empty value: if the column has no version, or an empty
+ * one.
+ */
+typedef struct WcThriftCondition
+{
+	WcSlice		family;
+	WcSlice		qualifier;
+	WcSlice		value;
+} WcThriftCondition;
+
+extern void wc_request_check_and_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row,
+										const WcThriftCondition *condition);
+
+/* Adds to a column's number, or bytes to its value: at once, and the answer has the result. */
+extern void wc_request_increment(WcThriftWriter *w, int32_t number, WcSlice table, WcSlice row, WcSlice family,
+								 WcSlice qualifier, int64_t amount);
+extern void wc_request_append(WcThriftWriter *w, int32_t number, WcSlice table, WcSlice row, WcSlice family,
+							  WcSlice qualifier, WcSlice value);
+
 extern void wc_request_server_type(WcThriftWriter *w, int32_t number);
 extern void wc_request_scan(WcThriftWriter *w, int32_t number, const WcThriftScan *scan, int32_t rows);
-extern void wc_request_table(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name);
 extern void wc_request_tables(WcThriftWriter *w, int32_t number, WcSlice ns);
 extern void wc_request_namespaces(WcThriftWriter *w, int32_t number);
+
+/* Methods whose only argument is a table's name: TABLE, DELETE_TABLE, ENABLE_TABLE, DISABLE_TABLE, IS_TABLE_ENABLED. */
+extern void wc_request_of_table(WcThriftWriter *w, int32_t number, const char *method, WcSlice ns, WcSlice name);
+
+/* The gateway misreads split points in a framed message. */
+extern void wc_request_create_table(WcThriftWriter *w, int32_t number, const WcThriftTable *table, const WcSlice *splits,
+									uint32_t nsplits);
+extern void wc_request_truncate_table(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name, bool keep_splits);
+
+/*
+ * method: ADD_FAMILY or MODIFY_FAMILY.  A modified family has no other attributes than those of the message:
+ * family->all, if set, gives those that WcThriftFamily has no members for.  The gateway misreads some of these in a
+ * framed message.
+ */
+extern void wc_request_family(WcThriftWriter *w, int32_t number, const char *method, WcSlice ns, WcSlice name,
+							  const WcThriftFamily *family);
+
+/* The gateway misreads the family's name in a framed message. */
+extern void wc_request_delete_family(WcThriftWriter *w, int32_t number, WcSlice ns, WcSlice name, WcSlice family);
+
+extern void wc_request_create_namespace(WcThriftWriter *w, int32_t number, WcSlice ns);
+extern void wc_request_delete_namespace(WcThriftWriter *w, int32_t number, WcSlice ns);
 
 #endif

@@ -258,3 +258,10 @@ wc_thrift_field_map(WcThriftWriter *w, int16_t id, WcThriftType key, WcThriftTyp
 	if (n > 0)
 		wc_buf_append_u8(w->out, (uint8_t) (compact_types[key] << 4 | compact_types[value]));
 }
+
+void
+wc_thrift_field_raw(WcThriftWriter *w, int16_t id, WcThriftType type, WcSlice value)
+{
+	field(w, id, type);
+	wc_buf_append_slice(w->out, value);
+}

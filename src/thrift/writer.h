@@ -37,6 +37,9 @@ extern void wc_thrift_field_struct(WcThriftWriter *w, int16_t id);	/* fields, th
 extern void wc_thrift_field_list(WcThriftWriter *w, int16_t id, WcThriftType type, uint32_t n); /* n elements follow */
 extern void wc_thrift_field_map(WcThriftWriter *w, int16_t id, WcThriftType key, WcThriftType value, uint32_t n);
 
+/* A value as a reader of the same protocol has returned it (wc_thrift_read_raw). */
+extern void wc_thrift_field_raw(WcThriftWriter *w, int16_t id, WcThriftType type, WcSlice value);
+
 /* Elements of lists and maps. */
 extern void wc_thrift_bytes(WcThriftWriter *w, WcSlice value);
 extern void wc_thrift_i32(WcThriftWriter *w, int32_t value);

@@ -71,8 +71,21 @@ recode(WcSlice in, WcBuf *out)
 	return true;
 }
 
+/* A family that was read can be written: what widecol does not know of it is copied. */
 static void
-touch_tables(const WcThriftTable *tables, uint32_t n)
+copy_family(WcThriftProtocol protocol, const WcThriftFamily *family)
+{
+	WcBuf		out = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	wc_thrift_writer(&w, &out, protocol, WC_THRIFT_BUFFERED);
+	wc_request_family(&w, 1, WC_METHOD_MODIFY_FAMILY, family->name, family->name, family);
+	HOLDS(!out.failed);
+	wc_buf_free(&out);
+}
+
+static void
+touch_tables(WcThriftProtocol protocol, const WcThriftTable *tables, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -80,7 +93,10 @@ touch_tables(const WcThriftTable *tables, uint32_t n)
 		wc_fuzz_touch(tables[i].ns);
 		wc_fuzz_touch(tables[i].name);
 		for (uint32_t k = 0; k < tables[i].nfamilies; k++)
+		{
 			wc_fuzz_touch(tables[i].families[k].name);
+			copy_family(protocol, &tables[i].families[k]);
+		}
 	}
 }
 
@@ -91,24 +107,32 @@ read_others(WcThriftProtocol protocol, WcSlice message)
 	WcAnswer	a;
 	WcThriftTable table;
 	WcThriftTable *tables;
+	WcThriftCell cell;
 	WcSlice    *names;
+	bool		enabled;
 	uint32_t	n;
 
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_TABLE, 1, NULL) == WC_OK)
 	{
 		wc_fuzz_touch(a.message);
 		if (a.kind == WC_ANSWER_RESULT && wc_answer_table(&a, &arena, &table, NULL) == WC_OK)
-			touch_tables(&table, 1);
+			touch_tables(protocol, &table, 1);
 	}
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_TABLES, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
 		wc_answer_tables(&a, &arena, &tables, &n, NULL) == WC_OK)
-		touch_tables(tables, n);
+		touch_tables(protocol, tables, n);
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_NAMESPACES, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
 		wc_answer_names(&a, &arena, &names, &n, NULL) == WC_OK)
 	{
 		for (uint32_t i = 0; i < n; i++)
 			wc_fuzz_touch(names[i]);
 	}
+	if (wc_answer_open(&a, protocol, message, WC_METHOD_INCREMENT, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
+		wc_answer_changed_cell(&a, &cell, NULL) == WC_OK)
+		wc_fuzz_touch(cell.value);
+	if (wc_answer_open(&a, protocol, message, WC_METHOD_IS_TABLE_ENABLED, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
+		wc_answer_bool(&a, &enabled, NULL) == WC_OK)
+		HOLDS(!wc_thrift_failed(&a.r));
 	wc_arena_free(&arena);
 }
 

@@ -81,7 +81,7 @@ gateway()
 	shift 3
 	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
 		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
-		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" "$@"
+		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" "$@"
 }
 
 # regress PORT TRANSPORT PROTOCOL TEST...
@@ -102,7 +102,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals writes writecells writelocks writefail failures}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks writefail failures}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
@@ -110,5 +110,5 @@ if [ -z "${WIDECOL_ONLY:-}" ]; then
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog writes writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
 exit $failed

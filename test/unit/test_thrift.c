@@ -311,9 +311,13 @@ put_table(WcThriftWriter *w)
 	wc_thrift_field_list(w, WC_TTableDescriptor_columns, WC_THRIFT_STRUCT, 1);
 	wc_thrift_begin_struct(w);
 	wc_thrift_field_bytes(w, WC_TColumnFamilyDescriptor_name, text("cf"));
+	wc_thrift_field_map(w, 2, WC_THRIFT_STRING, WC_THRIFT_STRING, 1);
+	wc_thrift_bytes(w, text("key"));
+	wc_thrift_bytes(w, text("value"));
 	wc_thrift_field_i16(w, 7, 3);
 	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_maxVersions, 5);
 	wc_thrift_field_i32(w, WC_TColumnFamilyDescriptor_timeToLive, INT32_MAX);
+	wc_thrift_field_bool(w, 17, true);
 	wc_thrift_field_bool(w, WC_TColumnFamilyDescriptor_inMemory, true);
 	wc_thrift_end_struct(w);
 	wc_thrift_end_struct(w);
@@ -350,11 +354,130 @@ tables_have_their_families(void **state)
 	}
 }
 
+/* What a modified family keeps of its description: fields that are not known here, of any type. */
+static void
+a_modified_family_keeps_other_attributes(void **state)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcBuf		out = WC_BUF_INIT;
+		WcArena		arena = WC_ARENA_INIT;
+		WcThriftTable table;
+		WcThriftReader r;
+		WcThriftHead head;
+		WcThriftField f;
+		WcThriftWriter w;
+		WcAnswer	a;
+		WcError		err;
+		int			seen = 0;
+
+		wc_thrift_writer(&w, &buf, protocols[i], WC_THRIFT_BUFFERED);
+		put_table(&w);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_TABLE, 1, &err), WC_OK);
+		assert_int_equal(wc_answer_table(&a, &arena, &table, &err), WC_OK);
+		table.families[0].versions = 6;
+		wc_thrift_writer(&w, &out, protocols[i], WC_THRIFT_BUFFERED);
+		wc_request_family(&w, 4, WC_METHOD_MODIFY_FAMILY, text("ns"), text("t"), &table.families[0]);
+		assert_false(out.failed);
+
+		wc_thrift_reader(&r, protocols[i], wc_buf_slice(&out), &head);
+		assert_true(wc_slice_eq(head.method, text("modifyColumnFamily")));
+		assert_true(wc_thrift_next_field(&r, &f) && f.id == WC_modifyColumnFamily_tableName);
+		wc_thrift_skip(&r, f);
+		assert_true(wc_thrift_next_field(&r, &f) && f.id == WC_modifyColumnFamily_column);
+		wc_thrift_read_struct(&r, f);
+		while (wc_thrift_next_field(&r, &f))
+		{
+			seen++;
+			if (f.id == WC_TColumnFamilyDescriptor_maxVersions)
+				assert_int_equal(wc_thrift_read_i32(&r, f), 6);
+			else if (f.id == WC_TColumnFamilyDescriptor_inMemory)
+				assert_true(wc_thrift_read_bool(&r, f));
+			else if (f.id == 17)
+				assert_true(wc_thrift_read_bool(&r, f));
+			else
+				wc_thrift_skip(&r, f);
+		}
+		assert_false(wc_thrift_failed(&r));
+		assert_int_equal(seen, 10 + 3);
+		wc_arena_free(&arena);
+		wc_buf_free(&buf);
+		wc_buf_free(&out);
+	}
+}
+
+static void
+tables_are_made_with_families_and_splits(void **state)
+{
+	WcThriftFamily family = {.name = text("f"),.blocksize = 1,.bloomfilter = 2,.compression = 3,.keep_deleted = 1,
+		.versions = 4,.min_versions = 5,.ttl = 6,.blockcache = true};
+	WcThriftTable table = {.ns = text("n"),.name = text("t"),.nfamilies = 1,.families = &family};
+	WcSlice		splits[] = {text("a"), text("b")};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_create_table(&w, 1, &table, splits, 2);
+	assert_bytes(&buf, "80010001" "0000000b" "6372656174655461626c65" "00000001" "0c0001"
+				 "0c0001" "0b0001" "00000001" "6e" "0b0002" "00000001" "74" "00"
+				 "0f0002" "0c" "00000001" "0b0001" "00000001" "66" "080004" "00000001" "080005" "00000002" "080006" "00000003"
+				 "080009" "00000001" "08000a" "00000004" "08000b" "00000005" "08000d" "00000006" "02000e" "01" "020014" "00" "00"
+				 "00" "0f0002" "0b" "00000002" "00000001" "61" "00000001" "62" "00");
+	wc_buf_reset(&buf, 0);
+	wc_request_truncate_table(&w, 2, text("n"), text("t"), true);
+	assert_bytes(&buf, "80010001" "0000000d" "7472756e636174655461626c65" "00000002"
+				 "0c0001" "0b0001" "00000001" "6e" "0b0002" "00000001" "74" "00" "020002" "01" "00");
+	wc_buf_free(&buf);
+}
+
+/* An empty row, one with two cells: neither is the answer to increment. */
+static void
+a_changed_cell_is_one_cell(void **state)
+{
+	for (int ncells = 0; ncells < 3; ncells++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftCell cell;
+		WcThriftWriter w;
+		WcAnswer	a;
+		WcError		err;
+
+		wc_thrift_writer(&w, &buf, WC_THRIFT_COMPACT, WC_THRIFT_BUFFERED);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_INCREMENT, 1);
+		wc_thrift_field_struct(&w, WC_RESULT_SUCCESS);
+		wc_thrift_field_bytes(&w, WC_TResult_row, text("r"));
+		wc_thrift_field_list(&w, WC_TResult_columnValues, WC_THRIFT_STRUCT, (uint32_t) ncells);
+		for (int i = 0; i < ncells; i++)
+			put_cell(&w, "f", "q", "12345678", 5, 4);
+		wc_thrift_end_struct(&w);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, WC_THRIFT_COMPACT, wc_buf_slice(&buf), WC_METHOD_INCREMENT, 1, &err), WC_OK);
+		assert_int_equal(wc_answer_changed_cell(&a, &cell, &err), ncells == 1 ? WC_OK : WC_CORRUPT);
+		if (ncells == 1)
+			assert_true(wc_slice_eq(cell.value, text("12345678")));
+		wc_buf_free(&buf);
+	}
+}
+
 typedef struct Reading
 {
 	WcThriftProtocol protocol;
 	WcThriftTransport transport;
 } Reading;
+
+/* All fields were read before, so they can be copied. */
+static void
+write_family(WcThriftProtocol protocol, const WcThriftFamily *family)
+{
+	WcBuf		out = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	wc_thrift_writer(&w, &out, protocol, WC_THRIFT_BUFFERED);
+	wc_request_family(&w, 1, WC_METHOD_MODIFY_FAMILY, text("ns"), text("t"), family);
+	assert_false(out.failed);
+	wc_buf_free(&out);
+}
 
 /* Reads all that could be in these bytes. */
 static void
@@ -380,7 +503,11 @@ read_anything(WcSlice bytes, void *arg)
 	if (wc_answer_open(&a, reading->protocol, message, WC_METHOD_TABLE, 1, &err) == WC_OK && a.kind == WC_ANSWER_RESULT)
 	{
 		if (wc_answer_table(&a, &arena, &table, &err) == WC_OK)
+		{
 			(void) wc_mangle_touch(table.name);
+			for (uint32_t i = 0; i < table.nfamilies; i++)
+				write_family(reading->protocol, &table.families[i]);
+		}
 	}
 	if (wc_answer_open(&a, reading->protocol, message, WC_METHOD_SCAN, 9, &err) == WC_OK && a.kind == WC_ANSWER_RESULT)
 	{
@@ -469,6 +596,9 @@ main(void)
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(exceptions_have_their_texts),
 		cmocka_unit_test(tables_have_their_families),
+		cmocka_unit_test(a_modified_family_keeps_other_attributes),
+		cmocka_unit_test(tables_are_made_with_families_and_splits),
+		cmocka_unit_test(a_changed_cell_is_one_cell),
 		cmocka_unit_test(readers_survive_any_bytes),
 		cmocka_unit_test(filters_have_hbases_bytes),
 	};

@@ -107,6 +107,12 @@ wc_foreign_is_remote(Oid relid)
 		server_is_ours(serverid, &remote) && remote;
 }
 
+ForeignServer *
+wc_foreign_server_of(Oid relid)
+{
+	return GetForeignServer(GetForeignTable(relid)->serverid);
+}
+
 bool
 wc_foreign_is_dump(Oid relid)
 {
@@ -124,11 +130,17 @@ wc_foreign_server(const char *name)
 	return server != NULL && server_is_ours(server->serverid, &remote) ? server : NULL;
 }
 
+bool
+wc_foreign_has_usage(const ForeignServer *server)
+{
+	return pg_foreign_server_ownercheck(server->serverid, GetUserId()) ||
+		pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+}
+
 void
 wc_foreign_require_usage(const ForeignServer *server)
 {
-	if (pg_foreign_server_ownercheck(server->serverid, GetUserId()) ||
-		pg_foreign_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+	if (wc_foreign_has_usage(server))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -153,17 +165,20 @@ option_of(List *options, const char *name)
 	return NULL;
 }
 
-/* NULL: relid is not a foreign table of widecol's, or has been dropped. */
+/* NULL: relid is not a foreign table of widecol's, or has been dropped.  *server: of an HBase cluster. */
 static char *
-table_name_of(Oid relid, bool *remote)
+table_name_of(Oid relid, Oid *server)
 {
 	Oid			serverid;
 	List	   *options;
 	char	   *name;
+	bool		remote;
 
-	*remote = false;
-	if (!look_up(relid, &serverid, &options) || !server_is_ours(serverid, remote) || is_dump(options))
+	*server = InvalidOid;
+	if (!look_up(relid, &serverid, &options) || !server_is_ours(serverid, &remote) || is_dump(options))
 		return NULL;
+	if (remote)
+		*server = serverid;
 	name = option_of(options, "table");
 	return name != NULL ? name : get_rel_name(relid);
 }
@@ -171,19 +186,13 @@ table_name_of(Oid relid, bool *remote)
 char *
 wc_foreign_table_name(Oid relid)
 {
-	bool		remote;
-	char	   *name = table_name_of(relid, &remote);
+	Oid			server;
+	char	   *name = table_name_of(relid, &server);
 	char	   *relname;
 
-	if (name != NULL && !remote)
+	if (name != NULL)
 		return name;
 	relname = get_rel_name(relid);
-	if (relname != NULL && remote)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a table of an HBase cluster", relname),
-				 errdetail("Functions and administration are for tables of the embedded engine."),
-				 errhint("SELECT from the foreign table reads it.")));
 	if (relname == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -201,12 +210,12 @@ without_default(const char *name)
 }
 
 static bool
-maps_table(Oid relid, const char *fullname)
+maps_table(Oid relid, Oid server, const char *fullname)
 {
-	bool		remote;
-	const char *name = table_name_of(relid, &remote);
+	Oid			found;
+	const char *name = table_name_of(relid, &found);
 
-	return name != NULL && !remote && strcmp(without_default(name), without_default(fullname)) == 0;
+	return name != NULL && found == server && strcmp(without_default(name), without_default(fullname)) == 0;
 }
 
 static int
@@ -229,8 +238,8 @@ wc_foreign_all(void)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-		bool		remote;
-		char	   *name = table_name_of(relid, &remote);
+		Oid			server;
+		char	   *name = table_name_of(relid, &server);
 		WcForeignTable *table;
 
 		/* the foreign table may have been dropped since this scan's snapshot was taken */
@@ -238,7 +247,7 @@ wc_foreign_all(void)
 			continue;
 		table = palloc(sizeof(WcForeignTable));
 		table->relid = relid;
-		table->remote = remote;
+		table->server = server;
 		table->name = pstrdup(without_default(name));
 		tables = lappend(tables, table);
 	}
@@ -249,13 +258,13 @@ wc_foreign_all(void)
 }
 
 bool
-wc_foreign_maps(const WcForeignTable *table, const char *fullname)
+wc_foreign_maps(const WcForeignTable *table, Oid server, const char *fullname)
 {
-	return !table->remote && strcmp(without_default(table->name), without_default(fullname)) == 0;
+	return table->server == server && strcmp(without_default(table->name), without_default(fullname)) == 0;
 }
 
 List *
-wc_foreign_tables_of(const char *fullname)
+wc_foreign_tables_of(Oid server, const char *fullname)
 {
 	List	   *relids = NIL;
 	ListCell   *lc;
@@ -264,26 +273,26 @@ wc_foreign_tables_of(const char *fullname)
 	{
 		const WcForeignTable *table = lfirst(lc);
 
-		if (wc_foreign_maps(table, fullname))
+		if (wc_foreign_maps(table, server, fullname))
 			relids = lappend_oid(relids, table->relid);
 	}
 	return relids;
 }
 
 List *
-wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked)
+wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, List *checked)
 {
 	List	   *locked = NIL;
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(fullname))
+	foreach(lc, wc_foreign_tables_of(server, fullname))
 	{
 		Oid			relid = lfirst_oid(lc);
 		Relation	rel;
 
 		/* during the wait for the lock, the foreign table may have been dropped or changed */
 		LockRelationOid(relid, AccessExclusiveLock);
-		if (!maps_table(relid, fullname))
+		if (!maps_table(relid, server, fullname))
 		{
 			UnlockRelationOid(relid, AccessExclusiveLock);
 			continue;
@@ -415,7 +424,7 @@ wc_foreign_tell_all(const WcTableDesc *desc)
 {
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(wc_client_table_fullname(desc)))
+	foreach(lc, wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc)))
 	{
 		Oid			relid = lfirst_oid(lc);
 		WcFamilyTold *told = palloc0(sizeof(WcFamilyTold) * (desc->nfamilies + 1));

@@ -24,20 +24,24 @@ extern bool wc_foreign_is_remote(Oid relid);
 /* Is it widecol.dump, the extension's foreign table of all data that no other foreign table shows? */
 extern bool wc_foreign_is_dump(Oid relid);
 
-/* Raises 42501, with a hint, unless the user owns the server or has USAGE on it. */
+/* The server of a foreign table. */
+extern ForeignServer *wc_foreign_server_of(Oid relid);
+
+/* Does the current user own the server, or have USAGE on it?  require: else 42501, with a hint. */
+extern bool wc_foreign_has_usage(const ForeignServer *server);
 extern void wc_foreign_require_usage(const ForeignServer *server);
 
 /* The server of this name if it belongs to the wrapper "widecol", with any engine; else NULL. */
 extern ForeignServer *wc_foreign_server(const char *name);
 
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
- * Raises 42809 when relid is not a widecol foreign table, 0A000 when the table is remote. */
+ * Raises 42809 when relid is not a widecol foreign table. */
 extern char *wc_foreign_table_name(Oid relid);
 
 typedef struct WcForeignTable
 {
 	Oid			relid;
-	bool		remote;			/* of an HBase cluster */
+	Oid			server;			/* of an HBase cluster; InvalidOid: the embedded engine, here and below */
 	char	   *name;			/* of the stored table, without "default:" */
 } WcForeignTable;
 
@@ -45,11 +49,11 @@ typedef struct WcForeignTable
 extern List *wc_foreign_all(void);
 
 /* Does the foreign table map the stored table `fullname` ("default:t" and "t" are the same)? */
-extern bool wc_foreign_maps(const WcForeignTable *table, const char *fullname);
+extern bool wc_foreign_maps(const WcForeignTable *table, Oid server, const char *fullname);
 
 /* Oids of this database's foreign tables that map the stored table `fullname`
  * ("default:t" and "t" are the same), ascending. */
-extern List *wc_foreign_tables_of(const char *fullname);
+extern List *wc_foreign_tables_of(Oid server, const char *fullname);
 
 /*
  * Locks all of these foreign tables in mode AccessExclusiveLock, to the end of the transaction, in the order
@@ -57,7 +61,7 @@ extern List *wc_foreign_tables_of(const char *fullname);
  * message the refused change.  Returns the locked foreign tables.  May miss a foreign table that another session
  * makes meanwhile: see wc_owner_open.
  */
-extern List *wc_foreign_lock_tables_of(const char *fullname, const char *action, List *checked);
+extern List *wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, List *checked);
 
 /* Has the foreign table layout 'cell'? */
 extern bool wc_foreign_shows_cells(Oid relid);

@@ -54,46 +54,60 @@ wc_owner_require(const WcTableDesc *desc, const char *hint)
 			 errhint("Role \"%s\", its members and superusers can do it.", owner)));
 }
 
-WcTableDesc *
-wc_owner_open(const char *name, const char *action, List *checked, List **relids)
+/* The table, which is the current user's to change. */
+static WcTableDesc *
+open_mine(WcClientStore *store, const char *name)
 {
 	WcTableDesc *desc;
-	List	   *locked;
 
-	/* a user without the privilege must not lock the table, either */
-	wc_client_require_writable();
-	desc = wc_client_table(name, false);
-	wc_owner_require(desc, NULL);
-	locked = wc_foreign_lock_tables_of(name, action, checked);
-	wc_client_lock_table(name, AccessExclusiveLock);
-
-	/*
-	 * A session that makes a foreign table that maps the name holds a lock on the name until
-	 * the foreign table is visible: so no such session is running now.
-	 */
-	AcceptInvalidationMessages();
-	if (list_difference_oid(wc_foreign_tables_of(name), locked) != NIL)
-		locked = wc_foreign_lock_tables_of(name, action, checked);
-	if (relids != NULL)
-		*relids = locked;
-
-	/* the table or its owner may have changed before the locks were taken */
+	if (!wc_client_store_is_embedded(store))
+	{
+		wc_owner_require_usage(store);
+		return wc_client_store_table(store, name, false);
+	}
 	desc = wc_client_table(name, false);
 	wc_owner_require(desc, NULL);
 	return desc;
 }
 
 WcTableDesc *
-wc_owner_open_name(const char *name)
+wc_owner_open(WcClientStore *store, const char *name, const char *action, List *checked, List **relids)
+{
+	Oid			server = wc_client_store_server(store);
+	List	   *locked;
+
+	/* a user without the privilege must not lock the table, either */
+	wc_client_require_writable();
+	(void) open_mine(store, name);
+	locked = wc_foreign_lock_tables_of(server, name, action, checked);
+	if (wc_client_store_is_embedded(store))
+		wc_client_lock_table(name, AccessExclusiveLock);
+
+	/*
+	 * A session that makes a foreign table that maps the name holds a lock on the name until
+	 * the foreign table is visible: so no such session is running now.
+	 */
+	AcceptInvalidationMessages();
+	if (list_difference_oid(wc_foreign_tables_of(server, name), locked) != NIL)
+		locked = wc_foreign_lock_tables_of(server, name, action, checked);
+	if (relids != NULL)
+		*relids = locked;
+
+	/* the table or its owner may have changed before the locks were taken */
+	return open_mine(store, name);
+}
+
+WcTableDesc *
+wc_owner_open_name(WcClientStore *store, const char *name)
 {
 	WcTableDesc *desc;
 
 	wc_client_require_writable();
-	wc_owner_require(wc_client_table(name, false), NULL);
+	desc = open_mine(store, name);
+	if (!wc_client_store_is_embedded(store))
+		return desc;
 	wc_client_lock_table(name, AccessExclusiveLock);
-	desc = wc_client_table(name, false);
-	wc_owner_require(desc, NULL);
-	return desc;
+	return open_mine(store, name);
 }
 
 static Oid
@@ -117,7 +131,7 @@ wc_owner_check_foreign_tables(const WcTableDesc *desc)
 
 	/* the name is locked: sessions that have made foreign tables of it meanwhile have committed */
 	AcceptInvalidationMessages();
-	foreach(lc, wc_foreign_tables_of(name))
+	foreach(lc, wc_foreign_tables_of(InvalidOid, name))
 	{
 		Oid			role = owner_of_relation(lfirst_oid(lc));
 
@@ -133,9 +147,10 @@ wc_owner_check_foreign_tables(const WcTableDesc *desc)
 }
 
 void
-wc_owner_require_usage(void)
+wc_owner_require_usage(const WcClientStore *store)
 {
-	wc_foreign_require_usage(GetForeignServerByName("widecol", false));
+	wc_foreign_require_usage(wc_client_store_is_embedded(store) ? GetForeignServerByName("widecol", false) :
+							 GetForeignServer(wc_client_store_server(store)));
 }
 
 /* As for ALTER ... OWNER TO of PostgreSQL's own objects. */
@@ -168,7 +183,7 @@ set_owner(WcTableDesc *desc, Oid role)
 void
 wc_owner_change(const char *name, Oid role)
 {
-	WcTableDesc *desc = wc_owner_open_name(name);
+	WcTableDesc *desc = wc_owner_open_name(wc_client_embedded(), name);
 
 	require_can_give_to(role);
 	set_owner(desc, role);

@@ -13,7 +13,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "model/descriptor.h"
+#include "client/client.h"
 
 /* Has the current user (GetUserId) the privileges of the owner? */
 extern bool wc_owner_is_mine(const WcTableDesc *desc);
@@ -32,14 +32,17 @@ extern void wc_owner_require(const WcTableDesc *desc, const char *hint);
  * action: for 55006, the change that cannot be made while a query of this session uses one of the
  * foreign tables; those in `checked` are excepted, because the caller has checked them.  *relids (unless
  * NULL): the foreign tables.
+ *
+ * A table of an HBase cluster has no owner: it takes USAGE on the server.  Its foreign tables are locked, its name is
+ * not: other clients of HBase know nothing of locks here.
  */
-extern WcTableDesc *wc_owner_open(const char *name, const char *action, List *checked, List **relids);
+extern WcTableDesc *wc_owner_open(WcClientStore *store, const char *name, const char *action, List *checked, List **relids);
 
 /*
  * The same for changes that foreign tables need not know of: locks the name alone, against
  * transactions that write to the table or use it by its name.
  */
-extern WcTableDesc *wc_owner_open_name(const char *name);
+extern WcTableDesc *wc_owner_open_name(WcClientStore *store, const char *name);
 
 /* Before a stored table is made: 42501 when a foreign table already maps its name, and the foreign table's
  * owner has not the privileges of the stored table's owner: the foreign table would show its owner data that
@@ -53,7 +56,7 @@ extern void wc_owner_change(const char *name, Oid role);
 /* REASSIGN OWNED: makes `role` the owner of this database's stored tables that belong to `roles`. */
 extern void wc_owner_reassign(List *roles, Oid role);
 
-/* 42501 unless the current user has USAGE on the server widecol. */
-extern void wc_owner_require_usage(void);
+/* 42501 unless the current user has USAGE on the store's server: "widecol" of the embedded engine. */
+extern void wc_owner_require_usage(const WcClientStore *store);
 
 #endif

@@ -262,7 +262,7 @@ wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *f
 				  const WcGuard *before)
 {
 	WcForeignTable earlier = {.name = before != NULL ? before->table_name : NULL};
-	bool		adopted = before == NULL || !wc_foreign_maps(&earlier, wrel->table_name);
+	bool		adopted = before == NULL || !wc_foreign_maps(&earlier, InvalidOid, wrel->table_name);
 
 	if (adopted)
 	{
@@ -290,7 +290,7 @@ emptied_with(Oid relid)
 	char	   *name = wc_foreign_table_name(relid);
 	WcTableDesc *desc = stored_table(name);
 
-	return desc != NULL && wc_owner_is_mine(desc) ? wc_foreign_tables_of(name) : NIL;
+	return desc != NULL && wc_owner_is_mine(desc) ? wc_foreign_tables_of(InvalidOid, name) : NIL;
 }
 
 void

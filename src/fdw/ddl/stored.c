@@ -195,7 +195,7 @@ somebody_names(const WcRelation *wrel, const char *family)
 {
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(wrel->table_name))
+	foreach(lc, wc_foreign_tables_of(InvalidOid, wrel->table_name))
 	{
 		WcTableOptions options;
 		ListCell   *ls;

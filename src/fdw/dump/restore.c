@@ -151,7 +151,7 @@ is_used(const WcTableDesc *desc, const WcFamilyDesc *family)
 	char	   *name = pnstrdup((const char *) family->name.data, family->name.len);
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(wc_client_table_fullname(desc)))
+	foreach(lc, wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc)))
 		if (wc_foreign_uses_family(lfirst_oid(lc), name))
 			return true;
 	return false;

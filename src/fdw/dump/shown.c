@@ -28,7 +28,7 @@ struct WcShown
 WcShown *
 wc_shown_open(const WcTableDesc *desc)
 {
-	List	   *relids = wc_foreign_tables_of(wc_client_table_fullname(desc));
+	List	   *relids = wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc));
 	WcShown    *shown = palloc0(sizeof(WcShown));
 	ListCell   *lc;
 

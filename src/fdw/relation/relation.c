@@ -172,7 +172,8 @@ no_stored_table(const WcRelation *wrel)
 			 errmsg("stored table \"%s\" of foreign table \"%s\" does not exist", wrel->table_name, wrel->relname),
 			 embedded ? errhint("widecol.create_table('%s', ...) makes it, as does creating the foreign table anew.",
 								wrel->table_name) :
-			 errhint("Tables of HBase are made with its own tools.")));
+			 errhint("widecol.create_table('%s', ..., server => '%s') makes it.", wrel->table_name,
+					 GetForeignServer(wc_client_store_server(wrel->store))->servername)));
 }
 
 static WcTableDesc *

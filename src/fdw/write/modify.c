@@ -560,12 +560,6 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
 
-		if (!wc_client_store_is_embedded(wrel->store))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot truncate foreign table \"%s\"", wrel->relname),
-					 errdetail("Table \"%s\" is in an HBase cluster.", wrel->table_name),
-					 errhint("DELETE removes its rows; HBase's shell can truncate it.")));
 		if (wrel->constant_parts > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -573,11 +567,13 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 					 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
 							   wrel->table_name),
 					 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
-		wc_owner_require(wrel->desc, "DELETE removes the rows that the foreign table shows.");
+		if (wc_client_store_is_embedded(wrel->store))
+			wc_owner_require(wrel->desc, "DELETE removes the rows that the foreign table shows.");
 		if (!list_member_oid(done, (Oid) wrel->desc->id))
 		{
 			done = lappend_oid(done, (Oid) wrel->desc->id);
-			wc_client_truncate_table(wc_owner_open(wrel->table_name, "TRUNCATE", relids, NULL));
+			wc_client_store_truncate_table(wrel->store,
+										   wc_owner_open(wrel->store, wrel->table_name, "TRUNCATE", relids, NULL));
 		}
 		wc_relation_close(wrel);
 	}

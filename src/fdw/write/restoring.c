@@ -98,7 +98,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	if (!wc_foreign_restoring() || wc_foreign_is_remote(relid))
 		return;
 	name = wc_foreign_table_name(relid);
-	relids = wc_foreign_tables_of(name);
+	relids = wc_foreign_tables_of(InvalidOid, name);
 	wc_client_lock_table(name, list_length(relids) > 1 ? ShareRowExclusiveLock : RowExclusiveLock);
 	desc = wc_client_table(name, true);
 	if (desc == NULL)

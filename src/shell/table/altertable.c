@@ -49,9 +49,9 @@ widecol_rename_table(PG_FUNCTION_ARGS)
 	char	   *new_name = wc_arg_cstring(fcinfo, 1);
 	List	   *relids;
 	ListCell   *lc;
-	WcTableDesc *desc = wc_owner_open(name, "rename", NIL, &relids);
+	WcTableDesc *desc = wc_owner_open(wc_client_embedded(), name, "rename", NIL, &relids);
 
-	wc_owner_require_usage();
+	wc_owner_require_usage(wc_client_embedded());
 	wc_require_no_snapshot(desc);
 	split_name(new_name, desc);
 	wc_client_rename_table(name, desc);
@@ -68,7 +68,7 @@ widecol_alter_table_ttl(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	wc_arg_not_null(fcinfo, 0, "name");
-	desc = wc_owner_open(wc_arg_cstring(fcinfo, 0), "alter", NIL, NULL);
+	desc = wc_owner_open(wc_client_embedded(), wc_arg_cstring(fcinfo, 0), "alter", NIL, NULL);
 	desc->ttl_us = ttl_us;
 	wc_table_desc_inherit(desc);
 	wc_client_alter_table(desc);
@@ -84,7 +84,7 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 	char	   *new_name = wc_arg_cstring(fcinfo, 1);
 
-	wc_owner_require_usage();
+	wc_owner_require_usage(wc_client_embedded());
 	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
 	split_name(new_name, desc);
 	desc->owner = InvalidOid;
@@ -103,16 +103,16 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 static void
 set_disabled(FunctionCallInfo fcinfo, bool disabled)
 {
-	WcTableDesc *desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
+	WcTableDesc *desc = wc_owner_open_name(store, wc_arg_cstring(fcinfo, 0));
 
-	if (desc->disabled == disabled)
+	if (wc_client_store_table_enabled(store, desc) == !disabled)
 		return;
 	wc_require_no_snapshot(desc);
-	desc->disabled = disabled;
-	wc_client_alter_table(desc);
+	wc_client_store_enable_table(store, desc, !disabled);
 }
 
-/* enable(name) */
+/* enable(name, server) */
 Datum
 widecol_enable(PG_FUNCTION_ARGS)
 {
@@ -120,7 +120,7 @@ widecol_enable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* disable(name): writes to it fail from then on */
+/* disable(name, server): writes to it fail from then on; in HBase, reads, too */
 Datum
 widecol_disable(PG_FUNCTION_ARGS)
 {
@@ -128,9 +128,13 @@ widecol_disable(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* is_enabled(name): for everybody */
+/* is_enabled(name, server): for everybody; in HBase, for roles with USAGE */
 Datum
 widecol_is_enabled(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!wc_client_table(wc_arg_cstring(fcinfo, 0), false)->disabled);
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
+
+	if (!wc_client_store_is_embedded(store))
+		wc_owner_require_usage(store);
+	PG_RETURN_BOOL(wc_client_store_table_enabled(store, wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false)));
 }

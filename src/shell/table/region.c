@@ -100,7 +100,7 @@ widecol_split(PG_FUNCTION_ARGS)
 	bool		found;
 	uint32		at;
 
-	desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
+	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_cstring(fcinfo, 0));
 	at = find_split(desc, key, &found);
 	if (found)
 		ereport(ERROR,
@@ -131,7 +131,7 @@ widecol_merge_regions(PG_FUNCTION_ARGS)
 	bool		found;
 	uint32		at;
 
-	desc = wc_owner_open_name(wc_arg_cstring(fcinfo, 0));
+	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_cstring(fcinfo, 0));
 	at = find_split(desc, key, &found);
 	if (!found)
 		ereport(ERROR,

@@ -179,7 +179,7 @@ widecol_snapshot(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	wc_client_require_writable();
-	wc_owner_require_usage();
+	wc_owner_require_usage(wc_client_embedded());
 	wc_owner_require(wc_client_table(name, false), NULL);
 	wc_client_lock_table(name, AccessShareLock);
 	from = wc_client_table(name, false);
@@ -207,7 +207,7 @@ widecol_clone_snapshot(PG_FUNCTION_ARGS)
 	WcTableDesc *desc;
 
 	wc_client_require_writable();
-	wc_owner_require_usage();
+	wc_owner_require_usage(wc_client_embedded());
 	from = open_snapshot(snapshot);
 	desc = open_snapshot(snapshot);
 	set_name(desc, wc_arg_cstring(fcinfo, 1));
@@ -227,7 +227,7 @@ set_families(WcTableDesc *desc, const char *name, const WcTableDesc *snapshot)
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
 		if (wc_table_desc_family(snapshot, desc->families[i].name) == NULL)
-			wc_family_require_unused(name, pnstrdup((const char *) desc->families[i].name.data, desc->families[i].name.len));
+			wc_family_require_unused(wc_client_embedded(), name, pnstrdup((const char *) desc->families[i].name.data, desc->families[i].name.len));
 	}
 	for (uint32 i = 0; i < snapshot->nfamilies; i++)
 	{
@@ -261,7 +261,7 @@ widecol_restore_snapshot(PG_FUNCTION_ARGS)
 	wc_client_require_writable();
 	snapshot = open_snapshot(wc_arg_cstring(fcinfo, 0));
 	name = PG_ARGISNULL(1) ? wc_name_from_utf8(snapshot->origin) : wc_arg_cstring(fcinfo, 1);
-	desc = wc_owner_open(name, "restore", NIL, NULL);
+	desc = wc_owner_open(wc_client_embedded(), name, "restore", NIL, NULL);
 	wc_require_no_snapshot(desc);
 	disabled = desc->disabled;
 	desc->disabled = false;
@@ -290,7 +290,7 @@ widecol_delete_snapshot(PG_FUNCTION_ARGS)
 
 	wc_client_require_writable();
 	(void) open_snapshot(snapshot);
-	desc = wc_owner_open(name_of(snapshot), "delete", NIL, &relids);
+	desc = wc_owner_open(wc_client_embedded(), name_of(snapshot), "delete", NIL, &relids);
 	if (relids != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),

@@ -1,8 +1,9 @@
 /*
  * shell/table/table.c: stored tables made, changed, described, dropped.
  *
- * All of it belongs to the transaction.  Making a stored table takes USAGE on the server
- * widecol; changing one takes its owner (client/foreign/owner.h).
+ * All of it belongs to the transaction.  Making a stored table takes USAGE on the server; changing one
+ * takes its owner (client/foreign/owner.h).  The last argument of most functions is the server: of an HBase cluster,
+ * or "widecol".
  */
 #include "postgres.h"
 
@@ -16,12 +17,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
 #include "client/foreign/owner.h"
+#include "compat.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_table);
@@ -101,6 +104,7 @@ finish_family(WcFamilyDesc *family)
 Datum
 widecol_create_table(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 3);
 	WcTableDesc *desc = palloc0(sizeof(WcTableDesc));
 	char	   *name;
 	List	   *specs;
@@ -109,7 +113,7 @@ widecol_create_table(PG_FUNCTION_ARGS)
 
 	wc_arg_not_null(fcinfo, 0, "name");
 	wc_arg_not_null(fcinfo, 1, "families");
-	wc_owner_require_usage();
+	wc_owner_require_usage(store);
 	name = wc_arg_cstring(fcinfo, 0);
 	if (wc_table_name_split(wc_name_to_utf8(name), &desc->ns, &desc->name, &err) != WC_OK)
 		wc_raise(&err);
@@ -127,7 +131,7 @@ widecol_create_table(PG_FUNCTION_ARGS)
 		WcFamilyDesc *family = &desc->families[desc->nfamilies++];
 
 		family->name = wc_slice_cstr(spec->name);
-		family->attrs = wc_family_attrs_default;
+		family->attrs = *wc_client_store_family_defaults(store);
 		wc_family_spec_apply(spec, &family->attrs);
 		finish_family(family);
 	}
@@ -135,26 +139,27 @@ widecol_create_table(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(2))
 		set_splits(desc, PG_GETARG_ARRAYTYPE_P(2));
 
-	wc_client_lock_table(name, AccessExclusiveLock);
-	wc_client_create_table(desc);
+	if (wc_client_store_is_embedded(store))
+		wc_client_lock_table(name, AccessExclusiveLock);
+	wc_client_store_create_table(store, desc);
 	PG_RETURN_VOID();
 }
 
 /* The owner's, locked against everybody, with the foreign tables that map it. */
 static WcTableDesc *
-open_owned(FunctionCallInfo fcinfo, const char *action, char **name, List **relids)
+open_owned(FunctionCallInfo fcinfo, WcClientStore *store, const char *action, char **name, List **relids)
 {
 	wc_arg_not_null(fcinfo, 0, "name");
 	*name = wc_arg_cstring(fcinfo, 0);
-	return wc_owner_open(*name, action, NIL, relids);
+	return wc_owner_open(store, *name, action, NIL, relids);
 }
 
 void
-wc_family_require_unused(const char *fullname, const char *family)
+wc_family_require_unused(const WcClientStore *store, const char *fullname, const char *family)
 {
 	ListCell   *lc;
 
-	foreach(lc, wc_foreign_tables_of(fullname))
+	foreach(lc, wc_foreign_tables_of(wc_client_store_server(store), fullname))
 	{
 		Oid			relid = lfirst_oid(lc);
 
@@ -170,8 +175,9 @@ wc_family_require_unused(const char *fullname, const char *family)
 Datum
 widecol_alter_table(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 2);
 	char	   *name;
-	WcTableDesc *desc = open_owned(fcinfo, "alter", &name, NULL);
+	WcTableDesc *desc = open_owned(fcinfo, store, "alter", &name, NULL);
 	WcFamilyDesc *families;
 	uint32		n = 0;
 	List	   *specs;
@@ -196,7 +202,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		{
 			if (i == n)
 				(void) wc_family_lookup(desc, spec->name);	/* raises */
-			wc_family_require_unused(name, spec->name);
+			wc_family_require_unused(store, name, spec->name);
 			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
 			memset(&families[--n], 0, sizeof(WcFamilyDesc));	/* a new family has no id yet */
 			continue;
@@ -204,7 +210,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		if (i == n)
 		{
 			families[n].name = family_name;
-			families[n++].attrs = wc_family_attrs_default;
+			families[n++].attrs = *wc_client_store_family_defaults(store);
 			packing = WC_PACKING_AUTO;
 		}
 		else
@@ -227,14 +233,30 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 	desc->families = families;
 	desc->nfamilies = n;
 	wc_table_desc_inherit(desc);
-	wc_client_alter_table(desc);
-	wc_foreign_tell_all(desc);
+	wc_client_store_alter_table(store, desc);
+	if (wc_client_store_is_embedded(store))
+		wc_foreign_tell_all(desc);
 	PG_RETURN_VOID();
+}
+
+/* A table of an HBase cluster has no owner: the owner of the foreign table decides whether that may go with it. */
+static void
+require_foreign_tables(List *relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (!pg_class_ownercheck(relid, GetUserId()))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+	}
 }
 
 /* The foreign tables go with the stored table, and with them what depends on them. */
 static void
-drop_foreign_tables(const char *fullname, List *relids, bool cascade)
+drop_foreign_tables(const WcClientStore *store, const char *fullname, List *relids, bool cascade)
 {
 	ObjectAddresses *objects = new_object_addresses();
 	StringInfoData list;
@@ -254,6 +276,8 @@ drop_foreign_tables(const char *fullname, List *relids, bool cascade)
 				 errmsg("cannot drop stored table \"%s\" because foreign tables map it", fullname),
 				 errdetail("Foreign tables: %s.", list.data),
 				 errhint("Drop them first, or use cascade => true to drop them too.")));
+	if (!wc_client_store_is_embedded(store))
+		require_foreign_tables(relids);
 	ereport(NOTICE, (errmsg("drop of stored table \"%s\" cascades to foreign tables: %s", fullname, list.data)));
 
 	/* that the stored table is kept need not be said */
@@ -261,26 +285,28 @@ drop_foreign_tables(const char *fullname, List *relids, bool cascade)
 	free_object_addresses(objects);
 }
 
-/* drop_table(name, cascade) */
+/* drop_table(name, cascade, server) */
 Datum
 widecol_drop_table(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 2);
 	char	   *name;
 	List	   *relids;
-	WcTableDesc *desc = open_owned(fcinfo, "drop", &name, &relids);
+	WcTableDesc *desc = open_owned(fcinfo, store, "drop", &name, &relids);
 
 	if (relids != NIL)
-		drop_foreign_tables(name, relids, PG_GETARG_BOOL(1));
-	wc_client_drop_table(desc);
+		drop_foreign_tables(store, name, relids, PG_GETARG_BOOL(1));
+	wc_client_store_drop_table(store, desc);
 	PG_RETURN_VOID();
 }
 
 Datum
 widecol_truncate_table(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
 	char	   *name;
 
-	wc_client_truncate_table(open_owned(fcinfo, "truncate", &name, NULL));
+	wc_client_store_truncate_table(store, open_owned(fcinfo, store, "truncate", &name, NULL));
 	PG_RETURN_VOID();
 }
 
@@ -294,11 +320,15 @@ widecol_alter_table_owner(PG_FUNCTION_ARGS)
 
 /* --- what there is ------------------------------------------------------------ */
 
-/* exists(name): is there such a stored table? */
+/* exists(name, server): is there such a stored table? */
 Datum
 widecol_exists(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(wc_client_table(wc_arg_cstring(fcinfo, 0), true) != NULL);
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
+
+	if (!wc_client_store_is_embedded(store))
+		wc_owner_require_usage(store);
+	PG_RETURN_BOOL(wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), true) != NULL);
 }
 
 static Datum
@@ -363,11 +393,14 @@ Datum
 widecol_describe(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
 	WcTableDesc *desc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	wc_owner_require_usage();
-	desc = refreshed(wc_client_table(wc_arg_cstring(fcinfo, 0), false));
+	wc_owner_require_usage(store);
+	desc = wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false);
+	if (wc_client_store_is_embedded(store))
+		desc = refreshed(desc);
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
 		Datum		values[FAMILY_COLUMNS];
@@ -381,7 +414,7 @@ widecol_describe(PG_FUNCTION_ARGS)
 
 /* The foreign tables that map it, as regclass[]. */
 static Datum
-foreign_tables_datum(const WcTableDesc *desc, List *all)
+foreign_tables_datum(const WcClientStore *store, const WcTableDesc *desc, List *all)
 {
 	char	   *name = wc_client_table_fullname(desc);
 	Datum	   *elements = palloc(sizeof(Datum) * Max(list_length(all), 1));
@@ -392,7 +425,7 @@ foreign_tables_datum(const WcTableDesc *desc, List *all)
 	{
 		const WcForeignTable *table = lfirst(lc);
 
-		if (wc_foreign_maps(table, name))
+		if (wc_foreign_maps(table, wc_client_store_server(store), name))
 			elements[n++] = ObjectIdGetDatum(table->relid);
 	}
 	return PointerGetDatum(construct_array(elements, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
@@ -409,16 +442,30 @@ family_names(const WcTableDesc *desc)
 	return PointerGetDatum(construct_array(names, (int) desc->nfamilies, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* namespace, name, families, splits, owner, foreign_tables, ttl, enabled */
+/* The store whose tables are listed: everybody may see those of the embedded engine. */
+static WcClientStore *
+listed_store(FunctionCallInfo fcinfo)
+{
+	WcClientStore *store = wc_arg_store(fcinfo, 0);
+
+	if (!wc_client_store_is_embedded(store))
+		wc_owner_require_usage(store);
+	return store;
+}
+
+/* list_tables(server): namespace, name, families, splits, owner, foreign_tables, ttl, enabled; HBase does not tell splits
+ * and enabled with the table's description */
 Datum
 widecol_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcClientStore *store = listed_store(fcinfo);
+	bool		embedded = wc_client_store_is_embedded(store);
 	List	   *foreign_tables = wc_foreign_all();
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, wc_client_list_tables())
+	foreach(lc, wc_client_store_tables(store))
 	{
 		WcTableDesc *desc = lfirst(lc);
 		Datum		values[8];
@@ -428,11 +475,12 @@ widecol_tables(PG_FUNCTION_ARGS)
 		values[0] = text_of(desc->ns);
 		values[1] = text_of(desc->name);
 		values[2] = family_names(desc);
+		nulls[3] = nulls[7] = !embedded;
 		values[3] = Int32GetDatum((int32) desc->nsplits);
 		nulls[4] = owner == NULL;
 		if (owner != NULL)
 			values[4] = DirectFunctionCall1(namein, CStringGetDatum(owner));
-		values[5] = foreign_tables_datum(desc, foreign_tables);
+		values[5] = foreign_tables_datum(store, desc, foreign_tables);
 		values[6] = ttl_datum(desc->ttl_us, &nulls[6]);
 		values[7] = BoolGetDatum(!desc->disabled);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -440,15 +488,16 @@ widecol_tables(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* namespace, table, then as describe() */
+/* list_families(server): namespace, table, then as describe() */
 Datum
 widecol_families(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcClientStore *store = listed_store(fcinfo);
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, wc_client_list_tables())
+	foreach(lc, wc_client_store_tables(store))
 	{
 		WcTableDesc *desc = lfirst(lc);
 

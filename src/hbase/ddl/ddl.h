@@ -1,0 +1,65 @@
+/*
+ * hbase/ddl/ddl.h: changes of tables and namespaces that the transaction has made, until they are sent.
+ *
+ * They are a list, in the order in which they were made, for all servers.  A savepoint is a mark of the stream of
+ * changes (changes.c), in which each of them counts as a byte.
+ */
+#ifndef WC_HBASE_DDL_DDL_H
+#define WC_HBASE_DDL_DDL_H
+
+#include "hbase/hbase.h"
+
+typedef struct WcHBaseTableChange
+{
+	uint64		mark;			/* of the stream, before this change */
+	WcCatalogChange what;
+	WcHBaseServer *server;
+	WcHBaseTable *table;		/* NULL: a change of a namespace */
+	WcTableDesc desc;			/* CREATE_TABLE, ALTER_TABLE: the new table; else the names alone */
+	WcTableDesc before;			/* ALTER_TABLE: the table as it was */
+} WcHBaseTableChange;
+
+/* Those of WcDriver. */
+extern void wc_hbase_change_catalog(Oid server, WcCatalogChange what, const WcTableDesc *desc);
+extern bool wc_hbase_is_enabled(Oid server, const WcTableDesc *desc);
+
+/* The number of changes, and the i-th. */
+extern int	wc_hbase_ddl_count(void);
+extern const WcHBaseTableChange *wc_hbase_ddl_at(int i);
+
+/* The last change that made, altered or dropped the table of this name; NULL: there is none. */
+extern const WcHBaseTableChange *wc_hbase_ddl_of_table(const WcHBaseServer *server, WcSlice ns, WcSlice name);
+
+/* The last change that made or dropped the namespace; NULL: there is none. */
+extern const WcHBaseTableChange *wc_hbase_ddl_of_namespace(const WcHBaseServer *server, WcSlice ns);
+
+/* How a table is to be read before its changes are sent. */
+typedef enum WcHBaseTableState
+{
+	WC_HBASE_AS_IT_IS,
+	WC_HBASE_EMPTIED,			/* HBase's rows are not seen, or there is no such table in HBase */
+	WC_HBASE_ALTERED			/* it cannot be read */
+} WcHBaseTableState;
+
+extern WcHBaseTableState wc_hbase_table_state(const WcHBaseTable *table);
+
+/* Are the attributes the same, of those that HBase has? */
+extern bool wc_hbase_same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b);
+
+/* Forgets changes from a mark on, or behind the first n; never fail. */
+extern void wc_hbase_ddl_cut(uint64 mark);
+extern void wc_hbase_ddl_forget(int n);
+
+/* Reads changed options of the changes' servers, which may raise an error. */
+extern void wc_hbase_ddl_refresh_servers(void);
+
+/* Sends the changes, in their order; they are not pending any more then. */
+extern WcStatus wc_hbase_ddl_send(WcError *err) WC_WARN_UNUSED;
+
+/* The number of changes that HBase has made in this transaction.  tell: an error tells so. */
+extern int	wc_hbase_ddl_done(bool tell);
+
+/* The end of the transaction; never fails. */
+extern void wc_hbase_ddl_finish(bool committed);
+
+#endif

@@ -1,0 +1,86 @@
+-- widecol's functions on cells, of tables in an HBase cluster
+\getenv port HBASE_GATEWAY
+\getenv transport HBASE_TRANSPORT
+\getenv protocol HBASE_PROTOCOL
+\! python3 gateway.py "$HBASE_BUFFERED" < sql/functions.tables
+CREATE SERVER hbase FOREIGN DATA WRAPPER widecol
+  OPTIONS (engine 'hbase', host '127.0.0.1', port :'port', transport :'transport', protocol :'protocol');
+CREATE FOREIGN TABLE t (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'cf')) SERVER hbase OPTIONS ("table" 'wc_functions:t');
+
+-- reading
+SELECT * FROM widecol.get('t', 'a');
+SELECT * FROM widecol.get('t'::regclass, 'a', columns => '{cf:x}', versions => 3);
+SELECT * FROM widecol.get('t', 'a', columns => '{cf:x}', versions => 3, time_range => '[0,2000000)');
+SELECT * FROM widecol.get('t', '{b,a,nobody}'::widecol.bytes[], columns => '{cf}');
+SELECT * FROM widecol.scan('t', row_prefix => 'b');
+SELECT "row", family, qualifier FROM widecol.scan('t', reversed => true, row_limit => 1);
+SELECT "row", value FROM widecol.scan('t', columns => '{cf}', filter => 'ValueFilter(=, ''binary:3'')');
+SELECT widecol.count('t'), widecol.count('t', columns => '{g}');
+SELECT widecol.row_key('t', 'a');
+SELECT * FROM widecol.get('t', 'a', columns => '{no:x}');
+SELECT * FROM widecol.get('wc_functions:t', 'a');
+
+-- writing: with the transaction
+BEGIN;
+SELECT widecol.put('t', 'c', 'cf:x', '4'), widecol.put('t', 'c', 'cf:x', 'old', ts => 3000000);
+SELECT x FROM t WHERE id = 'c';
+ROLLBACK;
+SELECT count(*) FROM t WHERE id = 'c';
+SELECT widecol.put('t', 'c', 'cf:x', '4', ts => 3000000);
+SELECT widecol.put('t', 'c', 'cf:x', '5', ts => 4000000);
+SELECT widecol.delete_version('t', 'c', 'cf:x');
+SELECT * FROM widecol.get('t', 'c');
+SELECT widecol.put('t', 'c', 'cf:x', '4', ts => 3000001);
+SELECT widecol.put('t', 'c', 'cf:x', '4', ttl => '1 hour');
+SELECT widecol.delete('t', 'a', 'cf:x', ts => 1000000);
+SELECT * FROM widecol.get('t', 'a', columns => '{cf:x}', versions => 3);
+SELECT widecol.delete_family('t', 'a', 'g'), widecol.delete_family_version('t', 'a', 'cf', 2000000);
+SELECT count(*) FROM widecol.get('t', 'a');
+SELECT widecol.deleteall('t', row_prefix => 'c');
+SELECT "row", type, ts FROM widecol.scan('t', row_prefix => 'c', raw => true);
+
+-- checks lock the row, and what follows belongs to the transaction
+SELECT widecol.check_and_put('t', 'd', 'cf:x', NULL, 'cf:x', 'first');
+SELECT widecol.check_and_put('t', 'd', 'cf:x', NULL, 'cf:x', 'second');
+SELECT widecol.check_and_put('t', 'd', 'cf:x', 'first', 'cf:x', 'third'), widecol.check_and_put('t', 'd', 'cf:x', 'third', 'cf:y', 'fourth');
+SELECT "row", family, qualifier, value FROM widecol.get('t', 'd');
+SELECT widecol.check_and_delete('t', 'd', 'cf:x', 'z', 'cf:y', op => '>');
+SELECT x FROM t WHERE id = 'd';
+BEGIN;
+SELECT widecol."check"('t', 'd', 'cf:x', 'third');
+SELECT widecol.put('t', 'd', 'cf:x', 'mine');
+SELECT widecol."check"('t', 'd', 'cf:x', 'mine');
+ROLLBACK;
+SELECT x FROM t WHERE id = 'd';
+
+-- rights: of USAGE on the server, or of the foreign table
+CREATE ROLE regress_hbase_reader;
+GRANT USAGE ON SCHEMA widecol TO regress_hbase_reader;
+SET ROLE regress_hbase_reader;
+SELECT * FROM widecol.get('t', 'b');
+RESET ROLE;
+GRANT SELECT ON t TO regress_hbase_reader;
+SET ROLE regress_hbase_reader;
+SELECT * FROM widecol.get('t', 'b', columns => '{cf:x}');
+SELECT * FROM widecol.get('t', 'b', columns => '{g:n}');
+SELECT widecol.put('t', 'b', 'cf:x', 'no');
+SELECT * FROM widecol.scan('t', raw => true);
+RESET ROLE;
+GRANT USAGE ON FOREIGN SERVER hbase TO regress_hbase_reader;
+SET ROLE regress_hbase_reader;
+SELECT count(*) FROM widecol.get('t', 'b', columns => '{g:n}');
+RESET ROLE;
+REVOKE ALL ON SCHEMA widecol FROM regress_hbase_reader;
+REVOKE ALL ON FOREIGN SERVER hbase FROM regress_hbase_reader;
+REVOKE ALL ON t FROM regress_hbase_reader;
+DROP ROLE regress_hbase_reader;
+
+-- a stored table goes before a foreign table of another wrapper, not before one of HBase
+CREATE FOREIGN TABLE embedded (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'cf')) SERVER widecol OPTIONS ("table" 't');
+INSERT INTO embedded VALUES ('b', 'embedded');
+SELECT value FROM widecol.get('t', 'b');
+SELECT value FROM widecol.get('default:t', 'b');
+
+SET client_min_messages = warning;
+SELECT widecol.drop_table('t', cascade => true);
+DROP SERVER hbase CASCADE;
