@@ -43,6 +43,13 @@ SELECT id, g, v FROM heap JOIN far USING (id) WHERE g IN (1, 2, 3, 500) ORDER BY
 COMMIT;
 SELECT id, g, v FROM heap JOIN far USING (id) WHERE g IN (1, 2, 3, 500) ORDER BY id;
 
+-- what was rolled back is not sent by what changes the embedded engine alone
+BEGIN;
+INSERT INTO far VALUES ('ghost', 0);
+ROLLBACK;
+SELECT widecol.create_table('wc_joins_other', '{"f": {}}'), widecol.drop_table('wc_joins_other');
+SELECT count(*) FROM far WHERE id = 'ghost';
+
 DROP FUNCTION calls;
 DROP TABLE heap;
 DROP FOREIGN TABLE near;
