@@ -196,6 +196,15 @@ set_times(const WcHBaseRows *rows, WcThriftScan *request)
 	request->ts_max = Max(request->ts_min, request->ts_max);
 }
 
+/* A text filter decides before versions are counted, and own changes may hide versions: then all versions are needed. */
+static int32
+versions_to_ask(const WcHBaseReader *reader)
+{
+	if (reader->merged || reader->scan->filter_text.len > 0)
+		return INT32_MAX;
+	return (int32) Min(reader->scan->versions, INT32_MAX);
+}
+
 /* Writes the request for a page. */
 static WcStatus
 write_request(WcHBaseRows *rows, uint32 n, int32 nrows, int32 *number, WcError *err)
@@ -206,7 +215,7 @@ write_request(WcHBaseRows *rows, uint32 n, int32 nrows, int32 *number, WcError *
 	WcBuf		stop = WC_BUF_INIT;
 	WcBuf		filter = WC_BUF_INIT;
 	WcThriftScan request = {
-		.table = wc_slice_cstr(reader->table->name),.versions = reader->merged ? INT32_MAX : (int32) Min(reader->scan->versions, INT32_MAX),
+		.table = wc_slice_cstr(reader->table->name),.versions = versions_to_ask(reader),
 		.reversed = reader->scan->reversed,.raw = reader->scan->raw
 	};
 	WcThriftColumn *columns = make_columns(rows, &request.ncolumns);
