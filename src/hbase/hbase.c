@@ -325,6 +325,7 @@ static const WcDriver driver = {
 	.append = wc_hbase_append,
 	.scan_open = wc_hbase_scan_open,
 	.scan_next = wc_hbase_scan_next,
+	.scan_ready = wc_hbase_scan_ready,
 	.scan_stats = wc_hbase_scan_stats,
 	.scan_close = wc_hbase_scan_close
 };

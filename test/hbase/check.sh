@@ -58,9 +58,9 @@ python3 "$here/idl.py" "$top/src/thrift/idl.h" "${HBASE_FIXTURE_JARS:-${XDG_CACH
 
 # The tests run as the server's user, who may not be able to read this tree.
 mkdir -p "$tmp/work/out" "$tmp/work/hbase"
-cp -R "$here/sql" "$here/expected" "$here"/*.py "$top/test/differential" "$tmp/work/"
+cp -R "$here/sql" "$here/expected" "$here"/*.py "$top/test/differential" "$top/test/conformance" "$tmp/work/"
 sh "$here/certificates.sh" "$tmp/work/certificates" >"$tmp/openssl.log" 2>&1 || { cat "$tmp/openssl.log"; die "openssl cannot make certificates"; }
-cp "$here/gateway.py" "$tmp/work/hbase/"
+cp "$here/gateway.py" "$here/conformance.py" "$tmp/work/hbase/"
 python3 "$here/silent.py" >"$tmp/silent" &
 silent=$!
 tries=0
@@ -84,6 +84,20 @@ log_line_prefix = '%m [%p] %q%a '
 CONF
 [ -z "$run_user" ] || chown -R "$run_user" "$tmp/work"
 
+# gateway PORT TRANSPORT PROTOCOL COMMAND...: with the settings of such a gateway, as the server's user
+gateway()
+{
+	port=$1
+	transport=$2
+	protocol=$3
+	shift 3
+	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
+		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
+		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" \
+		HBASE_HTTP="$HBASE_THRIFT_HTTP" HBASE_CERTIFICATES="$tmp/work/certificates" \
+		HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" "$@"
+}
+
 # regress PORT TRANSPORT PROTOCOL TEST...
 regress()
 {
@@ -92,11 +106,7 @@ regress()
 	protocol=$3
 	shift 3
 	say "$transport, $protocol: $*"
-	if ! in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres \
-		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
-		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" \
-		HBASE_HTTP="$HBASE_THRIFT_HTTP" HBASE_CERTIFICATES="$tmp/work/certificates" \
-		HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" \
+	if ! gateway "$port" "$transport" "$protocol" \
 		"$pgxs/src/test/regress/pg_regress" --bindir="$bindir" --inputdir=. --outputdir=out \
 		--dbname=hbase_regression --load-extension=widecol --encoding=UTF8 --no-locale "$@"; then
 		head -n 200 "$tmp/work/out/regression.diffs"
@@ -106,10 +116,12 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads cells catalog refusals functions tables writes writecells writelocks writefail stream failures failwrites http $kerberos}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
+	say "the conformance cases"
+	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
 	say "random statements, beside heap tables"
-	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
+	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
 [ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
