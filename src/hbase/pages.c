@@ -294,6 +294,8 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 static WcStatus
 ask_ahead(WcHBaseRows *rows, WcError *err)
 {
+	if (wc_hbase_table_state(rows->reader->table) == WC_HBASE_EMPTIED)
+		return WC_OK;			/* wc_hbase_page_fetch asks for nothing, either */
 	rows->ahead_ranges = ranges_to_ask(rows);
 	rows->ahead_rows = rows_to_ask(rows, rows->ahead_ranges);
 	return wc_hbase_page_ask_ahead(rows, rows->ahead_ranges, rows->ahead_rows, err);
