@@ -48,7 +48,7 @@ SHELL_DIRS = shell $(addprefix shell/,table data value)
 CLIENT_DIRS = client $(addprefix client/,foreign local)
 BACKEND_DIRS = $(CLIENT_DIRS) $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
-HBASE_DIRS = hbase hbase/ddl
+HBASE_DIRS = hbase $(addprefix hbase/,http ddl)
 
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey filterlang wire
@@ -101,6 +101,8 @@ MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_L
 ROCKSDB_LIBS = -lrocksdb -lstdc++
 # Regular expressions of filters.
 PCRE2_LIBS = -lpcre2-8
+# HTTP to HBase's gateway.
+CURL_LIBS = -lcurl
 
 # --- modules ----------------------------------------------------------------
 .PHONY: all install uninstall installcheck check check-all check-hbase unit unit-asan unit-tsan fuzz lint format clean
@@ -152,7 +154,7 @@ $(BUILD)/widecol_engine.so: $(WORKER_OBJS) $(CORE_LIB) $(BUILD)/widecol_engine.e
 
 $(BUILD)/widecol_hbase.so: $(HBASE_OBJS) $(BUILD)/widecol_hbase.exports $(BUILD)/hbase.list
 	$(call say,LD)
-	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_hbase.exports -o $@ $(filter %.o,$^) $(PCRE2_LIBS)
+	$(QUIET)$(CC) $(MODULE_LDFLAGS) -Wl,--version-script=$(BUILD)/widecol_hbase.exports -o $@ $(filter %.o,$^) $(PCRE2_LIBS) $(CURL_LIBS)
 
 # --- objects: build/ mirrors src/ ---------------------------------------------
 $(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core

@@ -130,9 +130,10 @@ CREATE FUNCTION rename_table(name text, new_name text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_rename_table' LANGUAGE C STRICT;
 COMMENT ON FUNCTION rename_table(text, text) IS 'gives a stored table another name; foreign tables map it as before';
 
-CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boolean DEFAULT true) RETURNS void
+CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boolean DEFAULT true,
+    server name DEFAULT 'widecol') RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C STRICT;
-COMMENT ON FUNCTION clone_table_schema(text, text, boolean) IS 'makes an empty stored table with the families of another';
+COMMENT ON FUNCTION clone_table_schema(text, text, boolean, name) IS 'makes an empty stored table with the families of another';
 
 CREATE FUNCTION snapshot(name text, snapshot text) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_snapshot' LANGUAGE C STRICT;
@@ -471,20 +472,21 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_check_store' LANGUAGE C VOLATILE ROWS 1;
 COMMENT ON FUNCTION check_store(text) IS 'reads all that is stored; a row for what is damaged; null: the catalog and all stored tables';
 
-CREATE FUNCTION regions(name text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
+CREATE FUNCTION regions(name text, server name DEFAULT 'widecol', OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'widecol_regions' LANGUAGE C STRICT ROWS 10;
-COMMENT ON FUNCTION regions(text) IS 'a row a region between split points; rows and bytes are approximate';
+COMMENT ON FUNCTION regions(text, name) IS 'a row a region between split points; rows and bytes are approximate';
 
-CREATE FUNCTION list_regions(name text, OUT region text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
+CREATE FUNCTION list_regions(name text, server name DEFAULT 'widecol',
+    OUT region text, OUT start_row bytea, OUT end_row bytea, OUT rows bigint, OUT bytes bigint)
 RETURNS SETOF record
 LANGUAGE sql STRICT VOLATILE ROWS 10
-AS $$SELECT $1 OPERATOR(pg_catalog.||) ',' OPERATOR(pg_catalog.||) widecol.to_string_binary(start_row), * FROM widecol.regions($1)$$;
-COMMENT ON FUNCTION list_regions(text) IS 'regions, with a name for each as HBase''s begin: table,start row';
+AS $$SELECT $1 OPERATOR(pg_catalog.||) ',' OPERATOR(pg_catalog.||) widecol.to_string_binary(start_row), * FROM widecol.regions($1, $2)$$;
+COMMENT ON FUNCTION list_regions(text, name) IS 'regions, with a name for each as HBase''s begin: table,start row';
 
-CREATE FUNCTION get_splits(name text) RETURNS bytea[]
+CREATE FUNCTION get_splits(name text, server name DEFAULT 'widecol') RETURNS bytea[]
 AS 'MODULE_PATHNAME', 'widecol_get_splits' LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION get_splits(text) IS 'the split points of a stored table';
+COMMENT ON FUNCTION get_splits(text, name) IS 'the split points of a stored table';
 
 CREATE FUNCTION split(name text, split_point bytes) RETURNS void
 AS 'MODULE_PATHNAME', 'widecol_split' LANGUAGE C STRICT;

@@ -7,9 +7,16 @@ RESET client_min_messages;
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (host 'localhost');
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (address 'localhost');
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', port '0');
-CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'http');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'https');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', path '/');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'http', path 'gateway');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'http', tls_ca '/etc/ca.pem');
+CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', transport 'http', tls 'on', tls_ca 'ca.pem');
 CREATE SERVER o_server FOREIGN DATA WRAPPER widecol OPTIONS (engine 'leveldb');
 CREATE USER MAPPING FOR CURRENT_USER SERVER widecol OPTIONS (password 'x');
+CREATE USER MAPPING FOR CURRENT_USER SERVER widecol OPTIONS (kerberos 'yes');
+CREATE USER MAPPING FOR CURRENT_USER SERVER widecol OPTIONS ("user" E'ann\nContent-Length: 0');
+CREATE USER MAPPING FOR CURRENT_USER SERVER widecol OPTIONS (tls_cert '/etc/client.pem');
 ALTER FOREIGN DATA WRAPPER widecol OPTIONS (ADD anything 'x');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (tabel 'o');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowky '1')) SERVER widecol;
@@ -32,6 +39,8 @@ CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (deli
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (on_duplicate 'ignore');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (fetch_size '0');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (parallel_workers '-1');
+CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (write_mode 'at once');
+CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (write_mode 'stream');
 CREATE FOREIGN TABLE o (k int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (layout 'cell', versions 'all');
 CREATE FOREIGN TABLE o ("row" bytea) SERVER widecol OPTIONS (layout 'cell', raw 'perhaps');
 

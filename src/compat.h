@@ -60,6 +60,13 @@
 #define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
+/* A set of at most n events to wait for, until it is freed. */
+#if PG_VERSION_NUM >= 170000
+#define wc_wait_event_set(n) CreateWaitEventSet(NULL, (n))
+#else
+#define wc_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, (n))
+#endif
+
 /* A physical replication slot that stays. */
 #if PG_VERSION_NUM >= 170000
 #define wc_slot_create(name) ReplicationSlotCreate(name, false, RS_PERSISTENT, false, false, false)

@@ -71,6 +71,7 @@ look()
 	need libc6-dev has_header stdio.h
 	need librocksdb-dev has_header rocksdb/c.h
 	need libpcre2-dev has_header pcre2.h
+	need libcurl4-openssl-dev has_header curl/curl.h
 	need libicu-dev has_header unicode/ucol.h	# utils/pg_locale.h wants it
 	if ! find_pg_config; then
 		# Both, so that their versions match.
@@ -91,6 +92,7 @@ look()
 		need libipc-run-perl perl -MIPC::Run -e 1
 		need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
 		need python3 command -v python3
+		need openssl command -v openssl
 		if [ -z "${PG_CONFIG:-}" ] ||
 			! has_file "$("$PG_CONFIG" --sharedir)/extension/pgtap.control"; then
 			missing="$missing postgresql-SERVER-pgtap"

@@ -20,7 +20,7 @@ core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rp
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/foreign client/local client"
-postgres_side="channel worker $client_folders hbase/ddl hbase fdw $fdw_folders shell $shell_folders"
+postgres_side="channel worker $client_folders hbase/http hbase/ddl hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
 
@@ -60,8 +60,9 @@ allowed()
 	client/foreign) echo "base/ model/ wire/ channel/ compat.h client/client.h" ;;
 	client/local) echo "$(allowed client/foreign) client/driver.h" ;;
 	client) echo "$(allowed client/local) client/foreign/ client/local/" ;;
+	hbase/http) echo "base/ thrift/ client/driver.h compat.h hbase/hbase.h" ;;
 	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
-	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h hbase/ddl/" ;;
+	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h hbase/http/ hbase/ddl/" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
@@ -147,6 +148,7 @@ for folder in $core $postgres_side .; do
 		esac
 		case $name in
 		rocksdb/*) is_in "$folder" "$engine_folders" || echo "$file:$line: RocksDB is for engine/ alone" ;;
+		curl/*) [ "$folder" = hbase/http ] || echo "$file:$line: libcurl is for hbase/http/ alone" ;;
 		pcre2*) [ "$folder" = filterlang ] || echo "$file:$line: PCRE2 is for filterlang/ alone" ;;
 		esac
 	done >>"$scratch/found"
@@ -252,7 +254,12 @@ done >"$scratch/found"
 if readelf -d build/widecol.so 2>/dev/null | grep -q 'NEEDED.*rocksdb'; then
 	echo "widecol.so: is linked with RocksDB" >>"$scratch/found"
 fi
-check "modules are complete, and widecol.so knows no RocksDB"
+for module in widecol widecol_engine; do
+	if readelf -d build/$module.so 2>/dev/null | grep -q 'NEEDED.*curl'; then
+		echo "$module.so: is linked with libcurl" >>"$scratch/found"
+	fi
+done
+check "modules are complete, widecol.so knows no RocksDB, and widecol_hbase.so alone libcurl"
 
 # widecol.so may export the functions that widecol--*.sql names, and no others.
 sql_symbols=$(sed -n "s/.*'MODULE_PATHNAME', *'\([a-z_0-9]*\)'.*/\1/p" widecol--*.sql | sort -u)
@@ -340,6 +347,9 @@ done >"$scratch/found"
 names src/client/foreign/serveroption.c server_option_names >"$scratch/known"
 headings options.md '###' Server >"$scratch/said"
 documented "$reference/options.md, Server," >>"$scratch/found"
+names src/client/foreign/serveroption.c user_option_names >"$scratch/known"
+headings options.md '###' 'User mapping' >"$scratch/said"
+documented "$reference/options.md, User mapping," >>"$scratch/found"
 check "the reference has each option"
 
 {

@@ -84,6 +84,8 @@ extern void wc_client_store_alter_table(WcClientStore *store, const WcTableDesc 
 extern void wc_client_store_drop_table(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_truncate_table(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_enable_table(WcClientStore *store, const WcTableDesc *desc, bool enable);
+/* Sets the table's split points: in the embedded engine it has them already, HBase is asked. */
+extern void wc_client_store_read_splits(WcClientStore *store, WcTableDesc *desc);
 extern bool wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc);
 extern void wc_client_store_create_namespace(WcClientStore *store, const char *name);
 extern void wc_client_store_drop_namespace(WcClientStore *store, const char *name);
@@ -279,6 +281,16 @@ extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
  * driver of its store, and sent at PRE_COMMIT.
  */
 extern WcBatchBuilder *wc_client_write(const WcTableDesc *table);
+
+/* When changes of a table outside the embedded engine are sent. */
+typedef enum WcWriteMode
+{
+	WC_WRITE_AS_SERVER,			/* as the option of the server says */
+	WC_WRITE_AT_COMMIT,
+	WC_WRITE_STREAM				/* in chunks, before the commit: a rollback does not take them back */
+} WcWriteMode;
+
+extern WcBatchBuilder *wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode);
 extern void wc_client_write_done(void);
 extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 
@@ -337,6 +349,22 @@ extern void wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows
  */
 extern bool wc_client_holds_rows(void);
 extern WcClientSnapshot *wc_client_snapshot_of_held(const WcTableDesc *table, WcSlice row);
+
+/*
+ * A change of a cell by the store itself, at once: atomic for all its clients, and not undone by ROLLBACK.  Only where
+ * wc_client_acts_at_once: of tables outside the embedded engine, when the driver allows it in this transaction.  Locks
+ * the row before.  append returns the new value, palloc'd.
+ */
+extern bool wc_client_acts_at_once(const WcTableDesc *table);
+extern int64 wc_client_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);
+extern WcSlice wc_client_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
+
+/*
+ * Under the row's lock, the transaction has read this cell; what it writes in the row depends on the value (empty: no
+ * cell, or an empty one).  Does nothing for tables of the embedded engine, whose writers all respect the lock.  Others:
+ * the commit fails with 40001 if the cell has changed.
+ */
+extern void wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value);
 
 /* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);

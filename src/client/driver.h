@@ -36,7 +36,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_WRITE = 1 << 10, /* rows can be written */
 	WC_FEATURE_GROUPS = 1 << 11,	/* a scan may return groups instead of rows, to transfer less */
 	WC_FEATURE_TAKE = 1 << 12,	/* a row can be locked and read in one request */
-	WC_FEATURE_CATALOG = 1 << 13	/* tables and namespaces can be made and changed, by change_catalog */
+	WC_FEATURE_CATALOG = 1 << 13,	/* tables and namespaces can be made and changed, by change_catalog */
+	WC_FEATURE_ATOMIC = 1 << 14 /* the store itself can add to a cell, at once */
 } WcDriverFeature;
 
 /* A change of a store's catalog: of a table, or of a namespace. */
@@ -111,22 +112,33 @@ typedef struct WcTakeResult
 /* Receives the next bytes of the transaction's stream; at: their offset in the stream. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
 
+/* A savepoint, for a driver that keeps changes. */
+typedef struct WcKeptMark
+{
+	uint64		kept;			/* bytes of the stream of changes that are sent at the commit */
+	uint64		streamed;		/* bytes of the stream of changes that are sent before it, those that were sent included */
+	uint64		sent;			/* rows whose changes the store has acknowledged */
+	int			tables;			/* changes of tables and namespaces */
+	int			conditions;		/* rows whose changes depend on a cell */
+} WcKeptMark;
+
 /*
- * The changes of rows in a store whose driver keeps them itself, in the session, until the commit.  Their stream
- * is like the batch: a savepoint is an offset in it, and a rollback cuts it back.  Scans of the driver read it.
+ * The changes of rows in a store whose driver keeps them itself, in the session, until the commit, or (WC_WRITE_STREAM)
+ * until there are enough for a request.  Their streams are like the batch: a savepoint is an offset in them, and a rollback
+ * cuts them back.  Scans of the driver read them.
  */
 typedef struct WcDriverKept
 {
 	/* Returns the builder for one whole operation on a row of the table.  Raises an error if the table cannot be
 	 * written now. */
-	WcBatchBuilder *(*begin) (const WcTableDesc *table);
+	WcBatchBuilder *(*begin) (const WcTableDesc *table, WcWriteMode mode);
 
 	/* Keeps the operation.  bytes_max: bytes that the stream may have.  Raises an error if the store could not
-	 * take the operation; then the stream is as before. */
+	 * take the operation; then the stream is as before.  May send changes that are not kept for the commit. */
 	void		(*done) (uint64 bytes_max);
 
-	uint64		(*mark) (void); /* bytes of the stream; never fails */
-	void		(*cut) (uint64 mark);	/* never fails */
+	WcKeptMark	(*mark) (void); /* never fails; all is 0: the transaction has changed nothing */
+	void		(*cut) (WcKeptMark mark);	/* never fails */
 
 	/*
 	 * Locks the rows of the changes with WcDriverHost.lock_rows, and sends all changes to the store, interruptibly.
@@ -136,6 +148,14 @@ typedef struct WcDriverKept
 
 	/* An id of the table that is the same in all sessions, for locks on its rows. */
 	uint32		(*lock_id) (uint32 table_id);
+
+	/*
+	 * The transaction has read a cell, and its value (empty: no cell, or an empty one) decides what it writes in the
+	 * row: send fails with 40001 if the store then has another value.  Only the first such cell of a row counts.
+	 * bytes_max: of all such rows and values.
+	 */
+	void		(*expect) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value,
+						   uint64 bytes_max);
 
 	/* The end of the transaction: forgets the stream, and scans that read it.  Never fails. */
 	void		(*finish) (bool committed);
@@ -178,14 +198,25 @@ typedef struct WcDriver
 	uint32		(*new_table_id) (void);
 
 	/*
-	 * With WC_FEATURE_CATALOG: keeps a change for the commit, as part of WcDriverKept's stream: a mark tells whether it
-	 * was made before.  Raises what the store would refuse, as far as that can be known.  desc: CREATE and ALTER, the
-	 * whole new table; of the others its names alone, of a namespace `ns`.  The catalog functions show the table as
-	 * changed.
+	 * With WC_FEATURE_CATALOG: keeps a change for the commit (WcKeptMark.tables).  Raises what the store would refuse,
+	 * as far as that can be known.  desc: CREATE and ALTER, the whole new table; of the others its names alone, of a
+	 * namespace `ns`.  The catalog functions show the table as changed.
 	 */
 	void		(*change_catalog) (Oid server, WcCatalogChange change, const WcTableDesc *desc);
 	bool		(*is_enabled) (Oid server, const WcTableDesc *desc);
+
+	/* The keys between the table's regions, ascending, encoded as those of `split`; valid until the next call. */
+	void		(*regions) (Oid server, const WcTableDesc *desc, WcSlice *points);
 	const WcFamilyAttrs *family_defaults;	/* of a new family */
+
+	/*
+	 * With WC_FEATURE_ATOMIC: changes a cell in the store at once, atomically for all its clients; an abort does not undo
+	 * it.  Return the new value; that of append is valid until the next call of the driver.  acts_at_once: false if
+	 * the transaction has to write the cell itself, to be able to undo it, or because it has changed the table.
+	 */
+	bool		(*acts_at_once) (const WcTableDesc *table);
+	int64		(*increment) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);
+	WcSlice		(*append) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
 
 	/*
 	 * scan_open requests the first block and does not wait for it: many scans may be
@@ -339,6 +370,7 @@ typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
+	void		(*user_options) (Oid server, Oid user, WcUserOptions *options); /* wc_user_options */
 	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */
 	void		(*lock_rows) (uint32 lock_id, const WcSlice *rows, int nrows);	/* wc_lock_changed_rows */
 	void		(*note_sending) (void); /* wc_note_sending */

@@ -115,12 +115,18 @@ wc_batch_forget_locks(void)
 WcBatchBuilder *
 wc_client_write(const WcTableDesc *table)
 {
+	return wc_client_write_in_mode(table, WC_WRITE_AS_SERVER);
+}
+
+WcBatchBuilder *
+wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode)
+{
 	WcBatchBuilder *b;
 
 	wc_client_require_writable();
 	elsewhere = table->id >= WC_REMOTE_TABLE;
 	if (unlikely(elsewhere))
-		return wc_kept()->begin(table);
+		return wc_kept()->begin(table, mode);
 	wc_lock_for_writing(table);
 	b = wc_batch_builder();
 	writing = wc_batch_mark();
@@ -252,6 +258,41 @@ wc_client_write_done(void)
 	settle();
 	if (buffer.len >= WC_BATCH_CHUNK)
 		send(false);
+}
+
+bool
+wc_client_acts_at_once(const WcTableDesc *table)
+{
+	const WcDriver *driver = wc_driver_of(table->id);
+
+	return (driver->features & WC_FEATURE_ATOMIC) != 0 && driver->acts_at_once(table);
+}
+
+int64
+wc_client_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount)
+{
+	wc_client_lock_row(table, row);
+	return wc_driver_of(table->id)->increment(table, row, family, qualifier, amount);
+}
+
+WcSlice
+wc_client_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more)
+{
+	WcSlice		value;
+	uint8	   *copy;
+
+	wc_client_lock_row(table, row);
+	value = wc_driver_of(table->id)->append(table, row, family, qualifier, more);
+	copy = palloc(value.len + 1);
+	wc_slice_copy(copy, value);
+	return wc_slice(copy, value.len);
+}
+
+void
+wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value)
+{
+	if (table->id >= WC_REMOTE_TABLE)
+		wc_kept()->expect(table, row, family, qualifier, value, bytes_max());
 }
 
 void

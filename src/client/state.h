@@ -148,10 +148,18 @@ wc_kept(void)
 	return wc_remote_driver != NULL ? wc_remote_driver->kept : NULL;
 }
 
-static inline uint64
+static inline WcKeptMark
 wc_kept_mark(void)
 {
-	return wc_kept() != NULL ? wc_kept()->mark() : 0;
+	return wc_kept() != NULL ? wc_kept()->mark() : (WcKeptMark) {0};
+}
+
+static inline bool
+wc_kept_any(void)
+{
+	WcKeptMark	mark = wc_kept_mark();
+
+	return mark.kept > 0 || mark.streamed > 0 || mark.tables > 0;
 }
 
 /* rowlock.c: locks rows that changes are about to be sent of, waiting for other transactions. */

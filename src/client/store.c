@@ -26,8 +26,8 @@ static const WcDriver *
 load_driver(void)
 {
 	static const WcDriverHost host = {
-		.raise = wc_raise,.server_options = wc_server_options,.too_large = wc_batch_too_large,
-		.lock_rows = wc_lock_changed_rows,.note_sending = wc_note_sending
+		.raise = wc_raise,.server_options = wc_server_options,.user_options = wc_user_options,
+		.too_large = wc_batch_too_large,.lock_rows = wc_lock_changed_rows,.note_sending = wc_note_sending
 	};
 
 	if (wc_remote_driver == NULL)
@@ -141,6 +141,27 @@ bool
 wc_client_store_table_enabled(WcClientStore *store, const WcTableDesc *desc)
 {
 	return wc_client_store_is_embedded(store) ? !desc->disabled : store->driver->is_enabled(store->server, desc);
+}
+
+void
+wc_client_store_read_splits(WcClientStore *store, WcTableDesc *desc)
+{
+	WcSlice		list;
+	WcDecoder	d;
+	uint8	   *copy;
+
+	if (wc_client_store_is_embedded(store))
+		return;
+	store->driver->regions(store->server, desc, &list);
+	copy = palloc(list.len + 1);
+	wc_slice_copy(copy, list);
+	d = wc_decoder(wc_slice(copy, list.len));
+	desc->nsplits = (uint32) wc_decode_count(&d, UINT32_MAX, 1);
+	desc->splits = palloc(sizeof(WcSlice) * Max(desc->nsplits, 1));
+	for (uint32 i = 0; i < desc->nsplits; i++)
+		desc->splits[i] = wc_decode_bytes(&d);
+	if (!wc_decoder_done(&d))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("list of regions is malformed")));
 }
 
 void

@@ -24,7 +24,7 @@ typedef struct Savepoint
 {
 	int			level;			/* nesting level of the subtransaction */
 	WcBatchMark mark;
-	uint64		kept;			/* mark of the changes that another store's driver keeps */
+	WcKeptMark	kept;			/* of the changes that another store's driver keeps */
 } Savepoint;
 
 static Savepoint *savepoints;	/* in TopMemoryContext */
@@ -126,14 +126,14 @@ wc_sent_elsewhere(void)
 static void
 send_kept(void)
 {
-	if (wc_kept_mark() > 0)
+	if (wc_kept_any())
 		wc_kept()->send();
 }
 
 static void
 refuse_prepare(void)
 {
-	if (wc_kept_mark() > 0)
+	if (wc_kept_any())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot PREPARE a transaction that has written to tables of HBase clusters"),
@@ -204,7 +204,7 @@ end_savepoint(bool commit)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	WcBatchMark mark = 0;
-	uint64		kept = 0;
+	WcKeptMark	kept = {0};
 
 	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
 	{

@@ -423,6 +423,64 @@ wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns)
 	return name;
 }
 
+/* --- regions --------------------------------------------------------------------*/
+
+static int
+compare_slices(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* The first region, which begins with no key, is not between two others. */
+static void
+encode_points(WcSlice *starts, uint32 n, WcBuf *out)
+{
+	uint32		first = 0;
+
+	qsort(starts, n, sizeof(WcSlice), compare_slices);
+	while (first < n && starts[first].len == 0)
+		first++;
+	wc_buf_append_varint(out, n - first);
+	for (uint32 i = first; i < n; i++)
+		wc_buf_append_bytes(out, starts[i]);
+}
+
+void
+wc_hbase_regions(Oid oid, const WcTableDesc *desc, WcSlice *points)
+{
+	WcHBaseServer *server = wc_hbase_server(oid);
+	const WcHBaseTableChange *change = wc_hbase_ddl_of_table(server, desc->ns, desc->name);
+	const char *name = wc_hbase_table_by_id(desc->id)->name;
+	WcArena		arena = WC_ARENA_INIT;
+	WcSlice    *starts = NULL;
+	uint32		n = 0;
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status = WC_OK;
+	WcError		err;
+	int32		number;
+
+	wc_buf_reset(&list, 0);
+	if (change != NULL && change->what == WC_CATALOG_CREATE_TABLE)
+		encode_points(change->desc.splits, change->desc.nsplits, &list);
+	else
+	{
+		wc_hbase_begin(server, &w, &number);
+		wc_request_regions(&w, number, wc_slice_cstr(name));
+		status = ask(server, WC_METHOD_REGIONS, number, name, &answer, &err);
+		if (status == WC_OK)
+			status = wc_answer_regions(&answer, &arena, &starts, &n, &err);
+		if (status == WC_OK)
+			encode_points(starts, n, &list);
+	}
+	if (status == WC_OK)
+		status = wc_buf_status(&list, "list of regions", &err);
+	wc_arena_free(&arena);
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+	*points = wc_buf_slice(&list);
+}
+
 /* --- for reads ----------------------------------------------------------------*/
 
 WcStatus

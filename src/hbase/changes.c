@@ -21,9 +21,20 @@
 /* In the data directory, which is a backend's current directory. */
 static const WcTxnSpill spill = {.directory = "base/" PG_TEMP_FILES_DIR,.memory = WC_TXN_MEMORY};
 
-static WcTxn *txn;				/* NULL until the session's first change */
-static uint64 length;			/* of the stream; what txn has behind it has been rolled back */
-static uint64 nsent;			/* rows that HBase has acknowledged */
+/* A stream of changes. */
+typedef struct Changes
+{
+	WcTxn	   *txn;			/* its bytes that have not been sent; NULL until the session's first change */
+	uint64		sent;			/* bytes that have been sent, and are not in txn */
+	uint64		length;			/* with those; what txn has behind it has been rolled back */
+} Changes;
+
+static Changes kept;			/* for the commit */
+static Changes streamed;		/* sent in chunks before */
+static Changes *target;			/* of the operation that was begun last */
+static bool sent_early;			/* something was sent before the commit */
+static uint64 nsent;			/* rows that HBase has acknowledged ... */
+static uint64 ntold;			/* ... so many of them when an error told so */
 static int64 provisional_from;	/* provisional timestamps that were shown are from this on ... */
 static int64 provisional_to;	/* ... to about this; 0: none was shown */
 static WcBuf operation = WC_BUF_INIT;	/* the one that was begun last */
@@ -104,31 +115,176 @@ check_operation(void)
 		wc_hbase_raise(&err);
 }
 
-/* --- the stream ---------------------------------------------------------------*/
+/* --- the streams --------------------------------------------------------------*/
 
 static void
-make_stream(uint64 bytes_max)
+make_txn(Changes *changes, uint64 bytes_max)
 {
 	WcError		err;
 
-	if (txn != NULL)
+	if (changes->txn != NULL)
 	{
-		wc_txn_limit(txn, bytes_max);
+		wc_txn_limit(changes->txn, bytes_max);
 		return;
 	}
 	if (MakePGDirectory(spill.directory) < 0 && errno != EEXIST)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create directory \"%s\": %m", spill.directory)));
-	if (wc_txn_create(InvalidOid, bytes_max, &txn, &err) != WC_OK)
+	if (wc_txn_create(InvalidOid, bytes_max, &changes->txn, &err) != WC_OK)
 		wc_hbase_raise(&err);
-	wc_txn_spill_into(txn, &spill);
+	wc_txn_spill_into(changes->txn, &spill);
+}
+
+/* What has not been sent; NULL: nothing. */
+static WcTxn *
+unsent(Changes *changes)
+{
+	uint64		bytes = changes->length - changes->sent;
+	WcError		err;
+
+	if (bytes == 0)
+		return NULL;
+	if (wc_txn_length(changes->txn) > bytes && wc_txn_cut(changes->txn, bytes, &err) != WC_OK)
+		wc_hbase_raise(&err);
+	return changes->txn;
+}
+
+static bool
+touches(Changes *changes, uint32 table_id, CommandId cid)
+{
+	WcTxn	   *txn = unsent(changes);
+
+	return txn != NULL && wc_txn_touches(txn, table_id, cid);
+}
+
+static void
+append(Changes *changes, uint64 bytes_max)
+{
+	uint64		bytes = changes->length - changes->sent;
+	WcError		err;
+
+	if (bytes + operation.len > bytes_max)
+		wc_hbase_too_large(bytes + operation.len);
+	make_txn(changes, bytes_max);
+	if (wc_txn_append(changes->txn, bytes, wc_buf_slice(&operation), &err) != WC_OK)
+		wc_hbase_raise(&err);
+	changes->length += operation.len;
+}
+
+WcTxn *
+wc_hbase_changes_kept(void)
+{
+	return unsent(&kept);
+}
+
+WcTxn *
+wc_hbase_changes_streamed(void)
+{
+	return unsent(&streamed);
+}
+
+WcTxn *
+wc_hbase_changes_of(uint32 table_id, CommandId cid)
+{
+	/* not both: see choose_target */
+	return touches(&kept, table_id, cid) ? kept.txn : touches(&streamed, table_id, cid) ? streamed.txn : NULL;
+}
+
+static bool
+has_row(Changes *changes, uint32 table_id, WcSlice row)
+{
+	WcTxn	   *txn = unsent(changes);
+	WcTxnSorted sorted;
+	WcError		err;
+	size_t		lo = 0;
+	size_t		hi;
+
+	if (txn == NULL || !wc_txn_touches(txn, table_id, InvalidCommandId))
+		return false;
+	if (wc_txn_sorted(txn, &sorted, &err) != WC_OK)
+		wc_hbase_raise(&err);
+	hi = sorted.n;
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+		const WcTxnEntry *entry = wc_txnsorted_at(&sorted, mid);
+
+		if (entry->table_id < table_id || (entry->table_id == table_id && wc_slice_cmp(wc_txnentry_row(entry), row) < 0))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < sorted.n && wc_txnsorted_at(&sorted, lo)->table_id == table_id &&
+		wc_slice_eq(wc_txnentry_row(wc_txnsorted_at(&sorted, lo)), row);
+}
+
+bool
+wc_hbase_changes_row(uint32 table_id, WcSlice row)
+{
+	return has_row(&kept, table_id, row) || has_row(&streamed, table_id, row);
+}
+
+/* --- sending before the commit ---------------------------------------------------*/
+
+/* Of each table, once a session. */
+static void
+tell_stream(WcTxn *txn)
+{
+	size_t		n;
+	const WcTxnTable *tables = wc_txn_tables(txn, &n);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		WcHBaseTable *table = wc_hbase_table_by_id(tables[i].id);
+
+		if (table->told_stream || tables[i].nops == 0)
+			continue;
+		table->told_stream = true;
+		ereport(NOTICE,
+				(errmsg("changes of table \"%s\" of HBase are sent before the commit", table->name),
+				 errdetail("ROLLBACK does not take back what HBase has (write_mode 'stream').")));
+	}
+}
+
+/* An open scan must not meet, in HBase, what the statement that it belongs to has changed. */
+static void
+stream_on(void)
+{
+	WcTxn	   *txn = unsent(&streamed);
+
+	if (txn == NULL || (wc_txn_nrows(txn) < WC_HBASE_SEND_ROWS && wc_txn_length(txn) < WC_HBASE_SEND_BYTES) ||
+		wc_hbase_scans_need(txn))
+		return;
+	tell_stream(txn);
+	sent_early = true;
+	wc_hbase_stream_send();
+	streamed.sent = streamed.length;
+	wc_txn_reset(txn);
+}
+
+/* --- writing ----------------------------------------------------------------------*/
+
+/* All changes of a table that have not been sent are in one stream, in their order. */
+static Changes *
+choose_target(const WcHBaseTable *table, WcWriteMode mode)
+{
+	if (wc_hbase_table_state(table) != WC_HBASE_AS_IT_IS)
+		return &kept;			/* its change is sent at the commit */
+	if (mode == WC_WRITE_AS_SERVER)
+		mode = wc_hbase_server(table->server->oid)->options.stream ? WC_WRITE_STREAM : WC_WRITE_AT_COMMIT;
+	if (touches(mode == WC_WRITE_STREAM ? &kept : &streamed, table->id, InvalidCommandId))
+		mode = mode == WC_WRITE_STREAM ? WC_WRITE_AT_COMMIT : WC_WRITE_STREAM;
+	return mode == WC_WRITE_STREAM ? &streamed : &kept;
 }
 
 WcBatchBuilder *
-wc_hbase_changes_begin(const WcTableDesc *desc)
+wc_hbase_changes_begin(const WcTableDesc *desc, WcWriteMode mode)
 {
-	wc_hbase_require_isolation(wc_hbase_table_by_id(desc->id), "written");
+	const WcHBaseTable *table = wc_hbase_table_by_id(desc->id);
+
+	wc_hbase_require_isolation(table, "written");
+	target = choose_target(table, mode);
 	wc_buf_reset(&operation, WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &operation);
 	return &builder;
@@ -137,41 +293,34 @@ wc_hbase_changes_begin(const WcTableDesc *desc)
 void
 wc_hbase_changes_done(uint64 bytes_max)
 {
-	WcError		err;
-
 	check_operation();
-	if (length + operation.len > bytes_max)
-		wc_hbase_too_large(length + operation.len);
-	make_stream(bytes_max);
-	if (wc_txn_append(txn, length, wc_buf_slice(&operation), &err) != WC_OK)
-		wc_hbase_raise(&err);
-	length += operation.len;
+	append(target, bytes_max);
+	if (target == &streamed)
+		stream_on();
 }
 
-uint64
+WcKeptMark
 wc_hbase_changes_mark(void)
 {
-	return length + wc_hbase_ddl_count();
+	return (WcKeptMark) {
+		.kept = kept.length,.streamed = streamed.length,.sent = nsent,.tables = wc_hbase_ddl_count(),
+		.conditions = wc_hbase_conditions()
+	};
 }
 
-/* txn is cut by what comes next: a subtransaction's abort must not fail. */
+/* A txn is cut by what comes next: a subtransaction's abort must not fail. */
 void
-wc_hbase_changes_cut(uint64 mark)
+wc_hbase_changes_cut(WcKeptMark mark)
 {
-	wc_hbase_ddl_cut(mark);
-	length = Min(length, mark - wc_hbase_ddl_count());
-}
-
-WcTxn *
-wc_hbase_changes(void)
-{
-	WcError		err;
-
-	if (length == 0)
-		return NULL;
-	if (wc_txn_length(txn) > length && wc_txn_cut(txn, length, &err) != WC_OK)
-		wc_hbase_raise(&err);
-	return txn;
+	wc_hbase_ddl_forget(mark.tables);
+	wc_hbase_conditions_forget(mark.conditions);
+	kept.length = Min(kept.length, mark.kept);
+	if (mark.streamed < streamed.sent && nsent > mark.sent)
+		ereport(WARNING,
+				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
+				 errmsg("changes of " UINT64_FORMAT " rows stay in HBase, although a subtransaction was rolled back", nsent - mark.sent),
+				 errdetail("They were sent during the subtransaction (write_mode 'stream').")));
+	streamed.length = Max(streamed.sent, Min(streamed.length, mark.streamed));
 }
 
 void
@@ -189,32 +338,45 @@ wc_hbase_changes_sent(void)
 void
 wc_hbase_changes_tell_sent(void)
 {
-	nsent = 0;
+	ntold = nsent;
+}
+
+static void
+forget(Changes *changes)
+{
+	if (changes->txn != NULL && wc_txn_length(changes->txn) > WC_TXN_MEMORY)
+	{
+		/* its lists of operations are large, too */
+		wc_txn_destroy(changes->txn);
+		changes->txn = NULL;
+	}
+	else if (changes->txn != NULL)
+		wc_txn_reset(changes->txn);
+	changes->sent = changes->length = 0;
 }
 
 void
 wc_hbase_changes_finish(bool committed)
 {
 	uint64		sent = nsent;
+	bool		untold = nsent > ntold;
+	bool		early = sent_early;
 
 	wc_hbase_ddl_finish(committed);
-	if (txn == NULL)
+	wc_hbase_conditions_forget(0);
+	if (kept.txn == NULL && streamed.txn == NULL)
 		return;
 	wc_hbase_scans_forget();
-	if (wc_txn_length(txn) > WC_TXN_MEMORY)
-	{
-		/* its lists of operations are large, too */
-		wc_txn_destroy(txn);
-		txn = NULL;
-	}
-	else
-		wc_txn_reset(txn);
-	length = nsent = 0;
+	forget(&kept);
+	forget(&streamed);
+	nsent = ntold = 0;
+	sent_early = false;
 	provisional_to = 0;
-	if (!committed && sent > 0)
+	if (!committed && untold)
 		ereport(WARNING,
 				(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
 				 errmsg("changes of " UINT64_FORMAT " rows are in HBase, although the transaction was rolled back", sent),
+				 early ? errdetail("HBase had acknowledged them before the commit (write_mode 'stream').") :
 				 errdetail("HBase had acknowledged them before PostgreSQL's commit failed.")));
 }
 

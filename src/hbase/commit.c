@@ -1,5 +1,5 @@
 /*
- * hbase/commit.c: sends the transaction's changes to HBase, at PRE_COMMIT.
+ * hbase/commit.c: sends the transaction's changes to HBase, at PRE_COMMIT; those of write_mode 'stream' before.
  *
  * The changes go row by row, by table and key, in chunks.  A chunk's rows are first resolved (rowchange.c), so
  * errors that can be found before are found before any row of the chunk is sent.  HBase takes a row whole or not at
@@ -19,6 +19,18 @@
 
 /* Bytes of a key that an error shows. */
 #define SHOWN_MAX 60
+
+static bool streaming;			/* what is sent now is not kept for the commit */
+
+/* Rows whose changes depend on a cell are sent in a pass of their own. */
+typedef enum Pass
+{
+	PASS_ALL,
+	PASS_CONDITIONAL,
+	PASS_UNCONDITIONAL
+} Pass;
+
+static Pass pass;
 
 /* Rows of one table. */
 typedef struct Chunk
@@ -44,7 +56,10 @@ static WcStatus
 add_row(Chunk *chunk, const WcTxnEntry *const *ops, size_t n, WcError *err)
 {
 	WcHBaseRowOps *row = &chunk->rows[chunk->nrows];
+	bool		conditional = wc_hbase_condition_of(chunk->table->id, wc_txnentry_row(ops[0])) != NULL;
 
+	if (pass != PASS_ALL && conditional != (pass == PASS_CONDITIONAL))
+		return WC_OK;
 	row->row = wc_arena_copy(&chunk->arena, wc_txnentry_row(ops[0]));
 	row->ops = wc_arena_alloc(&chunk->arena, n * sizeof(WcSlice));
 	row->nops = (uint32) n;
@@ -139,9 +154,11 @@ tell_where(const WcHBaseTable *table, const WcThriftRow *const *rows, uint32 n, 
 		len += snprintf(where + len, sizeof(where) - len, n == 1 ? " It may be in HBase." : " Some or all of them may be in HBase.");
 	if (sent > 0)
 		snprintf(where + len, sizeof(where) - len, " Changes of " UINT64_FORMAT " other rows are in HBase.", sent);
+	wc_hbase_changes_tell_sent();
 	wc_hbase_error_more(err, unsure || sent > 0 ? ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN : 0, where);
 	if ((unsure || sent > 0) && err->hint[0] == '\0')
-		wc_error_hint(err, "A commit is not atomic in HBase: look at the rows before you repeat the transaction.");
+		wc_error_hint(err, "%s: look at the rows before you repeat the transaction.",
+					  streaming ? "With write_mode 'stream', what HBase has taken stays there" : "A commit is not atomic in HBase");
 }
 
 /* Sends the request that was begun, which is about these rows. */
@@ -287,6 +304,57 @@ send_chunk(Chunk *chunk, WcError *err)
 	return status;
 }
 
+/* HBase changes the row only if the cell that the transaction has read is still the same. */
+static WcStatus
+send_conditional(WcHBaseTable *table, const WcThriftRow *row, WcError *err)
+{
+	const WcHBaseCondition *on = wc_hbase_condition_of(table->id, row->row);
+	WcThriftCondition condition = {
+		.family = wc_slice_cstr(on->family),.qualifier = on->qualifier,.value = on->value
+	};
+	WcThriftWriter w;
+	WcAnswer	answer;
+	WcStatus	status;
+	int32		number;
+	bool		unsure;
+	bool		same = true;
+
+	wc_hbase_begin(table->server, &w, &number);
+	wc_request_check_and_mutate(&w, number, wc_slice_cstr(table->name), row, &condition);
+	status = wc_hbase_send(table->server, WC_METHOD_CHECK_AND_MUTATE, number, &answer, &unsure, err);
+	if (status == WC_OK)
+	{
+		unsure = false;
+		status = wc_hbase_check(table->server, table->name, &answer, err);
+	}
+	if (status == WC_OK)
+		status = wc_answer_bool(&answer, &same, err);
+	if (!same)
+	{
+		status = wc_hbase_error(err, WC_CONFLICT, ERRCODE_T_R_SERIALIZATION_FAILURE,
+								"another client of HBase has changed a cell that the transaction has read");
+		wc_error_hint(err, "Repeat the transaction.");
+	}
+	if (status == WC_OK)
+		wc_hbase_changes_note_sent(1);
+	else
+		tell_where(table, &row, 1, unsure, err);
+	return status;
+}
+
+static WcStatus
+send_conditional_chunk(Chunk *chunk, WcError *err)
+{
+	WcStatus	status = resolve(chunk, err);
+
+	for (uint32 i = 0; i < chunk->nrows && status == WC_OK; i++)
+	{
+		if (kind_of(&chunk->told[i]) != ROW_NOTHING)
+			status = send_conditional(chunk->table, &chunk->told[i], err);
+	}
+	return status;
+}
+
 /* Goes through all changes, chunk by chunk. */
 static WcStatus
 for_chunks(WcTxn *txn, ChunkFunction function, WcError *err)
@@ -300,7 +368,7 @@ for_chunks(WcTxn *txn, ChunkFunction function, WcError *err)
 	while (status == WC_OK)
 	{
 		status = gather(&rows, &chunk, err);
-		if (status == WC_OK)
+		if (status == WC_OK && chunk.nrows > 0)
 			status = function(&chunk, err);
 		wc_arena_free(&chunk.arena);
 	}
@@ -333,37 +401,74 @@ refresh_servers(WcTxn *txn)
 		(void) wc_hbase_server(wc_hbase_table_by_id(tables[i].id)->server->oid);
 }
 
-/* Changes of tables come first: rows may be of new tables, or families. */
 static WcStatus
-send_all(WcTxn *txn, WcError *err)
+send_txn(WcTxn *txn, WcError *err)
 {
-	bool		changes_tables = wc_hbase_ddl_count() > 0;
-	WcStatus	status = txn != NULL ? for_chunks(txn, lock_chunk, err) : WC_OK;
+	WcStatus	status = WC_OK;
 
-	if (status == WC_OK && txn != NULL && !changes_tables && checks_first(txn))
+	if (checks_first(txn))
 		status = for_chunks(txn, resolve, err);
 	if (status != WC_OK)
 		return status;
 	wc_hbase_note_sending();
-	status = wc_hbase_ddl_send(err);
-	if (status == WC_OK && txn != NULL && changes_tables && checks_first(txn))
-		status = for_chunks(txn, resolve, err);
-	if (status == WC_OK && txn != NULL)
+	if (wc_hbase_conditions() > 0)
+	{
+		pass = PASS_CONDITIONAL;
+		status = for_chunks(txn, send_conditional_chunk, err);
+		pass = PASS_UNCONDITIONAL;
+	}
+	if (status == WC_OK)
 		status = for_chunks(txn, send_chunk, err);
+	pass = PASS_ALL;
 	wc_hbase_note_sending();
 	return status;
+}
+
+/* Rows are not locked: a load of any size would have to hold that many locks, and others see the rows already. */
+void
+wc_hbase_stream_send(void)
+{
+	WcTxn	   *txn = wc_hbase_changes_streamed();
+	WcStatus	status;
+	WcError		err;
+
+	if (txn == NULL)
+		return;
+	refresh_servers(txn);
+	streaming = true;
+	status = send_txn(txn, &err);
+	streaming = false;
+	if (status != WC_OK)
+		wc_hbase_raise(&err);
+}
+
+/* Changes of tables come before those of rows, which may be of new tables, or families. */
+static WcStatus
+send_kept(WcTxn *txn, WcError *err)
+{
+	WcStatus	status = txn != NULL ? for_chunks(txn, lock_chunk, err) : WC_OK;
+
+	if (status == WC_OK && wc_hbase_ddl_count() > 0)
+	{
+		wc_hbase_note_sending();
+		status = wc_hbase_ddl_send(err);
+		wc_hbase_note_sending();
+	}
+	return status == WC_OK && txn != NULL ? send_txn(txn, err) : status;
 }
 
 void
 wc_hbase_changes_send(void)
 {
-	WcTxn	   *txn = wc_hbase_changes();
+	WcTxn	   *txn;
 	WcStatus	status;
 	WcError		err;
 	int			ndone;
 
+	wc_hbase_stream_send();
+	txn = wc_hbase_changes_kept();
 	refresh_servers(txn);
-	status = send_all(txn, &err);
+	status = send_kept(txn, &err);
 	if (status == WC_OK)
 		return;
 	ndone = wc_hbase_ddl_done(true);
@@ -371,6 +476,5 @@ wc_hbase_changes_send(void)
 		wc_hbase_error_more(&err, ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN,
 							psprintf(ndone == 1 ? "HBase has made %d other change of a table or namespace." :
 									 "HBase has made %d other changes of tables and namespaces.", ndone));
-	wc_hbase_changes_tell_sent();
 	wc_hbase_raise(&err);
 }

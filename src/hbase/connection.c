@@ -1,11 +1,12 @@
 /*
- * hbase/connection.c: calls of a gateway, over a socket that does not block.
+ * hbase/connection.c: calls of a gateway, over a socket that does not block (HTTP: http/).
  *
  * A connection has one call at a time.  A call waits for its answer, except that of a scan that is to go on while
- * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an answer also handles interrupts.  An interrupt ends the
- * call and closes the connection, because the answer would still arrive on it.
+ * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an
+ * answer also handles interrupts.  An interrupt ends the call and closes the connection, because the answer would
+ * still arrive on it.
  */
-#include "hbase/hbase.h"
+#include "hbase/http/http.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -31,9 +32,9 @@
 #define KEPT (256 * 1024)
 
 /* A call is tried on at most so many connections, each opened after the one before was lost; the session
- * waits before the third try, and longer before each later try. */
-#define TRIES 4
-#define PAUSE_MS 100
+ * waits before the third try, and longer before each later try: three seconds in all. */
+#define TRIES 6
+#define PAUSE_MS 50
 
 #define MS_PER_SEC INT64CONST(1000)
 
@@ -54,6 +55,8 @@ wc_hbase_disconnect(WcHBaseServer *server)
 		ReleaseExternalFD();
 		c->socket = PGINVALID_SOCKET;
 	}
+	wc_hbase_http_close(c);
+	c->checked = false;
 	c->busy = false;
 	if (c->ahead != NULL)
 	{
@@ -110,8 +113,8 @@ await_until(pgsocket socket, int events, int64 deadline, WcError *err)
 	}
 }
 
-static WcStatus
-timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
+WcStatus
+wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
 {
 	server->connection.timed_out = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "HBase gateway at %s:%d did not answer within %d s",
@@ -120,15 +123,28 @@ timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
 	return WC_IO;
 }
 
+static WcThriftProtocol
+protocol_of(const WcHBaseServer *server)
+{
+	return server->options.compact ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY;
+}
+
+static WcThriftTransport
+transport_of(const WcHBaseServer *server)
+{
+	return server->options.framed ? WC_THRIFT_FRAMED : WC_THRIFT_BUFFERED;
+}
+
 /* --- connecting --------------------------------------------------------------*/
 
-static WcStatus
-cannot_connect(const WcHBaseServer *server, const char *why, WcError *err)
+WcStatus
+wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err)
 {
+	server->connection.refused = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
 				   "could not connect to the HBase gateway at %s:%d", server->options.host, server->options.port);
 	wc_error_detail(err, "%s.", why);
-	wc_error_hint(err, "Options \"host\" and \"port\" of the server name a Thrift2 gateway.");
+	wc_error_hint(err, "%s", hint != NULL ? hint : "Options \"host\" and \"port\" of the server name a Thrift2 gateway.");
 	return WC_IO;
 }
 
@@ -169,7 +185,6 @@ connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 dea
 static WcStatus
 connect_gateway(WcHBaseServer *server, WcError *err)
 {
-	WcHBaseConnection *c = &server->connection;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *addresses = NULL;
 	int64		deadline = now_ms() + server->options.connect_timeout * MS_PER_SEC;
@@ -180,15 +195,13 @@ connect_gateway(WcHBaseServer *server, WcError *err)
 	snprintf(port, sizeof(port), "%d", server->options.port);
 	failure = getaddrinfo(server->options.host, port, &hints, &addresses);
 	if (failure != 0)
-		return cannot_connect(server, gai_strerror(failure), err);
+		return wc_hbase_cannot_connect(server, gai_strerror(failure), NULL, err);
 	for (struct addrinfo *a = addresses; a != NULL && status == WC_END; a = a->ai_next)
 		status = connect_address(server, a, deadline, err);
 	failure = errno;
 	freeaddrinfo(addresses);
 	if (status == WC_END)
-		return cannot_connect(server, strerror(failure), err);
-	wc_thrift_incoming(&c->incoming, server->options.compact ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY,
-					   server->options.framed ? WC_THRIFT_FRAMED : WC_THRIFT_BUFFERED, WC_HBASE_ANSWER_MAX);
+		return wc_hbase_cannot_connect(server, strerror(failure), NULL, err);
 	return status;
 }
 
@@ -212,7 +225,7 @@ send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
 			WcStatus	status = await_until(c->socket, WL_SOCKET_WRITEABLE, deadline, err);
 
 			if (status != WC_OK)
-				return status == WC_END ? timed_out(server, "timeout", server->options.timeout, err) : status;
+				return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
 		}
 		else if (errno != EINTR)
 			return WC_END;
@@ -238,8 +251,6 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 		uint8_t    *room;
 		ssize_t		n;
 
-		if (status == WC_TOO_LARGE)
-			wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 		if (status != WC_END)
 			return status;
 		room = wc_buf_reserve(&c->in, PIECE);
@@ -257,17 +268,17 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 			}
 			status = await_until(c->socket, WL_SOCKET_READABLE, deadline, err);
 			if (status != WC_OK)
-				return status == WC_END ? timed_out(server, "timeout", server->options.timeout, err) : status;
+				return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
 		}
 		else if (n == 0 || errno != EINTR)
 			return WC_END;
 	}
 }
 
-static WcThriftProtocol
-protocol_of(const WcHBaseServer *server)
+static void
+note_too_large(WcError *err)
 {
-	return server->options.compact ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY;
+	wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 }
 
 /* Sends bytes and opens the answer; WC_END: the connection is lost. */
@@ -282,9 +293,17 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 	wc_buf_reset(&c->in, KEPT);
 	c->timed_out = false;
 	c->busy = true;
-	status = send_all(server, bytes, deadline, err);
-	if (status == WC_OK)
-		status = receive(server, deadline, NULL, &message, err);
+	c->sent = c->http == NULL;
+	if (c->http != NULL)
+		status = wc_hbase_http_exchange(server, bytes, &message, err);
+	else
+	{
+		status = send_all(server, bytes, deadline, err);
+		if (status == WC_OK)
+			status = receive(server, deadline, NULL, &message, err);
+	}
+	if (status == WC_TOO_LARGE)
+		note_too_large(err);
 	if (status == WC_OK)
 		status = wc_answer_open(answer, protocol_of(server), message, method, number, err);
 	if (status == WC_OK)
@@ -306,7 +325,7 @@ check_gateway(WcHBaseServer *server, WcError *err)
 	int32		type = 0;
 	int32		number = ++c->number;
 
-	wc_thrift_writer(&w, &request, protocol_of(server), c->incoming.transport);
+	wc_thrift_writer(&w, &request, protocol_of(server), transport_of(server));
 	wc_request_server_type(&w, number);
 	status = wc_buf_status(&request, "request", err);
 	if (status == WC_OK)
@@ -315,7 +334,10 @@ check_gateway(WcHBaseServer *server, WcError *err)
 	if (status == WC_OK && answer.kind == WC_ANSWER_RESULT)
 		status = wc_answer_number(&answer, &type, err);
 	if (status == WC_OK && type == WC_TThriftServerType_TWO)
+	{
+		c->checked = true;
 		return WC_OK;
+	}
 	if (status == WC_CANCELLED || status == WC_NO_MEMORY)
 		return status;
 	wc_hbase_disconnect(server);
@@ -323,7 +345,8 @@ check_gateway(WcHBaseServer *server, WcError *err)
 		return status;
 	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
 				   "what answers at %s:%d is not a Thrift2 gateway of HBase with transport \"%s\" and protocol \"%s\"",
-				   server->options.host, server->options.port, server->options.framed ? "framed" : "buffered",
+				   server->options.host, server->options.port,
+				   server->options.http ? "http" : server->options.framed ? "framed" : "buffered",
 				   server->options.compact ? "compact" : "binary");
 	wc_error_hint(err, "Options \"transport\" and \"protocol\" of the server must be those that the gateway was started with; \"hbase thrift2\" starts one.");
 	return WC_IO;
@@ -335,7 +358,7 @@ wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *number)
 	WcHBaseConnection *c = &server->connection;
 
 	wc_buf_reset(&c->out, KEPT);
-	wc_thrift_writer(w, &c->out, protocol_of(server), server->options.framed ? WC_THRIFT_FRAMED : WC_THRIFT_BUFFERED);
+	wc_thrift_writer(w, &c->out, protocol_of(server), transport_of(server));
 	*number = ++c->number;
 }
 
@@ -349,9 +372,10 @@ get_ready(WcHBaseServer *server, WcError *err)
 	/* an error was raised during the last call: its answer would still arrive */
 	if (c->busy)
 		wc_hbase_disconnect(server);
-	if (c->socket != PGINVALID_SOCKET)
+	if (c->checked)
 		return WC_OK;
-	status = connect_gateway(server, err);
+	status = server->options.http ? wc_hbase_http_open(server, err) : connect_gateway(server, err);
+	wc_thrift_incoming(&c->incoming, protocol_of(server), transport_of(server), WC_HBASE_ANSWER_MAX);
 	return status == WC_OK ? check_gateway(server, err) : status;
 }
 
@@ -391,6 +415,8 @@ arrived(WcHBaseServer *server, WcStatus status, WcSlice message)
 	a->arrived = true;
 	a->status = status;
 	a->timed_out = c->timed_out;
+	if (status == WC_TOO_LARGE)
+		note_too_large(&a->err);
 	if (status == WC_OK)
 	{
 		a->in = c->in;
@@ -428,7 +454,7 @@ wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcH
 	int64		deadline = now_ms() + server->options.timeout * MS_PER_SEC;
 	WcStatus	status = wc_buf_status(&c->out, "request", err);
 
-	if (status != WC_OK || c->ahead != NULL)
+	if (status != WC_OK || c->ahead != NULL || server->options.http)
 		return status;
 	status = get_ready(server, err);
 	if (status == WC_OK)
@@ -509,19 +535,24 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	if (status != WC_OK)
 		return status;
 	server->connection.lost = false;
+	server->connection.refused = false;
 	for (int try = 0; try < TRIES; try++)
 	{
 		/* the first failure may be a connection that the gateway closed while it was idle */
-		if (try > 1)
+		if (try > 1 || server->connection.refused)
 		{
 			status = await_until(PGINVALID_SOCKET, 0, now_ms() + (PAUSE_MS << try), err);
 			if (status != WC_END)
 				return status;
 		}
+		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
-		if (status != WC_END)
+		/* a gateway that was lost during the call may be restarting */
+		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}
+	if (server->connection.refused)
+		return status;
 	return lost(server, method, TRIES, err);
 }
 
@@ -553,8 +584,8 @@ wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	status = get_ready(server, err);
 	if (status == WC_OK)
 	{
-		*sent = true;
 		status = exchange(server, wc_buf_slice(&c->out), method, number, answer, err);
+		*sent = c->sent;
 	}
 	return status == WC_END ? lost(server, method, 1, err) : status;
 }

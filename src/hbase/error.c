@@ -32,6 +32,7 @@ static const Known known[] = {
 	{"NamespaceNotFoundException", WC_NO_NAMESPACE, ERRCODE_UNDEFINED_SCHEMA, "HBase has no namespace \"%s\""},
 	{"TableExistsException", WC_EXISTS, ERRCODE_DUPLICATE_TABLE, "HBase has a table \"%s\" already"},
 	{"NamespaceExistException", WC_EXISTS, ERRCODE_DUPLICATE_SCHEMA, "HBase has a namespace \"%s\" already"},
+	{"Field is not a long", WC_BAD_DATA, ERRCODE_INVALID_BINARY_REPRESENTATION, "a cell of table \"%s\" of HBase is no counter of 8 bytes"},
 	{"AccessDeniedException", WC_INVALID, ERRCODE_INSUFFICIENT_PRIVILEGE, "HBase denies access to table \"%s\""}
 };
 

@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -164,24 +165,33 @@ make_registries(void)
 	servers = hash_create("widecol HBase servers", 8, &of_servers, HASH_ELEM | HASH_BLOBS);
 	tables = hash_create("widecol HBase tables", 64, &of_tables, HASH_ELEM | HASH_BLOBS);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, on_server_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, on_server_change, (Datum) 0);
 }
 
-/* Reads the options again, and disconnects: they may name another gateway now. */
+/* Reads the options again, and disconnects: they may name another gateway, or user, now. */
 static void
 refresh(WcHBaseServer *server)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	WcServerOptions options;
+	WcUserOptions user;
 
 	host->server_options(server->oid, &options);
-	options.host = pstrdup(options.host);
+	host->user_options(server->oid, GetSessionUserId(), &user);
+	if (!options.http && (user.user != NULL || user.kerberos || user.tls_cert != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("options of a user mapping need a server with transport 'http'"),
+				 errdetail("The other transports have neither encryption nor Kerberos.")));
 	MemoryContextSwitchTo(old);
 	wc_hbase_disconnect(server);
 	if (server->context != NULL)
 		MemoryContextDelete(server->context);
 	server->context = context;
 	server->options = options;
+	server->session_user = GetSessionUserId();
+	server->user = user;
 	server->current = true;
 	wc_hbase_doubt(server);
 }
@@ -198,7 +208,7 @@ wc_hbase_server(Oid oid)
 		memset((char *) server + sizeof(Oid), 0, sizeof(WcHBaseServer) - sizeof(Oid));
 		server->connection.socket = PGINVALID_SOCKET;
 	}
-	if (!server->current)
+	if (!server->current || server->session_user != GetSessionUserId())
 		refresh(server);
 	return server;
 }
@@ -281,6 +291,7 @@ static const WcDriverKept kept = {
 	.cut = wc_hbase_changes_cut,
 	.send = wc_hbase_changes_send,
 	.lock_id = wc_hbase_lock_id,
+	.expect = wc_hbase_expect,
 	.finish = wc_hbase_changes_finish
 };
 
@@ -292,7 +303,8 @@ static const WcFamilyAttrs family_defaults = {
 
 static const WcDriver driver = {
 	.name = "hbase",
-	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG,
+	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG |
+	WC_FEATURE_ATOMIC,
 	.family_defaults = &family_defaults,
 	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,
@@ -301,6 +313,10 @@ static const WcDriver driver = {
 	.list_namespaces = wc_hbase_list_namespaces,
 	.change_catalog = wc_hbase_change_catalog,
 	.is_enabled = wc_hbase_is_enabled,
+	.regions = wc_hbase_regions,
+	.acts_at_once = wc_hbase_acts_at_once,
+	.increment = wc_hbase_increment,
+	.append = wc_hbase_append,
 	.scan_open = wc_hbase_scan_open,
 	.scan_next = wc_hbase_scan_next,
 	.scan_ready = wc_hbase_scan_ready,

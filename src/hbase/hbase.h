@@ -13,6 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "client/driver.h"
+#include "read/storage.h"
 #include "thrift/answer.h"
 #include "thrift/incoming.h"
 #include "thrift/writer.h"
@@ -21,6 +22,8 @@
 
 /* The namespace of HBase's own tables. */
 #define WC_HBASE_SYSTEM "hbase"
+
+typedef struct WcHBaseHttp WcHBaseHttp;
 
 /* A request that was sent ahead: its answer is taken later.  All zeros: no request has been sent. */
 typedef struct WcHBaseAhead
@@ -41,8 +44,12 @@ typedef struct WcHBaseAhead
 typedef struct WcHBaseConnection
 {
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
+	WcHBaseHttp *http;			/* of transport http, instead of a socket; NULL: there is none */
+	bool		checked;		/* a gateway of Thrift2 has answered on it */
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
+	bool		sent;			/* the gateway may have done what the last call asked for */
 	bool		timed_out;		/* the last call's answer did not come in time */
+	bool		refused;		/* the last attempt to connect has failed */
 	bool		lost;			/* the last call has failed because its connections were lost */
 	WcHBaseAhead *ahead;		/* the request whose answer will arrive next; NULL: none was sent ahead */
 	int32		number;			/* of the last call */
@@ -57,6 +64,8 @@ typedef struct WcHBaseServer
 	Oid			oid;			/* hash key */
 	bool		current;		/* options are those of PostgreSQL's catalog */
 	WcServerOptions options;
+	Oid			session_user;	/* whose user mapping was looked up */
+	WcUserOptions user;			/* of this mapping */
 	MemoryContext context;		/* of their strings */
 	WcHBaseConnection connection;
 	uint64		generation;		/* of the session's knowledge of the cluster's tables */
@@ -76,6 +85,7 @@ typedef struct WcHBaseTable
 	uint32		id;
 	WcHBaseServer *server;
 	char	   *name;			/* "namespace:name" */
+	bool		told_stream;	/* a notice has said that changes are sent before the commit */
 	size_t		row_bytes;		/* average size of the rows received last; 0: unknown */
 	int			nfamilies;		/* used so far: the i-th has id i + 1 */
 	WcHBaseFamily *families;
@@ -137,9 +147,13 @@ extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 n
 							  WcError *err) WC_WARN_UNUSED;
 extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 
+/* Set err: WC_IO.  hint NULL: the one that names "host" and "port". */
+extern WcStatus wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err);
+extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
+
 /*
  * wc_hbase_ahead_send sends the written request and does not wait for its answer, if no other answer is awaited on
- * the connection (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
+ * the connection, and not over HTTP (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
  * keeps it in *a, which must not move.  The request must be one that only reads.
  *
  * wc_hbase_ahead_arrived reads what has arrived, without waiting: false if wc_hbase_ahead_take would wait.  True
@@ -165,6 +179,8 @@ extern bool wc_hbase_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *des
 extern void wc_hbase_list_tables(Oid server, bool all_databases, WcSlice *list);
 extern void wc_hbase_list_namespaces(Oid server, WcSlice *list);
 
+extern void wc_hbase_regions(Oid server, const WcTableDesc *desc, WcSlice *points);
+
 /* As the transaction sees it: is there the namespace; a table in it (palloc'd), or NULL if it is empty. */
 extern bool wc_hbase_has_namespace(WcHBaseServer *server, WcSlice ns);
 extern char *wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns);
@@ -186,5 +202,8 @@ extern void wc_hbase_scan_close(WcDriverScan *scan);
 
 /* Ends scans that read the transaction's changes; never fails. */
 extern void wc_hbase_scans_forget(void);
+
+/* Does an open scan read these changes, or read rows of tables with such changes? */
+extern bool wc_hbase_scans_need(WcTxn *txn);
 
 #endif

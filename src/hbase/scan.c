@@ -42,11 +42,11 @@ typedef struct HBaseScan
 	WcScanner  *scanner;		/* NULL also when the transaction has ended */
 	size_t		target;			/* target size of the next block in bytes */
 	WcTxn	   *txn;			/* the transaction's changes, which are merged in; NULL: none */
-	dlist_node	node;			/* in `merging`, with txn */
+	dlist_node	node;			/* in `opened` */
+	bool		complete;		/* all rows have been read */
 } HBaseScan;
 
-/* Open scans that read the transaction's changes. */
-static dlist_head merging = DLIST_STATIC_INIT(merging);
+static dlist_head opened = DLIST_STATIC_INIT(opened);
 
 /* --- the storage ------------------------------------------------------------*/
 
@@ -219,15 +219,11 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	if (h == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	scan->own = h;
-	at.txn = wc_hbase_changes();
-	if (at.txn != NULL && wc_txn_touches(at.txn, table->id, open->cid))
-	{
-		h->txn = at.txn;
-		dlist_push_tail(&merging, &h->node);
-	}
+	dlist_push_tail(&opened, &h->node);
+	h->reader.table = table;
+	h->txn = at.txn = wc_hbase_changes_of(table->id, open->cid);
 	h->storage.ops = &storage_ops;
 	h->target = WC_BLOCK_FIRST;
-	h->reader.table = table;
 	h->reader.merged = h->txn != NULL;
 	status = copy_scan(h, open->scan, &err);
 	if (status == WC_OK)
@@ -279,7 +275,7 @@ wc_hbase_scan_next(WcDriverScan *scan)
 	if (status != WC_OK && status != WC_END)
 		wc_hbase_raise(&err);
 	scan->block_len = scan->block.len;
-	scan->complete = status == WC_END;
+	scan->complete = h->complete = status == WC_END;
 	scan->batches++;
 	h->target = Min(4 * h->target, WC_BLOCK_MAX);
 	set_stats(scan);
@@ -321,8 +317,6 @@ end_scanner(HBaseScan *h)
 	wc_scanner_close(h->scanner);
 	h->scanner = NULL;
 	wc_hbase_rows_free(&h->reader);
-	if (h->txn != NULL)
-		dlist_delete(&h->node);
 	h->txn = NULL;
 }
 
@@ -336,6 +330,7 @@ wc_hbase_scan_close(WcDriverScan *scan)
 	if (h == NULL)
 		return;
 	end_scanner(h);
+	dlist_delete(&h->node);
 	wc_arena_free(&h->arena);
 	free(h);
 }
@@ -343,8 +338,28 @@ wc_hbase_scan_close(WcDriverScan *scan)
 void
 wc_hbase_scans_forget(void)
 {
-	dlist_mutable_iter iter;
+	dlist_iter	iter;
 
-	dlist_foreach_modify(iter, &merging)
-		end_scanner(dlist_container(HBaseScan, node, iter.cur));
+	dlist_foreach(iter, &opened)
+	{
+		HBaseScan  *h = dlist_container(HBaseScan, node, iter.cur);
+
+		if (h->txn != NULL)
+			end_scanner(h);
+	}
+}
+
+bool
+wc_hbase_scans_need(WcTxn *txn)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &opened)
+	{
+		const HBaseScan *h = dlist_container(HBaseScan, node, iter.cur);
+
+		if (h->txn == txn || (!h->complete && h->scanner != NULL && wc_txn_touches(txn, h->reader.table->id, InvalidCommandId)))
+			return true;
+	}
+	return false;
 }

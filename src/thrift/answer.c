@@ -377,3 +377,54 @@ wc_answer_changed_cell(WcAnswer *a, WcThriftCell *cell, WcError *err)
 	wc_answer_row_end(a, &partial);
 	return wc_answer_status(a, err);
 }
+
+/* A THRegionInfo, which is open. */
+static void
+read_region(WcThriftReader *r, WcSlice *start, int32_t *replica)
+{
+	WcThriftField f;
+
+	while (wc_thrift_next_field(r, &f))
+	{
+		if (f.id == WC_THRegionInfo_startKey)
+			*start = wc_thrift_read_bytes(r, f);
+		else if (f.id == WC_THRegionInfo_replicaId)
+			*replica = wc_thrift_read_i32(r, f);
+		else
+			wc_thrift_skip(r, f);
+	}
+}
+
+WcStatus
+wc_answer_regions(WcAnswer *a, WcArena *arena, WcSlice **starts, uint32_t *n, WcError *err)
+{
+	uint32_t	locations = wc_thrift_read_list(&a->r, a->result, WC_THRIFT_STRUCT);
+	WcThriftField f;
+
+	*n = 0;
+	if (wc_thrift_failed(&a->r))
+		return malformed(err);
+	*starts = wc_arena_alloc_zero(arena, (locations + 1) * sizeof(WcSlice));
+	if (*starts == NULL)
+		return no_memory(err);
+	for (uint32_t i = 0; i < locations && !wc_thrift_failed(&a->r); i++)
+	{
+		WcSlice		start = {0};
+		int32_t		replica = 0;
+
+		wc_thrift_element_struct(&a->r);
+		while (wc_thrift_next_field(&a->r, &f))
+		{
+			if (f.id == WC_THRegionLocation_regionInfo)
+			{
+				wc_thrift_read_struct(&a->r, f);
+				read_region(&a->r, &start, &replica);
+			}
+			else
+				wc_thrift_skip(&a->r, f);
+		}
+		if (replica == 0)
+			(*starts)[(*n)++] = start;
+	}
+	return wc_answer_status(a, err);
+}

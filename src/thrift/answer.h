@@ -89,6 +89,10 @@ extern WcStatus wc_answer_names(WcAnswer *a, WcArena *arena, WcSlice **names, ui
 extern WcStatus wc_answer_number(WcAnswer *a, int32_t *number, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_answer_bool(WcAnswer *a, bool *value, WcError *err) WC_WARN_UNUSED;
 
+/* Of REGIONS: the first keys of the table's regions (*n of them, in the arena), in no order; empty: of the first one.  A
+ * region with replicas counts once. */
+extern WcStatus wc_answer_regions(WcAnswer *a, WcArena *arena, WcSlice **starts, uint32_t *n, WcError *err) WC_WARN_UNUSED;
+
 /* Of increment and append: the newest version of the changed column. */
 extern WcStatus wc_answer_changed_cell(WcAnswer *a, WcThriftCell *cell, WcError *err) WC_WARN_UNUSED;
 

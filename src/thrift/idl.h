@@ -211,6 +211,22 @@ enum
 
 enum
 {
+	WC_getAllRegionLocations_table = 1
+};
+
+enum
+{
+	WC_THRegionLocation_regionInfo = 2
+};
+
+enum
+{
+	WC_THRegionInfo_startKey = 3,
+	WC_THRegionInfo_replicaId = 7
+};
+
+enum
+{
 	WC_createNamespace_namespaceDesc = 1,
 	WC_deleteNamespace_name = 1
 };

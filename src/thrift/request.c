@@ -292,6 +292,14 @@ wc_request_namespaces(WcThriftWriter *w, int32_t number)
 	wc_thrift_end_message(w);
 }
 
+void
+wc_request_regions(WcThriftWriter *w, int32_t number, WcSlice table)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_REGIONS, number);
+	wc_thrift_field_bytes(w, WC_getAllRegionLocations_table, table);
+	wc_thrift_end_message(w);
+}
+
 /* Copies the fields of a family's description that WcThriftFamily has no members for. */
 static void
 put_other_attributes(WcThriftWriter *w, WcSlice all)

@@ -30,6 +30,7 @@
 #define WC_METHOD_ADD_FAMILY "addColumnFamily"
 #define WC_METHOD_MODIFY_FAMILY "modifyColumnFamily"
 #define WC_METHOD_DELETE_FAMILY "deleteColumnFamily"
+#define WC_METHOD_REGIONS "getAllRegionLocations"
 #define WC_METHOD_CREATE_NAMESPACE "createNamespace"
 #define WC_METHOD_DELETE_NAMESPACE "deleteNamespace"
 
@@ -122,6 +123,8 @@ extern void wc_request_namespaces(WcThriftWriter *w, int32_t number);
 
 /* Methods whose only argument is a table's name: TABLE, DELETE_TABLE, ENABLE_TABLE, DISABLE_TABLE, IS_TABLE_ENABLED. */
 extern void wc_request_of_table(WcThriftWriter *w, int32_t number, const char *method, WcSlice ns, WcSlice name);
+
+extern void wc_request_regions(WcThriftWriter *w, int32_t number, WcSlice table);	/* "[namespace:]name" */
 
 /* The gateway misreads split points in a framed message. */
 extern void wc_request_create_table(WcThriftWriter *w, int32_t number, const WcThriftTable *table, const WcSlice *splits,

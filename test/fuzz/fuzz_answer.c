@@ -127,6 +127,12 @@ read_others(WcThriftProtocol protocol, WcSlice message)
 		for (uint32_t i = 0; i < n; i++)
 			wc_fuzz_touch(names[i]);
 	}
+	if (wc_answer_open(&a, protocol, message, WC_METHOD_REGIONS, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
+		wc_answer_regions(&a, &arena, &names, &n, NULL) == WC_OK)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			wc_fuzz_touch(names[i]);
+	}
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_INCREMENT, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
 		wc_answer_changed_cell(&a, &cell, NULL) == WC_OK)
 		wc_fuzz_touch(cell.value);

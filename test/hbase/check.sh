@@ -40,7 +40,8 @@ trap 'exit 143' TERM HUP
 
 if ! bash "$here/hbase.sh" status >/dev/null 2>&1; then
 	started=yes
-	HBASE_FIXTURE_SERVERS=${HBASE_FIXTURE_SERVERS:-2} bash "$here/hbase.sh" start >"$tmp/start.log" 2>&1
+	HBASE_FIXTURE_SERVERS=${HBASE_FIXTURE_SERVERS:-2} \
+		HBASE_FIXTURE_GATEWAYS=${HBASE_FIXTURE_GATEWAYS:-0:buffered-binary 0:framed-compact 0:http} bash "$here/hbase.sh" start >"$tmp/start.log" 2>&1
 	status=$?
 	if [ $status = 77 ]; then
 		echo "1..0 # SKIP $(tail -n 1 "$tmp/start.log")"
@@ -55,7 +56,8 @@ python3 "$here/idl.py" "$top/src/thrift/idl.h" "${HBASE_FIXTURE_JARS:-${XDG_CACH
 
 # The tests run as the server's user, who may not be able to read this tree.
 mkdir -p "$tmp/work/out" "$tmp/work/hbase"
-cp -R "$here/sql" "$here/expected" "$here/gateway.py" "$here/proxy.py" "$top/test/differential" "$top/test/conformance" "$tmp/work/"
+cp -R "$here/sql" "$here/expected" "$here"/*.py "$top/test/differential" "$top/test/conformance" "$tmp/work/"
+sh "$here/certificates.sh" "$tmp/work/certificates" >"$tmp/openssl.log" 2>&1 || { cat "$tmp/openssl.log"; die "openssl cannot make certificates"; }
 cp "$here/gateway.py" "$here/conformance.py" "$tmp/work/hbase/"
 python3 "$here/silent.py" >"$tmp/silent" &
 silent=$!
@@ -81,7 +83,9 @@ gateway()
 	shift 3
 	in_dir "$tmp/work" env PATH="$bindir:$PATH" PGHOST="$tmp" PGPORT=5434 PGUSER=postgres PGDATABASE=postgres \
 		HBASE_GATEWAY="$port" HBASE_TRANSPORT="$transport" HBASE_PROTOCOL="$protocol" \
-		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" "$@"
+		HBASE_BUFFERED="$HBASE_THRIFT_BUFFERED_BINARY" HBASE_FRAMED="$HBASE_THRIFT_FRAMED_COMPACT" \
+		HBASE_HTTP="$HBASE_THRIFT_HTTP" HBASE_CERTIFICATES="$tmp/work/certificates" \
+		HBASE_SILENT="$(cat "$tmp/silent")" HBASE_CONTROL="$HBASE_CONTROL" "$@"
 }
 
 # regress PORT TRANSPORT PROTOCOL TEST...
@@ -102,7 +106,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail failures}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
@@ -111,4 +115,5 @@ if [ -z "${WIDECOL_ONLY:-}" ]; then
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
 [ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_HTTP" http binary reads writes
 exit $failed

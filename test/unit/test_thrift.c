@@ -460,6 +460,52 @@ a_changed_cell_is_one_cell(void **state)
 	}
 }
 
+static void
+put_region(WcThriftWriter *w, const char *start, int32_t replica)
+{
+	wc_thrift_begin_struct(w);
+	wc_thrift_field_struct(w, 1);	/* the server */
+	wc_thrift_field_bytes(w, 1, text("host"));
+	wc_thrift_end_struct(w);
+	wc_thrift_field_struct(w, WC_THRegionLocation_regionInfo);
+	wc_thrift_field_i64(w, 1, 17);
+	if (start != NULL)
+		wc_thrift_field_bytes(w, WC_THRegionInfo_startKey, text(start));
+	wc_thrift_field_i32(w, WC_THRegionInfo_replicaId, replica);
+	wc_thrift_end_struct(w);
+	wc_thrift_end_struct(w);
+}
+
+static void
+regions_count_once_with_their_replicas(void **state)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcArena		arena = WC_ARENA_INIT;
+		WcThriftWriter w;
+		WcSlice    *starts;
+		WcAnswer	a;
+		WcError		err;
+		uint32_t	n;
+
+		wc_thrift_writer(&w, &buf, protocols[i], WC_THRIFT_BUFFERED);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_REGIONS, 1);
+		wc_thrift_field_list(&w, WC_RESULT_SUCCESS, WC_THRIFT_STRUCT, 3);
+		put_region(&w, "m", 0);
+		put_region(&w, "m", 1);
+		put_region(&w, NULL, 0);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, protocols[i], wc_buf_slice(&buf), WC_METHOD_REGIONS, 1, &err), WC_OK);
+		assert_int_equal(wc_answer_regions(&a, &arena, &starts, &n, &err), WC_OK);
+		assert_int_equal(n, 2);
+		assert_true(wc_slice_eq(starts[0], text("m")));
+		assert_int_equal(starts[1].len, 0);
+		wc_arena_free(&arena);
+		wc_buf_free(&buf);
+	}
+}
+
 typedef struct Reading
 {
 	WcThriftProtocol protocol;
@@ -599,6 +645,7 @@ main(void)
 		cmocka_unit_test(a_modified_family_keeps_other_attributes),
 		cmocka_unit_test(tables_are_made_with_families_and_splits),
 		cmocka_unit_test(a_changed_cell_is_one_cell),
+		cmocka_unit_test(regions_count_once_with_their_replicas),
 		cmocka_unit_test(readers_survive_any_bytes),
 		cmocka_unit_test(filters_have_hbases_bytes),
 	};

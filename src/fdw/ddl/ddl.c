@@ -33,6 +33,7 @@
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
 #include "client/foreign/owner.h"
+#include "client/foreign/serveroption.h"
 #include "fdw/ddl/ddl.h"
 #include "fdw/ddl/guard.h"
 #include "fdw/ddl/redefine.h"
@@ -150,24 +151,45 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	MemoryContextDelete(scratch);
 }
 
-/* The same of a table of an HBase cluster, which has to be there.  A dump may be restored where the
- * cluster cannot be reached. */
 static void
-settle_remote(Oid relid)
+create_remote(Relation rel, const WcRelation *wrel, List *names, List *specs)
+{
+	ForeignServer *server = wc_foreign_server_of(RelationGetRelid(rel));
+	WcServerOptions options;
+
+	wc_server_options(server->serverid, &options);
+	if (!options.create)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" does not exist in the cluster of server \"%s\"", wrel->table_name, server->servername),
+				 errhint("Option \"create\" of the server is off.")));
+	wc_stored_create(wrel, rel->rd_rel->relowner, names, specs);
+	ereport(NOTICE,
+			(errmsg("table \"%s\" does not exist in the cluster of server \"%s\", and is made at COMMIT", wrel->table_name,
+					server->servername)));
+}
+
+/* The same of a table of an HBase cluster.  A dump may be restored where the cluster cannot be reached. */
+static void
+settle_remote(Oid relid, bool created)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "widecol ddl", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	Relation	rel = relation_open(relid, AccessShareLock);
 	WcTableOptions options;
 	WcRelation *wrel = wc_mapping_build(rel, &options);
+	List	   *specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
 
-	if (options.families != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("foreign table \"%s\" cannot have option \"families\"", wrel->relname),
-				 errdetail("It maps a table of an HBase cluster: families are made and changed with HBase's own tools.")));
 	if (!wc_foreign_restoring())
+	{
+		WcTableDesc *desc = wc_client_store_table(wrel->store, wrel->table_name, created);
+
+		if (desc == NULL)
+			create_remote(rel, wrel, wc_mapping_family_names(wrel), specs);
+		else if (created)
+			wc_guard_warn_about_families(desc, specs);
 		wc_mapping_resolve(wrel, wc_client_store_table(wrel->store, wrel->table_name, false));
+	}
 	relation_close(rel, AccessShareLock);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
@@ -296,7 +318,7 @@ settle_all(const WcDdlFrame *frame, bool created)
 		Oid			relid = lfirst_oid(lc);
 
 		if (wc_foreign_is_remote(relid))
-			settle_remote(relid);
+			settle_remote(relid, created);
 		else if (wc_foreign_is_widecol(relid))
 			(wc_foreign_restoring() ? settle_if_possible : settle) (relid, created, wc_guard_find(frame->before, relid),
 																	definition_before(frame->definitions, relid));

@@ -235,8 +235,8 @@ has_family_of_spec(const WcTableDesc *desc, const WcFamilySpec *spec)
 	return same_attributes(&attrs, &family->attrs);
 }
 
-static void
-warn_about_families(const WcTableDesc *desc, List *specs)
+void
+wc_guard_warn_about_families(const WcTableDesc *desc, List *specs)
 {
 	ListCell   *lc;
 
@@ -278,7 +278,7 @@ wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *f
 	}
 	if (families != NULL &&
 		(adopted || before->families == NULL || strcmp(before->families, families) != 0))
-		warn_about_families(desc, specs);
+		wc_guard_warn_about_families(desc, specs);
 }
 
 /* --- TRUNCATE ---------------------------------------------------------------------- */

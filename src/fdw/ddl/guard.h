@@ -52,6 +52,9 @@ extern void wc_guard_require_owner(Oid relid);
 extern void wc_guard_announce(const WcRelation *wrel, const WcTableDesc *desc, const char *families, List *specs,
 							  const WcGuard *before);
 
+/* That WARNING, for each family. */
+extern void wc_guard_warn_about_families(const WcTableDesc *desc, List *specs);
+
 /*
  * Before a TRUNCATE: locks the foreign tables that it names, and those that map the
  * same stored tables, in the order of their oids, if the user may truncate them.

@@ -46,7 +46,7 @@ set_family(WcFamilyDesc *family, const WcRelation *wrel, const char *utf8_name, 
 
 	memset(family, 0, sizeof(*family));
 	family->name = wc_slice_cstr(utf8_name);
-	family->attrs = wc_family_attrs_default;
+	family->attrs = *wc_client_store_family_defaults(wrel->store);
 	foreach(lc, specs)
 	{
 		const WcFamilySpec *spec = lfirst(lc);
@@ -55,7 +55,8 @@ set_family(WcFamilyDesc *family, const WcRelation *wrel, const char *utf8_name, 
 			wc_family_spec_apply(spec, &family->attrs);
 	}
 	if (family->attrs.packing == WC_PACKING_AUTO)
-		family->attrs.packing = choose_packing(wrel, wc_text_from_utf8(family->name), &family->attrs);
+		family->attrs.packing = wc_client_store_is_embedded(wrel->store) ?
+			choose_packing(wrel, wc_text_from_utf8(family->name), &family->attrs) : WC_PACKING_CELL;
 	if (wc_family_attrs_check(family->name, &family->attrs, &err) != WC_OK)
 		wc_raise(&err);
 }
@@ -95,7 +96,7 @@ wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs)
 	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)),
 							&desc.ns, &desc.name, &err) != WC_OK)
 		wc_raise(&err);
-	wc_client_create_table(&desc);
+	wc_client_store_create_table(wrel->store, &desc);
 }
 
 List *

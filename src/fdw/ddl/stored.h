@@ -17,7 +17,7 @@
 /* Those of names that desc lacks. */
 extern List *wc_stored_missing_families(const WcTableDesc *desc, List *names);
 
-/* Makes it.  The caller holds its name locked in AccessExclusiveLock. */
+/* Makes it, in the foreign table's store.  The caller holds a stored table's name locked in AccessExclusiveLock. */
 extern void wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs);
 
 /* Adds the families of names that it lacks; returns the new descriptor. */

@@ -373,6 +373,16 @@ check_stored_name(const WcRelation *wrel)
 			 errhint("Name the stored table with the table option \"table\".")));
 }
 
+static void
+check_write_mode(const WcRelation *wrel)
+{
+	if (wrel->write_mode != WC_WRITE_AS_SERVER && wc_client_store_is_embedded(wrel->store))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"write_mode\" of foreign table \"%s\" needs a server with engine 'hbase'", wrel->relname),
+				 errhint("The embedded engine commits changes with the transaction.")));
+}
+
 WcRelation *
 wc_mapping_build(Relation rel, WcTableOptions *options)
 {
@@ -394,6 +404,8 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 	wrel->raw = options->raw;
 	wrel->fetch_size = options->fetch_size;
 	wrel->parallel_workers = options->parallel_workers;
+	wrel->write_mode = options->write_mode;
+	check_write_mode(wrel);
 	wrel->raw_key = -1;
 	wrel->natts = tupdesc->natts;
 	wrel->columns = palloc0(sizeof(WcRelColumn) * Max(tupdesc->natts, 1));
@@ -483,7 +495,7 @@ family_id(const WcRelation *wrel, const WcTableDesc *desc, const char *name)
 				 errmsg("family \"%s\" does not exist in stored table \"%s\"", name, wrel->table_name),
 				 errdetail("Its families are: %s.", wc_mapping_list_families(desc)),
 				 wc_client_store_is_embedded(wrel->store) ? errhint("ALTER FOREIGN TABLE or widecol.alter_table adds a family.") :
-				 errhint("It is added with HBase's own tools.")));
+				 errhint("widecol.alter_table adds a family.")));
 	return family->id;
 }
 

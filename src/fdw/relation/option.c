@@ -38,12 +38,13 @@ typedef enum WcTableOption
 	WC_TABLE_OPTION_RAW,
 	WC_TABLE_OPTION_FETCH_SIZE,
 	WC_TABLE_OPTION_PARALLEL_WORKERS,
+	WC_TABLE_OPTION_WRITE_MODE,
 	WC_TABLE_OPTION_COUNT
 } WcTableOption;
 
 static const char *const table_option_names[WC_TABLE_OPTION_COUNT] = {
 	"table", "layout", "family", "families", "delimiter", "salt_buckets", "salt_by", "on_duplicate",
-	"versions", "raw", "fetch_size", "parallel_workers"
+	"versions", "raw", "fetch_size", "parallel_workers", "write_mode"
 };
 
 typedef enum WcColumnOption
@@ -223,6 +224,9 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 			break;
 		case WC_TABLE_OPTION_PARALLEL_WORKERS:
 			out->parallel_workers = whole_number(def, 0, MAX_PARALLEL_WORKER_LIMIT);
+			break;
+		case WC_TABLE_OPTION_WRITE_MODE:
+			out->write_mode = choice(def, "commit", "stream") ? WC_WRITE_STREAM : WC_WRITE_AT_COMMIT;
 			break;
 		case WC_TABLE_OPTION_COUNT:
 			pg_unreachable();
@@ -434,11 +438,12 @@ widecol_validator(PG_FUNCTION_ARGS)
 		case AttributeRelationId:
 			wc_options_parse_column(options, &column);
 			break;
-		case ForeignDataWrapperRelationId:
 		case UserMappingRelationId:
+			wc_user_options_check(options);
+			break;
+		case ForeignDataWrapperRelationId:
 			if (options != NIL)
-				(void) find_option(linitial_node(DefElem, options)->defname, NULL, 0,
-								   catalog == UserMappingRelationId ? "user mapping" : "foreign-data wrapper");
+				(void) find_option(linitial_node(DefElem, options)->defname, NULL, 0, "foreign-data wrapper");
 			break;
 		default:
 			break;

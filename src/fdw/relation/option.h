@@ -31,6 +31,7 @@ typedef struct WcTableOptions
 	bool		raw;
 	int			fetch_size;		/* 0: not given */
 	int			parallel_workers;	/* -1: not given */
+	WcWriteMode write_mode;
 } WcTableOptions;
 
 #define WC_ROWKEY_NONE	0

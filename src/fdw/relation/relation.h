@@ -106,6 +106,7 @@ typedef struct WcRelation
 	bool		raw;			/* layout cell: option raw */
 	int			fetch_size;		/* 0: adaptive */
 	int			parallel_workers;	/* that share a scan; -1: as the size says */
+	WcWriteMode write_mode;
 	List	   *constants;		/* Expr *, conditions that all rows satisfy, Vars of relation 1 (recordtype.h) */
 	int			constant_parts;	/* leading parts up to the last that has a constant; 0: none has */
 	bool		has_map;		/* some column is a MAP or PREFIX_MAP */

@@ -220,6 +220,7 @@ wc_modify_open(EState *estate, ResultRelInfo *rinfo)
 	m->cid = estate->es_plannedstmt ? estate->es_output_cid : GetCurrentCommandId(true);
 	wc_rowwrite_init(&m->write, m->wrel->desc);
 	wc_rowwrite_init(&m->old, m->wrel->desc);
+	m->write.mode = m->old.mode = m->wrel->write_mode;
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		wc_rowmodify_init(m);
 	MemoryContextSwitchTo(old);

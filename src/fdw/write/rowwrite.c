@@ -230,7 +230,7 @@ wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int
 
 	if (w->nitems == 0)
 		return;
-	b = wc_client_write(w->desc);
+	b = wc_client_write_in_mode(w->desc, w->mode);
 	if (wc_batch_row_begin(b, w->desc->id, cid, wc_buf_slice(&w->key),
 						   nfamilies > 0 ? WC_ROW_MUST_BE_ABSENT : 0,
 						   must_be_absent, nfamilies, &err) != WC_OK)

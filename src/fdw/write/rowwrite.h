@@ -26,6 +26,7 @@ typedef struct WcRowItem
 typedef struct WcRowWrite
 {
 	const WcTableDesc *desc;
+	WcWriteMode mode;			/* at first WC_WRITE_AS_SERVER */
 	WcBuf		key;			/* the row: for the caller to fill after wc_rowwrite_start */
 	WcBuf		bytes;
 	WcRowItem  *items;

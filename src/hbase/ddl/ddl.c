@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "hbase/changes.h"
-#include "read/txn/txn.h"
 #include "thrift/request.h"
 
 static WcHBaseTableChange *changes; /* in TopMemoryContext */
@@ -136,19 +135,11 @@ refuse_framed(const WcTableDesc *desc, const char *what)
 static void
 check_unwritten(const WcHBaseTable *table)
 {
-	WcTxn	   *txn = wc_hbase_changes();
-	const WcTxnTable *tables;
-	size_t		n = 0;
-
-	tables = txn != NULL ? wc_txn_tables(txn, &n) : NULL;
-	for (size_t i = 0; i < n; i++)
-	{
-		if (tables[i].id == table->id && tables[i].nops > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("cannot change table \"%s\" of HBase because this transaction has changed its rows", table->name),
-					 errhint("COMMIT sends the rows; change the table in a transaction of its own.")));
-	}
+	if (wc_hbase_changes_of(table->id, InvalidCommandId) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("cannot change table \"%s\" of HBase because this transaction has changed its rows", table->name),
+				 errhint("COMMIT sends the rows; change the table in a transaction of its own.")));
 }
 
 static void
@@ -342,7 +333,7 @@ wc_hbase_change_catalog(Oid oid, WcCatalogChange what, const WcTableDesc *desc)
 	check(server, what, desc, &before);
 	c = new_change();
 	*c = (WcHBaseTableChange) {
-		.mark = wc_hbase_changes_mark(),.what = what,.server = server,.table = table,.before = before
+		.what = what,.server = server,.table = table,.before = before
 	};
 	if (what == WC_CATALOG_CREATE_TABLE || what == WC_CATALOG_ALTER_TABLE)
 		keep_desc(table, desc, &c->desc);
@@ -364,16 +355,6 @@ wc_hbase_ddl_forget(int n)
 		wc_hbase_doubt(changes[--nchanges].server);
 	if (nchanges == 0)
 		wc_arena_free(&arena);
-}
-
-void
-wc_hbase_ddl_cut(uint64 mark)
-{
-	int			n = nchanges;
-
-	while (n > 0 && changes[n - 1].mark >= mark)
-		n--;
-	wc_hbase_ddl_forget(n);
 }
 
 void

@@ -1,8 +1,7 @@
 /*
  * hbase/ddl/ddl.h: changes of tables and namespaces that the transaction has made, until they are sent.
  *
- * They are a list, in the order in which they were made, for all servers.  A savepoint is a mark of the stream of
- * changes (changes.c), in which each of them counts as a byte.
+ * They are a list, in the order in which they were made, for all servers.
  */
 #ifndef WC_HBASE_DDL_DDL_H
 #define WC_HBASE_DDL_DDL_H
@@ -11,7 +10,6 @@
 
 typedef struct WcHBaseTableChange
 {
-	uint64		mark;			/* of the stream, before this change */
 	WcCatalogChange what;
 	WcHBaseServer *server;
 	WcHBaseTable *table;		/* NULL: a change of a namespace */
@@ -46,8 +44,7 @@ extern WcHBaseTableState wc_hbase_table_state(const WcHBaseTable *table);
 /* Are the attributes the same, of those that HBase has? */
 extern bool wc_hbase_same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b);
 
-/* Forgets changes from a mark on, or behind the first n; never fail. */
-extern void wc_hbase_ddl_cut(uint64 mark);
+/* Forgets changes behind the first n; never fails. */
 extern void wc_hbase_ddl_forget(int n);
 
 /* Reads changed options of the changes' servers, which may raise an error. */

@@ -3,7 +3,8 @@
  * get_counter, which only reads it.
  *
  * incr and append lock the row, so that no change is lost between reading and committing, and read the newest
- * state: under READ COMMITTED they never fail because of another transaction.  They write an ordinary put.
+ * state: under READ COMMITTED they never fail because of another transaction.  They write an ordinary put.  A store
+ * outside the embedded engine may change the cell itself (wc_client_acts_at_once).
  * Since they write and return the old content, they need both privileges (shell/access.h).
  */
 #include "postgres.h"
@@ -36,12 +37,10 @@ typedef struct Change
 	WcCurrentCell current;
 } Change;
 
-/* tab, row, col, (argument 3), ts, ttl: locks the row and reads the cell. */
+/* tab, row, col, (argument 3), ts, ttl. */
 static void
-begin_change(FunctionCallInfo fcinfo, Change *c)
+open_change(FunctionCallInfo fcinfo, Change *c)
 {
-	WcScan		scan;
-
 	wc_access_open(fcinfo, &c->access, true, ACL_INSERT);
 	c->table = c->access.table;
 	c->row = wc_access_row_argument(fcinfo, 1, &c->access);
@@ -49,6 +48,21 @@ begin_change(FunctionCallInfo fcinfo, Change *c)
 	wc_access_require_column(&c->access, &c->column, ACL_SELECT);
 	c->ts = wc_arg_ts(fcinfo, 4);
 	c->ttl_us = wc_arg_ttl_us(fcinfo, 5);
+}
+
+/* Does the store itself change the cell? */
+static bool
+store_changes(const Change *c)
+{
+	return c->ts == WC_TS_LATEST && c->ttl_us == 0 && wc_client_acts_at_once(c->table);
+}
+
+/* Locks the row and reads the cell. */
+static void
+begin_change(Change *c)
+{
+	WcScan		scan;
+
 	wc_scan_init(&scan, c->table->id);
 	wc_current_cell(c->table, c->row, &c->column, &scan, &c->current);
 }
@@ -119,7 +133,14 @@ widecol_incr(PG_FUNCTION_ARGS)
 	Change		c;
 
 	wc_arg_not_null(fcinfo, 3, "by");
-	begin_change(fcinfo, &c);
+	open_change(fcinfo, &c);
+	if (store_changes(&c))
+	{
+		sum = (uint64) wc_client_increment(c.table, c.row, c.column.family, c.column.qualifier, PG_GETARG_INT64(3));
+		wc_access_close(&c.access);
+		PG_RETURN_INT64((int64) sum);
+	}
+	begin_change(&c);
 	sum = (uint64) PG_GETARG_INT64(3);
 	if (c.current.found)
 	{
@@ -184,8 +205,15 @@ widecol_append(PG_FUNCTION_ARGS)
 	Change		c;
 
 	wc_arg_not_null(fcinfo, 3, "value");
-	begin_change(fcinfo, &c);
+	open_change(fcinfo, &c);
 	more = wc_arg_bytes(fcinfo, 3);
+	if (store_changes(&c))
+	{
+		whole = wc_client_append(c.table, c.row, c.column.family, c.column.qualifier, more);
+		wc_access_close(&c.access);
+		PG_RETURN_DATUM(wc_bytea_datum(whole));
+	}
+	begin_change(&c);
 	if (c.current.value.len + more.len > WC_VALUE_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -61,4 +61,6 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
 	wc_client_lock_rows(&lock, &locked, 1);
 	read_cell(&one, wc_client_snapshot(NULL), current);
+	if (scan->ts_min == 0 && scan->ts_max == WC_TS_LATEST)
+		wc_client_expect(table, row, name->family, name->qualifier, current->value);
 }

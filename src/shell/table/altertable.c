@@ -76,16 +76,19 @@ widecol_alter_table_ttl(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* clone_table_schema(name, new_name, preserve_splits): an empty table like another; it takes USAGE
+/* clone_table_schema(name, new_name, preserve_splits, server): an empty table like another; it takes USAGE
  * on the server, as making one and describing one do */
 Datum
 widecol_clone_table_schema(PG_FUNCTION_ARGS)
 {
+	WcClientStore *store = wc_arg_store(fcinfo, 3);
 	WcTableDesc *desc;
 	char	   *new_name = wc_arg_cstring(fcinfo, 1);
 
-	wc_owner_require_usage(wc_client_embedded());
-	desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	wc_owner_require_usage(store);
+	desc = wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false);
+	if (PG_GETARG_BOOL(2))
+		wc_client_store_read_splits(store, desc);
 	split_name(new_name, desc);
 	desc->owner = InvalidOid;
 	desc->disabled = false;
@@ -94,8 +97,9 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 		desc->nsplits = 0;
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 		desc->families[i].history_from_us = 0;
-	wc_client_lock_table(new_name, AccessExclusiveLock);
-	wc_client_create_table(desc);
+	if (wc_client_store_is_embedded(store))
+		wc_client_lock_table(new_name, AccessExclusiveLock);
+	wc_client_store_create_table(store, desc);
 	PG_RETURN_VOID();
 }
 

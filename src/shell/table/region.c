@@ -1,8 +1,8 @@
 /*
  * shell/table/region.c: regions, the parts of a stored table between its split points.
  *
- * There is one engine, so regions are notes: split points say where a user thinks of the
- * table as parted.  They belong to the stored table's owner (client/foreign/owner.h), changes to the
+ * There is one embedded engine, so its regions are notes: split points say where a user thinks of the
+ * table as parted.  Those of HBase are on its servers.  They belong to the stored table's owner (client/foreign/owner.h), changes to the
  * transaction.
  */
 #include "postgres.h"
@@ -25,24 +25,32 @@ PG_FUNCTION_INFO_V1(widecol_merge_regions);
 /* Of a row key in a message. */
 #define SHOWN_MAX 128
 
+/* name, server: the table with its split points. */
 static WcTableDesc *
-open_mine(FunctionCallInfo fcinfo)
+open_mine(FunctionCallInfo fcinfo, WcClientStore *store)
 {
-	WcTableDesc *desc = wc_client_table(wc_arg_cstring(fcinfo, 0), false);
+	WcTableDesc *desc;
 
-	wc_owner_require(desc, NULL);
+	if (!wc_client_store_is_embedded(store))
+		wc_owner_require_usage(store);
+	desc = wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false);
+	if (wc_client_store_is_embedded(store))
+		wc_owner_require(desc, NULL);
+	wc_client_store_read_splits(store, desc);
 	return desc;
 }
 
-/* start_row, end_row, rows, bytes; one more than there are split points. */
+/* regions(name, server): start_row, end_row, rows, bytes; one more than there are split points.  HBase does not tell
+ * sizes. */
 Datum
 widecol_regions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	WcClientStore *store = wc_arg_store(fcinfo, 1);
 	WcTableDesc *desc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	desc = open_mine(fcinfo);
+	desc = open_mine(fcinfo, store);
 	for (uint32 i = 0; i <= desc->nsplits; i++)
 	{
 		WcRange		range = {.start_inclusive = true};
@@ -56,6 +64,7 @@ widecol_regions(PG_FUNCTION_ARGS)
 		if (i < desc->nsplits)
 			range.stop = desc->splits[i];
 		wc_client_estimate(desc, &range, NULL, 0, &bytes, &rows);
+		nulls[2] = nulls[3] = !wc_client_estimates(desc);
 		values[0] = wc_bytea_datum(range.start);
 		values[1] = wc_bytea_datum(range.stop);
 		values[2] = Int64GetDatum((int64) rows);
@@ -65,11 +74,11 @@ widecol_regions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* get_splits(name): the split points, ascending */
+/* get_splits(name, server): the split points, ascending */
 Datum
 widecol_get_splits(PG_FUNCTION_ARGS)
 {
-	WcTableDesc *desc = open_mine(fcinfo);
+	WcTableDesc *desc = open_mine(fcinfo, wc_arg_store(fcinfo, 1));
 	Datum	   *splits = palloc(sizeof(Datum) * Max(desc->nsplits, 1));
 
 	for (uint32 i = 0; i < desc->nsplits; i++)

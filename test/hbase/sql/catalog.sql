@@ -19,12 +19,14 @@ SELECT * FROM wide.one;
 IMPORT FOREIGN SCHEMA wc_nowhere FROM SERVER hbase INTO wide;
 \set VERBOSITY default
 
--- no stored table is made, in whichever engine
+-- with option "create" off no table is made, in whichever engine
+ALTER SERVER hbase OPTIONS (ADD create 'off');
 CREATE FOREIGN TABLE nowhere (id text OPTIONS (rowkey '1')) SERVER hbase OPTIONS ("table" 'wc_catalog:nowhere');
 CREATE FOREIGN TABLE nowhere (id text OPTIONS (rowkey '1')) SERVER hbase;
 CREATE FOREIGN TABLE two (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'no')) SERVER hbase OPTIONS ("table" 'wc_catalog:two');
 CREATE FOREIGN TABLE two (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'cf')) SERVER hbase
-  OPTIONS ("table" 'wc_catalog:two', families '{"cf": {}}');
+  OPTIONS ("table" 'wc_catalog:two', families '{"cf": {"versions": 7}, "more": {}}');
+DROP FOREIGN TABLE two;
 SELECT count(*) FROM widecol.tables WHERE name IN ('two', 'nowhere');
 
 -- the name of the foreign table is the table's, and stays it when that is renamed

@@ -53,6 +53,55 @@ SELECT widecol."check"('t', 'd', 'cf:x', 'mine');
 ROLLBACK;
 SELECT x FROM t WHERE id = 'd';
 
+-- what another client changes between the check and COMMIT: nothing is written
+BEGIN;
+INSERT INTO t VALUES ('other', 'row');
+SELECT widecol.check_and_put('t', 'd', 'cf:x', 'third', 'cf:y', 'not');
+SAVEPOINT a;
+SELECT widecol."check"('t', 'b', 'cf:x', '3');
+ROLLBACK TO a;
+\! echo "put wc_functions:t d cf:x theirs" | python3 gateway.py "$HBASE_BUFFERED"
+COMMIT;
+\echo :SQLSTATE
+SELECT "row", family, qualifier, value FROM widecol.scan('t', row_prefix => 'd');
+SELECT count(*) FROM t WHERE id = 'other';
+BEGIN;
+INSERT INTO t VALUES ('other', 'row');
+SELECT widecol.check_and_delete('t', 'd', 'cf:x', 'theirs', 'cf:x'), widecol.check_and_put('t', 'e', 'cf:x', NULL, 'cf:x', 'new');
+\! echo "put wc_functions:t d cf:y theirs,%20too" | python3 gateway.py "$HBASE_BUFFERED"
+COMMIT;
+SELECT "row", family, qualifier, value FROM widecol.scan('t', start_row => 'd');
+
+-- counters: HBase changes them at once, in a transaction block the transaction does
+SELECT widecol.incr('t', 'n', 'g:n'), widecol.incr('t', 'n', 'g:n', 5);
+SELECT widecol.append('t', 'n', 'g:s', 'abc'), widecol.append('t', 'n', 'g:s', '\x00ff');
+BEGIN;
+SELECT widecol.incr('t', 'n', 'g:n'), widecol.append('t', 'n', 'g:s', 'd');
+ROLLBACK;
+SELECT widecol.get_counter('t', 'n', 'g:n');
+SELECT value FROM widecol.get('t', 'n', '{g:s}');
+BEGIN;
+SELECT widecol.incr('t', 'n', 'g:n', -7);
+SELECT widecol.incr('t', 'n', 'g:n', 2);
+COMMIT;
+SELECT widecol.get_counter('t', 'n', 'g:n');
+BEGIN;
+SELECT widecol.incr('t', 'n', 'g:n');
+\! echo "put wc_functions:t n g:n %00%00%00%00%00%00%00%10" | python3 gateway.py "$HBASE_BUFFERED"
+COMMIT;
+SELECT widecol.get_counter('t', 'n', 'g:n');
+ALTER SERVER hbase OPTIONS (ADD atomic_in_transaction 'on');
+BEGIN;
+SELECT widecol.incr('t', 'n', 'g:n');
+ROLLBACK;
+SELECT widecol.get_counter('t', 'n', 'g:n');
+ALTER SERVER hbase OPTIONS (DROP atomic_in_transaction);
+SELECT widecol.incr('t', 'new', 'g:n', 3, ts => 5000000);
+SELECT * FROM widecol.get('t', 'new');
+\set VERBOSITY sqlstate
+SELECT widecol.incr('t', 'n', 'g:s');
+\set VERBOSITY default
+
 -- rights: of USAGE on the server, or of the foreign table
 CREATE ROLE regress_hbase_reader;
 GRANT USAGE ON SCHEMA widecol TO regress_hbase_reader;

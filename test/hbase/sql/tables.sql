@@ -9,9 +9,9 @@ CREATE SERVER hbase FOREIGN DATA WRAPPER widecol
 -- with the transaction: HBase has it at COMMIT, and nothing after ROLLBACK
 BEGIN;
 SELECT widecol.create_namespace('wc_tables', server => 'hbase');
-SELECT widecol.create_table('wc_tables:one', '{"cf": {"versions": 3, "ttl": "1 day", "bloomfilter": "rowcol"}, "d": {}}', server => 'hbase');
+CREATE FOREIGN TABLE one (id text OPTIONS (rowkey '1'), x text, m jsonb OPTIONS (family 'm')) SERVER hbase
+  OPTIONS ("table" 'wc_tables:one', families '{"m": {"versions": 3, "ttl": "1 day"}, "more": {}}');
 SELECT * FROM widecol.describe('wc_tables:one', 'hbase');
-CREATE FOREIGN TABLE one (id text OPTIONS (rowkey '1'), x text) SERVER hbase OPTIONS ("table" 'wc_tables:one');
 INSERT INTO one VALUES ('a', '1'), ('b', '2');
 SELECT * FROM one;
 SELECT count(*) FROM widecol.list_namespaces('hbase') WHERE namespace = 'wc_tables';
@@ -38,6 +38,13 @@ SELECT widecol.exists('wc_tables:one'), widecol.exists('wc_tables:one', 'hbase')
 
 -- split points, over a transport that the gateway reads rightly
 SELECT widecol.create_table('wc_tables:split', '{"cf": {}}', widecol.hexstring_splits(4), 'hbase');
+SELECT * FROM widecol.regions('wc_tables:split', 'hbase');
+SELECT region FROM widecol.list_regions('wc_tables:split', 'hbase');
+SELECT widecol.get_splits('wc_tables:split', 'hbase') = widecol.hexstring_splits(4);
+BEGIN;
+SELECT widecol.clone_table_schema('wc_tables:split', 'wc_tables:clone', server => 'hbase');
+SELECT count(*) FROM widecol.regions('wc_tables:clone', 'hbase');
+ROLLBACK;
 \getenv framed HBASE_FRAMED
 CREATE SERVER framed FOREIGN DATA WRAPPER widecol
   OPTIONS (engine 'hbase', host '127.0.0.1', port :'framed', transport 'framed', protocol 'compact');
