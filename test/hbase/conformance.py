@@ -57,8 +57,6 @@ class HBaseCase(Case):
         if any(f.get("new_version_behavior") for f in case["table"]["families"]):
             raise NotRun("NEW_VERSION_BEHAVIOR has no word in Thrift2")
         for step in steps + [m for s in steps for m in s.get("mutations", [])]:
-            if step["op"] in COMPUTED:
-                raise NotRun(step["op"])
             if step.get("cell_ttl_ms") is not None:
                 raise NotRun("a cell's time to live does not travel")
         # What is no time in milliseconds passes as a number.
@@ -124,9 +122,12 @@ class HBaseCase(Case):
     # -- steps -----------------------------------------------------------------------
 
     def mutation(self, step, row=None):
+        of_row = row
         row = bytea(step.get("row", row))
         ts = self.ts_sql(step.get("ts"))
         op = step["op"]
+        if op in COMPUTED:
+            return super().mutation(step, step.get("row", of_row))
         qualifier = bytea(step.get("qualifier"))
         if op == "put":
             cells = [f"({row}, {text(step['family'])}, {qualifier}, {ts}, 'Put', {bytea(step.get('value'))})"]
