@@ -2,9 +2,8 @@
  * hbase/connection.c: calls of a gateway, over a socket that does not block (HTTP: http/).
  *
  * A connection has one call at a time.  A call waits for its answer, except that of a scan that is to go on while
- * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an
- * answer also handles interrupts.  An interrupt ends the call and closes the connection, because the answer would
- * still arrive on it.
+ * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an answer also handles interrupts.  An interrupt ends the
+ * call and closes the connection, because the answer would still arrive on it.
  */
 #include "hbase/http/http.h"
 
@@ -251,6 +250,8 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 		uint8_t    *room;
 		ssize_t		n;
 
+		if (status == WC_TOO_LARGE)
+			wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 		if (status != WC_END)
 			return status;
 		room = wc_buf_reserve(&c->in, PIECE);
@@ -275,12 +276,6 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 	}
 }
 
-static void
-note_too_large(WcError *err)
-{
-	wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
-}
-
 /* Sends bytes and opens the answer; WC_END: the connection is lost. */
 static WcStatus
 exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number, WcAnswer *answer, WcError *err)
@@ -302,8 +297,6 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 		if (status == WC_OK)
 			status = receive(server, deadline, NULL, &message, err);
 	}
-	if (status == WC_TOO_LARGE)
-		note_too_large(err);
 	if (status == WC_OK)
 		status = wc_answer_open(answer, protocol_of(server), message, method, number, err);
 	if (status == WC_OK)
@@ -415,8 +408,6 @@ arrived(WcHBaseServer *server, WcStatus status, WcSlice message)
 	a->arrived = true;
 	a->status = status;
 	a->timed_out = c->timed_out;
-	if (status == WC_TOO_LARGE)
-		note_too_large(&a->err);
 	if (status == WC_OK)
 	{
 		a->in = c->in;
@@ -454,9 +445,11 @@ wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcH
 	int64		deadline = now_ms() + server->options.timeout * MS_PER_SEC;
 	WcStatus	status = wc_buf_status(&c->out, "request", err);
 
-	if (status != WC_OK || c->ahead != NULL || server->options.http)
+	if (status != WC_OK || c->ahead != NULL)
 		return status;
 	status = get_ready(server, err);
+	if (status == WC_OK && c->http != NULL)
+		return WC_OK;			/* libcurl sends and receives in one */
 	if (status == WC_OK)
 	{
 		wc_buf_reset(&c->in, KEPT);
@@ -548,6 +541,8 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
 		/* a gateway that was lost during the call may be restarting */
+		if (status == WC_OK)
+			wc_hbase_error_forget();
 		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}

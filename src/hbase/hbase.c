@@ -54,6 +54,12 @@ wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...)
 }
 
 void
+wc_hbase_error_forget(void)
+{
+	error_sqlstate = 0;
+}
+
+void
 wc_hbase_keep_error(MemoryContext context)
 {
 	MemoryContextSwitchTo(context);

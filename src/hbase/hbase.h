@@ -107,6 +107,9 @@ extern void wc_hbase_require_isolation(const WcHBaseTable *table, const char *ve
 /* Sets err, and the SQLSTATE with which wc_hbase_raise will raise it. */
 extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) WC_PRINTF(4, 5);
 
+/* Forgets that SQLSTATE: the call that has failed was repeated, with success. */
+extern void wc_hbase_error_forget(void);
+
 /*
  * Adds what is known of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
  * (0: none) replaces that of err.

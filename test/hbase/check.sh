@@ -24,7 +24,9 @@ finish()
 {
 	status=$?
 	trap - EXIT
-	[ -z "$silent" ] || kill "$silent" 2>/dev/null
+	for pid in $silent $(cat "$tmp"/kerberos/*.pid 2>/dev/null); do
+		kill "$pid" 2>/dev/null
+	done
 	stop_cluster "$tmp" immediate >/dev/null 2>&1
 	[ $started = no ] || bash "$here/hbase.sh" stop
 	if [ -n "${WIDECOL_KEEP:-}" ]; then
@@ -67,6 +69,14 @@ until [ -s "$tmp/silent" ] || [ $tries -ge 100 ]; do
 	sleep 0.1
 done
 chmod 755 "$tmp"
+kerberos=
+if words=$(sh "$here/kerberos.sh" "$tmp/kerberos" "$HBASE_THRIFT_HTTP"); then
+	# shellcheck disable=SC2086 # a list of words
+	export $words
+	kerberos=kerberos
+else
+	say "Kerberos is not tried: $words"
+fi
 private_server "$tmp/pg" || die "cannot make a private server"
 start_cluster "$tmp" 5434 <<CONF || exit 1
 fsync = off
@@ -106,7 +116,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
@@ -115,5 +125,5 @@ if [ -z "${WIDECOL_ONLY:-}" ]; then
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
 [ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_HTTP" http binary reads writes
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_HTTP" http binary cells writecells
 exit $failed

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""test/hbase/proxy.py PORT METHOD [N | hold N | count FILE]: passes connections on to a gateway.
+"""test/hbase/proxy.py PORT METHOD [lose N | hold N | count FILE]: passes connections on to a gateway.
 
 Prints its own port, and goes on in the background, for two minutes at most.
 
     (no word)       the first call of METHOD still reaches the gateway; when the answer comes, the proxy closes the
                     client's connection instead of passing the answer on, and ends
-    N               the same with each N-th call, but it does not end
+    lose N          it does so with each N-th call of METHOD, and goes on
     hold N          answers to METHOD stay in the proxy until N connections wait for such an answer; then all pass
     count FILE      writes a line into FILE for each call of METHOD
 """
@@ -29,6 +29,10 @@ class Proxy:
     def called(self, server):
         """METHOD has been called over a connection; server: its gateway's side."""
 
+    def answers(self, server):
+        """Something has come from the gateway; false: it is not to be passed on, and the proxy ends."""
+        return True
+
     def accept(self):
         client, server = self.listener.accept()[0], socket.create_connection(('127.0.0.1', self.port))
         self.peers[client], self.peers[server] = server, client
@@ -40,15 +44,16 @@ class Proxy:
         for each in (end, self.peers[end]):
             if each in self.ready.get_map():
                 self.ready.unregister(each)
-            del self.peers[each]
             each.close()
 
     def pass_on(self, end):
         """Returns false when the proxy ends."""
         try:
             piece = end.recv(65536)
+            if end not in self.clients and not self.answers(end):
+                return False
             self.peers[end].sendall(piece)
-        except OSError:
+        except ConnectionError:
             piece = b''
         if not piece:
             self.close(end)
@@ -61,28 +66,37 @@ class Proxy:
             for key, _ in self.ready.select():
                 if key.fileobj is self.listener:
                     self.accept()
-                elif key.fileobj in self.peers and not self.pass_on(key.fileobj):
+                elif key.fileobj in self.ready.get_map() and not self.pass_on(key.fileobj):
                     return
 
 
 class Lose(Proxy):
-    def __init__(self, listener, port, method, each=None):
+    server = None
+
+    def called(self, server):
+        self.server = server
+
+    def answers(self, server):
+        return server is not self.server
+
+
+class LoseEach(Proxy):
+    def __init__(self, listener, port, method, number):
         super().__init__(listener, port, method)
-        self.each = each and int(each)
+        self.number = int(number)
         self.calls = 0
-        self.doomed = set()     # the gateway's sides of connections whose next answer gets lost
+        self.lost = set()
 
     def called(self, server):
         self.calls += 1
-        if self.calls % (self.each or 1) == 0:
-            self.doomed.add(server)
+        if self.calls % self.number == 0:
+            self.lost.add(server)
 
-    def pass_on(self, end):
-        if end not in self.doomed:
-            return super().pass_on(end)
-        self.doomed.remove(end)
-        self.close(end)
-        return self.each is not None
+    def answers(self, server):
+        if server in self.lost:
+            self.lost.discard(server)
+            raise ConnectionError
+        return True
 
 
 class Hold(Proxy):
@@ -117,8 +131,7 @@ def main():
     listener.bind(('127.0.0.1', 0))
     listener.listen(8)
     port, method, *how = sys.argv[1:]
-    kind = {'hold': Hold, 'count': Count}.get(how[0] if how else '', Lose)
-    proxy = kind(listener, int(port), method.encode(), *(how if kind is Lose else how[1:]))
+    proxy = {'': Lose, 'lose': LoseEach, 'hold': Hold, 'count': Count}[how[0] if how else ''](listener, int(port), method.encode(), *how[1:])
     if os.fork():
         print(listener.getsockname()[1])
         return
