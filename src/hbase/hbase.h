@@ -156,7 +156,7 @@ extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, in
 
 /*
  * wc_hbase_ahead_send sends the written request and does not wait for its answer, if no other answer is awaited on
- * the connection (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
+ * the connection, and not over HTTP (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
  * keeps it in *a, which must not move.  The request must be one that only reads.
  *
  * wc_hbase_ahead_arrived reads what has arrived, without waiting: false if wc_hbase_ahead_take would wait.  True
