@@ -1,6 +1,6 @@
 #!/bin/sh
-# test/install.sh [demo|check|check-all]: installs the Debian packages that are missing
-# for test/demo.sh (demo), test/check.sh (check) or its long suite, and says which.  They stay;
+# test/install.sh [demo|check|check-all|hbase]: installs the Debian packages that are missing
+# for test/demo.sh (demo), test/check.sh (check), its long suite or test/hbase, and says which.  They stay;
 # nothing else on the machine is changed.  Touches nothing and needs no
 # privilege when all is there.
 set -u
@@ -81,6 +81,11 @@ look()
 		need clang-14 command -v "${FUZZ_CC:-clang-14}"
 		need libclang-rt-14-dev fuzzes
 	fi
+	if [ "$purpose" = hbase ]; then
+		need default-jdk-headless command -v javac
+		need maven command -v mvn
+		need curl command -v curl
+	fi
 	if [ "$purpose" != demo ]; then
 		need libcmocka-dev has_header cmocka.h
 		need perl command -v prove
@@ -117,7 +122,7 @@ fi
 say "these Debian packages are missing:$(named)"
 say "installing them with apt-get (a few minutes the first time); they stay installed"
 say "reading the package lists: apt-get update"
-$privileged env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
+$privileged env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::http::Timeout=30 update </dev/null ||
 	say "apt-get update failed; trying with the lists that are here"
 
 version=$(server_version)
@@ -159,7 +164,7 @@ trap 'exit 143' TERM HUP
 say "installing:$packages"
 # shellcheck disable=SC2086 # a list of words
 $privileged env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
-	apt-get -q -y --no-install-recommends -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
+	apt-get -q -y --no-install-recommends -o Acquire::http::Timeout=30 -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
 	-o Dpkg::Use-Pty=0 install $packages </dev/null || die "apt-get could not install:$packages"
 
 look

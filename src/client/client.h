@@ -191,6 +191,20 @@ extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
 extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 										 uint64 rows_hint, MemoryContext context);
 
+/* What a scan waits for, by the clock of wc_clock_monotonic_us. */
+typedef struct WcClientWait
+{
+	pgsocket	socket;			/* until it is readable; several scans may have the same */
+	bool		own;			/* the bytes that arrive next are for this scan */
+	int64		until_ms;		/* and no longer: from then on wc_client_next_row raises an error at once */
+} WcClientWait;
+
+/*
+ * Will wc_client_next_row return without waiting for a socket?  If not, the store is at work on the rows, and *wait is
+ * set.  So several scans can be waited for at a time.  Always true for a scan of the embedded engine, which has no socket.
+ */
+extern bool wc_client_scan_ready(WcClientScan *scan, WcClientWait *wait);
+
 /* May a caller open another scan well before its rows are wanted? */
 extern bool wc_client_scans_ahead(void);
 

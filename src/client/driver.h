@@ -162,8 +162,8 @@ typedef struct WcDriverKept
 } WcDriverKept;
 
 /*
- * The embedded engine's driver sets all members but `kept`.  Another driver sets the name, the functions of the
- * catalog and those of scans (not new_table_id and scans_open), and `kept` if rows can be written.  A feature's
+ * The embedded engine's driver sets all members but `kept` and scan_ready.  Another driver sets the name, the functions
+ * of the catalog and those of scans (not new_table_id and scans_open), and `kept` if rows can be written.  A feature's
  * function is set when the feature bit is.
  */
 typedef struct WcDriver
@@ -226,6 +226,10 @@ typedef struct WcDriver
 	 */
 	void		(*scan_open) (WcDriverScan *scan, const WcDriverOpen *open);
 	bool		(*scan_next) (WcDriverScan *scan);
+
+	/* As wc_client_scan_ready, for the next block; NULL: the driver has no socket. */
+	bool		(*scan_ready) (WcDriverScan *scan, WcClientWait *wait);
+
 	/*
 	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and
 	 * waits for the first block.  result->taken: the row exists and is locked.  False: another

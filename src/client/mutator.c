@@ -27,7 +27,7 @@ static bool stale;				/* ... and may have bytes after it, which must be cut */
 static uint64 settled;			/* all operations before this offset are on rows that were locked before the operation was written */
 static uint64 writing;			/* the offset of the operations that the last wc_client_write began */
 static bool must_be_checked;
-static bool elsewhere;			/* the last wc_client_write began an operation on a table outside the embedded engine */
+static bool elsewhere;			/* the operation that was begun last is on a table outside the embedded engine */
 static uint32 locked[LOCKED_MAX];
 static int	nlocked;
 
@@ -64,6 +64,7 @@ wc_batch_builder(void)
 WcBatchBuilder *
 wc_batch_open(void)
 {
+	elsewhere = false;
 	wc_xact_join();
 	if (builder.buf == NULL)
 		wc_batch_init(&builder, &buffer);

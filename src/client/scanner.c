@@ -107,6 +107,15 @@ wc_client_scans_ahead(void)
 	return wc_driver()->scans_open() < WC_SCANS_AHEAD_MAX;
 }
 
+bool
+wc_client_scan_ready(WcClientScan *scan, WcClientWait *wait)
+{
+	const WcBlockReader *r = &scan->reader;
+
+	return scan->at->scan_ready == NULL || scan->row_read || r->end || r->d.p < r->d.end ||
+		scan->at->scan_ready(&scan->driver, wait);
+}
+
 static void pg_attribute_noreturn()
 corrupt(void)
 {

@@ -32,6 +32,7 @@ typedef struct Changes
 static Changes kept;			/* for the commit */
 static Changes streamed;		/* sent in chunks before */
 static Changes *target;			/* of the operation that was begun last */
+static bool held;				/* streamed has changes that are to be sent at the commit, too */
 static bool sent_early;			/* something was sent before the commit */
 static uint64 nsent;			/* rows that HBase has acknowledged ... */
 static uint64 ntold;			/* ... so many of them when an error told so */
@@ -247,25 +248,39 @@ tell_stream(WcTxn *txn)
 	}
 }
 
-/* An open scan must not meet, in HBase, what the statement that it belongs to has changed. */
-static void
-stream_on(void)
+/* Sends all that is streamed.  False: it cannot be sent now, because an open scan must not meet, in HBase, what the
+ * statement that it belongs to has changed. */
+static bool
+send_streamed(void)
 {
 	WcTxn	   *txn = unsent(&streamed);
 
-	if (txn == NULL || (wc_txn_nrows(txn) < WC_HBASE_SEND_ROWS && wc_txn_length(txn) < WC_HBASE_SEND_BYTES) ||
-		wc_hbase_scans_need(txn))
-		return;
+	if (held || wc_hbase_scans_need(txn))
+		return false;
 	tell_stream(txn);
 	sent_early = true;
 	wc_hbase_stream_send();
 	streamed.sent = streamed.length;
 	wc_txn_reset(txn);
+	return true;
+}
+
+/* Sends what is streamed if it is enough. */
+static void
+stream_on(void)
+{
+	WcTxn	   *txn = unsent(&streamed);
+
+	if (wc_txn_nrows(txn) >= WC_HBASE_SEND_ROWS || wc_txn_length(txn) >= WC_HBASE_SEND_BYTES)
+		(void) send_streamed();
 }
 
 /* --- writing ----------------------------------------------------------------------*/
 
-/* All changes of a table that have not been sent are in one stream, in their order. */
+/*
+ * All changes of a table that have not been sent are in one stream, in their order: behind kept changes all are kept, and
+ * before a kept one the others are sent; if they cannot be sent now, all of the stream waits for the commit.
+ */
 static Changes *
 choose_target(const WcHBaseTable *table, WcWriteMode mode)
 {
@@ -273,9 +288,12 @@ choose_target(const WcHBaseTable *table, WcWriteMode mode)
 		return &kept;			/* its change is sent at the commit */
 	if (mode == WC_WRITE_AS_SERVER)
 		mode = wc_hbase_server(table->server->oid)->options.stream ? WC_WRITE_STREAM : WC_WRITE_AT_COMMIT;
-	if (touches(mode == WC_WRITE_STREAM ? &kept : &streamed, table->id, InvalidCommandId))
-		mode = mode == WC_WRITE_STREAM ? WC_WRITE_AT_COMMIT : WC_WRITE_STREAM;
-	return mode == WC_WRITE_STREAM ? &streamed : &kept;
+	if (mode == WC_WRITE_STREAM)
+		return touches(&kept, table->id, InvalidCommandId) ? &kept : &streamed;
+	if (!touches(&streamed, table->id, InvalidCommandId) || send_streamed())
+		return &kept;
+	held = true;
+	return &streamed;
 }
 
 WcBatchBuilder *
@@ -321,6 +339,12 @@ wc_hbase_changes_cut(WcKeptMark mark)
 				 errmsg("changes of " UINT64_FORMAT " rows stay in HBase, although a subtransaction was rolled back", nsent - mark.sent),
 				 errdetail("They were sent during the subtransaction (write_mode 'stream').")));
 	streamed.length = Max(streamed.sent, Min(streamed.length, mark.streamed));
+}
+
+bool
+wc_hbase_changes_held(void)
+{
+	return held;
 }
 
 void
@@ -370,7 +394,7 @@ wc_hbase_changes_finish(bool committed)
 	forget(&kept);
 	forget(&streamed);
 	nsent = ntold = 0;
-	sent_early = false;
+	sent_early = held = false;
 	provisional_to = 0;
 	if (!committed && untold)
 		ereport(WARNING,

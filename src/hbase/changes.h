@@ -30,6 +30,9 @@ extern uint32 wc_hbase_lock_id(uint32 table_id);
 extern WcTxn *wc_hbase_changes_kept(void);
 extern WcTxn *wc_hbase_changes_streamed(void);
 
+/* Do changes that were to be kept wait, with others, in the stream of those that were not?  Then their rows are locked. */
+extern bool wc_hbase_changes_held(void);
+
 /* The changes that have some of the table by earlier commands; NULL: there are none. */
 extern WcTxn *wc_hbase_changes_of(uint32 table_id, CommandId cid);
 

@@ -435,8 +435,10 @@ wc_hbase_stream_send(void)
 	if (txn == NULL)
 		return;
 	refresh_servers(txn);
+	status = wc_hbase_changes_held() ? for_chunks(txn, lock_chunk, &err) : WC_OK;
 	streaming = true;
-	status = send_txn(txn, &err);
+	if (status == WC_OK)
+		status = send_txn(txn, &err);
 	streaming = false;
 	if (status != WC_OK)
 		wc_hbase_raise(&err);

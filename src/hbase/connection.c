@@ -1,7 +1,8 @@
 /*
  * hbase/connection.c: calls of a gateway, over a socket that does not block (HTTP: http/).
  *
- * A connection has one call at a time.  A wait for an answer also handles interrupts.  An interrupt ends the
+ * A connection has one call at a time.  A call waits for its answer, except that of a scan that is to go on while
+ * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an answer also handles interrupts.  An interrupt ends the
  * call and closes the connection, because the answer would still arrive on it.
  */
 #include "hbase/http/http.h"
@@ -56,6 +57,12 @@ wc_hbase_disconnect(WcHBaseServer *server)
 	wc_hbase_http_close(c);
 	c->checked = false;
 	c->busy = false;
+	if (c->ahead != NULL)
+	{
+		c->ahead->arrived = true;
+		c->ahead->status = WC_END;
+		c->ahead = NULL;
+	}
 	wc_buf_reset(&c->in, KEPT);
 }
 
@@ -225,12 +232,17 @@ send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
 	return WC_OK;
 }
 
-/* Receives the next message; WC_END: the connection is lost. */
+/*
+ * Receives the next message; WC_END: the connection is lost.  pending NULL: waits for the message; else *pending
+ * tells that more of it has to arrive, and the status means nothing.
+ */
 static WcStatus
-receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
+receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, WcError *err)
 {
 	WcHBaseConnection *c = &server->connection;
 
+	if (pending != NULL)
+		*pending = false;
 	for (;;)
 	{
 		size_t		used;
@@ -238,6 +250,8 @@ receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
 		uint8_t    *room;
 		ssize_t		n;
 
+		if (status == WC_TOO_LARGE)
+			wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 		if (status != WC_END)
 			return status;
 		room = wc_buf_reserve(&c->in, PIECE);
@@ -248,6 +262,11 @@ receive(WcHBaseServer *server, int64 deadline, WcSlice *message, WcError *err)
 			c->in.len += (size_t) n;
 		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		{
+			if (pending != NULL)
+			{
+				*pending = true;
+				return WC_END;
+			}
 			status = await_until(c->socket, WL_SOCKET_READABLE, deadline, err);
 			if (status != WC_OK)
 				return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
@@ -276,10 +295,8 @@ exchange(WcHBaseServer *server, WcSlice bytes, const char *method, int32 number,
 	{
 		status = send_all(server, bytes, deadline, err);
 		if (status == WC_OK)
-			status = receive(server, deadline, &message, err);
+			status = receive(server, deadline, NULL, &message, err);
 	}
-	if (status == WC_TOO_LARGE)
-		wc_error_hint(err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 	if (status == WC_OK)
 		status = wc_answer_open(answer, protocol_of(server), message, method, number, err);
 	if (status == WC_OK)
@@ -378,11 +395,136 @@ lost(WcHBaseServer *server, const char *method, int times, WcError *err)
 	return WC_IO;
 }
 
+/* --- requests that are sent ahead ---------------------------------------------*/
+
+/* Gives the answer that was awaited on the connection, or its failure, to the request. */
+static void
+arrived(WcHBaseServer *server, WcStatus status, WcSlice message)
+{
+	WcHBaseConnection *c = &server->connection;
+	WcHBaseAhead *a = c->ahead;
+
+	c->ahead = NULL;
+	a->arrived = true;
+	a->status = status;
+	a->timed_out = c->timed_out;
+	if (status == WC_OK)
+	{
+		a->in = c->in;
+		a->message = message;
+		c->in = (WcBuf) WC_BUF_INIT;
+		c->busy = false;
+	}
+	else
+		wc_hbase_disconnect(server);
+}
+
+/* Waits for the answer to the request that was sent ahead, so that the connection is free.  Of failures, only that
+ * of the wait is returned. */
+static WcStatus
+settle(WcHBaseServer *server, WcError *err)
+{
+	WcHBaseAhead *a = server->connection.ahead;
+	WcSlice		message = {0};
+	WcStatus	status;
+
+	if (a == NULL)
+		return WC_OK;
+	status = receive(server, a->deadline, NULL, &message, &a->err);
+	arrived(server, status, message);
+	if (status != WC_CANCELLED)
+		return WC_OK;
+	*err = a->err;
+	return status;
+}
+
+WcStatus
+wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcHBaseAhead *a, WcError *err)
+{
+	WcHBaseConnection *c = &server->connection;
+	int64		deadline = now_ms() + server->options.timeout * MS_PER_SEC;
+	WcStatus	status = wc_buf_status(&c->out, "request", err);
+
+	if (status != WC_OK || c->ahead != NULL)
+		return status;
+	status = get_ready(server, err);
+	if (status == WC_OK && c->http != NULL)
+		return WC_OK;			/* libcurl sends and receives in one */
+	if (status == WC_OK)
+	{
+		wc_buf_reset(&c->in, KEPT);
+		c->timed_out = false;
+		c->busy = true;
+		status = send_all(server, wc_buf_slice(&c->out), deadline, err);
+		if (status != WC_OK)
+			wc_hbase_disconnect(server);
+	}
+	if (status == WC_OK)
+	{
+		*a = (WcHBaseAhead) {.server = server,.method = method,.number = number,.deadline = deadline};
+		c->ahead = a;
+	}
+	return status == WC_END ? WC_OK : status;
+}
+
+bool
+wc_hbase_ahead_arrived(WcHBaseAhead *a)
+{
+	WcSlice		message = {0};
+	bool		pending;
+	WcStatus	status;
+
+	if (a->arrived)
+		return true;
+	status = receive(a->server, a->deadline, &pending, &message, &a->err);
+	if (pending)
+		return now_ms() >= a->deadline;
+	arrived(a->server, status, message);
+	return true;
+}
+
+WcStatus
+wc_hbase_ahead_take(WcHBaseAhead *a, WcAnswer *answer, WcBuf *bytes, WcError *err)
+{
+	WcHBaseServer *server = a->server;
+	WcStatus	status = a->arrived ? WC_OK : settle(server, err);
+
+	server->connection.lost = false;
+	server->connection.timed_out = a->timed_out;
+	if (status == WC_OK && a->status != WC_OK && a->status != WC_END)
+		*err = a->err;
+	if (status == WC_OK)
+		status = a->status;
+	if (status == WC_OK)
+		status = wc_answer_open(answer, protocol_of(server), a->message, a->method, a->number, err);
+	if (status == WC_OK)
+	{
+		*bytes = a->in;
+		a->in = (WcBuf) WC_BUF_INIT;
+	}
+	wc_hbase_ahead_drop(a);
+	return status;
+}
+
+void
+wc_hbase_ahead_drop(WcHBaseAhead *a)
+{
+	if (a->server != NULL && a->server->connection.ahead == a)
+		wc_hbase_disconnect(a->server);
+	wc_buf_free(&a->in);
+	memset(a, 0, sizeof(*a));
+}
+
+/* --- calls --------------------------------------------------------------------*/
+
 WcStatus
 wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, WcError *err)
 {
 	WcStatus	status = wc_buf_status(&server->connection.out, "request", err);
 
+	if (status != WC_OK)
+		return status;
+	status = settle(server, err);
 	if (status != WC_OK)
 		return status;
 	server->connection.lost = false;
@@ -399,6 +541,8 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		server->connection.refused = false;
 		status = try_call(server, method, number, answer, err);
 		/* a gateway that was lost during the call may be restarting */
+		if (status == WC_OK)
+			wc_hbase_error_forget();
 		if (status != WC_END && !(server->connection.refused && try > 0))
 			return status;
 	}
@@ -425,6 +569,8 @@ wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 	WcStatus	status = wc_buf_status(&c->out, "request", err);
 
 	*sent = false;
+	if (status == WC_OK)
+		status = settle(server, err);
 	if (status != WC_OK)
 		return status;
 	if (is_closed(c))

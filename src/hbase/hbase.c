@@ -54,6 +54,12 @@ wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...)
 }
 
 void
+wc_hbase_error_forget(void)
+{
+	error_sqlstate = 0;
+}
+
+void
 wc_hbase_keep_error(MemoryContext context)
 {
 	MemoryContextSwitchTo(context);
@@ -319,6 +325,7 @@ static const WcDriver driver = {
 	.append = wc_hbase_append,
 	.scan_open = wc_hbase_scan_open,
 	.scan_next = wc_hbase_scan_next,
+	.scan_ready = wc_hbase_scan_ready,
 	.scan_stats = wc_hbase_scan_stats,
 	.scan_close = wc_hbase_scan_close
 };

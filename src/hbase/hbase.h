@@ -25,6 +25,21 @@
 
 typedef struct WcHBaseHttp WcHBaseHttp;
 
+/* A request that was sent ahead: its answer is taken later.  All zeros: no request has been sent. */
+typedef struct WcHBaseAhead
+{
+	struct WcHBaseServer *server;	/* NULL: no request has been sent */
+	const char *method;
+	int32		number;
+	int64		deadline;		/* of the answer, in ms of wc_clock_monotonic_us */
+	bool		arrived;		/* the fields below are set; else the answer is awaited on the server's connection */
+	WcStatus	status;			/* WC_END: the connection was lost */
+	bool		timed_out;
+	WcBuf		in;				/* the answer's bytes, with the message in them */
+	WcSlice		message;
+	WcError		err;
+} WcHBaseAhead;
+
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
@@ -36,6 +51,7 @@ typedef struct WcHBaseConnection
 	bool		timed_out;		/* the last call's answer did not come in time */
 	bool		refused;		/* the last attempt to connect has failed */
 	bool		lost;			/* the last call has failed because its connections were lost */
+	WcHBaseAhead *ahead;		/* the request whose answer will arrive next; NULL: none was sent ahead */
 	int32		number;			/* of the last call */
 	WcBuf		out;			/* the request */
 	WcBuf		in;				/* the received part of the answer */
@@ -91,6 +107,9 @@ extern void wc_hbase_require_isolation(const WcHBaseTable *table, const char *ve
 /* Sets err, and the SQLSTATE with which wc_hbase_raise will raise it. */
 extern WcStatus wc_hbase_error(WcError *err, WcStatus status, int sqlstate, const char *fmt,...) WC_PRINTF(4, 5);
 
+/* Forgets that SQLSTATE: the call that has failed was repeated, with success. */
+extern void wc_hbase_error_forget(void);
+
 /*
  * Adds details of a failed change to err, or to the kept error: `more` goes before the detail, and sqlstate
  * (0: none) replaces that of err.
@@ -135,6 +154,23 @@ extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
 extern WcStatus wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err);
 extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
 
+/*
+ * wc_hbase_ahead_send sends the written request and does not wait for its answer, if no other answer is awaited on
+ * the connection, and not over HTTP (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
+ * keeps it in *a, which must not move.  The request must be one that only reads.
+ *
+ * wc_hbase_ahead_arrived reads what has arrived, without waiting: false if wc_hbase_ahead_take would wait.  True
+ * although nothing has arrived: the time for the answer is over.
+ * wc_hbase_ahead_take waits, interruptibly, opens the answer, and moves its bytes to *bytes; WC_END: the connection
+ * is lost.  Then, and after wc_hbase_ahead_drop, *a is zero again.  wc_hbase_ahead_drop never fails; it closes the
+ * connection if the answer is still to come.
+ */
+extern WcStatus wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcHBaseAhead *a,
+									WcError *err) WC_WARN_UNUSED;
+extern bool wc_hbase_ahead_arrived(WcHBaseAhead *a);
+extern WcStatus wc_hbase_ahead_take(WcHBaseAhead *a, WcAnswer *answer, WcBuf *bytes, WcError *err) WC_WARN_UNUSED;
+extern void wc_hbase_ahead_drop(WcHBaseAhead *a);
+
 /* --- error.c ------------------------------------------------------------------*/
 
 /* Sets err from an answer that is not a result; name: the table or namespace of the call. */
@@ -163,6 +199,7 @@ extern WcStatus wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcAr
 /* --- scan.c -------------------------------------------------------------------*/
 extern void wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
 extern bool wc_hbase_scan_next(WcDriverScan *scan);
+extern bool wc_hbase_scan_ready(WcDriverScan *scan, WcClientWait *wait);
 extern void wc_hbase_scan_stats(WcDriverScan *scan);
 extern void wc_hbase_scan_close(WcDriverScan *scan);
 

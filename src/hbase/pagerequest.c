@@ -196,8 +196,18 @@ set_times(const WcHBaseRows *rows, WcThriftScan *request)
 	request->ts_max = Max(request->ts_min, request->ts_max);
 }
 
-WcStatus
-wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, WcAnswer *answer, WcError *err)
+/* A text filter decides before versions are counted, and own changes may hide versions: then all versions are needed. */
+static int32
+versions_to_ask(const WcHBaseReader *reader)
+{
+	if (reader->merged || reader->scan->filter_text.len > 0)
+		return INT32_MAX;
+	return (int32) Min(reader->scan->versions, INT32_MAX);
+}
+
+/* Writes the request for a page. */
+static WcStatus
+write_request(WcHBaseRows *rows, uint32 n, int32 nrows, int32 *number, WcError *err)
 {
 	WcHBaseReader *reader = rows->reader;
 	WcHBaseServer *server = reader->table->server;
@@ -205,13 +215,12 @@ wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, W
 	WcBuf		stop = WC_BUF_INIT;
 	WcBuf		filter = WC_BUF_INIT;
 	WcThriftScan request = {
-		.table = wc_slice_cstr(reader->table->name),.versions = reader->merged ? INT32_MAX : (int32) Min(reader->scan->versions, INT32_MAX),
+		.table = wc_slice_cstr(reader->table->name),.versions = versions_to_ask(reader),
 		.reversed = reader->scan->reversed,.raw = reader->scan->raw
 	};
 	WcThriftColumn *columns = make_columns(rows, &request.ncolumns);
 	WcStatus	status = WC_OK;
 	WcThriftWriter w;
-	int32		number;
 
 	make_bounds(rows, n, &start, &stop);
 	make_filter(rows, n, &filter);
@@ -224,21 +233,60 @@ wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, W
 		status = wc_hbase_rows_no_memory(err);
 	if (status == WC_OK)
 	{
-		wc_hbase_begin(server, &w, &number);
-		wc_request_scan(&w, number, &request, nrows);
-		status = wc_hbase_call(server, WC_METHOD_SCAN, number, answer, err);
-	}
-	if (status == WC_OK)
-		status = wc_hbase_check(server, reader->table->name, answer, err);
-	if (status == WC_OK)
-	{
-		page->bytes = server->connection.in;
-		server->connection.in = (WcBuf) WC_BUF_INIT;
+		wc_hbase_begin(server, &w, number);
+		wc_request_scan(&w, *number, &request, nrows);
 	}
 	free(columns);
 	wc_buf_free(&start);
 	wc_buf_free(&stop);
 	wc_buf_free(&filter);
-	reader->calls++;
 	return status;
+}
+
+WcStatus
+wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, WcAnswer *answer, WcError *err)
+{
+	WcHBaseTable *table = rows->reader->table;
+	int32		number;
+	WcStatus	status = write_request(rows, n, nrows, &number, err);
+
+	rows->reader->calls++;
+	if (status == WC_OK)
+		status = wc_hbase_call(table->server, WC_METHOD_SCAN, number, answer, err);
+	if (status == WC_OK)
+		status = wc_hbase_check(table->server, table->name, answer, err);
+	if (status == WC_OK)
+	{
+		page->bytes = table->server->connection.in;
+		table->server->connection.in = (WcBuf) WC_BUF_INIT;
+	}
+	return status;
+}
+
+WcStatus
+wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err)
+{
+	WcHBaseServer *server = rows->reader->table->server;
+	WcStatus	status;
+	int32		number;
+
+	/* another scan's answer, which nobody may be waiting for */
+	if (server->connection.ahead != NULL)
+		(void) wc_hbase_ahead_arrived(server->connection.ahead);
+	if (server->connection.ahead != NULL)
+		return WC_OK;
+	status = write_request(rows, n, nrows, &number, err);
+	if (status == WC_OK)
+		status = wc_hbase_ahead_send(server, WC_METHOD_SCAN, number, &rows->ahead, err);
+	rows->reader->calls += rows->ahead.server != NULL;
+	return status;
+}
+
+WcStatus
+wc_hbase_page_take(WcHBaseRows *rows, WcHBasePage *page, WcAnswer *answer, WcError *err)
+{
+	WcHBaseTable *table = rows->reader->table;
+	WcStatus	status = wc_hbase_ahead_take(&rows->ahead, answer, &page->bytes, err);
+
+	return status == WC_OK ? wc_hbase_check(table->server, table->name, answer, err) : status;
 }

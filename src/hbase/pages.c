@@ -290,8 +290,19 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 	return (uint32) Min(Max(n, 1), ROWS_HINTED_MAX);
 }
 
+/* Sends the request for the next page, if the connection is free. */
+static WcStatus
+ask_ahead(WcHBaseRows *rows, WcError *err)
+{
+	if (wc_hbase_table_state(rows->reader->table) == WC_HBASE_EMPTIED)
+		return WC_OK;			/* wc_hbase_page_fetch asks for nothing, either */
+	rows->ahead_ranges = ranges_to_ask(rows);
+	rows->ahead_rows = rows_to_ask(rows, rows->ahead_ranges);
+	return wc_hbase_page_ask_ahead(rows, rows->ahead_ranges, rows->ahead_rows, err);
+}
+
 /*
- * Requests up to *nrows rows of the next n ranges.  When few rows pass HBase's filter, an answer may time out:
+ * Requests up to *nrows rows of the next n ranges, unless that was done ahead.  When few rows pass HBase's filter, an answer may time out:
  * then the request is repeated without the filter.  The rows may be too large for WC_HBASE_ANSWER_MAX, or for the
  * gateway, which closes the connection: then fewer rows are requested.
  */
@@ -302,8 +313,10 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, WcHBasePage *page, 
 
 	for (;;)
 	{
-		WcStatus	status = wc_hbase_page_ask(rows, n, *nrows, page, answer, err);
+		WcStatus	status = rows->ahead.server != NULL ? wc_hbase_page_take(rows, page, answer, err) : WC_END;
 
+		if (status == WC_END)
+			status = wc_hbase_page_ask(rows, n, *nrows, page, answer, err);
 		if (status == WC_IO && reader->filter.len > 0 && reader->table->server->connection.timed_out)
 			reader->filter.len = 0;
 		else if ((status == WC_TOO_LARGE || (status == WC_IO && reader->table->server->connection.lost)) &&
@@ -312,6 +325,30 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, WcHBasePage *page, 
 		else
 			return status;
 	}
+}
+
+WcStatus
+wc_hbase_rows_ahead(WcHBaseReader *reader, bool *arrived, bool *own, WcError *err)
+{
+	const WcHBaseConnection *c = &reader->table->server->connection;
+	WcStatus	status = WC_OK;
+
+	*arrived = true;
+	*own = false;
+	reader->ahead = true;
+	for (WcHBaseRows *rows = reader->lanes; rows != NULL && status == WC_OK; rows = rows->next)
+	{
+		if (rows->end)
+			continue;
+		if (rows->ahead.server == NULL)
+			status = ask_ahead(rows, err);
+		if (rows->ahead.server == NULL ? c->ahead != NULL : !wc_hbase_ahead_arrived(&rows->ahead))
+		{
+			*arrived = false;
+			*own |= c->ahead == &rows->ahead;
+		}
+	}
+	return status;
 }
 
 WcStatus
@@ -324,8 +361,10 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 	WcAnswer	answer;
 	WcHBasePage *page;
 	WcStatus	status = WC_OK;
+	bool		asked_ahead = rows->ahead.server != NULL;
 
-	if (row.len > 0 && (!rows->begun || wc_hbase_row_order(wc_hbase_is_reversed(rows), row, wc_buf_slice(&rows->position)) > 0))
+	/* a row that is behind the page that was asked for is found in a later page */
+	if (row.len > 0 && !asked_ahead && (!rows->begun || wc_hbase_row_order(wc_hbase_is_reversed(rows), row, wc_buf_slice(&rows->position)) > 0))
 		status = set_position(rows, row, inclusive, err);
 	if (status == WC_OK && wc_hbase_table_state(rows->reader->table) == WC_HBASE_EMPTIED)
 		rows->end = true;
@@ -335,8 +374,8 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 	if (page == NULL)
 		return wc_hbase_rows_no_memory(err);
 	page->refs = 1;
-	n = ranges_to_ask(rows);
-	asked = rows_to_ask(rows, n);
+	n = asked_ahead ? rows->ahead_ranges : ranges_to_ask(rows);
+	asked = asked_ahead ? rows->ahead_rows : rows_to_ask(rows, n);
 	status = ask_with_patience(rows, n, &asked, page, &answer, err);
 	if (status == WC_OK)
 	{
@@ -358,5 +397,7 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 		wc_hbase_page_unref(page);
 	else
 		append(rows, page);
+	if (status == WC_OK && rows->reader->ahead && !rows->end)
+		status = ask_ahead(rows, err);
 	return status;
 }

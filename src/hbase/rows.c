@@ -244,6 +244,7 @@ wc_hbase_rows_free(WcHBaseReader *reader)
 		WcHBaseRows *rows = reader->lanes;
 
 		reader->lanes = rows->next;
+		wc_hbase_ahead_drop(&rows->ahead);
 		wc_hbase_page_unref(rows->last);
 		wc_buf_free(&rows->position);
 		free(rows);

@@ -25,6 +25,7 @@ typedef struct WcHBaseReader
 	bool		merged;			/* the transaction's changes will be merged in: all versions are needed, and all cells */
 	struct WcHBaseRows *lanes;	/* the opened lanes */
 	uint64		calls;
+	bool		ahead;			/* each page is requested when the page before has arrived */
 	WcBuf		filter;			/* HBase's filter, made from the Scan's filter; empty: none */
 } WcHBaseReader;
 
@@ -38,6 +39,12 @@ extern WcStatus wc_hbase_rows_source(WcHBaseReader *reader, uint32 family, const
  */
 extern WcStatus wc_hbase_changed_source(const WcHBaseReader *reader, WcTxn *txn, uint32 family, WcCellSource **src,
 										WcError *err) WC_WARN_UNUSED;
+
+/*
+ * From now on, requests the next page of each lane before it is wanted, one at a time.  *arrived: all of them have
+ * arrived.  *own: the connection's next answer is one of them, and not another scan's.
+ */
+extern WcStatus wc_hbase_rows_ahead(WcHBaseReader *reader, bool *arrived, bool *own, WcError *err) WC_WARN_UNUSED;
 
 /* Frees the lanes; all sources must be closed. */
 extern void wc_hbase_rows_free(WcHBaseReader *reader);

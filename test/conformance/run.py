@@ -64,6 +64,7 @@ class Case:
         self.packing = packing
         self.table = f"case_{number}"
         self.base_ms = int(time.time() * 1000)
+        self.clock_ms = 0
 
     # -- values ----------------------------------------------------------------
 
@@ -105,6 +106,9 @@ class Case:
         return [f"SELECT widecol.create_table('{self.table}', {text(json.dumps(families))}{splits_sql})",
                 f"CREATE FOREIGN TABLE {self.table} (\"row\" bytea, family text, qualifier bytea, ts bigint, "
                 f"type text, value bytea) SERVER widecol OPTIONS (table '{self.table}', layout 'cell')"]
+
+    def drop(self):
+        return ["RESET widecol.debug_clock_offset", f"DROP FOREIGN TABLE {self.table}", f"SELECT widecol.drop_table('{self.table}')"]
 
     def mutation(self, step, row=None):
         op = step["op"]
@@ -282,7 +286,8 @@ class Case:
         return (["\\set applied false", "BEGIN", f"SELECT widecol.check({arguments}, {op}) AS applied \\gset", "\\if :applied"]
                 + self.mutations(step) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
 
-    def read(self, step):
+    def cells(self, step):
+        """What stands behind FROM: the cells that a get or scan returns."""
         arguments = [] if step.get("filter") is None else self.filter_argument(step["filter"])
         columns = [text(f) for f in step.get("families", [])]
         columns += [column(f, q) for f, q in step.get("columns", [])]
@@ -313,9 +318,11 @@ class Case:
                 arguments.append(f"row_limit => {step['limit']}")
         if step.get("raw"):
             arguments.append("raw => true")
+        return f"widecol.{function}('{self.table}', {', '.join(arguments)})"
+
+    def read(self, step):
         return [f"SELECT encode(\"row\", 'hex') || '|' || encode(convert_to(family, 'UTF8'), 'hex') || '|' || "
-                f"encode(qualifier, 'hex') || '|' || ts || '|' || type || '|' || encode(value, 'hex') "
-                f"FROM widecol.{function}('{self.table}', {', '.join(arguments)})"]
+                f"encode(qualifier, 'hex') || '|' || ts || '|' || type || '|' || encode(value, 'hex') FROM {self.cells(step)}"]
 
     # -- aggregates, as HBase's AggregationClient makes them --------------------------
 
@@ -327,12 +334,6 @@ class Case:
 
     def aggregate(self, step):
         """Of cells of 8 bytes; averages divide by rows that have any cell, deviations are those of rows' sums."""
-        columns = [text(f) for f in step.get("families", [])]
-        columns += [column(f, q) for f, q in step.get("columns", [])]
-        arguments = [f"'{self.table}'", "columns => ARRAY[" + ", ".join(columns) + "]"]
-        for name, argument in (("start", "start_row"), ("stop", "stop_row")):
-            if step.get(name) is not None:
-                arguments.append(f"{argument} => {bytea(step[name])}")
         result = {
             "rowcount": "count(*)", "min": "min(least)", "max": "max(greatest)", "sum": "sum(total)",
             "avg": "sum(total)::float8 / count(*)",
@@ -340,7 +341,7 @@ class Case:
         }[step["fn"]]
         return [f"SELECT '{VALUE}' || coalesce(({result})::text, '') FROM (SELECT sum(v) AS total, min(v) AS least, max(v) AS greatest "
                 f"FROM (SELECT \"row\", CASE length(value) WHEN 8 THEN ('x' || encode(value, 'hex'))::bit(64)::bigint END AS v "
-                f"FROM widecol.scan({', '.join(arguments)})) c GROUP BY \"row\") r"]
+                f"FROM {self.cells(step)}) c GROUP BY \"row\") r"]
 
     def split(self, step):
         op = step["op"]
@@ -366,13 +367,11 @@ class Case:
         op = step["op"]
         if op in ("get", "scan"):
             return self.read(step)
-        if op == "flush":
-            return [f"SELECT widecol.flush('{self.table}')"]
-        if op == "major_compact":
-            return [f"SELECT widecol.major_compact('{self.table}')"]
+        if op in ("flush", "major_compact"):
+            return self.keep_house(op)
         if op == "advance_clock":
-            self.clock_ms = getattr(self, "clock_ms", 0) + step["ms"]
-            return [f"SET widecol.debug_clock_offset = '{self.clock_ms} ms'"]
+            self.clock_ms += step["ms"]
+            return self.set_clock()
         if op == "aggregate":
             return [] if self.refuses_aggregate(step) else self.aggregate(step)
         if "split" in op or "midpoint" in op:
@@ -384,6 +383,12 @@ class Case:
         statements = self.mutation(step)
         return statements if len(statements) == 1 else ["BEGIN"] + statements + ["COMMIT"]
 
+    def keep_house(self, op):
+        return [f"SELECT widecol.{op}('{self.table}')"]
+
+    def set_clock(self):
+        return [f"SET widecol.debug_clock_offset = '{self.clock_ms} ms'"]
+
     # -- running -----------------------------------------------------------------
 
     def script(self):
@@ -393,11 +398,9 @@ class Case:
             lines.append(f"\\echo {MARK} {i}")
             # 1 ms at least lies between two steps
             lines.append("SELECT pg_sleep(0.001) \\g /dev/null")
-            lines += [s if "\\" == s[0] or " \\g" in s else s + ";" for s in self.sql(step)]
+            lines += [s if s[0] == "\\" or " \\g" in s else s + ";" for s in self.sql(step)]
         lines.append(f"\\echo {MARK} end")
-        lines.append("RESET widecol.debug_clock_offset;")
-        lines.append(f"DROP FOREIGN TABLE {self.table};")
-        lines.append(f"SELECT widecol.drop_table('{self.table}');")
+        lines += [s + ";" for s in self.drop()]
         return "\n".join(lines) + "\n"
 
     def run(self):
@@ -503,25 +506,14 @@ class Case:
         return None
 
 
-def main():
-    arguments = sys.argv[1:]
-    verbose = "-v" in arguments
-    packing = "cell"
-    if "--packing" in arguments:
-        packing = arguments.pop(arguments.index("--packing") + 1)
-    patterns = [a for a in arguments if not a.startswith("-")]
-    with open(os.path.join(HERE, "cases.jsonl"), encoding="utf-8") as f:
-        cases = [json.loads(line) for line in f if line.strip()]
-    if patterns:
-        cases = [c for c in cases if any(fnmatch.fnmatch(c["id"], p) for p in patterns)]
-    subprocess.run(["psql", "-X", "-q", "-c", "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol"],
-                   check=True)
+def replay(cases, make):
+    """Prints TAP; the exit status. make(number, case) gives the Case, or raises NotRun."""
     ran = 0
     bad = 0
     not_run = []
     for number, case in enumerate(cases):
         try:
-            failures, notes = Case(number, case, packing).run()
+            failures, notes = make(number, case).run()
         except NotRun as why:
             not_run.append(f"{case['id']} ({case['category']}): {why}")
             continue
@@ -530,14 +522,31 @@ def main():
         print(f"{'not ok' if failures else 'ok'} {ran} - {case['id']}", flush=True)
         for f in failures:
             print("#   " + f[:2000])
-        if verbose:
+        if "-v" in sys.argv:
             for n in notes:
                 print("#   differs, not judged: " + n[:2000])
     print(f"1..{ran}")
     print(f"# {ran} cases run, {bad} failed, {len(not_run)} not run:")
     for line in not_run:
         print("#   not run: " + line)
-    sys.exit(1 if bad else 0)
+    return 1 if bad else 0
+
+
+def read_cases(patterns):
+    with open(os.path.join(HERE, "cases.jsonl"), encoding="utf-8") as f:
+        cases = [json.loads(line) for line in f if line.strip()]
+    return [c for c in cases if not patterns or any(fnmatch.fnmatch(c["id"], p) for p in patterns)]
+
+
+def main():
+    arguments = sys.argv[1:]
+    packing = "cell"
+    if "--packing" in arguments:
+        packing = arguments.pop(arguments.index("--packing") + 1)
+    cases = read_cases([a for a in arguments if not a.startswith("-")])
+    subprocess.run(["psql", "-X", "-q", "-c", "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol"],
+                   check=True)
+    sys.exit(replay(cases, lambda number, case: Case(number, case, packing)))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ One command a line, its words separated by blanks; %XX in a word is a byte:
     create NS:TABLE FAMILY[=VERSIONS]... [/SPLIT]...
     put NS:TABLE ROW FAMILY:QUALIFIER VALUE [TIMESTAMP]
     delete NS:TABLE ROW FAMILY:QUALIFIER KIND [TIMESTAMP]      KIND as in TDeleteType
-    fill NS:TABLE N FAMILY:QUALIFIER        rows row00000 ... with values 0 ...
+    fill NS:TABLE N FAMILY:QUALIFIER [FIRST]     N rows: row00000 ... with values 0 ..., or from FIRST on
     drop NS:TABLE                           if it is there
     dropfamily NS:TABLE FAMILY
     dropnamespace NS                        likewise
@@ -140,9 +140,10 @@ def delete(gateway, name, row, where, kind, timestamp=None):
                                             field(I32, 4, struct.pack('>i', int(kind))))))
 
 
-def fill(gateway, name, n, where):
-    for first in range(0, int(n), 1000):
-        puts = [put(b'row%05d' % i, where, b'%d' % i) for i in range(first, min(first + 1000, int(n)))]
+def fill(gateway, name, n, where, begin=0):
+    end = int(begin) + int(n)
+    for first in range(int(begin), end, 1000):
+        puts = [put(b'row%05d' % i, where, b'%d' % i) for i in range(first, min(first + 1000, end))]
         gateway.call('putMultiple', field(STRING, 1, string(name.encode())), field(LIST, 2, items(STRUCT, puts)))
 
 
@@ -185,4 +186,5 @@ def main():
             run(gateway, words)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -147,12 +147,12 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 }
 
 /* --- paths --------------------------------------------------------------------
- * A path's fdw_private: (walks backwards, merges buckets, takes keys from other relations, returns few rows all of
- * which are wanted, and limit.c's mark at WC_PATH_LIMITED if there is one), or lookahead.c's Link.
+ * A path's fdw_private: (walks backwards, merges buckets, takes keys from other relations, suits an asynchronous
+ * Append, and limit.c's mark at WC_PATH_LIMITED if there is one), or lookahead.c's Link.
  */
 
 bool
-wc_plan_path_is_small(const ForeignPath *path)
+wc_plan_path_suits_async(const ForeignPath *path)
 {
 	return IsA(path->fdw_private, IntList) && lfourth_int(path->fdw_private) != 0;
 }
@@ -176,13 +176,17 @@ needs_one_match(PlannerInfo *root, RelOptInfo *rel)
 
 /*
  * Is it worth opening the scan before its rows are wanted, and paying a little more for each row?  Not if the rows may
- * never be wanted (a LIMIT, a cursor, a match in another partition).  Rows that are changed still come partition by
+ * never be wanted (a LIMIT, a cursor, a match in another partition).  A cluster works on the rows meanwhile, however
+ * many there are.  Rows that are changed still come partition by
  * partition.
  */
 static bool
 suits_async(PlannerInfo *root, RelOptInfo *rel, double rows)
 {
-	return root->tuple_fraction <= 0 && rows <= WC_ASYNC_ROWS_MAX && rows * rel->reltarget->width <= WC_BLOCK_MAX &&
+	const WcRelPlan *plan = rel->fdw_private;
+	bool		few = rows <= WC_ASYNC_ROWS_MAX && rows * rel->reltarget->width <= WC_BLOCK_MAX;
+
+	return root->tuple_fraction <= 0 && (few || plan->size.remote) &&
 		!bms_is_member(rel->relid, root->all_result_relids) && !needs_one_match(root, rel);
 }
 

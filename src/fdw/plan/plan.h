@@ -23,7 +23,7 @@ extern bool wc_plan_decides_rows(const RelOptInfo *rel);
 /* For such a relation: is every range one row? */
 extern bool wc_plan_is_point(const RelOptInfo *rel);
 
-/* Does the path suit an asynchronous Append: few rows, and all of them wanted? */
-extern bool wc_plan_path_is_small(const ForeignPath *path);
+/* Does the path suit an asynchronous Append: all of its rows wanted, and few unless a cluster has them? */
+extern bool wc_plan_path_suits_async(const ForeignPath *path);
 
 #endif

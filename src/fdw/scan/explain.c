@@ -179,7 +179,7 @@ explain_row_number(const WcExplained *shown, const char *label, Expr *expr, Expl
 }
 
 static void
-explain_counters(ForeignScanState *node, ExplainState *es)
+explain_counters(ForeignScanState *node, bool embedded, ExplainState *es)
 {
 	WcClientScanStats stats;
 
@@ -188,6 +188,11 @@ explain_counters(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Rows Read", NULL, stats.rows, es);
 	ExplainPropertyInteger("Rows Examined", NULL, stats.rows_examined, es);
 	ExplainPropertyInteger("Cells Examined", NULL, stats.cells_examined, es);
+	if (!embedded)
+	{
+		ExplainPropertyInteger("Calls", NULL, stats.seeks, es);
+		return;
+	}
 	ExplainPropertyInteger("Seeks", NULL, stats.seeks, es);
 	ExplainPropertyInteger("Batches", NULL, stats.batches, es);
 	ExplainPropertyInteger("Cache Hits", NULL, stats.cache_hits, es);
@@ -299,7 +304,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_row_number(&shown, "Row Offset", plan.offset, es);
 	if (wc_client_read_timestamp() != WC_TS_LATEST)
 		ExplainPropertyText("As Of", GetConfigOption("widecol.read_timestamp", false, false), es);
-	explain_counters(node, es);
+	explain_counters(node, wc_client_store_is_embedded(wrel->store), es);
 	explain_buffers(node, es);
 	wc_relation_close(wrel);
 }

@@ -484,6 +484,14 @@ wc_scan_state_open_ahead(ForeignScanState *node)
 	return first;
 }
 
+bool
+wc_scan_state_ready(ForeignScanState *node, WcClientWait *wait)
+{
+	WcScanState *state = node->fdw_state;
+
+	return state->done || state->scan == NULL || wc_client_scan_ready(state->scan, wait);
+}
+
 void
 widecolReScanForeignScan(ForeignScanState *node)
 {

@@ -58,4 +58,7 @@ extern void wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *m
  */
 extern bool wc_scan_state_open_ahead(ForeignScanState *node);
 
+/* wc_client_scan_ready for the node's next row; true also if no Scan is open. */
+extern bool wc_scan_state_ready(ForeignScanState *node, WcClientWait *wait);
+
 #endif

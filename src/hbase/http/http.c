@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "hbase/http/wait.h"
 
-/* How an exchange ended. */
+/* Statuses of HTTP. */
 #define HTTP_OK 200
 #define HTTP_UNAUTHORIZED 401
 #define HTTP_FORBIDDEN 403
@@ -110,6 +110,8 @@ on_write(char *from, size_t size, size_t n, void *arg)
 	http->status = wc_buf_status(&c->in, "answer of HBase", http->err);
 	if (http->status == WC_OK)
 		http->status = wc_thrift_arrived(&c->incoming, wc_buf_slice(&c->in), &http->message, &used, http->err);
+	if (http->status == WC_TOO_LARGE)
+		wc_error_hint(http->err, "Option \"fetch_size\" of the server bounds the rows of an answer.");
 	if (http->status == WC_OK && used != c->in.len)
 		http->status = wc_error(http->err, WC_CORRUPT, "answer of HBase has bytes behind its message");
 	return http->status == WC_OK || http->status == WC_END ? n : 0;
@@ -270,7 +272,9 @@ set_options(WcHBaseServer *server, WcHBaseHttp *http, const char *url)
 	code |= curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
 	code |= curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long) (server->options.connect_timeout * MS_PER_SEC));
 	code |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
 	code |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);	/* do not wait for a resolver's thread */
+#endif
 	code |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	if (server->user.kerberos)
 		code |= set_kerberos(http);

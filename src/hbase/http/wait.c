@@ -25,7 +25,7 @@ on_socket(CURL *easy, curl_socket_t s, int what, void *arg, void *of_socket)
 
 	while (i < wait->nsockets && wait->sockets[i].socket != s)
 		i++;
-	if (what == CURL_POLL_REMOVE)
+	if (what == CURL_POLL_REMOVE || what == CURL_POLL_NONE)
 	{
 		if (i < wait->nsockets)
 			wait->sockets[i] = wait->sockets[--wait->nsockets];

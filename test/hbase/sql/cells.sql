@@ -21,6 +21,9 @@ ALTER FOREIGN TABLE cells OPTIONS (ADD versions '2');
 SELECT "row", family, qualifier, ts, value FROM cells WHERE "row" = 'a';
 ALTER FOREIGN TABLE cells OPTIONS (DROP versions);
 
+-- a filter of HBase's language decides on versions that are not the newest, too
+SELECT ts, convert_from(value, 'UTF8') AS value FROM widecol.scan('cells', filter => 'ValueFilter(=, ''binary:v2'')');
+
 -- markers, and what they hide
 CREATE FOREIGN TABLE raw (
   "row" text COLLATE "C", family text COLLATE "C", qualifier bytea, ts bigint, type text, value text

@@ -23,13 +23,13 @@ SELECT count(*), sum(n), count(*) FILTER (WHERE id <> key(n)) AS wrong FROM t;
 SELECT count(*), count(DISTINCT "row") FROM cells;
 
 -- each tenth answer to a scan is lost
-\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults 10`
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults lose 10`
 ALTER SERVER hbase OPTIONS (SET port :'proxy');
 SELECT count(*), sum(n), count(*) FILTER (WHERE id <> key(n)) AS wrong FROM t;
 SELECT count(*), sum(n) FROM (SELECT * FROM t ORDER BY id DESC OFFSET 10) s;
 
 -- the fourth answer to a load is lost: that chunk is there, once, and nothing behind it
-\set proxy `python3 proxy.py "$HBASE_GATEWAY" putMultiple 4`
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" putMultiple lose 4`
 ALTER SERVER hbase OPTIONS (SET port :'proxy');
 DO $$
 DECLARE

@@ -58,7 +58,7 @@ SELECT x, count(*) FROM there WHERE id > key(10000) GROUP BY x;
 DELETE FROM t WHERE id > key(2500);
 INSERT INTO t SELECT id || '+', 'copy' FROM t;
 SELECT x, count(*) FROM there GROUP BY x ORDER BY x;
-UPDATE t SET id = id || '-', y = 'moved' WHERE x = 'x' AND id < key(550);
+UPDATE t SET id = id || '-', y = 'moved' WHERE x = 'x' AND id < key(50);
 SELECT x, y, count(*), min(id), max(id) FROM there GROUP BY x, y ORDER BY x, y;
 \copy t (id, x) FROM PROGRAM 'seq -f "r%05.0f,by COPY" 20001 22000' (FORMAT csv)
 SELECT count(*) FROM there WHERE x = 'by COPY';
@@ -76,8 +76,20 @@ BEGIN;
 INSERT INTO t SELECT key(i), 'sent' FROM generate_series(40001, 41500) i;
 INSERT INTO at_commit SELECT key(i), 'later' FROM generate_series(41401, 41600) i;
 SELECT x, count(*), min(id) FROM t WHERE id > key(40000) GROUP BY x ORDER BY x;
+SELECT x, count(*), min(id) FROM there WHERE id > key(40000) GROUP BY x ORDER BY x;
 COMMIT;
 SELECT x, count(*), min(id) FROM there WHERE id > key(40000) GROUP BY x ORDER BY x;
+BEGIN;
+INSERT INTO t VALUES (key(43000), 'sent');
+DECLARE c CURSOR FOR SELECT * FROM t;
+FETCH 1 FROM c;
+INSERT INTO at_commit SELECT key(i), 'kept' FROM generate_series(43001, 44500) i;
+CLOSE c;
+INSERT INTO t SELECT key(i), 'sent' FROM generate_series(44001, 45500) i;
+SELECT count(*) FROM there WHERE id >= key(43000);
+SELECT x, count(*) FROM t WHERE id >= key(43000) GROUP BY x ORDER BY x;
+ROLLBACK;
+SELECT count(*) FROM there WHERE id >= key(43000);
 ALTER SERVER hbase OPTIONS (SET write_mode 'commit');
 ALTER FOREIGN TABLE at_commit OPTIONS (SET write_mode 'stream');
 SET client_min_messages = error;
@@ -88,11 +100,11 @@ PREPARE TRANSACTION 'streamed';
 SELECT count(*) FROM there WHERE id > key(50000);
 ALTER SERVER hbase OPTIONS (SET write_mode 'stream');
 
--- a duplicate is found before its chunk is sent
+-- a duplicate is found before its chunk, of 1 MB here, is sent
 CREATE FOREIGN TABLE strict (id text OPTIONS (rowkey '1') COLLATE "C", x text OPTIONS (family 'f'), y text OPTIONS (family 'g'))
   SERVER hbase OPTIONS ("table" 'wc_stream:u', on_duplicate 'error');
 \set VERBOSITY terse
-INSERT INTO strict SELECT key(i % 1100), 'x' FROM generate_series(1, 1500) i;
+INSERT INTO strict SELECT key(i % 30), repeat('x', 60000) FROM generate_series(1, 40) i;
 \set VERBOSITY default
 RESET client_min_messages;
 SELECT count(*) FROM strict;
