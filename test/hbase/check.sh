@@ -42,8 +42,7 @@ trap 'exit 143' TERM HUP
 
 if ! bash "$here/hbase.sh" status >/dev/null 2>&1; then
 	started=yes
-	HBASE_FIXTURE_SERVERS=${HBASE_FIXTURE_SERVERS:-2} \
-		HBASE_FIXTURE_GATEWAYS=${HBASE_FIXTURE_GATEWAYS:-0:buffered-binary 0:framed-compact 0:http} bash "$here/hbase.sh" start >"$tmp/start.log" 2>&1
+	HBASE_FIXTURE_SERVERS=${HBASE_FIXTURE_SERVERS:-2} bash "$here/hbase.sh" start >"$tmp/start.log" 2>&1
 	status=$?
 	if [ $status = 77 ]; then
 		echo "1..0 # SKIP $(tail -n 1 "$tmp/start.log")"
@@ -52,6 +51,7 @@ if ! bash "$here/hbase.sh" status >/dev/null 2>&1; then
 	[ $status = 0 ] || { cat "$tmp/start.log"; exit 1; }
 fi
 . "$HBASE_FIXTURE_DIR/env"
+[ -n "${HBASE_THRIFT_HTTP:-}" ] || die "the HBase that runs has no gateway of kind http"
 
 say "the interface"
 python3 "$here/idl.py" "$top/src/thrift/idl.h" "${HBASE_FIXTURE_JARS:-${XDG_CACHE_HOME:-$HOME/.cache}/hbase-fixture-2.6.1}" || exit 1

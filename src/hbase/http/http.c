@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "hbase/http/wait.h"
 
-/* How an exchange ended. */
+/* Statuses of HTTP. */
 #define HTTP_OK 200
 #define HTTP_UNAUTHORIZED 401
 #define HTTP_FORBIDDEN 403
