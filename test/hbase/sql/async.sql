@@ -46,8 +46,9 @@ SELECT count(*), sum(v) FROM p;
 SELECT id, v FROM p WHERE v < 0 ORDER BY id;
 ROLLBACK;
 SELECT count(*), sum(v) FROM p;
--- the gateway has closed the connections, which were idle
-\! curl -sS "$HBASE_CONTROL/gateway?i=0"
+-- connections are lost while answers are awaited
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults lose 3`
+ALTER SERVER a OPTIONS (SET port :'proxy');
 SELECT count(*), sum(v) FROM p;
 
 -- answers of one gateway are held until both scans wait for one
