@@ -361,9 +361,9 @@ extern int64 wc_client_increment(const WcTableDesc *table, WcSlice row, uint32 f
 extern WcSlice wc_client_append(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice more);
 
 /*
- * Under the row's lock, the transaction has read this cell; what it writes in the row depends on the value (empty: no
- * cell, or an empty one).  Does nothing for tables of the embedded engine, whose writers all respect the lock.  Others:
- * the commit fails with 40001 if the cell has changed.
+ * Under the row's lock, the transaction has read this cell, and its changes of the row depend on the value (empty: no
+ * cell, or an empty one).  For tables of the embedded engine, whose writers all respect the lock, this does nothing.  For
+ * other tables the commit fails with 40001 if the cell has changed.
  */
 extern void wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value);
 

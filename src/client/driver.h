@@ -150,8 +150,8 @@ typedef struct WcDriverKept
 	uint32		(*lock_id) (uint32 table_id);
 
 	/*
-	 * The transaction has read a cell, and its value (empty: no cell, or an empty one) decides what it writes in the
-	 * row: send fails with 40001 if the store then has another value.  Only the first such cell of a row counts.
+	 * The transaction has read a cell, and its changes of the row depend on the value (empty: no cell, or an empty one):
+	 * send fails with 40001 if the store then has another value.  Only the first such cell of a row counts.
 	 * bytes_max: of all such rows and values.
 	 */
 	void		(*expect) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value,

@@ -137,7 +137,7 @@ make_txn(Changes *changes, uint64 bytes_max)
 	wc_txn_spill_into(changes->txn, &spill);
 }
 
-/* What has not been sent; NULL: nothing. */
+/* The changes that have not been sent; NULL: there are none. */
 static WcTxn *
 unsent(Changes *changes)
 {
@@ -265,7 +265,7 @@ send_streamed(void)
 	return true;
 }
 
-/* Sends what is streamed if it is enough. */
+/* Sends the streamed changes if they fill a chunk. */
 static void
 stream_on(void)
 {

@@ -20,7 +20,7 @@
 /* Bytes of a key that an error shows. */
 #define SHOWN_MAX 60
 
-static bool streaming;			/* what is sent now is not kept for the commit */
+static bool streaming;			/* the changes being sent are streamed ones, not those kept for the commit */
 
 /* Rows whose changes depend on a cell are sent in a pass of their own. */
 typedef enum Pass

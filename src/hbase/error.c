@@ -96,7 +96,7 @@ wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, 
 	if (what != NULL)
 		wc_hbase_error(err, what->status, what->sqlstate, what->text, name);
 	else
-		wc_hbase_error(err, WC_IO, ERRCODE_FDW_ERROR, "HBase could not do what table \"%s\" was asked for", name);
+		wc_hbase_error(err, WC_IO, ERRCODE_FDW_ERROR, "HBase could not carry out a request on table \"%s\"", name);
 	if (what == &known[DISABLED])
 		wc_error_hint(err, "widecol.enable enables it.");
 	else if (what != &known[NO_TABLE])

@@ -270,7 +270,7 @@ wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err)
 	WcStatus	status;
 	int32		number;
 
-	/* another scan's answer, which nobody may be waiting for */
+	/* another scan's answer, for which perhaps no scan waits */
 	if (server->connection.ahead != NULL)
 		(void) wc_hbase_ahead_arrived(server->connection.ahead);
 	if (server->connection.ahead != NULL)

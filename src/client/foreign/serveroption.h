@@ -42,7 +42,7 @@ typedef struct WcServerOptions
 typedef struct WcUserOptions
 {
 	char	   *user;			/* for whom the gateway is to work (header doAs); NULL: for this client */
-	bool		kerberos;		/* the client proves by Kerberos (SPNEGO) which one it is */
+	bool		kerberos;		/* the client identifies itself by Kerberos (SPNEGO) */
 	char	   *tls_cert;		/* files of the client's certificate and of its key; NULL: none */
 	char	   *tls_key;
 } WcUserOptions;

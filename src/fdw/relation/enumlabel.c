@@ -232,7 +232,7 @@ wc_enum_labels_before(const AlterEnumStmt *stmt)
 
 	if (!OidIsValid(type) || get_typtype(type) != TYPTYPE_ENUM || !pg_type_ownercheck(type, GetUserId()))
 		return;					/* PostgreSQL says so */
-	/* no session may write the new label before the option tells as what it is stored */
+	/* no session may write the new label before the option has its stored form */
 	foreach(lc, wc_foreign_all())
 	{
 		Oid			relid = ((WcForeignTable *) lfirst(lc))->relid;

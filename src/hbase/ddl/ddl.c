@@ -17,7 +17,7 @@ static int	nchanges;
 static int	changes_cap;
 static WcArena arena = WC_ARENA_INIT;	/* of their descriptors */
 
-/* --- what is pending ----------------------------------------------------------*/
+/* --- pending changes ----------------------------------------------------------*/
 
 int
 wc_hbase_ddl_count(void)

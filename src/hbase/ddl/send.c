@@ -1,7 +1,7 @@
 /*
  * hbase/ddl/send.c: sends changes of tables and namespaces to HBase, at PRE_COMMIT.
  *
- * Each call is durable when its answer comes.  So an error leaves in HBase what was done before.
+ * Each call is durable when its answer comes.  So after an error the changes of earlier calls stay in HBase.
  */
 #include "hbase/ddl/ddl.h"
 

@@ -61,8 +61,8 @@ on_read(char *to, size_t size, size_t n, void *arg)
 }
 
 /*
- * libcurl wants to send the request again.  It may when an answer has refused the request (401, before the client has
- * proved who it is).  It may not when the connection was lost: the gateway may have done what was asked for.
+ * libcurl wants to send the request again.  It may do so when an answer has refused the request (401, before the client has
+ * sent its token).  It may not when the connection was lost, because the gateway may have executed the request.
  */
 static int
 on_seek(void *arg, curl_off_t offset, int origin)
@@ -252,7 +252,7 @@ set_tls(CURL *easy, const WcServerOptions *options, const WcUserOptions *user)
 	{
 		code |= curl_easy_setopt(easy, CURLOPT_SSLCERT, user->tls_cert);
 		code |= curl_easy_setopt(easy, CURLOPT_SSLKEY, user->tls_key);
-		code |= curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "");	/* nobody is there to be asked */
+		code |= curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "");	/* libcurl cannot ask for a password */
 	}
 	return code;
 }
@@ -340,7 +340,7 @@ refused(WcHBaseServer *server, const char *by, long status, WcError *err)
 	wc_error_detail(err, "It has answered with HTTP status %ld.%s%s%s", status, http->refusal[0] ? " Kerberos: " : "",
 					http->refusal, http->refusal[0] ? "." : "");
 	if (!server->user.kerberos)
-		wc_error_hint(err, "Option \"kerberos\" 'on' of the user mapping proves by Kerberos who the client is.");
+		wc_error_hint(err, "With option \"kerberos\" 'on' in the user mapping, the session identifies itself by Kerberos.");
 	else
 		wc_error_hint(err, "Option \"kerberos\" of the user mapping takes the Kerberos ticket, or keytab, of the environment in which PostgreSQL was started.");
 	return WC_IO;
