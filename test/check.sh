@@ -185,7 +185,7 @@ needs_server()
 	return 1
 }
 
-# Upkeep comes late, or a slow machine would compact what a test has just deleted.
+# Without upkeep, or on a slow machine it would forget what a test has just deleted, or what has expired for a moment.
 start_server()
 {
 	say "starting a temporary server ($("$PG_CONFIG" --version))"
@@ -193,7 +193,7 @@ start_server()
 	start_cluster "$server" 5433 <<CONF
 fsync = off
 max_prepared_transactions = 4
-widecol.upkeep_delay = 1h
+widecol.upkeep = 0
 log_min_messages = info
 log_line_prefix = '%m [%p] %q%a '
 $(cat)
