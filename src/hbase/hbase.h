@@ -155,12 +155,12 @@ extern WcStatus wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, 
 extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
 
 /*
- * wc_hbase_ahead_send sends the written request and does not wait for its answer, if no other answer is awaited on
- * the connection, and not over HTTP (else nothing is sent, and a->server stays NULL).  Any other call waits for the answer first, and
- * keeps it in *a, which must not move.  The request must be one that only reads.
+ * wc_hbase_ahead_send sends the written request and does not wait for its answer.  It sends nothing, and a->server
+ * stays NULL, over HTTP, and while another answer is awaited on the connection.  Any other call waits for the answer
+ * first, and keeps it in *a, which must not move.  The request must be one that only reads.
  *
- * wc_hbase_ahead_arrived reads what has arrived, without waiting: false if wc_hbase_ahead_take would wait.  True
- * although nothing has arrived: the time for the answer is over.
+ * wc_hbase_ahead_arrived receives the bytes that are there, without waiting.  True: wc_hbase_ahead_take would not wait,
+ * because the whole answer is there, or because the time for it is over.
  * wc_hbase_ahead_take waits, interruptibly, opens the answer, and moves its bytes to *bytes; WC_END: the connection
  * is lost.  Then, and after wc_hbase_ahead_drop, *a is zero again.  wc_hbase_ahead_drop never fails; it closes the
  * connection if the answer is still to come.

@@ -21,8 +21,8 @@ typedef struct WcGuard
 	Oid			relid;
 	char	   *table_name;		/* the stored table's */
 	char	   *families;		/* option `families`, or NULL */
-	WcRelation *wrel;			/* what it showed; NULL: need not be checked (the stored table is the user's, or does
-								 * not exist), or its definition was wrong already */
+	WcRelation *wrel;			/* its definition before the statement; NULL: that was wrong already, or the statement is
+								 * not checked, since the user owns the stored table or there is none */
 } WcGuard;
 
 /*
