@@ -1,9 +1,9 @@
 /*
  * hbase/connection.c: calls of a gateway, over a socket that does not block (HTTP: http/).
  *
- * A connection has one call at a time.  A call waits for its answer, except that of a scan that is to go on while
- * others do (wc_hbase_ahead_send): its answer is taken later, or by the connection's next call.  A wait for an answer also handles interrupts.  An interrupt ends the
- * call and closes the connection, because the answer would still arrive on it.
+ * A connection has one call at a time.  A call waits for its answer, with one exception: the answer to a request that a
+ * scan has sent ahead (wc_hbase_ahead_send) is received later, or by the connection's next call.  A wait for an answer also
+ * handles interrupts.  An interrupt ends the call and closes the connection, because the answer would still arrive on it.
  */
 #include "hbase/http/http.h"
 

@@ -33,8 +33,11 @@ change(WcHBaseTable *table, const char *method, int32 number, WcSlice *value, bo
 {
 	WcThriftCell cell;
 	WcAnswer	answer;
-	WcStatus	status = wc_hbase_send(table->server, method, number, &answer, unsure, err);
+	WcStatus	status;
 
+	wc_hbase_note_sending();
+	status = wc_hbase_send(table->server, method, number, &answer, unsure, err);
+	wc_hbase_note_sending();
 	if (status != WC_OK)
 		return status;
 	status = wc_hbase_check(table->server, table->name, &answer, err);
@@ -71,12 +74,10 @@ wc_hbase_increment(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice 
 	bool		unsure;
 
 	wc_hbase_require_isolation(table, "written");
-	wc_hbase_note_sending();
 	wc_hbase_begin(table->server, &w, &number);
 	wc_request_increment(&w, number, wc_slice_cstr(table->name), row, wc_slice_cstr(table->families[family - 1].name),
 						 qualifier, amount);
 	status = change(table, WC_METHOD_INCREMENT, number, &value, &unsure, &err);
-	wc_hbase_note_sending();
 	if (status == WC_OK && value.len != sizeof(uint64))
 		status = wc_error(&err, WC_CORRUPT, "HBase has answered a counter of %zu bytes", value.len);
 	finish(status, row, unsure, &err);
@@ -95,12 +96,10 @@ wc_hbase_append(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice qua
 	bool		unsure;
 
 	wc_hbase_require_isolation(table, "written");
-	wc_hbase_note_sending();
 	wc_hbase_begin(table->server, &w, &number);
 	wc_request_append(&w, number, wc_slice_cstr(table->name), row, wc_slice_cstr(table->families[family - 1].name),
 					  qualifier, more);
 	status = change(table, WC_METHOD_APPEND, number, &value, &unsure, &err);
-	wc_hbase_note_sending();
 	finish(status, row, unsure, &err);
 	return value;
 }
