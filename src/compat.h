@@ -88,6 +88,13 @@
 #define wc_my_lxid (MyProc->lxid)
 #endif
 
+/* The database of a relation's storage. */
+#if PG_VERSION_NUM >= 160000
+#define wc_relation_database(relation) ((relation)->rd_locator.dbOid)
+#else
+#define wc_relation_database(relation) ((relation)->rd_node.dbNode)
+#endif
+
 /* Most bytes of one record of the log. */
 #if PG_VERSION_NUM >= 160000
 #define WC_XLOG_RECORD_MAX XLogRecordMaxSize

@@ -26,8 +26,13 @@
 /* wc_getcache_init needs this alignment. */
 #define GETCACHE_ALIGNMENT 64
 
+/* Name of the memory for written rows, and of its lock's tranche. */
+#define WRITTEN_NAME "widecol written rows"
+
 static WcShmem *shmem;
 static WcGetCache *getcache;
+static WcWritten *written;
+static LWLock *written_lock;
 
 static Size
 shmem_bytes(void)
@@ -47,6 +52,8 @@ wc_shmem_request(uint64 getcache_bytes)
 	RequestAddinShmemSpace(shmem_bytes());
 	RequestAddinShmemSpace(getcache_size(getcache_bytes));
 	RequestAddinShmemSpace(wc_following_bytes());
+	RequestAddinShmemSpace(wc_written_size());
+	RequestNamedLWLockTranche(WRITTEN_NAME, 1);
 }
 
 /* With AddinShmemInitLock held. */
@@ -99,6 +106,10 @@ wc_shmem_startup(uint64 getcache_bytes)
 	if (!found)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
 	wc_following_find();
+	written = ShmemInitStruct(WRITTEN_NAME, wc_written_size(), &found);
+	if (!found)
+		(void) wc_written_init(written);
+	written_lock = &GetNamedLWLockTranche(WRITTEN_NAME)->lock;
 	LWLockRelease(AddinShmemInitLock);
 	if (!IsUnderPostmaster)
 		distrust_copies();
@@ -143,6 +154,13 @@ WcGetCache *
 wc_shmem_getcache(void)
 {
 	return getcache;
+}
+
+WcWritten *
+wc_shmem_written(LWLock **lock)
+{
+	*lock = written_lock;
+	return written;
 }
 
 uint32

@@ -14,10 +14,12 @@
 
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
+#include "storage/lwlock.h"
 
 #include "base/status.h"
 #include "wire/busy.h"
 #include "wire/getcache.h"
+#include "wire/written.h"
 
 typedef enum WcEngineState
 {
@@ -99,6 +101,9 @@ extern WcShmem *wc_shmem_attach(void);
 /* Answers to Gets; where wc_shmem is not NULL.  A process reads at its place among
  * PostgreSQL's processes. */
 extern WcGetCache *wc_shmem_getcache(void);
+
+/* Rows that SERIALIZABLE transactions have written, and the lock for them; for backends, where wc_shmem is not NULL. */
+extern WcWritten *wc_shmem_written(LWLock **lock);
 
 /* This process's slot, NULL for a process that can have none. */
 extern WcSlot *wc_shmem_my_slot(WcShmem *shmem);

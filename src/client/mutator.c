@@ -26,6 +26,7 @@ static uint64 start;			/* the buffer's offset in the stream; the driver has the 
 static bool stale;				/* ... and may have bytes after it, which must be cut */
 static uint64 settled;			/* all operations before this offset are on rows that were locked before the operation was written */
 static uint64 writing;			/* the offset of the operations that the last wc_client_write began */
+static uint32 writing_table;	/* the table of these operations */
 static bool must_be_checked;
 static bool elsewhere;			/* the operation that was begun last is on a table outside the embedded engine */
 static uint32 locked[LOCKED_MAX];
@@ -130,6 +131,7 @@ wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode)
 	wc_lock_for_writing(table);
 	b = wc_batch_builder();
 	writing = wc_batch_mark();
+	writing_table = table->id;
 	return b;
 }
 
@@ -210,6 +212,16 @@ send(bool more)
 	wc_batch_init(&builder, &buffer);
 }
 
+/* Tells PostgreSQL which rows the operations write that have just been written. */
+static void
+note_writes(void)
+{
+	if (writing >= start)
+		wc_serial_write_ops(wc_slice(buffer.data + (writing - start), buffer.len - (writing - start)));
+	else
+		wc_serial_write_table(writing_table);	/* some have been sent, since the session has read meanwhile */
+}
+
 /* Advances `settled` over the operations that have just been written, as far as their rows are locked. */
 static void
 settle(void)
@@ -256,6 +268,7 @@ wc_client_write_done(void)
 		return;
 	}
 	settle();
+	note_writes();
 	if (buffer.len >= WC_BATCH_CHUNK)
 		send(false);
 }
@@ -446,6 +459,8 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 
 	Assert(!rest.reversed && !rest.merged);
 	begin_modify(table, rows, stats);
+	wc_serial_read(modify->scan);
+	wc_serial_write_scan(modify->scan);
 	before = wc_batch_mark();
 	for (;;)
 	{

@@ -95,6 +95,7 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 		wc_batch_send();
 		open.own_writes = !wc_batch_empty();
 	}
+	wc_serial_read(scan);
 
 	s = make_scan(driver, context);
 	driver->scan_open(&s->driver, &open);

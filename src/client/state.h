@@ -190,4 +190,15 @@ extern void wc_catalog_changed(void);
  * trip.  The descriptor belongs to a cache: valid until the next call of a wc_client function. */
 extern const WcTableDesc *wc_table_now(const WcTableDesc *table);
 
+/*
+ * serial.c: under SERIALIZABLE, tells PostgreSQL what the transaction reads and writes in the embedded engine's tables;
+ * else these functions do nothing.  Called before a scan reads, when rows have been put into the batch, and before
+ * rows of a scan (or all rows of a table) are changed.  They raise 40001 if the transaction cannot be serialized.
+ */
+extern void wc_serial_read(const WcScan *scan);
+extern void wc_serial_write_ops(WcSlice ops);
+extern void wc_serial_write_scan(const WcScan *scan);
+extern void wc_serial_write_table(uint32 table_id);
+extern void wc_serial_forget(void); /* end of the transaction; never fails */
+
 #endif

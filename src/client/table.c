@@ -480,6 +480,7 @@ wc_client_drop_table(const WcTableDesc *desc)
 
 	wc_client_require_writable();
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	wc_serial_write_table(desc->id);
 	check(wc_batch_drop_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
 }
 
@@ -490,6 +491,7 @@ wc_client_truncate_table(const WcTableDesc *desc)
 
 	wc_client_require_writable();
 	lock_name(desc->ns, desc->name, AccessExclusiveLock);
+	wc_serial_write_table(desc->id);
 	check(wc_batch_truncate_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
 }
 

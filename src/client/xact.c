@@ -39,6 +39,7 @@ end_of_transaction(bool committed)
 	wc_batch_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
+	wc_serial_forget();
 	nsavepoints = 0;
 }
 

@@ -78,6 +78,26 @@ wc_range_is_point(const WcRange *range)
 		wc_slice_eq(range->start, range->stop);
 }
 
+WcSlice
+wc_range_common_prefix(const WcRange *range)
+{
+	WcSlice		start = range->start;
+	WcSlice		stop = range->stop;
+	size_t		n = 0;
+
+	while (n < start.len && n < stop.len && start.data[n] == stop.data[n])
+		n++;
+
+	/* rows of [p, p + 1) start with p; and if they are not before p 0xFF, they start with p 0xFF */
+	if (!range->stop_inclusive && n < start.len && stop.len == n + 1 && start.data[n] + 1 == stop.data[n])
+	{
+		n++;
+		while (n < start.len && start.data[n] == 0xFF)
+			n++;
+	}
+	return wc_slice(start.data, n);
+}
+
 bool
 wc_range_is_empty(const WcRange *range)
 {

@@ -145,6 +145,9 @@ extern bool wc_range_is_empty(const WcRange *range);
 /* True when it is a single row. */
 extern bool wc_range_is_point(const WcRange *range);
 
+/* Bytes with which each row of the range begins, all that are certain; points to the bytes of start. */
+extern WcSlice wc_range_common_prefix(const WcRange *range);
+
 /* The range of all rows that start with prefix: [p, p+1), where p+1 is p with
  * its last byte that is not 0xFF incremented and cut behind it; all 0xFF (or an
  * empty prefix) has no stop.  The bytes of stop are allocated in the arena;

@@ -17,13 +17,15 @@ list that is read tells which transactions wrote before, in which order, and aft
     read skew (G-single)     the same with rw edges that begin at transactions under
                              REPEATABLE READ, no two of them next to each other: what a
                              snapshot excludes.  Two next to each other are write skew
+    write skew (G2)          a circle of ww, wr and rw between transactions under SERIALIZABLE
 """
 
 
 class Transaction:
-    def __init__(self, name, repeatable=False):
+    def __init__(self, name, level="READ COMMITTED"):
         self.name = name
-        self.repeatable = repeatable
+        self.repeatable = level != "READ COMMITTED"
+        self.serializable = level == "SERIALIZABLE"
         self.committed = False
         self.began = self.ended = 0.0   # before BEGIN was sent; when the answer to COMMIT was there
         self.appends = []               # (list, number), without those that were rolled back
@@ -62,10 +64,12 @@ class Checker:
             for list_, numbers, when in t.reads:
                 self.check_read(t, list_, numbers, when)
         self.add_writes()
+        serial = self.among_serializable()
         self.add_times()
         self.report("write cycle", circle(self.ordered))
         self.report("circle", circle(self.known))
         self.report("read skew", circle(self.with_skips()))
+        self.report("write skew", circle(serial))
         return self.wrong
 
     def report(self, what, found):
@@ -128,6 +132,11 @@ class Checker:
             for other in committed:
                 if one.ended < other.began:
                     self.known[one].add(other)
+
+    def among_serializable(self):
+        """Each edge so far between two of them."""
+        them = {t for t in self.transactions if t.committed and t.serializable}
+        return {t: (self.known[t] | self.behind[t]) & them for t in them}
 
     def with_skips(self):
         """An edge for each known one, and for each that is followed by an rw edge."""

@@ -3,7 +3,7 @@
 from cycles import Checker, Transaction
 
 # A history: the lists in the end, and transactions: name, kind, operations.
-#   C committed, A aborted, R committed under REPEATABLE READ; a+1 appends 1 to a, a=12 reads [1, 2],
+#   C committed, A aborted, R committed under REPEATABLE READ, Z under SERIALIZABLE; a+1 appends 1 to a, a=12 reads [1, 2],
 #   a~1 appends and rolls back to a savepoint.  They all overlap, unless the name has a time behind it.
 HISTORIES = [
     ("", "a12 b", "S C a+1; T C a+2; U R a=12 b="),
@@ -25,6 +25,9 @@ HISTORIES = [
     ("circle", "a12", "S@0-1 C a+2; T@2-3 C a+1"),
     ("read skew", "a1 b2", "S C a+1 b+2; T R a=1 b="),
     ("read skew", "a12", "S R a= a+1; T R a= a+2"),                       # a lost update
+    ("", "a1 b2", "S Z a= b+2; T R b= a+1"),
+    ("write skew", "a1 b2", "S Z a= b+2; T Z b= a+1"),
+    ("write skew", "a1 b2 c3", "S Z a= b+2; T Z b= c+3; U Z c= a+1"),
     ("read skew", "a1 b2 c3", "S C a+1 c+3; U C c=3 b+2; T R a= b=2"),
 ]
 
@@ -32,7 +35,7 @@ HISTORIES = [
 def transaction(text):
     name, kind, *ops = text.split()
     name, _, time = name.partition("@")
-    t = Transaction(name, kind == "R")
+    t = Transaction(name, {"R": "REPEATABLE READ", "Z": "SERIALIZABLE"}.get(kind, "READ COMMITTED"))
     t.committed = kind != "A"
     t.began, t.ended = map(float, time.split("-")) if time else (0.0, 9.0)
     for list_, op, *digits in ops:

@@ -8,12 +8,14 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/coding.h"
 #include "mangle.h"
 #include "model/cell.h"
 #include "model/descriptor.h"
 #include "model/scan.h"
+#include "random.h"
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 
@@ -539,6 +541,40 @@ ranges_know_what_is_inside(void **state)
 	assert_false(wc_range_contains(&r, S("b\0")));
 }
 
+/* The common prefix against random keys over {00, 01, FE, FF}. */
+static void
+common_prefixes_are_those_of_all_rows(void **state)
+{
+	WcRange		user = {S("\x01\x02"), S("\x01\x03"), true, false};
+	WcRange		last = {S("a\xFF\xFF"), S("b"), true, false};
+	uint8_t		bytes[3][5];
+	WcSlice		keys[3];
+
+	assert_true(wc_slice_eq(wc_range_common_prefix(&user), S("\x01\x02")));
+	assert_true(wc_slice_eq(wc_range_common_prefix(&last), S("a\xFF\xFF")));
+	user.stop_inclusive = true;
+	assert_true(wc_slice_eq(wc_range_common_prefix(&user), S("\x01")));
+	user.stop = wc_slice(NULL, 0);
+	assert_int_equal(wc_range_common_prefix(&user).len, 0);
+	(void) seed(state);
+	for (int i = 0; i < 300000; i++)
+	{
+		WcRange		r;
+		WcSlice		prefix;
+
+		for (int k = 0; k < 3; k++)
+		{
+			keys[k] = wc_slice(bytes[k], below(6));
+			for (size_t b = 0; b < keys[k].len; b++)
+				bytes[k][b] = "\x00\x01\xFE\xFF"[below(4)];
+		}
+		r = (WcRange) {keys[0], keys[1], below(2) == 0, below(2) == 0};
+		prefix = wc_range_common_prefix(&r);
+		if (wc_range_contains(&r, keys[2]))
+			assert_true(keys[2].len >= prefix.len && memcmp(bytes[2], prefix.data, prefix.len) == 0);
+	}
+}
+
 /* is_empty against trying every short key over {00, 01, FF}. */
 static void
 empty_ranges_are_those_without_a_key(void **state)
@@ -914,6 +950,7 @@ main(void)
 		cmocka_unit_test(descriptors_without_owner_are_read),
 		cmocka_unit_test(descriptors_survive_any_bytes),
 		cmocka_unit_test(ranges_know_what_is_inside),
+		cmocka_unit_test(common_prefixes_are_those_of_all_rows),
 		cmocka_unit_test(empty_ranges_are_those_without_a_key),
 		cmocka_unit_test(parts_of_a_range_are_all_of_it),
 		cmocka_unit_test(prefixes_become_ranges),

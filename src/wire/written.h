@@ -1,0 +1,66 @@
+/*
+ * wire/written.h: rows that SERIALIZABLE transactions have written lately, in memory that all processes share.
+ *
+ * A SERIALIZABLE transaction that reads a row must know of concurrent transactions that have written the row and whose
+ * write it does not see.  A heap row names its writer; a stored row does not.  So each writer notes its rows here, when
+ * the statement writes them, and each reader looks for rows of its ranges.  A writer that was rolled back does no harm:
+ * PostgreSQL does not know it any more.
+ *
+ * The newest WC_WRITTEN_MAX notes are kept, in the order in which they were made.  A reader looks at the notes of its own
+ * time only: each note has the greatest transaction id of all notes so far, so the reader stops at the first note
+ * whose greatest id is smaller than the ids of transactions that are concurrent with it.
+ *
+ * Nothing here locks: functions that change the notes need a lock that excludes all others, and the functions that look
+ * need one that excludes changes.  Ids are full transaction ids of top-level transactions.
+ */
+#ifndef WC_WIRE_WRITTEN_H
+#define WC_WIRE_WRITTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/scan.h"
+
+typedef struct WcWritten WcWritten;
+
+#define WC_WRITTEN_MAX	16384
+
+/* At most so many writers are found by one call of wc_written_find. */
+#define WC_WRITERS_MAX	64
+
+extern size_t wc_written_size(void);
+
+/* Lays out fresh, zeroed memory of that size, aligned to 8 bytes. */
+extern WcWritten *wc_written_init(void *memory);
+
+/* Notes that the transaction writes this row of the table, or any of its rows. */
+extern void wc_written_row(WcWritten *written, uint64_t xid, uint32_t table_id, WcSlice row);
+extern void wc_written_table(WcWritten *written, uint64_t xid, uint32_t table_id);
+
+/* A search for writers; at is set to WC_WRITTEN_NEWEST at first, then by wc_written_find. */
+typedef struct WcWrittenSearch
+{
+	uint32_t	table_id;
+	uint32_t	nranges;		/* 0: all rows */
+	const WcRange *ranges;		/* as in WcScan */
+	uint64_t	since;			/* transactions with smaller ids are not wanted ... */
+	uint64_t	own;			/* ... nor is this one */
+	uint64_t	at;
+} WcWrittenSearch;
+
+#define WC_WRITTEN_NEWEST	UINT64_MAX
+
+/*
+ * Finds transactions that have written rows of the ranges, perhaps also some that have not; each about once.  Returns their
+ * number, and less than WC_WRITERS_MAX if there are no more.  The caller may release its lock between two calls.
+ */
+extern uint32_t wc_written_find(const WcWritten *written, WcWrittenSearch *search, uint64_t writers[WC_WRITERS_MAX]);
+
+/* The transaction that made the first note of all; UINT64_MAX: none has been made. */
+extern uint64_t wc_written_first(const WcWritten *written);
+
+/* Has a note of a transaction with this id or a greater one been overwritten? */
+extern bool wc_written_forgotten(const WcWritten *written, uint64_t since);
+
+#endif
