@@ -34,9 +34,10 @@ typedef struct WcStep
 	uint32_t	family_id;
 	uint32_t	generation;		/* of the family's storage; without it the step is void */
 
-	/* WC_STEP_EXPIRE; these are raised, never lowered */
+	/* WC_STEP_EXPIRE; the family's marks are raised to these, never lowered (engine/README, "Gone") */
 	int64_t		expired_ts;		/* cells whose own TTL had ended by then are gone */
-	int64_t		oldest_ts;		/* and so are cells with older timestamps; 0: none is */
+	int64_t		oldest_ts;		/* and so are stored cells with older timestamps; 0: none is.  With a TTL that is
+								 * longer than expired_ts - oldest_ts the step is void */
 
 	/* All others.  Times in microseconds. */
 	int64_t		now_us;			/* the clock of TTLs */

@@ -95,6 +95,7 @@ FUZZ_TARGET(storedrow)
 	WcDecoder	d = wc_decoder(in);
 	WcGone		gone = {
 		.oldest_ts = (int64_t) wc_decode_varint_max(&d, INT64_MAX),
+		.oldest_until_ts = (int64_t) wc_decode_varint_max(&d, INT64_MAX),
 		.expired_ts = (int64_t) wc_decode_varint_max(&d, INT64_MAX)
 	};
 	WcSlice		qualifier = wc_decode_bytes(&d);

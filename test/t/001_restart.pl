@@ -201,10 +201,30 @@ BEGIN;
 CREATE FOREIGN TABLE gone (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO gone VALUES (1, 'x');
 ROLLBACK;});
+
+# --- cells with old timestamps, after upkeep has removed expired ones ---------------
+$node->safe_psql('postgres', q{
+SELECT widecol.create_table('ttl', '{"c": {"packing": "cell", "ttl": 1}, "r": {"packing": "row", "ttl": 1}}');
+SELECT widecol.put('ttl', 'r', f || ':old', 'expired') FROM unnest(ARRAY['c', 'r']) f;
+});
+# upkeep goes by the timestamps of commits
+ok($node->poll_query_until('postgres', q{
+DO $$ BEGIN PERFORM widecol.put('ttl', 'clock', f || ':q', 'x') FROM unnest(ARRAY['c', 'r']) f; END $$;
+SELECT count(*) = 0 FROM widecol.scan('ttl', 'r', 's', raw => true)}), 'upkeep removes expired cells');
+$node->safe_psql('postgres', q{
+SELECT widecol.alter_table('ttl', '{"c": {"ttl": "forever"}, "r": {"ttl": "forever"}}');
+SELECT widecol.put('ttl', 'r', f || ':' || q, 'late', ts) FROM unnest(ARRAY['c', 'r']) f, (VALUES ('a', 1), ('b', 1000)) v (q, ts);
+});
+my $late = q{SELECT string_agg(family || ':' || convert_from(qualifier, 'UTF8') || '@' || ts, ' ') FROM widecol.get('ttl', 'r')};
+is($node->safe_psql('postgres', $late), 'c:a@1 c:b@1000 r:a@1 r:b@1000', 'a longer TTL shows cells with old timestamps');
+
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', q{SELECT count(*) FROM widecol.tables WHERE name = 'gone'}), '0',
 	'a table whose creation was rolled back is nowhere');
+is($node->safe_psql('postgres', $late), 'c:a@1 c:b@1000 r:a@1 r:b@1000', 'and so does the store after a crash');
+$node->safe_psql('postgres', q{SELECT widecol.major_compact('ttl')});
+is($node->safe_psql('postgres', $late), 'c:a@1 c:b@1000 r:a@1 r:b@1000', 'and after a compaction');
 
 $node->stop('fast');
 done_testing();

@@ -17,7 +17,7 @@
 #define TOGETHER_MAX 200
 
 static void
-begin(Kit *kit, uint32_t versions)
+begin_with_ttl(Kit *kit, uint32_t versions, int64_t ttl_us)
 {
 	WcFamilyAttrs attrs = wc_family_attrs_default;
 
@@ -26,8 +26,15 @@ begin(Kit *kit, uint32_t versions)
 	kit_row_together_max = 0;
 	attrs.packing = WC_PACKING_CELL;
 	attrs.versions = versions;
+	attrs.ttl_us = ttl_us;
 	kit_create_attrs(kit, "t", &attrs);
 	kit_commit(kit);
+}
+
+static void
+begin(Kit *kit, uint32_t versions)
+{
+	begin_with_ttl(kit, versions, 0);
 }
 
 static const char *
@@ -279,12 +286,15 @@ a_row_without_a_head(void **state)
 	}
 }
 
+/* A TTL that no cell's age has reached. */
+#define TTL INT64_C(10000000)
+
 static void
 expire(Kit *kit, int64_t oldest_ts)
 {
 	WcStep		step = {
 		.kind = WC_STEP_EXPIRE,.table_id = kit->table,.family_id = 1,.generation = kit_store(kit, 1)->generation,
-		.expired_ts = oldest_ts,.oldest_ts = oldest_ts
+		.expired_ts = oldest_ts + TTL,.oldest_ts = oldest_ts
 	};
 
 	assert_ok(kit, wc_engine_step(kit->engine, 0, &step, &kit->err));
@@ -296,7 +306,7 @@ what_is_left_from_before_is_not_seen(void **state)
 {
 	Kit			kit;
 
-	begin(&kit, 1);
+	begin_with_ttl(&kit, 1, TTL);
 	put_bytes(&kit, "a", 1, "gone");
 	put_bytes(&kit, "b", 2, "gone");
 	expire(&kit, 10);
@@ -324,7 +334,7 @@ a_row_of_which_all_is_gone(void **state)
 {
 	Kit			kit;
 
-	begin(&kit, 1);
+	begin_with_ttl(&kit, 1, TTL);
 	kit_put(&kit, "r", 1, "a", 5, "gone");
 	kit_commit(&kit);
 	expire(&kit, 10);

@@ -375,6 +375,17 @@ put_with_ttl(Kit *kit, const char *row, const char *qualifier, int64_t ts, int64
 }
 
 static void
+create_with_ttl(Kit *kit, uint8_t packing, int64_t ttl_us)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+
+	attrs.packing = packing;
+	attrs.versions = 5;
+	attrs.ttl_us = ttl_us;
+	kit_create_attrs(kit, "t", &attrs);
+}
+
+static void
 what_is_gone_is_gone_for_all(void **state)
 {
 	EACH_PACKING(p)
@@ -386,7 +397,7 @@ what_is_gone_is_gone_for_all(void **state)
 		kit_row_together_max = apart ? 1 : 0;
 		kit_now = 100;			/* before any of it is over by the clock */
 		kit_open(&kit);
-		kit_create(&kit, "t", *p, 5);
+		create_with_ttl(&kit, *p, 151 - 20);
 		put_with_ttl(&kit, "r", "a", 100, 0);
 		put_with_ttl(&kit, "r", "b", 100, 50);
 		put_with_ttl(&kit, "r", "b", 90, 0);
@@ -425,17 +436,22 @@ what_is_gone_is_gone_for_all(void **state)
 }
 
 static void
-alter_ttl(Kit *kit, const WcFamilyAttrs *attrs)
+alter_ttl(Kit *kit, uint8_t packing, int64_t ttl_us)
 {
+	WcFamilyAttrs attrs = wc_family_attrs_default;
 	WcFamilyDesc families[2] = {
-		{.id = 1,.generation = 1,.name = kit_s("f"),.attrs = *attrs},
-		{.id = 2,.generation = 1,.name = kit_s("g"),.attrs = *attrs}
+		{.id = 1,.generation = 1,.name = kit_s("f")},
+		{.id = 2,.generation = 1,.name = kit_s("g")}
 	};
 	WcTableDesc desc = {
 		.id = kit->table,.database = KIT_DATABASE,.ns = kit_s("default"),.name = kit_s("t"),
 		.nfamilies = 2,.families = families,.next_family_id = 3
 	};
 
+	attrs.packing = packing;
+	attrs.versions = 5;
+	attrs.ttl_us = ttl_us;
+	families[0].attrs = families[1].attrs = attrs;
 	assert_ok(kit, wc_batch_alter_table(&kit->builder, kit->cid, &desc, &kit->err));
 	kit_commit(kit);
 }
@@ -448,20 +464,15 @@ what_is_gone_does_not_come_back(void **state)
 	EACH_PACKING(p)
 	{
 		Kit			kit;
-		WcFamilyAttrs attrs = wc_family_attrs_default;
 
 		kit_open(&kit);
-		attrs.packing = *p;
-		attrs.versions = 5;
-		attrs.ttl_us = 100;
-		kit_create_attrs(&kit, "t", &attrs);
+		create_with_ttl(&kit, *p, 100);
 		kit_put(&kit, "r", 1, "a", 1000, "gone");
 		kit_put(&kit, "r", 1, "a", 2000, "there");
 		kit_commit(&kit);
 		expire(&kit, 1900, 1800);
 		assert_int_equal(wc_marks_history_from_us(kit_store(&kit, 1)), 1900);
-		attrs.ttl_us = 0;
-		alter_ttl(&kit, &attrs);
+		alter_ttl(&kit, *p, 0);
 		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
 		kit_reopen(&kit);
 		assert_string_equal(kit_scan(&kit, false), "r{f:a=there}");
@@ -478,6 +489,69 @@ what_is_gone_does_not_come_back(void **state)
 		assert_string_equal(kit_scan(&kit, false), "r{f:a=new}");
 		kit_close(&kit);
 	}
+}
+
+/* Drops the cells from files that are gone. */
+static void
+drop_gone(Kit *kit)
+{
+	assert_ok(kit, wc_engine_sync(kit->engine, &kit->err));
+	compact_files(kit);
+}
+
+/* Cells with old timestamps that are written after the step are not gone: a longer TTL shows them. */
+static void
+what_is_written_later_is_not_gone(void **state)
+{
+	const char *late = "r{f:a@1000=late f:b@1500=late}";
+
+	for (int form = 0; form < 3; form++)
+	{
+		uint8_t		packing = form == 0 ? WC_PACKING_ROW : WC_PACKING_CELL;
+		Kit			kit;
+
+		kit_row_together_max = form == 2 ? 1 : 0;
+		kit_open(&kit);
+		create_with_ttl(&kit, packing, 100);
+		kit_put(&kit, "r", 1, "a", 1000, "gone");
+		kit_put(&kit, "r", 1, "c", 1000, "gone");
+		kit_commit(&kit);
+		expire(&kit, 1900, 1800);
+		assert_string_equal(raw(&kit), "");
+
+		/* also where a gone cell is or was */
+		alter_ttl(&kit, packing, 0);
+		kit_put(&kit, "r", 1, "a", 1000, "late");
+		kit_put(&kit, "r", 1, "b", 1500, "late");
+		kit_commit(&kit);
+		assert_string_equal(raw(&kit), late);
+		assert_string_equal(kit_scan(&kit, false), "r{f:a=late f:b=late}");
+		kit_crash(&kit);
+		drop_gone(&kit);
+		assert_string_equal(raw(&kit), late);
+		assert_int_equal(kit_nstored(&kit, 1), form == 2 ? 3 : 1);
+		kit_reopen(&kit);
+		assert_string_equal(raw(&kit), late);
+
+		/* a step of a shorter TTL, from before ALTER, is void */
+		expire(&kit, 2000, 1900);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).gone.expired_ts, 1900);
+		assert_string_equal(raw(&kit), late);
+		alter_ttl(&kit, packing, 200);
+		expire(&kit, 2000, 1900);
+		assert_string_equal(raw(&kit), late);
+
+		/* a step that does not reach further than the one before takes nothing that came since */
+		expire(&kit, 2000, 1800);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).gone.expired_ts, 2000);
+		assert_string_equal(raw(&kit), late);
+		expire(&kit, 2001, 1801);
+		assert_string_equal(raw(&kit), "");
+		drop_gone(&kit);
+		assert_int_equal(kit_nstored(&kit, 1), form == 2 ? 1 : 0);
+		kit_close(&kit);
+	}
+	kit_row_together_max = 0;
 }
 
 /* --- older formats ------------------------------------------------------------------------*/
@@ -520,17 +594,28 @@ format_1_is_converted(void **state)
 	kit_compact(&kit, true);
 	assert_string_equal(raw(&kit), "r{f:a@20=2}");
 
-	put_catalog(&kit, "F", 1, "\0\0\0\4", 4);
+	put_catalog(&kit, "F", 1, "\0\0\0\5", 4);
 	{
 		WcEngineOptions options = kit_options(&kit);
 		WcEngine   *engine = NULL;
 
 		wc_engine_close(kit.engine);
 		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
-		assert_string_equal(kit.err.message, "store has format version 4, this engine reads versions up to 3");
+		assert_string_equal(kit.err.message, "store has format version 5, this engine reads versions up to 4");
 	}
 	kit.engine = NULL;
 	kit_close(&kit);
+}
+
+static char *
+get_catalog(Kit *kit, const char *key, size_t key_len, size_t *len)
+{
+	char	   *error = NULL;
+	char	   *value = rocksdb_get_cf(kit->engine->db, kit->engine->read_options, kit->engine->meta, key, key_len, len, &error);
+
+	assert_null(error);
+	assert_non_null(value);
+	return value;
 }
 
 /* The number alone changes: an engine that knows format 2 only must not read the store any more. */
@@ -539,9 +624,8 @@ format_2_is_converted(void **state)
 {
 	Kit			kit;
 	int64_t		flushed_ts;
-	char	   *error = NULL;
-	char	   *value;
 	size_t		len;
+	char	   *value;
 
 	kit_open(&kit);
 	kit_create(&kit, "t", WC_PACKING_CELL, 1);
@@ -555,11 +639,47 @@ format_2_is_converted(void **state)
 	kit_reopen(&kit);
 	assert_int_equal(wc_marks(kit_store(&kit, 1)).flushed_ts, flushed_ts);
 	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
-	value = rocksdb_get_cf(kit.engine->db, kit.engine->read_options, kit.engine->meta, "F", 1, &len, &error);
-	assert_null(error);
+	value = get_catalog(&kit, "F", 1, &len);
 	assert_int_equal(len, 4);
-	assert_memory_equal(value, "\0\0\0\3", 4);
+	assert_memory_equal(value, "\0\0\0\4", 4);
 	rocksdb_free(value);
+	kit_close(&kit);
+}
+
+/* Format 3 did not say until when the cells were written that are gone: those that are stored, when it is converted. */
+static void
+format_3_is_converted(void **state)
+{
+	Kit			kit;
+	char		key[9] = {'Y', 0, 0, 0, 0, 0, 0, 0, 1};
+	size_t		len;
+	char	   *value;
+
+	kit_open(&kit);
+	create_with_ttl(&kit, WC_PACKING_CELL, 100);
+	kit_put(&kit, "r", 1, "a", 1000, "gone");
+	kit_put(&kit, "s", 1, "a", 2000, "there");
+	kit_commit(&kit);
+	expire(&kit, 1900, 1800);
+	alter_ttl(&kit, WC_PACKING_CELL, 0);
+	key[4] = (char) kit.table;
+	value = get_catalog(&kit, key, sizeof(key), &len);
+	assert_int_equal(len, 57);
+	put_catalog(&kit, key, sizeof(key), value, 49);
+	put_catalog(&kit, "F", 1, "\0\0\0\3", 4);
+	rocksdb_free(value);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_reopen(&kit);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).gone.oldest_ts, 1800);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).gone.oldest_until_ts, kit.commit_ts);
+		assert_string_equal(raw(&kit), "s{f:a@2000=there}");
+	}
+	kit_put(&kit, "r", 1, "a", 1000, "late");
+	kit_commit(&kit);
+	kit_reopen(&kit);
+	drop_gone(&kit);
+	assert_string_equal(raw(&kit), "r{f:a@1000=late} s{f:a@2000=there}");
 	kit_close(&kit);
 }
 
@@ -578,8 +698,10 @@ main(void)
 		cmocka_unit_test(the_memstore_is_what_no_flush_has_seen),
 		cmocka_unit_test(what_is_gone_is_gone_for_all),
 		cmocka_unit_test(what_is_gone_does_not_come_back),
+		cmocka_unit_test(what_is_written_later_is_not_gone),
 		cmocka_unit_test(format_1_is_converted),
-		cmocka_unit_test(format_2_is_converted)
+		cmocka_unit_test(format_2_is_converted),
+		cmocka_unit_test(format_3_is_converted)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,9 +9,9 @@
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 
-#define FORMAT_VERSION 3
+#define FORMAT_VERSION 4
 #define FORMAT_VERSION_MIN 1		/* that is converted */
-#define FORMAT_WITH_MARKS 2		/* the first that has all of a family's marks */
+#define FORMAT_WITH_FLUSHED 2		/* the first that has the mark "flushed" */
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -256,8 +256,9 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Converts stores of older formats.  Format 2 has no heads of rows in packing cell; its rows are read as they are.
- * Format 1 also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
+ * Converts stores of older formats.  Format 3 has no mark "oldest until": "oldest" was of cells written at any time, so it
+ * is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.  Format 1
+ * also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
  */
 WcStatus
 wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
@@ -269,7 +270,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 		return WC_OK;
 	batch = rocksdb_writebatch_create();
 	put_format(engine, batch);
-	for (size_t t = 0; engine->format < FORMAT_WITH_MARKS && t < engine->catalog.ntables; t++)
+	for (size_t t = 0; t < engine->catalog.ntables; t++)
 	{
 		const WcTable *table = engine->catalog.tables[t];
 
@@ -277,7 +278,10 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 		{
 			WcMarks		marks = wc_marks(table->stores[f]);
 
-			marks.flushed_ts = engine->last_ts;
+			if (engine->format < FORMAT_WITH_FLUSHED)
+				marks.flushed_ts = engine->last_ts;
+			if (marks.gone.oldest_ts > 0)
+				marks.gone.oldest_until_ts = engine->last_ts;
 			wc_marks_put(table->stores[f], &marks, batch);
 			wc_marks_done(table->stores[f], &marks);
 		}

@@ -49,6 +49,7 @@ struct WcGoneFilter
 	atomic_uint refs;
 	uint8_t		packing;
 	_Atomic int64_t oldest_ts;
+	_Atomic int64_t oldest_until_ts;
 	_Atomic int64_t expired_ts;
 };
 
@@ -153,6 +154,7 @@ void
 wc_gonefilter_set(WcGoneFilter *g, const WcGone *gone)
 {
 	atomic_store(&g->oldest_ts, gone->oldest_ts);
+	atomic_store(&g->oldest_until_ts, gone->oldest_until_ts);
 	atomic_store(&g->expired_ts, gone->expired_ts);
 }
 
@@ -173,7 +175,10 @@ static rocksdb_compactionfilter_t *
 factory_create_filter(void *state, rocksdb_compactionfiltercontext_t *context)
 {
 	WcGoneFilter *g = state;
-	WcGone		gone = {.oldest_ts = atomic_load(&g->oldest_ts),.expired_ts = atomic_load(&g->expired_ts)};
+	WcGone		gone = {
+		.oldest_ts = atomic_load(&g->oldest_ts),.oldest_until_ts = atomic_load(&g->oldest_until_ts),
+		.expired_ts = atomic_load(&g->expired_ts)
+	};
 	Filter	   *f;
 
 	if (!wc_gone_any(&gone))

@@ -1,8 +1,8 @@
 /*
  * engine/store/gone.h: cells that are gone: no read and no commit finds them.
  *
- * A cell is gone if its TTL had ended by the time that the family's last expire step set (model/step.h).  No source of
- * stored cells returns it, also for raw reads and for commits.  So no reader can tell whether RocksDB still has the
+ * A cell is gone if an expire step (model/step.h) that was applied after the cell's commit found its TTL ended.  No source
+ * of stored cells returns it, also for raw reads and for commits.  So no reader can tell whether RocksDB still has the
  * cell, and RocksDB's compactions may drop it at any time.  They drop no other cells.
  */
 #ifndef WC_ENGINE_STORE_GONE_H
@@ -17,7 +17,8 @@
 
 typedef struct WcGone
 {
-	int64_t		oldest_ts;		/* cells with smaller timestamps are gone */
+	int64_t		oldest_ts;		/* cells with smaller timestamps are gone, ... */
+	int64_t		oldest_until_ts;	/* ... if they were written (WcCell.seq) up to this commit timestamp */
 	int64_t		expired_ts;		/* cells whose own TTL had ended at this time are gone, too */
 } WcGone;
 
@@ -31,7 +32,8 @@ wc_gone_any(const WcGone *gone)
 static inline bool
 wc_gone_is(const WcGone *gone, const WcCell *cell)
 {
-	return cell->ts < gone->oldest_ts || (cell->ttl_us > 0 && wc_ttl_end(cell->ts, cell->ttl_us) <= gone->expired_ts);
+	return (cell->ts < gone->oldest_ts && cell->seq <= gone->oldest_until_ts) ||
+		(cell->ttl_us > 0 && wc_ttl_end(cell->ts, cell->ttl_us) <= gone->expired_ts);
 }
 
 /*

@@ -10,7 +10,7 @@
 #include "engine/store/state.h"
 
 #define KEY_SIZE		9
-#define VALUE_SIZE		49
+#define VALUE_SIZE		57
 
 #define FLAG_SINGLE		0x01
 #define FLAG_CELL_TTL	0x02
@@ -35,6 +35,7 @@ encode(uint8_t *value, const WcMarks *marks)
 	wc_store_u64(value + 25, (uint64_t) marks->gone.oldest_ts);
 	wc_store_u64(value + 33, marks->superseded);
 	wc_store_u64(value + 41, marks->dated);
+	wc_store_u64(value + 49, (uint64_t) marks->gone.oldest_until_ts);
 }
 
 WcStatus
@@ -56,8 +57,11 @@ wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err)
 		marks->superseded = wc_decode_u64(&d);
 		marks->dated = wc_decode_u64(&d);
 	}
+	if (!wc_decoder_done(&d))
+		marks->gone.oldest_until_ts = (int64_t) wc_decode_u64(&d);
 	if (!wc_decoder_done(&d) || marks->history_from_us < 0 || marks->flushed_ts < 0 ||
-		marks->gone.expired_ts < 0 || marks->gone.oldest_ts < 0 || (flags & ~(FLAG_SINGLE | FLAG_CELL_TTL)) != 0)
+		marks->gone.expired_ts < 0 || marks->gone.oldest_ts < 0 || marks->gone.oldest_until_ts < 0 ||
+		(flags & ~(FLAG_SINGLE | FLAG_CELL_TTL)) != 0)
 		return wc_error(err, WC_CORRUPT, "what the catalog says of a family's history is damaged");
 	return WC_OK;
 }
@@ -175,6 +179,7 @@ wc_marks_done(WcStore *store, const WcMarks *marks)
 
 	pthread_mutex_lock(&m->mutex);
 	assert(marks->gone.oldest_ts >= m->marks.gone.oldest_ts && marks->gone.expired_ts >= m->marks.gone.expired_ts);
+	assert(marks->gone.oldest_until_ts >= m->marks.gone.oldest_until_ts);
 	assert(marks->history_from_us >= m->marks.history_from_us);
 	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
 	m->marks = *marks;

@@ -59,7 +59,7 @@ extern void wc_marks_done(WcStore *store, const WcMarks *marks);
 /* The store's storage goes. */
 extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);
 
-/* The value, taken apart.  Of format 1 there is only history_from_us and single. */
+/* The value, taken apart.  Of format 1 there is only history_from_us and single, of format 3 no gone.oldest_until_ts. */
 extern WcStatus wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err) WC_WARN_UNUSED;
 
 /* As a snapshot sees them; all 0 when they were not set. */

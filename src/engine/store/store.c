@@ -215,6 +215,7 @@ wc_store_gone(const WcStore *store)
 {
 	WcGone		gone = {
 		.oldest_ts = atomic_load_explicit(&store->oldest_ts, memory_order_relaxed),
+		.oldest_until_ts = atomic_load_explicit(&store->oldest_until_ts, memory_order_relaxed),
 		.expired_ts = atomic_load_explicit(&store->expired_ts, memory_order_relaxed)
 	};
 
@@ -225,6 +226,7 @@ void
 wc_store_set_gone(WcStore *store, const WcGone *gone)
 {
 	atomic_store(&store->oldest_ts, gone->oldest_ts);
+	atomic_store(&store->oldest_until_ts, gone->oldest_until_ts);
 	atomic_store(&store->expired_ts, gone->expired_ts);
 }
 

@@ -73,7 +73,8 @@ struct WcStore
 	WcMutex		attrs_mutex;	/* guards attrs, which ALTER changes and others read */
 	WcFamilyAttrs attrs WC_GUARDED_BY(&attrs_mutex);
 	WcStoreMarks marks;			/* has a mutex of its own */
-	_Atomic int64_t oldest_ts,	/* these two: wc_store_gone */
+	_Atomic int64_t oldest_ts,	/* these three: wc_store_gone */
+				oldest_until_ts,
 				expired_ts;
 	WcGoneFilter *filter;		/* decides which key-values its compactions drop */
 	WcDeadRuns	dead;			/* has a mutex of its own */

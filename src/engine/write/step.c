@@ -11,6 +11,16 @@
 #include "engine/store/state.h"
 #include "engine/store/watch.h"
 
+/* Has ALTER changed the family since the step was made, so that the step may remove what the family now keeps? */
+static bool
+has_other_rules(const WcFamilyAttrs *attrs, const WcStep *step)
+{
+	if (attrs->keep_deleted != step->keep_deleted)
+		return true;
+	return step->kind == WC_STEP_EXPIRE && step->oldest_ts > 0 &&
+		(attrs->ttl_us == 0 || attrs->min_versions > 0 || step->oldest_ts > step->expired_ts - attrs->ttl_us);
+}
+
 /* Its store, counted; NULL: the step is void, since the store is gone or its family has
  * other rules now. */
 static WcStore *
@@ -18,8 +28,8 @@ find_store(WcEngine *engine, const WcStep *step)
 {
 	WcTable    *table = wc_catalog_table(engine, step->table_id);
 	WcStore    *store = table ? wc_table_store(table, step->family_id) : NULL;
-	bool		found = store != NULL && store->generation == step->generation &&
-		wc_store_attrs(store).keep_deleted == step->keep_deleted;
+	WcFamilyAttrs attrs = store ? wc_store_attrs(store) : wc_family_attrs_default;
+	bool		found = store != NULL && store->generation == step->generation && !has_other_rules(&attrs, step);
 
 	if (found)
 		wc_store_ref(store);
@@ -50,7 +60,12 @@ marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 	if (step->kind == WC_STEP_EXPIRE)
 	{
 		raise_to(&marks.gone.expired_ts, step->expired_ts);
-		raise_to(&marks.gone.oldest_ts, step->oldest_ts);
+		if (marks.gone.oldest_ts < step->oldest_ts)
+		{
+			/* what was gone stays gone: it was written before */
+			marks.gone.oldest_ts = step->oldest_ts;
+			marks.gone.oldest_until_ts = store->engine->last_ts;
+		}
 		raise_to(&marks.history_from_us, step->expired_ts);
 		return marks;
 	}
