@@ -132,6 +132,17 @@ EXECUTE divide (0, 99);
 EXECUTE divide (0, 1);
 EXECUTE divide (1, 1);
 
+-- Nor does the transaction, and what it wrote before stays.
+BEGIN;
+INSERT INTO d (a, b, y) VALUES (98, 1, 'new');
+EXECUTE divide (0, 99);
+SAVEPOINT s;
+EXECUTE divide (0, 98);
+ROLLBACK TO SAVEPOINT s;
+EXECUTE divide (1, 98);
+SELECT * FROM d WHERE a = 98;
+ROLLBACK;
+
 -- Conditions on rows hold.
 CREATE FOREIGN TABLE c (
   a int OPTIONS (rowkey '1'),

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
@@ -21,6 +22,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "fdw/fdw.h"
 #include "fdw/plan/mapkeys.h"
@@ -254,6 +256,43 @@ make_update(WcModify *m, WcScan *scan)
 		choose_columns(m, scan, any_value);
 }
 
+/*
+ * Evaluates and encodes the values of SET, which may fail, in a subtransaction.  Returns the error, or NULL.  The caller
+ * raises the error only if there is a row.  Members of a map are only evaluated.
+ */
+static ErrorData *
+try_values(ForeignScanState *node, WcModify *m, WcScan *scan)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		evaluate(node, m);
+		if (!m->direct->plan.members)
+			make_update(m, scan);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		m->direct->evaluated = false;
+		scan->ncolumns = 0;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	return error;
+}
+
 /* The members of a larger value (as jsonb) are not put without reading the rows. */
 #define MEMBERS_BYTES_MAX	(1024 * 1024)
 
@@ -399,12 +438,16 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	modify.mode = update ? WC_LOCK_NO_KEY_UPDATE : WC_LOCK_EXCLUSIVE;
 	if (update)
 	{
-		if (may_fail(m))
+		bool		tried = may_fail(m);
+		ErrorData  *error = tried ? try_values(node, m, &scan) : NULL;
+
+		if (error != NULL)
 		{
 			if (!any_row(m, &scan, columns, wc_scan_state_snapshot(node), &undecided))
 				return true;
 			if (undecided)
 				return false;
+			ReThrowError(error);
 		}
 		evaluate(node, m);
 		if (d->plan.members)
@@ -413,7 +456,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 				return false;
 			modify.kind = scan.columns[0].family == m->wrel->default_family ? WC_MODIFY_MEMBERS_MARKED : WC_MODIFY_MEMBERS;
 		}
-		else
+		else if (!tried)
 			make_update(m, &scan);
 	}
 	else
