@@ -227,13 +227,15 @@ extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep
  * writing thread, for one write at a time.  First `row` for each row, or `table` (if the write has many rows,
  * changes the table's families, or is a step); then `begin`, when no reader sees the write yet; then `end`, when new
  * readers see all of it, or it has failed.  The functions may take and release snapshots.  ts: the commit's
- * timestamp; 0: a step.
+ * timestamp; 0: a step, or a commit with many rows: `range` then tells its timestamp, and between which rows of the table
+ * (these included) all its rows are.
  */
 typedef struct WcWriteWatch
 {
 	void	   *arg;
 	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts);
 	void		(*table) (void *arg, uint32_t table_id, int64_t ts);
+	void		(*range) (void *arg, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts);
 	void		(*begin) (void *arg);
 	void		(*end) (void *arg);
 } WcWriteWatch;

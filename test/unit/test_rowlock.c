@@ -168,7 +168,7 @@ the_same_value_again_is_a_change(void **state)
 }
 
 /* A row of several blocks, of which the last cell changes; and a commit of so many rows
- * that the engine tells of the table only. */
+ * that the engine tells of the first and the last one only. */
 static void
 large_rows_and_large_commits_are_compared(void **state)
 {
@@ -193,11 +193,24 @@ large_rows_and_large_commits_are_compared(void **state)
 	assert_string_equal(site_lock_since(site, 0, 1, "abc"), "a b c");
 	site_end(site, 0);
 
+	/* rows between its first and its last one: one that it has written, and one that it has not */
 	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 2);
+	site_put(site, "b", "2");
+	for (int i = 0; i < 5000; i++)
+	{
+		snprintf(row, sizeof(row), "other%d", i);
+		site_put(site, row, "2");
+	}
+	site_write(site, 1);
+	assert_int_equal(site_commit(site, 1), 0);
+	assert_string_equal(site_lock_since(site, 0, 2, "abc"), "a b! c");
+	site_end(site, 0);
+
+	(void) site_ask_number(site, 0, WC_MSG_SNAPSHOT, 3);
 	kit_put(&site->kit, "a", 2, "last", KIT_LATEST, "v");
 	site_write(site, 1);
 	assert_int_equal(site_commit(site, 1), 0);
-	assert_string_equal(site_lock_since(site, 0, 2, "ab"), "a! b");
+	assert_string_equal(site_lock_since(site, 0, 3, "ab"), "a! b");
 }
 
 static void
@@ -476,6 +489,44 @@ stamps_never_forget_a_write(void **state)
 	assert_false(wc_rowstamps_perhaps_since(stamps, 5, kit_s("new row"), 5000));
 	wc_rowstamps_free(stamps);
 	wc_rowstamps_free(NULL);
+}
+
+static void
+stamps_know_ranges_of_rows(void **state)
+{
+	WcRowStamps *stamps = wc_rowstamps_create();
+	char		row[8];
+
+	(void) state;
+	assert_non_null(stamps);
+	wc_rowstamps_range(stamps, 1, kit_s("c"), kit_s("e"), 100);
+	assert_false(wc_rowstamps_perhaps_since(stamps, 1, kit_s("b"), 0));
+	assert_true(wc_rowstamps_perhaps_since(stamps, 1, kit_s("c"), 99));
+	assert_true(wc_rowstamps_perhaps_since(stamps, 1, kit_s("cc"), 0));
+	assert_true(wc_rowstamps_perhaps_since(stamps, 1, kit_s("e"), 99));
+	assert_false(wc_rowstamps_perhaps_since(stamps, 1, kit_s("e"), 100));
+	assert_false(wc_rowstamps_perhaps_since(stamps, 1, kit_s("e1"), 0));
+	assert_false(wc_rowstamps_perhaps_since(stamps, 2, kit_s("d"), 0));
+
+	/* a write that is no commit changes nothing */
+	wc_rowstamps_range(stamps, 1, kit_s("k"), kit_s("m"), 0);
+	assert_false(wc_rowstamps_perhaps_since(stamps, 1, kit_s("l"), 0));
+
+	/* more ranges than are kept: none of them is forgotten */
+	for (int i = 0; i < 100; i++)
+	{
+		snprintf(row, sizeof(row), "r%02d", i);
+		wc_rowstamps_range(stamps, 1, kit_s(row), kit_s(row), 200 + i);
+	}
+	for (int i = 0; i < 100; i++)
+	{
+		snprintf(row, sizeof(row), "r%02d", i);
+		assert_true(wc_rowstamps_perhaps_since(stamps, 1, kit_s(row), 199 + i));
+	}
+	assert_true(wc_rowstamps_perhaps_since(stamps, 1, kit_s("d"), 99));
+	assert_false(wc_rowstamps_perhaps_since(stamps, 1, kit_s("r98"), 298));
+	assert_false(wc_rowstamps_perhaps_since(stamps, 2, kit_s("d"), 0));
+	wc_rowstamps_free(stamps);
 }
 
 /* --- prepared transactions ------------------------------------------------------------- */
@@ -790,6 +841,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_transaction_is_handed_over, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(locking_what_was_written_is_cancelled, site_set_up, site_tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
+		cmocka_unit_test(stamps_know_ranges_of_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,13 @@ wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts)
 }
 
 void
+wc_watch_range(WcEngine *engine, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts)
+{
+	if (engine->watch.range)
+		engine->watch.range(engine->watch.arg, table_id, first, last, ts);
+}
+
+void
 wc_watch_begin(WcEngine *engine)
 {
 	if (engine->watch.begin)

@@ -10,6 +10,10 @@
 extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts);
 extern void wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts);
 
+/* Before a commit writes many rows of the table, none of which is before the first one or behind the last one.  wc_watch_table
+ * was called before, with 0 as timestamp. */
+extern void wc_watch_range(WcEngine *engine, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts);
+
 /* Before the write, and after it, whether or not it has succeeded. */
 extern void wc_watch_begin(WcEngine *engine);
 extern void wc_watch_end(WcEngine *engine);

@@ -15,7 +15,7 @@
 #include "engine/store/watch.h"
 #include "engine/write/tablewriter.h"
 
-/* For a commit with more operations than this, the write watch gets tables instead of rows. */
+/* For a commit with more operations than this, the write watch gets ranges instead of rows. */
 #define WATCHED_ROWS_MAX	1000
 
 /* A transaction with more bytes is written alone. */
@@ -49,7 +49,10 @@ typedef struct Apply
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
-	bool		many_rows;		/* the write watch gets tables, not rows */
+	bool		many_rows;		/* the write watch gets ranges, not rows */
+	uint32_t	range_table;	/* with many_rows: its first and last row so far, empty before the first */
+	WcBuf		first;
+	WcBuf		last;
 	bool		put;			/* all of it is in the group's write */
 	bool		begun;			/* the watch's begin has been called since */
 	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
@@ -115,6 +118,20 @@ note_family(Apply *a, uint32_t i, WcError *err)
 }
 
 static WcStatus
+watch_range(Apply *a, WcError *err)
+{
+	WcStatus	status = wc_buf_status(&a->first, "row key", err);
+
+	if (status == WC_OK)
+		status = wc_buf_status(&a->last, "row key", err);
+	if (status == WC_OK && a->first.len > 0)
+		wc_watch_range(a->engine, a->range_table, wc_buf_slice(&a->first), wc_buf_slice(&a->last), a->ts);
+	wc_buf_reset(&a->first, WC_ROW_MAX);
+	wc_buf_reset(&a->last, WC_ROW_MAX);
+	return status;
+}
+
+static WcStatus
 leave_table(Apply *a, WcStatus status, WcError *err)
 {
 	uint32_t	n = a->writer ? wc_tablewriter_table(a->writer)->desc.nfamilies : 0;
@@ -123,6 +140,8 @@ leave_table(Apply *a, WcStatus status, WcError *err)
 		status = note_family(a, i, err);
 	if (status == WC_OK && n > 0)
 		status = wc_sink_leave(a->sink, err);
+	if (status == WC_OK)
+		status = watch_range(a, err);
 	wc_tablewriter_free(a->writer);
 	a->writer = NULL;
 	a->state = NULL;
@@ -174,7 +193,7 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 	if (status != WC_OK)
 		return status;
 	if (a->many_rows)
-		wc_watch_table(a->engine, table_id, a->ts);
+		wc_watch_table(a->engine, table_id, 0);
 	return a->state->desc != NULL ? make_writer(a, err) : WC_OK;
 }
 
@@ -199,12 +218,27 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 	return pass_over(a, wc_tablewriter_op(a->writer, entry, err), err);
 }
 
+/* Rows of a table come in their order. */
+static void
+extend_range(Apply *a, uint32_t table_id, WcSlice row)
+{
+	if (a->first.len == 0)
+	{
+		a->range_table = table_id;
+		wc_buf_append_slice(&a->first, row);
+	}
+	wc_buf_reset(&a->last, WC_ROW_MAX);
+	wc_buf_append_slice(&a->last, row);
+}
+
 static WcStatus
 apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 {
 	WcStatus	status = WC_OK;
 
-	if (!a->many_rows)
+	if (a->many_rows)
+		extend_range(a, ops[0]->table_id, wc_txnentry_row(ops[0]));
+	else
 		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->ts);
 	for (size_t i = 0; status == WC_OK && i < n; i++)
 		status = apply_op(a, ops[i], err);
@@ -366,6 +400,8 @@ settle(Apply *a, bool written)
 	else
 		wc_catalog_undo(&a->change, a->begun ? a->position : 0);
 	wc_overlay_free(&a->overlay);
+	wc_buf_free(&a->first);
+	wc_buf_free(&a->last);
 }
 
 static WcStatus

@@ -98,6 +98,12 @@ on_table(void *arg, uint32_t table_id, int64_t ts)
 }
 
 static void
+on_range(void *arg, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts)
+{
+	wc_rowstamps_range(((WcEpochs *) arg)->stamps, table_id, first, last, ts);
+}
+
+static void
 on_begin(void *arg)
 {
 	WcEpochs   *e = arg;
@@ -124,7 +130,7 @@ WcStatus
 wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err) WC_UNCHECKED
 {
 	WcEpochs   *e = calloc(1, sizeof(*e));
-	WcWriteWatch watch = {.arg = e,.row = on_row,.table = on_table,.begin = on_begin,.end = on_end};
+	WcWriteWatch watch = {.arg = e,.row = on_row,.table = on_table,.range = on_range,.begin = on_begin,.end = on_end};
 
 	*epochs = NULL;
 	if (e != NULL)
@@ -171,7 +177,7 @@ wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 	free(e);
 }
 
-const WcRowStamps *
+WcRowStamps *
 wc_epochs_stamps(const WcEpochs *e)
 {
 	return e->stamps;

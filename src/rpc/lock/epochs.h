@@ -21,7 +21,7 @@ extern WcStatus wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs *
 extern void wc_epochs_free(WcEpochs *epochs);
 
 /* When rows were written last; it knows all commits since wc_epochs_create. */
-extern const WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
+extern WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
 
 /* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT: the epoch has ended,
  * and no snapshot of it is kept. */
