@@ -13,7 +13,10 @@
 #define BLOOM_BITS_PER_KEY 10
 
 /* A memtable's own bloom filter is this part of the write buffer. */
-#define LEVEL0_FILES 10			/* that start a compaction */
+#define LEVEL0_FILES 4			/* that start a compaction, ... */
+#define LEVEL0_SLOWDOWN 30		/* ... slow down writes, ... */
+#define LEVEL0_STOP 50			/* ... and stop them */
+#define SKIPPED_VERSIONS 32		/* of a key, before an iterator seeks the next key */
 
 /*
  * A memtable allocates a bloom filter and a block of its arena with its first write, and both count against the budget
@@ -421,11 +424,14 @@ wc_rocks_family_options(WcRocksShared *shared, const WcFamilyAttrs *attrs, uint8
 	rocksdb_options_set_max_write_buffer_number(options, 4);
 	rocksdb_options_set_arena_block_size(options, family_share(shared, ARENA_BLOCK_MIN, ARENA_BLOCK_MAX));
 
-	/* A compaction forgets versions, so it should not run unasked after a few flushes:  HBase waits for more
-	 * files too. */
+	/* With RocksDB's 8, an iterator would seek at each row that was changed in as many files: that costs more than to
+	 * step over the versions in all files. */
+	rocksdb_options_set_max_sequential_skip_in_iterations(options, SKIPPED_VERSIONS);
+
+	/* Scans read all files of level 0.  A compaction forgets only cells that are gone, so it may run at any time. */
 	rocksdb_options_set_level0_file_num_compaction_trigger(options, LEVEL0_FILES);
-	rocksdb_options_set_level0_slowdown_writes_trigger(options, 3 * LEVEL0_FILES);
-	rocksdb_options_set_level0_stop_writes_trigger(options, 5 * LEVEL0_FILES);
+	rocksdb_options_set_level0_slowdown_writes_trigger(options, LEVEL0_SLOWDOWN);
+	rocksdb_options_set_level0_stop_writes_trigger(options, LEVEL0_STOP);
 	if (factory)
 		rocksdb_options_set_compaction_filter_factory(options, factory);
 	return options;
