@@ -185,9 +185,10 @@ extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
  * Opens a scan: sends the request for its first rows, without waiting.  Only wc_client_next_row
  * waits (a round trip), and raises the errors of the scan.  The scan is serialised at once, so the
  * caller may free it.  Own writes with cid less than `cid` are seen (usually the PostgreSQL
- * snapshot's curcid).  rows_hint: how many rows the caller is likely to read; 0: unknown.
- * The scan and its blocks live in a child of the memory context.
+ * snapshot's curcid).  rows_hint: how many rows the caller is likely to read; 0: unknown.  If these are at most WC_ROWS_FEW,
+ * the first block of a range is very small.  The scan and its blocks live in a child of the memory context.
  */
+#define WC_ROWS_FEW	16
 extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 										 uint64 rows_hint, MemoryContext context);
 

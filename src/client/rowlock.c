@@ -37,12 +37,17 @@
 /* The last HELD_MAX locked rows with keys of at most HELD_KEY_MAX bytes are remembered. */
 #define HELD_MAX		16
 #define HELD_KEY_MAX	256
+#define HELD_FAMILIES	4
 
 /* A row that the transaction has locked in a mode that excludes other writers. */
 typedef struct Held
 {
 	uint32		table_id;
 	bool		absent;			/* the row did not exist when it was locked, and no operation on it has been written since */
+	WcRowLockMode mode;			/* the lock's */
+	uint64		same_as;		/* the number of a snapshot: no other transaction has changed the row since; 0: of none it is known */
+	uint32		nfamilies;		/* in these families, none: in all */
+	uint32		families[HELD_FAMILIES];
 	size_t		len;
 	uint8		key[HELD_KEY_MAX];
 } Held;
@@ -104,6 +109,43 @@ note_held(uint32 table_id, WcSlice row, bool absent)
 		memcpy(h->key, row.data, row.len);
 	}
 	h->absent = absent;
+	h->same_as = 0;
+}
+
+/* The row has been locked, and has not changed since the request's snapshot: while it is locked, that stays so. */
+static void
+note_same(const WcRowLockRequest *request, WcSlice row)
+{
+	Held	   *h = find_held(request->table->id, row);
+
+	if (h == NULL || request->snapshot == NULL || request->nfamilies > HELD_FAMILIES)
+		return;
+	h->mode = request->mode;
+	h->same_as = wc_snapshot_number(request->snapshot);
+	h->nfamilies = request->nfamilies;
+	for (uint32 i = 0; i < request->nfamilies; i++)
+		h->families[i] = request->families[i];
+}
+
+/* Would the engine answer that the transaction has locked the row before, and that it has not changed?  LockRows, for
+ * example, has locked the row that DELETE ... USING locks again. */
+static bool
+is_held_same(const WcRowLockRequest *request, WcSlice row)
+{
+	const Held *h;
+
+	if (request->only_absent || request->snapshot == NULL || (request->tell_rewritten && !wc_batch_empty()))
+		return false;
+	h = find_held(request->table->id, row);
+	if (h == NULL || h->same_as == 0 || h->same_as != wc_snapshot_number(request->snapshot) || h->mode < request->mode ||
+		h->nfamilies != request->nfamilies)
+		return false;
+	for (uint32 i = 0; i < h->nfamilies; i++)
+	{
+		if (h->families[i] != request->families[i])
+			return false;
+	}
+	return true;
 }
 
 void
@@ -296,7 +338,11 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 		if (nrows <= HELD_MAX && request->mode >= WC_LOCK_NO_KEY_UPDATE && !rows[i].gone && !rows[i].exists)
+		{
 			note_held(request->table->id, rows[i].row, request->only_absent);
+			if (!rows[i].changed && !request->only_absent)
+				note_same(request, rows[i].row);
+		}
 	}
 	if (result->check)
 		wc_batch_must_be_checked();
@@ -421,6 +467,11 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	}
 	wc_lock_for_writing(request->table);
 	wc_xact_join();
+	if (nrows == 1 && is_held_same(request, rows->row))
+	{
+		rows->locked = true;
+		return;
+	}
 	if (request->snapshot == NULL)
 		wc_following_await_catalog(MyDatabaseId);
 	if (request->only_absent || request->snapshot != NULL)

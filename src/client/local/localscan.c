@@ -13,6 +13,9 @@
 #define BRIEF_LOOKUPS 8
 #define BRIEF_ROWS 100
 
+/* Bytes of the first block if few rows are likely to be read. */
+#define FEW_BLOCK 256
+
 static dlist_head scans = DLIST_STATIC_INIT(scans);
 static uint32 nscans;			/* in the list `scans` */
 static uint32 *free_numbers;	/* has room for every number given out so far */
@@ -239,15 +242,6 @@ ask_next(WcDriverScan *scan)
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 }
 
-/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are. */
-static size_t
-first_target(const WcDriverOpen *open)
-{
-	if (open->scan->row_limit > 0 || open->rows_hint >= 1000)
-		return WC_BLOCK_MAX;
-	return open->rows_hint > 100 ? WC_BLOCK_MAX / 4 : WC_BLOCK_FIRST;
-}
-
 /* Does the scan read a few rows by their keys? */
 static bool
 is_lookup(const WcScan *scan)
@@ -260,6 +254,18 @@ is_lookup(const WcScan *scan)
 			return false;
 	}
 	return true;
+}
+
+/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are.  A hint without
+ * a limit: a query may need some more rows than its LIMIT says, those that SKIP LOCKED skips, for example. */
+static size_t
+first_target(const WcDriverOpen *open)
+{
+	if (open->scan->row_limit > 0 || open->rows_hint >= 1000)
+		return WC_BLOCK_MAX;
+	if (open->rows_hint > 0 && open->rows_hint <= WC_ROWS_FEW && !is_lookup(open->scan))
+		return FEW_BLOCK;
+	return open->rows_hint > 100 ? WC_BLOCK_MAX / 4 : WC_BLOCK_FIRST;
 }
 
 bool

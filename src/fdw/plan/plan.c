@@ -398,9 +398,9 @@ set_limit(PlannerInfo *root, RelOptInfo *rel, const Path *path, const WcQuals *q
 {
 	Query	   *query = root->parse;
 
-	/* the query will read all rows, as far as is known */
+	/* the query will read all rows, as far as is known; there may be more than estimated */
 	if (root->tuple_fraction <= 0)
-		plan->rows_hint = (int) Min(path->rows, INT_MAX);
+		plan->rows_hint = (int) Min(Max(path->rows, WC_ROWS_FEW + 1), INT_MAX);
 
 	if (root->limit_tuples < 1 || root->limit_tuples > INT_MAX ||
 		bms_membership(root->all_baserels) != BMS_SINGLETON ||
