@@ -210,7 +210,7 @@ SELECT widecol.put('ttl', 'r', f || ':old', 'expired') FROM unnest(ARRAY['c', 'r
 # upkeep goes by the timestamps of commits
 ok($node->poll_query_until('postgres', q{
 DO $$ BEGIN PERFORM widecol.put('ttl', 'clock', f || ':q', 'x') FROM unnest(ARRAY['c', 'r']) f; END $$;
-SELECT count(*) = 0 FROM widecol.scan('ttl', 'r', 's', raw => true)}), 'upkeep removes expired cells');
+SELECT count(*) = 0 FROM widecol.scan('ttl', 'r', 's', raw => true)}, "DO\nt"), 'upkeep removes expired cells');
 $node->safe_psql('postgres', q{
 SELECT widecol.alter_table('ttl', '{"c": {"ttl": "forever"}, "r": {"ttl": "forever"}}');
 SELECT widecol.put('ttl', 'r', f || ':' || q, 'late', ts) FROM unnest(ARRAY['c', 'r']) f, (VALUES ('a', 1), ('b', 1000)) v (q, ts);
