@@ -160,6 +160,17 @@ SET LOCAL enable_material = off;
 SELECT * FROM asked_docs ORDER BY id;
 ROLLBACK;
 DROP FOREIGN TABLE long_docs CASCADE;
+-- a condition on the key, which the range decides, and a value that the engine leaves to the session (NaN)
+CREATE FOREIGN TABLE odd_rates (id int OPTIONS (rowkey '1'), rate numeric, n int) SERVER widecol;
+INSERT INTO odd_rates VALUES (1, 'NaN', 1), (2, NULL, 2), (3, 1.5, 3), (4, 'NaN', 4), (5, 7, 5);
+CREATE VIEW rates_seen WITH (security_barrier) AS SELECT * FROM odd_rates WHERE id < 4 AND rate IS DISTINCT FROM 1.5;
+SELECT count(*), sum(n) FROM rates_seen;
+SELECT n, rate FROM rates_seen ORDER BY n;
+SELECT rate FROM rates_seen WHERE id <= 1;
+ALTER FOREIGN TABLE odd_rates ADD COLUMN key bytea OPTIONS (rowkey 'raw');
+CREATE VIEW keys_seen WITH (security_barrier) AS SELECT * FROM odd_rates WHERE key > '\x80000001' AND rate IS DISTINCT FROM 1.5;
+SELECT n, rate FROM keys_seen ORDER BY n;
+DROP FOREIGN TABLE odd_rates CASCADE;
 -- cells as rows
 SET client_min_messages = warning;
 CREATE FOREIGN TABLE doc_cells ("row" bytea, qualifier text, value text) SERVER widecol OPTIONS (table 'docs_1', layout 'cell');
@@ -196,4 +207,4 @@ DROP OWNED BY regress_widecol_ann, regress_widecol_bob;
 DROP ROLE regress_widecol_ann, regress_widecol_bob;
 SET client_min_messages = error;
 DROP SCHEMA rows CASCADE;
-SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs');
+SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs'), widecol.drop_table('odd_rates');

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "fdw/condition/filter.h"
 #include "fdw/relation/recordtype.h"
 #include "fdw/row/readerstate.h"
 
@@ -422,8 +423,18 @@ wc_reader_skip(WcReader *reader, WcClientScan *scan)
 void
 wc_reader_set_gate(WcReader *reader, const WcGate *gate)
 {
+	int			att = -1;
+
 	reader->gate = gate;
 	reader->passed = true;
+	if (gate == NULL)
+		return;
+	/* a row that the filter has not decided goes through all steps, also those that the ranges have decided */
+	while ((att = bms_next_member(gate->steps[gate->nsteps - 1].done, att)) >= 0)
+	{
+		if (wc_filter_in_key(reader->wrel, att) || reader->wrel->columns[att].role == WC_ROLE_RAW_KEY)
+			reader->filter_keys = bms_add_member(reader->filter_keys, att);
+	}
 }
 
 bool

@@ -76,7 +76,8 @@ typedef struct WcGate
 	void	   *arg;
 } WcGate;
 
-/* Sets the gate of all later rows; the gate (NULL: none) must live as long as the reader. */
+/* Sets the gate of all later rows; the gate (NULL: none) must live as long as the reader.  Call in the memory context in
+ * which the reader was made. */
 extern void wc_reader_set_gate(WcReader *reader, const WcGate *gate);
 
 /* Did the last row pass the gate?  In a row that did not pass, most columns are NULL. */

@@ -37,7 +37,7 @@ struct WcReader
 {
 	WcRelation *wrel;
 	Bitmapset  *keys;			/* wanted columns that come from the row key */
-	Bitmapset  *filter_keys;	/* these, and columns that the filter uses */
+	Bitmapset  *filter_keys;	/* these, and columns that the filter or the gate uses */
 	WcCodecWhere where;
 	uint64		rows;			/* number of the current row */
 
