@@ -393,6 +393,14 @@ UPDATE x SET n = 91 WHERE k = 90;
 SELECT n FROM x WHERE k = 90;
 COMMIT;
 SELECT n FROM x WHERE k = 90;
+-- a change of the catalog writes no row, whatever has been rolled back before
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SAVEPOINT s;
+INSERT INTO x SELECT i, repeat('x', 1000000) FROM generate_series(101, 120) i;
+ROLLBACK TO s;
+TRUNCATE x;
+SELECT count(*) FROM x;
+COMMIT;
 
 SET client_min_messages = warning;
 DROP FOREIGN TABLE x;

@@ -25,8 +25,8 @@ static WcBatchBuilder builder;
 static uint64 start;			/* the buffer's offset in the stream; the driver has the bytes before it ... */
 static bool stale;				/* ... and may have bytes after it, which must be cut */
 static uint64 settled;			/* all operations before this offset are on rows that were locked before the operation was written */
-static uint64 writing;			/* the offset of the operations that the last wc_client_write began */
-static uint32 writing_table;	/* the table of these operations */
+static uint64 writing;			/* the offset of the operations that were begun last */
+static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
 static bool elsewhere;			/* the operation that was begun last is on a table outside the embedded engine */
 static uint32 locked[LOCKED_MAX];
@@ -69,9 +69,8 @@ wc_batch_open(void)
 	wc_xact_join();
 	if (builder.buf == NULL)
 		wc_batch_init(&builder, &buffer);
-	/* an operation that an error interrupted */
-	if (builder.op_open)
-		wc_batch_row_abandon(&builder);
+	/* without an operation that an error interrupted */
+	writing = wc_batch_mark();
 	return &builder;
 }
 
@@ -130,7 +129,6 @@ wc_client_write_in_mode(const WcTableDesc *table, WcWriteMode mode)
 		return wc_kept()->begin(table, mode);
 	wc_lock_for_writing(table);
 	b = wc_batch_builder();
-	writing = wc_batch_mark();
 	writing_table = table->id;
 	return b;
 }
