@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
@@ -38,6 +39,9 @@ redo_batch(const WcLogRecord *r)
 {
 	static Size unseen;
 
+	/* The record's header has no id of a transaction if a subtransaction without an id has written the record.  After
+	 * a crash, another transaction must not get this id. */
+	AdvanceNextFullTransactionIdPastXid(XidFromFullTransactionId(FullTransactionIdFromU64(r->xid)));
 	if (!InHotStandby)
 		return;					/* no session reads before recovery ends */
 	wc_place_redo(r);

@@ -95,6 +95,21 @@ is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2000'), 'committed ju
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
 	'uncommitted rows are gone');
 
+# --- no other transaction gets the id of one that ended so ---------------------
+# The subtransaction has no id, and so no record of the log has the transaction's id in its header.
+$session = $node->background_psql('postgres', on_error_stop => 0);
+$session->query_safe('BEGIN; SAVEPOINT s');
+$session->query_safe("INSERT INTO t SELECT 10000 + i, 'never committed' FROM generate_series(1, 100) i");
+is($session->query_safe('SELECT count(*) FROM t WHERE k > 10000'), '100', 'a subtransaction sees its own rows');
+my $end = $node->safe_psql('postgres', "SELECT pg_logical_emit_message(false, 'test', '')");
+ok($node->poll_query_until('postgres', "SELECT pg_current_wal_flush_lsn() >= '$end'"), 'the log with these rows is on disk');
+$node->stop('immediate');
+forget($session);
+$node->start;
+$node->safe_psql('postgres', 'SELECT pg_current_xact_id()');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
+	'and the next commit does not bring them back');
+
 # --- kill -9 of everything: the postmaster first ------------------------------
 ($session, $seen) = open_transaction(10000);
 $node->safe_psql('postgres', q{INSERT INTO t VALUES (2001, 'before the kill')});
