@@ -329,7 +329,7 @@ conformance()
 	watch_server conformance
 }
 
-# About a minute of rounds, and half a minute of histories, that are the same every time
+# About a minute of rounds, half a minute of histories and some seconds of programs, that are the same every time
 # (another --seed, a larger --count: others), half an hour of new ones with --all.
 differential()
 {
@@ -338,8 +338,10 @@ differential()
 	in_work createdb -T template0 differential >"$logs/createdb.log" 2>&1 || cat "$logs/createdb.log"
 	run 300 differential bounded env PGDATABASE=differential python3 -B differential/run.py --seed 1 --count 60
 	watch_server differential
-	run 300 histories bounded env PGDATABASE=differential python3 -B differential/histories.py --seed 1 --count 35
+	run 300 histories bounded env PGDATABASE=differential python3 -B differential/histories.py --seed 1 --count 35 --kind steps beside
 	watch_server histories
+	run 300 programs bounded env PGDATABASE=differential python3 -B differential/histories.py --seed 1 --count 3 --kind guarded members
+	watch_server programs
 	[ $all = yes ] && [ $pass = plain ] || return 0
 	run 3600 "differential (long)" bounded env PGDATABASE=differential python3 -B differential/run.py --seed random --count 1500
 	watch_server "differential (long)"

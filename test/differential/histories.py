@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Random histories of several sessions over foreign tables: are they isolated as over heap tables?
+"""Random histories of sessions over foreign tables: do they go, and are they isolated, as over heap tables?
 
-Two kinds take turns.  Of the first (steps.py) one session takes a step at a time, the same
+Four kinds take turns.  Of the first (steps.py) one session takes a step at a time, the same
 over foreign tables and over a heap copy: answers, errors and waits must be the same.  A
 seed plays the same again, and a difference is cut down and printed.  Of the second (beside.py)
 the sessions really run beside each other, and their reads and writes must be those that the
 isolation levels allow (cycles.py); some run over heap tables, which must pass as well.
+Of the last two one session runs a program (programs.py) over foreign tables and a heap copy: over tables with triggers,
+CHECKs, generated columns and views (guards.py), and over maps, member by member (members.py).
 
 Prints TAP.
 
-usage: histories.py [--seed N | --seed random] [--count HISTORIES] [--history N] [--kind steps | beside]
+usage: histories.py [--seed N | --seed random] [--count HISTORIES] [--history N] [--kind steps | beside | guarded | members ...]
 The server is named by PGHOST, PGPORT, PGUSER; the database by PGDATABASE.
 """
 
@@ -20,11 +22,12 @@ import sys
 
 import cycles_test
 from beside import Beside
+from programs import Guarded, Members
 from sessions import ServerGone, Session, close
 from steps import Stepped
 
 SETUP = ["CREATE EXTENSION IF NOT EXISTS widecol", "CREATE SCHEMA IF NOT EXISTS h", "CREATE SCHEMA IF NOT EXISTS w"]
-KINDS = {"steps": Stepped, "beside": Beside}
+KINDS = {"steps": Stepped, "beside": Beside, "guarded": Guarded, "members": Members}
 
 
 class Tap:
@@ -45,7 +48,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--count", type=int, default=20, help="histories, of each kind")
     parser.add_argument("--history", type=int, help="only this one")
-    parser.add_argument("--kind", choices=KINDS, help="only of this kind")
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=list(KINDS), help="only of these kinds")
     args = parser.parse_args()
     seed = random.randrange(1 << 30) if args.seed == "random" else int(args.seed)
     os.environ["PGCLIENTENCODING"] = "UTF8"
@@ -59,7 +62,7 @@ def main():
     for sql in SETUP:
         root.must(sql)
     for number in [args.history] if args.history is not None else range(1, args.count + 1):
-        for kind in [args.kind] if args.kind else KINDS:
+        for kind in args.kind:
             history = KINDS[kind](seed, number)
             words = f"{kind} {number} (histories.py --seed {seed} --kind {kind} --history {number})"
             try:

@@ -77,6 +77,9 @@ class Session:
 
     def run(self, sql):
         self.start(sql)
+        return self.run_started(sql)
+
+    def run_started(self, sql):
         answer = self.poll(HANGS)
         if answer is None:
             raise ServerGone(f"session {self.name}: no answer to: {sql}")

@@ -15,7 +15,11 @@ class Column:
         self.options = options
         self.key = key
         self.map = False
+        self.rest = ""              # what follows the type: NOT NULL, DEFAULT, GENERATED
         self.never_empty = False    # the only key column: a row key has a byte at least
+
+    def definition(self):
+        return f"{self.name} {self.type.name}{self.rest}"
 
     def literal(self, rng):
         """A stored value as an expression."""
@@ -70,6 +74,7 @@ class Table:
         self.lists = self.make_lists() if self.partitions and rng.random() < 0.5 else []
         self.constants = self.make_constants() if not self.partitions and rng.random() < 0.2 else []
         self.raw_key = not self.partitions and rng.random() < 0.15
+        self.generated = []         # columns that statements cannot set
         self.rows = []
         self.others = []
         self.view = f"{name}_view"
@@ -156,7 +161,7 @@ class Table:
 
     def ddl(self):
         if self.partitions:
-            columns = ", ".join(f"{c.name} {c.type.name}" for c in self.columns)
+            columns = ", ".join(c.definition() for c in self.columns + self.generated)
             way = "LIST" if self.lists else "HASH"
             stored = [f"CREATE TABLE w.{self.name} ({columns}) PARTITION BY {way} ({self.keys[0].name})"]
             for i in range(self.partitions):
@@ -174,7 +179,7 @@ class Table:
         key = ", ".join(c.name for c in self.keys)
         # A replaced row needs no check; moved keys are looked at when the statement is over.
         when = "" if self.duplicates_fail else " DEFERRABLE"
-        heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(f"{c.name} {c.type.name}" for c in self.columns) +
+        heap = (f"CREATE TABLE h.{self.name} (" + ", ".join(c.definition() for c in self.columns + self.generated) +
                 f", PRIMARY KEY ({key}){when})")
         checks = [f"ALTER TABLE h.{self.name} ADD CHECK ({c.name} = {value})" for c, value in self.constants]
         return self.make_stored() + stored + [heap] + checks + [f"CREATE VIEW {s}.{self.view}{self.barrier} AS SELECT * FROM {s}.{self.name} WHERE {self.viewed}" for s in "hw"]
@@ -202,10 +207,10 @@ class Table:
         """CREATE FOREIGN TABLE."""
         server, table = self.store(stored)
         columns = []
-        for c in self.columns:
+        for c in self.columns + self.generated:
             type_, _, collation = c.type.name.partition(" COLLATE ")
             options = f" OPTIONS ({c.options})" if c.options else ""
-            columns.append(f"  {c.name} {type_}{options}" + (f" COLLATE {collation}" if collation else ""))
+            columns.append(f"  {c.name} {type_}{options}" + (f" COLLATE {collation}" if collation else "") + c.rest)
         options = [table]
         if self.delimiter:
             options.append("delimiter '|'")
@@ -232,19 +237,19 @@ class Table:
             self.rows = [self.row(self.rng) for _ in range(self.nrows)]
         if not self.others and self.constants:
             self.others = [[c.literal(self.rng) for c in self.columns] for _ in range(20)]
+        names = ", ".join(c.name for c in self.columns)
         sql = [f"CREATE TEMP TABLE draft (LIKE h.{self.name})"]
         for i in range(0, len(self.rows), 50):
             rows = ",\n ".join("(" + ", ".join(row) + ")" for row in self.rows[i:i + 50])
-            sql.append(f"INSERT INTO draft VALUES {rows}")
+            sql.append(f"INSERT INTO draft ({names}) VALUES {rows}")
         key = ", ".join(c.name for c in self.keys)
-        sql.append(f"INSERT INTO h.{self.name} SELECT DISTINCT ON ({key}) * FROM draft")
+        sql.append(f"INSERT INTO h.{self.name} ({names}) SELECT DISTINCT ON ({key}) {names} FROM draft")
         sql.append("DROP TABLE draft")
         if self.others:
             rows = ",\n ".join("(" + ", ".join(row) + ")" for row in self.others)
             same = " AND ".join(f"{c.name} = {value}" for c, value in self.constants)
-            names = ", ".join(c.name for c in self.columns)
             sql.append(f"INSERT INTO w.{self.name}_all SELECT * FROM (VALUES {rows}) v ({names}) WHERE NOT ({same}) ON CONFLICT DO NOTHING")
-        sql.append(f"INSERT INTO w.{self.name} SELECT * FROM h.{self.name}")
+        sql.append(f"INSERT INTO w.{self.name} ({names}) SELECT {names} FROM h.{self.name}")
         if self.raw_key:
             same = " AND ".join(f"t.{c.name} = w.{c.name}" for c in self.keys)
             sql += [f"ALTER TABLE h.{self.name} ADD COLUMN raw bytea",
