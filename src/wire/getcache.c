@@ -22,6 +22,9 @@
 /* At most so many of the 64 bits of a page's `asked` are set. */
 #define ASKED_MAX		32
 
+/* Of the stamps of rows, one commit sets at most a part: else those of its tables (wc_getcache_wants_rows). */
+#define ROWS_PART		12
+
 /* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
@@ -64,6 +67,7 @@ struct WcGetCache
 	_Alignas(64) _Atomic uint64_t begun;	/* epoch of the last commit that began, */
 	_Atomic uint64_t now;		/* and of the last that ended */
 	_Atomic uint64_t tables[TABLE_STAMPS];
+	atomic_bool kept[TABLE_STAMPS]; /* answers were kept since the table was touched (now and then not all are counted) */
 	Reader		readers[];		/* then the pages, then their words */
 };
 
@@ -522,6 +526,8 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 												 memory_order_acquire, memory_order_relaxed))
 		return;
 	atomic_thread_fence(memory_order_release);
+	if (!atomic_load_explicit(&cache->kept[table_id % TABLE_STAMPS], memory_order_relaxed))
+		atomic_store_explicit(&cache->kept[table_id % TABLE_STAMPS], true, memory_order_relaxed);
 
 	full = atomic_load_explicit(&page->next, memory_order_relaxed);
 	at = full & ~PAGE_FULL;
@@ -558,6 +564,14 @@ void
 wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id)
 {
 	atomic_store(&cache->tables[table_id % TABLE_STAMPS], atomic_load(&cache->now) + 1);
+	atomic_store_explicit(&cache->kept[table_id % TABLE_STAMPS], false, memory_order_relaxed);
+}
+
+bool
+wc_getcache_wants_rows(const WcGetCache *cache, uint32_t table_id, uint64_t nrows)
+{
+	return nrows <= (uint64_t) cache->npages * PAGE_STAMPS / ROWS_PART &&
+		atomic_load_explicit(&cache->kept[table_id % TABLE_STAMPS], memory_order_relaxed);
 }
 
 void

@@ -102,4 +102,11 @@ extern void wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id);
 extern void wc_getcache_begin(WcGetCache *cache);
 extern void wc_getcache_end(WcGetCache *cache);
 
+/*
+ * Is it better to touch each row of a commit with nrows rows than its table?  Touching a table makes all its answers invalid, but
+ * costs nothing; a row shares its stamp with rows of other tables.  Yes if the table has answers, and the rows have at
+ * most a twelfth of the stamps.
+ */
+extern bool wc_getcache_wants_rows(const WcGetCache *cache, uint32_t table_id, uint64_t nrows);
+
 #endif

@@ -29,7 +29,7 @@ set_up(void **state)
 
 	assert_non_null(s);
 	kit_open(&s->kit);
-	s->cache = kit_getcache(1 << 20, READERS);
+	s->cache = kit_getcache(16 << 20, READERS);
 	assert_ok(&s->kit, wc_epochs_create(s->kit.engine, s->cache, &s->epochs, &s->kit.err));
 	kit_create(&s->kit, "t", WC_PACKING_ROW, 1);
 	kit_commit(&s->kit);
@@ -294,13 +294,11 @@ answers_go_with_their_tables(void **state)
 	assert_false(is_kept(s, "r"));
 }
 
+/* A commit of n rows. */
 static void
-answers_go_with_many_rows(void **state)
+put_rows(Site *s, int n)
 {
-	Site	   *s = *state;
-
-	keep(s, "row 00007");
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < n; i++)
 	{
 		char		row[16];
 
@@ -308,6 +306,32 @@ answers_go_with_many_rows(void **state)
 		put(s, row, "1");
 	}
 	kit_commit(&s->kit);
+}
+
+/* A large commit takes the answers to its rows, a very large one all of the table's. */
+static void
+answers_go_with_many_rows(void **state)
+{
+	Site	   *s = *state;
+
+	keep(s, "row 00007");
+	keep(s, "row 01499");
+	keep(s, "another");
+	put_rows(s, 1500);
+	assert_false(is_kept(s, "row 00007"));
+	assert_false(is_kept(s, "row 01499"));
+	assert_true(is_kept(s, "another"));
+
+	keep(s, "row 00007");
+	put_rows(s, 5000);
+	assert_false(is_kept(s, "row 00007"));
+	assert_false(is_kept(s, "another"));
+
+	/* no row was kept before: the first one that is kept is valid */
+	put_rows(s, 1500);
+	keep(s, "row 00007");
+	assert_true(is_kept(s, "row 00007"));
+	put_rows(s, 1500);
 	assert_false(is_kept(s, "row 00007"));
 }
 

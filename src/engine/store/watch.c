@@ -28,6 +28,12 @@ wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts)
 		engine->watch.table(engine->watch.arg, table_id, ts);
 }
 
+bool
+wc_watch_wants_rows(WcEngine *engine, uint32_t table_id, uint64_t nrows)
+{
+	return engine->watch.wants_rows && engine->watch.wants_rows(engine->watch.arg, table_id, nrows);
+}
+
 void
 wc_watch_range(WcEngine *engine, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts)
 {

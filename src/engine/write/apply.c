@@ -15,7 +15,7 @@
 #include "engine/store/watch.h"
 #include "engine/write/tablewriter.h"
 
-/* For a commit with more operations than this, the write watch gets ranges instead of rows. */
+/* A commit with more operations than this tells the write watch its timestamp with ranges of rows. */
 #define WATCHED_ROWS_MAX	1000
 
 /* A transaction with more bytes is written alone. */
@@ -49,7 +49,8 @@ typedef struct Apply
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
-	bool		many_rows;		/* the write watch gets ranges, not rows */
+	bool		many_rows;		/* the write watch gets ranges */
+	bool		whole_table;	/* with many_rows: it does not get the rows of the present table, too */
 	uint32_t	range_table;	/* with many_rows: its first and last row so far, empty before the first */
 	WcBuf		first;
 	WcBuf		last;
@@ -192,7 +193,8 @@ enter_table(Apply *a, uint32_t table_id, WcError *err)
 	}
 	if (status != WC_OK)
 		return status;
-	if (a->many_rows)
+	a->whole_table = a->many_rows && !wc_watch_wants_rows(a->engine, table_id, wc_txn_nrows(a->txn));
+	if (a->whole_table)
 		wc_watch_table(a->engine, table_id, 0);
 	return a->state->desc != NULL ? make_writer(a, err) : WC_OK;
 }
@@ -238,8 +240,8 @@ apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 
 	if (a->many_rows)
 		extend_range(a, ops[0]->table_id, wc_txnentry_row(ops[0]));
-	else
-		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->ts);
+	if (!a->whole_table)
+		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->many_rows ? 0 : a->ts);
 	for (size_t i = 0; status == WC_OK && i < n; i++)
 		status = apply_op(a, ops[i], err);
 	if (status == WC_OK)

@@ -97,6 +97,12 @@ on_table(void *arg, uint32_t table_id, int64_t ts)
 	wc_rowstamps_table(e->stamps, table_id, ts);
 }
 
+static bool
+on_many_rows(void *arg, uint32_t table_id, uint64_t nrows)
+{
+	return wc_getcache_wants_rows(((WcEpochs *) arg)->cache, table_id, nrows);
+}
+
 static void
 on_range(void *arg, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts)
 {
@@ -130,7 +136,9 @@ WcStatus
 wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError *err) WC_UNCHECKED
 {
 	WcEpochs   *e = calloc(1, sizeof(*e));
-	WcWriteWatch watch = {.arg = e,.row = on_row,.table = on_table,.range = on_range,.begin = on_begin,.end = on_end};
+	WcWriteWatch watch = {
+		.arg = e,.row = on_row,.table = on_table,.wants_rows = on_many_rows,.range = on_range,.begin = on_begin,.end = on_end
+	};
 
 	*epochs = NULL;
 	if (e != NULL)
