@@ -7,6 +7,7 @@
 
 #include "access/xact.h"
 #include "common/file_perm.h"
+#include "common/file_utils.h"	/* PG_TEMP_FILES_DIR, since 17 */
 #include "common/hashfn.h"
 #include "storage/fd.h"
 
