@@ -340,7 +340,6 @@ put_facts(Apply *a, WcError *err)
 		if (n->large_rows)
 			wc_catalog_put_large(n->store, a->sink->batch);
 	}
-	wc_engine_put_state(a->engine, a->sink->batch, a->position, a->last_ts);
 	a->put = true;
 	return WC_OK;
 }
@@ -470,7 +469,10 @@ apply_locked(WcEngine *engine, Apply *group, size_t n, WcError *err) WC_REQUIRES
 		last_ts = a->last_ts;
 	}
 	if (status == WC_OK)
+	{
+		wc_engine_put_state(engine, sink.batch, group[n - 1].position, last_ts);
 		status = write_group(engine, &sink, group, n, err);
+	}
 	else
 		wc_watch_begin(engine);
 
