@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -12,6 +14,7 @@
 #include "access/xlogutils.h"
 #include "catalog/pg_control.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "storage/standbydefs.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -72,6 +75,21 @@ read_page(XLogReaderState *reader, XLogRecPtr page, int len, XLogRecPtr record, 
 	return (int) Min(XLOG_BLCKSZ, pages->upto - page);
 }
 
+/*
+ * Opens a segment without its time of access being kept: otherwise reads would change the file's inode all the time, and some
+ * file systems write a changed inode with each flush of the log.
+ */
+static void
+open_segment(XLogReaderState *reader, XLogSegNo segment, TimeLineID *timeline)
+{
+	char		path[MAXPGPATH];
+
+	XLogFilePath(path, *timeline, segment, reader->segcxt.ws_segsize);
+	reader->seg.ws_file = BasicOpenFile(path, O_RDONLY | PG_BINARY | O_NOATIME);
+	if (reader->seg.ws_file < 0)
+		wal_segment_open(reader, segment, timeline);	/* which says why, or may open it */
+}
+
 static void
 begin_reading(WcFollower *f)
 {
@@ -79,7 +97,7 @@ begin_reading(WcFollower *f)
 		XLogReaderFree(f->reader);
 	f->reader = XLogReaderAllocate(wal_segment_size, NULL,
 								   XL_ROUTINE(.page_read = &read_page,
-											  .segment_open = &wal_segment_open,
+											  .segment_open = &open_segment,
 											  .segment_close = &wal_segment_close),
 								   &f->pages);
 	if (f->reader == NULL)
