@@ -28,6 +28,12 @@ UPDATE re SET m = '{"x": null}' RETURNING m;
 SELECT m FROM re;
 UPDATE re SET m = '{"x": [1, "y"]}' RETURNING m ->> 'x' AS x;
 
+-- no system columns but one
+UPDATE re SET n = 1 RETURNING tableoid::regclass;
+INSERT INTO re (k, f) VALUES (9, 9) RETURNING k, xmin;
+UPDATE re SET n = 1 RETURNING (SELECT ctid IS NULL);
+DELETE FROM re RETURNING cmax;
+
 -- a cell's timestamp is the commit's: nobody knows it before; one that is not written keeps its own
 SELECT ts AS before FROM re \gset
 UPDATE re SET n = 3 + n RETURNING ts = :before AS same, array_length(vs, 1) AS versions;

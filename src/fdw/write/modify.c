@@ -6,6 +6,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/heap.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
@@ -14,6 +15,7 @@
 #include "foreign/foreign.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -144,10 +146,31 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 							 rtindex, WHOLEROW);
 }
 
+/* PostgreSQL would take system columns of the returned rows from memory that holds something else. */
+static void
+refuse_system_columns(List *returning, Index rtindex, Oid relid)
+{
+	Bitmapset  *used = NULL;
+
+	pull_varattnos((Node *) returning, rtindex, &used);
+	for (AttrNumber attnum = FirstLowInvalidHeapAttributeNumber + 1; attnum < 0; attnum++)
+	{
+		if (attnum != TableOidAttributeNumber && bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot return system column \"%s\" of foreign table \"%s\"",
+							NameStr(SystemAttributeDefinition(attnum)->attname), get_rel_name(relid)),
+					 errdetail("Rows of stored tables have no system columns but tableoid.")));
+	}
+}
+
+/* The plan node itself has all that the executor needs. */
 List *
 widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
-	/* the plan node itself has all that the executor needs */
+	if (plan->returningLists != NIL)
+		refuse_system_columns(list_nth_node(List, plan->returningLists, subplan_index), resultRelation,
+							  planner_rt_fetch(resultRelation, root)->relid);
 	return NIL;
 }
 
