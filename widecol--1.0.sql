@@ -684,7 +684,7 @@ COMMENT ON COLUMN pg_stat_widecol.bytes_logged IS 'bytes of these batches';
 COMMENT ON COLUMN pg_stat_widecol.steps IS 'steps of flushes, compactions and upkeep';
 COMMENT ON COLUMN pg_stat_widecol.sessions IS 'sessions that are connected to the engine';
 COMMENT ON COLUMN pg_stat_widecol.requests IS 'requests that sessions have sent to the engine';
-COMMENT ON COLUMN pg_stat_widecol.blocks_hit IS 'blocks that sessions found in the block cache';
+COMMENT ON COLUMN pg_stat_widecol.blocks_hit IS 'blocks that sessions found in the block cache, and pieces of the scan cache';
 COMMENT ON COLUMN pg_stat_widecol.blocks_read IS 'blocks that sessions had to read from files';
 COMMENT ON COLUMN pg_stat_widecol.get_cache_hits IS 'reads of one row that the cache of Gets has answered';
 COMMENT ON COLUMN pg_stat_widecol.get_cache_misses IS 'reads of one row that the cache of Gets was asked for and could not answer';
@@ -693,7 +693,7 @@ COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_at IS 'when the oldest of them
 COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_pid IS 'session that holds it; null: none, or the engine itself';
 COMMENT ON COLUMN pg_stat_widecol.memtable_bytes IS 'memory of changes that have not been written to files yet';
 COMMENT ON COLUMN pg_stat_widecol.index_bytes IS 'memory of indexes and filters of open files';
-COMMENT ON COLUMN pg_stat_widecol.block_cache_bytes IS 'memory of blocks in the cache';
+COMMENT ON COLUMN pg_stat_widecol.block_cache_bytes IS 'memory of blocks in the block cache, and of the scan cache';
 COMMENT ON COLUMN pg_stat_widecol.transaction_bytes IS 'memory of changes of open transactions and of the backlog';
 COMMENT ON COLUMN pg_stat_widecol.get_cache_bytes IS 'shared memory of the cache of Gets';
 COMMENT ON COLUMN pg_stat_widecol.flushes IS 'files that were written from memory';
@@ -774,7 +774,7 @@ COMMENT ON COLUMN pg_stat_widecol_sessions.transaction_bytes IS 'changes of its 
 COMMENT ON COLUMN pg_stat_widecol_sessions.requests IS 'requests that it has sent';
 COMMENT ON COLUMN pg_stat_widecol_sessions.rows_examined IS 'rows that its scans have looked at';
 COMMENT ON COLUMN pg_stat_widecol_sessions.rows_returned IS 'rows that they have returned';
-COMMENT ON COLUMN pg_stat_widecol_sessions.blocks_hit IS 'blocks that they found in the block cache';
+COMMENT ON COLUMN pg_stat_widecol_sessions.blocks_hit IS 'blocks that they found in the block cache, and pieces of the scan cache';
 COMMENT ON COLUMN pg_stat_widecol_sessions.blocks_read IS 'blocks that they had to read from files';
 COMMENT ON COLUMN pg_stat_widecol_sessions.waits_for IS 'processes whose locks it waits for, of rows or anything else';
 GRANT SELECT ON pg_stat_widecol_sessions TO PUBLIC;

@@ -70,6 +70,8 @@ BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
   RETURN plan->0->'Plan';
 END $$;
+-- nor has the scan cache rows that were written
+INSERT INTO fresh VALUES (2, 'two');
 SELECT p->>'Engine Hit Blocks' AS hit, p->>'Engine Read Blocks' AS read FROM block_counts('SELECT * FROM fresh') p;
 SELECT (p->>'Engine Hit Blocks')::int > 2 AS hit, p->>'Engine Read Blocks' AS read FROM block_counts('SELECT * FROM t') p;
 

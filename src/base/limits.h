@@ -79,6 +79,11 @@
 #define WC_BLOCK_FIRST			(4 * 1024)
 #define WC_BLOCK_MAX			(64 * 1024)
 
+/* The scan cache (engine/store/scancache.h): it takes at most this part of the block cache's memory, one half; a chunk
+ * stays for so long after a scan has last read it. */
+#define WC_SCAN_MEMORY_PART		2
+#define WC_SCAN_CHUNK_IDLE_US	(INT64_C(60) * 1000 * 1000)
+
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
 #define WC_UNCHECKED_BYTES_MAX	(16 * 1024 * 1024)	/* a transaction with more bytes of changes is always checked before it commits */
 #define WC_BATCH_CHUNK			(256 * 1024)

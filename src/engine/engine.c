@@ -438,6 +438,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	wc_families_init(&e->families, e);
 	wc_catalog_init(&e->catalog);
 	wc_rocks_shared_init(&e->shared, options->block_cache_bytes, options->write_buffer_bytes);
+	wc_scanmemory_init(&e->scanmemory, &e->shared);
 	e->read_options = rocksdb_readoptions_create();
 	e->write_options = rocksdb_writeoptions_create();
 	e->clock_us = options->clock_us ? options->clock_us : wc_clock_wall_us;

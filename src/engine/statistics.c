@@ -180,7 +180,7 @@ measure_memory(WcEngine *engine, WcEngineStatistics *to)
 	else
 		rocksdb_free(error);	/* it does not fail; the numbers are 0 then */
 	rocksdb_memory_consumers_destroy(consumers);
-	to->cache_bytes = rocksdb_cache_get_usage(engine->shared.cache);
+	to->cache_bytes = rocksdb_cache_get_usage(engine->shared.cache) + wc_rocks_shared_lent(&engine->shared);
 	if (engine->shared.memory_cache != NULL)
 		to->cache_bytes += rocksdb_cache_get_usage(engine->shared.memory_cache);
 }

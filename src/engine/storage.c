@@ -83,6 +83,7 @@ meter(void)
 	WcReadMeter m;
 
 	wc_rocksplus_blocks(&m.cache_hits, &m.blocks_read);
+	m.cache_hits += wc_scancache_hits();
 	return m;
 }
 

@@ -1,5 +1,5 @@
 /*
- * engine/upkeep.c: a thread that forgets what families need not keep, and compacts files.
+ * engine/upkeep.c: a thread that forgets what families need not keep, compacts files, and drops idle chunks of scan caches.
  */
 #include "engine/upkeep.h"
 
@@ -311,18 +311,18 @@ wc_upkeeper_round(WcUpkeeper *u)
 {
 	WcUpkeep	settings = settings_of(u);
 	size_t		n;
-	uint32_t   *ids;
-
-	if (settings.busy_percent == 0)
-		return;
-	ids = table_ids(&u->engine->catalog, &n);
+	uint32_t   *ids = table_ids(&u->engine->catalog, &n);
 
 	for (size_t t = 0; t < n && !atomic_load(&u->stop); t++)
 	{
 		WcTable    *table = wc_catalog_table(u->engine, ids[t]);
 
 		for (uint32_t f = 0; table != NULL && f < table->desc.nfamilies && !atomic_load(&u->stop); f++)
-			look_at(u, table->stores[f], &settings);
+		{
+			wc_scancache_drop_idle(&table->stores[f]->scancache, wc_clock_monotonic_us() - WC_SCAN_CHUNK_IDLE_US);
+			if (settings.busy_percent > 0)
+				look_at(u, table->stores[f], &settings);
+		}
 		wc_table_unref(table);
 	}
 	free(ids);

@@ -4,7 +4,8 @@
  * A thread looks at all families from time to time.  It makes steps (model/step.h) for families in which much could be
  * dropped: cells that others supersede, deleted cells, delete markers that mask nothing any more; and expire steps for
  * cells that have outlived their TTL.  Then it lets RocksDB compact the ranges that have become smaller.  engine/README,
- * "Upkeep".
+ * "Upkeep".  It also drops chunks of the stores' scan caches that no scan reads any more (store/scancache.h); this it does
+ * with every setting.
  */
 #ifndef WC_ENGINE_UPKEEP_H
 #define WC_ENGINE_UPKEEP_H

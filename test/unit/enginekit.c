@@ -10,6 +10,9 @@
 
 #include "engine/store/state.h"
 
+/* Scans of a few rows walk over several chunks of the scan cache. */
+#define SCAN_CHUNK_BYTES 200
+
 _Atomic int64_t kit_now = 1000000;
 
 /*
@@ -80,6 +83,7 @@ open_engine(Kit *kit)
 	assert_ok(kit, wc_engine_open(&options, &kit->engine, &kit->err));
 	assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 30, &kit->txn, &kit->err));
 	wc_txn_spill_into(kit->txn, wc_engine_spill(kit->engine));
+	kit->engine->scanmemory.chunk_bytes = SCAN_CHUNK_BYTES;
 }
 
 void

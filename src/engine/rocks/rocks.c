@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "engine/rocks/cellkey.h"
 #include "engine/rocks/rocks.h"
@@ -31,6 +32,9 @@
 #define BUDGET_PART 16
 
 #define MEMTABLE_BYTES_MIN (UINT64_C(4) << 20)
+
+/* The capacity of the cache follows the lent bytes in steps of about so many: each change locks the whole cache. */
+#define LENT_STEP (UINT64_C(1) << 20)
 
 /* More files than there can be. */
 #define NO_TRIGGER (1 << 30)
@@ -193,11 +197,13 @@ with_option(rocksdb_options_t *base, const char *option)
 }
 
 void
-wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes)
+wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes) WC_UNCHECKED
 {
+	pthread_mutex_init(&shared->capacity_mutex, NULL);
 	shared->cache = rocksdb_cache_create_lru(cache_bytes);
 	shared->memory_cache = NULL;
 	shared->cache_bytes = cache_bytes;
+	shared->reserved_bytes = shared->lent_bytes = shared->left_bytes = 0;
 	shared->write_buffer_bytes = write_buffer_bytes;
 	atomic_init(&shared->families, 0);
 }
@@ -210,6 +216,50 @@ wc_rocks_shared_free(WcRocksShared *shared)
 	if (shared->memory_cache)
 		rocksdb_cache_destroy(shared->memory_cache);
 	shared->cache = shared->memory_cache = NULL;
+	pthread_mutex_destroy(&shared->capacity_mutex);
+}
+
+static void
+set_capacity(WcRocksShared *shared) WC_REQUIRES(shared->capacity_mutex)
+{
+	shared->left_bytes = shared->lent_bytes;
+	rocksdb_cache_set_capacity(shared->cache, shared->cache_bytes - shared->reserved_bytes - shared->left_bytes);
+}
+
+bool
+wc_rocks_shared_lend(WcRocksShared *shared, uint64_t bytes)
+{
+	bool		fits;
+
+	pthread_mutex_lock(&shared->capacity_mutex);
+	fits = bytes <= shared->cache_bytes / WC_SCAN_MEMORY_PART - shared->lent_bytes;
+	if (fits)
+		shared->lent_bytes += bytes;
+	if (fits && shared->lent_bytes >= shared->left_bytes + LENT_STEP)
+		set_capacity(shared);
+	pthread_mutex_unlock(&shared->capacity_mutex);
+	return fits;
+}
+
+void
+wc_rocks_shared_give_back(WcRocksShared *shared, uint64_t bytes)
+{
+	pthread_mutex_lock(&shared->capacity_mutex);
+	shared->lent_bytes -= bytes;
+	if (shared->lent_bytes + LENT_STEP <= shared->left_bytes)
+		set_capacity(shared);
+	pthread_mutex_unlock(&shared->capacity_mutex);
+}
+
+uint64_t
+wc_rocks_shared_lent(WcRocksShared *shared)
+{
+	uint64_t	bytes;
+
+	pthread_mutex_lock(&shared->capacity_mutex);
+	bytes = shared->lent_bytes;
+	pthread_mutex_unlock(&shared->capacity_mutex);
+	return bytes;
 }
 
 static size_t
@@ -371,7 +421,10 @@ family_cache(WcRocksShared *shared, const WcFamilyAttrs *attrs)
 	if (shared->memory_cache == NULL)
 	{
 		shared->memory_cache = rocksdb_cache_create_lru(shared->cache_bytes / 4);
-		rocksdb_cache_set_capacity(shared->cache, shared->cache_bytes - shared->cache_bytes / 4);
+		pthread_mutex_lock(&shared->capacity_mutex);
+		shared->reserved_bytes = shared->cache_bytes / 4;
+		set_capacity(shared);
+		pthread_mutex_unlock(&shared->capacity_mutex);
 	}
 	return shared->memory_cache;
 }

@@ -13,6 +13,7 @@
 
 #include "base/slice.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "model/descriptor.h"
 
 /* RocksDB's kMemtableTier, which its C API has no name for. */
@@ -23,13 +24,25 @@ typedef struct WcRocksShared
 {
 	rocksdb_cache_t *cache;
 	rocksdb_cache_t *memory_cache;	/* of families that are in_memory; NULL: there was none yet */
-	uint64_t	cache_bytes;
+	uint64_t	cache_bytes;	/* for both, and for what is lent */
+	WcMutex		capacity_mutex;
+	uint64_t	reserved_bytes WC_GUARDED_BY(&capacity_mutex);	/* for memory_cache */
+	uint64_t	lent_bytes WC_GUARDED_BY(&capacity_mutex);	/* wc_rocks_shared_lend */
+	uint64_t	left_bytes WC_GUARDED_BY(&capacity_mutex);	/* lent_bytes when the capacity of `cache` was set last */
 	uint64_t	write_buffer_bytes;
 	_Atomic uint32_t families;	/* that are open */
 } WcRocksShared;
 
 extern void wc_rocks_shared_init(WcRocksShared *shared, uint64_t cache_bytes, uint64_t write_buffer_bytes);
 extern void wc_rocks_shared_free(WcRocksShared *shared);
+
+/*
+ * Lends bytes of the blocks' memory to the scan cache: the capacity of `cache` becomes that much smaller, in steps of
+ * 1 MiB.  False: more than a half (WC_SCAN_MEMORY_PART) would be lent.  Any thread.
+ */
+extern bool wc_rocks_shared_lend(WcRocksShared *shared, uint64_t bytes) WC_WARN_UNUSED;
+extern void wc_rocks_shared_give_back(WcRocksShared *shared, uint64_t bytes);
+extern uint64_t wc_rocks_shared_lent(WcRocksShared *shared);
 
 /*
  * The status of an error text of RocksDB; frees the text. what: the action that failed ("write"); NULL text is

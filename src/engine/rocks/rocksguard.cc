@@ -79,18 +79,6 @@ wc_rocks_iter_next(rocksdb_iterator_t *it)
 	guarded_move(it, [=]() { rocksdb_iter_next(it); });
 }
 
-bool
-wc_rocks_iter_next_key(rocksdb_iterator_t *it, const char **key, size_t *len)
-{
-	guarded_move(it, [=]() { iterator_of(it)->Next(); });
-	if (!iterator_of(it)->Valid())
-		return false;
-	rocksdb::Slice here = iterator_of(it)->key();
-	*key = here.data();
-	*len = here.size();
-	return true;
-}
-
 void
 wc_rocks_iter_prev(rocksdb_iterator_t *it)
 {

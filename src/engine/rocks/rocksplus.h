@@ -158,9 +158,6 @@ extern void wc_rocks_iter_seek_to_last(rocksdb_iterator_t *it);
 extern void wc_rocks_iter_next(rocksdb_iterator_t *it);
 extern void wc_rocks_iter_prev(rocksdb_iterator_t *it);
 
-/* To the next key, which *key is: false, and not set, if there is none.  (One call in the place of three.) */
-extern bool wc_rocks_iter_next_key(rocksdb_iterator_t *it, const char **key, size_t *len);
-
 extern rocksdb_pinnableslice_t *wc_rocks_get_pinned(rocksdb_t *db, const rocksdb_readoptions_t *options,
 													rocksdb_column_family_handle_t *cf, const char *key, size_t len, char **error);
 extern void wc_rocks_multi_get(rocksdb_t *db, const rocksdb_readoptions_t *options, rocksdb_column_family_handle_t *cf, size_t n,

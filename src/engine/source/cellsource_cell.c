@@ -9,6 +9,7 @@
 #include "engine/rocks/cellkey.h"
 #include "engine/source/cellsource_store.h"
 #include "engine/source/storedrow.h"
+#include "engine/source/storeiter.h"
 
 /* So many steps of the iterator cost about as much as a seek. */
 #define PATIENCE_MAX 16
@@ -24,8 +25,7 @@ typedef struct CellSource
 {
 	WcCellSource base;
 	WcStore    *store;
-	rocksdb_readoptions_t *ro;
-	rocksdb_iterator_t *it;
+	WcStoreIter iter;
 	bool		point;
 	WcGone		gone;
 	WcStoredRow stored;			/* of the current row, if it is together */
@@ -47,9 +47,9 @@ static WcStatus
 settle(CellSource *s, WcError *err)
 {
 	s->at = BEYOND;
-	if (!rocksdb_iter_valid(s->it))
-		return wc_source_iter_status(s->store, s->it, err);
-	if (wc_slice_starts_with(wc_source_key(s->it), wc_buf_slice(&s->prefix)))
+	if (!s->iter.valid)
+		return wc_storeiter_status(&s->iter, err);
+	if (wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->prefix)))
 		s->at = ON_NEXT;
 	return WC_OK;
 }
@@ -57,7 +57,7 @@ settle(CellSource *s, WcError *err)
 static WcStatus
 step(CellSource *s, WcError *err)
 {
-	wc_rocks_iter_next(s->it);
+	wc_storeiter_next(&s->iter);
 	return settle(s, err);
 }
 
@@ -68,9 +68,9 @@ seek_to_target(CellSource *s, bool backward, WcError *err)
 		return wc_buf_status(&s->target, "row key", err);
 	s->base.seeks++;
 	if (backward)
-		wc_rocks_iter_seek_for_prev(s->it, (const char *) s->target.data, s->target.len);
+		wc_storeiter_seek_backward(&s->iter, wc_buf_slice(&s->target));
 	else
-		wc_rocks_iter_seek(s->it, (const char *) s->target.data, s->target.len);
+		wc_storeiter_seek(&s->iter, wc_buf_slice(&s->target));
 	return WC_OK;
 }
 
@@ -80,24 +80,20 @@ seek_to_target(CellSource *s, bool backward, WcError *err)
 static inline bool
 on_head(const CellSource *s)
 {
-	return rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->prefix));
+	return s->iter.valid && wc_slice_eq(s->iter.key, wc_buf_slice(&s->prefix));
 }
 
 /* The iterator is on the first key of the current row; head: which is its head. */
 static WcStatus
 enter_row(CellSource *s, bool head, WcError *err)
 {
-	size_t		len;
-	const char *value;
-
 	s->at = ON_NEXT;
 	if (!head)
 		return WC_OK;
-	value = rocksdb_iter_value(s->it, &len);
-	if (wc_cellkey_is_apart(wc_slice(value, len)))
+	if (wc_cellkey_is_apart(s->iter.value))
 		return step(s, err);
 	s->together = true;
-	return wc_storedrow_open(&s->stored, wc_slice(value, len), s->base.row, err);
+	return wc_storedrow_open(&s->stored, s->iter.value, s->base.row, err);
 }
 
 static void
@@ -112,7 +108,7 @@ forget_row(CellSource *s)
 static WcStatus
 at_end(CellSource *s, WcError *err)
 {
-	WcStatus	status = wc_source_iter_status(s->store, s->it, err);
+	WcStatus	status = wc_storeiter_status(&s->iter, err);
 
 	return status == WC_OK ? WC_END : status;
 }
@@ -140,7 +136,7 @@ static WcStatus
 take_row_forward(CellSource *s, WcError *err)
 {
 	forget_row(s);
-	return rocksdb_iter_valid(s->it) ? take_key_forward(s, wc_source_key(s->it), err) : at_end(s, err);
+	return s->iter.valid ? take_key_forward(s, s->iter.key, err) : at_end(s, err);
 }
 
 /* Backward the iterator meets a row's last key first: go to the first. */
@@ -150,9 +146,9 @@ take_row_backward(CellSource *s, WcError *err)
 	WcStatus	status;
 
 	forget_row(s);
-	if (!rocksdb_iter_valid(s->it))
+	if (!s->iter.valid)
 		return at_end(s, err);
-	status = take_row(s, wc_source_key(s->it), err);
+	status = take_row(s, s->iter.key, err);
 	if (status != WC_OK || on_head(s))
 		return status == WC_OK ? enter_row(s, true, err) : status;
 	s->target.len = 0;
@@ -171,8 +167,8 @@ seek_before_target(CellSource *s, WcError *err)
 {
 	WcStatus	status = seek_to_target(s, true, err);
 
-	if (status == WC_OK && rocksdb_iter_valid(s->it) && wc_slice_eq(wc_source_key(s->it), wc_buf_slice(&s->target)))
-		wc_rocks_iter_prev(s->it);
+	if (status == WC_OK && s->iter.valid && wc_slice_eq(s->iter.key, wc_buf_slice(&s->target)))
+		wc_storeiter_prev(&s->iter);
 	return status;
 }
 
@@ -188,9 +184,9 @@ cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 	{
 		src->seeks++;
 		if (backward)
-			wc_rocks_iter_seek_to_last(s->it);
+			wc_storeiter_seek_backward(&s->iter, row);
 		else
-			wc_rocks_iter_seek_to_first(s->it);
+			wc_storeiter_seek(&s->iter, row);
 	}
 	else
 	{
@@ -240,19 +236,18 @@ leave_row(CellSource *s, WcError *err)
 static WcStatus
 leave_head(CellSource *s, WcError *err)
 {
-	const char *data;
-	size_t		len;
 	WcStatus	status;
 
-	if (!wc_rocks_iter_next_key(s->it, &data, &len))
+	wc_storeiter_next(&s->iter);
+	if (!s->iter.valid)
 	{
 		forget_row(s);
 		return at_end(s, err);
 	}
-	if (!wc_slice_starts_with(wc_slice(data, len), wc_buf_slice(&s->prefix)))
+	if (!wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->prefix)))
 	{
 		forget_row(s);
-		return take_key_forward(s, wc_slice(data, len), err);
+		return take_key_forward(s, s->iter.key, err);
 	}
 	s->at = ON_NEXT;
 	status = leave_row(s, err);
@@ -275,7 +270,7 @@ cell_next_row(WcCellSource *src, WcError *err)
 		s->target.len = 0;
 		wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
 		if (s->together)
-			wc_rocks_iter_prev(s->it);
+			wc_storeiter_prev(&s->iter);
 		else
 			status = seek_before_target(s, err);
 		return status == WC_OK ? take_row_backward(s, err) : status;
@@ -313,7 +308,7 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 			return status;
 		if (s->at == BEYOND)
 			return WC_END;
-		status = wc_source_take_cell(src, s->it, s->prefix.len, &s->qualifier, cell, err);
+		status = wc_source_take_cell(src, s->iter.key, s->iter.value, s->prefix.len, &s->qualifier, cell, err);
 		if (status == WC_OK)
 			s->at = ON_GIVEN;
 		gone = status == WC_OK && wc_gone_is(&s->gone, cell);
@@ -341,7 +336,7 @@ cell_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
 
 	for (int i = 0; i < PATIENCE_MAX && status == WC_OK; i++)
 	{
-		if (s->at == BEYOND || (s->at == ON_NEXT && wc_slice_cmp(wc_source_key(s->it), wc_buf_slice(&s->target)) >= 0))
+		if (s->at == BEYOND || (s->at == ON_NEXT && wc_slice_cmp(s->iter.key, wc_buf_slice(&s->target)) >= 0))
 			return WC_OK;
 		status = step(s, err);
 	}
@@ -361,10 +356,7 @@ cell_close(WcCellSource *src)
 {
 	CellSource *s = (CellSource *) src;
 
-	if (s->it)
-		rocksdb_iter_destroy(s->it);
-	if (s->ro)
-		rocksdb_readoptions_destroy(s->ro);
+	wc_storeiter_close(&s->iter);
 	wc_buf_free(&s->lower);
 	wc_buf_free(&s->upper);
 	wc_buf_free(&s->prefix);
@@ -399,6 +391,7 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 {
 	CellSource *s = calloc(1, sizeof(*s));
 	const WcRange *bounds = options->bounds;
+	rocksdb_readoptions_t *ro;
 
 	*src = NULL;
 	if (s == NULL)
@@ -412,7 +405,6 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 	wc_storedrow_init(&s->stored, s->gone);
 	s->cancel = options->cancel;
 	s->store = wc_store_ref(store);
-	s->ro = wc_source_read_options(options);
 	if (bounds && bounds->start.len > 0)
 		append_bound(&s->lower, bounds->start, !bounds->start_inclusive);
 	if (bounds && bounds->stop.len > 0)
@@ -422,18 +414,14 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 		cell_close(&s->base);
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	}
-	if (s->lower.len > 0)
-		rocksdb_readoptions_set_iterate_lower_bound(s->ro, (const char *) s->lower.data, s->lower.len);
-	if (s->upper.len > 0)
-		rocksdb_readoptions_set_iterate_upper_bound(s->ro, (const char *) s->upper.data, s->upper.len);
-
+	ro = wc_source_read_options(options);
 	/* The prefix that filters are made of is the row, with "row"; so only a
 	 * single row may be looked for with their help. */
 	if (options->point && store->built_filter == WC_BLOOM_ROW)
-		rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);
+		rocksdb_readoptions_set_prefix_same_as_start(ro, 1);
 	else
-		rocksdb_readoptions_set_total_order_seek(s->ro, 1);
-	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), s->ro, store->cf);
+		rocksdb_readoptions_set_total_order_seek(ro, 1);
+	wc_storeiter_open(&s->iter, store, options, ro, wc_buf_slice(&s->lower), wc_buf_slice(&s->upper), !options->point);
 	*src = &s->base;
 	return WC_OK;
 }

@@ -126,7 +126,7 @@ column_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 			return status;
 		if (s->column == s->ncolumns)
 			return WC_END;
-		status = wc_source_take_cell(src, s->it, s->row_prefix, &s->qualifier, cell, err);
+		status = wc_source_take_cell(src, wc_source_key(s->it), wc_source_value(s->it), s->row_prefix, &s->qualifier, cell, err);
 		if (status == WC_OK)
 			s->given = true;
 		gone = status == WC_OK && wc_gone_is(&s->gone, cell);

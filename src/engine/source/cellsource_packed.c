@@ -6,17 +6,16 @@
 #include "engine/source/cellsource_store.h"
 #include "engine/source/deadskip.h"
 #include "engine/source/storedrow.h"
+#include "engine/source/storeiter.h"
 
 typedef struct PackedSource
 {
 	WcCellSource base;
 	WcStore    *store;
-	rocksdb_readoptions_t *ro;
-	rocksdb_iterator_t *it;
+	WcStoreIter iter;
 	WcBuf		lower;			/* bounds of the iterator, which points to them */
 	WcBuf		upper;
 	bool		on_row;
-	WcSlice		value;			/* of the current row */
 	WcStoredRow stored;
 	WcDeadSkip	dead;
 } PackedSource;
@@ -52,9 +51,7 @@ packed_close(WcCellSource *src)
 {
 	PackedSource *p = (PackedSource *) src;
 
-	if (p->it)
-		rocksdb_iter_destroy(p->it);
-	rocksdb_readoptions_destroy(p->ro);
+	wc_storeiter_close(&p->iter);
 	wc_buf_free(&p->lower);
 	wc_buf_free(&p->upper);
 	wc_storedrow_free(&p->stored);
@@ -68,29 +65,24 @@ static WcStatus
 open_value(PackedSource *p, WcError *err)
 {
 	p->on_row = true;
-	return wc_storedrow_open(&p->stored, p->value, p->base.row, err);
+	return wc_storedrow_open(&p->stored, p->iter.value, p->base.row, err);
 }
 
 /* Makes the row the iterator stands on the current one. */
 static WcStatus
 load_row(PackedSource *p, WcError *err)
 {
-	const char *data;
-	size_t		len;
 	WcStatus	status;
 
-	if (!rocksdb_iter_valid(p->it))
+	if (!p->iter.valid)
 	{
 		p->on_row = false;
-		status = wc_source_iter_status(p->store, p->it, err);
+		status = wc_storeiter_status(&p->iter, err);
 		return status == WC_OK ? WC_END : status;
 	}
-	data = rocksdb_iter_key(p->it, &len);
-	if (len == 0 || len > WC_ROW_MAX)
-		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", len);
-	p->base.row = wc_slice(data, len);
-	data = rocksdb_iter_value(p->it, &len);
-	p->value = wc_slice(data, len);
+	if (p->iter.key.len == 0 || p->iter.key.len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", p->iter.key.len);
+	p->base.row = p->iter.key;
 	return open_value(p, err);
 }
 
@@ -98,9 +90,9 @@ static inline void
 step(PackedSource *p)
 {
 	if (p->base.reversed)
-		wc_rocks_iter_prev(p->it);
+		wc_storeiter_prev(&p->iter);
 	else
-		wc_rocks_iter_next(p->it);
+		wc_storeiter_next(&p->iter);
 }
 
 static WcStatus
@@ -109,22 +101,12 @@ seek(PackedSource *p, WcSlice row, bool inclusive, WcError *err)
 	WcCellSource *src = &p->base;
 
 	src->seeks++;
-	if (row.len == 0 && src->reversed)
-		wc_rocks_iter_seek_to_last(p->it);
-	else if (row.len == 0)
-		wc_rocks_iter_seek_to_first(p->it);
-	else if (src->reversed)
-		wc_rocks_iter_seek_for_prev(p->it, (const char *) row.data, row.len);
+	if (src->reversed)
+		wc_storeiter_seek_backward(&p->iter, row);
 	else
-		wc_rocks_iter_seek(p->it, (const char *) row.data, row.len);
-	if (!inclusive && row.len > 0 && rocksdb_iter_valid(p->it))
-	{
-		size_t		len;
-		const char *key = rocksdb_iter_key(p->it, &len);
-
-		if (wc_slice_eq(wc_slice(key, len), row))
-			step(p);
-	}
+		wc_storeiter_seek(&p->iter, row);
+	if (!inclusive && row.len > 0 && p->iter.valid && wc_slice_eq(p->iter.key, row))
+		step(p);
 	return load_row(p, err);
 }
 
@@ -199,7 +181,6 @@ wc_cellsource_packed(WcStore *store, const WcSourceOptions *options, WcCellSourc
 	p->base.family = store->family_id;
 	p->base.reversed = options->reversed;
 	p->store = wc_store_ref(store);
-	p->ro = wc_source_read_options(options);
 	wc_storedrow_init(&p->stored, wc_store_gone(store));
 	wc_deadskip_init(&p->dead, &store->dead, options);
 	if (bounds && bounds->start.len > 0)
@@ -211,11 +192,8 @@ wc_cellsource_packed(WcStore *store, const WcSourceOptions *options, WcCellSourc
 		packed_close(&p->base);
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	}
-	if (p->lower.len > 0)
-		rocksdb_readoptions_set_iterate_lower_bound(p->ro, (const char *) p->lower.data, p->lower.len);
-	if (p->upper.len > 0)
-		rocksdb_readoptions_set_iterate_upper_bound(p->ro, (const char *) p->upper.data, p->upper.len);
-	p->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), p->ro, store->cf);
+	wc_storeiter_open(&p->iter, store, options, wc_source_read_options(options), wc_buf_slice(&p->lower),
+					  wc_buf_slice(&p->upper), true);
 	*src = &p->base;
 	return WC_OK;
 }

@@ -59,21 +59,25 @@ wc_source_key(const rocksdb_iterator_t *it)
 	return wc_slice(key, len);
 }
 
-/* Packing cell: decodes the cell at the iterator, which is of src's row; the row's prefix has this length.  The cell
- * points into the iterator's memory and into scratch. */
-static inline WcStatus
-wc_source_take_cell(WcCellSource *src, const rocksdb_iterator_t *it, size_t prefix, WcBuf *scratch,
-					WcCell *cell, WcError *err)
+static inline WcSlice
+wc_source_value(const rocksdb_iterator_t *it)
 {
-	WcSlice		key = wc_source_key(it);
 	size_t		len;
-	const char *value;
+	const char *value = rocksdb_iter_value(it, &len);
+
+	return wc_slice(value, len);
+}
+
+/* Packing cell: decodes a cell of src's row from its key-value; the row's prefix has this length.  The cell points into
+ * the key-value's memory and into scratch. */
+static inline WcStatus
+wc_source_take_cell(WcCellSource *src, WcSlice key, WcSlice value, size_t prefix, WcBuf *scratch, WcCell *cell, WcError *err)
+{
 	WcStatus	status = wc_cellkey_decode_rest(wc_slice(key.data + prefix, key.len - prefix), scratch, cell, err);
 
 	if (status != WC_OK)
 		return status;
-	value = rocksdb_iter_value(it, &len);
-	status = wc_cellvalue_decode(wc_slice(value, len), cell, err);
+	status = wc_cellvalue_decode(value, cell, err);
 	cell->row = src->row;
 	cell->family = src->family;
 	src->cells++;

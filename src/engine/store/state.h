@@ -27,6 +27,7 @@ struct WcEngine
 	rocksdb_t  *db;
 	rocksdb_column_family_handle_t *meta;	/* the catalog's column family */
 	WcRocksShared shared;
+	WcScanMemory scanmemory;
 	rocksdb_readoptions_t *read_options;	/* the newest, as RocksDB has it by default */
 	rocksdb_writeoptions_t *write_options;	/* not synced */
 	int64_t		(*clock_us) (void);

@@ -29,11 +29,13 @@ wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *
 	pthread_mutex_init(&store->memkeys_mutex, NULL);
 	wc_marks_init(&store->marks);
 	wc_deadruns_init(&store->dead);
+	wc_scancache_init(&store->scancache, &engine->scanmemory);
 	store->filter = wc_gonefilter_create(store->packing);
 	if (store->filter == NULL)
 	{
 		wc_marks_free(&store->marks);
 		wc_deadruns_destroy(&store->dead);
+		wc_scancache_destroy(&store->scancache);
 		pthread_mutex_destroy(&store->memkeys_mutex);
 		pthread_mutex_destroy(&store->attrs_mutex);
 		free(store);
@@ -71,6 +73,7 @@ wc_store_unref(WcStore *store)
 	wc_memkeys_free(&store->memkeys);
 	wc_marks_free(&store->marks);
 	wc_deadruns_destroy(&store->dead);
+	wc_scancache_destroy(&store->scancache);
 	wc_buf_free(&store->swept.start);
 	wc_buf_free(&store->swept.stop);
 	pthread_mutex_destroy(&store->memkeys_mutex);
@@ -198,6 +201,7 @@ void
 wc_store_drop(WcStore *store, uint64_t position)
 {
 	atomic_store(&store->dropped, true);
+	wc_scancache_close(&store->scancache);
 	if (store->cf != NULL)
 		wc_families_drop(&store->engine->families, store, position);
 }

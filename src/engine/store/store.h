@@ -21,6 +21,7 @@
 #include "engine/store/gone.h"
 #include "engine/store/marks.h"
 #include "engine/store/memkeys.h"
+#include "engine/store/scancache.h"
 #include "model/descriptor.h"
 #include "read/storage.h"
 
@@ -78,6 +79,7 @@ struct WcStore
 				expired_ts;
 	WcGoneFilter *filter;		/* decides which key-values its compactions drop */
 	WcDeadRuns	dead;			/* has a mutex of its own */
+	WcScanCache scancache;		/* likewise */
 	struct WcRangeWatch *watches;	/* this and the next one are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
 	WcStoreUpkeep upkeep;

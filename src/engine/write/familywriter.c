@@ -27,6 +27,8 @@ struct WcFamilyWriter
 	WcSlice		row;
 	WcBuf		key;
 	WcBuf		value;
+	WcBuf		first;			/* the row's first possible key, and a key behind all of them */
+	WcBuf		behind;
 	WcTally		tally;
 	bool		large_rows;		/* it has put one beyond WC_PACKED_ROW_LARGE */
 	WcWriteCounts written;
@@ -556,6 +558,8 @@ wc_familywriter_free(WcFamilyWriter *w)
 	wc_rowfinder_free(&w->finder);
 	wc_buf_free(&w->key);
 	wc_buf_free(&w->value);
+	wc_buf_free(&w->first);
+	wc_buf_free(&w->behind);
 	free(w->old_cells);
 	free(w->new_cells);
 	free(w);
@@ -592,6 +596,34 @@ count_written(WcFamilyWriter *w, const WcResolved *resolved, bool simple)
 	w->written.deletes += markers;
 }
 
+/* Tells the readers' caches, before a reader can see it, that the row is being written. */
+static WcStatus
+note_write(WcFamilyWriter *w, WcError *err)
+{
+	WcStore    *store = w->options.store;
+
+	wc_rangewatch_row(store, w->row);
+	wc_deadruns_note(&store->dead, w->row, w->options.ts);
+	if (!wc_scancache_note(&store->scancache, w->options.ts))
+		return WC_OK;
+	w->first.len = w->behind.len = 0;
+	if (store->packing == WC_PACKING_ROW)
+	{
+		wc_buf_append_slice(&w->behind, w->row);
+		wc_buf_append_u8(&w->behind, 0);
+	}
+	else
+	{
+		wc_cellkey_append_row(&w->first, w->row);
+		wc_cellkey_append_row_end(&w->behind, w->row);
+	}
+	if (w->first.failed || w->behind.failed)
+		return writer_memory(err);
+	wc_scancache_written(&store->scancache, store->packing == WC_PACKING_ROW ? w->row : wc_buf_slice(&w->first),
+						 wc_buf_slice(&w->behind));
+	return WC_OK;
+}
+
 WcStatus
 wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 {
@@ -600,10 +632,7 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 	bool		simple = status == WC_OK && wc_resolved_is_simple(&resolved);
 
 	if (status == WC_OK && w->options.sink && resolved.n > 0)
-	{
-		wc_rangewatch_row(w->options.store, w->row);
-		wc_deadruns_note(&w->options.store->dead, w->row, w->options.ts);
-	}
+		status = note_write(w, err);
 	if (status == WC_OK && !simple)
 		wc_tally_cells(&w->tally, &resolved);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)

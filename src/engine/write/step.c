@@ -90,6 +90,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 
 	if (store != NULL)
 	{
+		wc_scancache_close(&store->scancache);
 		snprintf(what, sizeof(what), "compact %s", wc_store_text(store, name, sizeof(name)));
 		before = wc_marks(store);
 		wc_marks_put(store, marks, batch);
@@ -107,7 +108,10 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 		wc_counts_step(&engine->counts);
 	}
 	if (store != NULL)
+	{
 		wc_marks_done(store, status == WC_OK ? marks : &before);
+		wc_scancache_open(&store->scancache, rocksdb_get_latest_sequence_number(engine->db));
+	}
 	if (shows)
 	{
 		wc_rangewatch_store(store);

@@ -1,0 +1,294 @@
+/*
+ * engine/source/storeiter.c: walks over the key-values of a store, as they are at a snapshot.
+ */
+#include "engine/source/storeiter.h"
+
+#include <string.h>
+
+#include "engine/source/cellsource_store.h"
+
+void
+wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options, rocksdb_readoptions_t *ro,
+				  WcSlice lower, WcSlice upper, bool caches)
+{
+	memset(s, 0, sizeof(*s));
+	s->store = store;
+	s->ro = ro;
+	s->lower = lower;
+	s->upper = upper;
+	s->copy = (WcScanCopy) WC_SCAN_COPY_INIT;
+	if (lower.len > 0)
+		rocksdb_readoptions_set_iterate_lower_bound(ro, (const char *) lower.data, lower.len);
+	if (upper.len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(ro, (const char *) upper.data, upper.len);
+	s->cached = caches && options->snapshot != NULL && !options->reversed;
+	if (s->cached)
+	{
+		/* else RocksDB's iterator may leave out rows after the first one */
+		rocksdb_readoptions_set_total_order_seek(ro, 1);
+		s->shown.last_ts = options->snapshot->last_ts;
+		s->shown.seq = options->snapshot->seq;
+		s->copies = options->fill_cache && wc_scancache_takes(&store->scancache, &s->shown) && wc_store_attrs(store).blockcache;
+	}
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), ro, store->cf);
+}
+
+/* Adds what was copied as a chunk; end NULL: the store has no more keys.  small: it may have few bytes. */
+static void
+end_copy(WcStoreIter *s, const WcSlice *end, bool small)
+{
+	if (s->copying)
+		s->copies = wc_scancache_add(&s->store->scancache, &s->copy, end, small, &s->shown);
+	s->copying = false;
+}
+
+/* The scan leaves the key up to which it has copied. */
+static void
+break_off(WcStoreIter *s)
+{
+	WcBuf		behind = WC_BUF_INIT;
+	WcSlice		end;
+
+	if (!s->copying)
+		return;
+	wc_buf_append_slice(&behind, s->key);
+	wc_buf_append_u8(&behind, 0);
+	end = wc_buf_slice(&behind);
+	if (!behind.failed)
+		end_copy(s, &end, false);
+	s->copying = false;
+	wc_buf_free(&behind);
+}
+
+void
+wc_storeiter_close(WcStoreIter *s)
+{
+	break_off(s);
+	if (s->it)
+		rocksdb_iter_destroy(s->it);
+	if (s->ro)
+		rocksdb_readoptions_destroy(s->ro);
+	wc_scanchunk_unref(s->chunk);
+	wc_scancopy_free(&s->copy);
+	wc_buf_free(&s->limit);
+}
+
+/* Takes the key-value of RocksDB's iterator. */
+static inline void
+load(WcStoreIter *s)
+{
+	size_t		len;
+	const char *data;
+
+	s->valid = rocksdb_iter_valid(s->it);
+	if (!s->valid)
+		return;
+	data = rocksdb_iter_key(s->it, &len);
+	s->key = wc_slice(data, len);
+	data = rocksdb_iter_value(s->it, &len);
+	s->value = wc_slice(data, len);
+}
+
+/* --- forward, with chunks ------------------------------------------------------------ */
+
+/* Enters the chunk at the first of its key-values that is not before the key.  The key may be in the chunk before. */
+static void
+enter(WcStoreIter *s, WcScanChunk *chunk, WcSlice key)
+{
+	WcScanChunk *before = s->chunk;
+
+	s->chunk = chunk;
+	s->at = wc_scanchunk_count_before(chunk, key);
+	s->behind = chunk->n;
+	if (s->upper.len > 0 && (chunk->to_the_end || wc_slice_cmp(chunk->end, s->upper) > 0))
+		s->behind = wc_scanchunk_count_before(chunk, s->upper);
+	s->valid = s->at < s->behind;
+	if (s->valid)
+		wc_scanchunk_entry(chunk, s->at, &s->key, &s->value);
+	wc_scanchunk_unref(before);
+}
+
+/* Are there no wanted keys after those of the chunk? */
+static inline bool
+is_last(const WcStoreIter *s)
+{
+	return s->chunk->to_the_end || (s->upper.len > 0 && wc_slice_cmp(s->chunk->end, s->upper) >= 0);
+}
+
+/* Has RocksDB's iterator reached the next chunk? */
+static inline bool
+is_at_limit(const WcStoreIter *s)
+{
+	return s->limit.len > 0 && wc_slice_cmp(s->key, wc_buf_slice(&s->limit)) >= 0;
+}
+
+/* RocksDB's iterator has no more keys: the chunk ends at the next one, or at the bound. */
+static void
+copy_end(WcStoreIter *s)
+{
+	WcSlice		limit = wc_buf_slice(&s->limit);
+	bool		fills = limit.len > 0 && (s->upper.len == 0 || wc_slice_cmp(limit, s->upper) < 0);
+	char	   *error = NULL;
+
+	rocksdb_iter_get_error(s->it, &error);
+	if (error == NULL && fills)
+		end_copy(s, &limit, true);
+	else if (error == NULL)
+		end_copy(s, s->upper.len > 0 ? &s->upper : NULL, s->upper.len == 0);
+	rocksdb_free(error);
+	s->copying = false;
+}
+
+/* No chunk has this place: begins to copy what RocksDB's iterator returns from it on, if chunks are made. */
+static void
+begin_copy(WcStoreIter *s, WcSlice start)
+{
+	s->anew = false;
+	s->copying = s->copies && wc_scancache_takes(&s->store->scancache, &s->shown);
+	if (s->copying)
+		wc_scancopy_begin(&s->copy, &s->store->scancache, start);
+}
+
+/* RocksDB's iterator is at the first key of the copy.  A key-value that is too large for a chunk is left out, and the
+ * next one begins anew. */
+static void
+copy_first(WcStoreIter *s)
+{
+	if (!s->copying)
+		return;
+	if (!s->valid)
+		copy_end(s);
+	else if (!is_at_limit(s) && !wc_scancopy_take(&s->copy, s->key, s->value))
+	{
+		s->copying = false;
+		s->anew = true;
+	}
+}
+
+/* RocksDB's iterator is on a key that was not copied, behind what was: goes on in a chunk, or begins to copy. */
+static void
+go_on(WcStoreIter *s)
+{
+	WcScanChunk *chunk = wc_scancache_find(&s->store->scancache, s->key, &s->shown, &s->limit);
+
+	if (chunk != NULL)
+	{
+		enter(s, chunk, s->key);
+		return;
+	}
+	begin_copy(s, s->key);
+	copy_first(s);
+}
+
+/* RocksDB's iterator has made a step. */
+static void
+take(WcStoreIter *s)
+{
+	if (!s->valid)
+		copy_end(s);
+	else if (is_at_limit(s))
+	{
+		WcSlice		limit = wc_buf_slice(&s->limit);
+
+		end_copy(s, &limit, true);
+		go_on(s);
+	}
+	else if (s->anew)
+		go_on(s);
+	else if (s->copying && !wc_scancopy_take(&s->copy, s->key, s->value))
+	{
+		end_copy(s, &s->key, false);
+		go_on(s);
+	}
+}
+
+static void
+seek_rocks(WcStoreIter *s, WcSlice key)
+{
+	if (key.len == 0)
+		wc_rocks_iter_seek_to_first(s->it);
+	else
+		wc_rocks_iter_seek(s->it, (const char *) key.data, key.len);
+	load(s);
+}
+
+/* To the first key from this one on, which may be in the present chunk's memory. */
+static void
+go_to(WcStoreIter *s, WcSlice key)
+{
+	for (;;)
+	{
+		WcScanChunk *chunk;
+
+		s->valid = false;
+		if (s->upper.len > 0 && wc_slice_cmp(key, s->upper) >= 0)
+			return;
+		chunk = wc_scancache_find(&s->store->scancache, key, &s->shown, &s->limit);
+		if (chunk == NULL)
+			break;
+		enter(s, chunk, key);
+		if (s->valid || is_last(s))
+			return;
+		key = chunk->end;
+	}
+	begin_copy(s, key);
+	seek_rocks(s, key);
+	wc_scanchunk_unref(s->chunk);	/* the key may be in it, or in RocksDB's iterator: it is not used from here on */
+	s->chunk = NULL;
+	copy_first(s);
+	if (s->valid && is_at_limit(s))
+		take(s);
+}
+
+void
+wc_storeiter_seek(WcStoreIter *s, WcSlice key)
+{
+	if (!s->cached)
+	{
+		seek_rocks(s, key);
+		return;
+	}
+	break_off(s);
+	go_to(s, wc_slice_cmp(key, s->lower) < 0 ? s->lower : key);
+}
+
+void
+wc_storeiter_leave(WcStoreIter *s)
+{
+	if (s->chunk == NULL)
+	{
+		wc_rocks_iter_next(s->it);
+		load(s);
+		if (s->cached)
+			take(s);
+	}
+	else if (s->behind < s->chunk->n || is_last(s))
+		s->valid = false;
+	else
+		go_to(s, s->chunk->end);
+}
+
+/* --- backward -------------------------------------------------------------------- */
+
+void
+wc_storeiter_seek_backward(WcStoreIter *s, WcSlice key)
+{
+	if (key.len == 0)
+		wc_rocks_iter_seek_to_last(s->it);
+	else
+		wc_rocks_iter_seek_for_prev(s->it, (const char *) key.data, key.len);
+	load(s);
+}
+
+void
+wc_storeiter_prev(WcStoreIter *s)
+{
+	wc_rocks_iter_prev(s->it);
+	load(s);
+}
+
+WcStatus
+wc_storeiter_status(const WcStoreIter *s, WcError *err)
+{
+	return s->chunk != NULL ? WC_OK : wc_source_iter_status(s->store, s->it, err);
+}

@@ -1,0 +1,353 @@
+/*
+ * engine/store/scancache.c: copies of a store's key-values in memory, for scans.
+ */
+#include "engine/store/scancache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/store/internal.h"
+
+#define CHUNK_BYTES		(64 * 1024)
+
+/* A chunk has at least this part of these bytes, unless it fills a gap between two others or ends the store. */
+#define LEAST_PART		16
+
+static _Thread_local uint64_t hits;
+
+void
+wc_scanmemory_init(WcScanMemory *m, WcRocksShared *shared)
+{
+	m->shared = shared;
+	m->chunk_bytes = CHUNK_BYTES;
+}
+
+/* --- chunks ------------------------------------------------------------------------- */
+
+void
+wc_scanchunk_unref(WcScanChunk *chunk)
+{
+	if (chunk == NULL || atomic_fetch_sub(&chunk->refs, 1) != 1)
+		return;
+	wc_rocks_shared_give_back(chunk->shared, chunk->size);
+	free(chunk);
+}
+
+uint32_t
+wc_scanchunk_count_before(const WcScanChunk *chunk, WcSlice key)
+{
+	uint32_t	lo = 0;
+	uint32_t	hi = chunk->n;
+
+	while (lo < hi)
+	{
+		uint32_t	mid = lo + (hi - lo) / 2;
+		WcSlice		here;
+		WcSlice		value;
+
+		wc_scanchunk_entry(chunk, mid, &here, &value);
+		if (wc_slice_cmp(here, key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Does the chunk end before the key? */
+static inline bool
+ends_before(const WcScanChunk *chunk, WcSlice key)
+{
+	return !chunk->to_the_end && wc_slice_cmp(chunk->end, key) <= 0;
+}
+
+/* Does the snapshot show all that the chunk's snapshot showed?  RocksDB's snapshot may show more than last_ts says, so
+ * the same last_ts is not enough. */
+static bool
+holds_for(const WcScanChunk *chunk, const WcSnapshot *snapshot)
+{
+	if (snapshot->last_ts != chunk->last_ts)
+		return snapshot->last_ts > chunk->last_ts;
+	return snapshot->seq != WC_SNAPSHOT_SEQ_UNKNOWN && snapshot->seq >= chunk->seq;
+}
+
+/* --- the cache of a store ------------------------------------------------------------ */
+
+void
+wc_scancache_init(WcScanCache *c, const WcScanMemory *memory) WC_UNCHECKED
+{
+	memset(c, 0, sizeof(*c));
+	c->memory = memory;
+	pthread_mutex_init(&c->mutex, NULL);
+}
+
+/* Takes the chunks from..to-1 out. */
+static void
+drop(WcScanCache *c, uint32_t from, uint32_t to) WC_REQUIRES(c->mutex)
+{
+	if (from == to)
+		return;
+	for (uint32_t i = from; i < to; i++)
+		wc_scanchunk_unref(c->chunks[i]);
+	memmove(c->chunks + from, c->chunks + to, (c->nchunks - to) * sizeof(WcScanChunk *));
+	c->nchunks -= to - from;
+}
+
+void
+wc_scancache_destroy(WcScanCache *c) WC_UNCHECKED
+{
+	drop(c, 0, c->nchunks);
+	free(c->chunks);
+	pthread_mutex_destroy(&c->mutex);
+}
+
+/* The number of chunks that end before the key. */
+static uint32_t
+count_before(const WcScanCache *c, WcSlice key) WC_REQUIRES(c->mutex)
+{
+	uint32_t	lo = 0;
+	uint32_t	hi = c->nchunks;
+
+	while (lo < hi)
+	{
+		uint32_t	mid = lo + (hi - lo) / 2;
+
+		if (ends_before(c->chunks[mid], key))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Do the keys fall between chunk at - 1 and chunk `at`? */
+static bool
+is_gap(const WcScanCache *c, uint32_t at, WcSlice from, WcSlice to) WC_REQUIRES(c->mutex)
+{
+	return at <= c->nchunks && (at == 0 || ends_before(c->chunks[at - 1], from)) &&
+		(at == c->nchunks || wc_slice_cmp(to, c->chunks[at]->start) <= 0);
+}
+
+void
+wc_scancache_written(WcScanCache *c, WcSlice from, WcSlice to)
+{
+	uint32_t	first;
+	uint32_t	last;
+
+	pthread_mutex_lock(&c->mutex);
+	if (!is_gap(c, c->noted_at, from, to))
+	{
+		first = last = count_before(c, from);
+		while (last < c->nchunks && wc_slice_cmp(c->chunks[last]->start, to) < 0)
+			last++;
+		drop(c, first, last);
+		c->noted_at = first;
+	}
+	pthread_mutex_unlock(&c->mutex);
+}
+
+void
+wc_scancache_close(WcScanCache *c)
+{
+	atomic_store(&c->seq, UINT64_MAX);
+	pthread_mutex_lock(&c->mutex);
+	drop(c, 0, c->nchunks);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+void
+wc_scancache_open(WcScanCache *c, uint64_t seq)
+{
+	atomic_store(&c->seq, seq);
+}
+
+bool
+wc_scancache_takes(const WcScanCache *c, const WcSnapshot *snapshot)
+{
+	return snapshot->seq != WC_SNAPSHOT_SEQ_UNKNOWN && snapshot->seq >= atomic_load(&c->seq) &&
+		snapshot->last_ts >= atomic_load(&c->noted_ts);
+}
+
+WcScanChunk *
+wc_scancache_find(WcScanCache *c, WcSlice key, const WcSnapshot *snapshot, WcBuf *limit)
+{
+	WcScanChunk *chunk = NULL;
+	uint32_t	at;
+
+	wc_buf_reset(limit, SIZE_MAX);
+	if (!atomic_load(&c->used))
+		return NULL;
+	pthread_mutex_lock(&c->mutex);
+	at = count_before(c, key);
+	if (at < c->nchunks && wc_slice_cmp(c->chunks[at]->start, key) <= 0)
+	{
+		chunk = c->chunks[at];
+		if (holds_for(chunk, snapshot))
+		{
+			atomic_fetch_add(&chunk->refs, 1);
+			atomic_store_explicit(&chunk->used_us, wc_clock_monotonic_us(), memory_order_relaxed);
+		}
+		else
+		{
+			chunk = NULL;
+			at++;
+		}
+	}
+	if (chunk == NULL && at < c->nchunks)
+		wc_buf_append_slice(limit, c->chunks[at]->start);
+	pthread_mutex_unlock(&c->mutex);
+	hits += chunk != NULL;
+	return chunk;
+}
+
+void
+wc_scancache_drop_idle(WcScanCache *c, int64_t before_us)
+{
+	uint32_t	n = 0;
+
+	if (!atomic_load(&c->used))
+		return;
+	pthread_mutex_lock(&c->mutex);
+	for (uint32_t i = 0; i < c->nchunks; i++)
+	{
+		WcScanChunk *chunk = c->chunks[i];
+
+		if (atomic_load_explicit(&chunk->used_us, memory_order_relaxed) < before_us)
+			wc_scanchunk_unref(chunk);
+		else
+			c->chunks[n++] = chunk;
+	}
+	c->nchunks = n;
+	pthread_mutex_unlock(&c->mutex);
+}
+
+uint64_t
+wc_scancache_hits(void)
+{
+	return hits;
+}
+
+/* --- making chunks ---------------------------------------------------------------- */
+
+void
+wc_scancopy_free(WcScanCopy *copy)
+{
+	wc_buf_free(&copy->start);
+	wc_buf_free(&copy->bytes);
+	wc_buf_free(&copy->at);
+}
+
+void
+wc_scancopy_begin(WcScanCopy *copy, const WcScanCache *c, WcSlice start)
+{
+	copy->max = c->memory->chunk_bytes;
+	wc_buf_reset(&copy->start, copy->max);
+	wc_buf_reset(&copy->bytes, 2 * copy->max);
+	wc_buf_reset(&copy->at, copy->max);
+	wc_buf_append_slice(&copy->start, start);
+	copy->n = 0;
+}
+
+bool
+wc_scancopy_take(WcScanCopy *copy, WcSlice key, WcSlice value)
+{
+	uint32_t	at = (uint32_t) copy->bytes.len;
+	uint32_t	lens[2] = {(uint32_t) key.len, (uint32_t) value.len};
+	size_t		size = sizeof(lens) + key.len + value.len;
+	uint8_t    *p;
+
+	if (at >= copy->max || size > copy->max)
+		return false;
+	p = wc_buf_reserve(&copy->bytes, size);
+	wc_buf_append(&copy->at, &at, sizeof(at));
+	if (p == NULL || copy->at.failed)
+		return false;
+	memcpy(p, lens, sizeof(lens));
+	memcpy(p + sizeof(lens), key.data, key.len);
+	wc_slice_copy(p + sizeof(lens) + key.len, value);
+	copy->bytes.len += size;
+	copy->n++;
+	return true;
+}
+
+/* With its own copies of everything; NULL: out of memory. */
+static WcScanChunk *
+make_chunk(WcRocksShared *shared, const WcScanCopy *copy, const WcSlice *end, const WcSnapshot *snapshot)
+{
+	size_t		keys = copy->start.len + (end != NULL ? end->len : 0);
+	size_t		size = sizeof(WcScanChunk) + copy->at.len + copy->bytes.len + keys;
+	WcScanChunk *chunk = malloc(size);
+	uint8_t    *p = (uint8_t *) (chunk + 1);
+
+	if (chunk == NULL)
+		return NULL;
+	*chunk = (WcScanChunk) {
+		.shared = shared,.size = size,.last_ts = snapshot->last_ts,.seq = snapshot->seq,.to_the_end = end == NULL,.n = copy->n,
+		.at = (const uint32_t *) p,.bytes = p + copy->at.len
+	};
+	atomic_init(&chunk->refs, 1);
+	atomic_init(&chunk->used_us, wc_clock_monotonic_us());
+	wc_slice_copy(p, wc_buf_slice(&copy->at));
+	p += copy->at.len;
+	wc_slice_copy(p, wc_buf_slice(&copy->bytes));
+	p += copy->bytes.len;
+	wc_slice_copy(p, wc_buf_slice(&copy->start));
+	chunk->start = wc_slice(p, copy->start.len);
+	p += copy->start.len;
+	if (end == NULL)
+		return chunk;
+	wc_slice_copy(p, *end);
+	chunk->end = wc_slice(p, end->len);
+	return chunk;
+}
+
+/* Puts the chunk into its place; false: it overlaps with others, or there is no memory. */
+static bool
+insert(WcScanCache *c, WcScanChunk *chunk) WC_REQUIRES(c->mutex)
+{
+	uint32_t	at = count_before(c, chunk->start);
+
+	if (at < c->nchunks && (chunk->to_the_end || wc_slice_cmp(c->chunks[at]->start, chunk->end) < 0))
+		return false;
+	if (c->nchunks == c->room)
+	{
+		uint32_t	room = c->room > 0 ? 2 * c->room : 64;
+		WcScanChunk **chunks = realloc(c->chunks, room * sizeof(WcScanChunk *));
+
+		if (chunks == NULL)
+			return false;
+		c->chunks = chunks;
+		c->room = room;
+	}
+	memmove(c->chunks + at + 1, c->chunks + at, (c->nchunks - at) * sizeof(WcScanChunk *));
+	c->chunks[at] = chunk;
+	c->nchunks++;
+	return true;
+}
+
+bool
+wc_scancache_add(WcScanCache *c, WcScanCopy *copy, const WcSlice *end, bool small, const WcSnapshot *snapshot)
+{
+	WcScanChunk *chunk;
+	bool		added;
+
+	if (copy->start.failed || copy->bytes.failed || copy->at.failed || (!small && copy->bytes.len < copy->max / LEAST_PART) ||
+		!wc_scancache_takes(c, snapshot))
+		return true;
+	chunk = make_chunk(c->memory->shared, copy, end, snapshot);
+	if (chunk == NULL)
+		return false;
+	if (!wc_rocks_shared_lend(chunk->shared, chunk->size))
+	{
+		free(chunk);
+		return false;
+	}
+	pthread_mutex_lock(&c->mutex);
+	atomic_store(&c->used, true);
+	added = wc_scancache_takes(c, snapshot) && insert(c, chunk);
+	pthread_mutex_unlock(&c->mutex);
+	if (!added)
+		wc_scanchunk_unref(chunk);
+	return true;
+}

@@ -1,0 +1,663 @@
+/*
+ * test/unit/test_scancache.c: a store's key-values from the scan cache are those of RocksDB at the same snapshot.
+ */
+#include "enginekit.h"
+#include "random.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/source/cellsource_store.h"
+#include "engine/source/storeiter.h"
+#include "engine/store/state.h"
+#include "engine/upkeep.h"
+
+#define ROWS		300
+#define SNAPSHOTS	5
+
+/* --- chunks alone ----------------------------------------------------------------------- */
+
+typedef struct Alone
+{
+	WcRocksShared shared;
+	WcScanMemory memory;
+	WcScanCache cache;
+	WcBuf		limit;
+} Alone;
+
+static void
+alone_open(Alone *a, uint64_t bytes)
+{
+	memset(a, 0, sizeof(*a));
+	wc_rocks_shared_init(&a->shared, bytes, 1 << 20);
+	wc_scanmemory_init(&a->memory, &a->shared);
+	wc_scancache_init(&a->cache, &a->memory);
+}
+
+static void
+alone_close(Alone *a)
+{
+	wc_scancache_destroy(&a->cache);
+	assert_int_equal(wc_rocks_shared_lent(&a->shared), 0);
+	wc_rocks_shared_free(&a->shared);
+	wc_buf_free(&a->limit);
+}
+
+static WcSnapshot
+seen_at(int64_t last_ts, uint64_t seq)
+{
+	return (WcSnapshot) {.last_ts = last_ts,.seq = seq};
+}
+
+/* Adds a chunk with one key at its start; end NULL: to the end. */
+static bool
+add(Alone *a, const char *start, const char *end, const WcSnapshot *snapshot)
+{
+	WcScanCopy	copy = WC_SCAN_COPY_INIT;
+	WcSlice		to = kit_s(end != NULL ? end : "");
+	bool		room;
+
+	wc_scancopy_begin(&copy, &a->cache, kit_s(start));
+	assert_true(wc_scancopy_take(&copy, kit_s(start), kit_s("v")));
+	room = wc_scancache_add(&a->cache, &copy, end != NULL ? &to : NULL, true, snapshot);
+	wc_scancopy_free(&copy);
+	return room;
+}
+
+/* The chunk's start; or, in brackets, the limit if there is none. */
+static const char *
+find(Alone *a, const char *key, int64_t last_ts, uint64_t seq)
+{
+	static char text[64];
+	WcSnapshot	s = seen_at(last_ts, seq);
+	WcScanChunk *chunk = wc_scancache_find(&a->cache, kit_s(key), &s, &a->limit);
+
+	if (chunk != NULL)
+		snprintf(text, sizeof(text), "%.*s", (int) chunk->start.len, (const char *) chunk->start.data);
+	else
+		snprintf(text, sizeof(text), "(%.*s)", (int) a->limit.len, (const char *) a->limit.data);
+	wc_scanchunk_unref(chunk);
+	return text;
+}
+
+static void
+write_key(Alone *a, const char *from, const char *to, int64_t ts)
+{
+	if (wc_scancache_note(&a->cache, ts))
+		wc_scancache_written(&a->cache, kit_s(from), kit_s(to));
+}
+
+static void
+chunks_hold_for_newer_snapshots(void **state)
+{
+	WcSnapshot	at = seen_at(10, 5);
+	WcSnapshot	unknown = seen_at(11, WC_SNAPSHOT_SEQ_UNKNOWN);
+	Alone		a;
+
+	(void) state;
+	alone_open(&a, 8 << 20);
+	assert_string_equal(find(&a, "b", 10, 5), "()");
+	assert_true(add(&a, "b", "d", &at));
+	assert_true(add(&a, "f", NULL, &at));
+	assert_string_equal(find(&a, "a", 10, 5), "(b)");
+	assert_string_equal(find(&a, "b", 10, 5), "b");
+	assert_string_equal(find(&a, "c", 11, 3), "b");
+	assert_string_equal(find(&a, "d", 10, 5), "(f)");
+	assert_string_equal(find(&a, "zz", 10, 7), "f");
+	assert_string_equal(find(&a, "c", 10, 4), "(f)");
+	assert_string_equal(find(&a, "c", 9, 9), "(f)");
+	assert_string_equal(find(&a, "c", 10, WC_SNAPSHOT_SEQ_UNKNOWN), "(f)");
+	assert_string_equal(find(&a, "c", 11, WC_SNAPSHOT_SEQ_UNKNOWN), "b");
+
+	/* not of a snapshot of which it is not known what it shows, nor over another */
+	assert_true(add(&a, "d", "e", &unknown));
+	assert_string_equal(find(&a, "d", 12, 9), "(f)");
+	assert_true(add(&a, "c", "e", &at));
+	assert_true(add(&a, "e", "g", &at));
+	assert_true(add(&a, "e", NULL, &at));
+	assert_string_equal(find(&a, "e", 12, 9), "(f)");
+	assert_true(add(&a, "d", "f", &at));
+	assert_string_equal(find(&a, "e", 12, 9), "d");
+	alone_close(&a);
+}
+
+static void
+writes_drop_chunks(void **state)
+{
+	WcSnapshot	at = seen_at(10, 5);
+	WcSnapshot	later = seen_at(11, 6);
+	WcSnapshot	last = seen_at(11, 8);
+	WcScanChunk *held;
+	Alone		a;
+
+	(void) state;
+	alone_open(&a, 8 << 20);
+	write_key(&a, "x", "y", 10);
+	assert_true(add(&a, "b", "d", &at));
+	assert_true(add(&a, "d", "f", &at));
+	assert_true(add(&a, "f", NULL, &at));
+	held = wc_scancache_find(&a.cache, kit_s("d"), &at, &a.limit);
+	assert_non_null(held);
+	write_key(&a, "a", "b", 11);
+	assert_string_equal(find(&a, "b", 11, 6), "b");
+	write_key(&a, "e", "f", 11);
+	assert_string_equal(find(&a, "c", 11, 6), "b");
+	assert_string_equal(find(&a, "d", 11, 6), "(f)");
+	write_key(&a, "e1", "e2", 11);
+	assert_string_equal(find(&a, "g", 11, 6), "f");
+	assert_int_equal(held->n, 1);	/* a scan that holds it continues to read it */
+	wc_scanchunk_unref(held);
+
+	/* a snapshot that may not show the write makes no more chunks */
+	assert_true(add(&a, "d", "f", &at));
+	assert_string_equal(find(&a, "d", 11, 6), "(f)");
+	assert_true(add(&a, "d", "f", &later));
+	assert_string_equal(find(&a, "d", 11, 6), "d");
+	write_key(&a, "c", "dd", 11);
+	assert_string_equal(find(&a, "b", 11, 6), "(f)");
+	write_key(&a, "z", "z1", 11);
+	assert_string_equal(find(&a, "b", 11, 6), "()");
+
+	/* steps */
+	assert_true(add(&a, "b", "c", &later));
+	wc_scancache_close(&a.cache);
+	assert_string_equal(find(&a, "b", 11, 6), "()");
+	assert_false(wc_scancache_takes(&a.cache, &last));
+	wc_scancache_open(&a.cache, 8);
+	assert_true(add(&a, "b", "c", &later));
+	assert_string_equal(find(&a, "b", 11, 8), "()");
+	assert_true(add(&a, "b", "c", &last));
+	assert_string_equal(find(&a, "b", 11, 8), "b");
+	alone_close(&a);
+}
+
+static void
+memory_is_bounded(void **state)
+{
+	WcSnapshot	at = seen_at(10, 5);
+	char		start[2] = "a";
+	char		end[2] = "b";
+	Alone		a;
+
+	(void) state;
+	alone_open(&a, 2000);
+	while (add(&a, start, end, &at))
+	{
+		start[0]++;
+		end[0]++;
+		assert_in_range(wc_rocks_shared_lent(&a.shared), 1, 1000);
+	}
+	assert_true(start[0] > 'a');
+	assert_string_equal(find(&a, "a", 10, 5), "a");
+	assert_string_equal(find(&a, start, 10, 5), "()");
+
+	/* those that are not read leave */
+	wc_scancache_drop_idle(&a.cache, wc_clock_monotonic_us() - WC_SCAN_CHUNK_IDLE_US);
+	assert_string_equal(find(&a, "a", 10, 5), "a");
+	wc_scancache_drop_idle(&a.cache, wc_clock_monotonic_us() + 1);
+	assert_string_equal(find(&a, "a", 10, 5), "()");
+	assert_int_equal(wc_rocks_shared_lent(&a.shared), 0);
+	assert_true(add(&a, start, end, &at));
+	assert_string_equal(find(&a, start, 10, 5), start);
+	alone_close(&a);
+}
+
+/* --- beside RocksDB's iterator ------------------------------------------------------------- */
+
+static const char *
+key_of(int i)
+{
+	static char keys[2][8];
+	static int	turn;
+
+	turn = !turn;
+	snprintf(keys[turn], sizeof(keys[turn]), "r%03d", i);
+	return keys[turn];
+}
+
+/* A key of the store's, or between its keys; empty: none. */
+static void
+random_key(WcBuf *key)
+{
+	wc_buf_reset(key, SIZE_MAX);
+	if (below(4) == 0)
+		return;
+	wc_buf_append_slice(key, kit_s(key_of((int) below(ROWS))));
+	if (below(2) == 0)
+		wc_buf_append_u8(key, (uint8_t) below(3));
+}
+
+static void
+assert_same(const WcStoreIter *iter, const rocksdb_iterator_t *rocks)
+{
+	WcError		err;
+
+	assert_int_equal(iter->valid, rocksdb_iter_valid(rocks));
+	assert_int_equal(wc_storeiter_status(iter, &err), WC_OK);
+	if (!iter->valid)
+		return;
+	assert_true(wc_slice_eq(iter->key, wc_source_key(rocks)));
+	assert_true(wc_slice_eq(iter->value, wc_source_value(rocks)));
+}
+
+/* Both iterators over the keys from lower to upper (empty: no bound). */
+typedef struct Pair
+{
+	WcStoreIter iter;
+	WcStoreIter rocks;			/* without the cache */
+} Pair;
+
+static void
+open_iter(WcStoreIter *iter, WcStore *store, const WcSourceOptions *options, WcSlice lower, WcSlice upper, bool caches)
+{
+	rocksdb_readoptions_t *ro = wc_source_read_options(options);
+
+	if (!caches)
+		rocksdb_readoptions_set_total_order_seek(ro, 1);
+	wc_storeiter_open(iter, store, options, ro, lower, upper, caches);
+}
+
+static void
+pair_open(Pair *p, WcStore *store, const WcSnapshot *snapshot, bool fill_cache, WcSlice lower, WcSlice upper)
+{
+	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = fill_cache};
+
+	open_iter(&p->iter, store, &options, lower, upper, true);
+	open_iter(&p->rocks, store, &options, lower, upper, false);
+}
+
+static void
+pair_close(Pair *p)
+{
+	wc_storeiter_close(&p->iter);
+	wc_storeiter_close(&p->rocks);
+}
+
+/* From a key on (empty: the first), at most so many steps. */
+static void
+pair_walk(Pair *p, WcSlice from, int steps)
+{
+	wc_storeiter_seek(&p->iter, from);
+	wc_storeiter_seek(&p->rocks, from);
+	assert_same(&p->iter, p->rocks.it);
+	for (int i = 0; i < steps && p->iter.valid; i++)
+	{
+		wc_storeiter_next(&p->iter);
+		wc_storeiter_next(&p->rocks);
+		assert_same(&p->iter, p->rocks.it);
+	}
+}
+
+/* Walks through random places of the store at the snapshot. */
+static void
+compare(WcStore *store, const WcSnapshot *snapshot)
+{
+	WcBuf		lower = WC_BUF_INIT;
+	WcBuf		upper = WC_BUF_INIT;
+	WcBuf		from = WC_BUF_INIT;
+	Pair		pair;
+
+	random_key(&lower);
+	random_key(&upper);
+	pair_open(&pair, store, snapshot, below(8) > 0, wc_buf_slice(&lower), wc_buf_slice(&upper));
+	for (uint32_t i = below(3) + 1; i > 0; i--)
+	{
+		random_key(&from);
+		pair_walk(&pair, wc_buf_slice(&from), below(2) == 0 ? ROWS * 4 : (int) below(40));
+	}
+	pair_close(&pair);
+	wc_buf_free(&lower);
+	wc_buf_free(&upper);
+	wc_buf_free(&from);
+}
+
+static void
+change_rows(Kit *kit)
+{
+	int			first = (int) below(ROWS);
+	int			n = below(4) == 0 ? (int) below(100) : 1;
+	char		value[200];
+
+	for (int i = first; i < first + n && i < ROWS; i++)
+	{
+		memset(value, 'a' + (int) below(26), sizeof(value));
+		value[below(20) == 0 ? sizeof(value) - 1 : below(30)] = '\0';
+		if (below(4) == 0)
+			kit_delete(kit, WC_DELETE_FAMILY, key_of(i), 1, "", KIT_LATEST);
+		else
+			kit_put(kit, key_of(i), 1, below(2) == 0 ? "a" : "b", KIT_LATEST, value);
+	}
+	kit_commit(kit);
+}
+
+/* All chunks have what the newest snapshot shows. */
+static void
+check_chunks(Kit *kit)
+{
+	WcScanCache *cache = &kit_store(kit, 1)->scancache;
+	WcSnapshot *snapshot = wc_snapshot_take(kit->engine);
+	WcSourceOptions options = {.snapshot = snapshot};
+	WcStoreIter rocks;
+
+	open_iter(&rocks, kit_store(kit, 1), &options, wc_slice(NULL, 0), wc_slice(NULL, 0), false);
+	for (uint32_t i = 0; i < cache->nchunks; i++)
+	{
+		const WcScanChunk *chunk = cache->chunks[i];
+		WcSlice		key;
+		WcSlice		value;
+
+		wc_storeiter_seek(&rocks, chunk->start);
+		for (uint32_t k = 0; k < chunk->n; k++)
+		{
+			wc_scanchunk_entry(chunk, k, &key, &value);
+			assert_true(rocks.valid && wc_slice_eq(key, rocks.key) && wc_slice_eq(value, rocks.value));
+			wc_storeiter_next(&rocks);
+		}
+		assert_true(!rocks.valid || (!chunk->to_the_end && wc_slice_cmp(rocks.key, chunk->end) >= 0));
+	}
+	wc_storeiter_close(&rocks);
+	wc_snapshot_release(kit->engine, snapshot);
+}
+
+/* Rounds of upkeep forget what no reader can see any more. */
+static void
+keep_up(Kit *kit)
+{
+	static const WcUpkeep settings = {.makes_steps = true,.busy_percent = 100,.dead_percent = 1,.delay_us = 1,.history_us = 1};
+
+	wc_upkeeper_set(kit->engine->upkeeper, &settings);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_now += 10;
+		wc_upkeeper_round(kit->engine->upkeeper);
+	}
+}
+
+/* Anything but a scan. */
+static void
+change(Kit *kit, uint32_t what)
+{
+	if (what == 0)
+		kit_flush(kit);
+	else if (what == 1)
+		kit_compact(kit, below(2) == 0);
+	else if (what == 2)
+		keep_up(kit);
+	else if (what == 3)
+		wc_scancache_drop_idle(&kit_store(kit, 1)->scancache, wc_clock_monotonic_us() - 100);
+	else
+		change_rows(kit);
+}
+
+static void
+walk(uint8_t packing, int steps)
+{
+	WcSnapshot *snapshots[SNAPSHOTS] = {NULL};
+	uint64_t	hits = wc_scancache_hits();
+	Kit			kit;
+
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 150;
+	kit_create(&kit, "t", packing, 2);
+	kit_commit(&kit);
+	for (int i = 0; i < steps; i++)
+	{
+		WcSnapshot **snapshot = &snapshots[below(SNAPSHOTS)];
+		uint32_t	what = below(50);
+
+		if (what < 10)
+			change(&kit, what);
+		else if (what < 18 || *snapshot == NULL)
+		{
+			wc_snapshot_release(kit.engine, *snapshot);
+			*snapshot = wc_snapshot_take(kit.engine);
+		}
+		else
+			compare(kit_store(&kit, 1), *snapshot);
+		check_chunks(&kit);
+	}
+	assert_true(wc_scancache_hits() > hits + (uint64_t) steps / 10);
+	for (int i = 0; i < SNAPSHOTS; i++)
+		wc_snapshot_release(kit.engine, snapshots[i]);
+	kit_close(&kit);
+}
+
+static void
+random_histories(void **state)
+{
+	(void) state;
+	walk(WC_PACKING_ROW, 800);
+	walk(WC_PACKING_CELL, 500);
+	kit_row_together_max = 24;	/* many rows are apart */
+	walk(WC_PACKING_CELL, 500);
+	kit_txn_memory = 2000;		/* commits of many rows are files that RocksDB takes in */
+	walk(WC_PACKING_CELL, 500);
+	kit_row_together_max = 0;
+	walk(WC_PACKING_ROW, 500);
+	kit_txn_memory = 0;
+}
+
+static void
+walk_all(WcStore *store, const WcSnapshot *snapshot, const char *from)
+{
+	Pair		pair;
+
+	pair_open(&pair, store, snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s(from), ROWS * 4);
+	pair_close(&pair);
+}
+
+/* The number of key-values in the chunk that has the row; 0: no chunk has it. */
+static uint32_t
+cached(Kit *kit, const char *row)
+{
+	WcSnapshot *snapshot = wc_snapshot_take(kit->engine);
+	WcBuf		limit = WC_BUF_INIT;
+	WcScanChunk *chunk = wc_scancache_find(&kit_store(kit, 1)->scancache, kit_s(row), snapshot, &limit);
+	uint32_t	n = chunk != NULL ? chunk->n : 0;
+
+	wc_scanchunk_unref(chunk);
+	wc_buf_free(&limit);
+	wc_snapshot_release(kit->engine, snapshot);
+	return n;
+}
+
+static void
+fill(Kit *kit)
+{
+	WcSnapshot *snapshot;
+
+	for (int i = 0; i < ROWS; i++)
+		kit_put(kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(kit);
+	snapshot = wc_snapshot_take(kit->engine);
+	walk_all(kit_store(kit, 1), snapshot, "");
+	wc_snapshot_release(kit->engine, snapshot);
+}
+
+/* A scan of the whole store leaves it in memory until a row is written, or storage is dropped. */
+static void
+a_scan_fills_the_cache(void **state)
+{
+	WcFamilyAttrs uncached = wc_family_attrs_default;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 1 << 16;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	fill(&kit);
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	kit_put(&kit, key_of(7), 1, "a", KIT_LATEST, "other");
+	kit_commit(&kit);
+	assert_int_equal(cached(&kit, "r1"), 0);
+	assert_int_equal(wc_rocks_shared_lent(&kit.engine->shared), 0);
+
+	fill(&kit);
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	assert_ok(&kit, wc_batch_truncate_table(&kit.builder, kit.cid, kit.table, &kit.err));
+	kit_commit(&kit);
+	assert_int_equal(wc_rocks_shared_lent(&kit.engine->shared), 0);
+	assert_string_equal(kit_scan(&kit, false), "");
+
+	/* a family whose blocks are not to be kept */
+	uncached.packing = WC_PACKING_ROW;
+	uncached.blockcache = false;
+	kit_create_attrs(&kit, "u", &uncached);
+	fill(&kit);
+	assert_int_equal(cached(&kit, "r1"), 0);
+	kit_close(&kit);
+}
+
+/* A scan that ends early, or begins where another has ended, leaves no gap that it has read. */
+static void
+parts_of_scans_meet(void **state)
+{
+	static const char *const froms[] = {"r250", "r1", "zz", "r03", "", "r2"};
+	static const int steps[] = {20, 80, 1, 5, ROWS, 0};
+	WcSnapshot *snapshot;
+	Pair		pair;
+	uint64_t	hits;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 1000;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(&kit);
+	snapshot = wc_snapshot_take(kit.engine);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s(froms[i]), steps[i]);
+		pair_close(&pair);
+	}
+	hits = wc_scancache_hits();
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	wc_storeiter_seek(&pair.iter, wc_slice(NULL, 0));
+	for (int i = 0; i < ROWS; i++)
+	{
+		assert_true(pair.iter.valid && pair.iter.chunk != NULL);
+		wc_storeiter_next(&pair.iter);
+	}
+	assert_false(pair.iter.valid);
+	assert_true(wc_scancache_hits() > hits + 5);
+	pair_close(&pair);
+	wc_snapshot_release(kit.engine, snapshot);
+	kit_close(&kit);
+}
+
+/* Packing cell: the cells of a row are in several chunks. */
+static void
+a_write_drops_all_chunks_of_its_row(void **state)
+{
+	static const char *const qualifiers[] = {"a", "b", "c", "d"};
+	char		value[40];
+	WcSnapshot *snapshot;
+	Kit			kit;
+
+	(void) state;
+	memset(value, 'v', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	kit_row_together_max = 24;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 70;
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	for (int round = 0; round < 3; round++)
+	{
+		for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++)
+		{
+			kit_put(&kit, "r", 1, qualifiers[i], KIT_LATEST, value);
+			kit_commit(&kit);
+			for (int twice = 0; twice < 2; twice++)
+			{
+				snapshot = wc_snapshot_take(kit.engine);
+				walk_all(kit_store(&kit, 1), snapshot, "");
+				wc_snapshot_release(kit.engine, snapshot);
+			}
+		}
+		assert_true(kit_store(&kit, 1)->scancache.nchunks > 1);
+	}
+	kit_close(&kit);
+	kit_row_together_max = 0;
+}
+
+/* --- beside a writer ---------------------------------------------------------------------------- */
+
+typedef struct Beside
+{
+	Kit			kit;
+	WcStore    *store;
+	atomic_bool stop;
+} Beside;
+
+static void *
+read_all(void *arg)
+{
+	Beside	   *b = arg;
+
+	for (int i = 0; !atomic_load(&b->stop); i++)
+	{
+		WcSnapshot *snapshot = wc_snapshot_take(b->kit.engine);
+		char		from[8];
+
+		snprintf(from, sizeof(from), "r%03d", i * 37 % ROWS);
+		walk_all(b->store, snapshot, from);
+		walk_all(b->store, snapshot, "");
+		wc_snapshot_release(b->kit.engine, snapshot);
+	}
+	return NULL;
+}
+
+static void
+scans_beside_a_writer(void **state)
+{
+	static Beside b;
+	pthread_t	readers[2];
+
+	(void) state;
+	memset(&b, 0, sizeof(b));
+	kit_open(&b.kit);
+	b.kit.engine->scanmemory.chunk_bytes = 500;
+	kit_create(&b.kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&b.kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(&b.kit);
+	b.store = wc_store_ref(kit_store(&b.kit, 1));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&readers[i], NULL, read_all, &b), 0);
+	for (int i = 0; i < 600; i++)
+	{
+		change_rows(&b.kit);
+		if (i % 100 == 99)
+			kit_compact(&b.kit, true);
+	}
+	atomic_store(&b.stop, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(readers[i], NULL);
+	wc_store_unref(b.store);
+	kit_close(&b.kit);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chunks_hold_for_newer_snapshots),
+		cmocka_unit_test(writes_drop_chunks),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(a_scan_fills_the_cache),
+		cmocka_unit_test(parts_of_scans_meet),
+		cmocka_unit_test(a_write_drops_all_chunks_of_its_row),
+		cmocka_unit_test(random_histories),
+		cmocka_unit_test(scans_beside_a_writer)
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}
