@@ -240,7 +240,7 @@ set_kerberos(WcHBaseHttp *http)
 static CURLcode
 set_tls(CURL *easy, const WcServerOptions *options, const WcUserOptions *user)
 {
-	CURLcode	code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+	CURLcode	code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
 
 	if (options->tls_ca != NULL)
 	{
