@@ -25,6 +25,7 @@
 #include "utils/wait_event.h"
 
 #include "base/clock.h"
+#include "compat.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/plan.h"
 #include "fdw/scan/scan.h"
@@ -126,7 +127,7 @@ all_ours(const AppendState *append)
 static void
 await_sockets(const WcClientWait *waits, int n)
 {
-	WaitEventSet *set = CreateWaitEventSet(CurrentMemoryContext, n + 2);
+	WaitEventSet *set = wc_wait_event_set(n + 2);
 	int64		until_ms = waits[0].until_ms;
 	WaitEvent	event;
 
