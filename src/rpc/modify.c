@@ -10,6 +10,13 @@
 #include "rowkey/keycheck.h"
 #include "rpc/session/rowlock.h"
 
+/* A row that the scan has found. */
+typedef struct Found
+{
+	WcSlice		row;
+	bool		has_cell;
+} Found;
+
 typedef struct Modify
 {
 	WcSession  *session;
@@ -17,6 +24,7 @@ typedef struct Modify
 	const WcModifyMessage *message;
 	WcModifyResult *result;
 	WcModifySink *sink;
+	const WcScanHelpers *helpers;
 	WcArena    *arena;
 	WcReadPoint at;				/* with a snapshot */
 	WcScan		scan;
@@ -32,6 +40,8 @@ typedef struct Modify
 	WcBatchBuilder builder;		/* in the sink's buffer */
 	bool		in_row;
 	bool		has_cell;
+	uint32_t	nfound;
+	Found		found[WC_LOCK_GROUP];	/* rows of the block that are to be locked and changed */
 } Modify;
 
 /* Items come from outside: once is enough, all rows get the same. */
@@ -277,53 +287,52 @@ give_back_if_gone(Modify *w, WcSlice row, WcError *err)
 	return status;
 }
 
-/* Locks the row, which may have changed since the scan has read it (*changed). */
+/* A row that this call has locked (added) or that was locked before may have changed since the scan has read it:
+ * *changed. */
 static WcStatus
-lock_row(Modify *w, WcSlice row, Verdict *verdict, bool *changed, WcError *err)
+see_change(Modify *w, WcSlice row, bool added, Verdict *verdict, bool *changed, WcError *err)
 {
-	const WcModifyMessage *m = w->message;
-	WcLockRequest request = {
-		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
-	};
-	WcLockHolder holder;
-	WcStatus	status = wc_lock_acquire(w->session->locktable, w->owner, &request, row, &holder, err);
+	WcStatus	status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+											changed, err);
 
-	*changed = false;
-	if (status == WC_OK && (holder.xid == 0 || m->serializable))
-		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
-									changed, err);
-	if (status != WC_OK)
+	if (status != WC_OK || !*changed)
 		return status;
-	if (*changed && m->serializable)
+	if (w->message->serializable)
 		return stop_at(w, WC_MODIFY_CHANGED, row, err);
-	if (holder.xid != 0)
-	{
-		w->result->holder = holder.xid;
-		w->result->has_weaker = holder.has_weaker;
-		return stop_at(w, WC_MODIFY_BLOCKED, row, err);
-	}
-	if (*changed)
-		status = look_again(w, row, verdict, err);
-	if (status == WC_OK && *changed && *verdict == SKIP && holder.added)
+	status = look_again(w, row, verdict, err);
+	if (status == WC_OK && *verdict == SKIP && added)
 		status = give_back_if_gone(w, row, err);
 	return status;
 }
 
-/* All cells of the row have been seen. */
+/* Another transaction has locked the row. */
 static WcStatus
-finish_row(Modify *w, WcSlice row, WcError *err)
+stop_for(Modify *w, WcSlice row, const WcLockHolder *holder, WcError *err)
 {
-	Verdict		verdict = w->has_cell ? CHANGE : CHANGE_BARE;
-	bool		changed;
-	WcStatus	status;
+	bool		changed = false;
+	WcStatus	status = WC_OK;
 
-	w->in_row = w->has_cell = false;
-	if (!wc_keycheck_reads(&w->keys, row, &w->scratch, w->parts))
-	{
-		w->result->outcome = WC_MODIFY_UNREADABLE;
-		return WC_OK;
-	}
-	status = lock_row(w, row, &verdict, &changed, err);
+	if (w->message->serializable)
+		status = wc_rowlock_changed(w->session, w->scan.table_id, w->scan.families, w->scan.nfamilies, row, &w->at,
+									&changed, err);
+	if (status != WC_OK)
+		return status;
+	if (changed)
+		return stop_at(w, WC_MODIFY_CHANGED, row, err);
+	w->result->holder = holder->xid;
+	w->result->has_weaker = holder->has_weaker;
+	return stop_at(w, WC_MODIFY_BLOCKED, row, err);
+}
+
+/* Changes a row that is locked; added: by this call. */
+static WcStatus
+change_row(Modify *w, const Found *found, bool added, WcError *err)
+{
+	Verdict		verdict = found->has_cell ? CHANGE : CHANGE_BARE;
+	WcSlice		row = found->row;
+	bool		changed;
+	WcStatus	status = see_change(w, row, added, &verdict, &changed, err);
+
 	if (status == WC_OK && w->nputs > 0 && verdict == CHANGE_BARE && w->result->outcome == WC_MODIFY_DONE)
 		status = look_for_members(w, row, changed, &verdict, err);
 	if (status != WC_OK || w->result->outcome != WC_MODIFY_DONE || verdict == SKIP)
@@ -333,10 +342,52 @@ finish_row(Modify *w, WcSlice row, WcError *err)
 		status = append_row(w, row, w->message->items, err);
 	else if (w->nputs == 0)
 		status = append_row(w, row, w->message->items_bare, err);
-	forget_cells(w);
 	if (status == WC_OK && w->sink->ops.len >= WC_CHANGES_CHUNK)
 		status = append_chunk(w, err);
 	return status;
+}
+
+/* Locks the rows that were found, together, and changes them one by one. */
+static WcStatus
+change_rows(Modify *w, WcError *err)
+{
+	const WcModifyMessage *m = w->message;
+	WcLockRequest request = {
+		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+	};
+	WcSlice		rows[WC_LOCK_GROUP];
+	uint32_t	n = w->nfound;
+	size_t		nlocked;
+	uint64_t	added;
+	WcLockHolder holder;
+	WcStatus	status;
+
+	w->nfound = 0;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		rows[i] = w->found[i].row;
+		if (!wc_keycheck_reads(&w->keys, rows[i], &w->scratch, w->parts))
+		{
+			w->result->outcome = WC_MODIFY_UNREADABLE;
+			return WC_OK;
+		}
+	}
+	status = wc_lock_acquire_rows(w->session->locktable, w->owner, &request, rows, n, &nlocked, &added, &holder, err);
+	for (size_t i = 0; i < nlocked && status == WC_OK && w->result->outcome == WC_MODIFY_DONE; i++)
+		status = change_row(w, &w->found[i], (added >> i & 1) != 0, err);
+	if (status == WC_OK && w->result->outcome == WC_MODIFY_DONE && nlocked < n)
+		status = stop_for(w, rows[nlocked], &holder, err);
+	forget_cells(w);
+	return status;
+}
+
+/* All cells of the row have been seen.  Members of maps are compared with the cells of one row. */
+static WcStatus
+finish_row(Modify *w, WcSlice row, WcError *err)
+{
+	w->found[w->nfound++] = (Found) {row, w->has_cell};
+	w->in_row = w->has_cell = false;
+	return w->nfound == WC_LOCK_GROUP || w->nputs > 0 ? change_rows(w, err) : WC_OK;
 }
 
 static WcStatus
@@ -367,10 +418,12 @@ take_block(Modify *w, WcError *err)
 				see_cell(w, colno, &cell);
 				break;
 			case WC_BLOCK_DONE:
-				if (!w->in_row)
-					return WC_OK;
-				if (!reader.open)
-					return finish_row(w, row, err);
+				if (w->in_row && !reader.open)
+					status = finish_row(w, row, err);
+				if (status == WC_OK && w->nfound > 0)
+					status = change_rows(w, err);
+				if (status != WC_OK || !w->in_row)
+					return status;
 				if (row.data != w->row.data)
 				{
 					wc_buf_reset(&w->row, WC_ROW_MAX);
@@ -481,6 +534,8 @@ scan_and_take(Modify *w, WcScanStats *stats, WcError *err)
 	if (w->at.snapshot == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	status = wc_scanner_open(wc_engine_storage(w->session->engine), &w->scan, &w->at, &scanner, err);
+	if (status == WC_OK && w->helpers != NULL)
+		status = wc_scanner_share(scanner, w->message->scan, w->helpers, err);
 	if (status == WC_OK)
 		status = take_rows(w, scanner, err);
 	if (scanner != NULL)
@@ -491,10 +546,10 @@ scan_and_take(Modify *w, WcScanStats *stats, WcError *err)
 }
 
 WcStatus
-wc_modify_rows(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcModifySink *sink, WcArena *arena,
-			  WcModifyResult *result, WcScanStats *stats, WcError *err)
+wc_modify_rows(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcModifySink *sink, const WcScanHelpers *helpers,
+			   WcArena *arena, WcModifyResult *result, WcScanStats *stats, WcError *err)
 {
-	Modify	w = {.session = s,.message = m,.result = result,.sink = sink,.arena = arena,.at = *at};
+	Modify	w = {.session = s,.message = m,.result = result,.sink = sink,.helpers = helpers,.arena = arena,.at = *at};
 	bool		added = false;
 	WcStatus	status;
 

@@ -6,6 +6,7 @@
 #define WC_RPC_MODIFY_H
 
 #include "base/arena.h"
+#include "read/scan/scanner.h"
 #include "rpc/session/session.h"
 #include "wire/message.h"
 
@@ -25,9 +26,10 @@ typedef struct WcModifySink
  * newest state, unless the message forbids it; then the function ends.  If another transaction has locked a row, the
  * function ends with outcome BLOCKED.  After an error, and all outcomes but DONE and BLOCKED, the caller must cut the
  * batch back; rows may have been locked.  The result's changes are the sink's ops; its report is not set, but stats are.
- * The arena gets decoded values, and the result's row.
+ * The arena gets decoded values, and the result's row.  Helpers (NULL: none) share a long scan.
  */
 extern WcStatus wc_modify_rows(WcSession *s, const WcModifyMessage *m, const WcReadPoint *at, WcModifySink *sink,
-							  WcArena *arena, WcModifyResult *result, WcScanStats *stats, WcError *err) WC_WARN_UNUSED;
+							   const WcScanHelpers *helpers, WcArena *arena, WcModifyResult *result, WcScanStats *stats,
+							   WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -30,6 +30,9 @@ extern WcReadPoint wc_request_read_point(WcDispatch *d, WcSnapshot *snapshot, ui
 
 extern WcScanReport wc_request_report(const WcScanStats *stats);
 
+/* The crew's helpers, for a scan of this request; returned_part: theirs.  The dispatch must have a crew. */
+extern WcScanHelpers wc_request_helpers(WcDispatch *d, uint64_t returned_part);
+
 /* --- requestwrite.c: rows are written and locked, transactions end ---------------------- */
 
 extern WcStatus wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;

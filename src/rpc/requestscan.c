@@ -141,6 +141,12 @@ run_with_helpers(void *arg, bool (*work) (void *work_arg), void *work_arg)
 	wc_crew_run(d->crew, d->window, work, work_arg);
 }
 
+WcScanHelpers
+wc_request_helpers(WcDispatch *d, uint64_t returned_part)
+{
+	return (WcScanHelpers) {split_for_helpers, run_with_helpers, d, ROWS_ALONE, returned_part};
+}
+
 WcStatus
 wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -166,7 +172,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 		return status;
 	if (d->crew != NULL && wc_crew_helps(d->crew))
 	{
-		WcScanHelpers helpers = {split_for_helpers, run_with_helpers, d, ROWS_ALONE, RETURNED_PART};
+		WcScanHelpers helpers = wc_request_helpers(d, RETURNED_PART);
 
 		status = wc_scanner_share(scanner, m.scan, &helpers, err);
 		if (status != WC_OK)

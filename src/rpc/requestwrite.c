@@ -36,6 +36,8 @@ wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 {
 	Parts		parts = {.d = d,.id = header->id,.frame = WC_BUF_INIT};
 	WcModifySink sink = {.take = send_changes,.arg = &parts};
+	WcScanHelpers helpers;
+	bool		helped = d->crew != NULL && wc_crew_helps(d->crew);
 	WcModifyMessage m;
 	WcModifyResult result;
 	WcScanStats stats;
@@ -51,7 +53,9 @@ wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 	if (status != WC_OK)
 		return status;
 	at = wc_request_read_point(d, snapshot, m.cid, m.clock_offset_us);
-	status = wc_modify_rows(&d->session, &m, &at, &sink, &d->arena, &result, &stats, err);
+	if (helped)
+		helpers = wc_request_helpers(d, 0);
+	status = wc_modify_rows(&d->session, &m, &at, &sink, helped ? &helpers : NULL, &d->arena, &result, &stats, err);
 	if (status == WC_OK)
 	{
 		wc_activity_read(&d->session.activity, &stats);

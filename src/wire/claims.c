@@ -181,6 +181,13 @@ wc_claims_uncount(WcClaims *c, uint64_t hash)
 	atomic_fetch_sub(&c->locks[slot_of(hash)], 1);
 }
 
+void
+wc_claims_prefetch(const WcClaims *c, uint64_t hash)
+{
+	__builtin_prefetch((const void *) &c->locks[slot_of(hash)], 1);
+	__builtin_prefetch((const void *) &c->slots[slot_of(hash)]);
+}
+
 uint64_t
 wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint64_t except)
 {

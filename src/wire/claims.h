@@ -73,6 +73,9 @@ extern void wc_claims_shut(WcClaims *claims);
 extern void wc_claims_count(WcClaims *claims, uint64_t hash);
 extern void wc_claims_uncount(WcClaims *claims, uint64_t hash);
 
+/* Reads the hash's slot into the processor's cache. */
+extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
+
 /* The full id of the transaction that has claimed this hash's slot; 0: none, or the transaction `except`. */
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint64_t except);
 

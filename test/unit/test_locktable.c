@@ -270,6 +270,78 @@ a_subtransaction_gives_back_its_locks(void **state)
 	wc_locktable_free(table);
 }
 
+/* Locks rows n, n + 1, ..., of 4 bytes each; returns how many. */
+static size_t
+acquire_group(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t first, size_t n, uint64_t *added, WcLockHolder *holder)
+{
+	WcLockRequest request = request_of(1, WC_LOCK_EXCLUSIVE, xid, 1);
+	uint32_t	numbers[WC_LOCK_GROUP];
+	WcSlice		rows[WC_LOCK_GROUP];
+	size_t		nlocked;
+	WcError		err;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		numbers[i] = first + (uint32_t) i;
+		rows[i] = wc_slice(&numbers[i], sizeof(numbers[i]));
+	}
+	assert_int_equal(wc_lock_acquire_rows(table, owner, &request, rows, n, &nlocked, added, holder, &err), WC_OK);
+	return nlocked;
+}
+
+static void
+rows_are_locked_together(void **state)
+{
+	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockOwner *a = wc_lock_enter(table, 1),
+			   *b = wc_lock_enter(table, 2);
+	uint32_t	fifth = 5;
+	uint64_t	added;
+	WcLockHolder holder;
+
+	(void) state;
+	assert_int_equal(acquire_group(table, a, 1, 0, WC_LOCK_GROUP, &added, &holder), WC_LOCK_GROUP);
+	assert_true(added == UINT64_MAX);
+	assert_int_equal(holder.xid, 0);
+	assert_int_equal(a->nlocks, WC_LOCK_GROUP);
+
+	/* up to the first row that another owner has */
+	acquire_range(table, b, 2, 1, 102, 103);
+	assert_int_equal(acquire_group(table, b, 2, 100, WC_LOCK_GROUP, &added, &holder), WC_LOCK_GROUP);
+	assert_true(added == ~(UINT64_C(1) << 2));
+	assert_int_equal(acquire_group(table, a, 1, 60, WC_LOCK_GROUP, &added, &holder), 40);
+	assert_true(added == (UINT64_C(1) << 40) - (UINT64_C(1) << 4));
+	assert_int_equal(holder.xid, 2);
+	assert_int_equal(a->nlocks, 100);
+
+	/* nothing is left of an owner that gets nothing */
+	wc_lock_release(table, b, 0);
+	assert_int_equal(acquire_group(table, b, 2, 0, 10, &added, &holder), 0);
+	assert_int_equal(holder.xid, 1);
+	assert_true(b->shares == NULL);
+
+	/* any of the rows can be given back */
+	wc_lock_release(table, a, 0);
+	assert_int_equal(acquire_group(table, a, 1, 0, 10, &added, &holder), 10);
+	wc_lock_give_back(table, a, 1, wc_slice(&fifth, sizeof(fifth)));
+	assert_int_equal(a->nlocks, 9);
+	assert_int_equal(acquire_group(table, b, 2, 5, 5, &added, &holder), 1);
+	wc_lock_release(table, b, 0);
+	wc_lock_release(table, a, 0);
+
+	/* the whole table is locked amid a group, and then a row of it cannot be given back */
+	acquire_range(table, a, 1, 1, 1000, 1000 + WC_ROW_LOCKS_TABLE - 5);
+	assert_int_equal(acquire_group(table, a, 1, 0, 10, &added, &holder), 10);
+	assert_int_equal(a->nlocks, 0);
+	wc_lock_give_back(table, a, 1, wc_slice(&fifth, sizeof(fifth)));
+	assert_int_equal(acquire_group(table, b, 2, 5, 1, &added, &holder), 0);
+	assert_int_equal(holder.xid, 1);
+	wc_lock_release(table, a, 0);
+	wc_lock_leave(table, a);
+	wc_lock_leave(table, b);
+	wc_locktable_free(table);
+}
+
 static uint64_t
 nlocks_of(WcLockTable *table, uint64_t xid)
 {
@@ -710,6 +782,7 @@ main(void)
 		cmocka_unit_test(holders_share_a_row),
 		cmocka_unit_test(less_may_be_enough),
 		cmocka_unit_test(a_subtransaction_gives_back_its_locks),
+		cmocka_unit_test(rows_are_locked_together),
 		cmocka_unit_test(locks_are_the_transactions),
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(many_locks_become_one),

@@ -24,6 +24,9 @@ typedef struct Site
 	WcBuf		stream;			/* the batch as the backend has it */
 	int			ntaken;			/* chunks that came before the last bytes of changes */
 	WcScanStats stats;			/* of the last change */
+	bool		helped;			/* a second thread reads, too */
+	int			nsplits;		/* of scans */
+	atomic_bool over;			/* it is to end */
 	char		stopped_at[32]; /* the row that another transaction had, or had changed */
 } Site;
 
@@ -198,6 +201,52 @@ agree(Site *site, uint64_t before, WcStatus status, const WcModifyResult *result
 	wc_txn_destroy(copy);
 }
 
+typedef struct Help
+{
+	Site	   *site;
+	bool		(*work) (void *arg);
+	void	   *arg;
+} Help;
+
+static void *
+helper_main(void *arg)
+{
+	Help	   *help = arg;
+
+	while (!atomic_load(&help->site->over))
+		(void) help->work(help->arg);
+	return NULL;
+}
+
+/* The run of WcScanHelpers, with one helper. */
+static void
+run(void *arg, bool (*work) (void *work_arg), void *work_arg)
+{
+	Help		help = {arg, work, work_arg};
+	pthread_t	thread;
+
+	atomic_store(&help.site->over, false);
+	assert_int_equal(pthread_create(&thread, NULL, helper_main, &help), 0);
+	while (work(work_arg))
+		;
+	atomic_store(&help.site->over, true);
+	pthread_join(thread, NULL);
+}
+
+/* The split of WcScanHelpers. */
+static WcStatus
+split(void *arg, uint32_t table_id, const WcRange *range, const uint32_t *families, uint32_t nfamilies, uint32_t nparts,
+	  WcBuf *out, WcError *err)
+{
+	Site	   *site = arg;
+	WcSplitRequest request = {
+		.table_id = table_id,.range = *range,.nfamilies = nfamilies,.families = families,.nparts = nparts,.bytes_min = 1
+	};
+
+	site->nsplits++;
+	return wc_engine_split(site->kit.engine, &request, NULL, out, err);
+}
+
 /* Command cid changes rows. */
 static WcStatus
 change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
@@ -211,6 +260,7 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 				items_bare = WC_BUF_INIT,
 				scan = WC_BUF_INIT;
 	WcModifySink sink = {.take = take,.arg = site};
+	WcScanHelpers helpers = {split, run, site, 100, 0};
 	uint64_t	before = site->stream.len;
 	WcArena		arena = WC_ARENA_INIT;
 	WcReadPoint at;
@@ -233,7 +283,8 @@ change_rows(Site *site, uint32_t cid, Change change, WcModifyResult *result)
 	assert_ok(&site->kit, wc_session_begin_write(&site->session, site->bytes_max, &site->kit.err));
 	at = read_point(site, cid);
 	at.snapshot = change.snapshot;
-	status = wc_modify_rows(&site->session, &m, &at, &sink, &arena, result, &site->stats, &site->kit.err);
+	status = wc_modify_rows(&site->session, &m, &at, &sink, site->helped ? &helpers : NULL, &arena, result, &site->stats,
+							&site->kit.err);
 	agree(site, before, status, result);
 	wc_buf_free(&sink.ops);
 	wc_buf_free(&keys);
@@ -320,16 +371,17 @@ a_range_is_changed_where_it_is(void **state)
 {
 	static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
-	for (int p = 0; p < 2; p++)
+	for (int p = 0; p < 4; p++)
 	{
-		Site		site = {0};
+		Site		site = {.helped = p / 2 == 1};
 		WcModifyResult result;
 
-		site_open(&site, packings[p], ROWS);
+		site_open(&site, packings[p % 2], ROWS);
 		result = change(&site, 5, (Change) {.first = 10,.last = ROWS - 10,.key_length = 8});
 		assert_int_equal(result.outcome, WC_MODIFY_DONE);
 		assert_int_equal(result.rows, ROWS - 20);
 		assert_true(site.ntaken > 0);
+		assert_int_equal(site.nsplits, site.helped);
 		assert_int_equal(site.stats.rows_returned, ROWS - 20);
 		assert_int_equal(wc_txn_count(site.session.txn), ROWS - 20);
 		assert_rows(&site, 20, ROWS - 20);
@@ -431,9 +483,9 @@ members_that_differ_are_put(void **state)
 }
 
 static void
-a_change_is_whole_or_not_at_all(void **state)
+whole_or_not_at_all(bool helped)
 {
-	Site		site = {0};
+	Site		site = {.helped = helped};
 	WcModifyResult result;
 
 	site_open(&site, WC_PACKING_ROW, ROWS);
@@ -467,6 +519,13 @@ a_change_is_whole_or_not_at_all(void **state)
 	commit(&site);
 	assert_rows(&site, ROWS + 1, 0);
 	site_close(&site);
+}
+
+static void
+a_change_is_whole_or_not_at_all(void **state)
+{
+	whole_or_not_at_all(false);
+	whole_or_not_at_all(true);
 }
 
 /* Command 5 sees what command 4 did, not what command 5 does. */
@@ -526,9 +585,9 @@ lock_elsewhere(Site *site, WcRowLockMode mode, int row)
 
 /* Up to a row that another transaction has all is done; from there on it goes on later. */
 static void
-a_change_stops_at_a_row_that_is_not_free(void **state)
+stops_at_a_row_that_is_not_free(bool helped)
 {
-	Site		site = {0};
+	Site		site = {.helped = helped};
 	WcModifyResult result;
 
 	site_open(&site, WC_PACKING_ROW, ROWS);
@@ -554,6 +613,13 @@ a_change_stops_at_a_row_that_is_not_free(void **state)
 	site_close(&site);
 }
 
+static void
+a_change_stops_at_a_row_that_is_not_free(void **state)
+{
+	stops_at_a_row_that_is_not_free(false);
+	stops_at_a_row_that_is_not_free(true);
+}
+
 /* A row that another transaction has changed since the snapshot is read in its newest state. */
 static void
 a_row_that_has_changed_is_read_again(void **state)
@@ -574,6 +640,7 @@ a_row_that_has_changed_is_read_again(void **state)
 	assert_int_equal(result.outcome, WC_MODIFY_DONE);
 	assert_int_equal(result.rows, 5);
 	assert_int_equal(wc_txn_count(site.session.txn), 5);
+	assert_int_equal(nlocks(&site), 5);	/* not of the row that is gone */
 	commit(&site);
 	assert_string_equal(kit_scan(&site.kit, false),
 						"r0000000{f:q=new} r0000002{f:bare=new g:other=v} r0000003{f:q=new} r0000004{f:q=new} "

@@ -334,17 +334,19 @@ try_whole(Work *w, bool *got, WcError *err) WC_REQUIRES(w->part->mutex)
 
 /* --- releasing -------------------------------------------------------------------- */
 
+/* Drops the lock that *place, in the share's list, points to. */
 static void
-drop_lock(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner) WC_REQUIRES(part->mutex)
+drop_lock(WcLockTable *table, WcLockPart *part, WcLock **place, WcLockOwner *owner) WC_REQUIRES(part->mutex)
 {
-	WcLock	   *lock = share->locks;
+	WcLock	   *lock = *place;
+	WcLockShare *share = lock->share;
 	WcLock	  **link = bucket_of(part, lock->hash);
 
 	while (*link != lock)
 		link = &(*link)->next;
 	*link = lock->next;
 	part->nlocks--;
-	share->locks = lock->older;
+	*place = lock->older;
 	share->nlocks--;
 	owner->nlocks--;
 	owner->bytes -= lock->row_len;
@@ -360,7 +362,7 @@ drop_locks(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner
 	pthread_mutex_lock(&part->mutex);
 	for (uint64_t n = 1; share->locks != NULL && share->locks->subid >= subid; n++)
 	{
-		drop_lock(table, part, share, owner);
+		drop_lock(table, part, &share->locks, owner);
 		if (n % SLICE == 0)
 		{
 			pthread_mutex_unlock(&part->mutex);
@@ -734,18 +736,97 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 	}
 }
 
+/* Reads the buckets of the hashes, and their first locks, before they are needed: most of the time of a look is
+ * waiting for these. */
+static void
+prefetch(const WcLockTable *table, const WcLockPart *part, const uint64_t *hashes, size_t n) WC_REQUIRES(part->mutex)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		__builtin_prefetch(bucket_of(part, hashes[i]));
+		wc_claims_prefetch(table->claims, hashes[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(*bucket_of(part, hashes[i]));
+}
+
+/* Can the owner lock one row more, without more than that? */
+static bool
+is_plain(const Work *w, WcSlice row) WC_REQUIRES(w->part->mutex)
+{
+	return !w->owner->wanting && !is_full(w->owner, row) && (w->share == NULL || w->share->nlocks < w->share->look_at);
+}
+
+/* Locks rows with the part's mutex locked once, as long as this is plain and no other owner has one of them; returns how
+ * many. */
+static size_t
+acquire_plain(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, const WcSlice *rows, size_t n, uint64_t *added)
+{
+	uint64_t	hashes[WC_LOCK_GROUP];
+	uint64_t	table_hash = wc_claims_hash_table(table->claims, request->table_id);
+	WcLockHolder holder = {0};
+	WcStatus	status = WC_OK;
+	WcError		err;
+	Work		w;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		hashes[i] = wc_claims_hash_row(table_hash, rows[i]);
+	enter(&w, table, owner, request);
+	prefetch(table, w.part, hashes, n);
+	for (i = 0; i < n && is_plain(&w, rows[i]); i++)
+	{
+		bool		full = false;
+
+		holder = (WcLockHolder) {0};
+		status = try_acquire(&w, hashes[i], rows[i], &holder, &full, &err);
+		if (status != WC_OK || holder.xid != 0)
+			break;
+		if (holder.added)
+			*added |= UINT64_C(1) << i;
+	}
+	drop_table_if_empty(w.part, w.table_hash, w.here);
+	pthread_mutex_unlock(&w.part->mutex);
+	return i;
+}
+
+WcStatus
+wc_lock_acquire_rows(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, const WcSlice *rows, size_t n,
+					 size_t *nlocked, uint64_t *added, WcLockHolder *holder, WcError *err)
+{
+	WcStatus	status = WC_OK;
+
+	assert(n <= WC_LOCK_GROUP);
+	*holder = (WcLockHolder) {0};
+	*added = 0;
+	*nlocked = acquire_plain(table, owner, request, rows, n, added);
+	while (*nlocked < n)
+	{
+		status = wc_lock_acquire(table, owner, request, rows[*nlocked], holder, err);
+		if (status != WC_OK || holder->xid != 0)
+			break;
+		*added |= (uint64_t) holder->added << *nlocked;
+		++*nlocked;
+	}
+	return status;
+}
+
 void
 wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row)
 {
 	WcLockRequest request = {.table_id = table_id};
 	Work		w;
+	WcLock	  **place;
 	WcLockShare **link = &owner->shares;
 
 	enter(&w, table, owner, &request);
-	assert(w.share != NULL && w.share->locks != NULL &&
-		   wc_slice_eq(wc_slice(w.share->locks->row, w.share->locks->row_len), row));
-	(void) row;
-	drop_lock(table, w.part, w.share, owner);
+	assert(w.share != NULL);
+	place = &w.share->locks;
+	while (*place != NULL && !wc_slice_eq(wc_slice((*place)->row, (*place)->row_len), row))
+		place = &(*place)->older;
+	assert(*place != NULL || w.share->whole);
+	if (*place != NULL)
+		drop_lock(table, w.part, place, owner);
 	if (w.share->locks == NULL && !w.share->whole)
 	{
 		while (*link != w.share)
