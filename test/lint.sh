@@ -20,7 +20,7 @@ core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rp
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/foreign client/local client"
-postgres_side="channel worker $client_folders hbase/http hbase/ddl hbase fdw $fdw_folders shell $shell_folders"
+postgres_side="channel worker $client_folders hbase/http hbase/ddl hbase/table hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
 
@@ -62,6 +62,7 @@ allowed()
 	client) echo "$(allowed client/local) client/foreign/ client/local/" ;;
 	hbase/http) echo "base/ thrift/ client/driver.h compat.h hbase/hbase.h" ;;
 	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
+	hbase/table) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/ddl/" ;;
 	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h hbase/http/ hbase/ddl/" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;

@@ -746,8 +746,9 @@ wc_client_sample(const WcTableDesc *table, const WcRange *range, int nranges, ui
 		*nfound = 1;
 		return ranges;
 	}
-	wc_xact_join();
-	wc_driver()->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
+	if (table->id < WC_REMOTE_TABLE)
+		wc_xact_join();
+	wc_driver_of(table->id)->sample(table->id, range, (uint32) nranges, range_rows, seed, &list);
 	copy = palloc(list.len + 1);
 	wc_slice_copy(copy, list);
 	d = wc_decoder(wc_slice(copy, list.len));

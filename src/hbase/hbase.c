@@ -310,7 +310,7 @@ static const WcFamilyAttrs family_defaults = {
 static const WcDriver driver = {
 	.name = "hbase",
 	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG |
-	WC_FEATURE_ATOMIC,
+	WC_FEATURE_ATOMIC | WC_FEATURE_SAMPLE,
 	.family_defaults = &family_defaults,
 	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,
@@ -327,7 +327,8 @@ static const WcDriver driver = {
 	.scan_next = wc_hbase_scan_next,
 	.scan_ready = wc_hbase_scan_ready,
 	.scan_stats = wc_hbase_scan_stats,
-	.scan_close = wc_hbase_scan_close
+	.scan_close = wc_hbase_scan_close,
+	.sample = wc_hbase_sample
 };
 
 extern PGDLLEXPORT const WcDriver *wc_hbase_driver(const WcDriverHost *of_host);

@@ -176,7 +176,7 @@ extern void wc_hbase_ahead_drop(WcHBaseAhead *a);
 /* Sets err from an answer that is not a result; name: the table or namespace of the call. */
 extern WcStatus wc_hbase_check(WcHBaseServer *server, const char *name, const WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 
-/* --- catalog.c ----------------------------------------------------------------*/
+/* --- table/catalog.c ----------------------------------------------------------------*/
 extern uint64 wc_hbase_catalog_generation(Oid server);
 extern bool wc_hbase_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *desc);
 extern void wc_hbase_list_tables(Oid server, bool all_databases, WcSlice *list);
@@ -195,6 +195,10 @@ extern char *wc_hbase_table_in_namespace(WcHBaseServer *server, WcSlice ns);
  */
 extern WcStatus wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcArena *arena, WcTableDesc *desc,
 								   WcError *err) WC_WARN_UNUSED;
+
+/* --- table/sample.c -----------------------------------------------------------------*/
+extern void wc_hbase_sample(uint32 table_id, const WcRange *range, uint32 nranges, uint64 range_rows, uint64 seed,
+							WcSlice *ranges);
 
 /* --- scan.c -------------------------------------------------------------------*/
 extern void wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open);

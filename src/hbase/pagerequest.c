@@ -33,11 +33,17 @@ first_cell_decides(const WcHBaseReader *reader)
 }
 
 static void
-cells_filter(const WcScan *scan, WcBuf *out)
+cells_filter(const WcHBaseReader *reader, WcBuf *out)
 {
+	const WcScan *scan = reader->scan;
 	WcBuf		bytes[FILTERED_COLUMNS_MAX + 1];
 	WcSlice		filters[FILTERED_COLUMNS_MAX + 1];
 
+	if (wc_hbase_is_of_keys(reader))
+	{
+		wc_hbasefilter_row_keys(out);
+		return;
+	}
 	for (uint32 i = 0; i <= scan->ncolumns; i++)
 	{
 		wc_buf_init(&bytes[i], 0);
@@ -90,7 +96,7 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 	if (nranges > 1 || (wc_hbase_is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
 		ranges_filter(rows, nranges, &of_rows);
 	if (of_first_cell)
-		cells_filter(rows->reader->scan, &of_cells);
+		cells_filter(rows->reader, &of_cells);
 	out->failed |= of_cells.failed || of_rows.failed;
 	if (of_rows.len > 0)
 		filters[n++] = wc_buf_slice(&of_rows);

@@ -12,8 +12,9 @@
 #define ROWS_FIRST 5
 #define PAGE_BYTES (256 * 1024)
 
-/* When the number of wanted rows is known, the first answer has at most so many rows and about so many bytes. */
+/* When the number of wanted rows is known, the first answer has at most so many rows, or keys alone, and about so many bytes. */
 #define ROWS_HINTED_MAX 100
+#define KEYS_HINTED_MAX 1000
 #define HINTED_BYTES (4 * 1024 * 1024)
 
 /* An answer has at most GROWTH times the rows of the answer before; after an answer that was too large, the rows
@@ -272,7 +273,7 @@ adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
 {
 	size_t		row_bytes = Max(bytes / Max(got, 1), 1);
 
-	if (got > 0)
+	if (got > 0 && !wc_hbase_is_of_keys(rows->reader))
 		rows->reader->table->row_bytes = row_bytes;
 	rows->rows = (uint32) Max(1, Min(PAGE_BYTES / row_bytes, rows->rows * GROWTH));
 }
@@ -283,6 +284,8 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 	size_t		row_bytes = reader->table->row_bytes;
 	uint64		n = reader->rows_hint;
 
+	if (n > 0 && wc_hbase_is_of_keys(reader))
+		return (uint32) Min(n, KEYS_HINTED_MAX);
 	if (n == 0)
 		n = row_bytes == 0 ? ROWS_FIRST : PAGE_BYTES / row_bytes;
 	else if (row_bytes > 0)

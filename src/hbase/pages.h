@@ -54,6 +54,15 @@ wc_hbase_is_reversed(const WcHBaseRows *rows)
 	return rows->reader->scan->reversed;
 }
 
+/* Does HBase send a row as its key alone? */
+static inline bool
+wc_hbase_is_of_keys(const WcHBaseReader *reader)
+{
+	const WcScan *scan = reader->scan;
+
+	return scan->rows_by_existence && scan->key_only && scan->ncolumns == 0 && !scan->raw && !reader->merged;
+}
+
 /* Compares two row keys in scan order. */
 static inline int
 wc_hbase_row_order(bool reversed, WcSlice a, WcSlice b)

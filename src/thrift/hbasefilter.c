@@ -65,6 +65,25 @@ wc_hbasefilter_first_key(WcBuf *out)
 	put_filter(out, PACKAGE "FirstKeyOnlyFilter", &content);
 }
 
+void
+wc_hbasefilter_row_keys(WcBuf *out)
+{
+	WcBuf		first = WC_BUF_INIT;
+	WcBuf		keys = WC_BUF_INIT;
+	WcBuf		content = WC_BUF_INIT;
+	WcSlice		filters[2];
+
+	wc_hbasefilter_first_key(&first);
+	put_bool(&content, VARINT(1), false);	/* the value's length is not sent in its place */
+	put_filter(&keys, PACKAGE "KeyOnlyFilter", &content);
+	out->failed |= first.failed || keys.failed;
+	filters[0] = wc_buf_slice(&first);
+	filters[1] = wc_buf_slice(&keys);
+	wc_hbasefilter_list(out, false, filters, 2);
+	wc_buf_free(&first);
+	wc_buf_free(&keys);
+}
+
 /* Writes a message as a field of another message; frees it. */
 static void
 put_message(WcBuf *out, uint8_t field, WcBuf *message)

@@ -24,6 +24,9 @@ extern void wc_hbasefilter_ranges(WcBuf *out, const WcHBaseRange *ranges, uint32
 /* The first cell of each row. */
 extern void wc_hbasefilter_first_key(WcBuf *out);
 
+/* The same cell without its value. */
+extern void wc_hbasefilter_row_keys(WcBuf *out);
+
 /* Cells of one column, of any family.  seeks: HBase skips other columns by seeking, which is cheaper, but in
  * a reversed scan loses cells of the following families. */
 extern void wc_hbasefilter_column(WcBuf *out, WcSlice qualifier, bool seeks);

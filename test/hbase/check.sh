@@ -116,7 +116,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads analyze joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1

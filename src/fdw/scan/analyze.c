@@ -3,6 +3,7 @@
  *
  * A table that is not much larger than the sample is read completely.  For larger tables the engine draws
  * ranges (wc_client_sample), and a row of a range represents as many rows of the table as the range's weight.
+ * A cluster does not tell the size of a table: there ranges are always drawn, and those of a small table are all of it.
  *
  * Each row draws a lot; the greater the row's weight, the smaller the lot on average.  The rows with the smallest
  * lots are the sample (Efraimidis and Spirakis): the probability of a row is proportional to its weight.  Rows with
@@ -45,6 +46,16 @@
 /* pg_stat_progress_analyze is updated after so many rows; its blocks count rows here. */
 #define WC_SAMPLE_TELL_ROWS 1000
 
+/*
+ * A range of a table in a cluster costs several calls.  So such ranges are fewer, with more rows: up to range_rows, of
+ * which a range has about FILL.  In layout cell a row of the stored table is several rows of the sample.
+ */
+#define WC_SAMPLE_REMOTE_SHARE 150
+#define WC_SAMPLE_REMOTE_ROWS_MIN 20
+#define WC_SAMPLE_REMOTE_ROWS_MAX 1000
+#define WC_SAMPLE_REMOTE_CELL_ROWS 20
+#define WC_SAMPLE_REMOTE_FILL 0.7
+
 /* Ranges of one Scan. */
 #define WC_SAMPLE_RANGES_AT_ONCE 1000
 
@@ -69,6 +80,7 @@ typedef struct Sample
 	int			nranges;
 	int			current;		/* range that is being read */
 	double		heaviest;		/* weight */
+	double		lightest;
 
 	Kept	   *kept;
 	int			nkept;
@@ -200,6 +212,20 @@ read_ranges(Sample *sample, int n, WcClientSnapshot *snapshot, CommandId cid)
 	pfree(ranges);
 }
 
+/* The same for a table in a cluster. */
+static void
+choose_remote_ranges(Sample *sample, const WcRange *range)
+{
+	double		range_rows = Min(Max(sample->targrows / WC_SAMPLE_REMOTE_SHARE, WC_SAMPLE_REMOTE_ROWS_MIN),
+								 WC_SAMPLE_REMOTE_ROWS_MAX);
+	double		wanted = (double) sample->targrows * WC_SAMPLE_READ_FACTOR / range_rows / WC_SAMPLE_REMOTE_FILL;
+
+	if (sample->wrel->layout == WC_LAYOUT_CELL)
+		range_rows = WC_SAMPLE_REMOTE_CELL_ROWS;
+	sample->ranges = wc_client_sample(sample->wrel->desc, range, (int) Min(ceil(wanted), WC_RANGES_MAX - 2),
+									  (uint64) range_rows, pg_prng_uint64(&pg_global_prng_state), &sample->nranges);
+}
+
 /* Chooses the ranges to read. */
 static void
 choose_ranges(Sample *sample, const WcTableSize *size)
@@ -209,6 +235,11 @@ choose_ranges(Sample *sample, const WcTableSize *size)
 	WcRange		range;
 
 	wc_recordtype_range(sample->wrel, &range);
+	if (!wc_client_estimates(sample->wrel->desc))
+	{
+		choose_remote_ranges(sample, &range);
+		return;
+	}
 	if (!size->guessed && size->rows > (double) sample->targrows * WC_SAMPLE_ALL_FACTOR &&
 		size->bytes > (double) sample->targrows * WC_SAMPLE_ALL_BYTES)
 	{
@@ -246,13 +277,39 @@ read_sample(Sample *sample)
 	wc_cost_table_size(sample->wrel, &size);
 	choose_ranges(sample, &size);
 	pgstat_progress_update_param(PROGRESS_ANALYZE_BLOCKS_TOTAL, (int64) rows_to_read(sample, &size));
+	sample->lightest = sample->ranges[0].weight;
 	for (int i = 0; i < sample->nranges; i++)
+	{
 		sample->heaviest = Max(sample->heaviest, sample->ranges[i].weight);
+		sample->lightest = Min(sample->lightest, sample->ranges[i].weight);
+	}
 	for (int i = 0; i < sample->nranges; i += WC_SAMPLE_RANGES_AT_ONCE)
 	{
 		sample->current = i;
 		read_ranges(sample, Min(sample->nranges - i, WC_SAMPLE_RANGES_AT_ONCE), held, cid);
 	}
+}
+
+static int
+compare_kept_lots(const void *a, const void *b)
+{
+	double		x = ((const Kept *) a)->lot;
+	double		y = ((const Kept *) b)->lot;
+
+	return (x > y) - (x < y);
+}
+
+/* If nearly all rows that were read are in the sample, their weights do not count: leaves those with the smallest lots. */
+static void
+drop_large_lots(Sample *sample)
+{
+	int			most = (int) Min(ceil(sample->seen / WC_SAMPLE_READ_FACTOR), sample->nkept);
+
+	if (sample->lightest == sample->heaviest)
+		return;
+	qsort(sample->kept, sample->nkept, sizeof(Kept), compare_kept_lots);
+	while (sample->nkept > most)
+		heap_freetuple(sample->kept[--sample->nkept].tuple);
 }
 
 static int
@@ -277,6 +334,7 @@ acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows
 	wc_relation_close(sample.wrel);
 	MemoryContextDelete(sample.row_context);
 
+	drop_large_lots(&sample);
 	/* in the table's order: by row key */
 	qsort(sample.kept, sample.nkept, sizeof(Kept), compare_places);
 	for (int i = 0; i < sample.nkept; i++)

@@ -1,5 +1,5 @@
 /*
- * hbase/catalog.c: tables and namespaces of a cluster.
+ * hbase/table/catalog.c: tables and namespaces of a cluster.
  *
  * HBase does not report changes of tables.  So the description of a table is used for the time of the option
  * catalog_age, or until HBase raises an exception.
