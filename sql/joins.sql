@@ -202,6 +202,32 @@ SET widecol.enable_batched_lookup = off;
 EXPLAIN (COSTS OFF) SELECT c.name FROM wanted w JOIN customers c ON c.id = w.customer;
 RESET widecol.enable_batched_lookup;
 
+-- each partition looks up those of the next keys that it may have
+CREATE TABLE parted (id int, v text) PARTITION BY RANGE (id);
+CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (800) TO (2000) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE parted_a (id int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'joins_parted_a');
+CREATE FOREIGN TABLE parted_b (v text, id int OPTIONS (rowkey '1')) SERVER widecol OPTIONS (table 'joins_parted_b');
+CREATE FOREIGN TABLE parted_c (id int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'joins_parted_c');
+CREATE TABLE parted_heap (id int PRIMARY KEY, v text);
+ALTER TABLE parted ATTACH PARTITION parted_a FOR VALUES FROM (0) TO (400);
+ALTER TABLE parted ATTACH PARTITION parted_b FOR VALUES FROM (400) TO (800);
+ALTER TABLE parted_high ATTACH PARTITION parted_c FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+ALTER TABLE parted_high ATTACH PARTITION parted_heap FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parted SELECT i, 'v' || i FROM generate_series(0, 1999, 3) i;
+ANALYZE parted, parted_a, parted_b, parted_c, parted_heap;
+SELECT batches('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer');
+SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer');
+SELECT same('SELECT w.id, p.v FROM wanted w LEFT JOIN parted p ON p.id = w.customer');
+SELECT same('SELECT w.id FROM wanted w WHERE NOT EXISTS (SELECT 1 FROM parted p WHERE p.id = w.customer AND p.v <> ''v30'')');
+SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer::bigint');
+SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer OR p.id = w.id');
+SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id BETWEEN w.customer AND w.customer + 2');
+-- without pruning, too
+SET enable_partition_pruning = off;
+SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer');
+RESET enable_partition_pruning;
+DROP TABLE parted;
+
 -- an error in rows that are read ahead ends the statement, but not the session
 SELECT c.name FROM wanted w JOIN customers c ON c.id = 100 / (w.id - 60) WHERE w.id < 100;
 SELECT count(*) FROM wanted w JOIN customers c ON c.id = w.customer;
@@ -217,5 +243,5 @@ DROP TABLE wanted;
 DROP FUNCTION same(text);
 DROP FUNCTION batches(text);
 DROP FOREIGN TABLE customers, orders, raws, cells, spans, mixed, hashed, keys;
-SELECT count(widecol.drop_table('joins_' || name)) FROM unnest('{customers,orders,spans,mixed,hashed,keys}'::text[]) name;
+SELECT count(widecol.drop_table('joins_' || name)) FROM unnest('{customers,orders,spans,mixed,hashed,keys,parted_a,parted_b,parted_c}'::text[]) name;
 DROP SCHEMA joins;

@@ -111,6 +111,32 @@ cost_batches(PlannerInfo *root, const Path *outer, double distance)
 	return count_batches(outer->rows) * batch + outer->rows * cpu_tuple_cost;
 }
 
+/* Is this a path whose keys come from other relations? */
+static bool
+is_lookup(const Path *path)
+{
+	const WcRelation *wrel = IsA(path, ForeignPath) ? wc_plan_member(path->parent) : NULL;
+
+	return wrel != NULL && wrel->layout == WC_LAYOUT_ROW && lthird_int(((ForeignPath *) path)->fdw_private) != 0;
+}
+
+/* The distance of a lookup, or of all lookups of an Append: each of them asks for the keys. */
+static double
+distance_of(const Path *inner)
+{
+	double		distance = 0;
+	ListCell   *lc;
+
+	if (IsA(inner, ForeignPath))
+		return wc_cost_distance(wc_plan_member(inner->parent));
+	foreach(lc, ((const AppendPath *) inner)->subpaths)
+	{
+		if (is_lookup(lfirst(lc)))
+			distance += distance_of(lfirst(lc));
+	}
+	return distance;
+}
+
 /* The outer path below a node that reads ahead. */
 static Path *
 make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
@@ -135,11 +161,12 @@ make_outer(PlannerInfo *root, Path *outer, Link *link, double distance)
 	return &path->path;
 }
 
-/* The inner path, whose rows are fetched in batches. */
+/* The lookup in a table, whose rows are fetched in batches. */
 static Path *
-make_inner(const ForeignPath *inner, Link *link, double distance)
+make_lookup(const ForeignPath *inner, Link *link)
 {
 	ForeignPath *path = makeNode(ForeignPath);
+	double		distance = wc_cost_distance(wc_plan_member(inner->path.parent));
 	Cost		kept = inner->path.rows * cpu_tuple_cost;
 
 	memcpy(path, inner, sizeof(ForeignPath));
@@ -148,6 +175,24 @@ make_inner(const ForeignPath *inner, Link *link, double distance)
 		WC_COST_LOOKUP * distance + kept;
 	path->fdw_private = list_make1(link);
 	return &path->path;
+}
+
+/* The inner path: a lookup, or an Append with lookups. */
+static Path *
+make_inner(PlannerInfo *root, Path *inner, Link *link)
+{
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	if (IsA(inner, ForeignPath))
+		return make_lookup((ForeignPath *) inner, link);
+	foreach(lc, ((AppendPath *) inner)->subpaths)
+	{
+		Path	   *path = lfirst(lc);
+
+		paths = lappend(paths, is_lookup(path) ? make_lookup((ForeignPath *) path, link) : path);
+	}
+	return (Path *) create_append_path(root, inner->parent, paths, NIL, NIL, PATH_REQ_OUTER(inner), 0, false, -1);
 }
 
 static Link *
@@ -161,15 +206,14 @@ make_link(bool may_fail)
 
 static void
 add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
-		 Path *outer, const ForeignPath *inner, bool may_fail)
+		 Path *outer, Path *inner, bool may_fail)
 {
 	Relids		required = calc_nestloop_required_outer(outer->parent->relids, PATH_REQ_OUTER(outer),
-														inner->path.parent->relids, PATH_REQ_OUTER(&inner->path));
+														inner->parent->relids, PATH_REQ_OUTER(inner));
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	Link	   *link = make_link(may_fail);
-	double		distance = wc_cost_distance(wc_plan_relation(inner->path.parent));
-	Path	   *outer_path = make_outer(root, outer, link, distance);
-	Path	   *inner_path = make_inner(inner, link, distance);
+	Path	   *outer_path = make_outer(root, outer, link, distance_of(inner));
+	Path	   *inner_path = make_inner(root, inner, link);
 	JoinCostWorkspace workspace;
 
 	/* as PostgreSQL's try_nestloop_path: few joins may leave parameters open */
@@ -186,13 +230,12 @@ add_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtr
 /* The same join in each worker, with the outer rows that the worker gets. */
 static void
 add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra,
-				 Path *outer, const ForeignPath *inner)
+				 Path *outer, Path *inner)
 {
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	Link	   *link = make_link(false);
-	double		distance = wc_cost_distance(wc_plan_relation(inner->path.parent));
-	Path	   *outer_path = make_outer(root, outer, link, distance);
-	Path	   *inner_path = make_inner(inner, link, distance);
+	Path	   *outer_path = make_outer(root, outer, link, distance_of(inner));
+	Path	   *inner_path = make_inner(root, inner, link);
 	JoinCostWorkspace workspace;
 
 	/* as PostgreSQL's try_partial_nestloop_path */
@@ -207,25 +250,17 @@ add_partial_join(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, Join
 /* Adds joins of this lookup with outer paths that workers share. */
 static void
 add_partial_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, JoinType jointype,
-				  JoinPathExtraData *extra, const ForeignPath *inner)
+				  JoinPathExtraData *extra, Path *inner)
 {
 	ListCell   *lo;
 
-	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) || !inner->path.parallel_safe)
+	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) || !inner->parallel_safe)
 		return;
 	foreach(lo, outerrel->partial_pathlist)
 	{
 		if (wc_ahead_path(root, lfirst(lo)))
 			add_partial_join(root, joinrel, jointype, extra, lfirst(lo), inner);
 	}
-}
-
-/* Is this a path whose keys come from the outer relation alone? */
-static bool
-is_lookup(const Path *path, const RelOptInfo *outerrel)
-{
-	return IsA(path, ForeignPath) && lthird_int(((ForeignPath *) path)->fdw_private) != 0 &&
-		bms_is_subset(PATH_REQ_OUTER(path), outerrel->relids);
 }
 
 /* The expressions that keys are made from. */
@@ -235,9 +270,43 @@ find_values(PlannerInfo *root, const ForeignPath *path)
 	RelOptInfo *rel = path->path.parent;
 	WcQuals		quals;
 
-	wc_quals_find(root, rel, wc_plan_relation(rel),
+	wc_quals_find(root, rel, wc_plan_member(rel),
 				  list_concat_copy(rel->baserestrictinfo, path->path.param_info->ppi_clauses), &quals);
 	return wc_key_conds_exprs(quals.conds);
+}
+
+/*
+ * Is this a lookup, or an Append with lookups, whose keys come from the outer relation alone?  The partitions have to make
+ * their keys from the same expressions.
+ */
+static bool
+find_lookups(PlannerInfo *root, Path *path, const RelOptInfo *outerrel, List **values)
+{
+	ListCell   *lc;
+	bool		found = false;
+
+	if (PATH_REQ_OUTER(path) == NULL || !bms_is_subset(PATH_REQ_OUTER(path), outerrel->relids))
+		return false;
+	if (is_lookup(path))
+	{
+		*values = find_values(root, (ForeignPath *) path);
+		return true;
+	}
+	if (!IsA(path, AppendPath) || path->parallel_aware)
+		return false;
+	foreach(lc, ((AppendPath *) path)->subpaths)
+	{
+		List	   *others;
+
+		if (!is_lookup(lfirst(lc)))
+			continue;
+		others = find_values(root, lfirst(lc));
+		if (found && !equal(others, *values))
+			return false;
+		*values = others;
+		found = true;
+	}
+	return found;
 }
 
 bool
@@ -271,7 +340,6 @@ static void
 on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType jointype, JoinPathExtraData *extra)
 {
-	const WcRelation *wrel = wc_plan_relation(innerrel);
 	bool		unique = jointype == JOIN_UNIQUE_OUTER;
 	ListCell   *lo;
 	ListCell   *li;
@@ -279,8 +347,7 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (prev_set_join_pathlist)
 		prev_set_join_pathlist(root, joinrel, outerrel, innerrel, jointype, extra);
 
-	if (!wc_enable_batched_lookup || wrel == NULL || wrel->layout != WC_LAYOUT_ROW ||
-		joinrel->reloptkind != RELOPT_JOINREL)
+	if (!wc_enable_batched_lookup || joinrel->reloptkind != RELOPT_JOINREL)
 		return;
 	/* rows that are locked or changed are rechecked one by one */
 	if (root->rowMarks != NIL ||
@@ -295,10 +362,11 @@ on_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	foreach(li, innerrel->pathlist)
 	{
 		WcAhead		ahead;
+		List	   *values;
 
-		if (!is_lookup(lfirst(li), outerrel))
+		if (!find_lookups(root, lfirst(li), outerrel, &values))
 			continue;
-		ahead = wc_ahead_exprs(root, find_values(root, lfirst(li)));
+		ahead = wc_ahead_exprs(root, values);
 		if (ahead == WC_AHEAD_NEVER)
 			continue;
 		foreach(lo, outerrel->pathlist)
@@ -373,14 +441,18 @@ int
 wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *values)
 {
 	Link	   *link;
+	List	   *named;
 
 	if (IsA(path->fdw_private, IntList))
 		return -1;
 	link = linitial(path->fdw_private);
 	if (link->node == NULL)
 		elog(ERROR, "inner side of a batched lookup is planned before its outer side");
-	link->node->custom_exprs = (List *) name_as_below((Node *) unconstify(List *, values),
-														link->node->custom_scan_tlist);
+	named = (List *) name_as_below((Node *) unconstify(List *, values), link->node->custom_scan_tlist);
+	/* another partition's scan may be bound already */
+	if (link->node->custom_exprs != NIL && !equal(link->node->custom_exprs, named))
+		return -1;
+	link->node->custom_exprs = named;
 	link->node->custom_private = list_make2_int(link->number, wc_ahead_exprs(root, values) != WC_AHEAD_SAFE);
 	return link->number;
 }

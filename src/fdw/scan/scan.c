@@ -110,6 +110,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	{
 		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
 		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
+		state->partkeys = wc_partkeys_create(node, state->resources.wrel, state->plan.conds);
 	}
 	if (opens_late(node->ss.ps.state))
 		wc_client_snapshot_take(snapshot_of(state, node));
@@ -233,9 +234,13 @@ fetch(WcScanState *state, ForeignScanState *node)
 
 	state->fetched_to = wc_lookahead_position(state->lookahead);
 	wc_prefetch_reset(state->prefetch);
-	for (int ahead = 0; wc_lookahead_values(state->lookahead, ahead, values, nulls) &&
-		 wc_prefetch_add(state->prefetch, state->plan.conds, values, nulls); ahead++)
+	for (int ahead = 0; wc_lookahead_values(state->lookahead, ahead, values, nulls); ahead++)
+	{
+		if ((state->partkeys == NULL || wc_partkeys_allow(state->partkeys, values, nulls)) &&
+			!wc_prefetch_add(state->prefetch, state->plan.conds, values, nulls))
+			break;
 		state->fetched_to++;
+	}
 	pfree(values);
 	if (wc_prefetch_nkeys(state->prefetch) < 2)
 		return false;

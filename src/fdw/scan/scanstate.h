@@ -20,6 +20,7 @@
 #include "fdw/scan/grouped.h"
 #include "fdw/scan/keptrows.h"
 #include "fdw/scan/parallel.h"
+#include "fdw/scan/partkeys.h"
 #include "fdw/scan/prefetch.h"
 #include "fdw/scan/rowlock.h"
 #include "fdw/scan/scangate.h"
@@ -78,6 +79,7 @@ typedef struct WcScanState
 
 	WcLookahead *lookahead;		/* has the next keys; NULL: no lookahead node */
 	WcPrefetch *prefetch;
+	WcPartKeys *partkeys;		/* NULL: any keys are looked up */
 	uint64		fetched_to;		/* keys of the lookahead before this position have been fetched */
 	bool		prefetched;		/* rows are returned from the prefetched rows */
 

@@ -35,6 +35,17 @@ SELECT * FROM calls('SELECT far.v FROM (SELECT id FROM heap WHERE g < 0) none JO
 SELECT * FROM calls($$SELECT v FROM far WHERE id = ANY (ARRAY(SELECT id FROM heap WHERE g <= 900))$$);
 SELECT * FROM calls($$SELECT v FROM far WHERE id IN (SELECT id FROM near WHERE g < 200)$$);
 
+-- each partition is asked for those of the keys that it may have
+CREATE FOREIGN TABLE far2 (id text OPTIONS (rowkey '1') COLLATE "C", v int OPTIONS (family 'f', encoding 'text'))
+  SERVER hbase OPTIONS ("table" 'wc_joins:t');
+CREATE TABLE parts (id text COLLATE "C", v int) PARTITION BY RANGE (id);
+ALTER TABLE parts ATTACH PARTITION far FOR VALUES FROM ('row') TO ('row02000');
+ALTER TABLE parts ATTACH PARTITION far2 FOR VALUES FROM ('row02000') TO ('rox');
+SELECT * FROM calls('SELECT near.g, parts.v FROM near JOIN parts USING (id)');
+SELECT count(*), sum(parts.v) FROM near JOIN parts USING (id);
+ALTER TABLE parts DETACH PARTITION far;
+DROP TABLE parts;
+
 -- own changes are joined, too, before and after they are sent
 BEGIN;
 INSERT INTO far VALUES ('row00007', -7), ('row03500', -35);
