@@ -44,6 +44,16 @@ next_page(Source *s)
 	wc_hbase_page_unref(left);
 }
 
+/*
+ * Is this the last row that has arrived, and may others follow?  The source stops here even if the row has no cells of the
+ * family: the next such row may be many pages away, and the other families' sources would keep all of these pages.
+ */
+static bool
+is_last_known(const Source *s)
+{
+	return s->row + 1 == s->page->nrows && s->page->next == NULL && !s->rows->end;
+}
+
 /* Moves the source to the first row at or behind `row` (empty: any row) from its current position on. */
 static WcStatus
 find_row(Source *s, WcSlice row, bool inclusive, WcError *err)
@@ -62,7 +72,7 @@ find_row(Source *s, WcSlice row, bool inclusive, WcError *err)
 				continue;
 			if (s->point && c > 0)
 				return WC_END;
-			if (!enter_row(s))
+			if (!enter_row(s) && !is_last_known(s))
 				continue;
 			s->base.row = key;
 			s->on_row = true;

@@ -124,6 +124,13 @@ BEGIN
 END $$;
 SELECT planned_rows('SELECT * FROM events'), planned_rows('SELECT * FROM people');
 
+-- a family of few rows is not looked for behind the wanted rows
+CREATE FOREIGN TABLE sparse (id text OPTIONS (rowkey '1') COLLATE "C", n int OPTIONS (family 'f', encoding 'text'),
+  seldom int OPTIONS (family 'g', encoding 'text', qualifier 'n')) SERVER hbase OPTIONS ("table" 'wc_reads:sparse');
+EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM sparse LIMIT 3;
+SELECT * FROM sparse ORDER BY id DESC LIMIT 2;
+SELECT count(*), sum(n), sum(seldom) FROM sparse;
+
 -- a cursor goes on where it was
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM events ORDER BY id DESC;
