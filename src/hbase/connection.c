@@ -88,7 +88,8 @@ take_interrupts(WcError *err)
 }
 
 /*
- * Waits until the socket (-1: none) is ready.  WC_END: the deadline has passed.
+ * Waits until the socket (-1: none) is ready.  WC_END: the deadline has passed, and the socket is not ready: it may have
+ * become ready while the process was stopped.
  */
 static WcStatus
 await_until(pgsocket socket, int events, int64 deadline, WcError *err)
@@ -101,14 +102,14 @@ await_until(pgsocket socket, int events, int64 deadline, WcError *err)
 
 		if (status != WC_OK)
 			return status;
-		if (left <= 0)
-			return WC_END;
 		what = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT | events, socket,
-								 (long) Min(left, 3600 * MS_PER_SEC), PG_WAIT_EXTENSION);
+								 (long) Max(Min(left, 3600 * MS_PER_SEC), 0), PG_WAIT_EXTENSION);
 		if (what & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (what & events & ~WL_LATCH_SET)
 			return WC_OK;
+		if (left <= 0 && (what & WL_LATCH_SET) == 0)
+			return WC_END;
 	}
 }
 
