@@ -12,6 +12,10 @@
 /* With more wanted columns than this, whole families are read without a filter. */
 #define FILTERED_COLUMNS_MAX 16
 
+/* Rows are small if they have at most so many cells, and bytes, for each wanted column. */
+#define SMALL_CELLS 4
+#define SMALL_BYTES 400
+
 /* Does a row's first cell prove that the row exists?  Then HBase need send only that cell and the wanted columns. */
 static bool
 first_cell_decides(const WcHBaseReader *reader)
@@ -30,6 +34,23 @@ first_cell_decides(const WcHBaseReader *reader)
 			return false;
 	}
 	return true;
+}
+
+bool
+wc_hbase_has_small_rows(const WcHBaseReader *reader)
+{
+	const WcHBaseTable *table = reader->table;
+	uint32		wanted = reader->scan->ncolumns + 1;
+
+	return wanted > 1 && first_cell_decides(reader) && table->whole_cells <= (double) SMALL_CELLS * wanted &&
+		table->whole_bytes <= (double) SMALL_BYTES * wanted;
+}
+
+/* Shall HBase leave out the cells of other columns?  Its filters for that cost more than the cells of a small row. */
+static bool
+leaves_cells_out(const WcHBaseReader *reader)
+{
+	return first_cell_decides(reader) && !wc_hbase_has_small_rows(reader);
 }
 
 static void
@@ -90,7 +111,7 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 	WcBuf		of_rows = WC_BUF_INIT;
 	WcSlice		filters[3];
 	uint32		n = 0;
-	bool		of_first_cell = first_cell_decides(rows->reader);
+	bool		of_first_cell = leaves_cells_out(rows->reader);
 
 	/* HBase refuses a reversed scan of several families with nothing but comparisons of values */
 	if (nranges > 1 || (wc_hbase_is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
@@ -117,7 +138,7 @@ static WcThriftColumn *
 make_columns(const WcHBaseRows *rows, uint32 *n)
 {
 	const WcTableDesc *desc = rows->reader->desc;
-	bool		whole = first_cell_decides(rows->reader);
+	bool		whole = leaves_cells_out(rows->reader);
 	WcThriftColumn *columns;
 	uint32		most = 1;
 
@@ -211,9 +232,18 @@ versions_to_ask(const WcHBaseReader *reader)
 	return (int32) Min(reader->scan->versions, INT32_MAX);
 }
 
+/* Is the page a single row, for which HBase has a cheaper call? */
+static bool
+is_get(const WcHBaseRows *rows, uint32 n)
+{
+	const WcScan *scan = rows->reader->scan;
+
+	return n == 1 && !scan->raw && !scan->reversed && wc_range_is_point(wc_hbase_range_at(rows, rows->range));
+}
+
 /* Writes the request for a page. */
 static WcStatus
-write_request(WcHBaseRows *rows, uint32 n, int32 nrows, int32 *number, WcError *err)
+write_request(WcHBaseRows *rows, uint32 n, int32 nrows, const char **method, int32 *number, WcError *err)
 {
 	WcHBaseReader *reader = rows->reader;
 	WcHBaseServer *server = reader->table->server;
@@ -240,7 +270,11 @@ write_request(WcHBaseRows *rows, uint32 n, int32 nrows, int32 *number, WcError *
 	if (status == WC_OK)
 	{
 		wc_hbase_begin(server, &w, number);
-		wc_request_scan(&w, *number, &request, nrows);
+		if (is_get(rows, n))
+			wc_request_get(&w, *number, &request);
+		else
+			wc_request_scan(&w, *number, &request, nrows);
+		*method = is_get(rows, n) ? WC_METHOD_GET : WC_METHOD_SCAN;
 	}
 	free(columns);
 	wc_buf_free(&start);
@@ -253,12 +287,13 @@ WcStatus
 wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, WcAnswer *answer, WcError *err)
 {
 	WcHBaseTable *table = rows->reader->table;
+	const char *method = NULL;
 	int32		number;
-	WcStatus	status = write_request(rows, n, nrows, &number, err);
+	WcStatus	status = write_request(rows, n, nrows, &method, &number, err);
 
 	rows->reader->calls++;
 	if (status == WC_OK)
-		status = wc_hbase_call(table->server, WC_METHOD_SCAN, number, answer, err);
+		status = wc_hbase_call(table->server, method, number, answer, err);
 	if (status == WC_OK)
 		status = wc_hbase_check(table->server, table->name, answer, err);
 	if (status == WC_OK)
@@ -273,6 +308,7 @@ WcStatus
 wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err)
 {
 	WcHBaseServer *server = rows->reader->table->server;
+	const char *method = NULL;
 	WcStatus	status;
 	int32		number;
 
@@ -281,9 +317,9 @@ wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err)
 		(void) wc_hbase_ahead_arrived(server->connection.ahead);
 	if (server->connection.ahead != NULL)
 		return WC_OK;
-	status = write_request(rows, n, nrows, &number, err);
+	status = write_request(rows, n, nrows, &method, &number, err);
 	if (status == WC_OK)
-		status = wc_hbase_ahead_send(server, WC_METHOD_SCAN, number, &rows->ahead, err);
+		status = wc_hbase_ahead_send(server, method, number, &rows->ahead, err);
 	rows->reader->calls += rows->ahead.server != NULL;
 	return status;
 }

@@ -15,6 +15,9 @@
 /* When the number of wanted rows is known, the first answer has at most so many rows, or keys alone, and about so many bytes. */
 #define ROWS_HINTED_MAX 100
 #define KEYS_HINTED_MAX 1000
+
+/* The first answer has at most so many rows if it may have large cells that are not wanted. */
+#define UNKNOWN_MAX 20
 #define HINTED_BYTES (4 * 1024 * 1024)
 
 /* An answer has at most GROWTH times the rows of the answer before; after an answer that was too large, the rows
@@ -269,12 +272,20 @@ ranges_to_ask(const WcHBaseRows *rows)
 
 /* Sets rows->rows from the size of the received rows. */
 static void
-adapt(WcHBaseRows *rows, size_t bytes, uint32 got)
+adapt(WcHBaseRows *rows, const WcHBasePage *page, uint32 got)
 {
-	size_t		row_bytes = Max(bytes / Max(got, 1), 1);
+	WcHBaseTable *table = rows->reader->table;
+	size_t		row_bytes = Max(page->bytes.len / Max(got, 1), 1);
 
+	if (page->nrows > 0 && wc_hbase_has_small_rows(rows->reader))
+	{
+		const WcHBasePageRow *last = &page->rows[page->nrows - 1];
+
+		table->whole_cells = (double) (last->first + last->ncells) / page->nrows;
+		table->whole_bytes = row_bytes;
+	}
 	if (got > 0 && !wc_hbase_is_of_keys(rows->reader))
-		rows->reader->table->row_bytes = row_bytes;
+		table->row_bytes = row_bytes;
 	rows->rows = (uint32) Max(1, Min(PAGE_BYTES / row_bytes, rows->rows * GROWTH));
 }
 
@@ -286,6 +297,8 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 
 	if (n > 0 && wc_hbase_is_of_keys(reader))
 		return (uint32) Min(n, KEYS_HINTED_MAX);
+	if (n > UNKNOWN_MAX && reader->table->whole_bytes == 0 && wc_hbase_has_small_rows(reader))
+		n = UNKNOWN_MAX;
 	if (n == 0)
 		n = row_bytes == 0 ? ROWS_FIRST : PAGE_BYTES / row_bytes;
 	else if (row_bytes > 0)
@@ -325,6 +338,8 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, WcHBasePage *page, 
 		else if ((status == WC_TOO_LARGE || (status == WC_IO && reader->table->server->connection.lost)) &&
 				 *nrows > 1 + rows_again(rows))
 			*nrows = Max(*nrows / SHRINKAGE, 1 + rows_again(rows));
+		else if (status == WC_TOO_LARGE && wc_hbase_has_small_rows(reader))
+			reader->table->whole_bytes = WC_HBASE_ANSWER_MAX;
 		else
 			return status;
 	}
@@ -388,8 +403,8 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 		rows->range = range;
 	}
 	if (status == WC_OK)
-		adapt(rows, page->bytes.len, got);
-	if (status == WC_OK && got == (uint32) asked)
+		adapt(rows, page, last.len > 0 ? got : 0);
+	if (status == WC_OK && got == (uint32) asked && last.len > 0)
 		status = set_position(rows, last, false, err);
 	else if (status == WC_OK)
 	{

@@ -96,6 +96,9 @@ extern WcStatus wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHB
 extern WcStatus wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_hbase_page_take(WcHBaseRows *rows, WcHBasePage *page, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 
+/* pagerequest.c: does HBase send all cells of the rows, though some columns alone are wanted? */
+extern bool wc_hbase_has_small_rows(const WcHBaseReader *reader);
+
 /* Sets err: WC_NO_MEMORY. */
 extern WcStatus wc_hbase_rows_no_memory(WcError *err);
 

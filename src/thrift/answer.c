@@ -98,7 +98,7 @@ wc_answer_open(WcAnswer *a, WcThriftProtocol protocol, WcSlice message, const ch
 uint32_t
 wc_answer_rows(WcAnswer *a)
 {
-	return wc_thrift_read_list(&a->r, a->result, WC_THRIFT_STRUCT);
+	return a->result.type == WC_THRIFT_STRUCT ? 1 : wc_thrift_read_list(&a->r, a->result, WC_THRIFT_STRUCT);
 }
 
 /* The struct is open. */
@@ -132,7 +132,10 @@ read_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 void
 wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 {
-	wc_thrift_element_struct(&a->r);
+	if (a->result.type == WC_THRIFT_STRUCT)
+		wc_thrift_read_struct(&a->r, a->result);
+	else
+		wc_thrift_element_struct(&a->r);
 	read_row(a, row, ncells);
 }
 

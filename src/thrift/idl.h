@@ -74,6 +74,15 @@ enum
 
 enum
 {
+	WC_TGet_row = 1,
+	WC_TGet_columns = 2,
+	WC_TGet_timeRange = 4,
+	WC_TGet_maxVersions = 5,
+	WC_TGet_filterBytes = 15
+};
+
+enum
+{
 	WC_TPut_row = 1,
 	WC_TPut_columnValues = 2
 };
@@ -125,6 +134,12 @@ enum
 };
 
 /* Arguments. */
+enum
+{
+	WC_get_table = 1,
+	WC_get_tget = 2
+};
+
 enum
 {
 	WC_putMultiple_table = 1,

@@ -15,9 +15,9 @@ wc_request_server_type(WcThriftWriter *w, int32_t number)
 /* --- scans ------------------------------------------------------------------*/
 
 static void
-put_columns(WcThriftWriter *w, const WcThriftScan *scan)
+put_columns(WcThriftWriter *w, uint8_t field, const WcThriftScan *scan)
 {
-	wc_thrift_field_list(w, WC_TScan_columns, WC_THRIFT_STRUCT, scan->ncolumns);
+	wc_thrift_field_list(w, field, WC_THRIFT_STRUCT, scan->ncolumns);
 	for (uint32_t i = 0; i < scan->ncolumns; i++)
 	{
 		wc_thrift_begin_struct(w);
@@ -29,6 +29,17 @@ put_columns(WcThriftWriter *w, const WcThriftScan *scan)
 }
 
 static void
+put_times(WcThriftWriter *w, uint8_t field, const WcThriftScan *scan)
+{
+	if (!scan->timed)
+		return;
+	wc_thrift_field_struct(w, field);
+	wc_thrift_field_i64(w, WC_TTimeRange_minStamp, scan->ts_min);
+	wc_thrift_field_i64(w, WC_TTimeRange_maxStamp, scan->ts_max);
+	wc_thrift_end_struct(w);
+}
+
+static void
 put_scan(WcThriftWriter *w, const WcThriftScan *scan, int32_t rows)
 {
 	if (scan->start.len > 0)
@@ -36,16 +47,10 @@ put_scan(WcThriftWriter *w, const WcThriftScan *scan, int32_t rows)
 	if (scan->stop.len > 0)
 		wc_thrift_field_bytes(w, WC_TScan_stopRow, scan->stop);
 	if (scan->ncolumns > 0)
-		put_columns(w, scan);
+		put_columns(w, WC_TScan_columns, scan);
 	wc_thrift_field_i32(w, WC_TScan_caching, rows);
 	wc_thrift_field_i32(w, WC_TScan_maxVersions, scan->versions);
-	if (scan->timed)
-	{
-		wc_thrift_field_struct(w, WC_TScan_timeRange);
-		wc_thrift_field_i64(w, WC_TTimeRange_minStamp, scan->ts_min);
-		wc_thrift_field_i64(w, WC_TTimeRange_maxStamp, scan->ts_max);
-		wc_thrift_end_struct(w);
-	}
+	put_times(w, WC_TScan_timeRange, scan);
 	if (scan->raw)
 	{
 		static const uint8_t yes[1] = {0xff};
@@ -71,6 +76,23 @@ wc_request_scan(WcThriftWriter *w, int32_t number, const WcThriftScan *scan, int
 	put_scan(w, scan, rows);
 	wc_thrift_end_struct(w);
 	wc_thrift_field_i32(w, WC_getScannerResults_numRows, rows);
+	wc_thrift_end_message(w);
+}
+
+void
+wc_request_get(WcThriftWriter *w, int32_t number, const WcThriftScan *scan)
+{
+	wc_thrift_begin_message(w, WC_THRIFT_CALL, WC_METHOD_GET, number);
+	wc_thrift_field_bytes(w, WC_get_table, scan->table);
+	wc_thrift_field_struct(w, WC_get_tget);
+	wc_thrift_field_bytes(w, WC_TGet_row, scan->start);
+	if (scan->ncolumns > 0)
+		put_columns(w, WC_TGet_columns, scan);
+	put_times(w, WC_TGet_timeRange, scan);
+	wc_thrift_field_i32(w, WC_TGet_maxVersions, scan->versions);
+	if (scan->filter.len > 0)
+		wc_thrift_field_bytes(w, WC_TGet_filterBytes, scan->filter);
+	wc_thrift_end_struct(w);
 	wc_thrift_end_message(w);
 }
 

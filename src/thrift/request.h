@@ -12,6 +12,7 @@
 /* Methods, as messages name them. */
 #define WC_METHOD_SERVER_TYPE "getThriftServerType"
 #define WC_METHOD_SCAN "getScannerResults"
+#define WC_METHOD_GET "get"
 #define WC_METHOD_PUTS "putMultiple"
 #define WC_METHOD_DELETES "deleteMultiple"
 #define WC_METHOD_MUTATE "mutateRow"
@@ -118,6 +119,9 @@ extern void wc_request_append(WcThriftWriter *w, int32_t number, WcSlice table, 
 
 extern void wc_request_server_type(WcThriftWriter *w, int32_t number);
 extern void wc_request_scan(WcThriftWriter *w, int32_t number, const WcThriftScan *scan, int32_t rows);
+
+/* The row `start` alone; not reversed, not raw. */
+extern void wc_request_get(WcThriftWriter *w, int32_t number, const WcThriftScan *scan);
 extern void wc_request_tables(WcThriftWriter *w, int32_t number, WcSlice ns);
 extern void wc_request_namespaces(WcThriftWriter *w, int32_t number);
 

@@ -431,6 +431,52 @@ tables_are_made_with_families_and_splits(void **state)
 	wc_buf_free(&buf);
 }
 
+/* A get of a row's column, and its two answers: the row, and that there is none. */
+static void
+a_get_has_one_row_or_none(void **state)
+{
+	WcThriftColumn column = {.family = text("f"),.qualifier = text("q")};
+	WcThriftScan scan = {.table = text("t"),.start = text("r"),.stop = text("s"),.columns = &column,.ncolumns = 1,.versions = 3};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_get(&w, 4, &scan);
+	assert_bytes(&buf, "80010001" "00000003" "676574" "00000004" "0b0001" "00000001" "74"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "71" "00" "080005" "00000003" "00" "00");
+	for (uint32_t n = 0; n < 2; n++)
+	{
+		WcThriftCell cell;
+		WcSlice		row;
+		WcAnswer	a;
+		WcError		err;
+		uint32_t	ncells;
+		bool		partial;
+
+		wc_buf_reset(&buf, 0);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_GET, 4);
+		wc_thrift_field_struct(&w, WC_RESULT_SUCCESS);
+		if (n == 1)
+			wc_thrift_field_bytes(&w, WC_TResult_row, text("r"));
+		wc_thrift_field_list(&w, WC_TResult_columnValues, WC_THRIFT_STRUCT, n);
+		if (n == 1)
+			put_cell(&w, "f", "q", "value", 5, 4);
+		wc_thrift_end_struct(&w);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, WC_THRIFT_BINARY, wc_buf_slice(&buf), WC_METHOD_GET, 4, &err), WC_OK);
+		assert_int_equal(wc_answer_rows(&a), 1);
+		wc_answer_row(&a, &row, &ncells);
+		assert_true(wc_slice_eq(row, n == 1 ? text("r") : wc_slice(NULL, 0)));
+		assert_int_equal(ncells, n);
+		if (n == 1)
+			wc_answer_cell(&a, &cell);
+		wc_answer_row_end(&a, &partial);
+		assert_int_equal(wc_answer_status(&a, &err), WC_OK);
+	}
+	wc_buf_free(&buf);
+}
+
 /* An empty row, one with two cells: neither is the answer to increment. */
 static void
 a_changed_cell_is_one_cell(void **state)
@@ -651,6 +697,7 @@ main(void)
 		cmocka_unit_test(tables_have_their_families),
 		cmocka_unit_test(a_modified_family_keeps_other_attributes),
 		cmocka_unit_test(tables_are_made_with_families_and_splits),
+		cmocka_unit_test(a_get_has_one_row_or_none),
 		cmocka_unit_test(a_changed_cell_is_one_cell),
 		cmocka_unit_test(regions_count_once_with_their_replicas),
 		cmocka_unit_test(readers_survive_any_bytes),

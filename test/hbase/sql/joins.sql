@@ -12,7 +12,7 @@ CREATE TABLE heap AS SELECT 'row' || lpad((g * 7 % 4000)::text, 5, '0') AS id, g
 INSERT INTO near SELECT id, g FROM heap WHERE g % 2 = 0;
 ANALYZE heap, near;
 
--- the keys of the outer rows travel in batches; each is one call with as many ranges
+-- the keys of the outer rows travel in batches; each is one call with as many ranges (the first, of one key, is a get)
 EXPLAIN (COSTS OFF) SELECT heap.g, near.g, far.v FROM heap JOIN near USING (id) JOIN far USING (id);
 CREATE FUNCTION calls(query text, OUT "table" text, OUT rows int, OUT calls int) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
