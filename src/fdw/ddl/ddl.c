@@ -325,28 +325,38 @@ settle_all(const WcDdlFrame *frame, bool created)
 	}
 }
 
-static void
-next_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
-					 ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-					 DestReceiver *dest, QueryCompletion *qc)
+/* The arguments of the utility hook. */
+typedef struct Utility
 {
-	if (prev_process_utility)
-		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
-	else
-		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	PlannedStmt *pstmt;
+	Node	   *stmt;			/* of pstmt */
+	const char *query;
+	bool		read_only_tree;
+	ProcessUtilityContext context;
+	ParamListInfo params;
+	QueryEnvironment *env;
+	DestReceiver *dest;
+	QueryCompletion *qc;
+} Utility;
+
+/* PostgreSQL, or the hook that was installed before, runs the statement. */
+static void
+run(const Utility *u)
+{
+	ProcessUtility_hook_type next = prev_process_utility ? prev_process_utility : standard_ProcessUtility;
+
+	next(u->pstmt, u->query, u->read_only_tree, u->context, u->params, u->env, u->dest, u->qc);
 }
 
-/* PostgreSQL looks whether the user may do that. */
+/* PostgreSQL checks whether the user may do that. */
 static void
-reassign_owned(PlannedStmt *pstmt, const char *query, bool read_only_tree,
-			   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-			   DestReceiver *dest, QueryCompletion *qc)
+reassign_owned(const Utility *u)
 {
-	const ReassignOwnedStmt *stmt = castNode(ReassignOwnedStmt, pstmt->utilityStmt);
+	const ReassignOwnedStmt *stmt = castNode(ReassignOwnedStmt, u->stmt);
 	List	   *roles = roleSpecsToIds(stmt->roles);
 	Oid			role = get_rolespec_oid(stmt->newrole, false);
 
-	next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	run(u);
 	wc_owner_reassign(roles, role);
 }
 
@@ -355,11 +365,9 @@ reassign_owned(PlannedStmt *pstmt, const char *query, bool read_only_tree,
  * copy: an error after it would leave its files.
  */
 static void
-create_database(PlannedStmt *pstmt, const char *query, bool read_only_tree,
-				ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-				DestReceiver *dest, QueryCompletion *qc)
+create_database(const Utility *u)
 {
-	const CreatedbStmt *stmt = castNode(CreatedbStmt, pstmt->utilityStmt);
+	const CreatedbStmt *stmt = castNode(CreatedbStmt, u->stmt);
 	const char *template = "template1";
 	bool		has_tables;
 	ListCell   *lc;
@@ -374,7 +382,7 @@ create_database(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	}
 	database = get_database_oid(template, true);
 	has_tables = OidIsValid(database) && wc_client_database_has_tables(database);
-	next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	run(u);
 	if (has_tables)
 		ereport(NOTICE,
 				(errmsg("stored tables of database \"%s\" are not copied", template),
@@ -383,71 +391,64 @@ create_database(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 }
 
 static void
-on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
-				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-				   DestReceiver *dest, QueryCompletion *qc)
+drop_database(const Utility *u)
 {
-	Node	   *stmt = pstmt->utilityStmt;
-	bool		created = IsA(stmt, CreateForeignTableStmt);
-	WcDdlFrame	frame = {.context = CurrentMemoryContext, .outer = current_frame};
-	bool		nested;
+	Oid			database = get_database_oid(castNode(DropdbStmt, u->stmt)->dbname, true);
 
-	if (IsA(stmt, DropdbStmt))
-	{
-		Oid			database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+	if (OidIsValid(database))
+		wc_client_drop_database(database);
+	run(u);
+}
 
-		if (OidIsValid(database))
-			wc_client_drop_database(database);
-	}
-	if (IsA(stmt, CreatedbStmt))
-	{
-		create_database(pstmt, query, read_only_tree, context, params, env, dest, qc);
-		return;
-	}
-	if (IsA(stmt, ReassignOwnedStmt) && OidIsValid(get_extension_oid("widecol", true)))
-	{
-		reassign_owned(pstmt, query, read_only_tree, context, params, env, dest, qc);
-		return;
-	}
-	if (IsA(stmt, TruncateStmt) && !IsBinaryUpgrade)
-		wc_guard_truncate((TruncateStmt *) stmt);
-	if (created || IsA(stmt, ImportForeignSchemaStmt))
-	{
-		/* PostgreSQL asks for it too, and has no hint */
-		ForeignServer *server = wc_foreign_server(created ? ((CreateForeignTableStmt *) stmt)->servername :
-												  ((ImportForeignSchemaStmt *) stmt)->server_name);
+static void
+alter_enum(const Utility *u)
+{
+	wc_enum_labels_before(castNode(AlterEnumStmt, u->stmt));
+	run(u);
+	wc_enum_labels_after(castNode(AlterEnumStmt, u->stmt));
+}
 
-		if (server != NULL)
-			wc_foreign_require_usage(server);
-	}
-	if (IsA(stmt, AlterEnumStmt) && !IsBinaryUpgrade)
-	{
-		wc_enum_labels_before((AlterEnumStmt *) stmt);
-		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
-		wc_enum_labels_after((AlterEnumStmt *) stmt);
-		return;
-	}
-	frame.drops = IsA(stmt, DropStmt) || IsA(stmt, DropOwnedStmt);
-	if (IsBinaryUpgrade || !(created || frame.drops || IsA(stmt, AlterTableStmt) || IsA(stmt, RenameStmt)))
-	{
-		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
-		return;
-	}
+/* Asks for USAGE of the server, as PostgreSQL does later, but with a hint. */
+static void
+require_usage(const char *server_name)
+{
+	ForeignServer *server = wc_foreign_server(server_name);
 
-	nested = context == PROCESS_UTILITY_SUBCOMMAND && current_frame != NULL;
+	if (server != NULL)
+		wc_foreign_require_usage(server);
+}
+
+/* What the statement may change, as it was before. */
+static void
+note_before(WcDdlFrame *frame, Node *stmt, bool nested)
+{
 	if (IsA(stmt, RenameStmt))
 	{
 		wc_rename_before((RenameStmt *) stmt);
-		frame.before = wc_guard_before_rename((RenameStmt *) stmt);
+		frame->before = wc_guard_before_rename((RenameStmt *) stmt);
 	}
 	else if (IsA(stmt, AlterTableStmt) && !nested)
-		frame.before = wc_guard_before_alter((AlterTableStmt *) stmt);
-	if (IsA(stmt, AlterTableStmt) && !nested && !wc_foreign_restoring())
-		frame.definitions = wc_redefine_note((AlterTableStmt *) stmt);
+	{
+		frame->before = wc_guard_before_alter((AlterTableStmt *) stmt);
+		if (!wc_foreign_restoring())
+			frame->definitions = wc_redefine_note((AlterTableStmt *) stmt);
+	}
+}
+
+/* CREATE FOREIGN TABLE, ALTER TABLE, RENAME, DROP: settles the foreign tables that are new or have changed. */
+static void
+change_tables(const Utility *u)
+{
+	Node	   *stmt = u->stmt;
+	WcDdlFrame	frame = {.context = CurrentMemoryContext,.outer = current_frame};
+	bool		nested = u->context == PROCESS_UTILITY_SUBCOMMAND && current_frame != NULL;
+
+	frame.drops = IsA(stmt, DropStmt) || IsA(stmt, DropOwnedStmt);
+	note_before(&frame, stmt, nested);
 	current_frame = &frame;
 	PG_TRY();
 	{
-		next_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		run(u);
 		if (IsA(stmt, AlterTableStmt))
 			wc_rename_place_new((AlterTableStmt *) stmt, list_copy(frame.relids));
 	}
@@ -467,7 +468,61 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			note_relation(lfirst_oid(lc));
 		return;
 	}
-	settle_all(&frame, created);
+	settle_all(&frame, IsA(stmt, CreateForeignTableStmt));
+}
+
+static void
+on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+				   DestReceiver *dest, QueryCompletion *qc)
+{
+	Node	   *stmt = pstmt->utilityStmt;
+	Utility		u = {pstmt, stmt, query, read_only_tree, context, params, env, dest, qc};
+
+	switch (nodeTag(stmt))
+	{
+		case T_DropdbStmt:
+			drop_database(&u);
+			return;
+		case T_CreatedbStmt:
+			create_database(&u);
+			return;
+		case T_ReassignOwnedStmt:
+			if (OidIsValid(get_extension_oid("widecol", true)))
+				reassign_owned(&u);
+			else
+				run(&u);
+			return;
+		case T_ImportForeignSchemaStmt:
+			require_usage(((ImportForeignSchemaStmt *) stmt)->server_name);
+			run(&u);
+			return;
+		case T_CreateForeignTableStmt:
+			require_usage(((CreateForeignTableStmt *) stmt)->servername);
+			break;
+		case T_TruncateStmt:
+			if (!IsBinaryUpgrade)
+				wc_guard_truncate((TruncateStmt *) stmt);
+			run(&u);
+			return;
+		case T_AlterEnumStmt:
+		case T_AlterTableStmt:
+		case T_RenameStmt:
+		case T_DropStmt:
+		case T_DropOwnedStmt:
+			break;
+		default:
+			run(&u);
+			return;
+	}
+
+	/* pg_upgrade makes the new cluster's objects as they are in the old one */
+	if (IsBinaryUpgrade)
+		run(&u);
+	else if (IsA(stmt, AlterEnumStmt))
+		alter_enum(&u);
+	else
+		change_tables(&u);
 }
 
 void
