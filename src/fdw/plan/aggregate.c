@@ -164,7 +164,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 
 /* Can the engine make these groups and aggregates?  *groups: attnum - 1 of the groups' columns. */
 static bool
-match_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
+match_target(const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
 {
 	int			naggregates = 0;
 	ListCell   *lc;
@@ -354,7 +354,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (wrel == NULL || !wc_client_groups(wrel->desc) || !may_group(root, input_rel, wrel))
 		return;
 	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
-	if (!match_target(root, wrel, input_rel->relid, target, &groups))
+	if (!match_target(wrel, input_rel->relid, target, &groups))
 		return;
 	ngroups = count_groups(root, target, input_rel);
 	foreach(lc, input_rel->pathlist)

@@ -532,7 +532,7 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	}
 	set_limit(root, rel, &path->path, quals, plan);
 	plan->lock_mode = lock_mode(root, rel, rel_plan->wrel);
-	plan->warning = wc_warning_plan(root, rel, rel_plan->wrel, quals, &rel_plan->size, rows);
+	plan->warning = wc_warning_plan(rel, rel_plan->wrel, quals, &rel_plan->size, rows);
 }
 
 /* Sets the plan's fields about groups of the rows of a relation's path; returns fdw_scan_tlist. */
@@ -544,7 +544,7 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, const ForeignPath *rows, const F
 
 	if (quals->local != NIL || quals->mixed_types)
 		elog(ERROR, "aggregates of a foreign scan with conditions that it does not decide");
-	plan->warning = wc_warning_plan(root, rel, rel_plan->wrel, quals, &rel_plan->size, rows->path.rows);
+	plan->warning = wc_warning_plan(rel, rel_plan->wrel, quals, &rel_plan->size, rows->path.rows);
 	return wc_aggregate_plan(root, path, rel_plan->wrel, tlist, plan);
 }
 

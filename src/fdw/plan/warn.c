@@ -101,7 +101,7 @@ hint_text(const RelOptInfo *rel, const WcRelation *wrel, List *clauses)
 }
 
 List *
-wc_warning_plan(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
+wc_warning_plan(RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
 				const WcTableSize *size, double rows)
 {
 	double		stored_rows = Max(size->rows, size->stored_rows);

@@ -16,7 +16,7 @@
  * The warning for a scan with these conditions that returns `rows`; NIL: none.  The List can be part of a plan.  Made
  * only while the setting is on.
  */
-extern List *wc_warning_plan(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
+extern List *wc_warning_plan(RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals,
 							 const WcTableSize *size, double rows);
 
 /* Raises the warning, if the setting is on. */

@@ -178,7 +178,7 @@ serves(const WcRelation *wrel, const WcRelColumn *col, AclMode mode)
 }
 
 static bool
-is_place_of(const WcRelation *wrel, const WcRelColumn *col, uint32 family, WcSlice qualifier, bool declared)
+is_place_of(const WcRelColumn *col, uint32 family, WcSlice qualifier, bool declared)
 {
 	if (col->family_name == NULL || col->family != family)
 		return false;
@@ -197,7 +197,7 @@ wc_reach_cell(const WcRelation *wrel, uint32 family, WcSlice qualifier, AclMode 
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (!is_place_of(wrel, col, family, qualifier, declared) || !serves(wrel, col, mode))
+		if (!is_place_of(col, family, qualifier, declared) || !serves(wrel, col, mode))
 			continue;
 		if (column != NULL)
 			*column = col;

@@ -473,7 +473,7 @@ lock_for_update(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlo
 						   sets_key(m) ? WC_LOCK_EXCLUSIVE : WC_LOCK_NO_KEY_UPDATE, planSlot);
 	if (again == NULL || again == planSlot)
 		return again == NULL ? NULL : slot;
-	slot = wc_modify_new_row(m, estate, rinfo, again);
+	slot = wc_modify_new_row(estate, rinfo, again);
 	check_constraints(estate, rinfo, slot, false);
 	slot_getallattrs(slot);
 	slot_getallattrs(old_slot);

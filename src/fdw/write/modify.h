@@ -129,7 +129,7 @@ extern TupleTableSlot *wc_modify_lock(WcModify *m, ResultRelInfo *rinfo, const D
 									  WcRowLockMode mode, TupleTableSlot *planSlot);
 
 /* Makes the new row of an UPDATE from another row of the plan; puts that row's old row into ri_oldTupleSlot. */
-extern TupleTableSlot *wc_modify_new_row(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot);
+extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot);
 
 /* rowmodify.c. insert returns false if ON CONFLICT DO NOTHING skips the row. */
 extern void wc_rowmodify_init(WcModify *m);

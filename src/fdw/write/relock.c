@@ -78,7 +78,7 @@ wc_modify_lock(WcModify *m, ResultRelInfo *rinfo, const Datum *values, const boo
 }
 
 TupleTableSlot *
-wc_modify_new_row(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot)
+wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot)
 {
 	Relation	rel = rinfo->ri_RelationDesc;
 	HeapTuple	tuple = palloc0(sizeof(HeapTupleData));

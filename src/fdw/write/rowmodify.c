@@ -260,7 +260,7 @@ read_only(const WcModify *m, const WcRelColumn *col)
 
 /* The raw key beside parts may be given, but must be the key that the parts make. */
 static bool
-raw_key_agrees(const WcModify *m, Datum value, const WcBuf *key)
+raw_key_agrees(Datum value, const WcBuf *key)
 {
 	bytea	   *raw = DatumGetByteaPP(value);
 
@@ -284,7 +284,7 @@ check_insert(const WcModify *m, TupleTableSlot *slot)
 
 		if (slot->tts_isnull[i] || !shows_only(wrel, col))
 			continue;
-		if (!raw_key_agrees(m, slot->tts_values[i], &m->write.key))
+		if (!raw_key_agrees(slot->tts_values[i], &m->write.key))
 			read_only(m, col);
 	}
 }

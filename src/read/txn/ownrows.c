@@ -313,7 +313,7 @@ resolve_op(WcOwnRow *own, const WcTxnEntry *entry, WcError *err)
 }
 
 WcStatus
-wc_ownrow_resolve(WcOwnRow *own, const WcOwnRowReader *reader, const WcTxnEntry *const *entries, size_t n,
+wc_ownrow_resolve(WcOwnRow *own, const WcTxnEntry *const *entries, size_t n,
 				  uint32_t passed_cid, WcResolved *resolved, WcError *err)
 {
 	WcStatus	status = WC_OK;

@@ -56,7 +56,7 @@ extern uint64_t wc_ownrow_next(const WcOwnRow *own);	/* offset from which on ope
 /* Resolves n more operations (all that the reader sees from wc_ownrow_next on; passed_cid
  * as wc_txnview_take says it), then gives the cells of the row.  resolved->n is 0 when
  * nothing is of this family. */
-extern WcStatus wc_ownrow_resolve(WcOwnRow *own, const WcOwnRowReader *reader, const WcTxnEntry *const *entries, size_t n,
+extern WcStatus wc_ownrow_resolve(WcOwnRow *own, const WcTxnEntry *const *entries, size_t n,
 								  uint32_t passed_cid, WcResolved *resolved, WcError *err) WC_WARN_UNUSED;
 
 /* --- for txn.c ---------------------------------------------------------------*/

@@ -120,7 +120,7 @@ resolve_row(TxnSource *t, WcSlice row, WcError *err)
 	if (status == WC_OK && t->own == NULL && n >= WC_OWNROW_OPS_MIN)
 		status = wc_ownrow_create(t->txn, &reader, &t->options, row, &t->own, err);
 	if (status == WC_OK && t->own != NULL)
-		status = wc_ownrow_resolve(t->own, &reader, entries, n, passed_cid, &t->resolved, err);
+		status = wc_ownrow_resolve(t->own, entries, n, passed_cid, &t->resolved, err);
 	else if (status == WC_OK)
 		status = resolve_anew(t, row, entries, n, err);
 	wc_txn_note_resolved(t->txn, n);

@@ -73,9 +73,9 @@ set_columns(FunctionCallInfo fcinfo, int argno, const WcAccess *access, WcScan *
 	wc_access_restrict(access, scan);
 }
 
-/* A positive count; NULL is `none`. */
+/* The value of the argument `name`; an error if it is less than min. */
 static int64
-count_argument(FunctionCallInfo fcinfo, int argno, const char *name, int64 value, int64 min)
+at_least(const char *name, int64 value, int64 min)
 {
 	if (value < min)
 		ereport(ERROR,
@@ -88,16 +88,16 @@ static void
 set_versions(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 {
 	if (!PG_ARGISNULL(argno))
-		scan->versions = (uint32) count_argument(fcinfo, argno, "versions", PG_GETARG_INT32(argno), 1);
+		scan->versions = (uint32) at_least("versions", PG_GETARG_INT32(argno), 1);
 }
 
 static void
 set_column_paging(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 {
 	if (!PG_ARGISNULL(argno))
-		scan->column_limit = (uint32) count_argument(fcinfo, argno, "column_limit", PG_GETARG_INT32(argno), 1);
+		scan->column_limit = (uint32) at_least("column_limit", PG_GETARG_INT32(argno), 1);
 	if (!PG_ARGISNULL(argno + 1))
-		scan->column_offset = (uint32) count_argument(fcinfo, argno + 1, "column_offset", PG_GETARG_INT32(argno + 1), 0);
+		scan->column_offset = (uint32) at_least("column_offset", PG_GETARG_INT32(argno + 1), 0);
 }
 
 /*
@@ -400,7 +400,7 @@ begin_scan(FunctionCallInfo fcinfo)
 	set_versions(fcinfo, 5, scan);
 	wc_arg_time_range(fcinfo, 6, scan);
 	if (!PG_ARGISNULL(8))
-		scan->row_limit = (uint64) count_argument(fcinfo, 8, "row_limit", PG_GETARG_INT64(8), 1);
+		scan->row_limit = (uint64) at_least("row_limit", PG_GETARG_INT64(8), 1);
 	set_column_paging(fcinfo, 12, scan);
 	set_filter(fcinfo, 14, &r->access, scan);
 	any = set_range(fcinfo, scan, PG_ARGISNULL(10) || PG_GETARG_BOOL(10), !PG_ARGISNULL(11) && PG_GETARG_BOOL(11));
