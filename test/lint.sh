@@ -19,7 +19,7 @@ rpc_folders="rpc/lock rpc/session rpc/log rpc"
 core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rpc_folders"
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
-client_folders="client/foreign client/local client"
+client_folders="client/foreign client/local client/catalog client"
 postgres_side="channel worker $client_folders hbase/http hbase/ddl hbase/table hbase fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
@@ -59,7 +59,8 @@ allowed()
 	worker) echo "base/ model/ channel/ rpc/rpc.h compat.h" ;;
 	client/foreign) echo "base/ model/ wire/ channel/ compat.h client/client.h" ;;
 	client/local) echo "$(allowed client/foreign) client/driver.h" ;;
-	client) echo "$(allowed client/local) client/foreign/ client/local/" ;;
+	client/catalog) echo "$(allowed client/local) client/state.h client/foreign/ client/local/" ;;
+	client) echo "$(allowed client/catalog) client/catalog/" ;;
 	hbase/http) echo "base/ thrift/ client/driver.h compat.h hbase/hbase.h" ;;
 	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
 	hbase/table) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/ddl/" ;;

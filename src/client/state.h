@@ -16,9 +16,6 @@ struct WcClientStore
 	const WcDriver *driver;
 };
 
-/* table.c: the name in UTF-8, checked. */
-extern WcSlice wc_client_namespace_name(const char *name);
-
 /* xact.c: connects. */
 extern void wc_xact_join(void);
 
@@ -183,7 +180,7 @@ extern WcBatchBuilder *wc_batch_builder(void);
 /* The same for a statement that PostgreSQL itself refuses where it may not write. */
 extern WcBatchBuilder *wc_batch_open(void);
 
-/* table.c: notes that own catalog changes were made or undone. */
+/* catalog/table.c: notes that own catalog changes were made or undone. */
 extern void wc_catalog_changed(void);
 
 /* The table's current descriptor; NULL when the name belongs to no table, or to another, by now.  Perhaps a round

@@ -9,7 +9,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "client/state.h"
+#include "client/catalog/catalog.h"
 
 const WcDriver *wc_remote_driver;
 
