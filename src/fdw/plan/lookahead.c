@@ -1,5 +1,5 @@
 /*
- * fdw/plan/lookahead.c: nested loops that look up many keys at once.
+ * fdw/plan/lookahead.c: paths and plans of nested loops that look up many keys at once.
  *
  * The planner gets a second nested loop path for a parameterised path of ours, with a CustomPath around the outer path.
  * The custom node and the inner scan find each other by a parameter's number, as PostgreSQL's recursive unions and
@@ -10,10 +10,6 @@
 
 #include <math.h>
 
-#include "access/xact.h"
-#include "commands/explain.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -21,8 +17,6 @@
 #include "optimizer/paramassign.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "base/limits.h"
 #include "client/settings.h"
@@ -31,15 +25,6 @@
 #include "fdw/plan/cost.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/plan.h"
-
-#define WC_LOOKAHEAD_NAME "Widecol Lookahead"
-
-/* Outer rows to read at once: first one, so that a query that wants one row waits for one; then so many times
- * as many each time, up to WC_LOOKUP_KEYS_MAX. */
-#define WC_LOOKAHEAD_GROWTH 8
-
-/* The rows read ahead may take work_mem divided by this. */
-#define WC_LOOKAHEAD_MEMORY 4
 
 /* State that the two paths of one join share: the only member of the private lists of ForeignPath and
  * CustomPath. */
@@ -50,33 +35,8 @@ typedef struct Link
 	bool		may_fail;		/* the expressions of keys can raise an error */
 } Link;
 
-struct WcLookahead
-{
-	CustomScanState css;		/* must be first */
-	int			nvalues;
-	ExprState **exprs;			/* [nvalues] */
-	bool		may_fail;		/* one of exprs can raise an error */
-	ExprContext *value_context;
-	TupleTableSlot *value_slot;
-
-	MemoryContext batch;		/* memory of the tuples */
-	MinimalTuple *tuples;
-	int			ntuples;
-	int			next;			/* index of the next tuple to return */
-	int			size;			/* tuples to read next time */
-	int			max;
-	bool		exhausted;
-	ErrorData  *error;			/* of the row after the tuples; NULL: none was raised */
-	uint64		position;
-	uint64		started_at;		/* position when the scan began */
-
-	uint64		batches;		/* for EXPLAIN */
-};
-
 static set_join_pathlist_hook_type prev_set_join_pathlist;
 static const CustomPathMethods path_methods;
-static const CustomScanMethods scan_methods;
-static const CustomExecMethods exec_methods;
 
 /* --- paths --------------------------------------------------------------------- */
 
@@ -403,7 +363,7 @@ plan_lookahead(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	node->custom_plans = custom_plans;
 	node->custom_scan_tlist = copyObject(child->targetlist);
 	node->custom_private = list_make2_int(link->number, true);
-	node->methods = &scan_methods;
+	node->methods = &wc_lookahead_methods;
 	return &node->scan.plan;
 }
 
@@ -457,258 +417,6 @@ wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *
 	return link->number;
 }
 
-/* --- running ------------------------------------------------------------------- */
-
-static Node *
-create_state(CustomScan *node)
-{
-	WcLookahead *lookahead = palloc0(sizeof(WcLookahead));
-
-	NodeSetTag(lookahead, T_CustomScanState);
-	lookahead->css.methods = &exec_methods;
-	return (Node *) lookahead;
-}
-
-static int
-number_of(const CustomScanState *css)
-{
-	return linitial_int(castNode(CustomScan, css->ss.ps.plan)->custom_private);
-}
-
-static void
-begin(CustomScanState *css, EState *estate, int eflags)
-{
-	WcLookahead *lookahead = (WcLookahead *) css;
-	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
-	ListCell   *lc;
-
-	css->custom_ps = list_make1(ExecInitNode(linitial(node->custom_plans), estate, eflags));
-	lookahead->exprs = palloc(sizeof(ExprState *) * (list_length(node->custom_exprs) + 1));
-	foreach(lc, node->custom_exprs)
-		lookahead->exprs[lookahead->nvalues++] = ExecInitExpr(lfirst(lc), &css->ss.ps);
-	lookahead->may_fail = lsecond_int(node->custom_private) != 0;
-	lookahead->value_context = CreateExprContext(estate);
-	lookahead->value_slot = ExecInitExtraTupleSlot(estate, css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-												   &TTSOpsVirtual);
-	lookahead->batch = AllocSetContextCreate(CurrentMemoryContext, "widecol lookahead", ALLOCSET_DEFAULT_SIZES);
-	lookahead->tuples = palloc(sizeof(MinimalTuple) * WC_LOOKUP_KEYS_MAX);
-	lookahead->size = 1;
-	lookahead->max = WC_LOOKUP_KEYS_MAX;
-	estate->es_param_exec_vals[number_of(css)].value = PointerGetDatum(lookahead);
-}
-
-/* Reads one more tuple; false: there is none. */
-static bool
-read_tuple(WcLookahead *lookahead)
-{
-	TupleTableSlot *slot = ExecProcNode(linitial(lookahead->css.custom_ps));
-	MemoryContext old;
-
-	if (TupIsNull(slot))
-	{
-		lookahead->exhausted = true;
-		return false;
-	}
-	old = MemoryContextSwitchTo(lookahead->batch);
-	lookahead->tuples[lookahead->ntuples++] = ExecCopySlotMinimalTuple(slot);
-	MemoryContextSwitchTo(old);
-	return true;
-}
-
-/* Ends the measurements that an error has left open in nodes. */
-static bool
-stop_measuring(PlanState *node, void *context)
-{
-	if (node->instrument != NULL && !INSTR_TIME_IS_ZERO(node->instrument->starttime))
-		InstrStopNode(node->instrument, 0);
-	return planstate_tree_walker(node, stop_measuring, context);
-}
-
-/*
- * Reads the tuples after the one that was asked for.  The error of a stored row that cannot be decoded is kept, and
- * raised when that row is asked for; the child is not called again before it is rescanned.
- */
-static void
-read_ahead(WcLookahead *lookahead)
-{
-	PlanState  *child = linitial(lookahead->css.custom_ps);
-	MemoryContext old = CurrentMemoryContext;
-	Size		room = (Size) work_mem * 1024 / WC_LOOKAHEAD_MEMORY;
-
-	PG_TRY();
-	{
-		while (lookahead->ntuples < lookahead->size && MemoryContextMemAllocated(lookahead->batch, false) < room &&
-			   read_tuple(lookahead))
-			;
-	}
-	PG_CATCH();
-	{
-		if (!wc_ahead_defers())
-			PG_RE_THROW();
-		MemoryContextSwitchTo(lookahead->batch);
-		lookahead->error = CopyErrorData();
-		FlushErrorState();
-		MemoryContextSwitchTo(old);
-		(void) stop_measuring(child, NULL);
-	}
-	PG_END_TRY();
-}
-
-/* Reads the next tuples; false: there are none. */
-static bool
-fill(WcLookahead *lookahead)
-{
-	if (lookahead->error != NULL)
-		ReThrowError(lookahead->error);
-	MemoryContextReset(lookahead->batch);
-	lookahead->next = 0;
-	lookahead->ntuples = 0;
-	if (lookahead->exhausted || !read_tuple(lookahead))
-		return false;
-	if (lookahead->size > 1)
-		read_ahead(lookahead);
-	lookahead->size = Min(lookahead->size * WC_LOOKAHEAD_GROWTH, lookahead->max);
-	lookahead->batches++;
-	return true;
-}
-
-static TupleTableSlot *
-next(CustomScanState *css)
-{
-	WcLookahead *lookahead = (WcLookahead *) css;
-	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
-	ExprContext *econtext = css->ss.ps.ps_ExprContext;
-
-	if (lookahead->next >= lookahead->ntuples && !fill(lookahead))
-		return ExecClearTuple(css->ss.ps.ps_ProjInfo != NULL ? css->ss.ps.ps_ResultTupleSlot : slot);
-	ExecForceStoreMinimalTuple(lookahead->tuples[lookahead->next++], slot, false);
-	lookahead->position++;
-	if (css->ss.ps.ps_ProjInfo == NULL)
-		return slot;
-	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = slot;
-	return ExecProject(css->ss.ps.ps_ProjInfo);
-}
-
-static void
-end(CustomScanState *css)
-{
-	ExecEndNode(linitial(css->custom_ps));
-}
-
-static void
-rescan(CustomScanState *css)
-{
-	WcLookahead *lookahead = (WcLookahead *) css;
-	PlanState  *child = linitial(css->custom_ps);
-	uint64		seen = lookahead->position - lookahead->started_at;
-
-	/* this scan is likely to be read as far as the last one */
-	lookahead->size = (int) Max(Min(seen, (uint64) lookahead->max), 1);
-	/* the inner side may have asked for the keys of tuples that were not returned */
-	lookahead->position += lookahead->ntuples - lookahead->next;
-	lookahead->started_at = lookahead->position;
-	lookahead->next = lookahead->ntuples = 0;
-	lookahead->exhausted = false;
-	lookahead->error = NULL;
-	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(child, css->ss.ps.chgParam);
-	if (child->chgParam == NULL)
-		ExecReScan(child);
-}
-
-static void
-explain(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	if (es->analyze && es->verbose)
-		ExplainPropertyInteger("Batches", NULL, (int64) ((WcLookahead *) css)->batches, es);
-}
-
-WcLookahead *
-wc_lookahead_find(EState *estate, int number)
-{
-	return (WcLookahead *) DatumGetPointer(estate->es_param_exec_vals[number].value);
-}
-
-uint64
-wc_lookahead_position(const WcLookahead *lookahead)
-{
-	return lookahead->position;
-}
-
-static void
-evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
-{
-	for (int i = 0; i < lookahead->nvalues; i++)
-		values[i] = ExecEvalExprSwitchContext(lookahead->exprs[i], lookahead->value_context, &nulls[i]);
-}
-
-/* The same in a subtransaction, which is rolled back on an error; false: there was one.  (When the row is
- * reached, the scan evaluates its key itself, and raises the error.) */
-static bool
-try_evaluate(WcLookahead *lookahead, Datum *values, bool *nulls)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool known = false;
-
-	if (IsInParallelMode())
-		return false;			/* parallel mode has no subtransactions */
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		evaluate(lookahead, values, nulls);
-		ReleaseCurrentSubTransaction();
-		known = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-		int			category;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
-		if (category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_INSUFFICIENT_RESOURCES)
-			ReThrowError(error);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return known;
-}
-
-bool
-wc_lookahead_values(WcLookahead *lookahead, int ahead, Datum *values, bool *nulls)
-{
-	ExprContext *econtext = lookahead->value_context;
-	int			at = lookahead->next - 1 + ahead;
-
-	if (at < 0 || at >= lookahead->ntuples)
-		return false;
-	ResetExprContext(econtext);
-	ExecForceStoreMinimalTuple(lookahead->tuples[at], lookahead->value_slot, false);
-	econtext->ecxt_scantuple = lookahead->value_slot;
-	if (lookahead->may_fail && ahead > 0)
-		return try_evaluate(lookahead, values, nulls);
-	evaluate(lookahead, values, nulls);
-	return true;
-}
-
-void
-wc_lookahead_shrink(WcLookahead *lookahead)
-{
-	lookahead->max = Max(lookahead->max / WC_LOOKAHEAD_GROWTH, 1);
-	lookahead->size = Min(lookahead->size, lookahead->max);
-}
-
 /* --- registration -------------------------------------------------------------- */
 
 static const CustomPathMethods path_methods = {
@@ -716,24 +424,10 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = plan_lookahead
 };
 
-static const CustomScanMethods scan_methods = {
-	.CustomName = WC_LOOKAHEAD_NAME,
-	.CreateCustomScanState = create_state
-};
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = WC_LOOKAHEAD_NAME,
-	.BeginCustomScan = begin,
-	.ExecCustomScan = next,
-	.EndCustomScan = end,
-	.ReScanCustomScan = rescan,
-	.ExplainCustomScan = explain
-};
-
 void
 wc_lookahead_install(void)
 {
-	RegisterCustomScanMethods(&scan_methods);
+	RegisterCustomScanMethods(&wc_lookahead_methods);
 	prev_set_join_pathlist = set_join_pathlist_hook;
 	set_join_pathlist_hook = on_join_pathlist;
 }

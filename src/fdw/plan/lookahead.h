@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
@@ -29,6 +30,18 @@ extern int	wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, c
 
 /* Is the path that of a lookahead node, which only reads its input ahead? */
 extern bool wc_lookahead_is_path(const Path *path);
+
+/* --- for the two files ----------------------------------------------------------- */
+
+#define WC_LOOKAHEAD_NAME "Widecol Lookahead"
+
+/* Outer rows to read at once: first one, so that a query that wants one row waits for one; then so many times
+ * as many each time, up to WC_LOOKUP_KEYS_MAX. */
+#define WC_LOOKAHEAD_GROWTH 8
+
+/* The node's methods.  custom_exprs: the expressions that keys are made from; custom_private: (the node's number,
+ * whether one of the expressions can raise an error). */
+extern const CustomScanMethods wc_lookahead_methods;
 
 /* --- running ------------------------------------------------------------------- */
 
