@@ -1,5 +1,5 @@
 /*
- * engine/rocks/image.c: images: made, found, restored, removed.
+ * engine/rocks/image.c: images: made, restored, removed.
  */
 #include "engine/rocks/image.h"
 
@@ -17,203 +17,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "engine/rocks/identity.h"
+#include "engine/rocks/imagelist.h"
 #include "engine/rocks/rocks.h"
 
-#define POOL		"sst"
 #define BUILDING	"pgsql_tmp.building"
 #define RESTORING	"pgsql_tmp.restoring"
-#define FILES		"FILES"
 #define CURRENT		"CURRENT"	/* RocksDB's */
 
-#define NAME_SIZE		32		/* "image-" and 16 digits */
-#define FILE_NAME_SIZE	256
 #define DIRECTORY_MODE	0750	/* the server's umask is subtracted */
-
-/* First line of FILES. */
-#define FILES_HEAD "widecol image 1\n"
-#define FILES_END "end\n"
-
-typedef struct Image
-{
-	uint64_t	position;
-	char		name[NAME_SIZE];
-	char		path[WC_PATH_MAX];
-} Image;
-
-static bool
-is_table_file(const char *name)
-{
-	size_t		len = strlen(name);
-
-	return len > 4 && strcmp(name + len - 4, ".sst") == 0;
-}
-
-static WcStatus
-image_at(Image *image, const char *path, uint64_t position, WcError *err)
-{
-	image->position = position;
-	snprintf(image->name, sizeof(image->name), "image-%016" PRIX64, position);
-	return wc_file_join(image->path, path, image->name, err);
-}
-
-/* --- lists -----------------------------------------------------------------*/
-
-typedef struct Positions
-{
-	uint64_t   *at;				/* newest first, once sorted */
-	size_t		n;
-	size_t		cap;
-} Positions;
-
-static WcStatus
-note_image(void *arg, const char *name, WcError *err)
-{
-	Positions  *p = arg;
-	uint64_t	position;
-	int			end = 0;
-
-	if (sscanf(name, "image-%16" SCNx64 "%n", &position, &end) != 1 || end != 22 || name[end] != '\0')
-		return WC_OK;
-	if (p->n == p->cap)
-	{
-		size_t		cap = p->cap ? 2 * p->cap : 16;
-		uint64_t   *at = realloc(p->at, cap * sizeof(*at));
-
-		if (at == NULL)
-			return wc_error(err, WC_NO_MEMORY, "out of memory for the list of images");
-		p->at = at;
-		p->cap = cap;
-	}
-	p->at[p->n++] = position;
-	return WC_OK;
-}
-
-static int
-newest_first(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a;
-	uint64_t	y = *(const uint64_t *) b;
-
-	return x > y ? -1 : x < y;
-}
-
-/* The caller frees p->at, also after an error. */
-static WcStatus
-list_images(const char *path, Positions *p, WcError *err)
-{
-	WcStatus	status;
-
-	memset(p, 0, sizeof(*p));
-	status = wc_file_each(path, note_image, p, err);
-	if (p->n > 1)
-		qsort(p->at, p->n, sizeof(*p->at), newest_first);
-	return status == WC_END ? WC_OK : status;
-}
-
-/*
- * FILES: the head, "name size" a line, "end".  Calls fn for each file.  WC_CORRUPT: FILES is
- * not there or not whole.
- */
-static WcStatus
-each_file(const Image *image, WcStatus (*fn) (void *arg, const char *name, int64_t size, WcError *err),
-		  void *arg, WcError *err)
-{
-	char		path[WC_PATH_MAX];
-	char		line[FILE_NAME_SIZE + 32];
-	char		name[FILE_NAME_SIZE];
-	int64_t		size;
-	bool		ended = false;
-	WcStatus	status = wc_file_join(path, image->path, FILES, err);
-	FILE	   *f;
-
-	if (status != WC_OK)
-		return status;
-	f = fopen(path, "re");
-	if (f == NULL && errno != ENOENT)
-		return wc_file_error(err, "open file", path);
-	if (f == NULL)
-		return wc_error(err, WC_CORRUPT, "file \"%s\" is missing", path);
-	if (fgets(line, sizeof(line), f) == NULL || strcmp(line, FILES_HEAD) != 0)
-		status = wc_error(err, WC_CORRUPT, "file \"%s\" is damaged", path);
-	while (status == WC_OK && !ended && fgets(line, sizeof(line), f) != NULL)
-	{
-		if (strcmp(line, FILES_END) == 0)
-			ended = true;
-		else if (sscanf(line, "%255s %" SCNd64, name, &size) != 2)
-			status = wc_error(err, WC_CORRUPT, "file \"%s\" is damaged", path);
-		else
-			status = fn(arg, name, size, err);
-	}
-	fclose(f);
-	if (status == WC_OK && !ended)
-		status = wc_error(err, WC_CORRUPT, "file \"%s\" ends too early", path);
-	return status;
-}
-
-/* Where a file of an image is: table files in the pool. */
-static WcStatus
-place_of(char *buf, const char *path, const Image *image, const char *name, WcError *err)
-{
-	char		pool[WC_PATH_MAX];
-	WcStatus	status;
-
-	if (!is_table_file(name))
-		return wc_file_join(buf, image->path, name, err);
-	status = wc_file_join(pool, path, POOL, err);
-	return status == WC_OK ? wc_file_join(buf, pool, name, err) : status;
-}
-
-typedef struct Checking
-{
-	const char *path;
-	const Image *image;
-} Checking;
-
-static WcStatus
-check_file(void *arg, const char *name, int64_t size, WcError *err)
-{
-	const Checking *c = arg;
-	char		place[WC_PATH_MAX];
-	struct stat st;
-	WcStatus	status = place_of(place, c->path, c->image, name, err);
-
-	if (status != WC_OK)
-		return status;
-	if (stat(place, &st) != 0)
-		return errno == ENOENT ? wc_error(err, WC_CORRUPT, "file \"%s\" is missing", place)
-			: wc_file_error(err, "look at file", place);
-	if ((int64_t) st.st_size != size)
-		return wc_error(err, WC_CORRUPT, "file \"%s\" has %" PRId64 " bytes instead of %" PRId64, place,
-						(int64_t) st.st_size, size);
-	return WC_OK;
-}
-
-WcStatus
-wc_image_newest(const char *path, uint64_t *position, WcError *err)
-{
-	Positions	list;
-	WcStatus	status = list_images(path, &list, err);
-	bool		found = false;
-
-	for (size_t i = 0; status == WC_OK && !found && i < list.n; i++)
-	{
-		Image		image;
-		Checking	checking = {path, &image};
-
-		status = image_at(&image, path, list.at[i], err);
-		if (status == WC_OK)
-			status = each_file(&image, check_file, &checking, err);
-		found = status == WC_OK;
-		if (status == WC_CORRUPT)
-		{
-			wc_log(WC_LOG_WARNING, "image \"%s\" of the stored tables is not complete: %s", image.path, err->message);
-			status = WC_OK;
-		}
-		*position = list.at[i];
-	}
-	free(list.at);
-	return status == WC_OK && !found ? WC_END : status;
-}
 
 static WcStatus
 copy_file(const char *from, const char *to, WcError *err)
@@ -245,10 +56,10 @@ copy_file(const char *from, const char *to, WcError *err)
 }
 
 static WcStatus
-remove_image(const Image *image, WcError *err)
+remove_image(const WcImage *image, WcError *err)
 {
 	char		files[WC_PATH_MAX];
-	WcStatus	status = wc_file_join(files, image->path, FILES, err);
+	WcStatus	status = wc_file_join(files, image->path, WC_IMAGE_FILES, err);
 
 	/* Without FILES it is no image, even if other files are still there. */
 	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
@@ -305,13 +116,13 @@ take_file(void *arg, const char *name, WcError *err)
 	Making	   *m = arg;
 	char		from[WC_PATH_MAX];
 	char		to[WC_PATH_MAX];
-	char		line[FILE_NAME_SIZE + 32];
+	char		line[WC_IMAGE_FILE_NAME_SIZE + 32];
 	struct stat st;
 	WcStatus	status = wc_file_join(from, m->building, name, err);
 
 	if (status == WC_OK && stat(from, &st) != 0)
 		status = wc_file_error(err, "look at file", from);
-	if (status == WC_OK && is_table_file(name))
+	if (status == WC_OK && wc_image_is_table_file(name))
 	{
 		status = wc_file_join(to, m->pool, name, err);
 		if (status == WC_OK)
@@ -333,9 +144,9 @@ static WcStatus
 write_files_list(Making *m, WcError *err)
 {
 	char		path[WC_PATH_MAX];
-	WcStatus	status = wc_file_join(path, m->building, FILES, err);
+	WcStatus	status = wc_file_join(path, m->building, WC_IMAGE_FILES, err);
 
-	wc_buf_append(&m->files, FILES_END, sizeof(FILES_END));	/* with its zero byte */
+	wc_buf_append(&m->files, WC_IMAGE_FILES_END, sizeof(WC_IMAGE_FILES_END));	/* with its zero byte */
 	if (status == WC_OK)
 		status = wc_buf_status(&m->files, "list of an image's files", err);
 	if (status == WC_OK)
@@ -392,7 +203,7 @@ wc_image_build(const char *path, rocksdb_t *db, WcError *err)
 	WcStatus	status = wc_file_join(building, path, BUILDING, err);
 
 	if (status == WC_OK)
-		status = wc_file_join(pool, path, POOL, err);
+		status = wc_file_join(pool, path, WC_IMAGE_POOL, err);
 	if (status == WC_OK)
 		status = make_directory(pool, err);
 	if (status == WC_OK)
@@ -401,7 +212,7 @@ wc_image_build(const char *path, rocksdb_t *db, WcError *err)
 		status = checkpoint_into(db, building, err);
 	if (status == WC_OK)
 		status = take_id(path, building, err);
-	wc_buf_append(&m.files, FILES_HEAD, strlen(FILES_HEAD));
+	wc_buf_append(&m.files, WC_IMAGE_FILES_HEAD, strlen(WC_IMAGE_FILES_HEAD));
 	if (status == WC_OK)
 		status = wc_file_each(building, take_file, &m, err);
 	if (status == WC_OK)
@@ -416,8 +227,8 @@ WcStatus
 wc_image_install(const char *path, uint64_t position, WcError *err)
 {
 	char		building[WC_PATH_MAX];
-	Image		image;
-	WcStatus	status = image_at(&image, path, position, err);
+	WcImage		image;
+	WcStatus	status = wc_image_at(&image, path, position, err);
 
 	if (status == WC_OK)
 		status = wc_file_join(building, path, BUILDING, err);
@@ -446,7 +257,7 @@ note_named(void *arg, const char *name, int64_t size, WcError *err)
 	char	   *copy;
 
 	(void) size;
-	if (!is_table_file(name))
+	if (!wc_image_is_table_file(name))
 		return WC_OK;
 	if (named->n == named->cap)
 	{
@@ -478,7 +289,7 @@ remove_unnamed(void *arg, const char *name, WcError *err)
 	char		path[WC_PATH_MAX];
 	WcStatus	status;
 
-	if (!is_table_file(name) ||
+	if (!wc_image_is_table_file(name) ||
 		(named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL))
 		return WC_OK;
 	status = wc_file_join(path, named->pool, name, err);
@@ -489,19 +300,19 @@ remove_unnamed(void *arg, const char *name, WcError *err)
 
 /* An image that cannot be read may need any file of the pool: then nothing is removed. */
 static WcStatus
-prune_pool(const char *path, const Positions *list, WcError *err)
+prune_pool(const char *path, const WcImagePositions *list, WcError *err)
 {
 	char		pool[WC_PATH_MAX];
 	Named		named = {.pool = pool};
-	WcStatus	status = wc_file_join(pool, path, POOL, err);
+	WcStatus	status = wc_file_join(pool, path, WC_IMAGE_POOL, err);
 
 	for (size_t i = 0; status == WC_OK && i < list->n; i++)
 	{
-		Image		image;
+		WcImage		image;
 
-		status = image_at(&image, path, list->at[i], err);
+		status = wc_image_at(&image, path, list->at[i], err);
 		if (status == WC_OK)
-			status = each_file(&image, note_named, &named, err);
+			status = wc_image_each_file(&image, note_named, &named, err);
 	}
 	if (status == WC_OK && named.n > 0)
 		qsort(named.names, named.n, sizeof(*named.names), compare_names);
@@ -514,7 +325,7 @@ prune_pool(const char *path, const Positions *list, WcError *err)
 }
 
 static bool
-is_younger(const Image *image, int64_t seconds)
+is_younger(const WcImage *image, int64_t seconds)
 {
 	struct stat st;
 
@@ -523,26 +334,26 @@ is_younger(const Image *image, int64_t seconds)
 
 /* Its removal has begun: a crash came in between. */
 static bool
-is_half_removed(const Image *image)
+is_half_removed(const WcImage *image)
 {
 	char		files[WC_PATH_MAX];
 	WcError		err;
 
-	return wc_file_join(files, image->path, FILES, &err) == WC_OK && access(files, F_OK) != 0 && errno == ENOENT;
+	return wc_file_join(files, image->path, WC_IMAGE_FILES, &err) == WC_OK && access(files, F_OK) != 0 && errno == ENOENT;
 }
 
 WcStatus
 wc_image_prune(const char *path, unsigned keep, int64_t min_age_s, WcError *err)
 {
-	Positions	list;
-	WcStatus	status = list_images(path, &list, err);
+	WcImagePositions list;
+	WcStatus	status = wc_image_list(path, &list, err);
 	size_t		kept = 0;
 
 	for (size_t i = 0; status == WC_OK && i < list.n; i++)
 	{
-		Image		image;
+		WcImage		image;
 
-		status = image_at(&image, path, list.at[i], err);
+		status = wc_image_at(&image, path, list.at[i], err);
 		if (status != WC_OK)
 			break;
 		if (!is_half_removed(&image) && (kept < keep || is_younger(&image, min_age_s)))
@@ -562,7 +373,7 @@ wc_image_prune(const char *path, unsigned keep, int64_t min_age_s, WcError *err)
 typedef struct Restoring
 {
 	const char *path;
-	const Image *image;
+	const WcImage *image;
 	const char *to;
 } Restoring;
 
@@ -573,14 +384,14 @@ restore_file(void *arg, const char *name, int64_t size, WcError *err)
 	const Restoring *r = arg;
 	char		from[WC_PATH_MAX];
 	char		to[WC_PATH_MAX];
-	WcStatus	status = place_of(from, r->path, r->image, name, err);
+	WcStatus	status = wc_image_place(from, r->path, r->image, name, err);
 
 	(void) size;
 	if (status == WC_OK)
 		status = wc_file_join(to, r->to, name, err);
 	if (status != WC_OK)
 		return status;
-	if (!is_table_file(name))
+	if (!wc_image_is_table_file(name))
 		return copy_file(from, to, err);
 	return link(from, to) == 0 ? WC_OK : wc_file_error(err, "link file", to);
 }
@@ -590,21 +401,21 @@ restore_file(void *arg, const char *name, int64_t size, WcError *err)
 static WcStatus
 remove_newer(const char *path, uint64_t position, WcError *err)
 {
-	Positions	list;
-	WcStatus	status = list_images(path, &list, err);
+	WcImagePositions list;
+	WcStatus	status = wc_image_list(path, &list, err);
 	size_t		gone = 0;
 
 	while (status == WC_OK && gone < list.n && list.at[gone] > position)
 	{
-		Image		image;
+		WcImage		image;
 
-		status = image_at(&image, path, list.at[gone++], err);
+		status = wc_image_at(&image, path, list.at[gone++], err);
 		if (status == WC_OK)
 			status = remove_image(&image, err);
 	}
 	if (status == WC_OK)
 	{
-		Positions	rest = {list.at + gone, list.n - gone, 0};
+		WcImagePositions rest = {list.at + gone, list.n - gone, 0};
 
 		status = prune_pool(path, &rest, err);
 	}
@@ -617,9 +428,9 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 {
 	char		live[WC_PATH_MAX];
 	char		building[WC_PATH_MAX];
-	Image		image;
+	WcImage		image;
 	Restoring	restoring = {path, &image, building};
-	WcStatus	status = image_at(&image, path, position, err);
+	WcStatus	status = wc_image_at(&image, path, position, err);
 
 	if (status == WC_OK)
 		status = remove_newer(path, position, err);
@@ -632,7 +443,7 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 	if (status == WC_OK)
 		status = make_directory(building, err);
 	if (status == WC_OK)
-		status = each_file(&image, restore_file, &restoring, err);
+		status = wc_image_each_file(&image, restore_file, &restoring, err);
 	if (status == WC_OK)
 		status = wc_identity_write_closed(building, err);
 	if (status == WC_OK)
