@@ -29,6 +29,9 @@
  */
 extern void wc_raise(const WcError *err) pg_attribute_noreturn();
 
+/* 53200: core's allocator has returned NULL. */
+extern void wc_raise_no_memory(void) pg_attribute_noreturn();
+
 /* A function that raises a more precise error about a row.  It is called with WC_DUPLICATE_ROW or
  * WC_CONFLICT (the row has been changed since the transaction's snapshot), the stored table's id and
  * the row key.  It raises, or returns when it knows nothing more. */

@@ -62,6 +62,12 @@ wc_raise(const WcError *err)
 }
 
 void
+wc_raise_no_memory(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+}
+
+void
 wc_client_raise_changed_row(const WcTableDesc *table, WcSlice row)
 {
 	char		shown[SHOWN_MAX];

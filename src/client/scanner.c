@@ -149,7 +149,7 @@ give_row(WcClientScan *scan, WcSlice *row)
 	wc_buf_reset(&scan->kept_row, WC_ROW_MAX);
 	wc_buf_append_slice(&scan->kept_row, scan->row);
 	if (scan->kept_row.failed)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 	*row = scan->given = wc_buf_slice(&scan->kept_row);
 }
 

@@ -611,7 +611,7 @@ keep_ranges(const WcRangeSet *set, WcArena *arena, WcBounds *out)
 {
 	out->ranges = wc_arena_alloc(arena, sizeof(WcRange) * set->n);
 	if (out->ranges == NULL)
-		elog(ERROR, "out of memory for row ranges");
+		wc_raise_no_memory();
 	memcpy(out->ranges, set->ranges, sizeof(WcRange) * set->n);
 	out->nranges = set->n;
 }

@@ -195,7 +195,7 @@ filter_qualifier(Filter *f, WcKeyOp op, WcSlice *values, int nvalues)
 			break;
 		case WC_KEY_PREFIX:
 			if (!wc_range_of_prefix(f->arena, value, &range))
-				ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+				wc_raise_no_memory();
 			raise_start(f, value);
 			if (range.stop.len > 0)
 				lower_stop(f, range.stop);
@@ -338,7 +338,7 @@ make_columns(Filter *f)
 		return;
 	f->out->columns = wc_arena_alloc(f->arena, sizeof(WcColumn) * max);
 	if (f->out->columns == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 	for (uint32 i = 0; i < desc->nfamilies; i++)
 	{
 		uint32		family = desc->families[i].id;

@@ -194,12 +194,6 @@ typedef struct Making
 	int			depth;
 } Making;
 
-static void pg_attribute_noreturn()
-out_of_memory(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-}
-
 /* NULL: too many nodes or levels. */
 static WcFilterNode *
 add_node(Making *m, WcFilterKind kind, uint32 n)
@@ -237,7 +231,7 @@ add_comparison(Making *m, const Term *term, WcFilterKind kind, const WcSlice *ke
 	node->column = term->column;
 	node->values = wc_arena_alloc(m->arena, sizeof(WcSlice) * (n + 1));
 	if (node->values == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	if (n > 0)
 		memcpy(node->values, keys, sizeof(WcSlice) * n);
 	return EXACT;
@@ -300,7 +294,7 @@ make_key(Making *m, const Term *term, Datum value, WcFit *fit, WcSlice *key)
 		return false;
 	*key = wc_arena_copy(m->arena, *key);
 	if (key->len > 0 && key->data == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	return true;
 }
 
@@ -463,7 +457,7 @@ make_leaf(Making *m, const Term *term)
 				WcSlice		key = wc_arena_copy(m->arena, wc_slice(&yes, 1));
 
 				if (key.data == NULL)
-					out_of_memory();
+					wc_raise_no_memory();
 				return add_comparison(m, term, WC_FILTER_EQ, &key, 1);
 			}
 	}
@@ -575,7 +569,7 @@ key_check(const WcFilterMaker *maker, WcArena *arena, WcBuf *scratch)
 	wc_keycontent_encode_parts(maker->wrel, maker->parts, scratch);
 	copy = wc_arena_copy(arena, wc_buf_slice(scratch));
 	if (copy.data == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	return copy;
 }
 
@@ -589,7 +583,7 @@ wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBu
 	out->exact = true;
 	m.nodes = wc_arena_alloc_zero(arena, sizeof(WcFilterNode) * maker->room);
 	if (m.nodes == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	(void) add_node(&m, WC_FILTER_AND, 0);
 	foreach(lc, maker->terms)
 	{
@@ -606,11 +600,11 @@ wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBu
 		return;
 	out->filter = wc_arena_alloc_zero(arena, sizeof(WcFilter));
 	if (out->filter == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	out->filter->ncolumns = Min(maker->ncolumns, WC_FILTER_NODES_MAX);
 	out->filter->columns = wc_arena_alloc(arena, sizeof(WcFilterColumn) * out->filter->ncolumns);
 	if (out->filter->columns == NULL)
-		out_of_memory();
+		wc_raise_no_memory();
 	memcpy(out->filter->columns, maker->columns, sizeof(WcFilterColumn) * out->filter->ncolumns);
 	out->filter->nnodes = m.nnodes;
 	out->filter->nodes = m.nodes;

@@ -49,7 +49,7 @@ add_raw_op(WcArena *arena, WcRangeSet *set, WcKeyOp op, WcSlice content)
 		if (cut)
 			return;
 		if (!wc_range_of_prefix(arena, content, &range))
-			elog(ERROR, "out of memory for a row range");
+			wc_raise_no_memory();
 		wc_rangeset_add(set, &range);
 		return;
 	}

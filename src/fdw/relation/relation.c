@@ -158,7 +158,7 @@ encode_desc(const WcTableDesc *desc)
 		memcpy(copy, buf.data, len);
 	wc_buf_free(&buf);
 	if (copy == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 	return wc_slice(copy, len);
 }
 

@@ -31,7 +31,7 @@ wc_rowid_encode(const WcRelation *wrel, const WcRowId *id, WcBuf *out)
 		wc_buf_append_bytes(out, id->qualifier);
 	}
 	if (out->failed)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 }
 
 void

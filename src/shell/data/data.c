@@ -227,7 +227,7 @@ delete_prefix(FunctionCallInfo fcinfo, int argno, WcAccess *access, const Deleti
 	PG_TRY();
 	{
 		if (!wc_range_of_prefix(&arena, wc_row_check(prefix), &range))
-			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+			wc_raise_no_memory();
 		delete_range(access, &range, what);
 	}
 	PG_FINALLY();

@@ -339,14 +339,14 @@ set_prefix(WcSlice prefix, WcRange *range)
 	uint8	   *stop;
 
 	if (!wc_range_of_prefix(&arena, prefix, range))
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 	stop = MemoryContextAllocExtended(CurrentMemoryContext, range->stop.len + 1, MCXT_ALLOC_NO_OOM);
 	if (stop != NULL)
 		wc_slice_copy(stop, range->stop);
 	range->stop = wc_slice(stop, range->stop.len);
 	wc_arena_free(&arena);
 	if (stop == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		wc_raise_no_memory();
 }
 
 /* start_row, stop_row and row_prefix together; false when nothing can be in it. */
