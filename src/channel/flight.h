@@ -2,9 +2,9 @@
  * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
  * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
- * the rows that these have claimed (wire/claims.h), and the state that the follower (the engine's main thread) shares with other processes. channel/README names
- * for each field the processes that may read and write it, and when.  PostgreSQL side; any process, unless it
- * says otherwise.
+ * the rows that these have claimed (wire/claims.h), and the state that the follower (the engine's main thread) shares
+ * with other processes.  channel/README names for each field the processes that may read and write it, and when.
+ * PostgreSQL side; any process, unless a comment says otherwise.
  */
 #ifndef WC_CHANNEL_FLIGHT_H
 #define WC_CHANNEL_FLIGHT_H
@@ -30,13 +30,13 @@ typedef struct WcFollowing
 	_Atomic uint64_t read_upto; /* records up to here have been read */
 	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
 	_Atomic uint64_t settled;	/* while some transaction has found no place: and so is all else that was read up to here */
-	_Atomic uint64_t snapshot_pos;	/* of the newest complete snapshot of the store */
+	_Atomic uint64_t image_position;	/* of the newest complete image of the store */
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic int32_t eager;		/* so many of the next commits wake the follower, since a process has waited for one; may be negative */
-	_Atomic uint32_t holds;		/* backups and rewinds that keep snapshots from going */
-	_Atomic uint64_t barrier_wanted;	/* a standby needs a snapshot as new as this redo pointer */
+	_Atomic uint32_t holds;		/* backups and rewinds that keep images from being removed */
+	_Atomic uint64_t barrier_wanted;	/* a standby needs an image as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
 	_Atomic uint64_t stalled;	/* since when nothing is applied (TimestampTz); stall says why; 0: it is applied */
 	slock_t		stall_mutex;

@@ -44,7 +44,6 @@ typedef struct WcSlot
 
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
-
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
  * answers to Gets change. */
 #define WC_SHMEM_LAYOUT 0x57430008	/* "WC", 8 */
@@ -64,7 +63,7 @@ typedef struct WcShmem
 	 * the engine's applier, read by the planner. */
 	_Atomic uint64_t writes;
 
-	/* grows before and after a session sends changes of tables that are not the engine's */
+	/* Grows before and after a session sends changes of tables outside the embedded engine. */
 	_Atomic uint64_t sent_elsewhere;
 
 	/* the number of sessions that were busy lately */
@@ -126,7 +125,7 @@ typedef enum WcWaitEvent
 	WC_WAIT_ANSWER,				/* for its answer */
 	WC_WAIT_ROW_LOCK,			/* for it to give a row's lock up */
 	WC_WAIT_PLACE,				/* for a place among the transactions in flight */
-	WC_WAIT_BARRIER,			/* the startup process: for the engine's snapshot */
+	WC_WAIT_BARRIER,			/* the startup process: for the engine's image */
 	WC_WAIT_COUNT
 } WcWaitEvent;
 

@@ -140,7 +140,7 @@ done(void)
 	if (!checkpoint.image)
 		return;
 	checkpoint.ready = true;
-	atomic_store(&wc_following()->snapshot_pos, checkpoint.at);
+	atomic_store(&wc_following()->image_position, checkpoint.at);
 	if (checkpoint.barrier != InvalidXLogRecPtr)
 	{
 		atomic_store(&wc_following()->barrier_done, checkpoint.barrier);
@@ -178,7 +178,7 @@ begin(XLogRecPtr redo, XLogRecPtr barrier, bool image)
 	checkpoint.image = image;
 	checkpoint.at = wc_feed_position();
 	checkpoint.retry_at = 0;
-	if (image && checkpoint.ready && checkpoint.at == atomic_load(&wc_following()->snapshot_pos))
+	if (image && checkpoint.ready && checkpoint.at == atomic_load(&wc_following()->image_position))
 		done();					/* nothing has been read since: it is there */
 	else if (wc_server_log_mark(checkpoint.server, checkpoint.at, &err) != WC_OK)
 		fail(&err);
@@ -208,7 +208,7 @@ begin_if_due(void)
 	if (barrier <= atomic_load(&wc_following()->barrier_done))
 		barrier = InvalidXLogRecPtr;
 	/* A restartpoint does not wait for an image; mostly there is one, by its BARRIER. */
-	if (is_new && RecoveryInProgress() && atomic_load(&wc_following()->snapshot_pos) < redo)
+	if (is_new && RecoveryInProgress() && atomic_load(&wc_following()->image_position) < redo)
 		wc_backup_refuse();
 	if (checkpoint.retry_at != 0 && GetCurrentTimestamp() < checkpoint.retry_at)
 	{
