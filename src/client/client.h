@@ -371,6 +371,13 @@ extern WcSlice wc_client_append(const WcTableDesc *table, WcSlice row, uint32 fa
  */
 extern void wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value);
 
+/*
+ * Is the timestamp in the future, so that a cell which is written now without a timestamp may be older?  *after: the first
+ * timestamp behind it, in steps of the table's store; WC_TS_LATEST: there is none.  Only while the transaction reads or
+ * writes the table.
+ */
+extern bool wc_client_ts_ahead(const WcTableDesc *table, int64 ts, int64 *after);
+
 /* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 

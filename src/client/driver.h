@@ -157,6 +157,9 @@ typedef struct WcDriverKept
 	void		(*expect) (const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, WcSlice value,
 						   uint64 bytes_max);
 
+	/* As wc_client_ts_ahead; never fails. */
+	bool		(*ts_ahead) (const WcTableDesc *table, int64 ts, int64 *after);
+
 	/* The end of the transaction: forgets the stream, and scans that read it.  Never fails. */
 	void		(*finish) (bool committed);
 } WcDriverKept;

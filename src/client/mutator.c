@@ -12,6 +12,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 
+#include "base/clock.h"
 #include "channel/flight.h"
 #include "client/local/logwrite.h"
 #include "client/settings.h"
@@ -304,6 +305,15 @@ wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice q
 {
 	if (table->id >= WC_REMOTE_TABLE)
 		wc_kept()->expect(table, row, family, qualifier, value, bytes_max());
+}
+
+bool
+wc_client_ts_ahead(const WcTableDesc *table, int64 ts, int64 *after)
+{
+	if (table->id >= WC_REMOTE_TABLE)
+		return wc_kept()->ts_ahead(table, ts, after);
+	*after = ts < WC_TS_LATEST ? ts + 1 : ts;
+	return ts >= wc_clock_wall_us();
 }
 
 void

@@ -426,6 +426,17 @@ wc_hbase_latest(const WcHBaseServer *server)
 	return server->options.raw_timestamps ? ms : ms * WC_HBASE_US_PER_MS;
 }
 
+bool
+wc_hbase_ts_ahead(const WcTableDesc *desc, int64 ts, int64 *after)
+{
+	bool		raw = wc_hbase_table_by_id(desc->id)->server->options.raw_timestamps;
+	int64		step = raw ? 1 : WC_HBASE_US_PER_MS;
+	int64		now = wc_clock_wall_us();
+
+	*after = ts < WC_TS_LATEST - step ? (ts / step + 1) * step : WC_TS_LATEST;
+	return ts >= (raw ? now / WC_HBASE_US_PER_MS : now);
+}
+
 int64
 wc_hbase_provisional_ts(const WcHBaseServer *server)
 {

@@ -78,6 +78,8 @@ extern void wc_hbase_changes_tell_sent(void);
  */
 extern int64 wc_hbase_latest(const WcHBaseServer *server);
 
+extern bool wc_hbase_ts_ahead(const WcTableDesc *table, int64 ts, int64 *after);	/* of WcDriverKept */
+
 /*
  * The timestamp that own cells without one have in own reads: at least wc_hbase_latest.  Reads of later commands may
  * add some microseconds.  No cell that is sent may name it: see check_item.

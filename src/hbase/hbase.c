@@ -298,6 +298,7 @@ static const WcDriverKept kept = {
 	.send = wc_hbase_changes_send,
 	.lock_id = wc_hbase_lock_id,
 	.expect = wc_hbase_expect,
+	.ts_ahead = wc_hbase_ts_ahead,
 	.finish = wc_hbase_changes_finish
 };
 

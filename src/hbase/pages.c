@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "model/cellblock.h"
 
 /* Rows of the first answer when their sizes are unknown, and the target size of later answers in bytes. */
 #define ROWS_FIRST 5
@@ -114,7 +115,7 @@ read_cell(const WcHBaseRows *rows, const WcThriftCell *from, WcCell *cell, bool 
 		ts *= WC_HBASE_US_PER_MS;
 	}
 	*cell = (WcCell) {
-		.family = family->id,.type = from->type,.qualifier = from->qualifier,.ts = ts,.seq = ts,.value = from->value
+		.family = family->id,.type = from->type,.qualifier = from->qualifier,.ts = ts,.seq = WC_SEQ_UNKNOWN,.value = from->value
 	};
 	return WC_OK;
 }

@@ -94,6 +94,7 @@ typedef struct WcCurrentCell
 	bool		found;
 	bool		ahead;			/* dated in the future: the commit's timestamp will not be later */
 	int64		ts;
+	int64		after;			/* the first timestamp behind ts; WC_TS_LATEST: there is none */
 	int64		ttl_us;			/* as it was given; 0: none */
 	WcSlice		value;			/* palloc'd */
 } WcCurrentCell;

@@ -88,8 +88,8 @@ place(const WcTableDesc *table, WcSlice row_key, const WcColumnName *column)
 
 /*
  * The new version is later than the current one, which stays as a version: it
- * has the commit's timestamp, or, over a cell dated ahead of it, that cell's
- * plus one.  A timestamp of one's own is for a cell that is not there yet.  A TTL
+ * has the commit's timestamp, or, over a cell dated ahead of it, the first one after that
+ * cell's.  A timestamp of one's own is for a cell that is not there yet.  A TTL
  * is handed on unless there is a new one.
  */
 static void
@@ -100,7 +100,7 @@ finish_change(Change *c, WcSlice value)
 
 	if (c->current.found)
 	{
-		ts = c->current.ahead ? c->current.ts + 1 : WC_TS_LATEST;
+		ts = c->current.ahead ? c->current.after : WC_TS_LATEST;
 		if (c->current.ahead && ts == WC_TS_LATEST)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -6,12 +6,11 @@
 #include "access/xact.h"
 #include "utils/snapmgr.h"
 
-#include "base/clock.h"
 #include "shell/shell.h"
 
 /* The newest version of the scan's one column. */
 static void
-read_cell(const WcScan *scan, WcClientSnapshot *at, WcCurrentCell *current)
+read_cell(const WcTableDesc *table, const WcScan *scan, WcClientSnapshot *at, WcCurrentCell *current)
 {
 	/* the command after this one sees all that was written so far */
 	WcClientScan *rows = wc_client_scan_open(scan, at, GetCurrentCommandId(true) + 1, 1, CurrentMemoryContext);
@@ -35,7 +34,7 @@ read_cell(const WcScan *scan, WcClientSnapshot *at, WcCurrentCell *current)
 		 * A cell with the timestamp of its own commit, or of this one, is not ahead of this commit, whatever
 		 * the clock is.
 		 */
-		current->ahead = cell.ts != cell.seq && cell.ts >= wc_clock_wall_us();
+		current->ahead = wc_client_ts_ahead(table, cell.ts, &current->after) && cell.ts != cell.seq;
 	}
 	wc_client_scan_close(rows);
 }
@@ -60,7 +59,7 @@ wc_current_cell(const WcTableDesc *table, WcSlice row, const WcColumnName *name,
 	if (IsolationUsesXactSnapshot())
 		lock.snapshot = wc_client_snapshot(GetActiveSnapshot());
 	wc_client_lock_rows(&lock, &locked, 1);
-	read_cell(&one, wc_client_snapshot(NULL), current);
+	read_cell(table, &one, wc_client_snapshot(NULL), current);
 	if (scan->ts_min == 0 && scan->ts_max == WC_TS_LATEST)
 		wc_client_expect(table, row, name->family, name->qualifier, current->value);
 }

@@ -98,6 +98,18 @@ SELECT widecol.get_counter('t', 'n', 'g:n');
 ALTER SERVER hbase OPTIONS (DROP atomic_in_transaction);
 SELECT widecol.incr('t', 'new', 'g:n', 3, ts => 5000000);
 SELECT * FROM widecol.get('t', 'new');
+
+-- over a cell of the future: each change is later than that
+SELECT widecol.put('t', 'future', 'g:n', '\x0000000000000005', ts => 4102444800000000);
+BEGIN;
+SELECT widecol.incr('t', 'future', 'g:n'), widecol.get_counter('t', 'future', 'g:n');
+SELECT widecol.incr('t', 'future', 'g:n');
+COMMIT;
+SELECT widecol.incr('t', 'future', 'g:n');
+SELECT value FROM widecol.get('t', 'future');
+SELECT widecol.check_and_put('t', 'future', 'g:n', '\x0000000000000008', 'g:n', 'set');
+SELECT value FROM widecol.get('t', 'future');
+SELECT widecol.deleteall('t', 'future');
 \set VERBOSITY sqlstate
 SELECT widecol.incr('t', 'n', 'g:s');
 \set VERBOSITY default
