@@ -117,9 +117,11 @@
 #define WC_HBASE_ANSWER_MAX		(256 * 1024 * 1024)
 
 /* Of a change of a row in HBase: bytes of its key (HBase locates a region by the key and the table's name
- * together, in 32 kB), and of a value (HBase's hbase.client.keyvalue.maxsize). */
+ * together, in 32 kB), and of a cell (HBase's hbase.client.keyvalue.maxsize): its value, row key, family and
+ * qualifier, and 24 bytes. */
 #define WC_HBASE_ROW_MAX		32000
-#define WC_HBASE_VALUE_MAX		(10 * 1024 * 1024)
+#define WC_HBASE_CELL_MAX		(10 * 1024 * 1024)
+#define WC_HBASE_CELL_OVERHEAD	24
 
 /* Calls that change rows have at most so many rows, and about so many bytes unless one row has more: with
  * transport framed the gateway refuses 2 MB. */

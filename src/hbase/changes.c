@@ -75,13 +75,16 @@ check_item(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 {
 	bool		timed = item->kind < WC_ITEM_CLEAR_COLUMN && item->ts != WC_TS_LATEST;
 	bool		raw = table->server->options.raw_timestamps;
+	size_t		cell_bytes = WC_HBASE_CELL_OVERHEAD + op->row.len + strlen(table->families[item->family - 1].name) +
+		item->qualifier.len + item->value.len;
 
 	if (item->ttl_us != 0)
 		refuse(ERRCODE_FEATURE_NOT_SUPPORTED, place_of(table, op, item), "a cell's time to live cannot be sent to HBase",
 			   NULL, "A family of the table can have one.");
-	if (item->value.len > WC_HBASE_VALUE_MAX)
+	if (cell_bytes > WC_HBASE_CELL_MAX)
 		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, op, item), "value is too large for HBase",
-			   psprintf("It has %zu bytes; the limit is %d.", item->value.len, WC_HBASE_VALUE_MAX), NULL);
+			   psprintf("It has %zu bytes; the limit is %zu, because HBase's limit of %d is for the whole cell.", item->value.len,
+						item->value.len - (cell_bytes - WC_HBASE_CELL_MAX), WC_HBASE_CELL_MAX), NULL);
 	if (timed && raw && provisional_to != 0 && item->ts >= provisional_from && item->ts <= provisional_to)
 		refuse(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, place_of(table, op, item),
 			   psprintf("timestamp %lld cannot be written in this transaction", (long long) item->ts),

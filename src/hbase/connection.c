@@ -30,6 +30,9 @@
 /* The buffer of an answer is kept for the next answer up to this size, in bytes. */
 #define KEPT (256 * 1024)
 
+/* Bytes of a request that a gateway with transport framed takes, unless it is set up otherwise. */
+#define FRAME_DEFAULT (2 * 1024 * 1024)
+
 /* A call is tried on at most so many connections, each opened after the one before was lost; the session
  * waits before the third try, and longer before each later try: three seconds in all. */
 #define TRIES 6
@@ -389,7 +392,10 @@ lost(WcHBaseServer *server, const char *method, int times, WcError *err)
 	server->connection.lost = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "connection to the HBase gateway at %s:%d was lost",
 				   server->options.host, server->options.port);
-	if (times > 1)
+	if (server->options.framed && server->connection.out.len > FRAME_DEFAULT)
+		wc_error_detail(err, "It was lost while \"%s\" was called, with a request of %zu bytes. A gateway with transport \"framed\" closes the connection if a request is larger than its setting hbase.regionserver.thrift.framed.max_frame_size_in_mb (%d MB by default).",
+						method, server->connection.out.len, FRAME_DEFAULT / 1024 / 1024);
+	else if (times > 1)
 		wc_error_detail(err, "It was lost %d times while \"%s\" was called.", times, method);
 	else
 		wc_error_detail(err, "It was lost while \"%s\" was called.", method);

@@ -174,15 +174,25 @@ make_registries(void)
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, on_server_change, (Datum) 0);
 }
 
-/* Reads the options again, and disconnects: they may name another gateway, or user, now. */
+/*
+ * Reads the options again, and disconnects: they may name another gateway, or user, now.  A server that was dropped keeps
+ * its options: the transaction that has dropped it may have changes for it.
+ */
 static void
 refresh(WcHBaseServer *server)
 {
-	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext context;
+	MemoryContext old;
 	WcServerOptions options;
 	WcUserOptions user;
 
+	if (server->context != NULL && GetForeignServerExtended(server->oid, FSV_MISSING_OK) == NULL)
+	{
+		server->current = true;
+		return;
+	}
+	context = AllocSetContextCreate(CurrentMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
 	host->server_options(server->oid, &options);
 	host->user_options(server->oid, GetSessionUserId(), &user);
 	if (!options.http && (user.user != NULL || user.kerberos || user.tls_cert != NULL))
@@ -194,6 +204,7 @@ refresh(WcHBaseServer *server)
 	wc_hbase_disconnect(server);
 	if (server->context != NULL)
 		MemoryContextDelete(server->context);
+	MemoryContextSetParent(context, TopMemoryContext);
 	server->context = context;
 	server->options = options;
 	server->session_user = GetSessionUserId();

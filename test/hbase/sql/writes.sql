@@ -204,7 +204,7 @@ INSERT INTO t VALUES ('never', 'x', 1, NULL);
 ROLLBACK;
 INSERT INTO t VALUES ('', 'x', 1, NULL);
 INSERT INTO t VALUES (repeat('k', 32001), 'x', 1, NULL);
-INSERT INTO t VALUES ('never', repeat('x', 10485761), 1, NULL);
+INSERT INTO t VALUES ('never', repeat('x', 10485760 - 30), 1, NULL);
 SET widecol.max_transaction_size = '1MB';
 INSERT INTO t SELECT 'never' || i, repeat('x', 1000), i, NULL FROM generate_series(1, 2000) i;
 RESET widecol.max_transaction_size;
@@ -213,4 +213,14 @@ DROP FOREIGN TABLE local;
 SELECT widecol.drop_table('local');
 DROP TABLE heap;
 DROP FUNCTION twice, upper_a;
+
+-- changes that are kept are sent, even if the table and the server are dropped before the commit
+BEGIN;
+INSERT INTO t VALUES ('parting', 'x', 1, NULL);
+DROP SERVER hbase CASCADE;
+COMMIT;
+CREATE SERVER hbase FOREIGN DATA WRAPPER widecol
+  OPTIONS (engine 'hbase', host '127.0.0.1', port :'port', transport :'transport', protocol :'protocol');
+CREATE FOREIGN TABLE t (id text OPTIONS (rowkey '1'), a text OPTIONS (family 'f')) SERVER hbase OPTIONS ("table" 'wc_writes:t');
+SELECT * FROM t WHERE id = 'parting';
 DROP SERVER hbase CASCADE;
