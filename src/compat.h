@@ -60,11 +60,13 @@
 #define wc_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
-/* A set of at most n events to wait for, until it is freed. */
+/* A set of at most n events to wait for, until it is freed; _kept: it may outlive the statement and the transaction. */
 #if PG_VERSION_NUM >= 170000
 #define wc_wait_event_set(n) CreateWaitEventSet(NULL, (n))
+#define wc_wait_event_set_kept(n) CreateWaitEventSet(NULL, (n))
 #else
 #define wc_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, (n))
+#define wc_wait_event_set_kept(n) CreateWaitEventSet(TopMemoryContext, (n))
 #endif
 
 /* A physical replication slot that stays. */

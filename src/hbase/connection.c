@@ -21,6 +21,7 @@
 #include "utils/wait_event.h"
 
 #include "base/clock.h"
+#include "compat.h"
 #include "thrift/idl.h"
 #include "thrift/request.h"
 
@@ -38,6 +39,9 @@
 #define TRIES 6
 #define PAUSE_MS 50
 
+/* Of the latch, the postmaster's death, and the socket. */
+#define WAIT_EVENTS 3
+
 #define MS_PER_SEC INT64CONST(1000)
 
 static int64
@@ -51,6 +55,11 @@ wc_hbase_disconnect(WcHBaseServer *server)
 {
 	WcHBaseConnection *c = &server->connection;
 
+	if (c->wait != NULL)
+	{
+		FreeWaitEventSet(c->wait);
+		c->wait = NULL;
+	}
 	if (c->socket != PGINVALID_SOCKET)
 	{
 		close(c->socket);
@@ -77,6 +86,8 @@ take_interrupts(WcError *err)
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool raised = false;
 
+	if (!INTERRUPTS_PENDING_CONDITION())
+		return WC_OK;
 	PG_TRY();
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -90,28 +101,68 @@ take_interrupts(WcError *err)
 	return raised ? wc_error(err, WC_CANCELLED, "call of HBase was interrupted") : WC_OK;
 }
 
+/* The connection's set of events to wait for, with these events of the socket: it is made once, since making it costs as
+ * much as the wait. */
+static WcStatus
+prepare_wait(WcHBaseConnection *c, int events, WcError *err)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool raised = false;
+
+	if (c->wait != NULL && c->waits_for == events)
+		return WC_OK;
+	PG_TRY();
+	{
+		if (c->wait == NULL)
+		{
+			c->wait = wc_wait_event_set_kept(WAIT_EVENTS);
+			AddWaitEventToSet(c->wait, events, c->socket, NULL, NULL);
+			AddWaitEventToSet(c->wait, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+			AddWaitEventToSet(c->wait, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+		}
+		else
+			ModifyWaitEvent(c->wait, 0, events, NULL);
+		c->waits_for = events;
+	}
+	PG_CATCH();
+	{
+		wc_hbase_keep_error(context);
+		raised = true;
+	}
+	PG_END_TRY();
+	return raised ? wc_error(err, WC_CANCELLED, "cannot wait for HBase") : WC_OK;
+}
+
 /*
- * Waits until the socket (-1: none) is ready.  WC_END: the deadline has passed, and the socket is not ready: it may have
- * become ready while the process was stopped.
+ * Waits until the connection's socket is ready; events 0: for the time alone.  WC_END: the deadline has passed, and the socket
+ * is not ready: it may have become ready while the process was stopped.
  */
 static WcStatus
-await_until(pgsocket socket, int events, int64 deadline, WcError *err)
+await_until(WcHBaseConnection *c, int events, int64 deadline, WcError *err)
 {
 	for (;;)
 	{
 		WcStatus	status = take_interrupts(err);
-		int64		left = deadline - now_ms();
-		int			what;
+		long		left = (long) Max(Min(deadline - now_ms(), 3600 * MS_PER_SEC), 0);
+		WaitEvent	event = {0};
+		int			n;
 
+		if (status == WC_OK && events != 0)
+			status = prepare_wait(c, events, err);
 		if (status != WC_OK)
 			return status;
-		what = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT | events, socket,
-								 (long) Max(Min(left, 3600 * MS_PER_SEC), 0), PG_WAIT_EXTENSION);
-		if (what & WL_LATCH_SET)
+		if (events != 0)
+			n = WaitEventSetWait(c->wait, left, &event, 1, PG_WAIT_EXTENSION);
+		else
+		{
+			event.events = WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT, left, PG_WAIT_EXTENSION);
+			n = (event.events & WL_LATCH_SET) != 0;
+		}
+		if (n > 0 && (event.events & WL_LATCH_SET) != 0)
 			ResetLatch(MyLatch);
-		if (what & events & ~WL_LATCH_SET)
+		else if (n > 0)
 			return WC_OK;
-		if (left <= 0 && (what & WL_LATCH_SET) == 0)
+		else if (left <= 0)
 			return WC_END;
 	}
 }
@@ -175,7 +226,7 @@ connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 dea
 	failure = errno;
 	if (failure == EINPROGRESS || failure == EINTR)
 	{
-		status = await_until(c->socket, WL_SOCKET_WRITEABLE, deadline, err);
+		status = await_until(c, WL_SOCKET_WRITEABLE, deadline, err);
 		failure = ETIMEDOUT;
 		if (status == WC_OK && getsockopt(c->socket, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 && failure == 0)
 			return WC_OK;
@@ -210,6 +261,15 @@ connect_gateway(WcHBaseServer *server, WcError *err)
 
 /* --- a call -----------------------------------------------------------------*/
 
+/* Waits until the socket is ready, for as long as the server's option allows. */
+static WcStatus
+await_gateway(WcHBaseServer *server, int events, int64 deadline, WcError *err)
+{
+	WcStatus	status = await_until(&server->connection, events, deadline, err);
+
+	return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
+}
+
 /* WC_END: the connection is lost. */
 static WcStatus
 send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
@@ -225,10 +285,10 @@ send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
 			done += (size_t) n;
 		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		{
-			WcStatus	status = await_until(c->socket, WL_SOCKET_WRITEABLE, deadline, err);
+			WcStatus	status = await_gateway(server, WL_SOCKET_WRITEABLE, deadline, err);
 
 			if (status != WC_OK)
-				return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
+				return status;
 		}
 		else if (errno != EINTR)
 			return WC_END;
@@ -261,6 +321,10 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 		room = wc_buf_reserve(&c->in, PIECE);
 		if (room == NULL)
 			return wc_buf_status(&c->in, "answer of HBase", err);
+		/* nothing of the answer to a request that was just sent is there */
+		status = c->in.len == 0 && pending == NULL ? await_gateway(server, WL_SOCKET_READABLE, deadline, err) : WC_OK;
+		if (status != WC_OK)
+			return status;
 		n = recv(c->socket, room, PIECE, 0);
 		if (n > 0)
 			c->in.len += (size_t) n;
@@ -271,9 +335,9 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 				*pending = true;
 				return WC_END;
 			}
-			status = await_until(c->socket, WL_SOCKET_READABLE, deadline, err);
+			status = await_gateway(server, WL_SOCKET_READABLE, deadline, err);
 			if (status != WC_OK)
-				return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
+				return status;
 		}
 		else if (n == 0 || errno != EINTR)
 			return WC_END;
@@ -541,7 +605,7 @@ wc_hbase_call(WcHBaseServer *server, const char *method, int32 number, WcAnswer 
 		/* the first failure may be a connection that the gateway closed while it was idle */
 		if (try > 1 || server->connection.refused)
 		{
-			status = await_until(PGINVALID_SOCKET, 0, now_ms() + (PAUSE_MS << try), err);
+			status = await_until(&server->connection, 0, now_ms() + (PAUSE_MS << try), err);
 			if (status != WC_END)
 				return status;
 		}

@@ -44,6 +44,8 @@ typedef struct WcHBaseAhead
 typedef struct WcHBaseConnection
 {
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
+	struct WaitEventSet *wait;	/* of the socket, the latch and the postmaster's death; NULL: not made yet */
+	int			waits_for;		/* events of the socket in this set */
 	WcHBaseHttp *http;			/* of transport http, instead of a socket; NULL: there is none */
 	bool		checked;		/* a gateway of Thrift2 has answered on it */
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
