@@ -25,6 +25,7 @@ ALL_VERSIONS = 2147483647
 COMPUTED = ("increment", "append")
 COMPARE = {"EQUAL": "=", "NOT_EQUAL": "<>", "LESS": "<", "LESS_OR_EQUAL": "<=", "GREATER": ">", "GREATER_OR_EQUAL": ">="}
 OPERATORS = {"EQUAL": "=", "NOT_EQUAL": "!=", "LESS": "<", "LESS_OR_EQUAL": "<=", "GREATER": ">", "GREATER_OR_EQUAL": ">="}
+EVERYTHING = "RowFilter(>=, 'binary:')"
 
 
 class NotRun(Exception):
@@ -65,6 +66,7 @@ class Case:
         self.table = f"case_{number}"
         self.base_ms = int(time.time() * 1000)
         self.clock_ms = 0
+        self.versions = {f["name"]: f["versions"] for f in case["table"]["families"]}
 
     # -- values ----------------------------------------------------------------
 
@@ -76,6 +78,13 @@ class Case:
 
     def ts_sql(self, value):
         return "NULL" if value is None else str(self.ts(value))
+
+    def write_ts_sql(self, value):
+        """Of a put or marker.  Commit timestamps follow the server's clock; what a case writes after it has advanced
+        its own clock gets that clock's time."""
+        if value is None and self.clock_ms > 0:
+            return f"(extract(epoch FROM clock_timestamp()) * 1000000)::bigint + {self.clock_ms * 1000}"
+        return self.ts_sql(value)
 
     def range_sql(self, step):
         if step.get("timestamp") is not None:
@@ -114,14 +123,15 @@ class Case:
         op = step["op"]
         row = bytea(step.get("row", row))
         t = f"'{self.table}', {row}"
-        ts = self.ts_sql(step.get("ts"))
+        ts = (self.ts_sql if op == "delete_version" else self.write_ts_sql)(step.get("ts"))
         if op == "put":
             ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
             return [f"SELECT widecol.put({t}, {column(step['family'], step.get('qualifier'))}, "
                     f"{bytea(step.get('value'))}, {ts}, {ttl})"]
         if op == "delete_version":
             sql = f"SELECT widecol.delete_version({t}, {column(step['family'], step.get('qualifier'))}, {ts})"
-            return [sql] * step.get("count", 1)
+            # HBase looks for the newest versions among those that the family shows; spare markers mask nothing
+            return [sql] * min(step.get("count", 1), self.versions.get(step["family"], 1))
         if op == "delete_column":
             return [f"SELECT widecol.delete({t}, {column(step['family'], step.get('qualifier'))}, {ts})"]
         if op == "delete_family":
@@ -154,22 +164,23 @@ class Case:
         ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
         t = f"'{self.table}', {row}, {column(family, {'hex': qualifier.hex()})}"
         if step["op"] == "increment":
-            value = f"int8send(widecol.incr({t}, {operand}, {self.ts_sql(step.get('ts'))}, {ttl}))"
+            value = f"int8send(widecol.incr({t}, {operand}, {self.write_ts_sql(step.get('ts'))}, {ttl}))"
         else:
-            value = f"widecol.append({t}, '\\x{operand.hex()}', {self.ts_sql(step.get('ts'))}, {ttl})"
+            value = f"widecol.append({t}, '\\x{operand.hex()}', {self.write_ts_sql(step.get('ts'))}, {ttl})"
         return [f"SELECT '{VALUE}' || encode({value}, 'hex') AS value {ending}"]
 
     def mutations(self, step):
-        """Those of one step on one row. Increments and appends see the state before
-        it, so they come first; one that follows a put of its column is put again in
-        its place."""
+        """Those of one step on one row. Increments, appends, and deletes of a column's newest version see the state
+        before it, so they come first; one that computes a value and follows a put of its column is put again in its
+        place."""
         row = bytea(step["row"])
         first = []
         then = []
         put = set()
         for n, m in enumerate(step["mutations"]):
             if m["op"] not in COMPUTED:
-                then += self.mutation(m, step["row"])
+                newest = m["op"] == "delete_version" and m.get("ts") is None
+                (first if newest else then).extend(self.mutation(m, step["row"]))
                 if m["op"] == "put":
                     put.add((m["family"], to_bytes(m.get("qualifier"))))
                 continue
@@ -203,8 +214,9 @@ class Case:
         kind = f["type"]
         literal = self.literal
         if kind == "FilterList":
-            parts = [t for t in map(self.filter_text, f["filters"]) if t]
-            return "(" + {"MUST_PASS_ALL": " AND ", "MUST_PASS_ONE": " OR "}[f["operator"]].join(parts) + ")" if parts else ""
+            # an empty list, which the language does not have, includes every cell
+            parts = [self.filter_text(inner) for inner in f["filters"]] or [EVERYTHING]
+            return "(" + {"MUST_PASS_ALL": " AND ", "MUST_PASS_ONE": " OR "}[f["operator"]].join(parts) + ")"
         if kind in ("SkipFilter", "WhileMatchFilter"):
             return ("SKIP " if kind == "SkipFilter" else "WHILE ") + self.filter_text(f["filter"])
         if kind in ("RowFilter", "FamilyFilter", "QualifierFilter", "ValueFilter"):
@@ -250,9 +262,7 @@ class Case:
         return f"{kind}({', '.join(arguments)})"
 
     def filter_argument(self, f):
-        """None when it lets everything through, as an empty list does."""
-        words = self.filter_text(f)
-        return ["filter => " + text(words)] if words else []
+        return ["filter => " + text(self.filter_text(f))]
 
     def check_filter(self, step):
         """A check by filter: does a Get of the row with it return anything?  The row is locked first."""

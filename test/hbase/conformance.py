@@ -85,6 +85,10 @@ class HBaseCase(Case):
             value = self.base_ms + value["rel"]
         return value if self.raw_timestamps or value is None else value * 1000
 
+    def write_ts_sql(self, value):
+        """The servers' clock has advanced, too."""
+        return self.ts_sql(value)
+
     # -- the table -------------------------------------------------------------------
 
     def make(self, at):
