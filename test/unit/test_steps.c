@@ -209,6 +209,37 @@ a_wide_row_takes_many_steps(void **state)
 	kit_row_together_max = 0;
 }
 
+/* Where deleted cells are kept, a major compaction drops a delete marker once no put of the family is that old. */
+static void
+markers_older_than_all_puts_go(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+
+		attrs.packing = *p;
+		attrs.versions = 3;
+		attrs.keep_deleted = WC_KEEP_DELETED_TRUE;
+		kit_open(&kit);
+		kit_create_attrs(&kit, "t", &attrs);
+		kit_put(&kit, "r", 1, "a", 10, "1");
+		kit_delete(&kit, WC_DELETE_COLUMN, "r", 1, "a", 5);
+		kit_delete(&kit, WC_DELETE_FAMILY, "r", 1, "", 12);
+		kit_delete(&kit, WC_DELETE_FAMILY, "s", 1, "", 7);
+		kit_commit(&kit);
+		kit_flush(&kit);
+		kit_compact(&kit, true);
+		assert_string_equal(raw(&kit), "r{f:@12/DeleteFamily f:a@10=1}");
+
+		/* nothing masks what is written that late */
+		kit_put(&kit, "s", 1, "a", 6, "2");
+		kit_commit(&kit);
+		assert_string_equal(kit_scan(&kit, false), "s{f:a=2}");
+		kit_close(&kit);
+	}
+}
+
 static void
 a_wide_row_can_be_left_in_its_midst(void **state)
 {
@@ -691,6 +722,7 @@ main(void)
 		cmocka_unit_test(a_step_of_what_is_not_there_is_void),
 		cmocka_unit_test(a_damaged_state_is_refused),
 		cmocka_unit_test(a_wide_row_takes_many_steps),
+		cmocka_unit_test(markers_older_than_all_puts_go),
 		cmocka_unit_test(a_wide_row_can_be_left_in_its_midst),
 		cmocka_unit_test(steps_change_a_bounded_number),
 		cmocka_unit_test(a_commit_in_between_counts),

@@ -57,7 +57,7 @@ begin(WcPass *p, WcError *err)
 	p->at.len = p->state.len = 0;
 	p->earliest_put_ts = INT64_MIN;
 	if (p->options.kind == WC_STEP_MAJOR && p->options.look_for_earliest_put &&
-		attrs.keep_deleted != WC_KEEP_DELETED_FALSE && p->store->packing == WC_PACKING_CELL)
+		attrs.keep_deleted != WC_KEEP_DELETED_FALSE)
 		return wc_sift_earliest_put(p->store, p->options.until_ts, p->options.cancel, &p->earliest_put_ts, err);
 	return WC_OK;
 }

@@ -577,6 +577,7 @@ wc_sift_row(const WcStore *store, WcSlice key, WcBuf *row, WcError *err)
 
 typedef struct Earliest
 {
+	bool		packed;			/* packing row */
 	int64_t		until_ts;
 	int64_t		ts;
 	WcGone		gone;
@@ -595,7 +596,7 @@ note_put(Earliest *e, const WcCell *cell)
 static WcStatus
 note_puts(Earliest *e, WcSlice key, WcSlice value, WcError *err)
 {
-	size_t		row = wc_cellkey_row_prefix(key);
+	size_t		row = e->packed ? key.len : wc_cellkey_row_prefix(key);
 	size_t		n;
 	WcCell		cell;
 	WcStatus	status;
@@ -607,7 +608,7 @@ note_puts(Earliest *e, WcSlice key, WcSlice value, WcError *err)
 			note_put(e, &cell);
 		return status;
 	}
-	if (wc_cellkey_is_apart(value))
+	if (!e->packed && wc_cellkey_is_apart(value))
 		return WC_OK;
 	if (!wc_gone_unpack(value, &e->gone, &e->cells, &e->cells_cap, &n))
 		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
@@ -621,7 +622,8 @@ wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel
 {
 	rocksdb_readoptions_t *options = read_options();
 	rocksdb_iterator_t *it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), options, store->cf);
-	Earliest	e = {.until_ts = until_ts,.ts = INT64_MAX,.gone = wc_store_gone(store)};
+	Earliest	e = {.packed = store->packing == WC_PACKING_ROW,.until_ts = until_ts,.ts = INT64_MAX,
+		.gone = wc_store_gone(store)};
 	WcStatus	status = WC_OK;
 	size_t		n = 0;
 
