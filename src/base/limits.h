@@ -83,6 +83,7 @@
  * stays for so long after a scan has last read it. */
 #define WC_SCAN_MEMORY_PART		2
 #define WC_SCAN_CHUNK_IDLE_US	(INT64_C(60) * 1000 * 1000)
+#define WC_SCAN_SMALL_CHUNKS	65536	/* small chunks are added to a store that has fewer chunks */
 
 /* Chunks in which a transaction's batch travels (one larger op travels alone). */
 #define WC_UNCHECKED_BYTES_MAX	(16 * 1024 * 1024)	/* a transaction with more bytes of changes is always checked before it commits */

@@ -61,7 +61,7 @@ typedef struct WcReadPoint
  */
 typedef struct WcSourceOptions
 {
-	const WcSnapshot *snapshot; /* NULL: the newest state */
+	WcSnapshot *snapshot;		/* NULL: the newest state */
 	const WcRange *bounds;		/* NULL: none */
 	bool		reversed;
 	bool		point;

@@ -206,6 +206,34 @@ memory_is_bounded(void **state)
 	alone_close(&a);
 }
 
+static void
+many_small_chunks_are_refused(void **state)
+{
+	WcSnapshot	at = seen_at(10, 5);
+	WcScanCopy	copy = WC_SCAN_COPY_INIT;
+	char		value[2000];
+	WcSlice		end = kit_s("g");
+	Alone		a;
+
+	(void) state;
+	memset(value, 'v', sizeof(value));
+	alone_open(&a, 8 << 20);
+	a.memory.chunk_bytes = 4000;
+	a.memory.small_chunks = 2;
+	assert_true(add(&a, "b", "c", &at));
+	assert_true(add(&a, "d", "e", &at));
+	assert_true(add(&a, "f", "g", &at));
+	assert_string_equal(find(&a, "b", 10, 5), "b");
+	assert_string_equal(find(&a, "d", 10, 5), "d");
+	assert_string_equal(find(&a, "f", 10, 5), "()");
+	wc_scancopy_begin(&copy, &a.cache, kit_s("f"));
+	assert_true(wc_scancopy_take(&copy, kit_s("f"), wc_slice(value, sizeof(value))));
+	assert_true(wc_scancache_add(&a.cache, &copy, &end, false, &at));
+	assert_string_equal(find(&a, "f", 10, 5), "f");
+	wc_scancopy_free(&copy);
+	alone_close(&a);
+}
+
 /* --- beside RocksDB's iterator ------------------------------------------------------------- */
 
 static const char *
@@ -252,22 +280,13 @@ typedef struct Pair
 } Pair;
 
 static void
-open_iter(WcStoreIter *iter, WcStore *store, const WcSourceOptions *options, WcSlice lower, WcSlice upper, bool caches)
-{
-	rocksdb_readoptions_t *ro = wc_source_read_options(options);
-
-	if (!caches)
-		rocksdb_readoptions_set_total_order_seek(ro, 1);
-	wc_storeiter_open(iter, store, options, ro, lower, upper, caches);
-}
-
-static void
-pair_open(Pair *p, WcStore *store, const WcSnapshot *snapshot, bool fill_cache, WcSlice lower, WcSlice upper)
+pair_open(Pair *p, WcStore *store, WcSnapshot *snapshot, bool fill_cache, WcSlice lower, WcSlice upper)
 {
 	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = fill_cache};
 
-	open_iter(&p->iter, store, &options, lower, upper, true);
-	open_iter(&p->rocks, store, &options, lower, upper, false);
+	wc_storeiter_open(&p->iter, store, &options, false, lower, upper);
+	options.point = true;
+	wc_storeiter_open(&p->rocks, store, &options, false, lower, upper);
 }
 
 static void
@@ -294,7 +313,7 @@ pair_walk(Pair *p, WcSlice from, int steps)
 
 /* Walks through random places of the store at the snapshot. */
 static void
-compare(WcStore *store, const WcSnapshot *snapshot)
+compare(WcStore *store, WcSnapshot *snapshot)
 {
 	WcBuf		lower = WC_BUF_INIT;
 	WcBuf		upper = WC_BUF_INIT;
@@ -340,10 +359,10 @@ check_chunks(Kit *kit)
 {
 	WcScanCache *cache = &kit_store(kit, 1)->scancache;
 	WcSnapshot *snapshot = wc_snapshot_take(kit->engine);
-	WcSourceOptions options = {.snapshot = snapshot};
+	WcSourceOptions options = {.snapshot = snapshot,.point = true};
 	WcStoreIter rocks;
 
-	open_iter(&rocks, kit_store(kit, 1), &options, wc_slice(NULL, 0), wc_slice(NULL, 0), false);
+	wc_storeiter_open(&rocks, kit_store(kit, 1), &options, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	for (uint32_t i = 0; i < cache->nchunks; i++)
 	{
 		const WcScanChunk *chunk = cache->chunks[i];
@@ -442,7 +461,7 @@ random_histories(void **state)
 }
 
 static void
-walk_all(WcStore *store, const WcSnapshot *snapshot, const char *from)
+walk_all(WcStore *store, WcSnapshot *snapshot, const char *from)
 {
 	Pair		pair;
 
@@ -553,6 +572,93 @@ parts_of_scans_meet(void **state)
 	kit_close(&kit);
 }
 
+/* A scan that ends after few rows leaves a chunk, too: of a few more.  Between the bounds of the next scan all is in it. */
+static void
+a_short_scan_leaves_a_chunk(void **state)
+{
+	WcSnapshot *snapshot;
+	Pair		pair;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 4000;	/* the least chunk has 250 */
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(&kit);
+	snapshot = wc_snapshot_take(kit.engine);
+	for (int round = 0; round < 2; round++)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s("r100"), 1);
+		assert_true((pair.iter.it == NULL) == (round > 0));
+		pair_close(&pair);
+		assert_in_range(cached(&kit, "r100"), 4, 20);
+		assert_int_equal(kit_store(&kit, 1)->scancache.nchunks, 1);
+	}
+
+	/* up to the next chunk, to the end of the store, and to a bound, behind which nothing is read */
+	for (int i = 99; i >= 97; i--)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s(key_of(i)), 0);
+		pair_close(&pair);
+		assert_int_equal(cached(&kit, key_of(i)), 1);
+	}
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s(key_of(ROWS - 2)), 0);
+	pair_close(&pair);
+	assert_int_equal(cached(&kit, "zz"), 2);
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), kit_s("r203"));
+	pair_walk(&pair, kit_s("r200"), 0);
+	pair_close(&pair);
+	assert_int_equal(cached(&kit, "r200"), 0);
+	wc_snapshot_release(kit.engine, snapshot);
+	kit_close(&kit);
+}
+
+/* A scan in chunks reads on in RocksDB at its snapshot, whatever was written, compacted and released meanwhile. */
+static void
+a_scan_leaves_its_chunk_later(void **state)
+{
+	WcSnapshot *snapshot;
+	Pair		pair;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 4000;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(&kit);
+	snapshot = wc_snapshot_take(kit.engine);
+	for (int round = 0; round < 2; round++)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s("r100"), 1);
+		if (round == 0)
+			pair_close(&pair);
+	}
+	assert_null(pair.iter.it);
+	wc_snapshot_release(kit.engine, snapshot);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "other");
+	kit_commit(&kit);
+	kit_flush(&kit);
+	kit_compact(&kit, true);
+	for (int i = 102; i < ROWS; i++)
+	{
+		wc_storeiter_next(&pair.iter);
+		wc_storeiter_next(&pair.rocks);
+		assert_same(&pair.iter, pair.rocks.it);
+	}
+	assert_non_null(pair.iter.it);
+	pair_close(&pair);
+	kit_close(&kit);
+}
+
 /* Packing cell: the cells of a row are in several chunks. */
 static void
 a_write_drops_all_chunks_of_its_row(void **state)
@@ -652,8 +758,11 @@ main(void)
 		cmocka_unit_test(chunks_hold_for_newer_snapshots),
 		cmocka_unit_test(writes_drop_chunks),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(many_small_chunks_are_refused),
 		cmocka_unit_test(a_scan_fills_the_cache),
 		cmocka_unit_test(parts_of_scans_meet),
+		cmocka_unit_test(a_short_scan_leaves_a_chunk),
+		cmocka_unit_test(a_scan_leaves_its_chunk_later),
 		cmocka_unit_test(a_write_drops_all_chunks_of_its_row),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(scans_beside_a_writer)

@@ -391,7 +391,6 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 {
 	CellSource *s = calloc(1, sizeof(*s));
 	const WcRange *bounds = options->bounds;
-	rocksdb_readoptions_t *ro;
 
 	*src = NULL;
 	if (s == NULL)
@@ -414,14 +413,10 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 		cell_close(&s->base);
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	}
-	ro = wc_source_read_options(options);
 	/* The prefix that filters are made of is the row, with "row"; so only a
 	 * single row may be looked for with their help. */
-	if (options->point && store->built_filter == WC_BLOOM_ROW)
-		rocksdb_readoptions_set_prefix_same_as_start(ro, 1);
-	else
-		rocksdb_readoptions_set_total_order_seek(ro, 1);
-	wc_storeiter_open(&s->iter, store, options, ro, wc_buf_slice(&s->lower), wc_buf_slice(&s->upper), !options->point);
+	wc_storeiter_open(&s->iter, store, options, options->point && store->built_filter == WC_BLOOM_ROW, wc_buf_slice(&s->lower),
+					  wc_buf_slice(&s->upper));
 	*src = &s->base;
 	return WC_OK;
 }

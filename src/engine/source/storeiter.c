@@ -7,30 +7,52 @@
 
 #include "engine/source/cellsource_store.h"
 
+static void
+make_iterator(WcStoreIter *s, WcSnapshot *snapshot)
+{
+	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = s->fill_cache};
+
+	s->ro = wc_source_read_options(&options);
+	if (s->lower.len > 0)
+		rocksdb_readoptions_set_iterate_lower_bound(s->ro, (const char *) s->lower.data, s->lower.len);
+	if (s->upper.len > 0)
+		rocksdb_readoptions_set_iterate_upper_bound(s->ro, (const char *) s->upper.data, s->upper.len);
+	if (s->prefix)
+		rocksdb_readoptions_set_prefix_same_as_start(s->ro, 1);
+	else
+		rocksdb_readoptions_set_total_order_seek(s->ro, 1); /* else RocksDB may leave out rows after the first one */
+	s->it = wc_rocks_create_iterator(wc_engine_rocks(s->store->engine), s->ro, s->store->cf);
+}
+
+static void
+give_back_snapshot(WcStoreIter *s)
+{
+	if (s->snapshot != NULL)
+		wc_snapshot_release(s->store->engine, s->snapshot);
+	s->snapshot = NULL;
+}
+
 void
-wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options, rocksdb_readoptions_t *ro,
-				  WcSlice lower, WcSlice upper, bool caches)
+wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options, bool prefix, WcSlice lower, WcSlice upper)
 {
 	memset(s, 0, sizeof(*s));
 	s->store = store;
-	s->ro = ro;
 	s->lower = lower;
 	s->upper = upper;
+	s->prefix = prefix;
+	s->fill_cache = options->fill_cache;
 	s->copy = (WcScanCopy) WC_SCAN_COPY_INIT;
-	if (lower.len > 0)
-		rocksdb_readoptions_set_iterate_lower_bound(ro, (const char *) lower.data, lower.len);
-	if (upper.len > 0)
-		rocksdb_readoptions_set_iterate_upper_bound(ro, (const char *) upper.data, upper.len);
-	s->cached = caches && options->snapshot != NULL && !options->reversed;
-	if (s->cached)
+	s->cached = !options->point && options->snapshot != NULL && !options->reversed;
+	if (!s->cached)
 	{
-		/* else RocksDB's iterator may leave out rows after the first one */
-		rocksdb_readoptions_set_total_order_seek(ro, 1);
-		s->shown.last_ts = options->snapshot->last_ts;
-		s->shown.seq = options->snapshot->seq;
-		s->copies = options->fill_cache && wc_scancache_takes(&store->scancache, &s->shown) && wc_store_attrs(store).blockcache;
+		make_iterator(s, options->snapshot);
+		return;
 	}
-	s->it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), ro, store->cf);
+	s->snapshot = options->snapshot;
+	wc_snapshot_share(store->engine, s->snapshot);
+	s->shown.last_ts = s->snapshot->last_ts;
+	s->shown.seq = s->snapshot->seq;
+	s->copies = s->fill_cache && wc_scancache_takes(&store->scancache, &s->shown) && wc_store_attrs(store).blockcache;
 }
 
 /* Adds what was copied as a chunk; end NULL: the store has no more keys.  small: it may have few bytes. */
@@ -58,19 +80,6 @@ break_off(WcStoreIter *s)
 		end_copy(s, &end, false);
 	s->copying = false;
 	wc_buf_free(&behind);
-}
-
-void
-wc_storeiter_close(WcStoreIter *s)
-{
-	break_off(s);
-	if (s->it)
-		rocksdb_iter_destroy(s->it);
-	if (s->ro)
-		rocksdb_readoptions_destroy(s->ro);
-	wc_scanchunk_unref(s->chunk);
-	wc_scancopy_free(&s->copy);
-	wc_buf_free(&s->limit);
 }
 
 /* Takes the key-value of RocksDB's iterator. */
@@ -205,6 +214,11 @@ take(WcStoreIter *s)
 static void
 seek_rocks(WcStoreIter *s, WcSlice key)
 {
+	if (s->it == NULL)
+	{
+		make_iterator(s, s->snapshot);
+		give_back_snapshot(s);
+	}
 	if (key.len == 0)
 		wc_rocks_iter_seek_to_first(s->it);
 	else
@@ -268,6 +282,43 @@ wc_storeiter_leave(WcStoreIter *s)
 		go_to(s, s->chunk->end);
 }
 
+/* The scan ends on the key up to which it has copied.  What is too small for a chunk is made large enough: the next
+ * key-values are mostly in the same block of RocksDB's, so a later scan of this place gains more than this one loses. */
+static void
+complete_copy(WcStoreIter *s)
+{
+	while (s->copying && wc_scancopy_is_small(&s->copy))
+	{
+		wc_rocks_iter_next(s->it);
+		load(s);
+		if (!s->valid)
+			copy_end(s);
+		else if (is_at_limit(s))
+		{
+			WcSlice		limit = wc_buf_slice(&s->limit);
+
+			end_copy(s, &limit, true);
+		}
+		else if (!wc_scancopy_take(&s->copy, s->key, s->value))
+			end_copy(s, &s->key, false);
+	}
+	break_off(s);
+}
+
+void
+wc_storeiter_close(WcStoreIter *s)
+{
+	complete_copy(s);
+	give_back_snapshot(s);
+	if (s->it)
+		rocksdb_iter_destroy(s->it);
+	if (s->ro)
+		rocksdb_readoptions_destroy(s->ro);
+	wc_scanchunk_unref(s->chunk);
+	wc_scancopy_free(&s->copy);
+	wc_buf_free(&s->limit);
+}
+
 /* --- backward -------------------------------------------------------------------- */
 
 void
@@ -290,5 +341,5 @@ wc_storeiter_prev(WcStoreIter *s)
 WcStatus
 wc_storeiter_status(const WcStoreIter *s, WcError *err)
 {
-	return s->chunk != NULL ? WC_OK : wc_source_iter_status(s->store, s->it, err);
+	return s->chunk != NULL || s->it == NULL ? WC_OK : wc_source_iter_status(s->store, s->it, err);
 }

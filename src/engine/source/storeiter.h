@@ -13,10 +13,13 @@
 typedef struct WcStoreIter
 {
 	WcStore    *store;			/* the owner's reference */
+	WcSnapshot *snapshot;		/* a reference, until RocksDB's iterator is made; NULL: it is made */
 	rocksdb_readoptions_t *ro;
-	rocksdb_iterator_t *it;
+	rocksdb_iterator_t *it;		/* NULL: no key outside of chunks was needed yet */
 	WcSlice		lower;			/* the bounds of its keys; empty: none */
 	WcSlice		upper;
+	bool		prefix;
+	bool		fill_cache;
 
 	bool		valid;			/* on a key-value: */
 	WcSlice		key;			/* these two are valid until the next move */
@@ -25,7 +28,7 @@ typedef struct WcStoreIter
 	/* chunks */
 	bool		cached;			/* chunks are used */
 	bool		copies;			/* and made */
-	WcSnapshot	shown;			/* last_ts and seq of the scan's snapshot, which may be released earlier */
+	WcSnapshot	shown;			/* last_ts and seq of the scan's snapshot */
 	WcScanChunk *chunk;			/* the iterator is in it; NULL: on RocksDB's iterator */
 	uint32_t	at;				/* the present key-value of the chunk */
 	uint32_t	behind;			/* the first key-value of the chunk that is not wanted */
@@ -36,12 +39,12 @@ typedef struct WcStoreIter
 } WcStoreIter;
 
 /*
- * For one scan.  lower and upper: bounds of the keys (empty: none); they outlive the iterator.  ro: belongs to the
- * iterator now, which sets the bounds.  caches: the scan cache may be used, and each key between the bounds is wanted;
- * scans that are reversed, or have no snapshot, do not use it.
+ * For one scan.  lower and upper: bounds of the keys (empty: none); they outlive the iterator.  prefix: only keys of
+ * the prefix of the store's bloom filter that lower has are wanted.  Scans of single rows, reversed scans and those without a
+ * snapshot do not use the scan cache.
  */
-extern void wc_storeiter_open(WcStoreIter *iter, WcStore *store, const WcSourceOptions *options, rocksdb_readoptions_t *ro,
-							  WcSlice lower, WcSlice upper, bool caches);
+extern void wc_storeiter_open(WcStoreIter *iter, WcStore *store, const WcSourceOptions *options, bool prefix, WcSlice lower,
+							  WcSlice upper);
 extern void wc_storeiter_close(WcStoreIter *iter);	/* also if it was not opened, but zeroed */
 
 /* These move the iterator; a key may be in the memory of the present key-value. */

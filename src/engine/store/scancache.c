@@ -21,6 +21,7 @@ wc_scanmemory_init(WcScanMemory *m, WcRocksShared *shared)
 {
 	m->shared = shared;
 	m->chunk_bytes = CHUNK_BYTES;
+	m->small_chunks = WC_SCAN_SMALL_CHUNKS;
 }
 
 /* --- chunks ------------------------------------------------------------------------- */
@@ -271,6 +272,12 @@ wc_scancopy_take(WcScanCopy *copy, WcSlice key, WcSlice value)
 	return true;
 }
 
+bool
+wc_scancopy_is_small(const WcScanCopy *copy)
+{
+	return copy->bytes.len < copy->max / LEAST_PART;
+}
+
 /* With its own copies of everything; NULL: out of memory. */
 static WcScanChunk *
 make_chunk(WcRocksShared *shared, const WcScanCopy *copy, const WcSlice *end, const WcSnapshot *snapshot)
@@ -302,12 +309,14 @@ make_chunk(WcRocksShared *shared, const WcScanCopy *copy, const WcSlice *end, co
 	return chunk;
 }
 
-/* Puts the chunk into its place; false: it overlaps with others, or there is no memory. */
+/* Puts the chunk into its place; false: it overlaps with others, it is too small, or there is no memory. */
 static bool
 insert(WcScanCache *c, WcScanChunk *chunk) WC_REQUIRES(c->mutex)
 {
 	uint32_t	at = count_before(c, chunk->start);
 
+	if (c->nchunks >= c->memory->small_chunks && chunk->size < c->memory->chunk_bytes / 2)
+		return false;
 	if (at < c->nchunks && (chunk->to_the_end || wc_slice_cmp(c->chunks[at]->start, chunk->end) < 0))
 		return false;
 	if (c->nchunks == c->room)
@@ -332,8 +341,7 @@ wc_scancache_add(WcScanCache *c, WcScanCopy *copy, const WcSlice *end, bool smal
 	WcScanChunk *chunk;
 	bool		added;
 
-	if (copy->start.failed || copy->bytes.failed || copy->at.failed || (!small && copy->bytes.len < copy->max / LEAST_PART) ||
-		!wc_scancache_takes(c, snapshot))
+	if (copy->start.failed || copy->bytes.failed || copy->at.failed || (!small && wc_scancopy_is_small(copy)) || !wc_scancache_takes(c, snapshot))
 		return true;
 	chunk = make_chunk(c->memory->shared, copy, end, snapshot);
 	if (chunk == NULL)

@@ -11,7 +11,8 @@
  * would return.
  *
  * All chunks of an engine share a part of the memory of the block cache (WcScanMemory), which RocksDB's cache lends them.
- * When that is used up, no more chunks are added.  Chunks that no scan has read for WC_SCAN_CHUNK_IDLE_US are dropped
+ * When that is used up, no more chunks are added.  A store with very many chunks gets no small ones any more, since
+ * each is put into a sorted array.  Chunks that no scan has read for WC_SCAN_CHUNK_IDLE_US are dropped
  * (wc_scancache_drop_idle).
  *
  * Any thread.  A chunk is counted: a scan that walks over it holds a reference.
@@ -30,7 +31,8 @@
 typedef struct WcScanMemory
 {
 	WcRocksShared *shared;		/* lends the memory (wc_rocks_shared_lend) */
-	size_t		chunk_bytes;	/* a chunk has about so many; only tests change it, before the first chunk */
+	size_t		chunk_bytes;	/* a chunk has about so many at most; only tests change these, before the first chunk */
+	uint32_t	small_chunks;	/* while a store has so many chunks, it gets none of less than half as many bytes */
 } WcScanMemory;
 
 extern void wc_scanmemory_init(WcScanMemory *memory, WcRocksShared *shared);
@@ -141,6 +143,9 @@ extern void wc_scancopy_begin(WcScanCopy *copy, const WcScanCache *cache, WcSlic
 
 /* False: the key-value does not fit into the chunk, which is to end before it. */
 extern bool wc_scancopy_take(WcScanCopy *copy, WcSlice key, WcSlice value);
+
+/* Does it have too few bytes for a chunk? */
+extern bool wc_scancopy_is_small(const WcScanCopy *copy);
 
 /* Adds a chunk of the key-values.  end NULL: the store has no more keys.  small: also if it has few bytes.  False: no
  * memory is left for chunks. */

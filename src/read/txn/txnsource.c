@@ -25,7 +25,7 @@ typedef struct TxnSource
 
 	/* What the operations are resolved against. */
 	bool		hidden;			/* nothing */
-	const WcSnapshot *snapshot;
+	WcSnapshot *snapshot;
 	WcCellSource *stored;		/* opened when first needed */
 } TxnSource;
 
