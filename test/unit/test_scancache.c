@@ -234,6 +234,71 @@ many_small_chunks_are_refused(void **state)
 	alone_close(&a);
 }
 
+/* The chunk with these keys, renewed with a key-value of so many bytes. */
+static WcScanChunk *
+renew(Alone *a, const char *from, const char *to, size_t bytes)
+{
+	WcScanCopy	copy = WC_SCAN_COPY_INIT;
+	WcScanChunk *chunk = wc_scancache_take_out(&a->cache, kit_s(from), kit_s(to));
+	char		value[2000] = "";
+
+	assert_non_null(chunk);
+	wc_scancopy_begin(&copy, &a->cache, chunk->start);
+	assert_true(wc_scancopy_take(&copy, kit_s(from), wc_slice(value, bytes)));
+	chunk = wc_scancopy_renew(&copy, &a->cache, chunk);
+	wc_scancopy_free(&copy);
+	return chunk;
+}
+
+static void
+chunks_are_renewed(void **state)
+{
+	WcSnapshot	at = seen_at(10, 5);
+	WcSnapshot	later = seen_at(11, 8);
+	WcSnapshot	last = seen_at(12, 9);
+	WcScanChunk *chunk;
+	Alone		a;
+
+	(void) state;
+	alone_open(&a, 2000);
+	assert_true(add(&a, "b", "d", &at));
+	assert_true(add(&a, "d", "f", &at));
+	assert_true(add(&a, "f", NULL, &at));
+	assert_true(wc_scancache_note(&a.cache, 11));
+	chunk = renew(&a, "d", "f", 100);
+	assert_non_null(chunk);
+	assert_string_equal(find(&a, "d", 11, 8), "(f)");
+	wc_scancache_put_back(&a.cache, chunk, &later);
+	assert_string_equal(find(&a, "d", 10, 5), "(f)");
+	assert_string_equal(find(&a, "d", 11, 7), "(f)");
+	assert_string_equal(find(&a, "d", 11, 8), "d");
+	chunk = renew(&a, "x", "y", 1);
+	wc_scancache_put_back(&a.cache, chunk, &later);
+	assert_string_equal(find(&a, "zz", 11, 8), "f");
+
+	/* keys of two chunks, or of no chunk, are of none: those that have some of them are dropped */
+	assert_null(wc_scancache_take_out(&a.cache, kit_s("c"), kit_s("e")));
+	assert_null(wc_scancache_take_out(&a.cache, kit_s("a"), kit_s("b")));
+	assert_string_equal(find(&a, "c", 11, 8), "(f)");
+	assert_string_equal(find(&a, "d", 11, 8), "(f)");
+
+	/* there is no memory; a step comes between; another chunk is there by then */
+	assert_null(renew(&a, "x", "y", 1900));
+	assert_int_equal(wc_rocks_shared_lent(&a.shared), 0);
+	assert_true(add(&a, "b", "d", &later));
+	chunk = renew(&a, "b", "c", 1);
+	wc_scancache_close(&a.cache);
+	wc_scancache_put_back(&a.cache, chunk, &later);
+	wc_scancache_open(&a.cache, 9);
+	assert_string_equal(find(&a, "b", 12, 9), "()");
+	assert_true(add(&a, "b", "d", &last));
+	chunk = renew(&a, "b", "c", 1);
+	assert_true(add(&a, "c", "d", &last));
+	wc_scancache_put_back(&a.cache, chunk, &last);
+	assert_string_equal(find(&a, "b", 12, 9), "(c)");
+	alone_close(&a);
+}
+
 /* --- beside RocksDB's iterator ------------------------------------------------------------- */
 
 static const char *
@@ -413,7 +478,7 @@ change(Kit *kit, uint32_t what)
 }
 
 static void
-walk(uint8_t packing, int steps)
+walk(uint8_t packing, int steps, uint64_t renewing_rows)
 {
 	WcSnapshot *snapshots[SNAPSHOTS] = {NULL};
 	uint64_t	hits = wc_scancache_hits();
@@ -421,6 +486,7 @@ walk(uint8_t packing, int steps)
 
 	kit_open(&kit);
 	kit.engine->scanmemory.chunk_bytes = 150;
+	kit.engine->scanmemory.renewing_rows = renewing_rows;
 	kit_create(&kit, "t", packing, 2);
 	kit_commit(&kit);
 	for (int i = 0; i < steps; i++)
@@ -449,14 +515,17 @@ static void
 random_histories(void **state)
 {
 	(void) state;
-	walk(WC_PACKING_ROW, 800);
-	walk(WC_PACKING_CELL, 500);
+	walk(WC_PACKING_ROW, 500, 1000);
+	walk(WC_PACKING_ROW, 500, 1);
+	walk(WC_PACKING_CELL, 300, 1000);
+	walk(WC_PACKING_CELL, 300, 10);
 	kit_row_together_max = 24;	/* many rows are apart */
-	walk(WC_PACKING_CELL, 500);
+	walk(WC_PACKING_CELL, 300, 1000);
+	walk(WC_PACKING_CELL, 300, 1);
 	kit_txn_memory = 2000;		/* commits of many rows are files that RocksDB takes in */
-	walk(WC_PACKING_CELL, 500);
+	walk(WC_PACKING_CELL, 400, 1);
 	kit_row_together_max = 0;
-	walk(WC_PACKING_ROW, 500);
+	walk(WC_PACKING_ROW, 400, 1);
 	kit_txn_memory = 0;
 }
 
@@ -529,6 +598,94 @@ a_scan_fills_the_cache(void **state)
 	kit_create_attrs(&kit, "u", &uncached);
 	fill(&kit);
 	assert_int_equal(cached(&kit, "r1"), 0);
+	kit_close(&kit);
+}
+
+static void
+put_rows(Kit *kit, int from, int to, const char *more, const char *value)
+{
+	for (int i = from; i < to; i++)
+	{
+		char		row[8];
+
+		snprintf(row, sizeof(row), "r%03d%s", i, more);
+		kit_put(kit, row, 1, "a", KIT_LATEST, value);
+	}
+	kit_commit(kit);
+}
+
+/* A commit of many rows leaves in memory what it has written, beside the other rows of the chunk. */
+static void
+a_commit_of_many_rows_renews_chunks(void **state)
+{
+	char		large[400];
+	WcSnapshot *before;
+	Kit			kit;
+
+	(void) state;
+	memset(large, 'v', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 1 << 15;
+	kit.engine->scanmemory.renewing_rows = 20;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	fill(&kit);
+	before = wc_snapshot_take(kit.engine);
+	put_rows(&kit, 10, 40, "", "other");
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	for (int i = 20; i < 60; i++)
+		kit_delete(&kit, WC_DELETE_FAMILY, key_of(i), 1, "", KIT_LATEST);
+	kit_commit(&kit);
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	put_rows(&kit, 0, 20, "+", "new");
+	put_rows(&kit, ROWS, ROWS + 20, "", "new");
+	assert_int_equal(cached(&kit, "r1"), ROWS + 40);
+	check_chunks(&kit);
+	walk_all(kit_store(&kit, 1), before, "");
+	wc_snapshot_release(kit.engine, before);
+
+	/* it becomes too large */
+	put_rows(&kit, 0, ROWS, "", large);
+	put_rows(&kit, 0, ROWS, "-", large);
+	assert_int_equal(cached(&kit, "r1"), 0);
+	assert_int_equal(wc_rocks_shared_lent(&kit.engine->shared), 0);
+	put_rows(&kit, 0, ROWS, "", "small");
+	put_rows(&kit, 0, ROWS, "-", "small");
+	fill(&kit);
+	assert_int_equal(cached(&kit, "r1"), 2 * ROWS + 40);
+
+	/* the commit has few rows, or few of the chunk */
+	put_rows(&kit, 0, 19, "", "few");
+	assert_int_equal(cached(&kit, "r1"), 0);
+	fill(&kit);
+	put_rows(&kit, 0, 20, "", "enough");
+	assert_int_equal(cached(&kit, "r1"), 2 * ROWS + 40);
+	kit.engine->scanmemory.renewing_rows = 5;
+	put_rows(&kit, 0, 5, "", "few");
+	assert_int_equal(cached(&kit, "r1"), 0);
+	kit_close(&kit);
+}
+
+/* Renewed chunks give back the memory of those before. */
+static void
+renewed_chunks_take_no_more_memory(void **state)
+{
+	uint64_t	lent;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 1000;
+	kit.engine->scanmemory.renewing_rows = 20;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	fill(&kit);
+	lent = wc_rocks_shared_lent(&kit.engine->shared);
+	for (int i = 0; i < 10; i++)
+	{
+		put_rows(&kit, 0, ROWS, "", i % 2 == 0 ? "eulav" : "value");
+		assert_int_equal(wc_rocks_shared_lent(&kit.engine->shared), lent);
+	}
+	check_chunks(&kit);
 	kit_close(&kit);
 }
 
@@ -731,6 +888,7 @@ scans_beside_a_writer(void **state)
 	memset(&b, 0, sizeof(b));
 	kit_open(&b.kit);
 	b.kit.engine->scanmemory.chunk_bytes = 500;
+	b.kit.engine->scanmemory.renewing_rows = 2;
 	kit_create(&b.kit, "t", WC_PACKING_ROW, 1);
 	for (int i = 0; i < ROWS; i++)
 		kit_put(&b.kit, key_of(i), 1, "a", KIT_LATEST, "value");
@@ -759,7 +917,10 @@ main(void)
 		cmocka_unit_test(writes_drop_chunks),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(many_small_chunks_are_refused),
+		cmocka_unit_test(chunks_are_renewed),
 		cmocka_unit_test(a_scan_fills_the_cache),
+		cmocka_unit_test(a_commit_of_many_rows_renews_chunks),
+		cmocka_unit_test(renewed_chunks_take_no_more_memory),
 		cmocka_unit_test(parts_of_scans_meet),
 		cmocka_unit_test(a_short_scan_leaves_a_chunk),
 		cmocka_unit_test(a_scan_leaves_its_chunk_later),

@@ -11,6 +11,9 @@
 
 #define CHUNK_BYTES		(64 * 1024)
 
+/* To renew chunks, a commit must change many rows of each, as those do that change ranges. */
+#define RENEWING_ROWS	256
+
 /* A chunk has at least this part of these bytes, unless it fills a gap between two others or ends the store. */
 #define LEAST_PART		16
 
@@ -22,6 +25,7 @@ wc_scanmemory_init(WcScanMemory *m, WcRocksShared *shared)
 	m->shared = shared;
 	m->chunk_bytes = CHUNK_BYTES;
 	m->small_chunks = WC_SCAN_SMALL_CHUNKS;
+	m->renewing_rows = RENEWING_ROWS;
 }
 
 /* --- chunks ------------------------------------------------------------------------- */
@@ -61,6 +65,13 @@ static inline bool
 ends_before(const WcScanChunk *chunk, WcSlice key)
 {
 	return !chunk->to_the_end && wc_slice_cmp(chunk->end, key) <= 0;
+}
+
+/* Has the chunk all keys from `from` to before `to`? */
+static bool
+has(const WcScanChunk *chunk, WcSlice from, WcSlice to)
+{
+	return wc_slice_cmp(chunk->start, from) <= 0 && (chunk->to_the_end || wc_slice_cmp(to, chunk->end) <= 0);
 }
 
 /* Does the snapshot show all that the chunk's snapshot showed?  RocksDB's snapshot may show more than last_ts says, so
@@ -130,9 +141,10 @@ is_gap(const WcScanCache *c, uint32_t at, WcSlice from, WcSlice to) WC_REQUIRES(
 		(at == c->nchunks || wc_slice_cmp(to, c->chunks[at]->start) <= 0);
 }
 
-void
-wc_scancache_written(WcScanCache *c, WcSlice from, WcSlice to)
+WcScanChunk *
+wc_scancache_take_out(WcScanCache *c, WcSlice from, WcSlice to)
 {
+	WcScanChunk *chunk = NULL;
 	uint32_t	first;
 	uint32_t	last;
 
@@ -142,10 +154,22 @@ wc_scancache_written(WcScanCache *c, WcSlice from, WcSlice to)
 		first = last = count_before(c, from);
 		while (last < c->nchunks && wc_slice_cmp(c->chunks[last]->start, to) < 0)
 			last++;
+		if (last == first + 1 && has(c->chunks[first], from, to))
+		{
+			chunk = c->chunks[first];
+			atomic_fetch_add(&chunk->refs, 1);
+		}
 		drop(c, first, last);
 		c->noted_at = first;
 	}
 	pthread_mutex_unlock(&c->mutex);
+	return chunk;
+}
+
+void
+wc_scancache_written(WcScanCache *c, WcSlice from, WcSlice to)
+{
+	wc_scanchunk_unref(wc_scancache_take_out(c, from, to));
 }
 
 void
@@ -341,7 +365,8 @@ wc_scancache_add(WcScanCache *c, WcScanCopy *copy, const WcSlice *end, bool smal
 	WcScanChunk *chunk;
 	bool		added;
 
-	if (copy->start.failed || copy->bytes.failed || copy->at.failed || (!small && wc_scancopy_is_small(copy)) || !wc_scancache_takes(c, snapshot))
+	if (copy->start.failed || copy->bytes.failed || copy->at.failed || (!small && wc_scancopy_is_small(copy)) ||
+		!wc_scancache_takes(c, snapshot))
 		return true;
 	chunk = make_chunk(c->memory->shared, copy, end, snapshot);
 	if (chunk == NULL)
@@ -358,4 +383,37 @@ wc_scancache_add(WcScanCache *c, WcScanCopy *copy, const WcSlice *end, bool smal
 	if (!added)
 		wc_scanchunk_unref(chunk);
 	return true;
+}
+
+/* --- renewing chunks --------------------------------------------------------------- */
+
+WcScanChunk *
+wc_scancopy_renew(WcScanCopy *copy, const WcScanCache *c, WcScanChunk *chunk)
+{
+	const WcSnapshot none = {0};
+	bool		complete = !copy->start.failed && !copy->bytes.failed && !copy->at.failed;
+	WcScanChunk *renewed = complete ? make_chunk(c->memory->shared, copy, chunk->to_the_end ? NULL : &chunk->end, &none) : NULL;
+
+	if (renewed != NULL)
+		atomic_init(&renewed->used_us, atomic_load_explicit(&chunk->used_us, memory_order_relaxed));
+	/* first gives its memory back, of which not much may be left */
+	wc_scanchunk_unref(chunk);
+	if (renewed == NULL || wc_rocks_shared_lend(renewed->shared, renewed->size))
+		return renewed;
+	free(renewed);
+	return NULL;
+}
+
+void
+wc_scancache_put_back(WcScanCache *c, WcScanChunk *chunk, const WcSnapshot *snapshot)
+{
+	bool		added;
+
+	chunk->last_ts = snapshot->last_ts;
+	chunk->seq = snapshot->seq;
+	pthread_mutex_lock(&c->mutex);
+	added = wc_scancache_takes(c, snapshot) && insert(c, chunk);
+	pthread_mutex_unlock(&c->mutex);
+	if (!added)
+		wc_scanchunk_unref(chunk);
 }

@@ -6,9 +6,9 @@
  * its end, as RocksDB returned them at one snapshot; it never changes.
  *
  * A chunk is valid for snapshots that are at least as new as its own.  A thread that writes a row calls
- * wc_scancache_note before a reader can see the write: chunks that have the row are dropped.  A chunk is added only if
- * its snapshot shows all writes of the store that were noted.  So a scan over chunks returns what a scan of RocksDB
- * would return.
+ * wc_scancache_note before a reader can see the write: chunks that have the row are dropped, or taken out and renewed
+ * (engine/write/scanrenewal.h).  A chunk is added only if its snapshot shows all writes of the store that were noted.
+ * So a scan over chunks returns what a scan of RocksDB would return.
  *
  * All chunks of an engine share a part of the memory of the block cache (WcScanMemory), which RocksDB's cache lends them.
  * When that is used up, no more chunks are added.  A store with very many chunks gets no small ones any more, since
@@ -31,8 +31,11 @@
 typedef struct WcScanMemory
 {
 	WcRocksShared *shared;		/* lends the memory (wc_rocks_shared_lend) */
-	size_t		chunk_bytes;	/* a chunk has about so many at most; only tests change these, before the first chunk */
+
+	/* only tests change these three, before the first chunk */
+	size_t		chunk_bytes;	/* a chunk has about so many at most */
 	uint32_t	small_chunks;	/* while a store has so many chunks, it gets none of less than half as many bytes */
+	uint64_t	renewing_rows;	/* a commit that writes so many rows renews chunks */
 } WcScanMemory;
 
 extern void wc_scanmemory_init(WcScanMemory *memory, WcRocksShared *shared);
@@ -102,6 +105,10 @@ wc_scancache_note(WcScanCache *cache, int64_t ts)
 /* Keys from `from` to before `to`. */
 extern void wc_scancache_written(WcScanCache *cache, WcSlice from, WcSlice to);
 
+/* The same.  If one chunk has all of these keys: a reference to this chunk, which is not in the cache any more; else
+ * NULL. */
+extern WcScanChunk *wc_scancache_take_out(WcScanCache *cache, WcSlice from, WcSlice to);
+
 /* Drops all chunks: any key may be written between these two calls.  seq: the last sequence number of RocksDB's then.
  * With the engine's write mutex locked. */
 extern void wc_scancache_close(WcScanCache *cache);
@@ -150,5 +157,12 @@ extern bool wc_scancopy_is_small(const WcScanCopy *copy);
 /* Adds a chunk of the key-values.  end NULL: the store has no more keys.  small: also if it has few bytes.  False: no
  * memory is left for chunks. */
 extern bool wc_scancache_add(WcScanCache *cache, WcScanCopy *copy, const WcSlice *end, bool small, const WcSnapshot *snapshot);
+
+/* A chunk of the key-values, which is not in the cache, with the range of this one; drops the reference to this one.
+ * NULL: there is no memory for it. */
+extern WcScanChunk *wc_scancopy_renew(WcScanCopy *copy, const WcScanCache *cache, WcScanChunk *chunk);
+
+/* Adds such a chunk: it has what these snapshots show.  Takes the reference. */
+extern void wc_scancache_put_back(WcScanCache *cache, WcScanChunk *chunk, const WcSnapshot *snapshot);
 
 #endif

@@ -34,6 +34,7 @@ typedef struct Noted
 	WcMarks		marks;
 	bool		large_rows;
 	WcWriteCounts written;
+	WcScanRenewal *renewal;		/* NULL: none */
 } Noted;
 
 /* A commit on its way. */
@@ -49,6 +50,7 @@ typedef struct Apply
 	WcOverlay	overlay;
 	WcCatalogChange change;
 	Noted	   *noted;			/* in the overlay's arena */
+	bool		alone;			/* in its group */
 	bool		many_rows;		/* the write watch gets ranges */
 	bool		whole_table;	/* with many_rows: it does not get the rows of the present table, too */
 	uint32_t	range_table;	/* with many_rows: its first and last row so far, empty before the first */
@@ -113,6 +115,7 @@ note_family(Apply *a, uint32_t i, WcError *err)
 		noted->before = wc_marks(noted->store);
 		noted->marks = *notes.marks;
 	}
+	noted->renewal = wc_tablewriter_take_renewal(a->writer, i);
 	noted->next = a->noted;
 	a->noted = noted;
 	return WC_OK;
@@ -164,7 +167,10 @@ static WcStatus
 make_writer(Apply *a, WcError *err)
 {
 	WcTable    *table = find_picture(&a->change, a->state);
-	WcTableWriterOptions options = {.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.sink = a->sink};
+	WcTableWriterOptions options = {
+		.state = a->state,.table = table,.ts = a->ts,.now_us = a->now_us,.sink = a->sink,
+		.renews = a->alone && wc_txn_nrows(a->txn) >= a->engine->scanmemory.renewing_rows
+	};
 	WcStatus	status = wc_tablewriter_create(&options, &a->writer, err);
 
 	wc_table_unref(table);
@@ -371,6 +377,8 @@ stage(Apply *a, WcError *err)
 static void
 settle_facts(const Apply *a, bool written)
 {
+	WcSnapshot	shown = {.last_ts = a->last_ts,.seq = rocksdb_get_latest_sequence_number(a->engine->db)};
+
 	for (const Noted *n = a->noted; n; n = n->next)
 	{
 		if (!written && a->put && n->marked)
@@ -379,6 +387,9 @@ settle_facts(const Apply *a, bool written)
 			wc_store_note_large(n->store);
 		if (written)
 			wc_storecounts_written(&n->store->counts, &n->written);
+		if (written && n->renewal != NULL)
+			wc_scanrenewal_add(n->renewal, &shown);
+		wc_scanrenewal_free(n->renewal);
 		wc_store_unref(n->store);
 	}
 }
@@ -462,6 +473,7 @@ apply_locked(WcEngine *engine, Apply *group, size_t n, WcError *err) WC_REQUIRES
 		Apply	   *a = &group[staged];
 
 		a->sink = &sink;
+		a->alone = n == 1;
 		if (a->ts <= last_ts)
 			a->ts = last_ts + 1;
 		a->last_ts = a->ts;

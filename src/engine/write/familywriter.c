@@ -32,6 +32,7 @@ struct WcFamilyWriter
 	WcTally		tally;
 	bool		large_rows;		/* it has put one beyond WC_PACKED_ROW_LARGE */
 	WcWriteCounts written;
+	WcScanRenewal *renewal;		/* NULL: none (yet) */
 
 	WcRowFinder finder;
 	WcGone		gone;
@@ -86,6 +87,15 @@ static bool
 is_written_again(const WcCell *old, const WcCell *add)
 {
 	return old->ts == add->ts && old->type == add->type && wc_slice_eq(old->qualifier, add->qualifier);
+}
+
+static void
+put(WcFamilyWriter *w, WcSlice key, WcSlice value)
+{
+	wc_sink_put(w->options.sink, w->options.store->cf, key, value);
+	if (w->renewal != NULL)
+		wc_scanrenewal_take(w->renewal, key, &value);
+	w->written.bytes += key.len + value.len;
 }
 
 /* --- packing cell ---------------------------------------------------------*/
@@ -180,13 +190,6 @@ merge_all(WcFamilyWriter *w, const WcResolved *resolved)
 	return n;
 }
 
-static void
-put(WcFamilyWriter *w)
-{
-	wc_sink_put(w->options.sink, w->options.store->cf, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
-	w->written.bytes += w->key.len + w->value.len;
-}
-
 static WcStatus
 put_cells(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 {
@@ -198,7 +201,7 @@ put_cells(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 		wc_cellvalue_append(&w->value, &cells[i]);
 		if (w->key.failed || w->value.failed)
 			return writer_memory(err);
-		put(w);
+		put(w, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
 	}
 	return WC_OK;
 }
@@ -216,7 +219,7 @@ put_head(WcFamilyWriter *w, const WcCell *cells, size_t n, bool *apart, WcError 
 		wc_buf_append_u8(&w->value, WC_ROWHEAD_APART);
 	if (w->key.failed || w->value.failed)
 		return writer_memory(err);
-	put(w);
+	put(w, wc_buf_slice(&w->key), wc_buf_slice(&w->value));
 	return WC_OK;
 }
 
@@ -440,8 +443,7 @@ put_packed(WcFamilyWriter *w, const WcCell *cells, size_t n, WcError *err)
 	w->large_rows |= w->value.len > WC_PACKED_ROW_LARGE(engine);
 	if (w->options.sink == NULL)
 		return WC_OK;
-	wc_sink_put(w->options.sink, w->options.store->cf, w->row, wc_buf_slice(&w->value));
-	w->written.bytes += w->row.len + w->value.len;
+	put(w, w->row, wc_buf_slice(&w->value));
 	return WC_OK;
 }
 
@@ -481,6 +483,14 @@ most_bytes(const WcFamilyWriter *w, const WcResolved *resolved)
 	return bytes;
 }
 
+static void
+delete(WcFamilyWriter *w, WcSlice key)
+{
+	wc_sink_delete(w->options.sink, w->options.store->cf, key);
+	if (w->renewal != NULL)
+		wc_scanrenewal_take(w->renewal, key, NULL);
+}
+
 static WcStatus
 finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcError *err)
 {
@@ -513,7 +523,7 @@ finish_packed(WcFamilyWriter *w, const WcResolved *resolved, bool simple, WcErro
 	if (n > 0)
 		return put_packed(w, w->new_cells, n, err);
 	if (w->nold > 0 && w->options.sink)
-		wc_sink_delete(w->options.sink, w->options.store->cf, w->row);
+		delete(w, w->row);
 	return WC_OK;
 }
 
@@ -556,6 +566,7 @@ wc_familywriter_free(WcFamilyWriter *w)
 	if (w->matcher)
 		wc_matcher_free(w->matcher);
 	wc_rowfinder_free(&w->finder);
+	wc_scanrenewal_free(w->renewal);
 	wc_buf_free(&w->key);
 	wc_buf_free(&w->value);
 	wc_buf_free(&w->first);
@@ -585,6 +596,15 @@ wc_familywriter_notes(const WcFamilyWriter *w)
 	return (WcFamilyNotes) {w->tally.changed ? &w->tally.marks : NULL, w->large_rows, w->written};
 }
 
+WcScanRenewal *
+wc_familywriter_take_renewal(WcFamilyWriter *w)
+{
+	WcScanRenewal *renewal = w->renewal;
+
+	w->renewal = NULL;
+	return renewal;
+}
+
 static void
 count_written(WcFamilyWriter *w, const WcResolved *resolved, bool simple)
 {
@@ -601,6 +621,7 @@ static WcStatus
 note_write(WcFamilyWriter *w, WcError *err)
 {
 	WcStore    *store = w->options.store;
+	WcSlice		first;
 
 	wc_rangewatch_row(store, w->row);
 	wc_deadruns_note(&store->dead, w->row, w->options.ts);
@@ -619,8 +640,13 @@ note_write(WcFamilyWriter *w, WcError *err)
 	}
 	if (w->first.failed || w->behind.failed)
 		return writer_memory(err);
-	wc_scancache_written(&store->scancache, store->packing == WC_PACKING_ROW ? w->row : wc_buf_slice(&w->first),
-						 wc_buf_slice(&w->behind));
+	first = store->packing == WC_PACKING_ROW ? w->row : wc_buf_slice(&w->first);
+	if (w->options.renews && w->renewal == NULL)
+		w->renewal = wc_scanrenewal_create(&store->scancache);
+	if (w->renewal != NULL)
+		wc_scanrenewal_written(w->renewal, first, wc_buf_slice(&w->behind));
+	else
+		wc_scancache_written(&store->scancache, first, wc_buf_slice(&w->behind));
 	return WC_OK;
 }
 

@@ -9,6 +9,7 @@
 #define WC_ENGINE_WRITE_FAMILYWRITER_H
 
 #include "engine/store/internal.h"
+#include "engine/write/scanrenewal.h"
 #include "engine/write/sink.h"
 #include "read/txn/resolve.h"
 
@@ -23,6 +24,7 @@ typedef struct WcFamilyWriterOptions
 	int64_t		now_us;			/* for TTLs */
 	bool		empty;			/* nothing is stored yet */
 	WcSink	   *sink;			/* NULL: nothing is put, it is only looked whether it could be */
+	bool		renews;			/* chunks of the scan cache; then no other commit is in the sink */
 } WcFamilyWriterOptions;
 
 extern WcStatus wc_familywriter_create(const WcFamilyWriterOptions *options, WcFamilyWriter **writer, WcError *err) WC_WARN_UNUSED;
@@ -42,6 +44,9 @@ typedef struct WcFamilyNotes
 } WcFamilyNotes;
 
 extern WcFamilyNotes wc_familywriter_notes(const WcFamilyWriter *writer);
+
+/* The chunks of the scan cache that are to be added when the commit is written; the caller frees it.  NULL: none. */
+extern WcScanRenewal *wc_familywriter_take_renewal(WcFamilyWriter *writer);
 
 /* Puts the row into the batch; raises *last_ts to the greatest timestamp used.
  * WC_TOO_LARGE: the row would become too large, and nothing was put.  Without finish, a new

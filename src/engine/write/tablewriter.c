@@ -94,7 +94,7 @@ start_family(WcTableWriter *w, uint32_t at, WcSlice row, WcError *err)
 		WcStore    *store = table->stores[at];
 		WcFamilyWriterOptions options = {
 			.store = store,.desc = &table->desc,.family = &table->desc.families[at],
-			.ts = w->options.ts,.now_us = w->options.now_us,.sink = w->options.sink,
+			.ts = w->options.ts,.now_us = w->options.now_us,.sink = w->options.sink,.renews = w->options.renews,
 			.empty = base == NULL || wc_table_store(base, store->family_id) != store
 		};
 
@@ -114,6 +114,12 @@ wc_tablewriter_notes(const WcTableWriter *w, uint32_t i)
 	const WcFamilyNotes none = {0};
 
 	return w->parts[i].writer ? wc_familywriter_notes(w->parts[i].writer) : none;
+}
+
+WcScanRenewal *
+wc_tablewriter_take_renewal(WcTableWriter *w, uint32_t i)
+{
+	return w->parts[i].writer ? wc_familywriter_take_renewal(w->parts[i].writer) : NULL;
 }
 
 /* --- rows -----------------------------------------------------------------*/

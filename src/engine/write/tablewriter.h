@@ -20,6 +20,7 @@ typedef struct WcTableWriterOptions
 	int64_t		ts;				/* the commit timestamp */
 	int64_t		now_us;			/* for TTLs */
 	WcSink	   *sink;			/* NULL: nothing is put, it is only looked whether it could be */
+	bool		renews;			/* chunks of the scan cache; then no other commit is in the sink */
 } WcTableWriterOptions;
 
 extern WcStatus wc_tablewriter_create(const WcTableWriterOptions *options, WcTableWriter **writer,
@@ -44,5 +45,8 @@ extern void wc_tablewriter_leave_row(WcTableWriter *writer);
 
 /* As wc_familywriter_notes, of the i'th family of the table. */
 extern WcFamilyNotes wc_tablewriter_notes(const WcTableWriter *writer, uint32_t i);
+
+/* As wc_familywriter_take_renewal, of the i'th family of the table. */
+extern WcScanRenewal *wc_tablewriter_take_renewal(WcTableWriter *writer, uint32_t i);
 
 #endif
