@@ -7,13 +7,12 @@
 #include "wire/segment.h"
 
 WcStatus
-wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcIntake *intake, WcEpochs *epochs,
+wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *epochs,
 				 WcLockTable *locktable, const atomic_bool *cancel, WcError *err)
 {
 	WcArena		arena = WC_ARENA_INIT;
 
 	wc_session_init(&d->session, engine, epochs, locktable, cancel);
-	d->applier = applier;
 	d->intake = intake;
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
@@ -33,13 +32,13 @@ wc_dispatch_free(WcDispatch *d)
 }
 
 static void
-answer_error(WcDispatch *d, uint64_t id, uint8_t flags, const WcError *err)
+answer_error(WcDispatch *d, uint64_t id, const WcError *err)
 {
 	WcError		ignored;
 
 	wc_frame_begin(&d->out);
 	wc_message_error_encode(&d->out, err);
-	if (wc_frame_finish(&d->out, WC_MSG_ERROR, flags, id, &ignored) != WC_OK)
+	if (wc_frame_finish(&d->out, WC_MSG_ERROR, 0, id, &ignored) != WC_OK)
 		wc_buf_reset(&d->out, 0);
 }
 
@@ -55,7 +54,7 @@ wc_dispatch_cancelled(WcDispatch *d, uint64_t id)
 	WcError		err;
 
 	(void) error_cancelled(&err);
-	answer_error(d, id, 0, &err);
+	answer_error(d, id, &err);
 }
 
 static WcStatus
@@ -101,7 +100,7 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 				wc_session_unlock(&d->session, (uint32_t) number);
 			return true;
 		case WC_MSG_ABORTED:
-			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK && d->intake != NULL)
+			if (wc_message_numbers_decode(body, &number, 1, &err) == WC_OK)
 				wc_intake_aborted(d->intake, number);
 			return true;
 		case WC_MSG_HANDED:
@@ -149,8 +148,6 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 			return wc_request_next(d, body, answer, err);
 		case WC_MSG_STATS:
 			return wc_request_stats(d, body, err);
-		case WC_MSG_COMMIT:
-			return wc_request_commit(d, header, body, answer, err);
 		case WC_MSG_PRECOMMIT:
 		case WC_MSG_PREPARE:
 			return wc_request_precommit(d, header, body, err);
@@ -226,14 +223,14 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 	wc_frame_begin(&d->out);
 	if (request->dropped)
 		status = wc_error(&err, WC_NO_MEMORY, "the engine is out of memory for a request of %u bytes", header->length);
-	else if (cancelled && header->type != WC_MSG_COMMIT)
+	else if (cancelled)
 		status = error_cancelled(&err);
 	else
 		status = dispatch_answered(d, header, body, &answer, &err);
 	if (status == WC_OK)
 		status = wc_frame_finish(&d->out, answer.type, answer.flags, header->id, &err);
 	if (status != WC_OK)
-		answer_error(d, header->id, header->type == WC_MSG_COMMIT ? answer.flags : 0, &err);
+		answer_error(d, header->id, &err);
 	wc_arena_reset(&d->arena);
 	wc_session_show(&d->session);
 	note_slow(d, header->type, wc_activity_end(&d->session.activity) - d->began_us, examined, returned);

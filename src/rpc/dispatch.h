@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "rpc/crew.h"
-#include "rpc/log/applier.h"
 #include "rpc/log/intake.h"
 #include "rpc/session/session.h"
 #include "wire/frame.h"
@@ -33,14 +32,13 @@ typedef struct WcDispatch
 	WcStatisticsSource statistics;
 	WcCrew	   *crew;			/* helps with long scans; NULL: there is none.  window: of this session (wire/busy.h) */
 	uint32_t   *window;
-	WcApplier  *applier;
-	WcIntake *intake;		/* NULL: commits go to the applier */
+	WcIntake   *intake;
 	int64_t		began_us;		/* when the request began, monotonic */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */
 } WcDispatch;
 
-extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcApplier *applier, WcIntake *intake, WcEpochs *epochs,
+extern WcStatus wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *epochs,
 								 WcLockTable *locktable, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 extern void wc_dispatch_free(WcDispatch *d);
 

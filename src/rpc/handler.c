@@ -197,14 +197,14 @@ serve_request(WcHandler *h, WcError *why)
 	if (!answered)
 		return true;
 	/* the work may have ended halfway: the backend gets the error that the engine stops */
-	if (atomic_load(&h->stop) && h->reader.header.type != WC_MSG_COMMIT)
+	if (atomic_load(&h->stop))
 		return false;
 	if (h->dispatch.out.len == 0)
 	{
 		wc_error(why, WC_NO_MEMORY, "the engine is out of memory");
 		return false;
 	}
-	if (!wc_segment_answer(h->segment, id) && h->reader.header.type != WC_MSG_COMMIT)
+	if (!wc_segment_answer(h->segment, id))
 		wc_dispatch_cancelled(&h->dispatch, id);
 	if (!send_frame(h, &h->dispatch.out))
 		return false;

@@ -37,7 +37,6 @@ extern WcScanHelpers wc_request_helpers(WcDispatch *d, uint64_t returned_part);
 
 extern WcStatus wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_request_lock(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_request_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 
 /* PRECOMMIT and PREPARE. */
 extern WcStatus wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err) WC_WARN_UNUSED;

@@ -115,10 +115,10 @@ check_whole(const WcSession *s, uint64_t length, WcError *err)
  * one of them: then nothing else has been done.
  */
 static WcStatus
-prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_t *holder, WcError *err)
+prepare_commit(WcDispatch *d, const WcCommitMessage *m, uint64_t *holder, WcError *err)
 {
 	WcTxn	   *txn = wc_session_txn(&d->session);
-	const atomic_bool *cancel = may_cancel ? d->session.cancel : NULL;
+	const atomic_bool *cancel = d->session.cancel;
 	WcSnapshot *snapshot;
 	WcReadPoint then;
 	WcStatus	status = check_whole(&d->session, m->length, err);
@@ -138,34 +138,6 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool may_cancel, uint64_
 	return status;
 }
 
-/* COMMIT, in a server that follows no log. */
-WcStatus
-wc_request_commit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
-{
-	WcCommitMessage m;
-	uint64_t	holder;
-	WcTxn	   *txn;
-	bool		unknown = false;
-	WcStatus	status = wc_message_commit_decode(body, &m, err);
-
-	if (status == WC_OK)
-		status = prepare_commit(d, &m, false, &holder, err);
-	if (status != WC_OK)
-		return status;
-	wc_message_numbers_encode(&d->out, &holder, 1);
-	if (holder != 0)
-		return WC_OK;			/* nothing has been done */
-	txn = wc_session_txn(&d->session);
-	if (txn != NULL)
-		status = wc_applier_commit(d->applier, m.xid, txn, (header->flags & WC_FLAG_SYNC) != 0, &unknown, err);
-	wc_engine_forget(d->session.engine, m.xid);
-	if (status == WC_OK || unknown)
-		wc_session_end_transaction(&d->session);
-	if (unknown)
-		answer->flags = WC_FLAG_UNKNOWN;
-	return status;
-}
-
 /* Sends the locks of the transaction, for the log: an engine that reads the log after a restart locks the rows again. */
 static WcStatus
 send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
@@ -178,8 +150,8 @@ send_locks(WcDispatch *d, uint64_t id, const WcCommitMessage *m, WcError *err)
 }
 
 /*
- * PRECOMMIT and PREPARE, in a server that follows the log: from now on the log decides how the transaction ends, and when
- * its locks are released; the session forgets the transaction.
+ * PRECOMMIT and PREPARE: from now on the log decides how the transaction ends, and when its locks are released; the session
+ * forgets the transaction.
  */
 WcStatus
 wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
@@ -188,10 +160,10 @@ wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, W
 	uint64_t	holder;
 	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
-	if (status == WC_OK && (d->intake == NULL || m.xid == 0))
-		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a log, and a transaction's id");
+	if (status == WC_OK && m.xid == 0)
+		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a transaction's id");
 	if (status == WC_OK)
-		status = prepare_commit(d, &m, true, &holder, err);
+		status = prepare_commit(d, &m, &holder, err);
 	if (status == WC_OK && holder == 0 && header->type == WC_MSG_PREPARE)
 		status = send_locks(d, header->id, &m, err);
 	if (status != WC_OK)
@@ -210,7 +182,7 @@ wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, W
 void
 wc_request_hand_over(WcDispatch *d, uint64_t xid)
 {
-	if (d->intake == NULL || (d->session.xid != 0 && d->session.xid != xid))
+	if (d->session.xid != 0 && d->session.xid != xid)
 		return;
 	d->session.xid = 0;
 	wc_session_end_transaction(&d->session);

@@ -2,7 +2,8 @@
  * rpc/rpc.h: serving sessions; what the background worker uses.
  *
  * A server has one applier thread, which applies commits one after another, one thread for each session, and threads
- * that help sessions' threads; all signals are blocked in these threads.  One thread (the worker's main thread) calls the functions of this header.
+ * that help sessions' threads; all signals are blocked in these threads.  One thread (the worker's main thread) calls the
+ * functions of this header.
  */
 #ifndef WC_RPC_RPC_H
 #define WC_RPC_RPC_H
@@ -33,7 +34,7 @@ typedef struct WcPeer
 	uint32_t	pid;
 } WcPeer;
 
-/* Of a server that follows the log of PostgreSQL. */
+/* Following PostgreSQL's log. */
 typedef struct WcLogOptions
 {
 	uint32_t	store;			/* id of the store; BATCHes for other stores are skipped */
@@ -55,7 +56,7 @@ typedef struct WcServerOptions
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
 	WcWake		finished;		/* a session has ended: call wc_server_reap, and look at locks, soon */
-	const WcLogOptions *log;	/* NULL: commits come from session threads; copied */
+	const WcLogOptions *log;	/* copied */
 } WcServerOptions;
 
 extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err) WC_WARN_UNUSED;
@@ -80,7 +81,7 @@ extern void *wc_server_reap(WcServer *server);
 extern int	wc_server_look_at_locks(WcServer *server, bool (*is_over) (uint64_t xid));
 
 /*
- * Records of the log, in its order; for a server that follows it.  After WC_NO_MEMORY and other errors the
+ * Records of the log, in its order.  After WC_NO_MEMORY and other errors the
  * server must be stopped, and a new one continues from the last mark.
  */
 extern WcStatus wc_server_log_load(WcServer *server, uint64_t *read_from, WcError *err) WC_WARN_UNUSED;

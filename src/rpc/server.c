@@ -25,7 +25,7 @@ struct WcServer
 	WcEpochs   *epochs;
 	WcCrew	   *crew;
 	WcLockTable *locktable;
-	WcIntake *intake;		/* NULL: no log is followed */
+	WcIntake   *intake;
 	WcMutex		mutex;
 	pthread_cond_t none_running;
 	WcHandler  *running WC_GUARDED_BY(&mutex);
@@ -51,7 +51,6 @@ WcStatus
 wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 {
 	WcServer   *s = calloc(1, sizeof(*s));
-	WcApplied	applied = {NULL, NULL};
 	sigset_t	before;
 	WcStatus	status;
 
@@ -61,13 +60,8 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	atomic_init(&s->slow, -1);
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->none_running, NULL);
-	if (options->log != NULL)
-	{
-		wc_claims_reset(options->log->claims);
-		s->locktable = wc_locktable_create(options->log->claims, options->log->flight);
-	}
-	else
-		s->locktable = wc_locktable_create(NULL, NULL);
+	wc_claims_reset(options->log->claims);
+	s->locktable = wc_locktable_create(options->log->claims, options->log->flight);
 	if (s->locktable == NULL)
 	{
 		wc_server_free(s);
@@ -76,32 +70,22 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	status = wc_crew_create(options->cores, options->busy, &s->crew, err);
 	if (status == WC_OK)
 		status = wc_epochs_create(options->engine, options->getcache, &s->epochs, err);
-	if (status != WC_OK)
-	{
-		wc_server_free(s);
-		return status;
-	}
-	if (options->log != NULL)
+	if (status == WC_OK)
 		status = wc_intake_create(options->engine, s->locktable, options->log, &s->intake, err);
 	if (status == WC_OK)
 	{
-		if (s->intake != NULL)
-			applied = wc_intake_applied(s->intake);
 		block_signals(&before);
-		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes, applied,
-								  &s->applier, err);
+		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes,
+								  wc_intake_applied(s->intake), &s->applier, err);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
-	if (status == WC_OK && s->intake != NULL)
-	{
-		wc_intake_begin(s->intake, s->applier);
-		wc_engine_log_steps(options->engine, wc_intake_log_step, s->intake);
 	}
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
 		return status;
 	}
+	wc_intake_begin(s->intake, s->applier);
+	wc_engine_log_steps(options->engine, wc_intake_log_step, s->intake);
 	*server = s;
 	return WC_OK;
 }
@@ -216,8 +200,7 @@ use_of(WcServer *s) WC_REQUIRES(s->mutex)
 {
 	WcUseCounts use = {.requests = s->past.requests,.blocks_hit = s->past.blocks_hit,.blocks_read = s->past.blocks_read};
 
-	if (s->intake != NULL)
-		wc_intake_counts(s->intake, &use.batches, &use.logged_bytes);
+	wc_intake_counts(s->intake, &use.batches, &use.logged_bytes);
 	wc_getcache_counts(s->options.getcache, &use.get_hits, &use.get_misses);
 	return use;
 }
@@ -234,8 +217,7 @@ hand_over_counts(WcServer *s)
 	s->past = none;
 	pthread_mutex_unlock(&s->mutex);
 	wc_engine_add_use(s->options.engine, &use);
-	if (s->intake != NULL)
-		wc_intake_reset_counts(s->intake);
+	wc_intake_reset_counts(s->intake);
 	wc_getcache_reset_counts(s->options.getcache);
 }
 
@@ -294,8 +276,7 @@ reset_statistics(WcServer *s, WcError *err)
 
 	if (status != WC_OK)
 		return status;
-	if (s->intake != NULL)
-		wc_intake_reset_counts(s->intake);
+	wc_intake_reset_counts(s->intake);
 	wc_getcache_reset_counts(s->options.getcache);
 	pthread_mutex_lock(&s->mutex);
 	s->past = none;
@@ -350,7 +331,7 @@ make_handler(WcServer *s, void *memory, WcPeer peer, WcWake wake, void *owner, W
 	h->wake = wake;
 	h->owner = owner;
 	h->segment = memory;
-	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->applier, s->intake, s->epochs, s->locktable,
+	status = wc_dispatch_init(&h->dispatch, s->options.engine, s->intake, s->epochs, s->locktable,
 							  &h->segment->cancel, err);
 	h->dispatch.statistics = (WcStatisticsSource) {statistics_rows, s};
 	h->dispatch.crew = s->crew;
@@ -472,11 +453,8 @@ void
 wc_server_stop(WcServer *s, const char *why)
 {
 	snprintf(s->why, sizeof(s->why), "%s", why);
-	if (s->intake != NULL)
-	{
-		wc_intake_stop(s->intake);
-		wc_engine_log_steps(s->options.engine, NULL, NULL);
-	}
+	wc_intake_stop(s->intake);
+	wc_engine_log_steps(s->options.engine, NULL, NULL);
 	pthread_mutex_lock(&s->mutex);
 	for (WcHandler *h = s->running; h != NULL; h = h->next)
 		wc_handler_stop(h);

@@ -469,7 +469,7 @@ wc_message_commit_decode(WcSlice in, WcCommitMessage *m, WcError *err)
 	m->length = wc_decode_varint(&d);
 	m->snapshot = wc_decode_varint(&d);
 	m->epoch = wc_decode_varint(&d);
-	return message_done(&d, "COMMIT", err);
+	return message_done(&d, "PRECOMMIT", err);
 }
 
 void
@@ -577,8 +577,8 @@ wc_message_request_name(uint8_t type)
 	static const char *const names[] = {
 		[WC_MSG_HELLO] = "connect",[WC_MSG_DESCRIBE] = "describe",[WC_MSG_LIST_TABLES] = "list tables",
 		[WC_MSG_LIST_NAMESPACES] = "list namespaces",[WC_MSG_NEW_TABLE_ID] = "new table",[WC_MSG_OPEN] = "scan",
-		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_COMMIT] = "commit",
-		[WC_MSG_FLUSH] = "flush",[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
+		[WC_MSG_NEXT] = "scan",[WC_MSG_STATS] = "scan statistics",[WC_MSG_FLUSH] = "flush",
+		[WC_MSG_COMPACT] = "compaction",[WC_MSG_ESTIMATE] = "estimate",
 		[WC_MSG_SNAPSHOT] = "snapshot",[WC_MSG_LOCK] = "lock rows",[WC_MSG_SAMPLE] = "sample",
 		[WC_MSG_MODIFY] = "modify",[WC_MSG_PRECOMMIT] = "commit",[WC_MSG_PREPARE] = "prepare",[WC_MSG_STATISTICS] = "statistics",
 		[WC_MSG_COMPACTING] = "compaction state",[WC_MSG_CHECK_STORE] = "check store",[WC_MSG_SPLIT] = "split",

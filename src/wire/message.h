@@ -28,7 +28,6 @@ typedef enum WcMessageType
 	WC_MSG_STATS = 9,
 	WC_MSG_SNAPSHOT_RELEASE = 10,	/* no answer */
 	WC_MSG_BATCH = 11,			/* no answer: an error is the answer to the next request */
-	WC_MSG_COMMIT = 13,
 	WC_MSG_ABORT = 14,			/* no answer */
 	WC_MSG_FLUSH = 15,
 	WC_MSG_COMPACT = 16,
@@ -80,12 +79,6 @@ extern const char *wc_message_request_name(uint8_t type);
 
 /* Flags of LIST_TABLES: those of all databases. */
 #define WC_FLAG_ALL				0x01
-
-/* Flags of COMMIT: answer when it is on disk. */
-#define WC_FLAG_SYNC			0x01
-
-/* Flags of ERROR: the commit was applied, but perhaps not made durable. */
-#define WC_FLAG_UNKNOWN			0x01
 
 typedef struct WcHelloMessage
 {

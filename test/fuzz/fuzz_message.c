@@ -200,7 +200,7 @@ recode_payload(uint8_t type, WcSlice in, WcArena *arena, WcBuf *out)
 			return recode_next(in, out);
 		case WC_MSG_BATCH:
 			return recode_batch(in, out);
-		case WC_MSG_COMMIT:
+		case WC_MSG_PRECOMMIT:
 			return recode_commit(in, out);
 		case WC_MSG_FLUSH:
 			return recode_table(in, out);

@@ -71,6 +71,8 @@ site_write_ops(Site *site, int session, WcSlice ops)
 	wc_message_batch_encode(site_message(site, session), &m);
 	wc_buf_append_slice(&site->requests[session].body, ops);
 	(void) site_answer(site, session, WC_MSG_BATCH, &answer);
+	site->batches[session].len = site->lengths[session];
+	wc_buf_append_slice(&site->batches[session], ops);
 	site->lengths[session] += ops.len;
 }
 
@@ -96,16 +98,37 @@ site_end(Site *site, int session)
 	site->lengths[session] = 0;
 }
 
+bool
+site_try_commit(Site *site, int session, uint64_t snapshot, uint64_t *holder, WcError *err)
+{
+	WcCommitMessage m = {.xid = (uint64_t) session + 1,.length = site->lengths[session],.snapshot = snapshot};
+	WcBuf	   *batch = &site->batches[session];
+	uint8_t		answer;
+	WcSlice		payload;
+
+	wc_message_commit_encode(site_message(site, session), &m);
+	payload = site_answer(site, session, WC_MSG_PRECOMMIT, &answer);
+	if (answer == WC_MSG_ERROR)
+	{
+		wc_message_error_decode(payload, err);
+		return false;
+	}
+	if (wc_message_numbers_decode(payload, holder, 1, err) != WC_OK)
+		return false;
+	if (*holder != 0)
+		return true;
+	batch->len = site->lengths[session];
+	site->lengths[session] = 0;
+	return kitlog_commit(&site->log, m.xid, wc_buf_slice(batch), err);
+}
+
 uint64_t
 site_commit_since(Site *site, int session, uint64_t snapshot)
 {
-	WcCommitMessage m = {.xid = (uint64_t) session + 1,.length = site->lengths[session],.snapshot = snapshot};
 	uint64_t	holder;
 
-	wc_message_commit_encode(site_message(site, session), &m);
-	assert_ok(&site->kit, wc_message_numbers_decode(site_ask(site, session, WC_MSG_COMMIT), &holder, 1, &site->kit.err));
-	if (holder == 0)
-		site->lengths[session] = 0;
+	if (!site_try_commit(site, session, snapshot, &holder, &site->kit.err))
+		fail_msg("%s", site->kit.err.message);
 	return holder;
 }
 
@@ -123,15 +146,20 @@ site_set_up(void **state)
 	assert_non_null(site);
 	kit_open(&site->kit);
 	site->getcache = kit_getcache(1 << 16, SESSIONS);
-	site->locktable = wc_locktable_create(NULL, NULL);
+	kitlog_open(&site->log, &site->kit);
+	site->locktable = wc_locktable_create(site->log.options.claims, site->log.options.flight);
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
-	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes, (WcApplied) {0}, &site->applier,
-										   &site->kit.err));
+	assert_ok(&site->kit, wc_intake_create(site->kit.engine, site->locktable, &site->log.options, &site->intake, &site->kit.err));
+	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes,
+										   wc_intake_applied(site->intake), &site->applier, &site->kit.err));
+	wc_intake_begin(site->intake, site->applier);
+	site->log.intake = site->intake;
+	site->log.applier = site->applier;
 	for (int i = 0; i < SESSIONS; i++)
 	{
 		WcHelloMessage hello = {WC_PROTOCOL_VERSION, KIT_DATABASE};
 
-		assert_ok(&site->kit, wc_dispatch_init(&site->sessions[i], site->kit.engine, site->applier, NULL, site->epochs,
+		assert_ok(&site->kit, wc_dispatch_init(&site->sessions[i], site->kit.engine, site->intake, site->epochs,
 											   site->locktable, &site->cancel, &site->kit.err));
 		wc_frame_reader_init(&site->requests[i]);
 		wc_message_hello_encode(site_message(site, i), &hello);
@@ -156,10 +184,13 @@ site_tear_down(void **state)
 	{
 		wc_dispatch_free(&site->sessions[i]);
 		wc_frame_reader_free(&site->requests[i]);
+		wc_buf_free(&site->batches[i]);
 	}
 	wc_applier_stop(site->applier);
+	wc_intake_free(site->intake);
 	wc_epochs_free(site->epochs);
 	wc_locktable_free(site->locktable);
+	kitlog_close(&site->log);
 	kit_close(&site->kit);
 	free(site->getcache);
 	free(site);

@@ -7,6 +7,7 @@
 
 #include "enginekit.h"
 
+#include "kitlog.h"
 #include "rpc/dispatch.h"
 
 #define SESSIONS 3
@@ -18,11 +19,14 @@ typedef struct Site
 	WcEpochs   *epochs;
 	WcApplier  *applier;
 	WcLockTable *locktable;
+	WcIntake   *intake;
+	KitLog		log;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t writes;
 	atomic_bool cancel;
 	WcDispatch	sessions[SESSIONS];
 	uint64_t	lengths[SESSIONS];	/* of their batches */
+	WcBuf		batches[SESSIONS];
 	WcFrameReader requests[SESSIONS];
 } Site;
 
@@ -46,8 +50,12 @@ extern void site_put(Site *site, const char *row, const char *value);
 extern void site_write(Site *site, int session);
 extern void site_write_ops(Site *site, int session, WcSlice ops);	/* these, on any thread */
 
-/* COMMIT of transaction session + 1; returns the holder of a conflicting lock.  snapshot: the number of the snapshot since
- * which the rows must be unchanged; 0: none. */
+/* PRECOMMIT of transaction session + 1, and its commit in the log, unless another transaction has locked a row: *holder
+ * (0: none).  snapshot: the number of the snapshot since which the rows must be unchanged; 0: none.  On any thread.  False:
+ * err has the reason. */
+extern bool site_try_commit(Site *site, int session, uint64_t snapshot, uint64_t *holder, WcError *err);
+
+/* The same, which must not fail; returns the holder. */
 extern uint64_t site_commit_since(Site *site, int session, uint64_t snapshot);
 extern uint64_t site_commit(Site *site, int session);
 

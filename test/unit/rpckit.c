@@ -56,12 +56,14 @@ site_open(Site *site, int sessions_max)
 	kit_open(&site->kit);
 	bell_init(&site->finished);
 	site->getcache = kit_getcache(1 << 20, sessions_max);
+	kitlog_open(&site->log, &site->kit);
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
 		.busy = &site->busy,.getcache = site->getcache,.catalog_generation = &site->generation,
-		.writes = &site->writes,.finished = {ring_bell, &site->finished}
+		.writes = &site->writes,.finished = {ring_bell, &site->finished},.log = &site->log.options
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
+	site->log.server = site->server;
 }
 
 static void
@@ -73,6 +75,7 @@ reap(Site *site)
 	{
 		wc_frame_reader_free(&b->reader);
 		wc_buf_free(&b->message);
+		wc_buf_free(&b->batch);
 		free(b->segment);
 		free(b);
 	}
@@ -85,6 +88,7 @@ site_leave(Site *site)
 	reap(site);
 	assert_int_equal(wc_server_sessions(site->server), 0);
 	wc_server_free(site->server);
+	kitlog_close(&site->log);
 	free(site->getcache);
 	kit_close(&site->kit);
 }
@@ -231,6 +235,8 @@ send_piece(Backend *b, uint64_t at, WcSlice bytes, uint64_t bytes_max, bool wake
 	wc_message_batch_encode(out, &m);
 	wc_buf_append_slice(out, bytes);
 	send_waking(b, WC_MSG_BATCH, 0, wake);
+	b->batch.len = at < b->batch.len ? at : b->batch.len;
+	wc_buf_append_slice(&b->batch, bytes);
 	b->length = at + bytes.len;
 }
 
@@ -250,22 +256,34 @@ send_cut(Backend *b, uint64_t offset)
 }
 
 void
-send_commit(Backend *b, bool sync)
+send_commit(Backend *b)
 {
 	WcCommitMessage m = {.xid = b->xid,.length = b->length};
 
 	wc_message_commit_encode(message(b), &m);
-	send_frame(b, WC_MSG_COMMIT, sync ? WC_FLAG_SYNC : 0);
+	send_frame(b, WC_MSG_PRECOMMIT, 0);
+}
+
+void
+commit_accepted(Site *site, Backend *b)
+{
+	uint64_t	holder;
+
+	assert_int_equal(answer(b), WC_MSG_OK);
+	assert_ok(&site->kit, wc_message_numbers_decode(wc_buf_slice(&b->reader.body), &holder, 1, &site->kit.err));
+	assert_int_equal(holder, 0);
+	b->batch.len = b->length;
+	assert_true(kitlog_commit(&site->log, b->xid, wc_buf_slice(&b->batch), &site->kit.err));
+	b->length = 0;
+	b->xid++;
 }
 
 void
 commit(Site *site, Backend *b)
 {
 	send_batch(site, b, 1 << 30);
-	send_commit(b, true);
-	assert_int_equal(answer(b), WC_MSG_OK);
-	b->length = 0;
-	b->xid++;
+	send_commit(b);
+	commit_accepted(site, b);
 }
 
 void

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "kitlog.h"
 #include "rpc/rpc.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -35,6 +36,7 @@ typedef struct Backend
 	uint64_t	last_id;
 	uint64_t	xid;			/* its transaction's id */
 	uint64_t	length;			/* of its batch */
+	WcBuf		batch;
 	Bell		bell;
 } Backend;
 
@@ -42,6 +44,7 @@ typedef struct Site
 {
 	Kit			kit;
 	WcServer   *server;
+	KitLog		log;
 	WcBusy		busy;
 	WcGetCache *getcache;
 	_Atomic uint64_t generation;
@@ -91,7 +94,8 @@ extern void put_rows(Site *site, int from, int n);	/* collected by the kit */
 extern void send_piece(Backend *b, uint64_t at, WcSlice bytes, uint64_t bytes_max, bool wake);
 extern void send_batch(Site *site, Backend *b, uint64_t bytes_max); /* what the kit has collected */
 extern void send_cut(Backend *b, uint64_t offset);	/* rolls back the bytes from there on; does not wake the engine */
-extern void send_commit(Backend *b, bool sync);
+extern void send_commit(Backend *b);	/* PRECOMMIT */
+extern void commit_accepted(Site *site, Backend *b);	/* the answer to it must be OK: then the log has the commit */
 extern void commit(Site *site, Backend *b); /* what the kit has collected; must succeed */
 extern void abort_transaction(Backend *b);
 

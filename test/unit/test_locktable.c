@@ -18,6 +18,24 @@
 
 #define S(literal) wc_slice(literal, sizeof(literal) - 1)
 
+/* With claims and places in flight, of which there are none. */
+static WcLockTable *
+make_table(void)
+{
+	static WcClaims *claims;
+	static WcFlight *flight;
+	WcLockTable *table;
+
+	if (claims == NULL)
+	{
+		claims = wc_claims_init(calloc(1, wc_claims_size()), 42);
+		flight = wc_flight_init(calloc(1, wc_flight_size(1) + 64), 1);
+	}
+	table = wc_locktable_create(claims, flight);
+	assert_non_null(table);
+	return table;
+}
+
 static WcLockRequest
 request_of(uint32_t table_id, WcRowLockMode mode, uint64_t xid, uint32_t subid)
 {
@@ -80,12 +98,11 @@ acquire_number(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t ta
 static void
 one_holder_a_row(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
 	(void) state;
-	assert_non_null(table);
 	assert_int_equal(acquire(table, a, UINT64_C(5000000001), 1, S("row")), 0);
 	assert_int_equal(acquire(table, a, UINT64_C(5000000001), 1, S("row")), 0);
 	assert_int_equal(a->nlocks, 1);
@@ -127,7 +144,7 @@ modes_conflict_as_heaps_do(void **state)
 		{0, false, true, true, true},	/* NO KEY UPDATE */
 		{0, true, true, true, true} /* UPDATE */
 	};
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -153,7 +170,7 @@ static void
 holders_share_a_row(void **state)
 {
 	WcLockRequest update = request_of(1, WC_LOCK_NO_KEY_UPDATE, 4, 1);
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3),
@@ -206,7 +223,7 @@ static void
 less_may_be_enough(void **state)
 {
 	WcLockRequest write = request_of(1, WC_LOCK_EXCLUSIVE, 1, 0);
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -236,7 +253,7 @@ a_subtransaction_gives_back_its_locks(void **state)
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
 	WcLockRequest subsub = request_of(2, WC_LOCK_EXCLUSIVE, 13, 3);
 	WcLockRequest later = request_of(1, WC_LOCK_EXCLUSIVE, 14, 4);
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -292,7 +309,7 @@ acquire_group(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t fir
 static void
 rows_are_locked_together(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 	uint32_t	fifth = 5;
@@ -357,7 +374,7 @@ static void
 locks_are_the_transactions(void **state)
 {
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *owner = wc_lock_enter(table, 10);
 
 	(void) state;
@@ -391,7 +408,7 @@ static void
 many_rows(void **state)
 {
 	enum {N = 20000};
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 	uint8_t    *row = malloc(WC_ROW_MAX);
@@ -431,7 +448,7 @@ static void
 many_locks_become_one(void **state)
 {
 	WcLockRequest sub = request_of(1, WC_LOCK_EXCLUSIVE, 12, 2);
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -471,7 +488,7 @@ many_locks_become_one(void **state)
 static void
 a_table_is_locked_if_nobody_else_is_there(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 
@@ -503,7 +520,7 @@ a_table_is_locked_if_nobody_else_is_there(void **state)
 static void
 limits_are_kept(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3);
@@ -543,7 +560,7 @@ limits_are_kept(void **state)
 static void
 who_does_not_want_the_table_any_more_lets_others_in(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2),
 			   *c = wc_lock_enter(table, 3);
@@ -583,7 +600,7 @@ who_does_not_want_the_table_any_more_lets_others_in(void **state)
 static void
 keys_are_counted_in_bytes(void **state)
 {
-	WcLockTable *table = wc_locktable_create(NULL, NULL);
+	WcLockTable *table = make_table();
 	WcLockOwner *a = wc_lock_enter(table, 1),
 			   *b = wc_lock_enter(table, 2);
 	uint8_t    *row = calloc(1, WC_ROW_MAX);
@@ -733,7 +750,7 @@ sharer_main(void *arg)
 static void
 run_threads(void *(*run) (void *))
 {
-	Shared		shared = {.table = wc_locktable_create(NULL, NULL)};
+	Shared		shared = {.table = make_table()};
 	Worker		workers[NTHREADS] = {0};
 	pthread_t	threads[NTHREADS];
 

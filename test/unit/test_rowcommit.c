@@ -112,7 +112,7 @@ refused_since(Site *site, int session, uint64_t snapshot)
 	WcSlice		payload;
 
 	wc_message_commit_encode(site_message(site, session), &m);
-	payload = site_answer(site, session, WC_MSG_COMMIT, &answer);
+	payload = site_answer(site, session, WC_MSG_PRECOMMIT, &answer);
 	assert_int_equal(answer, WC_MSG_ERROR);
 	wc_message_error_decode(payload, err);
 	assert_int_equal(err->status, WC_CONFLICT);
@@ -124,7 +124,7 @@ refused_since(Site *site, int session, uint64_t snapshot)
 	return row;
 }
 
-/* --- COMMIT since a snapshot ------------------------------------------------------------ */
+/* --- PRECOMMIT since a snapshot ------------------------------------------------------------ */
 
 static void
 put_and_commit(Site *site, int session, const char *row, const char *value)

@@ -283,23 +283,6 @@ typedef struct Worker
 } Worker;
 
 static bool
-try_commit(Worker *w, uint64_t *holder)
-{
-	WcCommitMessage m = {.xid = (uint64_t) w->session + 1,.length = w->site->lengths[w->session]};
-	uint8_t		answer;
-	WcSlice		payload;
-	WcError		err;
-
-	wc_message_commit_encode(site_message(w->site, w->session), &m);
-	payload = site_answer(w->site, w->session, WC_MSG_COMMIT, &answer);
-	if (answer != WC_MSG_OK || wc_message_numbers_decode(payload, holder, 1, &err) != WC_OK)
-		return false;
-	if (*holder == 0)
-		w->site->lengths[w->session] = 0;
-	return true;
-}
-
-static bool
 try_lock(Worker *w, const char *row)
 {
 	WcSlice		key = kit_s(row);
@@ -352,6 +335,7 @@ worker_main(void *arg)
 	{
 		int			row = (round * (w->session + 1)) % 3;
 		uint64_t	holder = 1;
+		WcError		err;
 
 		if (round % 2 == 0)
 		{
@@ -366,7 +350,7 @@ worker_main(void *arg)
 		}
 		w->wrong |= !try_put(w, rows[row]);
 		while (holder != 0 && !w->wrong)
-			w->wrong |= !try_commit(w, &holder);
+			w->wrong |= !site_try_commit(w->site, w->session, 0, &holder, &err);
 	}
 	return NULL;
 }
@@ -447,7 +431,7 @@ nonsense_locks_nothing(void **state)
 	wc_mangle_randomly(wc_buf_slice(&whole), 100, send_mangled, &h);
 	wc_buf_reset(&whole, SIZE_MAX);
 	wc_message_commit_encode(&whole, &commit_message);
-	h.type = WC_MSG_COMMIT;
+	h.type = WC_MSG_PRECOMMIT;
 	wc_mangle_prefixes(wc_buf_slice(&whole), send_mangled, &h);
 	wc_mangle_randomly(wc_buf_slice(&whole), 100, send_mangled, &h);
 	wc_buf_free(&whole);
@@ -769,11 +753,7 @@ static void
 a_transaction_is_handed_over(void **state)
 {
 	Site	   *site = *state;
-	WcLogOptions options = {.store = 1,.pending_max = 1 << 20,.pending_memory = 1 << 20};
-	WcIntake   *intake;
 
-	assert_ok(&site->kit, wc_intake_create(site->kit.engine, site->locktable, &options, &intake, &site->kit.err));
-	site->sessions[0].intake = intake;
 	assert_string_equal(take(site, 0, "a"), "1");
 	site_put(site, "a", "2");
 	site_write(site, 0);
@@ -792,8 +772,6 @@ a_transaction_is_handed_over(void **state)
 	/* it may come when the log has said so, or when there was nothing */
 	(void) site_ask_number(site, 0, WC_MSG_HANDED, 1);
 	assert_string_equal(take(site, 0, "b"), "1");
-	site->sessions[0].intake = NULL;
-	wc_intake_free(intake);
 }
 
 static void

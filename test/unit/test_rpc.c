@@ -33,9 +33,8 @@ what_one_session_commits_another_reads(void **state)
 	send_open(b, site.kit.table, 0, 0, WC_BLOCK_FIRST);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_NO_TABLE);
 
-	send_commit(a, true);
-	assert_int_equal(answer(a), WC_MSG_OK);
-	a->length = 0;
+	send_commit(a);
+	commit_accepted(&site, a);
 	assert_true(atomic_load(&site.generation) > generation);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 10);
 
@@ -254,7 +253,7 @@ locks_end_with_their_transaction(void **state)
 	b->length = 0;
 	assert_ok(&site.kit, wc_batch_drop_table(&site.kit.builder, 1, 99, &site.kit.err));
 	send_batch(&site, b, 1 << 30);
-	send_commit(b, true);
+	send_commit(b);
 	assert_int_equal(answered_error(b, &site.kit.err), WC_NO_TABLE);
 	assert_int_equal(lock_row(a, "r"), b->xid);
 	abort_transaction(b);
@@ -328,10 +327,14 @@ a_cancelled_request_is_not_worked_on(void **state)
 	assert_int_equal(answered_error(b, &site.kit.err), WC_CANCELLED);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 3);
 
-	/* a commit is never cancelled */
+	/* nothing is lost: the transaction can be committed after it */
 	put_rows(&site, 3, 1);
-	wc_segment_cancel_upto(b->segment, b->last_id + 2);
-	commit(&site, b);
+	send_batch(&site, b, 1 << 30);
+	wc_segment_cancel_upto(b->segment, b->last_id + 1);
+	send_commit(b);
+	assert_int_equal(answered_error(b, &site.kit.err), WC_CANCELLED);
+	send_commit(b);
+	commit_accepted(&site, b);
 	assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 4);
 	site_close(&site);
 }
@@ -491,6 +494,7 @@ nonsense_ends_only_its_session(void **state)
 
 typedef struct Writer
 {
+	Site	   *site;
 	Backend    *b;
 	uint32_t	table;
 	int			number;
@@ -520,8 +524,10 @@ writer_main(void *arg)
 			wc_batch_row_end(&builder, &err) != WC_OK)
 			w->wrong = "cannot build";
 		send_piece(w->b, 0, wc_buf_slice(&ops), 1 << 20, false);
-		send_commit(w->b, i % 2 == 0);
+		send_commit(w->b);
 		if (!receive(w->b) || w->b->reader.header.type != WC_MSG_OK)
+			w->wrong = "not accepted";
+		else if (!kitlog_commit(&w->site->log, w->b->xid++, wc_buf_slice(&ops), &err))
 			w->wrong = "not committed";
 	}
 	wc_buf_free(&ops);
@@ -541,7 +547,7 @@ commits_of_many_sessions_are_all_there(void **state)
 	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
 	commit(&site, b);
 	for (int i = 0; i < WRITERS; i++)
-		writers[i] = (Writer) {connect_backend(&site), site.kit.table, i, NULL};
+		writers[i] = (Writer) {&site, connect_backend(&site), site.kit.table, i, NULL};
 	for (int i = 0; i < WRITERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, writer_main, &writers[i]), 0);
 	for (int i = 0; i < WRITERS; i++)
@@ -595,7 +601,7 @@ statistics_are_asked_for_beside_commits(void **state)
 	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
 	commit(&site, b);
 	for (int i = 0; i < WRITERS; i++)
-		writers[i] = (Writer) {connect_backend(&site), site.kit.table, i, NULL};
+		writers[i] = (Writer) {&site, connect_backend(&site), site.kit.table, i, NULL};
 	for (int i = 0; i < WRITERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, writer_main, &writers[i]), 0);
 	do

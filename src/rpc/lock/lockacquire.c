@@ -55,8 +55,6 @@ make_share(WcLockWork *w) WC_REQUIRES(w->part->mutex)
 static uint64_t
 claimant(const WcLockWork *w)
 {
-	if (w->table->flight == NULL)
-		return 0;
 	return wc_claims_holder_in(w->table->claims, w->table->flight, w->request->table_id, w->owner->xid);
 }
 
@@ -171,7 +169,7 @@ holder_of_table(const WcLockWork *w)
 static uint64_t
 claimant_of_row(const WcLockWork *w, uint64_t hash)
 {
-	return w->table->flight != NULL ? wc_claims_holder(w->table->claims, w->table->flight, hash, w->owner->xid) : 0;
+	return wc_claims_holder(w->table->claims, w->table->flight, hash, w->owner->xid);
 }
 
 /* True: the owner has a lock that is enough, or another transaction has one that conflicts. */

@@ -16,8 +16,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-
 #define BUCKETS_FIRST	64		/* of rows in a part */
 
 /* A thread has the mutex locked for some hundred nanoseconds.  A thread that finds it locked spins briefly before it
@@ -33,15 +31,6 @@ init_part_mutex(WcMutex *mutex)
 	pthread_mutexattr_destroy(&attr);
 }
 
-/* A lock table without shared memory has claims of its own, which stay empty. */
-static WcClaims *
-own_claims(void)
-{
-	void	   *memory = calloc(1, wc_claims_size());
-
-	return memory ? wc_claims_init(memory, (uint64_t) wc_clock_wall_us() ^ (uint64_t) (uintptr_t) memory) : NULL;
-}
-
 WcLockTable *
 wc_locktable_create(WcClaims *claims, const WcFlight *flight) WC_UNCHECKED
 {
@@ -50,9 +39,8 @@ wc_locktable_create(WcClaims *claims, const WcFlight *flight) WC_UNCHECKED
 
 	if (table == NULL)
 		return NULL;
-	table->claims = claims != NULL ? claims : own_claims();
+	table->claims = claims;
 	table->flight = flight;
-	failed = table->claims == NULL;
 	for (int i = 0; i < WC_LOCK_PARTS; i++)
 	{
 		WcLockPart *part = &table->parts[i];
@@ -95,8 +83,6 @@ wc_locktable_free(WcLockTable *table) WC_UNCHECKED
 		pthread_mutex_destroy(&table->owner_parts[i].mutex);
 		free(table->parts[i].buckets);
 	}
-	if (table->flight == NULL)
-		free(table->claims);
 	free(table);
 }
 

@@ -60,7 +60,7 @@ typedef struct WcLockHolder
 
 /*
  * Rows that backends have claimed are locked too: the holder of such a lock is the claim's transaction.  claims,
- * flight: valid as long as the lock table; both NULL: there are no claims.  NULL: out of memory.
+ * flight: valid as long as the lock table.  NULL: out of memory.
  */
 extern WcLockTable *wc_locktable_create(WcClaims *claims, const WcFlight *flight);
 

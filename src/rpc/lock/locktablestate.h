@@ -34,7 +34,7 @@ typedef struct WcLockOwnerPart
 struct WcLockTable
 {
 	WcClaims   *claims;			/* rows that backends have claimed */
-	const WcFlight *flight;		/* NULL: claims is the table's own, and no backend claims rows in it */
+	const WcFlight *flight;
 	WcLockPart	parts[WC_LOCK_PARTS];
 	WcLockOwnerPart owner_parts[WC_LOCK_PARTS];
 };

@@ -18,9 +18,8 @@
 /* The time from a failure to the next attempt. */
 #define RETRY_MS 100
 
-/* Commits that were applied without a sync are synced after this time at the latest; and the kept snapshots of epochs
- * are checked for readers as often. */
-#define LAZY_MS 200
+/* Kept snapshots of epochs are checked for readers so often. */
+#define TIDY_MS 200
 
 typedef enum Kind
 {
@@ -29,25 +28,19 @@ typedef enum Kind
 	MARK
 } Kind;
 
-typedef struct Commit
+/* What has been posted: a commit, a step or a mark. */
+typedef struct Entry
 {
 	Kind		kind;
-	bool		posted;			/* no thread waits for it: the applier frees it, and txn */
-	WcCommit	commit;			/* posted: all fields are set; else only xid */
+	WcCommit	commit;			/* of a STEP and a MARK only the position */
 	uint16_t	place;
 	uint64_t	bytes;			/* of the batch, as counted in the backlog */
 	WcPendingMark mark;			/* at commit.position; all in one piece of memory, at mark.put */
 	WcSlice		step;			/* its bytes, in memory of its own */
 	WcTxn	   *txn;			/* NULL: the applier makes it of the batch: */
 	WcPendingBatch batch;
-	bool		sync;
-	bool		done;			/* guarded by the applier's mutex */
-	bool		unknown;
-	WcStatus	status;
-	WcError    *err;
-	pthread_cond_t finished;
-	struct Commit *next;
-} Commit;
+	struct Entry *next;
+} Entry;
 
 struct WcApplier
 {
@@ -59,8 +52,8 @@ struct WcApplier
 	pthread_t	thread;
 	WcMutex		mutex;
 	pthread_cond_t work;		/* head is not NULL, or stop */
-	Commit	   *head WC_GUARDED_BY(&mutex);
-	Commit	  **tail WC_GUARDED_BY(&mutex);
+	Entry	   *head WC_GUARDED_BY(&mutex);
+	Entry	  **tail WC_GUARDED_BY(&mutex);
 	uint64_t	ncommits WC_GUARDED_BY(&mutex); /* the backlog */
 	uint64_t	nbytes WC_GUARDED_BY(&mutex);
 	int64_t		applying_us WC_GUARDED_BY(&mutex); /* commit time of the oldest commit that the thread has taken; 0: none */
@@ -71,8 +64,7 @@ struct WcApplier
 	bool		stop WC_GUARDED_BY(&mutex);
 	WcApplied	applied;
 	_Atomic uint64_t marked;
-	bool		gave_up;		/* only the applier's thread uses these three; it was stopped with posted commits left */
-	bool		unsynced;
+	bool		gave_up;		/* only the applier's thread uses this and the next one; it was stopped with commits left */
 	bool		untidy;			/* snapshots of epochs are kept */
 };
 
@@ -88,19 +80,10 @@ publish_generation(WcApplier *a)
 	}
 }
 
-/* Hands a commit back to the thread that waits for it; it may be freed at once. */
-static void
-finish(WcApplier *a, Commit *c)
-{
-	pthread_mutex_lock(&a->mutex);
-	c->done = true;
-	pthread_cond_signal(&c->finished);
-	pthread_mutex_unlock(&a->mutex);
-}
-
 static WcStatus
-apply(WcApplier *a, Commit *c, const WcCommit *commit, WcError *err)
+apply(WcApplier *a, Entry *c, WcError *err)
 {
+	const WcCommit *commit = &c->commit;
 	int64_t		commit_ts;
 	WcStatus	status = WC_OK;
 
@@ -115,7 +98,7 @@ apply(WcApplier *a, Commit *c, const WcCommit *commit, WcError *err)
 		return wc_engine_mark(a->engine, commit->position, &c->mark, err);
 	if (c->txn == NULL)
 		status = wc_pendingbatch_txn(&c->batch, a->engine, &c->txn, err);
-	if (status == WC_OK && c->posted && wc_txn_count(c->txn) == 0)
+	if (status == WC_OK && wc_txn_count(c->txn) == 0)
 		return WC_OK;			/* it has only locked rows */
 	if (status == WC_OK)
 		status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
@@ -157,30 +140,30 @@ pause_before_retry(WcApplier *a)
 
 /* The commit time of the first commit in a list; 0: there is none in it. */
 static int64_t
-first_commit_us(const Commit *list)
+first_commit_us(const Entry *list)
 {
 	while (list != NULL && list->kind != COMMIT)
 		list = list->next;
 	return list != NULL ? list->commit.time_us : 0;
 }
 
-/* Applies the posted commit, and those behind it that fit into the same write, unless it is to be alone. */
+/* Applies the commit, and those behind it that fit into the same write, unless it is to be alone. */
 static WcStatus
-apply_next(WcApplier *a, Commit *c, bool alone, size_t *applied, WcError *err)
+apply_next(WcApplier *a, Entry *c, bool alone, size_t *applied, WcError *err)
 {
 	WcApplying	group[WC_GROUP_MAX];
 	size_t		n = 0;
 	WcStatus	status;
 
-	for (Commit *next = c; next != NULL && n < (alone ? 1 : WC_GROUP_MAX); next = next->next)
+	for (Entry *next = c; next != NULL && n < (alone ? 1 : WC_GROUP_MAX); next = next->next)
 	{
-		if (!next->posted || next->kind != COMMIT || next->txn == NULL || wc_txn_count(next->txn) == 0)
+		if (next->kind != COMMIT || next->txn == NULL || wc_txn_count(next->txn) == 0)
 			break;
 		group[n++] = (WcApplying) {.commit = next->commit,.txn = next->txn};
 	}
 	*applied = 1;
 	if (n < 2)
-		return apply(a, c, &c->commit, err);
+		return apply(a, c, err);
 	status = wc_engine_apply_group(a->engine, group, n, applied, err);
 	publish_generation(a);
 	for (size_t i = 0; status == WC_OK && i < *applied; i++)
@@ -191,11 +174,11 @@ apply_next(WcApplier *a, Commit *c, bool alone, size_t *applied, WcError *err)
 /* The commit, step or mark has been applied (done), or is to be read from the log again; frees it.  next: the rest of the
  * list that was taken from the queue. */
 static void
-finish_posted(WcApplier *a, Commit *c, bool done, const Commit *next)
+finish(WcApplier *a, Entry *c, bool done, const Entry *next)
 {
 	if (done && c->kind == MARK)
 		atomic_store(&a->marked, c->commit.position);
-	if (done && c->kind == COMMIT && a->applied.fn != NULL)
+	if (done && c->kind == COMMIT)
 		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
 	pthread_mutex_lock(&a->mutex);
 	assert(a->nbytes >= c->bytes && (c->kind != COMMIT || a->ncommits > 0));
@@ -215,10 +198,10 @@ finish_posted(WcApplier *a, Commit *c, bool done, const Commit *next)
 	free(c);
 }
 
-/* Applies a posted commit, step or mark, and tries again until that succeeds: it is in the log, so it cannot fail any
+/* Applies a commit, step or mark, and tries again until that succeeds: it is in the log, so it cannot fail any
  * more.  Returns the rest of the list that was taken from the queue. */
-static Commit *
-apply_posted(WcApplier *a, Commit *c)
+static Entry *
+apply_until_done(WcApplier *a, Entry *c)
 {
 	WcError		err;
 	bool		failed = false;
@@ -240,92 +223,30 @@ apply_posted(WcApplier *a, Commit *c)
 		note_stall(a, NULL);
 	for (n = done ? n : 1; n > 0; n--)
 	{
-		Commit	   *next = c->next;
+		Entry	   *next = c->next;
 
-		finish_posted(a, c, done, next);
+		finish(a, c, done, next);
 		c = next;
 	}
 	return c;
 }
 
-static void
-apply_group(WcApplier *a, Commit *group)
-{
-	Commit	   *waiting = NULL;
-	Commit	  **last = &waiting;
-	Commit	   *next;
-
-	for (Commit *c = group; c != NULL; c = next)
-	{
-		if (c->posted)
-		{
-			next = apply_posted(a, c);
-			continue;
-		}
-		next = c->next;
-		c->next = NULL;
-		c->commit.position = wc_engine_applied_position(a->engine) + 1;
-		c->commit.time_us = wc_clock_wall_us();
-		c->status = apply(a, c, &c->commit, c->err);
-		if (c->status == WC_OK && c->sync)
-		{
-			*last = c;
-			last = &c->next;
-			continue;
-		}
-		if (c->status == WC_OK)
-			a->unsynced = true;
-		finish(a, c);
-	}
-
-	if (waiting != NULL)
-	{
-		WcError		err;
-		WcStatus	status = wc_engine_sync(a->engine, &err);
-
-		if (status == WC_OK)
-			a->unsynced = false;
-		for (Commit *c = waiting; c != NULL; c = next)
-		{
-			next = c->next;
-			if (status != WC_OK)
-			{
-				c->status = status;
-				c->unknown = true;
-				*c->err = err;
-			}
-			finish(a, c);
-		}
-	}
-}
-
-/* With the mutex locked: waits for work; or, if commits are to be synced or epochs to be checked, at most LAZY_MS.  False:
- * this time has passed without work. */
+/* With the mutex locked: waits for work; or, if epochs are to be checked, at most TIDY_MS.  False: this time has passed
+ * without work. */
 static bool
 wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
 {
 	struct timespec until;
 
-	until = wc_clock_monotonic_after(LAZY_MS * INT64_C(1000));
-
+	until = wc_clock_monotonic_after(TIDY_MS * INT64_C(1000));
 	while (a->head == NULL && !a->stop)
 	{
-		if (!a->unsynced && !a->untidy)
+		if (!a->untidy)
 			pthread_cond_wait(&a->work, &a->mutex);
 		else if (pthread_cond_timedwait(&a->work, &a->mutex, &until) == ETIMEDOUT)
 			return a->head != NULL || a->stop;
 	}
 	return true;
-}
-
-static void
-lazy_sync(WcApplier *a)
-{
-	WcError		err;
-
-	if (wc_engine_sync(a->engine, &err) != WC_OK)
-		wc_log(WC_LOG_ERROR, "could not make commits durable: %s", err.message);
-	a->unsynced = false;
 }
 
 static void *
@@ -337,7 +258,7 @@ applier_main(void *arg)
 	for (;;)
 	{
 		bool		work = wait_for_work(a);
-		Commit	   *group = a->head;
+		Entry	   *group = a->head;
 
 		if (work && group == NULL)
 			break;				/* stop, and nothing left to do */
@@ -345,16 +266,12 @@ applier_main(void *arg)
 		a->tail = &a->head;
 		a->applying_us = first_commit_us(group);
 		pthread_mutex_unlock(&a->mutex);
-		if (group != NULL)
-			apply_group(a, group);
-		else if (a->unsynced)
-			lazy_sync(a);
+		while (group != NULL)
+			group = apply_until_done(a, group);
 		a->untidy = wc_epochs_tidy(a->epochs);
 		pthread_mutex_lock(&a->mutex);
 	}
 	pthread_mutex_unlock(&a->mutex);
-	if (a->unsynced)
-		lazy_sync(a);
 	return NULL;
 }
 
@@ -408,30 +325,12 @@ wc_applier_stop(WcApplier *a)
 
 /* With the mutex locked. */
 static void
-append(WcApplier *a, Commit *c) WC_REQUIRES(a->mutex)
+append(WcApplier *a, Entry *c) WC_REQUIRES(a->mutex)
 {
 	*a->tail = c;
 	a->tail = &c->next;
 	pthread_cond_signal(&a->work);
 }
-
-WcStatus
-wc_applier_commit(WcApplier *a, uint64_t xid, WcTxn *txn, bool sync, bool *unknown, WcError *err)
-{
-	Commit		c = {.commit.xid = xid,.txn = txn,.sync = sync,.err = err};
-
-	pthread_cond_init(&c.finished, NULL);
-	pthread_mutex_lock(&a->mutex);
-	append(a, &c);
-	while (!c.done)
-		pthread_cond_wait(&c.finished, &a->mutex);
-	pthread_mutex_unlock(&a->mutex);
-	pthread_cond_destroy(&c.finished);
-	*unknown = c.unknown;
-	return c.status;
-}
-
-/* --- following the log -------------------------------------------------------*/
 
 void
 wc_applier_backlog(WcApplier *a, uint64_t *commits, uint64_t *bytes)
@@ -467,7 +366,7 @@ wc_applier_stalled(WcApplier *a, WcError *why)
 }
 
 static void
-post(WcApplier *a, Commit *c)
+post(WcApplier *a, Entry *c)
 {
 	pthread_mutex_lock(&a->mutex);
 	a->ncommits += c->kind == COMMIT;
@@ -479,11 +378,10 @@ post(WcApplier *a, Commit *c)
 WcStatus
 wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place, WcError *err)
 {
-	Commit	   *c = calloc(1, sizeof(*c));
+	Entry	   *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	c->posted = true;
 	c->commit = *commit;
 	c->txn = txn;
 	c->place = place;
@@ -495,11 +393,10 @@ wc_applier_post(WcApplier *a, const WcCommit *commit, WcTxn *txn, uint16_t place
 WcStatus
 wc_applier_post_batch(WcApplier *a, const WcCommit *commit, WcPendingBatch *batch, WcError *err)
 {
-	Commit	   *c = calloc(1, sizeof(*c));
+	Entry	   *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a commit");
-	c->posted = true;
 	c->commit = *commit;
 	c->place = batch->place;
 	c->bytes = batch->bytes.len;
@@ -542,7 +439,7 @@ copy_mark(const WcPendingMark *mark, WcPendingMark *copy, size_t *size)
 WcStatus
 wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingMark *pending, WcError *err)
 {
-	Commit	   *c = calloc(1, sizeof(*c));
+	Entry	   *c = calloc(1, sizeof(*c));
 	size_t		size;
 
 	if (c == NULL || !copy_mark(pending, &c->mark, &size))
@@ -551,7 +448,6 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingMark *pend
 		return wc_error(err, WC_NO_MEMORY, "out of memory for the batches of transactions under way");
 	}
 	c->kind = MARK;
-	c->posted = true;
 	c->commit.position = read_from;
 	c->bytes = size;
 	post(a, c);
@@ -561,7 +457,7 @@ wc_applier_post_mark(WcApplier *a, uint64_t read_from, const WcPendingMark *pend
 WcStatus
 wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err)
 {
-	Commit	   *c = calloc(1, sizeof(*c));
+	Entry	   *c = calloc(1, sizeof(*c));
 	uint8_t    *bytes = malloc(step.len > 0 ? step.len : 1);
 
 	if (c == NULL || bytes == NULL)
@@ -572,7 +468,6 @@ wc_applier_post_step(WcApplier *a, WcSlice step, uint64_t position, WcError *err
 	}
 	memcpy(bytes, step.data, step.len);
 	c->kind = STEP;
-	c->posted = true;
 	c->commit.position = position;
 	c->step = wc_slice(bytes, step.len);
 	c->bytes = step.len;

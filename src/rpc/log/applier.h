@@ -2,12 +2,8 @@
  * rpc/log/applier.h: commits, one after another.
  *
  * One thread applies commits, in the order in which they were posted; of those that are waiting, small ones of different
- * rows with one write (wc_engine_apply_group).
- *
- * In a server that follows no log, the sessions' threads post their commits and wait: the applier takes all waiting
- * commits, applies each, makes them durable with one sync, and returns each result.  In a server that follows the log,
- * one thread posts the commits and does not wait.  These commits are durable in the log, so the applier tries again if
- * applying fails (on a full disk, for example), until it succeeds.
+ * rows with one write (wc_engine_apply_group).  The follower posts the commits and does not wait.  They are durable in
+ * the log, so the applier tries again if applying fails (on a full disk, for example), until it succeeds.
  *
  * The applier also releases kept snapshots of epochs soon after their last reader has left.
  */
@@ -28,7 +24,7 @@ typedef struct WcApplied
 	void	   *arg;
 } WcApplied;
 
-/* applied.fn may be NULL.  catalog_generation is set to a greater number than before whenever the
+/* catalog_generation is set to a greater number than before whenever the
  * engine's grows; writes grows by the operations of each commit. */
 extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
 								 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier,
@@ -37,14 +33,7 @@ extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uin
 /* Ends the thread, after all posted commits; no more may be posted. */
 extern void wc_applier_stop(WcApplier *applier);
 
-/*
- * Applies txn and, if sync, makes it durable.  Blocks; any session thread.  After an error nothing was applied, unless
- * *unknown is set: then it was applied, but may not survive a crash.
- */
-extern WcStatus wc_applier_commit(WcApplier *applier, uint64_t xid, WcTxn *txn, bool sync,
-								  bool *unknown, WcError *err) WC_WARN_UNUSED;
-
-/* --- following the log: one thread, the follower's -------------------------- */
+/* --- one thread, the follower's --------------------------------------------- */
 
 /* The number of commits that are posted and not applied yet, and the bytes of their batches. */
 extern void wc_applier_backlog(WcApplier *applier, uint64_t *commits, uint64_t *bytes);

@@ -18,7 +18,7 @@
 
 typedef struct WcIntake WcIntake;
 
-/* log: of a server that follows the log.  Start the applier with wc_intake_applied. */
+/* Start the applier with wc_intake_applied.  Copies *log. */
 extern WcStatus wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *log,
 									WcIntake **intake, WcError *err) WC_WARN_UNUSED;
 
