@@ -78,9 +78,10 @@ check_item(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 	size_t		cell_bytes = WC_HBASE_CELL_OVERHEAD + op->row.len + strlen(table->families[item->family - 1].name) +
 		item->qualifier.len + item->value.len;
 
-	if (item->ttl_us != 0)
-		refuse(ERRCODE_FEATURE_NOT_SUPPORTED, place_of(table, op, item), "a cell's time to live cannot be sent to HBase",
-			   NULL, "A family of the table can have one.");
+	if (item->ttl_us % WC_HBASE_US_PER_MS != 0)
+		refuse(ERRCODE_INVALID_PARAMETER_VALUE, place_of(table, op, item),
+			   psprintf("time to live of %lld microseconds is no whole number of milliseconds", (long long) item->ttl_us),
+			   "HBase's times to live are milliseconds.", NULL);
 	if (cell_bytes > WC_HBASE_CELL_MAX)
 		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, op, item), "value is too large for HBase",
 			   psprintf("It has %zu bytes; the limit is %zu, because HBase's limit of %d is for the whole cell.", item->value.len,

@@ -189,7 +189,7 @@ call(WcHBaseTable *table, const char *method, int32 number, const WcThriftRow *c
 typedef enum RowKind
 {
 	ROW_NOTHING,
-	ROW_PUTS,					/* puts alone */
+	ROW_PUTS,					/* puts alone, with one time to live */
 	ROW_DELETES,				/* markers of one kind alone */
 	ROW_MIXED
 } RowKind;
@@ -202,7 +202,7 @@ kind_of(const WcThriftRow *row)
 	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
 		kinds += row->ndeletes[kind] > 0;
 	if (kinds == 0)
-		return row->nputs > 0 ? ROW_PUTS : ROW_NOTHING;
+		return row->nputs == 0 ? ROW_NOTHING : wc_thrift_puts_alike(row, 0) == row->nputs ? ROW_PUTS : ROW_MIXED;
 	return kinds == 1 && row->nputs == 0 ? ROW_DELETES : ROW_MIXED;
 }
 

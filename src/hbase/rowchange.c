@@ -509,7 +509,9 @@ tell_cell(const WcHBaseRowChanges *c, CellWalk *w, size_t i, Told *told, WcThrif
 	const Family *family = w->family;
 	const WcCell *cell = &family->resolved.cells[i];
 	bool		timeless = is_timeless(family, cell);
-	WcThriftChange change = {.family = family->desc->name,.qualifier = cell->qualifier,.value = cell->value};
+	WcThriftChange change = {
+		.family = family->desc->name,.qualifier = cell->qualifier,.value = cell->value,.ttl_ms = cell->ttl_us / WC_HBASE_US_PER_MS
+	};
 	WcThriftDelete kind;
 
 	step(w, i);
@@ -571,6 +573,15 @@ copy_qualifiers(WcArena *arena, const Told *told, const WcThriftRow *out, WcErro
 	return WC_OK;
 }
 
+static int
+compare_ttl(const void *a, const void *b)
+{
+	int64		x = ((const WcThriftChange *) a)->ttl_ms;
+	int64		y = ((const WcThriftChange *) b)->ttl_ms;
+
+	return (x > y) - (x < y);
+}
+
 static WcStatus
 take_row(const WcHBaseRowChanges *c, WcArena *arena, WcThriftRow *out, WcError *err)
 {
@@ -590,6 +601,8 @@ take_row(const WcHBaseRowChanges *c, WcArena *arena, WcThriftRow *out, WcError *
 	if (failed)
 		return no_memory(err);
 	tell(c, &told, out);
+	if (out->nputs > 0 && wc_thrift_puts_alike(out, 0) < out->nputs)
+		qsort(told.puts, out->nputs, sizeof(WcThriftChange), compare_ttl);
 	return copy_qualifiers(arena, &told, out, err);
 }
 

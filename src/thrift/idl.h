@@ -84,7 +84,8 @@ enum
 enum
 {
 	WC_TPut_row = 1,
-	WC_TPut_columnValues = 2
+	WC_TPut_columnValues = 2,
+	WC_TPut_attributes = 5
 };
 
 enum

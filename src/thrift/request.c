@@ -3,6 +3,7 @@
  */
 #include "thrift/request.h"
 
+#include "base/coding.h"
 #include "thrift/idl.h"
 
 void
@@ -98,12 +99,23 @@ wc_request_get(WcThriftWriter *w, int32_t number, const WcThriftScan *scan)
 
 /* --- changes ----------------------------------------------------------------*/
 
+uint32_t
+wc_thrift_puts_alike(const WcThriftRow *row, uint32_t i)
+{
+	uint32_t	end = i;
+
+	while (end < row->nputs && row->puts[end].ttl_ms == row->puts[i].ttl_ms)
+		end++;
+	return end - i;
+}
+
+/* The fields of a TPut with n puts, from the first on, which are alike. */
 static void
-put_tput(WcThriftWriter *w, const WcThriftRow *row)
+put_tput(WcThriftWriter *w, const WcThriftRow *row, uint32_t first, uint32_t n)
 {
 	wc_thrift_field_bytes(w, WC_TPut_row, row->row);
-	wc_thrift_field_list(w, WC_TPut_columnValues, WC_THRIFT_STRUCT, row->nputs);
-	for (uint32_t i = 0; i < row->nputs; i++)
+	wc_thrift_field_list(w, WC_TPut_columnValues, WC_THRIFT_STRUCT, n);
+	for (uint32_t i = first; i < first + n; i++)
 	{
 		const WcThriftChange *put = &row->puts[i];
 
@@ -114,6 +126,16 @@ put_tput(WcThriftWriter *w, const WcThriftRow *row)
 		if (put->ts != WC_THRIFT_NO_TS)
 			wc_thrift_field_i64(w, WC_TColumnValue_timestamp, put->ts);
 		wc_thrift_end_struct(w);
+	}
+	if (n > 0 && row->puts[first].ttl_ms > 0)
+	{
+		uint8_t		ttl[sizeof(uint64_t)];
+
+		/* HBase's Mutation.setTTL is an attribute of this name */
+		wc_store_u64(ttl, (uint64_t) row->puts[first].ttl_ms);
+		wc_thrift_field_map(w, WC_TPut_attributes, WC_THRIFT_STRING, WC_THRIFT_STRING, 1);
+		wc_thrift_bytes(w, wc_slice_cstr("_ttl"));
+		wc_thrift_bytes(w, wc_slice(ttl, sizeof(ttl)));
 	}
 }
 
@@ -153,7 +175,7 @@ wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThrift
 	for (uint32_t i = 0; i < n; i++)
 	{
 		wc_thrift_begin_struct(w);
-		put_tput(w, rows[i]);
+		put_tput(w, rows[i], 0, rows[i]->nputs);
 		wc_thrift_end_struct(w);
 	}
 	wc_thrift_end_message(w);
@@ -189,8 +211,10 @@ wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThr
 static void
 put_mutations(WcThriftWriter *w, const WcThriftRow *row)
 {
-	uint32_t	n = row->nputs > 0;
+	uint32_t	n = 0;
 
+	for (uint32_t i = 0; i < row->nputs; i += wc_thrift_puts_alike(row, i))
+		n++;
 	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
 		n += row->ndeletes[kind] > 0;
 	wc_thrift_field_bytes(w, WC_TRowMutations_row, row->row);
@@ -205,11 +229,11 @@ put_mutations(WcThriftWriter *w, const WcThriftRow *row)
 		wc_thrift_end_struct(w);
 		wc_thrift_end_struct(w);
 	}
-	if (row->nputs > 0)
+	for (uint32_t i = 0; i < row->nputs; i += wc_thrift_puts_alike(row, i))
 	{
 		wc_thrift_begin_struct(w);
 		wc_thrift_field_struct(w, WC_TMutation_put);
-		put_tput(w, row);
+		put_tput(w, row, i, wc_thrift_puts_alike(row, i));
 		wc_thrift_end_struct(w);
 		wc_thrift_end_struct(w);
 	}

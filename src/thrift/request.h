@@ -80,9 +80,10 @@ typedef struct WcThriftChange
 	WcSlice		qualifier;
 	WcSlice		value;
 	int64_t		ts;				/* HBase's; WC_THRIFT_NO_TS only of puts */
+	int64_t		ttl_ms;			/* of a put's cell; 0: none */
 } WcThriftChange;
 
-/* The changes of a row: puts, and markers by their kind. */
+/* The changes of a row: puts, ordered by ttl_ms, and markers by their kind. */
 typedef struct WcThriftRow
 {
 	WcSlice		row;
@@ -92,7 +93,10 @@ typedef struct WcThriftRow
 	uint32_t	ndeletes[WC_THRIFT_DELETES];
 } WcThriftRow;
 
-/* Rows with puts alone; rows with markers of the kind alone; one row with anything, at once. */
+/* The number of puts from the i-th on that have the same time to live, which HBase has once for a TPut. */
+extern uint32_t wc_thrift_puts_alike(const WcThriftRow *row, uint32_t i);
+
+/* Rows with puts alone, which are all alike; rows with markers of the kind alone; one row with anything, at once. */
 extern void wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
 extern void wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
 extern void wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row);

@@ -26,7 +26,7 @@ import gateway                                                      # noqa: E402
 from run import ALL_VERSIONS, COMPUTED, MARK, Case, NotRun, bytea, read_cases, replay, text, to_bytes       # noqa: E402
 
 NAMESPACE = "wc_conformance"
-COLUMNS = '"row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea'
+COLUMNS = '"row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea, ttl interval'
 MARKERS = {"delete_version": "Delete", "delete_column": "DeleteColumn", "delete_family": "DeleteFamily",
            "delete_family_version": "DeleteFamilyVersion"}
 KEEP_DELETED = {"FALSE": 0, "TRUE": 1, "TTL": 2}
@@ -34,8 +34,7 @@ TIME_MAX_MS = 9223372036854775      # greater timestamps are no times in microse
 STORE = ("flush", "major_compact", "advance_clock")
 OWN = "%s, in one transaction"
 NOT_OWN = {
-    "increment-keeps-versions": "a transaction writes one version of a cell",
-    "append-over-future-cell": "behind a cell that is dated ahead, a transaction block has no whole millisecond"
+    "increment-keeps-versions": "a transaction writes one version of a cell"
 }
 AT_ONCE = 4                         # tables that are made at once
 
@@ -62,9 +61,6 @@ class HBaseCase(Case):
             raise NotRun("needs no table")
         if any(f.get("new_version_behavior") for f in case["table"]["families"]):
             raise NotRun("NEW_VERSION_BEHAVIOR has no word in Thrift2")
-        for step in steps + [m for s in steps for m in s.get("mutations", [])]:
-            if step.get("cell_ttl_ms") is not None:
-                raise NotRun("a cell's time to live does not travel")
         # What is no time in milliseconds passes as a number.
         self.raw_timestamps = any(isinstance(s.get(k), int) and s[k] > TIME_MAX_MS for s in steps for k in ("ts", "timestamp"))
         self.relations = {}
@@ -140,7 +136,8 @@ class HBaseCase(Case):
             return super().mutation(step, step.get("row", of_row))
         qualifier = bytea(step.get("qualifier"))
         if op == "put":
-            cells = [f"({row}, {text(step['family'])}, {qualifier}, {ts}, 'Put', {bytea(step.get('value'))})"]
+            ttl = f", '{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else ""
+            cells = [f"({row}, {text(step['family'])}, {qualifier}, {ts}, 'Put', {bytea(step.get('value'))}{ttl})"]
         elif op == "delete_row":
             cells = [f"({row}, {text(f)}, '', {ts}, 'DeleteFamily', NULL)" for f in self.families]
         else:

@@ -99,6 +99,35 @@ changes_of_a_row_are_mutations(void **state)
 	wc_buf_free(&buf);
 }
 
+/* HBase has one time to live for all cells of a put: cells with another one are another put of the same row. */
+static void
+times_to_live_part_puts(void **state)
+{
+	WcThriftChange puts[] = {
+		{.family = text("f"),.qualifier = text("a"),.ts = 7},
+		{.family = text("f"),.qualifier = text("b"),.ts = 7,.ttl_ms = 3000},
+		{.family = text("f"),.qualifier = text("c"),.ts = 7,.ttl_ms = 3000}
+	};
+	WcThriftRow row = {.row = text("r"),.puts = puts,.nputs = 3};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	assert_int_equal(wc_thrift_puts_alike(&row, 0), 1);
+	assert_int_equal(wc_thrift_puts_alike(&row, 1), 2);
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_mutate(&w, 1, text("t"), &row);
+	assert_bytes(&buf, "80010001" "00000009" "6d7574617465526f77" "00000001" "0b0001" "00000001" "74"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000002"
+				 "0c0001" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "61" "0b0003" "00000000" "0a0004" "0000000000000007" "00" "00" "00"
+				 "0c0001" "0b0001" "00000001" "72" "0f0002" "0c" "00000002"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "62" "0b0003" "00000000" "0a0004" "0000000000000007" "00"
+				 "0b0001" "00000001" "66" "0b0002" "00000001" "63" "0b0003" "00000000" "0a0004" "0000000000000007" "00"
+				 "0d0005" "0b" "0b" "00000001" "00000004" "5f74746c" "00000008" "0000000000000bb8" "00" "00"
+				 "00" "00");
+	wc_buf_free(&buf);
+}
+
 static void
 put_cell(WcThriftWriter *w, const char *family, const char *qualifier, const char *value, int64_t ts, int type)
 {
@@ -690,6 +719,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_has_the_protocols_bytes),
 		cmocka_unit_test(changes_of_a_row_are_mutations),
+		cmocka_unit_test(times_to_live_part_puts),
 		cmocka_unit_test(a_message_may_come_in_pieces),
 		cmocka_unit_test(too_large_a_message_is_refused),
 		cmocka_unit_test(nesting_has_a_limit),

@@ -31,7 +31,7 @@ SELECT widecol.put('t', 'c', 'cf:x', '5', ts => 4000000);
 SELECT widecol.delete_version('t', 'c', 'cf:x');
 SELECT * FROM widecol.get('t', 'c');
 SELECT widecol.put('t', 'c', 'cf:x', '4', ts => 3000001);
-SELECT widecol.put('t', 'c', 'cf:x', '4', ttl => '1 hour');
+SELECT widecol.put('t', 'c', 'cf:x', '4', ttl => '1.5 milliseconds');
 SELECT widecol.delete('t', 'a', 'cf:x', ts => 1000000);
 SELECT * FROM widecol.get('t', 'a', columns => '{cf:x}', versions => 3);
 SELECT widecol.delete_family('t', 'a', 'g'), widecol.delete_family_version('t', 'a', 'cf', 2000000);

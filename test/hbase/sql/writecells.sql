@@ -51,7 +51,15 @@ ROLLBACK;
 INSERT INTO c (row, family, qualifier, ts, value) VALUES ('d', 'f', 'x', 1500001, 'microseconds');
 CREATE FOREIGN TABLE lives (row text, family text, qualifier text, ts bigint, ttl interval, value text) SERVER hbase
   OPTIONS ("table" 'wc_writecells:t', layout 'cell');
-INSERT INTO lives VALUES ('d', 'f', 'x', 1000, '1 day', 'short');
+-- times to live: HBase has one for all cells of a put, and a row may have several; it does not show them
+BEGIN;
+INSERT INTO lives VALUES ('l1', 'f', 'ever', 1000, NULL, 'a'), ('l1', 'f', 'gone', 1000, '1 day', 'b'), ('l1', 'f', 'long', 1000, '2000 years', 'c'),
+  ('l1', 'g', 'gone', 2000, '1 day', 'd'), ('l2', 'f', 'gone', 1000, '1 day', 'e'), ('l3', 'f', 'long', 1000, '2000 years', 'f');
+SELECT * FROM lives WHERE row IN ('l1', 'l2', 'l3');
+COMMIT;
+SELECT * FROM lives WHERE row IN ('l1', 'l2', 'l3');
+DELETE FROM lives WHERE row IN ('l1', 'l2', 'l3');
+INSERT INTO lives VALUES ('d', 'f', 'x', 1000, '1.5 milliseconds', 'short');
 INSERT INTO c (row, family, qualifier, value) VALUES ('d', 'none', 'x', 'y');
 
 -- timestamps that are no times
