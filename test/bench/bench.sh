@@ -3,7 +3,7 @@
 # table, on a private server that it makes and removes.  bench.sh joins [--rounds N]
 # [--scale F]: joins of many tables; bench.sh changes [--rows N] [--rounds N] [--seconds N]:
 # UPDATE, DELETE, row locks, TPC-B; bench.sh groups [--rows N] [--rounds N]: counts, sums, groups,
-# conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N]: YCSB's workloads;
+# conditions on members of maps; bench.sh ycsb [--rows N] [--rounds N] [--seconds N] [--cold]: YCSB's workloads;
 # bench.sh maps [--rows N] [--rounds N] [--seconds N] [--packing P]: maps beside jsonb and an
 # entity-attribute-value table; bench.sh hbase [--rows N] [--rounds N] [--seconds N]: tables of an HBase beside its Java
 # clients.  README.md explains the output.
