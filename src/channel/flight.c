@@ -10,6 +10,7 @@
 #include "access/xlogutils.h"
 #include "miscadmin.h"
 #include "postmaster/startup.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
 #include "storage/procarray.h"
@@ -45,6 +46,10 @@
  * follower once more in so many looks. */
 #define PLACE_SLEEP_US 2000
 #define WAKE_LOOKS 50
+
+/* How long a reader keeps commits from beginning, and how often these look again. */
+#define QUIET_US 2000
+#define QUIET_LOOK_US 100
 
 /* After a process has waited for a commit to be applied, so many commits wake the follower. */
 #define EAGER_COMMITS 16
@@ -142,11 +147,24 @@ check_stall(bool reading)
 
 /* --- committing ---------------------------------------------------------------- */
 
+static void
+await_quiet(void)
+{
+	while (wc_clock_monotonic_us() < atomic_load(&following->quiet_until_us))
+	{
+		pg_usleep(QUIET_LOOK_US);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 uint16_t
 wc_place_take(uint64 xid, Oid database, uint8 flags)
 {
 	static uint16_t last = WC_FLIGHT_NONE;
 	uint16_t	place;
+
+	if (atomic_load_explicit(&following->quiet_until_us, memory_order_relaxed) != 0)
+		await_quiet();
 
 	while ((place = wc_flight_take(places, xid, database, flags, last)) == WC_FLIGHT_NONE)
 	{
@@ -255,28 +273,22 @@ await_place(uint16_t place, uint64 xid)
 }
 
 static void
-count_reader(bool comes)
+reader_goes(int code, Datum arg)
 {
-	if (comes)
-		atomic_fetch_add(&following->readers, 1);
-	else
-		atomic_fetch_sub(&following->readers, 1);
+	atomic_fetch_sub(&following->readers, 1);
 }
 
 static void
 await_list(const WcFlightEntry *list, uint32 n)
 {
-	count_reader(true);
-	PG_TRY();
+	atomic_fetch_add(&following->readers, 1);
+	PG_ENSURE_ERROR_CLEANUP(reader_goes, (Datum) 0);	/* also if the session is terminated */
 	{
 		for (uint32 i = 0; i < n; i++)
 			await_place(list[i].place, list[i].xid);
 	}
-	PG_FINALLY();
-	{
-		count_reader(false);
-	}
-	PG_END_TRY();
+	PG_END_ENSURE_ERROR_CLEANUP(reader_goes, (Datum) 0);
+	reader_goes(0, (Datum) 0);
 }
 
 /*
@@ -320,6 +332,27 @@ wc_following_await(Snapshot snapshot, Oid database)
 		pfree(list);
 }
 
+bool
+wc_following_is_ahead(Snapshot snapshot, uint64 noted)
+{
+	uint64		end = wc_flight_nnoted(places);
+
+	for (; noted < end; noted++)
+	{
+		uint64		xid = wc_flight_noted(places, noted);
+
+		if (xid == 0 || XidInMVCCSnapshot((TransactionId) xid, snapshot))
+			return true;
+	}
+	return false;
+}
+
+void
+wc_following_ask_for_quiet(void)
+{
+	atomic_store(&following->quiet_until_us, wc_clock_monotonic_us() + QUIET_US);
+}
+
 static void
 await_ended(Oid database, uint8 flags)
 {
@@ -360,12 +393,12 @@ wc_following_await_briefly(uint64 xid, int ms)
 	if (place == WC_FLIGHT_NONE)
 		return false;
 	note_awaited();
-	count_reader(true);
+	atomic_fetch_add(&following->readers, 1);
 	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
 	if (!spin_for_place(place, xid))
 		wc_flight_sleep(places, place, xid, ms * INT64CONST(1000));
 	pgstat_report_wait_end();
-	count_reader(false);
+	atomic_fetch_sub(&following->readers, 1);
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }

@@ -34,6 +34,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
+	_Atomic int64_t quiet_until_us;	/* until this time (wc_clock_monotonic_us) no transaction takes a place: a reader wants a moment without commits */
 	_Atomic int32_t eager;		/* so many of the next commits wake the follower, since a process has waited for one; may be negative */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep images from being removed */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs an image as new as this redo pointer */
@@ -88,7 +89,16 @@ extern void wc_following_note_commit(void);
  */
 extern void wc_following_await(Snapshot snapshot, Oid database);
 
-/* The same for all transactions of the database (InvalidOid: of every one) that have ended; and
+/*
+ * Does the store show a transaction that the snapshot does not show?  noted: wc_flight_nnoted before the snapshot was
+ * taken; the store's state is older than this call.  It may also return true without need.
+ */
+extern bool wc_following_is_ahead(Snapshot snapshot, uint64 noted);
+
+/* For a few milliseconds no transaction with changes of stored tables begins its commit. */
+extern void wc_following_ask_for_quiet(void);
+
+/* wc_following_await for all transactions of the database (InvalidOid: of every one) that have ended; and
  * for those of them that have changed its catalog. */
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);

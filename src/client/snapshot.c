@@ -22,13 +22,20 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "storage/predicate.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "channel/flight.h"
 #include "client/state.h"
+
+/* So often a reader tries to get the same state of heap tables and stored tables; after the first of these attempts it
+ * keeps commits from beginning. */
+#define ATTEMPTS_BESIDE_COMMITS 5
+#define ATTEMPTS_MAX 1000
 
 struct WcClientSnapshot
 {
@@ -354,6 +361,106 @@ void
 wc_snapshot_enter(Snapshot snapshot)
 {
 	(void) enter(snapshot);
+}
+
+/* --- one state of heap tables and stored tables ----------------------------------- */
+
+/*
+ * The contents of PostgreSQL's snapshot become those of another one.  xmin stays: PostgreSQL has the snapshot in a heap
+ * that is ordered by it, and an older xmin is right, too.  The arrays are in the current memory context, unless the
+ * snapshot has room for them.
+ */
+static void
+set_contents(Snapshot to, const SnapshotData *from)
+{
+	uint32		n = from->xcnt + from->subxcnt;
+
+	if (to->xip == NULL || n > to->xcnt + Max(to->subxcnt, 0))
+		to->xip = palloc(Max(n, 1) * sizeof(TransactionId));
+	memcpy(to->xip, from->xip, from->xcnt * sizeof(TransactionId));
+	to->subxip = to->xip + from->xcnt;
+	memcpy(to->subxip, from->subxip, from->subxcnt * sizeof(TransactionId));
+	to->xcnt = from->xcnt;
+	to->subxcnt = from->subxcnt;
+	to->suboverflowed = from->suboverflowed;
+	to->takenDuringRecovery = from->takenDuringRecovery;
+	to->xmax = from->xmax;
+}
+
+/* Under SERIALIZABLE the transaction begins anew for PostgreSQL's conflict detection: it has read nothing yet. */
+static void
+renew(Snapshot snapshot)
+{
+	static SnapshotData fresh = {.snapshot_type = SNAPSHOT_MVCC};
+	MemoryContext before;
+
+	if (IsolationIsSerializable())
+	{
+		ReleasePredicateLocks(false, false);
+		(void) GetSerializableTransactionSnapshot(&fresh);
+	}
+	else
+		(void) GetSnapshotData(&fresh);
+	set_contents(snapshot, &fresh);
+	if (!IsolationUsesXactSnapshot() || GetTransactionSnapshot() == snapshot)
+		return;
+	before = MemoryContextSwitchTo(TopTransactionContext);
+	set_contents(GetTransactionSnapshot(), &fresh);
+	MemoryContextSwitchTo(before);
+}
+
+/*
+ * Has nothing been read by the snapshot of the query that begins?  Its descriptor has the snapshot registered, and for
+ * EXECUTE the portal, too.  The snapshot of a running query, by which a function's query reads, is registered three
+ * times.  For DECLARE CURSOR and EXECUTE the snapshot is active twice.
+ */
+static bool
+is_unread(Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && snapshot->copied && snapshot->regd_count <= 2 &&
+		snapshot->active_count <= 2;
+}
+
+static void
+forget(WcClientSnapshot *forgotten)
+{
+	WcClientSnapshot **link = &snapshots;
+
+	while (*link != forgotten)
+		link = &(*link)->next;
+	*link = forgotten->next;
+	wc_driver()->snapshot_release(forgotten->number);
+	if (forgotten->key != NULL)
+		UnregisterSnapshotFromOwner(forgotten->key, TopTransactionResourceOwner);
+	pfree(forgotten);
+}
+
+/*
+ * PostgreSQL's snapshot is taken anew, until the engine's, which is taken behind it, shows no other transactions.  Under
+ * a heavy load of commits the reader asks for a moment without them.
+ */
+void
+wc_snapshot_enter_exactly(Snapshot snapshot)
+{
+	bool		may_renew = is_unread(snapshot) && !(IsolationIsSerializable() && XactReadOnly && XactDeferrable);
+
+	if (find(snapshot, IsolationUsesXactSnapshot()) != NULL)
+		return;					/* an earlier query, of the same rule or function, has read by it */
+	for (int attempt = 1;; attempt++)
+	{
+		uint64		noted = wc_flight_nnoted(wc_places());
+		WcClientSnapshot *s;
+
+		if (may_renew)
+			renew(snapshot);
+		s = enter(snapshot);
+		if (!may_renew || !s->taken || !wc_following_is_ahead(snapshot, noted) || attempt == ATTEMPTS_MAX)
+			return;
+		forget(s);
+		if (attempt >= ATTEMPTS_BESIDE_COMMITS)
+			wc_following_ask_for_quiet();
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 bool

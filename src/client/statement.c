@@ -34,36 +34,79 @@ static ProcessUtility_hook_type prev_process_utility;
 static object_access_hook_type prev_object_access;
 
 static bool
+is_stored(const RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE && wc_foreign_is_widecol(rte->relid);
+}
+
+static bool
 names_stored_table(const PlannedStmt *stmt)
 {
 	ListCell   *lc;
 
 	foreach(lc, stmt->rtable)
 	{
-		const RangeTblEntry *rte = lfirst(lc);
-
-		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE && wc_foreign_is_widecol(rte->relid))
+		if (is_stored(lfirst(lc)))
 			return true;
 	}
 	return false;
 }
 
+/* Does the statement read stored tables and others? */
+static bool
+reads_both(const PlannedStmt *stmt)
+{
+	bool		stored = false;
+	bool		others = false;
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst(lc);
+
+		i++;
+		if (rte->rtekind != RTE_RELATION || (stmt->commandType == CMD_INSERT && list_member_int(stmt->resultRelations, i)))
+			continue;
+		if (is_stored(rte))
+			stored = true;
+		else
+			others = true;
+	}
+	return stored && others;
+}
+
+/* Is it a further query that rules have made of the client's statement?  They read by one snapshot. */
+static bool
+continues_statement(const PlannedStmt *stmt)
+{
+	return ActivePortal != NULL && list_member_ptr(ActivePortal->stmts, stmt) && linitial(ActivePortal->stmts) != stmt;
+}
+
 /*
- * Above READ COMMITTED: takes the transaction's snapshot, at nearly the same time as PostgreSQL takes its
- * own.  A transaction that begins with heap tables only may read stored tables later.  A stalled engine
+ * Above READ COMMITTED: takes the transaction's snapshot; with the first query one that shows the same transactions as
+ * PostgreSQL's.  A transaction that begins with heap tables only may read stored tables later.  A stalled engine
  * neither delays such a transaction nor makes it fail, unless it is READ ONLY.
  */
 static void
-take_transactions(const QueryDesc *query)
+take_transactions(Snapshot snapshot, bool stored)
 {
+	static LocalTransactionId begun;
+	bool		first = begun != wc_my_lxid;
 	WcError		why;
 
+	begun = wc_my_lxid;
 	if (wc_snapshot_of_transaction_taken())
 		return;
-	if (!XactReadOnly && names_stored_table(query->plannedstmt))
-		wc_client_snapshot_take(wc_client_snapshot(query->snapshot));
-	else if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
-		wc_snapshot_enter(query->snapshot);
+	if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
+	{
+		if (first)
+			wc_snapshot_enter_exactly(snapshot);
+		else
+			wc_snapshot_enter(snapshot);
+	}
+	if (!XactReadOnly && stored)
+		wc_client_snapshot_take(wc_client_snapshot(snapshot));
 }
 
 /*
@@ -93,7 +136,10 @@ on_executor_start(QueryDesc *query, int eflags)
 	else
 	{
 		if (IsolationUsesXactSnapshot())
-			take_transactions(query);
+			take_transactions(query->snapshot, names_stored_table(query->plannedstmt));
+		else if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && reads_both(query->plannedstmt) &&
+				 !continues_statement(query->plannedstmt) && wc_driver()->ready())
+			wc_snapshot_enter_exactly(query->snapshot);
 		if (query->plannedstmt->parallelModeNeeded && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 			prepare_parallel(query);
 	}
@@ -146,6 +192,8 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
 
+	if (IsA(stmt, CopyStmt) && !((CopyStmt *) stmt)->is_from && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
+		take_transactions(GetActiveSnapshot(), false);
 	if (prev_process_utility)
 		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 	else

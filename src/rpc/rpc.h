@@ -89,6 +89,9 @@ extern WcStatus wc_server_log_batch(WcServer *server, const WcLogRecord *batch, 
 extern WcStatus wc_server_log_commit(WcServer *server, uint64_t xid, uint64_t position, int64_t time_us,
 									 WcError *err) WC_WARN_UNUSED;
 extern void wc_server_log_abort(WcServer *server, uint64_t xid);
+
+/* Has a BATCH of the transaction been passed in, and neither its commit nor its abort? */
+extern bool wc_server_log_has(const WcServer *server, uint64_t xid);
 extern void wc_server_log_prepare(WcServer *server, uint64_t xid);
 
 /* Of the transactions before `next` only these n (ascending) run or are prepared. */

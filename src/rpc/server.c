@@ -505,6 +505,12 @@ wc_server_log_commit(WcServer *s, uint64_t xid, uint64_t position, int64_t time_
 	return wc_intake_commit(s->intake, xid, position, time_us, err);
 }
 
+bool
+wc_server_log_has(const WcServer *s, uint64_t xid)
+{
+	return wc_intake_has(s->intake, xid);
+}
+
 void
 wc_server_log_abort(WcServer *s, uint64_t xid)
 {

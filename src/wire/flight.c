@@ -34,6 +34,8 @@ struct WcFlight
 	_Atomic uint64_t generation;
 	_Atomic uint32_t sleepers;	/* in wc_flight_sleep */
 	_Atomic uint32_t freed;		/* a futex: counts places that were freed while a process slept */
+	_Atomic uint64_t nnoted;	/* the n-th note is notes[n % WC_FLIGHT_NOTES] */
+	_Atomic uint64_t notes[WC_FLIGHT_NOTES];
 	Place		places[];
 };
 
@@ -336,6 +338,32 @@ uint32_t
 wc_flight_count(const WcFlight *f)
 {
 	return atomic_load(&f->taken);
+}
+
+/* --- notes ------------------------------------------------------------------- */
+
+void
+wc_flight_note(WcFlight *f, uint64_t xid)
+{
+	uint64_t	n = atomic_load(&f->nnoted);
+
+	atomic_store(&f->notes[n % WC_FLIGHT_NOTES], xid);
+	atomic_store(&f->nnoted, n + 1);
+}
+
+uint64_t
+wc_flight_nnoted(const WcFlight *f)
+{
+	return atomic_load(&f->nnoted);
+}
+
+/* The note n + WC_FLIGHT_NOTES may be overwriting this one as soon as that many are counted. */
+uint64_t
+wc_flight_noted(const WcFlight *f, uint64_t n)
+{
+	uint64_t	xid = atomic_load(&f->notes[n % WC_FLIGHT_NOTES]);
+
+	return atomic_load(&f->nnoted) - n < WC_FLIGHT_NOTES ? xid : 0;
 }
 
 /* --- generations ------------------------------------------------------------- */

@@ -113,6 +113,18 @@ extern void wc_flight_sleep(WcFlight *flight, uint16_t place, uint64_t xid, int6
 /* The number of places that are taken, being taken or being freed. */
 extern uint32_t wc_flight_count(const WcFlight *flight);
 
+/* --- transactions that the store may show ------------------------------------------ */
+
+/* So many transactions are remembered. */
+#define WC_FLIGHT_NOTES	256
+
+/* The applier's thread: the transaction is about to be applied; called before a reader can see it in the store. */
+extern void wc_flight_note(WcFlight *flight, uint64_t xid);
+
+/* How many have been noted; and the n-th of them, from 0.  0: it is not remembered any more. */
+extern uint64_t wc_flight_nnoted(const WcFlight *flight);
+extern uint64_t wc_flight_noted(const WcFlight *flight, uint64_t n);
+
 /* --- row locks of an engine that is gone ------------------------------------------- */
 
 /*

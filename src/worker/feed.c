@@ -3,11 +3,14 @@
  */
 #include "worker/feed.h"
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "storage/procarray.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "channel/flight.h"
 #include "channel/shmem.h"
@@ -20,6 +23,10 @@
 #define BACKLOG_BYTES_MAX (64 * 1024 * 1024)
 
 #define BACKLOG_LOOK_MS 5
+
+/* A commit is applied when its transaction has ended for other sessions, or so long after its time. */
+#define END_PATIENCE_US 100000
+#define END_LOOK_US 20
 
 static WcServer *server;
 static WcFollower *follower;
@@ -45,11 +52,29 @@ on_record(void *arg, const WcLogRecord *r, XLogRecPtr position)
 		check(wc_server_log_step(server, r, position, &err), &err);
 }
 
+/*
+ * The log has a commit record a moment before other sessions see the transaction; while the transaction waits for a
+ * synchronous standby, long before that.  Stored rows would be seen earlier than heap rows.  A standby that does not answer
+ * must not keep sessions from reading stored tables, so the wait is short.
+ */
+static void
+await_end(uint64 xid, int64 time_us)
+{
+	while (TransactionIdIsInProgress(XidFromFullTransactionId(FullTransactionIdFromU64(xid))) &&
+		   wc_clock_wall_us() - time_us < END_PATIENCE_US)
+	{
+		pg_usleep(END_LOOK_US);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 static void
 on_commit(void *arg, uint64 xid, int64 time_us, XLogRecPtr position)
 {
 	WcError		err;
 
+	if (!RecoveryInProgress() && wc_server_log_has(server, xid))
+		await_end(xid, time_us);
 	check(wc_server_log_commit(server, xid, position, time_us, &err), &err);
 }
 

@@ -243,6 +243,37 @@ COMMIT;
 }
 	});
 
+# --- one state of heap tables and stored tables, while others change both -----------------
+# What the writers take from the one table they add to the other.
+$node->safe_psql('postgres', q{
+CREATE TABLE here (k int PRIMARY KEY, n bigint);
+CREATE FOREIGN TABLE there (k int OPTIONS (rowkey '1'), n bigint) SERVER widecol;
+INSERT INTO here SELECT k, 0 FROM generate_series(0, 19) k;
+INSERT INTO there SELECT k, 0 FROM generate_series(0, 19) k;
+});
+my $both = '(SELECT sum(n) FROM here) + (SELECT sum(n) FROM there)';
+my $writer = q{
+\set k :client_id
+BEGIN;
+UPDATE there SET n = n + 1 WHERE k = :k;
+UPDATE here SET n = n - 1 WHERE k = :k;
+COMMIT;
+};
+$node->pgbench(
+	'--no-vacuum --client=6 --jobs=2 --transactions=400',
+	0,
+	[qr{processed: 2400/2400}],
+	[qr{^(?:(?!ERROR|FATAL|PANIC).)*$}s],
+	'statements and transactions see of each commit both changes or none',
+	{
+		'both_write@4' => $writer,
+		'both_statement@1' => "SELECT 1 / ($both = 0)::int;",
+		'both_cursor@1' => "BEGIN; DECLARE c CURSOR FOR SELECT 1 / (sum(h.n + t.n) = 0)::int FROM here h JOIN there t USING (k); FETCH c; COMMIT;",
+		map { ("both_" . lc(substr($_, 0, 6)) . "\@1" => "BEGIN ISOLATION LEVEL $_; SELECT sum(n) AS n FROM here \\gset\nSELECT 1 / (sum(n) = - :n)::int FROM there;\nCOMMIT;") }
+		  ('REPEATABLE READ', 'SERIALIZABLE READ ONLY')
+	});
+is($node->safe_psql('postgres', "SELECT $both, (SELECT sum(n) > 0 FROM there)"), '0|t', 'nothing came or went');
+
 my $tries = $PostgreSQL::Test::Utils::timeout_default;
 sleep 1 while engine_threads($node) > $idle && --$tries > 0;
 cmp_ok(engine_threads($node), '<=', $idle, 'the engine keeps no thread of a session that is gone');

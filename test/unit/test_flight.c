@@ -425,6 +425,27 @@ who_sleeps_is_woken(void **state)
 	free(f);
 }
 
+static void
+the_last_notes_are_remembered(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	const uint64_t n = 3 * WC_FLIGHT_NOTES + 5;
+
+	(void) state;
+	assert_int_equal(wc_flight_nnoted(f), 0);
+	for (uint64_t i = 0; i < n; i++)
+	{
+		wc_flight_note(f, 1000 + i);
+		assert_int_equal(wc_flight_nnoted(f), i + 1);
+		assert_int_equal(wc_flight_noted(f, i), 1000 + i);
+	}
+
+	/* one place may be in the midst of being written */
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(wc_flight_noted(f, i), i + WC_FLIGHT_NOTES > n ? 1000 + i : 0);
+	free(f);
+}
+
 int
 main(void)
 {
@@ -439,6 +460,7 @@ main(void)
 		cmocka_unit_test(generations_grow),
 		cmocka_unit_test(no_reader_misses_a_commit),
 		cmocka_unit_test(who_sleeps_is_woken),
+		cmocka_unit_test(the_last_notes_are_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,8 +162,12 @@ apply_next(WcApplier *a, Entry *c, bool alone, size_t *applied, WcError *err)
 		group[n++] = (WcApplying) {.commit = next->commit,.txn = next->txn};
 	}
 	*applied = 1;
+	if (c->kind == COMMIT)
+		a->applied.begin(a->applied.arg, c->commit.xid);
 	if (n < 2)
 		return apply(a, c, err);
+	for (size_t i = 1; i < n; i++)
+		a->applied.begin(a->applied.arg, group[i].commit.xid);
 	status = wc_engine_apply_group(a->engine, group, n, applied, err);
 	publish_generation(a);
 	for (size_t i = 0; status == WC_OK && i < *applied; i++)

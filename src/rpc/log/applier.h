@@ -16,10 +16,13 @@
 
 typedef struct WcApplier WcApplier;
 
-/* Called by the applier's thread when a posted commit has been applied: its row locks can be released, and its place in
- * flight freed. */
+/*
+ * Called by the applier's thread.  begin: a posted commit is about to be applied; also before each further attempt.  fn:
+ * it has been applied: its row locks can be released, and its place in flight freed.
+ */
 typedef struct WcApplied
 {
+	void		(*begin) (void *arg, uint64_t xid);
 	void		(*fn) (void *arg, uint64_t xid, uint16_t place, uint64_t position);
 	void	   *arg;
 } WcApplied;

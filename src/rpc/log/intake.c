@@ -120,10 +120,18 @@ on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 	ended(f, xid, place);
 }
 
+static void
+on_begin(void *arg, uint64_t xid)
+{
+	WcIntake *f = arg;
+
+	wc_flight_note(f->log.flight, xid);
+}
+
 WcApplied
 wc_intake_applied(WcIntake *f)
 {
-	return (WcApplied) {on_applied, f};
+	return (WcApplied) {on_begin, on_applied, f};
 }
 
 /* --- records of the log -------------------------------------------------------- */
@@ -212,6 +220,12 @@ wc_intake_commit(WcIntake *f, uint64_t xid, uint64_t position, int64_t time_us, 
 		ended(f, xid, batch.place);
 	wc_pendingbatch_free(&batch);
 	return status;
+}
+
+bool
+wc_intake_has(const WcIntake *f, uint64_t xid)
+{
+	return wc_pending_has(f->pending, xid);
 }
 
 void

@@ -28,7 +28,7 @@ extern void wc_intake_free(WcIntake *intake);
 /* From now on commits are posted to this applier. */
 extern void wc_intake_begin(WcIntake *intake, WcApplier *applier);
 
-/* The function to call when a commit has been applied, for wc_applier_start. */
+/* The functions to call when a commit is applied, for wc_applier_start. */
 extern WcApplied wc_intake_applied(WcIntake *intake);
 
 /* A session's thread calls it: the transaction was aborted before its commit.  Releases its locks and frees its place. */
@@ -45,6 +45,9 @@ extern WcStatus wc_intake_batch(WcIntake *intake, const WcLogRecord *batch, uint
 extern WcStatus wc_intake_commit(WcIntake *intake, uint64_t xid, uint64_t position, int64_t time_us,
 									WcError *err) WC_WARN_UNUSED;
 extern void wc_intake_abort(WcIntake *intake, uint64_t xid);
+
+/* Has a BATCH of the transaction been passed in, and neither its commit nor its abort? */
+extern bool wc_intake_has(const WcIntake *intake, uint64_t xid);
 
 /* The transaction has been prepared: its stream is kept until its commit or abort, perhaps for long. */
 extern void wc_intake_prepare(WcIntake *intake, uint64_t xid);

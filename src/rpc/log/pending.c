@@ -233,6 +233,12 @@ taken_out(WcPending *p, const Stream *s)
 }
 
 bool
+wc_pending_has(const WcPending *p, uint64_t xid)
+{
+	return wc_xidtable_find(&p->streams, xid) != NULL;
+}
+
+bool
 wc_pending_prepare(WcPending *p, uint64_t xid, uint16_t *place)
 {
 	Stream	   *s = stream_of(wc_xidtable_find(&p->streams, xid));

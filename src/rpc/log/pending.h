@@ -76,6 +76,9 @@ extern void wc_pending_drop(WcPending *pending, uint64_t xid);
 extern uint64_t wc_pending_drop_others(WcPending *pending, uint64_t next, const uint64_t *xids, size_t n,
 									   void (*dropped) (void *arg, uint64_t xid), void *arg);
 
+/* Has the transaction a stream? */
+extern bool wc_pending_has(const WcPending *pending, uint64_t xid);
+
 /* The transaction has been prepared.  *place: its last BATCH's place in flight.  False: the transaction has no stream. */
 extern bool wc_pending_prepare(WcPending *pending, uint64_t xid, uint16_t *place);
 
