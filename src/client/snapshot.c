@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "replication/walsender.h"
 #include "storage/predicate.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -421,6 +422,14 @@ is_unread(Snapshot snapshot)
 		snapshot->active_count <= 2;
 }
 
+/* SERIALIZABLE: PostgreSQL has waited for a safe snapshot, or knows the transaction's id, under which others find its
+ * conflicts: that is lost with the snapshot. */
+static bool
+is_fixed_for_conflicts(void)
+{
+	return IsolationIsSerializable() && ((XactReadOnly && XactDeferrable) || TransactionIdIsValid(GetTopTransactionIdIfAny()));
+}
+
 static void
 forget(WcClientSnapshot *forgotten)
 {
@@ -442,7 +451,8 @@ forget(WcClientSnapshot *forgotten)
 void
 wc_snapshot_enter_exactly(Snapshot snapshot)
 {
-	bool		may_renew = is_unread(snapshot) && !(IsolationIsSerializable() && XactReadOnly && XactDeferrable);
+	/* a walsender may have the snapshot of a replication slot; imported ones are known here (wc_snapshot_import) */
+	bool		may_renew = is_unread(snapshot) && !is_fixed_for_conflicts() && !am_walsender;
 
 	if (find(snapshot, IsolationUsesXactSnapshot()) != NULL)
 		return;					/* an earlier query, of the same rule or function, has read by it */

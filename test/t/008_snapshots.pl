@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'\nwal_level = logical");
 $node->start;
 $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
@@ -106,6 +106,32 @@ $exporter->query_safe('COMMIT');
 # --- no session is in an old epoch: kept snapshots are released ----------------------------
 advance();
 is($node->safe_psql('postgres', $both), '6|10|10', 'and nothing is left of it');
+
+# --- the first copy of a table that is replicated: all before the slot, nothing behind it ------
+my $insert = 'INSERT INTO many VALUES (101)';
+my $copied = $node->safe_psql('postgres', qq{
+BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+CREATE_REPLICATION_SLOT slot TEMPORARY LOGICAL pgoutput USE_SNAPSHOT;
+\\! psql -X -q -d '${\ $node->connstr('postgres')}' -c "$insert"
+SELECT count(*) FROM many;
+COMMIT;
+}, replication => 'database');
+like($copied, qr/^100$/m, "a replication slot's snapshot stays as it is");
+is($node->safe_psql('postgres', 'SELECT count(*) FROM many'), 101, 'while other sessions see what came after it');
+
+# --- a transaction that has an id before its first query is serializable as others are ----------
+$node->safe_psql('postgres', 'CREATE TABLE pair (k int, v int); INSERT INTO pair VALUES (1, 0), (2, 0)');
+my @sessions = ($exporter, $importer);
+foreach my $k (1, 2)
+{
+	my $s = $sessions[$k - 1];
+	$s->query_safe("BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TEMP TABLE own$k ()");
+	$s->query_safe('SELECT sum(v) FROM pair');
+	$s->query_safe("UPDATE pair SET v = v + 1 WHERE k = $k");
+}
+$_->query('COMMIT') foreach @sessions;
+is($node->safe_psql('postgres', 'SELECT sum(v) FROM pair'), 1, 'of two that read what the other changes one fails');
+$_->{stderr} = '' foreach @sessions;
 
 # --- a snapshot that is not there is refused as ever ---------------------------------------
 $importer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
