@@ -23,10 +23,16 @@
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 
-#include "client/foreign/foreign.h"
+#include "base/clock.h"
 #include "channel/flight.h"
+#include "channel/shmem.h"
+#include "client/foreign/foreign.h"
 #include "client/state.h"
 #include "compat.h"
+
+/* How long a READ ONLY transaction waits for an engine that starts, and how often it looks. */
+#define START_PATIENCE_US 10000000
+#define START_LOOK_MS 100
 
 static ExecutorStart_hook_type prev_executor_start;
 static ExecutorEnd_hook_type prev_executor_end;
@@ -83,6 +89,19 @@ continues_statement(const PlannedStmt *stmt)
 	return ActivePortal != NULL && list_member_ptr(ActivePortal->stmts, stmt) && linitial(ActivePortal->stmts) != stmt;
 }
 
+/* A READ ONLY transaction waits for an engine that starts, but not for long, since it may read heap tables only. */
+static void
+await_start(void)
+{
+	WcShmem    *shmem = wc_shmem();
+	int64		until = wc_clock_monotonic_us() + START_PATIENCE_US;
+
+	ConditionVariablePrepareToSleep(&shmem->state_changed);
+	while (!wc_driver()->ready() && atomic_load(&shmem->state) != WC_ENGINE_FAILED && wc_clock_monotonic_us() < until)
+		(void) ConditionVariableTimedSleep(&shmem->state_changed, START_LOOK_MS, wc_shmem_wait_event(WC_WAIT_START));
+	ConditionVariableCancelSleep();
+}
+
 /*
  * Above READ COMMITTED: takes the transaction's snapshot; with the first query one that shows the same transactions as
  * PostgreSQL's.  A transaction that begins with heap tables only may read stored tables later.  A stalled engine
@@ -98,6 +117,8 @@ take_transactions(Snapshot snapshot, bool stored)
 	begun = wc_my_lxid;
 	if (wc_snapshot_of_transaction_taken())
 		return;
+	if (XactReadOnly && first && !wc_driver()->ready())
+		await_start();
 	if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
 	{
 		if (first)

@@ -141,6 +141,17 @@ $importer->{stderr} = '';
 $importer->query_safe('ROLLBACK');
 is($importer->query_safe($both), '6|10|10', 'and the session goes on');
 
+# --- a READ ONLY transaction that begins while the engine starts -----------------------------
+my $engine = $node->safe_psql('postgres', q{SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'widecol engine'});
+$engine =~ s/\|.*//;
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $engine"), 'the engine is gone');
+$importer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+is($importer->query_safe('SELECT v FROM h'), '6', 'a transaction begins with a heap table');
+advance();
+is($importer->query_safe('SELECT v FROM w WHERE k = 1'), '10', 'and sees stored tables as of this statement');
+$importer->query_safe('COMMIT');
+is($importer->query_safe($both), '7|11|11', 'the next one sees the newest state');
+
 $_->quit foreach ($exporter, $importer, $late);
 $node->stop;
 done_testing();
