@@ -84,12 +84,13 @@ is_stalled(const KitLog *log, WcError *why)
 bool
 kitlog_commit(KitLog *log, uint64_t xid, WcSlice stream, WcError *err)
 {
+	bool		stalled = false;
 	WcStatus	status;
 
 	pthread_mutex_lock(&log->mutex);
 	status = write_records(log, xid, stream, err);
 	pthread_mutex_unlock(&log->mutex);
-	while (status == WC_OK && backlog_of(log) > 0 && !is_stalled(log, err))
+	while (status == WC_OK && backlog_of(log) > 0 && !(stalled = is_stalled(log, err)))
 		sched_yield();
-	return status == WC_OK && backlog_of(log) == 0;
+	return status == WC_OK && !stalled;
 }

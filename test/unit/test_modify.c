@@ -1,7 +1,7 @@
 /*
  * test/unit/test_modify.c: MODIFY: one change to all rows of a scan, in a session.
  */
-#include "enginekit.h"
+#include "kitlog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 typedef struct Site
 {
 	Kit			kit;
+	KitLog		log;			/* the lock table looks for transactions in flight there */
 	WcGetCache *getcache;
 	WcEpochs   *epochs;
 	WcLockTable *locktable;
@@ -80,7 +81,8 @@ static void
 site_open(Site *site, uint8_t packing, int rows)
 {
 	kit_open(&site->kit);
-	site->locktable = wc_locktable_create(NULL, NULL);
+	kitlog_open(&site->log, &site->kit);
+	site->locktable = wc_locktable_create(site->log.options.claims, site->log.options.flight);
 	atomic_init(&site->cancel, false);
 	site->getcache = kit_getcache(0, 1);
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
@@ -99,6 +101,7 @@ site_close(Site *site)
 	wc_buf_free(&site->stream);
 	wc_locktable_free(site->locktable);
 	wc_epochs_free(site->epochs);
+	kitlog_close(&site->log);
 	free(site->getcache);
 	kit_close(&site->kit);
 }
