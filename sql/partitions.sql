@@ -59,6 +59,7 @@ COPY visits FROM stdin;
 INSERT INTO heap.visits SELECT * FROM visits;
 SELECT tableoid::regclass::text, count(*), min(at), max(at) FROM visits GROUP BY 1 ORDER BY 1;
 INSERT INTO visits VALUES (12, '2024-02-29', 1, 'leap') RETURNING tableoid::regclass, *;
+INSERT INTO visits VALUES (13, '2024-02-29', 1, 'leap') RETURNING site, ctid;
 INSERT INTO heap.visits VALUES (12, '2024-02-29', 1, 'leap');
 INSERT INTO visits_1 VALUES (12, '2024-02-29', 1, 'wrong');
 INSERT INTO visits VALUES (12, NULL, 1, 'nothing');

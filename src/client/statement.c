@@ -213,7 +213,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
 
-	if (IsA(stmt, CopyStmt) && !((CopyStmt *) stmt)->is_from && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
+	if (IsA(stmt, CopyStmt) && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
 		take_transactions(GetActiveSnapshot(), false);
 	if (prev_process_utility)
 		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);

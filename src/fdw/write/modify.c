@@ -315,16 +315,26 @@ void
 widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	WcModify   *m = rinfo->ri_FdwState;
+	bool		do_nothing = false;
 
 	if (m != NULL)
 	{
 		m->uses++;
 		return;
 	}
+	if (mtstate->ps.plan)
+	{
+		const ModifyTable *plan = castNode(ModifyTable, mtstate->ps.plan);
+
+		/* of a row that is routed here the parent's list is returned */
+		if (plan->returningLists != NIL)
+			refuse_system_columns(linitial(plan->returningLists), mtstate->resultRelInfo->ri_RangeTableIndex,
+								  RelationGetRelid(rinfo->ri_RelationDesc));
+		do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
+	}
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
-	if (mtstate->ps.plan)
-		m->do_nothing = castNode(ModifyTable, mtstate->ps.plan)->onConflictAction == ONCONFLICT_NOTHING;
+	m->do_nothing = do_nothing;
 }
 
 void
