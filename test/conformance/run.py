@@ -10,6 +10,7 @@ not run and counts as nothing.
 usage: run.py [-v] [--packing cell|row] [pattern ...]   (case ids to run)
 """
 
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -516,17 +517,32 @@ class Case:
         return None
 
 
-def replay(cases, make):
-    """Prints TAP; the exit status. make(number, case) gives the Case, or raises NotRun."""
+def run_all(batches, make):
+    """Each case, with what its run gave, or with the NotRun that was raised."""
+    def run_one(numbered):
+        try:
+            return numbered[1], make(*numbered).run()
+        except NotRun as why:
+            return numbered[1], why
+
+    first = 0
+    for cases, at_once in batches:
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            yield from pool.map(run_one, enumerate(cases, first))
+        first += len(cases)
+
+
+def replay(batches, make):
+    """Prints TAP; the exit status. A batch is a list of cases, and how many of them run at a time; the batches run one
+    after the other. make(number, case) gives the Case, or raises NotRun."""
     ran = 0
     bad = 0
     not_run = []
-    for number, case in enumerate(cases):
-        try:
-            failures, notes = make(number, case).run()
-        except NotRun as why:
-            not_run.append(f"{case['id']} ({case['category']}): {why}")
+    for case, result in run_all(batches, make):
+        if isinstance(result, NotRun):
+            not_run.append(f"{case['id']} ({case['category']}): {result}")
             continue
+        failures, notes = result
         ran += 1
         bad += bool(failures)
         print(f"{'not ok' if failures else 'ok'} {ran} - {case['id']}", flush=True)
@@ -556,7 +572,7 @@ def main():
     cases = read_cases([a for a in arguments if not a.startswith("-")])
     subprocess.run(["psql", "-X", "-q", "-c", "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol"],
                    check=True)
-    sys.exit(replay(cases, lambda number, case: Case(number, case, packing)))
+    sys.exit(replay([(cases, 1)], lambda number, case: Case(number, case, packing)))
 
 
 if __name__ == "__main__":
