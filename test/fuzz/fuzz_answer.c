@@ -1,6 +1,6 @@
 /*
  * test/fuzz/fuzz_answer.c: answers of HBase's gateway (thrift/answer.h).  The input's first
- * byte says which protocol and which call; rows are written again as the gateway writes them.
+ * byte says which protocol, and whether the call was a scan or a get; rows are written again as the gateway writes them.
  */
 #include "fuzz.h"
 #include "thrift/answer.h"
@@ -22,9 +22,13 @@ put_cell(WcThriftWriter *w, const WcThriftCell *cell)
 static bool
 copy_rows(WcAnswer *a, WcThriftWriter *w)
 {
+	bool		alone = a->result.type == WC_THRIFT_STRUCT;	/* a get's row */
 	uint32_t	nrows = wc_answer_rows(a);
 
-	wc_thrift_field_list(w, WC_RESULT_SUCCESS, WC_THRIFT_STRUCT, nrows);
+	if (alone)
+		HOLDS(nrows == 1);
+	else
+		wc_thrift_field_list(w, WC_RESULT_SUCCESS, WC_THRIFT_STRUCT, nrows);
 	for (uint32_t i = 0; i < nrows && !wc_thrift_failed(&a->r); i++)
 	{
 		WcSlice		row;
@@ -32,7 +36,10 @@ copy_rows(WcAnswer *a, WcThriftWriter *w)
 		bool		partial;
 
 		wc_answer_row(a, &row, &ncells);
-		wc_thrift_begin_struct(w);
+		if (alone)
+			wc_thrift_field_struct(w, WC_RESULT_SUCCESS);
+		else
+			wc_thrift_begin_struct(w);
 		if (row.len > 0)
 			wc_thrift_field_bytes(w, WC_TResult_row, row);
 		wc_thrift_field_list(w, WC_TResult_columnValues, WC_THRIFT_STRUCT, ncells);
@@ -56,15 +63,16 @@ recode(WcSlice in, WcBuf *out)
 	WcDecoder	d = wc_decoder(in);
 	uint8_t		how = wc_decode_u8(&d);
 	WcThriftProtocol protocol = how & 1 ? WC_THRIFT_COMPACT : WC_THRIFT_BINARY;
+	const char *method = how & 2 ? WC_METHOD_GET : WC_METHOD_SCAN;
 	WcThriftWriter w;
 	WcAnswer	a;
 
-	if (wc_answer_open(&a, protocol, wc_slice(d.p, wc_decoder_left(&d)), WC_METHOD_SCAN, 1, NULL) != WC_OK ||
+	if (wc_answer_open(&a, protocol, wc_slice(d.p, wc_decoder_left(&d)), method, 1, NULL) != WC_OK ||
 		a.kind != WC_ANSWER_RESULT)
 		return false;
-	wc_buf_append_u8(out, how & 1);
+	wc_buf_append_u8(out, how & 3);
 	wc_thrift_writer(&w, out, protocol, WC_THRIFT_BUFFERED);
-	wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_SCAN, 1);
+	wc_thrift_begin_message(&w, WC_THRIFT_REPLY, method, 1);
 	if (!copy_rows(&a, &w))
 		return false;
 	wc_thrift_end_message(&w);
@@ -110,6 +118,7 @@ read_others(WcThriftProtocol protocol, WcSlice message)
 	WcThriftCell cell;
 	WcSlice    *names;
 	bool		enabled;
+	int32_t		type;
 	uint32_t	n;
 
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_TABLE, 1, NULL) == WC_OK)
@@ -138,6 +147,9 @@ read_others(WcThriftProtocol protocol, WcSlice message)
 		wc_fuzz_touch(cell.value);
 	if (wc_answer_open(&a, protocol, message, WC_METHOD_IS_TABLE_ENABLED, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
 		wc_answer_bool(&a, &enabled, NULL) == WC_OK)
+		HOLDS(!wc_thrift_failed(&a.r));
+	if (wc_answer_open(&a, protocol, message, WC_METHOD_SERVER_TYPE, 1, NULL) == WC_OK && a.kind == WC_ANSWER_RESULT &&
+		wc_answer_number(&a, &type, NULL) == WC_OK)
 		HOLDS(!wc_thrift_failed(&a.r));
 	wc_arena_free(&arena);
 }
