@@ -19,10 +19,8 @@ CREATE FOREIGN TABLE skew (id bytea OPTIONS (rowkey '1'), n int OPTIONS (family 
   SERVER hbase OPTIONS ("table" 'wc_analyze:skew');
 
 -- small tables are read completely
-ANALYZE regions, rare, cells, one, none, skew;
+ANALYZE regions, rare, one, none, skew;
 SELECT relname, reltuples FROM pg_class WHERE relname IN ('regions', 'rare', 'one', 'none', 'skew') ORDER BY 1;
-SELECT reltuples BETWEEN 9000 AND 11200 AS estimated FROM pg_class WHERE relname = 'cells';
-SELECT most_common_vals, most_common_freqs[1] BETWEEN 0.97 AND 1 AS nearly_all FROM pg_stats WHERE tablename = 'cells' AND attname = 'family';
 
 -- estimates of smaller samples; their mean has a small error
 CREATE FUNCTION mean_estimate(of regclass, times int) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -38,6 +36,7 @@ END $$;
 SET default_statistics_target = 1;
 SELECT mean_estimate('regions', 2) BETWEEN 7500 AND 13300 AS regions, mean_estimate('cells', 1) BETWEEN 7500 AND 13300 AS cells,
   mean_estimate('skew', 2) BETWEEN 3500 AND 7000 AS skew;
+SELECT most_common_vals, most_common_freqs[1] BETWEEN 0.75 AND 1 AS nearly_all FROM pg_stats WHERE tablename = 'cells' AND attname = 'family';
 -- rows of all parts of the table are in the sample
 ANALYZE regions;
 SELECT bounds[1] < 'row02000' AND bounds[2] > 'row08000' AS all_parts
