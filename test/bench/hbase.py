@@ -23,7 +23,8 @@ SQL = {
 }
 SCAN = "SELECT " + ", ".join(f"max(c{i})" for i in range(COLUMNS)) + " FROM b_rows"
 TITLES = {
-    "get": "get of one row",
+    "get": "get of one row, a statement of pgbench",
+    "loop": "get of one row, in a function's loop",
     "page": "page of ten rows",
     "scan": "scan, rows",
     "load": "load, rows",
@@ -66,6 +67,20 @@ def make_tables(rows):
           SERVER hbase OPTIONS ("table" 'wc_bench:load', write_mode 'stream');
         CREATE FOREIGN TABLE b_kept (id bigint OPTIONS (rowkey '1', encoding 'ordered'), {columns})
           SERVER hbase OPTIONS ("table" 'wc_bench:load');
+        CREATE FUNCTION b_gets(seconds float8) RETURNS float8 LANGUAGE plpgsql AS $$
+        DECLARE
+          began timestamptz := clock_timestamp();
+          n bigint := 0;
+          key bigint;
+          got b_rows;
+        BEGIN
+          WHILE clock_timestamp() < began + make_interval(secs => seconds) LOOP
+            key := floor(random() * {rows});
+            SELECT * INTO STRICT got FROM b_rows WHERE id = key;
+            n := n + 1;
+          END LOOP;
+          RETURN n / extract(epoch FROM clock_timestamp() - began);
+        END $$;
         CREATE TABLE b_source AS SELECT k AS id, {values} FROM generate_series(0::bigint, {rows} - 1) k;
         ANALYZE b_rows, b_source""")
     if psql("SELECT md5(string_agg(b::text, ',' ORDER BY id)) FROM b_rows b") != \
@@ -95,6 +110,8 @@ def measure(java, what, args):
         rates["kept"] = load_rate(java, "b_kept", args.rows)
     else:
         rates["widecol"] = pgbench(SQL[what], 1, args.seconds, {"rows": args.rows})
+        if what == "get":
+            rates["loop"] = float(psql(f"SELECT b_gets({args.seconds})"))
     return rates
 
 
@@ -120,7 +137,7 @@ def main():
     print("|---|---|---|---|---|---|")
     for what, clients in figures.items():
         rate = {client: statistics.median(some) for client, some in clients.items()}
-        for client, title in (("widecol", TITLES[what]), ("kept", TITLES["kept"])):
+        for client, title in (("widecol", TITLES[what]), ("loop", TITLES["loop"]), ("kept", TITLES["kept"])):
             if client not in rate:
                 continue
             ratio = rate[client] / rate["gateway"]
