@@ -424,7 +424,6 @@ wc_mapping_build(Relation rel, WcTableOptions *options)
 		col->type = att->atttypid;
 		col->typmod = att->atttypmod;
 		col->collation = att->attcollation;
-		col->not_null = att->attnotnull;
 		wc_options_parse_column(GetForeignColumnOptions(wrel->relid, att->attnum), &column_options[i]);
 		if (wrel->layout == WC_LAYOUT_ROW)
 			set_row_role(wrel, col, &column_options[i], default_family);

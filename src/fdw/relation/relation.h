@@ -53,7 +53,6 @@ typedef struct WcRelColumn
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	bool		not_null;
 	WcRole		role;
 	int			key_no;			/* KEY: 0-based position in the key, else -1 */
 	bool		desc;			/* KEY */
