@@ -1,7 +1,7 @@
 /*
- * base/limits.h: every number a user can meet, in one place.
+ * base/limits.h: limits, in one place.
  *
- * doc/reference/limits.md lists them.  An error that a limit causes names both numbers, the limit and the larger one.  Units
+ * doc/reference/limits.md lists those that a user can meet.  An error that a limit causes names both numbers, the limit and the larger one.  Units
  * are bytes unless the name says otherwise.
  */
 #ifndef WC_BASE_LIMITS_H
