@@ -98,7 +98,7 @@ raise_stall(void)
 				 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
 }
 
-/* Nobody will read the ends of transactions from before the place where reading has begun. */
+/* The follower never reads the ends of transactions from before the place where reading has begun. */
 static bool
 place_is_free(const WcFlightEntry *entry)
 {
