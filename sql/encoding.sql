@@ -31,6 +31,8 @@ CREATE FOREIGN TABLE other (k text OPTIONS (rowkey '1'), v int) SERVER widecol O
 UPDATE café SET "thé" = '1' WHERE k = 'z';
 SELECT k, v FROM other WHERE k = 'z';
 SELECT widecol.create_table('café', '{"cf": {}}');
+SELECT widecol.alter_table('café', '{"thé": null}');
+SELECT widecol.create_table('thé:café', '{"cf": {}}');
 BEGIN;
 INSERT INTO café (k) VALUES ('ö');
 SELECT widecol.truncate_table('café');

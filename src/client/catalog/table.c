@@ -342,12 +342,14 @@ wc_catalog_change(WcStatus status, const WcError *err)
 static void
 require_free_name(const WcTableDesc *desc)
 {
+	const char *ns = wc_stored_text(desc->ns);
+
 	wc_name_lock(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);
-	if (wc_client_namespace(wc_stored_text(desc->ns)) == NULL)
+	if (wc_client_namespace(ns) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%.*s\" does not exist", (int) desc->ns.len, (const char *) desc->ns.data),
+				 errmsg("namespace \"%s\" does not exist", ns),
 				 errhint("Make it with widecol.create_namespace.")));
 	if (look_up(desc->ns, desc->name))
 		ereport(ERROR,

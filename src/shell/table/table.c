@@ -201,7 +201,7 @@ widecol_alter_table(PG_FUNCTION_ARGS)
 		if (spec->drop)
 		{
 			if (i == n)
-				(void) wc_family_lookup(desc, spec->name);	/* raises */
+				(void) wc_family_lookup(desc, wc_name_from_utf8(family_name));	/* raises */
 			wc_family_require_unused(store, name, spec->name);
 			memmove(&families[i], &families[i + 1], sizeof(WcFamilyDesc) * (n - i - 1));
 			memset(&families[--n], 0, sizeof(WcFamilyDesc));	/* a new family has no id yet */
