@@ -516,6 +516,13 @@ wait_for_drops(Kit *kit)
 	assert_true(done);
 }
 
+/* The thread that drops families is likely to come before the next commit: more orders of the two are seen. */
+static void
+let_drops_begin(void)
+{
+	usleep(20000);
+}
+
 static void
 work(Kit *kit)
 {
@@ -530,14 +537,14 @@ work(Kit *kit)
 	truncate_table(kit, 0);
 	put(kit, 0, "s", "2");
 	commit(kit);
-	usleep(20000);
+	let_drops_begin();
 	put(kit, 1, "s", "2");
 	commit_synced(kit);
 	wait_for_drops(kit);
 
 	drop_family(kit, 1);
 	commit(kit);
-	usleep(20000);
+	let_drops_begin();
 	create(kit, WC_PACKING_CELL);
 	put(kit, 2, "r", "3");
 	commit_synced(kit);
@@ -567,7 +574,7 @@ work(Kit *kit)
 	commit(kit);
 	drop_table(kit, 2);
 	commit(kit);
-	usleep(20000);
+	let_drops_begin();
 	put(kit, 0, "v", "6");
 	commit(kit);
 	kit->table = tables[1];
@@ -581,7 +588,7 @@ work(Kit *kit)
 	commit_synced(kit);
 	assert_ok(kit, wc_batch_drop_database(&kit->builder, kit->cid, KIT_DATABASE, &kit->err));
 	commit(kit);
-	usleep(20000);
+	let_drops_begin();
 	create(kit, WC_PACKING_CELL);
 	put(kit, 3, "r", "9");
 	commit_synced(kit);
