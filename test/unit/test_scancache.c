@@ -775,6 +775,68 @@ a_short_scan_leaves_a_chunk(void **state)
 	kit_close(&kit);
 }
 
+/* Chunks that short scans have left are joined by a scan that walks over them; not those that a commit has dropped meanwhile. */
+static void
+a_long_scan_joins_small_chunks(void **state)
+{
+	WcSnapshot *snapshot;
+	WcScanCache *cache;
+	Pair		pair;
+	uint32_t	small;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit.engine->scanmemory.chunk_bytes = 4000;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
+	kit_commit(&kit);
+	cache = &kit_store(&kit, 1)->scancache;
+	snapshot = wc_snapshot_take(kit.engine);
+	for (int i = 0; i < ROWS; i++)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s(key_of(i)), 0);
+		pair_close(&pair);
+	}
+	assert_true(cache->nchunks > 20);
+
+	small = cache->nchunks;
+
+	/* a scan of few rows joins none */
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s("r000"), (int) cached(&kit, "r000"));
+	pair_close(&pair);
+	assert_int_equal(cache->nchunks, small);
+
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s("r000"), (int) cached(&kit, "r000"));
+	kit_put(&kit, key_of(1), 1, "a", KIT_LATEST, "other");
+	kit_commit(&kit);
+	while (pair.iter.valid)
+	{
+		wc_storeiter_next(&pair.iter);
+		wc_storeiter_next(&pair.rocks);
+		assert_same(&pair.iter, pair.rocks.it);
+	}
+	pair_close(&pair);
+	wc_snapshot_release(kit.engine, snapshot);
+	assert_int_equal(cached(&kit, "r001"), 0);
+	assert_in_range(cache->nchunks, 8, small - 1);
+	check_chunks(&kit);
+	for (int i = 0; i < 2; i++)
+	{
+		snapshot = wc_snapshot_take(kit.engine);
+		walk_all(kit_store(&kit, 1), snapshot, "");
+		wc_snapshot_release(kit.engine, snapshot);
+	}
+	assert_in_range(cache->nchunks, 2, small / 4);
+	assert_true(cached(&kit, "r150") > 50);
+	check_chunks(&kit);
+	kit_close(&kit);
+}
+
 /* A scan in chunks reads on in RocksDB at its snapshot, whatever was written, compacted and released meanwhile. */
 static void
 a_scan_leaves_its_chunk_later(void **state)
@@ -923,6 +985,7 @@ main(void)
 		cmocka_unit_test(renewed_chunks_take_no_more_memory),
 		cmocka_unit_test(parts_of_scans_meet),
 		cmocka_unit_test(a_short_scan_leaves_a_chunk),
+		cmocka_unit_test(a_long_scan_joins_small_chunks),
 		cmocka_unit_test(a_scan_leaves_its_chunk_later),
 		cmocka_unit_test(a_write_drops_all_chunks_of_its_row),
 		cmocka_unit_test(random_histories),

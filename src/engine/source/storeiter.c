@@ -107,6 +107,8 @@ enter(WcStoreIter *s, WcScanChunk *chunk, WcSlice key)
 	WcScanChunk *before = s->chunk;
 
 	s->chunk = chunk;
+	if (s->copies)
+		wc_scanrun_add(&s->run, &s->store->scancache, chunk);
 	s->at = wc_scanchunk_count_before(chunk, key);
 	s->behind = chunk->n;
 	if (s->upper.len > 0 && (chunk->to_the_end || wc_slice_cmp(chunk->end, s->upper) > 0))
@@ -282,12 +284,20 @@ wc_storeiter_leave(WcStoreIter *s)
 		go_to(s, s->chunk->end);
 }
 
-/* The scan ends on the key up to which it has copied.  What is too small for a chunk is made large enough: the next
- * key-values are mostly in the same block of RocksDB's, so a later scan of this place gains more than this one loses. */
+/*
+ * The scan ends on the key up to which it has copied.  What is too small for a chunk is made large enough: the next
+ * key-values are mostly in the same block of RocksDB's, so a later scan of this place gains more than this one loses.
+ * The chunk ends at a key, where the next one may begin.
+ */
 static void
 complete_copy(WcStoreIter *s)
 {
-	while (s->copying && wc_scancopy_is_small(&s->copy))
+	if (!s->copying || !wc_scancopy_is_small(&s->copy))
+	{
+		break_off(s);
+		return;
+	}
+	while (s->copying)
 	{
 		wc_rocks_iter_next(s->it);
 		load(s);
@@ -299,16 +309,17 @@ complete_copy(WcStoreIter *s)
 
 			end_copy(s, &limit, true);
 		}
-		else if (!wc_scancopy_take(&s->copy, s->key, s->value))
+		else if (!wc_scancopy_is_small(&s->copy) || !wc_scancopy_take(&s->copy, s->key, s->value))
 			end_copy(s, &s->key, false);
 	}
-	break_off(s);
 }
 
 void
 wc_storeiter_close(WcStoreIter *s)
 {
 	complete_copy(s);
+	if (s->run.n > 0)
+		wc_scanrun_end(&s->run, &s->store->scancache);
 	give_back_snapshot(s);
 	if (s->it)
 		rocksdb_iter_destroy(s->it);

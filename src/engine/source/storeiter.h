@@ -35,6 +35,7 @@ typedef struct WcStoreIter
 	bool		copying;
 	bool		anew;			/* the next key-value begins a copy: the present one is too large */
 	WcScanCopy	copy;
+	WcScanRun	run;			/* small chunks that the iterator came to, if it makes chunks */
 	WcBuf		limit;			/* start of the next chunk; empty: there is none */
 } WcStoreIter;
 

@@ -17,6 +17,9 @@
 /* A chunk has at least this part of these bytes, unless it fills a gap between two others or ends the store. */
 #define LEAST_PART		16
 
+/* A run of fewer chunks is not worth joining: a scan of few rows comes to two or three. */
+#define LEAST_RUN		4
+
 static _Thread_local uint64_t hits;
 
 void
@@ -416,4 +419,117 @@ wc_scancache_put_back(WcScanCache *c, WcScanChunk *chunk, const WcSnapshot *snap
 	pthread_mutex_unlock(&c->mutex);
 	if (!added)
 		wc_scanchunk_unref(chunk);
+}
+
+/* --- joining chunks ---------------------------------------------------------------- */
+
+/* Bytes of its keys and values. */
+static size_t
+bytes_of(const WcScanChunk *chunk)
+{
+	return (size_t) (chunk->start.data - chunk->bytes);
+}
+
+static void
+append_chunk(WcScanCopy *copy, const WcScanChunk *chunk)
+{
+	uint32_t	before = (uint32_t) copy->bytes.len;
+
+	for (uint32_t i = 0; i < chunk->n; i++)
+	{
+		uint32_t	at = before + chunk->at[i];
+
+		wc_buf_append(&copy->at, &at, sizeof(at));
+	}
+	wc_buf_append(&copy->bytes, chunk->bytes, bytes_of(chunk));
+	copy->n += chunk->n;
+}
+
+/* One chunk with the key-values of all; NULL: out of memory. */
+static WcScanChunk *
+joined(const WcScanRun *run, const WcScanCache *c)
+{
+	WcScanCopy	copy = WC_SCAN_COPY_INIT;
+	WcScanChunk *last = run->chunks[run->n - 1];
+	WcScanChunk *newest = last;
+	WcScanChunk *chunk = NULL;
+	WcSnapshot	shown;
+
+	wc_scancopy_begin(&copy, c, run->chunks[0]->start);
+	for (uint32_t i = 0; i < run->n; i++)
+	{
+		append_chunk(&copy, run->chunks[i]);
+		shown = (WcSnapshot) {.last_ts = run->chunks[i]->last_ts,.seq = run->chunks[i]->seq};
+		if (holds_for(newest, &shown))
+			newest = run->chunks[i];
+	}
+	shown = (WcSnapshot) {.last_ts = newest->last_ts,.seq = newest->seq};
+	if (!copy.start.failed && !copy.bytes.failed && !copy.at.failed)
+		chunk = make_chunk(c->memory->shared, &copy, last->to_the_end ? NULL : &last->end, &shown);
+	wc_scancopy_free(&copy);
+	if (chunk == NULL || wc_rocks_shared_lend(chunk->shared, chunk->size))
+		return chunk;
+	free(chunk);
+	return NULL;
+}
+
+/* Puts the chunk into the place of the run's, if these are all there. */
+static void
+replace(WcScanCache *c, const WcScanRun *run, WcScanChunk *chunk)
+{
+	uint32_t	at;
+	uint32_t	n = 0;
+
+	pthread_mutex_lock(&c->mutex);
+	at = count_before(c, chunk->start);
+	while (n < run->n && at + n < c->nchunks && c->chunks[at + n] == run->chunks[n])
+		n++;
+	if (n == run->n)
+	{
+		drop(c, at + 1, at + n);
+		wc_scanchunk_unref(c->chunks[at]);
+		c->chunks[at] = chunk;
+		chunk = NULL;
+	}
+	pthread_mutex_unlock(&c->mutex);
+	wc_scanchunk_unref(chunk);
+}
+
+void
+wc_scanrun_end(WcScanRun *run, WcScanCache *c)
+{
+	if (run->n >= LEAST_RUN)
+	{
+		WcScanChunk *chunk = joined(run, c);
+
+		if (chunk != NULL)
+			replace(c, run, chunk);
+	}
+	for (uint32_t i = 0; i < run->n; i++)
+		wc_scanchunk_unref(run->chunks[i]);
+	run->n = 0;
+	run->bytes = 0;
+}
+
+/* Does the chunk begin where the run ends? */
+static bool
+goes_on(const WcScanRun *run, const WcScanChunk *chunk)
+{
+	const WcScanChunk *last = run->chunks[run->n - 1];
+
+	return !last->to_the_end && wc_slice_eq(last->end, chunk->start);
+}
+
+void
+wc_scanrun_add(WcScanRun *run, WcScanCache *c, WcScanChunk *chunk)
+{
+	size_t		bytes = bytes_of(chunk);
+
+	if (run->n > 0 && (run->n == WC_SCAN_RUN_MAX || run->bytes + bytes > c->memory->chunk_bytes || !goes_on(run, chunk)))
+		wc_scanrun_end(run, c);
+	if (bytes >= c->memory->chunk_bytes / 2)
+		return;
+	atomic_fetch_add(&chunk->refs, 1);
+	run->chunks[run->n++] = chunk;
+	run->bytes += bytes;
 }

@@ -165,4 +165,23 @@ extern WcScanChunk *wc_scancopy_renew(WcScanCopy *copy, const WcScanCache *cache
 /* Adds such a chunk: it has what these snapshots show.  Takes the reference. */
 extern void wc_scancache_put_back(WcScanCache *cache, WcScanChunk *chunk, const WcSnapshot *snapshot);
 
+/* --- joining chunks --------------------------------------------------------------- */
+
+#define WC_SCAN_RUN_MAX 32
+
+/* Small chunks that a scan has walked over, each of which begins where the one before it ends: references.  One thread. */
+typedef struct WcScanRun
+{
+	uint32_t	n;
+	size_t		bytes;			/* of their keys and values */
+	WcScanChunk *chunks[WC_SCAN_RUN_MAX];
+} WcScanRun;
+
+/* The scan has come to the chunk: adds it.  If the run cannot go on with it, the run is ended first. */
+extern void wc_scanrun_add(WcScanRun *run, WcScanCache *cache, WcScanChunk *chunk);
+
+/* Replaces several chunks of the run in the cache with one that has all of their key-values; and makes the run empty.  Later
+ * scans need not look for the next chunk so often. */
+extern void wc_scanrun_end(WcScanRun *run, WcScanCache *cache);
+
 #endif
