@@ -123,12 +123,28 @@ allow_descriptors(void)
 
 /* --- tasks ------------------------------------------------------------------ */
 
+static void
+ignore_message(SharedInvalidationMessage *message)
+{
+}
+
+static void
+ignore_reset(void)
+{
+}
+
 void
 wc_worker_serve_interrupts(void)
 {
 	CHECK_FOR_INTERRUPTS();
+
+	/*
+	 * This process has no copies of PostgreSQL's catalogs, but must read the messages that make such copies invalid, since
+	 * they would pile up.  ProcessCatchupInterrupt would read them in a transaction, and its end would let the checkpointer
+	 * go on before there is an image (checkpoint.h), from then on always.
+	 */
 	if (catchupInterruptPending)
-		ProcessCatchupInterrupt();
+		ReceiveSharedInvalidMessages(ignore_message, ignore_reset);
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;

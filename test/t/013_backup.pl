@@ -106,6 +106,23 @@ age_images();
 checkpoint();
 cmp_ok(scalar(images()), '<=', 3, 'images go when the backup has ended');
 
+# --- a checkpoint ends behind its image, however much DDL there has been ----------------------------------
+# The engine's process is told of so many changes of catalogs that PostgreSQL has it read them at once.
+$node->safe_psql('postgres', q{DO $$ BEGIN FOR i IN 1 .. 60 LOOP CREATE TEMP TABLE t (k int PRIMARY KEY); DROP TABLE t; END LOOP; END $$})
+  foreach (1 .. 4);
+my $behind = 0;
+foreach my $i (1 .. 4)
+{
+	$node->safe_psql('postgres', "INSERT INTO stored_row SELECT -1000 - k, 'x', 0 FROM generate_series(1, 2000) k; CHECKPOINT");
+	my ($newest) = reverse sort(images());
+	my ($high, $low) = map { hex } split m{/}, $node->safe_psql('postgres', 'SELECT redo_lsn FROM pg_control_checkpoint()');
+
+	# an image at the end of a page is as new as the first record of the next one
+	$behind++ if hex($newest =~ s/.*-//r) + 40 < $high * 2**32 + $low;
+}
+is($behind, 0, 'each checkpoint ends behind its image');
+$node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < -1000');
+
 # --- a low-level backup --------------------------------------------------------------------
 @writers = start_writers();
 my $session = $node->background_psql('postgres', on_error_stop => 1);
