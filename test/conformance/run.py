@@ -26,6 +26,8 @@ ALL_VERSIONS = 2147483647
 COMPUTED = ("increment", "append")
 COMPARE = {"EQUAL": "=", "NOT_EQUAL": "<>", "LESS": "<", "LESS_OR_EQUAL": "<=", "GREATER": ">", "GREATER_OR_EQUAL": ">="}
 OPERATORS = {"EQUAL": "=", "NOT_EQUAL": "!=", "LESS": "<", "LESS_OR_EQUAL": "<=", "GREATER": ">", "GREATER_OR_EQUAL": ">="}
+ROW_FILTERS = ("SingleColumnValueFilter", "SingleColumnValueExcludeFilter", "DependentColumnFilter", "PageFilter", "SkipFilter",
+               "WhileMatchFilter")
 EVERYTHING = "RowFilter(>=, 'binary:')"
 
 
@@ -173,17 +175,20 @@ class Case:
     def mutations(self, step):
         """Those of one step on one row. Increments, appends, and deletes of a column's newest version see the state
         before it, so they come first; one that computes a value and follows a put of its column is put again in its
-        place."""
+        place. Other deletes come last: they mask the puts of the step wherever they stand."""
         row = bytea(step["row"])
         first = []
         then = []
+        last = []
         put = set()
         for n, m in enumerate(step["mutations"]):
+            if m["op"] == "put":
+                then += self.mutation(m, step["row"])
+                put.add((m["family"], to_bytes(m.get("qualifier"))))
+                continue
             if m["op"] not in COMPUTED:
                 newest = m["op"] == "delete_version" and m.get("ts") is None
-                (first if newest else then).extend(self.mutation(m, step["row"]))
-                if m["op"] == "put":
-                    put.add((m["family"], to_bytes(m.get("qualifier"))))
+                (first if newest else last).extend(self.mutation(m, step["row"]))
                 continue
             for i, key in enumerate(self.computed(m)):
                 name = f"v{n}_{i}"
@@ -191,7 +196,7 @@ class Case:
                 if key in put:
                     then.append(f"SELECT widecol.put('{self.table}', {row}, {column(key[0], {'hex': key[1].hex()})}, "
                                 f"decode(substr(:'{name}_value', {len(VALUE) + 1}), 'hex'))")
-        return first + then
+        return first + then + last
 
     # -- filters: to HBase's filter language ---------------------------------------
 
@@ -335,13 +340,24 @@ class Case:
         return [f"SELECT encode(\"row\", 'hex') || '|' || encode(convert_to(family, 'UTF8'), 'hex') || '|' || "
                 f"encode(qualifier, 'hex') || '|' || ts || '|' || type || '|' || encode(value, 'hex') FROM {self.cells(step)}"]
 
-    # -- aggregates, as HBase's AggregationClient makes them --------------------------
+    # -- what HBase's clients refuse before they ask a server -------------------------
 
     @staticmethod
-    def refuses_aggregate(step):
-        """The client does, before it asks a server."""
-        start, stop = to_bytes(step.get("start")), to_bytes(step.get("stop"))
-        return bool(start and stop) and start >= stop
+    def filters_rows(f):
+        """May the filter reject a row behind its cells (hasFilterRow)?"""
+        if f["type"] == "FilterList":
+            return any(Case.filters_rows(inner) for inner in f["filters"])
+        return f["type"] in ROW_FILTERS
+
+    @staticmethod
+    def refuses(step):
+        if step["op"] == "aggregate":
+            start, stop = to_bytes(step.get("start")), to_bytes(step.get("stop"))
+            families = set(step.get("families", [])) | {f for f, _ in step.get("columns", [])}
+            return (bool(start and stop) and start >= stop) or (step["fn"] != "rowcount" and len(families) != 1)
+        return bool(step.get("batch") and step.get("filter") and Case.filters_rows(step["filter"]))
+
+    # -- aggregates, as HBase's AggregationClient makes them --------------------------
 
     def aggregate(self, step):
         """Of cells of 8 bytes; averages divide by rows that have any cell, deviations are those of rows' sums."""
@@ -376,6 +392,8 @@ class Case:
 
     def sql(self, step):
         op = step["op"]
+        if self.refuses(step):
+            return []
         if op in ("get", "scan"):
             return self.read(step)
         if op in ("flush", "major_compact"):
@@ -384,7 +402,7 @@ class Case:
             self.clock_ms += step["ms"]
             return self.set_clock()
         if op == "aggregate":
-            return [] if self.refuses_aggregate(step) else self.aggregate(step)
+            return self.aggregate(step)
         if "split" in op or "midpoint" in op:
             return self.split(step)
         if op == "mutate_row":
@@ -459,7 +477,7 @@ class Case:
     def judge(self, step, lines):
         """The error as text, or None."""
         errors = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
-        if step["op"] == "aggregate" and self.refuses_aggregate(step):
+        if self.refuses(step):
             return None if step.get("expect_error") else "should not have been refused"
         if step.get("expect_error"):
             return None if errors else "should have been refused"
