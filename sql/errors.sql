@@ -120,7 +120,6 @@ SELECT widecol.get('e', NULL);
 SELECT widecol.get('e', 'r', '{}');
 SELECT widecol.get('e', 'r', '{NULL}');
 SELECT widecol.get('e', 'r', versions => 0);
-SELECT widecol.get('e', 'r', time_range => 'empty');
 SELECT widecol.get('e', 'r', time_range => '[-5,5)');
 SELECT widecol.get('e', 'r', column_limit => 0);
 SELECT widecol.get('e', 'r', column_offset => -1);

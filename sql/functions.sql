@@ -47,6 +47,9 @@ SELECT qualifier, ts FROM widecol.get('f', 'r1', '{a}', versions => 10, time_ran
 SELECT qualifier, ts FROM widecol.get('f', 'r1', '{a}', versions => 10, time_range => '(,)');
 SELECT qualifier, ts FROM widecol.get('f', 'r1', '{a:x}', time_range => int8range(20, 21));
 SELECT count(*) FROM widecol.get('f', 'r1', time_range => '[1000,2000)');
+-- no timestamp is in an empty range
+SELECT count(*) FROM widecol.get('f', 'r1', time_range => '[20,20)');
+SELECT count(*) FROM widecol.scan('f', raw => true, versions => 10, time_range => 'empty');
 
 -- column_limit and column_offset: cells a family in each row
 SELECT widecol.put('f', 'wide', 'a:c' || i, ('a' || i)::bytea, 1), widecol.put('f', 'wide', 'b:c' || i, ('b' || i)::bytea, 1)

@@ -111,7 +111,7 @@ wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno)
 	return us;
 }
 
-/* PostgreSQL keeps an int8range as [min, max). */
+/* PostgreSQL keeps an int8range as [min, max).  An empty one has no bounds, and no cell is in it. */
 void
 wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 {
@@ -126,9 +126,11 @@ wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan)
 	range_deserialize(lookup_type_cache(INT8RANGEOID, TYPECACHE_RANGE_INFO), range,
 					  &lower, &upper, &empty);
 	if (empty)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time_range must not be empty")));
+	{
+		scan->ts_min = 0;
+		scan->ts_max = 0;
+		return;
+	}
 	if ((!lower.infinite && DatumGetInt64(lower.val) < 0) ||
 		(!upper.infinite && DatumGetInt64(upper.val) <= 0))
 		ereport(ERROR,
