@@ -89,10 +89,32 @@ is_candidate(const WcScan *scan, const StoredCell *c)
 	return true;
 }
 
+/* Does the scan name columns of the family, and want no others? */
+static bool
+names_columns(const WcScan *scan, int family)
+{
+	bool		names = false;
+
+	for (uint32_t i = 0; i < scan->ncolumns; i++)
+	{
+		const WcColumn *c = &scan->columns[i];
+
+		if (c->family != (uint32_t) family + 1)
+			continue;
+		if (c->kind == WC_COLUMN_RANGE && c->stop.len > 0 && wc_slice_cmp(c->qualifier, c->stop) >= 0)
+			continue;			/* an empty range */
+		if (c->kind != WC_COLUMN_EXACT)
+			return false;
+		names = true;
+	}
+	return names;
+}
+
 static bool
 is_visible(const WcScan *scan, const StoredCell *c)
 {
 	uint32_t	newer = 0;
+	uint32_t	expired = 0;
 
 	if (!is_candidate(scan, c))
 		return false;
@@ -102,9 +124,12 @@ is_visible(const WcScan *scan, const StoredCell *c)
 
 		if (o->row == c->row && o->family == c->family && o->column == c->column && o->ts > c->ts &&
 			is_candidate(scan, o))
+		{
 			newer++;
+			expired += past_family_ttl(o);
+		}
 	}
-	if (past_family_ttl(c) && newer >= attrs.min_versions)
+	if (past_family_ttl(c) && newer >= attrs.min_versions && (expired > 0 || !names_columns(scan, c->family)))
 		return false;
 	return newer < scan->versions && newer < attrs.versions;
 }

@@ -338,6 +338,8 @@ static void
 test_min_versions(void **state)
 {
 	WcMatcherOptions o = options(WC_MATCH_READ, 4);
+	WcColumn	column = {.kind = WC_COLUMN_EXACT, .qualifier = wc_slice_cstr("q")};
+	uint32_t	colno = 3;
 
 	o.attrs.ttl_us = 100;
 	o.attrs.min_versions = 2;
@@ -352,6 +354,17 @@ test_min_versions(void **state)
 	o.ts_max = WC_TS_LATEST;
 	o.versions = 1;
 	assert_match(&o, "q@1 q@2 q@3", "q@3");
+	/* a read of named columns shows the first expired one behind those that have not expired */
+	o.versions = 4;
+	assert_match(&o, "q@1 q@2 q@930 q@950", "q@950 q@930");
+	o.ncolumns = 1;
+	o.columns = &column;
+	o.colnos = &colno;
+	assert_match(&o, "q@1 q@2 q@930 q@950", "q@950#3 q@930#3 q@2#3");
+	assert_match(&o, "q@1 q@2 q@950", "q@950#3 q@2#3");
+	assert_match(&o, "q@1 q@2 q@3", "q@3#3 q@2#3");
+	o.attrs.min_versions = 0;
+	assert_match(&o, "q@1 q@2 q@950", "q@950#3");
 }
 
 static void

@@ -51,6 +51,13 @@ wc_columntracker_start_row(WcColumnTracker *t)
 	t->range = 0;
 }
 
+/* Are all wanted columns exact ones? */
+static inline bool
+wc_columntracker_names_all(const WcColumnTracker *t)
+{
+	return !t->everything && t->nranges == 0;
+}
+
 extern bool wc_columntracker_wants_slow(WcColumnTracker *t, WcSlice qualifier, uint32_t *colno);
 
 /* Is this column wanted?  *colno: its number, or WC_NO_COLUMN. */

@@ -142,6 +142,18 @@ read_unwanted(WcMatcher *m, const WcCell *cell)
 	}
 }
 
+/*
+ * Does the family's TTL end the column before this put, its m->count-th?  As in HBase, a read that names the columns it wants
+ * also shows an expired put whose next newer version has not expired.
+ */
+static inline bool
+ttl_ends_column(const WcMatcher *m, const WcCell *cell)
+{
+	if (cell->ts >= m->oldest_ts || m->count <= m->o.attrs.min_versions)
+		return false;
+	return !wc_columntracker_names_all(&m->columns) || m->last_ts < m->oldest_ts;
+}
+
 static WcMatch
 read_put(WcMatcher *m, const WcCell *cell)
 {
@@ -163,7 +175,7 @@ read_put(WcMatcher *m, const WcCell *cell)
 	if (is_duplicate(m, cell))
 		return WC_MATCH_SKIP;
 	m->count++;
-	if (m->count > m->versions || (m->count > m->o.attrs.min_versions && cell->ts < m->oldest_ts))
+	if (m->count > m->versions || ttl_ends_column(m, cell))
 		return column_is_over(m);
 	remember_last(m, cell);
 	if (m->count < m->versions)
