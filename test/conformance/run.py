@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays the conformance cases (cases.jsonl, README.md) through SQL; prints TAP.
+"""Replays the conformance cases (cases.jsonl, random.jsonl, README.md) through SQL; prints TAP.
 
 Each case gets a stored table and a foreign table of layout `cell` on it; its
 steps become calls of widecol's functions in one psql session.  A case passes
@@ -576,8 +576,8 @@ def replay(batches, make):
     return 1 if bad else 0
 
 
-def read_cases(patterns):
-    with open(os.path.join(HERE, "cases.jsonl"), encoding="utf-8") as f:
+def read_cases(patterns, name="cases.jsonl"):
+    with open(os.path.join(HERE, name), encoding="utf-8") as f:
         cases = [json.loads(line) for line in f if line.strip()]
     return [c for c in cases if not patterns or any(fnmatch.fnmatch(c["id"], p) for p in patterns)]
 
@@ -587,7 +587,8 @@ def main():
     packing = "cell"
     if "--packing" in arguments:
         packing = arguments.pop(arguments.index("--packing") + 1)
-    cases = read_cases([a for a in arguments if not a.startswith("-")])
+    patterns = [a for a in arguments if not a.startswith("-")]
+    cases = read_cases(patterns) + read_cases(patterns, "random.jsonl")
     subprocess.run(["psql", "-X", "-q", "-c", "SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS widecol"],
                    check=True)
     sys.exit(replay([(cases, 1)], lambda number, case: Case(number, case, packing)))
