@@ -35,6 +35,9 @@
 /* After a failure, the next attempt. */
 #define RETRY_MS 5000
 
+/* The checkpointer is let go on again and again, should it wait although there is its image. */
+#define RELEASE_AGAIN_MS 1000
+
 /* The number of images that are kept, and for how many seconds older ones are kept: a backup may be copying
  * them. */
 #define IMAGES_KEPT 2
@@ -62,6 +65,7 @@ static struct
 	bool		ready;			/* an image was made since the start */
 	bool		keep_old;		/* a backup is under way */
 	TimestampTz retry_at;		/* after a failure; 0: none */
+	TimestampTz released_at;	/* when the checkpointer was let go on last */
 	WcTask		task;
 	WcStatus	status;			/* of the task */
 	WcError		err;
@@ -89,6 +93,21 @@ static void
 let_checkpointer_go_on(void)
 {
 	wc_my_lxid = GetNextLocalTransactionId();
+	checkpoint.released_at = GetCurrentTimestamp();
+}
+
+/*
+ * There is an image for this redo pointer.  A checkpoint with a newer one waits for its own image.  If one has begun just now,
+ * it may go on, too, but then backups are refused until there is its image.
+ */
+static void
+release(XLogRecPtr redo)
+{
+	if (GetRedoRecPtr() != redo)
+		return;
+	let_checkpointer_go_on();
+	if (GetRedoRecPtr() != redo)
+		wc_backup_refuse();
 }
 
 /* --- steps ----------------------------------------------------------------------- */
@@ -155,7 +174,7 @@ done(void)
 			(void) wc_record_write(&barrier);	/* before the checkpoint's record, which is not written yet */
 		}
 		checkpoint.redo_done = checkpoint.redo;
-		let_checkpointer_go_on();
+		release(checkpoint.redo);
 	}
 	wc_backup_allow(checkpoint.at);
 }
@@ -230,6 +249,8 @@ begin_if_due(void)
 		begin(is_new ? redo : InvalidXLogRecPtr, barrier, true);
 	else if (wc_feed_position() - checkpoint.last_mark > MARK_EVERY_BYTES)
 		begin(InvalidXLogRecPtr, InvalidXLogRecPtr, false);
+	else if (TimestampDifferenceExceeds(checkpoint.released_at, GetCurrentTimestamp(), RELEASE_AGAIN_MS))
+		release(redo);			/* a checkpointer may have looked for the number only after its image was made */
 }
 
 /* The step under way, if it has come to its end. */
