@@ -1,6 +1,6 @@
 /*
- * read/scan/scannerstate.h: an open scanner, for the three files it is made of
- * (scanopen.c, scanlane.c, scanner.c).
+ * read/scan/scannerstate.h: an open scanner, for the files that it is made of: scanopen.c, scanlane.c, scanner.c,
+ * scanfilter.c, scangroups.c, scanparts.c and langrows.c.
  */
 #ifndef WC_READ_SCAN_SCANNERSTATE_H
 #define WC_READ_SCAN_SCANNERSTATE_H
@@ -110,5 +110,51 @@ extern WcStatus wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err) 
 
 /* Back to the first cell of that row. */
 extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+/* --- scanner.c: rows ---------------------------------------------------------*/
+
+/* Must more rows, or cells, be skipped? */
+static inline bool
+wc_scanner_is_skipping(const WcScanner *s)
+{
+	return s->rows_skipped < s->scan.row_offset;
+}
+
+/* Is the column there for the filter only? */
+static inline bool
+wc_scanner_is_hidden(const WcScanner *s, uint32_t colno)
+{
+	return s->filter != NULL && !s->undecided && colno != WC_NO_COLUMN && colno >= s->shown;
+}
+
+/* rows_by_existence: does the row exist?  It does if one of some families has a visible cell. */
+extern WcStatus wc_scanner_row_exists(WcScanner *s, bool *exists, WcError *err) WC_WARN_UNUSED;
+
+/* Moves to the next row to return, without a filter; WC_END: none. */
+extern WcStatus wc_scanner_next_row(WcScanner *s, WcError *err) WC_WARN_UNUSED;
+
+/* Writes the key of a row that is not skipped, or undecided. */
+extern void wc_scanner_begin_row(WcScanner *s, WcBlockWriter *w);
+
+/* Writes the rest of the row; *full: the block is full, and the row has more cells. */
+extern WcStatus wc_scanner_write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full,
+									 WcError *err) WC_WARN_UNUSED;
+
+/* A row is finished: was it the last one that can be? */
+extern bool wc_scanner_was_last(const WcScanner *s);
+
+/* --- scanfilter.c --------------------------------------------------------------*/
+
+/*
+ * Moves to the next row that the filter accepts, and writes it into the block: the whole row, or only its key if the row
+ * is large or undecided.  *paused: many rows were rejected, and the block is not empty.
+ */
+extern WcStatus wc_scanner_next_passing(WcScanner *s, WcBlockWriter *w, bool *paused, WcError *err) WC_WARN_UNUSED;
+
+/* --- scangroups.c --------------------------------------------------------------*/
+
+/* Fills the block with groups, and with rows that cannot be grouped; *full: the block ends within such a row. */
+extern WcStatus wc_scanner_fill_groups(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full,
+									   WcError *err) WC_WARN_UNUSED;
 
 #endif
