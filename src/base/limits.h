@@ -1,8 +1,8 @@
 /*
  * base/limits.h: limits, in one place.
  *
- * doc/reference/limits.md lists those that a user can meet.  An error that a limit causes names both numbers, the limit and the larger one.  Units
- * are bytes unless the name says otherwise.
+ * doc/reference/limits.md lists the limits that a user can meet.  An error that a limit causes names two numbers: the
+ * limit, and the number that is too large.  Units are bytes unless the name says otherwise.
  */
 #ifndef WC_BASE_LIMITS_H
 #define WC_BASE_LIMITS_H
@@ -101,8 +101,8 @@
  * wherever its operations begin and end; a STEP this many. */
 #define WC_STEP_MAX				(1024 * 1024)
 
-/* Places of transactions whose log may be ahead of the store: 32 for each process and
- * prepared transaction that the server may have, at most so many.  A transaction that finds no free place waits. */
+/* Places of transactions whose log may be ahead of the store, prepared transactions included.  A transaction that finds no
+ * free place waits. */
 #define WC_FLIGHT_MAX			65535
 
 /* Chunks in which the operations that the engine makes go to the backend: each has room in

@@ -27,14 +27,13 @@
 #include "channel/shmem.h"
 #include "wire/spin.h"
 
-/* Places of one process or prepared transaction: a place is taken until the follower has
- * come to the commit. */
-#define PLACES_EACH 32
-
 /* A waiting process checks again at this interval: it is not woken when the engine ends. */
 #define LOOK_EVERY_MS 100
 
 #define PLACES_ALIGNMENT 64
+
+/* A reader waits for so many places, mostly. */
+#define PLACES_EXPECTED 16
 
 /* A commit waits while the follower is this far behind.  A process that waits while nothing can be applied
  * gets an error with the reason after this time. */
@@ -58,16 +57,10 @@ static WcFollowing *following;
 static WcFlight *places;
 static WcClaims *claims;
 
-static uint32
-nplaces(void)
-{
-	return (uint32) Min((uint64) PLACES_EACH * (MaxBackends + max_prepared_xacts), WC_FLIGHT_MAX);
-}
-
 static Size
 places_bytes(void)
 {
-	return add_size(wc_flight_size(nplaces()), PLACES_ALIGNMENT);
+	return add_size(wc_flight_size(WC_FLIGHT_MAX), PLACES_ALIGNMENT);
 }
 
 static Size
@@ -103,7 +96,7 @@ wc_following_find(void)
 	/* the system has zeroed them */
 	places = find_aligned("widecol places", places_bytes(), &found);
 	if (!found)
-		(void) wc_flight_init(places, nplaces());
+		(void) wc_flight_init(places, WC_FLIGHT_MAX);
 	claims = find_aligned("widecol claims", claims_bytes(), &found);
 	if (!found)
 		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
@@ -191,6 +184,7 @@ places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 	WcFlightEntry entry;
 	uint32		next = 0;
 	uint32		n = 0;
+	uint32		room = 0;
 
 	*list = NULL;
 	if (wc_flight_idle(places))
@@ -200,8 +194,11 @@ places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 		/* a place of an unknown database may be of this one */
 		if ((entry.database != 0 && entry.database != database) || XidInMVCCSnapshot((TransactionId) entry.xid, snapshot))
 			continue;
-		if (*list == NULL)
-			*list = palloc(wc_flight_nplaces(places) * sizeof(WcFlightEntry));
+		if (n == room)
+		{
+			room = Max(PLACES_EXPECTED, 2 * room);
+			*list = n == 0 ? palloc(room * sizeof(WcFlightEntry)) : repalloc(*list, room * sizeof(WcFlightEntry));
+		}
 		(*list)[n++] = entry;
 	}
 	return n;

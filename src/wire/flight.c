@@ -19,6 +19,9 @@
 #define STATE_BITS	2
 #define STATE_MASK	((UINT64_C(1) << STATE_BITS) - 1)
 
+/* A search of so many places costs next to nothing. */
+#define HIGH_KEPT	64
+
 typedef struct Place
 {
 	_Atomic uint64_t word;		/* 0: free */
@@ -28,8 +31,7 @@ typedef struct Place
 struct WcFlight
 {
 	uint32_t	nplaces;
-	_Atomic uint32_t taken;		/* counted before a place is taken, until after it was freed */
-	_Atomic uint32_t high;		/* places from here on have never been taken */
+	_Atomic uint64_t use;		/* high << 32 | taken: see taken_of and high_of */
 	_Atomic uint64_t overflow;	/* greatest id that found no place; 0: none */
 	_Atomic uint64_t generation;
 	_Atomic uint32_t sleepers;	/* in wc_flight_sleep */
@@ -60,6 +62,20 @@ state_of(uint64_t word)
 	return (WcFlightState) (word & STATE_MASK);
 }
 
+/* Places that are taken: counted before a place is taken, until after it was freed. */
+static uint32_t
+taken_of(uint64_t use)
+{
+	return (uint32_t) use;
+}
+
+/* Places from here on are free.  It becomes 0 only together with a count of 0, so no place is missed. */
+static uint32_t
+high_of(uint64_t use)
+{
+	return (uint32_t) (use >> 32);
+}
+
 size_t
 wc_flight_size(uint32_t nplaces)
 {
@@ -86,11 +102,11 @@ wc_flight_nplaces(const WcFlight *f)
 /* --- taking ------------------------------------------------------------------ */
 
 static void
-raise_u32(_Atomic uint32_t *to, uint32_t value)
+raise_high(WcFlight *f, uint32_t high)
 {
-	uint32_t	now = atomic_load(to);
+	uint64_t	use = atomic_load(&f->use);
 
-	while (now < value && !atomic_compare_exchange_weak(to, &now, value))
+	while (high_of(use) < high && !atomic_compare_exchange_weak(&f->use, &use, (uint64_t) high << 32 | taken_of(use)))
 		;
 }
 
@@ -103,7 +119,7 @@ try_place(WcFlight *f, uint32_t i, uint64_t word)
 		return false;
 
 	/* raised before the word is written: a reader that needs the word searches up to here */
-	raise_u32(&f->high, i + 1);
+	raise_high(f, i + 1);
 	return atomic_compare_exchange_strong(&f->places[i].word, &none, word);
 }
 
@@ -113,7 +129,7 @@ wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint
 	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING);
 	uint32_t	place = hint;
 
-	atomic_fetch_add(&f->taken, 1);
+	atomic_fetch_add(&f->use, 1);
 	if (place >= f->nplaces || !try_place(f, place, word))
 	{
 		for (place = 0; place < f->nplaces && !try_place(f, place, word); place++)
@@ -121,7 +137,7 @@ wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint
 	}
 	if (place == f->nplaces)
 	{
-		atomic_fetch_sub(&f->taken, 1);
+		atomic_fetch_sub(&f->use, 1);
 		return WC_FLIGHT_NONE;
 	}
 	atomic_store(&f->places[place].about, (uint64_t) database << 32 | flags);
@@ -234,6 +250,16 @@ wc_flight_sleep(WcFlight *f, uint16_t place, uint64_t xid, int64_t timeout_us)
 	atomic_fetch_sub(&f->sleepers, 1);
 }
 
+/* After many places were taken at once, searches become short again as soon as no place is taken. */
+static void
+count_freed(WcFlight *f)
+{
+	uint64_t	use = atomic_fetch_sub(&f->use, 1) - 1;
+
+	if (taken_of(use) == 0 && high_of(use) > HIGH_KEPT)
+		(void) atomic_compare_exchange_strong(&f->use, &use, 0);
+}
+
 bool
 wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
 {
@@ -243,7 +269,7 @@ wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
 	{
 		if (!atomic_compare_exchange_weak(&f->places[place].word, &word, 0))
 			continue;			/* its backend has changed the state */
-		atomic_fetch_sub(&f->taken, 1);
+		count_freed(f);
 		wake_sleepers(f, place);
 		return true;
 	}
@@ -273,7 +299,7 @@ wc_flight_free_before(WcFlight *f, uint64_t xid)
 bool
 wc_flight_idle(const WcFlight *f)
 {
-	return atomic_load(&f->taken) == 0;
+	return taken_of(atomic_load(&f->use)) == 0;
 }
 
 bool
@@ -313,7 +339,7 @@ wc_flight_holder(const WcFlight *f, uint16_t place)
 bool
 wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
 {
-	uint32_t	high = atomic_load(&f->high);
+	uint32_t	high = high_of(atomic_load(&f->use));
 
 	while (*place < high)
 	{
@@ -337,7 +363,7 @@ wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
 uint32_t
 wc_flight_count(const WcFlight *f)
 {
-	return atomic_load(&f->taken);
+	return taken_of(atomic_load(&f->use));
 }
 
 /* --- notes ------------------------------------------------------------------- */

@@ -180,6 +180,26 @@ generations_grow(void **state)
 	free(f);
 }
 
+/* Places far behind the first ones are found as long as they are taken, and new ones behind them. */
+static void
+far_places_are_found(void **state)
+{
+	WcFlight   *f = make(200);
+	uint16_t	last = 0;
+
+	(void) state;
+	for (uint64_t xid = 1000; xid < 1200; xid++)
+		last = wc_flight_take(f, xid, 1, 0, WC_FLIGHT_NONE);
+	for (uint64_t xid = 1000; xid < 1199; xid++)
+		assert_true(wc_flight_free(f, wc_flight_find(f, xid), xid));
+	assert_int_equal(wc_flight_find(f, 1199), last);
+	assert_true(wc_flight_free(f, last, 1199));
+	assert_true(wc_flight_idle(f));
+	assert_int_equal(wc_flight_take(f, 1200, 1, 0, last), last);
+	assert_int_equal(wc_flight_find(f, 1200), last);
+	free(f);
+}
+
 /* --- many at once ----------------------------------------------------------------- */
 
 #define WRITERS		3
@@ -189,6 +209,7 @@ generations_grow(void **state)
 typedef struct Race
 {
 	WcFlight   *flight;
+	uint16_t	hint;			/* each writer's first */
 	_Atomic uint64_t next_xid;
 	_Atomic uint8_t visible[WRITERS * COMMITS + 16];	/* PostgreSQL shows it as ended */
 	_Atomic uint8_t logged[WRITERS * COMMITS + 16];
@@ -201,7 +222,7 @@ static void *
 write_some(void *arg)
 {
 	Race	   *race = arg;
-	uint16_t	place = WC_FLIGHT_NONE;
+	uint16_t	place = race->hint;
 
 	for (int i = 0; i < COMMITS; i++)
 	{
@@ -288,15 +309,15 @@ read_on(void *arg)
 }
 
 static void
-no_reader_misses_a_commit(void **state)
+run_race(uint32_t nplaces, uint16_t hint)
 {
 	Race	   *race = calloc(1, sizeof(Race));
 	pthread_t	writers[WRITERS],
 				follower,
 				reader;
 
-	(void) state;
-	race->flight = make(WRITERS * 2);
+	race->flight = make(nplaces);
+	race->hint = hint;
 	race->next_xid = 3;
 	assert_int_equal(pthread_create(&follower, NULL, follow, race), 0);
 	assert_int_equal(pthread_create(&reader, NULL, read_on, race), 0);
@@ -311,6 +332,21 @@ no_reader_misses_a_commit(void **state)
 	assert_int_equal(wc_flight_count(race->flight), 0);
 	free(race->flight);
 	free(race);
+}
+
+static void
+no_reader_misses_a_commit(void **state)
+{
+	(void) state;
+	run_race(WRITERS * 2, WC_FLIGHT_NONE);
+}
+
+/* As after many commits at once: searches become short again each time no place is taken. */
+static void
+no_reader_misses_a_commit_in_a_far_place(void **state)
+{
+	(void) state;
+	run_race(1000, 900);
 }
 
 /* As the startup process and the engine of a standby do: of two threads that take a place for one
@@ -458,7 +494,9 @@ main(void)
 		cmocka_unit_test(flags_are_added),
 		cmocka_unit_test(a_place_is_taken_once),
 		cmocka_unit_test(generations_grow),
+		cmocka_unit_test(far_places_are_found),
 		cmocka_unit_test(no_reader_misses_a_commit),
+		cmocka_unit_test(no_reader_misses_a_commit_in_a_far_place),
 		cmocka_unit_test(who_sleeps_is_woken),
 		cmocka_unit_test(the_last_notes_are_remembered),
 	};
