@@ -130,6 +130,11 @@ prepare_wait(WcHBaseConnection *c, int events, WcError *err)
 		raised = true;
 	}
 	PG_END_TRY();
+	if (raised && c->wait != NULL)
+	{
+		FreeWaitEventSet(c->wait);
+		c->wait = NULL;
+	}
 	return raised ? wc_error(err, WC_CANCELLED, "cannot wait for HBase") : WC_OK;
 }
 

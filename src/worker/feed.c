@@ -55,13 +55,15 @@ on_record(void *arg, const WcLogRecord *r, XLogRecPtr position)
 /*
  * The log has a commit record a moment before other sessions see the transaction; while the transaction waits for a
  * synchronous standby, long before that.  Stored rows would be seen earlier than heap rows.  A standby that does not answer
- * must not keep sessions from reading stored tables, so the wait is short.
+ * must not keep sessions from reading stored tables, so the wait is short, also when the clock was set back since the commit.
  */
 static void
 await_end(uint64 xid, int64 time_us)
 {
+	int64		waits_until = wc_clock_monotonic_us() + END_PATIENCE_US;
+
 	while (TransactionIdIsInProgress(XidFromFullTransactionId(FullTransactionIdFromU64(xid))) &&
-		   wc_clock_wall_us() - time_us < END_PATIENCE_US)
+		   wc_clock_wall_us() - time_us < END_PATIENCE_US && wc_clock_monotonic_us() < waits_until)
 	{
 		pg_usleep(END_LOOK_US);
 		CHECK_FOR_INTERRUPTS();
