@@ -213,6 +213,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
 
+	/* the executor does not start for COPY, but for the query of a COPY TO and for queries of triggers */
 	if (IsA(stmt, CopyStmt) && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
 		take_transactions(GetActiveSnapshot(), false);
 	if (prev_process_utility)

@@ -89,8 +89,8 @@ typedef struct WcHBaseTable
 	char	   *name;			/* "namespace:name" */
 	bool		told_stream;	/* a notice has said that changes are sent before the commit */
 	size_t		row_bytes;		/* average size of the rows received last; 0: unknown */
-	double		whole_cells;	/* average cells, and bytes, of the rows received last that had all cells of ... */
-	double		whole_bytes;	/* ... the wanted families; 0: unknown */
+	double		whole_cells;	/* average cells of the rows received last that had all cells of the wanted families */
+	double		whole_bytes;	/* average bytes of these rows; both are 0: unknown */
 	int			nfamilies;		/* used so far: the i-th has id i + 1 */
 	WcHBaseFamily *families;
 } WcHBaseTable;

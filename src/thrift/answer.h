@@ -45,7 +45,10 @@ typedef struct WcThriftCell
 	uint8_t		type;			/* HBase's code; Put if the field is absent */
 } WcThriftCell;
 
-/* The number of rows; of a get: 1, and the row need not exist.  For each row: wc_answer_row, wc_answer_cell for each cell, wc_answer_row_end. */
+/*
+ * The number of rows; of a get: 1, and the row need not exist.  The caller then calls, for each row, wc_answer_row,
+ * wc_answer_cell for each cell, and wc_answer_row_end.
+ */
 extern uint32_t wc_answer_rows(WcAnswer *a);
 
 /* *ncells cells follow.  A row that does not exist has neither key nor cells. */

@@ -24,10 +24,10 @@ typedef struct WcRocksShared
 {
 	rocksdb_cache_t *cache;
 	rocksdb_cache_t *memory_cache;	/* of families that are in_memory; NULL: there was none yet */
-	uint64_t	cache_bytes;	/* for both, and for what is lent */
+	uint64_t	cache_bytes;	/* the memory of both caches and of the scan cache */
 	WcMutex		capacity_mutex;
 	uint64_t	reserved_bytes WC_GUARDED_BY(&capacity_mutex);	/* for memory_cache */
-	uint64_t	lent_bytes WC_GUARDED_BY(&capacity_mutex);	/* wc_rocks_shared_lend */
+	uint64_t	lent_bytes WC_GUARDED_BY(&capacity_mutex);	/* to the scan cache: wc_rocks_shared_lend */
 	uint64_t	left_bytes WC_GUARDED_BY(&capacity_mutex);	/* lent_bytes when the capacity of `cache` was set last */
 	uint64_t	write_buffer_bytes;
 	_Atomic uint32_t families;	/* that are open */

@@ -55,7 +55,8 @@ wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options
 	s->copies = s->fill_cache && wc_scancache_takes(&store->scancache, &s->shown) && wc_store_attrs(store).blockcache;
 }
 
-/* Adds what was copied as a chunk; end NULL: the store has no more keys.  small: it may have few bytes. */
+/* Adds the copied key-values as a chunk that ends before `end`; NULL: the store has no more keys.  small: the chunk is
+ * wanted although it has few bytes. */
 static void
 end_copy(WcStoreIter *s, const WcSlice *end, bool small)
 {
@@ -176,7 +177,8 @@ copy_first(WcStoreIter *s)
 	}
 }
 
-/* RocksDB's iterator is on a key that was not copied, behind what was: goes on in a chunk, or begins to copy. */
+/* RocksDB's iterator is on the first key behind the copied ones.  The scan goes on in the chunk that has this key; if
+ * there is none, it begins to copy. */
 static void
 go_on(WcStoreIter *s)
 {
@@ -285,9 +287,9 @@ wc_storeiter_leave(WcStoreIter *s)
 }
 
 /*
- * The scan ends on the key up to which it has copied.  What is too small for a chunk is made large enough: the next
- * key-values are mostly in the same block of RocksDB's, so a later scan of this place gains more than this one loses.
- * The chunk ends at a key, where the next one may begin.
+ * The scan ends; it has copied up to its key.  If the copy is too small for a chunk, this function copies on until it is
+ * large enough: the next key-values are mostly in the same block of RocksDB's, so a later scan of this place gains more than
+ * this one loses.  The chunk ends before a key, and the next chunk may begin there.
  */
 static void
 complete_copy(WcStoreIter *s)

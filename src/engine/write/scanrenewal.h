@@ -35,7 +35,8 @@ extern void wc_scanrenewal_free(WcScanRenewal *renewal);
 /* In place of wc_scancache_written.  The keys ascend from call to call. */
 extern void wc_scanrenewal_written(WcScanRenewal *renewal, WcSlice from, WcSlice to);
 
-/* What is written of the keys between, in ascending order.  value NULL: the key is deleted. */
+/* A key-value that the commit writes, of those between `from` and `to` of the last call of wc_scanrenewal_written; the keys
+ * ascend.  value NULL: the key is deleted. */
 extern void wc_scanrenewal_take(WcScanRenewal *renewal, WcSlice key, const WcSlice *value);
 
 /* The commit has been written, and these snapshots show it. */

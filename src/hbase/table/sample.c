@@ -45,7 +45,7 @@ typedef struct Keys
 	WcSlice		last;
 } Keys;
 
-/* Rows of a range, and what is known of them. */
+/* A part of the table, and estimates of its rows. */
 typedef struct Part
 {
 	WcRange		range;

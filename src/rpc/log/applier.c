@@ -28,7 +28,7 @@ typedef enum Kind
 	MARK
 } Kind;
 
-/* What has been posted: a commit, a step or a mark. */
+/* A commit, a step or a mark that was posted, and waits for the thread. */
 typedef struct Entry
 {
 	Kind		kind;
