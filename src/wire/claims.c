@@ -9,12 +9,19 @@
 #define SLOTS		131072
 #define TABLES		1024
 
-/* A claim is a word: the place, the lower bits of the table's id, and the lower bits of the transaction's id.  The place
- * has the transaction's full id.  If its lower bits differ from the claim's, another transaction has the place by now,
- * and the claim is not valid. */
+/* A claim is a word: the place, the lower bits of the table's id, how many claims in turn it follows that may be valid, and
+ * the lower bits of the transaction's id.  The place has the transaction's full id.  If its lower bits differ from the
+ * claim's, another transaction has the place by now, and the claim is not valid. */
 #define TABLE_BITS	8
-#define XID_BITS	40
+#define FOLLOWS_BITS 6
+#define XID_BITS	34
 #define XID_MASK	((UINT64_C(1) << XID_BITS) - 1)
+#define TABLE_SHIFT	(XID_BITS + FOLLOWS_BITS)
+#define PLACE_SHIFT	(TABLE_SHIFT + TABLE_BITS)
+
+/* The engine notices that a row becomes large when it applies a commit (engine/README, "Commits"): so many commits of
+ * WC_CLAIMS_FOLLOW_BYTES that it has not applied are still small together. */
+#define FOLLOWS_MAX ((1U << FOLLOWS_BITS) - 1)
 
 struct WcClaims
 {
@@ -63,20 +70,38 @@ slot_of(uint64_t hash)
 static uint64_t
 table_bits(uint32_t table_id)
 {
-	return (uint64_t) (table_id % (1U << TABLE_BITS)) << XID_BITS;
+	return (uint64_t) (table_id % (1U << TABLE_BITS)) << TABLE_SHIFT;
+}
+
+static uint64_t
+table_bits_of(uint64_t claim)
+{
+	return claim & table_bits(UINT32_MAX);
+}
+
+static uint16_t
+place_of(uint64_t claim)
+{
+	return (uint16_t) (claim >> PLACE_SHIFT);
+}
+
+static uint32_t
+follows(uint64_t claim)
+{
+	return (claim >> XID_BITS) & FOLLOWS_MAX;
 }
 
 static uint64_t
 claim_of(uint32_t table_id, uint16_t place, uint64_t xid)
 {
-	return (uint64_t) place << (XID_BITS + TABLE_BITS) | table_bits(table_id) | (xid & XID_MASK);
+	return (uint64_t) place << PLACE_SHIFT | table_bits(table_id) | (xid & XID_MASK);
 }
 
 /* The full id of the transaction that made the claim; 0: the claim is not valid. */
 static uint64_t
 claimant(const WcFlight *flight, uint64_t claim)
 {
-	uint64_t	xid = claim == 0 ? 0 : wc_flight_holder(flight, (uint16_t) (claim >> (XID_BITS + TABLE_BITS)));
+	uint64_t	xid = claim == 0 ? 0 : wc_flight_holder(flight, place_of(claim));
 
 	return (xid & XID_MASK) == (claim & XID_MASK) ? xid : 0;
 }
@@ -87,6 +112,24 @@ claimant_but(const WcFlight *flight, uint64_t claim, uint64_t except)
 	uint64_t	xid = claimant(flight, claim);
 
 	return xid == except ? 0 : xid;
+}
+
+/*
+ * Makes *claim the one that takes the slot from the claim `before`; false: it cannot.  Both claims have the same table bits,
+ * so that wc_claims_holder_in finds the later claim in place of the earlier one.
+ */
+static bool
+next_claim(const WcFlight *flight, uint64_t before, uint64_t bytes, uint64_t *claim)
+{
+	uint64_t	holder = claimant(flight, before);
+
+	if (holder == 0)
+		return true;
+	if (bytes > WC_CLAIMS_FOLLOW_BYTES || follows(before) == FOLLOWS_MAX || table_bits_of(before) != table_bits_of(*claim) ||
+		wc_flight_state(flight, place_of(before), holder) != WC_FLIGHT_ENDED)
+		return false;
+	*claim |= (uint64_t) (follows(before) + 1) << XID_BITS;
+	return true;
 }
 
 /* --- backends ---------------------------------------------------------------------- */
@@ -112,37 +155,41 @@ is_open(const WcClaims *c, uint64_t opening, uint32_t table_id, uint32_t slot)
 }
 
 bool
-wc_claims_is_free(const WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row)
+wc_claims_is_free(const WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row, uint64_t bytes)
 {
 	uint32_t	slot = slot_of_row(c, table_id, row);
+	uint64_t	claim = table_bits(table_id);
 
-	return is_open(c, opening, table_id, slot) && claimant(flight, atomic_load(&c->slots[slot])) == 0;
+	return is_open(c, opening, table_id, slot) && next_claim(flight, atomic_load(&c->slots[slot]), bytes, &claim);
 }
 
 bool
-wc_claims_take(WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row, uint16_t place,
-			   uint64_t xid)
+wc_claims_take(WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row, uint64_t bytes,
+			   uint16_t place, uint64_t xid, WcClaim *claim)
 {
 	uint32_t	slot = slot_of_row(c, table_id, row);
 	uint64_t	mine = claim_of(table_id, place, xid);
 	uint64_t	before = atomic_load(&c->slots[slot]);
 
-	if (before != mine &&
-		(claimant_but(flight, before, xid) != 0 || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine)))
-		return false;
+	*claim = (WcClaim) {.mine = before,.before = before,.slot = slot};
+	if (claimant(flight, before) != xid || table_bits_of(before) != table_bits_of(mine))
+	{
+		if (!next_claim(flight, before, bytes, &mine) || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
+			return false;
+		claim->mine = mine;
+	}
 	if (is_open(c, opening, table_id, slot))
 		return true;
-	wc_claims_give_back(c, table_id, row, place, xid);
+	wc_claims_give_back(c, claim);
 	return false;
 }
 
 void
-wc_claims_give_back(WcClaims *c, uint32_t table_id, WcSlice row, uint16_t place, uint64_t xid)
+wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 {
-	uint32_t	slot = slot_of_row(c, table_id, row);
-	uint64_t	mine = claim_of(table_id, place, xid);
+	uint64_t	mine = claim->mine;
 
-	(void) atomic_compare_exchange_strong(&c->slots[slot], &mine, 0);
+	(void) atomic_compare_exchange_strong(&c->slots[claim->slot], &mine, claim->before);
 }
 
 /* --- the engine ---------------------------------------------------------------------- */
@@ -214,7 +261,7 @@ wc_claims_holder_in(const WcClaims *c, const WcFlight *flight, uint32_t table_id
 		uint64_t	claim = atomic_load(&c->slots[i]);
 		uint64_t	xid;
 
-		if ((claim & table_bits(UINT32_MAX)) == table_bits(table_id) && (xid = claimant_but(flight, claim, except)) != 0)
+		if (table_bits_of(claim) == table_bits(table_id) && (xid = claimant_but(flight, claim, except)) != 0)
 			return xid;
 	}
 	return 0;

@@ -7,6 +7,9 @@
  * before the commit record is written until the commit has been applied.  So a claim needs no release: without the
  * place it is not valid.
  *
+ * A transaction that has committed, and is not applied yet, leaves its slot to the next small one: commits are applied in the
+ * order of the log, so the later claim outlasts the earlier one.
+ *
  * Rows share slots, by a hash.  The engine counts its locks of each slot, and looks at the slot's claim
  * when it adds a lock; a backend claims a slot, and looks at the count.  Both accesses are sequentially consistent,
  * so that one of the two sees the other.  A conflict of two rows that share a slot only costs time.
@@ -44,19 +47,34 @@ extern uint64_t wc_claims_hash_row(uint64_t table_hash, WcSlice row);
 /* Rows can be claimed as long as this number stays the same; 0: no row can be claimed now. */
 extern uint64_t wc_claims_opening(const WcClaims *claims);
 
-/* Could the row be claimed at this moment? */
-extern bool wc_claims_is_free(const WcClaims *claims, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row);
+/* Of a transaction with more bytes of changes a claim does not follow one that is still valid. */
+#define WC_CLAIMS_FOLLOW_BYTES	8192
+
+/* A claim that was made, and the claim before it in the slot; for wc_claims_give_back. */
+typedef struct WcClaim
+{
+	uint64_t	mine;
+	uint64_t	before;
+	uint32_t	slot;
+} WcClaim;
+
+/* Could the row be claimed at this moment?  bytes: of all of the transaction's changes. */
+extern bool wc_claims_is_free(const WcClaims *claims, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row,
+							  uint64_t bytes);
 
 /*
- * Claims a row of a table for the transaction that has this place.  False, and nothing is changed: the row, or a row that
+ * Claims a row of a table for the transaction that has this place, and says in *claim how to give it back; if the
+ * transaction has the slot already, there is nothing to give back.  False, and nothing is changed: the row, or a row that
  * shares its slot, is locked or claimed; or the table is closed; or the opening has changed.
  */
 extern bool wc_claims_take(WcClaims *claims, const WcFlight *flight, uint64_t opening, uint32_t table_id, WcSlice row,
-						   uint16_t place, uint64_t xid);
+						   uint64_t bytes, uint16_t place, uint64_t xid, WcClaim *claim);
 
-/* Takes back the transaction's claim of the row, before it asks the engine instead.  If another transaction has the slot
- * by now, nothing is changed. */
-extern void wc_claims_give_back(WcClaims *claims, uint32_t table_id, WcSlice row, uint16_t place, uint64_t xid);
+/*
+ * Takes back a claim: before the transaction asks the engine instead, or before a transaction that is rolled back frees its
+ * place.  The claim before is in force again, if it is still valid.  Not after the commit.
+ */
+extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
 
 /* --- the engine; any thread ----------------------------------------------------------- */
 

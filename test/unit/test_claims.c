@@ -74,10 +74,14 @@ take_place(Site *site, uint64_t xid)
 	return place;
 }
 
+/* The last claim that was made, and the bytes of changes of its transaction. */
+static _Thread_local WcClaim made;
+static uint64_t bytes = 1;
+
 static bool
 claim_in(Site *site, uint32_t table_id, WcSlice row, uint16_t place, uint64_t xid)
 {
-	return wc_claims_take(site->claims, site->flight, OPENING, table_id, row, place, xid);
+	return wc_claims_take(site->claims, site->flight, OPENING, table_id, row, bytes, place, xid, &made);
 }
 
 static bool
@@ -89,7 +93,7 @@ claim(Site *site, WcSlice row, uint16_t place, uint64_t xid)
 static bool
 is_free(Site *site, WcSlice row)
 {
-	return wc_claims_is_free(site->claims, site->flight, OPENING, 1, row);
+	return wc_claims_is_free(site->claims, site->flight, OPENING, 1, row, bytes);
 }
 
 /* Locks a row; returns the transaction that is in the way, or 0. */
@@ -134,6 +138,7 @@ a_claim_lasts_as_long_as_the_place(void **state)
 	Site	   *site = *state;
 	uint16_t	a = take_place(site, 100);
 	uint16_t	b = take_place(site, 101);
+	WcClaim		given;
 
 	assert_true(is_free(site, S("row")));
 	assert_true(claim(site, S("row"), a, 100));
@@ -142,9 +147,6 @@ a_claim_lasts_as_long_as_the_place(void **state)
 	assert_false(claim(site, S("row"), b, 101));
 	assert_true(claim(site, S("other"), b, 101));
 
-	/* committed, and then applied */
-	wc_flight_ended(site->flight, a, 100);
-	assert_false(claim(site, S("row"), b, 101));
 	assert_true(wc_flight_free(site->flight, a, 100));
 	assert_true(is_free(site, S("row")));
 
@@ -154,11 +156,94 @@ a_claim_lasts_as_long_as_the_place(void **state)
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
 	unlock_as(site, 7);
 	assert_true(claim(site, S("row"), b, 101));
+	given = made;
 	assert_false(claim(site, S("row"), a, 102));
-	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
+	wc_claims_give_back(site->claims, &given);
 	assert_true(claim(site, S("row"), a, 102));
-	wc_claims_give_back(site->claims, 1, S("row"), b, 101);
+	wc_claims_give_back(site->claims, &given);
 	assert_false(claim(site, S("row"), b, 101));
+}
+
+/* A transaction that has committed leaves its slot to small transactions, which are applied after it. */
+static void
+a_claim_follows_that_of_an_ended_transaction(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	a = take_place(site, 100);
+	uint16_t	b = take_place(site, 101);
+
+	assert_true(claim(site, S("row"), a, 100));
+	assert_false(is_free(site, S("row")));
+	wc_flight_ended(site->flight, a, 100);
+	assert_true(is_free(site, S("row")));
+
+	bytes = WC_CLAIMS_FOLLOW_BYTES + 1;
+	assert_false(is_free(site, S("row")));
+	assert_false(claim(site, S("row"), b, 101));
+	bytes = WC_CLAIMS_FOLLOW_BYTES;
+	assert_true(claim(site, S("row"), b, 101));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 101);
+
+	/* rolled back: the earlier claim is in force until its transaction is applied */
+	wc_claims_give_back(site->claims, &made);
+	assert_true(wc_flight_free(site->flight, b, 101));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_true(wc_flight_free(site->flight, a, 100));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 7);
+	bytes = 1;
+}
+
+static void
+few_claims_follow_each_other(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	places[2];
+	uint64_t	n = 0;
+
+	places[0] = take_place(site, 100);
+	while (claim(site, S("row"), places[n % 2], 100 + n))
+	{
+		assert_in_range(n, 0, 100);
+		wc_flight_ended(site->flight, places[n % 2], 100 + n);
+
+		/* the one before is applied, which the next claim does not notice */
+		if (n > 0)
+			assert_true(wc_flight_free(site->flight, places[(n - 1) % 2], 100 + n - 1));
+		n++;
+		places[n % 2] = take_place(site, 100 + n);
+	}
+	assert_int_equal(n, 64);
+}
+
+/* A row of another table that shares the slot of a claimed row of table 1. */
+static uint64_t
+row_that_shares(Site *site)
+{
+	for (uint64_t row = 0;; row++)
+	{
+		if (!wc_claims_is_free(site->claims, site->flight, OPENING, 2, wc_slice(&row, sizeof(row)), bytes))
+			return row;
+	}
+}
+
+/* A lock of a whole table looks for claims of this table. */
+static void
+a_slot_is_not_shared_by_two_tables(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	a = take_place(site, 100);
+	uint16_t	b = take_place(site, 101);
+	uint64_t	other;
+
+	assert_true(claim(site, S("row"), a, 100));
+	other = row_that_shares(site);
+	assert_false(claim_in(site, 2, wc_slice(&other, sizeof(other)), a, 100));
+	wc_flight_ended(site->flight, a, 100);
+	assert_false(claim_in(site, 2, wc_slice(&other, sizeof(other)), b, 101));
+	assert_false(lock_table_as(site, 7, 1));
+	assert_true(lock_table_as(site, 7, 2));
+	unlock_as(site, 7);
 }
 
 static void
@@ -263,7 +348,7 @@ another_engine_opens_claims_anew(void **state)
 	wc_claims_reset(site->claims);
 	wc_claims_open(site->claims, OPENING + 1);
 	assert_false(claim(site, S("other"), place, 100));
-	assert_true(wc_claims_take(site->claims, site->flight, OPENING + 1, 1, S("other"), place, 100));
+	assert_true(wc_claims_take(site->claims, site->flight, OPENING + 1, 1, S("other"), bytes, place, 100, &made));
 
 	/* claims of before are still valid: their commits are under way */
 	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 100);
@@ -357,6 +442,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_claim_lasts_as_long_as_the_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_claim_follows_that_of_an_ended_transaction, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(few_claims_follow_each_other, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slot_is_not_shared_by_two_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(claims_and_locks_exclude_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_locked_table_has_no_claims, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wanted_table_has_no_new_claims, set_up, tear_down),

@@ -7,6 +7,10 @@
 #include "client/local/claim.h"
 #include "model/batch.h"
 
+/* The transaction's claims. */
+static WcClaim taken[WC_CLAIMS_MAX];
+static int ntaken;
+
 /* True if all rows are free at this moment.  It only reads: a claim that is taken and given back would send other
  * transactions to the engine. */
 static bool
@@ -20,7 +24,7 @@ are_free(uint64 opening, WcSlice operations)
 	while ((status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
 	{
 		if (op.kind != WC_OP_ROW || (op.flags & WC_ROW_MUST_BE_ABSENT) != 0 || ++n > WC_CLAIMS_MAX ||
-			!wc_claims_is_free(wc_claims(), wc_places(), opening, op.table_id, op.row))
+			!wc_claims_is_free(wc_claims(), wc_places(), opening, op.table_id, op.row, operations.len))
 			return false;
 	}
 	return status == WC_END;
@@ -37,20 +41,26 @@ wc_claim_rows(uint64 xid, uint16 place, WcSlice operations)
 		return false;
 	while (wc_batch_next_op(&d, &op, NULL) == WC_OK)
 	{
-		if (wc_claims_take(wc_claims(), wc_places(), opening, op.table_id, op.row, place, xid))
-			continue;
-		wc_claim_give_back(xid, place, operations);
-		return false;
+		if (!wc_claims_take(wc_claims(), wc_places(), opening, op.table_id, op.row, operations.len, place, xid, &taken[ntaken]))
+		{
+			wc_claim_give_back();
+			return false;
+		}
+		ntaken++;
 	}
 	return true;
 }
 
 void
-wc_claim_give_back(uint64 xid, uint16 place, WcSlice operations)
+wc_claim_give_back(void)
 {
-	WcDecoder	d = wc_decoder(operations);
-	WcOp		op;
+	for (int i = 0; i < ntaken; i++)
+		wc_claims_give_back(wc_claims(), &taken[i]);
+	ntaken = 0;
+}
 
-	while (wc_batch_next_op(&d, &op, NULL) == WC_OK)
-		wc_claims_give_back(wc_claims(), op.table_id, op.row, place, xid);
+void
+wc_claim_forget(void)
+{
+	ntaken = 0;
 }

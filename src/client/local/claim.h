@@ -15,7 +15,11 @@
  */
 extern bool wc_claim_rows(uint64 xid, uint16 place, WcSlice operations);
 
-/* Takes back the locks of the same operations, before the caller asks the engine instead.  Never fails. */
-extern void wc_claim_give_back(uint64 xid, uint16 place, WcSlice operations);
+/* Takes back the transaction's locks, if it has any: before the caller asks the engine instead, and when the transaction is
+ * rolled back, before it frees its place.  Never fails. */
+extern void wc_claim_give_back(void);
+
+/* The transaction has committed. */
+extern void wc_claim_forget(void);
 
 #endif

@@ -446,7 +446,7 @@ hand_over_locks(uint64 xid)
 	return true;
 }
 
-/* If hand_over_locks raises an error, the abort frees the place, and with it the claims. */
+/* If hand_over_locks raises an error, the abort gives the claims back (wc_stream_leave_place). */
 static bool
 local_hand_over(uint64 xid, uint16 place, WcSlice rest)
 {
@@ -454,7 +454,7 @@ local_hand_over(uint64 xid, uint16 place, WcSlice rest)
 		return false;
 	if ((!wc_local_txn.has_locks && !wc_local_txn.has_batch) || hand_over_locks(xid))
 		return true;
-	wc_claim_give_back(xid, place, rest);
+	wc_claim_give_back();
 	return false;
 }
 

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "channel/flight.h"
 #include "channel/rmgr.h"
+#include "client/local/claim.h"
 #include "client/local/logwrite.h"
 
 static bool written;			/* a record of this transaction has been written */
@@ -86,6 +87,7 @@ wc_stream_place(void)
 void
 wc_stream_leave_place(void)
 {
+	wc_claim_give_back();
 	if (place != WC_RECORD_NO_PLACE)
 		(void) wc_flight_free(wc_places(), place, place_xid);
 	place = WC_RECORD_NO_PLACE;
@@ -116,6 +118,7 @@ wc_stream_committed(void)
 		wc_flight_ended(wc_places(), place, place_xid);
 		wc_following_note_commit();
 	}
+	wc_claim_forget();
 	forget();
 }
 
