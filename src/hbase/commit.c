@@ -201,8 +201,10 @@ kind_of(const WcThriftRow *row)
 
 	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
 		kinds += row->ndeletes[kind] > 0;
-	if (kinds == 0)
-		return row->nputs == 0 ? ROW_NOTHING : wc_thrift_puts_alike(row, 0) == row->nputs ? ROW_PUTS : ROW_MIXED;
+	if (kinds == 0 && row->nputs == 0)
+		return ROW_NOTHING;
+	if (kinds == 0 && wc_thrift_puts_alike(row, 0) == row->nputs)
+		return ROW_PUTS;
 	return kinds == 1 && row->nputs == 0 ? ROW_DELETES : ROW_MIXED;
 }
 

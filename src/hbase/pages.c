@@ -13,13 +13,12 @@
 #define ROWS_FIRST 5
 #define PAGE_BYTES (256 * 1024)
 
-/* When the number of wanted rows is known, the first answer has at most so many rows, or keys alone, and about so many bytes. */
-#define ROWS_HINTED_MAX 100
-#define KEYS_HINTED_MAX 1000
-
-/* The first answer has at most so many rows if it may have large cells that are not wanted. */
-#define UNKNOWN_MAX 20
+/* When the number of wanted rows is known, the first answer has about HINTED_BYTES at most, and at most so many rows: keys
+ * alone; rows that may have large cells which are not wanted; other rows. */
 #define HINTED_BYTES (4 * 1024 * 1024)
+#define KEYS_HINTED_MAX 1000
+#define ROWS_UNKNOWN_MAX 20
+#define ROWS_HINTED_MAX 100
 
 /* An answer has at most GROWTH times the rows of the answer before; after an answer that was too large, the rows
  * are divided by SHRINKAGE. */
@@ -298,8 +297,8 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 
 	if (n > 0 && wc_hbase_is_of_keys(reader))
 		return (uint32) Min(n, KEYS_HINTED_MAX);
-	if (n > UNKNOWN_MAX && reader->table->whole_bytes == 0 && wc_hbase_has_small_rows(reader))
-		n = UNKNOWN_MAX;
+	if (n > ROWS_UNKNOWN_MAX && reader->table->whole_bytes == 0 && wc_hbase_has_small_rows(reader))
+		n = ROWS_UNKNOWN_MAX;
 	if (n == 0)
 		n = row_bytes == 0 ? ROWS_FIRST : PAGE_BYTES / row_bytes;
 	else if (row_bytes > 0)

@@ -18,10 +18,10 @@ extern void wc_catalog_join(const WcClientStore *store);
 /* Ends a change of the catalog that has been put into the batch; raises the error if status is one. */
 extern void wc_catalog_change(WcStatus status, const WcError *err);
 
-/* The name in UTF-8, checked. */
+/* The namespace's name in UTF-8; raises an error if no namespace can have this name. */
 extern WcSlice wc_client_namespace_name(const char *name);
 
-/* Stored text, which is UTF-8, in the database's encoding; palloc'd. */
+/* Text from the catalog, which is UTF-8, in the database's encoding; palloc'd. */
 extern char *wc_stored_text(WcSlice s);
 
 #endif

@@ -338,7 +338,7 @@ wc_catalog_change(WcStatus status, const WcError *err)
 	wc_catalog_changed();
 }
 
-/* Locks a name; raises an error when a table has it. */
+/* Locks the table's name and its namespace; raises an error if the namespace does not exist, or another table has the name. */
 static void
 require_free_name(const WcTableDesc *desc)
 {

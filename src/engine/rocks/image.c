@@ -1,5 +1,5 @@
 /*
- * engine/rocks/image.c: images: made, restored, removed.
+ * engine/rocks/image.c: makes, removes and restores images.
  */
 #include "engine/rocks/image.h"
 
@@ -76,8 +76,8 @@ typedef struct Making
 	WcBuf		files;			/* content of FILES */
 } Making;
 
-/* Another file of this number than the live database has: a damaged file has been replaced from a copy.  In
- * one database a number means one file, so that older images have it too. */
+/* The pool's file of this number is another one than the live database's, since a damaged file has been replaced from a
+ * copy.  The live database's file takes its place, for older images too: in one database a number means one file. */
 static WcStatus
 replace_in_pool(const char *from, const char *to, WcError *err)
 {
@@ -332,7 +332,7 @@ is_younger(const WcImage *image, int64_t seconds)
 	return stat(image->path, &st) == 0 && (int64_t) st.st_mtime > (int64_t) time(NULL) - seconds;
 }
 
-/* Its removal has begun: a crash came in between. */
+/* Has the removal of the image begun, and was it ended by a crash? */
 static bool
 is_half_removed(const WcImage *image)
 {
@@ -377,7 +377,7 @@ typedef struct Restoring
 	const char *to;
 } Restoring;
 
-/* Table files are never written again: a link does.  The others are. */
+/* A table file is never changed, so a link is enough; other files are copied. */
 static WcStatus
 restore_file(void *arg, const char *name, int64_t size, WcError *err)
 {
@@ -396,8 +396,8 @@ restore_file(void *arg, const char *name, int64_t size, WcError *err)
 	return link(from, to) == 0 ? WC_OK : wc_file_error(err, "link file", to);
 }
 
-/* Files of the pool that only they name may have numbers that the restored database will
- * give again. */
+/* Removes the images that are newer than the one to restore: table files that only these images name may have numbers that
+ * the restored database will give to new files. */
 static WcStatus
 remove_newer(const char *path, uint64_t position, WcError *err)
 {

@@ -50,7 +50,7 @@ extern WcStatus wc_image_each_file(const WcImage *image,
 /* The path of an image's file: table files are in the pool. */
 extern WcStatus wc_image_place(char *buf, const char *path, const WcImage *image, const char *name, WcError *err) WC_WARN_UNUSED;
 
-/* Is this the name of a table file, of RocksDB's? */
+/* Is this the name of one of RocksDB's table files? */
 extern bool wc_image_is_table_file(const char *name);
 
 #endif

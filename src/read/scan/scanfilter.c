@@ -7,20 +7,6 @@
  * decided, but read twice. */
 #define GATHERED_MAX WC_BLOCK_MAX
 
-/* Can the filter read its columns from the packed rows, instead of getting the cells one by one? */
-static inline bool
-is_plain(const WcScanner *s)
-{
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-	{
-		const WcFamilyScan *f = &s->lane->families[i];
-
-		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
-			return false;
-	}
-	return s->values_only;
-}
-
 /*
  * Shows the row's key to the filter, unless rows before it have said that it fails.
  * *settled: no cell is needed; *rejects: and the verdict is that.
@@ -188,7 +174,7 @@ try_row(WcScanner *s, WcBlockWriter *w, bool *found, WcError *err)
 		return status;
 	if (rejects)
 		return count_rejected(s, err);
-	if (settled || is_plain(s))
+	if (settled || (s->values_only && wc_scanner_is_plain(s)))
 		return show_row(s, w, settled, found, err);
 	if (!wc_scanner_is_skipping(s))
 		wc_block_row(w, s->lane->row, false);

@@ -1,9 +1,9 @@
 /*
- * read/scan/scangroups.c: groups of rows, in the place of rows.
+ * read/scan/scangroups.c: returns groups of rows instead of rows.
  */
 #include "read/scan/scannerstate.h"
 
-/* Groups in the place of rows; w ends with a whole row. */
+/* Writes the groups, as rows; w ends with a whole row. */
 static void
 write_groups(WcScanner *s, WcBlockWriter *w)
 {
@@ -30,14 +30,7 @@ begin_undecided(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, WcError
 static inline bool
 groups_plain(const WcScanner *s)
 {
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-	{
-		const WcFamilyScan *f = &s->lane->families[i];
-
-		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
-			return false;
-	}
-	return s->values_only || s->scan.ncolumns == 0;
+	return (s->values_only || s->scan.ncolumns == 0) && wc_scanner_is_plain(s);
 }
 
 static WcStatus

@@ -101,23 +101,38 @@ struct WcScanner
 	WcReadCounts *told;			/* the counts of each family that were reported to the storage so far; NULL: none */
 };
 
-/* To the next row that is stored, in any of the ranges: s->lane is on it.
- * WC_END: there is none. */
+/* --- scanlane.c: stored rows ---------------------------------------------------*/
+
+/* Moves to the next row that is stored, in any of the ranges: s->lane is on it.  WC_END: there is none. */
 extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
-/* The next cell of the family to return is f->cell (f->has_cell), or it is drained. */
-extern WcStatus wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err) WC_WARN_UNUSED;
-
-/* Back to the first cell of that row. */
+/* Moves back to the first cell of that row. */
 extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
-/* --- scanner.c: rows ---------------------------------------------------------*/
+/* --- scanner.c: rows and their cells ---------------------------------------------*/
+
+/* Finds the family's next cell to return: f->cell (f->has_cell); or the family is drained. */
+extern WcStatus wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err) WC_WARN_UNUSED;
 
 /* Must more rows, or cells, be skipped? */
 static inline bool
 wc_scanner_is_skipping(const WcScanner *s)
 {
 	return s->rows_skipped < s->scan.row_offset;
+}
+
+/* Are all wanted families of the row such that no cell need be read one by one (wc_storescan_plain)? */
+static inline bool
+wc_scanner_is_plain(const WcScanner *s)
+{
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		if (f->here && f->wanted && !wc_storescan_plain(f->scan))
+			return false;
+	}
+	return true;
 }
 
 /* Is the column there for the filter only? */

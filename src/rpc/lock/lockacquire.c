@@ -1,5 +1,5 @@
 /*
- * rpc/lock/lockacquire.c: rows and whole tables are locked.
+ * rpc/lock/lockacquire.c: locks rows and whole tables.
  */
 #include "rpc/lock/locktablestate.h"
 
@@ -302,16 +302,14 @@ try_acquire(WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder, boo
 
 /* --- interface ------------------------------------------------------------------- */
 
-/* Replaces row locks by locks of whole tables, where no other owner is in the table.  False: that released no lock. */
-static bool
+/* Replaces the owner's row locks by locks of whole tables, where no other owner has a lock in the table. */
+static void
 relieve(WcLockTable *table, WcLockOwner *owner)
 {
-	uint64_t	before = owner->nlocks;
-
 	for (WcLockShare *share = owner->shares; share != NULL; share = share->next)
 	{
 		WcLockRequest request = {.table_id = share->table->id};
-		WcLockWork		w;
+		WcLockWork	w;
 		bool		whole = false;
 		WcError		err;
 
@@ -322,7 +320,6 @@ relieve(WcLockTable *table, WcLockOwner *owner)
 		if (whole)
 			wc_lock_drop_rows(table, w.part, share, owner);
 	}
-	return owner->nlocks < before;
 }
 
 /* The owner has as many locks as it may have: it waits for the whole table. */
@@ -367,7 +364,7 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 
 	for (;;)
 	{
-		WcLockWork		w;
+		WcLockWork	w;
 		bool		full = false;
 		bool		whole;
 		WcStatus	status;
@@ -386,7 +383,7 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 		if (full && !relieved)
 		{
 			relieved = true;
-			(void) relieve(table, owner);
+			relieve(table, owner);
 			continue;
 		}
 		if (owner->wanting && status == WC_OK && holder->xid == 0)
@@ -395,8 +392,8 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 	}
 }
 
-/* Reads the buckets of the hashes, and their first locks, before they are needed: most of the time of a look is
- * waiting for these. */
+/* Fetches the buckets of the hashes, their first locks, and their claims into the processor's cache: a look-up mostly
+ * waits for this memory. */
 static void
 prefetch(const WcLockTable *table, const WcLockPart *part, const uint64_t *hashes, size_t n) WC_REQUIRES(part->mutex)
 {
@@ -409,15 +406,15 @@ prefetch(const WcLockTable *table, const WcLockPart *part, const uint64_t *hashe
 		__builtin_prefetch(*wc_lock_bucket(part, hashes[i]));
 }
 
-/* Can the owner lock one row more, without more than that? */
+/* Can the owner lock this row without a try to lock the whole table? */
 static bool
 is_plain(const WcLockWork *w, WcSlice row) WC_REQUIRES(w->part->mutex)
 {
 	return !w->owner->wanting && !is_full(w->owner, row) && (w->share == NULL || w->share->nlocks < w->share->look_at);
 }
 
-/* Locks rows with the part's mutex locked once, as long as this is plain and no other owner has one of them; returns how
- * many. */
+/* Locks rows, with the part's mutex locked only once, up to the first row that is not plain, that another owner has locked,
+ * or for which there is no memory; returns the number of rows before this one. */
 static size_t
 acquire_plain(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, const WcSlice *rows, size_t n, uint64_t *added)
 {
@@ -426,7 +423,7 @@ acquire_plain(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *reque
 	WcLockHolder holder = {0};
 	WcStatus	status = WC_OK;
 	WcError		err;
-	WcLockWork		w;
+	WcLockWork	w;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
@@ -473,7 +470,7 @@ wc_lock_acquire_rows(WcLockTable *table, WcLockOwner *owner, const WcLockRequest
 void
 wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, WcSlice row, WcLockHolder *holder)
 {
-	WcLockWork		w;
+	WcLockWork	w;
 
 	wc_lock_begin(&w, table, owner, request);
 	*holder = (WcLockHolder) {0};
@@ -484,7 +481,7 @@ wc_lock_look(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *reques
 WcStatus
 wc_lock_acquire_table(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request, bool *got, WcError *err)
 {
-	WcLockWork		w;
+	WcLockWork	w;
 	WcStatus	status = WC_OK;
 	bool		whole;
 

@@ -1,5 +1,5 @@
 /*
- * rpc/lock/lockrelease.c: locks of a lock table are released.
+ * rpc/lock/lockrelease.c: releases locks.
  */
 #include "rpc/lock/locktablestate.h"
 
@@ -121,7 +121,7 @@ void
 wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row)
 {
 	WcLockRequest request = {.table_id = table_id};
-	WcLockWork		w;
+	WcLockWork	w;
 	WcLock	  **place;
 	WcLockShare **link = &owner->shares;
 
