@@ -94,6 +94,18 @@ def pgbench(script, clients, seconds, variables, options=""):
     return float(match.group(1))
 
 
+def read_each(table, rows):
+    """Each row is read once by its key."""
+    psql(f"""DO $$
+        DECLARE r record;
+        BEGIN
+            FOR i IN 0 .. {rows - 1} LOOP
+                SELECT * INTO r FROM {table} WHERE id = i::bigint;
+                IF i % 1000 = 999 THEN COMMIT; END IF;
+            END LOOP;
+        END $$""")
+
+
 def columns(prefix="", suffix=""):
     return ", ".join(f"{prefix}c{i}{suffix}" for i in range(COLUMNS))
 
@@ -174,16 +186,8 @@ class Bench:
         print(f"  (all of the store's files: {directory_bytes(where):,} bytes)")
 
     def warm(self):
-        """Each row is read once by its key, as the point reads will do."""
         for kind in KINDS:
-            psql(f"""DO $$
-                DECLARE r record;
-                BEGIN
-                    FOR i IN 0 .. {self.args.rows - 1} LOOP
-                        SELECT * INTO r FROM b_{kind} WHERE id = i::bigint;
-                        IF i % 1000 = 999 THEN COMMIT; END IF;
-                    END LOOP;
-                END $$""")
+            read_each(f"b_{kind}", self.args.rows)
 
     def point_reads(self, seconds):
         rows = self.args.rows

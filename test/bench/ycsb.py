@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from bench import KINDS, psql
+from bench import KINDS, psql, read_each
 from ratios import keep
 
 FIELDS = 10
@@ -64,18 +64,6 @@ class Ycsb:
         for kind in KINDS[1:]:
             psql(f"SELECT widecol.flush('y_{kind}')")
             psql(f"ANALYZE y_{kind}")
-
-    def warm(self):
-        """Each record is read once by its key."""
-        for kind in KINDS:
-            psql(f"""DO $$
-                DECLARE r record;
-                BEGIN
-                    FOR i IN 0 .. {self.args.rows - 1} LOOP
-                        SELECT * INTO r FROM y_{kind} WHERE id = i::bigint;
-                        IF i % 1000 = 999 THEN COMMIT; END IF;
-                    END LOOP;
-                END $$""")
 
     def run(self, workload, kind):
         args = self.args
@@ -136,7 +124,8 @@ def main():
         for kind in KINDS:
             ycsb.run(FIRST, kind)
         print("reading each record once", flush=True)
-        ycsb.warm()
+        for kind in KINDS:
+            read_each(f"y_{kind}", ycsb.args.rows)
     for _ in range(ycsb.args.rounds):
         for workload in WORKLOADS:
             for kind in KINDS:

@@ -55,6 +55,17 @@ kit_s(const char *s)
 	return wc_slice_cstr(s);
 }
 
+const char *
+kit_key(int i)
+{
+	static char keys[2][16];
+	static int	turn;
+
+	turn = !turn;
+	snprintf(keys[turn], sizeof(keys[turn]), "r%03d", i);
+	return keys[turn];
+}
+
 static void
 run(const char *format, const char *a, const char *b)
 {

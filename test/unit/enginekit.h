@@ -99,6 +99,9 @@ extern WcGetCache *kit_getcache(uint64_t bytes, int readers);
 
 extern WcSlice kit_s(const char *s);
 
+/* The key of a numbered row: "r007".  Valid until the call after the next one; one thread. */
+extern const char *kit_key(int i);
+
 #define assert_ok(kit, call) \
 	do { \
 		if ((call) != WC_OK) \

@@ -143,17 +143,6 @@ a_write_cuts_runs(void **state)
 
 /* --- scans -------------------------------------------------------------------------------- */
 
-static const char *
-key_of(int i)
-{
-	static char keys[2][8];
-	static int	turn;
-
-	turn = !turn;
-	snprintf(keys[turn], sizeof(keys[turn]), "r%03d", i);
-	return keys[turn];
-}
-
 static WcScan
 table_scan(const Kit *kit)
 {
@@ -167,9 +156,9 @@ static void
 change(Kit *kit, int row, bool live)
 {
 	if (live)
-		kit_put(kit, key_of(row), 1, "a", KIT_LATEST, "1");
+		kit_put(kit, kit_key(row), 1, "a", KIT_LATEST, "1");
 	else
-		kit_delete(kit, WC_DELETE_FAMILY, key_of(row), 1, "", KIT_LATEST);
+		kit_delete(kit, WC_DELETE_FAMILY, kit_key(row), 1, "", KIT_LATEST);
 }
 
 /* Rows that a scan for the first living row looks at. */
@@ -265,8 +254,8 @@ random_ranges(Ranges *r)
 		WcRange    *range = &r->ranges[r->n];
 		int			last = below(3) == 0 ? ROWS - 1 : from + (int) below((uint32_t) (ROWS - from));
 
-		snprintf(r->keys[r->n][0], sizeof(r->keys[r->n][0]), "%s", key_of(from));
-		snprintf(r->keys[r->n][1], sizeof(r->keys[r->n][1]), "%s", key_of(last));
+		snprintf(r->keys[r->n][0], sizeof(r->keys[r->n][0]), "%s", kit_key(from));
+		snprintf(r->keys[r->n][1], sizeof(r->keys[r->n][1]), "%s", kit_key(last));
 		*range = (WcRange) {.start_inclusive = true,.stop_inclusive = true};
 		range->start = kit_s(r->keys[r->n][0]);
 		range->stop = kit_s(r->keys[r->n][1]);
@@ -289,7 +278,7 @@ expected(const bool live[ROWS], const Ranges *ranges, const WcScan *scan)
 		int			row = scan->reversed ? ROWS - 1 - i : i;
 
 		if (live[row] && ranges->wanted[row])
-			len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s{%s}", len > 0 ? " " : "", key_of(row),
+			len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s{%s}", len > 0 ? " " : "", kit_key(row),
 									 scan->rows_by_existence ? "" : "f:a=1");
 	}
 	return text;

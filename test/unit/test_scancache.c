@@ -301,17 +301,6 @@ chunks_are_renewed(void **state)
 
 /* --- beside RocksDB's iterator ------------------------------------------------------------- */
 
-static const char *
-key_of(int i)
-{
-	static char keys[2][8];
-	static int	turn;
-
-	turn = !turn;
-	snprintf(keys[turn], sizeof(keys[turn]), "r%03d", i);
-	return keys[turn];
-}
-
 /* A key of the store's, or between its keys; empty: none. */
 static void
 random_key(WcBuf *key)
@@ -319,7 +308,7 @@ random_key(WcBuf *key)
 	wc_buf_reset(key, SIZE_MAX);
 	if (below(4) == 0)
 		return;
-	wc_buf_append_slice(key, kit_s(key_of((int) below(ROWS))));
+	wc_buf_append_slice(key, kit_s(kit_key((int) below(ROWS))));
 	if (below(2) == 0)
 		wc_buf_append_u8(key, (uint8_t) below(3));
 }
@@ -411,9 +400,9 @@ change_rows(Kit *kit)
 		memset(value, 'a' + (int) below(26), sizeof(value));
 		value[below(20) == 0 ? sizeof(value) - 1 : below(30)] = '\0';
 		if (below(4) == 0)
-			kit_delete(kit, WC_DELETE_FAMILY, key_of(i), 1, "", KIT_LATEST);
+			kit_delete(kit, WC_DELETE_FAMILY, kit_key(i), 1, "", KIT_LATEST);
 		else
-			kit_put(kit, key_of(i), 1, below(2) == 0 ? "a" : "b", KIT_LATEST, value);
+			kit_put(kit, kit_key(i), 1, below(2) == 0 ? "a" : "b", KIT_LATEST, value);
 	}
 	kit_commit(kit);
 }
@@ -478,7 +467,7 @@ change(Kit *kit, uint32_t what)
 }
 
 static void
-walk(uint8_t packing, int steps, uint64_t renewing_rows)
+random_history(uint8_t packing, int steps, uint64_t renewing_rows)
 {
 	WcSnapshot *snapshots[SNAPSHOTS] = {NULL};
 	uint64_t	hits = wc_scancache_hits();
@@ -515,28 +504,67 @@ static void
 random_histories(void **state)
 {
 	(void) state;
-	walk(WC_PACKING_ROW, 500, 1000);
-	walk(WC_PACKING_ROW, 500, 1);
-	walk(WC_PACKING_CELL, 300, 1000);
-	walk(WC_PACKING_CELL, 300, 10);
+	random_history(WC_PACKING_ROW, 500, 1000);
+	random_history(WC_PACKING_ROW, 500, 1);
+	random_history(WC_PACKING_CELL, 300, 1000);
+	random_history(WC_PACKING_CELL, 300, 10);
 	kit_row_together_max = 24;	/* many rows are apart */
-	walk(WC_PACKING_CELL, 300, 1000);
-	walk(WC_PACKING_CELL, 300, 1);
+	random_history(WC_PACKING_CELL, 300, 1000);
+	random_history(WC_PACKING_CELL, 300, 1);
 	kit_txn_memory = 2000;		/* commits of many rows are files that RocksDB takes in */
-	walk(WC_PACKING_CELL, 400, 1);
+	random_history(WC_PACKING_CELL, 400, 1);
 	kit_row_together_max = 0;
-	walk(WC_PACKING_ROW, 400, 1);
+	random_history(WC_PACKING_ROW, 400, 1);
 	kit_txn_memory = 0;
+}
+
+static void
+put_rows(Kit *kit, int from, int to, const char *more, const char *value)
+{
+	for (int i = from; i < to; i++)
+	{
+		char		row[8];
+
+		snprintf(row, sizeof(row), "r%03d%s", i, more);
+		kit_put(kit, row, 1, "a", KIT_LATEST, value);
+	}
+	kit_commit(kit);
+}
+
+/* Opens the kit, and makes a store with ROWS rows, of which none are in chunks. */
+static void
+open_with_rows(Kit *kit, size_t chunk_bytes)
+{
+	kit_open(kit);
+	kit->engine->scanmemory.chunk_bytes = chunk_bytes;
+	kit_create(kit, "t", WC_PACKING_ROW, 1);
+	put_rows(kit, 0, ROWS, "", "value");
+}
+
+/* A scan from a row on, of at most so many rows behind it. */
+static void
+walk(WcStore *store, WcSnapshot *snapshot, const char *from, int steps)
+{
+	Pair		pair;
+
+	pair_open(&pair, store, snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s(from), steps);
+	pair_close(&pair);
 }
 
 static void
 walk_all(WcStore *store, WcSnapshot *snapshot, const char *from)
 {
-	Pair		pair;
+	walk(store, snapshot, from, ROWS * 4);
+}
 
-	pair_open(&pair, store, snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-	pair_walk(&pair, kit_s(from), ROWS * 4);
-	pair_close(&pair);
+static void
+scan_now(Kit *kit)
+{
+	WcSnapshot *snapshot = wc_snapshot_take(kit->engine);
+
+	walk_all(kit_store(kit, 1), snapshot, "");
+	wc_snapshot_release(kit->engine, snapshot);
 }
 
 /* The number of key-values in the chunk that has the row; 0: no chunk has it. */
@@ -557,14 +585,8 @@ cached(Kit *kit, const char *row)
 static void
 fill(Kit *kit)
 {
-	WcSnapshot *snapshot;
-
-	for (int i = 0; i < ROWS; i++)
-		kit_put(kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(kit);
-	snapshot = wc_snapshot_take(kit->engine);
-	walk_all(kit_store(kit, 1), snapshot, "");
-	wc_snapshot_release(kit->engine, snapshot);
+	put_rows(kit, 0, ROWS, "", "value");
+	scan_now(kit);
 }
 
 /* A scan of the whole store leaves it in memory until a row is written, or storage is dropped. */
@@ -580,7 +602,7 @@ a_scan_fills_the_cache(void **state)
 	kit_create(&kit, "t", WC_PACKING_ROW, 1);
 	fill(&kit);
 	assert_int_equal(cached(&kit, "r1"), ROWS);
-	kit_put(&kit, key_of(7), 1, "a", KIT_LATEST, "other");
+	kit_put(&kit, kit_key(7), 1, "a", KIT_LATEST, "other");
 	kit_commit(&kit);
 	assert_int_equal(cached(&kit, "r1"), 0);
 	assert_int_equal(wc_rocks_shared_lent(&kit.engine->shared), 0);
@@ -599,19 +621,6 @@ a_scan_fills_the_cache(void **state)
 	fill(&kit);
 	assert_int_equal(cached(&kit, "r1"), 0);
 	kit_close(&kit);
-}
-
-static void
-put_rows(Kit *kit, int from, int to, const char *more, const char *value)
-{
-	for (int i = from; i < to; i++)
-	{
-		char		row[8];
-
-		snprintf(row, sizeof(row), "r%03d%s", i, more);
-		kit_put(kit, row, 1, "a", KIT_LATEST, value);
-	}
-	kit_commit(kit);
 }
 
 /* A commit of many rows leaves in memory what it has written, beside the other rows of the chunk. */
@@ -634,7 +643,7 @@ a_commit_of_many_rows_renews_chunks(void **state)
 	put_rows(&kit, 10, 40, "", "other");
 	assert_int_equal(cached(&kit, "r1"), ROWS);
 	for (int i = 20; i < 60; i++)
-		kit_delete(&kit, WC_DELETE_FAMILY, key_of(i), 1, "", KIT_LATEST);
+		kit_delete(&kit, WC_DELETE_FAMILY, kit_key(i), 1, "", KIT_LATEST);
 	kit_commit(&kit);
 	assert_int_equal(cached(&kit, "r1"), ROWS);
 	put_rows(&kit, 0, 20, "+", "new");
@@ -701,18 +710,11 @@ parts_of_scans_meet(void **state)
 	Kit			kit;
 
 	(void) state;
-	kit_open(&kit);
-	kit.engine->scanmemory.chunk_bytes = 1000;
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(&kit);
+	open_with_rows(&kit, 1000);
 	snapshot = wc_snapshot_take(kit.engine);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 	{
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-		pair_walk(&pair, kit_s(froms[i]), steps[i]);
-		pair_close(&pair);
+		walk(kit_store(&kit, 1), snapshot, froms[i], steps[i]);
 	}
 	hits = wc_scancache_hits();
 	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
@@ -738,12 +740,7 @@ a_short_scan_leaves_a_chunk(void **state)
 	Kit			kit;
 
 	(void) state;
-	kit_open(&kit);
-	kit.engine->scanmemory.chunk_bytes = 4000;	/* the least chunk has 250 */
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(&kit);
+	open_with_rows(&kit, 4000);	/* the least chunk has 250 */
 	snapshot = wc_snapshot_take(kit.engine);
 	for (int round = 0; round < 2; round++)
 	{
@@ -758,14 +755,10 @@ a_short_scan_leaves_a_chunk(void **state)
 	/* up to the next chunk, to the end of the store, and to a bound, behind which nothing is read */
 	for (int i = 99; i >= 97; i--)
 	{
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-		pair_walk(&pair, kit_s(key_of(i)), 0);
-		pair_close(&pair);
-		assert_int_equal(cached(&kit, key_of(i)), 1);
+		walk(kit_store(&kit, 1), snapshot, kit_key(i), 0);
+		assert_int_equal(cached(&kit, kit_key(i)), 1);
 	}
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-	pair_walk(&pair, kit_s(key_of(ROWS - 2)), 0);
-	pair_close(&pair);
+	walk(kit_store(&kit, 1), snapshot, kit_key(ROWS - 2), 0);
 	assert_int_equal(cached(&kit, "zz"), 2);
 	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), kit_s("r203"));
 	pair_walk(&pair, kit_s("r200"), 0);
@@ -786,33 +779,23 @@ a_long_scan_joins_small_chunks(void **state)
 	Kit			kit;
 
 	(void) state;
-	kit_open(&kit);
-	kit.engine->scanmemory.chunk_bytes = 4000;
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(&kit);
+	open_with_rows(&kit, 4000);
 	cache = &kit_store(&kit, 1)->scancache;
 	snapshot = wc_snapshot_take(kit.engine);
 	for (int i = 0; i < ROWS; i++)
 	{
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-		pair_walk(&pair, kit_s(key_of(i)), 0);
-		pair_close(&pair);
+		walk(kit_store(&kit, 1), snapshot, kit_key(i), 0);
 	}
-	assert_true(cache->nchunks > 20);
-
 	small = cache->nchunks;
+	assert_true(small > 20);
 
 	/* a scan of few rows joins none */
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-	pair_walk(&pair, kit_s("r000"), (int) cached(&kit, "r000"));
-	pair_close(&pair);
+	walk(kit_store(&kit, 1), snapshot, "r000", (int) cached(&kit, "r000"));
 	assert_int_equal(cache->nchunks, small);
 
 	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	pair_walk(&pair, kit_s("r000"), (int) cached(&kit, "r000"));
-	kit_put(&kit, key_of(1), 1, "a", KIT_LATEST, "other");
+	kit_put(&kit, kit_key(1), 1, "a", KIT_LATEST, "other");
 	kit_commit(&kit);
 	while (pair.iter.valid)
 	{
@@ -826,11 +809,7 @@ a_long_scan_joins_small_chunks(void **state)
 	assert_in_range(cache->nchunks, 8, small - 1);
 	check_chunks(&kit);
 	for (int i = 0; i < 2; i++)
-	{
-		snapshot = wc_snapshot_take(kit.engine);
-		walk_all(kit_store(&kit, 1), snapshot, "");
-		wc_snapshot_release(kit.engine, snapshot);
-	}
+		scan_now(&kit);
 	assert_in_range(cache->nchunks, 2, small / 4);
 	assert_true(cached(&kit, "r150") > 50);
 	check_chunks(&kit);
@@ -846,25 +825,14 @@ a_scan_leaves_its_chunk_later(void **state)
 	Kit			kit;
 
 	(void) state;
-	kit_open(&kit);
-	kit.engine->scanmemory.chunk_bytes = 4000;
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(&kit);
+	open_with_rows(&kit, 4000);
 	snapshot = wc_snapshot_take(kit.engine);
-	for (int round = 0; round < 2; round++)
-	{
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-		pair_walk(&pair, kit_s("r100"), 1);
-		if (round == 0)
-			pair_close(&pair);
-	}
+	walk(kit_store(&kit, 1), snapshot, "r100", 1);
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s("r100"), 1);
 	assert_null(pair.iter.it);
 	wc_snapshot_release(kit.engine, snapshot);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&kit, key_of(i), 1, "a", KIT_LATEST, "other");
-	kit_commit(&kit);
+	put_rows(&kit, 0, ROWS, "", "other");
 	kit_flush(&kit);
 	kit_compact(&kit, true);
 	for (int i = 102; i < ROWS; i++)
@@ -884,7 +852,6 @@ a_write_drops_all_chunks_of_its_row(void **state)
 {
 	static const char *const qualifiers[] = {"a", "b", "c", "d"};
 	char		value[40];
-	WcSnapshot *snapshot;
 	Kit			kit;
 
 	(void) state;
@@ -901,11 +868,7 @@ a_write_drops_all_chunks_of_its_row(void **state)
 			kit_put(&kit, "r", 1, qualifiers[i], KIT_LATEST, value);
 			kit_commit(&kit);
 			for (int twice = 0; twice < 2; twice++)
-			{
-				snapshot = wc_snapshot_take(kit.engine);
-				walk_all(kit_store(&kit, 1), snapshot, "");
-				wc_snapshot_release(kit.engine, snapshot);
-			}
+				scan_now(&kit);
 		}
 		assert_true(kit_store(&kit, 1)->scancache.nchunks > 1);
 	}
@@ -952,9 +915,7 @@ scans_beside_a_writer(void **state)
 	b.kit.engine->scanmemory.chunk_bytes = 500;
 	b.kit.engine->scanmemory.renewing_rows = 2;
 	kit_create(&b.kit, "t", WC_PACKING_ROW, 1);
-	for (int i = 0; i < ROWS; i++)
-		kit_put(&b.kit, key_of(i), 1, "a", KIT_LATEST, "value");
-	kit_commit(&b.kit);
+	put_rows(&b.kit, 0, ROWS, "", "value");
 	b.store = wc_store_ref(kit_store(&b.kit, 1));
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&readers[i], NULL, read_all, &b), 0);
