@@ -171,6 +171,13 @@ wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch)
 		put(store, marks, batch);
 }
 
+static void
+set(WcStore *store, const WcMarks *marks) WC_REQUIRES(store->marks.mutex)
+{
+	store->marks.marks = *marks;
+	store->marks.history_from_us = marks->history_from_us;
+}
+
 void
 wc_marks_done(WcStore *store, const WcMarks *marks)
 {
@@ -182,11 +189,18 @@ wc_marks_done(WcStore *store, const WcMarks *marks)
 	assert(marks->gone.oldest_until_ts >= m->marks.gone.oldest_until_ts);
 	assert(marks->history_from_us >= m->marks.history_from_us);
 	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
-	m->marks = *marks;
-	m->history_from_us = marks->history_from_us;
+	set(store, marks);
 	pthread_mutex_unlock(&m->mutex);
 	if (!gone_changed)
 		return;
 	wc_store_set_gone(store, &marks->gone);
 	atomic_store(&store->engine->gone_changed, true);
+}
+
+void
+wc_marks_undo(WcStore *store, const WcMarks *before)
+{
+	pthread_mutex_lock(&store->marks.mutex);
+	set(store, before);
+	pthread_mutex_unlock(&store->marks.mutex);
 }

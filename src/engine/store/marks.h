@@ -50,11 +50,13 @@ extern int64_t wc_marks_history_from_us(WcStore *store);
 
 /*
  * For a write, with the engine's write mutex locked.  wc_marks_put puts the new marks into the batch if they differ; from
- * then on reads as of times that the write forgets are refused.  When the batch has been written, or could not be,
- * wc_marks_done gets the marks that are stored now.
+ * then on reads as of times that the write forgets are refused.  wc_marks_done sets the store's copy: when the batch has been
+ * written, or for the next commit of a group that makes one batch.  If a commit's batch could not be written, wc_marks_undo
+ * sets the copy to the marks as they were before the commit.
  */
 extern void wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch);
 extern void wc_marks_done(WcStore *store, const WcMarks *marks);
+extern void wc_marks_undo(WcStore *store, const WcMarks *before);
 
 /* The store's storage goes. */
 extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);

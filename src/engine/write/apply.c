@@ -382,7 +382,7 @@ settle_facts(const Apply *a, bool written)
 	for (const Noted *n = a->noted; n; n = n->next)
 	{
 		if (!written && a->put && n->marked)
-			wc_marks_done(n->store, &n->before);
+			wc_marks_undo(n->store, &n->before);
 		if (written && n->large_rows)
 			wc_store_note_large(n->store);
 		if (written)
