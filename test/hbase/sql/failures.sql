@@ -11,7 +11,7 @@ CREATE SERVER nobody FOREIGN DATA WRAPPER widecol OPTIONS (engine 'hbase', host 
 CREATE FOREIGN TABLE nowhere (id text OPTIONS (rowkey '1')) SERVER nobody OPTIONS ("table" 'wc_failures:t');
 
 -- another protocol than the gateway's
-ALTER SERVER hbase OPTIONS (ADD protocol 'compact', ADD timeout '5');
+ALTER SERVER hbase OPTIONS (ADD protocol 'compact', ADD timeout '1');
 \set VERBOSITY sqlstate
 SELECT count(*) FROM t;
 ALTER SERVER hbase OPTIONS (DROP protocol, ADD transport 'framed');
