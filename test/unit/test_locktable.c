@@ -346,6 +346,15 @@ rows_are_locked_together(void **state)
 	wc_lock_release(table, b, 0);
 	wc_lock_release(table, a, 0);
 
+	/* amid a group the owner tries to lock the whole table, where another owner has a row */
+	acquire_range(table, b, 2, 1, 500, 501);
+	acquire_range(table, a, 1, 1, 1000, 1000 + WC_ROW_LOCKS_TABLE - 5);
+	assert_int_equal(acquire_group(table, a, 1, 0, 10, &added, &holder), 10);
+	assert_true(added == (UINT64_C(1) << 10) - 1);
+	assert_int_equal(a->nlocks, WC_ROW_LOCKS_TABLE + 5);
+	wc_lock_release(table, a, 0);
+	wc_lock_release(table, b, 0);
+
 	/* the whole table is locked amid a group, and then a row of it cannot be given back */
 	acquire_range(table, a, 1, 1, 1000, 1000 + WC_ROW_LOCKS_TABLE - 5);
 	assert_int_equal(acquire_group(table, a, 1, 0, 10, &added, &holder), 10);

@@ -571,12 +571,12 @@ a_row_of_several_blocks_is_one(void **state)
 	site_close(&site);
 }
 
-/* Another transaction locks a row. */
+/* This transaction locks a row; the one that makes changes has id 7. */
 static void
-lock_elsewhere(Site *site, WcRowLockMode mode, int row)
+lock_row(Site *site, uint64_t xid, WcRowLockMode mode, int row)
 {
-	WcLockOwner *owner = wc_lock_enter(site->locktable, 99);
-	WcLockRequest request = {.table_id = site->kit.table,.mode = mode,.enough = mode,.xid = 99,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->locktable, xid);
+	WcLockRequest request = {.table_id = site->kit.table,.mode = mode,.enough = mode,.xid = xid,.subid = 1};
 	WcLockHolder holder;
 	char		key[16];
 
@@ -584,6 +584,12 @@ lock_elsewhere(Site *site, WcRowLockMode mode, int row)
 	assert_ok(&site->kit, wc_lock_acquire(site->locktable, owner, &request, kit_s(key), &holder, &site->kit.err));
 	wc_lock_leave(site->locktable, owner);
 	assert_int_equal(holder.xid, 0);
+}
+
+static void
+lock_elsewhere(Site *site, WcRowLockMode mode, int row)
+{
+	lock_row(site, 99, mode, row);
 }
 
 /* Up to a row that another transaction has all is done; from there on it goes on later. */
@@ -648,6 +654,15 @@ a_row_that_has_changed_is_read_again(void **state)
 	assert_string_equal(kit_scan(&site.kit, false),
 						"r0000000{f:q=new} r0000002{f:bare=new g:other=v} r0000003{f:q=new} r0000004{f:q=new} "
 						"r0000005{f:q=new} r0000006{f:q=old}");
+
+	/* a lock that the transaction had before stays */
+	end_transaction(&site);
+	assert_int_equal(nlocks(&site), 0);
+	lock_row(&site, 7, WC_LOCK_NO_KEY_UPDATE, 1);
+	result = change(&site, 5, (Change) {.first = 1,.last = 2,.snapshot = then});
+	assert_int_equal(result.rows, 0);
+	assert_int_equal(nlocks(&site), 1);
+	end_transaction(&site);
 
 	/* serializable: such a row ends the request */
 	result = change(&site, 5, (Change) {.first = 4,.last = 100,.snapshot = then,.serializable = true});

@@ -5,10 +5,12 @@
 #include "random.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "engine/source/cellsource_store.h"
@@ -675,6 +677,43 @@ a_commit_of_many_rows_renews_chunks(void **state)
 	kit_close(&kit);
 }
 
+/* No chunk has what a commit has failed to write. */
+static void
+a_commit_that_fails_renews_nothing(void **state)
+{
+	struct rlimit limit;
+	struct rlimit none;
+	WcCommit	commit;
+	WcStatus	status;
+	Kit			kit;
+
+	(void) state;
+	open_with_rows(&kit, 1 << 15);
+	kit.engine->scanmemory.renewing_rows = 20;
+	scan_now(&kit);
+	for (int i = 0; i < 100; i++)
+		kit_put(&kit, kit_key(i), 1, "a", KIT_LATEST, "other");
+	assert_ok(&kit, kit_send(&kit));
+	commit = (WcCommit) {.position = wc_engine_applied_position(kit.engine) + 1,.time_us = kit_now};
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	none = (struct rlimit) {.rlim_cur = 1,.rlim_max = limit.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(status, WC_IO);
+	check_chunks(&kit);
+	scan_now(&kit);
+	do
+		status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
+	while (status == WC_IO);
+	assert_ok(&kit, status);
+	check_chunks(&kit);
+	scan_now(&kit);
+	wc_txn_reset(kit.txn);
+	kit_close(&kit);
+}
+
 /* Renewed chunks give back the memory of those before. */
 static void
 renewed_chunks_take_no_more_memory(void **state)
@@ -768,7 +807,8 @@ a_short_scan_leaves_a_chunk(void **state)
 	kit_close(&kit);
 }
 
-/* Chunks that short scans have left are joined by a scan that walks over them; not those that a commit has dropped meanwhile. */
+/* Chunks that short scans have left are joined by a scan that walks over them; not with one that a commit has dropped since.  A
+ * joined chunk is not for snapshots older than one of those it was made of. */
 static void
 a_long_scan_joins_small_chunks(void **state)
 {
@@ -783,9 +823,7 @@ a_long_scan_joins_small_chunks(void **state)
 	cache = &kit_store(&kit, 1)->scancache;
 	snapshot = wc_snapshot_take(kit.engine);
 	for (int i = 0; i < ROWS; i++)
-	{
 		walk(kit_store(&kit, 1), snapshot, kit_key(i), 0);
-	}
 	small = cache->nchunks;
 	assert_true(small > 20);
 
@@ -794,9 +832,8 @@ a_long_scan_joins_small_chunks(void **state)
 	assert_int_equal(cache->nchunks, small);
 
 	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-	pair_walk(&pair, kit_s("r000"), (int) cached(&kit, "r000"));
-	kit_put(&kit, kit_key(1), 1, "a", KIT_LATEST, "other");
-	kit_commit(&kit);
+	pair_walk(&pair, kit_s("r000"), 60);
+	put_rows(&kit, 20, 21, "", "other");
 	while (pair.iter.valid)
 	{
 		wc_storeiter_next(&pair.iter);
@@ -804,8 +841,7 @@ a_long_scan_joins_small_chunks(void **state)
 		assert_same(&pair.iter, pair.rocks.it);
 	}
 	pair_close(&pair);
-	wc_snapshot_release(kit.engine, snapshot);
-	assert_int_equal(cached(&kit, "r001"), 0);
+	assert_int_equal(cached(&kit, "r020"), 0);
 	assert_in_range(cache->nchunks, 8, small - 1);
 	check_chunks(&kit);
 	for (int i = 0; i < 2; i++)
@@ -813,6 +849,8 @@ a_long_scan_joins_small_chunks(void **state)
 	assert_in_range(cache->nchunks, 2, small / 4);
 	assert_true(cached(&kit, "r150") > 50);
 	check_chunks(&kit);
+	walk_all(kit_store(&kit, 1), snapshot, "");
+	wc_snapshot_release(kit.engine, snapshot);
 	kit_close(&kit);
 }
 
@@ -843,6 +881,31 @@ a_scan_leaves_its_chunk_later(void **state)
 	}
 	assert_non_null(pair.iter.it);
 	pair_close(&pair);
+	kit_close(&kit);
+}
+
+/* A round of upkeep drops the chunks that no scan has read for a minute, even if upkeep forgets nothing. */
+static void
+upkeep_drops_idle_chunks(void **state)
+{
+	static const WcUpkeep nothing = {.makes_steps = true};
+	WcScanCache *cache;
+	uint32_t	n;
+	Kit			kit;
+
+	(void) state;
+	open_with_rows(&kit, 1000);
+	scan_now(&kit);
+	cache = &kit_store(&kit, 1)->scancache;
+	n = cache->nchunks;
+	assert_true(n > 1);
+	wc_upkeeper_set(kit.engine->upkeeper, &nothing);
+	wc_upkeeper_round(kit.engine->upkeeper);
+	assert_int_equal(cache->nchunks, n);
+	atomic_fetch_sub(&cache->chunks[0]->used_us, WC_SCAN_CHUNK_IDLE_US + 1);
+	wc_upkeeper_round(kit.engine->upkeeper);
+	assert_int_equal(cache->nchunks, n - 1);
+	assert_int_equal(cached(&kit, "r000"), 0);
 	kit_close(&kit);
 }
 
@@ -943,11 +1006,13 @@ main(void)
 		cmocka_unit_test(chunks_are_renewed),
 		cmocka_unit_test(a_scan_fills_the_cache),
 		cmocka_unit_test(a_commit_of_many_rows_renews_chunks),
+		cmocka_unit_test(a_commit_that_fails_renews_nothing),
 		cmocka_unit_test(renewed_chunks_take_no_more_memory),
 		cmocka_unit_test(parts_of_scans_meet),
 		cmocka_unit_test(a_short_scan_leaves_a_chunk),
 		cmocka_unit_test(a_long_scan_joins_small_chunks),
 		cmocka_unit_test(a_scan_leaves_its_chunk_later),
+		cmocka_unit_test(upkeep_drops_idle_chunks),
 		cmocka_unit_test(a_write_drops_all_chunks_of_its_row),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(scans_beside_a_writer)
