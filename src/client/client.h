@@ -403,6 +403,9 @@ typedef struct WcClientModify
 	WcSlice		items_bare;		/* for rows that the scan returns without a cell */
 } WcClientModify;
 
+/* The engine will soon be asked to change or lock rows of the table: it may get ready for the request.  Never fails. */
+extern void wc_client_rouse(const WcTableDesc *table);
+
 /* Can wc_client_modify be used on the table? */
 extern bool wc_client_modifies(const WcTableDesc *table);
 

@@ -328,6 +328,15 @@ wc_client_modifies(const WcTableDesc *table)
 	return (wc_driver_of(table->id)->features & WC_FEATURE_MODIFY) != 0;
 }
 
+void
+wc_client_rouse(const WcTableDesc *table)
+{
+	const WcDriver *driver = wc_driver_of(table->id);
+
+	if (driver->rouse != NULL)
+		driver->rouse();
+}
+
 /* Cuts the scan's ranges to the rows from `row` on. */
 static void
 cut_ranges(WcScan *scan, WcSlice row)

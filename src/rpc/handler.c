@@ -14,6 +14,9 @@
 #define SPIN_GAP_US 300
 #define GAP_MAX_US 1000
 
+/* The thread spins for so long when the backend has woken it before it sends a request. */
+#define ROUSED_US 200
+
 static bool
 ended(WcHandler *h)
 {
@@ -61,20 +64,19 @@ note_gap(WcHandler *h, int64_t since_us)
 	h->gap_us += ((gap < GAP_MAX_US ? gap : GAP_MAX_US) - h->gap_us) / 4;
 }
 
+/* Spins for so long while a processor is idle, for WC_SPIN_US if none is. */
 static bool
-spin(WcHandler *h, uint32_t room, int64_t now)
+spin(WcHandler *h, uint32_t room, int64_t now, int64_t for_us)
 {
 	bool		crowded = is_crowded(h, now);
-	WcSpin		s = wc_spin_from(now, room == 0 && !crowded ? patience(h) : WC_SPIN_US, crowded);
-	bool		again;
+	WcSpin		s = wc_spin_from(now, crowded ? WC_SPIN_US : for_us, crowded);
 
-	do
+	while (!ready(h, room))
 	{
-		again = wc_spin_yield(&s);
-		if (ready(h, room))
-			return true;
-	} while (again);
-	return false;
+		if (!wc_spin_yield(&s))
+			return ready(h, room);
+	}
+	return true;
 }
 
 static void
@@ -89,7 +91,9 @@ sleep_until_ready(WcHandler *h, uint32_t room)
 		atomic_store(&s->engine_sleeping, 1);
 		if (ready(h, room) || ended(h))
 			break;
-		wc_segment_sleep(s, wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1);
+		if (wc_segment_sleep(s, wc_session_holds(&h->dispatch.session) ? WC_LAZY_US : -1) && !ended(h) &&
+			spin(h, room, wc_clock_monotonic_us(), ROUSED_US))
+			break;
 	}
 	atomic_store(&s->engine_sleeping, 0);
 	atomic_store(&s->engine_wants, 0);
@@ -106,7 +110,7 @@ wait_for(WcHandler *h, uint32_t room)
 	if (ready(h, room))
 		return true;
 	since = wc_clock_monotonic_us();
-	if (!spin(h, room, since))
+	if (!spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
 		sleep_until_ready(h, room);
 	if (room == 0)
 		note_gap(h, since);

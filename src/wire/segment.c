@@ -111,7 +111,7 @@ wc_segment_gave_room(WcSegment *segment, uint32_t room)
 		wc_segment_wake_engine(segment);
 }
 
-void
+bool
 wc_segment_sleep(WcSegment *segment, int64_t timeout_us)
 {
 	struct timespec ts;
@@ -122,7 +122,7 @@ wc_segment_sleep(WcSegment *segment, int64_t timeout_us)
 	/* after a wake-up before the call the word is 0, and the call returns at once; the caller checks its
 	 * condition again, whatever the reason of the return */
 	syscall(SYS_futex, &segment->engine_sleeping, FUTEX_WAIT, 1, timeout_us >= 0 ? &ts : NULL, NULL, 0);
-	atomic_store(&segment->engine_sleeping, 0);
+	return atomic_exchange(&segment->engine_sleeping, 0) == 0;
 }
 
 void

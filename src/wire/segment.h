@@ -88,8 +88,8 @@ extern WcStatus wc_segment_check(const void *memory, size_t size, WcError *err) 
 extern WcRingEnd wc_segment_requests(WcSegment *segment);
 extern WcRingEnd wc_segment_responses(WcSegment *segment);
 
-/* Wakes the session thread if it sleeps.  Any thread, any process; cheap when it
- * does not. */
+/* Wakes the session thread if it sleeps: a request is in the ring, or will be soon.  Any thread, any process; cheap when
+ * the session thread does not sleep. */
 extern void wc_segment_wake_engine(WcSegment *segment);
 
 /* Wakes the backend if it sleeps on the futex.  True: it sleeps on its latch, which
@@ -107,9 +107,9 @@ extern void wc_segment_gave_room(WcSegment *segment, uint32_t room);
 
 /*
  * Session's thread: sleeps until woken, or for timeout_us (negative: no limit).  The caller sets engine_sleeping, then
- * checks its condition once more, then calls; the function clears engine_sleeping.
+ * checks its condition once more, then calls; the function clears engine_sleeping.  True: it was woken.
  */
-extern void wc_segment_sleep(WcSegment *segment, int64_t timeout_us);
+extern bool wc_segment_sleep(WcSegment *segment, int64_t timeout_us);
 
 /*
  * Backend: these requests' answers are no longer wanted; the engine stops

@@ -216,6 +216,23 @@ a_sleeper_misses_nothing(void **state)
 	free(s);
 }
 
+/* The session's thread learns whether it was woken, also before it slept; the flag is down afterwards. */
+static void
+a_sleeper_learns_whether_it_was_woken(void **state)
+{
+	WcSegment  *s = aligned_alloc(64, (wc_segment_size() + 63) & ~(size_t) 63);
+
+	assert_non_null(s);
+	wc_segment_init(s);
+	atomic_store(&s->engine_sleeping, 1);
+	wc_segment_wake_engine(s);
+	assert_true(wc_segment_sleep(s, -1));
+	atomic_store(&s->engine_sleeping, 1);
+	assert_false(wc_segment_sleep(s, 1000));
+	assert_int_equal(atomic_load(&s->engine_sleeping), 0);
+	free(s);
+}
+
 /* --- cancelling -------------------------------------------------------------*/
 
 static void
@@ -290,6 +307,7 @@ main(void)
 		cmocka_unit_test(impossible_positions_break_the_ring),
 		cmocka_unit_test(frames_of_a_broken_ring_are_an_error),
 		cmocka_unit_test(a_sleeper_misses_nothing),
+		cmocka_unit_test(a_sleeper_learns_whether_it_was_woken),
 		cmocka_unit_test(cancelling_reaches_what_it_names),
 		cmocka_unit_test(foreign_memory_is_refused),
 	};

@@ -50,6 +50,36 @@ what_one_session_commits_another_reads(void **state)
 }
 
 static void
+await_sleep(Backend *b)
+{
+	while (atomic_load(&b->segment->engine_sleeping) == 0)
+		sched_yield();
+}
+
+/* The backend wakes the session's thread before it sends a request, or sends none after all: then the thread sleeps again. */
+static void
+a_thread_may_be_woken_early(void **state)
+{
+	Site		site;
+	Backend    *b;
+
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
+	put_rows(&site, 0, 1);
+	commit(&site, b);
+	for (int i = 0; i < 3; i++)
+	{
+		await_sleep(b);
+		wc_segment_wake_engine(b->segment);
+		if (i != 1)
+			assert_int_equal(scan_all(b, site.kit.table, 0, WC_BLOCK_FIRST).rows, 1);
+	}
+	await_sleep(b);
+	site_close(&site);
+}
+
+static void
 a_small_answer_closes_its_scanner(void **state)
 {
 	Site		site;
@@ -645,6 +675,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_session_commits_another_reads),
+		cmocka_unit_test(a_thread_may_be_woken_early),
 		cmocka_unit_test(a_small_answer_closes_its_scanner),
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(a_large_cell_streams_both_ways),

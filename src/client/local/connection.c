@@ -20,6 +20,10 @@
  * or cannot load the engine. */
 #define START_WAIT_MS 15000
 
+/* How long the backend spins for an answer while a processor is idle: an answer of one row takes less, also if the session's
+ * thread has to be woken. */
+#define SPIN_ANSWER_US 60
+
 /* Longest sleep without a wake-up: long, because the engine's threads wake the backend. */
 #define SLEEP_MS 10000
 
@@ -136,7 +140,8 @@ spin(uint32 room)
 {
 	int64		now = wc_clock_monotonic_us();
 	uint32		busy = wc_busy_sessions(&wc_shmem()->busy, now);
-	WcSpin		s = wc_spin_from(now, WC_SPIN_US, busy >= (uint32) cores);
+	bool		crowded = busy >= (uint32) cores;
+	WcSpin		s = wc_spin_from(now, crowded ? WC_SPIN_US : SPIN_ANSWER_US, crowded);
 
 	if (busy > (uint32) cores)
 		return false;
@@ -400,6 +405,13 @@ wc_connection_try_send(uint8 type, uint8 flags)
 	(void) wc_ring_write(&conn.out, conn.message.data, conn.message.len);
 	wc_ring_publish(&conn.out);
 	return true;
+}
+
+void
+wc_connection_rouse(void)
+{
+	if (wc_connection_live() && wc_busy_sessions(&wc_shmem()->busy, wc_clock_monotonic_us()) < (uint32) cores)
+		wc_segment_wake_engine(conn.segment);
 }
 
 uint64

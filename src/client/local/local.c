@@ -542,6 +542,7 @@ const WcDriver wc_local_driver = {
 	.snapshot_take = local_snapshot_take,
 	.snapshot_release = local_snapshot_release,
 	.write = local_write,
+	.rouse = wc_connection_rouse,
 	.modify = local_modify,
 	.lock_rows = local_lock_rows,
 	.unlock = local_unlock,

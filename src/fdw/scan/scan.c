@@ -105,6 +105,8 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		state->mark = wc_scan_mark_create(node, state->resources.wrel);
 		if (state->plan.lock_mode != 0)
 			state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode);
+		if (state->mark != NULL || state->lock != NULL)
+			wc_client_rouse(state->resources.wrel->desc);
 	}
 	if (state->plan.lookahead >= 0)
 	{

@@ -66,6 +66,7 @@ widecolBeginDirectModify(ForeignScanState *node, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	m = wc_modify_open(node->ss.ps.state, node->resultRelInfo);
+	wc_client_rouse(m->wrel->desc);
 	widecolBeginForeignScan(node, eflags);
 
 	old = MemoryContextSwitchTo(m->context);
