@@ -60,6 +60,8 @@ INSERT INTO heap.visits SELECT * FROM visits;
 SELECT tableoid::regclass::text, count(*), min(at), max(at) FROM visits GROUP BY 1 ORDER BY 1;
 INSERT INTO visits VALUES (12, '2024-02-29', 1, 'leap') RETURNING tableoid::regclass, *;
 INSERT INTO visits VALUES (13, '2024-02-29', 1, 'leap') RETURNING site, ctid;
+DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits LIMIT 1);
+SELECT count(*) FROM (SELECT site, tableoid FROM visits WHERE site < 3 FOR UPDATE) v;
 INSERT INTO heap.visits VALUES (12, '2024-02-29', 1, 'leap');
 INSERT INTO visits_1 VALUES (12, '2024-02-29', 1, 'wrong');
 INSERT INTO visits VALUES (12, NULL, 1, 'nothing');

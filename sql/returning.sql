@@ -34,6 +34,18 @@ INSERT INTO re (k, f) VALUES (9, 9) RETURNING k, xmin;
 UPDATE re SET n = 1 RETURNING (SELECT ctid IS NULL);
 DELETE FROM re RETURNING cmax;
 
+-- nor in queries: one ctid for all rows would make the common DELETE of some rows a DELETE of all
+DELETE FROM re WHERE ctid IN (SELECT ctid FROM re LIMIT 1);
+DELETE FROM re a USING re b WHERE a.n = b.n AND a.ctid < b.ctid;
+SELECT k FROM re WHERE ctid = '(0,1)';
+SELECT max(xmin::text) FROM re;
+SELECT count(*) FROM (SELECT ctid AS c FROM re UNION ALL SELECT ctid FROM re) u HAVING max(c) IS NULL;
+SELECT ctid FROM re FOR UPDATE;
+SELECT n FROM re GROUP BY n HAVING count(DISTINCT ctid) > 1;
+-- row marks use it, and may
+SELECT k, tableoid::regclass FROM re FOR UPDATE;
+UPDATE re a SET n = 1 FROM re b WHERE a.k = b.k;
+
 -- a cell's timestamp is the commit's: nobody knows it before; one that is not written keeps its own
 SELECT ts AS before FROM re \gset
 UPDATE re SET n = 3 + n RETURNING ts = :before AS same, array_length(vs, 1) AS versions;

@@ -33,6 +33,7 @@
 #include "fdw/plan/order.h"
 #include "fdw/plan/plan.h"
 #include "fdw/plan/private.h"
+#include "fdw/plan/systemcolumn.h"
 #include "fdw/plan/untouched.h"
 #include "fdw/plan/warn.h"
 
@@ -114,6 +115,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 	Relation	rel = table_open(foreigntableid, NoLock);
 	double		selectivity;
 
+	wc_system_columns_check(root, baserel);
 	/* PostgreSQL does not report the end of planning: hold the relation until its memory is freed */
 	plan->wrel = wc_relation_hold(rel);
 	if (root->parse->resultRelation == baserel->relid)

@@ -6,7 +6,6 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/heap.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
@@ -27,6 +26,7 @@
 #include "client/foreign/foreign.h"
 #include "client/foreign/owner.h"
 #include "fdw/fdw.h"
+#include "fdw/plan/systemcolumn.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
@@ -146,22 +146,14 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 							 rtindex, WHOLEROW);
 }
 
-/* PostgreSQL would take system columns of the returned rows from memory that holds something else. */
+/* Of returned rows PostgreSQL would take system columns from memory that holds something else. */
 static void
 refuse_system_columns(List *returning, Index rtindex, Oid relid)
 {
 	Bitmapset  *used = NULL;
 
 	pull_varattnos((Node *) returning, rtindex, &used);
-	for (AttrNumber attnum = FirstLowInvalidHeapAttributeNumber + 1; attnum < 0; attnum++)
-	{
-		if (attnum != TableOidAttributeNumber && bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot return system column \"%s\" of foreign table \"%s\"",
-							NameStr(SystemAttributeDefinition(attnum)->attname), get_rel_name(relid)),
-					 errdetail("Rows of stored tables have no system columns but tableoid.")));
-	}
+	wc_system_columns_refuse(used, relid);
 }
 
 /* The plan node itself has all that the executor needs. */
