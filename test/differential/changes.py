@@ -303,6 +303,35 @@ def prepared(rng, tables):
     return story + [Statement("DEALLOCATE p"), Statement("RESET plan_cache_mode")]
 
 
+def prepared_change(rng, tables):
+    """An UPDATE or a DELETE with parameters, run several times under one plan."""
+    table = rng.choice(tables)
+    if table.cells or table.raw_key:
+        return prepared(rng, tables)
+    values = [c for c in table.values if not c.map]
+    assigned = rng.sample(values, rng.randint(1, min(2, len(values)))) if values and rng.random() < 0.7 else []
+    columns = [c for c in table.keys * 3 + table.values if c.type.orderable and not c.map]
+    chosen = list(table.keys) if rng.random() < 0.4 else [rng.choice(columns) for _ in range(rng.randint(1, 2))]
+    parts, types = [], [c.type.base for c in assigned]
+    for c in chosen:
+        types.append(c.type.base)
+        parts.append(f"{c.name} {rng.choice(['=', '=', '=', '<', '>='])} ${len(types)}")
+    sets = ", ".join(f"{c.name} = ${i + 1}" for i, c in enumerate(assigned))
+    verb = f"UPDATE {table.name} SET {sets}" if assigned else f"DELETE FROM {table.name}"
+    story = [Statement(f"SET plan_cache_mode = {rng.choice(['force_generic_plan', 'force_generic_plan', 'auto', 'force_custom_plan'])}"),
+             Statement(f"PREPARE p ({', '.join(types)}) AS {verb} WHERE {' AND '.join(parts)}{returning(rng, table)}")]
+    if rng.random() < 0.5:
+        story.append(Statement("BEGIN"))
+    for _ in range(rng.choice([2, 3, 7])):
+        here = dict(zip(table.keys, table.some_key(rng)))
+        arguments = [rng.choice([c.literal(rng), c.literal(rng), f"NULL::{c.type.base}"]) for c in assigned]
+        arguments += [here.get(c, c.literal(rng)) if rng.random() < 0.9 else f"NULL::{c.type.base}" for c in chosen]
+        story.append(Statement(f"EXECUTE p ({', '.join(arguments)})"))
+        if rng.random() < 0.3:
+            story.append(everything(table))
+    return story + [Statement("COMMIT"), Statement("DEALLOCATE p"), Statement("RESET plan_cache_mode"), everything(table)]
+
+
 def cursor(rng, tables):
     table = rng.choice(tables)
     scope = Scope(table)
@@ -326,4 +355,4 @@ def cursor(rng, tables):
 
 
 def story(rng, tables):
-    return rng.choice([single] * 4 + [transaction] * 4 + [prepared] * 5 + [cursor] * 2)(rng, tables)
+    return rng.choice([single] * 4 + [transaction] * 4 + [prepared] * 5 + [prepared_change] * 2 + [cursor] * 2)(rng, tables)

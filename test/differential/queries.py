@@ -271,6 +271,9 @@ def aggregate(rng, scope):
     return f"{name}({inner})"
 
 
+PARALLEL = ["min_parallel_table_scan_size = 0", "parallel_setup_cost = 0", "parallel_tuple_cost = 0"]
+
+
 class Query:
     """A SELECT: text around a condition; ordered says that its rows come in one order only."""
 
@@ -301,12 +304,16 @@ def plain(rng, tables):
         after += limit(rng)
     if rng.random() < 0.03 and HBase.port is None:
         after += " FOR UPDATE"
-    return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", where(rng, scope, tables), after, total)
+    condition = where(rng, scope, tables)
+    settings = join_settings(rng) if "SELECT" in condition.sql() else []
+    return Query(f"SELECT {targets(rng, scope)} FROM {scope.source}", condition, after, total, settings)
 
 
 def group_settings(rng):
     """Rows may be dear, so that a few are enough for the engine to make groups of them."""
     settings = ["cpu_tuple_cost = 100"] if rng.random() < 0.7 else []
+    if rng.random() < 0.2:
+        settings += PARALLEL
     if rng.random() < 0.4:
         settings.append(rng.choice(["enable_hashagg = off", "enable_sort = off", "enable_partitionwise_aggregate = on"]))
     return settings
@@ -340,6 +347,89 @@ def distinct(rng, tables):
     return Query(f"SELECT DISTINCT {names} FROM {scope.source}", where(rng, scope, tables))
 
 
+def distinct_page(rng, tables):
+    """A page of the values that leading parts of the key have, or of groups by them."""
+    scope = some_scope(rng, tables)
+    columns = scope.table.keys[:rng.randint(1, len(scope.table.keys))]
+    if rng.random() < 0.3:
+        columns = rng.sample(scope.table.keys, len(columns))
+    names = ", ".join(scope.name(c) for c in columns)
+    way = rng.choice(["", " DESC"])
+    after = " ORDER BY " + ", ".join(scope.name(c) + way for c in columns) + rng.choice(["", limit(rng)])
+    if rng.random() < 0.5:
+        return Query(f"SELECT DISTINCT {names} FROM {scope.source}", where(rng, scope, tables), after, True)
+    having = rng.choice(["", "", " HAVING count(*) > 1", f" HAVING {aggregate(rng, scope)} IS NOT NULL"])
+    return Query(f"SELECT {names}, count(*), {aggregate(rng, scope)} FROM {scope.source}", where(rng, scope, tables),
+                 f" GROUP BY {names}{having}{after}", True, group_settings(rng))
+
+
+def ties(rng, tables):
+    """The first rows, with those that are equal to the last of them."""
+    scope = Scope(rng.choice(tables))
+    columns = [c for c in scope.table.columns if c.type.orderable and not c.map]
+    chosen = scope.table.keys[:1] if rng.random() < 0.5 else rng.sample(columns, 1)
+    keys = ", ".join(c.name for c in scope.table.keys)
+    way = rng.choice(["", " DESC"])
+    return Query(f"SELECT {keys} FROM {scope.source}", where(rng, scope, tables),
+                 f" ORDER BY {', '.join(c.name + way for c in chosen)} FETCH FIRST {rng.choice([1, 2, 10])} ROWS WITH TIES")
+
+
+def of_a_page(rng, tables):
+    """Aggregates of some rows in the key's order; a LIMIT that is an expression."""
+    scope = Scope(rng.choice(tables))
+    keys = ", ".join(c.name for c in scope.table.keys)
+    way = rng.choice(["", " DESC"])
+    rows = rng.choice(["5", "NULL", "ALL", "(SELECT 3)", "(SELECT NULL::int)", "(SELECT count(*) FROM generate_series(1, 4))", "2 + 1"])
+    skipped = rng.choice(["", "", " OFFSET NULL", " OFFSET (SELECT 2)"])
+    inner = f"SELECT * FROM {scope.source} WHERE {where(rng, scope, tables).sql()} ORDER BY {', '.join(k + way for k in keys.split(', '))} LIMIT {rows}{skipped}"
+    return Query(f"SELECT count(*), {aggregate(rng, scope)}, {aggregate(rng, scope)} FROM ({inner}) p", where(rng, scope, [], 1))
+
+
+def special_aggregates(rng, tables):
+    """With FILTER, with an order of their own, of expressions."""
+    scope = Scope(rng.choice(tables))
+    keys = ", ".join(c.name for c in scope.table.keys)
+    way = rng.choice(["", " DESC"])
+    first = scope.table.keys[0]
+    forms = [f"{aggregate(rng, scope)} FILTER (WHERE {where(rng, scope, [], 1).sql()})" for _ in range(2)]
+    forms += [f"string_agg({rng.choice(scope.table.columns).name}::text, ',' ORDER BY {', '.join(k + way for k in keys.split(', '))})",
+              f"count(DISTINCT {first.name})", f"count(CASE WHEN {atom(rng, scope, []).sql()} THEN 1 END)", f"min({first.name}::text COLLATE \"C\")"]
+    chosen = ", ".join(rng.sample(forms, rng.randint(1, 3)))
+    if rng.random() < 0.5:
+        return Query(f"SELECT {chosen} FROM {scope.source}", where(rng, scope, tables), settings=group_settings(rng))
+    return Query(f"SELECT {first.name}, {chosen} FROM {scope.source}", where(rng, scope, tables), f" GROUP BY {first.name}",
+                 settings=group_settings(rng))
+
+
+def correlated(rng, tables):
+    """Values for each row, from another table's rows."""
+    a, b = Scope(rng.choice(tables), "a"), Scope(rng.choice(tables), "b")
+    pairs = joinable(a, b)
+    if not pairs:
+        return plain(rng, tables)
+    ons = " AND ".join(f"{b.name(y)} {rng.choice(['=', '=', '=', '<', '>='])} {a.name(x)}" for x, y in rng.sample(pairs, min(len(pairs), rng.randint(1, 2))))
+    keys = ", ".join(b.name(c) + rng.choice(["", " DESC"]) for c in b.table.keys)
+    inner = [f"(SELECT {aggregate(rng, b)} FROM {b.source} WHERE {ons})",
+             f"(SELECT {b.name(rng.choice(b.table.columns))} FROM {b.source} WHERE {ons} ORDER BY {keys} LIMIT 1)",
+             f"EXISTS (SELECT FROM {b.source} WHERE {ons} AND {atom(rng, b, []).sql()})",
+             f"(SELECT count(*) FROM (SELECT FROM {b.source} WHERE {ons} LIMIT 3) c)"]
+    names = ", ".join(a.name(c) for c in a.table.keys)
+    return Query(f"SELECT {names}, {', '.join(rng.sample(inner, 2))} FROM {a.source}", where(rng, a, [], 1), settings=join_settings(rng))
+
+
+def walk(rng, tables):
+    """Rows that are reached from some rows, step by step."""
+    a, b = Scope(rng.choice(tables), "a"), Scope(rng.choice(tables), "b")
+    pairs = [(x, y) for x, y in joinable(b, b) if y.key and x.type is y.type]
+    if a.table is not b.table or not pairs:
+        return plain(rng, tables)
+    x, y = rng.choice(pairs)
+    names = ", ".join(dict.fromkeys([x.name] + [c.name for c in b.table.keys if c.type.hashable]))
+    named = ", ".join(f"b.{n}" for n in names.split(", "))
+    return Query(f"WITH RECURSIVE r ({names}) AS (SELECT {named} FROM {b.source} WHERE {where(rng, b, [], 1).sql()} "
+                 f"UNION SELECT {named} FROM r JOIN {b.source} ON r.{x.name} = b.{y.name}) SELECT * FROM r", Condition("true"), settings=join_settings(rng))
+
+
 def window(rng, tables):
     scope = Scope(rng.choice(tables))
     keys = ", ".join(scope.name(c) for c in scope.table.keys)
@@ -366,7 +456,7 @@ JOIN_METHODS = {"nestloop": ["hashjoin", "mergejoin"], "hashjoin": ["nestloop", 
 def join_settings(rng):
     """Any plan, or one method only; nested loops with keys looked up one by one or many at once."""
     if rng.random() < 0.3:
-        return []
+        return PARALLEL if rng.random() < 0.3 else []
     method = rng.choice(["nestloop"] + list(JOIN_METHODS))
     settings = [f"enable_{m} = off" for m in JOIN_METHODS[method]]
     if method == "nestloop":
@@ -493,7 +583,8 @@ def with_query(rng, tables):
                  f" ORDER BY {keys}" + rng.choice(["", " LIMIT 3"]), True)
 
 
-KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query, union_all, paging] + [join] * 5 + [join_several] * 2
+KINDS = [plain] * 10 + [grouped] * 3 + [distinct] * 2 + [window, set_operation, with_query, union_all, paging] + [join] * 5 + [join_several] * 2 + \
+    [distinct_page, ties, of_a_page, special_aggregates, correlated, walk]
 
 
 def query(rng, tables):
