@@ -57,6 +57,7 @@ SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND '2026-01-03' > day$$
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day = '2026-01-03' AND n > 1::int8 AND n < 3::int2$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day > timestamp '2026-01-03 12:00'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day < localtimestamp - interval '1 day'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND day >= timestamptz '2026-01-03 12:00+00'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host >= 'h3' AND host < 'h5'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND n = 2$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1'::name AND day = '2026-01-05'$$);
@@ -191,6 +192,47 @@ SELECT c AS condition, rows_read('SELECT url FROM visit WHERE ' || c) FROM unnes
   $$host LIKE 'h11%'$$
 ]) c;
 
-DROP FOREIGN TABLE visit;
-SELECT widecol.drop_table('visit');
+-- instants against dates and times without zone, in a zone that skips an hour and repeats another
+CREATE FOREIGN TABLE moment (v timestamptz OPTIONS (rowkey '1'), w timestamptz) SERVER widecol;
+CREATE FOREIGN TABLE local_moment (v timestamp OPTIONS (rowkey '1', sort 'desc'), w timestamp) SERVER widecol;
+CREATE FOREIGN TABLE local_day (v date OPTIONS (rowkey '1', encoding 'binary'), w date) SERVER widecol;
+EXPLAIN (COSTS OFF) SELECT * FROM moment WHERE v >= current_date AND v < localtimestamp AND w > current_date;
+EXPLAIN (COSTS OFF) SELECT * FROM moment WHERE v = ANY ('{2026-01-03}'::date[]);
+EXPLAIN (COSTS OFF) SELECT * FROM local_moment WHERE v >= now() - interval '1 day' AND v <> now();
+EXPLAIN (COSTS OFF) SELECT * FROM local_day WHERE v < now();
+EXPLAIN (COSTS OFF) SELECT * FROM local_day WHERE v = now();
+SET timezone = 'America/St_Johns';
+CREATE TABLE stored AS
+  SELECT DISTINCT t AT TIME ZONE 'UTC' AS v FROM unnest('{2024-03-10,2024-11-03}'::date[]) day, generate_series(day - interval '2 days', day + interval '2 days', interval '30 min') t
+  UNION ALL SELECT unnest('{-infinity,infinity,"4714-11-25 00:00:00+00 BC","294276-12-31 00:00:00+00"}'::timestamptz[]);
+INSERT INTO moment SELECT v, v FROM stored;
+INSERT INTO local_moment SELECT DISTINCT v::timestamp, v::timestamp FROM stored;
+INSERT INTO local_day SELECT DISTINCT v::date, v::date FROM stored WHERE isfinite(v);
+CREATE TABLE moment_heap AS SELECT * FROM moment;
+CREATE TABLE local_moment_heap AS SELECT * FROM local_moment;
+CREATE TABLE local_day_heap AS SELECT * FROM local_day;
+CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE rows text;
+BEGIN
+  EXECUTE 'SELECT md5(string_agg(v::text, '','' ORDER BY v)) FROM ' || query INTO rows;
+  RETURN rows;
+END $$;
+CREATE FUNCTION differing(relation text, type text, given text[]) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT condition FROM unnest(given) g, unnest('{<,<=,=,>=,>,<>}'::text[]) op, unnest('{v,w}'::text[]) c,
+    LATERAL (SELECT format('%s %s %L::%s', c, op, g, type) AS condition) x
+  WHERE rows_of(relation || ' WHERE ' || condition) IS DISTINCT FROM rows_of(relation || '_heap WHERE ' || condition) $$;
+SELECT differing('moment', 'date', '{2024-03-10,2024-03-11,2024-11-03,2024-11-04,"4714-11-24 BC",5000000-01-01,-infinity,infinity}');
+SELECT differing('moment', 'timestamp', '{"2024-03-10 01:59","2024-03-10 02:15","2024-03-10 03:00","2024-11-03 01:30","2024-11-03 02:00",
+  "4714-11-24 BC","294276-12-31 23:59",-infinity,infinity}');
+SELECT differing(relation, 'timestamptz', '{"2024-03-10 05:15+00","2024-03-10 05:30+00","2024-03-10 05:45+00","2024-11-03 03:45+00",
+  "2024-11-03 05:00+00","4714-11-25 00:00+00 BC","294276-12-31 23:59+00",-infinity,infinity}') FROM unnest('{local_moment,local_day}'::text[]) relation;
+-- the zone is that of the query
+PREPARE of_day AS SELECT count(*), min(v) FROM moment WHERE v >= date '2024-03-10' AND v < date '2024-03-11';
+EXECUTE of_day;
+SET timezone = 'UTC';
+EXECUTE of_day;
+DEALLOCATE of_day;
+
+DROP FOREIGN TABLE visit, moment, local_moment, local_day;
+SELECT widecol.drop_table(t) FROM unnest('{visit,moment,local_moment,local_day}'::text[]) t;
 DROP SCHEMA pushed CASCADE;

@@ -207,6 +207,10 @@ UPDATE f2 SET o = o + 100, c = c + 1;
 SELECT (SELECT sum(o) + sum(c) FROM f2) = (SELECT sum(o + 100) + sum(c + 1) FROM h2) AS updated,
        (SELECT sum(o) + sum(c) FROM f1) = (SELECT sum(o) + sum(c) FROM h1) AS others, (SELECT count(*) FROM f3) AS third;
 
+-- no constant: which instant a date is depends on the session's time zone
+CREATE FOREIGN TABLE since (at timestamptz OPTIONS (rowkey '1') CHECK (at = date '2026-01-01'), id int OPTIONS (rowkey '2')) SERVER widecol;
+EXPLAIN (COSTS OFF) SELECT * FROM since;
+
 DROP TABLE events;
 DROP SCHEMA record_types CASCADE;
-SELECT widecol.drop_table(t) FROM unnest('{shop, first, events, random, alone}'::text[]) t;
+SELECT widecol.drop_table(t) FROM unnest('{shop, first, events, random, alone, since}'::text[]) t;

@@ -46,8 +46,11 @@ DAYS = ["-infinity", "0044-03-15 BC", "1969-12-31", "1970-01-01", "1999-12-31", 
         "2026-06-01", "infinity"]
 TIMES = ["-infinity", "0044-03-15 12:00:00 BC", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "1999-12-31 23:59:59.5",
          "2000-01-01 00:00:00", "2000-01-01 00:00:00.000001", "2024-02-29 12:34:56", "2026-06-01 08:00:00", "infinity"]
+# In St. John's: within the hour that is skipped in 2024, after it, within the one that is repeated.
+TIMES += ["2024-03-10 02:30:00", "2024-03-10 03:15:00", "2024-11-03 01:30:00"]
 DAY_OTHERS = ["'2000-01-01 00:00:00'::timestamp", "'2000-01-01 00:00:01'::timestamp", "'1999-12-31 23:59:59.5'::timestamp",
-              "'2000-01-01 00:00:00+02'::timestamptz", "'2000-01-01'::date", "'infinity'::timestamp", "'-infinity'::date",
+              "'2000-01-01 00:00:00+02'::timestamptz", "'2024-03-10 05:45:00+00'::timestamptz", "'2024-11-03 04:45:00+00'::timestamptz",
+              "'294276-12-31 20:00:00+00'::timestamptz", "'4714-11-24 05:00:00+00 BC'::timestamptz", "'4714-11-24 BC'::date", "'2024-03-11'::date", "'2000-01-01'::date", "'infinity'::timestamp", "'-infinity'::date",
               "'290000-01-01'::timestamp", "'5000000-01-01'::date", "('2000-01-03'::date - 1)",
               "(now() - interval '2000 years')::timestamp", "localtimestamp"]
 DAY_OTHERS_SAFE = [d for d in DAY_OTHERS if "5000000" not in d]

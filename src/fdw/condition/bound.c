@@ -12,6 +12,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "client/client.h"
@@ -22,6 +23,8 @@
 #include "fdw/condition/rangeset.h"
 #include "fdw/condition/rawbound.h"
 #include "rowkey/range.h"
+
+#define NEAR_USECS (2 * USECS_PER_DAY)
 
 typedef struct Intervals
 {
@@ -262,6 +265,20 @@ bound_row(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nul
 	b->parts[cond->part].rows = lappend(b->parts[cond->part].rows, row);
 }
 
+/*
+ * The limit of a date or timestamp part that no row beyond satisfies `part op instant`: two days off, of which one is for
+ * the time zone and the other for hours that it skips or repeats.
+ */
+static Timestamp
+near_limit(WcKeyOp op, TimestampTz instant)
+{
+	if (TIMESTAMP_NOT_FINITE(instant))
+		return instant;
+	if (op == WC_KEY_GT || op == WC_KEY_GE)
+		return instant < MIN_TIMESTAMP + NEAR_USECS ? DT_NOBEGIN : instant - NEAR_USECS;
+	return instant >= END_TIMESTAMP - NEAR_USECS ? DT_NOEND : instant + NEAR_USECS;
+}
+
 static void
 bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nulls)
 {
@@ -288,6 +305,11 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 	}
 	if (cond->kind == WC_COND_LIKE)
 		value = wc_like_value(value, &op, &b->exact);
+	if (type == TIMESTAMPTZOID && b->wrel->columns[b->wrel->keys[cond->part]].codec.spec.type != type)
+	{
+		value = TimestampGetDatum(near_limit(op, DatumGetTimestampTz(value)));
+		type = TIMESTAMPOID;
+	}
 	fit = encode(b, cond->part, type, value, &content);
 	bound_part(b, cond->part, op, fit, content);
 }

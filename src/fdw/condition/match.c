@@ -169,6 +169,8 @@ wc_match_comparable(Oid key, Oid value)
 		return true;
 	if (value == NAMEOID)		/* the reverse is not comparable: a name is short */
 		return key == TEXTOID || key == VARCHAROID;
+	if (key == TIMESTAMPTZOID)	/* the reverse: is_near */
+		return value == DATEOID || value == TIMESTAMPOID;
 	for (int i = 0; i < lengthof(groups); i++)
 	{
 		bool		has_key = false;
@@ -203,6 +205,16 @@ static bool
 is_comparable(const Key *key, Oid value)
 {
 	return wc_match_comparable(key->type, value) && !(key->part < 0 && value == NAMEOID);
+}
+
+/*
+ * Is this a date or timestamp against an instant?  The order of local times is not always that of their instants, because
+ * time zones skip and repeat hours.  So such a comparison makes a range that is wider than necessary.
+ */
+static bool
+is_near(const Key *key, Oid value)
+{
+	return key->part >= 0 && (key->type == DATEOID || key->type == TIMESTAMPOID) && value == TIMESTAMPTZOID;
 }
 
 /* Finds the comparison that an operator does on this key; false: none that can be pushed. */
@@ -311,7 +323,11 @@ match_op(const Matcher *m, OpExpr *clause)
 			return match_like(&key, right);
 		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
 	}
-	if (!is_comparable(&key, type) || !find_op(&key, opno, clause->inputcollid, &op))
+	if (!find_op(&key, opno, clause->inputcollid, &op))
+		return NULL;
+	if (is_near(&key, type) && op != WC_KEY_EQ)
+		return make_cond(WC_COND_OP, &key, op, false, right, type);
+	if (!is_comparable(&key, type))
 		return NULL;
 	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
 }

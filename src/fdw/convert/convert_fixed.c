@@ -508,6 +508,19 @@ bound_of_timestamp_at(WcCodec *codec, DateADT date, WcBuf *out)
 	return bound_of_timestamp(codec, (Timestamp) date * USECS_PER_DAY, out);
 }
 
+/* A timestamptz column against a date or timestamp, which the session's time zone makes an instant.  Some of them
+ * (overflow < 0: before, > 0: after all finite ones) are none. */
+static WcFit
+bound_of_instant(WcCodec *codec, TimestampTz at, int overflow, WcBuf *out)
+{
+	WcFit		fit;
+
+	if (overflow == 0)
+		return bound_of_timestamp(codec, at, out);
+	fit = bound_of_timestamp(codec, overflow > 0 ? END_TIMESTAMP - 1 : DT_NOBEGIN, out);
+	return fit == WC_FIT_EXACT ? WC_FIT_ABOVE : fit;
+}
+
 int64
 wc_integer_of(Oid type, Datum value)
 {
@@ -522,6 +535,8 @@ WcFit
 wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 {
 	Oid			type = codec->spec.type;
+	TimestampTz at;
+	int			overflow = 0;
 
 	if (is_integer(type) && is_integer(value_type))
 		return bound_of_integer(codec, wc_integer_of(value_type, value), out);
@@ -535,6 +550,16 @@ wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 		return bound_of_timestamp_at(codec, DatumGetDateADT(value), out);
 	if ((type == TIMESTAMPOID || type == TIMESTAMPTZOID) && value_type == type)
 		return bound_of_timestamp(codec, DatumGetTimestamp(value), out);
+	if (type == TIMESTAMPTZOID && value_type == DATEOID)
+	{
+		at = date2timestamptz_opt_overflow(DatumGetDateADT(value), &overflow);
+		return bound_of_instant(codec, at, overflow, out);
+	}
+	if (type == TIMESTAMPTZOID && value_type == TIMESTAMPOID)
+	{
+		at = timestamp2timestamptz_opt_overflow(DatumGetTimestamp(value), &overflow);
+		return bound_of_instant(codec, at, overflow, out);
+	}
 	if (type != value_type)
 		return WC_FIT_UNKNOWN;
 	wc_codec_encode(codec, value, out);

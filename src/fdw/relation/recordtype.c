@@ -69,6 +69,9 @@ add_constants(WcRelation *wrel, WcRelColumn *column, Oid type, Datum *values, bo
 {
 	if (column->nconstants > 0 || !column->codec.equality_exact)
 		return;
+	/* which instant a date is depends on the session's time zone */
+	if (column->codec.spec.type == TIMESTAMPTZOID && getBaseType(type) != TIMESTAMPTZOID)
+		return;
 	column->constants = palloc(sizeof(WcSlice) * Max(nvalues, 1));
 	for (int i = 0; i < nvalues; i++)
 	{
