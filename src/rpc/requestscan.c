@@ -104,9 +104,11 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
 
-	if (until > 0 && m->epoch != 0 && m->snapshot != 0 && scan->nranges == 1)
-		wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
-					   wc_scanner_valid_from_us(scanner), until);
+	if (until <= 0 || m->epoch == 0 || m->snapshot == 0 || scan->nranges != 1)
+		return;
+	wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
+				   wc_scanner_valid_from_us(scanner), until);
+	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan);
 }
 
 /* Stored rows that a session's thread reads before others help: about a millisecond, beside which the division of the rest

@@ -920,6 +920,34 @@ no_row_can_be_claimed_while_one_is_large(void **state)
 	assert_int_equal(wc_claims_opening(log->claims), 0);
 }
 
+/* --- answers in advance ------------------------------------------------------------------- */
+
+/* The applier answers the Get of a row that it has written, if the table is read. */
+static void
+a_row_that_was_written_is_answered(void **state)
+{
+	Log		   *log = *state;
+	WcRange		range = {kit_s("r"), kit_s("r"), true, true};
+	WcBuf		get = WC_BUF_INIT;
+	WcBuf		found = WC_BUF_INIT;
+	WcScan		scan;
+
+	wc_scan_init(&scan, log->kit.table);
+	scan.nranges = 1;
+	scan.ranges = &range;
+	wc_scan_encode(&get, &scan);
+	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get));
+	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, 0, WC_FLIGHT_NONE), "r", "value");
+	commit(log, 300, 1000);
+	while (wc_getcache_find(log->getcache, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,
+							&found) != WC_GET_FOUND)
+		usleep(1000);
+	assert_true(wc_flight_idle(log->flight));
+	assert_int_equal(wc_engine_applied_position(log->kit.engine), 1000);
+	wc_buf_free(&get);
+	wc_buf_free(&found);
+}
+
 int
 main(void)
 {
@@ -936,6 +964,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_large_prepared_transaction_survives_the_engine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_marked_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_row_can_be_claimed_while_one_is_large, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_that_was_written_is_answered, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

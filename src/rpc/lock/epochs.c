@@ -20,6 +20,7 @@ struct WcEpochs
 	WcEngine   *engine;
 	WcGetCache *cache;
 	WcRowStamps *stamps;
+	WcAnswers  *answers;
 
 	/* locked while a commit begins, so that each epoch with readers either is the present one or has a kept snapshot */
 	WcMutex		mutex;
@@ -86,6 +87,8 @@ on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts)
 
 	wc_getcache_touch_row(e->cache, table_id, row);
 	wc_rowstamps_row(e->stamps, table_id, row, ts);
+	if (ts != 0)				/* neither a step nor a large commit */
+		wc_answers_written(e->answers, table_id, row);
 }
 
 static void
@@ -145,11 +148,13 @@ wc_epochs_create(WcEngine *engine, WcGetCache *cache, WcEpochs **epochs, WcError
 	{
 		e->read = malloc(wc_getcache_places(cache) * sizeof(*e->read));
 		e->stamps = wc_rowstamps_create();
+		e->answers = wc_answers_create(engine, cache);
 	}
-	if (e == NULL || e->read == NULL || e->stamps == NULL)
+	if (e == NULL || e->read == NULL || e->stamps == NULL || e->answers == NULL)
 	{
 		if (e != NULL)
 		{
+			wc_answers_free(e->answers);
 			wc_rowstamps_free(e->stamps);
 			free(e->read);
 		}
@@ -180,6 +185,7 @@ wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 		free(k);
 	}
 	pthread_mutex_destroy(&e->mutex);
+	wc_answers_free(e->answers);
 	wc_rowstamps_free(e->stamps);
 	free(e->read);
 	free(e);
@@ -216,6 +222,12 @@ wc_epochs_snapshot(WcEpochs *e, uint64_t epoch, WcSnapshot **snapshot, WcError *
 					epoch);
 	wc_error_hint(err, "Run the transaction again.");
 	return err->status;
+}
+
+WcAnswers *
+wc_epochs_answers(const WcEpochs *e)
+{
+	return e->answers;
 }
 
 bool

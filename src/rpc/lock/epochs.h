@@ -9,6 +9,7 @@
 #define WC_RPC_LOCK_EPOCHS_H
 
 #include "engine/engine.h"
+#include "rpc/lock/answers.h"
 #include "rpc/lock/rowstamps.h"
 #include "wire/getcache.h"
 
@@ -22,6 +23,9 @@ extern void wc_epochs_free(WcEpochs *epochs);
 
 /* When rows were written last; it knows all commits since wc_epochs_create. */
 extern WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
+
+/* They note the rows of all commits since wc_epochs_create. */
+extern WcAnswers *wc_epochs_answers(const WcEpochs *epochs);
 
 /* A reference to the snapshot of an epoch that the caller's backend is in.  WC_CONFLICT: the epoch has ended,
  * and no snapshot of it is kept. */

@@ -253,6 +253,20 @@ wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
 	return true;
 }
 
+/* Answers Gets of rows that were just written, until something is posted. */
+static void
+make_answers(WcApplier *a)
+{
+	bool		idle;
+
+	do
+	{
+		pthread_mutex_lock(&a->mutex);
+		idle = a->head == NULL && !a->stop;
+		pthread_mutex_unlock(&a->mutex);
+	} while (idle && wc_answers_make(wc_epochs_answers(a->epochs)));
+}
+
 static void *
 applier_main(void *arg)
 {
@@ -272,6 +286,7 @@ applier_main(void *arg)
 		pthread_mutex_unlock(&a->mutex);
 		while (group != NULL)
 			group = apply_until_done(a, group);
+		make_answers(a);
 		a->untidy = wc_epochs_tidy(a->epochs);
 		pthread_mutex_lock(&a->mutex);
 	}

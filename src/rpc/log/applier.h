@@ -5,7 +5,8 @@
  * rows with one write (wc_engine_apply_group).  The follower posts the commits and does not wait.  They are durable in
  * the log, so the applier tries again if applying fails (on a full disk, for example), until it succeeds.
  *
- * The applier also releases kept snapshots of epochs soon after their last reader has left.
+ * When nothing is posted, the applier answers Gets of rows that it has just written (rpc/lock/answers.h).  It also releases
+ * kept snapshots of epochs soon after their last reader has left.
  */
 #ifndef WC_RPC_LOG_APPLIER_H
 #define WC_RPC_LOG_APPLIER_H

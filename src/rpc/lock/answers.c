@@ -1,0 +1,184 @@
+/*
+ * rpc/lock/answers.c: which Gets were asked for, and which rows were written since.
+ */
+#include "rpc/lock/answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "read/scan/scanner.h"
+
+/* Tables share so many places, by their ids: a place has the table that was asked for last. */
+#define TABLES 64
+
+/* A Get that the engine had to answer pays for so many answers in advance; a table has at most so many that are paid for. */
+#define PAID_BY_GET 8
+#define PAID_MAX 256
+
+/* Rows that wait for their answers: further ones are not noted, nor are those with longer keys. */
+#define ROWS_MAX 32
+#define ROW_BYTES_MAX 256
+
+typedef struct Asked
+{
+	uint32_t	table_id;		/* 0: none */
+	uint32_t	database;
+	uint32_t	paid;			/* answers that may be made in advance */
+	WcBuf		get;
+} Asked;
+
+typedef struct Written
+{
+	uint32_t	table_id;
+	uint32_t	len;
+	uint8_t		row[ROW_BYTES_MAX];
+} Written;
+
+struct WcAnswers
+{
+	WcEngine   *engine;
+	WcGetCache *cache;
+	WcMutex		mutex;
+	Asked		tables[TABLES] WC_GUARDED_BY(&mutex);
+	Written		rows[ROWS_MAX] WC_GUARDED_BY(&mutex);
+	uint32_t	nrows WC_GUARDED_BY(&mutex);
+
+	/* only the applier's thread uses these */
+	WcArena		arena;
+	WcBuf		asked;
+	WcBuf		get;
+	WcBuf		answer;
+};
+
+WcAnswers *
+wc_answers_create(WcEngine *engine, WcGetCache *cache) WC_UNCHECKED
+{
+	WcAnswers  *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	a->engine = engine;
+	a->cache = cache;
+	pthread_mutex_init(&a->mutex, NULL);
+	return a;
+}
+
+void
+wc_answers_free(WcAnswers *a) WC_UNCHECKED
+{
+	if (a == NULL)
+		return;
+	for (int i = 0; i < TABLES; i++)
+		wc_buf_free(&a->tables[i].get);
+	pthread_mutex_destroy(&a->mutex);
+	wc_arena_free(&a->arena);
+	wc_buf_free(&a->asked);
+	wc_buf_free(&a->get);
+	wc_buf_free(&a->answer);
+	free(a);
+}
+
+void
+wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get)
+{
+	Asked	   *t = &a->tables[scan->table_id % TABLES];
+
+	/* the next Get would probably have other values in its filter */
+	if (scan->filter != NULL || scan->filter_text.len > 0 || scan->aggregation != NULL || scan->nranges != 1 ||
+		!wc_range_is_point(&scan->ranges[0]) || get.len > WC_GETCACHE_ENTRY_MAX)
+		return;
+	pthread_mutex_lock(&a->mutex);
+	if (t->table_id != scan->table_id)
+		t->paid = 0;
+	t->table_id = scan->table_id;
+	t->database = database;
+	t->paid = t->paid + PAID_BY_GET < PAID_MAX ? t->paid + PAID_BY_GET : PAID_MAX;
+	wc_buf_reset(&t->get, WC_GETCACHE_ENTRY_MAX);
+	wc_buf_append_slice(&t->get, get);
+	if (t->get.failed)
+		t->table_id = 0;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+void
+wc_answers_written(WcAnswers *a, uint32_t table_id, WcSlice row)
+{
+	Asked	   *t = &a->tables[table_id % TABLES];
+
+	pthread_mutex_lock(&a->mutex);
+	if (t->table_id == table_id && t->paid > 0 && row.len <= ROW_BYTES_MAX && a->nrows < ROWS_MAX)
+	{
+		Written    *w = &a->rows[a->nrows++];
+
+		t->paid--;
+		w->table_id = table_id;
+		w->len = (uint32_t) row.len;
+		memcpy(w->row, row.data, row.len);
+	}
+	pthread_mutex_unlock(&a->mutex);
+}
+
+/* Takes one of the written rows, the last one first, and the Get of its table.  False: there is none. */
+static bool
+take(WcAnswers *a, Written *w, uint32_t *database)
+{
+	bool		taken = false;
+
+	pthread_mutex_lock(&a->mutex);
+	while (!taken && a->nrows > 0)
+	{
+		const Asked *t;
+
+		*w = a->rows[--a->nrows];
+		t = &a->tables[w->table_id % TABLES];
+		if (t->table_id != w->table_id)
+			continue;
+		*database = t->database;
+		wc_buf_reset(&a->asked, WC_GETCACHE_ENTRY_MAX);
+		wc_buf_append_slice(&a->asked, wc_buf_slice(&t->get));
+		taken = !a->asked.failed;
+	}
+	pthread_mutex_unlock(&a->mutex);
+	return taken;
+}
+
+/* Reads the row, and keeps the answer if it is one block.  After an error there is no answer: a session that asks for the row
+ * gets the error. */
+static void
+answer(WcAnswers *a, const WcScan *scan, uint32_t database)
+{
+	const WcReadPoint at = {.database = database};
+	uint64_t	epoch = wc_getcache_epoch(a->cache);
+	WcScanner  *scanner;
+	WcError		err;
+
+	if (wc_scanner_open(wc_engine_storage(a->engine), scan, &at, &scanner, &err) != WC_OK)
+		return;
+	wc_buf_reset(&a->answer, WC_BLOCK_FIRST);
+	if (wc_scanner_next(scanner, &a->answer, WC_BLOCK_FIRST, 0, &err) == WC_END)
+		wc_getcache_add(a->cache, epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&a->get), wc_buf_slice(&a->answer),
+						wc_scanner_valid_from_us(scanner), wc_scanner_valid_until_us(scanner));
+	wc_scanner_close(scanner);
+}
+
+bool
+wc_answers_make(WcAnswers *a)
+{
+	Written		w;
+	uint32_t	database;
+	WcScan		scan;
+	WcError		err;
+
+	if (!take(a, &w, &database))
+		return false;
+	wc_arena_reset(&a->arena);
+	if (wc_scan_decode(wc_buf_slice(&a->asked), &a->arena, &scan, &err) != WC_OK)
+		return true;
+	scan.ranges[0].start = scan.ranges[0].stop = wc_slice(w.row, w.len);
+	wc_buf_reset(&a->get, WC_GETCACHE_ENTRY_MAX);
+	wc_scan_encode(&a->get, &scan);
+	if (!a->get.failed)
+		answer(a, &scan, database);
+	return true;
+}

@@ -1,0 +1,300 @@
+/*
+ * test/unit/test_answers.c: answers to Gets of rows that were just written (rpc/lock/answers.h): a session finds what the
+ * engine would answer, and only for tables that are read.
+ */
+#include "enginekit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/cellblock.h"
+#include "rpc/lock/epochs.h"
+
+typedef struct Site
+{
+	Kit			kit;
+	WcGetCache *cache;
+	WcEpochs   *epochs;
+	WcAnswers  *answers;
+	WcBuf		get;
+	WcBuf		found;
+} Site;
+
+static int
+set_up(void **state)
+{
+	Site	   *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	kit_open(&s->kit);
+	s->cache = kit_getcache(1 << 20, 1);
+	assert_ok(&s->kit, wc_epochs_create(s->kit.engine, s->cache, &s->epochs, &s->kit.err));
+	s->answers = wc_epochs_answers(s->epochs);
+	kit_create(&s->kit, "t", WC_PACKING_ROW, 1);
+	kit_commit(&s->kit);
+	*state = s;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	Site	   *s = *state;
+
+	wc_epochs_free(s->epochs);
+	kit_close(&s->kit);
+	free(s->cache);
+	wc_buf_free(&s->get);
+	wc_buf_free(&s->found);
+	free(s);
+	return 0;
+}
+
+/* A Get of the row's columns "a" of family f, in a table; its bytes are in s->get. */
+typedef struct Get
+{
+	WcRange		range;
+	WcColumn	column;
+	WcScan		scan;
+} Get;
+
+static void
+get_of(Site *s, Get *get, uint32_t table, WcSlice row)
+{
+	get->range = (WcRange) {row, row, true, true};
+	get->column = (WcColumn) {.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("a")};
+	wc_scan_init(&get->scan, table);
+	get->scan.nranges = 1;
+	get->scan.ranges = &get->range;
+	get->scan.ncolumns = 1;
+	get->scan.columns = &get->column;
+	wc_buf_reset(&s->get, SIZE_MAX);
+	wc_scan_encode(&s->get, &get->scan);
+}
+
+/* A session has asked the engine for the row. */
+static void
+ask(Site *s, const char *row)
+{
+	Get			get;
+
+	get_of(s, &get, s->kit.table, kit_s(row));
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+}
+
+static void
+put(Site *s, const char *row, const char *value)
+{
+	kit_put(&s->kit, row, 1, "a", KIT_LATEST, value);
+	kit_put(&s->kit, row, 2, "b", KIT_LATEST, "not wanted");
+	kit_commit(&s->kit);
+}
+
+static int
+make_all(Site *s)
+{
+	int			n = 0;
+
+	while (wc_answers_make(s->answers))
+		n++;
+	return n;
+}
+
+static bool
+find(Site *s, WcSlice row)
+{
+	Get			get;
+
+	get_of(s, &get, s->kit.table, row);
+	wc_buf_reset(&s->found, SIZE_MAX);
+	return wc_getcache_find(s->cache, wc_getcache_epoch(s->cache), s->kit.table, row, wc_buf_slice(&s->get), kit_now,
+							&s->found) == WC_GET_FOUND;
+}
+
+/* The value that the kept answer has, "" if the answer has no row; NULL: no answer is kept. */
+static const char *
+value_of(Site *s, const char *row)
+{
+	static char text[16];
+	WcBlockReader reader;
+	WcSlice		key;
+	WcCell		cell;
+	uint32_t	colno;
+
+	if (!find(s, kit_s(row)))
+		return NULL;
+	assert_int_equal(wc_block_open(&reader, wc_buf_slice(&s->found), &s->kit.err), WC_OK);
+	if (wc_block_next(&reader, &key, &cell, &colno) != WC_BLOCK_ROW)
+		return "";
+	assert_true(wc_slice_eq(key, kit_s(row)));
+	assert_int_equal(wc_block_next(&reader, &key, &cell, &colno), WC_BLOCK_CELL);
+	snprintf(text, sizeof(text), "%.*s", (int) cell.value.len, (const char *) cell.value.data);
+	assert_int_not_equal(wc_block_next(&reader, &key, &cell, &colno), WC_BLOCK_CELL);
+	return text;
+}
+
+/* New rows, changed rows and rows that are gone, in the form of a Get of another row. */
+static void
+written_rows_are_answered(void **state)
+{
+	Site	   *s = *state;
+
+	put(s, "gone", "1");
+	ask(s, "another");
+	put(s, "new", "2");
+	kit_delete(&s->kit, WC_DELETE_FAMILY, "gone", 1, "", KIT_LATEST);
+	kit_commit(&s->kit);
+	assert_null(value_of(s, "new"));
+	assert_int_equal(make_all(s), 2);
+	assert_string_equal(value_of(s, "new"), "2");
+	assert_string_equal(value_of(s, "gone"), "");
+	assert_null(value_of(s, "another"));
+
+	put(s, "new", "3");
+	assert_null(value_of(s, "new"));
+	put(s, "new", "4");
+	(void) make_all(s);
+	assert_string_equal(value_of(s, "new"), "4");
+}
+
+static void
+tables_that_nobody_asks_for_are_left_out(void **state)
+{
+	Site	   *s = *state;
+	uint32_t	asked = s->kit.table;
+
+	put(s, "r", "1");
+	assert_int_equal(make_all(s), 0);
+	ask(s, "r");
+	kit_create(&s->kit, "another", WC_PACKING_ROW, 1);
+	kit_commit(&s->kit);
+	put(s, "r", "2");
+	assert_int_equal(make_all(s), 0);
+	s->kit.table = asked;
+	put(s, "r", "3");
+	assert_int_equal(make_all(s), 1);
+	assert_string_equal(value_of(s, "r"), "3");
+}
+
+/* A Get pays for the answers of a few rows; who writes and does not read any more has no work done for it. */
+static void
+the_answers_end_with_the_gets(void **state)
+{
+	Site	   *s = *state;
+	char		row[16];
+	int			made = 0;
+
+	ask(s, "r");
+	for (int i = 0; i < 20; i++)
+	{
+		snprintf(row, sizeof(row), "r%d", i);
+		put(s, row, "1");
+		made += make_all(s);
+	}
+	assert_int_equal(made, 8);
+	assert_string_equal(value_of(s, "r7"), "1");
+	assert_null(value_of(s, "r8"));
+	ask(s, "r8");
+	put(s, "r8", "2");
+	assert_int_equal(make_all(s), 1);
+}
+
+/* Gets of other forms: they say nothing of the next Get, or of no row. */
+static void
+gets_with_a_filter_are_left_out(void **state)
+{
+	Site	   *s = *state;
+	Get			get;
+
+	get_of(s, &get, s->kit.table, kit_s("r"));
+	get.scan.filter_text = kit_s("PageFilter(1)");
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+	get.scan.filter_text = kit_s("");
+	get.range.stop = kit_s("s");
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+	put(s, "r", "1");
+	assert_int_equal(make_all(s), 0);
+}
+
+static void
+long_keys_and_many_rows_are_left_out(void **state)
+{
+	Site	   *s = *state;
+	char		row[300];
+
+	for (int i = 0; i < 10; i++)
+		ask(s, "r");
+	memset(row, 'r', sizeof(row));
+	row[257] = '\0';
+	put(s, row, "1");
+	assert_int_equal(make_all(s), 0);
+	row[256] = '\0';
+	put(s, row, "1");
+	assert_int_equal(make_all(s), 1);
+	assert_true(find(s, kit_s(row)));
+
+	for (int i = 0; i < 40; i++)
+	{
+		snprintf(row, sizeof(row), "r%d", i);
+		kit_put(&s->kit, row, 1, "a", KIT_LATEST, "1");
+	}
+	kit_commit(&s->kit);
+	assert_int_equal(make_all(s), 32);
+	for (int i = 0; i < 5000; i++)
+	{
+		snprintf(row, sizeof(row), "r%d", i);
+		kit_put(&s->kit, row, 1, "a", KIT_LATEST, "2");
+	}
+	kit_commit(&s->kit);
+	assert_int_equal(make_all(s), 0);
+}
+
+/* An answer in advance holds as long as one that was asked for. */
+static void
+answers_end_with_their_cells(void **state)
+{
+	Site	   *s = *state;
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+
+	attrs.packing = WC_PACKING_ROW;
+	attrs.ttl_us = 1000000;
+	kit_create_attrs(&s->kit, "short", &attrs);
+	kit_commit(&s->kit);
+	ask(s, "another");
+	put(s, "r", "1");
+	assert_int_equal(make_all(s), 1);
+	assert_string_equal(value_of(s, "r"), "1");
+	kit_now += 2000000;
+	assert_null(value_of(s, "r"));
+}
+
+static void
+a_table_that_is_dropped_is_no_error(void **state)
+{
+	Site	   *s = *state;
+	uint32_t	table = s->kit.table;
+
+	ask(s, "r");
+	put(s, "r", "1");
+	assert_ok(&s->kit, wc_batch_drop_table(&s->kit.builder, s->kit.cid, table, &s->kit.err));
+	kit_commit(&s->kit);
+	assert_int_equal(make_all(s), 1);
+	assert_null(value_of(s, "r"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(written_rows_are_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tables_that_nobody_asks_for_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_answers_end_with_the_gets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gets_with_a_filter_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(long_keys_and_many_rows_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_end_with_their_cells, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_table_that_is_dropped_is_no_error, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
