@@ -38,6 +38,10 @@ SELECT counters('SELECT * FROM t WHERE a BETWEEN 5 AND 7');
 SELECT widecol.flush('counted');
 SELECT widecol.major_compact('counted');
 SELECT counters('SELECT * FROM t WHERE a BETWEEN 5 AND 7');
+-- a page of a hundred rows of 1 kB is one answer
+INSERT INTO t SELECT 300, i, repeat('x', 1000) FROM generate_series(1, 200) i;
+SELECT counters('SELECT * FROM t WHERE a = 300 ORDER BY b LIMIT 100');
+DELETE FROM t WHERE a = 300;
 -- nothing to read, nothing asked
 SELECT counters('SELECT * FROM t WHERE a = 1 AND b > 5 AND b < 3');
 -- own writes count

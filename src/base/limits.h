@@ -75,9 +75,11 @@
 #define WC_PARTS_MAX			1024
 #define WC_PART_POINTS_BYTES	(64 * 1024)
 
-/* Cell blocks: the first answer of a scan, and what later ones grow to. */
+/* Cell blocks: the first answer of a scan, what later ones grow to, and the first answer of a scan with a limit, whose rows
+ * are all wanted: it fits into the ring of answers. */
 #define WC_BLOCK_FIRST			(4 * 1024)
 #define WC_BLOCK_MAX			(64 * 1024)
+#define WC_BLOCK_LIMITED		(112 * 1024)
 
 /* The scan cache (engine/store/scancache.h): it takes at most this part of the block cache's memory, one half; a chunk
  * stays for so long after a scan has last read it. */

@@ -261,7 +261,9 @@ is_lookup(const WcScan *scan)
 static size_t
 first_target(const WcDriverOpen *open)
 {
-	if (open->scan->row_limit > 0 || open->rows_hint >= 1000)
+	if (open->scan->row_limit > 0)
+		return WC_BLOCK_LIMITED;
+	if (open->rows_hint >= 1000)
 		return WC_BLOCK_MAX;
 	if (open->rows_hint > 0 && open->rows_hint <= WC_ROWS_FEW && !is_lookup(open->scan))
 		return FEW_BLOCK;
