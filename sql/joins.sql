@@ -226,7 +226,13 @@ SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id BETWEEN w.cust
 SET enable_partition_pruning = off;
 SELECT same('SELECT w.id, p.v FROM wanted w JOIN parted p ON p.id = w.customer');
 RESET enable_partition_pruning;
+-- a partition is not asked for keys outside of its bounds, even if its stored table has them
+ALTER TABLE parted DETACH PARTITION parted_b;
+CREATE FOREIGN TABLE parted_d (id int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'joins_parted_a');
+ALTER TABLE parted ATTACH PARTITION parted_d FOR VALUES FROM (400) TO (800);
+SELECT batches('SELECT p.v FROM generate_series(799, 0, -5) w (id) JOIN parted p USING (id)');
 DROP TABLE parted;
+DROP FOREIGN TABLE parted_b;
 
 -- an error in rows that are read ahead ends the statement, but not the session
 SELECT c.name FROM wanted w JOIN customers c ON c.id = 100 / (w.id - 60) WHERE w.id < 100;
