@@ -23,19 +23,16 @@
 
 typedef enum WcDriverFeature
 {
-	WC_FEATURE_REVERSED = 1 << 0,	/* reversed scans */
-	WC_FEATURE_OFFSET = 1 << 1,	/* row_offset of a scan */
-	WC_FEATURE_OWN_WRITES = 1 << 2, /* scans read the batch that client/ keeps */
-	WC_FEATURE_RAW = 1 << 3,	/* raw scans */
-	WC_FEATURE_ESTIMATE = 1 << 4,	/* sizes of ranges */
-	WC_FEATURE_SAMPLE = 1 << 5,	/* ranges to sample */
-	WC_FEATURE_MODIFY = 1 << 6, /* one change to all rows of a scan */
-	WC_FEATURE_SPLIT = 1 << 7,	/* ranges in parts, for several processes at one snapshot */
-	WC_FEATURE_WRITE = 1 << 8, /* rows can be written */
-	WC_FEATURE_GROUPS = 1 << 9,	/* a scan may return groups instead of rows, to transfer less */
-	WC_FEATURE_TAKE = 1 << 10,	/* a row can be locked and read in one request */
-	WC_FEATURE_CATALOG = 1 << 11,	/* tables and namespaces can be made and changed, by change_catalog */
-	WC_FEATURE_ATOMIC = 1 << 12 /* the store itself can add to a cell, at once */
+	WC_FEATURE_OFFSET = 1 << 0,	/* row_offset of a scan */
+	WC_FEATURE_OWN_WRITES = 1 << 1, /* scans read the batch that client/ keeps */
+	WC_FEATURE_ESTIMATE = 1 << 2,	/* sizes of ranges */
+	WC_FEATURE_SAMPLE = 1 << 3,	/* ranges to sample */
+	WC_FEATURE_MODIFY = 1 << 4, /* one change to all rows of a scan */
+	WC_FEATURE_SPLIT = 1 << 5,	/* ranges in parts, for several processes at one snapshot */
+	WC_FEATURE_GROUPS = 1 << 6,	/* a scan may return groups instead of rows, to transfer less */
+	WC_FEATURE_TAKE = 1 << 7,	/* a row can be locked and read in one request */
+	WC_FEATURE_CATALOG = 1 << 8,	/* tables and namespaces can be made and changed, by change_catalog */
+	WC_FEATURE_ATOMIC = 1 << 9	/* the store itself can add to a cell, at once */
 } WcDriverFeature;
 
 /* A change of a store's catalog: of a table, or of a namespace. */

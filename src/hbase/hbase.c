@@ -321,8 +321,7 @@ static const WcFamilyAttrs family_defaults = {
 
 static const WcDriver driver = {
 	.name = "hbase",
-	.features = WC_FEATURE_REVERSED | WC_FEATURE_OFFSET | WC_FEATURE_RAW | WC_FEATURE_WRITE | WC_FEATURE_CATALOG |
-	WC_FEATURE_ATOMIC | WC_FEATURE_SAMPLE,
+	.features = WC_FEATURE_OFFSET | WC_FEATURE_SAMPLE | WC_FEATURE_CATALOG | WC_FEATURE_ATOMIC,
 	.family_defaults = &family_defaults,
 	.kept = &kept,
 	.catalog_generation = wc_hbase_catalog_generation,

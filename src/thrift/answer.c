@@ -132,10 +132,7 @@ read_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 void
 wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 {
-	if (a->result.type == WC_THRIFT_STRUCT)
-		wc_thrift_read_struct(&a->r, a->result);
-	else
-		wc_thrift_element_struct(&a->r);
+	wc_thrift_element_struct(&a->r);
 	read_row(a, row, ncells);
 }
 
