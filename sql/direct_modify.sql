@@ -448,6 +448,32 @@ SELECT a, b, x, length(y), length(z) FROM d WHERE a = 1 ORDER BY b;
 DELETE FROM d WHERE a = 1;
 SELECT count(*) FROM d WHERE a = 1;
 
+-- A value from a subquery.  The subquery is run once, if there is a row; what it opens belongs to the statement.
+CREATE TABLE given (k int PRIMARY KEY, v int, j jsonb);
+INSERT INTO given VALUES (1, 7, '{"from": "heap"}'), (2, NULL, NULL);
+CREATE SEQUENCE calls;
+CREATE FOREIGN TABLE direct_map (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (family 'm')) SERVER widecol;
+INSERT INTO direct_map VALUES (1, '{"a": "b"}');
+INSERT INTO d (a, b, x) VALUES (200, 1, 0), (200, 2, 0);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) UPDATE d SET x = (SELECT v FROM given WHERE k = 1) WHERE a = 200;
+UPDATE d SET x = (SELECT v FROM given WHERE k = 1) WHERE a = 200;
+DO $$BEGIN UPDATE d SET x = (SELECT v + 1 FROM given WHERE k = 1), z = (SELECT 'text' FROM given WHERE k = 3) WHERE a = 200 AND b = 2; END$$;
+SELECT b, x, z FROM d WHERE a = 200 ORDER BY b;
+UPDATE direct_map SET m = m || (SELECT j FROM given WHERE k = 1);
+SELECT * FROM direct_map;
+UPDATE d SET x = (SELECT 1 / (v - 7) FROM given WHERE k = 1) WHERE a = 201;
+UPDATE d SET x = (SELECT 1 / (v - 7) FROM given WHERE k = 1) WHERE a = 200;
+UPDATE d SET x = (SELECT nextval('calls') FROM given WHERE k = 1) WHERE a = 201;
+UPDATE d SET x = (SELECT nextval('calls') FROM given WHERE k = 1) WHERE a = 200;
+WITH added AS (INSERT INTO given VALUES (3, 30) RETURNING v) UPDATE d SET x = (SELECT v FROM added) WHERE a = 200 AND b = 1;
+SELECT b, x FROM d WHERE a = 200 ORDER BY b;
+CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'UPDATE d SET x = 99 WHERE a = 200 AND b = 2 RETURNING x';
+UPDATE d SET x = (SELECT writes()) WHERE a = 200;
+UPDATE d SET x = (SELECT writes()) WHERE a = 200 AND b = 1;
+SELECT b, x FROM d WHERE a = 200 ORDER BY b;
+RESET enable_seqscan;
+
 -- Cancelled on the way: only the writes before the statement are there.
 INSERT INTO d (a, b, x) SELECT 100, g, 0 FROM generate_series(1, 30000) g;
 BEGIN;
@@ -464,7 +490,8 @@ SELECT x, count(*), count(y) FROM d WHERE a = 100 GROUP BY x ORDER BY x;
 DROP OWNED BY direct_reader;
 DROP ROLE direct_reader;
 DROP PROCEDURE fill, spoil;
-DROP FUNCTION way, tell, meddle;
-DROP TABLE plans;
-DROP FOREIGN TABLE d;
+DROP FUNCTION way, tell, meddle, writes;
+DROP TABLE plans, given;
+DROP SEQUENCE calls;
+DROP FOREIGN TABLE d, direct_map;
 SELECT widecol.drop_table(name) FROM widecol.tables WHERE name ~ '^(direct|keys|minutes|n$|s$|w$|tree_)' ORDER BY name;

@@ -178,6 +178,22 @@ may_fail(const WcModify *m)
 	return false;
 }
 
+static bool
+has_exec_param(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, Param))
+		return ((const Param *) node)->paramkind == PARAM_EXEC;
+	return expression_tree_walker(node, has_exec_param, context);
+}
+
+/* Does SET have a value from a subquery?  PostgreSQL runs it (once) when the value is evaluated.  It may have effects, and
+ * what it opens stays open until the statement ends, so it must not run in a subtransaction. */
+static bool
+has_subquery(const WcModify *m)
+{
+	return has_exec_param((Node *) m->direct->plan.exprs, NULL);
+}
+
 static void
 evaluate(ForeignScanState *node, WcModify *m)
 {
@@ -407,6 +423,13 @@ any_row(WcModify *m, const WcScan *scan, const WcColumn *columns, WcClientSnapsh
 	return found;
 }
 
+/* Have functions in the query written, or may they write, rows of the table? */
+static bool
+is_touched(const WcModify *m)
+{
+	return wc_nested_wrote_any(m->nested) || wc_nested_is_watched(m->estate, m->wrel->desc->id);
+}
+
 /* False: the rows must be read, and nothing has been changed. */
 static bool
 change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
@@ -424,7 +447,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	*rows = 0;
 	if (!wc_scan_state_describe(node, &scan, &recheck))
 		return true;
-	if (recheck || wc_nested_wrote_any(m->nested) || wc_nested_is_watched(m->estate, m->wrel->desc->id) ||
+	if (recheck || is_touched(m) ||
 		!wc_client_modifies(m->wrel->desc) || !wc_keycontent_encode(m->wrel, &d->keys))
 		return false;
 
@@ -439,18 +462,22 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 	modify.mode = update ? WC_LOCK_NO_KEY_UPDATE : WC_LOCK_EXCLUSIVE;
 	if (update)
 	{
-		bool		tried = may_fail(m);
+		bool		subquery = has_subquery(m);
+		bool		tried = !subquery && may_fail(m);
 		ErrorData  *error = tried ? try_values(node, m, &scan) : NULL;
 
-		if (error != NULL)
+		if (error != NULL || subquery)
 		{
 			if (!any_row(m, &scan, columns, wc_scan_state_snapshot(node), &undecided))
 				return true;
 			if (undecided)
 				return false;
-			ReThrowError(error);
+			if (error != NULL)
+				ReThrowError(error);
 		}
 		evaluate(node, m);
+		if (subquery && is_touched(m))
+			return false;
 		if (d->plan.members)
 		{
 			if (!make_members(m, &scan))
