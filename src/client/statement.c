@@ -67,6 +67,9 @@ reads_both(const PlannedStmt *stmt)
 	int			i = 0;
 	ListCell   *lc;
 
+	/* the most frequent case, without a look at the table's options */
+	if (list_length(stmt->rtable) < 2)
+		return false;
 	foreach(lc, stmt->rtable)
 	{
 		const RangeTblEntry *rte = lfirst(lc);
