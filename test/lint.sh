@@ -64,7 +64,7 @@ allowed()
 	hbase/http) echo "base/ thrift/ client/driver.h compat.h hbase/hbase.h" ;;
 	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
 	hbase/table) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/ddl/" ;;
-	hbase) echo "base/ model/ wire/ read/ thrift/ client/driver.h compat.h hbase/http/ hbase/ddl/" ;;
+	hbase) echo "base/ model/ wire/ read/ filterlang/filterlang.h thrift/ client/driver.h compat.h hbase/http/ hbase/ddl/" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;

@@ -108,7 +108,7 @@ find_column(const Maker *m, const WcFilterNode *node, WcSlice *family, WcSlice *
 }
 
 static WcHBaseCompare
-comparison(uint8 kind, bool negated)
+operator_of(uint8 kind, bool negated)
 {
 	switch (kind)
 	{
@@ -138,10 +138,10 @@ make_in(const WcFilterNode *node, bool negated, WcSlice family, WcSlice qualifie
 	for (uint32 i = 0; i < n; i++)
 	{
 		WcSlice		value = node->values[exact || i == 0 ? i : node->n - 1];
-		WcHBaseCompare op = exact ? comparison(WC_FILTER_EQ, negated) : i == 0 ? WC_HBASE_GE : WC_HBASE_LE;
+		WcHBaseCompare op = exact ? operator_of(WC_FILTER_EQ, negated) : i == 0 ? WC_HBASE_GE : WC_HBASE_LE;
 
 		wc_buf_init(&filters[i], 0);
-		wc_hbasefilter_value(&filters[i], family, qualifier, op, value, false, true);
+		wc_hbasefilter_value(&filters[i], family, qualifier, &(WcHBaseComparison) {.op = op,.value = value}, true, true);
 	}
 	put_list(out, exact && !negated, filters, n);
 	return true;
@@ -151,6 +151,7 @@ make_in(const WcFilterNode *node, bool negated, WcSlice family, WcSlice qualifie
 static bool
 make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
 {
+	WcHBaseComparison comparison = {0};
 	WcSlice		family;
 	WcSlice		qualifier;
 
@@ -160,19 +161,21 @@ make_leaf(const Maker *m, const WcFilterNode *node, bool negated, WcBuf *out)
 	{
 		case WC_FILTER_IS_NULL:
 			/* no value is less than an empty one */
-			wc_hbasefilter_value(out, family, qualifier, negated ? WC_HBASE_GE : WC_HBASE_LT, wc_slice(NULL, 0), false, negated);
+			comparison.op = negated ? WC_HBASE_GE : WC_HBASE_LT;
+			wc_hbasefilter_value(out, family, qualifier, &comparison, negated, true);
 			return true;
 		case WC_FILTER_PREFIX:
 			if (negated)
 				return false;
-			wc_hbasefilter_value(out, family, qualifier, WC_HBASE_EQ, node->values[0], true, true);
-			return true;
+			comparison = (WcHBaseComparison) {.op = WC_HBASE_EQ,.comparator = WC_HBASE_PREFIX,.value = node->values[0]};
+			break;
 		case WC_FILTER_IN:
 			return make_in(node, negated, family, qualifier, out);
 		default:
-			wc_hbasefilter_value(out, family, qualifier, comparison(node->kind, negated), node->values[0], false, true);
-			return true;
+			comparison = (WcHBaseComparison) {.op = operator_of(node->kind, negated),.value = node->values[0]};
 	}
+	wc_hbasefilter_value(out, family, qualifier, &comparison, true, true);
+	return true;
 }
 
 /* Makes the filter of the rows that satisfy the next node, or (negated) of those for which the node is false. False:

@@ -234,7 +234,10 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	if (status == WC_OK && !h->reader.merged)
 	{
 		wc_hbase_filter(&h->reader, &h->reader.filter);
-		status = wc_buf_status(&h->reader.filter, "filter", &err);
+		if (h->scan.filter_text.len > 0 && h->reader.filter.len == 0)
+			status = wc_hbase_text_filter(&h->reader, &h->reader.filter, &err);
+		if (status == WC_OK)
+			status = wc_buf_status(&h->reader.filter, "filter", &err);
 	}
 	if (status == WC_OK)
 		status = wc_scanner_open(&h->storage, &h->scan, &at, &h->scanner, &err);

@@ -3,9 +3,12 @@
 widecol.scan and widecol.get, and compares the results with those that a real HBase has
 given; prints TAP, a test a table.
 
-usage: filters.py [-v]     (-v: every scan that differs, else the first three of a table)
+usage: filters.py [-v] [--hbase PORT]
+    -v              every scan that differs, else the first three of a table
+    --hbase PORT    over tables in the HBase cluster of this gateway, which gets the part of a filter that it can decide
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -27,9 +30,19 @@ def bytea(s):
     return "'\\x" + s.encode().hex() + "'::bytea"
 
 
-def create(name, table):
+def server(port):
+    """Timestamps are numbers, as those of the stored tables."""
+    return (f"DROP SERVER IF EXISTS filters CASCADE; CREATE SERVER filters FOREIGN DATA WRAPPER widecol "
+            f"OPTIONS (engine 'hbase', host '127.0.0.1', port '{port}', timestamps 'raw');")
+
+
+def create(name, table, hbase):
     families = {f: {"versions": v, "packing": "cell"} for f, v in table["families"].items()}
-    yield f"SELECT widecol.create_table('{name}', {text(json.dumps(families))})"
+    if hbase:
+        yield (f"CREATE FOREIGN TABLE {name} (\"row\" bytea, family text, qualifier bytea, ts bigint, value bytea) "
+               f"SERVER filters OPTIONS (layout 'cell', families {text(json.dumps(families))})")
+    else:
+        yield f"SELECT widecol.create_table('{name}', {text(json.dumps(families))})"
     for row, family, qualifier, ts, value in table["puts"]:
         yield f"SELECT widecol.put('{name}', {bytea(row)}, {text(family + ':' + qualifier)}, {bytea(value)}, {ts})"
     for kind, row, family, qualifier, ts in table["deletes"]:
@@ -53,16 +66,25 @@ def query(name, q):
     return f"SELECT coalesce(string_agg({CELL}, ' '), '') FROM widecol.{q['op']}({', '.join(arguments)})"
 
 
+def drop(name, hbase):
+    return f"SELECT widecol.drop_table('{name}', cascade => true, server => 'filters')" if hbase else f"SELECT widecol.drop_table('{name}')"
+
+
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("--hbase", type=int, metavar="PORT")
+    args = parser.parse_args()
     with open(os.path.join(HERE, "filters.jsonl"), encoding="utf-8") as f:
         tables = [json.loads(line) for line in f]
     lines = ["\\set VERBOSITY terse", "SET client_min_messages = warning;", "CREATE EXTENSION IF NOT EXISTS widecol;"]
+    lines += [server(args.hbase)] if args.hbase else []
     for n, table in enumerate(tables):
         name = f"filters_{n}"
-        lines += ["BEGIN;"] + [s + " \\g /dev/null" for s in create(name, table)] + ["COMMIT;"]
+        lines += ["BEGIN;"] + [s + " \\g /dev/null" for s in create(name, table, args.hbase)] + ["COMMIT;"]
         for i, q in enumerate(table["queries"]):
             lines += [f"\\echo {MARK} {n} {i}", query(name, q) + ";"]
-        lines.append(f"SELECT widecol.drop_table('{name}') \\g /dev/null")
+        lines.append(drop(name, args.hbase) + " \\g /dev/null")
     done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-f", "-"], input="\n".join(lines) + "\n", text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
     answers = {}
@@ -81,7 +103,7 @@ def main():
                      if answers.get((str(n), str(i))) != q["answer"]]
         bad += bool(differing)
         print(f"{'not ok' if differing else 'ok'} {n + 1} - {len(table['queries'])} scans with filters, as HBase answers them")
-        for q in differing if "-v" in sys.argv else differing[:3]:
+        for q in differing if args.verbose else differing[:3]:
             print("#   " + json.dumps({k: v for k, v in q.items() if k not in ("answer", "got")}))
             print("#     HBase:   " + q["answer"])
             print("#     widecol: " + q["got"][:2000])

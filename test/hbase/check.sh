@@ -120,6 +120,9 @@ regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads an
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
+	say "filters"
+	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
+		python3 -B conformance/filters.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" || failed=1
 	say "random statements, beside heap tables"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1

@@ -690,7 +690,7 @@ filters_have_hbases_bytes(void **state)
 				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279436f6d70617261746f72"
 				 "1205" "0a03" "0a0171");
 	wc_buf_reset(&buf, 0);
-	wc_hbasefilter_value(&buf, text("f"), text("q"), WC_HBASE_GE, text("v"), true, true);
+	wc_hbasefilter_value(&buf, text("f"), text("q"), &(WcHBaseComparison) {WC_HBASE_GE, WC_HBASE_PREFIX, text("v")}, true, true);
 	assert_bytes(&buf, "0a36" "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e53696e676c65436f6c756d6e56616c756546696c746572"
 				 "124c" "0a0166" "120171" "1804" "223e" "0a35"
 				 "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e42696e617279507265666978436f6d70617261746f72"
@@ -713,6 +713,54 @@ filters_have_hbases_bytes(void **state)
 	wc_buf_free(&list);
 }
 
+/* "org.apache.hadoop.hbase.filter." */
+#define PACKAGE "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e"
+
+static void
+filters_of_the_language_have_hbases_bytes(void **state)
+{
+	const WcSlice prefixes[] = {text("a"), text("b")};
+	const int64_t times[] = {5, 300};
+	WcBuf		buf = WC_BUF_INIT;
+
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_compare(&buf, WC_HBASE_ROW, &(WcHBaseComparison) {WC_HBASE_EQ, WC_HBASE_REGEX, text("^a")});
+	assert_bytes(&buf, "0a28" PACKAGE "526f7746696c746572124b0a49080212450a34" PACKAGE
+				 "5265676578537472696e67436f6d70617261746f72120d0a025e6110201a055554462d38");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_compare(&buf, WC_HBASE_FAMILY, &(WcHBaseComparison) {WC_HBASE_EQ, WC_HBASE_REGEX_NOCASE, text("F")});
+	assert_bytes(&buf, "0a2b" PACKAGE "46616d696c7946696c746572124a0a48080212440a34" PACKAGE
+				 "5265676578537472696e67436f6d70617261746f72120c0a014610621a055554462d38");
+	/* \Qa\E, then \\E, then \Qb\E */
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_compare(&buf, WC_HBASE_VALUE, &(WcHBaseComparison) {WC_HBASE_NE, WC_HBASE_SUBSTRING_NOCASE, text("a\\Eb")});
+	assert_bytes(&buf, "0a2a" PACKAGE "56616c756546696c74657212560a54080312500a34" PACKAGE
+				 "5265676578537472696e67436f6d70617261746f7212180a0d5c51615c455c5c455c51625c4510621a055554462d38");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_row_prefix(&buf, text("ab"));
+	assert_bytes(&buf, "0a2b" PACKAGE "50726566697846696c74657212040a026162");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_last_row(&buf, text("ab"));
+	assert_bytes(&buf, "0a32" PACKAGE "496e636c757369766553746f7046696c74657212040a026162");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column_prefixes(&buf, prefixes, 1);
+	assert_bytes(&buf, "0a31" PACKAGE "436f6c756d6e50726566697846696c74657212030a0161");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column_prefixes(&buf, prefixes, 2);
+	assert_bytes(&buf, "0a39" PACKAGE "4d756c7469706c65436f6c756d6e50726566697846696c74657212060a01610a0162");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column_range(&buf, text(""), false, text("b"), true);
+	assert_bytes(&buf, "0a30" PACKAGE "436f6c756d6e52616e676546696c746572120710001a01622001");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_timestamps(&buf, times, 2);
+	assert_bytes(&buf, "0a2f" PACKAGE "54696d657374616d707346696c74657212050a0305ac02");
+	wc_buf_reset(&buf, 0);
+	wc_hbasefilter_column_value(&buf, text("f"), text("q"), &(WcHBaseComparison) {WC_HBASE_LT, WC_HBASE_BYTES, text("v")});
+	assert_bytes(&buf, "0a30" PACKAGE "436f6c756d6e56616c756546696c74657212420a0166120171180022380a2f" PACKAGE
+				 "42696e617279436f6d70617261746f7212050a030a0176");
+	wc_buf_free(&buf);
+}
+
 int
 main(void)
 {
@@ -732,6 +780,7 @@ main(void)
 		cmocka_unit_test(regions_count_once_with_their_replicas),
 		cmocka_unit_test(readers_survive_any_bytes),
 		cmocka_unit_test(filters_have_hbases_bytes),
+		cmocka_unit_test(filters_of_the_language_have_hbases_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,21 @@ SELECT * FROM widecol.scan('t', row_prefix => 'b');
 SELECT "row", family, qualifier FROM widecol.scan('t', reversed => true, row_limit => 1);
 SELECT "row", value FROM widecol.scan('t', columns => '{cf}', filter => 'ValueFilter(=, ''binary:3'')');
 SELECT widecol.count('t'), widecol.count('t', columns => '{g}');
+-- HBase gets what it can decide of a filter: one answer has all rows that pass
+\! rm -f filtered
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults count filtered`
+CREATE SERVER counted FOREIGN DATA WRAPPER widecol
+  OPTIONS (engine 'hbase', host '127.0.0.1', port :'proxy', transport :'transport', protocol :'protocol');
+CREATE FOREIGN TABLE many (id text OPTIONS (rowkey '1')) SERVER counted OPTIONS ("table" 'wc_functions:many');
+SELECT convert_from("row", 'UTF8'), family, value FROM widecol.scan('many', filter => $$SingleColumnValueFilter('f', 'n', =, 'binary:2345')$$);
+SELECT convert_from("row", 'UTF8') FROM widecol.scan('many', filter => $$SingleColumnValueFilter('f', 'n', =, 'regexstring:^2\d45$')
+  AND FirstKeyOnlyFilter() AND PageFilter(3)$$, reversed => true);
+SELECT convert_from("row", 'UTF8'), family FROM widecol.scan('many', filter => $$ValueFilter(=, 'substring:2345') OR FamilyFilter(>, 'binary:f')$$);
+\! wc -l <filtered
+-- not the parts that see what other parts have let through
+SELECT convert_from("row", 'UTF8') FROM widecol.scan('many', filter => $$PageFilter(1) AND SingleColumnValueFilter('f', 'n', >, 'binary:5')$$);
+SELECT count(*) FROM widecol.scan('many', filter => $$FamilyFilter(=, 'binary:g') AND SingleColumnValueFilter('f', 'n', =, 'binary:0')$$);
+DROP SERVER counted CASCADE;
 SELECT widecol.row_key('t', 'a');
 SELECT * FROM widecol.get('t', 'a', columns => '{no:x}');
 SELECT * FROM widecol.get('wc_functions:t', 'a');
