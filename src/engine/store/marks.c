@@ -171,25 +171,24 @@ wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatch_t *batch)
 		put(store, marks, batch);
 }
 
-static void
-set(WcStore *store, const WcMarks *marks) WC_REQUIRES(store->marks.mutex)
+static bool
+all_grow(const WcMarks *from, const WcMarks *to)
 {
-	store->marks.marks = *marks;
-	store->marks.history_from_us = marks->history_from_us;
+	return to->gone.oldest_ts >= from->gone.oldest_ts && to->gone.expired_ts >= from->gone.expired_ts &&
+		to->gone.oldest_until_ts >= from->gone.oldest_until_ts && to->history_from_us >= from->history_from_us;
 }
 
-void
-wc_marks_done(WcStore *store, const WcMarks *marks)
+static void
+set(WcStore *store, const WcMarks *marks, bool undo)
 {
 	WcStoreMarks *m = &store->marks;
 	bool		gone_changed;
 
 	pthread_mutex_lock(&m->mutex);
-	assert(marks->gone.oldest_ts >= m->marks.gone.oldest_ts && marks->gone.expired_ts >= m->marks.gone.expired_ts);
-	assert(marks->gone.oldest_until_ts >= m->marks.gone.oldest_until_ts);
-	assert(marks->history_from_us >= m->marks.history_from_us);
+	assert(undo ? all_grow(marks, &m->marks) : all_grow(&m->marks, marks));
 	gone_changed = memcmp(&m->marks.gone, &marks->gone, sizeof(WcGone)) != 0;
-	set(store, marks);
+	m->marks = *marks;
+	m->history_from_us = marks->history_from_us;
 	pthread_mutex_unlock(&m->mutex);
 	if (!gone_changed)
 		return;
@@ -198,9 +197,13 @@ wc_marks_done(WcStore *store, const WcMarks *marks)
 }
 
 void
+wc_marks_done(WcStore *store, const WcMarks *marks)
+{
+	set(store, marks, false);
+}
+
+void
 wc_marks_undo(WcStore *store, const WcMarks *before)
 {
-	pthread_mutex_lock(&store->marks.mutex);
-	set(store, before);
-	pthread_mutex_unlock(&store->marks.mutex);
+	set(store, before, true);
 }
