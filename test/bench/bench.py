@@ -111,10 +111,12 @@ def columns(prefix="", suffix=""):
 
 
 def create(kind, name):
+    """Makes an empty table; DROP FOREIGN TABLE alone would leave the rows of the round before in the stored table."""
     psql(f"DROP FOREIGN TABLE IF EXISTS {name}" if kind != "heap" else f"DROP TABLE IF EXISTS {name}")
     if kind == "heap":
         psql(f"CREATE TABLE {name} (id bigint PRIMARY KEY, {columns(suffix=' bigint')})")
     else:
+        psql(f"SELECT widecol.drop_table('{name}') WHERE widecol.exists('{name}')")
         psql(f"""CREATE FOREIGN TABLE {name} (id bigint OPTIONS (rowkey '1'), {columns(suffix=' bigint')})
                  SERVER widecol OPTIONS (families '{{"cf": {{"packing": "{kind}"}}}}')""")
 
