@@ -77,6 +77,25 @@ FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 ROLLBACK;
 SELECT scanners, transaction_bytes FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 
+-- a job is taken with two requests, for rows and for a lock: the DELETE knows that the locked row exists
+CREATE FUNCTION sent() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT requests FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid()
+$$;
+CREATE FOREIGN TABLE jobs (id int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS ("table" 'jobs_taken');
+INSERT INTO jobs SELECT i, 'job' FROM generate_series(1, 100) i;
+PREPARE take AS WITH job AS (SELECT id FROM jobs ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) DELETE FROM jobs USING job WHERE jobs.id = job.id;
+EXECUTE take;
+BEGIN;
+SELECT sent() AS before \gset
+SELECT sent() AS own \gset
+EXECUTE take;
+SELECT sent() - :own - (:own - :before) AS requests;
+COMMIT;
+SELECT min(id) AS next FROM jobs;
+DEALLOCATE take;
+DROP FOREIGN TABLE jobs;
+SELECT widecol.drop_table('jobs_taken');
+
 -- progress of a COPY, as a column's default expression sees it; PostgreSQL counts rows after they have been written
 CREATE FUNCTION seen() RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT concat_ws(' ', operation, "table", phase, done, total, unit, started_at <= now()) FROM widecol.progress WHERE pid = pg_backend_pid()

@@ -322,6 +322,7 @@ typedef struct WcRowLockRequest
 	WcRowLockMode mode;
 	LockWaitPolicy wait_policy; /* LockWaitError: as LockWaitSkip; the caller knows the relation to name */
 	WcClientSnapshot *snapshot; /* for `changed`; NULL: `changed` is not determined */
+	bool		seen;			/* scans at `snapshot` have returned the rows, which exist in `families` */
 	bool		may_change;		/* a changed row is no error under REPEATABLE READ and above, either */
 	uint32		nfamilies;
 	const uint32 *families;		/* 0: all */

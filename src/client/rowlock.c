@@ -44,6 +44,7 @@ typedef struct Held
 {
 	uint32		table_id;
 	bool		absent;			/* the row did not exist when it was locked, and no operation on it has been written since */
+	bool		seen;			/* the row exists in these families at the snapshot `same_as` */
 	WcRowLockMode mode;			/* the lock's */
 	uint64		same_as;		/* the number of a snapshot: no other transaction has changed the row since; 0: of none it is known */
 	uint32		nfamilies;		/* in these families, none: in all */
@@ -121,10 +122,24 @@ note_same(const WcRowLockRequest *request, WcSlice row)
 	if (h == NULL || request->snapshot == NULL || request->nfamilies > HELD_FAMILIES)
 		return;
 	h->mode = request->mode;
+	h->seen = request->seen;
 	h->same_as = wc_snapshot_number(request->snapshot);
 	h->nfamilies = request->nfamilies;
 	for (uint32 i = 0; i < request->nfamilies; i++)
 		h->families[i] = request->families[i];
+}
+
+static bool
+same_families(const Held *h, uint32 nfamilies, const uint32 *families)
+{
+	if (h->nfamilies != nfamilies)
+		return false;
+	for (uint32 i = 0; i < nfamilies; i++)
+	{
+		if (h->families[i] != families[i])
+			return false;
+	}
+	return true;
 }
 
 /* Would the engine answer that the transaction has locked the row before, and that it has not changed?  LockRows, for
@@ -137,15 +152,22 @@ is_held_same(const WcRowLockRequest *request, WcSlice row)
 	if (request->only_absent || request->snapshot == NULL || (request->tell_rewritten && !wc_batch_empty()))
 		return false;
 	h = find_held(request->table->id, row);
-	if (h == NULL || h->same_as == 0 || h->same_as != wc_snapshot_number(request->snapshot) || h->mode < request->mode ||
-		h->nfamilies != request->nfamilies)
+	return h != NULL && h->same_as != 0 && h->same_as == wc_snapshot_number(request->snapshot) && h->mode >= request->mode &&
+		same_families(h, request->nfamilies, request->families);
+}
+
+bool
+wc_rows_known(const WcScan *scan, uint64 snapshot)
+{
+	const Held *h;
+
+	if (nheld == 0 || snapshot == 0 || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]) ||
+		!scan->rows_by_existence || scan->raw || scan->ncolumns != 0 || scan->filter != NULL || scan->aggregation != NULL ||
+		scan->row_offset != 0 || scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST || scan->as_of_ts != WC_TS_LATEST ||
+		scan->measured)
 		return false;
-	for (uint32 i = 0; i < h->nfamilies; i++)
-	{
-		if (h->families[i] != request->families[i])
-			return false;
-	}
-	return true;
+	h = find_held(scan->table_id, scan->ranges[0].start);
+	return h != NULL && h->seen && h->same_as == snapshot && same_families(h, scan->nfamilies, scan->families);
 }
 
 void

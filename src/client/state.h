@@ -99,6 +99,10 @@ extern void wc_rows_forget_held(void);
 /* The row has been locked in mode NO KEY UPDATE or EXCLUSIVE. */
 extern void wc_rows_note_held(uint32 table_id, WcSlice row);
 
+/* Is this a Get that wants no column, of a row that the transaction has locked, and of which it knows that it exists at the
+ * snapshot with this number?  It must have written nothing. */
+extern bool wc_rows_known(const WcScan *scan, uint64 snapshot);
+
 /* The current (sub)transaction as the locker; it gets an id if it has none. */
 extern WcDriverLocker wc_row_locker(WcRowLockMode mode);
 

@@ -38,6 +38,7 @@ request_of(const WcRowLocker *locker, WcClientSnapshot *snapshot)
 		.mode = locker->mode,
 		.wait_policy = locker->wait_policy,
 		.snapshot = snapshot,
+		.seen = true,
 		.may_change = locker->mode == WC_LOCK_KEY_SHARE,
 		.nfamilies = locker->wrel->nfamilies,
 		.families = locker->wrel->families
