@@ -177,7 +177,7 @@ tables_that_nobody_asks_for_are_left_out(void **state)
 	assert_string_equal(value_of(s, "r"), "3");
 }
 
-/* A Get pays for the answers of a few rows; who writes and does not read any more has no work done for it. */
+/* A Get allows the answers of a few rows: for a session that writes, and reads no more, no answers are made. */
 static void
 the_answers_end_with_the_gets(void **state)
 {

@@ -12,9 +12,9 @@
 /* Tables share so many places, by their ids: a place has the table that was asked for last. */
 #define TABLES 64
 
-/* A Get that the engine had to answer pays for so many answers in advance; a table has at most so many that are paid for. */
-#define PAID_BY_GET 8
-#define PAID_MAX 256
+/* Each Get that the engine had to answer allows so many answers in advance; a table has at most so many that are allowed. */
+#define ALLOWED_BY_GET 8
+#define ALLOWED_MAX 256
 
 /* Rows that wait for their answers: further ones are not noted, nor are those with longer keys. */
 #define ROWS_MAX 32
@@ -24,7 +24,7 @@ typedef struct Asked
 {
 	uint32_t	table_id;		/* 0: none */
 	uint32_t	database;
-	uint32_t	paid;			/* answers that may be made in advance */
+	uint32_t	allowed;		/* answers in advance */
 	WcBuf		get;
 } Asked;
 
@@ -90,10 +90,10 @@ wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice ge
 		return;
 	pthread_mutex_lock(&a->mutex);
 	if (t->table_id != scan->table_id)
-		t->paid = 0;
+		t->allowed = 0;
 	t->table_id = scan->table_id;
 	t->database = database;
-	t->paid = t->paid + PAID_BY_GET < PAID_MAX ? t->paid + PAID_BY_GET : PAID_MAX;
+	t->allowed = t->allowed + ALLOWED_BY_GET < ALLOWED_MAX ? t->allowed + ALLOWED_BY_GET : ALLOWED_MAX;
 	wc_buf_reset(&t->get, WC_GETCACHE_ENTRY_MAX);
 	wc_buf_append_slice(&t->get, get);
 	if (t->get.failed)
@@ -107,11 +107,11 @@ wc_answers_written(WcAnswers *a, uint32_t table_id, WcSlice row)
 	Asked	   *t = &a->tables[table_id % TABLES];
 
 	pthread_mutex_lock(&a->mutex);
-	if (t->table_id == table_id && t->paid > 0 && row.len <= ROW_BYTES_MAX && a->nrows < ROWS_MAX)
+	if (t->table_id == table_id && t->allowed > 0 && row.len <= ROW_BYTES_MAX && a->nrows < ROWS_MAX)
 	{
 		Written    *w = &a->rows[a->nrows++];
 
-		t->paid--;
+		t->allowed--;
 		w->table_id = table_id;
 		w->len = (uint32_t) row.len;
 		memcpy(w->row, row.data, row.len);
