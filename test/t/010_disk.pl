@@ -42,7 +42,9 @@ $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
 CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"f": {"packing": "cell"}}', family 'f');
 CREATE FOREIGN TABLE other (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FOREIGN TABLE replaced (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO t VALUES (0, 'first');
+INSERT INTO replaced VALUES (0, 'first');
 });
 my $rows = 1;					# that were acknowledged
 my $next = 1;
@@ -77,11 +79,11 @@ sub heals
 	is(engine_pid($node), $engine, "$name: the engine is the same process");
 }
 
-# A transaction that PostgreSQL has committed while nothing can be applied.
+# A transaction that PostgreSQL has committed while nothing can be applied.  It replaces a value, which the store forgets.
 sub commits
 {
 	my ($name) = @_;
-	$node->safe_psql('postgres', "INSERT INTO t VALUES ($next, '$name')");
+	$node->safe_psql('postgres', "BEGIN; INSERT INTO t VALUES ($next, '$name'); INSERT INTO replaced VALUES (0, '$name'); COMMIT");
 	$next++;
 	$rows++;
 }
@@ -98,7 +100,7 @@ sub cannot_go_on
 }
 
 # --- RocksDB's log ------------------------------------------------------------------
-my $disk_full = 'storage engine could not write a commit to stored table "t"';
+my $disk_full = 'storage engine could not write a commit to stored table "replaced" and 1 other\b';
 break_disk('28 * write create allocate');
 commits('on a full disk');
 my $stderr = cannot_go_on('53100', $disk_full, 'a full disk');
@@ -158,7 +160,7 @@ foreach my $what ('28 .sst write create', '5 .sst sync', '5 MANIFEST write', '28
 	fails(q{SELECT widecol.flush('t')}, $state, 'could not flush family "f" of stored table "t"', "flush with '$what'");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), $rows, 'reading goes on');
 	commits("with $what");
-	my $stopped = cannot_go_on($state, 'storage engine could not write a (commit to stored table "t"|mark)', "with '$what'");
+	my $stopped = cannot_go_on($state, 'storage engine could not write a (commit to stored table "replaced" and 1 other|mark)', "with '$what'");
 	like($stopped, qr/since flushing family "f" of stored table "t" failed/, 'the message names the table whose files failed')
 		if $what =~ /sst/;
 	unlink($fault);

@@ -325,7 +325,7 @@ name_table(const Apply *a, WcError *err)
 	len += (size_t) snprintf(err->message + len, sizeof(err->message) - len, " to stored table \"%s\"",
 							 wc_table_desc_fullname(desc, name, sizeof(name)));
 	if (others > 0 && len < sizeof(err->message))
-		snprintf(err->message + len, sizeof(err->message) - len, " and %zu others", others);
+		snprintf(err->message + len, sizeof(err->message) - len, " and %zu other%s", others, others > 1 ? "s" : "");
 }
 
 /* What goes with the rows.  The next commit of the group begins with these marks. */
