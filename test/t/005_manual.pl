@@ -90,7 +90,7 @@ sub check_page
 	my (@pieces, @owners);
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
-	$node->safe_psql($database, 'CREATE EXTENSION widecol') unless $text =~ /CREATE EXTENSION widecol/;
+	$node->safe_psql($database, 'CREATE EXTENSION widecol') unless $text =~ /^CREATE EXTENSION widecol/m;
 
 	my @examples = examples($page, $text);
 	foreach my $e (0 .. $#examples)
