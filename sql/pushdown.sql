@@ -74,12 +74,16 @@ SELECT pushed($$SELECT url FROM visit WHERE host > 'h8' OR (host = 'h8' AND (day
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h2' OR (host = 'h1' AND (day = '2026-01-03' OR length(url) = 2))$$);
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h2' OR (host = 'h1' AND (n = 1 OR day = '2026-01-03') AND (day = '2026-01-04' OR n = 3))$$);
 
--- LIKE 'x%', ^@, starts_with
+-- LIKE 'x%', ^@, starts_with, regular expressions
 SELECT pushed($$SELECT url FROM visit WHERE host LIKE 'h1%'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host LIKE 'h1_'$$);
 SELECT pushed($$SELECT url FROM visit WHERE host ^@ 'h1' AND day = '2026-01-03'$$);
 SELECT pushed($$SELECT url FROM visit WHERE starts_with(host, 'h1')$$);
 SELECT pushed($$SELECT url FROM visit WHERE host LIKE '%1'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host ~ '^h1[02]'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host ~ '^h11$' AND day = '2026-01-03'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host SIMILAR TO 'h1(1|2)%'$$);
+SELECT pushed($$SELECT url FROM visit WHERE host ~ '^h?1' OR host ~ '1$' OR host ~ '(?i)^H2'$$);
 
 -- row comparisons: the next page
 SELECT pushed($$SELECT url FROM visit WHERE host = 'h1' AND (day, n) >= ('2026-01-05', 2)$$);

@@ -72,12 +72,20 @@ def insert_shifted(rng, tables, table):
                      f"AND NOT EXISTS (SELECT FROM {table.name} x WHERE {free}){returning(rng, table)}")
 
 
+def looked_up(rng, value):
+    """The value, or NULL, by way of a heap table's index."""
+    return f"(SELECT {value} FROM pg_class WHERE oid = {rng.choice(['1259', '1259', '1'])})"
+
+
 def assignment(rng, c):
     if rng.random() < 0.2:
         return "NULL"
+    if rng.random() < 0.1:
+        return looked_up(rng, c.literal(rng))
     if c.map:
         return rng.choice([c.literal(rng), f"coalesce({c.name}, '{{}}') || '{{\"new\": \"1\"}}'",
-                           f"{c.name} || '{{\"new\": \"2\", \"x1\": \"12\"}}'", f"jsonb_set({c.name}, '{{new}}', '\"3\"')"])
+                           f"{c.name} || '{{\"new\": \"2\", \"x1\": \"12\"}}'", f"jsonb_set({c.name}, '{{new}}', '\"3\"')",
+                           f"{c.name} || {looked_up(rng, c.literal(rng))}"])
     return c.literal(rng)
 
 
@@ -160,7 +168,7 @@ def change_range(rng, tables, table):
     condition = key_range(rng, table)
     if table.values and (condition == "true" or rng.random() < 0.6):
         chosen = rng.sample(table.values, rng.randint(1, len(table.values)))
-        sets = ", ".join(f"{c.name} = {'NULL' if rng.random() < 0.4 else c.literal(rng)}" for c in chosen)
+        sets = ", ".join(f"{c.name} = {'NULL' if rng.random() < 0.4 else assignment(rng, c)}" for c in chosen)
         return Statement(f"UPDATE {table.name} SET {sets} WHERE {condition}")
     return Statement(f"DELETE FROM {table.name} WHERE {condition}")
 

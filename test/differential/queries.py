@@ -4,6 +4,7 @@ from cluster import HBase
 from pools import quote
 
 COMPARISONS = ["=", "<", "<=", ">", ">=", "<>"]
+REGEXES = ["^a", "^ab$", "^a.?b", "^(ab|a b)", "(?i)^ab", "(?n)^b", "^", "***=^a", "^a\\\\c"]
 
 
 class Condition:
@@ -60,7 +61,7 @@ def text_condition(rng, c, name):
     return rng.choice([
         f"{name} LIKE {quote(pattern)}", f"{name} LIKE {quote(pattern)}", f"{name} NOT LIKE {quote(pattern)}",
         f"{name} ILIKE {quote(pattern)}", f"{name} ^@ {quote(prefix)}", f"starts_with({name}, {quote(prefix)})",
-        f"{name} LIKE {quote(pattern)} ESCAPE '~'", f"{name} ~ '^a'", f"{name} SIMILAR TO 'a(b|c)*%'", f"length({name}) > 2",
+        f"{name} LIKE {quote(pattern)} ESCAPE '~'", f"{name} ~ {quote(rng.choice(REGEXES))}", f"{name} SIMILAR TO 'a(b|c)*%'", f"length({name}) > 2",
         f"left({name}, 1) = 'a'", f"{name} || 'x' = 'abx'", f'{name} < \'b\' COLLATE "C"', f'{name} >= \'B\' COLLATE "und-x-icu"',
         f'{name} COLLATE "C" > \'a\'', f"upper({name}) = 'AB'", f"{name} IN ('a', 'ab', 'é')",
     ])
@@ -122,7 +123,7 @@ def column_condition(rng, c, name):
         return f"{name} IS {rng.choice(['', 'NOT '])}NULL"
     if kind < 0.92:
         return f"{name} IS {rng.choice(['', 'NOT '])}DISTINCT FROM {probe}"
-    return rng.choice([f"{name} = (SELECT {probe})", f"{name} >= (SELECT {probe})", f"nullif({name}, {c.literal(rng)}) IS NULL",
+    return rng.choice([f"{name} = (SELECT {probe})", f"{name} >= (SELECT {probe} FROM pg_class WHERE oid = {rng.choice([1259, 1])})", f"nullif({name}, {c.literal(rng)}) IS NULL",
                        f"{name} = {name}", f"({name} = {probe}) IS NOT TRUE", f"coalesce({name}, {c.literal(rng)}) = {c.literal(rng)}",
                        f"{name}::text > 'b' COLLATE \"C\""])
 

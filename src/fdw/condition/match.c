@@ -287,6 +287,25 @@ match_like(const Key *key, Node *pattern)
 	return make_cond(WC_COND_LIKE, key, WC_KEY_PREFIX, exact, pattern, TEXTOID);
 }
 
+/* key ~ '^x', also from SIMILAR TO */
+static WcKeyCond *
+match_regex(const Key *key, Node *pattern, Oid collation)
+{
+	char	   *prefix;
+	bool		whole;
+	Node	   *value;
+
+	if (!key->prefix || !IsA(pattern, Const) || ((Const *) pattern)->constisnull)
+		return NULL;
+	prefix = regexp_fixed_prefix(DatumGetTextPP(((Const *) pattern)->constvalue), false, collation, &whole);
+	if (prefix == NULL || prefix[0] == '\0')
+		return NULL;
+	value = (Node *) makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(prefix), false, false);
+	if (whole && key->equality)
+		return make_cond(WC_COND_OP, key, WC_KEY_EQ, key->equality_exact, value, TEXTOID);
+	return make_cond(WC_COND_OP, key, WC_KEY_PREFIX, false, value, TEXTOID);
+}
+
 static WcKeyCond *
 match_op(const Matcher *m, OpExpr *clause)
 {
@@ -315,12 +334,14 @@ match_op(const Matcher *m, OpExpr *clause)
 		return NULL;
 	type = getBaseType(exprType(right));
 
-	if (opno == OID_TEXT_LIKE_OP || opno == WC_STARTS_WITH_OPERATOR)
+	if (opno == OID_TEXT_LIKE_OP || opno == OID_TEXT_REGEXEQ_OP || opno == WC_STARTS_WITH_OPERATOR)
 	{
 		if (type != TEXTOID || !wc_match_bytes_equal(type, clause->inputcollid))
 			return NULL;
 		if (opno == OID_TEXT_LIKE_OP)
 			return match_like(&key, right);
+		if (opno == OID_TEXT_REGEXEQ_OP)
+			return match_regex(&key, right, clause->inputcollid);
 		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
 	}
 	if (!find_op(&key, opno, clause->inputcollid, &op))
