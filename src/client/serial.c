@@ -62,10 +62,11 @@ relation_of(uint32 table_id)
 	return &relation;
 }
 
+/* Of a row (whole), or of the rows with a prefix.  (Hashes that began with 0 and 1 would take the row 'Y' for the prefix 'X'.) */
 static BlockNumber
 page_of(WcSlice bytes, bool whole)
 {
-	return (BlockNumber) (wc_hash_bytes(whole, bytes) & 0x7fffffff);
+	return (BlockNumber) (wc_hash_bytes(wc_hash_mix(whole ? 1 : 2), bytes) & 0x7fffffff);
 }
 
 static bool
