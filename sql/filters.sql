@@ -245,6 +245,15 @@ SELECT k, v, cardinality(old) FROM versioned WHERE v = 1;
 SELECT k, v, cardinality(old) FROM versioned WHERE v = 2;
 SELECT k, cardinality(old), at IS NULL AS never FROM versioned WHERE v < 3;
 
+-- timestamps of cells as times, against times of any kind
+ALTER FOREIGN TABLE versioned ADD COLUMN since timestamptz OPTIONS (qualifier 'v', attribute 'timestamp');
+UPDATE versioned SET since = '2026-01-02 12:00:00+00', v = 4 WHERE k = 2;
+SET timezone = 'Asia/Kathmandu';
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT k FROM versioned WHERE since < date '2026-01-03';
+SELECT k FROM versioned WHERE since = timestamp '2026-01-02 17:45' AND since > date '-infinity' AND since < date '5000000-01-01';
+SELECT k FROM versioned WHERE since < date '2026-01-02' OR since > timestamp 'infinity';
+RESET timezone;
+
 -- and as of a time they do
 CREATE FOREIGN TABLE past (k int OPTIONS (rowkey '1'), v int) SERVER widecol
   OPTIONS (table 'filters_past', families '{"cf": {"versions": 5, "packing": "cell", "keep_deleted_cells": "true"}}');

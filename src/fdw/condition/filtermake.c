@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -246,12 +247,24 @@ add_constant(Making *m, const Term *term, bool value)
 	return add_comparison(m, term, WC_FILTER_IN, NULL, 0);
 }
 
-/* Appends a value that timestamps of cells are compared with, as the bytes of microseconds since 1970; a value
- * beyond the last timestamp becomes the greatest.  False: timestamps are not compared with this type. */
+/* Microseconds since 1970; the greatest for a time beyond the last timestamp. */
+static int64
+us_of_time(TimestampTz time)
+{
+	int64		us;
+
+	if (pg_add_s64_overflow(time, (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY, &us))
+		return PG_INT64_MAX;
+	return us;
+}
+
+/* Appends a value that timestamps of cells are compared with, as the bytes of microseconds since 1970.  False:
+ * timestamps are not compared with this type. */
 static bool
 append_written(Making *m, const WcLeaf *leaf, Datum value)
 {
 	int64		us;
+	int			overflow;		/* then the time is infinite, which is as good here */
 
 	switch (leaf->type)
 	{
@@ -265,9 +278,13 @@ append_written(Making *m, const WcLeaf *leaf, Datum value)
 			us = DatumGetInt64(value);
 			break;
 		case TIMESTAMPTZOID:
-			if (pg_add_s64_overflow(DatumGetTimestampTz(value),
-									(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY, &us))
-				us = PG_INT64_MAX;
+			us = us_of_time(DatumGetTimestampTz(value));
+			break;
+		case DATEOID:
+			us = us_of_time(date2timestamptz_opt_overflow(DatumGetDateADT(value), &overflow));
+			break;
+		case TIMESTAMPOID:
+			us = us_of_time(timestamp2timestamptz_opt_overflow(DatumGetTimestamp(value), &overflow));
 			break;
 		default:
 			return false;
