@@ -379,6 +379,12 @@ extern void wc_client_expect(const WcTableDesc *table, WcSlice row, uint32 famil
  */
 extern bool wc_client_ts_ahead(const WcTableDesc *table, int64 ts, int64 *after);
 
+/*
+ * Before the error that the row, which is to be inserted, exists.  Under SERIALIZABLE, raises 40001 instead if no order of
+ * this transaction and of those that have read the row explains that this one has not seen it.
+ */
+extern void wc_client_check_readers(const WcTableDesc *table, WcSlice row);
+
 /* One row, in mode EXCLUSIVE. */
 extern void wc_client_lock_row(const WcTableDesc *table, WcSlice row);
 

@@ -229,11 +229,21 @@ note(uint32 table_id, const WcSlice *row)
 	LWLockRelease(lock);
 }
 
+/* Finds the transactions that have read the row. */
+static void
+meet_readers(uint32 table_id, WcSlice row)
+{
+	Relation	relation = relation_of(table_id);
+
+	CheckForSerializableConflictIn(relation, NULL, page_of(row, true));
+	for (int i = 0; i < lengthof(lengths) && lengths[i] <= row.len; i++)
+		CheckForSerializableConflictIn(relation, NULL, page_of(wc_slice(row.data, lengths[i]), false));
+}
+
 static void
 write_row(uint32 table_id, WcSlice row)
 {
 	Writes	   *w = writes_to(table_id);
-	Relation	relation = relation_of(table_id);
 
 	if (w->rows > ROWS_MAX)
 		return;
@@ -244,9 +254,14 @@ write_row(uint32 table_id, WcSlice row)
 	}
 	w->rows++;
 	note(table_id, &row);
-	CheckForSerializableConflictIn(relation, NULL, page_of(row, true));
-	for (int i = 0; i < lengthof(lengths) && lengths[i] <= row.len; i++)
-		CheckForSerializableConflictIn(relation, NULL, page_of(wc_slice(row.data, lengths[i]), false));
+	meet_readers(table_id, row);
+}
+
+void
+wc_client_check_readers(const WcTableDesc *table, WcSlice row)
+{
+	if (is_tracked(table->id))
+		meet_readers(table->id, row);
 }
 
 void

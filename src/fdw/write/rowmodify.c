@@ -192,7 +192,10 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
 		if (lock.exists && m->do_nothing)
 			return false;
 		if (lock.exists)
+		{
+			wc_client_check_readers(m->wrel->desc, lock.row);
 			wc_rowerror_duplicate(m->wrel, values, isnull);
+		}
 	}
 	else if (locks)
 	{
