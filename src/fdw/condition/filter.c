@@ -383,3 +383,59 @@ wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact)
 	*exact = pushed != NULL && p.exact;
 	return (Expr *) pushed;
 }
+
+/* --- stores that compare bytes ------------------------------------------------------ */
+
+static bool
+leaf_rejects(const WcRelation *wrel, const WcLeaf *leaf, bool negated)
+{
+	bool		is_member = leaf->member.qualifier.len > 0;
+	WcForm		form = is_member ? wc_form_of_cell(leaf->codec) : wc_form_of_column(wrel, leaf->att);
+
+	if (form.column.in_key || form.column.form != WC_FORM_BYTES || form.column.width > 0 || form.column.most > 0)
+		return false;
+	negated = negated != leaf->negated;
+	if (leaf->kind == WC_LEAF_DISTINCT)
+		return negated;			/* rows without the column are distinct, too */
+	return !negated || (leaf->kind != WC_LEAF_LIKE && !(leaf->kind == WC_LEAF_OP && leaf->op == WC_KEY_PREFIX));
+}
+
+/* Does the store reject rows for which the clause is false, or (negated) those for which it is true? */
+static bool
+bytes_reject(const WcRelation *wrel, Index relid, Node *clause, bool negated)
+{
+	WcLeaf		leaf;
+
+	check_stack_depth();
+	if (IsA(clause, BooleanTest))
+	{
+		BoolTestType test = ((BooleanTest *) clause)->booltesttype;
+		bool		is_false = test == IS_FALSE || test == IS_NOT_FALSE;
+
+		if (negated ? test != IS_NOT_TRUE && test != IS_NOT_FALSE : test != IS_TRUE && test != IS_FALSE)
+			return false;
+		return bytes_reject(wrel, relid, (Node *) ((BooleanTest *) clause)->arg, is_false);
+	}
+	if (IsA(clause, BoolExpr))
+	{
+		BoolExpr   *expr = (BoolExpr *) clause;
+		bool		all = (expr->boolop == AND_EXPR) == negated;
+		ListCell   *lc;
+
+		if (expr->boolop == NOT_EXPR)
+			return bytes_reject(wrel, relid, linitial(expr->args), !negated);
+		foreach(lc, expr->args)
+		{
+			if (bytes_reject(wrel, relid, lfirst(lc), negated) != all)
+				return !all;
+		}
+		return all;
+	}
+	return wc_filter_leaf(wrel, relid, clause, &leaf) && leaf_rejects(wrel, &leaf, negated);
+}
+
+bool
+wc_filter_is_of_bytes(const WcRelation *wrel, Index relid, Node *clause)
+{
+	return bytes_reject(wrel, relid, clause, false);
+}

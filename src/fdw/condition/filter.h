@@ -76,6 +76,12 @@ extern bool wc_filter_in_key(const WcRelation *wrel, int att);
  */
 extern Expr *wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact);
 
+/*
+ * Of an expression that wc_filter_push has returned: does a store that compares the bytes of cells, and nothing else, decide
+ * it, or a part of it (driver hbase, filter.c there)?
+ */
+extern bool wc_filter_is_of_bytes(const WcRelation *wrel, Index relid, Node *clause);
+
 typedef struct WcFilterMaker WcFilterMaker;
 
 /* exprs: expressions that wc_filter_push returned, as in the plan; all must hold.  Allocates in

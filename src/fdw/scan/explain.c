@@ -11,6 +11,7 @@
 #include "utils/ruleutils.h"
 
 #include "compat.h"
+#include "fdw/condition/filter.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/private.h"
@@ -120,6 +121,22 @@ explain_cells(const WcExplained *shown, ExplainState *es)
 		ExplainPropertyList("Cell Conditions", conds, es);
 }
 
+/* The conditions that HBase tests before it sends a row. */
+static void
+explain_hbase_filter(const WcExplained *shown, const ForeignScan *fscan, ExplainState *es)
+{
+	List	   *sent = NIL;
+	ListCell   *lc;
+
+	foreach(lc, shown->plan->filters)
+	{
+		if (wc_filter_is_of_bytes(shown->wrel, wc_scan_varno(fscan), lfirst(lc)))
+			sent = lappend(sent, lfirst(lc));
+	}
+	if (sent != NIL)
+		ExplainPropertyText("HBase Filter", wc_explained_deparse(shown, (Node *) make_ands_explicit(sent)), es);
+}
+
 static void
 explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *es)
 {
@@ -128,6 +145,8 @@ explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *e
 
 	if (shown->plan->filters == NIL)
 		return;
+	if (!embedded)
+		explain_hbase_filter(shown, castNode(ForeignScan, node->ss.ps.plan), es);
 	ExplainPropertyText(embedded ? "Engine Filter" : "Session Filter",
 						wc_explained_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
 	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
