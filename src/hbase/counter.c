@@ -49,16 +49,20 @@ change(WcHBaseTable *table, const char *method, int32 number, WcSlice *value, bo
 	return status;
 }
 
+/* Raises the error of a failed change. */
 static void
-finish(WcStatus status, WcSlice row, bool unsure, WcError *err)
+finish(WcStatus status, WcSlice row, const char *family, WcSlice qualifier, bool unsure, WcError *err)
 {
 	char		shown[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+	char		column[WC_PRINTABLE_SIZE(SHOWN_MAX)];
 
 	if (status == WC_OK)
 		return;
+	wc_printable(shown, sizeof(shown), wc_slice(row.data, Min(row.len, SHOWN_MAX)));
+	wc_printable(column, sizeof(column), wc_slice(qualifier.data, Min(qualifier.len, SHOWN_MAX)));
 	wc_hbase_error_more(err, unsure ? ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN : 0,
-						psprintf(unsure ? "It was about row \"%s\". HBase may have changed it all the same." : "It was about row \"%s\".",
-								 wc_printable(shown, sizeof(shown), wc_slice(row.data, Min(row.len, SHOWN_MAX)))));
+						psprintf("It was about column \"%s:%s\" of row \"%s\".%s", family, column, shown,
+								 unsure ? " HBase may have changed it all the same." : ""));
 	wc_hbase_raise(err);
 }
 
@@ -80,7 +84,7 @@ wc_hbase_increment(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice 
 	status = change(table, WC_METHOD_INCREMENT, number, &value, &unsure, &err);
 	if (status == WC_OK && value.len != sizeof(uint64))
 		status = wc_error(&err, WC_CORRUPT, "HBase has answered a counter of %zu bytes", value.len);
-	finish(status, row, unsure, &err);
+	finish(status, row, table->families[family - 1].name, qualifier, unsure, &err);
 	return (int64) wc_load_u64(value.data);
 }
 
@@ -100,6 +104,6 @@ wc_hbase_append(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice qua
 	wc_request_append(&w, number, wc_slice_cstr(table->name), row, wc_slice_cstr(table->families[family - 1].name),
 					  qualifier, more);
 	status = change(table, WC_METHOD_APPEND, number, &value, &unsure, &err);
-	finish(status, row, unsure, &err);
+	finish(status, row, table->families[family - 1].name, qualifier, unsure, &err);
 	return value;
 }
