@@ -301,12 +301,32 @@ choose_target(const WcHBaseTable *table, WcWriteMode mode)
 	return &streamed;
 }
 
+/*
+ * Raises an error if the table is disabled.  HBase itself would say so when its client has tried puts again and again, for
+ * minutes, and not by name.
+ */
+static void
+require_enabled(WcHBaseTable *table, const WcTableDesc *desc)
+{
+	uint64		generation = table->server->generation + 1;
+
+	if (table->enabled_at == generation)
+		return;
+	if (!wc_hbase_is_enabled(table->server->oid, desc))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" of HBase is disabled", table->name),
+				 errhint("widecol.enable enables it.")));
+	table->enabled_at = generation;
+}
+
 WcBatchBuilder *
 wc_hbase_changes_begin(const WcTableDesc *desc, WcWriteMode mode)
 {
-	const WcHBaseTable *table = wc_hbase_table_by_id(desc->id);
+	WcHBaseTable *table = wc_hbase_table_by_id(desc->id);
 
 	wc_hbase_require_isolation(table, "written");
+	require_enabled(table, desc);
 	target = choose_target(table, mode);
 	wc_buf_reset(&operation, WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &operation);

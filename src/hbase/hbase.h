@@ -88,6 +88,7 @@ typedef struct WcHBaseTable
 	WcHBaseServer *server;
 	char	   *name;			/* "namespace:name" */
 	bool		told_stream;	/* a notice has said that changes are sent before the commit */
+	uint64		enabled_at;		/* the server's generation (plus 1) at which the table was enabled; 0: not asked yet */
 	size_t		row_bytes;		/* average size of the rows received last; 0: unknown */
 	double		whole_cells;	/* average cells of the rows received last that had all cells of the wanted families */
 	double		whole_bytes;	/* average bytes of these rows; both are 0: unknown */

@@ -90,7 +90,7 @@ INSERT INTO one VALUES ('c', '3');
 COMMIT;
 SELECT * FROM one;
 
--- disabled tables are not read in HBase, either
+-- disabled tables are neither read nor written in HBase, either
 SELECT widecol.is_enabled('wc_tables:one', 'hbase');
 BEGIN;
 SELECT widecol.disable('wc_tables:one', 'hbase');
@@ -99,6 +99,7 @@ ROLLBACK;
 SELECT widecol.disable('wc_tables:one', 'hbase');
 SELECT widecol.is_enabled('wc_tables:one', 'hbase');
 SELECT * FROM one;
+INSERT INTO one VALUES ('d', '4');
 TRUNCATE one;
 SELECT widecol.enable('wc_tables:one', 'hbase');
 SELECT * FROM one;
