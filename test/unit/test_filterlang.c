@@ -308,6 +308,9 @@ static const Expected expected[] = {
 	{"WHILE ValueFilter(!=, 'binary:2')", "r1{f:a=5}"},
 	{"FuzzyRowFilter('?1', '10')", "r1{f:a=5 f:ab=2 g:c=3} s1{f:b=8}"},
 	{"MultiRowRangeFilter('r1', false, 'r2', true, 's', true, '', false)", "r2{f:a=7} s1{f:b=8}"},
+	/* behind the last range the AND is not asked any more, so its DependentColumnFilter knows no timestamp */
+	{"ColumnPrefixFilter('c') OR (DependentColumnFilter('g', 'c') AND MultiRowRangeFilter('r1', true, 'r2', true))",
+	"r1{f:ab=2 g:c=3}"},
 	{"RowFilter(=, 'binary:r2') OR QualifierFilter(=, 'binary:c')", "r1{g:c=3} r2{f:a=7} r3{g:c=4}"},
 	{"PrefixFilter('r') AND PageFilter(1) AND ColumnPrefixFilter('c')", "r1{g:c=3}"}
 };
@@ -317,6 +320,7 @@ static const Expected backwards[] = {
 	{"PrefixFilter('r')", "r3{g:c=4} r2{f:a=7} r1{f:a=5 f:ab=2 g:c=3}"},
 	{"InclusiveStopFilter('r3')", "s1{f:b=8} r3{g:c=4}"},
 	{"PageFilter(2)", "s1{f:b=8} r3{g:c=4}"},
+	{"MultiRowRangeFilter('r1', false, 'r2', true, 's', true, '', false)", "s1{f:b=8} r2{f:a=7}"},
 	{"ColumnRangeFilter('ab', true, 'c', false)", "s1{f:b=8} r1{f:ab=2}"},
 	{"SingleColumnValueFilter('f', 'a', >=, 'binary:5', true, true)", "r2{f:a=7} r1{f:a=5 f:ab=2 g:c=3}"},
 	/* HBase does not say to what WHILE wraps that the scan is reversed */

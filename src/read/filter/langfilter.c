@@ -25,6 +25,7 @@ wc_langstate_all_remaining(const WcLangState *s)
 			return s->done || wc_langstate_all_remaining(&s->children[0]);
 		case WC_LANG_PREFIX:
 		case WC_LANG_INCLUSIVE_STOP:
+		case WC_LANG_ROW_RANGES:
 			return s->done;
 		case WC_LANG_COLUMN_COUNT:
 			return s->count > (uint64_t) s->node->limit;
@@ -116,6 +117,25 @@ stop_row_key(WcLangState *s, WcSlice row)
 	return s->done;
 }
 
+/* Behind the last range nothing is returned any more.  That is no reason to reject the row: cells decide about it. */
+static void
+note_row_ranges(WcLangState *s, WcSlice row)
+{
+	bool		behind = true;
+
+	for (uint32_t i = 0; i < s->node->n; i += 2)
+	{
+		WcSlice		start = s->node->texts[i];
+		WcSlice		stop = s->node->texts[i + 1];
+		int			c = s->reversed ? wc_slice_cmp(start, row) : wc_slice_cmp(row, stop);
+		bool		bound = s->reversed || stop.len > 0;
+		bool		included = s->node->inclusive[s->reversed ? i : i + 1];
+
+		behind = behind && bound && (c > 0 || (c == 0 && !included));
+	}
+	s->done |= behind;
+}
+
 /* Does the filter reject the row by its key?  SKIP does not ask the filter that it wraps. */
 static bool
 row_key(WcLangFilter *f, WcLangState *s, WcSlice row)
@@ -138,6 +158,9 @@ row_key(WcLangFilter *f, WcLangState *s, WcSlice row)
 			return prefix_row_key(s, row);
 		case WC_LANG_INCLUSIVE_STOP:
 			return stop_row_key(s, row);
+		case WC_LANG_ROW_RANGES:
+			note_row_ranges(s, row);
+			return false;
 		case WC_LANG_ROW:
 			s->filter_row |= wc_langstate_rejects(f, s, row);
 			return s->filter_row;
