@@ -125,6 +125,7 @@ take(WcAnswers *a, Written *w, uint32_t *database)
 {
 	bool		taken = false;
 
+	*database = 0;
 	pthread_mutex_lock(&a->mutex);
 	while (!taken && a->nrows > 0)
 	{
