@@ -207,10 +207,6 @@ wc_resolver_item(WcResolver *r, const WcItem *item, WcError *err)
 		WC_PUSH(r->deletes, *item);
 		return WC_OK;
 	}
-
-	/* A put that its own TTL has ended already: nobody would see it, but it would replace a put of the same timestamp. */
-	if (item->ttl_us > 0 && wc_ttl_end(item->ts, item->ttl_us) <= r->options.now_us)
-		return WC_OK;
 	cell.row = r->row;
 	cell.family = r->options.family;
 	cell.type = WC_PUT;
