@@ -456,7 +456,7 @@ CREATE FOREIGN TABLE direct_map (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (fa
 INSERT INTO direct_map VALUES (1, '{"a": "b"}');
 INSERT INTO d (a, b, x) VALUES (200, 1, 0), (200, 2, 0);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) UPDATE d SET x = (SELECT v FROM given WHERE k = 1) WHERE a = 200;
+SELECT way('UPDATE d SET x = (SELECT v FROM given WHERE k = 1) WHERE a = 200');
 UPDATE d SET x = (SELECT v FROM given WHERE k = 1) WHERE a = 200;
 DO $$BEGIN UPDATE d SET x = (SELECT v + 1 FROM given WHERE k = 1), z = (SELECT 'text' FROM given WHERE k = 3) WHERE a = 200 AND b = 2; END$$;
 SELECT b, x, z FROM d WHERE a = 200 ORDER BY b;
