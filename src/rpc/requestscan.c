@@ -108,7 +108,7 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcS
 		return;
 	wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
-	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan);
+	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
 }
 
 /* Stored rows that a session's thread reads before others help: about a millisecond, beside which the division of the rest

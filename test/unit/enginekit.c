@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/store/state.h"
+#include "rpc/lock/epochs.h"
 
 /* Scans of a few rows walk over several chunks of the scan cache. */
 #define SCAN_CHUNK_BYTES 200
@@ -116,6 +117,18 @@ kit_open_at(Kit *kit, int64_t (*clock_us) (void))
 	wc_batch_init(&kit->builder, &kit->ops);
 	kit->cid = 1;
 	open_engine(kit);
+}
+
+WcEpochs *
+kit_open_with_epochs(Kit *kit, WcGetCache *cache)
+{
+	WcEpochs   *epochs;
+
+	kit_open(kit);
+	assert_ok(kit, wc_epochs_create(kit->engine, cache, &epochs, &kit->err));
+	kit_create(kit, "t", WC_PACKING_ROW, 1);
+	kit_commit(kit);
+	return epochs;
 }
 
 static void

@@ -97,6 +97,9 @@ extern unsigned kit_nstored(Kit *kit, uint32_t family);
 /* For so many bytes of answers and so many readers; to be freed. */
 extern WcGetCache *kit_getcache(uint64_t bytes, int readers);
 
+/* kit_open with a cache of answers, and a table "t" of packing row with one version.  The epochs are freed before the kit. */
+extern struct WcEpochs *kit_open_with_epochs(Kit *kit, WcGetCache *cache);
+
 extern WcSlice kit_s(const char *s);
 
 /* The key of a numbered row: "r007".  Valid until the call after the next one; one thread. */

@@ -27,12 +27,9 @@ set_up(void **state)
 	Site	   *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
-	kit_open(&s->kit);
 	s->cache = kit_getcache(1 << 20, 1);
-	assert_ok(&s->kit, wc_epochs_create(s->kit.engine, s->cache, &s->epochs, &s->kit.err));
+	s->epochs = kit_open_with_epochs(&s->kit, s->cache);
 	s->answers = wc_epochs_answers(s->epochs);
-	kit_create(&s->kit, "t", WC_PACKING_ROW, 1);
-	kit_commit(&s->kit);
 	*state = s;
 	return 0;
 }
@@ -80,7 +77,7 @@ ask(Site *s, const char *row)
 	Get			get;
 
 	get_of(s, &get, s->kit.table, kit_s(row));
-	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
 }
 
 static void
@@ -209,12 +206,28 @@ gets_with_a_filter_are_left_out(void **state)
 
 	get_of(s, &get, s->kit.table, kit_s("r"));
 	get.scan.filter_text = kit_s("PageFilter(1)");
-	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
 	get.scan.filter_text = kit_s("");
 	get.range.stop = kit_s("s");
-	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get));
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
 	put(s, "r", "1");
 	assert_int_equal(make_all(s), 0);
+}
+
+/* Gets whose answers are not kept: rows like theirs are too large as well. */
+static void
+large_answers_are_left_out(void **state)
+{
+	Site	   *s = *state;
+	Get			get;
+
+	get_of(s, &get, s->kit.table, kit_s("r"));
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), WC_GETCACHE_ENTRY_MAX - s->get.len + 1);
+	put(s, "r", "1");
+	assert_int_equal(make_all(s), 0);
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), WC_GETCACHE_ENTRY_MAX - s->get.len);
+	put(s, "r", "2");
+	assert_int_equal(make_all(s), 1);
 }
 
 static void
@@ -291,6 +304,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tables_that_nobody_asks_for_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_answers_end_with_the_gets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gets_with_a_filter_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_answers_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_keys_and_many_rows_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_end_with_their_cells, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_table_that_is_dropped_is_no_error, set_up, tear_down),

@@ -28,11 +28,8 @@ set_up(void **state)
 	Site	   *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
-	kit_open(&s->kit);
 	s->cache = kit_getcache(16 << 20, READERS);
-	assert_ok(&s->kit, wc_epochs_create(s->kit.engine, s->cache, &s->epochs, &s->kit.err));
-	kit_create(&s->kit, "t", WC_PACKING_ROW, 1);
-	kit_commit(&s->kit);
+	s->epochs = kit_open_with_epochs(&s->kit, s->cache);
 	*state = s;
 	return 0;
 }

@@ -936,7 +936,7 @@ a_row_that_was_written_is_answered(void **state)
 	scan.nranges = 1;
 	scan.ranges = &range;
 	wc_scan_encode(&get, &scan);
-	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get));
+	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get), 100);
 	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, 0, WC_FLIGHT_NONE), "r", "value");
 	commit(log, 300, 1000);
 	while (wc_getcache_find(log->getcache, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,

@@ -80,13 +80,13 @@ wc_answers_free(WcAnswers *a) WC_UNCHECKED
 }
 
 void
-wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get)
+wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
 	Asked	   *t = &a->tables[scan->table_id % TABLES];
 
 	/* the next Get would probably have other values in its filter */
 	if (scan->filter != NULL || scan->filter_text.len > 0 || scan->aggregation != NULL || scan->nranges != 1 ||
-		!wc_range_is_point(&scan->ranges[0]) || get.len > WC_GETCACHE_ENTRY_MAX)
+		!wc_range_is_point(&scan->ranges[0]) || get.len + answer_len > WC_GETCACHE_ENTRY_MAX)
 		return;
 	pthread_mutex_lock(&a->mutex);
 	if (t->table_id != scan->table_id)

@@ -18,8 +18,9 @@ typedef struct WcAnswers WcAnswers;
 extern WcAnswers *wc_answers_create(WcEngine *engine, WcGetCache *cache);
 extern void wc_answers_free(WcAnswers *answers);	/* NULL is allowed */
 
-/* A session's thread has answered a Get that is to be kept: the Scan and its bytes, which are copied.  Any thread. */
-extern void wc_answers_asked(WcAnswers *answers, uint32_t database, const WcScan *scan, WcSlice get);
+/* A session's thread has answered a Get that is to be kept: the Scan and its bytes, which are copied, and the answer's
+ * length.  Nothing is noted if the answer is too large to be kept.  Any thread. */
+extern void wc_answers_asked(WcAnswers *answers, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len);
 
 /* A small commit is about to write the row.  Any thread. */
 extern void wc_answers_written(WcAnswers *answers, uint32_t table_id, WcSlice row);
