@@ -144,7 +144,7 @@ class Case:
         if op == "delete_row":
             return [f"SELECT widecol.deleteall({t}, NULL, {ts})"]
         if op in COMPUTED:
-            return [s for key in self.computed(step) for s in self.compute(step, key, row, "\\g")]
+            return [s for i, key in enumerate(self.computed(step)) for s in self.compute(step, key, row, f"v{i}")]
         raise NotRun(op)
 
     # An increment or append names one column, or several. All are computed from
@@ -160,27 +160,44 @@ class Case:
     def computed(self, step):
         return dict(self.operands(step))
 
-    def compute(self, step, key, row, ending):
-        """Computes and writes one column; its new value, in hex, goes where ending says."""
+    def put_computed(self, key, row, name, rest=""):
+        return (f"SELECT widecol.put('{self.table}', {row}, {column(key[0], {'hex': key[1].hex()})}, "
+                f"decode(substr(:'{name}_value', {len(VALUE) + 1}), 'hex'){rest})")
+
+    def compute(self, step, key, row, name):
+        """Computes and writes one column; its new value, in hex, becomes a variable and is shown."""
         family, qualifier = key
         operand = self.computed(step)[key]
         ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
-        t = f"'{self.table}', {row}, {column(family, {'hex': qualifier.hex()})}"
+        column_sql = column(family, {"hex": qualifier.hex()})
+        t = f"'{self.table}', {row}, {column_sql}"
         if step["op"] == "increment":
-            value = f"int8send(widecol.incr({t}, {operand}, {self.write_ts_sql(step.get('ts'))}, {ttl}))"
+            value = f"int8send(widecol.incr({t}, {operand}, {self.ts_sql(step.get('ts'))}, {ttl}))"
         else:
-            value = f"widecol.append({t}, '\\x{operand.hex()}', {self.write_ts_sql(step.get('ts'))}, {ttl})"
-        return [f"SELECT '{VALUE}' || encode({value}, 'hex') AS value {ending}"]
+            value = f"widecol.append({t}, '\\x{operand.hex()}', {self.ts_sql(step.get('ts'))}, {ttl})"
+        sql = [f"SELECT '{VALUE}' || encode({value}, 'hex') AS value \\gset {name}_"]
+        if step.get("ts") is None and self.clock_ms > 0:
+            # the value is written at the time of the advanced clock, or behind a cell that is later
+            sql = ([f"SELECT greatest({self.write_ts_sql(None)}, max(ts) + 1) AS ts FROM "
+                    f"widecol.get('{self.table}', {row}, columns => ARRAY[{column_sql}]) \\gset {name}_"]
+                   + self.taken_back(sql) + [self.put_computed(key, row, name, f", :{name}_ts, {ttl}")])
+        return sql + [f"SELECT :'{name}_value'"]
+
+    @staticmethod
+    def taken_back(sql):
+        return ["SAVEPOINT computed"] + sql + ["ROLLBACK TO computed"]
 
     def mutations(self, step):
         """Those of one step on one row. Increments, appends, and deletes of a column's newest version see the state
         before it, so they come first; one that computes a value and follows a put of its column is put again in its
-        place. Other deletes come last: they mask the puts of the step wherever they stand."""
+        place. Of those that compute the same column only the last one's value stays. Other deletes come last: they mask
+        the puts of the step wherever they stand."""
         row = bytea(step["row"])
         first = []
         then = []
         last = []
         put = set()
+        final = {key: n for n, m in enumerate(step["mutations"]) if m["op"] in COMPUTED for key in self.computed(m)}
         for n, m in enumerate(step["mutations"]):
             if m["op"] == "put":
                 then += self.mutation(m, step["row"])
@@ -192,10 +209,10 @@ class Case:
                 continue
             for i, key in enumerate(self.computed(m)):
                 name = f"v{n}_{i}"
-                first += self.compute(m, key, row, f"\\gset {name}_") + [f"SELECT :'{name}_value'"]
-                if key in put:
-                    then.append(f"SELECT widecol.put('{self.table}', {row}, {column(key[0], {'hex': key[1].hex()})}, "
-                                f"decode(substr(:'{name}_value', {len(VALUE) + 1}), 'hex'))")
+                sql = self.compute(m, key, row, name)
+                first += sql if final[key] == n else self.taken_back(sql)
+                if key in put and final[key] == n:
+                    then.append(self.put_computed(key, row, name))
         return first + then + last
 
     # -- filters: to HBase's filter language ---------------------------------------

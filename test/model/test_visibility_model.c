@@ -225,7 +225,9 @@ write_cell(const StoredCell *c)
 	else
 		assert_ok(&kit, wc_batch_delete(b, (WcCellType) c->type, (uint32_t) c->family + 1, qualifier, c->ts, &kit.err));
 	assert_ok(&kit, wc_batch_row_end(b, &kit.err));
-	store(c);
+	/* a put that has expired already does not replace another one */
+	if (c->type != WC_PUT || !past_cell_ttl(c))
+		store(c);
 }
 
 static void

@@ -434,12 +434,12 @@ what_is_gone_is_gone_for_all(void **state)
 		put_with_ttl(&kit, "r", "b", 90, 0);
 		put_with_ttl(&kit, "r", "c", 100, 51);
 		put_with_ttl(&kit, "s", "a", 10, 0);
-		put_with_ttl(&kit, "s", "b", 20, 10);
+		put_with_ttl(&kit, "s", "b", 100, 30);
 		kit_delete(&kit, WC_DELETE_COLUMN, "s", 1, "c", 19);
 		kit_commit(&kit);
 		before = kit_point(&kit, false);
 		before.snapshot = wc_snapshot_take(kit.engine);
-		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@100=1 f:b@90=1 f:c@100=1} s{f:a@10=1 f:c@19/DeleteColumn}");
+		assert_string_equal(raw(&kit), "r{f:a@100=1 f:b@100=1 f:b@90=1 f:c@100=1} s{f:a@10=1 f:b@100=1 f:c@19/DeleteColumn}");
 
 		/* a cell's end is the first moment at which it is over */
 		expire(&kit, 151, 20);

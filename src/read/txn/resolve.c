@@ -207,6 +207,10 @@ wc_resolver_item(WcResolver *r, const WcItem *item, WcError *err)
 		WC_PUSH(r->deletes, *item);
 		return WC_OK;
 	}
+
+	/* A put whose own TTL has ended already: no read would return it, but it would replace a put of the same timestamp. */
+	if (item->ttl_us > 0 && wc_ttl_end(item->ts, item->ttl_us) <= r->options.now_us)
+		return WC_OK;
 	cell.row = r->row;
 	cell.family = r->options.family;
 	cell.type = WC_PUT;
