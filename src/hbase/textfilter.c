@@ -3,7 +3,7 @@
  *
  * read/ evaluates the whole filter on the cells that arrive.  So HBase may get only what leaves its result as it is:
  *
- *     of cells    each cell is passed or not by what it is itself: evaluated twice, the result is the same
+ *     of cells    it decides about each cell by that cell alone: a second evaluation passes all cells that the first has passed
  *     of rows     a row passes with all of its cells, or not at all
  *
  * If the whole filter is of cells or of rows, HBase gets it.  Of another AND HBase gets the first parts, as long as they are of
@@ -233,9 +233,13 @@ put_node(const TextFilter *t, const WcLangNode *node, WcBuf *out)
 		case WC_LANG_COLUMN_VALUE:
 			wc_hbasefilter_column_value(out, node->family, node->qualifier, &compared);
 			break;
-		default:
-			/* read/ drops the column itself, and needs it before */
+		case WC_LANG_SINGLE_VALUE:
+		case WC_LANG_SINGLE_VALUE_EXCLUDE:
+			/* not HBase's own filter that excludes the column: read/ tests the column once more, and drops it then */
 			wc_hbasefilter_value(out, node->family, node->qualifier, &compared, node->flags[0], node->flags[1]);
+			break;
+		default:
+			Assert(false);		/* neither of cells nor of rows */
 	}
 }
 

@@ -56,18 +56,27 @@ await_sleep(Backend *b)
 		sched_yield();
 }
 
+/* A site, a session, and a table with one row. */
+static Backend *
+site_open_with_row(Site *site)
+{
+	Backend    *b;
+
+	site_open(site, 10);
+	b = connect_backend(site);
+	kit_create(&site->kit, "t", WC_PACKING_ROW, 1);
+	put_rows(site, 0, 1);
+	commit(site, b);
+	return b;
+}
+
 /* The backend wakes the session's thread before it sends a request, or sends none after all: then the thread sleeps again. */
 static void
 a_thread_may_be_woken_early(void **state)
 {
 	Site		site;
-	Backend    *b;
+	Backend    *b = site_open_with_row(&site);
 
-	site_open(&site, 10);
-	b = connect_backend(&site);
-	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
-	put_rows(&site, 0, 1);
-	commit(&site, b);
 	for (int i = 0; i < 3; i++)
 	{
 		await_sleep(b);
@@ -83,13 +92,7 @@ static void
 a_small_answer_closes_its_scanner(void **state)
 {
 	Site		site;
-	Backend    *b;
-
-	site_open(&site, 10);
-	b = connect_backend(&site);
-	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
-	put_rows(&site, 0, 1);
-	commit(&site, b);
+	Backend    *b = site_open_with_row(&site);
 
 	/* the number is free again without CLOSE */
 	for (int i = 0; i < 3; i++)

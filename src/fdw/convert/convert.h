@@ -150,10 +150,10 @@ static inline void wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out);
  * The same for the value of a condition "column op value": never raises an error for a value that cannot be
  * stored, but returns how value relates to values that can. value_type may differ from the column's where
  * PostgreSQL compares them directly: integers of any width, float4 and float8, date and timestamp, text and
- * varchar, to which a name may be compared, too (and domains over these); a timestamptz column may be compared with a
- * date or timestamp, in the session's time zone; otherwise it has to be the column's
- * base type, else the answer is WC_FIT_UNKNOWN.  Without content (see WcFit) nothing is appended.  For
- * WC_KEY_PREFIX conditions give the prefix as text.
+ * varchar, to which a name may be compared, too (and domains over these); a timestamptz column may be compared
+ * with a date or timestamp, in the session's time zone.  Otherwise value_type has to be the column's base type, else
+ * the answer is WC_FIT_UNKNOWN.  Without content (see WcFit) nothing is appended.  For WC_KEY_PREFIX conditions
+ * give the prefix as text.
  */
 extern WcFit wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out);
 

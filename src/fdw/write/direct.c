@@ -186,8 +186,8 @@ has_exec_param(Node *node, void *context)
 	return expression_tree_walker(node, has_exec_param, context);
 }
 
-/* Does SET have a value from a subquery?  PostgreSQL runs it (once) when the value is evaluated.  It may have effects, and
- * what it opens stays open until the statement ends, so it must not run in a subtransaction. */
+/* Does SET have a value from a subquery?  PostgreSQL runs the subquery (once) when the value is evaluated.  The subquery may
+ * have effects, and its scans stay open until the statement ends: so it must not run in a subtransaction. */
 static bool
 has_subquery(const WcModify *m)
 {
