@@ -6,7 +6,6 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -182,7 +181,7 @@ struct WcScanLock
 {
 	WcRowLocker locker;
 	bool		ahead;
-	bool		tests_first;	/* the node's own conditions are tested before a row is locked */
+	ExprState  *conditions;		/* the node's own, which the executor does not test; NULL: none */
 	WcRowLock	locks[AHEAD_MAX];	/* locks of the next rows, in their order */
 	int			nlocks;
 	int			next;
@@ -199,10 +198,10 @@ wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode
 	lock = MemoryContextAllocZero(estate->es_query_cxt, sizeof(WcScanLock));
 	wc_rowlocker_init(&lock->locker, wrel, mode, LockWaitBlock, estate->es_snapshot->curcid, estate->es_query_cxt);
 
-	/* The executor evaluates the node's conditions again after the scan. */
-	lock->tests_first = node->ss.ps.qual != NULL &&
-		!contain_volatile_functions((Node *) node->ss.ps.plan->qual);
-	lock->ahead = node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW;
+	/* A row is locked when it satisfies the conditions.  The executor would test them after that, and thus twice. */
+	lock->conditions = node->ss.ps.qual;
+	node->ss.ps.qual = NULL;
+	lock->ahead = lock->conditions == NULL && wrel->layout == WC_LAYOUT_ROW;
 	remember(estate, scan_rti(node), NULL);
 	return lock;
 }
@@ -260,6 +259,16 @@ satisfies(ForeignScanState *node, ExprState *conditions, TupleTableSlot *slot)
 	return ExecQual(conditions, econtext);
 }
 
+/* As the executor does, which counts the rows that do not satisfy them. */
+static bool
+satisfies_own(ForeignScanState *node, const WcScanLock *lock, TupleTableSlot *slot)
+{
+	if (satisfies(node, lock->conditions, slot))
+		return true;
+	InstrCountFiltered1(node, 1);
+	return false;
+}
+
 bool
 wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcReader *reader, WcClientScan *scan,
 				 WcClientSnapshot *snapshot, TupleTableSlot *slot)
@@ -269,7 +278,7 @@ wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcRe
 	bool	   *isnull;
 	WcRowId		id;
 
-	if (lock->tests_first && !satisfies(node, node->ss.ps.qual, slot))
+	if (!satisfies_own(node, lock, slot))
 		return false;
 	values = palloc((sizeof(Datum) + sizeof(bool)) * natts);
 	isnull = (bool *) (values + natts);
@@ -283,7 +292,7 @@ wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcRe
 			memcpy(slot->tts_values, values, natts * sizeof(Datum));
 			memcpy(slot->tts_isnull, isnull, natts * sizeof(bool));
 			ExecStoreVirtualTuple(slot);
-			return satisfies(node, node->fdw_recheck_quals, slot);
+			return satisfies(node, node->fdw_recheck_quals, slot) && satisfies_own(node, lock, slot);
 		case WC_ROW_GONE:
 		case WC_ROW_SKIPPED:
 			break;

@@ -51,17 +51,17 @@ extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *sn
 
 typedef struct WcScanLock WcScanLock;
 
-/* NULL in EvalPlanQual, which locks nothing. */
+/* NULL in EvalPlanQual, which locks nothing.  Else the scan tests the node's conditions itself, and the executor does not. */
 extern WcScanLock *wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode);
 
 /* Does a scan of this statement lock the rows of this range table entry? */
 extern bool wc_scan_locks(const EState *estate, Index rti);
 
 /*
- * Locks the row in the slot: the last row of reader and scan, which satisfies all conditions that the scan decides.
- * True: the slot has the newest state of the row.  False: the row does not exist any more, or its newest state does
- * not satisfy the conditions.  sure: each row of the scan satisfies the conditions, so rows that have already
- * arrived may be locked together with this row.
+ * Tests the node's conditions, and locks the row in the slot: the last row of reader and scan, which satisfies all
+ * conditions that the engine decides.  True: the slot has the newest state of the row.  False: the row does not satisfy
+ * the conditions, or does not exist any more, or its newest state does not satisfy them.  sure: each row of the scan
+ * satisfies the engine's conditions, so rows that have already arrived may be locked together with this row.
  */
 extern bool wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcReader *reader,
 							 WcClientScan *scan, WcClientSnapshot *snapshot, TupleTableSlot *slot);
