@@ -9,6 +9,7 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,6 +44,13 @@
 #define WAIT_EVENTS 3
 
 #define MS_PER_SEC INT64CONST(1000)
+
+/*
+ * The first wait for an answer is a receive that blocks for at most so long: one system call less than to wait for the socket
+ * and then to receive.  A signal ends the receive (which the system would begin again if it had no such limit); an interrupt
+ * that comes just before the receive, or without a signal, is taken when the time is over.
+ */
+#define BLOCK_US 20000
 
 static int64
 now_ms(void)
@@ -207,6 +215,14 @@ wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint
 	return WC_IO;
 }
 
+/* From here on a receive may block.  (If the socket refused this, no receive would block: slower, and right.) */
+static WcStatus
+connected(WcHBaseConnection *c)
+{
+	(void) fcntl(c->socket, F_SETFL, fcntl(c->socket, F_GETFL) & ~O_NONBLOCK);
+	return WC_OK;
+}
+
 /* Connects to one address.  WC_END: no connection, errno has the reason; try the next address. */
 static WcStatus
 connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 deadline, WcError *err)
@@ -216,6 +232,7 @@ connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 dea
 	int			failure = 0;
 	socklen_t	len = sizeof(failure);
 	int			one = 1;
+	struct timeval block_time = {.tv_usec = BLOCK_US};
 
 	c->socket = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->socket < 0)
@@ -226,15 +243,16 @@ connect_address(WcHBaseServer *server, const struct addrinfo *address, int64 dea
 	ReserveExternalFD();
 	(void) setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	(void) setsockopt(c->socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	(void) setsockopt(c->socket, SOL_SOCKET, SO_RCVTIMEO, &block_time, sizeof(block_time));
 	if (connect(c->socket, address->ai_addr, address->ai_addrlen) == 0)
-		return WC_OK;
+		return connected(c);
 	failure = errno;
 	if (failure == EINPROGRESS || failure == EINTR)
 	{
 		status = await_until(c, WL_SOCKET_WRITEABLE, deadline, err);
 		failure = ETIMEDOUT;
 		if (status == WC_OK && getsockopt(c->socket, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 && failure == 0)
-			return WC_OK;
+			return connected(c);
 	}
 	wc_hbase_disconnect(server);
 	errno = failure;
@@ -284,7 +302,7 @@ send_all(WcHBaseServer *server, WcSlice bytes, int64 deadline, WcError *err)
 
 	while (done < bytes.len)
 	{
-		ssize_t		n = send(c->socket, bytes.data + done, bytes.len - done, MSG_NOSIGNAL);
+		ssize_t		n = send(c->socket, bytes.data + done, bytes.len - done, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n > 0)
 			done += (size_t) n;
@@ -309,6 +327,7 @@ static WcStatus
 receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, WcError *err)
 {
 	WcHBaseConnection *c = &server->connection;
+	bool		block = pending == NULL && c->in.len == 0;
 
 	if (pending != NULL)
 		*pending = false;
@@ -326,14 +345,11 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 		room = wc_buf_reserve(&c->in, PIECE);
 		if (room == NULL)
 			return wc_buf_status(&c->in, "answer of HBase", err);
-		/* nothing of the answer to a request that was just sent is there */
-		status = c->in.len == 0 && pending == NULL ? await_gateway(server, WL_SOCKET_READABLE, deadline, err) : WC_OK;
-		if (status != WC_OK)
-			return status;
-		n = recv(c->socket, room, PIECE, 0);
+		n = recv(c->socket, room, PIECE, block ? 0 : MSG_DONTWAIT);
+		block = false;
 		if (n > 0)
 			c->in.len += (size_t) n;
-		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		{
 			if (pending != NULL)
 			{
@@ -344,7 +360,7 @@ receive(WcHBaseServer *server, int64 deadline, bool *pending, WcSlice *message, 
 			if (status != WC_OK)
 				return status;
 		}
-		else if (n == 0 || errno != EINTR)
+		else
 			return WC_END;
 	}
 }

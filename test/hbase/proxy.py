@@ -66,7 +66,8 @@ class Proxy:
             for key, _ in self.ready.select():
                 if key.fileobj is self.listener:
                     self.accept()
-                elif key.fileobj in self.ready.get_map() and not self.pass_on(key.fileobj):
+                # the event may be of a connection that another event has closed, or that is held since
+                elif key.fileobj.fileno() >= 0 and key.fileobj in self.ready.get_map() and not self.pass_on(key.fileobj):
                     return
 
 
