@@ -48,7 +48,7 @@ SHELL_DIRS = shell $(addprefix shell/,table data value)
 CLIENT_DIRS = client $(addprefix client/,foreign local catalog)
 BACKEND_DIRS = $(CLIENT_DIRS) $(FDW_DIRS) $(SHELL_DIRS)
 WORKER_DIRS = worker
-HBASE_DIRS = hbase $(addprefix hbase/,http ddl table)
+HBASE_DIRS = $(addprefix hbase/,gateway catalog changes scan commit) hbase
 
 # Of core, a backend gets what holds no engine.
 BACKEND_CORE_DIRS = base model rowkey filterlang wire

@@ -20,7 +20,8 @@ core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rp
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/foreign client/local client/catalog client"
-postgres_side="channel worker $client_folders hbase/http hbase/ddl hbase/table hbase fdw $fdw_folders shell $shell_folders"
+hbase_folders="hbase/gateway hbase/catalog hbase/changes hbase/scan hbase/commit hbase"
+postgres_side="channel worker $client_folders $hbase_folders fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
 client_headers="client/client.h client/foreign/families.h client/foreign/foreign.h client/foreign/owner.h client/foreign/serveroption.h client/settings.h client/statistics.h"
 
@@ -61,10 +62,12 @@ allowed()
 	client/local) echo "$(allowed client/foreign) client/driver.h" ;;
 	client/catalog) echo "$(allowed client/local) client/state.h client/foreign/ client/local/" ;;
 	client) echo "$(allowed client/catalog) client/catalog/" ;;
-	hbase/http) echo "base/ thrift/ client/driver.h compat.h hbase/hbase.h" ;;
-	hbase/ddl) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/changes.h" ;;
-	hbase/table) echo "base/ model/ read/ thrift/ client/driver.h hbase/hbase.h hbase/ddl/" ;;
-	hbase) echo "base/ model/ wire/ read/ filterlang/filterlang.h thrift/ client/driver.h compat.h hbase/http/ hbase/ddl/" ;;
+	hbase/gateway) echo "base/ model/ read/storage.h thrift/ client/driver.h compat.h" ;;
+	hbase/catalog) echo "$(allowed hbase/gateway) hbase/gateway/gateway.h" ;;
+	hbase/changes) echo "$(allowed hbase/catalog) read/ hbase/catalog/" ;;
+	hbase/scan) echo "$(allowed hbase/changes) filterlang/filterlang.h hbase/changes/" ;;
+	hbase/commit) echo "$(allowed hbase/scan) hbase/scan/" ;;
+	hbase) echo "$(allowed hbase/commit) hbase/commit/" ;;
 	fdw) echo "base/ model/ rowkey/ compat.h $client_headers" ;;
 	shell) echo "$(allowed fdw) filterlang/filterlang.h fdw/convert/convert.h fdw/relation/reach.h fdw/relation/recordtype.h fdw/relation/relation.h" ;;
 	shell/table | shell/data | shell/value) echo "$(allowed shell) shell/shell.h shell/access.h" ;;
@@ -150,7 +153,7 @@ for folder in $core $postgres_side .; do
 		esac
 		case $name in
 		rocksdb/*) is_in "$folder" "$engine_folders" || echo "$file:$line: RocksDB is for engine/ alone" ;;
-		curl/*) [ "$folder" = hbase/http ] || echo "$file:$line: libcurl is for hbase/http/ alone" ;;
+		curl/*) [ "$folder" = hbase/gateway ] || echo "$file:$line: libcurl is for hbase/gateway/ alone" ;;
 		pcre2*) [ "$folder" = filterlang ] || echo "$file:$line: PCRE2 is for filterlang/ alone" ;;
 		esac
 	done >>"$scratch/found"

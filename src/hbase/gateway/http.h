@@ -1,0 +1,23 @@
+/*
+ * hbase/gateway/http.h: calls of a gateway over HTTP, for connection.c.
+ *
+ * libcurl makes the connections, with TLS, proxies and Kerberos.  A call is one POST: its body is the request, and
+ * the body of the answer is the answer.
+ */
+#ifndef WC_HBASE_GATEWAY_HTTP_H
+#define WC_HBASE_GATEWAY_HTTP_H
+
+#include "hbase/gateway/gateway.h"
+
+/* Prepares connections with the server's gateway; connects to nothing. */
+extern WcStatus wc_hbase_http_open(WcHBaseServer *server, WcError *err) WC_WARN_UNUSED;
+
+/*
+ * Sends bytes and waits for the answer, interruptibly.  *message points into connection.in.  WC_END: the connection
+ * is lost.  After an error the caller closes.
+ */
+extern WcStatus wc_hbase_http_exchange(WcHBaseServer *server, WcSlice bytes, WcSlice *message, WcError *err) WC_WARN_UNUSED;
+
+extern void wc_hbase_http_close(WcHBaseConnection *c);	/* never fails */
+
+#endif
