@@ -334,3 +334,21 @@ wc_relation_is_widecol(Oid relid)
 {
 	return wc_foreign_is_widecol(relid) || wc_foreign_is_remote(relid);
 }
+
+bool
+wc_relation_identifies(const WcRelation *wrel, int i)
+{
+	switch (wrel->columns[i].role)
+	{
+		case WC_ROLE_KEY:
+		case WC_ROLE_CELL_ROW:
+		case WC_ROLE_CELL_FAMILY:
+		case WC_ROLE_CELL_QUALIFIER:
+		case WC_ROLE_CELL_TS:
+			return true;
+		case WC_ROLE_RAW_KEY:
+			return wrel->nkeys == 0;
+		default:
+			return false;
+	}
+}

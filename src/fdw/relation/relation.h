@@ -143,6 +143,9 @@ extern bool wc_relation_names_cells(const WcRelation *wrel);
 extern bool wc_relation_shows_cells(const WcRelation *wrel);
 extern bool wc_relation_shows_whole_cells(const WcRelation *wrel);
 
+/* Does column i (attnum - 1) identify the row, or the cell? */
+extern bool wc_relation_identifies(const WcRelation *wrel, int i);
+
 /* Does a column have this qualifier for its own?  Then it is in no map. */
 extern bool wc_relation_declares(const WcRelation *wrel, uint32 family, WcSlice qualifier);
 

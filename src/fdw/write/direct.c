@@ -242,7 +242,7 @@ choose_columns(WcModify *m, WcScan *scan, bool with_set)
 		add_column(scan, &m->shown[i]);
 }
 
-/* Makes the operations that update_in_place (rowmodify.c) makes for each row. */
+/* Makes the operations that update_in_place (rowupdate.c) makes for each row. */
 static void
 make_update(WcModify *m, WcScan *scan)
 {
@@ -542,7 +542,7 @@ change_row(ForeignScanState *node, WcModify *m, TupleTableSlot *old, TupleTableS
 		new->tts_isnull[x] = m->direct->isnull[x];
 	}
 	ExecStoreVirtualTuple(new);
-	wc_rowmodify_update(m, old, new);
+	wc_rowupdate(m, old, new);
 }
 
 static uint64

@@ -45,24 +45,6 @@ junk_name(char *buf, size_t size, const WcRelColumn *col)
 	return buf;
 }
 
-bool
-wc_modify_identifies(const WcRelation *wrel, int i)
-{
-	switch (wrel->columns[i].role)
-	{
-		case WC_ROLE_KEY:
-		case WC_ROLE_CELL_ROW:
-		case WC_ROLE_CELL_FAMILY:
-		case WC_ROLE_CELL_QUALIFIER:
-		case WC_ROLE_CELL_TS:
-			return true;
-		case WC_ROLE_RAW_KEY:
-			return wrel->nkeys == 0;
-		default:
-			return false;
-	}
-}
-
 /* For the DELETE that is being planned: has a foreign table of its tree triggers? */
 static struct
 {
@@ -135,7 +117,7 @@ widecolAddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (wc_modify_identifies(wrel, i))
+		if (wc_relation_identifies(wrel, i))
 			add_row_identity_var(root,
 								 makeVar(rtindex, col->attnum, col->type, col->typmod, col->collation, 0),
 								 rtindex, junk_name(name, sizeof(name), col));
@@ -267,7 +249,7 @@ find_junk(WcModify *m, List *targetlist)
 	m->values = palloc0(sizeof(Datum) * wrel->natts);
 	m->isnull = palloc0(sizeof(bool) * wrel->natts);
 	for (int i = 0; i < wrel->natts; i++)
-		if (wc_modify_identifies(wrel, i))
+		if (wc_relation_identifies(wrel, i))
 			m->junk[i] = ExecFindJunkAttributeInTlist(targetlist,
 													  junk_name(name, sizeof(name), &wrel->columns[i]));
 	m->wholerow = ExecFindJunkAttributeInTlist(targetlist, WHOLEROW);
@@ -333,19 +315,6 @@ void
 widecolEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 {
 	wc_modify_close(rinfo);
-}
-
-WcClientSnapshot *
-wc_modify_snapshot(WcModify *m)
-{
-	if (m->snapshot == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(m->context);
-
-		m->snapshot = wc_client_snapshot(m->pg_snapshot);
-		MemoryContextSwitchTo(old);
-	}
-	return m->snapshot;
 }
 
 /* --- rows -------------------------------------------------------------------*/
@@ -434,30 +403,12 @@ prepare_update(WcModify *m, EState *estate, ResultRelInfo *rinfo)
 	MemoryContextSwitchTo(old);
 }
 
-bool
-wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new)
-{
-	Form_pg_attribute att = TupleDescAttr(new->tts_tupleDescriptor, i);
-
-	if (att->attisdropped)
-		return false;
-	if (old->tts_isnull[i] || new->tts_isnull[i])
-		return old->tts_isnull[i] != new->tts_isnull[i];
-	return !datum_image_eq(old->tts_values[i], new->tts_values[i], att->attbyval, att->attlen);
-}
-
-bool
-wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new)
-{
-	return bms_is_member(i, m->assigned) || (m->triggers && wc_modify_differs(i, old, new));
-}
-
 static bool
 sets_key(const WcModify *m)
 {
 	for (int i = 0; i < m->wrel->natts; i++)
 	{
-		if (wc_modify_identifies(m->wrel, i) && bms_is_member(i, m->assigned))
+		if (wc_relation_identifies(m->wrel, i) && bms_is_member(i, m->assigned))
 			return true;
 	}
 	return false;
@@ -506,7 +457,7 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 		return NULL;
 	}
 	if (m->wrel->layout == WC_LAYOUT_ROW)
-		wc_rowmodify_update(m, old_slot, slot);
+		wc_rowupdate(m, old_slot, slot);
 	else
 		wc_cellmodify_update(m, old_slot, slot);
 	if (m->wrel->layout == WC_LAYOUT_ROW)

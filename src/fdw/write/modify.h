@@ -11,6 +11,7 @@
 
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
+#include "utils/datum.h"
 
 #include "client/client.h"
 #include "fdw/relation/relation.h"
@@ -104,17 +105,54 @@ typedef struct WcModify
 /* With so many bytes or more, equal hashes are taken as equal originals. */
 #define WC_HASH_TRUSTED 8
 
-/* Does column i (attnum - 1) identify the row, or the cell? */
-extern bool wc_modify_identifies(const WcRelation *wrel, int i);
+/* Does the value of column i (attnum - 1) differ? */
+static inline bool
+wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new)
+{
+	Form_pg_attribute att = TupleDescAttr(new->tts_tupleDescriptor, i);
 
-/* Does this UPDATE write column i (attnum - 1)? */
-extern bool wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new);
+	if (att->attisdropped)
+		return false;
+	if (old->tts_isnull[i] || new->tts_isnull[i])
+		return old->tts_isnull[i] != new->tts_isnull[i];
+	return !datum_image_eq(old->tts_values[i], new->tts_values[i], att->attbyval, att->attlen);
+}
 
-/* Does the value of column i differ? */
-extern bool wc_modify_differs(int i, TupleTableSlot *old, TupleTableSlot *new);
+/* Does this UPDATE write column i? */
+static inline bool
+wc_modify_changes(const WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new)
+{
+	return bms_is_member(i, m->assigned) || (m->triggers && wc_modify_differs(i, old, new));
+}
+
+/* Is the cell one of a map column's? */
+static inline bool
+wc_modify_in_map(const WcModify *m, uint32 family, WcSlice qualifier)
+{
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		const WcRelColumn *map = m->maps[i].column;
+
+		/* a map of the whole family has the empty prefix */
+		if (map->family == family && wc_slice_starts_with(qualifier, map->qualifier))
+			return true;
+	}
+	return false;
+}
 
 /* The statement's snapshot in the engine; the statement holds it to its end. */
-extern WcClientSnapshot *wc_modify_snapshot(WcModify *m);
+static inline WcClientSnapshot *
+wc_modify_snapshot(WcModify *m)
+{
+	if (m->snapshot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(m->context);
+
+		m->snapshot = wc_client_snapshot(m->pg_snapshot);
+		MemoryContextSwitchTo(old);
+	}
+	return m->snapshot;
+}
 
 /* The state of a statement (or of rows routed) that writes to this table, in its ri_FdwState.  Uses are
  * counted: each open needs a close. */
@@ -134,17 +172,20 @@ extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, T
 /* rowmodify.c. insert returns false if ON CONFLICT DO NOTHING skips the row. */
 extern void wc_rowmodify_init(WcModify *m);
 extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
-extern void wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 extern void wc_rowmodify_delete(WcModify *m);
 
-/* keymove.c: moves the row from the key m->old.key to m->write.key. */
-extern void wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
+/* rowupdate.c */
+extern void wc_rowupdate(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 
-/* Functions of rowmodify.c that keymove.c uses. */
+/* Functions of rowmodify.c that rowupdate.c uses. */
 extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks);
 extern void wc_rowmodify_put_marker(WcModify *m);
-extern bool wc_rowmodify_in_map(const WcModify *m, uint32 family, WcSlice qualifier);
 extern void wc_rowmodify_send(WcModify *m);
+extern void wc_rowmodify_check_old(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb);
+
+/* Is the column one that cannot be written?  Raises the error that says so. */
+extern bool wc_rowmodify_shows_only(const WcRelation *wrel, const WcRelColumn *col);
+extern void wc_rowmodify_read_only(const WcModify *m, const WcRelColumn *col) pg_attribute_noreturn();
 
 /* cellmodify.c */
 extern void wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot);

@@ -1,9 +1,8 @@
 /*
- * fdw/write/rowmodify.c: INSERT, UPDATE and DELETE in layout 'row'.
+ * fdw/write/rowmodify.c: INSERT and DELETE in layout 'row'.
  *
  * INSERT makes the row, as the foreign table shows it, exactly the given one: columns that are NULL are cleared.
- * UPDATE writes the changed columns.  DELETE deletes the mapped families.  A row without any value keeps a marker cell,
- * so that it exists.
+ * DELETE deletes the mapped families.  A row without any value keeps a marker cell, so that it exists.
  */
 #include "postgres.h"
 
@@ -28,20 +27,6 @@ compare_places(const void *a, const void *b)
 	return wc_slice_cmp(x->qualifier, y->qualifier);
 }
 
-bool
-wc_rowmodify_in_map(const WcModify *m, uint32 family, WcSlice qualifier)
-{
-	for (int i = 0; i < m->nmaps; i++)
-	{
-		const WcRelColumn *map = m->maps[i].column;
-
-		/* a map of the whole family has the empty prefix */
-		if (map->family == family && wc_slice_starts_with(qualifier, map->qualifier))
-			return true;
-	}
-	return false;
-}
-
 static void
 add_place(const WcModify *m, WcPutColumn *places, int *n, WcRelColumn *col, int index, WcCodec *codec)
 {
@@ -51,7 +36,7 @@ add_place(const WcModify *m, WcPutColumn *places, int *n, WcRelColumn *col, int 
 	place->family = col->family;
 	place->qualifier = col->qualifier;
 	place->codec = codec;
-	place->in_map = wc_rowmodify_in_map(m, col->family, col->qualifier);
+	place->in_map = wc_modify_in_map(m, col->family, col->qualifier);
 }
 
 static bool
@@ -212,8 +197,8 @@ wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool loc
  * Checks the old row, with this key, before it is changed.  It is an error if a trigger has run a statement that
  * changed it: the trigger saw, and was given, the row before that change.
  */
-static void
-check_old_row(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
+void
+wc_rowmodify_check_old(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
 {
 	if (m->nested && wc_nested_wrote(m->nested, wc_buf_slice(key)))
 		ereport(ERROR,
@@ -252,8 +237,8 @@ wc_rowmodify_send(WcModify *m)
 					 duplicates_fail(m) ? m->wrel->nfamilies : 0);
 }
 
-static void pg_attribute_noreturn()
-read_only(const WcModify *m, const WcRelColumn *col)
+void
+wc_rowmodify_read_only(const WcModify *m, const WcRelColumn *col)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
@@ -270,8 +255,8 @@ raw_key_agrees(Datum value, const WcBuf *key)
 	return wc_slice_eq(wc_slice(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw)), wc_buf_slice(key));
 }
 
-static bool
-shows_only(const WcRelation *wrel, const WcRelColumn *col)
+bool
+wc_rowmodify_shows_only(const WcRelation *wrel, const WcRelColumn *col)
 {
 	return col->role == WC_ROLE_RAW_KEY && wrel->nkeys > 0;
 }
@@ -285,10 +270,10 @@ check_insert(const WcModify *m, TupleTableSlot *slot)
 	{
 		const WcRelColumn *col = &wrel->columns[i];
 
-		if (slot->tts_isnull[i] || !shows_only(wrel, col))
+		if (slot->tts_isnull[i] || !wc_rowmodify_shows_only(wrel, col))
 			continue;
 		if (!raw_key_agrees(slot->tts_values[i], &m->write.key))
-			read_only(m, col);
+			wc_rowmodify_read_only(m, col);
 	}
 }
 
@@ -352,113 +337,12 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	return true;
 }
 
-/* Has the row no value for this foreign table? */
-static bool
-is_empty(WcModify *m, TupleTableSlot *slot)
-{
-	for (int i = 0; i < m->nputs; i++)
-		if (!slot->tts_isnull[m->puts[i].index])
-			return false;
-	for (int i = 0; i < m->nshown; i++)
-		if (!slot->tts_isnull[m->shown[i].index])
-			return false;
-	for (int i = 0; i < m->nmaps; i++)
-	{
-		int			index = m->maps[i].column->attnum - 1;
-
-		if (!wc_mapwrite_is_empty(&m->maps[i], slot->tts_values[index], slot->tts_isnull[index]))
-			return false;
-	}
-	return true;
-}
-
-static void
-update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
-{
-	WcRowWrite *w = &m->write;
-
-	for (int i = 0; i < m->nputs; i++)
-	{
-		const WcPutColumn *put = &m->puts[i];
-
-		if (put->versioned || m->wrel->columns[put->index].role == WC_ROLE_KEY ||
-			!wc_modify_changes(m, put->index, old, new))
-			continue;
-		if (new->tts_isnull[put->index])
-			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
-		else
-			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
-	}
-	for (int i = 0; i < m->nmaps; i++)
-	{
-		int			index = m->maps[i].column->attnum - 1;
-
-		if (wc_modify_changes(m, index, old, new))
-			wc_mapwrite_diff(&m->maps[i], m->wrel, w, old->tts_values[index], old->tts_isnull[index],
-							 new->tts_values[index], new->tts_isnull[index]);
-	}
-	for (int i = 0; i < m->nplaces; i++)
-		if (wc_versionwrite_changes(m, &m->places[i], old, new))
-			(void) wc_versionwrite_update(m, &m->places[i], old, new);
-
-	if (w->nitems == 0)
-		return;
-	if (is_empty(m, new))
-		wc_rowmodify_put_marker(m);
-	else if (m->wrel->marker_column < 0 && is_empty(m, old))
-		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
-	wc_rowwrite_send(w, m->cid, NULL, 0);
-}
-
-/* Columns that cannot be written may be assigned the value that they show. */
-static void
-check_update(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
-{
-	for (int i = 0; i < m->wrel->natts; i++)
-		if (shows_only(m->wrel, &m->wrel->columns[i]) &&
-			wc_modify_changes(m, i, old, new) && wc_modify_differs(i, old, new))
-			read_only(m, &m->wrel->columns[i]);
-}
-
-static bool
-key_may_change(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
-{
-	for (int k = 0; k < m->wrel->nkeys; k++)
-		if (wc_modify_changes(m, m->wrel->keys[k], old, new))
-			return true;
-	return m->wrel->nkeys == 0 && wc_modify_changes(m, m->wrel->raw_key, old, new);
-}
-
-void
-wc_rowmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
-{
-	wc_rowwrite_start(&m->write);
-	m->key_moved = false;
-	check_update(m, old, new);
-	wc_relation_encode_key(m->wrel, new->tts_values, new->tts_isnull, &m->write.key);
-	if (key_may_change(m, old, new))
-	{
-		wc_rowwrite_start(&m->old);
-		wc_relation_encode_key(m->wrel, old->tts_values, old->tts_isnull, &m->old.key);
-		if (!wc_slice_eq(wc_buf_slice(&m->old.key), wc_buf_slice(&m->write.key)))
-		{
-			check_old_row(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
-			wc_keymove(m, old, new);
-			m->key_moved = true;
-			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
-			return;
-		}
-	}
-	check_old_row(m, &m->write.key, old->tts_values, old->tts_isnull, "updated");
-	update_in_place(m, old, new);
-}
-
 void
 wc_rowmodify_delete(WcModify *m)
 {
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, m->values, m->isnull, &m->write.key);
-	check_old_row(m, &m->write.key, m->values, m->isnull, "deleted");
+	wc_rowmodify_check_old(m, &m->write.key, m->values, m->isnull, "deleted");
 	for (int i = 0; i < m->wrel->nfamilies; i++)
 		wc_rowwrite_delete(&m->write, WC_ITEM_DELETE_FAMILY, m->wrel->families[i], wc_slice(NULL, 0), WC_TS_LATEST);
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);

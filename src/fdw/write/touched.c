@@ -156,7 +156,7 @@ wc_touched_note(WcTouched *touched, const WcRelation *wrel, TupleDesc tupdesc,
 	appendBinaryStringInfo(&touched->id, (const char *) &table, sizeof(table));
 	for (int i = 0; i < wrel->natts; i++)
 	{
-		if (!wc_modify_identifies(wrel, i))
+		if (!wc_relation_identifies(wrel, i))
 			continue;
 		appendStringInfoChar(&touched->id, isnull[i] ? 'n' : 'v');
 		if (!isnull[i])

@@ -82,7 +82,7 @@ wc_versionwrite_init(WcModify *m)
 		}
 	}
 	for (int i = 0; i < m->nplaces; i++)
-		m->places[i].in_map = wc_rowmodify_in_map(m, m->places[i].family, m->places[i].qualifier);
+		m->places[i].in_map = wc_modify_in_map(m, m->places[i].family, m->places[i].qualifier);
 }
 
 /* --- the given values ------------------------------------------------------- */

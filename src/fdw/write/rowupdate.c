@@ -1,9 +1,9 @@
 /*
- * fdw/write/keymove.c: UPDATE of a key column.
+ * fdw/write/rowupdate.c: UPDATE in layout 'row'.
  *
- * The row is moved to its new key with all cells of the mapped families, including those that no column maps, and
- * replaces a row that exists there.  The cells get new timestamps: with their old ones, a delete marker of the new
- * key's earlier row would hide them.
+ * In place, the changed columns are written.  If the key changes, the row is moved to its new key with all cells of the
+ * mapped families, including those that no column maps, and replaces a row that exists there.  The cells get new
+ * timestamps: with their old ones, a delete marker of the new key's earlier row would hide them.
  *
  * One statement may move row 1 to 2 and row 2 to 3, in any order.  The cells of a row are read at the statement's
  * snapshot, so they are those from before the statement.  If row 2 is moved after row 1 has replaced it, its old key
@@ -19,6 +19,8 @@
 #include "fdw/write/modify.h"
 #include "fdw/write/rowread.h"
 #include "fdw/write/versionwrite.h"
+
+/* --- to another key ---------------------------------------------------------------*/
 
 typedef struct MovedKey
 {
@@ -150,8 +152,8 @@ put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	return any;
 }
 
-void
-wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+static void
+move(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const WcRelation *wrel = m->wrel;
 
@@ -174,4 +176,109 @@ wc_keymove(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	}
 	wc_rowmodify_send(m);
 	remember_moved(m, wc_buf_slice(&m->write.key));
+}
+
+/* --- in place ---------------------------------------------------------------------*/
+
+/* Has the row no value for this foreign table? */
+static bool
+is_empty(WcModify *m, TupleTableSlot *slot)
+{
+	for (int i = 0; i < m->nputs; i++)
+		if (!slot->tts_isnull[m->puts[i].index])
+			return false;
+	for (int i = 0; i < m->nshown; i++)
+		if (!slot->tts_isnull[m->shown[i].index])
+			return false;
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		int			index = m->maps[i].column->attnum - 1;
+
+		if (!wc_mapwrite_is_empty(&m->maps[i], slot->tts_values[index], slot->tts_isnull[index]))
+			return false;
+	}
+	return true;
+}
+
+static void
+update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	WcRowWrite *w = &m->write;
+
+	for (int i = 0; i < m->nputs; i++)
+	{
+		const WcPutColumn *put = &m->puts[i];
+
+		if (put->versioned || m->wrel->columns[put->index].role == WC_ROLE_KEY ||
+			!wc_modify_changes(m, put->index, old, new))
+			continue;
+		if (new->tts_isnull[put->index])
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, put->family, put->qualifier);
+		else
+			wc_rowwrite_put(w, put->family, put->qualifier, put->codec, new->tts_values[put->index]);
+	}
+	for (int i = 0; i < m->nmaps; i++)
+	{
+		int			index = m->maps[i].column->attnum - 1;
+
+		if (wc_modify_changes(m, index, old, new))
+			wc_mapwrite_diff(&m->maps[i], m->wrel, w, old->tts_values[index], old->tts_isnull[index],
+							 new->tts_values[index], new->tts_isnull[index]);
+	}
+	for (int i = 0; i < m->nplaces; i++)
+		if (wc_versionwrite_changes(m, &m->places[i], old, new))
+			(void) wc_versionwrite_update(m, &m->places[i], old, new);
+
+	if (w->nitems == 0)
+		return;
+	if (is_empty(m, new))
+		wc_rowmodify_put_marker(m);
+	else if (m->wrel->marker_column < 0 && is_empty(m, old))
+		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
+	wc_rowwrite_send(w, m->cid, NULL, 0);
+}
+
+/* --- either -----------------------------------------------------------------------*/
+
+/* Columns that cannot be written may be assigned the value that they show. */
+static void
+check_update(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	for (int i = 0; i < m->wrel->natts; i++)
+		if (wc_rowmodify_shows_only(m->wrel, &m->wrel->columns[i]) &&
+			wc_modify_changes(m, i, old, new) && wc_modify_differs(i, old, new))
+			wc_rowmodify_read_only(m, &m->wrel->columns[i]);
+}
+
+static bool
+key_may_change(const WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	for (int k = 0; k < m->wrel->nkeys; k++)
+		if (wc_modify_changes(m, m->wrel->keys[k], old, new))
+			return true;
+	return m->wrel->nkeys == 0 && wc_modify_changes(m, m->wrel->raw_key, old, new);
+}
+
+void
+wc_rowupdate(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
+{
+	wc_rowwrite_start(&m->write);
+	m->key_moved = false;
+	check_update(m, old, new);
+	wc_relation_encode_key(m->wrel, new->tts_values, new->tts_isnull, &m->write.key);
+	if (key_may_change(m, old, new))
+	{
+		wc_rowwrite_start(&m->old);
+		wc_relation_encode_key(m->wrel, old->tts_values, old->tts_isnull, &m->old.key);
+		if (!wc_slice_eq(wc_buf_slice(&m->old.key), wc_buf_slice(&m->write.key)))
+		{
+			wc_rowmodify_check_old(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
+			move(m, old, new);
+			m->key_moved = true;
+			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
+			return;
+		}
+	}
+	wc_rowmodify_check_old(m, &m->write.key, old->tts_values, old->tts_isnull, "updated");
+	update_in_place(m, old, new);
 }
