@@ -94,8 +94,14 @@ extern WcStatus wc_engine_check(WcEngine *engine, WcTxn *txn, const atomic_bool 
  */
 extern bool wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id);
 
-/* The same of all tables together; a table that was dropped counts until the engine is closed.  One load. */
-extern bool wc_engine_has_any_large_rows(const WcEngine *engine);
+/* Is that so of all tables, because the limit of a row is small?  (In tests.) */
+extern bool wc_engine_has_small_limit(const WcEngine *engine);
+
+/*
+ * Calls on_table for all committed tables that have large rows, if there are more families with large rows than *seen, and
+ * sets *seen to their number; else costs one load.  on_table calls no function of the engine.
+ */
+extern void wc_engine_large_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg);
 
 /* --- applying -------------------------------------------------------------
  * wc_engine_apply applies a commit.  One thread calls it, in commit order.  Applies the whole batch in

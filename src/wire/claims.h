@@ -97,8 +97,8 @@ extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
 /* The full id of the transaction that has claimed this hash's slot; 0: none, or the transaction `except`. */
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint64_t except);
 
-/* Rows of the table (and of those that share its counter) cannot be claimed, until it has been opened as often as it
- * was closed. */
+/* Rows of the table (and of those that share its counter, one of 1,024) cannot be claimed, until it has been opened as
+ * often as it was closed. */
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
 extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
 

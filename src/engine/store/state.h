@@ -38,7 +38,7 @@ struct WcEngine
 	_Atomic uint64_t applied;		/* position of the last commit or step */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
 	size_t		packed_row_max;
-	atomic_bool large_rows;		/* some store has, or had, rows beyond WC_PACKED_ROW_LARGE */
+	_Atomic uint64_t nlarge;	/* how many stores have, or had, rows beyond WC_PACKED_ROW_LARGE */
 	size_t		row_together_max;
 	WcRwLock	step_lock;		/* locked for reading while step_log is called, for writing while it changes */
 	WcStepLog	step_log WC_GUARDED_BY(&step_lock); /* NULL: the thread that makes a step applies it; but see the next one */

@@ -56,8 +56,8 @@ wc_store_ref(WcStore *store)
 void
 wc_store_note_large(WcStore *store)
 {
-	atomic_store(&store->large_rows, true);
-	atomic_store(&store->engine->large_rows, true);
+	if (!atomic_exchange(&store->large_rows, true))
+		atomic_fetch_add(&store->engine->nlarge, 1);
 }
 
 void

@@ -53,20 +53,37 @@ has_large_rows(const WcTable *table)
 }
 
 bool
+wc_engine_has_small_limit(const WcEngine *engine)
+{
+	return WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+}
+
+bool
 wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id)
 {
 	WcTable    *table = wc_catalog_table(engine, table_id);
-	bool		large = has_large_rows(table) || WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+	bool		large = has_large_rows(table) || wc_engine_has_small_limit(engine);
 
 	wc_table_unref(table);
 	return large;
 }
 
-bool
-wc_engine_has_any_large_rows(const WcEngine *engine)
+void
+wc_engine_large_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg)
 {
-	return atomic_load_explicit(&engine->large_rows, memory_order_relaxed) ||
-		WC_PACKED_ROW_LARGE(engine) < WC_UNCHECKED_BYTES_MAX;
+	WcCatalog  *catalog = &engine->catalog;
+	uint64_t	nlarge = atomic_load(&engine->nlarge);
+
+	if (nlarge == *seen)
+		return;
+	*seen = nlarge;
+	pthread_rwlock_rdlock(&catalog->lock);
+	for (size_t i = 0; i < catalog->ntables; i++)
+	{
+		if (has_large_rows(catalog->tables[i]))
+			on_table(arg, catalog->tables[i]->desc.id);
+	}
+	pthread_rwlock_unlock(&catalog->lock);
 }
 
 /* May any row that was written there be wrong? */

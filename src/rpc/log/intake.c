@@ -38,6 +38,7 @@ struct WcIntake
 	bool		stop WC_GUARDED_BY(&mutex);
 	_Atomic uint64_t batches;	/* this and the next one: number of posted batches, and their bytes */
 	_Atomic uint64_t bytes;
+	uint64_t	nlarge;			/* families with large rows whose tables are closed; wc_intake_restore_locks uses it, then the applier */
 	uint64_t	applied;		/* when it was opened, the store had all commits up to here; only the follower uses this */
 };
 
@@ -110,13 +111,26 @@ wc_intake_aborted(WcIntake *f, uint64_t xid)
 }
 
 static void
+close_table(void *arg, uint32_t table_id)
+{
+	wc_claims_close_table(arg, table_id);
+}
+
+/* A backend that claims rows does not let the engine check its commit: so rows of tables with large rows cannot be claimed, as
+ * long as this engine runs. */
+static void
+close_large_tables(WcIntake *f)
+{
+	wc_engine_large_tables(f->engine, &f->nlarge, close_table, f->log.claims);
+}
+
+static void
 on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 {
 	WcIntake *f = arg;
 
 	atomic_store(f->log.applied, position);
-	if (wc_engine_has_any_large_rows(f->engine))
-		wc_claims_shut(f->log.claims);	/* a backend that claims rows does not let the engine check its commit */
+	close_large_tables(f);
 	ended(f, xid, place);
 }
 
@@ -375,7 +389,8 @@ wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
-	if (status == WC_OK && !wc_engine_has_any_large_rows(f->engine))
+	close_large_tables(f);
+	if (status == WC_OK && !wc_engine_has_small_limit(f->engine))
 		wc_claims_open(f->log.claims, wc_flight_generation(f->log.flight));
 	if (n > 0)
 		wc_log(WC_LOG_INFO, "took the row locks of %" PRIu64 " prepared transactions again", n);
