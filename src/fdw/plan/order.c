@@ -41,26 +41,33 @@ prefer_query_pathkey(PlannerInfo *root, PathKey *pathkey)
 	return pathkey;
 }
 
-/* Adds the order by one column; false: the query does not ask for it. */
-static bool
-add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
+/* The pathkey of an order by one column; NULL: the query does not ask for it. */
+static PathKey *
+column_pathkey(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending)
 {
 	Expr	   *expr = (Expr *) makeVar(rel->relid, column->attnum, column->type, column->typmod, column->collation, 0);
 	TypeCacheEntry *type = lookup_type_cache(getBaseType(column->type), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	Oid			opno = descending ? type->gt_opr : type->lt_opr;
 	List	   *found;
-	PathKey    *pathkey;
-	ListCell   *lc;
 
 	if (!OidIsValid(opno))
-		return false;
+		return NULL;
 	/* bytes of text are in the order under "C": k COLLATE "C", if that is not the column's own */
 	if (OidIsValid(column->collation) && !lc_collate_is_c(column->collation))
 		expr = (Expr *) makeRelabelType(expr, column->type, column->typmod, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
 	found = wc_expression_pathkey(root, expr, opno, rel);
-	if (found == NIL)
+	return found == NIL ? NULL : linitial(found);
+}
+
+/* Adds the order by one column; false: the query does not ask for it. */
+static bool
+add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool descending, List **pathkeys)
+{
+	PathKey    *pathkey = column_pathkey(root, rel, column, descending);
+	ListCell   *lc;
+
+	if (pathkey == NULL)
 		return false;
-	pathkey = linitial(found);
 	if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass))
 		return true;
 	foreach(lc, *pathkeys)
@@ -72,6 +79,30 @@ add_column(PlannerInfo *root, RelOptInfo *rel, const WcRelColumn *column, bool d
 	return true;
 }
 
+/*
+ * Adds columns that have one value to an order, where the query names them and does not know this: b of WHERE b ORDER BY b, c.
+ * Any place and direction will do.
+ */
+static List *
+add_pinned(const PlannerInfo *root, const List *pathkeys, const List *pinned)
+{
+	List	   *all = NIL;
+	int			next = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->query_pathkeys)
+	{
+		PathKey    *wanted = lfirst(lc);
+
+		if (next < list_length(pathkeys) && list_nth(pathkeys, next) == wanted)
+			next++;
+		else if (!list_member_ptr(pinned, wanted->pk_eclass))
+			break;
+		all = lappend(all, wanted);
+	}
+	return list_concat(all, list_copy_tail(pathkeys, next));
+}
+
 /* Parts with a constant (recordtype.h) have one value too, but the planner does not know this: a query may name
  * them in its ORDER BY (constants) or leave them out. */
 static List *
@@ -79,19 +110,28 @@ order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQua
 			   bool reversed)
 {
 	List	   *pathkeys = NIL;
+	List	   *pinned = NIL;
 
 	for (int part = 0; part < wrel->nkeys; part++)
 	{
 		const WcRelColumn *column = &wrel->columns[wrel->keys[part]];
+		PathKey    *pathkey;
 		bool		part_reversed;
 
-		if (column->nconstants == 1 ? !constants : bms_is_member(part, quals->equal))
+		if (column->nconstants == 1 && !constants)
 			continue;
+		if (column->nconstants != 1 && bms_is_member(part, quals->equal))
+		{
+			pathkey = column_pathkey(root, rel, column, false);
+			if (pathkey != NULL)
+				pinned = lappend(pinned, pathkey->pk_eclass);
+			continue;
+		}
 		if (!wc_rowkey_part_sorts(&wrel->key_layout, part, &part_reversed) ||
 			!add_column(root, rel, column, part_reversed != reversed, &pathkeys))
 			break;
 	}
-	return pathkeys;
+	return add_pinned(root, pathkeys, pinned);
 }
 
 /* Adds the order by the column with this role, if the column sorts as its bytes do. */
