@@ -87,9 +87,9 @@ PLAIN = Type('text COLLATE "C"', "text", [w for w in WORDS if "\\" not in w and 
              textual=True, shift=["{c} || '+'", "'a' || {c}"])
 SHORT = Type('text COLLATE "C"', "text", [w for w in WORDS if len(w) <= 8], WORD_PROBES, ["'ab'::varchar(5)"], textual=True)
 CHARS = Type("char(5)", "text", ["", "a", "ab", "abc", "b", "B", "zz"], ["c", "ab "], ["'ab'::text", "'ab   '::varchar"],
-             aggregates=("min", "max", "count"))
+             textual=True, aggregates=("min", "max", "count"))
 SHORT_CHARS = Type("char(2)", "text", ["", "a", "ab", "B", "é"], ["c", "ab ", "abc"], ["'ab'::text", "'ab   '::varchar", "'abc'::char(3)"],
-                   aggregates=("min", "max", "count"))
+                   textual=True, aggregates=("min", "max", "count"))
 LIMITED = Type('varchar(5) COLLATE "C"', "text", ["", "a", "ab", "a b", "B", "é", "日本", "abcde", " ", "~"], ["abcdef", "c"],
                ["'ab'::text", "'ab'::char(5)", "'ab'::name"], textual=True)
 DOMAIN = Type('text COLLATE "C"', "text", ["", ".", "a", "a.", ".a", "a.b", "b.a", "www.apache.org", "apache.org", "org.apache", "a..b"],

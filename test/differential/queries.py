@@ -196,14 +196,42 @@ def atom(rng, scope, others):
     return Condition(column_condition(rng, column, scope.name(column)))
 
 
+def pinning_condition(rng, c, name, value):
+    """The column has this value, or one of a few."""
+    values = [value] + [c.literal(rng) for _ in range(3)]
+    if not c.type.orderable or rng.random() < 0.6:
+        return f"{name} {rng.choice(['=', '=', '=', 'IS NOT DISTINCT FROM'] if c.type.orderable else ['='])} {value}"
+    return f"{name} IN ({', '.join(values)})" if rng.random() < 0.6 else "(" + " OR ".join(f"{name} = {v}" for v in values) + ")"
+
+
+def keys_condition(rng, scope):
+    """Leading parts have the values of one of some rows, (k1, k2) IN (...), which may have values in common, and the next part
+    has a condition of its own."""
+    keys = scope.table.keys
+    n = rng.randint(1, len(keys))
+    rows = [scope.table.some_key(rng)[:n] for _ in range(rng.choice([2, 2, 3, 8]))]
+    if rng.random() < 0.4:
+        shared = rng.randrange(n)
+        for row in rows:
+            row[shared] = rows[0][shared]
+    left = "(" + ", ".join(scope.name(c) for c in keys[:n]) + ")"
+    parts = [Condition(f"{left} IN (" + ", ".join("(" + ", ".join(row) + ")" for row in rows) + ")")]
+    for c in keys[n:n + rng.randint(0, 2)]:
+        parts.append(Condition(pinning_condition(rng, c, scope.name(c), c.literal(rng)) if rng.random() < 0.5 else
+                               column_condition(rng, c, scope.name(c))))
+    return parts
+
+
 def where(rng, scope, others=(), depth=2):
     """Often the leading key parts are pinned, as in most queries that matter."""
     parts = []
-    if rng.random() < 0.4:
+    kind = rng.random()
+    if kind < 0.4:
         here = scope.table.some_key(rng)
         for c, value in list(zip(scope.table.keys, here))[:rng.randint(1, len(here))]:
-            values = ", ".join([value] + [c.literal(rng) for _ in range(3)])
-            parts.append(Condition(f"{scope.name(c)} = {value}" if rng.random() < 0.6 else f"{scope.name(c)} IN ({values})"))
+            parts.append(Condition(pinning_condition(rng, c, scope.name(c), value)))
+    elif kind < 0.55:
+        parts += keys_condition(rng, scope)
     for _ in range(rng.choice([0, 1, 1, 2, 3])):
         kind = rng.random()
         if depth > 0 and kind < 0.2:

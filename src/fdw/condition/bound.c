@@ -58,6 +58,7 @@ typedef struct Bounds
 	WcArena    *arena;
 	WcBuf	   *scratch;
 	bool		exact;
+	uint32		most_ranges;	/* of one combination of conditions */
 	bool		nothing;		/* a condition is never true; add_all() sets this and the next fields anew */
 	int			nparts;			/* leading parts that ranges are made from */
 	PartBounds *parts;
@@ -285,6 +286,7 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 	Oid			type = linitial_oid(cond->types);
 	Datum		value = values[0];
 	WcKeyOp		op = cond->op;
+	Oid			key_type = b->wrel->columns[b->wrel->keys[cond->part]].codec.spec.type;
 	WcSlice		content;
 	WcFit		fit;
 
@@ -304,8 +306,12 @@ bound_cond(Bounds *b, const WcKeyCond *cond, const Datum *values, const bool *nu
 		return;
 	}
 	if (cond->kind == WC_COND_LIKE)
+	{
 		value = wc_like_value(value, &op, &b->exact);
-	if (type == TIMESTAMPTZOID && b->wrel->columns[b->wrel->keys[cond->part]].codec.spec.type != type)
+		if (key_type == BPCHAROID)
+			type = BPCHAROID;	/* leaves out blanks at the end, as the key does */
+	}
+	if (type == TIMESTAMPTZOID && key_type != type)
 	{
 		value = TimestampGetDatum(near_limit(op, DatumGetTimestampTz(value)));
 		type = TIMESTAMPOID;
@@ -489,7 +495,7 @@ settle_parts(Bounds *b)
 			return;
 		}
 		nranges *= Max(bounds->npoints, 1);
-		if (nranges > WC_KEY_RANGES_MAX)
+		if (nranges > b->most_ranges)
 		{
 			b->exact = false;
 			return;
@@ -611,21 +617,43 @@ add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 		wc_rangeset_add(set, &own.ranges[i]);
 }
 
-/* Removes from set the rows that satisfy none of the arms. given: the ncommon conditions that hold for every
- * arm, and room for those of one arm. */
+/* Adds the rows that satisfy one of the arms; false: these are too many ranges.  given: the ncommon conditions that hold for
+ * every arm, and room for those of one arm; next: the arms' first value. */
+static bool
+add_arms(Bounds *b, WcRangeSet *any, const WcKeyCond *or, Given *given, int ncommon,
+		 const Datum *values, const bool *nulls, int next)
+{
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+	{
+		add_all(b, any, given, give_conds(given, ncommon, lfirst(lc), values, nulls, &next));
+		if (any->n > WC_KEY_RANGES_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Removes from set the rows that satisfy none of the arms. */
 static void
 intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int ncommon,
 			 const Datum *values, const bool *nulls, int *next)
 {
 	WcRangeSet	any = {NULL, 0, 0};
-	ListCell   *lc;
+	bool		fits = add_arms(b, &any, or, given, ncommon, values, nulls, *next);
 
-	foreach(lc, or->arms)
-		add_all(b, &any, given, give_conds(given, ncommon, lfirst(lc), values, nulls, next));
-	if (any.n > WC_KEY_RANGES_MAX)
+	/* fewer ranges for each arm, so that all arms have some */
+	if (!fits)
+	{
 		b->exact = false;
-	else
+		b->most_ranges = Max(WC_KEY_RANGES_MAX / list_length(or->arms), 1);
+		any.n = 0;
+		fits = add_arms(b, &any, or, given, ncommon, values, nulls, *next);
+		b->most_ranges = WC_KEY_RANGES_MAX;
+	}
+	if (fits)
 		wc_rangeset_intersect(b->arena, set, &any);
+	*next += list_length(wc_key_conds_exprs(list_make1(unconstify(WcKeyCond *, or))));
 }
 
 static void
@@ -668,7 +696,7 @@ void
 wc_bounds_compute(WcRelation *wrel, const List *conds, const Datum *values, const bool *nulls,
 				  WcArena *arena, WcBuf *scratch, WcBounds *out)
 {
-	Bounds		b = {.wrel = wrel,.arena = arena,.scratch = scratch,.exact = true};
+	Bounds		b = {.wrel = wrel,.arena = arena,.scratch = scratch,.exact = true,.most_ranges = WC_KEY_RANGES_MAX};
 	WcRangeSet	set = {NULL, 0, 0};
 	Given	   *given;
 	int			ncommon;

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
@@ -43,6 +44,7 @@ typedef struct Key
 	bool		order_exact;
 	bool		prefix;			/* LIKE 'x%' may be pushed */
 	bool		prefix_exact;
+	bool		blanks;			/* type char: LIKE sees blanks at the end, which are not in the key */
 } Key;
 
 /* The table's column that this expression is; NULL: none. */
@@ -141,7 +143,8 @@ find_key(const Matcher *m, Node *expr, Key *key)
 	key->equality_exact = codec->equality_exact;
 	key->order = codec->order != WC_ORDER_NONE;
 	key->order_exact = !delimited;
-	key->prefix = codec->prefix_exact;
+	key->blanks = codec->spec.type == BPCHAROID && codec->order == WC_ORDER_BYTES && codec->equality_exact;
+	key->prefix = codec->prefix_exact || key->blanks;
 	key->prefix_exact = !delimited || m->wrel->key_layout.delimiter.len == 1;
 	return true;
 }
@@ -261,6 +264,24 @@ make_cond(WcCondKind kind, const Key *key, WcKeyOp op, bool exact, Node *value, 
 	return cond;
 }
 
+/* The key is this text, or starts with it (op).  Of type char, the text without its blanks at the end decides; it lets more
+ * keys through if there are some, or if blanks have to follow. */
+static WcKeyCond *
+make_text_cond(const Key *key, WcKeyOp op, bool exact, const char *s, size_t len)
+{
+	Oid			type = key->blanks ? BPCHAROID : TEXTOID;
+	size_t		n = len;
+	Const	   *value;
+
+	while (key->blanks && n > 0 && s[n - 1] == ' ')
+		n--;
+	if (n == 0 && op == WC_KEY_PREFIX)
+		return NULL;
+	exact &= !key->blanks || (n == len && op == WC_KEY_PREFIX);
+	value = makeConst(type, -1, DEFAULT_COLLATION_OID, -1, PointerGetDatum(cstring_to_text_with_len(s, (int) n)), false, false);
+	return make_cond(WC_COND_OP, key, op, exact, (Node *) value, type);
+}
+
 /* key LIKE 'x%' */
 static WcKeyCond *
 match_like(const Key *key, Node *pattern)
@@ -277,6 +298,9 @@ match_like(const Key *key, Node *pattern)
 		size_t		prefix_len;
 		WcLike		like = wc_like_prefix(s, len, prefix, &prefix_len);
 
+		if (key->blanks)
+			return make_text_cond(key, like == WC_LIKE_EQUAL ? WC_KEY_EQ : WC_KEY_PREFIX,
+								  like == WC_LIKE_PREFIX && key->prefix_exact, prefix, prefix_len);
 		if (like == WC_LIKE_EQUAL && key->equality && prefix_len == len)
 			return make_cond(WC_COND_OP, key, WC_KEY_EQ, key->equality_exact, pattern, TEXTOID);
 		if (prefix_len == 0)
@@ -293,17 +317,26 @@ match_regex(const Key *key, Node *pattern, Oid collation)
 {
 	char	   *prefix;
 	bool		whole;
-	Node	   *value;
 
 	if (!key->prefix || !IsA(pattern, Const) || ((Const *) pattern)->constisnull)
 		return NULL;
 	prefix = regexp_fixed_prefix(DatumGetTextPP(((Const *) pattern)->constvalue), false, collation, &whole);
 	if (prefix == NULL || prefix[0] == '\0')
 		return NULL;
-	value = (Node *) makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(prefix), false, false);
-	if (whole && key->equality)
-		return make_cond(WC_COND_OP, key, WC_KEY_EQ, key->equality_exact, value, TEXTOID);
-	return make_cond(WC_COND_OP, key, WC_KEY_PREFIX, false, value, TEXTOID);
+	whole &= key->equality;
+	return make_text_cond(key, whole ? WC_KEY_EQ : WC_KEY_PREFIX, whole && key->equality_exact, prefix, strlen(prefix));
+}
+
+static bool
+is_like(Oid opno)
+{
+	return opno == OID_TEXT_LIKE_OP || opno == OID_BPCHAR_LIKE_OP;
+}
+
+static bool
+is_regex(Oid opno)
+{
+	return opno == OID_TEXT_REGEXEQ_OP || opno == OID_BPCHAR_REGEXEQ_OP;
 }
 
 static WcKeyCond *
@@ -334,13 +367,13 @@ match_op(const Matcher *m, OpExpr *clause)
 		return NULL;
 	type = getBaseType(exprType(right));
 
-	if (opno == OID_TEXT_LIKE_OP || opno == OID_TEXT_REGEXEQ_OP || opno == WC_STARTS_WITH_OPERATOR)
+	if (is_like(opno) || is_regex(opno) || opno == WC_STARTS_WITH_OPERATOR)
 	{
 		if (type != TEXTOID || !wc_match_bytes_equal(type, clause->inputcollid))
 			return NULL;
-		if (opno == OID_TEXT_LIKE_OP)
+		if (is_like(opno))
 			return match_like(&key, right);
-		if (opno == OID_TEXT_REGEXEQ_OP)
+		if (is_regex(opno))
 			return match_regex(&key, right, clause->inputcollid);
 		return key.prefix ? make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, key.prefix_exact, right, type) : NULL;
 	}
@@ -449,6 +482,15 @@ match_bool(const Matcher *m, Node *expr, bool value)
 
 static WcKeyCond *match_or(const Matcher *m, BoolExpr *clause);
 
+/* part IS NOT DISTINCT FROM x: keys are not NULL, so it is part = x. */
+static WcKeyCond *
+match_not(const Matcher *m, Node *clause)
+{
+	if (IsA(clause, DistinctExpr))
+		return match_op(m, (OpExpr *) clause);
+	return match_bool(m, clause, false);
+}
+
 static WcKeyCond *
 match_expr(const Matcher *m, Node *clause)
 {
@@ -463,7 +505,7 @@ match_expr(const Matcher *m, Node *clause)
 	if (IsA(clause, Var))
 		return match_bool(m, clause, true);
 	if (is_notclause(clause))
-		return match_bool(m, (Node *) get_notclausearg(clause), false);
+		return match_not(m, (Node *) get_notclausearg(clause));
 	if (is_orclause(clause))
 		return match_or(m, (BoolExpr *) clause);
 	return NULL;
@@ -513,6 +555,44 @@ match_arm(const Matcher *m, Node *clause, bool *exact)
 }
 
 /*
+ * part = x OR part = y OR ... as part = ANY (ARRAY[x, y, ...]), so that conditions on the next part limit the ranges, too.
+ * NULL: the OR is none like that.
+ */
+static WcKeyCond *
+any_of_arms(const Matcher *m, const WcKeyCond *or)
+{
+	ArrayExpr  *array = makeNode(ArrayExpr);
+	WcKeyCond  *any = NULL;
+	Node	   *first = NULL;
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+	{
+		const List *arm = lfirst(lc);
+		WcKeyCond  *cond = linitial(arm);
+
+		if (list_length(arm) != 1 || cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ || cond->part < 0)
+			return NULL;
+		if (first == NULL)
+			first = linitial(cond->values);
+		array->elements = lappend(array->elements, linitial(cond->values));
+		if (any == NULL)
+			any = make_cond(WC_COND_ANY, &(Key) {cond->part}, WC_KEY_EQ, or->exact && cond->exact, (Node *) array,
+							linitial_oid(cond->types));
+		else if (cond->part != any->part || linitial_oid(cond->types) != linitial_oid(any->types))
+			return NULL;
+	}
+	array->element_typeid = getBaseType(exprType(first));
+	array->array_typeid = get_array_type(array->element_typeid);
+	array->array_collid = exprCollation(first);
+	array->location = -1;
+	if (!OidIsValid(array->array_typeid))
+		return NULL;
+	linitial(any->values) = eval_const_expressions(m->root, (Node *) array);
+	return any;
+}
+
+/*
  * If no clause of an arm gives a condition, the whole OR is useless.  If only some of its clauses do, the OR must be
  * rechecked.
  */
@@ -520,6 +600,7 @@ static WcKeyCond *
 match_or(const Matcher *m, BoolExpr *clause)
 {
 	WcKeyCond  *or = palloc0(sizeof(WcKeyCond));
+	WcKeyCond  *any;
 	ListCell   *lc;
 
 	or->kind = WC_COND_OR;
@@ -533,7 +614,8 @@ match_or(const Matcher *m, BoolExpr *clause)
 			return NULL;
 		or->arms = list_concat(or->arms, arms);
 	}
-	return or;
+	any = any_of_arms(m, or);
+	return any != NULL ? any : or;
 }
 
 WcKeyCond *

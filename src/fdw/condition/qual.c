@@ -234,6 +234,91 @@ take_salt(const WcRelation *wrel, WcQuals *out, WcKeyCond **found, int nfound, i
 	return pinned ? 1 : salt->buckets;
 }
 
+/* --- ORs ------------------------------------------------------------------------- */
+
+/* The first part that neither a clause nor a condition of the arm pins. */
+static int
+first_unpinned(const WcRelation *wrel, WcKeyCond **found, int nfound, const List *arm)
+{
+	int			part;
+	bool		single;
+
+	for (part = 0; part < wrel->nkeys; part++)
+	{
+		bool		pinned = is_pinned(arm, part, &single);
+
+		for (int i = 0; i < nfound; i++)
+			pinned |= found[i] != NULL && found[i]->part == part && is_pinning(found[i]);
+		if (!pinned)
+			break;
+	}
+	return part;
+}
+
+/*
+ * Takes conditions on parts that the OR makes leading ones, (a = 1 AND b = 2 OR a = 3 AND b = 4) AND c = 5: each arm gets
+ * ranges from them as well.  If every arm does, they need not be evaluated on each row.  nleading: the first part that is
+ * not pinned outside the OR.
+ */
+static void
+take_behind(PlannerInfo *root, const WcRelation *wrel, WcQuals *out, WcKeyCond **found, List *clauses, int nleading,
+			const WcKeyCond *or)
+{
+	int			fewest = wrel->nkeys;
+	int			most = 0;
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, or->arms)
+	{
+		int			reach = first_unpinned(wrel, found, list_length(clauses), lfirst(lc));
+
+		fewest = Min(fewest, reach);
+		most = Max(most, reach);
+	}
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (fewest <= nleading || cond == NULL || cond->part <= nleading || cond->part > most)
+			continue;
+		if (cond->exact && cond->part <= fewest)
+			out->exact = list_append_unique_ptr(out->exact, lfirst(lc));
+		if (list_member_ptr(out->conds, cond))
+			continue;
+		out->conds = lappend(out->conds, cond);
+		out->pushed = lappend(out->pushed, lfirst(lc));
+		if (is_pinning(cond))
+			out->nranges *= pinned_values(root, cond);
+	}
+}
+
+/* Takes the ORs; nleading as above. */
+static void
+take_ors(PlannerInfo *root, const WcRelation *wrel, WcQuals *out, WcKeyCond **found, List *clauses, int nleading)
+{
+	List	   *common;
+	int			i = 0;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (cond != NULL && cond->kind == WC_COND_OR)
+			take_behind(root, wrel, out, found, clauses, nleading, cond);
+	}
+	common = list_copy(out->conds);
+	i = 0;
+	foreach(lc, clauses)
+	{
+		WcKeyCond  *cond = found[i++];
+
+		if (cond != NULL && cond->kind == WC_COND_OR)
+			take_or(root, wrel, out, common, cond, lfirst(lc));
+	}
+}
+
 /* Takes the conditions on cells. */
 static void
 take_cells(WcQuals *out, WcKeyCond **found, List *clauses)
@@ -356,7 +441,6 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	int			i = 0;
 	int			part = 0;
 	uint32		nbuckets;
-	List	   *common;
 	ListCell   *lc;
 
 	memset(out, 0, sizeof(*out));
@@ -379,15 +463,7 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 	nbuckets = take_salt(wrel, out, found, list_length(clauses), part);
 	if (take_part(root, out, found, clauses, WC_COND_RAW_KEY))
 		out->point = true;
-	common = list_copy(out->conds);
-	i = 0;
-	foreach(lc, clauses)
-	{
-		WcKeyCond  *cond = found[i++];
-
-		if (cond != NULL && cond->kind == WC_COND_OR)
-			take_or(root, wrel, out, common, cond, lfirst(lc));
-	}
+	take_ors(root, wrel, out, found, clauses, part);
 	/* a single row is in one bucket, and ranges of raw keys are not split */
 	if (!out->point && out->conds != NIL && ((WcKeyCond *) linitial(out->conds))->part != WC_COND_RAW_KEY)
 		out->nranges *= nbuckets;

@@ -207,6 +207,13 @@ show_row(WcExplained *shown, const WcKeyCond *cond)
 			cond->op == WC_KEY_GT || cond->op == WC_KEY_LT);
 }
 
+/* Multiplies numbers of ranges. */
+static double
+times(double a, double b)
+{
+	return a == WC_UNKNOWN_COUNT || b == WC_UNKNOWN_COUNT ? WC_UNKNOWN_COUNT : a * b;
+}
+
 /* Has the part no conditions, and do the ranges use parts behind it? */
 static bool
 is_gap(const WcExplained *shown, int part)
@@ -266,46 +273,74 @@ show_pinned(WcExplained *shown, int part)
 		return false;
 	}
 	shown->prefix = lappend(shown->prefix, value);
-	shown->nranges = n == WC_UNKNOWN_COUNT || shown->nranges == WC_UNKNOWN_COUNT ? WC_UNKNOWN_COUNT : shown->nranges * n;
+	shown->nranges = times(shown->nranges, n);
 	return true;
 }
 
-/* Counts the ranges of an OR, and finds out whether all of them are single rows; `part` is the first part that
- * is not pinned outside the OR. */
+/* Is the part pinned outside of ORs?  If so, multiplies *n by the number of its values. */
+static bool
+pins(const WcExplained *shown, int part, double *n)
+{
+	ListCell   *lc;
+
+	foreach(lc, shown->plan->conds)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->part != part || (cond->kind != WC_COND_ANY && (cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ)))
+			continue;
+		if (cond->kind == WC_COND_ANY)
+			*n = times(*n, count_array(linitial(cond->values)));
+		return true;
+	}
+	return false;
+}
+
+/* Counts the ranges of one arm of an OR; part: the first part that is not pinned outside the OR.  Returns whether all of
+ * them are single rows. */
+static bool
+show_arm(const WcExplained *shown, const List *arm, int part, double *n)
+{
+	bool		raw = false;
+	ListCell   *lc;
+
+	*n = 1;
+	foreach(lc, arm)
+	{
+		const WcKeyCond *cond = lfirst(lc);
+
+		if (cond->kind == WC_COND_ANY)
+			*n = times(*n, count_array(linitial(cond->values)));
+		if (cond->kind != WC_COND_ANY && (cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ))
+			continue;
+		raw |= cond->part == WC_COND_RAW_KEY;
+		if (cond->part != part)
+			continue;
+		do
+			part++;
+		while (pins(shown, part, n));
+	}
+	return raw || (shown->wrel->nkeys > 0 && part == shown->wrel->nkeys);
+}
+
+/* Counts the ranges of an OR, and finds out whether all of them are single rows; part as above. */
 static void
 show_or(WcExplained *shown, const WcKeyCond *or, int part)
 {
 	double		nranges = 0;
 	bool		pinned = true;
 	ListCell   *lc;
-	ListCell   *la;
 
 	foreach(lc, or->arms)
 	{
-		double		n = 1;
-		int			parts = part;
-		bool		raw = false;
+		double		n;
 
-		foreach(la, (List *) lfirst(lc))
-		{
-			WcKeyCond  *cond = lfirst(la);
-
-			if (cond->kind == WC_COND_ANY)
-				n = n == WC_UNKNOWN_COUNT || count_array(linitial(cond->values)) == WC_UNKNOWN_COUNT ? WC_UNKNOWN_COUNT :
-					n * count_array(linitial(cond->values));
-			if (cond->kind != WC_COND_ANY && (cond->kind != WC_COND_OP || cond->op != WC_KEY_EQ))
-				continue;
-			raw |= cond->part == WC_COND_RAW_KEY;
-			if (cond->part == parts)
-				parts++;
-		}
+		pinned &= show_arm(shown, lfirst(lc), part, &n);
 		nranges = n == WC_UNKNOWN_COUNT || nranges == WC_UNKNOWN_COUNT ? WC_UNKNOWN_COUNT : nranges + n;
-		pinned &= raw || (shown->wrel->nkeys > 0 && parts == shown->wrel->nkeys);
 	}
 	shown->simple = false;
 	shown->pinned |= pinned;
-	shown->nranges = nranges == WC_UNKNOWN_COUNT || shown->nranges == WC_UNKNOWN_COUNT ? WC_UNKNOWN_COUNT :
-		shown->nranges * nranges;
+	shown->nranges = times(shown->nranges, nranges);
 }
 
 /* Are these conditions one condition on the raw key, or comparisons that bound the raw key? */
