@@ -15,7 +15,7 @@
 #define PARTS_MAX 3
 #define CONTENT_MAX 3
 #define ROWS 400
-#define NODES 8
+#define NODES 40
 
 /* --- random keys ----------------------------------------------------------------- */
 
@@ -147,62 +147,108 @@ compare_slices(const void *a, const void *b)
 	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
 }
 
+/* A comparison of one part. */
+static void
+random_leaf(Conditions *c, uint32_t nparts)
+{
+	uint32_t	i = c->filter.nnodes++;
+	WcFilterNode *node = &c->nodes[i];
+	uint32_t	kept = 0;
+
+	node->kind = (uint8_t) (WC_FILTER_EQ + below(WC_FILTER_IN - WC_FILTER_EQ + 1));
+	node->column = below(nparts);
+	node->values = &c->values[3 * i];
+	node->n = 3;
+	for (uint32_t k = 0; k < 3; k++)
+		node->values[k] = random_bytes(c->room[3 * i + k], below(3) == 0 ? CONTENT_MAX : 1, letters, sizeof(letters) - 1);
+	if (node->kind != WC_FILTER_IN)
+		return;
+	qsort(node->values, 3, sizeof(WcSlice), compare_slices);
+	for (uint32_t k = 0; k < 3; k++)
+	{
+		if (kept == 0 || !wc_slice_eq(node->values[kept - 1], node->values[k]))
+			node->values[kept++] = node->values[k];
+	}
+	node->n = kept;
+}
+
+/* A comparison, or some of them under AND, OR, NOT, IS TRUE. */
+static void
+random_node(Conditions *c, uint32_t nparts, int depth)
+{
+	uint32_t	i = c->filter.nnodes;
+
+	if (depth == 0 || below(3) > 0 || i + 12 > NODES)
+	{
+		random_leaf(c, nparts);
+		return;
+	}
+	c->filter.nnodes++;
+	c->nodes[i].kind = (uint8_t) (below(2) ? WC_FILTER_OR : below(4));
+	if (c->nodes[i].kind <= WC_FILTER_OR)
+		c->nodes[i].n = below(10) == 0 ? 0 : below(2) + 2;
+	for (uint32_t k = c->nodes[i].kind <= WC_FILTER_OR ? c->nodes[i].n : 1; k > 0; k--)
+		random_node(c, nparts, depth - 1);
+}
+
 static void
 random_conditions(Conditions *c, uint32_t nparts)
 {
-	uint32_t	n = below(NODES - 2) + 1;
+	uint32_t	n = below(5) + 1;
 
 	memset(c, 0, sizeof(*c));
 	c->filter.ncolumns = nparts;
 	c->filter.columns = c->columns;
 	c->filter.nodes = c->nodes;
-	c->filter.nnodes = n + 1;
+	c->filter.nnodes = 1;
 	c->nodes[0] = (WcFilterNode) {.kind = WC_FILTER_AND,.n = n};
 	for (uint32_t i = 0; i < nparts; i++)
 		c->columns[i] = (WcFilterColumn) {.in_key = true,.column = i};
 	for (uint32_t i = 1; i <= n; i++)
-	{
-		WcFilterNode *node = &c->nodes[i];
-		uint32_t	kept = 0;
+		random_node(c, nparts, 2);
+}
 
-		node->kind = (uint8_t) (WC_FILTER_EQ + below(WC_FILTER_IN - WC_FILTER_EQ + 1));
-		node->column = below(nparts);
-		node->values = &c->values[3 * i - 3];
-		node->n = 3;
-		for (uint32_t k = 0; k < 3; k++)
-			node->values[k] = random_bytes(c->room[3 * i - 3 + k], below(3) == 0 ? CONTENT_MAX : 1, letters, sizeof(letters) - 1);
-		if (node->kind != WC_FILTER_IN)
-			continue;
-		qsort(node->values, 3, sizeof(WcSlice), compare_slices);
-		for (uint32_t k = 0; k < 3; k++)
-		{
-			if (kept == 0 || !wc_slice_eq(node->values[kept - 1], node->values[k]))
-				node->values[kept++] = node->values[k];
-		}
-		node->n = kept;
+static bool
+leaf_holds(const WcFilterNode *node, const Row *row)
+{
+	WcSlice		content = row->parts[node->column];
+	int			than = wc_slice_cmp(content, node->values[0]);
+	bool		one = false;
+
+	for (uint32_t k = 0; node->kind == WC_FILTER_IN && k < node->n; k++)
+		one |= wc_slice_eq(content, node->values[k]);
+	return one || (node->kind == WC_FILTER_EQ && than == 0) || (node->kind == WC_FILTER_LT && than < 0) ||
+		(node->kind == WC_FILTER_LE && than <= 0) || (node->kind == WC_FILTER_GT && than > 0) ||
+		(node->kind == WC_FILTER_GE && than >= 0) ||
+		(node->kind == WC_FILTER_PREFIX && wc_slice_starts_with(content, node->values[0]));
+}
+
+/* *at: the node, and then the one behind it. */
+static bool
+node_holds(const Conditions *c, uint32_t *at, const Row *row)
+{
+	const WcFilterNode *node = &c->nodes[(*at)++];
+	bool		all = true;
+	bool		any = false;
+
+	if (node->kind >= WC_FILTER_EQ)
+		return leaf_holds(node, row);
+	for (uint32_t k = node->kind <= WC_FILTER_OR ? node->n : 1; k > 0; k--)
+	{
+		bool		one = node_holds(c, at, row);
+
+		all &= one;
+		any |= one;
 	}
+	return node->kind == WC_FILTER_OR ? any : node->kind == WC_FILTER_NOT ? !any : all;
 }
 
 static bool
 satisfies(const Conditions *c, const Row *row)
 {
-	bool		all = true;
+	uint32_t	at = 0;
 
-	for (uint32_t i = 1; i < c->filter.nnodes; i++)
-	{
-		const WcFilterNode *node = &c->nodes[i];
-		WcSlice		content = row->parts[node->column];
-		int			than = wc_slice_cmp(content, node->values[0]);
-		bool		one = false;
-
-		for (uint32_t k = 0; node->kind == WC_FILTER_IN && k < node->n; k++)
-			one |= wc_slice_eq(content, node->values[k]);
-		all &= one || (node->kind == WC_FILTER_EQ && than == 0) || (node->kind == WC_FILTER_LT && than < 0) ||
-			(node->kind == WC_FILTER_LE && than <= 0) || (node->kind == WC_FILTER_GT && than > 0) ||
-			(node->kind == WC_FILTER_GE && than >= 0) ||
-			(node->kind == WC_FILTER_PREFIX && wc_slice_starts_with(content, node->values[0]));
-	}
-	return all;
+	return node_holds(c, &at, row);
 }
 
 /* --- walking ---------------------------------------------------------------------------- */
@@ -275,17 +321,15 @@ typedef struct Case
 } Case;
 
 static void
-check_case(Kit *kit, const Case *c, const char *last, bool own)
+check_filter(Kit *kit, const Case *c, WcFilterNode *nodes, uint32_t nnodes, const char *last, bool own)
 {
 	static const WcPartShape shapes[] = {{.kind = WC_PART_FIXED,.length = 1}, {.kind = WC_PART_FIXED,.length = 2}, {.kind = WC_PART_FIXED,.length = 2}};
 	static const WcContentCheck contents[3];
 	const WcKeyCheck check = {.layout = {.nparts = 3,.parts = shapes},.contents = contents};
 	WcBuf		keys = WC_BUF_INIT;
 	WcReadPoint at = kit_point(kit, own);
-	WcSlice		value = wc_slice_cstr(c->value);
 	WcFilterColumn column = {.in_key = true,.column = c->part};
-	WcFilterNode nodes[] = {{.kind = WC_FILTER_AND,.n = 1}, {.kind = c->kind,.n = 1,.values = &value}};
-	WcFilter	filter = {.ncolumns = 1,.columns = &column,.nnodes = 2,.nodes = nodes};
+	WcFilter	filter = {.ncolumns = 1,.columns = &column,.nnodes = nnodes,.nodes = nodes};
 	WcRange		range = {.stop = wc_slice_cstr(last),.stop_inclusive = true,.start_inclusive = true};
 	WcScan		scan;
 	WcScanner  *scanner;
@@ -317,6 +361,25 @@ check_case(Kit *kit, const Case *c, const char *last, bool own)
 	wc_buf_free(&keys);
 }
 
+static void
+check_case(Kit *kit, const Case *c, const char *last, bool own)
+{
+	WcSlice		value = wc_slice_cstr(c->value);
+	WcFilterNode nodes[] = {{.kind = WC_FILTER_AND,.n = 1}, {.kind = c->kind,.n = 1,.values = &value}};
+
+	check_filter(kit, c, nodes, 2, last, own);
+}
+
+/* Two comparisons of the middle part, one of which holds. */
+static void
+check_or(Kit *kit, uint8_t kind, const char *value, uint8_t other_kind, const char *other, bool reversed, uint32_t found, uint64_t examined)
+{
+	WcSlice		values[] = {wc_slice_cstr(value), wc_slice_cstr(other)};
+	WcFilterNode nodes[] = {{.kind = WC_FILTER_OR,.n = 2}, {.kind = kind,.n = 1,.values = &values[0]}, {.kind = other_kind,.n = 1,.values = &values[1]}};
+
+	check_filter(kit, &(Case) {1, kind, value, reversed, found, examined}, nodes, 3, "z", false);
+}
+
 /* 5 letters, each with 20 * 30 rows in two families. */
 static void
 scans_seek(void **state)
@@ -345,6 +408,11 @@ scans_seek(void **state)
 		kit_commit(&kit);
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 			check_case(&kit, &cases[i], "z", false);
+		check_or(&kit, WC_FILTER_EQ, "07", WC_FILTER_EQ, "15", false, 300, 700);
+		check_or(&kit, WC_FILTER_EQ, "15", WC_FILTER_EQ, "07", true, 300, 700);
+		check_or(&kit, WC_FILTER_EQ, "07", WC_FILTER_EQ, "07", false, 150, 400);
+		check_or(&kit, WC_FILTER_EQ, "17", WC_FILTER_GT, "18", false, 300, 700);
+		check_or(&kit, WC_FILTER_LT, "01", WC_FILTER_EQ, "02", true, 300, 700);
 
 		/* what a transaction has written meanwhile; the last letter is out of the range */
 		kit_put(&kit, "c9900", 1, "q", KIT_LATEST, "v");

@@ -1,10 +1,13 @@
 /*
  * read/scan/skip.c: rows that a filter is sure to reject, without looking at them.
  *
- * Only conditions that every row must satisfy, and that are about one part, count: the arms of the AND at
- * the top of the filter.
+ * The filter gives each part limits that the contents of all accepted rows keep: those of the arms of an AND together;
+ * of an OR, what is in the limits of some arm.
  */
 #include "read/scan/skip.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 
@@ -20,6 +23,7 @@
 typedef struct Limits
 {
 	bool		limited;
+	bool		none;			/* no content satisfies them */
 	bool		listed;			/* one of these: */
 	uint32_t	nvalues;
 	const WcSlice *values;		/* ascending */
@@ -71,63 +75,229 @@ limit_hi(WcInterval *i, WcSlice value, bool inclusive)
 	}
 }
 
-/* False: it says nothing that counts here. */
-static bool
-add_limit(Limits *limits, const WcFilterNode *node)
+/* Of a comparison with constants. */
+static Limits
+limits_of_leaf(const WcFilterNode *node)
 {
-	WcInterval *i = &limits->interval;
+	Limits		limits = {.limited = true};
+	WcInterval *i = &limits.interval;
 
 	switch (node->kind)
 	{
 		case WC_FILTER_EQ:
 			limit_lo(i, node->values[0], true);
 			limit_hi(i, node->values[0], true);
-			return true;
+			limits.listed = true;
+			limits.nvalues = 1;
+			limits.values = node->values;
+			break;
 		case WC_FILTER_LT:
 		case WC_FILTER_LE:
 			limit_hi(i, node->values[0], node->kind == WC_FILTER_LE);
-			return true;
+			break;
 		case WC_FILTER_GT:
 		case WC_FILTER_GE:
 			limit_lo(i, node->values[0], node->kind == WC_FILTER_GE);
-			return true;
+			break;
 		case WC_FILTER_PREFIX:
-			limits->begun = true;
-			limits->prefix = node->values[0];
-			return true;
+			limits.begun = true;
+			limits.prefix = node->values[0];
+			break;
 		case WC_FILTER_IN:
-			if (limits->listed || node->n == 0)
-				return limits->limited;
-			limits->listed = true;
-			limits->values = node->values;
-			limits->nvalues = node->n;
-			return true;
+			limits.none = node->n == 0;
+			limits.listed = node->n > 0;
+			limits.nvalues = node->n;
+			limits.values = node->values;
+			break;
 		default:
-			return limits->limited;
+			limits.limited = false;
+			break;
 	}
+	return limits;
 }
 
-/* The node behind this one and all of its own. */
-static uint32_t
-next_node(const WcFilter *filter, uint32_t at)
+/* Both hold.  Of two lists, or prefixes, one is enough. */
+static void
+limit(Limits *limits, const Limits *more)
 {
-	for (uint32_t left = 1; left > 0; left--)
-	{
-		const WcFilterNode *node = &filter->nodes[at++];
+	WcInterval *i = &limits->interval;
+	int			c;
 
-		if (node->kind == WC_FILTER_AND || node->kind == WC_FILTER_OR)
-			left += node->n;
-		else if (node->kind == WC_FILTER_NOT || node->kind == WC_FILTER_IS_TRUE)
-			left++;
+	if (more->interval.has_lo)
+		limit_lo(i, more->interval.lo, more->interval.lo_inclusive);
+	if (more->interval.has_hi)
+		limit_hi(i, more->interval.hi, more->interval.hi_inclusive);
+	if (more->listed && (!limits->listed || more->nvalues < limits->nvalues))
+	{
+		limits->listed = true;
+		limits->nvalues = more->nvalues;
+		limits->values = more->values;
 	}
-	return at;
+	if (more->begun)
+	{
+		limits->begun = true;
+		limits->prefix = more->prefix;
+	}
+	limits->limited |= more->limited;
+	c = i->has_lo && i->has_hi ? wc_slice_cmp(i->lo, i->hi) : -1;
+	limits->none |= more->none || c > 0 || (c == 0 && !(i->lo_inclusive && i->hi_inclusive));
+}
+
+/* One of them holds; the lists are for the caller to put together. */
+static void
+widen(Limits *limits, const Limits *other)
+{
+	WcInterval *i = &limits->interval;
+	const WcInterval *o = &other->interval;
+	int			c;
+
+	c = i->has_lo && o->has_lo ? wc_slice_cmp(o->lo, i->lo) : 0;
+	i->has_lo &= o->has_lo;
+	i->lo_inclusive = (c >= 0 && i->lo_inclusive) || (c <= 0 && o->lo_inclusive);
+	i->lo = c < 0 ? o->lo : i->lo;
+	c = i->has_hi && o->has_hi ? wc_slice_cmp(o->hi, i->hi) : 0;
+	i->has_hi &= o->has_hi;
+	i->hi_inclusive = (c <= 0 && i->hi_inclusive) || (c >= 0 && o->hi_inclusive);
+	i->hi = c > 0 ? o->hi : i->hi;
+	limits->listed &= other->listed;
+	limits->limited = limits->listed || i->has_lo || i->has_hi;
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
+}
+
+/* A filter and a part of the key, whose limits are looked for. */
+typedef struct Finding
+{
+	WcArena    *arena;
+	const WcFilter *filter;
+	uint32_t	part;
+} Finding;
+
+static bool find_limits(const Finding *f, uint32_t *at, Limits *limits);
+
+/* Values of the arms of an OR. */
+typedef struct List
+{
+	WcSlice    *values;
+	uint32_t	n;
+	uint32_t	max;
+} List;
+
+static bool
+append_values(WcArena *arena, List *list, const Limits *arm)
+{
+	if (list->n + arm->nvalues > list->max)
+	{
+		uint32_t	max = 2 * list->max + arm->nvalues;
+		WcSlice    *values = wc_arena_alloc(arena, max * sizeof(WcSlice));
+
+		if (values == NULL)
+			return false;
+		if (list->n > 0)
+			memcpy(values, list->values, list->n * sizeof(WcSlice));
+		list->values = values;
+		list->max = max;
+	}
+	memcpy(list->values + list->n, arm->values, arm->nvalues * sizeof(WcSlice));
+	list->n += arm->nvalues;
+	return true;
+}
+
+/* Sorts the values and makes them distinct. */
+static void
+sort_values(List *list)
+{
+	uint32_t	kept = 0;
+
+	qsort(list->values, list->n, sizeof(WcSlice), compare_values);
+	for (uint32_t i = 0; i < list->n; i++)
+	{
+		if (kept == 0 || !wc_slice_eq(list->values[kept - 1], list->values[i]))
+			list->values[kept++] = list->values[i];
+	}
+	list->n = kept;
+}
+
+/* The arms of an OR; false: no memory.  *at: the first arm, and then the node behind them. */
+static bool
+find_any(const Finding *f, uint32_t narms, uint32_t *at, Limits *limits)
+{
+	List		list = {0};
+	bool		first = true;
+
+	*limits = (Limits) {.limited = true,.none = true};
+	for (; narms > 0; narms--)
+	{
+		Limits		arm;
+
+		if (!find_limits(f, at, &arm))
+			return false;
+		if (arm.none)
+			continue;
+		if (arm.begun)
+			limit_lo(&arm.interval, arm.prefix, true);
+		arm.begun = false;
+		if (first)
+			*limits = arm;
+		else
+			widen(limits, &arm);
+		first = false;
+		if (limits->listed && !append_values(f->arena, &list, &arm))
+			return false;
+	}
+	if (!limits->none && limits->listed)
+	{
+		sort_values(&list);
+		limits->values = list.values;
+		limits->nvalues = list.n;
+	}
+	return true;
+}
+
+/* The limits that a node and all of its own give; false: no memory.  *at: the node, and then the one behind. */
+static bool
+find_limits(const Finding *f, uint32_t *at, Limits *limits)
+{
+	const WcFilterNode *node = &f->filter->nodes[(*at)++];
+	Limits		arm;
+
+	*limits = (Limits) {0};
+	switch (node->kind)
+	{
+		case WC_FILTER_AND:
+			for (uint32_t i = 0; i < node->n; i++)
+			{
+				if (!find_limits(f, at, &arm))
+					return false;
+				limit(limits, &arm);
+			}
+			return true;
+		case WC_FILTER_OR:
+			return find_any(f, node->n, at, limits);
+		case WC_FILTER_NOT:
+			return find_limits(f, at, &arm);
+		case WC_FILTER_IS_TRUE:
+			return find_limits(f, at, limits);
+		case WC_FILTER_UNKNOWN:
+			*limits = (Limits) {.limited = true,.none = true};
+			return true;
+		default:
+			break;
+	}
+	if (f->filter->columns[node->column].in_key && f->filter->columns[node->column].column == f->part &&
+		f->filter->columns[node->column].form == WC_FORM_BYTES)
+		*limits = limits_of_leaf(node);
+	return true;
 }
 
 WcStatus
 wc_skip_create(WcArena *arena, const WcFilter *filter, const WcKeyLayout *layout, bool reversed,
 			   WcSkip **skip, WcError *err)
 {
-	bool		and = filter->nodes[0].kind == WC_FILTER_AND;
 	bool		useful = false;
 	WcSkip	   *s = wc_arena_alloc_zero(arena, sizeof(WcSkip));
 	Limits	   *limits = wc_arena_alloc_zero(arena, (layout->nparts + 1) * sizeof(Limits));
@@ -138,15 +308,17 @@ wc_skip_create(WcArena *arena, const WcFilter *filter, const WcKeyLayout *layout
 	s->layout = layout;
 	s->reversed = reversed;
 	s->limits = limits;
-	for (uint32_t at = and ? 1 : 0; at < filter->nnodes; at = next_node(filter, at))
+	for (uint32_t i = 0; i < filter->ncolumns; i++)
 	{
-		const WcFilterNode *node = &filter->nodes[at];
-		const WcFilterColumn *column = wc_filter_kind_has_column(node->kind) ? &filter->columns[node->column] : NULL;
+		const WcFilterColumn *column = &filter->columns[i];
+		Finding		f = {arena, filter, column->column};
+		uint32_t	at = 0;
 
-		if (column == NULL || !column->in_key || column->form != WC_FORM_BYTES)
+		if (!column->in_key || column->form != WC_FORM_BYTES)
 			continue;
-		limits[column->column].limited = add_limit(&limits[column->column], node);
-		useful |= limits[column->column].limited;
+		if (!find_limits(&f, &at, &limits[f.part]))
+			return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
+		useful |= limits[f.part].limited;
 	}
 	if (useful)
 		*skip = s;
