@@ -159,6 +159,14 @@ SELECT c AS condition, same('comp', 'comp_heap', c), scan_kind('comp', c) FROM u
   '((a = 1 AND b = ''x'') OR (a = 2 AND b = ''y'')) AND c = ANY (ARRAY(SELECT generate_series(-5000, 1000)))',
   'a IS NOT DISTINCT FROM 1 AND b = ''x''',
   'a IS NOT DISTINCT FROM NULL',
+  'a = 1 AND left(b, 1) = ''x''',
+  'a = 1 AND left(b, -1) = ''x''',
+  'a = 1 AND ''xy'' = substring(b FROM 1 FOR 2)',
+  'a = 1 AND substr(b, 2, 1) = ''y''',
+  'a = 1 AND substr(b, 1, 1) = (SELECT ''x'')',
+  'left(b, 1) = ''x''',
+  'b ~ ''^x.''',
+  'NOT (b, v) > (''x'', 100)',
   '(a = 1 OR raw < ''\x80000000'') AND (a < 2 OR a = NULL)',
   'NOT a = 1',
   '1 = a AND ''x'' < b',
@@ -243,6 +251,7 @@ SELECT c, same('codes', 'codes_heap', c), scan_kind('codes', c) FROM unnest(ARRA
   $$code LIKE 'a%'$$, $$code LIKE 'a %'$$, $$code LIKE 'a  %'$$, $$code LIKE ' %'$$, $$code LIKE '%'$$, $$code LIKE ''$$, $$code LIKE 'ab'$$,
   $$code LIKE 'ab   '$$, $$code LIKE 'abcde' AND n = 1$$, $$code LIKE 'abcde%' AND n = 1$$, $$code LIKE 'a_'$$, $$code LIKE 'a____'$$,
   $$code LIKE '\%%'$$, $$code NOT LIKE 'a%'$$, $$code ~ '^ab'$$, $$code ~ '^a '$$, $$code ~ '^ab$'$$, $$code ~ '^abcde$'$$, $$code ~ '^'$$,
+  $$left(code, 2) = 'ab'$$, $$left(code, 2) = 'a '$$, $$substr(code, 1, 3) = 'a b'$$, $$left(code, 1) = (SELECT 'a')$$,
   $$code LIKE (SELECT 'a%')$$, $$code LIKE (SELECT 'a %')$$, $$code LIKE (SELECT 'a_c%')$$, $$code LIKE (SELECT 'ab   ') AND n > 1$$,
   $$code LIKE (SELECT 'ab') AND n > 1$$, $$code LIKE NULL$$, $$code LIKE 'a%' OR code = 'b'$$, $$code SIMILAR TO 'ab%'$$]) c;
 EXPLAIN (COSTS OFF) SELECT * FROM codes WHERE code LIKE 'ab%' ORDER BY code, n LIMIT 2;

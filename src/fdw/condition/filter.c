@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -289,6 +290,22 @@ typedef struct Pusher
 
 static Node *push(Pusher *p, Node *clause, bool whole);
 
+/* column ^@ prefix */
+static Node *
+starts_with(Node *column, Node *prefix, Oid collation)
+{
+	Expr	   *op = make_opclause(WC_STARTS_WITH_OPERATOR, BOOLOID, false, (Expr *) column, (Expr *) prefix, InvalidOid, collation);
+
+	set_opfuncid((OpExpr *) op);
+	return (Node *) op;
+}
+
+static Node *
+text_const(const char *s, size_t len)
+{
+	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, PointerGetDatum(cstring_to_text_with_len(s, (int) len)), false, false);
+}
+
 /* column LIKE 'x%y': lets through values that start with x. */
 static Node *
 push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
@@ -297,7 +314,6 @@ push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
 	char	   *s;
 	char	   *prefix;
 	size_t		len;
-	Expr	   *op;
 
 	/* filtermake.c examines a pattern that is known only when the scan runs */
 	if (!IsA(pattern, Const) || pattern->constisnull)
@@ -309,11 +325,103 @@ push_like(Pusher *p, Node *clause, const WcLeaf *leaf, bool whole)
 	if (whole || leaf->negated || len == 0)
 		return NULL;
 	p->exact = false;
-	op = make_opclause(WC_STARTS_WITH_OPERATOR, BOOLOID, false, (Expr *) leaf->column,
-					   (Expr *) makeConst(TEXTOID, -1, pattern->constcollid, -1,
-										  PointerGetDatum(cstring_to_text_with_len(prefix, (int) len)), false, false),
-					   InvalidOid, leaf->collation);
+	return starts_with(leaf->column, text_const(prefix, len), leaf->collation);
+}
+
+/* What column ^@ x has to be for column ~ '^x', or for left(column, n) = x; NULL: neither. */
+static Node *
+prefix_of(const OpExpr *clause)
+{
+	Node	   *column = linitial(clause->args);
+	Node	   *value = lsecond(clause->args);
+	char	   *prefix;
+	bool		whole;
+
+	if (!wc_match_bytes_equal(TEXTOID, clause->inputcollid))
+		return NULL;
+	if (clause->opno == OID_TEXT_REGEXEQ_OP && IsA(value, Const) && !((Const *) value)->constisnull)
+	{
+		prefix = regexp_fixed_prefix(DatumGetTextPP(((Const *) value)->constvalue), false, clause->inputcollid, &whole);
+		return prefix == NULL || prefix[0] == '\0' ? NULL : starts_with(column, text_const(prefix, strlen(prefix)), clause->inputcollid);
+	}
+	if (clause->opno != TextEqualOperator)
+		return NULL;
+	if (wc_like_start_of(column) == NULL)
+	{
+		value = column;
+		column = lsecond(clause->args);
+	}
+	column = wc_like_start_of(column);
+	return column == NULL ? NULL : starts_with(column, value, clause->inputcollid);
+}
+
+/* A clause that only lets values with a prefix through. */
+static Node *
+push_prefix(Pusher *p, OpExpr *clause)
+{
+	Node	   *pushed = push(p, prefix_of(clause), false);
+
+	if (pushed != NULL)
+		p->exact = false;
+	return pushed;
+}
+
+/* x op y, as in column number i of a row comparison, but with another operator of the family; NULL: there is none. */
+static Node *
+compare_field(const RowCompareExpr *row, int i, int strategy)
+{
+	Oid			left;
+	Oid			right;
+	Oid			opno;
+	Expr	   *op;
+
+	op_input_types(list_nth_oid(row->opnos, i), &left, &right);
+	opno = get_opfamily_member(list_nth_oid(row->opfamilies, i), left, right, (int16) strategy);
+	if (!OidIsValid(opno))
+		return NULL;
+	op = make_opclause(opno, BOOLOID, false, copyObject(list_nth(row->largs, i)), copyObject(list_nth(row->rargs, i)),
+					   InvalidOid, list_nth_oid(row->inputcollids, i));
 	set_opfuncid((OpExpr *) op);
+	return (Node *) op;
+}
+
+/* (a, b) > (x, y) is a > x OR (a = x AND b > y), also if something is NULL. */
+static Node *
+expand_row(const RowCompareExpr *row)
+{
+	int			n = list_length(row->opnos);
+	List	   *arms = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			strategy = get_op_opfamily_strategy(list_nth_oid(row->opnos, i), list_nth_oid(row->opfamilies, i));
+		List	   *fields = NIL;
+
+		if (i + 1 < n && strategy == BTLessEqualStrategyNumber)
+			strategy = BTLessStrategyNumber;
+		if (i + 1 < n && strategy == BTGreaterEqualStrategyNumber)
+			strategy = BTGreaterStrategyNumber;
+		for (int k = 0; k <= i; k++)
+			fields = lappend(fields, compare_field(row, k, k < i ? BTEqualStrategyNumber : strategy));
+		if (list_member_ptr(fields, NULL))
+			return NULL;
+		arms = lappend(arms, make_ands_explicit(fields));
+	}
+	return (Node *) make_orclause(arms);
+}
+
+/* key IS NOT DISTINCT FROM x: keys are not NULL, so it is true if key = x is. */
+static Node *
+same_key(const Pusher *p, Node *clause)
+{
+	WcLeaf		leaf;
+	OpExpr	   *op;
+
+	if (!IsA(clause, DistinctExpr) || !wc_filter_leaf(p->wrel, p->relid, clause, &leaf) || !wc_filter_in_key(p->wrel, leaf.att))
+		return NULL;
+	op = makeNode(OpExpr);
+	*op = *(OpExpr *) clause;
+	NodeSetTag(op, T_OpExpr);
 	return (Node *) op;
 }
 
@@ -346,12 +454,17 @@ static Node *
 push(Pusher *p, Node *clause, bool whole)
 {
 	WcLeaf		leaf;
+	Node	   *other;
 
 	if (clause == NULL)
 		return NULL;
 	check_stack_depth();
+	if (is_notclause(clause) && !whole && (other = same_key(p, (Node *) get_notclausearg(clause))) != NULL)
+		return other;
 	if (IsA(clause, BoolExpr))
 		return push_bool(p, (BoolExpr *) clause, whole);
+	if (IsA(clause, RowCompareExpr))
+		return push(p, expand_row((RowCompareExpr *) clause), whole);
 	if (IsA(clause, BooleanTest))
 	{
 		BooleanTest *test = (BooleanTest *) clause;
@@ -367,9 +480,10 @@ push(Pusher *p, Node *clause, bool whole)
 	}
 	if (!wc_filter_leaf(p->wrel, p->relid, clause, &leaf))
 	{
-		Node	   *members = whole ? NULL : wc_member_expand(p->wrel, p->relid, clause);
-
-		return members != NULL ? push(p, members, false) : NULL;
+		other = whole ? NULL : wc_member_expand(p->wrel, p->relid, clause);
+		if (other == NULL && !whole && IsA(clause, OpExpr) && list_length(((OpExpr *) clause)->args) == 2)
+			return push_prefix(p, (OpExpr *) clause);
+		return push(p, other, false);
 	}
 	return leaf.kind == WC_LEAF_LIKE ? push_like(p, clause, &leaf, whole) : clause;
 }

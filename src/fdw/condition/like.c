@@ -3,10 +3,35 @@
  */
 #include "postgres.h"
 
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #include "compat.h"
 #include "fdw/condition/like.h"
+
+Node *
+wc_like_start_of(Node *expr)
+{
+	const FuncExpr *func = (const FuncExpr *) expr;
+	Node	   *column;
+
+	if (expr == NULL || !IsA(expr, FuncExpr) ||
+		(func->funcid != F_LEFT && func->funcid != F_SUBSTR_TEXT_INT4_INT4 && func->funcid != F_SUBSTRING_TEXT_INT4_INT4))
+		return NULL;
+	if (func->funcid != F_LEFT)
+	{
+		const Const *from = lsecond(func->args);
+
+		if (!IsA(from, Const) || from->constisnull || DatumGetInt32(from->constvalue) > 1)
+			return NULL;
+	}
+	column = linitial(func->args);
+	/* type char without the blanks at the end, as in keys */
+	if (IsA(column, FuncExpr) && ((FuncExpr *) column)->funcid == F_TEXT_BPCHAR)
+		column = linitial(((FuncExpr *) column)->args);
+	return column;
+}
 
 WcLike
 wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len)

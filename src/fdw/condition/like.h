@@ -6,6 +6,8 @@
 
 #include "postgres.h"
 
+#include "nodes/nodes.h"
+
 #include "rowkey/rowkey.h"
 
 typedef enum WcLike
@@ -14,6 +16,9 @@ typedef enum WcLike
 	WC_LIKE_PREFIX,				/* 'prefix%' */
 	WC_LIKE_OTHER				/* starts with the prefix; the rest must be evaluated */
 } WcLike;
+
+/* The column of which the expression is a start, of any length: left(column, n), substr(column, 1, n); NULL: none. */
+extern Node *wc_like_start_of(Node *expr);
 
 /* The literal bytes that a LIKE pattern starts with; prefix has room for len bytes. */
 extern WcLike wc_like_prefix(const char *pattern, size_t len, char *prefix, size_t *prefix_len);

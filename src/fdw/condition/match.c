@@ -327,6 +327,28 @@ match_regex(const Key *key, Node *pattern, Oid collation)
 	return make_text_cond(key, whole ? WC_KEY_EQ : WC_KEY_PREFIX, whole && key->equality_exact, prefix, strlen(prefix));
 }
 
+/* left(key, n) = x: the key starts with x. */
+static WcKeyCond *
+match_start(const Matcher *m, const OpExpr *clause)
+{
+	Node	   *column = wc_like_start_of(linitial(clause->args));
+	Node	   *value = column != NULL ? lsecond(clause->args) : linitial(clause->args);
+	Key			key;
+
+	if (column == NULL)
+		column = wc_like_start_of(lsecond(clause->args));
+	if (clause->opno != TextEqualOperator || column == NULL || !find_key(m, column, &key) || !key.prefix || !is_value(m, value) ||
+		getBaseType(exprType(value)) != TEXTOID || !wc_match_bytes_equal(TEXTOID, clause->inputcollid))
+		return NULL;
+	if (IsA(value, Const) && !((Const *) value)->constisnull)
+	{
+		const char *s = TextDatumGetCString(((Const *) value)->constvalue);
+
+		return make_text_cond(&key, WC_KEY_PREFIX, false, s, strlen(s));
+	}
+	return key.blanks ? NULL : make_cond(WC_COND_OP, &key, WC_KEY_PREFIX, false, value, TEXTOID);
+}
+
 static bool
 is_like(Oid opno)
 {
@@ -361,7 +383,7 @@ match_op(const Matcher *m, OpExpr *clause)
 		right = other;
 		opno = get_commutator(opno);
 		if (!OidIsValid(opno) || !find_key(m, left, &key))
-			return NULL;
+			return match_start(m, clause);
 	}
 	if (!is_value(m, right))
 		return NULL;
