@@ -99,9 +99,12 @@ CREATE FOREIGN TABLE gz (a int OPTIONS (rowkey '1'), b text OPTIONS (rowkey '2',
 INSERT INTO gz SELECT * FROM g_heap;
 CREATE TABLE gz_heap AS SELECT * FROM g_heap;
 SELECT examined('SELECT * FROM g WHERE ' || c) FROM unnest(ARRAY[
-  $$b = 'b33'$$, $$b LIKE 'b3%'$$, $$b IN ('b11', 'b33', 'b48', 'x')$$, $$b > 'b47'$$, $$b < 'b12' AND c = 7$$, 'c = 30', 'c < 3', $$a > 2 AND b = 'b20'$$, $$b = 'b20' OR c = 7$$, $$b <> 'b20'$$, $$b = 'no'$$]) c;
+  $$b = 'b33'$$, $$b LIKE 'b3%'$$, $$b IN ('b11', 'b33', 'b48', 'x')$$, $$b > 'b47'$$, $$b < 'b12' AND c = 7$$, 'c = 30', 'c < 3', $$a > 2 AND b = 'b20'$$, $$b = 'b20' OR c = 7$$, $$b <> 'b20'$$, $$b = 'no'$$,
+  $$b = 'b20' OR b = 'b40'$$, $$(b, c) IN (('b20', 5), ('b40', 6))$$, $$(b, c) < ('b11', 5)$$, $$a > 2 AND (b, c, v) > ('b48', 29, 0)$$, $$b BETWEEN SYMMETRIC 'b12' AND 'b11'$$,
+  $$b IS NOT DISTINCT FROM 'b20'$$, $$b ~ '^b2[01]'$$, $$left(b, 2) = 'b4' AND c = 7$$, $$b = 'b20' OR (b = 'b40' AND v = 4)$$, $$(b = 'b20' AND c > 28) OR (b LIKE 'b1%' AND c > 29)$$]) c;
 SELECT t, filtered(t, c) FROM unnest('{g,gz}'::text[]) t, unnest(ARRAY[
-  $$b = 'b33' AND v > 20$$, $$b LIKE 'b3%' AND w IS NULL$$, $$b IN ('b11', 'b33', 'b48', 'x')$$, $$b > 'b47'$$, $$b < 'b12' AND c = 7$$, 'c IN (1, 30)', $$a > 2 AND b = 'b20'$$]) c;
+  $$b = 'b33' AND v > 20$$, $$b LIKE 'b3%' AND w IS NULL$$, $$b IN ('b11', 'b33', 'b48', 'x')$$, $$b > 'b47'$$, $$b < 'b12' AND c = 7$$, 'c IN (1, 30)', $$a > 2 AND b = 'b20'$$,
+  $$(b, c) IN (('b20', 5), ('b40', 6))$$, $$(b, c) < ('b11', 5)$$, $$(b, w, c) >= ('b48', 48, 5)$$, $$NOT (b, v) > ('b20', 10)$$, $$b = 'b20' OR (b = 'b40' AND v = 4)$$, $$(b = 'b20' AND c > 28) OR (b LIKE 'b1%' AND w IS NULL)$$]) c;
 SELECT examined($$SELECT * FROM gz WHERE b = 'b33' ORDER BY a DESC, b, c LIMIT 70$$);
 SELECT count(*), count(DISTINCT (a, b, c)), min(a), sum(c) FROM (SELECT * FROM gz WHERE b = 'b33' ORDER BY a DESC, b, c LIMIT 70) q;
 SELECT a, b, c, v, w FROM g WHERE b IN ('b12', 'b40') AND c BETWEEN 14 AND 15 ORDER BY a DESC, b, c LIMIT 6;

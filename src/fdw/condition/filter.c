@@ -285,6 +285,7 @@ typedef struct Pusher
 {
 	const WcRelation *wrel;
 	Index		relid;
+	bool		keys_only;		/* leave out what is not about the key */
 	bool		exact;
 } Pusher;
 
@@ -485,17 +486,27 @@ push(Pusher *p, Node *clause, bool whole)
 			return push_prefix(p, (OpExpr *) clause);
 		return push(p, other, false);
 	}
+	if (p->keys_only && !wc_filter_in_key(p->wrel, leaf.att))
+		return NULL;
 	return leaf.kind == WC_LEAF_LIKE ? push_like(p, clause, &leaf, whole) : clause;
 }
 
 Expr *
 wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact)
 {
-	Pusher		p = {wrel, relid, true};
+	Pusher		p = {.wrel = wrel,.relid = relid,.exact = true};
 	Node	   *pushed = push(&p, clause, false);
 
 	*exact = pushed != NULL && p.exact;
 	return (Expr *) pushed;
+}
+
+Expr *
+wc_filter_push_keys(const WcRelation *wrel, Index relid, Node *clause)
+{
+	Pusher		p = {.wrel = wrel,.relid = relid,.keys_only = true};
+
+	return (Expr *) push(&p, clause, false);
 }
 
 /* --- stores that compare bytes ------------------------------------------------------ */

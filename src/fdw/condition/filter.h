@@ -76,6 +76,9 @@ extern bool wc_filter_in_key(const WcRelation *wrel, int att);
  */
 extern Expr *wc_filter_push(const WcRelation *wrel, Index relid, Node *clause, bool *exact);
 
+/* The same of the conditions on parts of the key alone: b = 1 OR b = 2 of b = 1 AND v > 3 OR b = 2. */
+extern Expr *wc_filter_push_keys(const WcRelation *wrel, Index relid, Node *clause);
+
 /*
  * Of an expression that wc_filter_push has returned: does a store that compares the bytes of cells, and nothing else, decide
  * it, or a part of it (driver hbase, filter.c there)?

@@ -402,6 +402,7 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		bool		exact;
 		Expr	   *filter;
+		Expr	   *keys;
 
 		if (list_member_ptr(out->exact, rinfo) || rinfo->pseudoconstant ||
 			!restriction_is_securely_promotable(rinfo, rel) || contain_volatile_functions((Node *) rinfo->clause))
@@ -412,6 +413,14 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 		/* the ranges made from this clause decide as much about the key as this filter */
 		if (!exact && list_member_ptr(out->pushed, rinfo) && !looks_at_cells(rel, wrel, (Node *) filter))
 			continue;
+		keys = list_member_ptr(out->pushed, rinfo) || !looks_at_cells(rel, wrel, (Node *) filter) ? NULL :
+			wc_filter_push_keys(wrel, rel->relid, (Node *) rinfo->clause);
+		if (keys != NULL)
+		{
+			/* with this the engine rejects keys without looking at cells */
+			out->filters = lappend(out->filters, keys);
+			out->filtered = lappend(out->filtered, rinfo);
+		}
 		out->filters = lappend(out->filters, filter);
 		out->filtered = lappend(out->filtered, rinfo);
 		if (exact)

@@ -169,6 +169,28 @@ compare_values(const void *a, const void *b)
 	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
 }
 
+/* The prefix as an interval; false: no memory. */
+static bool
+limit_to_prefix(WcArena *arena, Limits *limits)
+{
+	WcSlice		end = limits->prefix;
+	uint8_t    *room;
+
+	limits->begun = false;
+	limit_lo(&limits->interval, end, true);
+	while (end.len > 0 && end.data[end.len - 1] == 0xFF)
+		end.len--;
+	if (end.len == 0)
+		return true;
+	room = wc_arena_alloc(arena, end.len);
+	if (room == NULL)
+		return false;
+	memcpy(room, end.data, end.len);
+	room[end.len - 1]++;
+	limit_hi(&limits->interval, wc_slice(room, end.len), false);
+	return true;
+}
+
 /* A filter and a part of the key, whose limits are looked for. */
 typedef struct Finding
 {
@@ -238,9 +260,8 @@ find_any(const Finding *f, uint32_t narms, uint32_t *at, Limits *limits)
 			return false;
 		if (arm.none)
 			continue;
-		if (arm.begun)
-			limit_lo(&arm.interval, arm.prefix, true);
-		arm.begun = false;
+		if (arm.begun && !limit_to_prefix(f->arena, &arm))
+			return false;
 		if (first)
 			*limits = arm;
 		else
