@@ -61,6 +61,15 @@ SELECT tableoid::regclass::text, count(*), min(at), max(at) FROM visits GROUP BY
 INSERT INTO visits VALUES (12, '2024-02-29', 1, 'leap') RETURNING tableoid::regclass, *;
 INSERT INTO visits VALUES (13, '2024-02-29', 1, 'leap') RETURNING site, ctid;
 DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits LIMIT 1);
+MERGE INTO visits v USING (VALUES (12, date '2024-02-29')) n (site, at) ON v.site = n.site AND v.at = n.at
+	WHEN MATCHED THEN UPDATE SET page = 'merged';
+MERGE INTO visits v USING (VALUES (12)) n (site) ON v.site = n.site WHEN MATCHED THEN DO NOTHING;
+BEGIN;
+CREATE TABLE sites (site int PRIMARY KEY, last date);
+MERGE INTO sites s USING (SELECT site, max(at) AS at FROM visits GROUP BY site) v ON s.site = v.site
+	WHEN MATCHED THEN UPDATE SET last = v.at WHEN NOT MATCHED THEN INSERT VALUES (v.site, v.at);
+SELECT count(*), max(last) FROM sites;
+ROLLBACK;
 SELECT count(*) FROM (SELECT site, tableoid FROM visits WHERE site < 3 FOR UPDATE) v;
 INSERT INTO heap.visits VALUES (12, '2024-02-29', 1, 'leap');
 INSERT INTO visits_1 VALUES (12, '2024-02-29', 1, 'wrong');

@@ -5,6 +5,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/heap.h"
+#include "catalog/pg_class.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -65,17 +66,34 @@ only_mark_uses_ctid(PlannerInfo *root, const RelOptInfo *rel)
 	return !bms_is_member(CTID_MEMBER, used);
 }
 
+/*
+ * MERGE into a parent of this table is an error like PostgreSQL's for MERGE into the table itself.  The planner has
+ * added ctid to the target list for MERGE, so that the error would otherwise be about a column that nobody has named.
+ */
+static void
+refuse_merge(PlannerInfo *root, const RelOptInfo *rel, Oid relid)
+{
+	if (root->parse->commandType != CMD_MERGE || !bms_is_member(rel->relid, root->all_result_relids))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot execute MERGE on relation \"%s\"", get_rel_name(relid)),
+			 errdetail_relkind_not_supported(RELKIND_FOREIGN_TABLE)));
+}
+
 void
 wc_system_columns_check(PlannerInfo *root, const RelOptInfo *rel)
 {
+	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
 	Bitmapset  *used = NULL;
 	Bitmapset  *filtered = NULL;
 	ListCell   *lc;
 
+	refuse_merge(root, rel, relid);
 	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
 	foreach(lc, rel->baserestrictinfo)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &filtered);
 	if (bms_is_member(CTID_MEMBER, used) && !bms_is_member(CTID_MEMBER, filtered) && only_mark_uses_ctid(root, rel))
 		used = bms_del_member(used, CTID_MEMBER);
-	wc_system_columns_refuse(bms_add_members(used, filtered), planner_rt_fetch(rel->relid, root)->relid);
+	wc_system_columns_refuse(bms_add_members(used, filtered), relid);
 }
