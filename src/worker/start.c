@@ -198,14 +198,20 @@ await_backlog(void)
  * A standby that starts replays log that the store had applied before, and the follower does not read that log
  * again: places that replay takes for it would never be freed.  So everything that these transactions have
  * written is applied first, and then their places are freed. `from`: where reading began.
+ *
+ * A transaction that a crash of the primary has cut off may be in progress for a standby, as long as an older
+ * transaction is prepared.  So a standby also asks the follower, which knows all transactions that may still commit,
+ * once it has read what was replayed when the places were looked at.
  */
 static void
 forget_old_places(XLogRecPtr from)
 {
 	uint32		n = 0;
-	WcFlightEntry *ended = palloc(wc_flight_nplaces(wc_places()) * sizeof(WcFlightEntry));
+	WcFlightEntry *old = palloc(wc_flight_nplaces(wc_places()) * sizeof(WcFlightEntry));
+	bool	   *ended = palloc(wc_flight_nplaces(wc_places()) * sizeof(bool));
 	WcFlightEntry entry;
 	XLogRecPtr	end;
+	bool		replayed;		/* all places are of transactions that were replayed */
 
 	/* a store that is ahead of its node would show what the node has not */
 	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < Max(from, wc_engine_applied_position(engine)))
@@ -213,11 +219,12 @@ forget_old_places(XLogRecPtr from)
 		if (!nap_of_start())
 			return;
 	}
-	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry);)
+	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry); n++)
 	{
-		if (!TransactionIdIsInProgress((TransactionId) entry.xid))
-			ended[n++] = entry;
+		old[n] = entry;
+		ended[n] = !TransactionIdIsInProgress((TransactionId) entry.xid);
 	}
+	replayed = RecoveryInProgress();
 	/* the last of them may be in the record that is being replayed; another record may take long */
 	end = GetCurrentReplayRecPtr(NULL);
 	for (int i = 0; i < OLD_PLACES_LOOKS && RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < end; i++)
@@ -228,10 +235,16 @@ forget_old_places(XLogRecPtr from)
 	if (!replaying)
 		log_running();
 	read_to_end();
+	for (uint32 i = 0; i < n && replayed && wc_feed_position() >= end; i++)
+		ended[i] = ended[i] || !wc_server_log_has(server, old[i].xid);
 	if (!await_backlog())
 		return;
 	for (uint32 i = 0; i < n; i++)
-		(void) wc_flight_free(wc_places(), ended[i].place, ended[i].xid);
+	{
+		if (ended[i])
+			(void) wc_flight_free(wc_places(), old[i].place, old[i].xid);
+	}
+	pfree(old);
 	pfree(ended);
 }
 

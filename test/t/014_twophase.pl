@@ -169,6 +169,22 @@ foreach my $table (qw(heap stored_row stored_cell))
 	$primary->safe_psql('postgres', "DELETE FROM $table WHERE k = -1");
 }
 
+# --- a crash of the primary -------------------------------------------------------------------
+# A standby takes a transaction that the crash has cut off for one in progress, as long as older ones are prepared.  The
+# standby's store follows the log so far that it has the end, and then its node replays the beginning again.
+my $crashed = $primary->background_psql('postgres', on_error_stop => 0);
+$crashed->query_safe(q{BEGIN; INSERT INTO heap VALUES (2000, 'lost', 0);
+	INSERT INTO stored_row SELECT i, repeat('x', 1000), i FROM generate_series(2000, 3000) i; SELECT 1});
+kill_engine($primary, 'KILL');
+$crashed->{run}->finish;
+ok(serves($primary), 'the primary is back after a crash');
+$primary->safe_psql('postgres', q{BEGIN;
+	INSERT INTO stored_row SELECT i, repeat('x', 1000), i FROM generate_series(3000, 23000) i; ROLLBACK});
+ok(caught_up(), 'the standby follows');
+$standby->stop('immediate');
+$standby->start;
+ok(serves($standby) && caught_up(), 'the standby replays the crash once more');
+
 # --- promotion ------------------------------------------------------------------------------
 # One that is cut off, younger than those that are prepared: nobody waits for it.
 my $cut_off = $primary->background_psql('postgres');
@@ -180,6 +196,7 @@ $primary->stop('immediate');
 $standby->promote;
 ok(comes_back($standby, 'SELECT NOT pg_is_in_recovery()'), 'the standby is promoted');
 $promoted = 1;
+is($standby->safe_psql('postgres', q{SET statement_timeout = '60s'; SELECT count(*) FROM stored_row}), '10', 'readers wait for nobody');
 is_open($standby, 'promoted standby');
 finish_prepared($standby, 'COMMIT', 'to commit');
 finish_prepared($standby, 'ROLLBACK', 'to roll back');
