@@ -146,6 +146,8 @@ extern void wc_client_rename_table(const char *old_name, const WcTableDesc *desc
 extern void wc_client_drop_table(const WcTableDesc *desc);
 extern void wc_client_truncate_table(const WcTableDesc *desc);
 extern void wc_client_create_namespace(const char *name);
+/* Makes it unless there is one.  Waits for a transaction that makes it. */
+extern void wc_client_ensure_namespace(const char *name);
 extern void wc_client_drop_namespace(const char *name);
 
 /*

@@ -89,8 +89,8 @@ wc_client_require_namespace(const char *name)
 	return ns;
 }
 
-void
-wc_client_create_namespace(const char *name)
+static void
+create_namespace(const char *name, bool missing_only)
 {
 	WcSlice		ns = wc_client_namespace_name(name);
 	WcError		err;
@@ -98,11 +98,28 @@ wc_client_create_namespace(const char *name)
 	wc_client_require_writable();
 	wc_name_lock(ns, wc_slice(NULL, 0), AccessExclusiveLock);
 	if (wc_client_namespace(name) != NULL)
+	{
+		if (missing_only)
+			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_SCHEMA),
 				 errmsg("namespace \"%s\" already exists", name)));
+	}
 	wc_catalog_change(wc_batch_namespace(wc_batch_builder(), WC_OP_CREATE_NAMESPACE, GetCurrentCommandId(true),
 							 MyDatabaseId, ns, &err), &err);
+}
+
+void
+wc_client_create_namespace(const char *name)
+{
+	create_namespace(name, false);
+}
+
+void
+wc_client_ensure_namespace(const char *name)
+{
+	if (wc_client_namespace(name) == NULL)
+		create_namespace(name, true);
 }
 
 void

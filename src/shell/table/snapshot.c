@@ -162,13 +162,6 @@ make_copy(const WcTableDesc *from, WcTableDesc *desc)
 
 /* --- functions ------------------------------------------------------------------- */
 
-static void
-make_namespace(void)
-{
-	if (wc_client_namespace(SNAPSHOT_NAMESPACE) == NULL)
-		wc_client_create_namespace(SNAPSHOT_NAMESPACE);
-}
-
 /* snapshot(name, snapshot): the table's owner calls it, and owns the snapshot */
 Datum
 widecol_snapshot(PG_FUNCTION_ARGS)
@@ -191,7 +184,7 @@ widecol_snapshot(PG_FUNCTION_ARGS)
 	desc->origin = wc_name_to_utf8(wc_client_table_fullname(from));
 	desc->taken_us = wc_clock_wall_us();
 	desc->disabled = false;
-	make_namespace();
+	wc_client_ensure_namespace(SNAPSHOT_NAMESPACE);
 	desc = make_copy(from, desc);
 	desc->disabled = true;
 	wc_client_alter_table(desc);
