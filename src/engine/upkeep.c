@@ -285,7 +285,7 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 		status = compact_swept(u, store, &err);
 	if (status == WC_OK)
 		status = compact_gone(u, store, settings, &err);
-	failed = status != WC_OK && !atomic_load(&u->stop);
+	failed = status != WC_OK && status != WC_SHUTDOWN && !atomic_load(&u->stop);
 	if (failed && !store->upkeep.failed)
 		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
 	store->upkeep.failed = failed;

@@ -330,6 +330,22 @@ a_standby_tidies_its_files(void **state)
 	}
 }
 
+/* An engine that ends makes no more steps.  That is no failure of upkeep, of which the server's log would tell. */
+static void
+the_end_of_the_engine_is_no_failure(void **state)
+{
+	Kit			kit;
+
+	open_with(&kit, WC_PACKING_ROW);
+	put_rows(&kit, 0, ROWS);
+	delete_rows(&kit, 0, ROWS, KIT_LATEST);
+	wc_engine_log_steps(kit.engine, NULL, NULL);
+	upkeep(&kit, DELAY);
+	assert_true(wc_marks(kit_store(&kit, 1)).superseded > 0);
+	assert_false(kit_store(&kit, 1)->upkeep.failed);
+	kit_close(&kit);
+}
+
 /* The thread does as the rounds do, and ends with the engine. */
 static void
 the_thread_works(void **state)
@@ -368,6 +384,7 @@ main(void)
 		cmocka_unit_test(expired_cells_go),
 		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
 		cmocka_unit_test(a_standby_tidies_its_files),
+		cmocka_unit_test(the_end_of_the_engine_is_no_failure),
 		cmocka_unit_test(the_thread_works)
 	};
 
