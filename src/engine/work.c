@@ -268,7 +268,7 @@ worker_main(void *arg)
 		WcStatus	status = do_work(w->engine, &task->work, &at, &err);
 
 		/* a table that has been dropped meanwhile needs neither; an interrupted task is not logged */
-		if (status != WC_OK && status != WC_NO_TABLE && !atomic_load(&w->stop))
+		if (status != WC_OK && status != WC_NO_TABLE && status != WC_SHUTDOWN && !atomic_load(&w->stop))
 			wc_log(WC_LOG_WARNING, "a %s that nobody waits for failed: %s%s%s", names[task->work.kind], err.message,
 				   err.detail[0] ? ": " : "", err.detail);
 		pthread_mutex_lock(&w->mutex);

@@ -4,7 +4,9 @@
 #include "enginekit.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/coding.h"
 #include "engine/catalog/catalog.h"
@@ -120,6 +122,39 @@ what_waits_is_bounded(void **state)
 	assert_int_equal(status, WC_TOO_LARGE);
 	assert_non_null(strstr(kit.err.message, "the limit is 1000"));
 	pthread_rwlock_unlock(&kit.engine->catalog.lock);
+	kit_close(&kit);
+}
+
+/* An engine that ends makes no more steps: the work is gone, and the server's log has no failure. */
+static void
+interrupted_work_is_no_failure(void **state)
+{
+	Kit			kit = {0};
+	WcWork		work = {.kind = WC_WORK_MAJOR};
+	WcReadPoint at;
+	FILE	   *file = tmpfile();
+	int			saved = dup(STDERR_FILENO);
+	char		line[256] = "";
+
+	(void) state;
+	open_with_rows(&kit, WC_PACKING_CELL);
+	kit_delete(&kit, WC_DELETE_FAMILY, "r1", 1, "", WC_TS_LATEST);
+	kit_commit(&kit);
+	kit_flush(&kit);
+	wc_engine_log_steps(kit.engine, NULL, NULL);
+	at = kit_point(&kit, false);
+	work.table_id = kit.table;
+
+	assert_true(file != NULL && saved >= 0);
+	assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+	assert_ok(&kit, wc_engine_work_later(kit.engine, &work, &at, &kit.err));
+	await_all(&kit);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(file);
+	(void) fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	assert_string_equal(line, "");
 	kit_close(&kit);
 }
 
@@ -242,6 +277,7 @@ main(void)
 		cmocka_unit_test(one_family_is_flushed),
 		cmocka_unit_test(work_is_done_later),
 		cmocka_unit_test(what_waits_is_bounded),
+		cmocka_unit_test(interrupted_work_is_no_failure),
 		cmocka_unit_test(what_is_right_is_found_right),
 		cmocka_unit_test(damage_is_told_by_family),
 		cmocka_unit_test(so_many_problems_are_counted),
