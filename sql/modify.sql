@@ -183,6 +183,56 @@ SELECT count(*) > 0 AS there FROM m;
 TRUNCATE m, m_part1;
 SELECT (SELECT count(*) FROM m), (SELECT count(*) FROM m_part1);
 
+-- rows that must be new are locked some at a time: a duplicate is found in the statement, wherever it is, and triggers and functions
+-- see the rows before them
+CREATE FOREIGN TABLE m_new (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (on_duplicate 'error');
+CREATE TABLE m_new_parent (k int, v text) PARTITION BY RANGE (k);
+ALTER TABLE m_new_parent ATTACH PARTITION m_new FOR VALUES FROM (0) TO (1000);
+INSERT INTO m_new SELECT i, 'a' FROM generate_series(1, 40) i;
+INSERT INTO m_new SELECT i, 'b' FROM generate_series(41, 80) i UNION ALL SELECT 45, 'b';
+INSERT INTO m_new SELECT i, 'b' FROM generate_series(41, 80) i UNION ALL SELECT 80, 'b';
+INSERT INTO m_new SELECT i, 'b' FROM generate_series(35, 60) i;
+INSERT INTO m_new VALUES (41, 'b'), (40, 'b');
+COPY m_new FROM stdin;
+41	c
+7	c
+42	c
+\.
+COPY m_new_parent FROM stdin;
+41	d
+42	d
+\.
+DO $$BEGIN
+  INSERT INTO m_new SELECT i, 'e' FROM generate_series(42, 62) i;
+EXCEPTION WHEN unique_violation THEN
+  INSERT INTO m_new SELECT i, 'e' FROM generate_series(43, 62) i;
+END$$;
+SELECT v, count(*), min(k), max(k) FROM m_new GROUP BY v ORDER BY v;
+CREATE FUNCTION m_next() RETURNS int LANGUAGE sql AS 'SELECT max(k) + 1 FROM m_new';
+INSERT INTO m_new SELECT m_next(), 'f' FROM generate_series(1, 20);
+INSERT INTO m_new SELECT (SELECT m_next()) + i, (SELECT max(v) FROM m_new) FROM generate_series(1, 20) i;
+ALTER FOREIGN TABLE m_new ALTER k SET DEFAULT m_next();
+COPY m_new (v) FROM stdin;
+g
+g
+\.
+ALTER FOREIGN TABLE m_new ALTER k DROP DEFAULT;
+CREATE FUNCTION m_tell() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+  RAISE NOTICE '% on %: % rows', TG_LEVEL, TG_TABLE_NAME, (SELECT count(*) FROM m_new);
+  RETURN NULL;
+END$$;
+CREATE TRIGGER tell AFTER INSERT ON m_new_parent FOR EACH STATEMENT EXECUTE FUNCTION m_tell();
+INSERT INTO m_new_parent VALUES (201, 'h'), (202, 'h');
+COPY m_new_parent FROM stdin;
+203	h
+204	h
+\.
+CREATE TRIGGER tell AFTER INSERT ON m_new FOR EACH ROW EXECUTE FUNCTION m_tell();
+INSERT INTO m_new VALUES (205, 'h'), (206, 'h');
+SELECT v, count(*), min(k), max(k) FROM m_new GROUP BY v ORDER BY v;
+DROP TABLE m_new_parent;
+DROP FUNCTION m_next(), m_tell();
+
 -- the raw key beside parts is composed of the parts
 CREATE FOREIGN TABLE m_both (k int OPTIONS (rowkey '1'), v text, gone int, raw bytea OPTIONS (rowkey 'raw'), w int) SERVER widecol;
 ALTER FOREIGN TABLE m_both DROP COLUMN gone;
@@ -200,4 +250,4 @@ SELECT v FROM m_late WHERE k = 2;
 SET client_min_messages = warning;
 DROP TABLE m_part;
 DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both, m_late;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new']) t;

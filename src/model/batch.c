@@ -268,6 +268,16 @@ wc_batch_clear_family(WcBatchBuilder *b, uint32_t family, const WcSlice *except,
 }
 
 WcStatus
+wc_batch_row(WcBatchBuilder *b, WcSlice op, WcError *err)
+{
+	wc_buf_append_slice(b->buf, op);
+	if (b->buf->failed)
+		return wc_buf_status(b->buf, "batch", err);
+	b->nops++;
+	return WC_OK;
+}
+
+WcStatus
 wc_batch_items(WcBatchBuilder *b, WcSlice items, WcError *err)
 {
 	WcStatus	status;

@@ -133,6 +133,9 @@ extern WcStatus wc_batch_clear_prefix(WcBatchBuilder *b, uint32_t family, WcSlic
 
 /* Appends the items of another ROW operation (WcOp.items), unchecked. */
 extern WcStatus wc_batch_items(WcBatchBuilder *b, WcSlice items, WcError *err) WC_WARN_UNUSED;
+
+/* Appends a whole ROW operation of another batch (WcOp.bytes), unchecked. */
+extern WcStatus wc_batch_row(WcBatchBuilder *b, WcSlice op, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_batch_row_end(WcBatchBuilder *b, WcError *err) WC_WARN_UNUSED;
 extern void wc_batch_row_abandon(WcBatchBuilder *b);
 

@@ -635,6 +635,16 @@ items_are_copied(void **state)
 	assert_true(wc_slice_eq(copy.items, op.items));
 	assert_true(wc_decoder_done(&d));
 
+	/* a whole operation */
+	wc_buf_reset(&buf, 0);
+	wc_batch_init(&b, &buf);
+	OK(wc_batch_row(&b, op.bytes, NULL));
+	assert_int_equal(b.nops, 1);
+	d = wc_decoder(wc_buf_slice(&buf));
+	OK(wc_batch_next_op(&d, &copy, NULL));
+	assert_true(wc_slice_eq(copy.bytes, op.bytes));
+	assert_true(wc_decoder_done(&d));
+
 	/* as many as an operation may have */
 	OK(wc_batch_row_begin(&b, 8, 9, S("another"), 0, NULL, 0, NULL));
 	assert_int_equal(wc_batch_items(&b, wc_slice(op.items.data, WC_OPERATION_MAX), NULL), WC_TOO_LARGE);

@@ -16,6 +16,7 @@
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -138,14 +139,35 @@ refuse_system_columns(List *returning, Index rtindex, Oid relid)
 	wc_system_columns_refuse(used, relid);
 }
 
-/* The plan node itself has all that the executor needs. */
+/* Does the statement call no function that may read what it has inserted so far? */
+static bool
+is_quiet(PlannerInfo *root, const ModifyTable *plan)
+{
+	return plan->operation == CMD_INSERT && root->glob->subplans == NIL &&
+		!contain_volatile_functions_not_nextval((Node *) root->parse);
+}
+
+/* COPY plans nothing; it calls the functions of defaults. */
+static bool
+defaults_are_quiet(Relation rel)
+{
+	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
+	{
+		if (!TupleDescAttr(RelationGetDescr(rel), i)->attisdropped &&
+			contain_volatile_functions_not_nextval(build_column_default(rel, i + 1)))
+			return false;
+	}
+	return true;
+}
+
+/* Beside what the plan node has, the executor needs only to know: WcModify.quiet. */
 List *
 widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
 	if (plan->returningLists != NIL)
 		refuse_system_columns(list_nth_node(List, plan->returningLists, subplan_index), resultRelation,
 							  planner_rt_fetch(resultRelation, root)->relid);
-	return NIL;
+	return list_make1(makeBoolean(is_quiet(root, plan)));
 }
 
 static bool
@@ -233,6 +255,7 @@ wc_modify_close(ResultRelInfo *rinfo)
 
 	if (m == NULL || --m->uses > 0)
 		return;
+	wc_rowmodify_send_held(m);
 	rinfo->ri_FdwState = NULL;
 	wc_relation_close(m->wrel);
 	MemoryContextDelete(m->context);
@@ -271,6 +294,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
+	m->quiet = boolVal(linitial(fdw_private));
 	m->mtstate = mtstate;
 	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
@@ -309,6 +333,7 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
 	m->do_nothing = do_nothing;
+	m->quiet = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && defaults_are_quiet(rinfo->ri_RelationDesc);
 }
 
 void
@@ -364,6 +389,17 @@ begin_row(WcModify *m)
 	return MemoryContextSwitchTo(m->row_context);
 }
 
+/* May rows be sent after the next ones?  Not if anything looks at the table, or is shown the row, before. */
+static bool
+may_hold(const WcModify *m, const ResultRelInfo *rinfo)
+{
+	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
+
+	return m->quiet && m->operation == CMD_INSERT && rinfo->ri_TrigDesc == NULL && rinfo->ri_projectReturning == NULL &&
+		rinfo->ri_WithCheckOptions == NIL && (root == NULL || root->ri_TrigDesc == NULL) &&
+		!wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
+}
+
 TupleTableSlot *
 widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -373,6 +409,9 @@ widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 
 	check_constraints(estate, rinfo, slot, true);
 	slot_getallattrs(slot);
+	if (!m->holds_decided && m->wrel->layout == WC_LAYOUT_ROW && may_hold(m, rinfo))
+		wc_rowmodify_hold(m, RelationGetDescr(rinfo->ri_RelationDesc));
+	m->holds_decided = true;
 	old = begin_row(m);
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		inserted = wc_rowmodify_insert(m, slot);

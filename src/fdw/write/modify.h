@@ -43,6 +43,20 @@ typedef struct WcPlace
 	bool		in_map;			/* as in WcPutColumn */
 } WcPlace;
 
+/* New rows that are held back, to be locked together. */
+#define WC_HELD_ROWS_MAX 16
+
+typedef struct WcHeldRows
+{
+	int			n;
+	WcSlice		keys[WC_HELD_ROWS_MAX];
+	MinimalTuple tuples[WC_HELD_ROWS_MAX];	/* for errors */
+	MemoryContext context;		/* of keys and tuples */
+	TupleDesc	tupdesc;		/* the relation's */
+	WcBuf		ops;
+	WcBatchBuilder builder;		/* of ops */
+} WcHeldRows;
+
 struct movedkeys_hash;
 struct WcDirect;
 
@@ -80,6 +94,10 @@ typedef struct WcModify
 	WcMapWriter *maps;
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
+
+	bool		quiet;			/* no function that the statement calls sees the table before the statement's end */
+	bool		holds_decided;	/* held is set */
+	WcHeldRows *held;			/* NULL: rows are not held back */
 
 	ModifyTableState *mtstate;	/* NULL for COPY and for rows that are routed here */
 	bool		locks;			/* rows are locked when they are changed, as no scan has locked them */
@@ -172,6 +190,10 @@ extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, T
 /* rowmodify.c. insert returns false if ON CONFLICT DO NOTHING skips the row. */
 extern void wc_rowmodify_init(WcModify *m);
 extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
+
+/* Lets later inserts hold rows back until some are there, which are locked with one request; and sends those that are there. */
+extern void wc_rowmodify_hold(WcModify *m, TupleDesc tupdesc);
+extern void wc_rowmodify_send_held(WcModify *m);
 extern void wc_rowmodify_delete(WcModify *m);
 
 /* rowupdate.c */

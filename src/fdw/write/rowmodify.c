@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "utils/memutils.h"
 
 #include "fdw/relation/rowerror.h"
 #include "fdw/write/modify.h"
@@ -140,9 +141,9 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 	}
 }
 
-/* Locks the row at m->write.key; if only_absent, only if it does not exist, which *lock tells. */
+/* Locks rows; if only_absent, only those that do not exist, which the locks tell. */
 static void
-lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
+lock_new(WcModify *m, bool only_absent, WcRowLock *locks, int n)
 {
 	WcRowLockRequest request = {
 		.table = m->wrel->desc,
@@ -155,9 +156,14 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 		.only_absent = only_absent
 	};
 
-	memset(lock, 0, sizeof(*lock));
-	lock->row = wc_buf_slice(&m->write.key);
-	wc_client_lock_rows(&request, lock, 1);
+	wc_client_lock_rows(&request, locks, n);
+}
+
+static void pg_attribute_noreturn()
+refuse_duplicate(const WcModify *m, WcSlice row, const Datum *values, const bool *isnull)
+{
+	wc_client_check_readers(m->wrel->desc, row);
+	wc_rowerror_duplicate(m->wrel, values, isnull);
 }
 
 /*
@@ -167,24 +173,21 @@ lock_new(WcModify *m, bool only_absent, WcRowLock *lock)
 bool
 wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
 {
-	WcRowLock	lock;
+	WcRowLock	lock = {.row = wc_buf_slice(&m->write.key)};
 
 	if (duplicates_fail(m) || m->do_nothing)
 	{
-		lock_new(m, true, &lock);
+		lock_new(m, true, &lock, 1);
 		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock.row);
 		if (lock.exists && m->do_nothing)
 			return false;
 		if (lock.exists)
-		{
-			wc_client_check_readers(m->wrel->desc, lock.row);
-			wc_rowerror_duplicate(m->wrel, values, isnull);
-		}
+			refuse_duplicate(m, lock.row, values, isnull);
 	}
 	else if (locks)
 	{
-		lock_new(m, false, &lock);
+		lock_new(m, false, &lock, 1);
 		if (lock.changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock.row);
 	}
@@ -315,6 +318,118 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	return any;
 }
 
+/* --- rows that are held back ------------------------------------------------------- */
+
+/* A request for the lock of each row takes most of the time of an INSERT that refuses duplicates.  So the operations of some
+ * rows are kept aside until the rows have been locked, and found absent, with one request. */
+
+/* Operations of so many bytes are not kept aside. */
+#define HELD_BYTES_MAX (256 * 1024)
+
+static void
+free_held(void *arg)
+{
+	wc_buf_free(&((WcHeldRows *) arg)->ops);
+}
+
+void
+wc_rowmodify_hold(WcModify *m, TupleDesc tupdesc)
+{
+	MemoryContext old;
+	MemoryContextCallback *callback;
+
+	if (!duplicates_fail(m) || m->do_nothing || m->short_hash)
+		return;
+	old = MemoryContextSwitchTo(m->context);
+	m->held = palloc0(sizeof(WcHeldRows));
+	m->held->context = AllocSetContextCreate(m->context, "widecol held rows", ALLOCSET_DEFAULT_SIZES);
+	m->held->tupdesc = tupdesc;
+	wc_buf_init(&m->held->ops, 0);
+	callback = palloc0(sizeof(*callback));
+	callback->func = free_held;
+	callback->arg = m->held;
+	MemoryContextRegisterResetCallback(m->context, callback);
+	wc_batch_init(&m->held->builder, &m->held->ops);
+	m->write.aside = &m->held->builder;
+	MemoryContextSwitchTo(old);
+}
+
+/* Locks the rows.  One that exists is an error. */
+static void
+lock_held(WcModify *m)
+{
+	WcHeldRows *held = m->held;
+	WcRowLock	locks[WC_HELD_ROWS_MAX] = {0};
+
+	for (int i = 0; i < held->n; i++)
+		locks[i].row = held->keys[i];
+	lock_new(m, true, locks, held->n);
+	for (int i = 0; i < held->n; i++)
+	{
+		TupleTableSlot *slot;
+
+		if (!locks[i].exists)
+			continue;
+		slot = MakeSingleTupleTableSlot(held->tupdesc, &TTSOpsMinimalTuple);
+		ExecStoreMinimalTuple(held->tuples[i], slot, false);
+		slot_getallattrs(slot);
+		refuse_duplicate(m, locks[i].row, slot->tts_values, slot->tts_isnull);
+	}
+}
+
+void
+wc_rowmodify_send_held(WcModify *m)
+{
+	WcHeldRows *held = m->held;
+	WcDecoder	d;
+	WcError		err;
+	WcOp		op;
+
+	if (held == NULL || held->n == 0)
+		return;
+	lock_held(m);
+	d = wc_decoder(wc_buf_slice(&held->ops));
+	for (int i = 0; i < held->n; i++)
+	{
+		if (wc_batch_next_op(&d, &op, &err) != WC_OK ||
+			wc_batch_row(wc_client_write_in_mode(m->wrel->desc, m->write.mode), op.bytes, &err) != WC_OK)
+			wc_client_write_failed(&err);
+		wc_client_write_done();
+	}
+	held->n = 0;
+	MemoryContextReset(held->context);
+	wc_buf_reset(&held->ops, HELD_BYTES_MAX);
+	wc_batch_init(&held->builder, &held->ops);
+}
+
+/* Sends the rows that are held back if there are enough, or one has the new row's key: so the new row is found to be a
+ * duplicate. */
+static void
+await_room(WcModify *m)
+{
+	WcHeldRows *held = m->held;
+	bool		full = held->n == WC_HELD_ROWS_MAX || held->ops.len >= HELD_BYTES_MAX;
+
+	for (int i = 0; i < held->n && !full; i++)
+		full = wc_slice_eq(held->keys[i], wc_buf_slice(&m->write.key));
+	if (full)
+		wc_rowmodify_send_held(m);
+}
+
+static void
+note_held(WcModify *m, TupleTableSlot *slot)
+{
+	WcHeldRows *held = m->held;
+	MemoryContext old = MemoryContextSwitchTo(held->context);
+	WcSlice		key = wc_buf_slice(&m->write.key);
+
+	held->keys[held->n] = wc_slice(memcpy(palloc(key.len), key.data, key.len), key.len);
+	held->tuples[held->n++] = ExecCopySlotMinimalTuple(slot);
+	MemoryContextSwitchTo(old);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
 bool
 wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 {
@@ -325,7 +440,9 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
-	if (!wc_rowmodify_look(m, values, isnull, false))
+	if (m->held != NULL)
+		await_room(m);
+	else if (!wc_rowmodify_look(m, values, isnull, false))
 		return false;
 	any = gather_row(m, values, isnull);
 	if (m->shared)
@@ -333,6 +450,8 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	if (!any)
 		wc_rowmodify_put_marker(m);
 	wc_rowmodify_send(m);
+	if (m->held != NULL)
+		note_held(m, slot);
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 	return true;
 }

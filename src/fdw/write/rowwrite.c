@@ -230,7 +230,7 @@ wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int
 
 	if (w->nitems == 0)
 		return;
-	b = wc_client_write_in_mode(w->desc, w->mode);
+	b = w->aside != NULL ? w->aside : wc_client_write_in_mode(w->desc, w->mode);
 	if (wc_batch_row_begin(b, w->desc->id, cid, wc_buf_slice(&w->key),
 						   nfamilies > 0 ? WC_ROW_MUST_BE_ABSENT : 0,
 						   must_be_absent, nfamilies, &err) != WC_OK)
@@ -240,5 +240,6 @@ wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int
 			fail(w, &w->items[i], false, &err);
 	if (wc_batch_row_end(b, &err) != WC_OK)
 		fail(w, NULL, false, &err);
-	wc_client_write_done();
+	if (w->aside == NULL)
+		wc_client_write_done();
 }

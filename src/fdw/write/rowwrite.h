@@ -27,6 +27,7 @@ typedef struct WcRowWrite
 {
 	const WcTableDesc *desc;
 	WcWriteMode mode;			/* at first WC_WRITE_AS_SERVER */
+	WcBatchBuilder *aside;		/* operations go here, and not into the transaction's batch; NULL: they do not */
 	WcBuf		key;			/* the row: for the caller to fill after wc_rowwrite_start */
 	WcBuf		bytes;
 	WcRowItem  *items;
@@ -60,7 +61,7 @@ extern void wc_rowwrite_clear(WcRowWrite *w, WcItemKind kind, uint32 family, WcS
 /* Appends only the items, in the form of a batch (WcOp.items), to out. */
 extern void wc_rowwrite_items(const WcRowWrite *w, WcBuf *out);
 
-/* Appends the operation to the transaction's batch; nothing if there is no item. must_be_absent: if one of
+/* Appends the operation to the transaction's batch, or to w->aside; nothing if there is no item. must_be_absent: if one of
  * these families has a visible cell when the batch is applied, that is an error (nfamilies 0: no check). */
 extern void wc_rowwrite_send(WcRowWrite *w, CommandId cid, const uint32 *must_be_absent, int nfamilies);
 
