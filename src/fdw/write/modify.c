@@ -255,7 +255,7 @@ wc_modify_close(ResultRelInfo *rinfo)
 
 	if (m == NULL || --m->uses > 0)
 		return;
-	wc_rowmodify_send_held(m);
+	wc_rowmodify_send_aside(m);
 	rinfo->ri_FdwState = NULL;
 	wc_relation_close(m->wrel);
 	MemoryContextDelete(m->context);
@@ -391,7 +391,7 @@ begin_row(WcModify *m)
 
 /* May rows be sent after the next ones?  Not if anything looks at the table, or is shown the row, before. */
 static bool
-may_hold(const WcModify *m, const ResultRelInfo *rinfo)
+may_keep_aside(const WcModify *m, const ResultRelInfo *rinfo)
 {
 	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
 
@@ -409,9 +409,9 @@ widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 
 	check_constraints(estate, rinfo, slot, true);
 	slot_getallattrs(slot);
-	if (!m->holds_decided && m->wrel->layout == WC_LAYOUT_ROW && may_hold(m, rinfo))
-		wc_rowmodify_hold(m, RelationGetDescr(rinfo->ri_RelationDesc));
-	m->holds_decided = true;
+	if (!m->aside_decided && m->wrel->layout == WC_LAYOUT_ROW && may_keep_aside(m, rinfo))
+		wc_rowmodify_keep_aside(m, RelationGetDescr(rinfo->ri_RelationDesc));
+	m->aside_decided = true;
 	old = begin_row(m);
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		inserted = wc_rowmodify_insert(m, slot);

@@ -43,19 +43,19 @@ typedef struct WcPlace
 	bool		in_map;			/* as in WcPutColumn */
 } WcPlace;
 
-/* New rows that are held back, to be locked together. */
-#define WC_HELD_ROWS_MAX 16
+/* New rows that are kept aside, to be locked together. */
+#define WC_ASIDE_ROWS_MAX 16
 
-typedef struct WcHeldRows
+typedef struct WcAsideRows
 {
 	int			n;
-	WcSlice		keys[WC_HELD_ROWS_MAX];
-	MinimalTuple tuples[WC_HELD_ROWS_MAX];	/* for errors */
+	WcSlice		keys[WC_ASIDE_ROWS_MAX];
+	MinimalTuple tuples[WC_ASIDE_ROWS_MAX];	/* for errors */
 	MemoryContext context;		/* of keys and tuples */
 	TupleDesc	tupdesc;		/* the relation's */
 	WcBuf		ops;
 	WcBatchBuilder builder;		/* of ops */
-} WcHeldRows;
+} WcAsideRows;
 
 struct movedkeys_hash;
 struct WcDirect;
@@ -96,8 +96,8 @@ typedef struct WcModify
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
 	bool		quiet;			/* no function that the statement calls sees the table before the statement's end */
-	bool		holds_decided;	/* held is set */
-	WcHeldRows *held;			/* NULL: rows are not held back */
+	bool		aside_decided;	/* aside is set */
+	WcAsideRows *aside;			/* NULL: no rows are kept aside */
 
 	ModifyTableState *mtstate;	/* NULL for COPY and for rows that are routed here */
 	bool		locks;			/* rows are locked when they are changed, as no scan has locked them */
@@ -191,9 +191,9 @@ extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, T
 extern void wc_rowmodify_init(WcModify *m);
 extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
 
-/* Lets later inserts hold rows back until some are there, which are locked with one request; and sends those that are there. */
-extern void wc_rowmodify_hold(WcModify *m, TupleDesc tupdesc);
-extern void wc_rowmodify_send_held(WcModify *m);
+/* Lets later inserts keep rows aside until some are there, which are locked with one request; and sends those that are there. */
+extern void wc_rowmodify_keep_aside(WcModify *m, TupleDesc tupdesc);
+extern void wc_rowmodify_send_aside(WcModify *m);
 extern void wc_rowmodify_delete(WcModify *m);
 
 /* rowupdate.c */

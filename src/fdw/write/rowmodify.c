@@ -318,22 +318,22 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	return any;
 }
 
-/* --- rows that are held back ------------------------------------------------------- */
+/* --- rows that are kept aside ------------------------------------------------------- */
 
 /* A request for the lock of each row takes most of the time of an INSERT that refuses duplicates.  So the operations of some
  * rows are kept aside until the rows have been locked, and found absent, with one request. */
 
-/* Operations of so many bytes are not kept aside. */
-#define HELD_BYTES_MAX (256 * 1024)
+/* The rows are sent when their operations have so many bytes. */
+#define ASIDE_BYTES_MAX (256 * 1024)
 
 static void
-free_held(void *arg)
+free_aside(void *arg)
 {
-	wc_buf_free(&((WcHeldRows *) arg)->ops);
+	wc_buf_free(&((WcAsideRows *) arg)->ops);
 }
 
 void
-wc_rowmodify_hold(WcModify *m, TupleDesc tupdesc)
+wc_rowmodify_keep_aside(WcModify *m, TupleDesc tupdesc)
 {
 	MemoryContext old;
 	MemoryContextCallback *callback;
@@ -341,90 +341,90 @@ wc_rowmodify_hold(WcModify *m, TupleDesc tupdesc)
 	if (!duplicates_fail(m) || m->do_nothing || m->short_hash)
 		return;
 	old = MemoryContextSwitchTo(m->context);
-	m->held = palloc0(sizeof(WcHeldRows));
-	m->held->context = AllocSetContextCreate(m->context, "widecol held rows", ALLOCSET_DEFAULT_SIZES);
-	m->held->tupdesc = tupdesc;
-	wc_buf_init(&m->held->ops, 0);
+	m->aside = palloc0(sizeof(WcAsideRows));
+	m->aside->context = AllocSetContextCreate(m->context, "widecol rows aside", ALLOCSET_DEFAULT_SIZES);
+	m->aside->tupdesc = tupdesc;
+	wc_buf_init(&m->aside->ops, 0);
 	callback = palloc0(sizeof(*callback));
-	callback->func = free_held;
-	callback->arg = m->held;
+	callback->func = free_aside;
+	callback->arg = m->aside;
 	MemoryContextRegisterResetCallback(m->context, callback);
-	wc_batch_init(&m->held->builder, &m->held->ops);
-	m->write.aside = &m->held->builder;
+	wc_batch_init(&m->aside->builder, &m->aside->ops);
+	m->write.aside = &m->aside->builder;
 	MemoryContextSwitchTo(old);
 }
 
 /* Locks the rows.  One that exists is an error. */
 static void
-lock_held(WcModify *m)
+lock_aside(WcModify *m)
 {
-	WcHeldRows *held = m->held;
-	WcRowLock	locks[WC_HELD_ROWS_MAX] = {0};
+	WcAsideRows *aside = m->aside;
+	WcRowLock	locks[WC_ASIDE_ROWS_MAX] = {0};
 
-	for (int i = 0; i < held->n; i++)
-		locks[i].row = held->keys[i];
-	lock_new(m, true, locks, held->n);
-	for (int i = 0; i < held->n; i++)
+	for (int i = 0; i < aside->n; i++)
+		locks[i].row = aside->keys[i];
+	lock_new(m, true, locks, aside->n);
+	for (int i = 0; i < aside->n; i++)
 	{
 		TupleTableSlot *slot;
 
 		if (!locks[i].exists)
 			continue;
-		slot = MakeSingleTupleTableSlot(held->tupdesc, &TTSOpsMinimalTuple);
-		ExecStoreMinimalTuple(held->tuples[i], slot, false);
+		slot = MakeSingleTupleTableSlot(aside->tupdesc, &TTSOpsMinimalTuple);
+		ExecStoreMinimalTuple(aside->tuples[i], slot, false);
 		slot_getallattrs(slot);
 		refuse_duplicate(m, locks[i].row, slot->tts_values, slot->tts_isnull);
 	}
 }
 
 void
-wc_rowmodify_send_held(WcModify *m)
+wc_rowmodify_send_aside(WcModify *m)
 {
-	WcHeldRows *held = m->held;
+	WcAsideRows *aside = m->aside;
 	WcDecoder	d;
 	WcError		err;
 	WcOp		op;
 
-	if (held == NULL || held->n == 0)
+	if (aside == NULL || aside->n == 0)
 		return;
-	lock_held(m);
-	d = wc_decoder(wc_buf_slice(&held->ops));
-	for (int i = 0; i < held->n; i++)
+	lock_aside(m);
+	d = wc_decoder(wc_buf_slice(&aside->ops));
+	for (int i = 0; i < aside->n; i++)
 	{
 		if (wc_batch_next_op(&d, &op, &err) != WC_OK ||
 			wc_batch_row(wc_client_write_in_mode(m->wrel->desc, m->write.mode), op.bytes, &err) != WC_OK)
 			wc_client_write_failed(&err);
 		wc_client_write_done();
 	}
-	held->n = 0;
-	MemoryContextReset(held->context);
-	wc_buf_reset(&held->ops, HELD_BYTES_MAX);
-	wc_batch_init(&held->builder, &held->ops);
+	aside->n = 0;
+	MemoryContextReset(aside->context);
+	wc_buf_reset(&aside->ops, ASIDE_BYTES_MAX);
+	wc_batch_init(&aside->builder, &aside->ops);
 }
 
-/* Sends the rows that are held back if there are enough, or one has the new row's key: so the new row is found to be a
+/* Sends the rows that are kept aside if there are enough, or one has the new row's key: so the new row is found to be a
  * duplicate. */
 static void
 await_room(WcModify *m)
 {
-	WcHeldRows *held = m->held;
-	bool		full = held->n == WC_HELD_ROWS_MAX || held->ops.len >= HELD_BYTES_MAX;
+	WcAsideRows *aside = m->aside;
+	bool		full = aside->n == WC_ASIDE_ROWS_MAX || aside->ops.len >= ASIDE_BYTES_MAX;
 
-	for (int i = 0; i < held->n && !full; i++)
-		full = wc_slice_eq(held->keys[i], wc_buf_slice(&m->write.key));
+	for (int i = 0; i < aside->n && !full; i++)
+		full = wc_slice_eq(aside->keys[i], wc_buf_slice(&m->write.key));
 	if (full)
-		wc_rowmodify_send_held(m);
+		wc_rowmodify_send_aside(m);
 }
 
 static void
-note_held(WcModify *m, TupleTableSlot *slot)
+note_aside(WcModify *m, TupleTableSlot *slot)
 {
-	WcHeldRows *held = m->held;
-	MemoryContext old = MemoryContextSwitchTo(held->context);
+	WcAsideRows *aside = m->aside;
+	MemoryContext old = MemoryContextSwitchTo(aside->context);
 	WcSlice		key = wc_buf_slice(&m->write.key);
 
-	held->keys[held->n] = wc_slice(memcpy(palloc(key.len), key.data, key.len), key.len);
-	held->tuples[held->n++] = ExecCopySlotMinimalTuple(slot);
+	aside->keys[aside->n] = wc_slice(memcpy(palloc(key.len), key.data, key.len), key.len);
+	aside->tuples[aside->n++] = ExecCopySlotMinimalTuple(slot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -440,7 +440,7 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
-	if (m->held != NULL)
+	if (m->aside != NULL)
 		await_room(m);
 	else if (!wc_rowmodify_look(m, values, isnull, false))
 		return false;
@@ -450,8 +450,8 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	if (!any)
 		wc_rowmodify_put_marker(m);
 	wc_rowmodify_send(m);
-	if (m->held != NULL)
-		note_held(m, slot);
+	if (m->aside != NULL)
+		note_aside(m, slot);
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 	return true;
 }
