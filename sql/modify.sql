@@ -183,7 +183,7 @@ SELECT count(*) > 0 AS there FROM m;
 TRUNCATE m, m_part1;
 SELECT (SELECT count(*) FROM m), (SELECT count(*) FROM m_part1);
 
--- rows that must be new are locked some at a time: a duplicate is found in the statement, wherever it is, and triggers and functions
+-- COPY locks rows that must be new some at a time: a duplicate is found in the statement, wherever it is, and triggers and functions
 -- see the rows before them
 CREATE FOREIGN TABLE m_new (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (on_duplicate 'error');
 CREATE TABLE m_new_parent (k int, v text) PARTITION BY RANGE (k);

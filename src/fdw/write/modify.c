@@ -139,15 +139,7 @@ refuse_system_columns(List *returning, Index rtindex, Oid relid)
 	wc_system_columns_refuse(used, relid);
 }
 
-/* Does the statement call no function that may read what it has inserted so far? */
-static bool
-is_quiet(PlannerInfo *root, const ModifyTable *plan)
-{
-	return plan->operation == CMD_INSERT && root->glob->subplans == NIL &&
-		!contain_volatile_functions_not_nextval((Node *) root->parse);
-}
-
-/* COPY plans nothing; it calls the functions of defaults. */
+/* Do the functions of defaults, which COPY calls, read nothing? */
 static bool
 defaults_are_quiet(Relation rel)
 {
@@ -160,14 +152,14 @@ defaults_are_quiet(Relation rel)
 	return true;
 }
 
-/* Beside what the plan node has, the executor needs only to know: WcModify.quiet. */
+/* The plan node itself has all that the executor needs. */
 List *
 widecolPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
 	if (plan->returningLists != NIL)
 		refuse_system_columns(list_nth_node(List, plan->returningLists, subplan_index), resultRelation,
 							  planner_rt_fetch(resultRelation, root)->relid);
-	return list_make1(makeBoolean(is_quiet(root, plan)));
+	return NIL;
 }
 
 static bool
@@ -294,7 +286,6 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
-	m->quiet = boolVal(linitial(fdw_private));
 	m->mtstate = mtstate;
 	m->locks = mtstate->operation != CMD_INSERT && !wc_scan_locks(mtstate->ps.state, rinfo->ri_RangeTableIndex);
 	if (mtstate->operation != CMD_INSERT && m->wrel->layout == WC_LAYOUT_ROW)
@@ -333,7 +324,7 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
 	m->do_nothing = do_nothing;
-	m->quiet = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && defaults_are_quiet(rinfo->ri_RelationDesc);
+	m->copies = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && defaults_are_quiet(rinfo->ri_RelationDesc);
 }
 
 void
@@ -389,15 +380,15 @@ begin_row(WcModify *m)
 	return MemoryContextSwitchTo(m->row_context);
 }
 
-/* May rows be sent after the next ones?  Not if anything looks at the table, or is shown the row, before. */
+/* May rows be sent after the next ones?  Not if anything looks at the table before; and by COPY alone, which finds
+ * duplicates after errors of the next rows in heap tables, too. */
 static bool
 may_keep_aside(const WcModify *m, const ResultRelInfo *rinfo)
 {
 	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
 
-	return m->quiet && m->operation == CMD_INSERT && rinfo->ri_TrigDesc == NULL && rinfo->ri_projectReturning == NULL &&
-		rinfo->ri_WithCheckOptions == NIL && (root == NULL || root->ri_TrigDesc == NULL) &&
-		!wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
+	return m->copies && rinfo->ri_TrigDesc == NULL && rinfo->ri_WithCheckOptions == NIL &&
+		(root == NULL || root->ri_TrigDesc == NULL) && !wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
 }
 
 TupleTableSlot *

@@ -95,7 +95,7 @@ typedef struct WcModify
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
-	bool		quiet;			/* no function that the statement calls sees the table before the statement's end */
+	bool		copies;			/* by a COPY that calls no function that may look at the table */
 	bool		aside_decided;	/* aside is set */
 	WcAsideRows *aside;			/* NULL: no rows are kept aside */
 

@@ -320,7 +320,7 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 
 /* --- rows that are kept aside ------------------------------------------------------- */
 
-/* A request for the lock of each row takes most of the time of an INSERT that refuses duplicates.  So the operations of some
+/* A request for the lock of each row takes most of the time of a COPY that refuses duplicates.  So the operations of some
  * rows are kept aside until the rows have been locked, and found absent, with one request. */
 
 /* The rows are sent when their operations have so many bytes. */
