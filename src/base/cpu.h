@@ -25,4 +25,11 @@ extern int wc_cpu_here(void);
  * the process may. */
 extern void wc_cpu_stay(int cpu);
 
+/*
+ * From now on the calling thread gets the processor in short slices (Linux 6.12 and later; else nothing happens): it gets no
+ * more of the processor's time than before, but gets it sooner after it has been woken or has yielded, while other threads
+ * want the processor, too.
+ */
+extern void wc_cpu_short_slices(void);
+
 #endif

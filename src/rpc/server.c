@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "rpc/log/intake.h"
@@ -134,6 +135,7 @@ handler_main(void *arg)
 	WcHandler  *h = arg;
 	WcError		why;
 
+	wc_cpu_short_slices();
 	wc_handler_serve(h, &why);
 	retire(h, &why);
 	return NULL;
