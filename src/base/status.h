@@ -3,7 +3,7 @@
  *
  * A core function that can fail returns WcStatus and fills a WcError that its caller owns.  Reporting cannot
  * fail: the error has a fixed size and text that does not fit is cut.  Texts follow PostgreSQL's style (lower
- * case, no full stop), since client/raise.c passes them on.  WC_END is not an error: it marks the end of an
+ * case, no full stop), since client/session/raise.c passes them on.  WC_END is not an error: it marks the end of an
  * iteration, and leaves the WcError alone.
  */
 #ifndef WC_BASE_STATUS_H

@@ -135,7 +135,7 @@ extern const WcClientNamespace *wc_client_require_namespace(const char *name);
  * the name to the end of the transaction, so that concurrent DDL (and writers,
  * which take a weaker one) wait.  create gives desc its ids (table and
  * families, generations), and sets the current user as the owner unless desc has one;
- * the caller must fill in all other fields of desc.  client/foreign/owner.h checks the
+ * the caller must fill in all other fields of desc.  client/catalog/owner.h checks the
  * caller's privileges.
  */
 extern void wc_client_create_table(WcTableDesc *desc);

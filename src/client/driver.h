@@ -357,7 +357,7 @@ wc_driver(void)
 	return &wc_local_driver;
 }
 
-/* The driver of tables outside the embedded engine; NULL until the session uses such a store (client/store.c). */
+/* The driver of tables outside the embedded engine; NULL until the session uses such a store (client/txn/drivers.c). */
 extern const WcDriver *wc_remote_driver;
 
 static inline const WcDriver *

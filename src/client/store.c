@@ -9,9 +9,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "client/catalog/catalog.h"
-
-const WcDriver *wc_remote_driver;
+#include "client/state.h"
 
 /* By server; a store is never freed, since foreign tables' mappings point to it. */
 static HTAB *stores;
@@ -61,12 +59,6 @@ wc_client_store(Oid server)
 	slot = hash_search(stores, &server, HASH_ENTER, NULL);
 	slot->store = store;
 	return store;
-}
-
-Oid
-wc_client_store_server(const WcClientStore *store)
-{
-	return store->server;
 }
 
 const WcFamilyAttrs *

@@ -37,6 +37,7 @@ end_of_transaction(bool committed)
 	if (wc_kept() != NULL)
 		wc_kept()->finish(committed);
 	wc_batch_forget();
+	wc_writer_locks_forget();
 	wc_rows_forget();
 	wc_snapshots_forget();
 	wc_serial_forget();
@@ -106,18 +107,6 @@ commit_batch(bool prepare)
 	}
 	wc_stream_finish(stream_length);
 	wc_batch_forget();
-}
-
-void
-wc_note_sending(void)
-{
-	atomic_fetch_add(&wc_shmem()->sent_elsewhere, 1);
-}
-
-uint64
-wc_sent_elsewhere(void)
-{
-	return wc_remote_driver != NULL ? atomic_load(&wc_shmem()->sent_elsewhere) + 1 : 0;
 }
 
 /*
@@ -219,7 +208,7 @@ end_savepoint(bool commit)
 	if (!wc_batch_empty())
 		wc_catalog_changed();
 	wc_batch_cut(mark);
-	wc_batch_forget_locks();
+	wc_writer_locks_forget();
 	wc_rows_forget_held();
 }
 
@@ -256,11 +245,4 @@ wc_client_follow_transactions(void)
 {
 	RegisterXactCallback(on_xact, NULL);
 	RegisterSubXactCallback(on_subxact, NULL);
-}
-
-void
-wc_xact_join(void)
-{
-	wc_client_require_preload();
-	wc_driver()->connect();
 }

@@ -22,8 +22,8 @@
 #include "utils/varlena.h"
 
 #include "base/printable.h"
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "fdw/relation/reach.h"
 #include "fdw/relation/recordtype.h"
 #include "shell/access.h"

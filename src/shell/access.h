@@ -17,7 +17,7 @@
  *
  * A role to which row security policies apply may do nothing through a foreign table; the policies are those of the
  * tables of which it is a partition or a child.  "Owner": a role with the privileges of the owning role
- * (client/foreign/owner.h).
+ * (client/catalog/owner.h).
  *
  * The privileges are those that a statement would need: SELECT on the key and on the columns that are
  * read, INSERT on them for put, incr and append (with on_duplicate 'error' also UPDATE on the

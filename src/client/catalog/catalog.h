@@ -1,10 +1,24 @@
 /*
- * client/catalog/catalog.h: functions that table.c and namespace.c share, for client/ alone.
+ * client/catalog/catalog.h: functions about the catalog, for client/ alone.
  */
 #ifndef WC_CLIENT_CATALOG_CATALOG_H
 #define WC_CLIENT_CATALOG_CATALOG_H
 
-#include "client/state.h"
+#include "client/txn/txn.h"
+
+/* table.c: notes that own catalog changes were made or undone. */
+extern void wc_catalog_changed(void);
+
+/* The table's descriptor, which belongs to the cache: valid until the next call of a wc_client function.  NULL: there is
+ * no such table. */
+extern const WcTableDesc *wc_table_find(WcSlice ns, WcSlice name);
+
+/* A copy, palloc'd. */
+extern WcTableDesc *wc_table_copy(const WcTableDesc *from);
+
+/* The table's current descriptor; NULL when the name belongs to no table, or to another, by now.  Perhaps a round
+ * trip.  The descriptor belongs to a cache: valid until the next call of a wc_client function. */
+extern const WcTableDesc *wc_table_now(const WcTableDesc *table);
 
 /*
  * Locks the name of a table, to the end of the transaction.  Both names are in UTF-8.  The lock on a namespace has the
@@ -18,10 +32,14 @@ extern void wc_catalog_join(const WcClientStore *store);
 /* Ends a change of the catalog that has been put into the batch; raises the error if status is one. */
 extern void wc_catalog_change(WcStatus status, const WcError *err);
 
-/* The namespace's name in UTF-8; raises an error if no namespace can have this name. */
+/* namespace.c: the namespace's name in UTF-8; raises an error if no namespace can have this name. */
 extern WcSlice wc_client_namespace_name(const char *name);
 
 /* Text from the catalog, which is UTF-8, in the database's encoding; palloc'd. */
 extern char *wc_stored_text(WcSlice s);
+
+/* writerlock.c: the writer's lock on the table, once a transaction. */
+extern void wc_lock_for_writing(const WcTableDesc *table);
+extern void wc_writer_locks_forget(void);	/* the next write checks again that the table is there, and not disabled; never fails */
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * client/catalog/table.c: stored tables by name, and changes of them.
+ * client/catalog/table.c: stored tables by name, and locks on names.
  *
  * The session caches descriptors, all for the same generation of the catalog.  The
  * generation is the sum of a number in shared memory, which grows with every committed change,
@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
@@ -20,7 +18,6 @@
 #include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/catalog/catalog.h"
-#include "client/foreign/owner.h"
 #include "client/local/logwrite.h"
 
 /* Class of the advisory locks on names; pg_advisory_lock uses the classes 1 and 2. */
@@ -44,8 +41,6 @@ static MemoryContext cache_context;
 static uint64 cache_generation;
 static uint64 own_changes;
 
-static WcClientStore embedded = {.driver = &wc_local_driver};
-
 void
 wc_catalog_changed(void)
 {
@@ -63,21 +58,9 @@ wc_client_catalog_generation(void)
 uint64
 wc_client_store_generation(WcClientStore *store)
 {
-	if (store == &embedded)
+	if (store == &wc_embedded_store)
 		return wc_client_catalog_generation();
 	return store->driver->catalog_generation(store->server);
-}
-
-WcClientStore *
-wc_client_embedded(void)
-{
-	return &embedded;
-}
-
-bool
-wc_client_store_is_embedded(const WcClientStore *store)
-{
-	return store == &embedded;
 }
 
 uint64
@@ -142,8 +125,8 @@ copy_slice(WcSlice s)
 	return wc_slice(data, s.len);
 }
 
-static WcTableDesc *
-copy_desc(const WcTableDesc *from)
+WcTableDesc *
+wc_table_copy(const WcTableDesc *from)
 {
 	WcTableDesc *desc = palloc(sizeof(WcTableDesc));
 
@@ -174,7 +157,7 @@ decode_desc(WcSlice bytes)
 	WcStatus	status = wc_table_desc_decode(bytes, &arena, &desc, &err);
 
 	if (status == WC_OK)
-		copy = copy_desc(&desc);
+		copy = wc_table_copy(&desc);
 	wc_arena_free(&arena);
 	if (status != WC_OK)
 		wc_raise(&err);
@@ -202,16 +185,15 @@ refresh_cache(void)
 void
 wc_catalog_join(const WcClientStore *store)
 {
-	if (store == &embedded)
+	if (store == &wc_embedded_store)
 	{
 		wc_xact_join();
 		wc_batch_send();
 	}
 }
 
-/* The table's descriptor, which belongs to the cache; NULL: there is no such table. */
-static const WcTableDesc *
-look_up(WcSlice ns, WcSlice name)
+const WcTableDesc *
+wc_table_find(WcSlice ns, WcSlice name)
 {
 	CacheEntry *entry;
 	CacheKey	key;
@@ -242,7 +224,7 @@ look_up(WcSlice ns, WcSlice name)
 const WcTableDesc *
 wc_table_now(const WcTableDesc *table)
 {
-	const WcTableDesc *now = look_up(table->ns, table->name);
+	const WcTableDesc *now = wc_table_find(table->ns, table->name);
 
 	return now != NULL && now->id == table->id ? now : NULL;
 }
@@ -256,15 +238,15 @@ wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 	const WcTableDesc *desc;
 
 	split_name(name, &ns, &table);
-	if (store == &embedded)
+	if (store == &wc_embedded_store)
 	{
-		desc = look_up(ns, table);
+		desc = wc_table_find(ns, table);
 		if (desc)
-			return copy_desc(desc);
+			return wc_table_copy(desc);
 	}
 	else if (store->driver->describe(store->server, ns, table, &bytes))
 		return decode_desc(bytes);
-	if (!missing_ok && store != &embedded)
+	if (!missing_ok && store != &wc_embedded_store)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" does not exist in the cluster of server \"%s\"", name,
@@ -280,7 +262,7 @@ wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 WcTableDesc *
 wc_client_table(const char *name, bool missing_ok)
 {
-	return wc_client_store_table(&embedded, name, missing_ok);
+	return wc_client_store_table(&wc_embedded_store, name, missing_ok);
 }
 
 static List *
@@ -311,7 +293,7 @@ list_tables(WcClientStore *store, bool all_databases)
 List *
 wc_client_list_tables(void)
 {
-	return list_tables(&embedded, false);
+	return list_tables(&wc_embedded_store, false);
 }
 
 List *
@@ -323,7 +305,7 @@ wc_client_store_tables(WcClientStore *store)
 List *
 wc_client_list_all_tables(void)
 {
-	return list_tables(&embedded, true);
+	return list_tables(&wc_embedded_store, true);
 }
 
 /* --- changes ------------------------------------------------------------------- */
@@ -334,121 +316,8 @@ wc_catalog_change(WcStatus status, const WcError *err)
 	if (status != WC_OK)
 		wc_client_write_failed(err);
 	wc_stream_note_catalog();
-	wc_client_write_done();
+	wc_batch_done();
 	wc_catalog_changed();
-}
-
-/* Locks the table's name and its namespace; raises an error if the namespace does not exist, or another table has the name. */
-static void
-require_free_name(const WcTableDesc *desc)
-{
-	const char *ns = wc_stored_text(desc->ns);
-
-	wc_name_lock(desc->ns, wc_slice(NULL, 0), AccessShareLock);
-	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);
-	if (wc_client_namespace(ns) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("namespace \"%s\" does not exist", ns),
-				 errhint("Make it with widecol.create_namespace.")));
-	if (look_up(desc->ns, desc->name))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("stored table \"%s\" already exists", wc_client_table_fullname(desc))));
-}
-
-void
-wc_client_create_table(WcTableDesc *desc)
-{
-	WcBatchBuilder *b;
-	WcError		err;
-
-	wc_client_require_writable();
-	require_free_name(desc);
-	if (!OidIsValid(desc->owner))
-		desc->owner = GetUserId();
-	wc_owner_check_foreign_tables(desc);
-
-	desc->id = wc_driver()->new_table_id();
-	desc->database = MyDatabaseId;
-	for (uint32 i = 0; i < desc->nfamilies; i++)
-	{
-		desc->families[i].id = i + 1;
-		desc->families[i].generation = 1;
-	}
-	desc->next_family_id = desc->nfamilies + 1;
-	b = wc_batch_builder();
-	wc_catalog_change(wc_batch_create_table(b, GetCurrentCommandId(true), desc, &err), &err);
-}
-
-void
-wc_client_alter_table(const WcTableDesc *from)
-{
-	WcTableDesc *desc = copy_desc(from);
-	WcBatchBuilder *b;
-	WcError		err;
-
-	wc_client_require_writable();
-	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);
-	for (uint32 i = 0; i < desc->nfamilies; i++)
-	{
-		if (desc->families[i].id != 0)
-			continue;
-		desc->families[i].id = desc->next_family_id++;
-		desc->families[i].generation = 1;
-	}
-	b = wc_batch_builder();
-	wc_catalog_change(wc_batch_alter_table(b, GetCurrentCommandId(true), desc, &err), &err);
-
-	/* the next write of this transaction checks again whether the table is disabled */
-	wc_batch_forget_locks();
-}
-
-void
-wc_client_rename_table(const char *old_name, const WcTableDesc *desc)
-{
-	WcError		err;
-
-	wc_client_require_writable();
-	wc_client_lock_table(old_name, AccessExclusiveLock);
-	require_free_name(desc);
-	wc_owner_check_foreign_tables(desc);
-	wc_catalog_change(wc_batch_alter_table(wc_batch_builder(), GetCurrentCommandId(true), desc, &err), &err);
-	wc_batch_forget_locks();
-}
-
-void
-wc_client_drop_table(const WcTableDesc *desc)
-{
-	WcError		err;
-
-	wc_client_require_writable();
-	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);
-	wc_serial_write_table(desc->id);
-	wc_catalog_change(wc_batch_drop_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
-}
-
-void
-wc_client_truncate_table(const WcTableDesc *desc)
-{
-	WcError		err;
-
-	wc_client_require_writable();
-	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);
-	wc_serial_write_table(desc->id);
-	wc_catalog_change(wc_batch_truncate_table(wc_batch_builder(), GetCurrentCommandId(true), desc->id, &err), &err);
-}
-
-void
-wc_client_drop_database(Oid database)
-{
-	WcError		err;
-
-	if (wc_shmem() == NULL)
-		return;					/* without an engine there are no tables */
-	if (XactReadOnly || RecoveryInProgress())
-		return;					/* PostgreSQL refuses */
-	wc_catalog_change(wc_batch_drop_database(wc_batch_open(), GetCurrentCommandId(true), database, &err), &err);
 }
 
 bool

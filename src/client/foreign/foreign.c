@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
@@ -306,6 +307,42 @@ wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, 
 		locked = lappend_oid(locked, relid);
 	}
 	return locked;
+}
+
+static Oid
+owner_of_relation(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+void
+wc_foreign_check_owners(const WcTableDesc *desc)
+{
+	char	   *name = wc_client_table_fullname(desc);
+	ListCell   *lc;
+
+	/* the name is locked: sessions that have made foreign tables of it meanwhile have committed */
+	AcceptInvalidationMessages();
+	foreach(lc, wc_foreign_tables_of(InvalidOid, name))
+	{
+		Oid			role = owner_of_relation(lfirst_oid(lc));
+
+		if (!OidIsValid(role) || has_privs_of_role(role, desc->owner))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot make stored table \"%s\" for role \"%s\": foreign table %s of role \"%s\" maps it already",
+						name, GetUserNameFromId(desc->owner, false),
+						wc_foreign_qualified_name(lfirst_oid(lc)), GetUserNameFromId(role, false)),
+				 errhint("Drop the foreign table first, or make the stored table as its owner.")));
+	}
 }
 
 bool

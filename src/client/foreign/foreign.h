@@ -63,6 +63,11 @@ extern List *wc_foreign_tables_of(Oid server, const char *fullname);
  */
 extern List *wc_foreign_lock_tables_of(Oid server, const char *fullname, const char *action, List *checked);
 
+/* Before a stored table is made: 42501 when a foreign table already maps its name, and the foreign table's
+ * owner has not the privileges of the stored table's owner: the foreign table would show its owner data that
+ * this role may not read. */
+extern void wc_foreign_check_owners(const WcTableDesc *desc);
+
 /* Has the foreign table layout 'cell'? */
 extern bool wc_foreign_shows_cells(Oid relid);
 

@@ -29,10 +29,10 @@
 #include "utils/pg_locale.h"
 #include "utils/resowner.h"
 
+#include "client/catalog/owner.h"
 #include "client/client.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "client/foreign/serveroption.h"
 #include "fdw/ddl/ddl.h"
 #include "fdw/ddl/guard.h"

@@ -12,9 +12,9 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "fdw/ddl/guard.h"
 #include "fdw/ddl/redefine.h"
 #include "fdw/relation/mapping.h"
@@ -203,7 +203,7 @@ wc_guard_require_owner(Oid relid)
 	if (!is_stored_name(name))
 		return;
 
-	/* a session that makes a stored table of this name must see the foreign table (client/foreign/owner.c) */
+	/* a session that makes a stored table of this name must see the foreign table (client/foreign/foreign.c) */
 	wc_client_lock_table(name, AccessShareLock);
 	desc = stored_table(name);
 	if (desc != NULL)

@@ -23,9 +23,9 @@
 #include "utils/timestamp.h"
 
 #include "base/clock.h"
+#include "client/catalog/owner.h"
 #include "client/client.h"
 #include "client/foreign/families.h"
-#include "client/foreign/owner.h"
 #include "compat.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"

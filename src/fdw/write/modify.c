@@ -24,8 +24,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/systemcolumn.h"
 #include "fdw/relation/rowerror.h"

@@ -2,7 +2,7 @@
  * shell/table/altertable.c: properties of a stored table beside its families: its name, its time to live,
  * whether it may be written to; and a new table like it.
  *
- * All of it belongs to the transaction, and takes the stored table's owner (client/foreign/owner.h),
+ * All of it belongs to the transaction, and takes the stored table's owner (client/catalog/owner.h),
  * unless it says otherwise.
  */
 #include "postgres.h"
@@ -10,8 +10,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_rename_table);

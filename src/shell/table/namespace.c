@@ -14,7 +14,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 
-#include "client/foreign/owner.h"
+#include "client/catalog/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_create_namespace);

@@ -2,7 +2,7 @@
  * shell/table/region.c: regions, the parts of a stored table between its split points.
  *
  * There is one embedded engine, so its regions are notes: split points say where a user thinks of the
- * table as parted.  Those of HBase are on its servers.  They belong to the stored table's owner (client/foreign/owner.h), changes to the
+ * table as parted.  Those of HBase are on its servers.  They belong to the stored table's owner (client/catalog/owner.h), changes to the
  * transaction.
  */
 #include "postgres.h"
@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 
 #include "base/printable.h"
-#include "client/foreign/owner.h"
+#include "client/catalog/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_regions);

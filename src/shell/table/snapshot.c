@@ -18,8 +18,8 @@
 #include "utils/timestamp.h"
 
 #include "base/clock.h"
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_snapshot);

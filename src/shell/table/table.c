@@ -2,7 +2,7 @@
  * shell/table/table.c: stored tables made, changed, described, dropped.
  *
  * All of it belongs to the transaction.  Making a stored table takes USAGE on the server; changing one
- * takes its owner (client/foreign/owner.h).  The last argument of most functions is the server: of an HBase cluster,
+ * takes its owner (client/catalog/owner.h).  The last argument of most functions is the server: of an HBase cluster,
  * or "widecol".
  */
 #include "postgres.h"
@@ -21,9 +21,9 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "compat.h"
 #include "shell/shell.h"
 

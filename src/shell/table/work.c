@@ -1,6 +1,6 @@
 /*
  * shell/table/work.c: flush, compaction, checking.  They take the stored table's owner
- * (client/foreign/owner.h); checking all of them takes a superuser.
+ * (client/catalog/owner.h); checking all of them takes a superuser.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "client/foreign/owner.h"
+#include "client/catalog/owner.h"
 #include "shell/shell.h"
 
 PG_FUNCTION_INFO_V1(widecol_flush);

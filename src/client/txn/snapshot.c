@@ -1,5 +1,5 @@
 /*
- * client/snapshot.c: the engine's snapshot that stands for a PostgreSQL snapshot.
+ * client/txn/snapshot.c: the engine's snapshot that stands for a PostgreSQL snapshot.
  *
  * Under READ COMMITTED an engine's snapshot, by its number, belongs to one PostgreSQL
  * snapshot, identified by its address: the snapshot of a statement, which functions that are not
@@ -31,7 +31,7 @@
 #include "utils/snapmgr.h"
 
 #include "channel/flight.h"
-#include "client/state.h"
+#include "client/txn/txn.h"
 
 /* So often a reader tries to get the same state of heap tables and stored tables; after the first of these attempts it
  * keeps commits from beginning. */

@@ -1,20 +1,17 @@
 /*
- * client/foreign/owner.c: the owner of a stored table, and changes that only the owner may make.
+ * client/catalog/owner.c: the owner of a stored table, and changes that only the owner may make.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
+#include "client/catalog/owner.h"
 #include "client/client.h"
 #include "client/foreign/foreign.h"
-#include "client/foreign/owner.h"
 #include "compat.h"
 
 bool
@@ -108,42 +105,6 @@ wc_owner_open_name(WcClientStore *store, const char *name)
 		return desc;
 	wc_client_lock_table(name, AccessExclusiveLock);
 	return open_mine(store, name);
-}
-
-static Oid
-owner_of_relation(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-void
-wc_owner_check_foreign_tables(const WcTableDesc *desc)
-{
-	char	   *name = wc_client_table_fullname(desc);
-	ListCell   *lc;
-
-	/* the name is locked: sessions that have made foreign tables of it meanwhile have committed */
-	AcceptInvalidationMessages();
-	foreach(lc, wc_foreign_tables_of(InvalidOid, name))
-	{
-		Oid			role = owner_of_relation(lfirst_oid(lc));
-
-		if (!OidIsValid(role) || has_privs_of_role(role, desc->owner))
-			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot make stored table \"%s\" for role \"%s\": foreign table %s of role \"%s\" maps it already",
-						name, GetUserNameFromId(desc->owner, false),
-						wc_foreign_qualified_name(lfirst_oid(lc)), GetUserNameFromId(role, false)),
-				 errhint("Drop the foreign table first, or make the stored table as its owner.")));
-	}
 }
 
 void

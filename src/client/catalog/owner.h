@@ -1,13 +1,13 @@
 /*
- * client/foreign/owner.h: the owner of a stored table, and changes that only the owner may make.
+ * client/catalog/owner.h: the owner of a stored table, and changes that only the owner may make.
  *
  * A stored table belongs to a role, its owner, which the table's descriptor names.  As with
  * PostgreSQL's own objects, a user that has the privileges of this role (the role itself, or a
  * member that inherits) has the owner's rights; superusers always have them.  A table
  * whose owner is unknown, or has been dropped, belongs to the superusers.
  */
-#ifndef WC_CLIENT_FOREIGN_OWNER_H
-#define WC_CLIENT_FOREIGN_OWNER_H
+#ifndef WC_CLIENT_CATALOG_OWNER_H
+#define WC_CLIENT_CATALOG_OWNER_H
 
 #include "postgres.h"
 
@@ -43,11 +43,6 @@ extern WcTableDesc *wc_owner_open(WcClientStore *store, const char *name, const 
  * transactions that write to the table or use it by its name.
  */
 extern WcTableDesc *wc_owner_open_name(WcClientStore *store, const char *name);
-
-/* Before a stored table is made: 42501 when a foreign table already maps its name, and the foreign table's
- * owner has not the privileges of the stored table's owner: the foreign table would show its owner data that
- * this role may not read. */
-extern void wc_owner_check_foreign_tables(const WcTableDesc *desc);
 
 /* Makes `role` the owner.  Only the present owner may do so, and must be able to become `role`; `role`
  * must have USAGE on the server widecol. */

@@ -1,5 +1,5 @@
 /*
- * client/raise.c: raises core's errors as PostgreSQL's.
+ * client/session/raise.c: raises core's errors as PostgreSQL's.
  */
 #include "postgres.h"
 

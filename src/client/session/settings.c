@@ -1,5 +1,5 @@
 /*
- * client/settings.c: the settings that a session reads.
+ * client/session/settings.c: the settings that a session reads.
  */
 #include "postgres.h"
 

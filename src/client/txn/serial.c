@@ -1,5 +1,5 @@
 /*
- * client/serial.c: SERIALIZABLE for stored tables.
+ * client/txn/serial.c: SERIALIZABLE for stored tables.
  *
  * PostgreSQL finds out which transactions cannot be serialized (storage/lmgr/predicate.c); this file tells it, as heap
  * and its indexes do, what a transaction reads and writes.  A reader takes predicate locks, and a writer looks for them:
@@ -25,7 +25,7 @@
 #include "base/hash.h"
 #include "channel/flight.h"
 #include "channel/shmem.h"
-#include "client/state.h"
+#include "client/txn/txn.h"
 #include "compat.h"
 
 /* A transaction that writes more rows of a table notes that it writes all of them. */

@@ -1,5 +1,5 @@
 /*
- * client/readtime.c: the setting widecol.read_timestamp.
+ * client/session/readtime.c: the setting widecol.read_timestamp.
  *
  * The setting's text is stored as an unambiguous time, with zone UTC, whichever
  * time zone the session had when it was set.

@@ -1,0 +1,168 @@
+/*
+ * client/modify.c: changes of rows that the engine makes by itself: one request has the scan and the changes.
+ *
+ * The operations that the engine has made are the batch's next bytes (txn/batch.c).
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+
+#include "channel/flight.h"
+#include "client/state.h"
+
+bool
+wc_client_modifies(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_MODIFY) != 0;
+}
+
+/* Cuts the scan's ranges to the rows from `row` on. */
+static void
+cut_ranges(WcScan *scan, WcSlice row)
+{
+	WcRange    *ranges = palloc0(sizeof(WcRange) * Max(scan->nranges, 1));
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < scan->nranges; i++)
+	{
+		if (!wc_range_behind_stop(&scan->ranges[i], row))
+			ranges[n++] = scan->ranges[i];
+	}
+	if (scan->nranges == 0)
+		n = 1;
+	if (n > 0 && !wc_range_before_start(&ranges[0], row))
+	{
+		ranges[0].start = row;
+		ranges[0].start_inclusive = true;
+	}
+	scan->ranges = ranges;
+	scan->nranges = n;
+}
+
+static void
+add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
+{
+	sum->rows += part->rows;
+	sum->rows_examined += part->rows_examined;
+	sum->rows_filtered += part->rows_filtered;
+	sum->cells_examined += part->cells_examined;
+	sum->seeks += part->seeks;
+	sum->batches += part->batches;
+	sum->cache_hits += part->cache_hits;
+	sum->blocks_read += part->blocks_read;
+}
+
+/* Changes rows up to one that another transaction has locked; counts the changed rows. */
+static void
+modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
+			WcModifyResult *result, WcClientScanStats *stats)
+{
+	WcDriverOpen open = {
+		.scan = scan,.snapshot = modify->snapshot != NULL ? wc_snapshot_number(modify->snapshot) : 0,.cid = modify->cid,
+		.clock_offset_us = wc_client_clock_offset_us(),.lock_first = modify->snapshot == NULL
+	};
+	WcDriverLocker locker = wc_row_locker(modify->mode);
+	WcClientScanStats part = {0};
+	bool		had_locks = wc_rows_locked();
+
+	wc_rows_note_locked();
+	wc_batch_making();
+	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), wc_batch_bytes_max(), wc_batch_take_made,
+						 result, &part);
+	add_stats(stats, &part);
+	if (!had_locks && part.rows == 0)
+		wc_rows_forget();		/* the scan has met no row */
+	if (result->check)
+		wc_batch_must_be_checked();
+	if (result->outcome == WC_MODIFY_TOO_LARGE)
+		wc_batch_too_large(result->length);
+	if (result->outcome == WC_MODIFY_CHANGED)
+		wc_client_raise_changed_row(table, result->row);
+	if (result->outcome == WC_MODIFY_UNREADABLE)
+		return;
+	wc_batch_made();
+	*rows += result->rows;
+}
+
+static void
+begin_modify(const WcTableDesc *table, uint64 *rows, WcClientScanStats *stats)
+{
+	*rows = 0;
+	memset(stats, 0, sizeof(*stats));
+	wc_client_require_writable();
+	wc_lock_for_writing(table);
+	wc_xact_join();
+	wc_batch_send();
+}
+
+/*
+ * A transaction that has ended, and is not applied yet, still has its row locks: so the scan cannot miss a
+ * version of the row that the statement's snapshot shows.  While a running transaction has locked the row,
+ * the row's committed version is the one that the snapshot shows: if the scan does not return this version,
+ * the statement has nothing to change, and need not wait.
+ */
+bool
+wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
+{
+	WcSlice		row = modify->scan->ranges[0].start;
+	WcRowWait	wait = {0};
+	WcModifyResult result;
+	WcBatchMark before;
+
+	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
+	begin_modify(table, rows, stats);
+	wc_following_await_catalog(MyDatabaseId);
+	before = wc_batch_mark();
+	for (;;)
+	{
+		modify_part(table, modify, modify->scan, rows, &result, stats);
+		if (result.outcome != WC_MODIFY_BLOCKED || (!result.there && wc_row_holder_runs(result.holder)))
+			break;
+		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
+	}
+	wc_row_wait_over(&wait);
+	if (*rows > 0)
+		wc_rows_note_held(table->id, row, false);
+	if (result.outcome != WC_MODIFY_UNREADABLE)
+		return true;
+	wc_batch_cut(before);
+	return false;
+}
+
+bool
+wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 *rows, WcClientScanStats *stats)
+{
+	WcScan		rest = *modify->scan;
+	WcRowWait	wait = {0};
+	WcModifyResult result;
+	WcBatchMark before;
+
+	Assert(!rest.reversed && !rest.merged);
+	begin_modify(table, rows, stats);
+	wc_serial_read(modify->scan);
+	wc_serial_write_scan(modify->scan);
+	before = wc_batch_mark();
+	for (;;)
+	{
+		WcSlice		row;
+
+		modify_part(table, modify, &rest, rows, &result, stats);
+		if (result.outcome != WC_MODIFY_BLOCKED)
+			break;
+
+		/* the next answer reuses this answer's memory */
+		row = wc_slice(memcpy(palloc(result.row.len), result.row.data, result.row.len), result.row.len);
+		if (rest.nranges == 0 || !wc_slice_eq(rest.ranges[0].start, row))
+			wc_row_wait_over(&wait);
+		cut_ranges(&rest, row);
+		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
+	}
+	wc_row_wait_over(&wait);
+	if (result.outcome == WC_MODIFY_DONE)
+		return true;
+
+	/* the next piece tells the driver to drop the operations that it has made */
+	wc_batch_cut(before);
+	return false;
+}
