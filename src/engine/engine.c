@@ -376,7 +376,7 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 	if (status == WC_OK)
 		status = wc_health_start(&engine->health, err);
 	if (status == WC_OK)
-		status = wc_families_start(&engine->families, err);
+		status = wc_families_start(&engine->families, wc_engine_sync, err);
 	wc_counts_open(&engine->counts);
 	if (list)
 		rocksdb_list_column_families_destroy(list, nlist);

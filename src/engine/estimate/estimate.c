@@ -2,19 +2,14 @@
  * engine/estimate/estimate.c: the approximate number of rows and bytes of a range.
  *
  * Up to ESTIMATE_KEYS keys are counted.  If there are more, RocksDB estimates the range's share of the files, and the
- * sample of keys in memtables (memkeys.h) gives its share of the memtables.
+ * sample of keys in memtables (memory.h) gives its share of the memtables.
  */
-#include "engine/estimate/estimate.h"
-
+#include "engine/estimate/memory.h"
 #include "engine/estimate/parts.h"
 #include "engine/rocks/cellkey.h"
-#include "engine/store/memkeys.h"
 
 /* An estimate counts at most so many keys. */
 #define ESTIMATE_KEYS 256
-
-/* Memtables are walked over again when they have grown by this part: a quarter. */
-#define MEMORY_GROWTH 4
 
 /* The range's bounds as keys of a store; an empty stop is unbounded. */
 static bool
@@ -108,39 +103,6 @@ file_share(WcStore *store, const WcBuf *start, const WcBuf *stop, uint64_t *byte
 	if (status == WC_OK)
 		status = wc_rocks_bytes_between(db, store->cf, none, none, &all, err);
 	*share = all > 0 ? (double) *bytes / (double) all : 0.0;
-	return status;
-}
-
-WcStatus
-wc_estimate_memory(WcStore *store, WcSlice start, WcSlice stop, uint64_t *between, uint64_t *all, uint64_t *bytes,
-				   WcError *err)
-{
-	rocksdb_t  *db = store->engine->db;
-	uint64_t	entries = wc_rocks_property(db, store->cf, "rocksdb.num-entries-active-mem-table") +
-		wc_rocks_property(db, store->cf, "rocksdb.num-entries-imm-mem-tables");
-	WcMemKeys  *keys = &store->memkeys;
-	WcStatus	status = WC_OK;
-
-	pthread_mutex_lock(&store->memkeys_mutex);
-	if (entries == 0 || entries < store->memkeys_entries ||
-		entries > store->memkeys_entries + store->memkeys_entries / MEMORY_GROWTH + ESTIMATE_KEYS)
-	{
-		wc_memkeys_free(keys);
-		store->memkeys_entries = 0;
-		if (entries > 0)
-			status = wc_memkeys_read(store, NULL, keys, err);
-		if (status == WC_OK)
-			store->memkeys_entries = entries;
-		else
-			wc_memkeys_free(keys);
-	}
-	if (status == WC_OK)
-	{
-		*all = keys->total;
-		*between = wc_memkeys_between(keys, start, stop);
-		*bytes = keys->total > 0 ? (uint64_t) ((double) keys->bytes * (double) *between / (double) keys->total) : 0;
-	}
-	pthread_mutex_unlock(&store->memkeys_mutex);
 	return status;
 }
 

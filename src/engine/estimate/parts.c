@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/estimate/estimate.h"
+#include "engine/estimate/memory.h"
 #include "engine/rocks/cellkey.h"
 
 /* Memtables that have less than one part in this many of the files' bytes do

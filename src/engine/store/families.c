@@ -333,14 +333,23 @@ wc_families_give_back(WcFamilies *f, uint64_t xid)
 
 /* --- dropping ---------------------------------------------------------------*/
 
-void
-wc_families_drop(WcFamilies *f, WcStore *store, uint64_t position)
+static void
+add_dropped(WcFamilies *f, WcStore *store, uint64_t position)
 {
 	pthread_mutex_lock(&f->mutex);
 	store->dropped_at = position;
 	add(&f->dropped, wc_store_ref(store));
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->mutex);
+}
+
+void
+wc_store_drop(WcStore *store, uint64_t position)
+{
+	atomic_store(&store->dropped, true);
+	wc_scancache_close(&store->scancache);
+	if (store->cf != NULL)
+		add_dropped(&store->engine->families, store, position);
 }
 
 void
@@ -448,7 +457,7 @@ sync_log(WcFamilies *f) WC_REQUIRES(f->mutex)
 	bool		failed;
 
 	pthread_mutex_unlock(&f->mutex);
-	failed = wc_engine_sync(f->engine, &err) != WC_OK;
+	failed = f->sync(f->engine, &err) != WC_OK;
 	if (failed && !f->failing)
 		wc_log(WC_LOG_WARNING, "%s, which is tried again: %s", err.message, err.detail);
 	pthread_mutex_lock(&f->mutex);
@@ -514,10 +523,12 @@ families_main(void *arg)
 }
 
 WcStatus
-wc_families_start(WcFamilies *f, WcError *err)
+wc_families_start(WcFamilies *f, WcFamiliesSync sync, WcError *err)
 {
-	int			rc = pthread_create(&f->thread, NULL, families_main, f);
+	int			rc;
 
+	f->sync = sync;
+	rc = pthread_create(&f->thread, NULL, families_main, f);
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make a thread of the storage engine: %s", strerror(rc));
 	f->running = true;

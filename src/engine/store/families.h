@@ -13,9 +13,13 @@
 #include "base/threads.h"
 #include "engine/store/internal.h"
 
+/* Syncs RocksDB's log, and reports it by wc_families_synced (wc_engine_sync). */
+typedef WcStatus (*WcFamiliesSync) (WcEngine *engine, WcError *err);
+
 typedef struct WcFamilies
 {
 	WcEngine   *engine;
+	WcFamiliesSync sync;		/* set by wc_families_start */
 	WcMutex		making;			/* locked while column families are made; before `mutex` */
 	WcMutex		mutex;			/* guards the rest; before a store's attrs_mutex */
 	pthread_cond_t changed;
@@ -40,7 +44,7 @@ extern void wc_families_init(WcFamilies *families, WcEngine *engine);
 extern void wc_families_free(WcFamilies *families);
 
 /* Starts the thread, when the database is open; ends it. */
-extern WcStatus wc_families_start(WcFamilies *families, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_families_start(WcFamilies *families, WcFamiliesSync sync, WcError *err) WC_WARN_UNUSED;
 extern void wc_families_end(WcFamilies *families);
 
 /* A store for which a column family shall be made. */
@@ -68,9 +72,10 @@ extern WcStore *wc_families_take(WcFamilies *families, const WcStore *like);
 /* At the end of a transaction: drops the column families that were made for it and not taken. */
 extern void wc_families_give_back(WcFamilies *families, uint64_t xid);
 
-/* No table has the store any more, and nothing is written to it: the thread drops its column family when the commit
- * at this position is on disk (0: no catalog on disk names it).  Errors are logged, and the drop is tried again. */
-extern void wc_families_drop(WcFamilies *families, WcStore *store, uint64_t position);
+/* The commit at this position has removed the store from its table (0: the store never belonged to one).  The thread
+ * drops its column family when that commit is on disk (0: no catalog on disk names it); its files are deleted with the last
+ * reference.  Errors are logged, and the drop is tried again.  With the engine's write mutex locked. */
+extern void wc_store_drop(WcStore *store, uint64_t position);
 
 /* Commits up to this position are on disk. */
 extern void wc_families_synced(WcFamilies *families, uint64_t position);

@@ -145,6 +145,34 @@ wc_marks_history_from_us(WcStore *store)
 	return from;
 }
 
+WcGone
+wc_store_gone(const WcStore *store)
+{
+	WcGone		gone = {
+		.oldest_ts = atomic_load_explicit(&store->oldest_ts, memory_order_relaxed),
+		.oldest_until_ts = atomic_load_explicit(&store->oldest_until_ts, memory_order_relaxed),
+		.expired_ts = atomic_load_explicit(&store->expired_ts, memory_order_relaxed)
+	};
+
+	return gone;
+}
+
+static void
+set_gone(WcStore *store, const WcGone *gone)
+{
+	atomic_store(&store->oldest_ts, gone->oldest_ts);
+	atomic_store(&store->oldest_until_ts, gone->oldest_until_ts);
+	atomic_store(&store->expired_ts, gone->expired_ts);
+}
+
+void
+wc_store_settle_gone(WcStore *store)
+{
+	WcGone		gone = wc_store_gone(store);
+
+	wc_gonefilter_set(store->filter, &gone);
+}
+
 static bool
 equal(const WcMarks *a, const WcMarks *b)
 {
@@ -192,7 +220,7 @@ set(WcStore *store, const WcMarks *marks, bool undo)
 	pthread_mutex_unlock(&m->mutex);
 	if (!gone_changed)
 		return;
-	wc_store_set_gone(store, &marks->gone);
+	set_gone(store, &marks->gone);
 	atomic_store(&store->engine->gone_changed, true);
 }
 

@@ -58,6 +58,11 @@ extern void wc_marks_put(WcStore *store, const WcMarks *marks, rocksdb_writebatc
 extern void wc_marks_done(WcStore *store, const WcMarks *marks);
 extern void wc_marks_undo(WcStore *store, const WcMarks *before);
 
+/* The marks that tell which cells are gone; any thread.  settle: called when they are on disk (wc_engine_sync); from then
+ * on RocksDB may drop the cells. */
+extern WcGone wc_store_gone(const WcStore *store);
+extern void wc_store_settle_gone(WcStore *store);
+
 /* The store's storage goes. */
 extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "engine/store/state.h"
 
 /* --- stores ---------------------------------------------------------------*/
@@ -101,145 +100,12 @@ wc_store_options(WcStore *store)
 								   wc_gonefilter_factory(store->filter));
 }
 
-/* --- in messages ------------------------------------------------------------ */
-
-/* table: NULL if it is not known. */
-static char *
-family_text(const WcTableDesc *table, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
-{
-	char		name[2 * WC_NAME_MAX + 2];
-
-	snprintf(buf, size, "family %" PRIu32 " of stored table %" PRIu32 ", which is not in the catalog", family_id, table_id);
-	for (uint32_t i = 0; table != NULL && i < table->nfamilies; i++)
-	{
-		const WcFamilyDesc *family = &table->families[i];
-
-		if (family->id == family_id)
-			snprintf(buf, size, "family \"%.*s\" of stored table \"%s\"", (int) family->name.len,
-					 (const char *) family->name.data, wc_table_desc_fullname(table, name, sizeof(name)));
-	}
-	return buf;
-}
-
-static char *
-committed_text(WcEngine *engine, uint32_t table_id, uint32_t family_id, char *buf, size_t size)
-{
-	WcTable    *table = wc_catalog_table(engine, table_id);
-
-	family_text(table ? &table->desc : NULL, table_id, family_id, buf, size);
-	wc_table_unref(table);
-	return buf;
-}
-
-char *
-wc_store_text(const WcStore *store, char *buf, size_t size)
-{
-	return committed_text(store->engine, store->table_id, store->family_id, buf, size);
-}
-
-char *
-wc_store_text_in(const WcStore *store, const WcTableDesc *table, char *buf, size_t size)
-{
-	return family_text(table, store->table_id, store->family_id, buf, size);
-}
-
-/* The reverse of wc_store_cf_name. */
-static bool
-parse_cf_name(const char *cf_name, uint32_t *table_id, uint32_t *family_id, uint32_t *generation)
-{
-	return sscanf(cf_name, "t%" SCNu32 ".f%" SCNu32 ".g%" SCNu32, table_id, family_id, generation) == 3;
-}
-
-char *
-wc_store_cf_text(struct WcEngine *engine, const char *cf_name, char *buf, size_t size)
-{
-	uint32_t	table_id,
-				family_id,
-				generation;
-
-	if (parse_cf_name(cf_name, &table_id, &family_id, &generation))
-		return committed_text(engine, table_id, family_id, buf, size);
-	snprintf(buf, size, "%s", cf_name[0] == '\0' ? "a family" : "the catalog");
-	return buf;
-}
-
-WcStore *
-wc_store_of_cf(struct WcEngine *engine, const char *cf_name)
-{
-	WcStore    *store = NULL;
-	WcTable    *table;
-	uint32_t	table_id,
-				family_id,
-				generation;
-
-	if (!parse_cf_name(cf_name, &table_id, &family_id, &generation))
-		return NULL;
-	table = wc_catalog_table(engine, table_id);
-	if (table != NULL)
-		store = wc_table_store(table, family_id);
-	if (store != NULL)
-		store = store->generation == generation ? wc_store_ref(store) : NULL;
-	wc_table_unref(table);
-	return store;
-}
-
-WcStatus
-wc_store_status(const WcStore *store, char *text, const char *action, WcError *err)
-{
-	char		name[WC_STORE_TEXT_MAX];
-	char		what[WC_STORE_TEXT_MAX + 32];
-
-	if (text == NULL)
-		return WC_OK;
-	snprintf(what, sizeof(what), "%s %s", action, wc_store_text(store, name, sizeof(name)));
-	return wc_rocks_status(text, what, err);
-}
-
 /* --- dropping ------------------------------------------------------------- */
-
-void
-wc_store_drop(WcStore *store, uint64_t position)
-{
-	atomic_store(&store->dropped, true);
-	wc_scancache_close(&store->scancache);
-	if (store->cf != NULL)
-		wc_families_drop(&store->engine->families, store, position);
-}
 
 bool
 wc_store_is_dropped(const WcStore *store)
 {
 	return atomic_load(&store->dropped);
-}
-
-/* --- cells that are gone ------------------------------------------------------------ */
-
-WcGone
-wc_store_gone(const WcStore *store)
-{
-	WcGone		gone = {
-		.oldest_ts = atomic_load_explicit(&store->oldest_ts, memory_order_relaxed),
-		.oldest_until_ts = atomic_load_explicit(&store->oldest_until_ts, memory_order_relaxed),
-		.expired_ts = atomic_load_explicit(&store->expired_ts, memory_order_relaxed)
-	};
-
-	return gone;
-}
-
-void
-wc_store_set_gone(WcStore *store, const WcGone *gone)
-{
-	atomic_store(&store->oldest_ts, gone->oldest_ts);
-	atomic_store(&store->oldest_until_ts, gone->oldest_until_ts);
-	atomic_store(&store->expired_ts, gone->expired_ts);
-}
-
-void
-wc_store_settle_gone(WcStore *store)
-{
-	WcGone		gone = wc_store_gone(store);
-
-	wc_gonefilter_set(store->filter, &gone);
 }
 
 /* --- attributes -------------------------------------------------------------- */

@@ -106,11 +106,6 @@ extern WcStore *wc_table_store(const WcTable *table, uint32_t family_id);
 /* A store without a column family (cf NULL); one reference.  NULL: out of memory. */
 extern WcStore *wc_store_create(struct WcEngine *engine, uint32_t table_id, const WcFamilyDesc *family);
 
-/* The commit at this position has removed the store from its table (0: the store never belonged to one).  Its column
- * family is dropped when that commit is on disk (families.h), its files are deleted with the last reference.  With the
- * engine's write mutex locked. */
-extern void wc_store_drop(WcStore *store, uint64_t position);
-
 /* Was the store dropped?  Readers may continue to read it; a writer keeps the engine's write mutex locked from this
  * check to the write. */
 extern bool wc_store_is_dropped(const WcStore *store);
@@ -119,7 +114,7 @@ extern bool wc_store_is_dropped(const WcStore *store);
  * WcFamilies locked, or while the engine is being opened. */
 extern rocksdb_options_t *wc_store_options(WcStore *store);
 
-/* 'family "f" of stored table "t"', for messages; returns buf.  wc_store_text_in takes the names from the table's
+/* tables.c: 'family "f" of stored table "t"', for messages; returns buf.  wc_store_text_in takes the names from the table's
  * descriptor (which may be NULL), not from the catalog; wc_store_cf_text takes a column family's name. */
 #define WC_STORE_TEXT_MAX (3 * WC_NAME_MAX + 64)
 
@@ -135,12 +130,6 @@ extern WcStatus wc_store_status(const WcStore *store, char *text, const char *ac
 
 /* "t<table>.f<family>.g<generation>"; returns buf. */
 extern char *wc_store_cf_name(const WcStore *store, char *buf, size_t size);
-
-/* The marks that tell which cells are gone; any thread.  set: called when the marks change (marks.h).  settle: called
- * when they are on disk (wc_engine_sync); from then on RocksDB may drop the cells. */
-extern WcGone wc_store_gone(const WcStore *store);
-extern void wc_store_set_gone(WcStore *store, const WcGone *gone);
-extern void wc_store_settle_gone(WcStore *store);
 
 /* A copy of the present attributes; any thread. */
 extern WcFamilyAttrs wc_store_attrs(WcStore *store);

@@ -1,10 +1,14 @@
 /*
- * engine/estimate/estimate.h: estimates of what memtables have.
+ * engine/estimate/memory.h: what memtables have.
  */
-#ifndef WC_ENGINE_ESTIMATE_ESTIMATE_H
-#define WC_ENGINE_ESTIMATE_ESTIMATE_H
+#ifndef WC_ENGINE_ESTIMATE_MEMORY_H
+#define WC_ENGINE_ESTIMATE_MEMORY_H
 
+#include "engine/store/memkeys.h"
 #include "engine/store/state.h"
+
+/* Walks over the memtables.  Free it in any case (wc_memkeys_free). */
+extern WcStatus wc_memkeys_read(WcStore *store, const atomic_bool *cancel, WcMemKeys *keys, WcError *err) WC_WARN_UNUSED;
 
 /* The number of keys in a store's memtables between two keys (exclusive; empty: unbounded), the number of all keys, and
  * the bytes of those between.  The numbers may be old: the memtables may have grown by a quarter since.  Any thread. */
