@@ -196,6 +196,15 @@ get_value(GetSource *s, WcSlice row, WcError *err)
 
 /* --- rows that are apart -------------------------------------------------------*/
 
+/* The cells of single rows that are apart. */
+static WcStatus
+open_apart(WcStore *store, const WcSourceOptions *options, WcCellSource **src, WcError *err)
+{
+	if (wc_cellsource_column_fits(store, options))
+		return wc_cellsource_column(store, options, src, err);
+	return wc_cellsource_cell(store, options, src, err);
+}
+
 /* To the current row's cells; there may be none. */
 static WcStatus
 enter_apart(GetSource *s, WcError *err)
@@ -205,7 +214,7 @@ enter_apart(GetSource *s, WcError *err)
 
 	wc_storedrow_close(&s->stored);
 	if (s->apart == NULL)
-		status = wc_cellsource_apart(s->store, &s->options, &s->apart, err);
+		status = open_apart(s->store, &s->options, &s->apart, err);
 	if (status != WC_OK)
 		return status;
 	seeks = s->apart->seeks;

@@ -28,10 +28,6 @@ typedef enum WcRowForm
 
 extern WcRowForm wc_cellsource_get_form(const WcCellSource *src);
 
-/* Packing cell: the cells of single rows that are apart. */
-extern WcStatus wc_cellsource_apart(WcStore *store, const WcSourceOptions *options,
-									WcCellSource **src, WcError *err) WC_WARN_UNUSED;
-
 /* For single rows of a family with rowcol filters, if only a few exact columns are wanted: the source returns the
  * cells of these columns, and the family's markers. */
 #define WC_COLUMN_SEEKS_MAX 16
@@ -39,7 +35,7 @@ extern bool wc_cellsource_column_fits(const WcStore *store, const WcSourceOption
 extern WcStatus wc_cellsource_column(WcStore *store, const WcSourceOptions *options,
 									 WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
-/* Snapshot and caching as asked for; the caller destroys it. */
+/* sourceread.c: snapshot and caching as asked for; the caller destroys it. */
 extern rocksdb_readoptions_t *wc_source_read_options(const WcSourceOptions *options);
 
 /* Called for each cell that is skipped because it is gone (gone.h): counts it in *npassed, and from time to time checks
