@@ -363,7 +363,7 @@ check "the reference has each option"
 	names src/client/foreign/families.c attribute_names >"$scratch/known"
 	headings families.md '###' >"$scratch/said"
 	documented $reference/families.md
-	sed -n 's/^\t{"\([a-z0-9_]*\)", WC_ENCODING_.*/\1/p' src/fdw/convert/convert.c | sort >"$scratch/known"
+	sed -n 's/^\t{"\([a-z0-9_]*\)", WC_ENCODING_.*/\1/p' src/fdw/convert/convert_encoding.c | sort >"$scratch/known"
 	headings encodings.md '##' >"$scratch/said"
 	documented $reference/encodings.md
 } >"$scratch/found"

@@ -4,73 +4,21 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "common/md5.h"
-#include "common/sha1.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
 
 #include "base/limits.h"
 #include "base/printable.h"
 #include "fdw/convert/convert_internal.h"
-#include "rowkey/murmur3.h"
 
 /* Of bytes that messages show, at most so many characters. */
 #define SHOWN_MAX 200
 
-/* --- encodings ------------------------------------------------------------------ */
-
-static const struct
-{
-	const char *name;
-	WcEncoding	encoding;
-	int			hash_size;
-}			encodings[] = {
-	{"binary", WC_ENCODING_BINARY, 0},
-	{"md5", WC_ENCODING_MD5, MD5_DIGEST_LENGTH},
-	{"murmur3", WC_ENCODING_MURMUR3, WC_MURMUR3_SIZE},
-	{"ordered", WC_ENCODING_ORDERED, 0},
-	{"reversed", WC_ENCODING_REVERSED, 0},
-	{"reversed_domain", WC_ENCODING_REVERSED_DOMAIN, 0},
-	{"sha1", WC_ENCODING_SHA1, SHA1_DIGEST_LENGTH},
-	{"text", WC_ENCODING_TEXT, 0}
-};
-
-bool
-wc_encoding_parse(const char *name, WcEncoding *encoding)
-{
-	for (int i = 0; i < lengthof(encodings); i++)
-	{
-		if (strcmp(encodings[i].name, name) == 0)
-		{
-			*encoding = encodings[i].encoding;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-wc_encoding_name(WcEncoding encoding)
-{
-	for (int i = 0; i < lengthof(encodings); i++)
-	{
-		if (encodings[i].encoding == encoding)
-			return encodings[i].name;
-	}
-	return "default";
-}
-
-const char *
-wc_encoding_list(bool as_key)
-{
-	return as_key ? "binary, md5, murmur3, ordered, reversed, reversed_domain, sha1, text" :
-		"binary, ordered, reversed, reversed_domain, text";
-}
+/* --- setting up ----------------------------------------------------------------- */
 
 /* The encoding that DEFAULT means for this type. */
 static WcEncoding
@@ -93,25 +41,6 @@ default_encoding(Oid type, bool as_key)
 			return WC_ENCODING_TEXT;
 	}
 }
-
-int
-wc_encoding_hash_size(WcEncoding encoding)
-{
-	for (int i = 0; i < lengthof(encodings); i++)
-	{
-		if (encodings[i].encoding == encoding)
-			return encodings[i].hash_size;
-	}
-	return 0;
-}
-
-bool
-wc_encoding_is_hash(WcEncoding encoding)
-{
-	return wc_encoding_hash_size(encoding) > 0;
-}
-
-/* --- setting up ----------------------------------------------------------------- */
 
 /* Domains and the default encoding looked through. */
 static WcCodecSpec
@@ -350,62 +279,6 @@ wc_codec_encode_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out)
 
 /* --- reading -------------------------------------------------------------------- */
 
-/* Does the error say that the string is no value, of this type or of one inside it?  A
- * name that stands for nothing any more (regclass) and a domain's check are among them. */
-static bool
-is_about_value(int sqlerrcode)
-{
-	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
-	{
-		case ERRCODE_DATA_EXCEPTION:
-		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
-		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-			return true;
-		default:
-			return false;
-	}
-}
-
-bool
-wc_codec_parse(WcCodec *codec, char *string, Datum *value)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool ok = true;
-
-	PG_TRY();
-	{
-		char	   *s = wc_text_from_utf8(wc_slice_cstr(string));
-		int			level;
-
-		if (codec->nested != NULL)
-			codec->guards = wc_nested_guards(codec->nested);
-		level = wc_form_guard(codec->guards);
-		if (codec->nested != NULL)
-			*value = wc_nested_in(codec->nested, s);
-		else
-			*value = InputFunctionCall(&codec->in_fn, s, codec->ioparam, codec->spec.typmod);
-		wc_form_unguard(level);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		/*
-		 * Only to say more: the caller raises an error of its own, so that the
-		 * transaction ends as it would have.
-		 */
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (!is_about_value(error->sqlerrcode))
-			PG_RE_THROW();
-		FlushErrorState();
-		codec->problem = error->message;
-		ok = false;
-	}
-	PG_END_TRY();
-	return ok;
-}
-
 static const char *
 shown(WcSlice s)
 {
@@ -490,27 +363,6 @@ wc_codec_try_decode(WcCodec *codec, WcSlice bytes, const WcCodecWhere *where, Da
 }
 
 /* --- errors --------------------------------------------------------------------- */
-
-void
-wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what)
-{
-	ereport(ERROR,
-			(errcode(sqlerrcode),
-			 errmsg("column \"%s\" cannot hold %s", codec->spec.column, what),
-			 errdetail("Encoding \"%s\" of type %s has no bytes for it.",
-					   wc_encoding_name(codec->spec.encoding), format_type_be(codec->spec.type))));
-}
-
-void
-wc_codec_check_out(WcCodec *codec, const WcBuf *out)
-{
-	WcError		err;
-	WcStatus	status = wc_buf_status(out, "value", &err);
-
-	ereport(ERROR,
-			(errcode(status == WC_TOO_LARGE ? ERRCODE_PROGRAM_LIMIT_EXCEEDED : ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot encode value of column \"%s\": %s", codec->spec.column, err.message)));
-}
 
 void
 wc_codec_compose_error(const char *table, const char *column, const WcError *err)

@@ -8,6 +8,8 @@
 
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
+
 #include "compat.h"
 #include "fdw/convert/convert.h"
 
@@ -29,6 +31,26 @@ extern WcFit wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *
 
 /* Raises that the column cannot hold `what`. */
 extern void wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what) pg_attribute_noreturn();
+
+/* A database without an encoding (SQL_ASCII) has bytes that cannot be converted. */
+static inline bool
+wc_bytes_are_same(void)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
+}
+
+/* Is it text of the database, but for a conversion that may still be needed? */
+static inline bool
+wc_is_utf8(WcSlice s)
+{
+	if (s.len == 0)
+		return true;
+	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+		return memchr(s.data, 0, s.len) == NULL;
+	return (size_t) pg_encoding_verifymbstr(PG_UTF8, (const char *) s.data, (int) s.len) == s.len;
+}
 
 /*
  * Calls the type's input function with a zero-terminated string in the

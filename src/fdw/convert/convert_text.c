@@ -16,63 +16,13 @@
 #include "common/md5.h"
 #include "common/sha1.h"
 #include "common/shortest_dec.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/pg_locale.h"
 
 #include "fdw/convert/convert_internal.h"
 #include "rowkey/murmur3.h"
-
-/* --- database's encoding <-> UTF-8 --------------------------------------------- */
-
-/* A database without an encoding (SQL_ASCII) has bytes that cannot be converted. */
-static bool
-bytes_are_same(void)
-{
-	int			encoding = GetDatabaseEncoding();
-
-	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
-}
-
-WcSlice
-wc_text_to_utf8(const char *s, size_t len)
-{
-	char	   *utf8;
-
-	if (bytes_are_same())
-		return wc_slice(s, len);
-	utf8 = pg_server_to_any(s, (int) len, PG_UTF8);
-	return wc_slice(utf8, utf8 == s ? len : strlen(utf8));
-}
-
-/* Is it text of the database, but for a conversion that may still be needed? */
-static bool
-is_utf8(WcSlice s)
-{
-	if (s.len == 0)
-		return true;
-	if (GetDatabaseEncoding() == PG_SQL_ASCII)
-		return memchr(s.data, 0, s.len) == NULL;
-	return (size_t) pg_encoding_verifymbstr(PG_UTF8, (const char *) s.data, (int) s.len) == s.len;
-}
-
-char *
-wc_text_from_utf8(WcSlice s)
-{
-	char	   *copy;
-
-	if (s.len > MaxAllocSize - 1 || !is_utf8(s))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-				 errmsg("invalid byte sequence for encoding \"UTF8\"")));
-	copy = pnstrdup(s.len > 0 ? (const char *) s.data : "", s.len);
-	if (bytes_are_same())
-		return copy;
-	return pg_any_to_server(copy, (int) s.len, PG_UTF8);
-}
 
 /* --- the form ------------------------------------------------------------------ */
 
@@ -202,7 +152,7 @@ value_of(WcCodec *codec, WcSlice form, Datum *value)
 {
 	const char *s = (const char *) form.data;
 
-	if (form.len > MaxAllocSize - 1 || !is_utf8(form))
+	if (form.len > MaxAllocSize - 1 || !wc_is_utf8(form))
 	{
 		codec->problem = "this is not text in UTF-8";
 		return false;
@@ -211,7 +161,7 @@ value_of(WcCodec *codec, WcSlice form, Datum *value)
 	{
 		case TEXTOID:
 		case VARCHAROID:
-			if (bytes_are_same() && fits_typmod(codec, form.len))
+			if (wc_bytes_are_same() && fits_typmod(codec, form.len))
 			{
 				*value = PointerGetDatum(cstring_to_text_with_len(s, (int) form.len));
 				return true;
