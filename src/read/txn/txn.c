@@ -159,14 +159,15 @@ wc_txn_table(WcTxn *txn, uint32_t table_id)
 	return &txn->tables[txn->ntables++];
 }
 
-static uint64_t
-row_prefix(WcSlice row)
+uint64_t
+wc_txnentry_prefix(WcSlice row)
 {
 	uint8_t		bytes[8] = {0};
 
 	if (row.len >= 8)
 		return wc_load_u64(row.data);
-	memcpy(bytes, row.data, row.len);
+	if (row.len > 0)
+		memcpy(bytes, row.data, row.len);
 	return wc_load_u64(bytes);
 }
 
@@ -174,7 +175,7 @@ WcTxnEntry
 wc_txnentry_of(const WcOp *op, uint64_t offset)
 {
 	return (WcTxnEntry) {
-		.prefix = row_prefix(op->row),.row = op->row.data,.row_len = (uint32_t) op->row.len,
+		.prefix = wc_txnentry_prefix(op->row),.row = op->row.data,.row_len = (uint32_t) op->row.len,
 		.bytes = op->bytes.data,.len = (uint32_t) op->bytes.len,.table_id = op->table_id,.cid = op->cid,.offset = offset
 	};
 }

@@ -123,6 +123,9 @@ extern void wc_txnbytes_view_closed(WcTxnBytes *b, WcTxnViewLink *view);
 
 /* --- txn.c ------------------------------------------------------------------*/
 
+/* The prefix by which entries of this row are compared first. */
+extern uint64_t wc_txnentry_prefix(WcSlice row);
+
 /* An operation that begins at an offset of the stream. */
 extern WcTxnEntry wc_txnentry_of(const WcOp *op, uint64_t offset);
 

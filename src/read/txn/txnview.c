@@ -29,12 +29,14 @@ struct WcTxnView
 
 /* --- order ----------------------------------------------------------------*/
 
-/* Compares table and row only. */
+/* Compares table and row only; prefix: the row's. */
 static int
-compare_row(const WcTxnEntry *a, uint32_t table_id, WcSlice row)
+compare_row(const WcTxnEntry *a, uint32_t table_id, uint64_t prefix, WcSlice row)
 {
 	if (a->table_id != table_id)
 		return a->table_id < table_id ? -1 : 1;
+	if (a->prefix != prefix)
+		return a->prefix < prefix ? -1 : 1;
 	return wc_slice_cmp(wc_txnentry_row(a), row);
 }
 
@@ -327,10 +329,12 @@ wc_txn_cut_runs(WcTxn *txn, uint64_t offset, WcError *err)
 static size_t
 run_bound(const WcTxnRun *run, size_t lo, size_t hi, uint32_t table_id, WcSlice row, bool after)
 {
+	uint64_t	prefix = wc_txnentry_prefix(row);
+
 	while (lo < hi)
 	{
 		size_t		mid = lo + (hi - lo) / 2;
-		int			c = compare_row(&run->entries[mid], table_id, row);
+		int			c = compare_row(&run->entries[mid], table_id, prefix, row);
 
 		if (c < 0 || (c == 0 && after))
 			lo = mid + 1;
@@ -379,17 +383,35 @@ find_void(const WcTxn *txn, uint32_t table_id, uint32_t cid, uint64_t *void_befo
 	return WC_OK;
 }
 
-/* Narrows the view's part of the run to the bounds: a statement that looks up row after row must not step over all
- * operations that it has written itself and may not see. */
-static void
-narrow(WcTxnView *v, size_t i, const WcRange *bounds)
+/*
+ * The run's part in the bounds (NULL: the table's): a statement that looks up row after row must not step over all
+ * operations that it has written itself and may not see.  False: it is empty.
+ */
+static bool
+run_part(const WcTxnRun *run, uint32_t table_id, const WcRange *bounds, size_t *lo, size_t *hi)
 {
-	const WcTxnRun *run = v->runs[i];
-
-	if (bounds->start.len > 0)
-		v->lo[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->start, !bounds->start_inclusive);
+	if (bounds == NULL)
+	{
+		*lo = run_bound(run, 0, run->n, table_id, wc_slice(NULL, 0), false);
+		*hi = run_table_end(run, table_id);
+		return *lo < *hi;
+	}
+	*lo = run_bound(run, 0, run->n, table_id, bounds->start, bounds->start.len > 0 && !bounds->start_inclusive);
+	if (*lo == run->n || run->entries[*lo].table_id != table_id)
+		return false;
 	if (bounds->stop.len > 0)
-		v->hi[i] = run_bound(run, v->lo[i], v->hi[i], v->table_id, bounds->stop, bounds->stop_inclusive);
+	{
+		uint64_t	prefix = wc_txnentry_prefix(bounds->stop);
+		int			c = compare_row(&run->entries[*lo], table_id, prefix, bounds->stop);
+
+		/* mostly, in a run that does not have the one row that is wanted */
+		if (c > 0 || (c == 0 && !bounds->stop_inclusive))
+			return false;
+		*hi = run_bound(run, *lo, run->n, table_id, bounds->stop, bounds->stop_inclusive);
+	}
+	else
+		*hi = run_table_end(run, table_id);
+	return true;
 }
 
 WcStatus
@@ -430,13 +452,10 @@ wc_txnview_open(WcTxn *txn, uint32_t table_id, uint32_t cid, const WcRange *boun
 	{
 		WcTxnRun   *run = txn->runs[i];
 
+		if (!run_part(run, table_id, bounds, &v->lo[v->nruns], &v->hi[v->nruns]))
+			continue;
 		run->refs++;
-		v->runs[v->nruns] = run;
-		v->lo[v->nruns] = run_bound(run, 0, run->n, table_id, wc_slice(NULL, 0), false);
-		v->hi[v->nruns] = run_table_end(run, table_id);
-		if (bounds)
-			narrow(v, v->nruns, bounds);
-		v->nruns++;
+		v->runs[v->nruns++] = run;
 	}
 	wc_txnbytes_view_opened(&txn->bytes, &v->link);
 	wc_txnview_seek(v, wc_slice(NULL, 0), true);
