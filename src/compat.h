@@ -130,6 +130,13 @@
 #define wc_group_clause(root) ((root)->parse->groupClause)
 #endif
 
+/* The DISTINCT clause without columns that have one value. */
+#if PG_VERSION_NUM >= 160000
+#define wc_distinct_clause(root) ((root)->processed_distinctClause)
+#else
+#define wc_distinct_clause(root) ((root)->parse->distinctClause)
+#endif
+
 #if PG_VERSION_NUM >= 180000
 #define wc_make_foreign_upper_path(root, rel, target, rows, startup, total, pathkeys, private_) \
 	create_foreign_upper_path(root, rel, target, rows, 0, startup, total, pathkeys, NULL, NIL, private_)

@@ -256,6 +256,9 @@ extern bool wc_client_skips_rows(const WcTableDesc *table);
 /* Should a scan of the table return groups of rows, to transfer less? */
 extern bool wc_client_groups(const WcTableDesc *table);
 
+/* Does a scan of the table pass over rows because of its distinct_parts? */
+extern bool wc_client_passes_prefixes(const WcTableDesc *table);
+
 extern void wc_client_scan_close(WcClientScan *scan);
 
 /* Has the table, or only this family (NULL: all of them), no cells at all, in the newest state with all own writes?  Stored

@@ -32,7 +32,8 @@ typedef enum WcDriverFeature
 	WC_FEATURE_GROUPS = 1 << 6,	/* a scan may return groups instead of rows, to transfer less */
 	WC_FEATURE_TAKE = 1 << 7,	/* a row can be locked and read in one request */
 	WC_FEATURE_CATALOG = 1 << 8,	/* tables and namespaces can be made and changed, by change_catalog */
-	WC_FEATURE_ATOMIC = 1 << 9	/* the store itself can add to a cell, at once */
+	WC_FEATURE_ATOMIC = 1 << 9,	/* the store itself can add to a cell, at once */
+	WC_FEATURE_DISTINCT = 1 << 10	/* distinct_parts of a scan */
 } WcDriverFeature;
 
 /* A change of a store's catalog: of a table, or of a namespace. */

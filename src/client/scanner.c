@@ -296,6 +296,12 @@ wc_client_groups(const WcTableDesc *table)
 	return (wc_driver_of(table->id)->features & WC_FEATURE_GROUPS) != 0;
 }
 
+bool
+wc_client_passes_prefixes(const WcTableDesc *table)
+{
+	return (wc_driver_of(table->id)->features & WC_FEATURE_DISTINCT) != 0;
+}
+
 void
 wc_client_scan_close(WcClientScan *scan)
 {

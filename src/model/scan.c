@@ -19,7 +19,8 @@
 #define SCAN_COUNT_CELLS	0x800
 #define SCAN_AGGREGATION	0x1000	/* an aggregation follows, behind the filter */
 #define SCAN_FILTER_TEXT	0x2000	/* a filter in HBase's language follows, behind the aggregation */
-#define SCAN_FLAGS			0x3FFF
+#define SCAN_DISTINCT		0x4000	/* distinct_parts and distinct_keys follow, at the end */
+#define SCAN_FLAGS			0x7FFF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -310,6 +311,17 @@ aggregation_check(const WcScan *scan, WcError *err)
 	return status;
 }
 
+static WcStatus
+distinct_check(const WcScan *scan, WcError *err)
+{
+	if (scan->distinct_parts == 0)
+		return WC_OK;
+	if (!scan->rows_by_existence || scan->raw || scan->aggregation != NULL || scan->filter_text.len > 0 ||
+		scan->distinct_parts > WC_COLUMNS_MAX || scan->distinct_keys.len == 0)
+		return wc_error(err, WC_INVALID, "this scan cannot return the first rows of prefixes");
+	return WC_OK;
+}
+
 WcStatus
 wc_scan_check(const WcScan *scan, WcError *err)
 {
@@ -327,6 +339,8 @@ wc_scan_check(const WcScan *scan, WcError *err)
 		status = filter_text_check(scan, err);
 	if (status == WC_OK)
 		status = aggregation_check(scan, err);
+	if (status == WC_OK)
+		status = distinct_check(scan, err);
 	if (status != WC_OK)
 		return status;
 	if (scan->rows_by_existence && filters_ts(scan))
@@ -408,7 +422,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (scan->measured ? SCAN_MEASURED : 0) |
 						 (scan->count_cells ? SCAN_COUNT_CELLS : 0) |
 						 (scan->aggregation != NULL ? SCAN_AGGREGATION : 0) |
-						 (scan->filter_text.len > 0 ? SCAN_FILTER_TEXT : 0));
+						 (scan->filter_text.len > 0 ? SCAN_FILTER_TEXT : 0) |
+						 (scan->distinct_parts > 0 ? SCAN_DISTINCT : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -443,6 +458,11 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 		wc_aggregation_encode(out, scan->aggregation);
 	if (scan->filter_text.len > 0)
 		wc_buf_append_bytes(out, scan->filter_text);
+	if (scan->distinct_parts > 0)
+	{
+		wc_buf_append_varint(out, scan->distinct_parts);
+		wc_buf_append_bytes(out, scan->distinct_keys);
+	}
 }
 
 /*
@@ -591,6 +611,13 @@ wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err)
 	{
 		scan->filter_text = wc_decode_bytes(&d);
 		if (scan->filter_text.len == 0)
+			wc_decoder_fail(&d);
+	}
+	if ((flags & SCAN_DISTINCT) != 0)
+	{
+		scan->distinct_parts = (uint32_t) wc_decode_varint_max(&d, WC_COLUMNS_MAX);
+		scan->distinct_keys = wc_decode_bytes(&d);
+		if (scan->distinct_parts == 0)
 			wc_decoder_fail(&d);
 	}
 	if (!wc_decoder_done(&d))

@@ -117,6 +117,15 @@ typedef struct WcScan
 	 * NULL: rows come back.
 	 */
 	const WcAggregation *aggregation;
+
+	/*
+	 * Of the rows whose keys begin with the same so many parts, only the first that would be returned is wanted; 0: all are.
+	 * Others may come too: rows in other buckets of a salted key, rows behind an undecided one, rows whose keys have not
+	 * these parts, single rows.  row_limit and row_offset count what comes.  Only with rows_by_existence, and without an
+	 * aggregation.
+	 */
+	uint32_t	distinct_parts;
+	WcSlice		distinct_keys;	/* a key check, which tells the parts (rowkey/keycheck.h); not empty with distinct_parts */
 } WcScan;
 
 /* Zeroes it and sets versions 1, ts range and filter [0, WC_TS_LATEST), as of now. */

@@ -305,13 +305,12 @@ check_salt(const WcKeyLayout *layout, WcSlice row, const WcSlice *parts, WcError
 	return WC_OK;
 }
 
-WcStatus
-wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts,
-						WcError *err)
+/* Takes the first n parts, with the delimiters behind them; *left: what is left of the row. */
+static WcStatus
+take_parts(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts, WcSlice *left, WcError *err)
 {
 	WcSlice		rest = row;
-	bool		salted = layout->salt.buckets > 0;
-	WcStatus	status = salted ? take_salt(&rest, err) : WC_OK;
+	WcStatus	status = layout->salt.buckets > 0 ? take_salt(&rest, err) : WC_OK;
 
 	/* reserve once, since parts point into scratch: the copied bytes are never more than those of row */
 	if (status != WC_OK)
@@ -350,11 +349,36 @@ wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBu
 			rest.len -= layout->delimiter.len;
 		}
 	}
+	*left = rest;
+	return WC_OK;
+}
+
+WcStatus
+wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts,
+						WcError *err)
+{
+	WcSlice		rest;
+	WcStatus	status = take_parts(layout, row, n, scratch, parts, &rest, err);
+
+	if (status != WC_OK)
+		return status;
 	if (n == layout->nparts && rest.len > 0)
 		return wc_error(err, WC_BAD_DATA, "row key has %zu %s behind its %u parts",
 						rest.len, wc_bytes_word(rest.len), layout->nparts);
 	/* the salt may follow from any of the parts */
-	return salted && n == layout->nparts ? check_salt(layout, row, parts, err) : WC_OK;
+	return layout->salt.buckets > 0 && n == layout->nparts ? check_salt(layout, row, parts, err) : WC_OK;
+}
+
+WcStatus
+wc_rowkey_prefix(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts, WcSlice *prefix,
+				 WcError *err)
+{
+	WcSlice		rest;
+	WcStatus	status = take_parts(layout, row, n, scratch, parts, &rest, err);
+
+	if (status == WC_OK)
+		*prefix = wc_slice(row.data, row.len - rest.len);
+	return status;
 }
 
 WcStatus

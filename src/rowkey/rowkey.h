@@ -82,6 +82,12 @@ extern WcStatus wc_rowkey_split(const WcKeyLayout *layout, WcSlice row, WcBuf *s
 extern WcStatus wc_rowkey_split_leading(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch,
 										WcSlice *parts, WcError *err) WC_WARN_UNUSED;
 
+/* The bytes of row up to the end of its first n parts (0 < n < nparts), with the salt and with the delimiter behind them: all
+ * keys with these parts, in this bucket, begin with them, and no others.  Fails as wc_rowkey_split_leading, with
+ * the same work space. */
+extern WcStatus wc_rowkey_prefix(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch,
+								 WcSlice *parts, WcSlice *prefix, WcError *err) WC_WARN_UNUSED;
+
 /* --- conditions on one part --------------------------------------------------- */
 
 typedef enum WcKeyOp

@@ -728,6 +728,10 @@ scans_are_checked(void **state)
 	CHECK((scan.count_cells = true, scan.raw = true), WC_OK);
 	CHECK(scan.as_of_ts = -1, WC_INVALID);
 	CHECK((scan.as_of_ts = 0, scan.rows_by_existence = true), WC_OK);
+	CHECK((scan.distinct_parts = 1, scan.distinct_keys = wc_slice_cstr("x"), scan.rows_by_existence = true), WC_OK);
+	CHECK((scan.distinct_parts = 1, scan.distinct_keys = wc_slice_cstr("x")), WC_INVALID);
+	CHECK((scan.distinct_parts = 1, scan.rows_by_existence = true), WC_INVALID);
+	CHECK((scan.distinct_parts = WC_COLUMNS_MAX + 1, scan.distinct_keys = wc_slice_cstr("x"), scan.rows_by_existence = true), WC_INVALID);
 	CHECK(scan.nranges = WC_RANGES_MAX + 1, WC_TOO_LARGE);
 	CHECK(scan.ncolumns = WC_COLUMNS_MAX + 1, WC_TOO_LARGE);
 	CHECK((scan.rows_by_existence = true, scan.nfamilies = WC_FAMILIES_MAX + 1), WC_TOO_LARGE);
@@ -787,6 +791,8 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_true(a->filter_ts_min == b->filter_ts_min && a->filter_ts_max == b->filter_ts_max);
 	assert_true(a->as_of_ts == b->as_of_ts);
 	assert_true(wc_slice_eq(a->filter_text, b->filter_text));
+	assert_int_equal(a->distinct_parts, b->distinct_parts);
+	assert_true(wc_slice_eq(a->distinct_keys, b->distinct_keys));
 	assert_int_equal(a->reversed, b->reversed);
 	assert_int_equal(a->merged, b->merged);
 	assert_int_equal(a->measured, b->measured);
@@ -834,6 +840,8 @@ make_scan(WcScan *scan)
 	scan->column_offset = 3;
 	scan->as_of_ts = 1700000000000000;
 	scan->merged = true;
+	scan->distinct_parts = 300;
+	scan->distinct_keys = S("keys");
 }
 
 static void

@@ -211,6 +211,43 @@ test_split_leading(void **test_state)
 	wc_buf_free(&scratch);
 }
 
+/* A key begins with the prefix of another one if, and only if, their leading parts are the same. */
+static void
+test_prefix(void **test_state)
+{
+	WcBuf		buf = WC_BUF_INIT;
+	WcBuf		scratch = WC_BUF_INIT;
+	int			same = 0;
+
+	for (int round = 0; round < 100000; round++)
+	{
+		WcPartShape shapes[PARTS_MAX];
+		WcKeyLayout layout;
+		Tuple		tuples[2];
+		WcSlice		parts[PARTS_MAX];
+		WcSlice		prefix;
+		WcError		err;
+
+		random_layout(&layout, shapes);
+		if (!random_tuple(&layout, &tuples[0], &buf) || !random_tuple(&layout, &tuples[1], &buf))
+			continue;
+		for (uint32_t n = 1; n < layout.nparts; n++)
+		{
+			bool		equal = true;
+
+			for (uint32_t k = 0; k < n; k++)
+				equal = equal && wc_slice_eq(tuples[0].parts[k], tuples[1].parts[k]);
+			assert_int_equal(wc_rowkey_prefix(&layout, wc_slice(tuples[0].key, tuples[0].len), n, &scratch, parts, &prefix, &err), WC_OK);
+			assert_true(wc_slice_starts_with(wc_slice(tuples[0].key, tuples[0].len), prefix));
+			assert_int_equal(wc_slice_starts_with(wc_slice(tuples[1].key, tuples[1].len), prefix), equal);
+			same += equal;
+		}
+	}
+	assert_true(same > 1000);
+	wc_buf_free(&buf);
+	wc_buf_free(&scratch);
+}
+
 static void
 test_bad_keys(void **test_state)
 {
@@ -681,6 +718,7 @@ main(void)
 		cmocka_unit_test_setup(test_compose_and_split, seed),
 		cmocka_unit_test_setup(test_split_of_anything, seed),
 		cmocka_unit_test_setup(test_split_leading, seed),
+		cmocka_unit_test_setup(test_prefix, seed),
 		cmocka_unit_test_setup(test_bad_keys, seed),
 		cmocka_unit_test_setup(test_key_order, seed),
 		cmocka_unit_test_setup(test_bounds, seed),

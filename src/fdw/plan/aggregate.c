@@ -231,17 +231,6 @@ make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 	return set_pathtarget_cost_width(root, partial);
 }
 
-/* The relation's own path below projections; NULL: it is another path. */
-static ForeignPath *
-own_path(Path *path, const RelOptInfo *rel)
-{
-	while (IsA(path, ProjectionPath))
-		path = ((ProjectionPath *) path)->subpath;
-	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL)
-		return NULL;
-	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
-}
-
 /* The path of a scan of groups, made from the path of a scan of rows. */
 static ForeignPath *
 make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, ForeignPath *rows, double ngroups,
@@ -276,7 +265,7 @@ add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 
 	foreach(lc, input_rel->partial_pathlist)
 	{
-		ForeignPath *rows = own_path(lfirst(lc), input_rel);
+		ForeignPath *rows = wc_plan_own_path(lfirst(lc), input_rel);
 
 		if (rows != NULL)
 			add_partial_path(output_rel, (Path *) make_grouped_path(root, output_rel, target, rows,
@@ -359,7 +348,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	ngroups = count_groups(root, target, input_rel);
 	foreach(lc, input_rel->pathlist)
 	{
-		ForeignPath *rows = own_path(lfirst(lc), input_rel);
+		ForeignPath *rows = wc_plan_own_path(lfirst(lc), input_rel);
 		Path	   *grouped;
 
 		if (rows == NULL)

@@ -23,6 +23,7 @@
 #include "fdw/relation/recordtype.h"
 
 #define WC_COST_SEEK 1.0
+#define WC_COST_SEEK_NEAR 0.15	/* within a range */
 #define WC_COST_EXAMINED 0.5	/* of cpu_tuple_cost: a row that the engine examines, besides its transfer */
 #define WC_COST_PAGE 0.5		/* of seq_page_cost */
 
@@ -353,6 +354,23 @@ wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, 
 	run += rows->rows * ncolumns * cpu_operator_cost / 2 + WC_COST_GROUPS;
 	*total = rows->startup_cost + run + given;
 	*startup = ordered ? rows->startup_cost + run / Max(ngroups, 1) : *total - given;
+}
+
+/*
+ * The scan steps over few rows and seeks behind many.  If each prefix has few rows, they are read as before and most are not
+ * transferred; to find the end of a prefix costs a little, so this is no gain if each prefix has one row.
+ */
+void
+wc_cost_distinct(const Path *rows, double nprefixes, Cost *startup, Cost *total)
+{
+	Cost		run = rows->total_cost - rows->startup_cost;
+	Cost		given = Min(run, rows->rows * cpu_tuple_cost);
+	Cost		read = run - given;
+	double		each = Max(rows->rows / nprefixes, 1);
+	Cost		sought = 2 * read / each + nprefixes * WC_COST_SEEK_NEAR;
+
+	*startup = rows->startup_cost;
+	*total = rows->startup_cost + Min(read, sought) + given / each + nprefixes * 2 * cpu_operator_cost;
 }
 
 /*

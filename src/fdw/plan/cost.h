@@ -81,6 +81,9 @@ extern double wc_cost_share(int workers, double rows, Cost startup, Cost *total)
  * all rows have been read. */
 extern void wc_cost_aggregate(const Path *rows, int ncolumns, double ngroups, bool ordered, Cost *startup, Cost *total);
 
+/* Costs of a scan that returns one row for each of nprefixes prefixes, instead of the rows of this path. */
+extern void wc_cost_distinct(const Path *rows, double nprefixes, Cost *startup, Cost *total);
+
 /* Adds the costs of merging the buckets of a salted key. */
 extern void wc_cost_merge(const WcRelation *wrel, const WcQuals *quals, double rows, Cost *startup, Cost *total);
 

@@ -40,6 +40,13 @@ hides_volatile(Node *node, void *glob)
 	return expression_tree_walker(node, hides_volatile, glob);
 }
 
+bool
+wc_target_is_volatile(PlannerInfo *root)
+{
+	return contain_volatile_functions((Node *) root->processed_tlist) ||
+		hides_volatile((Node *) root->processed_tlist, root->glob);
+}
+
 /* A constant LIMIT alone is as good above the scan. */
 static bool
 wants_scan(const Query *query)
@@ -61,8 +68,7 @@ may_take(PlannerInfo *root, const FinalPathExtraData *extra)
 		query->commandType == CMD_SELECT && query->limitOption == LIMIT_OPTION_COUNT &&
 		query->rowMarks == NIL && !query->hasTargetSRFs && !root->hasPseudoConstantQuals &&
 		!contain_volatile_functions((Node *) limits) && !contain_subplans((Node *) limits) &&
-		!contain_volatile_functions((Node *) root->processed_tlist) &&
-		!hides_volatile((Node *) root->processed_tlist, root->glob);
+		!wc_target_is_volatile(root);
 }
 
 /* The only relation of the query, if it is ours and the engine decides all of its conditions; NULL: there is
@@ -143,7 +149,8 @@ limit_expr(Node *expr)
 void
 wc_limit_plan(PlannerInfo *root, const ForeignPath *path, WcScanPlan *plan)
 {
-	if (!IsA(path->fdw_private, IntList) || list_length(path->fdw_private) <= WC_PATH_LIMITED)
+	if (!IsA(path->fdw_private, IntList) || list_length(path->fdw_private) <= WC_PATH_LIMITED ||
+		!list_nth_int(path->fdw_private, WC_PATH_LIMITED))
 		return;
 	plan->limit = limit_expr(root->parse->limitCount);
 	plan->offset = limit_expr(root->parse->limitOffset);

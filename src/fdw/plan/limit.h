@@ -11,8 +11,11 @@
 
 #include "fdw/plan/private.h"
 
-/* The place of the mark in a path's fdw_private, after plan.c's numbers. */
+/* The place of the mark in a path's fdw_private, after plan.c's numbers: 1, or 0 if another mark follows. */
 #define WC_PATH_LIMITED 4
+
+/* Has the query's target list a volatile function, also in subqueries?  Then it is visible for which rows it is evaluated. */
+extern bool wc_target_is_volatile(PlannerInfo *root);
 
 /* Sets the query's expressions in the plan if the path applies LIMIT and OFFSET. */
 extern void wc_limit_plan(PlannerInfo *root, const ForeignPath *path, WcScanPlan *plan);

@@ -134,6 +134,12 @@ order_of_parts(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQua
 	return add_pinned(root, pathkeys, pinned);
 }
 
+List *
+wc_order_of_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool reversed)
+{
+	return order_of_parts(root, rel, wrel, quals, false, reversed);
+}
+
 /* Adds the order by the column with this role, if the column sorts as its bytes do. */
 static bool
 add_bytes(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcRole role, bool descending, List **pathkeys)

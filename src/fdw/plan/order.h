@@ -21,4 +21,7 @@ typedef struct WcOrder
 /* The useful orders of a scan with these conditions: List of WcOrder *. */
 extern List *wc_order_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals);
 
+/* The order by the parts of the key, useful or not, as far as the query names their columns: pathkeys. */
+extern List *wc_order_of_key(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, const WcQuals *quals, bool reversed);
+
 #endif

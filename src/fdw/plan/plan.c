@@ -27,6 +27,7 @@
 #include "fdw/fdw.h"
 #include "fdw/plan/aggregate.h"
 #include "fdw/plan/cost.h"
+#include "fdw/plan/distinct.h"
 #include "fdw/plan/limit.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/mapkeys.h"
@@ -69,6 +70,22 @@ WcRelation *
 wc_plan_relation(const RelOptInfo *rel)
 {
 	return rel->reloptkind == RELOPT_BASEREL ? wc_plan_member(rel) : NULL;
+}
+
+ForeignPath *
+wc_plan_own_path(Path *path, const RelOptInfo *rel)
+{
+	while (IsA(path, ProjectionPath))
+		path = ((ProjectionPath *) path)->subpath;
+	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL)
+		return NULL;
+	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
+}
+
+const WcQuals *
+wc_plan_quals(const RelOptInfo *rel)
+{
+	return &((WcRelPlan *) rel->fdw_private)->quals;
 }
 
 bool
@@ -150,7 +167,7 @@ widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntabl
 
 /* --- paths --------------------------------------------------------------------
  * A path's fdw_private: (walks backwards, merges buckets, takes keys from other relations, suits an asynchronous
- * Append, and limit.c's mark at WC_PATH_LIMITED if there is one), or lookahead.c's Link.
+ * Append, and the marks of limit.c and distinct.c, if there are any), or lookahead.c's Link.
  */
 
 bool
@@ -526,6 +543,9 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	plan->untouched = wc_untouched_maps(root, rel, rel_plan->wrel);
 	plan->map_keys = wc_map_keys_find(root, rel, rel_plan->wrel, bms_union(plan->attrs, plan->recheck_attrs));
 	wc_limit_plan(root, path, plan);
+	wc_distinct_plan(path, plan);
+	if (plan->distinct_parts > 0)
+		rows = rel->rows;
 	if (plan->limit != NULL || plan->offset != NULL)
 	{
 		if (quals->local != NIL || quals->mixed_types)

@@ -8,6 +8,7 @@
 
 #include "nodes/pathnodes.h"
 
+#include "fdw/condition/qual.h"
 #include "fdw/relation/relation.h"
 
 /* The foreign table of a base relation that is ours and whose paths have been made; NULL: any other relation. */
@@ -19,6 +20,12 @@ extern WcRelation *wc_plan_member(const RelOptInfo *rel);
 /* For such a relation: does the engine decide all of its own conditions, so that it returns exactly the wanted
  * rows? */
 extern bool wc_plan_decides_rows(const RelOptInfo *rel);
+
+/* The relation's own path below projections, without values from other relations; NULL: it is another path. */
+extern ForeignPath *wc_plan_own_path(Path *path, const RelOptInfo *rel);
+
+/* The relation's own conditions. */
+extern const WcQuals *wc_plan_quals(const RelOptInfo *rel);
 
 /* For such a relation: is every range one row? */
 extern bool wc_plan_is_point(const RelOptInfo *rel);

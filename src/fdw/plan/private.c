@@ -39,7 +39,8 @@ enum
 	NUMBER_ORDERED,
 	NUMBER_NEVER,
 	NUMBER_GROUPED,
-	NUMBER_GROUPS_ORDERED
+	NUMBER_GROUPS_ORDERED,
+	NUMBER_DISTINCT_PARTS
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -133,7 +134,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 												  plan->limit != NULL, plan->offset != NULL));
 	numbers = lappend_int(numbers, plan->lock_mode);
 	numbers = list_concat(numbers, list_make4_int(plan->nbarriers, plan->ndecided_barriers, plan->ordered, plan->never));
-	numbers = list_concat(numbers, list_make2_int(plan->grouped, plan->groups_ordered));
+	numbers = list_concat(numbers, list_make3_int(plan->grouped, plan->groups_ordered, plan->distinct_parts));
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
@@ -242,6 +243,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->never = list_nth_int(numbers, NUMBER_NEVER) != 0;
 	plan->grouped = list_nth_int(numbers, NUMBER_GROUPED) != 0;
 	plan->groups_ordered = list_nth_int(numbers, NUMBER_GROUPS_ORDERED) != 0;
+	plan->distinct_parts = list_nth_int(numbers, NUMBER_DISTINCT_PARTS);
 	plan->groups = list_nth(fdw_private, PRIVATE_GROUPS);
 	plan->aggregates = list_nth(fdw_private, PRIVATE_AGGREGATES);
 	plan->nbarriers = list_nth_int(numbers, NUMBER_BARRIERS);

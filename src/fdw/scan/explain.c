@@ -187,6 +187,24 @@ explain_groups(const WcExplained *shown, const ForeignScan *fscan, ExplainState 
 }
 
 static void
+explain_distinct(const WcExplained *shown, const ForeignScan *fscan, ExplainState *es)
+{
+	StringInfoData names;
+
+	if (shown->plan->distinct_parts == 0)
+		return;
+	initStringInfo(&names);
+	for (int part = 0; part < shown->plan->distinct_parts; part++)
+	{
+		const WcRelColumn *column = &shown->wrel->columns[shown->wrel->keys[part]];
+		Var		   *var = makeVar((int) fscan->scan.scanrelid, column->attnum, column->type, column->typmod, column->collation, 0);
+
+		appendStringInfo(&names, "%s%s", part > 0 ? ", " : "", wc_explained_deparse(shown, (Node *) var));
+	}
+	ExplainPropertyText("Distinct", psprintf("first row of each (%s)", names.data), es);
+}
+
+static void
 explain_row_number(const WcExplained *shown, const char *label, Expr *expr, ExplainState *es)
 {
 	if (expr == NULL)
@@ -312,6 +330,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_cells(&shown, es);
 	explain_filter(&shown, node, es);
 	explain_groups(&shown, fscan, es);
+	explain_distinct(&shown, fscan, es);
 
 	/* a direct modification reads rows only if that turns out to be necessary */
 	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;

@@ -12,6 +12,7 @@
 
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/warn.h"
+#include "fdw/relation/keycontent.h"
 #include "fdw/scan/scan.h"
 #include "fdw/scan/scanstate.h"
 
@@ -67,6 +68,19 @@ add_params(Node *node, Bitmapset **params)
 	return expression_tree_walker(node, add_params, params);
 }
 
+/* The key's parts, for the engine. */
+static WcSlice
+encode_keys(const WcRelation *wrel, WcBuf *scratch)
+{
+	uint8	   *copy;
+
+	wc_buf_reset(scratch, WC_FILTER_BYTES_MAX);
+	wc_keycontent_encode_parts(wrel, NULL, scratch);
+	copy = palloc(scratch->len);
+	memcpy(copy, scratch->data, scratch->len);
+	return wc_slice(copy, scratch->len);
+}
+
 void
 wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 {
@@ -75,6 +89,8 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	/* behind these are the values of filters, limits and direct modifications */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, wc_scan_varno(plan));
+	if (state->plan.distinct_parts > 0)
+		state->distinct_keys = encode_keys(state->resources.wrel, &state->resources.scratch);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
@@ -197,6 +213,12 @@ wc_scan_describe(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	state->aggregated = state->grouped != NULL && !wc_scan_gives_others(state) && !state->lenient;
 	if (state->aggregated)
 		scan->aggregation = wc_grouped_describe(state->grouped, state->reader);
+	/* a row that is rejected here must not hide others */
+	if (state->plan.distinct_parts > 0 && !wc_scan_gives_others(state))
+	{
+		scan->distinct_parts = (uint32) state->plan.distinct_parts;
+		scan->distinct_keys = state->distinct_keys;
+	}
 	scan->filter_ts_min = state->cells.ts_min;
 	scan->filter_ts_max = state->cells.ts_max;
 	scan->nranges = state->bounds.nranges;

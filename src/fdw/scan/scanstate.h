@@ -59,6 +59,7 @@ typedef struct WcScanState
 
 	WcGrouped  *grouped;		/* the scan returns groups of rows; NULL: it returns rows */
 	bool		aggregated;		/* the open scan's rows are groups */
+	WcSlice		distinct_keys;	/* of scans that want one row of each prefix */
 
 	WcLimit    *limit;			/* NULL: all rows are returned */
 	uint64		to_skip;		/* rows of the open scan to skip before the first returned row */

@@ -74,7 +74,7 @@ show_row(WcScanner *s, WcBlockWriter *w, bool settled, bool *begun, WcError *err
 	if (*begun)
 		wc_scanner_begin_row(s, w);
 	else
-		s->rows_skipped++;
+		wc_scanner_skip(s);
 	return WC_OK;
 }
 
@@ -149,7 +149,7 @@ judge_row(WcScanner *s, WcBlockWriter *w, const WcBlockMark *mark, bool kept, bo
 	s->undecided = verdict == WC_FILTER_UNDECIDED;
 	if (!s->undecided && wc_scanner_is_skipping(s))
 	{
-		s->rows_skipped++;
+		wc_scanner_skip(s);
 		return WC_OK;
 	}
 	*found = true;

@@ -72,6 +72,47 @@ leave_row(WcScanner *s, WcScanLane *lane, WcError *err)
 	return status;
 }
 
+/*
+ * Families that are among the rows with the prefix of the lane's row go behind them: step by step, and with a seek if there are
+ * many.
+ */
+static WcStatus
+leave_prefix(WcScanner *s, WcScanLane *lane, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	uint32_t	most = 0;
+	bool		sought = false;
+
+	for (uint32_t i = 0; i < s->nfamilies && status == WC_OK; i++)
+	{
+		WcFamilyScan *f = &lane->families[i];
+		uint32_t	steps = 0;
+		WcSlice		row;
+		bool		inclusive;
+
+		f->here = false;
+		while (status == WC_OK && f->on_row && wc_distinct_covers(s->distinct, wc_storescan_row(f->scan)))
+		{
+			if (steps < wc_distinct_steps(s->distinct))
+			{
+				status = settle(f, wc_storescan_next_row(f->scan, err));
+				steps++;
+				continue;
+			}
+			sought = true;
+			if (wc_distinct_behind(s->distinct, &row, &inclusive))
+				status = settle(f, wc_storescan_seek(f->scan, row, inclusive, err));
+			else
+				f->on_row = false;
+		}
+		most = steps > most ? steps : most;
+	}
+	/* the first step left the lane's row, which is counted, and the last one may have left the prefix */
+	s->stats.rows_examined += sought ? most : most > 1 ? most - 1 : 0;
+	wc_distinct_left(s->distinct, sought);
+	return status;
+}
+
 /* Moves the families that are before a row to the row, or after it: no row before is wanted. */
 static WcStatus
 skip_rows(WcScanner *s, WcScanLane *lane, WcSlice row, bool inclusive, WcError *err)
@@ -140,6 +181,8 @@ advance_lane(WcScanner *s, WcScanLane *lane, WcError *err)
 		status = enter_range(s, lane, false, err);
 		lane->positioned = true;
 	}
+	else if (s->distinct != NULL && s->taken && !lane->points && wc_distinct_take(s->distinct, lane->row))
+		status = leave_prefix(s, lane, err);
 	else if (lane->skip != NULL && wc_skip_due(lane->skip, &row, &inclusive))
 		status = skip_rows(s, lane, row, inclusive, err);
 	else if (!lane->points)
@@ -261,6 +304,7 @@ wc_scanlanes_next(WcScanner *s, WcError *err)
 	}
 	status = s->nlanes > 1 ? next_merged(s, err) : advance_lane(s, s->lane, err);
 	s->stats.rows_examined += status == WC_OK;
+	s->taken = false;
 	return status;
 }
 

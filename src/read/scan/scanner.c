@@ -134,7 +134,7 @@ wc_scanner_next_row(WcScanner *s, WcError *err)
 			continue;
 		if (!wc_scanner_is_skipping(s))
 			return WC_OK;
-		s->rows_skipped++;
+		wc_scanner_skip(s);
 	}
 }
 
@@ -299,6 +299,7 @@ fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_ma
 			s->in_row = false;
 			s->stats.rows_returned++;
 			s->rows_counted += !s->undecided && !s->scan.count_cells;
+			s->taken = !s->undecided;
 			s->done = wc_scanner_was_last(s);
 		}
 	}

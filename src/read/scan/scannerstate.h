@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "read/scan/distinct.h"
 #include "read/scan/groups.h"
 #include "read/scan/rowfilter.h"
 #include "read/scan/scanner.h"
@@ -88,6 +89,8 @@ struct WcScanner
 	uint32_t	shown;			/* columns from this position on are the filter's */
 	WcLangRows *lang;			/* the other kind of filter; or NULL */
 	WcGroups   *groups;			/* of the rows, which are not returned; or NULL */
+	WcDistinct *distinct;		/* one row of each prefix is wanted; or NULL */
+	bool		taken;			/* and the lane's row is one that is wanted: it is returned, or skipped by row_offset */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
@@ -119,6 +122,14 @@ static inline bool
 wc_scanner_is_skipping(const WcScanner *s)
 {
 	return s->rows_skipped < s->scan.row_offset;
+}
+
+/* Counts the row, or cell, that is skipped. */
+static inline void
+wc_scanner_skip(WcScanner *s)
+{
+	s->rows_skipped++;
+	s->taken = true;
 }
 
 /* Are all wanted families of the row such that no cell need be read one by one (wc_storescan_plain)? */

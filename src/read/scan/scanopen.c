@@ -44,7 +44,7 @@ copy_scan(WcArena *arena, WcScan *scan)
 		ok = copy_slice(arena, &scan->ranges[i].start) && copy_slice(arena, &scan->ranges[i].stop);
 	for (uint32_t i = 0; ok && i < scan->ncolumns; i++)
 		ok = copy_slice(arena, &scan->columns[i].qualifier) && copy_slice(arena, &scan->columns[i].stop);
-	return ok && copy_slice(arena, &scan->filter_text);
+	return ok && copy_slice(arena, &scan->filter_text) && copy_slice(arena, &scan->distinct_keys);
 }
 
 /* --- ranges ---------------------------------------------------------------*/
@@ -426,6 +426,8 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 		status = wc_groups_create(&s->scan, &s->groups, err);
 	s->scan.aggregation = NULL; /* the caller's */
 	if (status == WC_OK)
+		status = wc_distinct_create(&s->arena, &s->scan, &s->distinct, err);
+	if (status == WC_OK)
 		status = open_families(s, err);
 	if (status != WC_OK)
 	{
@@ -439,7 +441,7 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 WcStatus
 wc_scanner_share(WcScanner *s, WcSlice scan, const WcScanHelpers *helpers, WcError *err)
 {
-	if (s->done || s->nlanes > 1 || s->lane->nranges > 1 || s->lane->points || s->lang != NULL || s->at.txn != NULL ||
+	if (s->done || s->nlanes > 1 || s->lane->nranges > 1 || s->lane->points || s->lang != NULL || s->distinct != NULL || s->at.txn != NULL ||
 		s->scan.row_limit > 0 || s->scan.row_offset > 0 || s->scan.count_cells || s->scan.batch_rows > 0)
 		return WC_OK;
 	s->shared_scan = wc_arena_copy(&s->arena, scan);
@@ -539,6 +541,7 @@ wc_scanner_close(WcScanner *s)
 	wc_rowfilter_free(s->filter);
 	wc_langrows_free(s);
 	wc_groups_free(s->groups);
+	wc_distinct_free(s->distinct);
 	wc_arena_free(&s->arena);
 	wc_buf_free(&s->again);
 	free(s);
