@@ -366,13 +366,30 @@ def grouped(rng, tables):
                  settings=settings)
 
 
+def first_of_each(rng, scope, keys, tables):
+    """The first or last rows of those with the same leading parts of the key, in orders that the key has, and others."""
+    n = rng.randint(1, len(keys))
+    on, rest = keys[:n], keys[n:]
+    if rng.random() < 0.2:
+        rng.shuffle(on)
+    ways = rng.choice([["", ""], [" DESC", " DESC"], [" DESC", ""], ["", " DESC"]])
+    order = ", ".join([k + ways[0] for k in on] + [k + ways[1] for k in rest])
+    names = ", ".join(keys + [scope.name(c) for c in scope.table.values if not c.map][:rng.randint(0, 2)])
+    return Query(f"SELECT DISTINCT ON ({', '.join(on)}) {names} FROM {scope.source}", where(rng, scope, tables), f" ORDER BY {order}", True)
+
+
 def distinct(rng, tables):
     scope = Scope(rng.choice(tables))
     columns = [c for c in scope.table.columns if c.type.orderable and not c.map]
-    if rng.random() < 0.4:
-        keys = ", ".join(scope.name(c) for c in scope.table.keys)
-        first = scope.name(scope.table.keys[0])
-        return Query(f"SELECT DISTINCT ON ({first}) {keys} FROM {scope.source}", where(rng, scope, tables), f" ORDER BY {keys}", True)
+    keys = [scope.name(c) for c in scope.table.keys]
+    kind = rng.random()
+    if kind < 0.4:
+        return first_of_each(rng, scope, keys, tables)
+    if kind < 0.6:
+        names = ", ".join(rng.sample(keys, rng.randint(1, len(keys))))
+        way = rng.choice(["SELECT DISTINCT {0} FROM {1}", "SELECT {0} FROM {1}", "SELECT count(DISTINCT {2}), min({2}::text COLLATE \"C\") FROM {1}"])
+        after = f" GROUP BY {names}" if way.startswith("SELECT {0}") else ""
+        return Query(way.format(names, scope.source, names.split(", ")[0]), where(rng, scope, tables), after)
     names = ", ".join(scope.name(c) for c in rng.sample(columns, rng.randint(1, len(columns))))
     return Query(f"SELECT DISTINCT {names} FROM {scope.source}", where(rng, scope, tables))
 
