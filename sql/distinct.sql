@@ -1,4 +1,9 @@
 -- DISTINCT, DISTINCT ON, GROUP BY: one row of each prefix of the key
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
 CREATE SCHEMA d;
 SET search_path = d;
 
