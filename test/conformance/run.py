@@ -86,7 +86,7 @@ class Case:
         """Of a put or marker.  Commit timestamps follow the server's clock; what a case writes after it has advanced
         its own clock gets that clock's time."""
         if value is None and self.clock_ms > 0:
-            return f"(extract(epoch FROM clock_timestamp()) * 1000000)::bigint + {self.clock_ms * 1000}"
+            return f"(extract(epoch FROM now()) * 1000000)::bigint + {self.clock_ms * 1000}"
         return self.ts_sql(value)
 
     def range_sql(self, step):
@@ -122,13 +122,17 @@ class Case:
     def drop(self):
         return ["RESET widecol.debug_clock_offset", f"DROP FOREIGN TABLE {self.table}", f"SELECT widecol.drop_table('{self.table}')"]
 
-    def mutation(self, step, row=None):
+    def mutation(self, step, row=None, checked=False):
         op = step["op"]
         row = bytea(step.get("row", row))
         t = f"'{self.table}', {row}"
         ts = (self.ts_sql if op == "delete_version" else self.write_ts_sql)(step.get("ts"))
         if op == "put":
             ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
+            if checked and step.get("ts") is None:
+                # not before the cell that was checked
+                now = f"(extract(epoch FROM now()) * 1000000)::bigint + {self.clock_ms * 1000}"
+                ts = f"CASE WHEN :checked_ts > {now} THEN :checked_ts ELSE {ts} END"
             return [f"SELECT widecol.put({t}, {column(step['family'], step.get('qualifier'))}, "
                     f"{bytea(step.get('value'))}, {ts}, {ttl})"]
         if op == "delete_version":
@@ -180,18 +184,26 @@ class Case:
             # the value is written at the time of the advanced clock, or behind a cell that is later
             sql = ([f"SELECT greatest({self.write_ts_sql(None)}, max(ts) + 1) AS ts FROM "
                     f"widecol.get('{self.table}', {row}, columns => ARRAY[{column_sql}]) \\gset {name}_"]
-                   + self.taken_back(sql) + [self.put_computed(key, row, name, f", :{name}_ts, {ttl}")])
+                   + self.taken_back(sql, name) + [self.put_computed(key, row, name, self.computed_rest(step, name))])
         return sql + [f"SELECT :'{name}_value'"]
 
-    @staticmethod
-    def taken_back(sql):
-        return ["SAVEPOINT computed"] + sql + ["ROLLBACK TO computed"]
+    def computed_rest(self, step, name):
+        """Timestamp and TTL of a computed value that is put: those that the increment or append gives it."""
+        ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
+        return f", {f':{name}_ts' if step.get('ts') is None and self.clock_ms > 0 else 'NULL'}, {ttl}"
 
-    def mutations(self, step):
+    @staticmethod
+    def taken_back(sql, name):
+        """When nothing was computed, the step must fail as a whole: the savepoint has ended that error."""
+        return ([f"\\unset {name}_value", "SAVEPOINT computed"] + sql
+                + ["ROLLBACK TO computed", f"\\if :{{?{name}_value}}", "\\else", "SELECT 1/0 AS nothing_computed", "\\endif"])
+
+    def mutations(self, step, checked=False):
         """Those of one step on one row. Increments, appends, and deletes of a column's newest version see the state
         before it, so they come first; one that computes a value and follows a put of its column is put again in its
         place. Of those that compute the same column only the last one's value stays. Other deletes come last: they mask
-        the puts of the step wherever they stand."""
+        the puts of the step wherever they stand. Of a conditional write (checked), a put without a timestamp gets none that
+        is before that of the checked cell."""
         row = bytea(step["row"])
         first = []
         then = []
@@ -200,7 +212,7 @@ class Case:
         final = {key: n for n, m in enumerate(step["mutations"]) if m["op"] in COMPUTED for key in self.computed(m)}
         for n, m in enumerate(step["mutations"]):
             if m["op"] == "put":
-                then += self.mutation(m, step["row"])
+                then += self.mutation(m, step["row"], checked)
                 put.add((m["family"], to_bytes(m.get("qualifier"))))
                 continue
             if m["op"] not in COMPUTED:
@@ -210,9 +222,9 @@ class Case:
             for i, key in enumerate(self.computed(m)):
                 name = f"v{n}_{i}"
                 sql = self.compute(m, key, row, name)
-                first += sql if final[key] == n else self.taken_back(sql)
+                first += sql if final[key] == n else self.taken_back(sql, name)
                 if key in put and final[key] == n:
-                    then.append(self.put_computed(key, row, name))
+                    then.append(self.put_computed(key, row, name, self.computed_rest(m, name)))
         return first + then + last
 
     # -- filters: to HBase's filter language ---------------------------------------
@@ -295,19 +307,24 @@ class Case:
         arguments = [f"'{self.table}'", row] + self.filter_argument(check["filter"])
         if self.range_sql(check):
             arguments.append("time_range => " + self.range_sql(check))
+        get = f"widecol.get({', '.join(arguments)})"
         return [f"SELECT widecol.check('{self.table}', {row}, {column(family, '')}, NULL) \\g /dev/null",
-                f"SELECT EXISTS (SELECT FROM widecol.get({', '.join(arguments)})) AS applied \\gset"]
+                f"SELECT EXISTS (SELECT FROM {get}) AS applied \\gset", self.checked_ts(get)]
+
+    @staticmethod
+    def checked_ts(get):
+        return f"SELECT coalesce((SELECT ts FROM {get} LIMIT 1), 0) AS ts \\gset checked_"
 
     def check(self, step):
         check = step["check"]
         if check.get("filter"):
             return (["\\set applied false", "BEGIN"] + self.check_filter(step) + ["\\if :applied"]
-                    + self.mutations(step) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
+                    + self.mutations(step, True) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
         single = step["mutations"][0] if len(step["mutations"]) == 1 else {}
         value = "NULL" if check.get("value") is None else bytea(check["value"])
         arguments = (f"'{self.table}', {bytea(step['row'])}, {column(check['family'], check.get('qualifier'))}, {value}")
         op = "op => " + text(COMPARE[check.get("compare") or "EQUAL"])
-        plain = self.range_sql(check) is None and single.get("ts") is None and single.get("cell_ttl_ms") is None
+        plain = self.range_sql(check) is None and self.clock_ms == 0 and single.get("ts") is None and single.get("cell_ttl_ms") is None
         if plain and step["op"] == "check_and_put" and single.get("op") == "put":
             return [f"SELECT '{APPLIED}' || widecol.check_and_put({arguments}, "
                     f"{column(single['family'], single.get('qualifier'))}, {bytea(single.get('value'))}, {op})"]
@@ -316,8 +333,12 @@ class Case:
                     f"{column(single['family'], single.get('qualifier'))}, {op})"]
         if self.range_sql(check):
             op += ", time_range => " + self.range_sql(check)
-        return (["\\set applied false", "BEGIN", f"SELECT widecol.check({arguments}, {op}) AS applied \\gset", "\\if :applied"]
-                + self.mutations(step) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
+        get = (f"widecol.get('{self.table}', {bytea(step['row'])}, "
+               f"columns => ARRAY[{column(check['family'], check.get('qualifier'))}]"
+               + (f", time_range => {self.range_sql(check)}" if self.range_sql(check) else "") + ")")
+        return (["\\set applied false", "BEGIN", f"SELECT widecol.check({arguments}, {op}) AS applied \\gset", self.checked_ts(get),
+                 "\\if :applied"]
+                + self.mutations(step, True) + ["\\endif", f"SELECT '{APPLIED}' || (:'applied'::boolean)", "COMMIT"])
 
     def cells(self, step):
         """What stands behind FROM: the cells that a get or scan returns."""

@@ -127,7 +127,7 @@ class HBaseCase(Case):
 
     # -- steps -----------------------------------------------------------------------
 
-    def mutation(self, step, row=None):
+    def mutation(self, step, row=None, checked=False):
         of_row = row
         row = bytea(step.get("row", row))
         ts = self.ts_sql(step.get("ts"))
