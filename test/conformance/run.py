@@ -180,9 +180,12 @@ class Case:
         else:
             value = f"widecol.append({t}, '\\x{operand.hex()}', {self.ts_sql(step.get('ts'))}, {ttl})"
         sql = [f"SELECT '{VALUE}' || encode({value}, 'hex') AS value \\gset {name}_"]
-        if step.get("ts") is None and self.clock_ms > 0:
-            # the value is written at the time of the advanced clock, or behind a cell that is later
-            sql = ([f"SELECT greatest({self.write_ts_sql(None)}, max(ts) + 1) AS ts FROM "
+        if self.clock_ms > 0:
+            # the value is written at the time of the advanced clock, or behind a cell that is later; a timestamp
+            # of the step is for a column without a cell
+            now = self.write_ts_sql(None)
+            first = now if step.get("ts") is None else self.ts_sql(step["ts"])
+            sql = ([f"SELECT CASE WHEN max(ts) IS NULL THEN {first} ELSE greatest({now}, max(ts) + 1) END AS ts FROM "
                     f"widecol.get('{self.table}', {row}, columns => ARRAY[{column_sql}]) \\gset {name}_"]
                    + self.taken_back(sql, name) + [self.put_computed(key, row, name, self.computed_rest(step, name))])
         return sql + [f"SELECT :'{name}_value'"]
@@ -190,7 +193,7 @@ class Case:
     def computed_rest(self, step, name):
         """Timestamp and TTL of a computed value that is put: those that the increment or append gives it."""
         ttl = f"'{step['cell_ttl_ms']} milliseconds'" if step.get("cell_ttl_ms") is not None else "NULL"
-        return f", {f':{name}_ts' if step.get('ts') is None and self.clock_ms > 0 else 'NULL'}, {ttl}"
+        return f", {f':{name}_ts' if self.clock_ms > 0 else 'NULL'}, {ttl}"
 
     @staticmethod
     def taken_back(sql, name):
