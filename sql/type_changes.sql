@@ -69,6 +69,23 @@ SELECT encode(value, 'escape') AS value FROM widecol.scan('tc_o');
 SELECT k FROM tc_o WHERE e = 'hi';
 SELECT widecol.put('tc_o', '\x80000001', 'cf:e', 'hi');
 SELECT * FROM tc_o WHERE k = 1;
+-- ranges of them
+CREATE TYPE tc_bound AS ENUM ('a', 'b', 'c, d', 'e');
+CREATE TYPE tc_span AS RANGE (subtype = tc_bound, multirange_type_name = tc_spans);
+CREATE TYPE tc_part AS (n int, e tc_bound);
+CREATE TYPE tc_parts AS RANGE (subtype = tc_part);
+CREATE FOREIGN TABLE tc_ranges (k tc_span OPTIONS (rowkey '1', encoding 'text'), m tc_spans, a tc_span[], c tc_parts) SERVER widecol;
+INSERT INTO tc_ranges VALUES ('[b,"c, d"]', '{[a,b),["c, d",e)}', '{"[a,b]",NULL,empty}', '["(1,b)","(2,\"c, d\")")'),
+                             ('(,b]', '{}', NULL, '("(,b)",)'), ('empty', NULL, NULL, 'empty');
+ALTER TYPE tc_bound RENAME VALUE 'b' TO 'b"[';
+ALTER TYPE tc_bound RENAME VALUE 'c, d' TO 'b';
+SELECT * FROM tc_ranges ORDER BY k;
+SELECT k FROM tc_ranges WHERE k = '["b""[",b]';
+SELECT k FROM tc_ranges WHERE m @> 'b'::tc_bound;
+INSERT INTO tc_ranges VALUES ('["b""[",b]', '{["b""[",b)}');
+ALTER TYPE tc_part DROP ATTRIBUTE n;
+SELECT * FROM tc_ranges ORDER BY k;
+SELECT encode("row", 'escape') AS "row", encode(qualifier, 'escape') AS qualifier, encode(value, 'escape') AS value FROM widecol.scan('tc_ranges');
 -- two enums in one column
 CREATE TYPE tc_e2 AS ENUM ('lo', 'x');
 CREATE TYPE tc_cc AS (e tc_e, e2 tc_e2);
@@ -127,7 +144,7 @@ SELECT r FROM tc_raw WHERE k = 'z';
 RESET TimeZone;
 RESET DateStyle;
 SET client_min_messages = error;
-DROP FOREIGN TABLE tc, tc_h, tc_o, tc_two, tc_rows, tc_raw;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['tc', 'tc_h', 'tc_o', 'tc_two', 'tc_rows']) t;
-DROP TYPE tc_d, tc_e, tc_e2, tc_c, tc_cc, tc_in, tc_r CASCADE;
+DROP FOREIGN TABLE tc, tc_h, tc_o, tc_ranges, tc_two, tc_rows, tc_raw;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['tc', 'tc_h', 'tc_o', 'tc_ranges', 'tc_two', 'tc_rows']) t;
+DROP TYPE tc_d, tc_e, tc_e2, tc_c, tc_cc, tc_in, tc_r, tc_span, tc_parts, tc_bound, tc_part CASCADE;
 DROP ROLE regress_widecol_tc;

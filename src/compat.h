@@ -30,6 +30,13 @@
 #define wc_check_can_become(member, role) check_is_member_of_role((member), (role))
 #endif
 
+/* A range of its bounds, in the type's canonical form. */
+#if PG_VERSION_NUM >= 160000
+#define wc_make_range(type, lower, upper) make_range((type), (lower), (upper), false, NULL)
+#else
+#define wc_make_range(type, lower, upper) make_range((type), (lower), (upper), false)
+#endif
+
 /* --- settings and times ---------------------------------------------------- */
 
 /* Memory of settings' values; NULL when there is none. */

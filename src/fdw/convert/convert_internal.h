@@ -59,11 +59,11 @@ wc_is_utf8(WcSlice s)
  */
 extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
-/* --- enums that were renamed, composite types, arrays of these (convert_nested.c) --- */
+/* --- enums that were renamed, composite types, arrays and ranges of these (convert_nested.c) --- */
 
 typedef struct WcNested WcNested;
 
-/* Is the type, or its element, one of these? */
+/* Is the type, or what it is made of, one of these? */
 extern bool wc_nested_is(Oid type, const List *labels);
 
 /* In CurrentMemoryContext, which, and labels, must live as long. */
@@ -75,6 +75,20 @@ extern int	wc_nested_guards(WcNested *node);
 /* The text form in the database's encoding, palloc'd, and back. */
 extern char *wc_nested_out(WcNested *node, Datum value);
 extern Datum wc_nested_in(WcNested *node, char *string);
+
+/* Appends a field, in quotes if it is empty or has a space or one of the special characters. */
+extern void wc_nested_append_field(StringInfo s, const char *field, const char *special);
+
+/* Reads a field up to one of the characters in `ends`, as record_in does; NULL: there is none. */
+extern char *wc_nested_read_field(const char **at, const char *ends);
+
+/* --- ranges and multiranges of these (convert_range.c) -------------------- */
+
+/* bound: of the range's subtype.  range: of the multirange's ranges. */
+extern char *wc_range_out_bounds(WcNested *bound, Oid type, Datum value);
+extern Datum wc_range_in_bounds(WcNested *bound, Oid type, const char *string);
+extern char *wc_multirange_out_ranges(WcNested *range, Oid type, Datum value);
+extern Datum wc_multirange_in_ranges(WcNested *range, Oid type, const char *string);
 
 /* --- text forms (convert_form.c) ------------------------------------------ */
 

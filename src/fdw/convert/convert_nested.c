@@ -1,6 +1,6 @@
 /*
  * fdw/convert/convert_nested.c: text forms of enums that were renamed, of composite types, and of
- * arrays of these.
+ * arrays and ranges of these.
  *
  * Stored values must keep their meaning after the type was changed.  An enum value whose label was renamed is
  * stored under its old one (WcLabel).  A composite type's form has a field for each attribute there ever was,
@@ -32,6 +32,8 @@ typedef enum NestedKind
 	NESTED_SCALAR,
 	NESTED_ENUM,
 	NESTED_ARRAY,
+	NESTED_RANGE,
+	NESTED_MULTIRANGE,
 	NESTED_ROW
 } NestedKind;
 
@@ -50,7 +52,7 @@ struct WcNested
 	FmgrInfo	in_fn;
 	int			guards;
 
-	/* ARRAY: one; ROW: [tupdesc->natts], NULL for dropped attributes */
+	/* ARRAY, RANGE, MULTIRANGE: one; ROW: [tupdesc->natts], NULL for dropped attributes */
 	WcNested  **members;
 	int16		len;			/* ARRAY: of the element */
 	bool		byval;
@@ -62,18 +64,25 @@ struct WcNested
 	TupleDesc	tupdesc;
 };
 
+/* What an array, a range or a multirange is made of, else InvalidOid. */
 static Oid
-element_of(Oid type)
+member_of(Oid type)
 {
-	Oid			element = get_element_type(type);
-
-	return OidIsValid(element) ? getBaseType(element) : InvalidOid;
+	switch (get_typtype(type))
+	{
+		case TYPTYPE_RANGE:
+			return get_range_subtype(type);
+		case TYPTYPE_MULTIRANGE:
+			return get_multirange_range(type);
+		default:
+			return get_element_type(type);
+	}
 }
 
 bool
 wc_nested_is(Oid type, const List *labels)
 {
-	Oid			element;
+	Oid			member;
 
 	type = getBaseType(type);
 	switch (get_typtype(type))
@@ -83,8 +92,8 @@ wc_nested_is(Oid type, const List *labels)
 		case TYPTYPE_COMPOSITE:
 			return true;
 		default:
-			element = element_of(type);
-			return OidIsValid(element) && wc_nested_is(element, labels);
+			member = member_of(type);
+			return OidIsValid(member) && wc_nested_is(member, labels);
 	}
 }
 
@@ -99,6 +108,10 @@ kind_of(Oid type, const List *labels)
 			return NESTED_ENUM;
 		case TYPTYPE_COMPOSITE:
 			return NESTED_ROW;
+		case TYPTYPE_RANGE:
+			return NESTED_RANGE;
+		case TYPTYPE_MULTIRANGE:
+			return NESTED_MULTIRANGE;
 		default:
 			return NESTED_ARRAY;
 	}
@@ -132,6 +145,11 @@ wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key)
 			node->members = palloc(sizeof(WcNested *));
 			node->members[0] = wc_nested_create(get_element_type(node->type), typmod, labels, as_key);
 			get_typlenbyvalalign(get_element_type(node->type), &node->len, &node->byval, &node->align);
+			break;
+		case NESTED_RANGE:
+		case NESTED_MULTIRANGE:
+			node->members = palloc(sizeof(WcNested *));
+			node->members[0] = wc_nested_create(member_of(node->type), -1, labels, as_key);
 			break;
 		case NESTED_ROW:
 			break;
@@ -182,6 +200,8 @@ wc_nested_guards(WcNested *node)
 		case NESTED_ENUM:
 			return node->guards;
 		case NESTED_ARRAY:
+		case NESTED_RANGE:
+		case NESTED_MULTIRANGE:
 			return wc_nested_guards(node->members[0]);
 		case NESTED_ROW:
 			refresh_row(node);
@@ -284,14 +304,13 @@ is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* As record_out quotes. */
-static void
-append_field(StringInfo s, const char *field)
+void
+wc_nested_append_field(StringInfo s, const char *field, const char *special)
 {
 	bool		quote = field[0] == '\0';
 
 	for (const char *p = field; *p != '\0' && !quote; p++)
-		quote = strchr("\"\\(),", *p) != NULL || is_space(*p);
+		quote = strchr(special, *p) != NULL || is_space(*p);
 	if (quote)
 		appendStringInfoChar(s, '"');
 	for (const char *p = field; *p != '\0'; p++)
@@ -329,7 +348,7 @@ row_out_members(WcNested *node, Datum value)
 		if (i > 0)
 			appendStringInfoChar(&s, ',');
 		if (!nulls[i] && node->members[i] != NULL)
-			append_field(&s, wc_nested_out(node->members[i], values[i]));
+			wc_nested_append_field(&s, wc_nested_out(node->members[i], values[i]), "\"\\(),");
 	}
 	appendStringInfoChar(&s, ')');
 	return s.data;
@@ -343,18 +362,17 @@ malformed(const char *detail)
 			 errmsg("malformed record literal: %s", detail)));
 }
 
-/* Reads a field up to the next comma or parenthesis, as record_in does; NULL: the field is NULL. */
-static char *
-read_field(const char **at)
+char *
+wc_nested_read_field(const char **at, const char *ends)
 {
 	const char *p = *at;
 	bool		quoted = false;
 	StringInfoData s;
 
-	if (*p == ',' || *p == ')')
+	if (*p != '\0' && strchr(ends, *p) != NULL)
 		return NULL;
 	initStringInfo(&s);
-	while (quoted || (*p != ',' && *p != ')'))
+	while (quoted || *p == '\0' || strchr(ends, *p) == NULL)
 	{
 		if (*p == '\0' || (*p == '\\' && p[1] == '\0'))
 			malformed("unexpected end of input");
@@ -399,7 +417,7 @@ row_in_members(WcNested *node, const char *string)
 		p++;
 		if (n == 0 && *p == ')' && natts == 0)
 			break;
-		field = read_field(&p);
+		field = wc_nested_read_field(&p, ",)");
 		if (n >= natts)
 			malformed("too many columns");
 		if (field == NULL || node->members[n] == NULL)
@@ -427,6 +445,10 @@ wc_nested_out(WcNested *node, Datum value)
 			return enum_out_label(node, value);
 		case NESTED_ARRAY:
 			return array_out_members(node, value);
+		case NESTED_RANGE:
+			return wc_range_out_bounds(node->members[0], node->type, value);
+		case NESTED_MULTIRANGE:
+			return wc_multirange_out_ranges(node->members[0], node->type, value);
 		case NESTED_ROW:
 			return row_out_members(node, value);
 		case NESTED_SCALAR:
@@ -445,6 +467,10 @@ wc_nested_in(WcNested *node, char *string)
 			return enum_in_label(node, string);
 		case NESTED_ARRAY:
 			return array_in_members(node, string);
+		case NESTED_RANGE:
+			return wc_range_in_bounds(node->members[0], node->type, string);
+		case NESTED_MULTIRANGE:
+			return wc_multirange_in_ranges(node->members[0], node->type, string);
 		case NESTED_ROW:
 			return row_in_members(node, string);
 		case NESTED_SCALAR:

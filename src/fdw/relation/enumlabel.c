@@ -116,6 +116,10 @@ enums_of(Oid type, List *enums)
 			}
 			ReleaseTupleDesc(desc);
 			return enums;
+		case TYPTYPE_RANGE:
+			return enums_of(get_range_subtype(type), enums);
+		case TYPTYPE_MULTIRANGE:
+			return enums_of(get_multirange_range(type), enums);
 		default:
 			element = get_element_type(type);
 			return OidIsValid(element) ? enums_of(element, enums) : enums;
@@ -184,7 +188,7 @@ wc_enum_labels_check(const WcRelation *wrel, const WcRelColumn *col, const List 
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("option \"labels\" of column \"%s\" of foreign table \"%s\" names \"%s\", which is no label of its type",
 							NameStr(col->name), wrel->relname, label->label),
-					 errhint("It is for enums, and for arrays and composite types of enums.")));
+					 errhint("It is for enums, and for arrays, ranges and composite types of enums.")));
 		if (find_stored(labels, label->stored, label) != NULL ||
 			(any_has_label(enums, label->stored) && find_label(labels, label->stored) == NULL))
 			ereport(ERROR,
