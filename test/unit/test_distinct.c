@@ -145,7 +145,7 @@ after_a_wanted_row_only(void **state)
 		s.reversed = true;
 		assert_string_equal(kit_scan_as(&kit, false, &s), "d0a{} c0b{f:n=\x01} c0a{} b0a{f:n=\x01} a0b{}");
 		s.reversed = false;
-		s.row_offset = 1;
+		s.row_offset = 2;
 		s.row_limit = 1;
 		assert_string_equal(kit_scan_as(&kit, false, &s), "b0a+1{f:n=\x01} c0a{} d0a{}");
 
@@ -199,7 +199,7 @@ keys_of_other_forms(void **state)
 	describe(&kit, &s, 2, false, &keys);
 	assert_string_equal(kit_scan_as(&kit, false, &s), "a{} a0x{} a1x{} b0x{} b2x{} c0{} \xFF\xFF" "a{}");
 	s.distinct_parts = 3;
-	assert_string_equal(kit_scan_as(&kit, false, &s), "error: invalid");
+	assert_string_equal(kit_scan_as(&kit, false, &s), "error: invalid argument");
 	s.distinct_parts = 1;
 	s.distinct_keys.len--;
 	assert_string_equal(kit_scan_as(&kit, false, &s), "error: corrupt");
@@ -304,7 +304,7 @@ seeks_if_worth_it(void **state)
 			s.nranges = 1;
 			s.ranges = &range;
 			stats = work(&kit, &s, 50);
-			if (stats.rows_examined > 50 || stats.seeks > 1)
+			if (stats.rows_examined > 50 || stats.seeks > 5)
 				fail_msg("%d rows examined with %d seeks", (int) stats.rows_examined, (int) stats.seeks);
 		}
 		wc_buf_free(&keys);
