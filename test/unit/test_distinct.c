@@ -149,6 +149,7 @@ after_a_wanted_row_only(void **state)
 		s.row_limit = 1;
 		assert_string_equal(kit_scan_as(&kit, false, &s), "b0a+1{f:n=\x01} c0a{} d0a{}");
 
+		wc_buf_free(&keys);
 		describe(&kit, &s, 1, false, &keys);
 		kit_delete(&kit, WC_DELETE_FAMILY, "a0a", 1, "", KIT_LATEST);
 		kit_commit(&kit);
