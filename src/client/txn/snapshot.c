@@ -388,17 +388,31 @@ set_contents(Snapshot to, const SnapshotData *from)
 	to->xmax = from->xmax;
 }
 
-/* Under SERIALIZABLE the transaction begins anew for PostgreSQL's conflict detection: it has read nothing yet. */
+/*
+ * Under SERIALIZABLE the transaction begins anew for PostgreSQL's conflict detection: it has read nothing yet.  If it is
+ * DEFERRABLE, PostgreSQL waits for a safe snapshot again; not may_wait: conflicts are detected instead.
+ */
 static void
-renew(Snapshot snapshot)
+renew(Snapshot snapshot, bool may_wait)
 {
 	static SnapshotData fresh = {.snapshot_type = SNAPSHOT_MVCC};
 	MemoryContext before;
 
 	if (IsolationIsSerializable())
 	{
+		bool		deferrable = XactDeferrable;
+
 		ReleasePredicateLocks(false, false);
-		(void) GetSerializableTransactionSnapshot(&fresh);
+		XactDeferrable = deferrable && may_wait;
+		PG_TRY();
+		{
+			(void) GetSerializableTransactionSnapshot(&fresh);
+		}
+		PG_FINALLY();
+		{
+			XactDeferrable = deferrable;
+		}
+		PG_END_TRY();
 	}
 	else
 		(void) GetSnapshotData(&fresh);
@@ -422,12 +436,11 @@ is_unread(Snapshot snapshot)
 		snapshot->active_count <= 2;
 }
 
-/* SERIALIZABLE: PostgreSQL has waited for a safe snapshot, or knows the transaction's id, under which others find its
- * conflicts: that is lost with the snapshot. */
+/* SERIALIZABLE: PostgreSQL knows the transaction's id, under which others find its conflicts: that is lost with the snapshot. */
 static bool
 is_fixed_for_conflicts(void)
 {
-	return IsolationIsSerializable() && ((XactReadOnly && XactDeferrable) || TransactionIdIsValid(GetTopTransactionIdIfAny()));
+	return IsolationIsSerializable() && TransactionIdIsValid(GetTopTransactionIdIfAny());
 }
 
 static void
@@ -462,7 +475,7 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 		WcClientSnapshot *s;
 
 		if (may_renew)
-			renew(snapshot);
+			renew(snapshot, attempt < ATTEMPTS_BESIDE_COMMITS);
 		s = enter(snapshot);
 		if (!may_renew || !s->taken || !wc_following_is_ahead(snapshot, noted) || attempt == ATTEMPTS_MAX)
 			return;
