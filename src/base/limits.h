@@ -119,6 +119,9 @@
 #define WC_HBASE_ROWS_MAX		100000
 #define WC_HBASE_ANSWER_MAX		(256 * 1024 * 1024)
 
+/* Connections of a session with HBase's gateway. */
+#define WC_HBASE_CONNECTIONS_MAX 16
+
 /* Of a change of a row in HBase: bytes of its key (HBase locates a region by the key and the table's name
  * together, in 32 kB), and of a cell (HBase's hbase.client.keyvalue.maxsize): its value, row key, family and
  * qualifier, and 24 bytes. */

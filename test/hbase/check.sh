@@ -116,7 +116,7 @@ regress()
 
 failed=0
 # shellcheck disable=SC2086 # a list of words
-regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads analyze joins async cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
+regress "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary ${WIDECOL_ONLY:-reads analyze joins async buckets cells catalog refusals functions tables writes writecells writelocks cases writefail stream failures failwrites http $kerberos}
 if [ -z "${WIDECOL_ONLY:-}" ]; then
 	say "the conformance cases"
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary python3 -B hbase/conformance.py || failed=1
@@ -127,6 +127,6 @@ if [ -z "${WIDECOL_ONLY:-}" ]; then
 	gateway "$HBASE_THRIFT_BUFFERED_BINARY" buffered binary \
 		python3 -B differential/run.py --hbase "$HBASE_THRIFT_BUFFERED_BINARY" --seed 1 --count 5 --cases 50 || failed=1
 fi
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads cells catalog functions writes writecells
-[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_HTTP" http binary cells writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_FRAMED_COMPACT" framed compact reads buckets cells catalog functions writes writecells
+[ -n "${WIDECOL_ONLY:-}" ] || regress "$HBASE_THRIFT_HTTP" http binary buckets cells writecells
 exit $failed

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test/hbase/proxy.py PORT METHOD [lose N | hold N | count FILE]: passes connections on to a gateway.
+"""test/hbase/proxy.py PORT METHOD [lose N | hold N | single | count FILE]: passes connections on to a gateway.
 
 Prints its own port, and goes on in the background, for two minutes at most.
 
@@ -7,6 +7,7 @@ Prints its own port, and goes on in the background, for two minutes at most.
                     client's connection instead of passing the answer on, and ends
     lose N          it does so with each N-th call of METHOD, and goes on
     hold N          answers to METHOD stay in the proxy until N connections wait for such an answer; then all pass
+    single          the proxy takes one connection, and refuses all others
     count FILE      writes a line into FILE for each call of METHOD
 """
 import os
@@ -118,6 +119,13 @@ class Hold(Proxy):
                 self.ready.register(each, selectors.EVENT_READ)
 
 
+class Single(Proxy):
+    def accept(self):
+        super().accept()
+        self.ready.unregister(self.listener)
+        self.listener.close()
+
+
 class Count(Proxy):
     def __init__(self, listener, port, method, file):
         super().__init__(listener, port, method)
@@ -132,7 +140,7 @@ def main():
     listener.bind(('127.0.0.1', 0))
     listener.listen(8)
     port, method, *how = sys.argv[1:]
-    proxy = {'': Lose, 'lose': LoseEach, 'hold': Hold, 'count': Count}[how[0] if how else ''](listener, int(port), method.encode(), *how[1:])
+    proxy = {'': Lose, 'lose': LoseEach, 'hold': Hold, 'single': Single, 'count': Count}[how[0] if how else ''](listener, int(port), method.encode(), *how[1:])
     if os.fork():
         print(listener.getsockname()[1])
         return

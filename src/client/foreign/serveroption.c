@@ -16,8 +16,8 @@
 
 /* In the order of option_index. */
 static const char *const server_option_names[] = {
-	"engine", "host", "port", "transport", "protocol", "connect_timeout", "timeout", "fetch_size", "timestamps",
-	"isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode",
+	"engine", "host", "port", "transport", "protocol", "connect_timeout", "timeout", "fetch_size", "connections",
+	"timestamps", "isolation", "catalog_age", "path", "tls", "tls_ca", "write_mode",
 	"atomic_in_transaction", "create"
 };
 
@@ -31,6 +31,7 @@ typedef enum ServerOption
 	OPTION_CONNECT_TIMEOUT,
 	OPTION_TIMEOUT,
 	OPTION_FETCH_SIZE,
+	OPTION_CONNECTIONS,
 	OPTION_TIMESTAMPS,
 	OPTION_ISOLATION,
 	OPTION_CATALOG_AGE,
@@ -184,6 +185,9 @@ set_option(ServerOption option, DefElem *def, WcServerOptions *out)
 		case OPTION_FETCH_SIZE:
 			out->fetch_size = whole_number(def, WC_HBASE_ROWS_MAX);
 			break;
+		case OPTION_CONNECTIONS:
+			out->connections = whole_number(def, WC_HBASE_CONNECTIONS_MAX);
+			break;
 		case OPTION_TIMESTAMPS:
 			out->raw_timestamps = choice(def, "ms", "raw");
 			break;
@@ -234,7 +238,7 @@ wc_server_options_parse(List *options, WcServerOptions *out)
 	ListCell   *lc;
 
 	*out = (WcServerOptions) {
-		.host = "localhost",.port = 9090,.path = "/",.connect_timeout = 10,.timeout = 60,.fetch_size = 1000,.catalog_age = 60,
+		.host = "localhost",.port = 9090,.path = "/",.connect_timeout = 10,.timeout = 60,.fetch_size = 1000,.connections = 4,.catalog_age = 60,
 		.create = true
 	};
 	foreach(lc, options)

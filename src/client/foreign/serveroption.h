@@ -30,6 +30,7 @@ typedef struct WcServerOptions
 	int			connect_timeout;	/* seconds */
 	int			timeout;		/* longest wait for an answer, in seconds */
 	int			fetch_size;		/* most rows of an answer */
+	int			connections;	/* most connections of a session */
 	bool		raw_timestamps; /* timestamps 'raw': timestamps are passed unchanged; else they are milliseconds */
 	bool		any_isolation;	/* isolation 'none': REPEATABLE READ and above are not refused */
 	bool		stream;			/* write_mode 'stream': changes are sent before the commit */

@@ -214,7 +214,7 @@ on_disabled(const WcHBaseTableChange *c, WcError *err)
 		return status;
 
 	/* a cancelled or lost call may still be under way in HBase: enabling would wait for it */
-	if (status == WC_CANCELLED || c->server->connection.lost || c->server->connection.timed_out ||
+	if (status == WC_CANCELLED || c->server->lost || c->server->timed_out ||
 		call_with_name(c, WC_METHOD_ENABLE_TABLE, &ignored) != WC_OK)
 		wc_hbase_error_more(err, ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN, "The table may be disabled; widecol.enable enables it.");
 	return status;

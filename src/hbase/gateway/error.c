@@ -109,7 +109,7 @@ wc_hbase_raise(const WcError *err)
 WcStatus
 wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err)
 {
-	server->connection.refused = true;
+	server->refused = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
 				   "could not connect to the HBase gateway at %s:%d", server->options.host, server->options.port);
 	wc_error_detail(err, "%s.", why);
@@ -120,7 +120,7 @@ wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint
 WcStatus
 wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err)
 {
-	server->connection.timed_out = true;
+	server->timed_out = true;
 	wc_hbase_error(err, WC_IO, ERRCODE_CONNECTION_FAILURE, "HBase gateway at %s:%d did not answer within %d s",
 				   server->options.host, server->options.port, seconds);
 	wc_error_hint(err, "Option \"%s\" of the server is this limit.", option);

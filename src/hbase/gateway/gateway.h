@@ -27,11 +27,11 @@ typedef struct WcHBaseHttp WcHBaseHttp;
 /* A request that was sent ahead: its answer is taken later.  All zeros: no request has been sent. */
 typedef struct WcHBaseAhead
 {
-	struct WcHBaseServer *server;	/* NULL: no request has been sent */
+	struct WcHBaseConnection *connection;	/* on which it was sent; NULL: no request has been sent */
 	const char *method;
 	int32		number;
 	int64		deadline;		/* of the answer, in ms of wc_clock_monotonic_us */
-	bool		arrived;		/* the fields below are set; else the answer is awaited on the server's connection */
+	bool		arrived;		/* the fields below are set; else the answer is awaited on the connection */
 	WcStatus	status;			/* WC_END: the connection was lost */
 	bool		timed_out;
 	WcBuf		in;				/* the answer's bytes, with the message in them */
@@ -42,19 +42,16 @@ typedef struct WcHBaseAhead
 /* A connection with a gateway. */
 typedef struct WcHBaseConnection
 {
+	struct WcHBaseServer *server;
 	pgsocket	socket;			/* PGINVALID_SOCKET: there is none */
 	struct WaitEventSet *wait;	/* of the socket, the latch and the postmaster's death; NULL: not made yet */
 	int			waits_for;		/* events of the socket in this set */
 	WcHBaseHttp *http;			/* of transport http, instead of a socket; NULL: there is none */
-	bool		checked;		/* a gateway of Thrift2 has answered on it */
+	bool		checked;		/* it is open, and a gateway of Thrift2 has answered on the server's first connection */
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
 	bool		sent;			/* the gateway may have done what the last call asked for */
-	bool		timed_out;		/* the last call's answer did not come in time */
-	bool		refused;		/* the last attempt to connect has failed */
-	bool		lost;			/* the last call has failed because its connections were lost */
 	WcHBaseAhead *ahead;		/* the request whose answer will arrive next; NULL: none was sent ahead */
-	int32		number;			/* of the last call */
-	WcBuf		out;			/* the request */
+	WcBuf		out;			/* the request; that which was sent ahead, if there is one */
 	WcBuf		in;				/* the received part of the answer */
 	WcThriftIncoming incoming;
 } WcHBaseConnection;
@@ -68,7 +65,14 @@ typedef struct WcHBaseServer
 	Oid			session_user;	/* whose user mapping was looked up */
 	WcUserOptions user;			/* of this mapping */
 	MemoryContext context;		/* of their strings */
-	WcHBaseConnection connection;
+	WcBuf		request;		/* the next request */
+	int32		number;			/* of the last request */
+	bool		timed_out;		/* the last call's answer did not come in time */
+	bool		refused;		/* the last attempt to connect has failed */
+	bool		lost;			/* the last call has failed because its connections were lost */
+	WcHBaseConnection connection;	/* the first one, of all calls but those that are sent ahead */
+	WcHBaseConnection more[WC_HBASE_CONNECTIONS_MAX - 1];	/* for requests that are sent ahead */
+	int			nconnections;	/* that may be used, the first one included */
 	uint64		generation;		/* of the session's knowledge of the cluster's tables */
 	TimestampTz looked_at;		/* time of the last growth of generation */
 } WcHBaseServer;
@@ -129,9 +133,9 @@ extern void wc_hbase_raise(const WcError *err) pg_attribute_noreturn();
 extern WcStatus wc_hbase_cannot_connect(WcHBaseServer *server, const char *why, const char *hint, WcError *err);
 extern WcStatus wc_hbase_timed_out(WcHBaseServer *server, const char *option, int seconds, WcError *err);
 
-/* --- connection.c ----------------------------------------------------------*/
+/* --- call.c ----------------------------------------------------------------*/
 
-/* Begins a request: sets *w to the connection's writer, and *number to the request's number. */
+/* Begins a request: sets *w to its writer, and *number to the request's number. */
 extern void wc_hbase_begin(WcHBaseServer *server, WcThriftWriter *w, int32 *number);
 
 /*
@@ -148,12 +152,18 @@ extern WcStatus wc_hbase_call(WcHBaseServer *server, const char *method, int32 n
  */
 extern WcStatus wc_hbase_send(WcHBaseServer *server, const char *method, int32 number, WcAnswer *answer, bool *sent,
 							  WcError *err) WC_WARN_UNUSED;
-extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
+extern void wc_hbase_disconnect(WcHBaseServer *server); /* closes all connections; never fails */
+
+/* --- ahead.c ---------------------------------------------------------------*/
 
 /*
- * wc_hbase_ahead_send sends the written request and does not wait for its answer.  It sends nothing, and a->server
- * stays NULL, over HTTP, and while another answer is awaited on the connection.  Any other call waits for the answer
- * first, and keeps it in *a, which must not move.  The request must be one that only reads.
+ * Requests that are sent ahead: over the server's first connection while it is free, and over its other ones.  Any other
+ * call waits for the answer on the first connection, and keeps it in the request's WcHBaseAhead, which must not move.  The
+ * request must be one that only reads.
+ *
+ * wc_hbase_ahead_free returns a connection that awaits no answer; NULL: there is none.
+ * wc_hbase_ahead_send sends the written request over it, and does not wait for the answer.  a->connection stays NULL if it
+ * could not be sent, because a connection was lost or refused; then the caller makes an ordinary call.
  *
  * wc_hbase_ahead_arrived receives the bytes that are there, without waiting.  True: wc_hbase_ahead_take would not wait,
  * because the whole answer is there, or because the time for it is over.
@@ -161,7 +171,8 @@ extern void wc_hbase_disconnect(WcHBaseServer *server); /* never fails */
  * is lost.  Then, and after wc_hbase_ahead_drop, *a is zero again.  wc_hbase_ahead_drop never fails; it closes the
  * connection if the answer is still to come.
  */
-extern WcStatus wc_hbase_ahead_send(WcHBaseServer *server, const char *method, int32 number, WcHBaseAhead *a,
+extern WcHBaseConnection *wc_hbase_ahead_free(WcHBaseServer *server);
+extern WcStatus wc_hbase_ahead_send(WcHBaseConnection *c, const char *method, int32 number, WcHBaseAhead *a,
 									WcError *err) WC_WARN_UNUSED;
 extern bool wc_hbase_ahead_arrived(WcHBaseAhead *a);
 extern WcStatus wc_hbase_ahead_take(WcHBaseAhead *a, WcAnswer *answer, WcBuf *bytes, WcError *err) WC_WARN_UNUSED;

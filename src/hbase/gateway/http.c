@@ -36,6 +36,8 @@ struct WcHBaseHttp
 	WcSlice		request;
 	size_t		sent;			/* bytes of the request that libcurl has taken */
 	bool		answered;		/* the header of an answer has come since it has */
+	bool		done;			/* libcurl has ended the transfer ... */
+	CURLcode	code;			/* ... so */
 	WcStatus	status;			/* of the answer's body; WC_END: the message is not complete */
 	WcSlice		message;
 	WcError    *err;
@@ -284,9 +286,9 @@ set_options(WcHBaseServer *server, WcHBaseHttp *http, const char *url)
 }
 
 WcStatus
-wc_hbase_http_open(WcHBaseServer *server, WcError *err)
+wc_hbase_http_open(WcHBaseConnection *c, WcError *err)
 {
-	WcHBaseConnection *c = &server->connection;
+	WcHBaseServer *server = c->server;
 	WcHBaseHttp *http = calloc(1, sizeof(WcHBaseHttp));
 	const char *why;
 	char	   *url = make_url(&server->options, &why);
@@ -330,11 +332,12 @@ wc_hbase_http_close(WcHBaseConnection *c)
 /* --- the end of an exchange ---------------------------------------------------------*/
 
 static WcStatus
-refused(WcHBaseServer *server, const char *by, long status, WcError *err)
+refused(WcHBaseConnection *c, const char *by, long status, WcError *err)
 {
-	WcHBaseHttp *http = server->connection.http;
+	const WcHBaseServer *server = c->server;
+	const WcHBaseHttp *http = c->http;
 
-	server->connection.sent = false;	/* the call was not done */
+	c->sent = false;			/* the call was not done */
 	wc_hbase_error(err, WC_IO, ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION, "%s at %s:%d has refused this client", by,
 				   server->options.host, server->options.port);
 	wc_error_detail(err, "It has answered with HTTP status %ld.%s%s%s", status, http->refusal[0] ? " Kerberos: " : "",
@@ -348,27 +351,28 @@ refused(WcHBaseServer *server, const char *by, long status, WcError *err)
 
 /* The answer is not Thrift's. */
 static WcStatus
-http_error(WcHBaseServer *server, long status, WcError *err)
+http_error(WcHBaseConnection *c, long status, WcError *err)
 {
+	WcHBaseServer *server = c->server;
 	char		why[64];
 
 	switch (status)
 	{
 		case HTTP_UNAUTHORIZED:
 		case HTTP_FORBIDDEN:
-			return refused(server, "HBase gateway", status, err);
+			return refused(c, "HBase gateway", status, err);
 		case HTTP_PROXY_UNAUTHORIZED:
-			return refused(server, "proxy before the HBase gateway", status, err);
+			return refused(c, "proxy before the HBase gateway", status, err);
 		case HTTP_BAD_GATEWAY:
 		case HTTP_UNAVAILABLE:
 		case HTTP_GATEWAY_TIMEOUT:
 			/* of a proxy that has lost the gateway */
-			if (server->connection.checked)
+			if (c->checked)
 				return WC_END;
 			break;
 	}
 	snprintf(why, sizeof(why), "It has answered with HTTP status %ld", status);
-	if (!server->connection.checked)
+	if (!c->checked)
 		return wc_hbase_cannot_connect(server, why, "Options \"path\" and \"protocol\" of the server must be the gateway's; option \"user\" of a user mapping needs a gateway that supports proxy users.", err);
 	wc_hbase_error(err, WC_IO, ERRCODE_FDW_ERROR, "HBase gateway at %s:%d has refused a call", server->options.host,
 				   server->options.port);
@@ -384,9 +388,10 @@ tls_error(WcHBaseServer *server, const char *why, WcError *err)
 
 /* The connection failed, or what came over it is not HTTP. */
 static WcStatus
-transfer_error(WcHBaseServer *server, CURLcode code, WcError *err)
+transfer_error(WcHBaseConnection *c, CURLcode code, WcError *err)
 {
-	WcHBaseHttp *http = server->connection.http;
+	WcHBaseServer *server = c->server;
+	const WcHBaseHttp *http = c->http;
 	const char *why = http->problem[0] ? http->problem : curl_easy_strerror(code);
 
 	switch (code)
@@ -404,7 +409,7 @@ transfer_error(WcHBaseServer *server, CURLcode code, WcError *err)
 		case CURLE_RECV_ERROR:
 		case CURLE_SEND_ERROR:
 			/* also an end of TLS: with TLS 1.3 a missing certificate is told only now */
-			if (!server->connection.checked)
+			if (!c->checked)
 				return wc_hbase_cannot_connect(server, why, NULL, err);
 			return WC_END;
 		case CURLE_GOT_NOTHING:
@@ -430,48 +435,79 @@ is_sending(const WcHBaseHttp *http)
 	return curl_easy_getinfo(http->easy, CURLINFO_PRETRANSFER_TIME_T, &us) == CURLE_OK && us > 0;
 }
 
-/* WC_OK: libcurl has ended the transfer with *code. */
-static WcStatus
-transfer(WcHBaseServer *server, CURLcode *code, WcError *err)
+/* Has libcurl ended the transfer? */
+static bool
+is_done(WcHBaseHttp *http)
 {
-	WcHBaseHttp *http = server->connection.http;
-	int64		deadline = INT64_MAX;	/* libcurl ends an attempt to connect */
-	WcStatus	status = wc_hbase_http_wait_add(&http->wait, http->easy, err);
-
-	while (status == WC_OK && !wc_hbase_http_wait_is_done(&http->wait, code))
-	{
-		if (deadline == INT64_MAX && is_sending(http))
-			deadline = wc_clock_monotonic_us() / 1000 + server->options.timeout * MS_PER_SEC;
-		status = wc_hbase_http_wait(&http->wait, deadline, err);
-	}
-	wc_hbase_http_wait_remove(&http->wait, http->easy);
-	return status == WC_END ? wc_hbase_timed_out(server, "timeout", server->options.timeout, err) : status;
+	http->done = http->done || wc_hbase_http_wait_is_done(&http->wait, &http->code);
+	return http->done;
 }
 
 WcStatus
-wc_hbase_http_exchange(WcHBaseServer *server, WcSlice bytes, WcSlice *message, WcError *err)
+wc_hbase_http_send(WcHBaseConnection *c, WcSlice bytes, WcError *err)
 {
-	WcHBaseHttp *http = server->connection.http;
-	CURLcode	code = CURLE_OK;
+	WcHBaseHttp *http = c->http;
 	WcStatus	status;
 
 	http->request = bytes;
 	http->sent = 0;
 	http->answered = false;
+	http->done = false;
 	http->status = WC_END;
 	http->err = err;
 	http->problem[0] = http->refusal[0] = '\0';
 	if (curl_easy_setopt(http->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) bytes.len) != CURLE_OK)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a call of HBase");
-	status = transfer(server, &code, err);
+	status = wc_hbase_http_wait_add(&http->wait, http->easy, err);
+	/* libcurl ends an attempt to connect */
+	while (status == WC_OK && !is_sending(http) && !is_done(http))
+		status = wc_hbase_http_wait(&http->wait, INT64_MAX, err);
+	return status;
+}
+
+/* WC_OK: libcurl has ended the transfer. */
+static WcStatus
+transfer(WcHBaseConnection *c, int64 deadline, bool *pending)
+{
+	WcHBaseHttp *http = c->http;
+	WcStatus	status = WC_OK;
+
+	while (status == WC_OK && !is_done(http))
+		status = pending != NULL ? wc_hbase_http_poll(&http->wait, http->err) : wc_hbase_http_wait(&http->wait, deadline, http->err);
+	if (pending != NULL)
+	{
+		*pending = status == WC_END;
+		if (*pending)
+			return status;
+	}
+	wc_hbase_http_wait_remove(&http->wait, http->easy);
+	return status == WC_END ? wc_hbase_timed_out(c->server, "timeout", c->server->options.timeout, http->err) : status;
+}
+
+WcStatus
+wc_hbase_http_receive(WcHBaseConnection *c, int64 deadline, bool *pending, WcSlice *message)
+{
+	WcHBaseHttp *http = c->http;
+	WcStatus	status = transfer(c, deadline, pending);
+
 	if (status != WC_OK)
 		return status;
-	if (code != CURLE_OK)
-		return transfer_error(server, code, err);
+	if (http->code != CURLE_OK)
+		return transfer_error(c, http->code, http->err);
 	if (http_status(http) != HTTP_OK)
-		return http_error(server, http_status(http), err);
+		return http_error(c, http_status(http), http->err);
 	if (http->status == WC_END)
-		return wc_error(err, WC_CORRUPT, "answer of HBase ends before its message");
+		return wc_error(http->err, WC_CORRUPT, "answer of HBase ends before its message");
 	*message = http->message;
 	return http->status;
+}
+
+WcStatus
+wc_hbase_http_exchange(WcHBaseConnection *c, WcSlice bytes, WcSlice *message, WcError *err)
+{
+	WcStatus	status = wc_hbase_http_send(c, bytes, err);
+
+	if (status != WC_OK)
+		return status;
+	return wc_hbase_http_receive(c, wc_clock_monotonic_us() / 1000 + c->server->options.timeout * MS_PER_SEC, NULL, message);
 }

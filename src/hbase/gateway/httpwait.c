@@ -156,7 +156,7 @@ wait_for_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events)
 	return n;
 }
 
-/* The same, and takes interrupts; an error that is raised is kept. */
+/* The same; an error that is raised is kept.  With left 0, interrupts are not taken. */
 static WcStatus
 await_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events, int *n, WcError *err)
 {
@@ -165,7 +165,8 @@ await_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events, int *n,
 
 	PG_TRY();
 	{
-		CHECK_FOR_INTERRUPTS();
+		if (left > 0)
+			CHECK_FOR_INTERRUPTS();
 		*n = wait_for_events(wait, left, events);
 	}
 	PG_CATCH();
@@ -184,31 +185,53 @@ events_of(const WaitEvent *event)
 		((event->events & WL_SOCKET_WRITEABLE) ? CURL_CSELECT_OUT : 0);
 }
 
-WcStatus
-wc_hbase_http_wait(WcHBaseHttpWait *wait, int64 deadline, WcError *err)
+/* Waits so many milliseconds at most, and lets libcurl go on.  *happened: libcurl had something to do. */
+static WcStatus
+go_on_after(WcHBaseHttpWait *wait, int64 left, bool *happened, WcError *err)
 {
 	WaitEvent	events[WC_HBASE_HTTP_SOCKETS_MAX + 2];
-	int64		now = wc_clock_monotonic_us() / 1000;
 	int			n = 0;
 	CURLMcode	code = CURLM_OK;
-	WcStatus	status;
+	WcStatus	status = await_events(wait, left, events, &n, err);
 
-	if (now >= deadline)
-		return WC_END;
-	status = await_events(wait, Max(0, Min(Min(wait->alarm, deadline) - now, WAIT_MAX)), events, &n, err);
+	*happened = false;
 	if (status != WC_OK)
 		return status;
 	for (int i = 0; i < n && code == CURLM_OK; i++)
 	{
-		if (events[i].events & WL_LATCH_SET)
-			ResetLatch(MyLatch);
-		else
+		if ((events[i].events & WL_LATCH_SET) == 0)
+		{
 			code = go_on(wait, events[i].fd, events_of(&events[i]));
+			*happened = true;
+		}
+		else if (left > 0)
+			ResetLatch(MyLatch);
 	}
 	if (code == CURLM_OK && wc_clock_monotonic_us() / 1000 >= wait->alarm)
 	{
 		wait->alarm = INT64_MAX;	/* libcurl sets it again */
 		code = go_on(wait, CURL_SOCKET_TIMEOUT, 0);
+		*happened = true;
 	}
 	return code == CURLM_OK ? WC_OK : failed(code, err);
+}
+
+WcStatus
+wc_hbase_http_wait(WcHBaseHttpWait *wait, int64 deadline, WcError *err)
+{
+	int64		now = wc_clock_monotonic_us() / 1000;
+	bool		happened;
+
+	if (now >= deadline)
+		return WC_END;
+	return go_on_after(wait, Max(0, Min(Min(wait->alarm, deadline) - now, WAIT_MAX)), &happened, err);
+}
+
+WcStatus
+wc_hbase_http_poll(WcHBaseHttpWait *wait, WcError *err)
+{
+	bool		happened;
+	WcStatus	status = go_on_after(wait, 0, &happened, err);
+
+	return status == WC_OK && !happened ? WC_END : status;
 }

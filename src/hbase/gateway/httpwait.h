@@ -39,4 +39,7 @@ extern bool wc_hbase_http_wait_is_done(WcHBaseHttpWait *wait, CURLcode *code);
 /* Waits once, and lets libcurl go on.  deadline: in milliseconds of wc_clock_monotonic_us; WC_END: it has passed. */
 extern WcStatus wc_hbase_http_wait(WcHBaseHttpWait *wait, int64 deadline, WcError *err) WC_WARN_UNUSED;
 
+/* Lets libcurl go on, without waiting and without taking interrupts; WC_END: nothing has happened. */
+extern WcStatus wc_hbase_http_poll(WcHBaseHttpWait *wait, WcError *err) WC_WARN_UNUSED;
+
 #endif

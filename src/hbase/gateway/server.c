@@ -90,10 +90,18 @@ refresh(WcHBaseServer *server)
 	MemoryContextSetParent(context, TopMemoryContext);
 	server->context = context;
 	server->options = options;
+	server->nconnections = options.connections;
 	server->session_user = GetSessionUserId();
 	server->user = user;
 	server->current = true;
 	wc_hbase_doubt(server);
+}
+
+static void
+init_connection(WcHBaseConnection *c, WcHBaseServer *server)
+{
+	c->server = server;
+	c->socket = PGINVALID_SOCKET;
 }
 
 WcHBaseServer *
@@ -106,7 +114,9 @@ wc_hbase_server(Oid oid)
 	if (!found)
 	{
 		memset((char *) server + sizeof(Oid), 0, sizeof(WcHBaseServer) - sizeof(Oid));
-		server->connection.socket = PGINVALID_SOCKET;
+		init_connection(&server->connection, server);
+		for (int i = 0; i < WC_HBASE_CONNECTIONS_MAX - 1; i++)
+			init_connection(&server->more[i], server);
 	}
 	if (!server->current || server->session_user != GetSessionUserId())
 		refresh(server);

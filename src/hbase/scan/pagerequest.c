@@ -307,20 +307,17 @@ wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, W
 WcStatus
 wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err)
 {
-	WcHBaseServer *server = rows->reader->table->server;
+	WcHBaseConnection *c = wc_hbase_ahead_free(rows->reader->table->server);
 	const char *method = NULL;
 	WcStatus	status;
 	int32		number;
 
-	/* another scan's answer, for which perhaps no scan waits */
-	if (server->connection.ahead != NULL)
-		(void) wc_hbase_ahead_arrived(server->connection.ahead);
-	if (server->connection.ahead != NULL)
+	if (c == NULL)
 		return WC_OK;
 	status = write_request(rows, n, nrows, &method, &number, err);
 	if (status == WC_OK)
-		status = wc_hbase_ahead_send(server, method, number, &rows->ahead, err);
-	rows->reader->calls += rows->ahead.server != NULL;
+		status = wc_hbase_ahead_send(c, method, number, &rows->ahead, err);
+	rows->reader->calls += rows->ahead.connection != NULL;
 	return status;
 }
 

@@ -300,7 +300,7 @@ wc_hbase_rows_first(const WcHBaseReader *reader)
 	return (uint32) Min(Max(n, 1), ROWS_HINTED_MAX);
 }
 
-/* Sends the request for the next page, if the connection is free. */
+/* Sends the request for the next page, if a connection is free. */
 static WcStatus
 ask_ahead(WcHBaseRows *rows, WcError *err)
 {
@@ -308,6 +308,7 @@ ask_ahead(WcHBaseRows *rows, WcError *err)
 		return WC_OK;			/* wc_hbase_page_fetch asks for nothing, either */
 	rows->ahead_ranges = ranges_to_ask(rows);
 	rows->ahead_rows = rows_to_ask(rows, rows->ahead_ranges);
+	rows->ahead_filtered = rows->reader->filter.len > 0;
 	return wc_hbase_page_ask_ahead(rows, rows->ahead_ranges, rows->ahead_rows, err);
 }
 
@@ -323,13 +324,17 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, WcHBasePage *page, 
 
 	for (;;)
 	{
-		WcStatus	status = rows->ahead.server != NULL ? wc_hbase_page_take(rows, page, answer, err) : WC_END;
+		bool		filtered = rows->ahead_filtered;
+		WcStatus	status = rows->ahead.connection != NULL ? wc_hbase_page_take(rows, page, answer, err) : WC_END;
 
 		if (status == WC_END)
+		{
+			filtered = reader->filter.len > 0;
 			status = wc_hbase_page_ask(rows, n, *nrows, page, answer, err);
-		if (status == WC_IO && reader->filter.len > 0 && reader->table->server->connection.timed_out)
+		}
+		if (status == WC_IO && filtered && reader->table->server->timed_out)
 			reader->filter.len = 0;
-		else if ((status == WC_TOO_LARGE || (status == WC_IO && reader->table->server->connection.lost)) &&
+		else if ((status == WC_TOO_LARGE || (status == WC_IO && reader->table->server->lost)) &&
 				 *nrows > 1 + rows_again(rows))
 			*nrows = Max(*nrows / SHRINKAGE, 1 + rows_again(rows));
 		else if (status == WC_TOO_LARGE && wc_hbase_has_small_rows(reader))
@@ -340,25 +345,74 @@ ask_with_patience(WcHBaseRows *rows, uint32 n, int32 *nrows, WcHBasePage *page, 
 }
 
 WcStatus
-wc_hbase_rows_ahead(WcHBaseReader *reader, bool *arrived, bool *own, WcError *err)
+wc_hbase_rows_ahead(WcHBaseReader *reader, const WcHBaseConnection **on, bool *own, WcError *err)
 {
-	const WcHBaseConnection *c = &reader->table->server->connection;
+	WcHBaseServer *server = reader->table->server;
 	WcStatus	status = WC_OK;
 
-	*arrived = true;
+	*on = NULL;
 	*own = false;
+	if (server->options.http)
+		return WC_OK;			/* libcurl has the socket */
 	reader->ahead = true;
-	for (WcHBaseRows *rows = reader->lanes; rows != NULL && status == WC_OK; rows = rows->next)
+	for (WcHBaseRows *rows = reader->lanes; rows != NULL && status == WC_OK && !*own; rows = rows->next)
 	{
 		if (rows->end)
 			continue;
-		if (rows->ahead.server == NULL)
+		if (rows->ahead.connection == NULL)
 			status = ask_ahead(rows, err);
-		if (rows->ahead.server == NULL ? c->ahead != NULL : !wc_hbase_ahead_arrived(&rows->ahead))
+		if (rows->ahead.connection != NULL && !wc_hbase_ahead_arrived(&rows->ahead))
 		{
-			*arrived = false;
-			*own |= c->ahead == &rows->ahead;
+			*on = rows->ahead.connection;
+			*own = true;
 		}
+		else if (rows->ahead.connection == NULL && server->connection.ahead != NULL)
+			*on = &server->connection;	/* no connection is free */
+	}
+	return status;
+}
+
+/* --- pages of several lanes ----------------------------------------------------*/
+
+/*
+ * The lane, of those without a request, whose next page will be wanted soonest: one that has not begun, else the one with
+ * the fewest rows left.  NULL: none will be wanted soon, or so many requests are under way as there may be connections.
+ */
+static WcHBaseRows *
+next_hungry(const WcHBaseReader *reader)
+{
+	WcHBaseRows *next = NULL;
+	int			asked = 0;
+
+	for (WcHBaseRows *rows = reader->lanes; rows != NULL; rows = rows->next)
+	{
+		if (rows->ahead.connection != NULL)
+			asked += rows->started;
+		else if (!rows->end && !rows->started)
+			return rows;
+		else if (!rows->end && rows->left < rows->last->nrows / 2 && (next == NULL || rows->left < next->left))
+			next = rows;
+	}
+	return asked < reader->table->server->nconnections ? next : NULL;
+}
+
+/*
+ * Rows of several lanes are merged, so the lanes need their pages at about the same time.  When one needs its page, those of
+ * the others are requested as well, as far as connections are free.
+ */
+static WcStatus
+ask_of_lanes(WcHBaseRows *rows, WcError *err)
+{
+	WcHBaseRows *other;
+	WcStatus	status = WC_OK;
+
+	if (rows->ahead.connection == NULL)
+		status = ask_ahead(rows, err);
+	while (status == WC_OK && (other = next_hungry(rows->reader)) != NULL)
+	{
+		status = ask_ahead(other, err);
+		if (other->ahead.connection == NULL)
+			break;				/* no connection is free */
 	}
 	return status;
 }
@@ -373,15 +427,18 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 	WcAnswer	answer;
 	WcHBasePage *page;
 	WcStatus	status = WC_OK;
-	bool		asked_ahead = rows->ahead.server != NULL;
+	bool		asked_ahead = rows->ahead.connection != NULL;
 
 	/* a row that is behind the page that was asked for is found in a later page */
 	if (row.len > 0 && !asked_ahead && (!rows->begun || wc_hbase_row_order(wc_hbase_is_reversed(rows), row, wc_buf_slice(&rows->position)) > 0))
 		status = set_position(rows, row, inclusive, err);
 	if (status == WC_OK && wc_hbase_table_state(rows->reader->table) == WC_HBASE_EMPTIED)
 		rows->end = true;
+	if (status == WC_OK && !rows->end && rows->reader->lanes->next != NULL)
+		status = ask_of_lanes(rows, err);
 	if (status != WC_OK || rows->end)
 		return status;
+	asked_ahead = rows->ahead.connection != NULL;
 	page = calloc(1, sizeof(WcHBasePage));
 	if (page == NULL)
 		return wc_hbase_rows_no_memory(err);
@@ -396,6 +453,8 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 		status = read_rows(rows, &answer, page, &got, &last, err);
 		rows->range = range;
 	}
+	rows->started = true;
+	rows->left = page->nrows;
 	if (status == WC_OK)
 		adapt(rows, page, last.len > 0 ? got : 0);
 	if (status == WC_OK && got == (uint32) asked && last.len > 0)

@@ -42,10 +42,13 @@ typedef struct WcHBaseRows
 	WcBuf		position;		/* the next answer begins here; unset before begun */
 	bool		inclusive;
 	uint32		rows;			/* of the next answer */
+	bool		started;		/* a page has arrived */
+	uint32		left;			/* rows of the last page that no source has come to */
 
 	WcHBaseAhead ahead;			/* the request for the next page, if it was sent ahead ... */
 	uint32		ahead_ranges;	/* ... for so many ranges ... */
-	int32		ahead_rows;		/* ... and at most so many rows */
+	int32		ahead_rows;		/* ... and at most so many rows ... */
+	bool		ahead_filtered; /* ... with HBase's filter */
 } WcHBaseRows;
 
 static inline bool
@@ -98,7 +101,7 @@ extern uint32 wc_hbase_rows_first(const WcHBaseReader *reader);
 extern WcStatus wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, WcAnswer *answer,
 								  WcError *err) WC_WARN_UNUSED;
 
-/* pagerequest.c: sends such a request ahead, if the connection is free; and takes its answer (WC_END: it was lost). */
+/* pagerequest.c: sends such a request ahead, if a connection is free; and takes its answer (WC_END: it was lost). */
 extern WcStatus wc_hbase_page_ask_ahead(WcHBaseRows *rows, uint32 n, int32 nrows, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_hbase_page_take(WcHBaseRows *rows, WcHBasePage *page, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 

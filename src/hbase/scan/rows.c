@@ -76,6 +76,7 @@ find_row(Source *s, WcSlice row, bool inclusive, WcError *err)
 				continue;
 			s->base.row = key;
 			s->on_row = true;
+			s->rows->left = s->page->next == NULL ? s->page->nrows - s->row - 1 : s->rows->last->nrows;
 			return WC_OK;
 		}
 		if (s->page->next != NULL)
@@ -193,9 +194,10 @@ find_ranges(WcHBaseRows *rows)
 static WcHBaseRows *
 lane_of(WcHBaseReader *reader, const WcRange *bounds)
 {
+	WcHBaseRows **end;
 	WcHBaseRows *rows;
 
-	for (rows = reader->lanes; rows != NULL; rows = rows->next)
+	for (end = &reader->lanes; (rows = *end) != NULL; end = &rows->next)
 	{
 		if (same_bound(rows->bounds.start, rows->bounds.start_inclusive, bounds->start, bounds->start_inclusive) &&
 			same_bound(rows->bounds.stop, rows->bounds.stop_inclusive, bounds->stop, bounds->stop_inclusive))
@@ -215,8 +217,7 @@ lane_of(WcHBaseReader *reader, const WcRange *bounds)
 	rows->bounds = *bounds;
 	rows->rows = wc_hbase_rows_first(reader);
 	find_ranges(rows);
-	rows->next = reader->lanes;
-	reader->lanes = rows;
+	*end = rows;
 	return rows;
 }
 

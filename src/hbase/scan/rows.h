@@ -23,7 +23,7 @@ typedef struct WcHBaseReader
 	const WcScan *scan;			/* ranges ascending */
 	uint64		rows_hint;		/* the number of rows that is probably wanted; 0: unknown */
 	bool		merged;			/* the transaction's changes will be merged in: all versions are needed, and all cells */
-	struct WcHBaseRows *lanes;	/* the opened lanes */
+	struct WcHBaseRows *lanes;	/* the opened lanes, in their order */
 	uint64		calls;
 	bool		ahead;			/* each page is requested when the page before has arrived */
 	WcBuf		filter;			/* HBase's filter, made from the Scan's filter; empty: none */
@@ -41,10 +41,11 @@ extern WcStatus wc_hbase_changed_source(const WcHBaseReader *reader, WcTxn *txn,
 										WcError *err) WC_WARN_UNUSED;
 
 /*
- * From now on, requests the next page of each lane before it is wanted, one at a time.  *arrived: all of them have
- * arrived.  *own: the connection's next answer is one of them, and not another scan's.
+ * From now on, requests the next page of each lane before it is wanted, as far as connections are free.  *on: a connection
+ * whose next answer has to be waited for; NULL: there is nothing to wait for.  *own: this answer is one of the pages, and not
+ * another scan's.
  */
-extern WcStatus wc_hbase_rows_ahead(WcHBaseReader *reader, bool *arrived, bool *own, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_hbase_rows_ahead(WcHBaseReader *reader, const WcHBaseConnection **on, bool *own, WcError *err) WC_WARN_UNUSED;
 
 /* Frees the lanes; all sources must be closed. */
 extern void wc_hbase_rows_free(WcHBaseReader *reader);

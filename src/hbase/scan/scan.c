@@ -290,16 +290,15 @@ bool
 wc_hbase_scan_ready(WcDriverScan *scan, WcClientWait *wait)
 {
 	HBaseScan  *h = scan->own;
-	const WcHBaseConnection *c = &h->reader.table->server->connection;
-	bool		arrived;
+	const WcHBaseConnection *c;
 	bool		own;
 	WcError		err;
 
 	if (scan->complete || h->scanner == NULL)
 		return true;
-	if (wc_hbase_rows_ahead(&h->reader, &arrived, &own, &err) != WC_OK)
+	if (wc_hbase_rows_ahead(&h->reader, &c, &own, &err) != WC_OK)
 		wc_hbase_raise(&err);
-	if (arrived || c->ahead == NULL || c->ahead->deadline <= wc_clock_monotonic_us() / 1000)
+	if (c == NULL || c->ahead->deadline <= wc_clock_monotonic_us() / 1000)
 		return true;
 	*wait = (WcClientWait) {.socket = c->socket,.own = own,.until_ms = c->ahead->deadline};
 	return false;
