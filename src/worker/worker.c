@@ -104,10 +104,9 @@ int_setting(const char *name)
 }
 
 /*
- * RocksDB keeps a descriptor of its directory for each family, besides those of
- * files (widecol.max_open_files).  Without one a compaction fails, and after it
- * every commit: so take all that the system lets a process have, and not only
- * the 1024 that are usual to begin with.
+ * RocksDB needs descriptors besides those of widecol.max_open_files files.  Without one a
+ * compaction fails, and after it every commit: so take all that the system lets a process
+ * have, and not only the 1024 that are usual to begin with.
  */
 static void
 allow_descriptors(void)

@@ -333,7 +333,7 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_bytes_per_sync(options, 1 << 20);
 	rocksdb_options_set_wal_bytes_per_sync(options, 1 << 20);	/* so that a sync has little left to do */
 	wc_rocksplus_log_to_server(options);
-	wc_rocksplus_no_options_file(options);
+	wc_rocksplus_set_files(options);
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
 	return options;

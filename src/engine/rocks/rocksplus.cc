@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -122,6 +124,20 @@ wc_rocksplus_log_to_server(rocksdb_options_t *options)
 namespace
 {
 
+/* A directory whose descriptor others share. */
+class SharedDirectory : public rocksdb::FSDirectoryWrapper
+{
+public:
+	explicit SharedDirectory(std::shared_ptr<rocksdb::FSDirectory> directory)
+		: FSDirectoryWrapper(directory.get()), shared(std::move(directory)) {}
+
+	/* The last one that lets go of the descriptor closes it. */
+	rocksdb::IOStatus Close(const rocksdb::IOOptions &, rocksdb::IODebugContext *) override { return rocksdb::IOStatus::OK(); }
+
+private:
+	std::shared_ptr<rocksdb::FSDirectory> shared;
+};
+
 class Files : public rocksdb::FileSystemWrapper
 {
 public:
@@ -136,13 +152,44 @@ public:
 			return rocksdb::IOStatus::NotSupported(no_options_file);
 		return FileSystemWrapper::NewWritableFile(path, options, file, debug);
 	}
+
+	rocksdb::IOStatus NewDirectory(const std::string &path, const rocksdb::IOOptions &options,
+								   std::unique_ptr<rocksdb::FSDirectory> *result, rocksdb::IODebugContext *debug) override
+	{
+		std::lock_guard<std::mutex> guard(lock);
+		std::shared_ptr<rocksdb::FSDirectory> directory = directories[path].lock();
+
+		if (directory == nullptr)
+		{
+			std::unique_ptr<rocksdb::FSDirectory> opened;
+			rocksdb::IOStatus status = FileSystemWrapper::NewDirectory(path, options, &opened, debug);
+
+			forget_closed();
+			if (!status.ok())
+				return status;
+			directory = std::move(opened);
+			directories[path] = directory;
+		}
+		result->reset(new SharedDirectory(std::move(directory)));
+		return rocksdb::IOStatus::OK();
+	}
+
+private:
+	void forget_closed()
+	{
+		for (auto each = directories.begin(); each != directories.end();)
+			each = each->second.expired() ? directories.erase(each) : std::next(each);
+	}
+
+	std::mutex	lock;
+	std::map<std::string, std::weak_ptr<rocksdb::FSDirectory>> directories;	/* those that are open */
 };
 
 }
 
 /* One for the process: threads of RocksDB's use it until the process ends. */
 void
-wc_rocksplus_no_options_file(rocksdb_options_t *options)
+wc_rocksplus_set_files(rocksdb_options_t *options)
 {
 	static rocksdb::Env *const env = rocksdb::NewCompositeEnv(std::make_shared<Files>(rocksdb::FileSystem::Default())).release();
 

@@ -55,11 +55,13 @@ extern bool wc_rocksplus_fits(rocksdb_options_t *options);
 extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
 
 /*
- * Whenever a column family is made, dropped or altered, RocksDB writes the options of all column families to a file
- * OPTIONS and reads the file again, while all writers wait.  Options come from the catalog, and nothing reads the file;
- * so this prevents RocksDB from writing it.
+ * Two changes to how RocksDB uses files.  Whenever a column family is made, dropped or altered, RocksDB writes the options
+ * of all column families to a file OPTIONS and reads the file again, while all writers wait.  Options come from the
+ * catalog, and nothing reads the file; so this prevents RocksDB from writing it.  And RocksDB opens its directory once for
+ * each column family: here all of them share one descriptor, or the system's limit of open files would limit the number of
+ * families.
  */
-extern void wc_rocksplus_no_options_file(rocksdb_options_t *options);
+extern void wc_rocksplus_set_files(rocksdb_options_t *options);
 
 /* While quiet, RocksDB's messages are dropped: repeated attempts fail with the same messages. */
 extern void wc_rocksplus_set_quiet(bool quiet);
