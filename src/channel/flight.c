@@ -41,14 +41,12 @@
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* A process that sleeps until a place is freed looks up this often, for interrupts and a stall; it wakes the
- * follower once more in so many looks. */
-#define PLACE_SLEEP_US 2000
-#define WAKE_LOOKS 50
+/* A process that sleeps until a place is freed looks up now and then (wc_flight_patience_us), for interrupts and a
+ * stall; it wakes the follower once more in so many looks. */
+#define WAKE_LOOKS 4
 
-/* How long a reader keeps commits from beginning, and how often these look again. */
+/* How long a reader keeps commits from beginning. */
 #define QUIET_US 2000
-#define QUIET_LOOK_US 100
 
 /* After a process has waited for a commit to be applied, so many commits wake the follower. */
 #define EAGER_COMMITS 16
@@ -143,9 +141,13 @@ check_stall(bool reading)
 static void
 await_quiet(void)
 {
-	while (wc_clock_monotonic_us() < atomic_load(&following->quiet_until_us))
+	for (;;)
 	{
-		pg_usleep(QUIET_LOOK_US);
+		int64		left_us = atomic_load(&following->quiet_until_us) - wc_clock_monotonic_us();
+
+		if (left_us <= 0)
+			return;
+		pg_usleep((long) left_us);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -264,7 +266,7 @@ await_place(uint16_t place, uint64 xid)
 	for (uint32 looks = 1; wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && look_after_place(looks); looks++)
 	{
 		pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
-		wc_flight_sleep(places, place, xid, PLACE_SLEEP_US);
+		wc_flight_sleep(places, place, xid, wc_flight_patience_us(looks - 1));
 		pgstat_report_wait_end();
 	}
 }

@@ -22,6 +22,10 @@
 /* A search of so many places costs next to nothing. */
 #define HIGH_KEPT	64
 
+/* The first sleep is at most so long; each of the next ones twice as long, up to 64 ms. */
+#define PATIENCE_FIRST_US	INT64_C(2000)
+#define PATIENCE_DOUBLINGS	5
+
 typedef struct Place
 {
 	_Atomic uint64_t word;		/* 0: free */
@@ -248,6 +252,12 @@ wc_flight_sleep(WcFlight *f, uint16_t place, uint64_t xid, int64_t timeout_us)
 	if (wc_flight_state(f, place, xid) != WC_FLIGHT_FREE)
 		syscall(SYS_futex, &f->freed, FUTEX_WAIT_BITSET, freed, &until, NULL, futex_bits(place));
 	atomic_fetch_sub(&f->sleepers, 1);
+}
+
+int64_t
+wc_flight_patience_us(uint32_t sleeps)
+{
+	return PATIENCE_FIRST_US << (sleeps < PATIENCE_DOUBLINGS ? sleeps : PATIENCE_DOUBLINGS);
 }
 
 /* After many places were taken at once, searches become short again as soon as no place is taken. */

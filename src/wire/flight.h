@@ -110,6 +110,13 @@ extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntr
  */
 extern void wc_flight_sleep(WcFlight *flight, uint16_t place, uint64_t xid, int64_t timeout_us);
 
+/*
+ * How long a process sleeps at most that has slept so many times for the same place.  It is woken when the place is freed;
+ * it looks up for other reasons.  Short sleeps of hundreds of processes would leave the engine no processor time to free
+ * the places: so sleeps become longer.
+ */
+extern int64_t wc_flight_patience_us(uint32_t sleeps);
+
 /* The number of places that are taken, being taken or being freed. */
 extern uint32_t wc_flight_count(const WcFlight *flight);
 

@@ -461,6 +461,24 @@ who_sleeps_is_woken(void **state)
 	free(f);
 }
 
+/* A process that waits for long does not look up often: a thousand of them leave the processors to the engine. */
+static void
+sleeps_become_longer(void **state)
+{
+	int64_t		slept_us = 0;
+	uint32_t	sleeps = 0;
+
+	(void) state;
+	assert_in_range(wc_flight_patience_us(0), 1, 5000);
+	for (; slept_us < 10 * INT64_C(1000000); sleeps++)
+	{
+		assert_true(wc_flight_patience_us(sleeps) <= 100000);	/* an interrupt may have to wait so long */
+		slept_us += wc_flight_patience_us(sleeps);
+	}
+	assert_true(sleeps < 200);
+	assert_true(wc_flight_patience_us(UINT32_MAX) <= 100000);
+}
+
 static void
 the_last_notes_are_remembered(void **state)
 {
@@ -498,6 +516,7 @@ main(void)
 		cmocka_unit_test(no_reader_misses_a_commit),
 		cmocka_unit_test(no_reader_misses_a_commit_in_a_far_place),
 		cmocka_unit_test(who_sleeps_is_woken),
+		cmocka_unit_test(sleeps_become_longer),
 		cmocka_unit_test(the_last_notes_are_remembered),
 	};
 
