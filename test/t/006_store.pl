@@ -132,7 +132,7 @@ refused('mode 777', sub { chmod 0777, $live }, 'invalid permissions', sub { chmo
 my $log;
 foreach my $how (
 	[ 'last log missing', sub { unlink $log } ],
-	[ 'last log cut', sub { truncate $log, -s($log) - 40 } ],
+	[ 'last log cut', sub { truncate $log, (-s $log) - 40 } ],
 	[ 'last log flipped', sub {
 		open my $file, '+<', $log or die $!;
 		seek $file, int((-s $log) / 2), 0;
@@ -150,12 +150,16 @@ foreach my $how (
 }
 
 # After a crash RocksDB's log may end early: the server's log has the lost commits.
-$node->safe_psql('postgres', $more);
+$node->safe_psql('postgres', "$more; $count");
 $node->stop('immediate');
 $log = newest_log();
-truncate $log, -s($log) - 40;
+truncate $log, (-s $log) - 3;
+my $from = -s $node->logfile;
 $node->start;
 is($node->safe_psql('postgres', $count), $all, 'last log cut, after an immediate stop: nothing is missing');
+my $messages = slurp_file($node->logfile, $from);
+like($messages, qr/LOG:  the log of the stored tables ends in an incomplete write, as after a crash/, 'the server\'s log explains that');
+unlike($messages, qr/WARNING:  RocksDB/, 'and does not warn of damage');
 
 # The live database is lost, or a copy of it was put in its place while it was in use.
 $node->safe_psql('postgres', $more);
@@ -176,7 +180,7 @@ is($node->safe_psql('postgres', $count), $all, 'it is a copy of one in use: like
 $node->safe_psql('postgres', $more);
 $node->stop('fast');
 $log = newest_log();
-truncate $log, -s($log) - 40;
+truncate $log, (-s $log) - 40;
 $node->start;
 like(refusal(), qr/has lost commits.*HINT:  .*move the directory away/s, 'last log cut: the hint tells of images');
 $node->stop('fast');
@@ -186,7 +190,7 @@ is($node->safe_psql('postgres', $count), $all, 'moved away: nothing is missing')
 $node->safe_psql('postgres', $more);
 $node->stop('fast');
 $log = newest_log();
-truncate $log, -s($log) - 40;
+truncate $log, (-s $log) - 40;
 $node->start;
 like(refusal(), qr/has lost commits/, 'last log cut once more: refused');
 

@@ -332,7 +332,7 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 
 	rocksdb_options_set_bytes_per_sync(options, 1 << 20);
 	rocksdb_options_set_wal_bytes_per_sync(options, 1 << 20);	/* so that a sync has little left to do */
-	wc_rocksplus_log_to_server(options);
+	wc_rocksplus_log_to_server(options, false);
 	wc_rocksplus_set_files(options);
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
@@ -345,6 +345,7 @@ wc_rocks_salvage_options(const rocksdb_options_t *options, WcRecover recover)
 	rocksdb_options_t *lax = with_option(rocksdb_options_create_copy((rocksdb_options_t *) options),
 										 "track_and_verify_wals_in_manifest=false");
 
+	wc_rocksplus_log_to_server(lax, true);
 	if (recover == WC_RECOVER_READABLE)
 		rocksdb_options_set_wal_recovery_mode(lax, rocksdb_skip_any_corrupted_records_recovery);
 	return lax;

@@ -88,10 +88,20 @@ wc_rocksplus_set_quiet(bool on)
 namespace
 {
 
+/* RocksDB's log ends before the end of its last write.  A wrong checksum is another matter. */
+bool
+ends_in_a_write(const char *text)
+{
+	static const char *const ends[] = {"truncated header", "truncated record body", "error reading trailing data"};
+
+	return strstr(text, ".log: dropping ") != nullptr &&
+		std::any_of(std::begin(ends), std::end(ends), [=](const char *end) { return strstr(text, end) != nullptr; });
+}
+
 class ServerLogger : public rocksdb::Logger
 {
 public:
-	ServerLogger() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+	explicit ServerLogger(bool salvage) : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), salvage_(salvage) {}
 
 	using rocksdb::Logger::Logv;
 
@@ -107,16 +117,23 @@ public:
 		if (is_idle(text))
 			return;
 		text[strcspn(text, "\n")] = '\0';
-		wc_log(WC_LOG_WARNING, "RocksDB: %s", text);
+		if (!salvage_ && ends_in_a_write(text))
+			wc_log(WC_LOG_INFO, "the log of the stored tables ends in an incomplete write, as after a crash; the server's log has "
+				   "the rest. RocksDB: %s", text);
+		else
+			wc_log(WC_LOG_WARNING, "RocksDB: %s", text);
 	}
+
+private:
+	bool		salvage_;
 };
 
 }
 
 void
-wc_rocksplus_log_to_server(rocksdb_options_t *options)
+wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage)
 {
-	options_of(options)->info_log = std::make_shared<ServerLogger>();
+	options_of(options)->info_log = std::make_shared<ServerLogger>(salvage);
 }
 
 /* --- files ----------------------------------------------------------------*/

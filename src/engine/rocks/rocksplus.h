@@ -51,8 +51,12 @@ extern bool wc_rocksplus_fits(rocksdb_options_t *options);
  * RocksDB's own messages go to the server's log (base/log.h), not to a file in the
  * database: a file that cannot be written, on a full disk, ends the process.  Those of
  * less than a warning are dropped.
+ *
+ * After a kill or a loss of power RocksDB's log mostly ends in an incomplete write.  RocksDB warns of that in the words that it
+ * has for damage.  Here it is no warning: wc_identity_check_log reports an error if anything is missing that had been
+ * synced, and PostgreSQL's log has the rest.  "salvage": a damaged log is read as far as possible, and each loss is a warning.
  */
-extern void wc_rocksplus_log_to_server(rocksdb_options_t *options);
+extern void wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage);
 
 /*
  * Two changes to how RocksDB uses files.  Whenever a column family is made, dropped or altered, RocksDB writes the options
