@@ -56,9 +56,29 @@ wc_slot_log_is_there(XLogRecPtr at)
 	return segno > XLogGetLastRemovedSegno();
 }
 
+/* A slot that was not saved keeps more log than needed after a crash; PostgreSQL's next checkpoint saves it. */
 void
 wc_slot_advance(XLogRecPtr to)
 {
-	if (MyReplicationSlot != NULL && MyReplicationSlot->data.restart_lsn < to)
+	MemoryContext context = CurrentMemoryContext;
+
+	if (MyReplicationSlot == NULL || MyReplicationSlot->data.restart_lsn >= to)
+		return;
+	PG_TRY();
+	{
 		wc_keeplog_set(to);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		ereport(LOG,
+				(errmsg("could not save replication slot \"%s\": %s", WC_SLOT_NAME, error->message),
+				 errdetail("The server's next checkpoint tries it again.")));
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
 }

@@ -23,7 +23,8 @@ extern XLogRecPtr wc_slot_acquire(XLogRecPtr from);
 /* Is the log from `at` on still there? */
 extern bool wc_slot_log_is_there(XLogRecPtr at);
 
-/* Moves the slot; durable when it returns.  Engine's main thread, with the slot taken. */
+/* Moves the slot.  Durable when it returns, unless the disk refuses: then that is logged.  Engine's main thread, with
+ * the slot taken. */
 extern void wc_slot_advance(XLogRecPtr to);
 
 #endif

@@ -29,15 +29,16 @@ my $engine;
 
 sub start_node
 {
+	my ($directory) = @_;
 	local $ENV{LD_PRELOAD} = $library;
 	local $ENV{WIDECOL_FAULT} = $fault;
-	local $ENV{WIDECOL_FAULT_DIR} = $store;
+	local $ENV{WIDECOL_FAULT_DIR} = $directory;
 	$node->start;
 	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'widecol engine'");
 	$node->safe_psql('postgres', 'CHECKPOINT');		# the first image is there
 	$engine = engine_pid($node);
 }
-start_node();
+start_node($store);
 $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
 CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"f": {"packing": "cell"}}', family 'f');
@@ -122,7 +123,7 @@ commits('before a stop on a full disk');
 $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM t");
 $node->stop('fast');
 unlink($fault);
-start_node();
+start_node($store);
 heals('after a stop on a full disk');
 
 break_disk('once 5 .log write');
@@ -195,6 +196,16 @@ like($log, qr/storage engine takes no writes since .*No space left on device/, '
 like($log, qr/storage engine takes writes again/, 'and the end');
 unlike($log, qr/was terminated by signal/, 'no process crashed');
 ok(!-e "$store/LOG", 'there is no log of RocksDB\'s own');
+
+# --- the place of the replication slot cannot be saved: no matter, the next checkpoint saves it ---------
+$node->stop;
+start_node($node->data_dir . '/pg_replslot');
+break_disk('28 state write create');
+$node->safe_psql('postgres', 'CHECKPOINT');
+$node->safe_psql('postgres', 'SELECT pg_current_xact_id(); CHECKPOINT');
+unlink($fault);
+heals('after a slot that could not be saved');
+like(slurp_file($node->logfile), qr/could not save replication slot "widecol": .*No space left on device/, 'the log tells of the slot');
 
 # --- acknowledged commits are on disk --------------------------------------------------
 $node->stop('immediate');
