@@ -58,7 +58,11 @@ extern WcStatus wc_hbase_connection_receive(WcHBaseConnection *c, int64 deadline
 /* Has the gateway closed the idle connection, or sent bytes without a request? */
 extern bool wc_hbase_connection_is_closed(const WcHBaseConnection *c);
 
-/* --- call.c ------------------------------------------------------------------*/
+/* --- exchange.c --------------------------------------------------------------*/
+
+/* Sends a request's bytes over a connection that is ready, and opens the answer.  WC_END: the connection is lost. */
+extern WcStatus wc_hbase_exchange(WcHBaseConnection *c, WcSlice bytes, const char *method, int32 number,
+								  WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 
 /* Connects unless connected.  WC_END: the new connection is lost already. */
 extern WcStatus wc_hbase_get_ready(WcHBaseConnection *c, WcError *err) WC_WARN_UNUSED;
