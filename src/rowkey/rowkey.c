@@ -305,7 +305,7 @@ check_salt(const WcKeyLayout *layout, WcSlice row, const WcSlice *parts, WcError
 	return WC_OK;
 }
 
-/* Takes the first n parts, with the delimiters behind them; *left: what is left of the row. */
+/* Takes the first n parts, with the delimiters behind them; *left: the bytes of the row behind these. */
 static WcStatus
 take_parts(const WcKeyLayout *layout, WcSlice row, uint32_t n, WcBuf *scratch, WcSlice *parts, WcSlice *left, WcError *err)
 {

@@ -63,7 +63,7 @@ extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
 typedef struct WcNested WcNested;
 
-/* Is the type, or what it is made of, one of these? */
+/* Is the type an enum whose labels the column names, or a composite type; or an array, a range or a multirange of one? */
 extern bool wc_nested_is(Oid type, const List *labels);
 
 /* In CurrentMemoryContext, which, and labels, must live as long. */

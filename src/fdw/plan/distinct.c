@@ -36,10 +36,7 @@
 /* The place of the number of parts in a path's fdw_private. */
 #define WC_PATH_DISTINCT (WC_PATH_LIMITED + 1)
 
-/* A reversed walk costs a little more, as in plan.c. */
-#define WC_REVERSED_FACTOR 1.05
-
-/* --- what is needed of the rows ------------------------------------------------- */
+/* --- the columns that the query needs ------------------------------------------- */
 
 /* How many first parts of the key have all columns of the expressions; 0: something else is needed, or the whole key. */
 static int
@@ -241,7 +238,7 @@ add_turned(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RelOptInfo *out
 		linitial_int(path->fdw_private) = reversed;
 		path->path.pathkeys = pathkeys;
 		if (reversed)
-			path->path.total_cost *= WC_REVERSED_FACTOR;
+			path->path.total_cost *= WC_COST_REVERSED;
 		add_unique(root, output_rel, (Path *) path, true);
 	}
 }

@@ -38,9 +38,6 @@
 #include "fdw/plan/untouched.h"
 #include "fdw/plan/warn.h"
 
-/* A backward walk costs a little more: of two equal plans, take the forward one. */
-#define WC_REVERSED_FACTOR 1.05
-
 /* Below an Append, scans of so many rows at most are asynchronous.  For a thousand rows, the extra cost of the
  * rows has been measured to equal the time saved by opening scans together. */
 #define WC_ASYNC_ROWS_MAX 300
@@ -275,7 +272,7 @@ add_plain_path(PlannerInfo *root, RelOptInfo *rel, const WcQuals *quals, const W
 	if (order->merged)
 		wc_cost_merge(plan->wrel, quals, rows, &startup, &total);
 	if (order->reversed)
-		total = startup + (total - startup) * WC_REVERSED_FACTOR;
+		total = startup + (total - startup) * WC_COST_REVERSED;
 	if (suits_async(root, rel, rows))
 		add_async_paths(root, rel, quals, order, rows, startup, total, required_outer);
 	else
