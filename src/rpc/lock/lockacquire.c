@@ -43,6 +43,9 @@ make_share(WcLockWork *w) WC_REQUIRES(w->part->mutex)
 	w->share->xid = w->request->xid;
 	w->share->subid = w->request->subid;
 	w->share->next_here = w->here->shares;
+	w->share->link_here = &w->here->shares;
+	if (w->share->next_here != NULL)
+		w->share->next_here->link_here = &w->share->next_here;
 	w->here->shares = w->share;
 	w->share->next = w->owner->shares;
 	w->owner->shares = w->share;

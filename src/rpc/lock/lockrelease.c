@@ -82,11 +82,10 @@ static void
 remove_share(WcLockTable *table, WcLockPart *part, uint64_t table_hash, WcLockShare **link) WC_REQUIRES(part->mutex)
 {
 	WcLockShare *share = *link;
-	WcLockShare **here = &share->table->shares;
 
-	while (*here != share)
-		here = &(*here)->next_here;
-	*here = share->next_here;
+	*share->link_here = share->next_here;
+	if (share->next_here != NULL)
+		share->next_here->link_here = share->link_here;
 	if (share->whole)
 		wc_claims_open_table(table->claims, share->table->id);
 	wc_lock_drop_table_if_empty(part, table_hash, share->table);

@@ -57,7 +57,8 @@ struct WcLock
 struct WcLockShare
 {
 	WcLockShare *next;			/* of the owner; only the thread that is in the owner uses it */
-	WcLockShare *next_here;		/* in the table */
+	WcLockShare *next_here;		/* in the table's list */
+	WcLockShare **link_here;	/* the pointer to this share in that list */
 	const WcLockOwner *owner;
 	WcTableLocks *table;
 	WcLock	   *locks;			/* the youngest first; with `whole` some may be left, to be released */
