@@ -41,13 +41,6 @@ ready(WcHandler *h, uint32_t room)
 	return wc_ring_room(&h->out) >= room || h->out.broken;
 }
 
-/* Are there at least as many busy sessions as processors? */
-static bool
-is_crowded(WcHandler *h, int64_t now_us)
-{
-	return wc_busy_sessions(h->options->busy, now_us) >= (uint32_t) h->options->cores;
-}
-
 /* How long to spin for the next request while a processor is idle: it will probably come as soon as those before it.  A
  * client that lets the session wait for longer does not notice the time that it takes to wake this thread. */
 static int64_t
@@ -64,13 +57,16 @@ note_gap(WcHandler *h, int64_t since_us)
 	h->gap_us += ((gap < GAP_MAX_US ? gap : GAP_MAX_US) - h->gap_us) / 4;
 }
 
-/* Spins for so long while a processor is idle, for WC_SPIN_US if none is. */
+/* Spins for so long while a processor is idle; for WC_SPIN_US if none is; not at all if sessions wait for one. */
 static bool
 spin(WcHandler *h, uint32_t room, int64_t now, int64_t for_us)
 {
-	bool		crowded = is_crowded(h, now);
+	uint32_t	busy = wc_busy_sessions(h->options->busy, now);
+	bool		crowded = busy >= (uint32_t) h->options->cores;
 	WcSpin		s = wc_spin_from(now, crowded ? WC_SPIN_US : for_us, crowded);
 
+	if (busy > (uint32_t) h->options->cores)
+		return ready(h, room);
 	while (!ready(h, room))
 	{
 		if (!wc_spin_yield(&s))
@@ -165,7 +161,7 @@ place(WcHandler *h)
 	int			cpu = WC_CPU_ANY;
 
 	wc_busy_note(h->options->busy, &h->window, now);
-	if (is_crowded(h, now))
+	if (wc_busy_sessions(h->options->busy, now) >= (uint32_t) h->options->cores)
 		cpu = (int) atomic_load(&h->segment->backend_cpu) - 1;
 	if (cpu != h->cpu)
 		wc_cpu_stay(cpu);

@@ -40,7 +40,7 @@ typedef enum WcBackendSleep
 
 /* How long a backend sleeps on the futex: an interrupt that comes just before waits
  * that long to be served. */
-#define WC_BRIEF_SLEEP_US	5000
+#define WC_BRIEF_SLEEP_US	20000
 
 typedef struct WcSegment
 {
