@@ -41,9 +41,11 @@
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
 
-/* A process that sleeps until a place is freed looks up now and then (wc_flight_patience_us), for interrupts and a
- * stall; it wakes the follower once more in so many looks. */
-#define WAKE_LOOKS 4
+/* A process that sleeps until a place is freed looks up so often: for a stall, and to wake the follower once more. */
+#define PLACE_LOOK_US INT64CONST(50000)
+
+/* So many transactions may be in flight, besides prepared ones, before others wait. */
+#define FLIGHT_ROOM 256
 
 /* How long a reader keeps commits from beginning. */
 #define QUIET_US 2000
@@ -94,7 +96,7 @@ wc_following_find(void)
 	/* the system has zeroed them */
 	places = find_aligned("widecol places", places_bytes(), &found);
 	if (!found)
-		(void) wc_flight_init(places, WC_FLIGHT_MAX);
+		(void) wc_flight_init(places, WC_FLIGHT_MAX, FLIGHT_ROOM + (uint32) max_prepared_xacts);
 	claims = find_aligned("widecol claims", claims_bytes(), &found);
 	if (!found)
 		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
@@ -136,6 +138,14 @@ check_stall(bool reading)
 			 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
 }
 
+/* The follower does it at once, and soon others too. */
+static void
+note_awaited(void)
+{
+	atomic_store(&following->eager, EAGER_COMMITS);
+	wc_following_wake();
+}
+
 /* --- committing ---------------------------------------------------------------- */
 
 static void
@@ -152,8 +162,23 @@ await_quiet(void)
 	}
 }
 
+/* While too many commits wait to be applied. */
+static void
+await_flight_room(void)
+{
+	while (!wc_flight_has_room(places))
+	{
+		check_stall(false);
+		note_awaited();
+		pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
+		wc_flight_sleep_for_room(places);
+		pgstat_report_wait_end();
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 uint16_t
-wc_place_take(uint64 xid, Oid database, uint8 flags)
+wc_place_take(uint64 xid, Oid database, bool catalog)
 {
 	static uint16_t last = WC_FLIGHT_NONE;
 	uint16_t	place;
@@ -161,7 +186,8 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
 	if (atomic_load_explicit(&following->quiet_until_us, memory_order_relaxed) != 0)
 		await_quiet();
 
-	while ((place = wc_flight_take(places, xid, database, flags, last)) == WC_FLIGHT_NONE)
+	await_flight_room();
+	while ((place = wc_flight_take(places, xid, database, catalog, last)) == WC_FLIGHT_NONE)
 	{
 		check_stall(false);
 		wc_following_wake();
@@ -179,6 +205,9 @@ wc_place_take(uint64 xid, Oid database, uint8 flags)
  * The places of transactions of the database that the snapshot shows as ended: a reader by this snapshot waits for
  * them.  Returns their number; *list is palloc'd, or NULL when there are none.  The caller also checks whether a
  * transaction found no place (wc_flight_overflowed).
+ *
+ * The place that is freed last, most likely, comes first in the list: when it is free, the others are, too, and the reader does
+ * not sleep for each of them.
  */
 static uint32
 places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
@@ -201,7 +230,13 @@ places_to_await(Snapshot snapshot, Oid database, WcFlightEntry **list)
 			room = Max(PLACES_EXPECTED, 2 * room);
 			*list = n == 0 ? palloc(room * sizeof(WcFlightEntry)) : repalloc(*list, room * sizeof(WcFlightEntry));
 		}
-		(*list)[n++] = entry;
+		(*list)[n] = entry;
+		if (wc_flight_is_later(&entry, &(*list)[0]))
+		{
+			(*list)[n] = (*list)[0];
+			(*list)[0] = entry;
+		}
+		n++;
 	}
 	return n;
 }
@@ -218,10 +253,9 @@ require_postmaster(void)
 
 /* False: nothing is applied any more; a request to the engine will return the error. */
 static bool
-look_after_place(uint32 looks)
+look_after_place(void)
 {
-	if (looks % WAKE_LOOKS == 0)
-		wc_following_wake();
+	wc_following_wake();
 	check_stall(true);
 	require_postmaster();
 	CHECK_FOR_INTERRUPTS();
@@ -233,22 +267,18 @@ static bool
 spin_for_place(uint16_t place, uint64 xid)
 {
 	int64		now = wc_clock_monotonic_us();
-	WcSpin		spin = wc_spin_from(now, WC_SPIN_US, wc_busy_sessions(&wc_shmem()->busy, now) >= (uint32) wc_cpu_count());
+	uint32		busy = wc_busy_sessions(&wc_shmem()->busy, now);
+	uint32		cores = (uint32) wc_cpu_count();
+	WcSpin		spin = wc_spin_from(now, WC_SPIN_US, busy >= cores);
 
+	if (busy > cores)
+		return wc_flight_state(places, place, xid) == WC_FLIGHT_FREE;
 	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE)
 	{
 		if (!wc_spin_yield(&spin) || InterruptPending)
 			return false;
 	}
 	return true;
-}
-
-/* The follower does it at once, and soon others too. */
-static void
-note_awaited(void)
-{
-	atomic_store(&following->eager, EAGER_COMMITS);
-	wc_following_wake();
 }
 
 /*
@@ -263,10 +293,10 @@ await_place(uint16_t place, uint64 xid)
 	note_awaited();
 	if (spin_for_place(place, xid))
 		return;
-	for (uint32 looks = 1; wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && look_after_place(looks); looks++)
+	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && look_after_place())
 	{
 		pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
-		wc_flight_sleep(places, place, xid, wc_flight_patience_us(looks - 1));
+		wc_flight_sleep(places, place, xid, PLACE_LOOK_US);
 		pgstat_report_wait_end();
 	}
 }
@@ -353,18 +383,18 @@ wc_following_ask_for_quiet(void)
 }
 
 static void
-await_ended(Oid database, uint8 flags)
+await_ended(Oid database, bool catalog)
 {
 	WcFlightEntry entry;
 
 	if (places == NULL)
 		return;
 	await_overflow();
-	if (wc_flight_idle(places))
+	if (catalog ? !wc_flight_changes_catalog(places) : wc_flight_idle(places))
 		return;
 	for (uint32 place = 0; wc_flight_next(places, &place, &entry);)
 	{
-		if ((entry.flags & flags) != flags ||
+		if ((catalog && !entry.catalog) ||
 			(OidIsValid(database) && entry.database != 0 && entry.database != database))
 			continue;
 		if (entry.state == WC_FLIGHT_ENDED || !TransactionIdIsInProgress((TransactionId) entry.xid))
@@ -375,19 +405,21 @@ await_ended(Oid database, uint8 flags)
 void
 wc_following_await_all(Oid database)
 {
-	await_ended(database, 0);
+	await_ended(database, false);
 }
 
 void
 wc_following_await_catalog(Oid database)
 {
-	await_ended(database, WC_FLIGHT_CATALOG);
+	await_ended(database, true);
 }
 
 bool
 wc_following_await_briefly(uint64 xid, int ms)
 {
 	uint16_t	place = wc_flight_find(places, xid);
+	int64		until = wc_clock_monotonic_us() + ms * INT64CONST(1000);
+	int64		left;
 
 	if (place == WC_FLIGHT_NONE)
 		return false;
@@ -395,7 +427,11 @@ wc_following_await_briefly(uint64 xid, int ms)
 	atomic_fetch_add(&following->readers, 1);
 	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
 	if (!spin_for_place(place, xid))
-		wc_flight_sleep(places, place, xid, ms * INT64CONST(1000));
+	{
+		while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && !InterruptPending &&
+			   (left = until - wc_clock_monotonic_us()) > 0)
+			wc_flight_sleep(places, place, xid, left);
+	}
 	pgstat_report_wait_end();
 	atomic_fetch_sub(&following->readers, 1);
 	CHECK_FOR_INTERRUPTS();
@@ -493,9 +529,9 @@ wc_following_wake(void)
 void
 wc_place_redo(const WcLogRecord *batch)
 {
-	uint8		flags = batch->flags & WC_RECORD_CATALOG ? WC_FLIGHT_CATALOG : 0;
+	bool		catalog = (batch->flags & WC_RECORD_CATALOG) != 0;
 
-	if (wc_flight_take_once(places, batch->xid, batch->database, flags) == WC_FLIGHT_NONE)
+	if (wc_flight_take_once(places, batch->xid, batch->database, catalog) == WC_FLIGHT_NONE)
 		wc_flight_overflow(places, batch->xid);
 }
 

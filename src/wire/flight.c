@@ -8,6 +8,7 @@
 #include "wire/flight.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -16,30 +17,37 @@
 
 #include "base/limits.h"
 
-#define STATE_BITS	2
-#define STATE_MASK	((UINT64_C(1) << STATE_BITS) - 1)
+/* A place's word: its state, flags, and the transaction's id. */
+#define STATE_MASK	UINT64_C(3)
+#define CATALOG_BIT	UINT64_C(4)	/* the transaction changes the catalog */
+#define AWAITED_BIT	UINT64_C(8)	/* a process sleeps, or slept, until the place is freed */
+#define XID_SHIFT	4
 
 /* A search of so many places costs next to nothing. */
 #define HIGH_KEPT	64
 
-/* The first sleep is at most so long; each of the next ones twice as long, up to 64 ms. */
-#define PATIENCE_FIRST_US	INT64_C(2000)
-#define PATIENCE_DOUBLINGS	5
+/* If no place is freed for so long while a process sleeps for room, all others need not sleep, until one is freed. */
+#define ROOM_PATIENCE_US	INT64_C(10000)
 
 typedef struct Place
 {
-	_Atomic uint64_t word;		/* 0: free */
-	_Atomic uint64_t about;		/* database << 32 | flags; for a moment those of the place's last transaction */
+	_Atomic uint64_t word;		/* 0: free; its lower half is a futex */
+	_Atomic uint32_t database;	/* for a moment that of the place's last transaction */
+	_Atomic uint32_t position;	/* in state ENDED: lower half of the position of the commit record */
 } Place;
 
 struct WcFlight
 {
 	uint32_t	nplaces;
+	uint32_t	room;			/* so many transactions may be in flight before others wait for room */
 	_Atomic uint64_t use;		/* high << 32 | taken: see taken_of and high_of */
+	_Atomic uint32_t ncatalog;	/* words with CATALOG_BIT; counted before the word is written */
 	_Atomic uint64_t overflow;	/* greatest id that found no place; 0: none */
 	_Atomic uint64_t generation;
-	_Atomic uint32_t sleepers;	/* in wc_flight_sleep */
-	_Atomic uint32_t freed;		/* a futex: counts places that were freed while a process slept */
+	_Atomic uint64_t nfreed;	/* places that were freed */
+	_Atomic uint64_t stuck_at;	/* nfreed, when a process had slept for room and none was freed meanwhile */
+	_Atomic uint32_t crowd;		/* in wc_flight_sleep_for_room */
+	_Atomic uint32_t called;	/* a futex: counts how often processes of the crowd were woken */
 	_Atomic uint64_t nnoted;	/* the n-th note is notes[n % WC_FLIGHT_NOTES] */
 	_Atomic uint64_t notes[WC_FLIGHT_NOTES];
 	Place		places[];
@@ -51,13 +59,13 @@ _Static_assert(WC_FLIGHT_MAX <= WC_FLIGHT_NONE, "a place is a u16");
 static uint64_t
 word_of(uint64_t xid, WcFlightState state)
 {
-	return xid << STATE_BITS | state;
+	return xid << XID_SHIFT | state;
 }
 
 static uint64_t
 xid_of(uint64_t word)
 {
-	return word >> STATE_BITS;
+	return word >> XID_SHIFT;
 }
 
 static WcFlightState
@@ -87,12 +95,14 @@ wc_flight_size(uint32_t nplaces)
 }
 
 WcFlight *
-wc_flight_init(void *memory, uint32_t nplaces)
+wc_flight_init(void *memory, uint32_t nplaces, uint32_t room)
 {
 	WcFlight   *f = memory;
 
 	assert(nplaces > 0 && nplaces <= WC_FLIGHT_MAX);
 	f->nplaces = nplaces;
+	f->room = room;
+	atomic_init(&f->stuck_at, UINT64_MAX);
 	atomic_init(&f->generation, 1);
 	return f;
 }
@@ -127,13 +137,29 @@ try_place(WcFlight *f, uint32_t i, uint64_t word)
 	return atomic_compare_exchange_strong(&f->places[i].word, &none, word);
 }
 
-uint16_t
-wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint16_t hint)
+/* Counts the word before it is written, and so before the transaction's commit can be seen. */
+static void
+count_catalog(WcFlight *f, uint64_t word)
 {
-	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING);
+	if (word & CATALOG_BIT)
+		atomic_fetch_add(&f->ncatalog, 1);
+}
+
+static void
+uncount_catalog(WcFlight *f, uint64_t word)
+{
+	if (word & CATALOG_BIT)
+		atomic_fetch_sub(&f->ncatalog, 1);
+}
+
+uint16_t
+wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, bool catalog, uint16_t hint)
+{
+	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING) | (catalog ? CATALOG_BIT : 0);
 	uint32_t	place = hint;
 
 	atomic_fetch_add(&f->use, 1);
+	count_catalog(f, word);
 	if (place >= f->nplaces || !try_place(f, place, word))
 	{
 		for (place = 0; place < f->nplaces && !try_place(f, place, word); place++)
@@ -141,20 +167,36 @@ wc_flight_take(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags, uint
 	}
 	if (place == f->nplaces)
 	{
+		uncount_catalog(f, word);
 		atomic_fetch_sub(&f->use, 1);
 		return WC_FLIGHT_NONE;
 	}
-	atomic_store(&f->places[place].about, (uint64_t) database << 32 | flags);
+	atomic_store(&f->places[place].database, database);
 	return (uint16_t) place;
 }
 
+/* Does nothing if another transaction has the place by now. */
+static void
+set_catalog(WcFlight *f, uint16_t place, uint64_t xid)
+{
+	uint64_t	word = atomic_load(&f->places[place].word);
+
+	atomic_fetch_add(&f->ncatalog, 1);
+	while (xid_of(word) == xid && (word & CATALOG_BIT) == 0)
+	{
+		if (atomic_compare_exchange_weak(&f->places[place].word, &word, word | CATALOG_BIT))
+			return;
+	}
+	atomic_fetch_sub(&f->ncatalog, 1);
+}
+
 uint16_t
-wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags)
+wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, bool catalog)
 {
 	uint16_t	place = wc_flight_find(f, xid);
 	WcFlightEntry entry;
 
-	if (place == WC_FLIGHT_NONE && wc_flight_take(f, xid, database, flags, WC_FLIGHT_NONE) == WC_FLIGHT_NONE)
+	if (place == WC_FLIGHT_NONE && wc_flight_take(f, xid, database, catalog, WC_FLIGHT_NONE) == WC_FLIGHT_NONE)
 		return WC_FLIGHT_NONE;
 
 	/* if two places were taken at the same time, the later process sees both: the first one stays */
@@ -164,28 +206,26 @@ wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, uint8_t flags)
 		if (entry.xid == xid)
 			(void) wc_flight_free(f, entry.place, xid);
 	}
-	if (place != WC_FLIGHT_NONE)
-		wc_flight_add_flags(f, place, flags);
+	if (place != WC_FLIGHT_NONE && catalog)
+		set_catalog(f, place, xid);
 	return place;
-}
-
-void
-wc_flight_add_flags(WcFlight *f, uint16_t place, uint8_t flags)
-{
-	atomic_fetch_or(&f->places[place].about, flags);
 }
 
 static void
 leave_committing(WcFlight *f, uint16_t place, uint64_t xid, WcFlightState state)
 {
-	uint64_t	word = word_of(xid, WC_FLIGHT_COMMITTING);
+	uint64_t	word = atomic_load(&f->places[place].word);
 
-	(void) atomic_compare_exchange_strong(&f->places[place].word, &word, word_of(xid, state));
+	while (xid_of(word) == xid && state_of(word) == WC_FLIGHT_COMMITTING &&
+		   !atomic_compare_exchange_weak(&f->places[place].word, &word, (word & ~STATE_MASK) | state))
+		;
 }
 
 void
-wc_flight_ended(WcFlight *f, uint16_t place, uint64_t xid)
+wc_flight_ended(WcFlight *f, uint16_t place, uint64_t xid, uint64_t position)
 {
+	if (xid_of(atomic_load(&f->places[place].word)) == xid)
+		atomic_store(&f->places[place].position, (uint32_t) position);
 	leave_committing(f, place, xid, WC_FLIGHT_ENDED);
 }
 
@@ -206,58 +246,78 @@ wc_flight_overflow(WcFlight *f, uint64_t xid)
 
 /* --- freeing ----------------------------------------------------------------- */
 
-/* The futex bit of a place; a wake-up of this bit reaches its sleepers and few others. */
-static uint32_t
-futex_bits(uint16_t place)
+/* The half of the word that changes with its state. */
+static uint32_t *
+futex_of(Place *place)
 {
-	return UINT32_C(1) << place % 32;
+	return (uint32_t *) &place->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* A sleeper counts itself and then reads the place; the caller of this function frees the place and then checks for
- * sleepers: so one of the two sees the other. */
 static void
-wake_sleepers(WcFlight *f, uint16_t place)
+wake_sleepers(Place *place, uint64_t word)
 {
-	if (atomic_load(&f->sleepers) == 0)
-		return;
-	atomic_fetch_add(&f->freed, 1);
-	syscall(SYS_futex, &f->freed, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, futex_bits(place));
+	if (word & AWAITED_BIT)
+		syscall(SYS_futex, futex_of(place), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The deadline of a futex that is waited for by bits is a time of the monotonic clock. */
-static struct timespec
-deadline(int64_t timeout_us)
+/* Returns 0 or -1, as the system call does. */
+static long
+sleep_on(void *futex, uint32_t value, int64_t timeout_us)
 {
-	struct timespec ts;
+	struct timespec ts = {(time_t) (timeout_us / 1000000), (long) (timeout_us % 1000000) * 1000};
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ts.tv_sec += (time_t) (timeout_us / 1000000);
-	ts.tv_nsec += (long) (timeout_us % 1000000) * 1000;
-	if (ts.tv_nsec >= 1000000000)
-	{
-		ts.tv_nsec -= 1000000000;
-		ts.tv_sec++;
-	}
-	return ts;
+	return syscall(SYS_futex, futex, FUTEX_WAIT, value, &ts, NULL, 0);
 }
 
 void
 wc_flight_sleep(WcFlight *f, uint16_t place, uint64_t xid, int64_t timeout_us)
 {
-	struct timespec until = deadline(timeout_us);
-	uint32_t	freed;
+	Place	   *p = &f->places[place];
+	uint64_t	word = place < f->nplaces ? atomic_load(&p->word) : 0;
 
-	atomic_fetch_add(&f->sleepers, 1);
-	freed = atomic_load(&f->freed);
-	if (wc_flight_state(f, place, xid) != WC_FLIGHT_FREE)
-		syscall(SYS_futex, &f->freed, FUTEX_WAIT_BITSET, freed, &until, NULL, futex_bits(place));
-	atomic_fetch_sub(&f->sleepers, 1);
+	while (word != 0 && xid_of(word) == xid)
+	{
+		if (word & AWAITED_BIT || atomic_compare_exchange_weak(&p->word, &word, word | AWAITED_BIT))
+		{
+			(void) sleep_on(futex_of(p), (uint32_t) (word | AWAITED_BIT), timeout_us);
+			return;
+		}
+	}
 }
 
-int64_t
-wc_flight_patience_us(uint32_t sleeps)
+/* --- room ---------------------------------------------------------------------- */
+
+bool
+wc_flight_has_room(const WcFlight *f)
 {
-	return PATIENCE_FIRST_US << (sleeps < PATIENCE_DOUBLINGS ? sleeps : PATIENCE_DOUBLINGS);
+	return taken_of(atomic_load(&f->use)) < f->room || atomic_load(&f->stuck_at) == atomic_load(&f->nfreed);
+}
+
+/* A process counts itself and then reads `use`; count_freed changes `use` and then reads `crowd`: so one of the two sees the
+ * other. */
+void
+wc_flight_sleep_for_room(WcFlight *f)
+{
+	uint64_t	nfreed = atomic_load(&f->nfreed);
+	uint32_t	called;
+
+	atomic_fetch_add(&f->crowd, 1);
+	called = atomic_load(&f->called);
+	if (!wc_flight_has_room(f) && sleep_on(&f->called, called, ROOM_PATIENCE_US) != 0 && errno == ETIMEDOUT &&
+		atomic_load(&f->nfreed) == nfreed)
+		atomic_store(&f->stuck_at, nfreed);
+	atomic_fetch_sub(&f->crowd, 1);
+}
+
+/* When half of the room is free, as many processes are woken as it holds: a wake-up for each freed place would cost the
+ * applier more than applying. */
+static void
+call_crowd(WcFlight *f, uint32_t taken)
+{
+	if (atomic_load(&f->crowd) == 0 || taken > f->room / 2)
+		return;
+	atomic_fetch_add(&f->called, 1);
+	syscall(SYS_futex, &f->called, FUTEX_WAKE, (int) (f->room - taken), NULL, NULL, 0);
 }
 
 /* After many places were taken at once, searches become short again as soon as no place is taken. */
@@ -266,6 +326,8 @@ count_freed(WcFlight *f)
 {
 	uint64_t	use = atomic_fetch_sub(&f->use, 1) - 1;
 
+	atomic_fetch_add(&f->nfreed, 1);
+	call_crowd(f, taken_of(use));
 	if (taken_of(use) == 0 && high_of(use) > HIGH_KEPT)
 		(void) atomic_compare_exchange_strong(&f->use, &use, 0);
 }
@@ -279,8 +341,9 @@ wc_flight_free(WcFlight *f, uint16_t place, uint64_t xid)
 	{
 		if (!atomic_compare_exchange_weak(&f->places[place].word, &word, 0))
 			continue;			/* its backend has changed the state */
+		uncount_catalog(f, word);
 		count_freed(f);
-		wake_sleepers(f, place);
+		wake_sleepers(&f->places[place], word);
 		return true;
 	}
 	return false;
@@ -310,6 +373,12 @@ bool
 wc_flight_idle(const WcFlight *f)
 {
 	return taken_of(atomic_load(&f->use)) == 0;
+}
+
+bool
+wc_flight_changes_catalog(const WcFlight *f)
+{
+	return atomic_load(&f->ncatalog) != 0;
 }
 
 bool
@@ -347,6 +416,16 @@ wc_flight_holder(const WcFlight *f, uint16_t place)
 }
 
 bool
+wc_flight_is_later(const WcFlightEntry *a, const WcFlightEntry *b)
+{
+	if (a->state == WC_FLIGHT_ENDED && b->state == WC_FLIGHT_ENDED)
+		return (int32_t) (a->position - b->position) > 0;
+	if (a->state == WC_FLIGHT_ENDED || b->state == WC_FLIGHT_ENDED)
+		return b->state == WC_FLIGHT_ENDED;
+	return a->xid > b->xid;
+}
+
+bool
 wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
 {
 	uint32_t	high = high_of(atomic_load(&f->use));
@@ -355,15 +434,12 @@ wc_flight_next(const WcFlight *f, uint32_t *place, WcFlightEntry *entry)
 	{
 		const Place *p = &f->places[*place];
 		uint64_t	word = atomic_load(&p->word);
-		uint64_t	about;
-
 		(*place)++;
 		if (word == 0)
 			continue;
-		about = atomic_load(&p->about);
 		*entry = (WcFlightEntry) {
-			.place = (uint16_t) (*place - 1),.state = (uint8_t) state_of(word),.flags = (uint8_t) about,
-				.database = (uint32_t) (about >> 32),.xid = xid_of(word)
+			.place = (uint16_t) (*place - 1),.state = (uint8_t) state_of(word),.catalog = (word & CATALOG_BIT) != 0,
+				.database = atomic_load(&p->database),.position = atomic_load(&p->position),.xid = xid_of(word)
 		};
 		return true;
 	}

@@ -28,9 +28,6 @@ typedef enum WcFlightState
 	WC_FLIGHT_PREPARED = 3		/* prepared; perhaps COMMIT PREPARED is in the log, but not applied yet */
 } WcFlightState;
 
-/* The transaction changes the catalog. */
-#define WC_FLIGHT_CATALOG		0x01
-
 /* No place. */
 #define WC_FLIGHT_NONE			UINT16_MAX
 
@@ -38,38 +35,47 @@ typedef struct WcFlightEntry
 {
 	uint16_t	place;
 	uint8_t		state;			/* WcFlightState */
-	uint8_t		flags;
+	bool		catalog;		/* it changes the catalog */
 	uint32_t	database;		/* its oid; 0: unknown, or not written yet */
-	uint64_t	xid;			/* full id of the top-level transaction, below 2^62 */
+	uint32_t	position;		/* in state ENDED: for wc_flight_is_later */
+	uint64_t	xid;			/* full id of the top-level transaction, below 2^61 */
 } WcFlightEntry;
 
 /* Bytes of memory for nplaces places, at most WC_FLIGHT_MAX. */
 extern size_t wc_flight_size(uint32_t nplaces);
 
-/* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
-extern WcFlight *wc_flight_init(void *memory, uint32_t nplaces);
+/* Lays out fresh, zeroed memory of that size, aligned to 64 bytes.  room: see wc_flight_has_room. */
+extern WcFlight *wc_flight_init(void *memory, uint32_t nplaces, uint32_t room);
 extern uint32_t wc_flight_nplaces(const WcFlight *flight);
 
 /* --- for the transaction's backend; on a standby, for the startup process ---- */
 
 /*
- * Takes a place, in state COMMITTING.  hint: the place to try first, best the one that the caller had last.
- * WC_FLIGHT_NONE: all places are taken.
+ * A transaction takes its place when there is room: when fewer than `room` places are taken.  Sessions that commit faster than
+ * the applier's thread applies would take its processor time, which makes it slower still: so they sleep.  If the applier frees
+ * no place for a while, since it applies a large commit or no engine runs, others may go on: then there is room, too.
+ *
+ * wc_flight_sleep_for_room sleeps until half of the room is free, a few milliseconds have passed, or a signal was handled; it
+ * returns at once if there is room, and may also return without any of these reasons.
  */
-extern uint16_t wc_flight_take(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags, uint16_t hint);
+extern bool wc_flight_has_room(const WcFlight *flight);
+extern void wc_flight_sleep_for_room(WcFlight *flight);
+
+/*
+ * Takes a place, in state COMMITTING, whether or not there is room.  catalog: the transaction changes the catalog.  hint: the
+ * place to try first, best the one that the caller had last.  WC_FLIGHT_NONE: all places are taken.
+ */
+extern uint16_t wc_flight_take(WcFlight *flight, uint64_t xid, uint32_t database, bool catalog, uint16_t hint);
 
 /*
  * Takes a place unless the transaction has one already; two processes may do so at once.  Returns the transaction's
- * place, or WC_FLIGHT_NONE if it has none.
+ * place, or WC_FLIGHT_NONE if it has none.  catalog may become true with a later call.
  */
-extern uint16_t wc_flight_take_once(WcFlight *flight, uint64_t xid, uint32_t database, uint8_t flags);
-
-/* Adds flags to those of the transaction that has the place. */
-extern void wc_flight_add_flags(WcFlight *flight, uint16_t place, uint8_t flags);
+extern uint16_t wc_flight_take_once(WcFlight *flight, uint64_t xid, uint32_t database, bool catalog);
 
 /* Changes COMMITTING to ENDED, or to PREPARED.  Does nothing if the follower has freed the place already, also if
- * another transaction has it now. */
-extern void wc_flight_ended(WcFlight *flight, uint16_t place, uint64_t xid);
+ * another transaction has it now.  position: of the commit record. */
+extern void wc_flight_ended(WcFlight *flight, uint16_t place, uint64_t xid, uint64_t position);
 extern void wc_flight_prepared(WcFlight *flight, uint16_t place, uint64_t xid);
 
 /*
@@ -90,6 +96,10 @@ extern uint32_t wc_flight_free_before(WcFlight *flight, uint64_t xid);
 
 /* Is no place taken?  One load.  True: all transactions that had ended before the call are applied. */
 extern bool wc_flight_idle(const WcFlight *flight);
+
+/* Has a transaction a place that changes the catalog?  One load.  False: the changes of all transactions that had ended before
+ * the call are applied. */
+extern bool wc_flight_changes_catalog(const WcFlight *flight);
 extern bool wc_flight_overflowed(const WcFlight *flight);
 
 /* The place of a transaction, or WC_FLIGHT_NONE. */
@@ -105,17 +115,16 @@ extern uint64_t wc_flight_holder(const WcFlight *flight, uint16_t place);
 extern bool wc_flight_next(const WcFlight *flight, uint32_t *place, WcFlightEntry *entry);
 
 /*
+ * Will the place of a be freed after that of b, most likely?  The store applies commits in the order of the log; of a transaction that
+ * has not ended yet only the id is known.
+ */
+extern bool wc_flight_is_later(const WcFlightEntry *a, const WcFlightEntry *b);
+
+/*
  * Sleeps until the transaction's place is freed, timeout_us have passed, or a signal was handled; returns at once if the
  * transaction does not have the place.  It may also return without any of these reasons.
  */
 extern void wc_flight_sleep(WcFlight *flight, uint16_t place, uint64_t xid, int64_t timeout_us);
-
-/*
- * How long a process sleeps at most that has slept so many times for the same place.  It is woken when the place is freed;
- * it looks up for other reasons.  Short sleeps of hundreds of processes would leave the engine no processor time to free
- * the places: so sleeps become longer.
- */
-extern int64_t wc_flight_patience_us(uint32_t sleeps);
 
 /* The number of places that are taken, being taken or being freed. */
 extern uint32_t wc_flight_count(const WcFlight *flight);

@@ -44,7 +44,7 @@ set_up(void **state)
 	Site	   *site = calloc(1, sizeof(*site));
 
 	assert_non_null(site);
-	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES);
+	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES, PLACES);
 	site->claims = wc_claims_init(zeroed(wc_claims_size()), 42);
 	wc_claims_reset(site->claims);
 	wc_claims_open(site->claims, OPENING);
@@ -68,7 +68,7 @@ tear_down(void **state)
 static uint16_t
 take_place(Site *site, uint64_t xid)
 {
-	uint16_t	place = wc_flight_take(site->flight, xid, 1, 0, WC_FLIGHT_NONE);
+	uint16_t	place = wc_flight_take(site->flight, xid, 1, false, WC_FLIGHT_NONE);
 
 	assert_int_not_equal(place, WC_FLIGHT_NONE);
 	return place;
@@ -174,7 +174,7 @@ a_claim_follows_that_of_an_ended_transaction(void **state)
 
 	assert_true(claim(site, S("row"), a, 100));
 	assert_false(is_free(site, S("row")));
-	wc_flight_ended(site->flight, a, 100);
+	wc_flight_ended(site->flight, a, 100, 1);
 	assert_true(is_free(site, S("row")));
 
 	bytes = WC_CLAIMS_FOLLOW_BYTES + 1;
@@ -205,7 +205,7 @@ few_claims_follow_each_other(void **state)
 	while (claim(site, S("row"), places[n % 2], 100 + n))
 	{
 		assert_in_range(n, 0, 100);
-		wc_flight_ended(site->flight, places[n % 2], 100 + n);
+		wc_flight_ended(site->flight, places[n % 2], 100 + n, 1);
 
 		/* the one before is applied, which the next claim does not notice */
 		if (n > 0)
@@ -239,7 +239,7 @@ a_slot_is_not_shared_by_two_tables(void **state)
 	assert_true(claim(site, S("row"), a, 100));
 	other = row_that_shares(site);
 	assert_false(claim_in(site, 2, wc_slice(&other, sizeof(other)), a, 100));
-	wc_flight_ended(site->flight, a, 100);
+	wc_flight_ended(site->flight, a, 100, 1);
 	assert_false(claim_in(site, 2, wc_slice(&other, sizeof(other)), b, 101));
 	assert_false(lock_table_as(site, 7, 1));
 	assert_true(lock_table_as(site, 7, 2));
@@ -385,7 +385,7 @@ claims_rows(void *arg)
 	{
 		uint8_t		row = (uint8_t) (i % ROWS);
 		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
-		uint16_t	place = wc_flight_take(c->site->flight, xid, 1, 0, WC_FLIGHT_NONE);
+		uint16_t	place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
 
 		if (claim(c->site, wc_slice(&row, 1), place, xid))
 			visit(c, row);

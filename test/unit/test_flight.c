@@ -17,6 +17,9 @@
 
 #define NPLACES 5
 
+/* So many transactions have room. */
+#define ROOM 4
+
 static WcFlight *
 make(uint32_t nplaces)
 {
@@ -25,7 +28,7 @@ make(uint32_t nplaces)
 
 	assert_non_null(memory);
 	memset(memory, 0, size);
-	return wc_flight_init(memory, nplaces);
+	return wc_flight_init(memory, nplaces, ROOM);
 }
 
 static void
@@ -41,7 +44,7 @@ a_place_goes_through_its_states(void **state)
 	assert_true(wc_flight_idle(f));
 	assert_false(wc_flight_next(f, &next, &entry));
 
-	place = wc_flight_take(f, UINT64_C(0x200000007), 16384, WC_FLIGHT_CATALOG, 3);
+	place = wc_flight_take(f, UINT64_C(0x200000007), 16384, true, 3);
 	assert_int_equal(place, 3);
 	assert_false(wc_flight_idle(f));
 	assert_int_equal(wc_flight_count(f), 1);
@@ -53,12 +56,12 @@ a_place_goes_through_its_states(void **state)
 	assert_true(wc_flight_next(f, &next, &entry));
 	assert_int_equal(entry.place, 3);
 	assert_int_equal(entry.state, WC_FLIGHT_COMMITTING);
-	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
+	assert_true(entry.catalog);
 	assert_int_equal(entry.database, 16384);
 	assert_true(entry.xid == UINT64_C(0x200000007));
 	assert_false(wc_flight_next(f, &next, &entry));
 
-	wc_flight_ended(f, place, UINT64_C(0x200000007));
+	wc_flight_ended(f, place, UINT64_C(0x200000007), 1);
 	assert_int_equal(wc_flight_state(f, place, UINT64_C(0x200000007)), WC_FLIGHT_ENDED);
 	assert_false(wc_flight_free(f, place, 7));
 	assert_true(wc_flight_free(f, place, UINT64_C(0x200000007)));
@@ -71,10 +74,10 @@ static void
 the_highest_id_has_room(void **state)
 {
 	WcFlight   *f = make(1);
-	uint64_t	xid = (UINT64_C(1) << 62) - 1;
+	uint64_t	xid = (UINT64_C(1) << 60) - 1;
 
 	(void) state;
-	assert_int_equal(wc_flight_take(f, xid, UINT32_MAX, 0, WC_FLIGHT_NONE), 0);
+	assert_int_equal(wc_flight_take(f, xid, UINT32_MAX, false, WC_FLIGHT_NONE), 0);
 	wc_flight_prepared(f, 0, xid);
 	assert_int_equal(wc_flight_state(f, 0, xid), WC_FLIGHT_PREPARED);
 	assert_int_equal(wc_flight_find(f, xid), 0);
@@ -85,21 +88,21 @@ static void
 a_change_that_comes_late_does_nothing(void **state)
 {
 	WcFlight   *f = make(NPLACES);
-	uint16_t	place = wc_flight_take(f, 100, 1, 0, 0);
+	uint16_t	place = wc_flight_take(f, 100, 1, false, 0);
 
 	(void) state;
 	assert_true(wc_flight_free(f, place, 100));
-	wc_flight_ended(f, place, 100);
+	wc_flight_ended(f, place, 100, 1);
 	assert_int_equal(wc_flight_state(f, place, 100), WC_FLIGHT_FREE);
-	assert_int_equal(wc_flight_take(f, 101, 2, 0, place), place);
-	wc_flight_ended(f, place, 100);
+	assert_int_equal(wc_flight_take(f, 101, 2, false, place), place);
+	wc_flight_ended(f, place, 100, 1);
 	wc_flight_prepared(f, place, 100);
 	assert_false(wc_flight_free(f, place, 100));
 	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_COMMITTING);
 
 	/* a place that is PREPARED does not become ENDED: COMMIT PREPARED has no callback */
 	wc_flight_prepared(f, place, 101);
-	wc_flight_ended(f, place, 101);
+	wc_flight_ended(f, place, 101, 1);
 	assert_int_equal(wc_flight_state(f, place, 101), WC_FLIGHT_PREPARED);
 	free(f);
 }
@@ -125,13 +128,13 @@ when_all_are_taken_there_is_none(void **state)
 	(void) state;
 	for (uint64_t xid = 10; xid < 10 + NPLACES; xid++)
 	{
-		uint16_t	place = wc_flight_take(f, xid, 1, 0, 2);
+		uint16_t	place = wc_flight_take(f, xid, 1, false, 2);
 
 		assert_in_range(place, 0, NPLACES - 1);
 		assert_false(seen[place]);
 		seen[place] = true;
 	}
-	assert_int_equal(wc_flight_take(f, 99, 1, 0, 2), WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_take(f, 99, 1, false, 2), WC_FLIGHT_NONE);
 	assert_int_equal(wc_flight_count(f), NPLACES);
 	wc_flight_overflow(f, 99);
 	wc_flight_overflow(f, 98);
@@ -151,20 +154,46 @@ when_all_are_taken_there_is_none(void **state)
 	free(f);
 }
 
+/* Whatever way a place takes from taken to free, also if two take it for the same transaction. */
 static void
-flags_are_added(void **state)
+changes_of_the_catalog_are_counted(void **state)
 {
-	WcFlight   *f = make(NPLACES);
-	uint16_t	place = wc_flight_take(f, 100, 7, 0, 0);
-	WcFlightEntry entry;
-	uint32_t	next = 0;
+	WcFlight   *f = make(2);
+	uint16_t	place = wc_flight_take(f, 100, 7, true, 0);
 
 	(void) state;
-	wc_flight_add_flags(f, place, WC_FLIGHT_CATALOG);
-	assert_true(wc_flight_next(f, &next, &entry));
-	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
-	assert_int_equal(entry.database, 7);
+	assert_true(wc_flight_changes_catalog(f));
+	assert_int_equal(wc_flight_take(f, 101, 7, false, 1), 1);
+	assert_int_equal(wc_flight_take(f, 102, 7, true, 1), WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_take_once(f, 100, 7, true), place);
+	wc_flight_ended(f, place, 100, 1);
+	assert_true(wc_flight_changes_catalog(f));
+	assert_true(wc_flight_free(f, place, 100));
+	assert_false(wc_flight_changes_catalog(f));
+	assert_int_equal(wc_flight_take_once(f, 101, 7, true), 1);
+	wc_flight_prepared(f, 1, 101);
+	assert_true(wc_flight_changes_catalog(f));
+	assert_int_equal(wc_flight_free_before(f, 102), 1);
+	assert_false(wc_flight_changes_catalog(f));
 	free(f);
+}
+
+/* The log's order is that of positions, across 2^32, too. */
+static void
+the_place_that_is_freed_last_is_known(void **state)
+{
+	const WcFlightEntry early = {.state = WC_FLIGHT_ENDED,.position = UINT32_MAX - 5,.xid = 12};
+	const WcFlightEntry late = {.state = WC_FLIGHT_ENDED,.position = 10,.xid = 11};
+	const WcFlightEntry committing = {.state = WC_FLIGHT_COMMITTING,.xid = 9};
+	const WcFlightEntry younger = {.state = WC_FLIGHT_COMMITTING,.xid = 10};
+
+	(void) state;
+	assert_true(wc_flight_is_later(&late, &early));
+	assert_false(wc_flight_is_later(&early, &late));
+	assert_true(wc_flight_is_later(&committing, &late));
+	assert_false(wc_flight_is_later(&late, &committing));
+	assert_true(wc_flight_is_later(&younger, &committing));
+	assert_false(wc_flight_is_later(&early, &early));
 }
 
 static void
@@ -189,13 +218,13 @@ far_places_are_found(void **state)
 
 	(void) state;
 	for (uint64_t xid = 1000; xid < 1200; xid++)
-		last = wc_flight_take(f, xid, 1, 0, WC_FLIGHT_NONE);
+		last = wc_flight_take(f, xid, 1, false, WC_FLIGHT_NONE);
 	for (uint64_t xid = 1000; xid < 1199; xid++)
 		assert_true(wc_flight_free(f, wc_flight_find(f, xid), xid));
 	assert_int_equal(wc_flight_find(f, 1199), last);
 	assert_true(wc_flight_free(f, last, 1199));
 	assert_true(wc_flight_idle(f));
-	assert_int_equal(wc_flight_take(f, 1200, 1, 0, last), last);
+	assert_int_equal(wc_flight_take(f, 1200, 1, false, last), last);
 	assert_int_equal(wc_flight_find(f, 1200), last);
 	free(f);
 }
@@ -228,7 +257,7 @@ write_some(void *arg)
 	{
 		uint64_t	xid = atomic_fetch_add(&race->next_xid, 1);
 
-		while ((place = wc_flight_take(race->flight, xid, (uint32_t) xid, 0, place)) == WC_FLIGHT_NONE)
+		while ((place = wc_flight_take(race->flight, xid, (uint32_t) xid, false, place)) == WC_FLIGHT_NONE)
 			sched_yield();
 		if (xid % 10 == 0)
 		{
@@ -237,7 +266,7 @@ write_some(void *arg)
 		}
 		atomic_store(&race->logged[xid], 1);
 		atomic_store_explicit(&race->visible[xid], 1, memory_order_release);
-		wc_flight_ended(race->flight, place, xid);
+		wc_flight_ended(race->flight, place, xid, xid);
 	}
 	return NULL;
 }
@@ -362,7 +391,7 @@ take_once_main(void *arg)
 	for (uint64_t xid = 3; xid < 2003; xid++)
 	{
 		pthread_barrier_wait(&turn);
-		assert_int_not_equal(wc_flight_take_once(contended, xid, 1, 0), WC_FLIGHT_NONE);
+		assert_int_not_equal(wc_flight_take_once(contended, xid, 1, false), WC_FLIGHT_NONE);
 		pthread_barrier_wait(&turn);
 		if (!frees)
 			continue;
@@ -381,12 +410,14 @@ a_place_is_taken_once(void **state)
 
 	(void) state;
 	contended = make(NPLACES);
-	assert_int_equal(wc_flight_take_once(contended, 7, 5, 0), 0);
-	assert_int_equal(wc_flight_take_once(contended, 7, 5, WC_FLIGHT_CATALOG), 0);
+	assert_int_equal(wc_flight_take_once(contended, 7, 5, false), 0);
+	assert_int_equal(wc_flight_take_once(contended, 7, 5, true), 0);
 	assert_int_equal(wc_flight_count(contended), 1);
 	assert_true(wc_flight_next(contended, &next, &entry));
-	assert_int_equal(entry.flags, WC_FLIGHT_CATALOG);
+	assert_true(entry.catalog);
+	assert_true(wc_flight_changes_catalog(contended));
 	assert_true(wc_flight_free(contended, entry.place, 7));
+	assert_false(wc_flight_changes_catalog(contended));
 
 	pthread_barrier_init(&turn, NULL, 2);
 	assert_int_equal(pthread_create(&other, NULL, take_once_main, NULL), 0);
@@ -396,9 +427,9 @@ a_place_is_taken_once(void **state)
 	assert_true(wc_flight_idle(contended));
 
 	for (uint64_t xid = 10; xid < 10 + NPLACES; xid++)
-		(void) wc_flight_take(contended, xid, 1, 0, WC_FLIGHT_NONE);
-	assert_int_equal(wc_flight_take_once(contended, 99, 1, 0), WC_FLIGHT_NONE);
-	assert_int_not_equal(wc_flight_take_once(contended, 10, 1, 0), WC_FLIGHT_NONE);
+		(void) wc_flight_take(contended, xid, 1, false, WC_FLIGHT_NONE);
+	assert_int_equal(wc_flight_take_once(contended, 99, 1, false), WC_FLIGHT_NONE);
+	assert_int_not_equal(wc_flight_take_once(contended, 10, 1, false), WC_FLIGHT_NONE);
 	free(contended);
 }
 
@@ -440,7 +471,7 @@ who_sleeps_is_woken(void **state)
 		{
 			uint64_t	xid = (uint64_t) round * NPLACES + i + 1;
 
-			sleepers[i] = (Sleeper) {.flight = f,.place = wc_flight_take(f, xid, 1, 0, WC_FLIGHT_NONE),.xid = xid};
+			sleepers[i] = (Sleeper) {.flight = f,.place = wc_flight_take(f, xid, 1, false, WC_FLIGHT_NONE),.xid = xid};
 			assert_int_equal(pthread_create(&threads[i], NULL, sleep_until_freed, &sleepers[i]), 0);
 		}
 		for (int i = 0; i < NPLACES; i++)
@@ -454,29 +485,66 @@ who_sleeps_is_woken(void **state)
 	}
 
 	/* not for a place that is another's, nor longer than it is to */
-	assert_int_equal(wc_flight_take(f, 7000, 1, 0, WC_FLIGHT_NONE), 0);
+	assert_int_equal(wc_flight_take(f, 7000, 1, false, WC_FLIGHT_NONE), 0);
 	wc_flight_sleep(f, 0, 6999, LONG_US);
 	wc_flight_sleep(f, 1, 7000, LONG_US);
 	wc_flight_sleep(f, 0, 7000, 1);
 	free(f);
 }
 
-/* A process that waits for long does not look up often: a thousand of them leave the processors to the engine. */
-static void
-sleeps_become_longer(void **state)
+static void *
+sleep_for_room(void *arg)
 {
-	int64_t		slept_us = 0;
-	uint32_t	sleeps = 0;
+	Sleeper    *s = arg;
+
+	atomic_store(&s->began, 1);
+	while (!wc_flight_has_room(s->flight))
+		wc_flight_sleep_for_room(s->flight);
+	return NULL;
+}
+
+/* Who sleeps for room goes on when places are freed. */
+static void
+room_comes_back(void **state)
+{
+	WcFlight   *f = make(NPLACES);
+	Sleeper		sleeper = {.flight = f};
+	pthread_t	thread;
 
 	(void) state;
-	assert_in_range(wc_flight_patience_us(0), 1, 5000);
-	for (; slept_us < 10 * INT64_C(1000000); sleeps++)
+	for (uint64_t xid = 1; xid <= ROOM; xid++)
 	{
-		assert_true(wc_flight_patience_us(sleeps) <= 100000);	/* an interrupt may have to wait so long */
-		slept_us += wc_flight_patience_us(sleeps);
+		assert_true(wc_flight_has_room(f));
+		assert_int_equal(wc_flight_take(f, xid, 1, false, WC_FLIGHT_NONE), xid - 1);
 	}
-	assert_true(sleeps < 200);
-	assert_true(wc_flight_patience_us(UINT32_MAX) <= 100000);
+	assert_false(wc_flight_has_room(f));
+	assert_int_equal(pthread_create(&thread, NULL, sleep_for_room, &sleeper), 0);
+	while (atomic_load(&sleeper.began) == 0)
+		sched_yield();
+	for (uint64_t xid = 1; xid <= ROOM; xid++)
+		assert_true(wc_flight_free(f, (uint16_t) (xid - 1), xid));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(wc_flight_has_room(f));
+	free(f);
+}
+
+/* While no place is freed, as during a large commit, all go on; when one is freed, room counts again. */
+static void
+nobody_waits_for_room_in_vain(void **state)
+{
+	WcFlight   *f = make(2 * ROOM);
+
+	(void) state;
+	for (uint64_t xid = 1; xid <= ROOM; xid++)
+		(void) wc_flight_take(f, xid, 1, false, WC_FLIGHT_NONE);
+	while (!wc_flight_has_room(f))
+		wc_flight_sleep_for_room(f);
+	assert_int_equal(wc_flight_count(f), ROOM);
+	(void) wc_flight_take(f, ROOM + 1, 1, false, WC_FLIGHT_NONE);
+	assert_true(wc_flight_has_room(f));
+	assert_true(wc_flight_free(f, 0, 1));
+	assert_false(wc_flight_has_room(f));
+	free(f);
 }
 
 static void
@@ -509,14 +577,16 @@ main(void)
 		cmocka_unit_test(a_change_that_comes_late_does_nothing),
 		cmocka_unit_test(places_of_other_nodes_are_none),
 		cmocka_unit_test(when_all_are_taken_there_is_none),
-		cmocka_unit_test(flags_are_added),
+		cmocka_unit_test(changes_of_the_catalog_are_counted),
+		cmocka_unit_test(the_place_that_is_freed_last_is_known),
 		cmocka_unit_test(a_place_is_taken_once),
 		cmocka_unit_test(generations_grow),
 		cmocka_unit_test(far_places_are_found),
 		cmocka_unit_test(no_reader_misses_a_commit),
 		cmocka_unit_test(no_reader_misses_a_commit_in_a_far_place),
 		cmocka_unit_test(who_sleeps_is_woken),
-		cmocka_unit_test(sleeps_become_longer),
+		cmocka_unit_test(room_comes_back),
+		cmocka_unit_test(nobody_waits_for_room_in_vain),
 		cmocka_unit_test(the_last_notes_are_remembered),
 	};
 

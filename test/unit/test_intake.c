@@ -72,7 +72,7 @@ set_up(void **state)
 	assert_non_null(log);
 	assert_non_null(memory);
 	memset(memory, 0, size);
-	log->flight = wc_flight_init(memory, PLACES);
+	log->flight = wc_flight_init(memory, PLACES, PLACES);
 	log->claims = calloc(1, wc_claims_size());
 	assert_non_null(log->claims);
 	log->getcache = kit_getcache(1 << 16, 1);
@@ -254,7 +254,7 @@ places_and_row_locks_go_with_the_commit(void **state)
 		assert_ok(&log->kit, wc_lock_acquire(log->locktable, owner, &request, kit_s(row), &holder, &log->kit.err));
 		assert_int_equal(holder.xid, 0);
 		assert_int_equal(wc_lock_leave(log->locktable, owner), xid);
-		places[xid - 20] = wc_flight_take(log->flight, xid, KIT_DATABASE, 0, WC_FLIGHT_NONE);
+		places[xid - 20] = wc_flight_take(log->flight, xid, KIT_DATABASE, false, WC_FLIGHT_NONE);
 		put(log, xid, xid == 20 ? places[0] : WC_RECORD_NO_PLACE, row, "1");
 	}
 	commit(log, 20, 300);
@@ -365,7 +365,7 @@ prepared_transactions_survive_the_engine(void **state)
 {
 	static const uint64_t running[] = {60, 62};
 	Log		   *log = *state;
-	uint16_t	place = wc_flight_take(log->flight, 60, KIT_DATABASE, 0, 3);
+	uint16_t	place = wc_flight_take(log->flight, 60, KIT_DATABASE, false, 3);
 
 	prepare(log, 60, place, "a", "b");
 	assert_int_equal(wc_flight_state(log->flight, place, 60), WC_FLIGHT_PREPARED);
@@ -907,7 +907,7 @@ no_row_can_be_claimed_where_one_is_large(void **state)
 	table = log->kit.table;
 	goes_on = INT_MAX;
 	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
-	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, 0, WC_FLIGHT_NONE), "r", "small");
+	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "small");
 	commit(log, 300, 1000);
 	wait_idle(log);
 	assert_true(can_claim(log, table));
@@ -916,7 +916,7 @@ no_row_can_be_claimed_where_one_is_large(void **state)
 	kit_put(&log->kit, "r", 1, "a", WC_TS_LATEST, value);
 	kit_put(&log->kit, "r", 1, "b", WC_TS_LATEST, value);
 	kit_put(&log->kit, "r", 1, "c", WC_TS_LATEST, value);
-	(void) batch_of(log, 301, wc_flight_take(log->flight, 301, KIT_DATABASE, 0, WC_FLIGHT_NONE), 0);
+	(void) batch_of(log, 301, wc_flight_take(log->flight, 301, KIT_DATABASE, false, WC_FLIGHT_NONE), 0);
 	commit(log, 301, 1010);
 	wait_idle(log);
 	assert_false(can_claim(log, table));
@@ -948,7 +948,7 @@ a_row_that_was_written_is_answered(void **state)
 	scan.ranges = &range;
 	wc_scan_encode(&get, &scan);
 	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get), 100);
-	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, 0, WC_FLIGHT_NONE), "r", "value");
+	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "value");
 	commit(log, 300, 1000);
 	while (wc_getcache_find(log->getcache, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,
 							&found) != WC_GET_FOUND)

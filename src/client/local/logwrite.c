@@ -8,6 +8,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 
 #include "base/limits.h"
@@ -75,7 +76,7 @@ wc_stream_take_place(void)
 	if (place != WC_RECORD_NO_PLACE)
 		return;
 	place_xid = U64FromFullTransactionId(GetTopFullTransactionId());
-	place = wc_place_take(place_xid, MyDatabaseId, flags & WC_RECORD_CATALOG ? WC_FLIGHT_CATALOG : 0);
+	place = wc_place_take(place_xid, MyDatabaseId, (flags & WC_RECORD_CATALOG) != 0);
 }
 
 uint16
@@ -115,7 +116,7 @@ wc_stream_committed(void)
 {
 	if (place != WC_RECORD_NO_PLACE)
 	{
-		wc_flight_ended(wc_places(), place, place_xid);
+		wc_flight_ended(wc_places(), place, place_xid, XactLastCommitEnd);
 		wc_following_note_commit();
 	}
 	wc_claim_forget();

@@ -294,13 +294,12 @@ wc_intake_take_places(WcIntake *f, bool all)
 
 	while ((b = wc_pending_next(f->pending, &node)) != NULL)
 	{
-		uint8_t		flags = (b->flags & WC_RECORD_CATALOG) != 0 ? WC_FLIGHT_CATALOG : 0;
 		bool		prepared = (b->flags & WC_PENDING_PREPARED) != 0;
 		uint16_t	place;
 
 		if (!prepared && !all)
 			continue;
-		place = wc_flight_take_once(f->log.flight, b->xid, b->database, flags);
+		place = wc_flight_take_once(f->log.flight, b->xid, b->database, (b->flags & WC_RECORD_CATALOG) != 0);
 		if (place == WC_FLIGHT_NONE)
 			wc_flight_overflow(f->log.flight, b->xid);
 		else if (prepared)
