@@ -44,6 +44,7 @@ wc_channel_offer(WcShmem *shmem, WcSlot *slot)
 
 	atomic_store(&slot->refused, 0);
 	atomic_store(&slot->wanted, WC_SLOT_WANTED | dsm_segment_handle(dsm));
+	atomic_fetch_add(&shmem->offers, 1);
 	SetLatch(wc_shmem_latch(atomic_load(&shmem->engine_process)));
 	return dsm;
 }

@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
  * answers to Gets change. */
-#define WC_SHMEM_LAYOUT 0x5743000a	/* "WC", 10 */
+#define WC_SHMEM_LAYOUT 0x5743000b	/* "WC", 11 */
 
 typedef struct WcShmem
 {
@@ -74,6 +74,9 @@ typedef struct WcShmem
 
 	/* The moment that wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;
+
+	/* Sessions that were offered: raised behind each offer, read by the engine's main thread. */
+	_Atomic uint32_t offers;
 
 	uint32_t	start_failures; /* attempts to start that failed since the last that did not; engine's main thread */
 	WcError		start_error;	/* meaningful while FAILED; guarded by nothing: written before state */

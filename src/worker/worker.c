@@ -327,6 +327,12 @@ at_exit(int code, Datum arg)
 static void
 take_sessions(void)
 {
+	static uint32_t seen;
+	uint32_t	offers = atomic_load(&shmem->offers);
+
+	if (offers == seen)
+		return;
+	seen = offers;
 	for (int i = 0; i < shmem->nslots; i++)
 	{
 		dsm_segment *dsm = wc_channel_take(shmem, i);
