@@ -44,7 +44,7 @@
 /* A process that sleeps until a place is freed looks up so often: for a stall, and to wake the follower once more. */
 #define PLACE_LOOK_US INT64CONST(50000)
 
-/* So many transactions may be in flight, besides prepared ones, before others wait. */
+/* With so many transactions in flight, besides prepared ones, each further one sleeps for a moment before it commits. */
 #define FLIGHT_ROOM 256
 
 /* How long a reader keeps commits from beginning. */
@@ -162,19 +162,17 @@ await_quiet(void)
 	}
 }
 
-/* While too many commits wait to be applied. */
+/* Sleeps for a moment if too many commits wait to be applied. */
 static void
-await_flight_room(void)
+let_applier_run(void)
 {
-	while (!wc_flight_has_room(places))
-	{
-		check_stall(false);
-		note_awaited();
-		pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
-		wc_flight_sleep_for_room(places);
-		pgstat_report_wait_end();
-		CHECK_FOR_INTERRUPTS();
-	}
+	if (wc_flight_has_room(places))
+		return;
+	note_awaited();
+	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
+	wc_flight_sleep_for_room(places);
+	pgstat_report_wait_end();
+	CHECK_FOR_INTERRUPTS();
 }
 
 uint16_t
@@ -186,7 +184,7 @@ wc_place_take(uint64 xid, Oid database, bool catalog)
 	if (atomic_load_explicit(&following->quiet_until_us, memory_order_relaxed) != 0)
 		await_quiet();
 
-	await_flight_room();
+	let_applier_run();
 	while ((place = wc_flight_take(places, xid, database, catalog, last)) == WC_FLIGHT_NONE)
 	{
 		check_stall(false);

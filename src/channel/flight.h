@@ -62,7 +62,8 @@ extern WcClaims *wc_claims(void);
  * why, with SQLSTATE 53100 or 58030.
  *
  * Takes a place for the transaction, before its commit record can be written; waits,
- * interruptibly, while there is no room (wire/flight.h).  catalog: the transaction changes the catalog.
+ * interruptibly, while there is none, and sleeps before if there is no room (wire/flight.h).  catalog: the transaction changes the
+ * catalog.
  */
 extern uint16_t wc_place_take(uint64 xid, Oid database, bool catalog);
 

@@ -47,7 +47,8 @@ struct WcFlight
 	_Atomic uint64_t nfreed;	/* places that were freed */
 	_Atomic uint64_t stuck_at;	/* nfreed, when a process had slept for room and none was freed meanwhile */
 	_Atomic uint32_t crowd;		/* in wc_flight_sleep_for_room */
-	_Atomic uint32_t called;	/* a futex: counts how often processes of the crowd were woken */
+	_Atomic uint32_t called;	/* a futex: counts how often the crowd was woken */
+	_Atomic uint64_t called_at; /* nfreed, when it was woken last */
 	_Atomic uint64_t nnoted;	/* the n-th note is notes[n % WC_FLIGHT_NOTES] */
 	_Atomic uint64_t notes[WC_FLIGHT_NOTES];
 	Place		places[];
@@ -293,8 +294,8 @@ wc_flight_has_room(const WcFlight *f)
 	return taken_of(atomic_load(&f->use)) < f->room || atomic_load(&f->stuck_at) == atomic_load(&f->nfreed);
 }
 
-/* A process counts itself and then reads `use`; count_freed changes `use` and then reads `crowd`: so one of the two sees the
- * other. */
+/* A process counts itself and then reads `called` and `use`; count_freed changes `use` and then reads `crowd`: so one of the two
+ * sees the other. */
 void
 wc_flight_sleep_for_room(WcFlight *f)
 {
@@ -309,15 +310,18 @@ wc_flight_sleep_for_room(WcFlight *f)
 	atomic_fetch_sub(&f->crowd, 1);
 }
 
-/* When half of the room is free, as many processes are woken as it holds: a wake-up for each freed place would cost the
- * applier more than applying. */
+/* All sleepers are woken when so many places are freed as they can fill twice: so they cannot leave the applier behind, and a
+ * wake-up for each freed place would cost the applier more than applying. */
 static void
-call_crowd(WcFlight *f, uint32_t taken)
+call_crowd(WcFlight *f, uint64_t nfreed)
 {
-	if (atomic_load(&f->crowd) == 0 || taken > f->room / 2)
+	uint32_t	crowd = atomic_load(&f->crowd);
+
+	if (crowd == 0 || nfreed - atomic_load(&f->called_at) < 2 * (uint64_t) crowd)
 		return;
+	atomic_store(&f->called_at, nfreed);
 	atomic_fetch_add(&f->called, 1);
-	syscall(SYS_futex, &f->called, FUTEX_WAKE, (int) (f->room - taken), NULL, NULL, 0);
+	syscall(SYS_futex, &f->called, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* After many places were taken at once, searches become short again as soon as no place is taken. */
@@ -326,8 +330,7 @@ count_freed(WcFlight *f)
 {
 	uint64_t	use = atomic_fetch_sub(&f->use, 1) - 1;
 
-	atomic_fetch_add(&f->nfreed, 1);
-	call_crowd(f, taken_of(use));
+	call_crowd(f, atomic_fetch_add(&f->nfreed, 1) + 1);
 	if (taken_of(use) == 0 && high_of(use) > HIGH_KEPT)
 		(void) atomic_compare_exchange_strong(&f->use, &use, 0);
 }

@@ -51,12 +51,12 @@ extern uint32_t wc_flight_nplaces(const WcFlight *flight);
 /* --- for the transaction's backend; on a standby, for the startup process ---- */
 
 /*
- * A transaction takes its place when there is room: when fewer than `room` places are taken.  Sessions that commit faster than
- * the applier's thread applies would take its processor time, which makes it slower still: so they sleep.  If the applier frees
- * no place for a while, since it applies a large commit or no engine runs, others may go on: then there is room, too.
+ * Sessions that commit faster than the applier's thread applies would take its processor time, which makes it slower still.  So a
+ * transaction that finds no room, since `room` places are taken, sleeps once before it takes its place: until two places have
+ * been freed for each process that sleeps, a few milliseconds have passed, or a signal was handled.  If the applier frees no place
+ * for a while, since it applies a large commit or no engine runs, there is room until it frees one.
  *
- * wc_flight_sleep_for_room sleeps until half of the room is free, a few milliseconds have passed, or a signal was handled; it
- * returns at once if there is room, and may also return without any of these reasons.
+ * wc_flight_sleep_for_room returns at once if there is room, and may also return without any of these reasons.
  */
 extern bool wc_flight_has_room(const WcFlight *flight);
 extern void wc_flight_sleep_for_room(WcFlight *flight);

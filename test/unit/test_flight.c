@@ -503,7 +503,7 @@ sleep_for_room(void *arg)
 	return NULL;
 }
 
-/* Who sleeps for room goes on when places are freed. */
+/* A process that sleeps for room goes on when places are freed. */
 static void
 room_comes_back(void **state)
 {
