@@ -63,31 +63,6 @@ wc_filterlang_name(WcLangKind kind)
 	return "?";
 }
 
-/* --- errors ------------------------------------------------------------------------- */
-
-/* The position of the byte in characters, from 1. */
-static size_t
-position(const WcParser *p, size_t at)
-{
-	size_t		n = 1;
-
-	for (size_t i = 0; i < at && i < p->text.len; i++)
-		n += (p->text.data[i] & 0xC0) != 0x80;
-	return n;
-}
-
-WcStatus
-wc_parse_fail(WcParser *p, size_t at, const char *what)
-{
-	return wc_error(p->err, WC_INVALID, "filter is not valid at position %zu: %s", position(p, at), what);
-}
-
-WcStatus
-wc_parse_no_memory(WcParser *p)
-{
-	return wc_error(p->err, WC_NO_MEMORY, "out of memory for a filter");
-}
-
 /* --- words ----------------------------------------------------------------------------- */
 
 static inline bool
@@ -320,7 +295,7 @@ simple(WcParser *p, WcLangNode **node)
 	if (spec == NULL)
 	{
 		status = wc_error(p->err, WC_INVALID, "filter is not valid at position %zu: there is no filter \"%.*s\"",
-						  position(p, p->at), (int) (name.len < 64 ? name.len : 64), (const char *) name.data);
+						  wc_parse_position(p, p->at), (int) (name.len < 64 ? name.len : 64), (const char *) name.data);
 		wc_error_hint(p->err, "Names of filters are spelled as in HBase, for example PrefixFilter.");
 		return status;
 	}
@@ -333,7 +308,7 @@ simple(WcParser *p, WcLangNode **node)
 		return status;
 	if (!takes(spec, args.n))
 		return wc_error(p->err, WC_INVALID, "filter is not valid at position %zu: %s takes %s, not %u",
-						position(p, args.at), spec->name, spec->wants, args.n);
+						wc_parse_position(p, args.at), spec->name, spec->wants, args.n);
 	status = new_node(p, spec->kind, node);
 	return status == WC_OK ? wc_parse_understand(p, &args, *node) : status;
 }

@@ -1,6 +1,6 @@
 /*
- * filterlang/parser.h: the state of a parse, for the two files of the parser: parse.c (the grammar) and
- * argument.c (the meaning of a filter's arguments).
+ * filterlang/parser.h: the state of a parse, for the files of the parser: parse.c (the grammar), argument.c (the
+ * meaning of a filter's arguments) and parseerror.c (what is wrong with the text, and where).
  */
 #ifndef WC_FILTERLANG_PARSER_H
 #define WC_FILTERLANG_PARSER_H
@@ -31,7 +31,10 @@ typedef struct WcArguments
 	size_t		at;				/* of the filter's name */
 } WcArguments;
 
-/* WC_INVALID; the message names the position of the byte `at`, in characters. */
+/* The position of the byte `at` in characters, from 1. */
+extern size_t wc_parse_position(const WcParser *p, size_t at);
+
+/* WC_INVALID; the message names the position of the byte `at`. */
 extern WcStatus wc_parse_fail(WcParser *p, size_t at, const char *what);
 extern WcStatus wc_parse_no_memory(WcParser *p);
 
