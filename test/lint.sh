@@ -265,7 +265,6 @@ read/scan/langrows read/scan/scanfilter read/scan/scangroups read/scan/scanlane 
 read/txn/resolve read/txn/resolvestate
 read/txn/txn read/txn/txnspill read/txn/txnview
 rpc/lock/lockowner rpc/lock/lockrelease rpc/lock/locktable
-worker/start worker/worker
 CIRCLES
 # shellcheck disable=SC2046 # a list of files
 nm -A $(for folder in $core $postgres_side; do sources "$folder"; done | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p') 2>/dev/null | awk '

@@ -12,6 +12,9 @@
 
 #include "rpc/rpc.h"
 
+/* The log is read this often while anything is in flight. */
+#define WC_FOLLOW_EVERY_MS 5
+
 /* Begins to read the log at a position. */
 extern void wc_feed_start(WcServer *server, uint32 store, XLogRecPtr from);
 

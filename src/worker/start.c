@@ -18,9 +18,9 @@
 #include "channel/rmgr.h"
 #include "worker/checkpoint.h"
 #include "worker/feed.h"
+#include "worker/interrupts.h"
 #include "worker/slot.h"
 #include "worker/start.h"
-#include "worker/worker.h"
 
 /* The record that a standby replays is waited for at most so many looks at its start. */
 #define OLD_PLACES_LOOKS 50

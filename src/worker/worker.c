@@ -30,7 +30,6 @@
 #include "storage/latch.h"
 #include "storage/procarray.h"
 #include "storage/procsignal.h"
-#include "storage/sinval.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -45,9 +44,9 @@
 #include "worker/backup.h"
 #include "worker/checkpoint.h"
 #include "worker/feed.h"
+#include "worker/interrupts.h"
 #include "worker/start.h"
 #include "worker/task.h"
-#include "worker/worker.h"
 
 PG_MODULE_MAGIC;
 
@@ -89,7 +88,6 @@ typedef struct Opening
 
 static Opening opening;
 static WcTask task;
-static bool reloaded;			/* settings have been read again */
 
 static void
 wake_latch(void *latch)
@@ -121,36 +119,6 @@ allow_descriptors(void)
 }
 
 /* --- tasks ------------------------------------------------------------------ */
-
-static void
-ignore_message(SharedInvalidationMessage *message)
-{
-}
-
-static void
-ignore_reset(void)
-{
-}
-
-void
-wc_worker_serve_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-
-	/*
-	 * This process has no copies of PostgreSQL's catalogs, but must read the messages that make such copies invalid, since
-	 * they would pile up.  ProcessCatchupInterrupt would read them in a transaction, and its end would let the checkpointer
-	 * go on before there is an image (checkpoint.h), from then on always.
-	 */
-	if (catchupInterruptPending)
-		ReceiveSharedInvalidMessages(ignore_message, ignore_reset);
-	if (ConfigReloadPending)
-	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-		reloaded = true;
-	}
-}
 
 /* Runs fn on a thread and returns at its end.  Signals that ask the process to end wait until then. */
 static void
@@ -428,9 +396,10 @@ keep_up(void)
 {
 	static bool begun;
 	static bool as_standby;
+	static uint32 reloads;
 	int			log_ms;
 
-	if (begun && !reloaded && as_standby == RecoveryInProgress())
+	if (begun && reloads == wc_worker_reloads() && as_standby == RecoveryInProgress())
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
@@ -438,7 +407,7 @@ keep_up(void)
 	log_ms = int_setting("widecol.log_min_duration");
 	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));
 	begun = true;
-	reloaded = false;
+	reloads = wc_worker_reloads();
 }
 
 /* Steps that session threads, or the upkeep's, want to be in the log. */
@@ -502,7 +471,7 @@ await_retry(void)
 
 	shmem->start_failures++;
 	until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (Min(1 << attempt, RETRY_SECONDS_MAX) - 1) * 1000L);
-	while (!ShutdownRequestPending && !reloaded &&
+	while (!ShutdownRequestPending && wc_worker_reloads() == 0 &&
 		   (left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until)) > 0)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left,
@@ -510,7 +479,7 @@ await_retry(void)
 		ResetLatch(MyLatch);
 		wc_worker_serve_interrupts();
 	}
-	if (reloaded)
+	if (wc_worker_reloads() > 0)
 		shmem->start_failures = 0;
 }
 
