@@ -249,9 +249,9 @@ for folder in $core; do
 done >"$scratch/found"
 check "no folder of core calls one that comes after it"
 
-# Files do not call each other in circles, within a folder or beyond, but for these: each line is one circle.  rpc/lock is
-# one lock table in three files by verb; client/local/local* is one driver of one connection; of fdw/convert, types are in
-# each other, as a range of a composite type in an array; the others have not been taken apart yet.
+# Files do not call each other in circles, within a folder or beyond, but for these: each line is one circle.
+# client/local/local* is one driver of one connection; of fdw/convert, types are in each other, as a range of a composite
+# type in an array; the others have not been taken apart yet.
 cat >"$scratch/circles" <<'CIRCLES'
 channel/flight channel/shmem
 client/local/local client/local/localask client/local/localscan
@@ -264,7 +264,6 @@ read/filter/langcell read/filter/langfilter read/filter/langlist
 read/scan/langrows read/scan/scanfilter read/scan/scangroups read/scan/scanlane read/scan/scanner read/scan/scanopen read/scan/scanparts
 read/txn/resolve read/txn/resolvestate
 read/txn/txn read/txn/txnspill read/txn/txnview
-rpc/lock/lockowner rpc/lock/lockrelease rpc/lock/locktable
 CIRCLES
 # shellcheck disable=SC2046 # a list of files
 nm -A $(for folder in $core $postgres_side; do sources "$folder"; done | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p') 2>/dev/null | awk '

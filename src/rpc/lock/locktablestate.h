@@ -120,6 +120,8 @@ extern void wc_lock_begin(WcLockWork *w, WcLockTable *table, WcLockOwner *owner,
 /* Frees the table's struct, if no owner has locks in the table or waits for it; t may be NULL. */
 extern void wc_lock_drop_table_if_empty(WcLockPart *part, uint64_t table_hash, WcTableLocks *t) WC_REQUIRES(part->mutex);
 
+/* --- of lockrelease.c ---------------------------------------------------------------- */
+
 /* Drops the row locks of a share that is a lock of the whole table.  No mutex of a part is locked. */
 extern void wc_lock_drop_rows(WcLockTable *table, WcLockPart *part, WcLockShare *share, WcLockOwner *owner);
 
