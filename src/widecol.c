@@ -11,6 +11,7 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
+#include "channel/flight.h"
 #include "channel/hold.h"
 #include "channel/nobackup.h"
 #include "channel/rmgr.h"
@@ -134,6 +135,7 @@ request_shmem(void)
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
 	wc_shmem_request((uint64) get_cache_kb * 1024);
+	wc_following_request();
 }
 
 static void
@@ -142,6 +144,7 @@ startup_shmem(void)
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
 	wc_shmem_startup((uint64) get_cache_kb * 1024);
+	wc_following_find();
 }
 
 /*

@@ -253,7 +253,6 @@ check "no folder of core calls one that comes after it"
 # client/local/local* is one driver of one connection; of fdw/convert, types are in each other, as a range of a composite
 # type in an array; the others have not been taken apart yet.
 cat >"$scratch/circles" <<'CIRCLES'
-channel/flight channel/shmem
 client/local/local client/local/localask client/local/localscan
 fdw/condition/filter fdw/condition/filterform
 fdw/convert/convert_nested fdw/convert/convert_range

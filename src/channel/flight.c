@@ -12,6 +12,7 @@
 #include "postmaster/startup.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lwlock.h"
 #include "storage/pmsignal.h"
 #include "storage/procarray.h"
 #include "storage/shmem.h"
@@ -69,10 +70,10 @@ claims_bytes(void)
 	return add_size(wc_claims_size(), PLACES_ALIGNMENT);
 }
 
-Size
-wc_following_bytes(void)
+void
+wc_following_request(void)
 {
-	return add_size(sizeof(WcFollowing), add_size(places_bytes(), claims_bytes()));
+	RequestAddinShmemSpace(add_size(sizeof(WcFollowing), add_size(places_bytes(), claims_bytes())));
 }
 
 static void *
@@ -86,6 +87,7 @@ wc_following_find(void)
 {
 	bool		found;
 
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	following = ShmemInitStruct("widecol following", sizeof(WcFollowing), &found);
 	if (!found)
 	{
@@ -100,6 +102,7 @@ wc_following_find(void)
 	claims = find_aligned("widecol claims", claims_bytes(), &found);
 	if (!found)
 		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
+	LWLockRelease(AddinShmemInitLock);
 }
 
 WcFollowing *

@@ -45,9 +45,9 @@ typedef struct WcFollowing
 	ConditionVariable moved;	/* a barrier was served, or a stall began or ended */
 } WcFollowing;
 
-/* Hooks of the postmaster's start, and finding it (with AddinShmemInitLock held); for
- * channel/shmem.c. */
-extern Size wc_following_bytes(void);
+/* Hooks of the postmaster's start, called by _PG_init's hooks.  The module that the postmaster has not loaded calls
+ * the second one too, after wc_shmem_attach: it finds what is there. */
+extern void wc_following_request(void);
 extern void wc_following_find(void);
 
 /* NULL when widecol is not in shared_preload_libraries. */

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "channel/flight.h"
 #include "channel/nobackup.h"
 #include "channel/shmem.h"
 #include "compat.h"
@@ -51,7 +50,6 @@ wc_shmem_request(uint64 getcache_bytes)
 {
 	RequestAddinShmemSpace(shmem_bytes());
 	RequestAddinShmemSpace(getcache_size(getcache_bytes));
-	RequestAddinShmemSpace(wc_following_bytes());
 	RequestAddinShmemSpace(wc_written_size());
 	RequestNamedLWLockTranche(WRITTEN_NAME, 1);
 }
@@ -105,7 +103,6 @@ wc_shmem_startup(uint64 getcache_bytes)
 	getcache = find_getcache(getcache_bytes, &found);
 	if (!found)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
-	wc_following_find();
 	written = ShmemInitStruct(WRITTEN_NAME, wc_written_size(), &found);
 	if (!found)
 		(void) wc_written_init(written);
@@ -136,10 +133,7 @@ wc_shmem_attach(void)
 					 errmsg("the widecol engine is of another version than the library that the server has loaded"),
 					 errhint("Restart the server.")));
 		if (found)
-		{
 			getcache = find_getcache(shmem->getcache_bytes, &found);
-			wc_following_find();
-		}
 		LWLockRelease(AddinShmemInitLock);
 		if (!found)
 		{

@@ -494,6 +494,7 @@ wc_worker_main(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 
 	shmem = wc_shmem_attach();
+	wc_following_find();
 	atomic_store(&shmem->busy, 0);
 	wc_shmem_set_state(shmem, WC_ENGINE_STARTING, NULL);
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
