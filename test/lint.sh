@@ -258,7 +258,6 @@ fdw/condition/filter fdw/condition/filterform
 fdw/convert/convert_nested fdw/convert/convert_range
 fdw/plan/aggregate fdw/plan/ahead fdw/plan/distinct fdw/plan/limit fdw/plan/lookahead fdw/plan/lookaheadnode fdw/plan/plan
 fdw/relation/enumlabel fdw/relation/option
-fdw/scan/parallel fdw/scan/scan fdw/scan/scandescribe
 read/filter/langcell read/filter/langfilter read/filter/langlist
 read/scan/langrows read/scan/scanfilter read/scan/scangroups read/scan/scanlane read/scan/scanner read/scan/scanopen read/scan/scanparts
 read/txn/resolve read/txn/resolvestate

@@ -278,6 +278,7 @@ typedef struct WcClientScanStats
 	uint64		blocks_read;
 } WcClientScanStats;
 extern void wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats);
+extern void wc_client_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more);
 
 /* --- writing --------------------------------------------------------------
  *

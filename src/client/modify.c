@@ -40,19 +40,6 @@ cut_ranges(WcScan *scan, WcSlice row)
 	scan->nranges = n;
 }
 
-static void
-add_stats(WcClientScanStats *sum, const WcClientScanStats *part)
-{
-	sum->rows += part->rows;
-	sum->rows_examined += part->rows_examined;
-	sum->rows_filtered += part->rows_filtered;
-	sum->cells_examined += part->cells_examined;
-	sum->seeks += part->seeks;
-	sum->batches += part->batches;
-	sum->cache_hits += part->cache_hits;
-	sum->blocks_read += part->blocks_read;
-}
-
 /* Changes rows up to one that another transaction has locked; counts the changed rows. */
 static void
 modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
@@ -70,7 +57,7 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 	wc_batch_making();
 	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), wc_batch_bytes_max(), wc_batch_take_made,
 						 result, &part);
-	add_stats(stats, &part);
+	wc_client_scan_stats_add(stats, &part);
 	if (!had_locks && part.rows == 0)
 		wc_rows_forget();		/* the scan has met no row */
 	if (result->check)

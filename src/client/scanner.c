@@ -315,6 +315,19 @@ wc_client_scan_stats(WcClientScan *scan, WcClientScanStats *stats)
 	*stats = scan->driver.stats;
 }
 
+void
+wc_client_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more)
+{
+	sum->rows += more->rows;
+	sum->rows_filtered += more->rows_filtered;
+	sum->cells_examined += more->cells_examined;
+	sum->seeks += more->seeks;
+	sum->batches += more->batches;
+	sum->rows_examined += more->rows_examined;
+	sum->cache_hits += more->cache_hits;
+	sum->blocks_read += more->blocks_read;
+}
+
 bool
 wc_client_is_empty(const WcTableDesc *table, const WcFamilyDesc *family)
 {

@@ -32,14 +32,14 @@ extern void widecolBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *widecolIterateForeignScan(ForeignScanState *node);
 extern void widecolReScanForeignScan(ForeignScanState *node);
 extern void widecolEndForeignScan(ForeignScanState *node);
-
-/* scan/parallel.c */
-extern bool widecolIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 extern Size widecolEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
 extern void widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
 extern void widecolReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
 extern void widecolInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate);
 extern void widecolShutdownForeignScan(ForeignScanState *node);
+
+/* scan/parallel.c */
+extern bool widecolIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 
 /* scan/rowlock.c */
 extern RowMarkType widecolGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength);

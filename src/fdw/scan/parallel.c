@@ -11,10 +11,8 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
-#include "storage/dsm.h"
 #include "storage/spin.h"
 #include "utils/wait_event.h"
 
@@ -22,7 +20,6 @@
 #include "client/foreign/foreign.h"
 #include "fdw/fdw.h"
 #include "fdw/scan/parallel.h"
-#include "fdw/scan/scan.h"
 
 /* Parts for each process: so many that the processes end at about the same time. */
 #define PARTS_EACH 16
@@ -53,6 +50,29 @@ struct WcSharedScan
 	uint32		ends[WC_PARTS_MAX]; /* ends of the points' keys, in bytes */
 	uint8		bytes[WC_PART_POINTS_BYTES];
 };
+
+Size
+wc_shared_scan_size(void)
+{
+	return sizeof(WcSharedScan);
+}
+
+void
+wc_shared_scan_init(WcSharedScan *shared, int processes)
+{
+	memset(shared, 0, offsetof(WcSharedScan, ends));
+	shared->processes = processes;
+	pg_atomic_init_u32(&shared->next, 0);
+	ConditionVariableInit(&shared->parted);
+	SpinLockInit(&shared->mutex);
+}
+
+void
+wc_shared_scan_restart(WcSharedScan *shared)
+{
+	shared->parting = NOT_PARTED;
+	pg_atomic_write_u32(&shared->next, 0);
+}
 
 /* --- division into parts ----------------------------------------------------------- */
 
@@ -236,72 +256,20 @@ void
 wc_shared_scan_count(WcSharedScan *shared, const WcClientScanStats *stats)
 {
 	SpinLockAcquire(&shared->mutex);
-	wc_scan_stats_add(&shared->stats, stats);
+	wc_client_scan_stats_add(&shared->stats, stats);
 	SpinLockRelease(&shared->mutex);
 }
 
-/* --- PostgreSQL's callbacks ----------------------------------------------------------- */
+const WcClientScanStats *
+wc_shared_scan_stats(const WcSharedScan *shared)
+{
+	return shared->begun ? &shared->stats : NULL;
+}
+
+/* --- the planner's callback ----------------------------------------------------------- */
 
 bool
 widecolIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	return !wc_foreign_is_remote(rte->relid) && wc_client_workers_may_read();
-}
-
-Size
-widecolEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
-{
-	return sizeof(WcSharedScan);
-}
-
-/* Called in the leader when the shared memory is released. */
-static void
-take_back(dsm_segment *seg, Datum arg)
-{
-	ForeignScanState *node = (ForeignScanState *) DatumGetPointer(arg);
-	WcSharedScan *shared = wc_scan_state_unshare(node);
-
-	if (shared != NULL && shared->begun)
-		wc_scan_state_count(node, &shared->stats);
-}
-
-void
-widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	WcSharedScan *shared = coordinate;
-
-	/* without shared memory there are no workers, and the leader reads all rows */
-	if (pcxt->seg == NULL)
-		return;
-	memset(shared, 0, offsetof(WcSharedScan, ends));
-	shared->processes = pcxt->nworkers + 1;
-	pg_atomic_init_u32(&shared->next, 0);
-	ConditionVariableInit(&shared->parted);
-	SpinLockInit(&shared->mutex);
-	wc_scan_state_share(node, shared);
-	on_dsm_detach(pcxt->seg, take_back, PointerGetDatum(node));
-}
-
-void
-widecolReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	WcSharedScan *shared = coordinate;
-
-	if (pcxt->seg == NULL)
-		return;
-	shared->parting = NOT_PARTED;
-	pg_atomic_write_u32(&shared->next, 0);
-}
-
-void
-widecolInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
-{
-	wc_scan_state_share(node, coordinate);
-}
-
-void
-widecolShutdownForeignScan(ForeignScanState *node)
-{
-	if (IsParallelWorker())
-		wc_scan_state_publish(node);
 }

@@ -19,9 +19,11 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/dsm.h"
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
@@ -176,19 +178,6 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	return true;
 }
 
-void
-wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more)
-{
-	sum->rows += more->rows;
-	sum->rows_filtered += more->rows_filtered;
-	sum->cells_examined += more->cells_examined;
-	sum->seeks += more->seeks;
-	sum->batches += more->batches;
-	sum->rows_examined += more->rows_examined;
-	sum->cache_hits += more->cache_hits;
-	sum->blocks_read += more->blocks_read;
-}
-
 static void
 close_scan(WcScanState *state, ForeignScanState *node)
 {
@@ -199,7 +188,7 @@ close_scan(WcScanState *state, ForeignScanState *node)
 		WcClientScanStats stats;
 
 		wc_client_scan_stats(state->scan, &stats);
-		wc_scan_stats_add(&state->stats, &stats);
+		wc_client_scan_stats_add(&state->stats, &stats);
 	}
 	wc_client_scan_close(state->scan);
 	state->scan = NULL;
@@ -546,10 +535,16 @@ widecolEndForeignScan(ForeignScanState *node)
 	release_resources(&state->resources);
 }
 
-/* --- shared scans -------------------------------------------------------------- */
+/* --- shared scans (parallel.h) ------------------------------------------------- */
 
-void
-wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared)
+Size
+widecolEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	return wc_shared_scan_size();
+}
+
+static void
+share(ForeignScanState *node, WcSharedScan *shared)
 {
 	WcScanState *state = node->fdw_state;
 
@@ -557,22 +552,51 @@ wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared)
 	state->keeps_none = true;	/* other processes return the other rows */
 }
 
-WcSharedScan *
-wc_scan_state_unshare(ForeignScanState *node)
+/* Called in the leader when the shared memory is released. */
+static void
+take_back(dsm_segment *seg, Datum arg)
 {
+	ForeignScanState *node = (ForeignScanState *) DatumGetPointer(arg);
 	WcScanState *state = node->fdw_state;
 	WcSharedScan *shared = state->shared;
+	const WcClientScanStats *stats = shared != NULL ? wc_shared_scan_stats(shared) : NULL;
 
 	state->shared = NULL;
-	return shared;
+	if (stats != NULL)
+		wc_scan_state_count(node, stats);
 }
 
 void
-wc_scan_state_publish(ForeignScanState *node)
+widecolInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	/* without shared memory there are no workers, and the leader reads all rows */
+	if (pcxt->seg == NULL)
+		return;
+	wc_shared_scan_init(coordinate, pcxt->nworkers + 1);
+	share(node, coordinate);
+	on_dsm_detach(pcxt->seg, take_back, PointerGetDatum(node));
+}
+
+void
+widecolReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	if (pcxt->seg != NULL)
+		wc_shared_scan_restart(coordinate);
+}
+
+void
+widecolInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	share(node, coordinate);
+}
+
+/* A worker has read its last row: closes the Scan, and adds the worker's counters. */
+void
+widecolShutdownForeignScan(ForeignScanState *node)
 {
 	WcScanState *state = node->fdw_state;
 
-	if (state == NULL || state->shared == NULL)
+	if (!IsParallelWorker() || state == NULL || state->shared == NULL)
 		return;
 	close_scan(state, node);
 	state->done = true;
@@ -588,7 +612,7 @@ wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats)
 	WcScanState *state = node->fdw_state;
 
 	state->started = true;
-	wc_scan_stats_add(&state->stats, stats);
+	wc_client_scan_stats_add(&state->stats, stats);
 }
 
 bool
@@ -604,7 +628,7 @@ wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats)
 		WcClientScanStats current;
 
 		wc_client_scan_stats(state->scan, &current);
-		wc_scan_stats_add(stats, &current);
+		wc_client_scan_stats_add(stats, &current);
 	}
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * fdw/scan/scan.h: the functions of a scan for EXPLAIN, direct modifications, async.c and parallel.c.
+ * fdw/scan/scan.h: the functions of a scan for EXPLAIN, direct modifications and async.c.
  */
 #ifndef WC_FDW_SCAN_SCAN_H
 #define WC_FDW_SCAN_SCAN_H
@@ -10,7 +10,6 @@
 #include "nodes/plannodes.h"
 
 #include "client/client.h"
-#include "fdw/scan/parallel.h"
 
 /* The varno of the table's columns in the plan's expressions: the table's relation, or, in a scan that returns
  * groups of rows, the scan's tuple (INDEX_VAR), in which the columns have the same numbers. */
@@ -37,20 +36,8 @@ extern WcClientSnapshot *wc_scan_state_snapshot(ForeignScanState *node);
 /* Has the node no snapshot yet, and is the scan a Get?  Then it may read the newest state of a row that it locks. */
 extern bool wc_scan_state_needs_no_snapshot(ForeignScanState *node, const WcScan *scan);
 
-/* Adds the counters of a direct modification, or of a worker. */
+/* Adds the counters of a direct modification. */
 extern void wc_scan_state_count(ForeignScanState *node, const WcClientScanStats *stats);
-
-/* --- for parallel.c ------------------------------------------------------------ */
-
-/* From now on the scan reads parts of its ranges, until wc_scan_state_unshare, which returns the shared state (NULL:
- * none). */
-extern void wc_scan_state_share(ForeignScanState *node, WcSharedScan *shared);
-extern WcSharedScan *wc_scan_state_unshare(ForeignScanState *node);
-
-/* Called in a worker that has read its last row: closes the Scan, and adds the worker's counters. */
-extern void wc_scan_state_publish(ForeignScanState *node);
-
-extern void wc_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more);
 
 /*
  * Opens the Scan before its first row is wanted, unless too many Scans are open.  True: the first call since the last
