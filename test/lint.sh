@@ -254,7 +254,6 @@ check "no folder of core calls one that comes after it"
 # type in an array; the others have not been taken apart yet.
 cat >"$scratch/circles" <<'CIRCLES'
 client/local/local client/local/localask client/local/localscan
-fdw/condition/filter fdw/condition/filterform
 fdw/convert/convert_nested fdw/convert/convert_range
 fdw/plan/aggregate fdw/plan/ahead fdw/plan/distinct fdw/plan/limit fdw/plan/lookahead fdw/plan/lookaheadnode fdw/plan/plan
 fdw/relation/enumlabel fdw/relation/option

@@ -23,22 +23,6 @@
 #include "fdw/condition/like.h"
 #include "fdw/condition/match.h"
 
-WcCodec *
-wc_filter_codec(WcRelation *wrel, int att)
-{
-	WcRelColumn *column = &wrel->columns[att];
-
-	if (column->role == WC_ROLE_KEY && column->hashed)
-		return &column->original;
-	return column->role == WC_ROLE_VALUE || column->role == WC_ROLE_KEY ? &column->codec : NULL;
-}
-
-bool
-wc_filter_in_key(const WcRelation *wrel, int att)
-{
-	return wrel->columns[att].role == WC_ROLE_KEY && !wrel->columns[att].hashed;
-}
-
 /* --- comparisons ------------------------------------------------------------------ */
 
 typedef struct Side

@@ -33,6 +33,13 @@ typedef struct WcForm
 extern WcForm wc_form_of_column(const WcRelation *wrel, int att);
 extern WcForm wc_form_of_cell(const WcCodec *codec);
 
+/* The codec of the cells, or of the part of the row key, that hold this column's values; NULL: the column has
+ * neither. */
+extern WcCodec *wc_filter_codec(WcRelation *wrel, int att);
+
+/* Do filters read the column from the row key, and not from a cell? */
+extern bool wc_filter_in_key(const WcRelation *wrel, int att);
+
 /* One comparison in a clause. */
 typedef enum WcLeafKind
 {
@@ -61,13 +68,6 @@ typedef struct WcLeaf
 /* Is the clause a comparison of a column of relid that the column's bytes decide?  The value that the column is
  * compared with must not need a row of relid. */
 extern bool wc_filter_leaf(const WcRelation *wrel, Index relid, Node *clause, WcLeaf *leaf);
-
-/* The codec of the cells, or of the part of the row key, that hold this column's values; NULL: the column has
- * neither. */
-extern WcCodec *wc_filter_codec(WcRelation *wrel, int att);
-
-/* Do filters read the column from the row key, and not from a cell? */
-extern bool wc_filter_in_key(const WcRelation *wrel, int att);
 
 /*
  * Returns the part of a clause that the engine can decide: an expression that is true wherever the clause is true;

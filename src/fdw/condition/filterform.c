@@ -1,6 +1,6 @@
 /*
- * fdw/condition/filterform.c: the comparisons that the bytes of cells, and of parts of the row key, decide in the
- * engine.
+ * fdw/condition/filterform.c: where a column's values are, and the comparisons that the bytes of cells, and of parts of
+ * the row key, decide in the engine.
  *
  * Other programs may have written the cells.  So a cell may hold any of several forms of one value (the text 1.50 for
  * 1.5), or a value that is rounded when it is read.  From a form, the engine knows the value that our own decoding
@@ -187,6 +187,22 @@ form_of_part(const WcRelColumn *column)
 	if (f.column.form != WC_FORM_BYTES)
 		f.column.width = (uint32) codec->width;
 	return f;
+}
+
+WcCodec *
+wc_filter_codec(WcRelation *wrel, int att)
+{
+	WcRelColumn *column = &wrel->columns[att];
+
+	if (column->role == WC_ROLE_KEY && column->hashed)
+		return &column->original;
+	return column->role == WC_ROLE_VALUE || column->role == WC_ROLE_KEY ? &column->codec : NULL;
+}
+
+bool
+wc_filter_in_key(const WcRelation *wrel, int att)
+{
+	return wrel->columns[att].role == WC_ROLE_KEY && !wrel->columns[att].hashed;
 }
 
 WcForm
