@@ -17,60 +17,17 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
-#include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
 #include "fdw/relation/alter.h"
 #include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 
 /* --- the option -------------------------------------------------------------------- */
-
-static char *
-string_of(const JsonbValue *v)
-{
-	return pnstrdup(v->val.string.val, v->val.string.len);
-}
-
-static void pg_attribute_noreturn()
-bad_labels(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"labels\" must be a JSON object of enum labels and their stored labels"),
-			 errhint("For example: {\"low\": \"lo\"}.")));
-}
-
-List *
-wc_enum_labels_parse(const char *json)
-{
-	Jsonb	   *jsonb = wc_json_of_option("labels", json);
-	JsonbIterator *it;
-	JsonbValue	v;
-	List	   *labels = NIL;
-
-	if (!JB_ROOT_IS_OBJECT(jsonb))
-		bad_labels();
-	it = JsonbIteratorInit(&jsonb->root);
-	(void) JsonbIteratorNext(&it, &v, true);	/* the object itself */
-	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
-	{
-		WcLabel    *label = palloc(sizeof(WcLabel));
-
-		label->label = string_of(&v);
-		(void) JsonbIteratorNext(&it, &v, true);
-		if (v.type != jbvString)
-			bad_labels();
-		label->stored = string_of(&v);
-		labels = lappend(labels, label);
-	}
-	return labels;
-}
 
 static char *
 labels_text(const List *labels)
@@ -310,7 +267,7 @@ settle_table(Oid relid, Oid type, const AlterEnumStmt *stmt)
 		char	   *value;
 
 		wc_options_parse_column(GetForeignColumnOptions(relid, attnum), &column);
-		labels = column.labels ? wc_enum_labels_parse(column.labels) : NIL;
+		labels = column.labels ? wc_options_parse_labels(column.labels) : NIL;
 		if (stmt->oldVal != NULL)
 		{
 			check_alone(relid, attnum, type, stmt->oldVal);

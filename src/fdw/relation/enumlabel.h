@@ -13,9 +13,6 @@
 
 #include "fdw/relation/relation.h"
 
-/* Parses the option's value, a JSON object of labels and their stored labels: List of WcLabel *. */
-extern List *wc_enum_labels_parse(const char *json);
-
 /* Raises 22023 unless they are labels of enums in the column's type and no two are stored alike. */
 extern void wc_enum_labels_check(const WcRelation *wrel, const WcRelColumn *col, const List *labels);
 

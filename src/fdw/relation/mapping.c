@@ -52,7 +52,7 @@ init_value_codec(WcCodec *codec, const WcRelColumn *col, const WcColumnOptions *
 		.typmod = col->typmod,
 		.collation = col->collation,
 		.encoding = encoding,
-		.labels = o->labels ? wc_enum_labels_parse(o->labels) : NIL
+		.labels = o->labels ? wc_options_parse_labels(o->labels) : NIL
 	};
 
 	wc_codec_init(codec, &spec);
@@ -76,7 +76,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 	bool		map_type;
 
 	if (o->labels)
-		wc_enum_labels_check(wrel, col, wc_enum_labels_parse(o->labels));
+		wc_enum_labels_check(wrel, col, wc_options_parse_labels(o->labels));
 	if (o->rowkey == WC_ROWKEY_RAW)
 	{
 		col->role = WC_ROLE_RAW_KEY;
@@ -214,7 +214,7 @@ init_keys(WcRelation *wrel, const WcColumnOptions *options, const WcTableOptions
 			.typmod = col->typmod,
 			.collation = col->collation,
 			.encoding = o->encoding,
-			.labels = o->labels ? wc_enum_labels_parse(o->labels) : NIL,
+			.labels = o->labels ? wc_options_parse_labels(o->labels) : NIL,
 			.as_key = true,
 			.desc = o->desc,
 			.is_last = k == wrel->nkeys - 1,

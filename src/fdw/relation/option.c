@@ -15,11 +15,11 @@
 #include "lib/stringinfo.h"
 #include "postmaster/bgworker_internals.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 
 #include "client/client.h"
 #include "client/foreign/families.h"
 #include "client/foreign/serveroption.h"
-#include "fdw/relation/enumlabel.h"
 #include "fdw/relation/option.h"
 
 PG_FUNCTION_INFO_V1(widecol_validator);
@@ -278,6 +278,47 @@ rowkey_number(DefElem *def)
 	return (int) n;
 }
 
+static char *
+string_of(const JsonbValue *v)
+{
+	return pnstrdup(v->val.string.val, v->val.string.len);
+}
+
+static void pg_attribute_noreturn()
+bad_labels(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("option \"labels\" must be a JSON object of enum labels and their stored labels"),
+			 errhint("For example: {\"low\": \"lo\"}.")));
+}
+
+List *
+wc_options_parse_labels(const char *json)
+{
+	Jsonb	   *jsonb = wc_json_of_option("labels", json);
+	JsonbIterator *it;
+	JsonbValue	v;
+	List	   *labels = NIL;
+
+	if (!JB_ROOT_IS_OBJECT(jsonb))
+		bad_labels();
+	it = JsonbIteratorInit(&jsonb->root);
+	(void) JsonbIteratorNext(&it, &v, true);	/* the object itself */
+	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
+	{
+		WcLabel    *label = palloc(sizeof(WcLabel));
+
+		label->label = string_of(&v);
+		(void) JsonbIteratorNext(&it, &v, true);
+		if (v.type != jbvString)
+			bad_labels();
+		label->stored = string_of(&v);
+		labels = lappend(labels, label);
+	}
+	return labels;
+}
+
 static void
 set_column_option(WcColumnOptions *out, WcColumnOption option, DefElem *def)
 {
@@ -320,7 +361,7 @@ set_column_option(WcColumnOptions *out, WcColumnOption option, DefElem *def)
 			break;
 		case WC_COLUMN_OPTION_LABELS:
 			out->labels = value;
-			(void) wc_enum_labels_parse(value);
+			(void) wc_options_parse_labels(value);
 			break;
 		case WC_COLUMN_OPTION_COUNT:
 			pg_unreachable();

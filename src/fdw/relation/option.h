@@ -65,4 +65,7 @@ extern void wc_options_parse_table(List *options, WcTableOptions *out);
 extern void wc_options_parse_column(List *options, WcColumnOptions *out);
 extern void wc_options_parse_import(List *options, WcImportOptions *out);
 
+/* The value of a column's option `labels`, a JSON object of labels and their stored labels: List of WcLabel *. */
+extern List *wc_options_parse_labels(const char *json);
+
 #endif
