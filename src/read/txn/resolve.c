@@ -223,27 +223,6 @@ wc_resolver_item(WcResolver *r, const WcItem *item, WcError *err)
 	return WC_OK;
 }
 
-WcStatus
-wc_resolver_add_marker(WcResolver *r, uint8_t type, WcSlice qualifier, int64_t ts, bool timeless, WcError *err)
-{
-	WcCell		cell = {
-		.row = r->row,.family = r->options.family,.type = type,.qualifier = qualifier,.ts = ts,.seq = r->ts
-	};
-
-	WC_PUSH(r->markers, cell);
-	if (timeless)
-	{
-		WcMark		mark = {
-			.family = type == WC_DELETE_FAMILY || type == WC_DELETE_FAMILY_VERSION,
-			.exact = type == WC_DELETE || type == WC_DELETE_FAMILY_VERSION,
-			.qualifier = qualifier,.ts = ts
-		};
-
-		WC_PUSH(r->marks, mark);
-	}
-	return WC_OK;
-}
-
 /* Parts of the operation that do not depend on the state become markers at once; the others become targets. */
 static WcStatus
 take_deletes(WcResolver *r, bool *state_needed, WcError *err)
@@ -344,8 +323,8 @@ leave_marks(WcResolver *r)
 
 /* The earlier cells must be in order before the state is asked for; sorting
  * moves the puts of this operation, so they wait aside. */
-WcStatus
-wc_resolver_sort_before(WcResolver *r, WcError *err)
+static WcStatus
+sort_before(WcResolver *r, WcError *err)
 {
 	size_t		nputs = r->cells.n - r->op_start;
 	WcCell	   *puts = NULL;
@@ -374,6 +353,15 @@ wc_resolver_sort_before(WcResolver *r, WcError *err)
 }
 
 WcStatus
+wc_resolver_exists(WcResolver *r, bool *exists, WcError *err)
+{
+	WcStatus	status = sort_before(r, err);
+
+	*exists = false;
+	return status == WC_OK ? wc_resolver_find_visible(r, exists, err) : status;
+}
+
+WcStatus
 wc_resolver_end_op(WcResolver *r, WcError *err)
 {
 	bool		state_needed = false;
@@ -384,7 +372,7 @@ wc_resolver_end_op(WcResolver *r, WcError *err)
 	{
 		status = take_deletes(r, &state_needed, err);
 		if (status == WC_OK && state_needed)
-			status = wc_resolver_sort_before(r, err);
+			status = sort_before(r, err);
 		if (status == WC_OK && state_needed)
 			status = wc_resolver_decide(r, err);
 		r->deletes.n = 0;

@@ -103,16 +103,18 @@ wc_coordinates_cmp(const WcCell *a, const WcCell *b)
 	return (a->type < b->type) - (a->type > b->type);
 }
 
+/* --- resolvestate.c ------------------------------------------------------- */
+
 /* Adds a marker to those of the current operation; timeless: its item had no
  * timestamp. */
 extern WcStatus wc_resolver_add_marker(WcResolver *resolver, uint8_t type, WcSlice qualifier, int64_t ts,
 									   bool timeless, WcError *err) WC_WARN_UNUSED;
 
-/* Puts the cells before op_start in order, unless they are. */
-extern WcStatus wc_resolver_sort_before(WcResolver *resolver, WcError *err) WC_WARN_UNUSED;
+/* Between operations, with all cells in order: does the row hold a visible cell? */
+extern WcStatus wc_resolver_find_visible(WcResolver *resolver, bool *found, WcError *err) WC_WARN_UNUSED;
 
-/* resolvestate.c: makes markers of the operation's targets and clears, by the
- * state before it (the cells before op_start are in order). */
+/* Makes markers of the operation's targets and clears, by the state before it (the cells before op_start are in
+ * order). */
 extern WcStatus wc_resolver_decide(WcResolver *resolver, WcError *err) WC_WARN_UNUSED;
 
 #endif

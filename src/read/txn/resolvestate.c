@@ -164,22 +164,43 @@ walk_column(Walk *w, WcBuf *qualifier, WcError *err)
 }
 
 WcStatus
-wc_resolver_exists(WcResolver *r, bool *exists, WcError *err)
+wc_resolver_find_visible(WcResolver *r, bool *found, WcError *err)
 {
 	WcBuf		qualifier = WC_BUF_INIT;
 	Walk		w;
-	WcStatus	status = wc_resolver_sort_before(r, err);
+	WcStatus	status = walk_open(&w, r, r->cells.n, err);
 
-	*exists = false;
-	if (status == WC_OK)
-		status = walk_open(&w, r, r->cells.n, err);
-	while (status == WC_OK && !*exists && walk_cell(&w) != NULL)
+	*found = false;
+	while (status == WC_OK && !*found && walk_cell(&w) != NULL)
 	{
 		status = walk_column(&w, &qualifier, err);
-		*exists = status == WC_OK && r->versions.n > 0;
+		*found = status == WC_OK && r->versions.n > 0;
 	}
 	wc_buf_free(&qualifier);
 	return status;
+}
+
+/* --- markers -------------------------------------------------------------- */
+
+WcStatus
+wc_resolver_add_marker(WcResolver *r, uint8_t type, WcSlice qualifier, int64_t ts, bool timeless, WcError *err)
+{
+	WcCell		cell = {
+		.row = r->row,.family = r->options.family,.type = type,.qualifier = qualifier,.ts = ts,.seq = r->ts
+	};
+
+	WC_PUSH(r->markers, cell);
+	if (timeless)
+	{
+		WcMark		mark = {
+			.family = type == WC_DELETE_FAMILY || type == WC_DELETE_FAMILY_VERSION,
+			.exact = type == WC_DELETE || type == WC_DELETE_FAMILY_VERSION,
+			.qualifier = qualifier,.ts = ts
+		};
+
+		WC_PUSH(r->marks, mark);
+	}
+	return WC_OK;
 }
 
 /* --- targets -------------------------------------------------------------- */
