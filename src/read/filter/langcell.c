@@ -1,5 +1,5 @@
 /*
- * read/filter/langcell.c: the decisions of filters in HBase's language about cells.
+ * read/filter/langcell.c: the decisions of single filters in HBase's language about cells.
  */
 #include "base/coding.h"
 #include "base/limits.h"
@@ -83,6 +83,36 @@ static bool
 is_column(const WcLangState *s, const WcLangCell *cell)
 {
 	return wc_slice_eq(cell->family, s->node->family) && wc_slice_eq(cell->qualifier, s->node->qualifier);
+}
+
+/* --- what remains ------------------------------------------------------------------------------ */
+
+bool
+wc_langstate_all_remaining(const WcLangState *s)
+{
+	switch (s->node->kind)
+	{
+		case WC_LANG_AND:
+		case WC_LANG_OR:
+			for (uint32_t i = 0; i < s->n; i++)
+			{
+				if (wc_langstate_all_remaining(&s->children[i]) == (s->node->kind == WC_LANG_AND))
+					return s->node->kind == WC_LANG_AND;
+			}
+			return s->node->kind == WC_LANG_OR;
+		case WC_LANG_WHILE:
+			return s->done || wc_langstate_all_remaining(&s->children[0]);
+		case WC_LANG_PREFIX:
+		case WC_LANG_INCLUSIVE_STOP:
+		case WC_LANG_ROW_RANGES:
+			return s->done;
+		case WC_LANG_COLUMN_COUNT:
+			return s->count > (uint64_t) s->node->limit;
+		case WC_LANG_PAGE:
+			return s->count >= (uint64_t) s->node->limit;
+		default:
+			return false;
+	}
 }
 
 /* --- one filter each --------------------------------------------------------------------------- */
@@ -268,31 +298,18 @@ row_ranges(const WcLangState *s, const WcLangCell *cell)
 	return WC_LANG_NEXT_ROW;
 }
 
-/* SKIP and WHILE: *noted, once something is not just included. */
-static WcLangCode
-wrapped(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, bool *noted)
-{
-	WcLangCode	code = wc_langstate_cell(f, &s->children[0], cell);
-
-	*noted |= code != WC_LANG_INCLUDE;
-	return code;
-}
-
 /* --- all of them ------------------------------------------------------------------------------- */
 
 WcLangCode
-wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
+wc_langcell_decide(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 {
 	switch (s->node->kind)
 	{
 		case WC_LANG_AND:
-			return wc_langlist_and(f, s, cell);
 		case WC_LANG_OR:
-			return wc_langlist_or(f, s, cell);
 		case WC_LANG_SKIP:
-			return wrapped(f, s, cell, &s->filter_row);
 		case WC_LANG_WHILE:
-			return wrapped(f, s, cell, &s->done);
+			break;				/* langlist.c */
 		case WC_LANG_KEY_ONLY:
 		case WC_LANG_PAGE:
 			return WC_LANG_INCLUDE;
@@ -341,15 +358,10 @@ wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 }
 
 bool
-wc_langstate_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
+wc_langcell_hint(const WcLangState *s, WcLangHint *hint)
 {
-	hint->place = cell->place;
 	switch (s->node->kind)
 	{
-		case WC_LANG_AND:
-			return wc_langlist_and_hint(f, s, cell, hint);
-		case WC_LANG_OR:
-			return wc_langlist_or_hint(f, s, cell, hint);
 		case WC_LANG_COLUMN_PREFIX:
 			hint->qualifier = s->node->value;
 			return true;

@@ -8,34 +8,6 @@
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-bool
-wc_langstate_all_remaining(const WcLangState *s)
-{
-	switch (s->node->kind)
-	{
-		case WC_LANG_AND:
-		case WC_LANG_OR:
-			for (uint32_t i = 0; i < s->n; i++)
-			{
-				if (wc_langstate_all_remaining(&s->children[i]) == (s->node->kind == WC_LANG_AND))
-					return s->node->kind == WC_LANG_AND;
-			}
-			return s->node->kind == WC_LANG_OR;
-		case WC_LANG_WHILE:
-			return s->done || wc_langstate_all_remaining(&s->children[0]);
-		case WC_LANG_PREFIX:
-		case WC_LANG_INCLUSIVE_STOP:
-		case WC_LANG_ROW_RANGES:
-			return s->done;
-		case WC_LANG_COLUMN_COUNT:
-			return s->count > (uint64_t) s->node->limit;
-		case WC_LANG_PAGE:
-			return s->count >= (uint64_t) s->node->limit;
-		default:
-			return false;
-	}
-}
-
 static void
 reset(WcLangState *s)
 {

@@ -1,5 +1,5 @@
 /*
- * read/filter/langlist.c: AND and OR, HBase's FilterListWithAND and FilterListWithOR.
+ * read/filter/langlist.c: filters of filters: AND and OR (HBase's FilterListWithAND and FilterListWithOR), SKIP, WHILE.
  */
 #include "read/filter/langstate.h"
 
@@ -70,8 +70,8 @@ merge_and(WcLangCode a, WcLangCode b)
 	return code_of(wc_lang_includes(a) && wc_lang_includes(b), step(a) > step(b) ? step(a) : step(b));
 }
 
-WcLangCode
-wc_langlist_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
+static WcLangCode
+list_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 {
 	WcLangCode	code = WC_LANG_INCLUDE;
 	bool		hinted = false;
@@ -104,8 +104,8 @@ wc_langlist_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 	return hinted ? WC_LANG_SEEK : code;
 }
 
-bool
-wc_langlist_and_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
+static bool
+list_and_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
 {
 	bool		any = false;
 
@@ -182,8 +182,8 @@ remember(WcLangFilter *f, WcLangState *child, const WcLangCell *cell, WcLangCode
 		f->status = wc_buf_status(&child->qualifier, "qualifier", f->err);
 }
 
-WcLangCode
-wc_langlist_or(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
+static WcLangCode
+list_or(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 {
 	WcLangCode	code = WC_LANG_SKIPPED;
 	bool		any = false;
@@ -206,8 +206,8 @@ wc_langlist_or(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
 	return code;
 }
 
-bool
-wc_langlist_or_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
+static bool
+list_or_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
 {
 	bool		any = false;
 
@@ -225,4 +225,51 @@ wc_langlist_or_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcL
 		any = true;
 	}
 	return any;
+}
+
+/* --- SKIP and WHILE --------------------------------------------------------------------------- */
+
+/* *noted, once something is not just included. */
+static WcLangCode
+wrapped(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, bool *noted)
+{
+	WcLangCode	code = wc_langstate_cell(f, &s->children[0], cell);
+
+	*noted |= code != WC_LANG_INCLUDE;
+	return code;
+}
+
+/* --- any filter ------------------------------------------------------------------------------- */
+
+WcLangCode
+wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell)
+{
+	switch (s->node->kind)
+	{
+		case WC_LANG_AND:
+			return list_and(f, s, cell);
+		case WC_LANG_OR:
+			return list_or(f, s, cell);
+		case WC_LANG_SKIP:
+			return wrapped(f, s, cell, &s->filter_row);
+		case WC_LANG_WHILE:
+			return wrapped(f, s, cell, &s->done);
+		default:
+			return wc_langcell_decide(f, s, cell);
+	}
+}
+
+bool
+wc_langstate_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint)
+{
+	hint->place = cell->place;
+	switch (s->node->kind)
+	{
+		case WC_LANG_AND:
+			return list_and_hint(f, s, cell, hint);
+		case WC_LANG_OR:
+			return list_or_hint(f, s, cell, hint);
+		default:
+			return wc_langcell_hint(s, hint);
+	}
 }

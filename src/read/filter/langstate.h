@@ -1,6 +1,6 @@
 /*
  * read/filter/langstate.h: a filter in HBase's language and its state, for the files it is made
- * of (langfilter.c: rows, langcell.c: cells, langlist.c: AND and OR).
+ * of: langfilter.c decides about rows, langlist.c and langcell.c about cells, the first for filters of filters.
  */
 #ifndef WC_READ_FILTER_LANGSTATE_H
 #define WC_READ_FILTER_LANGSTATE_H
@@ -56,23 +56,25 @@ struct WcLangFilter
 	WcError    *err;			/* the caller's */
 };
 
-/* Of lists, langlist.c */
-extern WcLangCode wc_langlist_and(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
-extern WcLangCode wc_langlist_or(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
-extern bool wc_langlist_and_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
-extern bool wc_langlist_or_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
+/* --- langlist.c ------------------------------------------------------------------------------- */
+
+/* Of any filter: its code for the cell, and its hint. */
+extern WcLangCode wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
+extern bool wc_langstate_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
 
 /* Is it one that HBase asks for hints even when the row is rejected (HintingFilter)? */
 extern bool wc_langlist_is_hinting(const WcLangState *s);
 
-/* Of any filter, langcell.c */
-extern WcLangCode wc_langstate_cell(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
-extern bool wc_langstate_hint(WcLangFilter *f, WcLangState *s, const WcLangCell *cell, WcLangHint *hint);
+/* --- langcell.c ------------------------------------------------------------------------------- */
+
+/* The same of filters that are not made of others.  The hint gets its qualifier; its place is set. */
+extern WcLangCode wc_langcell_decide(WcLangFilter *f, WcLangState *s, const WcLangCell *cell);
+extern bool wc_langcell_hint(const WcLangState *s, WcLangHint *hint);
 
 /* Does its comparison reject these bytes? */
 extern bool wc_langstate_rejects(WcLangFilter *f, WcLangState *s, WcSlice bytes);
 
-/* Of any filter, langfilter.c */
+/* Does the filter, any one, return nothing more? */
 extern bool wc_langstate_all_remaining(const WcLangState *s);
 
 static inline bool
