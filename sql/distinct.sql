@@ -4,6 +4,8 @@ CREATE EXTENSION IF NOT EXISTS widecol;
 RESET client_min_messages;
 SET timezone = 'UTC';
 SET datestyle = 'ISO';
+-- the same plans on all versions: later ones than 15 ask for sorted rows below aggregates, and sort rows that are partly sorted below DISTINCT
+DO $$ BEGIN PERFORM set_config(name, 'off', false) FROM pg_settings WHERE name IN ('enable_presorted_aggregate', 'enable_incremental_sort'); END $$;
 CREATE SCHEMA d;
 SET search_path = d;
 
