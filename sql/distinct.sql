@@ -48,6 +48,12 @@ SELECT count(DISTINCT userid), max(userid) FROM d_actions;
 SELECT count(DISTINCT userid) FILTER (WHERE userid % 2 = 0) FROM d_actions;
 SELECT userid, count(DISTINCT stamp) FROM d_actions GROUP BY userid ORDER BY userid LIMIT 2;
 SELECT DISTINCT userid % 2 AS odd FROM d_actions ORDER BY odd;
+-- groups of one value, and of no row
+SELECT userid, count(DISTINCT userid), max(userid) FROM d_actions WHERE userid = 3 GROUP BY userid;
+SELECT userid, count(DISTINCT userid), max(userid) FROM d_actions WHERE userid = 6 GROUP BY userid;
+SELECT userid FROM d_actions WHERE userid = 6 GROUP BY userid;
+SELECT max(userid) FROM d_actions WHERE userid > 5 GROUP BY 'a'::text;
+SELECT DISTINCT userid FROM d_actions WHERE userid = 6;
 -- those that do
 EXPLAIN (COSTS OFF) SELECT count(DISTINCT userid), sum(userid) FROM d_actions;
 

@@ -130,7 +130,7 @@
 	build_expression_pathkey(root, expr, NULL, opno, (rel)->relids, false)
 #endif
 
-/* The GROUP BY clause without repeated expressions. */
+/* The GROUP BY clause without repeated expressions, and without those that have one value: NIL even if there is a GROUP BY. */
 #if PG_VERSION_NUM >= 160000
 #define wc_group_clause(root) ((root)->processed_groupClause)
 #else

@@ -162,7 +162,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	return true;
 }
 
-/* Can the engine make these groups and aggregates?  *groups: attnum - 1 of the groups' columns. */
+/* Can the engine make these groups and aggregates?  *groups: attnum - 1 of the groups' columns, also of those that have one value. */
 static bool
 match_target(const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
 {
@@ -184,7 +184,7 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, List
 			continue;
 		}
 		att = IsA(expr, Var) ? find_att(wrel, relid, expr) : -1;
-		if (att < 0 || get_pathtarget_sortgroupref(target, foreach_current_index(lc)) == 0)
+		if (att < 0)
 			return false;
 		*groups = list_append_unique_int(*groups, att);
 	}
@@ -280,17 +280,18 @@ add_finished_path(PlannerInfo *root, RelOptInfo *output_rel, Path *grouped, cons
 				  double ngroups)
 {
 	List	   *clause = wc_group_clause(root);
+	bool		has_groups = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
 	AggStrategy strategy = AGG_PLAIN;
 	AggClauseCosts costs;
 
-	if (clause != NIL && !pathkeys_contained_in(root->group_pathkeys, grouped->pathkeys))
+	if (has_groups && !pathkeys_contained_in(root->group_pathkeys, grouped->pathkeys))
 	{
 		if ((extra->flags & GROUPING_CAN_USE_HASH) != 0)
 			strategy = AGG_HASHED;
 		else
 			grouped = (Path *) create_sort_path(root, output_rel, grouped, root->group_pathkeys, -1);
 	}
-	if (clause != NIL && strategy == AGG_PLAIN)
+	if (has_groups && strategy == AGG_PLAIN)
 		strategy = AGG_SORTED;
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);

@@ -143,17 +143,18 @@ static void
 add_grouped(PlannerInfo *root, RelOptInfo *output_rel, Path *first, const GroupPathExtraData *extra)
 {
 	List	   *clause = wc_group_clause(root);
-	AggStrategy strategy = clause == NIL ? AGG_PLAIN : AGG_SORTED;
+	bool		grouped = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
+	AggStrategy strategy = grouped ? AGG_SORTED : AGG_PLAIN;
 	AggClauseCosts costs;
 	double		ngroups = 1;
 
-	if (clause != NIL)
+	if (grouped)
 		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), first->rows, NULL, NULL);
 	if (!pathkeys_contained_in(root->group_pathkeys, first->pathkeys))
 	{
-		if (clause != NIL && (extra->flags & GROUPING_CAN_USE_HASH) != 0)
+		if (grouped && (extra->flags & GROUPING_CAN_USE_HASH) != 0)
 			strategy = AGG_HASHED;
-		else if (clause == NIL || (extra->flags & GROUPING_CAN_USE_SORT) != 0)
+		else if (!grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0)
 			first = (Path *) create_sort_path(root, output_rel, first, root->group_pathkeys, -1);
 		else
 			return;
