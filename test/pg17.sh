@@ -10,7 +10,7 @@ set -u
 
 root=${WIDECOL_CHROOT:-$top/build/pg17}
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
-steps=${WIDECOL_PG17_ONLY:-lint regress isolation pgtap conformance tap}
+steps=${WIDECOL_PG17_ONLY:-lint regress isolation pgtap conformance differential tap}
 
 skip()
 {
