@@ -46,7 +46,7 @@ assert_shape(const char *text, const char *shape)
 		fail_msg("%s: %s", text, err.message);
 	print(&out, node);
 	wc_buf_append(&out, "", 1);
-	assert_string_equal(out.data, shape);
+	assert_string_equal((const char *) out.data, shape);
 	wc_buf_free(&out);
 	wc_arena_free(&arena);
 }
