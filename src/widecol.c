@@ -166,7 +166,9 @@ _PG_init(void)
 		prev_shmem_startup_hook = shmem_startup_hook;
 		shmem_startup_hook = startup_shmem;
 		wc_rmgr_register();
-		wc_worker_register();
+		/* pg_upgrade replaces the log between two starts of the server: no engine may depend on it */
+		if (!IsBinaryUpgrade)
+			wc_worker_register();
 		wc_nobackup_follow_postmaster();
 		wc_client_follow_transactions();
 		wc_client_follow_statements();

@@ -479,6 +479,12 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	Node	   *stmt = pstmt->utilityStmt;
 	Utility		u = {pstmt, stmt, query, read_only_tree, context, params, env, dest, qc};
 
+	/* pg_upgrade makes the new cluster's objects as they are in the old one, and there is no engine */
+	if (IsBinaryUpgrade)
+	{
+		run(&u);
+		return;
+	}
 	switch (nodeTag(stmt))
 	{
 		case T_DropdbStmt:
@@ -501,8 +507,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			require_usage(((CreateForeignTableStmt *) stmt)->servername);
 			break;
 		case T_TruncateStmt:
-			if (!IsBinaryUpgrade)
-				wc_guard_truncate((TruncateStmt *) stmt);
+			wc_guard_truncate((TruncateStmt *) stmt);
 			run(&u);
 			return;
 		case T_AlterEnumStmt:
@@ -516,10 +521,7 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			return;
 	}
 
-	/* pg_upgrade makes the new cluster's objects as they are in the old one */
-	if (IsBinaryUpgrade)
-		run(&u);
-	else if (IsA(stmt, AlterEnumStmt))
+	if (IsA(stmt, AlterEnumStmt))
 		alter_enum(&u);
 	else
 		change_tables(&u);

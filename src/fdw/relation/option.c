@@ -13,6 +13,7 @@
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "postmaster/bgworker_internals.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -186,7 +187,7 @@ set_table_option(WcTableOptions *out, WcTableOption option, DefElem *def)
 			out->table = table_name(def);
 			break;
 		case WC_TABLE_OPTION_LAYOUT:
-			if (creating_extension && strcmp(defGetString(def), "dump") == 0)
+			if ((creating_extension || IsBinaryUpgrade) && strcmp(defGetString(def), "dump") == 0)
 				out->dump = true;
 			else
 				out->layout = choice(def, "row", "cell") ? WC_LAYOUT_CELL : WC_LAYOUT_ROW;
