@@ -10,11 +10,38 @@
 #include <string.h>
 #include <unistd.h>
 
+static WcStatus
+errno_status(int error)
+{
+	switch (error)
+	{
+		case ENOSPC:
+		case EDQUOT:
+			return WC_NO_SPACE;
+		case EMFILE:
+		case ENFILE:
+			return WC_NO_FILES;
+		default:
+			return WC_IO;
+	}
+}
+
+const char *
+wc_file_limit_hint(void)
+{
+	return "Raise the limit of open files for the server's processes (ulimit -Hn, LimitNOFILE of the service) or of the "
+		"system (fs.file-max), or lower widecol.max_open_files.";
+}
+
 WcStatus
 wc_file_error(WcError *err, const char *what, const char *path)
 {
-	return wc_error(err, errno == ENOSPC || errno == EDQUOT ? WC_NO_SPACE : WC_IO,
-					"could not %s \"%s\": %s", what, path, strerror(errno));
+	WcStatus	status = errno_status(errno);
+
+	wc_error(err, status, "could not %s \"%s\": %s", what, path, strerror(errno));
+	if (status == WC_NO_FILES)
+		wc_error_hint(err, "%s", wc_file_limit_hint());
+	return status;
 }
 
 WcStatus

@@ -2,7 +2,7 @@
  * base/file.h: small files and directories, safe against a crash of the machine.
  *
  * Paths have at most WC_PATH_MAX - 1 bytes.  Errors name the path and give the error of the operating system:
- * WC_NO_SPACE when the disk is full, else WC_IO.  Any thread.
+ * WC_NO_SPACE when the disk is full, WC_NO_FILES (with a hint) when too many files are open, else WC_IO.  Any thread.
  */
 #ifndef WC_BASE_FILE_H
 #define WC_BASE_FILE_H
@@ -18,6 +18,9 @@
 
 /* The error that errno stands for: could not `what` "path".  Returns its status. */
 extern WcStatus wc_file_error(WcError *err, const char *what, const char *path);
+
+/* The hint for WC_NO_FILES. */
+extern const char *wc_file_limit_hint(void);
 
 /* path + "/" + name into buf, of WC_PATH_MAX bytes. */
 extern WcStatus wc_file_join(char *buf, const char *path, const char *name, WcError *err) WC_WARN_UNUSED;

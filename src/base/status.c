@@ -24,6 +24,7 @@ static const char *const status_names[WC_STATUS_COUNT] = {
 	[WC_CORRUPT] = "corrupt",
 	[WC_IO] = "input/output error",
 	[WC_NO_SPACE] = "no space",
+	[WC_NO_FILES] = "too many open files",
 	[WC_NO_MEMORY] = "out of memory",
 	[WC_SHUTDOWN] = "shutting down",
 	[WC_UNSUPPORTED] = "unsupported",

@@ -37,6 +37,7 @@ typedef enum WcStatus
 	WC_CORRUPT,					/* bytes on disk or wire make no sense */
 	WC_IO,						/* the operating system refused */
 	WC_NO_SPACE,				/* disk full */
+	WC_NO_FILES,				/* the process, or the system, has too many files open */
 	WC_NO_MEMORY,
 	WC_SHUTDOWN,				/* the engine is going away */
 	WC_UNSUPPORTED,

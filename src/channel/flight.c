@@ -123,6 +123,20 @@ wc_claims(void)
 	return claims;
 }
 
+static int
+stall_sqlstate(const WcError *why)
+{
+	switch (why->status)
+	{
+		case WC_NO_SPACE:
+			return ERRCODE_DISK_FULL;
+		case WC_NO_FILES:
+			return ERRCODE_INSUFFICIENT_RESOURCES;
+		default:
+			return ERRCODE_IO_ERROR;
+	}
+}
+
 /* Raises the error because of which nothing has been applied for a while.  reading: the caller reads, rather than commits. */
 static void
 check_stall(bool reading)
@@ -134,7 +148,7 @@ check_stall(bool reading)
 		!wc_following_stalled(&why))
 		return;
 	ereport(ERROR,
-			(errcode(why.status == WC_NO_SPACE ? ERRCODE_DISK_FULL : ERRCODE_IO_ERROR),
+			(errcode(stall_sqlstate(&why)),
 			 reading ? errmsg("stored tables cannot show the last commits: %s", why.message) :
 			 errmsg("stored tables cannot be written to now: %s", why.message),
 			 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,

@@ -4,9 +4,14 @@
  */
 #include "enginekit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/file.h"
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
@@ -749,6 +754,49 @@ test_positions(void **state)
 	kit_close(&kit);
 }
 
+/* A flush that gets no descriptor names the limit, and so does what cannot be written after it, until there are descriptors. */
+static void
+test_too_many_open_files(void **state)
+{
+	Kit			kit;
+	struct rlimit limit;
+	struct rlimit few;
+	WcReadPoint at;
+	WcError		err;
+	WcStatus	status;
+
+	(void) state;
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	at = kit_point(&kit, false);
+	kit_put(&kit, "r", 1, "q", KIT_LATEST, "v");
+	kit_commit(&kit);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit) {.rlim_cur = 3,.rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	status = wc_engine_flush(kit.engine, kit.table, &at, &err);
+	kit_put(&kit, "r2", 1, "q", KIT_LATEST, "v");
+	assert_int_equal(kit_apply(&kit), WC_NO_FILES);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(status, WC_NO_FILES);
+	assert_string_equal(err.hint, wc_file_limit_hint());
+	assert_string_equal(kit.err.hint, wc_file_limit_hint());
+	assert_non_null(strstr(kit.err.detail, "Too many open files"));
+	do
+	{
+		usleep(1000);
+		kit_put(&kit, "r2", 1, "q", KIT_LATEST, "v");
+	}
+	while (kit_apply(&kit) == WC_NO_FILES);
+	assert_string_equal(kit_scan(&kit, false), "r{f:q=v} r2{f:q=v}");
+	kit_close(&kit);
+
+	errno = EMFILE;
+	assert_int_equal(wc_file_error(&err, "open file", "x"), WC_NO_FILES);
+	assert_string_equal(err.message, "could not open file \"x\": Too many open files");
+	assert_string_equal(err.hint, wc_file_limit_hint());
+}
+
 int
 main(void)
 {
@@ -771,7 +819,8 @@ main(void)
 		cmocka_unit_test(test_drop_database),
 		cmocka_unit_test(test_reopen_and_crash),
 		cmocka_unit_test(test_ids_of_commits),
-		cmocka_unit_test(test_positions)
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_too_many_open_files)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "engine/rocks/cellkey.h"
@@ -72,6 +73,8 @@ rocks_hint(WcStatus status)
 	{
 		case WC_NO_SPACE:
 			return "Free space on the disk of widecol.data_directory: writing goes on by itself then.";
+		case WC_NO_FILES:
+			return wc_file_limit_hint();
 		case WC_IO:
 			return "Look at the disk of widecol.data_directory and at the server's log.  Writing goes on by itself when "
 				"the disk can be written to again.";
@@ -101,6 +104,8 @@ wc_rocks_text_status(const char *text, const char *what, WcError *err)
 	/* errno's text ends up in the middle of an IO error */
 	if (status == WC_IO && strstr(text, "No space left on device") != NULL)
 		status = WC_NO_SPACE;
+	if (status == WC_IO && strstr(text, "Too many open files") != NULL)
+		status = WC_NO_FILES;
 	wc_error(err, status, "storage engine could not %s", what);
 	wc_error_detail(err, "RocksDB said: %s.", text);
 	wc_error_hint(err, "%s", rocks_hint(status));

@@ -149,7 +149,7 @@ wc_health_check(WcHealth *h, const char *what, WcError *err)
 static void
 note_refusal(WcHealth *h, WcStatus status, const char *text)
 {
-	if (status != WC_IO && status != WC_NO_SPACE)
+	if (status != WC_IO && status != WC_NO_SPACE && status != WC_NO_FILES)
 		return;
 	pthread_mutex_lock(&h->mutex);
 	if (!h->stopped)
