@@ -327,6 +327,10 @@ wc_rocks_db_options(const WcRocksShared *shared, int max_open_files, int max_bac
 	rocksdb_options_set_soft_pending_compaction_bytes_limit(options, 0);
 	rocksdb_options_set_hard_pending_compaction_bytes_limit(options, 0);
 	rocksdb_options_set_max_open_files(options, max_open_files);
+
+	/* For each family it would make 15 threads, to open 16 files of all families together, unless it opens all files. */
+	if (max_open_files >= 0)
+		rocksdb_options_set_max_file_opening_threads(options, 1);
 	if (max_background_jobs > 0)
 		rocksdb_options_set_max_background_jobs(options, max_background_jobs);
 
