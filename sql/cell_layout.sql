@@ -264,6 +264,21 @@ SELECT * FROM texts WHERE "row" = 'tx';
 ROLLBACK;
 SELECT count(*) FROM texts WHERE "row" = 'tx';
 
+-- a cell that the transaction has written without a timestamp is not known by one; to insert it again replaces it
+BEGIN;
+INSERT INTO cells ("row", family, qualifier, value) VALUES ('new', 'a', 'x', 'one'), ('new', 'a', 'y', 'one');
+SAVEPOINT s;
+UPDATE cells SET value = 'two' WHERE "row" = 'new' AND qualifier = 'x';
+ROLLBACK TO s;
+DELETE FROM cells WHERE "row" = 'new';
+ROLLBACK TO s;
+INSERT INTO cells ("row", family, qualifier, value) VALUES ('new', 'a', 'x', 'two');
+COMMIT;
+UPDATE cells SET value = 'three' WHERE "row" = 'new' AND qualifier = 'y';
+SELECT qualifier, value FROM cells WHERE "row" = 'new';
+DELETE FROM cells WHERE "row" = 'new';
+SELECT count(*) FROM cells WHERE "row" = 'new';
+
 -- flushed and compacted it is the same
 SELECT widecol.flush('cl');
 SELECT widecol.major_compact('cl');

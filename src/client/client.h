@@ -228,6 +228,15 @@ extern bool wc_client_next_row(WcClientScan *scan, WcSlice *row);
 extern bool wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno);
 
 /*
+ * Is the timestamp of the cell that wc_client_next_cell returned last provisional?  The transaction has written the cell
+ * without a timestamp, so each scan, and the commit, gives the cell another one.  Only of scans with want_ts.  note: ts is such a
+ * timestamp; is: it was noted, in this transaction.
+ */
+extern bool wc_client_cell_provisional(const WcClientScan *scan);
+extern void wc_client_note_provisional(int64 ts);
+extern bool wc_client_is_provisional(int64 ts);
+
+/*
  * Do the slices of the current row's cells stay valid until the next wc_client_next_row, and
  * not only until the next cell?  (The row lies in one block.)
  */

@@ -233,6 +233,12 @@ wc_client_next_cell(WcClientScan *scan, WcCell *cell, uint32 *colno)
 }
 
 bool
+wc_client_cell_provisional(const WcClientScan *scan)
+{
+	return scan->reader.provisional;
+}
+
+bool
 wc_client_cells_stay(const WcClientScan *scan)
 {
 	/* the next block continues the current row only when this block ends within a row */

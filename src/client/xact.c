@@ -41,6 +41,7 @@ end_of_transaction(bool committed)
 	wc_rows_forget();
 	wc_snapshots_forget();
 	wc_serial_forget();
+	wc_provisional_forget();
 	nsavepoints = 0;
 }
 

@@ -26,6 +26,8 @@
 
 /* Beside the type: the timestamp is not the one of the commit. */
 #define TYPE_GIVEN_TS		0x80
+#define TYPE_PROVISIONAL	0x40	/* it is provisional: the cell has not been committed */
+#define TYPE_FLAGS			(TYPE_GIVEN_TS | TYPE_PROVISIONAL)
 
 /* Most bytes a cell's numbers take: tag, timestamp, type, and as varints the
  * position or family, TTL, and the lengths of qualifier and value. */
@@ -57,6 +59,7 @@ wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 	w->start = buf->len;
 	w->nrows = 0;
 	w->ncells = 0;
+	w->provisional_after = WC_TS_LATEST;
 	wc_buf_append_u8(buf, continues ? BLOCK_CONTINUES : 0);
 }
 
@@ -83,6 +86,14 @@ wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed)
 	wc_buf_append_varint(w->buf, owed);
 	if (!w->buf->failed)
 		w->buf->data[mark.len] |= TAG_OWED;
+}
+
+static uint8_t
+type_and_flags(const WcBlockWriter *w, const WcCell *cell)
+{
+	if (cell->ts != cell->seq)
+		return cell->type | TYPE_GIVEN_TS;
+	return cell->seq > w->provisional_after ? cell->type | TYPE_PROVISIONAL : cell->type;
 }
 
 void
@@ -114,7 +125,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 	if (want_ts)
 	{
 		wc_store_u64(p, (uint64_t) cell->ts);
-		p[8] = (uint8_t) (cell->type | (cell->ts != cell->seq ? TYPE_GIVEN_TS : 0));
+		p[8] = type_and_flags(w, cell);
 		p += 9;
 	}
 	if (ttl)
@@ -177,6 +188,7 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	r->in_row = r->continues;
 	r->undecided = false;
 	r->owed = 0;
+	r->provisional = false;
 	return WC_OK;
 }
 
@@ -248,18 +260,21 @@ take_column(WcDecoder *d, uint8_t tag, WcCell *cell, uint32_t *colno)
 
 /* Timestamp and type, and the TTL when there is one. */
 static inline bool
-take_time(WcDecoder *d, uint8_t tag, WcCell *cell)
+take_time(WcDecoder *d, uint8_t tag, WcCell *cell, bool *provisional)
 {
 	uint64_t	n;
+	uint8_t		flags;
 
 	if (wc_decoder_left(d) < 9)
 		return false;
 	n = wc_load_u64(d->p);
 	cell->ts = (int64_t) n;
-	cell->type = d->p[8] & (uint8_t) ~TYPE_GIVEN_TS;
-	cell->seq = (d->p[8] & TYPE_GIVEN_TS) != 0 ? WC_SEQ_UNKNOWN : cell->ts;
+	cell->type = d->p[8] & (uint8_t) ~TYPE_FLAGS;
+	flags = d->p[8] & TYPE_FLAGS;
+	cell->seq = (flags & TYPE_GIVEN_TS) != 0 ? WC_SEQ_UNKNOWN : cell->ts;
+	*provisional = (flags & TYPE_PROVISIONAL) != 0;
 	d->p += 9;
-	if (n > INT64_MAX || !wc_cell_type_valid(cell->type))
+	if (n > INT64_MAX || flags == TYPE_FLAGS || !wc_cell_type_valid(cell->type))
 		return false;
 	if ((tag & TAG_TTL) == 0)
 		return true;
@@ -290,6 +305,7 @@ take_short_named(WcBlockReader *r, const uint8_t *p, WcCell *cell, uint32_t *col
 	cell->ts = 0;
 	cell->ttl_us = 0;
 	cell->seq = WC_SEQ_UNKNOWN;
+	r->provisional = false;
 	cell->value = wc_slice(value + 1, *value);
 	r->d.p = value + 1 + *value;
 	return true;
@@ -321,9 +337,10 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		cell->type = WC_PUT;
 		cell->ttl_us = 0;
 		cell->seq = WC_SEQ_UNKNOWN;
+		r->provisional = false;
 		if ((tag & TAG_TS) != 0)
 		{
-			if (!take_time(&d, tag, cell))
+			if (!take_time(&d, tag, cell, &r->provisional))
 				return corrupt(r);
 		}
 		else if ((tag & TAG_TTL) != 0)

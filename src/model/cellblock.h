@@ -17,7 +17,7 @@
 
 #define WC_NO_COLUMN UINT32_MAX
 
-/* A flag of a cell whose timestamp was given by its writer (wc_block_next). */
+/* The seq of a cell whose timestamp was given by its writer (wc_block_next). */
 #define WC_SEQ_UNKNOWN INT64_C(-1)
 
 /* --- writing: appends to a buffer that the caller owns ---------------------
@@ -29,6 +29,10 @@ typedef struct WcBlockWriter
 	size_t		start;			/* where this block begins in buf */
 	uint64_t	nrows;			/* rows begun in this block */
 	uint64_t	ncells;
+
+	/* Cells that were written without a timestamp have the one of their commit; or a later one than this, which is
+	 * provisional, since their transaction is open.  wc_block_begin sets it to WC_TS_LATEST. */
+	int64_t		provisional_after;
 } WcBlockWriter;
 
 /* continues: the first cells belong to the last row of the block before. */
@@ -94,6 +98,7 @@ typedef struct WcBlockReader
 	bool		in_row;			/* cells may come: a row has begun */
 	bool		undecided;		/* the row given last: the Scan's filter could not decide it */
 	uint64_t	owed;			/* ... from this row on the reader must skip so many rows that satisfy the filter */
+	bool		provisional;	/* the cell given last: its timestamp is (WcBlockWriter); only with timestamps */
 } WcBlockReader;
 
 typedef enum WcBlockEntry

@@ -30,6 +30,7 @@ recode(WcSlice in, WcBuf *out)
 		{
 			HOLDS(colno == WC_NO_COLUMN || colno < WC_COLUMNS_MAX);
 			wc_fuzz_touch(cell.value);
+			w.provisional_after = r.provisional ? cell.ts - 1 : WC_TS_LATEST;
 			wc_block_cell(&w, colno, &cell, (tag & TAG_TS) != 0, (tag & TAG_KEY_ONLY) != 0);
 		}
 		else if (entry == WC_BLOCK_ROW && r.owed > 0)

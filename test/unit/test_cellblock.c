@@ -136,6 +136,49 @@ cells_read_back(void **state)
 	free(value);
 }
 
+/* The provisional timestamp of an open transaction's cell is told apart from given ones, and from those of commits. */
+static void
+provisional_timestamps_are_told(void **state)
+{
+	static const struct
+	{
+		int64_t		ts;
+		int64_t		seq;
+		bool		provisional;
+	}			cells[] = {{4, 4, false}, {5, 5, true}, {6, 6, true}, {6, 5, false}, {4, 5, false}};
+	WcBuf		buf = WC_BUF_INIT;
+	WcBlockWriter w;
+	WcBlockReader r;
+
+	(void) state;
+	wc_block_begin(&w, &buf, false);
+	w.provisional_after = 4;
+	wc_block_row(&w, S("row"), false);
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+	{
+		WcCell		cell = {.type = WC_PUT, .ts = cells[i].ts, .seq = cells[i].seq, .value = S("v")};
+
+		wc_block_cell(&w, 0, &cell, true, false);
+		wc_block_cell(&w, 0, &cell, false, false);
+	}
+	wc_block_finish(&w, false, true);
+	r = open_block(&buf);
+	expect_row(&r, S("row"));
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+	{
+		int64_t		seq = cells[i].ts == cells[i].seq ? cells[i].ts : WC_SEQ_UNKNOWN;
+		WcCell		timed = {.type = WC_PUT, .ts = cells[i].ts, .seq = seq, .value = S("v")};
+		WcCell		untimed = {.type = WC_PUT, .seq = WC_SEQ_UNKNOWN, .value = S("v")};
+
+		expect_cell(&r, 0, &timed);
+		assert_int_equal(r.provisional, cells[i].provisional);
+		expect_cell(&r, 0, &untimed);
+		assert_false(r.provisional);
+	}
+	expect_done(&r);
+	wc_buf_free(&buf);
+}
+
 static void
 blocks_continue_each_other(void **state)
 {
@@ -368,6 +411,7 @@ impossible_blocks_are_corrupt(void **state)
 		BLOCK("ttl without a timestamp", "\x01\x04\x01\x01v"),
 		BLOCK("ttl 0", "\x01\x06\0\0\0\0\0\0\0\1\x04\x00\x00"),
 		BLOCK("unknown cell type", "\x01\x02\0\0\0\0\0\0\0\1\x05\x00"),
+		BLOCK("timestamp given and provisional", "\x01\x02\0\0\0\0\0\0\0\1\xC4\x00"),
 		BLOCK("negative timestamp", "\x01\x02\x80\0\0\0\0\0\0\1\x04\x00"),
 		BLOCK("value longer than the block", "\x01\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01v"),
 #undef BLOCK
@@ -414,6 +458,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_of_a_cell),
 		cmocka_unit_test(cells_read_back),
+		cmocka_unit_test(provisional_timestamps_are_told),
 		cmocka_unit_test(blocks_continue_each_other),
 		cmocka_unit_test(what_was_written_can_be_taken_back),
 		cmocka_unit_test(block_bytes_are_the_documented_ones),

@@ -147,6 +147,10 @@ extern bool wc_rows_held_same(const WcRowLockRequest *request, WcSlice row);
  * snapshot with this number?  It must have written nothing. */
 extern bool wc_rows_known(const WcScan *scan, uint64 snapshot);
 
+/* --- provisional.c -------------------------------------------------------------- */
+
+extern void wc_provisional_forget(void);	/* end of the transaction; never fails */
+
 /* --- batch.c -------------------------------------------------------------------- */
 
 /* A mark is an offset to which the batch can be cut back: the number of

@@ -396,6 +396,8 @@ next_cell(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
 		cell.qualifier = reader->columns[colno].qualifier;
 	}
 	reader->cell = cell;
+	if (wc_client_cell_provisional(scan) && wc_client_store_is_embedded(reader->wrel->store))
+		wc_client_note_provisional(cell.ts);
 	memset(isnull, true, reader->wrel->natts * sizeof(bool));
 	if (reader->gate == NULL)
 	{

@@ -180,6 +180,20 @@ wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);
 }
 
+/* A cell that the transaction has written without a timestamp has none before the commit: it is not known by ts.  (A
+ * driver of another store refuses by itself.) */
+static void
+refuse_provisional(const WcModify *m, int64 ts)
+{
+	if (!wc_client_store_is_embedded(m->wrel->store) || !wc_client_is_provisional(ts))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+			 errmsg("a cell that this transaction has written cannot be changed in foreign table \"%s\"", m->wrel->relname),
+			 errdetail("It was written without a timestamp, and gets the one of the commit: it is not known by \"ts\" yet."),
+			 errhint("Insert the cell again, change it through a foreign table of layout 'row', or write it with a timestamp.")));
+}
+
 /* Row, family, qualifier and timestamp of a cell that was read. */
 static void
 locate(WcModify *m, const Datum *values, const bool *isnull, uint32 *family, WcSlice *qualifier, int64 *ts)
@@ -187,6 +201,7 @@ locate(WcModify *m, const Datum *values, const bool *isnull, uint32 *family, WcS
 	(void) required(m->wrel, WC_ROLE_CELL_FAMILY, isnull, "family");
 	(void) required(m->wrel, WC_ROLE_CELL_QUALIFIER, isnull, "qualifier");
 	*ts = DatumGetInt64(values[required(m->wrel, WC_ROLE_CELL_TS, isnull, "ts")]);
+	refuse_provisional(m, *ts);
 	encode_row(m, values, isnull);
 	*family = family_of(m, values, isnull);
 	*qualifier = bytes_of(m, WC_ROLE_CELL_QUALIFIER, values, isnull);

@@ -350,6 +350,7 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	WcStatus	status;
 
 	wc_block_begin(&w, out, s->in_row);
+	w.provisional_after = s->provisional_after;
 
 	/* A block holds something at least: more than its own head. */
 	if (bytes_target < 2)

@@ -74,6 +74,7 @@ struct WcScanner
 	WcReadPoint at;				/* with a snapshot */
 	WcSnapshot *own_snapshot;	/* when the read point had none */
 	int64_t		now_us;			/* for TTLs */
+	int64_t		provisional_after;	/* of blocks (WcBlockWriter) */
 	WcTable    *table;
 	uint32_t	nfamilies;		/* that are read */
 	uint32_t	nlanes;			/* at least 1 */

@@ -386,6 +386,7 @@ open_families(WcScanner *s, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
+	s->provisional_after = c.own_writes && s->scan.want_ts ? s->storage->ops->provisional_ts(s->storage) - 1 : WC_TS_LATEST;
 	for (uint32_t i = 0; i < s->nlanes; i++)
 	{
 		s->lanes[i].families = wc_arena_alloc_zero(&s->arena, s->table->desc.nfamilies * sizeof(WcFamilyScan));
