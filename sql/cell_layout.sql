@@ -279,6 +279,23 @@ SELECT qualifier, value FROM cells WHERE "row" = 'new';
 DELETE FROM cells WHERE "row" = 'new';
 SELECT count(*) FROM cells WHERE "row" = 'new';
 
+-- many cells of a row are updated in one statement, in any order, and keep their times to live
+INSERT INTO cells ("row", family, qualifier, ts, value, ttl)
+SELECT 'many', f, ('q' || lpad(i::text, 3, '0'))::bytea, 1e15::bigint * 3 + v, 'v', CASE WHEN i % 3 > 0 THEN i * interval '1 day' END
+FROM unnest('{a,b}'::text[]) f, generate_series(1, 300) i, generate_series(1, 2) v;
+UPDATE texts SET value = 'w' WHERE "row" = 'many' AND qualifier < 'q200';
+CREATE TABLE cell_order AS SELECT 'q' || lpad(i::text, 3, '0') AS q FROM generate_series(1, 300) i ORDER BY i * 7 % 301;
+ANALYZE cell_order;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+UPDATE texts SET value = value || 'x' FROM cell_order WHERE "row" = 'many' AND qualifier = q;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+SELECT value, count(*), count(*) FILTER (WHERE ttl IS NOT DISTINCT FROM CASE WHEN i % 3 > 0 THEN i * interval '1 day' END) AS right
+FROM (SELECT value, ttl, substr(convert_from(qualifier, 'UTF8'), 2)::int AS i FROM cells WHERE "row" = 'many') c GROUP BY value ORDER BY value;
+DELETE FROM cells WHERE "row" = 'many';
+DROP TABLE cell_order;
+
 -- flushed and compacted it is the same
 SELECT widecol.flush('cl');
 SELECT widecol.major_compact('cl');

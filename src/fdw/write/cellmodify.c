@@ -214,6 +214,14 @@ wc_cellmodify_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *
 	id->row = wc_buf_slice(&m->write.key);
 }
 
+static bool
+read_ttl(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, int64 *ttl_us)
+{
+	if (m->ttls == NULL)
+		m->ttls = wc_ttlreader_create(m->wrel, m->pg_snapshot->curcid, m->context);
+	return wc_ttlreader_find(m->ttls, wc_buf_slice(&m->write.key), family, qualifier, ts, ttl_us);
+}
+
 void
 wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -245,9 +253,8 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	locate(m, old->tts_values, old->tts_isnull, &family, &qualifier, &ts);
 	if (find_column(wrel, WC_ROLE_CELL_TTL) >= 0)
 		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
-	else
-		ttl_us = wc_rowread_ttl_us(wrel, wc_buf_slice(&m->write.key), family, qualifier, ts,
-								wc_client_snapshot(NULL), m->pg_snapshot->curcid);
+	else if (!read_ttl(m, family, qualifier, ts, &ttl_us))
+		return;					/* its time to live has ended since it was read */
 	wc_rowwrite_put_cell(&m->write, family, qualifier, ts, ttl_us,
 						 bytes_of(m, WC_ROLE_CELL_VALUE, new->tts_values, new->tts_isnull));
 	wc_rowwrite_send(&m->write, m->cid, NULL, 0);

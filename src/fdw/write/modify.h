@@ -59,6 +59,7 @@ typedef struct WcAsideRows
 
 struct movedkeys_hash;
 struct WcDirect;
+struct WcTtlReader;
 
 typedef struct WcModify
 {
@@ -107,6 +108,7 @@ typedef struct WcModify
 	WcNested   *nested;			/* rows that statements inside of it have changed; NULL: not needed */
 
 	struct WcDirect *direct;	/* state of direct.c */
+	struct WcTtlReader *ttls;	/* of cells, for an UPDATE in layout cell that does not know them; NULL: not used yet */
 
 	/* UPDATE */
 	bool		update_ready;	/* the next two are set */

@@ -95,34 +95,6 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 	return cells;
 }
 
-int64
-wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
-			   WcClientSnapshot *snapshot, CommandId cid)
-{
-	WcColumn	column = {.family = family, .kind = WC_COLUMN_EXACT, .qualifier = qualifier};
-	WcClientScan *client_scan;
-	WcScan		scan;
-	WcRange		range;
-	WcSlice		found;
-	WcCell		cell;
-	uint32		colno;
-	int64		ttl_us = 0;
-
-	point_scan(&scan, &range, wrel, row);
-	scan.ncolumns = 1;
-	scan.columns = &column;
-	scan.want_ts = true;
-	scan.key_only = true;
-	scan.versions = WC_VERSIONS_MAX;
-	scan.ts_min = ts;
-	scan.ts_max = ts < WC_TS_LATEST ? ts + 1 : WC_TS_LATEST;
-	client_scan = wc_client_scan_open(&scan, snapshot, cid, 1, CurrentMemoryContext);
-	if (wc_client_next_row(client_scan, &found) && wc_client_next_cell(client_scan, &cell, &colno))
-		ttl_us = cell.ttl_us;
-	wc_client_scan_close(client_scan);
-	return ttl_us;
-}
-
 int64 *
 wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int *nversions)
 {
@@ -158,4 +130,141 @@ wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice 
 	}
 	wc_client_scan_close(client_scan);
 	return versions;
+}
+
+/* --- times to live ------------------------------------------------------------ */
+
+struct WcTtlReader
+{
+	const WcRelation *wrel;
+	CommandId	cid;
+	MemoryContext context;
+	WcBuf		row;			/* the cell that was asked for last is of this row ... */
+	uint32		family;			/* ... and this family */
+	WcClientScan *scan;			/* the rest of that family; NULL: it is not being read */
+	bool		in_row;			/* the scan has begun the row, and cell is its next cell */
+	WcCell		cell;
+	MemoryContextCallback cleanup;
+};
+
+static void
+free_ttlreader(void *arg)
+{
+	wc_buf_free(&((WcTtlReader *) arg)->row);
+}
+
+WcTtlReader *
+wc_ttlreader_create(const WcRelation *wrel, CommandId cid, MemoryContext context)
+{
+	WcTtlReader *reader = MemoryContextAllocZero(context, sizeof(WcTtlReader));
+
+	reader->wrel = wrel;
+	reader->cid = cid;
+	reader->context = context;
+	wc_buf_init(&reader->row, WC_ROW_MAX);
+	reader->cleanup.func = free_ttlreader;
+	reader->cleanup.arg = reader;
+	MemoryContextRegisterResetCallback(context, &reader->cleanup);
+	return reader;
+}
+
+static void
+next_ttl(WcTtlReader *reader)
+{
+	uint32		colno;
+
+	reader->in_row = wc_client_next_cell(reader->scan, &reader->cell, &colno);
+}
+
+static WcClientScan *
+open_ttls(const WcTtlReader *reader, WcColumn *column, int64 ts_min, int64 ts_max)
+{
+	WcScan		scan;
+	WcRange		range;
+
+	point_scan(&scan, &range, reader->wrel, wc_buf_slice(&reader->row));
+	scan.rows_by_existence = false;
+	scan.nfamilies = 0;
+	scan.ncolumns = 1;
+	scan.columns = column;
+	scan.want_ts = true;
+	scan.key_only = true;
+	scan.versions = WC_VERSIONS_MAX;
+	scan.ts_min = ts_min;
+	scan.ts_max = ts_max;
+	return wc_client_scan_open(&scan, wc_client_snapshot(NULL), reader->cid, 1, reader->context);
+}
+
+static void
+close_rest(WcTtlReader *reader)
+{
+	if (reader->scan != NULL)
+		wc_client_scan_close(reader->scan);
+	reader->scan = NULL;
+	reader->in_row = false;
+}
+
+/* Reads the family from this qualifier on. */
+static void
+open_rest(WcTtlReader *reader, WcSlice qualifier)
+{
+	WcColumn	column = {.family = reader->family, .kind = WC_COLUMN_RANGE, .qualifier = qualifier};
+	WcSlice		found;
+
+	close_rest(reader);
+	reader->scan = open_ttls(reader, &column, 0, WC_TS_LATEST);
+	if (wc_client_next_row(reader->scan, &found))
+		next_ttl(reader);
+}
+
+/* In order of a family's cells: qualifier ascending, timestamp descending. */
+static int
+compare_next(const WcTtlReader *reader, WcSlice qualifier, int64 ts)
+{
+	int			c = wc_slice_cmp(reader->cell.qualifier, qualifier);
+
+	if (c != 0)
+		return c;
+	return reader->cell.ts > ts ? -1 : reader->cell.ts < ts;
+}
+
+/* The cell is asked for by its timestamp only: it may be one of many versions. */
+static bool
+find_alone(WcTtlReader *reader, WcSlice qualifier, int64 ts, int64 *ttl_us)
+{
+	WcColumn	column = {.family = reader->family, .kind = WC_COLUMN_EXACT, .qualifier = qualifier};
+	WcClientScan *scan = open_ttls(reader, &column, ts, ts < WC_TS_LATEST ? ts + 1 : WC_TS_LATEST);
+	WcSlice		found;
+	WcCell		cell;
+	uint32		colno;
+	bool		any = wc_client_next_row(scan, &found) && wc_client_next_cell(scan, &cell, &colno);
+
+	*ttl_us = any ? cell.ttl_us : 0;
+	wc_client_scan_close(scan);
+	return any;
+}
+
+bool
+wc_ttlreader_find(WcTtlReader *reader, WcSlice row, uint32 family, WcSlice qualifier, int64 ts, int64 *ttl_us)
+{
+	int			c = 1;
+
+	if (reader->family != family || !wc_slice_eq(wc_buf_slice(&reader->row), row))
+	{
+		close_rest(reader);
+		reader->family = family;
+		wc_buf_reset(&reader->row, WC_ROW_MAX);
+		wc_buf_append_slice(&reader->row, row);
+		if (reader->row.failed)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory")));
+		return find_alone(reader, qualifier, ts, ttl_us);
+	}
+	if (!reader->in_row || compare_next(reader, qualifier, ts) > 0)
+		open_rest(reader, qualifier);
+	while (reader->in_row && (c = compare_next(reader, qualifier, ts)) < 0)
+		next_ttl(reader);
+	*ttl_us = c == 0 ? reader->cell.ttl_us : 0;
+	return c == 0;
 }

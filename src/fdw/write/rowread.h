@@ -17,9 +17,18 @@
 extern WcCell *wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, int ncolumns,
 								WcClientSnapshot *snapshot, CommandId cid, int *ncells);
 
-/* The time to live of one version of a cell, in microseconds; 0: none. */
-extern int64 wc_rowread_ttl_us(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int64 ts,
-							WcClientSnapshot *snapshot, CommandId cid);
+/*
+ * Looks up times to live of cells.  When a second cell of a family of one row is asked for, the rest of the family is read,
+ * without values, and the next cells are found there if they are asked for in order.  So n cells of a row take no n requests.
+ */
+typedef struct WcTtlReader WcTtlReader;
+
+/* Own writes below cid are seen. */
+extern WcTtlReader *wc_ttlreader_create(const WcRelation *wrel, CommandId cid, MemoryContext context);
+
+/* The time to live of one version of a cell of a row that is locked, in microseconds; 0: none.  False: the cell does not
+ * exist any more. */
+extern bool wc_ttlreader_find(WcTtlReader *reader, WcSlice row, uint32 family, WcSlice qualifier, int64 ts, int64 *ttl_us);
 
 /* The timestamps of a column's visible versions as of now, own writes included; newest first. */
 extern int64 *wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier,
