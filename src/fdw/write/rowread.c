@@ -109,6 +109,8 @@ wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice 
 	uint32		colno;
 
 	point_scan(&scan, &range, wrel, row);
+	scan.rows_by_existence = false; /* that would read other columns, if the row has none of this one */
+	scan.nfamilies = 0;
 	scan.ncolumns = 1;
 	scan.columns = &column;
 	scan.want_ts = true;
