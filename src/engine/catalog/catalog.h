@@ -61,6 +61,7 @@ typedef struct WcGoneFamily
 typedef struct WcTableState
 {
 	struct WcTableState *next;
+	struct WcTableState *next_like; /* with an id that has the same remainder */
 	uint32_t	id;
 	WcTable    *base;			/* the committed picture, counted; NULL: made here */
 	WcTableDesc *desc;			/* as it is now; NULL: dropped */
@@ -80,6 +81,9 @@ typedef struct WcNamespaceState
 	WcNamespace owned;			/* malloc'ed copies, for the catalog (while committing) */
 } WcNamespaceState;
 
+/* Ids of tables are told apart by the remainder of this first. */
+#define WC_OVERLAY_REMAINDERS 256
+
 typedef struct WcOverlay
 {
 	struct WcEngine *engine;
@@ -87,6 +91,7 @@ typedef struct WcOverlay
 	bool		strict;			/* a commit: an operation that does not fit is an error; else it is skipped */
 	WcArena		arena;
 	WcTableState *tables;		/* the tables that were looked up, newest first */
+	WcTableState *by_id[WC_OVERLAY_REMAINDERS];	/* the same */
 	uint32_t	next_table_id;	/* greater than any that a CREATE had; 0: there was none */
 	WcNamespaceState *namespaces;
 } WcOverlay;

@@ -26,6 +26,7 @@ wc_overlay_free(WcOverlay *overlay)
 		wc_table_unref(t->base);
 	wc_arena_free(&overlay->arena);
 	overlay->tables = NULL;
+	memset(overlay->by_id, 0, sizeof(overlay->by_id));
 	overlay->namespaces = NULL;
 }
 
@@ -69,12 +70,23 @@ namespace_present(WcOverlay *overlay, uint32_t database, WcSlice name)
 static WcTableState *
 known_state(const WcOverlay *overlay, uint32_t id)
 {
-	for (WcTableState *t = overlay->tables; t; t = t->next)
+	for (WcTableState *t = overlay->by_id[id % WC_OVERLAY_REMAINDERS]; t; t = t->next_like)
 	{
 		if (t->id == id)
 			return t;
 	}
 	return NULL;
+}
+
+static void
+add_state(WcOverlay *overlay, WcTableState *state)
+{
+	WcTableState **like = &overlay->by_id[state->id % WC_OVERLAY_REMAINDERS];
+
+	state->next = overlay->tables;
+	overlay->tables = state;
+	state->next_like = *like;
+	*like = state;
 }
 
 /* Is there a table of that name (empty name: any table in that namespace),
@@ -200,8 +212,7 @@ find_table(WcOverlay *overlay, uint32_t table_id, WcTableState **state, WcError 
 		t->id = table_id;
 		t->base = base;
 		t->desc = &base->desc;
-		t->next = overlay->tables;
-		overlay->tables = t;
+		add_state(overlay, t);
 	}
 	*state = t;
 	return WC_OK;
@@ -311,8 +322,7 @@ create_op(WcOverlay *overlay, const WcOp *op, uint64_t offset, WcError *err)
 	state->changed = true;
 	state->hidden = true;
 	state->void_before = offset;
-	state->next = overlay->tables;
-	overlay->tables = state;
+	add_state(overlay, state);
 	return WC_OK;
 }
 
